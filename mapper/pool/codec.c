@@ -216,7 +216,7 @@ static void numbers(th_codec *w, int32_t *x, int32_t n, int32_t max)
 
 static const th_codec_limits no_limits = {INT32_MAX, INT32_MAX - 1, INT32_MAX};
 
-static void put_sets(th_codec *w, const th_mapping *m)
+static void write_sets(th_codec *w, const th_mapping *m)
 {
     int32_t n = m->n_sets;
     th_codec_count(w, &n, INT32_MAX);
@@ -233,7 +233,7 @@ static void put_sets(th_codec *w, const th_mapping *m)
 /* What only systems with serial transfers know: a byte that says what there is, and the queues. */
 enum { ACTIVATIONS_CROSS = 1, HAS_QUEUES = 2 };
 
-static void put_queues(th_codec *w, const th_mapping *m)
+static void write_queues(th_codec *w, const th_mapping *m)
 {
     uint8_t has =
         (uint8_t)((m->activations_cross ? ACTIVATIONS_CROSS : 0) | (m->order ? HAS_QUEUES : 0));
@@ -246,7 +246,7 @@ static void put_queues(th_codec *w, const th_mapping *m)
     }
 }
 
-static void get_queues(th_codec *w, th_mapping *m)
+static void read_queues(th_codec *w, th_mapping *m)
 {
     uint8_t has = 0;
     th_codec_byte(w, &has);
@@ -273,7 +273,7 @@ void th_codec_write_mapping(th_codec *w, const th_mapping *m)
         return;
     }
     int32_t *first = numbers + m->n_layers, n = number_strategies(m, numbers, first);
-    put_sets(w, m);
+    write_sets(w, m);
     th_codec_count(w, &n, INT32_MAX);
     for (int i = 0; i < n; i++) {
         th_strategy copy = m->strategy[first[i]]; /* what is written is not touched */
@@ -285,7 +285,7 @@ void th_codec_write_mapping(th_codec *w, const th_mapping *m)
         th_codec_count(w, &numbers[l], INT32_MAX);
     }
     th_free(numbers);
-    put_queues(w, m);
+    write_queues(w, m);
 }
 
 /* th_mapping_new wants the sizes of all sets first: so the sets are walked twice. */
@@ -305,7 +305,7 @@ static int32_t *sizes_of_sets(th_codec *w, int32_t n, const th_codec_limits *lim
     return sizes;
 }
 
-static void get_set(th_codec *w, th_set *set, const th_codec_limits *limits)
+static void read_set(th_codec *w, th_set *set, const th_codec_limits *limits)
 {
     bool has_shares = false;
     set_head(w, set, &has_shares, limits);
@@ -319,7 +319,7 @@ static void get_set(th_codec *w, th_set *set, const th_codec_limits *limits)
         w->failed = true;
 }
 
-static th_mapping *get_sets(th_codec *w, const th_codec_limits *limits)
+static th_mapping *read_sets(th_codec *w, const th_codec_limits *limits)
 {
     int32_t n = 0;
     th_codec_count(w, &n, limits->n_accels);
@@ -328,11 +328,11 @@ static th_mapping *get_sets(th_codec *w, const th_codec_limits *limits)
     th_free(sizes);
     w->failed |= !m; /* what follows would be read from the middle of this one */
     for (int i = 0; m && i < n; i++)
-        get_set(w, &m->sets[i], limits);
+        read_set(w, &m->sets[i], limits);
     return m;
 }
 
-static void get_layers(th_codec *w, th_mapping *m)
+static void read_layers(th_codec *w, th_mapping *m)
 {
     int32_t n = 0;
     th_codec_count(w, &n, m->n_layers);
@@ -351,11 +351,11 @@ static void get_layers(th_codec *w, th_mapping *m)
 
 th_mapping *th_codec_read_mapping(th_codec *w, const th_codec_limits *limits)
 {
-    th_mapping *m = get_sets(w, limits);
+    th_mapping *m = read_sets(w, limits);
     if (m)
-        get_layers(w, m);
+        read_layers(w, m);
     if (m)
-        get_queues(w, m);
+        read_queues(w, m);
     if (m && !w->failed)
         return m;
     th_mapping_free(m);

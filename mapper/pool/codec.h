@@ -49,7 +49,7 @@ void th_codec_write_mapping(th_codec *w, const th_mapping *m);
 typedef struct th_codec_limits {
     int32_t n_accels, n_designs, n_layers;
 } th_codec_limits;
-/* NULL: memory is out, or w has failed. */
+/* NULL: out of memory, or w has failed. */
 th_mapping *th_codec_read_mapping(th_codec *w, const th_codec_limits *limits);
 
 /* wire_system.c, wire_problem.c: all that fitness depends on. Tables that designs read from files,

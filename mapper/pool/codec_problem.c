@@ -12,7 +12,8 @@
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(th_layer) == 176 && sizeof(th_workload) == 136, "see layer() and head()");
 _Static_assert(sizeof(th_model) == 56, "see model()");
-/* Constraints are the searching rank's own matter, scripts its memo; no_segments changes no result.
+/* Constraints are the searching rank's own matter, scripts its cache; no_segments changes no
+ * result.
  */
 _Static_assert(sizeof(th_problem) == 224 && sizeof(th_goal) == 72, "see th_codec_goal");
 #endif
@@ -135,7 +136,7 @@ void th_codec_write_workload(th_codec *w, const th_workload *net)
     }
 }
 
-static int get_layer(th_codec *w, th_workload *net, int n_layers, th_error *err)
+static int read_layer(th_codec *w, th_workload *net, int n_layers, th_error *err)
 {
     th_layer l = {0};
     layer(w, &l);
@@ -156,7 +157,7 @@ static int get_layer(th_codec *w, th_workload *net, int n_layers, th_error *err)
 }
 
 /* Models take the layers in turn. */
-static int get_models(th_codec *w, th_workload *net, int n, int n_layers, th_error *err)
+static int read_models(th_codec *w, th_workload *net, int n, int n_layers, th_error *err)
 {
     int32_t next = 0;
     w->failed |= n > w->end - w->at;
@@ -179,15 +180,15 @@ static int get_models(th_codec *w, th_workload *net, int n, int n_layers, th_err
     return w->failed ? -1 : 0;
 }
 
-static int get_layers(th_codec *w, th_workload *net, int n, th_error *err)
+static int read_layers(th_codec *w, th_workload *net, int n, th_error *err)
 {
     for (int i = 0; i < n; i++)
-        if (get_layer(w, net, n, err))
+        if (read_layer(w, net, n, err))
             return -1;
     return th_workload_finish(net, err);
 }
 
-static th_workload *get_workload(th_codec *w, th_error *err)
+static th_workload *parse_workload(th_codec *w, th_error *err)
 {
     th_workload h = {0};
     head(w, &h);
@@ -200,8 +201,8 @@ static th_workload *get_workload(th_codec *w, th_error *err)
     net->density = h.density;
     net->has_own_inputs = h.has_own_inputs;
     net->has_free_shapes = h.has_free_shapes;
-    if (get_models(w, net, h.n_models, h.n_layers, err) == 0 &&
-        get_layers(w, net, h.n_layers, err) == 0)
+    if (read_models(w, net, h.n_models, h.n_layers, err) == 0 &&
+        read_layers(w, net, h.n_layers, err) == 0)
         return net;
     th_workload_free(net);
     return NULL;
@@ -210,7 +211,7 @@ static th_workload *get_workload(th_codec *w, th_error *err)
 th_workload *th_codec_read_workload(th_codec *w, th_error *err)
 {
     th_error reason = {"", ""};
-    th_workload *net = get_workload(w, &reason);
+    th_workload *net = parse_workload(w, &reason);
     if (net)
         return net;
     if (reason.id[0])

@@ -74,7 +74,7 @@ static void design(th_codec *w, th_design_block *d)
     w->failed |= !d->name || !d->type;
 }
 
-static void put_designs(th_codec *w, const th_system *s)
+static void write_designs(th_codec *w, const th_system *s)
 {
     int n = s->n_designs;
     number_of(w, &n);
@@ -88,7 +88,7 @@ static void put_designs(th_codec *w, const th_system *s)
     }
 }
 
-static int get_designs(th_codec *w, th_system *s, th_error *err)
+static int read_designs(th_codec *w, th_system *s, th_error *err)
 {
     int n = 0;
     number_of(w, &n);
@@ -152,7 +152,7 @@ static void node(th_codec *w, th_node *n)
         accel(w, &n->a);
 }
 
-static void put_nodes(th_codec *w, const th_system *s)
+static void write_nodes(th_codec *w, const th_system *s)
 {
     int n = s->n_nodes;
     number_of(w, &n);
@@ -166,7 +166,7 @@ static void put_nodes(th_codec *w, const th_system *s)
     }
 }
 
-static int get_accel(th_codec *w, th_system *s, int i, th_node *read, th_error *err)
+static int read_accel(th_codec *w, th_system *s, int i, th_node *read, th_error *err)
 {
     read->a.designs = th_alloc_array((size_t)read->a.n_designs + 1, sizeof *read->a.designs);
     if (!read->a.designs)
@@ -178,7 +178,7 @@ static int get_accel(th_codec *w, th_system *s, int i, th_node *read, th_error *
     return failed;
 }
 
-static int get_nodes(th_codec *w, th_system *s, th_error *err)
+static int read_nodes(th_codec *w, th_system *s, th_error *err)
 {
     int n = 0;
     number_of(w, &n);
@@ -193,7 +193,7 @@ static int get_nodes(th_codec *w, th_system *s, th_error *err)
         made->level = read.level;
         made->leaf_first = read.leaf_first;
         made->n_leaves = read.n_leaves;
-        if (read.kind == TH_NODE_ACCEL && get_accel(w, s, i, &read, err))
+        if (read.kind == TH_NODE_ACCEL && read_accel(w, s, i, &read, err))
             return -1;
     }
     return 0;
@@ -214,7 +214,7 @@ static void link_of(th_codec *w, th_link *l, const th_system *s)
     l->name = segment;
 }
 
-static void put_links(th_codec *w, const th_system *s)
+static void write_links(th_codec *w, const th_system *s)
 {
     int n_media = s->n_media, n_links = s->n_links;
     number_of(w, &n_media);
@@ -238,7 +238,7 @@ static int add_link(th_system *s, const th_link *l, th_error *err)
     return i < 0 ? -1 : 0;
 }
 
-static int get_links(th_codec *w, th_system *s, th_error *err)
+static int read_links(th_codec *w, th_system *s, th_error *err)
 {
     int n = 0;
     number_of(w, &n);
@@ -260,7 +260,7 @@ static int get_links(th_codec *w, th_system *s, th_error *err)
 
 /* --- routes ----------------------------------------------------------------------------------- */
 
-static void put_routes(th_codec *w, const th_system *s)
+static void write_routes(th_codec *w, const th_system *s)
 {
     th_given_route r;
     int n = 0;
@@ -278,7 +278,7 @@ static void put_routes(th_codec *w, const th_system *s)
     }
 }
 
-static int get_route(th_codec *w, th_system *s, th_error *err)
+static int read_route(th_codec *w, th_system *s, th_error *err)
 {
     int links[TH_ROUTE_MAX], from = 0, to = 0, n = 0;
     index_of(w, &from, 0, s->n_nodes);
@@ -289,12 +289,12 @@ static int get_route(th_codec *w, th_system *s, th_error *err)
     return w->failed ? -1 : th_system_add_route(s, from, to, links, n, err);
 }
 
-static int get_routes(th_codec *w, th_system *s, th_error *err)
+static int read_routes(th_codec *w, th_system *s, th_error *err)
 {
     int n = 0;
     number_of(w, &n);
     for (int i = 0; i < n; i++)
-        if (get_route(w, s, err))
+        if (read_route(w, s, err))
             return -1;
     return 0;
 }
@@ -341,10 +341,10 @@ void th_codec_write_system(th_codec *w, const th_system *s)
     th_codec_text(w, &routing);
     th_codec_text(w, &source);
     shape(w, &copy);
-    put_designs(w, s);
-    put_nodes(w, s);
-    put_links(w, s);
-    put_routes(w, s);
+    write_designs(w, s);
+    write_nodes(w, s);
+    write_links(w, s);
+    write_routes(w, s);
     th_codec_bool(w, &has_astra);
     if (has_astra) {
         th_astra a = *s->astra;
@@ -352,7 +352,7 @@ void th_codec_write_system(th_codec *w, const th_system *s)
     }
 }
 
-static int get_astra(th_codec *w, th_system *s, th_error *err)
+static int read_astra(th_codec *w, th_system *s, th_error *err)
 {
     bool has_astra = false;
     th_codec_bool(w, &has_astra);
@@ -365,15 +365,15 @@ static int get_astra(th_codec *w, th_system *s, th_error *err)
     return w->failed ? -1 : 0;
 }
 
-static int get_rest(th_codec *w, th_system *s, const char *routing, const char *source,
-                    th_error *err)
+static int read_rest(th_codec *w, th_system *s, const char *routing, const char *source,
+                     th_error *err)
 {
     shape(w, s);
     s->routing = routing ? th_routing_find(routing) : NULL;
     if (source && !(s->link_energy_source = th_alloc_string(source)))
         return th_error_no_memory(err);
-    if (get_designs(w, s, err) || get_nodes(w, s, err) || get_links(w, s, err) ||
-        get_routes(w, s, err) || get_astra(w, s, err))
+    if (read_designs(w, s, err) || read_nodes(w, s, err) || read_links(w, s, err) ||
+        read_routes(w, s, err) || read_astra(w, s, err))
         return -1;
     return th_system_finish(s, err);
 }
@@ -388,7 +388,7 @@ th_system *th_codec_read_system(th_codec *w, th_error *err)
     th_system *s = name && !w->failed ? th_system_new(name, &reason) : NULL;
     if (s)
         s->max_links = TH_LINKS_MOST; /* who sent them was allowed to */
-    if (s && get_rest(w, s, routing, source, &reason) == 0 && !w->failed)
+    if (s && read_rest(w, s, routing, source, &reason) == 0 && !w->failed)
         return s;
     th_system_free(s);
     if (reason.id[0])

@@ -23,7 +23,7 @@ int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double boun
 
 int th_pool_precompute(th_pool *p, th_pool_task *task, void *state, int n, th_error *err)
 {
-    return n > 0 ? p->type->warm(p, task, state, n, err) : 0;
+    return n > 0 ? p->type->precompute(p, task, state, n, err) : 0;
 }
 
 th_evaluator *th_pool_evaluator(th_pool *p)

@@ -2,7 +2,7 @@
 /* pool_mpi.c - evaluates batches on the ranks of an MPI run: rank 0 gives out, and evaluates too.
  *   rank 0:  create (the problem goes to all) -> (warm | evaluate)* -> destroy;  end
  *   others:  serve: (problem -> where they are | chunk -> answer | other work -> answer)* until
- * quit Ranks on the machine of rank 0 would each warm a memo of their own; threads share one. So
+ * quit Ranks on the machine of rank 0 would each fill a cache of their own; threads share one. So
  * rank 0 has threads in the place of those ranks, on their cores, and they sleep, unless
  * TH_RANKS_APART is set. A batch is given out in chunks, large ones first, to whichever of the
  * other ranks has fewer than OUTSTANDING of them, so that a rank has its next chunk when it is
@@ -43,9 +43,9 @@ enum {
 
 typedef struct {
     long ns;
-} nap;
+} backoff;
 
-static void sleep_a_little(nap *n)
+static void back_off(backoff *n)
 {
     n->ns = n->ns == 0 ? SHORTEST_NAP_NS : 2 * n->ns;
     if (n->ns > LONGEST_NAP_NS)
@@ -55,14 +55,14 @@ static void sleep_a_little(nap *n)
 }
 
 /* The message that has come from this rank, if any. */
-static bool has_come(int from, MPI_Status *status)
+static bool has_message(int from, MPI_Status *status)
 {
     int has = 0;
     MPI_Iprobe(from, MPI_ANY_TAG, MPI_COMM_WORLD, &has, status);
     return has;
 }
 
-/* Into *bytes, which grows. Its length; -1: memory is out. */
+/* Into *bytes, which grows. Its length; -1: out of memory. */
 static int receive(const MPI_Status *status, char **bytes, size_t *capacity)
 {
     int n = 0;
@@ -96,7 +96,7 @@ typedef struct {
     cpu_set_t cores;
 } place;
 
-static place own_place(void)
+static place this_place(void)
 {
     place p;
     int n = 0;
@@ -133,7 +133,7 @@ typedef struct {
     void *state;
 } server;
 
-/* 1: go on; 0: quit; -1: memory is out. */
+/* 1: go on; 0: quit; -1: out of memory. */
 static int serve_one(const server *s, const MPI_Status *status, char **bytes, size_t *capacity)
 {
     th_codec answer = TH_CODEC_INIT;
@@ -141,7 +141,7 @@ static int serve_one(const server *s, const MPI_Status *status, char **bytes, si
     if (failed || status->MPI_TAG == TAG_QUIT)
         return failed;
     if (status->MPI_TAG == TAG_PROBLEM) {
-        place here = own_place();
+        place here = this_place();
         MPI_Send(&here, (int)sizeof here, MPI_BYTE, 0, TAG_PLACE, MPI_COMM_WORLD);
         th_worker_read_problem(s->worker, *bytes, (size_t)n);
         return 1;
@@ -161,15 +161,15 @@ int th_mpi_serve(th_mpi_answer *other, void *state)
     char *bytes = NULL;
     size_t capacity = 0;
     MPI_Status status;
-    nap n = {0};
+    backoff n = {0};
     const server s = {th_worker_new(NULL), other, state};
     int goes_on = s.worker ? 1 : -1;
     while (goes_on > 0) {
-        if (has_come(0, &status)) {
+        if (has_message(0, &status)) {
             goes_on = serve_one(&s, &status, &bytes, &capacity);
             n.ns = 0;
         } else {
-            sleep_a_little(&n);
+            back_off(&n);
         }
     }
     th_worker_free(s.worker);
@@ -213,16 +213,16 @@ typedef struct {
 typedef struct {
     chunk chunks[OUTSTANDING]; /* oldest first */
     int n;
-    th_segment_counts counts; /* of its memo, by its last answer */
-    bool is_here;             /* on this machine: a thread stands for it */
+    th_segment_counts counts; /* of its cache, by its last answer */
+    bool is_local;            /* on this machine: a thread stands for it */
 } rank_state;
 
 typedef struct {
     th_pool pool;
     th_pool *local; /* the threads of rank 0 */
     int n_threads, n_ranks;
-    bool any_elsewhere; /* ranks that get chunks */
-    rank_state *ranks;  /* [0] is not used */
+    bool any_remote;   /* ranks that get chunks */
+    rank_state *ranks; /* [0] is not used */
     char *received;
     size_t received_capacity;
     /* the batch */
@@ -259,17 +259,17 @@ static int send_problem(const th_problem *problem, int n, th_error *err)
 
 /* Threads that stand for the ranks here, as many as there are cores for. All ranks have got the
  * problem, and say where they are. */
-static int find_ranks_here(mpi_pool *p)
+static int find_local_ranks(mpi_pool *p)
 {
-    place own = own_place(), other;
+    place own = this_place(), other;
     int here = 1;
     for (int rank = 1; rank < p->n_ranks; rank++) {
         MPI_Recv(&other, (int)sizeof other, MPI_BYTE, rank, TAG_PLACE, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-        p->ranks[rank].is_here =
+        p->ranks[rank].is_local =
             !getenv("TH_RANKS_APART") && strcmp(own.machine, other.machine) == 0;
-        p->any_elsewhere |= !p->ranks[rank].is_here;
-        if (!p->ranks[rank].is_here)
+        p->any_remote |= !p->ranks[rank].is_local;
+        if (!p->ranks[rank].is_local)
             continue;
         CPU_OR(&own.cores, &own.cores, &other.cores);
         here++;
@@ -296,7 +296,7 @@ static th_pool *create(const th_problem *problem, int threads, th_error *err)
     p->n_ranks = n;
     p->ranks = ranks;
     if (send_problem(problem, n, err) == 0) {
-        p->n_threads = find_ranks_here(p);
+        p->n_threads = find_local_ranks(p);
         p->local = th_pool_new(&th_pool_threads, problem, p->n_threads, err);
     }
     if (p->local)
@@ -320,8 +320,8 @@ static int chunk_size(const mpi_pool *p)
     return n < 1 ? 1 : n > CHUNK_MAX ? CHUNK_MAX : n;
 }
 
-/* 0, or -1: memory is out. */
-static int give_chunk(mpi_pool *p, int rank)
+/* 0, or -1: out of memory. */
+static int send_chunk(mpi_pool *p, int rank)
 {
     rank_state *r = &p->ranks[rank];
     chunk *c = &r->chunks[r->n];
@@ -340,17 +340,17 @@ static int give_chunk(mpi_pool *p, int rank)
 }
 
 /* Ranks with nothing first. */
-static int give_chunks(mpi_pool *p)
+static int send_chunks(mpi_pool *p)
 {
     for (int have = 0; have < OUTSTANDING; have++)
         for (int rank = 1; rank < p->n_ranks && p->next < p->n; rank++)
-            if (!p->ranks[rank].is_here && p->ranks[rank].n == have && give_chunk(p, rank))
+            if (!p->ranks[rank].is_local && p->ranks[rank].n == have && send_chunk(p, rank))
                 return -1;
     return 0;
 }
 
 /* The answers to the oldest chunk of a rank. */
-static void take_answers(mpi_pool *p, int rank, th_codec *in)
+static void read_answers(mpi_pool *p, int rank, th_codec *in)
 {
     rank_state *r = &p->ranks[rank];
     chunk c = r->chunks[0];
@@ -371,23 +371,23 @@ static void take_answers(mpi_pool *p, int rank, th_codec *in)
     memmove(r->chunks, r->chunks + 1, (size_t)r->n * sizeof *r->chunks);
 }
 
-/* Was there an answer? -1: memory is out. */
-static int take_one(mpi_pool *p)
+/* Was there an answer? -1: out of memory. */
+static int read_one(mpi_pool *p)
 {
     MPI_Status status;
-    if (p->n_outstanding == 0 || !has_come(MPI_ANY_SOURCE, &status))
+    if (p->n_outstanding == 0 || !has_message(MPI_ANY_SOURCE, &status))
         return 0;
     int n = receive(&status, &p->received, &p->received_capacity);
     if (n < 0)
         return -1;
     th_codec in = th_codec_reader(p->received, (size_t)n);
-    take_answers(p, status.MPI_SOURCE, &in);
+    read_answers(p, status.MPI_SOURCE, &in);
     return 1;
 }
 
-/* Mappings first .. first + n - 1, which stand together. Of several that fail it is told as the
+/* Mappings first .. first + n - 1, which stand together. Of several that fail it is reported as the
  * first's, which is before any failure behind them. */
-static void evaluate_here(mpi_pool *p, int first, int n)
+static void evaluate_locally(mpi_pool *p, int first, int n)
 {
     th_error e = {"", ""};
     if (th_pool_evaluate(p->local, p->mappings + first, n, p->bound, p->fitness + first, &e))
@@ -395,30 +395,31 @@ static void evaluate_here(mpi_pool *p, int first, int n)
 }
 
 /* What the threads take next: all that is left where nobody else is there, else a mapping each. */
-static void take_some(mpi_pool *p)
+static void evaluate_some(mpi_pool *p)
 {
     int n = p->n - p->next, first = p->which[p->next];
-    if (p->any_elsewhere && n > p->n_threads)
+    if (p->any_remote && n > p->n_threads)
         n = p->n_threads;
     p->next += n;
-    evaluate_here(p, first, n);
+    evaluate_locally(p, first, n);
 }
 
-/* Until all is answered. Where memory is out, what is given out is waited for all the same. */
+/* Until all is answered. After an allocation failure the chunks that were sent are still awaited.
+ */
 static int run_batch(mpi_pool *p)
 {
-    nap rest = {0};
+    backoff rest = {0};
     int failed = 0;
     while (p->n_outstanding > 0 || (p->next < p->n && !failed)) {
-        failed |= !failed && give_chunks(p) ? 1 : 0;
-        int taken = take_one(p);
+        failed |= !failed && send_chunks(p) ? 1 : 0;
+        int taken = read_one(p);
         failed |= taken < 0;
         if (taken > 0) {
             rest.ns = 0;
         } else if (p->next < p->n && !failed) {
-            take_some(p);
+            evaluate_some(p);
         } else {
-            sleep_a_little(&rest);
+            back_off(&rest);
         }
     }
     return failed ? -1 : 0;
@@ -429,7 +430,7 @@ static void evaluate_needed(mpi_pool *p)
 {
     for (int j = 0; j < p->n; j++)
         if (p->which[j] < 0 && -1 - p->which[j] < p->failed_at)
-            evaluate_here(p, -1 - p->which[j], 1);
+            evaluate_locally(p, -1 - p->which[j], 1);
 }
 
 static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bound,
@@ -456,7 +457,7 @@ static th_evaluator *evaluator(th_pool *pool)
     return th_pool_evaluator(((mpi_pool *)pool)->local);
 }
 
-static int warm(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
+static int precompute(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
 {
     return th_pool_precompute(((mpi_pool *)pool)->local, task, state, n, err);
 }
@@ -470,4 +471,5 @@ static th_segment_counts segments(th_pool *pool)
     return sum;
 }
 
-const th_pool_type th_pool_mpi = {"mpi", create, destroy, evaluate, evaluator, warm, segments};
+const th_pool_type th_pool_mpi = {"mpi",     create,     destroy, evaluate,
+                                  evaluator, precompute, segments};

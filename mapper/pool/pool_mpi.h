@@ -10,16 +10,16 @@
 extern const th_pool_type th_pool_mpi;
 
 int th_mpi_begin(int *argc, char ***argv); /* this process's rank */
-/* What ranks do with messages that are not of searches: an answer to every one. 0, or -1: memory is
- * out. */
+/* What ranks do with messages that are not of searches: an answer to every one. 0, or -1: out of
+ * memory. */
 typedef int th_mpi_answer(void *state, const void *bytes, size_t n, th_codec *answer);
-/* 0, or -1: memory is out, and all ranks end. */
+/* 0, or -1: out of memory, and all ranks end. */
 int th_mpi_serve(th_mpi_answer *other, void *state);
 /* On rank 0, outside batches: work that is not of searches for ranks 1 .. n. A rank has one message
  * at a time. */
 int th_mpi_n_others(void);
 void th_mpi_send(int to, const void *bytes, size_t n);
-/* An answer that has come: its length, in *bytes, which grows; -1: none, -2: memory is out. */
+/* An answer that has come: its length, in *bytes, which grows; -1: none, -2: out of memory. */
 long th_mpi_receive(int *from, char **bytes, size_t *capacity);
 void th_mpi_end(void); /* on rank 0: the others end too; a second call does nothing */
 

@@ -6,9 +6,9 @@
  * depends on the mapping and the bound alone, so results do not depend on who takes what. What
  * evaluators remember they share: what one has met is warm for all. evaluate: round -> (answer what
  * scripts were needed -> round of those that needed them)* round: (trim -> all take items, until
- * there is none, or the memos are full)* Procedures of script designs are called between rounds, by
- * the calling thread. What a round needs depends on the mappings alone, so the calls do not depend
- * on the number of threads either. */
+ * there is none, or the caches are full)* Procedures of script designs are called between rounds,
+ * by the calling thread. What a round needs depends on the mappings alone, so the calls do not
+ * depend on the number of threads either. */
 #include <config.h>
 
 #include <pthread.h>
@@ -47,14 +47,14 @@ typedef struct thread_pool {
     int n;
     atomic_int next;
     /* items that are mappings: those at todo[0 .. n), those that want another round in again */
-    int *todo, *again, n_again;
-    size_t todo_capacity, again_capacity;
-    /* items that fill memos */
+    int *todo, *unfinished, n_unfinished;
+    size_t todo_capacity, unfinished_capacity;
+    /* items that fill caches */
     th_pool_task *task;
     void *task_state;
 } thread_pool;
 
-enum { FIRST = 0 }; /* the worker that is the calling thread, with whose memos all share */
+enum { FIRST = 0 }; /* the worker that is the calling thread, with whose caches all share */
 
 static void note_failure(thread_pool *p, int i, const th_error *e)
 {
@@ -66,10 +66,10 @@ static void note_failure(thread_pool *p, int i, const th_error *e)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void note_again(thread_pool *p, int i)
+static void note_unfinished(thread_pool *p, int i)
 {
     pthread_mutex_lock(&p->lock);
-    p->again[p->n_again++] = i;
+    p->unfinished[p->n_unfinished++] = i;
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -80,12 +80,12 @@ static void evaluate_item(worker *w, int j)
     int i = p->todo[j];
     int status = th_evaluator_run(w->evaluator, p->mappings[i], p->bound, &p->fitness[i], &e);
     if (status > 0)
-        note_again(p, i);
+        note_unfinished(p, i);
     else if (status < 0)
         note_failure(p, i, &e);
 }
 
-static void warm_item(worker *w, int j)
+static void precompute_item(worker *w, int j)
 {
     thread_pool *p = w->pool;
     th_error e;
@@ -110,14 +110,14 @@ static void *run_worker(void *argument)
 {
     worker *w = argument;
     thread_pool *p = w->pool;
-    int64_t seen = 0;
+    int64_t last_round = 0;
     pthread_mutex_lock(&p->lock);
     for (;;) {
-        while (p->round == seen && !p->quit)
+        while (p->round == last_round && !p->quit)
             pthread_cond_wait(&p->start, &p->lock);
         if (p->quit)
             break;
-        seen = p->round;
+        last_round = p->round;
         pthread_mutex_unlock(&p->lock);
         work_on_round(w);
         pthread_mutex_lock(&p->lock);
@@ -179,12 +179,12 @@ static void destroy(th_pool *pool)
     pthread_mutex_destroy(&p->lock);
     th_free(p->workers);
     th_free(p->todo);
-    th_free(p->again);
+    th_free(p->unfinished);
     th_free(p);
 }
 
 /* All workers, until each finds nothing more to do. */
-static void work_together(thread_pool *p)
+static void run_workers(thread_pool *p)
 {
     pthread_mutex_lock(&p->lock);
     p->busy = p->n_workers - 1;
@@ -200,23 +200,23 @@ static void work_together(thread_pool *p)
 
 static void do_round(thread_pool *p)
 {
-    p->n_again = 0;
+    p->n_unfinished = 0;
     atomic_store(&p->next, 0);
     do {
         th_evaluator_trim(p->workers[FIRST].evaluator);
-        work_together(p);
+        run_workers(p);
     } while (atomic_load(&p->next) < p->n);
 }
 
-static void take_again(thread_pool *p)
+static void requeue(thread_pool *p)
 {
-    int *todo = p->again;
-    size_t capacity = p->again_capacity;
-    p->again = p->todo;
-    p->again_capacity = p->todo_capacity;
+    int *todo = p->unfinished;
+    size_t capacity = p->unfinished_capacity;
+    p->unfinished = p->todo;
+    p->unfinished_capacity = p->todo_capacity;
     p->todo = todo;
     p->todo_capacity = capacity;
-    p->n = p->n_again;
+    p->n = p->n_unfinished;
 }
 
 /* A script that fails ends the batch after the round in which the mappings that asked it fail, too:
@@ -226,10 +226,10 @@ static void do_rounds(thread_pool *p)
     int last = p->n - 1, failed = 0;
     th_script_memo_defer(p->scripts, true);
     do_round(p);
-    while (!failed && p->n_again > 0) {
+    while (!failed && p->n_unfinished > 0) {
         th_error reason = {"", ""};
         failed = th_script_memo_fill(p->scripts, &reason);
-        take_again(p);
+        requeue(p);
         do_round(p);
         if (failed)
             note_failure(p, last, &reason); /* unless one of them has */
@@ -242,7 +242,7 @@ static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bo
 {
     thread_pool *p = (thread_pool *)pool;
     if (th_grow(&p->todo, &p->todo_capacity, (size_t)n, sizeof *p->todo) ||
-        th_grow(&p->again, &p->again_capacity, (size_t)n, sizeof *p->again))
+        th_grow(&p->unfinished, &p->unfinished_capacity, (size_t)n, sizeof *p->unfinished))
         return th_error_no_memory(err);
     p->do_item = evaluate_item;
     p->mappings = mappings;
@@ -257,17 +257,17 @@ static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bo
     return th_error_set(err, p->error.id, "%s", p->error.text);
 }
 
-static bool asks_scripts(const thread_pool *p)
+static bool has_scripts(const thread_pool *p)
 {
     return th_works_ask_scripts(th_lower_works(th_evaluator_lower(p->workers[FIRST].evaluator)));
 }
 
-static int warm(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
+static int precompute(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
 {
     thread_pool *p = (thread_pool *)pool;
-    if (p->n_workers == 1 || asks_scripts(p))
+    if (p->n_workers == 1 || has_scripts(p))
         return 0;
-    p->do_item = warm_item;
+    p->do_item = precompute_item;
     p->task = task;
     p->task_state = state;
     p->n = p->failed_at = n;
@@ -285,5 +285,5 @@ static th_segment_counts segments(th_pool *pool)
     return th_evaluator_segments(((thread_pool *)pool)->workers[FIRST].evaluator);
 }
 
-const th_pool_type th_pool_threads = {"threads", create, destroy, evaluate,
-                                      evaluator, warm,   segments};
+const th_pool_type th_pool_threads = {"threads", create,     destroy, evaluate,
+                                      evaluator, precompute, segments};

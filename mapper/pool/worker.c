@@ -4,8 +4,9 @@
  *   problem: version 4, system, workload, stream, network, goal
  *   chunk:   bound 8, mappings, then each of them
  *   answer:  per mapping a byte (th_answer), then its fitness, or the id and text of an error; at
- * the end the counts of the segment memo, 4 x 8 Procedures of script designs stay where their
- * interpreter is: here nothing answers for them, and what asks one is told as needed. */
+ * the end the counts of the segment cache, 4 x 8 Procedures of script designs stay where their
+ * interpreter is: here nothing answers for them, and a mapping that needs one is reported as
+ * TH_ANSWER_NEEDS_SCRIPT. */
 #include <config.h>
 
 #include "mapper/pool/worker.h"
@@ -131,7 +132,7 @@ void th_worker_write_chunk(th_codec *out, th_mapping *const *mappings, const int
         th_codec_write_mapping(out, mappings[which[i]]);
 }
 
-static void put_error(th_codec *out, const th_error *e)
+static void write_error(th_codec *out, const th_error *e)
 {
     const char *id = e->id, *text = e->text;
     uint8_t failed = TH_ANSWER_FAILED;
@@ -155,7 +156,7 @@ static void evaluate(th_worker *w, th_codec *in, double bound, th_codec *out)
                      "bytes of a mapping: are cut off or damaged, or memory is out");
     th_mapping_free(m);
     if (status < 0) {
-        put_error(out, &e);
+        write_error(out, &e);
         return;
     }
     uint8_t kind = status > 0 ? TH_ANSWER_NEEDS_SCRIPT : TH_ANSWER_DONE;
@@ -186,7 +187,7 @@ int th_worker_evaluate(th_worker *w, const void *bytes, size_t n, th_codec *out)
         if (w->evaluator)
             evaluate(w, &in, bound, out);
         else
-            put_error(out, &w->error);
+            write_error(out, &w->error);
     }
     th_script_memo_defer(w->scripts, false);
     th_segment_counts c = {0};

@@ -14,7 +14,7 @@ void th_worker_free(th_worker *w); /* accepts NULL */
 /* Takes a problem up in the place of the one before. What is wrong with it is the answer to every
  * chunk. */
 void th_worker_read_problem(th_worker *w, const void *bytes, size_t n);
-/* Evaluates the mappings of a chunk; *answer is cleared and written. 0, or -1: memory is out. */
+/* Evaluates the mappings of a chunk; *answer is cleared and written. 0, or -1: out of memory. */
 int th_worker_evaluate(th_worker *w, const void *bytes, size_t n, th_codec *answer);
 
 void th_worker_write_problem(th_codec *out, const th_problem *p);
@@ -28,8 +28,8 @@ typedef enum {
     TH_ANSWER_FAILED        /* err says why */
 } th_answer;
 th_answer th_worker_read_answer(th_codec *answer, th_fitness *fitness, th_error *err);
-/* What its segment memo has done since the problem came; after take of all mappings of a chunk, and
- * left as it was where the answer is cut off. */
+/* What its segment cache has done since the problem came; after take of all mappings of a chunk,
+ * and left as it was where the answer is cut off. */
 void th_worker_read_counts(th_codec *answer, th_segment_counts *counts);
 
 #endif

@@ -2,8 +2,8 @@
 /* alternatives.c - what a layer might have taken instead.
  *   find: per layer on the array: times alone -> if it rotates, the whole run with every strategy
  * that does not -> clear Layers of the vector unit follow the layer that is changed, as they do in
- * a search; all others stay as they are, so what is told is the price of one layer's choice given
- * the others'. */
+ * a search; all others stay as they are, so what is reported is the price of one layer's choice
+ * given the others'. */
 #include <config.h>
 
 #include "mapper/search/alternatives.h"
@@ -19,7 +19,7 @@ typedef struct {
     const th_problem *problem;
     const th_mapping *mapping;
     th_evaluator *evaluator;
-    th_initial_generator *seeder;
+    th_initial_generator *generator;
     int32_t batch;
 } finder;
 
@@ -31,7 +31,7 @@ static const th_set *set_of(const finder *f, int layer)
 }
 
 /* The layer as it is: time alone, and what travels in a phase. */
-static int look_at_chosen(finder *f, th_alternative *a, th_error *err)
+static int describe_chosen(finder *f, th_alternative *a, th_error *err)
 {
     th_plans *plans = th_lower_plans(th_evaluator_lower(f->evaluator));
     const th_strategy *s = &f->mapping->strategy[a->layer];
@@ -57,7 +57,7 @@ static int time_designs(finder *f, th_alternative *a, th_error *err)
         a->by_design[d] = -1;
         if (!th_set_supports_design(f->problem->system, &set, d))
             continue;
-        const th_choices *c = th_initial_choices(f->seeder, &set, a->layer, err);
+        const th_choices *c = th_initial_choices(f->generator, &set, a->layer, err);
         if (!c)
             return -1;
         if (c->n > 0)
@@ -68,8 +68,8 @@ static int time_designs(finder *f, th_alternative *a, th_error *err)
 
 /* --- instead ---------------------------------------------------------------------------------- */
 
-static int try_instead(finder *f, th_alternative *a, th_mapping *trial,
-                       const th_timed_strategy *other, th_error *err)
+static int try_strategy(finder *f, th_alternative *a, th_mapping *trial,
+                        const th_timed_strategy *other, th_error *err)
 {
     th_fitness fitness;
     trial->strategy[a->layer] = other->strategy;
@@ -89,8 +89,8 @@ static int try_instead(finder *f, th_alternative *a, th_mapping *trial,
 }
 
 /* The whole run with each of these strategies, the first of which is the quickest alone. */
-static int simulate_instead(finder *f, th_alternative *a, const th_timed_strategy *all, int n,
-                            th_error *err)
+static int simulate_exclusive(finder *f, th_alternative *a, const th_timed_strategy *all, int n,
+                              th_error *err)
 {
     th_mapping *trial = th_mapping_copy(f->mapping);
     int failed = trial ? 0 : th_error_no_memory(err);
@@ -98,16 +98,16 @@ static int simulate_instead(finder *f, th_alternative *a, const th_timed_strateg
     a->instead = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
     for (int i = 0; !failed && i < n; i++)
         if (all[i].strategy.rotate == TH_NO_ROTATION)
-            failed = try_instead(f, a, trial, &all[i], err);
+            failed = try_strategy(f, a, trial, &all[i], err);
     th_mapping_free(trial);
     return failed;
 }
 
-static int look_at_exclusive(finder *f, th_alternative *a, th_error *err)
+static int evaluate_exclusive(finder *f, th_alternative *a, th_error *err)
 {
     th_timed_strategy *all;
     int first = 0, failed = 0,
-        n = th_initial_timed_strategies(f->seeder, set_of(f, a->layer), a->layer, &all, err);
+        n = th_initial_timed_strategies(f->generator, set_of(f, a->layer), a->layer, &all, err);
     if (n < 0)
         return -1;
     while (first < n && all[first].strategy.rotate != TH_NO_ROTATION)
@@ -117,7 +117,7 @@ static int look_at_exclusive(finder *f, th_alternative *a, th_error *err)
         a->exclusive = all[first].strategy;
         a->exclusive_ps = all[first].time;
         if (a->rotating != TH_OPERAND_NONE)
-            failed = simulate_instead(f, a, all, n, err);
+            failed = simulate_exclusive(f, a, all, n, err);
     }
     th_free(all);
     return failed;
@@ -125,7 +125,7 @@ static int look_at_exclusive(finder *f, th_alternative *a, th_error *err)
 
 /* --- all layers ------------------------------------------------------------------------------- */
 
-static int look_at_layers(finder *f, th_alternatives *out, th_error *err)
+static int evaluate_layers(finder *f, th_alternatives *out, th_error *err)
 {
     const th_workload *w = f->problem->workload;
     if (th_evaluator_run(f->evaluator, f->mapping, INFINITY, &out->whole, err))
@@ -136,7 +136,7 @@ static int look_at_layers(finder *f, th_alternatives *out, th_error *err)
         th_alternative *a = &out->at[out->n];
         a->layer = l;
         a->by_design = out->times + (size_t)out->n++ * (size_t)f->problem->system->n_designs;
-        if (look_at_chosen(f, a, err) || time_designs(f, a, err) || look_at_exclusive(f, a, err))
+        if (describe_chosen(f, a, err) || time_designs(f, a, err) || evaluate_exclusive(f, a, err))
             return -1;
     }
     return 0;
@@ -154,9 +154,9 @@ int th_alternatives_find(th_alternatives *a, const th_problem *p, const th_mappi
     if (!failed)
         f.evaluator = th_evaluator_new(p, err);
     if (f.evaluator)
-        f.seeder = th_initial_new(f.evaluator, err);
-    failed = f.seeder ? look_at_layers(&f, a, err) : -1;
-    th_initial_free(f.seeder);
+        f.generator = th_initial_new(f.evaluator, err);
+    failed = f.generator ? evaluate_layers(&f, a, err) : -1;
+    th_initial_free(f.generator);
     th_evaluator_free(f.evaluator);
     return failed;
 }

@@ -6,7 +6,7 @@
 #include "mapper/evaluate/evaluate.h"
 
 /* Of a layer that runs on the array. Times alone are those of the layer by itself on its set,
- * compute and traffic inside the set, as seeds reckon with them (th_plans_layer_time). */
+ * compute and traffic inside the set, as initial mappings use them (th_plans_layer_time). */
 typedef struct th_alternative {
     int32_t layer;
     th_time alone_ps;   /* as it is */

@@ -9,12 +9,12 @@
 
 typedef struct th_fitness_cache th_fitness_cache;
 
-th_fitness_cache *th_fitness_cache_new(void); /* NULL: memory is out */
+th_fitness_cache *th_fitness_cache_new(void); /* NULL: out of memory */
 void th_fitness_cache_free(th_fitness_cache *r);
 /* Is it known what an evaluation of m with this bound gives? */
 bool th_fitness_cache_find(const th_fitness_cache *r, const th_mapping *m, double bound,
                            th_fitness *fitness);
-/* -1: memory is out, what was remembered still is. */
+/* -1: out of memory, what was remembered still is. */
 int th_fitness_cache_keep(th_fitness_cache *r, const th_mapping *m, double bound,
                           const th_fitness *fitness);
 

@@ -15,7 +15,7 @@ typedef struct th_point {
 } th_point;
 
 bool th_point_dominates(const th_point *a, const th_point *b, int n_values);
-/* Fills ranks and crowding distances of n points of n_values objectives. -1: memory is out. */
+/* Fills ranks and crowding distances of n points of n_values objectives. -1: out of memory. */
 int th_points_rank(th_point *p, int n, int n_values);
 
 /* What a search for a Pareto front found: none dominates another, by ascending first objective. */

@@ -43,7 +43,7 @@ struct th_journal {
     size_t log_size, at; /* log_size 0: it has come to its end */
     int64_t size;        /* of the file */
     uint64_t checksum;   /* of the last record behind which the file ends, or that was answered */
-    int64_t answered, cut_bytes;
+    int64_t n_replayed, truncated_bytes;
     double elapsed_s, synced_s;
     bool is_dirty;
 };
@@ -61,7 +61,7 @@ static int refuse(const th_journal *j, const char *id, const char *why, th_error
 }
 
 /* What the system refuses, by errno. */
-static int refused(const char *path, const char *what, th_error *err)
+static int io_error(const char *path, const char *what, th_error *err)
 {
     return th_error_set(err, "MAP-0102", "checkpoint \"%s\": cannot be %s: %s", path, what,
                         strerror(errno));
@@ -90,7 +90,7 @@ static int write_all(th_journal *j, const void *bytes, size_t n, int64_t at, th_
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return refused(j->path, "written", err);
+            return io_error(j->path, "written", err);
         from += done;
         at += done;
         n -= (size_t)done;
@@ -179,7 +179,7 @@ static int read_log(th_journal *j, th_error *err)
 {
     struct stat status;
     if (fstat(j->fd, &status) || (S_ISREG(status.st_mode) && status.st_size < 0))
-        return refused(j->path, "read", err);
+        return io_error(j->path, "read", err);
     j->log_size = S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
     j->log = th_alloc(j->log_size + 1);
     if (!j->log)
@@ -191,7 +191,7 @@ static int read_log(th_journal *j, th_error *err)
         if (n == 0)
             errno = EIO; /* it has become shorter */
         if (n <= 0)
-            return refused(j->path, "read", err);
+            return io_error(j->path, "read", err);
         have += (size_t)n;
     }
     return 0;
@@ -204,15 +204,15 @@ static bool is_unfinished(const th_journal *j)
     return j->log_size < HEAD_BYTES && memcmp(j->log, magic, n) == 0;
 }
 
-static int begin(th_journal *j, th_error *err)
+static int create(th_journal *j, th_error *err)
 {
-    j->cut_bytes = (int64_t)j->log_size;
+    j->truncated_bytes = (int64_t)j->log_size;
     j->log_size = 0;
     j->size = HEAD_BYTES;
     return write_header(j, &j->header, err);
 }
 
-static int take_up(th_journal *j, th_error *err)
+static int resume(th_journal *j, th_error *err)
 {
     if (read_header(j, err))
         return -1;
@@ -237,11 +237,11 @@ th_journal *th_journal_open(const char *path, const th_journal_header *h, th_err
     j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     int failed = 0;
     if (j->fd < 0)
-        failed = refused(path, "opened for writing", err);
+        failed = io_error(path, "opened for writing", err);
     if (!failed)
         failed = lock(j, err) || read_log(j, err);
     if (!failed)
-        failed = is_unfinished(j) ? begin(j, err) : take_up(j, err);
+        failed = is_unfinished(j) ? create(j, err) : resume(j, err);
     if (!failed)
         return j;
     th_journal_free(j);
@@ -267,10 +267,10 @@ void th_journal_free(th_journal *j)
 /* From here on the file is of one budget, and grows. */
 static int end_log(th_journal *j, th_error *err)
 {
-    j->cut_bytes = (int64_t)(j->log_size - j->at);
+    j->truncated_bytes = (int64_t)(j->log_size - j->at);
     j->size = (int64_t)j->at;
-    if (j->cut_bytes > 0 && ftruncate(j->fd, (off_t)j->size))
-        return refused(j->path, "written", err);
+    if (j->truncated_bytes > 0 && ftruncate(j->fd, (off_t)j->size))
+        return io_error(j->path, "written", err);
     th_free(j->log);
     j->log = NULL;
     j->log_size = 0;
@@ -346,7 +346,7 @@ int th_journal_replay(th_journal *j, uint64_t digest, int n, th_fitness *fitness
     }
     j->at += RECORD_HEAD_BYTES + (size_t)r.n_bytes + CHECKSUM_BYTES;
     j->checksum = sum;
-    j->answered += n;
+    j->n_replayed += n;
     j->elapsed_s = r.elapsed_s;
     return 1;
 end:
@@ -398,7 +398,7 @@ int th_journal_sync(th_journal *j, th_error *err)
 {
     j->synced_s = wall_s();
     if (j->is_dirty && fdatasync(j->fd) && errno != EINVAL)
-        return refused(j->path, "written", err);
+        return io_error(j->path, "written", err);
     j->is_dirty = false;
     return 0;
 }
@@ -407,12 +407,12 @@ int th_journal_sync(th_journal *j, th_error *err)
 
 int64_t th_journal_n_replayed(const th_journal *j)
 {
-    return j->answered;
+    return j->n_replayed;
 }
 
 int64_t th_journal_truncated_bytes(const th_journal *j)
 {
-    return j->cut_bytes;
+    return j->truncated_bytes;
 }
 
 double th_journal_elapsed_s(const th_journal *j)

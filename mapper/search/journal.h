@@ -7,8 +7,8 @@
  * result as if it had never ended. The file: a header that tells of which search it is, then a
  * record per batch, each with a checksum that depends on all before it. A record is written as soon
  * as its batch is done, and reaches the disk within about a second. What is not whole at the end is
- * cut off. A search with a smaller budget than that of the log takes its answers and leaves the
- * rest for another one. */
+ * pruned. A search with a smaller budget than that of the log takes its answers and leaves the rest
+ * for another one. */
 #ifndef TH_MAPPER_JOURNAL_H
 #define TH_MAPPER_JOURNAL_H
 #include "mapper/evaluate/evaluate.h"

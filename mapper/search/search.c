@@ -127,7 +127,7 @@ th_search *th_search_new_child(th_search *parent, const th_search_type *type, in
     th_search_options o = parent->options;
     o.evaluations = evaluations;
     o.seed = seed;
-    o.seconds = 0; /* the outermost looks at the clock */
+    o.seconds = 0; /* the outermost checks of the time limit */
     th_search *s = allocate(type, &parent->problem, &o, err);
     if (!s)
         return NULL;
@@ -325,7 +325,7 @@ static int by_distance(const void *a, const void *b)
 }
 
 /* Those least like the best go first: of them least is remembered, so they mostly take longest, and
- * a batch whose last ones are short leaves threads idle for less. 0, or -1: memory is out. */
+ * a batch whose last ones are short leaves threads idle for less. 0, or -1: out of memory. */
 static int put_distant_first(const th_search *s, th_mapping *const *mappings, int *which, int n)
 {
     ranked *queue = th_alloc_array((size_t)n + 1, sizeof *queue);

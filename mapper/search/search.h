@@ -11,11 +11,11 @@
 #include "mapper/pool/pool.h"
 #include "mapper/search/fitness_cache.h"
 
-/* What a search that takes seeds starts from. */
+/* What a search that takes initial mappings starts from. */
 typedef enum {
     TH_INITIAL_DEFAULT,  /* as the search's type has it */
     TH_INITIAL_RANDOM,   /* mappings drawn at random */
-    TH_INITIAL_HEURISTIC /* those of variation.h: the dynamic programme, uniform splits, a baseline
+    TH_INITIAL_HEURISTIC /* those of variation.h: dynamic programming, uniform splits, a baseline
                           */
 } th_initial_kind;
 
@@ -27,8 +27,8 @@ typedef struct th_search_options {
     const th_pool_type *pool; /* NULL: threads */
     bool sets_inside_groups;  /* a set never spans groups */
     bool keep_late;           /* a best that misses a deadline is no error */
-    const th_mapping
-        *start; /* judged first, and the first of the seeds; checked, not owned; NULL: none */
+    const th_mapping *start;  /* judged first, and the first of the initial mappings; checked, not
+                                 owned; NULL: none */
     th_initial_kind initial;
     int steps;              /* of h2h: how many of its four; 0: all */
     const char *checkpoint; /* file to go on from (journal.h); NULL: none */
@@ -123,7 +123,7 @@ int th_search_iterate(th_search *s, th_error *err);
 bool th_search_has_result(const th_search *s);
 void th_search_free(th_search *s);
 /* Wall time since the outermost search began. With a checkpoint: at its last batch, over all runs,
- * so that a search that looks at the clock sees the same again. */
+ * so that a search that checks of the time limit sees the same again. */
 double th_search_elapsed_s(const th_search *s);
 
 /* --- for the searches ------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
                        th_fitness *fitness, th_error *err);
 /* Evaluations that it, and those that it runs in, may still spend; at most "wanted". */
 int th_search_left(const th_search *s, int wanted);
-/* The dynamic programme that the whole family of searches shares. NULL: memory is out. */
+/* dynamic programming that the whole family of searches shares. NULL: out of memory. */
 struct th_initial_generator *th_search_initial_generator(th_search *s, th_error *err);
 /* Images that a strategy may split: those of the smallest micro-batch. */
 int32_t th_search_batch(const th_search *s);

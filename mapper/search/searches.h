@@ -27,7 +27,7 @@ extern const th_search_type th_search_h2h;
 /* The mapping of computation_prioritized, for the caller to free. 0 or -1. */
 int th_baseline_computation_prioritized(th_search *s, th_mapping **out, th_error *err);
 
-/* The front that an nsga2 search has found so far, for the caller to free. NULL: memory is out. */
+/* The front that an nsga2 search has found so far, for the caller to free. NULL: out of memory. */
 th_front *th_nsga2_front(const th_search *s, th_error *err);
 
 #endif

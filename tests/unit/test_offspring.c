@@ -24,7 +24,7 @@ typedef struct {
 static int offspring(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
 {
     nest *n = state;
-    th_plans *plans = th_initial_plans(b->seeder);
+    th_plans *plans = th_initial_plans(b->generator);
     atomic_fetch_add(&n->tries[i], 1);
     if (n->fails_at > 0 && (i == n->fails_at || i == n->other_fails_at))
         return th_error_set(err, "MAP-0023", "member %d", i);

@@ -129,7 +129,7 @@ static void branches_go_where_they_end_earliest(void)
         int32_t design[TH_PARTITION_SETS_MAX];
         th_design_vectors d;
         th_mapping *m = NULL;
-        if (p->n != 3 || p->way != TH_ASSIGN_EARLIEST_FINISH)
+        if (p->n != 3 || p->assignment != TH_ASSIGN_EARLIEST_FINISH)
             continue;
         CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.level1, p, NULL), 0);
         CU_ASSERT_TRUE(th_design_vectors_next(&d, design));

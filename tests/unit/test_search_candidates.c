@@ -165,7 +165,7 @@ static void one_accelerator_runs_what_cannot_be_split(void)
     CU_ASSERT_EQUAL_FATAL(l.n, 9);
     for (int i = 7; i < 9; i++) {
         const th_partition *uneven = &l.partitions[i];
-        CU_ASSERT_TRUE(uneven->way == TH_ASSIGN_UNEVEN && uneven->n == 2);
+        CU_ASSERT_TRUE(uneven->assignment == TH_ASSIGN_UNEVEN && uneven->n == 2);
         CU_ASSERT_EQUAL(l.tree.node[uneven->node[0]].n, 1);
         CU_ASSERT_EQUAL(l.tree.node[uneven->node[1]].n, i == 7 ? 2 : 4);
     }

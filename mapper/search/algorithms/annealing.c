@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* annealing.c - simulated annealing over the moves of the two-level search.
  *
- *   init -> iterate: the seeds, batch by batch; the best of them, of every level 1 two at most,
- * begin the chains -> one neighbour of every chain at a time, cycle after cycle, until the budget
- * is spent -> clear
+ *   init -> iterate: the initial mappings, batch by batch; the best of them, at most two of each
+ * partitioning, begin the chains -> one neighbour of every chain at a time, cycle after cycle,
+ * until the budget is spent -> clear
  *
  * A neighbour that is slower by d is taken with probability exp(-d / T): the number is drawn before
  * the simulation, so that this is one limit per chain, and the highest of them stops the batch. T
@@ -27,12 +27,13 @@ enum {
     CHAINS = 8,
     CHAINS_PER_SETS = 2, /* that begin with the same sets, designs and layers on them */
     FIRST_CYCLE = 32,    /* steps of all chains */
-    SEED_BATCH = 32
+    INITIAL_BATCH = 32
 };
 static const double HOT = 0.01, COLD = 0.0001; /* T over the best value */
-static const double LEVEL1_RATE = 0.08;        /* neighbours with another level 1 */
-static const double BLURRED_RATE = 0.1; /* that take a run of layers from the programme, blurred */
-static const double FAR = 1.1;          /* a chain at so many times the best has no hope */
+static const double PARTITIONING_RATE = 0.08;  /* neighbours with another partitioning */
+static const double PERTURBED_RATE =
+    0.1;                       /* that take a run of layers from dynamic programming, perturbed */
+static const double FAR = 1.1; /* a chain at so many times the best has no hope */
 
 typedef struct {
     th_mapping *mapping;
@@ -40,8 +41,8 @@ typedef struct {
 } state;
 
 typedef struct {
-    th_variation breed;
-    state chain[CHAINS]; /* while there are seeds: by ascending value */
+    th_variation variation;
+    state chain[CHAINS]; /* while there are initial mappings: by ascending value */
     int n;
     int64_t step, cycle; /* in the cycle; its length */
 } annealing;
@@ -50,7 +51,7 @@ static int init(th_search *s, th_error *err)
 {
     annealing *a = s->state;
     a->cycle = FIRST_CYCLE;
-    return th_variation_init(&a->breed, s, "annealing", err);
+    return th_variation_init(&a->variation, s, "annealing", err);
 }
 
 static void clear(th_search *s)
@@ -58,10 +59,11 @@ static void clear(th_search *s)
     annealing *a = s->state;
     for (int i = 0; i < a->n; i++)
         th_mapping_free(a->chain[i].mapping);
-    th_variation_clear(&a->breed);
+    th_variation_clear(&a->variation);
 }
 
-/* --- seeds -------------------------------------------------------------------------------------
+/* --- initial mappings
+ * -------------------------------------------------------------------------------------
  */
 
 /* Makes room where there are as many of these sets already: the worst of them goes. */
@@ -109,12 +111,12 @@ static void insert(annealing *a, th_mapping *m, const th_fitness *f)
     a->chain[at] = (state){m, f->value};
 }
 
-static int judge_seeds(th_search *s, th_error *err)
+static int evaluate_initial(th_search *s, th_error *err)
 {
     annealing *a = s->state;
-    th_mapping *batch[SEED_BATCH] = {NULL};
-    th_fitness fitness[SEED_BATCH];
-    int n = th_variation_initial(&a->breed, batch, th_search_left(s, SEED_BATCH), err);
+    th_mapping *batch[INITIAL_BATCH] = {NULL};
+    th_fitness fitness[INITIAL_BATCH];
+    int n = th_variation_initial(&a->variation, batch, th_search_left(s, INITIAL_BATCH), err);
     if (n < 0)
         return -1;
     double bound = a->n < CHAINS ? INFINITY : a->chain[CHAINS - 1].value;
@@ -167,16 +169,16 @@ typedef struct {
     double temperature, limit[CHAINS];
 } neighbours;
 
-static int neighbour(th_variation *b, void *all, int i, th_mapping **out, th_error *err)
+static int neighbour(th_variation *v, void *all, int i, th_mapping **out, th_error *err)
 {
     neighbours *n = all;
     const state *c = &n->of->chain[i];
-    n->limit[i] = c->value - n->temperature * th_log(1 - th_random_unit(b->random));
-    if (th_variation_chance(b, LEVEL1_RATE))
-        return th_variation_partitioning(b, c->mapping, out, err);
-    if (th_variation_chance(b, BLURRED_RATE))
-        return th_variation_perturbed(b, c->mapping, out, err);
-    return th_variation_sharding(b, c->mapping, NULL, out, err);
+    n->limit[i] = c->value - n->temperature * th_log(1 - th_random_unit(v->random));
+    if (th_variation_chance(v, PARTITIONING_RATE))
+        return th_variation_partitioning(v, c->mapping, out, err);
+    if (th_variation_chance(v, PERTURBED_RATE))
+        return th_variation_perturbed(v, c->mapping, out, err);
+    return th_variation_sharding(v, c->mapping, NULL, out, err);
 }
 
 /* A neighbour of each chain that has one, as many as the budget allows, their chains and limits.
@@ -187,7 +189,7 @@ static int make_neighbours(th_search *s, th_mapping **next, int *chain, double *
     annealing *a = s->state;
     neighbours all = {.of = a, .temperature = temperature(s)};
     int n = 0;
-    if (th_variation_offspring(&a->breed, neighbour, &all, a->n, TH_VARIATION_TRIES, next, err))
+    if (th_variation_offspring(&a->variation, neighbour, &all, a->n, TH_VARIATION_TRIES, next, err))
         return -1;
     for (int i = 0; i < a->n; i++) {
         if (!next[i])
@@ -196,7 +198,7 @@ static int make_neighbours(th_search *s, th_mapping **next, int *chain, double *
         chain[n] = i;
         limit[n++] = all.limit[i];
     }
-    return th_variation_cut_to_budget(&a->breed, next, n);
+    return th_variation_cut_to_budget(&a->variation, next, n);
 }
 
 static int step(th_search *s, th_error *err)
@@ -227,10 +229,10 @@ static int step(th_search *s, th_error *err)
 static int iterate(th_search *s, th_error *err)
 {
     annealing *a = s->state;
-    if (th_variation_has_initial(&a->breed))
-        return judge_seeds(s, err);
+    if (th_variation_has_initial(&a->variation))
+        return evaluate_initial(s, err);
     if (a->n == 0) {
-        s->done = true; /* no seed fits: there is nothing to start from */
+        s->done = true; /* no initial mapping is feasible: there is nothing to start from */
         return 0;
     }
     if (a->step == 0 && reheat(s, err))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* dp.c - the dynamic programme over the layers of each set (initial_mapping.c) on candidates of
- * level 1. Exact on its estimates, which leave out overlap and contention: so every candidate is
+/* dp.c - dynamic programming over the layers of each set (initial_mapping.c) on candidate
+ * partitions. Exact on its estimates, which leave out overlap and contention: so every candidate is
  * simulated, and the best is kept. Nothing is drawn at random, but vectors of designs where a
  * partition has very many (initial_batch.c). */
 #include <config.h>
@@ -12,10 +12,10 @@ enum { BATCH = 32 };
 
 static int init(th_search *s, th_error *err)
 {
-    th_variation *b = s->state;
+    th_variation *v = s->state;
     s->options.initial = TH_INITIAL_HEURISTIC; /* they are all there is */
-    b->cursor.programme_alone = true;
-    return th_variation_init(b, s, "dp", err);
+    v->cursor.dynamic_programming_only = true;
+    return th_variation_init(v, s, "dp", err);
 }
 
 static void clear(th_search *s)
@@ -25,16 +25,16 @@ static void clear(th_search *s)
 
 static int iterate(th_search *s, th_error *err)
 {
-    th_variation *b = s->state;
+    th_variation *v = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    int n = th_variation_initial(b, batch, th_search_left(s, BATCH), err);
+    int n = th_variation_initial(v, batch, th_search_left(s, BATCH), err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
     for (int i = 0; i < n; i++)
         th_mapping_free(batch[i]);
-    s->done = !th_variation_has_initial(b);
+    s->done = !th_variation_has_initial(v);
     return failed;
 }
 

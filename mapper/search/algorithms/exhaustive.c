@@ -8,7 +8,7 @@
  * some idle; a design that all members can take, or, where there is none, each member's own; layers
  * on sets in any way; every strategy of th_strategies_list; layers of the vector unit follow
  * (th_mapping_follow). Layers are decided in the order of the workload, depth first, those prefixes
- * first that can be quickest (prefix.c). A prefix that cannot be quicker than the best is cut off;
+ * first that can be quickest (prefix.c). A prefix that cannot be quicker than the best is pruned;
  * mappings that are left are simulated. Bounds speak of the makespan, so for objectives other than
  * time nothing is cut. docs/models/exhaustive.md.
  * Invariant: level[d] lists the choices for layer d after the choices at[next - 1] of those before;
@@ -27,7 +27,7 @@
 
 enum {
     BATCH = 32,              /* simulations at once */
-    NODES = 2048,            /* prefixes looked at between two looks at the clock */
+    NODES = 2048,            /* prefixes looked at between two checks of the time limit */
     FIRST_EVALUATIONS = 500, /* of the search that gives the first best, whatever the budget */
     ACCELS_MAX = 6           /* of whose sets all are listed */
 };
@@ -164,7 +164,7 @@ static void fill_set(th_set *set, uint32_t members, int32_t design)
             set->accels[set->n_accels++] = a;
 }
 
-/* All strategies of a layer of the array on a set of n; NULL: memory is out. */
+/* All strategies of a layer of the array on a set of n; NULL: out of memory. */
 static const strategies *list_for(const th_search *s, exhaustive *x, int layer, int n)
 {
     strategies *all = &x->listed[layer * (s->problem.system->n_accels + 1) + n];

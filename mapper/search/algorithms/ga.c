@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ga.c - the flat genetic search: one population, and every choice a gene.
  *
- *   init -> iterate: the seeds, batch by batch -> generations until the budget is spent -> clear
+ *   init -> iterate: the initial mappings, batch by batch -> generations until the budget is spent
+ * -> clear
  *
  * An individual is a whole mapping: sets, designs, the set of every layer, its strategy. No level
- * is above another, and no programme mends strategies when sets change; that is what two_level is
- * to be compared with. Parents win tournaments; a child that is better than the worst takes its
- * place, so that the best always stay (elitism). */
+ * is above another, and no dynamic programming repairs strategies when sets change; that is what
+ * two_level is to be compared with. Parents win tournaments; a child that is better than the worst
+ * takes its place, so that the best always stay (elitism). */
 #include <config.h>
 
 #include <math.h>
@@ -23,7 +24,7 @@ typedef struct {
 } individual;
 
 typedef struct {
-    th_variation breed;
+    th_variation variation;
     individual member[POPULATION]; /* by ascending value */
     int n;
 } population;
@@ -31,7 +32,7 @@ typedef struct {
 static int init(th_search *s, th_error *err)
 {
     population *p = s->state;
-    return th_variation_init(&p->breed, s, "ga", err);
+    return th_variation_init(&p->variation, s, "ga", err);
 }
 
 static void clear(th_search *s)
@@ -39,7 +40,7 @@ static void clear(th_search *s)
     population *p = s->state;
     for (int i = 0; i < p->n; i++)
         th_mapping_free(p->member[i].mapping);
-    th_variation_clear(&p->breed);
+    th_variation_clear(&p->variation);
 }
 
 static bool is_known(const population *p, const th_mapping *m, double value)
@@ -68,22 +69,22 @@ static void insert(population *p, th_mapping *m, const th_fitness *f)
 }
 
 /* The best of a few; they are in order. */
-static const th_mapping *tournament(const population *p, th_variation *b)
+static const th_mapping *tournament(const population *p, th_variation *v)
 {
     int winner = p->n - 1;
     for (int i = 0; i < TOURNAMENT; i++) {
-        int rival = th_variation_below(b, p->n);
+        int rival = th_variation_below(v, p->n);
         winner = rival < winner ? rival : winner;
     }
     return p->member[winner].mapping;
 }
 
-static int offspring(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
+static int offspring(th_variation *v, void *state, int i, th_mapping **out, th_error *err)
 {
     const population *p = state;
-    const th_mapping *mother = tournament(p, b), *father = tournament(p, b);
+    const th_mapping *mother = tournament(p, v), *father = tournament(p, v);
     (void)i;
-    return th_variation_flat(b, mother, father == mother ? NULL : father, out, err);
+    return th_variation_flat(v, mother, father == mother ? NULL : father, out, err);
 }
 
 static int iterate(th_search *s, th_error *err)
@@ -91,12 +92,13 @@ static int iterate(th_search *s, th_error *err)
     population *p = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    bool seeding = th_variation_has_initial(&p->breed);
-    if (!seeding && p->n == 0) {
-        s->done = true; /* no seed fits: there is nothing to breed from */
+    bool starting = th_variation_has_initial(&p->variation);
+    if (!starting && p->n == 0) {
+        s->done = true; /* no initial mapping is feasible: there is no parent */
         return 0;
     }
-    int n = th_variation_next_batch(&p->breed, offspring, p, TH_VARIATION_TRIES, batch, BATCH, err);
+    int n =
+        th_variation_next_batch(&p->variation, offspring, p, TH_VARIATION_TRIES, batch, BATCH, err);
     if (n < 0)
         return -1;
     double bound = p->n < POPULATION ? INFINITY : p->member[p->n - 1].value;
@@ -107,7 +109,7 @@ static int iterate(th_search *s, th_error *err)
         else
             insert(p, batch[i], &fitness[i]);
     }
-    s->done = n == 0 && !seeding;
+    s->done = n == 0 && !starting;
     return failed;
 }
 

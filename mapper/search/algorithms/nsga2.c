@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nsga2.c - a Pareto front by NSGA-II (Deb et al. 2002, see front.h).
  *
- *   init -> iterate: seeds first, batch by batch -> then generations until the budget is spent
+ *   init -> iterate: initial mappings first, batch by batch -> then generations until the budget is
+ * spent
  *   -> th_nsga2_front -> clear
  *
- * One population of mappings. A generation breeds BATCH offspring, whose parents win tournaments
+ * One population of mappings. A generation makes BATCH offspring, whose parents win tournaments
  * of two (lower rank, then greater crowding distance), with the moves of variation.h; of parents
  * and offspring together the best POPULATION survive, so that the ends of the front are never lost.
  * Late mappings are dominated by all that are in time (constrained domination). Of mappings with
@@ -22,10 +23,10 @@
 #include "mapper/search/searches.h"
 
 enum { POPULATION = 64, BATCH = 32 };
-static const double LEVEL1_RATE = 0.15; /* offspring that change sets, designs or ranges */
+static const double PARTITIONING_RATE = 0.15; /* offspring that change sets, designs or ranges */
 
 typedef struct {
-    th_variation breed;
+    th_variation variation;
     th_mapping *mapping[POPULATION + BATCH];
     th_metrics metrics[POPULATION + BATCH];
     th_point point[POPULATION + BATCH];
@@ -35,7 +36,7 @@ typedef struct {
 static int init(th_search *s, th_error *err)
 {
     nsga2 *t = s->state;
-    return th_variation_init(&t->breed, s, "nsga2", err);
+    return th_variation_init(&t->variation, s, "nsga2", err);
 }
 
 static void clear(th_search *s)
@@ -43,7 +44,7 @@ static void clear(th_search *s)
     nsga2 *t = s->state;
     for (int i = 0; i < t->n; i++)
         th_mapping_free(t->mapping[i]);
-    th_variation_clear(&t->breed);
+    th_variation_clear(&t->variation);
 }
 
 /* --- selection -------------------------------------------------------------------------------- */
@@ -111,31 +112,31 @@ static void insert(nsga2 *t, th_mapping *m, const th_fitness *f, const th_goal *
 
 /* --- offspring -------------------------------------------------------------------------------- */
 
-static int tournament(const nsga2 *t, th_variation *b)
+static int tournament(const nsga2 *t, th_variation *v)
 {
-    int one = th_variation_below(b, t->n), other = th_variation_below(b, t->n);
+    int one = th_variation_below(v, t->n), other = th_variation_below(v, t->n);
     return is_before(&t->point[other], &t->point[one]) ? other : one;
 }
 
 /* Somebody with the sets, designs and layers of each set of mother; NULL: not met. */
-static const th_mapping *father_for(const nsga2 *t, th_variation *b, const th_mapping *mother)
+static const th_mapping *father_for(const nsga2 *t, th_variation *v, const th_mapping *mother)
 {
     for (int tries = 0; tries < 4; tries++) {
-        const th_mapping *m = t->mapping[tournament(t, b)];
+        const th_mapping *m = t->mapping[tournament(t, v)];
         if (m != mother && th_mapping_same_sets(m, mother))
             return m;
     }
     return NULL;
 }
 
-static int offspring(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
+static int offspring(th_variation *v, void *state, int i, th_mapping **out, th_error *err)
 {
     const nsga2 *t = state;
-    const th_mapping *mother = t->mapping[tournament(t, b)];
+    const th_mapping *mother = t->mapping[tournament(t, v)];
     (void)i;
-    if (th_variation_chance(b, LEVEL1_RATE))
-        return th_variation_partitioning(b, mother, out, err);
-    return th_variation_sharding(b, mother, father_for(t, b, mother), out, err);
+    if (th_variation_chance(v, PARTITIONING_RATE))
+        return th_variation_partitioning(v, mother, out, err);
+    return th_variation_sharding(v, mother, father_for(t, v, mother), out, err);
 }
 
 static int iterate(th_search *s, th_error *err)
@@ -143,12 +144,13 @@ static int iterate(th_search *s, th_error *err)
     nsga2 *t = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    bool seeding = th_variation_has_initial(&t->breed);
-    if (!seeding && t->n == 0) {
-        s->done = true; /* no seed fits: there is nothing to breed from */
+    bool starting = th_variation_has_initial(&t->variation);
+    if (!starting && t->n == 0) {
+        s->done = true; /* no initial mapping is feasible: there is no parent */
         return 0;
     }
-    int n = th_variation_next_batch(&t->breed, offspring, t, TH_VARIATION_TRIES, batch, BATCH, err);
+    int n =
+        th_variation_next_batch(&t->variation, offspring, t, TH_VARIATION_TRIES, batch, BATCH, err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, INFINITY, fitness, err);
@@ -158,7 +160,7 @@ static int iterate(th_search *s, th_error *err)
         else
             insert(t, batch[i], &fitness[i], &s->problem.goal);
     }
-    s->done = n == 0 && !seeding;
+    s->done = n == 0 && !starting;
     return failed ? -1 : select_survivors(t, n_values(&s->problem.goal), err);
 }
 

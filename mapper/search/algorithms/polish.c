@@ -2,13 +2,13 @@
 /* polish.c - local search: from the best mapping that is known, one small change after the other,
  * while any of them helps.
  *
- *   init -> iterate: the seeds where there is nothing to polish yet -> cycles over all moves, batch
- * by batch -> done when a whole cycle brought nothing -> clear
+ *   init -> iterate: the initial mappings where there is nothing to polish yet -> cycles over all
+ * moves, batch by batch -> done when a whole cycle brought nothing -> clear
  *
  * Moves, in this order: another design for a set; a boundary between two ranges moved; a larger or
  * smaller share for a member of a set, which moves cuts to where tiles end; a strategy for
  * all layers of a shape; for one layer; for a run of two and of three; a strategy each for two
- * neighbours. Strategies are the choices of the dynamic programme (initial_mapping.h). Of a batch
+ * neighbours. Strategies are the choices of dynamic programming (initial_mapping.h). Of a batch
  * the best change is kept if it is one for the better, and the cycle goes on from there. */
 #include <config.h>
 
@@ -22,7 +22,7 @@
 
 enum {
     BATCH = 16,
-    SEED_BATCH = 32,
+    INITIAL_BATCH = 32,
     LONGEST_RUN = 3,
     PAIR_CHOICES = 4 /* of each of two neighbours */
 };
@@ -32,19 +32,19 @@ enum { N_SHIFTS = sizeof shifts / sizeof *shifts };
 static const int share_percents[] = {90, 111, 75, 133, 50, 200}; /* of what a member has */
 enum { N_SHARE_PERCENTS = sizeof share_percents / sizeof *share_percents };
 
-/* The first ones are of level 1. */
+/* The first three change the partitioning. */
 typedef enum { MOVE_DESIGN, MOVE_BOUNDARY, MOVE_SHARE, MOVE_SHAPE, MOVE_RUN, MOVE_PAIR } move_kind;
 
 typedef struct {
     move_kind kind;
-    int at;        /* set; or layer: the first after the boundary, of the run, of the pair */
-    int to;        /* design; layers; percent; choice */
-    int other;     /* of a share the position; of a run its length; of a pair the second choice */
-    bool reseeded; /* strategies of the sets that change by the programme */
+    int at;    /* set; or layer: the first after the boundary, of the run, of the pair */
+    int to;    /* design; layers; percent; choice */
+    int other; /* of a share the position; of a run its length; of a pair the second choice */
+    bool reoptimised; /* strategies of the sets that change by dynamic programming */
 } move;
 
 typedef struct {
-    th_variation breed;
+    th_variation variation;
     th_mapping *now;
     double value;
     move *moves; /* of one cycle */
@@ -56,7 +56,7 @@ static int init(th_search *s, th_error *err)
 {
     polish *p = s->state;
     p->value = INFINITY;
-    return th_variation_init(&p->breed, s, "polish", err);
+    return th_variation_init(&p->variation, s, "polish", err);
 }
 
 static void clear(th_search *s)
@@ -64,7 +64,7 @@ static void clear(th_search *s)
     polish *p = s->state;
     th_mapping_free(p->now);
     th_free(p->moves);
-    th_variation_clear(&p->breed);
+    th_variation_clear(&p->variation);
 }
 
 /* --- the moves of a cycle ----------------------------------------------------------------------
@@ -72,7 +72,7 @@ static void clear(th_search *s)
 
 static const th_workload *workload_of(const polish *p)
 {
-    return p->breed.search->problem.workload;
+    return p->variation.search->problem.workload;
 }
 
 static int add(polish *p, const move *m)
@@ -85,7 +85,7 @@ static int add(polish *p, const move *m)
 
 static int list_designs(polish *p)
 {
-    const th_system *system = p->breed.search->problem.system;
+    const th_system *system = p->variation.search->problem.system;
     for (int32_t set = 0; set < p->now->n_sets; set++)
         for (int32_t d = 0; d < system->n_designs; d++)
             if (d != p->now->sets[set].design &&
@@ -128,7 +128,7 @@ static int next_on_array(const polish *p, int l)
 static bool is_alike(const polish *p, int a, int b)
 {
     const th_plans *plans =
-        th_lower_plans(th_evaluator_lower(th_pool_evaluator(p->breed.search->pool)));
+        th_lower_plans(th_evaluator_lower(th_pool_evaluator(p->variation.search->pool)));
     return p->now->set_of[a] == p->now->set_of[b] &&
            th_plans_class(plans, a) == th_plans_class(plans, b);
 }
@@ -147,7 +147,7 @@ static bool is_first_of_shape(const polish *p, int l)
 
 static const th_choices *choices_of(polish *p, int l, th_error *err)
 {
-    return th_initial_choices(p->breed.seeder, &p->now->sets[p->now->set_of[l]], l, err);
+    return th_initial_choices(p->variation.generator, &p->now->sets[p->now->set_of[l]], l, err);
 }
 
 /* All choices of layer l for it and the layers after it, length in all; 0: all of its shape. */
@@ -206,7 +206,7 @@ static bool give(const polish *p, th_mapping *m, int l, const th_strategy *wish)
     th_strategy s = *wish;
     if (!th_layer_has_macs(x))
         return true; /* it follows */
-    if (!th_strategy_repair(&s, x, th_search_batch(p->breed.search),
+    if (!th_strategy_repair(&s, x, th_search_batch(p->variation.search),
                             m->sets[m->set_of[l]].n_accels))
         return false;
     m->strategy[l] = s;
@@ -224,8 +224,9 @@ static int shift_boundary(polish *p, th_mapping *m, const move *v, th_error *err
         if (!give(p, m, l, &m->strategy[v->to > 0 ? v->at - 1 : v->at]))
             return 1;
     }
-    int failed = v->reseeded ? th_variation_reoptimise(&p->breed, m, lower, 0, err) : 0;
-    return failed || !v->reseeded ? failed : th_variation_reoptimise(&p->breed, m, upper, 0, err);
+    int failed = v->reoptimised ? th_variation_reoptimise(&p->variation, m, lower, 0, err) : 0;
+    return failed || !v->reoptimised ? failed
+                                     : th_variation_reoptimise(&p->variation, m, upper, 0, err);
 }
 
 static int change_share(th_mapping *m, const move *v)
@@ -245,7 +246,7 @@ static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
     switch (v->kind) {
     case MOVE_DESIGN:
         m->sets[v->at].design = v->to;
-        return v->reseeded ? th_variation_reoptimise(&p->breed, m, v->at, 0, err) : 0;
+        return v->reoptimised ? th_variation_reoptimise(&p->variation, m, v->at, 0, err) : 0;
     case MOVE_BOUNDARY:
         return shift_boundary(p, m, v, err);
     case MOVE_SHARE:
@@ -281,7 +282,7 @@ static int make(polish *p, const move *v, th_mapping **out, th_error *err)
         return th_error_no_memory(err);
     int failed = apply(p, m, v, err);
     *out = NULL;
-    if (failed == 0 && th_mapping_follow(m, workload_of(p), th_search_batch(p->breed.search)) &&
+    if (failed == 0 && th_mapping_follow(m, workload_of(p), th_search_batch(p->variation.search)) &&
         !th_mapping_equal(m, p->now))
         *out = m;
     else
@@ -304,22 +305,22 @@ static int start_at(polish *p, const th_mapping *m, double value, th_error *err)
 }
 
 /* Where to start: at what the search around this one has found, at what it was told to, or at the
- * best of the seeds. */
+ * best of the initial mappings. */
 static int find_start(th_search *s, th_error *err)
 {
     polish *p = s->state;
-    th_mapping *batch[SEED_BATCH] = {NULL};
-    th_fitness fitness[SEED_BATCH];
+    th_mapping *batch[INITIAL_BATCH] = {NULL};
+    th_fitness fitness[INITIAL_BATCH];
     const th_search *from = s->parent ? s->parent : s;
     if (from->best && (s->parent || s->options.start))
         return start_at(p, from->best, from->best_fitness.value, err);
-    int n = th_variation_initial(&p->breed, batch, th_search_left(s, SEED_BATCH), err);
+    int n = th_variation_initial(&p->variation, batch, th_search_left(s, INITIAL_BATCH), err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
     for (int i = 0; i < n; i++)
         th_mapping_free(batch[i]);
-    if (failed || th_variation_has_initial(&p->breed))
+    if (failed || th_variation_has_initial(&p->variation))
         return failed;
     s->done = !s->best; /* nothing fits */
     return s->best ? start_at(p, s->best, s->best_fitness.value, err) : 0;
@@ -338,10 +339,10 @@ static int fill(polish *p, int wanted, th_mapping **batch, const move **made, th
     return failed ? -1 : n;
 }
 
-/* Takes the best of the batch over if it is better. After a change of level 1 the cycle begins
- * again, since the choices are others. */
-static int go_on(polish *p, th_mapping **batch, const move **made, const th_fitness *fitness, int n,
-                 th_error *err)
+/* Takes the best of the batch over if it is better. After a change of the partitioning the cycle
+ * begins again, since the choices are others. */
+static int accept_best(polish *p, th_mapping **batch, const move **made, const th_fitness *fitness,
+                       int n, th_error *err)
 {
     int best = -1;
     for (int i = 0; i < n; i++)
@@ -371,7 +372,7 @@ static int iterate(th_search *s, th_error *err)
         return -1;
     int failed = th_search_evaluate(s, batch, n, p->value, fitness, err);
     if (!failed)
-        failed = go_on(p, batch, made, fitness, n, err);
+        failed = accept_best(p, batch, made, fitness, n, err);
     for (int i = 0; i < n; i++)
         th_mapping_free(batch[i]);
     if (!failed && p->next == p->n_moves) {

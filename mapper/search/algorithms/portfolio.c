@@ -19,7 +19,7 @@
 #include "mapper/search/searches.h"
 
 enum {
-    FIRST_SEEDS = 24,    /* of dp, before the baselines */
+    FIRST_INITIAL = 24,  /* of dp, before the baselines */
     PATIENCE = 1500,     /* evaluations of a turn without a better mapping */
     FRUITLESS_ROUNDS = 3 /* in a row, then it is done */
 };
@@ -37,9 +37,9 @@ enum { N_TURNS = sizeof turns / sizeof *turns, NO_TURN = -1 };
 
 typedef struct {
     stage stage;
-    int baseline;             /* the next row of the table */
-    th_search *child;         /* of the stages before the rounds */
-    th_search *dp;            /* from the first seeds to its own stage; then it is the child */
+    int baseline;     /* the next row of the table */
+    th_search *child; /* of the stages before the rounds */
+    th_search *dp;    /* from the first initial mappings to its own stage; then it is the child */
     th_search *turn[N_TURNS]; /* those that stay */
     int now;                  /* whose turn it is */
     int64_t since;            /* evaluations when its turn began, or it last brought something */
@@ -105,7 +105,7 @@ static int begin_child(th_search *s, th_error *err)
     int64_t evaluations = reasonable(&s->problem) / 4;
     switch (p->stage) {
     case STAGE_FIRST:
-        evaluations = FIRST_SEEDS;
+        evaluations = FIRST_INITIAL;
         break;
     case STAGE_BASELINES:
         type = next_baseline(p);

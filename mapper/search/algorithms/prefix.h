@@ -13,11 +13,11 @@ void th_prefix_free(th_prefix *x); /* accepts NULL */
 
 /* The next layer runs on a set (which must stay as it is until the pop) by a strategy. *least: the
  * makespan of any mapping that begins so is not less, in ps. 0; 1: it cannot run there, nothing is
- * pushed; -1: memory is out. */
+ * pushed; -1: out of memory. */
 int th_prefix_push(th_prefix *x, const th_set *set, const th_strategy *s, double *least,
                    th_error *err);
 void th_prefix_pop(th_prefix *x);
-/* Frees memos where they have become many; only while nothing is pushed. */
+/* Frees caches where they have become many; only while nothing is pushed. */
 void th_prefix_trim(th_prefix *x);
 
 #endif

@@ -47,7 +47,7 @@ void th_path_clear(th_path *p)
 /* --- single tasks -------------------------------------------------------------------------------
  */
 
-/* 0 or -1: memory is out. */
+/* 0 or -1: out of memory. */
 static int task_ps(th_path *x, int32_t number, bool with_weights, double *ps)
 {
     size_t at = 2 * (size_t)number + with_weights;
@@ -73,7 +73,7 @@ static bool loads_weights(const th_path *x, const th_placed *at, int r)
     return !x->problem->system->nodes[node_of(x, at, r)].a.prefetches;
 }
 
-/* Of bytes from node to node. 0 or -1: memory is out. */
+/* Of bytes from node to node. 0 or -1: out of memory. */
 int th_path_travel(const th_path *x, int from, int to, int64_t bytes, double *ps)
 {
     static const double ROUNDING_PS = 1e-3; /* of a transfer, sim/kernel/fluid_time.h */

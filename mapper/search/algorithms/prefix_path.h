@@ -21,7 +21,7 @@ typedef struct th_path {
 int th_path_init(th_path *p, const th_problem *problem, th_error *err);
 void th_path_clear(th_path *p);
 
-/* All of these: 0, or -1: memory is out. */
+/* All of these: 0, or -1: out of memory. */
 
 /* Of bytes from node to node. */
 int th_path_travel(const th_path *p, int from, int to, int64_t bytes, double *ps);

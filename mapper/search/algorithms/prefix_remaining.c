@@ -28,12 +28,12 @@
 #include "mapper/strategies.h"
 
 enum { ACCELS_MAX = 16, PLANS_MAX = 64 * 1024 * 1024 };
-static const double WAYS_MAX = 2e6; /* pairs of placements of a layer and its reader, all layers */
+static const double PAIRS_MAX = 2e6; /* pairs of placements of a layer and its reader, all layers */
 
 typedef struct {
     th_set set;
     uint32_t members;
-} crew;
+} candidate_set;
 
 typedef struct {
     int n;
@@ -45,8 +45,8 @@ struct th_remaining {
     const double *tail;
     th_path path;
     int n_accels;
-    crew *crews; /* every set with every design */
-    size_t n_crews, crew_capacity;
+    candidate_set *sets; /* every set with every design */
+    size_t n_sets, set_capacity;
     strategies *listed; /* by layer and size; of the vector unit: none */
     bool is_known;      /* not too many ways */
     th_map *numbers;
@@ -57,9 +57,9 @@ struct th_remaining {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static int add_crew(th_remaining *x, uint32_t members, int32_t design)
+static int add_set(th_remaining *x, uint32_t members, int32_t design)
 {
-    if (th_grow(&x->crews, &x->crew_capacity, x->n_crews + 1, sizeof *x->crews))
+    if (th_grow(&x->sets, &x->set_capacity, x->n_sets + 1, sizeof *x->sets))
         return -1;
     th_set set = {.design = design, .accels = th_alloc_zero((size_t)x->n_accels, sizeof(int32_t))};
     if (!set.accels)
@@ -67,23 +67,23 @@ static int add_crew(th_remaining *x, uint32_t members, int32_t design)
     for (int32_t a = 0; a < x->n_accels; a++)
         if (members >> a & 1u)
             set.accels[set.n_accels++] = a;
-    x->crews[x->n_crews++] = (crew){set, members};
+    x->sets[x->n_sets++] = (candidate_set){set, members};
     return 0;
 }
 
 /* With each design that all members can take, or else each its own. */
-static int add_crews(th_remaining *x, uint32_t members)
+static int add_sets(th_remaining *x, uint32_t members)
 {
     const th_system *s = x->problem->system;
-    size_t first = x->n_crews;
-    if (add_crew(x, members, TH_DESIGN_OWN))
+    size_t first = x->n_sets;
+    if (add_set(x, members, TH_DESIGN_OWN))
         return -1;
     for (int32_t d = 0; d < s->n_designs; d++) {
-        if (!th_set_supports_design(s, &x->crews[first].set, d))
+        if (!th_set_supports_design(s, &x->sets[first].set, d))
             continue;
-        if (x->crews[first].set.design == TH_DESIGN_OWN)
-            x->crews[first].set.design = d;
-        else if (add_crew(x, members, d))
+        if (x->sets[first].set.design == TH_DESIGN_OWN)
+            x->sets[first].set.design = d;
+        else if (add_set(x, members, d))
             return -1;
     }
     return 0;
@@ -94,13 +94,13 @@ static strategies *listed(const th_remaining *x, int layer, int size)
     return &x->listed[layer * (x->n_accels + 1) + size];
 }
 
-static int list_ways(th_remaining *x)
+static int list_placements(th_remaining *x)
 {
     const th_workload *w = x->problem->workload;
     int32_t batch = x->path.batch;
-    double ways = 0;
+    double pairs = 0;
     for (uint32_t m = 1; m < 1u << x->n_accels; m++)
-        if (add_crews(x, m))
+        if (add_sets(x, m))
             return -1;
     for (int l = 0; l < w->n_layers; l++) {
         double placements = 0;
@@ -110,11 +110,11 @@ static int list_ways(th_remaining *x)
             if (all->n < 0)
                 return -1;
         }
-        for (size_t c = 0; c < x->n_crews; c++)
-            placements += listed(x, l, x->crews[c].set.n_accels)->n;
-        ways += placements * placements;
+        for (size_t c = 0; c < x->n_sets; c++)
+            placements += listed(x, l, x->sets[c].set.n_accels)->n;
+        pairs += placements * placements;
     }
-    x->is_known = ways <= WAYS_MAX;
+    x->is_known = pairs <= PAIRS_MAX;
     return 0;
 }
 
@@ -138,7 +138,7 @@ th_remaining *th_remaining_new(const th_problem *p, const double *tail, th_error
     x->tail = tail;
     x->n_accels = p->system->n_accels;
     if (th_path_init(&x->path, p, err) == 0) {
-        if (allocate(x) == 0 && (x->n_accels > ACCELS_MAX || list_ways(x) == 0))
+        if (allocate(x) == 0 && (x->n_accels > ACCELS_MAX || list_placements(x) == 0))
             return x;
         th_error_no_memory(err);
     }
@@ -151,11 +151,11 @@ void th_remaining_free(th_remaining *x)
     if (!x)
         return;
     th_path_clear(&x->path);
-    for (size_t i = 0; i < x->n_crews; i++)
-        th_free(x->crews[i].set.accels);
+    for (size_t i = 0; i < x->n_sets; i++)
+        th_free(x->sets[i].set.accels);
     for (int i = 0; x->listed && i < (x->n_accels + 1) * x->problem->workload->n_layers; i++)
         th_free(x->listed[i].item);
-    th_free(x->crews);
+    th_free(x->sets);
     th_free(x->listed);
     th_map_free(x->numbers);
     th_free(x->value);
@@ -167,7 +167,7 @@ void th_remaining_free(th_remaining *x)
  */
 
 /* What position r of a layer has to do with its reader: travel into begin[] of the path. Does
- * anybody read of it? -1: memory is out. */
+ * anybody read of it? -1: out of memory. */
 static int begin_after(th_remaining *x, const th_edge_plan *edge, int r, int n)
 {
     bool any = false;
@@ -209,14 +209,14 @@ typedef struct {
     th_placed at;  /* the layer */
     size_t number; /* of it */
     int reader, input;
-} question;
+} query;
 
 static int number_of(th_remaining *x, int layer, const th_set *set, const th_strategy *s,
                      size_t *number, th_error *err);
 
 /* 0, and the least over the ways so far in value[]; 1: the reader cannot run so; -1. */
-static int try_way(th_remaining *x, const question *q, const th_set *set, const th_strategy *s,
-                   th_error *err)
+static int try_placement(th_remaining *x, const query *q, const th_set *set, const th_strategy *s,
+                         th_error *err)
 {
     th_error reason = {"", ""};
     th_placed reader;
@@ -253,7 +253,8 @@ static uint32_t members_of(const th_set *set)
 }
 
 /* On the vector unit a layer of one input follows it on its set, and nobody on another. */
-static int try_crew(th_remaining *x, const question *q, const crew *c, bool is_same, th_error *err)
+static int try_set(th_remaining *x, const query *q, const candidate_set *c, bool is_same,
+                   th_error *err)
 {
     const th_layer *reader = &x->problem->workload->layers[q->reader];
     const strategies *all = listed(x, q->reader, c->set.n_accels);
@@ -263,27 +264,27 @@ static int try_crew(th_remaining *x, const question *q, const crew *c, bool is_s
         if (!th_strategy_follow(&follows, reader, x->path.batch, c->set.n_accels,
                                 is_same ? &q->at.strategy : NULL))
             return 0;
-        return try_way(x, q, &c->set, &follows, err) < 0 ? -1 : 0;
+        return try_placement(x, q, &c->set, &follows, err) < 0 ? -1 : 0;
     }
     for (int i = 0; status >= 0 && i < all->n; i++)
-        status = try_way(x, q, &c->set, &all->item[i], err);
+        status = try_placement(x, q, &c->set, &all->item[i], err);
     return status < 0 ? -1 : 0;
 }
 
-static int try_all(th_remaining *x, const question *q, th_error *err)
+static int try_all_placements(th_remaining *x, const query *q, th_error *err)
 {
     uint32_t own = members_of(q->at.set);
-    for (size_t i = 0; i < x->n_crews; i++) {
-        const crew *c = &x->crews[i];
+    for (size_t i = 0; i < x->n_sets; i++) {
+        const candidate_set *c = &x->sets[i];
         bool is_same = c->members == own && c->set.design == q->at.set->design;
-        if ((is_same || (c->members & own) == 0) && try_crew(x, q, c, is_same, err))
+        if ((is_same || (c->members & own) == 0) && try_set(x, q, c, is_same, err))
             return -1;
     }
     return 0;
 }
 
 /* The first reader of a layer, if its placement and the layer's tell how the tensor gets there. */
-static bool find_reader(const th_remaining *x, int layer, question *q)
+static bool find_reader(const th_remaining *x, int layer, query *q)
 {
     const th_workload *w = x->problem->workload;
     if (!x->is_known || w->consumer_start[layer] == w->consumer_start[layer + 1])
@@ -304,7 +305,7 @@ static void set_all(th_remaining *x, size_t number, double ps)
 }
 
 /* What is known whatever the reader does: its tail, and the way to the host. */
-static int add_tail(th_remaining *x, const question *q, th_error *err)
+static int add_tail(th_remaining *x, const query *q, th_error *err)
 {
     th_error reason = {"", ""};
     const th_layer_plan *plan = th_plans_layer(x->path.plans, &q->at, x->path.batch, &reason);
@@ -321,11 +322,11 @@ static int add_tail(th_remaining *x, const question *q, th_error *err)
     return 0;
 }
 
-static int ask(th_remaining *x, question *q, th_error *err)
+static int answer(th_remaining *x, query *q, th_error *err)
 {
     bool is_found = find_reader(x, q->at.layer, q);
     set_all(x, q->number, is_found ? INFINITY : 0);
-    if (is_found && try_all(x, q, err))
+    if (is_found && try_all_placements(x, q, err))
         return -1;
     return add_tail(x, q, err);
 }
@@ -347,10 +348,10 @@ static int number_of(th_remaining *x, int layer, const th_set *set, const th_str
         th_map_put(x->numbers, key, sizeof key, (int64_t)x->n_values))
         return th_error_no_memory(err);
     x->n_values++;
-    question q = {.number = *number};
+    query q = {.number = *number};
     if (th_plans_place(x->path.plans, layer, set, s, &q.at, err))
         return -1;
-    return ask(x, &q, err);
+    return answer(x, &q, err);
 }
 
 int th_remaining_after(th_remaining *x, int layer, const th_set *set, const th_strategy *s,

@@ -2,9 +2,9 @@
 /* random_search.c - the honest control: as many evaluations as any other, no learning.
  *
  * Draws a partition, designs, contiguous ranges of layers and a strategy per layer on the array
- * (all those that it can run, equally likely; the others follow). With heuristic seeds it evaluates
- * those first, and then has the strategies of every second mapping from the blurred dynamic
- * programme. */
+ * (all those that it can run, equally likely; the others follow). With heuristic initial mappings
+ * it evaluates those first, and then has the strategies of every second mapping from the perturbed
+ * dynamic programming. */
 #include <config.h>
 
 #include "mapper/search/variation/variation.h"
@@ -22,26 +22,26 @@ static void clear(th_search *s)
     th_variation_clear(s->state);
 }
 
-static int draw(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
+static int draw(th_variation *v, void *state, int i, th_mapping **out, th_error *err)
 {
     const th_search *s = state;
-    bool by_programme =
+    bool by_dynamic_programming =
         s->options.initial == TH_INITIAL_HEURISTIC && (s->n_evaluations + i) % 2 == 0;
-    return th_variation_random(b, by_programme, out, err);
+    return th_variation_random(v, by_dynamic_programming, out, err);
 }
 
 static int iterate(th_search *s, th_error *err)
 {
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    bool seeding = th_variation_has_initial(s->state);
+    bool starting = th_variation_has_initial(s->state);
     int n = th_variation_next_batch(s->state, draw, s, TRIES_PER_DRAW, batch, BATCH, err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);
     for (int i = 0; i < n; i++)
         th_mapping_free(batch[i]);
-    s->done = n == 0 && !seeding;
+    s->done = n == 0 && !starting;
     return failed;
 }
 

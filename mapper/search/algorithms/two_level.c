@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* two_level.c - the two-level genetic search, in the manner of MARS (DAC 2023).
  *
- *   init -> iterate: seeds first, batch by batch -> then generations until the budget is spent
+ *   init -> iterate: initial mappings first, batch by batch -> then generations until the budget is
+ * spent
  *   -> clear
  *
- * Level 1 is a table of configurations: sets, designs, and the layers of each set. Every
- * configuration has a population of its own, whose genes are level 2: the strategies of the layers
- * on the array (the others follow). A generation picks configurations by rank, makes offspring from
- * their populations (crossover of contiguous segments; mutation of one layer, a run, or all layers
- * of one shape; a run of layers anew by the dynamic programme, blurred), and now and then makes a
- * new configuration from an old one (another design, a moved boundary, another partition), which
- * replaces the worst if it is better. Fitness is the simulated objective. Seeds: the dynamic
- * programme on every candidate of level 1 (initial_mapping.c), uniform splits, and the
- * computation-prioritised baseline; inside another search, the best that that one has found.
- * Deterministic: every child draws from a stream of its own, so that the threads that judge the
- * children also make them (offspring.c). */
+ * The partitioning is a table of configurations: sets, designs, and the layers of each set. Every
+ * configuration has a population of its own, whose genes are the sharding: the strategies of the
+ * layers on the array (the others follow). A generation picks configurations by rank, makes
+ * offspring from their populations (crossover of contiguous segments; mutation of one layer, a run,
+ * or all layers of one shape; a run of layers anew by dynamic programming, perturbed), and now and
+ * then makes a new configuration from an old one (another design, a moved boundary, another
+ * partition), which replaces the worst if it is better. Fitness is the simulated objective. Initial
+ * mappings: dynamic programming on every candidate partition (initial_mapping.c), uniform splits,
+ * and the computation-prioritised baseline; inside another search, the best that that one has
+ * found. Deterministic: every child draws from a stream of its own, so that the threads that judge
+ * the children also make them (offspring.c). */
 #include <config.h>
 
 #include <math.h>
@@ -25,14 +26,15 @@
 #include "mapper/search/searches.h"
 
 enum {
-    BATCH = 32, /* evaluations between two looks at the clock */
+    BATCH = 32, /* evaluations between two checks of the time limit */
     CONFIGURATIONS = 8,
     POPULATION = 12 /* per configuration */
 };
 static const double SLACK = 1.3; /* offspring slower than this many times the best are stopped */
-static const double LEVEL1_RATE = 0.08; /* offspring that change level 1 */
-static const double BLURRED_RATE = 0.3; /* that take a run of layers from the programme, blurred */
-static const double ANY_RATE = 0.3;     /* whose configuration is any, not by rank */
+static const double PARTITIONING_RATE = 0.08; /* offspring that change the partitioning */
+static const double PERTURBED_RATE =
+    0.3; /* that take a run of layers from dynamic programming, perturbed */
+static const double ANY_RATE = 0.3; /* whose configuration is any, not by rank */
 
 typedef struct {
     th_mapping *mapping;
@@ -45,17 +47,17 @@ typedef struct {
 } configuration;
 
 typedef struct {
-    th_variation breed;
+    th_variation variation;
     configuration table[CONFIGURATIONS]; /* by ascending best fitness */
     int n;
-    double taken_in; /* the value of the last mapping that came from the parent */
+    double adopted; /* the value of the last mapping that came from the parent */
 } two_level;
 
 static int init(th_search *s, th_error *err)
 {
     two_level *t = s->state;
-    t->taken_in = INFINITY;
-    return th_variation_init(&t->breed, s, "two_level", err);
+    t->adopted = INFINITY;
+    return th_variation_init(&t->variation, s, "two_level", err);
 }
 
 static void clear(th_search *s)
@@ -64,7 +66,7 @@ static void clear(th_search *s)
     for (int c = 0; c < t->n; c++)
         for (int i = 0; i < t->table[c].n; i++)
             th_mapping_free(t->table[c].member[i].mapping);
-    th_variation_clear(&t->breed);
+    th_variation_clear(&t->variation);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -134,38 +136,38 @@ static void insert(two_level *t, th_mapping *m, const th_fitness *fitness)
 /* --- generations ------------------------------------------------------------------------------ */
 
 /* By rank; now and then any, since those that are good only after much work would never get it. */
-static const configuration *choose(const two_level *t, th_variation *b)
+static const configuration *choose(const two_level *t, th_variation *v)
 {
-    if (th_variation_chance(b, ANY_RATE))
-        return &t->table[th_variation_below(b, t->n)];
-    return &t->table[th_variation_rank(b, t->n)];
+    if (th_variation_chance(v, ANY_RATE))
+        return &t->table[th_variation_below(v, t->n)];
+    return &t->table[th_variation_rank(v, t->n)];
 }
 
-static int offspring(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
+static int offspring(th_variation *v, void *state, int i, th_mapping **out, th_error *err)
 {
     const two_level *t = state;
-    const configuration *c = choose(t, b);
+    const configuration *c = choose(t, v);
     (void)i;
-    if (th_variation_chance(b, LEVEL1_RATE))
-        return th_variation_partitioning(b, c->member[0].mapping, out, err);
-    const individual *mother = &c->member[th_variation_rank(b, c->n)],
-                     *father = &c->member[th_variation_below(b, c->n)];
-    if (th_variation_chance(b, BLURRED_RATE))
-        return th_variation_perturbed(b, mother->mapping, out, err);
-    return th_variation_sharding(b, mother->mapping, father == mother ? NULL : father->mapping, out,
+    if (th_variation_chance(v, PARTITIONING_RATE))
+        return th_variation_partitioning(v, c->member[0].mapping, out, err);
+    const individual *mother = &c->member[th_variation_rank(v, c->n)],
+                     *father = &c->member[th_variation_below(v, c->n)];
+    if (th_variation_chance(v, PERTURBED_RATE))
+        return th_variation_perturbed(v, mother->mapping, out, err);
+    return th_variation_sharding(v, mother->mapping, father == mother ? NULL : father->mapping, out,
                                  err);
 }
 
 /* What the searches before this one have found. */
-static int take_in(th_search *s, two_level *t, th_error *err)
+static int adopt_best(th_search *s, two_level *t, th_error *err)
 {
     const th_search *from = s->parent;
-    if (!from || !from->best || from->best_fitness.value >= t->taken_in)
+    if (!from || !from->best || from->best_fitness.value >= t->adopted)
         return 0;
     th_mapping *m = th_mapping_copy(from->best);
     if (!m)
         return th_error_no_memory(err);
-    t->taken_in = from->best_fitness.value;
+    t->adopted = from->best_fitness.value;
     insert(t, m, &from->best_fitness);
     return 0;
 }
@@ -180,14 +182,15 @@ static int iterate(th_search *s, th_error *err)
     two_level *t = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    if (take_in(s, t, err))
+    if (adopt_best(s, t, err))
         return -1;
-    bool seeding = th_variation_has_initial(&t->breed);
-    if (!seeding && t->n == 0) {
-        s->done = true; /* no seed fits: there is nothing to breed from */
+    bool starting = th_variation_has_initial(&t->variation);
+    if (!starting && t->n == 0) {
+        s->done = true; /* no initial mapping is feasible: there is no parent */
         return 0;
     }
-    int n = th_variation_next_batch(&t->breed, offspring, t, TH_VARIATION_TRIES, batch, BATCH, err);
+    int n =
+        th_variation_next_batch(&t->variation, offspring, t, TH_VARIATION_TRIES, batch, BATCH, err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, bound_of(s, t), fitness, err);
@@ -197,7 +200,7 @@ static int iterate(th_search *s, th_error *err)
         else
             insert(t, batch[i], &fitness[i]);
     }
-    s->done = n == 0 && !seeding;
+    s->done = n == 0 && !starting;
     return failed;
 }
 

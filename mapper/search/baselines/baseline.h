@@ -14,7 +14,7 @@ typedef struct th_candidates {
 
 /* Takes m over (NULL is memory that ran out). 0 or -1. */
 int th_candidates_add(th_search *s, th_mapping *m, th_error *err);
-/* Why a candidate could not be made; the first is what is told when none was. */
+/* Why a candidate could not be made; the first is what is reported when none was. */
 void th_candidates_note_infeasible(th_search *s, const th_error *reason);
 int th_candidates_iterate(th_search *s, th_error *err);
 void th_candidates_clear(th_search *s);
@@ -23,7 +23,7 @@ void th_candidates_clear(th_search *s);
  * number; only those where sets must stay inside groups. Into accels[n_accels of the system];
  * *in_group of them are of that group. Returns their number. */
 int32_t th_baseline_members(const th_search *s, int32_t design, int32_t *accels, int32_t *in_group);
-/* One set of the first n of them, all layers on it. NULL: memory is out. */
+/* One set of the first n of them, all layers on it. NULL: out of memory. */
 th_mapping *th_baseline_mapping(const th_search *s, int32_t design, const int32_t *accels,
                                 int32_t n);
 

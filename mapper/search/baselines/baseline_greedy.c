@@ -21,7 +21,7 @@ typedef enum { EXCLUSIVE, ROTATING, ONE_DIMENSION } allowed;
 
 typedef struct {
     th_search *search;
-    th_initial_generator *seeder;
+    th_initial_generator *generator;
     th_plans *plans;
     th_mapping *mapping;
     th_placed *placed;         /* per layer, once it has its strategy */
@@ -74,8 +74,8 @@ static int list_times(walk *k, int layer, th_error *err)
     k->same_as[layer] = same;
     if (same < layer)
         return 0;
-    int n =
-        th_initial_timed_strategies(k->seeder, &k->mapping->sets[0], layer, &k->timed[layer], err);
+    int n = th_initial_timed_strategies(k->generator, &k->mapping->sets[0], layer, &k->timed[layer],
+                                        err);
     if (n < 0)
         return -1;
     k->n_timed[layer] = keep_allowed(k, k->timed[layer], n);
@@ -84,7 +84,7 @@ static int list_times(walk *k, int layer, th_error *err)
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-/* Time in which the inputs of a layer come; -1: memory is out. */
+/* Time in which the inputs of a layer come; -1: out of memory. */
 static th_time transfer_time(walk *k, int layer, th_placed *at, th_error *err)
 {
     const th_layer *l = &k->search->problem.workload->layers[layer];
@@ -137,7 +137,7 @@ static int follow(walk *k, int layer)
                : 1;
 }
 
-static int walk_layers(walk *k, th_error *err)
+static int assign_layers(walk *k, th_error *err)
 {
     const th_workload *w = k->search->problem.workload;
     for (int l = 0; l < w->n_layers; l++) {
@@ -153,17 +153,17 @@ static int walk_layers(walk *k, th_error *err)
 }
 
 /* 0, 1 (a layer cannot be shared by so many) or -1. */
-static int add_walk(th_search *s, th_initial_generator *seeder, th_mapping *m, allowed what,
-                    th_error *err)
+static int add_greedy(th_search *s, th_initial_generator *generator, th_mapping *m, allowed what,
+                      th_error *err)
 {
     size_t n = (size_t)s->problem.workload->n_layers;
-    walk k = {.search = s, .seeder = seeder, .mapping = m, .what = what};
+    walk k = {.search = s, .generator = generator, .mapping = m, .what = what};
     k.plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(s->pool)));
     k.placed = th_alloc_zero(n, sizeof *k.placed);
     k.timed = th_alloc_zero(n, sizeof *k.timed);
     k.n_timed = th_alloc_zero(n, sizeof *k.n_timed);
     k.same_as = th_alloc_zero(n, sizeof *k.same_as);
-    int failed = m && k.placed && k.timed && k.n_timed && k.same_as ? walk_layers(&k, err)
+    int failed = m && k.placed && k.timed && k.n_timed && k.same_as ? assign_layers(&k, err)
                                                                     : th_error_no_memory(err);
     for (size_t l = 0; k.timed && l < n; l++)
         th_free(k.timed[l]);
@@ -180,21 +180,21 @@ static int add_walk(th_search *s, th_initial_generator *seeder, th_mapping *m, a
 /* --- the searches ----------------------------------------------------------------------------- */
 
 /* A candidate for every order of the members. 0; 1: a layer cannot be shared by so many; or -1. */
-static int add_orders(th_search *s, th_initial_generator *seeder, int32_t design,
+static int add_orders(th_search *s, th_initial_generator *generator, int32_t design,
                       const int32_t *accels, int32_t n, allowed what, th_error *err)
 {
     int32_t *orders, n_orders = th_set_orders(s->problem.system, accels, n, &orders);
     int failed = n_orders < 0 ? th_error_no_memory(err) : 1;
     for (int32_t i = 0; i < n_orders && failed >= 0; i++) {
         th_mapping *m = th_baseline_mapping(s, design, orders + (size_t)i * (size_t)n, n);
-        int walked = add_walk(s, seeder, m, what, err);
+        int walked = add_greedy(s, generator, m, what, err);
         failed = walked < failed ? walked : failed;
     }
     th_free(orders);
     return failed;
 }
 
-static int add_designs(th_search *s, th_initial_generator *seeder, allowed what, th_error *err)
+static int add_designs(th_search *s, th_initial_generator *generator, allowed what, th_error *err)
 {
     const th_system *system = s->problem.system;
     int32_t in_group, *accels = th_alloc_zero((size_t)system->n_accels + 1, sizeof *accels);
@@ -202,7 +202,7 @@ static int add_designs(th_search *s, th_initial_generator *seeder, allowed what,
     for (int32_t d = 0; failed >= 0 && d < system->n_designs; d++) {
         int32_t n = th_baseline_members(s, d, accels, &in_group);
         for (failed = 1; failed > 0 && n > 0; n /= 2)
-            failed = add_orders(s, seeder, d, accels, n, what, err);
+            failed = add_orders(s, generator, d, accels, n, what, err);
     }
     th_free(accels);
     return failed < 0 ? -1 : 0;
@@ -210,11 +210,11 @@ static int add_designs(th_search *s, th_initial_generator *seeder, allowed what,
 
 static int init(th_search *s, allowed what, th_error *err)
 {
-    th_initial_generator *seeder = th_initial_new(th_pool_evaluator(s->pool), err);
-    int failed = seeder ? add_designs(s, seeder, what, err) : -1;
-    if (seeder)
-        th_candidates_note_infeasible(s, th_initial_infeasibility(seeder));
-    th_initial_free(seeder);
+    th_initial_generator *generator = th_initial_new(th_pool_evaluator(s->pool), err);
+    int failed = generator ? add_designs(s, generator, what, err) : -1;
+    if (generator)
+        th_candidates_note_infeasible(s, th_initial_infeasibility(generator));
+    th_initial_free(generator);
     return failed;
 }
 

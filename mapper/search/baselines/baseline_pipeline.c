@@ -20,7 +20,7 @@
 
 typedef struct {
     th_search *search;
-    th_initial_generator *seeder;
+    th_initial_generator *generator;
     th_mapping *mapping; /* a set per stage */
     th_time *time;       /* by stage, design and layer; -1: cannot be */
 } stages;
@@ -42,7 +42,7 @@ static int time_layer(stages *k, const th_set *set, int layer, th_time *time, th
     th_error reason;
     *time = -1;
     if (th_layer_has_macs(l)) {
-        const th_choices *c = th_initial_choices(k->seeder, set, layer, err);
+        const th_choices *c = th_initial_choices(k->generator, set, layer, err);
         if (c && c->n > 0)
             *time = c->time[0];
         return c ? 0 : -1;
@@ -180,7 +180,7 @@ static int choose_strategies(stages *k, th_error *err)
     int failed = 0;
     for (int32_t i = 0; !failed && i < k->mapping->n_sets; i++) {
         th_time estimate;
-        failed = th_initial_solve(k->seeder, k->mapping, i, 0, NULL, &estimate, err);
+        failed = th_initial_solve(k->generator, k->mapping, i, 0, NULL, &estimate, err);
     }
     return failed;
 }
@@ -205,9 +205,9 @@ static int balance(stages *k, th_error *err)
 }
 
 /* Takes m, which has the stages as sets. */
-static int add_stages(th_search *s, th_initial_generator *seeder, th_mapping *m, th_error *err)
+static int add_stages(th_search *s, th_initial_generator *generator, th_mapping *m, th_error *err)
 {
-    stages k = {s, seeder, m, NULL};
+    stages k = {s, generator, m, NULL};
     int failed = m ? balance(&k, err) : th_error_no_memory(err);
     th_free(k.time);
     if (!failed)
@@ -230,14 +230,14 @@ static th_mapping *one_by_one(const th_problem *p)
 
 static int init(th_search *s, th_error *err)
 {
-    th_initial_generator *seeder = th_initial_new(th_pool_evaluator(s->pool), err);
-    int failed = seeder ? add_stages(s, seeder, one_by_one(&s->problem), err) : -1;
+    th_initial_generator *generator = th_initial_new(th_pool_evaluator(s->pool), err);
+    int failed = generator ? add_stages(s, generator, one_by_one(&s->problem), err) : -1;
     if (!failed)
         failed = add_stages(
-            s, seeder, th_sets_by_group(s->problem.system, s->problem.workload->n_layers), err);
-    if (seeder)
-        th_candidates_note_infeasible(s, th_initial_infeasibility(seeder));
-    th_initial_free(seeder);
+            s, generator, th_sets_by_group(s->problem.system, s->problem.workload->n_layers), err);
+    if (generator)
+        th_candidates_note_infeasible(s, th_initial_infeasibility(generator));
+    th_initial_free(generator);
     return failed;
 }
 

@@ -20,18 +20,18 @@ typedef struct {
     th_strategy *split; /* per set and layer */
     th_time *time;      /* per set and layer */
     th_time *layer_end, *set_end;
-} herald;
+} state;
 
-static const th_dim herald_dims[] = {TH_DIM_K, TH_DIM_C, TH_DIM_H, TH_DIM_W};
-enum { N_HERALD_DIMS = 4 };
+static const th_dim split_dims[] = {TH_DIM_K, TH_DIM_C, TH_DIM_H, TH_DIM_W};
+enum { N_SPLIT_DIMS = 4 };
 
-static int choose_splits(th_search *s, herald *h, int set, th_error *err)
+static int choose_splits(th_search *s, state *h, int set, th_error *err)
 {
     const th_workload *w = s->problem.workload;
     for (int l = 0; l < w->n_layers; l++) {
         th_strategy *split = &h->split[set * w->n_layers + l];
         if (!th_strategy_longest(split, &w->layers[l], th_search_batch(s),
-                                 h->mapping->sets[set].n_accels, herald_dims, N_HERALD_DIMS))
+                                 h->mapping->sets[set].n_accels, split_dims, N_SPLIT_DIMS))
             return th_error_set(err, "MAP-0025",
                                 "computation_prioritized: layer \"%s\" cannot be split over %d "
                                 "accelerators",
@@ -42,8 +42,8 @@ static int choose_splits(th_search *s, herald *h, int set, th_error *err)
 
 /* Times of all layers on a set with a design; returns their sum, or -1: memory, or the design
  * cannot run one. */
-static th_time reckon(th_search *s, herald *h, int set, int32_t design, th_time *time,
-                      th_error *err)
+static th_time estimate(th_search *s, state *h, int set, int32_t design, th_time *time,
+                        th_error *err)
 {
     int n = s->problem.workload->n_layers;
     th_time sum = 0;
@@ -59,7 +59,7 @@ static th_time reckon(th_search *s, herald *h, int set, int32_t design, th_time 
     return sum;
 }
 
-static int choose_design(th_search *s, herald *h, int set, th_error *err)
+static int choose_design(th_search *s, state *h, int set, th_error *err)
 {
     int n = s->problem.workload->n_layers;
     th_time best = TH_TIME_MAX, *time = &h->time[set * n],
@@ -70,7 +70,7 @@ static int choose_design(th_search *s, herald *h, int set, th_error *err)
     for (int32_t d = 0; d < s->problem.system->n_designs; d++) {
         if (!th_set_supports_design(s->problem.system, &h->mapping->sets[set], d))
             continue;
-        th_time sum = reckon(s, h, set, d, trial, &reason);
+        th_time sum = estimate(s, h, set, d, trial, &reason);
         if (sum < 0 && th_plans_is_fatal(&reason)) {
             th_free(trial);
             return th_error_set(err, reason.id, "%s", reason.text);
@@ -95,7 +95,7 @@ static int choose_design(th_search *s, herald *h, int set, th_error *err)
         (int)h->mapping->sets[set].n_accels, set);
 }
 
-static void choose_sets(const th_search *s, herald *h)
+static void choose_sets(const th_search *s, state *h)
 {
     const th_workload *w = s->problem.workload;
     for (int l = 0; l < w->n_layers; l++) {
@@ -119,7 +119,7 @@ static void choose_sets(const th_search *s, herald *h)
     }
 }
 
-static int allocate(th_search *s, herald *h)
+static int allocate(th_search *s, state *h)
 {
     size_t layers = (size_t)s->problem.workload->n_layers, sets;
     h->mapping = th_sets_by_group(s->problem.system, s->problem.workload->n_layers);
@@ -135,7 +135,7 @@ static int allocate(th_search *s, herald *h)
 
 int th_baseline_computation_prioritized(th_search *s, th_mapping **out, th_error *err)
 {
-    herald h = {0};
+    state h = {0};
     int failed = allocate(s, &h) ? th_error_no_memory(err) : 0;
     for (int set = 0; !failed && set < h.mapping->n_sets; set++)
         failed = choose_splits(s, &h, set, err) || choose_design(s, &h, set, err);

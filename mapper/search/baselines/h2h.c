@@ -13,8 +13,8 @@
  * the run. On a system whose transfers are not serial weights are where they run and an accelerator
  * keeps what it made anyway, so steps 1 to 3 are one mapping there, and queues are in the order of
  * the layers. Steps 2 and 3 are what lowering does by itself unless a mapping tells it otherwise,
- * so a step is a mapping and what it takes comes from the simulation. Step 1 alone reckons ends by
- * itself. */
+ * so a step is a mapping and what it takes comes from the simulation. Step 1 alone estimates ends
+ * by itself. */
 #include <config.h>
 
 #include <math.h>
@@ -63,7 +63,7 @@ static th_time *time_of(const h2h *h, int32_t layer, int32_t accel)
 
 /* --- what layers take ------------------------------------------------------------------------- */
 
-static int reckon(h2h *h, int32_t layer, int32_t accel, th_error *err)
+static int estimate(h2h *h, int32_t layer, int32_t accel, th_error *err)
 {
     th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(h->search->pool)));
     th_set set = {.design = h->system->nodes[h->system->accel_node[accel]].a.designs[0],
@@ -83,11 +83,11 @@ static int reckon(h2h *h, int32_t layer, int32_t accel, th_error *err)
     return 0;
 }
 
-static int reckon_all(h2h *h, th_error *err)
+static int estimate_all(h2h *h, th_error *err)
 {
     for (int32_t l = 0; l < h->workload->n_layers; l++)
         for (int32_t a = 0; a < h->system->n_accels; a++)
-            if (reckon(h, l, a, err))
+            if (estimate(h, l, a, err))
                 return -1;
     return 0;
 }
@@ -132,10 +132,10 @@ static void find_ready(const h2h *h, kind k, round_ *r)
     for (int32_t l = 0; l < h->workload->n_layers; l++) {
         if (kind_of(&h->workload->layers[l]) != k || !is_ready(h, l))
             continue;
-        bool alike = true;
+        bool same = true;
         for (int32_t a = 0; r->n_layers > 0 && a < h->system->n_accels; a++)
-            alike &= (*time_of(h, l, a) < 0) == (*time_of(h, r->layer[0], a) < 0);
-        if (alike)
+            same &= (*time_of(h, l, a) < 0) == (*time_of(h, r->layer[0], a) < 0);
+        if (same)
             r->layer[r->n_layers++] = l;
     }
     for (int32_t a = 0; r->n_layers > 0 && a < h->system->n_accels; a++)
@@ -424,7 +424,7 @@ static int step_of(const th_search *s)
 static int place_and_run(h2h *h, th_error *err)
 {
     th_fitness fitness;
-    if (reckon_all(h, err) || place_all(h, err))
+    if (estimate_all(h, err) || place_all(h, err))
         return -1;
     fill_mapping(h, step_of(h->search)); /* placed in an order of the graph */
     if (th_search_evaluate(h->search, &h->mapping, 1, INFINITY, &fitness, err))

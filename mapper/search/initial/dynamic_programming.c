@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* dynamic_programming.c - the dynamic programme over the layers of a set.
+/* dynamic_programming.c - dynamic programming over the layers of a set.
  *
- *   run: (the memos are warmed) -> layers of the set -> choices of each -> from the last layer
+ *   run: (the caches are warmed) -> layers of the set -> choices of each -> from the last layer
  * back, the least time of all that hangs on each choice -> from the first layer on, the choices
  * that give it -> where they do not fit into memory by estimate, again with a price for bytes that
  * stay
@@ -16,9 +16,9 @@
 typedef struct {
     const th_choices *choices; /* NULL: not on this set, or of the vector unit */
     th_transition_matrix *matrix;
-    th_initial_path way;
+    th_initial_path transition;
     int ancestor, chosen;
-    th_time *own;   /* by own choice: its time, blurred */
+    th_time *own;   /* by own choice: its time, perturbed */
     th_time *total; /* by own choice: its time, the price of its bytes, and all that hangs on it */
     int *best;      /* by the ancestor's choice: the own choice then */
     int *order;     /* own choices by ascending total */
@@ -26,32 +26,32 @@ typedef struct {
 } cell;
 
 typedef struct {
-    th_initial_generator *seeder;
+    th_initial_generator *generator;
     th_mapping *mapping;
     int set;
     double jitter;
     gsl_rng *random;
     cell *cells;
     double price; /* of a resident byte of the first layer, in ps */
-} programme;
+} dynamic_program;
 
-static int prepare(programme *p, int l, th_error *err)
+static int prepare(dynamic_program *p, int l, th_error *err)
 {
-    th_initial_generator *s = p->seeder;
+    th_initial_generator *g = p->generator;
     cell *c = &p->cells[l];
     const th_set *set = &p->mapping->sets[p->set];
-    if (p->mapping->set_of[l] != p->set || !th_layer_has_macs(&s->workload->layers[l]))
+    if (p->mapping->set_of[l] != p->set || !th_layer_has_macs(&g->workload->layers[l]))
         return 0;
-    c->way = th_initial_path_to(s, p->mapping, l);
-    c->choices = th_initial_choices(s, set, l, err);
+    c->transition = th_initial_path_to(g, p->mapping, l);
+    c->choices = th_initial_choices(g, set, l, err);
     if (!c->choices)
         return -1;
     if (c->choices->n == 0)
         return 1;
-    c->matrix = th_transition_matrix_of(s, set, &c->way, l, err);
+    c->matrix = th_transition_matrix_of(g, set, &c->transition, l, err);
     if (!c->matrix)
         return -1;
-    c->ancestor = c->way.ancestor;
+    c->ancestor = c->transition.ancestor;
     size_t rows = c->ancestor >= 0 ? (size_t)p->cells[c->ancestor].choices->n : 1;
     c->own = th_alloc_zero((size_t)c->choices->n, sizeof *c->own);
     c->total = th_alloc_zero((size_t)c->choices->n, sizeof *c->total);
@@ -60,8 +60,8 @@ static int prepare(programme *p, int l, th_error *err)
     if (!c->own || !c->total || !c->best || !c->order)
         return th_error_no_memory(err);
     for (int i = 0; i < c->choices->n; i++) {
-        double blur = p->jitter > 0 ? 1 + p->jitter * th_random_unit(p->random) : 1;
-        c->own[i] = (th_time)((double)c->choices->time[i] * blur);
+        double perturbation = p->jitter > 0 ? 1 + p->jitter * th_random_unit(p->random) : 1;
+        c->own[i] = (th_time)((double)c->choices->time[i] * perturbation);
     }
     return 0;
 }
@@ -78,7 +78,7 @@ static void sort_by_total(cell *c)
 
 /* The choice that is best after choice i of the ancestor. By ascending total, so that transitions
  * to those that cannot win whatever they cost are never asked for. -1: error. */
-static th_time least_after(programme *p, int l, int i, th_error *err)
+static th_time least_after(dynamic_program *p, int l, int i, th_error *err)
 {
     cell *c = &p->cells[l];
     const th_set *set = &p->mapping->sets[p->set];
@@ -86,19 +86,20 @@ static th_time least_after(programme *p, int l, int i, th_error *err)
     th_time least = TH_TIME_MAX;
     for (int k = 0; k < c->choices->n; k++) {
         int j = c->order[k];
-        th_time way = atomic_load_explicit(&known[j], memory_order_relaxed);
+        th_time transition = atomic_load_explicit(&known[j], memory_order_relaxed);
         if (c->total[j] > least)
             break;
-        if (way < 0) {
-            if (th_initial_trim_plans(p->seeder))
+        if (transition < 0) {
+            if (th_initial_trim_plans(p->generator))
                 return -1;
-            way = th_transition_time(p->seeder, set, &c->way, l, c->matrix, i, j,
-                                     least - c->total[j], err); /* with more it cannot win */
+            transition = th_transition_time(p->generator, set, &c->transition, l, c->matrix, i, j,
+                                            least - c->total[j], err); /* with more it cannot win */
         }
-        if (way < 0)
+        if (transition < 0)
             return -1;
-        if (way + c->total[j] < least || (way + c->total[j] == least && j < c->best[i])) {
-            least = way + c->total[j];
+        if (transition + c->total[j] < least ||
+            (transition + c->total[j] == least && j < c->best[i])) {
+            least = transition + c->total[j];
             c->best[i] = j;
         }
     }
@@ -107,7 +108,7 @@ static th_time least_after(programme *p, int l, int i, th_error *err)
 
 /* From the last layer back: what each choice of the ancestor costs at best from here on. 0 or -1.
  */
-static int look_back(programme *p, int l, th_error *err)
+static int accumulate(dynamic_program *p, int l, th_error *err)
 {
     cell *c = &p->cells[l];
     int rows = c->ancestor >= 0 ? p->cells[c->ancestor].choices->n : 1;
@@ -122,7 +123,7 @@ static int look_back(programme *p, int l, th_error *err)
     return 0;
 }
 
-static th_time choose(programme *p, int l)
+static th_time choose(dynamic_program *p, int l)
 {
     cell *c = &p->cells[l];
     c->chosen = c->best[c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0];
@@ -132,15 +133,15 @@ static th_time choose(programme *p, int l)
 
 /* Twice as high for the last layer as for the first: with one price, layers of one shape would all
  * change their strategies at once, where some of them were enough. */
-static double price_of(const programme *p, int l)
+static double price_of(const dynamic_program *p, int l)
 {
     return p->price * (1 + (double)l / p->mapping->n_layers);
 }
 
 /* The strategies of least time and price. 0; 1: what follows them cannot; -1: error. */
-static int solve(programme *p, th_time *estimate, th_error *err)
+static int solve(dynamic_program *p, th_time *estimate, th_error *err)
 {
-    int n = p->seeder->workload->n_layers;
+    int n = p->generator->workload->n_layers;
     for (int l = 0; l < n; l++) {
         const th_choices *c = p->cells[l].choices;
         for (int i = 0; c && i < c->n; i++) {
@@ -150,13 +151,13 @@ static int solve(programme *p, th_time *estimate, th_error *err)
         }
     }
     for (int l = n - 1; l >= 0; l--)
-        if (p->cells[l].choices && look_back(p, l, err))
+        if (p->cells[l].choices && accumulate(p, l, err))
             return -1;
     *estimate = 0;
     for (int l = 0; l < n; l++)
         if (p->cells[l].choices)
             *estimate += choose(p, l);
-    return th_mapping_follow(p->mapping, p->seeder->workload, p->seeder->batch) ? 0 : 1;
+    return th_mapping_follow(p->mapping, p->generator->workload, p->generator->batch) ? 0 : 1;
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -166,7 +167,7 @@ static int64_t chosen_bytes(const cell *c)
     return c->choices ? c->choices->resident_bytes[c->chosen] : 0;
 }
 
-static int64_t weights_of_all(const programme *p)
+static int64_t weights_of_all(const dynamic_program *p)
 {
     int64_t sum = 0;
     for (int l = 0; l < p->mapping->n_layers; l++)
@@ -175,9 +176,9 @@ static int64_t weights_of_all(const programme *p)
 }
 
 /* What position r needs of tensors while the layer runs. */
-static int64_t tensor_bytes(const programme *p, int l, const th_layer_plan *plan, int r)
+static int64_t tensor_bytes(const dynamic_program *p, int l, const th_layer_plan *plan, int r)
 {
-    const th_workload *w = p->seeder->workload;
+    const th_workload *w = p->generator->workload;
     int64_t sum = plan->at[r].output_bytes + plan->at[r].buffer_bytes;
     for (int i = 0; i < w->layers[l].n_inputs; i++)
         sum += th_tensor_bytes(th_box_elements(&plan->at[r].need[i]), w->precision);
@@ -186,7 +187,7 @@ static int64_t tensor_bytes(const programme *p, int l, const th_layer_plan *plan
 
 /* About what tensors take at most, per pass: those of the greediest layer, and as much as half of
  * that for what skips it. -1: error. */
-static int64_t tensors_at_most(const programme *p, th_error *err)
+static int64_t estimate_tensors(const dynamic_program *p, th_error *err)
 {
     const th_set *set = &p->mapping->sets[p->set];
     int64_t most = 0;
@@ -195,10 +196,10 @@ static int64_t tensors_at_most(const programme *p, th_error *err)
         th_error reason;
         if (p->mapping->set_of[l] != p->set)
             continue;
-        if (th_plans_place(p->seeder->plans, l, set, &p->mapping->strategy[l], &at, err))
+        if (th_plans_place(p->generator->plans, l, set, &p->mapping->strategy[l], &at, err))
             return -1;
         const th_layer_plan *plan =
-            th_plans_layer(p->seeder->plans, &at, p->seeder->batch, &reason);
+            th_plans_layer(p->generator->plans, &at, p->generator->batch, &reason);
         if (!plan && th_plans_is_fatal(&reason))
             return th_error_set(err, reason.id, "%s", reason.text);
         for (int r = 0; plan && r < plan->n; r++) {
@@ -209,9 +210,9 @@ static int64_t tensors_at_most(const programme *p, th_error *err)
     return most + most / 2;
 }
 
-static int64_t least_capacity(const programme *p)
+static int64_t least_capacity(const dynamic_program *p)
 {
-    const th_system *s = th_evaluator_problem(p->seeder->evaluator)->system;
+    const th_system *s = th_evaluator_problem(p->generator->evaluator)->system;
     const th_set *set = &p->mapping->sets[p->set];
     int64_t least = INT64_MAX;
     for (int i = 0; i < set->n_accels; i++) {
@@ -222,15 +223,15 @@ static int64_t least_capacity(const programme *p)
 }
 
 /* Do weights and tensors fit, by estimate? 1, 0, or -1: error. */
-static int fits(const programme *p, th_error *err)
+static int fits(const dynamic_program *p, th_error *err)
 {
-    const th_stream *stream = &th_evaluator_problem(p->seeder->evaluator)->stream;
+    const th_stream *stream = &th_evaluator_problem(p->generator->evaluator)->stream;
     int64_t capacity = least_capacity(p), weights = weights_of_all(p);
     int64_t passes = (int64_t)stream->n_inputs * stream->micro_batches;
     int64_t in_flight = stream->in_flight > 0 ? stream->in_flight : p->mapping->n_sets;
     if (weights > capacity)
         return 0;
-    int64_t tensors = tensors_at_most(p, err);
+    int64_t tensors = estimate_tensors(p, err);
     if (tensors < 0)
         return -1;
     return (double)weights + (double)tensors * (double)(passes < in_flight ? passes : in_flight) <=
@@ -239,7 +240,7 @@ static int fits(const programme *p, th_error *err)
 
 /* A price per resident byte (the multiplier of a Lagrangian), as low as makes it fit: raised until
  * it does, then halved in. Where no price does, the highest stays: that is as near as it gets. */
-static int fit_memory(programme *p, th_time *estimate, th_error *err)
+static int fit_memory(dynamic_program *p, th_time *estimate, th_error *err)
 {
     enum { RAISES = 16, HALVINGS = 8 };
     const double FIRST = 0.01; /* of the mean time per byte */
@@ -271,14 +272,14 @@ static int fit_memory(programme *p, th_time *estimate, th_error *err)
     return failed;
 }
 
-int th_initial_solve(th_initial_generator *s, th_mapping *m, int set, double jitter, gsl_rng *r,
+int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, double jitter, gsl_rng *r,
                      th_time *estimate, th_error *err)
 {
-    int n = s->workload->n_layers, failed = 0;
-    programme p = {s, m, set, jitter, r, th_alloc_zero((size_t)n, sizeof *p.cells), 0};
+    int n = g->workload->n_layers, failed = 0;
+    dynamic_program p = {g, m, set, jitter, r, th_alloc_zero((size_t)n, sizeof *p.cells), 0};
     if (!p.cells)
         return th_error_no_memory(err);
-    failed = th_initial_precompute(s, m, set, err);
+    failed = th_initial_precompute(g, m, set, err);
     for (int l = 0; !failed && l < n; l++)
         failed = prepare(&p, l, err);
     if (!failed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* initial_mapping.c - what the dynamic programme over the layers of a set (dynamic_programming.c)
+/* initial_mapping.c - what dynamic programming over the layers of a set (dynamic_programming.c)
  * chooses from. Choices are the KEPT quickest strategies of a layer by themselves, and every pure
  * split besides. */
 #include <config.h>
@@ -26,7 +26,7 @@ static void free_choices(th_choices *c)
     th_free(c);
 }
 
-static void free_memo(th_initial_cache *m)
+static void free_cache(th_initial_cache *m)
 {
     if (!m)
         return;
@@ -42,8 +42,8 @@ static void free_memo(th_initial_cache *m)
     th_free(m);
 }
 
-/* NULL: memory is out. */
-static th_initial_cache *new_memo(void)
+/* NULL: out of memory. */
+static th_initial_cache *new_cache(void)
 {
     th_initial_cache *m = th_alloc_zero(1, sizeof *m);
     if (!m)
@@ -53,32 +53,32 @@ static th_initial_cache *new_memo(void)
     m->matrices_by_key = th_shared_map_new();
     if (m->choices_by_key && m->matrices_by_key)
         return m;
-    free_memo(m);
+    free_cache(m);
     return NULL;
 }
 
 th_initial_generator *th_initial_new(th_evaluator *e, th_error *err)
 {
     const th_problem *p = th_evaluator_problem(e);
-    th_initial_generator *s = th_alloc_zero(1, sizeof *s);
-    if (s) {
-        s->evaluator = e;
-        s->plans = th_lower_plans(th_evaluator_lower(e));
-        s->workload = p->workload;
-        s->constraints = p->constraints;
-        s->batch = p->workload->batch / p->stream.micro_batches;
-        s->memo = new_memo();
-        if (s->memo)
-            return s;
+    th_initial_generator *g = th_alloc_zero(1, sizeof *g);
+    if (g) {
+        g->evaluator = e;
+        g->plans = th_lower_plans(th_evaluator_lower(e));
+        g->workload = p->workload;
+        g->constraints = p->constraints;
+        g->batch = p->workload->batch / p->stream.micro_batches;
+        g->cache = new_cache();
+        if (g->cache)
+            return g;
     }
     th_error_no_memory(err);
-    th_initial_free(s);
+    th_initial_free(g);
     return NULL;
 }
 
-th_initial_generator th_initial_view(const th_initial_generator *s, th_evaluator *e)
+th_initial_generator th_initial_view(const th_initial_generator *g, th_evaluator *e)
 {
-    th_initial_generator view = *s;
+    th_initial_generator view = *g;
     view.evaluator = e;
     view.plans = th_lower_plans(th_evaluator_lower(e));
     view.pool = NULL;
@@ -86,50 +86,50 @@ th_initial_generator th_initial_view(const th_initial_generator *s, th_evaluator
     return view;
 }
 
-th_initial_generator *th_initial_share(th_initial_generator *s, th_evaluator *e, th_error *err)
+th_initial_generator *th_initial_share(th_initial_generator *g, th_evaluator *e, th_error *err)
 {
     th_initial_generator *view = th_alloc_zero(1, sizeof *view);
     if (view)
-        *view = th_initial_view(s, e);
+        *view = th_initial_view(g, e);
     else
         th_error_no_memory(err);
     return view;
 }
 
-bool th_initial_is_full(const th_initial_generator *s)
+bool th_initial_is_full(const th_initial_generator *g)
 {
-    return s->is_full;
+    return g->is_full;
 }
 
-int th_initial_trim_plans(th_initial_generator *s)
+int th_initial_trim_plans(th_initial_generator *g)
 {
-    if (!s->shares)
-        th_plans_trim(s->plans, TH_PLANS_LIMIT);
+    if (!g->shares)
+        th_plans_trim(g->plans, TH_PLANS_LIMIT);
     else
-        s->is_full |= th_plans_held_bytes(s->plans) > TH_PLANS_LIMIT;
-    return s->is_full ? -1 : 0;
+        g->is_full |= th_plans_held_bytes(g->plans) > TH_PLANS_LIMIT;
+    return g->is_full ? -1 : 0;
 }
 
-void th_initial_free(th_initial_generator *s)
+void th_initial_free(th_initial_generator *g)
 {
-    if (s && !s->shares)
-        free_memo(s->memo);
-    th_free(s);
+    if (g && !g->shares)
+        free_cache(g->cache);
+    th_free(g);
 }
 
-void th_initial_use_pool(th_initial_generator *s, th_pool *pool)
+void th_initial_use_pool(th_initial_generator *g, th_pool *pool)
 {
-    s->pool = pool;
+    g->pool = pool;
 }
 
-th_plans *th_initial_plans(const th_initial_generator *s)
+th_plans *th_initial_plans(const th_initial_generator *g)
 {
-    return s->plans;
+    return g->plans;
 }
 
-const th_error *th_initial_infeasibility(const th_initial_generator *s)
+const th_error *th_initial_infeasibility(const th_initial_generator *g)
 {
-    return &s->misfit;
+    return &g->infeasibility;
 }
 
 /* --- choices ---------------------------------------------------------------------------------- */
@@ -143,27 +143,27 @@ static int by_time(const void *a, const void *b)
 }
 
 /* A set of one needs no split, so it is a design that leaves a layer without a way. */
-static void note_misfit(th_initial_generator *s, const th_error *reason, bool is_of_design)
+static void note_infeasibility(th_initial_generator *g, const th_error *reason, bool is_of_design)
 {
-    if (s->misfit.id[0] && s->infeasibility_is_of_design >= is_of_design)
+    if (g->infeasibility.id[0] && g->infeasibility_is_of_design >= is_of_design)
         return;
-    s->misfit = *reason;
-    s->infeasibility_is_of_design = is_of_design;
+    g->infeasibility = *reason;
+    g->infeasibility_is_of_design = is_of_design;
 }
 
-th_time th_initial_layer_time(th_initial_generator *s, const th_set *set, int layer,
+th_time th_initial_layer_time(th_initial_generator *g, const th_set *set, int layer,
                               const th_strategy *strategy, th_error *err)
 {
     th_placed at;
     th_error reason;
-    if (th_plans_place(s->plans, layer, set, strategy, &at, err))
+    if (th_plans_place(g->plans, layer, set, strategy, &at, err))
         return -1;
-    const th_layer_plan *plan = th_plans_layer(s->plans, &at, s->batch, &reason);
+    const th_layer_plan *plan = th_plans_layer(g->plans, &at, g->batch, &reason);
     if (plan)
-        return th_plans_layer_time(s->plans, &at, plan, err);
+        return th_plans_layer_time(g->plans, &at, plan, err);
     if (th_plans_is_fatal(&reason))
         return th_error_set(err, reason.id, "%s", reason.text);
-    note_misfit(s, &reason, true);
+    note_infeasibility(g, &reason, true);
     return TH_TIME_MAX;
 }
 
@@ -217,17 +217,17 @@ static th_choices *keep_best(const th_timed_strategy *all, int n, bool is_large)
 }
 
 /* Times one of the list, behind the others of all, if the set's design can run it. 0 or -1. */
-static int time_one(th_initial_generator *s, const th_set *set, int layer, const th_strategy *list,
+static int time_one(th_initial_generator *g, const th_set *set, int layer, const th_strategy *list,
                     int i, th_timed_strategy *all, int *n, th_error *err)
 {
-    all[*n] = (th_timed_strategy){list[i], th_initial_layer_time(s, set, layer, &list[i], err), i};
+    all[*n] = (th_timed_strategy){list[i], th_initial_layer_time(g, set, layer, &list[i], err), i};
     if (all[*n].time < 0)
         return -1;
     *n += all[*n].time < TH_TIME_MAX;
     return 0;
 }
 
-static bool is_among(const th_timed_strategy *some, int n, int order)
+static bool contains(const th_timed_strategy *some, int n, int order)
 {
     bool found = false;
     for (int i = 0; i < n; i++)
@@ -238,14 +238,14 @@ static bool is_among(const th_timed_strategy *some, int n, int order)
 /* Strategies that the set's design can run, with their times, into all; their number, or -1. Of
  * very many, rotations are timed for the quickest splits alone: what a rotation saves is memory and
  * exchange, seldom time. In the list each split stands before its rotations. */
-static int time_all(th_initial_generator *s, const th_set *set, int layer, const th_strategy *list,
+static int time_all(th_initial_generator *g, const th_set *set, int layer, const th_strategy *list,
                     int n, th_timed_strategy *all, th_error *err)
 {
     enum { MANY = 256, ROTATED_SPLITS = 24 };
     int kept = 0, split = 0;
     for (int i = 0; i < n; i++)
         if ((n <= MANY || list[i].rotate == TH_NO_ROTATION) &&
-            time_one(s, set, layer, list, i, all, &kept, err))
+            time_one(g, set, layer, list, i, all, &kept, err))
             return -1;
     if (n <= MANY)
         return kept;
@@ -253,17 +253,17 @@ static int time_all(th_initial_generator *s, const th_set *set, int layer, const
     const int quickest = kept < ROTATED_SPLITS ? kept : ROTATED_SPLITS;
     for (int i = 0; i < n; i++) {
         split = list[i].rotate == TH_NO_ROTATION ? i : split;
-        if (split != i && is_among(all, quickest, split) &&
-            time_one(s, set, layer, list, i, all, &kept, err))
+        if (split != i && contains(all, quickest, split) &&
+            time_one(g, set, layer, list, i, all, &kept, err))
             return -1;
     }
     return kept;
 }
 
-/* A list of it alone, or of nothing where it does not fit. Returns the length; -1: memory is out.
+/* A list of it alone, or of nothing where it does not fit. Returns the length; -1: out of memory.
  */
-static int only(const th_strategy *given, const th_layer *l, int32_t batch, int n,
-                th_strategy **list)
+static int list_given(const th_strategy *given, const th_layer *l, int32_t batch, int n,
+                      th_strategy **list)
 {
     if (!th_strategy_fits(given, l, batch, n))
         return 0;
@@ -274,29 +274,29 @@ static int only(const th_strategy *given, const th_layer *l, int32_t batch, int 
     return 1;
 }
 
-int32_t th_initial_given(const th_initial_generator *s, int layer)
+int32_t th_initial_given(const th_initial_generator *g, int layer)
 {
-    return layer >= 0 && th_constraints_strategy(s->constraints, layer) ? layer : -1;
+    return layer >= 0 && th_constraints_strategy(g->constraints, layer) ? layer : -1;
 }
 
-int th_initial_timed_strategies(th_initial_generator *s, const th_set *set, int layer,
+int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int layer,
                                 th_timed_strategy **out, th_error *err)
 {
-    if (th_initial_trim_plans(s))
+    if (th_initial_trim_plans(g))
         return -1;
-    const th_layer *l = &s->workload->layers[layer];
+    const th_layer *l = &g->workload->layers[layer];
     th_error none;
     th_strategy *list = NULL;
-    const th_strategy *given = th_constraints_strategy(s->constraints, layer);
-    int n = given ? only(given, l, s->batch, set->n_accels, &list)
-                  : th_strategies_list(l, s->batch, set->n_accels, &list);
+    const th_strategy *given = th_constraints_strategy(g->constraints, layer);
+    int n = given ? list_given(given, l, g->batch, set->n_accels, &list)
+                  : th_strategies_list(l, g->batch, set->n_accels, &list);
     th_timed_strategy *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
-    int kept = all ? time_all(s, set, layer, list, n, all, err) : th_error_no_memory(err);
+    int kept = all ? time_all(g, set, layer, list, n, all, err) : th_error_no_memory(err);
     if (n == 0) {
         th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split %sover %d accelerator%s",
                      l->name, given ? "as the partial mapping gives it " : "", (int)set->n_accels,
                      set->n_accels == 1 ? "" : "s");
-        note_misfit(s, &none, false);
+        note_infeasibility(g, &none, false);
     }
     th_free(list);
     if (kept < 0) {
@@ -319,18 +319,18 @@ static int64_t resident_bytes(const th_layer *l, const th_set *set, const th_str
     return most;
 }
 
-static th_choices *make_choices(th_initial_generator *s, const th_set *set, int layer,
+static th_choices *make_choices(th_initial_generator *g, const th_set *set, int layer,
                                 th_error *err)
 {
     th_timed_strategy *all;
-    int n = th_initial_timed_strategies(s, set, layer, &all, err);
+    int n = th_initial_timed_strategies(g, set, layer, &all, err);
     if (n < 0)
         return NULL;
     th_choices *c = keep_best(all, n, set->n_accels >= TH_INITIAL_LARGE_SET);
     if (!c)
         th_error_no_memory(err);
     for (int i = 0; c && i < c->n; i++)
-        c->resident_bytes[i] = resident_bytes(&s->workload->layers[layer], set, &c->strategy[i]);
+        c->resident_bytes[i] = resident_bytes(&g->workload->layers[layer], set, &c->strategy[i]);
     th_free(all);
     return c;
 }
@@ -338,26 +338,26 @@ static th_choices *make_choices(th_initial_generator *s, const th_set *set, int 
 enum { CHOICE_WORDS = 3 };
 
 /* 0 or -1. */
-static int key_of_choices(const th_initial_generator *s, const th_set *set, int layer, int32_t *key,
+static int key_of_choices(const th_initial_generator *g, const th_set *set, int layer, int32_t *key,
                           th_error *err)
 {
-    key[0] = th_plans_alike(s->plans, set, err);
+    key[0] = th_plans_alike(g->plans, set, err);
     if (key[0] < 0)
         return -1;
-    key[1] = th_plans_class(s->plans, layer);
-    key[2] = th_initial_given(s, layer);
+    key[1] = th_plans_class(g->plans, layer);
+    key[2] = th_initial_given(g, layer);
     return 0;
 }
 
-int th_initial_has_choices(th_initial_generator *s, const th_set *set, int layer, th_error *err)
+int th_initial_has_choices(th_initial_generator *g, const th_set *set, int layer, th_error *err)
 {
     int32_t key[CHOICE_WORDS];
-    if (key_of_choices(s, set, layer, key, err))
+    if (key_of_choices(g, set, layer, key, err))
         return -1;
-    return th_shared_map_find(s->memo->choices_by_key, key, sizeof key) != NULL;
+    return th_shared_map_find(g->cache->choices_by_key, key, sizeof key) != NULL;
 }
 
-/* Takes c over: those that the key has from now on, these or others like them. NULL: memory is out.
+/* Takes c over: those that the key has from now on, these or others like them. NULL: out of memory.
  */
 static const th_choices *keep_choices(th_initial_cache *m, const int32_t *key, size_t bytes,
                                       th_choices *c)
@@ -374,19 +374,19 @@ static const th_choices *keep_choices(th_initial_cache *m, const int32_t *key, s
     return kept;
 }
 
-const th_choices *th_initial_choices(th_initial_generator *s, const th_set *set, int layer,
+const th_choices *th_initial_choices(th_initial_generator *g, const th_set *set, int layer,
                                      th_error *err)
 {
     int32_t key[CHOICE_WORDS];
-    if (key_of_choices(s, set, layer, key, err))
+    if (key_of_choices(g, set, layer, key, err))
         return NULL;
-    const th_choices *kept = th_shared_map_find(s->memo->choices_by_key, key, sizeof key);
+    const th_choices *kept = th_shared_map_find(g->cache->choices_by_key, key, sizeof key);
     if (kept)
         return kept;
-    th_choices *c = make_choices(s, set, layer, err);
+    th_choices *c = make_choices(g, set, layer, err);
     if (!c)
         return NULL;
-    kept = keep_choices(s->memo, key, sizeof key, c);
+    kept = keep_choices(g->cache, key, sizeof key, c);
     if (!kept)
         th_error_no_memory(err);
     return kept;

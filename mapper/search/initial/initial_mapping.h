@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* initial_mapping.h - good starting points for the search: a dynamic programme over the layers of a
+/* initial_mapping.h - good starting points for the search: dynamic programming over the layers of a
  * set. new -> (use_pool) -> (share) -> (choices | run)* -> free */
 #ifndef TH_MAPPER_SEARCH_INITIAL_INITIAL_MAPPING_H
 #define TH_MAPPER_SEARCH_INITIAL_INITIAL_MAPPING_H
@@ -12,15 +12,15 @@ typedef struct th_initial_generator th_initial_generator;
 th_initial_generator *th_initial_new(th_evaluator *e, th_error *err);
 /* For another thread, with an evaluator that shares with its: choices and times of transition that
  * one makes the other has. It drops nothing that others may be using: where more is remembered than
- * should be, what is asked of it fails, and is_full tells. Freed before s. NULL: memory is out. */
-th_initial_generator *th_initial_share(th_initial_generator *s, th_evaluator *e, th_error *err);
-bool th_initial_is_full(const th_initial_generator *s);
-void th_initial_free(th_initial_generator *s); /* accepts NULL */
-/* The pool, whose evaluator it is, fills the memos before it works through the layers of a set. */
-void th_initial_use_pool(th_initial_generator *s, th_pool *pool);
+ * should be, what is asked of it fails, and is_full tells. Freed before s. NULL: out of memory. */
+th_initial_generator *th_initial_share(th_initial_generator *g, th_evaluator *e, th_error *err);
+bool th_initial_is_full(const th_initial_generator *g);
+void th_initial_free(th_initial_generator *g); /* accepts NULL */
+/* The pool, whose evaluator it is, fills the caches before it works through the layers of a set. */
+void th_initial_use_pool(th_initial_generator *g, th_pool *pool);
 
-/* The plans that it reckons with. */
-th_plans *th_initial_plans(const th_initial_generator *s);
+/* The plans that it uses. */
+th_plans *th_initial_plans(const th_initial_generator *g);
 typedef struct th_timed_strategy {
     th_strategy strategy;
     th_time time; /* of its own, in ps */
@@ -28,13 +28,13 @@ typedef struct th_timed_strategy {
 } th_timed_strategy;
 /* All strategies by which a set with its design can run a layer, by ascending time; *out is the
  * caller's (th_free). Their number, or -1. */
-int th_initial_timed_strategies(th_initial_generator *s, const th_set *set, int layer,
+int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int layer,
                                 th_timed_strategy **out, th_error *err);
 
 /* Has the pool, if it uses one, make the choices that will be asked for: by run of that set of m;
  * of all layers on a set. 0 or -1. */
-int th_initial_precompute(th_initial_generator *s, const th_mapping *m, int set, th_error *err);
-int th_initial_precompute_set(th_initial_generator *s, const th_set *set, th_error *err);
+int th_initial_precompute(th_initial_generator *g, const th_mapping *m, int set, th_error *err);
+int th_initial_precompute_set(th_initial_generator *g, const th_set *set, th_error *err);
 
 /* The strategies worth trying for a layer on a set, by ascending time of their own (time[i], in
  * ps), the bytes of parameters that each keeps at its fullest position, and their number (0: the
@@ -45,18 +45,18 @@ typedef struct th_choices {
     th_time *time;
     int64_t *resident_bytes;
 } th_choices;
-const th_choices *th_initial_choices(th_initial_generator *s, const th_set *set, int layer,
+const th_choices *th_initial_choices(th_initial_generator *g, const th_set *set, int layer,
                                      th_error *err);
 
 /* Why the first strategy that a design could not run was left out; while there is none, the first
  * layer that no strategy suits; else "". */
-const th_error *th_initial_infeasibility(const th_initial_generator *s);
+const th_error *th_initial_infeasibility(const th_initial_generator *g);
 
 /* Gives the layers of m that stand on set the strategies of least estimated time, transitions
- * included, and those of the vector unit those that follow. Estimates are blurred by up to jitter
+ * included, and those of the vector unit those that follow. Estimates are perturbed by up to jitter
  * (0: none) with random numbers from r, for other starting points than the best. *estimate: the sum
  * of times. 0; 1 when some layer cannot run there; -1: error. */
-int th_initial_solve(th_initial_generator *s, th_mapping *m, int set, double jitter, gsl_rng *r,
+int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, double jitter, gsl_rng *r,
                      th_time *estimate, th_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* initial_state.h - private to the dynamic programme: what it has looked up, and chooses from. */
+/* initial_state.h - private to dynamic programming: what it has looked up, and chooses from. */
 #ifndef TH_MAPPER_SEARCH_INITIAL_INITIAL_STATE_H
 #define TH_MAPPER_SEARCH_INITIAL_INITIAL_STATE_H
 #include <pthread.h>
@@ -26,9 +26,9 @@ struct th_initial_generator {
     const th_workload *workload;
     const th_constraints *constraints;
     int32_t batch;
-    th_initial_cache *memo;
-    bool shares, is_full; /* of another seeder; it would have had to drop plans, and may not */
-    th_error misfit;      /* the first of a design; before there is one, the first of a split */
+    th_initial_cache *cache;
+    bool shares, is_full;   /* of another seeder; it would have had to drop plans, and may not */
+    th_error infeasibility; /* the first of a design; before there is one, the first of a split */
     bool infeasibility_is_of_design;
 };
 
@@ -50,25 +50,25 @@ enum { TH_INITIAL_LARGE_SET = 32 };
  * ----------------------------------------------------------------------------------- */
 
 /* What a layer takes by itself; TH_TIME_MAX: the design cannot run it so. -1: error. */
-th_time th_initial_layer_time(th_initial_generator *s, const th_set *set, int layer,
+th_time th_initial_layer_time(th_initial_generator *g, const th_set *set, int layer,
                               const th_strategy *strategy, th_error *err);
 /* Layers of one shape have the same choices, but for those whose strategy is given: the layer
  * itself; else -1. */
-int32_t th_initial_given(const th_initial_generator *s, int layer);
+int32_t th_initial_given(const th_initial_generator *g, int layer);
 /* The seeder as another thread may use it, whose evaluator is given; it needs no freeing. */
-th_initial_generator th_initial_view(const th_initial_generator *s, th_evaluator *e);
+th_initial_generator th_initial_view(const th_initial_generator *g, th_evaluator *e);
 /* Drops plans where there are too many. 0, or -1: it may not. */
-int th_initial_trim_plans(th_initial_generator *s);
-/* Are they known by now? -1: memory is out. */
-int th_initial_has_choices(th_initial_generator *s, const th_set *set, int layer, th_error *err);
+int th_initial_trim_plans(th_initial_generator *g);
+/* Are they known by now? -1: out of memory. */
+int th_initial_has_choices(th_initial_generator *g, const th_set *set, int layer, th_error *err);
 
 /* --- transition.c ------------------------------------------------------------------------ */
 
-th_initial_path th_initial_path_to(const th_initial_generator *s, const th_mapping *m, int layer);
+th_initial_path th_initial_path_to(const th_initial_generator *g, const th_mapping *m, int layer);
 typedef struct th_transition_matrix th_transition_matrix;
 /* Times of transition by (ancestor's choice, own choice), none of them known yet; the seeder's.
  * NULL: error. */
-th_transition_matrix *th_transition_matrix_of(th_initial_generator *s, const th_set *set,
+th_transition_matrix *th_transition_matrix_of(th_initial_generator *g, const th_set *set,
                                               const th_initial_path *p, int layer, th_error *err);
 void th_transition_matrix_free(th_transition_matrix *m);
 /* Those after a choice of the ancestor, by own choice; below 0 what is not known. Others may be
@@ -77,7 +77,7 @@ typedef _Atomic th_time th_cached_time;
 const th_cached_time *th_transition_row(const th_transition_matrix *m, int from);
 /* One of the times, of the matrix of this path; or, where that is more than enough, at least more
  * than enough and at most that. -1: error. It drops no plans. */
-th_time th_transition_time(th_initial_generator *s, const th_set *set, const th_initial_path *p,
+th_time th_transition_time(th_initial_generator *g, const th_set *set, const th_initial_path *p,
                            int layer, th_transition_matrix *m, int from, int to, th_time enough,
                            th_error *err);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* transition.c - what the dynamic programme pays between two layers.
+/* transition.c - what dynamic programming pays between two layers.
  *
  *   path_to -> matrix_of -> transition*
  *
  * A layer that runs on the array hangs on its ancestor: the nearest such layer along first inputs
  * on the same set; those of the vector unit between them follow the ancestor. So the graph becomes
- * a forest, and the programme is exact on it. What it leaves out: the other inputs of adds,
+ * a forest, and dynamic programming is exact on it. What it leaves out: the other inputs of adds,
  * overlap, contention, other sets - the simulation judges those. A transition is worked out when it
- * is first asked for: on a large set one takes as long as some thousand pairs of positions, and the
- * programme never asks for most. Invariant: time[] of a matrix depends on its key alone, whatever
- * layers and set ask for it: so it matters not which of several threads works one out, or that two
- * do. */
+ * is first asked for: on a large set one takes as long as some thousand pairs of positions, and
+ * dynamic programming never asks for most. Invariant: time[] of a matrix depends on its key alone,
+ * whatever layers and set ask for it: so it matters not which of several threads works one out, or
+ * that two do. */
 #include <config.h>
 
 #include "mapper/search/initial/initial_state.h"
@@ -20,9 +20,9 @@
 #include "base/alloc.h"
 #include "mapper/strategies.h"
 
-static const th_time NOWHERE = TH_TIME_MAX / 1024; /* this ancestor's choice leads to nothing */
+static const th_time IMPOSSIBLE = TH_TIME_MAX / 1024; /* this ancestor's choice leads to nothing */
 
-typedef enum { ROW_NEW, ROW_LEADS_ON, ROW_LEADS_NOWHERE } row_state;
+typedef enum { ROW_NEW, ROW_POSSIBLE, ROW_IMPOSSIBLE } row_state;
 
 /* A choice of the ancestor, and what follows it up to the layer, which changes no more when state
  * says so. */
@@ -39,16 +39,16 @@ struct th_transition_matrix {
                            * that it is at least -1 minus that */
 };
 
-th_initial_path th_initial_path_to(const th_initial_generator *s, const th_mapping *m, int layer)
+th_initial_path th_initial_path_to(const th_initial_generator *g, const th_mapping *m, int layer)
 {
     th_initial_path p = {-1, false, 0, {0}};
-    int at = s->workload->layers[layer].inputs[0], reversed[TH_INITIAL_PATH_MAX];
+    int at = g->workload->layers[layer].inputs[0], reversed[TH_INITIAL_PATH_MAX];
     while (at >= 0 && m->set_of[at] == m->set_of[layer] &&
-           !th_layer_has_macs(&s->workload->layers[at])) {
+           !th_layer_has_macs(&g->workload->layers[at])) {
         if (p.n == TH_INITIAL_PATH_MAX)
             return p;
         reversed[p.n++] = at;
-        at = s->workload->layers[at].inputs[0];
+        at = g->workload->layers[at].inputs[0];
     }
     for (int i = 0; i < p.n; i++)
         p.between[i] = reversed[p.n - 1 - i];
@@ -57,10 +57,10 @@ th_initial_path th_initial_path_to(const th_initial_generator *s, const th_mappi
     return p;
 }
 
-static th_time edge_time(th_initial_generator *s, const th_placed *from, const th_placed *to,
+static th_time edge_time(th_initial_generator *g, const th_placed *from, const th_placed *to,
                          th_error *err)
 {
-    return th_plans_transition_time(s->plans, from, to, s->batch, TH_TIME_MAX, err);
+    return th_plans_transition_time(g->plans, from, to, g->batch, TH_TIME_MAX, err);
 }
 
 /* --- matrices --------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static th_transition_matrix *new_matrix(const th_choices *from, const th_choices
     return m;
 }
 
-/* Takes x over: the one that the key has from now on, this or another. NULL: memory is out. */
+/* Takes x over: the one that the key has from now on, this or another. NULL: out of memory. */
 static th_transition_matrix *keep_matrix(th_initial_cache *m, const int32_t *key, size_t bytes,
                                          th_transition_matrix *x)
 {
@@ -118,36 +118,36 @@ static th_transition_matrix *find_matrix(const th_initial_cache *m, const int32_
 enum { MATRIX_WORDS = TH_INITIAL_PATH_MAX + 5 };
 
 /* 0 or -1. */
-static int key_of(const th_initial_generator *s, const th_set *set, const th_initial_path *p,
+static int key_of(const th_initial_generator *g, const th_set *set, const th_initial_path *p,
                   int layer, int32_t *key, th_error *err)
 {
-    key[0] = th_plans_alike(s->plans, set, err);
+    key[0] = th_plans_alike(g->plans, set, err);
     if (key[0] < 0)
         return -1;
-    key[1] = p->ancestor >= 0 ? th_plans_class(s->plans, p->ancestor) : p->is_external ? -1 : -2;
-    key[2] = th_plans_class(s->plans, layer);
+    key[1] = p->ancestor >= 0 ? th_plans_class(g->plans, p->ancestor) : p->is_external ? -1 : -2;
+    key[2] = th_plans_class(g->plans, layer);
     for (int i = 0; i < TH_INITIAL_PATH_MAX; i++)
-        key[3 + i] = i < p->n ? th_plans_class(s->plans, p->between[i]) : -1;
-    key[TH_INITIAL_PATH_MAX + 3] = th_initial_given(s, layer);
-    key[TH_INITIAL_PATH_MAX + 4] = th_initial_given(s, p->ancestor);
+        key[3 + i] = i < p->n ? th_plans_class(g->plans, p->between[i]) : -1;
+    key[TH_INITIAL_PATH_MAX + 3] = th_initial_given(g, layer);
+    key[TH_INITIAL_PATH_MAX + 4] = th_initial_given(g, p->ancestor);
     return 0;
 }
 
-th_transition_matrix *th_transition_matrix_of(th_initial_generator *s, const th_set *set,
+th_transition_matrix *th_transition_matrix_of(th_initial_generator *g, const th_set *set,
                                               const th_initial_path *p, int layer, th_error *err)
 {
     int32_t key[MATRIX_WORDS];
-    if (key_of(s, set, p, layer, key, err))
+    if (key_of(g, set, p, layer, key, err))
         return NULL;
-    th_transition_matrix *m = find_matrix(s->memo, key, sizeof key);
+    th_transition_matrix *m = find_matrix(g->cache, key, sizeof key);
     if (m)
         return m;
-    const th_choices *to = th_initial_choices(s, set, layer, err);
-    const th_choices *from = p->ancestor < 0 ? NULL : th_initial_choices(s, set, p->ancestor, err);
+    const th_choices *to = th_initial_choices(g, set, layer, err);
+    const th_choices *from = p->ancestor < 0 ? NULL : th_initial_choices(g, set, p->ancestor, err);
     if (!to || (p->ancestor >= 0 && !from))
         return NULL;
     m = new_matrix(from, to);
-    m = m ? keep_matrix(s->memo, key, sizeof key, m) : NULL;
+    m = m ? keep_matrix(g->cache, key, sizeof key, m) : NULL;
     if (!m)
         th_error_no_memory(err);
     return m;
@@ -157,36 +157,36 @@ th_transition_matrix *th_transition_matrix_of(th_initial_generator *s, const th_
 
 /* The last layer before this one, as the row has it. *none: there is nothing before it but the
  * host. */
-static int place_last(th_initial_generator *s, const th_set *set, const th_initial_path *p,
-                      const th_transition_matrix *m, const row *r, th_placed *out, bool *none,
-                      th_error *err)
+static int place_predecessor(th_initial_generator *g, const th_set *set, const th_initial_path *p,
+                             const th_transition_matrix *m, const row *r, th_placed *out,
+                             bool *none, th_error *err)
 {
     *none = !m->from && p->n == 0;
     return *none ? 0
-                 : th_plans_place(s->plans, p->n > 0 ? p->between[p->n - 1] : p->ancestor, set,
+                 : th_plans_place(g->plans, p->n > 0 ? p->between[p->n - 1] : p->ancestor, set,
                                   &r->strategy, out, err);
 }
 
 /* From the ancestor's choice, given in r (of the external input: none), over what follows it. 0; 1:
  * it leads nowhere; -1. */
-static int walk(th_initial_generator *s, const th_set *set, const th_initial_path *p,
-                bool is_external, row *r, th_error *err)
+static int follow_path(th_initial_generator *g, const th_set *set, const th_initial_path *p,
+                       bool is_external, row *r, th_error *err)
 {
     th_placed at, next;
     const th_strategy *producer = is_external ? NULL : &r->strategy;
     th_strategy follows;
-    if (producer && th_plans_place(s->plans, p->ancestor, set, producer, &at, err))
+    if (producer && th_plans_place(g->plans, p->ancestor, set, producer, &at, err))
         return -1;
     for (int i = 0; i < p->n; i++) {
-        const th_layer *l = &s->workload->layers[p->between[i]];
-        if (!th_strategy_follow(&follows, l, s->batch, set->n_accels, producer))
+        const th_layer *l = &g->workload->layers[p->between[i]];
+        if (!th_strategy_follow(&follows, l, g->batch, set->n_accels, producer))
             return 1;
-        if (th_plans_place(s->plans, p->between[i], set, &follows, &next, err))
+        if (th_plans_place(g->plans, p->between[i], set, &follows, &next, err))
             return -1;
-        th_time own = th_initial_layer_time(s, set, p->between[i], &follows, err);
+        th_time own = th_initial_layer_time(g, set, p->between[i], &follows, err);
         if (own == TH_TIME_MAX)
             return 1;
-        th_time edge = edge_time(s, producer ? &at : NULL, &next, err);
+        th_time edge = edge_time(g, producer ? &at : NULL, &next, err);
         if (edge < 0 || own < 0)
             return -1;
         r->sum += edge + own;
@@ -202,44 +202,44 @@ static row_state row_is(const row *r)
     return atomic_load_explicit(&r->state, memory_order_acquire);
 }
 
-static int fill_row(th_initial_generator *s, const th_set *set, const th_initial_path *p,
+static int fill_row(th_initial_generator *g, const th_set *set, const th_initial_path *p,
                     th_transition_matrix *m, int i, th_error *err)
 {
     row *r = &m->rows[i], made = {.strategy = m->from ? m->from->strategy[i] : th_strategy_single};
     if (row_is(r) != ROW_NEW)
         return 0;
-    int status = walk(s, set, p, !m->from, &made, err);
+    int status = follow_path(g, set, p, !m->from, &made, err);
     if (status < 0)
         return -1;
-    pthread_mutex_lock(&s->memo->lock);
+    pthread_mutex_lock(&g->cache->lock);
     if (row_is(r) == ROW_NEW) {
         r->sum = made.sum;
         r->strategy = made.strategy;
-        atomic_store_explicit(&r->state, status ? ROW_LEADS_NOWHERE : ROW_LEADS_ON,
+        atomic_store_explicit(&r->state, status ? ROW_IMPOSSIBLE : ROW_POSSIBLE,
                               memory_order_release);
     }
-    pthread_mutex_unlock(&s->memo->lock);
+    pthread_mutex_unlock(&g->cache->lock);
     return 0;
 }
 
 /* As th_transition_time, of which nothing is known. */
-static th_time work_out(th_initial_generator *s, const th_set *set, const th_initial_path *p,
-                        int layer, th_transition_matrix *m, int from, int to, th_time enough,
-                        th_error *err)
+static th_time compute_transition(th_initial_generator *g, const th_set *set,
+                                  const th_initial_path *p, int layer, th_transition_matrix *m,
+                                  int from, int to, th_time enough, th_error *err)
 {
     th_placed last, at;
     bool none;
     if (!m->from && !p->is_external) /* from another set: left to the simulation */
         return 0;
-    if (fill_row(s, set, p, m, from, err))
+    if (fill_row(g, set, p, m, from, err))
         return -1;
     const row *r = &m->rows[from];
-    if (row_is(r) == ROW_LEADS_NOWHERE)
-        return NOWHERE;
-    if (place_last(s, set, p, m, r, &last, &none, err) ||
-        th_plans_place(s->plans, layer, set, &m->to->strategy[to], &at, err))
+    if (row_is(r) == ROW_IMPOSSIBLE)
+        return IMPOSSIBLE;
+    if (place_predecessor(g, set, p, m, r, &last, &none, err) ||
+        th_plans_place(g->plans, layer, set, &m->to->strategy[to], &at, err))
         return -1;
-    th_time edge = th_plans_transition_time(s->plans, none ? NULL : &last, &at, s->batch,
+    th_time edge = th_plans_transition_time(g->plans, none ? NULL : &last, &at, g->batch,
                                             enough - r->sum, err);
     return edge < 0 ? -1 : r->sum + edge;
 }
@@ -249,7 +249,7 @@ const th_cached_time *th_transition_row(const th_transition_matrix *m, int from)
     return &m->time[(size_t)from * (size_t)m->to->n];
 }
 
-th_time th_transition_time(th_initial_generator *s, const th_set *set, const th_initial_path *p,
+th_time th_transition_time(th_initial_generator *g, const th_set *set, const th_initial_path *p,
                            int layer, th_transition_matrix *m, int from, int to, th_time enough,
                            th_error *err)
 {
@@ -259,7 +259,7 @@ th_time th_transition_time(th_initial_generator *s, const th_set *set, const th_
         return known;
     if (least > enough)
         return least;
-    th_time time = work_out(s, set, p, layer, m, from, to, enough, err);
+    th_time time = compute_transition(g, set, p, layer, m, from, to, enough, err);
     if (time >= 0)
         atomic_store_explicit(place, time > enough ? -1 - time : time, memory_order_relaxed);
     return time;

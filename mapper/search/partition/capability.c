@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* capability.c - who can run what, and how quickly: estimates that level 1 chooses by.
+/* capability.c - who can run what, and how quickly: estimates that the partitioning chooses by.
  *
- *   look -> (ability)* -> forget
+ *   look -> (capability)* -> forget
  *
  * Accelerators are alike when they can take the same designs and have equal memories and vector
  * units. Estimates are made once for each row of kinds: links are left to the simulation. A set of
- * unlike accelerators shares in proportion to 1 / (the time that a member alone would take for all
- * layers that every member can run). */
+ * heterogeneous accelerators shares in proportion to 1 / (the time that a member alone would take
+ * for all layers that every member can run). */
 #include <config.h>
 
 #include "mapper/search/partition/partition_state.h"
@@ -21,9 +21,9 @@ enum { FINEST_SHARE = 1000 }; /* of the quickest member */
 
 /* --- the problem ------------------------------------------------------------------------------ */
 
-static bool are_alike(const th_partitioner *l, const th_works *works, int a, int b)
+static bool are_same_kind(const th_partitioner *pr, const th_works *works, int a, int b)
 {
-    const th_system *s = l->problem->system;
+    const th_system *s = pr->problem->system;
     const th_accel *x = &s->nodes[s->accel_node[a]].a, *y = &s->nodes[s->accel_node[b]].a;
     return th_works_memory_class(works, a) == th_works_memory_class(works, b) &&
            x->n_designs == y->n_designs && x->dram_bytes == y->dram_bytes &&
@@ -31,30 +31,30 @@ static bool are_alike(const th_partitioner *l, const th_works *works, int a, int
             memcmp(x->designs, y->designs, (size_t)x->n_designs * sizeof *x->designs) == 0);
 }
 
-static void find_kinds(th_partitioner *l)
+static void find_kinds(th_partitioner *pr)
 {
-    const th_works *works = th_plans_works(th_initial_plans(l->seeder));
-    for (int a = 0; a < l->problem->system->n_accels; a++) {
+    const th_works *works = th_plans_works(th_initial_plans(pr->generator));
+    for (int a = 0; a < pr->problem->system->n_accels; a++) {
         int same = 0;
-        while (same < a && !are_alike(l, works, same, a))
+        while (same < a && !are_same_kind(pr, works, same, a))
             same++;
-        l->kind_of[a] = same;
+        pr->kind_of[a] = same;
     }
 }
 
-static void find_branches(th_partitioner *l)
+static void find_branches(th_partitioner *pr)
 {
-    const th_workload *w = l->problem->workload;
+    const th_workload *w = pr->problem->workload;
     for (int i = 0; i < w->n_layers; i++) {
         const th_layer *layer = &w->layers[i];
         int32_t branch = -2; /* none yet */
         for (int j = 0; j < layer->n_inputs; j++) {
             if (layer->inputs[j] < 0)
                 continue;
-            int32_t its = l->branch_of[layer->inputs[j]];
+            int32_t its = pr->branch_of[layer->inputs[j]];
             branch = branch == -2 || branch == its ? its : -1;
         }
-        l->branch_of[i] = branch == -2 ? l->n_branches++ : branch;
+        pr->branch_of[i] = branch == -2 ? pr->n_branches++ : branch;
     }
 }
 
@@ -75,16 +75,16 @@ static bool reads(const th_layer *layer, int producer)
 }
 
 /* Follows a branch as long as it can be followed, then takes the first layer that is ready. */
-static void order_by_branch(th_partitioner *l, bool *is_placed)
+static void order_by_branch(th_partitioner *pr, bool *is_placed)
 {
-    const th_workload *w = l->problem->workload;
+    const th_workload *w = pr->problem->workload;
     int n = 0, first = 0;
     while (n < w->n_layers) {
         while (is_placed[first])
             first++;
         for (int at = first; at < w->n_layers && n < w->n_layers;) {
             int last = at;
-            l->order[n++] = at;
+            pr->order[n++] = at;
             is_placed[at] = true;
             for (at = last + 1; at < w->n_layers; at++)
                 if (reads(&w->layers[at], last) && is_ready(w, at, is_placed))
@@ -93,8 +93,8 @@ static void order_by_branch(th_partitioner *l, bool *is_placed)
     }
 }
 
-/* NULL: memory is out. */
-static th_capability_cache *new_abilities(void)
+/* NULL: out of memory. */
+static th_capability_cache *new_cache(void)
 {
     th_capability_cache *known = th_alloc_zero(1, sizeof *known);
     if (known && !(known->by_key = th_shared_map_new())) {
@@ -104,25 +104,25 @@ static th_capability_cache *new_abilities(void)
     return known;
 }
 
-int th_partitioner_analyze(th_partitioner *l, th_error *err)
+int th_partitioner_analyze(th_partitioner *pr, th_error *err)
 {
-    size_t layers = (size_t)l->problem->workload->n_layers + 1,
-           accels = (size_t)l->problem->system->n_accels + 1;
+    size_t layers = (size_t)pr->problem->workload->n_layers + 1,
+           accels = (size_t)pr->problem->system->n_accels + 1;
     bool *is_placed = th_alloc_zero(layers, sizeof *is_placed);
-    l->kind_of = th_alloc_zero(accels, sizeof *l->kind_of);
-    l->leaf_of = th_alloc_zero(accels, sizeof *l->leaf_of);
-    l->branch_of = th_alloc_zero(layers, sizeof *l->branch_of);
-    l->order = th_alloc_zero(layers, sizeof *l->order);
-    l->abilities = new_abilities();
-    bool failed =
-        !is_placed || !l->kind_of || !l->leaf_of || !l->branch_of || !l->order || !l->abilities;
+    pr->kind_of = th_alloc_zero(accels, sizeof *pr->kind_of);
+    pr->leaf_of = th_alloc_zero(accels, sizeof *pr->leaf_of);
+    pr->branch_of = th_alloc_zero(layers, sizeof *pr->branch_of);
+    pr->order = th_alloc_zero(layers, sizeof *pr->order);
+    pr->capabilities = new_cache();
+    bool failed = !is_placed || !pr->kind_of || !pr->leaf_of || !pr->branch_of || !pr->order ||
+                  !pr->capabilities;
     if (!failed) {
-        find_kinds(l);
-        find_branches(l);
-        order_by_branch(l, is_placed);
-        for (size_t i = 0; i < l->tree.n; i++)
-            if (l->tree.node[i].n == 1)
-                l->leaf_of[l->tree.node[i].accels[0]] = (int32_t)i;
+        find_kinds(pr);
+        find_branches(pr);
+        order_by_branch(pr, is_placed);
+        for (size_t i = 0; i < pr->tree.n; i++)
+            if (pr->tree.node[i].n == 1)
+                pr->leaf_of[pr->tree.node[i].accels[0]] = (int32_t)i;
     }
     th_free(is_placed);
     return failed ? th_error_no_memory(err) : 0;
@@ -130,34 +130,34 @@ int th_partitioner_analyze(th_partitioner *l, th_error *err)
 
 /* --- shares ----------------------------------------------------------------------------------- */
 
-bool th_partitioner_can_split(const th_partitioner *l, int layer, int32_t n)
+bool th_partitioner_can_split(const th_partitioner *pr, int layer, int32_t n)
 {
-    const th_workload *w = l->problem->workload;
+    const th_workload *w = pr->problem->workload;
     th_strategy s = th_strategy_single;
-    return th_strategy_repair(&s, &w->layers[layer], w->batch / l->problem->stream.micro_batches,
+    return th_strategy_repair(&s, &w->layers[layer], w->batch / pr->problem->stream.micro_batches,
                               n);
 }
 
-static bool has_unlike(const th_partitioner *l, const th_set *set)
+static bool is_heterogeneous(const th_partitioner *pr, const th_set *set)
 {
-    bool unlike = false;
+    bool differs = false;
     for (int i = 1; i < set->n_accels; i++)
-        unlike |= l->kind_of[set->accels[i]] != l->kind_of[set->accels[0]];
-    return unlike;
+        differs |= pr->kind_of[set->accels[i]] != pr->kind_of[set->accels[0]];
+    return differs;
 }
 
-static const th_capability *ability_alone(th_partitioner *l, int32_t accel, int32_t design,
-                                          th_error *err)
+static const th_capability *capability_alone(th_partitioner *pr, int32_t accel, int32_t design,
+                                             th_error *err)
 {
-    return th_partitioner_capability(l, &(th_set){design, 1, &accel, NULL}, err);
+    return th_partitioner_capability(pr, &(th_set){design, 1, &accel, NULL}, err);
 }
 
-int th_partitioner_runs_alone(th_partitioner *l, int32_t accel, int layer, th_error *err)
+int th_partitioner_runs_alone(th_partitioner *pr, int32_t accel, int layer, th_error *err)
 {
-    const th_system *s = l->problem->system;
+    const th_system *s = pr->problem->system;
     const th_accel *a = &s->nodes[s->accel_node[accel]].a;
     for (int d = 0; d < a->n_designs; d++) {
-        const th_capability *alone = ability_alone(l, accel, a->designs[d], err);
+        const th_capability *alone = capability_alone(pr, accel, a->designs[d], err);
         if (!alone)
             return -1;
         if (alone->time[layer] < TH_TIME_MAX)
@@ -166,37 +166,37 @@ int th_partitioner_runs_alone(th_partitioner *l, int32_t accel, int layer, th_er
     return 0;
 }
 
-bool th_partitioner_may_run(const th_partitioner *l, int layer, int32_t node)
+bool th_partitioner_may_run(const th_partitioner *pr, int layer, int32_t node)
 {
-    const th_set_node *n = &l->tree.node[node];
-    return th_constraints_may_on(l->problem->constraints, layer,
+    const th_set_node *n = &pr->tree.node[node];
+    return th_constraints_may_on(pr->problem->constraints, layer,
                                  &(th_set){TH_DESIGN_OWN, n->n, n->accels, NULL});
 }
 
 /* Layers that some member cannot run do not count. */
-static int leave_common(th_partitioner *l, const th_set *set, bool *counts, th_error *err)
+static int keep_common(th_partitioner *pr, const th_set *set, bool *counts, th_error *err)
 {
     for (int r = 0; r < set->n_accels; r++) {
-        const th_capability *alone = ability_alone(l, set->accels[r], set->design, err);
+        const th_capability *alone = capability_alone(pr, set->accels[r], set->design, err);
         if (!alone)
             return -1;
-        for (int i = 0; i < l->problem->workload->n_layers; i++)
+        for (int i = 0; i < pr->problem->workload->n_layers; i++)
             counts[i] &= alone->time[i] < TH_TIME_MAX;
     }
     return 0;
 }
 
 /* Into set->shares, NULL for equal ones. counts: layers concerned; changed. 0 or -1. */
-static int share_by_speed(th_partitioner *l, th_set *set, bool *counts, th_error *err)
+static int share_by_speed(th_partitioner *pr, th_set *set, bool *counts, th_error *err)
 {
     double *sum = th_alloc_zero((size_t)set->n_accels + 1, sizeof *sum), least = 0;
     int32_t *shares = th_alloc_zero((size_t)set->n_accels + 1, sizeof *shares);
     bool is_equal = true;
-    int failed = sum && shares ? leave_common(l, set, counts, err) : th_error_no_memory(err);
+    int failed = sum && shares ? keep_common(pr, set, counts, err) : th_error_no_memory(err);
     for (int r = 0; !failed && r < set->n_accels; r++) {
         const th_capability *alone = /* known by now */
-            ability_alone(l, set->accels[r], set->design, err);
-        for (int i = 0; i < l->problem->workload->n_layers; i++)
+            capability_alone(pr, set->accels[r], set->design, err);
+        for (int i = 0; i < pr->problem->workload->n_layers; i++)
             sum[r] += counts[i] ? (double)alone->time[i] : 0;
         least = r == 0 || sum[r] < least ? sum[r] : least;
     }
@@ -212,13 +212,13 @@ static int share_by_speed(th_partitioner *l, th_set *set, bool *counts, th_error
     return failed;
 }
 
-int th_partitioner_set_shares(th_partitioner *l, th_mapping *m, int set, th_error *err)
+int th_partitioner_set_shares(th_partitioner *pr, th_mapping *m, int set, th_error *err)
 {
     th_set *s = &m->sets[set];
-    const th_set *given = th_constraints_set(l->problem->constraints, s);
+    const th_set *given = th_constraints_set(pr->problem->constraints, s);
     if (given)
         return th_set_share(s, given->shares) ? th_error_no_memory(err) : 0;
-    if (!has_unlike(l, s)) {
+    if (!is_heterogeneous(pr, s)) {
         th_set_share(s, NULL);
         return 0;
     }
@@ -226,25 +226,26 @@ int th_partitioner_set_shares(th_partitioner *l, th_mapping *m, int set, th_erro
     if (!counts)
         return th_error_no_memory(err);
     for (int i = 0; i < m->n_layers; i++)
-        counts[i] = m->set_of[i] == set && th_layer_has_macs(&l->problem->workload->layers[i]);
-    int failed = share_by_speed(l, s, counts, err);
+        counts[i] = m->set_of[i] == set && th_layer_has_macs(&pr->problem->workload->layers[i]);
+    int failed = share_by_speed(pr, s, counts, err);
     th_free(counts);
     return failed;
 }
 
-/* --- abilities -------------------------------------------------------------------------------- */
+/* --- capabilities --------------------------------------------------------------------------------
+ */
 
-static int estimate(th_partitioner *l, const th_set *set, th_time *time, th_error *err)
+static int estimate(th_partitioner *pr, const th_set *set, th_time *time, th_error *err)
 {
-    const th_workload *w = l->problem->workload;
-    if (th_initial_precompute_set(l->seeder, set, err))
+    const th_workload *w = pr->problem->workload;
+    if (th_initial_precompute_set(pr->generator, set, err))
         return -1;
     for (int i = 0; i < w->n_layers; i++) {
         if (!th_layer_has_macs(&w->layers[i])) {
-            time[i] = th_partitioner_can_split(l, i, set->n_accels) ? 0 : TH_TIME_MAX;
+            time[i] = th_partitioner_can_split(pr, i, set->n_accels) ? 0 : TH_TIME_MAX;
             continue;
         }
-        const th_choices *c = th_initial_choices(l->seeder, set, i, err);
+        const th_choices *c = th_initial_choices(pr->generator, set, i, err);
         if (!c)
             return -1;
         time[i] = c->n > 0 ? c->time[0] : TH_TIME_MAX;
@@ -252,39 +253,39 @@ static int estimate(th_partitioner *l, const th_set *set, th_time *time, th_erro
     return 0;
 }
 
-static int make_ability(th_partitioner *l, const th_set *of, th_capability *out, th_error *err)
+static int make_capability(th_partitioner *pr, const th_set *of, th_capability *out, th_error *err)
 {
-    const th_workload *w = l->problem->workload;
+    const th_workload *w = pr->problem->workload;
     th_set set = {of->design, of->n_accels, of->accels, NULL};
     bool *counts = th_alloc_zero((size_t)w->n_layers + 1, sizeof *counts);
     out->time = th_alloc_zero((size_t)w->n_layers + 1, sizeof *out->time);
     int failed = out->time && counts ? 0 : th_error_no_memory(err);
     for (int i = 0; !failed && i < w->n_layers; i++)
         counts[i] = th_layer_has_macs(&w->layers[i]);
-    if (!failed && has_unlike(l, &set))
-        failed = share_by_speed(l, &set, counts, err);
+    if (!failed && is_heterogeneous(pr, &set))
+        failed = share_by_speed(pr, &set, counts, err);
     if (!failed)
-        failed = estimate(l, &set, out->time, err);
+        failed = estimate(pr, &set, out->time, err);
     out->shares = set.shares;
     th_free(counts);
     return failed;
 }
 
-static void free_ability(th_capability *a)
+static void free_capability(th_capability *a)
 {
     th_free(a->time);
     th_free(a->shares);
     th_free(a);
 }
 
-/* Takes a over: the one that the key has from now on, this or another thread's. NULL: memory is
- * out. */
+/* Takes a over: the one that the key has from now on, this or another thread's. NULL: out of
+ * memory. */
 static const th_capability *keep(th_capability_cache *known, th_capability *a, const int32_t *key,
                                  size_t bytes)
 {
     const th_capability *kept = th_shared_map_add(known->by_key, key, bytes, a);
     if (kept != a) {
-        free_ability(a);
+        free_capability(a);
         return kept;
     }
     a->next = atomic_load(&known->all);
@@ -293,7 +294,7 @@ static const th_capability *keep(th_capability_cache *known, th_capability *a, c
     return a;
 }
 
-static const th_capability *make_and_keep(th_partitioner *l, const th_set *set, const int32_t *key,
+static const th_capability *make_and_keep(th_partitioner *pr, const th_set *set, const int32_t *key,
                                           size_t bytes, th_error *err)
 {
     th_capability *made = th_alloc_zero(1, sizeof *made);
@@ -301,17 +302,17 @@ static const th_capability *make_and_keep(th_partitioner *l, const th_set *set, 
         th_error_no_memory(err);
         return NULL;
     }
-    if (make_ability(l, set, made, err)) {
-        free_ability(made);
+    if (make_capability(pr, set, made, err)) {
+        free_capability(made);
         return NULL;
     }
-    const th_capability *kept = keep(l->abilities, made, key, bytes);
+    const th_capability *kept = keep(pr->capabilities, made, key, bytes);
     if (!kept)
         th_error_no_memory(err);
     return kept;
 }
 
-const th_capability *th_partitioner_capability(th_partitioner *l, const th_set *set, th_error *err)
+const th_capability *th_partitioner_capability(th_partitioner *pr, const th_set *set, th_error *err)
 {
     size_t n = (size_t)set->n_accels + 1;
     int32_t *key = th_alloc_array(n, sizeof *key);
@@ -321,38 +322,38 @@ const th_capability *th_partitioner_capability(th_partitioner *l, const th_set *
     }
     key[0] = set->design;
     for (size_t i = 1; i < n; i++)
-        key[i] = l->kind_of[set->accels[i - 1]];
-    const th_capability *known = th_shared_map_find(l->abilities->by_key, key, n * sizeof *key);
+        key[i] = pr->kind_of[set->accels[i - 1]];
+    const th_capability *known = th_shared_map_find(pr->capabilities->by_key, key, n * sizeof *key);
     if (!known)
-        known = make_and_keep(l, set, key, n * sizeof *key, err);
+        known = make_and_keep(pr, set, key, n * sizeof *key, err);
     th_free(key);
     return known;
 }
 
-const th_capability *th_partitioner_node_capability(th_partitioner *l, int32_t node, int32_t design,
-                                                    th_error *err)
+const th_capability *th_partitioner_node_capability(th_partitioner *pr, int32_t node,
+                                                    int32_t design, th_error *err)
 {
-    const th_set_node *n = &l->tree.node[node];
-    return th_partitioner_capability(l, &(th_set){design, n->n, n->accels, NULL}, err);
+    const th_set_node *n = &pr->tree.node[node];
+    return th_partitioner_capability(pr, &(th_set){design, n->n, n->accels, NULL}, err);
 }
 
-static void free_abilities(th_capability_cache *known)
+static void free_cache(th_capability_cache *known)
 {
     if (!known)
         return;
     for (th_capability *a = atomic_load(&known->all), *next; a; a = next) {
         next = a->next;
-        free_ability(a);
+        free_capability(a);
     }
     th_shared_map_free(known->by_key);
     th_free(known);
 }
 
-void th_partitioner_clear_analysis(th_partitioner *l)
+void th_partitioner_clear_analysis(th_partitioner *pr)
 {
-    free_abilities(l->abilities);
-    th_free(l->kind_of);
-    th_free(l->leaf_of);
-    th_free(l->branch_of);
-    th_free(l->order);
+    free_cache(pr->capabilities);
+    th_free(pr->kind_of);
+    th_free(pr->leaf_of);
+    th_free(pr->branch_of);
+    th_free(pr->order);
 }

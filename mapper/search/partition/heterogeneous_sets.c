@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* heterogeneous_sets.c - candidate sets for unlike accelerators.
+/* heterogeneous_sets.c - candidate sets for heterogeneous accelerators.
  *
  * A class is the accelerators that can run the same layers (and, where sets may not span groups, of
  * one group). Sets are formed inside classes alone, quick members first. Candidates, few on
@@ -33,7 +33,7 @@ typedef struct {
 } class;
 
 typedef struct {
-    th_partitioner *l;
+    th_partitioner *partitioner;
     member *all;
     class *classes;
     int32_t n;
@@ -44,27 +44,27 @@ typedef struct {
 /* --- classes ---------------------------------------------------------------------------------- */
 
 /* Layers that a partial mapping has placed are no matter of the sets that are formed here. */
-static bool may_now(const th_partitioner *l, int layer, int32_t accel)
+static bool may_now(const th_partitioner *pr, int layer, int32_t accel)
 {
-    const th_constraints *c = l->problem->constraints;
+    const th_constraints *c = pr->problem->constraints;
     return th_constraints_may(c, layer, accel) && !th_constraints_is_placed(c, layer);
 }
 
 /* What an accelerator can do with the best of its designs; *time NULL: on failure. */
 static int alone(kinds *k, int32_t accel, th_time *time, th_error *err)
 {
-    th_partitioner *l = k->l;
-    const th_accel *a = &l->problem->system->nodes[l->problem->system->accel_node[accel]].a;
-    int n = l->problem->workload->n_layers;
+    th_partitioner *pr = k->partitioner;
+    const th_accel *a = &pr->problem->system->nodes[pr->problem->system->accel_node[accel]].a;
+    int n = pr->problem->workload->n_layers;
     for (int i = 0; i < n; i++)
         time[i] = TH_TIME_MAX;
     for (int d = 0; d < a->n_designs; d++) {
         const th_capability *with =
-            th_partitioner_capability(l, &(th_set){a->designs[d], 1, &accel, NULL}, err);
+            th_partitioner_capability(pr, &(th_set){a->designs[d], 1, &accel, NULL}, err);
         if (!with)
             return -1;
         for (int i = 0; i < n; i++)
-            if (with->time[i] < time[i] && may_now(l, i, accel))
+            if (with->time[i] < time[i] && may_now(pr, i, accel))
                 time[i] = with->time[i];
     }
     return 0;
@@ -102,22 +102,24 @@ static int by_speed(const void *a, const void *b)
     return x->accel - y->accel;
 }
 
-static int group_of(const th_partitioner *l, int32_t accel)
+static int group_of(const th_partitioner *pr, int32_t accel)
 {
-    return l->problem->system->nodes[l->problem->system->accel_node[accel]].group;
+    return pr->problem->system->nodes[pr->problem->system->accel_node[accel]].group;
 }
 
 /* The accelerators that can do what accel can, none of which has been taken. */
-static void gather(kinds *k, int32_t accel, const th_time *time, bool *is_taken, int32_t *n_members)
+static void gather_class(kinds *k, int32_t accel, const th_time *time, bool *is_taken,
+                         int32_t *n_members)
 {
-    const th_workload *w = k->l->problem->workload;
+    const th_workload *w = k->partitioner->problem->workload;
     class *c = &k->classes[k->n++];
     *c = (class){k->all + *n_members, 0, *n_members};
-    for (int32_t a = accel; a < k->l->problem->system->n_accels; a++) {
+    for (int32_t a = accel; a < k->partitioner->problem->system->n_accels; a++) {
         const th_time *its = time + (size_t)a * (size_t)w->n_layers;
-        if (is_taken[a] || th_constraints_is_taken(k->l->problem->constraints, a) ||
+        if (is_taken[a] || th_constraints_is_taken(k->partitioner->problem->constraints, a) ||
             !can_same(w, its, time + (size_t)accel * (size_t)w->n_layers) ||
-            (k->l->inside_groups && group_of(k->l, a) != group_of(k->l, accel)))
+            (k->partitioner->inside_groups &&
+             group_of(k->partitioner, a) != group_of(k->partitioner, accel)))
             continue;
         is_taken[a] = true;
         c->member[c->n++] = (member){a, speed_of(w, its)};
@@ -130,16 +132,16 @@ static void gather(kinds *k, int32_t accel, const th_time *time, bool *is_taken,
 
 static int find_classes(kinds *k, th_error *err)
 {
-    int32_t n = k->l->problem->system->n_accels, n_members = 0;
-    size_t layers = (size_t)k->l->problem->workload->n_layers;
+    int32_t n = k->partitioner->problem->system->n_accels, n_members = 0;
+    size_t layers = (size_t)k->partitioner->problem->workload->n_layers;
     th_time *time = th_alloc_zero((size_t)n * layers + 1, sizeof *time);
     bool *is_taken = th_alloc_zero((size_t)n + 1, sizeof *is_taken);
     int failed = time && is_taken ? 0 : th_error_no_memory(err);
     for (int32_t a = 0; !failed && a < n; a++)
         failed = alone(k, a, time + (size_t)a * layers, err);
     for (int32_t a = 0; !failed && a < n; a++)
-        if (!is_taken[a] && !th_constraints_is_taken(k->l->problem->constraints, a))
-            gather(k, a, time, is_taken, &n_members);
+        if (!is_taken[a] && !th_constraints_is_taken(k->partitioner->problem->constraints, a))
+            gather_class(k, a, time, is_taken, &n_members);
     th_free(time);
     th_free(is_taken);
     return failed;
@@ -147,17 +149,17 @@ static int find_classes(kinds *k, th_error *err)
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-/* The node of these accelerators, in this order; -1: memory is out. */
-static int32_t node_of(th_partitioner *l, const int32_t *accels, int32_t n)
+/* The node of these accelerators, in this order; -1: out of memory. */
+static int32_t node_of(th_partitioner *pr, const int32_t *accels, int32_t n)
 {
-    for (size_t i = 0; i < l->tree.n; i++)
-        if (l->tree.node[i].n == n &&
-            memcmp(l->tree.node[i].accels, accels, (size_t)n * sizeof *accels) == 0)
+    for (size_t i = 0; i < pr->tree.n; i++)
+        if (pr->tree.node[i].n == n &&
+            memcmp(pr->tree.node[i].accels, accels, (size_t)n * sizeof *accels) == 0)
             return (int32_t)i;
-    return th_set_tree_add(&l->tree, l->problem->system, accels, n);
+    return th_set_tree_add(&pr->tree, pr->problem->system, accels, n);
 }
 
-/* The members of a class that are in a part, as a set of the partition. 0, or -1: memory is out. */
+/* The members of a class that are in a part, as a set of the partition. 0, or -1: out of memory. */
 static int add_part(kinds *k, const class *c, int32_t part, th_partition *p)
 {
     int32_t *accels = th_alloc_array((size_t)c->n + 1, sizeof *accels), n = 0, node = -1;
@@ -165,7 +167,7 @@ static int add_part(kinds *k, const class *c, int32_t part, th_partition *p)
         if (k->part_of[i] == part)
             accels[n++] = c->member[i].accel;
     if (accels && n > 0)
-        node = node_of(k->l, accels, n);
+        node = node_of(k->partitioner, accels, n);
     th_free(accels);
     if (n > 0 && node < 0)
         return -1;
@@ -174,14 +176,15 @@ static int add_part(kinds *k, const class *c, int32_t part, th_partition *p)
     return accels ? 0 : -1;
 }
 
-static int add_both_ways(kinds *k, th_partition *p)
+static int add_both_assignments(kinds *k, th_partition *p)
 {
-    p->way = TH_ASSIGN_EARLIEST_FINISH;
-    if (p->n == 0 || th_partitioner_add(k->l, p))
+    p->assignment = TH_ASSIGN_EARLIEST_FINISH;
+    if (p->n == 0 || th_partitioner_add(k->partitioner, p))
         return p->n == 0 ? 0 : -1;
-    const th_stream *stream = &k->l->problem->stream;
-    p->way = TH_ASSIGN_RANGES;
-    return stream->n_inputs > 1 || stream->micro_batches > 1 ? th_partitioner_add(k->l, p) : 0;
+    const th_stream *stream = &k->partitioner->problem->stream;
+    p->assignment = TH_ASSIGN_RANGES;
+    return stream->n_inputs > 1 || stream->micro_batches > 1 ? th_partitioner_add(k->partitioner, p)
+                                                             : 0;
 }
 
 /* --- candidates ------------------------------------------------------------------------------- */
@@ -192,9 +195,9 @@ static int add_singles(kinds *k)
     for (int32_t turn = 0; turn < SINGLES; turn++) {
         for (int32_t c = 0; c < k->n && p.n < SINGLES; c++)
             if (turn < k->classes[c].n)
-                p.node[p.n++] = k->l->leaf_of[k->classes[c].member[turn].accel];
+                p.node[p.n++] = k->partitioner->leaf_of[k->classes[c].member[turn].accel];
     }
-    return add_both_ways(k, &p);
+    return add_both_assignments(k, &p);
 }
 
 /* The quickest "most" of each class. */
@@ -207,11 +210,11 @@ static int add_quickest(kinds *k, int32_t most)
         if (add_part(k, &k->classes[c], 0, &p))
             return -1;
     }
-    return add_both_ways(k, &p);
+    return add_both_assignments(k, &p);
 }
 
 /* Members, quick ones first, each to the part that has least of the speed it asks for. */
-static void deal(kinds *k, const class *c, const double *wanted, int32_t parts)
+static void distribute(kinds *k, const class *c, const double *wanted, int32_t parts)
 {
     for (int32_t i = 0; i < parts; i++)
         k->speed_of[i] = 0;
@@ -226,9 +229,9 @@ static void deal(kinds *k, const class *c, const double *wanted, int32_t parts)
     }
 }
 
-static int add_dealt(kinds *k, const class *c, const double *wanted, int32_t parts, th_partition *p)
+static int add_parts(kinds *k, const class *c, const double *wanted, int32_t parts, th_partition *p)
 {
-    deal(k, c, wanted, parts);
+    distribute(k, c, wanted, parts);
     for (int32_t i = 0; i < parts; i++)
         if (add_part(k, c, i, p))
             return -1;
@@ -240,23 +243,23 @@ static int add_equal_parts(kinds *k, int32_t parts)
     static const double equal[] = {1, 1, 1, 1, 1, 1, 1, 1};
     th_partition p = {0};
     for (int32_t c = 0; c < k->n; c++)
-        if (add_dealt(k, &k->classes[c], equal, parts < k->classes[c].n ? parts : k->classes[c].n,
+        if (add_parts(k, &k->classes[c], equal, parts < k->classes[c].n ? parts : k->classes[c].n,
                       &p))
             return -1;
-    return add_both_ways(k, &p);
+    return add_both_assignments(k, &p);
 }
 
 /* The class's time for each branch (on its quickest member), branches without any left out. */
 static int32_t find_work(kinds *k, const class *c, double *work, th_error *err)
 {
-    const th_workload *w = k->l->problem->workload;
+    const th_workload *w = k->partitioner->problem->workload;
     int32_t n = 0;
     th_time *time = th_alloc_zero((size_t)w->n_layers + 1, sizeof *time);
     int failed = time ? alone(k, c->member[0].accel, time, err) : th_error_no_memory(err);
-    for (int32_t b = 0; !failed && b < k->l->n_branches; b++) {
+    for (int32_t b = 0; !failed && b < k->partitioner->n_branches; b++) {
         work[n] = 0;
         for (int i = 0; i < w->n_layers; i++)
-            if (k->l->branch_of[i] == b && time[i] < TH_TIME_MAX)
+            if (k->partitioner->branch_of[i] == b && time[i] < TH_TIME_MAX)
                 work[n] += (double)time[i];
         n += work[n] > 0;
     }
@@ -267,7 +270,7 @@ static int32_t find_work(kinds *k, const class *c, double *work, th_error *err)
 static int add_by_branches(kinds *k, th_error *err)
 {
     th_partition p = {0};
-    double *work = th_alloc_zero((size_t)k->l->n_branches + 2, sizeof *work);
+    double *work = th_alloc_zero((size_t)k->partitioner->n_branches + 2, sizeof *work);
     int failed = work ? 0 : th_error_no_memory(err);
     for (int32_t c = 0; !failed && c < k->n; c++) {
         int32_t n = find_work(k, &k->classes[c], work, err);
@@ -276,11 +279,11 @@ static int add_by_branches(kinds *k, th_error *err)
             n = 1;
             work[0] = 1;
         }
-        if (!failed && add_dealt(k, &k->classes[c], work, n, &p))
+        if (!failed && add_parts(k, &k->classes[c], work, n, &p))
             failed = th_error_no_memory(err);
     }
     th_free(work);
-    if (!failed && add_both_ways(k, &p))
+    if (!failed && add_both_assignments(k, &p))
         failed = th_error_no_memory(err);
     return failed;
 }
@@ -296,10 +299,10 @@ static int add_all(kinds *k, th_error *err)
     return failed ? th_error_no_memory(err) : add_by_branches(k, err);
 }
 
-int th_partitioner_add_heterogeneous(th_partitioner *l, th_error *err)
+int th_partitioner_add_heterogeneous(th_partitioner *pr, th_error *err)
 {
-    size_t n = (size_t)l->problem->system->n_accels + 1, branches = (size_t)l->n_branches + n;
-    kinds k = {.l = l,
+    size_t n = (size_t)pr->problem->system->n_accels + 1, branches = (size_t)pr->n_branches + n;
+    kinds k = {.partitioner = pr,
                .all = th_alloc_zero(n, sizeof *k.all),
                .classes = th_alloc_zero(n, sizeof *k.classes),
                .part_of = th_alloc_zero(n, sizeof *k.part_of),

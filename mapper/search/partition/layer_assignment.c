@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* layer_assignment.c - which layers each set of a partition runs.
  *
- *   mapping: abilities of the sets -> by ranges | by finish | uneven -> what a set cannot run goes
- *   elsewhere -> shares -> strategies
+ *   mapping: capabilities of the sets -> by ranges | by finish | uneven -> what a set cannot run
+ * goes elsewhere -> shares -> strategies
  *
  * By ranges: contiguous in the order of whole branches. Sets that are equally quick get near-equal
- * sums of time; of unlike sets the range that takes longest is made as short as it can be, which a
- * bisection finds.
- * By finish, in the manner of HEFT (Topcuoglu et al., 2002): a layer's rank is its mean time over
- * the sets that can run it, and the longest way of ranks and mean transfers from it to an output.
- * By falling rank every layer goes to the set where it ends earliest, given where its producers
- * ended and what the tensors' way takes on an idle network. Layers off the array cost nothing. All
- * times are estimates (capability.c) that may be blurred; the simulation judges. */
+ * sums of time; of heterogeneous sets the range that takes longest is made as short as it can be,
+ * which a bisection finds. By finish, in the manner of HEFT (Topcuoglu et al., 2002): a layer's
+ * rank is its mean time over the sets that can run it, and the longest way of ranks and mean
+ * transfers from it to an output. By falling rank every layer goes to the set where it ends
+ * earliest, given where its producers ended and what the tensors' way takes on an idle network.
+ * Layers off the array cost nothing. All times are estimates (capability.c) that may be perturbed;
+ * the simulation judges. */
 #include <config.h>
 
 #include "mapper/search/partition/partition_state.h"
@@ -26,11 +26,11 @@
 enum { BISECTIONS = 40 };
 
 typedef struct {
-    const th_partitioner *l;
+    const th_partitioner *partitioner;
     const th_partition *p;
     const th_workload *workload;
-    th_time *time; /* per set and layer, blurred; TH_TIME_MAX: cannot */
-    bool is_alike; /* all sets are equally quick */
+    th_time *time;   /* per set and layer, perturbed; TH_TIME_MAX: cannot */
+    bool is_uniform; /* all sets are equally quick */
     int32_t *set_of;
     /* by finish */
     double *rank;
@@ -38,36 +38,36 @@ typedef struct {
     double *end;
     double set_end[TH_PARTITION_SETS_MAX];
     double *seconds_per_byte, *latency; /* n x n, in ps */
-} giver;
+} assigner;
 
-static th_time time_on(const giver *g, int32_t set, int layer)
+static th_time time_on(const assigner *g, int32_t set, int layer)
 {
     return g->time[(size_t)set * (size_t)g->workload->n_layers + (size_t)layer];
 }
 
 /* --- what sets can do ------------------------------------------------------------------------- */
 
-static double blur_by(double jitter, gsl_rng *r)
+static double perturbation(double jitter, gsl_rng *r)
 {
     return jitter > 0 ? 1 + jitter * th_random_unit(r) : 1;
 }
 
-static int get_times(giver *g, th_partitioner *l, const int32_t *design, double jitter, gsl_rng *r,
-                     th_error *err)
+static int get_times(assigner *g, th_partitioner *pr, const int32_t *design, double jitter,
+                     gsl_rng *r, th_error *err)
 {
     int n = g->workload->n_layers;
-    g->is_alike = true;
+    g->is_uniform = true;
     for (int32_t set = 0; set < g->p->n; set++) {
         const th_capability *a =
-            th_partitioner_node_capability(l, g->p->node[set], design[set], err);
+            th_partitioner_node_capability(pr, g->p->node[set], design[set], err);
         if (!a)
             return -1;
         for (int i = 0; i < n; i++) {
             th_time *own = &g->time[(size_t)set * (size_t)n + (size_t)i];
-            *own = th_partitioner_may_run(l, i, g->p->node[set]) ? a->time[i] : TH_TIME_MAX;
-            g->is_alike &= *own == g->time[i];
+            *own = th_partitioner_may_run(pr, i, g->p->node[set]) ? a->time[i] : TH_TIME_MAX;
+            g->is_uniform &= *own == g->time[i];
             if (*own < TH_TIME_MAX)
-                *own = (th_time)((double)*own * blur_by(jitter, r));
+                *own = (th_time)((double)*own * perturbation(jitter, r));
         }
     }
     return 0;
@@ -75,7 +75,7 @@ static int get_times(giver *g, th_partitioner *l, const int32_t *design, double 
 
 /* Where the layer is quickest, or -1; off the array where its first producer is, if that can run
  * it. */
-static int32_t quickest(const giver *g, int layer)
+static int32_t quickest(const assigner *g, int layer)
 {
     const th_layer *at = &g->workload->layers[layer];
     int32_t best = -1;
@@ -90,7 +90,7 @@ static int32_t quickest(const giver *g, int layer)
 }
 
 /* Layers on sets that cannot run them move. 0, or 1: some layer has no place. */
-static int mend(giver *g)
+static int move_unsupported(assigner *g)
 {
     for (int i = 0; i < g->workload->n_layers; i++) {
         if (time_on(g, g->set_of[i], i) < TH_TIME_MAX)
@@ -105,14 +105,14 @@ static int mend(giver *g)
 
 /* --- by ranges -------------------------------------------------------------------------------- */
 
-static void cut_evenly(giver *g)
+static void cut_evenly(assigner *g)
 {
     th_time all = 0, so_far = 0;
     int32_t n = g->p->n;
     for (int i = 0; i < g->workload->n_layers; i++)
         all += time_on(g, 0, i) < TH_TIME_MAX ? time_on(g, 0, i) : 0;
     for (int i = 0; i < g->workload->n_layers; i++) {
-        int layer = g->l->order[i];
+        int layer = g->partitioner->order[i];
         int32_t set = (int32_t)((double)so_far * n / ((double)all + 1));
         g->set_of[layer] = set < n ? set : n - 1;
         so_far += time_on(g, 0, layer) < TH_TIME_MAX ? time_on(g, 0, layer) : 0;
@@ -120,12 +120,12 @@ static void cut_evenly(giver *g)
 }
 
 /* Fills the sets in order, each up to the limit. Do all layers find a place? */
-static bool fill(giver *g, double limit)
+static bool fill(assigner *g, double limit)
 {
     double used = 0;
     int32_t set = 0;
     for (int i = 0; i < g->workload->n_layers; i++) {
-        int layer = g->l->order[i];
+        int layer = g->partitioner->order[i];
         for (; set < g->p->n; set++, used = 0) {
             th_time own = time_on(g, set, layer);
             if (own == TH_TIME_MAX) /* mended later */
@@ -142,7 +142,7 @@ static bool fill(giver *g, double limit)
     return true;
 }
 
-static void cut_unlike(giver *g)
+static void cut_heterogeneous(assigner *g)
 {
     double low = 0, high = 1;
     while (!fill(g, high))
@@ -159,42 +159,42 @@ static void cut_unlike(giver *g)
 
 /* --- by finish -------------------------------------------------------------------------------- */
 
-static double bytes_of(const giver *g, int tensor)
+static double bytes_of(const assigner *g, int tensor)
 {
     const th_layer *at = &g->workload->layers[tensor];
     return (double)th_tensor_bytes(th_layer_output_elements(at), at->precision[TH_TENSOR_OUTPUT]) /
-           g->l->problem->stream.micro_batches;
+           g->partitioner->problem->stream.micro_batches;
 }
 
-static double transfer(const giver *g, int32_t from, int32_t to, int tensor)
+static double transfer(const assigner *g, int32_t from, int32_t to, int tensor)
 {
     size_t at = (size_t)from * (size_t)g->p->n + (size_t)to;
     return from == to ? 0 : g->latency[at] + bytes_of(g, tensor) * g->seconds_per_byte[at];
 }
 
-/* Between the first accelerators of the sets. 0, or -1: memory is out. */
-static int find_ways(giver *g)
+/* Between the first accelerators of the sets. 0, or -1: out of memory. */
+static int find_transfer_costs(assigner *g)
 {
     const double ps_bits_per_byte = 8e12;
-    const th_system *s = g->l->problem->system;
+    const th_system *s = g->partitioner->problem->system;
     for (int32_t i = 0; i < g->p->n; i++) {
         for (int32_t j = 0; j < g->p->n; j++) {
-            th_route_summary way = {0};
-            int from = s->accel_node[g->l->tree.node[g->p->node[i]].accels[0]],
-                to = s->accel_node[g->l->tree.node[g->p->node[j]].accels[0]];
+            th_route_summary route = {0};
+            int from = s->accel_node[g->partitioner->tree.node[g->p->node[i]].accels[0]],
+                to = s->accel_node[g->partitioner->tree.node[g->p->node[j]].accels[0]];
             size_t at = (size_t)i * (size_t)g->p->n + (size_t)j;
-            int status = i == j ? 0 : th_route_summarize(s, from, to, &way);
+            int status = i == j ? 0 : th_route_summarize(s, from, to, &route);
             if (status == TH_NO_MEMORY)
                 return -1;
-            g->latency[at] = (double)way.latency_ps;
+            g->latency[at] = (double)route.latency_ps;
             g->seconds_per_byte[at] =
-                i != j && way.bits_per_s > 0 ? ps_bits_per_byte / (double)way.bits_per_s : 0;
+                i != j && route.bits_per_s > 0 ? ps_bits_per_byte / (double)route.bits_per_s : 0;
         }
     }
     return 0;
 }
 
-static double mean_time(const giver *g, int layer)
+static double mean_time(const assigner *g, int layer)
 {
     double sum = 0;
     int n = 0;
@@ -207,7 +207,7 @@ static double mean_time(const giver *g, int layer)
     return n > 0 ? sum / n : 0;
 }
 
-static double mean_transfer(const giver *g, int tensor)
+static double mean_transfer(const assigner *g, int tensor)
 {
     double sum = 0;
     for (int32_t i = 0; i < g->p->n; i++)
@@ -217,7 +217,7 @@ static double mean_transfer(const giver *g, int tensor)
 }
 
 /* Producers stand before their readers, so from the last layer back every rank is known. */
-static void find_ranks(giver *g)
+static void find_ranks(assigner *g)
 {
     int n = g->workload->n_layers;
     for (int i = n - 1; i >= 0; i--) {
@@ -233,7 +233,7 @@ static void find_ranks(giver *g)
     }
 }
 
-static void order_by_rank(giver *g)
+static void order_by_rank(assigner *g)
 {
     for (int i = 0; i < g->workload->n_layers; i++) {
         int at = i;
@@ -244,7 +244,7 @@ static void order_by_rank(giver *g)
 }
 
 /* Off the array a layer stays with one of its producers where it can. */
-static bool may_take(const giver *g, int32_t set, int layer)
+static bool may_take(const assigner *g, int32_t set, int layer)
 {
     const th_layer *at = &g->workload->layers[layer];
     bool is_there = th_layer_has_macs(at), is_possible = is_there;
@@ -257,7 +257,7 @@ static bool may_take(const giver *g, int32_t set, int layer)
     return time_on(g, set, layer) < TH_TIME_MAX && (is_there || !is_possible);
 }
 
-static int place(giver *g, int layer)
+static int place(assigner *g, int layer)
 {
     const th_layer *at = &g->workload->layers[layer];
     int32_t best = -1;
@@ -286,7 +286,7 @@ static int place(giver *g, int layer)
     return 0;
 }
 
-static int by_finish(giver *g, th_error *err)
+static int by_finish(assigner *g, th_error *err)
 {
     size_t layers = (size_t)g->workload->n_layers + 1, pairs = (size_t)g->p->n * (size_t)g->p->n;
     g->rank = th_alloc_zero(layers, sizeof *g->rank);
@@ -294,7 +294,8 @@ static int by_finish(giver *g, th_error *err)
     g->end = th_alloc_zero(layers, sizeof *g->end);
     g->seconds_per_byte = th_alloc_zero(pairs, sizeof *g->seconds_per_byte);
     g->latency = th_alloc_zero(pairs, sizeof *g->latency);
-    if (!g->rank || !g->order || !g->end || !g->seconds_per_byte || !g->latency || find_ways(g))
+    if (!g->rank || !g->order || !g->end || !g->seconds_per_byte || !g->latency ||
+        find_transfer_costs(g))
         return th_error_no_memory(err);
     find_ranks(g);
     order_by_rank(g);
@@ -306,9 +307,9 @@ static int by_finish(giver *g, th_error *err)
 
 /* --- all together ----------------------------------------------------------------------------- */
 
-static int give(giver *g, th_error *err)
+static int assign(assigner *g, th_error *err)
 {
-    switch (g->p->way) {
+    switch (g->p->assignment) {
     case TH_ASSIGN_EARLIEST_FINISH:
         return by_finish(g, err);
     case TH_ASSIGN_UNEVEN:
@@ -316,24 +317,25 @@ static int give(giver *g, th_error *err)
             g->set_of[i] = time_on(g, 1, i) < TH_TIME_MAX;
         break;
     case TH_ASSIGN_RANGES:
-        if (g->is_alike)
+        if (g->is_uniform)
             cut_evenly(g);
         else
-            cut_unlike(g);
+            cut_heterogeneous(g);
         break;
     }
-    return mend(g);
+    return move_unsupported(g);
 }
 
-int th_partitioner_assign_layers(th_partitioner *l, const th_partition *p, const int32_t *design,
+int th_partitioner_assign_layers(th_partitioner *pr, const th_partition *p, const int32_t *design,
                                  double jitter, gsl_rng *r, int32_t *set_of, th_error *err)
 {
-    giver g = {.l = l, .p = p, .workload = l->problem->workload, .set_of = set_of};
-    double blur = p->way == TH_ASSIGN_EARLIEST_FINISH ? jitter : 0;
+    assigner g = {.partitioner = pr, .p = p, .workload = pr->problem->workload, .set_of = set_of};
+    double jitter_of_times = p->assignment == TH_ASSIGN_EARLIEST_FINISH ? jitter : 0;
     g.time = th_alloc_zero((size_t)p->n * (size_t)g.workload->n_layers + 1, sizeof *g.time);
-    int failed = g.time ? get_times(&g, l, design, blur, r, err) : th_error_no_memory(err);
+    int failed =
+        g.time ? get_times(&g, pr, design, jitter_of_times, r, err) : th_error_no_memory(err);
     if (!failed)
-        failed = give(&g, err);
+        failed = assign(&g, err);
     th_free(g.time);
     th_free(g.rank);
     th_free(g.order);
@@ -343,32 +345,32 @@ int th_partitioner_assign_layers(th_partitioner *l, const th_partition *p, const
     return failed;
 }
 
-static th_mapping *empty_mapping(const th_partitioner *l, const th_partition *p,
+static th_mapping *empty_mapping(const th_partitioner *pr, const th_partition *p,
                                  const int32_t *design)
 {
     int32_t sizes[TH_PARTITION_SETS_MAX];
     for (int32_t i = 0; i < p->n; i++)
-        sizes[i] = l->tree.node[p->node[i]].n;
-    th_mapping *m = th_mapping_new(p->n, sizes, l->problem->workload->n_layers);
+        sizes[i] = pr->tree.node[p->node[i]].n;
+    th_mapping *m = th_mapping_new(p->n, sizes, pr->problem->workload->n_layers);
     for (int32_t i = 0; m && i < p->n; i++) {
         m->sets[i].design = design[i];
-        th_set_tree_interleave(&l->tree, p->node[i], p->block, m->sets[i].accels);
+        th_set_tree_interleave(&pr->tree, p->node[i], p->block, m->sets[i].accels);
     }
     return m;
 }
 
-int th_partitioner_mapping(th_partitioner *l, const th_partition *p, const int32_t *design,
+int th_partitioner_mapping(th_partitioner *pr, const th_partition *p, const int32_t *design,
                            double jitter, gsl_rng *r, th_mapping **out, th_error *err)
 {
-    const th_problem *problem = l->problem;
-    th_mapping *m = empty_mapping(l, p, design);
-    int failed = m ? th_partitioner_assign_layers(l, p, design, jitter, r, m->set_of, err)
+    const th_problem *problem = pr->problem;
+    th_mapping *m = empty_mapping(pr, p, design);
+    int failed = m ? th_partitioner_assign_layers(pr, p, design, jitter, r, m->set_of, err)
                    : th_error_no_memory(err);
     for (int32_t set = 0; !failed && set < p->n; set++) {
         th_time estimate;
-        failed = th_partitioner_set_shares(l, m, set, err);
+        failed = th_partitioner_set_shares(pr, m, set, err);
         if (!failed)
-            failed = th_initial_solve(l->seeder, m, set, jitter, r, &estimate, err);
+            failed = th_initial_solve(pr->generator, m, set, jitter, r, &estimate, err);
     }
     if (!failed && th_constraints_impose(problem->constraints, m, problem->workload,
                                          problem->workload->batch / problem->stream.micro_batches))

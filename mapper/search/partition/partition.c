@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* partition.c - candidates of the upper level, from the tree of sets (sets.h), and the designs of
+/* partition.c - candidates of partitioning, from the tree of sets (sets.h), and the designs of
  * their sets. init -> (designs_init -> (next | draw)*)* -> clear */
 #include <config.h>
 
@@ -16,36 +16,37 @@ static const int FRONTIER_SETS_MAX = 16; /* finer frontiers of the tree are not 
 /* --- partitions ------------------------------------------------------------------------------- */
 
 /* Of a set of the partial mapping; TH_DESIGN_ANY where it leaves that open, and of other sets. */
-static int32_t given_design(const th_partitioner *l, int32_t node)
+static int32_t given_design(const th_partitioner *pr, int32_t node)
 {
-    const th_set_node *at = &l->tree.node[node];
+    const th_set_node *at = &pr->tree.node[node];
     const th_set set = {TH_DESIGN_OWN, at->n, at->accels, NULL},
-                 *given = node >= l->first_given && node < l->first_given + l->n_given
-                              ? th_constraints_set(l->problem->constraints, &set)
+                 *given = node >= pr->first_given && node < pr->first_given + pr->n_given
+                              ? th_constraints_set(pr->problem->constraints, &set)
                               : NULL;
     return given ? given->design : TH_DESIGN_ANY;
 }
 
 /* The designs that all accelerators of the node can take, at most max, or TH_DESIGN_OWN alone when
  * there is none. Their number. */
-static int32_t designs_of(const th_partitioner *l, int32_t node, int32_t *design, int32_t max)
+static int32_t designs_of(const th_partitioner *pr, int32_t node, int32_t *design, int32_t max)
 {
-    const th_set_node *at = &l->tree.node[node];
+    const th_set_node *at = &pr->tree.node[node];
     const th_set set = {TH_DESIGN_OWN, at->n, at->accels, NULL};
-    int32_t n = 0, given = given_design(l, node);
+    int32_t n = 0, given = given_design(pr, node);
     if (given != TH_DESIGN_ANY)
         design[n++] = given;
-    for (int32_t d = 0; given == TH_DESIGN_ANY && d < l->problem->system->n_designs && n < max; d++)
-        if (th_set_supports_design(l->problem->system, &set, d))
+    for (int32_t d = 0; given == TH_DESIGN_ANY && d < pr->problem->system->n_designs && n < max;
+         d++)
+        if (th_set_supports_design(pr->problem->system, &set, d))
             design[n++] = d;
     if (n == 0)
         design[n++] = TH_DESIGN_OWN;
     return n;
 }
 
-static bool has_own_designs(const th_partitioner *l, const th_set_node *node)
+static bool has_own_designs(const th_partitioner *pr, const th_set_node *node)
 {
-    const th_system *s = l->problem->system;
+    const th_system *s = pr->problem->system;
     bool all = true;
     for (int i = 0; i < node->n; i++)
         all &= s->nodes[s->accel_node[node->accels[i]]].a.n_designs > 0;
@@ -53,77 +54,77 @@ static bool has_own_designs(const th_partitioner *l, const th_set_node *node)
 }
 
 /* Inside a group if that is asked for, and with designs. */
-static bool can_be_set(const th_partitioner *l, int32_t node)
+static bool can_be_set(const th_partitioner *pr, int32_t node)
 {
-    if (l->inside_groups && l->tree.node[node].spans_groups)
+    if (pr->inside_groups && pr->tree.node[node].spans_groups)
         return false;
-    return l->tree.node[node].n > 0 && has_own_designs(l, &l->tree.node[node]);
+    return pr->tree.node[node].n > 0 && has_own_designs(pr, &pr->tree.node[node]);
 }
 
-static bool is_known(const th_partitioner *l, const th_partition *p)
+static bool is_known(const th_partitioner *pr, const th_partition *p)
 {
-    for (size_t i = 0; i < l->n; i++)
-        if (l->partitions[i].n == p->n && l->partitions[i].way == p->way &&
-            l->partitions[i].block == p->block &&
-            memcmp(l->partitions[i].node, p->node, (size_t)p->n * sizeof *p->node) == 0)
+    for (size_t i = 0; i < pr->n; i++)
+        if (pr->partitions[i].n == p->n && pr->partitions[i].assignment == p->assignment &&
+            pr->partitions[i].block == p->block &&
+            memcmp(pr->partitions[i].node, p->node, (size_t)p->n * sizeof *p->node) == 0)
             return true;
     return false;
 }
 
-/* The same sets with their members dealt out in blocks, wherever one of them can be: which links
+/* The same sets with their members interleaved in blocks, wherever one of them can be: which links
  * neighbouring shards talk over is as much a choice as the sets themselves. */
-static int add_dealt(th_partitioner *l, const th_partition *p)
+static int add_interleaved(th_partitioner *pr, const th_partition *p)
 {
-    for (int32_t block = 1; p->block == 0 && block < l->problem->system->n_accels; block++) {
-        th_partition dealt = *p;
+    for (int32_t block = 1; p->block == 0 && block < pr->problem->system->n_accels; block++) {
+        th_partition interleaved = *p;
         bool can = false;
         for (int32_t i = 0; i < p->n; i++)
-            can |= th_set_tree_can_interleave(&l->tree, p->node[i], block);
-        dealt.block = block;
-        if (can && th_partitioner_add(l, &dealt))
+            can |= th_set_tree_can_interleave(&pr->tree, p->node[i], block);
+        interleaved.block = block;
+        if (can && th_partitioner_add(pr, &interleaved))
             return -1;
     }
     return 0;
 }
 
-int th_partitioner_add(th_partitioner *l, const th_partition *p)
+int th_partitioner_add(th_partitioner *pr, const th_partition *p)
 {
-    th_partition with = {.n = l->n_given, .way = p->way, .block = p->block};
+    th_partition with = {.n = pr->n_given, .assignment = p->assignment, .block = p->block};
     for (int32_t i = 0; i < p->n; i++)
-        if (!can_be_set(l, p->node[i]))
+        if (!can_be_set(pr, p->node[i]))
             return 0;
-    bool is_idle = p->way == TH_ASSIGN_RANGES && p->n > l->problem->workload->n_layers;
-    if (is_idle || p->n + l->n_given > TH_PARTITION_SETS_MAX)
+    bool is_idle = p->assignment == TH_ASSIGN_RANGES && p->n > pr->problem->workload->n_layers;
+    if (is_idle || p->n + pr->n_given > TH_PARTITION_SETS_MAX)
         return 0;
-    for (int32_t i = 0; i < l->n_given; i++)
-        with.node[i] = l->first_given + i;
+    for (int32_t i = 0; i < pr->n_given; i++)
+        with.node[i] = pr->first_given + i;
     for (int32_t i = 0; i < p->n; i++)
         with.node[with.n++] = p->node[i];
-    if (with.n == 0 || is_known(l, &with))
+    if (with.n == 0 || is_known(pr, &with))
         return 0;
-    if (th_grow(&l->partitions, &l->capacity, l->n + 1, sizeof *l->partitions))
+    if (th_grow(&pr->partitions, &pr->capacity, pr->n + 1, sizeof *pr->partitions))
         return -1;
-    l->partitions[l->n++] = with;
-    return add_dealt(l, p);
+    pr->partitions[pr->n++] = with;
+    return add_interleaved(pr, p);
 }
 
-static bool are_of_a_kind(const th_partitioner *l, const th_set_node *a, const th_set_node *b)
+static bool are_of_a_kind(const th_partitioner *pr, const th_set_node *a, const th_set_node *b)
 {
     bool same = a->n == b->n;
     for (int i = 0; same && i < a->n; i++)
-        same = l->kind_of[a->accels[i]] == l->kind_of[b->accels[i]];
+        same = pr->kind_of[a->accels[i]] == pr->kind_of[b->accels[i]];
     return same;
 }
 
 /* One set alone: the first of every size and row of kinds that can be one, the others idle. */
-static int add_single_sets(th_partitioner *l)
+static int add_single_sets(th_partitioner *pr)
 {
-    for (size_t i = 0; i < (size_t)l->first_given; i++) {
+    for (size_t i = 0; i < (size_t)pr->first_given; i++) {
         size_t same = 0;
-        while (same < i && (!are_of_a_kind(l, &l->tree.node[same], &l->tree.node[i]) ||
-                            !can_be_set(l, (int32_t)same)))
+        while (same < i && (!are_of_a_kind(pr, &pr->tree.node[same], &pr->tree.node[i]) ||
+                            !can_be_set(pr, (int32_t)same)))
             same++;
-        if (same == i && th_partitioner_add(l, &(th_partition){1, {(int32_t)i}, TH_ASSIGN_RANGES}))
+        if (same == i && th_partitioner_add(pr, &(th_partition){1, {(int32_t)i}, TH_ASSIGN_RANGES}))
             return -1;
     }
     return 0;
@@ -131,11 +132,11 @@ static int add_single_sets(th_partitioner *l)
 
 /* The frontier below p: every node that has children is replaced by them. False when nothing
  * changes or there are too many. */
-static bool descend(const th_partitioner *l, const th_partition *p, th_partition *out)
+static bool descend(const th_partitioner *pr, const th_partition *p, th_partition *out)
 {
     *out = (th_partition){0};
     for (int32_t i = 0; i < p->n; i++) {
-        const th_set_node *node = &l->tree.node[p->node[i]];
+        const th_set_node *node = &pr->tree.node[p->node[i]];
         int32_t children = node->n_children;
         if (out->n + (children ? children : 1) > FRONTIER_SETS_MAX)
             return false;
@@ -147,11 +148,11 @@ static bool descend(const th_partitioner *l, const th_partition *p, th_partition
     return out->n > p->n;
 }
 
-static bool can_share_some_layers(const th_partitioner *l, int32_t n)
+static bool can_share_some_layers(const th_partitioner *pr, int32_t n)
 {
-    int n_layers = l->problem->workload->n_layers, shared = 0;
+    int n_layers = pr->problem->workload->n_layers, shared = 0;
     for (int i = 0; i < n_layers; i++)
-        shared += th_partitioner_can_split(l, i, n);
+        shared += th_partitioner_can_split(pr, i, n);
     return shared > 0 && shared < n_layers;
 }
 
@@ -167,45 +168,45 @@ static int32_t largest_sibling(const th_set_tree *t, int32_t first)
 
 /* The first accelerator, for the layers that only one can run, beside a set for all others: on
  * every way from it to the root the largest part that it is not in. */
-static int add_uneven(th_partitioner *l)
+static int add_uneven(th_partitioner *pr)
 {
-    const th_set_tree *t = &l->tree;
+    const th_set_tree *t = &pr->tree;
     int32_t leaf = 0;
     while (t->node[leaf].n_children > 0)
         leaf = t->node[leaf].first_child;
     for (int32_t i = leaf; t->node[i].parent >= 0; i = t->node[i].parent) {
         int32_t beside = largest_sibling(t, i);
         const th_partition p = {2, {leaf, beside}, TH_ASSIGN_UNEVEN};
-        if (can_share_some_layers(l, t->node[beside].n) && th_partitioner_add(l, &p))
+        if (can_share_some_layers(pr, t->node[beside].n) && th_partitioner_add(pr, &p))
             return -1;
     }
     return 0;
 }
 
-static int add_frontiers(th_partitioner *l)
+static int add_frontiers(th_partitioner *pr)
 {
     th_partition now = {1, {0}, TH_ASSIGN_RANGES}, next;
-    while (descend(l, &now, &next)) {
-        if (th_partitioner_add(l, &next))
+    while (descend(pr, &now, &next)) {
+        if (th_partitioner_add(pr, &next))
             return -1;
         now = next;
     }
     return 0;
 }
 
-static bool has_several_kinds(const th_partitioner *l)
+static bool has_several_kinds(const th_partitioner *pr)
 {
     bool several = false;
-    for (int a = 0; a < l->problem->system->n_accels; a++)
-        several |= l->kind_of[a] != l->kind_of[0];
+    for (int a = 0; a < pr->problem->system->n_accels; a++)
+        several |= pr->kind_of[a] != pr->kind_of[0];
     return several;
 }
 
 /* Multiply-accumulates in all against those of the longest way through the network. */
-static bool has_parallel_work(const th_partitioner *l, int64_t *longest)
+static bool has_parallel_work(const th_partitioner *pr, int64_t *longest)
 {
     const double WORTH_IT = 1.25;
-    const th_workload *w = l->problem->workload;
+    const th_workload *w = pr->problem->workload;
     int64_t all = 0, most = 0;
     for (int i = 0; i < w->n_layers; i++) {
         longest[i] = 0;
@@ -223,68 +224,68 @@ static bool has_parallel_work(const th_partitioner *l, int64_t *longest)
 
 /* Where there is work to be done side by side, the same sets again with layers where they end
  * earliest. */
-static int add_by_finish(th_partitioner *l)
+static int add_by_finish(th_partitioner *pr)
 {
-    size_t n = l->n; /* of those with given sets the second way would be put before them again */
-    int64_t *longest = th_alloc_zero((size_t)l->problem->workload->n_layers + 1, sizeof *longest);
+    size_t n = pr->n; /* of those with given sets the second way would be put before them again */
+    int64_t *longest = th_alloc_zero((size_t)pr->problem->workload->n_layers + 1, sizeof *longest);
     if (!longest)
         return -1;
-    bool is_parallel = has_parallel_work(l, longest);
+    bool is_parallel = has_parallel_work(pr, longest);
     th_free(longest);
     for (size_t i = 0; i < n && is_parallel; i++) {
-        th_partition p = l->partitions[i];
-        p.way = TH_ASSIGN_EARLIEST_FINISH;
-        memmove(p.node, p.node + l->n_given, sizeof *p.node * (size_t)(p.n - l->n_given));
-        p.n -= l->n_given;
-        if (p.n + l->n_given > 1 && th_partitioner_add(l, &p))
+        th_partition p = pr->partitions[i];
+        p.assignment = TH_ASSIGN_EARLIEST_FINISH;
+        memmove(p.node, p.node + pr->n_given, sizeof *p.node * (size_t)(p.n - pr->n_given));
+        p.n -= pr->n_given;
+        if (p.n + pr->n_given > 1 && th_partitioner_add(pr, &p))
             return -1;
     }
     return 0;
 }
 
 /* The accelerators that the partial mapping leaves, as a tree, and its sets behind it. */
-static int make_tree(th_partitioner *l)
+static int make_tree(th_partitioner *pr)
 {
-    const th_system *s = l->problem->system;
-    const th_constraints *c = l->problem->constraints;
+    const th_system *s = pr->problem->system;
+    const th_constraints *c = pr->problem->constraints;
     bool *is_taken = th_alloc_zero((size_t)s->n_accels + 1, sizeof *is_taken);
     int failed = is_taken ? 0 : -1;
     for (int32_t a = 0; !failed && a < s->n_accels; a++)
         is_taken[a] = th_constraints_is_taken(c, a);
     if (!failed)
-        failed = th_set_tree_init(&l->tree, s, is_taken);
+        failed = th_set_tree_init(&pr->tree, s, is_taken);
     th_free(is_taken);
-    l->first_given = (int32_t)l->tree.n;
-    for (; !failed && l->n_given < th_constraints_n_sets(c); l->n_given++) {
-        const th_set *set = &c->partial->sets[l->n_given];
-        failed = th_set_tree_add(&l->tree, s, set->accels, set->n_accels) < 0;
+    pr->first_given = (int32_t)pr->tree.n;
+    for (; !failed && pr->n_given < th_constraints_n_sets(c); pr->n_given++) {
+        const th_set *set = &c->partial->sets[pr->n_given];
+        failed = th_set_tree_add(&pr->tree, s, set->accels, set->n_accels) < 0;
     }
     return failed ? -1 : 0;
 }
 
 /* The first layer on the array that no accelerator it may use can run alone: why searches find
  * nothing, if they do not. */
-static int look_for_misfit(th_partitioner *l, th_error *err)
+static int find_infeasibility(th_partitioner *pr, th_error *err)
 {
-    const th_workload *w = l->problem->workload;
-    const th_system *s = l->problem->system;
+    const th_workload *w = pr->problem->workload;
+    const th_system *s = pr->problem->system;
     for (int i = 0; i < w->n_layers; i++) {
         th_strbuf names = TH_STRBUF_INIT;
         bool can = !th_layer_has_macs(&w->layers[i]);
         for (int32_t a = 0; !can && a < s->n_accels; a++) {
-            if (!th_constraints_may(l->problem->constraints, i, a))
+            if (!th_constraints_may(pr->problem->constraints, i, a))
                 continue;
-            int able = th_partitioner_runs_alone(l, a, i, err);
-            if (able < 0) {
+            int capable = th_partitioner_runs_alone(pr, a, i, err);
+            if (capable < 0) {
                 th_strbuf_clear(&names);
                 return -1;
             }
-            can = able;
+            can = capable;
             th_strbuf_printf(&names, "%saccel/%s", names.length > 0 ? ", " : "",
                              s->nodes[s->accel_node[a]].name);
         }
         if (!can)
-            th_error_set(&l->misfit, "MAP-0096",
+            th_error_set(&pr->infeasibility, "MAP-0096",
                          "layer \"%s\" can run on none of the accelerators that it may use: %s",
                          w->layers[i].name, names.text ? names.text : "");
         th_strbuf_clear(&names);
@@ -294,64 +295,65 @@ static int look_for_misfit(th_partitioner *l, th_error *err)
     return 0;
 }
 
-int th_partitioner_init(th_partitioner *l, th_initial_generator *s, const th_problem *p,
+int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_problem *p,
                         bool inside_groups, th_error *err)
 {
-    *l = (th_partitioner){.problem = p, .seeder = s, .inside_groups = inside_groups};
-    if (make_tree(l))
+    *pr = (th_partitioner){.problem = p, .generator = s, .inside_groups = inside_groups};
+    if (make_tree(pr))
         return th_error_no_memory(err);
-    if (th_partitioner_analyze(l, err) || (p->constraints && look_for_misfit(l, err)))
+    if (th_partitioner_analyze(pr, err) || (p->constraints && find_infeasibility(pr, err)))
         return -1;
-    if (l->n_given > 0 && th_partitioner_add(l, &(th_partition){.way = TH_ASSIGN_EARLIEST_FINISH}))
+    if (pr->n_given > 0 &&
+        th_partitioner_add(pr, &(th_partition){.assignment = TH_ASSIGN_EARLIEST_FINISH}))
         return th_error_no_memory(err);
-    if (add_single_sets(l) || add_frontiers(l) || (l->n_given == 0 && add_uneven(l)) ||
-        add_by_finish(l))
+    if (add_single_sets(pr) || add_frontiers(pr) || (pr->n_given == 0 && add_uneven(pr)) ||
+        add_by_finish(pr))
         return th_error_no_memory(err);
-    return has_several_kinds(l) || p->constraints ? th_partitioner_add_heterogeneous(l, err) : 0;
+    return has_several_kinds(pr) || p->constraints ? th_partitioner_add_heterogeneous(pr, err) : 0;
 }
 
-void th_partitioner_clear(th_partitioner *l)
+void th_partitioner_clear(th_partitioner *pr)
 {
-    th_partitioner_clear_analysis(l);
-    th_set_tree_clear(&l->tree);
-    th_free(l->partitions);
+    th_partitioner_clear_analysis(pr);
+    th_set_tree_clear(&pr->tree);
+    th_free(pr->partitions);
 }
 
 /* --- designs ---------------------------------------------------------------------------------- */
 
 typedef struct {
     int32_t design;
-    int n_misfits; /* layers that it cannot run */
-    double sum;    /* time for the others */
+    int n_unsupported; /* layers that it cannot run */
+    double sum;        /* time for the others */
 } ranked;
 
 static int by_sum(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
-    if (x->n_misfits != y->n_misfits)
-        return x->n_misfits - y->n_misfits;
+    if (x->n_unsupported != y->n_unsupported)
+        return x->n_unsupported - y->n_unsupported;
     if (x->sum != y->sum)
         return x->sum < y->sum ? -1 : 1;
     return x->design - y->design;
 }
 
 /* The designs of a set by the time for its layers; set_of NULL: for all layers. */
-static int rank_designs(th_design_vectors *d, th_partitioner *l, const th_partition *p, int32_t set,
-                        const int32_t *set_of, th_error *err)
+static int rank_designs(th_design_vectors *d, th_partitioner *pr, const th_partition *p,
+                        int32_t set, const int32_t *set_of, th_error *err)
 {
-    int32_t n_designs = l->problem->system->n_designs, n;
+    int32_t n_designs = pr->problem->system->n_designs, n;
     int32_t *can = th_alloc_zero((size_t)n_designs + 1, sizeof *can);
     ranked *all = th_alloc_zero((size_t)n_designs + 1, sizeof *all);
     int failed = can && all ? 0 : th_error_no_memory(err);
-    n = failed ? 0 : designs_of(l, p->node[set], can, n_designs);
+    n = failed ? 0 : designs_of(pr, p->node[set], can, n_designs);
     for (int32_t i = 0; !failed && i < n; i++) {
-        const th_capability *a = th_partitioner_node_capability(l, p->node[set], can[i], err);
+        const th_capability *a = th_partitioner_node_capability(pr, p->node[set], can[i], err);
         failed = a ? 0 : -1;
         all[i].design = can[i];
-        for (int k = 0; a && k < l->problem->workload->n_layers; k++) {
+        for (int k = 0; a && k < pr->problem->workload->n_layers; k++) {
             if (set_of && set_of[k] != set)
                 continue;
-            all[i].n_misfits += a->time[k] == TH_TIME_MAX;
+            all[i].n_unsupported += a->time[k] == TH_TIME_MAX;
             all[i].sum += a->time[k] < TH_TIME_MAX ? (double)a->time[k] : 0;
         }
     }
@@ -366,28 +368,28 @@ static int rank_designs(th_design_vectors *d, th_partitioner *l, const th_partit
     return failed;
 }
 
-static int rank_all(th_design_vectors *d, th_partitioner *l, const th_partition *p,
+static int rank_all(th_design_vectors *d, th_partitioner *pr, const th_partition *p,
                     const int32_t *set_of, th_error *err)
 {
     for (int32_t set = 0; set < p->n; set++)
-        if (rank_designs(d, l, p, set, set_of, err))
+        if (rank_designs(d, pr, p, set, set_of, err))
             return -1;
     return 0;
 }
 
-int th_design_vectors_init(th_design_vectors *d, th_partitioner *l, const th_partition *p,
+int th_design_vectors_init(th_design_vectors *d, th_partitioner *pr, const th_partition *p,
                            th_error *err)
 {
     int32_t first[TH_PARTITION_SETS_MAX],
-        *set_of = th_alloc_zero((size_t)l->problem->workload->n_layers + 1, sizeof *set_of);
+        *set_of = th_alloc_zero((size_t)pr->problem->workload->n_layers + 1, sizeof *set_of);
     *d = (th_design_vectors){.n = p->n, .uniform = -1};
-    int failed = set_of ? rank_all(d, l, p, NULL, err) : th_error_no_memory(err);
+    int failed = set_of ? rank_all(d, pr, p, NULL, err) : th_error_no_memory(err);
     for (int32_t i = 0; i < p->n; i++)
         first[i] = d->of[i][0];
     if (!failed)
-        failed = th_partitioner_assign_layers(l, p, first, 0, NULL, set_of, err);
+        failed = th_partitioner_assign_layers(pr, p, first, 0, NULL, set_of, err);
     if (failed == 0) /* else every design leaves some layer out */
-        failed = rank_all(d, l, p, set_of, err);
+        failed = rank_all(d, pr, p, set_of, err);
     th_free(set_of);
     return failed < 0 ? -1 : 0;
 }
@@ -434,7 +436,7 @@ static bool next_uniform(th_design_vectors *d, int32_t *design)
 }
 
 /* Deals sum out to the digits from set i on, the last ones first; what is left over. */
-static int32_t deal_out(th_design_vectors *d, int32_t i, int32_t sum)
+static int32_t distribute(th_design_vectors *d, int32_t i, int32_t sum)
 {
     for (int32_t at = d->n - 1; at >= i; at--) {
         int32_t most = d->n_of[at] - 1;
@@ -451,12 +453,12 @@ static bool next_digits(th_design_vectors *d)
     for (int32_t i = d->n - 1; i >= 0; i--) {
         if (behind > 0 && d->digit[i] + 1 < d->n_of[i]) {
             d->digit[i]++;
-            deal_out(d, i + 1, behind - 1);
+            distribute(d, i + 1, behind - 1);
             return true;
         }
         behind += d->digit[i];
     }
-    return deal_out(d, 0, ++d->sum) == 0;
+    return distribute(d, 0, ++d->sum) == 0;
 }
 
 bool th_design_vectors_next(th_design_vectors *d, int32_t *design)

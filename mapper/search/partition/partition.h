@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* partition.h - the upper level of a mapping: sets, designs, and which layers each set runs.
+/* partition.h - partitioning of a mapping: sets, designs, and which layers each set runs.
  *   init -> (designs_init -> (next | draw)*, mapping)* -> clear
  * A copy of it with a seeder that shares (initial_mapping.h) is another thread's to use, and is not
  * cleared. */
@@ -27,8 +27,8 @@ typedef enum {
 typedef struct th_partition {
     int32_t n;
     int32_t node[TH_PARTITION_SETS_MAX];
-    th_layer_assignment way;
-    int32_t block; /* members of a node are dealt out in such blocks where they can (sets.h); 0:
+    th_layer_assignment assignment;
+    int32_t block; /* members of a node are interleaved in such blocks where they can (sets.h); 0:
                       none are */
 } th_partition;
 
@@ -48,12 +48,13 @@ typedef struct th_capability_cache {
 
 typedef struct th_partitioner {
     const th_problem *problem;
-    th_initial_generator *seeder;
+    th_initial_generator *generator;
     th_set_tree tree; /* behind it, further sets: of accelerators that can run the same layers */
     bool inside_groups;
     int32_t first_given,
-        n_given;     /* nodes: the sets of the partial mapping, part of every partition */
-    th_error misfit; /* the first layer that none of the accelerators it may use can run alone */
+        n_given; /* nodes: the sets of the partial mapping, part of every partition */
+    th_error
+        infeasibility; /* the first layer that none of the accelerators it may use can run alone */
     th_partition *partitions; /* candidates, coarse ones first */
     size_t n, capacity;
     int32_t *kind_of; /* by accelerator: the first one alike */
@@ -62,16 +63,16 @@ typedef struct th_partitioner {
         *branch_of; /* by layer: of the inputs of the network; -1 where such branches have met */
     int32_t n_branches;
     int32_t *order; /* the layers, branch by branch */
-    th_capability_cache *abilities;
+    th_capability_cache *capabilities;
 } th_partitioner;
 
 /* All candidate partitions: one set of every size in the tree, every frontier of the tree; where a
- * layer cannot be split over a set, one accelerator beside it; where accelerators are unlike, those
- * of heterogeneous_sets.c. With inside_groups no set spans groups. The seeder and the problem must
- * outlive it. 0 or -1 (clear all the same). */
-int th_partitioner_init(th_partitioner *l, th_initial_generator *s, const th_problem *p,
+ * layer cannot be split over a set, one accelerator beside it; where accelerators are
+ * heterogeneous, those of heterogeneous_sets.c. With inside_groups no set spans groups. The seeder
+ * and the problem must outlive it. 0 or -1 (clear all the same). */
+int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_problem *p,
                         bool inside_groups, th_error *err);
-void th_partitioner_clear(th_partitioner *l);
+void th_partitioner_clear(th_partitioner *pr);
 
 /* The designs that the sets of a partition can have: one that all members can take, or, where there
  * is none, each its own. Quick ones for the layers that the set would run come first. */
@@ -81,7 +82,7 @@ typedef struct th_design_vectors {
     int32_t digit[TH_PARTITION_SETS_MAX], sum, uniform;
 } th_design_vectors;
 
-int th_design_vectors_init(th_design_vectors *d, th_partitioner *l, const th_partition *p,
+int th_design_vectors_init(th_design_vectors *d, th_partitioner *pr, const th_partition *p,
                            th_error *err);
 /* The next vector into design[i] of set i: the quickest of every set; one design for all; then the
  * others, those that depart from the quickest by fewer ranks first. False, and design
@@ -91,13 +92,13 @@ void th_design_vectors_draw(const th_design_vectors *d, gsl_rng *r,
                             int32_t *design); /* all equally likely */
 
 /* A mapping with these sets and designs (design[i] of set i), shares in proportion to the speeds of
- * unlike members, layers as the partition's way has it (times blurred by jitter), strategies by the
- * dynamic programme. *out NULL when some layer cannot run anywhere. 0 or -1. */
-int th_partitioner_mapping(th_partitioner *l, const th_partition *p, const int32_t *design,
+ * heterogeneous members, layers as the partition's way has it (times perturbed by jitter),
+ * strategies by dynamic programming. *out NULL when some layer cannot run anywhere. 0 or -1. */
+int th_partitioner_mapping(th_partitioner *pr, const th_partition *p, const int32_t *design,
                            double jitter, gsl_rng *r, th_mapping **out, th_error *err);
 
 /* New shares for the layers that the set of m runs now: in proportion to speed where its members
- * are unlike, else none. 0 or -1. */
-int th_partitioner_set_shares(th_partitioner *l, th_mapping *m, int set, th_error *err);
+ * are heterogeneous, else none. 0 or -1. */
+int th_partitioner_set_shares(th_partitioner *pr, th_mapping *m, int set, th_error *err);
 
 #endif

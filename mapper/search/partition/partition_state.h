@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* partition_state.h - private to the upper level: what its files share. */
+/* partition_state.h - private to partitioning: what its files share. */
 #ifndef TH_MAPPER_SEARCH_PARTITION_PARTITION_STATE_H
 #define TH_MAPPER_SEARCH_PARTITION_PARTITION_STATE_H
 #include "mapper/search/partition/partition.h"
@@ -7,38 +7,39 @@
 /* --- capability.c ------------------------------------------------------------------------- */
 
 /* Kinds of accelerators, branches and the order of layers. 0 or -1. */
-int th_partitioner_analyze(th_partitioner *l, th_error *err);
+int th_partitioner_analyze(th_partitioner *pr, th_error *err);
 /* What a node's accelerators can do with a design (TH_DESIGN_OWN: each its own), until clear. NULL
  * on failure. */
-const th_capability *th_partitioner_node_capability(th_partitioner *l, int32_t node, int32_t design,
-                                                    th_error *err);
+const th_capability *th_partitioner_node_capability(th_partitioner *pr, int32_t node,
+                                                    int32_t design, th_error *err);
 /* The same for any set; its own shares do not count. */
-const th_capability *th_partitioner_capability(th_partitioner *l, const th_set *set, th_error *err);
-void th_partitioner_clear_analysis(th_partitioner *l);
+const th_capability *th_partitioner_capability(th_partitioner *pr, const th_set *set,
+                                               th_error *err);
+void th_partitioner_clear_analysis(th_partitioner *pr);
 /* Has the accelerator a design for the layer? 1, 0, or -1 on failure. */
-int th_partitioner_runs_alone(th_partitioner *l, int32_t accel, int layer, th_error *err);
+int th_partitioner_runs_alone(th_partitioner *pr, int32_t accel, int layer, th_error *err);
 /* May the layer run on the node's accelerators? */
-bool th_partitioner_may_run(const th_partitioner *l, int layer, int32_t node);
+bool th_partitioner_may_run(const th_partitioner *pr, int layer, int32_t node);
 /* Can n accelerators share the layer at all, whatever their designs? */
-bool th_partitioner_can_split(const th_partitioner *l, int layer, int32_t n);
+bool th_partitioner_can_split(const th_partitioner *pr, int layer, int32_t n);
 
 /* --- partition.c ---------------------------------------------------------------------------------
  */
 
 /* Puts the given sets before the partition, and keeps it if all its nodes can be sets, there are
- * layers enough for ranges, and it is new. 0, or -1: memory is out. */
-int th_partitioner_add(th_partitioner *l, const th_partition *p);
+ * layers enough for ranges, and it is new. 0, or -1: out of memory. */
+int th_partitioner_add(th_partitioner *pr, const th_partition *p);
 
 /* --- heterogeneous_sets.c
  * --------------------------------------------------------------------------- */
 
-/* Candidates for unlike accelerators. 0 or -1. */
-int th_partitioner_add_heterogeneous(th_partitioner *l, th_error *err);
+/* Candidates for heterogeneous accelerators. 0 or -1. */
+int th_partitioner_add_heterogeneous(th_partitioner *pr, th_error *err);
 
 /* --- layer_assignment.c --------------------------------------------------------------------------
  */
 
 /* Layers to the sets of a partition. 0; 1: some layer can run on none; -1. */
-int th_partitioner_assign_layers(th_partitioner *l, const th_partition *p, const int32_t *design,
+int th_partitioner_assign_layers(th_partitioner *pr, const th_partition *p, const int32_t *design,
                                  double jitter, gsl_rng *r, int32_t *set_of, th_error *err);
 #endif

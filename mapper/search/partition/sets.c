@@ -69,36 +69,36 @@ th_mapping *th_sets_by_group(const th_system *s, int n_layers)
 
 /* --- the tree --------------------------------------------------------------------------------- */
 
-static int32_t find_root(int32_t *above, int32_t i)
+static int32_t find_root(int32_t *parent, int32_t i)
 {
-    while (above[i] != i)
-        i = above[i] = above[above[i]];
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
     return i;
 }
 
 /* Joins nodes over links faster than bits_per_s. Accelerators outside the part do not help. */
-static void join(const th_system *s, const bool *inside, int64_t bits_per_s, int32_t *above)
+static void join(const th_system *s, const bool *inside, int64_t bits_per_s, int32_t *parent)
 {
     for (int i = 0; i < s->n_nodes; i++)
-        above[i] = i;
+        parent[i] = i;
     for (int l = 0; l < s->n_links; l++) {
         const th_link *link = &s->links[l];
         if (link->from < 0 || link->is_dead)
             continue;
         if (s->media[link->medium].bits_per_s > bits_per_s && inside[link->from] &&
             inside[link->to])
-            above[find_root(above, link->from)] = find_root(above, link->to);
+            parent[find_root(parent, link->from)] = find_root(parent, link->to);
     }
 }
 
-static int32_t count_parts(const th_system *s, const th_set_node *node, int32_t *above,
+static int32_t count_parts(const th_system *s, const th_set_node *node, int32_t *parent,
                            int32_t *part_of)
 {
     int32_t n = 0;
     for (int i = 0; i < node->n; i++) {
-        int32_t root = find_root(above, s->accel_node[node->accels[i]]);
+        int32_t root = find_root(parent, s->accel_node[node->accels[i]]);
         int j = 0;
-        while (j < i && find_root(above, s->accel_node[node->accels[j]]) != root)
+        while (j < i && find_root(parent, s->accel_node[node->accels[j]]) != root)
             j++;
         part_of[i] = j < i ? part_of[j] : n++;
     }
@@ -106,17 +106,17 @@ static int32_t count_parts(const th_system *s, const th_set_node *node, int32_t 
 }
 
 /* The next higher bandwidth among links; -1 when there is none. */
-static int64_t next_bandwidth(const th_system *s, int64_t above)
+static int64_t next_bandwidth(const th_system *s, int64_t parent)
 {
     int64_t next = -1;
     for (int m = 0; m < s->n_media; m++)
-        if (s->media[m].bits_per_s > above && (next < 0 || s->media[m].bits_per_s < next))
+        if (s->media[m].bits_per_s > parent && (next < 0 || s->media[m].bits_per_s < next))
             next = s->media[m].bits_per_s;
     return next;
 }
 
 /* part_of each accelerator of the node; returns the number of parts, >= 2 for node->n >= 2. */
-static int32_t part(const th_system *s, th_set_node *node, bool *inside, int32_t *above,
+static int32_t part(const th_system *s, th_set_node *node, bool *inside, int32_t *parent,
                     int32_t *part_of)
 {
     int32_t n = 1;
@@ -125,11 +125,11 @@ static int32_t part(const th_system *s, th_set_node *node, bool *inside, int32_t
     for (int i = 0; i < node->n; i++)
         inside[s->accel_node[node->accels[i]]] = true;
     for (int64_t b = next_bandwidth(s, 0); b > 0 && n == 1; b = next_bandwidth(s, b)) {
-        join(s, inside, b, above);
-        n = count_parts(s, node, above, part_of);
+        join(s, inside, b, parent);
+        n = count_parts(s, node, parent, part_of);
     }
-    node->is_parted_by_links = n > 1 && n < node->n;
-    if (node->is_parted_by_links)
+    node->is_split_by_links = n > 1 && n < node->n;
+    if (node->is_split_by_links)
         return n;
     for (int i = 0; i < node->n; i++)
         part_of[i] = i >= (node->n + 1) / 2;
@@ -172,8 +172,8 @@ static int add_children(th_set_tree *t, const th_system *s, int32_t parent, cons
 }
 
 /* At most most_parted nodes get children, the root first. */
-static int grow_tree(th_set_tree *t, const th_system *s, const bool *is_taken, size_t most_parted,
-                     bool *inside, int32_t *above, int32_t *part_of)
+static int grow_tree(th_set_tree *t, const th_system *s, const bool *is_taken, size_t most_split,
+                     bool *inside, int32_t *parent, int32_t *part_of)
 {
     if (add_node(t, -1, s->n_accels) < 0)
         return -1;
@@ -182,28 +182,28 @@ static int grow_tree(th_set_tree *t, const th_system *s, const bool *is_taken, s
         if (!is_taken || !is_taken[a])
             t->node[0].accels[t->node[0].n++] = a;
     note_groups(s, &t->node[0]);
-    for (size_t i = 0; i < t->n && i < most_parted; i++) {
+    for (size_t i = 0; i < t->n && i < most_split; i++) {
         if (t->node[i].n < 2)
             continue;
-        int32_t parts = part(s, &t->node[i], inside, above, part_of);
+        int32_t parts = part(s, &t->node[i], inside, parent, part_of);
         if (add_children(t, s, (int32_t)i, part_of, parts))
             return -1;
     }
     return 0;
 }
 
-static int init_tree(th_set_tree *t, const th_system *s, const bool *is_taken, size_t most_parted)
+static int init_tree(th_set_tree *t, const th_system *s, const bool *is_taken, size_t most_split)
 {
     size_t nodes = (size_t)s->n_nodes + 1;
     bool *inside = th_alloc_zero(nodes, sizeof *inside);
-    int32_t *above = th_alloc_zero(nodes, sizeof *above),
+    int32_t *parent = th_alloc_zero(nodes, sizeof *parent),
             *part_of = th_alloc_zero(nodes, sizeof *part_of);
     *t = (th_set_tree){0};
-    int failed = inside && above && part_of
-                     ? grow_tree(t, s, is_taken, most_parted, inside, above, part_of)
+    int failed = inside && parent && part_of
+                     ? grow_tree(t, s, is_taken, most_split, inside, parent, part_of)
                      : -1;
     th_free(inside);
-    th_free(above);
+    th_free(parent);
     th_free(part_of);
     return failed;
 }
@@ -227,7 +227,7 @@ int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accel
 bool th_set_tree_can_interleave(const th_set_tree *t, int32_t node, int32_t block)
 {
     const th_set_node *at = &t->node[node], *child = &t->node[at->first_child];
-    bool can = at->is_parted_by_links && block > 0 && block < child->n && child->n % block == 0;
+    bool can = at->is_split_by_links && block > 0 && block < child->n && child->n % block == 0;
     for (int32_t c = 1; can && c < at->n_children; c++)
         can = child[c].n == child->n;
     return can;

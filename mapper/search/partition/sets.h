@@ -14,7 +14,7 @@ typedef struct th_set_node {
     int32_t parent;                  /* -1: root */
     int32_t first_child, n_children; /* children stand side by side */
     bool spans_groups;
-    bool is_parted_by_links; /* children hang together by slower links than they have inside */
+    bool is_split_by_links; /* children hang together by slower links than they have inside */
 } th_set_node;
 
 typedef struct th_set_tree {
@@ -22,30 +22,31 @@ typedef struct th_set_tree {
     size_t n, capacity;
 } th_set_tree;
 
-/* Of all accelerators but those that are taken already (by number; NULL: none is). -1: memory is
- * out; clear all the same. */
+/* Of all accelerators but those that are taken already (by number; NULL: none is). -1: out of
+ * memory; clear all the same. */
 int th_set_tree_init(th_set_tree *t, const th_system *s, const bool *is_taken);
-/* A set beside the tree, without parent and children. Its node, or -1: memory is out. */
+/* A set beside the tree, without parent and children. Its node, or -1: out of memory. */
 int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accels, int32_t n);
 void th_set_tree_clear(th_set_tree *t);
 
-/* Can the members of a node be dealt out in blocks, so many of one child, of the next, and so on
+/* Can the members of a node be interleaved in blocks, so many of one child, of the next, and so on
  * round? Its children are as large as one another, larger than a block, and parted by slow links.
  */
 bool th_set_tree_can_interleave(const th_set_tree *t, int32_t node, int32_t block);
-/* The members of a node into accels, dealt out in blocks (0, or where that cannot be: as they are).
- * Of a mixed radix of splits the last digit then goes across the slow links, not the first. */
+/* The members of a node into accels, interleaved in blocks (0, or where that cannot be: as they
+ * are). Of a mixed radix of splits the last digit then goes across the slow links, not the first.
+ */
 void th_set_tree_interleave(const th_set_tree *t, int32_t node, int32_t block, int32_t *accels);
 /* The orders in which n accelerators may take the positions of one set: as given, then interleaved
  * in blocks of every size that can be. *out: the orders one after another, n accelerators each, by
- * number; the caller's (th_free). Their number, or -1: memory is out. */
+ * number; the caller's (th_free). Their number, or -1: out of memory. */
 int32_t th_set_orders(const th_system *s, const int32_t *accels, int32_t n, int32_t **out);
 
 /* Can every accelerator of the set be configured with this design? */
 bool th_set_supports_design(const th_system *s, const th_set *set, int32_t design);
 
 /* A mapping with one set per group of the system (two halves where there is one group of several).
- * Designs and layers are left at 0. NULL: memory is out. */
+ * Designs and layers are left at 0. NULL: out of memory. */
 th_mapping *th_sets_by_group(const th_system *s, int n_layers);
 /* Accelerators in the group of accelerator 0. */
 int32_t th_sets_first_group_size(const th_system *s);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* initial_batch.c - what searches start from, made as it is asked for.
- *   seeds* -> seeds_clear
- * First what the search was told to start from. Heuristic seeds, in the order of their coming: the
- * dynamic programme (initial_mapping.c) on candidates of the upper level, exact and blurred; the
- * mapping of computation_prioritized; uniform splits. Those of the programme, which take long, are
- * a brood. */
+ *   initial mappings* -> seeds_clear
+ * First what the search was told to start from. Heuristic initial mappings, in the order of their
+ * coming: dynamic programming (initial_mapping.c) on candidates of partitioning, exact and
+ * perturbed; the mapping of computation_prioritized; uniform splits. Those of dynamic programming,
+ * which take long, are an offspring batch. */
 #include <config.h>
 
 #include <string.h>
@@ -15,47 +15,49 @@
 #include "mapper/strategies.h"
 
 enum {
-    SEED_VECTORS = 12,      /* of designs, per partition */
-    PROGRAMME_VECTORS = 96, /* the same when the programme is all there is */
-    RANDOM_SEEDS = 96,
-    TRIES_PER_RANDOM_SEED = 64
+    DESIGN_VECTORS = 12,       /* of designs, per partition */
+    DESIGN_VECTORS_ALONE = 96, /* the same when dynamic programming is all there is */
+    RANDOM_MAPPINGS = 96,
+    TRIES_PER_RANDOM_MAPPING = 64
 };
-static const double JITTERS[] = {0, 0.3}; /* blur of the dynamic programme's estimates, per seed */
+static const double JITTERS[] = {
+    0, 0.3}; /* perturbation of dynamic programming's estimates, per seed */
 enum { N_JITTERS = sizeof JITTERS / sizeof *JITTERS };
 
-void th_variation_initial_clear(th_variation *b)
+void th_variation_initial_clear(th_variation *v)
 {
-    th_free(b->cursor.splits);
-    th_mapping_free(b->cursor.like);
+    th_free(v->cursor.splits);
+    th_mapping_free(v->cursor.like);
 }
 
-bool th_variation_has_initial(const th_variation *b)
+bool th_variation_has_initial(const th_variation *v)
 {
-    return b->cursor.stage != TH_STAGE_END;
+    return v->cursor.stage != TH_STAGE_END;
 }
 
-static int start_of_search(th_variation *b, th_mapping **out, th_error *err)
+static int user_start(th_variation *v, th_mapping **out, th_error *err)
 {
-    const th_search_options *o = &b->search->options;
-    b->cursor.stage =
+    const th_search_options *o = &v->search->options;
+    v->cursor.stage =
         o->initial == TH_INITIAL_HEURISTIC ? TH_STAGE_DYNAMIC_PROGRAMMING : TH_STAGE_RANDOM;
     *out = o->start ? th_mapping_copy(o->start) : NULL;
     return o->start && !*out ? th_error_no_memory(err) : 0;
 }
 
-/* --- the programme on candidates of level 1 ----------------------------------------------------
+/* --- dynamic programming on candidate partitions
+ * ----------------------------------------------------
  */
 
 /* All partitions were looked at. */
-static void come_round(th_initial_cursor *c)
+static void next_round(th_initial_cursor *c)
 {
     c->partition = 0;
     if (c->others)
-        c->stage = c->programme_alone ? TH_STAGE_END : TH_STAGE_COMPUTATION_PRIORITIZED;
+        c->stage = c->dynamic_programming_only ? TH_STAGE_END : TH_STAGE_COMPUTATION_PRIORITIZED;
     c->others = true;
 }
 
-/* What the programme is to be run on. */
+/* What dynamic programming is to be run on. */
 typedef struct {
     const th_partition *partition;
     int32_t design[TH_PARTITION_SETS_MAX];
@@ -64,16 +66,18 @@ typedef struct {
 
 /* Every partition with its quickest designs first, so that a small budget has seen them all; then
  * with the others. 1; 0: none this time; or -1. */
-static int next_order(th_variation *b, order *out, th_error *err)
+static int next_order(th_variation *v, order *out, th_error *err)
 {
-    th_initial_cursor *c = &b->cursor;
-    if (c->partition == b->level1.n) {
-        come_round(c);
+    th_initial_cursor *c = &v->cursor;
+    if (c->partition == v->partitioner.n) {
+        next_round(c);
         return 0;
     }
-    const th_partition *p = &b->level1.partitions[c->partition];
-    int limit = !c->others ? 1 : c->programme_alone ? PROGRAMME_VECTORS : SEED_VECTORS;
-    if (c->vector == 0 && th_design_vectors_init(&c->designs, &b->level1, p, err))
+    const th_partition *p = &v->partitioner.partitions[c->partition];
+    int limit = !c->others                    ? 1
+                : c->dynamic_programming_only ? DESIGN_VECTORS_ALONE
+                                              : DESIGN_VECTORS;
+    if (c->vector == 0 && th_design_vectors_init(&c->designs, &v->partitioner, p, err))
         return -1;
     if (c->vector == 0 && c->others)
         c->vector += th_design_vectors_next(&c->designs, c->design);
@@ -86,32 +90,33 @@ static int next_order(th_variation *b, order *out, th_error *err)
     out->partition = p;
     out->jitter = JITTERS[c->jitter];
     memcpy(out->design, c->design, sizeof out->design);
-    c->jitter = c->programme_alone ? 0 : (c->jitter + 1) % N_JITTERS;
+    c->jitter = c->dynamic_programming_only ? 0 : (c->jitter + 1) % N_JITTERS;
     return 1;
 }
 
-static int by_order(th_variation *b, void *orders, int i, th_mapping **out, th_error *err)
+static int by_order(th_variation *v, void *orders, int i, th_mapping **out, th_error *err)
 {
     const order *o = (const order *)orders + i;
-    return th_partitioner_mapping(&b->level1, o->partition, o->design, o->jitter, b->random, out,
-                                  err);
+    return th_partitioner_mapping(&v->partitioner, o->partition, o->design, o->jitter, v->random,
+                                  out, err);
 }
 
 /* As many as are wanted, or as there are; some may be NULL. Their number, or -1. */
-static int by_programme(th_variation *b, th_mapping **batch, int wanted, th_error *err)
+static int by_dynamic_programming(th_variation *v, th_mapping **batch, int wanted, th_error *err)
 {
-    th_initial_cursor *c = &b->cursor;
+    th_initial_cursor *c = &v->cursor;
     order *orders = th_alloc_zero((size_t)wanted, sizeof *orders);
     int n = 0, got = orders ? 0 : th_error_no_memory(err);
     while (got >= 0 && n < wanted && c->stage == TH_STAGE_DYNAMIC_PROGRAMMING) {
-        got = next_order(b, &orders[n], err);
+        got = next_order(v, &orders[n], err);
         n += got > 0;
     }
-    /* Random numbers of the seeds alone, so that searches of one seed have the same ones. */
-    th_offspring_numbers numbers = {"seeds", c->n_ordered};
-    c->n_ordered += (uint64_t)n;
+    /* Random numbers of the initial mappings alone, so that searches of one seed have the same
+     * ones. */
+    th_offspring_numbers numbers = {"seeds", c->n_jobs};
+    c->n_jobs += (uint64_t)n;
     if (got >= 0)
-        got = th_variation_make_batch(b, &numbers, by_order, orders, n, 1, batch, err);
+        got = th_variation_make_batch(v, &numbers, by_order, orders, n, 1, batch, err);
     th_free(orders);
     return got < 0 ? -1 : n;
 }
@@ -120,27 +125,27 @@ static int by_programme(th_variation *b, th_mapping **batch, int wanted, th_erro
  */
 
 /* The baseline's mapping, where it has one. */
-static int herald(th_variation *b, th_mapping **out, th_error *err)
+static int by_computation(th_variation *v, th_mapping **out, th_error *err)
 {
     th_error reason = {"", ""};
-    b->cursor.stage = b->level1.n > 0 ? TH_STAGE_UNIFORM : TH_STAGE_END;
-    if (th_baseline_computation_prioritized(b->search, out, &reason) == 0)
+    v->cursor.stage = v->partitioner.n > 0 ? TH_STAGE_UNIFORM : TH_STAGE_END;
+    if (th_baseline_computation_prioritized(v->search, out, &reason) == 0)
         return 0;
     *out = NULL;
     return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text) : 0;
 }
 
 /* Splits that the layer with most work can have, without rotation and partial sums. */
-static int list_splits(th_variation *b, int32_t n_accels, th_error *err)
+static int list_splits(th_variation *v, int32_t n_accels, th_error *err)
 {
-    const th_workload *w = b->search->problem.workload;
-    th_initial_cursor *c = &b->cursor;
+    const th_workload *w = v->search->problem.workload;
+    th_initial_cursor *c = &v->cursor;
     int widest = 0, kept = 0;
     for (int l = 1; l < w->n_layers; l++)
         if (th_layer_macs(&w->layers[l]) > th_layer_macs(&w->layers[widest]))
             widest = l;
     int n =
-        th_strategies_list(&w->layers[widest], th_search_batch(b->search), n_accels, &c->splits);
+        th_strategies_list(&w->layers[widest], th_search_batch(v->search), n_accels, &c->splits);
     for (int i = 0; i < n; i++)
         if (c->splits[i].rotate == TH_NO_ROTATION && c->splits[i].split[TH_DIM_C] == 1)
             c->splits[kept++] = c->splits[i];
@@ -150,10 +155,10 @@ static int list_splits(th_variation *b, int32_t n_accels, th_error *err)
 
 /* One split for all layers (the nearest where it does not fit) of a mapping with one set. *out
  * NULL: some layer cannot have any. */
-static int uniform_mapping(const th_variation *b, const th_mapping *like, const th_strategy *split,
+static int uniform_mapping(const th_variation *v, const th_mapping *like, const th_strategy *split,
                            th_mapping **out, th_error *err)
 {
-    const th_workload *w = b->search->problem.workload;
+    const th_workload *w = v->search->problem.workload;
     th_mapping *m = th_mapping_copy(like);
     bool fits = true;
     if (!m)
@@ -161,10 +166,10 @@ static int uniform_mapping(const th_variation *b, const th_mapping *like, const 
     for (int l = 0; fits && l < w->n_layers; l++) {
         m->strategy[l] = *split;
         if (th_layer_has_macs(&w->layers[l]))
-            fits = th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(b->search),
+            fits = th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(v->search),
                                       m->sets[m->set_of[l]].n_accels);
     }
-    if (fits && th_mapping_follow(m, w, th_search_batch(b->search))) {
+    if (fits && th_mapping_follow(m, w, th_search_batch(v->search))) {
         *out = m;
         return 0;
     }
@@ -174,23 +179,23 @@ static int uniform_mapping(const th_variation *b, const th_mapping *like, const 
 
 /* Uniform splits on the largest set alone, with every design. Where a partial mapping gives sets,
  * there is none that is alone. */
-static int uniform(th_variation *b, th_mapping **out, th_error *err)
+static int uniform(th_variation *v, th_mapping **out, th_error *err)
 {
-    th_initial_cursor *c = &b->cursor;
-    const th_partition *p = &b->level1.partitions[0];
-    if (p->n > 1 || c->uniform_design == b->search->problem.system->n_designs) {
+    th_initial_cursor *c = &v->cursor;
+    const th_partition *p = &v->partitioner.partitions[0];
+    if (p->n > 1 || c->uniform_design == v->search->problem.system->n_designs) {
         c->stage = TH_STAGE_END;
         return 0;
     }
-    if (!c->splits && list_splits(b, b->level1.tree.node[p->node[0]].n, err))
+    if (!c->splits && list_splits(v, v->partitioner.tree.node[p->node[0]].n, err))
         return -1;
-    const th_set_node *node = &b->level1.tree.node[p->node[0]];
+    const th_set_node *node = &v->partitioner.tree.node[p->node[0]];
     const th_set set = {c->uniform_design, node->n, node->accels, NULL};
-    if (c->split == 0 && th_set_supports_design(b->search->problem.system, &set, set.design) &&
-        th_partitioner_mapping(&b->level1, p, &set.design, 0, b->random, &c->like, err))
+    if (c->split == 0 && th_set_supports_design(v->search->problem.system, &set, set.design) &&
+        th_partitioner_mapping(&v->partitioner, p, &set.design, 0, v->random, &c->like, err))
         return -1;
     if (c->like && c->split < c->n_splits)
-        return uniform_mapping(b, c->like, &c->splits[c->split++], out, err);
+        return uniform_mapping(v, c->like, &c->splits[c->split++], out, err);
     th_mapping_free(c->like);
     c->like = NULL;
     c->split = 0;
@@ -198,36 +203,36 @@ static int uniform(th_variation *b, th_mapping **out, th_error *err)
     return 0;
 }
 
-static int at_random(th_variation *b, th_mapping **out, th_error *err)
+static int at_random(th_variation *v, th_mapping **out, th_error *err)
 {
-    th_initial_cursor *c = &b->cursor;
-    if (c->n_drawn == RANDOM_SEEDS || c->tries++ == TRIES_PER_RANDOM_SEED * RANDOM_SEEDS) {
+    th_initial_cursor *c = &v->cursor;
+    if (c->n_drawn == RANDOM_MAPPINGS || c->tries++ == TRIES_PER_RANDOM_MAPPING * RANDOM_MAPPINGS) {
         c->stage = TH_STAGE_END;
         return 0;
     }
-    int failed = th_variation_random(b, false, out, err);
+    int failed = th_variation_random(v, false, out, err);
     c->n_drawn += !failed && *out;
     return failed;
 }
 
-/* Why the programme leaves layers without a way, asked of a seeder and a level 1 that have met
- * nothing before: so it does not depend on who met what first. *why stays where nothing is left
- * out. 0 or -1. */
-static int look_for_misfit(th_variation *b, th_error *why, th_error *err)
+/* Why dynamic programming leaves layers without a way, asked of a seeder and a the partitioning
+ * that have met nothing before: so it does not depend on who met what first. *why stays where
+ * nothing is left out. 0 or -1. */
+static int find_infeasibility(th_variation *v, th_error *why, th_error *err)
 {
-    th_initial_generator *seeder = th_initial_new(th_pool_evaluator(b->search->pool), err);
+    th_initial_generator *seeder = th_initial_new(th_pool_evaluator(v->search->pool), err);
     th_partitioner fresh = {0};
     th_design_vectors designs;
     int32_t design[TH_PARTITION_SETS_MAX];
     th_mapping *made = NULL;
     if (!seeder)
         return -1;
-    int failed = th_partitioner_init(&fresh, seeder, &b->search->problem,
-                                     b->search->options.sets_inside_groups, err);
+    int failed = th_partitioner_init(&fresh, seeder, &v->search->problem,
+                                     v->search->options.sets_inside_groups, err);
     if (!failed && fresh.n > 0) {
         failed = th_design_vectors_init(&designs, &fresh, &fresh.partitions[0], err);
         if (!failed && th_design_vectors_next(&designs, design))
-            failed = th_partitioner_mapping(&fresh, &fresh.partitions[0], design, 0, b->random,
+            failed = th_partitioner_mapping(&fresh, &fresh.partitions[0], design, 0, v->random,
                                             &made, err);
     }
     if (!failed && th_initial_infeasibility(seeder)->id[0])
@@ -239,42 +244,42 @@ static int look_for_misfit(th_variation *b, th_error *why, th_error *err)
 }
 
 /* Of interest when nothing was ever made. 0 or -1. */
-static int note_misfit(th_variation *b, th_error *err)
+static int note_infeasibility(th_variation *v, th_error *err)
 {
-    th_error why = b->level1.misfit;
-    if (b->search->n_evaluations > 0)
+    th_error why = v->partitioner.infeasibility;
+    if (v->search->n_evaluations > 0)
         return 0;
-    if (!why.id[0] && look_for_misfit(b, &why, err))
+    if (!why.id[0] && find_infeasibility(v, &why, err))
         return -1;
-    for (th_search *s = b->search; s; s = s->parent)
+    for (th_search *s = v->search; s; s = s->parent)
         if (s->n_evaluations == 0 && !s->first_infeasibility.text[0])
             s->first_infeasibility = why;
     return 0;
 }
 
-/* The next one that is not the programme's; *out NULL: none this time. */
-static int one_by_one(th_variation *b, th_mapping **out, th_error *err)
+/* The next one that is not dynamic programming's; *out NULL: none this time. */
+static int next_single(th_variation *v, th_mapping **out, th_error *err)
 {
     static int (*const make[])(th_variation *, th_mapping **, th_error *) = {
-        [TH_STAGE_START] = start_of_search,
-        [TH_STAGE_COMPUTATION_PRIORITIZED] = herald,
+        [TH_STAGE_START] = user_start,
+        [TH_STAGE_COMPUTATION_PRIORITIZED] = by_computation,
         [TH_STAGE_UNIFORM] = uniform,
         [TH_STAGE_RANDOM] = at_random,
     };
     *out = NULL;
-    return make[b->cursor.stage](b, out, err) ? -1 : 1;
+    return make[v->cursor.stage](v, out, err) ? -1 : 1;
 }
 
-int th_variation_initial(th_variation *b, th_mapping **batch, int wanted, th_error *err)
+int th_variation_initial(th_variation *v, th_mapping **batch, int wanted, th_error *err)
 {
     int n = 0, got = 0;
-    while (got >= 0 && n < wanted && th_variation_has_initial(b)) {
-        got = b->cursor.stage == TH_STAGE_DYNAMIC_PROGRAMMING
-                  ? by_programme(b, &batch[n], wanted - n, err)
-                  : one_by_one(b, &batch[n], err);
+    while (got >= 0 && n < wanted && th_variation_has_initial(v)) {
+        got = v->cursor.stage == TH_STAGE_DYNAMIC_PROGRAMMING
+                  ? by_dynamic_programming(v, &batch[n], wanted - n, err)
+                  : next_single(v, &batch[n], err);
         if (got > 0)
             n += th_mappings_compact(&batch[n], got);
-        if (got >= 0 && n == 0 && !th_variation_has_initial(b) && note_misfit(b, err))
+        if (got >= 0 && n == 0 && !th_variation_has_initial(v) && note_infeasibility(v, err))
             got = -1;
     }
     while (got < 0 && n > 0)

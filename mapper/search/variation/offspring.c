@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* offspring.c - many offspring at once: the threads that will judge them make them.
  *   make_brood: members that threads of the pool make -> those that are left, by the calling thread
- *   fill:       seeds | a brood -> what the budget still allows of it
+ *   fill:       initial mappings | an offspring batch -> what the budget still allows of it
  * A member depends on what it is made from, which nobody changes meanwhile, and on random numbers
  * of its own: on (seed, stream, number of the member in it). So it matters not who makes it, nor
  * how many do. Left are all where the pool has one thread or designs are procedures, and those for
@@ -19,7 +19,7 @@ typedef struct {
 } member;
 
 typedef struct {
-    th_variation *breed;
+    th_variation *variation;
     th_offspring_function *make;
     void *state;
     th_offspring_numbers numbers;
@@ -28,41 +28,42 @@ typedef struct {
 } brood;
 
 /* By b, with the numbers of the i-th; the stream of the searcher itself is number 0. */
-static int try_all(const brood *w, th_variation *b, int i, th_mapping **out, th_error *err)
+static int try_all(const brood *w, th_variation *v, int i, th_mapping **out, th_error *err)
 {
     int failed = 0;
-    b->random = th_random_stream(b->search->options.seed, w->numbers.stream,
+    v->random = th_random_stream(v->search->options.seed, w->numbers.stream,
                                  1 + w->numbers.first + (uint64_t)i);
-    if (!b->random)
+    if (!v->random)
         return th_error_no_memory(err);
     for (int t = 0; !failed && !*out && t < w->tries; t++)
-        failed = w->make(b, w->state, i, out, err);
-    gsl_rng_free(b->random);
+        failed = w->make(v, w->state, i, out, err);
+    gsl_rng_free(v->random);
     return failed;
 }
 
-static int make_beside_others(void *state, th_evaluator *e, int i)
+static int make_in_parallel(void *state, th_evaluator *e, int i)
 {
     const brood *w = state;
     member *m = &w->members[i];
-    th_variation own = *w->breed;
-    own.seeder = own.level1.seeder = th_initial_share(w->breed->seeder, e, &m->error);
-    if (!own.seeder)
+    th_variation own = *w->variation;
+    own.generator = own.partitioner.generator =
+        th_initial_share(w->variation->generator, e, &m->error);
+    if (!own.generator)
         return -1;
     m->failed = try_all(w, &own, i, &m->mapping, &m->error) != 0;
-    m->is_made = !th_initial_is_full(own.seeder);
+    m->is_made = !th_initial_is_full(own.generator);
     if (!m->is_made) {
         th_mapping_free(m->mapping);
         m->mapping = NULL;
     }
-    th_initial_free(own.seeder);
+    th_initial_free(own.generator);
     return 0;
 }
 
 static void make_alone(const brood *w, int i)
 {
     member *m = &w->members[i];
-    th_variation own = *w->breed;
+    th_variation own = *w->variation;
     m->failed = try_all(w, &own, i, &m->mapping, &m->error) != 0;
     m->is_made = true;
 }
@@ -70,7 +71,7 @@ static void make_alone(const brood *w, int i)
 /* All members, up to the first that fails. 0 or -1. */
 static int make_all(brood *w, int n, th_error *err)
 {
-    if (th_pool_precompute(w->breed->search->pool, make_beside_others, w, n, err))
+    if (th_pool_precompute(w->variation->search->pool, make_in_parallel, w, n, err))
         return -1;
     for (int i = 0; i < n; i++) {
         member *m = &w->members[i];
@@ -82,11 +83,11 @@ static int make_all(brood *w, int n, th_error *err)
     return 0;
 }
 
-int th_variation_make_batch(th_variation *b, const th_offspring_numbers *numbers,
+int th_variation_make_batch(th_variation *v, const th_offspring_numbers *numbers,
                             th_offspring_function *make, void *state, int n, int tries,
                             th_mapping **out, th_error *err)
 {
-    brood w = {b, make, state, *numbers, tries, th_alloc_zero((size_t)n + 1, sizeof *w.members)};
+    brood w = {v, make, state, *numbers, tries, th_alloc_zero((size_t)n + 1, sizeof *w.members)};
     if (!w.members)
         return th_error_no_memory(err);
     int failed = make_all(&w, n, err);
@@ -99,12 +100,12 @@ int th_variation_make_batch(th_variation *b, const th_offspring_numbers *numbers
     return failed;
 }
 
-int th_variation_offspring(th_variation *b, th_offspring_function *make, void *state, int n,
+int th_variation_offspring(th_variation *v, th_offspring_function *make, void *state, int n,
                            int tries, th_mapping **out, th_error *err)
 {
-    th_offspring_numbers numbers = {b->stream, b->n_bred};
-    b->n_bred += (uint64_t)n;
-    return th_variation_make_batch(b, &numbers, make, state, n, tries, out, err);
+    th_offspring_numbers numbers = {v->stream, v->n_offspring};
+    v->n_offspring += (uint64_t)n;
+    return th_variation_make_batch(v, &numbers, make, state, n, tries, out, err);
 }
 
 int th_mappings_compact(th_mapping **batch, int n)
@@ -116,20 +117,20 @@ int th_mappings_compact(th_mapping **batch, int n)
     return kept;
 }
 
-int th_variation_cut_to_budget(const th_variation *b, th_mapping **batch, int n)
+int th_variation_cut_to_budget(const th_variation *v, th_mapping **batch, int n)
 {
-    int left = th_search_left(b->search, n);
+    int left = th_search_left(v->search, n);
     while (n > left)
         th_mapping_free(batch[--n]);
     return n;
 }
 
-int th_variation_next_batch(th_variation *b, th_offspring_function *offspring, void *state,
+int th_variation_next_batch(th_variation *v, th_offspring_function *offspring, void *state,
                             int tries, th_mapping **batch, int size, th_error *err)
 {
-    if (th_variation_has_initial(b))
-        return th_variation_initial(b, batch, th_search_left(b->search, size), err);
-    if (th_variation_offspring(b, offspring, state, size, tries, batch, err))
+    if (th_variation_has_initial(v))
+        return th_variation_initial(v, batch, th_search_left(v->search, size), err);
+    if (th_variation_offspring(v, offspring, state, size, tries, batch, err))
         return -1;
-    return th_variation_cut_to_budget(b, batch, th_mappings_compact(batch, size));
+    return th_variation_cut_to_budget(v, batch, th_mappings_compact(batch, size));
 }

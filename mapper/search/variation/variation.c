@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* variation.c - how searches make new mappings: at random, or of old ones. Seeds are in
+/* variation.c - how searches make new mappings: at random, or of old ones. Initial mappings are in
  * initial_batch.c, many at once in offspring.c. */
 #include <config.h>
 
@@ -12,59 +12,59 @@
 
 static const double CROSS_RATE = 0.4; /* children that have a father's run of layers */
 
-bool th_variation_chance(th_variation *b, double p)
+bool th_variation_chance(th_variation *v, double p)
 {
-    return th_random_unit(b->random) < p;
+    return th_random_unit(v->random) < p;
 }
 
-int th_variation_below(th_variation *b, int n)
+int th_variation_below(th_variation *v, int n)
 {
-    return (int)th_random_below(b->random, (uint64_t)n);
+    return (int)th_random_below(v->random, (uint64_t)n);
 }
 
-int th_variation_rank(th_variation *b, int n)
+int th_variation_rank(th_variation *v, int n)
 {
     int rank = 0;
-    while (rank < n - 1 && th_variation_chance(b, 0.5))
+    while (rank < n - 1 && th_variation_chance(v, 0.5))
         rank++;
     return rank;
 }
 
-int th_variation_init(th_variation *b, th_search *s, const char *stream, th_error *err)
+int th_variation_init(th_variation *v, th_search *s, const char *stream, th_error *err)
 {
-    b->search = s;
-    b->stream = stream;
-    b->random = th_random_stream(s->options.seed, stream, 0);
-    b->seeder = th_search_initial_generator(s, err);
-    if (!b->random)
+    v->search = s;
+    v->stream = stream;
+    v->random = th_random_stream(s->options.seed, stream, 0);
+    v->generator = th_search_initial_generator(s, err);
+    if (!v->random)
         return th_error_no_memory(err);
-    return b->seeder ? th_partitioner_init(&b->level1, b->seeder, &s->problem,
-                                           s->options.sets_inside_groups, err)
-                     : -1;
+    return v->generator ? th_partitioner_init(&v->partitioner, v->generator, &s->problem,
+                                              s->options.sets_inside_groups, err)
+                        : -1;
 }
 
-void th_variation_clear(th_variation *b)
+void th_variation_clear(th_variation *v)
 {
-    th_variation_initial_clear(b);
-    th_partitioner_clear(&b->level1);
-    if (b->random)
-        gsl_rng_free(b->random);
+    th_variation_initial_clear(v);
+    th_partitioner_clear(&v->partitioner);
+    if (v->random)
+        gsl_rng_free(v->random);
 }
 
 /* --- strategies --------------------------------------------------------------------------------
  */
 
-static void cross(th_variation *b, th_mapping *child, const th_mapping *other)
+static void cross(th_variation *v, th_mapping *child, const th_mapping *other)
 {
-    int n = child->n_layers, from = th_variation_below(b, n),
-        to = from + 1 + th_variation_below(b, n - from);
+    int n = child->n_layers, from = th_variation_below(v, n),
+        to = from + 1 + th_variation_below(v, n - from);
     memcpy(child->strategy + from, other->strategy + from,
            (size_t)(to - from) * sizeof *child->strategy);
 }
 
-static int random_weighted_layer(th_variation *b, const th_workload *w)
+static int random_weighted_layer(th_variation *v, const th_workload *w)
 {
-    int l = th_variation_below(b, w->n_layers);
+    int l = th_variation_below(v, w->n_layers);
     for (int i = 0; i < w->n_layers && !th_layer_has_macs(&w->layers[l]); i++)
         l = (l + 1) % w->n_layers;
     return l;
@@ -72,63 +72,63 @@ static int random_weighted_layer(th_variation *b, const th_workload *w)
 
 /* A strategy for layer l: from its choices (the quick ones more often), or any that the layer can
  * run. */
-static int draw_strategy(th_variation *b, th_mapping *m, int l, th_strategy *out, th_error *err)
+static int draw_strategy(th_variation *v, th_mapping *m, int l, th_strategy *out, th_error *err)
 {
-    const th_choices *c = th_initial_choices(b->seeder, &m->sets[m->set_of[l]], l, err);
+    const th_choices *c = th_initial_choices(v->generator, &m->sets[m->set_of[l]], l, err);
     if (!c)
         return -1;
     if (c->n > 0) {
-        double u = th_random_unit(b->random);
+        double u = th_random_unit(v->random);
         *out = c->strategy[(int)(u * u * c->n)];
     }
     return 0;
 }
 
-static bool same_shape(const th_variation *b, int one, int other)
+static bool same_shape(const th_variation *v, int one, int other)
 {
-    const th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(b->search->pool)));
+    const th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(v->search->pool)));
     return th_plans_class(plans, one) == th_plans_class(plans, other);
 }
 
 /* One layer, a run of layers, or all layers of a shape get a strategy. */
-static int mutate(th_variation *b, th_mapping *m, th_error *err)
+static int mutate(th_variation *v, th_mapping *m, th_error *err)
 {
-    const th_workload *w = b->search->problem.workload;
-    int l = random_weighted_layer(b, w), kind = th_variation_below(b, 4),
-        run = kind == 1 ? 1 + th_variation_below(b, 8) : 1;
+    const th_workload *w = v->search->problem.workload;
+    int l = random_weighted_layer(v, w), kind = th_variation_below(v, 4),
+        run = kind == 1 ? 1 + th_variation_below(v, 8) : 1;
     th_strategy drawn = m->strategy[l];
     if (!th_layer_has_macs(&w->layers[l]))
         return 0;
-    if (th_variation_chance(b, 0.25))
-        drawn = m->strategy[random_weighted_layer(b, w)];
-    else if (draw_strategy(b, m, l, &drawn, err))
+    if (th_variation_chance(v, 0.25))
+        drawn = m->strategy[random_weighted_layer(v, w)];
+    else if (draw_strategy(v, m, l, &drawn, err))
         return -1;
     for (int i = 0; i < w->n_layers; i++) {
-        bool is_meant = kind >= 2 ? same_shape(b, i, l) : i >= l && i < l + run;
+        bool is_meant = kind >= 2 ? same_shape(v, i, l) : i >= l && i < l + run;
         th_strategy repaired = drawn;
         if (is_meant && th_layer_has_macs(&w->layers[i]) &&
-            th_strategy_repair(&repaired, &w->layers[i], th_search_batch(b->search),
+            th_strategy_repair(&repaired, &w->layers[i], th_search_batch(v->search),
                                m->sets[m->set_of[i]].n_accels))
             m->strategy[i] = repaired;
     }
     return 0;
 }
 
-int th_variation_sharding(th_variation *b, const th_mapping *mother, const th_mapping *father,
+int th_variation_sharding(th_variation *v, const th_mapping *mother, const th_mapping *father,
                           th_mapping **out, th_error *err)
 {
     th_mapping *m = th_mapping_copy(mother);
     if (!m)
         return th_error_no_memory(err);
-    if (father && th_variation_chance(b, CROSS_RATE))
-        cross(b, m, father);
+    if (father && th_variation_chance(v, CROSS_RATE))
+        cross(v, m, father);
     do {
-        if (mutate(b, m, err)) {
+        if (mutate(v, m, err)) {
             th_mapping_free(m);
             return -1;
         }
-    } while (th_variation_chance(b, 0.5));
-    if (!th_mapping_follow(m, b->search->problem.workload, th_search_batch(b->search))) {
+    } while (th_variation_chance(v, 0.5));
+    if (!th_mapping_follow(m, v->search->problem.workload, th_search_batch(v->search))) {
         th_mapping_free(m);
         m = NULL;
     }
@@ -140,12 +140,12 @@ int th_variation_sharding(th_variation *b, const th_mapping *mother, const th_ma
  */
 
 /* In line with a partial mapping; what breaks a constraint is dropped. */
-static int keep_lawful(const th_variation *b, th_mapping **m, th_error *err)
+static int drop_disallowed(const th_variation *v, th_mapping **m, th_error *err)
 {
-    const th_problem *p = &b->search->problem;
+    const th_problem *p = &v->search->problem;
     if (!*m || !p->constraints)
         return 0;
-    if (th_constraints_impose(p->constraints, *m, p->workload, th_search_batch(b->search)))
+    if (th_constraints_impose(p->constraints, *m, p->workload, th_search_batch(v->search)))
         return th_error_no_memory(err);
     if (th_constraints_check(p->constraints, *m, p->system, p->workload, NULL)) {
         th_mapping_free(*m);
@@ -158,17 +158,17 @@ static int keep_lawful(const th_variation *b, th_mapping **m, th_error *err)
  */
 
 /* The boundary of two neighbouring ranges moves by a few layers. */
-static void move_boundary(th_variation *b, th_mapping *m)
+static void move_boundary(th_variation *v, th_mapping *m)
 {
     if (m->n_layers < 2)
         return;
-    int l = 1 + th_variation_below(b, m->n_layers - 1), by = 1 + th_variation_below(b, 4);
+    int l = 1 + th_variation_below(v, m->n_layers - 1), by = 1 + th_variation_below(v, 4);
     while (l < m->n_layers && m->set_of[l] == m->set_of[l - 1])
         l++;
     if (l == m->n_layers)
         return;
     int32_t lower = m->set_of[l - 1], upper = m->set_of[l];
-    bool up = th_variation_chance(b, 0.5);
+    bool up = th_variation_chance(v, 0.5);
     for (int i = 0; i < by; i++) {
         if (up && l + i < m->n_layers && m->set_of[l + i] == upper)
             m->set_of[l + i] = lower;
@@ -179,11 +179,11 @@ static void move_boundary(th_variation *b, th_mapping *m)
 
 /* A run of layers, up to where branches meet, goes to another set: how a branch finds accelerators
  * of its own. */
-static void move_run(th_variation *b, th_mapping *m)
+static void move_run(th_variation *v, th_mapping *m)
 {
-    const th_workload *w = b->search->problem.workload;
-    int l = th_variation_below(b, m->n_layers), length = 1 + th_variation_below(b, 8);
-    int32_t set = (int32_t)th_variation_below(b, m->n_sets);
+    const th_workload *w = v->search->problem.workload;
+    int l = th_variation_below(v, m->n_layers), length = 1 + th_variation_below(v, 8);
+    int32_t set = (int32_t)th_variation_below(v, m->n_sets);
     for (int i = l; i < m->n_layers && i < l + length; i++) {
         if (i > l && (w->layers[i].n_inputs > 1 || w->layers[i].inputs[0] != i - 1))
             break;
@@ -191,51 +191,52 @@ static void move_run(th_variation *b, th_mapping *m)
     }
 }
 
-static void change_design(th_variation *b, th_mapping *m)
+static void change_design(th_variation *v, th_mapping *m)
 {
-    th_set *set = &m->sets[th_variation_below(b, m->n_sets)];
-    int32_t d = (int32_t)th_variation_below(b, b->search->problem.system->n_designs);
-    if (th_set_supports_design(b->search->problem.system, set, d))
+    th_set *set = &m->sets[th_variation_below(v, m->n_sets)];
+    int32_t d = (int32_t)th_variation_below(v, v->search->problem.system->n_designs);
+    if (th_set_supports_design(v->search->problem.system, set, d))
         set->design = d;
 }
 
-int th_variation_reoptimise(th_variation *b, th_mapping *m, int set, double jitter, th_error *err)
+int th_variation_reoptimise(th_variation *v, th_mapping *m, int set, double jitter, th_error *err)
 {
     th_time estimate;
-    int failed = th_partitioner_set_shares(&b->level1, m, set, err);
-    return failed ? failed : th_initial_solve(b->seeder, m, set, jitter, b->random, &estimate, err);
+    int failed = th_partitioner_set_shares(&v->partitioner, m, set, err);
+    return failed ? failed
+                  : th_initial_solve(v->generator, m, set, jitter, v->random, &estimate, err);
 }
 
 /* New strategies for all sets, since what is best depends on design and range. */
-static int reseed(th_variation *b, th_mapping *m, double jitter, th_error *err)
+static int reoptimise_all(th_variation *v, th_mapping *m, double jitter, th_error *err)
 {
     int failed = 0;
     for (int set = 0; !failed && set < m->n_sets; set++)
-        failed = th_variation_reoptimise(b, m, set, jitter, err);
+        failed = th_variation_reoptimise(v, m, set, jitter, err);
     return failed;
 }
 
 /* Mother's strategies everywhere but in a run of layers. */
-static void keep_all_but_a_run(th_variation *b, th_mapping *m, const th_mapping *mother)
+static void keep_all_but_a_run(th_variation *v, th_mapping *m, const th_mapping *mother)
 {
-    int n = m->n_layers, from = th_variation_below(b, n),
-        to = from + 1 + th_variation_below(b, n - from);
+    int n = m->n_layers, from = th_variation_below(v, n),
+        to = from + 1 + th_variation_below(v, n - from);
     for (int l = 0; l < n; l++)
         if (l < from || l >= to)
             m->strategy[l] = mother->strategy[l];
 }
 
-int th_variation_perturbed(th_variation *b, const th_mapping *mother, th_mapping **out,
+int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping **out,
                            th_error *err)
 {
     const double WHOLE_RATE = 0.5;
     th_mapping *m = th_mapping_copy(mother);
     if (!m)
         return th_error_no_memory(err);
-    int failed = reseed(b, m, th_random_unit(b->random), err);
-    if (!failed && !th_variation_chance(b, WHOLE_RATE)) {
-        keep_all_but_a_run(b, m, mother);
-        failed = !th_mapping_follow(m, b->search->problem.workload, th_search_batch(b->search));
+    int failed = reoptimise_all(v, m, th_random_unit(v->random), err);
+    if (!failed && !th_variation_chance(v, WHOLE_RATE)) {
+        keep_all_but_a_run(v, m, mother);
+        failed = !th_mapping_follow(m, v->search->problem.workload, th_search_batch(v->search));
     }
     *out = failed ? NULL : m;
     if (failed)
@@ -244,46 +245,47 @@ int th_variation_perturbed(th_variation *b, const th_mapping *mother, th_mapping
 }
 
 /* NULL on failure. */
-static const th_partition *draw_level1(th_variation *b, int32_t *design, th_error *err)
+static const th_partition *draw_partition(th_variation *v, int32_t *design, th_error *err)
 {
     th_design_vectors designs;
-    const th_partition *p = &b->level1.partitions[th_variation_below(b, (int)b->level1.n)];
-    if (th_design_vectors_init(&designs, &b->level1, p, err))
+    const th_partition *p =
+        &v->partitioner.partitions[th_variation_below(v, (int)v->partitioner.n)];
+    if (th_design_vectors_init(&designs, &v->partitioner, p, err))
         return NULL;
-    th_design_vectors_draw(&designs, b->random, design);
+    th_design_vectors_draw(&designs, v->random, design);
     return p;
 }
 
-static int another_partition(th_variation *b, th_mapping **out, th_error *err)
+static int another_partition(th_variation *v, th_mapping **out, th_error *err)
 {
     int32_t design[TH_PARTITION_SETS_MAX];
-    const th_partition *p = draw_level1(b, design, err);
-    return p ? th_partitioner_mapping(&b->level1, p, design, th_random_unit(b->random), b->random,
-                                      out, err)
+    const th_partition *p = draw_partition(v, design, err);
+    return p ? th_partitioner_mapping(&v->partitioner, p, design, th_random_unit(v->random),
+                                      v->random, out, err)
              : -1;
 }
 
-int th_variation_partitioning(th_variation *b, const th_mapping *mother, th_mapping **out,
+int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
                               th_error *err)
 {
-    if (mother->n_sets == 1 || th_variation_chance(b, 0.3))
-        return another_partition(b, out, err);
+    if (mother->n_sets == 1 || th_variation_chance(v, 0.3))
+        return another_partition(v, out, err);
     th_mapping *m = th_mapping_copy(mother);
     if (!m)
         return th_error_no_memory(err);
-    switch (th_variation_below(b, 3)) {
+    switch (th_variation_below(v, 3)) {
     case 0:
-        move_boundary(b, m);
+        move_boundary(v, m);
         break;
     case 1:
-        move_run(b, m);
+        move_run(v, m);
         break;
     default:
-        change_design(b, m);
+        change_design(v, m);
     }
-    int failed = keep_lawful(b, &m, err);
+    int failed = drop_disallowed(v, &m, err);
     if (!failed && m)
-        failed = reseed(b, m, th_variation_chance(b, 0.5) ? 0.3 : 0, err);
+        failed = reoptimise_all(v, m, th_variation_chance(v, 0.5) ? 0.3 : 0, err);
     *out = failed ? NULL : m;
     if (failed)
         th_mapping_free(m);
@@ -294,24 +296,24 @@ int th_variation_partitioning(th_variation *b, const th_mapping *mother, th_mapp
  */
 
 /* Every layer on the array: a strategy that its set can have, the one it has or the nearest. */
-static bool fit_strategies(th_variation *b, th_mapping *m)
+static bool fit_strategies(th_variation *v, th_mapping *m)
 {
-    const th_workload *w = b->search->problem.workload;
+    const th_workload *w = v->search->problem.workload;
     for (int l = 0; l < m->n_layers; l++)
         if (th_layer_has_macs(&w->layers[l]) &&
-            !th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(b->search),
+            !th_strategy_repair(&m->strategy[l], &w->layers[l], th_search_batch(v->search),
                                 m->sets[m->set_of[l]].n_accels))
             return false;
-    return th_mapping_follow(m, w, th_search_batch(b->search));
+    return th_mapping_follow(m, w, th_search_batch(v->search));
 }
 
-/* Other sets; the layers are dealt out anew in ranges, by number. *m is replaced. */
-static int swap_sets(th_variation *b, th_mapping **m, th_error *err)
+/* Other sets; the layers are interleaved anew in ranges, by number. *m is replaced. */
+static int swap_sets(th_variation *v, th_mapping **m, th_error *err)
 {
     int32_t design[TH_PARTITION_SETS_MAX];
     th_mapping *other;
-    const th_partition *p = draw_level1(b, design, err);
-    if (!p || th_partitioner_mapping(&b->level1, p, design, 0, b->random, &other, err))
+    const th_partition *p = draw_partition(v, design, err);
+    if (!p || th_partitioner_mapping(&v->partitioner, p, design, 0, v->random, &other, err))
         return -1;
     if (!other)
         return 0;
@@ -321,46 +323,46 @@ static int swap_sets(th_variation *b, th_mapping **m, th_error *err)
     return 0;
 }
 
-static int mutate_flat(th_variation *b, th_mapping **m, th_error *err)
+static int mutate_flat(th_variation *v, th_mapping **m, th_error *err)
 {
-    switch (th_variation_below(b, 8)) {
+    switch (th_variation_below(v, 8)) {
     case 0:
-        return swap_sets(b, m, err);
+        return swap_sets(v, m, err);
     case 1:
-        change_design(b, *m);
+        change_design(v, *m);
         return 0;
     case 2:
-        move_boundary(b, *m);
+        move_boundary(v, *m);
         return 0;
     case 3:
-        move_run(b, *m);
+        move_run(v, *m);
         return 0;
     default:
-        return mutate(b, *m, err);
+        return mutate(v, *m, err);
     }
 }
 
-static void cross_flat(th_variation *b, th_mapping *child, const th_mapping *other)
+static void cross_flat(th_variation *v, th_mapping *child, const th_mapping *other)
 {
-    int n = child->n_layers, from = th_variation_below(b, n),
-        to = from + 1 + th_variation_below(b, n - from);
+    int n = child->n_layers, from = th_variation_below(v, n),
+        to = from + 1 + th_variation_below(v, n - from);
     for (int l = from; l < to; l++) {
         child->strategy[l] = other->strategy[l];
         child->set_of[l] = other->set_of[l] % child->n_sets;
     }
 }
 
-int th_variation_flat(th_variation *b, const th_mapping *mother, const th_mapping *father,
+int th_variation_flat(th_variation *v, const th_mapping *mother, const th_mapping *father,
                       th_mapping **out, th_error *err)
 {
     th_mapping *m = th_mapping_copy(mother);
     int failed = m ? 0 : th_error_no_memory(err);
-    if (m && father && th_variation_chance(b, CROSS_RATE))
-        cross_flat(b, m, father);
+    if (m && father && th_variation_chance(v, CROSS_RATE))
+        cross_flat(v, m, father);
     do {
-        failed = failed ? failed : mutate_flat(b, &m, err);
-    } while (!failed && th_variation_chance(b, 0.5));
-    *out = !failed && fit_strategies(b, m) ? m : NULL;
+        failed = failed ? failed : mutate_flat(v, &m, err);
+    } while (!failed && th_variation_chance(v, 0.5));
+    *out = !failed && fit_strategies(v, m) ? m : NULL;
     if (!*out)
         th_mapping_free(m);
     return failed;
@@ -368,36 +370,37 @@ int th_variation_flat(th_variation *b, const th_mapping *mother, const th_mappin
 
 /* --- at random -------------------------------------------------------------------------------- */
 
-static int randomize(th_variation *b, th_mapping *m, th_error *err)
+static int randomize(th_variation *v, th_mapping *m, th_error *err)
 {
-    const th_workload *w = b->search->problem.workload;
+    const th_workload *w = v->search->problem.workload;
     for (int l = 0; l < w->n_layers; l++) {
         th_strategy *list = NULL;
         if (!th_layer_has_macs(&w->layers[l]))
             continue;
-        int n = th_strategies_list(&w->layers[l], th_search_batch(b->search),
+        int n = th_strategies_list(&w->layers[l], th_search_batch(v->search),
                                    m->sets[m->set_of[l]].n_accels, &list);
         if (n > 0)
-            m->strategy[l] = list[th_random_below(b->random, (uint64_t)n)];
+            m->strategy[l] = list[th_random_below(v->random, (uint64_t)n)];
         th_free(list);
         if (n < 0)
             return th_error_no_memory(err);
     }
-    return th_mapping_follow(m, w, th_search_batch(b->search)) ? 0 : 1;
+    return th_mapping_follow(m, w, th_search_batch(v->search)) ? 0 : 1;
 }
 
-int th_variation_random(th_variation *b, bool by_programme, th_mapping **out, th_error *err)
+int th_variation_random(th_variation *v, bool by_dynamic_programming, th_mapping **out,
+                        th_error *err)
 {
     int32_t design[TH_PARTITION_SETS_MAX];
     *out = NULL;
-    if (b->level1.n == 0)
+    if (v->partitioner.n == 0)
         return 0;
-    const th_partition *p = draw_level1(b, design, err);
-    if (!p || th_partitioner_mapping(&b->level1, p, design, 1.0, b->random, out, err))
+    const th_partition *p = draw_partition(v, design, err);
+    if (!p || th_partitioner_mapping(&v->partitioner, p, design, 1.0, v->random, out, err))
         return -1;
-    if (!*out || by_programme)
+    if (!*out || by_dynamic_programming)
         return 0;
-    int failed = randomize(b, *out, err);
+    int failed = randomize(v, *out, err);
     if (failed) {
         th_mapping_free(*out);
         *out = NULL;

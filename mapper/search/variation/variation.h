@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* variation.h - what searches start from, and how they make new mappings of old ones.
- *   init -> (seeds | brood: draw | child | level1 | flat ...)* -> clear
- * Every member of a brood draws from a stream of random numbers of its own, so that many can be
- * made at once. Every mapping that is handed out can be lowered, if memory suffices and its designs
- * can run its layers. */
+ *   init -> (initial mappings | offspring batch: draw | child | level1 | flat ...)* -> clear
+ * Every member of an offspring batch draws from a stream of random numbers of its own, so that many
+ * can be made at once. Every mapping that is handed out can be lowered, if memory suffices and its
+ * designs can run its layers. */
 #ifndef TH_MAPPER_SEARCH_VARIATION_VARIATION_H
 #define TH_MAPPER_SEARCH_VARIATION_VARIATION_H
 #include "mapper/search/partition/partition.h"
@@ -11,19 +11,19 @@
 
 typedef enum {
     TH_STAGE_START,                   /* what the search was told to start from */
-    TH_STAGE_DYNAMIC_PROGRAMMING,     /* the dynamic programme on candidates of level 1, exact and
-                                         blurred */
+    TH_STAGE_DYNAMIC_PROGRAMMING,     /* dynamic programming on candidate partitions, exact and
+                                         perturbed */
     TH_STAGE_COMPUTATION_PRIORITIZED, /* computation_prioritized */
     TH_STAGE_UNIFORM,
     TH_STAGE_RANDOM,
     TH_STAGE_END
 } th_initial_stage;
 
-/* Where the seeds stand; all 0 at init. */
+/* Where the initial mappings stand; all 0 at init. */
 typedef struct th_initial_cursor {
     th_initial_stage stage;
-    bool programme_alone; /* not blurred, and nothing after it */
-    uint64_t n_ordered;   /* of the programme, so far */
+    bool dynamic_programming_only; /* not perturbed, and nothing after it */
+    uint64_t n_jobs;               /* of dynamic programming, so far */
     size_t partition;
     bool others;        /* the quickest designs of every partition came, now the others */
     int vector, jitter; /* the next; vector 0: designs are yet to be listed */
@@ -38,37 +38,37 @@ typedef struct th_initial_cursor {
 
 typedef struct th_variation {
     th_search *search;
-    th_partitioner level1;
-    th_initial_generator *seeder; /* of the outermost search */
+    th_partitioner partitioner;
+    th_initial_generator *generator; /* of the outermost search */
     gsl_rng *random;
     const char *stream;
-    uint64_t n_bred; /* members of broods so far */
+    uint64_t n_offspring; /* members of offspring batches so far */
     th_initial_cursor cursor;
 } th_variation;
 
-/* Seeds are those that the search's options ask for. stream: the name of the random numbers, a
- * literal. 0 or -1 (clear all the same). */
-int th_variation_init(th_variation *b, th_search *s, const char *stream, th_error *err);
-void th_variation_clear(th_variation *b);
-void th_variation_initial_clear(th_variation *b); /* of clear */
+/* Initial mappings are those that the search's options ask for. stream: the name of the random
+ * numbers, a literal. 0 or -1 (clear all the same). */
+int th_variation_init(th_variation *v, th_search *s, const char *stream, th_error *err);
+void th_variation_clear(th_variation *v);
+void th_variation_initial_clear(th_variation *v); /* of clear */
 
-/* The next seeds into batch, the caller's to free: as many as are wanted while there are any. Their
- * number, or -1. */
-int th_variation_initial(th_variation *b, th_mapping **batch, int wanted, th_error *err);
-bool th_variation_has_initial(const th_variation *b); /* there may be more */
+/* The next initial mappings into batch, the caller's to free: as many as are wanted while there are
+ * any. Their number, or -1. */
+int th_variation_initial(th_variation *v, th_mapping **batch, int wanted, th_error *err);
+bool th_variation_has_initial(const th_variation *v); /* there may be more */
 
 enum {
     TH_VARIATION_TRIES = 8
 }; /* for offspring of parents; what is drawn at random may want more */
 
-/* Makes the i-th member of a brood by b, which is the searcher's own or a thread's, with the random
- * numbers of this member: what else it writes is this member's alone. 0 or -1; *out NULL where what
- * was drawn cannot be made. */
-typedef int th_offspring_function(th_variation *b, void *state, int i, th_mapping **out,
+/* Makes the i-th member of an offspring batch by b, which is the searcher's own or a thread's, with
+ * the random numbers of this member: what else it writes is this member's alone. 0 or -1; *out NULL
+ * where what was drawn cannot be made. */
+typedef int th_offspring_function(th_variation *v, void *state, int i, th_mapping **out,
                                   th_error *err);
-/* The members 0 .. n - 1 of a brood into out, several at once where the pool has threads; each is
- * tried so many times, and NULL if none of them brought it. 0 or -1. */
-int th_variation_offspring(th_variation *b, th_offspring_function *make, void *state, int n,
+/* The members 0 .. n - 1 of an offspring batch into out, several at once where the pool has
+ * threads; each is tried so many times, and NULL if none of them brought it. 0 or -1. */
+int th_variation_offspring(th_variation *v, th_offspring_function *make, void *state, int n,
                            int tries, th_mapping **out, th_error *err);
 /* The same with these random numbers, not those of offspring. stream: a literal; first: of these
  * members in it. */
@@ -76,50 +76,51 @@ typedef struct th_offspring_numbers {
     const char *stream;
     uint64_t first;
 } th_offspring_numbers;
-int th_variation_make_batch(th_variation *b, const th_offspring_numbers *numbers,
+int th_variation_make_batch(th_variation *v, const th_offspring_numbers *numbers,
                             th_offspring_function *make, void *state, int n, int tries,
                             th_mapping **out, th_error *err);
 /* Those that there are to the front; their number. */
 int th_mappings_compact(th_mapping **batch, int n);
 
 /* The first of n mappings that the search's budget still allows; frees the others. Their number. A
- * brood is made whole and cut by this, so that a search with a smaller budget is the beginning of
- * one with a larger. */
-int th_variation_cut_to_budget(const th_variation *b, th_mapping **batch, int n);
+ * offspring batch is made whole and cut by this, so that a search with a smaller budget is the
+ * beginning of one with a larger. */
+int th_variation_cut_to_budget(const th_variation *v, th_mapping **batch, int n);
 
-/* The next mappings to evaluate into batch[size], within the budget: seeds while there are some,
- * then a brood, so that the offspring of seeds come when these have been judged. Their number, none
- * where nothing more can be made or the budget is spent; or -1. */
-int th_variation_next_batch(th_variation *b, th_offspring_function *offspring, void *state,
+/* The next mappings to evaluate into batch[size], within the budget: initial mappings while there
+ * are some, then an offspring batch, so that the offspring of initial mappings come when these have
+ * been judged. Their number, none where nothing more can be made or the budget is spent; or -1. */
+int th_variation_next_batch(th_variation *v, th_offspring_function *offspring, void *state,
                             int tries, th_mapping **batch, int size, th_error *err);
 
 /* All of these: 0 or -1; *out is the caller's, NULL when what was drawn cannot be made. */
 
-/* Sets, designs and ranges of layers drawn at random; strategies at random, or by the dynamic
- * programme with blurred estimates. */
-int th_variation_random(th_variation *b, bool by_programme, th_mapping **out, th_error *err);
+/* Sets, designs and ranges of layers drawn at random; strategies at random, or by dynamic
+ * programming with perturbed estimates. */
+int th_variation_random(th_variation *v, bool by_dynamic_programming, th_mapping **out,
+                        th_error *err);
 /* Strategies changed: now and then a run of layers taken from father (NULL: none), then mutations
  * of one layer, a run, or all layers of one shape. Sets and designs are mother's. */
-int th_variation_sharding(th_variation *b, const th_mapping *mother, const th_mapping *father,
+int th_variation_sharding(th_variation *v, const th_mapping *mother, const th_mapping *father,
                           th_mapping **out, th_error *err);
-/* New shares for unlike members of a set, and strategies by the programme: what is best depends on
- * design and range. 0; 1: some layer cannot run there; -1: error. */
-int th_variation_reoptimise(th_variation *b, th_mapping *m, int set, double jitter, th_error *err);
-/* Strategies of a run of layers, or of all, by the dynamic programme with blurred estimates; the
+/* New shares for heterogeneous members of a set, and strategies by dynamic programming: what is
+ * best depends on design and range. 0; 1: some layer cannot run there; -1: error. */
+int th_variation_reoptimise(th_variation *v, th_mapping *m, int set, double jitter, th_error *err);
+/* Strategies of a run of layers, or of all, by dynamic programming with perturbed estimates; the
  * others, and sets and designs, are mother's. */
-int th_variation_perturbed(th_variation *b, const th_mapping *mother, th_mapping **out,
+int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping **out,
                            th_error *err);
-/* Sets, designs or ranges changed, strategies by the dynamic programme. */
-int th_variation_partitioning(th_variation *b, const th_mapping *mother, th_mapping **out,
+/* Sets, designs or ranges changed, strategies by dynamic programming. */
+int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
                               th_error *err);
 
-/* All genes alike, those of level 1 too, and no programme: sets and designs of mother, layers' sets
- * and strategies of either, then mutations of any of them. */
-int th_variation_flat(th_variation *b, const th_mapping *mother, const th_mapping *father,
+/* All genes alike, those of the partitioning too, and no dynamic programming: sets and designs of
+ * mother, layers' sets and strategies of either, then mutations of any of them. */
+int th_variation_flat(th_variation *v, const th_mapping *mother, const th_mapping *father,
                       th_mapping **out, th_error *err);
 
-bool th_variation_chance(th_variation *b, double p);
-int th_variation_below(th_variation *b, int n);
-int th_variation_rank(th_variation *b, int n); /* 0 with probability 1/2, 1 with 1/4, ... < n */
+bool th_variation_chance(th_variation *v, double p);
+int th_variation_below(th_variation *v, int n);
+int th_variation_rank(th_variation *v, int n); /* 0 with probability 1/2, 1 with 1/4, ... < n */
 
 #endif
