@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# train_default_models.tcl - the predictor that comes with Tharsis, from the measurements it was trained on.
+# train_default_models.tcl - the predictor that comes with Tharsis, from the measurements it was
+# trained on.
 #
 #   tharsis -exit scripts/train_default_models.tcl FOLDER ?OUT?
 #
 # FOLDER holds
-#   justus2018/   convolutions and dense layers, forward and training steps, on 1080 Ti, K40, K80, M60, P100, V100
+#   justus2018/   convolutions and dense layers, forward and training steps, on 1080 Ti, K40, K80,
+#   M60, P100, V100
 #                 (CDECatapult/ml-performance-prediction, Apache-2.0)
 #   neusight/     kernels of PyTorch on A100 40 GB, P100, P4, T4, V100 (sitar-lab/NeuSight, MIT)
-# OUT is the file, predictor/models/default.model beside this script unless said. The same measurements give the same
-# file, byte for byte, on any number of threads. Whole networks (benchmark_*, whole_models*) are never trained on.
+# OUT is the file, predictor/models/default.model beside this script unless said. The same
+# measurements give the same file, byte for byte, on any number of threads. Whole networks
+# (benchmark_*, whole_models*) are never trained on.
 
 if {[llength $argv] < 1 || [llength $argv] > 2} {
     puts stderr "usage: tharsis -exit train_default_models.tcl FOLDER ?OUT?"
@@ -16,7 +19,8 @@ if {[llength $argv] < 1 || [llength $argv] > 2} {
 }
 lassign $argv folder out
 if {$out eq ""} {
-    set out [file join [file dirname [file normalize [info script]]] .. predictor models default.model]
+    set out \
+        [file join [file dirname [file normalize [info script]]] .. predictor models default.model]
 }
 foreach pattern {justus2018/convolution_* justus2018/dense_* neusight/train_*} {
     set files [lsort [glob -nocomplain -directory $folder $pattern]]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# transformers.tcl - writes the workload files of whole transformers: every operation that PyTorch runs, one by one, for
-# the eager models of the library "transformers" (version 4.40).
+# transformers.tcl - writes the workload files of whole transformers: every operation that PyTorch
+# runs, one by one, for the eager models of the library "transformers" (version 4.40).
 #   tharsis -no_init -exit scripts/transformers.tcl FOLDER
-# What is no operation of its own (views, transposes that nobody copies) has no layer. torch.matmul copies factors whose
-# heads do not lie one after the other, so queries, keys and values are copied; so is the context, to join its heads.
-# A mask is added (bert, opt) or chosen by (gpt2): a pass over the scores either way. Dropouts run in training alone.
-# Sources: the models' configurations as published on huggingface.co; modeling_bert.py, modeling_gpt2.py,
-# modeling_opt.py.
+# What is no operation of its own (views, transposes that nobody copies) has no layer. torch.matmul
+# copies factors whose heads do not lie one after the other, so queries, keys and values are copied;
+# so is the context, to join its heads. A mask is added (bert, opt) or chosen by (gpt2): a pass over
+# the scores either way. Dropouts run in training alone. Sources: the models' configurations as
+# published on huggingface.co; modeling_bert.py, modeling_gpt2.py, modeling_opt.py.
 
 namespace eval transformers {
     variable layers {}
@@ -174,21 +174,29 @@ namespace eval transformers {
 
     proc write_all {folder} {
         foreach {name title length arguments} {
-            bert_base  "BERT base, to classify 512 words: \"BERT: pre-training of deep bidirectional transformers\" (Devlin et al., 2019)."
+            bert_base  "BERT base, to classify 512 words: \"BERT: pre-training of deep\
+                    bidirectional transformers\" (Devlin et al., 2019)."
                 512 {bert 768 12 12 3072 30522 512 0}
-            bert_large "BERT large, to classify 512 words: \"BERT: pre-training of deep bidirectional transformers\" (Devlin et al., 2019)."
+            bert_large "BERT large, to classify 512 words: \"BERT: pre-training of deep\
+                    bidirectional transformers\" (Devlin et al., 2019)."
                 512 {bert 1024 16 24 4096 30522 512 0}
-            bert_large_pretraining "BERT large in pretraining, which predicts 512 words (Devlin et al., 2019)."
+            bert_large_pretraining "BERT large in pretraining,\
+                    which predicts 512 words (Devlin et al., 2019)."
                 512 {bert 1024 16 24 4096 30522 512 1}
-            gpt2_med   "GPT-2 medium over 1024 words: \"Language models are unsupervised multitask learners\" (Radford et al., 2019)."
+            gpt2_med   "GPT-2 medium over 1024 words: \"Language models are unsupervised multitask\
+                    learners\" (Radford et al., 2019)."
                 1024 {gpt2 1024 16 24 50257 1024}
-            gpt2_large "GPT-2 large over 1024 words: \"Language models are unsupervised multitask learners\" (Radford et al., 2019)."
+            gpt2_large "GPT-2 large over 1024 words: \"Language models are unsupervised multitask\
+                    learners\" (Radford et al., 2019)."
                 1024 {gpt2 1280 20 36 50257 1024}
-            gpt3_xl    "GPT-3 XL over 2048 words, as a GPT-2 of width 3072: \"Language models are few-shot learners\" (Brown et al., 2020)."
+            gpt3_xl    "GPT-3 XL over 2048 words, as a GPT-2 of width 3072: \"Language models are\
+                    few-shot learners\" (Brown et al., 2020)."
                 2048 {gpt2 3072 24 24 50257 2048}
-            gpt3_27    "GPT-3 2.7B over 2048 words: \"Language models are few-shot learners\" (Brown et al., 2020)."
+            gpt3_27    "GPT-3 2.7B over 2048 words: \"Language models are few-shot learners\"\
+                    (Brown et al., 2020)."
                 2048 {gpt2 2560 32 32 50257 2048}
-            opt_13     "OPT 1.3B over 2048 words: \"OPT: open pre-trained transformer language models\" (Zhang et al., 2022)."
+            opt_13     "OPT 1.3B over 2048 words: \"OPT: open pre-trained transformer language\
+                    models\" (Zhang et al., 2022)."
                 2048 {opt 2048 32 24 8192 50272 2050}
         } { write $folder $name $title $length $arguments }
     }

@@ -3,14 +3,17 @@
 #
 #   tharsis -exit scripts/experiments/compare_all_reduce.tcl ?SIZE?
 #
-# Every topology gets the algorithm that is the quickest on it. A comparison of equal links is not one of
-# equal cost: the table says how many there are. The last report tells where the slowest loses its time.
+# Every topology gets the algorithm that is the quickest on it. A comparison of equal links is not
+# one of equal cost: the table says how many there are. The last report tells where the slowest
+# loses its time.
 
 set size [expr {[llength $argv] > 0 ? [lindex $argv 0] : "64MB"}]
 foreach {name type dims} {
-    ring ring 16    mesh mesh {4 4}    torus torus {4 4}    cube hypercube 4    full fully_connected 16    star star 16
+    ring ring 16    mesh mesh {4 4}    torus torus {4 4}    cube hypercube 4
+    full fully_connected 16    star star 16
 } {
-    create_system -name $name -topology $type -dims $dims -accel npu_v1 -link_bandwidth 100Gbps -link_latency 500ns
+    create_system -name $name -topology $type -dims $dims -accel npu_v1 -link_bandwidth 100Gbps \
+        -link_latency 500ns
     create_program "all_reduce $size"
     add_collective all_reduce -bytes $size -algorithm auto
     run

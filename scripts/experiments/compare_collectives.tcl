@@ -3,14 +3,18 @@
 #
 #   tharsis -exit scripts/experiments/compare_collectives.tcl ?TOPOLOGY? ?DIMS?
 #
-# Small messages want few steps, large ones want every link busy; which algorithm wins where depends on the
-# topology, because messages share links. The quickest of each size is marked.
+# Small messages want few steps, large ones want every link busy; which algorithm wins where depends
+# on the topology, because messages share links. The quickest of each size is marked.
 
 lassign [expr {[llength $argv] > 0 ? $argv : {torus {4 4}}}] topology dims
-set algorithms {ring ring_bidirectional direct pairwise halving_doubling binomial double_binary_tree hierarchical}
+set algorithms {
+    ring ring_bidirectional direct pairwise halving_doubling binomial double_binary_tree
+    hierarchical
+}
 set sizes {1kB 32kB 1MB 32MB 1GB}
 
-create_system -name $topology -topology $topology -dims $dims -accel npu_v1 -link_bandwidth 100Gbps -link_latency 500ns
+create_system -name $topology -topology $topology -dims $dims -accel npu_v1 \
+    -link_bandwidth 100Gbps -link_latency 500ns
 
 foreach algorithm $algorithms {
     foreach size $sizes {

@@ -3,7 +3,8 @@
 #
 #   tharsis -exit scripts/experiments/compare_topologies.tcl ?OPTIONS of map_workload?
 
-foreach {name type dims} {ring ring 16  mesh mesh {4 4}  torus torus {4 4}  cube hypercube 4  clos fattree {4 2}} {
+foreach {name type dims} \
+    {ring ring 16  mesh mesh {4 4}  torus torus {4 4}  cube hypercube 4  clos fattree {4 2}} {
     create_system -name $name -topology $type -dims $dims -accel npu_v1 \
         -link_bandwidth 100Gbps -link_latency 500ns
     read_workload resnet101 -batch 16

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# design_in_five_lines.tcl - an accelerator that is five lines of Tcl: how does it map, which shape wins?
+# design_in_five_lines.tcl - an accelerator that is five lines of Tcl: how does it map, which shape
+# wins?
 #
 #   tharsis -exit scripts/experiments/design_in_five_lines.tcl ?OPTIONS of map_workload?
 #
-# The idea: weights stay in an array of rows x cols, output channels along the rows, input channels and
-# kernel along the columns; for every filling of the array, all output pixels stream through, one per
-# cycle. rows and cols come from the design in the system file (topology/systems/script_4.cfg).
+# The idea: weights stay in an array of rows x cols, output channels along the rows, input channels
+# and kernel along the columns; for every filling of the array, all output pixels stream through,
+# one per cycle. rows and cols come from the design in the system file
+# (topology/systems/script_4.cfg).
 
 proc array_npu {shard parameters} {
     dict with shard {}
     dict with parameters {}
-    set fillings [expr {$groups * ceil(1.0 * $k / $groups / $rows) * ceil(1.0 * $c / $groups * $r * $s / $cols)}]
+    set fillings [expr {$groups * ceil(1.0 * $k / $groups / $rows)
+            * ceil(1.0 * $c / $groups * $r * $s / $cols)}]
     dict create cycles [expr {$fillings * $batch * $h * $w}] tiles [expr {min($h, 16)}] \
         macs_per_cycle [expr {$rows * $cols}]
 }

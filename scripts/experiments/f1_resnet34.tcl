@@ -3,10 +3,11 @@
 #
 #   tharsis -exit scripts/experiments/f1_resnet34.tcl ?MODEL? ?-seed N? ?-evaluations N? ?-out FILE?
 #
-# MODEL is resnet34 when left out; alexnet, vgg16, resnet101 and wrn50_2 are there too. Five mappings are
-# found and each is simulated: three baselines, random search as the honest control, and the two-level search
-# with as many evaluations. On a chain of layers computation_prioritized leaves the second group of
-# accelerators idle, so a reduction against it says less than one against uniform or greedy_rotating.
+# MODEL is resnet34 when left out; alexnet, vgg16, resnet101 and wrn50_2 are there too. Five
+# mappings are found and each is simulated: three baselines, random search as the honest control,
+# and the two-level search with as many evaluations. On a chain of layers computation_prioritized
+# leaves the second group of accelerators idle, so a reduction against it says less than one against
+# uniform or greedy_rotating.
 
 set model resnet34
 array set option {-seed 1 -evaluations 4000 -out {}}
@@ -47,4 +48,5 @@ report_compare $runs -metrics latency -relative_to {greedy_rotating uniform rand
 puts "On a chain of layers computation_prioritized leaves one group of accelerators"
 puts "idle, so a reduction against it says less than one against uniform or"
 puts "greedy_rotating.\n"
-puts "seed $option(-seed), $option(-evaluations) evaluations; results in [write_results $option(-out)]"
+puts "seed $option(-seed), $option(-evaluations) evaluations;\
+        results in [write_results $option(-out)]"

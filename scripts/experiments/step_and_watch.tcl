@@ -8,7 +8,8 @@ open_trace out/ring8.vcd -format vcd -resolution 1ns
 add_trace  [get_accels *] -signals {state buffer_fill}
 add_trace  [get_links -of accel/3] -signals {busy queue_depth}
 add_breakpoint -name hot -when {link/3_4.queue_depth > 16}
-add_breakpoint -on task_start -of [get_tasks attn*] -continue -do { puts "[now]: [examine $bp(object)]" }
+add_breakpoint -on task_start -of [get_tasks attn*] -continue \
+    -do { puts "[now]: [examine $bp(object)]" }
 puts "stopped: [run -until 20us]"
 step 5
 run -all

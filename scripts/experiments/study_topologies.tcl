@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# study_topologies.tcl - which network for sixteen accelerators? A sweep over topology, bandwidth, batch and mapping
-# method, what its links cost, and the points that no other one beats: tables and pictures.
+# study_topologies.tcl - which network for sixteen accelerators? A sweep over topology, bandwidth,
+# batch and mapping method, what its links cost, and the points that no other one beats: tables and
+# pictures.
 #
 #   tharsis -exit scripts/experiments/study_topologies.tcl ?OPTIONS of run_study?
 #
@@ -26,7 +27,9 @@ run_study topologies {*}$argv
 report_study topologies -where {$batch == 1} -pareto {latency cost}
 report_study topologies -where {$batch == 16} -sort_by latency -increasing -limit 5 \
     -columns {point topology link_bandwidth algorithm latency cost}
-write_plot topologies -of study -type scatter -x cost -y latency -by topology -where {$batch == 1} out/front.svg
+write_plot topologies -of study -type scatter -x cost -y latency -by topology \
+    -where {$batch == 1} out/front.svg
 write_plot topologies -of study -type line -x link_bandwidth -y latency -by {topology algorithm} \
     -where {$batch == 16} out/bandwidth.svg
-write_plot topologies -of study -type heat -x link_bandwidth -y topology -z latency -where {$batch == 1} out/heat.svg
+write_plot topologies -of study -type heat -x link_bandwidth -y topology -z latency \
+    -where {$batch == 1} out/heat.svg

@@ -3,17 +3,19 @@
 #
 #   tharsis -exit tests/accept/astra.tcl DIRECTORY
 #
-# DIRECTORY holds results.csv, one run of ASTRA-sim per row: mode (aware, unaware), topology, npus_per_dim,
-# bandwidth_GBps, latency_ns and impl (one value per dimension, joined by + or x), collective, size_bytes,
-# splits, active_chunks, queues_per_dim, local_mem_bw_GBps, collective_opt, endpoint_delay_ns, sched,
-# result_ns_min and result_ns_max. A row becomes network.yml and system.json, and a program of one
-# collective over all accelerators. The figure is the share of rows reproduced among those with one active
-# chunk, one queue, localBWAware, rings, no all-to-all, and one split where there are several dimensions;
-# the others are shown and counted apart. Exit status: 0 where the figure is 100, 1 where not, 2 where the
-# data cannot be read.
+# DIRECTORY holds results.csv, one run of ASTRA-sim per row: mode (aware, unaware), topology,
+# npus_per_dim, bandwidth_GBps, latency_ns and impl (one value per dimension, joined by + or x),
+# collective, size_bytes, splits, active_chunks, queues_per_dim, local_mem_bw_GBps, collective_opt,
+# endpoint_delay_ns, sched, result_ns_min and result_ns_max. A row becomes network.yml and
+# system.json, and a program of one collective over all accelerators. The figure is the share of
+# rows reproduced among those with one active chunk, one queue, localBWAware, rings, no all-to-all,
+# and one split where there are several dimensions; the others are shown and counted apart. Exit
+# status: 0 where the figure is 100, 1 where not, 2 where the data cannot be read.
 
-set columns {mode topology npus_per_dim bandwidth_GBps latency_ns collective size_bytes impl splits active_chunks
-    queues_per_dim local_mem_bw_GBps collective_opt endpoint_delay_ns sched result_ns_min result_ns_max}
+set columns {mode topology npus_per_dim bandwidth_GBps latency_ns collective size_bytes impl\
+        splits active_chunks
+    queues_per_dim local_mem_bw_GBps collective_opt endpoint_delay_ns sched result_ns_min\
+        result_ns_max}
 
 # ---- rows ----
 
@@ -28,7 +30,9 @@ proc csv_read {file} {
     }
     return [lmap line $lines {
         set fields [split $line ,]
-        if {[llength $fields] != [llength $names]} {error "$file: \"$line\": not [llength $names] fields"}
+        if {[llength $fields] != [llength $names]} {
+            error "$file: \"$line\": not [llength $names] fields"
+        }
         set row {}
         foreach name $names field $fields {dict set row $name $field}
         set row
@@ -43,7 +47,8 @@ proc per_dim {row column} {
 proc is_in_scope {row} {
     dict with row {
         set n_dims [llength [per_dim $row topology]]
-        return [expr {$active_chunks == 1 && $queues_per_dim == 1 && $collective_opt eq "localBWAware" &&
+        return [expr {$active_chunks == 1 && $queues_per_dim == 1 &&\
+                    $collective_opt eq "localBWAware" &&
             $collective ne "all_to_all" && [lsort -unique [per_dim $row impl]] eq "ring" &&
             ($n_dims == 1 || $splits == 1)}]
     }
@@ -82,7 +87,8 @@ proc write_parameters {file row} {
     }
 }
 
-# Runs a row; returns {ns events}. ASTRA-sim's all-gather counts the shard of one rank, ours the result.
+# Runs a row; returns {ns events}. ASTRA-sim's all-gather counts the shard of one rank, ours the
+# result.
 proc run_row {row folder} {
     set network [file join $folder network.yml]
     set parameters [file join $folder system.json]
@@ -90,7 +96,9 @@ proc run_row {row folder} {
     write_parameters $parameters $row
     read_system -format astra $network $parameters
     set bytes [dict get $row size_bytes]
-    if {[dict get $row collective] eq "all_gather"} {set bytes [expr {$bytes * [llength [get_accels]]}]}
+    if {[dict get $row collective] eq "all_gather"} {
+        set bytes [expr {$bytes * [llength [get_accels]]}]
+    }
     create_program row
     set task [add_collective [dict get $row collective] -bytes ${bytes}B]
     run -network astra_[dict get $row mode]
@@ -100,7 +108,8 @@ proc run_row {row folder} {
 
 # One line; returns whether the row is reproduced. A run that is refused is not.
 proc show_row {row folder} {
-    set name [join [lmap column {mode topology npus_per_dim collective size_bytes splits active_chunks} {
+    set name \
+        [join [lmap column {mode topology npus_per_dim collective size_bytes splits active_chunks} {
         dict get $row $column
     }]]
     set min [dict get $row result_ns_min]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # collectives.tcl - predicted all-reduce times against measured ones.
 #   tharsis -exit tests/accept/collectives.tcl DIRECTORY
-# DIRECTORY holds machines.csv and, per machine, FILE_all_reduce.csv.xz and FILE_send_recv.csv.xz. A machine is its GPUs
-# round a switch. Two figures are fitted per machine, on its two-rank rows alone: what a collective costs before its first byte
-# (launch), and the share of the links' bandwidth that arrives (efficiency); the simulated time of the same collective at
-# full bandwidth is what they are fitted to. Then every all-reduce of more than two ranks inside one machine is simulated.
-# Exit status: 0 the bar holds, 1 it does not, 2 the data cannot be read.
+# DIRECTORY holds machines.csv and, per machine, FILE_all_reduce.csv.xz and FILE_send_recv.csv.xz. A
+# machine is its GPUs round a switch. Two figures are fitted per machine, on its two-rank rows
+# alone: what a collective costs before its first byte (launch), and the share of the links'
+# bandwidth that arrives (efficiency); the simulated time of the same collective at full bandwidth
+# is what they are fitted to. Then every all-reduce of more than two ranks inside one machine is
+# simulated. Exit status: 0 the bar holds, 1 it does not, 2 the data cannot be read.
 
 set bar_percent 15.0
 set least_bytes 65536
@@ -54,7 +55,8 @@ proc build {machine efficiency} {
     if {[dict get $machine fabric] ne "nvswitch"} {
         unreadable "machines.csv: fabric \"[dict get $machine fabric]\": only nvswitch is known"
     }
-    set bandwidth [expr {[dict get $machine link_bandwidth_bytes_per_s_each_way_per_gpu] * $efficiency}]
+    set bandwidth \
+        [expr {[dict get $machine link_bandwidth_bytes_per_s_each_way_per_gpu] * $efficiency}]
     create_system -name [dict get $machine file] -topology star -dims [dict get $machine gpus] \
         -accel npu_v1 -link_bandwidth [format "%.0fB/s" $bandwidth] -link_latency 0ns
 }
@@ -137,7 +139,8 @@ foreach machine $machines {
         lassign [simulate all_reduce $ranks $bytes $launch] got events
         set deviation [expr {100.0 * ($got - $expected) / $expected}]
         set remark [expr {$bytes < $least_bytes ? "  (small: not counted)" : ""}]
-        puts [format "%s %d ranks %9d bytes: expected %8.1f us, got %8.1f us, deviation %+6.1f %%, %d events%s" \
+        puts [format "%s %d ranks %9d bytes: expected %8.1f us, got %8.1f us, deviation %+6.1f %%,\
+                    %d events%s" \
             $name $ranks $bytes $expected $got $deviation $events $remark]
         if {$bytes >= $least_bytes} {
             set sum [expr {$sum + abs($deviation)}]

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# mars.tcl - the mapper on the platforms of MARS (DAC 2023): is what it finds better than what it should beat?
+# mars.tcl - the mapper on the platforms of MARS (DAC 2023): is what it finds better than what it
+# should beat?
 #
 #   tharsis -exit tests/accept/mars.tcl
 #
-# Every line is a mapping that was found, written, read again, checked and run: "expected" is what the search said of
-# it, "got" what the run took, to the picosecond; the last column is its change against computation_prioritized
-# on the same network. Bars stand in lines of their own. Exit status: 0 where all hold, 1 where one does not, 2 where
-# something could not be run.
+# Every line is a mapping that was found, written, read again, checked and run: "expected" is what
+# the search said of it, "got" what the run took, to the picosecond; the last column is its change
+# against computation_prioritized on the same network. Bars stand in lines of their own. Exit
+# status: 0 where all hold, 1 where one does not, 2 where something could not be run.
 
 set networks {alexnet vgg16 resnet34 resnet101 wrn50_2}
-set baselines {computation_prioritized uniform greedy greedy_rotating single data_parallel model_parallel pipeline_parallel}
+set baselines {computation_prioritized uniform greedy greedy_rotating single data_parallel\
+        model_parallel pipeline_parallel}
 set evaluations 200
 set seeded_evaluations 2000
 set portfolio_evaluations 1000
@@ -38,14 +40,17 @@ proc rows_of {table} {
     return $rows
 }
 
-# The mapping of the session goes into a file and comes back. Returns the makespan of both runs, in ps.
+# The mapping of the session goes into a file and comes back. Returns the makespan of both runs, in
+# ps.
 proc run_twice {stream} {
     if {[run -all] ne "done"} {error "the run did not end"}
     set makespan [figure report_summary makespan_ps]
     read_mapping [write_mapping $::file]
     if {![check_setup]} {error "check_setup: the mapping is not clean"}
     run -all {*}$stream
-    if {[figure report_summary makespan_ps] != $makespan} {error "written and read, the mapping takes another time"}
+    if {[figure report_summary makespan_ps] != $makespan} {
+        error "written and read, the mapping takes another time"
+    }
     return $makespan
 }
 
@@ -62,8 +67,10 @@ proc line {title args} {
         set differs [expr {$got != $expected}]
     }
     if {![info exists ::reference] || $::reference eq ""} {set ::reference $got}
-    puts [format "%-50s %12.6f %12.6f %9d %9d %+8.1f" $title [expr {$expected / 1e9}] [expr {$got / 1e9}] \
-        [expr {round($got - $expected)}] [figure report_summary events] [expr {100.0 * $got / $::reference - 100}]]
+    puts [format "%-50s %12.6f %12.6f %9d %9d %+8.1f" $title [expr {$expected / 1e9}] \
+            [expr {$got / 1e9}] \
+        [expr {round($got - $expected)}] [figure report_summary events] \
+        [expr {100.0 * $got / $::reference - 100}]]
     if {$differs} {error "$title: the run takes another time than the search said"}
     return $got
 }
@@ -79,7 +86,8 @@ proc show_mapping {} {
             if {$of == $number && [is_on_array $layer]} {dict incr count $strategy}
         }
         set splits {}
-        foreach {strategy n} [lsort -stride 2 -index 1 -integer -decreasing $count] {lappend splits "$strategy: $n"}
+        foreach {strategy n} [lsort -stride 2 -index 1 -integer -decreasing $count]\
+            {lappend splits "$strategy: $n"}
         puts "    $size x $design, layers on the array by split: [join $splits {, }]"
     }
 }
@@ -93,7 +101,8 @@ proc is_on_array {layer} {
 # A line that tests/check/accept.sh reads.
 proc bar {what got bar unit} {
     set holds [expr {$got >= $bar}]
-    puts [format "bar: %s: got %.4g %s, at least %g %s: %s" $what $got $unit $bar $unit [expr {$holds ? "holds" : "MISSED"}]]
+    puts [format "bar: %s: got %.4g %s, at least %g %s: %s" $what $got $unit $bar $unit \
+            [expr {$holds ? "holds" : "MISSED"}]]
     if {!$holds} {set ::missed 1}
 }
 
@@ -108,11 +117,13 @@ proc less {one other} {
 
 # ---- the platform ----
 
-# Both searches try the same initial mappings first, 133 of each network, of which the best can stay the best for
-# hundreds of evaluations: so the budget must reach far beyond them for the searches to be what is compared.
+# Both searches try the same initial mappings first, 133 of each network, of which the best can stay
+# the best for hundreds of evaluations: so the budget must reach far beyond them for the searches to
+# be what is compared.
 proc map_seeded {network} {
     return [lmap search {two_level random} {
-        line "$network $search, $::seeded_evaluations" -algorithm $search -seeds heuristic -evaluations $::seeded_evaluations
+        line "$network $search, $::seeded_evaluations" -algorithm $search -seeds heuristic \
+            -evaluations $::seeded_evaluations
     }]
 }
 
@@ -126,34 +137,46 @@ proc map_network {network} {
         if {$baseline in {uniform greedy greedy_rotating}} {show_mapping}
     }
     foreach {name sets} {inside inside_groups free free} {
-        set took($name) [line "$network two_level, sets [string map {_ { }} $sets]" -algorithm two_level -sets $sets \
+        set took($name) [line "$network two_level, sets [string map {_ { }} $sets]" \
+                -algorithm two_level -sets $sets \
             -evaluations $::evaluations]
         show_mapping
     }
-    set took(portfolio) [line "$network portfolio" -algorithm portfolio -evaluations $::portfolio_evaluations]
+    set took(portfolio) \
+        [line "$network portfolio" -algorithm portfolio -evaluations $::portfolio_evaluations]
     show_mapping
     foreach {name search} {lone two_level  chance random} {
-        set took($name) [line "$network $search, random seeds" -algorithm $search -seeds random -evaluations $::evaluations]
+        set took($name) [line "$network $search, random seeds" -algorithm $search -seeds random \
+                -evaluations $::evaluations]
     }
     lappend r(random) [less $took(lone) $took(chance)]
     lappend r(heuristic) [less {*}[map_seeded $network]]
-    foreach name {inside free portfolio} {lappend r($name) [less $took($name) $took(computation_prioritized)]}
-    foreach name {uniform greedy greedy_rotating} {lappend r($name) [less $took(portfolio) $took($name)]}
+    foreach name {inside free portfolio} {
+        lappend r($name) [less $took($name) $took(computation_prioritized)]
+    }
+    foreach name {uniform greedy greedy_rotating} {
+        lappend r($name) [less $took(portfolio) $took($name)]
+    }
 }
 
 proc show_platform {} {
     foreach network $::networks {map_network $network}
-    bar "two_level, sets inside a group, under computation_prioritized, mean" [mean $reductions(inside)] 25 %
+    bar "two_level, sets inside a group, under computation_prioritized, mean" \
+        [mean $reductions(inside)] 25 %
     bar "two_level, sets free, under computation_prioritized, mean" [mean $reductions(free)] 45 %
     foreach {name mean} {uniform 5 greedy 3 greedy_rotating 3} {
-        bar "portfolio under $name, least of the networks" [tcl::mathfunc::min {*}$reductions($name)] 0 %
+        bar "portfolio under $name, least of the networks" \
+            [tcl::mathfunc::min {*}$reductions($name)] 0 %
         bar "portfolio under $name, mean" [mean $reductions($name)] $mean %
     }
     bar "two_level under random, without seeds, mean" [mean $reductions(random)] 20 %
-    bar "two_level under random, with the same seeds, least" [tcl::mathfunc::min {*}$reductions(heuristic)] 0 %
+    bar "two_level under random, with the same seeds, least" \
+        [tcl::mathfunc::min {*}$reductions(heuristic)] 0 %
     bar "networks where two_level is ahead of random with the same seeds" \
-        [llength [lmap reduction $reductions(heuristic) {if {$reduction <= 0} continue; set reduction}]] 1 networks
-    puts "On a chain of layers computation_prioritized leaves one group of accelerators idle, so a reduction against it\
+        [llength [lmap reduction $reductions(heuristic) \
+                {if {$reduction <= 0} continue; set reduction}]] 1 networks
+    puts "On a chain of layers computation_prioritized leaves one group of accelerators idle,\
+            so a reduction against it\
         says less than one against uniform or greedy."
     return [mean $reductions(portfolio)]
 }
@@ -167,7 +190,8 @@ proc show_small {} {
     foreach network {resnet34 resnet101} {
         read_workload $network
         set ::reference {}
-        line "f1_16xlarge_small $network portfolio" -algorithm portfolio -evaluations $::other_evaluations
+        line "f1_16xlarge_small $network portfolio" -algorithm portfolio \
+            -evaluations $::other_evaluations
         foreach row [rows_of layers] {incr rotating [string match *rotate* [lindex $row 3]]}
         report_mapping -alternatives -sort_by change -limit 12
     }
@@ -188,32 +212,38 @@ proc count_quickest {counts} {
     }
 }
 
-# Designs of near-equal strength: which one is the quickest for a layer differs, and the report has the times.
+# Designs of near-equal strength: which one is the quickest for a layer differs, and the report has
+# the times.
 proc show_balanced {} {
     read_system f1_16xlarge_balanced
     set quickest {}
     foreach network $::networks {
         read_workload $network
         set ::reference {}
-        line "f1_16xlarge_balanced $network portfolio" -algorithm portfolio -evaluations $::other_evaluations
+        line "f1_16xlarge_balanced $network portfolio" -algorithm portfolio \
+            -evaluations $::other_evaluations
         show_mapping
         count_quickest quickest
         if {$network eq "resnet34"} {report_mapping -alternatives}
     }
     puts "    layers by the design that is quickest for them, alone on their set: $quickest"
-    bar "designs that are the quickest for some layer on f1_16xlarge_balanced" [dict size $quickest] 2 designs
+    bar "designs that are the quickest for some layer on f1_16xlarge_balanced" \
+        [dict size $quickest] 2 designs
 }
 
 proc show_streams {} {
     set most 0
-    foreach {system network} {f1_16xlarge alexnet f1_16xlarge resnet34 f1_16xlarge_balanced resnet101} {
+    foreach {system network} \
+        {f1_16xlarge alexnet f1_16xlarge resnet34 f1_16xlarge_balanced resnet101} {
         read_system $system
         read_workload $network
         set ::reference {}
         set best inf
         foreach search {single greedy pipeline_parallel two_level} {
-            set budget [expr {$search eq "two_level" ? [list -evaluations $::stream_evaluations] : {}}]
-            set took [line "$system $network $search, $::stream" -algorithm $search {*}$::stream -objective throughput \
+            set budget \
+                [expr {$search eq "two_level" ? [list -evaluations $::stream_evaluations] : {}}]
+            set took [line "$system $network $search, $::stream" -algorithm $search {*}$::stream \
+                    -objective throughput \
                 {*}$budget]
             show_mapping
             if {$took < $best} {
@@ -231,7 +261,8 @@ proc show_streams {} {
 
 proc run_all {} {
     read_system f1_16xlarge
-    puts [format "%-50s %12s %12s %9s %9s %8s" case {expected [ms]} {got [ms]} {off [ps]} events {change %}]
+    puts [format "%-50s %12s %12s %9s %9s %8s" case {expected [ms]} {got [ms]} {off [ps]} \
+            events {change %}]
     set figure [show_platform]
     show_small
     show_balanced

@@ -3,8 +3,8 @@
 #
 #   tharsis -exit tests/accept/onnx.tcl DIRECTORY
 #
-# DIRECTORY holds the models, and expected.csv, a model per row: file, convs, gemms (fully connected layers and matrix
-# products), macs. Every model is read and its layers are counted.
+# DIRECTORY holds the models, and expected.csv, a model per row: file, convs, gemms (fully connected
+# layers and matrix products), macs. Every model is read and its layers are counted.
 # Exit status: 0 where none differs, 1 where one does, 2 where the data cannot be read.
 
 # {convs gemms macs} of the workload.
@@ -25,7 +25,9 @@ proc rows_of {file} {
     set f [open $file]
     set lines [lassign [split [string map {\r {}} [string trim [read $f]]] \n] header]
     close $f
-    if {$header ne "file,convs,gemms,macs"} {error "$file: must begin with \"file,convs,gemms,macs\""}
+    if {$header ne "file,convs,gemms,macs"} {
+        error "$file: must begin with \"file,convs,gemms,macs\""
+    }
     return [lmap line $lines {
         set fields [split $line ,]
         if {[llength $fields] != 4} {error "$file: \"$line\": not 4 fields"}

@@ -3,25 +3,30 @@
 #
 #   tharsis -exit tests/accept/predictor.tcl ?-quick? ?-seconds N? TRAIN ?TEST?
 #
-# TRAIN and TEST hold perfnet/LAYER_*.csv.xz, justus2018/LAYER_*.csv.xz and neusight/*_LAYER.csv.xz; what is not there
-# is left out. Never trained on: networks, whole models, further rows of one GPU alone (*_extra*). A predictor is trained for each
-# collection and kind of layer on the rows of TRAIN and asked for those of TEST; a GPU that TRAIN has no rows of is unseen.
-# Without TEST, or where it is TRAIN, a fifth of the operations is held out by a digest of their row_id, on all GPUs; and
-# GPUs are left out in turn, where the others are learned from with a fifth of the operations. -quick: everything from a fifth
-# of the operations, for perfnet by boosting over the law, one GPU of each collection left out, no networks but those of perfnet, on bars
-# that are a fifth higher.
-# Unseen GPUs of perfnet are asked for once more when twenty of their layers have calibrated the predictor.
-# Networks, of TEST, from what was learned of layers alone:
-#   perfnet/networks_per_layer_*.csv.xz   the predicted sum of their layers against the measured sum, up to a batch of 64
-#   justus2018/benchmark_VGG16_V100_*     VGG16 as TensorFlow's slim has it, forward and a step of SGD
+# TRAIN and TEST hold perfnet/LAYER_*.csv.xz, justus2018/LAYER_*.csv.xz and neusight/*_LAYER.csv.xz;
+# what is not there is left out. Never trained on: networks, whole models, further rows of one GPU
+# alone (*_extra*). A predictor is trained for each collection and kind of layer on the rows of
+# TRAIN and asked for those of TEST; a GPU that TRAIN has no rows of is unseen. Without TEST, or
+# where it is TRAIN, a fifth of the operations is held out by a digest of their row_id, on all GPUs;
+# and GPUs are left out in turn, where the others are learned from with a fifth of the operations.
+# -quick: everything from a fifth of the operations, for perfnet by boosting over the law, one GPU
+# of each collection left out, no networks but those of perfnet, on bars that are a fifth higher.
+# Unseen GPUs of perfnet are asked for once more when twenty of their layers have calibrated the
+# predictor. Networks, of TEST, from what was learned of layers alone:
+#   perfnet/networks_per_layer_*.csv.xz   the predicted sum of their layers against the measured
+#   sum, up to a batch of 64
+#   justus2018/benchmark_VGG16_V100_*     VGG16 as TensorFlow's slim has it, forward and a step of
+#   SGD
 #   neusight/whole_models.csv.xz          whole transformers, inference, and forward with backward
-# A line per case: the mean absolute percentage error asked for ("-": printed only) and what was got; and the CPU seconds of
-# each section. What would begin after N CPU seconds (3600) is left out, and then the bars do not hold. Exit status: 0 where
-# all bars hold, 1 where not, 2 where the data cannot be read.
+# A line per case: the mean absolute percentage error asked for ("-": printed only) and what was
+# got; and the CPU seconds of each section. What would begin after N CPU seconds (3600) is left out,
+# and then the bars do not hold. Exit status: 0 where all bars hold, 1 where not, 2 where the data
+# cannot be read.
 
 # Of seen GPUs: the mean over them.
 set seen_bars {perfnet,conv 5.0 perfnet,pooling 3.7 perfnet,dense 6.0}
-# Of unseen ones: by device, where a bar is of one; the mean over those left out in turn; and of one held back for good.
+# Of unseen ones: by device, where a bar is of one; the mean over those left out in turn; and of one
+# held back for good.
 set device_bars {
     neusight,dense,h100 12.0 neusight,dense,l4 15.0 neusight,dense,a100_80 13.0
     neusight,matmul,h100 20.0 neusight,matmul,l4 27.0 neusight,matmul,a100_80 19.0
@@ -35,7 +40,8 @@ set network_bar 5.0
 set batch_max 64
 # Mean over batches; and over the transformers of a GPU.
 set vgg_bar 15.0
-set transformer_bars {inference,a100_40 10.0 inference,p100 10.0 inference,t4 18.0 inference,v100 10.0 training,v100 10.0}
+set transformer_bars {inference,a100_40 10.0 inference,p100 10.0 inference,t4 18.0 inference,v100\
+        10.0 training,v100 10.0}
 
 # {collection patterns-of-files devices-left-out-in-turn devices-left-out-by-quick}
 set cases {
@@ -54,7 +60,8 @@ set cases {
 # What -quick looks at: the figures of the last line, and linear layers on a newer GPU.
 set n_quick 4
 set quick_factor 1.2
-# The law and what is learned over it: what cross-validation of all learners chooses, too, in a third of the time.
+# The law and what is learned over it: what cross-validation of all learners chooses, too, in a
+# third of the time.
 set learner physics
 set quick_learners {perfnet law_boosting neusight physics}
 set few_percent 80
@@ -63,7 +70,8 @@ set split_percent 20
 # ---- rows ----
 
 proc files_of {folder collection pattern} {
-    set files [glob -nocomplain -directory [file join $folder $collection] ${pattern}.csv ${pattern}.csv.xz ${pattern}.csv.gz]
+    set files [glob -nocomplain -directory [file join $folder $collection] ${pattern}.csv \
+            ${pattern}.csv.xz ${pattern}.csv.gz]
     return [lsort [lsearch -all -inline -not $files *_extra*]]
 }
 
@@ -73,7 +81,8 @@ proc read_files {files name} {
     return [expr {$files ne ""}]
 }
 
-# The lines of devices of an evaluation, as dicts of kind, phase, device, in_training, rows and percent.
+# The lines of devices of an evaluation, as dicts of kind, phase, device, in_training, rows and
+# percent.
 proc evaluation {args} {
     set lines [split [string trim [evaluate_predictor {*}$args -format csv -return_string]] \n]
     set names [split [lindex $lines 0] ,]
@@ -82,7 +91,8 @@ proc evaluation {args} {
         foreach name $names value [split $line ,] {set field($name) $value}
         if {$field(known) eq ""} continue
         lappend all [dict create kind $field(kind) phase $field(phase) device $field(device) \
-            in_training [expr {$field(known) eq "yes"}] rows $field(rows) percent $field(mean_error_percent)]
+            in_training [expr {$field(known) eq "yes"}] rows $field(rows) percent \
+            $field(mean_error_percent)]
     }
     return $all
 }
@@ -106,13 +116,16 @@ proc section {name script} {
     }
     set before $::n_cases
     uplevel 1 $script
-    if {$::n_cases > $before} {puts [format "%-42s %8.0f CPU seconds" "= $name" [expr {[cpu_seconds] - $begun}]]}
+    if {$::n_cases > $before} {
+        puts [format "%-42s %8.0f CPU seconds" "= $name" [expr {[cpu_seconds] - $begun}]]
+    }
 }
 
 # ---- cases ----
 
 proc show {case bar percent rows} {
-    set deviation [expr {$bar eq "-" ? "" : [format "%+.1f %%" [expr {100 * ($percent / $bar - 1)}]]}]
+    set deviation \
+        [expr {$bar eq "-" ? "" : [format "%+.1f %%" [expr {100 * ($percent / $bar - 1)}]]}]
     puts [format "%-42s %8s %8.2f %10s %8d" $case $bar $percent $deviation $rows]
     flush stdout
     incr ::n_cases
@@ -136,8 +149,8 @@ proc rows_of {lines} {
     return $sum
 }
 
-# Lines of one collection by kind and phase: each device, then their mean against the bar. The mean is remembered for the
-# last line, as that of $what.
+# Lines of one collection by kind and phase: each device, then their mean against the bar. The mean
+# is remembered for the last line, as that of $what.
 proc show_all {what collection lines bars} {
     set groups {}
     foreach line $lines {dict lappend groups [dict get $line kind],[dict get $line phase] $line}
@@ -145,11 +158,14 @@ proc show_all {what collection lines bars} {
         lassign [split $group ,] kind phase
         foreach line $members {
             set device [dict get $line device]
-            set bar [expr {$what eq "unseen" ? [bar_of $::device_bars $collection,$kind,$device] : "-"}]
-            show "$collection $kind $phase, $what $device" $bar [dict get $line percent] [dict get $line rows]
+            set bar \
+                [expr {$what eq "unseen" ? [bar_of $::device_bars $collection,$kind,$device] : "-"}]
+            show "$collection $kind $phase, $what $device" $bar [dict get $line percent] \
+                [dict get $line rows]
         }
         set key [expr {$phase eq "step" ? "-" : "$collection,$kind"}]
-        show "$collection $kind $phase, $what, mean" [bar_of $bars $key] [mean $members] [rows_of $members]
+        show "$collection $kind $phase, $what, mean" [bar_of $bars $key] [mean $members] \
+            [rows_of $members]
         set ::figure($what,$key) [format %.2f [mean $members]]
     }
 }
@@ -165,18 +181,22 @@ set n_few 20
 # Twenty layers out of the files, evenly spread, with their times on this device alone.
 proc few_rows {files device} {
     set file [lindex $files 0]
-    set text [expr {[string match *.xz $file] ? [exec xz -dc $file] : [string match *.gz $file] ? [exec gzip -dc $file] : [read_all $file]}]
+    set text [expr {[string match *.xz $file] ? [exec xz -dc $file] : [string match *.gz $file] ?\
+                [exec gzip -dc $file] : [read_all $file]}]
     set lines [split [string trim [string map {\r {}} $text]] \n]
     set names [split [lindex $lines 0] ,]
     set time [lsearch -nocase $names time_median_$device]
-    set kept [lmap name $names {expr {[string match time_* $name] ? [continue] : [lsearch -exact $names $name]}}]
+    set kept [lmap name $names \
+            {expr {[string match time_* $name] ? [continue] : [lsearch -exact $names $name]}}]
     set rows [lmap line [lrange $lines 1 end] {
         set fields [split $line ,]
         if {[lindex $fields $time] eq ""} continue
         lmap place [concat $kept $time] {lindex $fields $place}
     }]
     set few [list [lmap place [concat $kept $time] {lindex $names $place}]]
-    for {set i 0} {$i < $::n_few} {incr i} {lappend few [lindex $rows [expr {$i * [llength $rows] / $::n_few}]]}
+    for {set i 0} {$i < $::n_few} {incr i} {
+        lappend few [lindex $rows [expr {$i * [llength $rows] / $::n_few}]]
+    }
     return [join [lmap row $few {join $row ,}] \n]\n
 }
 
@@ -187,7 +207,8 @@ proc read_all {file} {
     return $text
 }
 
-# The line of the device, which the predictor at hand did not meet, after calibration. The twenty are among the rows.
+# The line of the device, which the predictor at hand did not meet, after calibration. The twenty
+# are among the rows.
 proc calibrated {files device measurements} {
     close [file tempfile model .model]
     regsub {_.*} [file tail [lindex $files 0]] {} kind
@@ -196,7 +217,8 @@ proc calibrated {files device measurements} {
     puts -nonewline $f [few_rows $files $device]
     close $f
     write_predictor $model
-    read_measurements $few -name "few of $files, $device" -kind [dict get {convolution conv pooling pooling dense dense} $kind]
+    read_measurements $few -name "few of $files, $device" \
+        -kind [dict get {convolution conv pooling pooling dense dense} $kind]
     read_predictor $model -calibrate "few of $files, $device"
     file delete $model $few
     return [lsearch -all -inline -index 5 [evaluation -on $measurements] $device]
@@ -204,19 +226,23 @@ proc calibrated {files device measurements} {
 
 # ---- networks ----
 
-# Adds the sums of the layers that the predictor at hand knows, by network and device, to those of the others.
+# Adds the sums of the layers that the predictor at hand knows, by network and device, to those of
+# the others.
 proc sum_networks {} {
     if {!$::has_networks} return
-    set lines [split [string trim [evaluate_predictor -on networks -groups -format csv -return_string]] \n]
+    set lines [split \
+            [string trim [evaluate_predictor -on networks -groups -format csv -return_string]] \n]
     foreach line [lrange $lines 1 end] {
-        if {![regexp {^"?(.*), batch (\d+)"?,([^,]*),(\d+),(\d+),(\d+),} $line -> network batch device rows measured predicted]} {
+        if {![regexp {^"?(.*), batch (\d+)"?,([^,]*),(\d+),(\d+),(\d+),} $line -> network batch\
+                    device rows measured predicted]} {
             error "a line of -groups: $line"
         }
         if {$batch > $::batch_max} continue
         set key [format "%s %s, batch %d" $device $network $batch]
         if {![dict exists $::networks $key]} {dict set ::networks $key {0 0 0}}
         lassign [dict get $::networks $key] n m p
-        dict set ::networks $key [list [expr {$n + $rows}] [expr {$m + $measured}] [expr {$p + $predicted}]]
+        dict set ::networks $key \
+            [list [expr {$n + $rows}] [expr {$m + $measured}] [expr {$p + $predicted}]]
     }
 }
 
@@ -224,7 +250,8 @@ proc show_networks {} {
     set errors {}
     dict for {key sums} $::networks {
         lassign $sums rows measured predicted
-        lappend errors [dict create percent [expr {abs(100.0 * $predicted / $measured - 100)}] rows $rows]
+        lappend errors \
+            [dict create percent [expr {abs(100.0 * $predicted / $measured - 100)}] rows $rows]
         show $key - [dict get [lindex $errors end] percent] $rows
     }
     if {$errors eq ""} return
@@ -268,14 +295,16 @@ proc show_network {group case measured options} {
 }
 
 proc show_groups {bars} {
-    dict for {group cases} $::groups {show "$group, mean" [bar_of $bars $group] [mean $cases] [llength $cases]}
+    dict for {group cases} $::groups \
+        {show "$group, mean" [bar_of $bars $group] [mean $cases] [llength $cases]}
 }
 
 proc vgg16_on_v100 {train test} {
     set ::groups {}
     set all {}
     foreach {file what options} {FW forward {} sgd step {-phase training -optimizer sgd}} {
-        foreach path [glob -nocomplain -directory [file join $test justus2018] benchmark_VGG16_V100_${file}_*.csv] {
+        foreach path [glob -nocomplain \
+                -directory [file join $test justus2018] benchmark_VGG16_V100_${file}_*.csv] {
             lappend all $what $options [csv_rows $path]
         }
     }
@@ -284,14 +313,16 @@ proc vgg16_on_v100 {train test} {
     foreach {what options rows} $all {
         foreach row $rows {
             set batch [dict get $row batchsize]
-            show_network "vgg16 v100 $what" "vgg16 v100 $what, batch $batch" [dict get $row "time per batch (ms)"] \
+            show_network "vgg16 v100 $what" "vgg16 v100 $what, batch $batch" \
+                [dict get $row "time per batch (ms)"] \
                 [list -gpu v100 -batch $batch -activation relu {*}$options]
         }
     }
     show_groups [list "vgg16 v100 forward" $::vgg_bar "vgg16 v100 step" $::vgg_bar]
 }
 
-set gpu_names {NVIDIA_A100-PCIE-40GB a100_40 Tesla_P100-PCIE-16GB p100 Tesla_T4 t4 Tesla_V100-PCIE-32GB v100}
+set gpu_names \
+    {NVIDIA_A100-PCIE-40GB a100_40 Tesla_P100-PCIE-16GB p100 Tesla_T4 t4 Tesla_V100-PCIE-32GB v100}
 # Of the mixture of experts there is no workload: which experts a word takes depends on data.
 set transformers_left_out switchxl4
 
@@ -303,10 +334,12 @@ proc transformers {train test} {
     foreach row [csv_rows $file] {
         dict with row {}
         if {$option ne "" || $model in $::transformers_left_out} continue
-        read_workload [expr {$mode eq "train" && $model eq "bert_large" ? "bert_large_pretraining" : $model}]
+        read_workload [expr {$mode eq "train" && $model eq "bert_large" ?\
+                    "bert_large_pretraining" : $model}]
         set phase [dict get {inf inference train training} $mode]
         set gpu [string map $::gpu_names $device]
-        show_network $phase,$gpu "$gpu $phase, $model, batch $batch" $e2e_latency [list -gpu $gpu -batch $batch -phase $phase]
+        show_network $phase,$gpu "$gpu $phase, $model, batch $batch" $e2e_latency \
+            [list -gpu $gpu -batch $batch -phase $phase]
     }
     show_groups $::transformer_bars
 }
@@ -316,13 +349,15 @@ proc transformers {train test} {
 proc split_case {collection files devices quick_devices} {
     if {![read_files $files $files]} return
     if {$::quick} {
-        train_predictor -on $files -held_out $::few_percent -without $quick_devices -learner [dict get $::quick_learners $collection]
+        train_predictor -on $files -held_out $::few_percent -without $quick_devices \
+            -learner [dict get $::quick_learners $collection]
         if {$collection eq "perfnet"} sum_networks
         set lines [evaluation -on $files -held_out]
         show_all seen $collection [of_training $lines 1] $::seen_bars
         show_all unseen $collection [of_training $lines 0] $::turn_bars
         if {$collection eq "perfnet"} {
-            show_all calibrated $collection [calibrated $files $quick_devices $files] $::calibrated_bars
+            show_all calibrated $collection [calibrated $files $quick_devices $files] \
+                $::calibrated_bars
         }
         return
     }
@@ -364,7 +399,11 @@ proc test_case {collection files test_files} {
 
 proc figures {what} {
     return [join [lmap kind {conv pooling dense} {
-        if {[info exists ::figure($what,perfnet,$kind)]} {set ::figure($what,perfnet,$kind)} {string cat -}
+        if {[info exists ::figure($what,perfnet,$kind)]} {
+            set ::figure($what,perfnet,$kind)
+        } {
+            string cat -
+        }
     }] " "]
 }
 
@@ -388,7 +427,8 @@ proc run_all {train test} {
         section transformers {transformers $train $test}
     }
     if {$::n_cases == 0} {error "no measurements in $train and $test"}
-    puts "predictor: seen conv, pooling, dense [figures seen]; unseen [figures unseen]; calibrated [figures calibrated]; networks $::figure(networks) % ($::n_cases cases)"
+    puts "predictor: seen conv, pooling, dense [figures seen]; unseen [figures unseen];\
+            calibrated [figures calibrated]; networks $::figure(networks) % ($::n_cases cases)"
     return [expr {$::n_missed == 0}]
 }
 

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# scalesim.tcl - cycles and buffer accesses of systolic arrays, held against SCALE-Sim's compute reports.
+# scalesim.tcl - cycles and buffer accesses of systolic arrays, held against SCALE-Sim's compute
+# reports.
 #
 #   tharsis -exit tests/accept/scalesim.tcl DIRECTORY
 #
-# DIRECTORY holds compute_reports.csv, a layer of a run of SCALE-Sim per row: run, mode (CALC, USER), bw (words per
-# cycle), dataflow (os, ws, is), R, C, sram_kB (input-filter-output), layer, M, N, K, folds, total_cycles,
-# stall_cycles, if_sram_reads, fl_sram_reads, of_sram_writes. The rows of a run become a configuration and a topology
-# in SCALE-Sim's own formats, which are read, mapped and run. Rows without stalls must agree in cycles of the array
-# and in all three counts; the report prints the index of the last cycle, one less than their number, and
-# counts folds (R + C) writes too many where outputs are stationary. Rows with stalls are shown beside the
-# time of ours with ports of bw words, and do not count, but ours must not be quicker than the array.
-# Exit status: 0 where no row without stalls differs, 1 where one does, 2 where the data cannot be read.
+# DIRECTORY holds compute_reports.csv, a layer of a run of SCALE-Sim per row: run, mode (CALC,
+# USER), bw (words per cycle), dataflow (os, ws, is), R, C, sram_kB (input-filter-output), layer, M,
+# N, K, folds, total_cycles, stall_cycles, if_sram_reads, fl_sram_reads, of_sram_writes. The rows of
+# a run become a configuration and a topology in SCALE-Sim's own formats, which are read, mapped and
+# run. Rows without stalls must agree in cycles of the array and in all three counts; the report
+# prints the index of the last cycle, one less than their number, and counts folds (R + C) writes
+# too many where outputs are stationary. Rows with stalls are shown beside the time of ours with
+# ports of bw words, and do not count, but ours must not be quicker than the array. Exit status: 0
+# where no row without stalls differs, 1 where one does, 2 where the data cannot be read.
 
-set columns {run mode bw dataflow R C sram_kB layer M N K folds total_cycles stall_cycles if_sram_reads fl_sram_reads
+set columns {run mode bw dataflow R C sram_kB layer M N K folds total_cycles stall_cycles\
+        if_sram_reads fl_sram_reads
     of_sram_writes}
 
 # ---- rows ----
@@ -28,7 +31,9 @@ proc csv_read {file} {
     }
     return [lmap line $lines {
         set fields [split $line ,]
-        if {[llength $fields] != [llength $names]} {error "$file: \"$line\": not [llength $names] fields"}
+        if {[llength $fields] != [llength $names]} {
+            error "$file: \"$line\": not [llength $names] fields"
+        }
         set row {}
         foreach name $names field $fields {dict set row $name $field}
         set row
@@ -39,7 +44,8 @@ proc csv_read {file} {
 proc runs_of {rows} {
     set of {}
     foreach row $rows {
-        dict lappend of [lmap column {run mode bw dataflow R C sram_kB} {dict get $row $column}] $row
+        dict lappend of [lmap column {run mode bw dataflow R C sram_kB} {dict get $row $column}] \
+            $row
     }
     return [dict values $of]
 }
@@ -89,7 +95,8 @@ proc figure {name attribute} {
 proc expected_of {row} {
     dict with row {
         set defect [expr {$dataflow eq "os" ? $folds * ($R + $C) : 0}]
-        return [list busy_cycles [expr {$total_cycles + 1}] input_reads $if_sram_reads weight_reads $fl_sram_reads \
+        return [list busy_cycles [expr {$total_cycles + 1}] input_reads $if_sram_reads \
+                weight_reads $fl_sram_reads \
             output_writes [expr {$of_sram_writes - $defect}]]
     }
 }
@@ -99,11 +106,14 @@ proc show_exact {title row name} {
     set differs {}
     dict for {attribute expected} [expected_of $row] {
         set got [figure $name $attribute]
-        if {$got != $expected} {lappend differs "$attribute: expected [format %.0f $expected], got $got"}
+        if {$got != $expected} {
+            lappend differs "$attribute: expected [format %.0f $expected], got $got"
+        }
     }
     set expected [expr {[dict get $row total_cycles] + 1}]
     set got [figure $name busy_cycles]
-    puts [format "%-52s %12d %12d %10d  %s" $title $expected $got [expr {$got - $expected}] [join $differs "; "]]
+    puts [format "%-52s %12d %12d %10d  %s" $title $expected $got [expr {$got - $expected}] \
+            [join $differs "; "]]
     return [expr {$differs eq ""}]
 }
 
@@ -111,7 +121,8 @@ proc show_exact {title row name} {
 proc show_stalled {title row name} {
     set expected [expr {[dict get $row total_cycles] + 1}]
     set got [expr {[figure $name active] / 1000}]
-    puts [format "%-52s %12d %12d %+9.1f%%  (not counted)" $title $expected $got [expr {100.0 * $got / $expected - 100}]]
+    puts [format "%-52s %12d %12d %+9.1f%%  (not counted)" $title $expected $got \
+            [expr {100.0 * $got / $expected - 100}]]
     if {$got < [figure $name busy_cycles]} {error "$title: quicker than the array"}
 }
 
@@ -142,7 +153,9 @@ proc run_rows {rows folder totals} {
 proc run_all {directory folder} {
     array set sum {rows 0 same 0}
     puts [format "%-52s %12s %12s %10s" case {expected} {got [cycles]} deviation]
-    foreach rows [runs_of [csv_read [file join $directory compute_reports.csv]]] {run_rows $rows $folder sum}
+    foreach rows [runs_of [csv_read [file join $directory compute_reports.csv]]] {
+        run_rows $rows $folder sum
+    }
     if {$sum(rows) == 0} {error "compute_reports.csv: no row without stalls"}
     set mismatching [expr {$sum(rows) - $sum(same)}]
     puts "scalesim: $mismatching mismatching rows ($sum(rows) cases)"

@@ -3,18 +3,19 @@
 #
 #   tharsis -exit tests/accept/simgrid.tcl DIRECTORY
 #
-# DIRECTORY holds cases.json (of each case: name, hosts, links with name, bandwidth_Bps and latency_s) and
-# flows.csv (case, flow, src, dst, bytes, start_s, route, finish_simgrid_cm02_s; a route is names of links).
-# A case becomes a system file: SimGrid's hosts are hosts, its links are segments, and every pair of hosts
-# that a flow joins has the flow's route. Its flows become a program, which runs under
-# -network fluid -weights latency. Exit status: 0 where no flow's end deviates by more than 1e-6 of it,
-# 1 where one does, 2 where the data cannot be read.
+# DIRECTORY holds cases.json (of each case: name, hosts, links with name, bandwidth_Bps and
+# latency_s) and flows.csv (case, flow, src, dst, bytes, start_s, route, finish_simgrid_cm02_s; a
+# route is names of links). A case becomes a system file: SimGrid's hosts are hosts, its links are
+# segments, and every pair of hosts that a flow joins has the flow's route. Its flows become a
+# program, which runs under -network fluid -weights latency. Exit status: 0 where no flow's end
+# deviates by more than 1e-6 of it, 1 where one does, 2 where the data cannot be read.
 
 set bar 1e-6
 
 # ---- reading ----
 
-# The value whose tokens begin at place i, which moves behind it: an object as dict, an array as list.
+# The value whose tokens begin at place i, which moves behind it: an object as dict, an array as
+# list.
 proc json_value {tokens i} {
     upvar 1 $i place
     set token [lindex $tokens $place]
@@ -60,7 +61,9 @@ proc csv_read {text} {
     set names [split $header ,]
     return [lmap line $lines {
         set fields [split $line ,]
-        if {[llength $fields] != [llength $names]} {error "flows.csv: \"$line\": not [llength $names] fields"}
+        if {[llength $fields] != [llength $names]} {
+            error "flows.csv: \"$line\": not [llength $names] fields"
+        }
         set row {}
         foreach name $names field $fields {dict set row $name $field}
         set row
@@ -80,12 +83,13 @@ proc time_text {seconds} {
     return [format %.0fps [expr {$seconds * 1e12}]]
 }
 
-# The hosts of a flow. Two flows between the same hosts may have different routes: the later one then ends
-# at a host of its own.
+# The hosts of a flow. Two flows between the same hosts may have different routes: the later one
+# then ends at a host of its own.
 proc ends_of {flow routes} {
     set from h[dict get $flow src]
     set to h[dict get $flow dst]
-    for {set n 1} {[dict exists $routes $from $to] && [dict get $routes $from $to] ne [dict get $flow route]} {incr n} {
+    for {set n 1} {[dict exists $routes $from $to] &&\
+            [dict get $routes $from $to] ne [dict get $flow route]} {incr n} {
         set to h[dict get $flow dst].$n
     }
     return [list $from $to]
@@ -97,20 +101,23 @@ proc write_system {file case routes} {
     dict for {from there} $routes {lappend hosts $from {*}[dict keys $there]}
     set hosts [join [lmap host [lsort -unique $hosts] {format {"%s"} $host}] {, }]
     set segments [join [lmap link [dict get $case links] {
-        format "    { name = \"%s\"; bandwidth = \"%.0fbps\"; latency = \"%s\"; }" [dict get $link name] \
+        format "    { name = \"%s\"; bandwidth = \"%.0fbps\"; latency = \"%s\";
+                }" [dict get $link name] \
             [expr {8 * [dict get $link bandwidth_Bps]}] [time_text [dict get $link latency_s]]
     }] ",\n"]
     set entries {}
     dict for {from there} $routes {
         dict for {to links} $there {
-            lappend entries [format "    { from = \"%s\"; to = \"%s\"; links = \[%s\]; }" $from $to \
+            lappend entries [format "    { from = \"%s\"; to = \"%s\"; links = \[%s\];
+                        }" $from $to \
                 [join [lmap link $links {format {"%s"} $link}] {, }]]
         }
     }
     set f [open $file w]
     puts $f "name = \"[dict get $case name]\";
 designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1; } );
-accelerators = ( { names = \[\"a\"\]; designs = \[\"d\"\]; vector = { clock = \"1GHz\"; elements_per_cycle = 1; };
+accelerators = ( { names = \[\"a\"\]; designs = \[\"d\"\];
+        vector = { clock = \"1GHz\"; elements_per_cycle = 1; };
     dram = { capacity = \"1GiB\"; bandwidth = \"1TB/s\"; latency = \"0ns\"; burst = \"1B\"; }; } );
 hosts = ( $hosts );
 links = ( { center = \"a\"; leaves = \[$hosts\]; bandwidth = \"1Gbps\"; latency = \"0ns\"; } );
@@ -135,7 +142,8 @@ proc run_case {case flows folder} {
     read_system $file
     create_program [dict get $case name]
     foreach flow $flows {from to} $ends {
-        add_transfer -from $from -to $to -bytes [dict get $flow bytes]B -at [time_text [dict get $flow start_s]]
+        add_transfer -from $from -to $to -bytes [dict get $flow bytes]B \
+            -at [time_text [dict get $flow start_s]]
     }
     run -network fluid -weights latency
     set worst {0 0 -1}
@@ -158,12 +166,14 @@ proc run_all {directory folder} {
     }
     set worst 0
     set n 0
-    puts [format "%-28s %6s %14s %14s %10s %8s" case flows {expected [s]} {got [s]} deviation events]
+    puts [format "%-28s %6s %14s %14s %10s %8s" case flows {expected [s]} {got [s]} \
+            deviation events]
     foreach case [dict get [json_read [read_all [file join $directory cases.json]]] cases] {
         set name [dict get $case name]
         if {![dict exists $of_case $name]} {error "$name: flows.csv has no flow of it"}
         lassign [run_case $case [dict get $of_case $name] $folder] expected got deviation events
-        puts [format "%-28s %6d %14.9f %14.9f %10.2e %8d" $name [llength [dict get $of_case $name]] \
+        puts [format "%-28s %6d %14.9f %14.9f %10.2e %8d" $name \
+                [llength [dict get $of_case $name]] \
             $expected $got $deviation $events]
         set worst [expr {max($worst, $deviation)}]
         incr n

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# reports.tcl - what it takes to look at a long run, in seconds by the clock: reports, a page, a file of results, a
-# checkpoint, and the answer of the shell to Tab.
+# reports.tcl - what it takes to look at a long run, in seconds by the clock: reports, a page, a
+# file of results, a checkpoint, and the answer of the shell to Tab.
 #   build/tharsis -no_init -exit tests/bench/reports.tcl ?INPUTS?
 set inputs [expr {[llength $argv] > 0 ? [lindex $argv 0] : 4300}]
-set folder [file join [expr {[info exists env(TMPDIR)] ? $env(TMPDIR) : "/tmp"}] tharsis_reports_[pid]]
+set folder \
+    [file join [expr {[info exists env(TMPDIR)] ? $env(TMPDIR) : "/tmp"}] tharsis_reports_[pid]]
 
 proc measure {what script} {
     set begin [clock microseconds]
@@ -14,7 +15,8 @@ proc measure {what script} {
 # As the shell asks when Tab is pressed behind the last word of a line.
 proc complete {line} {
     set word [lindex [split $line] end]
-    tharsis::Complete $word [expr {[string length $line] - [string length $word]}] [string length $line] $line
+    tharsis::Complete $word [expr {[string length $line] - [string length $word]}] \
+        [string length $line] $line
 }
 
 read_system f1_16xlarge
@@ -25,7 +27,8 @@ try {
     measure "run" {run -inputs $inputs}
     puts "[llength [get_tasks *]] tasks"
     measure "report_critical_path -limit 10" {report_critical_path -limit 10 -return_string}
-    measure "report_critical_path -slack -limit 10" {report_critical_path -slack -limit 10 -return_string}
+    measure "report_critical_path -slack -limit 10" \
+        {report_critical_path -slack -limit 10 -return_string}
     measure "report_utilization" {report_utilization -return_string}
     measure "report_utilization -windows 50" {report_utilization -windows 50 -return_string}
     measure "report_links" {report_links -return_string}

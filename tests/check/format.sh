@@ -1,9 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# format.sh - clang-format 14 leaves every C file as it is (.clang-format says how; 100 columns, comments too).
-# Skipped where clang-format 14 is not installed: other versions break lines elsewhere.
+# format.sh - clang-format 14 leaves every C file as it is (.clang-format says how; 100 columns, comments
+# too), and no line of a Tcl file is longer than 100 characters. The first is skipped where clang-format 14
+# is not installed: other versions break lines elsewhere.
 cd "${srcdir:-.}" || exit 1
-echo "1..1"
+echo "1..2"
+
+wide=$(find scripts tests tcl -path '*/tmp/*' -prune -o '(' -name '*.tcl' -o -name '*.test' ')' -print | LC_ALL=C sort |
+    LC_ALL=C.UTF-8 xargs "${AWK:-awk}" '{ line = $0; gsub(/[\200-\277]/, "", line) }
+        length(line) > 100 { printf "# %s:%d\n", FILENAME, FNR }')
+if [ -z "$wide" ]; then
+    echo "ok 1 - lines of Tcl files have at most 100 characters"
+else
+    printf 'not ok 1 - lines of Tcl files have at most 100 characters; these have more\n%s\n' "$wide"
+fi
+
 tool=
 for name in clang-format-14 clang-format; do
     if "$name" --version 2>/dev/null | grep -q 'version 14\.'; then
@@ -12,14 +23,14 @@ for name in clang-format-14 clang-format; do
     fi
 done
 if [ -z "$tool" ]; then
-    echo "ok 1 - every C file is formatted # SKIP clang-format 14 is not installed"
+    echo "ok 2 - every C file is formatted # SKIP clang-format 14 is not installed"
     exit 0
 fi
 wrong=$(find base topology workloads predictor sim mapper study report tcl tests \
     -name '*.[ch]' ! -name '*.pb-c.[ch]' 2>/dev/null | LC_ALL=C sort |
     xargs "$tool" --dry-run 2>&1 | sed -n 's/^\([^ ]*:[0-9]*\):[0-9]*: .*/# \1/p' | LC_ALL=C sort -u)
 if [ -z "$wrong" ]; then
-    echo "ok 1 - every C file is formatted"
+    echo "ok 2 - every C file is formatted"
 else
-    printf 'not ok 1 - every C file is formatted: these lines are not; clang-format -i mends them\n%s\n' "$wrong"
+    printf 'not ok 2 - every C file is formatted: these lines are not; clang-format -i mends them\n%s\n' "$wrong"
 fi

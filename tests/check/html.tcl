@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # html.tcl - the pages that html.js looks at, and what they must show: html.tcl FOLDER
 #   run.html     AlexNet on eight FPGAs, searched for, so that there is a convergence
-#   large.html   the same by a mapping from a file, a stream of so many inputs that there are almost 100,000 spans
+#   large.html   the same by a mapping from a file, a stream of so many inputs that there are almost
+#   100,000 spans
 #   program.html a program made by hand, with a name that is markup
 #   facts.json   figures of run.html as the reports print them
 set folder [lindex $argv 0]
@@ -17,7 +18,8 @@ puts $f "{\"summary\": [report_summary -return_string -format json],"
 puts $f "\"layers\": [report_layers -return_string -format json],"
 puts $f "\"path\": [report_critical_path -return_string -format json],"
 set tasks [lmap task [lrange [get_tasks -filter {kind == transfer}] 0 20] {
-    string cat "\[[string range $task 5 end], [get_property -exact $task start], [get_property -exact $task end]," \
+    string cat "\[[string range $task 5 end], [get_property -exact $task start],\
+            [get_property -exact $task end]," \
         " [get_property -exact $task bytes]\]"
 }]
 puts $f "\"transfers\": \[[join $tasks ,]\]}"

@@ -24,9 +24,11 @@ set cases {
     systolic_array      {systolic_array.tcl}
 }
 
-# Searches on larger systems; sanitizers make minutes of them, for code that the other scripts run too.
+# Searches on larger systems; sanitizers make minutes of them, for code that the other scripts run
+# too.
 set slow {compare_topologies compare_mappers report_resnet34 study_topologies}
-set is_slow_build [expr {[info exists env(THARSIS_SANITIZERS)] && $env(THARSIS_SANITIZERS) eq "yes"}]
+set is_slow_build \
+    [expr {[info exists env(THARSIS_SANITIZERS)] && $env(THARSIS_SANITIZERS) eq "yes"}]
 
 # Scripts that draw, and what draws.
 set drawn {compare_topologies study_topologies}
@@ -35,7 +37,8 @@ set has_gnuplot [expr {[auto_execok gnuplot] ne ""}]
 # The output of a script that works in a folder of its own; what goes wrong is part of it.
 proc output_of {words} {
     set words [lassign $words script]
-    catch {exec [info nameofexecutable] -no_init -batch [file join $::root scripts experiments $script] \
+    catch {exec [info nameofexecutable] -no_init\
+            -batch [file join $::root scripts experiments $script] \
                {*}$words 2>@1} output
     return $output\n
 }

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# pages.tcl - what README.md, the tutorial and the explanations show is what happens: their blocks are run, and the
-# output below each is what came.
+# pages.tcl - what README.md, the tutorial and the explanations show is what happens: their blocks
+# are run, and the output below each is what came.
 #   tharsis -no_init -exit tests/golden/pages.tcl            compares, told in TAP
 #   tharsis -no_init -exit tests/golden/pages.tcl --update   writes the outputs anew, into the pages
 # After a change of a model or a search the numbers move: look at the difference, then update.
 #
 # Blocks stand between ``` fences. The word behind the fence says what they are:
-#   tcl          commands of a script; "# FILE.tcl" alone in the first line: the file FILE.tcl, which is not run
+#   tcl          commands of a script; "# FILE.tcl" alone in the first line: the file FILE.tcl,
+#   which is not run
 #   tcl prompt   commands as somebody types them: what they return is shown too
 #   sh           commands of a shell; run where an output follows (others install, or open windows)
 #   (nothing)    the output of the block before
-# The blocks of a page share one session and one folder, in their order. A tcl block without an output prints nothing.
+# The blocks of a page share one session and one folder, in their order. A tcl block without an
+# output prints nothing.
 
 set here [file dirname [file normalize [info script]]]
 set root [file dirname [file dirname $here]]
@@ -39,7 +41,8 @@ proc blocks_of {page} {
             set at $number
             set text {}
         } elseif {$at >= 0 && $line eq "```"} {
-            lappend blocks [dict create kind $kind text [join [lappend text {}] \n] first $at last $number]
+            lappend blocks \
+                [dict create kind $kind text [join [lappend text {}] \n] first $at last $number]
             set at -1
         } elseif {$at >= 0} {
             lappend text $line
@@ -150,7 +153,8 @@ proc updated {page cases outputs} {
     return [join $lines \n]
 }
 
-# Runs a page in a folder of its own; its cases with outputs. With --update the page has them from then on.
+# Runs a page in a folder of its own; its cases with outputs. With --update the page has them from
+# then on.
 proc run_page {name} {
     set file [file join $::root $name]
     set cases [cases_of [blocks_of [read_all $file]]]
@@ -170,7 +174,8 @@ proc tell {number name case output} {
     set block [dict get $case expected]
     set expected [tidy [expr {$block eq "" ? "" : [dict get $block text]}]]
     set got [tidy $output]
-    puts "[expr {$got eq $expected ? "ok" : "not ok"}] $number - $name, line [expr {[dict get $case first] + 1}]"
+    puts "[expr {$got eq $expected ? "ok" : "not ok"}] $number - $name,\
+            line [expr {[dict get $case first] + 1}]"
     show_difference $got $expected
 }
 
@@ -182,7 +187,8 @@ if {[auto_execok gnuplot] eq ""} {
     puts "1..0 # SKIP there is no gnuplot"
     exit
 }
-set folder [file join [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}] tests golden tmp]
+set folder \
+    [file join [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}] tests golden tmp]
 set env(PATH) [file dirname [info nameofexecutable]]:$env(PATH)
 set cases [concat {*}[lmap page $pages {run_page $page}]]
 puts "1..[llength $cases]"

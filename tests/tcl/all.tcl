@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# all.tcl - every tests/tcl/*.test in a process of its own, as many at a time as there are processors; told in TAP.
+# all.tcl - every tests/tcl/*.test in a process of its own, as many at a time as there are
+# processors; told in TAP.
 #   tharsis -no_init -exit tests/tcl/all.tcl ?NAME.test ...?
-# tcltest's verdicts become "ok" and "not ok" lines, all else it says becomes comments. A file that crashes,
-# or says nothing, has failed.
+# tcltest's verdicts become "ok" and "not ok" lines, all else it says becomes comments. A file that
+# crashes, or says nothing, has failed.
 
 set here [file dirname [file normalize [info script]]]
 set files [lsort [glob -directory $here *.test]]
@@ -15,7 +16,8 @@ proc tell {verdict name} {
     puts "$verdict [incr ::count] - $name"
 }
 
-# Starts the next file that has not run. What it says is kept until its turn: verdicts stand in the order of the files.
+# Starts the next file that has not run. What it says is kept until its turn: verdicts stand in the
+# order of the files.
 proc start {} {
     global files next pipes said
     if {$next == [llength $files]} {

@@ -3,7 +3,8 @@
 package require tcltest
 namespace import -force ::tcltest::*
 tcltest::configure -verbose {pass skip error} -tmpdir [file join [expr {
-    [info exists ::env(builddir)] ? $::env(builddir) : [pwd]}] tests tcl tmp [file rootname [file tail $::argv0]]]
+    [info exists ::env(builddir)] ? $::env(builddir) : \
+        [pwd]}] tests tcl tmp [file rootname [file tail $::argv0]]]
 file mkdir [tcltest::temporaryDirectory]
 testConstraint python [expr {[auto_execok python3] ne ""}]
 testConstraint static [expr {![catch {load {} Tharsis}]}]
@@ -29,7 +30,8 @@ proc session_state {} {
     set state {}
     foreach question {
         {get_accels} {get_links} {get_layers} {now} {report_mapping -return_string -format json}
-        {report_search -return_string} {report_summary -return_string} {report_breakpoints -return_string}
+        {report_search -return_string} {report_summary -return_string}\
+            {report_breakpoints -return_string}
         {set_threads}
     } {
         catch $question answer
