@@ -49,8 +49,7 @@ libtharsis_la_SOURCES += \
 	predictor/regress/mlp.c predictor/regress/mlp.h \
 	predictor/regress/mlp_train.c \
 	predictor/regress/predictor_text.c predictor/regress/predictor_text.h \
-	predictor/regress/trees.c predictor/regress/trees.h \
-	predictor/regress/trees_vector.c
+	predictor/regress/trees.c predictor/regress/trees.h
 
 predictordir = $(pkgdatadir)/predictor
 dist_predictor_DATA = predictor/devices.csv

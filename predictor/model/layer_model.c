@@ -11,7 +11,6 @@
 
 #include "base/alloc.h"
 #include "predictor/model/calibration.h"
-#include "predictor/model/jobs.h"
 #include "predictor/model/nearest_device.h"
 
 /* How many terms and features there are follows from any operation. */
@@ -118,7 +117,7 @@ void th_layer_model_look(const th_layer_model *m, const th_op *op, const th_gpu 
     }
 }
 
-enum { BLOCK = 64, CHUNK = 1024 }; /* rows of a learner at once, and of a thread */
+enum { BLOCK = 64 }; /* rows of a learner at once */
 
 static void predict_block(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
                           int device, bool is_law, double *ms)
@@ -157,30 +156,6 @@ static void predict_few(const th_layer_model *m, const th_op *op, size_t n, cons
         th_calibration_run(m, c, op, n, ms);
     else
         th_layer_model_predict_as(m, op, n, gpu, th_layer_model_device(m, gpu->name), false, ms);
-}
-
-typedef struct {
-    const th_layer_model *m;
-    const th_op *op;
-    size_t n;
-    const th_gpu *gpu;
-    double *ms;
-} batch;
-
-static int predict_chunk(void *state, int i, th_error *err)
-{
-    const batch *b = state;
-    size_t from = (size_t)i * CHUNK, n = b->n - from < CHUNK ? b->n - from : CHUNK;
-    (void)err;
-    predict_few(b->m, b->op + from, n, b->gpu, b->ms + from);
-    return 0;
-}
-
-void th_layer_model_predict_many(const th_layer_model *m, const th_op *op, size_t n,
-                                 const th_gpu *gpu, double *ms)
-{
-    batch b = {m, op, n, gpu, ms};
-    th_jobs_run(predict_chunk, &b, (int)((n + CHUNK - 1) / CHUNK), 0, NULL);
 }
 
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)

@@ -99,9 +99,6 @@ bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const t
 int th_layer_model_device(const th_layer_model *m, const char *name);
 /* ms; gpu may be any. */
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
-/* Of n operations on one GPU: ms[i] of op[i]. */
-void th_layer_model_predict_many(const th_layer_model *m, const th_op *op, size_t n,
-                                 const th_gpu *gpu, double *ms);
 
 /* ms, and what a tenth and nine tenths of measurements will be below: by what was held out when
  * learning, the wider the further op or an unknown gpu lies outside of what training had. */

@@ -40,7 +40,7 @@ static void write_question(int32_t question, th_strbuf *out)
     char text[40];
     for (int digits = 3; digits <= DIGITS_MAX; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, threshold);
-        if (th_trees_ask(feature, strtof(text, NULL)) == question)
+        if (th_trees_split(feature, strtof(text, NULL)) == question)
             break;
     }
     th_strbuf_printf(out, " %u<%s", feature, text);
@@ -53,7 +53,7 @@ static void write_node(const th_trees *t, int tree, size_t at, int depth, th_str
         th_strbuf_printf(out, " =%" PRId32, answer);
         return;
     }
-    write_question(t->question[(size_t)tree * (((size_t)1 << t->depth) - 1) + at], out);
+    write_question(t->split[(size_t)tree * (((size_t)1 << t->depth) - 1) + at], out);
     write_node(t, tree, 2 * at + 1, depth + 1, out);
     write_node(t, tree, 2 * at + 2, depth + 1, out);
 }
@@ -115,7 +115,7 @@ static int read_node(tree_reader *t, size_t at, int depth)
         return -1;
     t->at = end;
     size_t place = (size_t)t->tree * (((size_t)1 << t->trees->depth) - 1) + at;
-    t->trees->question[place] = th_trees_ask((unsigned)feature, threshold);
+    t->trees->split[place] = th_trees_split((unsigned)feature, threshold);
     return read_node(t, 2 * at + 1, depth + 1) || read_node(t, 2 * at + 2, depth + 1) ? -1 : 0;
 }
 

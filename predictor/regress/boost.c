@@ -109,8 +109,7 @@ static void lay(th_trees *t, int tree, const node *nodes, unsigned number, size_
         t->leaf[(size_t)tree * (questions + 1) + at - questions] = answer_of(n->value);
         return;
     }
-    t->question[(size_t)tree * questions + at] =
-        n->is_leaf ? 0 : th_trees_ask(n->feature, n->value);
+    t->split[(size_t)tree * questions + at] = n->is_leaf ? 0 : th_trees_split(n->feature, n->value);
     lay(t, tree, nodes, n->is_leaf ? number : n->yes, 2 * at + 1, depth + 1);
     lay(t, tree, nodes, n->is_leaf ? number : n->no, 2 * at + 2, depth + 1);
 }

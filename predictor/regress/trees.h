@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* trees.h - a sum of decision trees, all of one depth, laid out for speed.
+/* trees.h - the sum of an ensemble of decision trees of one depth.
  *
- * A tree of depth D is 2^D - 1 questions "is the feature below the threshold?" in breadth-first
- * order (no: right, the child 2 i + 2) and 2^D answers. Trees that end earlier are filled up with
- * questions whose answers agree. A question is one word: the threshold's key (th_trees_key) without
- * its last 7 bits, and the feature's number in these. So thresholds have 17 significant binary
- * digits. Answers are whole multiples of a unit, so that sums are exact in any order. It asks for
- * no library: those that are trained with one (boost.h) are plain numbers here. */
+ * A tree of depth D is 2^D - 1 splits "is the feature below the threshold?" in breadth-first order
+ * (no: right, the child 2 i + 2) and 2^D leaf values. A branch that ends earlier is filled up with
+ * splits whose leaves are equal. A split is one word: the threshold's key (th_trees_key) without
+ * its last 7 bits, and the feature's number in these; so thresholds have 17 significant binary
+ * digits. Leaf values are integer multiples of TH_TREES_UNIT, so that sums are exact in any order.
+ * Trees need no library; XGBoost trains them (boost.h). */
 #ifndef TH_PREDICTOR_REGRESS_TREES_H
 #define TH_PREDICTOR_REGRESS_TREES_H
 #include <stdbool.h>
@@ -14,16 +14,16 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { TH_TREES_FEATURES_MAX = 128, TH_TREES_BLOCK = 64 };
+enum { TH_TREES_FEATURES_MAX = 128 };
 #define TH_TREES_UNIT 0x1p-14
 
 typedef struct th_trees {
     int n, depth;
-    int32_t *question; /* by tree and place */
-    int32_t *leaf;     /* by tree and answer, in units */
+    int32_t *split; /* by tree and node */
+    int32_t *leaf;  /* by tree and leaf, in units */
 } th_trees;
 
-/* All zero, with room for as many trees as are walked abreast. 0, or -1: memory is out. */
+/* n trees of zeros. 0, or -1: memory is out. */
 int th_trees_init(th_trees *t, int n, int depth);
 void th_trees_clear(th_trees *t);
 
@@ -31,9 +31,6 @@ void th_trees_clear(th_trees *t);
 double th_trees_sum(const th_trees *t, const float *x, size_t width);
 /* Of n rows of width features each; out[i] becomes what th_trees_sum gives. */
 void th_trees_sum_many(const th_trees *t, const float *x, size_t n, size_t width, double *out);
-
-/* Private to trees.c: of TH_TREES_BLOCK rows, at once; false: this processor cannot. */
-bool th_trees_sum_block(const th_trees *t, const float *x, size_t width, double *out);
 
 /* A whole number that is in the order of the floats (but for NAN). */
 static inline int32_t th_trees_key(float x)
@@ -44,7 +41,7 @@ static inline int32_t th_trees_key(float x)
 }
 
 /* The threshold is rounded down, so that a row that is equal to it stays not below. */
-static inline int32_t th_trees_ask(unsigned feature, float threshold)
+static inline int32_t th_trees_split(unsigned feature, float threshold)
 {
     return (int32_t)(((uint32_t)th_trees_key(threshold) & ~(TH_TREES_FEATURES_MAX - 1u)) | feature);
 }

@@ -115,27 +115,18 @@ static void print_calibrated(th_layer_model *model, const th_measurements *m, in
     th_free(rows);
 }
 
-/* One at a time, and in batches: microseconds each, least of some rounds. */
+/* Microseconds of a prediction, least of some rounds. */
 static void print_speed(const th_layer_model *model, const th_measurements *m)
 {
     enum { ROUNDS = 200, ROWS = 4096 };
-    static th_op op[ROWS];
-    static double ms[ROWS];
-    double single = INFINITY, batch = INFINITY, wall = INFINITY, sum = 0;
-    for (size_t i = 0; i < ROWS; i++)
-        op[i] = m->row[i * (m->n_rows / ROWS)].op;
+    double least = INFINITY, sum = 0;
     for (int r = 0; r < ROUNDS; r++) {
         double begun = th_bench_cpu_seconds();
         for (size_t i = 0; i < ROWS; i++)
-            sum += th_layer_model_predict(model, &op[i], &m->device[0]);
-        double between = th_bench_cpu_seconds(), wall_begun = wall_seconds();
-        th_layer_model_predict_many(model, op, ROWS, &m->device[0], ms);
-        single = fmin(single, between - begun);
-        batch = fmin(batch, th_bench_cpu_seconds() - between);
-        wall = fmin(wall, wall_seconds() - wall_begun);
+            sum += th_layer_model_predict(model, &m->row[i * (m->n_rows / ROWS)].op, &m->device[0]);
+        least = fmin(least, th_bench_cpu_seconds() - begun);
     }
-    printf("  a prediction: %.2f us alone, %.2f us of CPU and %.2f us in batches (%g)\n",
-           single / ROWS * 1e6, batch / ROWS * 1e6, wall / ROWS * 1e6, sum / ROUNDS);
+    printf("  a prediction: %.2f us (%g)\n", least / ROWS * 1e6, sum / ROUNDS);
 }
 
 static int train(const th_measurements *m, th_op_kind kind, const size_t *rows, size_t n,

@@ -98,21 +98,6 @@ static void the_law_is_found_again(void)
     th_predictor_free(p);
 }
 
-/* More than a block and a chunk, and one over. */
-static void batches_say_the_same(void)
-{
-    enum { N = 1025 };
-    static th_op op[N];
-    static double ms[N];
-    th_predictor *p = train();
-    for (int i = 0; i < N; i++)
-        op[i] = dense(1 + i % 60, 10 + i, 2000 - i);
-    th_layer_model_predict_many(&p->model[0], op, N, &gpus.gpu[1], ms);
-    for (int i = 0; i < N; i++)
-        CU_ASSERT_EQUAL(ms[i], th_layer_model_predict(&p->model[0], &op[i], &gpus.gpu[1]));
-    th_predictor_free(p);
-}
-
 static void says_what_lies_outside(void)
 {
     char text[200] = "";
@@ -524,7 +509,6 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(the_law_is_found_again),
-        TAP(batches_say_the_same),
         TAP(says_what_lies_outside),
         TAP(a_few_rows_calibrate),
         TAP(a_sum_is_found_again),

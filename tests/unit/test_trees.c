@@ -18,7 +18,7 @@ static th_trees by_hand(void)
     th_trees t;
     CU_ASSERT_EQUAL_FATAL(th_trees_init(&t, 2, 2), 0);
     for (int i = 0; i < 6; i++)
-        t.question[i] = th_trees_ask(feature[i], threshold[i]);
+        t.split[i] = th_trees_split(feature[i], threshold[i]);
     memcpy(t.leaf, leaf, sizeof leaf);
     return t;
 }
@@ -42,10 +42,10 @@ static void trees_by_hand(void)
 static void thresholds_are_rounded_down(void)
 {
     static const float x[] = {-1e30f, -2, -1, -0.5f, 0, 1e-30f, 0.5f, 1, 2, 1e30f};
-    CU_ASSERT_EQUAL(th_trees_threshold(th_trees_ask(127, 1 + 0x1p-17f)), 1);
-    CU_ASSERT_EQUAL(th_trees_threshold(th_trees_ask(3, -1 - 0x1p-17f)), -1 - 127 * 0x1p-23f);
-    CU_ASSERT_EQUAL(th_trees_feature(th_trees_ask(127, -2.5f)), 127);
-    CU_ASSERT_EQUAL(th_trees_threshold(th_trees_ask(0, -2.5f)), -2.5f - 127 * 0x1p-22f);
+    CU_ASSERT_EQUAL(th_trees_threshold(th_trees_split(127, 1 + 0x1p-17f)), 1);
+    CU_ASSERT_EQUAL(th_trees_threshold(th_trees_split(3, -1 - 0x1p-17f)), -1 - 127 * 0x1p-23f);
+    CU_ASSERT_EQUAL(th_trees_feature(th_trees_split(127, -2.5f)), 127);
+    CU_ASSERT_EQUAL(th_trees_threshold(th_trees_split(0, -2.5f)), -2.5f - 127 * 0x1p-22f);
     for (size_t i = 1; i < sizeof x / sizeof *x; i++)
         CU_ASSERT(th_trees_key(x[i - 1]) < th_trees_key(x[i]));
 }
@@ -60,7 +60,7 @@ static double walked(const th_trees *t, const float *x)
     for (size_t tree = 0; tree < (size_t)t->n; tree++) {
         size_t at = 0;
         for (int d = 0; d < t->depth; d++) {
-            int32_t q = t->question[tree * questions + at];
+            int32_t q = t->split[tree * questions + at];
             at = 2 * at + 2 - (x[th_trees_feature(q)] < th_trees_threshold(q));
         }
         sum += t->leaf[tree * (questions + 1) + at - questions];
@@ -69,7 +69,7 @@ static double walked(const th_trees *t, const float *x)
 }
 
 /* Any depth, numbers of trees and rows; every third number of a row is one that is asked for. */
-static void walks_abreast_are_walks(void)
+static void eight_walks_at_a_time_are_walks(void)
 {
     static float x[WALKS * WALK_WIDTH];
     static double many[WALKS];
@@ -79,9 +79,9 @@ static void walks_abreast_are_walks(void)
         int n = 1 + 7 * depth, questions = (1 << depth) - 1;
         CU_ASSERT_EQUAL_FATAL(th_trees_init(&t, n, depth), 0);
         for (int i = 0; i < n * questions; i++)
-            t.question[i] =
-                th_trees_ask((unsigned)th_random_below(rng, WALK_WIDTH),
-                             (float)th_random_below(rng, 8) - 4 + (float)(i % 3 == 0) / 3);
+            t.split[i] =
+                th_trees_split((unsigned)th_random_below(rng, WALK_WIDTH),
+                               (float)th_random_below(rng, 8) - 4 + (float)(i % 3 == 0) / 3);
         for (int i = 0; i < n * (questions + 1); i++)
             t.leaf[i] = (int32_t)th_random_below(rng, 2000) - 1000;
         for (int i = 0; i < WALKS * WALK_WIDTH; i++)
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(trees_by_hand),
         TAP(thresholds_are_rounded_down),
-        TAP(walks_abreast_are_walks),
+        TAP(eight_walks_at_a_time_are_walks),
         TAP(boosting_learns_and_repeats),
         TAP(the_library_says_what_is_wrong),
         TAP(text_of_the_library_is_understood_or_refused),
