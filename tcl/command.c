@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/names.h"
 #include "base/units.h"
-#include "tcl/session.h"
+#include "report/session/session.h"
 
 const th_command *const th_command_families[] = {
     th_session_commands,    th_shown_commands,       th_build_commands,

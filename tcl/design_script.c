@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/names.h"
-#include "tcl/session.h"
+#include "report/session/session.h"
 
 enum { MICROSECONDS = 1000000, PS_PER_MICROSECOND = 1000000, MESSAGE_MAX = 300 };
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "tcl/session.h"
+#include "report/session/session.h"
 
 static const char session_key[] = "tharsis";
 

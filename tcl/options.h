@@ -2,7 +2,7 @@
 /* options.h - options that several commands share. */
 #ifndef TH_TCL_OPTIONS_H
 #define TH_TCL_OPTIONS_H
-#include "tcl/session.h"
+#include "report/session/session.h"
 
 const char *th_network_name(int i);  /* of th_network_types; NULL after the last */
 const char *th_weights_name(int i);  /* equal latency */

@@ -2,7 +2,7 @@
 /* report_call.c - reports as commands give them. */
 #include <config.h>
 #include "tcl/report_call.h"
-#include "tcl/sections.h"
+#include "report/sections/sections.h"
 
 th_format th_report_format(const th_call *c)
 {

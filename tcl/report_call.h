@@ -4,8 +4,8 @@
  * or returned) */
 #ifndef TH_TCL_REPORT_CALL_H
 #define TH_TCL_REPORT_CALL_H
-#include "tcl/report.h"
-#include "tcl/session.h"
+#include "report/table/report.h"
+#include "report/session/session.h"
 
 /* Records take the first two alone. */
 enum { REPORT_FORMAT, REPORT_RETURN_STRING, REPORT_LIMIT, REPORT_SORT_BY, REPORT_N_OPTIONS };

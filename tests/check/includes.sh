@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# includes.sh - arrows point downwards: base < topology, workloads < predictor < sim < mapper < tcl.
+# includes.sh - arrows point downwards: base < topology, workloads, study < predictor < sim < mapper < report < tcl.
 # One TAP line per folder; a breach is named by file and line.
 cd "${srcdir:-.}" || exit 1
 
@@ -13,7 +13,7 @@ allowed() {
     sim) echo "base topology workloads" ;;
     mapper) echo "base topology workloads predictor sim" ;;
     study) echo "base" ;;
-    tcl) echo "base topology workloads predictor sim mapper study" ;;
+    tcl) echo "base topology workloads predictor sim mapper study report" ;;
     esac
 }
 

@@ -3,12 +3,12 @@
  * whichever part of its work sees it, what is said is what the command promises, catch does not
  * swallow it, and the promise is kept. */
 #include <config.h>
-#include "tcl/interrupt.h"
+#include "report/session/interrupt.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/strbuf.h"
 #include "tcl/init.h"
-#include "tcl/session.h"
+#include "report/session/session.h"
 #include "tests/unit/tap.h"
 
 typedef struct interrupted {

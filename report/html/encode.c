@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* encode.c - numbers in few bytes, for a page that stays small.
+ * A number takes seven bits a byte, the lowest first, with the eighth set where more follow
+ * (LEB128, as in DWARF 5, section 7.6); one with a sign is folded first: 0 -1 1 -2 ... becomes 0 1
+ * 2 3. All of them together are deflated (RFC 1951), for what a stream of inputs does comes again
+ * and again. */
+#include <config.h>
+#include "report/html/parts.h"
+
+enum { BITS = 7, MORE = 0x80 };
+
+void th_encode_number(th_strbuf *bytes, uint64_t n)
+{
+    unsigned char text[10]; /* 64 bits, seven at a time */
+    size_t length = 0;
+    for (; n >= MORE; n >>= BITS)
+        text[length++] = (unsigned char)(n | MORE);
+    text[length++] = (unsigned char)n;
+    th_strbuf_add_bytes(bytes, text, length);
+}
+
+void th_encode_signed(th_strbuf *bytes, int64_t n)
+{
+    uint64_t folded = (uint64_t)n << 1;
+    th_encode_number(bytes, n < 0 ? ~folded : folded);
+}
+
+void th_encode_base64(th_strbuf *out, const th_strbuf *bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < bytes->length; i += 3) {
+        unsigned three = 0;
+        size_t n = bytes->length - i < 3 ? bytes->length - i : 3;
+        for (size_t k = 0; k < 3; k++)
+            three = three << 8 | (k < n ? (unsigned char)bytes->text[i + k] : 0);
+        char text[] = {digits[three >> 18], digits[three >> 12 & 63],
+                       n > 1 ? digits[three >> 6 & 63] : '=', n > 2 ? digits[three & 63] : '='};
+        th_strbuf_add_bytes(out, text, sizeof text);
+    }
+    out->failed |= bytes->failed;
+}
+
+int th_encode_packed(Tcl_Interp *interp, th_strbuf *out, const th_strbuf *bytes)
+{
+    enum { BEST = 9 };
+    Tcl_Obj *plain = Tcl_NewByteArrayObj((unsigned char *)bytes->text, (Tcl_Size)bytes->length);
+    Tcl_IncrRefCount(plain);
+    int rc =
+        bytes->failed ? TCL_ERROR : Tcl_ZlibDeflate(interp, TCL_ZLIB_FORMAT_RAW, plain, BEST, NULL);
+    if (rc == TCL_OK) {
+        Tcl_Size n;
+        char *packed = (char *)Tcl_GetByteArrayFromObj(Tcl_GetObjResult(interp), &n);
+        th_encode_base64(out, &(th_strbuf){.text = packed, .length = (size_t)n});
+    }
+    Tcl_ResetResult(interp);
+    Tcl_DecrRefCount(plain);
+    return rc == TCL_OK && !out->failed ? 0 : -1;
+}
+
+/* How many bytes follow the first one of a character; -1: no character begins so. */
+static int bytes_after(unsigned char first)
+{
+    if (first < 0x80)
+        return 0;
+    if (first >= 0xF0 && first < 0xF8)
+        return 3;
+    if (first >= 0xE0 && first < 0xF0)
+        return 2;
+    return first >= 0xC0 && first < 0xE0 ? 1 : -1;
+}
+
+/* Bytes that are no UTF-8 become the character that stands for such. */
+uint32_t th_encode_next(const char **text)
+{
+    enum { REPLACEMENT = 0xFFFD };
+    const unsigned char *at = (const unsigned char *)*text;
+    int more = bytes_after(at[0]);
+    uint32_t c = more > 0 ? at[0] & (0x3Fu >> more) : at[0];
+    (*text)++;
+    if (more < 0)
+        return REPLACEMENT;
+    for (int i = 1; i <= more; i++) {
+        if ((at[i] & 0xC0) != 0x80)
+            return REPLACEMENT;
+        c = c << 6 | (at[i] & 0x3F);
+        (*text)++;
+    }
+    return c;
+}
+
+/* "<" is written as its number, so that no text ends the block or begins a comment. */
+void th_encode_json(th_strbuf *out, const char *text)
+{
+    enum { PLANE = 0x10000 };
+    th_strbuf_add(out, "\"");
+    while (*text != '\0') {
+        uint32_t c = th_encode_next(&text);
+        if (c >= PLANE)
+            th_strbuf_printf(out, "\\u%04x\\u%04x", (unsigned)(0xD800 + ((c - PLANE) >> 10)),
+                             (unsigned)(0xDC00 + ((c - PLANE) & 0x3FF)));
+        else if (c < ' ' || c > '~' || c == '<' || c == '"' || c == '\\')
+            th_strbuf_printf(out, "\\u%04x", (unsigned)c);
+        else
+            th_strbuf_printf(out, "%c", (char)c);
+    }
+    th_strbuf_add(out, "\"");
+}

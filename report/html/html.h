@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* html.h - a run as one HTML file that needs nothing else: no network, no other file.
+ *
+ * The skeleton is report.html, its looks report.css, what moves in it *.js; embed.awk makes them
+ * part of the program. The same run gives the same bytes: no clock, no path, no address. */
+#ifndef TH_REPORT_HTML_HTML_H
+#define TH_REPORT_HTML_HTML_H
+#include "report/session/session.h"
+
+/* Appends the page of the session's run, which must have begun. 0 or -1. */
+int th_html_page(th_session *s, th_strbuf *out, th_error *err);
+
+#endif

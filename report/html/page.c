@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* page.c - the page as a whole: the skeleton, with each {{name}} replaced by what a function of the
+ * table below writes. Sections that the run has nothing for (a program made by hand has no layers)
+ * are left out. */
+#include <config.h>
+#include <string.h>
+#include "report/html/html.h"
+#include "report/html/parts.h"
+#include "report/sections/sections.h"
+
+/* A table of thousands of rows helps nobody, and would not fit: the reports print them all. */
+enum { ROWS_MAX = 1000, PATH_MAX_ROWS = 200, HELD_UP_MAX_ROWS = 20 };
+
+/* ---- what is there ---- */
+
+static bool has_mapping(const th_html *p)
+{
+    return p->session->mapping != NULL;
+}
+
+static bool has_search(const th_html *p)
+{
+    return has_mapping(p) && p->session->searched.n_found > 0;
+}
+
+static bool has_collectives(const th_html *p)
+{
+    return p->session->simulation->program->n_collectives > 0;
+}
+
+static bool has_energy(const th_html *p)
+{
+    return p->result->has_energy;
+}
+
+static bool has_always(const th_html *p)
+{
+    (void)p;
+    return true;
+}
+
+/* ---- sections made of tables ---- */
+
+typedef int (*th_section)(th_session *s, th_report *r, th_error *err);
+
+/* The tables of a section, or those of them that are called so; sort_by: a column, or NULL. */
+static int add_tables(th_html *p, th_section section, const char *label, const char *sort_by)
+{
+    th_report *r = th_report_new("page", "");
+    if (r == NULL)
+        return th_error_no_memory(p->err);
+    int rc = section(p->session, r, p->err);
+    for (th_table *t = r->first; rc == 0 && t != NULL; t = t->next) {
+        int column = sort_by != NULL && t == r->first ? th_table_column(t, sort_by, p->err) : -1;
+        if (column >= 0)
+            th_table_sort(t, column);
+        th_table_limit(t, ROWS_MAX);
+        if (t->title != NULL && t != r->first)
+            th_strbuf_printf(p->out, "<h3>%s</h3>\n", t->title);
+        if (t->is_record)
+            th_html_record(t, p->out);
+        else
+            th_html_table(t, t->title != NULL && t != r->first ? t->title : label, p->out);
+    }
+    if (rc == 0)
+        rc = th_report_state(r, p->err);
+    th_report_free(r);
+    return rc;
+}
+
+static int section_path(th_session *s, th_report *r, th_error *err)
+{
+    return th_section_path(s, r, PATH_MAX_ROWS, err) != 0 || th_section_path_parts(s, r, err) != 0
+               ? -1
+               : th_section_held_up(s, r, HELD_UP_MAX_ROWS, err);
+}
+
+static int section_mapped(th_session *s, th_report *r, th_error *err)
+{
+    return th_section_layers(s, r, true, err);
+}
+
+static int section_links(th_session *s, th_report *r, th_error *err)
+{
+    return th_section_links(s, r, true, err);
+}
+
+static int section_energy(th_session *s, th_report *r, th_error *err)
+{
+    return th_section_energy(s, r, s->made == NULL, err);
+}
+
+static int write_summary(th_html *p)
+{
+    return add_tables(p, th_section_summary, "Models", NULL);
+}
+
+static int write_path(th_html *p)
+{
+    return add_tables(p, section_path, "Critical path", NULL);
+}
+
+static int write_layers(th_html *p)
+{
+    return add_tables(p, th_section_layer_figures, "Layers", NULL);
+}
+
+static int write_mapping(th_html *p)
+{
+    int rc = add_tables(p, th_section_sets, "Sets of accelerators", NULL);
+    th_strbuf_add(p->out, "<h3>Layers</h3>\n");
+    return rc != 0 ? rc : add_tables(p, section_mapped, "Layers by set and strategy", NULL);
+}
+
+static int write_utilization(th_html *p)
+{
+    return add_tables(p, th_section_accels, "Accelerators", NULL);
+}
+
+static int write_links(th_html *p)
+{
+    return add_tables(p, section_links, "Links", "load");
+}
+
+static int write_collectives(th_html *p)
+{
+    return add_tables(p, th_section_collectives, "Collectives", NULL);
+}
+
+static int write_energy(th_html *p)
+{
+    return add_tables(p, section_energy,
+                      p->session->made == NULL ? "Energy by layer" : "Energy by accelerator", NULL);
+}
+
+static int write_memory(th_html *p)
+{
+    return add_tables(p, th_section_memory, "Memory", NULL);
+}
+
+static int write_search(th_html *p)
+{
+    int rc = add_tables(p, th_section_search, "Search", NULL);
+    th_strbuf_add(p->out, "<h3>Every best so far</h3>\n");
+    return rc != 0 ? rc : add_tables(p, th_section_convergence, "Every best so far", NULL);
+}
+
+static const struct {
+    const char *id, *title;
+    bool (*is_there)(const th_html *p);
+    int (*write)(th_html *p);
+} sections[] = {
+    {"summary", "Summary", has_always, write_summary},
+    {"topology", "System", has_always, th_html_topology},
+    {"timeline", "Timeline", has_always, th_html_timeline},
+    {"path", "Critical path", has_always, write_path},
+    {"layers", "Layers", has_mapping, write_layers},
+    {"mapping", "Mapping", has_mapping, write_mapping},
+    {"utilization", "Accelerators", has_mapping, write_utilization},
+    {"links", "Links", has_always, write_links},
+    {"collectives", "Collectives", has_collectives, write_collectives},
+    {"energy", "Energy", has_energy, write_energy},
+    {"memory", "Memory", has_mapping, write_memory},
+    {"search", "Search", has_search, write_search},
+};
+enum { N_SECTIONS = sizeof sections / sizeof *sections };
+
+/* ---- slots of the skeleton ---- */
+
+static int slot_title(th_html *p)
+{
+    const th_session *s = p->session;
+    th_html_text(p->out, s->made != NULL ? s->made->name : s->workload->name);
+    th_strbuf_add(p->out, " on ");
+    th_html_text(p->out, s->system->name);
+    return 0;
+}
+
+static int slot_style(th_html *p)
+{
+    th_strbuf_add(p->out, th_html_style);
+    return 0;
+}
+
+static int slot_script(th_html *p)
+{
+    th_strbuf_add(p->out, th_html_script);
+    return 0;
+}
+
+/* What tells inputs of one name apart. */
+static int add_digests(th_html *p)
+{
+    char system[20], workload[20];
+    int rc = th_session_input_digests(p->session, system, workload, sizeof system);
+    th_strbuf_printf(p->out, "<div><dt>digests</dt><dd>system %s", system);
+    if (p->session->workload != NULL)
+        th_strbuf_printf(p->out, ", workload %s", workload);
+    th_strbuf_add(p->out, "</dd></div>\n");
+    return rc != 0 ? th_error_no_memory(p->err) : 0;
+}
+
+/* The lines that stand on top of every report, and what tells inputs of one name apart. */
+static int slot_head(th_html *p)
+{
+    th_report *r = th_report_new("page", "");
+    if (r == NULL)
+        return th_error_no_memory(p->err);
+    th_section_head(p->session, r, p->err);
+    for (int i = 0; i < r->n_head; i++) {
+        if (!r->head[i].is_line)
+            continue;
+        th_strbuf_printf(p->out, "<div><dt>%s</dt><dd>", r->head[i].key);
+        th_html_text(p->out, r->head[i].value.text);
+        th_strbuf_add(p->out, "</dd></div>\n");
+    }
+    th_report_free(r);
+    return add_digests(p);
+}
+
+static int slot_contents(th_html *p)
+{
+    for (int i = 0; i < N_SECTIONS; i++)
+        if (sections[i].is_there(p))
+            th_strbuf_printf(p->out, "<a href=\"#%s\">%s</a>\n", sections[i].id, sections[i].title);
+    return 0;
+}
+
+static int slot_sections(th_html *p)
+{
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < N_SECTIONS; i++) {
+        if (!sections[i].is_there(p))
+            continue;
+        th_strbuf_printf(p->out,
+                         "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n",
+                         sections[i].id, sections[i].id, sections[i].id, sections[i].title);
+        rc = sections[i].write(p);
+        th_strbuf_add(p->out, "</section>\n");
+    }
+    return rc;
+}
+
+static const struct {
+    const char *name;
+    int (*write)(th_html *p);
+} slots[] = {
+    {"title", slot_title},   {"style", slot_style},       {"head", slot_head},
+    {"script", slot_script}, {"contents", slot_contents}, {"sections", slot_sections},
+};
+enum { N_SLOTS = sizeof slots / sizeof *slots };
+
+static int write_slot(th_html *p, const char *name, size_t length)
+{
+    for (int i = 0; i < N_SLOTS; i++)
+        if (strlen(slots[i].name) == length && memcmp(slots[i].name, name, length) == 0)
+            return slots[i].write(p);
+    return 0;
+}
+
+int th_html_page(th_session *s, th_strbuf *out, th_error *err)
+{
+    th_html p = {.session = s, .out = out, .err = err};
+    p.result = th_simulation_result(s->simulation, err);
+    if (p.result == NULL)
+        return -1;
+    const char *at = th_html_skeleton, *slot;
+    while ((slot = strstr(at, "{{")) != NULL) {
+        const char *end = strstr(slot, "}}");
+        th_strbuf_add_bytes(out, at, (size_t)(slot - at));
+        if (write_slot(&p, slot + 2, (size_t)(end - slot - 2)) != 0)
+            return -1;
+        at = end + 2;
+    }
+    th_strbuf_add(out, at);
+    return out->failed ? th_error_no_memory(err) : 0;
+}

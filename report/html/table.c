@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* table.c - the tables of reports as HTML: the columns, units and digits are those of the text. */
+#include <config.h>
+#include <ctype.h>
+#include <string.h>
+#include "report/html/parts.h"
+
+/* What is not ASCII is written as its number, so that the page does not depend on how the file is
+ * encoded. */
+void th_html_text(th_strbuf *out, const char *text)
+{
+    while (text != NULL && *text != '\0') {
+        uint32_t c = th_encode_next(&text);
+        if (c > '~' || c == '&' || c == '<' || c == '>' || c == '"')
+            th_strbuf_printf(out, "&#%u;", (unsigned)c);
+        else
+            th_strbuf_printf(out, "%c", (char)c);
+    }
+}
+
+/* Digits in threes, and a little room between a number and its unit. */
+#define THIN "&#8239;"
+
+static void add_count(th_strbuf *out, const char *digits)
+{
+    for (size_t left = strlen(digits); *digits != '\0'; digits++, left--)
+        th_strbuf_printf(out, "%c%s", *digits,
+                         left > 1 && left % 3 == 1 && *digits != '-' ? THIN : "");
+}
+
+/* Reports in text are ASCII; here a microsecond has its letter. */
+static void add_unit(th_strbuf *out, const char *unit)
+{
+    if (strcmp(unit, "us") == 0)
+        th_strbuf_add(out, "&#181;s");
+    else
+        th_html_text(out, unit);
+}
+
+static void add_value(th_strbuf *out, const th_quantity *q)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    th_report_value(&text, q);
+    size_t number = text.text != NULL ? strspn(text.text, "-+.0123456789") : 0;
+    if (q->kind == TH_KIND_COUNT && number > 0 && text.text[number] == '\0') {
+        add_count(out, text.text);
+    } else if (q->kind != TH_KIND_TEXT && number > 0 && isalpha((unsigned char)text.text[number])) {
+        th_strbuf_printf(out, "%.*s" THIN, (int)number, text.text);
+        add_unit(out, text.text + number);
+    } else {
+        th_html_text(out, text.text);
+    }
+    out->failed |= text.failed;
+    th_strbuf_clear(&text);
+}
+
+/* What a heading is called where it stands alone: in text, headings of stalls and of traffic stand
+ * side by side. */
+static const char *title_of(const th_column *c)
+{
+    static const struct {
+        const char *name, *title;
+    } longer[] = {
+        {"stall_input", "stall, input"},     {"stall_weight", "stall, weight"},
+        {"stall_partial", "stall, partial"}, {"stall_output", "stall, output"},
+        {"dram_read", "DRAM read"},          {"dram_written", "DRAM written"},
+        {"roofline", "\303\227 roofline"},
+    };
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
+        if (strcmp(longer[i].name, c->name) == 0)
+            return longer[i].title;
+    return c->title;
+}
+
+static bool is_number(const th_column *c)
+{
+    return c->kind != TH_KIND_TEXT;
+}
+
+/* The column that names a row comes first: that of the text, but for the critical path, whose tasks
+ * stand in its last column. */
+static int lead_of(const th_table *t)
+{
+    int lead = 0;
+    for (int c = 0; c < t->n_columns; c++)
+        if (strcmp(t->columns[c].name, "what") == 0)
+            lead = c;
+    return lead;
+}
+
+/* The i-th column as shown. */
+static int column_at(int i, int lead)
+{
+    return i == 0 ? lead : i <= lead ? i - 1 : i;
+}
+
+static void add_heading(const th_shown_table *t, th_strbuf *out)
+{
+    int lead = lead_of(&t->table);
+    th_strbuf_add(out, "<thead><tr>");
+    for (int i = 0; i < t->table.n_columns; i++) {
+        int c = column_at(i, lead);
+        const th_column *column = &t->table.columns[c];
+        th_strbuf_printf(out, "<th scope=\"col\" data-name=\"%s\"%s>", column->name,
+                         is_number(column) ? " class=\"n\"" : "");
+        th_html_text(out, title_of(column));
+        if (t->unit[c][0] != '\0') {
+            th_strbuf_add(out, " <span class=\"unit\">");
+            add_unit(out, t->unit[c]);
+            th_strbuf_add(out, "</span>");
+        }
+        th_strbuf_add(out, "</th>");
+    }
+    th_strbuf_add(out, "</tr></thead>\n");
+}
+
+static void add_row(const th_shown_table *t, char *const *texts, th_strbuf *out)
+{
+    int lead = lead_of(&t->table);
+    th_strbuf_add(out, "<tr>");
+    for (int i = 0; i < t->table.n_columns; i++) {
+        int c = column_at(i, lead);
+        bool is_name = i == 0 && !is_number(&t->table.columns[c]);
+        th_strbuf_add(out, is_name                           ? "<th scope=\"row\">"
+                           : is_number(&t->table.columns[c]) ? "<td class=\"n\">"
+                                                             : "<td>");
+        if (texts[c] != NULL && strcmp(texts[c], "-") == 0)
+            th_strbuf_add(out, "&ndash;");
+        else
+            th_html_text(out, texts[c]);
+        th_strbuf_add(out, is_name ? "</th>" : "</td>");
+    }
+    th_strbuf_add(out, "</tr>\n");
+}
+
+void th_html_table(const th_table *t, const char *label, th_strbuf *out)
+{
+    th_shown_table shown;
+    if (!th_table_show(t, &shown)) {
+        out->failed = true;
+        return;
+    }
+    size_t n = (size_t)shown.table.n_columns;
+    th_strbuf_printf(out,
+                     "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">"
+                     "<table id=\"table-%s\" class=\"sortable\">\n",
+                     label, t->name);
+    add_heading(&shown, out);
+    th_strbuf_add(out, "<tbody>\n");
+    for (size_t row = 0; row < t->n_rows; row++)
+        add_row(&shown, &shown.texts[row * n], out);
+    th_strbuf_add(out, "</tbody>");
+    if (t->total != NULL) {
+        th_strbuf_add(out, "<tfoot>");
+        add_row(&shown, &shown.texts[t->n_rows * n], out);
+        th_strbuf_add(out, "</tfoot>");
+    }
+    th_strbuf_add(out, "</table></div>\n");
+    if (t->n_hidden > 0)
+        th_strbuf_printf(out, "<p class=\"note\">%zu more rows are not shown.</p>\n", t->n_hidden);
+}
+
+void th_html_record(const th_table *t, th_strbuf *out)
+{
+    th_strbuf_add(out, "<dl>\n");
+    for (int c = 0; t->n_rows > 0 && c < t->n_columns; c++) {
+        if (t->columns[c].title == NULL || t->cells[c].is_absent)
+            continue;
+        th_strbuf_add(out, "<div><dt>");
+        th_html_text(out, t->columns[c].title);
+        th_strbuf_add(out, "</dt><dd>");
+        add_value(out, &t->cells[c]);
+        th_strbuf_add(out, "</dd></div>\n");
+    }
+    th_strbuf_add(out, "</dl>\n");
+}

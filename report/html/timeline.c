@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* timeline.c - the spans of a run as one block of JSON, for timeline.js.
+ *
+ *   collect rows and pack them (with fewer spans, until they are small enough) -> write the block
+ * Tasks are listed once, by start; rows name them by their place in that list. All that is one
+ * stream of numbers (encode.c), the tasks first, then row after row. Of a task, in this order:
+ * kind, start since the task before it, duration, number (signed difference), layer (signed
+ * difference), input; then of a compute its accelerator's node (signed difference) and its work; of
+ * a transfer sender, receiver, bytes; of a collective its place among them, bytes. Of a span in a
+ * row: four times the distance of its task from that of the span before it, plus two if it is
+ * backwards, plus one if it stands for several tasks; then, of those alone, start since the start
+ * of the span before it, length, number of tasks, sum of their durations. */
+#include <config.h>
+#include <inttypes.h>
+#include "base/alloc.h"
+#include "report/html/parts.h"
+#include "report/html/tracks.h"
+
+typedef struct th_spans_page {
+    th_html *page;
+    th_tracks tracks;
+    const th_program *program;
+    int32_t *place; /* of a task in the list; -1: it is in no span */
+    int32_t *work;  /* works in the order of their first task; -1: not yet */
+    int32_t *works; /* the works themselves */
+    int32_t n_works, n_tasks;
+    th_strbuf packed; /* the stream */
+} th_spans_page;
+
+/* ---- tasks ---- */
+
+static void mark_tasks(th_spans_page *g)
+{
+    for (int32_t t = 0; t < g->program->n_tasks; t++)
+        g->place[t] = -1;
+    for (int i = 0; i < g->tracks.n; i++)
+        for (size_t s = 0; s < g->tracks.tracks[i].n; s++)
+            g->place[g->tracks.tracks[i].spans[s].task] = 0;
+    for (int32_t i = 0; i < g->tracks.n_started; i++)
+        if (g->place[g->tracks.order[i]] == 0)
+            g->place[g->tracks.order[i]] = g->n_tasks++;
+}
+
+static int32_t work_of(th_spans_page *g, int32_t work)
+{
+    if (g->work[work] < 0) {
+        g->works[g->n_works] = work;
+        g->work[work] = g->n_works++;
+    }
+    return g->work[work];
+}
+
+static void add_kind(th_spans_page *g, const th_task *t, int32_t *node, th_strbuf *bytes)
+{
+    switch ((th_task_kind)t->kind) {
+    case TH_TASK_COMPUTE:
+        th_encode_signed(bytes, t->node - *node);
+        th_encode_number(bytes, (uint64_t)work_of(g, t->work));
+        *node = t->node;
+        break;
+    case TH_TASK_TRANSFER:
+        th_encode_number(bytes, (uint64_t)t->node);
+        th_encode_number(bytes, (uint64_t)t->peer);
+        th_encode_number(bytes, (uint64_t)t->bytes);
+        break;
+    case TH_TASK_COLLECTIVE:
+        th_encode_number(bytes, (uint64_t)t->work);
+        th_encode_number(bytes, (uint64_t)t->bytes);
+        break;
+    case TH_TASK_HOST:
+        break;
+    }
+}
+
+static void encode_tasks(th_spans_page *g, th_strbuf *bytes)
+{
+    th_time before = 0;
+    int32_t number = 0, layer = 0, node = 0;
+    for (int32_t i = 0; i < g->tracks.n_started; i++) {
+        int32_t task = g->tracks.order[i];
+        const th_task *t = &g->program->tasks[task];
+        th_time start = g->page->result->tasks[task].start_ps;
+        if (g->place[task] < 0)
+            continue;
+        th_encode_number(bytes, (uint64_t)t->kind);
+        th_encode_number(bytes, (uint64_t)(start - before));
+        th_encode_number(bytes, (uint64_t)(th_tracks_end(&g->tracks, task) - start));
+        th_encode_signed(bytes, task - number);
+        th_encode_signed(bytes, t->layer - layer);
+        th_encode_number(bytes, (uint64_t)t->input);
+        add_kind(g, t, &node, bytes);
+        before = start;
+        number = task;
+        layer = t->layer;
+    }
+}
+
+/* ---- rows ---- */
+
+static void encode_spans(const th_spans_page *g, const th_track *t, th_strbuf *bytes)
+{
+    int32_t before = 0;
+    th_time start = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const th_span *s = &t->spans[i];
+        int64_t step = g->place[s->task] - before;
+        bool is_one = s->count == 1;
+        th_encode_number(bytes, (uint64_t)(step < 0 ? -step : step) << 2 |
+                                    (uint64_t)(step < 0) << 1 | !is_one);
+        if (!is_one) {
+            th_encode_number(bytes, (uint64_t)(s->start - start));
+            th_encode_number(bytes, (uint64_t)(s->end - s->start));
+            th_encode_number(bytes, (uint64_t)s->count);
+            th_encode_number(bytes, (uint64_t)s->busy);
+        }
+        before = g->place[s->task];
+        start = s->start;
+    }
+}
+
+static const char *object_name(const th_spans_page *g, const th_track *t)
+{
+    const th_system *s = g->page->session->system;
+    switch ((th_track_kind)t->kind) {
+    case TH_TRACK_ACCEL:
+        return s->nodes[s->accel_node[t->object]].name;
+    case TH_TRACK_LINK:
+        return s->links[t->object].name;
+    case TH_TRACK_PATH:
+    case TH_TRACK_COLLECTIVE:
+    case TH_N_TRACK_KINDS:
+        break;
+    }
+    return "";
+}
+
+static void add_tracks(th_spans_page *g)
+{
+    static const char *const kinds[TH_N_TRACK_KINDS] = {"path", "accel", "link", "collective"};
+    th_strbuf *out = g->page->out;
+    th_strbuf_printf(out, ",\n\"tasks\":%d,\n\"tracks\":[", (int)g->n_tasks);
+    for (int i = 0; i < g->tracks.n; i++) {
+        const th_track *t = &g->tracks.tracks[i];
+        th_strbuf_printf(out, "%s\n{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "", kinds[t->kind]);
+        th_encode_json(out, object_name(g, t));
+        th_strbuf_printf(out, ",\"n\":%zu}", t->n);
+    }
+    th_strbuf_add(out, "]");
+}
+
+/* ---- what tasks refer to ---- */
+
+/* Multiply-accumulates; attention and the like; everything else: what colours tell apart. */
+static int class_of(const th_layer *l)
+{
+    switch (l->kind) {
+    case TH_LAYER_CONV:
+        return 0;
+    case TH_LAYER_FC:
+    case TH_LAYER_MATMUL:
+    case TH_LAYER_LSTM:
+    case TH_LAYER_GRU:
+        return 1;
+    case TH_LAYER_EMBEDDING:
+    case TH_LAYER_POOL:
+    case TH_LAYER_ELEMENTWISE:
+    case TH_LAYER_NORM:
+    case TH_LAYER_SOFTMAX:
+    case TH_LAYER_CONCAT:
+    case TH_LAYER_SLICE:
+        break;
+    }
+    return 2;
+}
+
+static void add_names(th_spans_page *g)
+{
+    th_strbuf *out = g->page->out;
+    const th_session *s = g->page->session;
+    th_strbuf_add(out, ",\n\"layers\":[");
+    for (int l = 0; s->workload != NULL && l < s->workload->n_layers; l++) {
+        th_strbuf_add(out, l > 0 ? ",[" : "[");
+        th_encode_json(out, s->workload->layers[l].name);
+        th_strbuf_printf(out, ",%d]", class_of(&s->workload->layers[l]));
+    }
+    th_strbuf_add(out, "],\n\"nodes\":[");
+    for (int n = 0; n < s->system->n_nodes; n++) {
+        th_strbuf_add(out, n > 0 ? "," : "");
+        th_encode_json(out, s->system->nodes[n].name);
+    }
+    th_strbuf_add(out, "],\n\"collectives\":[");
+    for (int c = 0; c < g->program->n_collectives; c++) {
+        const th_collective *x = th_simulation_collective(s->simulation, c);
+        th_strbuf_printf(out, "%s[\"%s\",%d,\"%s\"]", c > 0 ? "," : "",
+                         th_collective_names[x->kind], (int)x->n_ranks,
+                         x->algorithm != NULL ? x->algorithm->name : "");
+    }
+    th_strbuf_add(out, "]");
+}
+
+/* Of each work: time computing, bytes that its engines move, bits per second of the DRAM (0: it
+ * never limits). */
+static void add_works(th_spans_page *g)
+{
+    th_strbuf *out = g->page->out;
+    th_strbuf_add(out, ",\n\"works\":[");
+    for (int32_t i = 0; i < g->n_works; i++) {
+        const th_work *w =
+            th_works_get(th_lower_works(g->page->session->simulation->lower), g->works[i]);
+        const int64_t *moved = w->folded.moved_bytes;
+        int64_t dram = w->port.bits_per_s < TH_UNLIMITED ? w->port.bits_per_s : 0;
+        th_strbuf_printf(
+            out, "%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "]",
+            i > 0 ? "," : "", w->folded.busy_ps, moved[TH_ENGINE_INPUT], moved[TH_ENGINE_WEIGHT],
+            moved[TH_ENGINE_PARTIAL], moved[TH_ENGINE_OUTPUT], dram);
+    }
+    th_strbuf_add(out, "]");
+}
+
+/* ---- all of it ---- */
+
+/* One more than the greatest number of a work. */
+static int32_t count_works(const th_program *p)
+{
+    int32_t n = 0;
+    for (int32_t t = 0; t < p->n_tasks; t++)
+        if (p->tasks[t].kind == TH_TASK_COMPUTE && p->tasks[t].work >= n)
+            n = p->tasks[t].work + 1;
+    return n;
+}
+
+static int make_places(th_spans_page *g)
+{
+    int32_t works = count_works(g->program);
+    g->place = th_alloc_array((size_t)g->program->n_tasks + 1, sizeof *g->place);
+    g->work = th_alloc_array((size_t)works + 1, sizeof *g->work);
+    g->works = th_alloc_array((size_t)works + 1, sizeof *g->works);
+    if (g->place == NULL || g->work == NULL || g->works == NULL)
+        return -1;
+    for (int32_t w = 0; w < works; w++)
+        g->work[w] = -1;
+    mark_tasks(g);
+    return 0;
+}
+
+static void forget(th_spans_page *g)
+{
+    th_tracks_clear(&g->tracks);
+    th_free(g->place);
+    th_free(g->work);
+    th_free(g->works);
+    th_strbuf_clear(&g->packed);
+}
+
+/* At most so many spans. 0, or -1 with nothing to forget. */
+static int pack(th_spans_page *g, th_html *p, int64_t most)
+{
+    th_strbuf bytes = TH_STRBUF_INIT;
+    *g = (th_spans_page){
+        .page = p, .program = p->session->simulation->program, .packed = TH_STRBUF_INIT};
+    if (th_tracks_collect(&g->tracks, p->session, p->result, most, p->err) != 0)
+        return -1;
+    int failed = make_places(g);
+    if (!failed) {
+        encode_tasks(g, &bytes);
+        for (int i = 0; i < g->tracks.n; i++)
+            encode_spans(g, &g->tracks.tracks[i], &bytes);
+        failed = th_encode_packed(p->session->interp, &g->packed, &bytes);
+    }
+    th_strbuf_clear(&bytes);
+    if (failed)
+        forget(g);
+    return failed ? th_error_no_memory(p->err) : 0;
+}
+
+static void add_block(th_spans_page *g)
+{
+    const th_tracks *k = &g->tracks;
+    th_strbuf *out = g->page->out;
+    th_strbuf_printf(
+        out,
+        "<script type=\"application/json\" id=\"spans\">\n{\"end\":%" PRId64
+        ",\"resolution\":%" PRId64 ",\"spans\":%" PRId64 ",\"drawn\":%" PRId64 ",\"hidden\":%d",
+        g->page->result->elapsed_ps, k->resolution, k->n_spans, k->n_drawn, k->n_links_hidden);
+    add_names(g);
+    add_works(g);
+    add_tracks(g);
+    th_strbuf_printf(out, ",\n\"stream\":\"%s\"}\n</script>\n", g->packed.text);
+}
+
+/* On one page; what else it has is up to a megabyte. */
+enum { SPANS_MAX = 100000, PACKED_BYTES_MAX = 1500000 };
+
+int th_html_timeline(th_html *p)
+{
+    th_spans_page g;
+    if (pack(&g, p, SPANS_MAX) != 0)
+        return -1;
+    while (g.packed.length > PACKED_BYTES_MAX && g.tracks.n_drawn > 1) {
+        int64_t fewer = g.tracks.n_drawn / 2;
+        forget(&g);
+        if (pack(&g, p, fewer) != 0)
+            return -1;
+    }
+    add_block(&g);
+    forget(&g);
+    return 0;
+}

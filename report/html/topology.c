@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* topology.c - the system as a picture: nodes where layout.c puts them, links in the colour of
+ * their load. A cable is two lines, each on the right of its way; a line that would cross a node
+ * goes round it in a bow. Where there are many links they have no names on the picture, and those
+ * of one colour are one path. */
+#include <config.h>
+#include <math.h>
+#include "base/alloc.h"
+#include "report/html/layout.h"
+#include "report/html/parts.h"
+#include "report/sections/sections.h"
+
+enum {
+    NODES_MAX = 2048, /* in a picture */
+    LINKS_MAX = 10000,
+    NAMED_LINKS_MAX = 600,
+    SHADES = 7, /* --heat-0 .. --heat-6: nothing was carried, then sixths of the greatest load */
+    CELL = 64,  /* units of the picture between two neighbours */
+    MARGIN = 56 /* a bow goes so far beyond the nodes */
+};
+static const double RADIUS = 0.27,
+                    BESIDE = 0.05; /* of a node; of a line from the middle of its cable */
+
+typedef struct th_picture {
+    th_html *page;
+    const th_system *system;
+    th_spot *at;  /* in units of the picture */
+    double *load; /* of each link */
+    double greatest;
+    double width, height;
+} th_picture;
+
+/* ---- shapes ---- */
+
+static void scale(th_picture *p)
+{
+    double x = p->at[0].x, y = p->at[0].y, right = x, bottom = y;
+    int n = p->system->n_nodes;
+    for (int i = 1; i < n; i++) {
+        x = fmin(x, p->at[i].x);
+        y = fmin(y, p->at[i].y);
+        right = fmax(right, p->at[i].x);
+        bottom = fmax(bottom, p->at[i].y);
+    }
+    for (int i = 0; i < n; i++)
+        p->at[i] = (th_spot){(p->at[i].x - x) * CELL + MARGIN, (p->at[i].y - y) * CELL + MARGIN};
+    p->width = (right - x) * CELL + 2 * MARGIN;
+    p->height = (bottom - y) * CELL + 2 * MARGIN;
+}
+
+/* Does the straight way between two nodes come too close to a third one? */
+static bool is_blocked(const th_picture *p, int a, int b)
+{
+    th_spot from = p->at[a], to = p->at[b];
+    double dx = to.x - from.x, dy = to.y - from.y, length2 = dx * dx + dy * dy;
+    for (int i = 0; i < p->system->n_nodes; i++) {
+        double t = ((p->at[i].x - from.x) * dx + (p->at[i].y - from.y) * dy) / length2;
+        if (i == a || i == b || t <= 0 || t >= 1)
+            continue;
+        if (hypot(from.x + t * dx - p->at[i].x, from.y + t * dy - p->at[i].y) < 1.2 * RADIUS * CELL)
+            return true;
+    }
+    return false;
+}
+
+/* "M1 2L3 4", or with a bow "M1 2Q5 6 3 4"; number: among the links from the one node to the other.
+ */
+static void add_way(const th_picture *p, int a, int b, int number, th_strbuf *out)
+{
+    th_spot from = p->at[a], to = p->at[b];
+    double length = hypot(to.x - from.x, to.y - from.y), ux = (to.x - from.x) / length,
+           uy = (to.y - from.y) / length;
+    double aside = (1 + number) * BESIDE * CELL, trim = RADIUS * CELL;
+    double x0 = from.x + ux * trim - uy * aside, y0 = from.y + uy * trim + ux * aside;
+    double x1 = to.x - ux * trim - uy * aside, y1 = to.y - uy * trim + ux * aside;
+    if (is_blocked(p, a, b)) {
+        double bow = fmin(0.3 * length, 1.4 * CELL) + 2 * aside;
+        int side = a < b ? 1 : -1; /* both ways on one side, next to each other */
+        bow *= side > 0 ? 1 : -1;
+        th_strbuf_printf(out, "M%.0f %.0fQ%.0f %.0f %.0f %.0f", x0, y0, (x0 + x1) / 2 + uy * bow,
+                         (y0 + y1) / 2 - ux * bow, x1, y1);
+        return;
+    }
+    th_strbuf_printf(out, "M%.0f %.0fL%.0f %.0f", x0, y0, x1, y1);
+}
+
+/* ---- links ---- */
+
+static int shade_of(const th_picture *p, int link)
+{
+    if (p->load[link] <= 0 || p->greatest <= 0)
+        return 0;
+    int shade = (int)ceil(p->load[link] / p->greatest * (SHADES - 1));
+    return shade < SHADES - 1 ? shade : SHADES - 1;
+}
+
+/* How many links before this one join the same nodes the same way. */
+static int number_of(const th_system *s, int link)
+{
+    int n = 0;
+    const th_link *l = &s->links[link];
+    for (int32_t k = s->out_start[l->from]; k < s->out_start[l->from + 1]; k++)
+        n += s->out_links[k] < link && s->links[s->out_links[k]].to == l->to;
+    return n;
+}
+
+static void add_named_link(th_picture *p, int link, int shade)
+{
+    const th_system *s = p->system;
+    const th_link *l = &s->links[link];
+    char bytes[64], bandwidth[64];
+    th_strbuf *out = p->page->out;
+    th_strbuf_printf(out, "<path class=\"h%d\" d=\"", shade);
+    add_way(p, l->from, l->to, number_of(s, link), out);
+    th_strbuf_add(out, "\"><title>link/");
+    th_html_text(out, l->name);
+    th_strbuf_printf(
+        out, ": load %.2f %%, %s at %s</title></path>\n", 100 * p->load[link],
+        th_format_bytes(p->page->result->links[link].bytes, bytes, sizeof bytes),
+        th_format_bandwidth(s->media[l->medium].bits_per_s, bandwidth, sizeof bandwidth));
+}
+
+/* The busiest last, on top of the others. */
+static void add_links(th_picture *p)
+{
+    const th_system *s = p->system;
+    bool has_names = s->n_links <= NAMED_LINKS_MAX;
+    for (int shade = 0; shade < SHADES; shade++) {
+        if (!has_names)
+            th_strbuf_printf(p->page->out, "<path class=\"h%d\" d=\"", shade);
+        for (int l = 0; l < s->n_links; l++) {
+            if (s->links[l].from < 0 || shade_of(p, l) != shade)
+                continue;
+            if (has_names)
+                add_named_link(p, l, shade);
+            else
+                add_way(p, s->links[l].from, s->links[l].to, number_of(s, l), p->page->out);
+        }
+        if (!has_names)
+            th_strbuf_add(p->page->out, "\"/>\n");
+    }
+}
+
+/* ---- nodes ---- */
+
+/* Below the box, where there are several sets: which one it is of. */
+static void add_set(th_picture *p, int node)
+{
+    const th_mapping *m = p->page->session->mapping;
+    int accel = p->system->nodes[node].accel;
+    for (int k = 0; m != NULL && m->n_sets > 1 && k < m->n_sets; k++)
+        for (int i = 0; i < m->sets[k].n_accels; i++)
+            if (m->sets[k].accels[i] == accel)
+                th_strbuf_printf(p->page->out,
+                                 "<text class=\"set\" x=\"%.0f\" y=\"%.0f\">set %d</text>",
+                                 p->at[node].x, p->at[node].y + RADIUS * CELL + 11, k);
+}
+
+/* An accelerator is a box that is filled as far as it was busy. */
+static void add_accel(th_picture *p, int node)
+{
+    const th_node *n = &p->system->nodes[node];
+    const th_result *x = p->page->result;
+    double busy =
+        x->elapsed_ps > 0 ? (double)x->accels[n->accel].did.busy_ps / (double)x->elapsed_ps : 0;
+    double r = RADIUS * CELL, left = p->at[node].x - r, top = p->at[node].y - r;
+    th_strbuf *out = p->page->out;
+    th_strbuf_printf(out, "<g><title>accel/");
+    th_html_text(out, n->name);
+    th_strbuf_printf(
+        out,
+        ": busy %.2f %%</title><rect class=\"box\" x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" "
+        "height=\"%.0f\" rx=\"4\"/>"
+        "<rect class=\"fill\" x=\"%.0f\" y=\"%.1f\" width=\"%.0f\" height=\"%.1f\" rx=\"4\"/>",
+        100 * busy, left, top, 2 * r, 2 * r, left, top + 2 * r * (1 - busy), 2 * r, 2 * r * busy);
+    th_strbuf_printf(out, "<text x=\"%.0f\" y=\"%.0f\">", p->at[node].x, p->at[node].y + 5);
+    th_html_text(out, n->name);
+    th_strbuf_add(out, "</text>");
+    add_set(p, node);
+    th_strbuf_add(out, "</g>\n");
+}
+
+static void add_other(th_picture *p, int node)
+{
+    const th_node *n = &p->system->nodes[node];
+    th_strbuf *out = p->page->out;
+    double r = n->kind == TH_NODE_HOST ? RADIUS * CELL * 1.15 : RADIUS * CELL * 0.7;
+    th_strbuf_printf(out, "<g class=\"%s\"><title>node/",
+                     n->kind == TH_NODE_HOST ? "host" : "switch");
+    th_html_text(out, n->name);
+    th_strbuf_printf(out, "</title><circle cx=\"%.0f\" cy=\"%.0f\" r=\"%.1f\"/>", p->at[node].x,
+                     p->at[node].y, r);
+    if (n->kind == TH_NODE_HOST) {
+        th_strbuf_printf(out, "<text x=\"%.0f\" y=\"%.0f\">", p->at[node].x, p->at[node].y + 4);
+        th_html_text(out, n->name);
+        th_strbuf_add(out, "</text>");
+    }
+    th_strbuf_add(out, "</g>\n");
+}
+
+/* ---- all of it ---- */
+
+static void add_legend(th_picture *p)
+{
+    th_strbuf *out = p->page->out;
+    th_strbuf_add(out, "<p class=\"heat\"><span>load of links: 0</span>");
+    for (int i = 0; i < SHADES; i++)
+        th_strbuf_printf(out, "<i class=\"h%d\"></i>", i);
+    th_strbuf_printf(out, "<span>%.2f %%</span>", 100 * p->greatest);
+    if (p->page->session->mapping != NULL)
+        th_strbuf_add(
+            out,
+            "<span><i class=\"busy\"></i> part of the time that an accelerator was busy</span>");
+    th_strbuf_add(out, "</p>\n");
+}
+
+static void draw(th_picture *p)
+{
+    th_strbuf *out = p->page->out;
+    scale(p);
+    th_strbuf_printf(out,
+                     "<div class=\"picture\" role=\"region\" tabindex=\"0\" aria-label=\"Picture "
+                     "of the system\">"
+                     "<svg viewBox=\"0 0 %.0f %.0f\" style=\"--w:%.0f\" role=\"img\" aria-label=\"",
+                     p->width, p->height, p->width);
+    th_html_text(out, p->system->name);
+    th_strbuf_printf(
+        out, ": %d accelerators, %d links, coloured by their load\">\n<g class=\"links\">\n",
+        p->system->n_accels, p->system->n_links);
+    add_links(p);
+    th_strbuf_add(out, "</g>\n<g class=\"nodes\">\n");
+    for (int i = 0; i < p->system->n_nodes; i++)
+        if (p->system->nodes[i].kind == TH_NODE_ACCEL)
+            add_accel(p, i);
+        else
+            add_other(p, i);
+    th_strbuf_add(out, "</g>\n</svg></div>\n");
+    add_legend(p);
+}
+
+int th_html_topology(th_html *page)
+{
+    const th_system *s = page->session->system;
+    th_picture p = {.page = page, .system = s};
+    if (s->n_nodes > NODES_MAX || s->n_links > LINKS_MAX) {
+        th_strbuf_printf(
+            page->out,
+            "<p class=\"note\">A picture of %d nodes and %d links would show nothing; the table "
+            "of links has their loads.</p>\n",
+            s->n_nodes, s->n_links);
+        return 0;
+    }
+    p.at = th_alloc_array((size_t)s->n_nodes + 1, sizeof *p.at);
+    p.load = th_link_loads(s, page->result);
+    int failed = p.at == NULL || p.load == NULL || th_layout(s, p.at) != 0;
+    for (int l = 0; !failed && l < s->n_links; l++)
+        p.greatest = fmax(p.greatest, p.load[l]);
+    if (!failed)
+        draw(&p);
+    th_free(p.at);
+    th_free(p.load);
+    return failed ? th_error_no_memory(page->err) : 0;
+}

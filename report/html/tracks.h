@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tracks.h - what a timeline shows: rows of spans.
+ *   collect -> clear
+ *
+ * A row is the critical path, an accelerator with its computes, a link with the transfers whose
+ * route takes it, or all collectives. Where that would be more spans than a page can have, those
+ * shorter than a resolution are drawn together, row by row: the resolution is the smallest of the
+ * makespan / 2^k that is coarse enough. */
+#ifndef TH_REPORT_HTML_TRACKS_H
+#define TH_REPORT_HTML_TRACKS_H
+#include "report/session/session.h"
+
+enum { TH_LINK_ROWS_MAX = 2000 }; /* those that were busy longest */
+
+typedef enum {
+    TH_TRACK_PATH,
+    TH_TRACK_ACCEL,
+    TH_TRACK_LINK,
+    TH_TRACK_COLLECTIVE,
+    TH_N_TRACK_KINDS
+} th_track_kind;
+
+/* One task, or several that are drawn as one. */
+typedef struct th_span {
+    int32_t task; /* the longest of them */
+    int32_t count;
+    th_time start, end;
+    th_time busy;    /* sum of their durations */
+    th_time longest; /* of them */
+} th_span;
+
+typedef struct th_track {
+    int32_t kind, object; /* th_track_kind; accelerator or link */
+    th_span *spans;       /* by start */
+    size_t n, capacity;
+    int64_t
+        open; /* private: the span that short ones are added to, -1: none; and where that began */
+    th_time open_start;
+} th_track;
+
+typedef struct th_tracks {
+    th_track *tracks;
+    int n;
+    int32_t *order; /* tasks that have started, by start, then number */
+    int32_t n_started;
+    th_time resolution; /* 0: every span is drawn by itself */
+    int64_t n_spans;    /* that there are */
+    int64_t n_drawn;
+    bool was_interrupted;
+    int n_links_hidden; /* links that carried something, and have no row */
+    /* private */
+    const th_session *session;
+    const th_result *result;
+    int *track_of_accel, *track_of_link; /* -1: none */
+    int track_of_collectives;
+    bool stores;
+} th_tracks;
+
+/* At most so many spans. 0, or -1 with nothing to clear. */
+int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int64_t most,
+                      th_error *err);
+void th_tracks_clear(th_tracks *k);
+/* When a task ended, or how far the run is. */
+th_time th_tracks_end(const th_tracks *k, int32_t task);
+
+#endif

@@ -1,0 +1,97 @@
+# report/ - the state of a session, and what is made of it: tables, comparisons, pages, pictures. Compiled into the library
+# of the face.
+report_sources = \
+	report/html/encode.c \
+	report/html/html.h \
+	report/html/layout.c \
+	report/html/layout.h \
+	report/html/page.c \
+	report/html/parts.h \
+	report/html/table.c \
+	report/html/timeline.c \
+	report/html/topology.c \
+	report/html/tracks.c \
+	report/html/tracks.h \
+	report/objects/attributes.c \
+	report/objects/layer_attributes.c \
+	report/objects/layer_attributes.h \
+	report/objects/objects.c \
+	report/objects/objects.h \
+	report/plot/figures.h \
+	report/plot/gnuplot.c \
+	report/plot/heat_of_table.c \
+	report/plot/of_predictor.c \
+	report/plot/of_run.c \
+	report/plot/of_search.c \
+	report/plot/of_table.c \
+	report/plot/plot.c \
+	report/plot/plot.h \
+	report/plot/script.c \
+	report/plot/text.c \
+	report/sections/alternatives.c \
+	report/sections/bounds.c \
+	report/sections/collectives.c \
+	report/sections/contention.c \
+	report/sections/contention.h \
+	report/sections/diff.c \
+	report/sections/energy.c \
+	report/sections/latency.c \
+	report/sections/layers.c \
+	report/sections/learners.c \
+	report/sections/links.c \
+	report/sections/map.c \
+	report/sections/memory.c \
+	report/sections/models.c \
+	report/sections/path.c \
+	report/sections/path_contention.c \
+	report/sections/run.c \
+	report/sections/saved.c \
+	report/sections/search.c \
+	report/sections/sections.h \
+	report/sections/windows.c \
+	report/session/goal.c \
+	report/session/goal.h \
+	report/session/gpu_models.c \
+	report/session/gpu_models.h \
+	report/session/hand_built.c \
+	report/session/hand_built.h \
+	report/session/interrupt.c \
+	report/session/interrupt.h \
+	report/session/link_flows.c \
+	report/session/link_flows.h \
+	report/session/progress.c \
+	report/session/progress.h \
+	report/session/property_event_list.c \
+	report/session/property_event_list.h \
+	report/session/property_events.c \
+	report/session/property_events.h \
+	report/session/saved_figures.c \
+	report/session/saved_figures.h \
+	report/session/saved_run.c \
+	report/session/saved_run.h \
+	report/session/session.c \
+	report/session/session.h \
+	report/session/simulation.c \
+	report/session/simulation.h \
+	report/table/quantity.c \
+	report/table/quantity.h \
+	report/table/report.c \
+	report/table/report.h \
+	report/table/report_scale.c \
+	report/table/report_scale.h \
+	report/table/report_text.c \
+	report/what_if/what_if.c \
+	report/what_if/what_if.h \
+	report/what_if/what_if_map.c \
+	report/what_if/what_if_map.h
+
+# What the HTML report carries, as C texts.
+html_assets = report/html/report.html report/html/report.css \
+	report/html/page.js report/html/curve.js report/html/tables.js \
+	report/html/spans.js report/html/paint.js report/html/timeline.js report/html/controls.js report/html/start.js
+EXTRA_DIST += report/html/embed.awk $(html_assets)
+CLEANFILES += report/html/assets.c
+report/html/assets.c: report/html/embed.awk $(html_assets)
+	$(AM_V_GEN)$(MKDIR_P) report/html && cd $(srcdir) && \
+	$(AWK) -f report/html/embed.awk $(html_assets) >$(abs_builddir)/$@.new && mv $(abs_builddir)/$@.new $(abs_builddir)/$@
+

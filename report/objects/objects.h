@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* objects.h - what scripts can name: accel/3, link/3_4, node/host, layer/conv4_2, task/118.
+ * A name holds as long as the session's system, workload and program do; an object is plain
+ * data. */
+#ifndef TH_REPORT_OBJECTS_OBJECTS_H
+#define TH_REPORT_OBJECTS_OBJECTS_H
+#include "report/table/quantity.h"
+#include "report/session/session.h"
+
+typedef enum {
+    TH_CLASS_ACCEL,
+    TH_CLASS_LINK,
+    TH_CLASS_NODE,
+    TH_CLASS_LAYER,
+    TH_CLASS_TASK,
+    TH_N_CLASSES
+} th_class;
+
+typedef struct th_object {
+    th_class class;
+    int32_t index; /* accelerator, link, node, layer or task number */
+} th_object;
+
+const char *th_class_name(th_class class); /* "accel" */
+/* What the class needs to be there: system, workload, or a lowered program (made when it is
+ * not). */
+int th_class_need(th_session *s, th_class class, th_error *err);
+int32_t th_class_count(const th_session *s, th_class class);
+
+/* "accel/3". */
+Tcl_Obj *th_object_name(const th_session *s, th_object o);
+/* The part after the slash, valid as long as the object (a task's: until the next call). */
+const char *th_object_short_name(th_session *s, th_object o);
+/* Reads "accel/3"; -1 with near misses. Names of nodes and links are found in O(1). */
+int th_object_parse(th_session *s, const char *text, th_object *out, th_error *err);
+
+/* The object of the class with this name, or task of this number; -1: there is none. */
+int32_t th_object_find(const th_session *s, th_class class, const char *name);
+/* Reads the number of a task. */
+int th_object_parse_task(const th_session *s, const char *number, th_object *out, th_error *err);
+/* Nothing of the class has this name: -1, with near misses. */
+int th_object_unknown(const th_session *s, th_class class, const char *name, th_error *err);
+
+/* Reads a node: "host", "node/host", "accel/3". Its number, or -1 with near misses. */
+int th_node_parse(th_session *s, const char *text, th_error *err);
+
+/* Does one touch the other: the links of an accelerator, the tasks of a layer, the accelerators of
+ * a task? */
+bool th_objects_touch(th_session *s, th_object a, th_object b);
+
+/* attributes.c: what is known of an object. Attributes of a class are numbered from 0. */
+typedef struct th_attribute {
+    const char *name; /* NULL ends a class */
+    th_kind kind;
+    const char *help;
+    const char *(*choice)(
+        int i); /* of a text: the i-th of its values, NULL after the last; NULL: it may be any */
+} th_attribute;
+
+const th_attribute *th_attributes_of(th_class class);
+/* The number of an attribute by name, -1 with near misses. */
+int th_attribute_find(th_class class, const char *name, th_error *err);
+/* Its value now. Text is valid until the next call. 0 or -1. */
+int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out, th_error *err);
+
+/* Bits of th_record_kind (sim/observe/event_recorder.h) at which its value can change; 0: it stays.
+ */
+unsigned th_attribute_changes(th_class class, int attribute);
+
+const char *th_task_kind_name(int32_t kind);
+/* "conv2_1 on accel/0", "conv2_1: host -> 3". */
+void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out);
+
+#endif

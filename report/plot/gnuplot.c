@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gnuplot.c - gnuplot as a filter: a script in, a picture out, through files without a name.
+ *   th_gnuplot_run: files -> start -> wait -> read
+ * It starts with default settings (-d), so nobody's ~/.gnuplot changes a picture. */
+#include <config.h>
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "report/plot/plot.h"
+
+extern char **environ;
+
+enum { IN, OUT, ERRORS, N_STREAMS };
+
+/* With what signals do by default: Ctrl-C ends it, whatever we have blocked. */
+static int start(FILE *const *streams, pid_t *child)
+{
+    char *const words[] = {"gnuplot", "-d", "-", NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    for (int i = 0; i < N_STREAMS; i++)
+        posix_spawn_file_actions_adddup2(&actions, fileno(streams[i]), i);
+    int failed = posix_spawnp(child, words[0], &actions, &attributes, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return failed;
+}
+
+static int read_all(FILE *file, th_strbuf *out)
+{
+    char piece[16 * 1024];
+    size_t n;
+    rewind(file);
+    while ((n = fread(piece, 1, sizeof piece, file)) > 0)
+        th_strbuf_add_bytes(out, piece, n);
+    return out->failed || ferror(file) ? -1 : 0;
+}
+
+/* Its last line that says something, without the place in the script. */
+static int failed_with(FILE *errors, th_error *err)
+{
+    th_strbuf said = TH_STRBUF_INIT;
+    if (read_all(errors, &said) != 0 || said.text == NULL)
+        th_strbuf_add(&said, "it says nothing");
+    char *line = said.text != NULL ? said.text : "";
+    size_t n = strlen(line);
+    while (n > 0 && line[n - 1] == '\n')
+        line[--n] = '\0';
+    char *last = strrchr(line, '\n');
+    th_error_set(err, "TCL-0364", "gnuplot: %.200s", last != NULL ? last + 1 : line);
+    th_strbuf_clear(&said);
+    return -1;
+}
+
+static int run(const char *script, FILE *const *streams, th_strbuf *out, th_error *err)
+{
+    pid_t child;
+    int status = 0;
+    if (fputs(script, streams[IN]) < 0 || fflush(streams[IN]) != 0)
+        return th_error_set(err, "TCL-0365", "a temporary file cannot be written: %s",
+                            strerror(errno));
+    rewind(streams[IN]);
+    int failed = start(streams, &child);
+    if (failed != 0)
+        return th_error_set(
+            err, "TCL-0366",
+            "gnuplot draws pictures and cannot be started (%s): install it (Debian: "
+            "gnuplot-nox), or write a .gp file",
+            strerror(failed));
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return failed_with(streams[ERRORS], err);
+    return read_all(streams[OUT], out) == 0 && out->length > 0 ? 0
+                                                               : failed_with(streams[ERRORS], err);
+}
+
+int th_gnuplot_run(const char *script, th_strbuf *out, th_error *err)
+{
+    FILE *streams[N_STREAMS] = {NULL};
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < N_STREAMS; i++) {
+        streams[i] = tmpfile();
+        if (streams[i] == NULL)
+            rc =
+                th_error_set(err, "TCL-0367", "no temporary file can be made: %s", strerror(errno));
+    }
+    if (rc == 0)
+        rc = run(script, streams, out, err);
+    for (int i = 0; i < N_STREAMS; i++)
+        if (streams[i] != NULL)
+            fclose(streams[i]);
+    return rc;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* of_predictor.c - the parity plot of predictions: a point per measurement, a colour per device. */
+#include <config.h>
+#include "base/alloc.h"
+#include "report/plot/figures.h"
+
+enum { POINTS_MAX = 800 }; /* of a device: more are thinned out evenly */
+static const double BAND = 0.1;
+
+static bool is_of(const th_measurement *r, int32_t device, const th_predictor *p)
+{
+    return r->device == device && th_predictor_find(p, r->op.kind, r->phase) != NULL;
+}
+
+/* How many of the rows are of a device and have a model. */
+static size_t count(const th_predictor *p, const th_measurements *m, const size_t *rows, size_t n,
+                    int32_t device)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        found += is_of(&m->row[rows[i]], device, p);
+    return found;
+}
+
+static void add_device(th_plot *plot, const th_predictor *p, const th_measurements *m,
+                       const size_t *rows, size_t n, int32_t device, size_t step)
+{
+    const th_gpu *gpu = &m->device[device];
+    size_t seen = 0;
+    th_plot_series_begin(plot, gpu->name, TH_JOIN_NONE);
+    for (size_t i = 0; i < n; i++) {
+        const th_measurement *r = &m->row[rows[i]];
+        if (!is_of(r, device, p) || seen++ % step != 0)
+            continue;
+        const th_layer_model *model = th_predictor_find(p, r->op.kind, r->phase);
+        th_plot_point_add(plot, r->ms, th_layer_model_predict(model, &r->op, gpu), NULL);
+    }
+}
+
+th_plot *th_plot_of_predictor(const th_predictor *p, const th_measurements *m, const size_t *rows,
+                              size_t n, th_error *err)
+{
+    th_plot *plot = th_plot_new(TH_PLOT_PARITY);
+    size_t largest = 0;
+    if (plot == NULL) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    for (int32_t d = 0; d < m->n_devices; d++) {
+        size_t found = count(p, m, rows, n, d);
+        largest = found > largest ? found : largest;
+    }
+    size_t step = largest > 0 ? (largest + POINTS_MAX - 1) / POINTS_MAX : 1;
+    for (int32_t d = 0; d < m->n_devices; d++)
+        if (count(p, m, rows, n, d) > 0)
+            add_device(plot, p, m, rows, n, d, step);
+    if (largest == 0 && !plot->failed) {
+        th_error_set(err, "TCL-0385",
+                     "there is nothing to draw: no row is of a kind and phase of the predictor");
+        th_plot_free(plot);
+        return NULL;
+    }
+    plot->x = (th_plot_axis){"measured [ms]", true};
+    plot->y = (th_plot_axis){"predicted [ms]", true};
+    plot->band = BAND;
+    if (step > 1)
+        plot->title = th_plot_text(plot, "one of %zu layers shown", step);
+    return plot;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* of_run.c - pictures of the present run: what accelerators did, and who sent what to whom over
+ * which links. A heat map has a line for each node that sends and a column for each that receives;
+ * nodes between which nothing went are left out. */
+#include <config.h>
+#include <math.h>
+#include <stdio.h>
+#include "base/alloc.h"
+#include "report/session/link_flows.h"
+#include "report/plot/figures.h"
+#include "report/table/report_scale.h"
+#include "report/sections/sections.h"
+
+enum { NODES_MAX = 256 }; /* of a heat map: cells smaller than a dot say nothing */
+
+/* ---- accelerators ---- */
+
+enum { BUSY, STALL_IN, STALL_OUT, IDLE, N_PARTS };
+
+static double part_of(const th_accel_result *a, int part)
+{
+    switch (part) {
+    case BUSY:
+        return (double)a->did.busy_ps;
+    case STALL_IN:
+        return (double)th_stats_stall_in(&a->did);
+    case STALL_OUT:
+        return (double)a->did.stall_ps[TH_ENGINE_OUTPUT];
+    default:
+        return (double)a->idle_ps;
+    }
+}
+
+th_plot *th_plot_of_accels(th_session *s, th_error *err)
+{
+    static const char *const names[N_PARTS] = {"busy", "stalled on input", "stalled on output",
+                                               "idle"};
+    const th_result *x = th_simulation_result(s->simulation, err);
+    th_plot *p = x != NULL ? th_plot_new(TH_PLOT_STACKED) : NULL;
+    if (p == NULL) {
+        if (x != NULL)
+            th_error_no_memory(err);
+        return NULL;
+    }
+    p->y.label = "share of the elapsed time [%]";
+    for (int a = 0; a < x->n_accels; a++)
+        th_plot_category(p, s->system->nodes[s->system->accel_node[a]].name);
+    for (int part = 0; part < N_PARTS; part++) {
+        th_plot_series_begin(p, names[part], TH_JOIN_NONE);
+        for (int a = 0; a < x->n_accels; a++)
+            th_plot_point_add(
+                p, a,
+                x->elapsed_ps > 0 ? 100 * part_of(&x->accels[a], part) / (double)x->elapsed_ps : 0,
+                NULL);
+    }
+    if (!p->failed)
+        p->series[IDLE].is_quiet = true;
+    return p;
+}
+
+/* ---- node by node ---- */
+
+/* A value for each pair of nodes; NAN: none. */
+typedef struct {
+    double *value;
+    int n;
+} matrix;
+
+static int matrix_init(matrix *m, const th_system *s, th_error *err)
+{
+    if (s->n_nodes > NODES_MAX)
+        return th_error_set(err, "TCL-0368", "a heat map of %d nodes: must be %d at most",
+                            s->n_nodes, NODES_MAX);
+    m->n = s->n_nodes;
+    m->value = th_alloc_array((size_t)m->n * (size_t)m->n + 1, sizeof *m->value);
+    if (m->value == NULL)
+        return th_error_no_memory(err);
+    for (int i = 0; i < m->n * m->n; i++)
+        m->value[i] = NAN;
+    return 0;
+}
+
+static bool is_used(const matrix *m, int node)
+{
+    for (int i = 0; i < m->n; i++)
+        if (m->value[node * m->n + i] > 0 || m->value[i * m->n + node] > 0)
+            return true;
+    return false;
+}
+
+/* Whole numbers take three letters. */
+static const char *cell_text(double value, char *out, size_t size)
+{
+    snprintf(out, size, fabs(value) >= 10 ? "%.0f" : "%.2g", value);
+    return out;
+}
+
+static void add_row(th_plot *p, const th_system *s, const matrix *m, int from, double unit)
+{
+    char text[40];
+    th_plot_series_begin(p, s->nodes[from].name, TH_JOIN_NONE);
+    for (int to = 0; to < m->n; to++) {
+        double value = m->value[from * m->n + to] / unit;
+        if (is_used(m, to))
+            th_plot_point_add(p, to, value,
+                              isnan(value) ? NULL : cell_text(value, text, sizeof text));
+    }
+}
+
+/* Takes m's values. */
+static th_plot *heat_of(const th_system *s, matrix *m, double unit, th_error *err)
+{
+    th_plot *p = th_plot_new(TH_PLOT_HEAT);
+    for (int i = 0; p != NULL && i < m->n; i++)
+        if (is_used(m, i))
+            th_plot_category(p, s->nodes[i].name);
+    for (int i = 0; p != NULL && i < m->n; i++)
+        if (is_used(m, i))
+            add_row(p, s, m, i, unit);
+    th_free(m->value);
+    if (p == NULL) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    p->x.label = "to";
+    p->y.label = "from";
+    if (p->n_categories > 0 || p->failed)
+        return p;
+    th_error_set(err, "TCL-0373", "there is nothing to draw: nothing went over the network");
+    th_plot_free(p);
+    return NULL;
+}
+
+/* Of links between the same nodes the one of the greatest load. */
+th_plot *th_plot_of_links(th_session *s, th_error *err)
+{
+    const th_system *system = s->system;
+    const th_result *x = th_simulation_result(s->simulation, err);
+    matrix m;
+    if (x == NULL || matrix_init(&m, system, err) != 0)
+        return NULL;
+    double *load = th_link_loads(system, x);
+    if (load == NULL) {
+        th_error_no_memory(err);
+        th_free(m.value);
+        return NULL;
+    }
+    for (int l = 0; l < x->n_links; l++) {
+        double *cell = &m.value[system->links[l].from * m.n + system->links[l].to];
+        if (!(*cell >= load[l]))
+            *cell = load[l];
+    }
+    th_free(load);
+    th_plot *p = heat_of(system, &m, 0.01, err);
+    if (p != NULL)
+        p->z.label = "load of the link [%]";
+    return p;
+}
+
+th_plot *th_plot_of_traffic(th_session *s, th_error *err)
+{
+    const th_system *system = s->system;
+    const th_result *x = th_simulation_result(s->simulation, err);
+    matrix m;
+    if (x == NULL || matrix_init(&m, system, err) != 0)
+        return NULL;
+    int64_t *bytes = th_alloc_zero((size_t)m.n * (size_t)m.n + 1, sizeof *bytes), largest = 0;
+    double unit;
+    if (bytes == NULL)
+        th_error_no_memory(err);
+    if (bytes == NULL || th_traffic_collect(bytes, system, s->simulation, x, err) != 0) {
+        th_free(bytes);
+        th_free(m.value);
+        return NULL;
+    }
+    for (int i = 0; i < m.n * m.n; i++) {
+        largest = bytes[i] > largest ? bytes[i] : largest;
+        if (bytes[i] > 0)
+            m.value[i] = (double)bytes[i];
+    }
+    th_free(bytes);
+    const char *name = th_kind_unit(TH_KIND_BYTES, (double)largest, &unit);
+    th_plot *p = heat_of(system, &m, unit, err);
+    if (p != NULL)
+        p->z.label = th_plot_text(p, "sent [%s]", name);
+    return p;
+}

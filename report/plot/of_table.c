@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* of_table.c - a picture of columns of a report's table.
+ *   th_plot_of_table: check -> scales -> { series -> points } -> front
+ * A column of texts gives categories, in the order of the rows; one of numbers an axis, in the unit
+ * that reports would choose. */
+#include <config.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "report/plot/figures.h"
+#include "report/table/report_scale.h"
+
+enum { LABELLED_POINTS = 40 }; /* of a scatter; of more none has its name beside it */
+
+typedef struct {
+    const th_table *t;
+    const th_plot_columns *columns;
+    th_plot *plot;
+    double x_unit, y_unit;
+    int *place; /* of each row among the categories */
+    th_error *err;
+} drawing;
+
+static const th_quantity *cell(const th_table *t, size_t row, int column)
+{
+    return &t->cells[row * (size_t)t->n_columns + (size_t)column];
+}
+
+static double number_of(const th_quantity *q)
+{
+    return q->is_absent ? NAN : th_kind_is_real(q->kind) ? q->real : (double)q->whole;
+}
+
+static const char *text_of(const th_quantity *q)
+{
+    return q->is_absent || q->text == NULL ? "-" : q->text;
+}
+
+static bool is_text(const drawing *d, int column)
+{
+    return d->t->columns[column].kind == TH_KIND_TEXT;
+}
+
+static const char *title_of(const th_column *c)
+{
+    return c->title != NULL ? c->title : c->name;
+}
+
+/* ---- axes ---- */
+
+static double largest_in(const th_table *t, int column)
+{
+    double largest = 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double x = fabs(number_of(cell(t, row, column)));
+        largest = x > largest ? x : largest; /* not NAN */
+    }
+    return largest;
+}
+
+/* "latency [ms]", and what values are to be divided by. */
+static const char *axis_of(drawing *d, const int *columns, int n, double *divisor)
+{
+    const th_column *first = &d->t->columns[columns[0]];
+    double largest = 0;
+    for (int i = 0; i < n; i++)
+        largest = fmax(largest, largest_in(d->t, columns[i]));
+    const char *unit = th_kind_unit(first->kind, largest, divisor);
+    const char *title = n == 1 ? title_of(first) : first->kind == TH_KIND_TIME ? "time" : "";
+    if (*unit == '\0')
+        return th_plot_text(d->plot, "%s", title);
+    return th_plot_text(d->plot, "%s%s[%s]", title, *title != '\0' ? " " : "", unit);
+}
+
+/* Three significant digits, and never an exponent below a million. */
+static const char *label_of(double y, char *out, size_t size)
+{
+    snprintf(out, size, fabs(y) >= 100 && fabs(y) < 1e6 ? "%.0f" : "%.3g", y);
+    return out;
+}
+
+/* ---- places along x ---- */
+
+static bool is_first(const drawing *d, size_t row, int column)
+{
+    for (size_t i = 0; i < row; i++)
+        if (strcmp(text_of(cell(d->t, i, column)), text_of(cell(d->t, row, column))) == 0)
+            return false;
+    return true;
+}
+
+/* Numbers as categories of bars: in their own words. */
+static const char *category_of(const drawing *d, size_t row)
+{
+    const th_quantity *q = cell(d->t, row, d->columns->x);
+    char number[40];
+    if (is_text(d, d->columns->x))
+        return text_of(q);
+    snprintf(number, sizeof number, "%.6g", number_of(q) / d->x_unit);
+    return th_plot_text(d->plot, "%s", number);
+}
+
+/* Where the row stands among the categories, which it is added to if it is new. */
+static int find_place(drawing *d, size_t row)
+{
+    const char *name = category_of(d, row);
+    for (int i = 0; i < d->plot->n_categories; i++)
+        if (strcmp(d->plot->category[i], name) == 0)
+            return i;
+    th_plot_category(d->plot, name);
+    return d->plot->n_categories - 1;
+}
+
+static void find_places(drawing *d)
+{
+    d->place = th_alloc_zero(d->t->n_rows + 1, sizeof *d->place);
+    if (d->place == NULL)
+        d->plot->failed = true;
+    for (size_t row = 0; !d->plot->failed && row < d->t->n_rows; row++)
+        d->place[row] = find_place(d, row);
+}
+
+/* ---- series ---- */
+
+static bool belongs(const drawing *d, size_t row, const char *by)
+{
+    return by == NULL || strcmp(text_of(cell(d->t, row, d->columns->by)), by) == 0;
+}
+
+/* Two rows of one series and category: the last counts. */
+static void add_bars(drawing *d, int y, const char *name, const char *by)
+{
+    char text[40];
+    th_plot_series_begin(d->plot, name, TH_JOIN_NONE);
+    for (int place = 0; place < d->plot->n_categories; place++) {
+        double value = NAN;
+        for (size_t row = 0; row < d->t->n_rows; row++)
+            if (d->place[row] == place && belongs(d, row, by))
+                value = number_of(cell(d->t, row, y)) / d->y_unit;
+        th_plot_point_add(d->plot, place, value,
+                          isnan(value) ? NULL : label_of(value, text, sizeof text));
+    }
+}
+
+static int by_x(const void *a, const void *b)
+{
+    const th_plot_point *p = a, *q = b;
+    return (p->x > q->x) - (p->x < q->x);
+}
+
+/* Points in one place share a name: "ring, mesh". */
+static void add_named_point(drawing *d, double x, double y, const char *name)
+{
+    th_plot_series *s = &d->plot->series[d->plot->n_series - 1];
+    for (size_t i = 0; name != NULL && i < s->n; i++)
+        if (s->point[i].x == x && s->point[i].y == y && s->point[i].label != NULL) {
+            s->point[i].label = th_plot_text(d->plot, "%s, %s", s->point[i].label, name);
+            return;
+        }
+    th_plot_point_add(d->plot, x, y, name);
+}
+
+static void add_points(drawing *d, int y, const char *name, const char *by)
+{
+    bool is_line = d->columns->type == TH_PLOT_LINE;
+    bool is_named = !is_line && d->t->n_rows <= LABELLED_POINTS && is_text(d, 0);
+    th_plot_series_begin(d->plot, name, is_line ? TH_JOIN_LINE : TH_JOIN_NONE);
+    for (size_t row = 0; !d->plot->failed && row < d->t->n_rows; row++) {
+        const th_quantity *at = cell(d->t, row, d->columns->x);
+        double x = is_text(d, d->columns->x) ? d->place[row] : number_of(at) / d->x_unit;
+        double value = number_of(cell(d->t, row, y)) / d->y_unit;
+        if (isfinite(x) && isfinite(value) && belongs(d, row, by))
+            add_named_point(d, x, value, is_named ? text_of(cell(d->t, row, 0)) : NULL);
+    }
+    if (d->plot->failed || !is_line)
+        return;
+    th_plot_series *s = &d->plot->series[d->plot->n_series - 1];
+    qsort(s->point, s->n, sizeof *s->point, by_x);
+}
+
+static void add_series(drawing *d, int y, const char *name, const char *by)
+{
+    bool is_table = d->columns->type == TH_PLOT_BAR || d->columns->type == TH_PLOT_STACKED;
+    if (is_table)
+        add_bars(d, y, name, by);
+    else
+        add_points(d, y, name, by);
+    if (!d->plot->failed)
+        d->plot->series[d->plot->n_series - 1].is_quiet =
+            strcmp(d->t->columns[y].name, "idle") == 0;
+}
+
+/* "torus", or "torus, latency" where there are several figures. */
+static const char *name_of_part(drawing *d, const char *by, const char *figure)
+{
+    return d->columns->n_y == 1 ? by : th_plot_text(d->plot, "%s, %s", by, figure);
+}
+
+static void add_all_series(drawing *d)
+{
+    const th_plot_columns *c = d->columns;
+    for (int i = 0; i < c->n_y; i++) {
+        const char *name = title_of(&d->t->columns[c->y[i]]);
+        for (size_t row = 0; c->by >= 0 && row < d->t->n_rows; row++) {
+            const char *by = text_of(cell(d->t, row, c->by));
+            if (is_first(d, row, c->by))
+                add_series(d, c->y[i], name_of_part(d, by, name), by);
+        }
+        if (c->by < 0)
+            add_series(d, c->y[i], name, NULL);
+    }
+}
+
+/* ---- the Pareto front ---- */
+
+/* Which way is better: -1 less, 1 more, 0 nobody knows. */
+static int better(const th_column *c)
+{
+    static const char *const less[] = {"latency", "makespan", "energy",
+                                       "moved",   "interval", "edp_js"},
+                             *const more[] = {"throughput", "batch_throughput",
+                                              "accel_utilization"};
+    for (size_t i = 0; i < sizeof less / sizeof *less; i++)
+        if (strcmp(c->name, less[i]) == 0)
+            return -1;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (strcmp(c->name, more[i]) == 0)
+            return 1;
+    return 0;
+}
+
+static bool is_dominated(const th_plot *p, const th_plot_point *a, int x_sign, int y_sign)
+{
+    for (int s = 0; s < p->n_series; s++)
+        for (size_t i = 0; i < p->series[s].n; i++) {
+            const th_plot_point *b = &p->series[s].point[i];
+            double dx = x_sign * (b->x - a->x), dy = y_sign * (b->y - a->y);
+            if (dx >= 0 && dy >= 0 && (dx > 0 || dy > 0))
+                return true;
+        }
+    return false;
+}
+
+static int by_x_down(const void *a, const void *b)
+{
+    return by_x(b, a);
+}
+
+/* From the best x on; `steps` then goes along the corners of what is dominated. */
+static void add_front(drawing *d)
+{
+    th_plot *p = d->plot;
+    const th_plot_columns *c = d->columns;
+    int x_sign = c->x_better != 0 ? c->x_better : better(&d->t->columns[c->x]);
+    int y_sign = c->y_better != 0 ? c->y_better : better(&d->t->columns[c->y[0]]);
+    int n = p->n_series;
+    if (x_sign == 0 || y_sign == 0 || d->columns->n_y > 1 || p->failed)
+        return;
+    th_plot_series_begin(p, "Pareto front", TH_JOIN_STEPS);
+    if (p->failed)
+        return;
+    th_plot_series *front = &p->series[n];
+    for (int s = 0; !p->failed && s < n; s++)
+        for (size_t i = 0; i < p->series[s].n; i++) {
+            const th_plot_point a = p->series[s].point[i];
+            p->n_series = n; /* the front itself dominates nothing */
+            bool is_out = is_dominated(p, &a, x_sign, y_sign);
+            p->n_series = n + 1;
+            if (!is_out)
+                th_plot_point_add(p, a.x, a.y, NULL);
+        }
+    if (!p->failed)
+        qsort(front->point, front->n, sizeof *front->point, x_sign < 0 ? by_x : by_x_down);
+}
+
+/* ---- the whole ---- */
+
+static bool has_values(const th_table *t, const th_plot_columns *c)
+{
+    for (size_t row = 0; row < t->n_rows; row++)
+        for (int i = 0; i < c->n_y; i++)
+            if (!cell(t, row, c->y[i])->is_absent)
+                return true;
+    return false;
+}
+
+static int check(const drawing *d)
+{
+    const th_plot_columns *c = d->columns;
+    for (int i = 0; i < c->n_y; i++) {
+        const th_column *y = &d->t->columns[c->y[i]], *first = &d->t->columns[c->y[0]];
+        if (y->kind == TH_KIND_TEXT)
+            return th_error_set(d->err, "TCL-0369", "-y %s: must be a column of numbers", y->name);
+        if (y->kind != first->kind)
+            return th_error_set(d->err, "TCL-0370", "-y %s: must be of one kind with %s", y->name,
+                                first->name);
+    }
+    if (c->type == TH_PLOT_SCATTER && is_text(d, c->x))
+        return th_error_set(d->err, "TCL-0371", "-x %s: must be a column of numbers in a scatter",
+                            d->t->columns[c->x].name);
+    if (d->t->n_rows == 0)
+        return th_error_set(d->err, "TCL-0372", "there is nothing to draw: the table has no rows");
+    if (!has_values(d->t, c))
+        return th_error_set(d->err, "TCL-0387",
+                            "there is nothing to draw: no row has a value of %s",
+                            d->t->columns[c->y[0]].name);
+    return 0;
+}
+
+th_plot *th_plot_of_table(const th_table *t, const th_plot_columns *columns, th_error *err)
+{
+    drawing d = {t, columns, th_plot_new(columns->type), 1, 1, NULL, err};
+    bool is_table = columns->type == TH_PLOT_BAR || columns->type == TH_PLOT_STACKED;
+    if (d.plot == NULL)
+        th_error_no_memory(err);
+    if (d.plot == NULL || check(&d) != 0) {
+        th_plot_free(d.plot);
+        return NULL;
+    }
+    d.plot->x.label = axis_of(&d, &columns->x, 1, &d.x_unit);
+    d.plot->y.label = axis_of(&d, columns->y, columns->n_y, &d.y_unit);
+    if (strcmp(t->columns[columns->x].name, "run") == 0)
+        d.plot->x.label = NULL; /* names of runs say themselves what they are */
+    if (is_table || is_text(&d, columns->x))
+        find_places(&d);
+    if (!d.plot->failed)
+        add_all_series(&d);
+    if (columns->type == TH_PLOT_SCATTER)
+        add_front(&d);
+    th_free(d.place);
+    return d.plot;
+}

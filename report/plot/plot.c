@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* plot.c - see plot.h. */
+#include <config.h>
+#include "report/plot/plot.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/arena.h"
+
+th_plot *th_plot_new(th_plot_type type)
+{
+    th_plot *p = th_alloc_zero(1, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->type = type;
+    p->arena = th_arena_new();
+    if (p->arena != NULL)
+        return p;
+    th_free(p);
+    return NULL;
+}
+
+void th_plot_free(th_plot *p)
+{
+    if (p == NULL)
+        return;
+    for (int s = 0; s < p->n_series; s++)
+        th_free(p->series[s].point);
+    th_free(p->series);
+    th_free(p->category);
+    th_arena_free(p->arena);
+    th_free(p);
+}
+
+const char *th_plot_text(th_plot *p, const char *format, ...)
+{
+    char text[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    const char *copy = th_arena_string(p->arena, text);
+    p->failed = p->failed || copy == NULL;
+    return copy != NULL ? copy : "";
+}
+
+void th_plot_category(th_plot *p, const char *name)
+{
+    if (th_grow(&p->category, &p->category_capacity, (size_t)p->n_categories + 1,
+                sizeof *p->category) != 0)
+        p->failed = true;
+    else
+        p->category[p->n_categories++] = th_plot_text(p, "%s", name);
+}
+
+void th_plot_series_begin(th_plot *p, const char *name, th_join join)
+{
+    if (th_grow(&p->series, &p->series_capacity, (size_t)p->n_series + 1, sizeof *p->series) != 0) {
+        p->failed = true;
+        return;
+    }
+    p->series[p->n_series++] =
+        (th_plot_series){.name = name != NULL ? th_plot_text(p, "%s", name) : NULL, .join = join};
+}
+
+void th_plot_point_add(th_plot *p, double x, double y, const char *label)
+{
+    th_plot_series *s = p->n_series > 0 ? &p->series[p->n_series - 1] : NULL;
+    if (s == NULL || th_grow(&s->point, &s->capacity, s->n + 1, sizeof *s->point) != 0) {
+        p->failed = true;
+        return;
+    }
+    s->point[s->n++] = (th_plot_point){x, y, label != NULL ? th_plot_text(p, "%s", label) : NULL};
+}
+
+int th_picture_find(const char *path, th_error *err)
+{
+    static const char *const ends[TH_N_PICTURES] = {".svg", ".png", ".pdf", ".txt", ".gp"};
+    size_t n = strlen(path);
+    for (int i = 0; i < TH_N_PICTURES; i++) {
+        size_t end = strlen(ends[i]);
+        if (n > end && strcmp(path + n - end, ends[i]) == 0)
+            return i;
+    }
+    return th_error_set(err, "TCL-0363",
+                        "%s: must end in .svg, .png, .pdf, .txt or .gp (what gnuplot is told)",
+                        path);
+}
+
+/* A PDF says when it was made: the same picture made twice is to be the same file. */
+static void forget_date(th_strbuf *pdf)
+{
+    static const char key[] = "/CreationDate (D:", date[] = "20000101000000";
+    size_t n = strlen(key);
+    for (size_t i = 0; i + n + strlen(date) < pdf->length; i++)
+        if (memcmp(pdf->text + i, key, n) == 0)
+            memcpy(pdf->text + i + n, date, strlen(date));
+}
+
+int th_plot_draw(const th_plot *p, th_picture as, th_strbuf *out, th_error *err)
+{
+    th_strbuf script = TH_STRBUF_INIT;
+    int rc = 0;
+    if (as == TH_PICTURE_TXT && !p->failed && th_plot_text_draw(p, out))
+        return out->failed ? th_error_no_memory(err) : 0;
+    th_plot_script(p, as, &script);
+    if (p->failed || script.failed)
+        rc = th_error_no_memory(err);
+    else if (as == TH_PICTURE_SCRIPT)
+        th_strbuf_add(out, script.text);
+    else
+        rc = th_gnuplot_run(script.text, out, err);
+    if (rc == 0 && as == TH_PICTURE_PDF)
+        forget_date(out);
+    th_strbuf_clear(&script);
+    return rc;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounds.c - lower bounds, and how close the run, or the mapping without one, comes to
+ * them. Bounds are those of the run that the report stands under: of its network, stream and
+ * changes. Before the first run they are those of the run to come. */
+#include <config.h>
+#include <math.h>
+#include <stdio.h>
+#include "base/alloc.h"
+#include "mapper/evaluate/bounds.h"
+#include "mapper/pool/pool.h"
+#include "report/session/property_events.h"
+#include "tcl/options.h"
+#include "report/sections/sections.h"
+
+static th_problem problem_under(const th_session *s, const th_run_options *run)
+{
+    return (th_problem){
+        .system = s->system,
+        .workload = s->workload,
+        .stream = run->stream.n_inputs > 0 ? run->stream : th_stream_single,
+        .network = run->network,
+        .network_options = run->network_options,
+        .scripts = s->scripts,
+    };
+}
+
+static bool has_run(const th_session *s)
+{
+    return s->simulation != NULL && s->simulation->has_begun;
+}
+
+/* What the mapping would take; without one, or if it does not fit, *took_ps stays. 0 or -1. */
+static int evaluate(const th_session *s, const th_problem *p, th_time *took_ps, th_error *err)
+{
+    th_fitness fitness;
+    if (s->mapping == NULL)
+        return 0;
+    th_pool *pool = th_pool_new(&th_pool_threads, p, 1, err);
+    int rc = pool == NULL ? -1 : th_pool_evaluate(pool, &s->mapping, 1, INFINITY, &fitness, err);
+    th_pool_free(pool);
+    if (rc == 0 && fitness.fit == TH_FIT)
+        *took_ps = fitness.metrics.latency_ps;
+    return rc;
+}
+
+/* The makespan that stands beside the bounds: the run's once it is done, or what the run to come
+ * takes unless something is changed in it; else -1. */
+static int measure(th_session *s, const th_problem *p, th_time *took_ps, th_error *err)
+{
+    *took_ps = -1;
+    if (!has_run(s))
+        return s->n_changes > 0 ? 0 : evaluate(s, p, took_ps, err);
+    if (!th_machine_is_done(s->simulation->machine))
+        return 0;
+    const th_result *x = th_simulation_result(s->simulation, err);
+    if (x == NULL)
+        return -1;
+    *took_ps = x->elapsed_ps;
+    return 0;
+}
+
+/* Bounds of problem p; as the present run has changed the system, if it is about that. 0 or -1. */
+static int find_bounds(const th_session *s, const th_problem *p, bool is_of_run, th_bounds *out,
+                       th_error *err)
+{
+    size_t n = (size_t)s->system->n_accels + (size_t)s->system->n_media + 1;
+    double *factors = th_alloc_array(n, sizeof *factors);
+    th_bounds_scope scope = {.mapping = s->mapping};
+    if (factors == NULL)
+        return th_error_no_memory(err);
+    if (s->mapping != NULL)
+        scope.cuts = th_bounds_cuts_of(s->mapping);
+    if (is_of_run && s->n_changes > 0) {
+        scope.clock = factors;
+        scope.bandwidth = factors + s->system->n_accels;
+        th_changes_most(s, factors, factors + s->system->n_accels);
+    }
+    int rc = th_bounds_find(p, &scope, out, err);
+    th_free(factors);
+    return rc;
+}
+
+/* ---- what is not known ---- */
+
+static bool is_alike(const th_unknown_bound *a, const th_unknown_bound *b)
+{
+    return a->limit == b->limit && a->why == b->why && a->design == b->design &&
+           (a->layer < 0) == (b->layer < 0);
+}
+
+static void name_layers(const th_session *s, const th_unknown_bound *g, int n, char *out,
+                        size_t size)
+{
+    const th_layer *layers = s->workload->layers;
+    *out = '\0';
+    if (g->layer >= 0 && n == 1)
+        snprintf(out, size, "%.80s", layers[g->layer].name);
+    else if (g->layer >= 0)
+        snprintf(out, size, "%.40s .. %.40s (%d)", layers[g->layer].name,
+                 layers[g[n - 1].layer].name, n);
+}
+
+/* Neighbours with one reason share a line in text; other formats name every layer. */
+static void add_unknown(const th_session *s, const th_bounds *b, th_report *r, bool is_folded)
+{
+    static const th_column columns[] = {
+        {"bound", "bound", TH_KIND_TEXT},
+        {"layers", "layers", TH_KIND_TEXT},
+        {"why", "why", TH_KIND_TEXT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    if (b->n_unknown == 0)
+        return;
+    th_table *t = th_report_table(r, "unknown", "What is not known", columns);
+    th_table_wrap(t);
+    for (int i = 0, n; i < b->n_unknown; i += n) {
+        char layers[120], why[200];
+        const th_unknown_bound *g = &b->unknown[i];
+        for (n = 1; is_folded && i + n < b->n_unknown && is_alike(g, &b->unknown[i + n]); n++)
+            ;
+        name_layers(s, g, n, layers, sizeof layers);
+        th_table_row(t, (th_quantity[]){th_text(th_limit_name(g->limit)),
+                                        th_text(layers[0] != '\0' ? layers : NULL),
+                                        th_text(th_bounds_explain(g, s->system, why, sizeof why))});
+    }
+}
+
+/* ---- the bounds ---- */
+
+static th_quantity gap_of(th_time took, th_time bound)
+{
+    bool is_known = took >= 0 && bound > 0;
+    return is_known ? th_share((double)took / (double)bound - 1) : th_absent(TH_KIND_SHARE);
+}
+
+static void add_row(th_table *t, const char *name, th_time makespan, th_time interval,
+                    const char *why, th_time took, bool is_stream, bool is_total)
+{
+    th_quantity cells[] = {
+        th_text(name),          th_ps(makespan),
+        gap_of(took, makespan), is_stream ? th_ps(interval) : th_absent(TH_KIND_TIME),
+        th_text(why),
+    };
+    (is_total ? th_table_total : th_table_row)(t, cells);
+}
+
+/* Before a run its head does not say what the bounds are of. */
+static void say_of_what(const th_session *s, th_report *r)
+{
+    char text[400], network[TH_NETWORK_TEXT_MAX];
+    if (has_run(s))
+        return;
+    const th_run_options *run = s->simulation != NULL ? &s->simulation->options : &s->defaults;
+    int n = (int)run->stream.n_inputs;
+    snprintf(text, sizeof text, "%s network%s, %d input%s: the run to come", run->network->name,
+             th_network_describe_options(run, network, sizeof network), n, n == 1 ? "" : "s");
+    th_report_head_line(r, "of", text);
+}
+
+int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err)
+{
+    static const th_column one[] = {
+        {"bound", "bound", TH_KIND_TEXT},
+        {"makespan", "makespan", TH_KIND_TIME},
+        {"gap", "gap", TH_KIND_SHARE},
+        {"interval", NULL, TH_KIND_TIME},
+        {"limited_by", "limited by", TH_KIND_TEXT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    static const th_column stream[] = {
+        {"bound", "bound", TH_KIND_TEXT},
+        {"makespan", "makespan", TH_KIND_TIME},
+        {"gap", "gap", TH_KIND_SHARE},
+        {"interval", "per input", TH_KIND_TIME},
+        {"limited_by", "limited by", TH_KIND_TEXT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    th_problem p = problem_under(s, s->simulation != NULL ? &s->simulation->options : &s->defaults);
+    bool is_stream = p.stream.n_inputs > 1;
+    th_time took;
+    th_bounds b;
+    if (measure(s, &p, &took, err) != 0 || find_bounds(s, &p, true, &b, err) != 0)
+        return -1;
+    say_of_what(s, r);
+    th_table *t = th_report_table(r, "bounds", "Lower bounds", is_stream ? stream : one);
+    for (int i = 0; i < TH_N_LIMITS; i++)
+        add_row(t, th_limit_name((th_limit)i), b.makespan_ps[i], b.interval_ps[i], b.why[i], took,
+                is_stream, false);
+    add_row(t, "largest", b.makespan_ps[b.largest], b.interval_ps[b.largest],
+            th_limit_name(b.largest), took, is_stream, true);
+    add_unknown(s, &b, r, is_folded);
+    th_bounds_clear(&b);
+    return 0;
+}
+
+/* ---- the bound of the search ---- */
+
+/* Under the options of the search, for all mappings that it could meet. */
+static int find_for_all(const th_session *s, const th_problem *p, double *bound, th_error *err)
+{
+    th_bounds b;
+    if (th_bounds_find(p, &(th_bounds_scope){.cuts = s->searched.cuts}, &b, err) != 0)
+        return -1;
+    *bound = th_bounds_value(&b, p);
+    th_bounds_clear(&b);
+    return 0;
+}
+
+int th_searched_bound(const th_session *s, double *bound, double *for_all, th_error *err)
+{
+    th_problem p = problem_under(s, &s->searched.run);
+    th_bounds b;
+    p.goal = s->searched.goal;
+    *bound = *for_all = 0;
+    if (s->searched.type == NULL)
+        return 0;
+    th_bounds_scope scope = {.cuts = s->searched.cuts, .mapping = s->mapping};
+    if (th_bounds_find(&p, &scope, &b, err) != 0)
+        return -1;
+    *bound = *for_all = th_bounds_value(&b, &p);
+    bool is_of_some = th_bounds_are_of_some(&b);
+    th_bounds_clear(&b);
+    return is_of_some ? find_for_all(s, &p, for_all, err) : 0;
+}

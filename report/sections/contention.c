@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* contention.c - who held up a task, and where.
+ *
+ * Nothing is recorded during a run: routes follow from the system and overlaps from the times of
+ * tasks, so those that a task met are found afterwards. Of the media on its route and the DRAMs at
+ * both ends (of a compute: its own DRAM), it was held up where the others that were under way with
+ * it kept the place longest: bytes, as much of them as fell into the time together if they went
+ * evenly, at the bandwidth of the place. DRAMs count where nobody was on the links, as engines give
+ * way to flows. Of those others, the one that kept the place longest is named. What packets and
+ * slowed clocks add is nobody's. Not modelled: at which rate each went when. */
+#include <config.h>
+#include "report/sections/contention.h"
+#include "base/alloc.h"
+#include "report/session/interrupt.h"
+#include "report/session/link_flows.h"
+#include "report/objects/objects.h"
+#include "topology/route.h"
+
+/* Where a task can be held up. */
+typedef struct place {
+    bool is_dram;
+    int32_t number; /* accelerator, or medium */
+    int32_t link;   /* of that medium, on the task's route */
+    double bits_per_s;
+    double kept_s; /* by others */
+} place;
+
+struct th_held_up {
+    th_session *session;
+    const th_program *program;
+    const th_result *result;
+    int32_t *order; /* tasks that have ended, by start */
+    int32_t n;
+    th_time longest; /* duration */
+    bool **taken;    /* by collective: its links; NULL: not asked yet */
+    place *places;
+    int n_places;
+    int *links, *other_links; /* routes, TH_ROUTE_MAX each */
+};
+
+/* ---- setting out ---- */
+
+static int put_in_order(th_held_up *f)
+{
+    int32_t n_begun;
+    if (th_tasks_by_start(f->result, &f->order, &n_begun) != 0)
+        return -1;
+    for (int32_t i = 0; i < n_begun; i++) {
+        const th_task_result *x = &f->result->tasks[f->order[i]];
+        if (x->end_ps < 0)
+            continue;
+        th_time took = x->end_ps - x->start_ps;
+        f->longest = took > f->longest ? took : f->longest;
+        f->order[f->n++] = f->order[i];
+    }
+    return 0;
+}
+
+void th_held_up_free(th_held_up *f)
+{
+    if (f == NULL)
+        return;
+    for (int32_t c = 0; f->taken != NULL && c < f->program->n_collectives; c++)
+        th_free(f->taken[c]);
+    th_free(f->taken);
+    th_free(f->order);
+    th_free(f->places);
+    th_free(f->links);
+    th_free(f->other_links);
+    th_free(f);
+}
+
+static int set_out(th_held_up *f)
+{
+    enum { DRAMS = 2 };
+    f->taken = th_alloc_zero((size_t)f->program->n_collectives + 1, sizeof *f->taken);
+    f->places = th_alloc_array(TH_ROUTE_MAX + DRAMS, sizeof *f->places);
+    f->links = th_alloc_array(TH_ROUTE_MAX, sizeof *f->links);
+    f->other_links = th_alloc_array(TH_ROUTE_MAX, sizeof *f->other_links);
+    bool is_there =
+        f->taken != NULL && f->places != NULL && f->links != NULL && f->other_links != NULL;
+    return is_there ? put_in_order(f) : -1;
+}
+
+th_held_up *th_held_up_new(th_session *s, const th_result *r, th_error *err)
+{
+    th_held_up *f = th_alloc_zero(1, sizeof *f);
+    if (th_interrupt_is_pending()) {
+        th_held_up_free(f);
+        th_error_interrupted(err, "tasks were not put in order");
+        return NULL;
+    }
+    if (f != NULL) {
+        *f = (th_held_up){.session = s, .program = s->simulation->program, .result = r};
+        if (set_out(f) == 0)
+            return f;
+    }
+    th_held_up_free(f);
+    th_error_no_memory(err);
+    return NULL;
+}
+
+/* ---- where a task was, and for how long others kept that ---- */
+
+static void add_dram(th_held_up *f, int32_t node)
+{
+    const th_node *n = &f->session->system->nodes[node];
+    if (n->accel >= 0 && n->a.dram_bits_per_s < TH_UNLIMITED)
+        f->places[f->n_places++] = (place){true, n->accel, -1, (double)n->a.dram_bits_per_s, 0};
+}
+
+static void find_places(th_held_up *f, const th_task *t)
+{
+    const th_system *s = f->session->system;
+    f->n_places = 0;
+    add_dram(f, t->node);
+    if (t->kind != TH_TASK_TRANSFER)
+        return;
+    add_dram(f, t->peer);
+    int n = th_route(s, t->node, t->peer, f->links);
+    for (int i = 0; i < n; i++) {
+        int32_t medium = s->links[f->links[i]].medium;
+        f->places[f->n_places++] =
+            (place){false, medium, f->links[i], (double)s->media[medium].bits_per_s, 0};
+    }
+}
+
+/* The links that a collective takes; NULL: memory is out. */
+static const bool *links_of(th_held_up *f, int32_t collective, th_error *err)
+{
+    bool **taken = &f->taken[collective];
+    if (*taken != NULL)
+        return *taken;
+    *taken = th_alloc_zero((size_t)f->session->system->n_links + 1, sizeof **taken);
+    if (*taken == NULL)
+        th_error_no_memory(err);
+    else if (th_collective_links(th_simulation_collective(f->session->simulation, collective),
+                                 f->session->system, *taken, err) == 0)
+        return *taken;
+    th_free(*taken);
+    *taken = NULL;
+    return NULL;
+}
+
+static bool has_medium(const th_system *s, const int *links, int n, int32_t medium)
+{
+    for (int i = 0; i < n; i++)
+        if (s->links[links[i]].medium == medium)
+            return true;
+    return false;
+}
+
+static bool takes_medium(const th_system *s, const bool *taken, int32_t medium)
+{
+    for (int l = 0; l < s->n_links; l++)
+        if (taken[l] && s->links[l].medium == medium)
+            return true;
+    return false;
+}
+
+/* Bytes that a task moves through DRAM. */
+static int64_t dram_bytes(const th_held_up *f, const th_task *t)
+{
+    if (t->kind == TH_TASK_TRANSFER)
+        return t->bytes;
+    const th_pipeline_stats *did =
+        &th_works_get(th_simulation_works(f->session->simulation), t->work)->folded;
+    return th_stats_read(did) + did->moved_bytes[TH_ENGINE_OUTPUT];
+}
+
+static bool is_at(const th_held_up *f, const th_task *t, int32_t accel)
+{
+    int32_t node = f->session->system->accel_node[accel];
+    return (t->kind == TH_TASK_COMPUTE || t->kind == TH_TASK_TRANSFER) &&
+           (t->node == node || (t->kind == TH_TASK_TRANSFER && t->peer == node));
+}
+
+/* The seconds for which an other task, by all of its bytes, keeps each place: kept[n_places]. 0 or
+ * -1. */
+static int keep(th_held_up *f, const th_task *other, double *kept, th_error *err)
+{
+    const th_system *s = f->session->system;
+    const bool *taken = NULL;
+    int n =
+        other->kind == TH_TASK_TRANSFER ? th_route(s, other->node, other->peer, f->other_links) : 0;
+    if (other->kind == TH_TASK_COLLECTIVE && (taken = links_of(f, other->work, err)) == NULL)
+        return -1;
+    for (int i = 0; i < f->n_places; i++) {
+        const place *p = &f->places[i];
+        int64_t bytes = 0;
+        if (p->is_dram)
+            bytes = is_at(f, other, p->number) ? dram_bytes(f, other) : 0;
+        else if (taken != NULL)
+            bytes =
+                takes_medium(s, taken, p->number) ? f->program->collectives[other->work].bytes : 0;
+        else if (has_medium(s, f->other_links, n, p->number))
+            bytes = other->bytes;
+        kept[i] = (double)bytes * 8 / p->bits_per_s;
+    }
+    return 0;
+}
+
+/* ---- who was there ---- */
+
+/* The place, and the other that kept it longest. */
+typedef struct holder {
+    const place *at; /* NULL: nobody */
+    th_holder found;
+    double kept_s;
+} holder;
+
+/* The first, by start, that can be under way at or after t. */
+static int32_t first_after(const th_held_up *f, th_time t)
+{
+    int32_t low = 0, high = f->n;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (f->result->tasks[f->order[middle]].start_ps < t - f->longest)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* How long two tasks were under way together. */
+static th_time together(const th_result *r, int32_t a, int32_t b)
+{
+    const th_task_result *x = &r->tasks[a], *y = &r->tasks[b];
+    th_time from = x->start_ps > y->start_ps ? x->start_ps : y->start_ps;
+    th_time to = x->end_ps < y->end_ps ? x->end_ps : y->end_ps;
+    return to - from;
+}
+
+/* Adds what each other kept; with at, looks for the one that kept that longest instead. */
+static int meet_others(th_held_up *f, int32_t task, holder *h, double *kept, th_error *err)
+{
+    const th_result *r = f->result;
+    for (int32_t i = first_after(f, r->tasks[task].start_ps); i < f->n; i++) {
+        int32_t other = f->order[i];
+        const th_task *o = &f->program->tasks[other];
+        th_time both = together(r, task, other);
+        if (r->tasks[other].start_ps >= r->tasks[task].end_ps)
+            break;
+        if (other == task || both <= 0 || o->kind == TH_TASK_HOST)
+            continue;
+        if (keep(f, o, kept, err) != 0)
+            return -1;
+        double share = (double)both / (double)(r->tasks[other].end_ps - r->tasks[other].start_ps);
+        for (int p = 0; h->at == NULL && p < f->n_places; p++)
+            f->places[p].kept_s += share * kept[p];
+        double here = h->at != NULL ? share * kept[h->at - f->places] : 0;
+        h->found.n_others += here > 0;
+        if (here > h->kept_s) {
+            h->kept_s = here;
+            h->found.task = other;
+            h->found.together_ps = both;
+        }
+    }
+    return 0;
+}
+
+/* Of links or of DRAMs, the place that others kept longest; NULL: nobody did. */
+static const place *most_kept(const th_held_up *f, bool is_dram)
+{
+    const place *most = NULL;
+    for (int p = 0; p < f->n_places; p++)
+        if (f->places[p].is_dram == is_dram &&
+            f->places[p].kept_s > (most != NULL ? most->kept_s : 0))
+            most = &f->places[p];
+    return most;
+}
+
+int th_held_up_find(th_held_up *f, int32_t task, th_holder *out, th_error *err)
+{
+    holder h = {.found = {.task = -1}};
+    find_places(f, &f->program->tasks[task]);
+    double *kept = th_alloc_zero((size_t)f->n_places + 1, sizeof *kept);
+    int rc = kept != NULL ? meet_others(f, task, &h, kept, err) : th_error_no_memory(err);
+    if (rc == 0 && th_interrupt_is_pending())
+        rc = th_error_interrupted(err, "who held it up was not found");
+    h.at = most_kept(f, false);
+    if (h.at == NULL)
+        h.at = most_kept(f, true);
+    if (rc == 0 && h.at != NULL)
+        rc = meet_others(f, task, &h, kept, err);
+    th_free(kept);
+    *out = h.found;
+    out->dram = h.at != NULL && h.at->is_dram ? h.at->number : -1;
+    out->link = h.at != NULL && !h.at->is_dram ? h.at->link : -1;
+    return rc;
+}
+
+static void describe_place(const th_session *s, const th_holder *h, th_strbuf *out)
+{
+    if (h->dram >= 0)
+        th_strbuf_printf(out, "DRAM of %s", s->system->nodes[s->system->accel_node[h->dram]].name);
+    else
+        th_strbuf_printf(out, "link/%s", s->system->links[h->link].name);
+}
+
+void th_holder_cells(const th_session *s, const th_holder *h, th_strbuf *at, th_strbuf *by,
+                     th_quantity *cells)
+{
+    static const th_kind kinds[TH_HOLDER_CELLS] = {TH_KIND_TEXT, TH_KIND_COUNT, TH_KIND_TEXT,
+                                                   TH_KIND_TIME, TH_KIND_COUNT};
+    for (int i = 0; i < TH_HOLDER_CELLS; i++)
+        cells[i] = th_absent(kinds[i]);
+    if (h->task < 0)
+        return;
+    describe_place(s, h, at);
+    th_task_describe(s, &s->simulation->program->tasks[h->task], by);
+    const th_quantity found[] = {th_text(at->text), th_count(h->task), th_text(by->text),
+                                 th_ps(h->together_ps), th_count(h->n_others - 1)};
+    for (int i = 0; i < TH_HOLDER_CELLS; i++)
+        cells[i] = found[i];
+}

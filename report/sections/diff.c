@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diff.c - two saved runs: what they were given, and what came of it, where they differ.
+ *   inputs; changes in the runs; then totals, layers, accelerators, links:
+ *   match by name -> differences -> the largest first
+ * Times come before bytes, bytes before joules; among them the largest absolute difference is
+ * first. Text gives each value its own unit; csv and json have ps, bytes, joules. */
+#include <config.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/map.h"
+#include "report/session/property_event_list.h"
+#include "report/session/saved_figures.h"
+#include "report/sections/sections.h"
+
+/* ---- what they were given ---- */
+
+static void add_input(th_table *t, const char *what, const char *a, const char *b)
+{
+    if (strcmp(a, b) != 0)
+        th_table_row(t, (th_quantity[]){th_text(what), th_text(a), th_text(b)});
+}
+
+static const char *seed_of(th_report *r, const th_saved_run *x)
+{
+    return x->has_seed ? th_report_printf(r, "%" PRIu64, x->seed) : "-";
+}
+
+static const char *text_of(const char *text)
+{
+    return text != NULL ? text : "-";
+}
+
+/* Titles are the names of the runs. */
+static th_column *columns_of(th_report *r, const th_column *columns, int n, const th_saved_run *a,
+                             const th_saved_run *b)
+{
+    th_column *out = th_report_columns(r, n);
+    if (out != NULL)
+        out[n] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    for (int c = 0; out != NULL && c < n; c++) {
+        out[c] = columns[c];
+        if (strcmp(columns[c].name, "a") == 0)
+            out[c].title = th_report_printf(r, "%.24s", a->name);
+        else if (strcmp(columns[c].name, "b") == 0)
+            out[c].title = th_report_printf(r, "%.24s", b->name);
+    }
+    return out;
+}
+
+static int add_inputs(th_report *r, const th_saved_run *a, const th_saved_run *b, th_error *err)
+{
+    static const th_column columns[] = {
+        {"input", "input", TH_KIND_TEXT}, {"a", "a", TH_KIND_TEXT}, {"b", "b", TH_KIND_TEXT}};
+    enum { N = sizeof columns / sizeof *columns };
+    th_column *shown = columns_of(r, columns, N, a, b);
+    if (shown == NULL)
+        return th_error_no_memory(err);
+    th_table *t = th_report_table(r, "inputs", "What they were given", shown);
+    add_input(t, "system", a->system, b->system);
+    add_input(t, "system's digest", a->figures->system, b->figures->system);
+    add_input(t, "workload", text_of(a->workload), text_of(b->workload));
+    add_input(t, "workload's digest", a->figures->workload, b->figures->workload);
+    add_input(t, "program", text_of(a->program), text_of(b->program));
+    add_input(t, "batch", th_report_printf(r, "%d", (int)a->batch),
+              th_report_printf(r, "%d", (int)b->batch));
+    add_input(t, a->program != NULL || b->program != NULL ? "program's digest" : "mapping",
+              a->mapping, b->mapping);
+    add_input(t, "by", a->algorithm, b->algorithm);
+    add_input(t, "seed", seed_of(r, a), seed_of(r, b));
+    add_input(t, "network", a->network, b->network);
+    add_input(t, "inputs", th_report_printf(r, "%d", (int)a->n_inputs),
+              th_report_printf(r, "%d", (int)b->n_inputs));
+    return 0;
+}
+
+/* ---- what was changed in them ---- */
+
+/* How many changes the lists begin with, or end with, that are the same. */
+static int common(const th_change_list *a, const th_change_list *b, int most, bool at_end)
+{
+    int n = 0;
+    while (n < most) {
+        int i = at_end ? a->n - 1 - n : n, j = at_end ? b->n - 1 - n : n;
+        if (strcmp(a->all[i].text, b->all[j].text) != 0)
+            break;
+        n++;
+    }
+    return n;
+}
+
+static void add_changes_of(th_table *t, const th_saved_run *run, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        const th_listed_change *c = &run->changes->all[i];
+        th_quantity cells[2 + TH_CHANGE_COLUMNS] = {th_text(run->name), th_text(c->text)};
+        th_change_list_cells(c, &cells[2]);
+        th_table_row(t, cells);
+    }
+}
+
+/* Of each run those between the first and the last at which the two differ. In text a table without
+ * rows is left out. */
+static int add_changes(th_report *r, const th_saved_run *a, const th_saved_run *b,
+                       const th_diff_options *o, th_error *err)
+{
+    int fewer = a->changes->n < b->changes->n ? a->changes->n : b->changes->n;
+    int before = common(a->changes, b->changes, fewer, false);
+    int after = common(a->changes, b->changes, fewer - before, true);
+    if (o->is_text && before + after == a->changes->n && before + after == b->changes->n)
+        return 0;
+    th_column *columns = th_report_columns(r, 2 + TH_CHANGE_COLUMNS);
+    if (columns == NULL)
+        return th_error_no_memory(err);
+    columns[0] = (th_column){"run", "run", TH_KIND_TEXT};
+    columns[1] = (th_column){"change", "change", TH_KIND_TEXT};
+    memcpy(&columns[2], th_change_columns, sizeof th_change_columns);
+    th_table *t = th_report_table(r, "changes", "Changes in the runs", columns);
+    th_table_wrap(t);
+    add_changes_of(t, a, before, a->changes->n - after);
+    add_changes_of(t, b, before, b->changes->n - after);
+    if (o->limit > 0)
+        th_table_limit(t, o->limit);
+    return 0;
+}
+
+/* ---- differences ---- */
+
+typedef struct difference {
+    const char *object, *figure;
+    th_quantity a, b;
+    int place; /* as they stand in the runs */
+} difference;
+
+typedef struct differences {
+    difference *all;
+    size_t n, capacity;
+    bool failed;
+} differences;
+
+static double value_of(const th_quantity *q)
+{
+    return q->is_absent ? 0 : th_kind_is_real(q->kind) ? q->real : (double)q->whole;
+}
+
+/* What both lack, or have alike, is no difference. */
+static void note(differences *d, const char *object, const char *figure, th_quantity a,
+                 th_quantity b)
+{
+    if (a.is_absent == b.is_absent && (a.is_absent || th_quantity_compare(&a, &b) == 0))
+        return;
+    if (th_grow(&d->all, &d->capacity, d->n + 1, sizeof *d->all) != 0) {
+        d->failed = true;
+        return;
+    }
+    d->all[d->n] = (difference){object, figure, a, b, (int)d->n};
+    d->n++;
+}
+
+static int rank_of(th_kind kind)
+{
+    return kind == TH_KIND_TIME ? 0 : kind == TH_KIND_BYTES ? 1 : 2;
+}
+
+static int by_size(const void *x, const void *y)
+{
+    const difference *a = x, *b = y;
+    int kinds = rank_of(a->a.kind) - rank_of(b->a.kind);
+    double p = fabs(value_of(&a->b) - value_of(&a->a)), q = fabs(value_of(&b->b) - value_of(&b->a));
+    if (kinds != 0)
+        return kinds;
+    if (p != q)
+        return p > q ? -1 : 1;
+    return a->place - b->place;
+}
+
+/* ---- rows ---- */
+
+static const char *unit_of(th_kind kind)
+{
+    switch (kind) {
+    case TH_KIND_TIME:
+        return "ps";
+    case TH_KIND_BYTES:
+        return "bytes";
+    case TH_KIND_ENERGY:
+        return "J";
+    case TH_KIND_RATE:
+        return "per_s";
+    case TH_KIND_SHARE:
+        return "of_1";
+    default:
+        return "";
+    }
+}
+
+static const char *in_words(th_report *r, const th_quantity *q)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    th_quantity_format(q, &text);
+    const char *copy = th_report_printf(r, "%s", text.text != NULL ? text.text : "");
+    th_strbuf_clear(&text);
+    return copy;
+}
+
+/* With its sign; shares in points of 1. */
+static const char *difference_in_words(th_report *r, const difference *d)
+{
+    double by = value_of(&d->b) - value_of(&d->a);
+    th_quantity size = d->a.is_absent ? d->b : d->a;
+    size.whole = (int64_t)(th_kind_is_real(size.kind) ? 0 : d->b.whole - d->a.whole);
+    size.whole = size.whole < 0 ? -size.whole : size.whole;
+    size.real = fabs(by);
+    return th_report_printf(r, "%c%s", by < 0 ? '-' : '+', in_words(r, &size));
+}
+
+static th_quantity number_or_absent(const th_quantity *q)
+{
+    return q->is_absent ? th_absent(TH_KIND_NUMBER) : th_number(value_of(q));
+}
+
+static void add_difference(th_report *r, th_table *t, const difference *d, bool is_text)
+{
+    bool both = !d->a.is_absent && !d->b.is_absent;
+    double a = value_of(&d->a), b = value_of(&d->b);
+    th_quantity change = both && a > 0 ? th_change(b / a - 1) : th_absent(TH_KIND_CHANGE);
+    th_quantity object = d->object != NULL ? th_text(d->object) : th_absent(TH_KIND_TEXT);
+    if (is_text)
+        th_table_row(t, (th_quantity[]){
+                            object, th_text(d->figure),
+                            d->a.is_absent ? th_absent(TH_KIND_TEXT) : th_text(in_words(r, &d->a)),
+                            d->b.is_absent ? th_absent(TH_KIND_TEXT) : th_text(in_words(r, &d->b)),
+                            both ? th_text(difference_in_words(r, d)) : th_absent(TH_KIND_TEXT),
+                            change, th_absent(TH_KIND_TEXT)});
+    else
+        th_table_row(t, (th_quantity[]){object, th_text(d->figure), number_or_absent(&d->a),
+                                        number_or_absent(&d->b),
+                                        both ? th_number(b - a) : th_absent(TH_KIND_NUMBER), change,
+                                        th_text(unit_of(d->a.kind))});
+}
+
+/* In text a table without rows is left out. */
+static int add_table(th_report *r, const char *name, const char *title, const char *object,
+                     differences *d, const th_saved_run *a, const th_saved_run *b,
+                     const th_diff_options *o, th_error *err)
+{
+    th_kind value = o->is_text ? TH_KIND_TEXT : TH_KIND_NUMBER;
+    if (o->is_text && d->n == 0 && !d->failed)
+        return 0;
+    const th_column columns[] = {{object != NULL ? object : "of", object, TH_KIND_TEXT},
+                                 {"figure", "figure", TH_KIND_TEXT},
+                                 {"a", "a", value},
+                                 {"b", "b", value},
+                                 {"difference", "difference", value},
+                                 {"change", "change", TH_KIND_CHANGE},
+                                 {"unit", NULL, TH_KIND_TEXT}};
+    enum { N = sizeof columns / sizeof *columns };
+    th_column *shown = d->failed ? NULL : columns_of(r, columns, N, a, b);
+    if (shown == NULL)
+        return th_error_no_memory(err);
+    if (d->n > 0)
+        qsort(d->all, d->n, sizeof *d->all, by_size);
+    th_table *t = th_report_table(r, name, title, shown);
+    for (size_t i = 0; i < d->n; i++)
+        add_difference(r, t, &d->all[i], o->is_text);
+    if (o->limit > 0)
+        th_table_limit(t, o->limit);
+    return 0;
+}
+
+/* ---- totals, and what has a name ---- */
+
+static int add_totals(th_report *r, const th_saved_run *a, const th_saved_run *b,
+                      const th_diff_options *o, th_error *err)
+{
+    differences d = {.n = 0};
+    bool is_made = a->program != NULL || b->program != NULL;
+    th_quantity none = th_absent(TH_KIND_ENERGY);
+    note(&d, NULL, "makespan", th_ps(a->makespan_ps), th_ps(b->makespan_ps));
+    if (!is_made) {
+        note(&d, NULL, "latency", th_ps(a->latency_ps), th_ps(b->latency_ps));
+        note(&d, NULL, "throughput", th_rate(a->throughput_per_s), th_rate(b->throughput_per_s));
+        if (a->samples > 1 || b->samples > 1)
+            note(&d, NULL, "throughput, batches", th_rate(a->batch_throughput_per_s),
+                 th_rate(b->batch_throughput_per_s));
+        note(&d, NULL, "accelerators busy", th_share(a->accel_utilization),
+             th_share(b->accel_utilization));
+    }
+    note(&d, NULL, "used links busy", th_share(a->link_utilization), th_share(b->link_utilization));
+    note(&d, NULL, "moved", th_bytes(a->network_bytes), th_bytes(b->network_bytes));
+    note(&d, NULL, "energy", a->has_energy ? th_joules(a->energy_j) : none,
+         b->has_energy ? th_joules(b->energy_j) : none);
+    int rc = add_table(r, "totals", "Totals", NULL, &d, a, b, o, err);
+    th_free(d.all);
+    return rc;
+}
+
+static void note_object(differences *d, th_saved_class class, const th_saved_object *a,
+                        const th_saved_object *b)
+{
+    const char *const *names = th_saved_figure_names[class];
+    for (int f = 0; names[f] != NULL; f++) {
+        th_kind kind = (a != NULL ? a : b)->figure[f].kind;
+        note(d, (a != NULL ? a : b)->name, names[f], a != NULL ? a->figure[f] : th_absent(kind),
+             b != NULL ? b->figure[f] : th_absent(kind));
+    }
+}
+
+/* By name: those of a, with their like in b or without, then what b has alone. */
+static int match(differences *d, th_saved_class class, const th_saved_figures *a,
+                 const th_saved_figures *b)
+{
+    th_map *places = th_map_new();
+    bool *is_matched = th_alloc_zero((size_t)b->n[class] + 1, sizeof *is_matched);
+    int rc = places != NULL && is_matched != NULL ? 0 : -1;
+    for (int i = 0; rc == 0 && i < b->n[class]; i++)
+        rc = th_map_put(places, b->objects[class][i].name, strlen(b->objects[class][i].name), i);
+    for (int i = 0; rc == 0 && i < a->n[class]; i++) {
+        const th_saved_object *x = &a->objects[class][i];
+        int64_t place;
+        bool is_there = th_map_get(places, x->name, strlen(x->name), &place);
+        if (is_there)
+            is_matched[place] = true;
+        note_object(d, class, x, is_there ? &b->objects[class][place] : NULL);
+    }
+    for (int i = 0; rc == 0 && i < b->n[class]; i++)
+        if (!is_matched[i])
+            note_object(d, class, NULL, &b->objects[class][i]);
+    th_map_free(places);
+    th_free(is_matched);
+    return rc;
+}
+
+static int add_class(th_report *r, th_saved_class class, const th_saved_run *a,
+                     const th_saved_run *b, const th_diff_options *o, th_error *err)
+{
+    static const char *const names[TH_N_SAVED] = {"layers", "accelerators", "links"};
+    static const char *const titles[TH_N_SAVED] = {"Layers", "Accelerators", "Links"};
+    static const char *const objects[TH_N_SAVED] = {"layer", "accel", "link"};
+    differences d = {.n = 0};
+    int rc = match(&d, class, a->figures, b->figures);
+    rc = rc != 0 ? th_error_no_memory(err)
+                 : add_table(r, names[class], titles[class], objects[class], &d, a, b, o, err);
+    th_free(d.all);
+    return rc;
+}
+
+int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b,
+                    const th_diff_options *o, th_error *err)
+{
+    if (add_inputs(r, a, b, err) != 0)
+        return -1;
+    if (o->is_text && r->first != NULL && r->first->n_rows == 0)
+        th_report_drop_first(r);
+    if (add_changes(r, a, b, o, err) != 0 || add_totals(r, a, b, o, err) != 0)
+        return -1;
+    for (int c = 0; c < TH_N_SAVED; c++)
+        if (add_class(r, (th_saved_class)c, a, b, o, err) != 0)
+            return -1;
+    if (o->is_text && r->first == NULL)
+        th_report_head_line(r, "differ", "in nothing");
+    return 0;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* links.c - what each link carried, and the flows that shared one of them.
+ * A link's load is what went over its medium, as a share of what the medium could have carried in
+ * the elapsed time. (Busy is weaker: a link is busy with a single flow that another link slows
+ * down.) Flows over time are not kept during a run: the run is done again, with an eye on the one
+ * link. */
+#include <config.h>
+#include <stdlib.h>
+#include "base/alloc.h"
+#include "sim/observe/link_probe.h"
+#include "report/session/property_events.h"
+#include "report/session/link_flows.h"
+#include "report/objects/objects.h"
+#include "report/sections/sections.h"
+
+static double share(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
+}
+
+/* Bytes over each medium; NULL when memory is out. */
+static int64_t *medium_bytes(const th_system *s, const th_result *x)
+{
+    int64_t *bytes = th_alloc_zero((size_t)s->n_media + 1, sizeof *bytes);
+    for (int l = 0; bytes != NULL && l < x->n_links; l++)
+        bytes[s->links[l].medium] += x->links[l].bytes;
+    return bytes;
+}
+
+static double load_of(const th_medium *m, int64_t bytes, th_time elapsed_ps)
+{
+    double bits = (double)m->bits_per_s * (double)elapsed_ps / (double)TH_PS_PER_S;
+    return share(8 * (double)bytes, bits);
+}
+
+double *th_link_loads(const th_system *s, const th_result *x)
+{
+    int64_t *bytes = medium_bytes(s, x);
+    double *loads = th_alloc_array((size_t)s->n_links + 1, sizeof *loads);
+    for (int l = 0; bytes != NULL && loads != NULL && l < s->n_links; l++)
+        loads[l] = load_of(&s->media[s->links[l].medium], bytes[s->links[l].medium], x->elapsed_ps);
+    if (bytes == NULL) {
+        th_free(loads);
+        loads = NULL;
+    }
+    th_free(bytes);
+    return loads;
+}
+
+static bool has_carried(const th_result *x, int link)
+{
+    return x->links[link].bytes > 0 || x->links[link].busy_ps > 0;
+}
+
+static void add_link(th_table *t, const th_system *s, const th_result *x, int l, double load)
+{
+    const th_link *link = &s->links[l];
+    const th_link_result *f = &x->links[l];
+    double queued = (double)(f->flow_ps - f->busy_ps), elapsed = (double)x->elapsed_ps;
+    th_table_row(t,
+                 (th_quantity[]){th_text(link->name), th_text(th_system_node_name(s, link->from)),
+                                 th_text(th_system_node_name(s, link->to)),
+                                 th_bandwidth(s->media[link->medium].bits_per_s),
+                                 th_bytes(f->bytes), th_share(load), th_ps(f->busy_ps),
+                                 th_share(share((double)f->busy_ps, (double)x->elapsed_ps)),
+                                 th_mean(share((double)f->flow_ps, (double)f->busy_ps)),
+                                 th_count(f->most_flows), th_mean(share(queued, elapsed)),
+                                 th_count(f->most_flows > 0 ? f->most_flows - 1 : 0)});
+}
+
+int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
+{
+    static const th_column columns[] = {
+        {"link", "link", TH_KIND_TEXT},
+        {"from", NULL, TH_KIND_TEXT},
+        {"to", NULL, TH_KIND_TEXT},
+        {"bandwidth", "bandwidth", TH_KIND_BANDWIDTH},
+        {"bytes", "carried", TH_KIND_BYTES},
+        {"load", "load", TH_KIND_SHARE},
+        {"busy", NULL, TH_KIND_TIME},
+        {"utilization", "busy", TH_KIND_SHARE},
+        {"mean_flows", "flows", TH_KIND_MEAN},
+        {"max_flows", "most", TH_KIND_COUNT},
+        {"mean_queue", "queue", TH_KIND_MEAN},
+        {"max_queue", NULL, TH_KIND_COUNT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    const th_system *system = s->system;
+    const th_result *x = th_simulation_result(s->simulation, err);
+    int64_t *bytes = x != NULL ? medium_bytes(system, x) : NULL;
+    if (x == NULL)
+        return -1;
+    if (bytes == NULL)
+        return th_error_no_memory(err);
+    th_table *t = th_report_table(r, "links", "Links", columns);
+    for (int l = 0; l < x->n_links; l++) {
+        int medium = system->links[l].medium;
+        if (!used_only || has_carried(x, l))
+            add_link(t, system, x, l,
+                     load_of(&system->media[medium], bytes[medium], x->elapsed_ps));
+    }
+    th_free(bytes);
+    return 0;
+}
+
+/* ---- the worst link ---- */
+
+int th_link_worst(th_session *s, th_error *err)
+{
+    const th_system *system = s->system;
+    const th_result *x = th_simulation_result(s->simulation, err);
+    int64_t *bytes = x != NULL ? medium_bytes(system, x) : NULL;
+    if (bytes == NULL) {
+        if (x != NULL)
+            th_error_no_memory(err);
+        return -2;
+    }
+    int worst = -1;
+    double greatest = 0;
+    for (int l = 0; l < x->n_links; l++) {
+        int medium = system->links[l].medium;
+        double load = load_of(&system->media[medium], bytes[medium], x->elapsed_ps);
+        if (x->links[l].bytes > 0 && load > greatest) {
+            greatest = load;
+            worst = l;
+        }
+    }
+    th_free(bytes);
+    return worst;
+}
+
+/* ---- the flows of a link ---- */
+
+static void add_flow(th_session *s, const th_result *x, th_table *t, const th_link_flow *f)
+{
+    const th_task *task = &s->simulation->program->tasks[f->task];
+    const th_node *nodes = s->system->nodes;
+    const th_task_result *when = &x->tasks[f->task];
+    const char *what =
+        task->kind == TH_TASK_COLLECTIVE
+            ? th_collective_names[s->simulation->program->collectives[task->work].kind]
+        : task->layer >= 0 ? s->workload->layers[task->layer].name
+                           : th_task_kind_name(task->kind);
+    th_table_row(t, (th_quantity[]){th_count(f->task), th_text(what), th_text(nodes[f->from].name),
+                                    th_text(nodes[f->to].name), th_count(f->messages),
+                                    th_bytes(f->bytes), th_ps_or_absent(when->start_ps),
+                                    th_ps_or_absent(when->end_ps)});
+}
+
+int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, th_error *err)
+{
+    static const th_column columns[] = {
+        {"task", "task", TH_KIND_COUNT},
+        {"what", "what", TH_KIND_TEXT},
+        {"from", "from", TH_KIND_TEXT},
+        {"to", "to", TH_KIND_TEXT},
+        {"messages", "messages", TH_KIND_COUNT},
+        {"bytes", "carried", TH_KIND_BYTES},
+        {"start", "start", TH_KIND_TIME},
+        {"end", "end", TH_KIND_TIME},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    const th_result *x = th_simulation_result(s->simulation, err);
+    th_link_flows f;
+    if (x == NULL || th_link_flows_collect(&f, s->system, s->simulation, x, link, err) != 0)
+        return -1;
+    const char *name = s->system->links[link].name;
+    th_table *t = th_report_table(
+        r, "flows",
+        th_report_printf(r,
+                         is_worst ? "Flows over link/%.60s, the one of the greatest load"
+                                  : "Flows over link/%.60s",
+                         name),
+        columns);
+    for (size_t i = 0; i < f.n; i++)
+        add_flow(s, x, t, &f.flows[i]);
+    th_link_flows_clear(&f);
+    enum { BYTES = 5 };
+    th_table_sort(t, BYTES);
+    return 0;
+}
+
+/* ---- one link over time ---- */
+
+/* The present run once more, from its start to where it is now, with an eye on one link. */
+static int watch_again(th_session *s, th_link_probe *w, th_time end, th_error *err)
+{
+    th_simulation *again = th_session_new_simulation(s, &s->simulation->options, err);
+    size_t next = 0;
+    if (again == NULL)
+        return -1;
+    int rc = th_machine_observe(again->machine, &w->observer, err);
+    for (int32_t i = 1; rc == 0 && i <= w->n_spans; i++) {
+        rc = th_changes_follow(s, again, &next, i < w->n_spans ? i * w->span_ps : end, err);
+        if (rc == 0 && th_session_is_interrupted(s))
+            rc = th_error_interrupted(err, "the link was not watched to the end");
+    }
+    th_link_probe_advance(w, end, 0);
+    th_simulation_free(again);
+    return rc;
+}
+
+int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans, th_error *err)
+{
+    static const th_column columns[] = {
+        {"start", "start", TH_KIND_TIME},      {"end", "end", TH_KIND_TIME},
+        {"mean_flows", "flows", TH_KIND_MEAN}, {"max_flows", "most", TH_KIND_COUNT},
+        {"max_queue", "queue", TH_KIND_COUNT}, {NULL, NULL, TH_KIND_TEXT},
+    };
+    th_link_probe w;
+    const th_result *x = th_simulation_result(s->simulation, err);
+    if (x == NULL)
+        return -1;
+    th_time end = x->elapsed_ps;
+    th_link_probe_init(&w, link, end, n_spans);
+    if (watch_again(s, &w, end, err) != 0)
+        return -1;
+    th_table *t = th_report_table(
+        r, "over_time",
+        th_report_printf(r, "Flows on link/%.60s over time", s->system->links[link].name), columns);
+    for (int32_t i = 0; i < w.n_spans; i++) {
+        const th_probe_span *span = &w.spans[i];
+        th_time from = i * w.span_ps, to = from + w.span_ps < end ? from + w.span_ps : end;
+        th_table_row(t, (th_quantity[]){th_ps(from), th_ps(to),
+                                        th_mean(share((double)span->flow_ps, (double)(to - from))),
+                                        th_count(span->peak_flows),
+                                        th_count(span->peak_flows > 0 ? span->peak_flows - 1 : 0)});
+    }
+    return 0;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* map.c - the head of every report, and what there is to say about a mapping. */
+#include <config.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "report/session/property_event_list.h"
+#include "tcl/options.h"
+#include "report/sections/sections.h"
+
+/* ---- head ---- */
+
+/* NULL: a program made by hand has none. */
+static const char *algorithm_of(const th_session *s)
+{
+    if (s->made != NULL)
+        return NULL;
+    return s->mapping == NULL ? "-" : s->searched.type != NULL ? s->searched.type->name : "file";
+}
+
+static void head_lines(th_session *s, th_report *r, const char *digest)
+{
+    char text[400], seed[60] = "", batch[32];
+    if (s->system != NULL) {
+        snprintf(text, sizeof text, "%.200s, %d accelerator%s, %d link%s", s->system->name,
+                 s->system->n_accels, s->system->n_accels == 1 ? "" : "s", s->system->n_links,
+                 s->system->n_links == 1 ? "" : "s");
+        th_report_head_line(r, "system", text);
+    }
+    if (s->workload != NULL) {
+        snprintf(batch, sizeof batch, "batch %d", (int)s->workload->batch);
+        snprintf(text, sizeof text, "%.200s, %d layer%s, %s", s->workload->name,
+                 s->workload->n_layers, s->workload->n_layers == 1 ? "" : "s", batch);
+        th_report_head_line(r, "workload", text);
+    }
+    if (s->made != NULL) {
+        snprintf(text, sizeof text, "%.200s, %d task%s, %s", s->made->name,
+                 (int)s->made->program->n_tasks, s->made->program->n_tasks == 1 ? "" : "s", digest);
+        th_report_head_line(r, "program", text);
+    }
+    if (s->mapping != NULL) {
+        if (s->searched.type != NULL && !s->searched.type->is_baseline)
+            snprintf(seed, sizeof seed, ", seed %" PRIu64, s->searched.seed);
+        snprintf(text, sizeof text, "%s, by %s%s", digest, algorithm_of(s), seed);
+        th_report_head_line(r, "mapping", text);
+    }
+}
+
+/* ", 3 inputs"; a made program has no stream. */
+static void describe_inputs(const th_simulation *sim, char *out, size_t size)
+{
+    int n = (int)sim->options.stream.n_inputs;
+    snprintf(out, size, ", %d input%s", n, n == 1 ? "" : "s");
+    if (sim->lower == NULL)
+        out[0] = '\0';
+}
+
+static void head_run_line(th_session *s, th_report *r)
+{
+    char text[400], time[64], network[TH_NETWORK_TEXT_MAX], inputs[40];
+    const th_simulation *sim = s->simulation;
+    if (sim == NULL || !sim->has_begun)
+        return;
+    bool is_done = th_machine_is_done(sim->machine);
+    describe_inputs(sim, inputs, sizeof inputs);
+    snprintf(text, sizeof text, "%s network%s%s, %s at %s", sim->options.network->name,
+             th_network_describe_options(&sim->options, network, sizeof network), inputs,
+             is_done ? "done" : "stopped",
+             th_format_time(th_machine_now(sim->machine), time, sizeof time));
+    th_report_head_line(r, "run", text);
+}
+
+static void head_fields(th_session *s, th_report *r, const char *digest)
+{
+    const th_simulation *sim = s->simulation;
+    char network[TH_NETWORK_TEXT_MAX];
+    const th_run_options *run = sim != NULL ? &sim->options : &s->defaults;
+    bool is_found =
+        s->mapping != NULL && s->searched.type != NULL && !s->searched.type->is_baseline;
+    th_report_head_field(r, "version", th_text(PACKAGE_VERSION));
+    th_report_head_field(r, "system", th_text(s->system != NULL ? s->system->name : NULL));
+    th_report_head_field(r, "workload", th_text(s->workload != NULL ? s->workload->name : NULL));
+    th_report_head_field(
+        r, "batch", s->workload != NULL ? th_count(s->workload->batch) : th_absent(TH_KIND_COUNT));
+    th_report_head_field(r, "program", th_text(s->made != NULL ? s->made->name : NULL));
+    th_report_head_field(r, "program_digest", th_text(s->made != NULL ? digest : NULL));
+    th_report_head_field(r, "mapping", th_text(s->made != NULL ? NULL : digest));
+    th_report_head_field(r, "algorithm", th_text(algorithm_of(s)));
+    th_report_head_field(r, "seed",
+                         is_found ? th_count((int64_t)s->searched.seed) : th_absent(TH_KIND_COUNT));
+    th_report_head_field(r, "network", th_text(th_network_describe(run, network, sizeof network)));
+    th_report_head_field(r, "inputs", th_count(run->stream.n_inputs));
+    th_report_head_field(r, "interval", th_ps(run->stream.interval_ps));
+    th_report_head_field(r, "micro_batches", th_count(run->stream.micro_batches));
+}
+
+/* What set_property and inject_fault did: a line, and all of it in CSV and JSON. */
+static void head_changes(const th_session *s, th_report *r)
+{
+    th_change_list *changes = th_change_list_of(s);
+    th_table *t = th_report_head_table(r, "changes", th_change_columns);
+    th_strbuf line = TH_STRBUF_INIT;
+    if (changes != NULL)
+        th_change_list_add_line(changes, TH_HEAD_WIDTH, &line);
+    if (line.text != NULL)
+        th_report_head_line(r, "changes", line.text);
+    for (int i = 0; changes != NULL && i < changes->n; i++) {
+        th_quantity cells[TH_CHANGE_COLUMNS];
+        th_change_list_cells(&changes->all[i], cells);
+        th_table_row(t, cells);
+    }
+    r->failed |= changes == NULL || line.failed;
+    th_strbuf_clear(&line);
+    th_change_list_free(changes);
+}
+
+int th_section_head(th_session *s, th_report *r, th_error *err)
+{
+    char digest[20];
+    (void)err;
+    th_session_digest(s, digest, sizeof digest);
+    head_lines(s, r, digest);
+    head_run_line(s, r);
+    head_changes(s, r);
+    th_report_head_line(r, "version", "tharsis " PACKAGE_VERSION);
+    head_fields(s, r, digest);
+    return 0;
+}
+
+/* ---- sets ---- */
+
+/* "0-3 8", by accelerator names; runs of numbers that follow each other are drawn together. */
+static void add_accels(const th_session *s, const th_set *set, th_strbuf *out)
+{
+    for (int i = 0; i < set->n_accels; i++) {
+        int last = i;
+        while (last + 1 < set->n_accels && set->accels[last + 1] == set->accels[last] + 1)
+            last++;
+        th_strbuf_printf(out, "%s%s", i > 0 ? " " : "",
+                         s->system->nodes[s->system->accel_node[set->accels[i]]].name);
+        if (last > i + 1) {
+            th_strbuf_printf(out, "..%s",
+                             s->system->nodes[s->system->accel_node[set->accels[last]]].name);
+            i = last;
+        }
+    }
+}
+
+static bool has_shares(const th_mapping *m)
+{
+    bool some = false;
+    for (int k = 0; k < m->n_sets; k++)
+        some |= m->sets[k].shares != NULL;
+    return some;
+}
+
+/* "3 1"; "equal". */
+static void add_shares(const th_set *set, th_strbuf *out)
+{
+    for (int i = 0; set->shares != NULL && i < set->n_accels; i++)
+        th_strbuf_printf(out, "%s%d", i > 0 ? " " : "", (int)set->shares[i]);
+    if (set->shares == NULL)
+        th_strbuf_add(out, "equal");
+}
+
+int th_section_sets(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"set", "set", TH_KIND_COUNT},
+        {"n_accels", "size", TH_KIND_COUNT},
+        {"n_layers", "layers", TH_KIND_COUNT},
+        {"design", "design", TH_KIND_TEXT},
+        {"accels", "accelerators", TH_KIND_TEXT},
+        {"shares", "shares", TH_KIND_TEXT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    enum { N = sizeof columns / sizeof *columns };
+    const th_mapping *m = s->mapping;
+    th_column *shown = th_report_columns(r, N); /* ends in an empty one */
+    if (shown == NULL)
+        return th_error_no_memory(err);
+    memcpy(shown, columns, sizeof columns);
+    if (!has_shares(m))
+        shown[N - 2] = columns[N - 1];
+    th_table *t = th_report_table(r, "sets", "Sets of accelerators", shown);
+    for (int k = 0; k < m->n_sets; k++) {
+        th_strbuf accels = TH_STRBUF_INIT, shares = TH_STRBUF_INIT;
+        int n_layers = 0;
+        for (int l = 0; l < m->n_layers; l++)
+            n_layers += m->set_of[l] == k;
+        add_accels(s, &m->sets[k], &accels);
+        add_shares(&m->sets[k], &shares);
+        bool failed = accels.failed || shares.failed;
+        const char *design = th_set_design_name(&m->sets[k], s->system);
+        if (!failed)
+            th_table_row(t, (th_quantity[]){th_count(k), th_count(m->sets[k].n_accels),
+                                            th_count(n_layers), th_text(design),
+                                            th_text(accels.text), th_text(shares.text)});
+        th_strbuf_clear(&accels);
+        th_strbuf_clear(&shares);
+        if (failed)
+            return th_error_no_memory(err);
+    }
+    return 0;
+}
+
+/* ---- layers ---- */
+
+typedef struct th_layer_line {
+    int first, last, set;
+    char strategy[48];
+    int32_t
+        extent[TH_N_DIMS]; /* the largest that any position of the set has, in its first phase */
+} th_layer_line;
+
+static th_layer_line line_of(const th_session *s, int layer)
+{
+    const th_mapping *m = s->mapping;
+    th_layer_line line = {.first = layer, .last = layer, .set = m->set_of[layer]};
+    th_strategy_format(&m->strategy[layer], line.strategy, sizeof line.strategy);
+    for (int p = 0; p < m->sets[line.set].n_accels; p++) {
+        th_loop_box box = th_shard_phase_loops(&s->workload->layers[layer], s->workload->batch,
+                                               &m->strategy[layer], m->sets[line.set].shares, p, 0);
+        for (int d = 0; d < TH_N_DIMS; d++)
+            if (box.hi[d] - box.lo[d] > line.extent[d])
+                line.extent[d] = box.hi[d] - box.lo[d];
+    }
+    return line;
+}
+
+/* The same set, strategy, and part of an output; fully connected layers must be alike in all. */
+static bool are_alike(const th_session *s, const th_layer_line *a, const th_layer_line *b)
+{
+    static const th_dim output[] = {TH_DIM_B, TH_DIM_K, TH_DIM_H, TH_DIM_W};
+    bool is_fc = s->workload->layers[a->last].kind == TH_LAYER_FC ||
+                 s->workload->layers[b->first].kind == TH_LAYER_FC;
+    if (a->set != b->set || strcmp(a->strategy, b->strategy) != 0)
+        return false;
+    if (is_fc)
+        return memcmp(a->extent, b->extent, sizeof a->extent) == 0;
+    for (size_t i = 0; i < sizeof output / sizeof *output; i++)
+        if (a->extent[output[i]] != b->extent[output[i]])
+            return false;
+    return true;
+}
+
+static void draw_together(th_layer_line *line, const th_layer_line *next)
+{
+    line->last = next->last;
+    for (int d = 0; d < TH_N_DIMS; d++)
+        if (next->extent[d] > line->extent[d])
+            line->extent[d] = next->extent[d];
+}
+
+/* "K16 C64 H28 W28 R3 S3"; extents of 1 are left out. */
+static void format_shard(const th_layer_line *line, char *out, size_t size)
+{
+    size_t used = 0;
+    snprintf(out, size, "1");
+    for (int d = 0; d < TH_N_DIMS && used < size; d++)
+        if (line->extent[d] > 1)
+            used += (size_t)snprintf(out + used, size - used, "%s%c%d", used > 0 ? " " : "",
+                                     th_dim_letters[d], (int)line->extent[d]);
+}
+
+static void add_layer_line(th_session *s, th_table *t, const th_layer_line *line)
+{
+    char name[200], shard[120];
+    const th_layer *layers = s->workload->layers;
+    snprintf(name, sizeof name, "%.96s", layers[line->first].name);
+    if (line->last > line->first)
+        snprintf(name, sizeof name, "%.96s .. %.96s", layers[line->first].name,
+                 layers[line->last].name);
+    format_shard(line, shard, sizeof shard);
+    th_table_row(t, (th_quantity[]){th_text(name), th_count(line->last - line->first + 1),
+                                    th_count(line->set), th_text(line->strategy), th_text(shard)});
+}
+
+int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err)
+{
+    static const th_column columns[] = {
+        {"layer", "layer", TH_KIND_TEXT},
+        {"count", "count", TH_KIND_COUNT},
+        {"set", "set", TH_KIND_COUNT},
+        {"strategy", "strategy", TH_KIND_TEXT},
+        {"shard", "largest shard", TH_KIND_TEXT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    (void)err;
+    th_table *t = th_report_table(r, "layers", "Layers", columns);
+    th_layer_line line = line_of(s, 0);
+    for (int l = 1; l < s->mapping->n_layers; l++) {
+        th_layer_line next = line_of(s, l);
+        if (is_folded && are_alike(s, &line, &next)) {
+            draw_together(&line, &next);
+        } else {
+            add_layer_line(s, t, &line);
+            line = next;
+        }
+    }
+    add_layer_line(s, t, &line);
+    return 0;
+}

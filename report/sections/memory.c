@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memory.c - how full the memory of each accelerator gets, when, and of what. */
+#include <config.h>
+#include "base/alloc.h"
+#include "report/sections/sections.h"
+
+/* When the first task of the layer began on the accelerator, among those of the pass; -1: not yet.
+ */
+static th_time reached_at(const th_session *s, int accel, const th_peak_place *p)
+{
+    const th_simulation *sim = s->simulation;
+    const th_task_result *times = th_machine_times(sim->machine);
+    int node = s->system->accel_node[accel];
+    th_time first = -1;
+    for (int32_t t = p->first_task; t < p->end_task; t++) {
+        const th_task *task = &sim->program->tasks[t];
+        bool is_there =
+            task->node == node || (task->kind == TH_TASK_TRANSFER && task->peer == node);
+        if (is_there && task->layer == p->layer && times[t].start_ps >= 0 &&
+            (first < 0 || times[t].start_ps < first))
+            first = times[t].start_ps;
+    }
+    return first;
+}
+
+int th_section_memory(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"accel", "accelerator", TH_KIND_TEXT},
+        {"capacity", "capacity", TH_KIND_BYTES},
+        {"weights", "weights", TH_KIND_BYTES},
+        {"peak", "peak", TH_KIND_BYTES},
+        {"free", "free", TH_KIND_BYTES},
+        {"used", "used", TH_KIND_SHARE},
+        {"at", "at", TH_KIND_TIME},
+        {"layer", "layer", TH_KIND_TEXT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    th_simulation *sim = th_session_simulation(s, err);
+    if (sim == NULL)
+        return -1;
+    const int64_t *peak = th_lower_peak_bytes(sim->lower),
+                  *weights = th_lower_weight_bytes(sim->lower);
+    th_table *t = th_report_table(r, "memory", "Memory", columns);
+    for (int a = 0; a < s->system->n_accels; a++) {
+        const th_node *node = &s->system->nodes[s->system->accel_node[a]];
+        int64_t capacity = node->a.dram_bytes;
+        th_peak_place p;
+        bool is_known = th_lower_peak_of(sim->lower, a, &p);
+        th_table_row(t,
+                     (th_quantity[]){th_text(node->name), th_bytes(capacity), th_bytes(weights[a]),
+                                     th_bytes(peak[a]), th_bytes(capacity - peak[a]),
+                                     th_share((double)peak[a] / (double)capacity),
+                                     th_ps_or_absent(is_known ? reached_at(s, a, &p) : -1),
+                                     is_known ? th_text(s->workload->layers[p.layer].name)
+                                              : th_absent(TH_KIND_TEXT)});
+    }
+    return 0;
+}
+
+int th_memory_fullest(th_session *s, th_error *err)
+{
+    const th_simulation *sim = th_session_simulation(s, err);
+    int fullest = -1;
+    double most = 0;
+    if (sim == NULL)
+        return -2;
+    for (int a = 0; a < s->system->n_accels; a++) {
+        th_peak_place p;
+        const th_node *node = &s->system->nodes[s->system->accel_node[a]];
+        double used = (double)th_lower_peak_bytes(sim->lower)[a] / (double)node->a.dram_bytes;
+        if (th_lower_peak_of(sim->lower, a, &p) && used > most) {
+            most = used;
+            fullest = a;
+        }
+    }
+    return fullest;
+}
+
+static void add_held(th_table *t, const char *layer, const th_held *held, int64_t peak)
+{
+    th_table_row(t, (th_quantity[]){th_text(layer), th_text(th_held_name(held->kind)),
+                                    th_bytes(held->bytes),
+                                    th_share((double)held->bytes / (double)peak)});
+}
+
+/* The weights of all layers in one line. */
+static void add_all_weights(th_report *r, th_table *t, const th_memory_peak *p, int64_t peak)
+{
+    th_held all = {TH_HELD_WEIGHTS, -1, 0};
+    int n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->held[i].kind == TH_HELD_WEIGHTS) {
+            all.bytes += p->held[i].bytes;
+            n++;
+        }
+    if (n > 0)
+        add_held(t, th_report_printf(r, "(%d layer%s)", n, n == 1 ? "" : "s"), &all, peak);
+}
+
+int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_error *err)
+{
+    static const th_column columns[] = {
+        {"layer", "layer", TH_KIND_TEXT},  {"what", "what", TH_KIND_TEXT},
+        {"bytes", "bytes", TH_KIND_BYTES}, {"share", "of peak", TH_KIND_SHARE},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    enum { BYTES = 2 };
+    th_memory_peak p;
+    th_simulation *sim = th_session_simulation(s, err);
+    if (sim == NULL ||
+        th_lower_held(sim->lower, s->mapping, &sim->options.stream, accel, &p, err) != 0)
+        return -1;
+    int64_t peak = th_lower_peak_bytes(sim->lower)[accel];
+    const char *name = s->system->nodes[s->system->accel_node[accel]].name;
+    th_table *t = th_report_table(
+        r, "held", th_report_printf(r, "What fills accel/%.60s at its peak", name), columns);
+    if (is_folded)
+        add_all_weights(r, t, &p, peak);
+    for (size_t i = 0; i < p.n; i++)
+        if (!is_folded || p.held[i].kind != TH_HELD_WEIGHTS)
+            add_held(t, s->workload->layers[p.held[i].layer].name, &p.held[i], peak);
+    th_table_total(t, (th_quantity[]){th_text("peak"), th_absent(TH_KIND_TEXT), th_bytes(peak),
+                                      th_share(peak > 0 ? 1 : 0)});
+    th_table_sort(t, BYTES);
+    th_memory_peak_clear(&p);
+    return 0;
+}

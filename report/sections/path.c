@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* path.c - why a run took as long as it did: the critical path, what its time went to, and
+ * how much later each task could have been. */
+#include <config.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/alloc.h"
+#include "base/time_order.h"
+#include "sim/analysis/critical_path.h"
+#include "sim/analysis/time_breakdown.h"
+#include "report/sections/contention.h"
+#include "report/session/interrupt.h"
+#include "report/objects/objects.h"
+#include "report/sections/sections.h"
+
+/* Columns of the path and of the list of slacks. */
+enum {
+    START,
+    WAIT,
+    DURATION,
+    TASK,
+    KIND,
+    SLACK,
+    CAUSE,
+    AFTER,
+    WHAT,
+    BYTES,
+    QUEUED,
+    PARTS,
+    N_COLUMNS = PARTS + TH_N_PARTS,
+    HOLDER = N_COLUMNS, /* of the path alone */
+    N_PATH_COLUMNS = HOLDER + TH_HOLDER_CELLS
+};
+
+static const th_column path_columns[N_PATH_COLUMNS + 1] = {
+    [START] = {"start", "start", TH_KIND_TIME},
+    [WAIT] = {"wait", "wait", TH_KIND_TIME},
+    [DURATION] = {"duration", "duration", TH_KIND_TIME},
+    [TASK] = {"task", "task", TH_KIND_COUNT},
+    [KIND] = {"kind", NULL, TH_KIND_TEXT},
+    [SLACK] = {"slack", "slack", TH_KIND_TIME},
+    [CAUSE] = {"cause", "cause", TH_KIND_TEXT},
+    [AFTER] = {"after", "after", TH_KIND_COUNT},
+    [WHAT] = {"what", "what", TH_KIND_TEXT},
+    [BYTES] = {"bytes", NULL, TH_KIND_BYTES},
+    [QUEUED] = {"queued", NULL, TH_KIND_TIME},
+    [PARTS + TH_PART_ARRAY] = {"array", NULL, TH_KIND_TIME},
+    [PARTS + TH_PART_MEMORY] = {"memory", NULL, TH_KIND_TIME},
+    [PARTS + TH_PART_LATENCY] = {"latency", NULL, TH_KIND_TIME},
+    [PARTS + TH_PART_LINK] = {"link", NULL, TH_KIND_TIME},
+    [PARTS + TH_PART_HELD_UP] = {"held_up", NULL, TH_KIND_TIME},
+    [PARTS + TH_PART_HOST] = {"host", NULL, TH_KIND_TIME},
+    [PARTS + TH_PART_COLLECTIVE] = {"collective", NULL, TH_KIND_TIME},
+    [HOLDER] = {"held_up_at", NULL, TH_KIND_TEXT},
+    [HOLDER + 1] = {"held_up_by", NULL, TH_KIND_COUNT},
+    [HOLDER + 2] = {"held_up_by_what", NULL, TH_KIND_TEXT},
+    [HOLDER + 3] = {"held_up_together", NULL, TH_KIND_TIME},
+    [HOLDER + 4] = {"held_up_others", NULL, TH_KIND_COUNT},
+    [N_PATH_COLUMNS] = {NULL, NULL, TH_KIND_TEXT},
+};
+
+/* A run that is looked at: its path, and the slacks of all tasks. */
+typedef struct th_explained {
+    th_session *session;
+    const th_result *result;
+    th_path_entry *path;
+    int n_path;
+    const th_time *slack; /* by task */
+    th_held_up *held_up;  /* NULL: not asked for, and the rows have no columns of it */
+} th_explained;
+
+static void forget(th_explained *x)
+{
+    th_held_up_free(x->held_up);
+    th_free(x->path);
+}
+
+static int explain(th_session *s, th_explained *x, th_error *err)
+{
+    *x = (th_explained){.session = s, .result = th_simulation_result(s->simulation, err)};
+    x->slack = x->result != NULL ? th_simulation_slacks(s->simulation, err) : NULL;
+    if (x->slack != NULL && th_interrupt_is_pending())
+        return th_error_interrupted(err, "the path was not looked for");
+    x->n_path = x->slack != NULL ? th_critical_path(x->result, &x->path, err) : -1;
+    return x->n_path >= 0 ? 0 : -1;
+}
+
+/* ---- rows ---- */
+
+/* Between the end of what a task waited for last and its start. */
+static th_time wait_of(const th_result *r, int32_t task, th_cause cause)
+{
+    return r->tasks[task].start_ps - (cause.task >= 0 ? r->tasks[cause.task].end_ps : 0);
+}
+
+/* Of tasks that were held up; 0 or -1. */
+static int find_holder(const th_explained *x, int32_t task, th_time held_up, th_holder *h,
+                       th_error *err)
+{
+    h->task = -1;
+    return x->held_up != NULL && held_up > 0 ? th_held_up_find(x->held_up, task, h, err) : 0;
+}
+
+/* The slack of a run that goes on is not known. */
+static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *err)
+{
+    th_session *s = x->session;
+    const th_simulation *sim = s->simulation;
+    const th_task_result *f = &x->result->tasks[task];
+    const th_task *what = &sim->program->tasks[task];
+    th_cause cause = th_cause_of(x->result, task);
+    th_quantity cells[N_PATH_COLUMNS];
+    th_time part[TH_N_PARTS];
+    th_holder h;
+    th_strbuf text = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
+    if (th_interrupt_is_pending())
+        return th_error_interrupted(err, "not all tasks were told");
+    if (th_task_parts(s->system, th_simulation_works(sim), sim->program, x->result, task, part,
+                      err) != 0 ||
+        find_holder(x, task, part[TH_PART_HELD_UP], &h, err) != 0)
+        return -1;
+    th_task_describe(s, what, &text);
+    cells[START] = th_ps(f->start_ps);
+    cells[WAIT] = th_ps(wait_of(x->result, task, cause));
+    cells[DURATION] = th_ps(f->end_ps - f->start_ps);
+    cells[TASK] = th_count(task);
+    cells[KIND] = th_text(th_task_kind_name(what->kind));
+    cells[SLACK] = x->result->is_done ? th_ps(x->slack[task]) : th_absent(TH_KIND_TIME);
+    cells[CAUSE] = th_text(th_cause_name(cause.kind));
+    cells[AFTER] = cause.task >= 0 ? th_count(cause.task) : th_absent(TH_KIND_COUNT);
+    cells[WHAT] = th_text(text.text);
+    cells[BYTES] =
+        what->kind == TH_TASK_TRANSFER ? th_bytes(what->bytes) : th_absent(TH_KIND_BYTES);
+    cells[QUEUED] = th_ps(f->start_ps - f->ready_ps);
+    for (int p = 0; p < TH_N_PARTS; p++)
+        cells[PARTS + p] = th_ps(part[p]);
+    th_holder_cells(s, &h, &at, &by, cells + HOLDER);
+    th_table_row(t, cells);
+    th_strbuf_clear(&text);
+    th_strbuf_clear(&at);
+    th_strbuf_clear(&by);
+    return 0;
+}
+
+static void all_absent(th_quantity *cells)
+{
+    for (int c = 0; c < N_PATH_COLUMNS; c++)
+        cells[c] = th_absent(path_columns[c].kind);
+}
+
+/* ---- the path ---- */
+
+static th_time span_of(const th_path_entry *e)
+{
+    return e->wait_ps + e->end_ps - e->start_ps;
+}
+
+static int by_span(const void *a, const void *b)
+{
+    th_time x = *(const th_time *)a, y = *(const th_time *)b;
+    return (x < y) - (x > y);
+}
+
+/* The span that an entry must have to be among the limit longest; -1: all are. */
+static th_time threshold(const th_path_entry *path, int n, int64_t limit)
+{
+    if (limit <= 0 || limit >= n)
+        return -1;
+    th_time *spans = th_alloc_array((size_t)n, sizeof *spans), result = -1;
+    if (spans == NULL)
+        return -1;
+    for (int i = 0; i < n; i++)
+        spans[i] = span_of(&path[i]);
+    qsort(spans, (size_t)n, sizeof *spans, by_span);
+    result = spans[limit - 1];
+    th_free(spans);
+    return result;
+}
+
+/* Entries that stand together in one line. */
+static void add_folded(th_table *t, const th_path_entry *path, int n)
+{
+    char what[60];
+    th_quantity cells[N_PATH_COLUMNS];
+    th_time wait = 0, duration = 0;
+    for (int i = 0; i < n; i++) {
+        wait += path[i].wait_ps;
+        duration += path[i].end_ps - path[i].start_ps;
+    }
+    if (n == 0)
+        return;
+    snprintf(what, sizeof what, "(%d shorter task%s)", n, n == 1 ? "" : "s");
+    all_absent(cells);
+    cells[START] = th_ps(path[0].start_ps);
+    cells[WAIT] = th_ps(wait);
+    cells[DURATION] = th_ps(duration);
+    cells[WHAT] = th_text(what);
+    th_table_row(t, cells);
+}
+
+static void add_sum(th_table *t, const th_explained *x)
+{
+    char makespan[100], time[64];
+    th_quantity cells[N_PATH_COLUMNS];
+    th_time wait = 0, duration = 0;
+    for (int i = 0; i < x->n_path; i++) {
+        wait += x->path[i].wait_ps;
+        duration += x->path[i].end_ps - x->path[i].start_ps;
+    }
+    snprintf(makespan, sizeof makespan, "makespan %s",
+             th_format_time(wait + duration, time, sizeof time));
+    all_absent(cells);
+    cells[WAIT] = th_ps(wait);
+    cells[DURATION] = th_ps(duration);
+    cells[CAUSE] = th_text("sum");
+    cells[WHAT] = th_text(makespan);
+    th_table_total(t, cells);
+}
+
+static int add_path(const th_explained *x, th_table *t, int64_t limit, th_error *err)
+{
+    const th_path_entry *path = x->path;
+    th_time least = threshold(path, x->n_path, limit);
+    int folded = 0;
+    int64_t shown = 0;
+    for (int i = 0; i < x->n_path; i++) {
+        if (least >= 0 && (span_of(&path[i]) < least || shown == limit)) {
+            folded++;
+            continue;
+        }
+        add_folded(t, &path[i - folded], folded);
+        if (add_task(x, t, path[i].task, err) != 0)
+            return -1;
+        folded = 0;
+        shown++;
+    }
+    add_folded(t, &path[x->n_path - folded], folded);
+    add_sum(t, x);
+    return 0;
+}
+
+int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
+{
+    th_explained x;
+    if (explain(s, &x, err) != 0)
+        return -1;
+    x.held_up = th_held_up_new(s, x.result, err);
+    int rc = x.held_up != NULL ? 0 : -1;
+    if (rc == 0)
+        rc = add_path(&x, th_report_table(r, "critical_path", "Critical path", path_columns), limit,
+                      err);
+    forget(&x);
+    return rc;
+}
+
+/* ---- what the time of the path went to ---- */
+
+static int add_up(const th_explained *x, th_time *sum, th_time *wait, th_error *err)
+{
+    const th_simulation *sim = x->session->simulation;
+    th_time part[TH_N_PARTS];
+    for (int i = 0; i < x->n_path; i++) {
+        if (th_task_parts(x->session->system, th_simulation_works(sim), sim->program, x->result,
+                          x->path[i].task, part, err) != 0)
+            return -1;
+        for (int p = 0; p < TH_N_PARTS; p++)
+            sum[p] += part[p];
+        *wait += x->path[i].wait_ps;
+    }
+    return 0;
+}
+
+static void add_part(th_table *t, const char *name, th_time ps, th_time all, const char *what)
+{
+    if (ps > 0)
+        th_table_row(t, (th_quantity[]){th_text(name), th_ps(ps),
+                                        th_share((double)ps / (double)all), th_text(what)});
+}
+
+int th_section_path_parts(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"part", "part", TH_KIND_TEXT},    {"time", "time", TH_KIND_TIME},
+        {"share", "share", TH_KIND_SHARE}, {"what", "what", TH_KIND_TEXT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    static const char *const what[TH_N_PARTS] = {
+        [TH_PART_ARRAY] = "arrays and vector units at work",
+        [TH_PART_MEMORY] = "waiting for their own DRAM and ports",
+        [TH_PART_LATENCY] = "of links, and overheads of transfers",
+        [TH_PART_LINK] = "bytes at the bandwidth of the slowest link",
+        [TH_PART_HELD_UP] = "others on the same links or DRAM",
+        [TH_PART_HOST] = "hosts at work",
+        [TH_PART_COLLECTIVE] = "collective operations",
+    };
+    th_explained x;
+    th_time sum[TH_N_PARTS] = {0}, wait = 0, all = 0;
+    if (explain(s, &x, err) != 0)
+        return -1;
+    int rc = add_up(&x, sum, &wait, err);
+    forget(&x);
+    if (rc != 0)
+        return -1;
+    all = wait;
+    for (int p = 0; p < TH_N_PARTS; p++)
+        all += sum[p];
+    th_table *t = th_report_table(r, "path_parts", "What its time went to", columns);
+    for (int p = 0; p < TH_N_PARTS; p++)
+        add_part(t, th_time_part_name(p), sum[p], all, what[p]);
+    add_part(t, "wait", wait, all, "for an arrival");
+    th_table_total(t, (th_quantity[]){th_text("makespan"), th_ps(all), th_share(all > 0 ? 1 : 0),
+                                      th_absent(TH_KIND_TEXT)});
+    return 0;
+}
+
+/* ---- all tasks by slack ---- */
+
+/* Tasks that have ended, the least slack first, those with as much by their numbers; returns how
+ * many. */
+static int32_t order_by_slack(const th_explained *x, th_timed *order, th_timed *scratch)
+{
+    int32_t n = 0;
+    for (int32_t t = 0; t < x->result->n_tasks; t++)
+        if (x->slack[t] >= 0)
+            order[n++] = (th_timed){x->slack[t], t};
+    th_order_by_time(order, (size_t)n, scratch);
+    return n;
+}
+
+/* Those of the path, without who held it up: to ask that of all tasks takes too long. */
+static const th_column *slack_columns(th_report *r)
+{
+    th_column *c = th_report_columns(r, N_COLUMNS);
+    for (int i = 0; c != NULL && i < N_COLUMNS; i++)
+        c[i] = path_columns[i];
+    if (c != NULL)
+        c[N_COLUMNS] = path_columns[N_PATH_COLUMNS]; /* the end */
+    return c;
+}
+
+static int add_by_slack(const th_explained *x, th_table *t, int64_t limit, th_error *err)
+{
+    size_t tasks = (size_t)x->result->n_tasks + 1;
+    th_timed *order = th_alloc_array(tasks, sizeof *order),
+             *scratch = th_alloc_array(tasks, sizeof *scratch);
+    int rc = order != NULL && scratch != NULL ? 0 : th_error_no_memory(err);
+    int32_t n = rc == 0 ? order_by_slack(x, order, scratch) : 0;
+    for (int32_t i = 0; rc == 0 && i < n && i < limit; i++)
+        rc = add_task(x, t, order[i].number, err);
+    th_table_hide(t, n > limit ? n - limit : 0);
+    th_free(order);
+    th_free(scratch);
+    return rc;
+}
+
+int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err)
+{
+    th_explained x;
+    if (explain(s, &x, err) != 0)
+        return -1;
+    const th_column *columns = slack_columns(r);
+    int rc = columns == NULL
+                 ? th_error_no_memory(err)
+                 : add_by_slack(&x, th_report_table(r, "slack", "Slack", columns), limit, err);
+    forget(&x);
+    return rc;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* path_contention.c - who held up the tasks of the critical path, and where: the table. */
+#include <config.h>
+#include <stdlib.h>
+#include "base/alloc.h"
+#include "sim/analysis/critical_path.h"
+#include "sim/analysis/time_breakdown.h"
+#include "report/sections/contention.h"
+#include "report/objects/objects.h"
+#include "report/sections/sections.h"
+
+static int add_row(th_session *s, th_held_up *f, th_table *t, int32_t task, th_time held_up,
+                   th_error *err)
+{
+    enum { TASK, WHAT, TIME, HOLDER, N_CELLS = HOLDER + TH_HOLDER_CELLS };
+    th_quantity cells[N_CELLS];
+    th_holder h;
+    th_strbuf what = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
+    if (th_held_up_find(f, task, &h, err) != 0)
+        return -1;
+    th_task_describe(s, &s->simulation->program->tasks[task], &what);
+    cells[TASK] = th_count(task);
+    cells[WHAT] = th_text(what.text);
+    cells[TIME] = th_ps(held_up);
+    th_holder_cells(s, &h, &at, &by, cells + HOLDER);
+    th_table_row(t, cells);
+    th_strbuf_clear(&what);
+    th_strbuf_clear(&at);
+    th_strbuf_clear(&by);
+    return 0;
+}
+
+typedef struct held {
+    th_time ps;
+    int32_t task;
+} held;
+
+static int longest_first(const void *a, const void *b)
+{
+    const held *x = a, *y = b;
+    if (x->ps != y->ps)
+        return x->ps > y->ps ? -1 : 1;
+    return (x->task > y->task) - (x->task < y->task);
+}
+
+/* Tasks of the path that were held up, the longest first: returns how many, or -1. */
+static int list_held(th_session *s, const th_result *r, held **list, th_error *err)
+{
+    th_path_entry *path;
+    th_time part[TH_N_PARTS];
+    int n = th_critical_path(r, &path, err), n_held = 0, rc = 0;
+    if (n < 0)
+        return -1;
+    *list = th_alloc_array((size_t)n + 1, sizeof **list);
+    if (*list == NULL)
+        rc = th_error_no_memory(err);
+    for (int i = 0; rc == 0 && i < n; i++) {
+        rc = th_task_parts(s->system, th_simulation_works(s->simulation), s->simulation->program, r,
+                           path[i].task, part, err);
+        if (rc == 0 && part[TH_PART_HELD_UP] > 0)
+            (*list)[n_held++] = (held){part[TH_PART_HELD_UP], path[i].task};
+    }
+    th_free(path);
+    if (rc == 0)
+        qsort(*list, (size_t)n_held, sizeof **list, longest_first);
+    else
+        th_free(*list);
+    return rc == 0 ? n_held : -1;
+}
+
+int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err)
+{
+    static const th_column columns[] = {
+        {"task", "task", TH_KIND_COUNT},      {"what", "what", TH_KIND_TEXT},
+        {"held_up", "held up", TH_KIND_TIME}, {"at", "at", TH_KIND_TEXT},
+        {"by", "by", TH_KIND_COUNT},          {"by_what", "what it is", TH_KIND_TEXT},
+        {"together", NULL, TH_KIND_TIME},     {"others", "others", TH_KIND_COUNT},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    const th_result *result = th_simulation_result(s->simulation, err);
+    held *list = NULL;
+    int n = result != NULL ? list_held(s, result, &list, err) : -1;
+    if (n <= 0) {
+        if (n == 0)
+            th_free(list);
+        return n;
+    }
+    th_held_up *f = th_held_up_new(s, result, err);
+    th_table *t = f != NULL ? th_report_table(r, "held_up", "Who held it up", columns) : NULL;
+    int rc = f != NULL ? 0 : -1;
+    for (int i = 0; rc == 0 && i < n && (limit <= 0 || i < limit); i++)
+        rc = add_row(s, f, t, list[i].task, list[i].ps, err);
+    if (rc == 0 && limit > 0 && limit < n)
+        th_table_hide(t, n - limit);
+    th_held_up_free(f);
+    th_free(list);
+    return rc;
+}

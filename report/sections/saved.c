@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* saved.c - saved runs side by side. */
+#include <config.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "report/session/property_event_list.h"
+#include "report/session/saved_figures.h"
+#include "report/sections/sections.h"
+
+const char *const th_metric_names[TH_N_METRICS + 1] = {
+    "latency", "throughput", "batch_throughput", "link_utilization", "accel_utilization",
+    "energy",  NULL};
+
+static const th_column metric_columns[TH_N_METRICS] = {
+    {"latency", "latency", TH_KIND_TIME},
+    {"throughput", "throughput", TH_KIND_RATE},
+    {"batch_throughput", "batches", TH_KIND_RATE},
+    {"link_utilization", "links busy", TH_KIND_SHARE},
+    {"accel_utilization", "accels busy", TH_KIND_SHARE},
+    {"energy", "energy", TH_KIND_ENERGY},
+};
+
+static th_quantity value_of(const th_saved_run *run, int metric)
+{
+    switch (metric) {
+    case TH_METRIC_LATENCY:
+        return th_ps(run->latency_ps);
+    case TH_METRIC_THROUGHPUT:
+        return run->program == NULL ? th_rate(run->throughput_per_s) : th_absent(TH_KIND_RATE);
+    case TH_METRIC_BATCH_THROUGHPUT:
+        return run->program == NULL ? th_rate(run->batch_throughput_per_s)
+                                    : th_absent(TH_KIND_RATE);
+    case TH_METRIC_LINKS:
+        return th_share(run->link_utilization);
+    case TH_METRIC_ENERGY:
+        return run->has_energy ? th_joules(run->energy_j) : th_absent(TH_KIND_ENERGY);
+    default: /* a program made by hand computes nothing */
+        return run->program == NULL ? th_share(run->accel_utilization) : th_absent(TH_KIND_SHARE);
+    }
+}
+
+static th_quantity change_of(th_quantity value, th_quantity reference)
+{
+    double a = th_kind_is_real(value.kind) ? value.real : (double)value.whole;
+    double b = th_kind_is_real(reference.kind) ? reference.real : (double)reference.whole;
+    return !value.is_absent && b > 0 ? th_change(a / b - 1) : th_absent(TH_KIND_CHANGE);
+}
+
+/* A metric's column, and one for its change against each reference; returns how many. */
+static int add_columns(th_report *r, th_column *columns, int metric, const th_runs *relative_to)
+{
+    int n = 0;
+    columns[n++] = metric_columns[metric];
+    for (int k = 0; k < relative_to->n; k++) {
+        const char *reference = relative_to->all[k]->name;
+        columns[n++] = (th_column){
+            th_report_printf(r, "%s_vs_%s", metric_columns[metric].name, reference),
+            th_report_printf(r, relative_to->n == 1 ? "vs %s" : "%s", reference), TH_KIND_CHANGE};
+    }
+    return n;
+}
+
+static int add_cells(th_quantity *cells, const th_saved_run *run, int metric,
+                     const th_runs *relative_to)
+{
+    int n = 0;
+    cells[n++] = value_of(run, metric);
+    for (int k = 0; k < relative_to->n; k++)
+        cells[n++] = change_of(value_of(run, metric), value_of(relative_to->all[k], metric));
+    return n;
+}
+
+/* What the runs are of; in text the head says so where they are not of the same. */
+static const th_column input_columns[TH_RUN_INPUTS] = {
+    {"system", NULL, TH_KIND_TEXT},
+    {"system_digest", NULL, TH_KIND_TEXT},
+    {"workload_digest", NULL, TH_KIND_TEXT},
+    {"changes", NULL, TH_KIND_TEXT},
+};
+
+/* All changes of a run in a line, in the memory of the report; NULL: there are none. */
+static const char *changes_of(th_report *r, const th_saved_run *run)
+{
+    th_strbuf line = TH_STRBUF_INIT;
+    th_change_list_add_line(run->changes, INT_MAX, &line);
+    const char *kept = line.text != NULL ? th_report_keep(r, line.text) : NULL;
+    r->failed |= line.failed;
+    th_strbuf_clear(&line);
+    return kept;
+}
+
+int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
+                    const th_runs *relative_to, th_error *err)
+{
+    int n_columns = 1 + n_metrics * (1 + relative_to->n) + TH_RUN_INPUTS, n = 0;
+    th_column *columns = th_report_columns(r, n_columns);
+    th_quantity *cells = th_alloc_array((size_t)n_columns, sizeof *cells);
+    if (columns == NULL || cells == NULL) {
+        th_free(cells);
+        return th_error_no_memory(err);
+    }
+    columns[n++] = (th_column){"run", "run", TH_KIND_TEXT};
+    for (int k = 0; k < n_metrics; k++)
+        n += add_columns(r, &columns[n], metrics[k], relative_to);
+    for (int k = 0; k < TH_RUN_INPUTS; k++)
+        columns[n++] = input_columns[k];
+    columns[n] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    th_table *t = th_report_table(r, "comparison", NULL, columns);
+    for (int i = 0; i < runs->n; i++) {
+        n = 0;
+        cells[n++] = th_text(runs->all[i]->name);
+        for (int k = 0; k < n_metrics; k++)
+            n += add_cells(&cells[n], runs->all[i], metrics[k], relative_to);
+        cells[n++] = th_text(runs->all[i]->system);
+        cells[n++] = th_text(runs->all[i]->figures->system);
+        cells[n++] = th_text(runs->all[i]->figures->workload);
+        cells[n++] = th_text(changes_of(r, runs->all[i]));
+        th_table_row(t, cells);
+    }
+    th_free(cells);
+    return 0;
+}
+
+/* What was run; batches of programs are 0, so a program and a workload of one name differ. */
+static const char *what_of(const th_saved_run *run)
+{
+    return run->program != NULL ? run->program : run->workload;
+}
+
+static bool is_one_system(const th_saved_run *a, const th_saved_run *b)
+{
+    return strcmp(a->system, b->system) == 0 && strcmp(a->figures->system, b->figures->system) == 0;
+}
+
+static bool is_one_workload(const th_saved_run *a, const th_saved_run *b)
+{
+    return a->batch == b->batch && strcmp(what_of(a), what_of(b)) == 0 &&
+           strcmp(a->figures->workload, b->figures->workload) == 0;
+}
+
+typedef void (*th_line)(const th_saved_run *run, char *text, size_t size);
+
+static void say_system(const th_saved_run *run, char *text, size_t size)
+{
+    snprintf(text, size, "%.30s: %.200s, %s", run->name, run->system, run->figures->system);
+}
+
+static void say_workload(const th_saved_run *run, char *text, size_t size)
+{
+    if (run->program != NULL)
+        snprintf(text, size, "%.30s: program %.200s", run->name, run->program);
+    else
+        snprintf(text, size, "%.30s: %.200s, batch %d, %s", run->name, run->workload,
+                 (int)run->batch, run->figures->workload);
+}
+
+static void say_run(const th_saved_run *run, char *text, size_t size)
+{
+    char seed[40] = "";
+    if (run->has_seed)
+        snprintf(seed, sizeof seed, ", seed %" PRIu64, run->seed);
+    snprintf(text, size, "%.30s: %s %s%s, %s", run->name,
+             run->program != NULL ? "program" : "mapping", run->mapping, seed, run->network);
+}
+
+/* A line for each run, the key before the first. */
+static void add_lines(th_report *r, const char *key, th_line say, th_saved_run *const *runs,
+                      int n_runs)
+{
+    enum { LISTED_MAX = 20 };
+    char text[400];
+    for (int i = 0; i < n_runs && i <= LISTED_MAX; i++) {
+        say(runs[i], text, sizeof text);
+        if (i == LISTED_MAX)
+            snprintf(text, sizeof text, "(%d more)", n_runs - LISTED_MAX);
+        th_report_head_line(r, i == 0 ? key : "", text);
+    }
+}
+
+/* What was changed in those runs in which something was. */
+static void add_changes(th_report *r, th_saved_run *const *runs, int n_runs)
+{
+    bool is_first = true;
+    for (int i = 0; i < n_runs; i++) {
+        th_strbuf line = TH_STRBUF_INIT;
+        if (runs[i]->changes->n == 0)
+            continue;
+        th_strbuf_printf(&line, "%.30s: ", runs[i]->name);
+        th_change_list_add_line(runs[i]->changes, TH_HEAD_WIDTH - (int)line.length, &line);
+        if (line.text != NULL)
+            th_report_head_line(r, is_first ? "changes" : "", line.text);
+        is_first = false;
+        r->failed |= line.failed;
+        th_strbuf_clear(&line);
+    }
+}
+
+void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
+{
+    bool has_one_system = n_runs > 0, has_one_workload = n_runs > 0;
+    char text[400];
+    for (int i = 1; i < n_runs; i++) {
+        has_one_system = has_one_system && is_one_system(runs[i], runs[0]);
+        has_one_workload = has_one_workload && is_one_workload(runs[i], runs[0]);
+    }
+    if (has_one_system)
+        th_report_head_line(r, "system", runs[0]->system);
+    if (has_one_workload && runs[0]->program != NULL) {
+        th_report_head_line(r, "program", runs[0]->program);
+    } else if (has_one_workload) {
+        snprintf(text, sizeof text, "%.300s, batch %d", runs[0]->workload, (int)runs[0]->batch);
+        th_report_head_line(r, "workload", text);
+    }
+    th_report_head_line(r, "version", "tharsis " PACKAGE_VERSION);
+    th_report_head_field(r, "version", th_text(PACKAGE_VERSION));
+    if (!has_one_system)
+        add_lines(r, "systems", say_system, runs, n_runs);
+    if (!has_one_workload)
+        add_lines(r, "workloads", say_workload, runs, n_runs);
+    add_lines(r, "runs", say_run, runs, n_runs);
+    add_changes(r, runs, n_runs);
+}
+
+/* A row for each change of each run. */
+static int add_run_changes(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err)
+{
+    th_column *columns = th_report_columns(r, 1 + TH_CHANGE_COLUMNS);
+    if (columns == NULL)
+        return th_error_no_memory(err);
+    columns[0] = (th_column){"run", NULL, TH_KIND_TEXT};
+    memcpy(&columns[1], th_change_columns, sizeof th_change_columns);
+    th_table *t = th_report_table(r, "run_changes", NULL, columns);
+    for (int i = 0; i < n_runs; i++)
+        for (int k = 0; k < runs[i]->changes->n; k++) {
+            th_quantity cells[1 + TH_CHANGE_COLUMNS] = {th_text(runs[i]->name)};
+            th_change_list_cells(&runs[i]->changes->all[k], &cells[1]);
+            th_table_row(t, cells);
+        }
+    return 0;
+}
+
+int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err)
+{
+    static const th_column columns[] = {
+        {"run", "run", TH_KIND_TEXT},
+        {"system", "system", TH_KIND_TEXT},
+        {"system_digest", NULL, TH_KIND_TEXT},
+        {"workload", "workload", TH_KIND_TEXT},
+        {"workload_digest", NULL, TH_KIND_TEXT},
+        {"program", "program", TH_KIND_TEXT},
+        {"batch", "batch", TH_KIND_COUNT},
+        {"mapping", "mapping", TH_KIND_TEXT},
+        {"algorithm", "by", TH_KIND_TEXT},
+        {"seed", "seed", TH_KIND_COUNT},
+        {"network", "network", TH_KIND_TEXT},
+        {"inputs", "inputs", TH_KIND_COUNT},
+        {"latency", "latency", TH_KIND_TIME},
+        {"makespan", "makespan", TH_KIND_TIME},
+        {"throughput", "throughput", TH_KIND_RATE},
+        {"batch_throughput", NULL, TH_KIND_RATE},
+        {"link_utilization", "links busy", TH_KIND_SHARE},
+        {"accel_utilization", "accels busy", TH_KIND_SHARE},
+        {"moved", "moved", TH_KIND_BYTES},
+        {"energy", NULL, TH_KIND_ENERGY},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    th_table *t = th_report_table(r, "runs", "Saved runs", columns);
+    for (int i = 0; i < n_runs; i++) {
+        const th_saved_run *x = runs[i];
+        th_table_row(
+            t, (th_quantity[]){th_text(x->name),
+                               th_text(x->system),
+                               th_text(x->figures->system),
+                               th_text(x->workload),
+                               th_text(x->figures->workload),
+                               th_text(x->program),
+                               x->workload != NULL ? th_count(x->batch) : th_absent(TH_KIND_COUNT),
+                               th_text(x->mapping),
+                               th_text(x->algorithm),
+                               x->has_seed ? th_count((int64_t)x->seed) : th_absent(TH_KIND_COUNT),
+                               th_text(x->network),
+                               th_count(x->n_inputs),
+                               th_ps(x->latency_ps),
+                               th_ps(x->makespan_ps),
+                               value_of(x, TH_METRIC_THROUGHPUT),
+                               value_of(x, TH_METRIC_BATCH_THROUGHPUT),
+                               th_share(x->link_utilization),
+                               th_share(x->accel_utilization),
+                               th_bytes(x->network_bytes),
+                               value_of(x, TH_METRIC_ENERGY)});
+    }
+    return add_run_changes(r, runs, n_runs, err);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search.c - how a mapping was found. */
+#include <config.h>
+#include <string.h>
+#include "base/units.h"
+#include "mapper/evaluate/bounds.h"
+#include "mapper/evaluate/deadline.h"
+#include "report/session/goal.h"
+#include "tcl/options.h"
+#include "report/sections/sections.h"
+
+/* A cell of a search that drew random numbers and had a budget; absent of baselines and files. */
+static th_quantity if_searched(const th_searched *f, th_quantity q)
+{
+    return f->type == NULL || f->type->is_baseline ? th_absent(q.kind) : q;
+}
+
+/* A cell of anything that map_workload found. */
+static th_quantity if_found(const th_searched *f, th_quantity q)
+{
+    return f->type == NULL ? th_absent(q.kind) : q;
+}
+
+/* Of baselines each has its own sets, unless they were to stay inside groups. */
+static const char *sets_of(const th_searched *f)
+{
+    if (f->type == NULL || (f->type->is_baseline && !f->inside_groups))
+        return NULL;
+    return f->inside_groups ? "inside groups" : "free";
+}
+
+static const char *seeds_of(const th_searched *f)
+{
+    if (f->type == NULL || f->type->is_baseline)
+        return NULL;
+    return f->seeds == TH_INITIAL_RANDOM ? "random seeds" : "heuristic seeds";
+}
+
+static const char *describe_time(const th_searched *f, char *out, size_t size)
+{
+    snprintf(out, size, "%.0f s; again with -evaluations %lld", f->seconds,
+             (long long)f->evaluations);
+    return out;
+}
+
+/* "ideal network, 8 inputs": what the mapping was judged under, and all figures of the search
+ * stand for. */
+static const char *describe_options(const th_searched *f, char *out, size_t size)
+{
+    char network[TH_NETWORK_TEXT_MAX], interval[64] = "", parts[40] = "", time[40];
+    const th_stream *x = &f->run.stream;
+    if (f->type == NULL)
+        return NULL;
+    if (x->interval_ps > 0)
+        snprintf(interval, sizeof interval, " every %s",
+                 th_format_time(x->interval_ps, time, sizeof time));
+    if (x->micro_batches > 1)
+        snprintf(parts, sizeof parts, ", %d micro-batches", (int)x->micro_batches);
+    snprintf(out, size, "%s network%s, %d input%s%s%s", f->run.network->name,
+             th_network_describe_options(&f->run, network, sizeof network), (int)x->n_inputs,
+             x->n_inputs == 1 ? "" : "s", interval, parts);
+    return out;
+}
+
+/* Does the head tell of a run under other options than the search's? */
+static bool is_of_another_run(const th_session *s)
+{
+    return s->simulation != NULL && s->simulation->has_begun && s->searched.type != NULL &&
+           !th_run_options_equal(&s->simulation->options, &s->searched.run);
+}
+
+static const th_column search_columns[] = {
+    {"algorithm", "algorithm", TH_KIND_TEXT},
+    {"searched_under", "searched under", TH_KIND_TEXT},
+    {"objective", "objective", TH_KIND_TEXT},
+    {"sets", "sets", TH_KIND_TEXT},
+    {"seed", "seed", TH_KIND_COUNT},
+    {"seeds", "started from", TH_KIND_TEXT},
+    {"budget", "evaluations allowed", TH_KIND_COUNT},
+    {"time_budget", "time allowed", TH_KIND_TEXT},
+    {"evaluations", "evaluations", TH_KIND_COUNT},
+    {"infeasible", "infeasible", TH_KIND_COUNT},
+    {"stopped", "stopped by the bound", TH_KIND_COUNT},
+    {"remembered", "answered from memory", TH_KIND_COUNT},
+    {"found_at", "best found at evaluation", TH_KIND_COUNT},
+    {"deadline", "deadline", TH_KIND_TIME},
+    {"lateness", "late by", TH_KIND_TIME},
+    {"lower_bound", "lower bound", TH_KIND_TIME},
+    {"gap", "gap to the bound", TH_KIND_SHARE},
+    {"nodes", "beginnings looked at", TH_KIND_COUNT},
+    {"pruned", "cut off", TH_KIND_COUNT},
+    {"proven", "proven optimal", TH_KIND_TEXT},
+};
+enum {
+    N_FIRST = sizeof search_columns / sizeof *search_columns,
+    UNDER = 1,
+    TIME_BUDGET = 7,
+    N_SEARCH = N_FIRST + 1 + TH_GOAL_RATES
+};
+
+/* Those, the objective, and rates where the goal has any; NULL: memory is out. */
+static const th_column *columns_of_search(const th_session *s, th_report *r)
+{
+    const th_searched *f = &s->searched;
+    th_column *columns = th_report_columns(r, N_SEARCH);
+    if (columns == NULL)
+        return NULL;
+    memcpy(columns, search_columns, sizeof search_columns);
+    columns[N_FIRST] = th_goal_column(&f->goal);
+    th_goal_rate_columns(&f->goal, th_workload_samples(s->workload), &columns[N_FIRST + 1]);
+    columns[N_SEARCH] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    if (f->seconds <= 0)
+        columns[TIME_BUDGET].title = NULL; /* not in text */
+    if (!is_of_another_run(s))
+        columns[UNDER].title = NULL;
+    return columns;
+}
+
+int th_section_search(th_session *s, th_report *r, th_error *err)
+{
+    const th_searched *f = &s->searched;
+    const th_metrics *m = &f->fitness.metrics;
+    bool has_deadline =
+        f->goal.deadline_ps > 0 || (f->type != NULL && th_due_has_deadlines(s->workload));
+    char objective[200], time_budget[120], under[TH_NETWORK_TEXT_MAX + 160];
+    double bound, for_all;
+    if (th_searched_bound(s, &bound, &for_all, err) != 0)
+        return -1;
+    const th_column *columns = columns_of_search(s, r);
+    if (columns == NULL)
+        return th_error_no_memory(err);
+    th_goal_describe(&f->goal, objective, sizeof objective);
+    th_quantity cells[N_SEARCH] = {
+        th_text(f->type != NULL ? f->type->name : "file"),
+        th_text(describe_options(f, under, sizeof under)),
+        if_found(f, th_text(objective)),
+        th_text(sets_of(f)),
+        if_searched(f, th_count((int64_t)f->seed)),
+        th_text(seeds_of(f)),
+        f->budget < INT64_MAX ? if_found(f, th_count(f->budget)) : th_absent(TH_KIND_COUNT),
+        th_text(f->seconds > 0 ? describe_time(f, time_budget, sizeof time_budget) : NULL),
+        if_found(f, th_count(f->evaluations)),
+        if_found(f, th_count(f->infeasible)),
+        if_found(f, th_count(f->stopped)),
+        if_found(f, th_count(f->remembered)),
+        if_found(f, th_count(f->found_at)),
+        f->goal.deadline_ps > 0 ? th_ps(f->goal.deadline_ps) : th_absent(TH_KIND_TIME),
+        has_deadline ? th_ps(m->lateness_ps) : th_absent(TH_KIND_TIME),
+        bound > 0 ? th_ps((th_time)bound) : th_absent(TH_KIND_TIME),
+        bound > 0 ? th_share(f->fitness.value / bound - 1) : th_absent(TH_KIND_SHARE),
+        f->nodes > 0 ? th_count(f->nodes) : th_absent(TH_KIND_COUNT),
+        f->nodes > 0 ? th_count(f->pruned) : th_absent(TH_KIND_COUNT),
+        if_found(f,
+                 th_text(f->is_proven || th_bounds_met(f->fitness.value, for_all) ? "yes" : "no")),
+        if_found(f, th_goal_quantity(&f->goal, m)),
+    };
+    th_goal_rates(&f->goal, th_workload_samples(s->workload), m, &cells[N_FIRST + 1]);
+    th_table_row(th_report_record(r, "search", NULL, columns), cells);
+    return 0;
+}
+
+/* ---- how long it took ---- */
+
+/* Only where the search has put makespans together from segments. */
+static th_quantity if_segmented(const th_segment_counts *k, th_quantity q)
+{
+    return k->asked > 0 ? q : th_absent(q.kind);
+}
+
+int th_section_search_timing(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"evaluations", "evaluations", TH_KIND_COUNT},
+        {"elapsed", "elapsed", TH_KIND_TIME},
+        {"rate", "evaluations per second", TH_KIND_COUNT},
+        {"whole_replays", "replayed as a whole", TH_KIND_COUNT},
+        {"segments", "segments asked for", TH_KIND_COUNT},
+        {"segments_known", "of them known", TH_KIND_COUNT},
+        {"hit_rate", "hit rate", TH_KIND_SHARE},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    const th_searched *f = &s->searched;
+    const th_segment_counts *k = &f->segments;
+    int64_t known = k->asked - k->replayed;
+    (void)err;
+    th_table_row(th_report_record(r, "timing", NULL, columns),
+                 (th_quantity[]){
+                     if_found(f, th_count(f->evaluations)),
+                     if_found(f, th_ps((th_time)(f->elapsed_s * (double)TH_PS_PER_S))),
+                     f->elapsed_s > 0 ? th_count((int64_t)((double)f->evaluations / f->elapsed_s))
+                                      : th_absent(TH_KIND_COUNT),
+                     if_segmented(k, th_count(k->whole)),
+                     if_segmented(k, th_count(k->asked)),
+                     if_segmented(k, th_count(known)),
+                     if_segmented(k, th_share((double)known / (double)k->asked)),
+                 });
+    return 0;
+}
+
+/* ---- the way to the best ---- */
+
+int th_section_convergence(th_session *s, th_report *r, th_error *err)
+{
+    const th_searched *f = &s->searched;
+    bool has_deadline = f->goal.deadline_ps > 0 || th_due_has_deadlines(s->workload);
+    th_column *columns = th_report_columns(r, 4);
+    if (columns == NULL)
+        return th_error_no_memory(err);
+    columns[0] = (th_column){"evaluation", "evaluation", TH_KIND_COUNT};
+    columns[1] = th_goal_column(&f->goal);
+    columns[2] = (th_column){"change", "change", TH_KIND_CHANGE};
+    columns[3] = (th_column){"lateness", has_deadline ? "late by" : NULL, TH_KIND_TIME};
+    columns[4] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    th_table *t = th_report_table(r, "convergence", "Every best so far", columns);
+    for (size_t i = 0; i < f->n_found; i++) {
+        const th_metrics *m = &f->found[i].metrics;
+        double value = th_goal_value(&f->goal, m),
+               before = i > 0 ? th_goal_value(&f->goal, &f->found[i - 1].metrics) : 0;
+        th_table_row(t, (th_quantity[]){
+                            th_count(f->found[i].evaluation),
+                            th_goal_quantity(&f->goal, m),
+                            before > 0 ? th_change(value / before - 1) : th_absent(TH_KIND_CHANGE),
+                            th_ps(m->lateness_ps),
+                        });
+    }
+    return 0;
+}
+
+/* ---- the front ---- */
+
+int th_section_front(th_session *s, th_report *r, th_error *err)
+{
+    const th_searched *f = &s->searched;
+    int n = f->goal.n_front;
+    int rates = th_goal_has_throughput(&f->goal) ? TH_GOAL_RATES : 0;
+    int64_t samples = th_workload_samples(s->workload);
+    th_column *columns = th_report_columns(r, n + rates + 3);
+    if (columns == NULL)
+        return th_error_no_memory(err);
+    columns[0] = (th_column){"mapping", "mapping", TH_KIND_COUNT};
+    for (int i = 0; i < n; i++)
+        columns[1 + i] = th_objective_column(f->goal.front[i]);
+    if (rates > 0)
+        th_goal_rate_columns(&f->goal, samples, &columns[1 + n]);
+    columns[n + rates + 1] = (th_column){"n_sets", "sets", TH_KIND_COUNT};
+    columns[n + rates + 2] = (th_column){"state", "state", TH_KIND_TEXT};
+    columns[n + rates + 3] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    th_table *t = th_report_table(r, "front", "Pareto front", columns);
+    for (int k = 0; k < f->front->n; k++) {
+        th_quantity cells[TH_FRONT_MAX + TH_GOAL_RATES + 3] = {th_count(k)};
+        for (int i = 0; i < n; i++)
+            cells[1 + i] = th_objective_quantity(f->goal.front[i], &f->front->metrics[k]);
+        if (rates > 0)
+            th_goal_rates(&f->goal, samples, &f->front->metrics[k], &cells[1 + n]);
+        cells[n + rates + 1] = th_count(f->front->mapping[k]->n_sets);
+        cells[n + rates + 2] = th_text(k == f->selected ? "selected" : NULL);
+        th_table_row(t, cells);
+    }
+    return 0;
+}

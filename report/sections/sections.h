@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sections.h - the tables that reports and results files are made of, each from the session's
+ * state. A section that needs a mapping or a run is only asked for when there is one. 0 or -1. */
+#ifndef TH_REPORT_SECTIONS_SECTIONS_H
+#define TH_REPORT_SECTIONS_SECTIONS_H
+#include "report/table/report.h"
+#include "report/session/session.h"
+
+/* System, workload, mapping, run, what was changed in it, version: what a report is about. */
+int th_section_head(th_session *s, th_report *r, th_error *err);
+
+/* search.c: of a search, every best so far; of one for a Pareto front, its members. */
+int th_section_search(th_session *s, th_report *r, th_error *err);
+int th_section_search_timing(th_session *s, th_report *r, th_error *err);
+int th_section_convergence(th_session *s, th_report *r, th_error *err);
+int th_section_front(th_session *s, th_report *r, th_error *err);
+/* bounds.c; is_folded: layers of which nothing is known for one reason share a line. */
+int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err);
+/* Of what a search could find, under its options, as a value of its objective; 0: none is known,
+ * or nothing was searched. *for_all: the same where that holds for some mappings alone
+ * (TH_DOUBT_SOME). */
+int th_searched_bound(const th_session *s, double *bound, double *for_all, th_error *err);
+
+/* map.c; is_folded: neighbouring layers that are treated alike share a line. */
+int th_section_sets(th_session *s, th_report *r, th_error *err);
+int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err);
+/* alternatives.c: two tables, what layers could have taken instead; in text a third where
+ * something does not fit. */
+int th_section_alternatives(th_session *s, th_report *r, bool is_text, th_error *err);
+
+/* memory.c: peaks of all accelerators; which of them is fullest (-1: none holds anything,
+ * or nothing is known; -2 on failure); and what fills one (is_folded: the weights of all layers
+ * share a line). */
+int th_section_memory(th_session *s, th_report *r, th_error *err);
+int th_memory_fullest(th_session *s, th_error *err);
+int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_error *err);
+
+/* run.c; summary: and, below it, the models of a workload that has some. */
+int th_section_summary(th_session *s, th_report *r, th_error *err);
+int th_section_accels(th_session *s, th_report *r, th_error *err);
+
+/* path.c; limit: the longest so many entries of the path, the others folded (0: all);
+ * parts: what its time went to; slack: limit of the tasks that have ended, the least slack first.
+ */
+int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
+int th_section_path_parts(th_session *s, th_report *r, th_error *err);
+/* Who held up the tasks of the path: limit of them, those that were held up longest; 0: all. */
+int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err);
+int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err);
+
+/* windows.c: of accelerators and links, in n windows of [from, to]; the present run is
+ * done again for it. Busy, stalls and idle of a window add up to its length. */
+typedef struct th_windows {
+    th_time from, to;           /* from < to <= where the run stands */
+    int64_t n;                  /* windows of equal length, to the picosecond */
+    th_time length;             /* > 0: windows of this length, n of them, the last cut off at to */
+    const bool *accels, *links; /* which of them */
+    bool used_links;            /* only links on which there was anything, window by window */
+} th_windows;
+int th_section_windows(th_session *s, th_report *r, const th_windows *x, th_error *err);
+
+/* models.c: of a workload of several networks. */
+int th_section_models(th_session *s, th_report *r, th_error *err);
+
+/* layers.c: what each layer of the workload took; not for a made program. */
+int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
+
+/* energy.c: joules by what took them, of layers and the rest, or of accelerators and
+ * links; only where the system says what things cost. */
+int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err);
+
+/* links.c; used_only: those that carried something. */
+int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err);
+/* The load of every link, the caller's (th_free); NULL: memory is out. */
+double *th_link_loads(const th_system *s, const th_result *x);
+/* The link of the greatest load, the first of equals; -1: nothing was carried; -2 on failure. */
+int th_link_worst(th_session *s, th_error *err);
+/* What went over a link: transfers, and collectives from node to node; the largest first. */
+int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, th_error *err);
+
+/* How many flows were on a link in each of n_spans equal spans of time. */
+int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans, th_error *err);
+
+/* latency.c: of the transfers that started in [since, until). */
+int th_section_latency(th_session *s, th_report *r, th_time since, th_time until, th_error *err);
+
+/* learners.c: of the predictor, which there is. */
+int th_section_learners(th_session *s, th_report *r, th_error *err);
+
+/* collectives.c */
+int th_section_collectives(th_session *s, th_report *r, th_error *err);
+
+/* Saved runs side by side: the metrics of each, and their change against every run of
+ * relative_to. */
+enum {
+    TH_METRIC_LATENCY,
+    TH_METRIC_THROUGHPUT, /* samples */
+    TH_METRIC_BATCH_THROUGHPUT,
+    TH_METRIC_LINKS,
+    TH_METRIC_ACCELS,
+    TH_METRIC_ENERGY,
+    TH_N_METRICS
+};
+extern const char *const th_metric_names[TH_N_METRICS + 1];
+typedef struct th_runs {
+    th_saved_run **all;
+    int n;
+} th_runs;
+/* The last columns of its table: system, digests, changes; not in text, whose head tells of them.
+ */
+enum { TH_RUN_INPUTS = 4 };
+/* Characters for what stands behind the key of a line of a head, in 80 columns. */
+enum { TH_HEAD_WIDTH = 64 };
+int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
+                    const th_runs *relative_to, th_error *err);
+/* diff.c: what two runs were given, and what came of it, where they differ. */
+typedef struct th_diff_options {
+    bool is_text;  /* values with units */
+    int64_t limit; /* rows of a table at most; 0: all */
+} th_diff_options;
+int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b,
+                    const th_diff_options *o, th_error *err);
+/* What all of these runs have in common, and, run by run, systems and workloads where they are not
+ * the same, and what was changed in them. */
+void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs);
+int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err);
+
+#endif

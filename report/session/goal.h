@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* goal.h - what map_workload makes small: as its option says it, and as reports show it. */
+#ifndef TH_REPORT_SESSION_GOAL_H
+#define TH_REPORT_SESSION_GOAL_H
+#include "mapper/evaluate/objective.h"
+#include "tcl/command.h"
+#include "report/table/report.h"
+
+/* "energy"; "latency 1 energy 0.5", a weighted sum; "pareto latency energy" or "latency energy", a
+ * front. Latency where the option is not given. The deadline is left alone. 0 or -1. */
+int th_goal_parse(th_call *c, int option, th_goal *out);
+
+/* Back to the words that th_goal_parse takes. */
+char *th_goal_describe(const th_goal *g, char *out, size_t size);
+
+/* The value of the goal for people, "2.28134ms", "4.1mJ", "3.2e-05Js", "0.125"; and how late, if
+ * so. */
+char *th_goal_format(const th_goal *g, const th_metrics *m, char *out, size_t size);
+
+/* The same as a column of a report and its cell, deadlines apart; and of one objective under its
+ * own name. */
+th_column th_goal_column(const th_goal *g);
+th_quantity th_goal_quantity(const th_goal *g, const th_metrics *m);
+th_column th_objective_column(th_objective o);
+th_quantity th_objective_quantity(th_objective o, const th_metrics *m);
+
+/* Is throughput the goal, a part of it, or an objective of its front? */
+bool th_goal_has_throughput(const th_goal *g);
+/* The throughput of these metrics as two columns, TH_GOAL_RATES, and their cells: samples per
+ * second, of which a batch has so many, and batches per second. Text shows the second where they
+ * differ, and neither where the goal has no throughput; the cells are absent there. */
+enum { TH_GOAL_RATES = 2 };
+void th_goal_rate_columns(const th_goal *g, int64_t samples, th_column *out);
+void th_goal_rates(const th_goal *g, int64_t samples, const th_metrics *m, th_quantity *out);
+
+#endif

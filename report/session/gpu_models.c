@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gpu_models.c - what a session knows of GPUs. */
+#include <config.h>
+#include "report/session/gpu_models.h"
+#include <string.h>
+#include "base/alloc.h"
+#include "base/map.h"
+#include "tcl/files.h"
+
+th_learned *th_learned_new(void)
+{
+    return th_alloc_zero(1, sizeof(th_learned));
+}
+
+void th_learned_free(th_learned *l)
+{
+    if (l == NULL)
+        return;
+    for (size_t i = 0; i < l->n_sets; i++) {
+        th_free(l->sets[i].name);
+        th_measurements_free(l->sets[i].rows);
+    }
+    th_free(l->sets);
+    th_gpus_clear(&l->gpus);
+    th_predictor_free(l->predictor);
+    th_free(l->left_out.devices);
+    th_free(l);
+}
+
+static th_measurements *add(th_learned *l, const char *name)
+{
+    struct th_measured made = {th_alloc_string(name), th_measurements_new()};
+    if (made.name != NULL && made.rows != NULL &&
+        th_grow(&l->sets, &l->capacity, l->n_sets + 1, sizeof *l->sets) == 0) {
+        l->sets[l->n_sets++] = made;
+        return made.rows;
+    }
+    th_free(made.name);
+    th_measurements_free(made.rows);
+    return NULL;
+}
+
+th_measurements *th_learned_set(th_learned *l, const char *name, bool make, th_error *err)
+{
+    for (size_t i = 0; i < l->n_sets; i++)
+        if (strcmp(l->sets[i].name, name) == 0 && (make || l->sets[i].rows->n_rows > 0))
+            return l->sets[i].rows;
+    th_measurements *m = make ? add(l, name) : NULL;
+    if (m == NULL && make)
+        th_error_no_memory(err);
+    else if (m == NULL)
+        th_error_set(err, "TCL-0331",
+                     "measurements \"%.60s\": there are none: read_measurements first", name);
+    return m;
+}
+
+void th_learned_set_predictor(th_learned *l, th_predictor *p, th_left_out left_out)
+{
+    th_predictor_free(l->predictor);
+    th_free(l->left_out.devices);
+    l->predictor = p;
+    l->left_out = left_out;
+}
+
+int th_learned_need_gpus(th_session *s, th_error *err)
+{
+    th_learned *l = s->learned;
+    if (l->gpus.n > 0)
+        return 0;
+    Tcl_Obj *name = Tcl_NewStringObj("devices", -1);
+    Tcl_IncrRefCount(name);
+    Tcl_Obj *path = th_file_find(s, &th_devices_file, name, err);
+    int rc = path == NULL ? -1 : th_gpus_read(&l->gpus, Tcl_FSGetNativePath(path), err);
+    if (path != NULL)
+        Tcl_DecrRefCount(path);
+    Tcl_DecrRefCount(name);
+    return rc;
+}
+
+static bool is_left_out_device(const th_left_out *o, const char *name)
+{
+    size_t n = strlen(name);
+    const char *at = o->devices;
+    while (at != NULL && (at = strstr(at, name)) != NULL && (at[-1] != '\n' || at[n] != '\n'))
+        at++;
+    return at != NULL;
+}
+
+/* By a digest of its id, so that an operation measured on several devices is held out on all of
+ * them. */
+static bool is_left_out(const th_left_out *o, const th_measurements *m, const th_measurement *row)
+{
+    uint64_t h = th_hash_word(th_hash_word(o->seed, (uint64_t)row->op.kind), (uint64_t)row->row_id);
+    return (int64_t)(h % 100) < o->percent || is_left_out_device(o, m->device[row->device].name);
+}
+
+size_t *th_left_out_rows(const th_left_out *o, const th_measurements *m, bool left_out, size_t *n)
+{
+    size_t *rows = th_alloc_array(m->n_rows + 1, sizeof *rows);
+    *n = 0;
+    for (size_t i = 0; rows != NULL && i < m->n_rows; i++)
+        if (is_left_out(o, m, &m->row[i]) == left_out)
+            rows[(*n)++] = i;
+    return rows;
+}
+
+const th_predictor *th_learned_predictor(const th_learned *l, th_error *err)
+{
+    if (l->predictor == NULL)
+        th_error_set(err, "TCL-0321", "no predictor: train_predictor or read_predictor first");
+    return l->predictor;
+}
+
+static void unknown_gpu(const th_gpus *g, const char *option, const char *name, th_error *err)
+{
+    th_error e;
+    const char **names = th_alloc_array((size_t)g->n + 1, sizeof *names);
+    if (names == NULL) {
+        th_error_no_memory(err);
+        return;
+    }
+    for (int i = 0; i < g->n; i++)
+        names[i] = g->gpu[i].name;
+    names[g->n] = NULL;
+    th_error_unknown(&e, "TCL-0328", option, name, names);
+    th_error_set(err, e.id, "%s; read_measurements -devices describes others", e.text);
+    th_free(names);
+}
+
+const th_gpu *th_learned_gpu(th_session *s, const char *option, const char *name, th_error *err)
+{
+    const th_learned *l = s->learned;
+    if (th_learned_need_gpus(s, err) != 0)
+        return NULL;
+    const th_gpu *gpu = th_gpus_find(&l->gpus, name);
+    if (gpu == NULL && l->predictor != NULL)
+        gpu = th_predictor_gpu(l->predictor, name);
+    if (gpu == NULL)
+        unknown_gpu(&l->gpus, option, name, err);
+    return gpu;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* hand_built.c - see hand_built.h. */
+#include <config.h>
+#include "report/session/hand_built.h"
+#include <string.h>
+#include "base/alloc.h"
+#include "base/map.h"
+
+th_made *th_made_new(const char *name, th_error *err)
+{
+    th_made *m = th_alloc_zero(1, sizeof *m);
+    if (m == NULL || (m->name = th_alloc_string(name)) == NULL ||
+        (m->program = th_program_new(err)) == NULL) {
+        th_made_free(m);
+        th_error_no_memory(err);
+        return NULL;
+    }
+    th_program_clear(m->program);
+    return m;
+}
+
+void th_made_free(th_made *m)
+{
+    if (m == NULL)
+        return;
+    th_program_free(m->program);
+    for (size_t i = 0; i < m->n_schedules; i++)
+        th_user_schedule_free(m->schedules[i]);
+    th_free(m->schedules);
+    th_free(m->name);
+    th_free(m);
+}
+
+int th_made_keep(th_made *m, th_user_schedule *schedule, th_error *err)
+{
+    if (th_grow(&m->schedules, &m->schedule_capacity, m->n_schedules + 1, sizeof *m->schedules))
+        return th_error_no_memory(err);
+    m->schedules[m->n_schedules++] = schedule;
+    return 0;
+}
+
+static int32_t append(th_program *p, const th_made_task *t, th_error *err)
+{
+    th_task task = t->task;
+    if (t->collective != NULL && (task.work = th_program_add_collective(p, t->collective, err)) < 0)
+        return -1;
+    int32_t number = th_program_add(p, &task, err);
+    for (int32_t i = 0; number >= 0 && i < t->n_after; i++)
+        if (th_program_depend(p, number, t->after[i], err) != 0)
+            return -1;
+    return number;
+}
+
+int32_t th_made_add(th_made *m, const th_made_task *t, th_error *err)
+{
+    th_program *p = m->program;
+    th_program_mark before = th_program_mark_of(p);
+    int32_t number = append(p, t, err);
+    if (number < 0)
+        th_program_cut(p, before);
+    return number;
+}
+
+/* ---- digest ---- */
+
+static uint64_t add_numbers(const int64_t *numbers, size_t n, uint64_t digest)
+{
+    return th_hash(numbers, n * sizeof *numbers, digest);
+}
+
+static uint64_t add_task(const th_task *t, uint64_t digest)
+{
+    int64_t numbers[] = {t->kind, t->node, t->peer, t->work, t->bytes, t->release_ps, t->delay_ps};
+    return add_numbers(numbers, sizeof numbers / sizeof *numbers, digest);
+}
+
+static uint64_t add_schedule(const th_user_schedule *u, uint64_t digest)
+{
+    for (int32_t i = 0; i < u->n_steps; i++) {
+        const th_schedule_step *s = &u->steps[i];
+        int64_t numbers[] = {s->sends,     s->reduces, s->peer,     s->channel, s->size.bytes,
+                             s->size.a,    s->size.b,  s->at.bytes, s->at.a,    s->at.b,
+                             u->n_threads, u->n_ranks, s->match};
+        digest = add_numbers(numbers, sizeof numbers / sizeof *numbers, digest);
+    }
+    digest = th_hash(u->rank_thread, (size_t)u->n_ranks * sizeof *u->rank_thread, digest);
+    return th_hash(u->thread_step, (size_t)u->n_threads * sizeof *u->thread_step, digest);
+}
+
+static uint64_t add_collective(const th_collective *c, uint64_t digest)
+{
+    size_t n = (size_t)c->n_ranks;
+    const char *algorithm = c->algorithm != NULL ? c->algorithm->name : "auto";
+    int64_t numbers[] = {c->kind, c->n_ranks, c->bytes,  c->pair_bytes != NULL,
+                         c->root, c->chunks,  c->n_dims, c->delay_ps};
+    digest = add_numbers(numbers, sizeof numbers / sizeof *numbers, digest);
+    digest = th_hash(algorithm, strlen(algorithm), digest);
+    digest = th_hash(c->rank_node, n * sizeof *c->rank_node, digest);
+    digest = th_hash(c->dims, (size_t)c->n_dims * sizeof *c->dims, digest);
+    if (c->schedule != NULL)
+        digest = add_schedule(c->schedule, digest);
+    return c->pair_bytes != NULL ? add_numbers(c->pair_bytes, n * n, digest) : digest;
+}
+
+uint64_t th_made_digest(const th_made *m)
+{
+    const th_program *p = m->program;
+    uint64_t digest = th_hash(m->name, strlen(m->name), 0);
+    for (int32_t t = 0; t < p->n_tasks; t++)
+        digest = add_task(&p->tasks[t], digest);
+    for (int32_t i = 0; i < p->n_collectives; i++)
+        digest = add_collective(&p->collectives[i], digest);
+    size_t edges = (size_t)p->n_dependencies;
+    digest = th_hash(p->edge_from, edges * sizeof *p->edge_from, digest);
+    return th_hash(p->edge_to, edges * sizeof *p->edge_to, digest);
+}

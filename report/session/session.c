@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* session.c - see session.h. */
+#include <config.h>
+#include "report/session/gpu_models.h"
+#include "report/session/session.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/write_file.h"
+#include "mapper/pool/codec.h"
+#include "tcl/objects/breakpoint.h"
+#include "report/session/property_events.h"
+#include "tcl/design_script.h"
+#include "report/session/interrupt.h"
+#include "tcl/log.h"
+#include "report/session/saved_run.h"
+#include "tcl/study/study_list.h"
+#include "tcl/probes.h"
+
+th_session *th_session_new(Tcl_Interp *interp)
+{
+    th_session *s = th_alloc_zero(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    s->interp = interp;
+    s->threads = processors > 0 ? (int)processors : 1;
+    s->defaults.stream = th_stream_single;
+    s->defaults.network = th_network_types[0];
+    s->links_of_task = -1;
+    th_event_recorder_init(&s->recorder);
+    s->scripts = th_design_scripts_new(s, NULL);
+    s->learned = th_learned_new();
+    if (s->scripts != NULL && s->learned != NULL)
+        return s;
+    th_script_memo_free(s->scripts);
+    th_learned_free(s->learned);
+    th_free(s);
+    return NULL;
+}
+
+void th_session_free(th_session *s)
+{
+    if (s == NULL)
+        return;
+    th_session_close_trace(s, NULL);
+    th_session_end_log(s, NULL);
+    th_session_drop_run(s);
+    th_event_recorder_clear(&s->recorder);
+    th_free(s->watched_links);
+    th_breakpoints_clear(s);
+    th_changes_drop(s);
+    th_saved_runs_clear(s);
+    th_mapping_free(s->mapping);
+    th_free(s->searched.found);
+    th_front_free(s->searched.front);
+    th_made_free(s->made);
+    th_workload_free(s->workload);
+    th_script_memo_free(s->scripts);
+    th_system_free(s->system);
+    th_free(s->task_links);
+    th_strbuf_clear(&s->scratch);
+    th_learned_free(s->learned);
+    th_studies_free(s->studies);
+    th_free(s);
+}
+
+/* ---- what the session holds ---- */
+
+static void drop_simulation(th_session *s)
+{
+    if (s->simulation != NULL && s->trace != NULL)
+        th_trace_leave(s->trace);
+    th_simulation_free(s->simulation);
+    s->simulation = NULL;
+    s->links_of_task = -1;
+}
+
+int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err)
+{
+    drop_simulation(s); /* and not the changes, which are of the fresh one already */
+    s->simulation = fresh;
+    th_breakpoints_reset(s);
+    if (th_watching_update(s, err) == 0)
+        return 0;
+    th_session_drop_run(s);
+    return -1;
+}
+
+int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err)
+{
+    if (th_changes_again(s, fresh, err) == 0)
+        return th_session_keep_simulation(s, fresh, err);
+    th_simulation_free(fresh);
+    return -1;
+}
+
+void th_session_drop_run(th_session *s)
+{
+    drop_simulation(s);
+    th_changes_forget(s);
+}
+
+static void clear_searched(th_searched *f)
+{
+    th_free(f->found);
+    th_front_free(f->front);
+    *f = (th_searched){0};
+}
+
+/* The mapping, or the made program in its place, and breakpoints on what goes with them. */
+static void drop_mapping(th_session *s)
+{
+    th_session_drop_run(s);
+    th_breakpoints_drop_bound(s, false);
+    th_mapping_free(s->mapping);
+    th_made_free(s->made);
+    s->mapping = NULL;
+    s->made = NULL;
+    clear_searched(&s->searched);
+    s->defaults = (th_run_options){.stream = th_stream_single, .network = th_network_types[0]};
+}
+
+void th_session_set_system(th_session *s, th_system *system)
+{
+    drop_mapping(s);
+    th_breakpoints_drop_bound(s, true);
+    th_changes_drop(s);
+    th_script_memo_clear(s->scripts);
+    th_system_free(s->system);
+    s->system = system;
+}
+
+void th_session_set_workload(th_session *s, th_workload *workload)
+{
+    drop_mapping(s);
+    th_workload_free(s->workload);
+    s->workload = workload;
+}
+
+void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_searched *how)
+{
+    drop_mapping(s);
+    s->mapping = mapping;
+    s->searched = *how;
+}
+
+int th_session_select(th_session *s, int number, th_error *err)
+{
+    const th_front *f = s->searched.front;
+    th_mapping *m = th_mapping_copy(f->mapping[number]);
+    if (m == NULL)
+        return th_error_no_memory(err);
+    th_session_drop_run(s);
+    th_mapping_free(s->mapping);
+    s->mapping = m;
+    s->searched.selected = number;
+    s->searched.fitness.metrics = f->metrics[number];
+    s->searched.fitness.value = th_goal_fitness(&s->searched.goal, &f->metrics[number]);
+    return 0;
+}
+
+int th_session_need_front(th_session *s, th_error *err)
+{
+    if (th_session_need_mapping(s, err) != 0)
+        return -1;
+    if (s->searched.front != NULL)
+        return 0;
+    return th_error_set(
+        err, "TCL-0256",
+        "no Pareto front: map_workload -objective {pareto latency energy} finds one");
+}
+
+void th_session_set_made(th_session *s, th_made *made)
+{
+    th_session_set_workload(s, NULL);
+    s->made = made;
+}
+
+/* The options of a run that has not begun hold for the next one. */
+int th_session_open_made(th_session *s, th_error *err)
+{
+    if (s->made == NULL)
+        return th_error_set(err, "TCL-0150", "no program yet: create_program first");
+    if (s->simulation == NULL)
+        return 0;
+    if (s->simulation->has_begun)
+        return th_error_set(err, "TCL-0151", "the program \"%s\" has begun to run: restart first",
+                            s->made->name);
+    s->defaults = s->simulation->options;
+    th_session_drop_run(s);
+    return 0;
+}
+
+int th_session_need_system(th_session *s, th_error *err)
+{
+    return s->system != NULL
+               ? 0
+               : th_error_set(err, "TCL-0020", "no system yet: read_system or create_system first");
+}
+
+int th_session_need_workload(th_session *s, th_error *err)
+{
+    if (s->workload != NULL)
+        return 0;
+    if (s->made != NULL)
+        return th_error_set(err, "TCL-0152",
+                            "the program \"%s\" was made by hand and has neither workload nor "
+                            "mapping: read_workload takes its place",
+                            s->made->name);
+    return th_error_set(err, "TCL-0021", "no workload yet: read_workload first");
+}
+
+int th_session_need_problem(th_session *s, th_error *err)
+{
+    return th_session_need_system(s, err) != 0 ? -1 : th_session_need_workload(s, err);
+}
+
+int th_session_need_mapping(th_session *s, th_error *err)
+{
+    if (th_session_need_problem(s, err) != 0)
+        return -1;
+    return s->mapping != NULL ? 0
+                              : th_error_set(err, "TCL-0022",
+                                             "no mapping yet: map_workload or read_mapping first");
+}
+
+int th_session_need_program(th_session *s, th_error *err)
+{
+    if (s->made == NULL && s->system != NULL && s->workload == NULL)
+        return th_error_set(err, "TCL-0185",
+                            "nothing to run yet: read_workload and map_workload, or create_program "
+                            "first");
+    if (s->made == NULL)
+        return th_session_need_mapping(s, err);
+    if (s->made->program->n_tasks > 0)
+        return 0;
+    return th_error_set(err, "TCL-0153",
+                        "the program \"%s\" has no tasks yet: add_transfer or add_collective first",
+                        s->made->name);
+}
+
+int th_session_need_run(th_session *s, th_error *err)
+{
+    if (th_session_need_program(s, err) != 0)
+        return -1;
+    if (s->simulation != NULL && s->simulation->has_begun)
+        return 0;
+    return th_error_set(err, "TCL-0023", "nothing has run yet: run or step first");
+}
+
+int th_session_need_no_trace(th_session *s, th_error *err)
+{
+    if (s->trace == NULL)
+        return 0;
+    return th_error_set(err, "TCL-0024",
+                        "a trace of what is simulated now is open: close_trace first");
+}
+
+th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err)
+{
+    if (th_session_need_program(s, err) != 0)
+        return NULL;
+    if (s->made != NULL)
+        return th_simulation_of_program(s->system, s->made->program, o, err);
+    return th_simulation_new(s->system, s->workload, s->mapping, s->scripts, o, err);
+}
+
+th_simulation *th_session_simulation(th_session *s, th_error *err)
+{
+    if (s->simulation != NULL)
+        return s->simulation;
+    th_simulation *fresh = th_session_new_simulation(s, &s->defaults, err);
+    return fresh != NULL && th_session_take_simulation(s, fresh, err) == 0 ? fresh : NULL;
+}
+
+const th_program *th_session_program(const th_session *s)
+{
+    if (s->made != NULL)
+        return s->made->program;
+    return s->simulation != NULL ? s->simulation->program : NULL;
+}
+
+const th_collective *th_session_collective(const th_session *s, int32_t number)
+{
+    return s->simulation != NULL ? th_simulation_collective(s->simulation, number)
+                                 : &s->made->program->collectives[number];
+}
+
+char *th_session_digest(const th_session *s, char *out, size_t size)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    snprintf(out, size, "-");
+    if (s->made != NULL)
+        snprintf(out, size, "%016" PRIx64, th_made_digest(s->made));
+    if (s->mapping != NULL) {
+        th_mapping_write(s->mapping, s->system, s->workload, &text);
+        if (text.text != NULL && !text.failed)
+            snprintf(out, size, "%016" PRIx64, th_hash(text.text, text.length, 0));
+    }
+    th_strbuf_clear(&text);
+    return out;
+}
+
+static int digest_of(th_codec *w, char *out, size_t size)
+{
+    bool failed = w->failed || w->out.failed;
+    snprintf(out, size, "%016" PRIx64,
+             th_hash(w->out.text != NULL ? w->out.text : "", w->out.length, 0));
+    th_codec_clear(w);
+    return failed ? -1 : 0;
+}
+
+/* As journals of searches have them. */
+int th_session_input_digests(const th_session *s, char *system, char *workload, size_t size)
+{
+    th_codec a = {.skips_locations = true}, b = {.skips_locations = true};
+    th_codec_write_system(&a, s->system);
+    int rc = digest_of(&a, system, size);
+    snprintf(workload, size, "-");
+    if (s->workload == NULL)
+        return rc;
+    th_codec_write_workload(&b, s->workload);
+    return digest_of(&b, workload, size) != 0 ? -1 : rc;
+}
+
+/* ---- output ---- */
+
+int th_session_print(th_session *s, const char *text, th_error *err)
+{
+    if (text == NULL)
+        return th_error_no_memory(err);
+    Tcl_Channel out = Tcl_GetChannel(s->interp, "stdout", NULL);
+    if (out == NULL || Tcl_WriteChars(out, text, -1) < 0 || Tcl_Flush(out) != TCL_OK)
+        return th_error_set(err, "TCL-0025", "standard output: cannot be written: %s",
+                            Tcl_ErrnoMsg(Tcl_GetErrno()));
+    return 0;
+}
+
+int th_session_make_folder_of(th_session *s, const char *path, th_error *err)
+{
+    Tcl_Obj *words[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("dirname", -1),
+                        Tcl_NewStringObj(path, -1)};
+    Tcl_Obj *dirname = Tcl_NewListObj(3, words);
+    Tcl_IncrRefCount(dirname);
+    int rc = Tcl_EvalObjEx(s->interp, dirname, TCL_EVAL_GLOBAL);
+    Tcl_DecrRefCount(dirname);
+    if (rc == TCL_OK) {
+        Tcl_Obj *make[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("mkdir", -1),
+                           Tcl_GetObjResult(s->interp)};
+        Tcl_Obj *mkdir = Tcl_NewListObj(3, make);
+        Tcl_IncrRefCount(mkdir);
+        rc = Tcl_EvalObjEx(s->interp, mkdir, TCL_EVAL_GLOBAL);
+        Tcl_DecrRefCount(mkdir);
+    }
+    if (rc != TCL_OK)
+        th_error_set(err, "TCL-0026", "%s", Tcl_GetStringResult(s->interp));
+    Tcl_ResetResult(s->interp);
+    return rc == TCL_OK ? 0 : -1;
+}
+
+int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
+                          th_error *err)
+{
+    if (bytes->text == NULL || bytes->failed)
+        return th_error_no_memory(err);
+    if (th_session_make_folder_of(s, path, err) != 0)
+        return -1;
+    Tcl_Obj *name = Tcl_NewStringObj(path, -1);
+    Tcl_IncrRefCount(name);
+    const char *native = Tcl_FSGetNativePath(name);
+    int rc;
+    if (native == NULL)
+        rc = th_error_set(err, "TCL-0027", "\"%s\": is not a file name", path);
+    else if (append)
+        rc = th_append_file(native, bytes->text, bytes->length, err);
+    else
+        rc = th_replace_file(native, bytes->text, bytes->length, err);
+    Tcl_DecrRefCount(name);
+    return rc;
+}
+
+int th_session_close_trace(th_session *s, th_error *err)
+{
+    th_trace *trace = s->trace;
+    if (trace == NULL)
+        return 0;
+    if (s->simulation != NULL)
+        th_trace_advance(trace, th_machine_now(s->simulation->machine));
+    s->trace = NULL;
+    int rc = th_watching_update(s, err);
+    return th_trace_close(trace, err) != 0 ? -1 : rc;
+}
+
+int th_session_end_log(th_session *s, th_error *err)
+{
+    int rc = th_log_end(s->log, err);
+    s->log = NULL;
+    return rc;
+}
+
+/* ---- Ctrl-C ---- */
+
+bool th_session_is_interrupted(th_session *s)
+{
+    bool is_asked = s->is_in_study ? th_interrupt_is_pending() : th_interrupt_take();
+    return is_asked || Tcl_Canceled(s->interp, 0) == TCL_ERROR;
+}
+
+int th_call_cancel(th_call *c, const char *message)
+{
+    (void)th_session_is_interrupted(c->session); /* this is the answer to it */
+    if (Tcl_Canceled(c->interp, 0) != TCL_ERROR)
+        Tcl_CancelEval(c->interp, Tcl_NewStringObj(message, -1), NULL, TCL_CANCEL_UNWIND);
+    Tcl_SetObjResult(c->interp, Tcl_NewStringObj(message, -1));
+    c->err.id[0] = '\0';
+    return -1;
+}

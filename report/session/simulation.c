@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* simulation.c - see simulation.h. */
+#include <config.h>
+#include "report/session/simulation.h"
+#include <unistd.h>
+#include "base/alloc.h"
+#include "sim/analysis/critical_path.h"
+#include "report/session/interrupt.h"
+
+const th_works *th_simulation_works(const th_simulation *s)
+{
+    return s->lower != NULL ? th_lower_works(s->lower) : s->works;
+}
+
+/* A machine under the program at its time 0. NULL on failure. */
+static th_machine *new_machine(const th_simulation *sim, th_error *err)
+{
+    th_machine_options options = {.network = sim->options.network,
+                                  .network_options = sim->options.network_options,
+                                  .per_layer = true,
+                                  .is_interrupted = th_interrupt_is_pending};
+    th_machine *m = th_machine_new(sim->system, th_simulation_works(sim), &options, err);
+    if (m != NULL && th_machine_load(m, sim->program, err) == 0)
+        return m;
+    th_machine_free(m);
+    return NULL;
+}
+
+/* Frees sim on failure. */
+static th_simulation *load(th_simulation *sim, const th_system *s, th_error *err)
+{
+    sim->system = s;
+    sim->machine = new_machine(sim, err);
+    if (sim->machine != NULL)
+        return sim;
+    th_simulation_free(sim);
+    return NULL;
+}
+
+static th_simulation *new_simulation(const th_run_options *o, th_error *err)
+{
+    th_simulation *sim = th_alloc_zero(1, sizeof *sim);
+    if (sim == NULL)
+        th_error_no_memory(err);
+    else
+        sim->options = *o;
+    return sim;
+}
+
+static th_program *new_program(th_error *err)
+{
+    th_program *p = th_program_new(err);
+    if (p != NULL)
+        th_program_ask(p, th_interrupt_is_pending);
+    return p;
+}
+
+/* ---- does a long stream fit? ---- */
+
+/* What tasks and dependencies take in the program and in the machine at least: arrays grow beyond
+ * that. */
+static double bytes_of(double n_tasks, double n_dependencies)
+{
+    enum {
+        STARTS = 3 /* of successors, predecessors, waiting */,
+        ENDS = 3 /* edge from and to, successor */
+    };
+    return n_tasks * (double)(sizeof(th_task) + sizeof(th_task_result) + STARTS * sizeof(int32_t)) +
+           n_dependencies * (double)(ENDS * sizeof(int32_t));
+}
+
+/* One input says how many tasks they all have, before minutes go into making them. */
+static int check_size(th_simulation *sim, const th_mapping *m, th_error *err)
+{
+    enum { LONG_STREAM = 1000 };
+    th_stream one = sim->options.stream;
+    double n = one.n_inputs,
+           memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    char needed[64], there[64];
+    if (one.n_inputs < LONG_STREAM)
+        return 0;
+    one.n_inputs = 1;
+    if (th_lower_program(sim->lower, m, &one, sim->lowered, err) != 0)
+        return -1;
+    double n_tasks = n * sim->lowered->n_tasks,
+           bytes = bytes_of(n_tasks, n * (double)sim->lowered->n_dependencies);
+    if (n_tasks > INT32_MAX)
+        return th_error_set(err, "TCL-0107", "%.0f inputs are %.0f tasks: must be less than 2^31",
+                            n, n_tasks);
+    if (bytes <= memory)
+        return 0;
+    return th_error_set(err, "TCL-0108",
+                        "%.0f inputs are %.0f tasks, which take %s of memory at least: there is %s",
+                        n, n_tasks, th_format_bytes((int64_t)bytes, needed, sizeof needed),
+                        th_format_bytes((int64_t)memory, there, sizeof there));
+}
+
+th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const th_mapping *m,
+                                 th_script_memo *scripts, const th_run_options *o, th_error *err)
+{
+    th_simulation *sim = new_simulation(o, err);
+    if (sim == NULL)
+        return NULL;
+    sim->lower = th_lower_new(s, w, err);
+    if (sim->lower != NULL)
+        th_lower_ask(sim->lower, th_interrupt_is_pending);
+    if (sim->lower == NULL ||
+        th_works_set_scripts(th_plans_works(th_lower_plans(sim->lower)), scripts, err) != 0 ||
+        (sim->lowered = new_program(err)) == NULL || check_size(sim, m, err) != 0 ||
+        th_lower_program(sim->lower, m, &o->stream, sim->lowered, err) != 0) {
+        th_simulation_free(sim);
+        return NULL;
+    }
+    sim->program = sim->lowered;
+    return load(sim, s, err);
+}
+
+th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const th_run_options *o,
+                                        th_error *err)
+{
+    return th_program_finish(p, err) == 0 ? th_simulation_of_finished(s, p, o, err) : NULL;
+}
+
+th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p,
+                                         const th_run_options *o, th_error *err)
+{
+    th_simulation *sim = new_simulation(o, err);
+    if (sim == NULL)
+        return NULL;
+    if ((sim->works = th_works_new(s, err)) == NULL) {
+        th_simulation_free(sim);
+        return NULL;
+    }
+    sim->program = p;
+    return load(sim, s, err);
+}
+
+void th_simulation_free(th_simulation *s)
+{
+    if (s == NULL)
+        return;
+    th_result_clear(&s->result);
+    th_free(s->slacks);
+    th_machine_free(s->machine);
+    th_program_free(s->lowered);
+    th_lower_free(s->lower);
+    th_works_free(s->works);
+    th_free(s);
+}
+
+bool th_simulation_is_current(const th_simulation *s)
+{
+    return s->lower == NULL ||
+           th_works_scripts_are_current(th_plans_works(th_lower_plans(s->lower)));
+}
+
+/* Is the same program loaded again before anybody can have pressed Ctrl-C? A machine remembers what
+ * it has chosen for collectives, but for schedules, which it forgets, and not for any number of
+ * them. */
+static bool loads_at_once(const th_program *p)
+{
+    enum { TASKS_AT_ONCE = 1 << 20, COLLECTIVES_AT_ONCE = 512 };
+    bool at_once = p->n_tasks <= TASKS_AT_ONCE && p->n_collectives <= COLLECTIVES_AT_ONCE;
+    for (int32_t i = 0; at_once && i < p->n_collectives; i++)
+        at_once = p->collectives[i].schedule == NULL;
+    return at_once;
+}
+
+int th_simulation_restart(th_simulation *s, th_error *err)
+{
+    if (loads_at_once(s->program)) {
+        if (th_machine_load(s->machine, s->program, err) != 0)
+            return -1;
+    } else {
+        th_machine *fresh = new_machine(s, err);
+        if (fresh == NULL)
+            return -1;
+        th_machine_free(s->machine);
+        s->machine = fresh;
+    }
+    s->has_begun = s->is_whole = false;
+    th_simulation_changed(s);
+    return 0;
+}
+
+const th_collective *th_simulation_collective(const th_simulation *s, int32_t number)
+{
+    const th_collective *running = th_machine_collective(s->machine, number);
+    return running != NULL ? running : &s->program->collectives[number];
+}
+
+void th_simulation_changed(th_simulation *s)
+{
+    s->result_is_fresh = false;
+    th_free(s->slacks);
+    s->slacks = NULL;
+}
+
+const th_result *th_simulation_result(th_simulation *s, th_error *err)
+{
+    if (s->result_is_fresh)
+        return &s->result;
+    th_result_clear(&s->result);
+    if (th_machine_result(s->machine, &s->result, err) != 0)
+        return NULL;
+    s->result_is_fresh = true;
+    return &s->result;
+}
+
+const th_time *th_simulation_slacks(th_simulation *s, th_error *err)
+{
+    const th_result *r = th_simulation_result(s, err);
+    if (r == NULL || s->slacks != NULL)
+        return r != NULL ? s->slacks : NULL;
+    th_time *slacks = th_alloc_array((size_t)r->n_tasks + 1, sizeof *slacks);
+    if (slacks == NULL) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    if (th_slacks(s->program, r, slacks, err) != 0) {
+        th_free(slacks);
+        return NULL;
+    }
+    return s->slacks = slacks;
+}
+
+static bool network_options_equal(const th_network_options *a, const th_network_options *b)
+{
+    return a->weigh_by_latency == b->weigh_by_latency && a->packet_bytes == b->packet_bytes &&
+           a->buffer_bytes == b->buffer_bytes && a->n_virtual_channels == b->n_virtual_channels &&
+           a->credit_delay_ps == b->credit_delay_ps && a->router_delay_ps == b->router_delay_ps &&
+           a->terminal_bits_per_s == b->terminal_bits_per_s &&
+           a->n_crossbar_inputs == b->n_crossbar_inputs &&
+           a->allocation_cycle_ps == b->allocation_cycle_ps && a->may_deadlock == b->may_deadlock;
+}
+
+bool th_run_options_equal(const th_run_options *a, const th_run_options *b)
+{
+    return a->network == b->network &&
+           network_options_equal(&a->network_options, &b->network_options) &&
+           a->stream.n_inputs == b->stream.n_inputs &&
+           a->stream.interval_ps == b->stream.interval_ps &&
+           a->stream.micro_batches == b->stream.micro_batches &&
+           a->stream.in_flight == b->stream.in_flight;
+}
+
+th_time th_simulation_latency(const th_simulation *s, const th_result *r)
+{
+    double sum = 0;
+    int n = 0;
+    for (int32_t i = 0; i < r->n_inputs; i++) {
+        if (r->input_end_ps[i] < 0)
+            continue;
+        sum += (double)(r->input_end_ps[i] - i * s->options.stream.interval_ps);
+        n++;
+    }
+    return n > 0 ? (th_time)(sum / n + 0.5) : 0;
+}

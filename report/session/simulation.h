@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* simulation.h - a mapping lowered, or a made program, loaded into a machine, with the figures read
+ * off it.
+ *   new -> (run_until | step on .machine -> changed)* -> result -> ... -> free
+ * System, workload and mapping, or the made program, must outlive it. */
+#ifndef TH_REPORT_SESSION_SIMULATION_H
+#define TH_REPORT_SESSION_SIMULATION_H
+#include "mapper/lower/lower.h"
+#include "sim/machine/machine.h"
+
+typedef struct th_run_options {
+    th_stream stream;
+    const th_network_type *network; /* never NULL */
+    th_network_options network_options;
+} th_run_options;
+
+typedef struct th_simulation {
+    th_run_options options;
+    th_lower *lower; /* NULL: the program was made by hand */
+    const th_program *program;
+    th_machine *machine;
+    bool has_begun; /* run or step was called */
+    bool is_whole;  /* it stands after all events of an instant, and not among them */
+    /* private */
+    const th_system *system;
+    th_program *lowered;
+    th_works *works; /* of a made program, which has no lower: what its system costs */
+    th_result result;
+    bool result_is_fresh;
+    th_time *slacks; /* NULL: not asked for since the machine moved */
+} th_simulation;
+
+/* scripts: answers for script designs. */
+th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const th_mapping *m,
+                                 th_script_memo *scripts, const th_run_options *o, th_error *err);
+/* p is finished here, and must not grow as long as this lives. */
+th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const th_run_options *o,
+                                        th_error *err);
+/* p is finished, and only read: several may be made of it, each by its thread. */
+th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p,
+                                         const th_run_options *o, th_error *err);
+void th_simulation_free(th_simulation *s); /* accepts NULL */
+/* Do the procedures of script designs still stand as they did when the mapping was lowered? */
+bool th_simulation_is_current(const th_simulation *s);
+/* Back to time 0; nobody watches then (th_watching_update). 0, or -1: it failed, or was
+ * interrupted, and stands where it stood. Of a long program the machine is made anew beside the one
+ * that is there, which takes its tens of bytes per task twice until then; the program, which takes
+ * more than that, is there once. */
+int th_simulation_restart(th_simulation *s, th_error *err);
+
+/* Collective number of the program with the algorithm and chunks that the machine has chosen, if it
+ * has. */
+const th_collective *th_simulation_collective(const th_simulation *s, int32_t number);
+
+/* What the computes of the program are. */
+const th_works *th_simulation_works(const th_simulation *s);
+
+/* After the machine has moved: figures read so far are stale. */
+void th_simulation_changed(th_simulation *s);
+/* The figures now; valid until the machine moves. NULL on failure. */
+const th_result *th_simulation_result(th_simulation *s, th_error *err);
+
+/* How much later each task could have ended, -1 where it is not known
+ * (sim/analysis/critical_path.h); valid until the machine moves. NULL on failure. */
+const th_time *th_simulation_slacks(th_simulation *s, th_error *err);
+
+bool th_run_options_equal(const th_run_options *a, const th_run_options *b);
+
+/* Mean time from an input's arrival to its end, over the inputs that are through; 0: none is. */
+th_time th_simulation_latency(const th_simulation *s, const th_result *r);
+
+#endif

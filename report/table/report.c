@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report.c - a report as data, as CSV and as JSON; report_text.c lays it out for people. */
+#include <config.h>
+#include "report/table/report.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "tcl/command.h"
+#include "report/session/interrupt.h"
+
+const char *th_format_name(int i)
+{
+    static const char *const names[] = {"text", "csv", "json", NULL};
+    return names[i];
+}
+
+/* ---- building ---- */
+
+th_report *th_report_new(const char *name, const char *title)
+{
+    th_report *r = th_alloc_zero(1, sizeof *r);
+    if (r == NULL || (r->arena = th_arena_new()) == NULL) {
+        th_free(r);
+        return NULL;
+    }
+    r->name = name;
+    r->title = title;
+    r->last = &r->first;
+    return r;
+}
+
+void th_report_free(th_report *r)
+{
+    if (r == NULL)
+        return;
+    for (th_table *t = r->first; t != NULL; t = t->next)
+        th_free(t->cells);
+    if (r->head_table != NULL)
+        th_free(r->head_table->cells);
+    th_arena_free(r->arena);
+    th_free(r);
+}
+
+bool th_report_is_interrupted(th_report *r)
+{
+    enum { ROWS_BETWEEN = 512 }; /* a power of two; two looks for Ctrl-C */
+    if ((r->n_looks++ & (ROWS_BETWEEN - 1)) == 0)
+        r->was_interrupted |= th_interrupt_is_pending();
+    return r->was_interrupted;
+}
+
+int th_report_state(const th_report *r, th_error *err)
+{
+    if (r->was_interrupted)
+        return th_error_interrupted(err, "nothing was printed");
+    return r->failed ? th_error_no_memory(err) : 0;
+}
+
+/* The cell with a text of its own. */
+static th_quantity keep(th_report *r, th_quantity q)
+{
+    if (q.kind == TH_KIND_TEXT && !q.is_absent &&
+        (q.text = th_arena_string(r->arena, q.text)) == NULL) {
+        r->failed = true;
+        q.is_absent = true;
+    }
+    return q;
+}
+
+static void add_head(th_report *r, const char *key, th_quantity value, bool is_line)
+{
+    if (r->n_head < TH_HEAD_MAX)
+        r->head[r->n_head++] = (th_head_item){key, keep(r, value), is_line};
+}
+
+void th_report_head_line(th_report *r, const char *key, const char *text)
+{
+    add_head(r, key, th_text(text), true);
+}
+
+void th_report_head_field(th_report *r, const char *key, th_quantity value)
+{
+    add_head(r, key, value, false);
+}
+
+th_column *th_report_columns(th_report *r, int n)
+{
+    return th_arena_alloc(r->arena, (size_t)(n + 1) * sizeof(th_column));
+}
+
+const char *th_report_keep(th_report *r, const char *text)
+{
+    const char *copy = th_arena_string(r->arena, text);
+    if (copy == NULL)
+        r->failed = true;
+    return copy != NULL ? copy : "";
+}
+
+const char *th_report_printf(th_report *r, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return th_report_keep(r, text);
+}
+
+static th_table *new_table(th_report *r, const char *name, const char *title,
+                           const th_column *columns, bool is_record)
+{
+    th_table *t = th_arena_alloc(r->arena, sizeof *t);
+    if (t == NULL) {
+        r->failed = true;
+        return NULL;
+    }
+    *t = (th_table){
+        .name = name, .title = title, .columns = columns, .is_record = is_record, .report = r};
+    while (columns[t->n_columns].name != NULL)
+        t->n_columns++;
+    return t;
+}
+
+static th_table *add_table(th_report *r, const char *name, const char *title,
+                           const th_column *columns, bool is_record)
+{
+    th_table *t = new_table(r, name, title, columns, is_record);
+    if (t == NULL)
+        return NULL;
+    *r->last = t;
+    r->last = &t->next;
+    return t;
+}
+
+th_table *th_report_head_table(th_report *r, const char *name, const th_column *columns)
+{
+    return r->head_table = new_table(r, name, NULL, columns, false);
+}
+
+th_table *th_report_table(th_report *r, const char *name, const char *title,
+                          const th_column *columns)
+{
+    return add_table(r, name, title, columns, false);
+}
+
+th_table *th_report_record(th_report *r, const char *name, const char *title,
+                           const th_column *columns)
+{
+    return add_table(r, name, title, columns, true);
+}
+
+void th_report_drop_first(th_report *r)
+{
+    th_table *t = r->first;
+    th_free(t->cells);
+    r->first = t->next;
+    if (r->first == NULL)
+        r->last = &r->first;
+}
+
+void th_table_row(th_table *t, const th_quantity *cells)
+{
+    if (t == NULL)
+        return;
+    size_t n = (size_t)t->n_columns;
+    if (th_report_is_interrupted(t->report))
+        return;
+    if (th_grow(&t->cells, &t->capacity, (t->n_rows + 1) * n, sizeof *t->cells) != 0) {
+        t->report->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        t->cells[t->n_rows * n + i] = keep(t->report, cells[i]);
+    t->n_rows++;
+}
+
+void th_table_total(th_table *t, const th_quantity *cells)
+{
+    if (t == NULL)
+        return;
+    size_t n = (size_t)t->n_columns;
+    t->total = th_arena_alloc(t->report->arena, n * sizeof *cells);
+    if (t->total == NULL)
+        t->report->failed = true;
+    for (size_t i = 0; t->total != NULL && i < n; i++)
+        t->total[i] = keep(t->report, cells[i]);
+}
+
+void th_table_own_units(th_table *t)
+{
+    if (t != NULL)
+        t->has_own_units = true;
+}
+
+void th_table_break(th_table *t, const char *column)
+{
+    if (t != NULL)
+        t->breaks_at = column;
+}
+
+/* ---- order ---- */
+
+static bool comes_before(const th_quantity *a, const th_quantity *b, bool is_up)
+{
+    int order = th_quantity_compare(a, b);
+    if (is_up && a->is_absent != b->is_absent)
+        return b->is_absent;
+    return a->kind == TH_KIND_TEXT || is_up ? order < 0 : order > 0;
+}
+
+/* Merges the sorted halves [lo, mid) and [mid, hi) of order into scratch and back. */
+static void merge(const th_table *t, int column, bool is_up, size_t *order, size_t *scratch,
+                  size_t lo, size_t mid, size_t hi)
+{
+    size_t n = (size_t)t->n_columns, i = lo, j = mid;
+    for (size_t k = lo; k < hi; k++) {
+        bool take_right =
+            i == mid || (j < hi && comes_before(&t->cells[order[j] * n + (size_t)column],
+                                                &t->cells[order[i] * n + (size_t)column], is_up));
+        scratch[k] = take_right ? order[j++] : order[i++];
+    }
+    memcpy(&order[lo], &scratch[lo], (hi - lo) * sizeof *order);
+}
+
+static void sort(th_table *t, int column, bool is_up)
+{
+    if (t == NULL || t->n_rows < 2)
+        return;
+    size_t rows = t->n_rows, n = (size_t)t->n_columns;
+    size_t *order = th_alloc_array(2 * rows, sizeof *order);
+    th_quantity *cells = th_alloc_array(rows * n, sizeof *cells);
+    if (order == NULL || cells == NULL) {
+        t->report->failed = true;
+    } else {
+        for (size_t i = 0; i < rows; i++)
+            order[i] = i;
+        for (size_t width = 1; width < rows; width *= 2)
+            for (size_t lo = 0; lo + width < rows && !th_report_is_interrupted(t->report);
+                 lo += 2 * width)
+                merge(t, column, is_up, order, order + rows, lo, lo + width,
+                      lo + 2 * width < rows ? lo + 2 * width : rows);
+        for (size_t i = 0; i < rows; i++)
+            memcpy(&cells[i * n], &t->cells[order[i] * n], n * sizeof *cells);
+        memcpy(t->cells, cells, rows * n * sizeof *cells);
+    }
+    th_free(cells);
+    th_free(order);
+}
+
+void th_table_sort(th_table *t, int column)
+{
+    sort(t, column, false);
+}
+
+void th_table_sort_up(th_table *t, int column)
+{
+    sort(t, column, true);
+}
+
+void th_table_limit(th_table *t, int64_t n)
+{
+    if (t == NULL || (uint64_t)n >= t->n_rows)
+        return;
+    t->n_hidden += t->n_rows - (size_t)n;
+    t->n_rows = (size_t)n;
+}
+
+void th_table_wrap(th_table *t)
+{
+    if (t != NULL)
+        t->wraps = true;
+}
+
+void th_table_hide(th_table *t, int64_t n)
+{
+    if (t != NULL)
+        t->n_hidden += (size_t)n;
+}
+
+/* By its heading in text, as people see it there; -1: none has it. */
+static int column_of_title(const th_table *t, const char *title)
+{
+    for (int i = 0; i < TH_COLUMNS_MAX && t->columns[i].name != NULL; i++)
+        if (t->columns[i].title != NULL && strcmp(t->columns[i].title, title) == 0)
+            return i;
+    return -1;
+}
+
+int th_table_column(const th_table *t, const char *name, th_error *err)
+{
+    const char *names[TH_COLUMNS_MAX + 1];
+    int n = 0;
+    for (; n < TH_COLUMNS_MAX && t->columns[n].name != NULL; n++) {
+        if (strcmp(t->columns[n].name, name) == 0)
+            return n;
+        names[n] = t->columns[n].name;
+    }
+    names[n] = NULL;
+    int titled = column_of_title(t, name);
+    if (titled >= 0)
+        return titled;
+    return th_error_unknown(err, "TCL-0050", "-sort_by", name, names);
+}
+
+/* ---- CSV and JSON ---- */
+
+const char *th_kind_suffix(th_kind kind, const char *key)
+{
+    if (kind == TH_KIND_BYTES && strcmp(key, "bytes") == 0)
+        return "";
+    switch (kind) {
+    case TH_KIND_TEXT:
+    case TH_KIND_COUNT:
+    case TH_KIND_MEAN:
+    case TH_KIND_NUMBER:
+    case TH_KIND_FACTOR:
+        break;
+    case TH_KIND_TIME:
+        return "_ps";
+    case TH_KIND_BYTES:
+        return "_bytes";
+    case TH_KIND_BANDWIDTH:
+        return "_bits_per_s";
+    case TH_KIND_SHARE:
+    case TH_KIND_CHANGE:
+        return "_percent";
+    case TH_KIND_RATE:
+        return "_per_s";
+    case TH_KIND_ENERGY:
+        return "_j";
+    }
+    return "";
+}
+
+static void add_number(th_strbuf *out, const th_quantity *q)
+{
+    if (!th_kind_is_real(q->kind))
+        th_strbuf_printf(out, "%lld", (long long)q->whole);
+    else
+        th_strbuf_printf(out, "%.12g",
+                         q->kind == TH_KIND_SHARE || q->kind == TH_KIND_CHANGE ? 100 * q->real
+                                                                               : q->real);
+}
+
+static void add_csv_text(th_strbuf *out, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        th_strbuf_add(out, text);
+        return;
+    }
+    th_strbuf_add(out, "\"");
+    for (; *text != '\0'; text++) {
+        th_strbuf_add_bytes(out, text, 1);
+        if (*text == '"')
+            th_strbuf_add(out, "\"");
+    }
+    th_strbuf_add(out, "\"");
+}
+
+static void add_csv_cell(th_strbuf *out, const th_quantity *q)
+{
+    if (q->is_absent)
+        return;
+    if (q->kind == TH_KIND_TEXT)
+        add_csv_text(out, q->text);
+    else
+        add_number(out, q);
+}
+
+static void add_csv_row(const th_table *t, size_t row, th_strbuf *out)
+{
+    for (int c = 0; c < t->n_columns; c++) {
+        th_strbuf_add(out, c > 0 ? "," : "");
+        add_csv_cell(out, &t->cells[row * (size_t)t->n_columns + (size_t)c]);
+    }
+    th_strbuf_add(out, "\n");
+}
+
+static void render_csv_table(const th_table *t, th_strbuf *out)
+{
+    for (int c = 0; c < t->n_columns; c++)
+        th_strbuf_printf(out, "%s%s%s", c > 0 ? "," : "", t->columns[c].name,
+                         th_kind_suffix(t->columns[c].kind, t->columns[c].name));
+    th_strbuf_add(out, "\n");
+    for (size_t row = 0; row < t->n_rows && !th_report_is_interrupted(t->report); row++)
+        add_csv_row(t, row, out);
+}
+
+/* The head as lines that start with #; tables are parted by an empty line and named. */
+static void render_csv(const th_report *r, th_strbuf *out)
+{
+    for (int i = 0; i < r->n_head; i++) {
+        if (r->head[i].is_line)
+            continue;
+        th_strbuf_printf(out, "# %s%s: ", r->head[i].key,
+                         th_kind_suffix(r->head[i].value.kind, r->head[i].key));
+        add_csv_cell(out, &r->head[i].value);
+        th_strbuf_add(out, "\n");
+    }
+    for (size_t row = 0; r->head_table != NULL && row < r->head_table->n_rows; row++) {
+        th_strbuf_printf(out, "# %s: ", r->head_table->name);
+        add_csv_row(r->head_table, row, out);
+    }
+    for (const th_table *t = r->first; t != NULL; t = t->next) {
+        if (r->first->next != NULL)
+            th_strbuf_printf(out, "%s# table: %s\n", t == r->first ? "" : "\n", t->name);
+        render_csv_table(t, out);
+    }
+}
+
+static void add_json_field(th_strbuf *out, const char *key, const th_quantity *q)
+{
+    th_strbuf_printf(out, "\"%s%s\": ", key, th_kind_suffix(q->kind, key));
+    if (q->is_absent)
+        th_strbuf_add(out, "null");
+    else if (q->kind == TH_KIND_TEXT)
+        th_strbuf_add_json(out, q->text);
+    else
+        add_number(out, q);
+}
+
+static void add_json_row(th_strbuf *out, const th_table *t, const th_quantity *cells)
+{
+    th_strbuf_add(out, "{");
+    for (int c = 0; c < t->n_columns; c++) {
+        th_strbuf_add(out, c > 0 ? ", " : "");
+        add_json_field(out, t->columns[c].name, &cells[c]);
+    }
+    th_strbuf_add(out, "}");
+}
+
+static void render_json_table(const th_table *t, th_strbuf *out)
+{
+    th_strbuf_printf(out, ",\n  \"%s\": ", t->name);
+    if (t->is_record && t->n_rows > 0) {
+        add_json_row(out, t, t->cells);
+        return;
+    }
+    th_strbuf_add(out, "[");
+    for (size_t row = 0; row < t->n_rows && !th_report_is_interrupted(t->report); row++) {
+        th_strbuf_add(out, row > 0 ? ",\n    " : "\n    ");
+        add_json_row(out, t, &t->cells[row * (size_t)t->n_columns]);
+    }
+    th_strbuf_add(out, "\n  ]");
+    if (t->total != NULL) {
+        th_strbuf_printf(out, ",\n  \"%s_total\": ", t->name);
+        add_json_row(out, t, t->total);
+    }
+}
+
+static void render_json(const th_report *r, th_strbuf *out)
+{
+    th_strbuf_printf(out, "{\n  \"report\": \"%s\"", r->name);
+    for (int i = 0; i < r->n_head; i++) {
+        if (r->head[i].is_line)
+            continue;
+        th_strbuf_add(out, ",\n  ");
+        add_json_field(out, r->head[i].key, &r->head[i].value);
+    }
+    if (r->head_table != NULL)
+        render_json_table(r->head_table, out);
+    for (const th_table *t = r->first; t != NULL; t = t->next)
+        render_json_table(t, out);
+    th_strbuf_add(out, "\n}\n");
+}
+
+int th_report_render(th_report *r, th_format format, th_strbuf *out, th_error *err)
+{
+    switch (format) {
+    case TH_FORMAT_TEXT:
+        th_report_render_text(r, out);
+        break;
+    case TH_FORMAT_CSV:
+        render_csv(r, out);
+        break;
+    case TH_FORMAT_JSON:
+        render_json(r, out);
+        break;
+    }
+    r->failed |= out->failed;
+    return th_report_state(r, err);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report_scale.c - see report_scale.h. A unit is picked by the largest value, or given by name. */
+#include <config.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "report/table/report_scale.h"
+
+/* ---- units ---- */
+
+typedef struct th_unit {
+    const char *name;
+    double divisor;
+} th_unit;
+
+static const th_unit time_units[] = {{"s", 1e12}, {"ms", 1e9}, {"us", 1e6},
+                                     {"ns", 1e3}, {"ps", 1},   {NULL, 0}};
+static const th_unit byte_units[] = {{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6},
+                                     {"kB", 1e3},  {"B", 1},    {NULL, 0}};
+static const th_unit bandwidth_units[] = {{"Tbps", 1e12}, {"Gbps", 1e9}, {"Mbps", 1e6},
+                                          {"kbps", 1e3},  {"bps", 1},    {NULL, 0}};
+static const th_unit energy_units[] = {{"J", 1},     {"mJ", 1e-3},  {"uJ", 1e-6},
+                                       {"nJ", 1e-9}, {"pJ", 1e-12}, {NULL, 0}};
+/* A rate of inputs stays in 1/s up to a million. */
+static const th_unit rate_units[] = {
+    {"T/s", 1e12}, {"G/s", 1e9}, {"M/s", 1e6}, {"1/s", 1}, {NULL, 0}};
+
+/* The largest unit that leaves at least 1 before the point, with so many significant digits. */
+static th_scale pick_unit(const th_unit *units, double largest, int digits)
+{
+    while (units[1].name != NULL && largest < units->divisor)
+        units++;
+    double shown = largest / units->divisor;
+    int before = shown >= 100 ? 3 : shown >= 10 ? 2 : 1;
+    int decimals = units[1].name == NULL && units->divisor == 1 ? 0
+                   : digits > before                            ? digits - before
+                                                                : 0;
+    return (th_scale){units->name, units->divisor, decimals};
+}
+
+static const th_unit *units_of(th_kind kind)
+{
+    static const th_unit *const units[TH_N_KINDS] = {[TH_KIND_TIME] = time_units,
+                                                     [TH_KIND_BYTES] = byte_units,
+                                                     [TH_KIND_BANDWIDTH] = bandwidth_units,
+                                                     [TH_KIND_RATE] = rate_units,
+                                                     [TH_KIND_ENERGY] = energy_units};
+    return units[kind];
+}
+
+const char *th_kind_unit_name(th_kind kind, int i)
+{
+    return units_of(kind)[i].name;
+}
+
+const char *th_kind_unit(th_kind kind, double largest, double *divisor)
+{
+    bool is_share = kind == TH_KIND_SHARE || kind == TH_KIND_CHANGE;
+    th_scale scale = is_share ? (th_scale){"%", 0.01, 0} : (th_scale){"", 1, 0};
+    if (units_of(kind) != NULL)
+        scale = pick_unit(units_of(kind), largest, 0);
+    *divisor = scale.divisor;
+    return scale.unit;
+}
+
+/* ---- columns ---- */
+
+/* The unit that the user wants for a kind; NULL: whatever suits. */
+static const char *wanted_unit(const th_report *r, th_kind kind)
+{
+    return r->units != NULL ? r->units[kind] : NULL;
+}
+
+/* A unit by name, with so many significant digits of the largest. */
+static th_scale fixed_unit(th_kind kind, const char *name, double largest, int digits)
+{
+    enum { MOST_DECIMALS = 12 };
+    const th_unit *u = units_of(kind);
+    while (strcmp(u->name, name) != 0)
+        u++;
+    int before = largest > 0 ? (int)floor(log10(largest / u->divisor)) + 1 : 1;
+    int decimals = digits - before;
+    bool is_whole = u->divisor == 1 && kind != TH_KIND_ENERGY; /* ps, B, bps */
+    return (th_scale){u->name, u->divisor,
+                      is_whole || decimals < 0   ? 0
+                      : decimals < MOST_DECIMALS ? decimals
+                                                 : MOST_DECIMALS};
+}
+
+static th_scale unit_for(const th_table *t, th_kind kind, double largest, int digits)
+{
+    const char *wanted = wanted_unit(t->report, kind);
+    return wanted != NULL ? fixed_unit(kind, wanted, largest, digits)
+                          : pick_unit(units_of(kind), largest, digits);
+}
+
+static double number_of(const th_quantity *q)
+{
+    return q->is_absent ? 0 : th_kind_is_real(q->kind) ? q->real : (double)q->whole;
+}
+
+static double largest_in(const th_table *t, int column)
+{
+    double largest = t->total != NULL ? fabs(number_of(&t->total[column])) : 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        size_t cell = row * (size_t)t->n_columns + (size_t)column;
+        largest = fmax(largest, fabs(number_of(&t->cells[cell])));
+    }
+    return largest;
+}
+
+/* Times (sizes, energies) of one table have one unit, so that they compare by eye: of all columns
+ * of the kind, the largest time or energy sets it, and for sizes, which lie further apart, the
+ * column whose largest is the smallest. */
+static double reference_of_kind(const th_table *t, th_kind kind)
+{
+    double reference = 0;
+    for (int c = 0; c < t->n_columns; c++) {
+        double largest = t->columns[c].kind == kind ? largest_in(t, c) : 0;
+        bool is_better = kind != TH_KIND_BYTES ? largest > reference : largest < reference;
+        if (largest > 0 && (reference == 0 || is_better))
+            reference = largest;
+    }
+    return reference;
+}
+
+/* Bandwidths are round numbers: no more decimals than any of them needs. */
+static void drop_decimals(const th_table *t, int column, th_scale *scale)
+{
+    int needed = 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double value =
+            number_of(&t->cells[row * (size_t)t->n_columns + (size_t)column]) / scale->divisor;
+        while (needed < scale->decimals &&
+               fabs(value * pow(10, needed) - round(value * pow(10, needed))) > 1e-6)
+            needed++;
+    }
+    scale->decimals = needed;
+}
+
+static bool has_own_unit(const th_table *t, th_kind kind)
+{
+    return t->has_own_units && (kind == TH_KIND_TIME || kind == TH_KIND_BYTES) &&
+           wanted_unit(t->report, kind) == NULL;
+}
+
+th_scale th_scale_of_column(const th_table *t, int column)
+{
+    double largest = largest_in(t, column);
+    th_scale scale = {"", 1, 0};
+    if (has_own_unit(t, t->columns[column].kind))
+        return scale;
+    switch (t->columns[column].kind) {
+    case TH_KIND_TEXT:
+    case TH_KIND_COUNT:
+    case TH_KIND_NUMBER:
+    case TH_KIND_FACTOR:
+        break;
+    case TH_KIND_TIME:
+        return unit_for(t, TH_KIND_TIME, reference_of_kind(t, TH_KIND_TIME), 6);
+    case TH_KIND_BYTES:
+        return unit_for(t, TH_KIND_BYTES, reference_of_kind(t, TH_KIND_BYTES), 4);
+    case TH_KIND_BANDWIDTH:
+        scale = unit_for(t, TH_KIND_BANDWIDTH, largest, 4);
+        drop_decimals(t, column, &scale);
+        break;
+    case TH_KIND_RATE:
+        scale = pick_unit(rate_units, largest, 6);
+        scale.decimals = scale.decimals > 0 ? scale.decimals : largest < 10 ? 4 : 2;
+        break;
+    case TH_KIND_ENERGY:
+        return unit_for(t, TH_KIND_ENERGY, reference_of_kind(t, TH_KIND_ENERGY), 6);
+    case TH_KIND_MEAN:
+        return (th_scale){"", 1, 2};
+    case TH_KIND_SHARE:
+        return (th_scale){"%", 0.01, 2};
+    case TH_KIND_CHANGE:
+        return (th_scale){"%", 0.01, 2};
+    }
+    return scale;
+}
+
+/* ---- values ---- */
+
+/* The cell with its own unit. */
+static const char *with_unit(const th_quantity *q, char *out, size_t size)
+{
+    return q->kind == TH_KIND_TIME ? th_format_time(q->whole, out, size)
+                                   : th_format_bytes(q->whole, out, size);
+}
+
+const char *th_cell_format(const th_table *t, const th_quantity *q, const th_scale *scale,
+                           char *out, size_t size)
+{
+    if (q->is_absent)
+        return "-";
+    if (q->kind == TH_KIND_TEXT)
+        return q->text;
+    if (has_own_unit(t, q->kind))
+        return with_unit(q, out, size);
+    if (q->kind == TH_KIND_CHANGE)
+        snprintf(out, size, "%+.*f", scale->decimals, q->real / scale->divisor);
+    else if (q->kind == TH_KIND_COUNT)
+        snprintf(out, size, "%lld", (long long)q->whole);
+    else if (q->kind == TH_KIND_NUMBER)
+        snprintf(out, size, "%.6g", q->real);
+    else if (q->kind == TH_KIND_FACTOR)
+        th_format_factor(q->real, out, size);
+    else
+        snprintf(out, size, "%.*f", scale->decimals, number_of(q) / scale->divisor);
+    return out;
+}
+
+bool th_value_format(const th_report *r, const th_quantity *q, char *out, size_t size)
+{
+    enum { DIGITS = 6 };
+    const char *wanted = wanted_unit(r, q->kind);
+    if (q->is_absent || wanted == NULL)
+        return false;
+    th_scale scale = fixed_unit(q->kind, wanted, fabs(number_of(q)), DIGITS);
+    snprintf(out, size, "%.*f%s", scale.decimals, number_of(q) / scale.divisor, scale.unit);
+    return true;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* report_scale.h - units and digits of the numbers that people read: one unit per column of a
+ * table, times, sizes and energies of one table in one unit each, so that they compare by eye.
+ *   th_scale_of_column -> th_cell_format for every row */
+#ifndef TH_REPORT_TABLE_REPORT_SCALE_H
+#define TH_REPORT_TABLE_REPORT_SCALE_H
+#include "report/table/report.h"
+
+/* How the numbers of one column are written: divided, with so many decimals. */
+typedef struct th_scale {
+    const char *unit; /* "": none */
+    double divisor;
+    int decimals;
+} th_scale;
+
+th_scale th_scale_of_column(const th_table *t, int column);
+/* A cell: its own text, or out[size]. */
+const char *th_cell_format(const th_table *t, const th_quantity *q, const th_scale *scale,
+                           char *out, size_t size);
+/* A value alone, with the unit that the user wants for its kind; false: any will do, or it is
+ * absent. */
+bool th_value_format(const th_report *r, const th_quantity *q, char *out, size_t size);
+
+/* The unit in which values of this kind up to the largest are shown, "" for none, and how large it
+ * is. */
+const char *th_kind_unit(th_kind kind, double largest, double *divisor);
+/* The i-th unit that values of this kind can be shown in, from the largest; NULL after the last. */
+const char *th_kind_unit_name(th_kind kind, int i);
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* what_if.c - see what_if.h.
+ *
+ * A system with another bandwidth, latency or capacity is made anew, as from a file that says so:
+ * routes, tiles and senders follow from the new value. So is one with the clock of designs that no
+ * other accelerator has. Where one shares its design with accelerators that keep theirs, its clock
+ * is changed in the machine at time 0, and tiles stay as they were chosen at the old one. */
+#include <config.h>
+#include "report/what_if/what_if.h"
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "mapper/pool/codec.h"
+#include "predictor/model/jobs.h"
+#include "report/session/property_events.h"
+#include "report/session/interrupt.h"
+#include "report/session/progress.h"
+#include "report/what_if/what_if_map.h"
+
+const char *const th_what_names[TH_N_WHATS + 1] = {
+    [TH_WHAT_BANDWIDTH] = "bandwidth",           [TH_WHAT_CLOCK] = "clock",
+    [TH_WHAT_DRAM_BANDWIDTH] = "dram_bandwidth", [TH_WHAT_LATENCY] = "latency",
+    [TH_WHAT_DRAM_LATENCY] = "dram_latency",     [TH_WHAT_MEMORY] = "memory",
+};
+
+bool th_what_is_of_links(th_what what)
+{
+    return what == TH_WHAT_BANDWIDTH || what == TH_WHAT_LATENCY;
+}
+
+static th_accel *accel_of(const th_system *s, int32_t accel)
+{
+    return &s->nodes[s->accel_node[accel]].a;
+}
+
+bool th_what_applies(const th_system *s, th_what what, int32_t object)
+{
+    switch (what) {
+    case TH_WHAT_BANDWIDTH:
+        return !s->links[object].is_dead &&
+               s->media[s->links[object].medium].bits_per_s < TH_UNLIMITED;
+    case TH_WHAT_LATENCY:
+        return !s->links[object].is_dead && s->links[object].latency_ps > 0;
+    case TH_WHAT_DRAM_BANDWIDTH:
+        return accel_of(s, object)->dram_bits_per_s < TH_UNLIMITED;
+    case TH_WHAT_DRAM_LATENCY:
+        return accel_of(s, object)->dram_latency_ps > 0;
+    case TH_WHAT_MEMORY:
+        return accel_of(s, object)->dram_bytes < INT64_MAX;
+    case TH_WHAT_CLOCK:
+    case TH_N_WHATS:
+        break;
+    }
+    return true;
+}
+
+/* ---- whose clock ---- */
+
+static bool has(const int32_t *objects, int n, int32_t object)
+{
+    for (int i = 0; i < n; i++)
+        if (objects[i] == object)
+            return true;
+    return false;
+}
+
+static bool has_design(const th_accel *a, int design)
+{
+    for (int d = 0; d < a->n_designs; d++)
+        if (a->designs[d] == design)
+            return true;
+    return false;
+}
+
+/* The key that says a design's clock; NULL: it has none of its own, or more follows from it than
+ * time (what was learned of a GPU). */
+static th_param *clock_of(const th_design_block *d)
+{
+    for (int p = 0; p < d->n_params && strcmp(d->type, "learned") != 0; p++)
+        if (strcmp(d->params[p].key, "clock") == 0 && d->params[p].kind == TH_PARAM_TEXT)
+            return &d->params[p];
+    return NULL;
+}
+
+bool th_what_is_of_designs(const th_system *s, const int32_t *accels, int n)
+{
+    for (int d = 0; d < s->n_designs; d++) {
+        int n_inside = 0, n_outside = 0;
+        for (int32_t a = 0; a < s->n_accels; a++)
+            if (has_design(accel_of(s, a), d)) {
+                bool is_inside = has(accels, n, a);
+                n_inside += is_inside;
+                n_outside += !is_inside;
+            }
+        if (n_inside > 0 && (n_outside > 0 || clock_of(&s->designs[d]) == NULL))
+            return false;
+    }
+    return true;
+}
+
+int th_what_ifs_add(th_what_ifs *w, th_what what, const int32_t *objects, int n, th_error *err)
+{
+    int32_t *copy = th_alloc_array((size_t)n + 1, sizeof *copy);
+    if (copy == NULL || th_grow(&w->all, &w->capacity, (size_t)w->n + 1, sizeof *w->all) != 0) {
+        th_free(copy);
+        return th_error_no_memory(err);
+    }
+    memcpy(copy, objects, (size_t)n * sizeof *copy);
+    w->all[w->n++] = (th_what_if){.what = (int32_t)what, .objects = copy, .n = n};
+    return 0;
+}
+
+void th_what_ifs_clear(th_what_ifs *w)
+{
+    for (int i = 0; i < w->n; i++)
+        th_free(w->all[i].objects);
+    th_free(w->all);
+    *w = (th_what_ifs){.n = 0};
+}
+
+/* ---- another system ---- */
+
+static int64_t scaled(int64_t value, double factor)
+{
+    double x = (double)value * factor;
+    return x < 1                                ? 1
+           : x >= (double)(TH_UNLIMITED - 1024) ? TH_UNLIMITED - 1024
+                                                : (int64_t)llround(x);
+}
+
+enum { CLOCK_TEXT_MAX = 32 };
+
+/* The tables of a system that a change touches; the rest is the system's own. */
+typedef struct tables {
+    th_medium *media;
+    th_link *links;
+    th_node *nodes;
+    th_design_block *designs;
+    th_param *params; /* of all designs, one behind the other */
+    char (*clocks)[CLOCK_TEXT_MAX];
+} tables;
+
+static void *copy_of(const void *from, int n, size_t size)
+{
+    void *to = th_alloc_array((size_t)n + 1, size);
+    if (to != NULL && n > 0) /* from is NULL where there are none */
+        memcpy(to, from, (size_t)n * size);
+    return to;
+}
+
+/* Copies of the tables; false: memory is out. clear_tables in either case. */
+static bool copy_tables(const th_system *s, tables *t)
+{
+    size_t n_params = 0;
+    for (int d = 0; d < s->n_designs; d++)
+        n_params += (size_t)s->designs[d].n_params;
+    *t = (tables){copy_of(s->media, s->n_media, sizeof *s->media),
+                  copy_of(s->links, s->n_links, sizeof *s->links),
+                  copy_of(s->nodes, s->n_nodes, sizeof *s->nodes),
+                  copy_of(s->designs, s->n_designs, sizeof *s->designs),
+                  th_alloc_array(n_params + 1, sizeof *t->params),
+                  th_alloc_array((size_t)s->n_designs + 1, sizeof *t->clocks)};
+    if (t->media == NULL || t->links == NULL || t->nodes == NULL || t->designs == NULL ||
+        t->params == NULL || t->clocks == NULL)
+        return false;
+    n_params = 0;
+    for (int d = 0; d < s->n_designs; d++) {
+        size_t n = (size_t)s->designs[d].n_params;
+        if (n > 0)
+            memcpy(t->params + n_params, s->designs[d].params, n * sizeof *t->params);
+        t->designs[d].params = t->params + n_params;
+        n_params += n;
+    }
+    return true;
+}
+
+static void clear_tables(tables *t)
+{
+    th_free(t->media);
+    th_free(t->links);
+    th_free(t->nodes);
+    th_free(t->designs);
+    th_free(t->params);
+    th_free(t->clocks);
+}
+
+static void alter_link(const th_system *s, const tables *t, th_what what, int32_t link, double by)
+{
+    int32_t medium = s->links[link].medium;
+    if (what == TH_WHAT_BANDWIDTH) /* from what it was: several links may have one medium */
+        t->media[medium].bits_per_s = scaled(s->media[medium].bits_per_s, 1 + by);
+    else
+        t->links[link].latency_ps = scaled(t->links[link].latency_ps, 1 - by);
+}
+
+static void alter_accel(th_accel *a, th_what what, double by)
+{
+    switch (what) {
+    case TH_WHAT_DRAM_BANDWIDTH:
+        a->dram_bits_per_s = scaled(a->dram_bits_per_s, 1 + by);
+        break;
+    case TH_WHAT_DRAM_LATENCY:
+        a->dram_latency_ps = scaled(a->dram_latency_ps, 1 - by);
+        break;
+    case TH_WHAT_MEMORY:
+        a->dram_bytes = scaled(a->dram_bytes, 1 + by);
+        break;
+    case TH_WHAT_CLOCK:
+        a->vector_hz = scaled(a->vector_hz, 1 + by);
+        break;
+    case TH_WHAT_BANDWIDTH:
+    case TH_WHAT_LATENCY:
+    case TH_N_WHATS:
+        break;
+    }
+}
+
+/* The clocks of the designs of these accelerators; a clock that cannot be read stays, and is
+ * refused as in the system that has it. */
+static void alter_designs(const th_system *s, const tables *t, const th_what_if *w, double by)
+{
+    for (int d = 0; d < s->n_designs; d++) {
+        bool is_theirs = false;
+        for (int i = 0; i < w->n; i++)
+            is_theirs |= has_design(accel_of(s, w->objects[i]), d);
+        th_param *clock = is_theirs ? clock_of(&t->designs[d]) : NULL;
+        int64_t hz;
+        if (clock == NULL || th_parse_frequency(clock->text, &hz, NULL) != 0)
+            continue;
+        snprintf(t->clocks[d], sizeof t->clocks[d], "%lldHz", (long long)scaled(hz, 1 + by));
+        clock->text = t->clocks[d];
+    }
+}
+
+static void alter(const th_system *s, const tables *t, const th_what_if *w, double by)
+{
+    bool is_link = th_what_is_of_links((th_what)w->what);
+    for (int i = 0; i < w->n; i++)
+        if (is_link)
+            alter_link(s, t, (th_what)w->what, w->objects[i], by);
+        else
+            alter_accel(&t->nodes[s->accel_node[w->objects[i]]].a, (th_what)w->what, by);
+    if (w->what == TH_WHAT_CLOCK)
+        alter_designs(s, t, w, by);
+}
+
+/* A system of the same parts, finished anew. NULL on failure. */
+static th_system *rebuild(const th_system *s, th_error *err)
+{
+    th_codec out = TH_CODEC_INIT;
+    th_codec_write_system(&out, s);
+    if (out.failed || out.out.failed) {
+        th_codec_clear(&out);
+        th_error_no_memory(err);
+        return NULL;
+    }
+    th_codec in = th_codec_reader(out.out.text, out.out.length);
+    th_system *made = th_codec_read_system(&in, err);
+    th_codec_clear(&out);
+    return made;
+}
+
+static th_system *altered(const th_system *s, const th_what_if *w, double by, th_error *err)
+{
+    tables t;
+    th_system *made = NULL;
+    if (copy_tables(s, &t)) {
+        th_system shallow = *s; /* to be read from */
+        shallow.media = t.media;
+        shallow.links = t.links;
+        shallow.nodes = t.nodes;
+        shallow.designs = t.designs;
+        alter(s, &t, w, by);
+        made = rebuild(&shallow, err);
+    } else {
+        th_error_no_memory(err);
+    }
+    clear_tables(&t);
+    return made;
+}
+
+/* ---- one run ---- */
+
+/* Changes at time 0 in the machine, not in the system. */
+static bool is_in_machine(const th_system *s, const th_what_if *w)
+{
+    return w->n > 0 && w->what == TH_WHAT_CLOCK && !th_what_is_of_designs(s, w->objects, w->n);
+}
+
+/* Clocks from the start, and the faults of the session, on top of them. */
+static int change_machine(const th_session *s, th_machine *m, const th_what_if *w, double by,
+                          th_error *err)
+{
+    bool is_clock = is_in_machine(s->system, w);
+    for (int i = 0; is_clock && i < w->n; i++)
+        if (th_machine_change(m, &(th_alteration){0, TH_CHANGE_CLOCK, w->objects[i], 1 + by},
+                              err) != 0)
+            return -1;
+    for (size_t i = 0; i < s->n_changes; i++) {
+        th_alteration c = s->changes[i].change;
+        if (is_clock && c.kind == TH_CHANGE_CLOCK && has(w->objects, w->n, c.object))
+            c.factor *= 1 + by;
+        if (th_machine_change(m, &c, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static th_simulation *load(const th_session *s, const th_system *system, const th_mapping *m,
+                           const th_run_options *o, th_error *err)
+{
+    if (s->made != NULL)
+        return th_simulation_of_finished(system, s->made->program, o, err);
+    return th_simulation_new(system, s->workload, m, s->scripts, o, err);
+}
+
+static int run_to_end(const th_session *s, th_simulation *sim, th_what_if *w, double by,
+                      th_error *err)
+{
+    if (change_machine(s, sim->machine, w, by, err) != 0)
+        return -1;
+    th_stop stop = th_machine_run_until(sim->machine, TH_TIME_MAX, err);
+    if (stop == TH_STOP_INTERRUPTED)
+        return th_error_interrupted(err, "the run is not at its end");
+    const th_result *r = stop == TH_STOP_DONE ? th_simulation_result(sim, err) : NULL;
+    if (r == NULL)
+        return -1;
+    w->end_ps = r->elapsed_ps;
+    w->throughput_per_s = s->workload != NULL
+                              ? (double)th_workload_samples(s->workload) * th_result_throughput(r)
+                              : 0;
+    return 0;
+}
+
+typedef struct batch {
+    th_session *session;
+    th_what_ifs *w;
+    th_run_options options;
+    th_progress progress;
+    Tcl_ThreadId own_thread; /* the interpreter's, which alone tells how far they are */
+    atomic_int n_done;
+} batch;
+
+/* The mapping of a run; with remap a new one, for *own to be freed. NULL on failure, and of made
+ * programs. */
+static const th_mapping *mapping_for(const batch *b, const th_system *system, th_mapping **own,
+                                     th_error *err)
+{
+    if (b->w->remap == 0)
+        return b->session->mapping;
+    *own = th_what_if_map(b->session, system, &b->options, b->w->remap, err);
+    return *own;
+}
+
+/* Piece 0 is the run as it is. Tables of the session are only read. */
+static int run_piece(void *state, int i, th_error *err)
+{
+    batch *b = state;
+    th_what_if *w = i == 0 ? &b->w->as_it_is : &b->w->all[i - 1];
+    const th_system *system = b->session->system;
+    th_system *own = NULL;
+    th_mapping *mapped = NULL;
+    if (w->n > 0 && !is_in_machine(system, w)) {
+        if ((own = altered(system, w, b->w->by, err)) == NULL)
+            return -1;
+        system = own;
+    }
+    const th_mapping *m = mapping_for(b, system, &mapped, err);
+    th_simulation *sim = m != NULL || b->session->made != NULL
+                             ? load(b->session, system, m, &b->options, err)
+                             : NULL;
+    int rc = sim != NULL ? run_to_end(b->session, sim, w, b->w->by, err) : -1;
+    th_simulation_free(sim);
+    th_mapping_free(mapped);
+    th_system_free(own);
+    return rc;
+}
+
+static void tell_progress(batch *b)
+{
+    int n_done = atomic_fetch_add(&b->n_done, 1) + 1, n_left = b->w->n + 1 - n_done;
+    if (Tcl_GetCurrentThread() == b->own_thread && th_progress_is_due(&b->progress))
+        th_progress_show(&b->progress, "what if: %d of %d runs, %.0f s left", n_done, b->w->n + 1,
+                         th_progress_elapsed_s(&b->progress) / n_done * n_left);
+}
+
+static int run_one(void *state, int i, th_error *err)
+{
+    if (th_interrupt_is_pending())
+        return th_error_interrupted(err, "the piece has not begun");
+    int rc = run_piece(state, i, err);
+    tell_progress(state);
+    return rc;
+}
+
+/* Their procedures belong to the interpreter's thread. */
+static bool asks_scripts(const th_system *s)
+{
+    for (int d = 0; d < s->n_designs; d++)
+        if (strcmp(s->designs[d].type, "script") == 0)
+            return true;
+    return false;
+}
+
+int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
+{
+    batch b = {s,
+               w,
+               s->simulation != NULL ? s->simulation->options : s->defaults,
+               th_progress_start(s->is_quiet),
+               Tcl_GetCurrentThread(),
+               0};
+    for (size_t i = 0; i < s->n_changes; i++)
+        if (!s->changes[i].is_fault)
+            return th_error_set(
+                err, "TCL-0710",
+                "set_property has changed the present run: restart first, for what changes "
+                "here holds from the start");
+    if (s->made != NULL && s->simulation == NULL && th_program_finish(s->made->program, err) != 0)
+        return -1;
+    w->as_it_is = (th_what_if){.n = 0};
+    int rc = th_jobs_run(run_one, &b, w->n + 1, asks_scripts(s->system) ? 1 : s->threads, err);
+    th_progress_end(&b.progress);
+    return rc;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* what_if_map.c - see what_if_map.h. */
+#include <config.h>
+#include "report/what_if/what_if_map.h"
+#include "report/session/interrupt.h"
+
+/* A baseline takes no start, and a front is no one mapping. */
+static const th_search_type *algorithm_of(const th_searched *how)
+{
+    bool can_start = how->type != NULL && !how->type->is_baseline && how->goal.n_front == 0;
+    return can_start ? how->type : th_search_types[0];
+}
+
+static th_mapping *best_of(th_search *search, th_error *err)
+{
+    while (!search->done) {
+        if (th_interrupt_is_pending()) {
+            th_error_interrupted(err, "no mapping was found");
+            return NULL;
+        }
+        if (th_search_iterate(search, err) != 0)
+            return NULL;
+    }
+    th_mapping *best = th_mapping_copy(search->best);
+    if (best == NULL)
+        th_error_no_memory(err);
+    return best;
+}
+
+th_mapping *th_what_if_map(const th_session *s, const th_system *system, const th_run_options *o,
+                           int64_t evaluations, th_error *err)
+{
+    const th_searched *how = &s->searched;
+    th_problem problem = {
+        .system = system,
+        .workload = s->workload,
+        .stream = o->stream,
+        .network = o->network,
+        .network_options = o->network_options,
+        .scripts = s->scripts,
+    };
+    if (how->goal.n_front == 0)
+        problem.goal = how->goal;
+    th_search_options options = th_search_defaults;
+    options.seed = how->type != NULL ? how->seed : options.seed;
+    options.evaluations = evaluations;
+    options.threads = 1;
+    options.sets_inside_groups = how->inside_groups;
+    options.keep_late = true; /* how late it is, the report says */
+    options.start = s->mapping;
+    th_search *search = th_search_new(algorithm_of(how), &problem, &options, err);
+    th_mapping *best = search != NULL ? best_of(search, err) : NULL;
+    th_search_free(search);
+    return best;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* what_if_map.h - the session's workload mapped anew, on another system. */
+#ifndef TH_REPORT_WHAT_IF_WHAT_IF_MAP_H
+#define TH_REPORT_WHAT_IF_WHAT_IF_MAP_H
+#include "report/session/session.h"
+
+/* The best mapping that a search of so many evaluations finds on this system, which has the
+ * session's accelerators and designs. It starts from the session's mapping, by the algorithm,
+ * objective and seed that found that (the default search, for latency, where a baseline, nsga2 or
+ * nobody did), on one thread: safe to call from several. Owned by the caller. NULL: nothing fits,
+ * memory is out, or Ctrl-C (BASE-0008). */
+th_mapping *th_what_if_map(const th_session *s, const th_system *system, const th_run_options *o,
+                           int64_t evaluations, th_error *err);
+
+#endif

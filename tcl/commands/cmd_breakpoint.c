@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_breakpoint.c - add_breakpoint and its kin; report_breakpoints is with the reports. */
+#include <config.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "tcl/objects/breakpoint.h"
+#include "tcl/probes.h"
+
+#define GROUP "breakpoints"
+
+enum { ADD_AT, ADD_ON, ADD_OF, ADD_WHEN, ADD_NAME, ADD_ONCE, ADD_DO, ADD_CONTINUE, ADD_DISABLE };
+
+#define DO_HELP "$bp(name), $bp(time) and $bp(object) tell why."
+
+static const th_option add_options[] = {
+    [ADD_AT] = {"-at", TH_OPTION_TIME, "TIME",
+                "When simulated time reaches this, after all events of that instant."},
+    [ADD_ON] =
+        {"-on", TH_OPTION_CHOICE, "EVENT",
+         "Whenever this happens. task_start and task_end are of all tasks but transfers; stall: "
+         "an array begins to wait for an operand or for room; buffer_full: all buffers for "
+         "operands, or all for outputs, hold a tile.",
+         .choice = th_on_name},
+    [ADD_OF] =
+        {"-of", TH_OPTION_TEXT, "OBJECTS",
+         "Of -on: only at these, or at what touches them (tasks, layers, accelerators, nodes, "
+         "links)."},
+    [ADD_WHEN] =
+        {"-when", TH_OPTION_TEXT, "CONDITION",
+         "When it becomes true: OBJECT.ATTRIBUTE OP LITERAL, joined by && || ! ( ); OP is == != "
+         "< <= > >= or =~ (glob pattern). It is looked at when something that it names changes; "
+         "attributes that grow with time, whenever something happens."},
+    [ADD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
+                  "What run returns and delete_breakpoint takes; b1, b2, ... when "
+                  "left out."},
+    [ADD_ONCE] = {"-once", TH_OPTION_FLAG, NULL, "Deleted when it was hit."},
+    [ADD_DO] = {"-do", TH_OPTION_TEXT, "SCRIPT", "Run at the global level; " DO_HELP},
+    [ADD_CONTINUE] = {"-continue", TH_OPTION_FLAG, NULL,
+                      "The run goes on after the script, unless it says stop."},
+    [ADD_DISABLE] = {"-disable", TH_OPTION_FLAG, NULL, "Does nothing until enable_breakpoint."},
+    {.name = NULL},
+};
+
+/* b1, b2, ...: the first one that is free. */
+static void make_name(th_session *s, char *out, size_t size)
+{
+    int64_t n = s->breakpoints_made;
+    do {
+        snprintf(out, size, "b%lld", (long long)++n);
+    } while (th_breakpoint_find(s, out) != NULL);
+}
+
+static int check_name(th_call *c, const char *name)
+{
+    if (th_breakpoint_find(c->session, name) != NULL)
+        return th_error_set(&c->err, "TCL-0110", "-name \"%s\": there is such a breakpoint already",
+                            name);
+    if (name[0] == '\0' || strlen(name) > 100)
+        return th_error_set(&c->err, "TCL-0111", "-name \"%.20s\": must have 1 to 100 characters",
+                            name);
+    return 0;
+}
+
+/* ---- what it waits for ---- */
+
+static int parse_of(th_call *c, th_breakpoint *b)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (!th_call_has(c, ADD_OF))
+        return 0;
+    if (b->on < 0)
+        return th_error_set(&c->err, "TCL-0402", "-of: belongs to -on");
+    if (Tcl_ListObjGetElements(NULL, c->option[ADD_OF].word, &n, &words) != TCL_OK || n == 0)
+        return th_error_set(&c->err, "TCL-0403", "-of \"%.40s\": must be a list of objects",
+                            th_call_text(c, ADD_OF, ""));
+    if ((b->of = th_alloc_array((size_t)n, sizeof *b->of)) == NULL)
+        return th_error_no_memory(&c->err);
+    bool is_inside = b->on == TH_ON_STALL || b->on == TH_ON_BUFFER_FULL;
+    for (; b->n_of < n; b->n_of++) {
+        th_object *o = &b->of[b->n_of];
+        if (th_object_parse(c->session, Tcl_GetString(words[b->n_of]), o, &c->err) != 0)
+            return -1;
+        if (is_inside && o->class != TH_CLASS_ACCEL && o->class != TH_CLASS_NODE)
+            return th_error_set(&c->err, "TCL-0404", "-of \"%s\": only accelerators have %ss",
+                                Tcl_GetString(words[b->n_of]), th_on_name(b->on));
+    }
+    return 0;
+}
+
+static int parse_when(th_call *c, const char *text, th_breakpoint *b)
+{
+    if ((b->when = th_condition_compile(c->session, text, &c->err)) == NULL)
+        return -1;
+    b->text = (char *)text;
+    if (th_condition_kinds(b->when) != 0)
+        return 0;
+    return th_error_set(&c->err, "TCL-0401",
+                        "condition \"%.200s\": names nothing that changes in a run", text);
+}
+
+static int parse_event(th_call *c, th_breakpoint *b)
+{
+    if (th_call_has(c, ADD_AT) + th_call_has(c, ADD_ON) + th_call_has(c, ADD_WHEN) != 1)
+        return th_error_set(&c->err, "TCL-0405", "must have one of -at, -on and -when");
+    b->at_ps = th_call_number(c, ADD_AT, -1);
+    b->on = (int)th_call_number(c, ADD_ON, -1);
+    if (parse_of(c, b) != 0)
+        return -1;
+    return th_call_has(c, ADD_WHEN) ? parse_when(c, th_call_text(c, ADD_WHEN, ""), b) : 0;
+}
+
+static int check_script(th_call *c, const char *script)
+{
+    if (script == NULL || Tcl_CommandComplete(script))
+        return 0;
+    return th_error_set(&c->err, "TCL-0418",
+                        "script {%.100s}: is cut short: a brace, bracket or quote is not closed",
+                        script);
+}
+
+static int add(th_call *c, th_breakpoint *b, bool is_parsed)
+{
+    if (!is_parsed) {
+        th_free(b->of);
+        th_condition_free(b->when);
+        return -1;
+    }
+    if (th_breakpoint_add(c->session, b, &c->err) != 0)
+        return -1;
+    th_call_return_text(c, b->name);
+    return 0;
+}
+
+static int run_add_breakpoint(th_call *c)
+{
+    char made[40];
+    make_name(c->session, made, sizeof made);
+    const char *name = th_call_text(c, ADD_NAME, made);
+    const th_simulation *sim = c->session->simulation;
+    th_breakpoint b = {
+        .name = (char *)name,
+        .script = (char *)th_call_text(c, ADD_DO, NULL),
+        .is_once = th_call_has(c, ADD_ONCE),
+        .goes_on = th_call_has(c, ADD_CONTINUE),
+        .is_disabled = th_call_has(c, ADD_DISABLE),
+    };
+    bool is_parsed =
+        check_name(c, name) == 0 && check_script(c, b.script) == 0 && parse_event(c, &b) == 0;
+    b.is_passed = sim != NULL && sim->has_begun && b.at_ps <= th_machine_now(sim->machine);
+    return add(c, &b, is_parsed);
+}
+
+/* ---- when ---- */
+
+enum { WHEN_NAME, WHEN_ONCE };
+
+static const th_option when_options[] = {
+    [WHEN_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "As for add_breakpoint."},
+    [WHEN_ONCE] = {"-once", TH_OPTION_FLAG, NULL, "Deleted when it was hit."},
+    {.name = NULL},
+};
+
+static int run_when(th_call *c)
+{
+    char made[40];
+    make_name(c->session, made, sizeof made);
+    th_breakpoint b = {
+        .name = (char *)th_call_text(c, WHEN_NAME, made),
+        .at_ps = -1,
+        .on = -1,
+        .script = (char *)th_call_word(c, 1),
+        .is_once = th_call_has(c, WHEN_ONCE),
+        .goes_on = true,
+    };
+    return add(c, &b,
+               check_name(c, b.name) == 0 && check_script(c, b.script) == 0 &&
+                   parse_when(c, th_call_word(c, 0), &b) == 0);
+}
+
+/* ---- those that are there ---- */
+
+static int unknown_breakpoint(th_call *c, const char *name)
+{
+    th_session *s = c->session;
+    const char **names = th_alloc_array(s->n_breakpoints + 1, sizeof *names);
+    if (names == NULL)
+        return th_error_no_memory(&c->err);
+    for (size_t i = 0; i < s->n_breakpoints; i++)
+        names[i] = s->breakpoints[i]->name;
+    names[s->n_breakpoints] = NULL;
+    th_error_unknown(&c->err, "TCL-0112", "breakpoint", name, names);
+    th_free(names);
+    return -1;
+}
+
+/* Is it one of those that the words name, or match? */
+static bool is_meant(const th_call *c, const th_breakpoint *b)
+{
+    for (int i = 0; i < c->n_words; i++)
+        if (strcmp(b->name, th_call_word(c, i)) == 0 ||
+            Tcl_StringMatch(b->name, th_call_word(c, i)))
+            return true;
+    return false;
+}
+
+/* All names are looked up before anything is done; patterns may match nothing. */
+static int check_breakpoints(th_call *c)
+{
+    for (int i = 0; i < c->n_words; i++) {
+        const char *name = th_call_word(c, i);
+        if (th_breakpoint_find(c->session, name) == NULL && strpbrk(name, "*?[") == NULL)
+            return unknown_breakpoint(c, name);
+    }
+    return 0;
+}
+
+static int run_delete_breakpoint(th_call *c)
+{
+    if (check_breakpoints(c) != 0)
+        return -1;
+    for (size_t i = c->session->n_breakpoints; i-- > 0;)
+        if (is_meant(c, c->session->breakpoints[i]))
+            th_breakpoint_delete(c->session, c->session->breakpoints[i]);
+    return 0;
+}
+
+static int set_disabled(th_call *c, bool is_disabled)
+{
+    if (check_breakpoints(c) != 0)
+        return -1;
+    for (size_t i = 0; i < c->session->n_breakpoints; i++) {
+        th_breakpoint *b = c->session->breakpoints[i];
+        if (!is_meant(c, b))
+            continue;
+        b->is_disabled = is_disabled;
+        if (b->when != NULL)
+            b->was_true = th_condition_holds(b->when, c->session);
+    }
+    return th_watching_update(c->session, &c->err);
+}
+
+static int run_enable_breakpoint(th_call *c)
+{
+    return set_disabled(c, false);
+}
+
+static int run_disable_breakpoint(th_call *c)
+{
+    return set_disabled(c, true);
+}
+
+const th_command th_breakpoint_commands[] = {
+    {"add_breakpoint", GROUP, "", 0, 0, add_options,
+     "stop a run, or run a script, at something that happens",
+     "Returns the breakpoint's name. An instant that lies in the past counts from the next restart "
+     "on. "
+     "The run stops after the event, in the midst of its instant. The script may not call run, "
+     "step or "
+     "restart. Breakpoints on objects go with the system, the workload or the mapping that has "
+     "them.",
+     .run = run_add_breakpoint},
+    {"delete_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "delete breakpoints",
+     "By name or glob pattern; * are all.", .run = run_delete_breakpoint},
+    {"enable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "let breakpoints count again",
+     "By name or glob pattern.", .run = run_enable_breakpoint},
+    {"disable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "let breakpoints do nothing",
+     "They stay, with their hits, until enable_breakpoint. Names may be glob patterns.",
+     .run = run_disable_breakpoint},
+    {"when", GROUP, "CONDITION SCRIPT", 2, 2, when_options,
+     "run a script whenever a condition becomes true",
+     "As add_breakpoint -when CONDITION -do SCRIPT -continue: the run goes on unless the script "
+     "says "
+     "stop. Returns the breakpoint's name.",
+     .run = run_when},
+    {.name = "bp", .group = GROUP, .alias_of = "add_breakpoint"},
+    {.name = "bd", .group = GROUP, .alias_of = "delete_breakpoint"},
+    {.name = NULL},
+};

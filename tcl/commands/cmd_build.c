@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_build.c - what is simulated: read_system, create_system, read_workload, read_mapping,
+ * check_setup. An object of the session is replaced only when the new one is whole. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "mapper/lower/capacity.h"
+#include "mapper/mapping_read.h"
+#include "sim/design/design.h"
+#include "tcl/design_option.h"
+#include "tcl/design_script.h"
+#include "tcl/files.h"
+#include "report/session/session.h"
+#include "tcl/warning.h"
+#include "topology/astra_read.h"
+#include "topology/generate.h"
+#include "topology/scalesim_read.h"
+#include "topology/system_read.h"
+#include "workloads/models.h"
+#include "workloads/onnx_read.h"
+#include "workloads/scalesim_read.h"
+#include "workloads/workload_read.h"
+
+#define GROUP "build"
+
+/* ---- read_system ---- */
+
+static int add_design(th_call *c, Tcl_Obj *design, th_system *system)
+{
+    if (th_design_option_apply(design, system, &c->err) != 0)
+        return -1;
+    return th_design_check_system(system, &c->err);
+}
+
+typedef th_system *system_reader(const char *path, int max_links, th_error *err);
+
+/* The system in a file, with a design of the call's own, and the keys of all designs checked. */
+static th_system *read_system_by(th_call *c, Tcl_Obj *name, system_reader *reader, int max_links,
+                                 Tcl_Obj *design)
+{
+    Tcl_Obj *path = th_file_find(c->session, &th_system_file, name, &c->err);
+    if (path == NULL)
+        return NULL;
+    th_system *system = reader(Tcl_FSGetNativePath(path), max_links, &c->err);
+    Tcl_DecrRefCount(path);
+    if (system != NULL && (th_design_check_system(system, &c->err) != 0 ||
+                           (design != NULL && add_design(c, design, system) != 0))) {
+        th_system_free(system);
+        return NULL;
+    }
+    return system;
+}
+
+static th_system *read_prototype(th_call *c, Tcl_Obj *name, Tcl_Obj *design)
+{
+    return read_system_by(c, name, th_system_read_up_to, TH_LINKS_USUAL, design);
+}
+
+/* Has no links. */
+static th_system *read_scalesim(const char *path, int max_links, th_error *err)
+{
+    (void)max_links;
+    return th_system_read_scalesim(path, err);
+}
+
+/* The session takes the system. A few words can ask for a very large one, so its size is told. */
+static void take_system(th_call *c, th_system *s)
+{
+    enum { LARGE_ACCELS = 4096, LARGE_LINKS = 1 << 17 };
+    if (s->n_accels > LARGE_ACCELS || s->n_links > LARGE_LINKS)
+        th_warn(c, "TCL-0079", "system \"%s\" is large: it has %d accelerators and %d links",
+                s->name, s->n_accels, s->n_links);
+    th_session_set_system(c->session, s);
+    th_call_return_text(c, s->name);
+}
+
+#define MAX_LINKS_OPTION                                                                           \
+    {                                                                                              \
+        "-max_links", TH_OPTION_INTEGER, "N",                                                      \
+            "Refuse a system of more links (2097152). A million links take some 80 MB.", 1,        \
+            TH_LINKS_MOST                                                                          \
+    }
+
+enum { READ_FORMAT, READ_DESIGN, READ_MAX_LINKS };
+enum { FORMAT_CFG, FORMAT_ASTRA, FORMAT_SCALESIM };
+
+static const char *format_name(int i)
+{
+    static const char *const names[] = {
+        [FORMAT_CFG] = "cfg", [FORMAT_ASTRA] = "astra", [FORMAT_SCALESIM] = "scalesim", NULL};
+    return names[i];
+}
+
+static const th_option read_system_options[] = {
+    [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
+                     "cfg (the default): one file. astra: ASTRA-sim's network.yml and system.json. "
+                     "scalesim: SCALE-Sim's configuration.",
+                     .choice = format_name},
+    [READ_DESIGN] = {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
+                     "A further design for every accelerator (name, type, and its keys), or other "
+                     "values for keys of one that the file has."},
+    [READ_MAX_LINKS] = MAX_LINKS_OPTION,
+    {.name = NULL},
+};
+
+/* ASTRA-sim's two files; their designs are made here and need no check. */
+static th_system *read_astra(th_call *c, int max_links)
+{
+    th_system *system = NULL;
+    Tcl_Obj *network = th_file_find(c->session, &th_astra_network_file, c->words[0], &c->err);
+    Tcl_Obj *parameters =
+        network ? th_file_find(c->session, &th_astra_system_file, c->words[1], &c->err) : NULL;
+    if (parameters != NULL)
+        system = th_system_read_astra(Tcl_FSGetNativePath(network), Tcl_FSGetNativePath(parameters),
+                                      max_links, &c->err);
+    if (parameters != NULL)
+        Tcl_DecrRefCount(parameters);
+    if (network != NULL)
+        Tcl_DecrRefCount(network);
+    return system;
+}
+
+static int run_read_system(th_call *c)
+{
+    static const char *const wanted[] = {[FORMAT_CFG] = "-format cfg takes one",
+                                         [FORMAT_ASTRA] =
+                                             "-format astra takes two, network.yml and system.json",
+                                         [FORMAT_SCALESIM] = "-format scalesim takes one"};
+    int format = (int)th_call_number(c, READ_FORMAT, FORMAT_CFG);
+    bool is_astra = format == FORMAT_ASTRA;
+    if (th_session_need_no_trace(c->session, &c->err) != 0)
+        return -1;
+    if (c->n_words != (is_astra ? 2 : 1))
+        return th_error_set(&c->err, "TCL-0145", "%d files given: %s", c->n_words, wanted[format]);
+    if (is_astra && th_call_has(c, READ_DESIGN))
+        return th_error_set(&c->err, "TCL-0148", "-design: is for -format cfg");
+    Tcl_Obj *design = c->option[READ_DESIGN].word;
+    int max_links = (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_USUAL);
+    th_system *system =
+        is_astra ? read_astra(c, max_links)
+                 : read_system_by(c, c->words[0],
+                                  format == FORMAT_SCALESIM ? read_scalesim : th_system_read_up_to,
+                                  max_links, design);
+    if (system == NULL)
+        return -1;
+    take_system(c, system);
+    return 0;
+}
+
+/* ---- create_system ---- */
+
+enum {
+    CREATE_NAME,
+    CREATE_TOPOLOGY,
+    CREATE_DIMS,
+    CREATE_ACCEL,
+    CREATE_DESIGN,
+    CREATE_BANDWIDTH,
+    CREATE_LATENCY,
+    CREATE_OVERSUBSCRIPTION,
+    CREATE_ISLAND,
+    CREATE_NICS,
+    CREATE_REDUCES,
+    CREATE_HALF_DUPLEX,
+    CREATE_HOST,
+    CREATE_HOST_BANDWIDTH,
+    CREATE_HOST_LATENCY,
+    CREATE_MAX_LINKS
+};
+
+static const char *topology_name(int i)
+{
+    return th_topology_types[i] != NULL ? th_topology_types[i]->name : NULL;
+}
+
+static const char *island_name(int i)
+{
+    static const char *const names[] = {"switch", "fully_connected", NULL};
+    return names[i];
+}
+
+static const char *nics_name(int i)
+{
+    static const char *const names[] = {"accelerator", "island", NULL};
+    return names[i];
+}
+
+static const th_option create_system_options[] = {
+    [CREATE_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system.", .required = true},
+    [CREATE_TOPOLOGY] = {"-topology", TH_OPTION_CHOICE, "TYPE", "How the accelerators are joined.",
+                         .choice = topology_name, .required = true},
+    [CREATE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
+                     "Size: the number of accelerators of a ring, the sides of a mesh or torus; "
+                     "of a composition {KIND N} for each dimension, KIND being line, ring, "
+                     "fully_connected or switch.",
+                     .required = true},
+    [CREATE_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
+                      "System file whose first accelerator every accelerator is a copy of.",
+                      .required = true},
+    [CREATE_DESIGN] = {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
+                       "A further design of that accelerator, or other values for keys of one that "
+                       "the file has."},
+    [CREATE_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_TEXT, "{RATE ...}",
+                          "Of every link, each way; or one for each dimension, or for each level "
+                          "from the accelerators up.",
+                          .required = true},
+    [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TEXT, "{TIME ...}",
+                        "Of every link; or a list like that of -link_bandwidth.", .required = true},
+    [CREATE_OVERSUBSCRIPTION] =
+        {"-oversubscription", TH_OPTION_TEXT, "RATIO",
+         "Links down per link up of the switches of a fat tree; 1 when left "
+         "out."},
+    [CREATE_ISLAND] = {"-island", TH_OPTION_CHOICE, "KIND",
+                       "What joins the accelerators of an island; a switch when left out.",
+                       .choice = island_name},
+    [CREATE_NICS] = {"-nics", TH_OPTION_CHOICE, "OF",
+                     "Whose the links from islands to their fabric are: one of each accelerator "
+                     "(when left out), or one of each island.",
+                     .choice = nics_name},
+    [CREATE_REDUCES] = {"-switches_reduce", TH_OPTION_FLAG, NULL,
+                        "The switches can add up what passes through them; those that join an "
+                        "island always can."},
+    [CREATE_HALF_DUPLEX] = {"-half_duplex", TH_OPTION_FLAG, NULL,
+                            "Both ways of a link share its bandwidth."},
+    [CREATE_HOST] = {"-host", TH_OPTION_FLAG, NULL,
+                     "Adds a host with a link to every accelerator."},
+    [CREATE_HOST_BANDWIDTH] = {"-host_bandwidth", TH_OPTION_BANDWIDTH, "RATE",
+                               "Of the links to the host; like -link_bandwidth when left out."},
+    [CREATE_HOST_LATENCY] = {"-host_latency", TH_OPTION_TIME, "TIME",
+                             "Of the links to the host; like -link_latency when left out."},
+    [CREATE_MAX_LINKS] = MAX_LINKS_OPTION,
+    {.name = NULL},
+};
+
+enum { LARGEST_DIM = TH_MAX_ACCELS };
+
+static int parse_extent(th_call *c, Tcl_Obj *word, int *out)
+{
+    if (Tcl_GetIntFromObj(NULL, word, out) == TCL_OK && *out >= 1 && *out <= LARGEST_DIM)
+        return 0;
+    return th_error_set(&c->err, "TCL-0071", "-dims \"%s\": must be an integer from 1 to %d",
+                        Tcl_GetString(word), (int)LARGEST_DIM);
+}
+
+/* A dimension of a composition: {ring 4}. */
+static int parse_shape_dim(th_call *c, Tcl_Obj *word, int d, th_topology_options *o)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (Tcl_ListObjGetElements(NULL, word, &n, &words) != TCL_OK || n != 2)
+        return th_error_set(&c->err, "TCL-0074",
+                            "-dims \"%s\": a dimension of a composition must be {KIND N}",
+                            Tcl_GetString(word));
+    if (th_dim_kind_find(Tcl_GetString(words[0]), &o->kinds[d]) == NULL)
+        return th_error_unknown(&c->err, "TCL-0075", "-dims", Tcl_GetString(words[0]),
+                                th_dim_kind_names);
+    return parse_extent(c, words[1], &o->dims[d]);
+}
+
+static int parse_dims(th_call *c, bool has_kinds, th_topology_options *o)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    Tcl_Obj *list = c->option[CREATE_DIMS].word;
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > TH_MAX_DIMS)
+        return th_error_set(&c->err, "TCL-0070", "-dims \"%s\": must be a list of 1 to %d %s",
+                            Tcl_GetString(list), TH_MAX_DIMS,
+                            has_kinds ? "dimensions" : "integers");
+    for (Tcl_Size d = 0; d < n; d++)
+        if (has_kinds ? parse_shape_dim(c, words[d], (int)d, o) < 0
+                      : parse_extent(c, words[d], &o->dims[d]) < 0)
+            return -1;
+    o->n_dims = (int)n;
+    return 0;
+}
+
+typedef int parse_quantity(const char *text, int64_t *out, th_error *err);
+
+/* One quantity or a list of them into values[TH_MAX_DIMS]. Their number, or -1. */
+static int parse_values(th_call *c, int option, parse_quantity *parse, int64_t *values)
+{
+    Tcl_Obj **words, *list = c->option[option].word;
+    Tcl_Size n;
+    th_error e = {"", ""};
+    const char *name = create_system_options[option].name;
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > TH_MAX_DIMS)
+        return th_error_set(&c->err, "TCL-0076", "%s \"%s\": must be a list of 1 to %d quantities",
+                            name, Tcl_GetString(list), TH_MAX_DIMS);
+    for (Tcl_Size i = 0; i < n; i++)
+        if (parse(Tcl_GetString(words[i]), &values[i], &e) != 0)
+            return th_call_blame(c, name, &e);
+    return (int)n;
+}
+
+static int parse_cables(th_call *c, th_topology_options *o)
+{
+    o->n_bandwidths = parse_values(c, CREATE_BANDWIDTH, th_parse_bandwidth, o->bits_per_s);
+    if (o->n_bandwidths < 0)
+        return -1;
+    o->n_latencies = parse_values(c, CREATE_LATENCY, th_parse_time, o->latency_ps);
+    return o->n_latencies < 0 ? -1 : 0;
+}
+
+static int parse_oversubscription(th_call *c, th_topology_options *o)
+{
+    Tcl_Obj *word = c->option[CREATE_OVERSUBSCRIPTION].word;
+    if (word == NULL || (Tcl_GetDoubleFromObj(NULL, word, &o->oversubscription) == TCL_OK &&
+                         o->oversubscription >= 1))
+        return 0;
+    return th_error_set(&c->err, "TCL-0077",
+                        "-oversubscription \"%s\": must be a number of at least 1",
+                        Tcl_GetString(word));
+}
+
+/* What would be ignored without a host is a host forgotten. */
+static int need_host(th_call *c)
+{
+    static const int of_host[] = {CREATE_HOST_BANDWIDTH, CREATE_HOST_LATENCY};
+    for (int i = 0; i < 2; i++)
+        if (th_call_has(c, of_host[i]) && !th_call_has(c, CREATE_HOST))
+            return th_error_set(&c->err, "TCL-0073", "%s: needs -host",
+                                create_system_options[of_host[i]].name);
+    return 0;
+}
+
+static int run_create_system(th_call *c)
+{
+    th_topology_options o = {
+        .says_islands = th_call_has(c, CREATE_ISLAND) || th_call_has(c, CREATE_NICS),
+        .has_full_islands = th_call_number(c, CREATE_ISLAND, 0) == 1,
+        .has_island_nics = th_call_number(c, CREATE_NICS, 0) == 1,
+        .switches_reduce = th_call_has(c, CREATE_REDUCES),
+        .half_duplex = th_call_has(c, CREATE_HALF_DUPLEX),
+        .with_host = th_call_has(c, CREATE_HOST),
+        .host_bits_per_s = th_call_number(c, CREATE_HOST_BANDWIDTH, 0),
+        .host_latency_ps = th_call_number(c, CREATE_HOST_LATENCY, -1),
+        .max_links = (int)th_call_number(c, CREATE_MAX_LINKS, TH_LINKS_USUAL),
+    };
+    const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
+    if (th_session_need_no_trace(c->session, &c->err) != 0 || need_host(c) != 0 ||
+        parse_dims(c, type->takes & TH_TAKES_KINDS, &o) != 0 || parse_cables(c, &o) != 0 ||
+        parse_oversubscription(c, &o) != 0)
+        return -1;
+    th_system *prototype =
+        read_prototype(c, c->option[CREATE_ACCEL].word, c->option[CREATE_DESIGN].word);
+    if (prototype == NULL)
+        return -1;
+    th_system *system =
+        th_topology_create(th_call_text(c, CREATE_NAME, ""), type, &o, prototype, &c->err);
+    th_system_free(prototype);
+    if (system == NULL)
+        return -1;
+    take_system(c, system);
+    return 0;
+}
+
+/* ---- read_workload ---- */
+
+enum {
+    WORKLOAD_BATCH,
+    WORKLOAD_FORMAT,
+    WORKLOAD_PRECISION,
+    WORKLOAD_ADD,
+    WORKLOAD_NAME,
+    WORKLOAD_ARRIVAL,
+    WORKLOAD_DEADLINE
+};
+enum { WORKLOAD_CFG, WORKLOAD_SCALESIM, WORKLOAD_ONNX };
+
+static const char *workload_format_name(int i)
+{
+    static const char *const names[] = {
+        [WORKLOAD_CFG] = "cfg", [WORKLOAD_SCALESIM] = "scalesim", [WORKLOAD_ONNX] = "onnx", NULL};
+    return names[i];
+}
+
+static const char *precision_name(int i)
+{
+    return i < TH_N_PRECISIONS ? th_precision_name((th_precision)i) : NULL;
+}
+
+static const th_option read_workload_options[] = {
+    [WORKLOAD_BATCH] = {"-batch", TH_OPTION_INTEGER, "N",
+                        "Inputs per batch, in the place of the file's number.", 1, 1000000},
+    [WORKLOAD_FORMAT] =
+        {"-format", TH_OPTION_CHOICE, "FORMAT",
+         "cfg; scalesim: SCALE-Sim's topology, whose layers are independent of each "
+         "other; onnx: a model of ONNX. By FILE's ending when left out: onnx, or cfg.",
+         .choice = workload_format_name},
+    [WORKLOAD_PRECISION] =
+        {"-precision", TH_OPTION_CHOICE, "PRECISION",
+         "Of a word of -format scalesim (int8 when left out) or onnx (that of the model's "
+         "input when left out).",
+         .choice = precision_name},
+    [WORKLOAD_ADD] = {"-add", TH_OPTION_FLAG, NULL,
+                      "Shares the system with the models of the present workload."},
+    [WORKLOAD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
+                       "Of the model, in front of its layers' names (that of the workload)."},
+    [WORKLOAD_ARRIVAL] = {"-arrival", TH_OPTION_TIME, "TIME",
+                          "When the model's first input arrives (0)."},
+    [WORKLOAD_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
+                           "Every input of the model is to be through so long after its arrival."},
+    {.name = NULL},
+};
+
+/* The workload in a file that was found. */
+static th_workload *read_workload(th_call *c, const char *path, int64_t format)
+{
+    int32_t batch = (int32_t)th_call_number(c, WORKLOAD_BATCH, 0);
+    if (format == WORKLOAD_CFG)
+        return th_workload_read(path, batch, &c->err);
+    if (format == WORKLOAD_ONNX)
+        return th_workload_read_onnx(path, batch, (int)th_call_number(c, WORKLOAD_PRECISION, -1),
+                                     &c->err);
+    th_precision p = (th_precision)th_call_number(c, WORKLOAD_PRECISION, TH_INT8);
+    return th_workload_read_scalesim(path, batch > 0 ? batch : 1, p, &c->err);
+}
+
+static int64_t format_of(const th_call *c)
+{
+    const char *dot = strrchr(Tcl_GetString(c->words[0]), '.');
+    return th_call_number(c, WORKLOAD_FORMAT,
+                          dot && strcmp(dot, ".onnx") == 0 ? WORKLOAD_ONNX : WORKLOAD_CFG);
+}
+
+static bool is_model(const th_call *c)
+{
+    return th_call_has(c, WORKLOAD_ADD) || th_call_has(c, WORKLOAD_NAME) ||
+           th_call_has(c, WORKLOAD_ARRIVAL) || th_call_has(c, WORKLOAD_DEADLINE);
+}
+
+/* Takes w over; as a model of its own or beside others, where the options say so. NULL on failure.
+ */
+static th_workload *make_model(th_call *c, th_workload *w)
+{
+    if (w == NULL || !is_model(c))
+        return w;
+    th_model_options o = {
+        .name = th_call_text(c, WORKLOAD_NAME, NULL),
+        .arrival_ps = th_call_number(c, WORKLOAD_ARRIVAL, 0),
+        .deadline_ps = th_call_number(c, WORKLOAD_DEADLINE, 0),
+    };
+    const th_workload *base = th_call_has(c, WORKLOAD_ADD) ? c->session->workload : NULL;
+    th_workload *joined = th_models_join(base, w, &o, &c->err);
+    th_workload_free(w);
+    return joined;
+}
+
+static int check_model_options(th_call *c)
+{
+    if (th_call_has(c, WORKLOAD_ADD) && th_session_need_workload(c->session, &c->err) != 0)
+        return -1;
+    if (th_call_has(c, WORKLOAD_DEADLINE) && th_call_number(c, WORKLOAD_DEADLINE, 0) == 0)
+        return th_error_set(&c->err, "TCL-0255", "-deadline \"%s\": must be more than 0",
+                            th_call_text(c, WORKLOAD_DEADLINE, ""));
+    return 0;
+}
+
+static int run_read_workload(th_call *c)
+{
+    static const th_file_kind *const kinds[] = {
+        [WORKLOAD_CFG] = &th_workload_file,
+        [WORKLOAD_SCALESIM] = &th_scalesim_workload_file,
+        [WORKLOAD_ONNX] = &th_onnx_workload_file,
+    };
+    int64_t format = format_of(c);
+    if (th_session_need_no_trace(c->session, &c->err) != 0)
+        return -1;
+    if (format == WORKLOAD_CFG && th_call_has(c, WORKLOAD_PRECISION))
+        return th_error_set(&c->err, "TCL-0200", "-precision: needs -format scalesim or onnx");
+    if (check_model_options(c) != 0)
+        return -1;
+    Tcl_Obj *path = th_file_find(c->session, kinds[format], c->words[0], &c->err);
+    if (path == NULL)
+        return -1;
+    th_workload *workload = make_model(c, read_workload(c, Tcl_FSGetNativePath(path), format));
+    Tcl_DecrRefCount(path);
+    if (workload == NULL)
+        return -1;
+    th_session_set_workload(c->session, workload);
+    th_call_return_text(c, workload->name);
+    return 0;
+}
+
+/* ---- read_mapping ---- */
+
+static int run_read_mapping(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_problem(s, &c->err) != 0)
+        return -1;
+    Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->words[0], &c->err);
+    if (path == NULL)
+        return -1;
+    th_mapping *mapping =
+        th_mapping_read(Tcl_FSGetNativePath(path), s->system, s->workload, &c->err);
+    Tcl_DecrRefCount(path);
+    if (mapping == NULL)
+        return -1;
+    char digest[20];
+    th_session_set_mapping(s, mapping, &(th_searched){.type = NULL});
+    th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
+    return 0;
+}
+
+/* ---- check_setup ---- */
+
+static int warn(th_call *c, const th_error *e)
+{
+    th_warn_of(c, e);
+    return 1;
+}
+
+/* Parameters that no spreading over the accelerators can hold. */
+static int check_capacity(th_call *c)
+{
+    char needed[64], present[64];
+    int64_t bytes = th_capacity_of_weights(c->session->workload),
+            sum = th_capacity_of_memories(c->session->system);
+    if (bytes <= sum)
+        return 0;
+    th_error e;
+    th_error_set(&e, "TCL-0072", "the parameters need %s, all accelerators together have %s",
+                 th_format_bytes(bytes, needed, sizeof needed),
+                 th_format_bytes(sum, present, sizeof present));
+    return warn(c, &e);
+}
+
+/* The first layer that cannot be cut into pieces that fit an accelerator. */
+static int check_layers(th_call *c)
+{
+    const th_session *s = c->session;
+    const th_workload *w = s->workload;
+    char needed[64], present[64];
+    int64_t largest = th_capacity_of_largest(s->system), least = 0;
+    int l = -1;
+    th_error e;
+    while (least <= largest && ++l < w->n_layers) {
+        least = th_capacity_least_piece(&w->layers[l], w->batch, s->system->n_accels, largest);
+        if (least < 0) {
+            th_error_no_memory(&e);
+            return warn(c, &e);
+        }
+    }
+    if (l == w->n_layers)
+        return 0;
+    th_error_set(
+        &e, "TCL-0078",
+        "layer \"%s\": however it is split, an accelerator must hold %s of its parameters, "
+        "and none has more than %s",
+        w->layers[l].name, th_format_bytes(least, needed, sizeof needed),
+        th_format_bytes(largest, present, sizeof present));
+    return warn(c, &e);
+}
+
+/* Accelerators that move their data themselves stream the weights that they cannot hold. */
+static int check_memory(th_call *c)
+{
+    if (c->session->system->transfers_serially)
+        return 0;
+    int warnings = check_capacity(c);
+    return warnings > 0 ? warnings : check_layers(c);
+}
+
+/* A mapping that is there must also fit. */
+static int check_mapping(th_call *c)
+{
+    th_error e = {"", ""};
+    if (c->session->mapping == NULL || th_session_simulation(c->session, &e) != NULL)
+        return 0;
+    return warn(c, &e);
+}
+
+static int run_check_setup(th_call *c)
+{
+    th_session *s = c->session;
+    th_error e = {"", ""};
+    int warnings = 0;
+    if (th_session_need_system(s, &e) != 0)
+        warnings += warn(c, &e);
+    if (s->made != NULL ? th_session_need_program(s, &e) != 0
+                        : th_session_need_workload(s, &e) != 0)
+        warnings += warn(c, &e);
+    if (warnings == 0 && th_design_scripts_exist(s, &e) != 0)
+        warnings += warn(c, &e);
+    if (warnings == 0 && s->made == NULL)
+        warnings += check_memory(c) + check_mapping(c);
+    Tcl_SetObjResult(c->interp, Tcl_NewIntObj(warnings == 0));
+    return 0;
+}
+
+const th_command th_build_commands[] = {
+    {"read_system", GROUP, "FILE ?FILE?", 1, 2, read_system_options,
+     "read a system: accelerators, links, designs",
+     "FILE is a path, or a name looked up along $THARSIS_PATH and in topology/systems; the "
+     "extension may be left out. Returns "
+     "the system's name. The mapping and the run of the system before are dropped.",
+     .run = run_read_system, .not_while_running = true},
+    {"create_system", GROUP, "", 0, 0, create_system_options,
+     "make a regular system out of one kind of accelerator",
+     "Returns the system's name. The mapping and the run of the system before are dropped.",
+     .run = run_create_system, .not_while_running = true},
+    {"read_workload", GROUP, "FILE", 1, 1, read_workload_options,
+     "read a workload: the layers of a network",
+     "FILE is a path, or a name looked up along $THARSIS_PATH and in workloads/models; .cfg may be "
+     "left out. Returns "
+     "the workload's name. The mapping and the run of the workload before are dropped. Several "
+     "networks share the system when each but the first is read with -add: the layers of each are "
+     "called NAME/LAYER then, all have one batch, and earlier ones go first where two wait for one "
+     "accelerator.",
+     .run = run_read_workload, .not_while_running = true},
+    {"read_mapping", GROUP, "FILE", 1, 1, NULL,
+     "read a mapping for the present system and workload",
+     "FILE is a path, or a name looked up along $THARSIS_PATH and in scripts; .map may be left "
+     "out. Returns the "
+     "mapping's digest. The run before is dropped.",
+     .run = run_read_mapping, .not_while_running = true},
+    {"check_setup", GROUP, "", 0, 0, NULL, "warn of what cannot work; return 1 if all is well",
+     "Warnings go to standard error. A mapping that is there is checked against the memories; "
+     "without "
+     "one the parameters are.",
+     .run = run_check_setup},
+    {.name = NULL},
+};

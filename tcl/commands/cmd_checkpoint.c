@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_checkpoint.c - save_checkpoint, load_checkpoint: a run put aside, and taken up again.
+ *
+ * A run is deterministic. So a checkpoint holds no state of the machine, but what leads to it: the
+ * options of the run, what was changed in it and when, and where it stands. Loading compares a
+ * digest of what is run (system, workload, mapping or program, options) before it does anything
+ * else, replays the run to there, at the speed of any run, and compares a digest of everything that
+ * has happened, which another simulator, or another procedure of a design, makes differ. Files come
+ * from anywhere: every number is held to the range that the commands keep to. */
+#include <config.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/map.h"
+#include "sim/network/packet/packet.h"
+#include "report/session/property_events.h"
+#include "tcl/options.h"
+#include "tcl/probes.h"
+
+#define GROUP "simulate"
+#define MAGIC "tharsis checkpoint 2\n"
+
+enum { LINE_MAX_BYTES = 1000 };
+
+/* ---- digests ---- */
+
+static uint64_t hash_number(uint64_t chain, int64_t number)
+{
+    return th_hash_word(chain, (uint64_t)number);
+}
+
+/* What has happened. */
+static uint64_t digest_state(const th_system *s, const th_simulation *sim)
+{
+    const th_machine *m = sim->machine;
+    const th_task_result *times = th_machine_times(m);
+    uint64_t d = hash_number(hash_number(0, th_machine_now(m)), th_machine_events(m));
+    for (int32_t i = 0; i < sim->program->n_tasks; i++) {
+        d = hash_number(hash_number(d, times[i].start_ps), times[i].end_ps);
+        d = hash_number(hash_number(d, times[i].ready_ps), times[i].cause);
+    }
+    for (int i = 0; i < s->n_links; i++) {
+        th_link_result l = th_machine_link(m, i);
+        d = hash_number(hash_number(hash_number(d, l.bytes), l.busy_ps), l.flow_ps);
+    }
+    for (int i = 0; i < s->n_accels; i++)
+        d = hash_number(d, th_stats_occupied(&(th_pipeline_stats){
+                               .busy_ps = th_machine_accel(m, i).did.busy_ps}));
+    return d;
+}
+
+/* ---- saving ---- */
+
+static void write_position(th_strbuf *b, th_position p)
+{
+    th_strbuf_printf(b, " %" PRId64 " %" PRId64 " %d", p.events, p.now, (int)p.is_whole);
+}
+
+static void write_options(th_strbuf *b, const th_run_options *o)
+{
+    const th_network_options *n = &o->network_options;
+    th_strbuf_printf(b, "network %s %d %" PRId64 " %" PRId64 " %" PRId32 " %" PRId64 " %" PRId64,
+                     o->network->name, (int)n->weigh_by_latency, n->packet_bytes, n->buffer_bytes,
+                     n->n_virtual_channels, n->credit_delay_ps, n->router_delay_ps);
+    th_strbuf_printf(b, " %" PRId64 " %" PRId32 " %" PRId64 " %d\n", n->terminal_bits_per_s,
+                     n->n_crossbar_inputs, n->allocation_cycle_ps, (int)n->may_deadlock);
+    th_strbuf_printf(b, "stream %" PRId32 " %" PRId64 " %" PRId32 " %" PRId32 "\n",
+                     o->stream.n_inputs, o->stream.interval_ps, o->stream.micro_batches,
+                     o->stream.in_flight);
+}
+
+/* Of what is run, and how; -1: memory is out. */
+static int digest_run(const th_session *s, const th_run_options *o, uint64_t *out, th_error *err)
+{
+    enum { DIGEST_SIZE = 20 };
+    char system[DIGEST_SIZE], workload[DIGEST_SIZE], mapping[DIGEST_SIZE];
+    th_strbuf b = TH_STRBUF_INIT;
+    int rc = th_session_input_digests(s, system, workload, sizeof system);
+    th_strbuf_printf(&b, "%s %s %s\n", system, workload,
+                     th_session_digest(s, mapping, sizeof mapping));
+    write_options(&b, o);
+    if (rc != 0 || b.failed)
+        rc = th_error_no_memory(err);
+    else
+        *out = th_hash(b.text, b.length, 0);
+    th_strbuf_clear(&b);
+    return rc;
+}
+
+static int run_save_checkpoint(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
+    const th_simulation *sim = s->simulation;
+    uint64_t run;
+    if (digest_run(s, &sim->options, &run, &c->err) != 0)
+        return -1;
+    th_strbuf b = TH_STRBUF_INIT;
+    th_strbuf_add(&b, MAGIC);
+    write_options(&b, &sim->options);
+    th_strbuf_printf(&b, "program %016" PRIx64 "\n", run);
+    for (size_t i = 0; i < s->n_changes; i++) {
+        const th_made_alteration *k = &s->changes[i];
+        th_strbuf_printf(&b, "change %" PRId32 " %" PRId32 " %" PRId64 " %a %d", k->change.kind,
+                         k->change.object, k->change.at, k->change.factor, (int)k->is_fault);
+        write_position(&b, k->made);
+        th_strbuf_add(&b, "\n");
+    }
+    th_strbuf_add(&b, "at");
+    write_position(&b, th_position_of(sim));
+    th_strbuf_printf(&b, "\nstate %016" PRIx64 "\n", digest_state(s->system, sim));
+    int rc = b.failed ? th_error_no_memory(&c->err)
+                      : th_session_write_file(s, th_call_word(c, 0), false, &b, &c->err);
+    th_strbuf_clear(&b);
+    if (rc == 0)
+        Tcl_SetObjResult(c->interp, c->words[0]);
+    return rc;
+}
+
+/* ---- loading ---- */
+
+/* Lines of which there must be one; any number of changes stands among them. */
+enum { NETWORK, STREAM, PROGRAM, AT, STATE, N_KNOWN };
+
+typedef struct checkpoint {
+    th_run_options options;
+    uint64_t program, state;
+    th_position at;
+    th_made_alteration *changes;
+    size_t n_changes, capacity;
+    bool is_known[N_KNOWN];
+} checkpoint;
+
+/* The fields of a line from `at` on, a space between two. */
+typedef struct fields {
+    const char *at;
+    bool failed; /* one of them was missing, or out of its range */
+} fields;
+
+static int64_t next_whole(fields *f, int64_t least, int64_t most)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(f->at, &end, 10);
+    f->failed |= end == f->at || errno != 0 || number < least || number > most;
+    f->at = end;
+    return f->failed ? least : number;
+}
+
+static bool next_bool(fields *f)
+{
+    return next_whole(f, 0, 1) != 0;
+}
+
+/* The sign of -0 would go on into rates and clocks. */
+static double next_factor(fields *f)
+{
+    char *end;
+    double factor = strtod(f->at, &end);
+    f->failed |= end == f->at || signbit(factor) || !(factor <= TH_FACTOR_MAX);
+    f->at = end;
+    return factor;
+}
+
+static th_position next_position(fields *f)
+{
+    th_position p;
+    p.events = next_whole(f, 0, INT64_MAX);
+    p.now = next_whole(f, 0, TH_TIME_MAX);
+    p.is_whole = next_bool(f);
+    return p;
+}
+
+/* 0 where all fields were good, and nothing stands behind them. */
+static int last_field(const fields *f)
+{
+    return !f->failed && (*f->at == '\0' || strcmp(f->at, "\n") == 0) ? 0 : -1;
+}
+
+static const th_network_type *next_network(fields *f)
+{
+    char name[40];
+    size_t n = strcspn(f->at, " \n");
+    snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : 0), f->at);
+    f->at += n;
+    return th_network_find(name);
+}
+
+static int read_network(fields f, th_run_options *o)
+{
+    th_network_options *n = &o->network_options;
+    o->network = next_network(&f);
+    n->weigh_by_latency = next_bool(&f);
+    n->packet_bytes = next_whole(&f, 0, TH_PACKET_BYTES_MAX);
+    n->buffer_bytes = next_whole(&f, 0, INT64_MAX);
+    n->n_virtual_channels = (int32_t)next_whole(&f, 0, TH_PACKET_CHANNELS_MAX);
+    n->credit_delay_ps = next_whole(&f, 0, TH_TIME_MAX);
+    n->router_delay_ps = next_whole(&f, 0, TH_TIME_MAX);
+    n->terminal_bits_per_s = next_whole(&f, 0, INT64_MAX);
+    n->n_crossbar_inputs = (int32_t)next_whole(&f, 0, TH_PACKET_CROSSBAR_MAX);
+    n->allocation_cycle_ps = next_whole(&f, 0, TH_TIME_MAX);
+    n->may_deadlock = next_bool(&f);
+    return o->network != NULL ? last_field(&f) : -1;
+}
+
+static int read_change(fields f, checkpoint *k)
+{
+    th_made_alteration c = {0};
+    c.change.kind = (int32_t)next_whole(&f, TH_CHANGE_BANDWIDTH, TH_CHANGE_CLOCK);
+    c.change.object = (int32_t)next_whole(&f, 0, INT32_MAX);
+    c.change.at = next_whole(&f, 0, TH_TIME_MAX);
+    c.change.factor = next_factor(&f);
+    c.is_fault = next_bool(&f);
+    c.made = next_position(&f);
+    if (last_field(&f) != 0 ||
+        th_grow(&k->changes, &k->capacity, k->n_changes + 1, sizeof *k->changes) != 0)
+        return -1;
+    k->changes[k->n_changes++] = c;
+    return 0;
+}
+
+static int read_stream(fields f, th_stream *s)
+{
+    s->n_inputs = (int32_t)next_whole(&f, 1, TH_STREAM_PARTS_MAX);
+    s->interval_ps = next_whole(&f, 0, TH_TIME_MAX);
+    s->micro_batches = (int32_t)next_whole(&f, 1, TH_STREAM_PARTS_MAX);
+    s->in_flight = (int32_t)next_whole(&f, 0, INT32_MAX);
+    return last_field(&f);
+}
+
+static int read_position(fields f, th_position *p)
+{
+    *p = next_position(&f);
+    return last_field(&f);
+}
+
+/* All of its digits, the last thing on the line. */
+static int read_digest(const char *digits, uint64_t *out)
+{
+    enum { N_DIGITS = 16, BASE = 16 };
+    *out = strtoull(digits, NULL, BASE);
+    return strspn(digits, "0123456789abcdef") == N_DIGITS ? 0 : -1;
+}
+
+/* Which of the lines that there must be; N_KNOWN: another one. *f: behind its name. */
+static int which_of(const char *line, fields *f)
+{
+    static const char *const names[] = {"network ", "stream ", "program ",
+                                        "at ",      "state ",  "change "};
+    for (int which = 0; which <= N_KNOWN; which++) {
+        size_t n = strlen(names[which]);
+        *f = (fields){line + n, false};
+        if (strncmp(line, names[which], n) == 0)
+            return which;
+    }
+    *f = (fields){"", true};
+    return N_KNOWN;
+}
+
+static int read_line(const char *line, checkpoint *k)
+{
+    fields f;
+    int which = which_of(line, &f);
+    if (which < N_KNOWN && k->is_known[which])
+        return -1;
+    if (which < N_KNOWN)
+        k->is_known[which] = true;
+    switch (which) {
+    case NETWORK:
+        return read_network(f, &k->options);
+    case STREAM:
+        return read_stream(f, &k->options.stream);
+    case PROGRAM:
+        return read_digest(f.at, &k->program);
+    case AT:
+        return read_position(f, &k->at);
+    case STATE:
+        return read_digest(f.at, &k->state);
+    default:
+        return read_change(f, k);
+    }
+}
+
+/* Runs go forward only. */
+static bool is_in_order(const checkpoint *k)
+{
+    for (size_t i = 0; i < k->n_changes; i++) {
+        th_position next = i + 1 < k->n_changes ? k->changes[i + 1].made : k->at;
+        if (k->changes[i].made.events > next.events || k->changes[i].made.now > next.now)
+            return false;
+    }
+    return true;
+}
+
+static bool is_complete(const checkpoint *k)
+{
+    for (int i = 0; i < N_KNOWN; i++)
+        if (!k->is_known[i])
+            return false;
+    return true;
+}
+
+static int read_checkpoint(const char *path, checkpoint *k, th_error *err)
+{
+    char line[LINE_MAX_BYTES];
+    int number = 1;
+    FILE *f = fopen(path, "r");
+    if (f == NULL)
+        return th_error_set(err, "TCL-0413", "%s: cannot be opened", path);
+    bool is_good = fgets(line, sizeof line, f) != NULL && strcmp(line, MAGIC) == 0;
+    while (is_good && fgets(line, sizeof line, f) != NULL) {
+        number++;
+        is_good = read_line(line, k) == 0;
+    }
+    fclose(f);
+    if (is_good && is_complete(k) && is_in_order(k))
+        return 0;
+    return th_error_set(err, "TCL-0414", "%s:%d: not a checkpoint of this version, or cut off",
+                        path, number);
+}
+
+static bool has_objects(const th_system *s, const checkpoint *k)
+{
+    for (size_t i = 0; i < k->n_changes; i++) {
+        const th_alteration *c = &k->changes[i].change;
+        if (c->object >= (c->kind == TH_CHANGE_CLOCK ? s->n_accels : s->n_links))
+            return false;
+    }
+    return true;
+}
+
+/* Before anything is lowered, which can take long. */
+static int check_run(const th_session *s, const checkpoint *k, const char *path, th_error *err)
+{
+    uint64_t run;
+    if (digest_run(s, &k->options, &run, err) != 0)
+        return -1;
+    if (run == k->program && has_objects(s->system, k))
+        return 0;
+    return th_error_set(
+        err, "TCL-0415",
+        "%s: is of another system, workload or mapping (read those first), or was changed", path);
+}
+
+static int replay(th_call *c, th_simulation *sim, const checkpoint *k, const char *path)
+{
+    for (size_t i = 0; i < k->n_changes; i++)
+        if (th_position_reach(sim, k->changes[i].made, &c->err) != 0 ||
+            th_machine_change(sim->machine, &k->changes[i].change, &c->err) != 0)
+            return -1;
+    if (th_position_reach(sim, k->at, &c->err) != 0)
+        return -1;
+    sim->has_begun = true;
+    return digest_state(c->session->system, sim) == k->state
+               ? 0
+               : th_error_set(&c->err, "TCL-0416",
+                              "%s: another run came of it: of another version of the simulator, or "
+                              "of procedures of "
+                              "designs that have changed since",
+                              path);
+}
+
+static int load(th_call *c, checkpoint *k, const char *path)
+{
+    th_session *s = c->session;
+    if (th_session_need_program(s, &c->err) != 0 || read_checkpoint(path, k, &c->err) != 0 ||
+        check_run(s, k, path, &c->err) != 0)
+        return -1;
+    th_simulation *fresh = th_session_new_simulation(s, &k->options, &c->err);
+    if (fresh == NULL)
+        return -1;
+    if (replay(c, fresh, k, path) != 0) {
+        th_simulation_free(fresh);
+        return -1;
+    }
+    th_made_alteration *old = s->changes;
+    s->changes = k->changes;
+    s->n_changes = k->n_changes;
+    s->change_capacity = k->capacity;
+    k->changes = old;
+    return th_session_keep_simulation(s, fresh, &c->err);
+}
+
+static int run_load_checkpoint(th_call *c)
+{
+    checkpoint k = {.n_changes = 0};
+    const char *path = Tcl_FSGetNativePath(c->words[0]);
+    int rc = load(c, &k, path != NULL ? path : "");
+    th_free(k.changes);
+    if (rc == 0)
+        th_call_return_time(c, th_machine_now(c->session->simulation->machine));
+    return rc;
+}
+
+const th_command th_checkpoint_commands[] = {
+    {"save_checkpoint", GROUP, "FILE", 1, 1, NULL, "put the present run aside",
+     "The options of the run, what set_property and inject_fault did, and where it stands. Returns "
+     "FILE.",
+     .run = run_save_checkpoint},
+    {"load_checkpoint", GROUP, "FILE", 1, 1, NULL, "take a run up where it was put aside",
+     "For the same system, workload and mapping, or program, which must have been read. The run is "
+     "done again up "
+     "to there, as quickly as any run, and compared: from then on it is the run that was saved, to "
+     "the "
+     "last bit. Breakpoints and an open trace see only what comes after. Returns the simulated "
+     "time.",
+     .run = run_load_checkpoint, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
+    {.name = NULL},
+};

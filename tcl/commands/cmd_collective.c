@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_collective.c - add_collective: what a group of nodes does together, as one task of a made
+ * program. Here names become ranks, and what contradicts itself is refused; th_expansion_init then
+ * says whether the algorithm can do it, so that a run does not fail on it later. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "sim/collective/algorithms.h"
+#include "sim/collective/schedule_read.h"
+#include "tcl/files.h"
+#include "report/objects/objects.h"
+#include "tcl/program_options.h"
+
+enum {
+    COLLECTIVE_BYTES,
+    COLLECTIVE_ACCELS,
+    COLLECTIVE_ALGORITHM,
+    COLLECTIVE_ROOT,
+    COLLECTIVE_CHUNKS,
+    COLLECTIVE_DIMS,
+    COLLECTIVE_SIZES,
+    COLLECTIVE_SCHEDULE,
+    COLLECTIVE_TIMING
+};
+
+static const char *algorithm_name(int i)
+{
+    if (i == 0)
+        return "auto";
+    return th_algorithms[i - 1] != NULL ? th_algorithms[i - 1]->name : NULL;
+}
+
+static const th_option collective_options[] = {
+    [COLLECTIVE_BYTES] = {"-bytes", TH_OPTION_BYTES, "SIZE",
+                          "The largest buffer of any rank; all_to_all: what a rank sends, its own "
+                          "part included."},
+    [COLLECTIVE_ACCELS] = {"-accels", TH_OPTION_TEXT, "NODES",
+                           "The group, rank by rank: accelerators or hosts (all accelerators)."},
+    [COLLECTIVE_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
+                              "How it is done (auto: the quickest, by simulation of each alone).",
+                              .choice = algorithm_name},
+    [COLLECTIVE_ROOT] = {"-root", TH_OPTION_TEXT, "NODE",
+                         "broadcast, reduce, gather, scatter: one of the group (the first)."},
+    [COLLECTIVE_CHUNKS] =
+        {"-chunks", TH_OPTION_INTEGER, "N",
+         "Pieces that go through the algorithm one behind the other; 0: as many as are "
+         "quickest, by simulation (auto: 0; others: 1).",
+         0, TH_CHUNKS_MAX},
+    [COLLECTIVE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
+                         "hierarchical, auto: extents of the group, the fastest first."},
+    [COLLECTIVE_SIZES] =
+        {"-sizes", TH_OPTION_TEXT, "MATRIX",
+         "all_to_all: a list for each rank of what it sends to each rank, in place "
+         "of -bytes."},
+    [COLLECTIVE_SCHEDULE] = {"-schedule", TH_OPTION_TEXT, "FILE",
+                             "schedule: what every rank sends and receives (docs/formats.md)."},
+    TH_TIMING_OPTIONS(COLLECTIVE_TIMING),
+    {.name = NULL},
+};
+
+/* ---- the group ---- */
+
+static int list_of(th_call *c, int option, Tcl_Size *n, Tcl_Obj ***words)
+{
+    const char *text = th_call_text(c, option, "");
+    if (Tcl_ListObjGetElements(NULL, c->option[option].word, n, words) == TCL_OK)
+        return 0;
+    return th_error_set(&c->err, "TCL-0164", "%s \"%.100s\": must be a list",
+                        collective_options[option].name, text);
+}
+
+static int take_all_accels(const th_system *s, th_collective *out)
+{
+    out->rank_node = th_alloc_array((size_t)s->n_accels, sizeof *out->rank_node);
+    if (out->rank_node == NULL)
+        return -1;
+    for (out->n_ranks = 0; out->n_ranks < s->n_accels; out->n_ranks++)
+        out->rank_node[out->n_ranks] = s->accel_node[out->n_ranks];
+    return 0;
+}
+
+static int parse_group(th_call *c, th_collective *out)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (!th_call_has(c, COLLECTIVE_ACCELS))
+        return take_all_accels(c->session->system, out) == 0 ? 0 : th_error_no_memory(&c->err);
+    if (list_of(c, COLLECTIVE_ACCELS, &n, &words) != 0)
+        return -1;
+    out->rank_node = th_alloc_array((size_t)n + 1, sizeof *out->rank_node);
+    if (out->rank_node == NULL)
+        return th_error_no_memory(&c->err);
+    for (Tcl_Size i = 0; i < n; i++) {
+        int node = th_node_parse(c->session, Tcl_GetString(words[i]), &c->err);
+        if (node < 0)
+            return th_call_blame(c, "-accels", &c->err);
+        out->rank_node[out->n_ranks++] = node;
+    }
+    return 0;
+}
+
+static bool has_root(int32_t kind)
+{
+    return kind == TH_BROADCAST || kind == TH_REDUCE || kind == TH_GATHER || kind == TH_SCATTER;
+}
+
+static int parse_root(th_call *c, th_collective *out)
+{
+    if (!th_call_has(c, COLLECTIVE_ROOT))
+        return 0;
+    const char *text = th_call_text(c, COLLECTIVE_ROOT, "");
+    if (!has_root(out->kind))
+        return th_error_set(&c->err, "TCL-0165",
+                            "-root: is for broadcast, reduce, gather, scatter");
+    int node = th_node_parse(c->session, text, &c->err);
+    if (node < 0)
+        return th_call_blame(c, "-root", &c->err);
+    while (out->root < out->n_ranks && out->rank_node[out->root] != node)
+        out->root++;
+    if (out->root == out->n_ranks)
+        return th_error_set(&c->err, "TCL-0166", "-root \"%s\": is not in the group", text);
+    return 0;
+}
+
+/* ---- sizes ---- */
+
+/* A row of the matrix; *sum becomes what its rank sends. */
+static int parse_row(th_call *c, Tcl_Obj *row, int32_t n, int64_t *out, int64_t *sum)
+{
+    Tcl_Obj **words;
+    Tcl_Size n_words;
+    th_error e;
+    if (Tcl_ListObjGetElements(NULL, row, &n_words, &words) != TCL_OK || n_words != n)
+        return th_error_set(&c->err, "TCL-0167",
+                            "-sizes: \"%.60s\": every row must be a list of %d sizes, one per rank",
+                            Tcl_GetString(row), (int)n);
+    *sum = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (th_parse_bytes(Tcl_GetString(words[i]), &out[i], &e) != 0)
+            return th_call_blame(c, "-sizes", &e);
+        if (th_size_check(c, "-sizes", out[i]) != 0)
+            return -1;
+        *sum += out[i];
+    }
+    return 0;
+}
+
+static int parse_matrix(th_call *c, th_collective *out)
+{
+    Tcl_Obj **rows;
+    Tcl_Size n_rows;
+    size_t n = (size_t)out->n_ranks;
+    if (list_of(c, COLLECTIVE_SIZES, &n_rows, &rows) != 0)
+        return -1;
+    if (n_rows != out->n_ranks)
+        return th_error_set(&c->err, "TCL-0168",
+                            "-sizes: %d rows: must be a square matrix of the %d ranks", (int)n_rows,
+                            (int)out->n_ranks);
+    out->pair_bytes = th_alloc_array(n * n, sizeof *out->pair_bytes);
+    if (out->pair_bytes == NULL)
+        return th_error_no_memory(&c->err);
+    for (size_t i = 0; i < n; i++) {
+        int64_t sum = 0;
+        if (parse_row(c, rows[i], out->n_ranks, &out->pair_bytes[i * n], &sum) != 0)
+            return -1;
+        out->bytes = sum > out->bytes ? sum : out->bytes;
+    }
+    return 0;
+}
+
+static int parse_sizes(th_call *c, th_collective *out)
+{
+    bool has_bytes = th_call_has(c, COLLECTIVE_BYTES), has_sizes = th_call_has(c, COLLECTIVE_SIZES);
+    if (has_bytes && has_sizes)
+        return th_error_set(&c->err, "TCL-0169", "-bytes and -sizes exclude each other");
+    if (has_sizes && out->kind != TH_ALL_TO_ALL)
+        return th_error_set(&c->err, "TCL-0170", "-sizes: is for all_to_all");
+    if (has_sizes)
+        return parse_matrix(c, out);
+    if (!has_bytes && out->kind != TH_BARRIER)
+        return th_error_set(&c->err, "TCL-0171", "-bytes SIZE: is required for %s",
+                            th_collective_names[out->kind]);
+    if (has_bytes && out->kind == TH_BARRIER)
+        return th_error_set(&c->err, "TCL-0172", "-bytes: a barrier has none");
+    out->bytes = th_call_number(c, COLLECTIVE_BYTES, 0);
+    return th_size_check(c, "-bytes", out->bytes);
+}
+
+static int parse_dims(th_call *c, th_collective *out)
+{
+    enum { DIMS_MAX = sizeof out->dims / sizeof *out->dims };
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (!th_call_has(c, COLLECTIVE_DIMS))
+        return 0;
+    if (out->algorithm != NULL && out->algorithm != &th_algorithm_hierarchical)
+        return th_error_set(&c->err, "TCL-0184", "-dims: is for hierarchical and auto, not for %s",
+                            out->algorithm->name);
+    if (list_of(c, COLLECTIVE_DIMS, &n, &words) != 0)
+        return -1;
+    if (n < 1 || n > DIMS_MAX)
+        return th_error_set(&c->err, "TCL-0173", "-dims \"%.60s\": must be 1 to %d integers",
+                            th_call_text(c, COLLECTIVE_DIMS, ""), (int)DIMS_MAX);
+    for (; out->n_dims < n; out->n_dims++)
+        if (Tcl_GetIntFromObj(NULL, words[out->n_dims], &out->dims[out->n_dims]) != TCL_OK ||
+            out->dims[out->n_dims] < 1)
+            return th_error_set(&c->err, "TCL-0174", "-dims \"%.60s\": must be an integer above 0",
+                                Tcl_GetString(words[out->n_dims]));
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static int parse_kind(th_call *c, th_collective *out)
+{
+    for (int32_t k = 0; k < TH_N_COLLECTIVES; k++)
+        if (strcmp(th_collective_names[k], th_call_word(c, 0)) == 0) {
+            out->kind = k;
+            return 0;
+        }
+    return th_error_unknown(&c->err, "TCL-0175", "collective", th_call_word(c, 0),
+                            th_collective_names);
+}
+
+/* The made program keeps what is read, also when the collective is refused later. */
+static int parse_schedule(th_call *c, th_collective *out)
+{
+    bool is_schedule = out->kind == TH_USER_SCHEDULE;
+    if (th_call_has(c, COLLECTIVE_SCHEDULE) != is_schedule)
+        return th_error_set(&c->err, "TCL-0195", "-schedule FILE: %s",
+                            is_schedule ? "is required for schedule" : "is for schedule");
+    if (!is_schedule)
+        return 0;
+    Tcl_Obj *path =
+        th_file_find(c->session, &th_schedule_file, c->option[COLLECTIVE_SCHEDULE].word, &c->err);
+    if (path == NULL)
+        return -1;
+    th_user_schedule *u = th_schedule_read(Tcl_FSGetNativePath(path), &c->err);
+    Tcl_DecrRefCount(path);
+    if (u == NULL || th_made_keep(c->session->made, u, &c->err) != 0) {
+        th_user_schedule_free(u);
+        return -1;
+    }
+    out->schedule = u;
+    if (out->algorithm == NULL)
+        out->algorithm = &th_algorithm_schedule;
+    return 0;
+}
+
+/* Is it sound, and can the algorithm do it? What is open is decided when it runs. */
+static int try_algorithm(th_call *c, const th_collective *collective)
+{
+    th_expansion trial;
+    th_collective one = *collective;
+    one.chunks = collective->chunks > 0 ? collective->chunks : 1;
+    if (one.algorithm == NULL)
+        return th_collective_check(&one, c->session->system, &c->err);
+    if (th_expansion_init(&trial, &one, c->session->system, &c->err) != 0)
+        return -1;
+    th_expansion_clear(&trial);
+    return 0;
+}
+
+static int parse_collective(th_call *c, th_collective *out)
+{
+    int64_t algorithm = th_call_number(c, COLLECTIVE_ALGORITHM, 0);
+    *out = (th_collective){
+        .algorithm = algorithm > 0 ? th_algorithms[algorithm - 1] : NULL,
+        .chunks = (int32_t)th_call_number(c, COLLECTIVE_CHUNKS, 1),
+    };
+    if (parse_kind(c, out) != 0 || parse_group(c, out) != 0 || parse_root(c, out) != 0 ||
+        parse_sizes(c, out) != 0 || parse_dims(c, out) != 0 || parse_schedule(c, out) != 0)
+        return -1;
+    if (!th_call_has(c, COLLECTIVE_CHUNKS) && out->algorithm == NULL)
+        out->chunks = 0;
+    return try_algorithm(c, out);
+}
+
+static int add(th_call *c, th_collective *collective)
+{
+    th_timing timing;
+    if (th_timing_parse(c, COLLECTIVE_TIMING, &timing) != 0)
+        return -1;
+    collective->delay_ps = timing.delay_ps;
+    th_made_task t = {
+        .task = {.kind = TH_TASK_COLLECTIVE,
+                 .node = -1,
+                 .peer = -1,
+                 .bytes = collective->bytes,
+                 .release_ps = timing.at_ps,
+                 .layer = -1},
+        .collective = collective,
+        .after = timing.after,
+        .n_after = timing.n_after,
+    };
+    int rc = th_call_add_task(c, &t);
+    th_free(timing.after);
+    return rc;
+}
+
+static int run_add_collective(th_call *c)
+{
+    th_collective collective = {.rank_node = NULL};
+    int rc = th_session_open_made(c->session, &c->err);
+    if (rc == 0)
+        rc = parse_collective(c, &collective);
+    if (rc == 0)
+        rc = add(c, &collective);
+    th_free(collective.rank_node);
+    th_free(collective.pair_bytes);
+    return rc;
+}
+
+const th_command th_collective_commands[] = {
+    {"add_collective", "program", "KIND", 1, 1, collective_options,
+     "add a collective operation to the program",
+     "KIND is all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
+     "scatter, barrier, send_recv (from the first to the second of the group) or schedule (what a "
+     "file says). It is one task; "
+     "its messages follow from the algorithm as the run goes on. Returns task/N. Refused once the "
+     "program has begun to run, until restart.",
+     .run = run_add_collective, .not_while_running = true},
+    {.name = NULL},
+};

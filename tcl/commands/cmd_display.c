@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_display.c - what is shown, and where: set_units, log_begin, log_end, suppress_message. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "tcl/log.h"
+#include "report/table/report_scale.h"
+#include "report/session/session.h"
+#include "tcl/warning.h"
+
+#define GROUP "session"
+
+/* ---- set_units ---- */
+
+enum { UNITS_TIME, UNITS_SIZE, UNITS_BANDWIDTH, UNITS_ENERGY, N_UNITS };
+
+static const th_kind unit_kinds[N_UNITS] = {TH_KIND_TIME, TH_KIND_BYTES, TH_KIND_BANDWIDTH,
+                                            TH_KIND_ENERGY};
+
+/* Choice 0 is auto. */
+static const char *unit_choice(th_kind kind, int i)
+{
+    return i == 0 ? "auto" : th_kind_unit_name(kind, i - 1);
+}
+
+static const char *time_choice(int i)
+{
+    return unit_choice(TH_KIND_TIME, i);
+}
+
+static const char *size_choice(int i)
+{
+    return unit_choice(TH_KIND_BYTES, i);
+}
+
+static const char *bandwidth_choice(int i)
+{
+    return unit_choice(TH_KIND_BANDWIDTH, i);
+}
+
+static const char *energy_choice(int i)
+{
+    return unit_choice(TH_KIND_ENERGY, i);
+}
+
+static const th_option units_options[] = {
+    [UNITS_TIME] = {"-time", TH_OPTION_CHOICE, "UNIT", "Of times.", .choice = time_choice},
+    [UNITS_SIZE] = {"-size", TH_OPTION_CHOICE, "UNIT", "Of numbers of bytes.",
+                    .choice = size_choice},
+    [UNITS_BANDWIDTH] = {"-bandwidth", TH_OPTION_CHOICE, "UNIT", "Of bits per second.",
+                         .choice = bandwidth_choice},
+    [UNITS_ENERGY] = {"-energy", TH_OPTION_CHOICE, "UNIT", "Of energies.", .choice = energy_choice},
+    {.name = NULL},
+};
+
+static int run_set_units(th_call *c)
+{
+    const char **units = c->session->units;
+    Tcl_Obj *now = Tcl_NewListObj(0, NULL);
+    for (int i = 0; i < N_UNITS; i++) {
+        if (th_call_has(c, i))
+            units[unit_kinds[i]] = c->option[i].number == 0
+                                       ? NULL
+                                       : unit_choice(unit_kinds[i], (int)c->option[i].number);
+        const char *unit = units[unit_kinds[i]];
+        Tcl_ListObjAppendElement(NULL, now, Tcl_NewStringObj(units_options[i].name + 1, -1));
+        Tcl_ListObjAppendElement(NULL, now, Tcl_NewStringObj(unit != NULL ? unit : "auto", -1));
+    }
+    Tcl_SetObjResult(c->interp, now);
+    return 0;
+}
+
+/* ---- log_begin, log_end ---- */
+
+enum { LOG_APPEND };
+
+static const th_option log_options[] = {
+    [LOG_APPEND] = {"-append", TH_OPTION_FLAG, NULL,
+                    "Behind what the file has, instead of in its place."},
+    {.name = NULL},
+};
+
+static int run_log_begin(th_call *c)
+{
+    const char *path = th_call_word(c, 0);
+    if (c->session->log != NULL)
+        return th_error_set(&c->err, "TCL-0613", "a log is open: log_end first");
+    if (th_session_make_folder_of(c->session, path, &c->err) != 0)
+        return -1;
+    c->session->log = th_log_begin(c->interp, path, th_call_has(c, LOG_APPEND), &c->err);
+    if (c->session->log == NULL)
+        return -1;
+    th_call_return_text(c, path);
+    return 0;
+}
+
+static int run_log_end(th_call *c)
+{
+    if (c->session->log == NULL)
+        return th_error_set(&c->err, "TCL-0614", "no log is open: log_begin first");
+    return th_session_end_log(c->session, &c->err);
+}
+
+/* ---- suppress_message ---- */
+
+enum { SUPPRESS_OFF };
+
+static const th_option suppress_options[] = {
+    [SUPPRESS_OFF] = {"-off", TH_OPTION_FLAG, NULL, "Lets them be heard again; without ID, all."},
+    {.name = NULL},
+};
+
+static void return_suppressed(th_call *c)
+{
+    char id[16];
+    Tcl_Obj *ids = Tcl_NewListObj(0, NULL);
+    for (int i = 0; th_warning_id(i, id, sizeof id) != NULL; i++)
+        if (c->session->is_suppressed[i])
+            Tcl_ListObjAppendElement(NULL, ids, Tcl_NewStringObj(id, -1));
+    Tcl_SetObjResult(c->interp, ids);
+}
+
+static int run_suppress_message(th_call *c)
+{
+    bool is_off = th_call_has(c, SUPPRESS_OFF), chosen[TH_WARNINGS_MAX] = {false};
+    for (int i = 0; i < c->n_words; i++) {
+        int number = th_warning_find(th_call_word(c, i), &c->err);
+        if (number < 0)
+            return -1;
+        chosen[number] = true;
+    }
+    for (int i = 0; i < TH_WARNINGS_MAX; i++)
+        if (chosen[i] || (is_off && c->n_words == 0))
+            c->session->is_suppressed[i] = !is_off;
+    return_suppressed(c);
+    return 0;
+}
+
+const th_command th_shown_commands[] = {
+    {"set_units", GROUP, "", 0, 0, units_options, "set the units in which reports print",
+     "For tables in text: auto, as at the start, takes for each column the one that suits it. csv "
+     "and json keep their "
+     "units, and a time that a command returns has its own. Returns all units.",
+     .run = run_set_units},
+    {"log_begin", GROUP, "FILE", 1, 1, log_options, "copy commands and what they print to a file",
+     "Commands of the top level, behind \"% \", and all that goes to standard output and standard "
+     "error, from now on "
+     "until log_end or the end. Folders that are missing on the way are made. Returns FILE.",
+     .run = run_log_begin},
+    {"log_end", GROUP, "", 0, 0, NULL, "end the log that log_begin began", NULL,
+     .run = run_log_end},
+    {"suppress_message", GROUP, "?ID ...?", 0, -1, suppress_options, "do not print these warnings",
+     "Warnings alone: an error always ends its command. Returns the ids of all that are "
+     "suppressed.",
+     .run = run_suppress_message},
+    {.name = NULL},
+};

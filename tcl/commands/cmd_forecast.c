@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_forecast.c - predict_network: what the workload takes on one GPU, from what its layers take.
+ */
+#include <config.h>
+#include <stdio.h>
+#include <string.h>
+#include "predictor/model/forecast.h"
+#include "report/session/gpu_models.h"
+#include "tcl/report_call.h"
+#include "tcl/warning.h"
+
+enum {
+    NET_GPU = REPORT_N_OPTIONS,
+    NET_BATCH,
+    NET_PHASE,
+    NET_OPTIMIZER,
+    NET_ACTIVATION,
+    NET_COUNT,
+    NET_BANDWIDTH,
+    NET_LATENCY,
+    NET_PER_LAYER
+};
+
+static const char *phase_name(int i)
+{
+    static const char *const names[] = {"inference", "training", NULL};
+    return names[i];
+}
+
+enum { COUNT_ONCE, COUNT_CALLS };
+
+static const char *count_name(int i)
+{
+    static const char *const names[] = {"once", "calls", NULL};
+    return names[i];
+}
+
+static const char *optimizer_name(int i)
+{
+    return th_op_word(TH_OP_OPTIMIZER, i);
+}
+
+static const char *activation_name(int i)
+{
+    return th_op_word(TH_OP_ACTIVATION, i);
+}
+
+static const th_option options[] = {
+    TABLE_OPTIONS,
+    [NET_GPU] = {"-gpu", TH_OPTION_TEXT, "NAME", "The GPU.", .required = true},
+    [NET_BATCH] = {"-batch", TH_OPTION_INTEGER, "N", "In place of the workload's.", 1, 1 << 24},
+    [NET_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "inference unless said.",
+                   .choice = phase_name},
+    [NET_OPTIMIZER] = {"-optimizer", TH_OPTION_CHOICE, "NAME",
+                       "Of training; none (the default): without the update of the weights.",
+                       .choice = optimizer_name},
+    [NET_ACTIVATION] = {"-activation", TH_OPTION_CHOICE, "NAME",
+                        "That every conv, fc and matmul has as a part; none unless said.",
+                        .choice = activation_name},
+    [NET_COUNT] = {"-host", TH_OPTION_CHOICE, "HOW",
+                   "once (the default): launches but for the first are hidden behind execution; "
+                   "calls: the sum of "
+                   "all layers, each called alone, its output returned.",
+                   .choice = count_name},
+    [NET_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_BANDWIDTH, "BANDWIDTH",
+                       "Of the way between host and GPU; otherwise as outputs were measured."},
+    [NET_LATENCY] = {"-link_latency", TH_OPTION_TIME, "TIME", "Of that way; 0 unless said."},
+    [NET_PER_LAYER] = {"-per_layer", TH_OPTION_FLAG, NULL,
+                       "Prints what every layer takes, and returns nothing."},
+    {.name = NULL},
+};
+
+static const th_column phase_columns[] = {
+    {"gpu", "GPU", TH_KIND_TEXT},
+    {"pre", "before: launch, input", TH_KIND_TIME},
+    {"execution", "execution", TH_KIND_TIME},
+    {"backward", "backward", TH_KIND_TIME},
+    {"loss", "loss", TH_KIND_TIME},
+    {"update", "update", TH_KIND_TIME},
+    {"post", "after: output", TH_KIND_TIME},
+    {"total", "in all", TH_KIND_TIME},
+    {"calls", "layers called alone", TH_KIND_TIME},
+    {NULL, NULL, TH_KIND_TEXT},
+};
+
+static const th_column layer_columns[] = {
+    {"layer", "layer", TH_KIND_TEXT},         {"operation", "operation", TH_KIND_TEXT},
+    {"times", "times", TH_KIND_COUNT},        {"launch", "launch", TH_KIND_TIME},
+    {"execution", "execution", TH_KIND_TIME}, {"returned", "output returned", TH_KIND_TIME},
+    {"backward", "backward", TH_KIND_TIME},   {"update", "update", TH_KIND_TIME},
+    {"phases", "phases", TH_KIND_TEXT},       {NULL, NULL, TH_KIND_TEXT},
+};
+
+static void add_layer(th_table *t, const th_layer *x, const th_forecast_layer *l)
+{
+    bool runs = l->op.times > 0;
+    th_table_row(t, (th_quantity[]){
+                        th_text(x->name),
+                        th_text(runs ? th_op_kind_name(l->op.op.kind) : NULL),
+                        th_count(l->op.times),
+                        th_ps(l->launch),
+                        th_ps(l->execution),
+                        th_ps(l->returned),
+                        th_ps(l->backward),
+                        th_ps(l->update),
+                        th_text(!runs        ? NULL
+                                : l->is_rule ? "by a rule"
+                                : l->is_fit  ? "fitted to calls"
+                                             : "measured"),
+                    });
+}
+
+static int report(th_call *c, const th_forecast *f, const th_forecast_options *o)
+{
+    const th_workload *w = c->session->workload;
+    th_report *r = th_report_new("network", "Predicted time of a network");
+    if (r == NULL)
+        return th_error_no_memory(&c->err);
+    th_report_head_line(r, "workload", w->name);
+    th_report_head_field(r, "batch", th_count(o->batch > 0 ? o->batch : w->batch));
+    th_table_row(th_report_record(r, "network", "Network", phase_columns),
+                 (th_quantity[]){th_text(o->gpu->name), th_ps(f->pre), th_ps(f->execution),
+                                 th_ps(f->backward), th_ps(f->loss), th_ps(f->update),
+                                 th_ps(f->post), th_ps(f->total), th_ps(f->calls)});
+    th_table *t = th_report_table(r, "layers", "Layers", layer_columns);
+    for (int i = 0; i < f->n_layers; i++)
+        add_layer(t, &w->layers[i], &f->layer[i]);
+    return th_report_finish(c, r, 0, t);
+}
+
+static int run_predict_network(th_call *c)
+{
+    th_forecast f;
+    const th_predictor *p = c->session->learned->predictor;
+    if (p == NULL)
+        return th_error_set(&c->err, "TCL-0351",
+                            "no predictor: train_predictor or read_predictor first");
+    if (th_session_need_workload(c->session, &c->err) != 0)
+        return -1;
+    const th_forecast_options o = {
+        .gpu = th_learned_gpu(c->session, "-gpu", th_call_text(c, NET_GPU, ""), &c->err),
+        .batch = (int32_t)th_call_number(c, NET_BATCH, 0),
+        .is_training = th_call_number(c, NET_PHASE, 0) != 0,
+        .optimizer = (th_op_optimizer)th_call_number(c, NET_OPTIMIZER, TH_OPTIMIZER_NONE),
+        .activation = (th_op_activation)th_call_number(c, NET_ACTIVATION, TH_ACT_NONE),
+        .link_bits_per_s = th_call_number(c, NET_BANDWIDTH, 0),
+        .link_latency_ps = th_call_number(c, NET_LATENCY, 0),
+    };
+    if (o.gpu == NULL || th_forecast_make(&f, p, c->session->workload, &o, &c->err) != 0)
+        return -1;
+    if (f.n_outside > 0)
+        th_warn(c, "TCL-0352", "%s (so it is with %d of %d layers)", f.outside, (int)f.n_outside,
+                (int)f.n_layers);
+    int rc = 0;
+    if (th_call_has(c, NET_PER_LAYER))
+        rc = report(c, &f, &o);
+    else
+        th_call_return_time(c, th_call_number(c, NET_COUNT, COUNT_ONCE) == COUNT_CALLS ? f.calls
+                                                                                       : f.total);
+    th_forecast_clear(&f);
+    return rc;
+}
+
+const th_command th_forecast_commands[] = {
+    {"predict_network", "predict", "", 0, 0, options, "predict the time of the workload on a GPU",
+     "Inference: launch of the first layer, the input's way to the GPU, the execution of all "
+     "layers, "
+     "the output's way back. Training: forward, backward, loss and update in place of the way "
+     "back. "
+     "Phases that were not measured follow from the terms of what was, or from a rule; -per_layer "
+     "says which.",
+     .run = run_predict_network, .is_report = true},
+    {.name = NULL},
+};

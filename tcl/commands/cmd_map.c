@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_map.c - map_workload, write_mapping. The reports on mappings are in cmd_report_map.c.
+ *   map_workload: options -> problem -> search, batch by batch, until done or interrupted -> the
+ *   session */
+#include <config.h>
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/units.h"
+#include "mapper/evaluate/bounds.h"
+#include "mapper/mapping_read.h"
+#include "mapper/search/journal.h"
+#include "mapper/search/searches.h"
+#include "tcl/files.h"
+#include "report/session/goal.h"
+#include "tcl/options.h"
+#include "report/session/progress.h"
+#include "report/session/session.h"
+#include "tcl/warning.h"
+
+#define GROUP "map"
+
+/* ---- map_workload ---- */
+
+enum {
+    MAP_ALGORITHM,
+    MAP_OBJECTIVE,
+    MAP_SEED,
+    MAP_EVALUATIONS,
+    MAP_SECONDS,
+    MAP_SETS,
+    MAP_SEEDS,
+    MAP_STEPS,
+    MAP_THREADS,
+    MAP_DEADLINE,
+    MAP_KEEP_LATE,
+    MAP_START,
+    MAP_CHECKPOINT,
+    MAP_ALLOW,
+    MAP_FORBID,
+    MAP_COMPLETE,
+    MAP_STOP_GAP,
+    MAP_NETWORK,
+    MAP_STREAM = MAP_NETWORK + TH_N_NETWORK_OPTIONS
+};
+
+enum { SECONDS_MAX = 366 * 24 * 3600 };
+
+static const char *algorithm_name(int i)
+{
+    return th_search_types[i] != NULL ? th_search_types[i]->name : NULL;
+}
+
+static const char *sets_name(int i)
+{
+    static const char *const names[] = {"free", "inside_groups", NULL};
+    return names[i];
+}
+
+/* As th_initial_kind, without the default. */
+static const char *seeds_name(int i)
+{
+    static const char *const names[] = {"random", "heuristic", NULL};
+    return names[i];
+}
+
+static const th_option map_options[] = {
+    [MAP_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
+                       "The search (nsga2 for a Pareto front, else the first), or a baseline.",
+                       .choice = algorithm_name},
+    [MAP_OBJECTIVE] =
+        {"-objective", TH_OPTION_TEXT, "WHAT",
+         "What is made small: latency (the makespan), throughput (the time "
+         "between batches), energy (of the whole run) or edp (energy times latency). "
+         "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
+         "weight says what one of them is worth. {pareto latency energy} is a Pareto front: "
+         "its first mapping is taken, select_mapping takes others.",
+         .choice = th_objective_name},
+    [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
+                  "Of the random numbers (1), which baselines draw none of.", 0, INT64_MAX},
+    [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
+                         "Budget; searches have a default of their own, baselines end by "
+                         "themselves, unless a budget ends them before: a warning then says so.",
+                         1, INT64_MAX},
+    [MAP_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
+                     "Budget of wall time, looked at between batches. What it gives depends on the "
+                     "machine: report_search says which -evaluations gives the same again.",
+                     1, SECONDS_MAX},
+    [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
+                  "Sets of accelerators may span the groups of the system, or not.",
+                  .choice = sets_name},
+    [MAP_SEEDS] =
+        {"-seeds", TH_OPTION_CHOICE, "WHICH",
+         "What a search starts from: mappings drawn at random, or those of heuristics; searches "
+         "have a default of their own, baselines take none.",
+         .choice = seeds_name},
+    [MAP_STEPS] = {"-steps", TH_OPTION_INTEGER, "N", "Of h2h: how many of its four steps (4).", 1,
+                   4},
+    [MAP_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
+                     "In the place of set_threads; changes no result.", 1, 1024},
+    [MAP_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
+                      "The run is to end by then, whatever the objective is."},
+    [MAP_KEEP_LATE] = {"-keep_late", TH_OPTION_FLAG, NULL,
+                       "Where no mapping is in time, the least late one instead of an error."},
+    [MAP_START] =
+        {"-start", TH_OPTION_TEXT, "FILE",
+         "A mapping to start from, as read_mapping takes it, or \"current\". It is judged "
+         "first, and is a seed: what is found is never worse. Not for baselines."},
+    [MAP_CHECKPOINT] = {"-checkpoint", TH_OPTION_TEXT, "FILE",
+                        "Log of the search, from which the same command goes on after any end."},
+    [MAP_ALLOW] = {"-allow", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
+                   "Layers and the only accelerators that they may use, by glob patterns of names "
+                   "(3, accel/3)."},
+    [MAP_FORBID] = {"-forbid", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
+                    "Layers and accelerators that they may not use, even if allowed."},
+    [MAP_COMPLETE] =
+        {"-complete", TH_OPTION_TEXT, "FILE",
+         "A mapping of some sets and layers, to be completed: its sets keep members, "
+         "shares, and the design if there is one, its layers their set, and the split if "
+         "there is one."},
+    [MAP_STOP_GAP] =
+        {"-stop_gap", TH_OPTION_TEXT, "PERCENT",
+         "Stops as soon as the best is so close to the lower bound (0: when nothing can "
+         "be better), see report_bounds."},
+    TH_NETWORK_OPTIONS(MAP_NETWORK),
+    TH_STREAM_OPTIONS(MAP_STREAM),
+    {.name = NULL},
+};
+
+static const th_search_type *algorithm_of(const th_call *c, const th_goal *goal)
+{
+    if (goal->n_front > 0 && !th_call_has(c, MAP_ALGORITHM))
+        return &th_search_nsga2;
+    return th_search_types[th_call_number(c, MAP_ALGORITHM, 0)];
+}
+
+/* What is known of mappings that a search may meet: those that are given may have shares. */
+static th_cuts cuts_of(const th_problem *p, const th_search_options *o)
+{
+    return p->constraints != NULL || o->start != NULL ? TH_CUTS_ANY : TH_CUTS_OF_SEARCHES;
+}
+
+/* The gap to the lower bound that ends the search. Without the option no bound is computed: that
+ * takes as long as hundreds of evaluations. */
+static int set_stop_gap(th_call *c, const th_problem *p, th_search_options *o)
+{
+    enum { PERCENT_MAX = 1000 };
+    const char *text = th_call_text(c, MAP_STOP_GAP, "0");
+    char *end;
+    double percent = strtod(text, &end);
+    th_bounds bounds;
+    if (end == text || *end != '\0' || !(percent >= 0 && percent <= PERCENT_MAX))
+        return th_error_set(&c->err, "TCL-0220", "-stop_gap \"%.40s\": must be 0 to %d, in percent",
+                            text, PERCENT_MAX);
+    if (!th_call_has(c, MAP_STOP_GAP))
+        return 0;
+    if (th_bounds_find(p, &(th_bounds_scope){.cuts = cuts_of(p, o)}, &bounds, &c->err))
+        return -1;
+    o->stop_gap = percent / 100;
+    o->lower_bound = th_bounds_value(&bounds, p);
+    th_bounds_clear(&bounds);
+    return 0;
+}
+
+static th_search_options search_options(const th_call *c)
+{
+    th_search_options o = th_search_defaults;
+    o.seed = (uint64_t)th_call_number(c, MAP_SEED, 1);
+    o.evaluations = th_call_number(c, MAP_EVALUATIONS, 0);
+    o.seconds = (double)th_call_number(c, MAP_SECONDS, 0);
+    o.pool = c->session->pool;
+    o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
+    if (th_call_has(c, MAP_CHECKPOINT))
+        o.checkpoint = Tcl_FSGetNativePath(c->option[MAP_CHECKPOINT].word);
+    if (th_call_has(c, MAP_SEEDS))
+        o.initial = (th_initial_kind)(TH_INITIAL_RANDOM + th_call_number(c, MAP_SEEDS, 0));
+    o.sets_inside_groups = th_call_number(c, MAP_SETS, 0) == 1;
+    o.keep_late = th_call_has(c, MAP_KEEP_LATE);
+    o.steps = (int)th_call_number(c, MAP_STEPS, 0);
+    return o;
+}
+
+static void show_progress(th_progress *p, const th_search *s)
+{
+    char best[160] = "-", left[64] = "";
+    double elapsed = th_progress_elapsed_s(p), rate = (double)s->n_evaluations / elapsed;
+    if (s->best != NULL)
+        th_goal_format(&s->problem.goal, &s->best_fitness.metrics, best, sizeof best);
+    if (s->options.evaluations > s->n_evaluations && rate > 0)
+        snprintf(left, sizeof left, ", %.0f s left",
+                 (double)(s->options.evaluations - s->n_evaluations) / rate);
+    th_progress_show(p, "map_workload: %lld evaluations, best %s, %.0f evaluations/s%s",
+                     (long long)s->n_evaluations, best, rate, left);
+}
+
+/* 0 when done, 1 when interrupted, -1 on failure. */
+static int iterate(th_call *c, th_search *search)
+{
+    th_progress progress = th_progress_start(c->session->is_quiet);
+    int rc = 0;
+    while (rc == 0 && !search->done) {
+        if (th_session_is_interrupted(c->session))
+            rc = 1;
+        else
+            rc = th_search_iterate(search, &c->err);
+        if (th_progress_is_due(&progress))
+            show_progress(&progress, search);
+    }
+    th_progress_end(&progress);
+    return rc;
+}
+
+/* Its last record was not whole, or of another budget. */
+static void warn_of_cut(const th_call *c, const th_search *search)
+{
+    if (search == NULL || search->journal.log == NULL ||
+        th_journal_truncated_bytes(search->journal.log) == 0)
+        return;
+    th_warn(
+        c, "TCL-0240",
+        "checkpoint \"%s\": goes on behind %lld evaluations; %lld bytes after them were cut off",
+        th_call_text(c, MAP_CHECKPOINT, ""), (long long)th_journal_n_replayed(search->journal.log),
+        (long long)th_journal_truncated_bytes(search->journal.log));
+}
+
+/* Options that change nothing here, and a baseline that is not what its name says. */
+static void warn_of_baseline(const th_call *c, const th_search *search)
+{
+    static const int idle[] = {MAP_SEED, MAP_SEEDS};
+    for (size_t i = 0; search->type->is_baseline && i < sizeof idle / sizeof *idle; i++) {
+        if (!th_call_has(c, idle[i]))
+            continue;
+        th_warn(c, "TCL-0300",
+                "%s: changes nothing: %s is a baseline, which draws nothing at random",
+                map_options[idle[i]].name, search->type->name);
+    }
+    if (!search->type->is_baseline || !search->is_out_of_budget)
+        return;
+    th_warn(
+        c, "TCL-0301",
+        "%s: the budget ended this baseline after %lld evaluations, before it had looked at all "
+        "its mappings",
+        search->type->name, (long long)search->n_evaluations);
+}
+
+/* What of a search outlives it; th_free(found), th_front_free(front). */
+static int copy_findings(const th_search *search, th_searched *how, th_error *err)
+{
+    how->found = th_alloc_array(search->improvements.n + 1, sizeof *how->found);
+    if (how->found == NULL)
+        return th_error_no_memory(err);
+    memcpy(how->found, search->improvements.at, search->improvements.n * sizeof *how->found);
+    how->n_found = search->improvements.n;
+    if (search->problem.goal.n_front == 0)
+        return 0;
+    how->front = th_nsga2_front(search, err);
+    return how->front != NULL ? 0 : -1;
+}
+
+/* The session takes over the best mapping and how it was found; of a search that was interrupted,
+ * as if -evaluations had ended it there. */
+static int keep_best(th_call *c, const th_search *search, const th_run_options *run,
+                     bool is_interrupted)
+{
+    char value[160];
+    assert(search->best != NULL); /* a search that finds nothing that fits fails */
+    th_searched how = {
+        .type = search->type,
+        .goal = search->problem.goal,
+        .seed = search->options.seed,
+        .inside_groups = search->options.sets_inside_groups,
+        .seeds = search->options.initial,
+        .budget = is_interrupted ? search->n_evaluations : search->budget,
+        .seconds = is_interrupted ? 0 : search->options.seconds,
+        .elapsed_s = th_search_elapsed_s(search),
+        .evaluations = search->n_evaluations,
+        .infeasible = search->counts.infeasible,
+        .stopped = search->counts.stopped_early,
+        .found_at = search->best_found_at,
+        .remembered = search->counts.cache_hits,
+        .segments = th_pool_segments(search->pool),
+        .fitness = search->best_fitness,
+        .run = *run,
+        .cuts = cuts_of(&search->problem, &search->options),
+        .is_proven = search->is_proven,
+        .nodes = search->counts.nodes,
+        .pruned = search->counts.pruned,
+    };
+    th_mapping *best = NULL;
+    int rc = copy_findings(search, &how, &c->err);
+    if (rc == 0 && (best = th_mapping_copy(search->best)) == NULL)
+        rc = th_error_no_memory(&c->err);
+    if (rc != 0) {
+        th_free(how.found);
+        th_front_free(how.front);
+        return rc;
+    }
+    th_session_set_mapping(c->session, best, &how);
+    c->session->defaults = *run;
+    th_call_return_text(c, th_goal_format(&how.goal, &how.fitness.metrics, value, sizeof value));
+    return 0;
+}
+
+/* After Ctrl-C; search: NULL where it was not even made. Returns -1. */
+static int end_early(th_call *c, const th_search *search, const th_run_options *run)
+{
+    char text[300], value[160];
+    const char *after = search != NULL && search->journal.log != NULL
+                            ? "; the same command goes on from its checkpoint"
+                            : "";
+    if (search == NULL || !th_search_has_result(search)) {
+        snprintf(text, sizeof text,
+                 "map_workload: interrupted before it found a mapping that fits and is in time; "
+                 "the mapping is the one before%s",
+                 after);
+        return th_call_cancel(c, text);
+    }
+    if (keep_best(c, search, run, true) != 0)
+        return -1;
+    snprintf(
+        text, sizeof text,
+        "map_workload: interrupted; the mapping is the best found, %s; "
+        "-evaluations %lld gives it again%s",
+        th_goal_format(&search->problem.goal, &search->best_fitness.metrics, value, sizeof value),
+        (long long)search->n_evaluations, after);
+    return th_call_cancel(c, text);
+}
+
+static int parse_goal(th_call *c, th_goal *out)
+{
+    *out = (th_goal){.deadline_ps = th_call_number(c, MAP_DEADLINE, 0)};
+    if (th_call_has(c, MAP_DEADLINE) && out->deadline_ps == 0)
+        return th_error_set(&c->err, "TCL-0254", "-deadline \"%s\": must be more than 0",
+                            th_call_text(c, MAP_DEADLINE, ""));
+    return th_goal_parse(c, MAP_OBJECTIVE, out);
+}
+
+/* The mapping to start from, for the caller to free; *out is NULL where there is none. */
+static int read_start(th_call *c, th_mapping **out)
+{
+    th_session *s = c->session;
+    bool is_current = strcmp(th_call_text(c, MAP_START, ""), "current") == 0;
+    *out = NULL;
+    if (!th_call_has(c, MAP_START))
+        return 0;
+    if (is_current) {
+        if (th_session_need_mapping(s, &c->err) != 0)
+            return -1;
+        *out = th_mapping_copy(s->mapping);
+        return *out != NULL ? 0 : th_error_no_memory(&c->err);
+    }
+    Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->option[MAP_START].word, &c->err);
+    if (path == NULL)
+        return -1;
+    *out = th_mapping_read(Tcl_FSGetNativePath(path), s->system, s->workload, &c->err);
+    Tcl_DecrRefCount(path);
+    return *out != NULL ? 0 : -1;
+}
+
+typedef int restrict_layers(th_constraints *c, const th_system *s, const th_workload *w,
+                            const char *layers, const char *accels, th_error *err);
+
+/* Pairs of patterns. */
+static int read_pairs(th_call *c, int option, restrict_layers *restrict_to, th_constraints *to)
+{
+    const th_session *s = c->session;
+    Tcl_Obj **words;
+    int n;
+    th_error e;
+    if (!th_call_has(c, option))
+        return 0;
+    if (Tcl_ListObjGetElements(NULL, c->option[option].word, &n, &words) != TCL_OK || n % 2 != 0)
+        return th_error_set(&c->err, "TCL-0230",
+                            "%s \"%s\": must be a list of layers and accelerators in turn",
+                            map_options[option].name, th_call_text(c, option, ""));
+    for (int i = 0; i < n; i += 2)
+        if (restrict_to(to, s->system, s->workload, Tcl_GetString(words[i]),
+                        Tcl_GetString(words[i + 1]), &e) != 0)
+            return th_call_blame(c, map_options[option].name, &e);
+    return 0;
+}
+
+static int read_partial(th_call *c, th_constraints *to)
+{
+    th_session *s = c->session;
+    if (!th_call_has(c, MAP_COMPLETE))
+        return 0;
+    Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->option[MAP_COMPLETE].word, &c->err);
+    if (path == NULL)
+        return -1;
+    int rc =
+        th_mapping_read_partial(Tcl_FSGetNativePath(path), s->system, s->workload, to, &c->err);
+    Tcl_DecrRefCount(path);
+    return rc;
+}
+
+/* For the caller to free; *out is NULL where there are none. */
+static int read_constraints(th_call *c, th_constraints **out)
+{
+    const th_session *s = c->session;
+    *out = NULL;
+    if (!th_call_has(c, MAP_ALLOW) && !th_call_has(c, MAP_FORBID) && !th_call_has(c, MAP_COMPLETE))
+        return 0;
+    *out = th_constraints_new(s->system, s->workload);
+    if (*out == NULL)
+        return th_error_no_memory(&c->err);
+    if (read_pairs(c, MAP_ALLOW, th_constraints_allow, *out) == 0 &&
+        read_pairs(c, MAP_FORBID, th_constraints_forbid, *out) == 0 && read_partial(c, *out) == 0 &&
+        th_constraints_seal(*out, s->system, s->workload, &c->err) == 0)
+        return 0;
+    th_constraints_free(*out);
+    *out = NULL;
+    return -1;
+}
+
+static int search_and_keep(th_call *c, const th_problem *problem, const th_search_options *options,
+                           const th_run_options *run)
+{
+    const th_search_type *type = algorithm_of(c, &problem->goal);
+    th_search *search = th_search_new(type, problem, options, &c->err);
+    int rc = search == NULL ? -1 : iterate(c, search);
+    warn_of_cut(c, search);
+    if (rc < 0 && th_error_is_interrupted(&c->err)) /* in the procedure of a script design */
+        rc = 1;
+    if (rc == 0)
+        warn_of_baseline(c, search);
+    if (rc == 0)
+        rc = keep_best(c, search, run, false);
+    else if (rc == 1)
+        rc = end_early(c, search, run);
+    th_search_free(search);
+    return rc;
+}
+
+static int run_map_workload(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_problem(s, &c->err) != 0)
+        return -1;
+    th_run_options run = {.stream = th_stream_single, .network = th_network_types[0]};
+    th_goal goal;
+    if (th_network_parse(c, MAP_NETWORK, &run) != 0 || th_stream_parse(c, MAP_STREAM, &run) != 0 ||
+        parse_goal(c, &goal) != 0)
+        return -1;
+    th_problem problem = {
+        .system = s->system,
+        .workload = s->workload,
+        .stream = run.stream,
+        .goal = goal,
+        .network = run.network,
+        .network_options = run.network_options,
+        .scripts = s->scripts,
+    };
+    th_search_options options = search_options(c);
+    if (th_call_has(c, MAP_CHECKPOINT) &&
+        (options.checkpoint == NULL || options.checkpoint[0] == '\0'))
+        return th_error_set(&c->err, "TCL-0263",
+                            "-checkpoint \"%.80s\": must be the name of a file",
+                            th_call_text(c, MAP_CHECKPOINT, ""));
+    if (options.checkpoint != NULL &&
+        th_session_make_folder_of(s, th_call_text(c, MAP_CHECKPOINT, ""), &c->err) != 0)
+        return -1;
+    if (options.steps > 0 &&
+        th_search_types[th_call_number(c, MAP_ALGORITHM, 0)] != th_search_find("h2h"))
+        return th_error_set(&c->err, "TCL-0225", "-steps: must stand beside -algorithm h2h");
+    th_mapping *start;
+    if (read_start(c, &start) != 0)
+        return -1;
+    options.start = start;
+    th_constraints *constraints;
+    int rc = read_constraints(c, &constraints);
+    problem.constraints = constraints;
+    if (rc == 0)
+        rc = set_stop_gap(c, &problem, &options);
+    if (rc == 0)
+        rc = search_and_keep(c, &problem, &options, &run);
+    th_constraints_free(constraints);
+    th_mapping_free(start);
+    return rc;
+}
+
+/* ---- select_mapping ---- */
+
+static int run_select_mapping(th_call *c)
+{
+    th_session *s = c->session;
+    char digest[20];
+    int number;
+    if (th_session_need_front(s, &c->err) != 0)
+        return -1;
+    int n = s->searched.front->n;
+    if (Tcl_GetIntFromObj(NULL, c->words[0], &number) != TCL_OK || number < 0 || number >= n)
+        return th_error_set(&c->err, "TCL-0257",
+                            "mapping \"%.40s\": must be an integer from 0 to %d",
+                            th_call_word(c, 0), n - 1);
+    if (th_session_select(s, number, &c->err) != 0)
+        return -1;
+    th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
+    return 0;
+}
+
+/* ---- write_mapping ---- */
+
+static int run_write_mapping(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_mapping(s, &c->err) != 0)
+        return -1;
+    th_strbuf text = TH_STRBUF_INIT;
+    th_mapping_write(s->mapping, s->system, s->workload, &text);
+    int rc = text.failed ? th_error_no_memory(&c->err)
+                         : th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
+    th_strbuf_clear(&text);
+    if (rc == 0)
+        th_call_return_text(c, th_call_word(c, 0));
+    return rc;
+}
+
+const th_command th_map_commands[] = {
+    {"map_workload", GROUP, "", 0, 0, map_options,
+     "search for a good mapping of the workload on the system",
+     "Returns the value of the objective for the best mapping, simulated like any run, and keeps "
+     "the mapping. The same seed and options give the same mapping on any number of threads. The "
+     "stream options and the network hold for run too. Ctrl-C ends the search: the session has the "
+     "best mapping found so far, and a message says which -evaluations gives it again. With "
+     "-checkpoint a search that ended for whatever reason, killed or out of disk, goes on when the "
+     "same command is given again, to the same result; another number of evaluations or threads "
+     "may "
+     "be given then.",
+     .run = run_map_workload, .not_while_running = true},
+    {"select_mapping", GROUP, "N", 1, 1, NULL,
+     "take another mapping of the Pareto front that was found",
+     "N counts from 0, as report_search -pareto lists them. The front stays, the run is dropped. "
+     "Returns the mapping's digest.",
+     .run = run_select_mapping, .not_while_running = true},
+    {"write_mapping", GROUP, "FILE", 1, 1, NULL,
+     "write the mapping to a file that read_mapping takes",
+     "Folders that are missing on the way are made. Returns FILE.", .run = run_write_mapping},
+    {.name = NULL},
+};

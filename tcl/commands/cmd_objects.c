@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_objects.c - get_accels, get_links, get_nodes, get_layers, get_tasks, get_property. */
+#include <config.h>
+#include <ctype.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "tcl/objects/comparison.h"
+#include "tcl/objects/condition.h"
+#include "report/session/interrupt.h"
+#include "report/objects/objects.h"
+
+#define GROUP "objects"
+
+enum { GET_FILTER, GET_OF, GET_QUIET };
+
+static const th_option get_options[] = {
+    [GET_FILTER] = {"-filter", TH_OPTION_TEXT, "{ATTRIBUTE OP LITERAL}",
+                    "Only objects for which this holds; OP is == != < <= > >= or =~ (glob "
+                    "pattern). Several are joined by "
+                    "&& || ! ( ), as in the conditions of breakpoints."},
+    [GET_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only objects that touch one of these."},
+    [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL,
+                   "No error if nothing matches, a pattern or all of them."},
+    {.name = NULL},
+};
+
+/* ---- -filter ---- */
+
+typedef struct th_filter {
+    bool is_on;
+    th_condition *condition; /* NULL: one comparison, as a list of three words */
+    int attribute;
+    th_operator operator;
+    th_quantity literal; /* its text belongs to the words of the call */
+} th_filter;
+
+static int parse_operator(const char *text, th_operator *out, th_error *err)
+{
+    for (int i = 0; th_operator_names[i] != NULL; i++)
+        if (strcmp(th_operator_names[i], text) == 0) {
+            *out = (th_operator)i;
+            return 0;
+        }
+    return th_error_unknown(err, "TCL-0080", "-filter: operator", text, th_operator_names);
+}
+
+/* Words of Tcl, so that [list design == $name] says what it says for any name. */
+static int parse_comparison(th_call *c, th_class class, Tcl_Obj *const *words, th_filter *out)
+{
+    th_error e;
+    out->attribute = th_attribute_find(class, Tcl_GetString(words[0]), &c->err);
+    if (out->attribute < 0 ||
+        parse_operator(Tcl_GetString(words[1]), &out->operator, & c->err) != 0)
+        return -1;
+    const th_attribute *a = &th_attributes_of(class)[out->attribute];
+    if (th_literal_parse(a, out->operator, Tcl_GetString(words[2]), &out->literal, &e) != 0)
+        return th_call_blame(c, "-filter", &e);
+    return 0;
+}
+
+static int parse_filter(th_call *c, th_class class, th_filter *out)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    const char *text = th_call_text(c, GET_FILTER, "");
+    *out = (th_filter){.is_on = th_call_has(c, GET_FILTER)};
+    if (!out->is_on)
+        return 0;
+    bool is_list = Tcl_ListObjGetElements(NULL, c->option[GET_FILTER].word, &n, &words) == TCL_OK;
+    if (is_list && n < 3 && strpbrk(text, "=<>") == NULL)
+        return th_error_set(&c->err, "TCL-0081", "-filter \"%s\": must be {ATTRIBUTE OP LITERAL}",
+                            text);
+    if (is_list && n == 3 && strpbrk(Tcl_GetString(words[0]), "!(") == NULL)
+        return parse_comparison(c, class, words, out);
+    th_error e;
+    out->condition = th_condition_compile_of(c->session, class, text, &e);
+    return out->condition != NULL ? 0 : th_call_blame(c, "-filter", &e);
+}
+
+/* ---- -of ---- */
+
+typedef struct th_objects {
+    bool is_on;
+    th_object *all;
+    int n;
+} th_objects;
+
+static int parse_of(th_call *c, th_objects *out)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    *out = (th_objects){.is_on = th_call_has(c, GET_OF)};
+    if (!out->is_on)
+        return 0;
+    if (Tcl_ListObjGetElements(NULL, c->option[GET_OF].word, &n, &words) != TCL_OK)
+        return th_error_set(&c->err, "TCL-0082", "-of \"%s\": must be a list of objects",
+                            th_call_text(c, GET_OF, ""));
+    out->all = th_alloc_array((size_t)n + 1, sizeof *out->all);
+    if (out->all == NULL)
+        return th_error_no_memory(&c->err);
+    for (; out->n < n; out->n++)
+        if (th_object_parse(c->session, Tcl_GetString(words[out->n]), &out->all[out->n], &c->err) !=
+            0) {
+            th_free(out->all);
+            return -1;
+        }
+    return 0;
+}
+
+static bool touches_any(th_session *s, th_object o, const th_objects *of)
+{
+    for (int i = 0; i < of->n; i++)
+        if (th_objects_touch(s, o, of->all[i]))
+            return true;
+    return !of->is_on;
+}
+
+/* ---- patterns ---- */
+
+/* The words of the call, and the elements of those that are lists; no name has blanks in it. Lists
+ * may be long, so names are looked up, and only what is no name is held against every object. */
+typedef struct th_patterns {
+    Tcl_Obj *list;
+    Tcl_Obj **all;
+    Tcl_Size n, n_open;
+    Tcl_Size *open; /* those that are no names: their places */
+    bool *is_met;   /* by the name of an object, wanted or not */
+    bool *is_named; /* by object */
+} th_patterns;
+
+static void drop_patterns(th_patterns *p)
+{
+    th_free(p->open);
+    th_free(p->is_named);
+    th_free(p->is_met);
+    if (p->list != NULL)
+        Tcl_DecrRefCount(p->list);
+}
+
+/* The pattern without "accel/". */
+static const char *bare(const char *pattern, th_class class)
+{
+    size_t prefix = strlen(th_class_name(class));
+    return strncmp(pattern, th_class_name(class), prefix) == 0 && pattern[prefix] == '/'
+               ? pattern + prefix + 1
+               : pattern;
+}
+
+/* A task is also found by the name of its layer, which may be a number too. */
+static bool is_layer_of_tasks(const th_session *s, th_class class, const char *name)
+{
+    return class == TH_CLASS_TASK && s->workload != NULL &&
+           th_object_find(s, TH_CLASS_LAYER, name) >= 0;
+}
+
+static int look_up_names(th_call *c, th_class class, th_patterns *p)
+{
+    p->open = th_alloc_array((size_t)p->n + 1, sizeof *p->open);
+    p->is_met = th_alloc_zero((size_t)p->n + 1, sizeof *p->is_met);
+    p->is_named = th_alloc_zero((size_t)th_class_count(c->session, class) + 1, sizeof *p->is_named);
+    if (p->open == NULL || p->is_met == NULL || p->is_named == NULL)
+        return th_error_no_memory(&c->err);
+    for (Tcl_Size i = 0; i < p->n; i++) {
+        const char *name = bare(Tcl_GetString(p->all[i]), class);
+        int32_t index = th_object_find(c->session, class, name);
+        if (index >= 0)
+            p->is_named[index] = p->is_met[i] = true;
+        if (index < 0 || is_layer_of_tasks(c->session, class, name))
+            p->open[p->n_open++] = i;
+    }
+    return 0;
+}
+
+static int take_patterns(th_call *c, th_class class, th_patterns *out)
+{
+    *out = (th_patterns){.list = Tcl_NewListObj(0, NULL)};
+    Tcl_IncrRefCount(out->list);
+    for (int i = 0; i < c->n_words; i++) {
+        bool is_list = strpbrk(th_call_word(c, i), " \t\n") != NULL;
+        if (is_list && Tcl_ListObjAppendList(NULL, out->list, c->words[i]) != TCL_OK)
+            return th_error_set(&c->err, "TCL-0084",
+                                "\"%.100s\": must be a pattern, or a list of patterns",
+                                th_call_word(c, i));
+        if (!is_list)
+            Tcl_ListObjAppendElement(NULL, out->list, c->words[i]);
+    }
+    Tcl_ListObjGetElements(NULL, out->list, &out->n, &out->all);
+    return look_up_names(c, class, out);
+}
+
+static const char *task_layer(const th_session *s, th_object o)
+{
+    int32_t layer = o.class == TH_CLASS_TASK ? th_session_program(s)->tasks[o.index].layer : -1;
+    return layer >= 0 ? s->workload->layers[layer].name : NULL;
+}
+
+static bool matches(th_call *c, th_object o, th_patterns *p)
+{
+    bool does = p->n == 0 || p->is_named[o.index];
+    if (p->n_open == 0)
+        return does;
+    const char *name = th_object_short_name(c->session, o), *layer = task_layer(c->session, o);
+    for (Tcl_Size i = 0; i < p->n_open; i++) {
+        const char *pattern = bare(Tcl_GetString(p->all[p->open[i]]), o.class);
+        if (Tcl_StringMatch(name, pattern) || (layer != NULL && Tcl_StringMatch(layer, pattern)))
+            does = p->is_met[p->open[i]] = true;
+    }
+    return does;
+}
+
+/* A pattern that met no name: always -1. Tasks are asked for by number or by layer. */
+static int unmet(th_call *c, th_class class, const char *pattern)
+{
+    th_object o;
+    if (strpbrk(pattern, "*?[\\") != NULL)
+        return th_error_set(&c->err, "TCL-0085", "no %s matches \"%.100s\"; -quiet passes over it",
+                            th_class_name(class), pattern);
+    if (class == TH_CLASS_TASK &&
+        (c->session->workload == NULL || isdigit((unsigned char)*pattern)))
+        return th_object_parse_task(c->session, pattern, &o, &c->err);
+    return th_object_unknown(c->session, class == TH_CLASS_TASK ? TH_CLASS_LAYER : class, pattern,
+                             &c->err);
+}
+
+static int check_all_met(th_call *c, th_class class, const th_patterns *p)
+{
+    for (Tcl_Size i = 0; i < p->n; i++)
+        if (!p->is_met[i])
+            return unmet(c, class, bare(Tcl_GetString(p->all[i]), class));
+    return 0;
+}
+
+/* 1, 0, or -1 with c->err. */
+static int is_wanted(th_call *c, th_object o, th_patterns *patterns, const th_filter *filter,
+                     const th_objects *of)
+{
+    th_quantity value;
+    if (!matches(c, o, patterns) || !touches_any(c->session, o, of))
+        return 0;
+    if (!filter->is_on)
+        return 1;
+    if (filter->condition != NULL)
+        return th_condition_holds_of(filter->condition, c->session, o, &c->err);
+    if (th_attribute_get(c->session, o, filter->attribute, &value, &c->err) != 0)
+        return -1;
+    return th_comparison_holds(&value, filter->operator, & filter->literal);
+}
+
+typedef struct th_wanted {
+    th_patterns patterns;
+    th_filter filter;
+    th_objects of;
+} th_wanted;
+
+/* The names of what is wanted, appended. 0 or -1. */
+static int collect(th_call *c, th_class class, th_wanted *w, Tcl_Obj *names)
+{
+    int32_t n = th_class_count(c->session, class);
+    for (int32_t i = 0; i < n; i++) {
+        th_object o = {class, i};
+        int is = th_interrupt_is_pending() ? th_error_interrupted(&c->err, "nothing is returned")
+                                           : is_wanted(c, o, &w->patterns, &w->filter, &w->of);
+        if (is < 0)
+            return -1;
+        if (is == 1)
+            Tcl_ListObjAppendElement(NULL, names, th_object_name(c->session, o));
+    }
+    return 0;
+}
+
+static int return_wanted(th_call *c, th_class class, th_wanted *w)
+{
+    Tcl_Size found = 0;
+    Tcl_Obj *names = Tcl_NewListObj(0, NULL);
+    Tcl_IncrRefCount(names);
+    int rc = collect(c, class, w, names);
+    Tcl_ListObjLength(NULL, names, &found);
+    if (rc == 0 && !th_call_has(c, GET_QUIET))
+        rc = check_all_met(c, class, &w->patterns);
+    if (rc == 0 && found == 0 && !th_call_has(c, GET_QUIET))
+        rc = th_error_set(&c->err, "TCL-0083", "there is no such %s; -quiet gives an empty list",
+                          th_class_name(class));
+    if (rc == 0)
+        Tcl_SetObjResult(c->interp, names);
+    Tcl_DecrRefCount(names);
+    return rc;
+}
+
+static int get(th_call *c, th_class class)
+{
+    th_wanted w = {.filter.condition = NULL};
+    int rc = -1;
+    if (th_class_need(c->session, class, &c->err) == 0 && parse_filter(c, class, &w.filter) == 0 &&
+        parse_of(c, &w.of) == 0) {
+        rc = take_patterns(c, class, &w.patterns) == 0 ? return_wanted(c, class, &w) : -1;
+        drop_patterns(&w.patterns);
+        th_free(w.of.all);
+    }
+    th_condition_free(w.filter.condition);
+    return rc;
+}
+
+static int run_get_accels(th_call *c)
+{
+    return get(c, TH_CLASS_ACCEL);
+}
+
+static int run_get_links(th_call *c)
+{
+    return get(c, TH_CLASS_LINK);
+}
+
+static int run_get_nodes(th_call *c)
+{
+    return get(c, TH_CLASS_NODE);
+}
+
+static int run_get_layers(th_call *c)
+{
+    return get(c, TH_CLASS_LAYER);
+}
+
+static int run_get_tasks(th_call *c)
+{
+    return get(c, TH_CLASS_TASK);
+}
+
+/* ---- get_property, examine ---- */
+
+enum { PROPERTY_EXACT };
+
+static const th_option property_options[] = {
+    [PROPERTY_EXACT] = {"-exact", TH_OPTION_FLAG, NULL,
+                        "Numbers without units: ps, bytes, bits per second; shares of 1."},
+    {.name = NULL},
+};
+
+/* The attribute's value as scripts get it; absent: the empty string. */
+static Tcl_Obj *value_object(const th_call *c, const th_quantity *q)
+{
+    if (th_call_has(c, PROPERTY_EXACT) && !q->is_absent && q->kind != TH_KIND_TEXT)
+        return th_kind_is_real(q->kind) ? Tcl_NewDoubleObj(q->real) : Tcl_NewWideIntObj(q->whole);
+    th_strbuf text = TH_STRBUF_INIT;
+    if (!q->is_absent)
+        th_quantity_format(q, &text);
+    Tcl_Obj *value = Tcl_NewStringObj(text.text != NULL ? text.text : "", (int)text.length);
+    th_strbuf_clear(&text);
+    return value;
+}
+
+static int return_attribute(th_call *c, th_object o, const char *name)
+{
+    th_quantity value;
+    int attribute = th_attribute_find(o.class, name, &c->err);
+    if (attribute < 0 || th_attribute_get(c->session, o, attribute, &value, &c->err) != 0)
+        return -1;
+    Tcl_SetObjResult(c->interp, value_object(c, &value));
+    return 0;
+}
+
+static int return_all(th_call *c, th_object o)
+{
+    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
+    const th_attribute *attributes = th_attributes_of(o.class);
+    for (int i = 0; attributes[i].name != NULL; i++) {
+        th_quantity value;
+        if (th_attribute_get(c->session, o, i, &value, &c->err) != 0) {
+            Tcl_DecrRefCount(list);
+            return -1;
+        }
+        Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(attributes[i].name, -1));
+        Tcl_ListObjAppendElement(NULL, list, value_object(c, &value));
+    }
+    Tcl_SetObjResult(c->interp, list);
+    return 0;
+}
+
+static int run_get_property(th_call *c)
+{
+    th_object o;
+    if (th_object_parse(c->session, th_call_word(c, 0), &o, &c->err) != 0)
+        return -1;
+    return c->n_words == 1 ? return_all(c, o) : return_attribute(c, o, th_call_word(c, 1));
+}
+
+/* "link/3_4.1.bytes": names may hold dots, so the whole is tried as an object first. */
+static int run_examine(th_call *c)
+{
+    th_object o;
+    th_error whole_error;
+    const char *path = th_call_word(c, 0), *dot = strrchr(path, '.');
+    if (th_object_parse(c->session, path, &o, &whole_error) == 0)
+        return return_all(c, o);
+    if (dot == NULL) {
+        c->err = whole_error;
+        return -1;
+    }
+    Tcl_Obj *name = Tcl_NewStringObj(path, (int)(dot - path));
+    Tcl_IncrRefCount(name);
+    int rc = th_object_parse(c->session, Tcl_GetString(name), &o, &c->err);
+    Tcl_DecrRefCount(name);
+    return rc == 0 ? return_attribute(c, o, dot + 1) : -1;
+}
+
+#define GET_HELP                                                                                   \
+    "Patterns are glob patterns, with or without the class in front, or lists of them. Names "     \
+    "come in the order of "                                                                        \
+    "the system, "                                                                                 \
+    "workload or program. "
+
+const th_command th_object_commands[] = {
+    {"get_accels", GROUP, "?PATTERN ...?", 0, -1, get_options, "return accelerators by name",
+     GET_HELP, .run = run_get_accels},
+    {"get_links", GROUP, "?PATTERN ...?", 0, -1, get_options, "return links by name", GET_HELP,
+     .run = run_get_links},
+    {"get_nodes", GROUP, "?PATTERN ...?", 0, -1, get_options,
+     "return nodes by name: accelerators, hosts, switches", GET_HELP, .run = run_get_nodes},
+    {"get_layers", GROUP, "?PATTERN ...?", 0, -1, get_options, "return layers by name", GET_HELP,
+     .run = run_get_layers},
+    {"get_tasks", GROUP, "?PATTERN ...?", 0, -1, get_options,
+     "return tasks by number or by their layer",
+     GET_HELP "Needs a mapping; lowers it when nothing has run yet.", .run = run_get_tasks},
+    {"get_property", GROUP, "OBJECT ?ATTRIBUTE?", 1, 2, property_options,
+     "return an attribute of an object, or all of them",
+     "All of them are a list of names and values. Times, sizes and rates carry units, to six "
+     "digits. What is not "
+     "known yet is empty.",
+     .run = run_get_property},
+    {"examine", GROUP, "OBJECT.ATTRIBUTE", 1, 1, property_options,
+     "return what an object is doing now",
+     "As get_property, with the attribute as part of the path: \"examine accel/3.state\". Without "
+     "an attribute: all of "
+     "them.",
+     .run = run_examine},
+    {.name = NULL},
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_output.c - files for other programs: write_results, write_report. Traces are in cmd_trace.c.
+ */
+#include <config.h>
+#include "base/alloc.h"
+#include "report/html/html.h"
+#include "report/sections/sections.h"
+
+#define GROUP "output"
+
+/* ---- write_results ---- */
+
+/* Everything that is known: the mapping, the run if there is one, the saved runs. */
+static int add_sections(th_session *s, th_report *r, th_error *err)
+{
+    th_section_head(s, r, err);
+    if (s->mapping != NULL &&
+        (th_section_search(s, r, err) != 0 || th_section_sets(s, r, err) != 0 ||
+         th_section_layers(s, r, false, err) != 0 || th_section_memory(s, r, err) != 0))
+        return -1;
+    if (s->simulation != NULL && s->simulation->has_begun &&
+        (th_section_summary(s, r, err) != 0 || th_section_accels(s, r, err) != 0 ||
+         th_section_links(s, r, false, err) != 0 || th_section_collectives(s, r, err) != 0 ||
+         th_section_path(s, r, 0, err) != 0 || th_section_path_parts(s, r, err) != 0))
+        return -1;
+    if (s->mapping != NULL && s->simulation != NULL && s->simulation->has_begun &&
+        th_section_layer_figures(s, r, err) != 0)
+        return -1;
+    return s->n_runs > 0 ? th_section_saved(r, s->runs, (int)s->n_runs, err) : 0;
+}
+
+static int run_write_results(th_call *c)
+{
+    th_session *s = c->session;
+    if (s->mapping == NULL && s->made == NULL && s->n_runs == 0)
+        return th_error_set(&c->err, "TCL-0130",
+                            "nothing to write yet: map_workload or create_program, and run first");
+    th_report *r = th_report_new("results", "Results");
+    if (r == NULL)
+        return th_error_no_memory(&c->err);
+    th_strbuf text = TH_STRBUF_INIT;
+    int rc = add_sections(s, r, &c->err);
+    if (rc == 0)
+        rc = th_report_render(r, TH_FORMAT_JSON, &text, &c->err);
+    if (rc == 0)
+        rc = th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
+    if (rc == 0)
+        th_call_return_text(c, th_call_word(c, 0));
+    th_strbuf_clear(&text);
+    th_report_free(r);
+    return rc;
+}
+
+/* ---- write_report ---- */
+
+static int run_write_report(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
+    th_strbuf text = TH_STRBUF_INIT;
+    int rc = th_html_page(s, &text, &c->err);
+    if (rc == 0)
+        rc = th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
+    if (rc == 0)
+        th_call_return_text(c, th_call_word(c, 0));
+    th_strbuf_clear(&text);
+    return rc;
+}
+
+const th_command th_output_commands[] = {
+    {"write_report", GROUP, "FILE", 1, 1, NULL, "write the run as one HTML page",
+     "Summary, picture of the system with the load of its links, timeline, critical path, layers, "
+     "mapping, "
+     "accelerators, memory and search, in one file that needs no network and no other file. The "
+     "same run gives "
+     "the same bytes. Folders that are missing on the way are made. Returns FILE.",
+     .run = run_write_report, .after_interrupt = "nothing was written"},
+    {"write_results", GROUP, "FILE", 1, 1, NULL, "write all that is known as JSON",
+     "System, workload, search, mapping, memory, the figures of the run, its critical path, and "
+     "the saved runs; "
+     "units stand in the field names. Folders that are missing on the way are made. Returns FILE.",
+     .run = run_write_results, .after_interrupt = "nothing was written"},
+    {.name = NULL},
+};

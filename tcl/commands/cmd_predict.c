@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_predict.c - times of layers on GPUs, learned from measurements: read_measurements,
+ * train_predictor, write_predictor, read_predictor, predict_layer. What training is not shown is
+ * kept beside the predictor, for evaluate_predictor -held_out. */
+#include <config.h>
+#include <math.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "predictor/model/predictor.h"
+#include "tcl/files.h"
+#include "report/session/gpu_models.h"
+#include "tcl/report_call.h"
+#include "tcl/warning.h"
+
+#define GROUP "predict"
+
+static const char default_set[] = "measurements";
+static const double PS_PER_MS = 1e9;
+
+/* ---- devices ---- */
+
+/* Those known, and those of the file (NULL: none), into *out, which is the caller's to clear. 0 or
+ * -1. */
+static int read_gpus(th_call *c, Tcl_Obj *name, th_gpus *out)
+{
+    if (th_learned_need_gpus(c->session, &c->err) != 0)
+        return -1;
+    if (th_gpus_copy(out, &c->session->learned->gpus) != 0)
+        return th_error_no_memory(&c->err);
+    if (name == NULL)
+        return 0;
+    Tcl_Obj *path = th_file_find(c->session, &th_devices_file, name, &c->err);
+    int rc = path == NULL ? -1 : th_gpus_read(out, Tcl_FSGetNativePath(path), &c->err);
+    if (path != NULL)
+        Tcl_DecrRefCount(path);
+    if (rc != 0)
+        th_gpus_clear(out);
+    return rc;
+}
+
+/* ---- read_measurements ---- */
+
+enum {
+    READ_NAME,
+    READ_FORMAT,
+    READ_COLUMNS,
+    READ_UNITS,
+    READ_KIND,
+    READ_DEVICE,
+    READ_PHASE,
+    READ_DEVICES
+};
+
+static const char *format_name(int i)
+{
+    return th_measurement_formats[i];
+}
+
+static const char *unit_name(int i)
+{
+    return th_measurement_units[i];
+}
+
+static const char *kind_name(int i)
+{
+    return i < TH_N_OP_KINDS ? th_op_kind_name((th_op_kind)i) : NULL;
+}
+
+static const char *phase_name(int i)
+{
+    return i < TH_N_PHASES ? th_phase_name((th_phase)i) : NULL;
+}
+
+static const th_option read_options[] = {
+    [READ_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
+                   "What the rows are added to; \"measurements\" unless said."},
+    [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
+                     "How columns are called; auto (the default) looks at them.",
+                     .choice = format_name},
+    [READ_COLUMNS] =
+        {"-columns", TH_OPTION_TEXT, "{COLUMN MEANING ...}",
+         "Columns of other names, and what format tharsis calls them (time_ms, time_us, "
+         "batch, channels_in ...); \"-\": is not read."},
+    [READ_UNITS] = {"-units", TH_OPTION_CHOICE, "UNIT",
+                    "Of times, where the name of their column says none; ms unless said, and never "
+                    "guessed for format tharsis.",
+                    .choice = unit_name},
+    [READ_KIND] = {"-kind", TH_OPTION_CHOICE, "KIND", "Of all rows.", .choice = kind_name},
+    [READ_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "Of all rows."},
+    [READ_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "Of all rows: what was timed.",
+                    .choice = phase_name},
+    [READ_DEVICES] = {"-devices", TH_OPTION_TEXT, "FILE", "Descriptions of further GPUs."},
+    {.name = NULL},
+};
+
+static const char *choice_text(const th_call *c, int option, const char *(*name)(int))
+{
+    return th_call_has(c, option) ? name((int)c->option[option].number) : NULL;
+}
+
+/* Pairs into *out, which is the caller's to free; they live as long as the option's word. The
+ * number of pairs, or -1. */
+static int read_columns(th_call *c, const char ***out)
+{
+    Tcl_Obj **words = NULL;
+    Tcl_Size n = 0;
+    *out = NULL;
+    if (!th_call_has(c, READ_COLUMNS))
+        return 0;
+    if (Tcl_ListObjGetElements(NULL, c->option[READ_COLUMNS].word, &n, &words) != TCL_OK ||
+        n % 2 != 0)
+        return th_error_set(&c->err, "TCL-0320", "-columns \"%.60s\": must be a list of pairs",
+                            th_call_text(c, READ_COLUMNS, ""));
+    *out = th_alloc_array((size_t)n + 1, sizeof **out);
+    if (*out == NULL)
+        return th_error_no_memory(&c->err);
+    for (Tcl_Size i = 0; i < n; i++)
+        (*out)[i] = Tcl_GetString(words[i]);
+    return (int)(n / 2);
+}
+
+/* Rows of the file at path, with these GPUs known besides, into the set that is named. 0 or -1. */
+static int add_measurements(th_call *c, const char *path, const char *const *columns, int n_columns,
+                            const th_gpus *gpus)
+{
+    const th_measurement_source source = {
+        .path = path,
+        .format = choice_text(c, READ_FORMAT, format_name),
+        .kind = choice_text(c, READ_KIND, kind_name),
+        .device = th_call_text(c, READ_DEVICE, NULL),
+        .phase = choice_text(c, READ_PHASE, phase_name),
+        .columns = columns,
+        .n_columns = n_columns,
+        .units = choice_text(c, READ_UNITS, unit_name),
+    };
+    th_measurements *m =
+        th_learned_set(c->session->learned, th_call_text(c, READ_NAME, default_set), true, &c->err);
+    if (m == NULL || th_measurements_read(m, &source, gpus, &c->err) != 0)
+        return -1;
+    if (m->is_unended)
+        th_warn(c, "TCL-0362", "%s: its last line has no end: the file may be cut short", path);
+    Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj((Tcl_WideInt)m->n_rows));
+    return 0;
+}
+
+/* Descriptions of devices are kept only if the rows are. */
+static int run_read_measurements(th_call *c)
+{
+    const char **columns;
+    th_gpus gpus;
+    if (read_gpus(c, c->option[READ_DEVICES].word, &gpus) != 0)
+        return -1;
+    int n_columns = read_columns(c, &columns), rc = -1;
+    Tcl_Obj *path = n_columns < 0
+                        ? NULL
+                        : th_file_find(c->session, &th_measurements_file, c->words[0], &c->err);
+    if (path != NULL) {
+        rc = add_measurements(c, Tcl_FSGetNativePath(path), columns, n_columns, &gpus);
+        Tcl_DecrRefCount(path);
+    }
+    th_gpus dropped = gpus;
+    if (rc == 0) {
+        dropped = c->session->learned->gpus;
+        c->session->learned->gpus = gpus;
+    }
+    th_gpus_clear(&dropped);
+    th_free(columns);
+    return rc;
+}
+
+static const th_measurements *need_set(th_call *c, int option)
+{
+    return th_learned_set(c->session->learned, th_call_text(c, option, default_set), false,
+                          &c->err);
+}
+
+/* ---- train_predictor ---- */
+
+enum {
+    TRAIN_ON,
+    TRAIN_HELD_OUT,
+    TRAIN_WITHOUT,
+    TRAIN_SEED,
+    TRAIN_LEARNER,
+    TRAIN_THREADS,
+    TRAIN_CALIBRATE
+};
+
+#define CALIBRATE_OPTION                                                                           \
+    {                                                                                              \
+        "-calibrate", TH_OPTION_TEXT, "NAME",                                                      \
+            "Of measurements, some twenty of a kind and phase, of devices that training did not "  \
+            "meet, or met "                                                                        \
+            "behind another host."                                                                 \
+    }
+
+static const char *learner_name(int i)
+{
+    return i < TH_N_LEARNER_CHOICES ? th_learner_choice_of(i).name : NULL;
+}
+
+static const th_option train_options[] = {
+    [TRAIN_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
+    [TRAIN_HELD_OUT] = {"-held_out", TH_OPTION_INTEGER, "PERCENT",
+                        "Rows that are left out, for evaluate_predictor -held_out.", 0, 90},
+    [TRAIN_WITHOUT] = {"-without", TH_OPTION_TEXT, "{DEVICE ...}",
+                       "Devices whose rows are left out too, to see how a new one is predicted."},
+    [TRAIN_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
+                    "Of the rows that are left out, and of learning.", 0, INT64_MAX},
+    [TRAIN_LEARNER] =
+        {"-learner", TH_OPTION_CHOICE, "LEARNER",
+         "auto (the default) takes whichever, or whichever blend, cross-validation favours; "
+         "physics only the law and what is learned over it.",
+         .choice = learner_name},
+    [TRAIN_THREADS] =
+        {"-threads", TH_OPTION_INTEGER, "N",
+         "As many as there are processors unless said; the result does not depend on it.", 1, 64},
+    [TRAIN_CALIBRATE] = CALIBRATE_OPTION,
+    {.name = NULL},
+};
+
+static void return_models(th_call *c, const th_predictor *p)
+{
+    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
+    for (int i = 0; i < p->n_models; i++) {
+        Tcl_Obj *names[] = {Tcl_NewStringObj(th_op_kind_name(p->model[i].kind), -1),
+                            Tcl_NewStringObj(th_phase_name(p->model[i].phase), -1)};
+        Tcl_ListObjAppendElement(NULL, list, Tcl_NewListObj(2, names));
+    }
+    Tcl_SetObjResult(c->interp, list);
+}
+
+/* With the measurements that the option names, if it is there. p, or NULL and p is gone. */
+static th_predictor *calibrated(th_call *c, int option, th_predictor *p)
+{
+    if (p == NULL || !th_call_has(c, option))
+        return p;
+    const th_measurements *few = need_set(c, option);
+    if (few != NULL && th_predictor_calibrate(p, few, &c->err) == 0)
+        return p;
+    th_predictor_free(p);
+    return NULL;
+}
+
+/* Adds the device that the word names to *devices. 0 or -1. */
+static int add_without(th_call *c, const th_measurements *m, const char *word, th_strbuf *devices)
+{
+    const th_gpu *gpu = th_gpus_find(&c->session->learned->gpus, word);
+    const char *names[m->n_devices + 1];
+    for (int32_t i = 0; i < m->n_devices; i++)
+        names[i] = m->device[i].name;
+    names[m->n_devices] = NULL;
+    for (int32_t i = 0; gpu != NULL && i < m->n_devices; i++)
+        if (strcmp(names[i], gpu->name) == 0) {
+            th_strbuf_printf(devices, "%s%s\n", devices->length == 0 ? "\n" : "", names[i]);
+            return devices->failed ? th_error_no_memory(&c->err) : 0;
+        }
+    return th_error_unknown(&c->err, "TCL-0360", "-without: device", word, names);
+}
+
+/* Of the devices, for the caller to free; NULL if there are none. 0 or -1. */
+static int parse_without(th_call *c, const th_measurements *m, char **out)
+{
+    th_strbuf devices = TH_STRBUF_INIT;
+    Tcl_Obj **words = NULL;
+    Tcl_Size n = 0;
+    int rc = 0;
+    *out = NULL;
+    if (th_call_has(c, TRAIN_WITHOUT) &&
+        Tcl_ListObjGetElements(NULL, c->option[TRAIN_WITHOUT].word, &n, &words) != TCL_OK)
+        return th_error_set(&c->err, "TCL-0361", "-without \"%.60s\": must be a list of devices",
+                            th_call_text(c, TRAIN_WITHOUT, ""));
+    for (Tcl_Size i = 0; rc == 0 && i < n; i++)
+        rc = add_without(c, m, Tcl_GetString(words[i]), &devices);
+    if (rc == 0)
+        *out = devices.text;
+    else
+        th_strbuf_clear(&devices);
+    return rc;
+}
+
+static int run_train(th_call *c)
+{
+    const th_measurements *m = need_set(c, TRAIN_ON);
+    th_train_options o = th_train_defaults;
+    th_left_out without = {.percent = th_call_number(c, TRAIN_HELD_OUT, 0)};
+    size_t n;
+    if (m == NULL || parse_without(c, m, &without.devices) != 0)
+        return -1;
+    without.seed = o.seed = (uint64_t)th_call_number(c, TRAIN_SEED, 1);
+    o.learner = (int)th_call_number(c, TRAIN_LEARNER, TH_CHOICE_AUTO);
+    o.threads = (int)th_call_number(c, TRAIN_THREADS, 0);
+    size_t *rows = th_left_out_rows(&without, m, false, &n);
+    th_predictor *p = rows != NULL ? th_predictor_train(m, rows, n, &o, &c->err) : NULL;
+    if (rows == NULL)
+        th_error_no_memory(&c->err);
+    th_free(rows);
+    p = calibrated(c, TRAIN_CALIBRATE, p);
+    if (p == NULL) {
+        th_free(without.devices);
+        return -1;
+    }
+    th_learned_set_predictor(c->session->learned, p, without);
+    return_models(c, p);
+    return 0;
+}
+
+/* ---- files ---- */
+
+static int run_write(th_call *c)
+{
+    const th_predictor *p = th_learned_predictor(c->session->learned, &c->err);
+    th_strbuf text = TH_STRBUF_INIT;
+    if (p == NULL)
+        return -1;
+    th_predictor_write(p, &text);
+    int rc = text.failed
+                 ? th_error_no_memory(&c->err)
+                 : th_session_write_file(c->session, th_call_word(c, 0), false, &text, &c->err);
+    th_strbuf_clear(&text);
+    if (rc == 0)
+        th_call_return_text(c, th_call_word(c, 0));
+    return rc;
+}
+
+enum { READ_CALIBRATE };
+
+static const th_option read_predictor_options[] = {
+    [READ_CALIBRATE] = CALIBRATE_OPTION,
+    {.name = NULL},
+};
+
+static int run_read(th_call *c)
+{
+    Tcl_Obj *path = th_file_find(c->session, &th_predictor_file, c->words[0], &c->err);
+    if (path == NULL)
+        return -1;
+    th_predictor *p = th_predictor_read(Tcl_FSGetNativePath(path), &c->err);
+    Tcl_DecrRefCount(path);
+    p = calibrated(c, READ_CALIBRATE, p);
+    if (p == NULL)
+        return -1;
+    th_learned_set_predictor(c->session->learned, p, (th_left_out){.percent = 0});
+    return_models(c, p);
+    return 0;
+}
+
+/* ---- predict_layer ---- */
+
+enum { PREDICT_DEVICE, PREDICT_PHASE, PREDICT_INTERVAL };
+
+static const th_option predict_options[] = {
+    [PREDICT_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "The GPU.", .required = true},
+    [PREDICT_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "What is asked for; call unless said.",
+                       .choice = phase_name},
+    [PREDICT_INTERVAL] =
+        {"-interval", TH_OPTION_FLAG, NULL,
+         "Returns three times: the prediction, and what a tenth and nine tenths of "
+         "measurements will be below, by what was held out in training."},
+    {.name = NULL},
+};
+
+/* Words that set a field for both axes. */
+static const struct {
+    const char *name;
+    th_op_field h, w;
+} both[] = {
+    {"in_size", TH_OP_IN_H, TH_OP_IN_W},
+    {"kernel", TH_OP_KERNEL_H, TH_OP_KERNEL_W},
+    {"stride", TH_OP_STRIDE_H, TH_OP_STRIDE_W},
+    {"padding", TH_OP_PAD_H, TH_OP_PAD_W}, /* on each side */
+};
+
+static int unknown_field(th_call *c, const th_op *op, const char *name)
+{
+    const char *names[TH_N_OP_FIELDS + 5];
+    int n = 0;
+    for (int f = 0; f < TH_N_OP_FIELDS; f++)
+        if (th_op_has(op->kind, (th_op_field)f))
+            names[n++] = th_op_field_name((th_op_field)f);
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++)
+        if (th_op_has(op->kind, both[i].h))
+            names[n++] = both[i].name;
+    names[n] = NULL;
+    return th_error_unknown(&c->err, "TCL-0324", "field", name, names);
+}
+
+static int set_field(th_call *c, th_op *op, const char *name, const char *text)
+{
+    int h = -1, w = -1;
+    for (int f = 0; f < TH_N_OP_FIELDS; f++)
+        if (th_op_has(op->kind, (th_op_field)f) &&
+            strcmp(th_op_field_name((th_op_field)f), name) == 0)
+            h = w = f;
+    for (size_t i = 0; h < 0 && i < sizeof both / sizeof both[0]; i++)
+        if (th_op_has(op->kind, both[i].h) && strcmp(both[i].name, name) == 0) {
+            h = (int)both[i].h;
+            w = (int)both[i].w;
+        }
+    if (h < 0)
+        return unknown_field(c, op, name);
+    int32_t value = th_op_value((th_op_field)h, text);
+    if (value < 0 || value > INT32_MAX / 2)
+        return th_error_set(&c->err, "TCL-0325",
+                            "%s \"%.40s\": must be a whole number, 0 or more, or a word of it",
+                            name, text);
+    op->x[h] = op->x[w] = strcmp(name, "padding") == 0 ? 2 * value : value;
+    return 0;
+}
+
+/* KIND FIELD VALUE ...: what is not said is 1 where it must be something, else 0. */
+static int parse_op(th_call *c, th_op *op)
+{
+    static const th_op_field ones[] = {TH_OP_BATCH, TH_OP_STRIDE_H, TH_OP_STRIDE_W};
+    int kind = th_op_kind_find(th_call_word(c, 0));
+    if (kind < 0) {
+        const char *names[TH_N_OP_KINDS + 1] = {NULL};
+        for (int k = 0; k < TH_N_OP_KINDS; k++)
+            names[k] = th_op_kind_name((th_op_kind)k);
+        return th_error_unknown(&c->err, "TCL-0326", "kind", th_call_word(c, 0), names);
+    }
+    if (c->n_words % 2 == 0)
+        return th_error_set(&c->err, "TCL-0327", "\"%.40s\": must have a value behind it",
+                            th_call_word(c, c->n_words - 1));
+    *op = (th_op){.kind = (th_op_kind)kind};
+    for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++)
+        if (th_op_has(op->kind, ones[i]))
+            op->x[ones[i]] = 1;
+    for (int i = 1; i < c->n_words; i += 2)
+        if (set_field(c, op, th_call_word(c, i), th_call_word(c, i + 1)) != 0)
+            return -1;
+    return th_op_check(op, &c->err);
+}
+
+static void return_interval(th_call *c, const th_estimate *e)
+{
+    const double ms[] = {e->ms, e->low_ms, e->high_ms};
+    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
+    for (size_t i = 0; i < sizeof ms / sizeof ms[0]; i++) {
+        char text[64];
+        th_format_time(llround(ms[i] * PS_PER_MS), text, sizeof text);
+        Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(text, -1));
+    }
+    Tcl_SetObjResult(c->interp, list);
+}
+
+static int run_predict_layer(th_call *c)
+{
+    const th_predictor *p = th_learned_predictor(c->session->learned, &c->err);
+    th_op op;
+    char why[200];
+    if (p == NULL || parse_op(c, &op) != 0)
+        return -1;
+    th_phase phase = (th_phase)th_call_number(c, PREDICT_PHASE, TH_PHASE_CALL);
+    const th_gpu *gpu =
+        th_learned_gpu(c->session, "-device", th_call_text(c, PREDICT_DEVICE, ""), &c->err);
+    if (gpu == NULL)
+        return -1;
+    const th_layer_model *m = th_predictor_find(p, op.kind, phase);
+    if (m == NULL)
+        return th_error_set(&c->err, "TCL-0329", "%s, %s: the predictor was not trained on it",
+                            th_op_kind_name(op.kind), th_phase_name(phase));
+    if (th_layer_model_is_outside(m, &op, gpu, why, sizeof why))
+        th_warn(c, "TCL-0330", "%s", why);
+    th_estimate e = th_layer_model_estimate(m, &op, gpu);
+    if (th_call_has(c, PREDICT_INTERVAL))
+        return_interval(c, &e);
+    else
+        th_call_return_time(c, llround(e.ms * PS_PER_MS));
+    return 0;
+}
+
+const th_command th_predict_commands[] = {
+    {"read_measurements", GROUP, "FILE", 1, 1, read_options,
+     "read measured times of layers on GPUs",
+     "Adds the rows of a file of comma-separated values, plain or packed by xz or gzip, and "
+     "returns how many "
+     "there are then. A device is known by its name or by other names of it; further ones are "
+     "described by "
+     "-devices.",
+     .run = run_read_measurements},
+    {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",
+     "A model for each kind of layer and phase that was measured: the learners, from a roofline to "
+     "a law "
+     "of additive terms with boosted trees over it, that cross-validation favours, for the devices "
+     "of "
+     "training and for others. Returns the kinds and phases; evaluate_predictor -learners shows "
+     "the choice.",
+     .run = run_train, .not_while_running = true},
+    {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor into a file", NULL,
+     .run = run_write},
+    {"read_predictor", GROUP, "FILE", 1, 1, read_predictor_options, "read a predictor from a file",
+     "A file of another version, or one that was changed by hand, is refused. Returns the kinds "
+     "and phases.",
+     .run = run_read},
+    {"predict_layer", GROUP, "KIND ?FIELD VALUE ...?", 1, -1, predict_options,
+     "predict the time of a layer on a GPU",
+     "Fields are those of format tharsis (batch, rows, in_h, in_w, channels_in, channels_out, "
+     "kernel_h, kernel_w, "
+     "stride_h, stride_w, pad_h, pad_w, bias, activation, function, optimizer), and in_size, "
+     "kernel, stride, padding "
+     "for both axes. Numbers outside those of training give a warning.",
+     .run = run_predict_layer},
+    {.name = NULL},
+};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_program.c - programs made by hand: create_program, add_transfer.
+ *   create_program -> add_transfer* -> run
+ * What a task is told is checked whole before the program grows by it. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "report/objects/objects.h"
+#include "tcl/program_options.h"
+
+#define GROUP "program"
+
+/* ---- create_program ---- */
+
+static int run_create_program(th_call *c)
+{
+    enum { NAME_MAX_BYTES = 200 };
+    th_session *s = c->session;
+    const char *name = th_call_word(c, 0);
+    if (th_session_need_system(s, &c->err) != 0 || th_session_need_no_trace(s, &c->err) != 0)
+        return -1;
+    if (name[0] == '\0' || strlen(name) > NAME_MAX_BYTES || strpbrk(name, "\r\n") != NULL)
+        return th_error_set(&c->err, "TCL-0159",
+                            "\"%.40s\": the name of a program must be one line of 1 to %d bytes",
+                            name, NAME_MAX_BYTES);
+    th_made *made = th_made_new(name, &c->err);
+    if (made == NULL)
+        return -1;
+    th_session_set_made(s, made);
+    th_call_return_text(c, name);
+    return 0;
+}
+
+/* ---- what all tasks are told ---- */
+
+static int parse_after(th_call *c, int option, th_timing *out)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (!th_call_has(c, option))
+        return 0;
+    if (Tcl_ListObjGetElements(NULL, c->option[option].word, &n, &words) != TCL_OK)
+        return th_error_set(&c->err, "TCL-0160", "-after \"%.100s\": must be a list of tasks",
+                            th_call_text(c, option, ""));
+    out->after = th_alloc_array((size_t)n + 1, sizeof *out->after);
+    if (out->after == NULL)
+        return th_error_no_memory(&c->err);
+    for (; out->n_after < n; out->n_after++) {
+        th_object o;
+        if (th_object_parse(c->session, Tcl_GetString(words[out->n_after]), &o, &c->err) != 0)
+            return th_call_blame(c, "-after", &c->err);
+        if (o.class != TH_CLASS_TASK)
+            return th_error_set(&c->err, "TCL-0161", "-after \"%s\": must be a task",
+                                Tcl_GetString(words[out->n_after]));
+        out->after[out->n_after] = o.index;
+    }
+    return 0;
+}
+
+int th_timing_parse(th_call *c, int first, th_timing *out)
+{
+    *out = (th_timing){
+        .at_ps = th_call_number(c, first + TH_TIMING_AT, 0),
+        .delay_ps = th_call_number(c, first + TH_TIMING_DELAY, 0),
+    };
+    if (parse_after(c, first + TH_TIMING_AFTER, out) == 0)
+        return 0;
+    th_free(out->after);
+    out->after = NULL;
+    return -1;
+}
+
+int th_size_check(th_call *c, const char *option, int64_t bytes)
+{
+    if (bytes <= TH_MADE_BYTES_MAX)
+        return 0;
+    char limit[64];
+    return th_error_set(&c->err, "TCL-0162", "%s: must be at most %s", option,
+                        th_format_bytes(TH_MADE_BYTES_MAX, limit, sizeof limit));
+}
+
+int th_call_add_task(th_call *c, const th_made_task *t)
+{
+    int32_t number = th_made_add(c->session->made, t, &c->err);
+    if (number < 0)
+        return -1;
+    Tcl_SetObjResult(c->interp, th_object_name(c->session, (th_object){TH_CLASS_TASK, number}));
+    return 0;
+}
+
+/* ---- add_transfer ---- */
+
+enum { TRANSFER_FROM, TRANSFER_TO, TRANSFER_BYTES, TRANSFER_TIMING };
+
+static const th_option transfer_options[] = {
+    [TRANSFER_FROM] = {"-from", TH_OPTION_TEXT, "NODE", "The sender: 0, accel/0, node/host.",
+                       .required = true},
+    [TRANSFER_TO] = {"-to", TH_OPTION_TEXT, "NODE", "The receiver, another node.",
+                     .required = true},
+    [TRANSFER_BYTES] = {"-bytes", TH_OPTION_BYTES, "SIZE",
+                        "0 takes the latencies of the route alone.", .required = true},
+    TH_TIMING_OPTIONS(TRANSFER_TIMING),
+    {.name = NULL},
+};
+
+static int parse_node(th_call *c, int option)
+{
+    int node = th_node_parse(c->session, th_call_text(c, option, ""), &c->err);
+    return node >= 0 ? node : th_call_blame(c, transfer_options[option].name, &c->err);
+}
+
+/* The checks of a transfer, all but those of its timing. */
+static int parse_transfer(th_call *c, th_task *out)
+{
+    int from = parse_node(c, TRANSFER_FROM), to = from >= 0 ? parse_node(c, TRANSFER_TO) : -1;
+    int64_t bytes = th_call_number(c, TRANSFER_BYTES, 0);
+    if (from < 0 || to < 0 || th_size_check(c, "-bytes", bytes) != 0)
+        return -1;
+    if (from == to)
+        return th_error_set(&c->err, "TCL-0163",
+                            "-from and -to are both \"%s\": nothing would cross a link",
+                            c->session->system->nodes[from].name);
+    *out = (th_task){.kind = TH_TASK_TRANSFER,
+                     .node = from,
+                     .peer = to,
+                     .work = -1,
+                     .bytes = bytes,
+                     .layer = -1};
+    return 0;
+}
+
+static int run_add_transfer(th_call *c)
+{
+    th_made_task t = {.collective = NULL};
+    th_timing timing;
+    if (th_session_open_made(c->session, &c->err) != 0 || parse_transfer(c, &t.task) != 0 ||
+        th_timing_parse(c, TRANSFER_TIMING, &timing) != 0)
+        return -1;
+    t.task.release_ps = timing.at_ps;
+    t.task.delay_ps = timing.delay_ps;
+    t.after = timing.after;
+    t.n_after = timing.n_after;
+    int rc = th_call_add_task(c, &t);
+    th_free(timing.after);
+    return rc;
+}
+
+const th_command th_program_commands[] = {
+    {"create_program", GROUP, "NAME", 1, 1, NULL,
+     "begin a program made by hand, in place of a mapping",
+     "Needs only a system. add_transfer and add_collective fill it; run and the reports take it "
+     "as they take a mapping. Workload, mapping and run before are dropped; a new system or "
+     "workload drops the "
+     "program. Returns NAME.",
+     .run = run_create_program, .not_while_running = true},
+    {"add_transfer", GROUP, "", 0, 0, transfer_options, "add a transfer to the program",
+     "Returns task/N. Refused once the program has begun to run, until restart.",
+     .run = run_add_transfer, .not_while_running = true},
+    {.name = NULL},
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_property.c - report_property: attributes of objects, their values and what they mean. */
+#include <config.h>
+#include "base/alloc.h"
+#include "report/objects/objects.h"
+#include "tcl/report_call.h"
+
+#define GROUP "objects"
+
+static const th_option property_options[] = {TABLE_OPTIONS, {.name = NULL}};
+
+/* One object needs no column of its own, in text. */
+static const th_column one_column[] = {{"object", NULL, TH_KIND_TEXT},
+                                       {"attribute", "attribute", TH_KIND_TEXT},
+                                       {"value", "value", TH_KIND_TEXT},
+                                       {"meaning", "meaning", TH_KIND_TEXT},
+                                       {NULL, NULL, TH_KIND_TEXT}};
+static const th_column many_columns[] = {{"object", "object", TH_KIND_TEXT},
+                                         {"attribute", "attribute", TH_KIND_TEXT},
+                                         {"value", "value", TH_KIND_TEXT},
+                                         {"meaning", "meaning", TH_KIND_TEXT},
+                                         {NULL, NULL, TH_KIND_TEXT}};
+
+static int add_attribute(th_call *c, th_table *t, th_object o, int attribute)
+{
+    const th_attribute *a = &th_attributes_of(o.class)[attribute];
+    th_quantity value;
+    th_strbuf text = TH_STRBUF_INIT;
+    if (th_attribute_get(c->session, o, attribute, &value, &c->err) != 0)
+        return -1;
+    th_quantity_format(&value, &text);
+    Tcl_Obj *name = th_object_name(c->session, o);
+    Tcl_IncrRefCount(name);
+    const th_quantity cells[] = {th_text(Tcl_GetString(name)), th_text(a->name),
+                                 th_text(text.text != NULL ? text.text : ""), th_text(a->help)};
+    th_table_row(t, cells);
+    Tcl_DecrRefCount(name);
+    int rc = text.failed ? th_error_no_memory(&c->err) : 0;
+    th_strbuf_clear(&text);
+    return rc;
+}
+
+static int add_object(th_call *c, th_table *t, const char *name)
+{
+    th_object o;
+    if (th_object_parse(c->session, name, &o, &c->err) != 0)
+        return -1;
+    for (int i = 0; th_attributes_of(o.class)[i].name != NULL; i++)
+        if (add_attribute(c, t, o, i) != 0)
+            return -1;
+    return 0;
+}
+
+static int run_report_property(th_call *c)
+{
+    Tcl_Obj **names;
+    Tcl_Size n;
+    if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &names) != TCL_OK || n < 1)
+        return th_error_set(&c->err, "TCL-0615", "\"%s\": must be a list of at least one object",
+                            th_call_word(c, 0));
+    th_report *r = th_report_of_call(c, "property", "Properties");
+    if (r == NULL)
+        return -1;
+    const char *title = n == 1 ? th_report_printf(r, "%s", Tcl_GetString(names[0])) : NULL;
+    th_table *t = th_report_table(r, "properties", title, n == 1 ? one_column : many_columns);
+    int failed = 0;
+    for (Tcl_Size i = 0; i < n && failed == 0; i++)
+        failed = add_object(c, t, Tcl_GetString(names[i]));
+    return th_report_finish(c, r, failed, t);
+}
+
+const th_command th_property_commands[] = {
+    {"report_property", GROUP, "OBJECTS", 1, 1, property_options, "print the attributes of objects",
+     "Their values now, as get_property returns them, and what they mean. - is not known yet.",
+     .run = run_report_property, .is_report = true},
+    {.name = NULL},
+};

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_report_map.c - report_mapping, report_search, report_bounds: what was mapped, how it was
+ * found, and what no mapping can beat. */
+#include <config.h>
+#include "tcl/report_call.h"
+#include "report/sections/sections.h"
+
+#define GROUP "report"
+
+/* ---- report_search ---- */
+
+enum { SEARCH_CONVERGENCE = REPORT_N_OPTIONS, SEARCH_PARETO, SEARCH_TIMING };
+
+static const th_option search_report_options[] = {
+    TABLE_OPTIONS,
+    [SEARCH_CONVERGENCE] = {"-convergence", TH_OPTION_FLAG, NULL,
+                            "Every best so far, and the evaluation that found it."},
+    [SEARCH_PARETO] = {"-pareto", TH_OPTION_FLAG, NULL,
+                       "The Pareto front that was found, by its first objective."},
+    [SEARCH_TIMING] =
+        {"-timing", TH_OPTION_FLAG, NULL,
+         "How long the search took, its evaluations per second, and how many of the segments that "
+         "makespans are put together from were known: differs from run to run."},
+    {.name = NULL},
+};
+
+/* What -convergence and -pareto show must be there. */
+static int check_search_report(th_call *c)
+{
+    const th_session *s = c->session;
+    bool is_table = th_call_has(c, SEARCH_CONVERGENCE) || th_call_has(c, SEARCH_PARETO);
+    if (is_table + th_call_has(c, SEARCH_TIMING) > 1 ||
+        (th_call_has(c, SEARCH_CONVERGENCE) && th_call_has(c, SEARCH_PARETO)))
+        return th_error_set(&c->err, "TCL-0258",
+                            "-convergence, -pareto, -timing: one of them at a time");
+    if (th_call_has(c, SEARCH_PARETO) && th_session_need_front(c->session, &c->err) != 0)
+        return -1;
+    if (th_call_has(c, SEARCH_CONVERGENCE) && s->searched.type == NULL)
+        return th_error_set(&c->err, "TCL-0259", "-convergence: the mapping was read from a file");
+    if (!is_table && (th_call_has(c, REPORT_LIMIT) || th_call_has(c, REPORT_SORT_BY)))
+        return th_error_set(&c->err, "TCL-0260",
+                            "-limit, -sort_by: are for -convergence and -pareto");
+    return 0;
+}
+
+static int run_report_search(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_mapping(s, &c->err) != 0 || check_search_report(c) != 0)
+        return -1;
+    th_report *r = th_report_of_call(c, "search", "Search");
+    if (r == NULL)
+        return -1;
+    int rc = th_call_has(c, SEARCH_CONVERGENCE) ? th_section_convergence(s, r, &c->err)
+             : th_call_has(c, SEARCH_PARETO)    ? th_section_front(s, r, &c->err)
+             : th_call_has(c, SEARCH_TIMING)    ? th_section_search_timing(s, r, &c->err)
+                                                : th_section_search(s, r, &c->err);
+    return th_report_finish(c, r, rc, r->first);
+}
+
+/* ---- report_mapping ---- */
+
+enum { MAPPING_ALTERNATIVES = REPORT_N_OPTIONS };
+
+static const th_option mapping_options[] = {
+    TABLE_OPTIONS,
+    [MAPPING_ALTERNATIVES] = {"-alternatives", TH_OPTION_FLAG, NULL,
+                              "What each layer on the array could have taken instead, in the place "
+                              "of the layers."},
+    {.name = NULL},
+};
+
+/* -sort_by arranges the shards, -limit the designs too. */
+static int report_alternatives(th_call *c, th_report *r)
+{
+    int rc = th_section_sets(c->session, r, &c->err);
+    if (rc == 0)
+        rc = th_section_alternatives(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
+    if (rc == 0 && th_call_has(c, REPORT_LIMIT))
+        th_table_limit(r->first->next, c->option[REPORT_LIMIT].number);
+    return th_report_finish(c, r, rc, rc == 0 ? r->first->next->next : NULL);
+}
+
+static int run_report_mapping(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_mapping(s, &c->err) != 0)
+        return -1;
+    th_report *r = th_report_of_call(c, "mapping", "Mapping");
+    if (r == NULL)
+        return -1;
+    if (th_call_has(c, MAPPING_ALTERNATIVES))
+        return report_alternatives(c, r);
+    bool is_folded = th_report_format(c) == TH_FORMAT_TEXT && !th_call_has(c, REPORT_SORT_BY);
+    int rc = th_section_sets(s, r, &c->err);
+    if (rc == 0)
+        rc = th_section_layers(s, r, is_folded, &c->err);
+    return th_report_finish(c, r, rc, rc == 0 ? r->first->next : NULL);
+}
+
+/* ---- report_bounds ---- */
+
+static const th_option bounds_options[] = {TABLE_OPTIONS, {.name = NULL}};
+
+static int run_report_bounds(th_call *c)
+{
+    if (th_session_need_problem(c->session, &c->err) != 0)
+        return -1;
+    th_report *r = th_report_of_call(c, "bounds", "Lower bounds");
+    if (r == NULL)
+        return -1;
+    int rc = th_section_bounds(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
+    return th_report_finish(c, r, rc, r->first);
+}
+
+const th_command th_report_map_commands[] = {
+    {"report_mapping", GROUP, "", 0, 0, mapping_options,
+     "print sets, designs, and how each layer is sharded",
+     "In text, neighbouring layers with the same set, strategy and extents of the output share a "
+     "line. The shard is "
+     "the largest that one accelerator has (over the layers of a line: the largest of each "
+     "extent); extents of 1 are "
+     "left out. With -alternatives, for each layer that runs on the array: its time alone on its "
+     "set, "
+     "as it is and by the quickest strategy under every design that the set could take; and the "
+     "best "
+     "exclusive shards (ES), which rotate nothing: of a layer that rotates, those with which the "
+     "whole "
+     "run would be shortest. What rotates, the largest piece that travels in a phase, and the "
+     "change of "
+     "the run with those in its place say what the rotation buys (+) or costs (-); where none fit, "
+     "why. "
+     "Times alone are estimates that seeds go by; runs are simulated.",
+     .run = run_report_mapping, .is_report = true},
+    {"report_search", GROUP, "", 0, 0, search_report_options, "print how the mapping was found",
+     "All of it is under the network and stream of map_workload; where the run has others, the "
+     "line "
+     "searched under says which.",
+     .run = run_report_search, .is_report = true},
+    {"report_bounds", GROUP, "", 0, 0, bounds_options,
+     "print what no mapping can beat, and the gap to it",
+     "Lower bounds on the time to the end, proven for every mapping of the workload on the system: "
+     "all "
+     "accelerators at work together, each task where it is quickest (compute); the bytes of all "
+     "tasks "
+     "through all DRAMs (memory); input and output over the links of the hosts (cut); layers that "
+     "follow each other, each split as it is quickest (critical path). Of a stream also the time "
+     "per "
+     "input in the long run. Stream, network and clocks are those of the run, and the gap is its "
+     "time over "
+     "the bound, less one; before a run, those of the run to come, and the gap of the mapping. A "
+     "second "
+     "table names the layers that a bound says nothing of, or not for all mappings, and why.",
+     .run = run_report_bounds, .is_report = true},
+    {.name = NULL},
+};

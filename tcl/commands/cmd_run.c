@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_run.c - run, step, now, restart, stop, save_run.
+ *   run: options -> simulation -> (advance to the next breakpoint -> its script)* -> why it stopped
+ * The machine moves in slices of a few thousand events; between them timers are served and the
+ * progress line is shown. Ctrl-C is asked for there, and by the machine inside a slice that moves
+ * much. A slice never changes a result: the machine stops between two events. */
+#include <config.h>
+#include <stdio.h>
+#include "base/alloc.h"
+#include "tcl/objects/breakpoint.h"
+#include "report/session/property_events.h"
+#include "tcl/options.h"
+#include "report/session/progress.h"
+#include "report/session/saved_run.h"
+#include "tcl/warning.h"
+#include "tcl/probes.h"
+
+#define GROUP "simulate"
+
+enum { SLICE_EVENTS = 4096, NAME_MAX_BYTES = 200 };
+static const th_time first_slice_ps = 1000000; /* 1 us */
+
+typedef enum {
+    WHY_DONE,
+    WHY_UNTIL,
+    WHY_BREAKPOINT,
+    WHY_INTERRUPTED,
+    WHY_STOPPED,
+    WHY_FAILED
+} th_why;
+
+/* One call of run or step. */
+typedef struct th_drive {
+    th_call *call;
+    th_session *session;
+    th_simulation *sim;
+    th_progress progress;
+    char stopped_by[NAME_MAX_BYTES]; /* the breakpoint */
+} th_drive;
+
+/* ---- moving the machine ---- */
+
+static void show_progress(th_drive *d)
+{
+    char now[64];
+    double rate = (double)th_machine_events(d->sim->machine) / th_progress_elapsed_s(&d->progress);
+    int64_t done = th_machine_tasks_done(d->sim->machine), all = d->sim->program->n_tasks;
+    char left[64] = "";
+    if (done > 0) /* else nobody knows */
+        snprintf(left, sizeof left, ", %.0f s left",
+                 th_progress_elapsed_s(&d->progress) * (double)(all - done) / (double)done);
+    th_progress_show(&d->progress, "run: %s simulated, %lld events, %.0f events/s%s",
+                     th_format_time(th_machine_now(d->sim->machine), now, sizeof now),
+                     (long long)th_machine_events(d->sim->machine), rate, left);
+}
+
+/* Between two slices. False: the run is to end here, for *why. */
+static bool may_go_on(th_drive *d, th_why *why)
+{
+    *why = WHY_INTERRUPTED;
+    if (th_session_is_interrupted(d->session))
+        return false;
+    while (Tcl_DoOneEvent(TCL_TIMER_EVENTS | TCL_DONT_WAIT))
+        ;
+    *why = WHY_STOPPED;
+    if (d->session->stop_asked)
+        return false;
+    if (th_progress_is_due(&d->progress))
+        show_progress(d);
+    return true;
+}
+
+/* One slice towards time target; *slice_ps follows the density of events. */
+static th_stop move_slice(th_drive *d, th_time target, th_time *reached, th_time *slice_ps)
+{
+    th_machine *m = d->sim->machine;
+    d->sim->is_whole = false;
+    if (target == TH_TIME_MAX)
+        return th_machine_step(m, SLICE_EVENTS, &d->call->err);
+    int64_t before = th_machine_events(m);
+    *reached = target - *reached > *slice_ps ? *reached + *slice_ps : target;
+    th_stop stop = th_machine_run_until(m, *reached, &d->call->err);
+    int64_t events = th_machine_events(m) - before;
+    if (events < SLICE_EVENTS / 2 && *slice_ps < TH_TIME_MAX / 2)
+        *slice_ps *= 2;
+    else if (events > 2 * SLICE_EVENTS && *slice_ps > 1)
+        *slice_ps /= 2;
+    return stop;
+}
+
+/* Runs the scripts of the breakpoints that waited for what was seen. */
+static th_why answer(th_drive *d, th_why otherwise)
+{
+    bool stops;
+    if (th_breakpoints_seen(d->session, &stops, d->stopped_by, sizeof d->stopped_by,
+                            &d->call->err) != 0)
+        return WHY_FAILED;
+    if (d->session->stop_asked && !stops)
+        return WHY_STOPPED;
+    return stops ? WHY_BREAKPOINT : otherwise;
+}
+
+/* All events up to and including target; TH_TIME_MAX: all there are. */
+static th_why advance(th_drive *d, th_time target)
+{
+    th_time reached = th_machine_now(d->sim->machine), slice_ps = first_slice_ps;
+    th_why why;
+    while (may_go_on(d, &why)) {
+        th_stop stop = move_slice(d, target, &reached, &slice_ps);
+        th_simulation_changed(d->sim);
+        d->sim->is_whole = stop == TH_STOP_DONE || (stop == TH_STOP_UNTIL && target != TH_TIME_MAX);
+        if (stop == TH_STOP_ERROR)
+            return WHY_FAILED;
+        if (stop == TH_STOP_INTERRUPTED) {
+            reached = th_machine_now(d->sim->machine);
+            continue;
+        }
+        if (stop == TH_STOP_OBSERVER) {
+            reached = th_machine_now(d->sim->machine);
+            if ((why = answer(d, WHY_UNTIL)) != WHY_UNTIL)
+                return why;
+            continue;
+        }
+        if (stop == TH_STOP_DONE)
+            return WHY_DONE;
+        if (target != TH_TIME_MAX && reached >= target)
+            return WHY_UNTIL;
+    }
+    return why;
+}
+
+/* Runs the scripts of all breakpoints at or before now. */
+static th_why pass_breakpoints(th_drive *d, th_why otherwise)
+{
+    th_time now = th_machine_now(d->sim->machine);
+    th_breakpoint *b;
+    bool stops = false;
+    while (!stops && (b = th_breakpoint_next(d->session)) != NULL && b->at_ps <= now)
+        if (th_breakpoint_hit(d->session, b, &stops, d->stopped_by, sizeof d->stopped_by) != 0)
+            return WHY_FAILED;
+    return stops ? WHY_BREAKPOINT : otherwise;
+}
+
+static th_why run_to(th_drive *d, th_time until)
+{
+    for (;;) {
+        const th_breakpoint *b = th_breakpoint_next(d->session);
+        th_time target = b != NULL && b->at_ps < until ? b->at_ps : until;
+        th_why why = advance(d, target);
+        if (why != WHY_DONE && why != WHY_UNTIL)
+            return why;
+        th_why after = pass_breakpoints(d, why);
+        if (after != why || why == WHY_DONE || target == until)
+            return after;
+    }
+}
+
+/* n program events, one by one; a breakpoint is noticed after the event that passed it. */
+static th_why step_events(th_drive *d, int64_t n)
+{
+    th_machine *m = d->sim->machine;
+    int64_t first = th_machine_events(m), last = n > INT64_MAX - first ? INT64_MAX : first + n;
+    th_why why = WHY_UNTIL;
+    for (int64_t i = 0; why == WHY_UNTIL && th_machine_events(m) < last; i++) {
+        th_why stopped;
+        if (i % SLICE_EVENTS == 0 && !may_go_on(d, &stopped))
+            return stopped;
+        th_stop stop = th_machine_step(m, 1, &d->call->err);
+        th_simulation_changed(d->sim);
+        d->sim->is_whole = stop == TH_STOP_DONE;
+        if (stop == TH_STOP_INTERRUPTED && !may_go_on(d, &stopped))
+            return stopped;
+        why = stop == TH_STOP_ERROR ? WHY_FAILED : stop == TH_STOP_DONE ? WHY_DONE : WHY_UNTIL;
+        if (stop == TH_STOP_OBSERVER)
+            why = answer(d, WHY_UNTIL);
+        if (why != WHY_FAILED && why != WHY_BREAKPOINT)
+            why = pass_breakpoints(d, why);
+    }
+    return why;
+}
+
+/* ---- around the drive ---- */
+
+static void begin(th_drive *d)
+{
+    if (!d->sim->has_begun)
+        th_breakpoints_reset(d->session);
+    d->sim->has_begun = true;
+    d->session->is_running = true;
+    d->session->stop_asked = false;
+    d->progress = th_progress_start(d->session->is_quiet);
+}
+
+static int return_why(th_drive *d, th_why why)
+{
+    char text[2 * NAME_MAX_BYTES], now[64];
+    switch (why) {
+    case WHY_DONE:
+        th_call_return_text(d->call, "done");
+        return 0;
+    case WHY_UNTIL:
+        th_call_return_text(d->call, "until");
+        return 0;
+    case WHY_BREAKPOINT:
+        snprintf(text, sizeof text, "breakpoint %s", d->stopped_by);
+        th_call_return_text(d->call, text);
+        return 0;
+    case WHY_STOPPED:
+        th_call_return_text(d->call, "interrupted");
+        return 0;
+    case WHY_INTERRUPTED:
+        snprintf(text, sizeof text, "interrupted at %s; run goes on",
+                 th_format_time(th_machine_now(d->sim->machine), now, sizeof now));
+        return th_call_cancel(d->call, text);
+    case WHY_FAILED:
+        break;
+    }
+    return -1;
+}
+
+static int finish(th_drive *d, th_why why)
+{
+    th_progress_end(&d->progress);
+    d->session->is_running = false;
+    d->session->stop_asked = false;
+    return return_why(d, why);
+}
+
+/* ---- run ---- */
+
+enum { RUN_ALL, RUN_UNTIL, RUN_FOR, RUN_NETWORK, RUN_STREAM = RUN_NETWORK + TH_N_NETWORK_OPTIONS };
+
+static const th_option run_options[] = {
+    [RUN_ALL] = {"-all", TH_OPTION_FLAG, NULL, "To the end; the default."},
+    [RUN_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Up to and including this simulated time."},
+    [RUN_FOR] = {"-for", TH_OPTION_TIME, "TIME", "For so much simulated time from now on."},
+    TH_NETWORK_OPTIONS(RUN_NETWORK),
+    TH_STREAM_OPTIONS(RUN_STREAM),
+    {.name = NULL},
+};
+
+static int parse_until(th_call *c, th_time *out)
+{
+    bool is_absolute = th_call_has(c, RUN_UNTIL), is_relative = th_call_has(c, RUN_FOR);
+    if (th_call_has(c, RUN_ALL) + is_absolute + is_relative > 1)
+        return th_error_set(&c->err, "TCL-0100", "-all, -until and -for exclude each other");
+    *out = is_absolute   ? c->option[RUN_UNTIL].number
+           : is_relative ? c->option[RUN_FOR].number
+                         : TH_TIME_MAX;
+    return 0;
+}
+
+/* A run with other options begins anew, and has of all changes the faults alone. */
+static void warn_of_lost_changes(const th_call *c)
+{
+    const th_session *s = c->session;
+    int n = 0;
+    for (size_t i = 0; i < s->n_changes; i++)
+        n += !s->changes[i].is_fault;
+    if (n > 0)
+        th_warn(c, "TCL-0422",
+                "other options begin a new run, without the %d change%s by set_property: begin it "
+                "with -until 0s and change it then, or use inject_fault",
+                n, n > 1 ? "s" : "");
+}
+
+/* The simulation that the options ask for: the present one, or a new one where nothing would be
+ * lost but what set_property changed. */
+static th_simulation *simulation_for(th_call *c)
+{
+    th_session *s = c->session;
+    th_run_options wanted = s->simulation != NULL ? s->simulation->options : s->defaults;
+    if (th_session_need_program(s, &c->err) != 0 ||
+        th_network_parse(c, RUN_NETWORK, &wanted) != 0 ||
+        th_stream_parse(c, RUN_STREAM, &wanted) != 0)
+        return NULL;
+    th_simulation *old = s->simulation;
+    if (old != NULL && th_run_options_equal(&wanted, &old->options))
+        return old;
+    if (old != NULL && old->has_begun && !th_machine_is_done(old->machine)) {
+        th_error_set(&c->err, "TCL-0101", "a run with other options is under way: restart first");
+        return NULL;
+    }
+    th_simulation *fresh = th_session_new_simulation(s, &wanted, &c->err);
+    if (fresh == NULL)
+        return NULL;
+    warn_of_lost_changes(c);
+    return th_session_take_simulation(s, fresh, &c->err) == 0 ? fresh : NULL;
+}
+
+static int run_run(th_call *c)
+{
+    th_time until = 0;
+    if (parse_until(c, &until) != 0)
+        return -1;
+    th_drive d = {.call = c, .session = c->session, .sim = simulation_for(c)};
+    if (d.sim == NULL && th_error_is_interrupted(&c->err))
+        return th_call_cancel(c, "interrupted before it began; nothing has run");
+    if (d.sim == NULL)
+        return -1;
+    th_time now = th_machine_now(d.sim->machine);
+    if (th_call_has(c, RUN_FOR))
+        until = until > TH_TIME_MAX - now ? TH_TIME_MAX : now + until;
+    if (until < now)
+        return th_error_set(&c->err, "TCL-0102", "-until \"%s\": it is later already",
+                            th_call_text(c, RUN_UNTIL, ""));
+    begin(&d);
+    return finish(&d, run_to(&d, until));
+}
+
+/* ---- step, now, restart, stop, save_run ---- */
+
+static int run_step(th_call *c)
+{
+    Tcl_WideInt n = 1;
+    if (c->n_words > 0 && (Tcl_GetWideIntFromObj(NULL, c->words[0], &n) != TCL_OK || n < 1))
+        return th_error_set(&c->err, "TCL-0103", "\"%s\": must be an integer, at least 1",
+                            th_call_word(c, 0));
+    th_drive d = {
+        .call = c, .session = c->session, .sim = th_session_simulation(c->session, &c->err)};
+    if (d.sim == NULL)
+        return -1;
+    begin(&d);
+    return finish(&d, step_events(&d, n));
+}
+
+static int run_now(th_call *c)
+{
+    th_simulation *sim = c->session->simulation;
+    th_call_return_time(c, sim != NULL ? th_machine_now(sim->machine) : 0);
+    return 0;
+}
+
+static int run_restart(th_call *c)
+{
+    th_simulation *sim = c->session->simulation;
+    if (sim != NULL && !th_simulation_is_current(sim)) {
+        c->session->defaults = sim->options;
+        th_session_drop_run(c->session); /* the next run asks the procedures as they are now */
+        return 0;
+    }
+    if (sim == NULL)
+        return 0;
+    if (th_simulation_restart(sim, &c->err) != 0)
+        return -1;
+    th_event_recorder_clear(&c->session->recorder);
+    return th_watching_update(c->session, &c->err) != 0
+               ? -1
+               : th_changes_again(c->session, sim, &c->err);
+}
+
+static int run_stop(th_call *c)
+{
+    if (!c->session->is_running)
+        return th_error_set(&c->err, "TCL-0104",
+                            "no run is under way: stop belongs in the script of a breakpoint");
+    c->session->stop_asked = true;
+    return 0;
+}
+
+static int run_save_run(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0)
+        return -1;
+    if (!th_machine_is_done(s->simulation->machine))
+        return th_error_set(&c->err, "TCL-0105", "the run is not done: run first");
+    if (th_call_word(c, 0)[0] == '\0')
+        return th_error_set(&c->err, "TCL-0106", "the name of a run must not be empty");
+    if (th_saved_run_add(s, th_call_word(c, 0), &c->err) != 0)
+        return -1;
+    Tcl_SetObjResult(c->interp, c->words[0]);
+    return 0;
+}
+
+const th_command th_run_commands[] = {
+    {"run", GROUP, "", 0, 0, run_options, "simulate; return why it stopped",
+     "Returns done, until, \"breakpoint NAME\" or interrupted. Goes on where the run before "
+     "stopped. Without options "
+     "of its own a run takes the stream and the network that map_workload was told. Ctrl-C stops "
+     "between two events, "
+     "and run goes on from there.",
+     .run = run_run, .not_while_running = true},
+    {"step", GROUP, "?N?", 0, 1, NULL, "simulate N program events (1): starts and ends of tasks",
+     "Returns until, or why it stopped before. A breakpoint is noticed after the event that passed "
+     "it.",
+     .run = run_step, .not_while_running = true, .after_interrupt = "nothing has run"},
+    {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
+    {"restart", GROUP, "", 0, 0, NULL, "go back to time 0 with the same mapping and options",
+     "Breakpoints and faults are kept and count again, what set_property has set is forgotten; an "
+     "open trace begins anew.",
+     .run = run_restart, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
+    {"stop", GROUP, "", 0, 0, NULL, "end the run after this script of a breakpoint", NULL,
+     .run = run_stop},
+    {"save_run", GROUP, "NAME", 1, 1, NULL,
+     "keep the figures of the finished run for report_compare",
+     "Returns NAME. A run saved under the same name before is replaced. Saved runs outlive system "
+     "and workload.",
+     .run = run_save_run},
+    {.name = NULL},
+};

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_session.c - help, version, set_threads. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "report/session/session.h"
+
+#define GROUP "session"
+
+/* ---- help ---- */
+
+enum { HELP_MAN, HELP_MARKDOWN };
+
+static const th_option help_options[] = {
+    [HELP_MAN] = {"-man", TH_OPTION_FLAG, NULL, "Prints the whole reference as a manual page."},
+    [HELP_MARKDOWN] = {"-markdown", TH_OPTION_TEXT, "FOLDER",
+                       "Writes the whole reference as Markdown: FOLDER/commands.md, and "
+                       "FOLDER/commands/NAME.md for each command."},
+    {.name = NULL},
+};
+
+static int unknown_command(th_call *c, const char *name)
+{
+    enum { COMMANDS_MAX = 120 };
+    const char *names[COMMANDS_MAX + 1];
+    int n = 0;
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *row = th_command_families[f]; row->name != NULL && n < COMMANDS_MAX;
+             row++)
+            names[n++] = row->name;
+    names[n] = NULL;
+    return th_error_unknown(&c->err, "TCL-0060", "command", name, names);
+}
+
+/* FOLDER/commands.md, or with a row its page. */
+static int write_page(th_call *c, const char *folder, const th_command *row)
+{
+    th_strbuf path = TH_STRBUF_INIT, text = TH_STRBUF_INIT;
+    if (row != NULL)
+        th_help_markdown_page(row, &text);
+    else
+        th_help_markdown_list(&text);
+    th_strbuf_printf(&path, "%s/commands%s%s.md", folder, row != NULL ? "/" : "",
+                     row != NULL ? row->name : "");
+    int rc = text.failed || path.failed
+                 ? th_error_no_memory(&c->err)
+                 : th_session_write_file(c->session, path.text, false, &text, &c->err);
+    th_strbuf_clear(&text);
+    th_strbuf_clear(&path);
+    return rc;
+}
+
+static int write_pages(th_call *c, const char *folder)
+{
+    if (write_page(c, folder, NULL) != 0)
+        return -1;
+    for (int f = 0; th_command_families[f] != NULL; f++)
+        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+            if (row->alias_of == NULL && write_page(c, folder, row) != 0)
+                return -1;
+    return 0;
+}
+
+static int run_help(th_call *c)
+{
+    if (th_call_has(c, HELP_MARKDOWN))
+        return write_pages(c, th_call_text(c, HELP_MARKDOWN, ""));
+    const th_command *row = c->n_words > 0 ? th_command_find(th_call_word(c, 0)) : NULL;
+    th_strbuf text = TH_STRBUF_INIT;
+    if (c->n_words > 0 && row == NULL && th_help_search(th_call_word(c, 0), &text) == 0) {
+        th_strbuf_clear(&text);
+        return unknown_command(c, th_call_word(c, 0));
+    }
+    if (c->n_words > 0 && row == NULL)
+        ; /* those that were found */
+    else if (row != NULL)
+        th_help_command(row, &text);
+    else if (th_call_has(c, HELP_MAN))
+        th_help_man(&text);
+    else
+        th_help_all(&text);
+    int rc = text.failed ? th_error_no_memory(&c->err)
+                         : th_session_print(c->session, text.text, &c->err);
+    th_strbuf_clear(&text);
+    return rc;
+}
+
+static int run_version(th_call *c)
+{
+    th_call_return_text(c, PACKAGE_VERSION);
+    return 0;
+}
+
+/* ---- set_threads ---- */
+
+enum { THREADS_MAX = 1024 };
+
+static int run_set_threads(th_call *c)
+{
+    Tcl_WideInt n = c->session->threads;
+    if (c->n_words > 0 &&
+        (Tcl_GetWideIntFromObj(NULL, c->words[0], &n) != TCL_OK || n < 1 || n > THREADS_MAX))
+        return th_error_set(&c->err, "TCL-0061", "\"%s\": must be an integer from 1 to %d",
+                            th_call_word(c, 0), THREADS_MAX);
+    c->session->threads = (int)n;
+    Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj(n));
+    return 0;
+}
+
+const th_command th_session_commands[] = {
+    {"help", GROUP, "?WORD?", 0, 1, help_options, "print all commands, or all about one",
+     "WORD is a command (\"COMMAND -help\" prints the same), or a part of a name, summary or "
+     "option: "
+     "then the commands that have it are listed.",
+     .run = run_help},
+    {"version", GROUP, "", 0, 0, NULL, "return the version of Tharsis", NULL, .run = run_version},
+    {"set_threads", GROUP, "?N?", 0, 1, NULL, "set and return how many threads evaluate mappings",
+     "No result depends on it. At the start it is the number of processors.",
+     .run = run_set_threads},
+    {.name = NULL},
+};

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_study.c - create_study, read_study, run_study, report_study: sweeps over a design space. */
+#include <config.h>
+#include <stdio.h>
+#include "base/alloc.h"
+#include "tcl/report_call.h"
+#include "tcl/study/study_crash.h"
+#include "tcl/study/study_list.h"
+#include "tcl/study/study_metric.h"
+#include "tcl/study/study_run.h"
+#include "tcl/study/study_table.h"
+#include "tcl/warning.h"
+
+#define GROUP "sweep"
+
+/* ---- create_study, read_study ---- */
+
+enum {
+    CREATE_FILE,
+    CREATE_PARAMETERS,
+    CREATE_SCRIPT,
+    CREATE_METRICS,
+    CREATE_ZIP,
+    CREATE_WHERE,
+    CREATE_SEED
+};
+
+static const th_option create_options[] = {
+    [CREATE_FILE] =
+        {"-file", TH_OPTION_TEXT, "FILE",
+         "Of SQLite, where the study and its results are kept. Folders that are missing on "
+         "the way are made.",
+         .required = true},
+    [CREATE_PARAMETERS] =
+        {"-parameters", TH_OPTION_TEXT, "{NAME VALUES NAME VALUES ...}",
+         "What varies: a variable of the script, and the list of its values. There is a "
+         "point for every combination, the last parameter fastest.",
+         .required = true},
+    [CREATE_SCRIPT] =
+        {"-script", TH_OPTION_TEXT, "SCRIPT",
+         "What is done at each point, in an interpreter of its own: it makes a system and "
+         "runs something on it. $point is the number of the point, $seed a number of its "
+         "own.",
+         .required = true},
+    [CREATE_METRICS] =
+        {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
+         "What is kept: latency, makespan, throughput (samples per second), "
+         "batch_throughput, link_utilization, "
+         "accel_utilization, moved, energy of the run; {NAME KIND}: what the script "
+         "returns in a dictionary, KIND being count, number, time, bytes, bandwidth, "
+         "rate, share, energy or text.",
+         .choice = th_study_metric_name, .required = true},
+    [CREATE_ZIP] = {"-zip", TH_OPTION_TEXT, "{NAME NAME ...}",
+                    "These parameters advance together; a list of such lists for several groups."},
+    [CREATE_WHERE] =
+        {"-where", TH_OPTION_TEXT, "EXPRESSION",
+         "Of Tcl, about the parameters ({$topology ne \"ring\" || $batch < 4}): only points "
+         "for which it holds."},
+    [CREATE_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "What $seed of the points comes from (1).", 0,
+                     INT64_MAX},
+    {.name = NULL},
+};
+
+/* As the C library takes it, from the root; to be dropped. NULL: err says why. */
+static Tcl_Obj *whole_path(th_call *c, Tcl_Obj *word)
+{
+    Tcl_Obj *path = Tcl_FSGetNormalizedPath(c->interp, word);
+    if (path == NULL)
+        th_error_set(&c->err, "STUDY-0080", "-file \"%.200s\": is no path", Tcl_GetString(word));
+    else
+        Tcl_IncrRefCount(path);
+    return path;
+}
+
+static th_store *make_store(th_call *c, const th_study *study, const char *path)
+{
+    int64_t *cells = NULL, n = 0;
+    th_store *t = NULL;
+    if (th_study_cells(c->session, study, &cells, &n, &c->err) == 0 &&
+        th_session_make_folder_of(c->session, path, &c->err) == 0)
+        t = th_store_create(path, study, cells, n, &c->err);
+    if (t != NULL)
+        th_crashes_forget(path); /* of another study that was there */
+    th_free(cells);
+    return t;
+}
+
+/* One that is there goes on, if it is the same. */
+static th_store *open_store(th_call *c, const th_study *study, const char *path)
+{
+    th_store *t = th_store_open(path, &c->err);
+    if (t == NULL || th_study_compare(th_store_study(t), study, &c->err) == 0)
+        return t;
+    th_store_close(t);
+    return NULL;
+}
+
+static int create_study(th_call *c, const th_study *study, const char *path)
+{
+    th_store *t = th_store_exists(path) ? open_store(c, study, path) : make_store(c, study, path);
+    if (t == NULL)
+        return -1;
+    th_store_close(t);
+    if (th_studies_add(c->session, study->name, path, &c->err) != 0)
+        return -1;
+    th_call_return_text(c, study->name);
+    return 0;
+}
+
+static int run_create_study(th_call *c)
+{
+    const th_study_words words = {.name = th_call_word(c, 0),
+                                  .parameters = c->option[CREATE_PARAMETERS].word,
+                                  .zip = c->option[CREATE_ZIP].word,
+                                  .metrics = c->option[CREATE_METRICS].word,
+                                  .where = th_call_text(c, CREATE_WHERE, NULL),
+                                  .script = th_call_text(c, CREATE_SCRIPT, ""),
+                                  .seed = th_call_number(c, CREATE_SEED, 1)};
+    th_study *study = th_study_of_words(&words, &c->err);
+    Tcl_Obj *path = study != NULL ? whole_path(c, c->option[CREATE_FILE].word) : NULL;
+    int rc = path != NULL ? create_study(c, study, Tcl_GetString(path)) : -1;
+    if (path != NULL)
+        Tcl_DecrRefCount(path);
+    th_study_free(study);
+    return rc;
+}
+
+static int run_read_study(th_call *c)
+{
+    Tcl_Obj *path = whole_path(c, c->words[0]);
+    if (path == NULL)
+        return -1;
+    th_store *t = th_store_open(Tcl_GetString(path), &c->err);
+    int rc = t != NULL
+                 ? th_studies_add(c->session, th_store_study(t)->name, Tcl_GetString(path), &c->err)
+                 : -1;
+    if (rc == 0)
+        th_call_return_text(c, th_store_study(t)->name);
+    th_store_close(t);
+    Tcl_DecrRefCount(path);
+    return rc;
+}
+
+/* ---- run_study ---- */
+
+enum { RUN_THREADS, RUN_LIMIT, RUN_SECONDS, RUN_RETRY };
+enum { SECONDS_MAX = 366 * 24 * 3600 };
+
+static const th_option run_options[] = {
+    [RUN_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
+                     "Points at a time (as set_threads says; "
+                     "where there are ranks, 1 beside one on each of the others).",
+                     1, 1024},
+    [RUN_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "At most so many points now.", 1, INT64_MAX},
+    [RUN_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
+                     "Wall time for each point: one that takes longer is given up and recorded as "
+                     "failed, which depends on the machine. Without it a point has all the time it "
+                     "takes.",
+                     1, SECONDS_MAX},
+    [RUN_RETRY] = {"-retry", TH_OPTION_FLAG, NULL, "Points that failed are done again."},
+    {.name = NULL},
+};
+
+typedef struct {
+    int64_t point;
+    char error[160]; /* cut */
+} first_failure;
+
+static int keep_failure(void *state, const th_study_point *p)
+{
+    first_failure *f = state;
+    if (p->state != TH_POINT_FAILED)
+        return 0;
+    f->point = p->number;
+    snprintf(f->error, sizeof f->error, "%s", p->error);
+    return 1;
+}
+
+/* Points fail silently, so whoever waited for them is told at the end, those of earlier calls
+ * included. */
+static int tell_end(th_call *c, th_store *t, th_study_end end)
+{
+    int64_t n[TH_N_POINT_STATES];
+    first_failure first = {.point = 0};
+    if (th_store_counts(t, n, &c->err) != 0 ||
+        (n[TH_POINT_FAILED] > 0 && th_store_read(t, keep_failure, &first, &c->err) < 0))
+        return -1;
+    if (n[TH_POINT_FAILED] > 0)
+        th_warn(
+            c, "STUDY-0090",
+            "%lld of %lld points failed, the first of them point %lld: %s; report_study shows all, "
+            "-retry does them again",
+            (long long)n[TH_POINT_FAILED],
+            (long long)(n[TH_POINT_WAITING] + n[TH_POINT_DONE] + n[TH_POINT_FAILED]),
+            (long long)first.point, first.error);
+    if (end == TH_STUDY_LIMIT)
+        th_call_return_text(c, "limit");
+    else if (n[TH_POINT_FAILED] > 0)
+        Tcl_SetObjResult(c->interp, Tcl_ObjPrintf("failed %" TCL_LL_MODIFIER "d",
+                                                  (Tcl_WideInt)n[TH_POINT_FAILED]));
+    else
+        th_call_return_text(c, "done");
+    return 0;
+}
+
+static int run_run_study(th_call *c)
+{
+    int usual = c->session->post != NULL ? 1 : c->session->threads;
+    const th_study_options o = {.threads = (int)th_call_number(c, RUN_THREADS, usual),
+                                .limit = th_call_number(c, RUN_LIMIT, INT64_MAX),
+                                .seconds = th_call_number(c, RUN_SECONDS, 0),
+                                .retries = th_call_has(c, RUN_RETRY)};
+    th_study_end end = TH_STUDY_DONE;
+    if (c->session->is_in_study)
+        return th_error_set(&c->err, "STUDY-0081", "refused in the script of a study");
+    th_store *t = th_studies_open(c->session, th_call_word(c, 0), &c->err);
+    int rc = t != NULL ? th_study_run(c->session, t, &o, &end, &c->err) : -1;
+    if (rc == 0 && end != TH_STUDY_INTERRUPTED)
+        rc = tell_end(c, t, end);
+    th_store_close(t);
+    if (rc != 0)
+        return -1;
+    return end == TH_STUDY_INTERRUPTED ? th_call_cancel(c, "interrupted; run_study goes on") : 0;
+}
+
+/* ---- report_study ---- */
+
+enum {
+    STUDY_WHERE = REPORT_N_OPTIONS,
+    STUDY_PARETO,
+    STUDY_MAXIMIZE,
+    STUDY_COLUMNS,
+    STUDY_INCREASING
+};
+
+static const th_option report_options[] = {
+    TABLE_OPTIONS,
+    [STUDY_WHERE] =
+        {"-where", TH_OPTION_TEXT, "EXPRESSION",
+         "Of Tcl, about parameters, in the words of create_study, and metrics, with their units "
+         "({$batch > 1 && $latency_ps < 2e9}): only points for which it holds. It does not "
+         "where a point has no value."},
+    [STUDY_PARETO] =
+        {"-pareto", TH_OPTION_TEXT, "{COLUMN ...}",
+         "Only points that no other one beats: none is nowhere worse and somewhere better. "
+         "Less is better."},
+    [STUDY_MAXIMIZE] = {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",
+                        "Of these columns of -pareto more is better."},
+    [STUDY_COLUMNS] = {"-columns", TH_OPTION_TEXT, "{COLUMN ...}", "These, in this order."},
+    [STUDY_INCREASING] = {"-increasing", TH_OPTION_FLAG, NULL,
+                          "-sort_by: numbers from small to large instead."},
+    {.name = NULL},
+};
+
+static int arrange(th_call *c, th_table *t)
+{
+    if (!th_call_has(c, STUDY_INCREASING))
+        return th_report_arrange(c, t);
+    if (!th_call_has(c, REPORT_SORT_BY))
+        return th_error_set(&c->err, "STUDY-0082", "-increasing: is for -sort_by");
+    int column = th_table_column(t, th_call_text(c, REPORT_SORT_BY, ""), &c->err);
+    if (column < 0)
+        return -1;
+    th_table_sort_up(t, column);
+    th_table_limit(t, th_call_number(c, REPORT_LIMIT, INT64_MAX));
+    return 0;
+}
+
+static int fill_report(th_call *c, th_report *r, th_store *store)
+{
+    const th_study_selection what = {.where = th_call_text(c, STUDY_WHERE, NULL),
+                                     .interp = c->interp,
+                                     .columns = c->option[STUDY_COLUMNS].word,
+                                     .pareto = c->option[STUDY_PARETO].word,
+                                     .maximize = c->option[STUDY_MAXIMIZE].word};
+    th_table *t;
+    if (th_study_table(r, store, &what, &t, &c->err) != 0 ||
+        th_study_head(r, store, &what, t, &c->err) != 0 || arrange(c, t) != 0)
+        return -1;
+    return th_report_format(c) == TH_FORMAT_TEXT ? th_study_failures(r, store, &c->err) : 0;
+}
+
+static int run_report_study(th_call *c)
+{
+    th_store *store = th_studies_open(c->session, th_call_word(c, 0), &c->err);
+    if (store == NULL)
+        return -1;
+    th_report *r = th_report_new("study", "Study");
+    int rc = r == NULL ? th_error_no_memory(&c->err) : fill_report(c, r, store);
+    th_store_close(store);
+    return r == NULL ? -1 : th_report_finish(c, r, rc, NULL);
+}
+
+const th_command th_study_commands[] = {
+    {"create_study", GROUP, "NAME", 1, 1, create_options,
+     "define a sweep over parameters, or take up a file's",
+     "Returns NAME. Where FILE holds a study already, it must be this one, in every option and of "
+     "this "
+     "version of Tharsis: then what is done is done, and run_study goes on. Nothing is run yet.",
+     .run = run_create_study, .after_interrupt = "no study was made"},
+    {"read_study", GROUP, "FILE", 1, 1, NULL, "take up the study that a file of SQLite holds",
+     "Returns its name. The file says all: parameters, script, metrics, results. run_study runs "
+     "that script, so only "
+     "take files that you would source.",
+     .run = run_read_study},
+    {"run_study", GROUP, "STUDY", 1, 1, run_options, "do the points of a study that wait",
+     "Returns why it ended: done (all points are, and none failed), failed N (all are through, N "
+     "of them failed) or limit. "
+     "Each result is in the file 50 ms after its point is through at the latest, so after any end, "
+     "kill -9 included, run_study goes on with those that wait. A point that fails is recorded "
+     "with its "
+     "message, and the others go on; a warning at the end says how many failed, and why the first "
+     "did. No result depends on -threads or on the order in which points end. What "
+     "scripts print or warn of goes nowhere; exit and cd are refused in them. Ctrl-C stops the "
+     "points that are at work, "
+     "which wait again.",
+     .run = run_run_study, .not_while_running = true},
+    {"report_study", GROUP, "STUDY", 1, 1, report_options,
+     "print the points of a study, or its Pareto front",
+     "Other processes may run the study meanwhile.", .run = run_report_study, .is_report = true},
+    {.name = NULL},
+};

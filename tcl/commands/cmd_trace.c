@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_trace.c - open_trace, add_trace, close_trace.
+ *   open -> add* -> the run -> close
+ * Objects and signals are checked before the first of them is added. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "report/objects/objects.h"
+#include "tcl/probes.h"
+
+#define GROUP "output"
+
+/* ---- open_trace ---- */
+
+enum { TRACE_FORMAT, TRACE_RESOLUTION, TRACE_SINCE, TRACE_UNTIL };
+
+static const char *trace_name(int i)
+{
+    return th_trace_types[i] != NULL ? th_trace_type_name(th_trace_types[i]) : NULL;
+}
+
+static const th_option open_options[] = {
+    [TRACE_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
+                      "What is written: a table, a value change dump for GTKWave, or a timeline "
+                      "for ui.perfetto.dev and chrome://tracing. As FILE ends when left out: .vcd, "
+                      ".json (chrome), "
+                      ".pftrace or .perfetto-trace, csv otherwise.",
+                      .choice = trace_name},
+    [TRACE_RESOLUTION] =
+        {"-resolution", TH_OPTION_TIME, "TIME",
+         "Times are multiples of it, rounded down, and of several values within it "
+         "the last is written: 1, 10 or 100 of ps, ns, us or ms, or 1s (1ps; "
+         "perfetto: 1ns)."},
+    [TRACE_SINCE] = {"-since", TH_OPTION_TIME, "TIME", "Nothing before this instant (0)."},
+    [TRACE_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Nothing after this instant."},
+    {.name = NULL},
+};
+
+static const th_trace_type *type_of(const th_call *c)
+{
+    static const struct {
+        const char *ending, *type;
+    } endings[] = {{".vcd", "vcd"},
+                   {".json", "chrome"},
+                   {".pftrace", "perfetto"},
+                   {".perfetto-trace", "perfetto"}};
+    const char *file = th_call_word(c, 0), *dot = strrchr(file, '.'),
+               *name = th_trace_type_name(th_trace_types[0]);
+    int i = 0;
+    if (th_call_has(c, TRACE_FORMAT))
+        return th_trace_types[th_call_number(c, TRACE_FORMAT, 0)];
+    for (size_t e = 0; dot != NULL && e < sizeof endings / sizeof *endings; e++)
+        if (strcmp(dot, endings[e].ending) == 0)
+            name = endings[e].type;
+    while (strcmp(th_trace_type_name(th_trace_types[i]), name) != 0)
+        i++;
+    return th_trace_types[i];
+}
+
+/* The file is there once everything else is known to be right. */
+static int run_open_trace(th_call *c)
+{
+    th_session *s = c->session;
+    th_trace_options o = {.resolution_ps = th_call_number(c, TRACE_RESOLUTION, 0),
+                          .since_ps = th_call_number(c, TRACE_SINCE, 0),
+                          .until_ps = th_call_number(c, TRACE_UNTIL, TH_TIME_MAX)};
+    if (th_call_has(c, TRACE_RESOLUTION) &&
+        th_trace_check_resolution(o.resolution_ps, &c->err) != 0)
+        return -1;
+    if (o.until_ps < o.since_ps)
+        return th_error_set(&c->err, "TCL-0390", "-until \"%s\": is before -since",
+                            th_call_text(c, TRACE_UNTIL, ""));
+    if (th_session_need_system(s, &c->err) != 0 ||
+        (s->made == NULL && th_session_need_workload(s, &c->err) != 0) ||
+        th_session_need_no_trace(s, &c->err) != 0 ||
+        th_session_make_folder_of(s, th_call_word(c, 0), &c->err) != 0)
+        return -1;
+    const char *path = Tcl_FSGetNativePath(c->words[0]);
+    if (path == NULL)
+        return th_error_set(&c->err, "TCL-0131", "\"%s\": is not a file name", th_call_word(c, 0));
+    s->trace = th_trace_open(path, type_of(c), &o, s->system, s->workload, &c->err);
+    if (s->trace == NULL || th_watching_update(s, &c->err) != 0)
+        return -1;
+    Tcl_SetObjResult(c->interp, c->words[0]);
+    return 0;
+}
+
+/* ---- add_trace ---- */
+
+enum { ADD_SIGNALS };
+
+static const th_option add_options[] = {
+    [ADD_SIGNALS] =
+        {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}",
+         "Of accelerators: state task layer sending receiving busy queue_depth, and "
+         "inside tasks buffer_fill array load_input load_weight load_partial store; of "
+         "links: busy flows queue_depth; of hosts and switches: task layer sending receiving busy. "
+         "Glob patterns too, each meaning those that an object has (*, load_*). Without it all but "
+         "those inside tasks.",
+         .choice = th_signal_name},
+    {.name = NULL},
+};
+
+static int need_open_trace(th_call *c)
+{
+    if (c->session->trace == NULL)
+        return th_error_set(&c->err, "TCL-0132", "no trace is open");
+    return 0;
+}
+
+/* The signals that a name or a glob pattern means, as bits; 0: none. */
+static unsigned signals_like(const char *pattern)
+{
+    unsigned bits = 0;
+    for (int k = 0; k < TH_N_SIGNALS; k++)
+        if (Tcl_StringMatch(th_signal_name(k), pattern))
+            bits |= 1u << k;
+    return bits;
+}
+
+static bool is_pattern(const char *text)
+{
+    return strpbrk(text, "*?[") != NULL;
+}
+
+typedef struct traced {
+    th_traced_class class;
+    int index;
+} traced;
+
+/* An accelerator by any of its names, a link, a host or a switch. */
+static int parse_traced(th_call *c, const char *text, traced *out)
+{
+    th_session *s = c->session;
+    th_object o;
+    if (th_object_parse(s, text, &o, &c->err) != 0)
+        return -1;
+    int accel = o.class == TH_CLASS_NODE ? s->system->nodes[o.index].accel : -1;
+    if (o.class == TH_CLASS_LINK)
+        *out = (traced){TH_TRACED_LINK, o.index};
+    else if (o.class == TH_CLASS_ACCEL)
+        *out = (traced){TH_TRACED_ACCEL, o.index};
+    else if (o.class == TH_CLASS_NODE)
+        *out = accel >= 0 ? (traced){TH_TRACED_ACCEL, accel} : (traced){TH_TRACED_NODE, o.index};
+    else
+        return th_error_set(&c->err, "TCL-0393",
+                            "\"%s\": only accelerators, links and nodes have signals", text);
+    return 0;
+}
+
+/* What -signals says. A signal that is named must be one of every object; of those that a pattern
+ * means, each object has its own. */
+typedef struct asked {
+    unsigned named, meant;
+} asked;
+
+/* The word of -signals; there: the signals of all objects. */
+static int add_signals(th_call *c, const char *word, unsigned there, asked *out)
+{
+    const char *names[TH_N_SIGNALS + 1];
+    unsigned bits = signals_like(word);
+    for (int k = 0; k <= TH_N_SIGNALS; k++)
+        names[k] = th_signal_name(k);
+    if (bits == 0)
+        return th_error_unknown(&c->err, "TCL-0392", "signal", word, names);
+    if (!is_pattern(word))
+        out->named |= bits;
+    else if ((bits & there) == 0)
+        return th_error_set(&c->err, "TCL-0722",
+                            "-signals \"%.40s\": none of the objects has such a signal", word);
+    else
+        out->meant |= bits;
+    return 0;
+}
+
+static int parse_signals(th_call *c, const traced *all, Tcl_Size n_traced, asked *out)
+{
+    Tcl_Size n;
+    Tcl_Obj **words, *list = c->option[ADD_SIGNALS].word;
+    unsigned there = 0;
+    *out = (asked){0, 0};
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n == 0)
+        return th_error_set(&c->err, "TCL-0391", "-signals \"%.40s\": must be a list of signals",
+                            Tcl_GetString(list));
+    for (Tcl_Size i = 0; i < n_traced; i++)
+        there |= th_signals_of(all[i].class, true);
+    for (Tcl_Size i = 0; i < n; i++)
+        if (add_signals(c, Tcl_GetString(words[i]), there, out) != 0)
+            return -1;
+    return 0;
+}
+
+/* The signals of an object that were asked for; 0: it lacks one that was named, or has none at all.
+ */
+static unsigned signals_of(th_call *c, const traced *t, const char *text, const asked *a)
+{
+    unsigned has = th_signals_of(t->class, true), missing = a->named & ~has;
+    if (missing == 0 && ((a->named | a->meant) & has) != 0)
+        return (a->named | a->meant) & has;
+    if (missing == 0)
+        missing = a->meant;
+    int k = 0;
+    while (!(missing >> k & 1u))
+        k++;
+    th_error_set(&c->err, "TCL-0394", "\"%s\": has no signal %s", text, th_signal_name(k));
+    return 0;
+}
+
+/* Checks all before the first is traced. */
+static int add_all(th_call *c, Tcl_Obj **words, traced *all, Tcl_Size n)
+{
+    asked a;
+    bool is_asked = th_call_has(c, ADD_SIGNALS);
+    for (Tcl_Size i = 0; i < n; i++)
+        if (parse_traced(c, Tcl_GetString(words[i]), &all[i]) != 0)
+            return -1;
+    if (is_asked && parse_signals(c, all, n, &a) != 0)
+        return -1;
+    for (Tcl_Size i = 0; is_asked && i < n; i++)
+        if (signals_of(c, &all[i], Tcl_GetString(words[i]), &a) == 0)
+            return -1;
+    for (Tcl_Size i = 0; i < n; i++)
+        th_trace_add(c->session->trace, all[i].class, all[i].index,
+                     is_asked ? signals_of(c, &all[i], "", &a)
+                              : th_signals_of(all[i].class, false));
+    return 0;
+}
+
+static int run_add_trace(th_call *c)
+{
+    Tcl_Size n;
+    Tcl_Obj **words;
+    if (need_open_trace(c) != 0)
+        return -1;
+    if (th_trace_has_begun(c->session->trace))
+        return th_error_set(&c->err, "TCL-0395",
+                            "the trace has begun: add_trace before run, or restart first");
+    if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &words) != TCL_OK)
+        return th_error_set(&c->err, "TCL-0396", "\"%.40s\": must be a list of objects",
+                            th_call_word(c, 0));
+    traced *all = th_alloc_array((size_t)n + 1, sizeof *all);
+    int rc = all != NULL ? add_all(c, words, all, n) : th_error_no_memory(&c->err);
+    th_free(all);
+    return rc == 0 ? th_watching_update(c->session, &c->err) : -1;
+}
+
+/* ---- close_trace ---- */
+
+static int run_close_trace(th_call *c)
+{
+    return need_open_trace(c) != 0 ? -1 : th_session_close_trace(c->session, &c->err);
+}
+
+const th_command th_trace_commands[] = {
+    {"open_trace", GROUP, "FILE", 1, 1, open_options, "write what happens to a file, as it happens",
+     "Starts and ends of tasks, transfers from sender to receiver, and the values of signals. "
+     "add_trace says of what; without it, of everything but what happens inside tasks. From now "
+     "on, "
+     "and one trace at a time; restart begins it anew. It refers to system and workload or "
+     "program, "
+     "so those can be replaced only after close_trace. A trace changes no time. Folders that are "
+     "missing on the way are made, and a file that is there is emptied: it grows as the run goes "
+     "on. Returns FILE.",
+     .run = run_open_trace},
+    {"add_trace", GROUP, "OBJECTS", 1, 1, add_options, "trace these objects, and no others",
+     "Accelerators, links and nodes, each with what earlier add_traces said and this one. Signals "
+     "inside tasks show tile by tile what a run otherwise jumps over: between -since and -until, "
+     "and "
+     "as finely as -resolution says. That takes longer there, and changes no time.",
+     .run = run_add_trace},
+    {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file",
+     "A trace that is open when the session ends is closed then. Where not all of it could be "
+     "written, that is an "
+     "error, at the end of the program too: exit status 1.",
+     .run = run_close_trace},
+    {.name = NULL},
+};

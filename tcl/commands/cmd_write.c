@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_write.c - write_system and write_workload: what the session holds, as files that read_system
+ * and read_workload take. */
+#include <config.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/alloc.h"
+#include "sim/design/design.h"
+#include "report/session/session.h"
+#include "topology/system_write.h"
+#include "workloads/workload_write.h"
+
+#define GROUP "build"
+
+static int write_text(th_call *c, th_strbuf *text, int failed)
+{
+    int rc = failed;
+    if (rc == 0)
+        rc = th_session_write_file(c->session, th_call_word(c, 0), false, text, &c->err);
+    if (rc == 0)
+        th_call_return_text(c, th_call_word(c, 0));
+    th_strbuf_clear(text);
+    return rc;
+}
+
+/* ---- write_system ---- */
+
+static Tcl_Obj *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? Tcl_NewStringObj(path, (int)(slash - path + 1))
+                         : Tcl_NewStringObj("./", -1);
+}
+
+/* The whole path of name beside the file, where one is there, also with the ending; else NULL.
+ * Referenced. */
+static Tcl_Obj *path_beside(const char *file, const char *name, const char *ending)
+{
+    Tcl_Obj *path = folder_of(file), *whole = NULL;
+    Tcl_IncrRefCount(path);
+    Tcl_AppendStringsToObj(path, name, ending, NULL);
+    if (Tcl_FSAccess(path, R_OK) == 0)
+        whole = Tcl_FSGetNormalizedPath(NULL, path);
+    if (whole != NULL)
+        Tcl_IncrRefCount(whole);
+    Tcl_DecrRefCount(path);
+    return whole;
+}
+
+/* Files that a design names stand beside its system file, which the new one need not do: they get
+ * their whole path. What comes with Tharsis, and is found from anywhere, keeps its name. */
+static const char *text_of(void *context, const th_design_block *d, const th_param *p)
+{
+    th_strbuf *scratch = context;
+    const th_design_type *type = th_design_find(d->type);
+    const th_design_key *key = type != NULL ? th_design_key_find(type, p->key) : NULL;
+    if (key == NULL || key->kind != TH_KEY_FILE || d->file == NULL || p->text[0] == '/')
+        return p->text;
+    Tcl_Obj *path = path_beside(d->file, p->text, "");
+    if (path == NULL)
+        path = path_beside(d->file, p->text, ".model");
+    if (path == NULL)
+        return p->text;
+    th_strbuf_clear(scratch);
+    th_strbuf_add(scratch, Tcl_GetString(path));
+    Tcl_DecrRefCount(path);
+    return scratch->failed ? NULL : scratch->text;
+}
+
+static int run_write_system(th_call *c)
+{
+    th_strbuf text = TH_STRBUF_INIT, scratch = TH_STRBUF_INIT;
+    if (th_session_need_system(c->session, &c->err) != 0)
+        return -1;
+    int rc = th_system_write(c->session->system, text_of, &scratch, &text, &c->err);
+    th_strbuf_clear(&scratch);
+    return write_text(c, &text, rc);
+}
+
+/* ---- write_workload ---- */
+
+static int run_write_workload(th_call *c)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    if (th_session_need_workload(c->session, &c->err) != 0)
+        return -1;
+    return write_text(c, &text, th_workload_write(c->session->workload, &text, &c->err));
+}
+
+const th_command th_write_commands[] = {
+    {"write_system", GROUP, "FILE", 1, 1, NULL, "write the system to a file that read_system takes",
+     "Links one by one, or what the generator was told. Files that designs name get their whole "
+     "path. What a run "
+     "changed (set_property, inject_fault) is not in it. Folders that are missing on the way are "
+     "made. Returns FILE.",
+     .run = run_write_system},
+    {"write_workload", GROUP, "FILE", 1, 1, NULL,
+     "write the workload to a file that read_workload takes",
+     "Of an attention, the layers that it stands for. Several models are refused: a file holds one "
+     "network. Folders "
+     "that are missing on the way are made. Returns FILE.",
+     .run = run_write_workload},
+    {.name = NULL},
+};

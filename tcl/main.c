@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-/* main.c - the program tharsis. */
-#include <config.h>
-#include "tcl/shell.h"
-
-int main(int argc, char **argv)
-{
-    return th_shell_main(argc, argv, &(th_elsewhere){NULL, NULL});
-}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* breakpoint.c - see breakpoint.h.
+ * Scripts may add and delete breakpoints: so all that are hit are noted, by number, before the
+ * first script runs. */
+#include <config.h>
+#include "tcl/objects/breakpoint.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "tcl/probes.h"
+
+static const struct {
+    const char *name;
+    th_record_kind kind;
+} events[] = {
+    [TH_ON_TASK_START] = {"task_start", TH_RECORD_TASK_START},
+    [TH_ON_TASK_END] = {"task_end", TH_RECORD_TASK_END},
+    [TH_ON_TRANSFER_START] = {"transfer_start", TH_RECORD_TASK_START},
+    [TH_ON_TRANSFER_END] = {"transfer_end", TH_RECORD_TASK_END},
+    [TH_ON_STALL] = {"stall", TH_RECORD_STALL},
+    [TH_ON_BUFFER_FULL] = {"buffer_full", TH_RECORD_BUFFER_FULL},
+    [TH_N_ON] = {NULL, TH_N_RECORD_KINDS},
+};
+
+const char *th_on_name(int i)
+{
+    return events[i].name;
+}
+
+static void free_breakpoint(th_breakpoint *b)
+{
+    th_free(b->name);
+    th_free(b->text);
+    th_free(b->script);
+    th_free(b->of);
+    th_condition_free(b->when);
+    th_free(b);
+}
+
+void th_breakpoints_clear(th_session *s)
+{
+    for (size_t i = 0; i < s->n_breakpoints; i++)
+        free_breakpoint(s->breakpoints[i]);
+    th_free(s->breakpoints);
+    s->breakpoints = NULL;
+    s->n_breakpoints = s->breakpoint_capacity = 0;
+}
+
+static int by_class_and_index(const void *a, const void *b)
+{
+    const th_object *x = a, *y = b;
+    if (x->class != y->class)
+        return (x->class > y->class) - (x->class < y->class);
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* A text's copy; NULL stays NULL. False: memory is out. */
+static bool copy_text(char **out, const char *text)
+{
+    *out = text != NULL ? th_alloc_string(text) : NULL;
+    return text == NULL || *out != NULL;
+}
+
+int th_breakpoint_add(th_session *s, const th_breakpoint *b, th_error *err)
+{
+    th_breakpoint *copy = th_alloc_zero(1, sizeof *copy);
+    if (copy == NULL) {
+        th_free(b->of);
+        th_condition_free(b->when);
+        return th_error_no_memory(err);
+    }
+    *copy = *b;
+    bool has_name = copy_text(&copy->name, b->name), has_text = copy_text(&copy->text, b->text);
+    bool has_script = copy_text(&copy->script, b->script);
+    if (!has_name || !has_text || !has_script ||
+        th_grow(&s->breakpoints, &s->breakpoint_capacity, s->n_breakpoints + 1, sizeof copy) != 0) {
+        free_breakpoint(copy);
+        return th_error_no_memory(err);
+    }
+    if (copy->n_of > 0)
+        qsort(copy->of, (size_t)copy->n_of, sizeof *copy->of, by_class_and_index);
+    copy->was_true = copy->when != NULL && th_condition_holds(copy->when, s);
+    copy->number = ++s->breakpoints_made;
+    s->breakpoints[s->n_breakpoints++] = copy;
+    if (th_watching_update(s, err) == 0)
+        return 0;
+    th_breakpoint_delete(s, copy);
+    return -1;
+}
+
+th_breakpoint *th_breakpoint_find(th_session *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_breakpoints; i++)
+        if (strcmp(s->breakpoints[i]->name, name) == 0)
+            return s->breakpoints[i];
+    return NULL;
+}
+
+static th_breakpoint *find_number(th_session *s, int64_t number)
+{
+    for (size_t i = 0; i < s->n_breakpoints; i++)
+        if (s->breakpoints[i]->number == number)
+            return s->breakpoints[i];
+    return NULL;
+}
+
+static void take_out(th_session *s, th_breakpoint *b)
+{
+    size_t i = 0;
+    while (s->breakpoints[i] != b)
+        i++;
+    s->n_breakpoints--;
+    memmove(&s->breakpoints[i], &s->breakpoints[i + 1], (s->n_breakpoints - i) * sizeof b);
+    free_breakpoint(b);
+}
+
+/* Fewer things to watch: nothing of that can fail. */
+void th_breakpoint_delete(th_session *s, th_breakpoint *b)
+{
+    take_out(s, b);
+    th_watching_update(s, NULL);
+}
+
+static bool is_of_program(const th_object *o)
+{
+    return o->class == TH_CLASS_LAYER || o->class == TH_CLASS_TASK;
+}
+
+static bool is_bound(const th_breakpoint *b, bool any)
+{
+    if (b->when != NULL && (any || th_condition_names_tasks(b->when)))
+        return true;
+    for (int i = 0; i < b->n_of; i++)
+        if (any || is_of_program(&b->of[i]))
+            return true;
+    return false;
+}
+
+void th_breakpoints_drop_bound(th_session *s, bool any)
+{
+    for (size_t i = s->n_breakpoints; i-- > 0;)
+        if (is_bound(s->breakpoints[i], any))
+            take_out(s, s->breakpoints[i]);
+    th_watching_update(s, NULL);
+}
+
+void th_breakpoints_reset(th_session *s)
+{
+    const th_simulation *sim = s->simulation;
+    th_time past = sim != NULL && sim->has_begun ? th_machine_now(sim->machine) : -1;
+    for (size_t i = 0; i < s->n_breakpoints; i++) {
+        th_breakpoint *b = s->breakpoints[i];
+        b->is_passed = b->at_ps <= past;
+        b->was_true = b->when != NULL && th_condition_holds(b->when, s);
+    }
+}
+
+th_breakpoint *th_breakpoint_next(th_session *s)
+{
+    th_breakpoint *next = NULL;
+    for (size_t i = 0; i < s->n_breakpoints; i++) {
+        th_breakpoint *b = s->breakpoints[i];
+        if (b->at_ps >= 0 && !b->is_passed && !b->is_disabled &&
+            (next == NULL || b->at_ps < next->at_ps))
+            next = b;
+    }
+    return next;
+}
+
+/* ---- scripts ---- */
+
+/* bp(name), bp(time) and bp(object) tell the script why it runs. */
+static void set_variables(th_session *s, const th_breakpoint *b, const th_object *o)
+{
+    char time[64];
+    th_time at = b->at_ps >= 0 ? b->at_ps : th_machine_now(s->simulation->machine);
+    Tcl_SetVar2(s->interp, "bp", "name", b->name, TCL_GLOBAL_ONLY);
+    Tcl_SetVar2(s->interp, "bp", "time", th_format_time(at, time, sizeof time), TCL_GLOBAL_ONLY);
+    Tcl_SetVar2Ex(s->interp, "bp", "object", o != NULL ? th_object_name(s, *o) : Tcl_NewObj(),
+                  TCL_GLOBAL_ONLY);
+}
+
+static int hit(th_session *s, th_breakpoint *b, const th_object *o, bool *stops, char *stopped_by,
+               size_t size)
+{
+    int code = TCL_OK;
+    b->is_passed = true;
+    b->hits++;
+    *stops = !b->goes_on;
+    snprintf(stopped_by, size, "%s", b->name);
+    Tcl_Obj *script = b->script != NULL ? Tcl_NewStringObj(b->script, -1) : NULL;
+    set_variables(s, b, o);
+    if (b->is_once)
+        th_breakpoint_delete(s, b); /* b is gone: its own script may add one of the same name */
+    if (script != NULL) {
+        Tcl_IncrRefCount(script);
+        code = Tcl_EvalObjEx(s->interp, script, TCL_EVAL_GLOBAL);
+        Tcl_DecrRefCount(script);
+    }
+    *stops = *stops || s->stop_asked;
+    return code == TCL_OK ? 0 : -1;
+}
+
+int th_breakpoint_hit(th_session *s, th_breakpoint *b, bool *stops, char *stopped_by, size_t size)
+{
+    return hit(s, b, NULL, stops, stopped_by, size);
+}
+
+/* ---- what was recorded ---- */
+
+/* A breakpoint that an event was recorded for. */
+typedef struct call {
+    int64_t number;
+    th_object object;
+} call;
+
+typedef struct calls {
+    call *all;
+    size_t n, room;
+} calls;
+
+static bool is_of(th_session *s, const th_breakpoint *b, th_object o)
+{
+    if (b->n_of == 0 ||
+        bsearch(&o, b->of, (size_t)b->n_of, sizeof *b->of, by_class_and_index) != NULL)
+        return true;
+    for (int i = 0; i < b->n_of; i++)
+        if (b->of[i].class != o.class && th_objects_touch(s, o, b->of[i]))
+            return true;
+    return false;
+}
+
+static bool waits_for(th_session *s, const th_breakpoint *b, const th_event_record *record,
+                      th_object *o)
+{
+    if (b->on < 0 || b->is_disabled || events[b->on].kind != (th_record_kind)record->kind)
+        return false;
+    if (b->on == TH_ON_STALL || b->on == TH_ON_BUFFER_FULL) {
+        *o = (th_object){TH_CLASS_ACCEL, record->object};
+        return is_of(s, b, *o);
+    }
+    bool is_transfer = s->simulation->program->tasks[record->object].kind == TH_TASK_TRANSFER;
+    bool wants_transfers = b->on == TH_ON_TRANSFER_START || b->on == TH_ON_TRANSFER_END;
+    *o = (th_object){TH_CLASS_TASK, record->object};
+    return is_transfer == wants_transfers && is_of(s, b, *o);
+}
+
+static int add_call(calls *c, int64_t number, th_object o, th_error *err)
+{
+    if (th_grow(&c->all, &c->room, c->n + 1, sizeof *c->all) != 0)
+        return th_error_no_memory(err);
+    c->all[c->n++] = (call){number, o};
+    return 0;
+}
+
+/* Has its condition become true? */
+static bool turns_true(th_session *s, th_breakpoint *b)
+{
+    bool is_about = false;
+    if (b->when == NULL || b->is_disabled)
+        return false;
+    for (size_t i = 0; !is_about && i < s->recorder.n_records; i++)
+        is_about = th_condition_is_about(b->when, &s->recorder.record[i]);
+    if (!is_about)
+        return false;
+    bool was_true = b->was_true;
+    b->was_true = th_condition_holds(b->when, s);
+    return b->was_true && !was_true;
+}
+
+static int collect_calls(th_session *s, calls *c, th_error *err)
+{
+    th_object o;
+    for (size_t i = 0; i < s->recorder.n_records; i++)
+        for (size_t k = 0; k < s->n_breakpoints; k++)
+            if (waits_for(s, s->breakpoints[k], &s->recorder.record[i], &o) &&
+                add_call(c, s->breakpoints[k]->number, o, err) != 0)
+                return -1;
+    for (size_t k = 0; k < s->n_breakpoints; k++)
+        if (turns_true(s, s->breakpoints[k]) &&
+            add_call(c, s->breakpoints[k]->number, th_condition_object(s->breakpoints[k]->when),
+                     err) != 0)
+            return -1;
+    return th_event_recorder_forget(&s->recorder, err);
+}
+
+int th_breakpoints_seen(th_session *s, bool *stops, char *stopped_by, size_t size, th_error *err)
+{
+    calls c = {NULL, 0, 0};
+    int rc = collect_calls(s, &c, err);
+    *stops = false;
+    for (size_t i = 0; rc == 0 && i < c.n; i++) {
+        char name[128];
+        bool stops_here = false;
+        th_breakpoint *b = find_number(s, c.all[i].number);
+        if (b == NULL) /* deleted by a script before, or hit once already */
+            continue;
+        rc = hit(s, b, &c.all[i].object, &stops_here, name, sizeof name);
+        if (stops_here && !*stops)
+            snprintf(stopped_by, size, "%s", name);
+        *stops = *stops || stops_here;
+    }
+    th_free(c.all);
+    return rc;
+}
+
+unsigned th_breakpoints_kinds(const th_session *s, bool *named, bool *only_named)
+{
+    unsigned kinds = 0;
+    *only_named = true;
+    for (size_t i = 0; i < s->n_breakpoints; i++) {
+        const th_breakpoint *b = s->breakpoints[i];
+        if (b->is_disabled)
+            continue;
+        if (b->on >= 0)
+            kinds |= 1u << events[b->on].kind;
+        if (b->when == NULL)
+            continue;
+        kinds |= th_condition_kinds(b->when);
+        *only_named = th_condition_links(b->when, named) && *only_named;
+    }
+    return kinds;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* probes.c - see probes.h. */
+#include <config.h>
+#include "tcl/probes.h"
+#include "base/alloc.h"
+#include "tcl/objects/breakpoint.h"
+
+/* Which links breakpoints name, in s->watched_links. 0 or -1. */
+static int ask_breakpoints(th_session *s, th_error *err)
+{
+    bool only_named;
+    bool *named = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *named);
+    if (named == NULL)
+        return th_error_no_memory(err);
+    s->recorder.kinds = th_breakpoints_kinds(s, named, &only_named);
+    th_free(s->watched_links);
+    s->watched_links = named;
+    s->recorder.links = only_named ? named : NULL;
+    return 0;
+}
+
+int th_watching_update(th_session *s, th_error *err)
+{
+    if (s->simulation == NULL)
+        return 0;
+    if (ask_breakpoints(s, err) != 0)
+        return -1;
+    th_observer *trace = s->trace != NULL ? th_trace_observer(s->trace) : NULL,
+                *recorder = s->recorder.kinds != 0 ? &s->recorder.observer : NULL;
+    if (trace != NULL)
+        trace->next = recorder;
+    return th_machine_observe(s->simulation->machine, trace != NULL ? trace : recorder, err);
+}

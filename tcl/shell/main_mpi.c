@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* main_mpi.c - the program tharsis-mpi: rank 0 runs the script, the others evaluate for its
+ * searches and do points of its studies. A rank that is lost, or mpirun interrupted: mpirun ends
+ * the others with SIGTERM. Journals are written batch by batch, so there is nothing left to save
+ * then; rank 0 says how to go on. */
+#include <config.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include <tcl.h>
+#include "mapper/pool/pool_mpi.h"
+#include "tcl/init.h"
+#include "report/session/interrupt.h"
+#include "tcl/shell/shell.h"
+#include "tcl/study/study_ranks.h"
+
+static void say_how_to_go_on(int number)
+{
+    static const char text[] =
+        "\nError "
+        "TCL-0241"
+        ": tharsis-mpi: told to end, as when a rank is lost or mpirun stopped: a "
+        "map_workload with -checkpoint FILE, and a run_study, goes on from there when the same is "
+        "run again\n";
+    const struct timespec until_mpirun_has_read = {0, 300 * 1000 * 1000};
+    (void)number;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(2);
+    nanosleep(&until_mpirun_has_read, NULL); /* what is left in the pipe is lost */
+    _exit(1);
+}
+
+/* mpirun reads what rank 0 says from a terminal of its own, for which Tcl would end lines with a
+ * carriage return. */
+static void keep_line_ends(const char *program)
+{
+    static const int ends[] = {TCL_STDOUT, TCL_STDERR};
+    Tcl_FindExecutable(program);
+    for (int i = 0; i < 2; i++) {
+        Tcl_Channel channel = Tcl_GetStdChannel(ends[i]);
+        if (channel != NULL)
+            Tcl_SetChannelOption(NULL, channel, "-translation", "lf");
+    }
+}
+
+static void end_all(ClientData unused)
+{
+    (void)unused;
+    th_mpi_end();
+}
+
+int main(int argc, char **argv)
+{
+    static const th_post post = {th_mpi_n_others, th_mpi_send, th_mpi_receive};
+    const struct sigaction action = {.sa_handler = say_how_to_go_on};
+    th_interrupt_block(); /* the threads of MPI inherit it */
+    if (th_mpi_begin(&argc, &argv) > 0) {
+        Tcl_FindExecutable(argv[0]);
+        if (!th_find_tcl(Tcl_CreateInterp()))
+            return EXIT_FAILURE;
+        th_points_begin_thread();
+        return th_mpi_serve(th_ranks_answer, NULL) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    }
+    sigaction(SIGTERM, &action, NULL);
+    keep_line_ends(argv[0]);
+    Tcl_CreateExitHandler(end_all, NULL);
+    int status = th_shell_main(argc, argv, &(th_elsewhere){&th_pool_mpi, &post});
+    th_mpi_end();
+    return status;
+}

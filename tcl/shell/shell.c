@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shell.c - the shell of tharsis and tharsis-mpi: an interpreter with the commands at hand, a
+ * script, a prompt. block SIGINT -> parse the command line -> interpreter -> ~/.tharsisrc -> SCRIPT
+ * -> prompt Exit codes: 0 all well, 1 a script failed or a trace or log could not be written
+ * (init.c), 2 the command line is wrong. */
+#include <config.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tcl/shell/complete.h"
+#include "tcl/init.h"
+#include "report/session/interrupt.h"
+#include "tcl/shell/line_editor.h"
+#include "tcl/log.h"
+#include "report/session/session.h"
+#include "tcl/shell/shell.h"
+#include "tcl/shell/unknown.h"
+
+#if TCL_MAJOR_VERSION > 8 && !defined(Tcl_StaticPackage)
+#define Tcl_StaticPackage Tcl_StaticLibrary /* its name since Tcl 9 */
+#endif
+
+enum { EXIT_SCRIPT = 1, EXIT_USAGE = 2 };
+
+static const char usage_text[] =
+    "Usage: tharsis [-no_init] [-exit] [-batch] [-log FILE] [-threads N] [SCRIPT [ARGS]]\n"
+    "  -no_init    do not read ~/.tharsisrc\n"
+    "  -exit       exit after SCRIPT; status 1 if it failed\n"
+    "  -batch      no prompt and no progress lines; exit after SCRIPT\n"
+    "  -log FILE   copy commands and what they print to FILE, as log_begin does\n"
+    "  -threads N  evaluate mappings with N threads\n"
+    "  -version    print the version and exit\n"
+    "  -help       print this and exit\n"
+    "Without SCRIPT commands are read from standard input; \"help\" lists them. With -exit or\n"
+    "-batch the first that fails ends the program with status 1, unless a person types them.\n";
+
+typedef struct th_command_line {
+    bool no_init, exits, is_batch;
+    int threads;     /* 0: not said */
+    const char *log; /* NULL: none */
+    int script;      /* index in argv; 0: none */
+} th_command_line;
+
+/* ---- command line ---- */
+
+static int complain(const char *what, const char *word)
+{
+    fprintf(stderr, "tharsis: %s \"%s\"\n%s", what, word, usage_text);
+    return EXIT_USAGE;
+}
+
+static int parse_threads(const char *text, th_command_line *out)
+{
+    char *end;
+    long n = text != NULL ? strtol(text, &end, 10) : 0;
+    if (text == NULL || *text == '\0' || *end != '\0' || n < 1 || n > 1024)
+        return complain("-threads must be from 1 to 1024, not", text != NULL ? text : "");
+    out->threads = (int)n;
+    return 0;
+}
+
+/* 0 to go on, else 1 + the exit code. */
+static int parse_command_line(int argc, char **argv, th_command_line *out)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (word[0] != '-') {
+            out->script = i;
+            return 0;
+        }
+        if (strcmp(word, "-no_init") == 0) {
+            out->no_init = true;
+        } else if (strcmp(word, "-exit") == 0) {
+            out->exits = true;
+        } else if (strcmp(word, "-batch") == 0) {
+            out->is_batch = true;
+        } else if (strcmp(word, "-threads") == 0) {
+            if (parse_threads(argv[++i], out) != 0)
+                return 1 + EXIT_USAGE;
+        } else if (strcmp(word, "-log") == 0) {
+            if ((out->log = argv[++i]) == NULL)
+                return 1 + complain("needs the name of a file:", word);
+        } else if (strcmp(word, "-help") == 0 || strcmp(word, "--help") == 0) {
+            fputs(usage_text, stdout);
+            return 1;
+        } else if (strcmp(word, "-version") == 0 || strcmp(word, "--version") == 0) {
+            puts("tharsis " PACKAGE_VERSION);
+            return 1;
+        } else {
+            return 1 + complain("unknown option", word);
+        }
+    }
+    return 0;
+}
+
+/* ---- interpreter ---- */
+
+static void set_arguments(Tcl_Interp *interp, int argc, char **argv, const th_command_line *line)
+{
+    int first = line->script > 0 ? line->script : argc - 1;
+    Tcl_Obj *words = Tcl_NewListObj(0, NULL);
+    for (int i = first + 1; i < argc; i++)
+        Tcl_ListObjAppendElement(NULL, words, Tcl_NewStringObj(argv[i], -1));
+    Tcl_SetVar2Ex(interp, "argc", NULL, Tcl_NewIntObj(argc - first - 1), TCL_GLOBAL_ONLY);
+    Tcl_SetVar2Ex(interp, "argv", NULL, words, TCL_GLOBAL_ONLY);
+    Tcl_SetVar2Ex(interp, "argv0", NULL, Tcl_NewStringObj(argv[line->script], -1), TCL_GLOBAL_ONLY);
+}
+
+static int begin_log(Tcl_Interp *interp, const char *file)
+{
+    Tcl_Obj *words[] = {Tcl_NewStringObj("::tharsis::log_begin", -1), Tcl_NewStringObj(file, -1)};
+    Tcl_Obj *call = Tcl_NewListObj(2, words);
+    Tcl_IncrRefCount(call);
+    int code = Tcl_EvalObjEx(interp, call, TCL_EVAL_GLOBAL);
+    Tcl_DecrRefCount(call);
+    return code;
+}
+
+static int start(Tcl_Interp *interp, const th_command_line *line, const th_elsewhere *elsewhere)
+{
+    bool is_interactive = line->script == 0 && !line->is_batch && isatty(STDIN_FILENO);
+    Tcl_SetVar2Ex(interp, "tcl_interactive", NULL, Tcl_NewBooleanObj(is_interactive),
+                  TCL_GLOBAL_ONLY);
+    if (Tcl_Init(interp) != TCL_OK || Tharsis_Init(interp) != TCL_OK ||
+        Tcl_Eval(interp, "namespace import ::tharsis::*") != TCL_OK)
+        return TCL_ERROR;
+    th_unknown_create(interp);
+    th_complete_create(interp, th_session_of(interp));
+    Tcl_StaticPackage(interp, "Tharsis", Tharsis_Init, NULL); /* "load {} Tharsis CHILD" */
+    th_session *s = th_session_of(interp);
+    s->is_quiet = line->is_batch;
+    s->pool = elsewhere->pool;
+    s->post = elsewhere->post;
+    if (line->threads > 0)
+        s->threads = line->threads;
+    th_interrupt_start(interp);
+    return line->log != NULL ? begin_log(interp, line->log) : TCL_OK;
+}
+
+/* A value of the options of the last return, "" where there is none; referenced. */
+static Tcl_Obj *return_option(Tcl_Obj *options, const char *key)
+{
+    Tcl_Obj *word = Tcl_NewStringObj(key, -1), *value = NULL;
+    Tcl_IncrRefCount(word);
+    if (Tcl_DictObjGet(NULL, options, word, &value) != TCL_OK || value == NULL)
+        value = Tcl_NewObj();
+    Tcl_IncrRefCount(value);
+    Tcl_DecrRefCount(word);
+    return value;
+}
+
+/* A line on standard output or standard error, through Tcl's channels, where a log sees it. */
+static void say(int channel, const char *text)
+{
+    Tcl_Channel to = Tcl_GetStdChannel(channel);
+    if (to == NULL)
+        return;
+    Tcl_WriteChars(to, text, -1);
+    Tcl_WriteChars(to, "\n", 1);
+    Tcl_Flush(to);
+}
+
+static void say_where(const char *file, int line)
+{
+    Tcl_Obj *text = Tcl_ObjPrintf("    (%s, line %d)", file, line);
+    Tcl_IncrRefCount(text);
+    say(TCL_STDERR, Tcl_GetString(text));
+    Tcl_DecrRefCount(text);
+}
+
+/* Says what went wrong: one line for an error of ours, the whole trace for one of Tcl's. The
+ * variables errorInfo and errorCode may be of an error before: of one that Tcl caught while it
+ * started. */
+static void print_error(Tcl_Interp *interp, int code, const char *file)
+{
+    Tcl_Obj *options = Tcl_GetReturnOptions(interp, code);
+    Tcl_IncrRefCount(options);
+    Tcl_Obj *error_code = return_option(options, "-errorcode");
+    Tcl_Obj *trace = return_option(options, "-errorinfo");
+    bool is_ours = strncmp(Tcl_GetString(error_code), "THARSIS ", 8) == 0 ||
+                   strncmp(Tcl_GetString(error_code), "TCL CANCEL", 10) == 0;
+    Tcl_Flush(Tcl_GetStdChannel(TCL_STDOUT));
+    if (is_ours || code != TCL_ERROR)
+        say(TCL_STDERR, Tcl_GetStringResult(interp));
+    else
+        say(TCL_STDERR, Tcl_GetString(trace));
+    if (is_ours && file != NULL)
+        say_where(file, Tcl_GetErrorLine(interp));
+    Tcl_DecrRefCount(trace);
+    Tcl_DecrRefCount(error_code);
+    Tcl_DecrRefCount(options);
+}
+
+/* A Tcl return code; the error is printed. */
+static int source(Tcl_Interp *interp, const char *file)
+{
+    int code = Tcl_EvalFile(interp, file);
+    if (code != TCL_OK && code != TCL_RETURN)
+        print_error(interp, code, file);
+    return code == TCL_RETURN ? TCL_OK : code;
+}
+
+static void source_init_file(Tcl_Interp *interp)
+{
+    const char *home = getenv("HOME");
+    if (home == NULL)
+        return;
+    Tcl_Obj *path = Tcl_ObjPrintf("%s/.tharsisrc", home);
+    Tcl_IncrRefCount(path);
+    if (Tcl_FSAccess(path, R_OK) == 0)
+        source(interp, Tcl_GetString(path));
+    Tcl_DecrRefCount(path);
+}
+
+/* ---- prompt ---- */
+
+static const char first_prompt[] = "tharsis> ", next_prompt[] = "       > ";
+
+typedef struct th_input {
+    bool is_on;     /* a person types */
+    bool is_edited; /* with tclreadline */
+} th_input;
+
+static void show_prompt(bool is_on, const char *prompt)
+{
+    if (!is_on)
+        return;
+    fputs(prompt, stdout);
+    fflush(stdout);
+    th_interrupt_set_prompt(first_prompt);
+}
+
+/* Into what Tcl's "history" lists. */
+static void record(Tcl_Interp *interp, Tcl_Obj *command)
+{
+    th_log *log = th_session_of(interp)->log;
+    th_log_pause(log, 1);
+    Tcl_RecordAndEvalObj(interp, command, TCL_NO_EVAL);
+    th_log_pause(log, 0);
+}
+
+/* Runs one whole command and prints its result. */
+static int run_command(Tcl_Interp *interp, Tcl_Obj *command, bool is_on)
+{
+    if (is_on)
+        record(interp, command);
+    int code = Tcl_EvalObjEx(interp, command, TCL_EVAL_GLOBAL);
+    th_interrupt_take(); /* one that came too late */
+    if (code != TCL_OK)
+        say(TCL_STDERR, Tcl_GetStringResult(interp));
+    else if (is_on && Tcl_GetStringResult(interp)[0] != '\0')
+        say(TCL_STDOUT, Tcl_GetStringResult(interp));
+    return code;
+}
+
+/* A new, empty command in the place of *command. */
+static void begin_command(Tcl_Obj **command)
+{
+    if (*command != NULL)
+        Tcl_DecrRefCount(*command);
+    *command = Tcl_NewObj();
+    Tcl_IncrRefCount(*command);
+}
+
+/* The next line, for the caller to drop; NULL at the end. What was typed before of the command is
+ * forgotten where Ctrl-C came. */
+static Tcl_Obj *next_line(Tcl_Interp *interp, const th_input *in, const char *prompt, bool *dropped)
+{
+    if (in->is_edited)
+        return th_line_editor_read(interp, prompt, dropped);
+    show_prompt(in->is_on, prompt);
+    Tcl_Channel channel = Tcl_GetStdChannel(TCL_STDIN);
+    Tcl_Obj *line = Tcl_NewObj();
+    Tcl_IncrRefCount(line);
+    bool is_read = channel != NULL && Tcl_GetsObj(channel, line) >= 0;
+    th_interrupt_set_prompt(NULL);
+    *dropped = th_interrupt_take_dropped();
+    if (is_read)
+        return line;
+    Tcl_DecrRefCount(line);
+    return NULL;
+}
+
+/* Adds a line to the command. False at the end of the input. */
+static bool read_line(Tcl_Interp *interp, const th_input *in, const char *prompt, Tcl_Obj **command)
+{
+    bool dropped = false;
+    Tcl_Obj *line = next_line(interp, in, prompt, &dropped);
+    if (dropped)
+        begin_command(command);
+    if (line == NULL)
+        return false;
+    Tcl_AppendObjToObj(*command, line);
+    Tcl_AppendToObj(*command, "\n", 1);
+    Tcl_DecrRefCount(line);
+    return true;
+}
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\n")] == '\0';
+}
+
+/* Reads commands to the end of the input. */
+static int read_commands(Tcl_Interp *interp, const th_input *in, bool stops_at_error)
+{
+    Tcl_Obj *command = NULL;
+    int last = TCL_OK;
+    const char *prompt = first_prompt;
+    begin_command(&command);
+    while (!(stops_at_error && last != TCL_OK) && read_line(interp, in, prompt, &command)) {
+        bool is_whole = Tcl_CommandComplete(Tcl_GetString(command));
+        prompt = is_whole ? first_prompt : next_prompt;
+        if (!is_whole)
+            continue;
+        if (!is_blank(Tcl_GetString(command)))
+            last = run_command(interp, command, in->is_on);
+        begin_command(&command);
+    }
+    if (!Tcl_CommandComplete(Tcl_GetString(command))) /* cut off: Tcl says what is missing */
+        last = run_command(interp, command, in->is_on);
+    Tcl_DecrRefCount(command);
+    if (in->is_on)
+        say(TCL_STDOUT, "");
+    return last;
+}
+
+/* Does a person type, who sees what goes wrong? */
+static bool is_typed(const th_command_line *line)
+{
+    return !line->is_batch && isatty(STDIN_FILENO);
+}
+
+static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
+{
+    th_input in = {.is_on = is_typed(line)};
+    if (in.is_on)
+        say(TCL_STDOUT,
+            "Tharsis " PACKAGE_VERSION ". \"help\" lists the commands, \"exit\" leaves.");
+    in.is_edited = in.is_on && th_line_editor_open(interp, first_prompt);
+    return read_commands(interp, &in, !in.is_on && (line->exits || line->is_batch));
+}
+
+int th_shell_main(int argc, char **argv, const th_elsewhere *elsewhere)
+{
+    th_command_line line = {0};
+    th_interrupt_block();
+    int answer = parse_command_line(argc, argv, &line);
+    if (answer != 0)
+        return answer - 1;
+    Tcl_FindExecutable(argv[0]);
+    Tcl_Interp *interp = Tcl_CreateInterp();
+    int code = start(interp, &line, elsewhere);
+    if (code != TCL_OK) {
+        fprintf(stderr, "tharsis: %s\n", Tcl_GetStringResult(interp));
+        Tcl_Exit(EXIT_SCRIPT);
+    }
+    set_arguments(interp, argc, argv, &line);
+    if (!line.no_init)
+        source_init_file(interp);
+    if (line.script > 0)
+        code = source(interp, argv[line.script]);
+    bool is_over =
+        line.script > 0 && (line.exits || line.is_batch || (code != TCL_OK && !is_typed(&line)));
+    if (!is_over)
+        code = run_prompt(interp, &line) == TCL_OK || !(line.exits || line.is_batch) ? TCL_OK
+                                                                                     : TCL_ERROR;
+    Tcl_DeleteInterp(interp);
+    Tcl_Exit(code == TCL_OK ? EXIT_SUCCESS : EXIT_SCRIPT);
+}

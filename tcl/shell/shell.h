@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shell.h - what the programs tharsis and tharsis-mpi have in common: all but how they evaluate. */
+#ifndef TH_TCL_SHELL_SHELL_H
+#define TH_TCL_SHELL_SHELL_H
+#include "mapper/pool/pool.h"
+
+/* What other processes do for this one. */
+typedef struct th_elsewhere {
+    const th_pool_type *pool; /* how searches evaluate; NULL: on threads */
+    const struct th_post
+        *post; /* to those that do points of studies (study_ranks.h); NULL: nobody */
+} th_elsewhere;
+
+/* The exit status where the command line said no more than -help or was wrong; else it ends in
+ * Tcl_Exit.
+ */
+int th_shell_main(int argc, char **argv, const th_elsewhere *elsewhere);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* study_point.h - one point of a study: its script, in an interpreter and a session of its own, and
+ * what is read off afterwards. begin_thread once per thread -> (evaluate -> outcome_clear)* Nothing
+ * of a point is left in the process, so no result depends on which points were done before it, or
+ * where. */
+#ifndef TH_TCL_STUDY_STUDY_POINT_H
+#define TH_TCL_STUDY_STUDY_POINT_H
+#include "study/store.h"
+#include "report/session/session.h"
+
+typedef struct th_outcome {
+    th_study_point point; /* its texts are those below */
+    char *error;
+    char
+        mapping[20]; /* point.mapping is this or NULL: to be set again where the struct has moved */
+    char *texts[TH_STUDY_METRICS_MAX];
+    bool was_stopped; /* it is no result */
+} th_outcome;
+
+/* Who looks after a point. Between begin and end its interpreter may be cancelled. */
+typedef struct th_point_watch {
+    bool (*begin)(void *state, Tcl_Interp *interp); /* false: it is to be stopped already */
+    bool (*end)(void *state);                       /* true: it was stopped */
+    void *state;
+} th_point_watch;
+
+typedef struct th_point_job {
+    const th_study *study;
+    int64_t number, cell;
+    int threads;     /* of the searches of the script */
+    int64_t seconds; /* of wall time: then it is given up, and has failed; 0: as long as it takes */
+    const char *auto_path; /* where packages are; NULL: as by default */
+    th_point_watch watch;  /* .begin NULL: nobody */
+} th_point_job;
+
+/* What scripts say in this thread, on either channel, goes nowhere from now on. */
+void th_points_begin_thread(void);
+/* Whatever goes wrong is the outcome. */
+void th_point_evaluate(const th_point_job *job, th_outcome *out);
+/* It is not done: err says why it has failed. */
+void th_point_give_up(int64_t number, int64_t cell, const th_error *err, th_outcome *out);
+void th_outcome_clear(th_outcome *out);
+
+/* An interpreter with the commands of Tharsis at hand, but without exit and cd. NULL: err says why.
+ */
+Tcl_Interp *th_point_interp(th_error *err);
+
+#endif

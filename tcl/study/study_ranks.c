@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* study_ranks.c - see study_ranks.h. */
+#include <config.h>
+#include "tcl/study/study_ranks.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "tcl/study/study_crash.h"
+
+typedef struct {
+    bool is_busy;
+    int64_t number, cell;
+} rank_state;
+
+struct th_ranks {
+    const th_post *post;
+    const th_study *study;
+    char *auto_path;  /* NULL: as by default */
+    const char *path; /* of the study */
+    int64_t seconds;  /* for each point; 0: no limit */
+    int n, n_busy;
+    rank_state *ranks; /* 0 is here, and not used */
+    char *received;
+    size_t capacity;
+};
+
+/* ---- what travels ---- */
+
+static void wire_metric(th_codec *w, th_study_metric *m)
+{
+    int type = (int)m->type;
+    th_codec_text(w, &m->name);
+    th_codec_text(w, &m->kind);
+    th_codec_text(w, &m->column);
+    th_codec_int(w, &type);
+    th_codec_bool(w, &m->is_own);
+    m->type = type == TH_FIGURE_REAL   ? TH_FIGURE_REAL
+              : type == TH_FIGURE_TEXT ? TH_FIGURE_TEXT
+                                       : TH_FIGURE_INTEGER;
+}
+
+static void put_point(th_codec *w, const th_ranks *r, int64_t number, int64_t cell)
+{
+    const th_study *s = r->study;
+    int64_t seed = s->seed, seconds = r->seconds;
+    int n_parameters = s->n_parameters, n_metrics = s->n_metrics;
+    const char *script = s->script, *auto_path = r->auto_path, *path = r->path;
+    th_codec_int64(w, &number);
+    th_codec_int64(w, &seed);
+    th_codec_int64(w, &seconds);
+    th_codec_text(w, &script);
+    th_codec_text(w, &auto_path);
+    th_codec_text(w, &path);
+    th_codec_int(w, &n_parameters);
+    for (int i = 0; i < n_parameters; i++) {
+        const char *name = s->parameters[i].name, *value = th_study_value(s, cell, i);
+        th_codec_text(w, &name);
+        th_codec_text(w, &value);
+    }
+    th_codec_int(w, &n_metrics);
+    for (int i = 0; i < n_metrics; i++) {
+        th_study_metric m = s->metrics[i];
+        wire_metric(w, &m);
+    }
+}
+
+/* A study of this point alone: its cell is 0; path: of its file. -1: memory is out. */
+static int get_point(th_codec *w, th_study *s, th_point_job *job, const char **path, th_error *err)
+{
+    int n = 0;
+    th_codec_int64(w, &job->number);
+    th_codec_int64(w, &s->seed);
+    th_codec_int64(w, &job->seconds);
+    th_codec_text(w, &s->script);
+    th_codec_text(w, &job->auto_path);
+    th_codec_text(w, path);
+    th_codec_int(w, &n);
+    for (int i = 0; i < n && !w->failed; i++) {
+        const char *name = NULL, *value = NULL;
+        th_codec_text(w, &name);
+        th_codec_text(w, &value);
+        if (name == NULL || value == NULL || th_study_add_parameter(s, name, &value, 1, err) != 0)
+            return -1;
+    }
+    th_codec_int(w, &n);
+    for (int i = 0; i < n && !w->failed; i++) {
+        th_study_metric m = {.name = NULL};
+        wire_metric(w, &m);
+        if (m.name == NULL || m.kind == NULL || m.column == NULL ||
+            th_study_add_metric(s, &m, err) != 0)
+            return -1;
+    }
+    return w->failed || s->script == NULL || *path == NULL ? th_error_no_memory(err) : 0;
+}
+
+static void wire_figure(th_codec *w, th_figure *f)
+{
+    th_codec_bool(w, &f->is_absent);
+    th_codec_int64(w, &f->whole);
+    th_codec_double(w, &f->real);
+    th_codec_text(w, &f->text);
+}
+
+/* What is read lies in the bytes that are read. */
+static void wire_outcome(th_codec *w, th_study_point *p, int n_metrics)
+{
+    bool has_failed = p->state == TH_POINT_FAILED;
+    th_codec_bool(w, &has_failed);
+    th_codec_text(w, &p->error);
+    th_codec_text(w, &p->mapping);
+    for (int i = 0; i < n_metrics; i++)
+        wire_figure(w, &p->figures[i]);
+    p->state = has_failed ? TH_POINT_FAILED : TH_POINT_DONE;
+}
+
+/* ---- there ---- */
+
+int th_ranks_answer(void *unused, const void *bytes, size_t n, th_codec *answer)
+{
+    (void)unused;
+    th_codec w = th_codec_reader(bytes, n);
+    th_study *s = th_study_new();
+    th_outcome out = {.was_stopped = false};
+    th_point_job job = {.study = s, .threads = 1};
+    const char *path = NULL;
+    th_error err;
+    if (s == NULL || get_point(&w, s, &job, &path, &err) != 0) {
+        th_study_free(s);
+        return -1;
+    }
+    th_crash_guard(path);
+    th_point_evaluate(&job, &out);
+    th_crash_unguard();
+    wire_outcome(answer, &out.point, s->n_metrics);
+    th_outcome_clear(&out);
+    th_study_free(s);
+    return answer->failed ? -1 : 0;
+}
+
+/* ---- here ---- */
+
+th_ranks *th_ranks_new(const th_post *post, const th_study *study, const char *path,
+                       int64_t seconds, const char *auto_path)
+{
+    th_ranks *r = th_alloc_zero(1, sizeof *r);
+    if (r == NULL)
+        return NULL;
+    r->post = post;
+    r->study = study;
+    r->path = path;
+    r->seconds = seconds;
+    r->n = post != NULL ? post->n() : 0;
+    r->ranks = th_alloc_zero((size_t)r->n + 1, sizeof *r->ranks);
+    r->auto_path = auto_path != NULL ? th_alloc_string(auto_path) : NULL;
+    if (r->ranks != NULL && (auto_path == NULL || r->auto_path != NULL))
+        return r;
+    th_ranks_free(r);
+    return NULL;
+}
+
+void th_ranks_free(th_ranks *r)
+{
+    if (r == NULL)
+        return;
+    th_free(r->ranks);
+    th_free(r->received);
+    th_free(r->auto_path);
+    th_free(r);
+}
+
+int th_ranks_n(const th_ranks *r)
+{
+    return r->n;
+}
+
+int th_ranks_busy(const th_ranks *r)
+{
+    return r->n_busy;
+}
+
+int th_ranks_give(th_ranks *r, int64_t number, int64_t cell)
+{
+    int to = 1;
+    while (to <= r->n && r->ranks[to].is_busy)
+        to++;
+    if (to > r->n)
+        return 0;
+    th_codec w = TH_CODEC_INIT;
+    put_point(&w, r, number, cell);
+    bool failed = w.failed;
+    if (!failed) {
+        r->post->send(to, w.out.text, w.out.length);
+        r->ranks[to] = (rank_state){true, number, cell};
+        r->n_busy++;
+    }
+    th_codec_clear(&w);
+    return failed ? -1 : 1;
+}
+
+/* Texts of its own. -1: memory is out. */
+static int keep_texts(th_outcome *out, int n_metrics)
+{
+    th_study_point *p = &out->point;
+    bool failed = false;
+    if (p->error != NULL)
+        failed |= (p->error = out->error = th_alloc_string(p->error)) == NULL;
+    if (p->mapping != NULL) {
+        snprintf(out->mapping, sizeof out->mapping, "%s", p->mapping);
+        p->mapping = out->mapping; /* as th_point_evaluate has it */
+    }
+    for (int i = 0; i < n_metrics; i++)
+        if (p->figures[i].text != NULL)
+            failed |=
+                (p->figures[i].text = out->texts[i] = th_alloc_string(p->figures[i].text)) == NULL;
+    return failed ? -1 : 0;
+}
+
+int th_ranks_take(th_ranks *r, th_outcome *out)
+{
+    int from = 0;
+    if (r->n_busy == 0)
+        return 0;
+    long n = r->post->receive(&from, &r->received, &r->capacity);
+    if (n < 0)
+        return n == -1 ? 0 : -1;
+    rank_state *rank = &r->ranks[from];
+    th_codec w = th_codec_reader(r->received, (size_t)n);
+    *out = (th_outcome){.point = {.number = rank->number, .cell = rank->cell}};
+    wire_outcome(&w, &out->point, r->study->n_metrics);
+    rank->is_busy = false;
+    r->n_busy--;
+    if (keep_texts(out, r->study->n_metrics) == 0 && !w.failed)
+        return 1;
+    th_outcome_clear(out);
+    return -1;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* study_run.c - see study_run.h.
+ *   th_study_run: lock -> crew, ranks -> { take -> give -> record -> wait }* until nothing waits
+ * and nobody is busy This thread alone touches the file. Results are recorded in transactions,
+ * whole; a point that was given out and not recorded when the process ends, however, still waits.
+ */
+#include <config.h>
+#include "tcl/study/study_run.h"
+#include <string.h>
+#include "base/alloc.h"
+#include "report/session/interrupt.h"
+#include "report/session/progress.h"
+#include "tcl/study/study_crash.h"
+#include "tcl/study/study_workers.h"
+#include "tcl/study/study_ranks.h"
+
+enum {
+    GLANCE_MS = 50,      /* between two looks at Ctrl-C and the clock */
+    RANKS_GLANCE_MS = 2, /* and at what has come from ranks */
+    RECORD_MS = 50       /* between two commits while points are at work */
+};
+
+typedef struct {
+    th_session *session;
+    th_store *store;
+    th_crew *crew;
+    th_ranks *ranks;
+    const th_study_options *options;
+    th_crashes crashes; /* of processes before this one */
+    th_progress progress;
+    int64_t counts[TH_N_POINT_STATES]; /* as they stand in the file */
+    int64_t last, given, recorded;     /* point that was given out last; how many in this run */
+    th_outcome *taken;                 /* and not recorded yet */
+    size_t n_taken, capacity;
+    double recorded_s; /* since the start: the last commit */
+    bool is_empty, was_interrupted;
+    th_error *err;
+} study_run;
+
+/* ---- giving out ---- */
+
+static int n_busy(const study_run *r)
+{
+    return th_crew_busy(r->crew) + th_ranks_busy(r->ranks);
+}
+
+/* 1; 0: nobody is idle; -1: memory is out. */
+static int give(study_run *r, int64_t number, int64_t cell)
+{
+    if (th_crew_give(r->crew, number, cell))
+        return 1;
+    int given = th_ranks_give(r->ranks, number, cell);
+    return given < 0 ? th_error_no_memory(r->err) : given;
+}
+
+/* A point at which processes have crashed is not given out again and again. */
+static int give_up(study_run *r, int64_t number, int64_t cell)
+{
+    th_error why;
+    th_error_set(&why, "STUDY-0064",
+                 "the process crashed at this point %d times: run_study -retry does it once more",
+                 th_crashes_count(&r->crashes, number));
+    if (th_grow(&r->taken, &r->capacity, r->n_taken + 1, sizeof *r->taken) != 0)
+        return th_error_no_memory(r->err);
+    th_point_give_up(number, cell, &why, &r->taken[r->n_taken++]);
+    return 1;
+}
+
+static int give_points(study_run *r)
+{
+    while (!r->is_empty && !r->was_interrupted && r->given < r->options->limit &&
+           n_busy(r) < r->options->threads + th_ranks_n(r->ranks)) {
+        int64_t number, cell;
+        int found = th_store_next_waiting(r->store, r->last, &number, &cell, r->err);
+        r->is_empty = found == 0;
+        bool has_crashed = found > 0 && th_crashes_count(&r->crashes, number) >= TH_CRASHES_MAX;
+        int given = has_crashed ? give_up(r, number, cell)
+                    : found > 0 ? give(r, number, cell)
+                                : found;
+        if (given <= 0)
+            return given;
+        r->last = number;
+        r->given++;
+    }
+    return 0;
+}
+
+/* ---- recording ---- */
+
+/* 1; 0: nothing has come; -1: memory is out. */
+static int take(study_run *r, th_outcome *o)
+{
+    if (th_crew_take(r->crew, o))
+        return 1;
+    int taken = th_ranks_take(r->ranks, o);
+    return taken < 0 ? th_error_no_memory(r->err) : taken;
+}
+
+static int take_points(study_run *r)
+{
+    int taken = 0;
+    do {
+        if (th_grow(&r->taken, &r->capacity, r->n_taken + 1, sizeof *r->taken) != 0)
+            return th_error_no_memory(r->err);
+        taken = take(r, &r->taken[r->n_taken]);
+        r->n_taken += taken > 0;
+    } while (taken > 0);
+    return taken;
+}
+
+static void clear_taken(study_run *r)
+{
+    for (size_t i = 0; i < r->n_taken; i++)
+        th_outcome_clear(&r->taken[i]);
+    r->n_taken = 0;
+}
+
+static int record(study_run *r, th_outcome *o)
+{
+    if (o->was_stopped)
+        return 0;
+    if (o->point.mapping != NULL)
+        o->point.mapping = o->mapping; /* which has moved */
+    if (th_store_record(r->store, &o->point, r->err) != 0)
+        return -1;
+    r->counts[TH_POINT_WAITING]--;
+    r->counts[o->point.state]++;
+    r->recorded++;
+    return 0;
+}
+
+/* All that was taken, in one transaction. */
+static int record_points(study_run *r)
+{
+    if (r->n_taken == 0)
+        return 0;
+    int rc = th_store_begin(r->store, r->err);
+    for (size_t i = 0; i < r->n_taken && rc == 0; i++)
+        rc = record(r, &r->taken[i]);
+    if (rc == 0)
+        rc = th_store_commit(r->store, r->err);
+    clear_taken(r);
+    r->recorded_s = th_progress_elapsed_s(&r->progress);
+    return rc;
+}
+
+/* A commit takes as long as the disk does, and those who have the next points need not wait for it.
+ */
+static bool is_time_to_record(const study_run *r)
+{
+    return n_busy(r) == 0 ||
+           th_progress_elapsed_s(&r->progress) - r->recorded_s >= RECORD_MS * 1e-3;
+}
+
+/* ---- the whole ---- */
+
+static void show_progress(study_run *r)
+{
+    double elapsed = th_progress_elapsed_s(&r->progress);
+    double rate = elapsed > 0 ? (double)r->recorded / elapsed : 0;
+    int64_t waiting = r->counts[TH_POINT_WAITING], all = 0;
+    int64_t left =
+        r->options->limit - r->recorded < waiting ? r->options->limit - r->recorded : waiting;
+    for (int i = 0; i < TH_N_POINT_STATES; i++)
+        all += r->counts[i];
+    if (rate > 0)
+        th_progress_show(&r->progress,
+                         "study: %lld of %lld points, %lld failed, %.1f/s, %.0f s left",
+                         (long long)(all - waiting), (long long)all,
+                         (long long)r->counts[TH_POINT_FAILED], rate, (double)left / rate);
+    else
+        th_progress_show(&r->progress, "study: %lld of %lld points, %lld failed",
+                         (long long)(all - waiting), (long long)all,
+                         (long long)r->counts[TH_POINT_FAILED]);
+}
+
+/* Ctrl-C is only looked at: runs of the points look at it too, until they have all ended. */
+static void look_around(study_run *r)
+{
+    if (!r->was_interrupted &&
+        (th_interrupt_is_pending() || Tcl_Canceled(r->session->interp, 0) == TCL_ERROR)) {
+        r->was_interrupted = true;
+        th_crew_stop(r->crew);
+    }
+    if (th_progress_is_due(&r->progress))
+        show_progress(r);
+}
+
+static int run_points(study_run *r)
+{
+    for (;;) {
+        if (take_points(r) != 0 || give_points(r) != 0 ||
+            (is_time_to_record(r) && record_points(r) != 0))
+            return -1;
+        if (n_busy(r) == 0 && r->n_taken == 0)
+            return 0;
+        th_crew_wait(r->crew, th_ranks_n(r->ranks) > 0 ? RANKS_GLANCE_MS : GLANCE_MS);
+        look_around(r);
+    }
+}
+
+/* A rank cannot be stopped, and its answer must not come to somebody else. */
+static void wait_for_ranks(study_run *r)
+{
+    th_outcome o;
+    while (th_ranks_busy(r->ranks) > 0) {
+        if (th_ranks_take(r->ranks, &o) > 0)
+            th_outcome_clear(&o);
+        th_crew_wait(r->crew, RANKS_GLANCE_MS);
+    }
+}
+
+/* Threads that would find nothing to do are not started; the searches of the others have them. */
+static int start(study_run *r, const th_study *study)
+{
+    int64_t waiting = r->counts[TH_POINT_WAITING];
+    int64_t wanted = waiting < r->options->limit ? waiting : r->options->limit;
+    int n = wanted < r->options->threads ? (int)wanted : r->options->threads;
+    const char *auto_path = Tcl_GetVar2(r->session->interp, "auto_path", NULL, TCL_GLOBAL_ONLY);
+    r->progress = th_progress_start(r->session->is_quiet);
+    r->ranks = th_ranks_new(r->session->post, study, th_store_path(r->store), r->options->seconds,
+                            auto_path);
+    if (r->ranks == NULL)
+        return th_error_no_memory(r->err);
+    r->crew =
+        th_crew_new(study, n, r->options->threads / n, r->options->seconds, auto_path, r->err);
+    return r->crew != NULL ? 0 : -1;
+}
+
+static int check_version(const th_study *study, th_error *err)
+{
+    if (strcmp(study->version, PACKAGE_VERSION) == 0)
+        return 0;
+    return th_error_set(err, "STUDY-0063",
+                        "the study is one of tharsis %s, whose results would stand beside those of "
+                        "%s: finish it there, or make a new one",
+                        study->version, PACKAGE_VERSION);
+}
+
+int th_study_run(th_session *s, th_store *t, const th_study_options *o, th_study_end *end,
+                 th_error *err)
+{
+    study_run r = {.session = s, .store = t, .options = o, .err = err};
+    if (check_version(th_store_study(t), err) != 0 || th_store_lock(t, err) != 0 ||
+        (o->retries && th_store_retry_failed(t, err) != 0) ||
+        th_store_counts(t, r.counts, err) != 0)
+        return -1;
+    *end = TH_STUDY_DONE;
+    if (r.counts[TH_POINT_WAITING] == 0)
+        return 0;
+    if (o->retries)
+        th_crashes_forget(th_store_path(t));
+    if (th_crashes_read(&r.crashes, th_store_path(t), err) != 0)
+        return -1;
+    th_crash_guard(th_store_path(t));
+    int rc = start(&r, th_store_study(t));
+    if (rc == 0)
+        rc = run_points(&r);
+    if (r.crew != NULL)
+        wait_for_ranks(&r);
+    clear_taken(&r);
+    th_free(r.taken);
+    th_crew_free(r.crew);
+    th_crash_unguard();
+    th_crashes_clear(&r.crashes);
+    if (r.counts[TH_POINT_WAITING] == 0)
+        th_crashes_forget(th_store_path(t));
+    th_ranks_free(r.ranks);
+    th_progress_end(&r.progress);
+    if (r.was_interrupted)
+        th_interrupt_take();
+    *end = r.counts[TH_POINT_WAITING] == 0 ? TH_STUDY_DONE
+           : r.was_interrupted             ? TH_STUDY_INTERRUPTED
+                                           : TH_STUDY_LIMIT;
+    return rc;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* study_run.h - the points of a study that wait, given out and recorded. */
+#ifndef TH_TCL_STUDY_STUDY_RUN_H
+#define TH_TCL_STUDY_STUDY_RUN_H
+#include "study/store.h"
+#include "report/session/session.h"
+
+typedef struct th_study_options {
+    int threads;
+    int64_t limit;   /* of points */
+    int64_t seconds; /* for each point; 0: as long as it takes */
+    bool retries;    /* those that failed, too */
+} th_study_options;
+
+typedef enum { TH_STUDY_DONE, TH_STUDY_LIMIT, TH_STUDY_INTERRUPTED } th_study_end;
+
+/* Every result is in the file as soon as it is there. 0, or -1: what is recorded by then stays. */
+int th_study_run(th_session *s, th_store *t, const th_study_options *o, th_study_end *end,
+                 th_error *err);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* study_workers.c - see study_workers.h.
+ * A member waits for a point, does it, and waits again. All that two threads see is under one lock;
+ * the interpreter of a point is there for others to cancel while the point is at work, and never
+ * otherwise. */
+#include <config.h>
+#include "tcl/study/study_workers.h"
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+#include "base/alloc.h"
+
+typedef enum { IDLE, GIVEN, DONE } member_state;
+
+typedef struct {
+    th_crew *crew;
+    Tcl_ThreadId thread;
+    member_state state;
+    int64_t number, cell;
+    th_outcome outcome;
+    Tcl_Interp *interp; /* at work; NULL: none */
+} member;
+
+struct th_crew {
+    pthread_mutex_t lock;
+    pthread_cond_t given, done; /* something was */
+    bool is_stopping, is_over;
+    const th_study *study;
+    int threads_each;
+    int64_t seconds;
+    char *auto_path;
+    member *members;
+    int n, n_started, n_busy;
+};
+
+/* ---- a member ---- */
+
+static bool begin_point(void *state, Tcl_Interp *interp)
+{
+    member *m = state;
+    pthread_mutex_lock(&m->crew->lock);
+    bool may = !m->crew->is_stopping;
+    m->interp = may ? interp : NULL;
+    pthread_mutex_unlock(&m->crew->lock);
+    return may;
+}
+
+static bool end_point(void *state)
+{
+    member *m = state;
+    pthread_mutex_lock(&m->crew->lock);
+    m->interp = NULL;
+    bool was_stopped = m->crew->is_stopping;
+    pthread_mutex_unlock(&m->crew->lock);
+    return was_stopped;
+}
+
+/* False: there is nothing more to do. */
+static bool wait_for_point(member *m)
+{
+    pthread_mutex_lock(&m->crew->lock);
+    while (m->state != GIVEN && !m->crew->is_over)
+        pthread_cond_wait(&m->crew->given, &m->crew->lock);
+    bool has_point = m->state == GIVEN;
+    pthread_mutex_unlock(&m->crew->lock);
+    return has_point;
+}
+
+static void do_point(member *m)
+{
+    const th_crew *c = m->crew;
+    th_outcome outcome;
+    th_point_evaluate(&(th_point_job){.study = c->study,
+                                      .number = m->number,
+                                      .cell = m->cell,
+                                      .threads = c->threads_each,
+                                      .seconds = c->seconds,
+                                      .auto_path = c->auto_path,
+                                      .watch = {begin_point, end_point, m}},
+                      &outcome);
+    pthread_mutex_lock(&m->crew->lock);
+    m->outcome = outcome;
+    m->state = DONE;
+    pthread_cond_signal(&m->crew->done);
+    pthread_mutex_unlock(&m->crew->lock);
+}
+
+static Tcl_ThreadCreateType work(ClientData data)
+{
+    member *m = data;
+    th_points_begin_thread();
+    while (wait_for_point(m))
+        do_point(m);
+    Tcl_FinalizeThread();
+    TCL_THREAD_CREATE_RETURN;
+}
+
+/* ---- the crew ---- */
+
+static int start_members(th_crew *c, th_error *err)
+{
+    for (; c->n_started < c->n; c->n_started++) {
+        member *m = &c->members[c->n_started];
+        m->crew = c;
+        if (Tcl_CreateThread(&m->thread, work, m, TCL_THREAD_STACK_DEFAULT, TCL_THREAD_JOINABLE) !=
+            TCL_OK)
+            return th_error_set(err, "STUDY-0046",
+                                "a thread cannot be started: this Tcl has none, or "
+                                "there are too many");
+    }
+    return 0;
+}
+
+th_crew *th_crew_new(const th_study *study, int n, int threads_each, int64_t seconds,
+                     const char *auto_path, th_error *err)
+{
+    th_crew *c = th_alloc_zero(1, sizeof *c);
+    if (c == NULL) {
+        th_error_no_memory(err);
+        return NULL;
+    }
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->given, NULL);
+    pthread_cond_init(&c->done, NULL);
+    c->study = study;
+    c->threads_each = threads_each;
+    c->seconds = seconds;
+    c->auto_path = auto_path != NULL ? th_alloc_string(auto_path) : NULL;
+    c->n = n;
+    c->members = th_alloc_zero((size_t)n, sizeof *c->members);
+    if (c->members == NULL || (auto_path != NULL && c->auto_path == NULL))
+        th_error_no_memory(err);
+    else if (start_members(c, err) == 0)
+        return c;
+    th_crew_free(c);
+    return NULL;
+}
+
+void th_crew_free(th_crew *c)
+{
+    if (c == NULL)
+        return;
+    th_crew_stop(c);
+    pthread_mutex_lock(&c->lock);
+    c->is_over = true;
+    pthread_cond_broadcast(&c->given);
+    pthread_mutex_unlock(&c->lock);
+    for (int i = 0; i < c->n_started; i++) {
+        int unused;
+        Tcl_JoinThread(c->members[i].thread, &unused);
+        th_outcome_clear(&c->members[i].outcome);
+    }
+    pthread_cond_destroy(&c->done);
+    pthread_cond_destroy(&c->given);
+    pthread_mutex_destroy(&c->lock);
+    th_free(c->members);
+    th_free(c->auto_path);
+    th_free(c);
+}
+
+bool th_crew_give(th_crew *c, int64_t number, int64_t cell)
+{
+    bool is_given = false;
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; i < c->n && !is_given; i++) {
+        member *m = &c->members[i];
+        if (m->state != IDLE)
+            continue;
+        m->number = number;
+        m->cell = cell;
+        m->state = GIVEN;
+        c->n_busy++;
+        is_given = true;
+    }
+    pthread_cond_broadcast(&c->given);
+    pthread_mutex_unlock(&c->lock);
+    return is_given;
+}
+
+bool th_crew_take(th_crew *c, th_outcome *out)
+{
+    bool is_taken = false;
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; i < c->n && !is_taken; i++) {
+        member *m = &c->members[i];
+        if (m->state != DONE)
+            continue;
+        *out = m->outcome;
+        m->outcome = (th_outcome){0};
+        m->state = IDLE;
+        c->n_busy--;
+        is_taken = true;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return is_taken;
+}
+
+int th_crew_busy(th_crew *c)
+{
+    return c->n_busy; /* the giving thread alone changes it */
+}
+
+static bool has_done(const th_crew *c)
+{
+    for (int i = 0; i < c->n; i++)
+        if (c->members[i].state == DONE)
+            return true;
+    return false;
+}
+
+void th_crew_wait(th_crew *c, int ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)ms * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&c->lock);
+    while (!has_done(c) && pthread_cond_timedwait(&c->done, &c->lock, &until) != ETIMEDOUT)
+        continue;
+    pthread_mutex_unlock(&c->lock);
+}
+
+void th_crew_stop(th_crew *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->is_stopping = true;
+    for (int i = 0; i < c->n; i++)
+        if (c->members[i].interp != NULL)
+            Tcl_CancelEval(c->members[i].interp, NULL, NULL, TCL_CANCEL_UNWIND);
+    pthread_mutex_unlock(&c->lock);
+}
