@@ -23,9 +23,9 @@ th_constraints *th_constraints_new(const th_system *s, const th_workload *w)
     c->n_accels = s->n_accels;
     c->is_allowed = th_alloc_zero(cells, sizeof *c->is_allowed);
     c->is_forbidden = th_alloc_zero(cells, sizeof *c->is_forbidden);
-    c->has_allowed = th_alloc_zero(layers + 1, sizeof *c->has_allowed);
+    c->is_restricted = th_alloc_zero(layers + 1, sizeof *c->is_restricted);
     c->has_strategy = th_alloc_zero(layers + 1, sizeof *c->has_strategy);
-    if (c->is_allowed && c->is_forbidden && c->has_allowed && c->has_strategy)
+    if (c->is_allowed && c->is_forbidden && c->is_restricted && c->has_strategy)
         return c;
     th_constraints_free(c);
     return NULL;
@@ -37,7 +37,7 @@ void th_constraints_free(th_constraints *c)
         return;
     th_free(c->is_allowed);
     th_free(c->is_forbidden);
-    th_free(c->has_allowed);
+    th_free(c->is_restricted);
     th_free(c->has_strategy);
     th_mapping_free(c->partial);
     th_free(c);
@@ -87,7 +87,7 @@ int th_constraints_allow(th_constraints *c, const th_system *s, const th_workloa
     if (mark(c, s, w, layers, accels, c->is_allowed, err))
         return -1;
     for (int l = 0; l < c->n_layers; l++)
-        c->has_allowed[l] |= is_meant("layer/", w->layers[l].name, layers);
+        c->is_restricted[l] |= is_meant("layer/", w->layers[l].name, layers);
     return 0;
 }
 
@@ -99,10 +99,10 @@ int th_constraints_forbid(th_constraints *c, const th_system *s, const th_worklo
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-bool th_constraints_may(const th_constraints *c, int layer, int32_t accel)
+bool th_constraints_allows(const th_constraints *c, int layer, int32_t accel)
 {
     return !c || (!c->is_forbidden[cell(c, layer, accel)] &&
-                  (!c->has_allowed[layer] || c->is_allowed[cell(c, layer, accel)]));
+                  (!c->is_restricted[layer] || c->is_allowed[cell(c, layer, accel)]));
 }
 
 static bool has_same_members(const th_set *a, const th_set *b)
@@ -119,16 +119,16 @@ static const th_set *fixed_set_of(const th_constraints *c, int layer)
     return &c->partial->sets[c->partial->set_of[layer]];
 }
 
-bool th_constraints_may_on(const th_constraints *c, int layer, const th_set *set)
+bool th_constraints_allows_set(const th_constraints *c, int layer, const th_set *set)
 {
     const th_set *fixed = fixed_set_of(c, layer);
     bool may = !fixed || has_same_members(fixed, set);
     for (int i = 0; c && may && i < set->n_accels; i++)
-        may = th_constraints_may(c, layer, set->accels[i]);
+        may = th_constraints_allows(c, layer, set->accels[i]);
     return may;
 }
 
-bool th_constraints_is_placed(const th_constraints *c, int layer)
+bool th_constraints_fixes_layer(const th_constraints *c, int layer)
 {
     return fixed_set_of(c, layer) != NULL;
 }
@@ -138,7 +138,7 @@ int32_t th_constraints_n_sets(const th_constraints *c)
     return c && c->partial ? c->partial->n_sets : 0;
 }
 
-bool th_constraints_is_taken(const th_constraints *c, int32_t accel)
+bool th_constraints_fixes_accel(const th_constraints *c, int32_t accel)
 {
     for (int32_t i = 0; i < th_constraints_n_sets(c); i++)
         for (int j = 0; j < c->partial->sets[i].n_accels; j++)
@@ -147,7 +147,7 @@ bool th_constraints_is_taken(const th_constraints *c, int32_t accel)
     return false;
 }
 
-const th_set *th_constraints_set(const th_constraints *c, const th_set *set)
+const th_set *th_constraints_fixed_set(const th_constraints *c, const th_set *set)
 {
     for (int32_t i = 0; i < th_constraints_n_sets(c); i++)
         if (has_same_members(&c->partial->sets[i], set))
@@ -155,25 +155,25 @@ const th_set *th_constraints_set(const th_constraints *c, const th_set *set)
     return NULL;
 }
 
-const th_strategy *th_constraints_strategy(const th_constraints *c, int layer)
+const th_strategy *th_constraints_fixed_strategy(const th_constraints *c, int layer)
 {
     return fixed_set_of(c, layer) && c->has_strategy[layer] ? &c->partial->strategy[layer] : NULL;
 }
 
-int th_constraints_seal(const th_constraints *c, const th_system *s, const th_workload *w,
-                        th_error *err)
+int th_constraints_validate(const th_constraints *c, const th_system *s, const th_workload *w,
+                            th_error *err)
 {
     for (int l = 0; l < c->n_layers; l++) {
         const th_set *fixed = fixed_set_of(c, l);
         bool some = false;
         for (int32_t a = 0; a < c->n_accels; a++)
-            some |= th_constraints_may(c, l, a);
+            some |= th_constraints_allows(c, l, a);
         if (!some)
             return th_error_set(err, "MAP-0091",
                                 "layer \"%s\" is left no accelerator that it may use",
                                 w->layers[l].name);
         for (int i = 0; fixed && i < fixed->n_accels; i++)
-            if (!th_constraints_may(c, l, fixed->accels[i]))
+            if (!th_constraints_allows(c, l, fixed->accels[i]))
                 return th_error_set(
                     err, "MAP-0092", "layer \"%s\" is fixed to set %d, but may not use accel/%s",
                     w->layers[l].name, (int)c->partial->set_of[l], name_of(s, fixed->accels[i]));
@@ -188,7 +188,7 @@ uint64_t th_constraints_digest(const th_constraints *c)
     size_t layers = (size_t)c->n_layers, cells = layers * (size_t)c->n_accels;
     uint64_t d = th_hash(c->is_allowed, cells, 1);
     d = th_hash(c->is_forbidden, cells, d);
-    d = th_hash(c->has_allowed, layers, d);
+    d = th_hash(c->is_restricted, layers, d);
     d = th_hash(c->has_strategy, layers, d);
     if (!c->partial)
         return d;
@@ -226,7 +226,7 @@ static int check_partial(const th_constraints *c, const th_mapping *m, const th_
     }
     for (int l = 0; l < m->n_layers; l++) {
         const th_set *fixed = fixed_set_of(c, l);
-        const th_strategy *strategy = th_constraints_strategy(c, l);
+        const th_strategy *strategy = th_constraints_fixed_strategy(c, l);
         if ((fixed && !has_same_members(fixed, &m->sets[m->set_of[l]])) ||
             (strategy && !th_strategy_equal(strategy, &m->strategy[l])))
             return th_error_set(err, "MAP-0095",
@@ -242,15 +242,15 @@ int th_constraints_check(const th_constraints *c, const th_mapping *m, const th_
     for (int l = 0; c && l < m->n_layers; l++) {
         const th_set *set = &m->sets[m->set_of[l]];
         for (int i = 0; i < set->n_accels; i++)
-            if (!th_constraints_may(c, l, set->accels[i]))
+            if (!th_constraints_allows(c, l, set->accels[i]))
                 return th_error_set(err, "MAP-0093", "layer \"%s\" may not use accel/%s",
                                     w->layers[l].name, name_of(s, set->accels[i]));
     }
     return c && c->partial ? check_partial(c, m, w, err) : 0;
 }
 
-int th_constraints_impose(const th_constraints *c, th_mapping *m, const th_workload *w,
-                          int32_t batch)
+int th_constraints_apply(const th_constraints *c, th_mapping *m, const th_workload *w,
+                         int32_t batch)
 {
     for (int32_t i = 0; i < th_constraints_n_sets(c); i++) {
         const th_set *fixed = &c->partial->sets[i];

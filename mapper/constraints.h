@@ -12,7 +12,7 @@ typedef struct th_constraints {
     int32_t n_layers, n_accels;
     /* private but for mapping_read.c */
     bool *is_allowed, *is_forbidden; /* by layer and accelerator */
-    bool *has_allowed;               /* by layer: it may use no others */
+    bool *is_restricted;             /* by layer: it may use no others */
     th_mapping *partial;             /* NULL: none; layers on set -1 are free */
     bool *has_strategy;              /* by layer of partial */
 } th_constraints;
@@ -28,24 +28,24 @@ int th_constraints_forbid(th_constraints *c, const th_system *s, const th_worklo
                           const char *layers, const char *accels, th_error *err);
 /* Refuses a layer without accelerators, and one that the partial mapping puts where it may not be.
  */
-int th_constraints_seal(const th_constraints *c, const th_system *s, const th_workload *w,
-                        th_error *err);
+int th_constraints_validate(const th_constraints *c, const th_system *s, const th_workload *w,
+                            th_error *err);
 
 /* Everywhere below c may be NULL: no constraints. */
 
-bool th_constraints_may(const th_constraints *c, int layer, int32_t accel);
+bool th_constraints_allows(const th_constraints *c, int layer, int32_t accel);
 /* Every member may, and if the partial mapping puts the layer on a set it is this one. */
-bool th_constraints_may_on(const th_constraints *c, int layer, const th_set *set);
+bool th_constraints_allows_set(const th_constraints *c, int layer, const th_set *set);
 /* Does the partial mapping put the layer on a set? */
-bool th_constraints_is_placed(const th_constraints *c, int layer);
+bool th_constraints_fixes_layer(const th_constraints *c, int layer);
 /* Sets of the partial mapping. */
 int32_t th_constraints_n_sets(const th_constraints *c);
 /* Is the accelerator a member of one of them? */
-bool th_constraints_is_taken(const th_constraints *c, int32_t accel);
+bool th_constraints_fixes_accel(const th_constraints *c, int32_t accel);
 /* That of them with the same members in the same order; NULL: none. */
-const th_set *th_constraints_set(const th_constraints *c, const th_set *set);
+const th_set *th_constraints_fixed_set(const th_constraints *c, const th_set *set);
 /* What the partial mapping gives the layer; NULL: it is free. */
-const th_strategy *th_constraints_strategy(const th_constraints *c, int layer);
+const th_strategy *th_constraints_fixed_strategy(const th_constraints *c, int layer);
 
 uint64_t th_constraints_digest(const th_constraints *c); /* equal for equal ones; 0: none */
 
@@ -54,7 +54,7 @@ int th_constraints_check(const th_constraints *c, const th_mapping *m, const th_
                          const th_workload *w, th_error *err);
 /* Brings a mapping in line with the partial one as far as its sets are there. batch: images that a
  * strategy may split. 0, or -1: memory is out. */
-int th_constraints_impose(const th_constraints *c, th_mapping *m, const th_workload *w,
-                          int32_t batch);
+int th_constraints_apply(const th_constraints *c, th_mapping *m, const th_workload *w,
+                         int32_t batch);
 
 #endif

@@ -28,7 +28,7 @@ libtharsis_la_SOURCES += \
 	mapper/lower/lower_serial.c mapper/lower/lower_serial.h \
 	mapper/lower/lower_state.h \
 	mapper/lower/plan.c mapper/lower/plan.h \
-	mapper/lower/plan_alike.c \
+	mapper/lower/plan_isomorphic.c \
 	mapper/lower/plan_edge.c \
 	mapper/lower/plan_layer.c \
 	mapper/lower/plan_serial.c \

@@ -52,7 +52,7 @@ th_bound_physics th_bound_physics_of(const th_problem *p)
                                          : TH_BOUND_NO_LINKS;
 }
 
-th_time th_bound_whole_ps(double ps)
+th_time th_bound_round_up_ps(double ps)
 {
     static const double SLACK = 1e-12;
     double least = ceil(ps * (1 - SLACK) - SLACK);
@@ -70,10 +70,10 @@ static void take_lesser(th_layer_floor *a, const th_layer_floor *b)
     a->arrival = fmin(a->arrival, b->arrival);
     a->reads_always &= b->reads_always;
     a->reads_any &= b->reads_any;
-    a->is_coarse |= b->is_coarse;
-    if (a->doubt == TH_DOUBT_NONE) {
-        a->doubt = b->doubt;
-        a->doubtful = b->doubtful;
+    a->is_by_rate |= b->is_by_rate;
+    if (a->unknown == TH_UNKNOWN_NONE) {
+        a->unknown = b->unknown;
+        a->unknown_design = b->unknown_design;
     }
 }
 
@@ -114,20 +114,20 @@ static bool is_inner(const th_workload *w, int layer)
 }
 
 /* Does the mapping of the scope split both alike, among the same accelerators? */
-static bool splits_alike(const th_mapping *m, int a, int b)
+static bool is_sharded_alike(const th_mapping *m, int a, int b)
 {
     return !m ||
            (m->set_of[a] == m->set_of[b] && th_strategy_equal(&m->strategy[a], &m->strategy[b]));
 }
 
 /* The first inner layer of the same shape. */
-static int first_alike(const th_bound_finder *f, const th_plans *plans, int layer)
+static int first_equivalent(const th_bound_finder *f, const th_plans *plans, int layer)
 {
     const th_workload *w = f->workload;
     const th_mapping *m = f->floors.any_cuts ? f->floors.scope.mapping : NULL;
     int l = 0;
-    while (l < layer && (th_plans_class(plans, l) != th_plans_class(plans, layer) ||
-                         !is_inner(w, l) || !is_inner(w, layer) || !splits_alike(m, l, layer)))
+    while (l < layer && (th_plans_shape_class(plans, l) != th_plans_shape_class(plans, layer) ||
+                         !is_inner(w, l) || !is_inner(w, layer) || !is_sharded_alike(m, l, layer)))
         l++;
     return l;
 }
@@ -138,7 +138,7 @@ static int find_floors(th_bound_finder *f, th_error *err)
     int failed = plans ? 0 : -1;
     int n = f->floors.n_classes;
     for (int l = 0; !failed && l < f->workload->n_layers; l++) {
-        int same = first_alike(f, plans, l);
+        int same = first_equivalent(f, plans, l);
         if (same == l) {
             failed = find_floor(f, l, err);
         } else {
@@ -233,7 +233,7 @@ static void find_heads(th_bound_finder *f)
     }
 }
 
-double th_bound_rest_of(const th_bound_finder *f, int l)
+double th_bound_remaining_ps(const th_bound_finder *f, int l)
 {
     const th_layer_floor *x = &f->floor[l];
     return is_output(f->workload, l) ? x->shortest[0][1] : x->shortest[0][0] + f->tail[l];
@@ -252,7 +252,7 @@ static int find_tails(th_bound_finder *f)
                 if (read < 0)
                     return -1;
                 if (read == th_layer_output_elements(&w->layers[l]))
-                    f->tail[l] = fmax(f->tail[l], th_bound_rest_of(f, w->consumers[i]));
+                    f->tail[l] = fmax(f->tail[l], th_bound_remaining_ps(f, w->consumers[i]));
             }
         }
     }
@@ -331,11 +331,12 @@ static int find_compute(th_bound_finder *f)
     double rate = th_floors_speed(&f->floors);
     int n = 0, unknown = 0, n_accels = f->system->n_accels;
     for (int l = 0; l < f->workload->n_layers; l++)
-        unknown += f->floor[l].doubt != TH_DOUBT_NONE && f->floor[l].doubt != TH_DOUBT_SOME;
+        unknown +=
+            f->floor[l].unknown != TH_UNKNOWN_NONE && f->floor[l].unknown != TH_UNKNOWN_PARTIAL;
     double ps = rate > 0 ? rate_bound(f, f->work, rate, true, &n) : 0;
     if (f->floors.n_classes > 1 && unlike_bound(f, &ps, &n))
         return -1;
-    b->makespan_ps[TH_LIMIT_COMPUTE] = th_bound_whole_ps(ps);
+    b->makespan_ps[TH_LIMIT_COMPUTE] = th_bound_round_up_ps(ps);
     char *why = b->why[TH_LIMIT_COMPUTE];
     int at = snprintf(why, sizeof b->why[0], "%d of %d layers on %d accelerator%s", n,
                       f->workload->n_layers, n_accels, n_accels == 1 ? "" : "s");
@@ -361,7 +362,7 @@ static void find_memory(th_bound_finder *f)
     for (int l = 0; l < f->workload->n_layers; l++)
         sum += f->bytes[l];
     double ps = isinf(bytes_per_ps) ? 0 : rate_bound(f, f->bytes, bytes_per_ps, !prefetches, &n);
-    b->makespan_ps[TH_LIMIT_MEMORY] = th_bound_whole_ps(ps);
+    b->makespan_ps[TH_LIMIT_MEMORY] = th_bound_round_up_ps(ps);
     snprintf(b->why[TH_LIMIT_MEMORY], sizeof b->why[0], "%s through %d DRAMs",
              th_format_bytes((int64_t)fmin(ceil(sum), 0x1p62), text, sizeof text),
              f->system->n_accels);
@@ -395,7 +396,7 @@ static void find_path(th_bound_finder *f)
         }
     }
     th_time since = (f->problem->stream.n_inputs - 1) * f->problem->stream.interval_ps;
-    b->makespan_ps[TH_LIMIT_PATH] = since + th_bound_whole_ps(most);
+    b->makespan_ps[TH_LIMIT_PATH] = since + th_bound_round_up_ps(most);
     if (most == 0) {
         snprintf(b->why[TH_LIMIT_PATH], sizeof b->why[0], "no layer is known to take time");
         return;
@@ -468,7 +469,7 @@ static int find(th_bound_finder *f, th_error *err)
         return -1;
     find_path(f);
     finish(f);
-    return th_bound_note_unknown(f) ? th_error_no_memory(err) : 0;
+    return th_bound_list_unknown(f) ? th_error_no_memory(err) : 0;
 }
 
 th_cuts th_bounds_cuts_of(const th_mapping *m)

@@ -19,25 +19,26 @@ const char *th_limit_name(th_limit l); /* compute memory cut "critical path" */
 
 /* Why a bound says nothing of a layer, or holds for some mappings alone. */
 typedef enum {
-    TH_DOUBT_NONE,
-    TH_DOUBT_NOBODY,    /* no accelerator can run it */
-    TH_DOUBT_NO_SCRIPT, /* the procedure of a script design cannot be asked */
-    TH_DOUBT_SCRIPT,    /* it failed, or would be asked about too many shards */
-    TH_DOUBT_RATE,      /* shards may have any size, and the design has no rate that none exceeds */
+    TH_UNKNOWN_NONE,
+    TH_UNKNOWN_NO_ACCELERATOR,      /* no accelerator can run it */
+    TH_UNKNOWN_SCRIPT_NOT_CALLABLE, /* the procedure of a script design cannot be asked */
+    TH_UNKNOWN_SCRIPT_FAILED,       /* it failed, or would be asked about too many shards */
+    TH_UNKNOWN_NO_PEAK_RATE, /* shards may have any size, and the design has no rate that none
+                                exceeds */
     /* the same; the bound holds for mappings whose shards on that design are those of even cuts, or
      * of the mapping of the scope */
-    TH_DOUBT_SOME,
-    TH_DOUBT_SIZE,    /* (critical path) shards may have any size: one may take no time */
-    TH_DOUBT_NETWORK, /* (cut) the network follows no links */
-    TH_DOUBT_SERIAL   /* (cut) accelerators move data themselves, and may keep it */
-} th_doubt;
+    TH_UNKNOWN_PARTIAL,
+    TH_UNKNOWN_SHARD_SIZE,      /* (critical path) shards may have any size: one may take no time */
+    TH_UNKNOWN_NETWORK,         /* (cut) the network follows no links */
+    TH_UNKNOWN_SERIAL_TRANSFERS /* (cut) accelerators move data themselves, and may keep it */
+} th_unknown_reason;
 
 /* A limit that says nothing, or not of all mappings. */
 typedef struct th_unknown_bound {
     th_limit limit;
     int32_t layer;  /* -1: of none in particular */
     int32_t design; /* that is the reason; -1: none is */
-    th_doubt why;
+    th_unknown_reason why;
 } th_unknown_bound;
 
 typedef struct th_bounds {
@@ -58,8 +59,8 @@ typedef enum { TH_CUTS_EVEN, TH_CUTS_ANY, TH_CUTS_OF_SEARCHES } th_cuts;
 typedef struct th_bounds_scope {
     th_cuts cuts;
     /* Where shards may have any size, and a design has no rate that none exceeds: take its
-     * shards to be those of even cuts, or of this mapping (TH_DOUBT_SOME). NULL: then nothing is
-     * known of such a design. */
+     * shards to be those of even cuts, or of this mapping (TH_UNKNOWN_PARTIAL). NULL: then nothing
+     * is known of such a design. */
     const th_mapping *mapping;
     /* What a run has changed (sim/machine/property_event.h): the most that holds at any time of it,
      * of what the system says. NULL: nothing. */
@@ -77,8 +78,8 @@ th_cuts th_bounds_cuts_of(const th_mapping *m);
 /* The reason in words. */
 const char *th_bounds_explain(const th_unknown_bound *g, const th_system *s, char *out,
                               size_t size);
-/* Do they hold for some mappings alone (TH_DOUBT_SOME)? */
-bool th_bounds_are_of_some(const th_bounds *b);
+/* Do they hold for some mappings alone (TH_UNKNOWN_PARTIAL)? */
+bool th_bounds_are_partial(const th_bounds *b);
 
 /* By layer: how long a pass goes on at least after the end of any task of it, in ps. Of even cuts.
  * 0 or -1. */

@@ -86,7 +86,7 @@ static int external_bytes(const th_bound_finder *f, crossing *in)
                 return -1;
             own = fmax(own, (double)n);
             in->transfers += f->system->n_accels;
-            in->after = fmin(in->after, th_bound_rest_of(f, l));
+            in->after = fmin(in->after, th_bound_remaining_ps(f, l));
         }
         sum += own;
         most = fmax(most, own);
@@ -122,7 +122,7 @@ static void keep_cut(th_bound_finder *f, double ps, double in, double out, const
 {
     th_bounds *b = f->out;
     char ins[40], outs[40];
-    th_time whole = th_bound_whole_ps(ps);
+    th_time whole = th_bound_round_up_ps(ps);
     if (whole <= b->makespan_ps[TH_LIMIT_CUT])
         return;
     b->makespan_ps[TH_LIMIT_CUT] = whole;

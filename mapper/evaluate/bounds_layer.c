@@ -4,7 +4,7 @@
  *
  *   init -> layer: { strategy by strategy { position by position { task by task } } } -> clear
  *
- * Tasks: bounds_task.c. Layers with more ways than WAYS_MAX (on large systems), and all where
+ * Tasks: bounds_task.c. Layers with more ways than TASKS_MAX (on large systems), and all where
  * cuts need not be even (sets with shares), are known by their rates alone: bounds_rate.c.
  * Proofs: docs/models/bounds.md. Invariant: tasks[i] is what the shard with number i takes where
  * it is quickest, task_ps[i n_classes + c] on class c. */
@@ -23,15 +23,15 @@
 #include "topology/route.h"
 
 enum {
-    WAYS_MAX = 200000
+    TASKS_MAX = 200000
 }; /* tasks of all strategies of a layer that are looked at, a fraction of a second */
 
-enum { ASKED_MAX = 10000 }; /* shards that procedures of scripts are asked about */
+enum { SCRIPT_CALLS_MAX = 10000 }; /* shards that procedures of scripts are asked about */
 
 struct th_task_floor {
     double occupied, dram_bytes; /* INFINITY: nobody can run it */
-    th_doubt doubt;              /* of a script that did not say: then both are 0 */
-    int32_t doubtful;            /* its design */
+    th_unknown_reason unknown;   /* of a script that did not say: then both are 0 */
+    int32_t unknown_design;      /* its design */
 };
 
 /* --- tasks ------------------------------------------------------------------------------------ */
@@ -47,23 +47,24 @@ double th_floors_clock(const th_floors *f, int class)
 }
 
 /* Is the schedule a procedure's to make, and may it not be asked? */
-static bool is_silent(th_floors *f, int design, const th_shard *shard)
+static bool is_unavailable_script(th_floors *f, int design, const th_shard *shard)
 {
     if (strcmp(f->system->designs[design].type, "script") != 0 || !th_shard_is_for_arrays(shard))
         return false;
-    return !f->asks_scripts || f->n_asked++ >= ASKED_MAX;
+    return !f->calls_scripts || f->n_script_calls++ >= SCRIPT_CALLS_MAX;
 }
 
-static struct th_task_floor silence(const th_floors *f, int design)
+static struct th_task_floor script_unknown(const th_floors *f, int design)
 {
-    th_doubt why = f->asks_scripts ? TH_DOUBT_SCRIPT : TH_DOUBT_NO_SCRIPT;
-    return (struct th_task_floor){.doubt = why, .doubtful = design};
+    th_unknown_reason why =
+        f->calls_scripts ? TH_UNKNOWN_SCRIPT_FAILED : TH_UNKNOWN_SCRIPT_NOT_CALLABLE;
+    return (struct th_task_floor){.unknown = why, .unknown_design = design};
 }
 
 /* On an accelerator of a class with one of its designs. A design that cannot run it says so. */
 static struct th_task_floor floor_with(th_floors *f, int class, int design, const th_shard *shard)
 {
-    static const struct th_task_floor nobody = {INFINITY, INFINITY, TH_DOUBT_NONE, -1};
+    static const struct th_task_floor nobody = {INFINITY, INFINITY, TH_UNKNOWN_NONE, -1};
     th_schedule s;
     th_port port;
     th_error reason;
@@ -71,32 +72,32 @@ static struct th_task_floor floor_with(th_floors *f, int class, int design, cons
     bool loads_weights = !th_floors_accel(f, class)->prefetches;
     if (clock == 0)
         return nobody;
-    if (is_silent(f, design, shard))
-        return silence(f, design);
+    if (is_unavailable_script(f, design, shard))
+        return script_unknown(f, design);
     if (th_works_schedule(f->works, f->first_of[class], design, shard, &s, &port, &reason)) {
         f->was_interrupted |= th_error_is_interrupted(&reason);
-        return th_script_is_cause(&reason) ? silence(f, design) : nobody;
+        return th_script_is_cause(&reason) ? script_unknown(f, design) : nobody;
     }
     if (clock != 1)
         s.hz = th_change_hz(s.hz, clock);
     return (struct th_task_floor){th_task_least_ps(&s, &port, loads_weights),
-                                  th_task_least_bytes(&s, &port), TH_DOUBT_NONE, -1};
+                                  th_task_least_bytes(&s, &port), TH_UNKNOWN_NONE, -1};
 }
 
-/* What is less of each; the first doubt stays. */
+/* What is less of each; the first unknown stays. */
 static void take_less(struct th_task_floor *a, const struct th_task_floor *b)
 {
     a->occupied = fmin(a->occupied, b->occupied);
     a->dram_bytes = fmin(a->dram_bytes, b->dram_bytes);
-    if (a->doubt == TH_DOUBT_NONE) {
-        a->doubt = b->doubt;
-        a->doubtful = b->doubtful;
+    if (a->unknown == TH_UNKNOWN_NONE) {
+        a->unknown = b->unknown;
+        a->unknown_design = b->unknown_design;
     }
 }
 
 static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *shard)
 {
-    struct th_task_floor least = {INFINITY, INFINITY, TH_DOUBT_NONE, -1};
+    struct th_task_floor least = {INFINITY, INFINITY, TH_UNKNOWN_NONE, -1};
     const th_accel *a = th_floors_accel(f, class);
     for (int i = 0; i < a->n_designs; i++) {
         struct th_task_floor with = floor_with(f, class, a->designs[i], shard);
@@ -105,7 +106,7 @@ static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *sh
     return least;
 }
 
-void th_floors_compare(th_floors *f, const double *ps, double best)
+void th_floors_update_speed(th_floors *f, const double *ps, double best)
 {
     for (int c = 0; c < f->n_classes; c++)
         if (ps[c] < INFINITY && ps[c] > 0)
@@ -122,7 +123,7 @@ static int64_t intern(th_floors *f, const th_shard *shard)
     if (th_grow(&f->tasks, &f->task_capacity, f->n_tasks + 1, sizeof *f->tasks) ||
         th_grow(&f->task_ps, &f->task_ps_capacity, (f->n_tasks + 1) * n, sizeof *f->task_ps))
         return -1;
-    struct th_task_floor best = {INFINITY, INFINITY, TH_DOUBT_NONE, -1};
+    struct th_task_floor best = {INFINITY, INFINITY, TH_UNKNOWN_NONE, -1};
     double *ps = &f->task_ps[f->n_tasks * n];
     for (int c = 0; c < f->n_classes; c++) {
         struct th_task_floor on = floor_on(f, c, shard);
@@ -130,7 +131,7 @@ static int64_t intern(th_floors *f, const th_shard *shard)
         take_less(&best, &on);
     }
     if (!f->any_cuts) /* else by rates: bounds_rate.c */
-        th_floors_compare(f, ps, best.occupied);
+        th_floors_update_speed(f, ps, best.occupied);
     if (th_map_put(f->numbers, shard, sizeof *shard, (int64_t)f->n_tasks))
         return -1;
     f->tasks[f->n_tasks] = best;
@@ -175,7 +176,7 @@ static int narrow(const th_floors *f, int from, int to, th_route_summary *r)
     return n < 0 ? -1 : 0;
 }
 
-static void improve_way(th_way *w, const th_route_summary *r)
+static void improve_path(th_host_path *w, const th_route_summary *r)
 {
     double ps_per_byte = 8 * (double)TH_PS_PER_S / (double)r->bits_per_s;
     if (!w->exists || (double)r->latency_ps < w->latency)
@@ -186,7 +187,7 @@ static void improve_way(th_way *w, const th_route_summary *r)
 }
 
 /* The quickest between any accelerator and its host. 0 or -1. */
-static int find_ways(th_floors *f, const th_plans *plans)
+static int find_host_paths(th_floors *f, const th_plans *plans)
 {
     const th_system *s = f->system;
     th_route_summary r;
@@ -196,10 +197,10 @@ static int find_ways(th_floors *f, const th_plans *plans)
             continue;
         int there = th_route_summarize(s, host, s->accel_node[a], &r);
         if (there == 0 && (there = narrow(f, host, s->accel_node[a], &r)) == 0)
-            improve_way(&f->in, &r);
+            improve_path(&f->in, &r);
         int back = there == 0 ? th_route_summarize(s, s->accel_node[a], host, &r) : 0;
         if (back == 0 && (back = narrow(f, s->accel_node[a], host, &r)) == 0)
-            improve_way(&f->out, &r);
+            improve_path(&f->out, &r);
         if (there < 0 || back < 0)
             return -1;
     }
@@ -239,10 +240,10 @@ int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *sco
     f->any_cuts =
         scope->cuts == TH_CUTS_ANY || (scope->cuts == TH_CUTS_OF_SEARCHES && are_unlike(f));
     if (p->scripts && th_works_set_scripts(f->works, p->scripts, NULL) == 0)
-        f->asks_scripts = true;
+        f->calls_scripts = true;
     find_classes(f);
     th_plans *plans = th_plans_new(f->system, f->workload, err);
-    int failed = !plans ? -1 : find_ways(f, plans) ? th_error_no_memory(err) : 0;
+    int failed = !plans ? -1 : find_host_paths(f, plans) ? th_error_no_memory(err) : 0;
     th_plans_free(plans);
     return failed;
 }
@@ -285,10 +286,11 @@ typedef struct {
     const th_layer *layer;
     int32_t batch;
     bool is_output;
-    bool are_alike; /* positions of one place are, but for what comes from hosts and goes there */
-    double *whole;  /* by class: th_floors_layer */
-    double all;     /* iterations of its loops */
-    seen *seen;     /* places of the strategy so far */
+    bool are_equivalent; /* positions of one place are, but for what comes from hosts and goes there
+                          */
+    double *whole;       /* by class: th_floors_layer */
+    double all;          /* iterations of its loops */
+    seen *seen;          /* places of the strategy so far */
     int n_seen;
     th_layer_floor *out;
 } maker;
@@ -306,7 +308,7 @@ static double arrival_of(maker *k, const th_strategy *s, int r)
     th_loop_box whole = th_shard_loops(k->layer, k->batch, s, NULL, r),
                 first = th_shard_phase_loops(k->layer, k->batch, s, NULL, r, 0);
     bool rotates = th_shard_rotating(k->layer, s) == TH_OPERAND_INPUT;
-    const th_way *in = &k->floors->in;
+    const th_host_path *in = &k->floors->in;
     double most = 0;
     bool any = false;
     for (int i = 0; i < k->layer->n_inputs; i++) {
@@ -323,7 +325,7 @@ static double arrival_of(maker *k, const th_strategy *s, int r)
 
 static double departure_of(const maker *k, const th_strategy *s, int r)
 {
-    const th_way *out = &k->floors->out;
+    const th_host_path *out = &k->floors->out;
     if (!k->is_output || !out->exists)
         return 0;
     th_box held = th_shard_held(k->layer, k->batch, s, NULL, r);
@@ -362,9 +364,9 @@ static int add_tasks(maker *k, const th_strategy *s, int r, double *occupied, do
         lower_whole(k, number, amount_of(&loops));
         if (t->occupied == INFINITY)
             return 1;
-        if (t->doubt != TH_DOUBT_NONE) {
-            k->out->doubt = t->doubt;
-            k->out->doubtful = t->doubtful;
+        if (t->unknown != TH_UNKNOWN_NONE) {
+            k->out->unknown = t->unknown;
+            k->out->unknown_design = t->unknown_design;
         }
         *occupied += t->occupied;
         *dram_bytes += t->dram_bytes;
@@ -402,8 +404,8 @@ static int add_position(maker *k, const th_strategy *s, int r, double *occupied,
 {
     seen now = {.occupied = 0};
     *arrival = 0;
-    bool is_alike = k->are_alike && th_shard_rotating(k->layer, s) != TH_OPERAND_INPUT;
-    if (is_alike) {
+    bool is_equivalent = k->are_equivalent && th_shard_rotating(k->layer, s) != TH_OPERAND_INPUT;
+    if (is_equivalent) {
         now.at = place_of(k, s, r);
         for (int i = 0; i < k->n_seen; i++) {
             if (memcmp(&k->seen[i].at, &now.at, sizeof now.at) != 0)
@@ -419,7 +421,7 @@ static int add_position(maker *k, const th_strategy *s, int r, double *occupied,
     *arrival = arrival_of(k, s, r);
     *occupied = now.occupied;
     *dram_bytes = now.dram_bytes;
-    if (is_alike)
+    if (is_equivalent)
         k->seen[k->n_seen++] = now;
     return 0;
 }
@@ -441,8 +443,8 @@ static int add_strategy(maker *k, const th_strategy *s, int n)
     }
     found.reads_always = k->out->reads_always;
     found.reads_any = k->out->reads_any;
-    found.doubt = k->out->doubt;
-    found.doubtful = k->out->doubtful;
+    found.unknown = k->out->unknown;
+    found.unknown_design = k->out->unknown_design;
     found.occupied = fmin(found.occupied, sum);
     found.dram_bytes = fmin(found.dram_bytes, bytes);
     *k->out = found;
@@ -450,7 +452,7 @@ static int add_strategy(maker *k, const th_strategy *s, int n)
 }
 
 /* Tasks of all strategies of sets of n, added to *ways. 0 or -1. */
-static int count_ways(const maker *k, int n, int64_t *ways)
+static int count_tasks(const maker *k, int n, int64_t *ways)
 {
     th_strategy *list = NULL;
     int count = th_strategies_list_all(k->layer, k->batch, n, &list);
@@ -482,7 +484,7 @@ static bool is_output(const th_workload *w, int layer)
 /* Are positions whose pieces of B, K and C are as large, at the same place of H, W, R and S, all
  * the same to the layer? Not where hosts give or take, or where it depends on the channel what
  * is read. */
-static bool has_alike_positions(const maker *k)
+static bool has_equivalent_positions(const maker *k)
 {
     const th_layer *l = k->layer;
     return l->n_inputs == 1 && l->inputs[0] != TH_EXTERNAL_INPUT && !k->is_output &&
@@ -513,7 +515,7 @@ static bool needs_shards(const th_floors *f, const th_shard *whole)
 {
     bool needs = false;
     for (int c = 0; f->scope.mapping && c < f->n_classes; c++)
-        needs |= th_rate_unknown_design(f, c, whole) >= 0;
+        needs |= th_bound_design_without_rate(f, c, whole) >= 0;
     return needs || !f->any_cuts;
 }
 
@@ -522,11 +524,11 @@ static int add_even_cuts(maker *k)
 {
     int64_t ways = 0;
     int failed = 0, n_accels = k->floors->system->n_accels;
-    for (int n = 1; !failed && ways <= WAYS_MAX && n <= n_accels; n++)
-        failed = count_ways(k, n, &ways);
-    for (int n = 1; !failed && ways <= WAYS_MAX && n <= n_accels; n++)
+    for (int n = 1; !failed && ways <= TASKS_MAX && n <= n_accels; n++)
+        failed = count_tasks(k, n, &ways);
+    for (int n = 1; !failed && ways <= TASKS_MAX && n <= n_accels; n++)
         failed = add_sets_of(k, n);
-    return failed ? -1 : ways > WAYS_MAX;
+    return failed ? -1 : ways > TASKS_MAX;
 }
 
 static int find_layer(maker *k, int layer)
@@ -542,9 +544,9 @@ static int find_layer(maker *k, int layer)
     if (status < 0)
         return -1;
     if (f->any_cuts || status == 1)
-        th_rate_layer(f, &whole, status == 0, k->out, k->whole);
+        th_bound_layer_by_rate(f, &whole, status == 0, k->out, k->whole);
     else if (k->out->occupied == INFINITY) /* nobody can run it */
-        *k->out = (th_layer_floor){.doubt = TH_DOUBT_NOBODY, .doubtful = -1};
+        *k->out = (th_layer_floor){.unknown = TH_UNKNOWN_NO_ACCELERATOR, .unknown_design = -1};
     return 0;
 }
 
@@ -557,7 +559,7 @@ int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out,
                .is_output = is_output(f->workload, layer),
                .whole = whole,
                .out = out};
-    k.are_alike = has_alike_positions(&k);
+    k.are_equivalent = has_equivalent_positions(&k);
     k.seen = th_alloc_zero((size_t)f->system->n_accels + 1, sizeof *k.seen);
     for (int c = 0; c < f->n_classes; c++)
         whole[c] = INFINITY;
@@ -567,7 +569,7 @@ int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out,
                             .arrival = INFINITY,
                             .reads_always = true,
                             .reads_any = true,
-                            .doubtful = -1};
+                            .unknown_design = -1};
     int failed = k.seen ? find_layer(&k, layer) : -1;
     th_free(k.seen);
     if (f->was_interrupted)

@@ -16,17 +16,17 @@ typedef struct th_layer_floor {
     double arrival;        /* of the external input at any position; 0: it may need nothing */
     bool reads_always;     /* every position reads something of each input */
     bool reads_any;        /* ... of some input */
-    bool is_coarse; /* shards of any size were allowed for: of single positions nothing is known */
-    th_doubt
-        doubt; /* why all of the layer may take no time; or of which shards alone it is known */
-    int32_t doubtful; /* the design that is the reason; -1: none is */
+    bool is_by_rate; /* shards of any size were allowed for: of single positions nothing is known */
+    th_unknown_reason
+        unknown; /* why all of the layer may take no time; or of which shards alone it is known */
+    int32_t unknown_design; /* the design that is the reason; -1: none is */
 } th_layer_floor;
 
 /* How the accelerators and hosts exchange bytes at best. */
-typedef struct th_way {
+typedef struct th_host_path {
     bool exists; /* a host */
     double latency, ps_per_byte;
-} th_way;
+} th_host_path;
 
 typedef struct th_floors {
     const th_system *system;
@@ -34,8 +34,8 @@ typedef struct th_floors {
     th_bounds_scope scope;
     th_works *works;
     bool any_cuts;        /* sets may have shares */
-    bool asks_scripts;    /* procedures of script designs are there to be asked */
-    int n_asked;          /* shards that they were asked about */
+    bool calls_scripts;   /* procedures of script designs are there to be asked */
+    int n_script_calls;   /* shards that they were asked about */
     bool was_interrupted; /* in such a procedure */
     int32_t *class_of;    /* by accelerator: equal for those that take equally long for all */
     int32_t *first_of;    /* by class: an accelerator */
@@ -47,7 +47,7 @@ typedef struct th_floors {
     double *
         task_ps; /* by number and class: what the task takes there; INFINITY: it cannot run there */
     size_t n_tasks, task_capacity, task_ps_capacity;
-    th_way in, out;
+    th_host_path in, out;
 } th_floors;
 
 /* -1: memory is out, or a design is wrong; clear all the same. */
@@ -68,13 +68,13 @@ const th_accel *th_floors_accel(const th_floors *f, int class);
 /* The clock of a class, of what the system says. */
 double th_floors_clock(const th_floors *f, int class);
 /* Raises the classes' speeds to what times for the same work allow. */
-void th_floors_compare(th_floors *f, const double *ps, double best);
+void th_floors_update_speed(th_floors *f, const double *ps, double best);
 /* bounds_rate.c: has a design of the class no rate that its shards never exceed? Its index, or
  * -1. */
-int th_rate_unknown_design(const th_floors *f, int class, const th_shard *whole);
+int th_bound_design_without_rate(const th_floors *f, int class, const th_shard *whole);
 /* bounds_rate.c: sets whole of all classes, where it holds what even cuts take if are_even, and
  * the rest of out. */
-void th_rate_layer(th_floors *f, const th_shard *shard, bool are_even, th_layer_floor *out,
-                   double *whole);
+void th_bound_layer_by_rate(th_floors *f, const th_shard *shard, bool are_even, th_layer_floor *out,
+                            double *whole);
 
 #endif

@@ -24,7 +24,7 @@
  * whole non-zero elements and whole bytes. */
 enum { ROUNDING_BYTES = 16 };
 
-int th_rate_unknown_design(const th_floors *f, int class, const th_shard *whole)
+int th_bound_design_without_rate(const th_floors *f, int class, const th_shard *whole)
 {
     const th_accel *a = th_floors_accel(f, class);
     double cycles;
@@ -106,21 +106,22 @@ static double ps_by_rates(const th_floors *f, int class, const th_shard *s, doub
 /* A class with a design that has none: what single shards say, or nothing. */
 static double ps_by_shards(int design, bool are_known, double known, th_layer_floor *out)
 {
-    if (out->doubt == TH_DOUBT_NONE || !are_known) {
-        out->doubt = are_known ? TH_DOUBT_SOME : TH_DOUBT_RATE;
-        out->doubtful = design;
+    if (out->unknown == TH_UNKNOWN_NONE || !are_known) {
+        out->unknown = are_known ? TH_UNKNOWN_PARTIAL : TH_UNKNOWN_NO_PEAK_RATE;
+        out->unknown_design = design;
     }
     return are_known ? known : 0;
 }
 
-void th_rate_layer(th_floors *f, const th_shard *shard, bool are_even, th_layer_floor *out,
-                   double *whole)
+void th_bound_layer_by_rate(th_floors *f, const th_shard *shard, bool are_even, th_layer_floor *out,
+                            double *whole)
 {
-    th_layer_floor found = {.is_coarse = true, .doubt = out->doubt, .doubtful = out->doubtful};
+    th_layer_floor found = {
+        .is_by_rate = true, .unknown = out->unknown, .unknown_design = out->unknown_design};
     found.occupied = found.dram_bytes = INFINITY;
     for (int c = 0; c < f->n_classes; c++) {
         double bytes, ps = ps_by_rates(f, c, shard, &bytes);
-        int unknown = th_floors_clock(f, c) > 0 ? th_rate_unknown_design(f, c, shard) : -1;
+        int unknown = th_floors_clock(f, c) > 0 ? th_bound_design_without_rate(f, c, shard) : -1;
         if (unknown >= 0) {
             ps = fmin(ps, ps_by_shards(unknown, are_even, whole[c], &found));
             bytes = 0;
@@ -129,10 +130,10 @@ void th_rate_layer(th_floors *f, const th_shard *shard, bool are_even, th_layer_
         found.occupied = fmin(found.occupied, ps);
         found.dram_bytes = fmin(found.dram_bytes, bytes);
     }
-    th_floors_compare(f, whole, found.occupied);
+    th_floors_update_speed(f, whole, found.occupied);
     if (found.occupied == INFINITY) {
         found.occupied = found.dram_bytes = 0;
-        found.doubt = TH_DOUBT_NOBODY;
+        found.unknown = TH_UNKNOWN_NO_ACCELERATOR;
     }
     *out = found;
 }

@@ -34,9 +34,9 @@ typedef enum {
 
 th_bound_physics th_bound_physics_of(const th_problem *p);
 /* Times are whole picoseconds; sums of doubles are exact but for their rounding. */
-th_time th_bound_whole_ps(double ps);
+th_time th_bound_round_up_ps(double ps);
 /* Of a position of layer l, from its start to the end of its pass. */
-double th_bound_rest_of(const th_bound_finder *f, int l);
+double th_bound_remaining_ps(const th_bound_finder *f, int l);
 /* Elements of input i that layer l reads, of one image of all. -1: memory is out. */
 int64_t th_bound_elements_read(const th_layer *l, int i);
 
@@ -44,7 +44,7 @@ int64_t th_bound_elements_read(const th_layer *l, int i);
 
 /* Notes which limits say nothing of which layers, or not of all mappings, into out. 0 or -1: memory
  * is out. */
-int th_bound_note_unknown(th_bound_finder *f);
+int th_bound_list_unknown(th_bound_finder *f);
 
 /* --- bounds_price.c --------------------------------------------------------------------------- */
 

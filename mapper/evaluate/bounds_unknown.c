@@ -23,10 +23,10 @@ static int note_layers(th_bound_finder *f, th_limit limit)
     int failed = 0;
     for (int l = 0; !failed && l < f->workload->n_layers; l++) {
         const th_layer_floor *x = &f->floor[l];
-        th_unknown_bound gap = {limit, l, x->doubtful, x->doubt};
-        if (limit == TH_LIMIT_PATH && x->is_coarse && x->doubt != TH_DOUBT_NOBODY)
-            gap = (th_unknown_bound){limit, l, -1, TH_DOUBT_SIZE};
-        if (gap.why != TH_DOUBT_NONE)
+        th_unknown_bound gap = {limit, l, x->unknown_design, x->unknown};
+        if (limit == TH_LIMIT_PATH && x->is_by_rate && x->unknown != TH_UNKNOWN_NO_ACCELERATOR)
+            gap = (th_unknown_bound){limit, l, -1, TH_UNKNOWN_SHARD_SIZE};
+        if (gap.why != TH_UNKNOWN_NONE)
             failed = note(f, gap);
     }
     return failed;
@@ -35,14 +35,14 @@ static int note_layers(th_bound_finder *f, th_limit limit)
 static int note_cut(th_bound_finder *f)
 {
     th_bound_physics how = th_bound_physics_of(f->problem);
-    th_doubt why = how == TH_BOUND_SERIAL     ? TH_DOUBT_SERIAL
-                   : how == TH_BOUND_NO_LINKS ? TH_DOUBT_NETWORK
-                                              : TH_DOUBT_NONE;
-    return why == TH_DOUBT_NONE ? 0 : note(f, (th_unknown_bound){TH_LIMIT_CUT, -1, -1, why});
+    th_unknown_reason why = how == TH_BOUND_SERIAL     ? TH_UNKNOWN_SERIAL_TRANSFERS
+                            : how == TH_BOUND_NO_LINKS ? TH_UNKNOWN_NETWORK
+                                                       : TH_UNKNOWN_NONE;
+    return why == TH_UNKNOWN_NONE ? 0 : note(f, (th_unknown_bound){TH_LIMIT_CUT, -1, -1, why});
 }
 
 /* Bytes of script designs are as unknown as their cycles. */
-int th_bound_note_unknown(th_bound_finder *f)
+int th_bound_list_unknown(th_bound_finder *f)
 {
     return note_layers(f, TH_LIMIT_COMPUTE) || note_cut(f) || note_layers(f, TH_LIMIT_PATH) ? -1
                                                                                             : 0;
@@ -62,41 +62,41 @@ const char *th_bounds_explain(const th_unknown_bound *g, const th_system *s, cha
     design_text(g, s, d, sizeof d);
     *out = '\0';
     switch (g->why) {
-    case TH_DOUBT_NONE:
+    case TH_UNKNOWN_NONE:
         break;
-    case TH_DOUBT_NOBODY:
+    case TH_UNKNOWN_NO_ACCELERATOR:
         snprintf(out, size, "no accelerator can run it");
         break;
-    case TH_DOUBT_NO_SCRIPT:
+    case TH_UNKNOWN_SCRIPT_NOT_CALLABLE:
         snprintf(out, size, "the procedure of design %s cannot be asked", d);
         break;
-    case TH_DOUBT_SCRIPT:
+    case TH_UNKNOWN_SCRIPT_FAILED:
         snprintf(out, size, "the procedure of design %s failed, or would be asked too often", d);
         break;
-    case TH_DOUBT_RATE:
+    case TH_UNKNOWN_NO_PEAK_RATE:
         snprintf(out, size, "no rate is known that no shard exceeds on design %s", d);
         break;
-    case TH_DOUBT_SOME:
+    case TH_UNKNOWN_PARTIAL:
         snprintf(out, size,
                  "known for even cuts and this mapping's on design %s, not for all shares", d);
         break;
-    case TH_DOUBT_SIZE:
+    case TH_UNKNOWN_SHARD_SIZE:
         snprintf(out, size, "a shard may be so small that it takes no time");
         break;
-    case TH_DOUBT_NETWORK:
+    case TH_UNKNOWN_NETWORK:
         snprintf(out, size, "the network follows no links");
         break;
-    case TH_DOUBT_SERIAL:
+    case TH_UNKNOWN_SERIAL_TRANSFERS:
         snprintf(out, size, "accelerators move data themselves, and may keep it");
         break;
     }
     return out;
 }
 
-bool th_bounds_are_of_some(const th_bounds *b)
+bool th_bounds_are_partial(const th_bounds *b)
 {
     for (int i = 0; i < b->n_unknown; i++)
-        if (b->unknown[i].why == TH_DOUBT_SOME)
+        if (b->unknown[i].why == TH_UNKNOWN_PARTIAL)
             return true;
     return false;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* deadline.c - when each model of a workload is through, against its deadline.
- *   th_due_ends -> th_due_of* | th_due_lateness */
+ *   th_deadline_model_ends -> th_deadline_model_timing* | th_deadline_lateness */
 #include <config.h>
 
 #include "mapper/evaluate/deadline.h"
 
-void th_due_ends(const th_workload *w, const th_program *p, const th_task_result *times,
-                 th_time *end)
+void th_deadline_model_ends(const th_workload *w, const th_program *p, const th_task_result *times,
+                            th_time *end)
 {
     int model = 0;
     size_t n_inputs = (size_t)p->n_inputs;
@@ -25,34 +25,35 @@ void th_due_ends(const th_workload *w, const th_program *p, const th_task_result
     }
 }
 
-th_due th_due_of(const th_workload *w, const th_stream *s, int model, const th_time *end)
+th_model_timing th_deadline_model_timing(const th_workload *w, const th_stream *s, int model,
+                                         const th_time *end)
 {
     const th_model *m = &w->models[model];
-    th_due due = {.is_through = true};
+    th_model_timing due = {.is_complete = true};
     double sum = 0;
     for (int32_t i = 0; i < s->n_inputs; i++) {
         th_time at = end[(size_t)model * (size_t)s->n_inputs + (size_t)i];
         th_time latency = at - m->arrival_ps - i * s->interval_ps;
-        due.is_through &= at >= 0;
+        due.is_complete &= at >= 0;
         due.end_ps = at > due.end_ps ? at : due.end_ps;
-        due.longest_ps = latency > due.longest_ps ? latency : due.longest_ps;
+        due.max_latency_ps = latency > due.max_latency_ps ? latency : due.max_latency_ps;
         sum += (double)latency;
     }
     due.latency_ps = (th_time)(sum / s->n_inputs + 0.5);
-    if (m->deadline_ps > 0 && due.longest_ps > m->deadline_ps)
-        due.lateness_ps = due.longest_ps - m->deadline_ps;
+    if (m->deadline_ps > 0 && due.max_latency_ps > m->deadline_ps)
+        due.lateness_ps = due.max_latency_ps - m->deadline_ps;
     return due;
 }
 
-th_time th_due_lateness(const th_workload *w, const th_stream *s, const th_time *end)
+th_time th_deadline_lateness(const th_workload *w, const th_stream *s, const th_time *end)
 {
     th_time sum = 0;
     for (int i = 0; i < w->n_models; i++)
-        sum += th_due_of(w, s, i, end).lateness_ps;
+        sum += th_deadline_model_timing(w, s, i, end).lateness_ps;
     return sum;
 }
 
-bool th_due_has_deadlines(const th_workload *w)
+bool th_deadline_exists(const th_workload *w)
 {
     for (int i = 0; i < w->n_models; i++)
         if (w->models[i].deadline_ps > 0)

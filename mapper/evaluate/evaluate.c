@@ -26,7 +26,7 @@ struct th_evaluator {
 static int make_room(th_evaluator *e, th_error *err)
 {
     const th_workload *w = e->problem.workload;
-    if (!th_due_has_deadlines(w))
+    if (!th_deadline_exists(w))
         return 0;
     e->model_end = th_alloc_array((size_t)w->n_models * (size_t)e->problem.stream.n_inputs,
                                   sizeof *e->model_end);
@@ -45,18 +45,18 @@ static int check_goal(const th_evaluator *e, th_error *err)
 }
 
 /* A single pass of which the makespan is all that counts. */
-static bool is_told_by_segments(const th_evaluator *e)
+static bool can_use_segments(const th_evaluator *e)
 {
     const th_problem *p = &e->problem;
     bool is_single = p->stream.n_inputs == 1 && p->stream.micro_batches == 1;
     return !p->no_segments && is_single && !p->system->transfers_serially &&
            p->workload->n_models == 0 && !th_goal_needs_energy(&p->goal) &&
-           th_segments_apply(p->workload, e->machine);
+           th_segments_supported(p->workload, e->machine);
 }
 
 static int make_segments(th_evaluator *e, const th_evaluator *of, th_error *err)
 {
-    if (!is_told_by_segments(e))
+    if (!can_use_segments(e))
         return 0;
     e->segments = of ? th_segments_share(of->segments, e->lower, e->program, e->machine)
                      : th_segments_new(e->lower, e->program, e->machine, TH_SEGMENTS_LIMIT);
@@ -188,8 +188,8 @@ static int measure(th_evaluator *e, th_fitness *fitness, th_error *err)
     th_metrics m = {.latency_ps = th_machine_now(e->machine), .interval_ps = time_per_input(e)};
     if (e->model_end) {
         const th_workload *w = e->problem.workload;
-        th_due_ends(w, e->program, th_machine_times(e->machine), e->model_end);
-        m.lateness_ps = th_due_lateness(w, &e->problem.stream, e->model_end);
+        th_deadline_model_ends(w, e->program, th_machine_times(e->machine), e->model_end);
+        m.lateness_ps = th_deadline_lateness(w, &e->problem.stream, e->model_end);
     }
     if (th_goal_needs_energy(&e->problem.goal) && th_machine_energy(e->machine, &m.energy_j, err))
         return -1;
@@ -247,9 +247,9 @@ static int run_segments(th_evaluator *e, const th_mapping *m, double bound, th_f
     case TH_SEGMENTS_STOPPED:
         fitness->fit = TH_FIT_STOPPED;
         return 0;
-    case TH_SEGMENTS_MISFIT:
+    case TH_SEGMENTS_INFEASIBLE:
         return 0;
-    case TH_SEGMENTS_WHOLE:
+    case TH_SEGMENTS_FULL_REPLAY:
         break;
     }
     return 1;

@@ -43,7 +43,7 @@ static const th_workload *workload_of(const th_segments *s)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-bool th_segments_apply(const th_workload *w, const th_machine *m)
+bool th_segments_supported(const th_workload *w, const th_machine *m)
 {
     return w->n_layers > 1 && th_machine_can_resume(m);
 }
@@ -185,7 +185,7 @@ static size_t kind_key(const th_segments *s, const th_piece *p, int32_t *key)
     size_t n = 0;
     key[n++] = p->shape;
     for (int l = p->first > 0 ? p->first - 1 : 0; l <= p->last; l++) {
-        key[n++] = s->lower->set_number[s->mapping->set_of[l]];
+        key[n++] = s->lower->set_id[s->mapping->set_of[l]];
         memcpy(&key[n], &s->mapping->strategy[l], sizeof(th_strategy));
         n += TH_STRATEGY_WORDS;
     }
@@ -199,7 +199,7 @@ static int plan(th_segments *s, int32_t first_piece, int32_t last_piece, th_erro
 }
 
 /* What a kind that is new holds, if its designs can run it: what cannot is not kept. 0 or -1. */
-static int make_kind(th_segments *s, int32_t i, th_segment_kind **out, th_error *err)
+static int make_kind(th_segments *s, int32_t i, th_placed_piece **out, th_error *err)
 {
     size_t accels = (size_t)s->lower->system->n_accels;
     th_error reason = {0};
@@ -208,7 +208,7 @@ static int make_kind(th_segments *s, int32_t i, th_segment_kind **out, th_error 
         bool ends_search = th_script_is_needed(&reason) || th_plans_is_fatal(&reason);
         return ends_search ? th_error_set(err, reason.id, "%s", reason.text) : 0;
     }
-    th_segment_kind *k = th_arena_alloc(s->arena, sizeof *k + accels * sizeof *k->part);
+    th_placed_piece *k = th_arena_alloc(s->arena, sizeof *k + accels * sizeof *k->part);
     if (!k || th_footprint_of_segment(s->lower, s->pieces[i].first, s->pieces[i].last, k->part))
         return th_error_no_memory(err);
     k->number = (int32_t)atomic_fetch_add(&s->first->n_kinds, 1);
@@ -220,7 +220,7 @@ static int make_kind(th_segments *s, int32_t i, th_segment_kind **out, th_error 
 static int find_kind(th_segments *s, int32_t i, bool *runs, th_error *err)
 {
     size_t bytes = kind_key(s, &s->pieces[i], s->key);
-    th_segment_kind *made;
+    th_placed_piece *made;
     *runs = true;
     s->kind[i] = th_shared_map_find(s->kinds, s->key, bytes);
     if (s->kind[i])
@@ -277,7 +277,7 @@ static bool fits_in_memory(th_segments *s)
 static int emit(th_segments *s, const th_segment_state *from, int32_t first, int32_t last,
                 int32_t *n, th_error *err)
 {
-    const th_remains x = {from->task, from->wait, from->final, from->n_tasks, from->n_waits};
+    const th_pending_tasks x = {from->task, from->wait, from->final, from->n_tasks, from->n_waits};
     const th_draw_change *draw = from->draw;
     for (*n = 0; *n < x.n_tasks && x.task[*n].started_ps <= 0; (*n)++) {
         size_t draws = (size_t)x.task[*n].n_draws;
@@ -298,10 +298,10 @@ static int replay(th_segments *s, const th_segment_state *from, int32_t i, int32
     int32_t first = s->pieces[i].first, last = s->pieces[j].last;
     int32_t n;
     th_error reason = {0};
-    *out = (th_segment_step){0, TH_STEP_WHOLE, NULL};
+    *out = (th_segment_step){0, TH_STEP_FULL_REPLAY, NULL};
     if (plan(s, i, j, err) || emit(s, from, first, last, &n, err))
         return -1;
-    if (s->lower->is_loose)
+    if (s->lower->starts_unreleased)
         return 0;
     if (th_machine_resume(s->machine, s->program, s->under_way, n, &reason) ||
         th_machine_run_bounded(s->machine, TH_TIME_MAX, &reason) != TH_STOP_DONE)
@@ -363,8 +363,8 @@ static int walk(th_segments *s, th_time limit, th_segments_outcome *outcome, th_
         if (!x)
             return -1;
         *makespan = th_time_add(*makespan, x->elapsed_ps);
-        if (x->end == TH_STEP_WHOLE || *makespan == TH_TIME_MAX) {
-            *outcome = TH_SEGMENTS_WHOLE;
+        if (x->end == TH_STEP_FULL_REPLAY || *makespan == TH_TIME_MAX) {
+            *outcome = TH_SEGMENTS_FULL_REPLAY;
             s->counts.whole++;
             return 0;
         }
@@ -388,6 +388,6 @@ int th_segments_run(th_segments *s, const th_mapping *m, th_time limit,
         th_segments_trim(s);
     if (th_lower_number_sets(s->lower, m, err) || find_kinds(s, &fits, err))
         return -1;
-    *outcome = TH_SEGMENTS_MISFIT;
+    *outcome = TH_SEGMENTS_INFEASIBLE;
     return fits && fits_in_memory(s) ? walk(s, limit, outcome, makespan, err) : 0;
 }

@@ -24,13 +24,13 @@ void th_segment_counts_add(th_segment_counts *sum, const th_segment_counts *c);
 
 typedef enum {
     TH_SEGMENTS_DONE,
-    TH_SEGMENTS_STOPPED, /* the makespan passes the limit */
-    TH_SEGMENTS_MISFIT,  /* does not fit in memory, or a design of it cannot run a layer */
-    TH_SEGMENTS_WHOLE    /* not to be told by segments: lower and replay the whole program */
+    TH_SEGMENTS_STOPPED,    /* the makespan passes the limit */
+    TH_SEGMENTS_INFEASIBLE, /* does not fit in memory, or a design of it cannot run a layer */
+    TH_SEGMENTS_FULL_REPLAY /* not to be told by segments: lower and replay the whole program */
 } th_segments_outcome;
 
 /* Can a single pass of this workload be told by segments on this machine at all? */
-bool th_segments_apply(const th_workload *w, const th_machine *m);
+bool th_segments_supported(const th_workload *w, const th_machine *m);
 
 /* All of these must outlive it; run leaves another program behind. What is known is dropped when it
  * takes more than so many bytes, about. NULL: memory is out. */

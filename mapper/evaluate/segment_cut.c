@@ -52,7 +52,7 @@ static int add_task(th_segments *s, th_segment_state *x, int32_t task, th_time t
     const th_works *works = th_lower_works(s->lower);
     const th_task *from = &s->program->tasks[task];
     const th_task_result *times = &th_machine_times(s->machine)[task];
-    th_remaining to = {from->node, from->peer, from->work, 0, 1, from->bytes};
+    th_pending_task to = {from->node, from->peer, from->work, 0, 1, from->bytes};
     if (is_under_way(times, t)) {
         th_under_way u = th_machine_was_under_way(s->machine, task, t);
         if (times->end_ps == t) /* that is all that counts, however it came about */
@@ -94,7 +94,8 @@ static int add_waits(th_segments *s, th_segment_state *x, th_time t)
         if (th_grow(&s->wait, &s->wait_room, (size_t)x->n_waits + (size_t)n, sizeof *s->wait))
             return -1;
         for (int32_t k = 0; k < n; k++)
-            s->wait[x->n_waits++] = (th_waits){s->number[p->successors[first + k]], s->number[i]};
+            s->wait[x->n_waits++] =
+                (th_pending_dependency){s->number[p->successors[first + k]], s->number[i]};
     }
     return 0;
 }

@@ -27,7 +27,7 @@ static size_t shape_key(const th_lower *l, const th_piece *p, int32_t *key)
     key[n++] = p->first == 0;
     key[n++] = p->last == w->n_layers - 1;
     for (int layer = p->first > 0 ? p->first - 1 : 0; layer <= p->last; layer++) {
-        key[n++] = th_plans_class(l->plans, layer);
+        key[n++] = th_plans_shape_class(l->plans, layer);
         for (int i = 0; layer >= p->first && i < w->layers[layer].n_inputs; i++)
             key[n++] = w->layers[layer].inputs[i] - p->first;
     }

@@ -16,22 +16,22 @@ enum { TH_SEGMENT_ENTRY_BYTES = 96 }; /* of a map for one entry, about */
 /* What th_segments remember never changes once others can find it. Numbers are for keys. */
 
 /* A piece as sets with designs and strategies have it. */
-typedef struct th_segment_kind {
+typedef struct th_placed_piece {
     int32_t number;
     th_footprint_part part[]; /* by accelerator */
-} th_segment_kind;
+} th_placed_piece;
 
 /* What remains at a cut. The draws are those of the tasks in order. */
 typedef struct th_segment_state {
     int32_t number; /* 0: the state before the first piece, in which nothing is left of any */
     int32_t n_tasks, n_waits, n_finals, n_draws;
-    const th_remaining *task;
-    const th_waits *wait;
+    const th_pending_task *task;
+    const th_pending_dependency *wait;
     const int32_t *final;
     const th_draw_change *draw;
 } th_segment_state;
 
-typedef enum { TH_STEP_TO_STATE, TH_STEP_TO_END, TH_STEP_NO_CUT, TH_STEP_WHOLE } th_step_end;
+typedef enum { TH_STEP_TO_STATE, TH_STEP_TO_END, TH_STEP_NO_CUT, TH_STEP_FULL_REPLAY } th_step_end;
 
 typedef struct th_segment_step {
     th_time elapsed_ps;
@@ -56,12 +56,12 @@ struct th_segments {
     th_arena *arena; /* where what it made lies */
     const th_mapping *mapping;
     int32_t *key;                 /* scratch: of a piece; a state and all pieces */
-    const th_segment_kind **kind; /* by piece */
+    const th_placed_piece **kind; /* by piece */
     th_footprint_part *sum;       /* by accelerator; at_begin is not used */
     th_under_way *under_way;      /* scratch, by task */
-    int32_t *number;    /* scratch, by task of the program: its number among what remains */
-    th_remaining *task; /* scratch: of the state at hand */
-    th_waits *wait;
+    int32_t *number;       /* scratch, by task of the program: its number among what remains */
+    th_pending_task *task; /* scratch: of the state at hand */
+    th_pending_dependency *wait;
     int32_t *final;
     th_draw_change *draw;
     char *state_key;

@@ -146,7 +146,7 @@ static int need_release(th_lower *l)
 {
     if (l->release >= 0)
         return need(l, l->release);
-    l->is_loose = true;
+    l->starts_unreleased = true;
     return 0;
 }
 
@@ -463,10 +463,10 @@ int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *e
 
 /* Tasks and what they wait for are as they were, but for what has ended; layer's last tasks are
  * among them. */
-static int emit_remains(th_lower *l, int layer, const th_remains *x, th_error *err)
+static int emit_remains(th_lower *l, int layer, const th_pending_tasks *x, th_error *err)
 {
     for (int32_t t = 0; t < x->n_tasks; t++) {
-        const th_remaining *from = &x->task[t];
+        const th_pending_task *from = &x->task[t];
         th_task task = {.kind = from->peer < 0 ? TH_TASK_COMPUTE : TH_TASK_TRANSFER,
                         .node = from->node,
                         .peer = from->peer,
@@ -484,7 +484,7 @@ static int emit_remains(th_lower *l, int layer, const th_remains *x, th_error *e
     return 0;
 }
 
-int th_emit_segment(th_lower *l, int first, int last, const th_remains *before, th_error *err)
+int th_emit_segment(th_lower *l, int first, int last, const th_pending_tasks *before, th_error *err)
 {
     th_model part = th_workload_part(l->workload, 0);
     l->pass = l->input = 0;
@@ -492,7 +492,7 @@ int th_emit_segment(th_lower *l, int first, int last, const th_remains *before, 
     l->release = -1;
     l->launch_key = 0;
     forget_launches(l);
-    l->is_loose = false;
+    l->starts_unreleased = false;
     l->n_pass_ends = 0;
     if (first == 0 ? emit_release(l, &th_stream_single, 0, &part, err)
                    : emit_remains(l, first - 1, before, err))

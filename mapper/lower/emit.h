@@ -9,29 +9,30 @@
 int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *err);
 
 /* A task that has not ended: a transfer, or a compute (peer -1). Plain, without padding. */
-typedef struct th_remaining {
+typedef struct th_pending_task {
     int32_t node, peer, work;
     int32_t n_draws;    /* if it is under way: how often what flows draw has changed */
     th_time started_ps; /* <= 0: under way since then; 1: it has not started */
     int64_t bytes;
-} th_remaining;
+} th_pending_task;
 
-typedef struct th_waits {
+typedef struct th_pending_dependency {
     int32_t after, before; /* tasks */
-} th_waits;
+} th_pending_dependency;
 
 /* What is left of the layers up to one, in program order, but that those under way come first. */
-typedef struct th_remains {
-    const th_remaining *task;
-    const th_waits *wait;
+typedef struct th_pending_tasks {
+    const th_pending_task *task;
+    const th_pending_dependency *wait;
     const int32_t *final; /* by position of that layer: its last task */
     int32_t n_tasks, n_waits;
-} th_remains;
+} th_pending_tasks;
 
 /* Adds the tasks of layers first .. last of a single pass, planned by th_lower_plan, to l->program,
  * which is empty: behind the release of its input or, where first > 0, behind what remains of the
- * layers before; with the last layer, the transfers of the outputs too. 0, with l->is_loose if a
- * task waits for the release alone though first > 0, or -1. */
-int th_emit_segment(th_lower *l, int first, int last, const th_remains *before, th_error *err);
+ * layers before; with the last layer, the transfers of the outputs too. 0, with
+ * l->starts_unreleased if a task waits for the release alone though first > 0, or -1. */
+int th_emit_segment(th_lower *l, int first, int last, const th_pending_tasks *before,
+                    th_error *err);
 
 #endif

@@ -156,7 +156,7 @@ th_lower *th_lower_share(const th_lower *l, th_error *err)
     return plans ? new_lower(l->system, l->workload, plans, err) : NULL;
 }
 
-void th_lower_ask(th_lower *l, bool (*is_interrupted)(void))
+void th_lower_set_interrupt_check(th_lower *l, bool (*is_interrupted)(void))
 {
     l->is_interrupted = is_interrupted;
 }
@@ -174,8 +174,8 @@ void th_lower_free(th_lower *l)
     th_free(l->last_use);
     th_free(l->first_input);
     th_free(l->input_edge);
-    th_free(l->set_number);
-    th_free(l->crew_number);
+    th_free(l->set_id);
+    th_free(l->members_id);
     th_free(l->edges);
     th_free(l->consumers);
     th_free(l->peak_bytes);
@@ -227,11 +227,11 @@ void th_lower_begin(th_lower *l)
 int th_lower_number_sets(th_lower *l, const th_mapping *m, th_error *err)
 {
     size_t n = (size_t)m->n_sets;
-    if (th_grow(&l->set_number, &l->set_capacity, n, sizeof *l->set_number) ||
-        th_grow(&l->crew_number, &l->crew_capacity, n, sizeof *l->crew_number))
+    if (th_grow(&l->set_id, &l->set_capacity, n, sizeof *l->set_id) ||
+        th_grow(&l->members_id, &l->crew_capacity, n, sizeof *l->members_id))
         return th_error_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        if (th_plans_number(l->plans, &m->sets[i], &l->set_number[i], &l->crew_number[i], err))
+        if (th_plans_set_ids(l->plans, &m->sets[i], &l->set_id[i], &l->members_id[i], err))
             return -1;
     return 0;
 }
@@ -243,8 +243,8 @@ static void place(th_lower *l, const th_mapping *m, int first, int last)
         int32_t set = m->set_of[i];
         l->placed[i] = (th_placed){.layer = i,
                                    .set = &m->sets[set],
-                                   .set_number = l->set_number[set],
-                                   .crew_number = l->crew_number[set],
+                                   .set_id = l->set_id[set],
+                                   .members_id = l->members_id[set],
                                    .strategy = m->strategy[i]};
         l->first_final[i] = n;
         n += m->sets[set].n_accels;

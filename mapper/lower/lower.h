@@ -30,7 +30,7 @@ th_lower *th_lower_new(const th_system *s, const th_workload *w, th_error *err);
 th_lower *th_lower_share(const th_lower *l, th_error *err);
 void th_lower_free(th_lower *l);
 /* Asked before each pass; true: th_lower_program gives up. NULL, as after new: never. */
-void th_lower_ask(th_lower *l, bool (*is_interrupted)(void));
+void th_lower_set_interrupt_check(th_lower *l, bool (*is_interrupted)(void));
 const th_works *th_lower_works(const th_lower *l);
 th_plans *th_lower_plans(th_lower *l);
 

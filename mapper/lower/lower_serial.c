@@ -236,7 +236,7 @@ static int add_task(serial *s, int layer, int r, int32_t work, th_error *err)
 
 static int add_moves(serial *s, int layer, int r, int64_t in, int64_t out, th_error *err)
 {
-    th_moves moves = *th_plans_way_of(s->l->plans, accel_of(s, layer, r));
+    th_moves moves = *th_plans_host_path(s->l->plans, accel_of(s, layer, r));
     moves.in_bytes = in;
     moves.out_bytes = out;
     int32_t work = th_works_intern_moves(th_plans_works(s->l->plans), &moves, err);

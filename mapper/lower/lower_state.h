@@ -29,7 +29,7 @@ struct th_lower {
     int32_t *input_edge; /* of input i of layer l: input_edge[first_input[l] + i] */
     int32_t *first_input;
     /* the mapping */
-    int32_t *set_number, *crew_number; /* by set, see th_placed */
+    int32_t *set_id, *members_id; /* by set, see th_placed */
     size_t set_capacity, crew_capacity;
     th_placed *placed;
     const th_layer_plan **layer_plan;
@@ -46,7 +46,7 @@ struct th_lower {
     int32_t *launch_task; /* of it */
     int64_t launch_key;   /* the pass and part at hand */
     int32_t release;      /* the host task of the part at hand; -1: not in the program */
-    bool is_loose;        /* something waits for a release that is not in the program */
+    bool starts_unreleased; /* something waits for a release that is not in the program */
     int32_t *first_final,
         *final;                  /* per layer and position: the task after which its part is held */
     int32_t *needs, *first_need; /* per position: the tasks that bring what it lacks */

@@ -46,7 +46,7 @@ enum {
     SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 20
 }; /* at least; a concat's inputs come on top */
 
-static bool reads_apart(const th_layer *l)
+static bool inputs_differ(const th_layer *l)
 {
     return l->n_inputs > 1 && (l->kind == TH_LAYER_CONCAT || th_layer_has_macs(l));
 }
@@ -59,7 +59,7 @@ static int32_t class_of(th_map *shapes, const th_layer *l, int32_t *key, int64_t
     size_t bytes = shape_of(l, key);
     if (th_map_get(shapes, key, bytes, &class))
         return (int32_t) class;
-    *next += reads_apart(l) ? l->n_inputs : 1;
+    *next += inputs_differ(l) ? l->n_inputs : 1;
     return th_map_put(shapes, key, bytes, class) ? -1 : (int32_t) class;
 }
 
@@ -75,7 +75,7 @@ static int find_classes(th_plans *p)
     int failed = shapes && key ? 0 : -1;
     for (int l = 0; !failed && l < p->workload->n_layers; l++) {
         p->class_of[l] = class_of(shapes, &p->workload->layers[l], key, &next);
-        p->reads_apart[l] = reads_apart(&p->workload->layers[l]);
+        p->inputs_differ[l] = inputs_differ(&p->workload->layers[l]);
         failed = p->class_of[l] < 0;
     }
     th_map_free(shapes);
@@ -108,7 +108,7 @@ static int find_hosts(th_plans *p)
 }
 
 /* Of those that have a host. 0, or -1: memory is out. */
-static int find_ways(th_plans *p)
+static int find_host_paths(th_plans *p)
 {
     for (int a = 0; a < p->system->n_accels; a++) {
         th_route_summary in, out;
@@ -120,7 +120,7 @@ static int find_ways(th_plans *p)
         if (to == TH_NO_MEMORY || back == TH_NO_MEMORY)
             return -1;
         if (to == 0 && back == 0)
-            p->way_of[a] = (th_moves){
+            p->host_path[a] = (th_moves){
                 .in_bits_per_s = in.bits_per_s,
                 .out_bits_per_s = out.bits_per_s,
                 .latency_ps = in.latency_ps > out.latency_ps ? in.latency_ps : out.latency_ps};
@@ -160,11 +160,11 @@ th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err)
     if (!p)
         goto fail;
     p->class_of = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->class_of);
-    p->reads_apart = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->reads_apart);
+    p->inputs_differ = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->inputs_differ);
     p->host_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->host_of);
-    p->way_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->way_of);
-    if (!p->class_of || !p->reads_apart || !p->host_of || !p->way_of || make_memos(p) ||
-        find_classes(p) || find_hosts(p) || find_ways(p))
+    p->host_path = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->host_path);
+    if (!p->class_of || !p->inputs_differ || !p->host_of || !p->host_path || make_memos(p) ||
+        find_classes(p) || find_hosts(p) || find_host_paths(p))
         goto fail;
     p->works = th_works_new(s, err);
     if (p->works)
@@ -191,9 +191,9 @@ th_plans *th_plans_share(th_plans *of, th_error *err)
     p->edges = first->edges;
     p->alike = first->alike;
     p->class_of = first->class_of;
-    p->reads_apart = first->reads_apart;
+    p->inputs_differ = first->inputs_differ;
     p->host_of = first->host_of;
-    p->way_of = first->way_of;
+    p->host_path = first->host_path;
     p->next = first->next;
     first->next = p;
     return p;
@@ -212,9 +212,9 @@ static void free_known(th_plans *p)
     th_shared_map_free(p->edges);
     th_shared_map_free(p->alike);
     th_free(p->class_of);
-    th_free(p->reads_apart);
+    th_free(p->inputs_differ);
     th_free(p->host_of);
-    th_free(p->way_of);
+    th_free(p->host_path);
 }
 
 void th_plans_free(th_plans *p)
@@ -269,7 +269,7 @@ void *th_plans_alloc(th_plans *p, size_t n, size_t size)
     return block;
 }
 
-int32_t th_plans_class(const th_plans *p, int layer)
+int32_t th_plans_shape_class(const th_plans *p, int layer)
 {
     return p->class_of[layer];
 }
@@ -281,9 +281,9 @@ int th_plans_host_of(const th_plans *p, int accel)
 
 enum { NO_DESIGN = -2 }; /* of a crew: a number that no design has, and not TH_DESIGN_OWN */
 
-const th_moves *th_plans_way_of(const th_plans *p, int accel)
+const th_moves *th_plans_host_path(const th_plans *p, int accel)
 {
-    return &p->way_of[accel];
+    return &p->host_path[accel];
 }
 
 static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_error *err)
@@ -310,30 +310,30 @@ static bool is_last(const th_plans *p, const th_set *set)
            memcmp(p->last.accels, set->accels, (size_t)set->n_accels * sizeof *set->accels) == 0;
 }
 
-static void keep_last(th_plans *p, const th_set *set, int32_t set_number, int32_t crew_number)
+static void keep_last(th_plans *p, const th_set *set, int32_t set_id, int32_t members_id)
 {
     if (set->shares || set->n_accels > TH_PLAN_LAST_MAX)
         return;
     p->last.n = set->n_accels;
     p->last.design = set->design;
-    p->last.set_number = set_number;
-    p->last.crew_number = crew_number;
+    p->last.set_id = set_id;
+    p->last.members_id = members_id;
     memcpy(p->last.accels, set->accels, (size_t)set->n_accels * sizeof *set->accels);
 }
 
-int th_plans_number(th_plans *p, const th_set *set, int32_t *set_number, int32_t *crew_number,
-                    th_error *err)
+int th_plans_set_ids(th_plans *p, const th_set *set, int32_t *set_id, int32_t *members_id,
+                     th_error *err)
 {
     if (is_last(p, set)) {
-        *set_number = p->last.set_number;
-        *crew_number = p->last.crew_number;
+        *set_id = p->last.set_id;
+        *members_id = p->last.members_id;
         return 0;
     }
-    *set_number = number_of(p, set, set->design, err);
-    *crew_number = *set_number < 0 ? -1 : number_of(p, set, NO_DESIGN, err);
-    if (*crew_number < 0)
+    *set_id = number_of(p, set, set->design, err);
+    *members_id = *set_id < 0 ? -1 : number_of(p, set, NO_DESIGN, err);
+    if (*members_id < 0)
         return -1;
-    keep_last(p, set, *set_number, *crew_number);
+    keep_last(p, set, *set_id, *members_id);
     return 0;
 }
 
@@ -341,7 +341,7 @@ int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy 
                    th_error *err)
 {
     int32_t number, crew;
-    if (th_plans_number(p, set, &number, &crew, err))
+    if (th_plans_set_ids(p, set, &number, &crew, err))
         return -1;
     *out = (th_placed){layer, set, number, crew, 0, *s};
     return 0;
@@ -366,15 +366,15 @@ static void key_of_placed(const th_plans *p, const th_placed *at, int32_t number
 
 static void key_of_consumer(const th_plans *p, const th_placed *at, int32_t *key)
 {
-    key_of_placed(p, at, at->crew_number, key);
-    if (p->reads_apart[at->layer])
+    key_of_placed(p, at, at->members_id, key);
+    if (p->inputs_differ[at->layer])
         key[0] += at->input;
 }
 
 const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
 {
     int32_t key[PLACED_WORDS + 1];
-    key_of_placed(p, at, at->set_number, key);
+    key_of_placed(p, at, at->set_id, key);
     key[PLACED_WORDS] = batch;
     const th_layer_plan *known = th_shared_map_find(p->layers, key, sizeof key);
     if (known)
@@ -413,7 +413,7 @@ const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
         th_error_no_memory(err);
         return NULL;
     }
-    key_of_placed(p, producer, producer ? producer->crew_number : -1, key);
+    key_of_placed(p, producer, producer ? producer->members_id : -1, key);
     for (int i = 0; i < n; i++)
         key_of_consumer(p, &consumers[i], key + PLACED_WORDS * (i + 1));
     key[words - 1] = batch;

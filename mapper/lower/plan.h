@@ -72,9 +72,9 @@ typedef struct th_edge_plan {
 typedef struct th_placed {
     int32_t layer;
     const th_set *set;
-    int32_t set_number;  /* equal for equal accelerators, shares and design, from th_plans_place */
-    int32_t crew_number; /* equal for equal accelerators and shares */
-    int32_t input;       /* as a consumer: which of its inputs the tensor is; else unused */
+    int32_t set_id;     /* equal for equal accelerators, shares and design, from th_plans_place */
+    int32_t members_id; /* equal for equal accelerators and shares */
+    int32_t input;      /* as a consumer: which of its inputs the tensor is; else unused */
     th_strategy strategy;
 } th_placed;
 
@@ -94,7 +94,7 @@ size_t th_plans_held_bytes(const th_plans *p); /* by all who share */
 enum { TH_PLANS_LIMIT = 384 * 1024 * 1024 };   /* bytes of memos that a search holds */
 
 /* Equal for layers of equal shape. */
-int32_t th_plans_class(const th_plans *p, int layer);
+int32_t th_plans_shape_class(const th_plans *p, int layer);
 
 /* Fills *out for a layer on a set, which must outlive it; as a consumer it reads its first input.
  * 0 or -1. */
@@ -102,12 +102,12 @@ int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy 
                    th_error *err);
 
 /* The numbers of a set, of which th_placed tells. 0 or -1. */
-int th_plans_number(th_plans *p, const th_set *set, int32_t *set_number, int32_t *crew_number,
-                    th_error *err);
+int th_plans_set_ids(th_plans *p, const th_set *set, int32_t *set_id, int32_t *members_id,
+                     th_error *err);
 
 /* A number that is equal for sets whose members, in order, are of one kind and design, have equal
  * shares, and lie alike: what is estimated on one of them holds on the other. -1: memory is out. */
-int32_t th_plans_alike(th_plans *p, const th_set *set, th_error *err);
+int32_t th_plans_isomorphism_class(th_plans *p, const th_set *set, th_error *err);
 
 /* Does an error of planning end the search (memory is out, a script of the user fails), or is there
  * only a design that cannot run a layer? */
@@ -141,6 +141,6 @@ th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_pla
  * route, then fewest hops, then lowest number. Node, or -1 when the system has no host. */
 int th_plans_host_of(const th_plans *p, int accel);
 /* The way there and back; its bytes are 0. */
-const th_moves *th_plans_way_of(const th_plans *p, int accel);
+const th_moves *th_plans_host_path(const th_plans *p, int accel);
 
 #endif

@@ -29,16 +29,17 @@ struct th_plans {
     th_arena *arena;                      /* own */
     atomic_size_t held_bytes;             /* of the first: by all */
     th_shared_map *sets, *layers, *edges; /* numbers; plans */
-    th_shared_map *alike;                 /* numbers by description: plan_alike.c */
+    th_shared_map *alike;                 /* numbers by description: plan_isomorphic.c */
     int32_t *class_of;                    /* by layer: equal for equal shapes */
-    bool *reads_apart; /* by layer: it needs other boxes of other inputs; then its class + i is no
-                        * class, but stands for its i-th input in keys */
-    int32_t *host_of;  /* by accelerator */
-    th_moves *way_of;  /* by accelerator: to and from that host; bandwidths 0 where there is none */
+    bool *inputs_differ; /* by layer: it needs other boxes of other inputs; then its class + i is no
+                          * class, but stands for its i-th input in keys */
+    int32_t *host_of;    /* by accelerator */
+    th_moves
+        *host_path; /* by accelerator: to and from that host; bandwidths 0 where there is none */
     /* own: the numbers of the set that was asked for last, if it has equal shares and few members
      */
     struct {
-        int32_t n, design, set_number, crew_number; /* n 0: none */
+        int32_t n, design, set_id, members_id; /* n 0: none */
         int32_t accels[TH_PLAN_LAST_MAX];
     } last;
     /* own: of plan_time.c */
@@ -47,7 +48,7 @@ struct th_plans {
     th_plan_route route;   /* then: the last one that was walked */
     int32_t *media;
     size_t n_media, media_capacity;
-    /* own: of plan_alike.c */
+    /* own: of plan_isomorphic.c */
     int32_t *alike_of; /* by number of a set; -1: not known yet */
     size_t alike_capacity;
 };

@@ -430,8 +430,8 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
     while (outermost->parent)
         outermost = outermost->parent;
     for (int i = 0; i < n; i++)
-        if (th_constraints_impose(s->problem.constraints, mappings[i], s->problem.workload,
-                                  th_search_batch(s)))
+        if (th_constraints_apply(s->problem.constraints, mappings[i], s->problem.workload,
+                                 th_search_batch(s)))
             return th_error_no_memory(err);
     if (find_or_simulate(outermost, mappings, n, bound, fitness, &cache_hits, err))
         return -1;

@@ -218,7 +218,7 @@ int th_searched_bound(const th_session *s, double *bound, double *for_all, th_er
     if (th_bounds_find(&p, &scope, &b, err) != 0)
         return -1;
     *bound = *for_all = th_bounds_value(&b, &p);
-    bool is_of_some = th_bounds_are_of_some(&b);
+    bool is_of_some = th_bounds_are_partial(&b);
     th_bounds_clear(&b);
     return is_of_some ? find_for_all(s, &p, for_all, err) : 0;
 }

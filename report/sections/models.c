@@ -5,26 +5,27 @@
 #include "mapper/evaluate/deadline.h"
 #include "report/sections/sections.h"
 
-static th_quantity if_through(const th_due *due, th_time ps)
+static th_quantity if_through(const th_model_timing *due, th_time ps)
 {
-    return due->is_through ? th_ps(ps) : th_absent(TH_KIND_TIME);
+    return due->is_complete ? th_ps(ps) : th_absent(TH_KIND_TIME);
 }
 
 static void add_model(const th_session *s, th_table *t, int number, const th_time *end)
 {
     const th_model *m = &s->workload->models[number];
-    th_due due = th_due_of(s->workload, &s->simulation->options.stream, number, end);
+    th_model_timing due =
+        th_deadline_model_timing(s->workload, &s->simulation->options.stream, number, end);
     bool has_deadline = m->deadline_ps > 0;
-    const char *verdict = !has_deadline || !due.is_through ? NULL
-                          : due.lateness_ps > 0            ? "missed"
-                                                           : "met";
+    const char *verdict = !has_deadline || !due.is_complete ? NULL
+                          : due.lateness_ps > 0             ? "missed"
+                                                            : "met";
     th_table_row(t, (th_quantity[]){
                         th_text(m->name),
                         th_count(m->n_layers),
                         th_ps(m->arrival_ps),
                         if_through(&due, due.end_ps),
                         if_through(&due, due.latency_ps),
-                        if_through(&due, due.longest_ps),
+                        if_through(&due, due.max_latency_ps),
                         has_deadline ? th_ps(m->deadline_ps) : th_absent(TH_KIND_TIME),
                         th_text(verdict),
                         has_deadline ? if_through(&due, due.lateness_ps) : th_absent(TH_KIND_TIME),
@@ -47,7 +48,7 @@ int th_section_models(th_session *s, th_report *r, th_error *err)
     th_time *end = th_alloc_array(n + 1, sizeof *end);
     if (end == NULL)
         return th_error_no_memory(err);
-    th_due_ends(s->workload, s->simulation->program, x->tasks, end);
+    th_deadline_model_ends(s->workload, s->simulation->program, x->tasks, end);
     th_table *t = th_report_table(r, "models", "Models", columns);
     for (int i = 0; i < s->workload->n_models; i++)
         add_model(s, t, i, end);

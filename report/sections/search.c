@@ -121,7 +121,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
     const th_searched *f = &s->searched;
     const th_metrics *m = &f->fitness.metrics;
     bool has_deadline =
-        f->goal.deadline_ps > 0 || (f->type != NULL && th_due_has_deadlines(s->workload));
+        f->goal.deadline_ps > 0 || (f->type != NULL && th_deadline_exists(s->workload));
     char objective[200], time_budget[120], under[TH_NETWORK_TEXT_MAX + 160];
     double bound, for_all;
     if (th_searched_bound(s, &bound, &for_all, err) != 0)
@@ -202,7 +202,7 @@ int th_section_search_timing(th_session *s, th_report *r, th_error *err)
 int th_section_convergence(th_session *s, th_report *r, th_error *err)
 {
     const th_searched *f = &s->searched;
-    bool has_deadline = f->goal.deadline_ps > 0 || th_due_has_deadlines(s->workload);
+    bool has_deadline = f->goal.deadline_ps > 0 || th_deadline_exists(s->workload);
     th_column *columns = th_report_columns(r, 4);
     if (columns == NULL)
         return th_error_no_memory(err);

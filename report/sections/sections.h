@@ -18,7 +18,7 @@ int th_section_front(th_session *s, th_report *r, th_error *err);
 int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err);
 /* Of what a search could find, under its options, as a value of its objective; 0: none is known,
  * or nothing was searched. *for_all: the same where that holds for some mappings alone
- * (TH_DOUBT_SOME). */
+ * (TH_UNKNOWN_PARTIAL). */
 int th_searched_bound(const th_session *s, double *bound, double *for_all, th_error *err);
 
 /* map.c; is_folded: neighbouring layers that are treated alike share a line. */

@@ -103,7 +103,7 @@ th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const
         return NULL;
     sim->lower = th_lower_new(s, w, err);
     if (sim->lower != NULL)
-        th_lower_ask(sim->lower, th_interrupt_is_pending);
+        th_lower_set_interrupt_check(sim->lower, th_interrupt_is_pending);
     if (sim->lower == NULL ||
         th_works_set_scripts(th_plans_works(th_lower_plans(sim->lower)), scripts, err) != 0 ||
         (sim->lowered = new_program(err)) == NULL || check_size(sim, m, err) != 0 ||

@@ -407,7 +407,7 @@ static int read_constraints(th_call *c, th_constraints **out)
         return th_error_no_memory(&c->err);
     if (read_pairs(c, MAP_ALLOW, th_constraints_allow, *out) == 0 &&
         read_pairs(c, MAP_FORBID, th_constraints_forbid, *out) == 0 && read_partial(c, *out) == 0 &&
-        th_constraints_seal(*out, s->system, s->workload, &c->err) == 0)
+        th_constraints_validate(*out, s->system, s->workload, &c->err) == 0)
         return 0;
     th_constraints_free(*out);
     *out = NULL;

@@ -107,7 +107,7 @@ static void a_layer_takes_its_operations_over_the_sum_of_rates(void)
     CU_ASSERT_EQUAL(makespan_of(&p, m), 512000);
     CU_ASSERT_EQUAL(b.n_unknown, 1);
     CU_ASSERT_EQUAL(b.unknown[0].limit, TH_LIMIT_PATH);
-    CU_ASSERT_EQUAL(b.unknown[0].why, TH_DOUBT_SIZE);
+    CU_ASSERT_EQUAL(b.unknown[0].why, TH_UNKNOWN_SHARD_SIZE);
     th_bounds_clear(&b);
     th_mapping_free(m);
     th_workload_free(w);
@@ -190,14 +190,14 @@ static void scripts_are_asked_about_even_cuts(void)
     b = scripted(&f, &(th_bounds_scope){.cuts = TH_CUTS_ANY});
     CU_ASSERT_EQUAL(f.calls, 0);
     CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 0);
-    CU_ASSERT_EQUAL(b.unknown[0].why, TH_DOUBT_RATE);
+    CU_ASSERT_EQUAL(b.unknown[0].why, TH_UNKNOWN_NO_PEAK_RATE);
     CU_ASSERT_EQUAL(b.unknown[0].layer, 0);
     CU_ASSERT_EQUAL(b.unknown[0].design, 0);
     th_bounds_clear(&b);
     f = (fake){.fails = true};
     b = scripted(&f, &(th_bounds_scope){.cuts = TH_CUTS_EVEN});
     CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 0);
-    CU_ASSERT_EQUAL(b.unknown[0].why, TH_DOUBT_SCRIPT);
+    CU_ASSERT_EQUAL(b.unknown[0].why, TH_UNKNOWN_SCRIPT_FAILED);
     th_bounds_clear(&b);
 }
 

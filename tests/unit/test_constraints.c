@@ -42,14 +42,14 @@ static int32_t may(const th_constraints *c, int layer)
 {
     int32_t bits = 0;
     for (int32_t a = 0; a < ring->n_accels; a++)
-        bits |= th_constraints_may(c, layer, a) << a;
+        bits |= th_constraints_allows(c, layer, a) << a;
     return bits;
 }
 
 static th_error refused(th_constraints *c)
 {
     th_error e = {"", ""};
-    CU_ASSERT_EQUAL(th_constraints_seal(c, ring, chain, &e), -1);
+    CU_ASSERT_EQUAL(th_constraints_validate(c, ring, chain, &e), -1);
     th_constraints_free(c);
     return e;
 }
@@ -68,7 +68,7 @@ static void patterns_add_up_and_forbid_at_last(void)
     CU_ASSERT_EQUAL(may(c, 2), 1 << 0 | 1 << 2 | 1 << 5);
     CU_ASSERT_EQUAL(may(c, 1), 0x3f & ~(1 << 4));
     CU_ASSERT_EQUAL(may(NULL, 1), 0x3f);
-    CU_ASSERT_EQUAL(th_constraints_seal(c, ring, chain, NULL), 0);
+    CU_ASSERT_EQUAL(th_constraints_validate(c, ring, chain, NULL), 0);
     th_constraints_free(c);
 }
 
@@ -136,7 +136,7 @@ static void says_what_is_not_as_given(void)
     TAP_ASSERT_TEXT(e.text, "layer \"c1\" may not use accel/2");
     put_layer(m, 0, 1, "");
     CU_ASSERT_EQUAL(th_set_share(&m->sets[0], NULL), 0);
-    CU_ASSERT_EQUAL(th_constraints_impose(c, m, chain, 2), 0);
+    CU_ASSERT_EQUAL(th_constraints_apply(c, m, chain, 2), 0);
     CU_ASSERT_EQUAL(th_constraints_check(c, m, ring, chain, &e), 0);
     CU_ASSERT_EQUAL(m->set_of[3], 1);
     CU_ASSERT_EQUAL(m->strategy[2].split[TH_DIM_K], 2);
@@ -173,7 +173,7 @@ static void names_a_layer_that_none_can_run(void)
     th_constraints *c = th_constraints_new(s, chain);
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_constraints_forbid(c, s, chain, "c2", "c", &e), 0);
-    CU_ASSERT_EQUAL(th_constraints_seal(c, s, chain, &e), 0);
+    CU_ASSERT_EQUAL(th_constraints_validate(c, s, chain, &e), 0);
     th_problem p = {.system = s, .workload = chain, .stream = th_stream_single, .constraints = c};
     th_search *x = search_for(th_search_find("two_level"), &p, &e);
     TAP_ASSERT_TEXT(e.id, "MAP-0042");

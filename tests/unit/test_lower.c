@@ -401,13 +401,13 @@ static void an_interruption_leaves_nothing_behind(void)
     set_up(RING4, CHAIN("1"), "20");
     for (int l = 0; l < 3; l++)
         put_layer(map, l, 0, "K2");
-    th_lower_ask(lower, at_the_third_asking);
+    th_lower_set_interrupt_check(lower, at_the_third_asking);
     askings = 0;
     CU_ASSERT_EQUAL(th_lower_program(lower, map, &(th_stream){6, 0, 1, 0}, program, &e), -1);
     TAP_ASSERT_TEXT(e.id, "BASE-0008");
     TAP_ASSERT_TEXT(e.text, "interrupted; nothing was lowered");
     CU_ASSERT_EQUAL(program->n_tasks, 0);
-    th_lower_ask(lower, NULL);
+    th_lower_set_interrupt_check(lower, NULL);
     lower_stream((th_stream){6, 0, 1, 0});
     tear_down();
 }

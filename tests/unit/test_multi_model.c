@@ -50,7 +50,7 @@ static void run_ends(const th_workload *w, const th_mapping *m, const th_stream 
     CU_ASSERT_EQUAL(th_machine_load(machine, p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(machine, TH_TIME_MAX, &e), TH_STOP_DONE);
     if (w->n_models > 0)
-        th_due_ends(w, p, th_machine_times(machine), end);
+        th_deadline_model_ends(w, p, th_machine_times(machine), end);
     for (int32_t i = 0; w->n_models == 0 && i < stream->n_inputs; i++)
         end[i] = th_machine_input_end(machine, i);
     th_machine_free(machine);
@@ -149,14 +149,16 @@ static void due_on_paper(void)
     th_workload *both = th_models_join(w, alexnet, &(th_model_options){"b", 40, 55}, NULL);
     const th_time end[] = {60, 190, 100, 150};
     th_stream s = {2, 100, 1, 0};
-    th_due a = th_due_of(both, &s, 0, end), b = th_due_of(both, &s, 1, end);
-    CU_ASSERT_TRUE(a.is_through && a.end_ps == 190 && a.latency_ps == 65 && a.longest_ps == 80 &&
-                   a.lateness_ps == 10);
-    CU_ASSERT_TRUE(b.end_ps == 150 && b.latency_ps == 35 && b.longest_ps == 60 &&
+    th_model_timing a = th_deadline_model_timing(both, &s, 0, end),
+                    b = th_deadline_model_timing(both, &s, 1, end);
+    CU_ASSERT_TRUE(a.is_complete && a.end_ps == 190 && a.latency_ps == 65 &&
+                   a.max_latency_ps == 80 && a.lateness_ps == 10);
+    CU_ASSERT_TRUE(b.end_ps == 150 && b.latency_ps == 35 && b.max_latency_ps == 60 &&
                    b.lateness_ps == 5);
-    CU_ASSERT_EQUAL(th_due_lateness(both, &s, end), 15);
-    CU_ASSERT_TRUE(th_due_has_deadlines(both) && !th_due_has_deadlines(alexnet));
-    CU_ASSERT_FALSE(th_due_of(both, &s, 1, (const th_time[]){60, 190, 100, -1}).is_through);
+    CU_ASSERT_EQUAL(th_deadline_lateness(both, &s, end), 15);
+    CU_ASSERT_TRUE(th_deadline_exists(both) && !th_deadline_exists(alexnet));
+    CU_ASSERT_FALSE(
+        th_deadline_model_timing(both, &s, 1, (const th_time[]){60, 190, 100, -1}).is_complete);
     th_workload_free(w);
     th_workload_free(both);
 }
@@ -193,7 +195,7 @@ static void searches_meet_the_deadlines_of_models(void)
         CU_ASSERT_EQUAL(s->best_fitness.metrics.lateness_ps == 0, i == 0);
         th_time end[2];
         run_ends(w, s->best, &th_stream_single, end);
-        CU_ASSERT_EQUAL(th_due_lateness(w, &th_stream_single, end),
+        CU_ASSERT_EQUAL(th_deadline_lateness(w, &th_stream_single, end),
                         s->best_fitness.metrics.lateness_ps);
         th_search_free(s);
         s = search_for(w, "two_level", false, &e);

@@ -53,9 +53,9 @@ static void equal_shapes_on_equal_sets_share_a_plan(void)
     th_set s = {0, 2, first}, t = {0, 2, same}, u = {0, 2, other};
     th_placed a = place(0, &s, "H2"), b = place(1, &t, "H2"), c = place(2, &s, "H2"),
               turned = place(0, &u, "H2"), w = place(0, &s, "W2"), r = place(0, &s, "H2 rK");
-    CU_ASSERT_TRUE(th_plans_class(plans, 0) == th_plans_class(plans, 1));
-    CU_ASSERT_FALSE(th_plans_class(plans, 0) == th_plans_class(plans, 2));
-    CU_ASSERT_TRUE(a.set_number == b.set_number && a.set_number != turned.set_number);
+    CU_ASSERT_TRUE(th_plans_shape_class(plans, 0) == th_plans_shape_class(plans, 1));
+    CU_ASSERT_FALSE(th_plans_shape_class(plans, 0) == th_plans_shape_class(plans, 2));
+    CU_ASSERT_TRUE(a.set_id == b.set_id && a.set_id != turned.set_id);
     const th_layer_plan *p = th_plans_layer(plans, &a, 2, NULL);
     CU_ASSERT_PTR_EQUAL(th_plans_layer(plans, &b, 2, NULL), p);
     CU_ASSERT_PTR_NOT_EQUAL(th_plans_layer(plans, &c, 2, NULL), p);
@@ -81,7 +81,7 @@ static void designs_share_edges_but_no_layers(void)
     th_set s = {0, 2, accels}, t = {2, 2, accels};
     th_placed a = place(0, &s, "H2"), b = place(1, &s, "K2"), x = place(0, &t, "H2"),
               y = place(1, &t, "K2");
-    CU_ASSERT_TRUE(a.set_number != x.set_number && a.crew_number == x.crew_number);
+    CU_ASSERT_TRUE(a.set_id != x.set_id && a.members_id == x.members_id);
     CU_ASSERT_PTR_NOT_EQUAL(th_plans_layer(plans, &a, 2, NULL), th_plans_layer(plans, &x, 2, NULL));
     CU_ASSERT_PTR_EQUAL(th_plans_edge(plans, &a, &b, 1, 2, NULL),
                         th_plans_edge(plans, &x, &y, 1, 2, NULL));
@@ -229,11 +229,11 @@ static void sets_that_lie_alike_have_one_number(void)
     enum { N = sizeof s / sizeof *s };
     int32_t number[N];
     for (int i = 0; i < N; i++)
-        number[i] = th_plans_alike(plans, &s[i], NULL);
+        number[i] = th_plans_isomorphism_class(plans, &s[i], NULL);
     CU_ASSERT_TRUE(number[0] == number[1] &&
                    number[1] == number[5]); /* the own design is the first */
     CU_ASSERT_TRUE(number[2] != number[0] && number[3] != number[4] && number[6] != number[1]);
-    CU_ASSERT_EQUAL(th_plans_alike(plans, &s[3], NULL), number[3]);
+    CU_ASSERT_EQUAL(th_plans_isomorphism_class(plans, &s[3], NULL), number[3]);
     for (int i = 0; i < 2; i++) {
         th_placed a = place(0, &s[i], "H2"), b = place(1, &s[i], "K2");
         CU_ASSERT_EQUAL(th_plans_transition_time(plans, &a, &b, 2, TH_TIME_MAX, NULL), 1300000);

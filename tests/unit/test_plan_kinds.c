@@ -97,7 +97,7 @@ static void everything_that_matters_makes_a_class(void)
     plans = th_plans_new(sys, &w, NULL);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < i; j++)
-            CU_ASSERT_TRUE(th_plans_class(plans, i) != th_plans_class(plans, j));
+            CU_ASSERT_TRUE(th_plans_shape_class(plans, i) != th_plans_shape_class(plans, j));
     th_plans_free(plans);
     w.n_layers = 4;
     for (int i = 0; i < 4; i++)
@@ -106,9 +106,9 @@ static void everything_that_matters_makes_a_class(void)
     l[1].input_channels = other;
     l[3].kind = TH_LAYER_ELEMENTWISE;
     plans = th_plans_new(sys, &w, NULL);
-    CU_ASSERT_TRUE(th_plans_class(plans, 0) == th_plans_class(plans, 2));
-    CU_ASSERT_TRUE(th_plans_class(plans, 0) != th_plans_class(plans, 1));
-    CU_ASSERT_TRUE(th_plans_class(plans, 1) != th_plans_class(plans, 3));
+    CU_ASSERT_TRUE(th_plans_shape_class(plans, 0) == th_plans_shape_class(plans, 2));
+    CU_ASSERT_TRUE(th_plans_shape_class(plans, 0) != th_plans_shape_class(plans, 1));
+    CU_ASSERT_TRUE(th_plans_shape_class(plans, 1) != th_plans_shape_class(plans, 3));
     th_plans_free(plans);
     th_system_free(sys);
 }

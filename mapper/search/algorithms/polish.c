@@ -130,7 +130,7 @@ static bool is_alike(const polish *p, int a, int b)
     const th_plans *plans =
         th_lower_plans(th_evaluator_lower(th_pool_evaluator(p->variation.search->pool)));
     return p->now->set_of[a] == p->now->set_of[b] &&
-           th_plans_class(plans, a) == th_plans_class(plans, b);
+           th_plans_shape_class(plans, a) == th_plans_shape_class(plans, b);
 }
 
 /* Is l the first of several layers of its shape on its set? */

@@ -42,9 +42,9 @@ struct th_prefix {
     size_t n_records, record_capacity;
     double *arrival;
     size_t n_arrivals, arrival_capacity;
-    th_placed *consumers; /* scratch */
-    th_path path;         /* of the layer that is being decided */
-    th_remaining *rest;   /* what follows a layer as it is placed */
+    th_placed *consumers;  /* scratch */
+    th_path path;          /* of the layer that is being decided */
+    th_pending_task *rest; /* what follows a layer as it is placed */
 };
 
 /* --- life ------------------------------------------------------------------------------------- */

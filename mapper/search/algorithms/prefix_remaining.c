@@ -40,7 +40,7 @@ typedef struct {
     th_strategy *item;
 } strategies;
 
-struct th_remaining {
+struct th_pending_task {
     const th_problem *problem;
     const double *tail;
     th_path path;
@@ -57,7 +57,7 @@ struct th_remaining {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static int add_set(th_remaining *x, uint32_t members, int32_t design)
+static int add_set(th_pending_task *x, uint32_t members, int32_t design)
 {
     if (th_grow(&x->sets, &x->set_capacity, x->n_sets + 1, sizeof *x->sets))
         return -1;
@@ -72,7 +72,7 @@ static int add_set(th_remaining *x, uint32_t members, int32_t design)
 }
 
 /* With each design that all members can take, or else each its own. */
-static int add_sets(th_remaining *x, uint32_t members)
+static int add_sets(th_pending_task *x, uint32_t members)
 {
     const th_system *s = x->problem->system;
     size_t first = x->n_sets;
@@ -89,12 +89,12 @@ static int add_sets(th_remaining *x, uint32_t members)
     return 0;
 }
 
-static strategies *listed(const th_remaining *x, int layer, int size)
+static strategies *listed(const th_pending_task *x, int layer, int size)
 {
     return &x->listed[layer * (x->n_accels + 1) + size];
 }
 
-static int list_placements(th_remaining *x)
+static int list_placements(th_pending_task *x)
 {
     const th_workload *w = x->problem->workload;
     int32_t batch = x->path.batch;
@@ -118,7 +118,7 @@ static int list_placements(th_remaining *x)
     return 0;
 }
 
-static int allocate(th_remaining *x)
+static int allocate(th_pending_task *x)
 {
     size_t accels = (size_t)x->n_accels + 1;
     x->listed = th_alloc_zero(accels * (size_t)x->problem->workload->n_layers, sizeof *x->listed);
@@ -127,9 +127,9 @@ static int allocate(th_remaining *x)
     return x->listed && x->final && x->numbers ? 0 : -1;
 }
 
-th_remaining *th_remaining_new(const th_problem *p, const double *tail, th_error *err)
+th_pending_task *th_remaining_new(const th_problem *p, const double *tail, th_error *err)
 {
-    th_remaining *x = th_alloc_zero(1, sizeof *x);
+    th_pending_task *x = th_alloc_zero(1, sizeof *x);
     if (!x) {
         th_error_no_memory(err);
         return NULL;
@@ -146,7 +146,7 @@ th_remaining *th_remaining_new(const th_problem *p, const double *tail, th_error
     return NULL;
 }
 
-void th_remaining_free(th_remaining *x)
+void th_remaining_free(th_pending_task *x)
 {
     if (!x)
         return;
@@ -168,7 +168,7 @@ void th_remaining_free(th_remaining *x)
 
 /* What position r of a layer has to do with its reader: travel into begin[] of the path. Does
  * anybody read of it? -1: out of memory. */
-static int begin_after(th_remaining *x, const th_edge_plan *edge, int r, int n)
+static int begin_after(th_pending_task *x, const th_edge_plan *edge, int r, int n)
 {
     bool any = false;
     for (int to = 0; to < n; to++)
@@ -188,7 +188,7 @@ static int begin_after(th_remaining *x, const th_edge_plan *edge, int r, int n)
 }
 
 /* The most of what the positions of the reader take after position r, with what follows them. */
-static int time_after(th_remaining *x, const th_edge_plan *edge, const th_placed *reader,
+static int time_after(th_pending_task *x, const th_edge_plan *edge, const th_placed *reader,
                       const th_layer_plan *plan, size_t number, int r, double *most)
 {
     int reads = begin_after(x, edge, r, plan->n);
@@ -211,12 +211,12 @@ typedef struct {
     int reader, input;
 } query;
 
-static int number_of(th_remaining *x, int layer, const th_set *set, const th_strategy *s,
+static int number_of(th_pending_task *x, int layer, const th_set *set, const th_strategy *s,
                      size_t *number, th_error *err);
 
 /* 0, and the least over the ways so far in value[]; 1: the reader cannot run so; -1. */
-static int try_placement(th_remaining *x, const query *q, const th_set *set, const th_strategy *s,
-                         th_error *err)
+static int try_placement(th_pending_task *x, const query *q, const th_set *set,
+                         const th_strategy *s, th_error *err)
 {
     th_error reason = {"", ""};
     th_placed reader;
@@ -253,7 +253,7 @@ static uint32_t members_of(const th_set *set)
 }
 
 /* On the vector unit a layer of one input follows it on its set, and nobody on another. */
-static int try_set(th_remaining *x, const query *q, const candidate_set *c, bool is_same,
+static int try_set(th_pending_task *x, const query *q, const candidate_set *c, bool is_same,
                    th_error *err)
 {
     const th_layer *reader = &x->problem->workload->layers[q->reader];
@@ -271,7 +271,7 @@ static int try_set(th_remaining *x, const query *q, const candidate_set *c, bool
     return status < 0 ? -1 : 0;
 }
 
-static int try_all_placements(th_remaining *x, const query *q, th_error *err)
+static int try_all_placements(th_pending_task *x, const query *q, th_error *err)
 {
     uint32_t own = members_of(q->at.set);
     for (size_t i = 0; i < x->n_sets; i++) {
@@ -284,7 +284,7 @@ static int try_all_placements(th_remaining *x, const query *q, th_error *err)
 }
 
 /* The first reader of a layer, if its placement and the layer's tell how the tensor gets there. */
-static bool find_reader(const th_remaining *x, int layer, query *q)
+static bool find_reader(const th_pending_task *x, int layer, query *q)
 {
     const th_workload *w = x->problem->workload;
     if (!x->is_known || w->consumer_start[layer] == w->consumer_start[layer + 1])
@@ -298,14 +298,14 @@ static bool find_reader(const th_remaining *x, int layer, query *q)
     return th_layer_has_macs(l) || l->n_inputs == 1;
 }
 
-static void set_all(th_remaining *x, size_t number, double ps)
+static void set_all(th_pending_task *x, size_t number, double ps)
 {
     for (int r = 0; r < x->n_accels; r++)
         x->value[number * (size_t)x->n_accels + (size_t)r] = ps;
 }
 
 /* What is known whatever the reader does: its tail, and the way to the host. */
-static int add_tail(th_remaining *x, const query *q, th_error *err)
+static int add_tail(th_pending_task *x, const query *q, th_error *err)
 {
     th_error reason = {"", ""};
     const th_layer_plan *plan = th_plans_layer(x->path.plans, &q->at, x->path.batch, &reason);
@@ -322,7 +322,7 @@ static int add_tail(th_remaining *x, const query *q, th_error *err)
     return 0;
 }
 
-static int answer(th_remaining *x, query *q, th_error *err)
+static int answer(th_pending_task *x, query *q, th_error *err)
 {
     bool is_found = find_reader(x, q->at.layer, q);
     set_all(x, q->number, is_found ? INFINITY : 0);
@@ -332,7 +332,7 @@ static int answer(th_remaining *x, query *q, th_error *err)
 }
 
 /* The number of a placement, whose rest is found where it is new. 0 or -1. */
-static int number_of(th_remaining *x, int layer, const th_set *set, const th_strategy *s,
+static int number_of(th_pending_task *x, int layer, const th_set *set, const th_strategy *s,
                      size_t *number, th_error *err)
 {
     int32_t key[3 + TH_STRATEGY_WORDS] = {layer, (int32_t)members_of(set), set->design};
@@ -354,7 +354,7 @@ static int number_of(th_remaining *x, int layer, const th_set *set, const th_str
     return answer(x, &q, err);
 }
 
-int th_remaining_after(th_remaining *x, int layer, const th_set *set, const th_strategy *s,
+int th_remaining_after(th_pending_task *x, int layer, const th_set *set, const th_strategy *s,
                        const double **rest, th_error *err)
 {
     size_t number;

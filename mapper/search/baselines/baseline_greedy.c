@@ -69,7 +69,7 @@ static int keep_allowed(const walk *k, th_timed_strategy *all, int n)
 static int list_times(walk *k, int layer, th_error *err)
 {
     int same = 0;
-    while (th_plans_class(k->plans, same) != th_plans_class(k->plans, layer))
+    while (th_plans_shape_class(k->plans, same) != th_plans_shape_class(k->plans, layer))
         same++;
     k->same_as[layer] = same;
     if (same < layer)

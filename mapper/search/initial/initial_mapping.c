@@ -276,7 +276,7 @@ static int list_given(const th_strategy *given, const th_layer *l, int32_t batch
 
 int32_t th_initial_given(const th_initial_generator *g, int layer)
 {
-    return layer >= 0 && th_constraints_strategy(g->constraints, layer) ? layer : -1;
+    return layer >= 0 && th_constraints_fixed_strategy(g->constraints, layer) ? layer : -1;
 }
 
 int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int layer,
@@ -287,7 +287,7 @@ int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int 
     const th_layer *l = &g->workload->layers[layer];
     th_error none;
     th_strategy *list = NULL;
-    const th_strategy *given = th_constraints_strategy(g->constraints, layer);
+    const th_strategy *given = th_constraints_fixed_strategy(g->constraints, layer);
     int n = given ? list_given(given, l, g->batch, set->n_accels, &list)
                   : th_strategies_list(l, g->batch, set->n_accels, &list);
     th_timed_strategy *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
@@ -341,10 +341,10 @@ enum { CHOICE_WORDS = 3 };
 static int key_of_choices(const th_initial_generator *g, const th_set *set, int layer, int32_t *key,
                           th_error *err)
 {
-    key[0] = th_plans_alike(g->plans, set, err);
+    key[0] = th_plans_isomorphism_class(g->plans, set, err);
     if (key[0] < 0)
         return -1;
-    key[1] = th_plans_class(g->plans, layer);
+    key[1] = th_plans_shape_class(g->plans, layer);
     key[2] = th_initial_given(g, layer);
     return 0;
 }

@@ -25,8 +25,8 @@ static int choose(void *state, th_evaluator *e, int i)
 static bool has_same_shape(const work *w, int layer)
 {
     for (int i = 0; i < w->n; i++)
-        if (th_plans_class(w->generator->plans, w->layers[i]) ==
-            th_plans_class(w->generator->plans, layer))
+        if (th_plans_shape_class(w->generator->plans, w->layers[i]) ==
+            th_plans_shape_class(w->generator->plans, layer))
             return true;
     return false;
 }

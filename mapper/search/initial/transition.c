@@ -121,13 +121,15 @@ enum { MATRIX_WORDS = TH_INITIAL_PATH_MAX + 5 };
 static int key_of(const th_initial_generator *g, const th_set *set, const th_initial_path *p,
                   int layer, int32_t *key, th_error *err)
 {
-    key[0] = th_plans_alike(g->plans, set, err);
+    key[0] = th_plans_isomorphism_class(g->plans, set, err);
     if (key[0] < 0)
         return -1;
-    key[1] = p->ancestor >= 0 ? th_plans_class(g->plans, p->ancestor) : p->is_external ? -1 : -2;
-    key[2] = th_plans_class(g->plans, layer);
+    key[1] = p->ancestor >= 0 ? th_plans_shape_class(g->plans, p->ancestor)
+             : p->is_external ? -1
+                              : -2;
+    key[2] = th_plans_shape_class(g->plans, layer);
     for (int i = 0; i < TH_INITIAL_PATH_MAX; i++)
-        key[3 + i] = i < p->n ? th_plans_class(g->plans, p->between[i]) : -1;
+        key[3 + i] = i < p->n ? th_plans_shape_class(g->plans, p->between[i]) : -1;
     key[TH_INITIAL_PATH_MAX + 3] = th_initial_given(g, layer);
     key[TH_INITIAL_PATH_MAX + 4] = th_initial_given(g, p->ancestor);
     return 0;

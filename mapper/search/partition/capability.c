@@ -169,8 +169,8 @@ int th_partitioner_runs_alone(th_partitioner *pr, int32_t accel, int layer, th_e
 bool th_partitioner_may_run(const th_partitioner *pr, int layer, int32_t node)
 {
     const th_set_node *n = &pr->tree.node[node];
-    return th_constraints_may_on(pr->problem->constraints, layer,
-                                 &(th_set){TH_DESIGN_OWN, n->n, n->accels, NULL});
+    return th_constraints_allows_set(pr->problem->constraints, layer,
+                                     &(th_set){TH_DESIGN_OWN, n->n, n->accels, NULL});
 }
 
 /* Layers that some member cannot run do not count. */
@@ -215,7 +215,7 @@ static int share_by_speed(th_partitioner *pr, th_set *set, bool *counts, th_erro
 int th_partitioner_set_shares(th_partitioner *pr, th_mapping *m, int set, th_error *err)
 {
     th_set *s = &m->sets[set];
-    const th_set *given = th_constraints_set(pr->problem->constraints, s);
+    const th_set *given = th_constraints_fixed_set(pr->problem->constraints, s);
     if (given)
         return th_set_share(s, given->shares) ? th_error_no_memory(err) : 0;
     if (!is_heterogeneous(pr, s)) {

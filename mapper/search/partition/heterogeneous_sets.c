@@ -47,7 +47,7 @@ typedef struct {
 static bool may_now(const th_partitioner *pr, int layer, int32_t accel)
 {
     const th_constraints *c = pr->problem->constraints;
-    return th_constraints_may(c, layer, accel) && !th_constraints_is_placed(c, layer);
+    return th_constraints_allows(c, layer, accel) && !th_constraints_fixes_layer(c, layer);
 }
 
 /* What an accelerator can do with the best of its designs; *time NULL: on failure. */
@@ -116,7 +116,7 @@ static void gather_class(kinds *k, int32_t accel, const th_time *time, bool *is_
     *c = (class){k->all + *n_members, 0, *n_members};
     for (int32_t a = accel; a < k->partitioner->problem->system->n_accels; a++) {
         const th_time *its = time + (size_t)a * (size_t)w->n_layers;
-        if (is_taken[a] || th_constraints_is_taken(k->partitioner->problem->constraints, a) ||
+        if (is_taken[a] || th_constraints_fixes_accel(k->partitioner->problem->constraints, a) ||
             !can_same(w, its, time + (size_t)accel * (size_t)w->n_layers) ||
             (k->partitioner->inside_groups &&
              group_of(k->partitioner, a) != group_of(k->partitioner, accel)))
@@ -140,7 +140,7 @@ static int find_classes(kinds *k, th_error *err)
     for (int32_t a = 0; !failed && a < n; a++)
         failed = alone(k, a, time + (size_t)a * layers, err);
     for (int32_t a = 0; !failed && a < n; a++)
-        if (!is_taken[a] && !th_constraints_is_taken(k->partitioner->problem->constraints, a))
+        if (!is_taken[a] && !th_constraints_fixes_accel(k->partitioner->problem->constraints, a))
             gather_class(k, a, time, is_taken, &n_members);
     th_free(time);
     th_free(is_taken);

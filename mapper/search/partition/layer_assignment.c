@@ -372,8 +372,8 @@ int th_partitioner_mapping(th_partitioner *pr, const th_partition *p, const int3
         if (!failed)
             failed = th_initial_solve(pr->generator, m, set, jitter, r, &estimate, err);
     }
-    if (!failed && th_constraints_impose(problem->constraints, m, problem->workload,
-                                         problem->workload->batch / problem->stream.micro_batches))
+    if (!failed && th_constraints_apply(problem->constraints, m, problem->workload,
+                                        problem->workload->batch / problem->stream.micro_batches))
         failed = th_error_no_memory(err);
     *out = failed ? NULL : m;
     if (failed)

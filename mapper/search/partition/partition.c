@@ -21,7 +21,7 @@ static int32_t given_design(const th_partitioner *pr, int32_t node)
     const th_set_node *at = &pr->tree.node[node];
     const th_set set = {TH_DESIGN_OWN, at->n, at->accels, NULL},
                  *given = node >= pr->first_given && node < pr->first_given + pr->n_given
-                              ? th_constraints_set(pr->problem->constraints, &set)
+                              ? th_constraints_fixed_set(pr->problem->constraints, &set)
                               : NULL;
     return given ? given->design : TH_DESIGN_ANY;
 }
@@ -251,7 +251,7 @@ static int make_tree(th_partitioner *pr)
     bool *is_taken = th_alloc_zero((size_t)s->n_accels + 1, sizeof *is_taken);
     int failed = is_taken ? 0 : -1;
     for (int32_t a = 0; !failed && a < s->n_accels; a++)
-        is_taken[a] = th_constraints_is_taken(c, a);
+        is_taken[a] = th_constraints_fixes_accel(c, a);
     if (!failed)
         failed = th_set_tree_init(&pr->tree, s, is_taken);
     th_free(is_taken);
@@ -273,7 +273,7 @@ static int find_infeasibility(th_partitioner *pr, th_error *err)
         th_strbuf names = TH_STRBUF_INIT;
         bool can = !th_layer_has_macs(&w->layers[i]);
         for (int32_t a = 0; !can && a < s->n_accels; a++) {
-            if (!th_constraints_may(pr->problem->constraints, i, a))
+            if (!th_constraints_allows(pr->problem->constraints, i, a))
                 continue;
             int capable = th_partitioner_runs_alone(pr, a, i, err);
             if (capable < 0) {

@@ -87,7 +87,7 @@ static int draw_strategy(th_variation *v, th_mapping *m, int l, th_strategy *out
 static bool same_shape(const th_variation *v, int one, int other)
 {
     const th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(v->search->pool)));
-    return th_plans_class(plans, one) == th_plans_class(plans, other);
+    return th_plans_shape_class(plans, one) == th_plans_shape_class(plans, other);
 }
 
 /* One layer, a run of layers, or all layers of a shape get a strategy. */
@@ -145,7 +145,7 @@ static int drop_disallowed(const th_variation *v, th_mapping **m, th_error *err)
     const th_problem *p = &v->search->problem;
     if (!*m || !p->constraints)
         return 0;
-    if (th_constraints_impose(p->constraints, *m, p->workload, th_search_batch(v->search)))
+    if (th_constraints_apply(p->constraints, *m, p->workload, th_search_batch(v->search)))
         return th_error_no_memory(err);
     if (th_constraints_check(p->constraints, *m, p->system, p->workload, NULL)) {
         th_mapping_free(*m);

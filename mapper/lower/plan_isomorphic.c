@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_alike.c - which sets are alike, so that estimates made on one of them hold on the others:
- * groups of one kind in a system of many, say.
+/* plan_isomorphic.c - which sets are alike, so that estimates made on one of them hold on the
+ * others: groups of one kind in a system of many, say.
  *
  * A set is described by its members in order (memory and vector unit, design, share, whether they
  * have a host) and by the routes from each to each, and from the host to each, as media numbered in
@@ -81,7 +81,7 @@ static int describe(description *d, const th_set *set)
 }
 
 /* Into *number, 0 or -1. */
-static int find_number(th_plans *p, const th_set *set, int32_t set_number, int32_t *number)
+static int find_number(th_plans *p, const th_set *set, int32_t set_id, int32_t *number)
 {
     const bool is_told = !p->system->transfers_serially && set->n_accels <= MEMBERS_MAX &&
                          th_plan_routes_are_kept(p);
@@ -91,24 +91,24 @@ static int find_number(th_plans *p, const th_set *set, int32_t set_number, int32
         d.number_of[i] = -1;
     int failed = d.number_of ? 0 : -1;
     if (!failed)
-        failed = is_told ? describe(&d, set) : add(&d, set_number);
+        failed = is_told ? describe(&d, set) : add(&d, set_id);
     *number = failed ? -1 : (int32_t)th_shared_map_number(p->alike, d.word, d.n * sizeof *d.word);
     th_free(d.word);
     th_free(d.number_of);
     return *number < 0 ? -1 : 0;
 }
 
-int32_t th_plans_alike(th_plans *p, const th_set *set, th_error *err)
+int32_t th_plans_isomorphism_class(th_plans *p, const th_set *set, th_error *err)
 {
-    int32_t set_number, crew_number;
-    if (th_plans_number(p, set, &set_number, &crew_number, err))
+    int32_t set_id, members_id;
+    if (th_plans_set_ids(p, set, &set_id, &members_id, err))
         return -1;
-    size_t before = p->alike_capacity, at = (size_t)set_number;
+    size_t before = p->alike_capacity, at = (size_t)set_id;
     if (th_grow(&p->alike_of, &p->alike_capacity, at + 1, sizeof *p->alike_of))
         return th_error_no_memory(err);
     for (size_t i = before; i < p->alike_capacity; i++)
         p->alike_of[i] = -1;
-    if (p->alike_of[at] < 0 && find_number(p, set, set_number, &p->alike_of[at]))
+    if (p->alike_of[at] < 0 && find_number(p, set, set_id, &p->alike_of[at]))
         return th_error_no_memory(err);
     return p->alike_of[at];
 }
