@@ -15,18 +15,12 @@ libtharsis_la_SOURCES += \
 	predictor/law/law_pooling.c \
 	predictor/law/law_rows.c \
 	predictor/law/nnls.c predictor/law/nnls.h \
-	predictor/learners/boosting.c \
 	predictor/learners/law.c \
 	predictor/learners/law_boosting.c \
 	predictor/learners/law_perceptron.c \
 	predictor/learners/learner.h \
 	predictor/learners/learners.c predictor/learners/learners.h \
-	predictor/learners/log_linear.c \
-	predictor/learners/over_law.h \
-	predictor/learners/panel.c predictor/learners/panel.h \
-	predictor/learners/perceptron.c \
-	predictor/learners/plain.c predictor/learners/plain.h \
-	predictor/learners/roofline.c \
+	predictor/learners/ensemble.c predictor/learners/ensemble.h \
 	predictor/model/backward.c \
 	predictor/model/calibration.c predictor/model/calibration.h \
 	predictor/model/calibration_sum.c predictor/model/calibration_sum.h \

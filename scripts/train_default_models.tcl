@@ -27,7 +27,7 @@ foreach pattern {justus2018/convolution_* justus2018/dense_* neusight/train_*} {
     if {$files eq ""} {error "$folder has no $pattern"}
     foreach file $files {read_measurements $file -name default}
 }
-train_predictor -on default -learner physics -seed 1
+train_predictor -on default -seed 1
 write_predictor $out
 evaluate_predictor -learners
 evaluate_predictor -on default

@@ -193,9 +193,9 @@ static const th_example examples[] = {
     {"close_trace", "restart\nopen_trace out/alexnet.csv\nrun\nclose_trace\n"},
     {"read_measurements", MEASUREMENTS},
     {"train_predictor",
-     MEASUREMENTS "train_predictor -held_out 10 -learner roofline\n"
+     MEASUREMENTS "train_predictor -held_out 10 -learner law\n"
                   "predict_layer dense batch 8 channels_in 600 channels_out 600 -device V100\n"},
-    {"evaluate_predictor", MEASUREMENTS "train_predictor -held_out 10 -learner roofline\n"
+    {"evaluate_predictor", MEASUREMENTS "train_predictor -held_out 10 -learner law\n"
                                         "evaluate_predictor -held_out\n"
                                         "evaluate_predictor -learners\n"},
     {"read_predictor",

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* law.c - the additive time law (law.h) by itself. Its weights are the model's, for others build on
- * them. */
+/* law.c - the additive time law (law/law.h) by itself. Its weights belong to the layer model, since
+ * the other learners start from them. */
 #include <config.h>
 
 #include <math.h>
 
 #include "predictor/learners/learners.h"
 
-static int train(const th_lesson *l, const th_effort *o, void **state, th_error *err)
+static int train(const th_training_set *t, const th_hyper_parameters *h, void **state,
+                 th_error *err)
 {
-    (void)l, (void)o, (void)err;
+    (void)t, (void)h, (void)err;
     *state = NULL;
     return 0;
 }
 
-static void run(const void *state, const th_sights *s, double *ln_ms)
+static void run(const void *state, const th_samples *s, double *ln_ms)
 {
     (void)state;
     for (size_t i = 0; i < s->n; i++)
-        ln_ms[i] = log(s->row[i].law_ms);
+        ln_ms[i] = log(s->law_ms[i]);
 }
 
 static void write(const void *state, th_strbuf *out)
@@ -26,9 +27,9 @@ static void write(const void *state, th_strbuf *out)
     (void)state, (void)out;
 }
 
-static int read(struct th_text_reader *r, int n_devices, int n_features, int n_plain, void **state)
+static int read(struct th_text_reader *r, int n_features, void **state)
 {
-    (void)r, (void)n_devices, (void)n_features, (void)n_plain;
+    (void)r, (void)n_features;
     *state = NULL;
     return 0;
 }

@@ -1,34 +1,62 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* law_boosting.c - boosted trees of ln(measured / law). */
+/* law_boosting.c - the law, times the exponential of boosted trees of ln(measured / law). */
 #include <config.h>
 
-#include "predictor/learners/over_law.h"
+#include "base/alloc.h"
+#include "predictor/learners/learners.h"
+#include "predictor/regress/predictor_text.h"
 
-static int train(const th_lesson *l, const th_effort *o, void **state, th_error *err)
+static void clear(void *state)
 {
-    return th_boosting_train(l->sights.x, l->sights.n_features, l, true, &o->trees, state, err);
+    if (state)
+        th_trees_clear(state);
+    th_free(state);
 }
 
-static void run(const void *state, const th_sights *s, double *ln_ms)
+static int train(const th_training_set *t, const th_hyper_parameters *h, void **state,
+                 th_error *err)
+{
+    const th_samples *s = &t->samples;
+    th_trees *trees = th_alloc_zero(1, sizeof *trees);
+    float *residual = th_law_residuals(t);
+    int failed = !trees || !residual
+                     ? th_error_no_memory(err)
+                     : th_boost_train(&(th_boost_data){s->x, residual, s->n, s->n_features},
+                                      &h->trees, trees, err);
+    th_free(residual);
+    *state = trees;
+    if (failed) {
+        clear(trees);
+        *state = NULL;
+    }
+    return failed;
+}
+
+static void run(const void *state, const th_samples *s, double *ln_ms)
 {
     th_trees_sum_many(state, s->x, s->n, (size_t)s->n_features, ln_ms);
     th_add_law(s, ln_ms);
 }
 
-static int read(struct th_text_reader *r, int n_devices, int n_features, int n_plain, void **state)
+static void write(const void *state, th_strbuf *out)
 {
-    (void)n_devices, (void)n_plain;
-    return th_boosting_read(r, n_features, state);
+    th_trees_write(state, out);
+}
+
+static int read(struct th_text_reader *r, int n_features, void **state)
+{
+    th_trees *trees = *state = th_alloc_zero(1, sizeof *trees);
+    return trees ? th_trees_read(r, n_features, trees) : th_error_no_memory(r->err);
 }
 
 const th_learner_type th_learner_law_boosting = {
     .name = "law_boosting",
-    .help = "the law, and boosted trees for what it leaves",
-    .sees = TH_SEES_FEATURES,
+    .help = "the law, and boosted trees for its residuals",
+    .uses_features = true,
     .is_there = th_boost_is_there,
     .train = train,
     .run = run,
-    .write = th_boosting_write,
+    .write = write,
     .read = read,
-    .clear = th_boosting_clear,
+    .clear = clear,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* law_perceptron.c - a perceptron of ln(measured / law). */
+/* law_perceptron.c - the law, times the exponential of a perceptron of ln(measured / law). */
 #include <config.h>
 
 #include "base/alloc.h"
-#include "predictor/learners/over_law.h"
+#include "predictor/learners/learners.h"
 #include "predictor/regress/predictor_text.h"
 
 static void clear(void *state)
@@ -13,15 +13,16 @@ static void clear(void *state)
     th_free(state);
 }
 
-static int train(const th_lesson *l, const th_effort *o, void **state, th_error *err)
+static int train(const th_training_set *t, const th_hyper_parameters *h, void **state,
+                 th_error *err)
 {
+    const th_samples *s = &t->samples;
     th_mlp *m = th_alloc_zero(1, sizeof *m);
-    float *y = th_new_targets(l, true);
-    int failed =
-        !m || !y || th_mlp_train(l->sights.x, y, l->sights.n, l->sights.n_features, &o->mlp, m)
-            ? th_error_no_memory(err)
-            : 0;
-    th_free(y);
+    float *residual = th_law_residuals(t);
+    int failed = !m || !residual || th_mlp_train(s->x, residual, s->n, s->n_features, &h->mlp, m)
+                     ? th_error_no_memory(err)
+                     : 0;
+    th_free(residual);
     *state = m;
     if (failed) {
         th_free(m);
@@ -30,7 +31,7 @@ static int train(const th_lesson *l, const th_effort *o, void **state, th_error 
     return failed;
 }
 
-static void run(const void *state, const th_sights *s, double *ln_ms)
+static void run(const void *state, const th_samples *s, double *ln_ms)
 {
     th_mlp_run_many(state, s->x, s->n, ln_ms);
     th_add_law(s, ln_ms);
@@ -41,17 +42,16 @@ static void write(const void *state, th_strbuf *out)
     th_mlp_write(state, out);
 }
 
-static int read(struct th_text_reader *r, int n_devices, int n_features, int n_plain, void **state)
+static int read(struct th_text_reader *r, int n_features, void **state)
 {
     th_mlp *m = *state = th_alloc_zero(1, sizeof *m);
-    (void)n_devices, (void)n_plain;
     return m ? th_mlp_read(r, n_features, m) : th_error_no_memory(r->err);
 }
 
 const th_learner_type th_learner_law_perceptron = {
     .name = "law_perceptron",
-    .help = "the law, and a perceptron for what it leaves",
-    .sees = TH_SEES_FEATURES,
+    .help = "the law, and a perceptron for its residuals",
+    .uses_features = true,
     .train = train,
     .run = run,
     .write = write,

@@ -5,11 +5,7 @@
 #include "predictor/learners/learner.h"
 
 #define TH_LEARNERS(ROW)                                                                           \
-    ROW(roofline)                                                                                  \
-    ROW(log_linear)                                                                                \
     ROW(law)                                                                                       \
-    ROW(perceptron)                                                                                \
-    ROW(boosting)                                                                                  \
     ROW(law_boosting)                                                                              \
     ROW(law_perceptron)
 
@@ -24,15 +20,19 @@ enum { TH_LEARNERS(TH_LEARNER_NUMBER) TH_N_LEARNERS };
 /* In the order of the table. */
 extern const th_learner_type *const th_learner_types[TH_N_LEARNERS];
 
-/* What may be asked for: a learner, or several of which the best blend is taken. */
+/* Values of -learner: one learner, or all of them as candidates of an ensemble. */
 typedef struct th_learner_choice {
     const char *name, *help;
     unsigned candidates; /* a bit each */
 } th_learner_choice;
 
-/* auto, physics, then the learners by themselves. */
-enum { TH_CHOICE_AUTO, TH_CHOICE_PHYSICS, TH_CHOICE_SINGLE };
+/* auto, then the learners by themselves. */
+enum { TH_CHOICE_AUTO, TH_CHOICE_SINGLE };
 enum { TH_N_LEARNER_CHOICES = TH_CHOICE_SINGLE + TH_N_LEARNERS };
 th_learner_choice th_learner_choice_of(int i);
+
+/* Private to learners. */
+float *th_law_residuals(const th_training_set *t);   /* ln(ms / law) by sample; NULL: no memory */
+void th_add_law(const th_samples *s, double *ln_ms); /* ln_ms += ln(law) */
 
 #endif

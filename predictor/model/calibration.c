@@ -25,13 +25,13 @@ static const double SCALE_LEAST = 0.2; /* of an answer stays at least */
 static const double OPTIMISM = 1.1;    /* error on other rows / where it was least, about */
 static const double SHARPNESS = 8, ERROR_MIN = 0.03; /* of errors below all count about alike */
 
-static double tuned(const th_voice *v, double ms)
+static double tuned(const th_base_model *v, double ms)
 {
     return fmax(v->host_ms + v->scale * ms, SCALE_LEAST * ms);
 }
 
 /* What voices say of a block of rows, each asked once. */
-enum { BLOCK = 64, HEARD_MAX = TH_ADDENDS_MAX + TH_VOICES_MAX + 1 };
+enum { BLOCK = 64, HEARD_MAX = TH_ADDENDS_MAX + TH_BASE_MODELS_MAX + 1 };
 
 typedef struct {
     const th_layer_model *m;
@@ -51,7 +51,8 @@ static const double *hear(heard *h, int device, bool is_law)
     if (i == h->n) {
         h->device[i] = device;
         h->is_law[i] = is_law;
-        th_layer_model_predict_as(h->m, h->op, h->size, h->gpu, device, is_law, h->said[i]);
+        th_layer_model_predict_as(h->m, h->op, h->size, (th_device_view){h->gpu, device, is_law},
+                                  h->said[i]);
         h->n++;
     }
     return h->said[i];
@@ -82,8 +83,8 @@ void th_calibration_run(const th_layer_model *m, const th_calibration *c, const 
         h.m = m, h.gpu = &c->gpu, h.op = op + from, h.n = 0;
         h.size = n - from < BLOCK ? n - from : BLOCK;
         double ln_ms[BLOCK] = {0};
-        for (int i = 0; i < c->n_voices; i++) {
-            const th_voice *v = &c->voice[i];
+        for (int i = 0; i < c->n_base_models; i++) {
+            const th_base_model *v = &c->voice[i];
             const double *said = hear(&h, v->device, v->is_law);
             for (size_t r = 0; r < h.size; r++)
                 ln_ms[r] += v->share * log(tuned(v, said[r]));
@@ -106,7 +107,7 @@ typedef struct {
 } sample;
 
 /* Solves the two normal equations of host / unit and scale. */
-static void tune_once(th_voice *v, const sample *s, const double *said, const double *weight)
+static void tune_once(th_base_model *v, const sample *s, const double *said, const double *weight)
 {
     double hh = RIDGE_HOST, hs = 0, ss = RIDGE_SCALE, h = 0, k = RIDGE_SCALE;
     for (size_t i = 0; i < s->n; i++) {
@@ -122,9 +123,9 @@ static void tune_once(th_voice *v, const sample *s, const double *said, const do
     v->scale = (k * hh - h * hs) / determinant;
 }
 
-static void tune(th_voice *v, const sample *s, const double *said, double *weight)
+static void tune(th_base_model *v, const sample *s, const double *said, double *weight)
 {
-    *v = (th_voice){.device = v->device, .is_law = v->is_law};
+    *v = (th_base_model){.device = v->device, .is_law = v->is_law};
     for (size_t i = 0; i < s->n; i++)
         weight[i] = 1;
     for (int pass = 0; pass < PASSES; pass++) {
@@ -145,7 +146,7 @@ static void tune(th_voice *v, const sample *s, const double *said, double *weigh
  * model says of the device without any calibration. Behind the voices, of the sum alone, are parts
  * of what that says. */
 typedef struct {
-    th_voice *voice;
+    th_base_model *voice;
     th_addend *addend;
     double *said;     /* by voice or part, and row, not tuned */
     int n, n_addends; /* voices; they and parts, or 0: too many for a sum */
@@ -153,7 +154,7 @@ typedef struct {
 
 /* Which of them share an answer; their sum of shares is 1. And all of them summed up. */
 typedef struct {
-    th_voice voice[VOTES];
+    th_base_model voice[VOTES];
     int of[VOTES]; /* of the choir */
     int n;
     th_calibration_sum sum;
@@ -295,17 +296,17 @@ static double trust(const sample *s, const double *ln_ms, double *share)
     return error / (double)s->n;
 }
 
-static void add_voice(th_calibration *c, th_voice v, double share)
+static void add_voice(th_calibration *c, th_base_model v, double share)
 {
     v.share = share;
     if (share > 0)
-        c->voice[c->n_voices++] = v;
+        c->voice[c->n_base_models++] = v;
 }
 
 static void keep_voices(const choir *c, const settlement *a, const double *share,
                         th_calibration *out)
 {
-    th_voice plain = c->voice[0];
+    th_base_model plain = c->voice[0];
     plain.host_ms = 0;
     plain.scale = 1;
     add_voice(out, plain, share[AS_IT_WAS]);
@@ -334,8 +335,8 @@ static void listen(const th_layer_model *m, const sample *s, const th_gpu *gpu, 
             bool is_twice = i == itself && !is_law, is_of_any = device == m->n_devices;
             if (is_twice || (is_law && (i < 0 || is_of_any)))
                 continue;
-            out->voice[out->n] = (th_voice){.device = device, .is_law = is_law};
-            th_layer_model_predict_as(m, s->op, s->n, gpu, device, is_law,
+            out->voice[out->n] = (th_base_model){.device = device, .is_law = is_law};
+            th_layer_model_predict_as(m, s->op, s->n, (th_device_view){gpu, device, is_law},
                                       out->said + (size_t)out->n * s->n);
             out->addend[out->n] = (th_addend){.device = device, .is_law = is_law, .part = -1};
             out->n++;
@@ -396,7 +397,7 @@ static int calibrate_device(const th_layer_model *m, const th_measurements *rows
            addends = voices + TH_N_TERM_CLASSES;
     sample s = {.n = n}, rest = {.n = 0};
     s.op = th_alloc_array(n, sizeof *s.op);
-    th_voice *voice = th_alloc_zero(2 * voices, sizeof *voice);
+    th_base_model *voice = th_alloc_zero(2 * voices, sizeof *voice);
     int *votes = th_alloc_array(voices, sizeof *votes);
     th_addend *addend = th_alloc_array(addends, sizeof *addend);
     double *room = th_alloc_array((2 * addends + voices + N_ANSWERS + 4) * n, sizeof *room);

@@ -68,8 +68,8 @@ static void set_ridge(const equations *e, const th_addends *a)
     memset(e->moment, 0, e->size * sizeof *e->moment);
     for (size_t i = 0; i < e->size; i++)
         e->gram[i * e->size + i] = RIDGE;
-    for (int v = 0; v < a->n_voices; v++)
-        e->moment[v + 1] = RIDGE / a->n_voices;
+    for (int v = 0; v < a->n_base_models; v++)
+        e->moment[v + 1] = RIDGE / a->n_base_models;
 }
 
 static void set_columns(const equations *e, const th_addends *a, double ms, size_t n, size_t row)

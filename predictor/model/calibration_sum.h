@@ -13,7 +13,7 @@
 typedef struct th_addends {
     const double *said;
     const th_addend *addend;
-    int n, n_voices; /* voices go first */
+    int n, n_base_models; /* voices go first */
 } th_addends;
 
 /* The parts of what a device says of n rows, said[], that any of these has: into addend[], and by

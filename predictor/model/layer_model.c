@@ -21,7 +21,6 @@ void th_layer_model_count(th_layer_model *m)
     th_gpu gpu = {.name = ""};
     th_terms terms;
     float x[TH_FEATURES_MAX];
-    th_plain plain;
     for (int i = 0; i < TH_N_OP_FIELDS; i++)
         op.x[i] = 1;
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
@@ -29,8 +28,6 @@ void th_layer_model_count(th_layer_model *m)
     th_law_terms(&op, m->phase, &gpu, NULL, &terms);
     m->n_terms = terms.n;
     m->n_features = th_features_fill(&op, &gpu, &terms, ones, 1, x);
-    th_plain_fill(&op, &gpu, &plain);
-    m->n_plain = plain.n;
 }
 
 void th_layer_model_clear(th_layer_model *m)
@@ -38,8 +35,8 @@ void th_layer_model_clear(th_layer_model *m)
     th_free(m->device);
     th_free(m->weight);
     th_free(m->calibration);
-    th_panel_clear(&m->known.panel);
-    th_panel_clear(&m->other.panel);
+    th_ensemble_clear(&m->known.ensemble);
+    th_ensemble_clear(&m->other.ensemble);
     *m = (th_layer_model){.n_terms = 0};
 }
 
@@ -102,50 +99,47 @@ bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const t
 /* A law whose terms are all 0 for an operation says nothing; its logarithm must stay a number. */
 static const double LAW_MIN_MS = 1e-9;
 
-void th_layer_model_look(const th_layer_model *m, const th_op *op, const th_gpu *gpu, int device,
-                         const double *weight, unsigned sees, th_sight *out, float *x, float *plain)
+double th_layer_model_sample(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
+                             const double *weight, float *x)
 {
     th_terms terms;
     th_law_terms(op, m->phase, gpu, NULL, &terms);
-    *out = (th_sight){op, gpu, device, fmax(th_law_ms(&terms, weight), LAW_MIN_MS)};
-    if (sees & TH_SEES_FEATURES)
-        th_features_fill(op, gpu, &terms, weight, out->law_ms, x);
-    if (sees & TH_SEES_PLAIN) {
-        th_plain p;
-        th_plain_fill(op, gpu, &p);
-        memcpy(plain, p.x, (size_t)p.n * sizeof *plain);
-    }
+    double law_ms = fmax(th_law_ms(&terms, weight), LAW_MIN_MS);
+    if (x)
+        th_features_fill(op, gpu, &terms, weight, law_ms, x);
+    return law_ms;
 }
 
 enum { BLOCK = 64 }; /* rows of a learner at once */
 
-static void predict_block(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
-                          int device, bool is_law, double *ms)
+/* ms[n] of at most BLOCK operations. */
+static void predict_block(const th_layer_model *m, const th_op *op, size_t n, th_device_view v,
+                          double *ms)
 {
-    const th_panel *panel = device < m->n_devices ? &m->known.panel : &m->other.panel;
-    const double *weight = m->weight + (size_t)device * (size_t)m->n_terms;
-    float x[BLOCK * TH_FEATURES_MAX], plain[BLOCK * TH_PLAIN_MAX];
-    th_sight row[BLOCK];
+    const th_ensemble *ensemble = v.device < m->n_devices ? &m->known.ensemble : &m->other.ensemble;
+    const double *weight = m->weight + (size_t)v.device * (size_t)m->n_terms;
+    bool has_features = !v.is_law && ensemble->uses_features;
+    float x[BLOCK * TH_FEATURES_MAX];
+    double law_ms[BLOCK];
     for (size_t i = 0; i < n; i++)
-        th_layer_model_look(m, &op[i], gpu, device, weight, is_law ? 0 : panel->sees, &row[i],
-                            x + i * (size_t)m->n_features, plain + i * (size_t)m->n_plain);
-    const th_sights s = {n, row, m->n_features, m->n_plain, x, plain};
-    if (is_law)
+        law_ms[i] = th_layer_model_sample(m, &op[i], v.gpu, weight,
+                                          has_features ? x + i * (size_t)m->n_features : NULL);
+    const th_samples s = {n, law_ms, m->n_features, x};
+    if (v.is_law)
         th_learner_law.run(NULL, &s, ms);
     else
-        th_panel_run(panel, &s, ms);
+        th_ensemble_predict(ensemble, &s, ms);
     for (size_t i = 0; i < n; i++)
         ms[i] = exp(ms[i]);
 }
 
-void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t n,
-                               const th_gpu *gpu, int device, bool is_law, double *ms)
+void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t n, th_device_view v,
+                               double *ms)
 {
     for (size_t from = 0; from < n; from += BLOCK)
-        predict_block(m, op + from, n - from < BLOCK ? n - from : BLOCK, gpu, device, is_law,
-                      ms + from);
-    if (device == m->n_devices && !is_law)
-        th_twin_blend(m, op, n, gpu, ms);
+        predict_block(m, op + from, n - from < BLOCK ? n - from : BLOCK, v, ms + from);
+    if (v.device == m->n_devices && !v.is_law)
+        th_nearest_device_adjust(m, op, n, v.gpu, ms);
 }
 
 static void predict_few(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
@@ -155,7 +149,8 @@ static void predict_few(const th_layer_model *m, const th_op *op, size_t n, cons
     if (c)
         th_calibration_run(m, c, op, n, ms);
     else
-        th_layer_model_predict_as(m, op, n, gpu, th_layer_model_device(m, gpu->name), false, ms);
+        th_layer_model_predict_as(
+            m, op, n, (th_device_view){gpu, th_layer_model_device(m, gpu->name), false}, ms);
 }
 
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
@@ -201,10 +196,10 @@ th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, co
 {
     const th_calibration *c = calibration_of(m, gpu);
     bool is_known = !c && th_layer_model_knows(m, gpu);
-    const th_spread *spread = is_known ? &m->known.spread : &m->other.spread;
+    const th_residual_quantiles *quantiles = is_known ? &m->known.quantiles : &m->other.quantiles;
     double ms = th_layer_model_predict(m, op, gpu), low, high;
     double wider = 1 + op_beyond(m, op) + (is_known || c ? 0 : gpu_beyond(m, gpu));
-    th_spread_at(spread, log(ms), &low, &high);
+    th_residual_quantiles_at(quantiles, log(ms), &low, &high);
     wider *= c ? c->gain : 1;
     return (th_estimate){ms, ms * exp(low * wider), ms * exp(high * wider)};
 }

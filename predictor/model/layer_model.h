@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* layer_model.h - the times of one kind of operation in one phase, on every GPU.
  *
- * A panel of learners (learners/panel.h) answers for devices of training, another for devices that
- * it has not met; cross-validation chose both. Under them lies the time law (law.h), with weights
+ * One ensemble of learners (learners/ensemble.h) predicts devices of training, another one all
+ * other devices; cross-validation selected both. Under them lies the time law (law.h), with weights
  * for each device of training, and weights that serve all of them for any other. */
 #ifndef TH_PREDICTOR_MODEL_LAYER_MODEL_H
 #define TH_PREDICTOR_MODEL_LAYER_MODEL_H
 #include "predictor/regress/features.h"
-#include "predictor/learners/panel.h"
+#include "predictor/learners/ensemble.h"
 #include "predictor/data/measurements.h"
 #include "predictor/model/residual_quantiles.h"
 
 /* How good each learner was on rows that it had not seen; INFINITY: it was not tried. */
 typedef struct th_scores {
     double error[TH_N_LEARNERS]; /* mean |answer / measured - 1| */
-    double chosen;               /* of the panel */
+    double chosen;               /* of the ensemble */
     size_t n;                    /* rows; 0: nothing could be held out */
 } th_scores;
 
 /* For devices of training, or for others. */
-typedef struct th_side {
-    th_panel panel;
+typedef struct th_validated_ensemble {
+    th_ensemble ensemble;
     th_scores scores;
-    th_spread spread;
-} th_side;
+    th_residual_quantiles quantiles;
+} th_validated_ensemble;
 
 /* calibration.h */
-typedef struct th_voice {
+typedef struct th_base_model {
     int device; /* of training; their number: any other */
     bool is_law;
     double host_ms, scale, share;
-} th_voice;
+} th_base_model;
 
 /* Of a sum: what a voice says; or the part that terms of a class have in the law of its device, of
  * what it says. calibration_sum.h */
@@ -41,7 +41,7 @@ typedef struct th_addend {
     double weight;
 } th_addend;
 
-enum { TH_VOICES_MAX = 11, TH_ADDENDS_MAX = 64 };
+enum { TH_BASE_MODELS_MAX = 11, TH_ADDENDS_MAX = 64 };
 
 typedef struct th_calibration_sum {
     double host_ms;
@@ -53,8 +53,8 @@ typedef struct th_calibration_sum {
 typedef struct th_calibration {
     th_gpu gpu;
     size_t n_rows;
-    int n_voices;
-    th_voice voice[TH_VOICES_MAX];
+    int n_base_models;
+    th_base_model voice[TH_BASE_MODELS_MAX];
     th_calibration_sum sum;
     double gain; /* error to be expected / of other devices */
 } th_calibration;
@@ -62,18 +62,18 @@ typedef struct th_calibration {
 typedef struct th_layer_model {
     th_op_kind kind;
     th_phase phase;
-    int n_terms, n_features, n_plain;
+    int n_terms, n_features;
     th_gpu *device; /* that it was trained on */
     int n_devices;
     int32_t least[TH_N_OP_FIELDS], most[TH_N_OP_FIELDS]; /* of each field in training */
-    double *weight;       /* by device and term; behind the last device: of any */
-    th_side known, other; /* devices */
+    double *weight;                     /* by device and term; behind the last device: of any */
+    th_validated_ensemble known, other; /* devices */
     th_calibration *calibration;
     int n_calibrations;
 } th_layer_model;
 
 typedef struct th_train_options {
-    th_effort known, other;
+    th_hyper_parameters known, other;
     int learner;   /* of th_learner_choice_of */
     int threads;   /* 0: as many as there are processors; the result does not depend on it */
     uint64_t seed; /* of samples, trees and perceptrons: goes before the learners' own */
@@ -86,7 +86,7 @@ extern const th_train_options th_train_defaults;
 int th_layer_models_train(th_layer_model *out, int n_models, const th_measurements *m,
                           const size_t *rows, size_t n, const th_train_options *o, th_error *err);
 void th_layer_model_clear(th_layer_model *m);
-/* Sets the numbers of terms, features and plain numbers, which follow from kind and phase. */
+/* Sets the numbers of terms and features, which follow from kind and phase. */
 void th_layer_model_count(th_layer_model *m);
 
 /* Is the GPU, by its name, one of those of training? */
@@ -107,14 +107,19 @@ typedef struct th_estimate {
 } th_estimate;
 th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
 
-/* Private to calibration: as if the GPU were a device of training (their number: any other), by its
- * learners or by its law alone. */
-void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t n,
-                               const th_gpu *gpu, int device, bool is_law, double *ms);
-/* Private to training: the law's answer by those weights, and what learners see besides
- * (TH_SEES_*), into x[n_features] and plain[n_plain]. */
-void th_layer_model_look(const th_layer_model *m, const th_op *op, const th_gpu *gpu, int device,
-                         const double *weight, unsigned sees, th_sight *out, float *x,
-                         float *plain);
+/* Private to calibration and nearest_device: a GPU seen as a device of training. */
+typedef struct th_device_view {
+    const th_gpu *gpu;
+    int device;  /* of training; their number: any other */
+    bool is_law; /* by its law alone; else by its ensemble */
+} th_device_view;
+
+/* ms[n] of op[n]. */
+void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t n, th_device_view v,
+                               double *ms);
+/* Private to training: the law's prediction by those weights, at least a positive number; and the
+ * features into x[n_features], unless it is NULL. */
+double th_layer_model_sample(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
+                             const double *weight, float *x);
 
 #endif

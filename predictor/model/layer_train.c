@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* layer_train.c - training of the models of several kinds of operations.
- *   train: { begin: select -> measure } of every model -> jobs { exam, law } -> choose -> jobs {
- * learn }
- *          -> end
- * An exam has the candidates learn from some rows and answer others: for known devices a fifth of
- * the operations is held out, for others every device in turn. By their errors there learners are
- * chosen, or blended, and then learn from all rows. Exams learn from samples, so that they cost
- * little. Jobs do not depend on each other, so the result does not depend on the number of threads.
- */
+ *   train: { begin } of every model -> jobs { validate a fold, fit a law } -> select
+ *          -> jobs { train a member } -> end
+ * Cross-validation: for known devices a fifth of the operations is a fold, for other devices every
+ * device is one. The candidate learners are trained without the fold, on a sample of the rows, and
+ * predict it. From these out-of-fold predictions the members of the ensembles are selected, which
+ * are then trained on all rows. Jobs do not depend on each other, so the result does not depend on
+ * the number of threads. */
 #include <config.h>
 
 #include <math.h>
@@ -21,10 +20,6 @@
     {                                                                                              \
         .hidden = {64, 64}, .steps = (n_steps), .batch = 256, .rate = 2e-3, .slope = 0.15          \
     }
-#define PERFNET                                                                                    \
-    {                                                                                              \
-        .hidden = {32, 64, 128, 256}, .steps = 6000, .batch = 128, .rate = 1e-3, .slope = 0        \
-    }
 
 const th_train_options th_train_defaults = {
     .known = {.trees = {.rounds = 150,
@@ -34,8 +29,7 @@ const th_train_options th_train_defaults = {
                         .least_weight = 10,
                         .row_share = 1,
                         .column_share = 0.5},
-              .mlp = PERCEPTRON(5000),
-              .perceptron = PERFNET},
+              .mlp = PERCEPTRON(5000)},
     .other = {.trees = {.rounds = 150,
                         .depth = 6,
                         .rate = 0.08,
@@ -43,29 +37,27 @@ const th_train_options th_train_defaults = {
                         .least_weight = 40,
                         .row_share = 1,
                         .column_share = 0.5},
-              .mlp = PERCEPTRON(2000),
-              .perceptron = PERFNET},
+              .mlp = PERCEPTRON(2000)},
     .seed = 1,
 };
 
-/* Rows to learn from (on known and on other devices), and to judge, in exams; and steps of the
- * large perceptron there. */
-enum { SAMPLE = 16000, OTHER_SAMPLE = 8000, JUDGED = 8000, EXAM_STEPS = 800 };
+/* In cross-validation: rows to train on, for known and for other devices, and rows to validate. */
+enum { TRAINED = 16000, TRAINED_OTHER = 8000, VALIDATED = 8000 };
 enum { EPOCHS_MAX = 100 };
 
 typedef struct {
     th_rows rows;
     const th_train_options *o;
     unsigned candidates;
-    th_ballot *exam; /* 0: of known devices; 1 + i: of device i, left out */
-    int n_exams;
+    th_fold_predictions *fold; /* 0: of known devices; 1 + i: of other devices, device i left out */
+    int n_folds;
 } trainer;
 
 typedef struct {
     trainer *trainer;
-    enum { EXAM, LAW, LEARN } what;
-    int number;    /* of the exam; of the law; of the member */
-    bool is_known; /* that learns */
+    enum { VALIDATE, FIT_LAW, TRAIN } what;
+    int number;    /* of the fold; of the device; of the member */
+    bool is_known; /* of the member */
 } job;
 
 typedef struct {
@@ -79,7 +71,8 @@ static double *weights_of(const th_layer_model *m, int device)
     return m->weight + (size_t)device * (size_t)m->n_terms;
 }
 
-/* --- exams ------------------------------------------------------------------------------------ */
+/* --- cross-validation
+ * ------------------------------------------------------------------------------------ */
 
 /* So many rows are seen so often at most. */
 static void limit_steps(th_mlp_options *o, size_t n)
@@ -89,15 +82,12 @@ static void limit_steps(th_mlp_options *o, size_t n)
         o->steps = (int)limit;
 }
 
-static th_effort effort_of(const trainer *t, bool is_known, bool is_exam, size_t n)
+static th_hyper_parameters hyper_parameters_of(const trainer *t, bool is_known, size_t n)
 {
-    th_effort e = is_known ? t->o->known : t->o->other;
-    e.trees.seed = e.mlp.seed = e.perceptron.seed = t->o->seed;
-    if (is_exam && e.perceptron.steps > EXAM_STEPS)
-        e.perceptron.steps = EXAM_STEPS;
-    limit_steps(&e.mlp, n);
-    limit_steps(&e.perceptron, n);
-    return e;
+    th_hyper_parameters h = is_known ? t->o->known : t->o->other;
+    h.trees.seed = h.mlp.seed = t->o->seed;
+    limit_steps(&h.mlp, n);
+    return h;
 }
 
 static bool is_candidate(const trainer *t, int learner)
@@ -106,45 +96,43 @@ static bool is_candidate(const trainer *t, int learner)
     return (t->candidates >> learner & 1) && (!type->is_there || type->is_there());
 }
 
-static unsigned sights_of(const trainer *t)
+static bool uses_features(const trainer *t)
 {
-    unsigned sees = 0;
     for (int l = 0; l < TH_N_LEARNERS; l++)
-        if (is_candidate(t, l))
-            sees |= th_learner_types[l]->sees;
-    return sees;
+        if (is_candidate(t, l) && th_learner_types[l]->uses_features)
+            return true;
+    return false;
 }
 
-/* The candidates learn from one lesson and answer the other. */
-static int answer(const trainer *t, const th_lesson *learned, const th_lesson *judged,
-                  th_ballot *out, th_error *err)
+/* Trains the candidates on one set and predicts the other. */
+static int predict_fold(const trainer *t, bool is_known, const th_training_set *trained,
+                        const th_training_set *fold, th_fold_predictions *out, th_error *err)
 {
-    th_effort effort = effort_of(t, learned->is_known, true, learned->sights.n);
-    out->n = judged->sights.n;
-    out->right = th_alloc_array(out->n + 1, sizeof *out->right);
-    if (!out->right)
+    th_hyper_parameters h = hyper_parameters_of(t, is_known, trained->samples.n);
+    out->n = fold->samples.n;
+    out->measured = th_alloc_array(out->n + 1, sizeof *out->measured);
+    if (!out->measured)
         return th_error_no_memory(err);
     for (size_t i = 0; i < out->n; i++)
-        out->right[i] = log(judged->ms[i]);
+        out->measured[i] = log(fold->ms[i]);
     for (int l = 0; l < TH_N_LEARNERS; l++) {
         const th_learner_type *type = th_learner_types[l];
         void *state;
         if (!is_candidate(t, l))
             continue;
-        out->said[l] = th_alloc_array(out->n + 1, sizeof *out->said[l]);
-        if (!out->said[l])
+        out->predicted[l] = th_alloc_array(out->n + 1, sizeof *out->predicted[l]);
+        if (!out->predicted[l])
             return th_error_no_memory(err);
-        if (type->train(learned, &effort, &state, err))
+        if (type->train(trained, &h, &state, err))
             return -1;
-        type->run(state, &judged->sights, out->said[l]);
+        type->run(state, &fold->samples, out->predicted[l]);
         type->clear(state);
     }
     return 0;
 }
 
-/* Weights of the laws that an exam is taken with: by device and of all, of the rows it is learned
- * from. */
-static int exam_laws(const trainer *t, int left_out, double *weight)
+/* Weights of the laws by the rows outside the fold: by device, or of all. */
+static int fold_laws(const trainer *t, int left_out, double *weight)
 {
     const th_layer_model *m = t->rows.model;
     if (left_out != TH_ALL)
@@ -157,140 +145,123 @@ static int exam_laws(const trainer *t, int left_out, double *weight)
     return 0;
 }
 
-static int take_exam(const trainer *t, int number, th_error *err)
+static int validate(const trainer *t, int number, th_error *err)
 {
     const th_layer_model *m = t->rows.model;
     bool is_known = number == 0;
     int left_out = is_known ? TH_ALL : number - 1;
-    th_selection learned = {TH_ALL, left_out, is_known ? TH_HELD_OUT : TH_ALL, true,
-                            is_known ? SAMPLE : OTHER_SAMPLE},
-                 judged = {left_out, TH_ALL, is_known ? TH_HELD_OUT : TH_ALL, false,
-                           is_known ? JUDGED : JUDGED / (size_t)m->n_devices};
+    th_selection rest = {TH_ALL, left_out, is_known ? TH_HELD_OUT : TH_ALL, true,
+                         is_known ? TRAINED : TRAINED_OTHER},
+                 held_out = {left_out, TH_ALL, is_known ? TH_HELD_OUT : TH_ALL, false,
+                             is_known ? VALIDATED : VALIDATED / (size_t)m->n_devices};
     double *weight =
         th_alloc_zero((size_t)(m->n_devices + 1) * (size_t)m->n_terms + 1, sizeof *weight);
-    th_lesson lesson = {.ms = NULL}, exam = {.ms = NULL};
-    unsigned sees = sights_of(t);
-    int failed = !weight || exam_laws(t, left_out, weight) ||
-                         th_lesson_make(&lesson, &t->rows, &learned, is_known, weight, sees) ||
-                         th_lesson_make(&exam, &t->rows, &judged, is_known, weight, sees)
+    th_training_set trained = {.ms = NULL}, fold = {.ms = NULL};
+    const th_sampling sampling = {is_known, weight, uses_features(t)};
+    int failed = !weight || fold_laws(t, left_out, weight) ||
+                         th_training_set_make(&trained, &t->rows, &rest, &sampling) ||
+                         th_training_set_make(&fold, &t->rows, &held_out, &sampling)
                      ? th_error_no_memory(err)
                      : 0;
-    if (!failed && lesson.sights.n > 0 && exam.sights.n > 0)
-        failed = answer(t, &lesson, &exam, &t->exam[number], err);
-    th_lesson_clear(&lesson);
-    th_lesson_clear(&exam);
+    if (!failed && trained.samples.n > 0 && fold.samples.n > 0)
+        failed = predict_fold(t, is_known, &trained, &fold, &t->fold[number], err);
+    th_training_set_clear(&trained);
+    th_training_set_clear(&fold);
     th_free(weight);
     return failed;
 }
 
-/* --- choice ----------------------------------------------------------------------------------- */
+/* --- selection -----------------------------------------------------------------------------------
+ */
 
-/* What was said in the exams first .. last - 1, one behind the other. */
-static int join(const trainer *t, int first, int last, th_ballot *out)
+/* The predictions of the folds first .. last - 1, one after the other. */
+static int join(const trainer *t, int first, int last, th_fold_predictions *out)
 {
     size_t n = 0;
     for (int e = first; e < last; e++)
-        n += t->exam[e].n;
-    out->right = th_alloc_array(n + 1, sizeof *out->right);
-    out->exam = th_alloc_array(n + 1, sizeof *out->exam);
-    int failed = out->right && out->exam ? 0 : -1;
+        n += t->fold[e].n;
+    out->measured = th_alloc_array(n + 1, sizeof *out->measured);
+    out->fold = th_alloc_array(n + 1, sizeof *out->fold);
+    int failed = out->measured && out->fold ? 0 : -1;
     for (int l = 0; l < TH_N_LEARNERS; l++)
         if (is_candidate(t, l)) {
-            out->said[l] = th_alloc_array(n + 1, sizeof *out->said[l]);
-            failed |= !out->said[l];
+            out->predicted[l] = th_alloc_array(n + 1, sizeof *out->predicted[l]);
+            failed |= !out->predicted[l];
         }
     for (int e = first; !failed && e < last; e++) {
-        const th_ballot *from = &t->exam[e];
+        const th_fold_predictions *from = &t->fold[e];
         if (from->n == 0)
             continue;
-        memcpy(out->right + out->n, from->right, from->n * sizeof *from->right);
+        memcpy(out->measured + out->n, from->measured, from->n * sizeof *from->measured);
         for (size_t i = 0; i < from->n; i++)
-            out->exam[out->n + i] = e;
+            out->fold[out->n + i] = e;
         for (int l = 0; l < TH_N_LEARNERS; l++)
-            if (out->said[l])
-                memcpy(out->said[l] + out->n, from->said[l], from->n * sizeof *from->said[l]);
+            if (out->predicted[l])
+                memcpy(out->predicted[l] + out->n, from->predicted[l],
+                       from->n * sizeof *from->predicted[l]);
         out->n += from->n;
     }
     return failed ? -1 : 0;
 }
 
-static void clear_ballot(th_ballot *b)
+static void clear_predictions(th_fold_predictions *b)
 {
     for (int l = 0; l < TH_N_LEARNERS; l++)
-        th_free(b->said[l]);
-    th_free(b->right);
-    th_free(b->exam);
-    *b = (th_ballot){.n = 0};
+        th_free(b->predicted[l]);
+    th_free(b->measured);
+    th_free(b->fold);
+    *b = (th_fold_predictions){.n = 0};
 }
 
-/* Of other devices few vouch for a learner: without the law it must be better by a third. */
-static double choose_for_others(th_panel *out, const th_ballot *b)
+static int select_members(const th_fold_predictions *b, th_validated_ensemble *out)
 {
-    static const double ENOUGH = 2 / 3.0;
-    const unsigned physics = th_learner_choice_of(TH_CHOICE_PHYSICS).candidates;
-    th_ballot lawful = *b;
-    bool has_law = b->said[TH_LEARNER_law] != NULL;
+    double *ensemble = th_alloc_array(b->n + 1, sizeof *ensemble);
     for (int l = 0; l < TH_N_LEARNERS; l++)
-        if (has_law && !(physics >> l & 1))
-            lawful.said[l] = NULL;
-    th_panel free;
-    double error = th_panel_choose(out, &lawful), of_free = th_panel_choose(&free, b);
-    if (error < 0 || of_free < 0)
-        return -1;
-    if (of_free >= ENOUGH * error)
-        return error;
-    *out = free;
-    return of_free;
-}
-
-static int judge(const th_ballot *b, bool is_known, th_side *out)
-{
-    double *said = th_alloc_array(b->n + 1, sizeof *said);
-    for (int l = 0; l < TH_N_LEARNERS; l++)
-        out->scores.error[l] = th_ballot_error(b, l);
+        out->scores.error[l] = th_fold_predictions_error(b, l);
     out->scores.n = b->n;
-    out->scores.chosen =
-        is_known ? th_panel_choose(&out->panel, b) : choose_for_others(&out->panel, b);
-    int failed = !said || out->scores.chosen < 0 ? -1 : 0;
+    out->scores.chosen = th_ensemble_select(&out->ensemble, b);
+    int failed = !ensemble || out->scores.chosen < 0 ? -1 : 0;
     if (!failed) {
-        th_panel_blend(&out->panel, b, said);
-        failed = th_spread_fit(&out->spread, said, b->right, b->exam, b->n);
+        th_ensemble_combine(&out->ensemble, b, ensemble);
+        failed = th_residual_quantiles_fit(&out->quantiles, ensemble, b->measured, b->fold, b->n);
     }
-    th_free(said);
+    th_free(ensemble);
     return failed;
 }
 
-static int choose_side(const trainer *t, int first, int last, th_side *out, th_error *err)
+static int choose_side(const trainer *t, int first, int last, th_validated_ensemble *out,
+                       th_error *err)
 {
-    th_ballot b = {.n = 0};
-    int failed = join(t, first, last, &b) || judge(&b, first == 0, out) ? -1 : 0;
-    clear_ballot(&b);
+    th_fold_predictions b = {.n = 0};
+    int failed = join(t, first, last, &b) || select_members(&b, out) ? -1 : 0;
+    clear_predictions(&b);
     return failed ? th_error_no_memory(err) : 0;
 }
 
 static int choose(const trainer *t, th_error *err)
 {
     th_layer_model *m = t->rows.model;
-    return choose_side(t, 0, 1, &m->known, err) || choose_side(t, 1, t->n_exams, &m->other, err)
+    return choose_side(t, 0, 1, &m->known, err) || choose_side(t, 1, t->n_folds, &m->other, err)
                ? -1
                : 0;
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-static int learn(const trainer *t, bool is_known, int member, th_error *err)
+static int train_member(const trainer *t, bool is_known, int member, th_error *err)
 {
     th_layer_model *m = t->rows.model;
-    th_member *who = is_known ? &m->known.panel.member[member] : &m->other.panel.member[member];
-    th_lesson lesson = {.ms = NULL};
-    int failed = th_lesson_make(&lesson, &t->rows, &th_all_rows, is_known,
-                                is_known ? m->weight : weights_of(m, m->n_devices), who->type->sees)
-                     ? th_error_no_memory(err)
-                     : 0;
-    th_effort effort = effort_of(t, is_known, false, lesson.sights.n);
+    th_member *who =
+        is_known ? &m->known.ensemble.member[member] : &m->other.ensemble.member[member];
+    th_training_set set = {.ms = NULL};
+    const th_sampling sampling = {is_known, is_known ? m->weight : weights_of(m, m->n_devices),
+                                  who->type->uses_features};
+    int failed =
+        th_training_set_make(&set, &t->rows, &th_all_rows, &sampling) ? th_error_no_memory(err) : 0;
+    th_hyper_parameters h = hyper_parameters_of(t, is_known, set.samples.n);
     if (!failed)
-        failed = who->type->train(&lesson, &effort, &who->state, err);
-    th_lesson_clear(&lesson);
+        failed = who->type->train(&set, &h, &who->state, err);
+    th_training_set_clear(&set);
     return failed;
 }
 
@@ -306,12 +277,12 @@ static int do_job(void *state, int i, th_error *err)
 {
     const job *j = &((const job_list *)state)->job[i];
     switch (j->what) {
-    case EXAM:
-        return take_exam(j->trainer, j->number, err);
-    case LAW:
+    case VALIDATE:
+        return validate(j->trainer, j->number, err);
+    case FIT_LAW:
         return fit_law(j->trainer, j->number, err);
-    case LEARN:
-        return learn(j->trainer, j->is_known, j->number, err);
+    case TRAIN:
+        return train_member(j->trainer, j->is_known, j->number, err);
     }
     return 0;
 }
@@ -324,24 +295,24 @@ static int add_job(job_list *l, job j)
     return 0;
 }
 
-static int add_exams(job_list *l, trainer *t)
+static int add_folds(job_list *l, trainer *t)
 {
     int failed = 0;
-    for (int e = 0; e < t->n_exams; e++)
-        failed |= add_job(l, (job){t, EXAM, e, false});
+    for (int e = 0; e < t->n_folds; e++)
+        failed |= add_job(l, (job){t, VALIDATE, e, false});
     for (int d = t->rows.model->n_devices; d >= 0; d--)
-        failed |= add_job(l, (job){t, LAW, d, false});
+        failed |= add_job(l, (job){t, FIT_LAW, d, false});
     return failed;
 }
 
-static int add_lessons(job_list *l, trainer *t)
+static int add_members(job_list *l, trainer *t)
 {
     const th_layer_model *m = t->rows.model;
     int failed = 0;
-    for (int i = 0; i < m->known.panel.n; i++)
-        failed |= add_job(l, (job){t, LEARN, i, true});
-    for (int i = 0; i < m->other.panel.n; i++)
-        failed |= add_job(l, (job){t, LEARN, i, false});
+    for (int i = 0; i < m->known.ensemble.n; i++)
+        failed |= add_job(l, (job){t, TRAIN, i, true});
+    for (int i = 0; i < m->other.ensemble.n; i++)
+        failed |= add_job(l, (job){t, TRAIN, i, false});
     return failed;
 }
 
@@ -352,36 +323,36 @@ static int begin(trainer *t, th_error *err)
     th_layer_model *m = t->rows.model;
     m->weight =
         th_alloc_zero((size_t)(m->n_devices + 1) * (size_t)m->n_terms + 1, sizeof *m->weight);
-    t->n_exams = m->n_devices > 1 ? 1 + m->n_devices : 1; /* one alone cannot be left out */
-    t->exam = th_alloc_zero((size_t)t->n_exams, sizeof *t->exam);
-    return m->weight && t->exam ? 0 : th_error_no_memory(err);
+    t->n_folds = m->n_devices > 1 ? 1 + m->n_devices : 1; /* one alone cannot be left out */
+    t->fold = th_alloc_zero((size_t)t->n_folds, sizeof *t->fold);
+    return m->weight && t->fold ? 0 : th_error_no_memory(err);
 }
 
 static void end(trainer *t)
 {
-    for (int e = 0; t->exam && e < t->n_exams; e++)
-        clear_ballot(&t->exam[e]);
-    th_free(t->exam);
+    for (int e = 0; t->fold && e < t->n_folds; e++)
+        clear_predictions(&t->fold[e]);
+    th_free(t->fold);
     th_rows_clear(&t->rows);
 }
 
 static int train(trainer *t, int n, const th_train_options *o, th_error *err)
 {
-    job_list exams = {.n = 0}, lessons = {.n = 0};
+    job_list validations = {.n = 0}, members = {.n = 0};
     int failed = 0;
     for (int i = 0; !failed && i < n; i++)
-        failed = add_exams(&exams, &t[i]) ? th_error_no_memory(err) : 0;
+        failed = add_folds(&validations, &t[i]) ? th_error_no_memory(err) : 0;
     if (!failed)
-        failed = th_jobs_run(do_job, &exams, exams.n, o->threads, err);
+        failed = th_jobs_run(do_job, &validations, validations.n, o->threads, err);
     for (int i = 0; !failed && i < n; i++) {
         failed = choose(&t[i], err);
-        if (!failed && add_lessons(&lessons, &t[i]))
+        if (!failed && add_members(&members, &t[i]))
             failed = th_error_no_memory(err);
     }
     if (!failed)
-        failed = th_jobs_run(do_job, &lessons, lessons.n, o->threads, err);
-    th_free(exams.job);
-    th_free(lessons.job);
+        failed = th_jobs_run(do_job, &members, members.n, o->threads, err);
+    th_free(validations.job);
+    th_free(members.job);
     return failed;
 }
 

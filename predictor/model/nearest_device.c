@@ -41,20 +41,20 @@ static double distance(const th_gpu *a, const th_gpu *b)
     return sqrt(sum) / (has_large_cache(a) ? REACH_OF_GENERATION : REACH);
 }
 
-int th_twin_of(const th_gpu *device, int n, const th_gpu *gpu, double *share)
+int th_nearest_device_find(const th_gpu *device, int n, const th_gpu *gpu, double *share)
 {
-    int twin = -1;
+    int nearest = -1;
     double least = INFINITY;
     *share = 0;
     for (int i = 0; i < n; i++) {
         double d = distance(&device[i], gpu);
-        if (twin >= 0 && d >= least)
+        if (nearest >= 0 && d >= least)
             continue;
-        twin = i;
+        nearest = i;
         least = d;
         *share = exp(-d * d / 2);
     }
-    return twin;
+    return nearest;
 }
 
 static double law_of(const th_layer_model *m, int device, const th_op *op, const th_gpu *gpu)
@@ -64,21 +64,22 @@ static double law_of(const th_layer_model *m, int device, const th_op *op, const
     return th_law_ms(&t, m->weight + (size_t)device * (size_t)m->n_terms);
 }
 
-void th_twin_blend(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
-                   double *ms)
+void th_nearest_device_adjust(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
+                              double *ms)
 {
     enum { BLOCK = 64 };
     static const double SHARE_MIN = 0.01; /* not worth the time below */
     double share, alike[BLOCK];
-    int twin = th_twin_of(m->device, m->n_devices, gpu, &share);
+    int nearest = th_nearest_device_find(m->device, m->n_devices, gpu, &share);
     if (share < SHARE_MIN)
         return;
     for (size_t from = 0; from < n; from += BLOCK) {
         size_t size = n - from < BLOCK ? n - from : BLOCK;
-        th_layer_model_predict_as(m, op + from, size, &m->device[twin], twin, false, alike);
+        th_layer_model_predict_as(m, op + from, size,
+                                  (th_device_view){&m->device[nearest], nearest, false}, alike);
         for (size_t i = 0; i < size; i++) {
-            double law = law_of(m, twin, &op[from + i], &m->device[twin]),
-                   here = law_of(m, twin, &op[from + i], gpu);
+            double law = law_of(m, nearest, &op[from + i], &m->device[nearest]),
+                   here = law_of(m, nearest, &op[from + i], gpu);
             if (law > 0 && here > 0)
                 ms[from + i] *= pow(alike[i] * here / law / ms[from + i], share);
         }

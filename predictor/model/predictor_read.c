@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* predictor_read.c - a predictor from its text.
  *   th_predictor_read: unpack -> check_head (version, digest) -> { read_layer: devices, ranges,
- * weights, { read_side: scores, panel } } The digest guards against changes by hand; all the same
- * nothing is believed that could lead out of an array. */
+ * weights, { read_side: scores, quantiles, ensemble } }
+ * The digest detects changes by hand; the reader checks every number that becomes an index all the
+ * same. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -110,30 +111,31 @@ static int read_scores(th_text_reader *r, const char *name, th_scores *out)
     return failed ? th_text_fail(r) : 0;
 }
 
-static int read_spread(th_text_reader *r, th_spread *out)
+static int read_quantiles(th_text_reader *r, th_residual_quantiles *out)
 {
-    if (th_text_scan(r, 1, "spread %d", &out->n_bins))
+    if (th_text_scan(r, 1, "quantiles %d", &out->n_bins))
         return -1;
-    if (out->n_bins < 0 || out->n_bins > TH_SPREAD_BINS)
+    if (out->n_bins < 0 || out->n_bins > TH_RESIDUAL_BINS)
         return th_text_fail(r);
     for (int b = 0; b < out->n_bins; b++) {
         double x[3];
         if (th_text_doubles(r, "bin", x, 3))
             return -1;
-        out->bin[b] = (struct th_spread_bin){x[0], x[1], x[2]};
+        out->bin[b] = (struct th_residual_bin){x[0], x[1], x[2]};
     }
     return 0;
 }
 
-static int read_side(th_text_reader *r, const char *name, const th_layer_model *m, th_side *out)
+static int read_side(th_text_reader *r, const char *name, const th_layer_model *m,
+                     th_validated_ensemble *out)
 {
-    return read_scores(r, name, &out->scores) || read_spread(r, &out->spread) ||
-                   th_panel_read(r, name, m->n_devices, m->n_features, m->n_plain, &out->panel)
+    return read_scores(r, name, &out->scores) || read_quantiles(r, &out->quantiles) ||
+                   th_ensemble_read(r, name, m->n_features, &out->ensemble)
                ? -1
                : 0;
 }
 
-static int read_voice(th_text_reader *r, const th_layer_model *m, th_voice *out)
+static int read_voice(th_text_reader *r, const th_layer_model *m, th_base_model *out)
 {
     int is_law;
     if (th_text_scan(r, 5, "voice %d %d host %lf scale %lf share %lf", &out->device, &is_law,
@@ -175,13 +177,13 @@ static int read_sum(th_text_reader *r, const th_layer_model *m, th_calibration_s
 static int read_calibration(th_text_reader *r, const th_layer_model *m, th_calibration *out)
 {
     if (th_text_scan(r, 3, "calibration rows %zu gain %lf voices %d", &out->n_rows, &out->gain,
-                     &out->n_voices))
+                     &out->n_base_models))
         return -1;
-    if (out->n_voices < 1 || out->n_voices > TH_VOICES_MAX || !isfinite(out->gain))
+    if (out->n_base_models < 1 || out->n_base_models > TH_BASE_MODELS_MAX || !isfinite(out->gain))
         return th_text_fail(r);
     if (read_device(r, &out->gpu))
         return -1;
-    for (int i = 0; i < out->n_voices; i++)
+    for (int i = 0; i < out->n_base_models; i++)
         if (read_voice(r, m, &out->voice[i]))
             return -1;
     return read_sum(r, m, &out->sum);

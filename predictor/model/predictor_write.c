@@ -33,19 +33,19 @@ static void write_scores(const th_scores *s, const char *name, th_strbuf *out)
 
 /* Of predictions in ln(ms) up to the first number: a tenth and nine tenths of ln(measured /
  * predicted). */
-static void write_spread(const th_spread *s, th_strbuf *out)
+static void write_quantiles(const th_residual_quantiles *s, th_strbuf *out)
 {
-    th_strbuf_printf(out, "spread %d\n", s->n_bins);
+    th_strbuf_printf(out, "quantiles %d\n", s->n_bins);
     for (int b = 0; b < s->n_bins; b++)
         th_text_add_doubles("bin", (const double[]){s->bin[b].ln_ms, s->bin[b].low, s->bin[b].high},
                             3, out);
 }
 
-static void write_side(const th_side *s, const char *name, th_strbuf *out)
+static void write_side(const th_validated_ensemble *s, const char *name, th_strbuf *out)
 {
     write_scores(&s->scores, name, out);
-    write_spread(&s->spread, out);
-    th_panel_write(&s->panel, name, out);
+    write_quantiles(&s->quantiles, out);
+    th_ensemble_write(&s->ensemble, name, out);
 }
 
 static void write_gpu(const th_gpu *gpu, th_strbuf *out)
@@ -59,9 +59,9 @@ static void write_gpu(const th_gpu *gpu, th_strbuf *out)
 static void write_calibration(const th_calibration *c, th_strbuf *out)
 {
     th_strbuf_printf(out, "calibration rows %zu gain %.17g voices %d\n", c->n_rows, c->gain,
-                     c->n_voices);
+                     c->n_base_models);
     write_gpu(&c->gpu, out);
-    for (int i = 0; i < c->n_voices; i++)
+    for (int i = 0; i < c->n_base_models; i++)
         th_strbuf_printf(out, "voice %d %d host %.17g scale %.17g share %.17g\n",
                          c->voice[i].device, c->voice[i].is_law, c->voice[i].host_ms,
                          c->voice[i].scale, c->voice[i].share);

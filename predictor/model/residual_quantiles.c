@@ -42,7 +42,7 @@ static double quantile(const row *sorted, size_t n, double q)
 }
 
 /* Groups of few rows are passed over, unless there is but one. */
-static void fit_bin(row *rows, size_t n, struct th_spread_bin *out)
+static void fit_bin(row *rows, size_t n, struct th_residual_bin *out)
 {
     out->low = out->high = 0;
     qsort(rows, n, sizeof *rows, by_group_and_residual);
@@ -56,10 +56,10 @@ static void fit_bin(row *rows, size_t n, struct th_spread_bin *out)
     }
 }
 
-int th_spread_fit(th_spread *out, const double *predicted, const double *measured, const int *group,
-                  size_t n)
+int th_residual_quantiles_fit(th_residual_quantiles *out, const double *predicted,
+                              const double *measured, const int *group, size_t n)
 {
-    *out = (th_spread){.n_bins = 0};
+    *out = (th_residual_quantiles){.n_bins = 0};
     if (n == 0)
         return 0;
     row *rows = th_alloc_array(n, sizeof *rows);
@@ -69,7 +69,7 @@ int th_spread_fit(th_spread *out, const double *predicted, const double *measure
         rows[i] = (row){predicted[i], measured[i] - predicted[i], group ? group[i] : 0};
     qsort(rows, n, sizeof *rows, by_prediction);
     size_t bins = n / ROWS_PER_BIN_MIN;
-    out->n_bins = bins < 1 ? 1 : bins > TH_SPREAD_BINS ? TH_SPREAD_BINS : (int)bins;
+    out->n_bins = bins < 1 ? 1 : bins > TH_RESIDUAL_BINS ? TH_RESIDUAL_BINS : (int)bins;
     for (int b = 0; b < out->n_bins; b++) {
         size_t from = n * (size_t)b / (size_t)out->n_bins,
                to = n * ((size_t)b + 1) / (size_t)out->n_bins;
@@ -80,7 +80,8 @@ int th_spread_fit(th_spread *out, const double *predicted, const double *measure
     return 0;
 }
 
-void th_spread_at(const th_spread *s, double ln_ms, double *low, double *high)
+void th_residual_quantiles_at(const th_residual_quantiles *s, double ln_ms, double *low,
+                              double *high)
 {
     int b = 0;
     *low = -M_LN2;

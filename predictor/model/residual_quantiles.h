@@ -4,23 +4,24 @@
 #define TH_PREDICTOR_MODEL_RESIDUAL_QUANTILES_H
 #include <stddef.h>
 
-enum { TH_SPREAD_BINS = 5 };
+enum { TH_RESIDUAL_BINS = 5 };
 
 /* Quantiles of ln(measured / predicted): a tenth is below low, a tenth above high. */
-typedef struct th_spread {
+typedef struct th_residual_quantiles {
     int n_bins; /* 0: nothing is known */
-    struct th_spread_bin {
+    struct th_residual_bin {
         double ln_ms; /* predictions up to here; the last bin has no end */
         double low, high;
-    } bin[TH_SPREAD_BINS];
-} th_spread;
+    } bin[TH_RESIDUAL_BINS];
+} th_residual_quantiles;
 
 /* Of n rows: ln of predicted and measured ms, and what they are grouped by (devices), or NULL. Bins
  * of equal numbers of rows; of the groups in one the worst counts, as a further one may be like it.
  * 0, or -1: memory is out. */
-int th_spread_fit(th_spread *out, const double *predicted, const double *measured, const int *group,
-                  size_t n);
+int th_residual_quantiles_fit(th_residual_quantiles *out, const double *predicted,
+                              const double *measured, const int *group, size_t n);
 /* Of a prediction: low <= 0 <= high. Nothing known: twice and half. */
-void th_spread_at(const th_spread *s, double ln_ms, double *low, double *high);
+void th_residual_quantiles_at(const th_residual_quantiles *s, double ln_ms, double *low,
+                              double *high);
 
 #endif

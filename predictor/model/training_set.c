@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* training_set.c - rows of measurements, laws of them, and lessons.
+/* training_set.c - rows of measurements, laws fitted to them, and samples.
  * Which rows are held out or sampled follows from their draws alone, so an operation that was
  * measured on several devices is held out on all of them. */
 #include <config.h>
@@ -166,57 +166,50 @@ int th_rows_fit_law(const th_rows *r, const th_selection *s, double *weight)
     return failed;
 }
 
-/* --- lessons ---------------------------------------------------------------------------------- */
+/* --- training sets
+ * ---------------------------------------------------------------------------------- */
 
-static int lesson_init(th_lesson *l, size_t n, const th_layer_model *m, unsigned sees)
+static int training_set_init(th_training_set *t, size_t n, const th_layer_model *m,
+                             bool has_features)
 {
-    th_sights *s = &l->sights;
+    th_samples *s = &t->samples;
     s->n_features = m->n_features;
-    s->n_plain = m->n_plain;
-    l->n_devices = m->n_devices;
-    l->ms = th_alloc_array(n + 1, sizeof *l->ms);
-    s->row = th_alloc_array(n + 1, sizeof *s->row);
-    if (sees & TH_SEES_FEATURES)
+    t->ms = th_alloc_array(n + 1, sizeof *t->ms);
+    s->law_ms = th_alloc_array(n + 1, sizeof *s->law_ms);
+    if (has_features)
         s->x = th_alloc_array(n + 1, (size_t)s->n_features * sizeof *s->x);
-    if (sees & TH_SEES_PLAIN)
-        s->plain = th_alloc_array(n + 1, (size_t)s->n_plain * sizeof *s->plain);
-    return l->ms && s->row && (s->x || !(sees & TH_SEES_FEATURES)) &&
-                   (s->plain || !(sees & TH_SEES_PLAIN))
-               ? 0
-               : -1;
+    return t->ms && s->law_ms && (s->x || !has_features) ? 0 : -1;
 }
 
-int th_lesson_make(th_lesson *out, const th_rows *r, const th_selection *selection, bool is_known,
-                   const double *weight, unsigned sees)
+int th_training_set_make(th_training_set *out, const th_rows *r, const th_selection *selection,
+                         const th_sampling *sampling)
 {
     const th_layer_model *m = r->model;
-    size_t n;
+    size_t n, n_terms = (size_t)m->n_terms;
     uint64_t limit = limit_of(r, selection, &n);
-    *out = (th_lesson){.is_known = is_known};
-    if (lesson_init(out, n, m, sees)) {
-        th_lesson_clear(out);
+    *out = (th_training_set){.ms = NULL};
+    if (training_set_init(out, n, m, sampling->has_features)) {
+        th_training_set_clear(out);
         return -1;
     }
-    th_sights *s = &out->sights;
+    th_samples *s = &out->samples;
     for (size_t i = 0; i < r->n; i++) {
         const th_measurement *row = row_of(r, i);
         if (!is_selected(r, selection, i) || !is_drawn(r, i, limit))
             continue;
-        int device = is_known ? r->device[i] : m->n_devices;
-        th_layer_model_look(m, &row->op, &m->device[r->device[i]], device,
-                            weight + (is_known ? (size_t)device * (size_t)m->n_terms : 0), sees,
-                            &s->row[s->n], s->x ? s->x + s->n * (size_t)m->n_features : NULL,
-                            s->plain ? s->plain + s->n * (size_t)m->n_plain : NULL);
+        size_t law = sampling->is_known ? (size_t)r->device[i] : 0;
+        s->law_ms[s->n] = th_layer_model_sample(m, &row->op, &m->device[r->device[i]],
+                                                sampling->weight + law * n_terms,
+                                                s->x ? s->x + s->n * (size_t)m->n_features : NULL);
         out->ms[s->n++] = row->ms;
     }
     return 0;
 }
 
-void th_lesson_clear(th_lesson *l)
+void th_training_set_clear(th_training_set *t)
 {
-    th_free(l->ms);
-    th_free(l->sights.row);
-    th_free(l->sights.x);
-    th_free(l->sights.plain);
-    *l = (th_lesson){.ms = NULL};
+    th_free(t->ms);
+    th_free(t->samples.law_ms);
+    th_free(t->samples.x);
+    *t = (th_training_set){.ms = NULL};
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* training_set.h - private to training: rows of measurements of one kind and phase, and what is
- * shown of them. th_rows_begin -> { th_rows_fit_law | th_lesson_make -> th_lesson_clear } ->
- * th_rows_clear */
+/* training_set.h - private to training: the measured rows of one kind and phase, and training sets
+ * and validation folds made of them.
+ *   th_rows_begin -> { th_rows_fit_law | th_training_set_make -> th_training_set_clear }
+ *   -> th_rows_clear */
 #ifndef TH_PREDICTOR_MODEL_TRAINING_SET_H
 #define TH_PREDICTOR_MODEL_TRAINING_SET_H
 #include "predictor/model/layer_model.h"
@@ -35,9 +36,16 @@ extern const th_selection th_all_rows;
  * memory is out. */
 int th_rows_fit_law(const th_rows *r, const th_selection *s, double *weight);
 
-/* is_known: weight has laws by device; else one. sees: TH_SEES_*. 0, or -1: memory is out. */
-int th_lesson_make(th_lesson *out, const th_rows *r, const th_selection *s, bool is_known,
-                   const double *weight, unsigned sees);
-void th_lesson_clear(th_lesson *l);
+/* How rows become samples. */
+typedef struct th_sampling {
+    bool is_known;        /* weight has a law by device; else one for all */
+    const double *weight; /* of the law's terms */
+    bool has_features;
+} th_sampling;
+
+/* 0, or -1: no memory. */
+int th_training_set_make(th_training_set *out, const th_rows *r, const th_selection *selection,
+                         const th_sampling *sampling);
+void th_training_set_clear(th_training_set *t);
 
 #endif

@@ -29,7 +29,6 @@ static int set_options(BoosterHandle b, const th_boost_options *o, th_error *err
     /* Newton's step on the pseudo-Huber error goes far beyond the mark where errors are many slopes
      * wide; a leaf is held to this many. */
     static const double SLOPES_MAX = 6;
-    bool is_squared = o->slope == 0;
     char number[8][32];
     snprintf(number[0], sizeof number[0], "%d", o->depth);
     snprintf(number[1], sizeof number[1], "%.9g", o->rate);
@@ -37,10 +36,10 @@ static int set_options(BoosterHandle b, const th_boost_options *o, th_error *err
     snprintf(number[3], sizeof number[3], "%.9g", o->row_share);
     snprintf(number[4], sizeof number[4], "%.9g", o->column_share);
     snprintf(number[5], sizeof number[5], "%llu", (unsigned long long)(o->seed & INT32_MAX));
-    snprintf(number[6], sizeof number[6], "%.9g", is_squared ? 1 : o->slope);
-    snprintf(number[7], sizeof number[7], "%.9g", is_squared ? 0 : SLOPES_MAX * o->slope);
+    snprintf(number[6], sizeof number[6], "%.9g", o->slope);
+    snprintf(number[7], sizeof number[7], "%.9g", SLOPES_MAX * o->slope);
     const char *const options[][2] = {
-        {"objective", is_squared ? "reg:squarederror" : "reg:pseudohubererror"},
+        {"objective", "reg:pseudohubererror"},
         {"huber_slope", number[6]},
         {"max_delta_step", number[7]},
         {"base_score", "0"},
@@ -152,17 +151,16 @@ static int read_trees(BoosterHandle b, const th_boost_options *o, th_trees *out,
     return 0;
 }
 
-int th_boost_train(const float *x, const float *y, size_t n, int n_features,
-                   const th_boost_options *o, th_trees *out, th_error *err)
+int th_boost_train(const th_boost_data *d, const th_boost_options *o, th_trees *out, th_error *err)
 {
     DMatrixHandle matrix = NULL;
     BoosterHandle b = NULL;
-    if (XGDMatrixCreateFromMat(x, (bst_ulong)n, (bst_ulong)n_features, NAN, &matrix))
+    if (XGDMatrixCreateFromMat(d->x, (bst_ulong)d->n, (bst_ulong)d->n_features, NAN, &matrix))
         return library_failed(err);
-    int failed =
-        XGDMatrixSetFloatInfo(matrix, "label", y, (bst_ulong)n) || XGBoosterCreate(&matrix, 1, &b)
-            ? library_failed(err)
-            : set_options(b, o, err);
+    int failed = XGDMatrixSetFloatInfo(matrix, "label", d->y, (bst_ulong)d->n) ||
+                         XGBoosterCreate(&matrix, 1, &b)
+                     ? library_failed(err)
+                     : set_options(b, o, err);
     for (int i = 0; !failed && i < o->rounds; i++)
         failed = XGBoosterUpdateOneIter(b, i, matrix) ? library_failed(err) : 0;
     if (!failed)
@@ -180,10 +178,9 @@ bool th_boost_is_there(void)
     return false;
 }
 
-int th_boost_train(const float *x, const float *y, size_t n, int n_features,
-                   const th_boost_options *o, th_trees *out, th_error *err)
+int th_boost_train(const th_boost_data *d, const th_boost_options *o, th_trees *out, th_error *err)
 {
-    (void)x, (void)y, (void)n, (void)n_features, (void)o, (void)out;
+    (void)d, (void)o, (void)out;
     return th_error_set(err, "PRED-0052",
                         "boosting: needs XGBoost, which was not there when this was built");
 }

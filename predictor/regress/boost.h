@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* boost.h - gradient boosting of decision trees, by the library XGBoost where it was there at
  * configure time (HAVE_XGBOOST). Source: Chen, Guestrin, XGBoost (KDD 2016). The loss is the
- * pseudo-Huber or the squared error. */
+ * pseudo-Huber error. */
 #ifndef TH_PREDICTOR_REGRESS_BOOST_H
 #define TH_PREDICTOR_REGRESS_BOOST_H
 #include <stdbool.h>
@@ -12,19 +12,23 @@
 
 typedef struct th_boost_options {
     int rounds, depth;
-    double rate;  /* learning rate */
-    double slope; /* of the loss: errors below count by their square, those above by themselves;
-                     0: all by their square */
+    double rate;                    /* learning rate */
+    double slope;                   /* of the loss: quadratic for errors below it, linear above */
     double least_weight;            /* rows in a leaf at least */
     double row_share, column_share; /* that a tree sees, 0 .. 1 */
     uint64_t seed;
 } th_boost_options;
 
 bool th_boost_is_there(void);
-/* Trees whose sum is y, of n rows of n_features. 0, or -1: memory is out, or the library says why.
- */
-int th_boost_train(const float *x, const float *y, size_t n, int n_features,
-                   const th_boost_options *o, th_trees *out, th_error *err);
+typedef struct th_boost_data {
+    const float *x; /* by row and feature */
+    const float *y; /* by row */
+    size_t n;
+    int n_features;
+} th_boost_data;
+
+/* Fits the sum of *out to y. 0, or -1: no memory, or the error of the library. */
+int th_boost_train(const th_boost_data *d, const th_boost_options *o, th_trees *out, th_error *err);
 
 /* private, where XGBoost is there: tree number `tree` of t from the text that the library gives of
  * one. 0 or -1. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mlp.h - a multi-layer perceptron: standardised inputs, hidden layers of rectified linear units,
  * one output. th_mlp_train -> th_mlp_run ... -> th_mlp_clear Trained by Adam (Kingma, Ba, ICLR
- * 2015) on the pseudo-Huber error, as trees are (boost.h), or on the absolute error; a row may have
- * a weight. */
+ * 2015) on the pseudo-Huber error, as trees are (boost.h). */
 #ifndef TH_PREDICTOR_REGRESS_MLP_H
 #define TH_PREDICTOR_REGRESS_MLP_H
 #include <stddef.h>
@@ -22,8 +21,7 @@ typedef struct th_mlp_options {
     int hidden[TH_MLP_LAYERS_MAX]; /* sizes; 0 ends them */
     int steps, batch;              /* steps of a batch each, whatever the number of rows */
     double rate;                   /* at the beginning; it falls to 0 along half a cosine */
-    double slope;                  /* of the pseudo-Huber error; 0: the absolute error */
-    const float *weight;           /* by row: what its error is multiplied by; NULL: 1 */
+    double slope;                  /* of the pseudo-Huber error */
     uint64_t seed;
 } th_mlp_options;
 

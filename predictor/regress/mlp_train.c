@@ -126,13 +126,9 @@ static void forward(const trainer *t, int rows)
     }
 }
 
-/* slope^2 (sqrt(1 + (off / slope)^2) - 1), or |off|. */
+/* slope^2 (sqrt(1 + (off / slope)^2) - 1) */
 double th_mlp_loss(double off, double slope, double *derivative)
 {
-    if (slope == 0) {
-        *derivative = (off > 0) - (off < 0);
-        return fabs(off);
-    }
     double s = off / slope, root = sqrt(1 + s * s);
     *derivative = off / root;
     return slope * slope * (root - 1);
@@ -144,10 +140,9 @@ static void errors(const trainer *t, size_t from, int rows)
     int last = t->m->n_layers;
     for (int r = 0; r < rows; r++) {
         size_t row = t->order[from + (size_t)r];
-        double weight = t->o->weight ? (double)t->o->weight[row] : 1, derivative;
-        th_mlp_loss(weight * ((double)t->act[last][r] - (double)t->y[row]), t->o->slope,
-                    &derivative);
-        t->back[last][r] = (float)(weight * derivative / rows);
+        double derivative;
+        th_mlp_loss((double)t->act[last][r] - (double)t->y[row], t->o->slope, &derivative);
+        t->back[last][r] = (float)(derivative / rows);
     }
 }
 

@@ -14,7 +14,7 @@ static const th_column columns[] = {
     {"share", "share", TH_KIND_SHARE},    {NULL, NULL, TH_KIND_TEXT},
 };
 
-static double share_of(const th_panel *p, const th_learner_type *type)
+static double share_of(const th_ensemble *p, const th_learner_type *type)
 {
     for (int i = 0; i < p->n; i++)
         if (p->member[i].type == type)
@@ -22,8 +22,8 @@ static double share_of(const th_panel *p, const th_learner_type *type)
     return 0;
 }
 
-static void add_row(th_table *t, const th_layer_model *m, const th_side *side, const char *learner,
-                    double error, double share)
+static void add_row(th_table *t, const th_layer_model *m, const th_validated_ensemble *side,
+                    const char *learner, double error, double share)
 {
     th_table_row(t, (th_quantity[]){
                         th_text(th_op_kind_name(m->kind)),
@@ -37,10 +37,10 @@ static void add_row(th_table *t, const th_layer_model *m, const th_side *side, c
 }
 
 /* Those that were tried or answer, and all that answer together. */
-static void add_side(th_table *t, const th_layer_model *m, const th_side *side)
+static void add_side(th_table *t, const th_layer_model *m, const th_validated_ensemble *side)
 {
     for (int l = 0; l < TH_N_LEARNERS; l++) {
-        double share = share_of(&side->panel, th_learner_types[l]);
+        double share = share_of(&side->ensemble, th_learner_types[l]);
         if (isfinite(side->scores.error[l]) || share > 0)
             add_row(t, m, side, th_learner_types[l]->name, side->scores.error[l], share);
     }

@@ -209,8 +209,8 @@ static const th_option train_options[] = {
                     "Of the rows that are left out, and of learning.", 0, INT64_MAX},
     [TRAIN_LEARNER] =
         {"-learner", TH_OPTION_CHOICE, "LEARNER",
-         "auto (the default) takes whichever, or whichever blend, cross-validation favours; "
-         "physics only the law and what is learned over it.",
+         "auto (the default): the learner, or the ensemble of them, with the least error in "
+         "cross-validation; or one by name.",
          .choice = learner_name},
     [TRAIN_THREADS] =
         {"-threads", TH_OPTION_INTEGER, "N",
@@ -480,12 +480,10 @@ const th_command th_predict_commands[] = {
      "-devices.",
      .run = run_read_measurements},
     {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",
-     "A model for each kind of layer and phase that was measured: the learners, from a roofline to "
-     "a law "
-     "of additive terms with boosted trees over it, that cross-validation favours, for the devices "
-     "of "
-     "training and for others. Returns the kinds and phases; evaluate_predictor -learners shows "
-     "the choice.",
+     "One model for each kind of layer and phase among the measurements: an additive time law, and "
+     "boosted trees and a perceptron on its residuals. Cross-validation selects the ensemble for "
+     "the devices of training and that for others. Returns the kinds and phases; "
+     "evaluate_predictor -learners shows the members.",
      .run = run_train, .not_while_running = true},
     {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor into a file", NULL,
      .run = run_write},

@@ -60,10 +60,10 @@ set cases {
 # What -quick looks at: the figures of the last line, and linear layers on a newer GPU.
 set n_quick 4
 set quick_factor 1.2
-# The law and what is learned over it: what cross-validation of all learners chooses, too, in a
+# The default; -quick trains boosting over the law alone for perfnet.
 # third of the time.
-set learner physics
-set quick_learners {perfnet law_boosting neusight physics}
+set learner auto
+set quick_learners {perfnet law_boosting neusight auto}
 set few_percent 80
 set split_percent 20
 

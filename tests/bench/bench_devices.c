@@ -61,12 +61,12 @@ static int learn(th_layer_model *out, const th_measurements *m, th_op_kind kind,
     return failed;
 }
 
-static void print_panel(const th_side *side)
+static void print_ensemble(const th_validated_ensemble *side)
 {
     printf(" (");
-    for (int i = 0; i < side->panel.n; i++)
-        printf("%s%s %.2f", i > 0 ? ", " : "", side->panel.member[i].type->name,
-               side->panel.member[i].share);
+    for (int i = 0; i < side->ensemble.n; i++)
+        printf("%s%s %.2f", i > 0 ? ", " : "", side->ensemble.member[i].type->name,
+               side->ensemble.member[i].share);
     printf(")\n");
     fflush(stdout);
 }
@@ -89,7 +89,7 @@ static void seen(const th_measurements *m, th_op_kind kind, th_phase phase)
         n++;
     }
     printf("  mean %.2f; law %.2f", sum / n, 100 * model.known.scores.error[TH_LEARNER_law]);
-    print_panel(&model.known);
+    print_ensemble(&model.known);
     th_layer_model_clear(&model);
 }
 
@@ -109,7 +109,7 @@ static void left_out(const th_measurements *m, th_op_kind kind, th_phase phase)
             continue;
         double error = error_on(&model, m, d, true);
         printf("  without %s %.1f", m->device[d].name, error);
-        print_panel(&model.other);
+        print_ensemble(&model.other);
         sum += error;
         n++;
         th_layer_model_clear(&model);

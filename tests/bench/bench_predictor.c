@@ -48,13 +48,13 @@ static void report(const th_layer_model *model, const th_measurements *m, bool o
     printf("  mean %.2f\n", sum / m->n_devices);
 }
 
-static void print_side(const char *name, const th_side *side)
+static void print_side(const char *name, const th_validated_ensemble *side)
 {
     printf("  %s devices, cross-validated on %zu rows: %.2f (", name, side->scores.n,
            100 * side->scores.chosen);
-    for (int i = 0; i < side->panel.n; i++)
-        printf("%s%s %.3f", i > 0 ? ", " : "", side->panel.member[i].type->name,
-               side->panel.member[i].share);
+    for (int i = 0; i < side->ensemble.n; i++)
+        printf("%s%s %.3f", i > 0 ? ", " : "", side->ensemble.member[i].type->name,
+               side->ensemble.member[i].share);
     printf("); learners");
     for (int l = 0; l < TH_N_LEARNERS; l++)
         if (isfinite(side->scores.error[l]))

@@ -28,13 +28,13 @@ static void alike_by_the_data_sheet(void)
                       gpu_of("near", 100, 10, 1000 * exp(0.35), 4)};
     th_gpu gpu = gpu_of("new", 100, 10, 1000, 4), same = gpu_of("same", 100, 10, 1000, 4);
     double share;
-    CU_ASSERT_EQUAL(th_twin_of(known, 2, &gpu, &share), 1);
+    CU_ASSERT_EQUAL(th_nearest_device_find(known, 2, &gpu, &share), 1);
     CU_ASSERT_DOUBLE_EQUAL(share, exp(-0.5), 1e-12);
-    CU_ASSERT_EQUAL(th_twin_of(known, 1, &gpu, &share), 0);
+    CU_ASSERT_EQUAL(th_nearest_device_find(known, 1, &gpu, &share), 0);
     CU_ASSERT_DOUBLE_EQUAL(share, exp(-2), 1e-12);
-    CU_ASSERT_EQUAL(th_twin_of(&same, 1, &gpu, &share), 0);
+    CU_ASSERT_EQUAL(th_nearest_device_find(&same, 1, &gpu, &share), 0);
     CU_ASSERT_EQUAL(share, 1);
-    CU_ASSERT_EQUAL(th_twin_of(NULL, 0, &gpu, &share), -1);
+    CU_ASSERT_EQUAL(th_nearest_device_find(NULL, 0, &gpu, &share), -1);
     CU_ASSERT_EQUAL(share, 0);
 }
 
@@ -45,9 +45,9 @@ static void generations_of_large_caches(void)
     th_gpu a100 = gpu_of("A100", 1555, 108, 19492, 40), v100 = gpu_of("V100", 900, 80, 14130, 6);
     th_gpu h100 = gpu_of("H100", 3430, 132, 66908, 50), both[] = {v100, a100};
     double share;
-    CU_ASSERT_EQUAL(th_twin_of(both, 2, &h100, &share), 1);
+    CU_ASSERT_EQUAL(th_nearest_device_find(both, 2, &h100, &share), 1);
     CU_ASSERT_DOUBLE_EQUAL(share, 0.9325, 0.0002);
-    th_twin_of(&v100, 1, &h100, &share);
+    th_nearest_device_find(&v100, 1, &h100, &share);
     CU_ASSERT_EQUAL(share, 0);
 }
 
@@ -57,14 +57,14 @@ static void generations_of_small_caches(void)
     th_gpu gpu = gpu_of("new", 100, 10, 1000, 4), other = gpu;
     double share;
     other.x[TH_GPU_CORES] = 2;
-    th_twin_of(&other, 1, &gpu, &share);
+    th_nearest_device_find(&other, 1, &gpu, &share);
     CU_ASSERT_EQUAL(share, 0);
 }
 
 /* The law has but "call" (2 ms by its weight) on a device whose learner adds nothing: a law alone.
- * The twin of exp(-1/2) says as much, as calls do not depend on the GPU; the common law said 8 ms:
- * 8 (2/8)^share. */
-static void times_move_towards_the_twin(void)
+ * The nearest device, of similarity exp(-1/2), says as much, as calls do not depend on the GPU; the
+ * common law said 8 ms: 8 (2/8)^share. */
+static void times_move_towards_the_nearest_device(void)
 {
     th_gpu near = gpu_of("near", 100, 10, 1000 * exp(0.35), 4);
     th_gpu gpu = gpu_of("new", 100, 10, 1000, 4);
@@ -74,7 +74,8 @@ static void times_move_towards_the_twin(void)
     m.weight = th_alloc_zero(2 * (size_t)m.n_terms, sizeof *m.weight);
     m.weight[0] = 2;
     m.weight[m.n_terms] = 8;
-    m.known.panel = m.other.panel = (th_panel){.member = {{&th_learner_law, NULL, 1}}, .n = 1};
+    m.known.ensemble = m.other.ensemble =
+        (th_ensemble){.member = {{&th_learner_law, NULL, 1}}, .n = 1};
     th_op op = {TH_OP_DENSE,
                 {[TH_OP_BATCH] = 3, [TH_OP_CHANNELS_IN] = 5, [TH_OP_CHANNELS_OUT] = 7}};
     CU_ASSERT_DOUBLE_EQUAL(th_layer_model_predict(&m, &op, &near), 2, 1e-9);
@@ -88,8 +89,8 @@ int main(int argc, char **argv)
         TAP(alike_by_the_data_sheet),
         TAP(generations_of_large_caches),
         TAP(generations_of_small_caches),
-        TAP(times_move_towards_the_twin),
+        TAP(times_move_towards_the_nearest_device),
         TAP_END,
     };
-    return tap_main("twin", tests, argc, argv);
+    return tap_main("nearest_device", tests, argc, argv);
 }

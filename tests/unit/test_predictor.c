@@ -58,7 +58,6 @@ static th_predictor *train_by(int learner, int threads)
     o.threads = threads;
     o.known.trees.rounds = o.other.trees.rounds = 5;
     o.known.mlp.steps = o.other.mlp.steps = 20;
-    o.known.perceptron.steps = o.other.perceptron.steps = 20;
     th_predictor *p = th_predictor_train(all, rows, 2 * ROWS, &o, &e);
     if (!p)
         printf("# %s\n", e.text);
@@ -68,7 +67,7 @@ static th_predictor *train_by(int learner, int threads)
 
 static th_predictor *train(void)
 {
-    return train_by(TH_CHOICE_PHYSICS, 1);
+    return train_by(TH_CHOICE_AUTO, 1);
 }
 
 static th_op dense(int32_t batch, int32_t in, int32_t out)
@@ -270,23 +269,23 @@ static void rows_that_mislead_change_little(void)
 
 /* 1 .. 100 hundredths below what is predicted: a tenth and nine tenths lie at -0.901 and -0.109;
  * then the same for longer times, twice as far. */
-static void spreads_by_hand(void)
+static void quantiles_by_hand(void)
 {
     enum { N = 100 };
     double predicted[2 * N], measured[2 * N], low, high;
-    th_spread s;
+    th_residual_quantiles s;
     for (int i = 0; i < N; i++) {
         predicted[i] = 0.001 * i;
         measured[i] = predicted[i] + (i % 2 ? 0.01 : -0.01) * (i + 1);
         predicted[N + i] = 5 + 0.001 * i;
         measured[N + i] = predicted[N + i] - 0.01 * (i + 1);
     }
-    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted + N, measured + N, NULL, 79), 0);
+    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted + N, measured + N, NULL, 79), 0);
     CU_ASSERT_EQUAL(s.n_bins, 1);
-    th_spread_at(&s, 0, &low, &high);
+    th_residual_quantiles_at(&s, 0, &low, &high);
     CU_ASSERT_DOUBLE_EQUAL(low, -0.01 * (79 - 7.8), 1e-9);
     CU_ASSERT_EQUAL(high, -0.0);
-    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted, measured, NULL, 2 * N), 0);
+    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted, measured, NULL, 2 * N), 0);
     CU_ASSERT_EQUAL(s.n_bins, 5);
     CU_ASSERT_EQUAL(s.bin[1].ln_ms, predicted[79]);
     int group[N];
@@ -295,10 +294,10 @@ static void spreads_by_hand(void)
         predicted[i] = 0;
         measured[i] = group[i] == 0 ? 0.3 : -0.1;
     }
-    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted, measured, group, 79), 0);
+    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted, measured, group, 79), 0);
     CU_ASSERT(s.bin[0].low == -0.1 && s.bin[0].high == 0.3);
-    CU_ASSERT_EQUAL(th_spread_fit(&s, predicted, measured, NULL, 0), 0);
-    th_spread_at(&s, 0, &low, &high);
+    CU_ASSERT_EQUAL(th_residual_quantiles_fit(&s, predicted, measured, NULL, 0), 0);
+    th_residual_quantiles_at(&s, 0, &low, &high);
     CU_ASSERT(high == log(2) && low == -high);
 }
 
@@ -385,7 +384,7 @@ static void changed_files_are_refused(void)
     th_strbuf text = text_of(p);
     assert_refused("", "PRED-0081", "p.model: must begin with \"tharsis-predictor VERSION\"");
     assert_refused("tharsis-predictor 99 digest 0\n", "PRED-0082",
-                   "p.model: has version 99: must have 5; train it again");
+                   "p.model: has version 99: must have 6; train it again");
     char *digit = strstr(text.text, "term ") + 5;
     char was = *digit;
     *digit = was == '7' ? '8' : '7';
@@ -402,7 +401,7 @@ static void assert_body_refused(const char *body, const char *where)
 {
     th_strbuf text = TH_STRBUF_INIT;
     char why[100];
-    th_strbuf_printf(&text, "tharsis-predictor 5 digest %016llx\n%s",
+    th_strbuf_printf(&text, "tharsis-predictor 6 digest %016llx\n%s",
                      (unsigned long long)th_hash(body, strlen(body), 0), body);
     snprintf(why, sizeof why, "p.model:%s: is no line of a predictor", where);
     assert_refused(text.text, "PRED-0080", why);
@@ -440,7 +439,7 @@ static void odd_bodies_are_read_or_refused(void)
         }
         if (round % 4 == 0)
             body.text[(random >> 8) % n] = '\0';
-        th_strbuf_printf(&text, "tharsis-predictor 5 digest %016llx\n%s",
+        th_strbuf_printf(&text, "tharsis-predictor 6 digest %016llx\n%s",
                          (unsigned long long)th_hash(body.text, strlen(body.text), 0), body.text);
         temporary_file f = write_text("p.model", text.text);
         th_predictor *read = th_predictor_read(f.path, &e);
@@ -494,7 +493,6 @@ static void too_few_rows_and_no_memory(void)
     th_train_options o = th_train_defaults;
     o.known.trees.rounds = o.other.trees.rounds = 1;
     o.known.mlp.steps = o.other.mlp.steps = 2;
-    o.known.perceptron.steps = o.other.perceptron.steps = 2;
     o.threads = 1;
     int64_t live = th_alloc_live();
     for (int k = 1; k < 300; k += 1 + k / 10) {
@@ -513,7 +511,7 @@ int main(int argc, char **argv)
         TAP(a_few_rows_calibrate),
         TAP(a_sum_is_found_again),
         TAP(rows_that_mislead_change_little),
-        TAP(spreads_by_hand),
+        TAP(quantiles_by_hand),
         TAP(intervals_hold_four_in_five),
         TAP(one_device_alone),
         TAP(is_evaluated_per_device),

@@ -126,12 +126,12 @@ static void boosting_learns_and_repeats(void)
     th_error e = {"", ""};
     make_rows(x, y);
     if (!th_boost_is_there()) {
-        CU_ASSERT_EQUAL(th_boost_train(x, y, ROWS, WIDTH, &o, &t, &e), -1);
+        CU_ASSERT_EQUAL(th_boost_train(&(th_boost_data){x, y, ROWS, WIDTH}, &o, &t, &e), -1);
         TAP_ASSERT_TEXT(e.id, "PRED-0052");
         return;
     }
-    CU_ASSERT_EQUAL_FATAL(th_boost_train(x, y, ROWS, WIDTH, &o, &t, &e), 0);
-    CU_ASSERT_EQUAL_FATAL(th_boost_train(x, y, ROWS, WIDTH, &o, &again, &e), 0);
+    CU_ASSERT_EQUAL_FATAL(th_boost_train(&(th_boost_data){x, y, ROWS, WIDTH}, &o, &t, &e), 0);
+    CU_ASSERT_EQUAL_FATAL(th_boost_train(&(th_boost_data){x, y, ROWS, WIDTH}, &o, &again, &e), 0);
     th_trees_sum_many(&t, x, ROWS, WIDTH, many);
     double off = 0;
     for (int i = 0; i < ROWS; i++) {
@@ -154,7 +154,7 @@ static void the_library_says_what_is_wrong(void)
     if (!th_boost_is_there())
         return;
     make_rows(x, y);
-    CU_ASSERT_EQUAL(th_boost_train(x, y, ROWS, WIDTH, &o, &t, &e), -1);
+    CU_ASSERT_EQUAL(th_boost_train(&(th_boost_data){x, y, ROWS, WIDTH}, &o, &t, &e), -1);
     TAP_ASSERT_TEXT(e.id, "PRED-0050");
 }
 

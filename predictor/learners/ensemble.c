@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ensemble.c - greedy ensemble selection with replacement.
+ *   select: the best candidate -> { add the candidate that lowers the ensemble's error most } x
+ * ADDED Source: Caruana, Niculescu-Mizil, Crew, Ksikes, Ensemble selection from libraries of models
+ * (ICML 2004). A candidate that is not a member yet must lower the error by PRICE, since every
+ * member costs time and text. */
+#include <config.h>
+
+#include "predictor/learners/ensemble.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "predictor/regress/predictor_text.h"
+
+enum { ADDED = 8, BLOCK = 256 };
+static const double PRICE = 0.005; /* the part by which a new member must lower the error */
+
+/* --- selection -----------------------------------------------------------------------------------
+ */
+
+double th_fold_predictions_error(const th_fold_predictions *b, int learner)
+{
+    const double *predicted = b->predicted[learner];
+    double sum = 0;
+    if (!predicted || b->n == 0)
+        return INFINITY;
+    for (size_t i = 0; i < b->n; i++)
+        sum += fabs(exp(predicted[i] - b->measured[i]) - 1);
+    return sum / (double)b->n;
+}
+
+/* The error of the ensemble of n additions, whose predictions add up to sum, with one more. */
+static double error_with(const th_fold_predictions *b, const double *sum, int n, int learner)
+{
+    double error = 0;
+    for (size_t i = 0; i < b->n; i++)
+        error += fabs(exp((sum[i] + b->predicted[learner][i]) / (n + 1) - b->measured[i]) - 1);
+    return error / (double)b->n;
+}
+
+/* How often each candidate is added, ADDED times at most. The first is the simplest one that no
+ * later one undercuts by PRICE; the last is the one after which no addition lowers the error. */
+static double add_candidates(const th_fold_predictions *b, double *sum, int *count)
+{
+    double best = INFINITY;
+    int n = 0;
+    while (n < ADDED) {
+        int chosen = -1;
+        double least = INFINITY;
+        for (int l = 0; l < TH_N_LEARNERS; l++) {
+            if (!b->predicted[l])
+                continue;
+            double error = error_with(b, sum, n, l) * (count[l] == 0 ? 1 + PRICE : 1);
+            if (error < least * (n == 0 ? 1 - PRICE : 1)) {
+                least = error;
+                chosen = l;
+            }
+        }
+        if (chosen < 0 || (n > 0 && least >= best))
+            break;
+        best = error_with(b, sum, n, chosen);
+        count[chosen]++;
+        n++;
+        for (size_t i = 0; i < b->n; i++)
+            sum[i] += b->predicted[chosen][i];
+    }
+    return best;
+}
+
+static void add_member(th_ensemble *p, int learner, double share)
+{
+    const th_learner_type *type = th_learner_types[learner];
+    p->member[p->n++] = (th_member){type, NULL, share};
+    p->uses_features |= type->uses_features;
+}
+
+static int first_candidate(const th_fold_predictions *b)
+{
+    if (b->predicted[TH_LEARNER_law])
+        return TH_LEARNER_law;
+    for (int l = 0; l < TH_N_LEARNERS; l++)
+        if (b->predicted[l])
+            return l;
+    return TH_LEARNER_law;
+}
+
+double th_ensemble_select(th_ensemble *out, const th_fold_predictions *b)
+{
+    int count[TH_N_LEARNERS] = {0}, all = 0;
+    double *sum = th_alloc_zero(b->n + 1, sizeof *sum), error = -1;
+    *out = (th_ensemble){.n = 0};
+    if (sum && b->n > 0)
+        error = add_candidates(b, sum, count);
+    else if (sum) {
+        count[first_candidate(b)] = 1;
+        error = INFINITY;
+    }
+    th_free(sum);
+    for (int l = 0; l < TH_N_LEARNERS; l++)
+        all += count[l];
+    for (int l = 0; l < TH_N_LEARNERS; l++)
+        if (count[l] > 0)
+            add_member(out, l, (double)count[l] / all);
+    return error;
+}
+
+void th_ensemble_combine(const th_ensemble *p, const th_fold_predictions *b, double *ln_ms)
+{
+    for (size_t i = 0; i < b->n; i++)
+        ln_ms[i] = 0;
+    for (int m = 0; m < p->n; m++)
+        for (int l = 0; l < TH_N_LEARNERS; l++)
+            for (size_t i = 0; th_learner_types[l] == p->member[m].type && i < b->n; i++)
+                ln_ms[i] += p->member[m].share * b->predicted[l][i];
+}
+
+/* --- use -------------------------------------------------------------------------------------- */
+
+/* Rows from..to of s. */
+static th_samples part_of(const th_samples *s, size_t from, size_t to)
+{
+    th_samples part = *s;
+    part.n = to - from;
+    part.law_ms += from;
+    part.x = s->x ? s->x + from * (size_t)s->n_features : NULL;
+    return part;
+}
+
+void th_ensemble_predict(const th_ensemble *p, const th_samples *s, double *ln_ms)
+{
+    for (size_t from = 0; from < s->n; from += BLOCK) {
+        double member[BLOCK];
+        size_t to = from + BLOCK < s->n ? from + BLOCK : s->n;
+        th_samples part = part_of(s, from, to);
+        for (size_t i = from; i < to; i++)
+            ln_ms[i] = 0;
+        for (int m = 0; m < p->n; m++) {
+            p->member[m].type->run(p->member[m].state, &part, member);
+            for (size_t i = from; i < to; i++)
+                ln_ms[i] += p->member[m].share * member[i - from];
+        }
+    }
+}
+
+void th_ensemble_clear(th_ensemble *p)
+{
+    for (int m = 0; m < p->n; m++)
+        p->member[m].type->clear(p->member[m].state);
+    *p = (th_ensemble){.n = 0};
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+void th_ensemble_write(const th_ensemble *p, const char *name, th_strbuf *out)
+{
+    th_strbuf_printf(out, "ensemble %s members %d\n", name, p->n);
+    for (int m = 0; m < p->n; m++) {
+        th_strbuf_printf(out, "member %s share %.17g\n", p->member[m].type->name,
+                         p->member[m].share);
+        p->member[m].type->write(p->member[m].state, out);
+    }
+}
+
+static int learner_of(const char *name)
+{
+    for (int l = 0; l < TH_N_LEARNERS; l++)
+        if (strcmp(th_learner_types[l]->name, name) == 0)
+            return l;
+    return -1;
+}
+
+int th_ensemble_read(struct th_text_reader *r, const char *name, int n_features, th_ensemble *out)
+{
+    char word[TH_TERM_NAME_MAX];
+    int n;
+    if (th_text_scan(r, 2, "ensemble %31s members %d", word, &n))
+        return -1;
+    if (strcmp(word, name) != 0 || n < 1 || n > TH_N_LEARNERS)
+        return th_text_fail(r);
+    for (int m = 0; m < n; m++) {
+        double share;
+        if (th_text_scan(r, 2, "member %31s share %lf", word, &share))
+            return -1;
+        int l = learner_of(word);
+        if (l < 0 || !isfinite(share))
+            return th_text_fail(r);
+        add_member(out, l, share);
+        if (th_learner_types[l]->read(r, n_features, &out->member[m].state))
+            return -1;
+    }
+    return 0;
+}
