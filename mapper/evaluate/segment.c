@@ -185,7 +185,7 @@ static size_t kind_key(const th_segments *s, const th_piece *p, int32_t *key)
     size_t n = 0;
     key[n++] = p->shape;
     for (int l = p->first > 0 ? p->first - 1 : 0; l <= p->last; l++) {
-        key[n++] = s->lower->set_id[s->mapping->set_of[l]];
+        key[n++] = s->lower->planned.set_id[s->mapping->set_of[l]];
         memcpy(&key[n], &s->mapping->strategy[l], sizeof(th_strategy));
         n += TH_STRATEGY_WORDS;
     }
@@ -285,7 +285,7 @@ static int emit(th_segments *s, const th_segment_state *from, int32_t first, int
         draw = draws > 0 ? draw + draws : draw;
     }
     th_program_clear(s->program);
-    s->lower->program = s->program;
+    s->lower->emission.program = s->program;
     return th_emit_segment(s->lower, first, last, &x, err) || th_program_finish(s->program, err)
                ? -1
                : 0;
@@ -301,7 +301,7 @@ static int replay(th_segments *s, const th_segment_state *from, int32_t i, int32
     *out = (th_segment_step){0, TH_STEP_FULL_REPLAY, NULL};
     if (plan(s, i, j, err) || emit(s, from, first, last, &n, err))
         return -1;
-    if (s->lower->starts_unreleased)
+    if (s->lower->emission.starts_unreleased)
         return 0;
     if (th_machine_resume(s->machine, s->program, s->under_way, n, &reason) ||
         th_machine_run_bounded(s->machine, TH_TIME_MAX, &reason) != TH_STOP_DONE)

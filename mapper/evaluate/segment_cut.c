@@ -16,8 +16,8 @@ static th_time first_end(const th_segments *s, int layer)
     const th_lower *l = s->lower;
     const th_task_result *times = th_machine_times(s->machine);
     th_time first = TH_TIME_MAX;
-    for (int r = 0; r < l->layer_plan[layer]->n; r++) {
-        th_time end = times[l->final[l->first_final[layer] + r]].end_ps;
+    for (int r = 0; r < l->planned.layer_plan[layer]->n; r++) {
+        th_time end = times[l->emission.final[l->emission.first_final[layer] + r]].end_ps;
         first = end < first ? end : first;
     }
     return first;
@@ -103,11 +103,11 @@ static int add_waits(th_segments *s, th_segment_state *x, th_time t)
 static int add_finals(th_segments *s, th_segment_state *x, int layer)
 {
     const th_lower *l = s->lower;
-    x->n_finals = l->layer_plan[layer]->n;
+    x->n_finals = l->planned.layer_plan[layer]->n;
     if (th_grow(&s->final, &s->final_room, (size_t)x->n_finals, sizeof *s->final))
         return -1;
     for (int r = 0; r < x->n_finals; r++)
-        s->final[r] = s->number[l->final[l->first_final[layer] + r]];
+        s->final[r] = s->number[l->emission.final[l->emission.first_final[layer] + r]];
     return 0;
 }
 

@@ -68,7 +68,7 @@ int th_pieces_find(const th_lower *l, th_piece **out, int32_t *n)
     if (!piece)
         return -1;
     for (int layer = 0; layer < n_layers; layer++) {
-        if (layer < n_layers - 1 && !is_cut(l->last_use, layer))
+        if (layer < n_layers - 1 && !is_cut(l->graph.last_use, layer))
             continue;
         piece[(*n)++] = (th_piece){first, layer, -1};
         first = layer + 1;

@@ -22,21 +22,22 @@
 
 static int32_t node_of(const th_lower *l, int layer, int r)
 {
-    return l->system->accel_node[l->placed[layer].set->accels[r]];
+    return l->system->accel_node[l->planned.placed[layer].set->accels[r]];
 }
 
 static int need(th_lower *l, int32_t task)
 {
-    if (th_grow(&l->needs, &l->need_capacity, l->n_needs + 1, sizeof *l->needs))
+    if (th_grow(&l->emission.needs, &l->emission.need_capacity, l->emission.n_needs + 1,
+                sizeof *l->emission.needs))
         return -1;
-    l->needs[l->n_needs++] = task;
+    l->emission.needs[l->emission.n_needs++] = task;
     return 0;
 }
 
 static int depend_on_needs(th_lower *l, int32_t task, int r, th_error *err)
 {
-    for (int32_t i = l->first_need[r]; i < l->first_need[r + 1]; i++)
-        if (th_program_depend(l->program, task, l->needs[i], err))
+    for (int32_t i = l->emission.first_need[r]; i < l->emission.first_need[r + 1]; i++)
+        if (th_program_depend(l->emission.program, task, l->emission.needs[i], err))
             return -1;
     return 0;
 }
@@ -44,7 +45,8 @@ static int depend_on_needs(th_lower *l, int32_t task, int r, th_error *err)
 /* The host's work before the accelerator begins with this pass; -1: none, or not yet. */
 static int32_t launch_of(const th_lower *l, int accel)
 {
-    return l->launched[accel] == l->launch_key ? l->launch_task[accel] : -1;
+    return l->emission.launched[accel] == l->emission.launch_key ? l->emission.launch_task[accel]
+                                                                 : -1;
 }
 
 static int32_t emit_host_task(th_lower *l, int layer, int host, th_time takes, th_error *err)
@@ -54,9 +56,9 @@ static int32_t emit_host_task(th_lower *l, int layer, int host, th_time takes, t
                  .peer = -1,
                  .work = -1,
                  .layer = layer,
-                 .input = l->input,
+                 .input = l->emission.input,
                  .delay_ps = takes};
-    return th_program_add(l->program, &t, err);
+    return th_program_add(l->emission.program, &t, err);
 }
 
 static int launch(th_lower *l, int layer, int accel, th_time takes, th_error *err)
@@ -64,20 +66,22 @@ static int launch(th_lower *l, int layer, int accel, th_time takes, th_error *er
     int host = th_plans_host_of(l->plans, accel);
     if (host < 0)
         return 0;
-    l->launched[accel] = l->launch_key;
-    l->launch_task[accel] = emit_host_task(l, layer, host, takes, err);
-    if (l->launch_task[accel] < 0)
+    l->emission.launched[accel] = l->emission.launch_key;
+    l->emission.launch_task[accel] = emit_host_task(l, layer, host, takes, err);
+    if (l->emission.launch_task[accel] < 0)
         return -1;
-    return l->release >= 0 ? th_program_depend(l->program, l->launch_task[accel], l->release, err)
-                           : 0;
+    return l->emission.release >= 0
+               ? th_program_depend(l->emission.program, l->emission.launch_task[accel],
+                                   l->emission.release, err)
+               : 0;
 }
 
 /* Of the positions that run something here for the first time in the pass. */
 static int emit_launches(th_lower *l, int layer, th_error *err)
 {
-    const th_layer_plan *plan = l->layer_plan[layer];
+    const th_layer_plan *plan = l->planned.layer_plan[layer];
     for (int r = 0; r < plan->n; r++) {
-        int accel = l->placed[layer].set->accels[r];
+        int accel = l->planned.placed[layer].set->accels[r];
         th_time takes =
             th_works_get(th_plans_works(l->plans), plan->work[r * plan->phases])->host.before_ps;
         if (takes > 0 && launch_of(l, accel) < 0 && launch(l, layer, accel, takes, err))
@@ -91,26 +95,27 @@ static int32_t before_delivery(const th_lower *l, int32_t to_node)
 {
     int accel = l->system->nodes[to_node].accel;
     int32_t launched = accel >= 0 ? launch_of(l, accel) : -1;
-    return launched >= 0 ? launched : l->release;
+    return launched >= 0 ? launched : l->emission.release;
 }
 
 static int emit_deliveries(th_lower *l, int32_t e, th_error *err)
 {
-    th_edge *edge = &l->edges[e];
-    edge->first_task = l->program->n_tasks;
+    th_edge *edge = &l->graph.edges[e];
+    edge->first_task = l->emission.program->n_tasks;
     for (int32_t d = 0; d < edge->plan->n; d++) {
         const th_delivery *x = &edge->plan->deliveries[d];
-        int32_t before = x->from < 0 ? before_delivery(l, x->to_node)
-                                     : l->final[l->first_final[edge->tensor] + x->from];
+        int32_t before = x->from < 0
+                             ? before_delivery(l, x->to_node)
+                             : l->emission.final[l->emission.first_final[edge->tensor] + x->from];
         th_task t = {.kind = TH_TASK_TRANSFER,
                      .node = x->from_node,
                      .peer = x->to_node,
                      .work = -1,
                      .bytes = x->bytes,
                      .layer = edge->consumer,
-                     .input = l->input};
-        int32_t task = th_program_add(l->program, &t, err);
-        if (task < 0 || th_program_depend(l->program, task, before, err))
+                     .input = l->emission.input};
+        int32_t task = th_program_add(l->emission.program, &t, err);
+        if (task < 0 || th_program_depend(l->emission.program, task, before, err))
             return -1;
     }
     return 0;
@@ -119,7 +124,7 @@ static int emit_deliveries(th_lower *l, int32_t e, th_error *err)
 /* What position r waits for along one edge: transfers to it, those it reuses, and its own part. */
 static int needs_of_edge(th_lower *l, int32_t e, int r)
 {
-    const th_edge *edge = &l->edges[e];
+    const th_edge *edge = &l->graph.edges[e];
     const th_edge_plan *plan = edge->plan;
     int32_t siblings = edge->first;
     for (int32_t d = plan->first_of[r]; d < plan->first_of[r + 1]; d++)
@@ -128,25 +133,26 @@ static int needs_of_edge(th_lower *l, int32_t e, int r)
     int32_t reuse = plan->n_reuses > 0 ? plan->first_reuse_of[r] : 0,
             end = plan->n_reuses > 0 ? plan->first_reuse_of[r + 1] : 0;
     for (int32_t i = reuse; i < end; i++)
-        if (need(l,
-                 l->edges[siblings + plan->reuses[i].edge].first_task + plan->reuses[i].delivery))
+        if (need(l, l->graph.edges[siblings + plan->reuses[i].edge].first_task +
+                        plan->reuses[i].delivery))
             return -1;
     if (plan->local_from[r] >= 0)
-        return need(l, l->final[l->first_final[edge->tensor] + plan->local_from[r]]);
+        return need(l,
+                    l->emission.final[l->emission.first_final[edge->tensor] + plan->local_from[r]]);
     return 0;
 }
 
 static int32_t edge_of_input(const th_lower *l, int layer, int input)
 {
-    return l->input_edge[l->first_input[layer] + input];
+    return l->graph.input_edge[l->graph.first_input[layer] + input];
 }
 
 /* Nothing to wait for but that the pass begins. */
 static int need_release(th_lower *l)
 {
-    if (l->release >= 0)
-        return need(l, l->release);
-    l->starts_unreleased = true;
+    if (l->emission.release >= 0)
+        return need(l, l->emission.release);
+    l->emission.starts_unreleased = true;
     return 0;
 }
 
@@ -156,19 +162,19 @@ static int emit_inputs(th_lower *l, int layer, th_error *err)
     for (int i = 0; i < x->n_inputs; i++)
         if (emit_deliveries(l, edge_of_input(l, layer, i), err))
             return -1;
-    l->n_needs = 0;
-    for (int r = 0; r < l->layer_plan[layer]->n; r++) {
-        int32_t launched = launch_of(l, l->placed[layer].set->accels[r]);
-        l->first_need[r] = (int32_t)l->n_needs;
+    l->emission.n_needs = 0;
+    for (int r = 0; r < l->planned.layer_plan[layer]->n; r++) {
+        int32_t launched = launch_of(l, l->planned.placed[layer].set->accels[r]);
+        l->emission.first_need[r] = (int32_t)l->emission.n_needs;
         if (launched >= 0 && need(l, launched))
             return th_error_no_memory(err);
         for (int i = 0; i < x->n_inputs; i++)
             if (needs_of_edge(l, edge_of_input(l, layer, i), r))
                 return th_error_no_memory(err);
-        if (l->first_need[r] == (int32_t)l->n_needs && need_release(l))
+        if (l->emission.first_need[r] == (int32_t)l->emission.n_needs && need_release(l))
             return th_error_no_memory(err);
     }
-    l->first_need[l->layer_plan[layer]->n] = (int32_t)l->n_needs;
+    l->emission.first_need[l->planned.layer_plan[layer]->n] = (int32_t)l->emission.n_needs;
     return 0;
 }
 
@@ -179,8 +185,8 @@ static int32_t emit_compute(th_lower *l, int layer, int r, int32_t work, th_erro
                  .peer = -1,
                  .work = work,
                  .layer = layer,
-                 .input = l->input};
-    return th_program_add(l->program, &t, err);
+                 .input = l->emission.input};
+    return th_program_add(l->emission.program, &t, err);
 }
 
 static int32_t emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, int64_t bytes,
@@ -192,8 +198,8 @@ static int32_t emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, i
                  .work = -1,
                  .bytes = bytes,
                  .layer = layer,
-                 .input = l->input};
-    return th_program_add(l->program, &t, err);
+                 .input = l->emission.input};
+    return th_program_add(l->emission.program, &t, err);
 }
 
 /* The piece that a position computes with in phase p, see th_layer_plan. Weights stay where they
@@ -201,26 +207,27 @@ static int32_t emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, i
  * it. */
 static int piece_of(const th_lower *l, const th_layer_plan *plan, int r, int p)
 {
-    int began = plan->rotates_input ? 0 : plan->phases - l->pass % plan->phases;
+    int began = plan->rotates_input ? 0 : plan->phases - l->emission.pass % plan->phases;
     return r * plan->phases + (began + p) % plan->phases;
 }
 
 /* The task of the pass before after which position r has finished with this layer; -1: none. */
 static int32_t before_of(const th_lower *l, int layer, int r)
 {
-    bool keeps = l->layer_plan[layer]->phases > 1 && !l->layer_plan[layer]->rotates_input;
-    return keeps && l->pass > 0 ? l->kept[r] : -1;
+    bool keeps =
+        l->planned.layer_plan[layer]->phases > 1 && !l->planned.layer_plan[layer]->rotates_input;
+    return keeps && l->emission.pass > 0 ? l->emission.kept[r] : -1;
 }
 
 static int depend_if_any(th_lower *l, int32_t after, int32_t before, th_error *err)
 {
-    return before >= 0 ? th_program_depend(l->program, after, before, err) : 0;
+    return before >= 0 ? th_program_depend(l->emission.program, after, before, err) : 0;
 }
 
 /* In the first arrival the sender passes on what it has from the start. */
 static int depend_on_start(th_lower *l, int layer, int r, int32_t t, th_error *err)
 {
-    const th_position_plan *at = &l->layer_plan[layer]->at[r];
+    const th_position_plan *at = &l->planned.layer_plan[layer]->at[r];
     const int who[] = {r, at->ring_from, at->ring_to};
     for (int i = 0; i < 3; i++) {
         bool again = (i > 0 && who[i] == who[0]) || (i > 1 && who[i] == who[1]);
@@ -235,10 +242,10 @@ static int depend_on_start(th_lower *l, int layer, int r, int32_t t, th_error *e
  * passed on. */
 static int emit_arrival(th_lower *l, int layer, int r, int p, th_error *err)
 {
-    const th_layer_plan *plan = l->layer_plan[layer];
+    const th_layer_plan *plan = l->planned.layer_plan[layer];
     const th_position_plan *at = &plan->at[r];
-    int32_t *here = &l->arrivals[r * plan->phases];
-    int32_t sent = l->arrivals[at->ring_from * plan->phases + p - 1];
+    int32_t *here = &l->emission.arrivals[r * plan->phases];
+    int32_t sent = l->emission.arrivals[at->ring_from * plan->phases + p - 1];
     int64_t bytes = plan->piece_bytes[piece_of(l, plan, r, p)];
     here[p] = -1;
     if (bytes == 0)
@@ -250,43 +257,46 @@ static int emit_arrival(th_lower *l, int layer, int r, int p, th_error *err)
     here[p] = t;
     if (p == 1)
         return depend_on_start(l, layer, r, t, err);
-    int32_t passed_on = l->arrivals[at->ring_to * plan->phases + p - 1];
+    int32_t passed_on = l->emission.arrivals[at->ring_to * plan->phases + p - 1];
     if (depend_if_any(l, t, sent, err) ||
         (passed_on != sent && depend_if_any(l, t, passed_on, err)))
         return -1;
-    return th_program_depend(l->program, t, l->phase_task[r * plan->phases + p - 2], err);
+    return th_program_depend(l->emission.program, t,
+                             l->emission.phase_task[r * plan->phases + p - 2], err);
 }
 
 static int emit_phase(th_lower *l, int layer, int r, int p, th_error *err)
 {
-    const th_layer_plan *plan = l->layer_plan[layer];
+    const th_layer_plan *plan = l->planned.layer_plan[layer];
     const int32_t *work = p > 0 ? plan->work_adding : plan->work;
     int32_t at = r * plan->phases + p;
     int32_t t = emit_compute(l, layer, r, work[piece_of(l, plan, r, p)], err);
     if (t < 0)
         return -1;
-    l->program->tasks[t].weights_arrive = p > 0 && !plan->rotates_input;
-    l->phase_task[at] = t;
-    l->final[l->first_final[layer] + r] = t;
+    l->emission.program->tasks[t].weights_arrive = p > 0 && !plan->rotates_input;
+    l->emission.phase_task[at] = t;
+    l->emission.final[l->emission.first_final[layer] + r] = t;
     if (p == 0)
         return depend_if_any(l, t, before_of(l, layer, r), err) || depend_on_needs(l, t, r, err)
                    ? -1
                    : 0;
-    if (depend_if_any(l, t, l->arrivals[at], err))
+    if (depend_if_any(l, t, l->emission.arrivals[at], err))
         return -1;
-    return th_program_depend(l->program, t, l->phase_task[at - 1], err);
+    return th_program_depend(l->emission.program, t, l->emission.phase_task[at - 1], err);
 }
 
 static int emit_phases(th_lower *l, int layer, th_error *err)
 {
-    const th_layer_plan *plan = l->layer_plan[layer];
+    const th_layer_plan *plan = l->planned.layer_plan[layer];
     size_t all = (size_t)plan->n * (size_t)plan->phases;
-    if (th_grow(&l->arrivals, &l->arrival_capacity, all, sizeof *l->arrivals) ||
-        th_grow(&l->phase_task, &l->phase_capacity, all, sizeof *l->phase_task))
+    if (th_grow(&l->emission.arrivals, &l->emission.arrival_capacity, all,
+                sizeof *l->emission.arrivals) ||
+        th_grow(&l->emission.phase_task, &l->emission.phase_capacity, all,
+                sizeof *l->emission.phase_task))
         return th_error_no_memory(err);
     for (int r = 0; r < plan->n; r++) {
-        l->arrivals[r * plan->phases] = -1;
-        l->kept[r] = l->final[l->first_final[layer] + r];
+        l->emission.arrivals[r * plan->phases] = -1;
+        l->emission.kept[r] = l->emission.final[l->emission.first_final[layer] + r];
     }
     for (int p = 0; p < plan->phases; p++) {
         for (int r = 0; p > 0 && r < plan->n; r++)
@@ -303,13 +313,15 @@ static int emit_phases(th_lower *l, int layer, th_error *err)
  * own. */
 static int emit_partial_sends(th_lower *l, int layer, th_error *err)
 {
-    const th_layer_plan *plan = l->layer_plan[layer];
+    const th_layer_plan *plan = l->planned.layer_plan[layer];
     for (int r = 0; r < plan->n; r++) {
         for (int i = 0; i < plan->at[r].n_sends; i++) {
             const th_partial_send *x = &plan->sends[plan->at[r].first_send + i];
             int32_t t = emit_transfer(l, layer, node_of(l, layer, r), node_of(l, layer, x->to),
                                       x->bytes, err);
-            if (t < 0 || th_program_depend(l->program, t, l->final[l->first_final[layer] + r], err))
+            if (t < 0 ||
+                th_program_depend(l->emission.program, t,
+                                  l->emission.final[l->emission.first_final[layer] + r], err))
                 return -1;
         }
     }
@@ -318,64 +330,65 @@ static int emit_partial_sends(th_lower *l, int layer, th_error *err)
 
 static int emit_sums(th_lower *l, int layer, int32_t first_send, th_error *err)
 {
-    const th_layer_plan *plan = l->layer_plan[layer];
-    int32_t *final = &l->final[l->first_final[layer]], send = first_send;
+    const th_layer_plan *plan = l->planned.layer_plan[layer];
+    int32_t *final = &l->emission.final[l->emission.first_final[layer]], send = first_send;
     for (int r = 0; r < plan->n; r++) {
         if (plan->at[r].reduce_work < 0)
             continue;
         int32_t sum = emit_compute(l, layer, r, plan->at[r].reduce_work, err);
-        if (sum < 0 || th_program_depend(l->program, sum, final[r], err))
+        if (sum < 0 || th_program_depend(l->emission.program, sum, final[r], err))
             return -1;
         final[r] = sum;
     }
     for (int r = 0; r < plan->n; r++)
         for (int i = 0; i < plan->at[r].n_sends; i++)
-            if (th_program_depend(l->program, final[plan->sends[plan->at[r].first_send + i].to],
-                                  send++, err))
+            if (th_program_depend(l->emission.program,
+                                  final[plan->sends[plan->at[r].first_send + i].to], send++, err))
                 return -1;
     return 0;
 }
 
 static int emit_reduction(th_lower *l, int layer, th_error *err)
 {
-    int32_t first = l->program->n_tasks;
+    int32_t first = l->emission.program->n_tasks;
     if (emit_partial_sends(l, layer, err))
         return -1;
-    return l->program->n_tasks == first ? 0 : emit_sums(l, layer, first, err);
+    return l->emission.program->n_tasks == first ? 0 : emit_sums(l, layer, first, err);
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
 
 static int end_of_pass(th_lower *l, int32_t task)
 {
-    if (th_grow(&l->pass_end, &l->pass_end_capacity, l->n_pass_ends + 1, sizeof *l->pass_end))
+    if (th_grow(&l->passes.end, &l->passes.end_capacity, l->passes.n_ends + 1,
+                sizeof *l->passes.end))
         return -1;
-    l->pass_end[l->n_pass_ends++] = task;
+    l->passes.end[l->passes.n_ends++] = task;
     return 0;
 }
 
 /* What the host does once it has an output. The task after which it is done, or -1. */
 static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_error *err)
 {
-    const th_layer_plan *plan = l->layer_plan[layer];
+    const th_layer_plan *plan = l->planned.layer_plan[layer];
     th_time takes =
         th_works_get(th_plans_works(l->plans), plan->work[r * plan->phases])->host.after_ps;
-    int host = th_plans_host_of(l->plans, l->placed[layer].set->accels[r]);
+    int host = th_plans_host_of(l->plans, l->planned.placed[layer].set->accels[r]);
     if (takes == 0 || host < 0)
         return after;
     int32_t task = emit_host_task(l, layer, host, takes, err);
-    return task < 0 || th_program_depend(l->program, task, after, err) ? -1 : task;
+    return task < 0 || th_program_depend(l->emission.program, task, after, err) ? -1 : task;
 }
 
 static int emit_output(th_lower *l, int layer, int r, th_error *err)
 {
-    int32_t task = l->final[l->first_final[layer] + r];
-    int host = th_plans_host_of(l->plans, l->placed[layer].set->accels[r]);
-    int64_t bytes = th_tensor_bytes(th_box_elements(&l->layer_plan[layer]->at[r].held),
+    int32_t task = l->emission.final[l->emission.first_final[layer] + r];
+    int host = th_plans_host_of(l->plans, l->planned.placed[layer].set->accels[r]);
+    int64_t bytes = th_tensor_bytes(th_box_elements(&l->planned.layer_plan[layer]->at[r].held),
                                     l->workload->layers[layer].precision[TH_TENSOR_OUTPUT]);
     if (host >= 0 && bytes > 0) {
         int32_t sent = emit_transfer(l, layer, node_of(l, layer, r), host, bytes, err);
-        if (sent < 0 || th_program_depend(l->program, sent, task, err))
+        if (sent < 0 || th_program_depend(l->emission.program, sent, task, err))
             return -1;
         task = sent;
     }
@@ -390,7 +403,7 @@ static int emit_outputs(th_lower *l, const th_model *part, th_error *err)
     for (int i = 0; i < l->workload->n_outputs; i++) {
         int32_t layer = l->workload->outputs[i];
         bool is_of_part = layer >= part->first_layer && layer < part->first_layer + part->n_layers;
-        for (int r = 0; is_of_part && r < l->layer_plan[layer]->n; r++)
+        for (int r = 0; is_of_part && r < l->planned.layer_plan[layer]->n; r++)
             if (emit_output(l, layer, r, err))
                 return -1;
     }
@@ -406,17 +419,17 @@ static int emit_release(th_lower *l, const th_stream *stream, int number, const 
                  .peer = -1,
                  .work = -1,
                  .layer = -1,
-                 .input = l->input,
-                 .release_ps = part->arrival_ps + l->input * stream->interval_ps};
-    int32_t before = l->pass - l->in_flight[number];
-    l->release = th_program_add(l->program, &t, err);
-    if (l->release < 0)
+                 .input = l->emission.input,
+                 .release_ps = part->arrival_ps + l->emission.input * stream->interval_ps};
+    int32_t before = l->emission.pass - l->passes.in_flight[number];
+    l->emission.release = th_program_add(l->emission.program, &t, err);
+    if (l->emission.release < 0)
         return -1;
     if (before < 0)
         return 0;
     size_t at = (size_t)before * (size_t)th_workload_parts(l->workload) + (size_t)number;
-    for (size_t i = l->pass_end_start[at]; i < l->pass_end_start[at + 1]; i++)
-        if (th_program_depend(l->program, l->release, l->pass_end[i], err))
+    for (size_t i = l->passes.end_start[at]; i < l->passes.end_start[at + 1]; i++)
+        if (th_program_depend(l->emission.program, l->emission.release, l->passes.end[i], err))
             return -1;
     return 0;
 }
@@ -433,13 +446,13 @@ static int emit_layers(th_lower *l, int first, int last, th_error *err)
 static void forget_launches(th_lower *l)
 {
     for (int i = 0; i < l->system->n_accels; i++)
-        l->launched[i] = -1;
+        l->emission.launched[i] = -1;
 }
 
 static int emit_part(th_lower *l, const th_stream *stream, int number, th_error *err)
 {
     th_model part = th_workload_part(l->workload, number);
-    l->launch_key = (int64_t)l->pass * th_workload_parts(l->workload) + number;
+    l->emission.launch_key = (int64_t)l->emission.pass * th_workload_parts(l->workload) + number;
     if (emit_release(l, stream, number, &part, err) ||
         emit_layers(l, part.first_layer, part.first_layer + part.n_layers - 1, err))
         return -1;
@@ -449,14 +462,14 @@ static int emit_part(th_lower *l, const th_stream *stream, int number, th_error 
 int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *err)
 {
     int parts = th_workload_parts(l->workload);
-    l->pass = pass;
+    l->emission.pass = pass;
     if (pass == 0)
         forget_launches(l);
-    l->input = pass / stream->micro_batches;
+    l->emission.input = pass / stream->micro_batches;
     for (int i = 0; i < parts; i++) {
         if (emit_part(l, stream, i, err))
             return -1;
-        l->pass_end_start[(size_t)pass * (size_t)parts + (size_t)i + 1] = l->n_pass_ends;
+        l->passes.end_start[(size_t)pass * (size_t)parts + (size_t)i + 1] = l->passes.n_ends;
     }
     return 0;
 }
@@ -473,27 +486,27 @@ static int emit_remains(th_lower *l, int layer, const th_pending_tasks *x, th_er
                         .work = from->work,
                         .bytes = from->bytes,
                         .layer = layer};
-        if (th_program_add(l->program, &task, err) < 0)
+        if (th_program_add(l->emission.program, &task, err) < 0)
             return -1;
     }
     for (int32_t i = 0; i < x->n_waits; i++)
-        if (th_program_depend(l->program, x->wait[i].after, x->wait[i].before, err))
+        if (th_program_depend(l->emission.program, x->wait[i].after, x->wait[i].before, err))
             return -1;
-    for (int r = 0; r < l->layer_plan[layer]->n; r++)
-        l->final[l->first_final[layer] + r] = x->final[r];
+    for (int r = 0; r < l->planned.layer_plan[layer]->n; r++)
+        l->emission.final[l->emission.first_final[layer] + r] = x->final[r];
     return 0;
 }
 
 int th_emit_segment(th_lower *l, int first, int last, const th_pending_tasks *before, th_error *err)
 {
     th_model part = th_workload_part(l->workload, 0);
-    l->pass = l->input = 0;
-    l->in_flight[0] = 1;
-    l->release = -1;
-    l->launch_key = 0;
+    l->emission.pass = l->emission.input = 0;
+    l->passes.in_flight[0] = 1;
+    l->emission.release = -1;
+    l->emission.launch_key = 0;
     forget_launches(l);
-    l->starts_unreleased = false;
-    l->n_pass_ends = 0;
+    l->emission.starts_unreleased = false;
+    l->passes.n_ends = 0;
     if (first == 0 ? emit_release(l, &th_stream_single, 0, &part, err)
                    : emit_remains(l, first - 1, before, err))
         return -1;

@@ -19,7 +19,7 @@
 
 #include "base/alloc.h"
 
-/* Layers first .. last of the mapping in l->footprint. What is held beyond is cut off. */
+/* Layers first .. last of the mapping in l->memory.changes. What is held beyond is cut off. */
 typedef struct {
     th_lower *l;
     int first, last;
@@ -38,7 +38,7 @@ static table table_of(th_lower *l, int first, int last)
 
 static int64_t *change(const table *t, int accel, int part, int layer)
 {
-    return &t->l->footprint[(size_t)accel * t->columns + (size_t)(layer - t->first + part)];
+    return &t->l->memory.changes[(size_t)accel * t->columns + (size_t)(layer - t->first + part)];
 }
 
 /* How long something is held: layers of one part. */
@@ -65,7 +65,7 @@ static void list(const table *t, const th_held *what)
 static void hold(const table *t, int accel, span x, th_held what)
 {
     if (t->listed) {
-        what.bytes *= t->l->in_flight[x.part];
+        what.bytes *= t->l->passes.in_flight[x.part];
         if (accel == t->accel && x.from <= t->at[x.part] && t->at[x.part] <= x.to)
             list(t, &what);
         return;
@@ -79,7 +79,7 @@ static void hold(const table *t, int accel, span x, th_held what)
 static void hold_weights(const table *t, int accel, int layer, int64_t bytes)
 {
     if (!t->listed)
-        t->l->weight_bytes[accel] += bytes;
+        t->l->memory.weight_bytes[accel] += bytes;
     else if (accel == t->accel)
         list(t, &(th_held){TH_HELD_WEIGHTS, layer, bytes});
 }
@@ -87,11 +87,11 @@ static void hold_weights(const table *t, int accel, int layer, int64_t bytes)
 static void hold_layer(const table *t, int layer)
 {
     th_lower *l = t->l;
-    const th_layer_plan *plan = l->layer_plan[layer];
-    const span output = span_of(t, layer, l->last_use[layer + 1]),
+    const th_layer_plan *plan = l->planned.layer_plan[layer];
+    const span output = span_of(t, layer, l->graph.last_use[layer + 1]),
                itself = span_of(t, layer, layer);
     for (int r = 0; r < plan->n; r++) {
-        int accel = l->placed[layer].set->accels[r];
+        int accel = l->planned.placed[layer].set->accels[r];
         hold_weights(t, accel, layer, plan->at[r].weight_bytes);
         hold(t, accel, output, (th_held){TH_HELD_OUTPUT, layer, plan->at[r].output_bytes});
         hold(t, accel, itself, (th_held){TH_HELD_BUFFER, layer, plan->at[r].buffer_bytes});
@@ -118,10 +118,10 @@ static void hold_edge(const table *t, const th_edge *e)
 static void hold_external(const table *t, const th_edge *e)
 {
     const th_lower *l = t->l;
-    const th_layer_plan *plan = l->layer_plan[e->consumer];
+    const th_layer_plan *plan = l->planned.layer_plan[e->consumer];
     const span x = span_of(t, first_of_part(l, e->consumer), e->consumer);
     for (int r = 0; r < plan->n; r++) {
-        int accel = l->placed[e->consumer].set->accels[r];
+        int accel = l->planned.placed[e->consumer].set->accels[r];
         int64_t bytes =
             th_tensor_bytes(th_box_elements(&plan->at[r].need[e->input]),
                             l->workload->layers[e->consumer].precision[TH_TENSOR_INPUT]);
@@ -134,10 +134,10 @@ static int clear(const table *t)
 {
     th_lower *l = t->l;
     size_t accels = (size_t)l->system->n_accels, cells = accels * t->columns;
-    if (th_grow(&l->footprint, &l->footprint_capacity, cells, sizeof *l->footprint))
+    if (th_grow(&l->memory.changes, &l->memory.changes_capacity, cells, sizeof *l->memory.changes))
         return -1;
-    memset(l->footprint, 0, cells * sizeof *l->footprint);
-    memset(l->weight_bytes, 0, accels * sizeof *l->weight_bytes);
+    memset(l->memory.changes, 0, cells * sizeof *l->memory.changes);
+    memset(l->memory.weight_bytes, 0, accels * sizeof *l->memory.weight_bytes);
     return 0;
 }
 
@@ -147,10 +147,10 @@ static void hold_all(const table *t, int first, int last)
     const th_lower *l = t->l;
     for (int layer = first; layer <= last; layer++)
         hold_layer(t, layer);
-    for (int32_t e = l->edge_start[first]; e < l->edge_start[last + 1]; e++)
-        hold_edge(t, &l->edges[e]);
-    for (int32_t e = first > 0 ? l->edge_start[1] : 0; e < l->edge_start[1]; e++)
-        hold_external(t, &l->edges[e]);
+    for (int32_t e = l->graph.edge_start[first]; e < l->graph.edge_start[last + 1]; e++)
+        hold_edge(t, &l->graph.edges[e]);
+    for (int32_t e = first > 0 ? l->graph.edge_start[1] : 0; e < l->graph.edge_start[1]; e++)
+        hold_external(t, &l->graph.edges[e]);
 }
 
 /* Greatest sum over the layers of a part, and where. */
@@ -178,7 +178,7 @@ static int64_t peak_of(const table *t, int accel, int *at)
     *at = 0;
     for (int i = 0; i < th_workload_parts(l->workload); i++) {
         int layer;
-        int64_t peak = l->in_flight[i] * peak_of_part(t, accel, i, &layer);
+        int64_t peak = l->passes.in_flight[i] * peak_of_part(t, accel, i, &layer);
         sum += peak;
         if (peak > most) {
             most = peak;
@@ -198,16 +198,16 @@ int th_footprint_check(th_lower *l, th_error *err)
     for (int a = 0; a < s->n_accels; a++) {
         int layer;
         const th_node *node = &s->nodes[s->accel_node[a]];
-        l->peak_bytes[a] = l->weight_bytes[a] + peak_of(&t, a, &layer);
-        l->peak_layer[a] = l->peak_bytes[a] > 0 ? layer : -1;
-        if (l->peak_bytes[a] > node->a.dram_bytes)
+        l->memory.peak_bytes[a] = l->memory.weight_bytes[a] + peak_of(&t, a, &layer);
+        l->memory.peak_layer[a] = l->memory.peak_bytes[a] > 0 ? layer : -1;
+        if (l->memory.peak_bytes[a] > node->a.dram_bytes)
             return th_error_set(
                 err, "MAP-0022",
                 "accel/%s: %lld bytes too few at layer \"%s\": %lld needed, %lld of "
                 "them weights, %lld there",
-                node->name, (long long)(l->peak_bytes[a] - node->a.dram_bytes),
-                l->workload->layers[layer].name, (long long)l->peak_bytes[a],
-                (long long)l->weight_bytes[a], (long long)node->a.dram_bytes);
+                node->name, (long long)(l->memory.peak_bytes[a] - node->a.dram_bytes),
+                l->workload->layers[layer].name, (long long)l->memory.peak_bytes[a],
+                (long long)l->memory.weight_bytes[a], (long long)node->a.dram_bytes);
     }
     return 0;
 }
@@ -239,12 +239,14 @@ int th_footprint_of_segment(th_lower *l, int first, int last, th_footprint_part 
     if (clear(&t))
         return -1;
     hold_all(&t, first, last);
-    for (int r = 0; first > 0 && r < l->layer_plan[first - 1]->n; r++)
-        hold(&t, l->placed[first - 1].set->accels[r], span_of(&t, first, l->last_use[first]),
-             (th_held){TH_HELD_OUTPUT, first - 1, l->layer_plan[first - 1]->at[r].output_bytes});
+    for (int r = 0; first > 0 && r < l->planned.layer_plan[first - 1]->n; r++)
+        hold(&t, l->planned.placed[first - 1].set->accels[r],
+             span_of(&t, first, l->graph.last_use[first]),
+             (th_held){TH_HELD_OUTPUT, first - 1,
+                       l->planned.layer_plan[first - 1]->at[r].output_bytes});
     for (int a = 0; a < l->system->n_accels; a++) {
         int64_t sum = *change(&t, a, 0, first - 1);
-        out[a] = (th_footprint_part){.weights = l->weight_bytes[a], .at_begin = sum};
+        out[a] = (th_footprint_part){.weights = l->memory.weight_bytes[a], .at_begin = sum};
         for (int layer = first; layer < last; layer++) {
             sum += *change(&t, a, 0, layer);
             out[a].inside = sum > out[a].inside ? sum : out[a].inside;

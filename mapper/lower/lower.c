@@ -22,9 +22,9 @@ const th_stream th_stream_single = {1, 0, 1, 0};
 
 static int add_edge(th_lower *l, int32_t n, const th_edge *e)
 {
-    if (th_grow(&l->edges, &l->edge_capacity, (size_t)n + 1, sizeof *l->edges))
+    if (th_grow(&l->graph.edges, &l->graph.edge_capacity, (size_t)n + 1, sizeof *l->graph.edges))
         return -1;
-    l->edges[n] = *e;
+    l->graph.edges[n] = *e;
     return 0;
 }
 
@@ -39,12 +39,15 @@ static bool share_tensor(const th_lower *l, const th_edge *a, const th_edge *b)
 static void find_sharers(th_lower *l, int32_t n)
 {
     for (int32_t e = 0; e < n; e++)
-        l->edges[e].first =
-            e > 0 && share_tensor(l, &l->edges[e - 1], &l->edges[e]) ? l->edges[e - 1].first : e;
+        l->graph.edges[e].first =
+            e > 0 && share_tensor(l, &l->graph.edges[e - 1], &l->graph.edges[e])
+                ? l->graph.edges[e - 1].first
+                : e;
     for (int32_t e = n - 1; e >= 0; e--)
-        l->edges[e].last_reader = e + 1 < n && l->edges[e + 1].first == l->edges[e].first
-                                      ? l->edges[e + 1].last_reader
-                                      : l->edges[e].consumer;
+        l->graph.edges[e].last_reader =
+            e + 1 < n && l->graph.edges[e + 1].first == l->graph.edges[e].first
+                ? l->graph.edges[e + 1].last_reader
+                : l->graph.edges[e].consumer;
 }
 
 /* An output stays until it has left for the host. */
@@ -60,53 +63,57 @@ static int list_edges(th_lower *l)
     const th_workload *w = l->workload;
     int32_t n = 0;
     for (int t = -1; t < w->n_layers; t++) {
-        l->edge_start[t + 1] = n;
+        l->graph.edge_start[t + 1] = n;
         for (int c = 0; c < w->n_layers; c++) {
             for (int i = 0; i < w->layers[c].n_inputs; i++) {
                 if (w->layers[c].inputs[i] != t)
                     continue;
                 if (add_edge(l, n++, &(th_edge){.tensor = t, .consumer = c, .input = i}))
                     return -1;
-                l->last_use[t + 1] = c;
+                l->graph.last_use[t + 1] = c;
             }
         }
-        if (l->edge_start[t + 1] == n && t >= 0)
-            l->last_use[t + 1] = last_of_model(l, t);
+        if (l->graph.edge_start[t + 1] == n && t >= 0)
+            l->graph.last_use[t + 1] = last_of_model(l, t);
     }
-    l->edge_start[w->n_layers + 1] = n;
+    l->graph.edge_start[w->n_layers + 1] = n;
     find_sharers(l, n);
-    l->consumers = th_alloc_zero((size_t)n + 1, sizeof *l->consumers);
-    l->input_edge = th_alloc_zero((size_t)n + 1, sizeof *l->input_edge);
-    if (!l->consumers || !l->input_edge)
+    l->planned.consumers = th_alloc_zero((size_t)n + 1, sizeof *l->planned.consumers);
+    l->graph.input_edge = th_alloc_zero((size_t)n + 1, sizeof *l->graph.input_edge);
+    if (!l->planned.consumers || !l->graph.input_edge)
         return -1;
     for (int c = 0, i = 0; c < w->n_layers; i += w->layers[c++].n_inputs)
-        l->first_input[c] = i;
+        l->graph.first_input[c] = i;
     for (int32_t e = 0; e < n; e++)
-        l->input_edge[l->first_input[l->edges[e].consumer] + l->edges[e].input] = e;
+        l->graph.input_edge[l->graph.first_input[l->graph.edges[e].consumer] +
+                            l->graph.edges[e].input] = e;
     return 0;
 }
 
 static int allocate(th_lower *l)
 {
     size_t layers = (size_t)l->workload->n_layers + 2, accels = (size_t)l->system->n_accels;
-    l->placed = th_alloc_zero(layers, sizeof *l->placed);
-    l->layer_plan = th_alloc_zero(layers, sizeof *l->layer_plan);
-    l->first_final = th_alloc_zero(layers, sizeof *l->first_final);
-    l->final = th_alloc_zero(layers * accels, sizeof *l->final);
-    l->edge_start = th_alloc_zero(layers, sizeof *l->edge_start);
-    l->last_use = th_alloc_zero(layers, sizeof *l->last_use);
-    l->first_input = th_alloc_zero(layers, sizeof *l->first_input);
-    l->peak_bytes = th_alloc_zero(accels, sizeof *l->peak_bytes);
-    l->weight_bytes = th_alloc_zero(accels, sizeof *l->weight_bytes);
-    l->peak_layer = th_alloc_zero(accels, sizeof *l->peak_layer);
-    l->first_need = th_alloc_zero(accels + 1, sizeof *l->first_need);
-    l->kept = th_alloc_zero(accels + 1, sizeof *l->kept);
-    l->in_flight = th_alloc_zero((size_t)th_workload_parts(l->workload), sizeof *l->in_flight);
-    l->launched = th_alloc_zero(accels + 1, sizeof *l->launched);
-    l->launch_task = th_alloc_zero(accels + 1, sizeof *l->launch_task);
-    return l->launched && l->launch_task && l->in_flight && l->placed && l->layer_plan &&
-                   l->first_final && l->final && l->edge_start && l->last_use && l->first_input &&
-                   l->peak_bytes && l->weight_bytes && l->peak_layer && l->first_need && l->kept
+    l->planned.placed = th_alloc_zero(layers, sizeof *l->planned.placed);
+    l->planned.layer_plan = th_alloc_zero(layers, sizeof *l->planned.layer_plan);
+    l->emission.first_final = th_alloc_zero(layers, sizeof *l->emission.first_final);
+    l->emission.final = th_alloc_zero(layers * accels, sizeof *l->emission.final);
+    l->graph.edge_start = th_alloc_zero(layers, sizeof *l->graph.edge_start);
+    l->graph.last_use = th_alloc_zero(layers, sizeof *l->graph.last_use);
+    l->graph.first_input = th_alloc_zero(layers, sizeof *l->graph.first_input);
+    l->memory.peak_bytes = th_alloc_zero(accels, sizeof *l->memory.peak_bytes);
+    l->memory.weight_bytes = th_alloc_zero(accels, sizeof *l->memory.weight_bytes);
+    l->memory.peak_layer = th_alloc_zero(accels, sizeof *l->memory.peak_layer);
+    l->emission.first_need = th_alloc_zero(accels + 1, sizeof *l->emission.first_need);
+    l->emission.kept = th_alloc_zero(accels + 1, sizeof *l->emission.kept);
+    l->passes.in_flight =
+        th_alloc_zero((size_t)th_workload_parts(l->workload), sizeof *l->passes.in_flight);
+    l->emission.launched = th_alloc_zero(accels + 1, sizeof *l->emission.launched);
+    l->emission.launch_task = th_alloc_zero(accels + 1, sizeof *l->emission.launch_task);
+    return l->emission.launched && l->emission.launch_task && l->passes.in_flight &&
+                   l->planned.placed && l->planned.layer_plan && l->emission.first_final &&
+                   l->emission.final && l->graph.edge_start && l->graph.last_use &&
+                   l->graph.first_input && l->memory.peak_bytes && l->memory.weight_bytes &&
+                   l->memory.peak_layer && l->emission.first_need && l->emission.kept
                ? 0
                : -1;
 }
@@ -161,38 +168,63 @@ void th_lower_set_interrupt_check(th_lower *l, bool (*is_interrupted)(void))
     l->is_interrupted = is_interrupted;
 }
 
+static void free_graph(th_lower_graph *g)
+{
+    th_free(g->edges);
+    th_free(g->edge_start);
+    th_free(g->last_use);
+    th_free(g->input_edge);
+    th_free(g->first_input);
+}
+
+static void free_planned(th_lower_planned *p)
+{
+    th_free(p->set_id);
+    th_free(p->members_id);
+    th_free(p->placed);
+    th_free(p->layer_plan);
+    th_free(p->consumers);
+}
+
+static void free_memory(th_lower_memory *m)
+{
+    th_free(m->peak_bytes);
+    th_free(m->weight_bytes);
+    th_free(m->peak_layer);
+    th_free(m->changes);
+}
+
+static void free_passes(th_lower_passes *p)
+{
+    th_free(p->in_flight);
+    th_free(p->end);
+    th_free(p->end_start);
+    th_free(p->start);
+}
+
+static void free_emission(th_lower_emission *e)
+{
+    th_free(e->launched);
+    th_free(e->launch_task);
+    th_free(e->first_final);
+    th_free(e->final);
+    th_free(e->needs);
+    th_free(e->first_need);
+    th_free(e->kept);
+    th_free(e->arrivals);
+    th_free(e->phase_task);
+}
+
 void th_lower_free(th_lower *l)
 {
     if (!l)
         return;
     th_plans_free(l->plans);
-    th_free(l->placed);
-    th_free(l->layer_plan);
-    th_free(l->first_final);
-    th_free(l->final);
-    th_free(l->edge_start);
-    th_free(l->last_use);
-    th_free(l->first_input);
-    th_free(l->input_edge);
-    th_free(l->set_id);
-    th_free(l->members_id);
-    th_free(l->edges);
-    th_free(l->consumers);
-    th_free(l->peak_bytes);
-    th_free(l->weight_bytes);
-    th_free(l->peak_layer);
-    th_free(l->first_need);
-    th_free(l->kept);
-    th_free(l->launched);
-    th_free(l->launch_task);
-    th_free(l->in_flight);
-    th_free(l->needs);
-    th_free(l->arrivals);
-    th_free(l->phase_task);
-    th_free(l->pass_end);
-    th_free(l->pass_end_start);
-    th_free(l->pass_start);
-    th_free(l->footprint);
+    free_graph(&l->graph);
+    free_planned(&l->planned);
+    free_memory(&l->memory);
+    free_passes(&l->passes);
+    free_emission(&l->emission);
     th_free(l);
 }
 
@@ -208,12 +240,12 @@ th_plans *th_lower_plans(th_lower *l)
 
 const int64_t *th_lower_peak_bytes(const th_lower *l)
 {
-    return l->peak_bytes;
+    return l->memory.peak_bytes;
 }
 
 const int64_t *th_lower_weight_bytes(const th_lower *l)
 {
-    return l->weight_bytes;
+    return l->memory.weight_bytes;
 }
 
 /* --- plans of this mapping -------------------------------------------------------------------- */
@@ -227,11 +259,13 @@ void th_lower_begin(th_lower *l)
 int th_lower_number_sets(th_lower *l, const th_mapping *m, th_error *err)
 {
     size_t n = (size_t)m->n_sets;
-    if (th_grow(&l->set_id, &l->set_capacity, n, sizeof *l->set_id) ||
-        th_grow(&l->members_id, &l->crew_capacity, n, sizeof *l->members_id))
+    if (th_grow(&l->planned.set_id, &l->planned.set_capacity, n, sizeof *l->planned.set_id) ||
+        th_grow(&l->planned.members_id, &l->planned.members_capacity, n,
+                sizeof *l->planned.members_id))
         return th_error_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        if (th_plans_set_ids(l->plans, &m->sets[i], &l->set_id[i], &l->members_id[i], err))
+        if (th_plans_set_ids(l->plans, &m->sets[i], &l->planned.set_id[i],
+                             &l->planned.members_id[i], err))
             return -1;
     return 0;
 }
@@ -241,30 +275,31 @@ static void place(th_lower *l, const th_mapping *m, int first, int last)
     int32_t n = 0;
     for (int i = first; i <= last; i++) {
         int32_t set = m->set_of[i];
-        l->placed[i] = (th_placed){.layer = i,
-                                   .set = &m->sets[set],
-                                   .set_id = l->set_id[set],
-                                   .members_id = l->members_id[set],
-                                   .strategy = m->strategy[i]};
-        l->first_final[i] = n;
+        l->planned.placed[i] = (th_placed){.layer = i,
+                                           .set = &m->sets[set],
+                                           .set_id = l->planned.set_id[set],
+                                           .members_id = l->planned.members_id[set],
+                                           .strategy = m->strategy[i]};
+        l->emission.first_final[i] = n;
         n += m->sets[set].n_accels;
     }
-    l->first_final[last + 1] = n;
+    l->emission.first_final[last + 1] = n;
 }
 
 static int plan_consumers(th_lower *l, int tensor, int32_t batch, th_error *err)
 {
-    int32_t first = l->edge_start[tensor + 1], end = l->edge_start[tensor + 2];
-    const th_placed *producer = tensor < 0 ? NULL : &l->placed[tensor];
+    int32_t first = l->graph.edge_start[tensor + 1], end = l->graph.edge_start[tensor + 2];
+    const th_placed *producer = tensor < 0 ? NULL : &l->planned.placed[tensor];
     for (int32_t e = first; e < end; e++) {
-        l->consumers[e - first] = l->placed[l->edges[e].consumer];
-        l->consumers[e - first].input = l->edges[e].input;
+        l->planned.consumers[e - first] = l->planned.placed[l->graph.edges[e].consumer];
+        l->planned.consumers[e - first].input = l->graph.edges[e].input;
     }
     for (int32_t e = first; e < end; e++) {
-        int32_t shared = l->edges[e].first;
-        l->edges[e].plan = th_plans_edge(l->plans, producer, l->consumers + (shared - first),
-                                         e - shared + 1, batch, err);
-        if (!l->edges[e].plan)
+        int32_t shared = l->graph.edges[e].first;
+        l->graph.edges[e].plan =
+            th_plans_edge(l->plans, producer, l->planned.consumers + (shared - first),
+                          e - shared + 1, batch, err);
+        if (!l->graph.edges[e].plan)
             return -1;
     }
     return 0;
@@ -273,8 +308,8 @@ static int plan_consumers(th_lower *l, int tensor, int32_t batch, th_error *err)
 static int plan_batch(th_lower *l, int first, int last, int32_t batch, th_error *err)
 {
     for (int i = first > 0 ? first - 1 : 0; i <= last; i++) {
-        l->layer_plan[i] = th_plans_layer(l->plans, &l->placed[i], batch, err);
-        if (!l->layer_plan[i])
+        l->planned.layer_plan[i] = th_plans_layer(l->plans, &l->planned.placed[i], batch, err);
+        if (!l->planned.layer_plan[i])
             return -1;
     }
     for (int t = first - 1; t < last; t++)
@@ -313,7 +348,7 @@ static int32_t find_in_flight(th_lower *l, const th_mapping *m, const th_stream 
         th_model part = th_workload_part(l->workload, i);
         int32_t n = stream->in_flight > 0 ? stream->in_flight : sets_with_layers(m, &part);
         most = n > most ? n : most;
-        l->in_flight[i] = n < passes ? n : (int32_t)passes;
+        l->passes.in_flight[i] = n < passes ? n : (int32_t)passes;
     }
     return most;
 }
@@ -358,7 +393,7 @@ static int check_stream(const th_lower *l, const th_mapping *m, const th_stream 
 
 int th_lower_begin_pass(th_lower *l, int32_t pass, th_error *err)
 {
-    l->pass_start[pass] = l->program->n_tasks;
+    l->passes.start[pass] = l->emission.program->n_tasks;
     return l->is_interrupted && l->is_interrupted()
                ? th_error_interrupted(err, "nothing was lowered")
                : 0;
@@ -368,11 +403,13 @@ static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
 {
     int32_t passes = stream->n_inputs * stream->micro_batches, planned = largest_batch(l, stream);
     size_t ends = (size_t)passes * (size_t)th_workload_parts(l->workload);
-    if (th_grow(&l->pass_end_start, &l->pass_capacity, ends + 1, sizeof *l->pass_end_start) ||
-        th_grow(&l->pass_start, &l->pass_start_capacity, (size_t)passes + 1, sizeof *l->pass_start))
+    if (th_grow(&l->passes.end_start, &l->passes.end_start_capacity, ends + 1,
+                sizeof *l->passes.end_start) ||
+        th_grow(&l->passes.start, &l->passes.start_capacity, (size_t)passes + 1,
+                sizeof *l->passes.start))
         return th_error_no_memory(err);
-    l->pass_end_start[0] = 0;
-    l->n_pass_ends = 0;
+    l->passes.end_start[0] = 0;
+    l->passes.n_ends = 0;
     for (int32_t pass = 0; pass < passes; pass++) {
         int32_t batch = batch_of(l, stream, pass);
         if (batch != planned && plan_batch(l, 0, l->workload->n_layers - 1, batch, err))
@@ -381,7 +418,7 @@ static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
         if (th_lower_begin_pass(l, pass, err) || th_emit_pass(l, stream, pass, err))
             return -1;
     }
-    l->pass_start[passes] = l->program->n_tasks;
+    l->passes.start[passes] = l->emission.program->n_tasks;
     return 0;
 }
 
@@ -397,12 +434,12 @@ static int fill(th_lower *l, const th_mapping *m, const th_stream *stream, th_er
 
 bool th_lower_peak_of(const th_lower *l, int accel, th_peak_place *out)
 {
-    int32_t layer = l->peak_layer[accel];
+    int32_t layer = l->memory.peak_layer[accel];
     if (layer < 0)
         return false;
     bool alone = l->system->transfers_serially; /* a pass after the other, in each accelerator */
-    int32_t pass = alone ? 0 : l->in_flight[th_workload_part_of(l->workload, layer, 0)] - 1;
-    *out = (th_peak_place){layer, l->pass_start[pass], l->pass_start[pass + 1]};
+    int32_t pass = alone ? 0 : l->passes.in_flight[th_workload_part_of(l->workload, layer, 0)] - 1;
+    *out = (th_peak_place){layer, l->passes.start[pass], l->passes.start[pass + 1]};
     return true;
 }
 
@@ -439,7 +476,7 @@ int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, 
     int32_t in_flight = find_in_flight(l, m, stream);
     th_program_clear(program);
     th_lower_begin(l);
-    l->program = program;
+    l->emission.program = program;
     if (check_stream(l, m, stream, err) || th_lower_number_sets(l, m, err) ||
         th_lower_plan(l, m, 0, l->workload->n_layers - 1, largest_batch(l, stream), err) ||
         fill(l, m, stream, err) || th_program_finish(program, err)) {

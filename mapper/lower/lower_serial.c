@@ -28,7 +28,7 @@ typedef struct {
     const th_stream *stream;
     const int32_t *order;
     int32_t *as_written; /* the order where the mapping has none; else NULL */
-    bool *pinned;        /* by l->first_final[layer] + position */
+    bool *pinned;        /* by l->emission.first_final[layer] + position */
     int32_t *queue_end;  /* by accelerator: a task, -1: none yet */
     int32_t *before;     /* by accelerator: the layer that it ran last in this pass, -1 */
     int32_t *after;      /* by first_final[layer] + position: what the accelerator runs next, -1 */
@@ -40,12 +40,12 @@ typedef struct {
 
 static int accel_of(const serial *s, int layer, int r)
 {
-    return s->l->placed[layer].set->accels[r];
+    return s->l->planned.placed[layer].set->accels[r];
 }
 
 static size_t place_of(const serial *s, int layer, int r)
 {
-    return (size_t)(s->l->first_final[layer] + r);
+    return (size_t)(s->l->emission.first_final[layer] + r);
 }
 
 /* --- weights ---------------------------------------------------------------------------------- */
@@ -66,10 +66,10 @@ static int list_items(const serial *s, int accel, items *list, int64_t *space)
 {
     int n = 0;
     for (int layer = 0; layer < s->m->n_layers; layer++)
-        for (int r = 0; r < s->l->layer_plan[layer]->n; r++) {
+        for (int r = 0; r < s->l->planned.layer_plan[layer]->n; r++) {
             size_t place = place_of(s, layer, r);
             int where = s->m->weights ? s->m->weights[layer] : TH_WEIGHTS_AUTO;
-            int64_t units = units_of(s->l->layer_plan[layer]->at[r].weight_bytes);
+            int64_t units = units_of(s->l->planned.layer_plan[layer]->at[r].weight_bytes);
             if (accel_of(s, layer, r) != accel)
                 continue;
             s->pinned[place] = where == TH_WEIGHTS_PINNED;
@@ -104,7 +104,7 @@ static int pin(const serial *s, int accel, items *list, th_error *err)
 
 static int pin_all(const serial *s, th_error *err)
 {
-    size_t n = (size_t)s->l->first_final[s->m->n_layers] + 1;
+    size_t n = (size_t)s->l->emission.first_final[s->m->n_layers] + 1;
     items list = {th_alloc_array(n, sizeof *list.size), th_alloc_array(n, sizeof *list.place),
                   th_alloc_array(n, sizeof *list.is_in)};
     int failed = list.size && list.place && list.is_in ? 0 : th_error_no_memory(err);
@@ -123,7 +123,7 @@ static void link_queues(serial *s)
     for (int a = 0; a < s->l->system->n_accels; a++)
         s->before[a] = -1;
     for (int i = s->m->n_layers - 1; i >= 0; i--)
-        for (int r = 0; r < s->l->layer_plan[s->order[i]]->n; r++) {
+        for (int r = 0; r < s->l->planned.layer_plan[s->order[i]]->n; r++) {
             int a = accel_of(s, s->order[i], r);
             s->after[place_of(s, s->order[i], r)] = s->before[a];
             s->before[a] = s->order[i];
@@ -132,7 +132,7 @@ static void link_queues(serial *s)
 
 static int32_t edge_of_input(const th_lower *l, int layer, int input)
 {
-    return l->input_edge[l->first_input[layer] + input];
+    return l->graph.input_edge[l->graph.first_input[layer] + input];
 }
 
 /* Does it stay where it was made? */
@@ -144,10 +144,10 @@ static bool stays(const serial *s, const th_edge *e, const th_delivery *x)
 
 static int64_t bytes_in(const serial *s, int layer, int r)
 {
-    const th_position_plan *at = &s->l->layer_plan[layer]->at[r];
+    const th_position_plan *at = &s->l->planned.layer_plan[layer]->at[r];
     int64_t bytes = s->pinned[place_of(s, layer, r)] ? 0 : at->weight_bytes;
     for (int i = 0; i < s->l->workload->layers[layer].n_inputs; i++) {
-        const th_edge *e = &s->l->edges[edge_of_input(s->l, layer, i)];
+        const th_edge *e = &s->l->graph.edges[edge_of_input(s->l, layer, i)];
         for (int32_t d = e->plan->first_of[r]; d < e->plan->first_of[r + 1]; d++)
             if (!stays(s, e, &e->plan->deliveries[d]))
                 bytes += e->plan->deliveries[d].bytes;
@@ -157,7 +157,7 @@ static int64_t bytes_in(const serial *s, int layer, int r)
 
 static int64_t held_bytes(const serial *s, int layer, int r)
 {
-    return th_tensor_bytes(th_box_elements(&s->l->layer_plan[layer]->at[r].held),
+    return th_tensor_bytes(th_box_elements(&s->l->planned.layer_plan[layer]->at[r].held),
                            s->l->workload->layers[layer].precision[TH_TENSOR_OUTPUT]);
 }
 
@@ -166,13 +166,13 @@ static int64_t bytes_out(const serial *s, int layer, int r)
 {
     const th_lower *l = s->l;
     int64_t held = held_bytes(s, layer, r), bytes = 0;
-    int32_t first = l->edge_start[layer + 1], end = l->edge_start[layer + 2];
+    int32_t first = l->graph.edge_start[layer + 1], end = l->graph.edge_start[layer + 2];
     if (first == end)
         return held;
     for (int32_t e = first; e < end; e++)
-        for (int32_t d = 0; d < l->edges[e].plan->n; d++) {
-            const th_delivery *x = &l->edges[e].plan->deliveries[d];
-            if (x->from == r && !stays(s, &l->edges[e], x))
+        for (int32_t d = 0; d < l->graph.edges[e].plan->n; d++) {
+            const th_delivery *x = &l->graph.edges[e].plan->deliveries[d];
+            if (x->from == r && !stays(s, &l->graph.edges[e], x))
                 bytes += x->sent_bytes;
         }
     return bytes < held ? bytes : held;
@@ -184,31 +184,33 @@ static int check_memory(serial *s, th_error *err)
 {
     th_lower *l = s->l;
     size_t accels = (size_t)l->system->n_accels;
-    memset(l->weight_bytes, 0, accels * sizeof *l->weight_bytes);
-    memset(l->peak_bytes, 0, accels * sizeof *l->peak_bytes);
-    memset(l->peak_layer, -1, accels * sizeof *l->peak_layer);
+    memset(l->memory.weight_bytes, 0, accels * sizeof *l->memory.weight_bytes);
+    memset(l->memory.peak_bytes, 0, accels * sizeof *l->memory.peak_bytes);
+    memset(l->memory.peak_layer, -1, accels * sizeof *l->memory.peak_layer);
     for (int layer = 0; layer < s->m->n_layers; layer++)
-        for (int r = 0; r < l->layer_plan[layer]->n; r++) {
+        for (int r = 0; r < l->planned.layer_plan[layer]->n; r++) {
             int a = accel_of(s, layer, r);
-            int64_t weights = l->layer_plan[layer]->at[r].weight_bytes, run = bytes_in(s, layer, r);
-            run += l->layer_plan[layer]->at[r].output_bytes;
+            int64_t weights = l->planned.layer_plan[layer]->at[r].weight_bytes,
+                    run = bytes_in(s, layer, r);
+            run += l->planned.layer_plan[layer]->at[r].output_bytes;
             if (s->pinned[place_of(s, layer, r)])
-                l->weight_bytes[a] += weights;
-            if (run > l->peak_bytes[a]) {
-                l->peak_bytes[a] = run;
-                l->peak_layer[a] = layer;
+                l->memory.weight_bytes[a] += weights;
+            if (run > l->memory.peak_bytes[a]) {
+                l->memory.peak_bytes[a] = run;
+                l->memory.peak_layer[a] = layer;
             }
         }
     for (int a = 0; a < l->system->n_accels; a++) {
         const th_node *node = &l->system->nodes[l->system->accel_node[a]];
-        l->peak_bytes[a] += l->weight_bytes[a];
-        if (l->peak_bytes[a] > node->a.dram_bytes)
+        l->memory.peak_bytes[a] += l->memory.weight_bytes[a];
+        if (l->memory.peak_bytes[a] > node->a.dram_bytes)
             return th_error_set(
                 err, "MAP-0086",
                 "accel/%s: %lld bytes too few: %lld pinned weights and %lld for one "
                 "layer's run needed, %lld there",
-                node->name, (long long)(l->peak_bytes[a] - node->a.dram_bytes),
-                (long long)l->weight_bytes[a], (long long)(l->peak_bytes[a] - l->weight_bytes[a]),
+                node->name, (long long)(l->memory.peak_bytes[a] - node->a.dram_bytes),
+                (long long)l->memory.weight_bytes[a],
+                (long long)(l->memory.peak_bytes[a] - l->memory.weight_bytes[a]),
                 (long long)node->a.dram_bytes);
     }
     return 0;
@@ -225,10 +227,11 @@ static int add_task(serial *s, int layer, int r, int32_t work, th_error *err)
                  .peer = -1,
                  .work = work,
                  .layer = layer,
-                 .input = s->l->input};
+                 .input = s->l->emission.input};
     int32_t before = s->queue_end[a];
-    s->last = work < 0 ? -1 : th_program_add(s->l->program, &t, err);
-    if (s->last < 0 || (before >= 0 && th_program_depend(s->l->program, s->last, before, err)))
+    s->last = work < 0 ? -1 : th_program_add(s->l->emission.program, &t, err);
+    if (s->last < 0 ||
+        (before >= 0 && th_program_depend(s->l->emission.program, s->last, before, err)))
         return -1;
     s->queue_end[a] = s->last;
     return 0;
@@ -248,35 +251,36 @@ static int wait_for_producers(serial *s, int layer, int r, th_error *err)
 {
     th_lower *l = s->l;
     for (int i = 0; i < l->workload->layers[layer].n_inputs; i++) {
-        const th_edge *e = &l->edges[edge_of_input(l, layer, i)];
+        const th_edge *e = &l->graph.edges[edge_of_input(l, layer, i)];
         for (int32_t d = e->plan->first_of[r]; d < e->plan->first_of[r + 1]; d++) {
             int32_t from = e->plan->deliveries[d].from;
-            if (from >= 0 && th_program_depend(l->program, s->last,
-                                               l->final[l->first_final[e->tensor] + from], err))
+            if (from >= 0 && th_program_depend(
+                                 l->emission.program, s->last,
+                                 l->emission.final[l->emission.first_final[e->tensor] + from], err))
                 return -1;
         }
     }
     int32_t release = s->release[th_workload_part_of(l->workload, layer, 0)];
-    return th_program_depend(l->program, s->last, release, err);
+    return th_program_depend(l->emission.program, s->last, release, err);
 }
 
 static int add_position(serial *s, int layer, int r, th_error *err)
 {
-    const th_layer_plan *plan = s->l->layer_plan[layer];
+    const th_layer_plan *plan = s->l->planned.layer_plan[layer];
     int64_t in = bytes_in(s, layer, r);
     if (in > 0 && (add_moves(s, layer, r, in, 0, err) || wait_for_producers(s, layer, r, err)))
         return -1;
     if (add_task(s, layer, r, plan->work[r], err) ||
         (in == 0 && wait_for_producers(s, layer, r, err)))
         return -1;
-    s->l->final[place_of(s, layer, r)] = s->last;
+    s->l->emission.final[place_of(s, layer, r)] = s->last;
     return 0;
 }
 
 /* Partial sums of the others' pieces go out; those of the own piece come in and are added up. */
 static int send_sums(serial *s, int layer, th_error *err)
 {
-    const th_layer_plan *plan = s->l->layer_plan[layer];
+    const th_layer_plan *plan = s->l->planned.layer_plan[layer];
     memset(s->down, 0, (size_t)plan->n * sizeof *s->down);
     for (int r = 0; r < plan->n; r++) {
         int64_t up = 0;
@@ -294,18 +298,18 @@ static int send_sums(serial *s, int layer, th_error *err)
 
 static int wait_for_sums(serial *s, int layer, int r, th_error *err)
 {
-    const th_layer_plan *plan = s->l->layer_plan[layer];
+    const th_layer_plan *plan = s->l->planned.layer_plan[layer];
     for (int from = 0; from < plan->n; from++)
         for (int i = 0; i < plan->at[from].n_sends; i++)
             if (plan->sends[plan->at[from].first_send + i].to == r && from != r &&
-                th_program_depend(s->l->program, s->last, s->sums_sent[from], err))
+                th_program_depend(s->l->emission.program, s->last, s->sums_sent[from], err))
                 return -1;
     return 0;
 }
 
 static int add_sums(serial *s, int layer, th_error *err)
 {
-    const th_layer_plan *plan = s->l->layer_plan[layer];
+    const th_layer_plan *plan = s->l->planned.layer_plan[layer];
     if (send_sums(s, layer, err))
         return -1;
     for (int r = 0; r < plan->n; r++) {
@@ -314,18 +318,18 @@ static int add_sums(serial *s, int layer, th_error *err)
             return -1;
         if (plan->at[r].reduce_work >= 0 && add_task(s, layer, r, plan->at[r].reduce_work, err))
             return -1;
-        s->l->final[place_of(s, layer, r)] = s->queue_end[accel_of(s, layer, r)];
+        s->l->emission.final[place_of(s, layer, r)] = s->queue_end[accel_of(s, layer, r)];
     }
     return 0;
 }
 
 static int add_outputs(serial *s, int layer, th_error *err)
 {
-    for (int r = 0; r < s->l->layer_plan[layer]->n; r++) {
+    for (int r = 0; r < s->l->planned.layer_plan[layer]->n; r++) {
         int64_t out = bytes_out(s, layer, r);
         if (out > 0 && add_moves(s, layer, r, 0, out, err))
             return -1;
-        s->l->final[place_of(s, layer, r)] = s->queue_end[accel_of(s, layer, r)];
+        s->l->emission.final[place_of(s, layer, r)] = s->queue_end[accel_of(s, layer, r)];
     }
     return 0;
 }
@@ -333,8 +337,8 @@ static int add_outputs(serial *s, int layer, th_error *err)
 static int add_layer(serial *s, int layer, th_error *err)
 {
     bool reduces = false;
-    for (int r = 0; r < s->l->layer_plan[layer]->n; r++) {
-        reduces |= s->l->layer_plan[layer]->at[r].n_sends > 0;
+    for (int r = 0; r < s->l->planned.layer_plan[layer]->n; r++) {
+        reduces |= s->l->planned.layer_plan[layer]->at[r].n_sends > 0;
         if (add_position(s, layer, r, err))
             return -1;
     }
@@ -355,17 +359,17 @@ static int add_release(serial *s, int number, th_error *err)
                  .peer = -1,
                  .work = -1,
                  .layer = -1,
-                 .input = l->input,
-                 .release_ps = part.arrival_ps + l->input * s->stream->interval_ps};
-    int32_t before = l->pass - l->in_flight[number];
-    s->release[number] = th_program_add(l->program, &t, err);
+                 .input = l->emission.input,
+                 .release_ps = part.arrival_ps + l->emission.input * s->stream->interval_ps};
+    int32_t before = l->emission.pass - l->passes.in_flight[number];
+    s->release[number] = th_program_add(l->emission.program, &t, err);
     if (s->release[number] < 0)
         return -1;
     if (before < 0)
         return 0;
     size_t at = (size_t)before * (size_t)th_workload_parts(l->workload) + (size_t)number;
-    for (size_t i = l->pass_end_start[at]; i < l->pass_end_start[at + 1]; i++)
-        if (th_program_depend(l->program, s->release[number], l->pass_end[i], err))
+    for (size_t i = l->passes.end_start[at]; i < l->passes.end_start[at + 1]; i++)
+        if (th_program_depend(l->emission.program, s->release[number], l->passes.end[i], err))
             return -1;
     return 0;
 }
@@ -378,11 +382,11 @@ static int end_part(serial *s, int number, th_error *err)
         int32_t layer = l->workload->outputs[i];
         if (th_workload_part_of(l->workload, layer, 0) != number)
             continue;
-        for (int r = 0; r < l->layer_plan[layer]->n; r++) {
-            if (th_grow(&l->pass_end, &l->pass_end_capacity, l->n_pass_ends + 1,
-                        sizeof *l->pass_end))
+        for (int r = 0; r < l->planned.layer_plan[layer]->n; r++) {
+            if (th_grow(&l->passes.end, &l->passes.end_capacity, l->passes.n_ends + 1,
+                        sizeof *l->passes.end))
                 return th_error_no_memory(err);
-            l->pass_end[l->n_pass_ends++] = l->final[place_of(s, layer, r)];
+            l->passes.end[l->passes.n_ends++] = l->emission.final[place_of(s, layer, r)];
         }
     }
     return 0;
@@ -391,8 +395,8 @@ static int end_part(serial *s, int number, th_error *err)
 static int add_pass(serial *s, int32_t pass, th_error *err)
 {
     int parts = th_workload_parts(s->l->workload);
-    s->l->pass = pass;
-    s->l->input = pass / s->stream->micro_batches;
+    s->l->emission.pass = pass;
+    s->l->emission.input = pass / s->stream->micro_batches;
     for (int i = 0; i < parts; i++)
         if (add_release(s, i, err))
             return -1;
@@ -402,7 +406,7 @@ static int add_pass(serial *s, int32_t pass, th_error *err)
     for (int i = 0; i < parts; i++) {
         if (end_part(s, i, err))
             return -1;
-        s->l->pass_end_start[(size_t)pass * (size_t)parts + (size_t)i + 1] = s->l->n_pass_ends;
+        s->l->passes.end_start[(size_t)pass * (size_t)parts + (size_t)i + 1] = s->l->passes.n_ends;
     }
     return 0;
 }
@@ -413,8 +417,8 @@ static int add_passes(serial *s, th_error *err)
     th_lower *l = s->l;
     int32_t parts = s->stream->micro_batches, passes = s->stream->n_inputs * parts, planned = -1;
     int64_t all = l->workload->batch;
-    l->n_pass_ends = 0;
-    l->pass_end_start[0] = 0;
+    l->passes.n_ends = 0;
+    l->passes.end_start[0] = 0;
     for (int a = 0; a < l->system->n_accels; a++)
         s->queue_end[a] = -1;
     for (int32_t pass = -1; pass < passes; pass++) {
@@ -429,7 +433,7 @@ static int add_passes(serial *s, th_error *err)
                      : th_lower_begin_pass(l, pass, err) || add_pass(s, pass, err))
             return -1;
     }
-    l->pass_start[passes] = l->program->n_tasks;
+    l->passes.start[passes] = l->emission.program->n_tasks;
     return 0;
 }
 
@@ -437,7 +441,7 @@ static int allocate(serial *s, th_error *err)
 {
     th_lower *l = s->l;
     size_t accels = (size_t)l->system->n_accels + 1, layers = (size_t)s->m->n_layers,
-           places = (size_t)l->first_final[layers] + 1;
+           places = (size_t)l->emission.first_final[layers] + 1;
     size_t parts = (size_t)th_workload_parts(l->workload),
            passes = (size_t)s->stream->n_inputs * (size_t)s->stream->micro_batches,
            ends = passes * parts;
@@ -448,11 +452,12 @@ static int allocate(serial *s, th_error *err)
     s->before = th_alloc_zero(accels, sizeof *s->before);
     s->down = th_alloc_zero(accels, sizeof *s->down);
     s->sums_sent = th_alloc_zero(accels, sizeof *s->sums_sent);
-    bool has_all =
-        s->pinned && s->after && s->queue_end && s->before && s->down && s->sums_sent &&
-        s->release &&
-        th_grow(&l->pass_start, &l->pass_start_capacity, passes + 1, sizeof *l->pass_start) == 0 &&
-        th_grow(&l->pass_end_start, &l->pass_capacity, ends + 1, sizeof *l->pass_end_start) == 0;
+    bool has_all = s->pinned && s->after && s->queue_end && s->before && s->down && s->sums_sent &&
+                   s->release &&
+                   th_grow(&l->passes.start, &l->passes.start_capacity, passes + 1,
+                           sizeof *l->passes.start) == 0 &&
+                   th_grow(&l->passes.end_start, &l->passes.end_start_capacity, ends + 1,
+                           sizeof *l->passes.end_start) == 0;
     return has_all ? 0 : th_error_no_memory(err);
 }
 
@@ -511,7 +516,7 @@ static void list(th_memory_peak *p, int32_t kind, int32_t layer, int64_t bytes)
  * makes. */
 static void list_layer(const serial *s, int layer, int r, bool is_peak, th_memory_peak *out)
 {
-    const th_position_plan *at = &s->l->layer_plan[layer]->at[r];
+    const th_position_plan *at = &s->l->planned.layer_plan[layer]->at[r];
     bool is_pinned = s->pinned[place_of(s, layer, r)];
     if (is_pinned || is_peak)
         list(out, TH_HELD_WEIGHTS, layer, at->weight_bytes);
@@ -530,9 +535,9 @@ int th_lower_serial_held(th_lower *l, const th_mapping *m, const th_stream *stre
     link_queues(&s);
     int failed = pin_all(&s, err);
     for (int layer = 0; !failed && layer < m->n_layers; layer++)
-        for (int r = 0; r < l->layer_plan[layer]->n; r++)
+        for (int r = 0; r < l->planned.layer_plan[layer]->n; r++)
             if (accel_of(&s, layer, r) == accel)
-                list_layer(&s, layer, r, layer == l->peak_layer[accel], out);
+                list_layer(&s, layer, r, layer == l->memory.peak_layer[accel], out);
     clear(&s);
     return failed ? -1 : out->failed ? th_error_no_memory(err) : 0;
 }

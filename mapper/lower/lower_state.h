@@ -17,49 +17,69 @@ typedef struct th_edge {
     int32_t first_task; /* of its deliveries in this pass */
 } th_edge;
 
-struct th_lower {
-    const th_system *system;
-    const th_workload *workload;
-    th_plans *plans;
-    /* the graph */
+/* The edges of the workload's graph. */
+typedef struct th_lower_graph {
     th_edge *edges;
     size_t edge_capacity;
     int32_t *edge_start; /* by tensor + 1 */
     int32_t *last_use; /* by tensor + 1: the last layer that reads it; of an output, of its model */
     int32_t *input_edge; /* of input i of layer l: input_edge[first_input[l] + i] */
     int32_t *first_input;
-    /* the mapping */
+} th_lower_graph;
+
+/* The mapping at hand, as plans. */
+typedef struct th_lower_planned {
     int32_t *set_id, *members_id; /* by set, see th_placed */
-    size_t set_capacity, crew_capacity;
+    size_t set_capacity, members_capacity;
     th_placed *placed;
     const th_layer_plan **layer_plan;
-    th_placed *consumers;               /* scratch */
+    th_placed *consumers; /* scratch */
+} th_lower_planned;
+
+/* What each accelerator's memory holds. */
+typedef struct th_lower_memory {
     int64_t *peak_bytes, *weight_bytes; /* by accelerator */
-    int32_t *peak_layer;                /* likewise; -1: nothing is held, or it is not known */
-    int32_t *in_flight;                 /* by part of the workload: passes in the system at once */
-    int64_t *footprint;                 /* scratch of th_footprint_check */
-    size_t footprint_capacity;
-    /* the program */
+    int32_t *peak_layer;                /* by accelerator; -1: it holds nothing, or is unknown */
+    int64_t *changes;                   /* scratch of th_footprint_check */
+    size_t changes_capacity;
+} th_lower_memory;
+
+/* The passes of the stream: one per micro-batch of each input. */
+typedef struct th_lower_passes {
+    int32_t *in_flight; /* by part of the workload: passes in the system at once */
+    int32_t *end;       /* last tasks of all passes so far */
+    size_t *end_start;  /* by pass and part: where its tasks begin in end */
+    int32_t *start;     /* by pass: its first task */
+    size_t n_ends, end_capacity, end_start_capacity, start_capacity;
+} th_lower_passes;
+
+/* The program, and the tasks that later tasks of the pass at hand depend on. */
+typedef struct th_lower_emission {
     th_program *program;
     int32_t pass, input;
-    int64_t *launched;    /* by accelerator: the pass and part that it was last launched for; -1 */
-    int32_t *launch_task; /* of it */
-    int64_t launch_key;   /* the pass and part at hand */
-    int32_t release;      /* the host task of the part at hand; -1: not in the program */
-    bool starts_unreleased; /* something waits for a release that is not in the program */
+    int64_t *launched;      /* by accelerator: the pass and part of its last launch; -1 */
+    int32_t *launch_task;   /* by accelerator: that launch */
+    int64_t launch_key;     /* the pass and part at hand */
+    int32_t release;        /* the host task of the part at hand; -1: not in the program */
+    bool starts_unreleased; /* a task depends on a release that is not in the program */
     int32_t *first_final,
         *final;                  /* per layer and position: the task after which its part is held */
     int32_t *needs, *first_need; /* per position: the tasks that bring what it lacks */
     int32_t *kept;               /* per position: final, of this layer in the pass before */
-    size_t n_needs, need_capacity;
     int32_t *arrivals, *phase_task; /* per position and phase of a rotation */
-    size_t arrival_capacity, phase_capacity;
-    int32_t *pass_end;      /* last tasks of all passes so far */
-    size_t *pass_end_start; /* by pass and part */
-    int32_t *pass_start;    /* by pass: its first task */
+    size_t n_needs, need_capacity, arrival_capacity, phase_capacity;
+} th_lower_emission;
+
+struct th_lower {
+    const th_system *system;
+    const th_workload *workload;
+    th_plans *plans;
+    th_lower_graph graph;
+    th_lower_planned planned;
+    th_lower_memory memory;
+    th_lower_passes passes;
+    th_lower_emission emission;
     bool (*is_interrupted)(void);
-    size_t pass_start_capacity;
-    size_t n_pass_ends, pass_end_capacity, pass_capacity;
 };
 
 /* lower.c, for those who lower a mapping by parts, in this order. */

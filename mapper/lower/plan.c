@@ -74,9 +74,9 @@ static int find_classes(th_plans *p)
     int32_t *key = th_alloc_array(SHAPE_WORDS + longest, sizeof *key);
     int failed = shapes && key ? 0 : -1;
     for (int l = 0; !failed && l < p->workload->n_layers; l++) {
-        p->class_of[l] = class_of(shapes, &p->workload->layers[l], key, &next);
-        p->inputs_differ[l] = inputs_differ(&p->workload->layers[l]);
-        failed = p->class_of[l] < 0;
+        p->facts.shape_class[l] = class_of(shapes, &p->workload->layers[l], key, &next);
+        p->facts.inputs_differ[l] = inputs_differ(&p->workload->layers[l]);
+        failed = p->facts.shape_class[l] < 0;
     }
     th_map_free(shapes);
     th_free(key);
@@ -89,17 +89,17 @@ static int find_hosts(th_plans *p)
     const th_system *s = p->system;
     for (int a = 0; a < s->n_accels; a++) {
         th_route_summary best = {0}, r;
-        p->host_of[a] = -1;
+        p->facts.host_of[a] = -1;
         for (int h = 0; h < s->n_hosts; h++) {
             int status = th_route_summarize(s, s->host_node[h], s->accel_node[a], &r);
             if (status == TH_NO_MEMORY)
                 return -1;
             if (status < 0)
                 continue;
-            bool better = p->host_of[a] < 0 || r.bits_per_s > best.bits_per_s ||
+            bool better = p->facts.host_of[a] < 0 || r.bits_per_s > best.bits_per_s ||
                           (r.bits_per_s == best.bits_per_s && r.n_links < best.n_links);
             if (better) {
-                p->host_of[a] = s->host_node[h];
+                p->facts.host_of[a] = s->host_node[h];
                 best = r;
             }
         }
@@ -112,7 +112,7 @@ static int find_host_paths(th_plans *p)
 {
     for (int a = 0; a < p->system->n_accels; a++) {
         th_route_summary in, out;
-        int node = p->system->accel_node[a], host = p->host_of[a];
+        int node = p->system->accel_node[a], host = p->facts.host_of[a];
         if (host < 0)
             continue;
         int to = th_route_summarize(p->system, host, node, &in),
@@ -120,7 +120,7 @@ static int find_host_paths(th_plans *p)
         if (to == TH_NO_MEMORY || back == TH_NO_MEMORY)
             return -1;
         if (to == 0 && back == 0)
-            p->host_path[a] = (th_moves){
+            p->facts.host_path[a] = (th_moves){
                 .in_bits_per_s = in.bits_per_s,
                 .out_bits_per_s = out.bits_per_s,
                 .latency_ps = in.latency_ps > out.latency_ps ? in.latency_ps : out.latency_ps};
@@ -130,11 +130,11 @@ static int find_host_paths(th_plans *p)
 
 static int make_memos(th_plans *p)
 {
-    p->sets = th_shared_map_new();
-    p->layers = th_shared_map_new();
-    p->edges = th_shared_map_new();
-    p->alike = th_shared_map_new();
-    return p->sets && p->layers && p->edges && p->alike ? 0 : -1;
+    p->memo.sets = th_shared_map_new();
+    p->memo.layers = th_shared_map_new();
+    p->memo.edges = th_shared_map_new();
+    p->memo.isomorphic = th_shared_map_new();
+    return p->memo.sets && p->memo.layers && p->memo.edges && p->memo.isomorphic ? 0 : -1;
 }
 
 /* With what is its own alone. NULL: memory is out. */
@@ -147,8 +147,8 @@ static th_plans *new_plans(const th_system *s, const th_workload *w)
     p->workload = w;
     p->first = p;
     p->arena = th_arena_new();
-    p->medium_ps = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->medium_ps);
-    if (p->arena && p->medium_ps)
+    p->routes.medium_ps = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->routes.medium_ps);
+    if (p->arena && p->routes.medium_ps)
         return p;
     th_plans_free(p);
     return NULL;
@@ -159,12 +159,13 @@ th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err)
     th_plans *p = new_plans(s, w);
     if (!p)
         goto fail;
-    p->class_of = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->class_of);
-    p->inputs_differ = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->inputs_differ);
-    p->host_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->host_of);
-    p->host_path = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->host_path);
-    if (!p->class_of || !p->inputs_differ || !p->host_of || !p->host_path || make_memos(p) ||
-        find_classes(p) || find_hosts(p) || find_host_paths(p))
+    p->facts.shape_class = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->facts.shape_class);
+    p->facts.inputs_differ = th_alloc_zero((size_t)w->n_layers + 1, sizeof *p->facts.inputs_differ);
+    p->facts.host_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->facts.host_of);
+    p->facts.host_path = th_alloc_zero((size_t)s->n_accels + 1, sizeof *p->facts.host_path);
+    if (!p->facts.shape_class || !p->facts.inputs_differ || !p->facts.host_of ||
+        !p->facts.host_path || make_memos(p) || find_classes(p) || find_hosts(p) ||
+        find_host_paths(p))
         goto fail;
     p->works = th_works_new(s, err);
     if (p->works)
@@ -186,14 +187,8 @@ th_plans *th_plans_share(th_plans *of, th_error *err)
     }
     p->first = first;
     p->works = first->works;
-    p->sets = first->sets;
-    p->layers = first->layers;
-    p->edges = first->edges;
-    p->alike = first->alike;
-    p->class_of = first->class_of;
-    p->inputs_differ = first->inputs_differ;
-    p->host_of = first->host_of;
-    p->host_path = first->host_path;
+    p->memo = first->memo;
+    p->facts = first->facts;
     p->next = first->next;
     first->next = p;
     return p;
@@ -207,14 +202,14 @@ bool th_plans_are_shared(const th_plans *p)
 static void free_known(th_plans *p)
 {
     th_works_free(p->works);
-    th_shared_map_free(p->sets);
-    th_shared_map_free(p->layers);
-    th_shared_map_free(p->edges);
-    th_shared_map_free(p->alike);
-    th_free(p->class_of);
-    th_free(p->inputs_differ);
-    th_free(p->host_of);
-    th_free(p->host_path);
+    th_shared_map_free(p->memo.sets);
+    th_shared_map_free(p->memo.layers);
+    th_shared_map_free(p->memo.edges);
+    th_shared_map_free(p->memo.isomorphic);
+    th_free(p->facts.shape_class);
+    th_free(p->facts.inputs_differ);
+    th_free(p->facts.host_of);
+    th_free(p->facts.host_path);
 }
 
 void th_plans_free(th_plans *p)
@@ -227,10 +222,10 @@ void th_plans_free(th_plans *p)
     if (p->first == p)
         free_known(p);
     th_arena_free(p->arena);
-    th_free(p->medium_ps);
-    th_free(p->routes);
-    th_free(p->media);
-    th_free(p->alike_of);
+    th_free(p->routes.medium_ps);
+    th_free(p->routes.by_pair);
+    th_free(p->routes.media);
+    th_free(p->isomorphism.class_of);
     th_free(p);
 }
 
@@ -253,8 +248,8 @@ void th_plans_trim(th_plans *p, size_t limit)
 {
     if (th_plans_held_bytes(p) <= limit)
         return;
-    th_shared_map_clear(p->layers);
-    th_shared_map_clear(p->edges);
+    th_shared_map_clear(p->memo.layers);
+    th_shared_map_clear(p->memo.edges);
     for (th_plans *q = p->first; q; q = q->next)
         th_arena_reset(q->arena);
     atomic_store_explicit(&p->first->held_bytes, 0, memory_order_relaxed);
@@ -271,19 +266,19 @@ void *th_plans_alloc(th_plans *p, size_t n, size_t size)
 
 int32_t th_plans_shape_class(const th_plans *p, int layer)
 {
-    return p->class_of[layer];
+    return p->facts.shape_class[layer];
 }
 
 int th_plans_host_of(const th_plans *p, int accel)
 {
-    return p->host_of[accel];
+    return p->facts.host_of[accel];
 }
 
 enum { NO_DESIGN = -2 }; /* of a crew: a number that no design has, and not TH_DESIGN_OWN */
 
 const th_moves *th_plans_host_path(const th_plans *p, int accel)
 {
-    return &p->host_path[accel];
+    return &p->facts.host_path[accel];
 }
 
 static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_error *err)
@@ -298,7 +293,7 @@ static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_erro
     memcpy(key + 2, set->accels, members * sizeof *key);
     if (set->shares)
         memcpy(key + 2 + members, set->shares, members * sizeof *key);
-    int64_t number = th_shared_map_number(p->sets, key, n * sizeof *key);
+    int64_t number = th_shared_map_number(p->memo.sets, key, n * sizeof *key);
     if (key != small)
         th_free(key);
     return number < 0 ? th_error_no_memory(err) : (int32_t)number;
@@ -356,7 +351,7 @@ enum {
 
 static void key_of_placed(const th_plans *p, const th_placed *at, int32_t number, int32_t *key)
 {
-    key[0] = at ? p->class_of[at->layer] : -1;
+    key[0] = at ? p->facts.shape_class[at->layer] : -1;
     key[1] = number;
     if (at)
         memcpy(&key[2], &at->strategy, sizeof at->strategy);
@@ -367,7 +362,7 @@ static void key_of_placed(const th_plans *p, const th_placed *at, int32_t number
 static void key_of_consumer(const th_plans *p, const th_placed *at, int32_t *key)
 {
     key_of_placed(p, at, at->members_id, key);
-    if (p->inputs_differ[at->layer])
+    if (p->facts.inputs_differ[at->layer])
         key[0] += at->input;
 }
 
@@ -376,13 +371,13 @@ const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t ba
     int32_t key[PLACED_WORDS + 1];
     key_of_placed(p, at, at->set_id, key);
     key[PLACED_WORDS] = batch;
-    const th_layer_plan *known = th_shared_map_find(p->layers, key, sizeof key);
+    const th_layer_plan *known = th_shared_map_find(p->memo.layers, key, sizeof key);
     if (known)
         return known;
     th_layer_plan *plan = th_plan_make_layer(p, at, batch, err);
     if (!plan)
         return NULL;
-    known = th_shared_map_add(p->layers, key, sizeof key, plan);
+    known = th_shared_map_add(p->memo.layers, key, sizeof key, plan);
     if (!known)
         th_error_no_memory(err);
     return known;
@@ -392,13 +387,13 @@ static const th_edge_plan *edge_of_key(th_plans *p, const int32_t *key, size_t b
                                        const th_placed *producer, const th_placed *consumers, int n,
                                        int32_t batch, th_error *err)
 {
-    const th_edge_plan *known = th_shared_map_find(p->edges, key, bytes);
+    const th_edge_plan *known = th_shared_map_find(p->memo.edges, key, bytes);
     if (known)
         return known;
     th_edge_plan *plan = th_plan_make_edge(p, producer, consumers, n, batch, err);
     if (!plan)
         return NULL;
-    known = th_shared_map_add(p->edges, key, bytes, plan);
+    known = th_shared_map_add(p->memo.edges, key, bytes, plan);
     if (!known)
         th_error_no_memory(err);
     return known;

@@ -165,7 +165,7 @@ static int take_from_producer(maker *k, int accel, int r)
 
 static int take_from_host(maker *k, int accel, int r)
 {
-    int host = k->plans->host_of[accel];
+    int host = k->plans->facts.host_of[accel];
     size_t before = k->out.n;
     if (host < 0)
         return 0;

@@ -49,7 +49,7 @@ static int add_route(description *d, int from, int to)
     if (!way || add(d, way->n) || add(d, way->latency_ps))
         return -1;
     for (int32_t i = 0; i < way->n; i++)
-        if (add_medium(d, d->plans->media[way->first + i]))
+        if (add_medium(d, d->plans->routes.media[way->first + i]))
             return -1;
     return 0;
 }
@@ -57,7 +57,7 @@ static int add_route(description *d, int from, int to)
 static int add_member(description *d, const th_set *set, int r)
 {
     const th_plans *p = d->plans;
-    const int32_t accel = set->accels[r], host = p->host_of[accel];
+    const int32_t accel = set->accels[r], host = p->facts.host_of[accel];
     if (add(d, th_works_memory_class(p->works, accel)) ||
         add(d, th_set_design(set, r, p->system)) || add(d, set->shares ? set->shares[r] : 0) ||
         add(d, host >= 0))
@@ -92,7 +92,9 @@ static int find_number(th_plans *p, const th_set *set, int32_t set_id, int32_t *
     int failed = d.number_of ? 0 : -1;
     if (!failed)
         failed = is_told ? describe(&d, set) : add(&d, set_id);
-    *number = failed ? -1 : (int32_t)th_shared_map_number(p->alike, d.word, d.n * sizeof *d.word);
+    *number = failed
+                  ? -1
+                  : (int32_t)th_shared_map_number(p->memo.isomorphic, d.word, d.n * sizeof *d.word);
     th_free(d.word);
     th_free(d.number_of);
     return *number < 0 ? -1 : 0;
@@ -103,12 +105,14 @@ int32_t th_plans_isomorphism_class(th_plans *p, const th_set *set, th_error *err
     int32_t set_id, members_id;
     if (th_plans_set_ids(p, set, &set_id, &members_id, err))
         return -1;
-    size_t before = p->alike_capacity, at = (size_t)set_id;
-    if (th_grow(&p->alike_of, &p->alike_capacity, at + 1, sizeof *p->alike_of))
+    size_t before = p->isomorphism.capacity, at = (size_t)set_id;
+    if (th_grow(&p->isomorphism.class_of, &p->isomorphism.capacity, at + 1,
+                sizeof *p->isomorphism.class_of))
         return th_error_no_memory(err);
-    for (size_t i = before; i < p->alike_capacity; i++)
-        p->alike_of[i] = -1;
-    if (p->alike_of[at] < 0 && find_number(p, set, set_id, &p->alike_of[at]))
+    for (size_t i = before; i < p->isomorphism.capacity; i++)
+        p->isomorphism.class_of[i] = -1;
+    if (p->isomorphism.class_of[at] < 0 &&
+        find_number(p, set, set_id, &p->isomorphism.class_of[at]))
         return th_error_no_memory(err);
-    return p->alike_of[at];
+    return p->isomorphism.class_of[at];
 }

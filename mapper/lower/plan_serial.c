@@ -163,7 +163,7 @@ th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_placed *producer,
         if (x.bytes > 0 && producer)
             add_from_positions(&k, &x, r);
         else if (x.bytes > 0)
-            add(&k, -1, p->host_of[consumer->set->accels[r]], r, x.bytes, x.bytes);
+            add(&k, -1, p->facts.host_of[consumer->set->accels[r]], r, x.bytes, x.bytes);
     }
     k.out->first_of[k.reads->n] = k.out->n;
     return k.out;
@@ -174,7 +174,7 @@ th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_placed *producer,
 /* Without a host nothing is known of ways, and they take no time. */
 static th_time moves_time(const th_plans *p, int accel, int64_t in, int64_t out)
 {
-    const th_moves *way = &p->host_path[accel];
+    const th_moves *way = &p->facts.host_path[accel];
     if (way->in_bits_per_s == 0)
         return 0;
     return (in > 0 ? th_time_add(way->latency_ps, th_duration_ps(in, way->in_bits_per_s)) : 0) +

@@ -18,39 +18,55 @@ typedef struct th_plan_route {
 
 enum { TH_PLAN_LAST_MAX = 128 };
 
-/* What is known and remembered belongs to the first of those that share it; the others refer to it.
- * Each has memory of its own, where the plans lie that it made. */
+/* Tables of what was planned before, by key. */
+typedef struct th_plan_memo {
+    th_shared_map *sets;           /* ids */
+    th_shared_map *layers, *edges; /* plans */
+    th_shared_map *isomorphic;     /* class numbers, by description: plan_isomorphic.c */
+} th_plan_memo;
+
+/* What follows from the system and the workload alone. */
+typedef struct th_plan_facts {
+    int32_t *shape_class; /* by layer: equal for equal shapes */
+    bool *inputs_differ;  /* by layer: it needs other boxes of other inputs; then its class + i is
+                           * no class, but stands for its i-th input in keys */
+    int32_t *host_of;     /* by accelerator */
+    th_moves *host_path;  /* by accelerator: to and from that host; bandwidths 0: there is none */
+} th_plan_facts;
+
+/* Routes as media, for the estimates of plan_time.c. */
+typedef struct th_plan_routes {
+    th_time *medium_ps;     /* scratch, by medium: how long it is busy */
+    th_plan_route *by_pair; /* of nodes; NULL: none is known yet, or there are too many */
+    th_plan_route last;     /* then: the last one that was walked */
+    int32_t *media;
+    size_t n_media, media_capacity;
+} th_plan_routes;
+
+/* Numbers of the set that was looked up last, if it has equal shares and few members. */
+typedef struct th_plan_last_set {
+    int32_t n, design, set_id, members_id; /* n 0: none */
+    int32_t accels[TH_PLAN_LAST_MAX];
+} th_plan_last_set;
+
+/* The memo, the facts and the compute costs belong to the first of the th_plans that share them;
+ * the others refer to them. Each has an arena of its own for the plans that it made. */
 struct th_plans {
     const th_system *system;
     const th_workload *workload;
     th_plans *first; /* maybe itself */
     th_plans *next;  /* of those that share with the first */
     th_works *works;
-    th_arena *arena;                      /* own */
-    atomic_size_t held_bytes;             /* of the first: by all */
-    th_shared_map *sets, *layers, *edges; /* numbers; plans */
-    th_shared_map *alike;                 /* numbers by description: plan_isomorphic.c */
-    int32_t *class_of;                    /* by layer: equal for equal shapes */
-    bool *inputs_differ; /* by layer: it needs other boxes of other inputs; then its class + i is no
-                          * class, but stands for its i-th input in keys */
-    int32_t *host_of;    /* by accelerator */
-    th_moves
-        *host_path; /* by accelerator: to and from that host; bandwidths 0 where there is none */
-    /* own: the numbers of the set that was asked for last, if it has equal shares and few members
-     */
+    th_plan_memo memo;
+    th_plan_facts facts;
+    atomic_size_t held_bytes; /* of the first: by all */
+    th_arena *arena;
+    th_plan_last_set last;
+    th_plan_routes routes;
     struct {
-        int32_t n, design, set_id, members_id; /* n 0: none */
-        int32_t accels[TH_PLAN_LAST_MAX];
-    } last;
-    /* own: of plan_time.c */
-    th_time *medium_ps;    /* scratch */
-    th_plan_route *routes; /* by pair of nodes; NULL: none is known yet, or there are too many */
-    th_plan_route route;   /* then: the last one that was walked */
-    int32_t *media;
-    size_t n_media, media_capacity;
-    /* own: of plan_isomorphic.c */
-    int32_t *alike_of; /* by number of a set; -1: not known yet */
-    size_t alike_capacity;
+        int32_t *class_of; /* by id of a set; -1: not known yet */
+        size_t capacity;
+    } isomorphism;
 };
 
 /* Cleared memory that lives as long as the plans; NULL when memory is out. */
@@ -63,7 +79,9 @@ const th_plan_route *th_plan_find_route(th_plans *p, int from, int to); /* not k
 static inline const th_plan_route *th_plan_route_of(th_plans *p, int from, int to)
 {
     const th_plan_route *kept =
-        p->routes ? &p->routes[(size_t)from * (size_t)p->system->n_nodes + (size_t)to] : NULL;
+        p->routes.by_pair
+            ? &p->routes.by_pair[(size_t)from * (size_t)p->system->n_nodes + (size_t)to]
+            : NULL;
     return kept && kept->is_known ? kept : th_plan_find_route(p, from, to);
 }
 

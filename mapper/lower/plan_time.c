@@ -18,12 +18,13 @@ static const th_plan_route *walk(th_plans *p, int from, int to, th_plan_route *o
 {
     const th_system *s = p->system;
     int links[TH_ROUTE_MAX], n = th_route(s, from, to, links);
-    *out = (th_plan_route){.first = (int32_t)p->n_media};
+    *out = (th_plan_route){.first = (int32_t)p->routes.n_media};
     if (n == TH_NO_MEMORY ||
-        (n > 0 && th_grow(&p->media, &p->media_capacity, p->n_media + (size_t)n, sizeof *p->media)))
+        (n > 0 && th_grow(&p->routes.media, &p->routes.media_capacity,
+                          p->routes.n_media + (size_t)n, sizeof *p->routes.media)))
         return NULL;
     for (int i = 0; i < n; i++) {
-        p->media[p->n_media++] = s->links[links[i]].medium;
+        p->routes.media[p->routes.n_media++] = s->links[links[i]].medium;
         out->latency_ps += s->links[links[i]].latency_ps;
     }
     out->n = n > 0 ? n : 0;
@@ -40,12 +41,13 @@ const th_plan_route *th_plan_find_route(th_plans *p, int from, int to)
 {
     size_t nodes = (size_t)p->system->n_nodes;
     if (!th_plan_routes_are_kept(p)) {
-        p->n_media = 0;
-        return walk(p, from, to, &p->route);
+        p->routes.n_media = 0;
+        return walk(p, from, to, &p->routes.last);
     }
-    if (!p->routes && !(p->routes = th_alloc_zero(nodes * nodes, sizeof *p->routes)))
+    if (!p->routes.by_pair &&
+        !(p->routes.by_pair = th_alloc_zero(nodes * nodes, sizeof *p->routes.by_pair)))
         return NULL;
-    return walk(p, from, to, &p->routes[(size_t)from * nodes + (size_t)to]);
+    return walk(p, from, to, &p->routes.by_pair[(size_t)from * nodes + (size_t)to]);
 }
 
 /* --- traffic ---------------------------------------------------------------------------------- */
@@ -61,7 +63,7 @@ typedef struct {
 static void begin(traffic *t, th_plans *p)
 {
     *t = (traffic){.plans = p, .bytes = -1};
-    memset(p->medium_ps, 0, (size_t)p->system->n_media * sizeof *p->medium_ps);
+    memset(p->routes.medium_ps, 0, (size_t)p->system->n_media * sizeof *p->routes.medium_ps);
 }
 
 static th_time duration_of(traffic *t, int64_t bytes, int64_t bits_per_s)
@@ -80,8 +82,8 @@ static void carry(traffic *t, int from, int to, int64_t bytes)
     const th_plan_route *way = th_plan_route_of(t->plans, from, to);
     t->failed |= !way;
     for (int32_t i = 0; way && i < way->n; i++) {
-        int32_t medium = t->plans->media[way->first + i];
-        th_time *busy = &t->plans->medium_ps[medium];
+        int32_t medium = t->plans->routes.media[way->first + i];
+        th_time *busy = &t->plans->routes.medium_ps[medium];
         *busy += duration_of(t, bytes, s->media[medium].bits_per_s);
         t->busiest = *busy > t->busiest ? *busy : t->busiest;
     }
@@ -132,7 +134,7 @@ static void carry_made(traffic *t, const th_placed *producer, const th_layer_pla
 
 static void carry_external(traffic *t, const th_placed *reader, const th_box *need, int32_t accel)
 {
-    const int host = t->plans->host_of[accel];
+    const int host = t->plans->facts.host_of[accel];
     th_precision precision = t->plans->workload->layers[reader->layer].precision[TH_TENSOR_INPUT];
     if (host >= 0 && !th_box_is_empty(need))
         carry(t, host, t->plans->system->accel_node[accel],
