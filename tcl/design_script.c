@@ -362,8 +362,8 @@ th_script_memo *th_design_scripts_new(th_session *s, th_error *err)
 
 int th_design_scripts_exist(th_session *s, th_error *err)
 {
-    th_works *w = th_works_new(s->system, err);
-    int rc = w == NULL ? -1 : th_works_set_scripts(w, s->scripts, err);
-    th_works_free(w);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s->system, err);
+    int rc = w == NULL ? -1 : th_compute_cost_set_scripts(w, s->scripts, err);
+    th_compute_cost_cache_free(w);
     return rc;
 }

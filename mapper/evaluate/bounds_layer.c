@@ -74,12 +74,12 @@ static struct th_task_floor floor_with(th_floors *f, int class, int design, cons
         return nobody;
     if (is_unavailable_script(f, design, shard))
         return script_unknown(f, design);
-    if (th_works_schedule(f->works, f->first_of[class], design, shard, &s, &port, &reason)) {
+    if (th_compute_cost_schedule(f->costs, f->first_of[class], design, shard, &s, &port, &reason)) {
         f->was_interrupted |= th_error_is_interrupted(&reason);
         return th_script_is_cause(&reason) ? script_unknown(f, design) : nobody;
     }
     if (clock != 1)
-        s.hz = th_change_hz(s.hz, clock);
+        s.hz = th_scaled_hz(s.hz, clock);
     return (struct th_task_floor){th_task_least_ps(&s, &port, loads_weights),
                                   th_task_least_bytes(&s, &port), TH_UNKNOWN_NONE, -1};
 }
@@ -152,8 +152,8 @@ static void find_classes(th_floors *f)
     for (int a = 0; a < s->n_accels; a++) {
         int c = 0;
         while (c < f->n_classes &&
-               (th_works_memory_class(f->works, a) !=
-                    th_works_memory_class(f->works, f->first_of[c]) ||
+               (th_compute_cost_memory_class(f->costs, a) !=
+                    th_compute_cost_memory_class(f->costs, f->first_of[c]) ||
                 !same_designs(&s->nodes[s->accel_node[a]].a, th_floors_accel(f, c)) ||
                 (f->scope.clock && f->scope.clock[a] != th_floors_clock(f, c))))
             c++;
@@ -212,7 +212,8 @@ static bool are_unlike(const th_floors *f)
 {
     const th_system *s = f->system;
     for (int a = 1; a < s->n_accels; a++)
-        if (th_works_memory_class(f->works, a) != th_works_memory_class(f->works, 0) ||
+        if (th_compute_cost_memory_class(f->costs, a) !=
+                th_compute_cost_memory_class(f->costs, 0) ||
             !same_designs(&s->nodes[s->accel_node[a]].a, &s->nodes[s->accel_node[0]].a))
             return true;
     return false;
@@ -234,12 +235,12 @@ static int allocate(th_floors *f, th_error *err)
 int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *scope, th_error *err)
 {
     *f = (th_floors){.system = p->system, .workload = p->workload, .scope = *scope};
-    f->works = th_works_new(f->system, err);
-    if (!f->works || allocate(f, err))
+    f->costs = th_compute_cost_cache_new(f->system, err);
+    if (!f->costs || allocate(f, err))
         return -1;
     f->any_cuts =
         scope->cuts == TH_CUTS_ANY || (scope->cuts == TH_CUTS_OF_SEARCHES && are_unlike(f));
-    if (p->scripts && th_works_set_scripts(f->works, p->scripts, NULL) == 0)
+    if (p->scripts && th_compute_cost_set_scripts(f->costs, p->scripts, NULL) == 0)
         f->calls_scripts = true;
     find_classes(f);
     th_plans *plans = th_plans_new(f->system, f->workload, err);
@@ -250,7 +251,7 @@ int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *sco
 
 void th_floors_clear(th_floors *f)
 {
-    th_works_free(f->works);
+    th_compute_cost_cache_free(f->costs);
     th_free(f->class_of);
     th_free(f->first_of);
     th_free(f->size_of);

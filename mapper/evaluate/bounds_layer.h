@@ -32,7 +32,7 @@ typedef struct th_floors {
     const th_system *system;
     const th_workload *workload;
     th_bounds_scope scope;
-    th_works *works;
+    th_compute_cost_cache *costs;
     bool any_cuts;        /* sets may have shares */
     bool calls_scripts;   /* procedures of script designs are there to be asked */
     int n_script_calls;   /* shards that they were asked about */

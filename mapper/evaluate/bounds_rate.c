@@ -30,8 +30,8 @@ int th_bound_design_without_rate(const th_floors *f, int class, const th_shard *
     double cycles;
     int64_t hz;
     for (int i = 0; i < a->n_designs; i++)
-        if (!th_works_least_cycles(f->works, f->first_of[class], a->designs[i], whole, &cycles,
-                                   &hz))
+        if (!th_compute_cost_min_cycles(f->costs, f->first_of[class], a->designs[i], whole, &cycles,
+                                        &hz))
             return a->designs[i];
     return -1;
 }
@@ -53,7 +53,7 @@ static void find_bytes(const th_floors *f, int class, int design, const th_shard
     th_port port;
     *weights = *outputs = 0;
     if (s->up_h > 1 || s->up_w > 1 ||
-        th_works_schedule(f->works, f->first_of[class], design, s, &schedule, &port, NULL))
+        th_compute_cost_schedule(f->costs, f->first_of[class], design, s, &schedule, &port, NULL))
         return;
     th_schedule_totals t = th_schedule_sum(&schedule);
     *outputs = tensor_bytes(s, TH_TENSOR_OUTPUT,
@@ -75,13 +75,13 @@ static double ps_with(const th_floors *f, int class, int design, const th_shard 
     int64_t hz;
     *bytes = INFINITY;
     if (clock == 0 ||
-        !th_works_least_cycles(f->works, f->first_of[class], design, s, &cycles, &hz) ||
+        !th_compute_cost_min_cycles(f->costs, f->first_of[class], design, s, &cycles, &hz) ||
         cycles == INFINITY)
         return INFINITY;
     find_bytes(f, class, design, s, &weights, &outputs);
     *bytes = weights + outputs;
     double moved = outputs + (a->prefetches ? 0 : weights); /* else they may have come before */
-    double rate = (double)(clock == 1 ? hz : th_change_hz(hz, clock)), memory = 0;
+    double rate = (double)(clock == 1 ? hz : th_scaled_hz(hz, clock)), memory = 0;
     if (a->dram_bits_per_s != TH_UNLIMITED)
         memory = moved * 8 * (double)TH_PS_PER_S / (double)a->dram_bits_per_s;
     return fmax(cycles * (double)TH_PS_PER_S / rate, memory);
@@ -95,7 +95,8 @@ static double ps_by_rates(const th_floors *f, int class, const th_shard *s, doub
     int64_t hz;
     *bytes = INFINITY;
     for (int i = 0; i < a->n_designs; i++) {
-        if (!th_works_least_cycles(f->works, f->first_of[class], a->designs[i], s, &cycles, &hz))
+        if (!th_compute_cost_min_cycles(f->costs, f->first_of[class], a->designs[i], s, &cycles,
+                                        &hz))
             continue;
         least = fmin(least, ps_with(f, class, a->designs[i], s, &moved));
         *bytes = fmin(*bytes, moved);

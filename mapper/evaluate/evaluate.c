@@ -17,7 +17,7 @@ struct th_evaluator {
     th_lower *lower;
     th_program *program;
     th_machine *machine;
-    th_known_ends *ends; /* of computes, for the machines of all who share */
+    th_completion_cache *completions; /* of computes, for the machines of all who share */
     bool owns_ends;
     th_time *model_end;    /* scratch; NULL: no model has a deadline */
     th_segments *segments; /* NULL: all programs are replayed whole */
@@ -70,17 +70,19 @@ static int make_lower(th_evaluator *e, const th_evaluator *of, th_error *err)
     e->lower = of ? th_lower_share(of->lower, err) : th_lower_new(p->system, p->workload, err);
     if (!e->lower)
         return -1;
-    return of ? 0 : th_works_set_scripts(th_plans_works(th_lower_plans(e->lower)), p->scripts, err);
+    return of ? 0
+              : th_compute_cost_set_scripts(th_plans_costs(th_lower_plans(e->lower)), p->scripts,
+                                            err);
 }
 
 static int make_ends(th_evaluator *e, const th_evaluator *of, th_error *err)
 {
     e->owns_ends = !of;
-    e->ends = of ? of->ends : th_known_ends_new(TH_KNOWN_ENDS_MAX);
-    if (!e->ends)
+    e->completions = of ? of->completions : th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
+    if (!e->completions)
         return th_error_no_memory(err);
     if (of)
-        th_known_ends_share(e->ends);
+        th_completion_cache_share(e->completions);
     return 0;
 }
 
@@ -88,8 +90,8 @@ static int make_machine(th_evaluator *e, th_error *err)
 {
     const th_machine_options options = {.network = e->problem.network,
                                         .network_options = e->problem.network_options,
-                                        .ends = e->ends};
-    e->machine = th_machine_new(e->problem.system, th_lower_works(e->lower), &options, err);
+                                        .completions = e->completions};
+    e->machine = th_machine_new(e->problem.system, th_lower_costs(e->lower), &options, err);
     return e->machine ? 0 : -1;
 }
 
@@ -128,7 +130,7 @@ void th_evaluator_free(th_evaluator *e)
     th_segments_free(e->segments);
     th_machine_free(e->machine);
     if (e->owns_ends)
-        th_known_ends_free(e->ends);
+        th_completion_cache_free(e->completions);
     th_program_free(e->program);
     th_lower_free(e->lower);
     th_free(e);
@@ -145,7 +147,7 @@ void th_evaluator_trim(th_evaluator *e)
     if (e->segments)
         th_segments_trim(e->segments);
     th_plans_trim(th_lower_plans(e->lower), TH_PLANS_LIMIT);
-    th_known_ends_trim(e->ends);
+    th_completion_cache_trim(e->completions);
 }
 
 th_segment_counts th_evaluator_segments(const th_evaluator *e)
@@ -292,9 +294,10 @@ th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, c
     for (int r = 0; r < plan->n; r++) {
         th_time sum = 0;
         for (int p = 0; p < plan->phases; p++)
-            sum += th_works_get(th_plans_works(plans),
-                                (p > 0 ? plan->work_adding : plan->work)[r * plan->phases + p])
-                       ->folded_ps;
+            sum +=
+                th_compute_cost_get(th_plans_costs(plans),
+                                    (p > 0 ? plan->work_adding : plan->work)[r * plan->phases + p])
+                    ->collapsed_ps;
         longest = sum > longest ? sum : longest;
     }
     return longest;

@@ -43,8 +43,8 @@ typedef struct th_evaluator th_evaluator;
 
 /* Refuses an objective that asks for energy where the system does not say what things cost. */
 th_evaluator *th_evaluator_new(const th_problem *p, th_error *err);
-/* For another thread, on the same problem and with the same memos: plans, works, segments, ends of
- * computes. Freed before e. */
+/* For another thread, on the same problem and with the same memos: plans, compute costs, segments,
+ * ends of computes. Freed before e. */
 th_evaluator *th_evaluator_share(th_evaluator *e, th_error *err);
 void th_evaluator_free(th_evaluator *e);
 

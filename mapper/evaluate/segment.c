@@ -278,7 +278,7 @@ static int emit(th_segments *s, const th_segment_state *from, int32_t first, int
                 int32_t *n, th_error *err)
 {
     const th_pending_tasks x = {from->task, from->wait, from->final, from->n_tasks, from->n_waits};
-    const th_draw_change *draw = from->draw;
+    const th_demand_change *draw = from->draw;
     for (*n = 0; *n < x.n_tasks && x.task[*n].started_ps <= 0; (*n)++) {
         size_t draws = (size_t)x.task[*n].n_draws;
         s->under_way[*n] = (th_under_way){x.task[*n].started_ps, draws > 0 ? draw : NULL, draws};

@@ -49,14 +49,14 @@ static th_time last_quiet(const th_segments *s, th_time t)
 /* Task, which has not ended at t, as the next of what remains. -1: memory is out. */
 static int add_task(th_segments *s, th_segment_state *x, int32_t task, th_time t)
 {
-    const th_works *works = th_lower_works(s->lower);
+    const th_compute_cost_cache *costs = th_lower_costs(s->lower);
     const th_task *from = &s->program->tasks[task];
     const th_task_result *times = &th_machine_times(s->machine)[task];
     th_pending_task to = {from->node, from->peer, from->work, 0, 1, from->bytes};
     if (is_under_way(times, t)) {
-        th_under_way u = th_machine_was_under_way(s->machine, task, t);
+        th_under_way u = th_machine_task_was_under_way(s->machine, task, t);
         if (times->end_ps == t) /* that is all that counts, however it came about */
-            u = (th_under_way){-th_works_get(works, from->work)->folded_ps, NULL, 0};
+            u = (th_under_way){-th_compute_cost_get(costs, from->work)->collapsed_ps, NULL, 0};
         size_t before = (size_t)x->n_draws;
         if (th_grow(&s->draw, &s->draw_room, before + u.n_draws, sizeof *s->draw))
             return -1;

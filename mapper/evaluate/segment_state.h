@@ -28,7 +28,7 @@ typedef struct th_segment_state {
     const th_pending_task *task;
     const th_pending_dependency *wait;
     const int32_t *final;
-    const th_draw_change *draw;
+    const th_demand_change *draw;
 } th_segment_state;
 
 typedef enum { TH_STEP_TO_STATE, TH_STEP_TO_END, TH_STEP_NO_CUT, TH_STEP_FULL_REPLAY } th_step_end;
@@ -63,7 +63,7 @@ struct th_segments {
     th_pending_task *task; /* scratch: of the state at hand */
     th_pending_dependency *wait;
     int32_t *final;
-    th_draw_change *draw;
+    th_demand_change *draw;
     char *state_key;
     size_t task_room, wait_room, final_room, draw_room, state_key_room, number_room;
     th_segment_counts counts;

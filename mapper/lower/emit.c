@@ -82,8 +82,8 @@ static int emit_launches(th_lower *l, int layer, th_error *err)
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     for (int r = 0; r < plan->n; r++) {
         int accel = l->planned.placed[layer].set->accels[r];
-        th_time takes =
-            th_works_get(th_plans_works(l->plans), plan->work[r * plan->phases])->host.before_ps;
+        th_time takes = th_compute_cost_get(th_plans_costs(l->plans), plan->work[r * plan->phases])
+                            ->host.before_ps;
         if (takes > 0 && launch_of(l, accel) < 0 && launch(l, layer, accel, takes, err))
             return -1;
     }
@@ -372,7 +372,7 @@ static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_er
 {
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     th_time takes =
-        th_works_get(th_plans_works(l->plans), plan->work[r * plan->phases])->host.after_ps;
+        th_compute_cost_get(th_plans_costs(l->plans), plan->work[r * plan->phases])->host.after_ps;
     int host = th_plans_host_of(l->plans, l->planned.placed[layer].set->accels[r]);
     if (takes == 0 || host < 0)
         return after;

@@ -228,9 +228,9 @@ void th_lower_free(th_lower *l)
     th_free(l);
 }
 
-const th_works *th_lower_works(const th_lower *l)
+const th_compute_cost_cache *th_lower_costs(const th_lower *l)
 {
-    return th_plans_works(l->plans);
+    return th_plans_costs(l->plans);
 }
 
 th_plans *th_lower_plans(th_lower *l)

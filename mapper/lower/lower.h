@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lower.h - a mapping becomes a program: shards become computes, what they lack becomes transfers.
  *
- *   new -> (share) -> lower* -> free.  A th_lower keeps memos (redistributions, works) from one
- * mapping to the next. Those of several threads may share them. */
+ *   new -> (share) -> lower* -> free.  A th_lower keeps memos (redistributions, compute costs) from
+ * one mapping to the next. Those of several threads may share them. */
 #ifndef TH_MAPPER_LOWER_H
 #define TH_MAPPER_LOWER_H
 #include "mapper/lower/plan.h"
@@ -26,12 +26,13 @@ int th_stream_check(const th_stream *s, const th_workload *w, th_error *err);
 typedef struct th_lower th_lower;
 
 th_lower *th_lower_new(const th_system *s, const th_workload *w, th_error *err);
-/* For another thread, with the plans and works of l; freed before l. NULL: memory is out. */
+/* For another thread, with the plans and compute costs of l; freed before l. NULL: memory is out.
+ */
 th_lower *th_lower_share(const th_lower *l, th_error *err);
 void th_lower_free(th_lower *l);
 /* Asked before each pass; true: th_lower_program gives up. NULL, as after new: never. */
 void th_lower_set_interrupt_check(th_lower *l, bool (*is_interrupted)(void));
-const th_works *th_lower_works(const th_lower *l);
+const th_compute_cost_cache *th_lower_costs(const th_lower *l);
 th_plans *th_lower_plans(th_lower *l);
 
 /* Fills program (cleared first). The mapping must have passed th_mapping_check. 0, or -1: MAP-00xx

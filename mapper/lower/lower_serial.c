@@ -242,7 +242,7 @@ static int add_moves(serial *s, int layer, int r, int64_t in, int64_t out, th_er
     th_moves moves = *th_plans_host_path(s->l->plans, accel_of(s, layer, r));
     moves.in_bytes = in;
     moves.out_bytes = out;
-    int32_t work = th_works_intern_moves(th_plans_works(s->l->plans), &moves, err);
+    int32_t work = th_compute_cost_lookup_moves(th_plans_costs(s->l->plans), &moves, err);
     return work < 0 ? -1 : add_task(s, layer, r, work, err);
 }
 

@@ -167,8 +167,8 @@ th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err)
         !p->facts.host_path || make_memos(p) || find_classes(p) || find_hosts(p) ||
         find_host_paths(p))
         goto fail;
-    p->works = th_works_new(s, err);
-    if (p->works)
+    p->costs = th_compute_cost_cache_new(s, err);
+    if (p->costs)
         return p;
     th_plans_free(p);
     return NULL;
@@ -186,7 +186,7 @@ th_plans *th_plans_share(th_plans *of, th_error *err)
         return NULL;
     }
     p->first = first;
-    p->works = first->works;
+    p->costs = first->costs;
     p->memo = first->memo;
     p->facts = first->facts;
     p->next = first->next;
@@ -201,7 +201,7 @@ bool th_plans_are_shared(const th_plans *p)
 
 static void free_known(th_plans *p)
 {
-    th_works_free(p->works);
+    th_compute_cost_cache_free(p->costs);
     th_shared_map_free(p->memo.sets);
     th_shared_map_free(p->memo.layers);
     th_shared_map_free(p->memo.edges);
@@ -229,9 +229,9 @@ void th_plans_free(th_plans *p)
     th_free(p);
 }
 
-th_works *th_plans_works(const th_plans *p)
+th_compute_cost_cache *th_plans_costs(const th_plans *p)
 {
-    return p->works;
+    return p->costs;
 }
 
 bool th_plans_is_fatal(const th_error *err)

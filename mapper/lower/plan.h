@@ -86,9 +86,9 @@ th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err);
 th_plans *th_plans_share(th_plans *p, th_error *err);
 bool th_plans_are_shared(const th_plans *p);
 void th_plans_free(th_plans *p);
-th_works *th_plans_works(const th_plans *p);
-/* Forgets everything but the works, of all who share, when more than limit bytes are held: between
- * two lowerings only, and while no other thread uses them. */
+th_compute_cost_cache *th_plans_costs(const th_plans *p);
+/* Forgets everything but the compute costs, of all who share, when more than limit bytes are held:
+ * between two lowerings only, and while no other thread uses them. */
 void th_plans_trim(th_plans *p, size_t limit);
 size_t th_plans_held_bytes(const th_plans *p); /* by all who share */
 enum { TH_PLANS_LIMIT = 384 * 1024 * 1024 };   /* bytes of memos that a search holds */
@@ -131,8 +131,8 @@ th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
  * than enough and at most that. -1: as there, or as th_plans_layer. */
 th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,
                                  int32_t batch, th_time enough, th_error *err);
-/* What a layer takes on its set when nothing else goes on: the slowest position's folded time per
- * phase, or the pieces' travel where that is longer, and the exchange and sum of partial
+/* What a layer takes on its set when nothing else goes on: the slowest position's collapsed time
+ * per phase, or the pieces' travel where that is longer, and the exchange and sum of partial
  * results. -1: memory is out. */
 th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
                             th_error *err);

@@ -58,7 +58,7 @@ static int add_member(description *d, const th_set *set, int r)
 {
     const th_plans *p = d->plans;
     const int32_t accel = set->accels[r], host = p->facts.host_of[accel];
-    if (add(d, th_works_memory_class(p->works, accel)) ||
+    if (add(d, th_compute_cost_memory_class(p->costs, accel)) ||
         add(d, th_set_design(set, r, p->system)) || add(d, set->shares ? set->shares[r] : 0) ||
         add(d, host >= 0))
         return -1;

@@ -145,12 +145,12 @@ static int32_t intern(maker *k, int r, const th_shard *shard, th_error *err)
 {
     th_error reason = {"", ""};
     const int32_t accel = k->at->set->accels[r];
-    const int32_t class = th_works_memory_class(k->plans->works, accel),
+    const int32_t class = th_compute_cost_memory_class(k->plans->costs, accel),
                   design = th_set_design(k->at->set, r, k->plans->system);
     if (k->last_work >= 0 && class == k->last_class && design == k->last_design &&
         memcmp(shard, &k->last, sizeof k->last) == 0)
         return k->last_work;
-    int32_t work = th_works_intern(k->plans->works, accel, design, shard, &reason);
+    int32_t work = th_compute_cost_lookup(k->plans->costs, accel, design, shard, &reason);
     if (work >= 0) {
         k->last = *shard;
         k->last_class = class;

@@ -232,9 +232,9 @@ th_time th_plan_serial_layer_time(th_plans *p, const th_placed *at, const th_lay
         for (int i = 0; i < x->n_sends; i++)
             sent += plan->sends[x->first_send + i].bytes;
         th_time time = moves_time(p, at->set->accels[r], got[r], sent);
-        time += th_works_get(p->works, plan->work[r * plan->phases])->folded_ps;
+        time += th_compute_cost_get(p->costs, plan->work[r * plan->phases])->collapsed_ps;
         if (x->reduce_work >= 0)
-            time += th_works_get(p->works, x->reduce_work)->folded_ps;
+            time += th_compute_cost_get(p->costs, x->reduce_work)->collapsed_ps;
         longest = time > longest ? time : longest;
     }
     th_free(got);
@@ -249,5 +249,5 @@ th_time th_plan_serial_whole_time(th_plans *p, const th_placed *at, const th_lay
     for (int i = 0; i < l->n_inputs; i++)
         in += region_read(l, &plan->at[0], i).bytes;
     return th_time_add(moves_time(p, at->set->accels[0], in, out),
-                       th_works_get(p->works, plan->work[0])->folded_ps);
+                       th_compute_cost_get(p->costs, plan->work[0])->collapsed_ps);
 }

@@ -56,7 +56,7 @@ struct th_plans {
     const th_workload *workload;
     th_plans *first; /* maybe itself */
     th_plans *next;  /* of those that share with the first */
-    th_works *works;
+    th_compute_cost_cache *costs;
     th_plan_memo memo;
     th_plan_facts facts;
     atomic_size_t held_bytes; /* of the first: by all */

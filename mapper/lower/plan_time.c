@@ -185,7 +185,7 @@ static th_time phase_time(th_plans *p, const th_placed *at, const th_layer_plan 
     begin(&t, p);
     for (int r = 0; r < plan->n; r++) {
         const int32_t *work = phase > 0 ? plan->work_adding : plan->work;
-        th_time own = th_works_get(p->works, work[r * plan->phases + phase])->folded_ps;
+        th_time own = th_compute_cost_get(p->costs, work[r * plan->phases + phase])->collapsed_ps;
         longest = own > longest ? own : longest;
         if (phase + 1 < plan->phases) /* the next piece travels meanwhile */
             carry(&t, node_of(p, at, plan->at[r].ring_from), node_of(p, at, r),
@@ -210,7 +210,7 @@ static th_time reduction_time(th_plans *p, const th_placed *at, const th_layer_p
         }
         th_time own = plan->at[r].reduce_work < 0
                           ? 0
-                          : th_works_get(p->works, plan->at[r].reduce_work)->folded_ps;
+                          : th_compute_cost_get(p->costs, plan->at[r].reduce_work)->collapsed_ps;
         longest = own > longest ? own : longest;
     }
     return t.failed ? -1 : t.busiest + t.latency + longest;

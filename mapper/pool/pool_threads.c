@@ -259,7 +259,8 @@ static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bo
 
 static bool has_scripts(const thread_pool *p)
 {
-    return th_works_ask_scripts(th_lower_works(th_evaluator_lower(p->workers[FIRST].evaluator)));
+    return th_compute_cost_uses_scripts(
+        th_lower_costs(th_evaluator_lower(p->workers[FIRST].evaluator)));
 }
 
 static int precompute(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)

@@ -205,13 +205,13 @@ static void add_works(th_spans_page *g)
     th_strbuf *out = g->page->out;
     th_strbuf_add(out, ",\n\"works\":[");
     for (int32_t i = 0; i < g->n_works; i++) {
-        const th_work *w =
-            th_works_get(th_lower_works(g->page->session->simulation->lower), g->works[i]);
-        const int64_t *moved = w->folded.moved_bytes;
+        const th_compute_cost *w =
+            th_compute_cost_get(th_lower_costs(g->page->session->simulation->lower), g->works[i]);
+        const int64_t *moved = w->collapsed.moved_bytes;
         int64_t dram = w->port.bits_per_s < TH_UNLIMITED ? w->port.bits_per_s : 0;
         th_strbuf_printf(
             out, "%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "]",
-            i > 0 ? "," : "", w->folded.busy_ps, moved[TH_ENGINE_INPUT], moved[TH_ENGINE_WEIGHT],
+            i > 0 ? "," : "", w->collapsed.busy_ps, moved[TH_ENGINE_INPUT], moved[TH_ENGINE_WEIGHT],
             moved[TH_ENGINE_PARTIAL], moved[TH_ENGINE_OUTPUT], dram);
     }
     th_strbuf_add(out, "]");

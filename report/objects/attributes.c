@@ -121,9 +121,10 @@ static th_quantity designs_of(th_session *s, const th_accel *a)
 }
 
 /* What set_property and inject_fault have made of an object. */
-static double factor_of(const th_session *s, th_change_kind kind, int index)
+static double factor_of(const th_session *s, th_property_kind kind, int index)
 {
-    return s->simulation != NULL ? th_machine_factor(s->simulation->machine, kind, index) : 1;
+    return s->simulation != NULL ? th_machine_property_factor(s->simulation->machine, kind, index)
+                                 : 1;
 }
 
 /* What accelerator a is doing. */
@@ -213,7 +214,7 @@ static th_quantity accel_value(th_session *s, int index, int attribute)
     case ACCEL_GROUP:
         return th_count(node->group);
     case ACCEL_CLOCK:
-        return th_factor(factor_of(s, TH_CHANGE_CLOCK, index));
+        return th_factor(factor_of(s, TH_PROPERTY_FREQUENCY, index));
     case ACCEL_DRAM_BYTES:
         return th_bytes(node->a.dram_bytes);
     case ACCEL_DRAM_BANDWIDTH:
@@ -293,7 +294,7 @@ static th_quantity link_value(th_session *s, int index, int attribute)
         return th_text(th_system_node_name(s->system, l->to));
     case LINK_BANDWIDTH:
         return th_bandwidth((int64_t)((double)s->system->media[l->medium].bits_per_s *
-                                          factor_of(s, TH_CHANGE_BANDWIDTH, index) +
+                                          factor_of(s, TH_PROPERTY_BANDWIDTH, index) +
                                       0.5));
     case LINK_LATENCY:
         return th_ps(l->latency_ps);

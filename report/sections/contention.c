@@ -164,7 +164,7 @@ static int64_t dram_bytes(const th_held_up *f, const th_task *t)
     if (t->kind == TH_TASK_TRANSFER)
         return t->bytes;
     const th_pipeline_stats *did =
-        &th_works_get(th_simulation_works(f->session->simulation), t->work)->folded;
+        &th_compute_cost_get(th_simulation_costs(f->session->simulation), t->work)->collapsed;
     return th_stats_read(did) + did->moved_bytes[TH_ENGINE_OUTPUT];
 }
 

@@ -115,7 +115,7 @@ static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *
     th_strbuf text = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
     if (th_interrupt_is_pending())
         return th_error_interrupted(err, "not all tasks were told");
-    if (th_task_parts(s->system, th_simulation_works(sim), sim->program, x->result, task, part,
+    if (th_task_parts(s->system, th_simulation_costs(sim), sim->program, x->result, task, part,
                       err) != 0 ||
         find_holder(x, task, part[TH_PART_HELD_UP], &h, err) != 0)
         return -1;
@@ -260,7 +260,7 @@ static int add_up(const th_explained *x, th_time *sum, th_time *wait, th_error *
     const th_simulation *sim = x->session->simulation;
     th_time part[TH_N_PARTS];
     for (int i = 0; i < x->n_path; i++) {
-        if (th_task_parts(x->session->system, th_simulation_works(sim), sim->program, x->result,
+        if (th_task_parts(x->session->system, th_simulation_costs(sim), sim->program, x->result,
                           x->path[i].task, part, err) != 0)
             return -1;
         for (int p = 0; p < TH_N_PARTS; p++)

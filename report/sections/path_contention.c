@@ -55,7 +55,7 @@ static int list_held(th_session *s, const th_result *r, held **list, th_error *e
     if (*list == NULL)
         rc = th_error_no_memory(err);
     for (int i = 0; rc == 0 && i < n; i++) {
-        rc = th_task_parts(s->system, th_simulation_works(s->simulation), s->simulation->program, r,
+        rc = th_task_parts(s->system, th_simulation_costs(s->simulation), s->simulation->program, r,
                            path[i].task, part, err);
         if (rc == 0 && part[TH_PART_HELD_UP] > 0)
             (*list)[n_held++] = (held){part[TH_PART_HELD_UP], path[i].task};

@@ -86,7 +86,7 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
         {"dram", "moved to and from DRAM", TH_KIND_BYTES},
         {"tasks", "tasks", TH_KIND_COUNT},
         {"events", "events", TH_KIND_COUNT},
-        {"unfoldings", "unfoldings", TH_KIND_COUNT},
+        {"expansions", "expansions", TH_KIND_COUNT},
         {"energy", "energy", TH_KIND_ENERGY},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
@@ -114,7 +114,7 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
         th_bytes(dram_bytes(x)),
         th_count(x->n_tasks),
         th_count(x->n_events),
-        th_count(x->n_unfolded),
+        th_count(x->n_expanded),
         th_joules(th_result_energy_j(x)),
     };
     if (add_summary(r, columns, sizeof columns / sizeof *columns, cells, x->has_energy, err) != 0)

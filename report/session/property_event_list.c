@@ -101,19 +101,19 @@ static const char *keep(struct th_arena *arena, th_strbuf *text)
     return copy;
 }
 
-static const char *object_of(const th_system *s, const th_alteration *c, struct th_arena *arena)
+static const char *object_of(const th_system *s, const th_property_event *c, struct th_arena *arena)
 {
     th_strbuf name = TH_STRBUF_INIT;
-    bool is_link = c->kind == TH_CHANGE_BANDWIDTH;
+    bool is_link = c->kind == TH_PROPERTY_BANDWIDTH;
     th_strbuf_printf(&name, "%s/%s", is_link ? "link" : "accel",
                      is_link ? s->links[c->object].name : s->nodes[s->accel_node[c->object]].name);
     return keep(arena, &name);
 }
 
-static const char *value_of(const th_system *s, const th_alteration *c, struct th_arena *arena)
+static const char *value_of(const th_system *s, const th_property_event *c, struct th_arena *arena)
 {
     char text[64];
-    if (c->kind == TH_CHANGE_BANDWIDTH)
+    if (c->kind == TH_PROPERTY_BANDWIDTH)
         exact_bandwidth(s->media[s->links[c->object].medium].bits_per_s, c->factor, text,
                         sizeof text);
     else
@@ -139,7 +139,7 @@ static int describe(const th_system *s, const th_made_alteration *c, struct th_a
     bool is_between = c->change.at <= c->made.now && !c->made.is_whole && c->made.events > 0;
     *out = (th_listed_change){.object = object_of(s, &c->change, arena),
                               .property =
-                                  c->change.kind == TH_CHANGE_BANDWIDTH ? "bandwidth" : "clock",
+                                  c->change.kind == TH_PROPERTY_BANDWIDTH ? "bandwidth" : "clock",
                               .value = value_of(s, &c->change, arena),
                               .factor = c->change.factor,
                               .at_ps = effect_of(c),

@@ -25,19 +25,20 @@ int th_position_reach(th_simulation *sim, th_position p, th_error *err)
     return stop == TH_STOP_ERROR ? -1 : 0;
 }
 
-int th_changes_add(th_session *s, const th_alteration *c, size_t n, bool is_fault, th_error *err)
+int th_changes_add(th_session *s, const th_property_event *c, size_t n, bool is_fault,
+                   th_error *err)
 {
     th_simulation *sim = th_session_simulation(s, err);
     if (sim == NULL)
         return -1;
     for (size_t i = 0; i < n; i++)
-        if (th_machine_may_change(sim->machine, &c[i], err) != 0)
+        if (th_machine_check_property_event(sim->machine, &c[i], err) != 0)
             return -1;
     if (th_grow(&s->changes, &s->change_capacity, s->n_changes + n, sizeof *s->changes) != 0)
         return th_error_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         th_made_alteration made = {c[i], th_position_of(sim), is_fault};
-        if (th_machine_change(sim->machine, &c[i], err) != 0)
+        if (th_machine_add_property_event(sim->machine, &c[i], err) != 0)
             return -1;
         s->changes[s->n_changes++] = made;
         th_simulation_changed(sim);
@@ -61,7 +62,7 @@ int th_changes_again(th_session *s, th_simulation *sim, th_error *err)
 {
     for (size_t i = 0; i < s->n_changes; i++)
         if (s->changes[i].is_fault &&
-            th_machine_change(sim->machine, &s->changes[i].change, err) != 0)
+            th_machine_add_property_event(sim->machine, &s->changes[i].change, err) != 0)
             return -1;
     th_changes_forget(s);
     return 0;
@@ -72,7 +73,7 @@ int th_changes_follow(const th_session *s, th_simulation *sim, size_t *next, th_
 {
     for (; *next < s->n_changes && s->changes[*next].made.now <= t; ++*next)
         if (th_position_reach(sim, s->changes[*next].made, err) != 0 ||
-            th_machine_change(sim->machine, &s->changes[*next].change, err) != 0)
+            th_machine_add_property_event(sim->machine, &s->changes[*next].change, err) != 0)
             return -1;
     return th_position_reach(sim, (th_position){0, t, true}, err);
 }
@@ -86,7 +87,7 @@ static bool is_at_start(const th_made_alteration *c)
 static double *factor_of(const th_session *s, const th_made_alteration *c, double *clock,
                          double *bandwidth)
 {
-    return c->change.kind == TH_CHANGE_CLOCK
+    return c->change.kind == TH_PROPERTY_FREQUENCY
                ? &clock[c->change.object]
                : &bandwidth[s->system->links[c->change.object].medium];
 }

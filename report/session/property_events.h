@@ -18,13 +18,14 @@ th_position th_position_of(const th_simulation *sim);
 int th_position_reach(th_simulation *sim, th_position p, th_error *err);
 
 typedef struct th_made_alteration {
-    th_alteration change;
+    th_property_event change;
     th_position made; /* when it was asked for */
     bool is_fault;
 } th_made_alteration;
 
 /* Changes the present run n times, and remembers it. 0, or -1: nothing was changed. */
-int th_changes_add(th_session *s, const th_alteration *c, size_t n, bool is_fault, th_error *err);
+int th_changes_add(th_session *s, const th_property_event *c, size_t n, bool is_fault,
+                   th_error *err);
 /* There is no run any more: faults are to happen in the next one, all else is forgotten. */
 void th_changes_forget(th_session *s);
 /* The run is at time 0: faults are to happen again, all else is forgotten. 0 or -1. */

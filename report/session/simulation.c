@@ -7,9 +7,9 @@
 #include "sim/analysis/critical_path.h"
 #include "report/session/interrupt.h"
 
-const th_works *th_simulation_works(const th_simulation *s)
+const th_compute_cost_cache *th_simulation_costs(const th_simulation *s)
 {
-    return s->lower != NULL ? th_lower_works(s->lower) : s->works;
+    return s->lower != NULL ? th_lower_costs(s->lower) : s->costs;
 }
 
 /* A machine under the program at its time 0. NULL on failure. */
@@ -19,7 +19,7 @@ static th_machine *new_machine(const th_simulation *sim, th_error *err)
                                   .network_options = sim->options.network_options,
                                   .per_layer = true,
                                   .is_interrupted = th_interrupt_is_pending};
-    th_machine *m = th_machine_new(sim->system, th_simulation_works(sim), &options, err);
+    th_machine *m = th_machine_new(sim->system, th_simulation_costs(sim), &options, err);
     if (m != NULL && th_machine_load(m, sim->program, err) == 0)
         return m;
     th_machine_free(m);
@@ -105,7 +105,8 @@ th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const
     if (sim->lower != NULL)
         th_lower_set_interrupt_check(sim->lower, th_interrupt_is_pending);
     if (sim->lower == NULL ||
-        th_works_set_scripts(th_plans_works(th_lower_plans(sim->lower)), scripts, err) != 0 ||
+        th_compute_cost_set_scripts(th_plans_costs(th_lower_plans(sim->lower)), scripts, err) !=
+            0 ||
         (sim->lowered = new_program(err)) == NULL || check_size(sim, m, err) != 0 ||
         th_lower_program(sim->lower, m, &o->stream, sim->lowered, err) != 0) {
         th_simulation_free(sim);
@@ -127,7 +128,7 @@ th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p
     th_simulation *sim = new_simulation(o, err);
     if (sim == NULL)
         return NULL;
-    if ((sim->works = th_works_new(s, err)) == NULL) {
+    if ((sim->costs = th_compute_cost_cache_new(s, err)) == NULL) {
         th_simulation_free(sim);
         return NULL;
     }
@@ -144,14 +145,14 @@ void th_simulation_free(th_simulation *s)
     th_machine_free(s->machine);
     th_program_free(s->lowered);
     th_lower_free(s->lower);
-    th_works_free(s->works);
+    th_compute_cost_cache_free(s->costs);
     th_free(s);
 }
 
 bool th_simulation_is_current(const th_simulation *s)
 {
     return s->lower == NULL ||
-           th_works_scripts_are_current(th_plans_works(th_lower_plans(s->lower)));
+           th_compute_cost_scripts_are_current(th_plans_costs(th_lower_plans(s->lower)));
 }
 
 /* Is the same program loaded again before anybody can have pressed Ctrl-C? A machine remembers what

@@ -24,7 +24,7 @@ typedef struct th_simulation {
     /* private */
     const th_system *system;
     th_program *lowered;
-    th_works *works; /* of a made program, which has no lower: what its system costs */
+    th_compute_cost_cache *costs; /* of a made program, which has no lower: what its system costs */
     th_result result;
     bool result_is_fresh;
     th_time *slacks; /* NULL: not asked for since the machine moved */
@@ -53,7 +53,7 @@ int th_simulation_restart(th_simulation *s, th_error *err);
 const th_collective *th_simulation_collective(const th_simulation *s, int32_t number);
 
 /* What the computes of the program are. */
-const th_works *th_simulation_works(const th_simulation *s);
+const th_compute_cost_cache *th_simulation_costs(const th_simulation *s);
 
 /* After the machine has moved: figures read so far are stale. */
 void th_simulation_changed(th_simulation *s);

@@ -295,14 +295,14 @@ static int change_machine(const th_session *s, th_machine *m, const th_what_if *
 {
     bool is_clock = is_in_machine(s->system, w);
     for (int i = 0; is_clock && i < w->n; i++)
-        if (th_machine_change(m, &(th_alteration){0, TH_CHANGE_CLOCK, w->objects[i], 1 + by},
-                              err) != 0)
+        if (th_machine_add_property_event(
+                m, &(th_property_event){0, TH_PROPERTY_FREQUENCY, w->objects[i], 1 + by}, err) != 0)
             return -1;
     for (size_t i = 0; i < s->n_changes; i++) {
-        th_alteration c = s->changes[i].change;
-        if (is_clock && c.kind == TH_CHANGE_CLOCK && has(w->objects, w->n, c.object))
+        th_property_event c = s->changes[i].change;
+        if (is_clock && c.kind == TH_PROPERTY_FREQUENCY && has(w->objects, w->n, c.object))
             c.factor *= 1 + by;
-        if (th_machine_change(m, &c, err) != 0)
+        if (th_machine_add_property_event(m, &c, err) != 0)
             return -1;
     }
     return 0;

@@ -29,8 +29,8 @@ typedef struct {
 bool th_machine_knows_energy(const th_machine *m)
 {
     bool known = m->system->link_j_per_byte > 0;
-    for (int d = 0; m->works && d < m->system->n_designs; d++)
-        known |= th_works_energy(m->works, d)->is_known;
+    for (int d = 0; m->costs && d < m->system->n_designs; d++)
+        known |= th_compute_cost_energy(m->costs, d)->is_known;
     return known;
 }
 
@@ -41,14 +41,15 @@ static void designs_of_accels(const account *a)
     const th_machine *m = a->m;
     for (int i = 0; i < m->system->n_accels; i++) {
         const th_accel *x = &m->system->nodes[m->system->accel_node[i]].a;
-        bool has_design = m->works && x->n_designs > 0;
-        a->of_accel[i] = has_design ? th_works_energy(m->works, x->designs[0]) : &nothing;
+        bool has_design = m->costs && x->n_designs > 0;
+        a->of_accel[i] = has_design ? th_compute_cost_energy(m->costs, x->designs[0]) : &nothing;
     }
     for (int32_t t = m->program->n_tasks - 1; t >= 0; t--) {
         const th_task *k = &m->program->tasks[t];
-        int32_t design = k->kind == TH_TASK_COMPUTE ? th_works_get(m->works, k->work)->design : -1;
+        int32_t design =
+            k->kind == TH_TASK_COMPUTE ? th_compute_cost_get(m->costs, k->work)->design : -1;
         if (design >= 0)
-            a->of_accel[m->system->nodes[k->node].accel] = th_works_energy(m->works, design);
+            a->of_accel[m->system->nodes[k->node].accel] = th_compute_cost_energy(m->costs, design);
     }
 }
 
@@ -67,7 +68,7 @@ static double bytes_of(const th_shard *s, th_tensor tensor, int64_t elements)
     return (double)elements * th_precision_bits((th_precision)s->precision[tensor]) / 8;
 }
 
-static double bytes_on_chip(const th_work *w)
+static double bytes_on_chip(const th_compute_cost *w)
 {
     const th_accesses *x = &w->schedule.accesses;
     const th_schedule_totals *t = &w->total;
@@ -84,13 +85,13 @@ static double dram_bytes(const th_pipeline_stats *did)
 }
 
 /* What a task took but for static power. */
-static th_energy energy_of_work(const th_work *w, const th_design_energy *e)
+static th_energy energy_of_work(const th_compute_cost *w, const th_design_energy *e)
 {
     int64_t macs = w->design >= 0 ? th_shard_macs(&w->shard) : 0;
     return (th_energy){.mac_j = (double)macs * e->mac_j[mac_precision(&w->shard)],
                        .vector_j = (double)w->vector_operations * e->vector_j,
                        .buffer_j = bytes_on_chip(w) * e->buffer_j_per_byte,
-                       .dram_j = dram_bytes(&w->folded) * e->dram_j_per_byte};
+                       .dram_j = dram_bytes(&w->collapsed) * e->dram_j_per_byte};
 }
 
 static void add_to_layer(const account *a, int32_t layer, const th_energy *e)
@@ -105,7 +106,7 @@ static void add_compute(const account *a, const th_task *k, const th_task_result
     const th_design_energy *e = a->of_accel[accel];
     th_energy x = {0}, *sum = &a->r->accels[accel].energy;
     if (t->end_ps >= 0)
-        x = energy_of_work(th_works_get(a->m->works, k->work), e);
+        x = energy_of_work(th_compute_cost_get(a->m->costs, k->work), e);
     sum->mac_j += x.mac_j;
     sum->vector_j += x.vector_j;
     sum->buffer_j += x.buffer_j;
@@ -211,7 +212,7 @@ static double least_of(const account *a, const th_task *k)
                 (per_link > 0 ? per_link * th_route(a->m->system, k->node, k->peer, links) : 0));
     if (k->kind != TH_TASK_COMPUTE)
         return 0;
-    th_energy e = energy_of_work(th_works_get(a->m->works, k->work),
+    th_energy e = energy_of_work(th_compute_cost_get(a->m->costs, k->work),
                                  a->of_accel[a->m->system->nodes[k->node].accel]);
     return th_energy_sum(&e);
 }

@@ -4,7 +4,7 @@
  *   load -> { start -> [computed] -> end }* ; copy -> add_running* -> finish for a result
  *
  * Only where the machine was asked (per_layer): what a task did is added when it ends, because an
- * unfolded task takes other times than the memo says. A layer is under way as long as any task of
+ * expanded task takes other times than the memo says. A layer is under way as long as any task of
  * it runs, so in a stream of inputs the time in which others have its accelerators does not count;
  * a transfer counts for the layer that it brings an input to. Roofline: Williams, Waterman,
  * Patterson, CACM 52(4), 2009. */
@@ -125,7 +125,7 @@ static void add_accesses(th_accesses *sum, const th_accesses *a)
     sum->output_writes = th_bytes_add(sum->output_writes, a->output_writes);
 }
 
-static void add_array_work(th_layer_result *l, const th_work *w)
+static void add_array_work(th_layer_result *l, const th_compute_cost *w)
 {
     int64_t macs = th_shard_macs(&w->shard);
     double cycles_s = (double)w->total.cycles / (double)w->schedule.hz;
@@ -139,7 +139,7 @@ static void add_array_work(th_layer_result *l, const th_work *w)
     l->variant = w->schedule.variant;
 }
 
-static void add_vector_work(th_layer_result *l, const th_work *w)
+static void add_vector_work(th_layer_result *l, const th_compute_cost *w)
 {
     l->vector_operations = th_bytes_add(l->vector_operations, w->vector_operations);
     l->vector_cycles = th_bytes_add(l->vector_cycles, w->total.cycles);
@@ -158,7 +158,7 @@ void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *di
     if (!state)
         return;
     th_layer_result *l = &state->sum;
-    const th_work *w = th_works_get(m->works, m->program->tasks[task].work);
+    const th_compute_cost *w = th_compute_cost_get(m->costs, m->program->tasks[task].work);
     l->n_tasks++;
     th_stats_add(&l->did, did);
     add_accesses(&l->accesses, &w->schedule.accesses);

@@ -26,10 +26,10 @@ static th_time take(th_time *left, th_time wanted)
     return taken;
 }
 
-static void part_compute(const th_work *w, th_time left, th_time *part)
+static void part_compute(const th_compute_cost *w, th_time left, th_time *part)
 {
-    part[TH_PART_ARRAY] = take(&left, w->folded.busy_ps);
-    part[TH_PART_MEMORY] = take(&left, w->folded_ps - w->folded.busy_ps);
+    part[TH_PART_ARRAY] = take(&left, w->collapsed.busy_ps);
+    part[TH_PART_MEMORY] = take(&left, w->collapsed_ps - w->collapsed.busy_ps);
     part[TH_PART_HELD_UP] = left;
 }
 
@@ -47,7 +47,7 @@ static int part_transfer(const th_system *s, const th_task *t, th_time left, th_
     return 0;
 }
 
-int th_task_parts(const th_system *s, const th_works *works, const th_program *p,
+int th_task_parts(const th_system *s, const th_compute_cost_cache *costs, const th_program *p,
                   const th_result *r, int32_t task, th_time part[TH_N_PARTS], th_error *err)
 {
     const th_task *t = &p->tasks[task];
@@ -55,7 +55,7 @@ int th_task_parts(const th_system *s, const th_works *works, const th_program *p
     memset(part, 0, TH_N_PARTS * sizeof *part);
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
-        part_compute(th_works_get(works, t->work), all, part);
+        part_compute(th_compute_cost_get(costs, t->work), all, part);
         break;
     case TH_TASK_TRANSFER:
         return part_transfer(s, t, all, part, err);

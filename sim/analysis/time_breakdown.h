@@ -20,9 +20,9 @@ th_time_part_name(int part); /* "array" "memory" "latency" "link" "held_up" "hos
 
 /* Of a task that has ended: ps of each part, which add up to end - start. Held up is what others on
  * its links or DRAM cost, what packets add, and a clock that was slowed down; weights that were
- * loaded ahead shorten the wait for memory. works: those of the program. 0, or -1: memory is out.
+ * loaded ahead shorten the wait for memory. costs: of the program. 0, or -1: memory is out.
  */
-int th_task_parts(const th_system *s, const th_works *works, const th_program *p,
+int th_task_parts(const th_system *s, const th_compute_cost_cache *costs, const th_program *p,
                   const th_result *r, int32_t task, th_time part[TH_N_PARTS], th_error *err);
 
 #endif

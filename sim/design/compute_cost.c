@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* compute_cost.c - the memo of folded tasks.
+/* compute_cost.c - the compute-cost cache.
  *   new -> (intern | get)* -> free
  *   intern: find -> (make it -> keep it, unless another thread has, with the lock)
  * Invariants: two works differ in (memory class, design, shard); a work never moves or changes.
@@ -25,14 +25,14 @@ typedef struct {
 /* Chunk c holds twice as many works as chunk c - 1, so that none ever moves. */
 enum { FIRST_CHUNK_LOG2 = 6, N_CHUNKS = 31 - FIRST_CHUNK_LOG2 };
 
-struct th_works {
+struct th_compute_cost_cache {
     const th_system *system;
     configured *designs;
     int32_t
         *class_of; /* by accelerator: the first accelerator with the same memory and vector unit */
-    th_shared_map *known; /* th_work by key */
+    th_shared_map *known; /* th_compute_cost by key */
     pthread_mutex_t keeping;
-    th_work *chunk[N_CHUNKS];
+    th_compute_cost *chunk[N_CHUNKS];
     int32_t n;
 };
 
@@ -54,7 +54,7 @@ static bool same_memory(const th_accel *a, const th_accel *b)
            a->concat_is_free == b->concat_is_free;
 }
 
-static void find_classes(th_works *w)
+static void find_classes(th_compute_cost_cache *w)
 {
     const th_system *s = w->system;
     for (int a = 0; a < s->n_accels; a++) {
@@ -68,9 +68,9 @@ static void find_classes(th_works *w)
     }
 }
 
-th_works *th_works_new(const th_system *s, th_error *err)
+th_compute_cost_cache *th_compute_cost_cache_new(const th_system *s, th_error *err)
 {
-    th_works *w = th_alloc_zero(1, sizeof *w);
+    th_compute_cost_cache *w = th_alloc_zero(1, sizeof *w);
     if (!w)
         goto fail;
     pthread_mutex_init(&w->keeping, NULL);
@@ -82,7 +82,7 @@ th_works *th_works_new(const th_system *s, th_error *err)
         goto fail;
     for (int i = 0; i < s->n_designs; i++) {
         if (th_design_configure(&s->designs[i], &w->designs[i].type, &w->designs[i].config, err)) {
-            th_works_free(w);
+            th_compute_cost_cache_free(w);
             return NULL;
         }
     }
@@ -90,11 +90,11 @@ th_works *th_works_new(const th_system *s, th_error *err)
     return w;
 fail:
     th_error_no_memory(err);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     return NULL;
 }
 
-void th_works_free(th_works *w)
+void th_compute_cost_cache_free(th_compute_cost_cache *w)
 {
     if (!w)
         return;
@@ -109,7 +109,7 @@ void th_works_free(th_works *w)
     th_free(w);
 }
 
-int th_works_set_scripts(th_works *w, th_script_memo *scripts, th_error *err)
+int th_compute_cost_set_scripts(th_compute_cost_cache *w, th_script_memo *scripts, th_error *err)
 {
     for (int i = 0; i < w->system->n_designs; i++)
         if (th_script_connect(w->designs[i].type, &w->designs[i].config, scripts, err))
@@ -117,7 +117,7 @@ int th_works_set_scripts(th_works *w, th_script_memo *scripts, th_error *err)
     return 0;
 }
 
-bool th_works_ask_scripts(const th_works *w)
+bool th_compute_cost_uses_scripts(const th_compute_cost_cache *w)
 {
     bool any = false;
     for (int i = 0; i < w->system->n_designs; i++)
@@ -125,7 +125,7 @@ bool th_works_ask_scripts(const th_works *w)
     return any;
 }
 
-bool th_works_ask_hosts(const th_works *w)
+bool th_compute_cost_uses_hosts(const th_compute_cost_cache *w)
 {
     bool any = false;
     for (int i = 0; i < w->system->n_designs; i++)
@@ -133,7 +133,7 @@ bool th_works_ask_hosts(const th_works *w)
     return any;
 }
 
-bool th_works_scripts_are_current(const th_works *w)
+bool th_compute_cost_scripts_are_current(const th_compute_cost_cache *w)
 {
     for (int i = 0; i < w->system->n_designs; i++)
         if (!th_script_is_current(w->designs[i].type, &w->designs[i].config))
@@ -142,7 +142,7 @@ bool th_works_scripts_are_current(const th_works *w)
 }
 
 /* Else it is for the vector unit. */
-static bool runs_on_design(const th_works *w, int design, const th_shard *s)
+static bool runs_on_design(const th_compute_cost_cache *w, int design, const th_shard *s)
 {
     return design >= 0 && (th_shard_is_for_arrays(s) || w->designs[design].type->runs_all);
 }
@@ -153,8 +153,8 @@ static bool weights_follow_inputs(const th_shard *s)
     return s->kind == TH_LAYER_EMBEDDING || th_shard_multiplies_activations(s);
 }
 
-int th_works_schedule(const th_works *w, int accel, int design, const th_shard *shard,
-                      th_schedule *out, th_port *port, th_error *err)
+int th_compute_cost_schedule(const th_compute_cost_cache *w, int accel, int design,
+                             const th_shard *shard, th_schedule *out, th_port *port, th_error *err)
 {
     const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
     if ((int64_t)shard->dim[TH_DIM_B] * shard->groups > INT32_MAX)
@@ -169,8 +169,8 @@ int th_works_schedule(const th_works *w, int accel, int design, const th_shard *
     return 0;
 }
 
-bool th_works_least_cycles(const th_works *w, int accel, int design, const th_shard *shard,
-                           double *cycles, int64_t *hz)
+bool th_compute_cost_min_cycles(const th_compute_cost_cache *w, int accel, int design,
+                                const th_shard *shard, double *cycles, int64_t *hz)
 {
     const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
     th_design_peak peak;
@@ -186,26 +186,26 @@ bool th_works_least_cycles(const th_works *w, int accel, int design, const th_sh
     return true;
 }
 
-static int fill_work(const th_works *w, int accel, int design, const th_shard *shard, th_work *out,
-                     th_error *err)
+static int fill_work(const th_compute_cost_cache *w, int accel, int design, const th_shard *shard,
+                     th_compute_cost *out, th_error *err)
 {
     const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
-    *out = (th_work){.shard = *shard, .design = design}; /* what lies there is anything */
-    if (th_works_schedule(w, accel, design, shard, &out->schedule, &out->port, err))
+    *out = (th_compute_cost){.shard = *shard, .design = design}; /* what lies there is anything */
+    if (th_compute_cost_schedule(w, accel, design, shard, &out->schedule, &out->port, err))
         return -1;
     if (shard->adds_to_output)
         out->schedule.reads_sums = true;
     if (!weights_follow_inputs(shard))
-        out->ahead = th_ahead_plan_of(&out->schedule, &out->port);
+        out->prefetch = th_prefetch_plan_of(&out->schedule, &out->port);
     if (design >= 0 && w->designs[design].type->host)
         w->designs[design].type->host(&w->designs[design].config, shard, &out->host);
     out->total = th_schedule_sum(&out->schedule);
     out->vector_operations = design < 0 ? th_vector_operations(a, shard) : 0;
     th_pipeline p;
     th_pipeline_start(&p, &out->schedule, &out->port, 0, true);
-    out->folded_ps = th_pipeline_finish(&p, &out->schedule, &out->port);
-    out->folded = p.stats;
-    if (out->folded_ps == TH_TIME_MAX)
+    out->collapsed_ps = th_pipeline_finish(&p, &out->schedule, &out->port);
+    out->collapsed = p.stats;
+    if (out->collapsed_ps == TH_TIME_MAX)
         return th_error_set(err, "SIM-0110",
                             "accel/%s: a shard that reads %lld bytes and computes %lld cycles at "
                             "%lld Hz must end within 2^63 ps (106 days), where simulated time ends",
@@ -216,13 +216,13 @@ static int fill_work(const th_works *w, int accel, int design, const th_shard *s
 }
 
 /* One step, in and out, on ports of those bandwidths; the memory behind them never limits. */
-static int fill_moves(const th_moves *x, th_work *out, th_error *err)
+static int fill_moves(const th_moves *x, th_compute_cost *out, th_error *err)
 {
     enum { PS_HZ_EXPONENT = 12 }; /* a clock whose cycle is a picosecond; no cycle is computed */
     int64_t hz = 1;
     for (int i = 0; i < PS_HZ_EXPONENT; i++)
         hz *= 10;
-    *out = (th_work){.design = -1};
+    *out = (th_compute_cost){.design = -1};
     out->shard.kind = TH_LAYER_ELEMENTWISE;
     out->port = (th_port){
         .bits_per_s = TH_UNLIMITED, .latency_ps = x->latency_ps, .burst_bytes = 1, .channels = 1};
@@ -239,9 +239,9 @@ static int fill_moves(const th_moves *x, th_work *out, th_error *err)
     out->total = th_schedule_sum(s);
     th_pipeline p;
     th_pipeline_start(&p, s, &out->port, 0, true);
-    out->folded_ps = th_pipeline_finish(&p, s, &out->port);
-    out->folded = p.stats;
-    if (out->folded_ps < TH_TIME_MAX)
+    out->collapsed_ps = th_pipeline_finish(&p, s, &out->port);
+    out->collapsed = p.stats;
+    if (out->collapsed_ps < TH_TIME_MAX)
         return 0;
     return th_error_set(err, "SIM-0190",
                         "%lld bytes in and %lld bytes out at %lld and %lld bits per second must be "
@@ -253,7 +253,7 @@ static int fill_moves(const th_moves *x, th_work *out, th_error *err)
 /* --- keeping ---------------------------------------------------------------------------------- */
 
 /* Where a work stands: chunk c begins with number 2^c * F - F, F the size of the first one. */
-static th_work *place_of(const th_works *w, int32_t number)
+static th_compute_cost *place_of(const th_compute_cost_cache *w, int32_t number)
 {
     uint32_t at = (uint32_t)number + (1u << FIRST_CHUNK_LOG2);
     int log2 = 31 - __builtin_clz(at);
@@ -261,22 +261,23 @@ static th_work *place_of(const th_works *w, int32_t number)
 }
 
 /* Its place as the next one, with the lock. NULL: memory is out. */
-static th_work *next_place(th_works *w)
+static th_compute_cost *next_place(th_compute_cost_cache *w)
 {
     uint32_t at = (uint32_t)w->n + (1u << FIRST_CHUNK_LOG2);
     int log2 = 31 - __builtin_clz(at), c = log2 - FIRST_CHUNK_LOG2;
     if (!w->chunk[c])
-        w->chunk[c] = th_alloc_array((size_t)1 << log2, sizeof(th_work));
+        w->chunk[c] = th_alloc_array((size_t)1 << log2, sizeof(th_compute_cost));
     return w->chunk[c] ? place_of(w, w->n) : NULL;
 }
 
 /* With the lock. NULL: memory is out. */
-static const th_work *keep(th_works *w, const void *key, size_t bytes, const th_work *made)
+static const th_compute_cost *keep(th_compute_cost_cache *w, const void *key, size_t bytes,
+                                   const th_compute_cost *made)
 {
-    const th_work *known = th_shared_map_find(w->known, key, bytes);
+    const th_compute_cost *known = th_shared_map_find(w->known, key, bytes);
     if (known) /* another thread was quicker */
         return known;
-    th_work *place = next_place(w);
+    th_compute_cost *place = next_place(w);
     if (!place)
         return NULL;
     *place = *made;
@@ -286,19 +287,19 @@ static const th_work *keep(th_works *w, const void *key, size_t bytes, const th_
     return known;
 }
 
-static int32_t keep_made(th_works *w, const void *key, size_t bytes, const th_work *made,
-                         th_error *err)
+static int32_t keep_made(th_compute_cost_cache *w, const void *key, size_t bytes,
+                         const th_compute_cost *made, th_error *err)
 {
     pthread_mutex_lock(&w->keeping);
-    const th_work *kept = keep(w, key, bytes, made);
+    const th_compute_cost *kept = keep(w, key, bytes, made);
     pthread_mutex_unlock(&w->keeping);
     return kept ? kept->number : th_error_no_memory(err);
 }
 
-int32_t th_works_intern_moves(th_works *w, const th_moves *moves, th_error *err)
+int32_t th_compute_cost_lookup_moves(th_compute_cost_cache *w, const th_moves *moves, th_error *err)
 {
-    const th_work *known = th_shared_map_find(w->known, moves, sizeof *moves);
-    th_work made;
+    const th_compute_cost *known = th_shared_map_find(w->known, moves, sizeof *moves);
+    th_compute_cost made;
     if (known)
         return known->number;
     if (fill_moves(moves, &made, err))
@@ -306,15 +307,16 @@ int32_t th_works_intern_moves(th_works *w, const th_moves *moves, th_error *err)
     return keep_made(w, moves, sizeof *moves, &made, err);
 }
 
-int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shard, th_error *err)
+int32_t th_compute_cost_lookup(th_compute_cost_cache *w, int accel, int design,
+                               const th_shard *shard, th_error *err)
 {
     work_key key;
-    th_work made;
+    th_compute_cost made;
     memset(&key, 0, sizeof key);
     key.memory_class = w->class_of[accel];
     key.design = runs_on_design(w, design, shard) ? design : -1;
     key.shard = *shard;
-    const th_work *known = th_shared_map_find(w->known, &key, sizeof key);
+    const th_compute_cost *known = th_shared_map_find(w->known, &key, sizeof key);
     if (known)
         return known->number;
     if (fill_work(w, accel, key.design, shard, &made, err))
@@ -322,12 +324,12 @@ int32_t th_works_intern(th_works *w, int accel, int design, const th_shard *shar
     return keep_made(w, &key, sizeof key, &made, err);
 }
 
-const th_work *th_works_get(const th_works *w, int32_t number)
+const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *w, int32_t number)
 {
     return place_of(w, number);
 }
 
-int32_t th_works_count(th_works *w)
+int32_t th_compute_cost_count(th_compute_cost_cache *w)
 {
     pthread_mutex_lock(&w->keeping);
     int32_t n = w->n;
@@ -335,17 +337,17 @@ int32_t th_works_count(th_works *w)
     return n;
 }
 
-int32_t th_works_memory_class(const th_works *w, int accel)
+int32_t th_compute_cost_memory_class(const th_compute_cost_cache *w, int accel)
 {
     return w->class_of[accel];
 }
 
-bool th_works_run_all(const th_works *w, int32_t design)
+bool th_compute_cost_runs_all(const th_compute_cost_cache *w, int32_t design)
 {
     return w->designs[design].type->runs_all;
 }
 
-const th_design_energy *th_works_energy(const th_works *w, int32_t design)
+const th_design_energy *th_compute_cost_energy(const th_compute_cost_cache *w, int32_t design)
 {
     return &w->designs[design].config.energy;
 }

@@ -5,7 +5,8 @@
  * Ours. An answer of n tiles becomes n steps, alike but for the last, which has the remainders of
  * the divisions: each loads and stores its part of all tensors and computes its part of the cycles.
  * Overlap, fill, drain, slots, ports and the DRAM are the pipeline's. The block's keys that are not
- * the design's own are parameters of the procedure. prepare -> connect (by th_works) -> schedule*
+ * the design's own are parameters of the procedure. prepare -> connect (by th_compute_cost_cache)
+ * -> schedule*
  * -> release Not modelled: operands that stay on chip between tiles (an answer says how many bytes
  * move in all). */
 #include <config.h>

@@ -2,14 +2,14 @@
 /* script_memo.h - what the procedures of script designs (script.c) answered, once per distinct
  * shard.
  *
- *   new -> (digest -> find*, by every th_works, find from any thread)* -> clear* -> free
- *   a batch on several threads: defer(true) -> find* -> fill -> find* ... -> defer(false)
+ *   new -> (digest -> find*, by every th_compute_cost_cache, find from any thread)* -> clear* ->
+ * free a batch on several threads: defer(true) -> find* -> fill -> find* ... -> defer(false)
  *
  * The simulator knows no interpreter: a provider answers, in the thread that owns it. Outside
  * batches find asks it at once. While answers are deferred, find notes what is missing and fails as
  * "needed"; when the threads are through, their owner lets fill ask for all that was noted, and
- * does again what could not be done. One memo serves all th_works of a session; a shard is asked
- * for once. */
+ * does again what could not be done. One memo serves all th_compute_cost_cache of a session; a
+ * shard is asked for once. */
 #ifndef TH_SIM_DESIGN_SCRIPT_MEMO_H
 #define TH_SIM_DESIGN_SCRIPT_MEMO_H
 #include "sim/design/design.h"

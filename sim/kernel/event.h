@@ -13,7 +13,7 @@
 
 /* What goes first at one instant, each with its reason. */
 typedef enum {
-    TH_PRIORITY_CHANGE,       /* properties and faults hold from their instant on, for everyone */
+    TH_PRIORITY_PROPERTY,     /* properties and faults hold from their instant on, for everyone */
     TH_PRIORITY_TRANSFER_END, /* data that has arrived is there for whatever starts now */
     TH_PRIORITY_COMPUTE_END,  /* stores and computes end before anyone looks for a free unit */
     TH_PRIORITY_RELEASE,      /* what they held becomes free */

@@ -15,14 +15,14 @@
 
 enum { FEW = 8 }; /* that are moved rather than the order given up */
 
-static void move_to_front(th_least_first *q)
+static void move_to_front(th_ready_queue *q)
 {
     if (q->first > 0)
         memmove(q->item, q->item + q->first, q->n * sizeof *q->item);
     q->first = 0;
 }
 
-static void add_to_heap(th_least_first *q, int32_t item)
+static void add_to_heap(th_ready_queue *q, int32_t item)
 {
     size_t i = q->n++;
     for (; i > 0 && item < q->item[(i - 1) / 2]; i = (i - 1) / 2)
@@ -31,7 +31,7 @@ static void add_to_heap(th_least_first *q, int32_t item)
 }
 
 /* At its place in the order; false: that is too far in front. */
-static bool add_in_order(th_least_first *q, int32_t item)
+static bool add_in_order(th_ready_queue *q, int32_t item)
 {
     int32_t *from = q->item + q->first, *at = from + q->n;
     if (q->n > FEW && item < at[-FEW])
@@ -43,7 +43,7 @@ static bool add_in_order(th_least_first *q, int32_t item)
     return true;
 }
 
-int th_least_first_insert(th_least_first *q, int32_t item)
+int th_ready_queue_insert(th_ready_queue *q, int32_t item)
 {
     if (th_grow(&q->item, &q->capacity, 2 * q->n + 1,
                 sizeof *q->item)) /* moved once per n at most */
@@ -58,7 +58,7 @@ int th_least_first_insert(th_least_first *q, int32_t item)
     return 0;
 }
 
-int32_t th_least_first_take_from_heap(th_least_first *q)
+int32_t th_ready_queue_take_from_heap(th_ready_queue *q)
 {
     int32_t least = q->item[0], last = q->item[--q->n];
     size_t i = 0;
@@ -75,7 +75,7 @@ int32_t th_least_first_take_from_heap(th_least_first *q)
     return least;
 }
 
-void th_least_first_clear(th_least_first *q)
+void th_ready_queue_clear(th_ready_queue *q)
 {
     th_free(q->item);
 }

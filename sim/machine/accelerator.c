@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* accelerator.c - the accelerators of a machine: which task runs, folded or unfolded, until when.
+/* accelerator.c - the accelerators of a machine: which task runs, collapsed or expanded, until
+ * when.
  *
  *   start -> settle -> (event | settle)* -> the task ends
  *
- * A task is folded (one end event, from the memo) as long as nobody else touches its DRAM. When a
- * flow does, it unfolds: from then on its end follows from what flows draw (accelerator_history.c).
- * While flows could saturate the DRAM (network.is_coupled), or when everything is to be unfolded,
- * the pipeline is stepped event by event instead; when the DRAM is no longer coupled, the rest of
- * the task is run ahead again, but no memo knows it. Looking at a pipeline changes nothing, so all
- * give the same times; tests hold them against each other. */
+ * A task is collapsed (one end event, from the memo) as long as nobody else touches its DRAM. When
+ * a flow does, it expands: from then on its end follows from what flows draw
+ * (accelerator_history.c). While flows could saturate the DRAM (network.is_coupled), or when
+ * everything is to be expanded, the pipeline is stepped event by event instead; when the DRAM is no
+ * longer coupled, the rest of the task is run ahead again, but no memo knows it. Looking at a
+ * pipeline changes nothing, so all give the same times; tests hold them against each other. */
 #include <config.h>
 
 #include <string.h>
@@ -37,16 +38,16 @@ static th_port port_of(const th_machine *m, const th_accel_state *a)
 }
 
 void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
-                             th_pipeline_begin *b)
+                             th_pipeline_options *b)
 {
-    th_prefetch_set_begin(m, a, b);
+    th_prefetch_set_options(m, a, b);
     if (a->task < 0) {
         th_port port = port_of(m, a);
-        th_pipeline_start_with(p, &th_no_schedule, &port, b);
+        th_pipeline_start_options(p, &th_no_schedule, &port, b);
         return;
     }
-    const th_work *w = th_accel_work(m, a);
-    th_pipeline_start_with(p, &w->schedule, &w->port, b);
+    const th_compute_cost *w = th_accel_cost(m, a);
+    th_pipeline_start_options(p, &w->schedule, &w->port, b);
 }
 
 static void advance_loading(th_machine *m, th_accel_state *a)
@@ -66,7 +67,7 @@ static void drop_event(th_machine *m, th_accel_state *a)
 static void stop_loading(th_machine *m, th_accel_state *a)
 {
     advance_loading(m, a);
-    a->ahead = th_pipeline_handover(&a->pipeline);
+    a->prefetched = th_pipeline_prefetch_state(&a->pipeline);
     drop_event(m, a);
 }
 
@@ -78,27 +79,28 @@ int th_accelerator_start(th_machine *m, int accel, th_error *err)
         return 0;
     if (a->mode == TH_ACCEL_LOADING)
         stop_loading(m, a);
-    a->task = th_least_first_take(&a->ready);
-    a->slowed = -1;
-    if (factor != 1 && (a->slowed = th_change_work(m, m->program->tasks[a->task].work, factor)) < 0)
+    a->task = th_ready_queue_take(&a->ready);
+    a->scaled = -1;
+    if (factor != 1 &&
+        (a->scaled = th_frequency_scaled_cost(m, m->program->tasks[a->task].work, factor)) < 0)
         return th_error_no_memory(err);
     a->started = m->now;
-    a->mode = TH_ACCEL_FRESH;
-    a->was_coupled = false;
+    a->mode = TH_ACCEL_STARTING;
+    a->was_contended = false;
     m->fresh[m->n_fresh++] = accel;
     th_task_result *t = &m->times[a->task];
     th_machine_task_starts(m, a->task, t->ready_ps < m->now ? a->last_task : t->cause);
     return 0;
 }
 
-int th_accelerator_dies(th_machine *m, int accel, th_error *err)
+int th_accelerator_fail(th_machine *m, int accel, th_error *err)
 {
     static const double nothing[TH_N_ENGINES];
     th_accel_state *a = &m->accels[accel];
     drop_event(m, a);
     if (a->is_traced)
         TH_NOTIFY(m->observers, accel_fails, m->now, accel);
-    a->mode = TH_ACCEL_DEAD;
+    a->mode = TH_ACCEL_FAILED;
     for (size_t i = 0; i < m->n_fresh; i++) /* a task that has started at this very instant */
         if (m->fresh[i] == accel)
             m->fresh[i--] = m->fresh[--m->n_fresh];
@@ -137,50 +139,50 @@ static int post_step(th_machine *m, th_accel_state *a, th_error *err)
     return th_accel_set_event(m, a, th_time_add(a->started, next), TH_PIPELINE_STEPS, err);
 }
 
-/* That a task is stepped only because somebody looks into it is no unfolding, unless it would have
- * been unfolded all the same. */
-static void count_unfolding(th_machine *m, th_accel_state *a, double draw)
+/* That a task is stepped only because somebody looks into it is no expanding, unless it would have
+ * been expanded all the same. */
+static void count_expansion(th_machine *m, th_accel_state *a, double draw)
 {
-    bool is_only_watched = a->is_watched && !m->options.unfold_all && !th_accel_is_coupled(m, a);
-    bool loads_ahead = m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a));
-    if (a->is_counted || (is_only_watched && ((draw == 0 && !loads_ahead) || a->was_coupled)))
+    bool is_only_watched = a->is_watched && !m->options.expand_all && !th_accel_is_coupled(m, a);
+    bool prefetches = m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a));
+    if (a->is_counted || (is_only_watched && ((draw == 0 && !prefetches) || a->was_contended)))
         return;
     a->is_counted = true;
-    m->n_unfolded++;
+    m->n_expanded++;
 }
 
 static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 {
     a->mode = TH_ACCEL_STEPPED;
     a->is_counted = false;
-    a->was_coupled = th_accel_is_coupled(m, a);
-    if (a->was_coupled) {
-        count_unfolding(m, a, 0);
+    a->was_contended = th_accel_is_coupled(m, a);
+    if (a->was_contended) {
+        count_expansion(m, a, 0);
         th_accel_start_pipeline(m, a, &a->pipeline,
-                                &(th_pipeline_begin){.rates_from_outside = true});
+                                &(th_pipeline_options){.rates_from_outside = true});
         if (th_accel_is_shown(a))
-            th_accel_show_tiles(m, a);
+            th_accel_report_tiles(m, a);
         return tell_demand(m, a, err);
     }
     double draw = th_network_draw(m->network, th_accel_number(m, a));
-    count_unfolding(m, a, draw);
-    th_accel_start_pipeline(m, a, &a->pipeline, &(th_pipeline_begin){.foreign_bytes_per_s = draw});
+    count_expansion(m, a, draw);
+    th_accel_start_pipeline(m, a, &a->pipeline, &(th_pipeline_options){.demand_bytes_per_s = draw});
     if (th_accel_is_shown(a))
-        th_accel_show_tiles(m, a);
+        th_accel_report_tiles(m, a);
     return post_step(m, a, err);
 }
 
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
 {
     double draw = th_network_draw(m->network, th_accel_number(m, a));
-    if (m->options.unfold_all || a->is_watched)
+    if (m->options.expand_all || a->is_watched)
         return begin_stepping(m, a, err);
     if (a->is_traced)
-        th_accel_show_from_start(m, a);
+        th_accel_report_from_start(m, a);
     if (draw != 0 || (m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a))))
-        return th_history_unfold(m, a, draw, err);
-    a->mode = TH_ACCEL_FOLDED;
-    return th_accel_set_event(m, a, th_time_add(a->started, th_accel_work(m, a)->folded_ps),
+        return th_history_expand(m, a, draw, err);
+    a->mode = TH_ACCEL_COLLAPSED;
+    return th_accel_set_event(m, a, th_time_add(a->started, th_accel_cost(m, a)->collapsed_ps),
                               TH_COMPUTE_ENDS, err);
 }
 
@@ -190,23 +192,23 @@ int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th
     a->task = task;
     a->started = u->started_ps;
     if (u->n_draws == 0) {
-        a->mode = TH_ACCEL_FOLDED;
-        return th_accel_set_event(m, a, th_time_add(a->started, th_accel_work(m, a)->folded_ps),
+        a->mode = TH_ACCEL_COLLAPSED;
+        return th_accel_set_event(m, a, th_time_add(a->started, th_accel_cost(m, a)->collapsed_ps),
                                   TH_COMPUTE_ENDS, err);
     }
-    a->mode = TH_ACCEL_UNFOLDED;
+    a->mode = TH_ACCEL_EXPANDED;
     th_history_begin(m, a);
     for (size_t i = 0; i < u->n_draws; i++)
         if (th_history_add(a, u->draws[i]))
             return th_error_no_memory(err);
-    return th_history_look_for_end(m, a, err);
+    return th_history_schedule_completion(m, a, err);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
 
 static int keep_run(th_machine *m, const th_accel_state *a)
 {
-    size_t n = a->mode == TH_ACCEL_UNFOLDED ? a->history.n : 0;
+    size_t n = a->mode == TH_ACCEL_EXPANDED ? a->history.n : 0;
     if (th_grow(&m->draws, &m->draws_capacity, m->n_draws + n + 1, sizeof *m->draws))
         return -1;
     m->runs[a->task] = (th_kept_run){a->started, m->n_draws, n};
@@ -217,10 +219,10 @@ static int keep_run(th_machine *m, const th_accel_state *a)
 }
 
 static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *did,
-                    const th_ahead *ahead, th_error *err)
+                    const th_prefetch_state *prefetched, th_error *err)
 {
     int32_t task = a->task;
-    a->ahead = *ahead;
+    a->prefetched = *prefetched;
     a->was_freed = m->any_prefetch;
     th_stats_add(&a->sum.did, did);
     a->sum.n_tasks++;
@@ -231,7 +233,7 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *d
     a->mode = TH_ACCEL_IDLE;
     a->last_task = task;
     a->task = -1;
-    if (a->ready.n > 0 && th_least_first_add(&m->startable, th_accel_number(m, a)))
+    if (a->ready.n > 0 && th_ready_queue_add(&m->startable, th_accel_number(m, a)))
         return th_error_no_memory(err);
     return th_machine_task_ends(m, task, err);
 }
@@ -242,15 +244,15 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
         advance_loading(m, a);
         return tell_demand(m, a, err);
     }
-    const th_work *w = th_accel_work(m, a);
+    const th_compute_cost *w = th_accel_cost(m, a);
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
     if (th_accel_is_shown(a))
-        th_accel_show_tiles(m, a);
+        th_accel_report_tiles(m, a);
     if (th_accel_is_coupled(m, a) && tell_demand(m, a, err))
         return -1;
     if (a->pipeline.done) {
-        th_ahead ahead = th_pipeline_handover(&a->pipeline);
-        return end_task(m, a, &a->pipeline.stats, &ahead, err);
+        th_prefetch_state prefetched = th_pipeline_prefetch_state(&a->pipeline);
+        return end_task(m, a, &a->pipeline.stats, &prefetched, err);
     }
     if (th_accel_is_coupled(m, a))
         return 0;
@@ -265,11 +267,11 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
     if (e->argument == TH_PIPELINE_STEPS)
         return step(m, a, err);
     if (e->argument == TH_COMPUTE_MAY_END)
-        return th_history_work_out_end(m, a, err);
-    static const th_ahead nothing;
-    bool is_folded = a->mode == TH_ACCEL_FOLDED;
-    return end_task(m, a, is_folded ? &th_accel_work(m, a)->folded : &a->at_end,
-                    is_folded ? &nothing : &a->ahead_at_end, err);
+        return th_history_find_completion(m, a, err);
+    static const th_prefetch_state nothing;
+    bool is_collapsed = a->mode == TH_ACCEL_COLLAPSED;
+    return end_task(m, a, is_collapsed ? &th_accel_cost(m, a)->collapsed : &a->at_end,
+                    is_collapsed ? &nothing : &a->prefetched_at_end, err);
 }
 
 /* --- settling --------------------------------------------------------------------------------- */
@@ -277,7 +279,7 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
 static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
 {
     const double *rate = &m->network->engine_rate[th_accel_number(m, a) * TH_N_ENGINES];
-    const th_work *w = a->mode == TH_ACCEL_LOADING ? NULL : th_accel_work(m, a);
+    const th_compute_cost *w = a->mode == TH_ACCEL_LOADING ? NULL : th_accel_cost(m, a);
     if (w)
         th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
     else
@@ -293,14 +295,14 @@ static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
 
 static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
-    const th_work *w = th_accel_work(m, a);
+    const th_compute_cost *w = th_accel_cost(m, a);
     if (th_accel_is_coupled(m, a)) {
         note_old_rates(m, a);
         return 0;
     }
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
-    count_unfolding(m, a, draw);
-    th_pipeline_set_foreign(&a->pipeline, &w->port, draw);
+    count_expansion(m, a, draw);
+    th_pipeline_set_demand(&a->pipeline, &w->port, draw);
     return post_step(m, a, err);
 }
 
@@ -312,14 +314,13 @@ static int set_draw_of_loading(th_machine *m, th_accel_state *a)
         return 0;
     }
     advance_loading(m, a);
-    th_pipeline_set_foreign(&a->pipeline, &port,
-                            th_network_draw(m->network, th_accel_number(m, a)));
+    th_pipeline_set_demand(&a->pipeline, &port, th_network_draw(m->network, th_accel_number(m, a)));
     return 0;
 }
 
 static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
 {
-    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_FRESH)
+    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_STARTING)
         return 0;
     if (a->mode == TH_ACCEL_LOADING)
         return set_draw_of_loading(m, a);
@@ -327,12 +328,12 @@ static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
     switch ((th_accel_mode)a->mode) {
     case TH_ACCEL_IDLE:
     case TH_ACCEL_LOADING:
-    case TH_ACCEL_FRESH:
-    case TH_ACCEL_DEAD:
+    case TH_ACCEL_STARTING:
+    case TH_ACCEL_FAILED:
         return 0;
-    case TH_ACCEL_FOLDED:
-        return draw == 0 ? 0 : th_history_unfold(m, a, draw, err);
-    case TH_ACCEL_UNFOLDED:
+    case TH_ACCEL_COLLAPSED:
+        return draw == 0 ? 0 : th_history_expand(m, a, draw, err);
+    case TH_ACCEL_EXPANDED:
         return draw == a->history.change[a->history.n - 1].bytes_per_s
                    ? 0
                    : th_history_change(m, a, draw, err);
@@ -345,11 +346,11 @@ static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
 /* The pipeline of a task, as it is now. */
 static void catch_up(th_machine *m, th_accel_state *a)
 {
-    const th_work *w = th_accel_work(m, a);
-    if (a->mode == TH_ACCEL_FOLDED)
+    const th_compute_cost *w = th_accel_cost(m, a);
+    if (a->mode == TH_ACCEL_COLLAPSED)
         th_accel_start_pipeline(m, a, &a->pipeline,
-                                &(th_pipeline_begin){.skip = !m->options.no_skip});
-    else if (a->mode == TH_ACCEL_UNFOLDED)
+                                &(th_pipeline_options){.skip = !m->options.no_skip});
+    else if (a->mode == TH_ACCEL_EXPANDED)
         th_history_apply(m, a, &a->pipeline, a->history.n_applied, !m->options.no_skip);
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
 }
@@ -357,7 +358,7 @@ static void catch_up(th_machine *m, th_accel_state *a)
 /* Flows can saturate its DRAM from now on. */
 static int couple(th_machine *m, th_accel_state *a, th_error *err)
 {
-    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_FRESH || a->mode == TH_ACCEL_DEAD)
+    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_STARTING || a->mode == TH_ACCEL_FAILED)
         return 0;
     if (a->mode == TH_ACCEL_LOADING) {
         advance_loading(m, a);
@@ -365,10 +366,10 @@ static int couple(th_machine *m, th_accel_state *a, th_error *err)
         catch_up(m, a);
         a->mode = TH_ACCEL_STEPPED;
     }
-    a->was_coupled = true;
-    th_pipeline_couple(&a->pipeline);
+    a->was_contended = true;
+    th_pipeline_enter_contention(&a->pipeline);
     if (a->is_traced && a->mode == TH_ACCEL_STEPPED)
-        th_accel_show_tiles(m, a);
+        th_accel_report_tiles(m, a);
     return tell_demand(m, a, err);
 }
 
@@ -379,31 +380,31 @@ static int uncouple(th_machine *m, th_accel_state *a, th_error *err)
     if (a->mode == TH_ACCEL_LOADING) {
         advance_loading(m, a);
         drop_event(m, a);
-        th_pipeline_uncouple(&a->pipeline, &port, false);
+        th_pipeline_leave_contention(&a->pipeline, &port, false);
         return 0;
     }
     if (a->mode != TH_ACCEL_STEPPED)
         return 0;
     catch_up(m, a);
-    bool is_stepped = m->options.unfold_all || a->is_watched;
-    th_pipeline_uncouple(&a->pipeline, &port, !is_stepped && !m->options.no_skip);
+    bool is_stepped = m->options.expand_all || a->is_watched;
+    th_pipeline_leave_contention(&a->pipeline, &port, !is_stepped && !m->options.no_skip);
     if (is_stepped)
         return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                                   TH_PIPELINE_STEPS, err);
-    a->mode = TH_ACCEL_UNFOLDED;
+    a->mode = TH_ACCEL_EXPANDED;
     if (a->is_traced)
-        th_accel_show_from(m, a, &a->pipeline);
+        th_accel_report_from(m, a, &a->pipeline);
     th_history_begin(m, a);
-    if (th_history_add(a, (th_draw_change){m->now - a->started, 0}))
+    if (th_history_add(a, (th_demand_change){m->now - a->started, 0}))
         return th_error_no_memory(err);
     a->history.n_applied = a->history.n;
-    return th_history_look_for_end(m, a, err);
+    return th_history_schedule_completion(m, a, err);
 }
 
 static int couple_all(th_machine *m, th_error *err)
 {
     th_network *n = m->network;
-    if (!n->type->couple || m->options.always_coupled)
+    if (!n->type->couple || m->options.always_contended)
         return 0;
     if (n->type->couple(n, m->now))
         return th_network_failed(n, err);
@@ -427,13 +428,13 @@ static int settle_network(th_machine *m, th_error *err)
     return 0;
 }
 
-/* Tests only: unfolds folded tasks now and then, which must not change anything. */
-static int unfold_at_random(th_machine *m, th_error *err)
+/* Tests only: expands collapsed tasks now and then, which must not change anything. */
+static int expand_at_random(th_machine *m, th_error *err)
 {
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
-        if (a->mode == TH_ACCEL_FOLDED && th_random_below(m->random, 4) == 0 &&
-            th_history_unfold(m, a, 0, err))
+        if (a->mode == TH_ACCEL_COLLAPSED && th_random_below(m->random, 4) == 0 &&
+            th_history_expand(m, a, 0, err))
             return -1;
     }
     return 0;
@@ -447,7 +448,7 @@ static int begin_fresh(th_machine *m, bool coupled, th_error *err)
         if (th_accel_is_coupled(m, a) != coupled)
             continue;
         if (m->any_prefetch && th_prefetch_is_on(m, m->fresh[i]))
-            th_prefetch_task_begins(m, a);
+            th_prefetch_task_starts(m, a);
         if ((coupled ? begin_stepping : begin)(m, a, err))
             return -1;
     }
@@ -476,13 +477,14 @@ static int begin_loading(th_machine *m, bool coupled, th_error *err)
         if (!a->was_freed || th_accel_is_coupled(m, a) != coupled)
             continue;
         a->was_freed = false;
-        if (a->mode != TH_ACCEL_IDLE || !th_prefetch_is_on(m, i) || !th_prefetch_has_more(m, a))
+        if (a->mode != TH_ACCEL_IDLE || !th_prefetch_is_on(m, i) ||
+            !th_prefetch_is_incomplete(m, a))
             continue;
         a->mode = TH_ACCEL_LOADING;
         a->started = m->now;
-        th_pipeline_begin how = {.rates_from_outside = coupled};
+        th_pipeline_options how = {.rates_from_outside = coupled};
         if (!coupled)
-            how.foreign_bytes_per_s = th_network_draw(m->network, i);
+            how.demand_bytes_per_s = th_network_draw(m->network, i);
         th_accel_start_pipeline(m, a, &a->pipeline, &how);
         if (coupled && tell_demand(m, a, err))
             return -1;
@@ -506,21 +508,21 @@ int th_accelerator_settle(th_machine *m, th_error *err)
         (m->any_prefetch && begin_loading(m, false, err)))
         return -1;
     m->n_fresh = 0;
-    if (m->random && unfold_at_random(m, err))
+    if (m->random && expand_at_random(m, err))
         return -1;
     return m->any_shared ? take_all_rates(m, err) : 0;
 }
 
 /* --- looking in ------------------------------------------------------------------------------- */
 
-/* A folded or unfolded task goes on step by step. */
+/* A collapsed or expanded task goes on step by step. */
 static int step_from_now(th_machine *m, th_accel_state *a, th_error *err)
 {
     catch_up(m, a);
     a->pipeline.skip = false;
     if (a->pipeline.done) /* it ends now, as it was going to */
         return 0;
-    a->is_counted = a->mode == TH_ACCEL_UNFOLDED;
+    a->is_counted = a->mode == TH_ACCEL_EXPANDED;
     a->mode = TH_ACCEL_STEPPED;
     return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                               TH_PIPELINE_STEPS, err);
@@ -529,7 +531,7 @@ static int step_from_now(th_machine *m, th_accel_state *a, th_error *err)
 int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *err)
 {
     th_accel_state *a = &m->accels[accel];
-    bool goes_on = a->mode == TH_ACCEL_FOLDED || a->mode == TH_ACCEL_UNFOLDED;
+    bool goes_on = a->mode == TH_ACCEL_COLLAPSED || a->mode == TH_ACCEL_EXPANDED;
     if (is_watched && !a->is_watched && m->program && goes_on && step_from_now(m, a, err))
         return -1;
     a->is_watched = is_watched;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* accelerator_history.c - when a task ends whose DRAM flows draw on.
  *
- *   unfold -> (change -> look_for_end)* -> work_out_end -> the task ends
+ *   expand -> (change -> look_for_end)* -> work_out_end -> the task ends
  *
- * An unfolded task keeps the history of what flows draw. Its end follows from its work and that
+ * An expanded task keeps the history of what flows draw. Its end follows from its work and that
  * history; it is asked for only when it could be near: until then the event at hand is a lower
  * bound, the start plus all that the array has to compute. Then it is looked up, and one that is
  * not known yet worked out, by running the tile pipeline through the history. */
@@ -19,7 +19,7 @@
  * the frequency at which the task runs. Two chains, that take the words in another order. */
 void th_history_begin(const th_machine *m, th_accel_state *a)
 {
-    const th_work *w = th_accel_work(m, a);
+    const th_compute_cost *w = th_accel_cost(m, a);
     const uint64_t number = (uint64_t)w->number, hz = (uint64_t)w->schedule.hz;
     a->history.n = a->history.n_applied = 0;
     a->history.digest[0] = th_hash_word(th_hash_word(0, number), hz);
@@ -29,7 +29,7 @@ void th_history_begin(const th_machine *m, th_accel_state *a)
 }
 
 /* Two chains, that take the words in another order. */
-void th_draw_digest(uint64_t digest[2], const th_draw_change *c)
+void th_demand_digest(uint64_t digest[2], const th_demand_change *c)
 {
     uint64_t draw;
     memcpy(&draw, &c->bytes_per_s, sizeof draw);
@@ -37,69 +37,69 @@ void th_draw_digest(uint64_t digest[2], const th_draw_change *c)
     digest[1] = th_hash_word(th_hash_word(digest[1], draw), (uint64_t)c->at);
 }
 
-int th_history_add(th_accel_state *a, th_draw_change c)
+int th_history_add(th_accel_state *a, th_demand_change c)
 {
-    th_draw_history *h = &a->history;
+    th_demand_history *h = &a->history;
     if (th_grow(&h->change, &h->capacity, h->n + 1, sizeof *h->change))
         return -1;
     h->change[h->n++] = c;
-    th_draw_digest(h->digest, &c);
+    th_demand_digest(h->digest, &c);
     return 0;
 }
 
 void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from,
                       bool skip)
 {
-    const th_work *w = th_accel_work(m, a);
-    const th_draw_history *h = &a->history;
+    const th_compute_cost *w = th_accel_cost(m, a);
+    const th_demand_history *h = &a->history;
     if (from == 0)
-        th_accel_start_pipeline(m, a, p, &(th_pipeline_begin){.skip = skip});
+        th_accel_start_pipeline(m, a, p, &(th_pipeline_options){.skip = skip});
     for (size_t i = from; i < h->n; i++) {
         th_pipeline_advance(p, &w->schedule, &w->port, h->change[i].at);
-        th_pipeline_set_foreign(p, &w->port, h->change[i].bytes_per_s);
+        th_pipeline_set_demand(p, &w->port, h->change[i].bytes_per_s);
     }
 }
 
-static int post_end(th_machine *m, th_accel_state *a, const th_known_end *e, th_error *err)
+static int post_end(th_machine *m, th_accel_state *a, const th_compute_completion *e, th_error *err)
 {
     a->at_end = e->stats;
-    a->ahead_at_end = e->ahead;
+    a->prefetched_at_end = e->prefetched;
     return th_accel_set_event(m, a, th_time_add(a->started, e->end), TH_COMPUTE_ENDS, err);
 }
 
-static const th_known_end *known_end(const th_machine *m, const th_accel_state *a)
+static const th_compute_completion *known_end(const th_machine *m, const th_accel_state *a)
 {
-    return a->was_coupled ? NULL : th_known_ends_find(m->ends, a->history.digest);
+    return a->was_contended ? NULL : th_completion_cache_find(m->completions, a->history.digest);
 }
 
 /* Should nothing change any more: when it ends. */
-int th_history_work_out_end(th_machine *m, th_accel_state *a, th_error *err)
+int th_history_find_completion(th_machine *m, th_accel_state *a, th_error *err)
 {
-    const th_known_end *known = known_end(m, a);
+    const th_compute_completion *known = known_end(m, a);
     if (known)
         return post_end(m, a, known, err);
-    const th_work *w = th_accel_work(m, a);
+    const th_compute_cost *w = th_accel_cost(m, a);
     th_history_apply(m, a, &a->pipeline, a->history.n_applied, !m->options.no_skip);
     a->history.n_applied = a->history.n;
-    th_pipeline ahead = a->pipeline;
-    th_known_end e = {.end = th_pipeline_finish(&ahead, &w->schedule, &w->port)};
-    e.stats = ahead.stats;
-    e.ahead = th_pipeline_handover(&ahead);
-    if (!a->was_coupled && th_known_ends_keep(m->ends, a->history.digest, &e))
+    th_pipeline p = a->pipeline;
+    th_compute_completion e = {.end = th_pipeline_finish(&p, &w->schedule, &w->port)};
+    e.stats = p.stats;
+    e.prefetched = th_pipeline_prefetch_state(&p);
+    if (!a->was_contended && th_completion_cache_add(m->completions, a->history.digest, &e))
         return th_error_no_memory(err);
     return post_end(m, a, &e, err);
 }
 
 /* After a change: when it could end. Until then nobody asks when it does, for more changes may
  * come; past that, where it is known, it is posted at once. */
-int th_history_look_for_end(th_machine *m, th_accel_state *a, th_error *err)
+int th_history_schedule_completion(th_machine *m, th_accel_state *a, th_error *err)
 {
-    th_time bound = th_time_add(a->started, th_accel_work(m, a)->folded.busy_ps);
+    th_time bound = th_time_add(a->started, th_accel_cost(m, a)->collapsed.busy_ps);
     if (bound > m->now) {
         bool waits = a->event != TH_NO_EVENT && a->event_kind == TH_COMPUTE_MAY_END;
         return waits ? 0 : th_accel_set_event(m, a, bound, TH_COMPUTE_MAY_END, err);
     }
-    const th_known_end *known = known_end(m, a);
+    const th_compute_completion *known = known_end(m, a);
     return known ? post_end(m, a, known, err)
                  : th_accel_set_event(m, a, m->now, TH_COMPUTE_MAY_END, err);
 }
@@ -108,15 +108,15 @@ int th_history_change(th_machine *m, th_accel_state *a, double draw, th_error *e
 {
     if (a->is_traced)
         TH_NOTIFY(m->observers, dram_demand, m->now, th_accel_number(m, a), draw);
-    if (th_history_add(a, (th_draw_change){m->now - a->started, draw}))
+    if (th_history_add(a, (th_demand_change){m->now - a->started, draw}))
         return th_error_no_memory(err);
-    return th_history_look_for_end(m, a, err);
+    return th_history_schedule_completion(m, a, err);
 }
 
-int th_history_unfold(th_machine *m, th_accel_state *a, double draw, th_error *err)
+int th_history_expand(th_machine *m, th_accel_state *a, double draw, th_error *err)
 {
-    a->mode = TH_ACCEL_UNFOLDED;
-    m->n_unfolded++;
+    a->mode = TH_ACCEL_EXPANDED;
+    m->n_expanded++;
     th_history_begin(m, a);
     return th_history_change(m, a, draw, err);
 }

@@ -5,16 +5,16 @@
 
 #include "sim/machine/accelerator_state.h"
 
-void th_accel_show_tiles(th_machine *m, const th_accel_state *a)
+void th_accel_report_tiles(th_machine *m, const th_accel_state *a)
 {
-    th_tiles tiles = th_pipeline_tiles(&a->pipeline, &th_accel_work(m, a)->schedule);
+    th_tiles tiles = th_pipeline_tiles(&a->pipeline, &th_accel_cost(m, a)->schedule);
     TH_NOTIFY(m->observers, tiles, m->now, th_accel_number(m, a), &tiles);
 }
 
 static void show_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p,
                       const uint64_t *digest)
 {
-    const th_work *w = th_accel_work(m, a);
+    const th_compute_cost *w = th_accel_cost(m, a);
     th_tile_source source = {.started = a->started,
                              .schedule = &w->schedule,
                              .port = &w->port,
@@ -24,33 +24,33 @@ static void show_from(const th_machine *m, const th_accel_state *a, const th_pip
 }
 
 /* A trace follows the task, which is not stepped, from *p on, where it stands now. */
-void th_accel_show_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p)
+void th_accel_report_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p)
 {
     show_from(m, a, p, NULL);
 }
 
 /* Nobody has drawn yet: the digest of the history is that of the start. */
-void th_accel_show_from_start(const th_machine *m, th_accel_state *a)
+void th_accel_report_from_start(const th_machine *m, th_accel_state *a)
 {
     th_pipeline p;
     th_history_begin(m, a);
-    bool comes_ahead = m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a));
-    if (comes_ahead)
-        th_accel_start_pipeline(m, a, &p, &(th_pipeline_begin){0});
-    show_from(m, a, comes_ahead ? &p : NULL, a->history.digest);
+    bool prefetches = m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a));
+    if (prefetches)
+        th_accel_start_pipeline(m, a, &p, &(th_pipeline_options){0});
+    show_from(m, a, prefetches ? &p : NULL, a->history.digest);
 }
 
 /* The pipeline of the running task as it stands now; false: there is no task, or it has not begun.
  */
 static bool look_at_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p)
 {
-    if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_FRESH || a->mode == TH_ACCEL_DEAD)
+    if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_STARTING || a->mode == TH_ACCEL_FAILED)
         return false;
-    const th_work *w = th_accel_work(m, a);
+    const th_compute_cost *w = th_accel_cost(m, a);
     *p = a->pipeline;
-    if (a->mode == TH_ACCEL_FOLDED)
+    if (a->mode == TH_ACCEL_COLLAPSED)
         th_pipeline_start(p, &w->schedule, &w->port, 0, true);
-    else if (a->mode == TH_ACCEL_UNFOLDED)
+    else if (a->mode == TH_ACCEL_EXPANDED)
         th_history_apply(m, a, p, a->history.n_applied, true);
     th_pipeline_advance(p, &w->schedule, &w->port, m->now - a->started);
     return true;
@@ -60,14 +60,14 @@ void th_accelerator_trace(th_machine *m, int accel, bool is_traced)
 {
     th_accel_state *a = &m->accels[accel];
     th_pipeline p;
-    bool goes_on = a->mode == TH_ACCEL_FOLDED || a->mode == TH_ACCEL_UNFOLDED;
+    bool goes_on = a->mode == TH_ACCEL_COLLAPSED || a->mode == TH_ACCEL_EXPANDED;
     a->is_traced = is_traced;
     if (!is_traced || !m->program)
         return;
     if (goes_on && look_at_pipeline(m, a, &p))
-        th_accel_show_from(m, a, &p);
+        th_accel_report_from(m, a, &p);
     else if (a->mode == TH_ACCEL_STEPPED)
-        th_accel_show_tiles(m, a);
+        th_accel_report_tiles(m, a);
 }
 
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel)
@@ -80,6 +80,6 @@ th_tiles th_accelerator_tiles(const th_machine *m, int accel)
 {
     const th_accel_state *a = &m->accels[accel];
     th_pipeline p;
-    return look_at_pipeline(m, a, &p) ? th_pipeline_tiles(&p, &th_accel_work(m, a)->schedule)
+    return look_at_pipeline(m, a, &p) ? th_pipeline_tiles(&p, &th_accel_cost(m, a)->schedule)
                                       : (th_tiles){0};
 }

@@ -5,10 +5,10 @@
 #define TH_SIM_MACHINE_ACCELERATOR_STATE_H
 #include "sim/machine/machine_state.h"
 
-static inline const th_work *th_accel_work(const th_machine *m, const th_accel_state *a)
+static inline const th_compute_cost *th_accel_cost(const th_machine *m, const th_accel_state *a)
 {
-    return a->slowed >= 0 ? m->slowed[a->slowed]
-                          : th_works_get(m->works, m->program->tasks[a->task].work);
+    return a->scaled >= 0 ? m->scaled[a->scaled]
+                          : th_compute_cost_get(m->costs, m->program->tasks[a->task].work);
 }
 
 static inline int32_t th_accel_number(const th_machine *m, const th_accel_state *a)
@@ -32,25 +32,25 @@ static inline bool th_accel_is_shown(const th_accel_state *a)
  */
 int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err);
 void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
-                             th_pipeline_begin *b);
+                             th_pipeline_options *b);
 
 /* accelerator_history.c. begin: of a task that flows have not drawn on; add: a change; apply: those
  * from number `from` on, to the pipeline, which starts with the first. add: 0 or -1. */
 void th_history_begin(const th_machine *m, th_accel_state *a);
-int th_history_add(th_accel_state *a, th_draw_change c);
+int th_history_add(th_accel_state *a, th_demand_change c);
 void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from,
                       bool skip);
-/* The folded task unfolds; the draw of flows changes; its end could be now; an event for when it
+/* The collapsed task expands; the draw of flows changes; its end could be now; an event for when it
  * could be. 0 or -1. */
-int th_history_unfold(th_machine *m, th_accel_state *a, double draw, th_error *err);
+int th_history_expand(th_machine *m, th_accel_state *a, double draw, th_error *err);
 int th_history_change(th_machine *m, th_accel_state *a, double draw, th_error *err);
-int th_history_work_out_end(th_machine *m, th_accel_state *a, th_error *err);
-int th_history_look_for_end(th_machine *m, th_accel_state *a, th_error *err);
+int th_history_find_completion(th_machine *m, th_accel_state *a, th_error *err);
+int th_history_schedule_completion(th_machine *m, th_accel_state *a, th_error *err);
 
 /* accelerator_inspect.c: its tiles now, to who looks on; a trace follows the task, which is not
  * stepped, from *p on, where it stands now; or from its start. */
-void th_accel_show_tiles(th_machine *m, const th_accel_state *a);
-void th_accel_show_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p);
-void th_accel_show_from_start(const th_machine *m, th_accel_state *a);
+void th_accel_report_tiles(th_machine *m, const th_accel_state *a);
+void th_accel_report_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p);
+void th_accel_report_from_start(const th_machine *m, th_accel_state *a);
 
 #endif

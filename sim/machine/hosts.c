@@ -20,17 +20,17 @@ int th_hosts_new(th_machine *m)
 void th_hosts_free(th_machine *m)
 {
     for (int i = 0; m->hosts && i < m->system->n_hosts; i++)
-        th_least_first_clear(&m->hosts[i].ready);
+        th_ready_queue_clear(&m->hosts[i].ready);
     th_free(m->hosts);
-    th_least_first_clear(&m->startable_hosts);
+    th_ready_queue_clear(&m->startable_hosts);
 }
 
 void th_hosts_reset(th_machine *m)
 {
-    th_least_first_reset(&m->startable_hosts);
+    th_ready_queue_reset(&m->startable_hosts);
     for (int i = 0; i < m->system->n_hosts; i++) {
         m->hosts[i].task = m->hosts[i].last_task = -1;
-        th_least_first_reset(&m->hosts[i].ready);
+        th_ready_queue_reset(&m->hosts[i].ready);
     }
 }
 
@@ -55,8 +55,8 @@ int th_hosts_add(th_machine *m, int32_t task)
     int host = host_of(m, task);
     th_host_state *h = &m->hosts[host];
     bool is_first = h->task < 0 && h->ready.n == 0;
-    return th_least_first_add(&h->ready, task) ||
-                   (is_first && th_least_first_add(&m->startable_hosts, host))
+    return th_ready_queue_add(&h->ready, task) ||
+                   (is_first && th_ready_queue_add(&m->startable_hosts, host))
                ? -1
                : 0;
 }
@@ -64,7 +64,7 @@ int th_hosts_add(th_machine *m, int32_t task)
 int th_hosts_start(th_machine *m, int32_t host)
 {
     th_host_state *h = &m->hosts[host];
-    int32_t task = th_least_first_take(&h->ready);
+    int32_t task = th_ready_queue_take(&h->ready);
     bool has_waited = m->times[task].ready_ps < m->now && h->last_task >= 0;
     h->task = task;
     th_machine_task_starts(m, task, has_waited ? h->last_task : m->times[task].cause);
@@ -79,5 +79,5 @@ int th_hosts_ended(th_machine *m, int32_t task)
     th_host_state *h = &m->hosts[host];
     h->last_task = task;
     h->task = -1;
-    return h->ready.n > 0 ? th_least_first_add(&m->startable_hosts, host) : 0;
+    return h->ready.n > 0 ? th_ready_queue_add(&m->startable_hosts, host) : 0;
 }

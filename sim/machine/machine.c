@@ -7,10 +7,10 @@
  *                   | settle, then on to the next time }
  *
  * Within an instant things happen in the order of th_priority; settle comes when nothing is left to
- * happen at it, so rates and folded ends follow from all of it at once. Tasks that become ready at
- * an instant and accelerators that may start are kept least first: no result depends on the order
- * of pushing. Invariant: a task is waiting[t] > 0, in ready, in an accelerator's queue, running, or
- * ended - one of them. */
+ * happen at it, so rates and collapsed ends follow from all of it at once. Tasks that become ready
+ * at an instant and accelerators that may start are kept least first: no result depends on the
+ * order of pushing. Invariant: a task is waiting[t] > 0, in ready, in an accelerator's queue,
+ * running, or ended - one of them. */
 #include <config.h>
 
 #include "sim/machine/machine.h"
@@ -23,14 +23,14 @@
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machine_options *o,
-                           th_error *err)
+th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
+                           const th_machine_options *o, th_error *err)
 {
     th_machine *m = th_alloc_zero(1, sizeof *m);
     if (!m)
         goto fail;
     m->system = s;
-    m->works = w;
+    m->costs = w;
     m->options = o ? *o : (th_machine_options){0};
     if (!m->options.network)
         m->options.network = th_network_types[0];
@@ -38,7 +38,8 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
     m->fresh = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->fresh);
     m->stale = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->stale);
-    m->ends = m->options.ends ? m->options.ends : th_known_ends_new(TH_KNOWN_ENDS_MAX);
+    m->completions = m->options.completions ? m->options.completions
+                                            : th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
     if (th_hosts_new(m))
         goto fail;
     m->replay = th_replay_new(&(th_choice_world){s, w, &m->options});
@@ -47,10 +48,10 @@ th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machi
         th_machine_free(m);
         return NULL;
     }
-    if (m->options.unfold_seed)
-        m->random = th_random_stream(m->options.unfold_seed, "unfold", 0);
-    if (!m->events || !m->accels || !m->fresh || !m->stale || !m->ends || !m->replay ||
-        (m->options.unfold_seed && !m->random))
+    if (m->options.expand_seed)
+        m->random = th_random_stream(m->options.expand_seed, "expand", 0);
+    if (!m->events || !m->accels || !m->fresh || !m->stale || !m->completions || !m->replay ||
+        (m->options.expand_seed && !m->random))
         goto fail;
     for (int a = 0; a < s->n_accels; a++)
         m->any_shared |= m->network->is_shared[a];
@@ -66,7 +67,7 @@ void th_machine_free(th_machine *m)
     if (!m)
         return;
     for (int a = 0; m->accels && a < m->system->n_accels; a++) {
-        th_least_first_clear(&m->accels[a].ready);
+        th_ready_queue_clear(&m->accels[a].ready);
         th_free(m->accels[a].history.change);
     }
     th_free(m->accels);
@@ -79,9 +80,9 @@ void th_machine_free(th_machine *m)
         m->options.network->destroy(m->network);
     th_replay_free(m->replay);
     th_events_free(m->events);
-    if (!m->options.ends)
-        th_known_ends_free(m->ends);
-    th_changes_clear(m);
+    if (!m->options.completions)
+        th_completion_cache_free(m->completions);
+    th_property_events_free(m);
     if (m->random)
         gsl_rng_free(m->random);
     th_free(m->waiting);
@@ -89,8 +90,8 @@ void th_machine_free(th_machine *m)
     th_free(m->input_end);
     th_free(m->runs);
     th_free(m->draws);
-    th_least_first_clear(&m->ready);
-    th_least_first_clear(&m->startable);
+    th_ready_queue_clear(&m->ready);
+    th_ready_queue_clear(&m->startable);
     th_free(m);
 }
 
@@ -99,10 +100,10 @@ static void reset_accels(th_machine *m)
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
         a->mode = TH_ACCEL_IDLE;
-        a->task = a->last_task = a->slowed = -1;
+        a->task = a->last_task = a->scaled = -1;
         a->event = TH_NO_EVENT;
         a->rates_are_old = false;
-        th_least_first_reset(&a->ready);
+        th_ready_queue_reset(&a->ready);
         a->is_counted = false;
         a->sum = (th_accel_result){0};
     }
@@ -112,14 +113,14 @@ static void reset(th_machine *m)
 {
     th_events_reset(m->events);
     m->options.network->reset(m->network);
-    th_changes_reset(m);
+    th_property_events_reset(m);
     reset_accels(m);
-    th_least_first_reset(&m->ready);
-    th_least_first_reset(&m->startable);
+    th_ready_queue_reset(&m->ready);
+    th_ready_queue_reset(&m->startable);
     m->n_fresh = m->n_stale = 0;
     th_hosts_reset(m);
     m->now = m->last_end = 0;
-    m->n_events = m->n_done = m->n_unfolded = m->moved_bytes = 0;
+    m->n_events = m->n_done = m->n_expanded = m->moved_bytes = 0;
     m->settled = m->keeps_runs = false;
     m->n_draws = 0;
 }
@@ -173,7 +174,7 @@ static int make_ready(th_machine *m, int32_t task)
         return post_release(m, task, RELEASE_ALONE);
     }
     m->times[task].ready_ps = m->now;
-    return th_least_first_add(&m->ready, task);
+    return th_ready_queue_add(&m->ready, task);
 }
 
 static int load(th_machine *m, const th_program *p, th_error *err)
@@ -222,12 +223,12 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err)
 
 bool th_machine_can_resume(const th_machine *m)
 {
-    bool any_ahead = false;
+    bool any_prefetch = false;
     for (int a = 0; a < m->system->n_accels; a++)
-        any_ahead |= th_prefetch_is_on(m, a);
+        any_prefetch |= th_prefetch_is_on(m, a);
     return m->options.network->forgets && !m->options.network_options.weigh_by_latency &&
-           !m->any_shared && !any_ahead && !th_works_ask_hosts(m->works) &&
-           !m->options.unfold_all && !m->options.unfold_seed;
+           !m->any_shared && !any_prefetch && !th_compute_cost_uses_hosts(m->costs) &&
+           !m->options.expand_all && !m->options.expand_seed;
 }
 
 int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u, int32_t n,
@@ -246,10 +247,10 @@ int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u,
     return begin(m, n, err);
 }
 
-th_under_way th_machine_was_under_way(const th_machine *m, int32_t task, th_time t)
+th_under_way th_machine_task_was_under_way(const th_machine *m, int32_t task, th_time t)
 {
     const th_kept_run *run = &m->runs[task];
-    const th_draw_change *draws = &m->draws[run->first];
+    const th_demand_change *draws = &m->draws[run->first];
     size_t n = run->n;
     while (n > 0 && run->started + draws[n - 1].at >= t)
         n--;
@@ -324,8 +325,8 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
     case TH_TASK_COMPUTE:
         accel = m->system->nodes[t->node].accel;
         TH_NOTIFY(m->observers, queued, m->now, accel);
-        if (th_least_first_add(&m->accels[accel].ready, task) ||
-            (th_accelerator_is_free(&m->accels[accel]) && th_least_first_add(&m->startable, accel)))
+        if (th_ready_queue_add(&m->accels[accel].ready, task) ||
+            (th_accelerator_is_free(&m->accels[accel]) && th_ready_queue_add(&m->startable, accel)))
             return th_error_no_memory(err);
         return 0;
     case TH_TASK_COLLECTIVE:
@@ -421,8 +422,8 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
         return 0;
     case TH_PRIORITY_RELEASE:
         return end_release(m, (int32_t)e->object, err);
-    case TH_PRIORITY_CHANGE:
-        return th_change_happens(m, (int32_t)e->object, err);
+    case TH_PRIORITY_PROPERTY:
+        return th_property_event_apply(m, (int32_t)e->object, err);
     case TH_PRIORITY_SAMPLE:
         break;
     }
@@ -448,7 +449,7 @@ static int stands_still(const th_machine *m, th_error *err)
             return th_error_set(err, "SIM-0223", "accel/%s is dead: task/%d cannot end",
                                 m->system->nodes[m->system->accel_node[a]].name,
                                 m->accels[a].task >= 0 ? m->accels[a].task
-                                                       : th_least_first_look(&m->accels[a].ready));
+                                                       : th_ready_queue_peek(&m->accels[a].ready));
     for (int l = 0; m->medium_factor && l < m->system->n_links; l++)
         if (m->medium_factor[m->system->links[l].medium] == 0 && m->network->link_flows[l] > 0)
             return th_error_set(err, "SIM-0224", "link/%s is down: what is on it cannot arrive",
@@ -480,7 +481,7 @@ static bool is_interrupted(th_machine *m)
 
 static int start_host(th_machine *m, th_error *err)
 {
-    return th_hosts_start(m, th_least_first_take(&m->startable_hosts)) ? th_error_no_memory(err)
+    return th_hosts_start(m, th_ready_queue_take(&m->startable_hosts)) ? th_error_no_memory(err)
                                                                        : 0;
 }
 
@@ -498,11 +499,11 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
     }
     if (m->ready.n > 0) {
         m->settled = false;
-        return start_ready(m, th_least_first_take(&m->ready), err) ? FAILED : ACTED;
+        return start_ready(m, th_ready_queue_take(&m->ready), err) ? FAILED : ACTED;
     }
     if (m->startable.n > 0) {
         m->settled = false;
-        return th_accelerator_start(m, th_least_first_take(&m->startable), err) ? FAILED : ACTED;
+        return th_accelerator_start(m, th_ready_queue_take(&m->startable), err) ? FAILED : ACTED;
     }
     if (m->startable_hosts.n > 0) {
         m->settled = false;

@@ -2,8 +2,8 @@
 /* machine.h - a system made ready to run, and the replay of a program on it, event by event.
  *
  *   new -> load(program) -> (run_until | step)* -> result; load again -> ... -> free
- * Several machines live side by side; one machine belongs to one thread. The system, the works and
- * the program must outlive it. All its state is plain data (indices, no addresses). */
+ * Several machines live side by side; one machine belongs to one thread. The system, the compute
+ * costs and the program must outlive it. All its state is plain data (indices, no addresses). */
 #ifndef TH_SIM_MACHINE_MACHINE_H
 #define TH_SIM_MACHINE_MACHINE_H
 #include <stdbool.h>
@@ -20,16 +20,17 @@ typedef struct th_machine th_machine;
 typedef struct th_machine_options {
     const th_network_type *network; /* NULL: the default */
     th_network_options network_options;
-    bool unfold_all; /* run every tile pipeline event by event (slow, same times) */
+    bool expand_all; /* run every tile pipeline event by event (slow, same times) */
     /* DRAMs that flows can saturate are, all along (slower; same times, but for a picosecond now
      * and then in runs of hours: docs/models/network.md). */
-    bool always_coupled;
+    bool always_contended;
     bool no_skip;         /* tile pipelines never jump whole periods (slower, same times) */
-    uint64_t unfold_seed; /* not 0: unfold tasks at random instants (tests; same times) */
+    uint64_t expand_seed; /* not 0: expand tasks at random instants (tests; same times) */
     bool per_layer;       /* results tell what each layer took (costs a little time) */
-    /* Ends of computes, together with other machines on the same works; not owned. NULL: its own.
+    /* Ends of computes, together with other machines on the same compute costs; not owned. NULL:
+     * its own.
      */
-    th_known_ends *ends;
+    th_completion_cache *completions;
     bool (*is_interrupted)(void); /* asked now and then; true: stop (INTERRUPTED). NULL: never */
 } th_machine_options;
 
@@ -45,25 +46,25 @@ typedef enum {
     TH_STOP_ERROR
 } th_stop;
 
-th_machine *th_machine_new(const th_system *s, const th_works *w, const th_machine_options *o,
-                           th_error *err);
+th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
+                           const th_machine_options *o, th_error *err);
 void th_machine_free(th_machine *m);
 
 /* Time 0, nothing has happened. The program is referred to, not copied. 0 or -1. */
 int th_machine_load(th_machine *m, const th_program *p, th_error *err);
 
 /* From at on (relative to the task's start), flows draw this much from the DRAM. */
-typedef struct th_draw_change {
+typedef struct th_demand_change {
     th_time at;
     double bytes_per_s;
-} th_draw_change;
+} th_demand_change;
 /* The digest of a history, with one change more. */
-void th_draw_digest(uint64_t digest[2], const th_draw_change *c);
+void th_demand_digest(uint64_t digest[2], const th_demand_change *c);
 
 /* A compute that is under way, alone on its accelerator, while nothing moves on the network. */
 typedef struct th_under_way {
     th_time started_ps; /* <= 0: so long ago; it has not ended before now */
-    const th_draw_change
+    const th_demand_change
         *draws; /* what flows have drawn meanwhile, the last of them 0; may be none */
     size_t n_draws;
 } th_under_way;
@@ -79,7 +80,7 @@ int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u,
 /* After resume, how a compute that has ended was under way at t, when no flow was; all of it
  * relative to t. The draws are valid until the next load, and relative to the task's start as ever.
  */
-th_under_way th_machine_was_under_way(const th_machine *m, int32_t task, th_time t);
+th_under_way th_machine_task_was_under_way(const th_machine *m, int32_t task, th_time t);
 
 /* All events up to and including time until. DONE: the program has ended; a program that cannot end
  * (tasks left but nothing pending) is ERROR, with the first such task in err. */
@@ -94,7 +95,7 @@ th_time th_machine_now(const th_machine *m);
 bool th_machine_is_done(const th_machine *m);
 int64_t th_machine_events(const th_machine *m); /* program events so far */
 int64_t th_machine_tasks_done(const th_machine *m);
-int64_t th_machine_unfoldings(const th_machine *m); /* tasks that had to unfold so far */
+int64_t th_machine_expansions(const th_machine *m); /* tasks that had to expand so far */
 
 /* When input (of the stream) was through as far as it has come: the end of its last task so far;
  * -1: none. */

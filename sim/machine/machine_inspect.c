@@ -31,9 +31,9 @@ int64_t th_machine_tasks_done(const th_machine *m)
     return m->n_done;
 }
 
-int64_t th_machine_unfoldings(const th_machine *m)
+int64_t th_machine_expansions(const th_machine *m)
 {
-    return m->n_unfolded;
+    return m->n_expanded;
 }
 
 th_time th_machine_input_end(const th_machine *m, int32_t input)
@@ -206,7 +206,7 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
     copy_input_ends(m, r.input_end_ps);
     r.moved_bytes = m->moved_bytes;
     r.n_events = m->n_events;
-    r.n_unfolded = m->n_unfolded;
+    r.n_expanded = m->n_expanded;
     if (th_energy_account(m, &r)) /* which clears it */
         return th_error_no_memory(err);
     *out = r;

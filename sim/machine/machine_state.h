@@ -12,43 +12,44 @@
 
 typedef enum {
     TH_ACCEL_IDLE,
-    TH_ACCEL_LOADING,  /* likewise without a task, but weights of the next one come in */
-    TH_ACCEL_FRESH,    /* its task has started at this instant; settle decides how it runs */
-    TH_ACCEL_FOLDED,   /* one end event, computed by the memo */
-    TH_ACCEL_UNFOLDED, /* flows draw on its DRAM as history tells; its end or a bound as event */
-    TH_ACCEL_DEAD,     /* its task, if it had one, never ends */
-    TH_ACCEL_STEPPED   /* event by event: coupled DRAM, or unfold_all */
+    TH_ACCEL_LOADING,   /* likewise without a task, but weights of the next one come in */
+    TH_ACCEL_STARTING,  /* its task has started at this instant; settle decides how it runs */
+    TH_ACCEL_COLLAPSED, /* one end event, computed by the memo */
+    TH_ACCEL_EXPANDED,  /* flows draw on its DRAM as history tells; its end or a bound as event */
+    TH_ACCEL_FAILED,    /* its task, if it had one, never ends */
+    TH_ACCEL_STEPPED    /* event by event: coupled DRAM, or expand_all */
 } th_accel_mode;
 
-typedef struct th_draw_history {
-    th_draw_change *change;
+typedef struct th_demand_history {
+    th_demand_change *change;
     size_t n, capacity, n_applied; /* applied: those that the accelerator's pipeline has seen */
     uint64_t digest[2];            /* of the work and all changes */
-} th_draw_history;
+} th_demand_history;
 
 typedef struct th_accel_state {
     int32_t mode;      /* th_accel_mode */
     int32_t task;      /* that runs, -1: none */
-    int32_t slowed;    /* the work of its task, in m->slowed; -1: as the task says */
+    int32_t scaled;    /* the work of its task, in m->slowed; -1: as the task says */
     int32_t last_task; /* that ended last, -1: none */
     th_time started;
     th_event_handle event; /* its end, a bound of it, or its next step */
     uint32_t event_kind;
-    bool rates_are_old;       /* stepped and coupled: the network is to be asked */
-    bool was_coupled;         /* its DRAM, since the task started: then no memo knows its end */
-    th_pipeline pipeline;     /* stepped: its state; unfolded: as far as history is applied */
-    th_draw_history history;  /* unfolded */
-    th_pipeline_stats at_end; /* unfolded, once its end is known: what it will have done */
-    th_ahead ahead_at_end;
+    bool rates_are_old;        /* stepped and coupled: the network is to be asked */
+    bool was_contended;        /* its DRAM, since the task started: then no memo knows its end */
+    th_pipeline pipeline;      /* stepped: its state; expanded: as far as history is applied */
+    th_demand_history history; /* expanded */
+    th_pipeline_stats at_end;  /* expanded, once its end is known: what it will have done */
+    th_prefetch_state prefetched_at_end;
     /* Weights loaded ahead, see prefetch.c. */
-    int32_t target;      /* the task that they are for, -1: none */
-    th_ahead own, ahead; /* what the running task found; what is done for the target */
-    bool is_watched;     /* somebody waits for what happens inside its tasks: they are stepped */
-    bool is_traced;      /* a trace shows what does */
-    bool is_counted;     /* the stepped task of a watched one counts as unfolded */
-    bool was_freed;      /* its task ended at this instant */
+    int32_t target; /* the task that they are for, -1: none */
+    th_prefetch_state inherited,
+        prefetched;  /* what the running task found; what is done for the target */
+    bool is_watched; /* somebody waits for what happens inside its tasks: they are stepped */
+    bool is_traced;  /* a trace shows what does */
+    bool is_counted; /* the stepped task of a watched one counts as expanded */
+    bool was_freed;  /* its task ended at this instant */
     int32_t next_weighted, end_weighted; /* its tasks with weights: m->weighted */
-    th_least_first ready;                /* compute tasks that wait for it */
+    th_ready_queue ready;                /* compute tasks that wait for it */
     th_accel_result sum;                 /* of finished tasks */
 } th_accel_state;
 
@@ -69,12 +70,12 @@ typedef struct th_kept_run {
 typedef struct th_host_state {
     int32_t task;      /* that runs, -1: none */
     int32_t last_task; /* that ended last, -1: none */
-    th_least_first ready;
+    th_ready_queue ready;
 } th_host_state;
 
 struct th_machine {
     const th_system *system;
-    const th_works *works;
+    const th_compute_cost_cache *costs;
     const th_program *program;
     th_machine_options options;
     uint32_t n_acts; /* modulo 2^32; when to ask whether to go on */
@@ -82,18 +83,18 @@ struct th_machine {
     th_replay *replay; /* collectives */
     th_events *events;
     th_observer *observers; /* NULL: none */
-    gsl_rng *random;        /* for unfold_seed, else NULL */
+    gsl_rng *random;        /* for expand_seed, else NULL */
     th_time now, last_end;
     int32_t *waiting;      /* per task: predecessors that have not ended */
     th_task_result *times; /* per task */
     size_t waiting_capacity, times_capacity;
     th_time *input_end;
     size_t input_capacity;
-    th_least_first ready;     /* tasks that became ready at this instant */
-    th_least_first startable; /* accelerators that may start something at this instant */
+    th_ready_queue ready;     /* tasks that became ready at this instant */
+    th_ready_queue startable; /* accelerators that may start something at this instant */
     th_accel_state *accels;
     th_host_state *hosts;           /* as the system's */
-    th_least_first startable_hosts; /* that may start something at this instant */
+    th_ready_queue startable_hosts; /* that may start something at this instant */
     th_layer_state *layers;         /* per_layer: of the program, else none */
     int32_t n_layers;
     size_t layers_capacity;
@@ -105,17 +106,17 @@ struct th_machine {
     bool any_prefetch; /* some accelerator loads ahead */
     int32_t *weighted; /* tasks that may be loaded ahead, by accelerator, in program order */
     size_t weighted_capacity;
-    th_known_ends *ends; /* by digest of a history */
-    bool keeps_runs;     /* of computes that have ended, by task */
+    th_completion_cache *completions; /* by digest of a history */
+    bool keeps_runs;                  /* of computes that have ended, by task */
     th_kept_run *runs;
-    th_draw_change *draws;
+    th_demand_change *draws;
     size_t n_draws, draws_capacity, runs_capacity;
-    th_alteration *changes; /* since load */
+    th_property_event *changes; /* since load */
     size_t n_changes, changes_capacity;
     double *medium_factor, *clock_factor; /* NULL: all are 1 */
-    th_work **slowed;                     /* works at other clocks; none is ever dropped */
-    size_t n_slowed, slowed_capacity;
-    int64_t n_events, n_done, n_unfolded, moved_bytes;
+    th_compute_cost **scaled;             /* works at other clocks; none is ever dropped */
+    size_t n_scaled, scaled_capacity;
+    int64_t n_events, n_done, n_expanded, moved_bytes;
     bool settled; /* nothing has happened since the last settle */
 };
 
@@ -125,7 +126,7 @@ enum { TH_COMPUTE_ENDS, TH_COMPUTE_MAY_END, TH_PIPELINE_STEPS };
 /* accelerator.c */
 int th_accelerator_start(th_machine *m, int accel, th_error *err); /* 0 or -1 */
 /* Its clock stands still from now on. 0 or -1. */
-int th_accelerator_dies(th_machine *m, int accel, th_error *err);
+int th_accelerator_fail(th_machine *m, int accel, th_error *err);
 static inline bool th_accelerator_is_free(const th_accel_state *a)
 {
     return a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_LOADING;
@@ -144,10 +145,10 @@ th_tiles th_accelerator_tiles(const th_machine *m, int accel);
 
 /* property_event.c. happens: 0 or -1. work: number in m->slowed of a work at another clock, -1:
  * memory is out. */
-int th_change_happens(th_machine *m, int32_t number, th_error *err);
-void th_changes_reset(th_machine *m);
-void th_changes_clear(th_machine *m);
-int32_t th_change_work(th_machine *m, int32_t work, double factor);
+int th_property_event_apply(th_machine *m, int32_t number, th_error *err);
+void th_property_events_reset(th_machine *m);
+void th_property_events_free(th_machine *m);
+int32_t th_frequency_scaled_cost(th_machine *m, int32_t work, double factor);
 
 /* layers.c: what each layer took. load: 0, or -1 when memory is out; starts and ends: any task of a
  * layer, now; computed: a compute task that ends now. */
@@ -169,12 +170,12 @@ int th_energy_account(const th_machine *m, th_result *r);
 /* prefetch.c: accelerators that load weights ahead. load: 0, or -1 when memory is out. */
 bool th_prefetch_is_on(const th_machine *m, int accel);
 int th_prefetch_load(th_machine *m);
-void th_prefetch_task_begins(th_machine *m, th_accel_state *a);
+void th_prefetch_task_starts(th_machine *m, th_accel_state *a);
 /* Into *b: the weights that a pipeline of the accelerator starts with, and those that it loads
  * ahead. Where the accelerator loads none ahead, *b stays as it is. */
-void th_prefetch_set_begin(const th_machine *m, const th_accel_state *a, th_pipeline_begin *b);
+void th_prefetch_set_options(const th_machine *m, const th_accel_state *a, th_pipeline_options *b);
 void th_prefetch_digest(const th_machine *m, th_accel_state *a);
-bool th_prefetch_has_more(const th_machine *m, th_accel_state *a);
+bool th_prefetch_is_incomplete(const th_machine *m, th_accel_state *a);
 
 /* hosts.c: tasks on hosts. add: it is ready now; start: the next one of a host, if it is free;
  * ended. 0, or -1 when memory is out. */

@@ -11,10 +11,9 @@
  * (LOADING). The target finds them in its slots. A task without weights leaves them there; another
  * task with weights that overtakes the target throws them away, and their bytes count for the
  * accelerator alone.
- * Such an accelerator has no folded tasks: their ends depend on what came before, so they are known
- * by that too (the digest of their history).
- * Invariant: ahead is what is done for target when the running task starts, or, between two tasks,
- * when the last one ended. */
+ * Such an accelerator has no collapsed tasks: their ends depend on what came before, so they are
+ * known by that too (the digest of their history). Invariant: ahead is what is done for target when
+ * the running task starts, or, between two tasks, when the last one ended. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -26,21 +25,21 @@ bool th_prefetch_is_on(const th_machine *m, int accel)
     return m->system->nodes[m->system->accel_node[accel]].a.prefetches;
 }
 
-static const th_work *work_of_task(const th_machine *m, int32_t task)
+static const th_compute_cost *cost_of_task(const th_machine *m, int32_t task)
 {
-    return th_works_get(m->works, m->program->tasks[task].work);
+    return th_compute_cost_get(m->costs, m->program->tasks[task].work);
 }
 
 static bool has_weights(const th_machine *m, int32_t task)
 {
-    return work_of_task(m, task)->total.weight_bytes > 0;
+    return cost_of_task(m, task)->total.weight_bytes > 0;
 }
 
 /* What may be loaded of a task before it starts. */
-static const th_ahead_plan *plan_of(const th_machine *m, int32_t task)
+static const th_prefetch_plan *plan_of(const th_machine *m, int32_t task)
 {
-    static const th_ahead_plan nothing;
-    return m->program->tasks[task].weights_arrive ? &nothing : &work_of_task(m, task)->ahead;
+    static const th_prefetch_plan nothing;
+    return m->program->tasks[task].weights_arrive ? &nothing : &cost_of_task(m, task)->prefetch;
 }
 
 /* The accelerator of a task with weights, if it loads ahead; else NULL. */
@@ -81,7 +80,7 @@ int th_prefetch_load(th_machine *m)
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
         a->target = -1;
-        a->own = a->ahead = (th_ahead){0};
+        a->inherited = a->prefetched = (th_prefetch_state){0};
         a->end_weighted = 0;
         a->was_freed = th_prefetch_is_on(m, i);
         m->any_prefetch |= a->was_freed;
@@ -103,29 +102,29 @@ static int32_t next_target(const th_machine *m, th_accel_state *a)
     return a->next_weighted < a->end_weighted ? m->weighted[a->next_weighted] : -1;
 }
 
-void th_prefetch_task_begins(th_machine *m, th_accel_state *a)
+void th_prefetch_task_starts(th_machine *m, th_accel_state *a)
 {
-    a->own = (th_ahead){0};
+    a->inherited = (th_prefetch_state){0};
     if (!has_weights(m, a->task)) { /* leaves the slots as they are */
         if (a->target < 0)
             a->target = next_target(m, a);
         return;
     }
     if (a->task == a->target)
-        a->own = a->ahead;
+        a->inherited = a->prefetched;
     else
-        a->sum.did.moved_bytes[TH_ENGINE_WEIGHT] += a->ahead.moved_bytes;
-    a->ahead = (th_ahead){0};
+        a->sum.did.moved_bytes[TH_ENGINE_WEIGHT] += a->prefetched.moved_bytes;
+    a->prefetched = (th_prefetch_state){0};
     a->target = next_target(m, a);
 }
 
-void th_prefetch_set_begin(const th_machine *m, const th_accel_state *a, th_pipeline_begin *b)
+void th_prefetch_set_options(const th_machine *m, const th_accel_state *a, th_pipeline_options *b)
 {
     if (!th_prefetch_is_on(m, (int)(a - m->accels)))
         return;
-    b->own = a->task >= 0 ? &a->own : NULL;
+    b->inherited = a->task >= 0 ? &a->inherited : NULL;
     b->next = a->target >= 0 ? plan_of(m, a->target) : NULL;
-    b->next_done = &a->ahead;
+    b->next_done = &a->prefetched;
 }
 
 /* What a task's end depends on besides its work and the draws. */
@@ -135,15 +134,15 @@ void th_prefetch_digest(const th_machine *m, th_accel_state *a)
     const int32_t next = any ? m->program->tasks[a->target].work : -1;
     for (int i = 0; i < 2; i++) {
         uint64_t *d = &a->history.digest[i];
-        *d = th_hash(&a->own, sizeof a->own, *d);
-        *d = th_hash(&a->ahead, sizeof a->ahead, *d);
+        *d = th_hash(&a->inherited, sizeof a->inherited, *d);
+        *d = th_hash(&a->prefetched, sizeof a->prefetched, *d);
         *d = th_hash(&next, sizeof next, *d);
     }
 }
 
-bool th_prefetch_has_more(const th_machine *m, th_accel_state *a)
+bool th_prefetch_is_incomplete(const th_machine *m, th_accel_state *a)
 {
     if (a->target < 0)
         a->target = next_target(m, a);
-    return a->target >= 0 && a->ahead.n_done < plan_of(m, a->target)->n;
+    return a->target >= 0 && a->prefetched.n_done < plan_of(m, a->target)->n;
 }

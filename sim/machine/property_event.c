@@ -18,10 +18,10 @@ static int32_t medium_of(const th_machine *m, int link)
     return m->system->links[link].medium;
 }
 
-double th_machine_factor(const th_machine *m, th_change_kind kind, int object)
+double th_machine_property_factor(const th_machine *m, th_property_kind kind, int object)
 {
-    const double *of = kind == TH_CHANGE_BANDWIDTH ? m->medium_factor : m->clock_factor;
-    return of ? of[kind == TH_CHANGE_BANDWIDTH ? medium_of(m, object) : object] : 1;
+    const double *of = kind == TH_PROPERTY_BANDWIDTH ? m->medium_factor : m->clock_factor;
+    return of ? of[kind == TH_PROPERTY_BANDWIDTH ? medium_of(m, object) : object] : 1;
 }
 
 /* n factors of 1, where there are none yet. */
@@ -35,9 +35,9 @@ static int make_factors(double **of, int n)
     return *of ? 0 : -1;
 }
 
-int th_machine_may_change(const th_machine *m, const th_alteration *c, th_error *err)
+int th_machine_check_property_event(const th_machine *m, const th_property_event *c, th_error *err)
 {
-    if (c->kind != TH_CHANGE_BANDWIDTH)
+    if (c->kind != TH_PROPERTY_BANDWIDTH)
         return 0;
     if (!m->network->type->set_bandwidth)
         return th_error_set(
@@ -54,9 +54,9 @@ int th_machine_may_change(const th_machine *m, const th_alteration *c, th_error 
     return 0;
 }
 
-int th_machine_change(th_machine *m, const th_alteration *c, th_error *err)
+int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_error *err)
 {
-    if (th_machine_may_change(m, c, err))
+    if (th_machine_check_property_event(m, c, err))
         return -1;
     if (make_factors(&m->medium_factor, m->system->n_media) ||
         make_factors(&m->clock_factor, m->system->n_accels) ||
@@ -65,23 +65,23 @@ int th_machine_change(th_machine *m, const th_alteration *c, th_error *err)
     m->changes[m->n_changes] = *c;
     if (c->at <= m->now) {
         m->n_changes++;
-        return th_change_happens(m, (int32_t)m->n_changes - 1, err);
+        return th_property_event_apply(m, (int32_t)m->n_changes - 1, err);
     }
-    th_event e = {c->at, TH_PRIORITY_CHANGE, (uint32_t)m->n_changes, 0, 0};
+    th_event e = {c->at, TH_PRIORITY_PROPERTY, (uint32_t)m->n_changes, 0, 0};
     if (th_events_push(m->events, &e) == TH_NO_EVENT)
         return th_error_no_memory(err);
     m->n_changes++;
     return 0;
 }
 
-int th_change_happens(th_machine *m, int32_t number, th_error *err)
+int th_property_event_apply(th_machine *m, int32_t number, th_error *err)
 {
-    const th_alteration *c = &m->changes[number];
+    const th_property_event *c = &m->changes[number];
     m->settled = false;
-    if (c->kind == TH_CHANGE_CLOCK) {
+    if (c->kind == TH_PROPERTY_FREQUENCY) {
         bool dies = c->factor == 0 && m->clock_factor[c->object] > 0;
         m->clock_factor[c->object] = c->factor;
-        return dies ? th_accelerator_dies(m, c->object, err) : 0;
+        return dies ? th_accelerator_fail(m, c->object, err) : 0;
     }
     int32_t medium = medium_of(m, c->object);
     m->medium_factor[medium] = c->factor;
@@ -90,7 +90,7 @@ int th_change_happens(th_machine *m, int32_t number, th_error *err)
     return 0;
 }
 
-void th_changes_reset(th_machine *m)
+void th_property_events_reset(th_machine *m)
 {
     m->n_changes = 0;
     for (int i = 0; m->medium_factor && i < m->system->n_media; i++) {
@@ -103,46 +103,46 @@ void th_changes_reset(th_machine *m)
         m->clock_factor[i] = 1;
 }
 
-void th_changes_clear(th_machine *m)
+void th_property_events_free(th_machine *m)
 {
     th_free(m->changes);
     th_free(m->medium_factor);
     th_free(m->clock_factor);
-    for (size_t i = 0; i < m->n_slowed; i++)
-        th_free(m->slowed[i]);
-    th_free(m->slowed);
+    for (size_t i = 0; i < m->n_scaled; i++)
+        th_free(m->scaled[i]);
+    th_free(m->scaled);
 }
 
 /* ---- works at other clocks ------------------------------------------------------------------- */
 
-int64_t th_change_hz(int64_t hz, double factor)
+int64_t th_scaled_hz(int64_t hz, double factor)
 {
     double scaled = (double)hz * factor;
     return scaled < 1 ? 1 : (int64_t)llround(scaled);
 }
 
-static th_work *make_slowed(th_machine *m, const th_work *w, double factor)
+static th_compute_cost *make_scaled(th_machine *m, const th_compute_cost *w, double factor)
 {
-    if (th_grow(&m->slowed, &m->slowed_capacity, m->n_slowed + 1, sizeof *m->slowed))
+    if (th_grow(&m->scaled, &m->scaled_capacity, m->n_scaled + 1, sizeof *m->scaled))
         return NULL;
-    th_work *s = th_alloc_zero(1, sizeof *s);
+    th_compute_cost *s = th_alloc_zero(1, sizeof *s);
     if (!s)
         return NULL;
     *s = *w;
-    s->schedule.hz = th_change_hz(w->schedule.hz, factor);
+    s->schedule.hz = th_scaled_hz(w->schedule.hz, factor);
     th_pipeline p;
     th_pipeline_start(&p, &s->schedule, &s->port, 0, true);
-    s->folded_ps = th_pipeline_finish(&p, &s->schedule, &s->port);
-    s->folded = p.stats;
-    return m->slowed[m->n_slowed++] = s;
+    s->collapsed_ps = th_pipeline_finish(&p, &s->schedule, &s->port);
+    s->collapsed = p.stats;
+    return m->scaled[m->n_scaled++] = s;
 }
 
-int32_t th_change_work(th_machine *m, int32_t work, double factor)
+int32_t th_frequency_scaled_cost(th_machine *m, int32_t work, double factor)
 {
-    const th_work *w = th_works_get(m->works, work);
-    int64_t hz = th_change_hz(w->schedule.hz, factor);
-    for (size_t i = 0; i < m->n_slowed; i++)
-        if (m->slowed[i]->number == work && m->slowed[i]->schedule.hz == hz)
+    const th_compute_cost *w = th_compute_cost_get(m->costs, work);
+    int64_t hz = th_scaled_hz(w->schedule.hz, factor);
+    for (size_t i = 0; i < m->n_scaled; i++)
+        if (m->scaled[i]->number == work && m->scaled[i]->schedule.hz == hz)
             return (int32_t)i;
-    return make_slowed(m, w, factor) ? (int32_t)m->n_slowed - 1 : -1;
+    return make_scaled(m, w, factor) ? (int32_t)m->n_scaled - 1 : -1;
 }

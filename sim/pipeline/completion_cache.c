@@ -22,7 +22,7 @@ enum { FIRST_SLOTS = 256 };
 
 typedef struct {
     uint64_t digest[2];
-    _Atomic(const th_known_end *) end; /* NULL: free */
+    _Atomic(const th_compute_completion *) end; /* NULL: free */
 } slot;
 
 typedef struct table {
@@ -31,7 +31,7 @@ typedef struct table {
     slot slot[];
 } table;
 
-struct th_known_ends {
+struct th_completion_cache {
     _Atomic(table *) now; /* NULL: none yet */
     pthread_mutex_t keeping;
     th_arena *ends;
@@ -39,9 +39,9 @@ struct th_known_ends {
     bool is_shared;
 };
 
-th_known_ends *th_known_ends_new(size_t max)
+th_completion_cache *th_completion_cache_new(size_t max)
 {
-    th_known_ends *k = th_alloc_zero(1, sizeof *k);
+    th_completion_cache *k = th_alloc_zero(1, sizeof *k);
     if (!k || !(k->ends = th_arena_new())) {
         th_free(k);
         return NULL;
@@ -52,12 +52,12 @@ th_known_ends *th_known_ends_new(size_t max)
     return k;
 }
 
-void th_known_ends_share(th_known_ends *k)
+void th_completion_cache_share(th_completion_cache *k)
 {
     k->is_shared = true;
 }
 
-static table *table_of(const th_known_ends *k)
+static table *table_of(const th_completion_cache *k)
 {
     return atomic_load_explicit(&k->now, memory_order_acquire);
 }
@@ -71,7 +71,7 @@ static void free_smaller(table *t)
     t->smaller = NULL;
 }
 
-void th_known_ends_free(th_known_ends *k)
+void th_completion_cache_free(th_completion_cache *k)
 {
     if (!k)
         return;
@@ -84,11 +84,12 @@ void th_known_ends_free(th_known_ends *k)
 }
 
 /* The end of the digest, or NULL and in *free_slot where it belongs. */
-static const th_known_end *look(const table *t, const uint64_t digest[2], size_t *free_slot)
+static const th_compute_completion *look(const table *t, const uint64_t digest[2],
+                                         size_t *free_slot)
 {
     for (size_t i = digest[0] & (t->n_slots - 1);; i = (i + 1) & (t->n_slots - 1)) {
         const slot *s = &t->slot[i];
-        const th_known_end *e = atomic_load_explicit(&s->end, memory_order_acquire);
+        const th_compute_completion *e = atomic_load_explicit(&s->end, memory_order_acquire);
         if (e && (s->digest[0] != digest[0] || s->digest[1] != digest[1]))
             continue;
         *free_slot = i;
@@ -96,7 +97,8 @@ static const th_known_end *look(const table *t, const uint64_t digest[2], size_t
     }
 }
 
-const th_known_end *th_known_ends_find(const th_known_ends *k, const uint64_t digest[2])
+const th_compute_completion *th_completion_cache_find(const th_completion_cache *k,
+                                                      const uint64_t digest[2])
 {
     const table *t = table_of(k);
     size_t at;
@@ -104,7 +106,7 @@ const th_known_end *th_known_ends_find(const th_known_ends *k, const uint64_t di
 }
 
 /* With the end last: who sees it sees the digest. */
-static void fill(slot *s, const uint64_t digest[2], const th_known_end *e)
+static void fill(slot *s, const uint64_t digest[2], const th_compute_completion *e)
 {
     memcpy(s->digest, digest, sizeof s->digest);
     atomic_store_explicit(&s->end, e, memory_order_release);
@@ -113,14 +115,15 @@ static void fill(slot *s, const uint64_t digest[2], const th_known_end *e)
 static void move_all(const table *from, table *to)
 {
     for (size_t i = 0; i < from->n_slots; i++) {
-        const th_known_end *e = atomic_load_explicit(&from->slot[i].end, memory_order_relaxed);
+        const th_compute_completion *e =
+            atomic_load_explicit(&from->slot[i].end, memory_order_relaxed);
         size_t at;
         if (e && !look(to, from->slot[i].digest, &at))
             fill(&to->slot[at], from->slot[i].digest, e);
     }
 }
 
-static table *make_room(th_known_ends *k)
+static table *make_room(th_completion_cache *k)
 {
     table *old = table_of(k);
     if (old && 2 * (k->n + 1) <= old->n_slots)
@@ -144,7 +147,7 @@ static table *make_room(th_known_ends *k)
     return t;
 }
 
-static void forget(th_known_ends *k)
+static void forget(th_completion_cache *k)
 {
     table *t = table_of(k);
     if (!t)
@@ -155,13 +158,13 @@ static void forget(th_known_ends *k)
     k->n = 0;
 }
 
-void th_known_ends_trim(th_known_ends *k)
+void th_completion_cache_trim(th_completion_cache *k)
 {
     if (k->n >= k->max)
         forget(k);
 }
 
-size_t th_known_ends_count(th_known_ends *k)
+size_t th_completion_cache_count(th_completion_cache *k)
 {
     pthread_mutex_lock(&k->keeping);
     size_t n = k->n;
@@ -170,7 +173,7 @@ size_t th_known_ends_count(th_known_ends *k)
 }
 
 /* With the lock. */
-static int keep(th_known_ends *k, const uint64_t digest[2], const th_known_end *e)
+static int keep(th_completion_cache *k, const uint64_t digest[2], const th_compute_completion *e)
 {
     size_t at;
     if (k->n == k->max && k->is_shared)
@@ -182,7 +185,7 @@ static int keep(th_known_ends *k, const uint64_t digest[2], const th_known_end *
         return -1;
     if (look(t, digest, &at)) /* another was quicker */
         return 0;
-    th_known_end *kept = th_arena_alloc(k->ends, sizeof *kept);
+    th_compute_completion *kept = th_arena_alloc(k->ends, sizeof *kept);
     if (!kept)
         return -1;
     *kept = *e;
@@ -191,7 +194,8 @@ static int keep(th_known_ends *k, const uint64_t digest[2], const th_known_end *
     return 0;
 }
 
-int th_known_ends_keep(th_known_ends *k, const uint64_t digest[2], const th_known_end *e)
+int th_completion_cache_add(th_completion_cache *k, const uint64_t digest[2],
+                            const th_compute_completion *e)
 {
     pthread_mutex_lock(&k->keeping);
     int failed = keep(k, digest, e);

@@ -41,19 +41,19 @@ static bool all_stored(const th_pipeline *p, const th_schedule *s)
 
 /* Who moves weights: the engine for its task, or, once those are in, for the next. (One branch,
  * that is mostly foreseen.) */
-static bool moves_ahead(const th_pipeline *p, int e)
+static bool is_prefetching(const th_pipeline *p, int e)
 {
     return p->weights_in & (e == TH_ENGINE_WEIGHT);
 }
 
 static th_engine *mover(th_pipeline *p, int e)
 {
-    return moves_ahead(p, e) ? &p->ahead : &p->engine[e];
+    return is_prefetching(p, e) ? &p->prefetch : &p->engine[e];
 }
 
 static const th_engine *mover_of(const th_pipeline *p, int e)
 {
-    return moves_ahead(p, e) ? &p->ahead : &p->engine[e];
+    return is_prefetching(p, e) ? &p->prefetch : &p->engine[e];
 }
 
 /* --- sharing the DRAM ------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static void change_rate(th_engine *g, th_time now, double rate)
 /* Max-min fair shares for the engines in moving of what the others leave, each up to its cap. */
 static void find_shares(th_pipeline *p, const th_port *port, unsigned moving)
 {
-    double left = (double)port->bits_per_s / 8.0 - p->foreign_bytes_per_s;
+    double left = (double)port->bits_per_s / 8.0 - p->demand_bytes_per_s;
     assert(left > 0);
     for (unsigned open = moving; open;) {
         int slowest = -1, n = 0;
@@ -164,8 +164,8 @@ static void finish_request(th_pipeline *p, const th_schedule *s, int e)
     th_engine *g = mover(p, e);
     p->moving &= ~(1u << e);
     p->rates_are_old = true;
-    if (g == &p->ahead) {
-        p->ahead_moved += g->bytes;
+    if (g == &p->prefetch) {
+        p->prefetch_moved += g->bytes;
         g->phase = TH_ENGINE_IDLE;
         g->at = TH_TIME_MAX;
         g->n_done++;
@@ -261,9 +261,9 @@ static inline __attribute__((always_inline)) void begin_load(th_pipeline *p, con
 
 /* Has the array left the slot that the next request ahead takes, and when? A task without weights
  * leaves all of them. */
-static bool ahead_slot_free(const th_pipeline *p, const th_schedule *s, th_time *since)
+static bool prefetch_slot_free(const th_pipeline *p, const th_schedule *s, th_time *since)
 {
-    int64_t number = p->engine[TH_ENGINE_WEIGHT].n_done + p->ahead.n_done;
+    int64_t number = p->engine[TH_ENGINE_WEIGHT].n_done + p->prefetch.n_done;
     *since = 0;
     if (!p->uses_weights)
         return true;
@@ -271,12 +271,12 @@ static bool ahead_slot_free(const th_pipeline *p, const th_schedule *s, th_time 
     return number < p->steps_done + s->slots_in;
 }
 
-static void begin_ahead(th_pipeline *p, const th_schedule *s, const th_port *port)
+static void begin_prefetch(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
-    th_engine *g = &p->ahead;
+    th_engine *g = &p->prefetch;
     th_time since;
     while (p->weights_in && g->phase == TH_ENGINE_IDLE && g->n_done < p->next.n &&
-           ahead_slot_free(p, s, &since)) {
+           prefetch_slot_free(p, s, &since)) {
         int64_t j = g->n_done;
         if (p->next.bytes[j] == 0) {
             g->n_done++;
@@ -328,9 +328,9 @@ static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_po
     if (p->reads_partials)
         begin_load(p, s, port, TH_ENGINE_PARTIAL);
     if (p->next.n > 0)
-        begin_ahead(p, s, port);
+        begin_prefetch(p, s, port);
     begin_compute(p, s);
-    p->done = all_stored(p, s) && !(p->is_idle && p->ahead.n_done < p->next.n);
+    p->done = all_stored(p, s) && !(p->is_idle && p->prefetch.n_done < p->next.n);
 }
 
 /* --- what is due ------------------------------------------------------------------------------ */
@@ -348,7 +348,7 @@ static void finish_compute(th_pipeline *p, const th_schedule *s)
 
 static void finish_all_due(th_pipeline *p, const th_schedule *s)
 {
-    unsigned due = (unsigned)(p->ahead.at <= p->now) << TH_ENGINE_WEIGHT;
+    unsigned due = (unsigned)(p->prefetch.at <= p->now) << TH_ENGINE_WEIGHT;
     for (int e = 0; e < TH_N_ENGINES; e++)
         due |= (unsigned)(p->engine[e].at <= p->now) << e;
     for (; due; due &= due - 1) {
@@ -366,7 +366,7 @@ static void finish_all_due(th_pipeline *p, const th_schedule *s)
 
 th_time th_pipeline_next(const th_pipeline *p)
 {
-    th_time next = p->ahead.at < p->compute_end ? p->ahead.at : p->compute_end;
+    th_time next = p->prefetch.at < p->compute_end ? p->prefetch.at : p->compute_end;
     if (p->done)
         return TH_TIME_MAX;
     for (int e = 0; e < TH_N_ENGINES; e++)
@@ -384,9 +384,9 @@ static void move_to(th_pipeline *p, const th_schedule *s, th_time t)
 }
 
 /* What the weight engine does then does not recur. */
-static bool is_loading_ahead(const th_pipeline *p)
+static bool has_prefetch_left(const th_pipeline *p)
 {
-    return p->weights_in && p->ahead.n_done < p->next.n;
+    return p->weights_in && p->prefetch.n_done < p->next.n;
 }
 
 static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port, th_time limit)
@@ -404,7 +404,7 @@ static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port,
         begin_all_possible(p, s, port);
         if (!p->rates_from_outside)
             share_dram(p, port);
-        if (p->skip && p->steps_done != steps && !is_loading_ahead(p))
+        if (p->skip && p->steps_done != steps && !has_prefetch_left(p))
             th_pipeline_try_skip(&skip, p, s, port, limit);
     }
 }
@@ -434,9 +434,9 @@ static void order_loops(th_pipeline *p, const th_schedule *s)
 
 /* --- weights loaded ahead --------------------------------------------------------------------- */
 
-th_ahead_plan th_ahead_plan_of(const th_schedule *s, const th_port *port)
+th_prefetch_plan th_prefetch_plan_of(const th_schedule *s, const th_port *port)
 {
-    th_ahead_plan plan = {0};
+    th_prefetch_plan plan = {0};
     th_pipeline p = {0};
     bool any = false;
     order_loops(&p, s);
@@ -456,7 +456,7 @@ th_ahead_plan th_ahead_plan_of(const th_schedule *s, const th_port *port)
     return plan;
 }
 
-static void resume(th_engine *g, const th_ahead *from, const th_ahead_plan *plan)
+static void resume(th_engine *g, const th_prefetch_state *from, const th_prefetch_plan *plan)
 {
     g->n_done = from->n_done;
     g->phase = (int32_t)from->phase;
@@ -480,38 +480,39 @@ static void leave_nothing_to_do(th_pipeline *p)
     p->index[p->order[0]] = 1;
 }
 
-static void take_own(th_pipeline *p, const th_schedule *s, const th_port *port, const th_ahead *own)
+static void take_inherited(th_pipeline *p, const th_schedule *s, const th_port *port,
+                           const th_prefetch_state *inherited)
 {
-    th_ahead_plan plan = th_ahead_plan_of(s, port);
+    th_prefetch_plan plan = th_prefetch_plan_of(s, port);
     th_engine *g = &p->engine[TH_ENGINE_WEIGHT];
-    for (int64_t j = 0; j < own->n_done && plan.n > 0; j++)
+    for (int64_t j = 0; j < inherited->n_done && plan.n > 0; j++)
         advance_index(g->index, p, s, false);
-    resume(g, own, &plan);
-    p->stats.moved_bytes[TH_ENGINE_WEIGHT] = own->moved_bytes;
+    resume(g, inherited, &plan);
+    p->stats.moved_bytes[TH_ENGINE_WEIGHT] = inherited->moved_bytes;
 }
 
-void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port *port,
-                            const th_pipeline_begin *b)
+void th_pipeline_start_options(th_pipeline *p, const th_schedule *s, const th_port *port,
+                               const th_pipeline_options *b)
 {
     assert(s->slots_in <= TH_SLOTS_MAX && s->slots_out <= TH_SLOTS_MAX);
     *p = (th_pipeline){.skip = b->skip,
-                       .foreign_bytes_per_s = b->foreign_bytes_per_s,
+                       .demand_bytes_per_s = b->demand_bytes_per_s,
                        .rates_from_outside = b->rates_from_outside,
                        .is_idle = s == &th_no_schedule,
                        .compute_end = TH_TIME_MAX};
     for (int e = 0; e < TH_N_ENGINES; e++)
         p->engine[e].at = TH_TIME_MAX;
-    p->ahead.at = TH_TIME_MAX;
+    p->prefetch.at = TH_TIME_MAX;
     order_loops(p, s);
     if (p->is_idle)
         leave_nothing_to_do(p);
-    if (b->own)
-        take_own(p, s, port, b->own);
+    if (b->inherited)
+        take_inherited(p, s, port, b->inherited);
     find_weights_in(p, s);
     if (b->next) {
         p->next = *b->next;
-        p->ahead_moved = b->next_done->moved_bytes;
-        resume(&p->ahead, b->next_done, b->next);
+        p->prefetch_moved = b->next_done->moved_bytes;
+        resume(&p->prefetch, b->next_done, b->next);
     }
     if (mover(p, TH_ENGINE_WEIGHT)->phase == TH_ENGINE_MOVES)
         p->moving = 1u << TH_ENGINE_WEIGHT;
@@ -522,10 +523,10 @@ void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port 
 }
 
 void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
-                       double foreign_bytes_per_s, bool skip)
+                       double demand_bytes_per_s, bool skip)
 {
-    th_pipeline_start_with(
-        p, s, port, &(th_pipeline_begin){.foreign_bytes_per_s = foreign_bytes_per_s, .skip = skip});
+    th_pipeline_start_options(
+        p, s, port, &(th_pipeline_options){.demand_bytes_per_s = demand_bytes_per_s, .skip = skip});
 }
 
 void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t)
@@ -535,9 +536,9 @@ void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *po
         move_to(p, s, t);
 }
 
-void th_pipeline_set_foreign(th_pipeline *p, const th_port *port, double bytes_per_s)
+void th_pipeline_set_demand(th_pipeline *p, const th_port *port, double bytes_per_s)
 {
-    p->foreign_bytes_per_s = bytes_per_s;
+    p->demand_bytes_per_s = bytes_per_s;
     p->shares_known = 0;
     p->rates_are_old = true;
     share_dram(p, port);
@@ -549,17 +550,17 @@ th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *
     return p->done ? p->now : TH_TIME_MAX;
 }
 
-void th_pipeline_couple(th_pipeline *p)
+void th_pipeline_enter_contention(th_pipeline *p)
 {
     p->rates_from_outside = true;
     p->skip = false;
 }
 
-void th_pipeline_uncouple(th_pipeline *p, const th_port *port, bool skip)
+void th_pipeline_leave_contention(th_pipeline *p, const th_port *port, bool skip)
 {
     p->rates_from_outside = false;
     p->skip = skip;
-    th_pipeline_set_foreign(p, port, 0);
+    th_pipeline_set_demand(p, port, 0);
 }
 
 unsigned th_pipeline_demand(const th_pipeline *p)
@@ -578,10 +579,11 @@ void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s)
     change_rate(mover(p, e), p->now, bytes_per_s);
 }
 
-th_ahead th_pipeline_handover(const th_pipeline *p)
+th_prefetch_state th_pipeline_prefetch_state(const th_pipeline *p)
 {
-    const th_engine *g = &p->ahead;
-    th_ahead a = {.n_done = g->n_done, .moved_bytes = p->ahead_moved, .phase = g->phase};
+    const th_engine *g = &p->prefetch;
+    th_prefetch_state a = {
+        .n_done = g->n_done, .moved_bytes = p->prefetch_moved, .phase = g->phase};
     if (g->phase == TH_ENGINE_WAITS) {
         a.latency_left = g->at - p->now;
         a.left_bytes = g->left_bytes;

@@ -51,24 +51,24 @@ typedef struct th_engine {
 /* The first weights of the task that comes next. The weight engine loads them when those of its own
  * task are in, each into the slot that the array has left: double buffering goes on from task to
  * task. */
-typedef struct th_ahead_plan {
+typedef struct th_prefetch_plan {
     int32_t n;                   /* requests, one a step, at most one a slot; 0: no weights */
     int64_t bytes[TH_SLOTS_MAX]; /* bursts included; 0: what the request before it brought stays */
     double dram_bytes[TH_SLOTS_MAX]; /* of DRAM time */
     double cap[TH_SLOTS_MAX];        /* see th_engine */
-} th_ahead_plan;
+} th_prefetch_plan;
 
 /* How far they have come. */
-typedef struct th_ahead {
+typedef struct th_prefetch_state {
     int64_t n_done, moved_bytes; /* requests through, and what they moved */
     int64_t phase;               /* th_engine_phase of the next one, and, unless it is idle: */
     th_time latency_left;
     double left_bytes;
-} th_ahead;
+} th_prefetch_state;
 
 typedef struct th_pipeline {
-    th_time now;                /* relative to the start */
-    double foreign_bytes_per_s; /* what others draw from the DRAM */
+    th_time now;               /* relative to the start */
+    double demand_bytes_per_s; /* what others draw from the DRAM */
     th_engine engine[TH_N_ENGINES];
     th_time compute_end;            /* of the running step; TH_TIME_MAX when none runs */
     int64_t steps_done, tiles_done; /* computed; a visit counts as a tile */
@@ -90,19 +90,19 @@ typedef struct th_pipeline {
     unsigned shares_known; /* bit m: share[m] is up to date */
     double share[1 << TH_N_ENGINES][TH_N_ENGINES];
     /* What is loaded ahead; nothing of it moves before weights_in. */
-    th_ahead_plan next;
-    th_engine ahead;
-    int64_t ahead_moved;
+    th_prefetch_plan next;
+    th_engine prefetch;
+    int64_t prefetch_moved;
     bool is_idle; /* no task, only loads ahead */
 } th_pipeline;
 
 void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
-                       double foreign_bytes_per_s, bool skip);
+                       double demand_bytes_per_s, bool skip);
 /* Runs all events up to and including time t (relative); p->now is t then, or the end if that is
  * earlier. */
 void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t);
 /* Others now draw this much, from p->now on. */
-void th_pipeline_set_foreign(th_pipeline *p, const th_port *port, double bytes_per_s);
+void th_pipeline_set_demand(th_pipeline *p, const th_port *port, double bytes_per_s);
 /* Runs to the end; the time at which the last byte is stored, TH_TIME_MAX if time ends before. */
 th_time th_pipeline_finish(th_pipeline *p, const th_schedule *s, const th_port *port);
 /* The time of the next internal event, TH_TIME_MAX when done or when all wait for a rate. */
@@ -130,27 +130,28 @@ th_tiles th_pipeline_tiles(const th_pipeline *p, const th_schedule *s);
 
 /* Weights loaded ahead. plan_of: what of a schedule may be loaded before it starts. handover: how
  * far what comes next is at p->now. */
-th_ahead_plan th_ahead_plan_of(const th_schedule *s, const th_port *port);
-th_ahead th_pipeline_handover(const th_pipeline *p);
+th_prefetch_plan th_prefetch_plan_of(const th_schedule *s, const th_port *port);
+th_prefetch_state th_pipeline_prefetch_state(const th_pipeline *p);
 /* Stands for no task: such a pipeline only loads ahead, and is done when that is. */
 extern const th_schedule th_no_schedule;
 
-typedef struct th_pipeline_begin {
-    double foreign_bytes_per_s;
+typedef struct th_pipeline_options {
+    double demand_bytes_per_s;
     bool skip, rates_from_outside;
-    const th_ahead *own;       /* own weights that are in, or on their way, already; NULL: none */
-    const th_ahead_plan *next; /* what to load ahead, NULL: nothing; and what of it is done */
-    const th_ahead *next_done;
-} th_pipeline_begin;
-void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port *port,
-                            const th_pipeline_begin *b);
+    const th_prefetch_state
+        *inherited; /* own weights that are in, or on their way, already; NULL: none */
+    const th_prefetch_plan *next; /* what to load ahead, NULL: nothing; and what of it is done */
+    const th_prefetch_state *next_done;
+} th_pipeline_options;
+void th_pipeline_start_options(th_pipeline *p, const th_schedule *s, const th_port *port,
+                               const th_pipeline_options *b);
 
 /* For a DRAM that network flows can saturate (the network then shares it among flows and engines):
  * from p->now on rates come from outside; or no longer: then others draw nothing, and whole periods
  * may be jumped. While they do, every advance may change the demand, and the caller sets the rates.
  * demand: bit e is set while engine e moves data. */
-void th_pipeline_couple(th_pipeline *p);
-void th_pipeline_uncouple(th_pipeline *p, const th_port *port, bool skip);
+void th_pipeline_enter_contention(th_pipeline *p);
+void th_pipeline_leave_contention(th_pipeline *p, const th_port *port, bool skip);
 unsigned th_pipeline_demand(const th_pipeline *p);
 double th_pipeline_cap(const th_pipeline *p, th_engine_kind e); /* bytes of DRAM time per second */
 void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s);

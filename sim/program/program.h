@@ -22,13 +22,14 @@ typedef enum {
 } th_task_kind;
 
 typedef struct th_task {
-    int32_t kind;       /* th_task_kind */
-    int32_t node;       /* where it runs, or the sender */
-    int32_t peer;       /* the receiver */
-    int32_t work;       /* compute: number in th_works; collective: in the program's collectives */
-    int64_t bytes;      /* transfer, >= 0 */
-    th_time release_ps; /* not before */
-    th_time delay_ps;   /* transfer: overhead before its first byte goes; host: what it takes */
+    int32_t kind; /* th_task_kind */
+    int32_t node; /* where it runs, or the sender */
+    int32_t peer; /* the receiver */
+    int32_t
+        work; /* compute: number of its compute cost; collective: in the program's collectives */
+    int64_t bytes;          /* transfer, >= 0 */
+    th_time release_ps;     /* not before */
+    th_time delay_ps;       /* transfer: overhead before its first byte goes; host: what it takes */
     int32_t weights_arrive; /* compute: 1: transfers bring its weights, so none are loaded ahead */
     int32_t layer;          /* of the workload; -1: none */
     int32_t input;          /* of the stream, 0 based */

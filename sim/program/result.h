@@ -84,7 +84,7 @@ typedef struct th_result {
     int32_t wave;        /* as the program has it */
     int32_t n_inputs;    /* when each input of the stream was through; -1 not yet */
     int64_t moved_bytes; /* of transfers and messages that have arrived */
-    int64_t n_events, n_unfolded;
+    int64_t n_events, n_expanded;
     bool has_energy;  /* the system says what something costs */
     th_energy energy; /* of all accelerators and links */
 } th_result;

@@ -190,8 +190,8 @@ int th_collective_choose(const th_choice_world *w, const th_collective *c,
 {
     choosing k = {.world = w, .best = TH_TIME_MAX};
     th_machine_options options = *w->options;
-    options.unfold_seed = 0;
-    k.machine = th_machine_new(w->system, w->works, &options, err);
+    options.expand_seed = 0;
+    k.machine = th_machine_new(w->system, w->costs, &options, err);
     k.program = k.machine ? th_program_new(err) : NULL;
     int failed = k.program ? choose(&k, c, err) : -1;
     th_program_free(k.program);

@@ -8,7 +8,7 @@
 /* On what it is simulated: that of the machine which is going to run it. All outlive the choice. */
 typedef struct th_choice_world {
     const th_system *system;
-    const th_works *works;
+    const th_compute_cost_cache *costs;
     const th_machine_options *options;
 } th_choice_world;
 

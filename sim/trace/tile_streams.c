@@ -22,9 +22,9 @@ typedef struct stream {
     int32_t place; /* in awake */
     th_tile_record *record;
     size_t next;
-    th_tile_source source; /* its from and digest: below, or NULL */
-    uint64_t digest[2];    /* of the state, as far as it is known */
-    th_draw_change *draws; /* while it sleeps */
+    th_tile_source source;   /* its from and digest: below, or NULL */
+    uint64_t digest[2];      /* of the state, as far as it is known */
+    th_demand_change *draws; /* while it sleeps */
     size_t n_draws, draw_room;
     uint64_t weight[2], moment[2]; /* its share of the sums */
     th_pipeline from;
@@ -200,7 +200,7 @@ static th_tile_record *record_of_now(th_tile_streams *t, const stream *x, th_tim
     p.skip = true;
     for (size_t i = 0; i < x->n_draws; i++) {
         th_pipeline_advance(&p, s->schedule, s->port, x->draws[i].at);
-        th_pipeline_set_foreign(&p, s->port, x->draws[i].bytes_per_s);
+        th_pipeline_set_demand(&p, s->port, x->draws[i].bytes_per_s);
     }
     th_pipeline_advance(&p, s->schedule, s->port, now);
     return th_tile_records_add(t->records, NULL, &p, s->schedule, s->port);
@@ -224,7 +224,7 @@ void th_tile_streams_follow(th_tile_streams *t, int32_t accel, const th_tile_sou
     enter(t, accel, advance(t, x, -1));
 }
 
-static th_tile_record *record_after(th_tile_streams *t, const stream *x, const th_draw_change *c)
+static th_tile_record *record_after(th_tile_streams *t, const stream *x, const th_demand_change *c)
 {
     const uint64_t *digest = x->source.digest ? x->digest : NULL;
     if (!x->record)
@@ -236,17 +236,17 @@ static th_tile_record *record_after(th_tile_streams *t, const stream *x, const t
         return r;
     th_pipeline p;
     th_tile_record_state(x->record, c->at, &p);
-    th_pipeline_set_foreign(&p, x->source.port, c->bytes_per_s);
+    th_pipeline_set_demand(&p, x->source.port, c->bytes_per_s);
     return th_tile_records_add(t->records, digest, &p, x->source.schedule, x->source.port);
 }
 
 void th_tile_streams_draws(th_tile_streams *t, int32_t accel, th_time now, double bytes_per_s)
 {
     stream *x = &t->of[accel];
-    th_draw_change c = {now - x->source.started, bytes_per_s};
+    th_demand_change c = {now - x->source.started, bytes_per_s};
     if (!x->is_followed)
         return;
-    th_draw_digest(x->digest, &c);
+    th_demand_digest(x->digest, &c);
     if (t->is_awake) {
         enter_record(t, x, record_after(t, x, &c));
         th_tournament_set(&t->next, accel, advance(t, x, c.at));

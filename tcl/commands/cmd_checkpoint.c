@@ -211,7 +211,7 @@ static int read_network(fields f, th_run_options *o)
 static int read_change(fields f, checkpoint *k)
 {
     th_made_alteration c = {0};
-    c.change.kind = (int32_t)next_whole(&f, TH_CHANGE_BANDWIDTH, TH_CHANGE_CLOCK);
+    c.change.kind = (int32_t)next_whole(&f, TH_PROPERTY_BANDWIDTH, TH_PROPERTY_FREQUENCY);
     c.change.object = (int32_t)next_whole(&f, 0, INT32_MAX);
     c.change.at = next_whole(&f, 0, TH_TIME_MAX);
     c.change.factor = next_factor(&f);
@@ -327,8 +327,8 @@ static int read_checkpoint(const char *path, checkpoint *k, th_error *err)
 static bool has_objects(const th_system *s, const checkpoint *k)
 {
     for (size_t i = 0; i < k->n_changes; i++) {
-        const th_alteration *c = &k->changes[i].change;
-        if (c->object >= (c->kind == TH_CHANGE_CLOCK ? s->n_accels : s->n_links))
+        const th_property_event *c = &k->changes[i].change;
+        if (c->object >= (c->kind == TH_PROPERTY_FREQUENCY ? s->n_accels : s->n_links))
             return false;
     }
     return true;
@@ -351,7 +351,7 @@ static int replay(th_call *c, th_simulation *sim, const checkpoint *k, const cha
 {
     for (size_t i = 0; i < k->n_changes; i++)
         if (th_position_reach(sim, k->changes[i].made, &c->err) != 0 ||
-            th_machine_change(sim->machine, &k->changes[i].change, &c->err) != 0)
+            th_machine_add_property_event(sim->machine, &k->changes[i].change, &c->err) != 0)
             return -1;
     if (th_position_reach(sim, k->at, &c->err) != 0)
         return -1;

@@ -99,7 +99,7 @@ static int parse_clock(th_call *c, int accel, const char *text, double *factor)
 }
 
 /* A link, or an accelerator by any of its names. */
-static int parse_changed(th_call *c, const char *text, th_alteration *out)
+static int parse_changed(th_call *c, const char *text, th_property_event *out)
 {
     th_object o;
     if (th_object_parse(c->session, text, &o, &c->err) != 0)
@@ -110,20 +110,20 @@ static int parse_changed(th_call *c, const char *text, th_alteration *out)
     if (o.class != TH_CLASS_LINK && accel < 0)
         return th_error_set(&c->err, "TCL-0408",
                             "\"%s\": only links and accelerators can be changed", text);
-    out->kind = accel >= 0 ? TH_CHANGE_CLOCK : TH_CHANGE_BANDWIDTH;
+    out->kind = accel >= 0 ? TH_PROPERTY_FREQUENCY : TH_PROPERTY_BANDWIDTH;
     out->object = accel >= 0 ? accel : o.index;
     return 0;
 }
 
 /* ---- set_property ---- */
 
-static int parse_change(th_call *c, const char *object, th_alteration *out)
+static int parse_change(th_call *c, const char *object, th_property_event *out)
 {
     const char *name = th_call_word(c, 1), *value = th_call_word(c, 2);
-    *out = (th_alteration){.at = 0};
+    *out = (th_property_event){.at = 0};
     if (parse_changed(c, object, out) != 0)
         return -1;
-    bool is_link = out->kind == TH_CHANGE_BANDWIDTH;
+    bool is_link = out->kind == TH_PROPERTY_BANDWIDTH;
     if (strcmp(name, is_link ? "bandwidth" : "clock") != 0)
         return th_error_set(&c->err, "TCL-0409", "\"%s\": of %s only %s can be set", name,
                             is_link ? "links" : "accelerators", is_link ? "bandwidth" : "clock");
@@ -139,7 +139,7 @@ static int run_set_property(th_call *c)
         return th_error_set(&c->err, "TCL-0417",
                             "\"%s\": must be a list of at least one link or accelerator",
                             th_call_word(c, 0));
-    th_alteration *changes = th_alloc_array((size_t)n, sizeof *changes);
+    th_property_event *changes = th_alloc_array((size_t)n, sizeof *changes);
     if (changes == NULL)
         return th_error_no_memory(&c->err);
     int rc = 0;
@@ -168,9 +168,9 @@ static const th_option fault_options[] = {
     {.name = NULL},
 };
 
-static int parse_severity(th_call *c, th_alteration *change)
+static int parse_severity(th_call *c, th_property_event *change)
 {
-    bool is_link = change->kind == TH_CHANGE_BANDWIDTH;
+    bool is_link = change->kind == TH_PROPERTY_BANDWIDTH;
     int own = is_link ? FAULT_BANDWIDTH : FAULT_CLOCK,
         other = is_link ? FAULT_CLOCK : FAULT_BANDWIDTH;
     if (th_call_has(c, other))
@@ -185,7 +185,7 @@ static int parse_severity(th_call *c, th_alteration *change)
 
 static int run_inject_fault(th_call *c)
 {
-    th_alteration change;
+    th_property_event change;
     if (parse_changed(c, th_call_word(c, 0), &change) != 0 || parse_severity(c, &change) != 0)
         return -1;
     th_simulation *sim = th_session_simulation(c->session, &c->err);
@@ -196,16 +196,17 @@ static int run_inject_fault(th_call *c)
     if (change.at < now)
         return th_error_set(&c->err, "TCL-0411", "-at \"%s\": it is later already",
                             th_call_text(c, FAULT_AT, ""));
-    if (th_call_has(c, FAULT_FOR) && change.kind == TH_CHANGE_CLOCK && change.factor == 0)
+    if (th_call_has(c, FAULT_FOR) && change.kind == TH_PROPERTY_FREQUENCY && change.factor == 0)
         return th_error_set(&c->err, "TCL-0412",
                             "-for: what a dead accelerator did is lost, so it stays dead");
     if (th_call_has(c, FAULT_FOR) && th_call_number(c, FAULT_FOR, 0) == 0)
         return th_error_set(&c->err, "TCL-0419", "-for \"%s\": must be more than 0",
                             th_call_text(c, FAULT_FOR, ""));
-    th_alteration back = change;
-    back.factor = th_machine_factor(sim->machine, (th_change_kind)change.kind, change.object);
+    th_property_event back = change;
+    back.factor =
+        th_machine_property_factor(sim->machine, (th_property_kind)change.kind, change.object);
     back.at = th_time_add(change.at, th_call_number(c, FAULT_FOR, 0));
-    return th_changes_add(c->session, (th_alteration[]){change, back},
+    return th_changes_add(c->session, (th_property_event[]){change, back},
                           th_call_has(c, FAULT_FOR) ? 2 : 1, true, &c->err);
 }
 

@@ -17,7 +17,7 @@
  * what a trace of messages costs, or of a mapped network bench tiling               the search for
  * tiles and loop orders bench devices FOLDER [FILE [PHASE]] predicted times of kernels, on devices
  * of training and others bench transformers FOLDER  whole transformers as sums of their operators,
- * against measured runs bench lookup               finding a layer shard in the memo of folded
+ * against measured runs bench lookup               finding a layer shard in the memo of collapsed
  * tasks bench scale                what systems of 4,096 and 65,536 accelerators take, and replays
  * over 8 to 64 bench large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]] the default search on 64
  * accelerators Run from the source tree. CPU seconds of the process; compare ratios, not absolute
@@ -393,7 +393,7 @@ static double replay_seconds(const th_problem *p, th_lower *lower, const th_prog
                              const th_machine_options *o, th_time *end, int64_t *events)
 {
     th_error e = {0};
-    th_machine *m = th_machine_new(p->system, th_lower_works(lower), o, &e);
+    th_machine *m = th_machine_new(p->system, th_lower_costs(lower), o, &e);
     double start = th_bench_cpu_seconds();
     if (!m || th_machine_load(m, program, &e) ||
         th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)
@@ -424,14 +424,15 @@ static void bench_mapping(const th_problem *p, const char *title, const th_mappi
     th_program *program = lower ? th_program_new(&e) : NULL;
     if (!program || th_lower_program(lower, m, &p->stream, program, &e))
         stop_at(&e);
-    th_time folded, unfolded;
+    th_time collapsed, expanded;
     int64_t events;
-    double cold = replay_seconds(p, lower, program, NULL, &folded, &events);
-    double slow = replay_seconds(p, lower, program, &(th_machine_options){.unfold_all = true},
-                                 &unfolded, &events);
+    double cold = replay_seconds(p, lower, program, NULL, &collapsed, &events);
+    double slow = replay_seconds(p, lower, program, &(th_machine_options){.expand_all = true},
+                                 &expanded, &events);
     printf("%-10s %-18s %9.4f %7d %8" PRId64 " %9.0f %10.1f %9.1f  %s\n", p->workload->name, title,
-           (double)folded * 1e-9, (int)program->n_tasks, events, 1 / warm,
-           (double)events / warm * 1e-6, slow / cold, folded == unfolded ? "equal" : "DIFFERENT");
+           (double)collapsed * 1e-9, (int)program->n_tasks, events, 1 / warm,
+           (double)events / warm * 1e-6, slow / cold,
+           collapsed == expanded ? "equal" : "DIFFERENT");
     th_program_free(program);
     th_lower_free(lower);
 }
@@ -455,11 +456,11 @@ static void bench_fitness(char **network, int n)
            "1; inside: sets\n"
            "inside a group)\n");
     printf("%-10s %-18s %9s %7s %8s %9s %10s %9s  %s\n", "network", "mapped by", "ms", "tasks",
-           "events", "eval/s", "Mevents/s", "unfolded", "times");
+           "events", "eval/s", "Mevents/s", "expanded", "times");
     for (int i = 0; i < (n > 0 ? n : N_NETWORKS); i++)
         bench_fitness_of(system, n > 0 ? network[i] : networks[i]);
-    printf("eval/s: per CPU second, memos warm; unfolded: CPU time of the replay with every tile "
-           "event,\nover the folded replay with nothing warm\n");
+    printf("eval/s: per CPU second, memos warm; expanded: CPU time of the replay with every tile "
+           "event,\nover the collapsed replay with nothing warm\n");
     th_system_free(system);
 }
 

@@ -78,7 +78,7 @@ static void measure(int n)
     th_error e = {0};
     double start = th_bench_cpu_seconds();
     th_system *s = system_of_ranks(n);
-    th_works *w = th_works_new(s, &e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     th_program *p = all_reduce_program(n);
     th_machine *m = w ? th_machine_new(s, w, NULL, &e) : NULL;
     if (!m || th_machine_load(m, p, &e))
@@ -96,7 +96,7 @@ static void measure(int n)
     printf("\n");
     th_machine_free(m);
     th_program_free(p);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 

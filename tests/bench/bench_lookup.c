@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_lookup.c - what it takes to find a layer shard's work in the memo of folded tasks. */
+/* bench_lookup.c - what it takes to find a layer shard's work in the compute-cost cache. */
 #include <config.h>
 
 #include <stdio.h>
@@ -45,26 +45,28 @@ void th_bench_lookup(const th_system *s)
     static th_shard shards[N_SHARDS];
     th_error e = {0};
     gsl_rng *r = th_random_stream(1, "lookup", 0);
-    th_works *w = th_works_new(s, &e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     stop_unless(r && w, &e);
     double before = th_bench_cpu_seconds();
     for (int i = 0; i < N_SHARDS; i++) {
         shards[i] = random_shard(r);
         for (int d = 0; d < N_DESIGNS; d++)
-            stop_unless(th_works_intern(w, 0, d, &shards[i], &e) >= 0, &e);
+            stop_unless(th_compute_cost_lookup(w, 0, d, &shards[i], &e) >= 0, &e);
     }
     double made = th_bench_cpu_seconds();
     int64_t sum = 0; /* looked at below: the loop must not go away */
     for (uint32_t i = 0, next = 1; i < N_LOOKUPS; i++) {
         next = next * 1664525u + 1013904223u; /* Numerical Recipes' generator: any order will do */
-        sum += th_works_intern(w, (int)(next >> 8) % s->n_accels, (int)(next >> 16) % N_DESIGNS,
-                               &shards[(next >> 4) % N_SHARDS], &e);
+        sum +=
+            th_compute_cost_lookup(w, (int)(next >> 8) % s->n_accels, (int)(next >> 16) % N_DESIGNS,
+                                   &shards[(next >> 4) % N_SHARDS], &e);
     }
     double looked = th_bench_cpu_seconds();
-    printf("layer lookup, %d works of %s in the memo, at random\n", th_works_count(w), s->name);
+    printf("layer lookup, %d works of %s in the memo, at random\n", th_compute_cost_count(w),
+           s->name);
     printf("%8.1f us to make one, %8.1f ns to find one (asked: 200 ns; checksum %lld)\n",
-           (made - before) / th_works_count(w) * 1e6, (looked - made) / N_LOOKUPS * 1e9,
+           (made - before) / th_compute_cost_count(w) * 1e6, (looked - made) / N_LOOKUPS * 1e9,
            (long long)sum);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     gsl_rng_free(r);
 }

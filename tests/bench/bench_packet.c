@@ -23,11 +23,11 @@ static void stop_at(const th_error *e)
 static double run_load(const th_system *s, mesh_run *run)
 {
     th_error e = {"", ""};
-    th_works *w = th_works_new(s, &e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     double seconds = 0;
     if (!w || mesh_replay(run, s, w, th_bench_cpu_seconds, &seconds, &e))
         stop_at(&e);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     return seconds;
 }
 

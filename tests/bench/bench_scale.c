@@ -143,7 +143,7 @@ static void time_replays(const th_system *s, th_lower *lower, const th_mapping *
 {
     enum { RUNS = 5 };
     th_error e = {0};
-    th_machine *machine = th_machine_new(s, th_lower_works(lower), NULL, &e);
+    th_machine *machine = th_machine_new(s, th_lower_costs(lower), NULL, &e);
     *lowering = *replay = INFINITY;
     for (int i = 0; i <= RUNS; i++) {
         double start = th_bench_cpu_seconds();

@@ -2,7 +2,7 @@
 /* bench_systolic.c - a network on one 128 x 128 weight-stationary array, every tile an event.
  *
  * Nothing is warm: the designs plan every layer, the pipelines run tile by tile with their stalls,
- * and the machine replays the program unfolded. Asked: less than 50 ms and 50 MB in all for
+ * and the machine replays the program expanded. Asked: less than 50 ms and 50 MB in all for
  * ResNet-18. */
 #include <config.h>
 
@@ -55,8 +55,8 @@ void th_bench_systolic(const th_system *system, const th_workload *w)
     if (!program || th_lower_program(lower, mapping, &p.stream, program, &e))
         stop_at(&e);
     double planned = th_bench_cpu_seconds();
-    th_machine *m = th_machine_new(system, th_lower_works(lower),
-                                   &(th_machine_options){.unfold_all = true, .no_skip = true}, &e);
+    th_machine *m = th_machine_new(system, th_lower_costs(lower),
+                                   &(th_machine_options){.expand_all = true, .no_skip = true}, &e);
     if (!m || th_machine_load(m, program, &e) ||
         th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE)
         stop_at(&e);

@@ -44,7 +44,7 @@ static th_program *make_program(const th_system *s)
 }
 
 /* CPU seconds; type NULL: untraced. *size: of the file. */
-static double run(const th_system *s, const th_works *w, const th_program *p,
+static double run(const th_system *s, const th_compute_cost_cache *w, const th_program *p,
                   const th_trace_type *type, int64_t *events, off_t *size)
 {
     th_error e = {0};
@@ -79,7 +79,7 @@ void th_bench_trace(const char *format)
     double plain = INFINITY, traced[FORMATS];
     off_t size[FORMATS] = {0}, none;
     th_system *s = th_system_read("topology/systems/ring8.cfg", &e);
-    th_works *w = s ? th_works_new(s, &e) : NULL;
+    th_compute_cost_cache *w = s ? th_compute_cost_cache_new(s, &e) : NULL;
     if (!w)
         stop_at(&e);
     th_program *p = make_program(s);
@@ -99,6 +99,6 @@ void th_bench_trace(const char *format)
             printf("%-10s %8.3f  x %.2f  %8.1f MB\n", th_trace_type_name(th_trace_types[i]),
                    traced[i], traced[i] / plain, (double)size[i] * 1e-6);
     th_program_free(p);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }

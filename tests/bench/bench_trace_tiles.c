@@ -53,7 +53,7 @@ static const traced_case cases[] = {
 typedef struct {
     const th_system *system;
     const th_workload *workload;
-    const th_works *works;
+    const th_compute_cost_cache *costs;
     const th_program *program;
 } mapped;
 
@@ -103,7 +103,7 @@ static figures run_once(const mapped *x, const traced_case *c, const th_trace_ty
     th_error e = {0};
     char path[] = "/tmp/tharsis_bench_XXXXXX";
     th_trace *t = NULL;
-    th_machine *m = th_machine_new(x->system, x->works, NULL, &e);
+    th_machine *m = th_machine_new(x->system, x->costs, NULL, &e);
     if (!m || th_machine_load(m, x->program, &e))
         stop_at(&e);
     if (c) {
@@ -206,7 +206,7 @@ void th_bench_trace_tiles(int32_t inputs, const char *title, const char *format)
         stop_at(&e);
     printf("resnet34 by uniform on f1_16xlarge, %d inputs, %d tasks: CPU seconds\n", (int)inputs,
            (int)program->n_tasks);
-    measure(&(mapped){s, w, th_lower_works(lower), program}, title, format);
+    measure(&(mapped){s, w, th_lower_costs(lower), program}, title, format);
     th_program_free(program);
     th_lower_free(lower);
     th_search_free(mapping);

@@ -31,7 +31,7 @@ static inline th_result run_program(th_system *s, const char *network, th_progra
 {
     th_error e = {"", ""};
     th_result r = {0};
-    th_works *w = th_works_new(s, &e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     th_machine *m =
         th_machine_new(s, w, &(th_machine_options){.network = th_network_find(network)}, &e);
     CU_ASSERT_EQUAL(th_program_finish(p, &e), 0);
@@ -40,7 +40,7 @@ static inline th_result run_program(th_system *s, const char *network, th_progra
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, &e), 0);
     th_machine_free(m);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     return r;
 }
 

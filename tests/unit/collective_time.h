@@ -12,7 +12,7 @@ static th_collective chosen; /* as the last one ran; its arrays are gone */
 static inline double time_of(const th_system *s, const char *network, const th_collective *c)
 {
     th_error e = {"", ""};
-    th_works *w = th_works_new(s, &e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     th_machine *m =
         th_machine_new(s, w, &(th_machine_options){.network = th_network_find(network)}, &e);
     th_program *p = th_program_new(&e);
@@ -27,7 +27,7 @@ static inline double time_of(const th_system *s, const char *network, const th_c
     chosen = *th_machine_collective(m, 0);
     th_machine_free(m);
     th_program_free(p);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     return end;
 }
 

@@ -39,7 +39,7 @@ typedef struct {
     const th_system *system;
     const th_workload *workload;
     const th_mapping *mapping;
-    const th_works *works;
+    const th_compute_cost_cache *costs;
     const th_program *program;
     uint64_t *ancestors; /* n_tasks x words */
     size_t words;
@@ -195,8 +195,9 @@ static void must_have_inputs(const book *k, int32_t task, int layer, int r, cons
 static void must_compute(const book *k, int32_t task, const th_layer *l, const loops *x,
                          const elements *reads, bool adds)
 {
-    if (task >= 0 && !is_shard_of(&th_works_get(k->works, k->program->tasks[task].work)->shard, l,
-                                  x, reads, adds))
+    if (task >= 0 &&
+        !is_shard_of(&th_compute_cost_get(k->costs, k->program->tasks[task].work)->shard, l, x,
+                     reads, adds))
         wrong("task %d: not the shard of its part of layer \"%s\"", task, l->name);
 }
 
@@ -287,7 +288,7 @@ static void expect_phases(book *k, execution *x)
             int32_t t = expect(k, TH_TASK_COMPUTE, x->layer, node_of(k, x->layer, r), -1, 0);
             x->compute[r][p] = k->final[x->layer][r] = t;
             must_compute(k, t, l, &x->part[r][p], x->reads[r][p], p > 0 && rotate == TH_DIM_C);
-            if (t >= 0 && th_works_get(k->works, k->program->tasks[t].work)->design !=
+            if (t >= 0 && th_compute_cost_get(k->costs, k->program->tasks[t].work)->design !=
                               design_of(k, x->layer, r))
                 wrong("task %d: not the design of its accelerator", t);
             if (p == 0 && x->kept[r] >= 0)
@@ -336,7 +337,7 @@ static void expect_reduction(book *k, execution *x)
         k->final[x->layer][r] = t;
         if (t < 0)
             continue;
-        const th_shard *sum = &th_works_get(k->works, k->program->tasks[t].work)->shard;
+        const th_shard *sum = &th_compute_cost_get(k->costs, k->program->tasks[t].work)->shard;
         int64_t outputs = (int64_t)sum->dim[TH_DIM_B] * sum->dim[TH_DIM_K] * sum->dim[TH_DIM_H] *
                           sum->dim[TH_DIM_W];
         if (sum->kind != TH_LAYER_ELEMENTWISE || sum->function != TH_FUNCTION_ADD ||
@@ -384,7 +385,7 @@ static void must_cover(const book *k, const execution *x)
             if (x->compute[r][p] < 0)
                 continue;
             const th_shard *s =
-                &th_works_get(k->works, k->program->tasks[x->compute[r][p]].work)->shard;
+                &th_compute_cost_get(k->costs, k->program->tasks[x->compute[r][p]].work)->shard;
             macs += (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_K] * s->dim[TH_DIM_H] *
                     s->dim[TH_DIM_W] * s->dim[TH_DIM_R] * s->dim[TH_DIM_S] *
                     (s->dim[TH_DIM_C] / s->groups);
@@ -520,7 +521,7 @@ static void find_ancestors(book *k)
 static void must_replay(const book *k)
 {
     th_error e = {"", ""};
-    th_machine *m = th_machine_new(k->system, k->works, NULL, &e);
+    th_machine *m = th_machine_new(k->system, k->costs, NULL, &e);
     th_result r = {0};
     if (!m || th_machine_load(m, k->program, &e) ||
         th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE || th_machine_result(m, &r, &e)) {
@@ -577,7 +578,7 @@ int th_oracle_check(const th_system *s, const th_workload *w, const th_mapping *
     k.system = s;
     k.workload = w;
     k.mapping = m;
-    k.works = th_lower_works(lower);
+    k.costs = th_lower_costs(lower);
     k.program = program;
     n_wrong = 0;
     check_program(&k, lower, stream);

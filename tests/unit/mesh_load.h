@@ -141,7 +141,7 @@ static inline void mesh_measure(mesh_run *run, const th_program *p, const th_res
 
 /* Fills run and a program, replays it from an empty network, and measures. seconds: if not NULL,
  * CPU seconds of the replay by clock. 0 or -1. */
-static inline int mesh_replay(mesh_run *run, const th_system *s, const th_works *w,
+static inline int mesh_replay(mesh_run *run, const th_system *s, const th_compute_cost_cache *w,
                               double (*clock)(void), double *seconds, th_error *err)
 {
     th_program *p = th_program_new(err);

@@ -10,7 +10,7 @@ world new_world(uint64_t seed, int64_t dram_bits_per_s)
                .random = th_random_stream(seed, "machine", 0)};
     for (int a = 0; dram_bits_per_s && a < w.system->n_accels; a++)
         w.system->nodes[w.system->accel_node[a]].a.dram_bits_per_s = dram_bits_per_s;
-    w.works = th_works_new(w.system, NULL);
+    w.costs = th_compute_cost_cache_new(w.system, NULL);
     for (int i = 0; i < 24; i++) {
         th_shard s = conv_shard(1, (int)pick(w.random, 1, 150), (int)pick(w.random, 1, 100),
                                 (int)pick(w.random, 1, 30), (int)pick(w.random, 1, 30),
@@ -20,18 +20,18 @@ world new_world(uint64_t seed, int64_t dram_bits_per_s)
             s.kind = TH_LAYER_POOL;
         if (s.kind == TH_LAYER_POOL)
             s.dim[TH_DIM_C] = s.dim[TH_DIM_K];
-        int32_t number = th_works_intern(w.works, (int)pick(w.random, 0, 7),
-                                         (int)pick(w.random, 0, 2), &s, NULL);
+        int32_t number = th_compute_cost_lookup(w.costs, (int)pick(w.random, 0, 7),
+                                                (int)pick(w.random, 0, 2), &s, NULL);
         CU_ASSERT_TRUE(number >= 0);
     }
-    w.n_works = th_works_count(w.works);
+    w.n_works = th_compute_cost_count(w.costs);
     return w;
 }
 
 void free_world(world *w)
 {
     th_program_free(w->program);
-    th_works_free(w->works);
+    th_compute_cost_cache_free(w->costs);
     th_system_free(w->system);
     gsl_rng_free(w->random);
 }

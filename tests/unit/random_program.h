@@ -9,7 +9,7 @@
 
 typedef struct {
     th_system *system;
-    th_works *works;
+    th_compute_cost_cache *costs;
     int n_works;
     gsl_rng *random;
     th_program *program;

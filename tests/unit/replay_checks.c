@@ -53,7 +53,7 @@ static bool same_layer(const th_layer_result *a, const th_layer_result *b)
     return same;
 }
 
-/* Everything but the number of unfoldings. */
+/* Everything but the number of expansions. */
 int differences(const th_result *a, const th_result *b)
 {
     int n = a->elapsed_ps != b->elapsed_ps || a->is_done != b->is_done ||
@@ -187,9 +187,10 @@ int order_breaches(const world *w, const th_result *r)
         if (!is_queued(k))
             continue;
         th_time took = x->end_ps - x->start_ps;
-        wrong += k->kind == TH_TASK_HOST ? took != k->delay_ps
-                                         : !w->system->nodes[k->node].a.prefetches &&
-                                               took < th_works_get(w->works, k->work)->folded_ps;
+        wrong += k->kind == TH_TASK_HOST
+                     ? took != k->delay_ps
+                     : !w->system->nodes[k->node].a.prefetches &&
+                           took < th_compute_cost_get(w->costs, k->work)->collapsed_ps;
         bool has_follower = x->start_ps == x->ready_ps; /* else something ended when it started */
         for (int32_t o = 0; o < r->n_tasks; o++) {
             const th_task *other = &w->program->tasks[o];

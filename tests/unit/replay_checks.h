@@ -5,7 +5,7 @@
 #include "sim/program/result.h"
 #include "tests/unit/random_program.h"
 
-/* Everything but the number of unfoldings; 0: none. */
+/* Everything but the number of expansions; 0: none. */
 int differences(const th_result *a, const th_result *b);
 
 /* How often each of these is broken; 0: it holds. What was done adds up, and bytes over links are

@@ -215,12 +215,12 @@ static bool run(const th_system *s, const char *network, const th_collective *c,
                 th_time *times)
 {
     th_error e = {"", ""};
-    th_works *w = th_works_new(s, &e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     th_machine *m =
         th_machine_new(s, w, &(th_machine_options){.network = th_network_find(network)}, &e);
     if (!m) {
         TAP_ASSERT_TEXT(e.id, "NET-0014");
-        th_works_free(w);
+        th_compute_cost_cache_free(w);
         return false;
     }
     th_program *p = th_program_new(&e);
@@ -241,7 +241,7 @@ static bool run(const th_system *s, const char *network, const th_collective *c,
     th_result_clear(&result);
     th_program_free(p);
     th_machine_free(m);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     return done;
 }
 

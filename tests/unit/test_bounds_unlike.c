@@ -403,7 +403,7 @@ static void check_boxes(gsl_rng *r, const th_system *s, const th_workload *w)
         th_shard shard = th_plan_shard(l, &box);
         th_schedule schedule;
         th_port port;
-        if (th_works_schedule(f.works, 0, 0, &shard, &schedule, &port, &e))
+        if (th_compute_cost_schedule(f.costs, 0, 0, &shard, &schedule, &port, &e))
             continue;
         double took = th_task_least_ps(&schedule, &port, true),
                moved = th_task_least_bytes(&schedule, &port);

@@ -51,7 +51,7 @@ static void an_interruption_changes_no_time(void)
     th_collective c = collective(s, TH_ALL_TO_ALL, "direct", 640000);
     double whole = time_of(s, "fluid", &c);
     th_error e = {"", ""};
-    th_works *w = th_works_new(s, &e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     th_machine *m = th_machine_new(s, w, &interrupted, &e);
     th_program *p = th_program_new(&e);
     const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
@@ -83,7 +83,7 @@ static void an_interruption_changes_no_time(void)
     TAP_ASSERT_TEXT(e.id, "BASE-0008");
     th_machine_free(m);
     th_program_free(p);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 
@@ -103,7 +103,7 @@ static void auto_chooses_chunks_and_passes_over_refusals(void)
     const th_algorithm *a = NULL;
     int32_t chunks = 0;
     th_machine_options o = {0};
-    th_works *w = th_works_new(s, &e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     th_choice_world world = {s, w, &o};
     CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0021");
@@ -112,7 +112,7 @@ static void auto_chooses_chunks_and_passes_over_refusals(void)
     CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0045");
     CU_ASSERT_PTR_NULL(a);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 
@@ -120,7 +120,7 @@ static void auto_chooses_chunks_and_passes_over_refusals(void)
 static void choosing_survives_lack_of_memory(void)
 {
     th_system *s = of_size("star", 3);
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_machine_options o = {0};
     th_choice_world world = {s, w, &o};
     th_collective c = collective(s, TH_ALL_REDUCE, "ring", 300);
@@ -141,7 +141,7 @@ static void choosing_survives_lack_of_memory(void)
         CU_ASSERT_EQUAL(a == NULL, failed != 0);
     }
     CU_ASSERT_TRUE(n_failures > 20);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 

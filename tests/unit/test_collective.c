@@ -282,7 +282,7 @@ static void a_stuck_collective_is_named(void)
     th_algorithm mutated = *th_algorithm_find("ring");
     th_collective c = collective(TH_ALL_REDUCE, "ring", 5, 15);
     th_program *p = th_program_new(NULL);
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_machine *m = th_machine_new(s, w, NULL, NULL);
     th_error e = {"", ""};
     mutation = 2;
@@ -296,7 +296,7 @@ static void a_stuck_collective_is_named(void)
     TAP_ASSERT_TEXT(e.text, "task/0: all_reduce of 5 ranks by ring can never end: rank 0, lane 0 "
                             "waits in step 1 for message 2 at port 0, where 1 came in");
     th_machine_free(m);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_program_free(p);
     th_system_free(s);
 }

@@ -142,14 +142,14 @@ static th_result run(const th_system *s, th_program *p)
 {
     th_error e = {"", ""};
     th_result r;
-    th_works *w = th_works_new(s, &e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     th_machine *m = th_machine_new(s, w, NULL, &e);
     must(m && !th_program_finish(p, &e) && !th_machine_load(m, p, &e) &&
              th_machine_run_until(m, TH_TIME_MAX, &e) == TH_STOP_DONE &&
              !th_machine_result(m, &r, &e),
          &e);
     th_machine_free(m);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     return r;
 }
 

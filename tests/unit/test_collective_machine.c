@@ -73,7 +73,7 @@ static void overlapping_groups_share_links(void)
 /* A system, a machine of it, and a program that is to be filled. */
 typedef struct {
     th_system *system;
-    th_works *works;
+    th_compute_cost_cache *costs;
     th_machine *machine;
     th_program *program;
 } stage;
@@ -81,8 +81,8 @@ typedef struct {
 static stage ring_stage(int n, const th_network_type *network)
 {
     stage g = {.system = of_size("ring", n), .program = th_program_new(NULL)};
-    g.works = th_works_new(g.system, NULL);
-    g.machine = th_machine_new(g.system, g.works, &(th_machine_options){.network = network}, NULL);
+    g.costs = th_compute_cost_cache_new(g.system, NULL);
+    g.machine = th_machine_new(g.system, g.costs, &(th_machine_options){.network = network}, NULL);
     return g;
 }
 
@@ -90,7 +90,7 @@ static void clear_stage(stage *g)
 {
     th_program_free(g->program);
     th_machine_free(g->machine);
-    th_works_free(g->works);
+    th_compute_cost_cache_free(g->costs);
     th_system_free(g->system);
 }
 
@@ -185,7 +185,7 @@ static void a_network_may_take_a_collective_as_a_whole(void)
 static void memory_that_runs_out_is_told(void)
 {
     th_system *s = of_size("star", 4);
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_program *p = th_program_new(NULL);
     th_collective c = collective(TH_ALL_REDUCE, "direct", 4, 4000);
     add_collective(p, &c);
@@ -213,7 +213,7 @@ static void memory_that_runs_out_is_told(void)
     }
     CU_ASSERT_TRUE(failed > 40);
     th_program_free(p);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 

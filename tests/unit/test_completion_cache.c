@@ -14,69 +14,69 @@ static void digest_of(int i, uint64_t digest[2])
     digest[1] = (uint64_t)(i % 3);
 }
 
-static int count_known(const th_known_ends *k)
+static int count_known(const th_completion_cache *k)
 {
     int n = 0;
     for (int i = 0; i < N; i++) {
         uint64_t digest[2];
         digest_of(i, digest);
-        const th_known_end *e = th_known_ends_find(k, digest);
+        const th_compute_completion *e = th_completion_cache_find(k, digest);
         CU_ASSERT_TRUE(!e || (e->end == 10 + i && e->stats.busy_ps == 5 * i));
         n += e != NULL;
     }
     return n;
 }
 
-static int keep(th_known_ends *k, int i)
+static int keep(th_completion_cache *k, int i)
 {
     uint64_t digest[2];
     digest_of(i, digest);
-    th_known_end e = {.end = 10 + i, .stats.busy_ps = 5 * i};
-    return th_known_ends_keep(k, digest, &e);
+    th_compute_completion e = {.end = 10 + i, .stats.busy_ps = 5 * i};
+    return th_completion_cache_add(k, digest, &e);
 }
 
 static void finds_what_was_kept(void)
 {
-    th_known_ends *k = th_known_ends_new(N);
+    th_completion_cache *k = th_completion_cache_new(N);
     CU_ASSERT_EQUAL(count_known(k), 0);
     for (int i = 0; i < N; i++)
         CU_ASSERT_EQUAL(keep(k, i), 0);
     CU_ASSERT_EQUAL(count_known(k), N);
-    th_known_ends_free(k);
-    th_known_ends_free(NULL);
+    th_completion_cache_free(k);
+    th_completion_cache_free(NULL);
 }
 
 /* 3000 = 29 * 101 + 71: after every 101 all are forgotten. */
 static void forgets_when_it_is_full(void)
 {
-    th_known_ends *k = th_known_ends_new(101);
+    th_completion_cache *k = th_completion_cache_new(101);
     for (int i = 0; i < N; i++)
         CU_ASSERT_EQUAL(keep(k, i), 0);
     CU_ASSERT_EQUAL(count_known(k), 71);
-    th_known_ends_free(k);
+    th_completion_cache_free(k);
 }
 
 /* 101 are kept, and found, until they are trimmed. */
 static void shared_ones_stay_until_they_are_trimmed(void)
 {
-    th_known_ends *k = th_known_ends_new(101);
+    th_completion_cache *k = th_completion_cache_new(101);
     uint64_t digest[2];
-    th_known_ends_share(k);
-    th_known_ends_trim(k);
+    th_completion_cache_share(k);
+    th_completion_cache_trim(k);
     for (int i = 0; i < 300; i++)
         CU_ASSERT_EQUAL(keep(k, i), 0);
     CU_ASSERT_EQUAL(count_known(k), 101);
     digest_of(5, digest);
-    const th_known_end *fifth = th_known_ends_find(k, digest);
+    const th_compute_completion *fifth = th_completion_cache_find(k, digest);
     CU_ASSERT_EQUAL(keep(k, 5), 0); /* again: the first one stays */
-    CU_ASSERT_PTR_EQUAL(th_known_ends_find(k, digest), fifth);
-    th_known_ends_trim(k);
+    CU_ASSERT_PTR_EQUAL(th_completion_cache_find(k, digest), fifth);
+    th_completion_cache_trim(k);
     CU_ASSERT_EQUAL(count_known(k), 0);
     for (int i = 0; i < 50; i++)
         CU_ASSERT_EQUAL(keep(k, i), 0);
-    th_known_ends_trim(k); /* there is room */
+    th_completion_cache_trim(k); /* there is room */
     CU_ASSERT_EQUAL(count_known(k), 50);
-    th_known_ends_free(k);
+    th_completion_cache_free(k);
 }
 
 static void *keep_all(void *k)
@@ -85,7 +85,7 @@ static void *keep_all(void *k)
     void *failed = NULL;
     for (int i = 0; i < N; i++) {
         digest_of(i, digest);
-        if (keep(k, i) || th_known_ends_find(k, digest)->end != 10 + i)
+        if (keep(k, i) || th_completion_cache_find(k, digest)->end != 10 + i)
             failed = k;
     }
     return failed;
@@ -95,8 +95,8 @@ static void several_threads_keep_at_once(void)
 {
     enum { THREADS = 3 };
     pthread_t thread[THREADS];
-    th_known_ends *k = th_known_ends_new(2 * N);
-    th_known_ends_share(k);
+    th_completion_cache *k = th_completion_cache_new(2 * N);
+    th_completion_cache_share(k);
     for (int i = 0; i < THREADS; i++)
         CU_ASSERT_EQUAL_FATAL(pthread_create(&thread[i], NULL, keep_all, k), 0);
     for (int i = 0; i < THREADS; i++) {
@@ -105,13 +105,13 @@ static void several_threads_keep_at_once(void)
         CU_ASSERT_PTR_NULL(failed);
     }
     CU_ASSERT_EQUAL(count_known(k), N);
-    th_known_ends_free(k);
+    th_completion_cache_free(k);
 }
 
 static void no_memory_leaves_it_as_it_was(void)
 {
     int64_t live = th_alloc_live();
-    th_known_ends *k = th_known_ends_new(N);
+    th_completion_cache *k = th_completion_cache_new(N);
     int failed = 0;
     for (int i = 0; i < 200; i++) {
         th_alloc_fail_at(1);
@@ -121,7 +121,7 @@ static void no_memory_leaves_it_as_it_was(void)
             CU_ASSERT_EQUAL(keep(k, i), 0);
     }
     CU_ASSERT_TRUE(failed >= 2 && count_known(k) == 200);
-    th_known_ends_free(k);
+    th_completion_cache_free(k);
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 

@@ -18,21 +18,22 @@ static th_shard pool_shard(void)
 static void equal_shards_are_one_work(void)
 {
     th_system *s = shipped_system("f1_16xlarge");
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_shard a = conv_shard(1, 24, 12, 10, 10, 3), b = a, pool = pool_shard();
-    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &a, NULL), 0);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 0, &a, NULL), 0);
     for (int accel = 0; accel < s->n_accels; accel++)
-        CU_ASSERT_EQUAL(th_works_intern(w, accel, 0, &b, NULL), 0);
-    CU_ASSERT_EQUAL(th_works_intern(w, 0, 1, &a, NULL), 1);
+        CU_ASSERT_EQUAL(th_compute_cost_lookup(w, accel, 0, &b, NULL), 0);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 1, &a, NULL), 1);
     b.adds_to_output = 1;
-    CU_ASSERT_EQUAL(th_works_intern(w, 3, 0, &b, NULL), 2);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 3, 0, &b, NULL), 2);
     for (int design = 0; design < 3;
          design++) /* the vector unit is the same whatever the array is */
-        CU_ASSERT_EQUAL(th_works_intern(w, 5, design, &pool, NULL), 3);
-    CU_ASSERT_EQUAL(th_works_count(w), 4);
-    CU_ASSERT_TRUE(th_works_get(w, 1)->design == 1 && th_works_get(w, 3)->design == -1);
-    CU_ASSERT_EQUAL(memcmp(&th_works_get(w, 0)->shard, &a, sizeof a), 0);
-    th_works_free(w);
+        CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 5, design, &pool, NULL), 3);
+    CU_ASSERT_EQUAL(th_compute_cost_count(w), 4);
+    CU_ASSERT_TRUE(th_compute_cost_get(w, 1)->design == 1 &&
+                   th_compute_cost_get(w, 3)->design == -1);
+    CU_ASSERT_EQUAL(memcmp(&th_compute_cost_get(w, 0)->shard, &a, sizeof a), 0);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 
@@ -44,39 +45,43 @@ static void other_memory_is_other_work(void)
     s->nodes[s->accel_node[2]].a.dram_bits_per_s /= 4;
     s->nodes[s->accel_node[6]].a.dram_bits_per_s /= 4;
     s->nodes[s->accel_node[5]].a.vector_elements_per_cycle = 640;
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_shard pool = pool_shard(), conv = conv_shard(1, 24, 12, 10, 10, 3);
     const int32_t expected[] = {0, 0, 1, 0, 0, 2, 1, 0};
     for (int accel = 0; accel < 8; accel++)
-        CU_ASSERT_EQUAL(th_works_intern(w, accel, 0, &pool, NULL), expected[accel]);
-    CU_ASSERT_TRUE(th_works_get(w, 1)->folded_ps > th_works_get(w, 0)->folded_ps);
-    CU_ASSERT_TRUE(th_works_get(w, 2)->folded_ps < th_works_get(w, 0)->folded_ps);
-    CU_ASSERT_TRUE(th_works_intern(w, 6, 0, &conv, NULL) == 3 &&
-                   th_works_intern(w, 0, 0, &conv, NULL) == 4);
-    CU_ASSERT_TRUE(th_works_get(w, 3)->folded_ps > th_works_get(w, 4)->folded_ps);
-    th_works_free(w);
+        CU_ASSERT_EQUAL(th_compute_cost_lookup(w, accel, 0, &pool, NULL), expected[accel]);
+    CU_ASSERT_TRUE(th_compute_cost_get(w, 1)->collapsed_ps >
+                   th_compute_cost_get(w, 0)->collapsed_ps);
+    CU_ASSERT_TRUE(th_compute_cost_get(w, 2)->collapsed_ps <
+                   th_compute_cost_get(w, 0)->collapsed_ps);
+    CU_ASSERT_TRUE(th_compute_cost_lookup(w, 6, 0, &conv, NULL) == 3 &&
+                   th_compute_cost_lookup(w, 0, 0, &conv, NULL) == 4);
+    CU_ASSERT_TRUE(th_compute_cost_get(w, 3)->collapsed_ps >
+                   th_compute_cost_get(w, 4)->collapsed_ps);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 
 /* The memo is what the pipeline gives when it goes step by step. */
-static void folded_times_are_those_of_the_pipeline(void)
+static void collapsed_times_are_those_of_the_pipeline(void)
 {
     th_system *s = shipped_system("f1_16xlarge");
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     gsl_rng *r = th_random_stream(71, "work", 0);
     int wrong = 0;
     for (int i = 0; i < 150; i++) {
         th_shard d = conv_shard((int)pick(r, 1, 2), (int)pick(r, 1, 150), (int)pick(r, 1, 90),
                                 (int)pick(r, 1, 40), (int)pick(r, 1, 40), (int)pick(r, 1, 5));
-        const th_work *k = th_works_get(w, th_works_intern(w, 1, i % 3, &d, NULL));
+        const th_compute_cost *k =
+            th_compute_cost_get(w, th_compute_cost_lookup(w, 1, i % 3, &d, NULL));
         th_pipeline p;
         th_pipeline_start(&p, &k->schedule, &k->port, 0, false);
-        wrong += th_pipeline_finish(&p, &k->schedule, &k->port) != k->folded_ps;
-        wrong += memcmp(&p.stats, &k->folded, sizeof p.stats) != 0;
+        wrong += th_pipeline_finish(&p, &k->schedule, &k->port) != k->collapsed_ps;
+        wrong += memcmp(&p.stats, &k->collapsed, sizeof p.stats) != 0;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 
@@ -102,22 +107,22 @@ static void partial_sums_are_read_once(void)
                              "\"100ns\"; burst = \"1B\"; }; vector = { clock = \"200MHz\"; "
                              "elements_per_cycle = 64; }; designs = "
                              "[\"r\", \"w\", \"t\", \"s\"]; } );");
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     for (int i = 0; i < 400; i++) {
         th_shard d = conv_shard((int)pick(r, 1, 2), (int)pick(r, 1, 60), (int)pick(r, 1, 40),
                                 (int)pick(r, 1, 30), (int)pick(r, 1, 30), (int)pick(r, 1, 3)),
                  sums = d;
         sums.adds_to_output = 1;
-        int32_t without = th_works_intern(w, 0, i % 4, &d, NULL),
-                with = th_works_intern(w, 0, i % 4, &sums, NULL);
-        const th_pipeline_stats *a = &th_works_get(w, without)->folded,
-                                *b = &th_works_get(w, with)->folded;
+        int32_t without = th_compute_cost_lookup(w, 0, i % 4, &d, NULL),
+                with = th_compute_cost_lookup(w, 0, i % 4, &sums, NULL);
+        const th_pipeline_stats *a = &th_compute_cost_get(w, without)->collapsed,
+                                *b = &th_compute_cost_get(w, with)->collapsed;
         wrong += th_stats_read(b) != th_stats_read(a) + a->moved_bytes[TH_ENGINE_OUTPUT] ||
                  b->moved_bytes[TH_ENGINE_OUTPUT] != a->moved_bytes[TH_ENGINE_OUTPUT];
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 
@@ -127,7 +132,7 @@ static void designs_that_are_wrong_are_refused(void)
     th_system *s = shipped_system("f1_16xlarge");
     s->designs[2].params[0].kind = TH_PARAM_BOOL;
     int64_t live = th_alloc_live();
-    CU_ASSERT_PTR_NULL(th_works_new(s, &e));
+    CU_ASSERT_PTR_NULL(th_compute_cost_cache_new(s, &e));
     TAP_ASSERT_TEXT(e.id, "SIM-0003");
     CU_ASSERT_EQUAL(th_alloc_live(), live);
     th_system_free(s);
@@ -136,19 +141,19 @@ static void designs_that_are_wrong_are_refused(void)
 static int use(const th_system *s)
 {
     th_error e = {"", ""};
-    th_works *w = th_works_new(s, &e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     int failed = !w;
     for (int i = 0; i < 40 && !failed; i++) {
         th_shard d = conv_shard(1, 8 + i, 4, 5, 5, 3);
-        int32_t before = th_works_count(w);
-        failed = th_works_intern(w, 0, i % 3, &d, &e) < 0;
-        CU_ASSERT_EQUAL(th_works_count(w), before + !failed);
+        int32_t before = th_compute_cost_count(w);
+        failed = th_compute_cost_lookup(w, 0, i % 3, &d, &e) < 0;
+        CU_ASSERT_EQUAL(th_compute_cost_count(w), before + !failed);
         if (failed) /* and then it works */
-            CU_ASSERT_EQUAL(th_works_intern(w, 0, i % 3, &d, NULL), before);
+            CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, i % 3, &d, NULL), before);
     }
     if (failed)
         TAP_ASSERT_TEXT(e.id, "BASE-0001");
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     return failed ? -1 : 0;
 }
 
@@ -157,17 +162,17 @@ static void shards_that_never_end_are_refused(void)
 {
     th_system *s = shipped_system("f1_16xlarge");
     s->nodes[s->accel_node[0]].a.dram_bits_per_s = 8;
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_shard shard = conv_shard(1, 10000, 10000, 1, 1, 1);
     th_error e = {"", ""};
-    CU_ASSERT_EQUAL(th_works_intern(w, 0, 1, &shard, &e), -1);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 1, &shard, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0110");
     TAP_ASSERT_TEXT(e.text,
                     "accel/0: a shard that reads 218200000 bytes and computes 1137524 cycles at "
                     "200000000 Hz must end within 2^63 ps (106 days), where simulated time "
                     "ends");
-    CU_ASSERT_EQUAL(th_works_count(w), 0);
-    th_works_free(w);
+    CU_ASSERT_EQUAL(th_compute_cost_count(w), 0);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 
@@ -175,16 +180,16 @@ static void shards_that_never_end_are_refused(void)
 static void shards_beyond_counting_are_refused(void)
 {
     th_system *s = shipped_system("f1_16xlarge");
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_shard shard = conv_shard(65536, 65536, 65536, 1, 1, 1);
     th_error e = {"", ""};
     shard.groups = 65536;
-    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &shard, &e), -1);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 0, &shard, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0009");
     TAP_ASSERT_TEXT(e.text, "a shard of 65536 images in 65536 groups: must be 2147483647 at most "
                             "together");
-    CU_ASSERT_EQUAL(th_works_count(w), 0);
-    th_works_free(w);
+    CU_ASSERT_EQUAL(th_compute_cost_count(w), 0);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 
@@ -200,7 +205,7 @@ static void any_allocation_may_fail(void)
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }
     th_alloc_fail_at(0);
-    th_works_free(NULL);
+    th_compute_cost_cache_free(NULL);
     th_system_free(s);
 }
 
@@ -209,7 +214,7 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(equal_shards_are_one_work),
         TAP(other_memory_is_other_work),
-        TAP(folded_times_are_those_of_the_pipeline),
+        TAP(collapsed_times_are_those_of_the_pipeline),
         TAP(partial_sums_are_read_once),
         TAP(designs_that_are_wrong_are_refused),
         TAP(shards_beyond_counting_are_refused),

@@ -27,7 +27,7 @@
 
 typedef struct {
     th_system *system;
-    th_works *works;
+    th_compute_cost_cache *costs;
     th_program *program;
     th_machine *machine;
 } setup;
@@ -45,10 +45,10 @@ static setup set_up(const char *text, const th_machine_options *o)
     relu.kind = TH_LAYER_ELEMENTWISE;
     relu.function = TH_FUNCTION_RELU;
     setup u = {.system = system_of(text), .program = th_program_new(NULL)};
-    u.works = th_works_new(u.system, NULL);
-    int32_t conv_work = th_works_intern(u.works, 0, 0, &conv, NULL);
-    int32_t relu_work = th_works_intern(u.works, 0, 0, &relu, NULL);
-    u.machine = th_machine_new(u.system, u.works, o, NULL);
+    u.costs = th_compute_cost_cache_new(u.system, NULL);
+    int32_t conv_work = th_compute_cost_lookup(u.costs, 0, 0, &conv, NULL);
+    int32_t relu_work = th_compute_cost_lookup(u.costs, 0, 0, &relu, NULL);
+    u.machine = th_machine_new(u.system, u.costs, o, NULL);
     int32_t t = add(
         &u, &(th_task){.kind = TH_TASK_TRANSFER, .node = 2, .peer = 0, .bytes = 1000, .layer = 0});
     int32_t c = add(
@@ -77,7 +77,7 @@ static void take_down(setup *u, th_result *r)
     th_result_clear(r);
     th_machine_free(u->machine);
     th_program_free(u->program);
-    th_works_free(u->works);
+    th_compute_cost_cache_free(u->costs);
     th_system_free(u->system);
 }
 

@@ -33,7 +33,7 @@ static th_result replay(const th_problem *p, const th_mapping *m)
     th_lower *l = th_lower_new(p->system, p->workload, &e);
     th_program *program = th_program_new(&e);
     CU_ASSERT_EQUAL_FATAL(th_lower_program(l, m, &p->stream, program, &e), 0);
-    th_machine *machine = th_machine_new(p->system, th_lower_works(l), NULL, &e);
+    th_machine *machine = th_machine_new(p->system, th_lower_costs(l), NULL, &e);
     CU_ASSERT_EQUAL(th_machine_load(machine, program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(machine, TH_TIME_MAX, &e), TH_STOP_DONE);
     CU_ASSERT_EQUAL(th_machine_result(machine, &r, &e), 0);
@@ -171,7 +171,7 @@ static void shard_time_is_of_the_slowest_position(void)
     for (int r = 0; r < 3; r++) {
         th_time sum = 0;
         for (int i = 0; i < 3; i++)
-            sum += th_works_get(th_plans_works(plans), plan->work[3 * r + i])->folded_ps;
+            sum += th_compute_cost_get(th_plans_costs(plans), plan->work[3 * r + i])->collapsed_ps;
         expected = sum > expected ? sum : expected;
     }
     CU_ASSERT_TRUE(t == expected && t > 0);

@@ -33,9 +33,9 @@ static void assert_pops(th_events *q, const th_event *expected, int n)
 static void leaves_in_order_of_time_priority_object_sequence(void)
 {
     const th_event sorted[] = {
-        {-3, TH_PRIORITY_SAMPLE, 9, 9, 1}, {7, TH_PRIORITY_CHANGE, 0xffffffff, 5, 2},
+        {-3, TH_PRIORITY_SAMPLE, 9, 9, 1}, {7, TH_PRIORITY_PROPERTY, 0xffffffff, 5, 2},
         {7, TH_PRIORITY_START, 2, 8, 3},   {7, TH_PRIORITY_START, 3, 4, 9},
-        {7, TH_PRIORITY_START, 3, 6, 2},   {8, TH_PRIORITY_CHANGE, 0, 0, 0},
+        {7, TH_PRIORITY_START, 3, 6, 2},   {8, TH_PRIORITY_PROPERTY, 0, 0, 0},
     };
     th_events *q = th_events_new();
     const int order[] = {5, 3, 0, 4, 2, 1};

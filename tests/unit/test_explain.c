@@ -9,13 +9,13 @@
 #include "tests/unit/random_program.h"
 #include "tests/unit/tap.h"
 
-static th_result run_program(const th_system *s, const th_works *works, const th_program *p,
-                             const char *network)
+static th_result run_program(const th_system *s, const th_compute_cost_cache *costs,
+                             const th_program *p, const char *network)
 {
     th_error e = {"", ""};
     th_result r = {0};
     th_machine *m =
-        th_machine_new(s, works, &(th_machine_options){.network = th_network_find(network)}, &e);
+        th_machine_new(s, costs, &(th_machine_options){.network = th_network_find(network)}, &e);
     CU_ASSERT_EQUAL_FATAL(th_machine_load(m, p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, &e), 0);
@@ -26,7 +26,7 @@ static th_result run_program(const th_system *s, const th_works *works, const th
 
 static th_result replay(const world *w, const char *network)
 {
-    return run_program(w->system, w->works, w->program, network);
+    return run_program(w->system, w->costs, w->program, network);
 }
 
 /* --- by hand ---------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static void causes_and_slacks_of_a_host(void)
 {
     static const th_time slacks[] = {1100, 800, 800, 800, 0};
     th_system *s = system_of(row_text);
-    th_works *works = th_works_new(s, NULL);
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
     th_program *p = th_program_new(NULL);
     th_path_entry *path;
     th_time slack[5];
@@ -82,7 +82,7 @@ static void causes_and_slacks_of_a_host(void)
     th_program_depend(p, on_host(p, HOST, 400, 0), 1, NULL);
     th_program_depend(p, on_host(p, HOST, 100, 2000), 3, NULL);
     th_program_finish(p, NULL);
-    th_result r = run_program(s, works, p, "fluid");
+    th_result r = run_program(s, costs, p, "fluid");
     assert_cause(&r, 0, TH_CAUSE_ARRIVAL, -1);
     assert_cause(&r, 1, TH_CAUSE_BEGIN, -1);
     assert_cause(&r, 2, TH_CAUSE_ENGINE, 1);
@@ -96,16 +96,16 @@ static void causes_and_slacks_of_a_host(void)
     th_free(path);
     th_result_clear(&r);
     th_program_free(p);
-    th_works_free(works);
+    th_compute_cost_cache_free(costs);
     th_system_free(s);
 }
 
-static void assert_parts(const th_system *s, const th_works *works, const th_program *p,
-                         const th_result *r, int32_t task, th_time latency, th_time link,
-                         th_time held_up)
+static void assert_parts(const th_system *s, const th_compute_cost_cache *costs,
+                         const th_program *p, const th_result *r, int32_t task, th_time latency,
+                         th_time link, th_time held_up)
 {
     th_time part[TH_N_PARTS];
-    CU_ASSERT_EQUAL(th_task_parts(s, works, p, r, task, part, NULL), 0);
+    CU_ASSERT_EQUAL(th_task_parts(s, costs, p, r, task, part, NULL), 0);
     CU_ASSERT_EQUAL(part[TH_PART_LATENCY], latency);
     CU_ASSERT_EQUAL(part[TH_PART_LINK], link);
     CU_ASSERT_EQUAL(part[TH_PART_HELD_UP], held_up);
@@ -118,7 +118,7 @@ static void assert_parts(const th_system *s, const th_works *works, const th_pro
 static void sharing_a_link_holds_up(void)
 {
     th_system *s = system_of(row_text);
-    th_works *works = th_works_new(s, NULL);
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
     th_program *p = th_program_new(NULL);
     th_time slack[2];
     th_program_add(
@@ -134,16 +134,16 @@ static void sharing_a_link_holds_up(void)
                               .layer = -1},
                    NULL);
     th_program_finish(p, NULL);
-    th_result r = run_program(s, works, p, "fluid");
+    th_result r = run_program(s, costs, p, "fluid");
     CU_ASSERT_EQUAL(r.tasks[0].end_ps, 10500000);
     CU_ASSERT_EQUAL(r.tasks[1].end_ps, 4600000);
-    assert_parts(s, works, p, &r, 0, 500000, 8000000, 2000000);
-    assert_parts(s, works, p, &r, 1, 600000, 2000000, 2000000);
+    assert_parts(s, costs, p, &r, 0, 500000, 8000000, 2000000);
+    assert_parts(s, costs, p, &r, 1, 600000, 2000000, 2000000);
     CU_ASSERT_EQUAL(th_slacks(p, &r, slack, NULL), 0);
     CU_ASSERT_TRUE(slack[0] == 0 && slack[1] == 5900000);
     th_result_clear(&r);
     th_program_free(p);
-    th_works_free(works);
+    th_compute_cost_cache_free(costs);
     th_system_free(s);
 }
 
@@ -180,7 +180,7 @@ static int part_breaches(const world *w, const th_result *r)
     int wrong = 0;
     for (int32_t t = 0; t < r->n_tasks; t++) {
         th_time part[TH_N_PARTS], sum = 0;
-        wrong += th_task_parts(w->system, w->works, w->program, r, t, part, NULL) != 0;
+        wrong += th_task_parts(w->system, w->costs, w->program, r, t, part, NULL) != 0;
         for (int p = 0; p < TH_N_PARTS; p++) {
             sum += part[p];
             wrong += part[p] < 0;
@@ -251,7 +251,7 @@ static th_program *held_to_order(const world *w, const th_result *r, int32_t tas
 static th_time end_when(const world *w, const th_result *r, int32_t task, th_time later)
 {
     th_program *p = held_to_order(w, r, task, r->tasks[task].start_ps + later);
-    th_result moved = run_program(w->system, w->works, p, "ideal");
+    th_result moved = run_program(w->system, w->costs, p, "ideal");
     th_time end = moved.elapsed_ps;
     th_result_clear(&moved);
     th_program_free(p);
@@ -285,7 +285,7 @@ static void a_task_can_be_late_by_its_slack_and_no_more(void)
 static void tasks_without_duration_stand_after_their_predecessors(void)
 {
     th_system *s = system_of(row_text);
-    th_works *works = th_works_new(s, NULL);
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
     th_program *p = th_program_new(NULL);
     th_time slack[4];
     on_host(p, HOST, 100, 0);
@@ -295,14 +295,14 @@ static void tasks_without_duration_stand_after_their_predecessors(void)
     th_program_depend(p, 3, 1, NULL);
     th_program_depend(p, 2, 3, NULL);
     th_program_finish(p, NULL);
-    th_result r = run_program(s, works, p, "fluid");
+    th_result r = run_program(s, costs, p, "fluid");
     CU_ASSERT_EQUAL(r.elapsed_ps, 100);
     CU_ASSERT_EQUAL(th_slacks(p, &r, slack, NULL), 0);
     for (int t = 0; t < 4; t++)
         CU_ASSERT_EQUAL(slack[t], 0);
     th_result_clear(&r);
     th_program_free(p);
-    th_works_free(works);
+    th_compute_cost_cache_free(costs);
     th_system_free(s);
 }
 
@@ -313,7 +313,7 @@ static void a_run_under_way_has_slacks_up_to_now(void)
     world w = new_world(76, 0);
     random_program(&w, 60);
     th_result all = replay(&w, "fluid"), r;
-    th_machine *m = th_machine_new(w.system, w.works, NULL, NULL);
+    th_machine *m = th_machine_new(w.system, w.costs, NULL, NULL);
     th_machine_load(m, w.program, NULL);
     CU_ASSERT_EQUAL(th_machine_run_until(m, all.elapsed_ps / 2, NULL), TH_STOP_UNTIL);
     CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, NULL), 0);

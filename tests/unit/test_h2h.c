@@ -390,14 +390,14 @@ static void moves_that_never_end(void)
 {
     th_error e = {"", ""};
     th_system *s = system_of(ONE REST("\"a\"", "0ns"));
-    th_works *works = th_works_new(s, &e);
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, &e);
     CU_ASSERT_EQUAL(
-        th_works_intern_moves(
-            works,
+        th_compute_cost_lookup_moves(
+            costs,
             &(th_moves){.in_bytes = 1000000000000000, .in_bits_per_s = 1, .out_bits_per_s = 1}, &e),
         -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0190");
-    th_works_free(works);
+    th_compute_cost_cache_free(costs);
     th_system_free(s);
 }
 

@@ -29,7 +29,7 @@ enum { CONV_NS = 44502, RELU_NS = 2825, PS = 1000 };
 
 typedef struct {
     th_system *system;
-    th_works *works;
+    th_compute_cost_cache *costs;
     th_program *program;
     th_machine *machine;
     int32_t conv, relu;
@@ -40,10 +40,10 @@ static setup set_up(void)
     th_shard conv = conv_shard(1, 4, 100, 1, 1000, 1), relu = conv_shard(1, 1000, 1000, 1, 8, 1);
     relu.kind = TH_LAYER_ELEMENTWISE;
     setup u = {.system = system_of(row_text), .program = th_program_new(NULL)};
-    u.works = th_works_new(u.system, NULL);
-    u.conv = th_works_intern(u.works, 0, 0, &conv, NULL);
-    u.relu = th_works_intern(u.works, 0, 0, &relu, NULL);
-    u.machine = th_machine_new(u.system, u.works, &(th_machine_options){.per_layer = true}, NULL);
+    u.costs = th_compute_cost_cache_new(u.system, NULL);
+    u.conv = th_compute_cost_lookup(u.costs, 0, 0, &conv, NULL);
+    u.relu = th_compute_cost_lookup(u.costs, 0, 0, &relu, NULL);
+    u.machine = th_machine_new(u.system, u.costs, &(th_machine_options){.per_layer = true}, NULL);
     return u;
 }
 
@@ -51,7 +51,7 @@ static void take_down(setup *u)
 {
     th_machine_free(u->machine);
     th_program_free(u->program);
-    th_works_free(u->works);
+    th_compute_cost_cache_free(u->costs);
     th_system_free(u->system);
 }
 
@@ -194,7 +194,7 @@ static void what_takes_longest_is_the_bound(void)
 static void an_unknown_peak_leaves_the_utilization_open(void)
 {
     setup u = set_up();
-    ((th_work *)th_works_get(u.works, u.conv))->schedule.macs_per_cycle = 0;
+    ((th_compute_cost *)th_compute_cost_get(u.costs, u.conv))->schedule.macs_per_cycle = 0;
     compute(&u, 0, u.conv, 0);
     th_result r = run_until(&u, TH_TIME_MAX);
     CU_ASSERT_EQUAL(th_layer_utilization(&r.layers[0]), -1);

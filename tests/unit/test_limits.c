@@ -15,7 +15,7 @@ enum { N_NETWORKS = 3, N_ACCELS = 4 };
 
 typedef struct {
     th_system *system;
-    th_works *works;
+    th_compute_cost_cache *costs;
     th_program *program;
 } world;
 
@@ -27,7 +27,7 @@ static world new_world(int64_t bits_per_s, th_time latency_ps)
         .dims = {N_ACCELS}, .n_dims = 1, .bits_per_s = {bits_per_s}, .latency_ps = {latency_ps}};
     world w = {.system = th_topology_create("ring", th_topology_find("ring"), &o, prototype, NULL)};
     CU_ASSERT_PTR_NOT_NULL_FATAL(w.system);
-    w.works = th_works_new(w.system, NULL);
+    w.costs = th_compute_cost_cache_new(w.system, NULL);
     w.program = th_program_new(NULL);
     th_system_free(prototype);
     return w;
@@ -36,14 +36,14 @@ static world new_world(int64_t bits_per_s, th_time latency_ps)
 static void free_world(world *w)
 {
     th_program_free(w->program);
-    th_works_free(w->works);
+    th_compute_cost_cache_free(w->costs);
     th_system_free(w->system);
 }
 
 static th_machine *new_machine(const world *w, const char *network)
 {
     const th_machine_options o = {.network = th_network_find(network)};
-    th_machine *m = th_machine_new(w->system, w->works, &o, NULL);
+    th_machine *m = th_machine_new(w->system, w->costs, &o, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(m);
     return m;
 }

@@ -71,7 +71,7 @@ static th_result replay(void)
 {
     th_error e = {"", ""};
     th_result r = {0};
-    th_machine *m = th_machine_new(sys, th_lower_works(lower), NULL, &e);
+    th_machine *m = th_machine_new(sys, th_lower_costs(lower), NULL, &e);
     CU_ASSERT_EQUAL(th_machine_load(m, program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     CU_ASSERT_EQUAL(th_machine_result(m, &r, &e), 0);
@@ -84,7 +84,7 @@ static th_time compute_ps(int n)
 {
     for (int32_t t = 0; t < program->n_tasks; t++)
         if (program->tasks[t].kind == TH_TASK_COMPUTE && n-- == 0)
-            return th_works_get(th_lower_works(lower), program->tasks[t].work)->folded_ps;
+            return th_compute_cost_get(th_lower_costs(lower), program->tasks[t].work)->collapsed_ps;
     return -1;
 }
 
@@ -260,7 +260,7 @@ static void micro_batches_differ_by_one_image(void)
             const th_task *x = &program->tasks[t];
             if (x->kind != TH_TASK_COMPUTE || x->layer != 1)
                 continue;
-            int32_t b = th_works_get(th_lower_works(lower), x->work)->shard.dim[TH_DIM_B];
+            int32_t b = th_compute_cost_get(th_lower_costs(lower), x->work)->shard.dim[TH_DIM_B];
             CU_ASSERT_EQUAL(b, parts == 2 ? 2 + n % 2 : 1 + (n % 3 > 0));
             CU_ASSERT_EQUAL(x->input, n / parts);
             images += b;

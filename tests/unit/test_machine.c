@@ -62,7 +62,7 @@ enum { ROW_PS = 2825000 };
 
 typedef struct {
     th_system *system;
-    th_works *works;
+    th_compute_cost_cache *costs;
     th_program *program;
     th_machine *machine;
     int32_t row;
@@ -72,10 +72,10 @@ static setup set_up(void)
 {
     th_shard shard = row_shard();
     setup u = {.system = system_of(row_text), .program = th_program_new(NULL)};
-    u.works = th_works_new(u.system, NULL);
-    u.row = th_works_intern(u.works, 0, 0, &shard, NULL);
-    CU_ASSERT_EQUAL(th_works_get(u.works, u.row)->folded_ps, ROW_PS);
-    u.machine = th_machine_new(u.system, u.works, NULL, NULL);
+    u.costs = th_compute_cost_cache_new(u.system, NULL);
+    u.row = th_compute_cost_lookup(u.costs, 0, 0, &shard, NULL);
+    CU_ASSERT_EQUAL(th_compute_cost_get(u.costs, u.row)->collapsed_ps, ROW_PS);
+    u.machine = th_machine_new(u.system, u.costs, NULL, NULL);
     return u;
 }
 
@@ -98,7 +98,7 @@ static void take_down(setup *u)
 {
     th_machine_free(u->machine);
     th_program_free(u->program);
-    th_works_free(u->works);
+    th_compute_cost_cache_free(u->costs);
     th_system_free(u->system);
 }
 
@@ -161,7 +161,7 @@ static void an_accelerator_takes_the_lowest_number_first(void)
     assert_task(&r, 4, 0, ROW_PS, -1);
     CU_ASSERT_TRUE(r.tasks[2].ready_ps == 1500000 && r.tasks[3].ready_ps == 0);
     CU_ASSERT_TRUE(r.is_done && r.elapsed_ps == 3 * ROW_PS && r.n_events == 10 &&
-                   r.n_unfolded == 0);
+                   r.n_expanded == 0);
     CU_ASSERT_TRUE(r.accels[0].n_tasks == 3 && r.accels[0].idle_ps == 0 &&
                    r.accels[0].did.busy_ps == 3 * 625000);
     CU_ASSERT_TRUE(r.accels[1].n_tasks == 1 && r.accels[1].idle_ps == 2 * ROW_PS);
@@ -192,7 +192,7 @@ static void transfers_overlap_computes(void)
     CU_ASSERT_TRUE(r.accels[0].sent_bytes == 4000 && r.accels[1].sent_bytes == 1000 &&
                    r.accels[1].received_bytes == 0);
     CU_ASSERT_DOUBLE_EQUAL(th_result_link_utilization(&r), (8.5 + 10.8) / 2 / 11.325, 1e-12);
-    CU_ASSERT_EQUAL(th_machine_unfoldings(u.machine),
+    CU_ASSERT_EQUAL(th_machine_expansions(u.machine),
                     0); /* the draw on 1's DRAM ends with nobody at it */
     th_result_clear(&r);
     take_down(&u);
@@ -217,7 +217,7 @@ static void a_flow_slows_the_task_at_its_ends(void)
                        th_stats_stall_in(&r.accels[a].did) == 1160000 &&
                        r.accels[a].did.stall_ps[TH_ENGINE_OUTPUT] == 2951667 - 1785000 &&
                        r.accels[a].idle_ps == 3200000 - 2951667);
-    CU_ASSERT_EQUAL(r.n_unfolded, 2);
+    CU_ASSERT_EQUAL(r.n_expanded, 2);
     th_result_clear(&r);
     take_down(&u);
 }
@@ -228,14 +228,14 @@ static void a_flow_slows_the_task_at_its_ends(void)
  * draws: 1100 + 1250 + 1100 = 3450 ns. Accelerator 0 keeps its clock. */
 static void a_flow_slows_a_task_on_a_changed_clock(void)
 {
-    const th_alteration half = {.kind = TH_CHANGE_CLOCK, .object = 1, .factor = 0.5};
+    const th_property_event half = {.kind = TH_PROPERTY_FREQUENCY, .object = 1, .factor = 0.5};
     setup u = set_up();
     compute(u.program, 1, u.row);
     transfer(u.program, 0, 1, 3000);
     compute(u.program, 0, u.row);
     compute(u.program, 1, u.row);
     load(&u);
-    CU_ASSERT_EQUAL(th_machine_change(u.machine, &half, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_add_property_event(u.machine, &half, NULL), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(u.machine, TH_TIME_MAX, NULL), TH_STOP_DONE);
     th_result r;
     CU_ASSERT_EQUAL_FATAL(th_machine_result(u.machine, &r, NULL), 0);
@@ -252,14 +252,14 @@ static void a_flow_slows_a_task_on_a_changed_clock(void)
  * 1 kB from 20 us on, and each of these tile by tile. */
 static void a_measured_time_scales_with_the_clock(void)
 {
-    const th_alteration half = {.kind = TH_CHANGE_CLOCK, .object = 0, .factor = 0.5};
+    const th_property_event half = {.kind = TH_PROPERTY_FREQUENCY, .object = 0, .factor = 0.5};
     th_system *s = shipped_system("measured_example");
-    th_works *works = th_works_new(s, NULL);
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
     th_shard shard = conv_shard(1, 32, 16, 28, 28, 3);
     shard.in_h = shard.in_w = 28;
-    int32_t conv = th_works_intern(works, 0, 0, &shard, NULL);
+    int32_t conv = th_compute_cost_lookup(costs, 0, 0, &shard, NULL);
     for (int i = 0; i < 6; i++) {
-        th_machine *m = th_machine_new(s, works, &(th_machine_options){.unfold_all = i >= 3}, NULL);
+        th_machine *m = th_machine_new(s, costs, &(th_machine_options){.expand_all = i >= 3}, NULL);
         th_program *p = th_program_new(NULL);
         compute(p, s->accel_node[0], conv);
         if (i % 3 > 0)
@@ -268,13 +268,13 @@ static void a_measured_time_scales_with_the_clock(void)
             th_program_depend(p, 1, host(p, 20000000), NULL);
         CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
         CU_ASSERT_EQUAL(th_machine_load(m, p, NULL), 0);
-        CU_ASSERT_EQUAL(th_machine_change(m, &half, NULL), 0);
+        CU_ASSERT_EQUAL(th_machine_add_property_event(m, &half, NULL), 0);
         CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
         CU_ASSERT_EQUAL(th_machine_times(m)[0].end_ps, 83000000);
         th_machine_free(m);
         th_program_free(p);
     }
-    th_works_free(works);
+    th_compute_cost_cache_free(costs);
     th_system_free(s);
 }
 
@@ -288,10 +288,10 @@ static void flows_share_a_weak_dram_with_the_engines(void)
     th_shard shard = row_shard();
     u.system->nodes[1].a.dram_bits_per_s = 12000000000;
     th_machine_free(u.machine);
-    th_works_free(u.works);
-    u.works = th_works_new(u.system, NULL);
-    u.row = th_works_intern(u.works, 1, 0, &shard, NULL);
-    u.machine = th_machine_new(u.system, u.works, NULL, NULL);
+    th_compute_cost_cache_free(u.costs);
+    u.costs = th_compute_cost_cache_new(u.system, NULL);
+    u.row = th_compute_cost_lookup(u.costs, 1, 0, &shard, NULL);
+    u.machine = th_machine_new(u.system, u.costs, NULL, NULL);
     compute(u.program, 1, u.row);
     transfer(u.program, 0, 1, 3000);
     th_result r = run(&u);

@@ -46,7 +46,7 @@ static void run_ends(const th_workload *w, const th_mapping *m, const th_stream 
     th_program *p = th_program_new(&e);
     CU_ASSERT_EQUAL_FATAL(th_mapping_check(m, f1, w, &e), 0);
     CU_ASSERT_EQUAL_FATAL(th_lower_program(l, m, stream, p, &e), 0);
-    th_machine *machine = th_machine_new(f1, th_lower_works(l), NULL, &e);
+    th_machine *machine = th_machine_new(f1, th_lower_costs(l), NULL, &e);
     CU_ASSERT_EQUAL(th_machine_load(machine, p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(machine, TH_TIME_MAX, &e), TH_STOP_DONE);
     if (w->n_models > 0)

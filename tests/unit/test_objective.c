@@ -105,7 +105,7 @@ static double energy_of_result(const th_problem *p, const th_mapping *m)
     th_program *program = th_program_new(&e);
     CU_ASSERT_EQUAL_FATAL(th_lower_program(l, m, &p->stream, program, &e), 0);
     th_machine *machine =
-        th_machine_new(p->system, th_lower_works(l), &(th_machine_options){.per_layer = true}, &e);
+        th_machine_new(p->system, th_lower_costs(l), &(th_machine_options){.per_layer = true}, &e);
     CU_ASSERT_EQUAL(th_machine_load(machine, program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(machine, TH_TIME_MAX, &e), TH_STOP_DONE);
     CU_ASSERT_EQUAL(th_machine_result(machine, &r, &e), 0);

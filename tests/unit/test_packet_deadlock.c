@@ -59,7 +59,7 @@ static void a_deadlock_is_detected_and_explained(void)
 static void a_run_that_is_stuck_ends_with_the_reason(void)
 {
     th_system *s = one_way_ring(4);
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_program *p = th_program_new(NULL);
     const th_machine_options o = {.network = th_network_find("packet"),
                                   .network_options = {.packet_bytes = 1000,
@@ -82,7 +82,7 @@ static void a_run_that_is_stuck_ends_with_the_reason(void)
     TAP_ASSERT_TEXT(e.id, "NET-0016");
     th_machine_free(m);
     th_program_free(p);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 

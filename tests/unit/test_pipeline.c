@@ -201,7 +201,7 @@ static th_time run_with(const th_schedule *s, const th_port *port, const draws *
             th_pipeline_advance(&p, s, port, min2(d->at[i], p.now + pick(r, 0, piece) + 1));
         th_pipeline_advance(&p, s, port, d->at[i]);
         if (!p.done)
-            th_pipeline_set_foreign(&p, port, d->draw[i]);
+            th_pipeline_set_demand(&p, port, d->draw[i]);
     }
     for (int i = 0; piece && !p.done && i < 500; i++)
         th_pipeline_advance(&p, s, port, p.now + pick(r, 0, piece));
@@ -314,7 +314,8 @@ static void rates_from_outside_give_the_same_times(void)
         th_pipeline p;
         th_pipeline_stats own;
         th_time end = run(&s, &port, true, &own);
-        th_pipeline_start_with(&p, &s, &port, &(th_pipeline_begin){.rates_from_outside = true});
+        th_pipeline_start_options(&p, &s, &port,
+                                  &(th_pipeline_options){.rates_from_outside = true});
         set_fair_rates(&p, &port);
         while (!p.done && th_pipeline_next(&p) != TH_TIME_MAX) {
             th_pipeline_advance(&p, &s, &port, th_pipeline_next(&p));

@@ -193,16 +193,18 @@ static void narrow_groups_leave_the_array_idle(void)
 static void the_memo_asks_for_plain_shards(void)
 {
     th_system *system = system_with(TILED);
-    th_works *w = th_works_new(system, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(system, NULL);
     th_shard s = transposed(), phases = conv_shard(3, 20, 6, 7, 7, 2);
     phases.in_h = phases.in_w = 7;
-    int32_t a = th_works_intern(w, 0, 0, &s, NULL), b = th_works_intern(w, 0, 0, &phases, NULL);
+    int32_t a = th_compute_cost_lookup(w, 0, 0, &s, NULL),
+            b = th_compute_cost_lookup(w, 0, 0, &phases, NULL);
     CU_ASSERT_TRUE(a == 0 && b == 1);
-    CU_ASSERT_EQUAL(th_works_get(w, 0)->folded_ps, th_works_get(w, 1)->folded_ps);
-    CU_ASSERT_EQUAL(th_works_get(w, 0)->shard.up_h, 2);
+    CU_ASSERT_EQUAL(th_compute_cost_get(w, 0)->collapsed_ps,
+                    th_compute_cost_get(w, 1)->collapsed_ps);
+    CU_ASSERT_EQUAL(th_compute_cost_get(w, 0)->shard.up_h, 2);
     s.dim[TH_DIM_K] = 600000000;
-    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &s, NULL), -1);
-    th_works_free(w);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 0, &s, NULL), -1);
+    th_compute_cost_cache_free(w);
     th_system_free(system);
 }
 

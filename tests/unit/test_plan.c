@@ -117,7 +117,7 @@ static void edges_by_hand(void)
 /* Folded time of a work, from the memo. */
 static th_time folded(const th_layer_plan *p, int r, int phase)
 {
-    return th_works_get(th_plans_works(plans), p->work[r * p->phases + phase])->folded_ps;
+    return th_compute_cost_get(th_plans_costs(plans), p->work[r * p->phases + phase])->collapsed_ps;
 }
 
 static th_time max_of(th_time a, th_time b)
@@ -150,7 +150,7 @@ static void layers_by_hand(void)
                    p->sends[p->at[0].first_send].to == 1);
     CU_ASSERT_TRUE(p->sends[p->at[1].first_send].bytes == 1200 && p->at[1].buffer_bytes == 1200);
     CU_ASSERT_TRUE(th_box_equal(&p->at[1].held, &(th_box){{0, 0, 5, 0}, {2, 6, 10, 10}}));
-    th_time sum = th_works_get(th_plans_works(plans), p->at[0].reduce_work)->folded_ps;
+    th_time sum = th_compute_cost_get(th_plans_costs(plans), p->at[0].reduce_work)->collapsed_ps;
     CU_ASSERT_TRUE(sum >= 600000);
     CU_ASSERT_EQUAL(th_plans_layer_time(plans, &c, p, NULL), folded(p, 0, 0) + 1300000 + sum);
     tear_down();
@@ -248,7 +248,7 @@ static void trimmed_plans_come_back_alike(void)
     th_set s = {0, 3, accels};
     th_placed a = place(0, &s, "H3 rK"), b = place(1, &s, "C3");
     const th_edge_plan *e = th_plans_edge(plans, &a, &b, 1, 2, NULL);
-    int32_t n = e->n, works = th_works_count(th_plans_works(plans));
+    int32_t n = e->n, costs = th_compute_cost_count(th_plans_costs(plans));
     th_time edge = th_plans_edge_time(plans, e, NULL),
             layer = th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL), NULL);
     th_plans_trim(plans, 1 << 30);
@@ -258,7 +258,7 @@ static void trimmed_plans_come_back_alike(void)
     CU_ASSERT_TRUE(e->n == n && th_plans_edge_time(plans, e, NULL) == edge);
     CU_ASSERT_EQUAL(th_plans_layer_time(plans, &b, th_plans_layer(plans, &b, 2, NULL), NULL),
                     layer);
-    CU_ASSERT_EQUAL(th_works_count(th_plans_works(plans)), works);
+    CU_ASSERT_EQUAL(th_compute_cost_count(th_plans_costs(plans)), costs);
     tear_down();
 }
 

@@ -123,7 +123,7 @@ static int64_t macs_of_parts(const th_set *set, const char *strategy)
     int64_t sum = 0;
     CU_ASSERT_PTR_NOT_NULL_FATAL(plan);
     for (int i = 0; i < plan->n * plan->phases; i++)
-        sum += th_shard_macs(&th_works_get(th_plans_works(plans), plan->work[i])->shard);
+        sum += th_shard_macs(&th_compute_cost_get(th_plans_costs(plans), plan->work[i])->shard);
     return sum;
 }
 
@@ -154,8 +154,9 @@ static void parts_of_a_transposed_conv_add_up_to_the_layer(void)
     const th_placed at = place(0, 0, &four, "H4");
     const th_layer_plan *plan = th_plans_layer(plans, &at, 2, NULL);
     for (int i = 0; i < 4; i++)
-        CU_ASSERT_EQUAL(th_shard_macs(&th_works_get(th_plans_works(plans), plan->work[i])->shard),
-                        48 * pairs[i]);
+        CU_ASSERT_EQUAL(
+            th_shard_macs(&th_compute_cost_get(th_plans_costs(plans), plan->work[i])->shard),
+            48 * pairs[i]);
     tear_down();
 }
 

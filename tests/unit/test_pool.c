@@ -106,13 +106,13 @@ static void threads_share_what_they_remember(void)
     }
 }
 
-/* Whole replays share plans, works and ends of computes. */
+/* Whole replays share plans, compute costs and ends of computes. */
 static void whole_replays_share_too(void)
 {
     th_fitness expected[MAPPINGS], got[MAPPINGS];
     th_problem p = problem;
     p.no_segments = true;
-    int32_t works = 0;
+    int32_t costs = 0;
     for (int t = 1; t <= 4; t += 3) {
         th_pool *pool = th_pool_new(NULL, &p, t, NULL);
         CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
@@ -121,8 +121,8 @@ static void whole_replays_share_too(void)
         th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(pool)));
         CU_ASSERT_EQUAL(th_plans_are_shared(plans), t > 1);
         if (t == 1)
-            works = th_works_count(th_plans_works(plans));
-        CU_ASSERT_EQUAL(th_works_count(th_plans_works(plans)), works);
+            costs = th_compute_cost_count(th_plans_costs(plans));
+        CU_ASSERT_EQUAL(th_compute_cost_count(th_plans_costs(plans)), costs);
         th_pool_free(pool);
     }
     for (int i = 0; i < MAPPINGS; i++)

@@ -19,7 +19,7 @@
 
 typedef struct {
     th_system *system;
-    th_works *works;
+    th_compute_cost_cache *costs;
     th_program *program;
     int32_t conv, pool;
 } setup;
@@ -34,9 +34,9 @@ static setup set_up(bool prefetch)
     th_shard conv = conv_shard(1, 64, 64, 8, 8, 1), pool = conv_shard(1, 64, 64, 1, 1, 1);
     pool.kind = TH_LAYER_POOL;
     u.system = system_of(text);
-    u.works = th_works_new(u.system, NULL);
-    u.conv = th_works_intern(u.works, 0, 0, &conv, NULL);
-    u.pool = th_works_intern(u.works, 0, 0, &pool, NULL);
+    u.costs = th_compute_cost_cache_new(u.system, NULL);
+    u.conv = th_compute_cost_lookup(u.costs, 0, 0, &conv, NULL);
+    u.pool = th_compute_cost_lookup(u.costs, 0, 0, &pool, NULL);
     return u;
 }
 
@@ -62,10 +62,10 @@ static int32_t release(setup *u, th_time at)
 /* Every way of running it gives these ends and so many bytes of weights. */
 static void expect_ps(setup *u, const th_time *end_ps, int64_t weight_bytes)
 {
-    const th_machine_options ways[] = {{0}, {.unfold_all = true}, {.no_skip = true}};
+    const th_machine_options ways[] = {{0}, {.expand_all = true}, {.no_skip = true}};
     CU_ASSERT_EQUAL(th_program_finish(u->program, NULL), 0);
     for (int i = 0; i < 3; i++) {
-        th_machine *m = th_machine_new(u->system, u->works, &ways[i], NULL);
+        th_machine *m = th_machine_new(u->system, u->costs, &ways[i], NULL);
         th_result r;
         CU_ASSERT_EQUAL(th_machine_load(m, u->program, NULL), 0);
         CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, NULL), TH_STOP_DONE);
@@ -77,7 +77,7 @@ static void expect_ps(setup *u, const th_time *end_ps, int64_t weight_bytes)
         th_machine_free(m);
     }
     th_program_free(u->program);
-    th_works_free(u->works);
+    th_compute_cost_cache_free(u->costs);
     th_system_free(u->system);
 }
 
@@ -164,8 +164,8 @@ static void they_come_from_the_first_step_of_a_task_without_weights(void)
     pool.kind = TH_LAYER_POOL;
     pool.in_h = 8;
     pool.in_w = 1;
-    int32_t work = th_works_intern(u.works, 0, 0, &pool, NULL);
-    CU_ASSERT_EQUAL(th_works_get(u.works, work)->total.n_steps, 8);
+    int32_t work = th_compute_cost_lookup(u.costs, 0, 0, &pool, NULL);
+    CU_ASSERT_EQUAL(th_compute_cost_get(u.costs, work)->total.n_steps, 8);
     compute(&u, u.conv, compute(&u, work, -1));
     expect(&u, (int64_t[]){2784, 2784 + 1544}, 8192);
 }
@@ -179,12 +179,12 @@ static void what_follows_from_inputs_is_not_loaded_ahead(void)
         th_shard s = conv_shard(1, 64, 64, 8, 1, 1);
         s.kind = i ? TH_LAYER_EMBEDDING : TH_LAYER_MATMUL;
         s.n_operands = i ? 1 : 2;
-        int32_t number = th_works_intern(u.works, 0, 0, &s, NULL);
-        const th_work *work = th_works_get(u.works, number);
+        int32_t number = th_compute_cost_lookup(u.costs, 0, 0, &s, NULL);
+        const th_compute_cost *work = th_compute_cost_get(u.costs, number);
         CU_ASSERT_TRUE(work->total.weight_bytes > 0);
         compute(&u, number, release(&u, 1000000));
-        expect_ps(&u, (th_time[]){1000000, 1000000 + work->folded_ps},
-                  work->folded.moved_bytes[TH_ENGINE_WEIGHT]);
+        expect_ps(&u, (th_time[]){1000000, 1000000 + work->collapsed_ps},
+                  work->collapsed.moved_bytes[TH_ENGINE_WEIGHT]);
     }
 }
 
@@ -199,14 +199,14 @@ static void a_refused_work_leaves_nothing_to_load_ahead(void)
     product.kind = TH_LAYER_MATMUL;
     product.n_operands = 2;
     *dram = 8;
-    CU_ASSERT_EQUAL(th_works_intern(u.works, 0, 0, &endless, NULL), -1);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(u.costs, 0, 0, &endless, NULL), -1);
     *dram = bits_per_s;
-    int32_t number = th_works_intern(u.works, 0, 0, &product, NULL);
-    const th_work *work = th_works_get(u.works, number);
-    CU_ASSERT_EQUAL(work->ahead.n, 0);
+    int32_t number = th_compute_cost_lookup(u.costs, 0, 0, &product, NULL);
+    const th_compute_cost *work = th_compute_cost_get(u.costs, number);
+    CU_ASSERT_EQUAL(work->prefetch.n, 0);
     compute(&u, number, release(&u, 1000000));
-    expect_ps(&u, (th_time[]){1000000, 1000000 + work->folded_ps},
-              work->folded.moved_bytes[TH_ENGINE_WEIGHT]);
+    expect_ps(&u, (th_time[]){1000000, 1000000 + work->collapsed_ps},
+              work->collapsed.moved_bytes[TH_ENGINE_WEIGHT]);
 }
 
 /* A piece of weights that the others pass on. */

@@ -21,26 +21,26 @@ static int32_t least_of(const int *count)
  * heap. */
 static int fill_and_drain(gsl_rng *r, int32_t spread)
 {
-    th_least_first q = {0};
+    th_ready_queue q = {0};
     int count[VALUES] = {0}, wrong = 0, heaps = 0;
     int32_t last = 0;
     for (int i = 0; i < 20000; i++) {
         if (q.n > 0 && pick(r, 0, i / 100 % 2 ? 3 : 1) == 0) {
             int32_t expected = least_of(count);
-            wrong += th_least_first_look(&q) != expected || th_least_first_take(&q) != expected;
+            wrong += th_ready_queue_peek(&q) != expected || th_ready_queue_take(&q) != expected;
             count[expected]--;
         } else {
             last = (last + (int32_t)pick(r, 0, spread)) % VALUES;
-            wrong += th_least_first_add(&q, last) != 0;
+            wrong += th_ready_queue_add(&q, last) != 0;
             count[last]++;
         }
         heaps += q.is_heap;
     }
     while (q.n > 0)
-        count[th_least_first_take(&q)]--;
+        count[th_ready_queue_take(&q)]--;
     CU_ASSERT_EQUAL(least_of(count), -1);
     CU_ASSERT_EQUAL(wrong, 0);
-    th_least_first_clear(&q);
+    th_ready_queue_clear(&q);
     return heaps;
 }
 
@@ -55,26 +55,26 @@ static void the_least_leaves_first(void)
 /* What is added in order, or nearly, never becomes a heap, however much is taken meanwhile. */
 static void order_is_kept(void)
 {
-    th_least_first q = {0};
+    th_ready_queue q = {0};
     int wrong = 0;
     for (int32_t v = 0; v < 5000; v += 2) {
-        wrong += th_least_first_add(&q, v + 1) || th_least_first_add(&q, v) || q.is_heap;
-        wrong += v % 4 == 0 && th_least_first_take(&q) != v / 4;
+        wrong += th_ready_queue_add(&q, v + 1) || th_ready_queue_add(&q, v) || q.is_heap;
+        wrong += v % 4 == 0 && th_ready_queue_take(&q) != v / 4;
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT_TRUE(th_least_first_add(&q, 0) == 0 && q.is_heap && th_least_first_take(&q) == 0);
-    th_least_first_reset(&q);
-    CU_ASSERT_TRUE(q.n == 0 && th_least_first_add(&q, 4) == 0 && !q.is_heap);
-    th_least_first_clear(&q);
+    CU_ASSERT_TRUE(th_ready_queue_add(&q, 0) == 0 && q.is_heap && th_ready_queue_take(&q) == 0);
+    th_ready_queue_reset(&q);
+    CU_ASSERT_TRUE(q.n == 0 && th_ready_queue_add(&q, 4) == 0 && !q.is_heap);
+    th_ready_queue_clear(&q);
 }
 
 static void an_add_without_memory_changes_nothing(void)
 {
-    th_least_first q = {0};
+    th_ready_queue q = {0};
     th_alloc_fail_at(1);
-    CU_ASSERT_EQUAL(th_least_first_add(&q, 4), -1);
-    CU_ASSERT_TRUE(q.n == 0 && th_least_first_add(&q, 4) == 0 && th_least_first_take(&q) == 4);
-    th_least_first_clear(&q);
+    CU_ASSERT_EQUAL(th_ready_queue_add(&q, 4), -1);
+    CU_ASSERT_TRUE(q.n == 0 && th_ready_queue_add(&q, 4) == 0 && th_ready_queue_take(&q) == 4);
+    th_ready_queue_clear(&q);
 }
 
 int main(int argc, char **argv)

@@ -31,7 +31,7 @@ static th_result replay(const world *w, const th_machine_options *o)
     th_error e = {"", ""};
     th_machine_options options = o ? *o : (th_machine_options){0};
     options.per_layer = true;
-    th_machine *m = th_machine_new(w->system, w->works, &options, &e);
+    th_machine *m = th_machine_new(w->system, w->costs, &options, &e);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
@@ -55,7 +55,7 @@ static th_result replay_recorded(const world *w)
     th_event_recorder recorder;
     th_event_recorder_init(&recorder);
     recorder.kinds = 1u << TH_RECORD_TILES;
-    th_machine *m = th_machine_new(w->system, w->works, &options, &e);
+    th_machine *m = th_machine_new(w->system, w->costs, &options, &e);
     int failed = th_machine_load(m, w->program, &e);
     th_stop stop = TH_STOP_UNTIL;
     while (!failed && stop != TH_STOP_DONE && stop != TH_STOP_ERROR) {
@@ -84,27 +84,27 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
     if (prefetch)
         let_some_prefetch(&w);
     int wrong = 0;
-    int64_t unfolded = 0;
+    int64_t expanded = 0;
     for (int round = 0; round < rounds; round++) {
         random_program(&w, (int)pick(w.random, 5, TASKS_MAX));
         th_result r = replay(&w, NULL);
-        unfolded += r.n_unfolded;
+        expanded += r.n_expanded;
         wrong += breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r);
         wrong += r.n_events != 2 * r.n_tasks;
-        wrong += differs(replay(&w, &(th_machine_options){.unfold_all = true}), &r);
+        wrong += differs(replay(&w, &(th_machine_options){.expand_all = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.no_skip = true}), &r);
-        wrong += differs(replay(&w, &(th_machine_options){.always_coupled = true}), &r);
+        wrong += differs(replay(&w, &(th_machine_options){.always_contended = true}), &r);
         wrong +=
             differs(replay(&w, &(th_machine_options){.network_options.solves_alone = true}), &r);
         wrong += differs(replay_recorded(&w), &r);
         for (uint64_t s = 1; s < 4; s++)
             wrong += differs(
-                replay(&w, &(th_machine_options){.unfold_seed = s + 10 * seed, .no_skip = s == 2}),
+                replay(&w, &(th_machine_options){.expand_seed = s + 10 * seed, .no_skip = s == 2}),
                 &r);
         th_result_clear(&r);
     }
     CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT_TRUE(unfolded > 10);
+    CU_ASSERT_TRUE(expanded > 10);
     free_world(&w);
 }
 
@@ -115,18 +115,18 @@ static th_result replay_changed(const world *w, const th_machine_options *o, uin
 {
     th_error e = {"", ""};
     gsl_rng *random = th_random_stream(seed, "changes", 0);
-    th_machine *m = th_machine_new(w->system, w->works, o, &e);
+    th_machine *m = th_machine_new(w->system, w->costs, o, &e);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
     for (int i = 0; i < 40; i++) {
-        th_alteration down = {.at = (th_time)((double)end * th_random_unit(random)),
-                              .kind = TH_CHANGE_BANDWIDTH,
-                              .object = (int32_t)pick(random, 0, w->system->n_links - 1),
-                              .factor = (double)pick(random, 0, 2) / 2},
-                      up = down;
+        th_property_event down = {.at = (th_time)((double)end * th_random_unit(random)),
+                                  .kind = TH_PROPERTY_BANDWIDTH,
+                                  .object = (int32_t)pick(random, 0, w->system->n_links - 1),
+                                  .factor = (double)pick(random, 0, 2) / 2},
+                          up = down;
         up.at += end / 50;
         up.factor = 1;
-        CU_ASSERT_EQUAL(th_machine_change(m, &down, &e), 0);
-        CU_ASSERT_EQUAL(th_machine_change(m, &up, &e), 0);
+        CU_ASSERT_EQUAL(th_machine_add_property_event(m, &down, &e), 0);
+        CU_ASSERT_EQUAL(th_machine_add_property_event(m, &up, &e), 0);
     }
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
     TAP_ASSERT_TEXT(e.text, "");
@@ -159,21 +159,21 @@ static void flows_that_are_alone_end_as_solved(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-static void folding_changes_nothing(void)
+static void collapsing_changes_nothing(void)
 {
     every_way_of_running_on(51, 0, 12, NONE_PREFETCHES);
 }
 
 /* Links bring 6.5 GB/s in all and 1 at most each: at 5 GB/s flows could saturate a DRAM as soon as
  * a cable is in use, at 7 GB/s with three of them, at 24 by no means. */
-static void folding_changes_nothing_with_other_drams(void)
+static void collapsing_changes_nothing_with_other_drams(void)
 {
     every_way_of_running_on(52, 40000000000, 5, NONE_PREFETCHES);
     every_way_of_running_on(54, 56000000000, 6, NONE_PREFETCHES);
     every_way_of_running_on(53, 192000000000, 4, NONE_PREFETCHES);
 }
 
-static void folding_changes_nothing_where_weights_come_ahead(void)
+static void collapsing_changes_nothing_with_prefetch(void)
 {
     every_way_of_running_on(62, 0, 6, SOME_PREFETCH);
     every_way_of_running_on(63, 40000000000, 4, SOME_PREFETCH);
@@ -182,33 +182,33 @@ static void folding_changes_nothing_where_weights_come_ahead(void)
 }
 
 /* Half of the accelerators weak, half not. */
-static void folding_changes_nothing_with_mixed_drams(void)
+static void collapsing_changes_nothing_with_mixed_drams(void)
 {
     world w = new_world(54, 0);
     int wrong = 0;
     for (int round = 0; round < 6; round++) {
-        th_works *before = w.works;
+        th_compute_cost_cache *before = w.costs;
         for (int a = 0; a < 8; a += 2)
             w.system->nodes[w.system->accel_node[a]].a.dram_bits_per_s =
                 pick(w.random, 8, 40) * 1000000000;
         random_program(&w, 150);
-        th_works *own = th_works_new(w.system, NULL);
+        th_compute_cost_cache *own = th_compute_cost_cache_new(w.system, NULL);
         for (int32_t t = 0; t < w.program->n_tasks; t++) {
             th_task *k = &w.program->tasks[t];
             if (k->kind == TH_TASK_COMPUTE) {
-                const th_work *same = th_works_get(before, k->work);
-                k->work = th_works_intern(own, w.system->nodes[k->node].accel, same->design,
-                                          &same->shard, NULL);
+                const th_compute_cost *same = th_compute_cost_get(before, k->work);
+                k->work = th_compute_cost_lookup(own, w.system->nodes[k->node].accel, same->design,
+                                                 &same->shard, NULL);
             }
         }
-        w.works = own;
+        w.costs = own;
         th_result r = replay(&w, NULL);
         wrong += breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r);
-        wrong += differs(replay(&w, &(th_machine_options){.unfold_all = true}), &r);
-        wrong += differs(replay(&w, &(th_machine_options){.unfold_seed = 77}), &r);
+        wrong += differs(replay(&w, &(th_machine_options){.expand_all = true}), &r);
+        wrong += differs(replay(&w, &(th_machine_options){.expand_seed = 77}), &r);
         th_result_clear(&r);
-        th_works_free(own);
-        w.works = before;
+        th_compute_cost_cache_free(own);
+        w.costs = before;
     }
     CU_ASSERT_EQUAL(wrong, 0);
     free_world(&w);
@@ -220,7 +220,7 @@ static void layers_change_nothing(void)
     world w = new_world(62, 40000000000);
     random_program(&w, 200);
     th_result with = replay(&w, NULL);
-    th_machine *m = th_machine_new(w.system, w.works, NULL, NULL);
+    th_machine *m = th_machine_new(w.system, w.costs, NULL, NULL);
     th_machine_load(m, w.program, NULL);
     th_machine_run_until(m, TH_TIME_MAX, NULL);
     th_result without = result_of(m);
@@ -234,15 +234,15 @@ static void layers_change_nothing(void)
     free_world(&w);
 }
 
-static void ideal_networks_never_unfold(void)
+static void ideal_networks_never_expand(void)
 {
     world w = new_world(55, 0);
     random_program(&w, 300);
     const th_machine_options o = {.network = th_network_find("ideal")};
     th_result r = replay(&w, &o);
     CU_ASSERT_EQUAL(breaches(&w, &r) + path_breaches(&r) + order_breaches(&w, &r), 0);
-    CU_ASSERT_EQUAL(r.n_unfolded, 0);
-    th_result all = replay(&w, &(th_machine_options){.network = o.network, .unfold_all = true});
+    CU_ASSERT_EQUAL(r.n_expanded, 0);
+    th_result all = replay(&w, &(th_machine_options){.network = o.network, .expand_all = true});
     CU_ASSERT_EQUAL(differences(&r, &all), 0);
     th_result_clear(&r);
     th_result_clear(&all);
@@ -276,7 +276,7 @@ static void slices_and_steps_change_nothing(void)
         int wrong = 0;
         random_program(&w, 250);
         th_result r = replay(&w, NULL);
-        th_machine *m = th_machine_new(w.system, w.works, &per_layer, NULL);
+        th_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
         th_time seen = 0, to = 0;
         th_machine_load(m, w.program, NULL);
         while (th_machine_run_until(m, to, NULL) == TH_STOP_UNTIL) {
@@ -311,7 +311,7 @@ static void loading_again_gives_the_same(void)
         w.program = NULL;
         random_program(&w, 200);
         th_result r = replay(&w, NULL);
-        th_machine *m = th_machine_new(w.system, w.works, &per_layer, NULL);
+        th_machine *m = th_machine_new(w.system, w.costs, &per_layer, NULL);
         for (int i = 0; i < 8; i++) {
             th_machine_load(m, other, NULL);
             th_machine_run_until(m, r.elapsed_ps * i / 8, NULL);
@@ -337,8 +337,8 @@ static void machines_side_by_side_do_not_meet(void)
     random_program(&a, 200);
     random_program(&b, 200);
     th_result ra = replay(&a, NULL), rb = replay(&b, NULL);
-    th_machine *ma = th_machine_new(a.system, a.works, &per_layer, NULL),
-               *mb = th_machine_new(b.system, b.works, &per_layer, NULL);
+    th_machine *ma = th_machine_new(a.system, a.costs, &per_layer, NULL),
+               *mb = th_machine_new(b.system, b.costs, &per_layer, NULL);
     th_machine_load(ma, a.program, NULL);
     th_machine_load(mb, b.program, NULL);
     bool more = true;
@@ -360,19 +360,19 @@ static void machines_side_by_side_do_not_meet(void)
 static void machines_share_ends_of_computes(void)
 {
     world w = new_world(77, 0);
-    th_known_ends *ends = th_known_ends_new(TH_KNOWN_ENDS_MAX);
-    th_known_ends_share(ends);
+    th_completion_cache *ends = th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
+    th_completion_cache_share(ends);
     for (int round = 0; round < 10; round++) {
         random_program(&w, TASKS_MAX);
         th_result r = replay(&w, NULL);
-        CU_ASSERT_EQUAL(differs(replay(&w, &(th_machine_options){.ends = ends}), &r), 0);
-        size_t n = th_known_ends_count(ends);
-        CU_ASSERT_EQUAL(differs(replay(&w, &(th_machine_options){.ends = ends}), &r), 0);
-        CU_ASSERT_EQUAL(th_known_ends_count(ends), n);
+        CU_ASSERT_EQUAL(differs(replay(&w, &(th_machine_options){.completions = ends}), &r), 0);
+        size_t n = th_completion_cache_count(ends);
+        CU_ASSERT_EQUAL(differs(replay(&w, &(th_machine_options){.completions = ends}), &r), 0);
+        CU_ASSERT_EQUAL(th_completion_cache_count(ends), n);
         th_result_clear(&r);
     }
-    CU_ASSERT_TRUE(th_known_ends_count(ends) > 10);
-    th_known_ends_free(ends);
+    CU_ASSERT_TRUE(th_completion_cache_count(ends) > 10);
+    th_completion_cache_free(ends);
     free_world(&w);
 }
 
@@ -405,7 +405,7 @@ static int run_all(const world *w, const th_machine_options *o)
 {
     th_error e = {"", ""};
     th_result r = {0};
-    th_machine *m = th_machine_new(w->system, w->works, o, &e);
+    th_machine *m = th_machine_new(w->system, w->costs, o, &e);
     int failed = !m || th_machine_load(m, w->program, &e) ||
                  th_machine_run_until(m, TH_TIME_MAX, &e) != TH_STOP_DONE ||
                  th_machine_result(m, &r, &e);
@@ -422,8 +422,8 @@ static int run_all(const world *w, const th_machine_options *o)
 static void any_allocation_may_fail(void)
 {
     const th_machine_options ways[] = {{.per_layer = true},
-                                       {.unfold_seed = 5},
-                                       {.unfold_all = true},
+                                       {.expand_seed = 5},
+                                       {.expand_all = true},
                                        {.network = th_network_find("ideal")}};
     for (int i = 0; i < 6; i++) {
         world w = world_of_sort(61, i == 4 ? WEAK : i == 5 ? AHEAD : PLAIN);
@@ -447,13 +447,13 @@ static void any_allocation_may_fail(void)
 int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
-        TAP(folding_changes_nothing),
+        TAP(collapsing_changes_nothing),
         TAP(flows_that_are_alone_end_as_solved),
-        TAP(folding_changes_nothing_with_other_drams),
-        TAP(folding_changes_nothing_where_weights_come_ahead),
-        TAP(folding_changes_nothing_with_mixed_drams),
+        TAP(collapsing_changes_nothing_with_other_drams),
+        TAP(collapsing_changes_nothing_with_prefetch),
+        TAP(collapsing_changes_nothing_with_mixed_drams),
         TAP(layers_change_nothing),
-        TAP(ideal_networks_never_unfold),
+        TAP(ideal_networks_never_expand),
         TAP(slices_and_steps_change_nothing),
         TAP(loading_again_gives_the_same),
         TAP(machines_side_by_side_do_not_meet),

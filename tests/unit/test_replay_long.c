@@ -30,22 +30,23 @@ static void change_at_random(th_machine *m, const world *w, const sort *s, uint6
     gsl_rng *random = th_random_stream(seed, "changes", 0);
     for (int i = 0; i < s->n_clocks; i++) {
         th_time at = (th_time)((double)end * th_random_unit(random));
-        const th_alteration clock = {.at = pick(random, 0, 3) ? at : 0,
-                                     .kind = TH_CHANGE_CLOCK,
-                                     .object = (int32_t)pick(random, 0, w->system->n_accels - 1),
-                                     .factor = factors[pick(random, 0, N_FACTORS - 1)]};
-        CU_ASSERT_EQUAL(th_machine_change(m, &clock, NULL), 0);
+        const th_property_event clock = {.at = pick(random, 0, 3) ? at : 0,
+                                         .kind = TH_PROPERTY_FREQUENCY,
+                                         .object =
+                                             (int32_t)pick(random, 0, w->system->n_accels - 1),
+                                         .factor = factors[pick(random, 0, N_FACTORS - 1)]};
+        CU_ASSERT_EQUAL(th_machine_add_property_event(m, &clock, NULL), 0);
     }
     for (int i = 0; i < s->n_cables; i++) {
-        th_alteration down = {.at = (th_time)((double)end * th_random_unit(random)),
-                              .kind = TH_CHANGE_BANDWIDTH,
-                              .object = (int32_t)pick(random, 0, w->system->n_links - 1),
-                              .factor = (double)pick(random, 0, 1) / 2},
-                      up = down;
+        th_property_event down = {.at = (th_time)((double)end * th_random_unit(random)),
+                                  .kind = TH_PROPERTY_BANDWIDTH,
+                                  .object = (int32_t)pick(random, 0, w->system->n_links - 1),
+                                  .factor = (double)pick(random, 0, 1) / 2},
+                          up = down;
         up.at += end / 50;
         up.factor = 1;
-        CU_ASSERT_EQUAL(th_machine_change(m, &down, NULL), 0);
-        CU_ASSERT_EQUAL(th_machine_change(m, &up, NULL), 0);
+        CU_ASSERT_EQUAL(th_machine_add_property_event(m, &down, NULL), 0);
+        CU_ASSERT_EQUAL(th_machine_add_property_event(m, &up, NULL), 0);
     }
     gsl_rng_free(random);
 }
@@ -60,7 +61,7 @@ static th_result replay(const world *w, const th_machine_options *o, const sort 
     th_machine_options options = *o;
     options.per_layer = true;
     options.network_options.weigh_by_latency = s->by_latency;
-    th_machine *m = th_machine_new(w->system, w->works, &options, &e);
+    th_machine *m = th_machine_new(w->system, w->costs, &options, &e);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, &e), 0);
     if (end > 0)
         change_at_random(m, w, s, seed, end);
@@ -121,14 +122,14 @@ static world measured_world(uint64_t seed)
     const char *top = getenv("srcdir");
     snprintf(text, sizeof text, form, top ? top : ".");
     world w = {.system = system_of(text), .random = th_random_stream(seed, "measured", 0)};
-    w.works = th_works_new(w.system, NULL);
+    w.costs = th_compute_cost_cache_new(w.system, NULL);
     for (int i = 0; i < 2; i++) {
         th_shard s = conv_shard(1, 32, i ? 32 : 16, 28, 28, i ? 1 : 3);
         s.in_h = s.in_w = 28;
         s.kind = i ? TH_LAYER_POOL : TH_LAYER_CONV;
-        CU_ASSERT_TRUE(th_works_intern(w.works, 0, 0, &s, NULL) >= 0);
+        CU_ASSERT_TRUE(th_compute_cost_lookup(w.costs, 0, 0, &s, NULL) >= 0);
     }
-    w.n_works = th_works_count(w.works);
+    w.n_works = th_compute_cost_count(w.costs);
     return w;
 }
 
@@ -165,9 +166,9 @@ static int count_wrong(const world *w, const sort *s, uint64_t seed)
     static const struct {
         th_machine_options options;
         int n_stops;
-    } ways[] = {{{.unfold_all = true}, 0},     {{.no_skip = true}, 0},
-                {{.always_coupled = true}, 0}, {{.network_options.solves_alone = true}, 0},
-                {{.unfold_seed = 7}, 0},       {{0}, 40}};
+    } ways[] = {{{.expand_all = true}, 0},       {{.no_skip = true}, 0},
+                {{.always_contended = true}, 0}, {{.network_options.solves_alone = true}, 0},
+                {{.expand_seed = 7}, 0},         {{0}, 40}};
     const th_machine_options by_default = {0};
     bool changes = s->n_clocks + s->n_cables > 0;
     th_result r = replay(w, &by_default, s, seed, 0, 0);
@@ -179,7 +180,7 @@ static int count_wrong(const world *w, const sort *s, uint64_t seed)
     }
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         th_result other = replay(w, &ways[i].options, s, seed, end, ways[i].n_stops);
-        bool is_rounded = s->lasts_days && ways[i].options.always_coupled;
+        bool is_rounded = s->lasts_days && ways[i].options.always_contended;
         wrong += is_rounded ? ends_differ(&r, &other) : differences(&r, &other) > 0;
         th_result_clear(&other);
     }
@@ -260,9 +261,9 @@ static void machines_share_ends_at_any_clocks(void)
     int wrong = 0;
     for (uint64_t seed = 5000; seed < 5012; seed++) {
         world w = make_world(&s, seed);
-        th_known_ends *ends = th_known_ends_new(TH_KNOWN_ENDS_MAX);
-        th_known_ends_share(ends);
-        const th_machine_options alone = {0}, together = {.ends = ends};
+        th_completion_cache *ends = th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
+        th_completion_cache_share(ends);
+        const th_machine_options alone = {0}, together = {.completions = ends};
         for (uint64_t i = 0; i < 3; i++) {
             const th_time end = 20000000000;
             th_result r = replay(&w, &alone, &s, seed + 1000 * i, end, 0);
@@ -271,8 +272,8 @@ static void machines_share_ends_at_any_clocks(void)
             th_result_clear(&r);
             th_result_clear(&shared);
         }
-        n_known += th_known_ends_count(ends);
-        th_known_ends_free(ends);
+        n_known += th_completion_cache_count(ends);
+        th_completion_cache_free(ends);
         free_world(&w);
     }
     CU_ASSERT_TRUE(n_known > 100);

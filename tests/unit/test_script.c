@@ -58,16 +58,17 @@ static void set(th_script_answer *a, th_script_number n, double value)
 }
 
 /* The work of a shard on a system of one design, whose script says f->answer. */
-static th_work work_on(const char *keys, fake *f, const th_shard *shard, th_error *e)
+static th_compute_cost work_on(const char *keys, fake *f, const th_shard *shard, th_error *e)
 {
     th_system *s = system_with(keys);
-    th_works *w = th_works_new(s, e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, e);
     th_script_memo *m = memo_of(f);
-    th_work out = {.design = -2};
-    if (w && th_works_set_scripts(w, m, e) == 0 && th_works_intern(w, 0, 0, shard, e) == 0)
-        out = *th_works_get(w, 0);
+    th_compute_cost out = {.design = -2};
+    if (w && th_compute_cost_set_scripts(w, m, e) == 0 &&
+        th_compute_cost_lookup(w, 0, 0, shard, e) == 0)
+        out = *th_compute_cost_get(w, 0);
     out.schedule.variant = NULL; /* the memo's */
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_script_memo_free(m);
     th_system_free(s);
     return out;
@@ -83,9 +84,9 @@ static void totals_equal_the_tiled_schedule(void)
     set(&f.answer, TH_SCRIPT_CYCLES, 8 * 16);
     set(&f.answer, TH_SCRIPT_TILES, 8);
     set(&f.answer, TH_SCRIPT_WEIGHT_BYTES, 8 * 60 * 2);
-    th_work said =
+    th_compute_cost said =
         work_on(SCRIPT "input_port = 7; weight_port = 3; output_port = 2;", &f, &s, NULL);
-    th_work tiled =
+    th_compute_cost tiled =
         work_on("type = \"tiled\"; clock = \"100MHz\"; tile_k = 6; tile_c = 10; tile_h = 1; "
                 "tile_w = 16; input_port = 7; weight_port = 3; output_port = 2;",
                 &f, &s, NULL);
@@ -93,8 +94,8 @@ static void totals_equal_the_tiled_schedule(void)
     CU_ASSERT_EQUAL(memcmp(said.schedule.output_bytes, tiled.schedule.output_bytes,
                            sizeof said.schedule.output_bytes),
                     0);
-    CU_ASSERT_TRUE(said.folded_ps == tiled.folded_ps && said.folded_ps > 8 * 16 * 10000);
-    CU_ASSERT_EQUAL(memcmp(&said.folded, &tiled.folded, sizeof said.folded), 0);
+    CU_ASSERT_TRUE(said.collapsed_ps == tiled.collapsed_ps && said.collapsed_ps > 8 * 16 * 10000);
+    CU_ASSERT_EQUAL(memcmp(&said.collapsed, &tiled.collapsed, sizeof said.collapsed), 0);
 }
 
 /* 103 cycles and 1 input byte in 10 tiles: 9 of 10 cycles and a last one of 13, which loads the
@@ -107,7 +108,7 @@ static void the_last_tile_has_the_remainders(void)
     set(&f.answer, TH_SCRIPT_TILES, 10);
     set(&f.answer, TH_SCRIPT_INPUT_BYTES, 1);
     set(&f.answer, TH_SCRIPT_MACS_PER_CYCLE, 12.5);
-    th_work w = work_on(SCRIPT "slots = 3;", &f, &s, NULL);
+    th_compute_cost w = work_on(SCRIPT "slots = 3;", &f, &s, NULL);
     th_schedule_totals t = th_schedule_sum(&w.schedule);
     assert_step(&w.schedule, 0, 0, 7 * 5 * 9 * 2 / 10, 10, 2 * 7 * 16 * 2 / 10);
     CU_ASSERT_TRUE(w.schedule.step[TH_LAST_H].cycles == 13 &&
@@ -116,7 +117,7 @@ static void the_last_tile_has_the_remainders(void)
                    t.output_bytes == 2 * 7 * 16 * 2);
     CU_ASSERT_TRUE(w.schedule.slots_in == 3 && w.schedule.slots_out == 3);
     CU_ASSERT_EQUAL(w.schedule.macs_per_cycle, 12.5);
-    CU_ASSERT_EQUAL(w.folded.busy_ps, 103 * 10000);
+    CU_ASSERT_EQUAL(w.collapsed.busy_ps, 103 * 10000);
 }
 
 /* Groups touch their own channels alone; the second operand of a matmul has a matrix for every
@@ -143,7 +144,7 @@ static void no_bytes_take_no_time(void)
     set(&f.answer, TH_SCRIPT_CYCLES, 77);
     for (int n = TH_SCRIPT_INPUT_BYTES; n <= TH_SCRIPT_OUTPUT_BYTES; n++)
         set(&f.answer, (th_script_number)n, 0);
-    CU_ASSERT_EQUAL(work_on(SCRIPT, &f, &s, NULL).folded_ps, 77 * 10000);
+    CU_ASSERT_EQUAL(work_on(SCRIPT, &f, &s, NULL).collapsed_ps, 77 * 10000);
 }
 
 /* ---- what is wrong ---- */
@@ -217,16 +218,16 @@ static void keys_are_checked(void)
 static void someone_must_answer(void)
 {
     th_system *s = system_with(SCRIPT);
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_shard shard = conv_shard(1, 6, 10, 8, 16, 1);
     th_error e = {"", ""};
-    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &shard, &e), -1);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 0, &shard, &e), -1);
     CU_ASSERT_STRING_EQUAL(e.id, "SIM-0092");
     fake f = {.is_gone = true};
     th_script_memo *m = memo_of(&f);
-    CU_ASSERT_EQUAL(th_works_set_scripts(w, m, &e), -1);
+    CU_ASSERT_EQUAL(th_compute_cost_set_scripts(w, m, &e), -1);
     CU_ASSERT_STRING_EQUAL(e.text, "test:1: design \"d\": there is no p");
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_script_memo_free(m);
     th_system_free(s);
 }
@@ -238,18 +239,18 @@ static void a_refusal_is_an_answer(void)
     set(&f.answer, TH_SCRIPT_CYCLES, 0);
     th_script_memo *m = memo_of(&f);
     th_system *s = system_with(SCRIPT);
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_shard shard = conv_shard(1, 6, 10, 8, 16, 1);
-    CU_ASSERT_EQUAL(th_works_set_scripts(w, m, NULL), 0);
+    CU_ASSERT_EQUAL(th_compute_cost_set_scripts(w, m, NULL), 0);
     for (int i = 0; i < 2; i++) {
         th_error e = {"", ""};
-        CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &shard, &e), -1);
+        CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 0, &shard, &e), -1);
         CU_ASSERT_STRING_EQUAL(e.id, "SIM-0097");
         CU_ASSERT_STRING_EQUAL(e.text, "procedure p cannot run it: no kernels of one");
         CU_ASSERT_FALSE(th_script_is_cause(&e));
     }
     CU_ASSERT_EQUAL(f.calls, 1);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_script_memo_free(m);
     th_system_free(s);
 }
@@ -263,37 +264,38 @@ static void a_shard_is_asked_for_once(void)
     fake f = {.digest = 5};
     th_script_memo *m = memo_of(&f);
     th_system *three = system_with(SCRIPT "rows = 3;"), *four = system_with(SCRIPT "rows = 4;");
-    th_works *w[] = {th_works_new(three, NULL), th_works_new(three, NULL),
-                     th_works_new(four, NULL)};
+    th_compute_cost_cache *w[] = {th_compute_cost_cache_new(three, NULL),
+                                  th_compute_cost_cache_new(three, NULL),
+                                  th_compute_cost_cache_new(four, NULL)};
     th_shard s = conv_shard(1, 6, 10, 8, 16, 1), sums = s, other = s;
     sums.adds_to_output = 1;
     other.stride_w = 2;
     for (int i = 0; i < 2; i++) {
-        CU_ASSERT_EQUAL(th_works_set_scripts(w[i], m, NULL), 0);
-        CU_ASSERT_EQUAL(th_works_intern(w[i], 0, 0, &s, NULL), 0);
-        CU_ASSERT_EQUAL(th_works_intern(w[i], 0, 0, &sums, NULL), 1);
-        CU_ASSERT_TRUE(th_works_get(w[i], 1)->schedule.reads_sums);
+        CU_ASSERT_EQUAL(th_compute_cost_set_scripts(w[i], m, NULL), 0);
+        CU_ASSERT_EQUAL(th_compute_cost_lookup(w[i], 0, 0, &s, NULL), 0);
+        CU_ASSERT_EQUAL(th_compute_cost_lookup(w[i], 0, 0, &sums, NULL), 1);
+        CU_ASSERT_TRUE(th_compute_cost_get(w[i], 1)->schedule.reads_sums);
         CU_ASSERT_EQUAL(f.calls, 1);
     }
-    CU_ASSERT_EQUAL(th_works_intern(w[1], 0, 0, &other, NULL), 2);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w[1], 0, 0, &other, NULL), 2);
     CU_ASSERT_EQUAL(f.calls, 2);
-    CU_ASSERT_EQUAL(th_works_set_scripts(w[2], m, NULL), 0);
-    CU_ASSERT_EQUAL(th_works_intern(w[2], 0, 0, &s, NULL), 0);
+    CU_ASSERT_EQUAL(th_compute_cost_set_scripts(w[2], m, NULL), 0);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w[2], 0, 0, &s, NULL), 0);
     CU_ASSERT_TRUE(f.calls == 3 && f.rows == 4);
-    CU_ASSERT_TRUE(th_works_scripts_are_current(w[0]));
+    CU_ASSERT_TRUE(th_compute_cost_scripts_are_current(w[0]));
     f.digest = 6;
-    CU_ASSERT_FALSE(th_works_scripts_are_current(w[0]));
-    th_works *changed = th_works_new(three, NULL);
-    CU_ASSERT_EQUAL(th_works_set_scripts(changed, m, NULL), 0);
-    CU_ASSERT_EQUAL(th_works_intern(changed, 0, 0, &s, NULL), 0);
+    CU_ASSERT_FALSE(th_compute_cost_scripts_are_current(w[0]));
+    th_compute_cost_cache *changed = th_compute_cost_cache_new(three, NULL);
+    CU_ASSERT_EQUAL(th_compute_cost_set_scripts(changed, m, NULL), 0);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(changed, 0, 0, &s, NULL), 0);
     CU_ASSERT_TRUE(f.calls == 4 && th_script_memo_count(m) == 4);
     f.digest = 5;
-    CU_ASSERT_TRUE(th_works_scripts_are_current(w[0]));
+    CU_ASSERT_TRUE(th_compute_cost_scripts_are_current(w[0]));
     f.is_gone = true;
-    CU_ASSERT_FALSE(th_works_scripts_are_current(w[0]));
-    th_works_free(changed);
+    CU_ASSERT_FALSE(th_compute_cost_scripts_are_current(w[0]));
+    th_compute_cost_cache_free(changed);
     for (int i = 0; i < 3; i++)
-        th_works_free(w[i]);
+        th_compute_cost_cache_free(w[i]);
     th_script_memo_clear(m);
     CU_ASSERT_EQUAL(th_script_memo_count(m), 0);
     th_script_memo_free(m);
@@ -308,30 +310,31 @@ static void deferred_questions_wait_for_fill(void)
     fake f = {.fails_at = 3};
     th_script_memo *m = memo_of(&f);
     th_system *s = system_with(SCRIPT);
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_shard shard[4];
     th_error e;
-    CU_ASSERT_EQUAL(th_works_set_scripts(w, m, NULL), 0);
+    CU_ASSERT_EQUAL(th_compute_cost_set_scripts(w, m, NULL), 0);
     th_script_memo_defer(m, true);
     for (int i = 3; i >= 0; i--) {
         shard[i] = conv_shard(1, 6, 10, 8, 16 + i, 1);
-        CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &shard[i], &e), -1);
+        CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 0, &shard[i], &e), -1);
         CU_ASSERT_TRUE(th_script_is_needed(&e) && th_script_is_cause(&e));
         CU_ASSERT_STRING_EQUAL(e.id, "SIM-0090");
     }
-    CU_ASSERT_TRUE(f.calls == 0 && th_works_count(w) == 0);
+    CU_ASSERT_TRUE(f.calls == 0 && th_compute_cost_count(w) == 0);
     CU_ASSERT_EQUAL(th_script_memo_fill(m, &e), -1);
     CU_ASSERT_TRUE(f.calls == 3 && strstr(e.text, "call 3 fails") != NULL);
     for (int i = 0; i < 3; i++)
         CU_ASSERT_EQUAL(memcmp(&f.asked[i], &shard[i], sizeof shard[i]), 0);
-    CU_ASSERT_TRUE(th_works_intern(w, 0, 0, &shard[0], &e) == 0 &&
-                   th_works_intern(w, 0, 0, &shard[1], &e) == 1);
-    CU_ASSERT_TRUE(th_works_intern(w, 0, 0, &shard[2], &e) == -1 && strcmp(e.id, "broken") == 0);
-    CU_ASSERT_TRUE(th_works_intern(w, 0, 0, &shard[3], &e) == -1 && th_script_is_needed(&e));
+    CU_ASSERT_TRUE(th_compute_cost_lookup(w, 0, 0, &shard[0], &e) == 0 &&
+                   th_compute_cost_lookup(w, 0, 0, &shard[1], &e) == 1);
+    CU_ASSERT_TRUE(th_compute_cost_lookup(w, 0, 0, &shard[2], &e) == -1 &&
+                   strcmp(e.id, "broken") == 0);
+    CU_ASSERT_TRUE(th_compute_cost_lookup(w, 0, 0, &shard[3], &e) == -1 && th_script_is_needed(&e));
     th_script_memo_defer(m, false);
-    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &shard[2], &e), 2);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 0, &shard[2], &e), 2);
     CU_ASSERT_TRUE(f.calls == 4 && th_script_memo_count(m) == 3);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_script_memo_free(m);
     th_system_free(s);
     th_script_memo_defer(NULL, true);
@@ -421,18 +424,19 @@ static void failed_allocations_leave_nothing(void)
         th_alloc_fail_at(k + 1);
         const th_script_provider provider = {&f, identify, answer};
         th_script_memo *m = th_script_memo_new(&provider, &e);
-        th_works *w = m ? th_works_new(system, &e) : NULL;
-        failed = !w || th_works_set_scripts(w, m, &e) || th_works_intern(w, 0, 0, &s, &e) < 0;
+        th_compute_cost_cache *w = m ? th_compute_cost_cache_new(system, &e) : NULL;
+        failed = !w || th_compute_cost_set_scripts(w, m, &e) ||
+                 th_compute_cost_lookup(w, 0, 0, &s, &e) < 0;
         th_shard other = s;
         other.stride_w = 2;
         if (!failed) {
             th_script_memo_defer(m, true);
-            failed = th_works_intern(w, 0, 0, &other, &e) >= 0 || !th_script_is_needed(&e) ||
-                     th_script_memo_fill(m, &e) || th_works_intern(w, 0, 0, &other, &e) < 0;
+            failed = th_compute_cost_lookup(w, 0, 0, &other, &e) >= 0 || !th_script_is_needed(&e) ||
+                     th_script_memo_fill(m, &e) || th_compute_cost_lookup(w, 0, 0, &other, &e) < 0;
         }
         th_alloc_fail_at(0);
         CU_ASSERT_TRUE(!failed || strcmp(e.id, "BASE-0001") == 0);
-        th_works_free(w);
+        th_compute_cost_cache_free(w);
         th_script_memo_free(m);
         th_system_free(system);
     }

@@ -240,7 +240,7 @@ static void what_is_dropped_is_replayed(void)
     th_workload *w = shipped_workload("alexnet");
     th_lower *l = th_lower_new(s, w, &e);
     th_program *program = th_program_new(&e);
-    th_machine *machine = th_machine_new(s, th_lower_works(l), NULL, &e);
+    th_machine *machine = th_machine_new(s, th_lower_costs(l), NULL, &e);
     th_segments *x = th_segments_new(l, program, machine, 0);
     th_mapping *m = mapping_on("0", w);
     th_segments_outcome outcome;

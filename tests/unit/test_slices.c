@@ -141,8 +141,8 @@ static bool are_same(const th_result *a, const th_result *b)
     return same;
 }
 
-static th_result at_one_go(const th_system *s, const th_works *w, const th_machine_options *o,
-                           const th_program *p)
+static th_result at_one_go(const th_system *s, const th_compute_cost_cache *w,
+                           const th_machine_options *o, const th_program *p)
 {
     th_error e = {"", ""};
     th_machine *m = th_machine_new(s, w, o, &e);
@@ -191,7 +191,7 @@ static void compare(gsl_rng *random, th_machine *used, const th_program *p, cons
 static void compare_on(gsl_rng *random, const th_system *s, const th_machine_options *o)
 {
     enum { PROGRAMS = 3 };
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_machine *used = th_machine_new(s, w, o, NULL);
     th_program *p = th_program_new(NULL);
     for (int i = 0; i < PROGRAMS; i++) {
@@ -202,7 +202,7 @@ static void compare_on(gsl_rng *random, const th_system *s, const th_machine_opt
     }
     th_program_free(p);
     th_machine_free(used);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
 }
 
 static void compare_all(const char *network, int first, int n)

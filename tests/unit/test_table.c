@@ -233,14 +233,14 @@ static void the_example_is_read_from_beside_its_system(void)
 {
     th_system *s = shipped_system("measured_example");
     th_error e = {"", ""};
-    th_works *w = th_works_new(s, &e);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     th_shard conv = conv_shard(1, 32, 16, 28, 28, 3);
     conv.in_h = conv.in_w = 28;
-    int32_t work = th_works_intern(w, 0, 0, &conv, &e);
+    int32_t work = th_compute_cost_lookup(w, 0, 0, &conv, &e);
     CU_ASSERT_EQUAL_FATAL(work, 0);
-    CU_ASSERT_EQUAL(th_works_get(w, work)->folded_ps, 41500000);
-    th_works_free(w);
+    CU_ASSERT_EQUAL(th_compute_cost_get(w, work)->collapsed_ps, 41500000);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 

@@ -72,8 +72,8 @@ static void gives_the_state_at_a_time(void)
         th_time at = p.now + pick(random, 0, 1000000);
         th_tile_record_state(r, at, &q);
         th_pipeline_advance(&p, &s, &port, at);
-        th_pipeline_set_foreign(&p, &port, (double)port.bits_per_s / 32);
-        th_pipeline_set_foreign(&q, &port, (double)port.bits_per_s / 32);
+        th_pipeline_set_demand(&p, &port, (double)port.bits_per_s / 32);
+        th_pipeline_set_demand(&q, &port, (double)port.bits_per_s / 32);
         CU_ASSERT_EQUAL(th_pipeline_next(&p), th_pipeline_next(&q));
         CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &port), th_pipeline_finish(&q, &s, &port));
         th_tile_records_release(r);

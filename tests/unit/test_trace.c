@@ -20,7 +20,7 @@ static const char system_text[] = "name = \"pair\"; designs = ( { name = \"d\"; 
 
 /* A host's release at 40 ns, 3000 bytes a -> b (200 + 3000 ns), and a relu of input 1 on b: 16000
  * bytes in (1100 ns), 625 ns, 16000 bytes out (1100 ns). */
-static th_program *program(th_works *w)
+static th_program *program(th_compute_cost_cache *w)
 {
     th_shard shard = conv_shard(1, 1000, 1000, 1, 8, 1);
     shard.kind = TH_LAYER_ELEMENTWISE;
@@ -38,7 +38,7 @@ static th_program *program(th_works *w)
                               .peer = -1,
                               .layer = 0,
                               .input = 1,
-                              .work = th_works_intern(w, 1, 0, &shard, NULL)},
+                              .work = th_compute_cost_lookup(w, 1, 0, &shard, NULL)},
                    NULL);
     th_program_depend(p, 1, 0, NULL);
     th_program_depend(p, 2, 1, NULL);
@@ -46,7 +46,8 @@ static th_program *program(th_works *w)
     return p;
 }
 
-static th_result run(const th_system *s, const th_works *w, const th_program *p, th_trace *t)
+static th_result run(const th_system *s, const th_compute_cost_cache *w, const th_program *p,
+                     th_trace *t)
 {
     th_result r;
     th_machine *m = th_machine_new(s, w, NULL, NULL);
@@ -76,18 +77,18 @@ static void csv_holds_starts_and_ends(void)
     char path[] = "test_trace_XXXXXX";
     close(mkstemp(path));
     th_system *s = system_of(system_text);
-    th_works *works = th_works_new(s, NULL);
-    th_program *p = program(works);
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
+    th_program *p = program(costs);
     th_workload *w = th_workload_read_text(
         "name = \"one\"; batch = 1; element_bytes = 2; input = { channels = "
         "3; height = 4; width = 4; }; layers = ( { name = \"ac,t\"; type = \"relu\"; } );",
         "one", 0, NULL);
     th_error e = {"", ""};
-    th_result plain = run(s, works, p, NULL);
+    th_result plain = run(s, costs, p, NULL);
     for (int named = 0; named < 2; named++) {
         th_trace *t = th_trace_open(path, th_trace_find("csv"), NULL, s, named ? w : NULL, &e);
         CU_ASSERT_PTR_NOT_NULL_FATAL(t);
-        th_result traced = run(s, works, p, t);
+        th_result traced = run(s, costs, p, t);
         CU_ASSERT_EQUAL(th_trace_close(t, &e), 0);
         for (int i = 0; i < 3; i++)
             CU_ASSERT_TRUE(traced.tasks[i].start_ps == plain.tasks[i].start_ps &&
@@ -122,7 +123,7 @@ static void csv_holds_starts_and_ends(void)
     th_result_clear(&plain);
     th_workload_free(w);
     th_program_free(p);
-    th_works_free(works);
+    th_compute_cost_cache_free(costs);
     th_system_free(s);
 }
 
@@ -161,7 +162,7 @@ static void tasks_of_hosts_are_shown_where_they_run(void)
              "hosts = ( \"h\" );",
              (int)(strlen(system_text) - strlen(" );\n")), system_text);
     th_system *s = system_of(text);
-    th_works *works = th_works_new(s, NULL);
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
     th_workload *w = th_workload_read_text(
         "name = \"one\"; batch = 1; element_bytes = 2; input = { channels = 3; height = 4; "
         "width = 4; }; layers = ( { name = \"r\"; type = \"relu\"; } );",
@@ -181,7 +182,7 @@ static void tasks_of_hosts_are_shown_where_they_run(void)
         th_trace *t = th_trace_open(path, th_trace_find(cases[i].format), NULL, s, w, NULL);
         CU_ASSERT_PTR_NOT_NULL_FATAL(t);
         th_trace_add(t, TH_TRACED_NODE, host, th_signals_of(TH_TRACED_NODE, false));
-        th_result r = run(s, works, p, t);
+        th_result r = run(s, costs, p, t);
         CU_ASSERT_EQUAL(th_trace_close(t, NULL), 0);
         TAP_ASSERT_TEXT(read_back(path), cases[i].expected);
         th_result_clear(&r);
@@ -189,7 +190,7 @@ static void tasks_of_hosts_are_shown_where_they_run(void)
     unlink(path);
     th_program_free(p);
     th_workload_free(w);
-    th_works_free(works);
+    th_compute_cost_cache_free(costs);
     th_system_free(s);
 }
 
@@ -256,9 +257,9 @@ static void vcd_looks_inside_tasks(void)
     char path[] = "test_trace_XXXXXX";
     close(mkstemp(path));
     th_system *s = system_of(system_text);
-    th_works *works = th_works_new(s, NULL);
-    th_program *p = program(works);
-    th_result plain = run(s, works, p, NULL);
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
+    th_program *p = program(costs);
+    th_result plain = run(s, costs, p, NULL);
     th_trace_options o = {.resolution_ps = 1000, .since_ps = 4000000, .until_ps = 6100000};
     th_trace *t = th_trace_open(path, th_trace_find("vcd"), &o, s, NULL, NULL);
     th_trace_add(t, TH_TRACED_ACCEL, 1,
@@ -266,11 +267,11 @@ static void vcd_looks_inside_tasks(void)
     th_observer *observer = th_trace_observer(t);
     CU_ASSERT_EQUAL(observer->type->tile_detail(observer, 1), TH_TILES_FOLLOWED);
     CU_ASSERT_EQUAL(observer->type->tile_detail(observer, 0), TH_TILES_IGNORED);
-    th_result traced = run(s, works, p, t);
+    th_result traced = run(s, costs, p, t);
     CU_ASSERT_EQUAL(th_trace_close(t, NULL), 0);
     CU_ASSERT_EQUAL(traced.elapsed_ps, plain.elapsed_ps);
     CU_ASSERT_EQUAL(traced.n_events, plain.n_events);
-    CU_ASSERT_EQUAL(traced.n_unfolded, plain.n_unfolded);
+    CU_ASSERT_EQUAL(traced.n_expanded, plain.n_expanded);
     CU_ASSERT_EQUAL(traced.accels[1].did.busy_ps, plain.accels[1].did.busy_ps);
     TAP_ASSERT_TEXT(read_back(path), "$version Tharsis " PACKAGE_VERSION " $end\n"
                                      "$timescale 1ns $end\n$scope module accel $end\n"
@@ -284,7 +285,7 @@ static void vcd_looks_inside_tasks(void)
     th_result_clear(&plain);
     th_result_clear(&traced);
     th_program_free(p);
-    th_works_free(works);
+    th_compute_cost_cache_free(costs);
     th_system_free(s);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_trace_tiles.c - what a trace shows inside tasks is the same however the machine runs them:
- * it follows folded and unfolded ones by pipelines of its own, and is told tile by tile where they
- * are stepped. */
+ * it follows collapsed and expanded ones by pipelines of its own, and is told tile by tile where
+ * they are stepped. */
 #include <config.h>
 #include "sim/observe/event_recorder.h"
 #include "sim/trace/trace.h"
@@ -93,7 +93,7 @@ static lines traced(const world *w, const th_trace_options *o, const th_machine_
                     bool others_look)
 {
     th_trace *t = open_trace(w, o);
-    th_machine *m = th_machine_new(w->system, w->works, options, NULL);
+    th_machine *m = th_machine_new(w->system, w->costs, options, NULL);
     CU_ASSERT_EQUAL(th_machine_load(m, w->program, NULL), 0);
     CU_ASSERT_EQUAL(th_machine_observe(m, th_trace_observer(t), NULL), 0);
     run(w, m, t, others_look);
@@ -119,10 +119,10 @@ static void every_way_shows_the_same_on(uint64_t seed, int64_t dram_bits_per_s, 
     size_t n = 0;
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         random_program(&w, 80);
-        lines all = traced(&w, &windows[i], &(th_machine_options){.unfold_all = true}, false);
+        lines all = traced(&w, &windows[i], &(th_machine_options){.expand_all = true}, false);
         wrong += differs(&all, traced(&w, &windows[i], NULL, false));
         wrong += differs(
-            &all, traced(&w, &windows[i], &(th_machine_options){.unfold_seed = seed}, false));
+            &all, traced(&w, &windows[i], &(th_machine_options){.expand_seed = seed}, false));
         wrong += differs(&all, traced(&w, &windows[i], NULL, true));
         n += all.n;
         clear(&all);
@@ -176,7 +176,7 @@ static void what_comes_again_shows_the_same_on(uint64_t seed, int64_t dram_bits_
     repeat_program(&w, 8);
     size_t n = 0;
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
-        lines all = traced(&w, &windows[i], &(th_machine_options){.unfold_all = true}, false);
+        lines all = traced(&w, &windows[i], &(th_machine_options){.expand_all = true}, false);
         CU_ASSERT_EQUAL(differs(&all, traced(&w, &windows[i], NULL, false)), 0);
         CU_ASSERT_EQUAL(differs(&all, traced(&w, &windows[i], NULL, true)), 0);
         n += all.n;

@@ -325,7 +325,8 @@ static void any_allocation_may_fail(void)
 
 /* --- the known answer of the packet network --------------------------------------------------- */
 
-static double latency_at(const mesh_case *k, const th_system *s, const th_works *w, double load)
+static double latency_at(const mesh_case *k, const th_system *s, const th_compute_cost_cache *w,
+                         double load)
 {
     /* On a transposed mesh a few links are full before the others, and how late their packets are
      * in the mean depends on how long the traffic goes on. BookSim2's loads are those of 6000
@@ -349,7 +350,7 @@ static void the_mesh_has_the_latencies_of_booksim(void)
     th_system *prototype = shipped_system("ring8");
     th_system *s = mesh_system(prototype, &mesh_cases[0], &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     for (int i = 0; i < MESH_N_LOADS; i++) {
         double booksim = mesh_latency_to_others(mesh_booksim[i].latency);
         double ours = latency_at(&mesh_cases[0], s, w, mesh_load_to_others(mesh_booksim[i].load));
@@ -357,7 +358,7 @@ static void the_mesh_has_the_latencies_of_booksim(void)
         if (fabs(ours / booksim - 1) > within[i])
             printf("# load %g: %g cycles, not %g\n", mesh_booksim[i].load, ours, booksim);
     }
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_system_free(s);
     th_system_free(prototype);
 }
@@ -367,10 +368,10 @@ enum { SATURATION_BAR = 6 }; /* percent */
 /* Is three times the latency at no load reached between these shares of BookSim2's load? */
 static bool saturates_between(const mesh_case *k, const th_system *s, double from, double to)
 {
-    th_works *w = th_works_new(s, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     double none = latency_at(k, s, w, 0.01), below = latency_at(k, s, w, from * k->saturation),
            above = latency_at(k, s, w, to * k->saturation);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     if (below < 3 * none && above > 3 * none)
         return true;
     printf("# %s %s %d: %g, %g and %g cycles\n", k->topology, k->pattern, k->flits, none, below,

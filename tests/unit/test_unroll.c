@@ -11,7 +11,7 @@ enum { RANKS_MAX = 16 };
 
 typedef struct {
     th_system *system;
-    th_works *works;
+    th_compute_cost_cache *costs;
     th_machine *machine;
 } world;
 
@@ -25,8 +25,8 @@ static world new_world(const char *type, int n, const char *network)
                              .latency_ps = {123457}};
     world w = {.system = th_topology_create("test", th_topology_find(type), &o, prototype, NULL)};
     CU_ASSERT_PTR_NOT_NULL_FATAL(w.system);
-    w.works = th_works_new(w.system, NULL);
-    w.machine = th_machine_new(w.system, w.works,
+    w.costs = th_compute_cost_cache_new(w.system, NULL);
+    w.machine = th_machine_new(w.system, w.costs,
                                &(th_machine_options){.network = th_network_find(network)}, NULL);
     th_system_free(prototype);
     return w;
@@ -35,7 +35,7 @@ static world new_world(const char *type, int n, const char *network)
 static void free_world(world *w)
 {
     th_machine_free(w->machine);
-    th_works_free(w->works);
+    th_compute_cost_cache_free(w->costs);
     th_system_free(w->system);
 }
 

@@ -146,20 +146,21 @@ static void concat_is_a_copy_or_free(void)
 {
     th_system *system = shipped_system("f1_16xlarge");
     system->nodes[system->accel_node[1]].a.concat_is_free = true;
-    th_works *w = th_works_new(system, NULL);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(system, NULL);
     th_shard s = vector_shard(TH_LAYER_CONCAT, TH_FUNCTION_NONE, 2, 10, 3, 4);
     s.n_operands = 3;
-    CU_ASSERT_EQUAL(th_works_intern(w, 0, 0, &s, NULL), 0);
-    CU_ASSERT_EQUAL(th_works_intern(w, 1, 0, &s, NULL), 1);
-    CU_ASSERT_EQUAL(th_works_intern(w, 2, 0, &s, NULL), 0);
-    th_schedule_totals t = th_schedule_sum(&th_works_get(w, 0)->schedule);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 0, 0, &s, NULL), 0);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 1, 0, &s, NULL), 1);
+    CU_ASSERT_EQUAL(th_compute_cost_lookup(w, 2, 0, &s, NULL), 0);
+    th_schedule_totals t = th_schedule_sum(&th_compute_cost_get(w, 0)->schedule);
     CU_ASSERT_TRUE(t.input_bytes == 480 && t.output_bytes == 480 &&
-                   th_works_get(w, 0)->folded_ps > 0);
-    t = th_schedule_sum(&th_works_get(w, 1)->schedule);
-    CU_ASSERT_TRUE(t.input_bytes == 0 && t.output_bytes == 0 && th_works_get(w, 1)->folded_ps == 0);
+                   th_compute_cost_get(w, 0)->collapsed_ps > 0);
+    t = th_schedule_sum(&th_compute_cost_get(w, 1)->schedule);
+    CU_ASSERT_TRUE(t.input_bytes == 0 && t.output_bytes == 0 &&
+                   th_compute_cost_get(w, 1)->collapsed_ps == 0);
     CU_ASSERT_EQUAL(th_vector_operations(&system->nodes[system->accel_node[0]].a, &s), 240);
     CU_ASSERT_EQUAL(th_vector_operations(&system->nodes[system->accel_node[1]].a, &s), 0);
-    th_works_free(w);
+    th_compute_cost_cache_free(w);
     th_system_free(system);
 }
 

@@ -56,7 +56,7 @@ static int task_ps(th_path *x, int32_t number, bool with_weights, double *ps)
     while (x->n_tasks < at + 2)
         x->task[x->n_tasks++] = -1;
     if (x->task[at] < 0) {
-        const th_work *w = th_works_get(th_plans_works(x->plans), number);
+        const th_compute_cost *w = th_compute_cost_get(th_plans_costs(x->plans), number);
         x->task[at] = th_task_least_ps(&w->schedule, &w->port, with_weights);
     }
     *ps = x->task[at];

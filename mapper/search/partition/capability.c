@@ -21,11 +21,12 @@ enum { FINEST_SHARE = 1000 }; /* of the quickest member */
 
 /* --- the problem ------------------------------------------------------------------------------ */
 
-static bool are_same_kind(const th_partitioner *pr, const th_works *works, int a, int b)
+static bool are_same_kind(const th_partitioner *pr, const th_compute_cost_cache *costs, int a,
+                          int b)
 {
     const th_system *s = pr->problem->system;
     const th_accel *x = &s->nodes[s->accel_node[a]].a, *y = &s->nodes[s->accel_node[b]].a;
-    return th_works_memory_class(works, a) == th_works_memory_class(works, b) &&
+    return th_compute_cost_memory_class(costs, a) == th_compute_cost_memory_class(costs, b) &&
            x->n_designs == y->n_designs && x->dram_bytes == y->dram_bytes &&
            (x->n_designs == 0 ||
             memcmp(x->designs, y->designs, (size_t)x->n_designs * sizeof *x->designs) == 0);
@@ -33,10 +34,10 @@ static bool are_same_kind(const th_partitioner *pr, const th_works *works, int a
 
 static void find_kinds(th_partitioner *pr)
 {
-    const th_works *works = th_plans_works(th_initial_plans(pr->generator));
+    const th_compute_cost_cache *costs = th_plans_costs(th_initial_plans(pr->generator));
     for (int a = 0; a < pr->problem->system->n_accels; a++) {
         int same = 0;
-        while (same < a && !are_same_kind(pr, works, same, a))
+        while (same < a && !are_same_kind(pr, costs, same, a))
             same++;
         pr->kind_of[a] = same;
     }
