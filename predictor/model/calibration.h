@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calibration.h - a device that training did not meet, or met behind another host, known by a few
- * rows. ms = product of (host + scale * answer) ^ share  over voices A voice is what the model says
- * of an operation as if the device were one of those of training, by its law and its learners or by
- * its law alone; or as it says of any other. Each gets a host cost and a scale of its own, and
- * shares tell which of them the device resembles; what the model says without any rows keeps the
- * share that it deserves by rows which were held out. */
+/* calibration.h - calibration of a device outside training, or of one behind another host, by a few
+ * rows.
+ *   ms = product of (host + scale * prediction) ^ share   over base models (and a sum)
+ * A base model is the layer model's prediction as if the GPU were one of the devices of training,
+ * by its ensemble or by its law alone, or as for any other device. Each has a host cost and a scale
+ * of its own; shares measure which devices the GPU behaves like. The uncalibrated prediction keeps
+ * the share that its error on rows held out justifies. */
 #ifndef TH_PREDICTOR_MODEL_CALIBRATION_H
 #define TH_PREDICTOR_MODEL_CALIBRATION_H
 #include "predictor/model/layer_model.h"

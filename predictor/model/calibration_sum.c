@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calibration_sum.c - a device as a sum of what others take, and of parts of the law.
+/* calibration_sum.c - a device as a sum of predictions for others, and of parts of the law.
  *   fit: { normal equations of the addends over the times -> nnls -> rows far off count less } x
  * PASSES */
 #include <config.h>
@@ -35,19 +35,18 @@ static double parts_of(const th_layer_model *m, const th_op *op, const th_gpu *g
     return all;
 }
 
-int th_sum_parts(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu, int device,
-                 const double *said, th_addend *addend, double *out)
+int th_sum_parts(const th_layer_model *m, const th_device_rows *r, th_addend *addend, double *out)
 {
     int parts = 0;
     for (int c = 0; c < TH_N_TERM_CLASSES; c++) {
-        double *row = out + (size_t)parts * n, sum = 0;
-        for (size_t i = 0; i < n; i++) {
-            double part[TH_N_TERM_CLASSES], all = parts_of(m, &op[i], gpu, device, part);
-            row[i] = all > 0 ? said[i] * part[c] / all : 0;
+        double *row = out + (size_t)parts * r->n, sum = 0;
+        for (size_t i = 0; i < r->n; i++) {
+            double part[TH_N_TERM_CLASSES], all = parts_of(m, &r->op[i], r->gpu, r->device, part);
+            row[i] = all > 0 ? r->predictions[i] * part[c] / all : 0;
             sum += row[i];
         }
         if (sum > 0)
-            addend[parts++] = (th_addend){.device = device, .part = c};
+            addend[parts++] = (th_addend){.device = r->device, .part = c};
     }
     return parts;
 }
@@ -76,7 +75,7 @@ static void set_columns(const equations *e, const th_addends *a, double ms, size
 {
     e->column[0] = e->unit / ms;
     for (int k = 0; k < a->n; k++)
-        e->column[k + 1] = a->said[(size_t)k * n + row] / ms;
+        e->column[k + 1] = a->predictions[(size_t)k * n + row] / ms;
 }
 
 static void add_row(const equations *e, double weight)
@@ -142,13 +141,14 @@ int th_sum_fit(const th_addends *a, const double *ms, size_t n, th_calibration_s
     return failed;
 }
 
-/* --- answers ---------------------------------------------------------------------------------- */
+/* --- prediction ----------------------------------------------------------------------------------
+ */
 
-double th_sum_at(const th_calibration_sum *s, const double *said, size_t n, size_t i)
+double th_sum_at(const th_calibration_sum *s, const double *predictions, size_t n, size_t i)
 {
     double ms = s->host_ms;
     for (int k = 0; k < s->n; k++)
-        ms += s->addend[k].weight * said[(size_t)k * n + i];
+        ms += s->addend[k].weight * predictions[(size_t)k * n + i];
     return fmax(ms, TH_SUM_LEAST_MS);
 }
 

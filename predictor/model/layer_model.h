@@ -32,12 +32,12 @@ typedef struct th_base_model {
     double host_ms, scale, share;
 } th_base_model;
 
-/* Of a sum: what a voice says; or the part that terms of a class have in the law of its device, of
- * what it says. calibration_sum.h */
+/* A regressor of the sum: the prediction of a base model, or the part of it that terms of one class
+ * have in the law. calibration_sum.h */
 typedef struct th_addend {
     int device;
     bool is_law;
-    int part; /* th_term_class; -1: all that it says */
+    int part; /* th_term_class; -1: the whole prediction */
     double weight;
 } th_addend;
 
@@ -47,14 +47,14 @@ typedef struct th_calibration_sum {
     double host_ms;
     int n;
     th_addend addend[TH_ADDENDS_MAX];
-    double share; /* of the answer, beside those of voices; 0: none */
+    double share; /* of the prediction, beside the base models; 0: none */
 } th_calibration_sum;
 
 typedef struct th_calibration {
     th_gpu gpu;
     size_t n_rows;
     int n_base_models;
-    th_base_model voice[TH_BASE_MODELS_MAX];
+    th_base_model model[TH_BASE_MODELS_MAX];
     th_calibration_sum sum;
     double gain; /* error to be expected / of other devices */
 } th_calibration;

@@ -135,10 +135,10 @@ static int read_side(th_text_reader *r, const char *name, const th_layer_model *
                : 0;
 }
 
-static int read_voice(th_text_reader *r, const th_layer_model *m, th_base_model *out)
+static int read_base_model(th_text_reader *r, const th_layer_model *m, th_base_model *out)
 {
     int is_law;
-    if (th_text_scan(r, 5, "voice %d %d host %lf scale %lf share %lf", &out->device, &is_law,
+    if (th_text_scan(r, 5, "base_model %d %d host %lf scale %lf share %lf", &out->device, &is_law,
                      &out->host_ms, &out->scale, &out->share))
         return -1;
     out->is_law = is_law != 0;
@@ -176,7 +176,7 @@ static int read_sum(th_text_reader *r, const th_layer_model *m, th_calibration_s
 
 static int read_calibration(th_text_reader *r, const th_layer_model *m, th_calibration *out)
 {
-    if (th_text_scan(r, 3, "calibration rows %zu gain %lf voices %d", &out->n_rows, &out->gain,
+    if (th_text_scan(r, 3, "calibration rows %zu gain %lf base_models %d", &out->n_rows, &out->gain,
                      &out->n_base_models))
         return -1;
     if (out->n_base_models < 1 || out->n_base_models > TH_BASE_MODELS_MAX || !isfinite(out->gain))
@@ -184,7 +184,7 @@ static int read_calibration(th_text_reader *r, const th_layer_model *m, th_calib
     if (read_device(r, &out->gpu))
         return -1;
     for (int i = 0; i < out->n_base_models; i++)
-        if (read_voice(r, m, &out->voice[i]))
+        if (read_base_model(r, m, &out->model[i]))
             return -1;
     return read_sum(r, m, &out->sum);
 }
