@@ -88,7 +88,7 @@ if {$model ne ""} {
     foreach pattern $files {
         foreach file [lsort [glob $folder/$sub/$pattern.csv.xz]] { read_measurements $file }
     }
-    train_predictor -learner physics
+    train_predictor
 }
 set errors {}
 $set $folder
