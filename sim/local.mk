@@ -78,6 +78,7 @@ libtharsis_la_SOURCES += \
 	sim/machine/prefetch.c \
 	sim/machine/property_event.c \
 	sim/machine/property_event.h \
+	sim/machine/tuning.c \
 	sim/network/astra/astra.c \
 	sim/network/astra/astra_physics.c \
 	sim/network/astra/astra_physics.h \
@@ -132,8 +133,8 @@ libtharsis_la_SOURCES += \
 	sim/program/result.h \
 	sim/program/traffic.c \
 	sim/program/traffic.h \
-	sim/replay/choose.c \
-	sim/replay/choose.h \
+	sim/replay/tuner.c \
+	sim/replay/tuner.h \
 	sim/replay/replay.c \
 	sim/replay/replay.h \
 	sim/replay/schedule_cache.c \

@@ -66,7 +66,7 @@ typedef struct th_collective {
                           * column; NULL: even */
     int32_t root;        /* rank, where the kind has one */
     int32_t chunks;      /* the pieces that go through the algorithm one behind the other;
-                          * 0: auto, as many as are quickest (choose.h) */
+                          * 0: auto, as many as are quickest (tuner.h) */
     int32_t dims[8];     /* hierarchical: extents, dimension 0 fastest; their product is
                           * n_ranks */
     int32_t n_dims;      /* 0: those of the system where the group is all of it */

@@ -42,7 +42,8 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
                                             : th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
     if (th_hosts_new(m))
         goto fail;
-    m->replay = th_replay_new(&(th_choice_world){s, w, &m->options});
+    const th_tuner_context tuner = th_machine_tuner_context(m);
+    m->replay = th_replay_new(&tuner);
     m->network = m->options.network->create(s, &m->options.network_options, err);
     if (!m->network) { /* it has said why */
         th_machine_free(m);

@@ -13,6 +13,7 @@
 #include "sim/program/program.h"
 #include "sim/program/result.h"
 #include "sim/program/observer.h"
+#include "sim/replay/tuner.h"
 #include "sim/design/compute_cost.h"
 
 typedef struct th_machine th_machine;
@@ -49,6 +50,9 @@ typedef enum {
 th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
                            const th_machine_options *o, th_error *err);
 void th_machine_free(th_machine *m);
+
+/* What a collective of this machine that leaves its algorithm open is tuned on; *m outlives it. */
+th_tuner_context th_machine_tuner_context(const th_machine *m);
 
 /* Time 0, nothing has happened. The program is referred to, not copied. 0 or -1. */
 int th_machine_load(th_machine *m, const th_program *p, th_error *err);

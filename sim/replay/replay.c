@@ -71,7 +71,7 @@ struct th_replay {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-th_replay *th_replay_new(const th_choice_world *w)
+th_replay *th_replay_new(const th_tuner_context *w)
 {
     th_replay *r = th_alloc_zero(1, sizeof *r);
     if (!r)

@@ -7,14 +7,14 @@
  * and tells with `arrive` that one has ended. */
 #ifndef TH_SIM_REPLAY_REPLAY_H
 #define TH_SIM_REPLAY_REPLAY_H
-#include "sim/replay/choose.h"
+#include "sim/replay/tuner.h"
 #include "sim/network/network.h"
 #include "sim/program/program.h"
 
 typedef struct th_replay th_replay;
 
 /* *w is copied. NULL: memory is out. */
-th_replay *th_replay_new(const th_choice_world *w);
+th_replay *th_replay_new(const th_tuner_context *w);
 void th_replay_free(th_replay *r); /* accepts NULL */
 
 /* Nothing runs. With prepare, all collectives of the program are expanded now, else each when it

@@ -18,7 +18,7 @@ typedef struct {
 } entry;
 
 struct th_prepared {
-    th_choice_world world;
+    th_tuner_context tuner;
     th_map *numbers; /* digest -> number in entries */
     entry **entries; /* each at an address of its own, which its expansion knows */
     size_t n, capacity;
@@ -27,12 +27,12 @@ struct th_prepared {
 
 enum { KEPT_MAX = 1024 };
 
-th_prepared *th_prepared_new(const th_choice_world *w)
+th_prepared *th_prepared_new(const th_tuner_context *w)
 {
     th_prepared *p = th_alloc_zero(1, sizeof *p);
     if (!p)
         return NULL;
-    p->world = *w;
+    p->tuner = *w;
     p->numbers = th_map_new();
     if (!p->numbers) {
         th_free(p);
@@ -134,9 +134,9 @@ static entry *new_entry(const th_prepared *p, const th_collective *c, th_error *
     th_collective *own = &e->collective;
     if (copy_arrays(own, c))
         th_error_no_memory(err);
-    else if ((!th_collective_is_open(own) ||
-              !th_collective_choose(&p->world, own, &own->algorithm, &own->chunks, err)) &&
-             !th_expansion_init(&e->expansion, own, p->world.system, err))
+    else if ((!th_tuner_is_needed(own) ||
+              !th_tuner_choose(&p->tuner, own, &own->algorithm, &own->chunks, err)) &&
+             !th_expansion_init(&e->expansion, own, p->tuner.system, err))
         return e;
     drop(e);
     return NULL;

@@ -3,12 +3,12 @@
  * one. new -> (get* | forget)* -> free */
 #ifndef TH_SIM_REPLAY_SCHEDULE_CACHE_H
 #define TH_SIM_REPLAY_SCHEDULE_CACHE_H
-#include "sim/replay/choose.h"
+#include "sim/replay/tuner.h"
 
 typedef struct th_prepared th_prepared;
 
-th_prepared *th_prepared_new(const th_choice_world *w); /* NULL: memory is out */
-void th_prepared_free(th_prepared *p);                  /* accepts NULL */
+th_prepared *th_prepared_new(const th_tuner_context *w); /* NULL: memory is out */
+void th_prepared_free(th_prepared *p);                   /* accepts NULL */
 /* The expansion of a collective like *c, whose algorithm and chunks are chosen where it leaves them
  * open (expansion->collective tells them); it holds a copy of *c and lives until forget or free.
  * NULL on failure. */

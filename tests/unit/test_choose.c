@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_choose.c - auto: the quickest algorithm and chunks, by simulating them; interruptions. */
 #include <config.h>
-#include "sim/replay/choose.h"
+#include "sim/machine/machine.h"
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "tests/unit/collective_shapes.h"
@@ -78,8 +78,8 @@ static void an_interruption_changes_no_time(void)
     c.algorithm = NULL;
     const th_algorithm *a = NULL;
     int32_t chunks;
-    CU_ASSERT_EQUAL(
-        th_collective_choose(&(th_choice_world){s, w, &interrupted}, &c, &a, &chunks, &e), -1);
+    const th_tuner_context tuner = th_machine_tuner_context(m);
+    CU_ASSERT_EQUAL(th_tuner_choose(&tuner, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "BASE-0008");
     th_machine_free(m);
     th_program_free(p);
@@ -102,16 +102,17 @@ static void auto_chooses_chunks_and_passes_over_refusals(void)
     th_error e = {"", ""};
     const th_algorithm *a = NULL;
     int32_t chunks = 0;
-    th_machine_options o = {0};
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, &e);
-    th_choice_world world = {s, w, &o};
-    CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
+    th_machine *m = th_machine_new(s, w, NULL, &e);
+    const th_tuner_context tuner = th_machine_tuner_context(m);
+    CU_ASSERT_EQUAL(th_tuner_choose(&tuner, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0021");
     c.algorithm = NULL;
     c.kind = TH_USER_SCHEDULE;
-    CU_ASSERT_EQUAL(th_collective_choose(&world, &c, &a, &chunks, &e), -1);
+    CU_ASSERT_EQUAL(th_tuner_choose(&tuner, &c, &a, &chunks, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0045");
     CU_ASSERT_PTR_NULL(a);
+    th_machine_free(m);
     th_compute_cost_cache_free(w);
     th_system_free(s);
 }
@@ -121,8 +122,8 @@ static void choosing_survives_lack_of_memory(void)
 {
     th_system *s = of_size("star", 3);
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
-    th_machine_options o = {0};
-    th_choice_world world = {s, w, &o};
+    th_machine *m = th_machine_new(s, w, NULL, NULL);
+    const th_tuner_context tuner = th_machine_tuner_context(m);
     th_collective c = collective(s, TH_ALL_REDUCE, "ring", 300);
     c.algorithm = NULL;
     int failed = -1, n_failures = 0;
@@ -132,7 +133,7 @@ static void choosing_survives_lack_of_memory(void)
         th_error e = {"", ""};
         int64_t live = th_alloc_live();
         th_alloc_fail_at(k);
-        failed = th_collective_choose(&world, &c, &a, &chunks, &e);
+        failed = th_tuner_choose(&tuner, &c, &a, &chunks, &e);
         th_alloc_fail_at(0);
         n_failures += failed != 0;
         CU_ASSERT_EQUAL(th_alloc_live(), live);
@@ -141,6 +142,7 @@ static void choosing_survives_lack_of_memory(void)
         CU_ASSERT_EQUAL(a == NULL, failed != 0);
     }
     CU_ASSERT_TRUE(n_failures > 20);
+    th_machine_free(m);
     th_compute_cost_cache_free(w);
     th_system_free(s);
 }

@@ -253,7 +253,7 @@ static void too_many_messages_are_refused(void)
     th_error e = {"", ""};
     th_task t = {.kind = TH_TASK_COLLECTIVE};
     th_program p = {.tasks = &t, .n_tasks = INT32_MAX - 3, .collectives = &c, .n_collectives = 1};
-    th_replay *r = th_replay_new(&(th_choice_world){.system = s});
+    th_replay *r = th_replay_new(&(th_tuner_context){.system = s});
     CU_ASSERT_EQUAL(th_replay_load(r, &p, true, &e), 0);
     CU_ASSERT_EQUAL(th_replay_start(r, 0, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0011");

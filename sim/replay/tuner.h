@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tuner.h - chooses the algorithm and the number of chunks of a collective that leaves them open,
+ * by simulating each candidate. */
+#ifndef TH_SIM_REPLAY_TUNER_H
+#define TH_SIM_REPLAY_TUNER_H
+#include "sim/collective/collective.h"
+#include "sim/program/program.h"
+
+/* How to simulate a program; the machine, which stands above this folder, provides it. */
+typedef struct th_simulator {
+    /* setup: th_tuner_context.setup. NULL on failure. */
+    void *(*create)(const void *setup, th_error *err);
+    /* The end time of program p, or TH_TIME_MAX where that lies behind bound. 0 or -1. */
+    int (*run)(void *simulation, const th_program *p, th_time bound, th_time *end, th_error *err);
+    void (*destroy)(void *simulation);
+} th_simulator;
+
+/* What candidates are simulated on: the system and options of the machine that will run the
+ * collective. All outlive the choice. */
+typedef struct th_tuner_context {
+    const th_system *system;
+    const th_simulator *simulator;
+    const void *setup; /* the simulator's */
+} th_tuner_context;
+
+/* Whether *c leaves anything open: no algorithm, or chunks 0. */
+static inline bool th_tuner_is_needed(const th_collective *c)
+{
+    return !c->algorithm || c->chunks == 0;
+}
+
+/* Sets *algorithm and *chunks to those with which *c ends first when it runs alone; equal times:
+ * the first in the table, the fewest chunks. Depends on its arguments only. 0, or -1 with the
+ * reason why no algorithm can. */
+int th_tuner_choose(const th_tuner_context *t, const th_collective *c,
+                    const th_algorithm **algorithm, int32_t *chunks, th_error *err);
+
+#endif
