@@ -31,7 +31,8 @@ check_scripts += \
 	tests/check/includes.sh \
 	tests/check/libm.sh \
 	tests/check/messages.sh \
-	tests/check/mpi.sh
+	tests/check/mpi.sh \
+	tests/check/tcl_ids.sh
 
 # What make check runs where the reference data are; see tests/check/accept.sh.
 EXTRA_DIST += \
