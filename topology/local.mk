@@ -1,36 +1,36 @@
 # topology/ - the systems that networks run on.
 libtharsis_la_SOURCES += \
-	topology/accel_read.c \
-	topology/dram_read.c \
-	topology/astra.h \
-	topology/astra_network_read.c \
-	topology/astra_read.c topology/astra_read.h \
-	topology/astra_system_read.c \
-	topology/connected.c topology/connected.h \
-	topology/generate.c topology/generate.h topology/generate_parts.h \
-	topology/generate_dims.c \
-	topology/generate_dragonfly.c \
-	topology/generate_hosts.c \
-	topology/generate_read.c \
-	topology/generate_tree.c \
-	topology/link_read.c \
+	topology/files/accel_read.c \
+	topology/files/dram_read.c \
+	topology/files/astra.h \
+	topology/files/astra_network_read.c \
+	topology/files/astra_read.c topology/files/astra_read.h \
+	topology/files/astra_system_read.c \
+	topology/routing/connected.c topology/routing/connected.h \
+	topology/generate/generate.c topology/generate/generate.h topology/generate/parts.h \
+	topology/generate/dims.c \
+	topology/generate/dragonfly.c \
+	topology/generate/hosts.c \
+	topology/files/generate_read.c \
+	topology/generate/tree.c \
+	topology/files/link_read.c \
 	topology/name_index.c topology/name_index.h \
-	topology/neighbors.c topology/neighbors.h \
-	topology/route.c topology/route.h topology/route_types.h \
-	topology/route_dimension.c \
-	topology/route_dragonfly.c \
-	topology/route_ecmp.c \
-	topology/route_explicit.c \
-	topology/route_read.c \
-	topology/route_search.c topology/route_search.h \
-	topology/route_shortest.c \
-	topology/route_up_down.c \
-	topology/scalesim_read.c topology/scalesim_read.h \
+	topology/routing/neighbors.c topology/routing/neighbors.h \
+	topology/routing/route.c topology/routing/route.h topology/routing/types.h \
+	topology/routing/dimension_order.c \
+	topology/routing/dragonfly.c \
+	topology/routing/ecmp.c \
+	topology/routing/explicit.c \
+	topology/files/route_read.c \
+	topology/routing/graph_search.c topology/routing/graph_search.h \
+	topology/routing/shortest.c \
+	topology/routing/up_down.c \
+	topology/files/scalesim_read.c topology/files/scalesim_read.h \
 	topology/system.c topology/system.h \
 	topology/system_finish.c \
-	topology/system_read.c topology/system_read.h \
-	topology/system_reader.c topology/system_reader.h \
-	topology/system_write.c topology/system_write.h
+	topology/files/system_read.c topology/files/system_read.h \
+	topology/files/system_reader.c topology/files/system_reader.h \
+	topology/files/system_write.c topology/files/system_write.h
 
 dist_systems_DATA = \
 	topology/systems/dgx_a100.cfg \

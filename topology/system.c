@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 #include <assert.h>
 #include <string.h>

@@ -146,7 +146,7 @@ typedef struct th_system {
     th_name_index node_index, link_index;
     int n_named_links;          /* the first so many links have names, and are in link_index */
     void *routing_data;         /* private to that routing */
-    struct th_columns *columns; /* private to route_shortest.c, there under every routing */
+    struct th_columns *columns; /* private to routing/shortest.c, there under every routing */
     struct th_astra *astra;     /* of a system read from ASTRA-sim's files, else NULL */
     double link_j_per_byte;     /* energy of a byte on every link that it crosses; 0: not known */
     /* Transfers are no flows on links: an accelerator itself moves what it needs and what it has
@@ -156,7 +156,7 @@ typedef struct th_system {
     bool transfers_serially;
     double weight_memory;                       /* that share; 0 unless transfers_serially */
     char *link_energy_source;                   /* where that number comes from; NULL: not known */
-    struct th_explicit_routes *explicit_routes; /* private to route_explicit.c; NULL: none */
+    struct th_explicit_routes *explicit_routes; /* private to routing/explicit.c; NULL: none */
     struct th_topology_recipe *recipe;          /* what a generator was told; NULL: none made it */
 } th_system;
 

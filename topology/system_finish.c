@@ -6,8 +6,8 @@
  * that can only be freed.
  * The time it takes grows as nodes plus links. */
 #include <config.h>
-#include "topology/connected.h"
-#include "topology/route.h"
+#include "topology/routing/connected.h"
+#include "topology/routing/route.h"
 #include "topology/system.h"
 
 #include "base/alloc.h"

@@ -22,7 +22,7 @@
 
 #include "base/alloc.h"
 #include "mapper/lower/plan_state.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 const char *th_limit_name(th_limit l)
 {

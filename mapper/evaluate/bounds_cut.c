@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 typedef enum { AT_HOST, AT_ACCEL, NARROWEST, N_PLACES } place;
 

@@ -20,7 +20,7 @@
 #include "mapper/lower/plan_state.h"
 #include "mapper/strategies.h"
 #include "sim/design/script_memo.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 enum {
     TASKS_MAX = 200000

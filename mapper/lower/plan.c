@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 /* All that a plan may depend on, but for the batch. A concat's key ends with its inputs' channels.
  */

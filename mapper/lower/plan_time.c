@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "mapper/lower/plan_state.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 /* --- routes ----------------------------------------------------------------------------------- */
 

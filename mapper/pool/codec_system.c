@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "mapper/pool/codec.h"
-#include "topology/astra.h"
-#include "topology/route.h"
+#include "topology/files/astra.h"
+#include "topology/routing/route.h"
 
 enum { MOST = INT32_MAX };
 

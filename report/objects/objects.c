@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "report/session/link_flows.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 static const char *const class_names[TH_N_CLASSES + 1] = {"accel", "link", "node",
                                                           "layer", "task", NULL};

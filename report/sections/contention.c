@@ -14,7 +14,7 @@
 #include "report/session/interrupt.h"
 #include "report/session/link_flows.h"
 #include "report/objects/objects.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 /* Where a task can be held up. */
 typedef struct place {

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "report/session/interrupt.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 /* ---- the messages of a collective ---- */
 

@@ -17,7 +17,7 @@
 
 #include "base/alloc.h"
 #include "sim/machine/machine_state.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 /* What is needed to account for a run. */
 typedef struct {

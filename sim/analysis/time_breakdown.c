@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 const char *th_time_part_name(int part)
 {

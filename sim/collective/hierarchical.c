@@ -27,7 +27,7 @@
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/ports.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 typedef struct dimension {
     int32_t extent, stride;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 enum {
     MAX_TREES = 16,

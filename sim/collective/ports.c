@@ -5,7 +5,7 @@
 #include "sim/collective/ports.h"
 
 #include "base/alloc.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 /* The medium on which the way from node to node begins; n_media: nowhere, they are one node; -1. */
 static int first_medium(const th_system *s, int from, int to, th_error *err)

@@ -8,7 +8,7 @@
 #include "sim/network/routes.h"
 
 #include "base/alloc.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 /* The least c with 2^c >= n. */
 static int class_of(int32_t n)

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "sim/design/design.h"
 #include "report/session/session.h"
-#include "topology/system_write.h"
+#include "topology/files/system_write.h"
 #include "workloads/workload_write.h"
 
 #define GROUP "build"

@@ -34,7 +34,7 @@
 #include "mapper/search/variation/variation.h"
 #include "mapper/search/search.h"
 #include "tests/bench/bench.h"
-#include "topology/system_read.h"
+#include "topology/files/system_read.h"
 #include "workloads/workload_read.h"
 
 static const char *const networks[] = {"alexnet", "vgg16", "resnet34", "resnet101", "wrn50_2"};

@@ -14,8 +14,8 @@
 #include "base/alloc.h"
 #include "sim/machine/machine.h"
 #include "tests/bench/bench.h"
-#include "topology/generate.h"
-#include "topology/system_read.h"
+#include "topology/generate/generate.h"
+#include "topology/files/system_read.h"
 
 static double peak_mb(void)
 {

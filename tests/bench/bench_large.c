@@ -14,7 +14,7 @@
 #include "base/strbuf.h"
 #include "mapper/search/search.h"
 #include "tests/bench/bench.h"
-#include "topology/system_read.h"
+#include "topology/files/system_read.h"
 #include "workloads/workload_read.h"
 
 enum { GROUPS = 8, MEMBERS = 8 };

@@ -15,9 +15,9 @@
 #include "base/random.h"
 #include "sim/network/network.h"
 #include "tests/bench/bench.h"
-#include "topology/generate.h"
-#include "topology/route.h"
-#include "topology/system_read.h"
+#include "topology/generate/generate.h"
+#include "topology/routing/route.h"
+#include "topology/files/system_read.h"
 
 static const int64_t LINK_BITS_PER_S = INT64_C(8000000000), LEAST_BYTES = 1000000,
                      MOST_BYTES = 100000000;

@@ -9,7 +9,7 @@
 
 #include "tests/bench/bench.h"
 #include "tests/unit/mesh_load.h"
-#include "topology/system_read.h"
+#include "topology/files/system_read.h"
 
 enum { BOOKSIM_CYCLES_PER_S = 1260, WARM_CYCLES = 3000, MEASURED_CYCLES = 6000 };
 

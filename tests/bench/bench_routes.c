@@ -12,9 +12,9 @@
 
 #include "base/random.h"
 #include "tests/bench/bench.h"
-#include "topology/generate.h"
-#include "topology/route.h"
-#include "topology/system_read.h"
+#include "topology/generate/generate.h"
+#include "topology/routing/route.h"
+#include "topology/files/system_read.h"
 
 enum { CABLES_PER_NODE = 4, SEED = 1 };
 

@@ -18,9 +18,9 @@
 #include "mapper/strategies.h"
 #include "sim/machine/machine.h"
 #include "tests/bench/bench.h"
-#include "topology/generate.h"
-#include "topology/route.h"
-#include "topology/system_read.h"
+#include "topology/generate/generate.h"
+#include "topology/routing/route.h"
+#include "topology/files/system_read.h"
 #include "workloads/workload_read.h"
 
 typedef struct {

@@ -16,7 +16,7 @@
 #include "sim/trace/trace.h"
 #include "sim/program/traffic.h"
 #include "tests/bench/bench.h"
-#include "topology/system_read.h"
+#include "topology/files/system_read.h"
 
 enum { N_EVENTS = 1000000 };
 

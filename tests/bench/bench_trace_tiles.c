@@ -18,7 +18,7 @@
 #include "sim/machine/machine.h"
 #include "sim/trace/trace.h"
 #include "tests/bench/bench.h"
-#include "topology/system_read.h"
+#include "topology/files/system_read.h"
 #include "workloads/workload_read.h"
 
 enum { REPEATS = 5 };

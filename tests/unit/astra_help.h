@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "topology/astra_read.h"
+#include "topology/files/astra_read.h"
 
 /* A file of this text in the working folder; name ends in XXXXXX and is filled in. */
 static inline void text_file(char *name, const char *text, size_t length)

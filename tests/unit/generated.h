@@ -4,7 +4,7 @@
 #define TH_TESTS_UNIT_GENERATED_H
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 static const int64_t gbps = 1000000000;
 

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "sim/machine/machine.h"
 #include "tests/unit/element_model.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 #include <stdarg.h>
 
 enum {

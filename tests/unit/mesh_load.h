@@ -16,7 +16,7 @@
 #define TH_TESTS_UNIT_MESH_LOAD_H
 #include "sim/machine/machine.h"
 #include "sim/program/traffic.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 enum {
     MESH_CYCLE_PS = 1000,

@@ -4,7 +4,7 @@
 #include "tests/unit/replay_checks.h"
 #include "base/alloc.h"
 #include "sim/analysis/critical_path.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 #include <string.h>
 
 static bool same_energy(const th_energy *a, const th_energy *b)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "base/random.h"
 #include "sim/pipeline/schedule.h"
-#include "topology/system_read.h"
+#include "topology/files/system_read.h"
 
 /* Uniform in [lo, hi]. */
 static inline int64_t pick(gsl_rng *r, int64_t lo, int64_t hi)

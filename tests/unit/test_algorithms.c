@@ -8,7 +8,7 @@
 #include "tests/unit/collective_help.h"
 #include "tests/unit/collective_shapes.h"
 #include "tests/unit/tap.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 /* --- what they do to data --------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "tests/unit/astra_help.h"
 #include "tests/unit/tap.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 #define YML(topology, npus, bandwidth, latency)                                                    \
     "topology: [ " topology " ] # dimension 0 first\n"                                             \

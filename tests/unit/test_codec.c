@@ -6,7 +6,7 @@
 #include "mapper/pool/codec.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 /* Known bytes: little-endian, 7 bits at a time, a text with its 0. */
 static void numbers_have_known_bytes(void)

@@ -6,7 +6,7 @@
 #include "sim/machine/machine.h"
 #include "tests/unit/collective_help.h"
 #include "tests/unit/tap.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 enum { NODES_MAX = 12 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "topology/connected.h"
+#include "topology/routing/connected.h"
 #include "base/random.h"
 #include "tests/unit/tap.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 #include <stdio.h>
 #include <string.h>
 

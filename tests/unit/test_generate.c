@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 #include "base/alloc.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/topology_help.h"

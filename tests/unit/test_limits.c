@@ -7,8 +7,8 @@
 #include "sim/network/packet/virtual_channels.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
-#include "topology/generate.h"
-#include "topology/route.h"
+#include "topology/generate/generate.h"
+#include "topology/routing/route.h"
 
 static const char *const networks[] = {"fluid", "ideal", "packet"};
 enum { N_NETWORKS = 3, N_ACCELS = 4 };

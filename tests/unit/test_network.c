@@ -4,7 +4,7 @@
 #include "sim/network/network.h"
 #include "base/alloc.h"
 #include "tests/unit/network_help.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 #include <math.h>
 
 /* --- by hand ---------------------------------------------------------------------------------- */

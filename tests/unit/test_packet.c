@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "sim/machine/machine.h"
 #include "tests/unit/packet_help.h"
-#include "topology/generate.h"
-#include "topology/route.h"
+#include "topology/generate/generate.h"
+#include "topology/routing/route.h"
 
 /* --- latency, by hand ------------------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
 #include "sim/machine/machine.h"
 #include "tests/unit/generated.h"
 #include "tests/unit/packet_help.h"
-#include "topology/generate.h"
-#include "topology/route.h"
+#include "topology/generate/generate.h"
+#include "topology/routing/route.h"
 
 /* --- deadlock --------------------------------------------------------------------------------- */
 

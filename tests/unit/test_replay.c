@@ -9,7 +9,7 @@
 #include "tests/unit/random_program.h"
 #include "tests/unit/replay_checks.h"
 #include "tests/unit/tap.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 #include <string.h>
 
 static void depend(th_program *p, int32_t after, int32_t before)

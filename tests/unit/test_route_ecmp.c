@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "topology/route.h"
+#include "topology/routing/route.h"
 #include "base/alloc.h"
 #include "base/random.h"
 #include "tests/unit/tap.h"

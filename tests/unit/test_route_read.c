@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "topology/system_read.h"
+#include "topology/files/system_read.h"
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "tests/unit/topology_help.h"

@@ -3,7 +3,7 @@
 #include <config.h>
 #include "sim/design/design.h"
 #include "tests/unit/tap.h"
-#include "topology/scalesim_read.h"
+#include "topology/files/scalesim_read.h"
 #include "workloads/scalesim_read.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "topology/system_read.h"
+#include "topology/files/system_read.h"
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "tests/unit/tap.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "tests/unit/collective_help.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/unroll.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 enum { RANKS_MAX = 16 };
 

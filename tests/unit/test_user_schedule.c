@@ -9,7 +9,7 @@
 #include "tests/unit/collective_time.h"
 #include "tests/unit/generated.h"
 #include "tests/unit/tap.h"
-#include "topology/generate.h"
+#include "topology/generate/generate.h"
 
 static th_user_schedule *schedule_of(const char *text)
 {

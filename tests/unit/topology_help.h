@@ -4,8 +4,8 @@
 #ifndef TH_TESTS_TOPOLOGY_HELP_H
 #define TH_TESTS_TOPOLOGY_HELP_H
 #include "tests/unit/tap.h"
-#include "topology/generate.h"
-#include "topology/route.h"
+#include "topology/generate/generate.h"
+#include "topology/routing/route.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -18,7 +18,7 @@
 #include "base/alloc.h"
 #include "mapper/evaluate/bounds_task.h"
 #include "mapper/lower/plan_state.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 int th_path_init(th_path *p, const th_problem *problem, th_error *err)
 {

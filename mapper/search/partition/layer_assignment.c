@@ -21,7 +21,7 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 enum { BISECTIONS = 40 };
 

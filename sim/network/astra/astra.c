@@ -24,7 +24,7 @@
 #include "sim/network/astra/chunk_pipeline.h"
 #include "sim/network/astra/astra_physics.h"
 #include "sim/network/models.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 static const th_time ps_per_ns = 1000;
 

@@ -2,7 +2,7 @@
 /* astra_physics.h - how long ASTRA-sim's analytical networks take, in whole nanoseconds. */
 #ifndef TH_SIM_NETWORK_ASTRA_ASTRA_PHYSICS_H
 #define TH_SIM_NETWORK_ASTRA_ASTRA_PHYSICS_H
-#include "topology/astra.h"
+#include "topology/files/astra.h"
 
 /* What counts as for ever: 2^63 ps in ns, with room to add. */
 #define TH_ASTRA_FOREVER_NS 9000000000000000LL

@@ -3,7 +3,7 @@
  * astra_physics.c alone. Times are whole nanoseconds. */
 #ifndef TH_SIM_NETWORK_ASTRA_CHUNK_PIPELINE_H
 #define TH_SIM_NETWORK_ASTRA_CHUNK_PIPELINE_H
-#include "topology/astra.h"
+#include "topology/files/astra.h"
 
 typedef struct th_astra_phase {
     int dim;

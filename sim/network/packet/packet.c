@@ -28,7 +28,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 #define NO_FLOW UINT32_MAX
 

@@ -29,7 +29,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "topology/route.h"
+#include "topology/routing/route.h"
 
 typedef struct {
     int32_t from, to;

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* astra.h - what ASTRA-sim's files say of a system beyond its graph: the dimensions as they are
+ * written, and the parameters of its system layer. Plain data behind th_system.astra; the networks
+ * astra_aware and astra_unaware compute with it, all others with the graph. */
+#ifndef TH_TOPOLOGY_FILES_ASTRA_H
+#define TH_TOPOLOGY_FILES_ASTRA_H
+#include <stdbool.h>
+#include "topology/system.h"
+
+typedef enum {
+    TH_ASTRA_ALL_REDUCE,
+    TH_ASTRA_REDUCE_SCATTER,
+    TH_ASTRA_ALL_GATHER,
+    TH_ASTRA_ALL_TO_ALL,
+    TH_ASTRA_N_COLLECTIVES
+} th_astra_collective;
+
+typedef enum {
+    TH_ASTRA_NONE, /* the file names no implementation */
+    TH_ASTRA_RING,
+    TH_ASTRA_DIRECT,
+    TH_ASTRA_DIRECT_WINDOW, /* direct4: at most so many messages at a time */
+    TH_ASTRA_HALVING_DOUBLING,
+    TH_ASTRA_DOUBLE_BINARY_TREE,
+    TH_ASTRA_ONE_RING, /* those over all dimensions as if they were one */
+    TH_ASTRA_ONE_DIRECT,
+    TH_ASTRA_ONE_HALVING_DOUBLING,
+    TH_ASTRA_N_IMPLEMENTATIONS
+} th_astra_implementation;
+
+typedef struct th_astra_dim {
+    th_dim_kind kind; /* RING, FULL or SWITCH */
+    int size;         /* accelerators along it, >= 2 */
+    double gib_per_s; /* of every link, each way; the files call it GB/s */
+    double latency_ns;
+} th_astra_dim;
+
+typedef struct th_astra {
+    th_astra_dim dims[TH_MAX_DIMS]; /* dimension 0 fastest */
+    int n_dims;
+    int64_t endpoint_delay_ns; /* before every message of a collective, and after the last */
+    int64_t splits;            /* chunks that a collective is cut into, >= 1 */
+    int64_t active_chunks;     /* of them, those that may be under way in a dimension, >= 1 */
+    double local_mem_gb_per_s; /* 1e9 bytes/s */
+    bool is_local_bw_aware;    /* all-reduce over dimensions: localBWAware, else baseline */
+    uint8_t implementation[TH_ASTRA_N_COLLECTIVES][TH_MAX_DIMS]; /* th_astra_implementation */
+} th_astra;
+
+extern const char *const th_astra_collective_keys[TH_ASTRA_N_COLLECTIVES];
+extern const char *const th_astra_implementation_names[TH_ASTRA_N_IMPLEMENTATIONS];
+
+#endif

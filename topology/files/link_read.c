@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* link_read.c - the links of a system file: cables, cliques, stars, and links of one direction.
+ *   th_read_links (by system_read.c, when all nodes are there)
+ * Not modelled here: segments and routes (route_read.c). */
+#include <config.h>
+#include "topology/files/system_reader.h"
+
+#include "base/alloc.h"
+
+/* An entry of the list. */
+typedef struct entry {
+    const th_config_node *n;
+    th_cable cable;
+    bool is_dead;
+} entry;
+
+/* ---- properties ---- */
+
+/* Is the key a list, one value for each direction? */
+static bool is_list(const th_config_node *n, const char *key)
+{
+    const th_config_node *value = th_config_member(n, key);
+    return value && th_config_kind_of(value) == TH_CONFIG_LIST;
+}
+
+static int read_bandwidths(th_system_reader *r, const th_config_node *n, int64_t bits_per_s[2])
+{
+    const th_config_node *list;
+    if (!is_list(n, "bandwidth")) {
+        int status = th_config_bandwidth(n, "bandwidth", true, &bits_per_s[0], &r->error);
+        bits_per_s[1] = bits_per_s[0];
+        return status;
+    }
+    if (th_reader_list(r, n, "bandwidth", 2, 2, &list) < 0 ||
+        th_config_as_bandwidth(th_config_at(list, 0), &bits_per_s[0], &r->error) < 0)
+        return -1;
+    return th_config_as_bandwidth(th_config_at(list, 1), &bits_per_s[1], &r->error);
+}
+
+static int read_latencies(th_system_reader *r, const th_config_node *n, th_time latency_ps[2])
+{
+    const th_config_node *list;
+    if (!is_list(n, "latency")) {
+        int status = th_config_time(n, "latency", true, &latency_ps[0], &r->error);
+        latency_ps[1] = latency_ps[0];
+        return status;
+    }
+    if (th_reader_list(r, n, "latency", 2, 2, &list) < 0 ||
+        th_config_as_time(th_config_at(list, 0), &latency_ps[0], &r->error) < 0)
+        return -1;
+    return th_config_as_time(th_config_at(list, 1), &latency_ps[1], &r->error);
+}
+
+/* Two values make sense where the directions can be told apart: between two nodes, or to and from a
+ * center; and two bandwidths, where each direction has its own. */
+static int check_directions(th_system_reader *r, const entry *e)
+{
+    const th_config_node *n = e->n;
+    if (!is_list(n, "bandwidth") && !is_list(n, "latency"))
+        return 0;
+    if (!th_config_member(n, "between") && !th_config_member(n, "center"))
+        return th_error_set(&r->error, "TOPO-0063",
+                            "%s:%d: two values, one for each direction, are for links with between "
+                            "or center",
+                            th_config_file(n), th_config_line(n));
+    if (is_list(n, "bandwidth") && !e->cable.is_full_duplex)
+        return th_error_set(&r->error, "TOPO-0064",
+                            "%s:%d: a half-duplex cable has one bandwidth for both directions",
+                            th_config_file(n), th_config_line(n));
+    return 0;
+}
+
+static int read_properties(th_system_reader *r, entry *e)
+{
+    if (read_bandwidths(r, e->n, e->cable.bits_per_s) < 0 ||
+        read_latencies(r, e->n, e->cable.latency_ps) < 0 ||
+        th_reader_duplex(r, e->n, &e->cable.is_full_duplex) < 0 ||
+        th_config_bool(e->n, "dead", false, &e->is_dead, &r->error) < 0)
+        return -1;
+    return check_directions(r, e);
+}
+
+/* ---- the forms ---- */
+
+/* n: where it stands. */
+static int connect(th_system_reader *r, const entry *e, const th_config_node *n, int a, int b)
+{
+    int first = th_system_add_cable(r->s, a, b, &e->cable, &r->error);
+    if (first < 0)
+        return th_reader_at(r, n);
+    r->s->links[first].is_dead = r->s->links[first + 1].is_dead = e->is_dead;
+    return 0;
+}
+
+/* The nodes of a list of names, to be freed; NULL on failure. */
+static int *nodes_named(th_system_reader *r, const th_config_node *list)
+{
+    int *nodes = th_alloc_array((size_t)th_config_count(list), sizeof *nodes);
+    if (!nodes) {
+        th_error_no_memory(&r->error);
+        return NULL;
+    }
+    for (int i = 0; i < th_config_count(list); i++)
+        if (th_reader_node(r, th_config_at(list, i), &nodes[i]) < 0) {
+            th_free(nodes);
+            return NULL;
+        }
+    return nodes;
+}
+
+/* A cable between any two of the list. */
+static int connect_all_pairs(th_system_reader *r, const entry *e, const th_config_node *list)
+{
+    int status = 0, count = th_config_count(list);
+    int *nodes = nodes_named(r, list);
+    if (!nodes)
+        return -1;
+    for (int i = 0; i < count && status == 0; i++)
+        for (int j = i + 1; j < count && status == 0; j++)
+            status = connect(r, e, list, nodes[i], nodes[j]);
+    th_free(nodes);
+    return status;
+}
+
+static int read_between(th_system_reader *r, const entry *e)
+{
+    const th_config_node *list;
+    if (th_reader_list(r, e->n, "between", 2, 2, &list) < 0)
+        return -1;
+    return connect_all_pairs(r, e, list);
+}
+
+static int read_all_pairs(th_system_reader *r, const entry *e)
+{
+    const th_config_node *list;
+    if (th_reader_list(r, e->n, "all_pairs", 2, 0, &list) < 0)
+        return -1;
+    return connect_all_pairs(r, e, list);
+}
+
+static int read_star(th_system_reader *r, const entry *e)
+{
+    const th_config_node *leaves;
+    int center, leaf;
+    if (th_reader_node(r, th_config_member(e->n, "center"), &center) < 0 ||
+        th_reader_list(r, e->n, "leaves", 1, 0, &leaves) < 0)
+        return -1;
+    for (int i = 0; i < th_config_count(leaves); i++)
+        if (th_reader_node(r, th_config_at(leaves, i), &leaf) < 0 ||
+            connect(r, e, leaves, leaf, center) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_one_way(th_system_reader *r, const entry *e)
+{
+    const th_config_node *to_name = th_config_member(e->n, "to");
+    int from, to;
+    if (!to_name || th_config_member(e->n, "duplex"))
+        return th_error_set(
+            &r->error, "TOPO-0065",
+            "%s:%d: a link of one direction has the keys from and to, and no duplex",
+            th_config_file(e->n), th_config_line(e->n));
+    if (th_reader_node(r, th_config_member(e->n, "from"), &from) < 0 ||
+        th_reader_node(r, to_name, &to) < 0)
+        return -1;
+    int n_media = r->s->n_media;
+    int medium = th_system_add_medium(r->s, e->cable.bits_per_s[0], &r->error);
+    int link = medium < 0
+                   ? -1
+                   : th_system_add_link(r->s, from, to, medium, e->cable.latency_ps[0], &r->error);
+    if (link < 0) {
+        r->s->n_media = n_media;
+        return th_reader_at(r, e->n);
+    }
+    r->s->links[link].is_dead = e->is_dead;
+    return 0;
+}
+
+/* ---- the list ---- */
+
+typedef struct form {
+    const char *key;     /* an entry of this form has it */
+    const char *partner; /* a further key of this form alone, or NULL */
+    int (*read)(th_system_reader *r, const entry *e);
+} form;
+
+static const form forms[] = {{"between", NULL, read_between},
+                             {"all_pairs", NULL, read_all_pairs},
+                             {"center", "leaves", read_star},
+                             {"from", "to", read_one_way}};
+enum { N_FORMS = sizeof forms / sizeof forms[0] };
+
+/* The only form whose key the entry has, without the partner of another; NULL: none, or several. */
+static const form *form_of(const th_config_node *n)
+{
+    const form *found = NULL;
+    int n_found = 0, n_partners = 0;
+    for (int i = 0; i < N_FORMS; i++) {
+        if (th_config_member(n, forms[i].key)) {
+            found = &forms[i];
+            n_found++;
+        }
+        n_partners += forms[i].partner && th_config_member(n, forms[i].partner);
+    }
+    if (n_found != 1 || n_partners > (found->partner != NULL))
+        return NULL;
+    return n_partners == 0 || th_config_member(n, found->partner) ? found : NULL;
+}
+
+static int read_link(th_system_reader *r, const th_config_node *n)
+{
+    static const char *const keys[] = {"between",   "all_pairs", "center", "leaves", "from", "to",
+                                       "bandwidth", "latency",   "duplex", "dead",   NULL};
+    entry e = {.n = n};
+    if (th_reader_group(r, n, "a link") < 0 || th_config_check_keys(n, keys, &r->error) < 0 ||
+        read_properties(r, &e) < 0)
+        return -1;
+    const form *f = form_of(n);
+    if (f)
+        return f->read(r, &e);
+    return th_error_set(&r->error, "TOPO-0042",
+                        "%s:%d: a link has one of the keys between = [A, B], all_pairs = [...], "
+                        "center = C with leaves = [...], from = A with to = B",
+                        th_config_file(n), th_config_line(n));
+}
+
+int th_read_links(th_system_reader *r)
+{
+    return th_reader_for_each(r, "links", read_link);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* system_read.c - a system from a libconfig file.
+ *   th_read_designs -> th_read_topology -> th_read_accels -> hosts, switches -> th_read_links
+ *   -> th_read_routes -> finish
+ * With a topology the generator makes all nodes and links, and the accelerator entries only
+ * describe its accelerators; without one, every node and link is written down.
+ * Every message starts with FILE:LINE of the element it is about; what th_system_* reports is given
+ * the position of the element that was being added. Designs and accelerators: accel_read.c;
+ * topologies: generate_read.c; links: link_read.c; segments, dead links, routes: route_read.c. */
+#include <config.h>
+#include "topology/files/system_read.h"
+
+#include "base/alloc.h"
+#include "topology/files/system_reader.h"
+
+#include <string.h>
+
+/* ---- hosts and switches: "NAME", or { name = "NAME"; forwards = false; ... } ---- */
+
+static int read_other_node(th_system_reader *r, const th_config_node *n, th_node_kind kind)
+{
+    static const char *const host_keys[] = {"name", "forwards", NULL};
+    static const char *const switch_keys[] = {"name", "forwards", "reduces", NULL};
+    const char *const *keys = kind == TH_NODE_SWITCH ? switch_keys : host_keys;
+    const char *name = NULL;
+    bool forwards = true, reduces = false;
+    if (th_config_kind_of(n) == TH_CONFIG_STRING) {
+        if (th_config_as_string(n, &name, &r->error) < 0)
+            return -1;
+    } else if (th_reader_group(r, n, "a host or switch") < 0 ||
+               th_config_check_keys(n, keys, &r->error) < 0 ||
+               th_config_string(n, "name", true, &name, &r->error) < 0 ||
+               th_config_bool(n, "forwards", false, &forwards, &r->error) < 0 ||
+               th_config_bool(n, "reduces", false, &reduces, &r->error) < 0) {
+        return -1;
+    }
+    int node = th_system_add_node(r->s, name, kind, 0, &r->error);
+    if (node < 0)
+        return th_reader_at(r, n);
+    r->s->nodes[node].forwards = forwards;
+    r->s->nodes[node].reduces = reduces;
+    return 0;
+}
+
+static int read_host(th_system_reader *r, const th_config_node *n)
+{
+    return read_other_node(r, n, TH_NODE_HOST);
+}
+
+static int read_switch(th_system_reader *r, const th_config_node *n)
+{
+    return read_other_node(r, n, TH_NODE_SWITCH);
+}
+
+/* ---- the file ---- */
+
+static int read_nodes(th_system_reader *r)
+{
+    static const char *const by_hand[] = {"links", "hosts", "switches"};
+    const th_config_node *topology = NULL;
+    if (th_config_child(r->root, "topology", false, TH_CONFIG_GROUP, &topology, &r->error) < 0)
+        return -1;
+    r->is_generated = topology != NULL;
+    for (int i = 0; topology && i < 3; i++) {
+        const th_config_node *n = th_config_member(r->root, by_hand[i]);
+        if (n)
+            return th_error_set(&r->error, "TOPO-0045",
+                                "%s:%d: key \"%s\": a file has either a topology or "
+                                "links, hosts and switches",
+                                th_config_file(n), th_config_line(n), by_hand[i]);
+    }
+    if (topology && th_read_topology(r, topology) < 0)
+        return -1;
+    return th_read_accels(r);
+}
+
+/* Energy per byte and link, which needs a source. */
+static int read_link_energy(th_system_reader *r)
+{
+    const th_config_node *n = th_config_member(r->root, "link_energy");
+    const char *source = NULL;
+    int64_t attojoules = 0;
+    if (th_config_energy(r->root, "link_energy", false, &attojoules, &r->error) < 0 ||
+        th_config_string(r->root, "link_energy_source", false, &source, &r->error) < 0)
+        return -1;
+    if (!n)
+        return 0;
+    if (!source)
+        return th_error_set(&r->error, "TOPO-0150",
+                            "%s:%d: link_energy without link_energy_source: must say where the "
+                            "number comes from",
+                            th_config_file(n), th_config_line(n));
+    r->s->link_j_per_byte = (double)attojoules * TH_J_PER_AJ;
+    r->s->link_energy_source = th_alloc_string(source);
+    return r->s->link_energy_source ? 0 : th_error_no_memory(&r->error);
+}
+
+/* transfers = "network" or "serial", and of the latter weight_memory. */
+static int read_transfers(th_system_reader *r)
+{
+    static const char *const ways[] = {"network", "serial"};
+    const th_config_node *share = th_config_member(r->root, "weight_memory");
+    const char *way = ways[0];
+    double weight_memory = 0.5;
+    if (th_config_string(r->root, "transfers", false, &way, &r->error) < 0 ||
+        th_config_double(r->root, "weight_memory", false, &weight_memory, &r->error) < 0)
+        return -1;
+    r->s->transfers_serially = strcmp(way, ways[1]) == 0;
+    if (!r->s->transfers_serially && strcmp(way, ways[0]) != 0)
+        return th_reader_unknown(r, "TOPO-0190", th_config_member(r->root, "transfers"),
+                                 &(th_known){"transfers", ways, 2});
+    if (share && !(r->s->transfers_serially && weight_memory >= 0 && weight_memory <= 1))
+        return th_error_set(&r->error, "TOPO-0191",
+                            "%s:%d: weight_memory %g: must be from 0 to 1, beside "
+                            "transfers = \"serial\"",
+                            th_config_file(share), th_config_line(share), weight_memory);
+    if (r->s->transfers_serially)
+        r->s->weight_memory = weight_memory;
+    return 0;
+}
+
+/* Of a finished system. */
+static int check_transfers(th_system_reader *r)
+{
+    if (!r->s->transfers_serially || r->s->n_hosts > 0)
+        return 0;
+    const th_config_node *n = th_config_member(r->root, "transfers");
+    return th_error_set(&r->error, "TOPO-0192",
+                        "%s:%d: transfers = \"serial\": must have a host, over which accelerators "
+                        "reach each other",
+                        th_config_file(n), th_config_line(n));
+}
+
+/* The element that a message of th_system_finish is about, as far as that can be told. */
+static const th_config_node *main_part(const th_config_node *root)
+{
+    const th_config_node *n = th_config_member(root, "links");
+    return n ? n : th_config_member(root, "accelerators");
+}
+
+static int read_system(th_system_reader *r)
+{
+    static const char *const keys[] = {
+        "name",    "designs",     "accelerators",       "hosts",      "switches",
+        "links",   "topology",    "segments",           "dead_links", "routes",
+        "routing", "link_energy", "link_energy_source", "transfers",  "weight_memory",
+        NULL};
+    const char *name = NULL;
+    if (th_config_check_keys(r->root, keys, &r->error) < 0 ||
+        th_config_string(r->root, "name", true, &name, &r->error) < 0)
+        return -1;
+    r->s = th_system_new(name, &r->error);
+    if (!r->s)
+        return th_reader_at(r, r->root);
+    r->s->max_links = r->max_links;
+    if (th_read_designs(r) < 0 || read_nodes(r) < 0 ||
+        th_reader_for_each(r, "hosts", read_host) < 0 ||
+        th_reader_for_each(r, "switches", read_switch) < 0 || th_read_links(r) < 0 ||
+        th_read_routes(r) < 0 || read_link_energy(r) < 0 || read_transfers(r) < 0)
+        return -1;
+    if (th_system_finish(r->s, &r->error) < 0)
+        return th_reader_at(r, main_part(r->root));
+    return check_transfers(r);
+}
+
+/* Closes c in any case. */
+static th_system *read_config(th_config *c, int max_links, th_error *err)
+{
+    if (!c)
+        return NULL;
+    th_system_reader r = {.root = th_config_root(c), .max_links = max_links, .error = {"", ""}};
+    if (read_system(&r) < 0) {
+        th_system_free(r.s);
+        r.s = NULL;
+        if (err)
+            *err = r.error;
+    }
+    th_config_close(c);
+    return r.s;
+}
+
+th_system *th_system_read(const char *path, th_error *err)
+{
+    return th_system_read_up_to(path, TH_LINKS_USUAL, err);
+}
+
+th_system *th_system_read_up_to(const char *path, int max_links, th_error *err)
+{
+    return read_config(th_config_open(path, err), max_links, err);
+}
+
+th_system *th_system_read_text(const char *text, const char *name, th_error *err)
+{
+    return read_config(th_config_open_text(text, name, err), TH_LINKS_USUAL, err);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* system_reader.c - what the readers of a system file share: positions in messages, lists, groups,
+ * names. */
+#include <config.h>
+#include "topology/files/system_reader.h"
+
+#include "base/alloc.h"
+#include "base/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Puts FILE:LINE of n in front of what th_system_* reported. */
+int th_reader_at(th_system_reader *r, const th_config_node *n)
+{
+    th_error inner = r->error;
+    return th_error_set(&r->error, inner.id, "%s:%d: %s", th_config_file(n), th_config_line(n),
+                        inner.text);
+}
+
+/* The names as far as they fit on a line that one wants to read. */
+static void list_known(const th_known *k, char *out, size_t size)
+{
+    size_t n = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < k->count; i++) {
+        int more = snprintf(out + n, size - n, "%s%s", i > 0 ? ", " : "", k->names[i]);
+        if (more < 0 || (size_t)more + sizeof ", ..." > size - n) {
+            snprintf(out + n, size - n, "%s...", i > 0 ? ", " : "");
+            return;
+        }
+        n += (size_t)more;
+    }
+}
+
+int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n,
+                      const th_known *k)
+{
+    enum { ENOUGH = 200 };
+    const char *name = "", *near;
+    char known[ENOUGH];
+    if (th_config_as_string(n, &name, &r->error) < 0)
+        return -1;
+    near = th_name_nearest(name, k->names, k->count);
+    list_known(k, known, sizeof known);
+    return th_error_set(&r->error, id, "%s:%d: unknown %s \"%s\": %s%s%s", th_config_file(n),
+                        th_config_line(n), k->what, name,
+                        near ? "did you mean \"" : "must be one of ", near ? near : known,
+                        near ? "\"?" : "");
+}
+
+/* A list of at least min elements (and at most max, when that is not 0). */
+int th_reader_list(th_system_reader *r, const th_config_node *g, const char *key, int min, int max,
+                   const th_config_node **out)
+{
+    if (th_config_child(g, key, true, TH_CONFIG_LIST, out, &r->error) < 0)
+        return -1;
+    int count = th_config_count(*out);
+    if (count >= min && (max == 0 || count <= max))
+        return 0;
+    return th_error_set(&r->error, "TOPO-0032",
+                        "%s:%d: key \"%s\": has %d elements: %s %d expected", th_config_file(*out),
+                        th_config_line(*out), key, count, max ? "exactly" : "at least", min);
+}
+
+/* Calls read for every element of the optional list key. */
+int th_reader_for_each(th_system_reader *r, const char *key,
+                       int (*read)(th_system_reader *r, const th_config_node *n))
+{
+    const th_config_node *list = NULL;
+    if (th_config_child(r->root, key, false, TH_CONFIG_LIST, &list, &r->error) < 0)
+        return -1;
+    for (int i = 0; list && i < th_config_count(list); i++)
+        if (read(r, th_config_at(list, i)) < 0)
+            return -1;
+    return 0;
+}
+
+int th_reader_group(th_system_reader *r, const th_config_node *n, const char *what)
+{
+    if (th_config_kind_of(n) == TH_CONFIG_GROUP)
+        return 0;
+    return th_error_set(&r->error, "TOPO-0035", "%s:%d: %s must be a group: { key = value; ... }",
+                        th_config_file(n), th_config_line(n), what);
+}
+
+int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full)
+{
+    const char *duplex = "full";
+    if (th_config_string(g, "duplex", false, &duplex, &r->error) < 0)
+        return -1;
+    *is_full = strcmp(duplex, "full") == 0;
+    if (*is_full || strcmp(duplex, "half") == 0)
+        return 0;
+    return th_error_set(&r->error, "TOPO-0034",
+                        "%s:%d: key \"duplex\": must be \"full\" or \"half\", not \"%s\"",
+                        th_config_file(g), th_config_line(th_config_member(g, "duplex")), duplex);
+}
+
+int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node *n,
+                      const th_reader_names *k, int *out)
+{
+    const char *name;
+    if (th_config_as_string(n, &name, &r->error) < 0)
+        return -1;
+    *out = k->find(r->s, name);
+    if (*out >= 0)
+        return 0;
+    const char **names = th_alloc_array((size_t)k->n, sizeof *names);
+    if (!names)
+        return th_error_no_memory(&r->error);
+    for (int i = 0; i < k->n; i++)
+        names[i] = k->name(r->s, i);
+    th_reader_unknown(r, id, n, &(th_known){k->what, names, (size_t)k->n});
+    th_free(names);
+    return -1;
+}
+
+int th_reader_node(th_system_reader *r, const th_config_node *n, int *out)
+{
+    return th_reader_look_up(
+        r, "TOPO-0030", n,
+        &(th_reader_names){"node", r->s->n_nodes, th_system_find_node, th_system_node_name}, out);
+}
+
+static const char *link_name(const th_system *s, int link)
+{
+    return s->links[link].name;
+}
+
+int th_reader_link(th_system_reader *r, const th_config_node *n, int *out)
+{
+    return th_reader_look_up(
+        r, "TOPO-0062", n,
+        &(th_reader_names){"link or segment", r->s->n_links, th_system_find_link, link_name}, out);
+}

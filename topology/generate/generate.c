@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* generate.c - the table of regular systems, and what its rows share.
+ *   th_topology_find -> th_topology_create | th_topology_generate -> the row's generate
+ * Every generator adds its accelerators first, named "0", "1", ..., then switches; the host comes
+ * last. Two neighbours are joined by one cable (two links when full duplex), also where a ring of
+ * two would close twice.
+ * The host does not forward: accelerators talk through the topology they were given, never round
+ * it, so the routes of a ring are the same with and without a host. */
+#include <config.h>
+#include "topology/generate/generate.h"
+
+#include "base/alloc.h"
+#include "topology/generate/parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- parts ---- */
+
+int th_generate_too_many(const th_system *s, th_error *err)
+{
+    return th_error_set(err, "TOPO-0022", "system \"%s\": more than %d accelerators", s->name,
+                        TH_MAX_ACCELS);
+}
+
+int th_generate_accels(th_system *s, int64_t n, th_error *err)
+{
+    char name[16];
+    if (n > TH_MAX_ACCELS)
+        return th_generate_too_many(s, err);
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        if (th_system_add_node(s, name, TH_NODE_ACCEL, 0, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int th_generate_switch(th_system *s, int major, int minor, th_error *err)
+{
+    char name[32];
+    snprintf(name, sizeof name, "s%d.%d", major, minor);
+    return th_system_add_node(s, name, TH_NODE_SWITCH, 0, err);
+}
+
+int th_generate_join(th_system *s, const th_topology_options *o, int cable, int a, int b,
+                     th_error *err)
+{
+    int64_t bits_per_s = o->bits_per_s[o->n_bandwidths > 1 ? cable : 0];
+    th_time latency_ps = o->latency_ps[o->n_latencies > 1 ? cable : 0];
+    int link = th_system_connect(s, a, b, bits_per_s, latency_ps, !o->half_duplex, err);
+    return link < 0 ? -1 : 0;
+}
+
+int64_t th_generate_power(int base, int exponent)
+{
+    int64_t n = 1;
+    for (int i = 0; i < exponent && n <= TH_MAX_ACCELS; i++)
+        n *= base;
+    return n;
+}
+
+int th_generate_one_cable(const th_topology_options *o)
+{
+    (void)o;
+    return 1;
+}
+
+int th_generate_cable_per_dim(const th_topology_options *o)
+{
+    return o->n_dims;
+}
+
+/* The host with its own cable to each accelerator, if one is wanted. */
+static int add_host(th_system *s, const th_topology_options *o, th_error *err)
+{
+    if (!o->with_host)
+        return 0;
+    int64_t bits_per_s = o->host_bits_per_s > 0 ? o->host_bits_per_s : o->bits_per_s[0];
+    th_time latency_ps = o->host_latency_ps >= 0 ? o->host_latency_ps : o->latency_ps[0];
+    int host = th_system_add_node(s, "host", TH_NODE_HOST, 0, err);
+    if (host < 0)
+        return -1;
+    s->nodes[host].forwards = false;
+    for (int i = 0; i < host && s->nodes[i].kind == TH_NODE_ACCEL; i++)
+        if (th_system_connect(s, i, host, bits_per_s, latency_ps, true, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- the table ---- */
+
+const th_topology_type *const th_topology_types[] = {
+    &th_topology_line,        &th_topology_ring,
+    &th_topology_mesh,        &th_topology_torus,
+    &th_topology_hypercube,   &th_topology_fully_connected,
+    &th_topology_star,        &th_topology_tree,
+    &th_topology_fattree,     &th_topology_dragonfly,
+    &th_topology_pcie_tree,   &th_topology_islands,
+    &th_topology_composition, NULL};
+
+const th_topology_type *th_topology_find(const char *name)
+{
+    for (int i = 0; th_topology_types[i]; i++)
+        if (strcmp(th_topology_types[i]->name, name) == 0)
+            return th_topology_types[i];
+    return NULL;
+}
+
+static int check_dims(const th_system *s, const th_topology_type *type,
+                      const th_topology_options *o, th_error *err)
+{
+    if (o->n_dims < type->min_dims || o->n_dims > type->max_dims)
+        return th_error_set(err, "TOPO-0020",
+                            "system \"%s\": %d dims given, but the topology is: %s", s->name,
+                            o->n_dims, type->synopsis);
+    for (int d = 0; d < o->n_dims; d++)
+        if (o->dims[d] < 1)
+            return th_error_set(err, "TOPO-0021",
+                                "system \"%s\": dims[%d] = %d: must be at least 1 (%s)", s->name, d,
+                                o->dims[d], type->synopsis);
+    return 0;
+}
+
+/* A list holds one value for all cables, or one for each dimension or level. */
+static int check_lists(const th_system *s, const th_topology_type *type,
+                       const th_topology_options *o, th_error *err)
+{
+    const struct {
+        const char *what;
+        int n;
+    } lists[] = {{"bandwidths", o->n_bandwidths}, {"latencies", o->n_latencies}};
+    int wanted = type->n_cables(o);
+    for (int i = 0; i < 2; i++)
+        if (lists[i].n > 1 && lists[i].n != wanted)
+            return th_error_set(err, "TOPO-0080",
+                                "system \"%s\": %d %s given for %d kind%s of link: one for all or "
+                                "one each (%s)",
+                                s->name, lists[i].n, lists[i].what, wanted, wanted == 1 ? "" : "s",
+                                type->synopsis);
+    return 0;
+}
+
+/* What a topology would ignore was meant for another one. */
+static int check_takes(const th_system *s, const th_topology_type *type,
+                       const th_topology_options *o, th_error *err)
+{
+    const struct {
+        const char *what;
+        bool is_said;
+        unsigned takes;
+    } options[] = {{"oversubscription", o->oversubscription > 0, TH_TAKES_OVERSUBSCRIPTION},
+                   {"islands", o->says_islands, TH_TAKES_ISLANDS}};
+    for (int i = 0; i < 2; i++)
+        if (options[i].is_said && !(type->takes & options[i].takes))
+            return th_error_set(err, "TOPO-0088", "system \"%s\": %s has no %s", s->name,
+                                type->name, options[i].what);
+    if (o->with_host && type->takes & TH_HAS_HOSTS)
+        return th_error_set(err, "TOPO-0093", "system \"%s\": %s has hosts of its own", s->name,
+                            type->name);
+    return 0;
+}
+
+static int set_reducing(th_system *s, const th_topology_type *type, const th_topology_options *o,
+                        th_error *err)
+{
+    int n_switches = 0;
+    for (int i = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].kind == TH_NODE_SWITCH) {
+            s->nodes[i].reduces |= o->switches_reduce;
+            n_switches++;
+        }
+    if (!o->switches_reduce || n_switches > 0)
+        return 0;
+    return th_error_set(err, "TOPO-0097", "system \"%s\": %s has no switches that could reduce",
+                        s->name, type->name);
+}
+
+static int keep_recipe(th_system *s, const th_topology_type *type, const th_topology_options *o,
+                       th_error *err)
+{
+    s->recipe = th_alloc_array(1, sizeof *s->recipe);
+    if (!s->recipe)
+        return th_error_no_memory(err);
+    *s->recipe = (th_topology_recipe){type, *o};
+    return 0;
+}
+
+int th_topology_generate(th_system *s, const th_topology_type *type, const th_topology_options *o,
+                         th_error *err)
+{
+    if (check_dims(s, type, o, err) < 0 || check_lists(s, type, o, err) < 0 ||
+        check_takes(s, type, o, err) < 0 || type->generate(s, o, err) < 0 ||
+        set_reducing(s, type, o, err) < 0 || keep_recipe(s, type, o, err) < 0)
+        return -1;
+    return add_host(s, o, err);
+}
+
+th_system *th_topology_create(const char *name, const th_topology_type *type,
+                              const th_topology_options *o, const th_system *prototype,
+                              th_error *err)
+{
+    th_system *s = th_system_new(name, err);
+    if (s && o->max_links > 0)
+        s->max_links = o->max_links;
+    if (!s || th_topology_generate(s, type, o, err) < 0)
+        goto fail;
+    for (int i = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].kind == TH_NODE_ACCEL && th_system_copy_accel(s, i, prototype, 0, err) < 0)
+            goto fail;
+    if (th_system_finish(s, err) == 0)
+        return s;
+
+fail:
+    th_system_free(s);
+    return NULL;
+}

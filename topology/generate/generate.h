@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* generate.h - regular systems from a few numbers. A table: one generator is one row.
+ *   th_topology_find -> th_topology_create, or (a reader) th_topology_generate and then the
+ *   accelerators */
+#ifndef TH_TOPOLOGY_GENERATE_GENERATE_H
+#define TH_TOPOLOGY_GENERATE_GENERATE_H
+#include "topology/system.h"
+
+enum { TH_MAX_ACCELS = 65536 }; /* that a generator makes */
+
+typedef struct th_topology_options {
+    int dims[TH_MAX_DIMS]; /* what they mean is the generator's: {n} for ring, {x y} for mesh ... */
+    th_dim_kind
+        kinds[TH_MAX_DIMS]; /* composition: how each dimension is joined; not read by others */
+    int n_dims;
+    /* Of the cables of each dimension, or of each level from the leaves up. At most one: the first
+     * value holds for all. */
+    int64_t bits_per_s[TH_MAX_DIMS];
+    th_time latency_ps[TH_MAX_DIMS];
+    int n_bandwidths, n_latencies;
+    double oversubscription; /* links down per link up of a switch; 0: not said, as 1 */
+    bool says_islands;       /* one of the next two was asked for, if only as it is by default */
+    bool has_full_islands; /* accelerators of an island are joined each to each, not by a switch */
+    bool has_island_nics;  /* one cable to the fabric per island, not per accelerator */
+    bool switches_reduce;  /* all of them; those that join an island always do */
+    bool half_duplex;
+    int max_links;           /* of th_topology_create: refuses more; 0: TH_LINKS_USUAL */
+    bool with_host;          /* one host "host", joined to every accelerator by its own cable */
+    int64_t host_bits_per_s; /* 0: as bits_per_s[0] */
+    th_time host_latency_ps; /* -1: as latency_ps[0] */
+} th_topology_options;
+
+/* What only some topologies have. */
+enum {
+    TH_TAKES_KINDS = 1, /* a dimension is a kind and a size */
+    TH_TAKES_OVERSUBSCRIPTION = 2,
+    TH_TAKES_ISLANDS = 4, /* has_full_islands, has_island_nics */
+    TH_HAS_HOSTS = 8      /* of its own: with_host is refused */
+};
+
+typedef struct th_topology_type {
+    const char *name;
+    const char *synopsis; /* "ring N", "mesh X Y ...", "tree ARITY DEPTH" */
+    int min_dims, max_dims;
+    unsigned takes; /* of TH_TAKES_..., what would be ignored by others is refused */
+    /* How many different cables it has (1 .. TH_MAX_DIMS); dims are within their limits. */
+    int (*n_cables)(const th_topology_options *o);
+    /* Adds nodes and links to an unfinished, empty system: accelerators first, then switches. */
+    int (*generate)(th_system *s, const th_topology_options *o, th_error *err);
+} th_topology_type;
+
+extern const th_topology_type *const th_topology_types[];   /* ends in NULL */
+const th_topology_type *th_topology_find(const char *name); /* NULL: unknown */
+
+/* How a system was made; it stays with it, for those who write it down. */
+typedef struct th_topology_recipe {
+    const th_topology_type *type;
+    th_topology_options options;
+} th_topology_recipe;
+
+/* The dimension of a composition called so: line, ring, fully_connected or switch. NULL: unknown;
+ * the names end in NULL and are in the order of th_dim_kind. */
+extern const char *const th_dim_kind_names[];
+const char *th_dim_kind_find(const char *name, th_dim_kind *out);
+
+/* Checks the options against the row, adds its nodes and links to s and the host, if one is wanted.
+ * Accelerator nodes are left without properties: the caller sets them. 0, or -1 (s can only be
+ * freed). */
+int th_topology_generate(th_system *s, const th_topology_type *type, const th_topology_options *o,
+                         th_error *err);
+
+/* A whole system: generate, give every accelerator the properties of accelerator 0 of prototype,
+ * finish. NULL on failure. */
+th_system *th_topology_create(const char *name, const th_topology_type *type,
+                              const th_topology_options *o, const th_system *prototype,
+                              th_error *err);
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* connected.c - does everybody reach everybody?
+ *   th_check_connected (once, by th_system_finish)
+ * First the quick way, in nodes plus links: when all accelerators and hosts reach one node that
+ * forwards, over nodes that forward, and it reaches them, then everybody reaches everybody through
+ * it, in at most as many links as the two longest ways have together. Only when no such node is
+ * found near the first accelerator, or the ways through it are long, each accelerator is looked at
+ * for itself: that is exact, counts explicit routes, and finds the pair to name. */
+#include <config.h>
+#include "topology/routing/connected.h"
+
+#include "base/alloc.h"
+#include "topology/routing/types.h"
+
+typedef struct flood {
+    const th_system *s;
+    int32_t *from_root, *to_root; /* links between the root and each node, -1: no way */
+    int32_t *queue;
+} flood;
+
+static void flood_clear(flood *f)
+{
+    th_free(f->from_root);
+    th_free(f->to_root);
+    th_free(f->queue);
+}
+
+static int flood_init(flood *f, const th_system *s)
+{
+    size_t n = (size_t)s->n_nodes;
+    *f = (flood){.s = s,
+                 .from_root = th_alloc_array(n, sizeof *f->from_root),
+                 .to_root = th_alloc_array(n, sizeof *f->to_root),
+                 .queue = th_alloc_array(n, sizeof *f->queue)};
+    if (f->from_root && f->to_root && f->queue)
+        return 0;
+    flood_clear(f);
+    return -1;
+}
+
+/* Breadth first from root, along the links or against them. */
+static void spread(const flood *f, int root, bool along, int32_t *distance)
+{
+    const th_system *s = f->s;
+    const int32_t *start = along ? s->out_start : s->in_start;
+    const int32_t *links = along ? s->out_links : s->in_links;
+    int head = 0, tail = 0;
+    for (int i = 0; i < s->n_nodes; i++)
+        distance[i] = -1;
+    distance[root] = 0;
+    f->queue[tail++] = root;
+    while (head < tail) {
+        int node = f->queue[head++];
+        if (node != root && !s->nodes[node].forwards)
+            continue;
+        for (int i = start[node]; i < start[node + 1]; i++) {
+            int next = along ? s->links[links[i]].to : s->links[links[i]].from;
+            if (distance[next] >= 0)
+                continue;
+            distance[next] = distance[node] + 1;
+            f->queue[tail++] = next;
+        }
+    }
+}
+
+static void flood_at(const flood *f, int root)
+{
+    spread(f, root, true, f->from_root);
+    spread(f, root, false, f->to_root);
+}
+
+/* ---- the quick way ---- */
+
+/* The longest of the ways to those nodes, or -1 when one has none. */
+static int longest(const int32_t *distance, const int *nodes, int n)
+{
+    int most = 0;
+    for (int i = 0; i < n; i++) {
+        if (distance[nodes[i]] < 0)
+            return -1;
+        if (distance[nodes[i]] > most)
+            most = distance[nodes[i]];
+    }
+    return most;
+}
+
+static bool joins_all(const flood *f, int root)
+{
+    const th_system *s = f->s;
+    flood_at(f, root);
+    int ways[] = {longest(f->from_root, s->accel_node, s->n_accels),
+                  longest(f->from_root, s->host_node, s->n_hosts),
+                  longest(f->to_root, s->accel_node, s->n_accels),
+                  longest(f->to_root, s->host_node, s->n_hosts)};
+    for (int i = 0; i < 4; i++)
+        if (ways[i] < 0)
+            return false;
+    int from = ways[0] > ways[1] ? ways[0] : ways[1], to = ways[2] > ways[3] ? ways[2] : ways[3];
+    return from + to <= TH_ROUTE_MAX;
+}
+
+/* Is one of the first few nodes that forward, at the first accelerator, a root that joins all? */
+static bool is_joined_by_a_root(const flood *f)
+{
+    enum { MOST_TRIED = 8 };
+    const th_system *s = f->s;
+    int first = s->accel_node[0], n_tried = 0;
+    if (s->nodes[first].forwards)
+        return joins_all(f, first);
+    for (int i = s->out_start[first]; i < s->out_start[first + 1] && n_tried < MOST_TRIED; i++) {
+        int root = s->links[s->out_links[i]].to;
+        if (!s->nodes[root].forwards)
+            continue;
+        if (joins_all(f, root))
+            return true;
+        n_tried++;
+    }
+    return false;
+}
+
+/* ---- the exact one ---- */
+
+static int check_way(const th_system *s, int from, int to, int n_links, th_error *err)
+{
+    if (th_explicit_find(s, from, to))
+        return 0;
+    if (n_links < 0)
+        return th_error_set(err, "TOPO-0013", "system \"%s\": no way from \"%s\" to \"%s\"",
+                            s->name, s->nodes[from].name, s->nodes[to].name);
+    if (n_links > TH_ROUTE_MAX)
+        return th_error_set(err, "TOPO-0014",
+                            "system \"%s\": the route from \"%s\" to \"%s\" has %d links, at most "
+                            "%d are supported",
+                            s->name, s->nodes[from].name, s->nodes[to].name, n_links, TH_ROUTE_MAX);
+    return 0;
+}
+
+static int check_accel(const flood *f, int node, th_error *err)
+{
+    const th_system *s = f->s;
+    flood_at(f, node);
+    for (int b = 0; b < s->n_accels; b++)
+        if (check_way(s, node, s->accel_node[b], f->from_root[s->accel_node[b]], err) < 0)
+            return -1;
+    for (int h = 0; h < s->n_hosts; h++) {
+        int host = s->host_node[h];
+        if (check_way(s, node, host, f->from_root[host], err) < 0 ||
+            check_way(s, host, node, f->to_root[host], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int th_check_connected(const th_system *s, th_error *err)
+{
+    flood f;
+    if (flood_init(&f, s) < 0)
+        return th_error_no_memory(err);
+    int status = 0;
+    if (!is_joined_by_a_root(&f))
+        for (int a = 0; a < s->n_accels && status == 0; a++)
+            status = check_accel(&f, s->accel_node[a], err);
+    flood_clear(&f);
+    return status;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ecmp.c - equal-cost multipath: ways that are equally good share the pairs among them.
+ *   prepare -> next* -> release
+ * Equally good as the best way of routing/shortest.c: as many links, as wide, as quick. Of the
+ * links that begin such a way at a node, a hash of (source, destination, node) takes one, so a pair
+ * has one way always and its transfers stay in order, and a node spreads the pairs evenly. A column
+ * has a bit for each link of the system: does it begin a best way to the destination? Method: RFC
+ * 2992 (hash-threshold and its kin), with the pair in place of the flow's header. Invariant: every
+ * link taken comes nearer to the destination. So a walk ends. Not modelled: weights, loads, and
+ * ways that are as long but narrower. */
+#include <config.h>
+#include "topology/routing/types.h"
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "topology/routing/graph_search.h"
+
+enum { WORD_BITS = 64 };
+
+/* Bit i is about out_links[i]. */
+static bool has_bit(const uint64_t *bits, int i)
+{
+    return bits[i / WORD_BITS] >> (i % WORD_BITS) & 1;
+}
+
+static bool is_as_good(const th_reach *a, const th_reach *b)
+{
+    return a->n_links == b->n_links && a->bits_per_s == b->bits_per_s &&
+           a->latency_ps == b->latency_ps;
+}
+
+/* Does a best way to the destination begin with link? */
+static bool begins_best(const th_route_search *f, int node, int link)
+{
+    int to = f->s->links[link].to;
+    if (f->reach[node].link < 0 || f->reach[to].n_links + 1 != f->reach[node].n_links ||
+        (to != f->dst && !f->s->nodes[to].forwards))
+        return false;
+    th_reach way = th_route_search_way(f, link);
+    return is_as_good(&way, &f->reach[node]);
+}
+
+static void *make_bits(const th_route_search *f)
+{
+    const th_system *s = f->s;
+    uint64_t *bits = th_alloc_zero((size_t)s->n_links / WORD_BITS + 1, sizeof *bits);
+    for (int node = 0; bits && node < s->n_nodes; node++)
+        for (int i = s->out_start[node]; i < s->out_start[node + 1]; i++)
+            if (begins_best(f, node, s->out_links[i]))
+                bits[i / WORD_BITS] |= (uint64_t)1 << (i % WORD_BITS);
+    return bits;
+}
+
+/* ---- choosing ---- */
+
+static uint64_t hash_of(int at, int src, int dst)
+{
+    const int32_t key[] = {src, dst, at};
+    return th_hash(key, sizeof key, 0);
+}
+
+/* Of the marked links out of node at, number hash modulo their count. */
+static int choose(const th_system *s, const uint64_t *bits, int at, uint64_t hash)
+{
+    int n = 0;
+    for (int i = s->out_start[at]; i < s->out_start[at + 1]; i++)
+        n += has_bit(bits, i);
+    if (n == 0)
+        return TH_NO_WAY;
+    int left = (int)(hash % (uint64_t)n), i = s->out_start[at];
+    while (!has_bit(bits, i) || left-- > 0)
+        i++;
+    return s->out_links[i];
+}
+
+/* The only way to a neighbour when a single link goes there; else -1. */
+static int only_link_to(const th_system *s, int at, int to)
+{
+    const int32_t *links;
+    int n = th_links_near(s, at, to, &links), found = -1;
+    for (int i = 0; i < n; i++) {
+        if (s->links[links[i]].from != at || s->links[links[i]].to != to)
+            continue;
+        if (found >= 0)
+            return -1;
+        found = links[i];
+    }
+    return found;
+}
+
+static int next(const th_system *s, int at, int src, int dst)
+{
+    const uint64_t *bits = th_columns_peek(s->routing_data, dst);
+    if (!bits) {
+        int neighbour = only_link_to(s, at, dst);
+        if (neighbour >= 0)
+            return neighbour;
+        bits = th_columns_get(s->routing_data, s, dst, make_bits);
+    }
+    return bits ? choose(s, bits, at, hash_of(at, src, dst)) : TH_NO_MEMORY;
+}
+
+/* ---- life ---- */
+
+static int prepare(th_system *s, th_error *err)
+{
+    s->routing_data = th_columns_new(s->n_nodes);
+    if (s->routing_data && th_columns_make_small(s->routing_data, s, make_bits) == 0)
+        return 0;
+    return th_error_no_memory(err);
+}
+
+static void release(th_system *s)
+{
+    th_columns_free(s->routing_data);
+    s->routing_data = NULL;
+}
+
+const th_routing_type th_routing_ecmp = {
+    .name = "ecmp",
+    .synopsis = "as shortest; ways that are equally good share the pairs by a hash",
+    .prepare = prepare,
+    .next = next,
+    .release = release,
+    .goes_round = true,
+};

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* explicit.c - routes of single pairs, given link by link.
+ *   th_system_add_route* -> th_explicit_find* -> th_explicit_free
+ * They lie one behind the other in one array of links and are found by a hash of the pair.
+ * Invariants: at most half of the slots are taken; a route is checked before it is stored, and so
+ * has no loop. */
+#include <config.h>
+#include "topology/routing/types.h"
+
+#include "base/alloc.h"
+#include "base/map.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct explicit_route {
+    int32_t from, to; /* nodes */
+    int32_t n_links;
+    size_t first; /* in links */
+} explicit_route;
+
+struct th_explicit_routes {
+    explicit_route *routes;
+    size_t n_routes, routes_capacity;
+    int32_t *links;
+    size_t n_links, links_capacity;
+    uint32_t *slots; /* 1 + index of a route, 0 free */
+    size_t n_slots;  /* 0 or a power of two */
+};
+typedef struct th_explicit_routes table;
+
+/* ---- the table ---- */
+
+static uint32_t *slot_of(const table *x, int from, int to)
+{
+    const int32_t pair[] = {from, to};
+    for (size_t i = th_hash(pair, sizeof pair, 0) & (x->n_slots - 1);;
+         i = (i + 1) & (x->n_slots - 1)) {
+        const explicit_route *r = x->slots[i] ? &x->routes[x->slots[i] - 1] : NULL;
+        if (!r || (r->from == from && r->to == to))
+            return &x->slots[i];
+    }
+}
+
+static int make_slots(table *x)
+{
+    enum { FIRST_SLOTS = 16 };
+    if (2 * (x->n_routes + 1) <= x->n_slots)
+        return 0;
+    size_t n_slots = x->n_slots ? 2 * x->n_slots : FIRST_SLOTS;
+    uint32_t *slots = th_alloc_zero(n_slots, sizeof *slots);
+    if (!slots)
+        return -1;
+    th_free(x->slots);
+    x->slots = slots;
+    x->n_slots = n_slots;
+    for (size_t i = 0; i < x->n_routes; i++)
+        *slot_of(x, x->routes[i].from, x->routes[i].to) = (uint32_t)i + 1;
+    return 0;
+}
+
+static int store(table *x, const explicit_route *route, const int *links)
+{
+    size_t n = (size_t)route->n_links;
+    if (make_slots(x) < 0 ||
+        th_grow(&x->routes, &x->routes_capacity, x->n_routes + 1, sizeof *x->routes) < 0 ||
+        th_grow(&x->links, &x->links_capacity, x->n_links + n, sizeof *x->links) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        x->links[x->n_links + i] = links[i];
+    x->routes[x->n_routes] = *route;
+    x->routes[x->n_routes].first = x->n_links;
+    *slot_of(x, route->from, route->to) = (uint32_t)x->n_routes + 1;
+    x->n_routes++;
+    x->n_links += n;
+    return 0;
+}
+
+const int32_t *th_explicit_links(const th_system *s, int from, int to, int *n)
+{
+    const table *x = s->explicit_routes;
+    uint32_t route = x && x->n_slots ? *slot_of(x, from, to) : 0;
+    if (route == 0)
+        return NULL;
+    *n = x->routes[route - 1].n_links;
+    return &x->links[x->routes[route - 1].first];
+}
+
+bool th_explicit_find(const th_system *s, int from, int to)
+{
+    int n;
+    return th_explicit_links(s, from, to, &n) != NULL;
+}
+
+bool th_system_given_route(const th_system *s, int i, th_given_route *out)
+{
+    const table *x = s->explicit_routes;
+    if (!x || (size_t)i >= x->n_routes)
+        return false;
+    const explicit_route *r = &x->routes[i];
+    *out = (th_given_route){r->from, r->to, r->n_links, &x->links[r->first]};
+    return true;
+}
+
+void th_explicit_free(th_system *s)
+{
+    table *x = s->explicit_routes;
+    if (x) {
+        th_free(x->routes);
+        th_free(x->links);
+        th_free(x->slots);
+    }
+    th_free(x);
+    s->explicit_routes = NULL;
+}
+
+/* ---- checking ---- */
+
+/* A route that is being checked. */
+typedef struct candidate {
+    const th_system *s;
+    int from, to;
+    const int *links;
+    int n;
+} candidate;
+
+static int refuse(const candidate *c, th_error *err, const char *id, const char *what,
+                  const char *name)
+{
+    return th_error_set(err, id, "route from \"%s\" to \"%s\": %s \"%s\"",
+                        c->s->nodes[c->from].name, c->s->nodes[c->to].name, what, name);
+}
+
+static int check_segment(const candidate *c, int i, th_error *err)
+{
+    for (int k = 0; k < i; k++)
+        if (c->links[k] == c->links[i])
+            return refuse(c, err, "TOPO-0052", "has a loop: it comes twice to segment",
+                          c->s->links[c->links[i]].name);
+    return 0;
+}
+
+/* Link i of the route, which starts where the links before it have led. */
+static int check_link(const candidate *c, int i, int at, th_error *err)
+{
+    const th_system *s = c->s;
+    const th_link *l = &s->links[c->links[i]];
+    if (l->from != at)
+        return th_error_set(
+            err, "TOPO-0053",
+            "route from \"%s\" to \"%s\": link \"%s\" begins at \"%s\", but the route "
+            "has come to \"%s\"",
+            s->nodes[c->from].name, s->nodes[c->to].name, l->name, s->nodes[l->from].name,
+            s->nodes[at].name);
+    if (at != c->from && !s->nodes[at].forwards)
+        return refuse(c, err, "TOPO-0054",
+                      "passes through a node that does not forward:", s->nodes[at].name);
+    bool is_loop = l->to == c->from;
+    for (int k = 0; k < i; k++)
+        is_loop |= s->links[c->links[k]].to == l->to;
+    if (is_loop)
+        return refuse(c, err, "TOPO-0055", "has a loop: it comes twice to node",
+                      s->nodes[l->to].name);
+    return 0;
+}
+
+/* Quadratic in the links of one route, of which there are few. */
+static int check_links(const candidate *c, th_error *err)
+{
+    int at = c->from;
+    bool has_ends = false;
+    for (int i = 0; i < c->n; i++) {
+        const th_link *l = &c->s->links[c->links[i]];
+        assert(c->links[i] >= 0 && c->links[i] < c->s->n_links);
+        if (l->is_dead)
+            return refuse(c, err, "TOPO-0056", "takes a dead link:", l->name);
+        bool is_segment = l->from < 0;
+        if ((is_segment ? check_segment(c, i, err) : check_link(c, i, at, err)) < 0)
+            return -1;
+        has_ends |= !is_segment;
+        at = is_segment ? at : l->to;
+    }
+    if (has_ends && at != c->to)
+        return refuse(c, err, "TOPO-0057", "ends at node", c->s->nodes[at].name);
+    return 0;
+}
+
+static int check(const candidate *c, th_error *err)
+{
+    const char *from = c->s->nodes[c->from].name, *to = c->s->nodes[c->to].name;
+    if (c->from == c->to)
+        return th_error_set(err, "TOPO-0058", "route from \"%s\" to itself: two nodes are expected",
+                            from);
+    if (th_explicit_find(c->s, c->from, c->to))
+        return th_error_set(err, "TOPO-0059",
+                            "route from \"%s\" to \"%s\": the pair has one already", from, to);
+    if (c->n < 1 || c->n > TH_ROUTE_MAX)
+        return th_error_set(err, "TOPO-0060",
+                            "route from \"%s\" to \"%s\": has %d links, from 1 to %d are expected",
+                            from, to, c->n, TH_ROUTE_MAX);
+    return check_links(c, err);
+}
+
+int th_system_add_route(th_system *s, int from, int to, const int *links, int n, th_error *err)
+{
+    const candidate c = {s, from, to, links, n};
+    if (th_system_name_links(s, err) < 0 || check(&c, err) < 0)
+        return -1;
+    if (!s->explicit_routes)
+        s->explicit_routes = th_alloc_zero(1, sizeof *s->explicit_routes);
+    const explicit_route route = {.from = from, .to = to, .n_links = n};
+    if (!s->explicit_routes || store(s->explicit_routes, &route, links) < 0)
+        return th_error_no_memory(err);
+    return 0;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* graph_search.c - the ways from all nodes to one, and a store for what follows from them.
+ *   init -> towards* -> clear        columns_new -> (get | peek)* -> columns_free
+ * Breadth first from the destination against the links: when a node is taken from the queue, all
+ * nodes one link nearer have been, so its best way is settled.
+ * Threads share the store: a column is published by a compare and exchange, and a thread that comes
+ * second throws its own, equal one away. Nothing is ever taken out, so reading needs no lock. */
+#include <config.h>
+#include "topology/routing/graph_search.h"
+
+#include "base/alloc.h"
+
+#include <stdatomic.h>
+
+/* ---- searching ---- */
+
+static void clear(th_route_search *f)
+{
+    th_free(f->reach);
+    th_free(f->queue);
+}
+
+/* 0 or -1 (memory). */
+static int init(th_route_search *f, const th_system *s)
+{
+    size_t n = (size_t)s->n_nodes;
+    *f = (th_route_search){.s = s,
+                           .reach = th_alloc_array(n, sizeof *f->reach),
+                           .queue = th_alloc_array(n, sizeof *f->queue)};
+    if (f->reach && f->queue)
+        return 0;
+    clear(f);
+    return -1;
+}
+
+/* Is a better than b, both of equally many links? The rules of route.h; a tie leaves b. */
+static bool is_better(const th_system *s, const th_reach *a, const th_reach *b)
+{
+    if (a->bits_per_s != b->bits_per_s)
+        return a->bits_per_s > b->bits_per_s;
+    if (a->latency_ps != b->latency_ps)
+        return a->latency_ps < b->latency_ps;
+    return s->links[a->link].to < s->links[b->link].to;
+}
+
+th_reach th_route_search_way(const th_route_search *f, int link)
+{
+    const th_link *l = &f->s->links[link];
+    const th_reach *rest = &f->reach[l->to];
+    int64_t bits_per_s = f->s->media[l->medium].bits_per_s;
+    return (th_reach){.n_links = rest->n_links + 1,
+                      .bits_per_s = bits_per_s < rest->bits_per_s ? bits_per_s : rest->bits_per_s,
+                      .latency_ps = l->latency_ps + rest->latency_ps,
+                      .link = link};
+}
+
+/* Fills reach. */
+static void search_towards(th_route_search *f, int dst)
+{
+    const th_system *s = f->s;
+    int head = 0, tail = 0;
+    f->dst = dst;
+    for (int i = 0; i < s->n_nodes; i++)
+        f->reach[i] = (th_reach){.n_links = -1, .link = -1};
+    f->reach[dst] = (th_reach){.n_links = 0, .bits_per_s = INT64_MAX, .link = -1};
+    f->queue[tail++] = dst;
+    while (head < tail) {
+        int node = f->queue[head++], n_links = f->reach[node].n_links + 1;
+        if (node != dst && !s->nodes[node].forwards)
+            continue;
+        for (int i = s->in_start[node]; i < s->in_start[node + 1]; i++) {
+            th_reach *known = &f->reach[s->links[s->in_links[i]].from];
+            if (known->n_links >= 0 && known->n_links < n_links)
+                continue;
+            th_reach way = th_route_search_way(f, s->in_links[i]);
+            if (known->n_links < 0)
+                f->queue[tail++] = s->links[s->in_links[i]].from;
+            if (known->n_links < 0 || is_better(s, &way, known))
+                *known = way;
+        }
+    }
+}
+
+/* ---- the store ---- */
+
+struct th_columns {
+    int n_nodes;
+    _Atomic(void *) of[]; /* by destination; NULL: not asked for yet */
+};
+
+th_columns *th_columns_new(int n_nodes)
+{
+    th_columns *c = th_alloc(sizeof *c + (size_t)n_nodes * sizeof c->of[0]);
+    if (!c)
+        return NULL;
+    c->n_nodes = n_nodes;
+    for (int i = 0; i < n_nodes; i++)
+        atomic_init(&c->of[i], NULL);
+    return c;
+}
+
+void th_columns_free(th_columns *c)
+{
+    for (int i = 0; c && i < c->n_nodes; i++)
+        th_free(atomic_load(&c->of[i]));
+    th_free(c);
+}
+
+const void *th_columns_peek(const th_columns *c, int dst)
+{
+    return atomic_load_explicit(&c->of[dst], memory_order_acquire);
+}
+
+static void *make_column(const th_system *s, int dst, void *(*make)(const th_route_search *f))
+{
+    th_route_search f;
+    if (init(&f, s) < 0)
+        return NULL;
+    search_towards(&f, dst);
+    void *column = make(&f);
+    clear(&f);
+    return column;
+}
+
+const void *th_columns_get(th_columns *c, const th_system *s, int dst,
+                           void *(*make)(const th_route_search *f))
+{
+    const void *known = th_columns_peek(c, dst);
+    if (known)
+        return known;
+    void *column = make_column(s, dst, make), *first = NULL;
+    if (!column || atomic_compare_exchange_strong(&c->of[dst], &first, column))
+        return column;
+    th_free(column);
+    return first;
+}
+
+int th_columns_make_small(th_columns *c, const th_system *s,
+                          void *(*make)(const th_route_search *f))
+{
+    enum { SMALL_NODES = 64 };
+    for (int dst = 0; s->n_nodes <= SMALL_NODES && dst < s->n_nodes; dst++)
+        if (!th_columns_get(c, s, dst, make))
+            return -1;
+    return 0;
+}

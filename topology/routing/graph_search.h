@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* graph_search.h - the ways from all nodes to one, for the routings that go by fewest links. */
+#ifndef TH_TOPOLOGY_ROUTING_GRAPH_SEARCH_H
+#define TH_TOPOLOGY_ROUTING_GRAPH_SEARCH_H
+#include "topology/system.h"
+
+/* The best way from a node to the destination at hand, as far as it is known. */
+typedef struct th_reach {
+    int32_t n_links;    /* -1: not reached */
+    int32_t link;       /* the first one; -1 at the destination */
+    int64_t bits_per_s; /* of the narrowest link */
+    th_time latency_ps;
+} th_reach;
+
+typedef struct th_route_search {
+    const th_system *s;
+    int dst;
+    th_reach *reach; /* by node */
+    int32_t *queue;
+} th_route_search;
+
+/* The way that starts with link and goes on as the best way from its end. */
+th_reach th_route_search_way(const th_route_search *f, int link);
+
+/* What a routing keeps of a search, for each destination that was asked for: made at its first use,
+ * by whichever thread comes first. The content is that of the system, so all threads read the
+ * same. */
+typedef struct th_columns th_columns;
+th_columns *th_columns_new(int n_nodes); /* NULL: memory is out */
+/* The column of dst, or NULL when nobody has asked for it. */
+const void *th_columns_peek(const th_columns *c, int dst);
+/* The column of dst, else made by make (which returns a heap block, or NULL). NULL: memory is
+ * out. */
+const void *th_columns_get(th_columns *c, const th_system *s, int dst,
+                           void *(*make)(const th_route_search *f));
+/* Makes all columns of a small system, whose memory can then not run out under way; does nothing
+ * for others. 0 or -1 (memory). */
+int th_columns_make_small(th_columns *c, const th_system *s,
+                          void *(*make)(const th_route_search *f));
+void th_columns_free(th_columns *c); /* accepts NULL */
+
+#endif

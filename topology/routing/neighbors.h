@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* neighbors.h - the link from a node to one of its neighbours, for routings that know which one is
+ * next. O(links) memory, O(log degree) per question. Made when links and adjacency are there. */
+#ifndef TH_TOPOLOGY_ROUTING_NEIGHBORS_H
+#define TH_TOPOLOGY_ROUTING_NEIGHBORS_H
+#include "topology/system.h"
+
+typedef struct th_neighbors {
+    int32_t *links; /* out of node i: [s->out_start[i], s->out_start[i + 1]), by neighbour */
+} th_neighbors;
+
+/* 0, or -1 (memory is out; nothing to clear). */
+int th_neighbors_init(th_neighbors *n, const th_system *s);
+void th_neighbors_clear(th_neighbors *n); /* accepts one that is all zero */
+/* The widest, then the quickest, then the first link from node at to node to; -1: no link. */
+int th_neighbors_link(const th_neighbors *n, const th_system *s, int at, int to);
+
+#endif

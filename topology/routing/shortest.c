@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* shortest.c - routes of fewest links, the same for every source.
+ *   th_shortest_prepare (by th_route_prepare) -> th_route_shortest_next* -> th_shortest_release
+ * A column says for each node which of its outgoing links comes first on the way to the
+ * destination: one byte per node (four in a system where a node has 255 links or more), for each
+ * destination that was ever asked for. A neighbour of the destination is served without one: its
+ * best link is the way. Invariant: following a column from any node comes nearer to the destination
+ * with each link, or the first answer is none. So a walk ends. */
+#include <config.h>
+#include "topology/routing/types.h"
+
+#include "base/alloc.h"
+#include "topology/routing/graph_search.h"
+
+/* Entries of a column: 0 for no way, else 1 + position among the links out of the node. */
+enum { NARROW_MAX = UINT8_MAX };
+
+typedef struct ports {
+    uint32_t *wide; /* one of the two is NULL; the entries stand behind this struct */
+    uint8_t *narrow;
+} ports;
+
+static bool fits_narrow(const th_system *s)
+{
+    for (int i = 0; i < s->n_nodes; i++)
+        if (s->out_start[i + 1] - s->out_start[i] >= NARROW_MAX)
+            return false;
+    return true;
+}
+
+/* Which of the links out of node is link. */
+static uint32_t port_of(const th_system *s, int node, int link)
+{
+    const int32_t *out = &s->out_links[s->out_start[node]];
+    uint32_t port = 0;
+    while (out[port] != link)
+        port++;
+    return port;
+}
+
+static void *make_ports(const th_route_search *f)
+{
+    const th_system *s = f->s;
+    bool is_narrow = fits_narrow(s);
+    size_t n = (size_t)s->n_nodes;
+    ports *p = th_alloc_zero(1, sizeof *p + n * (is_narrow ? sizeof *p->narrow : sizeof *p->wide));
+    if (!p)
+        return NULL;
+    p->narrow = is_narrow ? (uint8_t *)(p + 1) : NULL;
+    p->wide = is_narrow ? NULL : (uint32_t *)(p + 1);
+    for (int i = 0; i < s->n_nodes; i++) {
+        uint32_t entry = f->reach[i].link < 0 ? 0 : 1 + port_of(s, i, f->reach[i].link);
+        if (is_narrow)
+            p->narrow[i] = (uint8_t)entry;
+        else
+            p->wide[i] = entry;
+    }
+    return p;
+}
+
+static int first_link(const th_system *s, const ports *p, int at)
+{
+    uint32_t entry = p->narrow ? p->narrow[at] : p->wide[at];
+    return entry == 0 ? TH_NO_WAY : s->out_links[s->out_start[at] + (int)entry - 1];
+}
+
+int th_route_shortest_next(const th_system *s, int at, int dst)
+{
+    const ports *p = th_columns_peek(s->columns, dst);
+    if (!p) {
+        int neighbour = th_route_link_to(s, at, dst);
+        if (neighbour >= 0)
+            return neighbour;
+        p = th_columns_get(s->columns, s, dst, make_ports);
+    }
+    return p ? first_link(s, p, at) : TH_NO_MEMORY;
+}
+
+int th_shortest_prepare(th_system *s, th_error *err)
+{
+    s->columns = th_columns_new(s->n_nodes);
+    return s->columns ? 0 : th_error_no_memory(err);
+}
+
+void th_shortest_release(th_system *s)
+{
+    th_columns_free(s->columns);
+    s->columns = NULL;
+}
+
+/* ---- the row ---- */
+
+static int prepare(th_system *s, th_error *err)
+{
+    return th_columns_make_small(s->columns, s, make_ports) < 0 ? th_error_no_memory(err) : 0;
+}
+
+static int next(const th_system *s, int at, int src, int dst)
+{
+    (void)src;
+    return th_route_shortest_next(s, at, dst);
+}
+
+static void release(th_system *s)
+{
+    (void)s;
+}
+
+const th_routing_type th_routing_shortest = {
+    .name = "shortest",
+    .synopsis = "fewest links, then widest, then quickest, then the lowest next node",
+    .prepare = prepare,
+    .next = next,
+    .release = release,
+    .goes_round = true,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* types.h - the rows of the table of routings, and what they share. */
+#ifndef TH_TOPOLOGY_ROUTING_TYPES_H
+#define TH_TOPOLOGY_ROUTING_TYPES_H
+#include "topology/routing/route.h"
+
+extern const th_routing_type th_routing_dimension_order; /* routing/dimension_order.c */
+extern const th_routing_type th_routing_dragonfly;       /* routing/dragonfly.c */
+extern const th_routing_type th_routing_ecmp;            /* routing/ecmp.c */
+extern const th_routing_type th_routing_shortest;        /* routing/shortest.c */
+extern const th_routing_type th_routing_up_down;         /* routing/up_down.c */
+
+/* What th_route_shortest_next needs, under every routing; routing/shortest.c. 0 or -1. */
+int th_shortest_prepare(th_system *s, th_error *err);
+void th_shortest_release(th_system *s);
+
+/* The links out of at or those into to, ascending: all links from at to to are among them. Returns
+ * their number. route.c. */
+int th_links_near(const th_system *s, int at, int to, const int32_t **links);
+
+/* Is link a wider than b, or as wide and quicker? route.c. */
+bool th_link_is_better(const th_system *s, int a, int b);
+
+/* The explicit route of a pair: its links, their number in *n; NULL: it has none.
+ * routing/explicit.c. */
+const int32_t *th_explicit_links(const th_system *s, int from, int to, int *n);
+bool th_explicit_find(const th_system *s, int from, int to);
+void th_explicit_free(th_system *s);
+
+#endif
