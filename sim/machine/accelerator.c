@@ -74,7 +74,7 @@ static void stop_loading(th_machine *m, th_accel_state *a)
 int th_accelerator_start(th_machine *m, int accel, th_error *err)
 {
     th_accel_state *a = &m->accels[accel];
-    double factor = m->clock_factor ? m->clock_factor[accel] : 1;
+    double factor = m->properties.frequency_factor ? m->properties.frequency_factor[accel] : 1;
     if (!th_accelerator_is_free(a) || a->ready.n == 0 || factor == 0)
         return 0;
     if (a->mode == TH_ACCEL_LOADING)
@@ -144,7 +144,7 @@ static int post_step(th_machine *m, th_accel_state *a, th_error *err)
 static void count_expansion(th_machine *m, th_accel_state *a, double draw)
 {
     bool is_only_watched = a->is_watched && !m->options.expand_all && !th_accel_is_coupled(m, a);
-    bool prefetches = m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a));
+    bool prefetches = m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a));
     if (a->is_counted || (is_only_watched && ((draw == 0 && !prefetches) || a->was_contended)))
         return;
     a->is_counted = true;
@@ -179,7 +179,7 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
         return begin_stepping(m, a, err);
     if (a->is_traced)
         th_accel_report_from_start(m, a);
-    if (draw != 0 || (m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a))))
+    if (draw != 0 || (m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a))))
         return th_history_expand(m, a, draw, err);
     a->mode = TH_ACCEL_COLLAPSED;
     return th_accel_set_event(m, a, th_time_add(a->started, th_accel_cost(m, a)->collapsed_ps),
@@ -209,12 +209,13 @@ int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th
 static int keep_run(th_machine *m, const th_accel_state *a)
 {
     size_t n = a->mode == TH_ACCEL_EXPANDED ? a->history.n : 0;
-    if (th_grow(&m->draws, &m->draws_capacity, m->n_draws + n + 1, sizeof *m->draws))
+    if (th_grow(&m->kept.demands, &m->kept.demand_capacity, m->kept.n_demands + n + 1,
+                sizeof *m->kept.demands))
         return -1;
-    m->runs[a->task] = (th_kept_run){a->started, m->n_draws, n};
+    m->kept.runs[a->task] = (th_kept_run){a->started, m->kept.n_demands, n};
     if (n > 0)
-        memcpy(&m->draws[m->n_draws], a->history.change, n * sizeof *m->draws);
-    m->n_draws += n;
+        memcpy(&m->kept.demands[m->kept.n_demands], a->history.change, n * sizeof *m->kept.demands);
+    m->kept.n_demands += n;
     return 0;
 }
 
@@ -223,12 +224,12 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *d
 {
     int32_t task = a->task;
     a->prefetched = *prefetched;
-    a->was_freed = m->any_prefetch;
+    a->was_freed = m->prefetch.is_used;
     th_stats_add(&a->sum.did, did);
     a->sum.n_tasks++;
     if (m->n_layers > 0)
         th_layers_computed(m, task, did);
-    if (m->keeps_runs && keep_run(m, a))
+    if (m->kept.is_on && keep_run(m, a))
         return th_error_no_memory(err);
     a->mode = TH_ACCEL_IDLE;
     a->last_task = task;
@@ -447,7 +448,7 @@ static int begin_fresh(th_machine *m, bool coupled, th_error *err)
         th_accel_state *a = &m->accels[m->fresh[i]];
         if (th_accel_is_coupled(m, a) != coupled)
             continue;
-        if (m->any_prefetch && th_prefetch_is_on(m, m->fresh[i]))
+        if (m->prefetch.is_used && th_prefetch_is_on(m, m->fresh[i]))
             th_prefetch_task_starts(m, a);
         if ((coupled ? begin_stepping : begin)(m, a, err))
             return -1;
@@ -499,13 +500,14 @@ static int begin_coupled(th_machine *m, th_error *err)
         return 0;
     if (couple_all(m, err))
         return -1;
-    return begin_fresh(m, true, err) || (m->any_prefetch && begin_loading(m, true, err)) ? -1 : 0;
+    return begin_fresh(m, true, err) || (m->prefetch.is_used && begin_loading(m, true, err)) ? -1
+                                                                                             : 0;
 }
 
 int th_accelerator_settle(th_machine *m, th_error *err)
 {
     if (begin_coupled(m, err) || settle_network(m, err) || begin_fresh(m, false, err) ||
-        (m->any_prefetch && begin_loading(m, false, err)))
+        (m->prefetch.is_used && begin_loading(m, false, err)))
         return -1;
     m->n_fresh = 0;
     if (m->random && expand_at_random(m, err))

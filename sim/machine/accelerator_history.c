@@ -24,7 +24,7 @@ void th_history_begin(const th_machine *m, th_accel_state *a)
     a->history.n = a->history.n_applied = 0;
     a->history.digest[0] = th_hash_word(th_hash_word(0, number), hz);
     a->history.digest[1] = th_hash_word(th_hash_word(0, hz), number);
-    if (m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a)))
+    if (m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a)))
         th_prefetch_digest(m, a);
 }
 

@@ -34,7 +34,7 @@ void th_accel_report_from_start(const th_machine *m, th_accel_state *a)
 {
     th_pipeline p;
     th_history_begin(m, a);
-    bool prefetches = m->any_prefetch && th_prefetch_is_on(m, th_accel_number(m, a));
+    bool prefetches = m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a));
     if (prefetches)
         th_accel_start_pipeline(m, a, &p, &(th_pipeline_options){0});
     show_from(m, a, prefetches ? &p : NULL, a->history.digest);

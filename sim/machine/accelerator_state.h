@@ -7,7 +7,7 @@
 
 static inline const th_compute_cost *th_accel_cost(const th_machine *m, const th_accel_state *a)
 {
-    return a->scaled >= 0 ? m->scaled[a->scaled]
+    return a->scaled >= 0 ? m->properties.scaled[a->scaled]
                           : th_compute_cost_get(m->costs, m->program->tasks[a->task].work);
 }
 

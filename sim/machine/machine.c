@@ -75,7 +75,6 @@ void th_machine_free(th_machine *m)
     th_hosts_free(m);
     th_free(m->fresh);
     th_free(m->stale);
-    th_free(m->weighted);
     th_free(m->layers);
     if (m->network)
         m->options.network->destroy(m->network);
@@ -84,13 +83,14 @@ void th_machine_free(th_machine *m)
     if (!m->options.completions)
         th_completion_cache_free(m->completions);
     th_property_events_free(m);
+    th_free(m->prefetch.tasks);
+    th_free(m->kept.runs);
+    th_free(m->kept.demands);
     if (m->random)
         gsl_rng_free(m->random);
     th_free(m->waiting);
     th_free(m->times);
     th_free(m->input_end);
-    th_free(m->runs);
-    th_free(m->draws);
     th_ready_queue_clear(&m->ready);
     th_ready_queue_clear(&m->startable);
     th_free(m);
@@ -122,8 +122,8 @@ static void reset(th_machine *m)
     th_hosts_reset(m);
     m->now = m->last_end = 0;
     m->n_events = m->n_done = m->n_expanded = m->moved_bytes = 0;
-    m->settled = m->keeps_runs = false;
-    m->n_draws = 0;
+    m->settled = m->kept.is_on = false;
+    m->kept.n_demands = 0;
 }
 
 /* What a READY event leads to besides its task. */
@@ -235,11 +235,11 @@ bool th_machine_can_resume(const th_machine *m)
 int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u, int32_t n,
                       th_error *err)
 {
-    if (th_grow(&m->runs, &m->runs_capacity, (size_t)p->n_tasks + 1, sizeof *m->runs))
+    if (th_grow(&m->kept.runs, &m->kept.capacity, (size_t)p->n_tasks + 1, sizeof *m->kept.runs))
         return th_error_no_memory(err);
     if (load(m, p, err))
         return -1;
-    m->keeps_runs = true;
+    m->kept.is_on = true;
     for (int32_t t = 0; t < n; t++) {
         m->times[t].ready_ps = m->times[t].start_ps = 0;
         if (th_accelerator_resume(m, t, &u[t], err))
@@ -250,8 +250,8 @@ int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u,
 
 th_under_way th_machine_task_was_under_way(const th_machine *m, int32_t task, th_time t)
 {
-    const th_kept_run *run = &m->runs[task];
-    const th_demand_change *draws = &m->draws[run->first];
+    const th_kept_run *run = &m->kept.runs[task];
+    const th_demand_change *draws = &m->kept.demands[run->first];
     size_t n = run->n;
     while (n > 0 && run->started + draws[n - 1].at >= t)
         n--;
@@ -445,14 +445,16 @@ static int pop(th_machine *m, th_error *err)
 /* Something was changed, and this stands still for it. Returns -1, or 0. */
 static int stands_still(const th_machine *m, th_error *err)
 {
-    for (int a = 0; m->clock_factor && a < m->system->n_accels; a++)
-        if (m->clock_factor[a] == 0 && (m->accels[a].task >= 0 || m->accels[a].ready.n > 0))
+    for (int a = 0; m->properties.frequency_factor && a < m->system->n_accels; a++)
+        if (m->properties.frequency_factor[a] == 0 &&
+            (m->accels[a].task >= 0 || m->accels[a].ready.n > 0))
             return th_error_set(err, "SIM-0223", "accel/%s is dead: task/%d cannot end",
                                 m->system->nodes[m->system->accel_node[a]].name,
                                 m->accels[a].task >= 0 ? m->accels[a].task
                                                        : th_ready_queue_peek(&m->accels[a].ready));
-    for (int l = 0; m->medium_factor && l < m->system->n_links; l++)
-        if (m->medium_factor[m->system->links[l].medium] == 0 && m->network->link_flows[l] > 0)
+    for (int l = 0; m->properties.medium_factor && l < m->system->n_links; l++)
+        if (m->properties.medium_factor[m->system->links[l].medium] == 0 &&
+            m->network->link_flows[l] > 0)
             return th_error_set(err, "SIM-0224", "link/%s is down: what is on it cannot arrive",
                                 m->system->links[l].name);
     return 0;

@@ -29,7 +29,7 @@ typedef struct th_demand_history {
 typedef struct th_accel_state {
     int32_t mode;      /* th_accel_mode */
     int32_t task;      /* that runs, -1: none */
-    int32_t scaled;    /* the work of its task, in m->slowed; -1: as the task says */
+    int32_t scaled;    /* the work of its task, in m->properties.scaled; -1: as the task says */
     int32_t last_task; /* that ended last, -1: none */
     th_time started;
     th_event_handle event; /* its end, a bound of it, or its next step */
@@ -48,7 +48,7 @@ typedef struct th_accel_state {
     bool is_traced;  /* a trace shows what does */
     bool is_counted; /* the stepped task of a watched one counts as expanded */
     bool was_freed;  /* its task ended at this instant */
-    int32_t next_weighted, end_weighted; /* its tasks with weights: m->weighted */
+    int32_t next_weighted, end_weighted; /* its tasks with weights: m->prefetch.tasks */
     th_ready_queue ready;                /* compute tasks that wait for it */
     th_accel_result sum;                 /* of finished tasks */
 } th_accel_state;
@@ -60,7 +60,7 @@ typedef struct th_layer_state {
     th_time since;       /* when it became more than none */
 } th_layer_state;
 
-/* How a compute ran: from when on, which of m->draws flows drew meanwhile. */
+/* How a compute ran: from when on, which of m->kept.demands flows drew meanwhile. */
 typedef struct th_kept_run {
     th_time started;
     size_t first, n;
@@ -72,6 +72,31 @@ typedef struct th_host_state {
     int32_t last_task; /* that ended last, -1: none */
     th_ready_queue ready;
 } th_host_state;
+
+/* prefetch.c: the tasks whose weights may be prefetched, by accelerator, in program order. */
+typedef struct th_prefetch_tasks {
+    bool is_used; /* some accelerator prefetches */
+    int32_t *tasks;
+    size_t capacity;
+} th_prefetch_tasks;
+
+/* How each compute that has ended ran, by task, after th_machine_resume. */
+typedef struct th_kept_runs {
+    bool is_on;
+    th_kept_run *runs;
+    size_t capacity;
+    th_demand_change *demands; /* the demand histories, one after another */
+    size_t n_demands, demand_capacity;
+} th_kept_runs;
+
+/* property_event.c: the property events since load, and the values that they have left. */
+typedef struct th_machine_properties {
+    th_property_event *events;
+    size_t n_events, capacity;
+    double *medium_factor, *frequency_factor; /* NULL: all are 1 */
+    th_compute_cost **scaled; /* compute costs at other frequencies; none is ever dropped */
+    size_t n_scaled, scaled_capacity;
+} th_machine_properties;
 
 struct th_machine {
     const th_system *system;
@@ -102,22 +127,13 @@ struct th_machine {
     size_t n_fresh;
     int32_t *stale; /* accelerators whose rates_are_old */
     size_t n_stale;
-    bool any_shared;   /* some DRAM can be coupled (network.is_shared) */
-    bool any_prefetch; /* some accelerator loads ahead */
-    int32_t *weighted; /* tasks that may be loaded ahead, by accelerator, in program order */
-    size_t weighted_capacity;
+    bool any_shared;                  /* some DRAM can be coupled (network.is_shared) */
     th_completion_cache *completions; /* by digest of a history */
-    bool keeps_runs;                  /* of computes that have ended, by task */
-    th_kept_run *runs;
-    th_demand_change *draws;
-    size_t n_draws, draws_capacity, runs_capacity;
-    th_property_event *changes; /* since load */
-    size_t n_changes, changes_capacity;
-    double *medium_factor, *clock_factor; /* NULL: all are 1 */
-    th_compute_cost **scaled;             /* works at other clocks; none is ever dropped */
-    size_t n_scaled, scaled_capacity;
     int64_t n_events, n_done, n_expanded, moved_bytes;
     bool settled; /* nothing has happened since the last settle */
+    th_prefetch_tasks prefetch;
+    th_kept_runs kept;
+    th_machine_properties properties;
 };
 
 /* What events of priority COMPUTE_END mean (th_event.argument); the object is the accelerator. */
@@ -143,8 +159,8 @@ void th_accelerator_trace(th_machine *m, int accel, bool is_traced);
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel);
 th_tiles th_accelerator_tiles(const th_machine *m, int accel);
 
-/* property_event.c. happens: 0 or -1. work: number in m->slowed of a work at another clock, -1:
- * memory is out. */
+/* property_event.c. happens: 0 or -1. work: number in m->properties.scaled of a work at another
+ * clock, -1: memory is out. */
 int th_property_event_apply(th_machine *m, int32_t number, th_error *err);
 void th_property_events_reset(th_machine *m);
 void th_property_events_free(th_machine *m);

@@ -70,25 +70,25 @@ static void deal_out(th_machine *m)
     for (int32_t t = 0; t < m->program->n_tasks; t++) {
         th_accel_state *a = loader_of(m, t);
         if (a)
-            m->weighted[a->end_weighted++] = t;
+            m->prefetch.tasks[a->end_weighted++] = t;
     }
 }
 
 int th_prefetch_load(th_machine *m)
 {
-    m->any_prefetch = false;
+    m->prefetch.is_used = false;
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
         a->target = -1;
         a->inherited = a->prefetched = (th_prefetch_state){0};
         a->end_weighted = 0;
         a->was_freed = th_prefetch_is_on(m, i);
-        m->any_prefetch |= a->was_freed;
+        m->prefetch.is_used |= a->was_freed;
     }
-    if (!m->any_prefetch)
+    if (!m->prefetch.is_used)
         return 0;
-    if (th_grow(&m->weighted, &m->weighted_capacity, (size_t)m->program->n_tasks + 1,
-                sizeof *m->weighted))
+    if (th_grow(&m->prefetch.tasks, &m->prefetch.capacity, (size_t)m->program->n_tasks + 1,
+                sizeof *m->prefetch.tasks))
         return -1;
     deal_out(m);
     return 0;
@@ -97,9 +97,9 @@ int th_prefetch_load(th_machine *m)
 static int32_t next_target(const th_machine *m, th_accel_state *a)
 {
     while (a->next_weighted < a->end_weighted &&
-           m->times[m->weighted[a->next_weighted]].start_ps >= 0)
+           m->times[m->prefetch.tasks[a->next_weighted]].start_ps >= 0)
         a->next_weighted++;
-    return a->next_weighted < a->end_weighted ? m->weighted[a->next_weighted] : -1;
+    return a->next_weighted < a->end_weighted ? m->prefetch.tasks[a->next_weighted] : -1;
 }
 
 void th_prefetch_task_starts(th_machine *m, th_accel_state *a)

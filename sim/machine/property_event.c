@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* property_event.c - see property_event.h.
- * A change is an event of priority CHANGE whose object is its place in m->changes; one for this
- * very instant is made at once. Tasks on a changed clock have works of their own, with the schedule
- * at that clock. */
+ * A change is an event of priority CHANGE whose object is its place in m->properties.events; one
+ * for this very instant is made at once. Tasks on a changed clock have works of their own, with the
+ * schedule at that clock. */
 #include <config.h>
 
 #include "sim/machine/property_event.h"
@@ -20,7 +20,8 @@ static int32_t medium_of(const th_machine *m, int link)
 
 double th_machine_property_factor(const th_machine *m, th_property_kind kind, int object)
 {
-    const double *of = kind == TH_PROPERTY_BANDWIDTH ? m->medium_factor : m->clock_factor;
+    const double *of = kind == TH_PROPERTY_BANDWIDTH ? m->properties.medium_factor
+                                                     : m->properties.frequency_factor;
     return of ? of[kind == TH_PROPERTY_BANDWIDTH ? medium_of(m, object) : object] : 1;
 }
 
@@ -58,33 +59,34 @@ int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_
 {
     if (th_machine_check_property_event(m, c, err))
         return -1;
-    if (make_factors(&m->medium_factor, m->system->n_media) ||
-        make_factors(&m->clock_factor, m->system->n_accels) ||
-        th_grow(&m->changes, &m->changes_capacity, m->n_changes + 1, sizeof *m->changes))
+    if (make_factors(&m->properties.medium_factor, m->system->n_media) ||
+        make_factors(&m->properties.frequency_factor, m->system->n_accels) ||
+        th_grow(&m->properties.events, &m->properties.capacity, m->properties.n_events + 1,
+                sizeof *m->properties.events))
         return th_error_no_memory(err);
-    m->changes[m->n_changes] = *c;
+    m->properties.events[m->properties.n_events] = *c;
     if (c->at <= m->now) {
-        m->n_changes++;
-        return th_property_event_apply(m, (int32_t)m->n_changes - 1, err);
+        m->properties.n_events++;
+        return th_property_event_apply(m, (int32_t)m->properties.n_events - 1, err);
     }
-    th_event e = {c->at, TH_PRIORITY_PROPERTY, (uint32_t)m->n_changes, 0, 0};
+    th_event e = {c->at, TH_PRIORITY_PROPERTY, (uint32_t)m->properties.n_events, 0, 0};
     if (th_events_push(m->events, &e) == TH_NO_EVENT)
         return th_error_no_memory(err);
-    m->n_changes++;
+    m->properties.n_events++;
     return 0;
 }
 
 int th_property_event_apply(th_machine *m, int32_t number, th_error *err)
 {
-    const th_property_event *c = &m->changes[number];
+    const th_property_event *c = &m->properties.events[number];
     m->settled = false;
     if (c->kind == TH_PROPERTY_FREQUENCY) {
-        bool dies = c->factor == 0 && m->clock_factor[c->object] > 0;
-        m->clock_factor[c->object] = c->factor;
+        bool dies = c->factor == 0 && m->properties.frequency_factor[c->object] > 0;
+        m->properties.frequency_factor[c->object] = c->factor;
         return dies ? th_accelerator_fail(m, c->object, err) : 0;
     }
     int32_t medium = medium_of(m, c->object);
-    m->medium_factor[medium] = c->factor;
+    m->properties.medium_factor[medium] = c->factor;
     m->network->type->set_bandwidth(m->network, medium,
                                     (double)m->system->media[medium].bits_per_s / 8.0 * c->factor);
     return 0;
@@ -92,25 +94,25 @@ int th_property_event_apply(th_machine *m, int32_t number, th_error *err)
 
 void th_property_events_reset(th_machine *m)
 {
-    m->n_changes = 0;
-    for (int i = 0; m->medium_factor && i < m->system->n_media; i++) {
-        if (m->medium_factor[i] != 1)
+    m->properties.n_events = 0;
+    for (int i = 0; m->properties.medium_factor && i < m->system->n_media; i++) {
+        if (m->properties.medium_factor[i] != 1)
             m->network->type->set_bandwidth(m->network, i,
                                             (double)m->system->media[i].bits_per_s / 8.0);
-        m->medium_factor[i] = 1;
+        m->properties.medium_factor[i] = 1;
     }
-    for (int i = 0; m->clock_factor && i < m->system->n_accels; i++)
-        m->clock_factor[i] = 1;
+    for (int i = 0; m->properties.frequency_factor && i < m->system->n_accels; i++)
+        m->properties.frequency_factor[i] = 1;
 }
 
 void th_property_events_free(th_machine *m)
 {
-    th_free(m->changes);
-    th_free(m->medium_factor);
-    th_free(m->clock_factor);
-    for (size_t i = 0; i < m->n_scaled; i++)
-        th_free(m->scaled[i]);
-    th_free(m->scaled);
+    th_free(m->properties.events);
+    th_free(m->properties.medium_factor);
+    th_free(m->properties.frequency_factor);
+    for (size_t i = 0; i < m->properties.n_scaled; i++)
+        th_free(m->properties.scaled[i]);
+    th_free(m->properties.scaled);
 }
 
 /* ---- works at other clocks ------------------------------------------------------------------- */
@@ -123,7 +125,8 @@ int64_t th_scaled_hz(int64_t hz, double factor)
 
 static th_compute_cost *make_scaled(th_machine *m, const th_compute_cost *w, double factor)
 {
-    if (th_grow(&m->scaled, &m->scaled_capacity, m->n_scaled + 1, sizeof *m->scaled))
+    if (th_grow(&m->properties.scaled, &m->properties.scaled_capacity, m->properties.n_scaled + 1,
+                sizeof *m->properties.scaled))
         return NULL;
     th_compute_cost *s = th_alloc_zero(1, sizeof *s);
     if (!s)
@@ -134,15 +137,15 @@ static th_compute_cost *make_scaled(th_machine *m, const th_compute_cost *w, dou
     th_pipeline_start(&p, &s->schedule, &s->port, 0, true);
     s->collapsed_ps = th_pipeline_finish(&p, &s->schedule, &s->port);
     s->collapsed = p.stats;
-    return m->scaled[m->n_scaled++] = s;
+    return m->properties.scaled[m->properties.n_scaled++] = s;
 }
 
 int32_t th_frequency_scaled_cost(th_machine *m, int32_t work, double factor)
 {
     const th_compute_cost *w = th_compute_cost_get(m->costs, work);
     int64_t hz = th_scaled_hz(w->schedule.hz, factor);
-    for (size_t i = 0; i < m->n_scaled; i++)
-        if (m->scaled[i]->number == work && m->scaled[i]->schedule.hz == hz)
+    for (size_t i = 0; i < m->properties.n_scaled; i++)
+        if (m->properties.scaled[i]->number == work && m->properties.scaled[i]->schedule.hz == hz)
             return (int32_t)i;
-    return make_scaled(m, w, factor) ? (int32_t)m->n_scaled - 1 : -1;
+    return make_scaled(m, w, factor) ? (int32_t)m->properties.n_scaled - 1 : -1;
 }
