@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ready_queue.c - a set of small integers that gives the least first.
+/* ready_queue.c - a priority queue of indices, lowest first.
  *
- * It stands in order as long as what is added belongs near its end, as the tasks that become ready
- * at an instant mostly do. What belongs further in front makes a binary heap of it (what is in
- * order is one), which it remains until it is empty: so adding and taking cost no more than the
- * logarithm of n. */
+ * The queue is a sorted array while every index that is added belongs within FEW places of its end,
+ * as the tasks that become ready at one time step mostly do. Any other index turns the array into a
+ * binary heap (a sorted array is one) until the queue is empty. Adding and taking are O(log n). */
 #include <config.h>
 
 #include "sim/kernel/ready_queue.h"

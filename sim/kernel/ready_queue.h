@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ready_queue.h - a set of small integers that gives the least first, so that no result depends on
- * the order of adding.
+/* ready_queue.h - a priority queue of indices (tasks, accelerators, hosts), lowest first, so that
+ * no result depends on the order of insertion.
  *   all zero -> (add | take)* -> clear */
 #ifndef TH_SIM_KERNEL_READY_QUEUE_H
 #define TH_SIM_KERNEL_READY_QUEUE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* accelerator_history.c - when a task ends whose DRAM flows draw on.
  *
- *   expand -> (change -> look_for_end)* -> work_out_end -> the task ends
+ *   expand -> (change -> schedule_completion)* -> find_completion -> the task ends
  *
  * An expanded task keeps the history of what flows draw. Its end follows from its work and that
  * history; it is asked for only when it could be near: until then the event at hand is a lower

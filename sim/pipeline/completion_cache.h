@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* completion_cache.h - how computes end, by the digest of what has been drawn from their DRAM: the
- * memo that makes replays of a search quick. new -> (share) -> (find | keep | trim)* -> free Find
- * and keep may be called by several threads at once; find takes no lock. */
+/* completion_cache.h - when computes end, by the digest of their demand history.
+ *   new -> (share) -> (find | add | trim)* -> free
+ * Several threads may call find and add at once; find takes no lock. */
 #ifndef TH_SIM_PIPELINE_COMPLETION_CACHE_H
 #define TH_SIM_PIPELINE_COMPLETION_CACHE_H
 #include <stddef.h>
