@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* segment.c - the makespan of a mapping from segments that were replayed before.
+/* segment.c - the makespan of a mapping as the sum of segment times, each replayed once.
  *
  *   new -> (share) -> run* -> free
- *   inside: number the sets -> find the pieces -> check memory -> step from cut to cut, each step
- *   from the memo or by a replay of its layers alone (segment_cut.c: the state that it comes to)
+ *   run: set ids -> look up the pieces -> check memory -> step from cut to cut; each step is looked
+ *   up, or replayed (its layers alone), and segment_cut.c reads the state at its end
  *
- * A layer is a cut of the network when nothing that was made before it is read after it; a piece is
- * what lies behind one cut up to the next. Until the first of a cut's positions has ended its last
- * task, nothing of what follows has begun. At the latest instant up to then at which nothing moves
- * on the network, all that follows depends on what remains of the layers so far and on the layers
- * to come: the tasks that wait, what they wait for, and of the computes under way how long ago they
- * began and what flows have drawn from their DRAM meanwhile. That is the state at the cut, and time
- * starts anew there. If there is no such instant since the last cut, the step goes on over the next
- * ones, over 1, 2, 4, ... pieces, at last to the end of the network.
+ * A layer is a cut of the network when no tensor made before it is read after it; a piece is the
+ * layers between two cuts. No task behind a cut starts before the first position of the cut layer
+ * ends its last task. At the latest instant up to then at which no transfer is in flight, the rest
+ * of the run depends on the layers to come and on this state: the pending tasks, their
+ * dependencies, and for each running compute its start and the DRAM demand of flows since then.
+ * Time restarts at 0 there. Where no such instant exists since the last cut, the step covers 1, 2,
+ * 4, ... pieces, at last the rest of the network.
  *
- * A piece is known by the shapes of its layers, how they read each other, and their sets, designs
- * and strategies; a step by the state where it begins and its pieces. So equal blocks of a network
- * share them. Values are replays of the machine on a program that th_lower made, no estimates;
- * docs/models/segments.md says why the sum is the machine's own makespan.
+ * Keys: a piece is identified by its layers' shapes, their inputs, and their sets, designs and
+ * strategies; a step by the state where it starts and its pieces. Equal blocks of a network share
+ * entries. Times come from the machine on programs of th_lower, never from an estimate;
+ * docs/models/segments.md proves that the sum is the makespan of a full replay.
  *
- * Several threads, each with a lowering and a machine of its own, may share what is known: it is
- * found without a lock, and what two have replayed at once is kept once. Invariants: the memos hold
- * only what any later run may use; above their limit all of it is dropped, between two runs and
- * while nobody else looks, which costs time and changes no result. Not told by segments: streams,
- * objectives that need more than the makespan, and machines that cannot resume
- * (th_machine_can_resume). */
+ * Several threads may share the memo, each with its own lowering and machine: lookups take no
+ * lock, and a step that two threads replay at once is kept once. Invariants: an entry never
+ * changes; above its limit the memo is cleared between two runs, which changes no result. Not
+ * covered (full replay instead): streams, objectives other than the makespan, and machines that
+ * cannot resume (th_machine_can_resume). */
 #include <config.h>
 
 #include "mapper/evaluate/segment.h"
@@ -50,7 +48,7 @@ bool th_segments_supported(const th_workload *w, const th_machine *m)
 
 enum { PLACED_WORDS = 1 + TH_STRATEGY_WORDS }; /* of a layer in the key of a piece: set, strategy */
 
-/* With what is its own alone. NULL: memory is out. */
+/* Without a memo. NULL: memory is out. */
 static th_segments *new_segments(th_lower *l, th_program *p, th_machine *m)
 {
     size_t layers = (size_t)l->workload->n_layers, accels = (size_t)l->system->n_accels;
@@ -62,26 +60,48 @@ static th_segments *new_segments(th_lower *l, th_program *p, th_machine *m)
     s->machine = m;
     s->first = s;
     s->arena = th_arena_new();
-    s->kind = th_alloc_zero(layers, sizeof *s->kind);
+    s->placed = th_alloc_zero(layers, sizeof *s->placed);
     s->key = th_alloc_zero(PLACED_WORDS * layers + 2, sizeof *s->key);
-    s->sum = th_alloc_zero(accels, sizeof *s->sum);
+    s->memory_sum = th_alloc_zero(accels, sizeof *s->memory_sum);
     s->under_way = th_alloc_zero(accels, sizeof *s->under_way);
-    if (s->arena && s->kind && s->key && s->sum && s->under_way)
+    if (s->arena && s->placed && s->key && s->memory_sum && s->under_way)
         return s;
     th_segments_free(s);
+    return NULL;
+}
+
+static void free_memo(th_segment_memo *memo)
+{
+    if (!memo)
+        return;
+    th_shared_map_free(memo->placed_pieces);
+    th_shared_map_free(memo->states);
+    th_shared_map_free(memo->steps);
+    th_free(memo->pieces);
+    th_free(memo);
+}
+
+/* NULL: memory is out. */
+static th_segment_memo *new_memo(const th_lower *l, size_t limit)
+{
+    th_segment_memo *memo = th_alloc_zero(1, sizeof *memo);
+    if (!memo)
+        return NULL;
+    memo->limit = limit;
+    memo->placed_pieces = th_shared_map_new();
+    memo->states = th_shared_map_new();
+    memo->steps = th_shared_map_new();
+    if (memo->placed_pieces && memo->states && memo->steps &&
+        th_pieces_find(l, &memo->pieces, &memo->n_pieces) == 0)
+        return memo;
+    free_memo(memo);
     return NULL;
 }
 
 th_segments *th_segments_new(th_lower *l, th_program *p, th_machine *m, size_t limit)
 {
     th_segments *s = new_segments(l, p, m);
-    if (!s)
-        return NULL;
-    s->limit = limit;
-    s->kinds = th_shared_map_new();
-    s->states = th_shared_map_new();
-    s->steps = th_shared_map_new();
-    if (s->kinds && s->states && s->steps && th_pieces_find(l, &s->pieces, &s->n_pieces) == 0)
+    if (s && (s->memo = new_memo(l, limit)))
         return s;
     th_segments_free(s);
     return NULL;
@@ -93,22 +113,20 @@ th_segments *th_segments_share(th_segments *of, th_lower *l, th_program *p, th_m
     if (!s)
         return NULL;
     s->first = first;
-    s->pieces = first->pieces;
-    s->n_pieces = first->n_pieces;
-    s->kinds = first->kinds;
-    s->states = first->states;
-    s->steps = first->steps;
+    s->memo = first->memo;
     s->next = first->next;
     first->next = s;
     return s;
 }
 
-static void free_known(th_segments *s)
+static void free_scratch(th_state_scratch *x)
 {
-    th_shared_map_free(s->kinds);
-    th_shared_map_free(s->states);
-    th_shared_map_free(s->steps);
-    th_free(s->pieces);
+    th_free(x->number);
+    th_free(x->task);
+    th_free(x->wait);
+    th_free(x->final);
+    th_free(x->draw);
+    th_free(x->state_key);
 }
 
 void th_segments_free(th_segments *s)
@@ -119,44 +137,39 @@ void th_segments_free(th_segments *s)
         if (q->next == s)
             q->next = s->next;
     if (s->first == s)
-        free_known(s);
+        free_memo(s->memo);
     th_arena_free(s->arena);
-    th_free(s->kind);
+    th_free(s->placed);
     th_free(s->key);
-    th_free(s->sum);
+    th_free(s->memory_sum);
     th_free(s->under_way);
-    th_free(s->number);
-    th_free(s->task);
-    th_free(s->wait);
-    th_free(s->final);
-    th_free(s->draw);
-    th_free(s->state_key);
+    free_scratch(&s->scratch);
     th_free(s);
 }
 
 bool th_segments_are_full(const th_segments *s)
 {
-    return s && atomic_load_explicit(&s->first->held_bytes, memory_order_relaxed) > s->first->limit;
+    return s && atomic_load_explicit(&s->memo->held_bytes, memory_order_relaxed) > s->memo->limit;
 }
 
 void th_segments_trim(th_segments *s)
 {
     if (!th_segments_are_full(s))
         return;
-    th_shared_map_clear(s->kinds);
-    th_shared_map_clear(s->states);
-    th_shared_map_clear(s->steps);
+    th_shared_map_clear(s->memo->placed_pieces);
+    th_shared_map_clear(s->memo->states);
+    th_shared_map_clear(s->memo->steps);
     for (th_segments *q = s->first; q; q = q->next)
         th_arena_reset(q->arena);
-    s->first->held_bytes = 0;
-    s->first->n_kinds = s->first->n_states = 0;
+    s->memo->held_bytes = 0;
+    s->memo->n_placed_pieces = s->memo->n_states = 0;
 }
 
 void th_segment_counts_add(th_segment_counts *sum, const th_segment_counts *c)
 {
     sum->evaluations += c->evaluations;
-    sum->whole += c->whole;
-    sum->asked += c->asked;
+    sum->full_replays += c->full_replays;
+    sum->lookups += c->lookups;
     sum->replayed += c->replayed;
 }
 
@@ -168,19 +181,20 @@ th_segment_counts th_segments_counts(const th_segments *s)
     return sum;
 }
 
-/* What was made of the key is there now for all, if it was the first. */
+/* Publishes the entry made for s->key; returns the one that was published first. NULL: memory is
+ * out. */
 static const void *publish(th_segments *s, th_shared_map *m, size_t key_bytes, const void *made,
                            size_t bytes)
 {
     const void *known = th_shared_map_add(m, s->key, key_bytes, made);
     if (known == made)
-        atomic_fetch_add(&s->first->held_bytes, key_bytes + bytes + TH_SEGMENT_ENTRY_BYTES);
+        atomic_fetch_add(&s->memo->held_bytes, key_bytes + bytes + TH_SEGMENT_ENTRY_BYTES);
     return known;
 }
 
 /* --- pieces of a mapping ---------------------------------------------------------------------- */
 
-static size_t kind_key(const th_segments *s, const th_piece *p, int32_t *key)
+static size_t key_of_placed_piece(const th_segments *s, const th_piece *p, int32_t *key)
 {
     size_t n = 0;
     key[n++] = p->shape;
@@ -194,12 +208,12 @@ static size_t kind_key(const th_segments *s, const th_piece *p, int32_t *key)
 
 static int plan(th_segments *s, int32_t first_piece, int32_t last_piece, th_error *err)
 {
-    return th_lower_plan(s->lower, s->mapping, s->pieces[first_piece].first,
-                         s->pieces[last_piece].last, workload_of(s)->batch, err);
+    return th_lower_plan(s->lower, s->mapping, s->memo->pieces[first_piece].first,
+                         s->memo->pieces[last_piece].last, workload_of(s)->batch, err);
 }
 
-/* What a kind that is new holds, if its designs can run it: what cannot is not kept. 0 or -1. */
-static int make_kind(th_segments *s, int32_t i, th_placed_piece **out, th_error *err)
+/* *out: the entry, or NULL where a design cannot run the piece (not kept). 0 or -1. */
+static int make_placed_piece(th_segments *s, int32_t i, th_placed_piece **out, th_error *err)
 {
     size_t accels = (size_t)s->lower->system->n_accels;
     th_error reason = {0};
@@ -209,52 +223,53 @@ static int make_kind(th_segments *s, int32_t i, th_placed_piece **out, th_error 
         return ends_search ? th_error_set(err, reason.id, "%s", reason.text) : 0;
     }
     th_placed_piece *k = th_arena_alloc(s->arena, sizeof *k + accels * sizeof *k->part);
-    if (!k || th_footprint_of_segment(s->lower, s->pieces[i].first, s->pieces[i].last, k->part))
+    if (!k || th_footprint_of_segment(s->lower, s->memo->pieces[i].first, s->memo->pieces[i].last,
+                                      k->part))
         return th_error_no_memory(err);
-    k->number = (int32_t)atomic_fetch_add(&s->first->n_kinds, 1);
+    k->number = (int32_t)atomic_fetch_add(&s->memo->n_placed_pieces, 1);
     *out = k;
     return 0;
 }
 
-/* The i-th piece as the mapping has it, if that runs. 0 or -1. */
-static int find_kind(th_segments *s, int32_t i, bool *runs, th_error *err)
+/* Looks up or makes the entry of piece i; *runs: its designs can run it. 0 or -1. */
+static int find_placed_piece(th_segments *s, int32_t i, bool *runs, th_error *err)
 {
-    size_t bytes = kind_key(s, &s->pieces[i], s->key);
+    size_t bytes = key_of_placed_piece(s, &s->memo->pieces[i], s->key);
     th_placed_piece *made;
     *runs = true;
-    s->kind[i] = th_shared_map_find(s->kinds, s->key, bytes);
-    if (s->kind[i])
+    s->placed[i] = th_shared_map_find(s->memo->placed_pieces, s->key, bytes);
+    if (s->placed[i])
         return 0;
-    if (make_kind(s, i, &made, err))
+    if (make_placed_piece(s, i, &made, err))
         return -1;
     *runs = made != NULL;
     if (!made)
         return 0;
-    s->kind[i] =
-        publish(s, s->kinds, bytes, made, (size_t)s->lower->system->n_accels * sizeof *made->part);
-    return s->kind[i] ? 0 : th_error_no_memory(err);
+    s->placed[i] = publish(s, s->memo->placed_pieces, bytes, made,
+                           (size_t)s->lower->system->n_accels * sizeof *made->part);
+    return s->placed[i] ? 0 : th_error_no_memory(err);
 }
 
-/* In layer order, so that what is asked of scripts comes as in th_lower_program. */
-static int find_kinds(th_segments *s, bool *fits, th_error *err)
+/* In layer order, so that script designs are called in the order of th_lower_program. */
+static int find_placed_pieces(th_segments *s, bool *fits, th_error *err)
 {
     *fits = true;
-    for (int32_t i = 0; *fits && i < s->n_pieces; i++)
-        if (find_kind(s, i, fits, err))
+    for (int32_t i = 0; *fits && i < s->memo->n_pieces; i++)
+        if (find_placed_piece(s, i, fits, err))
             return -1;
     return 0;
 }
 
-/* As th_footprint_check has it, for one pass. */
+/* The check of th_footprint_check, for one pass. */
 static bool fits_in_memory(th_segments *s)
 {
     const th_system *system = s->lower->system;
     size_t accels = (size_t)system->n_accels;
-    memset(s->sum, 0, accels * sizeof *s->sum);
-    for (int32_t i = 0; i < s->n_pieces; i++) {
-        const th_footprint_part *part = s->kind[i]->part;
+    memset(s->memory_sum, 0, accels * sizeof *s->memory_sum);
+    for (int32_t i = 0; i < s->memo->n_pieces; i++) {
+        const th_footprint_part *part = s->placed[i]->part;
         for (size_t a = 0; a < accels; a++) {
-            th_footprint_part *sum = &s->sum[a];
+            th_footprint_part *sum = &s->memory_sum[a];
             int64_t between = sum->at_end + part[a].at_begin;
             int64_t most = between > part[a].inside ? between : part[a].inside;
             sum->weights += part[a].weights;
@@ -263,7 +278,7 @@ static bool fits_in_memory(th_segments *s)
         }
     }
     for (size_t a = 0; a < accels; a++) {
-        const th_footprint_part *sum = &s->sum[a];
+        const th_footprint_part *sum = &s->memory_sum[a];
         int64_t peak = sum->at_end > sum->inside ? sum->at_end : sum->inside;
         if (sum->weights + peak > system->nodes[system->accel_node[a]].a.dram_bytes)
             return false;
@@ -273,7 +288,7 @@ static bool fits_in_memory(th_segments *s)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* The program of a segment; *n: how many of its tasks are under way, as s->under_way says. */
+/* Emits the program of a segment; *n: its running tasks, listed in s->under_way. */
 static int emit(th_segments *s, const th_segment_state *from, int32_t first, int32_t last,
                 int32_t *n, th_error *err)
 {
@@ -291,11 +306,11 @@ static int emit(th_segments *s, const th_segment_state *from, int32_t first, int
                : 0;
 }
 
-/* What a replay of pieces i .. j from this state gives. 0 or -1. */
+/* Replays pieces i .. j from a state into *out. 0 or -1. */
 static int replay(th_segments *s, const th_segment_state *from, int32_t i, int32_t j,
                   th_segment_step *out, th_error *err)
 {
-    int32_t first = s->pieces[i].first, last = s->pieces[j].last;
+    int32_t first = s->memo->pieces[i].first, last = s->memo->pieces[j].last;
     int32_t n;
     th_error reason = {0};
     *out = (th_segment_step){0, TH_STEP_FULL_REPLAY, NULL};
@@ -307,21 +322,21 @@ static int replay(th_segments *s, const th_segment_state *from, int32_t i, int32
         th_machine_run_bounded(s->machine, TH_TIME_MAX, &reason) != TH_STOP_DONE)
         return th_error_is_no_memory(&reason) ? th_error_no_memory(err) : 0;
     *out = (th_segment_step){th_machine_now(s->machine), TH_STEP_TO_END, NULL};
-    if (j < s->n_pieces - 1 && th_segment_cut(s, last, out))
+    if (j < s->memo->n_pieces - 1 && th_segment_cut(s, last, out))
         return th_error_no_memory(err);
     return 0;
 }
 
-/* From a state over pieces i .. j: known, or replayed and kept. NULL: err says why. */
+/* The step from a state over pieces i .. j: looked up, or replayed and kept. NULL: err is set. */
 static const th_segment_step *take_step(th_segments *s, const th_segment_state *from, int32_t i,
                                         int32_t j, th_error *err)
 {
     size_t n = 0;
     s->key[n++] = from->number;
     for (int32_t k = i; k <= j; k++)
-        s->key[n++] = s->kind[k]->number;
-    s->counts.asked++;
-    const th_segment_step *known = th_shared_map_find(s->steps, s->key, n * sizeof *s->key);
+        s->key[n++] = s->placed[k]->number;
+    s->counts.lookups++;
+    const th_segment_step *known = th_shared_map_find(s->memo->steps, s->key, n * sizeof *s->key);
     if (known)
         return known;
     th_segment_step *made = th_arena_alloc(s->arena, sizeof *made);
@@ -331,19 +346,19 @@ static const th_segment_step *take_step(th_segments *s, const th_segment_state *
     }
     if (replay(s, from, i, j, made, err))
         return NULL;
-    known = publish(s, s->steps, n * sizeof *s->key, made, sizeof *made);
+    known = publish(s, s->memo->steps, n * sizeof *s->key, made, sizeof *made);
     s->counts.replayed += known == made;
     if (!known)
         th_error_no_memory(err);
     return known;
 }
 
-/* To the next cut from piece *i on, which is moved behind it. NULL: err says why. */
+/* The step from piece *i to the next cut; *i moves behind it. NULL: err is set. */
 static const th_segment_step *step_to_cut(th_segments *s, const th_segment_state *from, int32_t *i,
                                           th_error *err)
 {
     for (int32_t n = 1;; n *= 2) {
-        int32_t end = n < s->n_pieces - *i ? *i + n : s->n_pieces;
+        int32_t end = n < s->memo->n_pieces - *i ? *i + n : s->memo->n_pieces;
         const th_segment_step *x = take_step(s, from, *i, end - 1, err);
         if (x && x->end == TH_STEP_NO_CUT)
             continue;
@@ -365,7 +380,7 @@ static int walk(th_segments *s, th_time limit, th_segments_outcome *outcome, th_
         *makespan = th_time_add(*makespan, x->elapsed_ps);
         if (x->end == TH_STEP_FULL_REPLAY || *makespan == TH_TIME_MAX) {
             *outcome = TH_SEGMENTS_FULL_REPLAY;
-            s->counts.whole++;
+            s->counts.full_replays++;
             return 0;
         }
         if (*makespan > limit) {
@@ -384,9 +399,9 @@ int th_segments_run(th_segments *s, const th_mapping *m, th_time limit,
     s->counts.evaluations++;
     s->mapping = m;
     th_lower_begin(s->lower);
-    if (s->first->next == NULL) /* else others may be looking: their owner sees to it */
+    if (!s->first->next) /* a shared memo is trimmed by its owner, between batches */
         th_segments_trim(s);
-    if (th_lower_number_sets(s->lower, m, err) || find_kinds(s, &fits, err))
+    if (th_lower_number_sets(s->lower, m, err) || find_placed_pieces(s, &fits, err))
         return -1;
     *outcome = TH_SEGMENTS_INFEASIBLE;
     return fits && fits_in_memory(s) ? walk(s, limit, outcome, makespan, err) : 0;

@@ -58,18 +58,20 @@ static int add_task(th_segments *s, th_segment_state *x, int32_t task, th_time t
         if (times->end_ps == t) /* that is all that counts, however it came about */
             u = (th_under_way){-th_compute_cost_get(costs, from->work)->collapsed_ps, NULL, 0};
         size_t before = (size_t)x->n_draws;
-        if (th_grow(&s->draw, &s->draw_room, before + u.n_draws, sizeof *s->draw))
+        if (th_grow(&s->scratch.draw, &s->scratch.draw_capacity, before + u.n_draws,
+                    sizeof *s->scratch.draw))
             return -1;
         if (u.n_draws > 0)
-            memcpy(&s->draw[before], u.draws, u.n_draws * sizeof *u.draws);
+            memcpy(&s->scratch.draw[before], u.draws, u.n_draws * sizeof *u.draws);
         x->n_draws += (int32_t)u.n_draws;
         to.n_draws = (int32_t)u.n_draws;
         to.started_ps = u.started_ps;
     }
-    if (th_grow(&s->task, &s->task_room, (size_t)x->n_tasks + 1, sizeof *s->task))
+    if (th_grow(&s->scratch.task, &s->scratch.task_capacity, (size_t)x->n_tasks + 1,
+                sizeof *s->scratch.task))
         return -1;
-    s->task[x->n_tasks] = to;
-    s->number[task] = x->n_tasks++;
+    s->scratch.task[x->n_tasks] = to;
+    s->scratch.number[task] = x->n_tasks++;
     return 0;
 }
 
@@ -91,11 +93,12 @@ static int add_waits(th_segments *s, th_segment_state *x, th_time t)
         if (times[i].end_ps < t)
             continue;
         int32_t first = p->successor_start[i], n = p->successor_start[i + 1] - first;
-        if (th_grow(&s->wait, &s->wait_room, (size_t)x->n_waits + (size_t)n, sizeof *s->wait))
+        if (th_grow(&s->scratch.wait, &s->scratch.wait_capacity, (size_t)x->n_waits + (size_t)n,
+                    sizeof *s->scratch.wait))
             return -1;
         for (int32_t k = 0; k < n; k++)
-            s->wait[x->n_waits++] =
-                (th_pending_dependency){s->number[p->successors[first + k]], s->number[i]};
+            s->scratch.wait[x->n_waits++] = (th_pending_dependency){
+                s->scratch.number[p->successors[first + k]], s->scratch.number[i]};
     }
     return 0;
 }
@@ -104,10 +107,12 @@ static int add_finals(th_segments *s, th_segment_state *x, int layer)
 {
     const th_lower *l = s->lower;
     x->n_finals = l->planned.layer_plan[layer]->n;
-    if (th_grow(&s->final, &s->final_room, (size_t)x->n_finals, sizeof *s->final))
+    if (th_grow(&s->scratch.final, &s->scratch.final_capacity, (size_t)x->n_finals,
+                sizeof *s->scratch.final))
         return -1;
     for (int r = 0; r < x->n_finals; r++)
-        s->final[r] = s->number[l->emission.final[l->emission.first_final[layer] + r]];
+        s->scratch.final[r] =
+            s->scratch.number[l->emission.final[l->emission.first_final[layer] + r]];
     return 0;
 }
 
@@ -120,22 +125,22 @@ static size_t add_to_key(char *key, size_t at, const void *bytes, size_t n)
     return at + n;
 }
 
-/* The bytes of the state in scratch, in s->state_key. 0: memory is out. */
+/* The bytes of the state in scratch, in s->scratch.state_key. 0: memory is out. */
 static size_t key_of_state(th_segments *s, const th_segment_state *x)
 {
     const int32_t sizes[] = {x->n_tasks, x->n_waits, x->n_finals, x->n_draws};
-    size_t tasks = (size_t)x->n_tasks * sizeof *s->task,
-           waits = (size_t)x->n_waits * sizeof *s->wait,
-           finals = (size_t)x->n_finals * sizeof *s->final,
-           draws = (size_t)x->n_draws * sizeof *s->draw;
-    if (th_grow(&s->state_key, &s->state_key_room, sizeof sizes + tasks + waits + finals + draws,
-                1))
+    size_t tasks = (size_t)x->n_tasks * sizeof *s->scratch.task,
+           waits = (size_t)x->n_waits * sizeof *s->scratch.wait,
+           finals = (size_t)x->n_finals * sizeof *s->scratch.final,
+           draws = (size_t)x->n_draws * sizeof *s->scratch.draw;
+    if (th_grow(&s->scratch.state_key, &s->scratch.state_key_capacity,
+                sizeof sizes + tasks + waits + finals + draws, 1))
         return 0;
-    size_t n = add_to_key(s->state_key, 0, sizes, sizeof sizes);
-    n = add_to_key(s->state_key, n, s->task, tasks);
-    n = add_to_key(s->state_key, n, s->wait, waits);
-    n = add_to_key(s->state_key, n, s->final, finals);
-    return add_to_key(s->state_key, n, s->draw, draws);
+    size_t n = add_to_key(s->scratch.state_key, 0, sizes, sizeof sizes);
+    n = add_to_key(s->scratch.state_key, n, s->scratch.task, tasks);
+    n = add_to_key(s->scratch.state_key, n, s->scratch.wait, waits);
+    n = add_to_key(s->scratch.state_key, n, s->scratch.final, finals);
+    return add_to_key(s->scratch.state_key, n, s->scratch.draw, draws);
 }
 
 /* A copy that stays. NULL: memory is out. */
@@ -153,11 +158,11 @@ static th_segment_state *keep_state(th_segments *s, const th_segment_state *x)
     if (!kept)
         return NULL;
     *kept = *x;
-    kept->number = (int32_t)atomic_fetch_add(&s->first->n_states, 1) + 1;
-    kept->task = keep(s, s->task, x->n_tasks, sizeof *s->task);
-    kept->wait = keep(s, s->wait, x->n_waits, sizeof *s->wait);
-    kept->final = keep(s, s->final, x->n_finals, sizeof *s->final);
-    kept->draw = keep(s, s->draw, x->n_draws, sizeof *s->draw);
+    kept->number = (int32_t)atomic_fetch_add(&s->memo->n_states, 1) + 1;
+    kept->task = keep(s, s->scratch.task, x->n_tasks, sizeof *s->scratch.task);
+    kept->wait = keep(s, s->scratch.wait, x->n_waits, sizeof *s->scratch.wait);
+    kept->final = keep(s, s->scratch.final, x->n_finals, sizeof *s->scratch.final);
+    kept->draw = keep(s, s->scratch.draw, x->n_draws, sizeof *s->scratch.draw);
     return kept->task && kept->wait && kept->final && kept->draw ? kept : NULL;
 }
 
@@ -167,15 +172,16 @@ static const th_segment_state *known_state(th_segments *s, const th_segment_stat
     size_t bytes = key_of_state(s, x);
     if (bytes == 0)
         return NULL;
-    const th_segment_state *known = th_shared_map_find(s->states, s->state_key, bytes);
+    const th_segment_state *known =
+        th_shared_map_find(s->memo->states, s->scratch.state_key, bytes);
     if (known)
         return known;
     const th_segment_state *kept = keep_state(s, x);
     if (!kept)
         return NULL;
-    known = th_shared_map_add(s->states, s->state_key, bytes, kept);
+    known = th_shared_map_add(s->memo->states, s->scratch.state_key, bytes, kept);
     if (known == kept)
-        atomic_fetch_add(&s->first->held_bytes, 2 * bytes + TH_SEGMENT_ENTRY_BYTES);
+        atomic_fetch_add(&s->memo->held_bytes, 2 * bytes + TH_SEGMENT_ENTRY_BYTES);
     return known;
 }
 
@@ -186,7 +192,8 @@ int th_segment_cut(th_segments *s, int layer, th_segment_step *out)
     *out = (th_segment_step){t, TH_STEP_NO_CUT, NULL};
     if (t <= 0)
         return 0;
-    if (th_grow(&s->number, &s->number_room, (size_t)s->program->n_tasks, sizeof *s->number))
+    if (th_grow(&s->scratch.number, &s->scratch.number_capacity, (size_t)s->program->n_tasks,
+                sizeof *s->scratch.number))
         return -1;
     if (add_tasks(s, &x, t, true) || add_tasks(s, &x, t, false) || add_waits(s, &x, t) ||
         add_finals(s, &x, layer))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* segment_state.h - private to the segment memo: what it remembers, and the mapping at hand. */
+/* segment_state.h - private to the segment memo: its entries, and the mapping at hand. */
 #ifndef TH_MAPPER_EVALUATE_SEGMENT_STATE_H
 #define TH_MAPPER_EVALUATE_SEGMENT_STATE_H
 #include <stdatomic.h>
@@ -13,15 +13,15 @@
 
 enum { TH_SEGMENT_ENTRY_BYTES = 96 }; /* of a map for one entry, about */
 
-/* What th_segments remember never changes once others can find it. Numbers are for keys. */
+/* Entries of the memo never change once published. Their numbers stand in keys. */
 
-/* A piece as sets with designs and strategies have it. */
+/* A piece with the sets, designs and strategies of its layers. */
 typedef struct th_placed_piece {
     int32_t number;
     th_footprint_part part[]; /* by accelerator */
 } th_placed_piece;
 
-/* What remains at a cut. The draws are those of the tasks in order. */
+/* The state at a cut: pending tasks, and the DRAM demand histories of those that run, in order. */
 typedef struct th_segment_state {
     int32_t number; /* 0: the state before the first piece, in which nothing is left of any */
     int32_t n_tasks, n_waits, n_finals, n_draws;
@@ -39,33 +39,42 @@ typedef struct th_segment_step {
     const th_segment_state *to; /* of TO_STATE */
 } th_segment_step;
 
-struct th_segments {
-    th_lower *lower;
-    th_program *program;
-    th_machine *machine;
-    th_segments *first; /* of those that share what they remember; maybe itself */
-    th_segments *next;  /* those that share with the first */
-    /* of the first; the others refer to it */
+/* What all evaluators that share it know. Read without a lock; entries never change. */
+typedef struct th_segment_memo {
     th_piece *pieces; /* of the network; the same for all mappings */
     int32_t n_pieces;
-    th_shared_map *kinds, *states, *steps;
-    atomic_int_fast32_t n_kinds, n_states; /* numbers given away */
+    th_shared_map *placed_pieces, *states, *steps;
+    atomic_int_fast32_t n_placed_pieces, n_states; /* numbers given away */
     atomic_size_t held_bytes;
     size_t limit;
-    /* its own */
-    th_arena *arena; /* where what it made lies */
-    const th_mapping *mapping;
-    int32_t *key;                 /* scratch: of a piece; a state and all pieces */
-    const th_placed_piece **kind; /* by piece */
-    th_footprint_part *sum;       /* by accelerator; at_begin is not used */
-    th_under_way *under_way;      /* scratch, by task */
-    int32_t *number;       /* scratch, by task of the program: its number among what remains */
-    th_pending_task *task; /* scratch: of the state at hand */
+} th_segment_memo;
+
+/* The state at a cut, while it is read off a replay. */
+typedef struct th_state_scratch {
+    int32_t *number; /* by task of the program: its number among the pending tasks */
+    th_pending_task *task;
     th_pending_dependency *wait;
     int32_t *final;
     th_demand_change *draw;
     char *state_key;
-    size_t task_room, wait_room, final_room, draw_room, state_key_room, number_room;
+    size_t number_capacity, task_capacity, wait_capacity, final_capacity, draw_capacity,
+        state_key_capacity;
+} th_state_scratch;
+
+struct th_segments {
+    th_lower *lower;
+    th_program *program;
+    th_machine *machine;
+    th_segments *first;    /* of those that share the memo; maybe itself */
+    th_segments *next;     /* those that share with the first */
+    th_segment_memo *memo; /* of the first */
+    th_arena *arena;       /* memory of the entries that this one made */
+    const th_mapping *mapping;
+    const th_placed_piece **placed; /* by piece: as the mapping has it */
+    int32_t *key;                   /* scratch: of a piece; a state and all pieces */
+    th_footprint_part *memory_sum;  /* scratch, by accelerator; at_begin is not used */
+    th_under_way *under_way;        /* scratch, by task */
+    th_state_scratch scratch;
     th_segment_counts counts;
 };
 

@@ -168,8 +168,8 @@ static void evaluate(th_worker *w, th_codec *in, double bound, th_codec *out)
 static void counts(th_codec *w, th_segment_counts *c)
 {
     th_codec_int64(w, &c->evaluations);
-    th_codec_int64(w, &c->whole);
-    th_codec_int64(w, &c->asked);
+    th_codec_int64(w, &c->full_replays);
+    th_codec_int64(w, &c->lookups);
     th_codec_int64(w, &c->replayed);
 }
 

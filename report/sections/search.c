@@ -164,7 +164,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
 /* Only where the search has put makespans together from segments. */
 static th_quantity if_segmented(const th_segment_counts *k, th_quantity q)
 {
-    return k->asked > 0 ? q : th_absent(q.kind);
+    return k->lookups > 0 ? q : th_absent(q.kind);
 }
 
 int th_section_search_timing(th_session *s, th_report *r, th_error *err)
@@ -181,7 +181,7 @@ int th_section_search_timing(th_session *s, th_report *r, th_error *err)
     };
     const th_searched *f = &s->searched;
     const th_segment_counts *k = &f->segments;
-    int64_t known = k->asked - k->replayed;
+    int64_t known = k->lookups - k->replayed;
     (void)err;
     th_table_row(th_report_record(r, "timing", NULL, columns),
                  (th_quantity[]){
@@ -189,10 +189,10 @@ int th_section_search_timing(th_session *s, th_report *r, th_error *err)
                      if_found(f, th_ps((th_time)(f->elapsed_s * (double)TH_PS_PER_S))),
                      f->elapsed_s > 0 ? th_count((int64_t)((double)f->evaluations / f->elapsed_s))
                                       : th_absent(TH_KIND_COUNT),
-                     if_segmented(k, th_count(k->whole)),
-                     if_segmented(k, th_count(k->asked)),
+                     if_segmented(k, th_count(k->full_replays)),
+                     if_segmented(k, th_count(k->lookups)),
                      if_segmented(k, th_count(known)),
-                     if_segmented(k, th_share((double)known / (double)k->asked)),
+                     if_segmented(k, th_share((double)known / (double)k->lookups)),
                  });
     return 0;
 }

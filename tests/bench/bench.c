@@ -367,7 +367,7 @@ static void bench_segments_of(const th_system *system, const char *network)
                    g = evaluate_children(p, s->best, child, true);
     printf("%-10s %8.0f %9.0f %6.0f %8.0f %9.0f %6.1f %8.1f  %s\n", network, 1 / all, 1 / warm,
            all / warm, g.per_second, f.per_second, f.per_second / g.per_second,
-           100.0 * (double)(f.counts.asked - f.counts.replayed) / (double)f.counts.asked,
+           100.0 * (double)(f.counts.lookups - f.counts.replayed) / (double)f.counts.lookups,
            f.sum == g.sum ? "equal" : "DIFFERENT");
     for (int i = 0; i < CHILDREN; i++)
         th_mapping_free(child[i]);

@@ -77,9 +77,9 @@ static int64_t n_asked, n_replayed, n_whole, n_evaluations;
 static void count(const th_evaluator *e)
 {
     th_segment_counts c = th_evaluator_segments(e);
-    n_asked += c.asked;
+    n_asked += c.lookups;
     n_replayed += c.replayed;
-    n_whole += c.whole;
+    n_whole += c.full_replays;
     n_evaluations += c.evaluations;
 }
 
@@ -178,9 +178,9 @@ static void compare_on(const char *system, const char *network, int n, int n_cha
     printf(
         "# %s on %s: %d evaluations, %d stopped, %d do not fit; %lld of %lld segments replayed\n",
         network, system, n_compared, n_stopped, n_misfits, (long long)c.replayed,
-        (long long)c.asked);
+        (long long)c.lookups);
     CU_ASSERT_EQUAL(n_wrong, 0);
-    CU_ASSERT_TRUE(c.whole == 0 && c.replayed < c.asked);
+    CU_ASSERT_TRUE(c.full_replays == 0 && c.replayed < c.lookups);
     th_evaluator_free(by_segments);
     th_evaluator_free(whole);
     th_workload_free(w);
@@ -220,12 +220,12 @@ static void what_is_known_is_not_replayed(void)
     th_fitness again = fitness_of(e, m, INFINITY);
     th_segment_counts warm = th_evaluator_segments(e);
     CU_ASSERT_TRUE(again.value == first.value && warm.replayed == cold.replayed);
-    CU_ASSERT_TRUE(warm.evaluations == 2 && warm.asked == 2 * cold.asked);
+    CU_ASSERT_TRUE(warm.evaluations == 2 && warm.lookups == 2 * cold.lookups);
     put_layer(m, w->n_layers / 2, 0, "W4");
     fitness_of(e, m, INFINITY);
     th_segment_counts near = th_evaluator_segments(e);
     CU_ASSERT_TRUE(near.replayed > warm.replayed &&
-                   2 * (near.replayed - warm.replayed) < cold.asked);
+                   2 * (near.replayed - warm.replayed) < cold.lookups);
     th_mapping_free(m);
     th_evaluator_free(e);
     th_workload_free(w);
@@ -250,7 +250,7 @@ static void what_is_dropped_is_replayed(void)
         CU_ASSERT_EQUAL(outcome, TH_SEGMENTS_DONE);
     }
     th_segment_counts c = th_segments_counts(x);
-    CU_ASSERT_TRUE(t[0] == t[1] && t[0] == t[2] && c.asked == c.replayed && c.asked > 3);
+    CU_ASSERT_TRUE(t[0] == t[1] && t[0] == t[2] && c.lookups == c.replayed && c.lookups > 3);
     th_mapping_free(m);
     th_segments_free(x);
     th_machine_free(machine);
