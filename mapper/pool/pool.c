@@ -21,9 +21,9 @@ int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double boun
     return p->type->evaluate(p, mappings, n, bound, fitness, err);
 }
 
-int th_pool_precompute(th_pool *p, th_pool_task *task, void *state, int n, th_error *err)
+int th_pool_run_tasks(th_pool *p, th_pool_task *task, void *state, int n, th_error *err)
 {
-    return n > 0 ? p->type->precompute(p, task, state, n, err) : 0;
+    return n > 0 ? p->type->run_tasks(p, task, state, n, err) : 0;
 }
 
 th_evaluator *th_pool_evaluator(th_pool *p)

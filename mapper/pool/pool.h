@@ -7,8 +7,8 @@
 
 typedef struct th_pool th_pool;
 
-/* What a worker does to fill caches: the i-th piece of some work, with an evaluator that nobody
- * else uses meanwhile. 0, or -1: out of memory. */
+/* The i-th piece of some work, done by a worker with an evaluator that nobody else uses meanwhile.
+ * 0, or -1: out of memory. */
 typedef int th_pool_task(void *state, th_evaluator *e, int i);
 
 /* A way of evaluating in parallel: one file each. */
@@ -19,7 +19,7 @@ typedef struct th_pool_type {
     int (*evaluate)(th_pool *p, th_mapping *const *mappings, int n, double bound,
                     th_fitness *fitness, th_error *err);
     th_evaluator *(*evaluator)(th_pool *p);
-    int (*precompute)(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
+    int (*run_tasks)(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
     th_segment_counts (*segments)(th_pool *p);
 } th_pool_type;
 
@@ -39,11 +39,11 @@ void th_pool_free(th_pool *p); /* accepts NULL */
 int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double bound,
                      th_fitness *fitness, th_error *err);
 
-/* Where several threads share caches with the calling one: has task(state, e, i) done for all i <
- * n, several at once, so that the calling thread then finds in the caches what it is about to ask
- * for. Else there is nothing to gain, and nothing is done; nor where procedures of script designs
- * would be called. So no result may depend on it. 0, or -1: out of memory. */
-int th_pool_precompute(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
+/* Runs task(state, e, i) for all i < n on the threads that share caches with the calling one. Where
+ * there is one thread only, or a design is a script, whose procedure only the calling thread may
+ * call, no task is run: the caller then does the work itself, and no result may depend on who did.
+ * 0, or -1: out of memory. */
+int th_pool_run_tasks(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
 
 /* The evaluator of the calling thread, for estimates outside batches. */
 th_evaluator *th_pool_evaluator(th_pool *p);

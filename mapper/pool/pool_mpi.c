@@ -457,9 +457,9 @@ static th_evaluator *evaluator(th_pool *pool)
     return th_pool_evaluator(((mpi_pool *)pool)->local);
 }
 
-static int precompute(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
+static int run_tasks(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
 {
-    return th_pool_precompute(((mpi_pool *)pool)->local, task, state, n, err);
+    return th_pool_run_tasks(((mpi_pool *)pool)->local, task, state, n, err);
 }
 
 static th_segment_counts segments(th_pool *pool)
@@ -471,5 +471,4 @@ static th_segment_counts segments(th_pool *pool)
     return sum;
 }
 
-const th_pool_type th_pool_mpi = {"mpi",     create,     destroy, evaluate,
-                                  evaluator, precompute, segments};
+const th_pool_type th_pool_mpi = {"mpi", create, destroy, evaluate, evaluator, run_tasks, segments};

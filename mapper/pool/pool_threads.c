@@ -26,6 +26,21 @@ typedef struct worker {
     bool runs;
 } worker;
 
+/* The mappings that are evaluated now. */
+typedef struct {
+    th_mapping *const *mappings;
+    double bound;
+    th_fitness *fitness;
+    int failed_at; /* lowest index that failed; the batch's size: none */
+    th_error error;
+} batch;
+
+/* Batch indices: those evaluated in this round, and those that need another one. */
+typedef struct {
+    int *todo, *unfinished, n_unfinished;
+    size_t todo_capacity, unfinished_capacity;
+} rounds;
+
 typedef struct thread_pool {
     th_pool pool;
     worker *workers;
@@ -36,19 +51,12 @@ typedef struct thread_pool {
     int busy;
     bool quit;
     th_script_memo *scripts;
-    /* the batch */
-    th_mapping *const *mappings;
-    double bound;
-    th_fitness *fitness;
-    int failed_at; /* lowest index that failed; the batch's size: none */
-    th_error error;
+    batch batch;
     /* the round: items 0 .. n - 1, and what is done with one */
     void (*do_item)(worker *w, int j);
     int n;
     atomic_int next;
-    /* items that are mappings: those at todo[0 .. n), those that want another round in again */
-    int *todo, *unfinished, n_unfinished;
-    size_t todo_capacity, unfinished_capacity;
+    rounds rounds;
     /* items that fill caches */
     th_pool_task *task;
     void *task_state;
@@ -59,9 +67,9 @@ enum { FIRST = 0 }; /* the worker that is the calling thread, with whose caches 
 static void note_failure(thread_pool *p, int i, const th_error *e)
 {
     pthread_mutex_lock(&p->lock);
-    if (i < p->failed_at) {
-        p->failed_at = i;
-        p->error = *e;
+    if (i < p->batch.failed_at) {
+        p->batch.failed_at = i;
+        p->batch.error = *e;
     }
     pthread_mutex_unlock(&p->lock);
 }
@@ -69,7 +77,7 @@ static void note_failure(thread_pool *p, int i, const th_error *e)
 static void note_unfinished(thread_pool *p, int i)
 {
     pthread_mutex_lock(&p->lock);
-    p->unfinished[p->n_unfinished++] = i;
+    p->rounds.unfinished[p->rounds.n_unfinished++] = i;
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -77,15 +85,16 @@ static void evaluate_item(worker *w, int j)
 {
     thread_pool *p = w->pool;
     th_error e = {0};
-    int i = p->todo[j];
-    int status = th_evaluator_run(w->evaluator, p->mappings[i], p->bound, &p->fitness[i], &e);
+    int i = p->rounds.todo[j];
+    int status = th_evaluator_run(w->evaluator, p->batch.mappings[i], p->batch.bound,
+                                  &p->batch.fitness[i], &e);
     if (status > 0)
         note_unfinished(p, i);
     else if (status < 0)
         note_failure(p, i, &e);
 }
 
-static void precompute_item(worker *w, int j)
+static void task_item(worker *w, int j)
 {
     thread_pool *p = w->pool;
     th_error e;
@@ -178,8 +187,8 @@ static void destroy(th_pool *pool)
     pthread_cond_destroy(&p->start);
     pthread_mutex_destroy(&p->lock);
     th_free(p->workers);
-    th_free(p->todo);
-    th_free(p->unfinished);
+    th_free(p->rounds.todo);
+    th_free(p->rounds.unfinished);
     th_free(p);
 }
 
@@ -200,7 +209,7 @@ static void run_workers(thread_pool *p)
 
 static void do_round(thread_pool *p)
 {
-    p->n_unfinished = 0;
+    p->rounds.n_unfinished = 0;
     atomic_store(&p->next, 0);
     do {
         th_evaluator_trim(p->workers[FIRST].evaluator);
@@ -210,13 +219,13 @@ static void do_round(thread_pool *p)
 
 static void requeue(thread_pool *p)
 {
-    int *todo = p->unfinished;
-    size_t capacity = p->unfinished_capacity;
-    p->unfinished = p->todo;
-    p->unfinished_capacity = p->todo_capacity;
-    p->todo = todo;
-    p->todo_capacity = capacity;
-    p->n = p->n_unfinished;
+    int *todo = p->rounds.unfinished;
+    size_t capacity = p->rounds.unfinished_capacity;
+    p->rounds.unfinished = p->rounds.todo;
+    p->rounds.unfinished_capacity = p->rounds.todo_capacity;
+    p->rounds.todo = todo;
+    p->rounds.todo_capacity = capacity;
+    p->n = p->rounds.n_unfinished;
 }
 
 /* A script that fails ends the batch after the round in which the mappings that asked it fail, too:
@@ -226,7 +235,7 @@ static void do_rounds(thread_pool *p)
     int last = p->n - 1, failed = 0;
     th_script_memo_defer(p->scripts, true);
     do_round(p);
-    while (!failed && p->n_unfinished > 0) {
+    while (!failed && p->rounds.n_unfinished > 0) {
         th_error reason = {"", ""};
         failed = th_script_memo_fill(p->scripts, &reason);
         requeue(p);
@@ -241,20 +250,21 @@ static int evaluate(th_pool *pool, th_mapping *const *mappings, int n, double bo
                     th_fitness *fitness, th_error *err)
 {
     thread_pool *p = (thread_pool *)pool;
-    if (th_grow(&p->todo, &p->todo_capacity, (size_t)n, sizeof *p->todo) ||
-        th_grow(&p->unfinished, &p->unfinished_capacity, (size_t)n, sizeof *p->unfinished))
+    if (th_grow(&p->rounds.todo, &p->rounds.todo_capacity, (size_t)n, sizeof *p->rounds.todo) ||
+        th_grow(&p->rounds.unfinished, &p->rounds.unfinished_capacity, (size_t)n,
+                sizeof *p->rounds.unfinished))
         return th_error_no_memory(err);
     p->do_item = evaluate_item;
-    p->mappings = mappings;
-    p->n = p->failed_at = n;
-    p->bound = bound;
-    p->fitness = fitness;
+    p->batch.mappings = mappings;
+    p->n = p->batch.failed_at = n;
+    p->batch.bound = bound;
+    p->batch.fitness = fitness;
     for (int i = 0; i < n; i++)
-        p->todo[i] = i;
+        p->rounds.todo[i] = i;
     do_rounds(p);
-    if (p->failed_at == n)
+    if (p->batch.failed_at == n)
         return 0;
-    return th_error_set(err, p->error.id, "%s", p->error.text);
+    return th_error_set(err, p->batch.error.id, "%s", p->batch.error.text);
 }
 
 static bool has_scripts(const thread_pool *p)
@@ -263,17 +273,17 @@ static bool has_scripts(const thread_pool *p)
         th_lower_costs(th_evaluator_lower(p->workers[FIRST].evaluator)));
 }
 
-static int precompute(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
+static int run_tasks(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
 {
     thread_pool *p = (thread_pool *)pool;
     if (p->n_workers == 1 || has_scripts(p))
         return 0;
-    p->do_item = precompute_item;
+    p->do_item = task_item;
     p->task = task;
     p->task_state = state;
-    p->n = p->failed_at = n;
+    p->n = p->batch.failed_at = n;
     do_round(p);
-    return p->failed_at == n ? 0 : th_error_no_memory(err);
+    return p->batch.failed_at == n ? 0 : th_error_no_memory(err);
 }
 
 static th_evaluator *evaluator(th_pool *pool)
@@ -286,5 +296,5 @@ static th_segment_counts segments(th_pool *pool)
     return th_evaluator_segments(((thread_pool *)pool)->workers[FIRST].evaluator);
 }
 
-const th_pool_type th_pool_threads = {"threads", create,     destroy, evaluate,
-                                      evaluator, precompute, segments};
+const th_pool_type th_pool_threads = {"threads", create,    destroy, evaluate,
+                                      evaluator, run_tasks, segments};

@@ -265,8 +265,8 @@ th_initial_generator *th_search_initial_generator(th_search *s, th_error *err)
 {
     while (s->parent)
         s = s->parent;
-    if (!s->generator && (s->generator = th_initial_new(th_pool_evaluator(s->pool), err)) != NULL)
-        th_initial_use_pool(s->generator, s->pool);
+    if (!s->generator)
+        s->generator = th_initial_new(th_pool_evaluator(s->pool), err);
     return s->generator;
 }
 
@@ -305,56 +305,26 @@ static int evaluate(th_search *s, th_mapping *const *mappings, int n, double bou
 }
 
 typedef struct {
-    int which;    /* of the batch */
-    int distance; /* layers that run otherwise than in the best mapping so far */
-} ranked;
+    th_mapping *const *mappings;
+    int n;
+    double bound;
+    th_fitness *fitness; /* by mapping */
+} batch;
 
-static int distance(const th_mapping *m, const th_mapping *best)
-{
-    int n = 0;
-    for (int l = 0; best && l < m->n_layers; l++)
-        n += m->set_of[l] != best->set_of[l] ||
-             !th_strategy_equal(&m->strategy[l], &best->strategy[l]);
-    return n;
-}
-
-static int by_distance(const void *a, const void *b)
-{
-    const ranked *x = a, *y = b;
-    return x->distance != y->distance ? y->distance - x->distance : x->which - y->which;
-}
-
-/* Those least like the best go first: of them least is remembered, so they mostly take longest, and
- * a batch whose last ones are short leaves threads idle for less. 0, or -1: out of memory. */
-static int put_distant_first(const th_search *s, th_mapping *const *mappings, int *which, int n)
-{
-    ranked *queue = th_alloc_array((size_t)n + 1, sizeof *queue);
-    if (!queue)
-        return -1;
-    for (int i = 0; i < n; i++)
-        queue[i] = (ranked){which[i], distance(mappings[which[i]], s->best)};
-    qsort(queue, (size_t)n, sizeof *queue, by_distance);
-    for (int i = 0; i < n; i++)
-        which[i] = queue[i].which;
-    th_free(queue);
-    return 0;
-}
-
-/* Simulates what is not remembered: mappings[which[i]] for i < n. */
-static int simulate(th_search *s, th_mapping *const *mappings, const int *which, int n,
-                    double bound, th_fitness *fitness, th_error *err)
+/* Simulates mappings[which[i]] of the batch for i < n, and adds their fitness to the cache. */
+static int simulate(th_search *s, const batch *b, const int *which, int n, th_error *err)
 {
     th_mapping **asked = th_alloc_array((size_t)n + 1, sizeof *asked);
     th_fitness *got = th_alloc_array((size_t)n + 1, sizeof *got);
     int failed = asked && got ? 0 : th_error_no_memory(err);
     for (int i = 0; !failed && i < n; i++)
-        asked[i] = mappings[which[i]];
+        asked[i] = b->mappings[which[i]];
     if (!failed)
-        failed = evaluate(s, asked, n, bound, got, err);
+        failed = evaluate(s, asked, n, b->bound, got, err);
     for (int i = 0; !failed && i < n; i++) {
-        fitness[which[i]] = got[i];
-        failed =
-            th_fitness_cache_keep(s->cache, asked[i], bound, &got[i]) ? th_error_no_memory(err) : 0;
+        b->fitness[which[i]] = got[i];
+        if (th_fitness_cache_keep(s->cache, asked[i], b->bound, &got[i]))
+            failed = th_error_no_memory(err);
     }
     th_free(asked);
     th_free(got);
@@ -368,26 +338,23 @@ static bool satisfies_constraints(const th_search *s, const th_mapping *m, th_er
     return th_constraints_check(p->constraints, m, p->system, p->workload, reason) == 0;
 }
 
-/* Of the outermost search. What breaks a constraint is infeasible and never simulated. *cache_hits:
- * how many were remembered. */
-static int find_or_simulate(th_search *s, th_mapping *const *mappings, int n, double bound,
-                            th_fitness *fitness, int *cache_hits, th_error *err)
+/* Of the outermost search. A mapping that violates a constraint is infeasible and never simulated.
+ */
+static int find_or_simulate(th_search *s, const batch *b, int *cache_hits, th_error *err)
 {
-    int *which = th_alloc_array((size_t)n + 1, sizeof *which), unknown = 0, n_allowed = 0;
+    int *which = th_alloc_array((size_t)b->n + 1, sizeof *which), n_unknown = 0, n_allowed = 0;
     if (!which)
         return th_error_no_memory(err);
-    for (int i = 0; i < n; i++) {
-        fitness[i] = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
-        if (!satisfies_constraints(s, mappings[i], NULL))
+    for (int i = 0; i < b->n; i++) {
+        b->fitness[i] = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
+        if (!satisfies_constraints(s, b->mappings[i], NULL))
             continue;
         n_allowed++;
-        if (!th_fitness_cache_find(s->cache, mappings[i], bound, &fitness[i]))
-            which[unknown++] = i;
+        if (!th_fitness_cache_find(s->cache, b->mappings[i], b->bound, &b->fitness[i]))
+            which[n_unknown++] = i;
     }
-    *cache_hits = n_allowed - unknown;
-    int failed = put_distant_first(s, mappings, which, unknown)
-                     ? th_error_no_memory(err)
-                     : simulate(s, mappings, which, unknown, bound, fitness, err);
+    *cache_hits = n_allowed - n_unknown;
+    int failed = simulate(s, b, which, n_unknown, err);
     th_free(which);
     return failed;
 }
@@ -425,6 +392,7 @@ static int keep_if_best(th_search *s, const th_mapping *m, const th_fitness *fit
 int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
                        th_fitness *fitness, th_error *err)
 {
+    const batch b = {mappings, n, bound, fitness};
     th_search *outermost = s;
     int cache_hits = 0;
     while (outermost->parent)
@@ -433,7 +401,7 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
         if (th_constraints_apply(s->problem.constraints, mappings[i], s->problem.workload,
                                  th_search_batch(s)))
             return th_error_no_memory(err);
-    if (find_or_simulate(outermost, mappings, n, bound, fitness, &cache_hits, err))
+    if (find_or_simulate(outermost, &b, &cache_hits, err))
         return -1;
     for (; s; s = s->parent) {
         for (int i = 0; i < n; i++)

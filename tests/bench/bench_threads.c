@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench_threads.c - what more threads buy, and what keeps them from buying more.
  * The part of a search that one thread does alone (seeds, offspring, bookkeeping) is measured as
- * the CPU time of the calling thread outside th_pool_evaluate and th_pool_precompute: a pool of its
+ * the CPU time of the calling thread outside th_pool_evaluate and th_pool_run_tasks: a pool of its
  * own type stands between. That and the CPU time of the whole process bound the speed-up (Amdahl),
  * however busy the machine is. Besides: how many bytes a mapping and its fitness are, and what
  * making and reading them takes, for docs/scaling.md. */
@@ -81,7 +81,7 @@ static th_evaluator *evaluator(th_pool *pool)
 static int warm(th_pool *pool, th_pool_task *task, void *state, int n, th_error *err)
 {
     double cpu = seconds(CLOCK_THREAD_CPUTIME_ID), wall = seconds(CLOCK_MONOTONIC);
-    int failed = th_pool_precompute(((timed_pool *)pool)->threads, task, state, n, err);
+    int failed = th_pool_run_tasks(((timed_pool *)pool)->threads, task, state, n, err);
     clocked.in_pool_s += seconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
     clocked.wall_s += seconds(CLOCK_MONOTONIC) - wall;
     return failed;

@@ -58,9 +58,10 @@ static void bring_up(int threads, int broods, nest *n, th_mapping **out)
     CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
     for (int i = 0; i < broods; i++) {
         int each = MEMBERS / broods;
-        CU_ASSERT_EQUAL(
-            th_variation_offspring(&b, offspring, n, each, TH_VARIATION_TRIES, out + i * each, &e),
-            0);
+        CU_ASSERT_EQUAL(th_variation_offspring(&b,
+                                               &(th_offspring){offspring, n, TH_VARIATION_TRIES},
+                                               each, out + i * each, &e),
+                        0);
     }
     TAP_ASSERT_TEXT(e.text, "");
     th_variation_clear(&b);
@@ -139,8 +140,10 @@ static void the_first_failure_is_told(void)
         live = th_alloc_live();
         th_search *s = search_on(threads);
         CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
-        CU_ASSERT_EQUAL(
-            th_variation_offspring(&b, offspring, &n, MEMBERS, TH_VARIATION_TRIES, out, &e), -1);
+        CU_ASSERT_EQUAL(th_variation_offspring(&b,
+                                               &(th_offspring){offspring, &n, TH_VARIATION_TRIES},
+                                               MEMBERS, out, &e),
+                        -1);
         TAP_ASSERT_TEXT(e.id, "MAP-0023");
         TAP_ASSERT_TEXT(e.text, "member 7");
         CU_ASSERT_PTR_NULL(out[0]);
@@ -168,7 +171,8 @@ static void what_cannot_be_made_is_tried_and_left_out(void)
         th_variation b = {0};
         th_search *s = search_on(threads);
         CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
-        CU_ASSERT_EQUAL(th_variation_offspring(&b, nothing, &n, FEW, TRIES, out, &e), 0);
+        CU_ASSERT_EQUAL(
+            th_variation_offspring(&b, &(th_offspring){nothing, &n, TRIES}, FEW, out, &e), 0);
         for (int i = 0; i < FEW; i++) {
             CU_ASSERT_EQUAL(n.tries[i], i % 2 ? TRIES : 1);
             CU_ASSERT_EQUAL(out[i] == NULL, i % 2);
@@ -190,7 +194,7 @@ static int fill_within(int64_t budget, th_mapping **out, int size)
     th_search *s = search_of("two_level", &problem, &o);
     CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
     b.cursor.stage = TH_STAGE_END;
-    int filled = th_variation_next_batch(&b, nothing, &n, 1, out, size, &e);
+    int filled = th_variation_next_batch(&b, &(th_offspring){nothing, &n, 1}, out, size, &e);
     th_variation_clear(&b);
     th_search_free(s);
     return filled;
@@ -227,7 +231,8 @@ static void no_memory_leaves_nothing_behind(void)
         th_search *s = search_on(1);
         CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
         th_alloc_fail_at(k);
-        done = th_variation_offspring(&b, offspring, &n, 4, TH_VARIATION_TRIES, out, &e) == 0;
+        done = th_variation_offspring(&b, &(th_offspring){offspring, &n, TH_VARIATION_TRIES}, 4,
+                                      out, &e) == 0;
         th_alloc_fail_at(0);
         if (!done)
             TAP_ASSERT_TEXT(e.id, "BASE-0001");

@@ -134,7 +134,7 @@ static void branches_go_where_they_end_earliest(void)
         CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.level1, p, NULL), 0);
         CU_ASSERT_TRUE(th_design_vectors_next(&d, design));
         CU_ASSERT_FALSE(th_design_vectors_next(&d, design)); /* all designs are fixed */
-        CU_ASSERT_EQUAL(th_partitioner_mapping(&f.level1, p, design, 0, NULL, &m, NULL), 0);
+        CU_ASSERT_EQUAL(th_partitioner_mapping(&f.level1, p, design, (th_jitter){0}, &m, NULL), 0);
         CU_ASSERT_PTR_NOT_NULL_FATAL(m);
         for (int l = 0; l < w->n_layers; l++)
             TAP_ASSERT_TEXT(s->nodes[s->accel_node[m->sets[m->set_of[l]].accels[0]]].name, at[l]);

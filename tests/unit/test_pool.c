@@ -151,13 +151,13 @@ static void each_item_is_warmed_once(void)
         errand x = {.fails_at = -1};
         th_error e = {"", ""};
         int wrong = 0;
-        CU_ASSERT_EQUAL(th_pool_precompute(p, run_errand, &x, 0, &e), 0);
-        CU_ASSERT_EQUAL(th_pool_precompute(p, run_errand, &x, MAPPINGS - 1, &e), 0);
+        CU_ASSERT_EQUAL(th_pool_run_tasks(p, run_errand, &x, 0, &e), 0);
+        CU_ASSERT_EQUAL(th_pool_run_tasks(p, run_errand, &x, MAPPINGS - 1, &e), 0);
         for (int i = 0; i < MAPPINGS; i++)
             wrong += x.done[i] != (threads > 1 && i < MAPPINGS - 1);
         CU_ASSERT_EQUAL(wrong, 0);
         x.fails_at = 7;
-        CU_ASSERT_EQUAL(th_pool_precompute(p, run_errand, &x, MAPPINGS, &e), threads > 1 ? -1 : 0);
+        CU_ASSERT_EQUAL(th_pool_run_tasks(p, run_errand, &x, MAPPINGS, &e), threads > 1 ? -1 : 0);
         TAP_ASSERT_TEXT(e.id, threads > 1 ? "BASE-0001" : "");
         th_pool_free(p);
     }
@@ -191,46 +191,11 @@ static void procedures_are_not_called_for_warmth(void)
     th_problem p = {.system = s, .workload = net, .stream = th_stream_single, .scripts = memo};
     th_pool *pool = th_pool_new(NULL, &p, 2, NULL);
     errand x = {.fails_at = 0};
-    CU_ASSERT_EQUAL(th_pool_precompute(pool, run_errand, &x, MAPPINGS, NULL), 0);
+    CU_ASSERT_EQUAL(th_pool_run_tasks(pool, run_errand, &x, MAPPINGS, NULL), 0);
     CU_ASSERT_EQUAL(x.done[0], 0);
     th_pool_free(pool);
     th_script_memo_free(memo);
     th_system_free(s);
-}
-
-static th_time seed(th_initial_generator *s, const th_mapping *like, th_mapping **out)
-{
-    th_time estimate = 0;
-    *out = th_mapping_copy(like);
-    CU_ASSERT_EQUAL(th_initial_solve(s, *out, 0, 0, NULL, &estimate, NULL), 0);
-    return estimate;
-}
-
-/* The programme comes to the same on one thread and on three; and what it asks for has been planned
- * before it asks, but for layers that nothing on the array follows. */
-static void seeds_are_warmed_and_stay_the_same(void)
-{
-    th_pool *pool = th_pool_new(NULL, &problem, 3, NULL);
-    th_evaluator *e = th_evaluator_new(&problem, NULL);
-    th_initial_generator *alone = th_initial_new(e, NULL),
-                         *many = th_initial_new(th_pool_evaluator(pool), NULL);
-    th_mapping *like = mapping_on("0213", net), *one, *other;
-    th_initial_use_pool(many, pool);
-    CU_ASSERT_EQUAL(th_initial_precompute_set(many, &like->sets[0], NULL), 0);
-    CU_ASSERT_EQUAL(th_initial_precompute(many, like, 0, NULL), 0);
-    size_t warm = th_plans_held_bytes(th_initial_plans(many));
-    th_time estimate = seed(many, like, &other);
-    size_t all = th_plans_held_bytes(th_initial_plans(many));
-    CU_ASSERT_TRUE(warm > 0 && all - warm < all / 20);
-    CU_ASSERT_EQUAL(seed(alone, like, &one), estimate);
-    CU_ASSERT_TRUE(th_mapping_equal(one, other));
-    th_mapping_free(one);
-    th_mapping_free(other);
-    th_mapping_free(like);
-    th_initial_free(alone);
-    th_initial_free(many);
-    th_evaluator_free(e);
-    th_pool_free(pool);
 }
 
 /* Small batches, one after another, so that workers fall asleep and wake up all the time. */
@@ -304,7 +269,6 @@ int main(int argc, char **argv)
         TAP(whole_replays_share_too),
         TAP(each_item_is_warmed_once),
         TAP(procedures_are_not_called_for_warmth),
-        TAP(seeds_are_warmed_and_stay_the_same),
         TAP(a_failure_is_told_and_the_pool_lives_on),
         TAP(no_memory_leaves_nothing_behind),
         TAP(threads_that_do_not_start_are_told),

@@ -188,8 +188,9 @@ static int make_neighbours(th_search *s, th_mapping **next, int *chain, double *
 {
     annealing *a = s->state;
     neighbours all = {.of = a, .temperature = temperature(s)};
+    const th_offspring how = {neighbour, &all, TH_VARIATION_TRIES};
     int n = 0;
-    if (th_variation_offspring(&a->variation, neighbour, &all, a->n, TH_VARIATION_TRIES, next, err))
+    if (th_variation_offspring(&a->variation, &how, a->n, next, err))
         return -1;
     for (int i = 0; i < a->n; i++) {
         if (!next[i])

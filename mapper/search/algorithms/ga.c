@@ -97,8 +97,8 @@ static int iterate(th_search *s, th_error *err)
         s->done = true; /* no initial mapping is feasible: there is no parent */
         return 0;
     }
-    int n =
-        th_variation_next_batch(&p->variation, offspring, p, TH_VARIATION_TRIES, batch, BATCH, err);
+    const th_offspring how = {offspring, p, TH_VARIATION_TRIES};
+    int n = th_variation_next_batch(&p->variation, &how, batch, BATCH, err);
     if (n < 0)
         return -1;
     double bound = p->n < POPULATION ? INFINITY : p->member[p->n - 1].value;

@@ -149,8 +149,8 @@ static int iterate(th_search *s, th_error *err)
         s->done = true; /* no initial mapping is feasible: there is no parent */
         return 0;
     }
-    int n =
-        th_variation_next_batch(&t->variation, offspring, t, TH_VARIATION_TRIES, batch, BATCH, err);
+    const th_offspring how = {offspring, t, TH_VARIATION_TRIES};
+    int n = th_variation_next_batch(&t->variation, &how, batch, BATCH, err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, INFINITY, fitness, err);

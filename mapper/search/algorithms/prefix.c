@@ -42,9 +42,9 @@ struct th_prefix {
     size_t n_records, record_capacity;
     double *arrival;
     size_t n_arrivals, arrival_capacity;
-    th_placed *consumers;  /* scratch */
-    th_path path;          /* of the layer that is being decided */
-    th_pending_task *rest; /* what follows a layer as it is placed */
+    th_placed *consumers;    /* scratch */
+    th_path path;            /* of the layer that is being decided */
+    th_remaining_time *rest; /* what follows a layer as it is placed */
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ th_prefix *th_prefix_new(const th_problem *p, th_error *err)
     if (allocate(x))
         th_error_no_memory(err);
     else if (!th_path_init(&x->path, &x->problem, err) && !th_bounds_tails(p, x->tail, err) &&
-             (x->rest = th_remaining_new(&x->problem, x->tail, err)))
+             (x->rest = th_remaining_time_new(&x->problem, x->tail, err)))
         return x;
     th_prefix_free(x);
     return NULL;
@@ -91,7 +91,7 @@ void th_prefix_free(th_prefix *x)
     if (!x)
         return;
     th_path_clear(&x->path);
-    th_remaining_free(x->rest);
+    th_remaining_time_free(x->rest);
     th_free(x->placed);
     th_free(x->plan);
     th_free(x->final);
@@ -218,7 +218,7 @@ static int find_least(th_prefix *x, const th_layer_plan *plan, const double *fin
     const th_placed *at = &x->placed[x->n];
     double least = x->n > 0 ? x->least[x->n - 1] : 0;
     const double *rest;
-    if (th_remaining_after(x->rest, x->n, at->set, &at->strategy, &rest, err))
+    if (th_remaining_time_after(x->rest, x->n, at->set, &at->strategy, &rest, err))
         return -1;
     for (int r = 0; r < plan->n; r++) {
         double leaves;

@@ -40,7 +40,7 @@ typedef struct {
     th_strategy *item;
 } strategies;
 
-struct th_pending_task {
+struct th_remaining_time {
     const th_problem *problem;
     const double *tail;
     th_path path;
@@ -57,7 +57,7 @@ struct th_pending_task {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static int add_set(th_pending_task *x, uint32_t members, int32_t design)
+static int add_set(th_remaining_time *x, uint32_t members, int32_t design)
 {
     if (th_grow(&x->sets, &x->set_capacity, x->n_sets + 1, sizeof *x->sets))
         return -1;
@@ -72,7 +72,7 @@ static int add_set(th_pending_task *x, uint32_t members, int32_t design)
 }
 
 /* With each design that all members can take, or else each its own. */
-static int add_sets(th_pending_task *x, uint32_t members)
+static int add_sets(th_remaining_time *x, uint32_t members)
 {
     const th_system *s = x->problem->system;
     size_t first = x->n_sets;
@@ -89,12 +89,12 @@ static int add_sets(th_pending_task *x, uint32_t members)
     return 0;
 }
 
-static strategies *listed(const th_pending_task *x, int layer, int size)
+static strategies *listed(const th_remaining_time *x, int layer, int size)
 {
     return &x->listed[layer * (x->n_accels + 1) + size];
 }
 
-static int list_placements(th_pending_task *x)
+static int list_placements(th_remaining_time *x)
 {
     const th_workload *w = x->problem->workload;
     int32_t batch = x->path.batch;
@@ -118,7 +118,7 @@ static int list_placements(th_pending_task *x)
     return 0;
 }
 
-static int allocate(th_pending_task *x)
+static int allocate(th_remaining_time *x)
 {
     size_t accels = (size_t)x->n_accels + 1;
     x->listed = th_alloc_zero(accels * (size_t)x->problem->workload->n_layers, sizeof *x->listed);
@@ -127,9 +127,9 @@ static int allocate(th_pending_task *x)
     return x->listed && x->final && x->numbers ? 0 : -1;
 }
 
-th_pending_task *th_remaining_new(const th_problem *p, const double *tail, th_error *err)
+th_remaining_time *th_remaining_time_new(const th_problem *p, const double *tail, th_error *err)
 {
-    th_pending_task *x = th_alloc_zero(1, sizeof *x);
+    th_remaining_time *x = th_alloc_zero(1, sizeof *x);
     if (!x) {
         th_error_no_memory(err);
         return NULL;
@@ -142,11 +142,11 @@ th_pending_task *th_remaining_new(const th_problem *p, const double *tail, th_er
             return x;
         th_error_no_memory(err);
     }
-    th_remaining_free(x);
+    th_remaining_time_free(x);
     return NULL;
 }
 
-void th_remaining_free(th_pending_task *x)
+void th_remaining_time_free(th_remaining_time *x)
 {
     if (!x)
         return;
@@ -168,7 +168,7 @@ void th_remaining_free(th_pending_task *x)
 
 /* What position r of a layer has to do with its reader: travel into begin[] of the path. Does
  * anybody read of it? -1: out of memory. */
-static int begin_after(th_pending_task *x, const th_edge_plan *edge, int r, int n)
+static int begin_after(th_remaining_time *x, const th_edge_plan *edge, int r, int n)
 {
     bool any = false;
     for (int to = 0; to < n; to++)
@@ -188,16 +188,23 @@ static int begin_after(th_pending_task *x, const th_edge_plan *edge, int r, int 
 }
 
 /* The most of what the positions of the reader take after position r, with what follows them. */
-static int time_after(th_pending_task *x, const th_edge_plan *edge, const th_placed *reader,
-                      const th_layer_plan *plan, size_t number, int r, double *most)
+typedef struct {
+    th_placed at;
+    const th_layer_plan *plan;
+    const th_edge_plan *edge; /* into it */
+    size_t number;
+} placed_reader;
+
+static int time_after(th_remaining_time *x, const placed_reader *p, int r, double *most)
 {
-    int reads = begin_after(x, edge, r, plan->n);
+    const th_layer_plan *plan = p->plan;
+    int reads = begin_after(x, p->edge, r, plan->n);
     *most = 0;
     if (reads <= 0)
         return reads;
-    if (th_path_run(&x->path, reader, plan, x->final))
+    if (th_path_run(&x->path, &p->at, plan, x->final))
         return -1;
-    const double *rest = &x->value[number * (size_t)x->n_accels];
+    const double *rest = &x->value[p->number * (size_t)x->n_accels];
     for (int to = 0; to < plan->n; to++) {
         bool holds = !th_box_is_empty(&plan->at[to].held);
         *most = fmax(*most, x->final[to] + (holds ? rest[to] : 0));
@@ -211,11 +218,11 @@ typedef struct {
     int reader, input;
 } query;
 
-static int number_of(th_pending_task *x, int layer, const th_set *set, const th_strategy *s,
+static int number_of(th_remaining_time *x, int layer, const th_set *set, const th_strategy *s,
                      size_t *number, th_error *err);
 
 /* 0, and the least over the ways so far in value[]; 1: the reader cannot run so; -1. */
-static int try_placement(th_pending_task *x, const query *q, const th_set *set,
+static int try_placement(th_remaining_time *x, const query *q, const th_set *set,
                          const th_strategy *s, th_error *err)
 {
     th_error reason = {"", ""};
@@ -232,9 +239,10 @@ static int try_placement(th_pending_task *x, const query *q, const th_set *set,
         plan ? th_plans_edge(x->path.plans, &q->at, &reader, 1, x->path.batch, &reason) : NULL;
     if (!edge)
         return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text) : 1;
+    const placed_reader placed = {reader, plan, edge, number};
     for (int r = 0; r < q->at.set->n_accels; r++) {
         double most, *least = &x->value[q->number * (size_t)x->n_accels + (size_t)r];
-        if (time_after(x, edge, &reader, plan, number, r, &most))
+        if (time_after(x, &placed, r, &most))
             return th_error_no_memory(err);
         *least = fmin(*least, most);
     }
@@ -253,7 +261,7 @@ static uint32_t members_of(const th_set *set)
 }
 
 /* On the vector unit a layer of one input follows it on its set, and nobody on another. */
-static int try_set(th_pending_task *x, const query *q, const candidate_set *c, bool is_same,
+static int try_set(th_remaining_time *x, const query *q, const candidate_set *c, bool is_same,
                    th_error *err)
 {
     const th_layer *reader = &x->problem->workload->layers[q->reader];
@@ -271,7 +279,7 @@ static int try_set(th_pending_task *x, const query *q, const candidate_set *c, b
     return status < 0 ? -1 : 0;
 }
 
-static int try_all_placements(th_pending_task *x, const query *q, th_error *err)
+static int try_all_placements(th_remaining_time *x, const query *q, th_error *err)
 {
     uint32_t own = members_of(q->at.set);
     for (size_t i = 0; i < x->n_sets; i++) {
@@ -284,7 +292,7 @@ static int try_all_placements(th_pending_task *x, const query *q, th_error *err)
 }
 
 /* The first reader of a layer, if its placement and the layer's tell how the tensor gets there. */
-static bool find_reader(const th_pending_task *x, int layer, query *q)
+static bool find_reader(const th_remaining_time *x, int layer, query *q)
 {
     const th_workload *w = x->problem->workload;
     if (!x->is_known || w->consumer_start[layer] == w->consumer_start[layer + 1])
@@ -298,14 +306,14 @@ static bool find_reader(const th_pending_task *x, int layer, query *q)
     return th_layer_has_macs(l) || l->n_inputs == 1;
 }
 
-static void set_all(th_pending_task *x, size_t number, double ps)
+static void set_all(th_remaining_time *x, size_t number, double ps)
 {
     for (int r = 0; r < x->n_accels; r++)
         x->value[number * (size_t)x->n_accels + (size_t)r] = ps;
 }
 
 /* What is known whatever the reader does: its tail, and the way to the host. */
-static int add_tail(th_pending_task *x, const query *q, th_error *err)
+static int add_tail(th_remaining_time *x, const query *q, th_error *err)
 {
     th_error reason = {"", ""};
     const th_layer_plan *plan = th_plans_layer(x->path.plans, &q->at, x->path.batch, &reason);
@@ -322,7 +330,7 @@ static int add_tail(th_pending_task *x, const query *q, th_error *err)
     return 0;
 }
 
-static int answer(th_pending_task *x, query *q, th_error *err)
+static int answer(th_remaining_time *x, query *q, th_error *err)
 {
     bool is_found = find_reader(x, q->at.layer, q);
     set_all(x, q->number, is_found ? INFINITY : 0);
@@ -332,7 +340,7 @@ static int answer(th_pending_task *x, query *q, th_error *err)
 }
 
 /* The number of a placement, whose rest is found where it is new. 0 or -1. */
-static int number_of(th_pending_task *x, int layer, const th_set *set, const th_strategy *s,
+static int number_of(th_remaining_time *x, int layer, const th_set *set, const th_strategy *s,
                      size_t *number, th_error *err)
 {
     int32_t key[3 + TH_STRATEGY_WORDS] = {layer, (int32_t)members_of(set), set->design};
@@ -354,8 +362,8 @@ static int number_of(th_pending_task *x, int layer, const th_set *set, const th_
     return answer(x, &q, err);
 }
 
-int th_remaining_after(th_pending_task *x, int layer, const th_set *set, const th_strategy *s,
-                       const double **rest, th_error *err)
+int th_remaining_time_after(th_remaining_time *x, int layer, const th_set *set,
+                            const th_strategy *s, const double **rest, th_error *err)
 {
     size_t number;
     if (number_of(x, layer, set, s, &number, err))

@@ -5,16 +5,16 @@
 #define TH_MAPPER_SEARCH_ALGORITHMS_PREFIX_REMAINING_H
 #include "mapper/evaluate/evaluate.h"
 
-typedef struct th_pending_task th_pending_task;
+typedef struct th_remaining_time th_remaining_time;
 
 /* tail: by layer, whatever its set and strategy (bounds.h). It and the problem must outlive it.
  * NULL on failure. */
-th_pending_task *th_remaining_new(const th_problem *p, const double *tail, th_error *err);
-void th_remaining_free(th_pending_task *x); /* accepts NULL */
+th_remaining_time *th_remaining_time_new(const th_problem *p, const double *tail, th_error *err);
+void th_remaining_time_free(th_remaining_time *x); /* accepts NULL */
 
 /* *rest: by position, in ps, from the end of what it holds of the layer's output to the end of the
  * pass; until the next call. 0 or -1. */
-int th_remaining_after(th_pending_task *x, int layer, const th_set *set, const th_strategy *s,
-                       const double **rest, th_error *err);
+int th_remaining_time_after(th_remaining_time *x, int layer, const th_set *set,
+                            const th_strategy *s, const double **rest, th_error *err);
 
 #endif

@@ -35,7 +35,8 @@ static int iterate(th_search *s, th_error *err)
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
     bool starting = th_variation_has_initial(s->state);
-    int n = th_variation_next_batch(s->state, draw, s, TRIES_PER_DRAW, batch, BATCH, err);
+    const th_offspring how = {draw, s, TRIES_PER_DRAW};
+    int n = th_variation_next_batch(s->state, &how, batch, BATCH, err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);

@@ -179,30 +179,36 @@ static int add_greedy(th_search *s, th_initial_generator *generator, th_mapping 
 
 /* --- the searches ----------------------------------------------------------------------------- */
 
+typedef struct {
+    th_search *search;
+    th_initial_generator *generator;
+    allowed what;
+} greedy;
+
 /* A candidate for every order of the members. 0; 1: a layer cannot be shared by so many; or -1. */
-static int add_orders(th_search *s, th_initial_generator *generator, int32_t design,
-                      const int32_t *accels, int32_t n, allowed what, th_error *err)
+static int add_orders(const greedy *k, int32_t design, const int32_t *accels, int32_t n,
+                      th_error *err)
 {
-    int32_t *orders, n_orders = th_set_orders(s->problem.system, accels, n, &orders);
+    int32_t *orders, n_orders = th_set_orders(k->search->problem.system, accels, n, &orders);
     int failed = n_orders < 0 ? th_error_no_memory(err) : 1;
     for (int32_t i = 0; i < n_orders && failed >= 0; i++) {
-        th_mapping *m = th_baseline_mapping(s, design, orders + (size_t)i * (size_t)n, n);
-        int walked = add_greedy(s, generator, m, what, err);
+        th_mapping *m = th_baseline_mapping(k->search, design, orders + (size_t)i * (size_t)n, n);
+        int walked = add_greedy(k->search, k->generator, m, k->what, err);
         failed = walked < failed ? walked : failed;
     }
     th_free(orders);
     return failed;
 }
 
-static int add_designs(th_search *s, th_initial_generator *generator, allowed what, th_error *err)
+static int add_designs(const greedy *k, th_error *err)
 {
-    const th_system *system = s->problem.system;
+    const th_system *system = k->search->problem.system;
     int32_t in_group, *accels = th_alloc_zero((size_t)system->n_accels + 1, sizeof *accels);
     int failed = accels ? 0 : th_error_no_memory(err);
     for (int32_t d = 0; failed >= 0 && d < system->n_designs; d++) {
-        int32_t n = th_baseline_members(s, d, accels, &in_group);
+        int32_t n = th_baseline_members(k->search, d, accels, &in_group);
         for (failed = 1; failed > 0 && n > 0; n /= 2)
-            failed = add_orders(s, generator, d, accels, n, what, err);
+            failed = add_orders(k, d, accels, n, err);
     }
     th_free(accels);
     return failed < 0 ? -1 : 0;
@@ -211,7 +217,7 @@ static int add_designs(th_search *s, th_initial_generator *generator, allowed wh
 static int init(th_search *s, allowed what, th_error *err)
 {
     th_initial_generator *generator = th_initial_new(th_pool_evaluator(s->pool), err);
-    int failed = generator ? add_designs(s, generator, what, err) : -1;
+    int failed = generator ? add_designs(&(greedy){s, generator, what}, err) : -1;
     if (generator)
         th_candidates_note_infeasible(s, th_initial_infeasibility(generator));
     th_initial_free(generator);

@@ -180,7 +180,7 @@ static int choose_strategies(stages *k, th_error *err)
     int failed = 0;
     for (int32_t i = 0; !failed && i < k->mapping->n_sets; i++) {
         th_time estimate;
-        failed = th_initial_solve(k->generator, k->mapping, i, 0, NULL, &estimate, err);
+        failed = th_initial_solve(k->generator, k->mapping, i, (th_jitter){0}, &estimate, err);
     }
     return failed;
 }

@@ -120,9 +120,15 @@ static int layer_time(const combinations *k, th_plans *plans, const th_placed *p
     return *time < 0 ? -1 : 0;
 }
 
+/* Scratch, by layer. */
+typedef struct {
+    th_placed *placed;
+    bool *with_conv;
+} layers;
+
 /* Adds up the layers that stand with the convolutions, or the others. As layer_time. */
-static int sum_layers(const combinations *k, const th_mapping *m, bool of_convs, th_placed *placed,
-                      bool *with_conv, th_time *sum, th_error *err)
+static int sum_layers(const combinations *k, const th_mapping *m, bool of_convs, const layers *x,
+                      th_time *sum, th_error *err)
 {
     const th_workload *w = k->search->problem.workload;
     th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(k->search->pool)));
@@ -130,10 +136,11 @@ static int sum_layers(const combinations *k, const th_mapping *m, bool of_convs,
     *sum = 0;
     for (int l = 0; l < w->n_layers; l++) {
         th_time time = 0;
-        if (th_plans_place(plans, l, &m->sets[0], &m->strategy[l], &placed[l], err))
+        if (th_plans_place(plans, l, &m->sets[0], &m->strategy[l], &x->placed[l], err))
             return -1;
-        with_conv[l] = is_with_conv(w, l, with_conv);
-        int failed = with_conv[l] == of_convs ? layer_time(k, plans, placed, l, &time, err) : 0;
+        x->with_conv[l] = is_with_conv(w, l, x->with_conv);
+        int failed =
+            x->with_conv[l] == of_convs ? layer_time(k, plans, x->placed, l, &time, err) : 0;
         if (failed)
             return failed;
         *sum += time;
@@ -148,18 +155,18 @@ static th_time estimate(const combinations *k, int32_t design, int conv, int den
     size_t n = (size_t)k->search->problem.workload->n_layers;
     th_time sum = TH_TIME_MAX;
     th_mapping *m = NULL;
-    th_placed *placed = th_alloc_zero(n, sizeof *placed);
-    bool *with_conv = th_alloc_zero(n, sizeof *with_conv);
-    int failed =
-        placed && with_conv && make(k, design, conv, dense, &m) == 0 ? 0 : th_error_no_memory(err);
+    const layers x = {th_alloc_zero(n, sizeof *x.placed), th_alloc_zero(n, sizeof *x.with_conv)};
+    int failed = x.placed && x.with_conv && make(k, design, conv, dense, &m) == 0
+                     ? 0
+                     : th_error_no_memory(err);
     if (m) {
-        failed = sum_layers(k, m, of_convs, placed, with_conv, &sum, err);
+        failed = sum_layers(k, m, of_convs, &x, &sum, err);
         if (failed > 0)
             sum = TH_TIME_MAX;
     }
     th_mapping_free(m);
-    th_free(placed);
-    th_free(with_conv);
+    th_free(x.placed);
+    th_free(x.with_conv);
     return failed < 0 ? -1 : sum;
 }
 

@@ -16,7 +16,7 @@
 typedef struct {
     const th_choices *choices; /* NULL: not on this set, or of the vector unit */
     th_transition_matrix *matrix;
-    th_initial_path transition;
+    th_initial_path path;
     int ancestor, chosen;
     th_time *own;   /* by own choice: its time, perturbed */
     th_time *total; /* by own choice: its time, the price of its bytes, and all that hangs on it */
@@ -29,8 +29,7 @@ typedef struct {
     th_initial_generator *generator;
     th_mapping *mapping;
     int set;
-    double jitter;
-    gsl_rng *random;
+    th_jitter jitter;
     cell *cells;
     double price; /* of a resident byte of the first layer, in ps */
 } dynamic_program;
@@ -42,16 +41,16 @@ static int prepare(dynamic_program *p, int l, th_error *err)
     const th_set *set = &p->mapping->sets[p->set];
     if (p->mapping->set_of[l] != p->set || !th_layer_has_macs(&g->workload->layers[l]))
         return 0;
-    c->transition = th_initial_path_to(g, p->mapping, l);
+    c->path = th_initial_path_to(g, p->mapping, l);
     c->choices = th_initial_choices(g, set, l, err);
     if (!c->choices)
         return -1;
     if (c->choices->n == 0)
         return 1;
-    c->matrix = th_transition_matrix_of(g, set, &c->transition, l, err);
+    c->matrix = th_transition_matrix_of(g, set, &c->path, l, err);
     if (!c->matrix)
         return -1;
-    c->ancestor = c->transition.ancestor;
+    c->ancestor = c->path.ancestor;
     size_t rows = c->ancestor >= 0 ? (size_t)p->cells[c->ancestor].choices->n : 1;
     c->own = th_alloc_zero((size_t)c->choices->n, sizeof *c->own);
     c->total = th_alloc_zero((size_t)c->choices->n, sizeof *c->total);
@@ -60,8 +59,7 @@ static int prepare(dynamic_program *p, int l, th_error *err)
     if (!c->own || !c->total || !c->best || !c->order)
         return th_error_no_memory(err);
     for (int i = 0; i < c->choices->n; i++) {
-        double perturbation = p->jitter > 0 ? 1 + p->jitter * th_random_unit(p->random) : 1;
-        c->own[i] = (th_time)((double)c->choices->time[i] * perturbation);
+        c->own[i] = (th_time)((double)c->choices->time[i] * th_jitter_factor(p->jitter));
     }
     return 0;
 }
@@ -82,24 +80,24 @@ static th_time least_after(dynamic_program *p, int l, int i, th_error *err)
 {
     cell *c = &p->cells[l];
     const th_set *set = &p->mapping->sets[p->set];
+    const th_transition transition = {set, &c->path, l, c->matrix};
     const th_cached_time *known = th_transition_row(c->matrix, i);
     th_time least = TH_TIME_MAX;
     for (int k = 0; k < c->choices->n; k++) {
         int j = c->order[k];
-        th_time transition = atomic_load_explicit(&known[j], memory_order_relaxed);
+        th_time time = atomic_load_explicit(&known[j], memory_order_relaxed);
         if (c->total[j] > least)
             break;
-        if (transition < 0) {
+        if (time < 0) {
             if (th_initial_trim_plans(p->generator))
                 return -1;
-            transition = th_transition_time(p->generator, set, &c->transition, l, c->matrix, i, j,
-                                            least - c->total[j], err); /* with more it cannot win */
+            time = th_transition_time(p->generator, &transition, i, j, least - c->total[j],
+                                      err); /* with more it cannot win */
         }
-        if (transition < 0)
+        if (time < 0)
             return -1;
-        if (transition + c->total[j] < least ||
-            (transition + c->total[j] == least && j < c->best[i])) {
-            least = transition + c->total[j];
+        if (time + c->total[j] < least || (time + c->total[j] == least && j < c->best[i])) {
+            least = time + c->total[j];
             c->best[i] = j;
         }
     }
@@ -272,14 +270,13 @@ static int fit_memory(dynamic_program *p, th_time *estimate, th_error *err)
     return failed;
 }
 
-int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, double jitter, gsl_rng *r,
+int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter jitter,
                      th_time *estimate, th_error *err)
 {
     int n = g->workload->n_layers, failed = 0;
-    dynamic_program p = {g, m, set, jitter, r, th_alloc_zero((size_t)n, sizeof *p.cells), 0};
+    dynamic_program p = {g, m, set, jitter, th_alloc_zero((size_t)n, sizeof *p.cells), 0};
     if (!p.cells)
         return th_error_no_memory(err);
-    failed = th_initial_precompute(g, m, set, err);
     for (int l = 0; !failed && l < n; l++)
         failed = prepare(&p, l, err);
     if (!failed)

@@ -16,6 +16,11 @@
  * differs much. */
 enum { KEPT = 16, KEPT_SPLITS = 32 };
 
+double th_jitter_factor(th_jitter j)
+{
+    return j.most > 0 ? 1 + j.most * th_random_unit(j.random) : 1;
+}
+
 static void free_choices(th_choices *c)
 {
     if (!c)
@@ -81,7 +86,6 @@ th_initial_generator th_initial_view(const th_initial_generator *g, th_evaluator
     th_initial_generator view = *g;
     view.evaluator = e;
     view.plans = th_lower_plans(th_evaluator_lower(e));
-    view.pool = NULL;
     view.shares = true;
     return view;
 }
@@ -115,11 +119,6 @@ void th_initial_free(th_initial_generator *g)
     if (g && !g->shares)
         free_cache(g->cache);
     th_free(g);
-}
-
-void th_initial_use_pool(th_initial_generator *g, th_pool *pool)
-{
-    g->pool = pool;
 }
 
 th_plans *th_initial_plans(const th_initial_generator *g)
@@ -216,14 +215,22 @@ static th_choices *keep_best(const th_timed_strategy *all, int n, bool is_large)
     return c;
 }
 
-/* Times one of the list, behind the others of all, if the set's design can run it. 0 or -1. */
-static int time_one(th_initial_generator *g, const th_set *set, int layer, const th_strategy *list,
-                    int i, th_timed_strategy *all, int *n, th_error *err)
+/* The strategies of a list that the set's design can run, with their times. */
+typedef struct {
+    const th_set *set;
+    int layer;
+    const th_strategy *list;
+    th_timed_strategy *timed;
+    int n; /* timed so far */
+} timing;
+
+static int time_one(th_initial_generator *g, timing *t, int i, th_error *err)
 {
-    all[*n] = (th_timed_strategy){list[i], th_initial_layer_time(g, set, layer, &list[i], err), i};
-    if (all[*n].time < 0)
+    th_time time = th_initial_layer_time(g, t->set, t->layer, &t->list[i], err);
+    if (time < 0)
         return -1;
-    *n += all[*n].time < TH_TIME_MAX;
+    if (time < TH_TIME_MAX)
+        t->timed[t->n++] = (th_timed_strategy){t->list[i], time, i};
     return 0;
 }
 
@@ -235,29 +242,26 @@ static bool contains(const th_timed_strategy *some, int n, int order)
     return found;
 }
 
-/* Strategies that the set's design can run, with their times, into all; their number, or -1. Of
- * very many, rotations are timed for the quickest splits alone: what a rotation saves is memory and
- * exchange, seldom time. In the list each split stands before its rotations. */
-static int time_all(th_initial_generator *g, const th_set *set, int layer, const th_strategy *list,
-                    int n, th_timed_strategy *all, th_error *err)
+/* Times the n strategies of the list. Of very many, rotations are timed for the quickest splits
+ * alone: a rotation saves memory and exchange, seldom time. In the list each split stands before
+ * its rotations. 0 or -1. */
+static int time_all(th_initial_generator *g, timing *t, int n, th_error *err)
 {
     enum { MANY = 256, ROTATED_SPLITS = 24 };
-    int kept = 0, split = 0;
+    int split = 0;
     for (int i = 0; i < n; i++)
-        if ((n <= MANY || list[i].rotate == TH_NO_ROTATION) &&
-            time_one(g, set, layer, list, i, all, &kept, err))
+        if ((n <= MANY || t->list[i].rotate == TH_NO_ROTATION) && time_one(g, t, i, err))
             return -1;
     if (n <= MANY)
-        return kept;
-    qsort(all, (size_t)kept, sizeof *all, by_time);
-    const int quickest = kept < ROTATED_SPLITS ? kept : ROTATED_SPLITS;
+        return 0;
+    qsort(t->timed, (size_t)t->n, sizeof *t->timed, by_time);
+    const int n_quickest = t->n < ROTATED_SPLITS ? t->n : ROTATED_SPLITS;
     for (int i = 0; i < n; i++) {
-        split = list[i].rotate == TH_NO_ROTATION ? i : split;
-        if (split != i && contains(all, quickest, split) &&
-            time_one(g, set, layer, list, i, all, &kept, err))
+        split = t->list[i].rotate == TH_NO_ROTATION ? i : split;
+        if (split != i && contains(t->timed, n_quickest, split) && time_one(g, t, i, err))
             return -1;
     }
-    return kept;
+    return 0;
 }
 
 /* A list of it alone, or of nothing where it does not fit. Returns the length; -1: out of memory.
@@ -291,7 +295,8 @@ int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int 
     int n = given ? list_given(given, l, g->batch, set->n_accels, &list)
                   : th_strategies_list(l, g->batch, set->n_accels, &list);
     th_timed_strategy *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
-    int kept = all ? time_all(g, set, layer, list, n, all, err) : th_error_no_memory(err);
+    timing t = {set, layer, list, all, 0};
+    int failed = all ? time_all(g, &t, n, err) : th_error_no_memory(err);
     if (n == 0) {
         th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split %sover %d accelerator%s",
                      l->name, given ? "as the partial mapping gives it " : "", (int)set->n_accels,
@@ -299,13 +304,13 @@ int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int 
         note_infeasibility(g, &none, false);
     }
     th_free(list);
-    if (kept < 0) {
+    if (failed) {
         th_free(all);
         return -1;
     }
-    qsort(all, (size_t)kept, sizeof *all, by_time);
+    qsort(all, (size_t)t.n, sizeof *all, by_time);
     *out = all;
-    return kept;
+    return t.n;
 }
 
 /* Of the fullest position. */
@@ -347,14 +352,6 @@ static int key_of_choices(const th_initial_generator *g, const th_set *set, int 
     key[1] = th_plans_shape_class(g->plans, layer);
     key[2] = th_initial_given(g, layer);
     return 0;
-}
-
-int th_initial_has_choices(th_initial_generator *g, const th_set *set, int layer, th_error *err)
-{
-    int32_t key[CHOICE_WORDS];
-    if (key_of_choices(g, set, layer, key, err))
-        return -1;
-    return th_shared_map_find(g->cache->choices_by_key, key, sizeof key) != NULL;
 }
 
 /* Takes c over: those that the key has from now on, these or others like them. NULL: out of memory.

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* initial_mapping.h - good starting points for the search: dynamic programming over the layers of a
- * set. new -> (use_pool) -> (share) -> (choices | run)* -> free */
+ * set.
+ *   new -> (share) -> (choices | solve)* -> free */
 #ifndef TH_MAPPER_SEARCH_INITIAL_INITIAL_MAPPING_H
 #define TH_MAPPER_SEARCH_INITIAL_INITIAL_MAPPING_H
 #include "base/random.h"
 #include "mapper/pool/pool.h"
 
 typedef struct th_initial_generator th_initial_generator;
+
+/* How far estimates are perturbed: each is multiplied by a random factor from 1 to 1 + most. */
+typedef struct th_jitter {
+    double most; /* 0: not at all */
+    gsl_rng *random;
+} th_jitter;
+double th_jitter_factor(th_jitter j);
 
 /* Works with the plans of an evaluator, which must outlive it. NULL on failure. */
 th_initial_generator *th_initial_new(th_evaluator *e, th_error *err);
@@ -16,8 +24,6 @@ th_initial_generator *th_initial_new(th_evaluator *e, th_error *err);
 th_initial_generator *th_initial_share(th_initial_generator *g, th_evaluator *e, th_error *err);
 bool th_initial_is_full(const th_initial_generator *g);
 void th_initial_free(th_initial_generator *g); /* accepts NULL */
-/* The pool, whose evaluator it is, fills the caches before it works through the layers of a set. */
-void th_initial_use_pool(th_initial_generator *g, th_pool *pool);
 
 /* The plans that it uses. */
 th_plans *th_initial_plans(const th_initial_generator *g);
@@ -30,11 +36,6 @@ typedef struct th_timed_strategy {
  * caller's (th_free). Their number, or -1. */
 int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int layer,
                                 th_timed_strategy **out, th_error *err);
-
-/* Has the pool, if it uses one, make the choices that will be asked for: by run of that set of m;
- * of all layers on a set. 0 or -1. */
-int th_initial_precompute(th_initial_generator *g, const th_mapping *m, int set, th_error *err);
-int th_initial_precompute_set(th_initial_generator *g, const th_set *set, th_error *err);
 
 /* The strategies worth trying for a layer on a set, by ascending time of their own (time[i], in
  * ps), the bytes of parameters that each keeps at its fullest position, and their number (0: the
@@ -56,7 +57,7 @@ const th_error *th_initial_infeasibility(const th_initial_generator *g);
  * included, and those of the vector unit those that follow. Estimates are perturbed by up to jitter
  * (0: none) with random numbers from r, for other starting points than the best. *estimate: the sum
  * of times. 0; 1 when some layer cannot run there; -1: error. */
-int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, double jitter, gsl_rng *r,
+int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter jitter,
                      th_time *estimate, th_error *err);
 
 #endif

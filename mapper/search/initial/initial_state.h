@@ -21,7 +21,6 @@ typedef struct th_initial_cache {
 
 struct th_initial_generator {
     th_evaluator *evaluator;
-    th_pool *pool; /* NULL: works alone */
     th_plans *plans;
     const th_workload *workload;
     const th_constraints *constraints;
@@ -59,14 +58,12 @@ int32_t th_initial_given(const th_initial_generator *g, int layer);
 th_initial_generator th_initial_view(const th_initial_generator *g, th_evaluator *e);
 /* Drops plans where there are too many. 0, or -1: it may not. */
 int th_initial_trim_plans(th_initial_generator *g);
-/* Are they known by now? -1: out of memory. */
-int th_initial_has_choices(th_initial_generator *g, const th_set *set, int layer, th_error *err);
 
 /* --- transition.c ------------------------------------------------------------------------ */
 
 th_initial_path th_initial_path_to(const th_initial_generator *g, const th_mapping *m, int layer);
 typedef struct th_transition_matrix th_transition_matrix;
-/* Times of transition by (ancestor's choice, own choice), none of them known yet; the seeder's.
+/* Times of transition by (ancestor's choice, own choice), none of them known yet; the generator's.
  * NULL: error. */
 th_transition_matrix *th_transition_matrix_of(th_initial_generator *g, const th_set *set,
                                               const th_initial_path *p, int layer, th_error *err);
@@ -75,10 +72,16 @@ void th_transition_matrix_free(th_transition_matrix *m);
  * writing them. */
 typedef _Atomic th_time th_cached_time;
 const th_cached_time *th_transition_row(const th_transition_matrix *m, int from);
-/* One of the times, of the matrix of this path; or, where that is more than enough, at least more
- * than enough and at most that. -1: error. It drops no plans. */
-th_time th_transition_time(th_initial_generator *g, const th_set *set, const th_initial_path *p,
-                           int layer, th_transition_matrix *m, int from, int to, th_time enough,
-                           th_error *err);
+/* The transition to a layer of a set over a path, whose matrix it is. */
+typedef struct th_transition {
+    const th_set *set;
+    const th_initial_path *path;
+    int layer;
+    th_transition_matrix *matrix;
+} th_transition;
+/* The time from a choice of the ancestor to a choice of the layer; a time above `enough` may be any
+ * lower bound that is above it. -1: error. Drops no plans. */
+th_time th_transition_time(th_initial_generator *g, const th_transition *t, int from, int to,
+                           th_time enough, th_error *err);
 
 #endif

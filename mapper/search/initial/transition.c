@@ -159,13 +159,13 @@ th_transition_matrix *th_transition_matrix_of(th_initial_generator *g, const th_
 
 /* The last layer before this one, as the row has it. *none: there is nothing before it but the
  * host. */
-static int place_predecessor(th_initial_generator *g, const th_set *set, const th_initial_path *p,
-                             const th_transition_matrix *m, const row *r, th_placed *out,
-                             bool *none, th_error *err)
+static int place_predecessor(th_initial_generator *g, const th_transition *t, const row *r,
+                             th_placed *out, bool *none, th_error *err)
 {
-    *none = !m->from && p->n == 0;
+    const th_initial_path *p = t->path;
+    *none = !t->matrix->from && p->n == 0;
     return *none ? 0
-                 : th_plans_place(g->plans, p->n > 0 ? p->between[p->n - 1] : p->ancestor, set,
+                 : th_plans_place(g->plans, p->n > 0 ? p->between[p->n - 1] : p->ancestor, t->set,
                                   &r->strategy, out, err);
 }
 
@@ -225,21 +225,21 @@ static int fill_row(th_initial_generator *g, const th_set *set, const th_initial
 }
 
 /* As th_transition_time, of which nothing is known. */
-static th_time compute_transition(th_initial_generator *g, const th_set *set,
-                                  const th_initial_path *p, int layer, th_transition_matrix *m,
-                                  int from, int to, th_time enough, th_error *err)
+static th_time compute_transition(th_initial_generator *g, const th_transition *t, int from, int to,
+                                  th_time enough, th_error *err)
 {
+    th_transition_matrix *m = t->matrix;
     th_placed last, at;
     bool none;
-    if (!m->from && !p->is_external) /* from another set: left to the simulation */
+    if (!m->from && !t->path->is_external) /* from another set: left to the simulation */
         return 0;
-    if (fill_row(g, set, p, m, from, err))
+    if (fill_row(g, t->set, t->path, m, from, err))
         return -1;
     const row *r = &m->rows[from];
     if (row_is(r) == ROW_IMPOSSIBLE)
         return IMPOSSIBLE;
-    if (place_predecessor(g, set, p, m, r, &last, &none, err) ||
-        th_plans_place(g->plans, layer, set, &m->to->strategy[to], &at, err))
+    if (place_predecessor(g, t, r, &last, &none, err) ||
+        th_plans_place(g->plans, t->layer, t->set, &m->to->strategy[to], &at, err))
         return -1;
     th_time edge = th_plans_transition_time(g->plans, none ? NULL : &last, &at, g->batch,
                                             enough - r->sum, err);
@@ -251,17 +251,17 @@ const th_cached_time *th_transition_row(const th_transition_matrix *m, int from)
     return &m->time[(size_t)from * (size_t)m->to->n];
 }
 
-th_time th_transition_time(th_initial_generator *g, const th_set *set, const th_initial_path *p,
-                           int layer, th_transition_matrix *m, int from, int to, th_time enough,
-                           th_error *err)
+th_time th_transition_time(th_initial_generator *g, const th_transition *t, int from, int to,
+                           th_time enough, th_error *err)
 {
+    th_transition_matrix *m = t->matrix;
     th_cached_time *place = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
     th_time known = atomic_load_explicit(place, memory_order_relaxed), least = -1 - known;
     if (known >= 0)
         return known;
     if (least > enough)
         return least;
-    th_time time = compute_transition(g, set, p, layer, m, from, to, enough, err);
+    th_time time = compute_transition(g, t, from, to, enough, err);
     if (time >= 0)
         atomic_store_explicit(place, time > enough ? -1 - time : time, memory_order_relaxed);
     return time;

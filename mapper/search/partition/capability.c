@@ -239,8 +239,6 @@ int th_partitioner_set_shares(th_partitioner *pr, th_mapping *m, int set, th_err
 static int estimate(th_partitioner *pr, const th_set *set, th_time *time, th_error *err)
 {
     const th_workload *w = pr->problem->workload;
-    if (th_initial_precompute_set(pr->generator, set, err))
-        return -1;
     for (int i = 0; i < w->n_layers; i++) {
         if (!th_layer_has_macs(&w->layers[i])) {
             time[i] = th_partitioner_can_split(pr, i, set->n_accels) ? 0 : TH_TIME_MAX;

@@ -47,13 +47,8 @@ static th_time time_on(const assigner *g, int32_t set, int layer)
 
 /* --- what sets can do ------------------------------------------------------------------------- */
 
-static double perturbation(double jitter, gsl_rng *r)
-{
-    return jitter > 0 ? 1 + jitter * th_random_unit(r) : 1;
-}
-
-static int get_times(assigner *g, th_partitioner *pr, const int32_t *design, double jitter,
-                     gsl_rng *r, th_error *err)
+static int get_times(assigner *g, th_partitioner *pr, const int32_t *design, th_jitter jitter,
+                     th_error *err)
 {
     int n = g->workload->n_layers;
     g->is_uniform = true;
@@ -67,7 +62,7 @@ static int get_times(assigner *g, th_partitioner *pr, const int32_t *design, dou
             *own = th_partitioner_may_run(pr, i, g->p->node[set]) ? a->time[i] : TH_TIME_MAX;
             g->is_uniform &= *own == g->time[i];
             if (*own < TH_TIME_MAX)
-                *own = (th_time)((double)*own * perturbation(jitter, r));
+                *own = (th_time)((double)*own * th_jitter_factor(jitter));
         }
     }
     return 0;
@@ -327,13 +322,13 @@ static int assign(assigner *g, th_error *err)
 }
 
 int th_partitioner_assign_layers(th_partitioner *pr, const th_partition *p, const int32_t *design,
-                                 double jitter, gsl_rng *r, int32_t *set_of, th_error *err)
+                                 th_jitter jitter, int32_t *set_of, th_error *err)
 {
     assigner g = {.partitioner = pr, .p = p, .workload = pr->problem->workload, .set_of = set_of};
-    double jitter_of_times = p->assignment == TH_ASSIGN_EARLIEST_FINISH ? jitter : 0;
+    const th_jitter jitter_of_times =
+        p->assignment == TH_ASSIGN_EARLIEST_FINISH ? jitter : (th_jitter){0};
     g.time = th_alloc_zero((size_t)p->n * (size_t)g.workload->n_layers + 1, sizeof *g.time);
-    int failed =
-        g.time ? get_times(&g, pr, design, jitter_of_times, r, err) : th_error_no_memory(err);
+    int failed = g.time ? get_times(&g, pr, design, jitter_of_times, err) : th_error_no_memory(err);
     if (!failed)
         failed = assign(&g, err);
     th_free(g.time);
@@ -360,17 +355,17 @@ static th_mapping *empty_mapping(const th_partitioner *pr, const th_partition *p
 }
 
 int th_partitioner_mapping(th_partitioner *pr, const th_partition *p, const int32_t *design,
-                           double jitter, gsl_rng *r, th_mapping **out, th_error *err)
+                           th_jitter jitter, th_mapping **out, th_error *err)
 {
     const th_problem *problem = pr->problem;
     th_mapping *m = empty_mapping(pr, p, design);
-    int failed = m ? th_partitioner_assign_layers(pr, p, design, jitter, r, m->set_of, err)
+    int failed = m ? th_partitioner_assign_layers(pr, p, design, jitter, m->set_of, err)
                    : th_error_no_memory(err);
     for (int32_t set = 0; !failed && set < p->n; set++) {
         th_time estimate;
         failed = th_partitioner_set_shares(pr, m, set, err);
         if (!failed)
-            failed = th_initial_solve(pr->generator, m, set, jitter, r, &estimate, err);
+            failed = th_initial_solve(pr->generator, m, set, jitter, &estimate, err);
     }
     if (!failed && th_constraints_apply(problem->constraints, m, problem->workload,
                                         problem->workload->batch / problem->stream.micro_batches))

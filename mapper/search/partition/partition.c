@@ -387,7 +387,7 @@ int th_design_vectors_init(th_design_vectors *d, th_partitioner *pr, const th_pa
     for (int32_t i = 0; i < p->n; i++)
         first[i] = d->of[i][0];
     if (!failed)
-        failed = th_partitioner_assign_layers(pr, p, first, 0, NULL, set_of, err);
+        failed = th_partitioner_assign_layers(pr, p, first, (th_jitter){0}, set_of, err);
     if (failed == 0) /* else every design leaves some layer out */
         failed = rank_all(d, pr, p, set_of, err);
     th_free(set_of);

@@ -95,7 +95,7 @@ void th_design_vectors_draw(const th_design_vectors *d, gsl_rng *r,
  * heterogeneous members, layers as the partition's way has it (times perturbed by jitter),
  * strategies by dynamic programming. *out NULL when some layer cannot run anywhere. 0 or -1. */
 int th_partitioner_mapping(th_partitioner *pr, const th_partition *p, const int32_t *design,
-                           double jitter, gsl_rng *r, th_mapping **out, th_error *err);
+                           th_jitter jitter, th_mapping **out, th_error *err);
 
 /* New shares for the layers that the set of m runs now: in proportion to speed where its members
  * are heterogeneous, else none. 0 or -1. */

@@ -41,5 +41,5 @@ int th_partitioner_add_heterogeneous(th_partitioner *pr, th_error *err);
 
 /* Layers to the sets of a partition. 0; 1: some layer can run on none; -1. */
 int th_partitioner_assign_layers(th_partitioner *pr, const th_partition *p, const int32_t *design,
-                                 double jitter, gsl_rng *r, int32_t *set_of, th_error *err);
+                                 th_jitter jitter, int32_t *set_of, th_error *err);
 #endif

@@ -115,24 +115,31 @@ static int64_t next_bandwidth(const th_system *s, int64_t parent)
     return next;
 }
 
-/* part_of each accelerator of the node; returns the number of parts, >= 2 for node->n >= 2. */
-static int32_t part(const th_system *s, th_set_node *node, bool *inside, int32_t *parent,
-                    int32_t *part_of)
+/* Scratch of a tree that grows: by node of the system, and by accelerator of a set. */
+typedef struct {
+    bool *inside;
+    int32_t *parent; /* of a union-find forest */
+    int32_t *part_of;
+} scratch;
+
+/* Fills part_of for each accelerator of the node; returns the number of parts, >= 2 for node->n
+ * >= 2. */
+static int32_t part(const th_system *s, th_set_node *node, const scratch *x)
 {
     int32_t n = 1;
     for (int i = 0; i < s->n_nodes; i++)
-        inside[i] = s->nodes[i].kind != TH_NODE_ACCEL;
+        x->inside[i] = s->nodes[i].kind != TH_NODE_ACCEL;
     for (int i = 0; i < node->n; i++)
-        inside[s->accel_node[node->accels[i]]] = true;
+        x->inside[s->accel_node[node->accels[i]]] = true;
     for (int64_t b = next_bandwidth(s, 0); b > 0 && n == 1; b = next_bandwidth(s, b)) {
-        join(s, inside, b, parent);
-        n = count_parts(s, node, parent, part_of);
+        join(s, x->inside, b, x->parent);
+        n = count_parts(s, node, x->parent, x->part_of);
     }
     node->is_split_by_links = n > 1 && n < node->n;
     if (node->is_split_by_links)
         return n;
     for (int i = 0; i < node->n; i++)
-        part_of[i] = i >= (node->n + 1) / 2;
+        x->part_of[i] = i >= (node->n + 1) / 2;
     return 2;
 }
 
@@ -173,7 +180,7 @@ static int add_children(th_set_tree *t, const th_system *s, int32_t parent, cons
 
 /* At most most_parted nodes get children, the root first. */
 static int grow_tree(th_set_tree *t, const th_system *s, const bool *is_taken, size_t most_split,
-                     bool *inside, int32_t *parent, int32_t *part_of)
+                     const scratch *x)
 {
     if (add_node(t, -1, s->n_accels) < 0)
         return -1;
@@ -185,8 +192,8 @@ static int grow_tree(th_set_tree *t, const th_system *s, const bool *is_taken, s
     for (size_t i = 0; i < t->n && i < most_split; i++) {
         if (t->node[i].n < 2)
             continue;
-        int32_t parts = part(s, &t->node[i], inside, parent, part_of);
-        if (add_children(t, s, (int32_t)i, part_of, parts))
+        int32_t parts = part(s, &t->node[i], x);
+        if (add_children(t, s, (int32_t)i, x->part_of, parts))
             return -1;
     }
     return 0;
@@ -195,16 +202,14 @@ static int grow_tree(th_set_tree *t, const th_system *s, const bool *is_taken, s
 static int init_tree(th_set_tree *t, const th_system *s, const bool *is_taken, size_t most_split)
 {
     size_t nodes = (size_t)s->n_nodes + 1;
-    bool *inside = th_alloc_zero(nodes, sizeof *inside);
-    int32_t *parent = th_alloc_zero(nodes, sizeof *parent),
-            *part_of = th_alloc_zero(nodes, sizeof *part_of);
+    const scratch x = {.inside = th_alloc_zero(nodes, sizeof *x.inside),
+                       .parent = th_alloc_zero(nodes, sizeof *x.parent),
+                       .part_of = th_alloc_zero(nodes, sizeof *x.part_of)};
     *t = (th_set_tree){0};
-    int failed = inside && parent && part_of
-                     ? grow_tree(t, s, is_taken, most_split, inside, parent, part_of)
-                     : -1;
-    th_free(inside);
-    th_free(parent);
-    th_free(part_of);
+    int failed = x.inside && x.parent && x.part_of ? grow_tree(t, s, is_taken, most_split, &x) : -1;
+    th_free(x.inside);
+    th_free(x.parent);
+    th_free(x.part_of);
     return failed;
 }
 

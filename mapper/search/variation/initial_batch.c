@@ -97,8 +97,8 @@ static int next_order(th_variation *v, order *out, th_error *err)
 static int by_order(th_variation *v, void *orders, int i, th_mapping **out, th_error *err)
 {
     const order *o = (const order *)orders + i;
-    return th_partitioner_mapping(&v->partitioner, o->partition, o->design, o->jitter, v->random,
-                                  out, err);
+    return th_partitioner_mapping(&v->partitioner, o->partition, o->design,
+                                  (th_jitter){o->jitter, v->random}, out, err);
 }
 
 /* As many as are wanted, or as there are; some may be NULL. Their number, or -1. */
@@ -116,7 +116,8 @@ static int by_dynamic_programming(th_variation *v, th_mapping **batch, int wante
     th_offspring_numbers numbers = {"seeds", c->n_jobs};
     c->n_jobs += (uint64_t)n;
     if (got >= 0)
-        got = th_variation_make_batch(v, &numbers, by_order, orders, n, 1, batch, err);
+        got = th_variation_make_batch(v, &(th_offspring){by_order, orders, 1}, &numbers, n, batch,
+                                      err);
     th_free(orders);
     return got < 0 ? -1 : n;
 }
@@ -192,7 +193,8 @@ static int uniform(th_variation *v, th_mapping **out, th_error *err)
     const th_set_node *node = &v->partitioner.tree.node[p->node[0]];
     const th_set set = {c->uniform_design, node->n, node->accels, NULL};
     if (c->split == 0 && th_set_supports_design(v->search->problem.system, &set, set.design) &&
-        th_partitioner_mapping(&v->partitioner, p, &set.design, 0, v->random, &c->like, err))
+        th_partitioner_mapping(&v->partitioner, p, &set.design, (th_jitter){0, v->random}, &c->like,
+                               err))
         return -1;
     if (c->like && c->split < c->n_splits)
         return uniform_mapping(v, c->like, &c->splits[c->split++], out, err);
@@ -232,8 +234,8 @@ static int find_infeasibility(th_variation *v, th_error *why, th_error *err)
     if (!failed && fresh.n > 0) {
         failed = th_design_vectors_init(&designs, &fresh, &fresh.partitions[0], err);
         if (!failed && th_design_vectors_next(&designs, design))
-            failed = th_partitioner_mapping(&fresh, &fresh.partitions[0], design, 0, v->random,
-                                            &made, err);
+            failed = th_partitioner_mapping(&fresh, &fresh.partitions[0], design,
+                                            (th_jitter){0, v->random}, &made, err);
     }
     if (!failed && th_initial_infeasibility(seeder)->id[0])
         *why = *th_initial_infeasibility(seeder);

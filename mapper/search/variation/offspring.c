@@ -19,59 +19,69 @@ typedef struct {
 } member;
 
 typedef struct {
-    th_variation *variation;
-    th_offspring_function *make;
-    void *state;
+    const th_variation *variation;
+    const th_offspring *how;
     th_offspring_numbers numbers;
-    int tries;
     member *members;
-} brood;
+} offspring_batch;
+
+/* The variation operators as one member uses them: generator is the caller's, random the member's;
+ * the search, its partitions and stream are shared. */
+static th_variation view_for_member(const th_variation *v, th_initial_generator *generator)
+{
+    th_variation view = {.search = v->search,
+                         .partitioner = v->partitioner,
+                         .generator = generator,
+                         .stream = v->stream};
+    view.partitioner.generator = generator;
+    return view;
+}
 
 /* By b, with the numbers of the i-th; the stream of the searcher itself is number 0. */
-static int try_all(const brood *w, th_variation *v, int i, th_mapping **out, th_error *err)
+static int try_all(const offspring_batch *w, th_variation *v, int i, th_mapping **out,
+                   th_error *err)
 {
     int failed = 0;
     v->random = th_random_stream(v->search->options.seed, w->numbers.stream,
                                  1 + w->numbers.first + (uint64_t)i);
     if (!v->random)
         return th_error_no_memory(err);
-    for (int t = 0; !failed && !*out && t < w->tries; t++)
-        failed = w->make(v, w->state, i, out, err);
+    for (int t = 0; !failed && !*out && t < w->how->tries; t++)
+        failed = w->how->make(v, w->how->state, i, out, err);
     gsl_rng_free(v->random);
     return failed;
 }
 
 static int make_in_parallel(void *state, th_evaluator *e, int i)
 {
-    const brood *w = state;
+    const offspring_batch *w = state;
     member *m = &w->members[i];
-    th_variation own = *w->variation;
-    own.generator = own.partitioner.generator =
-        th_initial_share(w->variation->generator, e, &m->error);
-    if (!own.generator)
+    th_initial_generator *generator = th_initial_share(w->variation->generator, e, &m->error);
+    if (!generator)
         return -1;
+    th_variation own = view_for_member(w->variation, generator);
     m->failed = try_all(w, &own, i, &m->mapping, &m->error) != 0;
-    m->is_made = !th_initial_is_full(own.generator);
+    m->is_made = !th_initial_is_full(generator);
     if (!m->is_made) {
         th_mapping_free(m->mapping);
         m->mapping = NULL;
     }
-    th_initial_free(own.generator);
+    th_initial_free(generator);
     return 0;
 }
 
-static void make_alone(const brood *w, int i)
+static void make_alone(const offspring_batch *w, int i)
 {
     member *m = &w->members[i];
-    th_variation own = *w->variation;
+    th_variation own = view_for_member(w->variation, w->variation->generator);
     m->failed = try_all(w, &own, i, &m->mapping, &m->error) != 0;
     m->is_made = true;
 }
 
 /* All members, up to the first that fails. 0 or -1. */
-static int make_all(brood *w, int n, th_error *err)
+static int make_all(offspring_batch *w, int n, th_error *err)
 {
-    if (th_pool_precompute(w->variation->search->pool, make_in_parallel, w, n, err))
+    if (th_pool_run_tasks(w->variation->search->pool, make_in_parallel, w, n, err))
         return -1;
     for (int i = 0; i < n; i++) {
         member *m = &w->members[i];
@@ -83,11 +93,11 @@ static int make_all(brood *w, int n, th_error *err)
     return 0;
 }
 
-int th_variation_make_batch(th_variation *v, const th_offspring_numbers *numbers,
-                            th_offspring_function *make, void *state, int n, int tries,
-                            th_mapping **out, th_error *err)
+int th_variation_make_batch(th_variation *v, const th_offspring *how,
+                            const th_offspring_numbers *numbers, int n, th_mapping **out,
+                            th_error *err)
 {
-    brood w = {v, make, state, *numbers, tries, th_alloc_zero((size_t)n + 1, sizeof *w.members)};
+    offspring_batch w = {v, how, *numbers, th_alloc_zero((size_t)n + 1, sizeof *w.members)};
     if (!w.members)
         return th_error_no_memory(err);
     int failed = make_all(&w, n, err);
@@ -100,12 +110,12 @@ int th_variation_make_batch(th_variation *v, const th_offspring_numbers *numbers
     return failed;
 }
 
-int th_variation_offspring(th_variation *v, th_offspring_function *make, void *state, int n,
-                           int tries, th_mapping **out, th_error *err)
+int th_variation_offspring(th_variation *v, const th_offspring *how, int n, th_mapping **out,
+                           th_error *err)
 {
     th_offspring_numbers numbers = {v->stream, v->n_offspring};
     v->n_offspring += (uint64_t)n;
-    return th_variation_make_batch(v, &numbers, make, state, n, tries, out, err);
+    return th_variation_make_batch(v, how, &numbers, n, out, err);
 }
 
 int th_mappings_compact(th_mapping **batch, int n)
@@ -125,12 +135,12 @@ int th_variation_cut_to_budget(const th_variation *v, th_mapping **batch, int n)
     return n;
 }
 
-int th_variation_next_batch(th_variation *v, th_offspring_function *offspring, void *state,
-                            int tries, th_mapping **batch, int size, th_error *err)
+int th_variation_next_batch(th_variation *v, const th_offspring *how, th_mapping **batch, int size,
+                            th_error *err)
 {
     if (th_variation_has_initial(v))
         return th_variation_initial(v, batch, th_search_left(v->search, size), err);
-    if (th_variation_offspring(v, offspring, state, size, tries, batch, err))
+    if (th_variation_offspring(v, how, size, batch, err))
         return -1;
     return th_variation_cut_to_budget(v, batch, th_mappings_compact(batch, size));
 }

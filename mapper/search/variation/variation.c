@@ -204,7 +204,8 @@ int th_variation_reoptimise(th_variation *v, th_mapping *m, int set, double jitt
     th_time estimate;
     int failed = th_partitioner_set_shares(&v->partitioner, m, set, err);
     return failed ? failed
-                  : th_initial_solve(v->generator, m, set, jitter, v->random, &estimate, err);
+                  : th_initial_solve(v->generator, m, set, (th_jitter){jitter, v->random},
+                                     &estimate, err);
 }
 
 /* New strategies for all sets, since what is best depends on design and range. */
@@ -260,8 +261,8 @@ static int another_partition(th_variation *v, th_mapping **out, th_error *err)
 {
     int32_t design[TH_PARTITION_SETS_MAX];
     const th_partition *p = draw_partition(v, design, err);
-    return p ? th_partitioner_mapping(&v->partitioner, p, design, th_random_unit(v->random),
-                                      v->random, out, err)
+    return p ? th_partitioner_mapping(&v->partitioner, p, design,
+                                      (th_jitter){th_random_unit(v->random), v->random}, out, err)
              : -1;
 }
 
@@ -313,7 +314,8 @@ static int swap_sets(th_variation *v, th_mapping **m, th_error *err)
     int32_t design[TH_PARTITION_SETS_MAX];
     th_mapping *other;
     const th_partition *p = draw_partition(v, design, err);
-    if (!p || th_partitioner_mapping(&v->partitioner, p, design, 0, v->random, &other, err))
+    if (!p ||
+        th_partitioner_mapping(&v->partitioner, p, design, (th_jitter){0, v->random}, &other, err))
         return -1;
     if (!other)
         return 0;
@@ -396,7 +398,8 @@ int th_variation_random(th_variation *v, bool by_dynamic_programming, th_mapping
     if (v->partitioner.n == 0)
         return 0;
     const th_partition *p = draw_partition(v, design, err);
-    if (!p || th_partitioner_mapping(&v->partitioner, p, design, 1.0, v->random, out, err))
+    if (!p ||
+        th_partitioner_mapping(&v->partitioner, p, design, (th_jitter){1.0, v->random}, out, err))
         return -1;
     if (!*out || by_dynamic_programming)
         return 0;

@@ -61,37 +61,41 @@ enum {
     TH_VARIATION_TRIES = 8
 }; /* for offspring of parents; what is drawn at random may want more */
 
-/* Makes the i-th member of an offspring batch by b, which is the searcher's own or a thread's, with
- * the random numbers of this member: what else it writes is this member's alone. 0 or -1; *out NULL
- * where what was drawn cannot be made. */
+/* Makes the i-th member of an offspring batch. v is the search's own or that of one thread, with
+ * the random numbers of this member; everything else it writes is this member's alone. 0 or -1;
+ * *out NULL where what was drawn is impossible. */
 typedef int th_offspring_function(th_variation *v, void *state, int i, th_mapping **out,
                                   th_error *err);
-/* The members 0 .. n - 1 of an offspring batch into out, several at once where the pool has
- * threads; each is tried so many times, and NULL if none of them brought it. 0 or -1. */
-int th_variation_offspring(th_variation *v, th_offspring_function *make, void *state, int n,
-                           int tries, th_mapping **out, th_error *err);
-/* The same with these random numbers, not those of offspring. stream: a literal; first: of these
- * members in it. */
+typedef struct th_offspring {
+    th_offspring_function *make;
+    void *state;
+    int tries; /* of each member, until one is possible */
+} th_offspring;
+/* The n members of an offspring batch into out, several at once where the pool has threads; NULL
+ * for members of which no try was possible. 0 or -1. */
+int th_variation_offspring(th_variation *v, const th_offspring *how, int n, th_mapping **out,
+                           th_error *err);
+/* Which random numbers the members of a batch draw from: member i has stream number first + i. */
 typedef struct th_offspring_numbers {
-    const char *stream;
+    const char *stream; /* a literal */
     uint64_t first;
 } th_offspring_numbers;
-int th_variation_make_batch(th_variation *v, const th_offspring_numbers *numbers,
-                            th_offspring_function *make, void *state, int n, int tries,
-                            th_mapping **out, th_error *err);
-/* Those that there are to the front; their number. */
+/* As th_variation_offspring, with these random numbers. */
+int th_variation_make_batch(th_variation *v, const th_offspring *how,
+                            const th_offspring_numbers *numbers, int n, th_mapping **out,
+                            th_error *err);
+/* Moves the mappings that are not NULL to the front. Their number. */
 int th_mappings_compact(th_mapping **batch, int n);
 
-/* The first of n mappings that the search's budget still allows; frees the others. Their number. A
- * offspring batch is made whole and cut by this, so that a search with a smaller budget is the
- * beginning of one with a larger. */
+/* Frees the mappings that the budget does not allow; the number of the others. Batches are made
+ * whole and cut, so that a search with a smaller budget is the beginning of one with a larger. */
 int th_variation_cut_to_budget(const th_variation *v, th_mapping **batch, int n);
 
 /* The next mappings to evaluate into batch[size], within the budget: initial mappings while there
- * are some, then an offspring batch, so that the offspring of initial mappings come when these have
- * been judged. Their number, none where nothing more can be made or the budget is spent; or -1. */
-int th_variation_next_batch(th_variation *v, th_offspring_function *offspring, void *state,
-                            int tries, th_mapping **batch, int size, th_error *err);
+ * are any, then offspring, so that parents are evaluated before their offspring are made. Their
+ * number, 0 where no more can be made or the budget is spent; or -1. */
+int th_variation_next_batch(th_variation *v, const th_offspring *how, th_mapping **batch, int size,
+                            th_error *err);
 
 /* All of these: 0 or -1; *out is the caller's, NULL when what was drawn cannot be made. */
 
