@@ -143,28 +143,17 @@ libtharsis_la_SOURCES += \
 	sim/trace/chrome.c \
 	sim/trace/csv.c \
 	sim/trace/lanes.c \
+	sim/trace/notify.c \
 	sim/trace/out.c \
 	sim/trace/perfetto.c \
-	sim/trace/phrases.c \
-	sim/trace/phrases.h \
+	sim/trace/pipeline_cursors.c \
+	sim/trace/pipeline_cursors.h \
+	sim/trace/pipeline_traces.c \
+	sim/trace/pipeline_traces.h \
 	sim/trace/signals.c \
-	sim/trace/signals.h \
-	sim/trace/stamps.c \
-	sim/trace/stamps.h \
-	sim/trace/stretches.c \
-	sim/trace/stretches.h \
-	sim/trace/tapes.c \
-	sim/trace/tapes.h \
 	sim/trace/ticks.c \
-	sim/trace/tile_records.c \
-	sim/trace/tile_records.h \
-	sim/trace/tile_streams.c \
-	sim/trace/tile_streams.h \
 	sim/trace/timeline.c \
 	sim/trace/timeline.h \
-	sim/trace/told.c \
-	sim/trace/tournament.c \
-	sim/trace/tournament.h \
 	sim/trace/trace.c \
 	sim/trace/trace.h \
 	sim/trace/vcd.c \
@@ -176,7 +165,7 @@ unit_tests += \
 	tests/unit/test_choose \
 	tests/unit/test_closed_forms \
 	tests/unit/test_design_properties \
-	tests/unit/test_tile_records \
+	tests/unit/test_pipeline_traces \
 	tests/unit/test_tiling \
 	tests/unit/test_collective \
 	tests/unit/test_collective_bounds \
@@ -203,7 +192,6 @@ unit_tests += \
 	tests/unit/test_systolic \
 	tests/unit/test_pipeline \
 	tests/unit/test_port \
-	tests/unit/test_phrases \
 	tests/unit/test_plain \
 	tests/unit/test_prefetch \
 	tests/unit/test_pipeline_rules \
@@ -215,7 +203,6 @@ unit_tests += \
 	tests/unit/test_serial_tiled \
 	tests/unit/test_table \
 	tests/unit/test_script \
-	tests/unit/test_tournament \
 	tests/unit/test_trace \
 	tests/unit/test_trace_tiles \
 	tests/unit/test_traffic \

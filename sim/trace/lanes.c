@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lanes.c - the spans that are under way, and a lane for each.
+/* lanes.c - the spans under way, and a lane for each.
  *
- *   new -> (take | give)* -> reset -> ... -> free
- * Viewers show what happens at one place as lines of spans that do not overlap. So a span takes the
- * first lane of its object and kind that is free, and what happens alone stays on the first lane.
+ *   new -> (acquire | release)* -> reset -> ... -> free
+ * Viewers need spans of one track not to overlap. So a span gets the lowest free lane of its object
+ * and kind; where only one is under way at a time, all are on lane 0.
  * Invariant: spans[i] is under way if and only if is_used[place(spans[i])] has the bit of its lane.
  */
 #include <config.h>
@@ -13,7 +13,7 @@
 
 enum { BITS = 64 };
 
-/* Lanes in use, a bit each. */
+/* One bit per lane in use. */
 typedef struct {
     uint64_t *word;
     size_t n;
@@ -24,10 +24,10 @@ struct th_lanes {
     size_t n_places;
     int32_t n_objects;
     th_span *spans; /* by slot; lane -1: free, and number is the next free one */
-    size_t n_spans, span_room;
+    size_t n_spans, span_capacity;
     int32_t free_span; /* -1: none */
     int32_t *slot[2];  /* by number, of RECEIVE and of all others: slot + 1, 0: none */
-    size_t slot_room[2];
+    size_t slot_capacity[2];
 };
 
 th_lanes *th_lanes_new(int32_t n_objects)
@@ -63,7 +63,7 @@ void th_lanes_reset(th_lanes *l)
     th_span s;
     for (size_t i = 0; i < l->n_spans; i++)
         if (l->spans[i].lane >= 0)
-            th_lanes_give(l, l->spans[i].kind, l->spans[i].number, &s);
+            th_lanes_release(l, l->spans[i].kind, l->spans[i].number, &s);
 }
 
 static lanes *lanes_of(th_lanes *l, const th_span *s)
@@ -72,8 +72,8 @@ static lanes *lanes_of(th_lanes *l, const th_span *s)
     return &l->is_used[(size_t)object * TH_N_SPAN_KINDS + (size_t)s->kind];
 }
 
-/* The first that is free, which is taken; -1: memory is out. */
-static int32_t take_lane(lanes *x)
+/* Marks the lowest free lane as used and returns it; -1: memory is out. */
+static int32_t acquire_lane(lanes *x)
 {
     size_t w = 0;
     while (w < x->n && x->word[w] == UINT64_MAX)
@@ -90,38 +90,39 @@ static int32_t take_lane(lanes *x)
     return (int32_t)(w * BITS) + bit;
 }
 
-static int32_t take_span(th_lanes *l)
+static int32_t new_span(th_lanes *l)
 {
     int32_t i = l->free_span;
     if (i >= 0) {
         l->free_span = l->spans[i].number;
         return i;
     }
-    if (th_grow(&l->spans, &l->span_room, l->n_spans + 1, sizeof *l->spans))
+    if (th_grow(&l->spans, &l->span_capacity, l->n_spans + 1, sizeof *l->spans))
         return -1;
     return (int32_t)l->n_spans++;
 }
 
-/* Where the slot of a number stands, grown if need be; NULL: memory is out. */
+/* The slot of a number; grows the table. NULL: memory is out. */
 static int32_t *slot_of(th_lanes *l, int32_t kind, int32_t number)
 {
     int side = kind == TH_SPAN_RECEIVE;
-    size_t room = l->slot_room[side];
-    if (th_grow(&l->slot[side], &l->slot_room[side], (size_t)number + 1, sizeof *l->slot[side]))
+    size_t before = l->slot_capacity[side];
+    if (th_grow(&l->slot[side], &l->slot_capacity[side], (size_t)number + 1, sizeof *l->slot[side]))
         return NULL;
-    if (l->slot_room[side] > room)
-        memset(&l->slot[side][room], 0, (l->slot_room[side] - room) * sizeof *l->slot[side]);
+    if (l->slot_capacity[side] > before)
+        memset(&l->slot[side][before], 0,
+               (l->slot_capacity[side] - before) * sizeof *l->slot[side]);
     return &l->slot[side][number];
 }
 
-int32_t th_lanes_take(th_lanes *l, const th_span *s)
+int32_t th_lanes_acquire(th_lanes *l, const th_span *s)
 {
     int32_t *slot = slot_of(l, s->kind, s->number);
-    int32_t i = slot ? take_span(l) : -1;
+    int32_t i = slot ? new_span(l) : -1;
     if (i < 0)
         return -1;
     l->spans[i] = *s;
-    l->spans[i].lane = take_lane(lanes_of(l, s));
+    l->spans[i].lane = acquire_lane(lanes_of(l, s));
     if (l->spans[i].lane < 0) {
         l->spans[i].number = l->free_span;
         l->free_span = i;
@@ -131,10 +132,10 @@ int32_t th_lanes_take(th_lanes *l, const th_span *s)
     return l->spans[i].lane;
 }
 
-bool th_lanes_give(th_lanes *l, int32_t kind, int32_t number, th_span *s)
+bool th_lanes_release(th_lanes *l, int32_t kind, int32_t number, th_span *s)
 {
     int side = kind == TH_SPAN_RECEIVE;
-    if ((size_t)number >= l->slot_room[side] || l->slot[side][number] == 0)
+    if ((size_t)number >= l->slot_capacity[side] || l->slot[side][number] == 0)
         return false;
     int32_t i = l->slot[side][number] - 1;
     l->slot[side][number] = 0;

@@ -40,15 +40,14 @@ enum {
 enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 }; /* TrackEvent.Type */
 enum { THE_SEQUENCE = 1, STATE_CLEARED = 1, PS_PER_NS = 1000 };
 
-/* A message in the making: everything in it is bounded, and texts are cut. In front of it there is
- * room for what says how long it is. */
-enum { MESSAGE_BYTES = 1024, TEXT_BYTES = 200, FRONT_BYTES = 16 };
+/* A message under construction: all parts of it are bounded, and texts are cut. */
+enum { MESSAGE_BYTES = 1024, TEXT_BYTES = 200 };
 typedef struct {
-    size_t n; /* bytes behind the front */
-    unsigned char all[FRONT_BYTES + MESSAGE_BYTES];
+    size_t n;
+    unsigned char bytes[MESSAGE_BYTES];
 } message;
 
-/* Only n is cleared: the bytes are many. */
+/* Clears n only: the bytes are many. */
 static void begin_message(message *m)
 {
     m->n = 0;
@@ -63,8 +62,8 @@ static size_t varint_bytes(uint64_t value)
 static void put_varint(message *m, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
-        m->all[FRONT_BYTES + m->n++] = (unsigned char)(value | 0x80);
-    m->all[FRONT_BYTES + m->n++] = (unsigned char)value;
+        m->bytes[m->n++] = (unsigned char)(value | 0x80);
+    m->bytes[m->n++] = (unsigned char)value;
 }
 
 static void put_number(message *m, unsigned field, int64_t value)
@@ -77,14 +76,14 @@ static void put_fixed(message *m, unsigned field, uint64_t value)
 {
     put_varint(m, field << 3 | FIXED64);
     for (int i = 0; i < 8; i++, value >>= 8)
-        m->all[FRONT_BYTES + m->n++] = (unsigned char)value;
+        m->bytes[m->n++] = (unsigned char)value;
 }
 
 static void put_bytes(message *m, unsigned field, const void *bytes, size_t n)
 {
     put_varint(m, field << 3 | BYTES);
     put_varint(m, n);
-    memcpy(&m->all[FRONT_BYTES + m->n], bytes, n);
+    memcpy(&m->bytes[m->n], bytes, n);
     m->n += n;
 }
 
@@ -101,7 +100,7 @@ static void put_text(message *m, unsigned field, const char *text)
 
 static void put_message(message *m, unsigned field, const message *inner)
 {
-    put_bytes(m, field, inner->all + FRONT_BYTES, inner->n);
+    put_bytes(m, field, inner->bytes, inner->n);
 }
 
 static void write_packet(th_trace *t, const message *packet)
@@ -110,11 +109,11 @@ static void write_packet(th_trace *t, const message *packet)
     begin_message(&head);
     put_varint(&head, TRACE_PACKET << 3 | BYTES);
     put_varint(&head, packet->n);
-    th_out_bytes(&t->out, head.all + FRONT_BYTES, head.n);
-    th_out_bytes(&t->out, packet->all + FRONT_BYTES, packet->n);
+    th_out_bytes(&t->out, head.bytes, head.n);
+    th_out_bytes(&t->out, packet->bytes, packet->n);
 }
 
-/* ---- tracks: numbers that nobody else has, from 1 on ----------------------------------------- */
+/* ---- tracks: unique numbers from 1 on  ----------------------------------------- */
 
 enum {
     LANES_OF_A_KIND = 1 << 20,
@@ -163,24 +162,14 @@ static void begin_event(message *event, int64_t track, int type)
     put_number(event, EVENT_TRACK, track);
 }
 
-/* A packet: its length, the time, and then the event, behind what stands in front of it. */
-static void write_event(th_trace *t, th_time now, message *event)
+static void write_event(th_trace *t, th_time now, const message *event)
 {
-    const th_stamp *time = th_trace_stamp(t, now);
-    message head, front;
-    begin_message(&front);
-    put_number(&front, PACKET_SEQUENCE, THE_SEQUENCE);
-    put_varint(&front, PACKET_EVENT << 3 | BYTES);
-    put_varint(&front, event->n);
-    unsigned char *rest = event->all + FRONT_BYTES - front.n;
-    memcpy(rest, front.all + FRONT_BYTES, front.n);
-    begin_message(&head);
-    put_varint(&head, TRACE_PACKET << 3 | BYTES);
-    put_varint(&head, 1 + (size_t)time->n + front.n + event->n);
-    put_varint(&head, PACKET_TIMESTAMP << 3 | VARINT); /* one byte */
-    th_out_bytes(&t->out, head.all + FRONT_BYTES, head.n);
-    th_out_stamp(&t->out, time);
-    th_out_bytes(&t->out, rest, front.n + event->n);
+    message packet;
+    begin_message(&packet);
+    put_number(&packet, PACKET_TIMESTAMP, now / PS_PER_NS);
+    put_number(&packet, PACKET_SEQUENCE, THE_SEQUENCE);
+    put_message(&packet, PACKET_EVENT, event);
+    write_packet(t, &packet);
 }
 
 /* The length comes first: of the name and of the value, with their keys. */
@@ -228,10 +217,10 @@ static void show_state(th_trace *t, const th_variable *v, th_time now)
 
 static void value(th_trace *t, th_variable *v, th_time now)
 {
-    th_shown shown = th_timeline_shown_as(t, v);
-    if (shown == TH_SHOWN_AS_SPANS)
+    th_track_kind kind = th_timeline_track_kind(t, v);
+    if (kind == TH_TRACK_SLICES)
         show_state(t, v, now);
-    if (shown != TH_SHOWN_AS_COUNTER)
+    if (kind != TH_TRACK_COUNTER)
         return;
     message event;
     begin_event(&event, signal_track(t, v), COUNTER);
@@ -239,7 +228,7 @@ static void value(th_trace *t, th_variable *v, th_time now)
     write_event(t, now, &event);
 }
 
-static void span_begins(th_trace *t, th_time now, const th_span *s)
+static void span_begin(th_trace *t, th_time now, const th_span *s)
 {
     int32_t lane;
     while ((lane = th_timeline_undeclared(t, s)) >= 0)
@@ -262,17 +251,11 @@ static void span_begins(th_trace *t, th_time now, const th_span *s)
     write_event(t, now, &event);
 }
 
-/* On one track all say the same, but for the time. */
-static void span_ends(th_trace *t, th_time now, const th_span *s)
+static void span_end(th_trace *t, th_time now, const th_span *s)
 {
     message event;
-    uint64_t key = th_timeline_key(SLICE_END, s, 0);
-    if (th_phrases_say(t->phrases, &t->out, th_trace_stamp(t, now), key))
-        return;
-    th_phrases_listen(&t->out);
     begin_event(&event, span_track(t, s), SLICE_END);
     write_event(t, now, &event);
-    th_phrases_learn(t->phrases, &t->out, key);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -290,7 +273,7 @@ static void begin(th_trace *t, th_time now)
     message first;
     begin_message(&first);
     if (th_timeline_begin(t))
-        t->is_out_of_memory = true;
+        t->is.is_out_of_memory = true;
     put_number(&first, PACKET_SEQUENCE, THE_SEQUENCE);
     put_number(&first, PACKET_FLAGS, STATE_CLEARED);
     write_packet(t, &first);
@@ -298,13 +281,13 @@ static void begin(th_trace *t, th_time now)
     int32_t last = -1;
     for (int32_t i = 0; i < t->n_variables; i++) {
         th_variable *v = &t->variables[i];
-        th_shown shown = th_timeline_shown_as(t, v);
+        th_track_kind kind = th_timeline_track_kind(t, v);
         if (v->object != last)
             declare_object(t, v->object);
         last = v->object;
-        if (shown != TH_SHOWN_NOT)
+        if (kind != TH_TRACK_NONE)
             declare(t, signal_track(t, v), group_of(t, v->object), th_signal_name(v->signal),
-                    shown == TH_SHOWN_AS_COUNTER);
+                    kind == TH_TRACK_COUNTER);
         value(t, v, now);
     }
 }
@@ -313,16 +296,15 @@ static void end(th_trace *t, th_time now)
 {
     for (int32_t i = 0; i < t->n_variables; i++)
         if (t->variables[i].value != 0 &&
-            th_timeline_shown_as(t, &t->variables[i]) == TH_SHOWN_AS_SPANS)
+            th_timeline_track_kind(t, &t->variables[i]) == TH_TRACK_SLICES)
             end_state(t, &t->variables[i], now);
 }
 
 const th_trace_type th_trace_perfetto = {.name = "perfetto",
                                          .finest_ps = PS_PER_NS,
                                          .begin = begin,
-                                         .shows = th_timeline_shows,
+                                         .writes = th_timeline_writes,
                                          .value = value,
-                                         .stamp = {.unit_ps = PS_PER_NS, .is_varint = true},
-                                         .span_begins = span_begins,
-                                         .span_ends = span_ends,
+                                         .span_begin = span_begin,
+                                         .span_end = span_end,
                                          .end = end};

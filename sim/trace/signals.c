@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* signals.c - what is traced, and what it is worth now.
- *   add* -> make_variables -> value* */
+/* signals.c - the signals of objects: names, which are traced, present values.
+ *   add* -> make_variables -> value_of* */
 #include <config.h>
 
 #include "base/alloc.h"
-#include "sim/trace/signals.h"
+#include "sim/trace/writer.h"
 
 static const char *const signal_names[] = {
     [TH_SIGNAL_STATE] = "state",
@@ -77,7 +77,7 @@ static int32_t object_of(const th_trace *t, th_traced_class class, int index)
 void th_trace_add(th_trace *t, th_traced_class class, int index, unsigned signals)
 {
     t->objects[object_of(t, class, index)].signals |= signals;
-    t->is_chosen = true;
+    t->is.is_chosen = true;
 }
 
 void th_trace_choose_all(th_trace *t)
@@ -93,11 +93,6 @@ void th_trace_choose_all(th_trace *t)
         t->objects[i].signals = th_signals_of(TH_TRACED_LINK, false);
 }
 
-bool th_trace_wants_tiles(const th_trace *t, int accel)
-{
-    return t->objects[t->system->accel_node[accel]].signals >> TH_FIRST_TILE_SIGNAL != 0;
-}
-
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static int64_t layer_of(const th_trace *t, int32_t task)
@@ -105,7 +100,7 @@ static int64_t layer_of(const th_trace *t, int32_t task)
     return task >= 0 && t->program ? t->program->tasks[task].layer : -1;
 }
 
-/* Bits of a state of tiles that belong to a signal, and where they stand. */
+/* The bits of a tile state that hold a signal, and their shift. */
 static th_tile_state tile_bits(int32_t signal, int *shift)
 {
     switch (signal) {
@@ -121,14 +116,14 @@ static th_tile_state tile_bits(int32_t signal, int *shift)
     }
 }
 
-int64_t th_tile_value(int32_t signal, th_tile_state tiles)
+static int64_t tile_value(int32_t signal, th_tile_state tiles)
 {
     int shift;
     th_tile_state bits = tile_bits(signal, &shift);
     return (tiles & bits) >> shift;
 }
 
-int64_t th_link_value(int32_t signal, int32_t flows)
+static int64_t link_value(int32_t signal, int32_t flows)
 {
     switch (signal) {
     case TH_SIGNAL_BUSY:
@@ -144,7 +139,7 @@ int64_t th_value_of(const th_trace *t, const th_variable *v)
 {
     const th_traced *o = &t->objects[v->object];
     if (v->object >= t->n_nodes)
-        return th_link_value(v->signal, o->flows);
+        return link_value(v->signal, o->flows);
     switch ((th_signal)v->signal) {
     case TH_SIGNAL_STATE:
     case TH_SIGNAL_BUSY:
@@ -158,14 +153,14 @@ int64_t th_value_of(const th_trace *t, const th_variable *v)
     case TH_SIGNAL_RECEIVING:
         return o->receiving;
     case TH_SIGNAL_QUEUE_DEPTH:
-        return o->n_waiting;
+        return o->n_queued;
     case TH_SIGNAL_BUFFER_FILL:
     case TH_SIGNAL_ARRAY:
     case TH_SIGNAL_LOAD_INPUT:
     case TH_SIGNAL_LOAD_WEIGHT:
     case TH_SIGNAL_LOAD_PARTIAL:
     case TH_SIGNAL_STORE:
-        return th_tile_value(v->signal, o->tiles);
+        return tile_value(v->signal, o->tiles);
     case TH_SIGNAL_FLOWS: /* of links */
     case TH_N_SIGNALS:
         break;
@@ -202,19 +197,19 @@ int th_trace_make_variables(th_trace *t)
         int shift;
         o->first = t->n_variables;
         o->tile_bits = 0;
-        o->shown = 0;
+        o->written = 0;
         for (int32_t s = 0; s < TH_N_SIGNALS; s++) {
             if (!(o->signals >> s & 1u))
                 continue;
             if (s >= TH_FIRST_TILE_SIGNAL)
                 o->tile_bits = (th_tile_state)(o->tile_bits | tile_bits(s, &shift));
-            if (th_grow(&t->variables, &t->variable_room, (size_t)t->n_variables + 1,
+            if (th_grow(&t->variables, &t->variable_capacity, (size_t)t->n_variables + 1,
                         sizeof *t->variables))
                 return -1;
             o->place[s] = (int8_t)(t->n_variables - o->first);
             t->variables[t->n_variables++] = (th_variable){.object = i, .signal = s};
-            if (!t->type->shows || t->type->shows(t, &t->variables[t->n_variables - 1]))
-                o->shown |= TH_BIT(s);
+            if (!t->type->writes || t->type->writes(t, &t->variables[t->n_variables - 1]))
+                o->written |= TH_BIT(s);
         }
     }
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* trace.c - the table of trace writers, opening and closing.
- *   open -> what told.c is told -> close
- * The first write that fails is told at close. */
+/* trace.c - the table of trace writers; opening and closing a trace.
+ *   open -> notify.c -> close
+ * The first write that fails is reported by close. */
 #include <config.h>
 
 #include "sim/trace/trace.h"
@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "sim/trace/signals.h"
-#include "sim/trace/stretches.h"
+#include "sim/trace/writer.h"
 
 const th_trace_type *const th_trace_types[] = {&th_trace_csv, &th_trace_vcd, &th_trace_perfetto,
                                                &th_trace_chrome, NULL};
@@ -51,10 +50,8 @@ static void free_trace(th_trace *t)
     th_free(t->variables);
     th_free(t->changed);
     th_lanes_free(t->lanes);
-    th_tile_streams_free(t->streams);
-    th_phrases_free(t->phrases);
-    th_stretches_free(t->stretches);
-    th_free(t->own);
+    th_pipeline_cursors_free(t->cursors);
+    th_free(t->writer_data);
     th_free(t);
 }
 
@@ -64,14 +61,10 @@ static int allocate(th_trace *t, const char *path)
     t->path = th_alloc_string(path);
     t->objects = th_alloc_zero(n, sizeof *t->objects);
     t->changed = th_alloc_array(n, sizeof *t->changed);
-    t->lanes = t->type->span_begins ? th_lanes_new(t->n_objects) : NULL;
-    t->streams = th_tile_streams_new(t->system->n_accels);
-    t->phrases = th_phrases_new();
-    t->stretches = th_stretches_new();
-    return t->path && t->objects && t->changed && t->streams && t->phrases && t->stretches &&
-                   (t->lanes || !t->type->span_begins)
-               ? 0
-               : -1;
+    t->lanes = t->type->span_begin ? th_lanes_new(t->n_objects) : NULL;
+    t->cursors = th_pipeline_cursors_new(t->system->n_accels);
+    bool has_lanes = t->lanes || !t->type->span_begin;
+    return t->path && t->objects && t->changed && t->cursors && has_lanes ? 0 : -1;
 }
 
 static const th_trace_options whole_run = {.until_ps = TH_TIME_MAX};
@@ -106,13 +99,13 @@ th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_tr
         free_trace(t);
         return NULL;
     }
-    th_trace_reset_signals(t);
+    th_trace_reset(t);
     return t;
 }
 
 bool th_trace_has_begun(const th_trace *t)
 {
-    return t->is_told;
+    return t->is.has_events;
 }
 
 th_observer *th_trace_observer(th_trace *t)
@@ -123,15 +116,14 @@ th_observer *th_trace_observer(th_trace *t)
 void th_trace_restart(th_trace *t, const th_program *p)
 {
     t->program = p;
-    if (t->is_told) { /* where the file is none, what is in it stays */
+    if (t->is.has_events) { /* a pipe keeps what was written */
         t->out.n = 0;
         if (ftruncate(t->out.file, 0) == 0 && lseek(t->out.file, 0, SEEK_SET) == 0)
             t->out.error = 0;
     }
-    th_free(t->own);
-    t->own = NULL;
-    t->is_told = false;
-    th_trace_reset_signals(t);
+    th_free(t->writer_data);
+    t->writer_data = NULL;
+    th_trace_reset(t);
 }
 
 int th_trace_close(th_trace *t, th_error *err)
@@ -139,7 +131,7 @@ int th_trace_close(th_trace *t, th_error *err)
     if (!t)
         return 0;
     th_trace_finish(t);
-    t->is_out_of_memory |= th_tile_streams_have_failed(t->streams);
+    t->is.is_out_of_memory |= th_pipeline_cursors_have_failed(t->cursors);
     th_out_flush(&t->out);
     if (close(t->out.file) != 0 && t->out.error == 0)
         t->out.error = errno;
@@ -147,7 +139,7 @@ int th_trace_close(th_trace *t, th_error *err)
     if (failed)
         th_error_set(err, "SIM-0008", "%s: not all of the trace could be written: %s", t->path,
                      strerror(t->out.error));
-    else if (t->is_out_of_memory)
+    else if (t->is.is_out_of_memory)
         failed = th_error_no_memory(err);
     free_trace(t);
     return failed ? -1 : 0;

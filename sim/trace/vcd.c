@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vcd.c - value change dump, as IEEE Std 1364-2005 has it in section 18.2, for GTKWave and its kin.
+/* vcd.c - value change dump, as IEEE Std 1364-2005 has it in section 18.2, for GTKWave and
+ * similar viewers.
  *
  * Objects are scopes within the scope of their class, signals variables in them: accel.3.busy.
  * Numbers are integers, bits wires, and what has names (state, layer, array) is of the type
@@ -11,7 +12,7 @@
 
 enum { FIRST_ID = '!', N_IDS = '~' - '!' + 1, INTEGER_BITS = 32 };
 
-/* 0 -> "!", 94 -> "!!" ...: the shortest that nobody has. */
+/* 0 -> "!", 94 -> "!!" ...: the shortest unused one. */
 static void make_id(th_variable *v, int32_t number)
 {
     int n = 0;
@@ -22,7 +23,7 @@ static void make_id(th_variable *v, int32_t number)
     v->id_length = n;
 }
 
-/* White space ends a name, and viewers part scopes at full stops. */
+/* White space ends a name, and viewers split scopes at full stops. */
 static void write_name(th_out *o, const char *name)
 {
     for (; *name; name++)
@@ -96,7 +97,6 @@ static char *add_bits(char *at, int64_t value)
     return at;
 }
 
-/* Any name, of a layer too. */
 static void write_text(th_out *o, const char *text)
 {
     th_out_char(o, 's');
@@ -104,14 +104,14 @@ static void write_text(th_out *o, const char *text)
     th_out_char(o, ' ');
 }
 
-/* Lines are short but for texts, so there is room for all the rest of one at once. */
+/* All of a line but its text fits into the reserve. */
 static void value(th_trace *t, th_variable *v, th_time now)
 {
     th_signal s = (th_signal)v->signal;
     (void)now;
     if (th_signal_is_text(s))
         write_text(&t->out, th_value_text(t, v));
-    char *to = th_out_room(&t->out), *at = to;
+    char *to = th_out_reserve(&t->out), *at = to;
     if (th_signal_is_bit(s))
         *at++ = v->value ? '1' : '0';
     else if (!th_signal_is_text(s))
@@ -122,9 +122,11 @@ static void value(th_trace *t, th_variable *v, th_time now)
     t->out.n += (size_t)(at - to);
 }
 
-static void time_is(th_trace *t, th_time now)
+static void tick(th_trace *t, th_time now)
 {
-    th_out_stamp(&t->out, th_trace_stamp(t, now));
+    th_out_char(&t->out, '#');
+    th_out_number(&t->out, now / t->options.resolution_ps);
+    th_out_char(&t->out, '\n');
 }
 
 static void begin(th_trace *t, th_time now)
@@ -137,23 +139,18 @@ static void begin(th_trace *t, th_time now)
     for (int k = 0; k < 3; k++)
         write_class(t, classes[k]);
     th_out_text(&t->out, "$enddefinitions $end\n");
-    time_is(t, now);
+    tick(t, now);
     th_out_text(&t->out, "$dumpvars\n");
     for (int32_t i = 0; i < t->n_variables; i++)
         value(t, &t->variables[i], now);
     th_out_text(&t->out, "$end\n");
 }
 
-/* So that viewers show how long the last values held. */
+/* Lets viewers show how long the last values held. */
 static void end(th_trace *t, th_time now)
 {
-    time_is(t, now);
+    tick(t, now);
 }
 
-const th_trace_type th_trace_vcd = {.name = "vcd",
-                                    .finest_ps = 1,
-                                    .begin = begin,
-                                    .tells_time = true,
-                                    .value = value,
-                                    .stamp = {.before = '#', .behind = '\n'},
-                                    .end = end};
+const th_trace_type th_trace_vcd = {
+    .name = "vcd", .finest_ps = 1, .begin = begin, .tick = tick, .value = value, .end = end};

@@ -1,57 +1,55 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* writer.h - private to the trace writers: what an open trace holds, and what a writer does.
+/* writer.h - private to sim/trace: the state of an open trace, and the interface of a writer.
  *
- * A writer is one file and one row of the table in trace.c. All its functions but begin, stamp and
- * end may be NULL: a writer that shows signals takes `value`, one that shows spans of time takes
- * `span_*`. */
+ * trace.c opens and closes; notify.c is what the machine calls; ticks.c decides when values are
+ * written; changes.c writes those that have changed; signals.c knows what is traced and its present
+ * value; lanes.c places spans on lanes; out.c buffers the file. A writer is one file and one row of
+ * the table in trace.c: one that shows signals has `value`, one that shows spans has `span_begin`
+ * and `span_end`. */
 #ifndef TH_SIM_TRACE_WRITER_H
 #define TH_SIM_TRACE_WRITER_H
 #include <stdbool.h>
 #include <string.h>
-#include "sim/trace/stamps.h"
-#include "sim/trace/tile_streams.h"
+#include "sim/trace/pipeline_cursors.h"
 #include "sim/trace/trace.h"
 
-enum { TH_OUT_BLOCK = 1 << 18, TH_OUT_ROOM = 4096, TH_ID_BYTES = 8, TH_STAMPS_MAX = 16 };
+enum { TH_OUT_BLOCK = 1 << 18, TH_OUT_SPARE = 4096, TH_ID_BYTES = 8 };
+#define TH_BIT(signal) (1u << (signal))
 
-/* What is still to go to the file. It goes there in whole blocks, each of which begins where a page
- * of the file does: the kernel takes twice to three times as long for others, and somewhat longer
- * for more and smaller ones. */
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Bytes that are not in the file yet. They are written in whole blocks at multiples of the block
+ * size, which takes a half to a third of the time of other writes. */
 typedef struct th_out {
     int file;  /* descriptor */
     int error; /* errno of the first write that failed; 0: none has */
     size_t n;
-    bool is_heard; /* phrases.h: all that is heard, from here on, is still here, and these are the
-                      stamps in it */
-    size_t heard_from;
-    int32_t n_stamps;
-    size_t stamp[TH_STAMPS_MAX]; /* where they begin */
-    char text[TH_OUT_BLOCK + TH_OUT_ROOM];
+    char text[TH_OUT_BLOCK + TH_OUT_SPARE];
 } th_out;
 
 void th_out_flush(th_out *o); /* all of it: before the file ends */
-void th_out_put_block(th_out *o);
-/* Room for TH_OUT_ROOM bytes; who writes there adds to n how many they were. */
-static inline char *th_out_room(th_out *o)
+void th_out_write_block(th_out *o);
+/* Room for TH_OUT_SPARE bytes; the caller adds to n how many it has used. */
+static inline char *th_out_reserve(th_out *o)
 {
     if (o->n >= TH_OUT_BLOCK)
-        th_out_put_block(o);
+        th_out_write_block(o);
     return &o->text[o->n];
 }
 static inline void th_out_char(th_out *o, char c)
 {
-    *th_out_room(o) = c;
+    *th_out_reserve(o) = c;
     o->n++;
 }
-void th_out_many(th_out *o, const void *bytes, size_t n); /* more than TH_OUT_ROOM, too */
-/* Here, so that what the compiler knows the length of becomes a few stores. */
+void th_out_long_text(th_out *o, const void *bytes, size_t n); /* n may exceed TH_OUT_SPARE */
+/* Inline, so that copies of a constant length become a few stores. */
 static inline void th_out_bytes(th_out *o, const void *bytes, size_t n)
 {
-    if (n > TH_OUT_ROOM) {
-        th_out_many(o, bytes, n);
+    if (n > TH_OUT_SPARE) {
+        th_out_long_text(o, bytes, n);
         return;
     }
-    memcpy(th_out_room(o), bytes, n);
+    memcpy(th_out_reserve(o), bytes, n);
     o->n += n;
 }
 static inline void th_out_text(th_out *o, const char *text)
@@ -59,50 +57,34 @@ static inline void th_out_text(th_out *o, const char *text)
     th_out_bytes(o, text, strlen(text));
 }
 void th_out_number(th_out *o, int64_t number); /* decimal */
-void th_out_note_stamp(th_out *o);             /* for phrases.c */
-static inline void th_out_stamp(th_out *o, const th_stamp *s)
-{
-    th_stamp_put(s, th_out_room(o));
-    if (o->is_heard)
-        th_out_note_stamp(o);
-    o->n += (size_t)s->n;
-}
-size_t
-th_put_digits(char *to,
-              uint64_t number); /* how many there are, at most 20; seven bytes behind are lost */
-/* As a JSON string without quotes. */
-void th_out_json(th_out *o, const char *text);
+void th_out_json(th_out *o, const char *text); /* a JSON string with its quotes */
 
-/* stamps.c. The writer's stamp of a time; what it counts, in ps. */
-void th_stamp_set(const th_trace *t, th_stamp *s, th_time at);
-th_time th_trace_stamp_unit(const th_trace *t);
-/* Is the stamp of a time that is not before that of *s as long as it? */
-bool th_stamp_is_as_long(const th_trace *t, const th_stamp *s, th_time at);
+/* ---- what is traced -------------------------------------------------------------------------- */
 
 /* One signal of one object. */
 typedef struct th_variable {
     int32_t object;       /* see th_trace.n_nodes */
     int32_t signal;       /* th_signal */
-    int64_t value;        /* that was written last */
-    int64_t before;       /* and the one before it, 0 at first */
-    char id[TH_ID_BYTES]; /* of the writer, with its length */
+    int64_t value;        /* written last */
+    int64_t before;       /* the one before it, 0 at first */
+    char id[TH_ID_BYTES]; /* vcd */
     int32_t id_length;
-    int32_t track; /* of the writer */
+    int32_t columns_at, n_columns; /* csv */
 } th_variable;
 
-/* What is known of an object now. */
+/* The present state of an object. */
 typedef struct th_traced {
-    int32_t first; /* of its variables */
-    unsigned signals,
-        shown; /* bits; of all, 0: not traced; of those that the writer does something with */
-    int32_t task, n_waiting; /* accelerator */
+    int32_t first;              /* of its variables */
+    unsigned signals;           /* bits of those traced; 0: it is not */
+    unsigned written;           /* bits of those the writer has a use for */
+    unsigned changed;           /* bits of those that may have another value than written */
+    bool is_listed;             /* in th_trace.changed */
+    int8_t place[TH_N_SIGNALS]; /* of the variable of a traced signal, after first */
+    int32_t task, n_queued;     /* accelerator */
     int32_t sending, receiving;
-    int32_t flows, written_flows;   /* link: now, and as they were written last */
-    unsigned changed;               /* signals whose values may have; 0: not on the list */
-    int8_t place[TH_N_SIGNALS];     /* of the variable of a signal that is traced, after first */
-    th_tile_state tiles, written;   /* now; what of it was written last, tile_bits of it */
-    th_tile_state tile_bits;        /* that are traced */
-    th_time tiles_at, tiles_before; /* of the last change of tiles, and of the one before it */
+    int32_t flows; /* link */
+    th_tile_state tiles;
+    th_tile_state tile_bits; /* those of traced signals */
 } th_traced;
 
 typedef enum {
@@ -122,96 +104,111 @@ typedef struct th_span {
     int32_t number; /* task or flow; the same for both ends of a transfer */
     int32_t task;   /* -1: a message of a collective */
     const char *name;
-    int32_t layer; /* whose name that is; -1: it is the name of what happens */
     int64_t bytes;
     int32_t from, to; /* nodes; -1 */
-    int64_t arrow;    /* both ends of a transfer, and no others, have this number */
+    int64_t arrow;    /* unique to the two ends of a transfer */
 } th_span;
 
+/* ---- writers --------------------------------------------------------------------------------- */
+
+/* All functions but begin and end may be NULL. */
 struct th_trace_type {
     const char *name;
-    th_time finest_ps;                       /* of its times */
+    th_time finest_ps;                       /* resolution */
     void (*begin)(th_trace *t, th_time now); /* objects and signals are known, values are set */
-    bool tells_time;                         /* by its stamp, before the values of a tick */
-    bool (*shows)(const th_trace *t, const th_variable *v);  /* NULL: it shows all */
+    bool (*writes)(const th_trace *t, const th_variable *v); /* NULL: all variables */
+    void (*tick)(th_trace *t, th_time now);                  /* before the values of a tick */
     void (*value)(th_trace *t, th_variable *v, th_time now); /* v->value is new */
-    /* How it writes times. What else it says of a value of tiles depends on the variable, its value
-     * and the one before alone. */
-    th_stamp_form stamp;
-    void (*span_begins)(th_trace *t, th_time now, const th_span *s);
-    void (*span_ends)(th_trace *t, th_time now, const th_span *s);
+    void (*span_begin)(th_trace *t, th_time now, const th_span *s);
+    void (*span_end)(th_trace *t, th_time now, const th_span *s);
     void (*task)(th_trace *t, th_time now, bool starts, int32_t number, const th_task *task);
     void (*end)(th_trace *t, th_time now);
 };
+
+extern const th_trace_type th_trace_csv, th_trace_vcd, th_trace_perfetto, th_trace_chrome;
+
+/* ---- an open trace --------------------------------------------------------------------------- */
+
+typedef struct th_trace_clock {
+    th_time now;  /* of the last event, in [tick, next) */
+    th_time tick; /* multiple of the resolution */
+    th_time next; /* tick */
+} th_trace_clock;
+
+typedef struct th_trace_status {
+    bool is_chosen;  /* th_trace_add was called */
+    bool has_events; /* of this run */
+    bool has_begun;  /* the window has, and the file's head is written */
+    bool is_over;    /* the window is */
+    bool is_out_of_memory;
+} th_trace_status;
 
 /* Objects are nodes (accelerators among them), then links. */
 struct th_trace {
     th_observer observer; /* first: notify functions cast it */
     const th_trace_type *type;
     const th_system *system;
-    const th_workload *workload;
+    const th_workload *workload; /* NULL: none */
     const th_program *program;
     char *path;
     th_trace_options options;
-    bool is_chosen; /* something was added */
-    bool is_told;   /* something has happened */
-    bool has_begun; /* the writer has been told to begin */
-    bool is_over;   /* past until */
-    bool is_out_of_memory;
-    th_time now, next; /* of what is told: now in [tick, next) */
-    th_time tick;      /* multiple of the resolution */
+    th_trace_status is;
+    th_trace_clock at;
     th_traced *objects;
     int32_t n_objects, n_nodes;
     th_variable *variables;
     int32_t n_variables;
-    size_t variable_room;
-    int32_t *changed; /* objects whose values may have */
+    size_t variable_capacity;
+    int32_t *changed; /* objects with changes since the last tick */
     int32_t n_changed;
     int64_t n_arrows;
-    struct th_lanes *lanes;         /* lanes.c */
-    th_tile_streams *streams;       /* awake while the window is open */
-    struct th_phrases *phrases;     /* phrases.c: of changes of tiles */
-    struct th_stretches *stretches; /* stretches.c: of those phrases, one after the other */
-    th_stamp stamp;
-    void *own; /* of the writer; th_free'd at the end */
+    struct th_lanes *lanes; /* NULL: the writer shows no spans */
+    th_pipeline_cursors *cursors;
+    void *writer_data; /* th_free'd at the end */
     th_out out;
 };
 
-/* The multiple of the resolution that a time belongs to. */
+/* trace.c: the machine runs p from time 0; what was written is dropped. */
+void th_trace_restart(th_trace *t, const th_program *p);
+extern const th_observer_type th_trace_observer_type; /* notify.c */
+
+/* ticks.c */
 static inline th_time th_trace_tick_of(const th_trace *t, th_time at)
 {
     return t->options.resolution_ps == 1 ? at : at - at % t->options.resolution_ps;
 }
+void th_trace_reset(th_trace *t); /* to the start of a run */
+/* An event happens at now: writes all that happened at earlier ticks. */
+void th_trace_event(th_trace *t, th_time now);
+void th_trace_finish(th_trace *t); /* writes the rest, and the end of the file */
 
-/* Names of an object: "accel", "3" and so on. */
-const char *th_traced_class_name(const th_trace *t, int32_t object);
-const char *th_traced_name(const th_trace *t, int32_t object);
+/* changes.c: these signals (bits) of an object may have changed; the tiles of an accelerator are
+ * these; writes the variables that have changed at the tick; takes the present values as written.
+ */
+void th_trace_change(th_trace *t, int32_t object, unsigned signals);
+void th_trace_set_tiles(th_trace *t, int32_t accel, th_tile_state tiles);
+void th_trace_write_changes(th_trace *t);
+void th_trace_drop_changes(th_trace *t);
+
+/* signals.c */
+void th_trace_choose_all(th_trace *t);    /* all objects, all signals but those inside tasks */
+int th_trace_make_variables(th_trace *t); /* 0, or -1: memory is out */
+int64_t th_value_of(const th_trace *t, const th_variable *v);        /* present value */
+const char *th_traced_class_name(const th_trace *t, int32_t object); /* "accel" */
+const char *th_traced_name(const th_trace *t, int32_t object);       /* "3" */
 /* The value of a variable as a text where it is one, else NULL. */
 const char *th_value_text(const th_trace *t, const th_variable *v);
 bool th_signal_is_text(th_signal s);
 bool th_signal_is_bit(th_signal s);
 
-typedef struct th_phrases th_phrases;
-typedef struct th_stretches th_stretches;
-/* The writer's stamp of a time. */
-const th_stamp *th_trace_new_stamp(th_trace *t, th_time now);
-static inline const th_stamp *th_trace_stamp(th_trace *t, th_time now)
-{
-    return t->stamp.at == now ? &t->stamp : th_trace_new_stamp(t, now);
-}
-
-/* lanes.c: which spans are under way where. 0, or -1: memory is out. */
+/* lanes.c: the spans under way. acquire returns a lane, or -1: memory is out. release fills *s with
+ * the span that began, or returns false when none did. open: the i-th span under way, or false. */
 typedef struct th_lanes th_lanes;
 th_lanes *th_lanes_new(int32_t n_objects);
 void th_lanes_free(th_lanes *l);
 void th_lanes_reset(th_lanes *l);
-/* A span of this kind at an object begins; its lane, or -1: memory is out. */
-int32_t th_lanes_take(th_lanes *l, const th_span *s);
-/* ... ends: fills *s with what began, or returns false when none did. */
-bool th_lanes_give(th_lanes *l, int32_t kind, int32_t number, th_span *s);
-/* The i-th span that is under way; false: there are no more. */
+int32_t th_lanes_acquire(th_lanes *l, const th_span *s);
+bool th_lanes_release(th_lanes *l, int32_t kind, int32_t number, th_span *s);
 bool th_lanes_open(const th_lanes *l, size_t i, th_span *s);
-
-extern const th_trace_type th_trace_csv, th_trace_vcd, th_trace_perfetto, th_trace_chrome;
 
 #endif

@@ -1,51 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* told.c - what the machine tells a trace: each is heard first, so that what was told before is
- * written, and then noted at the objects that it concerns. Spans are handed to the writer at once.
- */
+/* notify.c - the notify functions of a trace (sim/program/observer.h).
+ * Each first lets ticks.c write what happened before, then updates the objects concerned. Spans go
+ * to the writer at once. */
 #include <config.h>
 
 #include <limits.h>
 
-#include "sim/trace/signals.h"
 #include "sim/trace/timeline.h"
 
 /* ---- spans ----------------------------------------------------------------------------------- */
 
 static bool writes_spans(const th_trace *t)
 {
-    return t->type->span_begins && !t->is_out_of_memory;
+    return t->type->span_begin && !t->is.is_out_of_memory;
 }
 
 static void begin_span(th_trace *t, th_span s)
 {
-    s.lane = th_lanes_take(t->lanes, &s);
+    s.lane = th_lanes_acquire(t->lanes, &s);
     if (s.lane < 0)
-        t->is_out_of_memory = true;
-    else if (t->has_begun && !t->is_over)
-        t->type->span_begins(t, t->tick, &s);
+        t->is.is_out_of_memory = true;
+    else if (t->is.has_begun && !t->is.is_over)
+        t->type->span_begin(t, t->at.tick, &s);
 }
 
 static void end_span(th_trace *t, th_span_kind kind, int32_t number)
 {
     th_span s;
-    if (th_lanes_give(t->lanes, (int32_t)kind, number, &s) && t->has_begun && !t->is_over)
-        t->type->span_ends(t, t->tick, &s);
+    if (th_lanes_release(t->lanes, (int32_t)kind, number, &s) && t->is.has_begun && !t->is.is_over)
+        t->type->span_end(t, t->at.tick, &s);
 }
 
-/* The layer that a task works for, where it is known; -1. */
-static int32_t layer_of(const th_trace *t, const th_task *task)
+/* The name of the layer that a task works for, if it is known. */
+static const char *layer_name(const th_trace *t, const th_task *task, const char *otherwise)
 {
-    return t->workload ? task->layer : -1;
-}
-
-static const char *name_of_layer(const th_trace *t, int32_t layer, const char *otherwise)
-{
-    return layer >= 0 ? t->workload->layers[layer].name : otherwise;
+    bool has_layer = t->workload && task->layer >= 0;
+    return has_layer ? t->workload->layers[task->layer].name : otherwise;
 }
 
 /* ---- transfers and messages ------------------------------------------------------------------ */
 
-static bool shows(const th_trace *t, int32_t node, th_signal s)
+static bool is_traced(const th_trace *t, int32_t node, th_signal s)
 {
     return node >= 0 && t->objects[node].signals >> s & 1u;
 }
@@ -62,11 +57,11 @@ static void send_begins(th_trace *t, const th_span *base)
         return;
     s.kind = TH_SPAN_SEND;
     s.object = s.from;
-    if (shows(t, s.from, TH_SIGNAL_SENDING))
+    if (is_traced(t, s.from, TH_SIGNAL_SENDING))
         begin_span(t, s);
     s.kind = TH_SPAN_RECEIVE;
     s.object = s.to;
-    if (shows(t, s.to, TH_SIGNAL_RECEIVING))
+    if (is_traced(t, s.to, TH_SIGNAL_RECEIVING))
         begin_span(t, s);
 }
 
@@ -85,11 +80,10 @@ static void send_ends(th_trace *t, int32_t number, int32_t from, int32_t to)
 static void message_start(th_observer *o, th_time now, int32_t flow, const th_message *m)
 {
     th_trace *t = (th_trace *)o;
-    th_trace_hear(t, now);
+    th_trace_event(t, now);
     send_begins(t, &(th_span){.number = flow,
                               .task = -1,
                               .name = "message",
-                              .layer = -1,
                               .bytes = m->bytes,
                               .from = m->src,
                               .to = m->dst});
@@ -98,14 +92,14 @@ static void message_start(th_observer *o, th_time now, int32_t flow, const th_me
 static void message_end(th_observer *o, th_time now, int32_t flow, const th_message *m)
 {
     th_trace *t = (th_trace *)o;
-    th_trace_hear(t, now);
-    if (t->objects[m->src].sending > 0) /* else it began before the trace */
+    th_trace_event(t, now);
+    if (t->objects[m->src].sending > 0) /* else it began before the trace did */
         send_ends(t, flow, m->src, m->dst);
 }
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* A task that its node runs, and no other beside it. */
+/* A compute or host task: one at a time per node. */
 static void run_at_node(th_trace *t, th_span_kind kind, int32_t number, const th_task *task,
                         bool starts)
 {
@@ -121,13 +115,11 @@ static void run_at_node(th_trace *t, th_span_kind kind, int32_t number, const th
         end_span(t, kind, number);
         return;
     }
-    int32_t layer = layer_of(t, task);
     begin_span(t, (th_span){.kind = (int32_t)kind,
                             .object = task->node,
                             .number = number,
                             .task = number,
-                            .name = name_of_layer(t, layer, th_span_kind_name((int32_t)kind)),
-                            .layer = layer,
+                            .name = layer_name(t, task, th_span_kind_name((int32_t)kind)),
                             .from = task->node,
                             .to = -1});
 }
@@ -135,10 +127,10 @@ static void run_at_node(th_trace *t, th_span_kind kind, int32_t number, const th
 static void compute(th_trace *t, int32_t number, const th_task *task, bool starts)
 {
     th_traced *o = &t->objects[task->node];
-    o->n_waiting -= starts;
+    o->n_queued -= starts;
     if (!starts) {
         int32_t accel = t->system->nodes[task->node].accel;
-        th_tile_streams_drop(t->streams, accel);
+        th_pipeline_cursors_drop(t->cursors, accel);
         th_trace_set_tiles(t, accel, 0);
     }
     run_at_node(t, TH_SPAN_COMPUTE, number, task, starts);
@@ -146,12 +138,10 @@ static void compute(th_trace *t, int32_t number, const th_task *task, bool start
 
 static void transfer(th_trace *t, int32_t number, const th_task *task, bool starts)
 {
-    int32_t layer = layer_of(t, task);
     if (starts)
         send_begins(t, &(th_span){.number = number,
                                   .task = number,
-                                  .name = name_of_layer(t, layer, "transfer"),
-                                  .layer = layer,
+                                  .name = layer_name(t, task, "transfer"),
                                   .bytes = task->bytes,
                                   .from = task->node,
                                   .to = task->peer});
@@ -173,26 +163,25 @@ static void collective(th_trace *t, int32_t number, const th_task *task, bool st
                             .number = number,
                             .task = number,
                             .name = th_collective_names[c->kind],
-                            .layer = -1,
                             .bytes = c->bytes,
                             .from = -1,
                             .to = -1});
 }
 
-/* Where objects were chosen, tasks that run at none of them are left out. */
+/* Where objects were chosen, tasks of other objects are left out. */
 static bool is_at_traced(const th_trace *t, const th_task *task)
 {
-    return !t->is_chosen || task->kind == TH_TASK_COLLECTIVE ||
+    return !t->is.is_chosen || task->kind == TH_TASK_COLLECTIVE ||
            (task->node >= 0 && t->objects[task->node].signals) ||
            (task->kind == TH_TASK_TRANSFER && t->objects[task->peer].signals);
 }
 
-static void tell_task(th_trace *t, th_time now, int32_t number, bool starts)
+static void change_task(th_trace *t, th_time now, int32_t number, bool starts)
 {
     const th_task *task = &t->program->tasks[number];
-    th_trace_hear(t, now);
-    if (t->type->task && t->has_begun && !t->is_over && is_at_traced(t, task))
-        t->type->task(t, t->tick, starts, number, task);
+    th_trace_event(t, now);
+    if (t->type->task && t->is.has_begun && !t->is.is_over && is_at_traced(t, task))
+        t->type->task(t, t->at.tick, starts, number, task);
     switch ((th_task_kind)task->kind) {
     case TH_TASK_COMPUTE:
         compute(t, number, task, starts);
@@ -204,7 +193,7 @@ static void tell_task(th_trace *t, th_time now, int32_t number, bool starts)
         collective(t, number, task, starts);
         break;
     case TH_TASK_HOST:
-        if (task->node >= 0) /* else an input that arrives */
+        if (task->node >= 0) /* else the arrival of an input */
             run_at_node(t, TH_SPAN_HOST, number, task, starts);
         break;
     }
@@ -212,20 +201,20 @@ static void tell_task(th_trace *t, th_time now, int32_t number, bool starts)
 
 static void task_start(th_observer *o, th_time now, int32_t number)
 {
-    tell_task((th_trace *)o, now, number, true);
+    change_task((th_trace *)o, now, number, true);
 }
 
 static void task_end(th_observer *o, th_time now, int32_t number)
 {
-    tell_task((th_trace *)o, now, number, false);
+    change_task((th_trace *)o, now, number, false);
 }
 
 static void queued(th_observer *o, th_time now, int accel)
 {
     th_trace *t = (th_trace *)o;
     int32_t object = t->system->accel_node[accel];
-    th_trace_hear(t, now);
-    t->objects[object].n_waiting++;
+    th_trace_event(t, now);
+    t->objects[object].n_queued++;
     th_trace_change(t, object, TH_BIT(TH_SIGNAL_QUEUE_DEPTH));
 }
 
@@ -233,63 +222,57 @@ static void link_changes(th_observer *o, th_time now, int link, int32_t flows, i
 {
     th_trace *t = (th_trace *)o;
     (void)change;
-    th_trace_hear(t, now);
+    th_trace_event(t, now);
     t->objects[t->n_nodes + link].flows = flows;
     th_trace_change(t, t->n_nodes + link, UINT_MAX);
 }
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* How it stands when all of this instant has happened. */
-static void show_stream(th_trace *t, th_time now, int accel)
+/* The state of its tiles after all changes at `now`. */
+static void show_tiles(th_trace *t, th_time now, int accel)
 {
-    if (!t->has_begun || !th_tile_streams_follows(t->streams, accel))
+    if (!t->is.has_begun || !th_pipeline_cursors_follows(t->cursors, accel))
         return;
-    th_trace_set_tiles(t, accel, th_tile_streams_look(t->streams, accel, now));
+    th_trace_set_tiles(t, accel, th_pipeline_cursors_state(t->cursors, accel, now));
 }
 
 static void follow(th_observer *o, th_time now, int accel, const th_tile_source *source)
 {
     th_trace *t = (th_trace *)o;
-    th_trace_hear(t, now);
-    if (t->is_over)
+    th_trace_event(t, now);
+    if (t->is.is_over)
         return;
-    th_tile_streams_follow(t->streams, accel, source);
-    show_stream(t, now, accel);
+    th_pipeline_cursors_follow(t->cursors, accel, source);
+    show_tiles(t, now, accel);
 }
 
 static void dram_demand(th_observer *o, th_time now, int accel, double bytes_per_s)
 {
     th_trace *t = (th_trace *)o;
-    th_trace_hear(t, now);
-    th_tile_streams_draws(t->streams, accel, now, bytes_per_s);
-    show_stream(t, now, accel);
+    th_trace_event(t, now);
+    th_pipeline_cursors_demand(t->cursors, accel, now, bytes_per_s);
+    show_tiles(t, now, accel);
 }
 
 static void tiles_change(th_observer *o, th_time now, int accel, const th_tiles *tiles)
 {
     th_trace *t = (th_trace *)o;
-    th_trace_hear(t, now);
-    th_tile_streams_drop(t->streams, accel);
+    th_trace_event(t, now);
+    th_pipeline_cursors_drop(t->cursors, accel);
     th_trace_set_tiles(t, accel, th_tile_state_of(tiles));
 }
 
-/* What would have happened at this instant does not. */
+/* Its changes at this very time do not happen. */
 static void accel_fails(th_observer *o, th_time now, int accel)
 {
     th_trace *t = (th_trace *)o;
-    th_trace_hear(t, now);
-    if (!th_tile_streams_follows(t->streams, accel))
+    th_trace_event(t, now);
+    if (!th_pipeline_cursors_follows(t->cursors, accel))
         return;
-    th_tile_state tiles = th_tile_streams_look(t->streams, accel, now - 1);
-    th_tile_streams_drop(t->streams, accel);
+    th_tile_state tiles = th_pipeline_cursors_state(t->cursors, accel, now - 1);
+    th_pipeline_cursors_drop(t->cursors, accel);
     th_trace_set_tiles(t, accel, tiles);
-}
-
-void th_trace_advance(th_trace *t, th_time now)
-{
-    if (now > t->now)
-        th_trace_hear(t, now);
 }
 
 /* ---- the observer ---------------------------------------------------------------------------- */
@@ -306,7 +289,9 @@ static bool follows(const th_observer *o, const th_program *p)
 
 static th_tile_detail tile_detail(const th_observer *o, int accel)
 {
-    return th_trace_wants_tiles((const th_trace *)o, accel) ? TH_TILES_FOLLOWED : TH_TILES_IGNORED;
+    const th_trace *t = (const th_trace *)o;
+    unsigned signals = t->objects[t->system->accel_node[accel]].signals;
+    return signals >> TH_FIRST_TILE_SIGNAL ? TH_TILES_FOLLOWED : TH_TILES_IGNORED;
 }
 
 const th_observer_type th_trace_observer_type = {.restart = restart,

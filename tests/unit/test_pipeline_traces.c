@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_tile_records.c - a record shows what a pipeline shows that is stepped, to all who share it.
+/* test_pipeline_traces.c - a record shows what a pipeline shows that is stepped, to all who share
+ * it.
  */
 #include <config.h>
 #include "base/alloc.h"
-#include "sim/trace/tile_records.h"
+#include "sim/trace/pipeline_traces.h"
 #include "tests/unit/pipeline_help.h"
 
 enum { ROUNDS = 60, MANY = 20000 };
 
 /* A pipeline stepped, next to a record from event *next on. Returns how many of `most` events
  * differ. */
-static int walk(th_tile_records *k, th_tile_record **r, size_t *next, th_pipeline *p,
+static int walk(th_pipeline_traces *k, th_pipeline_trace **r, size_t *next, th_pipeline *p,
                 const th_schedule *s, const th_port *port, int64_t most)
 {
     int wrong = 0;
     for (int64_t i = 0; i < most; i++) {
         th_time at = th_pipeline_next(p);
-        bool has_more = *next < (*r)->n || th_tile_records_more(k, r, next) > 0;
+        bool has_more = *next < (*r)->n || th_pipeline_traces_more(k, r, next) > 0;
         if (!has_more || at == TH_TIME_MAX)
             return wrong + (has_more || at != TH_TIME_MAX);
         th_pipeline_advance(p, s, port, at);
         th_tiles tiles = th_pipeline_tiles(p, s);
-        const th_tile_event *e = &(*r)->event[(*next)++];
+        const th_pipeline_change *e = &(*r)->change[(*next)++];
         wrong += e->at != at || e->tiles != th_tile_state_of(&tiles);
     }
     return wrong;
@@ -31,7 +32,7 @@ static int walk(th_tile_records *k, th_tile_record **r, size_t *next, th_pipelin
 static void shows_what_a_pipeline_shows(void)
 {
     gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
-    th_tile_records *k = th_tile_records_new();
+    th_pipeline_traces *k = th_pipeline_traces_new();
     for (uint64_t round = 0; round < ROUNDS; round++) {
         th_schedule s = random_schedule(random);
         th_port port = random_port(random);
@@ -40,18 +41,18 @@ static void shows_what_a_pipeline_shows(void)
         th_pipeline p;
         th_pipeline_start(&p, &s, &port, 0, false);
         th_pipeline q = p;
-        th_tile_record *a = th_tile_records_add(k, digest, &p, &s, &port);
+        th_pipeline_trace *a = th_pipeline_traces_add(k, digest, &p, &s, &port);
         CU_ASSERT_EQUAL(walk(k, &a, &next[0], &p, &s, &port, pick(random, 0, 50)), 0);
-        th_tile_record *b = th_tile_records_find(k, digest);
+        th_pipeline_trace *b = th_pipeline_traces_find(k, digest);
         CU_ASSERT_PTR_EQUAL(a, b);
-        CU_ASSERT_TRUE(round == 7 || !th_tile_records_find(k, other));
+        CU_ASSERT_TRUE(round == 7 || !th_pipeline_traces_find(k, other));
         CU_ASSERT_EQUAL(walk(k, &a, &next[0], &p, &s, &port, INT64_MAX), 0);
         CU_ASSERT_EQUAL(walk(k, &b, &next[1], &q, &s, &port, INT64_MAX), 0);
         CU_ASSERT_EQUAL(next[0], next[1]);
-        th_tile_records_release(a);
-        th_tile_records_release(b);
+        th_pipeline_trace_release(a);
+        th_pipeline_trace_release(b);
     }
-    th_tile_records_free(k);
+    th_pipeline_traces_free(k);
     gsl_rng_free(random);
 }
 
@@ -60,25 +61,25 @@ static void shows_what_a_pipeline_shows(void)
 static void gives_the_state_at_a_time(void)
 {
     gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
-    th_tile_records *k = th_tile_records_new();
+    th_pipeline_traces *k = th_pipeline_traces_new();
     for (int round = 0; round < ROUNDS; round++) {
         th_schedule s = random_schedule(random);
         th_port port = random_port(random);
         size_t next = 0;
         th_pipeline p, q;
         th_pipeline_start(&p, &s, &port, 0, false);
-        th_tile_record *r = th_tile_records_add(k, NULL, &p, &s, &port);
+        th_pipeline_trace *r = th_pipeline_traces_add(k, NULL, &p, &s, &port);
         walk(k, &r, &next, &p, &s, &port, pick(random, 0, 300));
         th_time at = p.now + pick(random, 0, 1000000);
-        th_tile_record_state(r, at, &q);
+        th_pipeline_trace_state(r, at, &q);
         th_pipeline_advance(&p, &s, &port, at);
         th_pipeline_set_demand(&p, &port, (double)port.bits_per_s / 32);
         th_pipeline_set_demand(&q, &port, (double)port.bits_per_s / 32);
         CU_ASSERT_EQUAL(th_pipeline_next(&p), th_pipeline_next(&q));
         CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &port), th_pipeline_finish(&q, &s, &port));
-        th_tile_records_release(r);
+        th_pipeline_trace_release(r);
     }
-    th_tile_records_free(k);
+    th_pipeline_traces_free(k);
     gsl_rng_free(random);
 }
 
@@ -93,25 +94,25 @@ static void goes_on_past_what_is_kept(void)
     const uint64_t digest[2] = {1, 2};
     const th_port port = {160000000000, 100000, 64, 1, 0, {0}};
     int64_t live = th_alloc_live();
-    th_tile_records *k = th_tile_records_new();
-    th_tile_record *r[2];
+    th_pipeline_traces *k = th_pipeline_traces_new();
+    th_pipeline_trace *r[2];
     size_t next[2] = {0, 0};
     th_pipeline p[2];
     th_pipeline_start(&p[0], &s, &port, 0, false);
     p[1] = p[0];
-    r[0] = th_tile_records_add(k, digest, &p[0], &s, &port);
-    r[1] = th_tile_records_find(k, digest);
+    r[0] = th_pipeline_traces_add(k, digest, &p[0], &s, &port);
+    r[1] = th_pipeline_traces_find(k, digest);
     for (int part = 0; part < 2; part++) /* in turns */
         for (int i = 0; i < 2; i++)
             CU_ASSERT_EQUAL(walk(k, &r[i], &next[i], &p[i], &s, &port, part ? INT64_MAX : 300000),
                             0);
     CU_ASSERT_TRUE(p[0].done && p[1].done && p[0].steps_done == 128000);
     CU_ASSERT_TRUE(r[0] != r[1] && r[0]->n < 10000 && r[1]->n < 10000);
-    th_tile_records_release(r[0]);
-    th_tile_records_release(r[1]);
-    th_tile_records_forget(k);
-    CU_ASSERT_PTR_NULL(th_tile_records_find(k, digest));
-    th_tile_records_free(k);
+    th_pipeline_trace_release(r[0]);
+    th_pipeline_trace_release(r[1]);
+    th_pipeline_traces_forget(k);
+    CU_ASSERT_PTR_NULL(th_pipeline_traces_find(k, digest));
+    th_pipeline_traces_free(k);
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
@@ -123,24 +124,24 @@ static void forgets(void)
         s.step[m] = (th_step){640, 0, 10};
         s.output_bytes[m & 7u] = 320;
     }
-    th_tile_records *k = th_tile_records_new();
+    th_pipeline_traces *k = th_pipeline_traces_new();
     th_pipeline p;
     size_t next = 0;
     th_pipeline_start(&p, &s, &ideal, 0, false);
     const uint64_t first[2] = {0, 0};
-    th_tile_record *used = th_tile_records_add(k, first, &p, &s, &ideal);
+    th_pipeline_trace *used = th_pipeline_traces_add(k, first, &p, &s, &ideal);
     int64_t live = th_alloc_live(), most = 0;
     for (uint64_t i = 1; i < MANY; i++) {
         const uint64_t digest[2] = {i, i};
-        th_tile_records_release(th_tile_records_add(k, digest, &p, &s, &ideal));
+        th_pipeline_trace_release(th_pipeline_traces_add(k, digest, &p, &s, &ideal));
         most = th_alloc_live() - live > most ? th_alloc_live() - live : most;
     }
-    CU_ASSERT_PTR_NULL(th_tile_records_find(k, first));
+    CU_ASSERT_PTR_NULL(th_pipeline_traces_find(k, first));
     CU_ASSERT_TRUE(most > MANY / 4 && most < MANY);
     CU_ASSERT_EQUAL(walk(k, &used, &next, &p, &s, &ideal, INT64_MAX), 0);
     CU_ASSERT_TRUE(next > 40);
-    th_tile_records_release(used);
-    th_tile_records_free(k);
+    th_pipeline_trace_release(used);
+    th_pipeline_traces_free(k);
 }
 
 /* Whichever allocation fails, nothing is lost. */
@@ -160,14 +161,14 @@ static void memory_may_run_out(void)
         int more = 0;
         th_pipeline_start(&p, &s, &ideal, 0, false);
         th_alloc_fail_at(i);
-        th_tile_records *k = th_tile_records_new();
-        th_tile_record *r = k ? th_tile_records_add(k, digest, &p, &s, &ideal) : NULL;
-        while (r && (more = th_tile_records_more(k, &r, &next)) > 0)
+        th_pipeline_traces *k = th_pipeline_traces_new();
+        th_pipeline_trace *r = k ? th_pipeline_traces_add(k, digest, &p, &s, &ideal) : NULL;
+        while (r && (more = th_pipeline_traces_more(k, &r, &next)) > 0)
             next = r->n;
         fails += !r || more < 0;
         n_failed = (int)fails;
-        th_tile_records_release(r);
-        th_tile_records_free(k);
+        th_pipeline_trace_release(r);
+        th_pipeline_traces_free(k);
         th_alloc_fail_at(0);
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }
@@ -181,5 +182,5 @@ int main(int argc, char **argv)
         TAP(goes_on_past_what_is_kept),   TAP(forgets),
         TAP(memory_may_run_out),          TAP_END,
     };
-    return tap_main("tile_records", tests, argc, argv);
+    return tap_main("pipeline_traces", tests, argc, argv);
 }
