@@ -9,6 +9,7 @@
 #include <config.h>
 #include "base/names.h"
 #include <string.h>
+#include "base/strbuf.h"
 
 enum { LENGTH_MAX = 64 }; /* characters that are looked at: names are short */
 
@@ -52,4 +53,46 @@ const char *th_name_nearest(const char *name, const char *const *names, size_t n
         }
     }
     return least > 1 && beginning != NULL ? beginning : nearest;
+}
+
+/* ---- what was wrong with a name ---- */
+
+static size_t count_names(const char *const *names)
+{
+    size_t n = 0;
+    while (names[n] != NULL)
+        n++;
+    return n;
+}
+
+/* The known names as far as they fit on a line that one wants to read. */
+static void list_names(th_strbuf *out, const char *const *names, size_t enough)
+{
+    for (size_t i = 0; names[i] != NULL; i++) {
+        if (out->length > enough) {
+            th_strbuf_add(out, ", ...");
+            return;
+        }
+        th_strbuf_printf(out, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+}
+
+int th_error_unknown(th_error *err, const char *id, const char *what, const char *name,
+                     const char *const *names)
+{
+    th_strbuf known = TH_STRBUF_INIT;
+    /* Of one or two letters, everything is near. */
+    const char *near = strlen(name) > 2 ? th_name_nearest(name, names, count_names(names)) : NULL;
+    enum { ENOUGH = 300, ENOUGH_WITH_NEAR = 120 }; /* bytes */
+    list_names(&known, names, near != NULL ? ENOUGH_WITH_NEAR : ENOUGH);
+    const char *list = known.text != NULL ? known.text : "nothing";
+    if (names[0] == NULL)
+        th_error_set(err, id, "%s \"%s\": there is none yet", what, name);
+    else if (near != NULL)
+        th_error_set(err, id, "%s \"%s\": did you mean \"%s\"? (must be one of %s)", what, name,
+                     near, list);
+    else
+        th_error_set(err, id, "%s \"%s\": must be one of %s", what, name, list);
+    th_strbuf_clear(&known);
+    return -1;
 }

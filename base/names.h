@@ -3,11 +3,17 @@
 #ifndef TH_BASE_NAMES_H
 #define TH_BASE_NAMES_H
 #include <stddef.h>
+#include "base/error.h"
 
 /* Edit distance (insert, delete, replace, swap of neighbours: 1 each), capped at 64 characters. */
 int th_name_distance(const char *a, const char *b);
 /* The closest of n names if it is near enough (distance <= 1 + length / 4), else NULL. Of equally
  * close ones the first. */
 const char *th_name_nearest(const char *name, const char *const *names, size_t n);
+
+/* Fills err with "what "name": did you mean "near"? (must be one of a, b, c)"; names end in NULL.
+ * Returns -1. */
+int th_error_unknown(th_error *err, const char *id, const char *what, const char *name,
+                     const char *const *names);
 
 #endif

@@ -1,6 +1,6 @@
-# report/ - the state of a session, and what is made of it: tables, comparisons, pages, pictures. Compiled into the library
-# of the face.
-report_sources = \
+# report/ - the state of a session, and what is made of it: tables, comparisons, pages, pictures. It never knows
+# Tcl.
+libtharsis_la_SOURCES += \
 	report/html/encode.c \
 	report/html/html.h \
 	report/html/layout.c \
@@ -55,8 +55,8 @@ report_sources = \
 	report/session/gpu_models.h \
 	report/session/hand_built.c \
 	report/session/hand_built.h \
-	report/session/interrupt.c \
-	report/session/interrupt.h \
+	report/interrupt.c \
+	report/interrupt.h \
 	report/session/link_flows.c \
 	report/session/link_flows.h \
 	report/session/progress.c \
@@ -90,6 +90,7 @@ html_assets = report/html/report.html report/html/report.css \
 	report/html/page.js report/html/curve.js report/html/tables.js \
 	report/html/spans.js report/html/paint.js report/html/timeline.js report/html/controls.js report/html/start.js
 EXTRA_DIST += report/html/embed.awk $(html_assets)
+nodist_libtharsis_la_SOURCES = report/html/assets.c
 CLEANFILES += report/html/assets.c
 report/html/assets.c: report/html/embed.awk $(html_assets)
 	$(AM_V_GEN)$(MKDIR_P) report/html && cd $(srcdir) && \

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/names.h"
 #include "base/units.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 const th_command *const th_command_families[] = {
     th_session_commands,    th_shown_commands,       th_build_commands,
@@ -65,48 +65,6 @@ int th_call_blame(th_call *c, const char *what, const th_error *e)
 {
     th_error cause = *e; /* e may be c->err itself */
     return th_error_set(&c->err, cause.id, "%s: %s", what, cause.text);
-}
-
-/* ---- what was wrong with a name ---- */
-
-static size_t count_names(const char *const *names)
-{
-    size_t n = 0;
-    while (names[n] != NULL)
-        n++;
-    return n;
-}
-
-/* The known names as far as they fit on a line that one wants to read. */
-static void list_names(th_strbuf *out, const char *const *names, size_t enough)
-{
-    for (size_t i = 0; names[i] != NULL; i++) {
-        if (out->length > enough) {
-            th_strbuf_add(out, ", ...");
-            return;
-        }
-        th_strbuf_printf(out, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
-}
-
-int th_error_unknown(th_error *err, const char *id, const char *what, const char *name,
-                     const char *const *names)
-{
-    th_strbuf known = TH_STRBUF_INIT;
-    /* Of one or two letters, everything is near. */
-    const char *near = strlen(name) > 2 ? th_name_nearest(name, names, count_names(names)) : NULL;
-    enum { ENOUGH = 300, ENOUGH_WITH_NEAR = 120 }; /* bytes */
-    list_names(&known, names, near != NULL ? ENOUGH_WITH_NEAR : ENOUGH);
-    const char *list = known.text != NULL ? known.text : "nothing";
-    if (names[0] == NULL)
-        th_error_set(err, id, "%s \"%s\": there is none yet", what, name);
-    else if (near != NULL)
-        th_error_set(err, id, "%s \"%s\": did you mean \"%s\"? (must be one of %s)", what, name,
-                     near, list);
-    else
-        th_error_set(err, id, "%s \"%s\": must be one of %s", what, name, list);
-    th_strbuf_clear(&known);
-    return -1;
 }
 
 /* ---- parsing ---- */
@@ -313,10 +271,10 @@ static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
         return print_help(c);
     if (parse_words(c, objc, objv) != 0)
         return -1;
-    if (c->command->not_while_running && c->session->is_running)
+    if (c->command->not_while_running && th_tcl_of(c->session)->is_running)
         return th_error_set(&c->err, "TCL-0009",
                             "refused while a run is under way (in the script of a breakpoint)");
-    if (c->command->not_while_running && c->session->is_answering)
+    if (c->command->not_while_running && th_tcl_of(c->session)->is_answering)
         return th_error_set(
             &c->err, "TCL-0143",
             "refused in the procedure of a script design, which is to answer first");

@@ -107,10 +107,6 @@ void th_call_return_text(th_call *c, const char *text);
 void th_call_return_time(th_call *c, int64_t ps);
 /* Puts "what: " before the text of an error that base/, topology/ ... gave. Returns -1. */
 int th_call_blame(th_call *c, const char *what, const th_error *e);
-/* "what "name": unknown, did you mean ...? (known: a, b, c)" into err; names end in NULL. Returns
- * -1. */
-int th_error_unknown(th_error *err, const char *id, const char *what, const char *name,
-                     const char *const *names);
 
 /* help.c: the synopsis, the text of one command, and the list of all of them. */
 void th_help_synopsis(const th_command *row, th_strbuf *out);

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/names.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 enum { MICROSECONDS = 1000000, PS_PER_MICROSECOND = 1000000, MESSAGE_MAX = 300 };
 
@@ -78,7 +78,7 @@ static uint64_t digest_of(Tcl_Interp *interp, const char *procedure)
 
 static int identify(void *context, const char *procedure, uint64_t *digest, th_error *err)
 {
-    Tcl_Interp *interp = ((th_session *)context)->interp;
+    Tcl_Interp *interp = th_tcl_of(context)->interp;
     Tcl_InterpState before = Tcl_SaveInterpState(interp, TCL_OK);
     int rc = 0;
     if (Tcl_FindCommand(interp, procedure, NULL, TCL_GLOBAL_ONLY) == NULL)
@@ -263,13 +263,13 @@ static int fail_call(Tcl_Interp *interp, int code, const th_script_question *q, 
 
 static int call(th_session *s, const th_script_question *q, th_error *err)
 {
-    Tcl_Interp *interp = s->interp;
+    Tcl_Interp *interp = th_tcl_of(s)->interp;
     Tcl_Obj *const words[] = {Tcl_NewStringObj(q->procedure, -1), dict_of_shard(q->shard),
                               dict_of_parameters(q->block)};
     time_limit before = begin_limit(interp, q->limit_ps);
-    s->is_answering = true;
+    th_tcl_of(s)->is_answering = true;
     int code = evaluate(interp, 3, words);
-    s->is_answering = false;
+    th_tcl_of(s)->is_answering = false;
     int rc = code == TCL_OK ? 0 : fail_call(interp, code, q, err);
     end_limit(interp, &before);
     return rc;
@@ -336,19 +336,19 @@ static int read_answer(Tcl_Obj *dict, th_script_answer *out, th_error *err)
 static int answer(void *context, const th_script_question *q, th_script_answer *out, th_error *err)
 {
     th_session *s = context;
-    if (s->is_answering)
+    if (th_tcl_of(s)->is_answering)
         return th_error_set(err, "TCL-0142",
                             "asked for this while it answers: must not use commands "
                             "that look at how the mapping runs");
-    Tcl_InterpState before = Tcl_SaveInterpState(s->interp, TCL_OK);
+    Tcl_InterpState before = Tcl_SaveInterpState(th_tcl_of(s)->interp, TCL_OK);
     int rc = call(s, q, err);
     if (rc == 0) {
-        Tcl_Obj *dict = Tcl_GetObjResult(s->interp);
+        Tcl_Obj *dict = Tcl_GetObjResult(th_tcl_of(s)->interp);
         Tcl_IncrRefCount(dict);
         rc = read_answer(dict, out, err);
         Tcl_DecrRefCount(dict);
     }
-    Tcl_RestoreInterpState(s->interp, before);
+    Tcl_RestoreInterpState(th_tcl_of(s)->interp, before);
     return rc;
 }
 

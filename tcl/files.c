@@ -2,6 +2,8 @@
 /* files.c - see files.h. TH_SOURCE_DIR and TH_DATA_DIR come from the build. */
 #include <config.h>
 #include "tcl/files.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
 #include <string.h>
 #include <sys/stat.h>
 #include "base/alloc.h"
@@ -59,7 +61,7 @@ static Tcl_Obj *try(const char *folder, const char *name, const char *extension)
 static Tcl_Obj *folders_of(th_session *s, const th_file_kind *kind)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
-    const char *path = Tcl_GetVar2(s->interp, "env", "THARSIS_PATH", TCL_GLOBAL_ONLY);
+    const char *path = Tcl_GetVar2(th_tcl_of(s)->interp, "env", "THARSIS_PATH", TCL_GLOBAL_ONLY);
     while (path != NULL && *path != '\0') {
         size_t length = strcspn(path, ":");
         if (length > 0)
@@ -108,11 +110,11 @@ static Tcl_Obj *sorted(th_session *s, Tcl_Obj *names)
     Tcl_Obj *command = Tcl_NewListObj(3, words);
     Tcl_IncrRefCount(command);
     Tcl_Obj *result = names;
-    if (Tcl_EvalObjEx(s->interp, command, TCL_EVAL_GLOBAL) == TCL_OK)
-        result = Tcl_GetObjResult(s->interp);
+    if (Tcl_EvalObjEx(th_tcl_of(s)->interp, command, TCL_EVAL_GLOBAL) == TCL_OK)
+        result = Tcl_GetObjResult(th_tcl_of(s)->interp);
     Tcl_IncrRefCount(result);
     Tcl_DecrRefCount(command);
-    Tcl_ResetResult(s->interp);
+    Tcl_ResetResult(th_tcl_of(s)->interp);
     return result;
 }
 

@@ -6,7 +6,7 @@
  * everywhere. */
 #ifndef TH_TCL_FILES_H
 #define TH_TCL_FILES_H
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 typedef struct th_file_kind {
     const char *what;           /* for messages: "system" */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 static const char session_key[] = "tharsis";
 

@@ -35,6 +35,10 @@ face_sources = \
 	tcl/examples.c \
 	tcl/files.c \
 	tcl/files.h \
+	tcl/goal_option.c \
+	tcl/goal_option.h \
+	tcl/gpu_option.c \
+	tcl/gpu_option.h \
 	tcl/help.c \
 	tcl/help_man.c \
 	tcl/help_markdown.c \
@@ -48,6 +52,8 @@ face_sources = \
 	tcl/objects/comparison.h \
 	tcl/objects/condition.c \
 	tcl/objects/condition.h \
+	tcl/objects/object_name.c \
+	tcl/objects/object_name.h \
 	tcl/options.c \
 	tcl/options.h \
 	tcl/probes.c \
@@ -71,6 +77,8 @@ face_sources = \
 	tcl/study/study_table.h \
 	tcl/study/study_workers.c \
 	tcl/study/study_workers.h \
+	tcl/tcl_session.c \
+	tcl/tcl_session.h \
 	tcl/warning.c \
 	tcl/warning.h \
 	tcl/write_plot.c \
@@ -83,8 +91,7 @@ face_flags = $(AM_CPPFLAGS) $(TCL_CFLAGS) \
 # The face is compiled once, for the package and for the programs alike: it finds Tcl through the table of functions that
 # Tharsis_Init asks for.
 noinst_LTLIBRARIES += libface.la
-libface_la_SOURCES = $(report_sources) $(face_sources)
-nodist_libface_la_SOURCES = report/html/assets.c
+libface_la_SOURCES = $(face_sources)
 libface_la_CPPFLAGS = $(face_flags) -DUSE_TCL_STUBS
 
 # What makes a program of it.
@@ -92,6 +99,8 @@ noinst_LTLIBRARIES += libshell.la
 libshell_la_SOURCES = \
 	tcl/shell/complete.c \
 	tcl/shell/complete.h \
+	tcl/shell/ctrl_c.c \
+	tcl/shell/ctrl_c.h \
 	tcl/shell/line_editor.c \
 	tcl/shell/line_editor.h \
 	tcl/shell/shell.c \

@@ -2,6 +2,7 @@
 /* options.c - see options.h. */
 #include <config.h>
 #include "tcl/options.h"
+#include "tcl/tcl_session.h"
 #include <stdio.h>
 
 const char *th_network_name(int i)
@@ -89,55 +90,6 @@ int th_network_parse(th_call *c, int first, th_run_options *out)
     out->network = network;
     take_options(c, first, &out->network_options);
     return 0;
-}
-
-static void describe_packet(const th_network_options *o, th_strbuf *out)
-{
-    char text[64];
-    if (o->packet_bytes != 0)
-        th_strbuf_printf(out, ", packets of %s",
-                         th_format_bytes(o->packet_bytes, text, sizeof text));
-    if (o->buffer_bytes != 0)
-        th_strbuf_printf(out, ", buffers of %s",
-                         th_format_bytes(o->buffer_bytes, text, sizeof text));
-    if (o->n_virtual_channels != 0)
-        th_strbuf_printf(out, ", %d virtual channels", (int)o->n_virtual_channels);
-    if (o->credit_delay_ps != 0)
-        th_strbuf_printf(out, ", credit delay %s",
-                         th_format_time(o->credit_delay_ps, text, sizeof text));
-    if (o->router_delay_ps != 0)
-        th_strbuf_printf(out, ", router delay %s",
-                         th_format_time(o->router_delay_ps, text, sizeof text));
-    if (o->terminal_bits_per_s != 0)
-        th_strbuf_printf(out, ", terminals of %s",
-                         th_format_bandwidth(o->terminal_bits_per_s, text, sizeof text));
-    if (o->n_crossbar_inputs != 0)
-        th_strbuf_printf(out, ", %d crossbar inputs", (int)o->n_crossbar_inputs);
-    if (o->allocation_cycle_ps != 0)
-        th_strbuf_printf(out, ", allocation cycle %s",
-                         th_format_time(o->allocation_cycle_ps, text, sizeof text));
-    if (o->may_deadlock)
-        th_strbuf_add(out, ", deadlock allowed");
-}
-
-char *th_network_describe_options(const th_run_options *o, char *out, size_t size)
-{
-    th_strbuf text = TH_STRBUF_INIT;
-    if (o->network == th_network_find("fluid") && o->network_options.weigh_by_latency)
-        th_strbuf_add(&text, ", weights latency");
-    if (o->network == th_network_find("packet"))
-        describe_packet(&o->network_options, &text);
-    snprintf(out, size, "%s", text.text != NULL ? text.text : "");
-    th_strbuf_clear(&text);
-    return out;
-}
-
-char *th_network_describe(const th_run_options *o, char *out, size_t size)
-{
-    char options[TH_NETWORK_TEXT_MAX];
-    snprintf(out, size, "%s%s", o->network->name,
-             th_network_describe_options(o, options, sizeof options));
-    return out;
 }
 
 /* ---- the stream ---- */

@@ -2,7 +2,7 @@
 /* options.h - options that several commands share. */
 #ifndef TH_TCL_OPTIONS_H
 #define TH_TCL_OPTIONS_H
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 const char *th_network_name(int i);  /* of th_network_types; NULL after the last */
 const char *th_weights_name(int i);  /* equal latency */
@@ -88,10 +88,5 @@ enum { TH_STREAM_INPUTS, TH_STREAM_INTERVAL, TH_STREAM_MICRO_BATCHES, TH_N_STREA
 /* What those options say on top of *out; *out is unchanged where they are not given. 0 or -1. */
 int th_network_parse(th_call *c, int first, th_run_options *out);
 int th_stream_parse(th_call *c, int first, th_run_options *out);
-
-/* ", weights latency": what of the model's options is not as by default; "" where all are. */
-char *th_network_describe_options(const th_run_options *o, char *out, size_t size);
-/* "fluid", or "fluid, weights latency". */
-char *th_network_describe(const th_run_options *o, char *out, size_t size);
 
 #endif

@@ -2,20 +2,21 @@
 /* probes.c - see probes.h. */
 #include <config.h>
 #include "tcl/probes.h"
+#include "tcl/tcl_session.h"
 #include "base/alloc.h"
 #include "tcl/objects/breakpoint.h"
 
-/* Which links breakpoints name, in s->watched_links. 0 or -1. */
+/* Which links breakpoints name, in th_tcl_of(s)->watched_links. 0 or -1. */
 static int ask_breakpoints(th_session *s, th_error *err)
 {
     bool only_named;
     bool *named = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *named);
     if (named == NULL)
         return th_error_no_memory(err);
-    s->recorder.kinds = th_breakpoints_kinds(s, named, &only_named);
-    th_free(s->watched_links);
-    s->watched_links = named;
-    s->recorder.links = only_named ? named : NULL;
+    th_tcl_of(s)->recorder.kinds = th_breakpoints_kinds(s, named, &only_named);
+    th_free(th_tcl_of(s)->watched_links);
+    th_tcl_of(s)->watched_links = named;
+    th_tcl_of(s)->recorder.links = only_named ? named : NULL;
     return 0;
 }
 
@@ -26,7 +27,8 @@ int th_watching_update(th_session *s, th_error *err)
     if (ask_breakpoints(s, err) != 0)
         return -1;
     th_observer *trace = s->trace != NULL ? th_trace_observer(s->trace) : NULL,
-                *recorder = s->recorder.kinds != 0 ? &s->recorder.observer : NULL;
+                *recorder =
+                    th_tcl_of(s)->recorder.kinds != 0 ? &th_tcl_of(s)->recorder.observer : NULL;
     if (trace != NULL)
         trace->next = recorder;
     return th_machine_observe(s->simulation->machine, trace != NULL ? trace : recorder, err);

@@ -3,7 +3,7 @@
  *   (the trace or the breakpoints change | a machine is made) -> update */
 #ifndef TH_TCL_PROBES_H
 #define TH_TCL_PROBES_H
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 /* The present machine, if there is one, tells what is asked for, and nothing else. 0 or -1. */
 int th_watching_update(th_session *s, th_error *err);

@@ -3,7 +3,7 @@
  *   th_timing_parse -> th_call_add_task -> th_free(timing.after) */
 #ifndef TH_TCL_PROGRAM_OPTIONS_H
 #define TH_TCL_PROGRAM_OPTIONS_H
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 /* Rows of an option table, from place first on. */
 enum { TH_TIMING_AT, TH_TIMING_AFTER, TH_TIMING_DELAY };

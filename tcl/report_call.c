@@ -2,7 +2,9 @@
 /* report_call.c - reports as commands give them. */
 #include <config.h>
 #include "tcl/report_call.h"
-#include "report/sections/sections.h"
+#include "tcl/tcl_session.h"
+#include "base/alloc.h"
+#include "report/session/saved_run.h"
 
 th_format th_report_format(const th_call *c)
 {
@@ -60,4 +62,24 @@ int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arr
         rc = deliver(c, r);
     th_report_free(r);
     return rc;
+}
+
+int th_saved_runs_parse(th_session *s, Tcl_Obj *list, th_runs *out, th_error *err)
+{
+    enum { RUNS_MAX = 1000 };
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n > RUNS_MAX)
+        return th_error_set(err, "TCL-0122", "\"%.100s\": must be a list of saved runs",
+                            Tcl_GetString(list));
+    out->all = th_alloc_array((size_t)n + 1, sizeof *out->all);
+    if (out->all == NULL)
+        return th_error_no_memory(err);
+    for (out->n = 0; out->n < n; out->n++) {
+        th_saved_run *run = th_saved_run_find(s, Tcl_GetString(words[out->n]), err);
+        if (run == NULL)
+            return -1;
+        out->all[out->n] = run;
+    }
+    return 0;
 }

@@ -4,8 +4,9 @@
  * or returned) */
 #ifndef TH_TCL_REPORT_CALL_H
 #define TH_TCL_REPORT_CALL_H
+#include "report/sections/sections.h"
 #include "report/table/report.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 /* Records take the first two alone. */
 enum { REPORT_FORMAT, REPORT_RETURN_STRING, REPORT_LIMIT, REPORT_SORT_BY, REPORT_N_OPTIONS };
@@ -31,5 +32,8 @@ th_report *th_report_of_call(th_call *c, const char *name, const char *title);
  * about, or NULL. Frees r. 0 or -1. */
 int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arranged);
 int th_report_arrange(th_call *c, th_table *t);
+
+/* The saved runs of a list of names; out->all is the caller's to free, on failure too. 0 or -1. */
+int th_saved_runs_parse(th_session *s, Tcl_Obj *list, th_runs *out, th_error *err);
 
 #endif

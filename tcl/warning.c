@@ -2,6 +2,8 @@
 /* warning.c - see warning.h. */
 #include <config.h>
 #include "tcl/warning.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +61,7 @@ int th_warning_find(const char *id, th_error *err)
 void th_warn_of(const th_call *c, const th_error *e)
 {
     int i = position(e->id);
-    if (c->session->is_in_study || (i >= 0 && c->session->is_suppressed[i]))
+    if (th_tcl_of(c->session)->is_in_study || (i >= 0 && th_tcl_of(c->session)->is_suppressed[i]))
         return;
     Tcl_Channel err = Tcl_GetStdChannel(TCL_STDERR);
     if (err == NULL)

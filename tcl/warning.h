@@ -3,7 +3,7 @@
  * text", unless the session was told to suppress it. Points of a study are not heard. */
 #ifndef TH_TCL_WARNING_H
 #define TH_TCL_WARNING_H
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 void th_warn(const th_call *c, const char *id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -2,6 +2,7 @@
 /* write_plot.c - see write_plot.h. */
 #include <config.h>
 #include "tcl/write_plot.h"
+#include "tcl/tcl_session.h"
 
 int th_write_plot(th_session *s, th_plot *p, const char *path, th_error *err)
 {

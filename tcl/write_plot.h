@@ -3,7 +3,7 @@
 #ifndef TH_TCL_WRITE_PLOT_H
 #define TH_TCL_WRITE_PLOT_H
 #include "report/plot/plot.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 /* Draws p (NULL: its maker has said in err why there is none) and frees it; folders that are
  * missing on the way are made, and nothing is written where drawing fails. 0 or -1. */

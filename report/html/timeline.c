@@ -265,7 +265,7 @@ static int pack(th_spans_page *g, th_html *p, int64_t most)
         encode_tasks(g, &bytes);
         for (int i = 0; i < g->tracks.n; i++)
             encode_spans(g, &g->tracks.tracks[i], &bytes);
-        failed = th_encode_packed(p->session->interp, &g->packed, &bytes);
+        failed = th_encode_packed(&g->packed, &bytes);
     }
     th_strbuf_clear(&bytes);
     if (failed)

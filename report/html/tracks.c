@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "sim/analysis/critical_path.h"
 #include "report/html/tracks.h"
-#include "report/session/interrupt.h"
+#include "report/interrupt.h"
 #include "topology/routing/route.h"
 
 th_time th_tracks_end(const th_tracks *k, int32_t task)

@@ -3,7 +3,9 @@
  * Figures of a run are absent as long as nothing is lowered. */
 #include <config.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/alloc.h"
+#include "base/names.h"
 #include "report/objects/layer_attributes.h"
 #include "report/objects/objects.h"
 
@@ -113,11 +115,11 @@ static const char *design_of(const th_session *s, int accel)
 
 static th_quantity designs_of(th_session *s, const th_accel *a)
 {
-    th_strbuf_clear(&s->scratch);
+    th_strbuf_clear(&s->text.scratch);
     for (int i = 0; i < a->n_designs; i++)
-        th_strbuf_printf(&s->scratch, "%s%s", i > 0 ? " " : "",
+        th_strbuf_printf(&s->text.scratch, "%s%s", i > 0 ? " " : "",
                          s->system->designs[a->designs[i]].name);
-    return th_text(s->scratch.text);
+    return th_text(s->text.scratch.text);
 }
 
 /* What set_property and inject_fault have made of an object. */
@@ -399,7 +401,7 @@ static th_quantity slack_of(th_session *s, int index)
     if (!th_machine_is_done(s->simulation->machine))
         return th_absent(TH_KIND_TIME);
     const th_time *slacks = th_simulation_slacks(s->simulation, &err);
-    s->scratch.failed |= slacks == NULL; /* memory is out */
+    s->text.scratch.failed |= slacks == NULL; /* memory is out */
     return slacks != NULL ? th_ps(slacks[index]) : th_absent(TH_KIND_TIME);
 }
 
@@ -544,17 +546,12 @@ int th_attribute_find(th_class class, const char *name, th_error *err)
 {
     enum { ATTRIBUTES_MAX = 64 };
     const char *names[ATTRIBUTES_MAX + 1];
-    int k;
-    Tcl_Obj *key = Tcl_NewStringObj(name, -1);
-    Tcl_IncrRefCount(key);
-    int found =
-        Tcl_GetIndexFromObjStruct(NULL, key, classes[class].attributes, sizeof(th_attribute),
-                                  "attribute", TCL_EXACT, &k) == TCL_OK;
-    Tcl_DecrRefCount(key);
-    if (found)
-        return k;
-    for (k = 0; k < ATTRIBUTES_MAX && classes[class].attributes[k].name != NULL; k++)
+    int k = 0;
+    for (; k < ATTRIBUTES_MAX && classes[class].attributes[k].name != NULL; k++) {
         names[k] = classes[class].attributes[k].name;
+        if (strcmp(names[k], name) == 0)
+            return k;
+    }
     names[k] = NULL;
     th_error_unknown(err, "TCL-0046", "attribute", name, names);
     return -1;
@@ -563,8 +560,8 @@ int th_attribute_find(th_class class, const char *name, th_error *err)
 int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out, th_error *err)
 {
     *out = classes[o.class].value(s, o.index, attribute);
-    if (s->scratch.failed) {
-        th_strbuf_clear(&s->scratch);
+    if (s->text.scratch.failed) {
+        th_strbuf_clear(&s->text.scratch);
         return th_error_no_memory(err);
     }
     return 0;

@@ -109,12 +109,12 @@ const th_attribute th_layer_attributes[] = {
 
 static th_quantity layer_inputs(th_session *s, const th_layer *l)
 {
-    th_strbuf_clear(&s->scratch);
+    th_strbuf_clear(&s->text.scratch);
     for (int32_t i = 0; i < l->n_inputs; i++)
         th_strbuf_printf(
-            &s->scratch, "%s%s", i > 0 ? " " : "",
+            &s->text.scratch, "%s%s", i > 0 ? " " : "",
             l->inputs[i] == TH_EXTERNAL_INPUT ? "input" : s->workload->layers[l->inputs[i]].name);
-    return th_text(s->scratch.text);
+    return th_text(s->text.scratch.text);
 }
 
 /* "input fp16 weight int8 output fp16", "input 1 weight 2:4 output 0.5"; the second factor of a
@@ -122,28 +122,28 @@ static th_quantity layer_inputs(th_session *s, const th_layer *l)
 static th_quantity layer_tensors(th_session *s, const th_layer *l, int attribute)
 {
     static const char *const names[TH_N_TENSORS] = {"input", "weight", "output"};
-    th_strbuf_clear(&s->scratch);
+    th_strbuf_clear(&s->text.scratch);
     for (int t = 0; t < TH_N_TENSORS; t++) {
         if (t == TH_TENSOR_WEIGHT && !th_layer_has_weights(l) && !th_layer_has_macs(l))
             continue;
-        th_strbuf_printf(&s->scratch, "%s%s ", t > 0 ? " " : "", names[t]);
+        th_strbuf_printf(&s->text.scratch, "%s%s ", t > 0 ? " " : "", names[t]);
         if (attribute == LAYER_PRECISION)
-            th_strbuf_add(&s->scratch, th_precision_name(l->precision[t]));
+            th_strbuf_add(&s->text.scratch, th_precision_name(l->precision[t]));
         else if (t == TH_TENSOR_WEIGHT && l->sparse_m > 0)
-            th_strbuf_printf(&s->scratch, "%d:%d", (int)l->sparse_n, (int)l->sparse_m);
+            th_strbuf_printf(&s->text.scratch, "%d:%d", (int)l->sparse_n, (int)l->sparse_m);
         else
-            th_strbuf_printf(&s->scratch, "%g", l->density[t]);
+            th_strbuf_printf(&s->text.scratch, "%g", l->density[t]);
     }
-    return th_text(s->scratch.text);
+    return th_text(s->text.scratch.text);
 }
 
 static th_quantity layer_dims(th_session *s, const th_layer *l)
 {
-    th_strbuf_clear(&s->scratch);
+    th_strbuf_clear(&s->text.scratch);
     for (int d = 0; d < TH_N_DIMS; d++)
-        th_strbuf_printf(&s->scratch, "%s%c%d", d > 0 ? " " : "", th_dim_letters[d],
+        th_strbuf_printf(&s->text.scratch, "%s%c%d", d > 0 ? " " : "", th_dim_letters[d],
                          (int)l->dim[d]);
-    return th_text(s->scratch.text);
+    return th_text(s->text.scratch.text);
 }
 
 /* ---- figures of a run ---- */
@@ -267,9 +267,10 @@ static th_quantity layer_mapped(th_session *s, int index, int attribute)
         return th_count(s->mapping->set_of[index]);
     if (attribute == LAYER_DESIGN)
         return th_text(th_set_design_name(set, s->system));
-    th_strbuf_clear(&s->scratch);
-    th_strbuf_add(&s->scratch, th_strategy_format(&s->mapping->strategy[index], text, sizeof text));
-    return th_text(s->scratch.text);
+    th_strbuf_clear(&s->text.scratch);
+    th_strbuf_add(&s->text.scratch,
+                  th_strategy_format(&s->mapping->strategy[index], text, sizeof text));
+    return th_text(s->text.scratch.text);
 }
 
 th_quantity th_layer_attribute(th_session *s, int index, int attribute)

@@ -2,6 +2,7 @@
 /* objects.c - see objects.h. */
 #include <config.h>
 #include "report/objects/objects.h"
+#include "base/names.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ int32_t th_class_count(const th_session *s, th_class class)
 
 /* ---- names ---- */
 
-static const char *stored_name(const th_session *s, th_object o)
+const char *th_object_stored_name(const th_session *s, th_object o)
 {
     switch (o.class) {
     case TH_CLASS_ACCEL:
@@ -76,23 +77,13 @@ static const char *stored_name(const th_session *s, th_object o)
     return NULL;
 }
 
-Tcl_Obj *th_object_name(const th_session *s, th_object o)
-{
-    if (o.class ==
-        TH_CLASS_TASK) { /* there may be millions, for which Tcl's own printing is slow */
-        char name[32];
-        return Tcl_NewStringObj(name, snprintf(name, sizeof name, "task/%d", (int)o.index));
-    }
-    return Tcl_ObjPrintf("%s/%s", class_names[o.class], stored_name(s, o));
-}
-
 const char *th_object_short_name(th_session *s, th_object o)
 {
     if (o.class != TH_CLASS_TASK)
-        return stored_name(s, o);
-    th_strbuf_clear(&s->scratch);
-    th_strbuf_printf(&s->scratch, "%d", (int)o.index);
-    return s->scratch.text != NULL ? s->scratch.text : "";
+        return th_object_stored_name(s, o);
+    th_strbuf_clear(&s->text.scratch);
+    th_strbuf_printf(&s->text.scratch, "%d", (int)o.index);
+    return s->text.scratch.text != NULL ? s->text.scratch.text : "";
 }
 
 /* "accel/3" -> ACCEL and "3". */
@@ -162,7 +153,7 @@ int th_object_unknown(const th_session *s, th_class class, const char *name, th_
     if (names == NULL)
         return th_error_no_memory(err);
     for (int32_t i = 0; i < n; i++)
-        names[i] = stored_name(s, (th_object){class, i});
+        names[i] = th_object_stored_name(s, (th_object){class, i});
     names[n] = NULL;
     th_error_unknown(err, "TCL-0041", class_names[class], name, names);
     th_free(names);
@@ -234,18 +225,19 @@ static bool is_in_group(const th_collective *c, int node)
 static bool collective_takes_link(th_session *s, int32_t task, int link)
 {
     const th_program *p = th_session_program(s);
-    if (s->links_of_task != task) {
-        th_free(s->task_links);
-        s->links_of_task = -1;
-        s->task_links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *s->task_links);
-        if (s->task_links == NULL ||
+    if (s->text.links_of_task != task) {
+        th_free(s->text.task_links);
+        s->text.links_of_task = -1;
+        s->text.task_links =
+            th_alloc_zero((size_t)s->system->n_links + 1, sizeof *s->text.task_links);
+        if (s->text.task_links == NULL ||
             th_collective_links(th_session_collective(s, p->tasks[task].work), s->system,
-                                s->task_links, NULL) != 0)
+                                s->text.task_links, NULL) != 0)
             return false;
         if (th_session_collective(s, p->tasks[task].work)->algorithm != NULL)
-            s->links_of_task = task;
+            s->text.links_of_task = task;
     }
-    return s->task_links[link];
+    return s->text.task_links[link];
 }
 
 static bool task_takes_link(th_session *s, int32_t task, int link)

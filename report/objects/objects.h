@@ -27,8 +27,8 @@ const char *th_class_name(th_class class); /* "accel" */
 int th_class_need(th_session *s, th_class class, th_error *err);
 int32_t th_class_count(const th_session *s, th_class class);
 
-/* "accel/3". */
-Tcl_Obj *th_object_name(const th_session *s, th_object o);
+/* The name in the system or workload, "3"; NULL for a task. */
+const char *th_object_stored_name(const th_session *s, th_object o);
 /* The part after the slash, valid as long as the object (a task's: until the next call). */
 const char *th_object_short_name(th_session *s, th_object o);
 /* Reads "accel/3"; -1 with near misses. Names of nodes and links are found in O(1). */

@@ -9,7 +9,6 @@
 #include "mapper/evaluate/bounds.h"
 #include "mapper/pool/pool.h"
 #include "report/session/property_events.h"
-#include "tcl/options.h"
 #include "report/sections/sections.h"
 
 static th_problem problem_under(const th_session *s, const th_run_options *run)

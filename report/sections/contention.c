@@ -11,7 +11,7 @@
 #include <config.h>
 #include "report/sections/contention.h"
 #include "base/alloc.h"
-#include "report/session/interrupt.h"
+#include "report/interrupt.h"
 #include "report/session/link_flows.h"
 #include "report/objects/objects.h"
 #include "topology/routing/route.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "report/session/property_event_list.h"
-#include "tcl/options.h"
 #include "report/sections/sections.h"
 
 /* ---- head ---- */

@@ -9,7 +9,7 @@
 #include "sim/analysis/critical_path.h"
 #include "sim/analysis/time_breakdown.h"
 #include "report/sections/contention.h"
-#include "report/session/interrupt.h"
+#include "report/interrupt.h"
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
 

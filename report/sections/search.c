@@ -2,11 +2,11 @@
 /* search.c - how a mapping was found. */
 #include <config.h>
 #include <string.h>
+#include <stdio.h>
 #include "base/units.h"
 #include "mapper/evaluate/bounds.h"
 #include "mapper/evaluate/deadline.h"
 #include "report/session/goal.h"
-#include "tcl/options.h"
 #include "report/sections/sections.h"
 
 /* A cell of a search that drew random numbers and had a budget; absent of baselines and files. */

@@ -3,14 +3,9 @@
 #ifndef TH_REPORT_SESSION_GOAL_H
 #define TH_REPORT_SESSION_GOAL_H
 #include "mapper/evaluate/objective.h"
-#include "tcl/command.h"
 #include "report/table/report.h"
 
-/* "energy"; "latency 1 energy 0.5", a weighted sum; "pareto latency energy" or "latency energy", a
- * front. Latency where the option is not given. The deadline is left alone. 0 or -1. */
-int th_goal_parse(th_call *c, int option, th_goal *out);
-
-/* Back to the words that th_goal_parse takes. */
+/* The words that map_workload -objective takes for it. */
 char *th_goal_describe(const th_goal *g, char *out, size_t size);
 
 /* The value of the goal for people, "2.28134ms", "4.1mJ", "3.2e-05Js", "0.125"; and how late, if

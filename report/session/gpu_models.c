@@ -5,7 +5,6 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/map.h"
-#include "tcl/files.h"
 
 th_learned *th_learned_new(void)
 {
@@ -62,21 +61,6 @@ void th_learned_set_predictor(th_learned *l, th_predictor *p, th_left_out left_o
     l->left_out = left_out;
 }
 
-int th_learned_need_gpus(th_session *s, th_error *err)
-{
-    th_learned *l = s->learned;
-    if (l->gpus.n > 0)
-        return 0;
-    Tcl_Obj *name = Tcl_NewStringObj("devices", -1);
-    Tcl_IncrRefCount(name);
-    Tcl_Obj *path = th_file_find(s, &th_devices_file, name, err);
-    int rc = path == NULL ? -1 : th_gpus_read(&l->gpus, Tcl_FSGetNativePath(path), err);
-    if (path != NULL)
-        Tcl_DecrRefCount(path);
-    Tcl_DecrRefCount(name);
-    return rc;
-}
-
 static bool is_left_out_device(const th_left_out *o, const char *name)
 {
     size_t n = strlen(name);
@@ -109,33 +93,4 @@ const th_predictor *th_learned_predictor(const th_learned *l, th_error *err)
     if (l->predictor == NULL)
         th_error_set(err, "TCL-0321", "no predictor: train_predictor or read_predictor first");
     return l->predictor;
-}
-
-static void unknown_gpu(const th_gpus *g, const char *option, const char *name, th_error *err)
-{
-    th_error e;
-    const char **names = th_alloc_array((size_t)g->n + 1, sizeof *names);
-    if (names == NULL) {
-        th_error_no_memory(err);
-        return;
-    }
-    for (int i = 0; i < g->n; i++)
-        names[i] = g->gpu[i].name;
-    names[g->n] = NULL;
-    th_error_unknown(&e, "TCL-0328", option, name, names);
-    th_error_set(err, e.id, "%s; read_measurements -devices describes others", e.text);
-    th_free(names);
-}
-
-const th_gpu *th_learned_gpu(th_session *s, const char *option, const char *name, th_error *err)
-{
-    const th_learned *l = s->learned;
-    if (th_learned_need_gpus(s, err) != 0)
-        return NULL;
-    const th_gpu *gpu = th_gpus_find(&l->gpus, name);
-    if (gpu == NULL && l->predictor != NULL)
-        gpu = th_predictor_gpu(l->predictor, name);
-    if (gpu == NULL)
-        unknown_gpu(&l->gpus, option, name, err);
-    return gpu;
 }

@@ -38,10 +38,4 @@ size_t *th_left_out_rows(const th_left_out *o, const th_measurements *m, bool le
 /* NULL: err says what makes one. */
 const th_predictor *th_learned_predictor(const th_learned *l, th_error *err);
 
-/* Descriptions of GPUs that come with Tharsis, read when first asked for. 0 or -1. */
-int th_learned_need_gpus(th_session *s, th_error *err);
-/* The GPU of that name, as described or as the predictor knows it (it may be NULL); NULL with near
- * misses, option being what asked for it. */
-const th_gpu *th_learned_gpu(th_session *s, const char *option, const char *name, th_error *err);
-
 #endif

@@ -6,7 +6,7 @@
 #include "report/session/link_flows.h"
 #include "base/alloc.h"
 #include "base/map.h"
-#include "report/session/interrupt.h"
+#include "report/interrupt.h"
 #include "topology/routing/route.h"
 
 /* ---- the messages of a collective ---- */

@@ -2,11 +2,11 @@
 /* saved_run.c - see saved_run.h. */
 #include <config.h>
 #include "report/session/saved_run.h"
+#include "base/names.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "report/session/property_event_list.h"
-#include "tcl/options.h"
 #include "report/session/saved_figures.h"
 
 static void free_run(th_saved_run *r)
@@ -124,24 +124,4 @@ th_saved_run *th_saved_run_find(th_session *s, const char *name, th_error *err)
     th_error_unknown(err, "TCL-0052", "run", name, names);
     th_free(names);
     return NULL;
-}
-
-int th_saved_runs_parse(th_session *s, Tcl_Obj *list, th_runs *out, th_error *err)
-{
-    enum { RUNS_MAX = 1000 };
-    Tcl_Obj **words;
-    Tcl_Size n;
-    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n > RUNS_MAX)
-        return th_error_set(err, "TCL-0122", "\"%.100s\": must be a list of saved runs",
-                            Tcl_GetString(list));
-    out->all = th_alloc_array((size_t)n + 1, sizeof *out->all);
-    if (out->all == NULL)
-        return th_error_no_memory(err);
-    for (out->n = 0; out->n < n; out->n++) {
-        th_saved_run *run = th_saved_run_find(s, Tcl_GetString(words[out->n]), err);
-        if (run == NULL)
-            return -1;
-        out->all[out->n] = run;
-    }
-    return 0;
 }

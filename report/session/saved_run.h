@@ -2,14 +2,11 @@
 /* saved_run.h - the figures of a run, kept under a name when the run itself is gone. */
 #ifndef TH_REPORT_SESSION_SAVED_RUN_H
 #define TH_REPORT_SESSION_SAVED_RUN_H
-#include "report/sections/sections.h"
 #include "report/session/session.h"
 
 /* Saves the present run, in the place of one that has the name already. 0 or -1. */
 int th_saved_run_add(th_session *s, const char *name, th_error *err);
 th_saved_run *th_saved_run_find(th_session *s, const char *name, th_error *err); /* NULL: unknown */
-/* The saved runs of a list of names; out->all is the caller's to free, on failure too. 0 or -1. */
-int th_saved_runs_parse(th_session *s, Tcl_Obj *list, th_runs *out, th_error *err);
 void th_saved_runs_clear(th_session *s);
 
 #endif

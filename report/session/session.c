@@ -9,49 +9,24 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/map.h"
-#include "base/write_file.h"
 #include "mapper/pool/codec.h"
-#include "tcl/objects/breakpoint.h"
 #include "report/session/property_events.h"
-#include "tcl/design_script.h"
-#include "report/session/interrupt.h"
-#include "tcl/log.h"
 #include "report/session/saved_run.h"
-#include "tcl/study/study_list.h"
-#include "tcl/probes.h"
 
-th_session *th_session_new(Tcl_Interp *interp)
+int th_session_init(th_session *s, const th_session_observer *observer)
 {
-    th_session *s = th_alloc_zero(1, sizeof *s);
-    if (s == NULL)
-        return NULL;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    s->interp = interp;
-    s->threads = processors > 0 ? (int)processors : 1;
-    s->defaults.stream = th_stream_single;
-    s->defaults.network = th_network_types[0];
-    s->links_of_task = -1;
-    th_event_recorder_init(&s->recorder);
-    s->scripts = th_design_scripts_new(s, NULL);
-    s->learned = th_learned_new();
-    if (s->scripts != NULL && s->learned != NULL)
-        return s;
-    th_script_memo_free(s->scripts);
-    th_learned_free(s->learned);
-    th_free(s);
-    return NULL;
+    *s = (th_session){.observer = observer,
+                      .threads = processors > 0 ? (int)processors : 1,
+                      .defaults = {.stream = th_stream_single, .network = th_network_types[0]},
+                      .text = {.links_of_task = -1},
+                      .learned = th_learned_new()};
+    return s->learned != NULL ? 0 : -1;
 }
 
-void th_session_free(th_session *s)
+void th_session_clear(th_session *s)
 {
-    if (s == NULL)
-        return;
-    th_session_close_trace(s, NULL);
-    th_session_end_log(s, NULL);
     th_session_drop_run(s);
-    th_event_recorder_clear(&s->recorder);
-    th_free(s->watched_links);
-    th_breakpoints_clear(s);
     th_changes_drop(s);
     th_saved_runs_clear(s);
     th_mapping_free(s->mapping);
@@ -61,11 +36,9 @@ void th_session_free(th_session *s)
     th_workload_free(s->workload);
     th_script_memo_free(s->scripts);
     th_system_free(s->system);
-    th_free(s->task_links);
-    th_strbuf_clear(&s->scratch);
+    th_free(s->text.task_links);
+    th_strbuf_clear(&s->text.scratch);
     th_learned_free(s->learned);
-    th_studies_free(s->studies);
-    th_free(s);
 }
 
 /* ---- what the session holds ---- */
@@ -76,15 +49,14 @@ static void drop_simulation(th_session *s)
         th_trace_leave(s->trace);
     th_simulation_free(s->simulation);
     s->simulation = NULL;
-    s->links_of_task = -1;
+    s->text.links_of_task = -1;
 }
 
 int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err)
 {
     drop_simulation(s); /* and not the changes, which are of the fresh one already */
     s->simulation = fresh;
-    th_breakpoints_reset(s);
-    if (th_watching_update(s, err) == 0)
+    if (s->observer == NULL || s->observer->run_replaced(s, err) == 0)
         return 0;
     th_session_drop_run(s);
     return -1;
@@ -111,11 +83,17 @@ static void clear_searched(th_searched *f)
     *f = (th_searched){0};
 }
 
+static void notify_dropped(th_session *s, bool of_system)
+{
+    if (s->observer != NULL)
+        s->observer->objects_dropped(s, of_system);
+}
+
 /* The mapping, or the made program in its place, and breakpoints on what goes with them. */
 static void drop_mapping(th_session *s)
 {
     th_session_drop_run(s);
-    th_breakpoints_drop_bound(s, false);
+    notify_dropped(s, false);
     th_mapping_free(s->mapping);
     th_made_free(s->made);
     s->mapping = NULL;
@@ -127,7 +105,7 @@ static void drop_mapping(th_session *s)
 void th_session_set_system(th_session *s, th_system *system)
 {
     drop_mapping(s);
-    th_breakpoints_drop_bound(s, true);
+    notify_dropped(s, true);
     th_changes_drop(s);
     th_script_memo_clear(s->scripts);
     th_system_free(s->system);
@@ -325,97 +303,4 @@ int th_session_input_digests(const th_session *s, char *system, char *workload, 
         return rc;
     th_codec_write_workload(&b, s->workload);
     return digest_of(&b, workload, size) != 0 ? -1 : rc;
-}
-
-/* ---- output ---- */
-
-int th_session_print(th_session *s, const char *text, th_error *err)
-{
-    if (text == NULL)
-        return th_error_no_memory(err);
-    Tcl_Channel out = Tcl_GetChannel(s->interp, "stdout", NULL);
-    if (out == NULL || Tcl_WriteChars(out, text, -1) < 0 || Tcl_Flush(out) != TCL_OK)
-        return th_error_set(err, "TCL-0025", "standard output: cannot be written: %s",
-                            Tcl_ErrnoMsg(Tcl_GetErrno()));
-    return 0;
-}
-
-int th_session_make_folder_of(th_session *s, const char *path, th_error *err)
-{
-    Tcl_Obj *words[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("dirname", -1),
-                        Tcl_NewStringObj(path, -1)};
-    Tcl_Obj *dirname = Tcl_NewListObj(3, words);
-    Tcl_IncrRefCount(dirname);
-    int rc = Tcl_EvalObjEx(s->interp, dirname, TCL_EVAL_GLOBAL);
-    Tcl_DecrRefCount(dirname);
-    if (rc == TCL_OK) {
-        Tcl_Obj *make[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("mkdir", -1),
-                           Tcl_GetObjResult(s->interp)};
-        Tcl_Obj *mkdir = Tcl_NewListObj(3, make);
-        Tcl_IncrRefCount(mkdir);
-        rc = Tcl_EvalObjEx(s->interp, mkdir, TCL_EVAL_GLOBAL);
-        Tcl_DecrRefCount(mkdir);
-    }
-    if (rc != TCL_OK)
-        th_error_set(err, "TCL-0026", "%s", Tcl_GetStringResult(s->interp));
-    Tcl_ResetResult(s->interp);
-    return rc == TCL_OK ? 0 : -1;
-}
-
-int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
-                          th_error *err)
-{
-    if (bytes->text == NULL || bytes->failed)
-        return th_error_no_memory(err);
-    if (th_session_make_folder_of(s, path, err) != 0)
-        return -1;
-    Tcl_Obj *name = Tcl_NewStringObj(path, -1);
-    Tcl_IncrRefCount(name);
-    const char *native = Tcl_FSGetNativePath(name);
-    int rc;
-    if (native == NULL)
-        rc = th_error_set(err, "TCL-0027", "\"%s\": is not a file name", path);
-    else if (append)
-        rc = th_append_file(native, bytes->text, bytes->length, err);
-    else
-        rc = th_replace_file(native, bytes->text, bytes->length, err);
-    Tcl_DecrRefCount(name);
-    return rc;
-}
-
-int th_session_close_trace(th_session *s, th_error *err)
-{
-    th_trace *trace = s->trace;
-    if (trace == NULL)
-        return 0;
-    if (s->simulation != NULL)
-        th_trace_advance(trace, th_machine_now(s->simulation->machine));
-    s->trace = NULL;
-    int rc = th_watching_update(s, err);
-    return th_trace_close(trace, err) != 0 ? -1 : rc;
-}
-
-int th_session_end_log(th_session *s, th_error *err)
-{
-    int rc = th_log_end(s->log, err);
-    s->log = NULL;
-    return rc;
-}
-
-/* ---- Ctrl-C ---- */
-
-bool th_session_is_interrupted(th_session *s)
-{
-    bool is_asked = s->is_in_study ? th_interrupt_is_pending() : th_interrupt_take();
-    return is_asked || Tcl_Canceled(s->interp, 0) == TCL_ERROR;
-}
-
-int th_call_cancel(th_call *c, const char *message)
-{
-    (void)th_session_is_interrupted(c->session); /* this is the answer to it */
-    if (Tcl_Canceled(c->interp, 0) != TCL_ERROR)
-        Tcl_CancelEval(c->interp, Tcl_NewStringObj(message, -1), NULL, TCL_CANCEL_UNWIND);
-    Tcl_SetObjResult(c->interp, Tcl_NewStringObj(message, -1));
-    c->err.id[0] = '\0';
-    return -1;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* session.h - what one interpreter works on; there are no globals.
+/* session.h - the state that commands work on: problem, mapping, run, saved runs. There are no
+ * globals.
  *
- *   new -> (set_system -> (set_workload -> set_mapping | set_made) -> simulation)* -> free
+ *   init -> (set_system -> (set_workload -> set_mapping | set_made) -> simulation)* -> clear
  * Each setter takes what it is given and drops what no longer fits: a new system or workload drops
  * the mapping, a new mapping drops the run. A program made by hand stands in the place of workload
  * and mapping: it drops both, and either of them drops it. Saved runs are figures and outlive all
@@ -13,10 +14,13 @@
 #include "mapper/search/search.h"
 #include "sim/observe/event_recorder.h"
 #include "sim/trace/trace.h"
-#include "tcl/command.h"
+#include "base/error.h"
+#include "base/strbuf.h"
 #include "report/session/hand_built.h"
 #include "report/table/quantity.h"
 #include "report/session/simulation.h"
+
+typedef struct th_session th_session;
 
 /* How the mapping came about; what report_search prints. */
 typedef struct th_searched {
@@ -41,11 +45,6 @@ typedef struct th_searched {
     bool is_proven; /* no mapping is better; of those that the search looks at */
 } th_searched;
 
-typedef struct th_breakpoint th_breakpoint; /* tcl/objects/breakpoint.h */
-
-enum { TH_WARNINGS_MAX = 32 };      /* kinds of them, see warning.c */
-enum { TH_NETWORK_TEXT_MAX = 240 }; /* a network with all its options in words */
-
 /* The figures of a finished run under a name. */
 typedef struct th_saved_run {
     char *name, *system;
@@ -69,16 +68,27 @@ typedef struct th_saved_run {
     struct th_saved_figures *figures; /* report/session/saved_figures.h; never NULL */
 } th_saved_run;
 
+/* Called when what names and breakpoints refer to is replaced. */
+typedef struct th_session_observer {
+    int (*run_replaced)(th_session *s, th_error *err); /* s->simulation is a new one; 0 or -1 */
+    void (*objects_dropped)(th_session *s,
+                            bool of_system); /* false: only of workload and program */
+} th_session_observer;
+
+/* What report/objects/ keeps between two questions. */
+typedef struct th_object_text {
+    int32_t links_of_task; /* the collective that task_links is about; -1: none */
+    bool *task_links;
+    th_strbuf scratch; /* text of the attribute asked for last */
+} th_object_text;
+
 struct th_session {
-    Tcl_Interp *interp;
+    const th_session_observer *observer; /* NULL: none */
     int threads;
-    const th_pool_type *pool;   /* of searches; NULL: threads */
-    const struct th_post *post; /* to ranks that do points of studies; NULL: there are none */
-    bool is_quiet;              /* no progress lines */
-    bool is_suppressed[TH_WARNINGS_MAX]; /* warnings, by their place in warning.c */
-    const char *units[TH_N_KINDS];       /* of reports in text, by th_kind; NULL: whatever suits */
-    struct th_log *log;                  /* NULL: none is open */
-    th_script_memo *scripts; /* what procedures of script designs of this system answered */
+    const th_pool_type *pool;      /* of searches; NULL: threads */
+    bool is_quiet;                 /* no progress lines */
+    const char *units[TH_N_KINDS]; /* of reports in text, by th_kind; NULL: whatever suits */
+    th_script_memo *scripts;       /* what procedures of script designs of this system answered */
     th_system *system;
     th_workload *workload;
     th_mapping *mapping;
@@ -86,30 +96,19 @@ struct th_session {
     th_made *made;             /* in the place of workload and mapping; NULL: none */
     th_run_options defaults;   /* of the next run: what map_workload was told */
     th_simulation *simulation; /* NULL: no run yet */
-    th_breakpoint **breakpoints;
-    size_t n_breakpoints, breakpoint_capacity;
-    int64_t breakpoints_made;
     th_saved_run **runs;
     size_t n_runs, run_capacity;
-    th_trace *trace;            /* NULL: none is open */
-    th_event_recorder recorder; /* of what breakpoints are about */
+    th_trace *trace; /* NULL: none is open */
     struct th_made_alteration
         *changes; /* of the present run, see report/session/property_events.h */
     size_t n_changes, change_capacity;
-    bool *watched_links;        /* that conditions of breakpoints name */
     struct th_learned *learned; /* of GPUs */
-    struct th_studies *studies; /* tcl/study/study_list.h */
-    bool is_in_study;           /* of a point: others look after Ctrl-C, and it may run no study */
-    bool is_running;            /* inside run or step: their scripts may not start another */
-    bool is_answering; /* inside the procedure of a script design: it may not start a run either */
-    bool stop_asked;
-    int32_t links_of_task; /* the collective that task_links is about; -1: none */
-    bool *task_links;
-    th_strbuf scratch; /* text of the attribute asked for last */
+    th_object_text text;
 };
 
-th_session *th_session_new(Tcl_Interp *interp); /* NULL: memory is out */
-void th_session_free(th_session *s); /* close_trace and end_log tell what was lost; accepts NULL */
+int th_session_init(th_session *s,
+                    const th_session_observer *observer); /* 0, or -1: memory is out */
+void th_session_clear(th_session *s);                     /* the trace must be closed */
 
 /* All of these own what they get from then on. */
 void th_session_set_system(th_session *s, th_system *system);
@@ -156,24 +155,5 @@ char *th_session_digest(const th_session *s, char *out, size_t size);
 /* 16 hexadecimal digits each over all that system and workload hold, wherever they were read from;
  * "-" for a workload that there is not. 0, or -1: memory is out. */
 int th_session_input_digests(const th_session *s, char *system, char *workload, size_t size);
-
-/* Writes text to the interpreter's standard output. 0 or -1. */
-int th_session_print(th_session *s, const char *text, th_error *err);
-/* The bytes become the whole of the file (base/write_file.h), or are added to its end; folders that
- * are missing on the way are made. 0, or -1: the file is as it was. */
-int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
-                          th_error *err);
-int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
-
-/* Close what may be open when a session ends; nothing is done where nothing is. 0, or -1: it is
- * closed, and not all of it could be written. */
-int th_session_close_trace(th_session *s, th_error *err);
-int th_session_end_log(th_session *s, th_error *err);
-
-/* True once after Ctrl-C, or while the interpreter is being cancelled. Loops poll it. */
-bool th_session_is_interrupted(th_session *s);
-/* Ends the whole script with this message; no catch stops it. Returns -1 and leaves c->err
- * empty. */
-int th_call_cancel(th_call *c, const char *message);
 
 #endif

@@ -69,4 +69,10 @@ bool th_run_options_equal(const th_run_options *a, const th_run_options *b);
 /* Mean time from an input's arrival to its end, over the inputs that are through; 0: none is. */
 th_time th_simulation_latency(const th_simulation *s, const th_result *r);
 
+enum { TH_NETWORK_TEXT_MAX = 240 }; /* a network with all its options in words */
+/* ", weights latency": what of the model's options is not as by default; "" where all are. */
+char *th_network_describe_options(const th_run_options *o, char *out, size_t size);
+/* "fluid", or "fluid, weights latency". */
+char *th_network_describe(const th_run_options *o, char *out, size_t size);
+
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "tcl/command.h"
-#include "report/session/interrupt.h"
+#include "base/names.h"
+#include "report/interrupt.h"
 
 const char *th_format_name(int i)
 {

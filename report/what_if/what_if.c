@@ -7,6 +7,7 @@
  * is changed in the machine at time 0, and tiles stay as they were chosen at the old one. */
 #include <config.h>
 #include "report/what_if/what_if.h"
+#include <pthread.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "mapper/pool/codec.h"
 #include "predictor/model/jobs.h"
 #include "report/session/property_events.h"
-#include "report/session/interrupt.h"
+#include "report/interrupt.h"
 #include "report/session/progress.h"
 #include "report/what_if/what_if_map.h"
 
@@ -339,7 +340,7 @@ typedef struct batch {
     th_what_ifs *w;
     th_run_options options;
     th_progress progress;
-    Tcl_ThreadId own_thread; /* the interpreter's, which alone tells how far they are */
+    pthread_t own_thread; /* the interpreter's, which alone tells how far they are */
     atomic_int n_done;
 } batch;
 
@@ -381,7 +382,7 @@ static int run_piece(void *state, int i, th_error *err)
 static void tell_progress(batch *b)
 {
     int n_done = atomic_fetch_add(&b->n_done, 1) + 1, n_left = b->w->n + 1 - n_done;
-    if (Tcl_GetCurrentThread() == b->own_thread && th_progress_is_due(&b->progress))
+    if (pthread_equal(pthread_self(), b->own_thread) && th_progress_is_due(&b->progress))
         th_progress_show(&b->progress, "what if: %d of %d runs, %.0f s left", n_done, b->w->n + 1,
                          th_progress_elapsed_s(&b->progress) / n_done * n_left);
 }
@@ -410,7 +411,7 @@ int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
                w,
                s->simulation != NULL ? s->simulation->options : s->defaults,
                th_progress_start(s->is_quiet),
-               Tcl_GetCurrentThread(),
+               pthread_self(),
                0};
     for (size_t i = 0; i < s->n_changes; i++)
         if (!s->changes[i].is_fault)

@@ -2,7 +2,7 @@
 /* what_if_map.c - see what_if_map.h. */
 #include <config.h>
 #include "report/what_if/what_if_map.h"
-#include "report/session/interrupt.h"
+#include "report/interrupt.h"
 
 /* A baseline takes no start, and a front is no one mapping. */
 static const th_search_type *algorithm_of(const th_searched *how)

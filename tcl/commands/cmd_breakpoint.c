@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
 #include "tcl/objects/breakpoint.h"
 #include "tcl/probes.h"
 
@@ -45,7 +47,7 @@ static const th_option add_options[] = {
 /* b1, b2, ...: the first one that is free. */
 static void make_name(th_session *s, char *out, size_t size)
 {
-    int64_t n = s->breakpoints_made;
+    int64_t n = th_tcl_of(s)->breakpoints_made;
     do {
         snprintf(out, size, "b%lld", (long long)++n);
     } while (th_breakpoint_find(s, out) != NULL);
@@ -184,12 +186,12 @@ static int run_when(th_call *c)
 static int unknown_breakpoint(th_call *c, const char *name)
 {
     th_session *s = c->session;
-    const char **names = th_alloc_array(s->n_breakpoints + 1, sizeof *names);
+    const char **names = th_alloc_array(th_tcl_of(s)->n_breakpoints + 1, sizeof *names);
     if (names == NULL)
         return th_error_no_memory(&c->err);
-    for (size_t i = 0; i < s->n_breakpoints; i++)
-        names[i] = s->breakpoints[i]->name;
-    names[s->n_breakpoints] = NULL;
+    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++)
+        names[i] = th_tcl_of(s)->breakpoints[i]->name;
+    names[th_tcl_of(s)->n_breakpoints] = NULL;
     th_error_unknown(&c->err, "TCL-0112", "breakpoint", name, names);
     th_free(names);
     return -1;
@@ -220,9 +222,9 @@ static int run_delete_breakpoint(th_call *c)
 {
     if (check_breakpoints(c) != 0)
         return -1;
-    for (size_t i = c->session->n_breakpoints; i-- > 0;)
-        if (is_meant(c, c->session->breakpoints[i]))
-            th_breakpoint_delete(c->session, c->session->breakpoints[i]);
+    for (size_t i = th_tcl_of(c->session)->n_breakpoints; i-- > 0;)
+        if (is_meant(c, th_tcl_of(c->session)->breakpoints[i]))
+            th_breakpoint_delete(c->session, th_tcl_of(c->session)->breakpoints[i]);
     return 0;
 }
 
@@ -230,8 +232,8 @@ static int set_disabled(th_call *c, bool is_disabled)
 {
     if (check_breakpoints(c) != 0)
         return -1;
-    for (size_t i = 0; i < c->session->n_breakpoints; i++) {
-        th_breakpoint *b = c->session->breakpoints[i];
+    for (size_t i = 0; i < th_tcl_of(c->session)->n_breakpoints; i++) {
+        th_breakpoint *b = th_tcl_of(c->session)->breakpoints[i];
         if (!is_meant(c, b))
             continue;
         b->is_disabled = is_disabled;

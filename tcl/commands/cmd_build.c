@@ -4,13 +4,14 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/names.h"
 #include "mapper/lower/capacity.h"
 #include "mapper/mapping_read.h"
 #include "sim/design/design.h"
 #include "tcl/design_option.h"
 #include "tcl/design_script.h"
 #include "tcl/files.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 #include "tcl/warning.h"
 #include "topology/files/astra_read.h"
 #include "topology/generate/generate.h"

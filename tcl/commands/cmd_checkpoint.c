@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
 #include "base/map.h"
 #include "sim/network/packet/packet.h"
 #include "report/session/property_events.h"

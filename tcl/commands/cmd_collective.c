@@ -5,6 +5,8 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/schedule_read.h"
 #include "tcl/files.h"

@@ -4,6 +4,8 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
 #include "tcl/report_call.h"
 #include "report/session/saved_run.h"
 #include "report/sections/sections.h"

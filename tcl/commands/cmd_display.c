@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "tcl/log.h"
 #include "report/table/report_scale.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 #include "tcl/warning.h"
 
 #define GROUP "session"
@@ -83,12 +83,12 @@ static const th_option log_options[] = {
 static int run_log_begin(th_call *c)
 {
     const char *path = th_call_word(c, 0);
-    if (c->session->log != NULL)
+    if (th_tcl_of(c->session)->log != NULL)
         return th_error_set(&c->err, "TCL-0613", "a log is open: log_end first");
     if (th_session_make_folder_of(c->session, path, &c->err) != 0)
         return -1;
-    c->session->log = th_log_begin(c->interp, path, th_call_has(c, LOG_APPEND), &c->err);
-    if (c->session->log == NULL)
+    th_tcl_of(c->session)->log = th_log_begin(c->interp, path, th_call_has(c, LOG_APPEND), &c->err);
+    if (th_tcl_of(c->session)->log == NULL)
         return -1;
     th_call_return_text(c, path);
     return 0;
@@ -96,7 +96,7 @@ static int run_log_begin(th_call *c)
 
 static int run_log_end(th_call *c)
 {
-    if (c->session->log == NULL)
+    if (th_tcl_of(c->session)->log == NULL)
         return th_error_set(&c->err, "TCL-0614", "no log is open: log_begin first");
     return th_session_end_log(c->session, &c->err);
 }
@@ -115,7 +115,7 @@ static void return_suppressed(th_call *c)
     char id[16];
     Tcl_Obj *ids = Tcl_NewListObj(0, NULL);
     for (int i = 0; th_warning_id(i, id, sizeof id) != NULL; i++)
-        if (c->session->is_suppressed[i])
+        if (th_tcl_of(c->session)->is_suppressed[i])
             Tcl_ListObjAppendElement(NULL, ids, Tcl_NewStringObj(id, -1));
     Tcl_SetObjResult(c->interp, ids);
 }
@@ -131,7 +131,7 @@ static int run_suppress_message(th_call *c)
     }
     for (int i = 0; i < TH_WARNINGS_MAX; i++)
         if (chosen[i] || (is_off && c->n_words == 0))
-            c->session->is_suppressed[i] = !is_off;
+            th_tcl_of(c->session)->is_suppressed[i] = !is_off;
     return_suppressed(c);
     return 0;
 }

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "predictor/model/forecast.h"
+#include "tcl/tcl_session.h"
 #include "report/session/gpu_models.h"
+#include "tcl/gpu_option.h"
 #include "tcl/report_call.h"
 #include "tcl/warning.h"
 

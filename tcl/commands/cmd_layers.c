@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/config_write.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 #include "workloads/workload_read.h"
 
 #define GROUP "build"

@@ -14,9 +14,10 @@
 #include "mapper/search/searches.h"
 #include "tcl/files.h"
 #include "report/session/goal.h"
+#include "tcl/goal_option.h"
 #include "tcl/options.h"
 #include "report/session/progress.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 #include "tcl/warning.h"
 
 #define GROUP "map"

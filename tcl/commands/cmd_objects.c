@@ -4,9 +4,12 @@
 #include <ctype.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
+#include "tcl/objects/object_name.h"
 #include "tcl/objects/comparison.h"
 #include "tcl/objects/condition.h"
-#include "report/session/interrupt.h"
+#include "report/interrupt.h"
 #include "report/objects/objects.h"
 
 #define GROUP "objects"

@@ -3,6 +3,7 @@
  */
 #include <config.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
 #include "report/html/html.h"
 #include "report/sections/sections.h"
 

@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
 #include "report/plot/figures.h"
 #include "tcl/write_plot.h"
 #include "report/session/saved_run.h"
+#include "tcl/report_call.h"
 #include "report/sections/sections.h"
 #include "tcl/study/study_list.h"
 #include "tcl/study/study_table.h"

@@ -6,9 +6,12 @@
 #include <math.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
 #include "predictor/model/predictor.h"
 #include "tcl/files.h"
 #include "report/session/gpu_models.h"
+#include "tcl/gpu_option.h"
 #include "tcl/report_call.h"
 #include "tcl/warning.h"
 

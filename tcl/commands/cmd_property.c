@@ -2,6 +2,8 @@
 /* cmd_property.c - report_property: attributes of objects, their values and what they mean. */
 #include <config.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
+#include "tcl/objects/object_name.h"
 #include "report/objects/objects.h"
 #include "tcl/report_call.h"
 

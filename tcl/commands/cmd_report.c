@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
 #include "sim/observe/link_probe.h"
 #include "tcl/objects/breakpoint.h"
 #include "report/objects/objects.h"
@@ -448,8 +449,8 @@ static void add_words_of_breakpoints(const th_session *s, th_report *r)
                                         {NULL, NULL, TH_KIND_TEXT}};
     th_table *t = th_report_table(r, "words", "When, and what is done then", columns);
     th_table_wrap(t);
-    for (size_t i = 0; i < s->n_breakpoints; i++) {
-        const th_breakpoint *b = s->breakpoints[i];
+    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
+        const th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
         if (b->text != NULL)
             add_words(t, b->name, "when", b->text);
         if (b->script != NULL)
@@ -459,8 +460,9 @@ static void add_words_of_breakpoints(const th_session *s, th_report *r)
 
 static bool has_words(const th_session *s)
 {
-    for (size_t i = 0; i < s->n_breakpoints; i++)
-        if (s->breakpoints[i]->text != NULL || s->breakpoints[i]->script != NULL)
+    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++)
+        if (th_tcl_of(s)->breakpoints[i]->text != NULL ||
+            th_tcl_of(s)->breakpoints[i]->script != NULL)
             return true;
     return false;
 }
@@ -485,8 +487,8 @@ static int run_report_breakpoints(th_call *c)
     if (r == NULL)
         return -1;
     th_table *t = th_report_table(r, "breakpoints", NULL, columns);
-    for (size_t i = 0; i < s->n_breakpoints; i++) {
-        const th_breakpoint *b = s->breakpoints[i];
+    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
+        const th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
         th_table_row(
             t, (th_quantity[]){th_text(b->name), th_ps_or_absent(b->at_ps),
                                b->on >= 0 ? th_text(th_on_name(b->on)) : th_absent(TH_KIND_TEXT),

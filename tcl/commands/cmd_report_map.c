@@ -3,6 +3,7 @@
  * found, and what no mapping can beat. */
 #include <config.h>
 #include "tcl/report_call.h"
+#include "tcl/tcl_session.h"
 #include "report/sections/sections.h"
 
 #define GROUP "report"

@@ -7,6 +7,7 @@
 #include <config.h>
 #include <stdio.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
 #include "tcl/objects/breakpoint.h"
 #include "report/session/property_events.h"
 #include "tcl/options.h"
@@ -63,7 +64,7 @@ static bool may_go_on(th_drive *d, th_why *why)
     while (Tcl_DoOneEvent(TCL_TIMER_EVENTS | TCL_DONT_WAIT))
         ;
     *why = WHY_STOPPED;
-    if (d->session->stop_asked)
+    if (th_tcl_of(d->session)->stop_asked)
         return false;
     if (th_progress_is_due(&d->progress))
         show_progress(d);
@@ -95,7 +96,7 @@ static th_why answer(th_drive *d, th_why otherwise)
     if (th_breakpoints_seen(d->session, &stops, d->stopped_by, sizeof d->stopped_by,
                             &d->call->err) != 0)
         return WHY_FAILED;
-    if (d->session->stop_asked && !stops)
+    if (th_tcl_of(d->session)->stop_asked && !stops)
         return WHY_STOPPED;
     return stops ? WHY_BREAKPOINT : otherwise;
 }
@@ -186,8 +187,8 @@ static void begin(th_drive *d)
     if (!d->sim->has_begun)
         th_breakpoints_reset(d->session);
     d->sim->has_begun = true;
-    d->session->is_running = true;
-    d->session->stop_asked = false;
+    th_tcl_of(d->session)->is_running = true;
+    th_tcl_of(d->session)->stop_asked = false;
     d->progress = th_progress_start(d->session->is_quiet);
 }
 
@@ -221,8 +222,8 @@ static int return_why(th_drive *d, th_why why)
 static int finish(th_drive *d, th_why why)
 {
     th_progress_end(&d->progress);
-    d->session->is_running = false;
-    d->session->stop_asked = false;
+    th_tcl_of(d->session)->is_running = false;
+    th_tcl_of(d->session)->stop_asked = false;
     return return_why(d, why);
 }
 
@@ -343,7 +344,7 @@ static int run_restart(th_call *c)
         return 0;
     if (th_simulation_restart(sim, &c->err) != 0)
         return -1;
-    th_event_recorder_clear(&c->session->recorder);
+    th_event_recorder_clear(&th_tcl_of(c->session)->recorder);
     return th_watching_update(c->session, &c->err) != 0
                ? -1
                : th_changes_again(c->session, sim, &c->err);
@@ -351,10 +352,10 @@ static int run_restart(th_call *c)
 
 static int run_stop(th_call *c)
 {
-    if (!c->session->is_running)
+    if (!th_tcl_of(c->session)->is_running)
         return th_error_set(&c->err, "TCL-0104",
                             "no run is under way: stop belongs in the script of a breakpoint");
-    c->session->stop_asked = true;
+    th_tcl_of(c->session)->stop_asked = true;
     return 0;
 }
 

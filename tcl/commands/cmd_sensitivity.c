@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
 #include "report/objects/objects.h"
 #include "tcl/report_call.h"
 #include "report/what_if/what_if.h"

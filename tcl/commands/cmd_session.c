@@ -3,7 +3,8 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "report/session/session.h"
+#include "base/names.h"
+#include "tcl/tcl_session.h"
 
 #define GROUP "session"
 

@@ -3,6 +3,7 @@
 #include <config.h>
 #include <stdio.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
 #include "tcl/report_call.h"
 #include "tcl/study/study_crash.h"
 #include "tcl/study/study_list.h"
@@ -205,13 +206,13 @@ static int tell_end(th_call *c, th_store *t, th_study_end end)
 
 static int run_run_study(th_call *c)
 {
-    int usual = c->session->post != NULL ? 1 : c->session->threads;
+    int usual = th_tcl_of(c->session)->post != NULL ? 1 : c->session->threads;
     const th_study_options o = {.threads = (int)th_call_number(c, RUN_THREADS, usual),
                                 .limit = th_call_number(c, RUN_LIMIT, INT64_MAX),
                                 .seconds = th_call_number(c, RUN_SECONDS, 0),
                                 .retries = th_call_has(c, RUN_RETRY)};
     th_study_end end = TH_STUDY_DONE;
-    if (c->session->is_in_study)
+    if (th_tcl_of(c->session)->is_in_study)
         return th_error_set(&c->err, "STUDY-0081", "refused in the script of a study");
     th_store *t = th_studies_open(c->session, th_call_word(c, 0), &c->err);
     int rc = t != NULL ? th_study_run(c->session, t, &o, &end, &c->err) : -1;

@@ -5,6 +5,8 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
 #include "report/objects/objects.h"
 #include "tcl/probes.h"
 

@@ -3,7 +3,8 @@
  * program. */
 #include <config.h>
 #include "sim/program/traffic.h"
-#include "report/session/interrupt.h"
+#include "tcl/tcl_session.h"
+#include "report/interrupt.h"
 #include "report/objects/objects.h"
 #include "tcl/program_options.h"
 

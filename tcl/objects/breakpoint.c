@@ -4,6 +4,8 @@
  * first script runs. */
 #include <config.h>
 #include "tcl/objects/breakpoint.h"
+#include "tcl/tcl_session.h"
+#include "tcl/objects/object_name.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +42,11 @@ static void free_breakpoint(th_breakpoint *b)
 
 void th_breakpoints_clear(th_session *s)
 {
-    for (size_t i = 0; i < s->n_breakpoints; i++)
-        free_breakpoint(s->breakpoints[i]);
-    th_free(s->breakpoints);
-    s->breakpoints = NULL;
-    s->n_breakpoints = s->breakpoint_capacity = 0;
+    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++)
+        free_breakpoint(th_tcl_of(s)->breakpoints[i]);
+    th_free(th_tcl_of(s)->breakpoints);
+    th_tcl_of(s)->breakpoints = NULL;
+    th_tcl_of(s)->n_breakpoints = th_tcl_of(s)->breakpoint_capacity = 0;
 }
 
 static int by_class_and_index(const void *a, const void *b)
@@ -74,15 +76,16 @@ int th_breakpoint_add(th_session *s, const th_breakpoint *b, th_error *err)
     bool has_name = copy_text(&copy->name, b->name), has_text = copy_text(&copy->text, b->text);
     bool has_script = copy_text(&copy->script, b->script);
     if (!has_name || !has_text || !has_script ||
-        th_grow(&s->breakpoints, &s->breakpoint_capacity, s->n_breakpoints + 1, sizeof copy) != 0) {
+        th_grow(&th_tcl_of(s)->breakpoints, &th_tcl_of(s)->breakpoint_capacity,
+                th_tcl_of(s)->n_breakpoints + 1, sizeof copy) != 0) {
         free_breakpoint(copy);
         return th_error_no_memory(err);
     }
     if (copy->n_of > 0)
         qsort(copy->of, (size_t)copy->n_of, sizeof *copy->of, by_class_and_index);
     copy->was_true = copy->when != NULL && th_condition_holds(copy->when, s);
-    copy->number = ++s->breakpoints_made;
-    s->breakpoints[s->n_breakpoints++] = copy;
+    copy->number = ++th_tcl_of(s)->breakpoints_made;
+    th_tcl_of(s)->breakpoints[th_tcl_of(s)->n_breakpoints++] = copy;
     if (th_watching_update(s, err) == 0)
         return 0;
     th_breakpoint_delete(s, copy);
@@ -91,27 +94,28 @@ int th_breakpoint_add(th_session *s, const th_breakpoint *b, th_error *err)
 
 th_breakpoint *th_breakpoint_find(th_session *s, const char *name)
 {
-    for (size_t i = 0; i < s->n_breakpoints; i++)
-        if (strcmp(s->breakpoints[i]->name, name) == 0)
-            return s->breakpoints[i];
+    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++)
+        if (strcmp(th_tcl_of(s)->breakpoints[i]->name, name) == 0)
+            return th_tcl_of(s)->breakpoints[i];
     return NULL;
 }
 
 static th_breakpoint *find_number(th_session *s, int64_t number)
 {
-    for (size_t i = 0; i < s->n_breakpoints; i++)
-        if (s->breakpoints[i]->number == number)
-            return s->breakpoints[i];
+    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++)
+        if (th_tcl_of(s)->breakpoints[i]->number == number)
+            return th_tcl_of(s)->breakpoints[i];
     return NULL;
 }
 
 static void take_out(th_session *s, th_breakpoint *b)
 {
     size_t i = 0;
-    while (s->breakpoints[i] != b)
+    while (th_tcl_of(s)->breakpoints[i] != b)
         i++;
-    s->n_breakpoints--;
-    memmove(&s->breakpoints[i], &s->breakpoints[i + 1], (s->n_breakpoints - i) * sizeof b);
+    th_tcl_of(s)->n_breakpoints--;
+    memmove(&th_tcl_of(s)->breakpoints[i], &th_tcl_of(s)->breakpoints[i + 1],
+            (th_tcl_of(s)->n_breakpoints - i) * sizeof b);
     free_breakpoint(b);
 }
 
@@ -139,9 +143,9 @@ static bool is_bound(const th_breakpoint *b, bool any)
 
 void th_breakpoints_drop_bound(th_session *s, bool any)
 {
-    for (size_t i = s->n_breakpoints; i-- > 0;)
-        if (is_bound(s->breakpoints[i], any))
-            take_out(s, s->breakpoints[i]);
+    for (size_t i = th_tcl_of(s)->n_breakpoints; i-- > 0;)
+        if (is_bound(th_tcl_of(s)->breakpoints[i], any))
+            take_out(s, th_tcl_of(s)->breakpoints[i]);
     th_watching_update(s, NULL);
 }
 
@@ -149,8 +153,8 @@ void th_breakpoints_reset(th_session *s)
 {
     const th_simulation *sim = s->simulation;
     th_time past = sim != NULL && sim->has_begun ? th_machine_now(sim->machine) : -1;
-    for (size_t i = 0; i < s->n_breakpoints; i++) {
-        th_breakpoint *b = s->breakpoints[i];
+    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
+        th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
         b->is_passed = b->at_ps <= past;
         b->was_true = b->when != NULL && th_condition_holds(b->when, s);
     }
@@ -159,8 +163,8 @@ void th_breakpoints_reset(th_session *s)
 th_breakpoint *th_breakpoint_next(th_session *s)
 {
     th_breakpoint *next = NULL;
-    for (size_t i = 0; i < s->n_breakpoints; i++) {
-        th_breakpoint *b = s->breakpoints[i];
+    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
+        th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
         if (b->at_ps >= 0 && !b->is_passed && !b->is_disabled &&
             (next == NULL || b->at_ps < next->at_ps))
             next = b;
@@ -175,10 +179,11 @@ static void set_variables(th_session *s, const th_breakpoint *b, const th_object
 {
     char time[64];
     th_time at = b->at_ps >= 0 ? b->at_ps : th_machine_now(s->simulation->machine);
-    Tcl_SetVar2(s->interp, "bp", "name", b->name, TCL_GLOBAL_ONLY);
-    Tcl_SetVar2(s->interp, "bp", "time", th_format_time(at, time, sizeof time), TCL_GLOBAL_ONLY);
-    Tcl_SetVar2Ex(s->interp, "bp", "object", o != NULL ? th_object_name(s, *o) : Tcl_NewObj(),
-                  TCL_GLOBAL_ONLY);
+    Tcl_SetVar2(th_tcl_of(s)->interp, "bp", "name", b->name, TCL_GLOBAL_ONLY);
+    Tcl_SetVar2(th_tcl_of(s)->interp, "bp", "time", th_format_time(at, time, sizeof time),
+                TCL_GLOBAL_ONLY);
+    Tcl_SetVar2Ex(th_tcl_of(s)->interp, "bp", "object",
+                  o != NULL ? th_object_name(s, *o) : Tcl_NewObj(), TCL_GLOBAL_ONLY);
 }
 
 static int hit(th_session *s, th_breakpoint *b, const th_object *o, bool *stops, char *stopped_by,
@@ -195,10 +200,10 @@ static int hit(th_session *s, th_breakpoint *b, const th_object *o, bool *stops,
         th_breakpoint_delete(s, b); /* b is gone: its own script may add one of the same name */
     if (script != NULL) {
         Tcl_IncrRefCount(script);
-        code = Tcl_EvalObjEx(s->interp, script, TCL_EVAL_GLOBAL);
+        code = Tcl_EvalObjEx(th_tcl_of(s)->interp, script, TCL_EVAL_GLOBAL);
         Tcl_DecrRefCount(script);
     }
-    *stops = *stops || s->stop_asked;
+    *stops = *stops || th_tcl_of(s)->stop_asked;
     return code == TCL_OK ? 0 : -1;
 }
 
@@ -260,8 +265,8 @@ static bool turns_true(th_session *s, th_breakpoint *b)
     bool is_about = false;
     if (b->when == NULL || b->is_disabled)
         return false;
-    for (size_t i = 0; !is_about && i < s->recorder.n_records; i++)
-        is_about = th_condition_is_about(b->when, &s->recorder.record[i]);
+    for (size_t i = 0; !is_about && i < th_tcl_of(s)->recorder.n_records; i++)
+        is_about = th_condition_is_about(b->when, &th_tcl_of(s)->recorder.record[i]);
     if (!is_about)
         return false;
     bool was_true = b->was_true;
@@ -272,17 +277,17 @@ static bool turns_true(th_session *s, th_breakpoint *b)
 static int collect_calls(th_session *s, calls *c, th_error *err)
 {
     th_object o;
-    for (size_t i = 0; i < s->recorder.n_records; i++)
-        for (size_t k = 0; k < s->n_breakpoints; k++)
-            if (waits_for(s, s->breakpoints[k], &s->recorder.record[i], &o) &&
-                add_call(c, s->breakpoints[k]->number, o, err) != 0)
+    for (size_t i = 0; i < th_tcl_of(s)->recorder.n_records; i++)
+        for (size_t k = 0; k < th_tcl_of(s)->n_breakpoints; k++)
+            if (waits_for(s, th_tcl_of(s)->breakpoints[k], &th_tcl_of(s)->recorder.record[i], &o) &&
+                add_call(c, th_tcl_of(s)->breakpoints[k]->number, o, err) != 0)
                 return -1;
-    for (size_t k = 0; k < s->n_breakpoints; k++)
-        if (turns_true(s, s->breakpoints[k]) &&
-            add_call(c, s->breakpoints[k]->number, th_condition_object(s->breakpoints[k]->when),
-                     err) != 0)
+    for (size_t k = 0; k < th_tcl_of(s)->n_breakpoints; k++)
+        if (turns_true(s, th_tcl_of(s)->breakpoints[k]) &&
+            add_call(c, th_tcl_of(s)->breakpoints[k]->number,
+                     th_condition_object(th_tcl_of(s)->breakpoints[k]->when), err) != 0)
             return -1;
-    return th_event_recorder_forget(&s->recorder, err);
+    return th_event_recorder_forget(&th_tcl_of(s)->recorder, err);
 }
 
 int th_breakpoints_seen(th_session *s, bool *stops, char *stopped_by, size_t size, th_error *err)
@@ -309,8 +314,8 @@ unsigned th_breakpoints_kinds(const th_session *s, bool *named, bool *only_named
 {
     unsigned kinds = 0;
     *only_named = true;
-    for (size_t i = 0; i < s->n_breakpoints; i++) {
-        const th_breakpoint *b = s->breakpoints[i];
+    for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
+        const th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
         if (b->is_disabled)
             continue;
         if (b->on >= 0)

@@ -4,7 +4,7 @@
 #ifndef TH_TCL_OBJECTS_BREAKPOINT_H
 #define TH_TCL_OBJECTS_BREAKPOINT_H
 #include "tcl/objects/condition.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 /* What -on can name. */
 typedef enum {

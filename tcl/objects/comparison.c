@@ -2,6 +2,7 @@
 /* comparison.c - see comparison.h. */
 #include <config.h>
 #include "tcl/objects/comparison.h"
+#include "base/names.h"
 #include <string.h>
 #include <tcl.h>
 

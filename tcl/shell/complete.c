@@ -5,6 +5,8 @@
  * has been lowered. */
 #include <config.h>
 #include "tcl/shell/complete.h"
+#include "tcl/tcl_session.h"
+#include "tcl/objects/object_name.h"
 #include <stdlib.h>
 #include <string.h>
 #include "tcl/files.h"
@@ -224,8 +226,8 @@ static void offer_studies(th_completion *c)
 
 static void offer_breakpoints(th_completion *c)
 {
-    for (size_t i = 0; i < c->session->n_breakpoints; i++)
-        offer(c, c->session->breakpoints[i]->name);
+    for (size_t i = 0; i < th_tcl_of(c->session)->n_breakpoints; i++)
+        offer(c, th_tcl_of(c->session)->breakpoints[i]->name);
 }
 
 /* By what a synopsis calls them. Of what is not here nothing is offered: then the shell offers

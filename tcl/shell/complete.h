@@ -3,7 +3,7 @@
  * objects, files, variables. */
 #ifndef TH_TCL_SHELL_COMPLETE_H
 #define TH_TCL_SHELL_COMPLETE_H
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 /* Creates ::tharsis::Complete WORD START END LINE, as tclreadline asks: LINE from START to END is
  * WORD. It returns a list: the longest beginning that all candidates have, then the candidates, if

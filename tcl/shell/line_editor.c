@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "report/session/interrupt.h"
+#include "tcl/shell/ctrl_c.h"
 
 /* The session's state belongs to the terminal, of which a process has one. */
 static struct {
@@ -101,9 +101,9 @@ Tcl_Obj *th_line_editor_read(Tcl_Interp *interp, const char *prompt, bool *dropp
     Tcl_Obj *call = Tcl_NewListObj(3, words), *line = NULL;
     Tcl_IncrRefCount(call);
     editor.is_at_end = editor.is_dropped = false;
-    th_interrupt_set_reader(empty_line);
+    th_ctrl_c_set_reader(empty_line);
     int code = Tcl_EvalObjEx(interp, call, TCL_EVAL_GLOBAL);
-    th_interrupt_set_reader(NULL);
+    th_ctrl_c_set_reader(NULL);
     Tcl_DecrRefCount(call);
     *dropped = editor.is_dropped;
     if (code == TCL_OK && !editor.is_at_end) {

@@ -11,7 +11,7 @@
 #include <tcl.h>
 #include "mapper/pool/pool_mpi.h"
 #include "tcl/init.h"
-#include "report/session/interrupt.h"
+#include "tcl/shell/ctrl_c.h"
 #include "tcl/shell/shell.h"
 #include "tcl/study/study_ranks.h"
 
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 {
     static const th_post post = {th_mpi_n_others, th_mpi_send, th_mpi_receive};
     const struct sigaction action = {.sa_handler = say_how_to_go_on};
-    th_interrupt_block(); /* the threads of MPI inherit it */
+    th_ctrl_c_block(); /* the threads of MPI inherit it */
     if (th_mpi_begin(&argc, &argv) > 0) {
         Tcl_FindExecutable(argv[0]);
         if (!th_find_tcl(Tcl_CreateInterp()))

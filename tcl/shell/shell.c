@@ -11,10 +11,11 @@
 #include <unistd.h>
 #include "tcl/shell/complete.h"
 #include "tcl/init.h"
-#include "report/session/interrupt.h"
+#include "report/interrupt.h"
+#include "tcl/shell/ctrl_c.h"
 #include "tcl/shell/line_editor.h"
 #include "tcl/log.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 #include "tcl/shell/shell.h"
 #include "tcl/shell/unknown.h"
 
@@ -132,10 +133,10 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_elsew
     th_session *s = th_session_of(interp);
     s->is_quiet = line->is_batch;
     s->pool = elsewhere->pool;
-    s->post = elsewhere->post;
+    th_tcl_of(s)->post = elsewhere->post;
     if (line->threads > 0)
         s->threads = line->threads;
-    th_interrupt_start(interp);
+    th_ctrl_c_start(interp);
     return line->log != NULL ? begin_log(interp, line->log) : TCL_OK;
 }
 
@@ -229,13 +230,13 @@ static void show_prompt(bool is_on, const char *prompt)
         return;
     fputs(prompt, stdout);
     fflush(stdout);
-    th_interrupt_set_prompt(first_prompt);
+    th_ctrl_c_set_prompt(first_prompt);
 }
 
 /* Into what Tcl's "history" lists. */
 static void record(Tcl_Interp *interp, Tcl_Obj *command)
 {
-    th_log *log = th_session_of(interp)->log;
+    th_log *log = th_tcl_of(th_session_of(interp))->log;
     th_log_pause(log, 1);
     Tcl_RecordAndEvalObj(interp, command, TCL_NO_EVAL);
     th_log_pause(log, 0);
@@ -275,8 +276,8 @@ static Tcl_Obj *next_line(Tcl_Interp *interp, const th_input *in, const char *pr
     Tcl_Obj *line = Tcl_NewObj();
     Tcl_IncrRefCount(line);
     bool is_read = channel != NULL && Tcl_GetsObj(channel, line) >= 0;
-    th_interrupt_set_prompt(NULL);
-    *dropped = th_interrupt_take_dropped();
+    th_ctrl_c_set_prompt(NULL);
+    *dropped = th_ctrl_c_take_dropped();
     if (is_read)
         return line;
     Tcl_DecrRefCount(line);
@@ -346,7 +347,7 @@ static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
 int th_shell_main(int argc, char **argv, const th_elsewhere *elsewhere)
 {
     th_command_line line = {0};
-    th_interrupt_block();
+    th_ctrl_c_block();
     int answer = parse_command_line(argc, argv, &line);
     if (answer != 0)
         return answer - 1;

@@ -2,6 +2,8 @@
 /* study_list.c - see study_list.h. */
 #include <config.h>
 #include "tcl/study/study_list.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/study/study_metric.h"
@@ -20,7 +22,9 @@ struct th_studies {
 
 const char *th_studies_name(const th_session *s, size_t i)
 {
-    return s->studies != NULL && i < s->studies->n ? s->studies->all[i].name : NULL;
+    return th_tcl_of(s)->studies != NULL && i < th_tcl_of(s)->studies->n
+               ? th_tcl_of(s)->studies->all[i].name
+               : NULL;
 }
 
 void th_studies_free(th_studies *all)
@@ -45,9 +49,10 @@ static known *find(const th_studies *all, const char *name)
 
 int th_studies_add(th_session *s, const char *name, const char *path, th_error *err)
 {
-    if (s->studies == NULL && (s->studies = th_alloc_zero(1, sizeof *s->studies)) == NULL)
+    if (th_tcl_of(s)->studies == NULL &&
+        (th_tcl_of(s)->studies = th_alloc_zero(1, sizeof *th_tcl_of(s)->studies)) == NULL)
         return th_error_no_memory(err);
-    th_studies *all = s->studies;
+    th_studies *all = th_tcl_of(s)->studies;
     known *old = find(all, name), fresh = {th_alloc_string(name), th_alloc_string(path)};
     if (fresh.name == NULL || fresh.path == NULL ||
         (old == NULL && th_grow(&all->all, &all->capacity, all->n + 1, sizeof *all->all) != 0)) {
@@ -86,9 +91,9 @@ static void unknown_study(const th_studies *all, const char *name, th_error *err
 
 th_store *th_studies_open(th_session *s, const char *name, th_error *err)
 {
-    const known *k = find(s->studies, name);
+    const known *k = find(th_tcl_of(s)->studies, name);
     if (k == NULL) {
-        unknown_study(s->studies, name, err);
+        unknown_study(th_tcl_of(s)->studies, name, err);
         return NULL;
     }
     return th_store_open(k->path, err);
@@ -279,7 +284,7 @@ int th_study_cells(th_session *s, const th_study *study, int64_t **cells, int64_
     enum { CELLS_BETWEEN = 1024 }; /* two looks for Ctrl-C */
     int64_t n_cells = th_study_n_cells(study);
     bool has_where = study->where[0] != '\0', is_in = true;
-    Tcl_Interp *interp = th_study_where_interp(s->interp, err);
+    Tcl_Interp *interp = th_study_where_interp(th_tcl_of(s)->interp, err);
     Tcl_Obj *expression = Tcl_NewStringObj(study->where, -1);
     int rc = 0;
     if (interp == NULL)

@@ -4,7 +4,7 @@
 #ifndef TH_TCL_STUDY_STUDY_LIST_H
 #define TH_TCL_STUDY_STUDY_LIST_H
 #include "study/store.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 typedef struct th_studies th_studies;
 

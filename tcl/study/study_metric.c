@@ -2,6 +2,7 @@
 /* study_metric.c - see study_metric.h. */
 #include <config.h>
 #include "tcl/study/study_metric.h"
+#include "base/names.h"
 #include <stdio.h>
 #include <string.h>
 #include "report/table/report.h"

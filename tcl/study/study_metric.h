@@ -5,7 +5,7 @@
 #define TH_TCL_STUDY_STUDY_METRIC_H
 #include "study/store.h"
 #include "report/table/quantity.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 /* Adds a figure of the run (own_kind NULL), or one of the script's own, of a kind by name. 0 or -1.
  */

@@ -4,11 +4,12 @@
  * script returned */
 #include <config.h>
 #include "tcl/study/study_point.h"
+#include "tcl/tcl_session.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/init.h"
-#include "report/session/interrupt.h"
+#include "report/interrupt.h"
 #include "tcl/study/study_metric.h"
 #include "tcl/study/study_crash.h"
 
@@ -75,7 +76,7 @@ static void set_session(evaluation *e)
     e->session = th_session_of(e->interp);
     e->session->threads = e->job->threads;
     e->session->is_quiet = true;
-    e->session->is_in_study = true;
+    th_tcl_of(e->session)->is_in_study = true;
 }
 
 /* ---- failures ---- */

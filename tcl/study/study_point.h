@@ -6,7 +6,7 @@
 #ifndef TH_TCL_STUDY_STUDY_POINT_H
 #define TH_TCL_STUDY_STUDY_POINT_H
 #include "study/store.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 typedef struct th_outcome {
     th_study_point point; /* its texts are those below */

@@ -6,9 +6,10 @@
  */
 #include <config.h>
 #include "tcl/study/study_run.h"
+#include "tcl/tcl_session.h"
 #include <string.h>
 #include "base/alloc.h"
-#include "report/session/interrupt.h"
+#include "report/interrupt.h"
 #include "report/session/progress.h"
 #include "tcl/study/study_crash.h"
 #include "tcl/study/study_workers.h"
@@ -177,8 +178,8 @@ static void show_progress(study_run *r)
 /* Ctrl-C is only looked at: runs of the points look at it too, until they have all ended. */
 static void look_around(study_run *r)
 {
-    if (!r->was_interrupted &&
-        (th_interrupt_is_pending() || Tcl_Canceled(r->session->interp, 0) == TCL_ERROR)) {
+    if (!r->was_interrupted && (th_interrupt_is_pending() ||
+                                Tcl_Canceled(th_tcl_of(r->session)->interp, 0) == TCL_ERROR)) {
         r->was_interrupted = true;
         th_crew_stop(r->crew);
     }
@@ -216,10 +217,11 @@ static int start(study_run *r, const th_study *study)
     int64_t waiting = r->counts[TH_POINT_WAITING];
     int64_t wanted = waiting < r->options->limit ? waiting : r->options->limit;
     int n = wanted < r->options->threads ? (int)wanted : r->options->threads;
-    const char *auto_path = Tcl_GetVar2(r->session->interp, "auto_path", NULL, TCL_GLOBAL_ONLY);
+    const char *auto_path =
+        Tcl_GetVar2(th_tcl_of(r->session)->interp, "auto_path", NULL, TCL_GLOBAL_ONLY);
     r->progress = th_progress_start(r->session->is_quiet);
-    r->ranks = th_ranks_new(r->session->post, study, th_store_path(r->store), r->options->seconds,
-                            auto_path);
+    r->ranks = th_ranks_new(th_tcl_of(r->session)->post, study, th_store_path(r->store),
+                            r->options->seconds, auto_path);
     if (r->ranks == NULL)
         return th_error_no_memory(r->err);
     r->crew =

@@ -3,7 +3,7 @@
 #ifndef TH_TCL_STUDY_STUDY_RUN_H
 #define TH_TCL_STUDY_STUDY_RUN_H
 #include "study/store.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 typedef struct th_study_options {
     int threads;

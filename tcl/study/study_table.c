@@ -3,6 +3,8 @@
  *   th_study_table: columns -> { row -> -where }* -> -pareto -> -columns */
 #include <config.h>
 #include "tcl/study/study_table.h"
+#include "tcl/tcl_session.h"
+#include "base/names.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

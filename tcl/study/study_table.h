@@ -4,7 +4,7 @@
 #define TH_TCL_STUDY_STUDY_TABLE_H
 #include "study/store.h"
 #include "report/table/report.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 
 typedef struct th_study_selection {
     const char *where;  /* an expression of Tcl about columns; NULL: all points */

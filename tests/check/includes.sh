@@ -13,6 +13,7 @@ allowed() {
     sim) echo "base topology workloads" ;;
     mapper) echo "base topology workloads predictor sim" ;;
     study) echo "base" ;;
+    report) echo "base topology workloads predictor sim mapper study" ;;
     tcl) echo "base topology workloads predictor sim mapper study report" ;;
     esac
 }
@@ -53,6 +54,7 @@ order() {
     mapper) echo ". lower evaluate pool search" ;;
     mapper/search) echo "initial partition . variation baselines algorithms" ;;
     topology) echo ". routing generate files" ;;
+    report) echo ". table session objects sections html plot what_if" ;;
     predictor) echo "op data law regress learners model" ;;
     esac
 }
@@ -81,9 +83,9 @@ report() {
     [ -z "$2" ] && echo "ok $n - $1" || printf 'not ok %d - %s\n%s\n' $n "$1" "$2"
 }
 
-folders="base topology workloads predictor sim mapper study tcl"
-ordered="topology mapper mapper/search predictor"
-echo 1..12
+folders="base topology workloads predictor sim mapper study report tcl"
+ordered="topology mapper mapper/search predictor report"
+echo 1..14
 n=0
 for folder in $folders; do
     report "$folder" "$(breaches "$folder")"

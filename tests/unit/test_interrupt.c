@@ -3,12 +3,12 @@
  * whichever part of its work sees it, what is said is what the command promises, catch does not
  * swallow it, and the promise is kept. */
 #include <config.h>
-#include "report/session/interrupt.h"
+#include "report/interrupt.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/strbuf.h"
 #include "tcl/init.h"
-#include "report/session/session.h"
+#include "tcl/tcl_session.h"
 #include "tests/unit/tap.h"
 
 typedef struct interrupted {

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* interrupt.c - see interrupt.h. */
+#include <config.h>
+#include "report/interrupt.h"
+#include <stdatomic.h>
+#include <time.h>
+
+static struct {
+    atomic_bool is_pending;
+    atomic_int polls_left; /* until one finds Ctrl-C, see at_look; 0: not counted */
+} state;
+
+static _Thread_local double limit_s; /* by the monotonic clock; 0: none */
+
+static void count_look(void)
+{
+    int left = atomic_load(&state.polls_left);
+    while (left > 0 && !atomic_compare_exchange_weak(&state.polls_left, &left, left - 1))
+        ;
+    if (left == 1)
+        atomic_store(&state.is_pending, true);
+}
+
+int th_interrupt_at_look(int n)
+{
+    return atomic_exchange(&state.polls_left, n);
+}
+
+bool th_interrupt_take(void)
+{
+    count_look();
+    return atomic_exchange(&state.is_pending, false);
+}
+
+bool th_interrupt_is_pending(void)
+{
+    count_look();
+    return atomic_load(&state.is_pending) || th_interrupt_is_late();
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void th_interrupt_set_limit(double seconds)
+{
+    limit_s = seconds > 0 ? now_s() + seconds : 0;
+}
+
+bool th_interrupt_is_late(void)
+{
+    return limit_s > 0 && now_s() >= limit_s;
+}
+
+void th_interrupt_raise(void)
+{
+    atomic_store(&state.is_pending, true);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gpu_option.h - the GPU that an option names. */
+#ifndef TH_TCL_GPU_OPTION_H
+#define TH_TCL_GPU_OPTION_H
+#include "report/session/gpu_models.h"
+#include "tcl/tcl_session.h"
+
+/* Descriptions of GPUs that come with Tharsis, read when first asked for. 0 or -1. */
+int th_learned_need_gpus(th_session *s, th_error *err);
+/* The GPU of that name, as described or as the predictor knows it (it may be NULL); NULL with near
+ * misses, option being what asked for it. */
+const th_gpu *th_learned_gpu(th_session *s, const char *option, const char *name, th_error *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ctrl_c.h - Ctrl-C without a signal handler.
+ *   block (main, before Tcl starts) -> start
+ * Tcl_AsyncMark from a signal handler deadlocks on threaded Tcl 8.6. So SIGINT is blocked in every
+ * thread and one small thread waits for it, raises the interrupt flag and marks the handler. A loop
+ * that polls the flag (run, map_workload) takes it where its state is whole; else Tcl itself takes
+ * it between two commands and cancels the script. */
+#ifndef TH_TCL_SHELL_CTRL_C_H
+#define TH_TCL_SHELL_CTRL_C_H
+#include <stdbool.h>
+#include <tcl.h>
+
+void th_ctrl_c_block(void);
+int th_ctrl_c_start(Tcl_Interp *interp); /* 0, or -1: Ctrl-C does nothing then */
+/* At the prompt there is nothing to stop: Ctrl-C shows this prompt again, and what was typed of a
+ * command so far is dropped. NULL: a command is at work. */
+void th_ctrl_c_set_prompt(const char *prompt);
+bool th_ctrl_c_take_dropped(void); /* true once after that */
+/* While an editor reads a line, Ctrl-C calls this function in the interpreter's thread. NULL: no
+ * editor reads. */
+void th_ctrl_c_set_reader(void (*on_ctrl_c)(void));
+
+#endif

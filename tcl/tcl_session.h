@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tcl_session.h - a session with what needs the interpreter: breakpoints, output, the log, studies.
+ *   new -> commands -> free
+ * The first member is the state that report/ knows; th_tcl_of finds the whole from it. */
+#ifndef TH_TCL_TCL_SESSION_H
+#define TH_TCL_TCL_SESSION_H
+#include "report/session/session.h"
+#include "sim/observe/event_recorder.h"
+#include "tcl/command.h"
+
+typedef struct th_breakpoint th_breakpoint; /* tcl/objects/breakpoint.h */
+
+enum { TH_WARNINGS_MAX = 32 }; /* kinds of them, see warning.c */
+
+typedef struct th_tcl_session {
+    th_session state; /* first, see th_tcl_of */
+    Tcl_Interp *interp;
+    const struct th_post *post; /* to ranks that do points of studies; NULL: there are none */
+    bool is_suppressed[TH_WARNINGS_MAX]; /* warnings, by their place in warning.c */
+    struct th_log *log;                  /* NULL: none is open */
+    th_breakpoint **breakpoints;
+    size_t n_breakpoints, breakpoint_capacity;
+    int64_t breakpoints_made;
+    th_event_recorder recorder; /* of what breakpoints are about */
+    bool *watched_links;        /* that conditions of breakpoints name */
+    struct th_studies *studies; /* tcl/study/study_list.h */
+    bool is_in_study;           /* of a point: others look after Ctrl-C, and it may run no study */
+    bool is_running;            /* inside run or step: their scripts may not start another */
+    bool is_answering; /* inside the procedure of a script design: it may not start a run either */
+    bool stop_asked;
+} th_tcl_session;
+
+th_session *th_session_new(Tcl_Interp *interp); /* NULL: memory is out */
+void th_session_free(th_session *s); /* close_trace and end_log tell what was lost; accepts NULL */
+
+/* The session that s is the state of. */
+static inline th_tcl_session *th_tcl_of(const th_session *s)
+{
+    return (th_tcl_session *)s;
+}
+
+/* Writes text to the interpreter's standard output. 0 or -1. */
+int th_session_print(th_session *s, const char *text, th_error *err);
+/* The bytes become the whole of the file (base/write_file.h), or are added to its end; folders that
+ * are missing on the way are made. 0, or -1: the file is as it was. */
+int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
+                          th_error *err);
+int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
+
+/* Close what may be open when a session ends; nothing is done where nothing is. 0, or -1: it is
+ * closed, and not all of it could be written. */
+int th_session_close_trace(th_session *s, th_error *err);
+int th_session_end_log(th_session *s, th_error *err);
+
+/* True once after Ctrl-C, or while the interpreter is being cancelled. Loops poll it. */
+bool th_session_is_interrupted(th_session *s);
+/* Ends the whole script with this message; no catch stops it. Returns -1 and leaves c->err
+ * empty. */
+int th_call_cancel(th_call *c, const char *message);
+
+#endif
