@@ -6,7 +6,7 @@
  *
  * A task is collapsed (one end event, from the memo) as long as nobody else touches its DRAM. When
  * a flow does, it expands: from then on its end follows from what flows draw
- * (accelerator_history.c). While flows could saturate the DRAM (network.is_coupled), or when
+ * (accelerator_history.c). While flows could saturate the DRAM (network.is_contended), or when
  * everything is to be expanded, the pipeline is stepped event by event instead; when the DRAM is no
  * longer coupled, the rest of the task is run ahead again, but no memo knows it. Looking at a
  * pipeline changes nothing, so all give the same times; tests hold them against each other. */
@@ -164,7 +164,7 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
             th_accel_report_tiles(m, a);
         return tell_demand(m, a, err);
     }
-    double draw = th_network_draw(m->network, th_accel_number(m, a));
+    double draw = th_network_dram_demand(m->network, th_accel_number(m, a));
     count_expansion(m, a, draw);
     th_accel_start_pipeline(m, a, &a->pipeline, &(th_pipeline_options){.demand_bytes_per_s = draw});
     if (th_accel_is_shown(a))
@@ -174,7 +174,7 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
 {
-    double draw = th_network_draw(m->network, th_accel_number(m, a));
+    double draw = th_network_dram_demand(m->network, th_accel_number(m, a));
     if (m->options.expand_all || a->is_watched)
         return begin_stepping(m, a, err);
     if (a->is_traced)
@@ -315,7 +315,8 @@ static int set_draw_of_loading(th_machine *m, th_accel_state *a)
         return 0;
     }
     advance_loading(m, a);
-    th_pipeline_set_demand(&a->pipeline, &port, th_network_draw(m->network, th_accel_number(m, a)));
+    th_pipeline_set_demand(&a->pipeline, &port,
+                           th_network_dram_demand(m->network, th_accel_number(m, a)));
     return 0;
 }
 
@@ -325,7 +326,7 @@ static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
         return 0;
     if (a->mode == TH_ACCEL_LOADING)
         return set_draw_of_loading(m, a);
-    double draw = th_network_draw(m->network, th_accel_number(m, a));
+    double draw = th_network_dram_demand(m->network, th_accel_number(m, a));
     switch ((th_accel_mode)a->mode) {
     case TH_ACCEL_IDLE:
     case TH_ACCEL_LOADING:
@@ -405,13 +406,13 @@ static int uncouple(th_machine *m, th_accel_state *a, th_error *err)
 static int couple_all(th_machine *m, th_error *err)
 {
     th_network *n = m->network;
-    if (!n->type->couple || m->options.always_contended)
+    if (!n->type->update_contention || m->options.always_contended)
         return 0;
-    if (n->type->couple(n, m->now))
+    if (n->type->update_contention(n, m->now))
         return th_network_failed(n, err);
-    for (int i = 0; i < n->n_turned; i++) {
-        th_accel_state *a = &m->accels[n->turned[i]];
-        if ((n->is_coupled[n->turned[i]] ? couple : uncouple)(m, a, err))
+    for (int i = 0; i < n->n_toggled; i++) {
+        th_accel_state *a = &m->accels[n->toggled[i]];
+        if ((n->is_contended[n->toggled[i]] ? couple : uncouple)(m, a, err))
             return -1;
     }
     return 0;
@@ -485,7 +486,7 @@ static int begin_loading(th_machine *m, bool coupled, th_error *err)
         a->started = m->now;
         th_pipeline_options how = {.rates_from_outside = coupled};
         if (!coupled)
-            how.demand_bytes_per_s = th_network_draw(m->network, i);
+            how.demand_bytes_per_s = th_network_dram_demand(m->network, i);
         th_accel_start_pipeline(m, a, &a->pipeline, &how);
         if (coupled && tell_demand(m, a, err))
             return -1;

@@ -18,7 +18,7 @@ static inline int32_t th_accel_number(const th_machine *m, const th_accel_state 
 
 static inline bool th_accel_is_coupled(const th_machine *m, const th_accel_state *a)
 {
-    return m->network->is_coupled[th_accel_number(m, a)];
+    return m->network->is_contended[th_accel_number(m, a)];
 }
 
 static inline bool th_accel_is_shown(const th_accel_state *a)

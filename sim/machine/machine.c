@@ -227,7 +227,7 @@ bool th_machine_can_resume(const th_machine *m)
     bool any_prefetch = false;
     for (int a = 0; a < m->system->n_accels; a++)
         any_prefetch |= th_prefetch_is_on(m, a);
-    return m->options.network->forgets && !m->options.network_options.weigh_by_latency &&
+    return m->options.network->is_memoryless && !m->options.network_options.weigh_by_latency &&
            !m->any_shared && !any_prefetch && !th_compute_cost_uses_hosts(m->costs) &&
            !m->options.expand_all && !m->options.expand_seed;
 }

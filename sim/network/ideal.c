@@ -98,7 +98,7 @@ static int settle(th_network *n, th_events *q, th_time now)
 const th_network_type th_network_ideal = {
     .name = "ideal",
     .synopsis = "latencies plus bytes over the smallest bandwidth, no contention",
-    .forgets = true,
+    .is_memoryless = true,
     .create = create,
     .destroy = destroy,
     .reset = reset,

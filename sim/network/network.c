@@ -62,18 +62,19 @@ int th_network_head_init(th_network *n, const th_network_type *type, const th_sy
     n->link_flows = th_alloc_zero(links, sizeof *n->link_flows);
     n->link_flow_ps = th_alloc_zero(links, sizeof *n->link_flow_ps);
     n->link_most_flows = th_alloc_zero(links, sizeof *n->link_most_flows);
-    n->accel_draw = th_alloc_zero(accels, sizeof *n->accel_draw);
+    n->accel_dram_demand = th_alloc_zero(accels, sizeof *n->accel_dram_demand);
     n->engine_rate = th_alloc_zero(accels * TH_N_ENGINES, sizeof *n->engine_rate);
     n->is_shared = th_alloc_zero(accels, sizeof *n->is_shared);
-    n->is_coupled = th_alloc_zero(accels, sizeof *n->is_coupled);
-    n->turned = th_alloc_zero(accels, sizeof *n->turned);
+    n->is_contended = th_alloc_zero(accels, sizeof *n->is_contended);
+    n->toggled = th_alloc_zero(accels, sizeof *n->toggled);
     n->touched = th_alloc_zero(accels, sizeof *n->touched);
     if (!n->link_bytes || !n->link_busy_ps || !n->link_since || !n->link_flows ||
-        !n->link_flow_ps || !n->link_most_flows || !n->accel_draw || !n->engine_rate ||
-        !n->is_shared || !n->is_coupled || !n->turned || !n->touched)
+        !n->link_flow_ps || !n->link_most_flows || !n->accel_dram_demand || !n->engine_rate ||
+        !n->is_shared || !n->is_contended || !n->toggled || !n->touched)
         return -1;
     for (int a = 0; a < s->n_accels; a++)
-        n->is_coupled[a] = n->is_shared[a] = type->demand && dram_can_saturate(s, s->accel_node[a]);
+        n->is_contended[a] = n->is_shared[a] =
+            type->demand && dram_can_saturate(s, s->accel_node[a]);
     return 0;
 }
 
@@ -85,10 +86,10 @@ void th_network_head_reset(th_network *n)
     memset(n->link_flows, 0, links * sizeof *n->link_flows);
     memset(n->link_flow_ps, 0, links * sizeof *n->link_flow_ps);
     memset(n->link_most_flows, 0, links * sizeof *n->link_most_flows);
-    memset(n->accel_draw, 0, accels * sizeof *n->accel_draw);
+    memset(n->accel_dram_demand, 0, accels * sizeof *n->accel_dram_demand);
     memset(n->engine_rate, 0, accels * TH_N_ENGINES * sizeof *n->engine_rate);
-    memcpy(n->is_coupled, n->is_shared, accels * sizeof *n->is_coupled);
-    n->n_touched = n->n_turned = 0;
+    memcpy(n->is_contended, n->is_shared, accels * sizeof *n->is_contended);
+    n->n_touched = n->n_toggled = 0;
     n->why = (th_error){"", ""};
 }
 
@@ -100,11 +101,11 @@ void th_network_head_clear(th_network *n)
     th_free(n->link_flows);
     th_free(n->link_flow_ps);
     th_free(n->link_most_flows);
-    th_free(n->accel_draw);
+    th_free(n->accel_dram_demand);
     th_free(n->engine_rate);
     th_free(n->is_shared);
-    th_free(n->is_coupled);
-    th_free(n->turned);
+    th_free(n->is_contended);
+    th_free(n->toggled);
     th_free(n->touched);
 }
 

@@ -19,10 +19,11 @@
 
 typedef struct th_network th_network;
 
-/* What models can be told. Zero means the default of the model. */
+/* Options of models. Zero means the default of the model. */
 typedef struct th_network_options {
-    bool weigh_by_latency; /* fluid: a flow's weight is its route's latency, as SimGrid has it */
-    bool solves_alone; /* fluid: flows that are alone go to the solver, too (slower, same times) */
+    bool weigh_by_latency;   /* fluid: a flow's weight is its route's latency, as SimGrid has it */
+    bool solves_uncontended; /* fluid: uncontended flows go to the solver, too (slower, same times)
+                              */
     /* packet; see sim/network/packet/packet.h for the defaults */
     int64_t packet_bytes;
     int64_t buffer_bytes;        /* of each virtual channel at the end of a link */
@@ -51,24 +52,24 @@ typedef struct th_network_type {
     /* Before time goes on: rates follow from all that happened at now. 0, or -1:
      * th_network_failed says why. */
     int (*settle)(th_network *n, th_events *q, th_time now);
-    /* Accelerator accel is_coupled: its engines in mask want the DRAM, each up to its port's rate.
-     * Their rates are in engine_rate after the next settle. NULL: this model never shares a DRAM. 0
-     * or -1. */
+    /* Accelerator accel is_contended: its engines in mask want the DRAM, each up to its port's
+     * rate. Their rates are in engine_rate after the next settle. NULL: this model never shares a
+     * DRAM. 0 or -1. */
     int (*demand)(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s);
-    /* What flows draw from accelerator accel's DRAM now, bytes/s. NULL: accel_draw says so. */
-    double (*draw)(th_network *n, int accel);
+    /* What flows draw from accelerator accel's DRAM now, bytes/s. NULL: accel_dram_demand holds
+     * it. */
+    double (*dram_demand)(th_network *n, int accel);
     /* A collective begins at now. 1: this network takes it as a whole, and it ends at *end; 0: it
      * is to be expanded into messages; -1. NULL: all are expanded. */
     int (*collective)(th_network *n, const th_collective *c, th_time now, th_time *end,
                       th_error *err);
-    /* Before settle: whether a DRAM that is_shared is coupled, from now on, follows from the flows
-     * that are there. Those of which it has changed are in turned; it is the caller who then asks
-     * for the rates of their engines, or no longer. 0 or -1. NULL: all of them are coupled, always.
-     */
-    int (*couple)(th_network *n, th_time now);
+    /* Before settle: decides which of the DRAMs that are is_shared are contended from now on, by
+     * the flows on them, and lists those that changed in toggled. The caller then starts or stops
+     * to demand rates for their engines. 0 or -1. NULL: all of them are contended, always. */
+    int (*update_contention)(th_network *n, th_time now);
     /* A medium carries so much from now on, after the next settle. NULL: this model cannot. */
     void (*set_bandwidth)(th_network *n, int32_t medium, double bytes_per_s);
-    bool forgets; /* with no flow under way, settled, it is as after a reset, whatever the time */
+    bool is_memoryless; /* without flows, and settled, its state is that after a reset */
 } th_network_type;
 
 /* What every model keeps, at the head of its own struct. */
@@ -81,15 +82,16 @@ struct th_network {
     int32_t *link_flows;    /* per link, flows on it now */
     uint64_t *link_flow_ps; /* per link: of flows, sum of the times they left less that of
                              * the times they came, modulo 2^64 */
-    int32_t *link_most_flows; /* per link, at once */
-    th_observer *observers;   /* of the machine; NULL: none */
-    double *accel_draw;       /* per accelerator, bytes/s that flows draw from its DRAM: ask draw */
-    double *engine_rate;      /* per accelerator and engine, where the DRAM is shared */
-    bool *is_shared;          /* per accelerator: flows could saturate its DRAM, see models.h */
-    bool *is_coupled; /* per accelerator: shared, and flows and engines are to be solved together
-                         now */
-    int32_t *turned;  /* accelerators of which that has changed in the last couple */
-    int32_t n_turned;
+    int32_t *link_most_flows;  /* per link, at once */
+    th_observer *observers;    /* of the machine; NULL: none */
+    double *accel_dram_demand; /* per accelerator, bytes/s that flows draw from its DRAM: see
+                                  th_network_dram_demand */
+    double *engine_rate;       /* per accelerator and engine, where the DRAM is shared */
+    bool *is_shared;           /* per accelerator: flows could saturate its DRAM, see models.h */
+    bool *is_contended; /* per accelerator: is_shared, and its engines are in the solver with the
+                           flows */
+    int32_t *toggled;   /* accelerators whose is_contended the last update_contention changed */
+    int32_t n_toggled;
     int32_t *touched; /* accelerators whose draw or engine rates changed at the last settle */
     int32_t n_touched;
     th_error why; /* start, settle or demand failed; no id: memory is out */
@@ -102,9 +104,9 @@ extern const th_network_type *const th_network_types[]; /* ends in NULL; the fir
 const th_network_type *th_network_find(const char *name);
 
 /* What flows draw from accelerator accel's DRAM now, bytes/s. */
-static inline double th_network_draw(th_network *n, int accel)
+static inline double th_network_dram_demand(th_network *n, int accel)
 {
-    return n->type->draw ? n->type->draw(n, accel) : n->accel_draw[accel];
+    return n->type->dram_demand ? n->type->dram_demand(n, accel) : n->accel_dram_demand[accel];
 }
 
 #endif

@@ -56,6 +56,10 @@ order() {
     topology) echo ". routing generate files" ;;
     report) echo ". table session objects sections html plot what_if" ;;
     predictor) echo "op data law regress learners model" ;;
+    sim)
+        echo "kernel pipeline design collective program network replay machine analysis trace observe"
+        ;;
+    sim/network) echo ". fluid packet astra" ;;
     esac
 }
 
@@ -84,8 +88,8 @@ report() {
 }
 
 folders="base topology workloads predictor sim mapper study report tcl"
-ordered="topology mapper mapper/search predictor report"
-echo 1..14
+ordered="topology sim sim/network mapper mapper/search predictor report"
+echo 1..16
 n=0
 for folder in $folders; do
     report "$folder" "$(breaches "$folder")"

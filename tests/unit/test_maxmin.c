@@ -109,13 +109,13 @@ static void three_links_by_hand(void)
     CU_ASSERT_TRUE(m->flow[0].rate == 2.5 && m->flow[1].rate == 7.5 && m->flow[2].rate == 1.5 &&
                    m->flow[3].rate == 1.5);
     CU_ASSERT_TRUE(m->bottleneck[0] == 1 && m->bottleneck[2] == 2);
-    th_maxmin_forget(m);
+    th_maxmin_clear_changes(m);
     th_maxmin_remove(m, 3);
     th_maxmin_solve(m);
     CU_ASSERT_TRUE(m->flow[0].rate == 2 && m->flow[1].rate == 8 && m->flow[2].rate == 2);
     CU_ASSERT_TRUE(m->n_moved == 1 && m->moved[0] == 2 && m->bottleneck[2] == 1);
     CU_ASSERT_TRUE(isinf(m->level[2]));
-    th_maxmin_forget(m);
+    th_maxmin_clear_changes(m);
     th_maxmin_set_capacity(m, 2, 1);
     th_maxmin_solve(m);
     CU_ASSERT_TRUE(m->flow[0].rate == 3 && m->flow[1].rate == 7 && m->flow[2].rate == 1);
@@ -190,7 +190,7 @@ static uint64_t run(const shape *s, uint64_t seed, int *wrong)
         step(m, &p, s, r);
         th_maxmin_solve(m);
         *wrong += count_wrong(m, &p);
-        th_maxmin_forget(m);
+        th_maxmin_clear_changes(m);
         for (int f = 0; f < s->n_flows; f++) {
             uint64_t bits = 0;
             if (p.is_there[f])

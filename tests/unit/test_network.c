@@ -32,7 +32,7 @@ static void watch_first_draws(th_network *n, th_time now, th_time next)
 {
     (void)next;
     for (int a = 0; now == 0 && a < n->system->n_accels; a++)
-        wrong_draws += fabs(th_network_draw(n, a) - expected_draws[a]) > 1;
+        wrong_draws += fabs(th_network_dram_demand(n, a) - expected_draws[a]) > 1;
 }
 
 /* 0 - 1 at 1 GB/s, 1 - 2 at 0.5. Flows 0 -> 2, 0 -> 1, 1 -> 2: the second link is the bottleneck,
@@ -60,7 +60,7 @@ static void three_flows_on_two_links(void)
         CU_ASSERT_TRUE(n->link_bytes[first] == 7000 && n->link_bytes[second] == 3000);
         CU_ASSERT_TRUE(n->link_busy_ps[first] == 7000000 && n->link_busy_ps[second] == 6000000);
         for (int a = 0; a < 3; a++)
-            CU_ASSERT_EQUAL(th_network_draw(n, a), 0);
+            CU_ASSERT_EQUAL(th_network_dram_demand(n, a), 0);
     }
     n->type->destroy(n);
     th_system_free(s);
@@ -229,25 +229,26 @@ static void a_dram_is_coupled_while_links_in_use_can_saturate_it(void)
         th_events *q = th_events_new();
         th_event e;
         n->type->reset(n);
-        CU_ASSERT_TRUE(n->is_shared[1] && n->is_coupled[1]);
-        CU_ASSERT_TRUE(n->type->couple(n, 0) == 0 && n->n_turned == 2 && !n->is_coupled[1]);
+        CU_ASSERT_TRUE(n->is_shared[1] && n->is_contended[1]);
+        CU_ASSERT_TRUE(n->type->update_contention(n, 0) == 0 && n->n_toggled == 2 &&
+                       !n->is_contended[1]);
         for (int32_t flow = 0; flow < 2; flow++) {
             n->type->start(n, q, 0, flow, &(th_message){flow, 1 - flow, 2000 * (flow + 1), 0});
             th_events_pop(q, &e);
             CU_ASSERT_FALSE(n->type->event(n, q, e.time, &e));
-            n->type->couple(n, e.time);
+            n->type->update_contention(n, e.time);
             n->type->settle(n, q, e.time);
-            CU_ASSERT_EQUAL(n->is_coupled[0], gbytes <= 10 || flow == 1);
-            CU_ASSERT_EQUAL(n->is_coupled[1], gbytes <= 10 || flow == 1);
-            CU_ASSERT_DOUBLE_EQUAL(th_network_draw(n, 1) / 1e9, 2 * (flow + 1), 1e-9);
+            CU_ASSERT_EQUAL(n->is_contended[0], gbytes <= 10 || flow == 1);
+            CU_ASSERT_EQUAL(n->is_contended[1], gbytes <= 10 || flow == 1);
+            CU_ASSERT_DOUBLE_EQUAL(th_network_dram_demand(n, 1) / 1e9, 2 * (flow + 1), 1e-9);
         }
         for (int32_t flow = 0; flow < 2; flow++) {
             th_events_pop(q, &e);
             CU_ASSERT_TRUE(n->type->event(n, q, e.time, &e) && (int32_t)e.object == flow);
             CU_ASSERT_EQUAL(e.time, 1000000 * (flow + 1));
-            n->type->couple(n, e.time);
+            n->type->update_contention(n, e.time);
             n->type->settle(n, q, e.time);
-            CU_ASSERT_EQUAL(n->is_coupled[1], flow == 0);
+            CU_ASSERT_EQUAL(n->is_contended[1], flow == 0);
         }
         th_events_free(q);
         n->type->destroy(n);
@@ -261,8 +262,8 @@ static void assert_rates(th_network *n, th_events *q, unsigned mask, const doubl
     const double want[] = {in, weight, out, 0};
     CU_ASSERT_EQUAL(n->type->demand(n, 1, mask, port), 0);
     CU_ASSERT_EQUAL(n->type->settle(n, q, 0), 0);
-    CU_ASSERT_DOUBLE_EQUAL(th_network_draw(n, 1) / 1e9, draw, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(th_network_draw(n, 0) / 1e9, draw, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(th_network_dram_demand(n, 1) / 1e9, draw, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(th_network_dram_demand(n, 0) / 1e9, draw, 1e-9);
     for (int e = 0; e < TH_N_ENGINES; e++)
         if (mask >> e & 1)
             CU_ASSERT_DOUBLE_EQUAL(n->engine_rate[TH_N_ENGINES + e] / 1e9, want[e], 1e-9);

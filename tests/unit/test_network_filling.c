@@ -143,7 +143,7 @@ static void integrate(th_network *n, th_time now, th_time next)
     if (next == TH_TIME_MAX)
         return;
     for (int a = 0; a < n->system->n_accels; a++)
-        moved += th_network_draw(n, a) * (double)(next - now) * 1e-12;
+        moved += th_network_dram_demand(n, a) * (double)(next - now) * 1e-12;
 }
 
 /* Ends agree to some ps per flow (each end is rounded up to one); what accelerators drew is what
@@ -262,7 +262,7 @@ static int compare_instant(th_network *n, const demand *d, const double *draw, c
     for (int a = 0; a < n->system->n_accels; a++) {
         double own[TH_N_ENGINES] = {0};
         fair_rest((double)n->system->nodes[a].a.dram_bits_per_s / 8 - draw[a], &d[a], own);
-        wrong += !near(th_network_draw(n, a), draw[a]);
+        wrong += !near(th_network_dram_demand(n, a), draw[a]);
         for (int e = 0; e < TH_N_ENGINES; e++) {
             if (d[a].mask >> e & 1)
                 wrong += !near(n->is_shared[a] ? n->engine_rate[a * TH_N_ENGINES + e] : own[e],

@@ -94,8 +94,8 @@ static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int 
         wrong += differs(replay(&w, &(th_machine_options){.expand_all = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.no_skip = true}), &r);
         wrong += differs(replay(&w, &(th_machine_options){.always_contended = true}), &r);
-        wrong +=
-            differs(replay(&w, &(th_machine_options){.network_options.solves_alone = true}), &r);
+        wrong += differs(
+            replay(&w, &(th_machine_options){.network_options.solves_uncontended = true}), &r);
         wrong += differs(replay_recorded(&w), &r);
         for (uint64_t s = 1; s < 4; s++)
             wrong += differs(
@@ -146,7 +146,7 @@ static void flows_that_are_alone_end_as_solved(void)
         random_program(&w, (int)pick(w.random, 50, TASKS_MAX));
         th_machine_options by_itself = {.network_options.weigh_by_latency = seed % 2 == 1},
                            solved = by_itself;
-        solved.network_options.solves_alone = true;
+        solved.network_options.solves_uncontended = true;
         th_result r = replay(&w, &by_itself);
         wrong += differs(replay(&w, &solved), &r);
         th_time end = r.elapsed_ps;

@@ -167,7 +167,7 @@ static int count_wrong(const world *w, const sort *s, uint64_t seed)
         th_machine_options options;
         int n_stops;
     } ways[] = {{{.expand_all = true}, 0},       {{.no_skip = true}, 0},
-                {{.always_contended = true}, 0}, {{.network_options.solves_alone = true}, 0},
+                {{.always_contended = true}, 0}, {{.network_options.solves_uncontended = true}, 0},
                 {{.expand_seed = 7}, 0},         {{0}, 40}};
     const th_machine_options by_default = {0};
     bool changes = s->n_clocks + s->n_cables > 0;

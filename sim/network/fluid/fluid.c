@@ -4,18 +4,18 @@
  *   create -> reset -> (start -> event ENTERS -> event ENDS | demand)*, settle before time goes on
  *   -> destroy
  *
- * A flow enters the sharing its delay and one route latency after its start (as in SimGrid's CM02),
+ * A flow starts to share its delay and one route latency after its start (as in SimGrid's CM02),
  * draws on every medium of its route, and leaves when its bytes are through, rounded up to a
- * picosecond. Who gets what is maxmin.c's; when flows end, virtual_time.c's. A message without
+ * picosecond. maxmin.c computes rates, virtual_time.c ends. A message without
  * bytes or without links takes its latencies and shares nothing.
  *
  * The queue of the machine holds one event for the next flows that enter and one for each medium
  * that is somebody's bottleneck: the first end there, under the number of that flow.
  *
- * DRAM: flows draw on the DRAM at both ends. While that can limit them (is_coupled;
+ * DRAM: flows draw on the DRAM at both ends. While that can limit them (is_contended;
  * dram_contention.c), the DRAM is one more medium and the engines of the accelerator are flows too,
  * each behind a medium of its own (its port). While it cannot, flows are solved without it and
- * their sum is told (draw).
+ * their sum is reported (dram_demand).
  *
  * Media are numbered: the system's, then one DRAM per accelerator, then one port per engine. Flows
  * live in slots: the engines first, then transfers, whose slots are used again. Not modelled:
@@ -45,9 +45,9 @@ static void destroy(th_network *n)
         return;
     for (int a = 0; f->at_accel && a < n->system->n_accels; a++)
         th_free(f->at_accel[a].item);
-    th_fluid_clocks_clear(f);
-    th_fluid_couple_clear(f);
-    th_fluid_alone_clear(f);
+    th_virtual_times_clear(f);
+    th_dram_contention_clear(f);
+    th_uncontended_clear(f);
     th_network_head_clear(n);
     th_routes_clear(&f->routes);
     th_maxmin_free(f->shares);
@@ -56,7 +56,7 @@ static void destroy(th_network *n)
     th_free(f->entering);
     th_free(f->media.item);
     th_free(f->at_accel);
-    th_free(f->draw_is_old);
+    th_free(f->demand_is_stale);
     th_free(f->pending);
     th_free(f->is_touched);
     th_free(f);
@@ -103,15 +103,17 @@ static int create_parts(fluid *f, const th_system *s)
     if (th_network_head_init(&f->head, &th_network_fluid, s) || th_routes_init(&f->routes, s) ||
         th_grow(&f->flows, &f->flow_room, (size_t)f->n_engines + 1, sizeof *f->flows))
         return -1;
-    f->clocks = th_alloc_zero(media, sizeof *f->clocks);
+    f->virtual_times = th_alloc_zero(media, sizeof *f->virtual_times);
     f->stale = th_alloc_array(media, sizeof *f->stale);
     f->at_accel = th_alloc_zero(accels, sizeof *f->at_accel);
-    f->draw_is_old = th_alloc_zero(accels, sizeof *f->draw_is_old);
+    f->demand_is_stale = th_alloc_zero(accels, sizeof *f->demand_is_stale);
     f->is_touched = th_alloc_zero(accels, sizeof *f->is_touched);
     f->pending = th_alloc_array(accels, sizeof *f->pending);
-    if (!f->clocks || !f->stale || !f->at_accel || !f->draw_is_old || !f->is_touched || !f->pending)
+    if (!f->virtual_times || !f->stale || !f->at_accel || !f->demand_is_stale || !f->is_touched ||
+        !f->pending)
         return -1;
-    return th_fluid_couple_init(f, s) || th_fluid_alone_init(f, s) || create_shares(f, s) ? -1 : 0;
+    return th_dram_contention_init(f, s) || th_uncontended_init(f, s) || create_shares(f, s) ? -1
+                                                                                             : 0;
 }
 
 static th_network *create(const th_system *s, const th_network_options *o, th_error *err)
@@ -119,7 +121,7 @@ static th_network *create(const th_system *s, const th_network_options *o, th_er
     fluid *f = th_alloc_zero(1, sizeof *f);
     if (f && !create_parts(f, s)) {
         f->weigh_by_latency = o->weigh_by_latency;
-        f->solves_alone = o->solves_alone;
+        f->solves_uncontended = o->solves_uncontended;
         return &f->head;
     }
     th_error_no_memory(err);
@@ -133,16 +135,17 @@ static void reset(th_network *n)
     th_network_head_reset(n);
     th_routes_reset(&f->routes);
     th_maxmin_reset(f->shares);
-    th_fluid_clocks_reset(f);
-    th_fluid_couple_reset(f);
-    th_fluid_alone_reset(f);
+    th_virtual_times_reset(f);
+    th_dram_contention_reset(f);
+    th_uncontended_reset(f);
     f->n_flows = (size_t)f->n_engines;
     f->free_flow = -1;
     for (int32_t e = 0; e < f->n_engines; e++)
-        f->flows[e] = (flow){.weight = 1, .left = {INFINITY, 0}, .accel = {-1, -1}, .clock = -1};
+        f->flows[e] =
+            (flow){.weight = 1, .left = {INFINITY, 0}, .accel = {-1, -1}, .bottleneck = -1};
     for (int a = 0; a < n->system->n_accels; a++) {
         f->at_accel[a].n = 0;
-        f->is_touched[a] = f->draw_is_old[a] = false;
+        f->is_touched[a] = f->demand_is_stale[a] = false;
     }
     f->n_pending = 0;
     f->n_entering = f->next_entering = 0;
@@ -177,24 +180,24 @@ static const int32_t *links_of(const fluid *f, const flow *w)
     return &f->routes.links.item[w->route.first];
 }
 
-bool th_fluid_draws_on_coupled(const fluid *f, const flow *w, int end)
+bool th_fluid_uses_contended_dram(const fluid *f, const flow *w, int end)
 {
-    return w->accel[end] >= 0 && f->head.is_coupled[w->accel[end]];
+    return w->accel[end] >= 0 && f->head.is_contended[w->accel[end]];
 }
 
 const int32_t *th_fluid_media_of(fluid *f, const flow *w, int32_t *n)
 {
     const int32_t *link = links_of(f, w);
     *n = w->route.n_links;
-    if (w->route.is_kept && !th_fluid_draws_on_coupled(f, w, 0) &&
-        !th_fluid_draws_on_coupled(f, w, 1))
+    if (w->route.is_kept && !th_fluid_uses_contended_dram(f, w, 0) &&
+        !th_fluid_uses_contended_dram(f, w, 1))
         return link + w->route.n_links;
     f->media.n = 0;
     for (int32_t i = 0; i < w->route.n_links; i++)
         if (th_fluid_add(&f->media, f->head.system->links[link[i]].medium))
             return NULL;
     for (int end = 0; end < 2; end++)
-        if (th_fluid_draws_on_coupled(f, w, end) &&
+        if (th_fluid_uses_contended_dram(f, w, end) &&
             th_fluid_add(&f->media, dram_medium(f, w->accel[end])))
             return NULL;
     *n = (int32_t)f->media.n;
@@ -207,7 +210,7 @@ static void touch(fluid *f, int accel)
 {
     if (accel < 0)
         return;
-    f->draw_is_old[accel] = true;
+    f->demand_is_stale[accel] = true;
     f->pending[f->n_pending] =
         accel; /* which stays if it is new: no branch, for none foresees that */
     f->n_pending += !f->is_touched[accel];
@@ -243,36 +246,36 @@ static void depart(fluid *f, const flow *w)
 
 static double rate_of(const fluid *f, int32_t slot)
 {
-    switch ((th_fluid_sharing)f->flows[slot].sharing) {
+    switch ((th_fluid_state)f->flows[slot].sharing) {
     case TH_FLUID_OUTSIDE:
     case TH_FLUID_ENTERED:
         return 0;
-    case TH_FLUID_ALONE:
+    case TH_FLUID_UNCONTENDED:
         return f->flows[slot].rate;
-    case TH_FLUID_AMONG:
+    case TH_FLUID_IN_SOLVER:
         return f->shares->flow[slot].rate;
     }
     return 0;
 }
 
-static double draw(th_network *n, int accel)
+static double dram_demand(th_network *n, int accel)
 {
     fluid *f = (fluid *)n;
-    if (f->draw_is_old[accel]) {
+    if (f->demand_is_stale[accel]) {
         const th_fluid_list *there = &f->at_accel[accel];
         double sum = 0;
         for (size_t i = 0; i < there->n; i++)
             sum += rate_of(f, there->item[i] >> 1);
-        n->accel_draw[accel] = sum;
-        f->draw_is_old[accel] = false;
+        n->accel_dram_demand[accel] = sum;
+        f->demand_is_stale[accel] = false;
     }
-    return n->accel_draw[accel];
+    return n->accel_dram_demand[accel];
 }
 
 static void set_bandwidth(th_network *n, int32_t medium, double bytes_per_s)
 {
     fluid *f = (fluid *)n;
-    if (f->alone[medium] >= 0 && th_fluid_mingle(f, f->alone[medium]))
+    if (f->uncontended[medium] >= 0 && th_fluid_enter_solver(f, f->uncontended[medium]))
         f->out_of_memory = true;
     else
         th_maxmin_set_capacity(f->shares, medium, bytes_per_s);
@@ -284,12 +287,12 @@ static int demand(th_network *n, int accel, unsigned mask, const double *port_by
     for (int e = 0; e < TH_N_ENGINES; e++) {
         int32_t slot = accel * TH_N_ENGINES + e;
         const int32_t media[] = {port_medium(f, slot), dram_medium(f, accel)};
-        bool wanted = mask >> e & 1u, has = f->flows[slot].sharing == TH_FLUID_AMONG;
+        bool wanted = mask >> e & 1u, has = f->flows[slot].sharing == TH_FLUID_IN_SOLVER;
         th_maxmin_set_capacity(f->shares, media[0], port_bytes_per_s[e]);
-        f->flows[slot].sharing = wanted ? TH_FLUID_AMONG : TH_FLUID_OUTSIDE;
+        f->flows[slot].sharing = wanted ? TH_FLUID_IN_SOLVER : TH_FLUID_OUTSIDE;
         if (has && !wanted) {
             th_maxmin_remove(f->shares, slot);
-            th_fluid_quit(f, slot, 0); /* it never ends, so no time counts */
+            th_virtual_time_remove(f, slot, 0); /* it never ends, so no time counts */
             f->head.engine_rate[slot] = 0;
         }
         if (wanted && !has && th_maxmin_add(f->shares, slot, 1, media, 2))
@@ -355,7 +358,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     w->number = number;
     w->accel[0] = n->system->nodes[t->src].accel;
     w->accel[1] = n->system->nodes[t->dst].accel;
-    w->clock = -1;
+    w->bottleneck = -1;
     w->sharing = TH_FLUID_OUTSIDE;
     if (th_routes_take(&f->routes, n, t->src, t->dst, &w->route))
         return -1;
@@ -376,7 +379,7 @@ int th_fluid_share(fluid *f, int32_t slot)
     flow *w = &f->flows[slot];
     int32_t n;
     const int32_t *media = th_fluid_media_of(f, w, &n);
-    w->sharing = TH_FLUID_AMONG;
+    w->sharing = TH_FLUID_IN_SOLVER;
     return media ? th_maxmin_add(f->shares, slot, w->weight, media, n) : -1;
 }
 
@@ -384,7 +387,7 @@ static int enter(fluid *f, int32_t slot)
 {
     if (arrive(f, slot))
         return -1;
-    th_fluid_arrives(f, &f->flows[slot]);
+    th_dram_contention_add_flow(f, &f->flows[slot]);
     return th_fluid_enter(f, slot);
 }
 
@@ -404,12 +407,12 @@ static int leave(fluid *f, th_events *q, int32_t slot, th_time now)
         th_network_link_leave(&f->head, links_of(f, w)[i], now, w->bytes);
     if (w->sharing != TH_FLUID_OUTSIDE) {
         depart(f, w);
-        th_fluid_departs(f, w);
+        th_dram_contention_remove_flow(f, w);
         th_fluid_leave(f, slot);
     }
-    if (w->sharing == TH_FLUID_AMONG) {
+    if (w->sharing == TH_FLUID_IN_SOLVER) {
         th_maxmin_remove(f->shares, slot);
-        if (th_fluid_end(f, q, slot, now))
+        if (th_virtual_time_end_first(f, q, slot, now))
             return -1;
     }
     give_slot(f, slot);
@@ -432,7 +435,7 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
 
 /* --- settling --------------------------------------------------------------------------------- */
 
-void th_fluid_tell_rate(fluid *f, int32_t slot)
+void th_fluid_mark_rate_changed(fluid *f, int32_t slot)
 {
     const flow *w = &f->flows[slot];
     if (slot < f->n_engines) {
@@ -448,12 +451,12 @@ static void turn_clocks(fluid *f, th_time now)
 {
     for (int32_t i = 0; i < f->shares->n_changed; i++) {
         int32_t m = f->shares->changed[i];
-        th_fluid_clock *c = &f->clocks[m];
+        th_virtual_time *c = &f->virtual_times[m];
         if (c->level == f->shares->level[m])
             continue;
-        th_fluid_turn(f, m, now, f->shares->level[m]);
+        th_virtual_time_update(f, m, now, f->shares->level[m]);
         for (size_t k = 0; k < c->n; k++)
-            th_fluid_tell_rate(f, c->flow[k]);
+            th_fluid_mark_rate_changed(f, c->flow[k]);
     }
 }
 
@@ -461,11 +464,11 @@ static int move_flows(fluid *f, th_time now)
 {
     const th_maxmin *m = f->shares;
     for (size_t i = 0; i < m->n_moved; i++)
-        th_fluid_quit(f, m->moved[i], now);
+        th_virtual_time_remove(f, m->moved[i], now);
     for (size_t i = 0; i < m->n_moved; i++) {
-        if (th_fluid_join(f, m->moved[i], m->bottleneck[m->moved[i]], now))
+        if (th_virtual_time_add(f, m->moved[i], m->bottleneck[m->moved[i]], now))
             return -1;
-        th_fluid_tell_rate(f, m->moved[i]);
+        th_fluid_mark_rate_changed(f, m->moved[i]);
     }
     return 0;
 }
@@ -494,7 +497,7 @@ static int solve(fluid *f, th_time now)
     turn_clocks(f, now);
     if (move_flows(f, now))
         return -1;
-    th_maxmin_forget(f->shares);
+    th_maxmin_clear_changes(f->shares);
     return 0;
 }
 
@@ -511,13 +514,13 @@ static int settle(th_network *n, th_events *q, th_time now)
     if (th_maxmin_has_changed(f->shares) && solve(f, now))
         return -1;
     publish_touched(f);
-    return f->n_stale > 0 ? th_fluid_find_ends(f, q, now) : 0;
+    return f->n_stale > 0 ? th_virtual_times_post_ends(f, q, now) : 0;
 }
 
 const th_network_type th_network_fluid = {
     .name = "fluid",
     .synopsis = "max-min fair sharing of links",
-    .forgets = true,
+    .is_memoryless = true,
     .create = create,
     .destroy = destroy,
     .reset = reset,
@@ -525,7 +528,7 @@ const th_network_type th_network_fluid = {
     .event = event,
     .settle = settle,
     .demand = demand,
-    .couple = th_fluid_couple,
-    .draw = draw,
+    .update_contention = th_dram_contention_update,
+    .dram_demand = dram_demand,
     .set_bandwidth = set_bandwidth,
 };

@@ -48,17 +48,17 @@ th_maxmin *th_maxmin_new(int32_t n_links, double greatest)
         return NULL;
     m->n_links = n_links;
     m->link = th_alloc_zero(n, sizeof *m->link);
-    m->rest = th_alloc_zero(n, sizeof *m->rest);
+    m->residual = th_alloc_zero(n, sizeof *m->residual);
     m->mark = th_alloc_zero(n, sizeof *m->mark);
-    m->risen = th_alloc_zero(n, sizeof *m->risen);
+    m->increased = th_alloc_zero(n, sizeof *m->increased);
     m->level = th_alloc_zero(n, sizeof *m->level);
     m->dirty = th_alloc_array(n, sizeof *m->dirty);
-    m->hot = th_alloc_array(n, sizeof *m->hot);
+    m->touched = th_alloc_array(n, sizeof *m->touched);
     m->heap = th_alloc_array(n, sizeof *m->heap);
     m->changed = th_alloc_array(n, sizeof *m->changed);
     th_blocks_init(&m->hops);
-    if (!m->link || !m->rest || !m->mark || !m->risen || !m->level || !m->dirty || !m->hot ||
-        !m->heap || !m->changed) {
+    if (!m->link || !m->residual || !m->mark || !m->increased || !m->level || !m->dirty ||
+        !m->touched || !m->heap || !m->changed) {
         th_maxmin_free(m);
         return NULL;
     }
@@ -75,17 +75,17 @@ void th_maxmin_free(th_maxmin *m)
     for (int32_t l = 0; m->link && l < m->n_links; l++)
         th_free(m->link[l].entry);
     th_free(m->link);
-    th_free(m->rest);
+    th_free(m->residual);
     th_free(m->mark);
-    th_free(m->risen);
+    th_free(m->increased);
     th_free(m->level);
     th_free(m->flow);
     th_free(m->bottleneck);
     th_blocks_clear(&m->hops);
     th_free(m->live);
-    th_free(m->fresh);
+    th_free(m->added);
     th_free(m->dirty);
-    th_free(m->hot);
+    th_free(m->touched);
     th_free(m->heap);
     th_free(m->changed);
     th_free(m->moved);
@@ -101,13 +101,13 @@ void th_maxmin_reset(th_maxmin *m)
                               .capacity = k->capacity,
                               .tolerance = th_maxmin_fixed(m, k->capacity * FULL),
                               .place = -1};
-        m->rest[l] = th_maxmin_fixed(m, k->capacity);
+        m->residual[l] = th_maxmin_fixed(m, k->capacity);
         m->mark[l] = 0;
         m->level[l] = INFINITY;
     }
     th_blocks_reset(&m->hops);
-    m->n_live = m->n_fresh = m->n_moved = 0;
-    m->n_dirty = m->n_hot = m->n_heap = m->n_changed = 0;
+    m->n_live = m->n_added = m->n_moved = 0;
+    m->n_dirty = m->n_touched = m->n_heap = m->n_changed = 0;
     m->stamp = 0;
     m->has_weights = false;
 }
@@ -129,7 +129,7 @@ void th_maxmin_set_capacity(th_maxmin *m, int32_t l, double capacity)
     capacity = capacity < most ? capacity : most;
     if (capacity == k->capacity)
         return;
-    m->rest[l] += th_maxmin_fixed(m, capacity) - th_maxmin_fixed(m, k->capacity);
+    m->residual[l] += th_maxmin_fixed(m, capacity) - th_maxmin_fixed(m, k->capacity);
     k->tolerance = th_maxmin_fixed(m, capacity * FULL);
     k->capacity = capacity;
     mark_dirty(m, l);
@@ -141,7 +141,7 @@ static int make_room(th_maxmin *m, int32_t flow, const int32_t *links, int32_t n
     if (th_grow(&m->flow, &m->flow_room, (size_t)flow + 1, sizeof *m->flow) ||
         th_grow(&m->bottleneck, &m->bottleneck_room, (size_t)flow + 1, sizeof *m->bottleneck) ||
         th_grow(&m->live, &m->live_room, m->n_live + 1, sizeof *m->live) ||
-        th_grow(&m->fresh, &m->fresh_room, m->n_fresh + 1, sizeof *m->fresh) ||
+        th_grow(&m->added, &m->added_room, m->n_added + 1, sizeof *m->added) ||
         th_grow(&m->moved, &m->moved_room, m->n_live + 1, sizeof *m->moved))
         return -1;
     for (int32_t i = 0; i < n; i++) {
@@ -169,7 +169,7 @@ int th_maxmin_add(th_maxmin *m, int32_t flow, double weight, const int32_t *link
         k->n_new++;
     }
     m->live[m->n_live++] = flow;
-    m->fresh[m->n_fresh++] = flow;
+    m->added[m->n_added++] = flow;
     return 0;
 }
 
@@ -185,22 +185,23 @@ static int32_t place_alone(th_maxmin *m, int32_t flow)
     w->rate = m->link[least].capacity;
     __int128 fixed = th_maxmin_fixed(m, w->rate);
     for (int32_t i = 0; i < w->n_hops; i++) {
-        m->rest[hop[i]] -= fixed;
+        m->residual[hop[i]] -= fixed;
         m->link[hop[i]].n_new = 0;
     }
     m->bottleneck[flow] = least;
-    m->link[least].n_own = 1;
-    m->link[least].own_shares = w->share;
+    m->link[least].n_bottlenecked = 1;
+    m->link[least].bottlenecked_shares = w->share;
     m->mark[least] |= TH_LINK_OWNS;
     m->level[least] = w->rate / w->share;
     return least;
 }
 
-int th_maxmin_add_alone(th_maxmin *m, int32_t flow, double weight, const int32_t *links, int32_t n)
+int th_maxmin_add_uncontended(th_maxmin *m, int32_t flow, double weight, const int32_t *links,
+                              int32_t n)
 {
     if (th_maxmin_add(m, flow, weight, links, n))
         return -1;
-    m->n_fresh--;
+    m->n_added--;
     place_alone(m, flow);
     return 0;
 }
@@ -224,9 +225,9 @@ static void swap_entries(th_maxmin *m, int32_t l, int32_t a, int32_t b)
 static void forget_fresh(th_maxmin *m, int32_t flow)
 {
     size_t i = 0;
-    while (m->fresh[i] != flow)
+    while (m->added[i] != flow)
         i++;
-    m->fresh[i] = m->fresh[--m->n_fresh];
+    m->added[i] = m->added[--m->n_added];
 }
 
 static void forget_move(th_maxmin *m, int32_t flow)
@@ -239,8 +240,8 @@ static void forget_move(th_maxmin *m, int32_t flow)
 
 void th_maxmin_own(th_maxmin *m, int32_t l, int32_t place, double share)
 {
-    swap_entries(m, l, place, m->link[l].n_own++);
-    m->link[l].own_shares += share;
+    swap_entries(m, l, place, m->link[l].n_bottlenecked++);
+    m->link[l].bottlenecked_shares += share;
     m->mark[l] |= TH_LINK_OWNS;
 }
 
@@ -248,11 +249,11 @@ void th_maxmin_own(th_maxmin *m, int32_t l, int32_t place, double share)
 static void disown(th_maxmin *m, int32_t l, int32_t place, double share)
 {
     th_maxmin_link *k = &m->link[l];
-    swap_entries(m, l, place, --k->n_own);
-    k->own_shares -= share;
-    if (k->n_own > 0)
+    swap_entries(m, l, place, --k->n_bottlenecked);
+    k->bottlenecked_shares -= share;
+    if (k->n_bottlenecked > 0)
         return;
-    k->own_shares = 0;
+    k->bottlenecked_shares = 0;
     m->mark[l] &= (uint8_t)~TH_LINK_OWNS;
     th_maxmin_note_change(m, l);
     m->level[l] = INFINITY;
@@ -266,7 +267,7 @@ void th_maxmin_remove(th_maxmin *m, int32_t flow)
     for (int32_t i = 0; i < w->n_hops; i++) {
         const int32_t l = m->hops.item[w->first + i],
                       *place = &m->hops.item[w->first + w->n_hops + i];
-        m->rest[l] += fixed;
+        m->residual[l] += fixed;
         if (bottleneck == m->n_links)
             m->link[l].n_new--;
         else if (bottleneck == l)
@@ -274,7 +275,7 @@ void th_maxmin_remove(th_maxmin *m, int32_t flow)
         swap_entries(m, l, *place, (int32_t)--m->link[l].n);
     }
     for (int32_t i = 0; i < w->n_hops; i++)
-        if (m->link[m->hops.item[w->first + i]].n_own > 0)
+        if (m->link[m->hops.item[w->first + i]].n_bottlenecked > 0)
             mark_dirty(m, m->hops.item[w->first + i]);
     if (bottleneck == m->n_links)
         forget_fresh(m, flow);
@@ -346,10 +347,11 @@ static bool is_wrong(const th_maxmin *m, int32_t l, double reached, double *leve
 {
     const th_maxmin_link *k = &m->link[l];
     bool is_asked = k->n_new > 0 || (m->mark[l] & TH_LINK_PASSED);
-    if (!is_asked && k->n_own == 0 && m->rest[l] >= -k->tolerance)
+    if (!is_asked && k->n_bottlenecked == 0 && m->residual[l] >= -k->tolerance)
         return false;
-    double rest = th_maxmin_amount(m, m->rest[l]);
-    if (!is_asked && k->n_own > 0 && fabs(rest) <= m->level[l] * k->own_shares * FULL)
+    double rest = th_maxmin_amount(m, m->residual[l]);
+    if (!is_asked && k->n_bottlenecked > 0 &&
+        fabs(rest) <= m->level[l] * k->bottlenecked_shares * FULL)
         return false;
     double x = th_maxmin_least_level(m, l, rest);
     x = x < m->level[l] ? x : m->level[l];
@@ -393,22 +395,22 @@ static void touch_hops(th_maxmin *m, const th_maxmin_flow *w, growth g)
     /* None of these overlaps another, which the compiler cannot know. */
     const int32_t *restrict hop = &m->hops.item[w->first], *restrict end = hop + w->n_hops;
     const double *restrict level = m->level;
-    __int128 *restrict rest = m->rest;
+    __int128 *restrict rest = m->residual;
     uint8_t *restrict mark = m->mark;
-    double *restrict risen = m->risen;
-    int32_t *restrict hot = m->hot;
-    int32_t n_hot = m->n_hot;
+    double *restrict risen = m->increased;
+    int32_t *restrict hot = m->touched;
+    int32_t n_touched = m->n_touched;
     for (; hop < end; hop++) {
         int32_t o = *hop;
         uint8_t now = mark[o];
         rest[o] -= g.more;
         risen[o] += g.risen;
-        hot[n_hot] = o;
-        n_hot += !(now & TH_LINK_HOT);
+        hot[n_touched] = o;
+        n_touched += !(now & TH_LINK_HOT);
         mark[o] =
             (uint8_t)(now | TH_LINK_HOT | (g.x > level[o] * TH_MAXMIN_CLOSE ? TH_LINK_PASSED : 0));
     }
-    m->n_hot = n_hot;
+    m->n_touched = n_touched;
 }
 
 /* Flow gets its rate at level x. A flow that comes by several times is changed once. */
@@ -429,15 +431,15 @@ static void give_rate(th_maxmin *m, int32_t flow, double x)
 static void give_own_rates(th_maxmin *m, int32_t l, double x)
 {
     const th_maxmin_link *k = &m->link[l];
-    if (k->n_own == 0) /* then x may be infinite */
+    if (k->n_bottlenecked == 0) /* then x may be infinite */
         return;
     __int128 more = th_maxmin_fixed(m, x) - th_maxmin_fixed(m, m->level[l]);
     const growth g = {more, more > 0 ? x : 0, more > 0 ? x - m->level[l] : 0};
-    for (int32_t i = 0; i < k->n_own; i++)
+    for (int32_t i = 0; i < k->n_bottlenecked; i++)
         __builtin_prefetch(&m->flow[k->entry[i].flow], 1);
-    for (int32_t i = 0; i < k->n_own; i++) {
+    for (int32_t i = 0; i < k->n_bottlenecked; i++) {
         th_maxmin_flow *w = &m->flow[k->entry[i].flow];
-        if (i + 1 < k->n_own)
+        if (i + 1 < k->n_bottlenecked)
             __builtin_prefetch(&m->hops.item[m->flow[k->entry[i + 1].flow].first]);
         if (w->seen == m->stamp)
             continue;
@@ -454,9 +456,9 @@ static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
     m->stamp++;
     if (!m->has_weights)
         give_own_rates(m, l, x);
-    for (int32_t i = 0; m->has_weights && i < k->n_own; i++)
+    for (int32_t i = 0; m->has_weights && i < k->n_bottlenecked; i++)
         give_rate(m, k->entry[i].flow, x);
-    for (size_t i = (size_t)k->n_own; n_above > 0 && i < k->n; i++) {
+    for (size_t i = (size_t)k->n_bottlenecked; n_above > 0 && i < k->n; i++) {
         int32_t flow = k->entry[i].flow;
         if (m->bottleneck[flow] == l || !is_above(m, m->bottleneck[flow], x))
             continue;
@@ -464,8 +466,8 @@ static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
         move(m, flow, l);
     }
     m->mark[l] &= (uint8_t) ~(TH_LINK_PASSED | TH_LINK_KNOWN | TH_LINK_EXACT);
-    k->own_shares = th_maxmin_own_shares(m, k);
-    if (k->n_own == 0) /* too full by rounding alone */
+    k->bottlenecked_shares = th_maxmin_own_shares(m, k);
+    if (k->n_bottlenecked == 0) /* too full by rounding alone */
         return;
     th_maxmin_note_change(m, l);
     m->level[l] = x;
@@ -477,14 +479,14 @@ static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
 static void look_at_hot(th_maxmin *m, double reached)
 {
     double level;
-    for (int32_t i = 0; i < m->n_hot; i++) {
-        int32_t l = m->hot[i];
+    for (int32_t i = 0; i < m->n_touched; i++) {
+        int32_t l = m->touched[i];
         m->mark[l] &= (uint8_t) ~(TH_LINK_HOT | TH_LINK_EXACT);
         bool is_asked = m->mark[l] & (TH_LINK_PASSED | TH_LINK_OWNS);
-        if ((is_asked || m->rest[l] < 0) && is_wrong(m, l, reached, &level))
+        if ((is_asked || m->residual[l] < 0) && is_wrong(m, l, reached, &level))
             th_maxmin_push(m, l, level);
     }
-    m->n_hot = 0;
+    m->n_touched = 0;
 }
 
 /* False: it does not come to rest. */
@@ -531,10 +533,10 @@ static bool take_alone(th_maxmin *m, int32_t flow)
 static void place_those_alone(th_maxmin *m)
 {
     size_t n = 0;
-    for (size_t i = 0; i < m->n_fresh; i++)
-        if (!take_alone(m, m->fresh[i]))
-            m->fresh[n++] = m->fresh[i];
-    m->n_fresh = n;
+    for (size_t i = 0; i < m->n_added; i++)
+        if (!take_alone(m, m->added[i]))
+            m->added[n++] = m->added[i];
+    m->n_added = n;
 }
 
 static void look_at_dirty(th_maxmin *m)
@@ -543,8 +545,8 @@ static void look_at_dirty(th_maxmin *m)
     for (int32_t i = 0; i < m->n_dirty; i++)
         if (is_wrong(m, m->dirty[i], 0, &level))
             th_maxmin_push(m, m->dirty[i], level);
-    for (size_t i = 0; i < m->n_fresh; i++) {
-        const th_maxmin_flow *w = &m->flow[m->fresh[i]];
+    for (size_t i = 0; i < m->n_added; i++) {
+        const th_maxmin_flow *w = &m->flow[m->added[i]];
         for (int32_t h = 0; h < w->n_hops; h++) {
             int32_t l = m->hops.item[w->first + h];
             bool is_in = m->link[l].place >= 0; /* at the level that it would be put in at again */
@@ -554,7 +556,7 @@ static void look_at_dirty(th_maxmin *m)
     }
 }
 
-void th_maxmin_forget(th_maxmin *m)
+void th_maxmin_clear_changes(th_maxmin *m)
 {
     for (size_t i = 0; i < m->n_moved; i++)
         m->flow[m->moved[i]].is_moved = false;
@@ -573,5 +575,5 @@ void th_maxmin_solve(th_maxmin *m)
     for (int32_t i = 0; i < m->n_dirty; i++)
         m->link[m->dirty[i]].is_dirty = false;
     m->n_dirty = 0;
-    m->n_fresh = 0;
+    m->n_added = 0;
 }

@@ -29,11 +29,12 @@ void th_maxmin_set_capacity(th_maxmin *m, int32_t link, double capacity); /* >= 
 int th_maxmin_add(th_maxmin *m, int32_t flow, double weight, const int32_t *links, int32_t n);
 /* The same for a flow whose links, all of them different and of some capacity, have no others: it
  * has all of its narrowest at once, as if it had been there at the last solve. */
-int th_maxmin_add_alone(th_maxmin *m, int32_t flow, double weight, const int32_t *links, int32_t n);
+int th_maxmin_add_uncontended(th_maxmin *m, int32_t flow, double weight, const int32_t *links,
+                              int32_t n);
 void th_maxmin_remove(th_maxmin *m, int32_t flow); /* must be there */
 /* Levels, rates and bottlenecks follow from all that was added, removed and set. */
 void th_maxmin_solve(th_maxmin *m);
-void th_maxmin_forget(th_maxmin *m); /* what has changed so far has been read */
+void th_maxmin_clear_changes(th_maxmin *m); /* what has changed so far has been read */
 
 /* --- private, but to be read after solve ---------------------------------------------------------
  */
@@ -43,10 +44,10 @@ typedef struct th_maxmin_entry {
 } th_maxmin_entry;
 
 typedef struct th_maxmin_link {
-    __int128 tolerance; /* without own flows, by so much it may be too full */
-    double own_shares;  /* sum of 1 / w over entries of flows whose bottleneck it is */
-    int32_t n_own;      /* number of those entries */
-    int32_t n_new;      /* entries of flows without a bottleneck yet */
+    __int128 tolerance;         /* without bottlenecked flows, by so much it may be too full */
+    double bottlenecked_shares; /* sum of 1 / w over entries of flows whose bottleneck it is */
+    int32_t n_bottlenecked;     /* number of those entries */
+    int32_t n_new;              /* entries of flows without a bottleneck yet */
     bool is_dirty, is_changed;
     int32_t place;          /* in heap, -1: it is not */
     th_maxmin_entry *entry; /* flows on it, one entry per hop; its own first */
@@ -71,10 +72,10 @@ struct th_maxmin {
     int32_t n_links;
     th_maxmin_link *link;
     /* What every change of a rate touches stands apart: it fits into the nearest cache. */
-    __int128 *rest; /* per link, capacity minus all rates on it, in units of 2^unit: exact */
-    uint8_t *mark;  /* per link, of the round at hand */
-    double *risen;  /* per link, by how much rates on it have risen since fair was worked out */
-    double *level;  /* per link and, infinite, one more for flows without a bottleneck */
+    __int128 *residual; /* per link, capacity minus all rates on it, in units of 2^unit: exact */
+    uint8_t *mark;      /* per link, of the round at hand */
+    double *increased;  /* per link, by how much rates on it have risen since fair was worked out */
+    double *level;      /* per link and, infinite, one more for flows without a bottleneck */
     th_maxmin_flow *flow;
     int32_t *bottleneck; /* per flow; n_links: none yet */
     size_t flow_room, bottleneck_room;
@@ -84,12 +85,12 @@ struct th_maxmin {
     th_blocks hops;
     int32_t *live; /* flows that are there */
     size_t n_live, live_room;
-    int32_t *fresh; /* flows added since the last solve */
-    size_t n_fresh, fresh_room;
+    int32_t *added; /* flows added since the last solve */
+    size_t n_added, added_room;
     int32_t *dirty; /* links to be looked at in the next solve */
     int32_t n_dirty;
-    int32_t *hot; /* links that the round at hand has touched */
-    int32_t n_hot;
+    int32_t *touched; /* links that the round at hand has touched */
+    int32_t n_touched;
     struct th_maxmin_key {
         double level;
         int32_t link;
@@ -107,7 +108,7 @@ struct th_maxmin {
 /* Whether there is anything to solve or to read. */
 static inline bool th_maxmin_has_changed(const th_maxmin *m)
 {
-    return (m->n_fresh != 0) | (m->n_dirty != 0) | (m->n_changed != 0) | (m->n_moved != 0);
+    return (m->n_added != 0) | (m->n_dirty != 0) | (m->n_changed != 0) | (m->n_moved != 0);
 }
 
 #endif

@@ -25,10 +25,10 @@ static void open_link(th_maxmin *m, int32_t l)
     if (m->mark[l] & TH_LINK_HOT)
         return;
     m->mark[l] = TH_LINK_HOT;
-    m->hot[m->n_hot++] = l;
-    m->rest[l] = th_maxmin_fixed(m, k->capacity);
-    k->own_shares = 0;
-    k->n_own = 0;
+    m->touched[m->n_touched++] = l;
+    m->residual[l] = th_maxmin_fixed(m, k->capacity);
+    k->bottlenecked_shares = 0;
+    k->n_bottlenecked = 0;
     k->n_new = (int32_t)k->n;
     th_maxmin_note_change(m, l);
     m->level[l] = INFINITY;
@@ -60,7 +60,7 @@ static double open_level(const th_maxmin *m, int32_t l)
         if (is_open(m, w))
             shares = th_dd_add(shares, (th_double_double){w->share, 0});
     }
-    double x = th_maxmin_amount(m, m->rest[l]) / shares.hi;
+    double x = th_maxmin_amount(m, m->residual[l]) / shares.hi;
     return x > 0 ? x : 0;
 }
 
@@ -73,7 +73,7 @@ static void fix(th_maxmin *m, int32_t flow, int32_t l, double x)
     for (int32_t i = 0; i < w->n_hops; i++) {
         int32_t o = m->hops.item[w->first + i];
         th_maxmin_link *k = &m->link[o];
-        m->rest[o] -= fixed;
+        m->residual[o] -= fixed;
         k->n_new--;
         if (o == l)
             th_maxmin_own(m, o, m->hops.item[w->first + w->n_hops + i], w->share);
@@ -86,11 +86,11 @@ static void fix(th_maxmin *m, int32_t flow, int32_t l, double x)
 void th_maxmin_fill(th_maxmin *m)
 {
     open_all(m);
-    for (int32_t i = 0; i < m->n_hot; i++) {
-        m->mark[m->hot[i]] = 0;
-        th_maxmin_push(m, m->hot[i], open_level(m, m->hot[i]));
+    for (int32_t i = 0; i < m->n_touched; i++) {
+        m->mark[m->touched[i]] = 0;
+        th_maxmin_push(m, m->touched[i], open_level(m, m->touched[i]));
     }
-    m->n_hot = 0;
+    m->n_touched = 0;
     while (m->n_heap > 0) {
         double bound;
         int32_t l = th_maxmin_pop(m, &bound);

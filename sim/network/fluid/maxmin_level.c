@@ -18,8 +18,8 @@
 
 static th_double_double sum_own_shares(const th_maxmin *m, const th_maxmin_link *k)
 {
-    th_double_double sum = {m->has_weights ? 0 : k->n_own, 0};
-    for (int32_t i = 0; m->has_weights && i < k->n_own; i++)
+    th_double_double sum = {m->has_weights ? 0 : k->n_bottlenecked, 0};
+    for (int32_t i = 0; m->has_weights && i < k->n_bottlenecked; i++)
         sum = th_dd_add(sum, (th_double_double){m->flow[k->entry[i].flow].share, 0});
     return sum;
 }
@@ -37,7 +37,7 @@ static size_t count_above(const th_maxmin *m, const th_maxmin_link *k, double li
     const int32_t *bottleneck = m->bottleneck;
     const th_maxmin_entry *end = k->entry + k->n;
     size_t n = 0;
-    for (const th_maxmin_entry *e = k->entry + k->n_own; e < end; e++)
+    for (const th_maxmin_entry *e = k->entry + k->n_bottlenecked; e < end; e++)
         n += level[bottleneck[e->flow]] > limit;
     return n;
 }
@@ -46,9 +46,9 @@ static size_t count_above(const th_maxmin *m, const th_maxmin_link *k, double li
 static __int128 sum_own_rates(const th_maxmin *m, const th_maxmin_link *k)
 {
     __int128 rates = 0;
-    if (k->n_own > 0 && !m->has_weights) /* all have the same */
-        return k->n_own * th_maxmin_fixed(m, m->flow[k->entry[0].flow].rate);
-    for (int32_t i = 0; i < k->n_own; i++)
+    if (k->n_bottlenecked > 0 && !m->has_weights) /* all have the same */
+        return k->n_bottlenecked * th_maxmin_fixed(m, m->flow[k->entry[0].flow].rate);
+    for (int32_t i = 0; i < k->n_bottlenecked; i++)
         rates += th_maxmin_fixed(m, m->flow[k->entry[i].flow].rate);
     return rates;
 }
@@ -57,7 +57,7 @@ static __int128 sum_own_rates(const th_maxmin *m, const th_maxmin_link *k)
 static __int128 add_above(const th_maxmin *m, const th_maxmin_link *k, double limit, __int128 rates,
                           th_double_double *shares)
 {
-    for (size_t i = (size_t)k->n_own; i < k->n; i++) {
+    for (size_t i = (size_t)k->n_bottlenecked; i < k->n; i++) {
         int32_t flow = k->entry[i].flow;
         if (m->level[m->bottleneck[flow]] <= limit)
             continue;
@@ -72,9 +72,9 @@ static __int128 add_above(const th_maxmin *m, const th_maxmin_link *k, double li
 void th_maxmin_find_fair(th_maxmin *m, int32_t l)
 {
     th_maxmin_link *k = &m->link[l];
-    bool has_own = k->n_own > 0;
+    bool has_own = k->n_bottlenecked > 0;
     const th_double_double own = sum_own_shares(m, k);
-    const __int128 for_own = m->rest[l] + sum_own_rates(m, k); /* what others leave */
+    const __int128 for_own = m->residual[l] + sum_own_rates(m, k); /* what others leave */
     th_double_double shares = own;
     double x = has_own ? th_maxmin_amount(m, for_own) / own.hi : -1;
     size_t n = 0, before = 0;
@@ -92,7 +92,7 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
     k->fair = x > 0 ? x : 0;
     k->fair_shares = shares.hi;
     k->n_above = n;
-    m->risen[l] = 0;
+    m->increased[l] = 0;
     m->mark[l] |= TH_LINK_KNOWN | TH_LINK_EXACT;
 }
 
@@ -102,17 +102,17 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
 double th_maxmin_least_level(const th_maxmin *m, int32_t l, double rest)
 {
     const th_maxmin_link *k = &m->link[l];
-    double x = 0, own = k->n_own > 0 ? k->own_shares : 0;
+    double x = 0, own = k->n_bottlenecked > 0 ? k->bottlenecked_shares : 0;
     bool is_known = m->mark[l] & TH_LINK_KNOWN;
-    if (is_known && m->risen[l] <= 0)
+    if (is_known && m->increased[l] <= 0)
         return k->fair;
     if (!m->has_weights || k->n_new == 0) {
-        double shares = own + k->n_new, rate = k->n_own > 0 ? m->level[l] * own : 0;
+        double shares = own + k->n_new, rate = k->n_bottlenecked > 0 ? m->level[l] * own : 0;
         if (shares > 0)
             x = (rest + rate) / shares;
         else if (!m->has_weights)
             x = k->capacity / (double)k->n;
     }
-    double since = is_known ? k->fair - m->risen[l] / k->fair_shares : 0;
+    double since = is_known ? k->fair - m->increased[l] / k->fair_shares : 0;
     return since > x ? since : x;
 }

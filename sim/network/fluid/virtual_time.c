@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* virtual_time.c - when flows end: a clock per medium, and the first end of each.
+/* virtual_time.c - when flows end: a virtual time per bottleneck medium, and its first end.
  *
- *   reset -> (turn | join | quit | end)* -> find_ends -> ... -> clear
+ *   reset -> (update | add | remove | end_first)* -> post_ends -> ... -> clear
  *
- * All flows with the same bottleneck have the rate level / w, so a clock that grows by the level
- * has to go on by left = (bytes that are left) * w for each of them, whatever becomes of the level:
+ * All flows with the same bottleneck have the rate level / w, as in fair queueing (A. Parekh, R.
+ * Gallager, IEEE/ACM Transactions on Networking 1, 1993). The virtual time of a medium grows by its
+ * level, and a flow ends when the virtual time has grown by left = (bytes left) * w since the flow
+ * was added, whatever happens to the level:
  *   count(t) = count(since) + level (t - since)    finish = count(t) + left
- * A flow is touched when it joins, ends, or gets another bottleneck; a change of level costs one
- * turn of the clock. Which of two bottlenecks of the same level a flow has, and how often its clock
- * has turned, follows from which other flows have been looked at; its end must not. A double that
- * holds the 10 TB of a flow is good for a picosecond at 1 GB/s and no better, so counts have twice
- * the digits (base/double_double.h).
- * Invariants: count <= finish of every flow on it, but for a picosecond; a clock that has flows and
- * is not stale has an event, in the picosecond in which its first one ends. */
+ * So a change of level costs one update of the medium, not one per flow. How often a virtual time
+ * is updated depends on other flows; the end of a flow must not. A double that holds the 10 TB of a
+ * flow resolves no more than a picosecond at 1 GB/s, so counts are double-doubles
+ * (base/double_double.h).
+ * Invariants: count <= finish of every flow of the medium, up to a picosecond; a medium that has
+ * flows and is not stale has an event in the picosecond in which its first flow ends. */
 #include <config.h>
 
 #include <assert.h>
@@ -22,7 +23,7 @@
 #include "sim/kernel/fluid_time.h"
 #include "sim/network/fluid/fluid.h"
 
-/* --- the flows of a clock: a binary heap ------------------------------------------------------ */
+/* --- the flows of a bottleneck: a binary heap ------------------------------------------------- */
 
 static bool ends_before(const th_fluid *f, int32_t a, int32_t b)
 {
@@ -31,20 +32,20 @@ static bool ends_before(const th_fluid *f, int32_t a, int32_t b)
            (!th_dd_is_less(w->finish, v->finish) && v->number < w->number);
 }
 
-static void put_flow(th_fluid *f, th_fluid_clock *c, size_t i, int32_t slot)
+static void put_flow(th_fluid *f, th_virtual_time *c, size_t i, int32_t slot)
 {
     c->flow[i] = slot;
     f->flows[slot].place = (int32_t)i;
 }
 
-static void flow_up(th_fluid *f, th_fluid_clock *c, size_t i, int32_t slot)
+static void flow_up(th_fluid *f, th_virtual_time *c, size_t i, int32_t slot)
 {
     for (; i > 0 && ends_before(f, slot, c->flow[(i - 1) / 2]); i = (i - 1) / 2)
         put_flow(f, c, i, c->flow[(i - 1) / 2]);
     put_flow(f, c, i, slot);
 }
 
-static void flow_down(th_fluid *f, th_fluid_clock *c, size_t i, int32_t slot)
+static void flow_down(th_fluid *f, th_virtual_time *c, size_t i, int32_t slot)
 {
     for (size_t k = 2 * i + 1; k < c->n; k = 2 * i + 1) {
         if (k + 1 < c->n && ends_before(f, c->flow[k + 1], c->flow[k]))
@@ -57,9 +58,9 @@ static void flow_down(th_fluid *f, th_fluid_clock *c, size_t i, int32_t slot)
     put_flow(f, c, i, slot);
 }
 
-static void take_flow(th_fluid *f, th_fluid_clock *c, size_t i)
+static void take_flow(th_fluid *f, th_virtual_time *c, size_t i)
 {
-    f->flows[c->flow[i]].clock = -1;
+    f->flows[c->flow[i]].bottleneck = -1;
     int32_t last = c->flow[--c->n];
     if (i == c->n)
         return;
@@ -69,35 +70,35 @@ static void take_flow(th_fluid *f, th_fluid_clock *c, size_t i)
         flow_down(f, c, i, last);
 }
 
-/* --- clocks ----------------------------------------------------------------------------------- */
+/* --- virtual times ---------------------------------------------------------------------------- */
 
-static th_double_double count_at(const th_fluid_clock *c, th_time now)
+static th_double_double count_at(const th_virtual_time *c, th_time now)
 {
     return c->since == now || c->n == 0
                ? c->count
                : th_dd_add(c->count, th_dd_times(c->level, now - c->since));
 }
 
-static void mark_stale(th_fluid *f, int32_t clock)
+static void mark_stale(th_fluid *f, int32_t medium)
 {
-    if (f->clocks[clock].is_stale)
+    if (f->virtual_times[medium].is_stale)
         return;
-    f->clocks[clock].is_stale = true;
-    f->stale[f->n_stale++] = clock;
+    f->virtual_times[medium].is_stale = true;
+    f->stale[f->n_stale++] = medium;
 }
 
-void th_fluid_turn(th_fluid *f, int32_t clock, th_time now, double level)
+void th_virtual_time_update(th_fluid *f, int32_t medium, th_time now, double level)
 {
-    th_fluid_clock *c = &f->clocks[clock];
+    th_virtual_time *c = &f->virtual_times[medium];
     c->count = count_at(c, now);
     c->since = now;
     c->level = level;
-    mark_stale(f, clock);
+    mark_stale(f, medium);
 }
 
-int th_fluid_join(th_fluid *f, int32_t slot, int32_t clock, th_time now)
+int th_virtual_time_add(th_fluid *f, int32_t slot, int32_t medium, th_time now)
 {
-    th_fluid_clock *c = &f->clocks[clock];
+    th_virtual_time *c = &f->virtual_times[medium];
     th_fluid_flow *w = &f->flows[slot];
     if (th_grow(&c->flow, &c->room, c->n + 1, sizeof *c->flow))
         return -1;
@@ -105,17 +106,17 @@ int th_fluid_join(th_fluid *f, int32_t slot, int32_t clock, th_time now)
         c->count = (th_double_double){0, 0};
         c->since = now;
     }
-    w->clock = clock;
+    w->bottleneck = medium;
     w->finish = isinf(w->left.hi) ? w->left : th_dd_add(count_at(c, now), w->left);
     c->n++;
     flow_up(f, c, c->n - 1, slot);
-    mark_stale(f, clock);
+    mark_stale(f, medium);
     return 0;
 }
 
-int th_fluid_join_since(th_fluid *f, int32_t slot, int32_t clock, double level)
+int th_virtual_time_add_since(th_fluid *f, int32_t slot, int32_t medium, double level)
 {
-    th_fluid_clock *c = &f->clocks[clock];
+    th_virtual_time *c = &f->virtual_times[medium];
     th_fluid_flow *w = &f->flows[slot];
     assert(c->n == 0 && c->end == TH_NO_EVENT);
     if (th_grow(&c->flow, &c->room, 1, sizeof *c->flow))
@@ -127,25 +128,25 @@ int th_fluid_join_since(th_fluid *f, int32_t slot, int32_t clock, double level)
     c->end_time = w->end_time;
     c->end_slot = slot;
     c->n = 1;
-    w->clock = clock;
+    w->bottleneck = medium;
     put_flow(f, c, 0, slot);
     return 0;
 }
 
-void th_fluid_quit(th_fluid *f, int32_t slot, th_time now)
+void th_virtual_time_remove(th_fluid *f, int32_t slot, th_time now)
 {
     th_fluid_flow *w = &f->flows[slot];
-    if (w->clock < 0)
+    if (w->bottleneck < 0)
         return;
-    th_fluid_clock *c = &f->clocks[w->clock];
+    th_virtual_time *c = &f->virtual_times[w->bottleneck];
     if (!isinf(w->finish.hi))
         w->left = th_dd_subtract(w->finish, count_at(c, now));
-    mark_stale(f, w->clock);
+    mark_stale(f, w->bottleneck);
     take_flow(f, c, (size_t)w->place);
 }
 
 /* When the first of its flows ends, if the level stays. */
-static th_time end_of(const th_fluid *f, const th_fluid_clock *c)
+static th_time end_of(const th_fluid *f, const th_virtual_time *c)
 {
     th_double_double finish = f->flows[c->flow[0]].finish;
     if (isinf(finish.hi)) /* of an engine, which never ends */
@@ -153,23 +154,23 @@ static th_time end_of(const th_fluid *f, const th_fluid_clock *c)
     return th_fluid_end_time(th_dd_subtract(finish, c->count), c->level, c->since);
 }
 
-void th_fluid_clocks_reset(th_fluid *f)
+void th_virtual_times_reset(th_fluid *f)
 {
     for (int32_t m = 0; m < f->n_media; m++) {
-        th_fluid_clock *c = &f->clocks[m];
-        *c = (th_fluid_clock){.flow = c->flow, .room = c->room, .end = TH_NO_EVENT};
+        th_virtual_time *c = &f->virtual_times[m];
+        *c = (th_virtual_time){.flow = c->flow, .room = c->room, .end = TH_NO_EVENT};
     }
     f->n_stale = 0;
 }
 
-void th_fluid_clocks_clear(th_fluid *f)
+void th_virtual_times_clear(th_fluid *f)
 {
-    for (int32_t m = 0; f->clocks && m < f->n_media; m++)
-        th_free(f->clocks[m].flow);
-    th_free(f->clocks);
+    for (int32_t m = 0; f->virtual_times && m < f->n_media; m++)
+        th_free(f->virtual_times[m].flow);
+    th_free(f->virtual_times);
 }
 
-/* --- the ends of clocks ----------------------------------------------------------------------- */
+/* --- events of first ends --------------------------------------------------------------------- */
 
 th_event_handle th_fluid_post_end(const th_fluid *f, th_events *q, int32_t slot, th_time at)
 {
@@ -178,7 +179,7 @@ th_event_handle th_fluid_post_end(const th_fluid *f, th_events *q, int32_t slot,
     return th_events_push(q, &e);
 }
 
-static void cancel_end(th_events *q, th_fluid_clock *c)
+static void cancel_end(th_events *q, th_virtual_time *c)
 {
     if (c->end != TH_NO_EVENT)
         th_events_cancel(q, c->end);
@@ -186,7 +187,7 @@ static void cancel_end(th_events *q, th_fluid_clock *c)
 }
 
 /* Its first flow ends then: one event, whose time changes while that flow remains the first. */
-static int post_first_end(th_fluid *f, th_events *q, th_fluid_clock *c, th_time end)
+static int post_first_end(th_fluid *f, th_events *q, th_virtual_time *c, th_time end)
 {
     if (c->end != TH_NO_EVENT && c->end_slot == c->flow[0]) {
         if (end != c->end_time)
@@ -200,10 +201,10 @@ static int post_first_end(th_fluid *f, th_events *q, th_fluid_clock *c, th_time 
     return c->end == TH_NO_EVENT ? -1 : 0;
 }
 
-int th_fluid_find_ends(th_fluid *f, th_events *q, th_time now)
+int th_virtual_times_post_ends(th_fluid *f, th_events *q, th_time now)
 {
     for (int32_t i = 0; i < f->n_stale; i++) {
-        th_fluid_clock *c = &f->clocks[f->stale[i]];
+        th_virtual_time *c = &f->virtual_times[f->stale[i]];
         c->is_stale = false;
         th_time end = c->n > 0 ? end_of(f, c) : TH_TIME_MAX;
         if (end == TH_TIME_MAX)
@@ -215,15 +216,15 @@ int th_fluid_find_ends(th_fluid *f, th_events *q, th_time now)
     return 0;
 }
 
-int th_fluid_end(th_fluid *f, th_events *q, int32_t slot, th_time now)
+int th_virtual_time_end_first(th_fluid *f, th_events *q, int32_t slot, th_time now)
 {
-    int32_t clock = f->flows[slot].clock;
-    th_fluid_clock *c = &f->clocks[clock];
+    int32_t medium = f->flows[slot].bottleneck;
+    th_virtual_time *c = &f->virtual_times[medium];
     assert(c->flow[0] == slot);
     c->end = TH_NO_EVENT;
     take_flow(f, c, 0);
     if (c->n > 0 && end_of(f, c) <= now)
         return post_first_end(f, q, c, now);
-    mark_stale(f, clock);
+    mark_stale(f, medium);
     return 0;
 }
