@@ -30,7 +30,7 @@ typedef enum {
     TH_SIGNAL_BUSY,        /* accelerator, host: runs a task; link: something is on it */
     TH_SIGNAL_FLOWS,       /* link: how many transfers, messages or packets */
     TH_SIGNAL_QUEUE_DEPTH, /* accelerator: tasks that wait for it; link: flows beyond the first */
-    /* Inside a task, tile by tile (tile_streams.h). */
+    /* Inside a task, tile by tile (pipeline_cursors.h). */
     TH_SIGNAL_BUFFER_FILL, /* accelerator: tiles in its buffers, of inputs and outputs */
     TH_SIGNAL_ARRAY,       /* accelerator: idle, computing, or what it waits for */
     TH_SIGNAL_LOAD_INPUT,  /* accelerator: 1 while this engine moves data */

@@ -5,10 +5,10 @@
 # One TAP line per page.
 cd "${srcdir:-.}" || exit 1
 
-rooms="base topology workloads predictor sim mapper study report tcl docs scripts tests"
+folders="base topology workloads predictor sim mapper study report tcl docs scripts tests"
 pages=$(find README.md docs sim/design -name '*.md' | LC_ALL=C sort)
 # shellcheck disable=SC2086  # lists of words
-files=$(find $rooms README.md NEWS COPYING -type f)
+files=$(find $folders README.md NEWS COPYING -type f)
 
 breaches() {
     printf '%s\n' "$files" | "${AWK:-awk}" -v page="$1" '
