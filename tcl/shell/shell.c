@@ -228,9 +228,9 @@ static void show_prompt(bool is_on, const char *prompt)
 {
     if (!is_on)
         return;
+    th_ctrl_c_set_prompt(first_prompt); /* before it can be seen, and answered by Ctrl-C */
     fputs(prompt, stdout);
     fflush(stdout);
-    th_ctrl_c_set_prompt(first_prompt);
 }
 
 /* Into what Tcl's "history" lists. */
