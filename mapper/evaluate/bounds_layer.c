@@ -271,28 +271,13 @@ double th_floors_speed(const th_floors *f)
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
-/* What the tasks of a position follow from, where that is more than one position's. */
-typedef struct {
-    int32_t size[3]; /* along B, K, C */
-    int32_t lo[4];   /* along H, W, R, S: what lies at a border reads less */
-} place;
-
-typedef struct {
-    place at;
-    double occupied, dram_bytes;
-} seen;
-
 typedef struct {
     th_floors *floors;
     const th_layer *layer;
     int32_t batch;
     bool is_output;
-    bool are_equivalent; /* positions of one place are, but for what comes from hosts and goes there
-                          */
-    double *whole;       /* by class: th_floors_layer */
-    double all;          /* iterations of its loops */
-    seen *seen;          /* places of the strategy so far */
-    int n_seen;
+    double *whole; /* by class: th_floors_layer */
+    double all;    /* iterations of its loops */
     th_layer_floor *out;
 } maker;
 
@@ -385,59 +370,17 @@ static void shorten(th_layer_floor *f, double arrival, double occupied, double d
     f->arrival = fmin(f->arrival, arrival);
 }
 
-static place place_of(const maker *k, const th_strategy *s, int r)
-{
-    static const th_dim sizes[] = {TH_DIM_B, TH_DIM_K, TH_DIM_C},
-                        los[] = {TH_DIM_H, TH_DIM_W, TH_DIM_R, TH_DIM_S};
-    th_loop_box loops = th_shard_loops(k->layer, k->batch, s, NULL, r);
-    place p;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        p.size[i] = loops.hi[sizes[i]] - loops.lo[sizes[i]];
-    for (size_t i = 0; i < sizeof los / sizeof *los; i++)
-        p.lo[i] = loops.lo[los[i]];
-    return p;
-}
-
-/* The tasks of position r; those of a place that was met before are known, but where the input
- * rotates and each begins with another piece of it. As add_tasks; *arrival: of external inputs. */
-static int add_position(maker *k, const th_strategy *s, int r, double *occupied, double *dram_bytes,
-                        double *arrival)
-{
-    seen now = {.occupied = 0};
-    *arrival = 0;
-    bool is_equivalent = k->are_equivalent && th_shard_rotating(k->layer, s) != TH_OPERAND_INPUT;
-    if (is_equivalent) {
-        now.at = place_of(k, s, r);
-        for (int i = 0; i < k->n_seen; i++) {
-            if (memcmp(&k->seen[i].at, &now.at, sizeof now.at) != 0)
-                continue;
-            *occupied = k->seen[i].occupied;
-            *dram_bytes = k->seen[i].dram_bytes;
-            return 0;
-        }
-    }
-    int status = add_tasks(k, s, r, &now.occupied, &now.dram_bytes);
-    if (status != 0)
-        return status;
-    *arrival = arrival_of(k, s, r);
-    *occupied = now.occupied;
-    *dram_bytes = now.dram_bytes;
-    if (is_equivalent)
-        k->seen[k->n_seen++] = now;
-    return 0;
-}
-
 /* One way to split the layer. 0; 1: nobody can run it; -1: memory is out. */
 static int add_strategy(maker *k, const th_strategy *s, int n)
 {
     th_layer_floor found = *k->out;
     double sum = 0, bytes = 0;
-    k->n_seen = 0;
     for (int r = 0; r < n; r++) {
-        double occupied, moved, arrival;
-        int status = add_position(k, s, r, &occupied, &moved, &arrival);
+        double occupied = 0, moved = 0;
+        int status = add_tasks(k, s, r, &occupied, &moved);
         if (status != 0)
             return status;
+        double arrival = arrival_of(k, s, r);
         sum += occupied;
         bytes += moved;
         shorten(&found, arrival, occupied, departure_of(k, s, r));
@@ -480,16 +423,6 @@ static bool is_output(const th_workload *w, int layer)
         if (w->outputs[i] == layer)
             return true;
     return false;
-}
-
-/* Are positions whose pieces of B, K and C are as large, at the same place of H, W, R and S, all
- * the same to the layer? Not where hosts give or take, or where it depends on the channel what
- * is read. */
-static bool has_equivalent_positions(const maker *k)
-{
-    const th_layer *l = k->layer;
-    return l->n_inputs == 1 && l->inputs[0] != TH_EXTERNAL_INPUT && !k->is_output &&
-           l->groups == 1 && l->kind == TH_LAYER_CONV;
 }
 
 /* The shards that the mapping of the scope makes, whatever their sizes. 0 or -1. */
@@ -560,8 +493,6 @@ int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out,
                .is_output = is_output(f->workload, layer),
                .whole = whole,
                .out = out};
-    k.are_equivalent = has_equivalent_positions(&k);
-    k.seen = th_alloc_zero((size_t)f->system->n_accels + 1, sizeof *k.seen);
     for (int c = 0; c < f->n_classes; c++)
         whole[c] = INFINITY;
     *out = (th_layer_floor){.occupied = INFINITY,
@@ -571,8 +502,7 @@ int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out,
                             .reads_always = true,
                             .reads_any = true,
                             .unknown_design = -1};
-    int failed = k.seen ? find_layer(&k, layer) : -1;
-    th_free(k.seen);
+    int failed = find_layer(&k, layer);
     if (f->was_interrupted)
         return th_error_interrupted(err, "bounds are not known");
     return failed ? th_error_no_memory(err) : 0;

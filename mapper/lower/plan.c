@@ -299,37 +299,12 @@ static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_erro
     return number < 0 ? th_error_no_memory(err) : (int32_t)number;
 }
 
-static bool is_last(const th_plans *p, const th_set *set)
-{
-    return p->last.n == set->n_accels && p->last.design == set->design && !set->shares &&
-           memcmp(p->last.accels, set->accels, (size_t)set->n_accels * sizeof *set->accels) == 0;
-}
-
-static void keep_last(th_plans *p, const th_set *set, int32_t set_id, int32_t members_id)
-{
-    if (set->shares || set->n_accels > TH_PLAN_LAST_MAX)
-        return;
-    p->last.n = set->n_accels;
-    p->last.design = set->design;
-    p->last.set_id = set_id;
-    p->last.members_id = members_id;
-    memcpy(p->last.accels, set->accels, (size_t)set->n_accels * sizeof *set->accels);
-}
-
 int th_plans_set_ids(th_plans *p, const th_set *set, int32_t *set_id, int32_t *members_id,
                      th_error *err)
 {
-    if (is_last(p, set)) {
-        *set_id = p->last.set_id;
-        *members_id = p->last.members_id;
-        return 0;
-    }
     *set_id = number_of(p, set, set->design, err);
     *members_id = *set_id < 0 ? -1 : number_of(p, set, NO_DESIGN, err);
-    if (*members_id < 0)
-        return -1;
-    keep_last(p, set, *set_id, *members_id);
-    return 0;
+    return *members_id < 0 ? -1 : 0;
 }
 
 int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,

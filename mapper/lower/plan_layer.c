@@ -120,9 +120,6 @@ typedef struct {
     int32_t *members; /* scratch, n */
     int32_t n_sends;
     int n_partners; /* of every position, itself among them */
-    /* The work that was asked for last: neighbours mostly have the same. */
-    th_shard last;
-    int32_t last_work, last_class, last_design; /* -1: none */
 } maker;
 
 static int64_t piece_bytes(const maker *k, const th_loop_box *loops)
@@ -145,19 +142,10 @@ static int32_t intern(maker *k, int r, const th_shard *shard, th_error *err)
 {
     th_error reason = {"", ""};
     const int32_t accel = k->at->set->accels[r];
-    const int32_t class = th_compute_cost_memory_class(k->plans->costs, accel),
-                  design = th_set_design(k->at->set, r, k->plans->system);
-    if (k->last_work >= 0 && class == k->last_class && design == k->last_design &&
-        memcmp(shard, &k->last, sizeof k->last) == 0)
-        return k->last_work;
+    const int32_t design = th_set_design(k->at->set, r, k->plans->system);
     int32_t work = th_compute_cost_lookup(k->plans->costs, accel, design, shard, &reason);
-    if (work >= 0) {
-        k->last = *shard;
-        k->last_class = class;
-        k->last_design = design;
-        k->last_work = work;
+    if (work >= 0)
         return work;
-    }
     if (th_error_is_no_memory(&reason))
         return th_error_no_memory(err);
     return th_error_set(err, reason.id, "layer \"%s\": %s", k->layer->name, reason.text);
@@ -296,8 +284,7 @@ th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batc
                .batch = batch,
                .plan = plan,
                .members = members,
-               .n_partners = partners,
-               .last_work = -1};
+               .n_partners = partners};
     if (!failed)
         plan->rotates_input = th_shard_rotating(l, &at->strategy) == TH_OPERAND_INPUT;
     for (int r = 0; !failed && r < n; r++)

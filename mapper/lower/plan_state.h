@@ -16,8 +16,6 @@ typedef struct th_plan_route {
     bool is_known;
 } th_plan_route;
 
-enum { TH_PLAN_LAST_MAX = 128 };
-
 /* Tables of what was planned before, by key. */
 typedef struct th_plan_memo {
     th_shared_map *sets;           /* ids */
@@ -43,12 +41,6 @@ typedef struct th_plan_routes {
     size_t n_media, media_capacity;
 } th_plan_routes;
 
-/* Numbers of the set that was looked up last, if it has equal shares and few members. */
-typedef struct th_plan_last_set {
-    int32_t n, design, set_id, members_id; /* n 0: none */
-    int32_t accels[TH_PLAN_LAST_MAX];
-} th_plan_last_set;
-
 /* The memo, the facts and the compute costs belong to the first of the th_plans that share them;
  * the others refer to them. Each has an arena of its own for the plans that it made. */
 struct th_plans {
@@ -61,7 +53,6 @@ struct th_plans {
     th_plan_facts facts;
     atomic_size_t held_bytes; /* of the first: by all */
     th_arena *arena;
-    th_plan_last_set last;
     th_plan_routes routes;
     struct {
         int32_t *class_of; /* by id of a set; -1: not known yet */

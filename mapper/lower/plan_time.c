@@ -55,25 +55,13 @@ const th_plan_route *th_plan_find_route(th_plans *p, int from, int to)
 typedef struct {
     th_plans *plans;
     th_time busiest, latency; /* most of any medium, longest of any route */
-    int64_t bytes, bits_per_s;
-    th_time duration; /* of these: what comes next mostly takes as long */
     bool failed;      /* memory ran out on the way */
 } traffic;
 
 static void begin(traffic *t, th_plans *p)
 {
-    *t = (traffic){.plans = p, .bytes = -1};
+    *t = (traffic){.plans = p};
     memset(p->routes.medium_ps, 0, (size_t)p->system->n_media * sizeof *p->routes.medium_ps);
-}
-
-static th_time duration_of(traffic *t, int64_t bytes, int64_t bits_per_s)
-{
-    if (bytes != t->bytes || bits_per_s != t->bits_per_s) {
-        t->bytes = bytes;
-        t->bits_per_s = bits_per_s;
-        t->duration = th_duration_ps(bytes, bits_per_s);
-    }
-    return t->duration;
 }
 
 static void carry(traffic *t, int from, int to, int64_t bytes)
@@ -84,7 +72,7 @@ static void carry(traffic *t, int from, int to, int64_t bytes)
     for (int32_t i = 0; way && i < way->n; i++) {
         int32_t medium = t->plans->routes.media[way->first + i];
         th_time *busy = &t->plans->routes.medium_ps[medium];
-        *busy += duration_of(t, bytes, s->media[medium].bits_per_s);
+        *busy += th_duration_ps(bytes, s->media[medium].bits_per_s);
         t->busiest = *busy > t->busiest ? *busy : t->busiest;
     }
     if (way && way->latency_ps > t->latency)
