@@ -36,9 +36,9 @@ libtharsis_la_SOURCES += \
 	mapper/lower/plan_time.c \
 	mapper/pool/pool.c mapper/pool/pool.h \
 	mapper/pool/pool_threads.c \
-	mapper/pool/codec.c mapper/pool/codec.h \
-	mapper/pool/codec_problem.c \
-	mapper/pool/codec_system.c \
+	mapper/pool/serializer.c mapper/pool/serializer.h \
+	mapper/pool/serializer_problem.c \
+	mapper/pool/serializer_system.c \
 	mapper/pool/worker.c mapper/pool/worker.h \
 	mapper/search/alternatives.c mapper/search/alternatives.h \
 	mapper/search/checkpoint.c mapper/search/checkpoint.h \
@@ -113,7 +113,7 @@ unit_tests += \
 	tests/unit/test_shard \
 	tests/unit/test_shard_kinds \
 	tests/unit/test_strategies \
-	tests/unit/test_codec \
+	tests/unit/test_serializer \
 	tests/unit/test_worker \
 	tests/unit/test_write
 

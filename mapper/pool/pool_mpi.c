@@ -136,7 +136,7 @@ typedef struct {
 /* 1: go on; 0: quit; -1: out of memory. */
 static int serve_one(const server *s, const MPI_Status *status, char **bytes, size_t *capacity)
 {
-    th_codec answer = TH_CODEC_INIT;
+    th_serializer answer = TH_SERIALIZER_INIT;
     int n = receive(status, bytes, capacity), failed = n < 0 ? -1 : 0;
     if (failed || status->MPI_TAG == TAG_QUIT)
         return failed;
@@ -152,7 +152,7 @@ static int serve_one(const server *s, const MPI_Status *status, char **bytes, si
     if (!failed)
         MPI_Send(answer.out.text, (int)answer.out.length, MPI_BYTE, 0,
                  is_other ? TAG_OTHER : TAG_ANSWER, MPI_COMM_WORLD);
-    th_codec_clear(&answer);
+    th_serializer_clear(&answer);
     return failed ? -1 : 1;
 }
 
@@ -205,7 +205,7 @@ long th_mpi_receive(int *from, char **bytes, size_t *capacity)
 }
 
 typedef struct {
-    th_codec bytes; /* until it has been answered */
+    th_serializer bytes; /* until it has been answered */
     MPI_Request request;
     int first, n; /* in which */
 } chunk;
@@ -248,12 +248,12 @@ static void destroy(th_pool *pool)
 
 static int send_problem(const th_problem *problem, int n, th_error *err)
 {
-    th_codec w = TH_CODEC_INIT;
+    th_serializer w = TH_SERIALIZER_INIT;
     th_worker_write_problem(&w, problem);
     for (int rank = 1; rank < n && !w.failed; rank++)
         MPI_Send(w.out.text, (int)w.out.length, MPI_BYTE, rank, TAG_PROBLEM, MPI_COMM_WORLD);
     int failed = w.failed ? th_error_no_memory(err) : 0;
-    th_codec_clear(&w);
+    th_serializer_clear(&w);
     return failed;
 }
 
@@ -325,10 +325,10 @@ static int send_chunk(mpi_pool *p, int rank)
 {
     rank_state *r = &p->ranks[rank];
     chunk *c = &r->chunks[r->n];
-    *c = (chunk){.bytes = TH_CODEC_INIT, .first = p->next, .n = chunk_size(p)};
+    *c = (chunk){.bytes = TH_SERIALIZER_INIT, .first = p->next, .n = chunk_size(p)};
     th_worker_write_chunk(&c->bytes, p->mappings, &p->which[c->first], c->n, p->bound);
     if (c->bytes.failed) {
-        th_codec_clear(&c->bytes);
+        th_serializer_clear(&c->bytes);
         return -1;
     }
     MPI_Isend(c->bytes.out.text, (int)c->bytes.out.length, MPI_BYTE, rank, TAG_CHUNK,
@@ -350,7 +350,7 @@ static int send_chunks(mpi_pool *p)
 }
 
 /* The answers to the oldest chunk of a rank. */
-static void read_answers(mpi_pool *p, int rank, th_codec *in)
+static void read_answers(mpi_pool *p, int rank, th_serializer *in)
 {
     rank_state *r = &p->ranks[rank];
     chunk c = r->chunks[0];
@@ -365,7 +365,7 @@ static void read_answers(mpi_pool *p, int rank, th_codec *in)
     }
     th_worker_read_counts(in, &r->counts);
     MPI_Wait(&c.request, MPI_STATUS_IGNORE);
-    th_codec_clear(&c.bytes);
+    th_serializer_clear(&c.bytes);
     p->n_outstanding--;
     r->n--;
     memmove(r->chunks, r->chunks + 1, (size_t)r->n * sizeof *r->chunks);
@@ -380,7 +380,7 @@ static int read_one(mpi_pool *p)
     int n = receive(&status, &p->received, &p->received_capacity);
     if (n < 0)
         return -1;
-    th_codec in = th_codec_reader(p->received, (size_t)n);
+    th_serializer in = th_serializer_reader(p->received, (size_t)n);
     read_answers(p, status.MPI_SOURCE, &in);
     return 1;
 }

@@ -5,14 +5,14 @@
 #ifndef TH_MAPPER_POOL_MPI_H
 #define TH_MAPPER_POOL_MPI_H
 #include "mapper/pool/pool.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 
 extern const th_pool_type th_pool_mpi;
 
 int th_mpi_begin(int *argc, char ***argv); /* this process's rank */
 /* What ranks do with messages that are not of searches: an answer to every one. 0, or -1: out of
  * memory. */
-typedef int th_mpi_answer(void *state, const void *bytes, size_t n, th_codec *answer);
+typedef int th_mpi_answer(void *state, const void *bytes, size_t n, th_serializer *answer);
 /* 0, or -1: out of memory, and all ranks end. */
 int th_mpi_serve(th_mpi_answer *other, void *state);
 /* On rank 0, outside batches: work that is not of searches for ranks 1 .. n. A rank has one message

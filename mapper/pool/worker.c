@@ -77,34 +77,34 @@ void th_worker_free(th_worker *w)
 /* --- problems --------------------------------------------------------------------------------- */
 
 /* All but system and workload. */
-static void rest(th_codec *w, th_problem *p)
+static void rest(th_serializer *w, th_problem *p)
 {
-    th_codec_stream(w, &p->stream);
-    th_codec_network(w, &p->network, &p->network_options);
-    th_codec_goal(w, &p->goal);
+    th_serializer_stream(w, &p->stream);
+    th_serializer_network(w, &p->network, &p->network_options);
+    th_serializer_goal(w, &p->goal);
 }
 
-void th_worker_write_problem(th_codec *out, const th_problem *p)
+void th_worker_write_problem(th_serializer *out, const th_problem *p)
 {
     int format = FORMAT;
     th_problem copy = *p;
-    th_codec_int(out, &format);
-    th_codec_write_system(out, p->system);
-    th_codec_write_workload(out, p->workload);
+    th_serializer_int(out, &format);
+    th_serializer_write_system(out, p->system);
+    th_serializer_write_workload(out, p->workload);
     rest(out, &copy);
 }
 
 static int read_problem(th_worker *w, const void *bytes, size_t n, th_error *err)
 {
     int format = 0;
-    th_codec in = th_codec_reader(bytes, n);
-    th_codec_int(&in, &format);
+    th_serializer in = th_serializer_reader(bytes, n);
+    th_serializer_int(&in, &format);
     if (in.failed || format != FORMAT)
         return th_error_set(err, "MAP-0109",
                             "bytes of a problem: have format %d; this program reads format %d",
                             format, FORMAT);
-    w->system = th_codec_read_system(&in, err);
-    w->workload = w->system ? th_codec_read_workload(&in, err) : NULL;
+    w->system = th_serializer_read_system(&in, err);
+    w->workload = w->system ? th_serializer_read_workload(&in, err) : NULL;
     if (!w->workload)
         return -1;
     w->problem = (th_problem){.system = w->system, .workload = w->workload, .scripts = w->scripts};
@@ -123,31 +123,31 @@ void th_worker_read_problem(th_worker *w, const void *bytes, size_t n)
 
 /* --- chunks ----------------------------------------------------------------------------------- */
 
-void th_worker_write_chunk(th_codec *out, th_mapping *const *mappings, const int *which, int n,
+void th_worker_write_chunk(th_serializer *out, th_mapping *const *mappings, const int *which, int n,
                            double bound)
 {
-    th_codec_double(out, &bound);
-    th_codec_count(out, &n, INT32_MAX);
+    th_serializer_double(out, &bound);
+    th_serializer_count(out, &n, INT32_MAX);
     for (int i = 0; i < n; i++)
-        th_codec_write_mapping(out, mappings[which[i]]);
+        th_serializer_write_mapping(out, mappings[which[i]]);
 }
 
-static void write_error(th_codec *out, const th_error *e)
+static void write_error(th_serializer *out, const th_error *e)
 {
     const char *id = e->id, *text = e->text;
     uint8_t failed = TH_ANSWER_FAILED;
-    th_codec_byte(out, &failed);
-    th_codec_text(out, &id);
-    th_codec_text(out, &text);
+    th_serializer_byte(out, &failed);
+    th_serializer_text(out, &id);
+    th_serializer_text(out, &text);
 }
 
-static void evaluate(th_worker *w, th_codec *in, double bound, th_codec *out)
+static void evaluate(th_worker *w, th_serializer *in, double bound, th_serializer *out)
 {
-    const th_codec_limits limits = {w->system->n_accels, w->system->n_designs,
-                                    w->workload->n_layers};
+    const th_serializer_limits limits = {w->system->n_accels, w->system->n_designs,
+                                         w->workload->n_layers};
     th_fitness fitness;
     th_error e = {"", ""};
-    th_mapping *m = th_codec_read_mapping(in, &limits);
+    th_mapping *m = th_serializer_read_mapping(in, &limits);
     int status = -1;
     if (m)
         status = th_evaluator_run(w->evaluator, m, bound, &fitness, &e);
@@ -160,28 +160,28 @@ static void evaluate(th_worker *w, th_codec *in, double bound, th_codec *out)
         return;
     }
     uint8_t kind = status > 0 ? TH_ANSWER_NEEDS_SCRIPT : TH_ANSWER_DONE;
-    th_codec_byte(out, &kind);
+    th_serializer_byte(out, &kind);
     if (status == 0)
-        th_codec_fitness(out, &fitness);
+        th_serializer_fitness(out, &fitness);
 }
 
-static void counts(th_codec *w, th_segment_counts *c)
+static void counts(th_serializer *w, th_segment_counts *c)
 {
-    th_codec_int64(w, &c->evaluations);
-    th_codec_int64(w, &c->full_replays);
-    th_codec_int64(w, &c->lookups);
-    th_codec_int64(w, &c->replayed);
+    th_serializer_int64(w, &c->evaluations);
+    th_serializer_int64(w, &c->full_replays);
+    th_serializer_int64(w, &c->lookups);
+    th_serializer_int64(w, &c->replayed);
 }
 
-int th_worker_evaluate(th_worker *w, const void *bytes, size_t n, th_codec *out)
+int th_worker_evaluate(th_worker *w, const void *bytes, size_t n, th_serializer *out)
 {
-    th_codec in = th_codec_reader(bytes, n);
+    th_serializer in = th_serializer_reader(bytes, n);
     double bound = 0;
     int32_t count = 0;
-    th_codec_clear(out);
-    *out = (th_codec)TH_CODEC_INIT;
-    th_codec_double(&in, &bound);
-    th_codec_count(&in, &count, n < INT32_MAX ? (int32_t)n : INT32_MAX);
+    th_serializer_clear(out);
+    *out = (th_serializer)TH_SERIALIZER_INIT;
+    th_serializer_double(&in, &bound);
+    th_serializer_count(&in, &count, n < INT32_MAX ? (int32_t)n : INT32_MAX);
     th_script_memo_defer(w->scripts, true);
     for (int i = 0; i < count; i++) {
         if (w->evaluator)
@@ -197,17 +197,17 @@ int th_worker_evaluate(th_worker *w, const void *bytes, size_t n, th_codec *out)
     return out->failed ? -1 : 0;
 }
 
-th_answer th_worker_read_answer(th_codec *in, th_fitness *fitness, th_error *err)
+th_answer th_worker_read_answer(th_serializer *in, th_fitness *fitness, th_error *err)
 {
     uint8_t kind = TH_ANSWER_DONE;
     const char *id = NULL, *text = NULL;
-    th_codec_byte(in, &kind);
+    th_serializer_byte(in, &kind);
     if (kind == TH_ANSWER_NEEDS_SCRIPT)
         return TH_ANSWER_NEEDS_SCRIPT;
     if (kind == TH_ANSWER_DONE)
-        th_codec_fitness(in, fitness);
+        th_serializer_fitness(in, fitness);
     else
-        th_codec_text(in, &id), th_codec_text(in, &text);
+        th_serializer_text(in, &id), th_serializer_text(in, &text);
     if (in->failed)
         th_error_set(err, "MAP-0112", "bytes of an answer: are cut off or damaged");
     else if (kind == TH_ANSWER_DONE)
@@ -217,7 +217,7 @@ th_answer th_worker_read_answer(th_codec *in, th_fitness *fitness, th_error *err
     return TH_ANSWER_FAILED;
 }
 
-void th_worker_read_counts(th_codec *in, th_segment_counts *out)
+void th_worker_read_counts(th_serializer *in, th_segment_counts *out)
 {
     th_segment_counts c;
     counts(in, &c);

@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "base/text_file.h"
 #include "mapper/mapping_digest.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 #include "sim/design/script_memo.h"
 #include "sim/design/table_read.h"
 
@@ -21,13 +21,13 @@ _Static_assert(sizeof(th_search_options) == 88, "see describe_search");
 
 enum { TABLE_BYTES_MAX = 1 << 26 };
 
-/* The digest of what was written; the wire is cleared. */
-static int digest_of(th_codec *w, uint64_t *out, th_error *err)
+/* The digest of what was written; clears the serializer. */
+static int digest_of(th_serializer *w, uint64_t *out, th_error *err)
 {
     int failed = w->failed ? th_error_no_memory(err) : 0;
     *out = th_hash(w->out.text ? w->out.text : "", w->out.length, 0);
-    th_codec_clear(w);
-    *w = (th_codec){.skips_locations = true};
+    th_serializer_clear(w);
+    *w = (th_serializer){.skips_locations = true};
     return failed;
 }
 
@@ -41,7 +41,7 @@ static const char *text_of(const th_design_block *b, const char *key)
     return "";
 }
 
-static int add_table(th_codec *w, const th_design_block *b, th_error *err)
+static int add_table(th_serializer *w, const th_design_block *b, th_error *err)
 {
     const th_design_type *type;
     th_design_config config;
@@ -51,23 +51,24 @@ static int add_table(th_codec *w, const th_design_block *b, th_error *err)
     th_strbuf text = TH_STRBUF_INIT;
     int failed = th_text_file_read(table->path, TABLE_BYTES_MAX, &text, err);
     if (!failed)
-        th_codec_bytes(w, text.text, text.length);
+        th_serializer_bytes(w, text.text, text.length);
     th_strbuf_clear(&text);
     th_design_release(type, &config);
     return failed;
 }
 
 /* A procedure that is not there is the affair of whoever calls it. */
-static int add_script(th_codec *w, const th_problem *p, const th_design_block *b)
+static int add_script(th_serializer *w, const th_problem *p, const th_design_block *b)
 {
     uint64_t digest = 0;
     if (p->scripts)
         th_script_memo_digest(p->scripts, b, text_of(b, "procedure"), &digest, NULL);
-    th_codec_hash(w, &digest);
+    th_serializer_hash(w, &digest);
     return 0;
 }
 
-static int describe_designs(th_codec *w, const th_problem *p, th_journal_header *out, th_error *err)
+static int describe_designs(th_serializer *w, const th_problem *p, th_journal_header *out,
+                            th_error *err)
 {
     int failed = 0;
     for (int i = 0; !failed && i < p->system->n_designs; i++) {
@@ -83,28 +84,29 @@ static int describe_designs(th_codec *w, const th_problem *p, th_journal_header 
 
 /* --- problem and search ----------------------------------------------------------------------- */
 
-static int describe_problem(th_codec *w, const th_problem *p, th_journal_header *out, th_error *err)
+static int describe_problem(th_serializer *w, const th_problem *p, th_journal_header *out,
+                            th_error *err)
 {
     th_problem copy = *p;
-    th_codec_write_system(w, p->system);
+    th_serializer_write_system(w, p->system);
     if (digest_of(w, &out->part[TH_JOURNAL_SYSTEM], err))
         return -1;
-    th_codec_write_workload(w, p->workload);
+    th_serializer_write_workload(w, p->workload);
     if (digest_of(w, &out->part[TH_JOURNAL_WORKLOAD], err))
         return -1;
-    th_codec_stream(w, &copy.stream);
+    th_serializer_stream(w, &copy.stream);
     if (digest_of(w, &out->part[TH_JOURNAL_STREAM], err))
         return -1;
     if (!copy.network)
         copy.network = th_network_types[0];
-    th_codec_network(w, &copy.network, &copy.network_options);
+    th_serializer_network(w, &copy.network, &copy.network_options);
     if (digest_of(w, &out->part[TH_JOURNAL_NETWORK], err))
         return -1;
-    th_codec_goal(w, &copy.goal);
+    th_serializer_goal(w, &copy.goal);
     return digest_of(w, &out->part[TH_JOURNAL_OBJECTIVE], err);
 }
 
-static int describe_search(th_codec *w, const th_search_type *type, const th_problem *p,
+static int describe_search(th_serializer *w, const th_search_type *type, const th_problem *p,
                            const th_search_options *o, th_journal_header *out, th_error *err)
 {
     const char *name = type->name;
@@ -114,22 +116,22 @@ static int describe_search(th_codec *w, const th_search_type *type, const th_pro
     int steps = o->steps;
     bool inside = o->sets_inside_groups, keeps_late = o->keep_late;
     double gap = o->stop_gap; /* the lower bound follows from the problem */
-    th_codec_text(w, &name);
+    th_serializer_text(w, &name);
     if (digest_of(w, &out->part[TH_JOURNAL_ALGORITHM], err))
         return -1;
-    th_codec_hash(w, &seed);
+    th_serializer_hash(w, &seed);
     if (digest_of(w, &out->part[TH_JOURNAL_SEED], err))
         return -1;
-    th_codec_bool(w, &inside);
-    th_codec_hash(w, &constraints);
+    th_serializer_bool(w, &inside);
+    th_serializer_hash(w, &constraints);
     if (digest_of(w, &out->part[TH_JOURNAL_CONSTRAINTS], err))
         return -1;
-    th_codec_int(w, &steps);
-    th_codec_int(w, &seeds);
-    th_codec_bool(w, &keeps_late);
-    th_codec_double(w, &gap);
+    th_serializer_int(w, &steps);
+    th_serializer_int(w, &seeds);
+    th_serializer_bool(w, &keeps_late);
+    th_serializer_double(w, &gap);
     if (o->start)
-        th_codec_write_mapping(w, o->start);
+        th_serializer_write_mapping(w, o->start);
     out->evaluations = o->evaluations;
     out->seconds = o->seconds;
     return digest_of(w, &out->part[TH_JOURNAL_OPTIONS], err);
@@ -138,7 +140,7 @@ static int describe_search(th_codec *w, const th_search_type *type, const th_pro
 int th_checkpoint_describe(const th_search_type *type, const th_problem *p,
                            const th_search_options *o, th_journal_header *out, th_error *err)
 {
-    th_codec w = {.skips_locations = true};
+    th_serializer w = {.skips_locations = true};
     *out = (th_journal_header){0};
     return describe_problem(&w, p, out, err) || describe_search(&w, type, p, o, out, err) ||
                    describe_designs(&w, p, out, err)

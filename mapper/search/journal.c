@@ -3,9 +3,9 @@
  * Layout, all numbers little-endian:
  *   header: magic[8], version 4, (parts, evaluations, seconds) 8 each, checksum 8
  *   record: bytes of the body 4, mappings 4, digest of the batch 8, elapsed 8, body, checksum 8
- * The body holds a fitness per mapping (wire.h). A record's checksum is over all of it and starts
- * from that of the record before, the first from 0. Invariant: the file ends at `size`, behind a
- * whole record, except while one is being written. */
+ * The body holds a fitness per mapping (serializer.h). A record's checksum is over all of it and
+ * starts from that of the record before, the first from 0. Invariant: the file ends at `size`,
+ * behind a whole record, except while one is being written. */
 #include <config.h>
 
 #include "mapper/search/journal.h"
@@ -21,7 +21,7 @@
 #include "base/alloc.h"
 #include "base/file_lock.h"
 #include "base/map.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 
 enum {
     FORMAT = 2,
@@ -69,17 +69,17 @@ static int io_error(const char *path, const char *what, th_error *err)
 
 /* --- header ----------------------------------------------------------------------------------- */
 
-static void header(th_codec *w, th_journal_header *h)
+static void header(th_serializer *w, th_journal_header *h)
 {
     char mark[sizeof magic];
     int version = FORMAT;
     memcpy(mark, magic, sizeof mark);
-    th_codec_bytes(w, mark, sizeof mark);
-    th_codec_int(w, &version);
+    th_serializer_bytes(w, mark, sizeof mark);
+    th_serializer_int(w, &version);
     for (int i = 0; i < TH_JOURNAL_N_PARTS; i++)
-        th_codec_hash(w, &h->part[i]);
-    th_codec_int64(w, &h->evaluations);
-    th_codec_double(w, &h->seconds);
+        th_serializer_hash(w, &h->part[i]);
+    th_serializer_int64(w, &h->evaluations);
+    th_serializer_double(w, &h->seconds);
 }
 
 static int write_all(th_journal *j, const void *bytes, size_t n, int64_t at, th_error *err)
@@ -101,14 +101,14 @@ static int write_all(th_journal *j, const void *bytes, size_t n, int64_t at, th_
 
 static int write_header(th_journal *j, const th_journal_header *h, th_error *err)
 {
-    th_codec w = TH_CODEC_INIT;
+    th_serializer w = TH_SERIALIZER_INIT;
     th_journal_header copy = *h;
     header(&w, &copy);
     uint64_t sum = w.failed ? 0 : th_hash(w.out.text, w.out.length, 0);
-    th_codec_hash(&w, &sum);
+    th_serializer_hash(&w, &sum);
     int failed =
         w.failed ? th_error_no_memory(err) : write_all(j, w.out.text, w.out.length, 0, err);
-    th_codec_clear(&w);
+    th_serializer_clear(&w);
     return failed;
 }
 
@@ -143,10 +143,10 @@ static int read_header(th_journal *j, th_error *err)
     th_journal_header found = {0};
     uint64_t sum = 0;
     int version;
-    th_codec w = th_codec_reader(j->log, j->log_size);
+    th_serializer w = th_serializer_reader(j->log, j->log_size);
     if (j->log_size >= sizeof magic + sizeof version) {
-        th_codec v = th_codec_reader(j->log + sizeof magic, sizeof version);
-        th_codec_int(&v, &version);
+        th_serializer v = th_serializer_reader(j->log + sizeof magic, sizeof version);
+        th_serializer_int(&v, &version);
         if (memcmp(j->log, magic, sizeof magic) == 0 && version != FORMAT)
             return th_error_set(err, "MAP-0104",
                                 "checkpoint \"%s\": has format %d; this program "
@@ -154,7 +154,7 @@ static int read_header(th_journal *j, th_error *err)
                                 j->path, version, FORMAT);
     }
     header(&w, &found);
-    th_codec_hash(&w, &sum);
+    th_serializer_hash(&w, &sum);
     if (w.failed || memcmp(j->log, magic, sizeof magic) != 0 ||
         sum != th_hash(j->log, HEAD_BYTES - CHECKSUM_BYTES, 0))
         return refuse(j, "MAP-0105", "is not a checkpoint; it is left as it is", err);
@@ -285,28 +285,28 @@ typedef struct {
     double elapsed_s;
 } record;
 
-static void record_head(th_codec *w, record *r)
+static void record_head(th_serializer *w, record *r)
 {
-    th_codec_int(w, &r->n_bytes);
-    th_codec_int(w, &r->n);
-    th_codec_hash(w, &r->digest);
-    th_codec_double(w, &r->elapsed_s);
+    th_serializer_int(w, &r->n_bytes);
+    th_serializer_int(w, &r->n);
+    th_serializer_hash(w, &r->digest);
+    th_serializer_double(w, &r->elapsed_s);
 }
 
 /* The next record of the log. False where none is whole. */
-static bool next_record(const th_journal *j, record *r, th_codec *body, uint64_t *sum)
+static bool next_record(const th_journal *j, record *r, th_serializer *body, uint64_t *sum)
 {
     const unsigned char *start = j->log + j->at;
     size_t left = j->log_size - j->at;
-    th_codec w = th_codec_reader(start, left);
+    th_serializer w = th_serializer_reader(start, left);
     record_head(&w, r);
     if (w.failed || r->n_bytes < 0 || r->n < 0 ||
         (size_t)r->n_bytes + RECORD_HEAD_BYTES + CHECKSUM_BYTES > left)
         return false;
-    *body = th_codec_reader(w.at, (size_t)r->n_bytes);
+    *body = th_serializer_reader(w.at, (size_t)r->n_bytes);
     size_t size = RECORD_HEAD_BYTES + (size_t)r->n_bytes;
-    th_codec tail = th_codec_reader(start + size, CHECKSUM_BYTES);
-    th_codec_hash(&tail, sum);
+    th_serializer tail = th_serializer_reader(start + size, CHECKSUM_BYTES);
+    th_serializer_hash(&tail, sum);
     return *sum == th_hash(start, size, j->checksum);
 }
 
@@ -317,17 +317,17 @@ static bool is_last(const th_journal *j, const record *r)
 }
 
 /* The fitness of a whole record; false where it does not hold n of them. */
-static bool read_body(th_codec *body, int n, th_fitness *fitness)
+static bool read_body(th_serializer *body, int n, th_fitness *fitness)
 {
     for (int i = 0; i < n; i++)
-        th_codec_fitness(body, &fitness[i]);
+        th_serializer_fitness(body, &fitness[i]);
     return !body->failed && body->at == body->end;
 }
 
 int th_journal_replay(th_journal *j, uint64_t digest, int n, th_fitness *fitness, th_error *err)
 {
     record r;
-    th_codec body;
+    th_serializer body;
     uint64_t sum;
     if (j->log_size == 0 || j->is_longer)
         return 0;
@@ -353,32 +353,32 @@ end:
     return end_log(j, err);
 }
 
-static void write_record(th_codec *w, uint64_t digest, int n, const th_fitness *fitness,
+static void write_record(th_serializer *w, uint64_t digest, int n, const th_fitness *fitness,
                          double elapsed_s)
 {
-    th_codec body = TH_CODEC_INIT;
+    th_serializer body = TH_SERIALIZER_INIT;
     for (int i = 0; i < n; i++) {
         th_fitness copy = fitness[i];
-        th_codec_fitness(&body, &copy);
+        th_serializer_fitness(&body, &copy);
     }
     record r = {(int32_t)body.out.length, n, digest, elapsed_s};
     record_head(w, &r);
-    th_codec_bytes(w, body.out.text, body.out.length);
+    th_serializer_bytes(w, body.out.text, body.out.length);
     w->failed |= body.failed;
-    th_codec_clear(&body);
+    th_serializer_clear(&body);
 }
 
 int th_journal_append(th_journal *j, uint64_t digest, int n, const th_fitness *fitness,
                       double elapsed_s, th_error *err)
 {
-    th_codec w = TH_CODEC_INIT;
+    th_serializer w = TH_SERIALIZER_INIT;
     if (j->is_longer) {
         j->elapsed_s = elapsed_s;
         return 0;
     }
     write_record(&w, digest, n, fitness, elapsed_s);
     uint64_t sum = w.failed ? 0 : th_hash(w.out.text, w.out.length, j->checksum), copy = sum;
-    th_codec_hash(&w, &copy);
+    th_serializer_hash(&w, &copy);
     int failed =
         w.failed ? th_error_no_memory(err) : write_all(j, w.out.text, w.out.length, j->size, err);
     if (!failed) {
@@ -388,7 +388,7 @@ int th_journal_append(th_journal *j, uint64_t digest, int n, const th_fitness *f
     } else if (ftruncate(j->fd, (off_t)j->size)) {
         /* what stands there is no whole record: the next open cuts it off */
     }
-    th_codec_clear(&w);
+    th_serializer_clear(&w);
     if (!failed && wall_s() - j->synced_s >= SYNC_EVERY_S)
         failed = th_journal_sync(j, err);
     return failed;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/map.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 #include "report/session/property_events.h"
 #include "report/session/saved_run.h"
 
@@ -283,24 +283,24 @@ char *th_session_digest(const th_session *s, char *out, size_t size)
     return out;
 }
 
-static int digest_of(th_codec *w, char *out, size_t size)
+static int digest_of(th_serializer *w, char *out, size_t size)
 {
     bool failed = w->failed || w->out.failed;
     snprintf(out, size, "%016" PRIx64,
              th_hash(w->out.text != NULL ? w->out.text : "", w->out.length, 0));
-    th_codec_clear(w);
+    th_serializer_clear(w);
     return failed ? -1 : 0;
 }
 
 /* As journals of searches have them. */
 int th_session_input_digests(const th_session *s, char *system, char *workload, size_t size)
 {
-    th_codec a = {.skips_locations = true}, b = {.skips_locations = true};
-    th_codec_write_system(&a, s->system);
+    th_serializer a = {.skips_locations = true}, b = {.skips_locations = true};
+    th_serializer_write_system(&a, s->system);
     int rc = digest_of(&a, system, size);
     snprintf(workload, size, "-");
     if (s->workload == NULL)
         return rc;
-    th_codec_write_workload(&b, s->workload);
+    th_serializer_write_workload(&b, s->workload);
     return digest_of(&b, workload, size) != 0 ? -1 : rc;
 }

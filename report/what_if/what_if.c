@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 #include "predictor/model/jobs.h"
 #include "report/session/property_events.h"
 #include "report/interrupt.h"
@@ -250,16 +250,16 @@ static void alter(const th_system *s, const tables *t, const th_what_if *w, doub
 /* A system of the same parts, finished anew. NULL on failure. */
 static th_system *rebuild(const th_system *s, th_error *err)
 {
-    th_codec out = TH_CODEC_INIT;
-    th_codec_write_system(&out, s);
+    th_serializer out = TH_SERIALIZER_INIT;
+    th_serializer_write_system(&out, s);
     if (out.failed || out.out.failed) {
-        th_codec_clear(&out);
+        th_serializer_clear(&out);
         th_error_no_memory(err);
         return NULL;
     }
-    th_codec in = th_codec_reader(out.out.text, out.out.length);
-    th_system *made = th_codec_read_system(&in, err);
-    th_codec_clear(&out);
+    th_serializer in = th_serializer_reader(out.out.text, out.out.length);
+    th_system *made = th_serializer_read_system(&in, err);
+    th_serializer_clear(&out);
     return made;
 }
 

@@ -26,66 +26,67 @@ struct th_ranks {
 
 /* ---- what travels ---- */
 
-static void wire_metric(th_codec *w, th_study_metric *m)
+static void serialize_metric(th_serializer *w, th_study_metric *m)
 {
     int type = (int)m->type;
-    th_codec_text(w, &m->name);
-    th_codec_text(w, &m->kind);
-    th_codec_text(w, &m->column);
-    th_codec_int(w, &type);
-    th_codec_bool(w, &m->is_own);
+    th_serializer_text(w, &m->name);
+    th_serializer_text(w, &m->kind);
+    th_serializer_text(w, &m->column);
+    th_serializer_int(w, &type);
+    th_serializer_bool(w, &m->is_own);
     m->type = type == TH_FIGURE_REAL   ? TH_FIGURE_REAL
               : type == TH_FIGURE_TEXT ? TH_FIGURE_TEXT
                                        : TH_FIGURE_INTEGER;
 }
 
-static void put_point(th_codec *w, const th_ranks *r, int64_t number, int64_t cell)
+static void put_point(th_serializer *w, const th_ranks *r, int64_t number, int64_t cell)
 {
     const th_study *s = r->study;
     int64_t seed = s->seed, seconds = r->seconds;
     int n_parameters = s->n_parameters, n_metrics = s->n_metrics;
     const char *script = s->script, *auto_path = r->auto_path, *path = r->path;
-    th_codec_int64(w, &number);
-    th_codec_int64(w, &seed);
-    th_codec_int64(w, &seconds);
-    th_codec_text(w, &script);
-    th_codec_text(w, &auto_path);
-    th_codec_text(w, &path);
-    th_codec_int(w, &n_parameters);
+    th_serializer_int64(w, &number);
+    th_serializer_int64(w, &seed);
+    th_serializer_int64(w, &seconds);
+    th_serializer_text(w, &script);
+    th_serializer_text(w, &auto_path);
+    th_serializer_text(w, &path);
+    th_serializer_int(w, &n_parameters);
     for (int i = 0; i < n_parameters; i++) {
         const char *name = s->parameters[i].name, *value = th_study_value(s, cell, i);
-        th_codec_text(w, &name);
-        th_codec_text(w, &value);
+        th_serializer_text(w, &name);
+        th_serializer_text(w, &value);
     }
-    th_codec_int(w, &n_metrics);
+    th_serializer_int(w, &n_metrics);
     for (int i = 0; i < n_metrics; i++) {
         th_study_metric m = s->metrics[i];
-        wire_metric(w, &m);
+        serialize_metric(w, &m);
     }
 }
 
 /* A study of this point alone: its cell is 0; path: of its file. -1: memory is out. */
-static int get_point(th_codec *w, th_study *s, th_point_job *job, const char **path, th_error *err)
+static int get_point(th_serializer *w, th_study *s, th_point_job *job, const char **path,
+                     th_error *err)
 {
     int n = 0;
-    th_codec_int64(w, &job->number);
-    th_codec_int64(w, &s->seed);
-    th_codec_int64(w, &job->seconds);
-    th_codec_text(w, &s->script);
-    th_codec_text(w, &job->auto_path);
-    th_codec_text(w, path);
-    th_codec_int(w, &n);
+    th_serializer_int64(w, &job->number);
+    th_serializer_int64(w, &s->seed);
+    th_serializer_int64(w, &job->seconds);
+    th_serializer_text(w, &s->script);
+    th_serializer_text(w, &job->auto_path);
+    th_serializer_text(w, path);
+    th_serializer_int(w, &n);
     for (int i = 0; i < n && !w->failed; i++) {
         const char *name = NULL, *value = NULL;
-        th_codec_text(w, &name);
-        th_codec_text(w, &value);
+        th_serializer_text(w, &name);
+        th_serializer_text(w, &value);
         if (name == NULL || value == NULL || th_study_add_parameter(s, name, &value, 1, err) != 0)
             return -1;
     }
-    th_codec_int(w, &n);
+    th_serializer_int(w, &n);
     for (int i = 0; i < n && !w->failed; i++) {
         th_study_metric m = {.name = NULL};
-        wire_metric(w, &m);
+        serialize_metric(w, &m);
         if (m.name == NULL || m.kind == NULL || m.column == NULL ||
             th_study_add_metric(s, &m, err) != 0)
             return -1;
@@ -93,32 +94,32 @@ static int get_point(th_codec *w, th_study *s, th_point_job *job, const char **p
     return w->failed || s->script == NULL || *path == NULL ? th_error_no_memory(err) : 0;
 }
 
-static void wire_figure(th_codec *w, th_figure *f)
+static void serialize_figure(th_serializer *w, th_figure *f)
 {
-    th_codec_bool(w, &f->is_absent);
-    th_codec_int64(w, &f->whole);
-    th_codec_double(w, &f->real);
-    th_codec_text(w, &f->text);
+    th_serializer_bool(w, &f->is_absent);
+    th_serializer_int64(w, &f->whole);
+    th_serializer_double(w, &f->real);
+    th_serializer_text(w, &f->text);
 }
 
 /* What is read lies in the bytes that are read. */
-static void wire_outcome(th_codec *w, th_study_point *p, int n_metrics)
+static void serialize_outcome(th_serializer *w, th_study_point *p, int n_metrics)
 {
     bool has_failed = p->state == TH_POINT_FAILED;
-    th_codec_bool(w, &has_failed);
-    th_codec_text(w, &p->error);
-    th_codec_text(w, &p->mapping);
+    th_serializer_bool(w, &has_failed);
+    th_serializer_text(w, &p->error);
+    th_serializer_text(w, &p->mapping);
     for (int i = 0; i < n_metrics; i++)
-        wire_figure(w, &p->figures[i]);
+        serialize_figure(w, &p->figures[i]);
     p->state = has_failed ? TH_POINT_FAILED : TH_POINT_DONE;
 }
 
 /* ---- there ---- */
 
-int th_ranks_answer(void *unused, const void *bytes, size_t n, th_codec *answer)
+int th_ranks_answer(void *unused, const void *bytes, size_t n, th_serializer *answer)
 {
     (void)unused;
-    th_codec w = th_codec_reader(bytes, n);
+    th_serializer w = th_serializer_reader(bytes, n);
     th_study *s = th_study_new();
     th_outcome out = {.was_stopped = false};
     th_point_job job = {.study = s, .threads = 1};
@@ -131,7 +132,7 @@ int th_ranks_answer(void *unused, const void *bytes, size_t n, th_codec *answer)
     th_crash_guard(path);
     th_point_evaluate(&job, &out);
     th_crash_unguard();
-    wire_outcome(answer, &out.point, s->n_metrics);
+    serialize_outcome(answer, &out.point, s->n_metrics);
     th_outcome_clear(&out);
     th_study_free(s);
     return answer->failed ? -1 : 0;
@@ -185,7 +186,7 @@ int th_ranks_give(th_ranks *r, int64_t number, int64_t cell)
         to++;
     if (to > r->n)
         return 0;
-    th_codec w = TH_CODEC_INIT;
+    th_serializer w = TH_SERIALIZER_INIT;
     put_point(&w, r, number, cell);
     bool failed = w.failed;
     if (!failed) {
@@ -193,7 +194,7 @@ int th_ranks_give(th_ranks *r, int64_t number, int64_t cell)
         r->ranks[to] = (rank_state){true, number, cell};
         r->n_busy++;
     }
-    th_codec_clear(&w);
+    th_serializer_clear(&w);
     return failed ? -1 : 1;
 }
 
@@ -224,9 +225,9 @@ int th_ranks_take(th_ranks *r, th_outcome *out)
     if (n < 0)
         return n == -1 ? 0 : -1;
     rank_state *rank = &r->ranks[from];
-    th_codec w = th_codec_reader(r->received, (size_t)n);
+    th_serializer w = th_serializer_reader(r->received, (size_t)n);
     *out = (th_outcome){.point = {.number = rank->number, .cell = rank->cell}};
-    wire_outcome(&w, &out->point, r->study->n_metrics);
+    serialize_outcome(&w, &out->point, r->study->n_metrics);
     rank->is_busy = false;
     r->n_busy--;
     if (keep_texts(out, r->study->n_metrics) == 0 && !w.failed)

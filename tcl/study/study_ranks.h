@@ -5,7 +5,7 @@
  * the metrics. So nobody there remembers anything. */
 #ifndef TH_TCL_STUDY_STUDY_RANKS_H
 #define TH_TCL_STUDY_STUDY_RANKS_H
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 #include "tcl/study/study_point.h"
 
 /* How bytes get to other processes, 1 .. n, and back. */
@@ -31,6 +31,6 @@ int th_ranks_give(th_ranks *r, int64_t number, int64_t cell);
 int th_ranks_take(th_ranks *r, th_outcome *out);
 
 /* There: does a point, and writes what has become of it. 0, or -1: memory is out. */
-int th_ranks_answer(void *unused, const void *bytes, size_t n, th_codec *answer);
+int th_ranks_answer(void *unused, const void *bytes, size_t n, th_serializer *answer);
 
 #endif

@@ -131,29 +131,29 @@ static th_search *run(const th_problem *p, const char *name, int threads, int64_
 static void measure_messages(const th_problem *p, th_mapping *m)
 {
     enum { TIMES = 20000 };
-    const th_codec_limits limits = {p->system->n_accels, p->system->n_designs,
-                                    p->workload->n_layers};
+    const th_serializer_limits limits = {p->system->n_accels, p->system->n_designs,
+                                         p->workload->n_layers};
     const int which[] = {0};
-    th_codec problem = TH_CODEC_INIT, chunk = TH_CODEC_INIT;
+    th_serializer problem = TH_SERIALIZER_INIT, chunk = TH_SERIALIZER_INIT;
     th_worker_write_problem(&problem, p);
     double start = th_bench_cpu_seconds();
     for (int i = 0; i < TIMES; i++) {
-        th_codec_clear(&chunk);
-        chunk = (th_codec)TH_CODEC_INIT;
+        th_serializer_clear(&chunk);
+        chunk = (th_serializer)TH_SERIALIZER_INIT;
         th_worker_write_chunk(&chunk, &m, which, 1, INFINITY);
     }
     double made = (th_bench_cpu_seconds() - start) / TIMES;
     start = th_bench_cpu_seconds();
     for (int i = 0; i < TIMES; i++) {
-        th_codec in = th_codec_reader(chunk.out.text + 9, chunk.out.length - 9);
-        th_mapping_free(th_codec_read_mapping(&in, &limits));
+        th_serializer in = th_serializer_reader(chunk.out.text + 9, chunk.out.length - 9);
+        th_mapping_free(th_serializer_read_mapping(&in, &limits));
     }
     double read = (th_bench_cpu_seconds() - start) / TIMES;
     printf("%-10s %zu bytes of problem; a chunk of one mapping %zu bytes, made in %.1f us, read in "
            "%.1f us\n",
            p->workload->name, problem.out.length, chunk.out.length, made * 1e6, read * 1e6);
-    th_codec_clear(&problem);
-    th_codec_clear(&chunk);
+    th_serializer_clear(&problem);
+    th_serializer_clear(&chunk);
 }
 
 void th_bench_threads(const th_system *s, const th_workload *w, int64_t evaluations)

@@ -9,7 +9,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/lower/lower_serial.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
@@ -243,14 +243,14 @@ static void queues_are_written_and_read(void)
     CU_ASSERT_TRUE(th_mapping_equal(m, again));
     th_mapping *copy = th_mapping_copy(again);
     CU_ASSERT_TRUE(th_mapping_equal(m, copy));
-    th_codec wire = TH_CODEC_INIT;
-    th_codec_write_mapping(&wire, m);
-    th_codec back = th_codec_reader(wire.out.text, wire.out.length);
-    th_mapping *sent =
-        th_codec_read_mapping(&back, &(th_codec_limits){s->n_accels, s->n_designs, w->n_layers});
+    th_serializer bytes = TH_SERIALIZER_INIT;
+    th_serializer_write_mapping(&bytes, m);
+    th_serializer back = th_serializer_reader(bytes.out.text, bytes.out.length);
+    th_mapping *sent = th_serializer_read_mapping(
+        &back, &(th_serializer_limits){s->n_accels, s->n_designs, w->n_layers});
     CU_ASSERT_TRUE(sent && th_mapping_equal(m, sent));
     th_mapping_free(sent);
-    th_codec_clear(&wire);
+    th_serializer_clear(&bytes);
     copy->weights[1] = TH_WEIGHTS_AUTO;
     CU_ASSERT_FALSE(th_mapping_equal(m, copy));
     th_strbuf_clear(&text);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/lower/lower.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
@@ -195,13 +195,13 @@ static void mappings_come_back(void)
         th_mapping *read = th_mapping_read_text(text.text, "m", s, w, &e);
         if (!read)
             bail_out(&e);
-        th_codec out = TH_CODEC_INIT;
-        th_codec_write_mapping(&out, m);
-        th_codec in = th_codec_reader(out.out.text, out.out.length);
-        th_mapping *sent =
-            th_codec_read_mapping(&in, &(th_codec_limits){s->n_accels, s->n_designs, w->n_layers});
+        th_serializer out = TH_SERIALIZER_INIT;
+        th_serializer_write_mapping(&out, m);
+        th_serializer in = th_serializer_reader(out.out.text, out.out.length);
+        th_mapping *sent = th_serializer_read_mapping(
+            &in, &(th_serializer_limits){s->n_accels, s->n_designs, w->n_layers});
         CU_ASSERT_TRUE(th_mapping_equal(m, read) && sent && th_mapping_equal(m, sent));
-        th_codec_clear(&out);
+        th_serializer_clear(&out);
         th_strbuf_clear(&text);
         th_mapping_free(read);
         th_mapping_free(sent);

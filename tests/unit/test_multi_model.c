@@ -5,7 +5,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/deadline.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 #include "mapper/search/search.h"
 #include "mapper/strategies.h"
 #include "tests/unit/map_help.h"
@@ -257,24 +257,24 @@ static void mappings_of_models_are_written_and_read(void)
 static void models_travel(void)
 {
     th_workload *w = th_models_join(alexnet, two_readers, &(th_model_options){"b", 7, 9}, NULL);
-    th_codec out = TH_CODEC_INIT, again = TH_CODEC_INIT;
-    th_codec_write_workload(&out, w);
-    th_codec in = th_codec_reader(out.out.text, out.out.length);
-    th_workload *back = th_codec_read_workload(&in, NULL);
+    th_serializer out = TH_SERIALIZER_INIT, again = TH_SERIALIZER_INIT;
+    th_serializer_write_workload(&out, w);
+    th_serializer in = th_serializer_reader(out.out.text, out.out.length);
+    th_workload *back = th_serializer_read_workload(&in, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(back);
     CU_ASSERT_TRUE(back->n_models == 2 && back->models[1].deadline_ps == 9);
-    th_codec_write_workload(&again, back);
+    th_serializer_write_workload(&again, back);
     CU_ASSERT_TRUE(again.out.length == out.out.length &&
                    memcmp(again.out.text, out.out.text, out.out.length) == 0);
     for (size_t n = 0; n < out.out.length; n++) {
         th_error e = {"", ""};
-        th_codec cut = th_codec_reader(out.out.text, n);
-        CU_ASSERT_PTR_NULL(th_codec_read_workload(&cut, &e));
+        th_serializer cut = th_serializer_reader(out.out.text, n);
+        CU_ASSERT_PTR_NULL(th_serializer_read_workload(&cut, &e));
     }
     th_workload_free(back);
     th_workload_free(w);
-    th_codec_clear(&out);
-    th_codec_clear(&again);
+    th_serializer_clear(&out);
+    th_serializer_clear(&again);
 }
 
 int main(int argc, char **argv)

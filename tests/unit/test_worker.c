@@ -27,29 +27,29 @@ static void make_mappings(void)
 static th_worker *worker_with(const th_problem *p)
 {
     th_worker *w = th_worker_new(NULL);
-    th_codec bytes = TH_CODEC_INIT;
+    th_serializer bytes = TH_SERIALIZER_INIT;
     th_worker_write_problem(&bytes, p);
     CU_ASSERT_FALSE(bytes.failed);
     th_worker_read_problem(w, bytes.out.text, bytes.out.length);
-    th_codec_clear(&bytes);
+    th_serializer_clear(&bytes);
     return w;
 }
 
 /* The answer to a chunk of the first n of which. */
-static th_codec answer_of(th_worker *w, int n, double bound)
+static th_serializer answer_of(th_worker *w, int n, double bound)
 {
-    th_codec chunk = TH_CODEC_INIT, answer = TH_CODEC_INIT;
+    th_serializer chunk = TH_SERIALIZER_INIT, answer = TH_SERIALIZER_INIT;
     th_worker_write_chunk(&chunk, mappings, which, n, bound);
     CU_ASSERT_EQUAL(th_worker_evaluate(w, chunk.out.text, chunk.out.length, &answer), 0);
-    th_codec_clear(&chunk);
+    th_serializer_clear(&chunk);
     return answer;
 }
 
 static void assert_as_here(th_worker *w, const th_problem *p, double bound)
 {
     th_evaluator *here = th_evaluator_new(p, NULL);
-    th_codec answer = answer_of(w, MAPPINGS, bound);
-    th_codec in = th_codec_reader(answer.out.text, answer.out.length);
+    th_serializer answer = answer_of(w, MAPPINGS, bound);
+    th_serializer in = th_serializer_reader(answer.out.text, answer.out.length);
     for (int i = 0; i < MAPPINGS; i++) {
         th_fitness got = {0}, expected;
         CU_ASSERT_EQUAL(th_worker_read_answer(&in, &got, NULL), TH_ANSWER_DONE);
@@ -65,7 +65,7 @@ static void assert_as_here(th_worker *w, const th_problem *p, double bound)
     CU_ASSERT_TRUE(counts.lookups >= same.lookups && counts.evaluations >= same.evaluations);
     th_worker_read_counts(&in, &same); /* no more bytes: stays */
     CU_ASSERT_TRUE(in.failed && same.lookups == th_evaluator_segments(here).lookups);
-    th_codec_clear(&answer);
+    th_serializer_clear(&answer);
     th_evaluator_free(here);
 }
 
@@ -87,10 +87,10 @@ static void all_of_the_problem_travels(void)
     other.goal.objective = TH_OBJECTIVE_THROUGHPUT;
     other.goal.deadline_ps = 1000000;
     th_worker *w = worker_with(&problem);
-    th_codec bytes = TH_CODEC_INIT;
+    th_serializer bytes = TH_SERIALIZER_INIT;
     th_worker_write_problem(&bytes, &other);
     th_worker_read_problem(w, bytes.out.text, bytes.out.length);
-    th_codec_clear(&bytes);
+    th_serializer_clear(&bytes);
     assert_as_here(w, &other, INFINITY);
     th_worker_free(w);
 }
@@ -99,21 +99,21 @@ static void all_of_the_problem_travels(void)
 
 static void assert_answers(th_worker *w, const char *id)
 {
-    th_codec answer = answer_of(w, 2, INFINITY);
-    th_codec in = th_codec_reader(answer.out.text, answer.out.length);
+    th_serializer answer = answer_of(w, 2, INFINITY);
+    th_serializer in = th_serializer_reader(answer.out.text, answer.out.length);
     for (int i = 0; i < 2; i++) {
         th_error e = {"", ""};
         th_fitness f;
         CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), TH_ANSWER_FAILED);
         TAP_ASSERT_TEXT(e.id, id);
     }
-    th_codec_clear(&answer);
+    th_serializer_clear(&answer);
 }
 
 static void a_bad_problem_is_the_answer(void)
 {
     th_worker *w = th_worker_new(NULL);
-    th_codec bytes = TH_CODEC_INIT;
+    th_serializer bytes = TH_SERIALIZER_INIT;
     th_worker_write_problem(&bytes, &problem);
     th_worker_read_problem(w, bytes.out.text, bytes.out.length - 1);
     assert_answers(w, "MAP-0110");
@@ -125,25 +125,25 @@ static void a_bad_problem_is_the_answer(void)
     bytes.out.text[0] = 1;
     th_worker_read_problem(w, bytes.out.text, bytes.out.length);
     assert_as_here(w, &problem, INFINITY);
-    th_codec_clear(&bytes);
+    th_serializer_clear(&bytes);
     th_worker_free(w);
 }
 
 static void damaged_chunks_and_answers_are_told(void)
 {
     th_worker *w = worker_with(&problem);
-    th_codec chunk = TH_CODEC_INIT, answer = TH_CODEC_INIT;
+    th_serializer chunk = TH_SERIALIZER_INIT, answer = TH_SERIALIZER_INIT;
     th_error e = {"", ""};
     th_fitness f;
     th_worker_write_chunk(&chunk, mappings, which, 1, INFINITY);
     CU_ASSERT_EQUAL(th_worker_evaluate(w, chunk.out.text, chunk.out.length - 1, &answer), 0);
-    th_codec in = th_codec_reader(answer.out.text, answer.out.length);
+    th_serializer in = th_serializer_reader(answer.out.text, answer.out.length);
     CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), TH_ANSWER_FAILED);
     TAP_ASSERT_TEXT(e.id, "MAP-0111");
     CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), TH_ANSWER_FAILED);
     TAP_ASSERT_TEXT(e.id, "MAP-0112");
-    th_codec_clear(&chunk);
-    th_codec_clear(&answer);
+    th_serializer_clear(&chunk);
+    th_serializer_clear(&answer);
     th_worker_free(w);
 }
 
@@ -161,27 +161,27 @@ static void procedures_are_needed_elsewhere(void)
     th_system *s = system_of(text);
     p.system = s;
     th_worker *w = worker_with(&p);
-    th_codec answer = answer_of(w, 3, INFINITY);
-    th_codec in = th_codec_reader(answer.out.text, answer.out.length);
+    th_serializer answer = answer_of(w, 3, INFINITY);
+    th_serializer in = th_serializer_reader(answer.out.text, answer.out.length);
     for (int i = 0; i < 3; i++) {
         th_error e = {"", ""};
         th_fitness f;
         CU_ASSERT_EQUAL(th_worker_read_answer(&in, &f, &e), TH_ANSWER_NEEDS_SCRIPT);
         TAP_ASSERT_TEXT(e.text, "");
     }
-    th_codec_clear(&answer);
+    th_serializer_clear(&answer);
     th_worker_free(w);
     th_system_free(s);
 }
 
 static void no_memory_leaves_nothing_behind(void)
 {
-    th_codec bytes = TH_CODEC_INIT, chunk = TH_CODEC_INIT;
+    th_serializer bytes = TH_SERIALIZER_INIT, chunk = TH_SERIALIZER_INIT;
     th_worker_write_problem(&bytes, &problem);
     th_worker_write_chunk(&chunk, mappings, which, 3, INFINITY);
     int64_t live = th_alloc_live();
     for (int64_t k = 1; k < 1500; k += 1 + k / 8) {
-        th_codec answer = TH_CODEC_INIT;
+        th_serializer answer = TH_SERIALIZER_INIT;
         th_alloc_fail_at(k);
         th_worker *w = th_worker_new(NULL);
         if (w) {
@@ -189,12 +189,12 @@ static void no_memory_leaves_nothing_behind(void)
             th_worker_evaluate(w, chunk.out.text, chunk.out.length, &answer);
         }
         th_alloc_fail_at(0);
-        th_codec_clear(&answer);
+        th_serializer_clear(&answer);
         th_worker_free(w);
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }
-    th_codec_clear(&bytes);
-    th_codec_clear(&chunk);
+    th_serializer_clear(&bytes);
+    th_serializer_clear(&chunk);
 }
 
 int main(int argc, char **argv)

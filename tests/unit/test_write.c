@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Systems and workloads as text: what is read back has the same bytes on the wire
- * (mapper/pool/codec.h), which is all that a run depends on. */
+/* Systems and workloads as text: what is read back has the same serialised bytes
+ * (mapper/pool/serializer.h), which is all that a run depends on. */
 #include <config.h>
 #include <dirent.h>
 #include "base/alloc.h"
 #include "base/config_write.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 #include "topology/files/astra_read.h"
@@ -42,13 +42,13 @@ static int each_of(const char *folder, void (*check)(const char *path))
     return n;
 }
 
-static void assert_same_bytes(th_codec *a, th_codec *b)
+static void assert_same_bytes(th_serializer *a, th_serializer *b)
 {
     CU_ASSERT_FALSE(a->failed || b->failed);
     CU_ASSERT_TRUE(a->out.length == b->out.length &&
                    memcmp(a->out.text, b->out.text, a->out.length) == 0);
-    th_codec_clear(a);
-    th_codec_clear(b);
+    th_serializer_clear(a);
+    th_serializer_clear(b);
 }
 
 /* ---- values ---- */
@@ -104,10 +104,10 @@ static th_system *read_again(const th_system *s)
 
 static void assert_comes_back(const th_system *s)
 {
-    th_codec w = {.skips_locations = true}, again = {.skips_locations = true};
+    th_serializer w = {.skips_locations = true}, again = {.skips_locations = true};
     th_system *back = read_again(s);
-    th_codec_write_system(&w, s);
-    th_codec_write_system(&again, back);
+    th_serializer_write_system(&w, s);
+    th_serializer_write_system(&again, back);
     assert_same_bytes(&w, &again);
     for (int i = 0; i < s->n_links; i++)
         TAP_ASSERT_TEXT(back->links[i].name, s->links[i].name);
@@ -250,7 +250,7 @@ static void assert_workload_comes_back(const th_workload *net)
 {
     th_error e = {"", ""};
     th_strbuf text = TH_STRBUF_INIT;
-    th_codec w = {.skips_locations = true}, again = {.skips_locations = true};
+    th_serializer w = {.skips_locations = true}, again = {.skips_locations = true};
     CU_ASSERT_EQUAL_FATAL(th_workload_write(net, &text, &e), 0);
     th_workload *back = th_workload_read_text(text.text, net->file ? net->file : "net", 0, &e);
     if (!back)
@@ -258,8 +258,8 @@ static void assert_workload_comes_back(const th_workload *net)
     CU_ASSERT_PTR_NOT_NULL_FATAL(back);
     for (int i = 0; i < net->n_layers; i++)
         back->layers[i].line = net->layers[i].line; /* where it stands is another matter */
-    th_codec_write_workload(&w, net);
-    th_codec_write_workload(&again, back);
+    th_serializer_write_workload(&w, net);
+    th_serializer_write_workload(&again, back);
     assert_same_bytes(&w, &again);
     th_strbuf_clear(&text);
     th_workload_free(back);

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* wire_system.c - a system as bytes, and back: what was added to it, in the order in which it was.
- * What th_system_finish derives (numbers, names of links, routes) is derived again, and so the
- * same. */
+/* serializer_system.c - systems as bytes: everything that was added to a system, in order. Reading
+ * ends with th_system_finish, which derives numbers, link names and routes as before. */
 #include <config.h>
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 #include "topology/files/astra.h"
 #include "topology/routing/route.h"
 
 enum { MOST = INT32_MAX };
 
 /* An index below n, or at least low. */
-static void index_of(th_codec *w, int *x, int low, int n)
+static void index_of(th_serializer *w, int *x, int low, int n)
 {
-    th_codec_int(w, x);
-    if (th_codec_is_reading(w) && (*x < low || *x >= n)) {
+    th_serializer_int(w, x);
+    if (th_serializer_is_reading(w) && (*x < low || *x >= n)) {
         w->failed = true;
         *x = 0;
     }
 }
 
-static void kind(th_codec *w, uint8_t *x, int n)
+static void kind(th_serializer *w, uint8_t *x, int n)
 {
-    th_codec_byte(w, x);
+    th_serializer_byte(w, x);
     if (*x >= n) {
         w->failed = true;
         *x = 0;
@@ -34,47 +33,47 @@ static void kind(th_codec *w, uint8_t *x, int n)
 
 /* The number of things that follow; each has a byte at least, so there cannot be more than bytes.
  */
-static void number_of(th_codec *w, int *n)
+static void number_of(th_serializer *w, int *n)
 {
     int32_t max = MOST;
-    if (th_codec_is_reading(w) && w->end - w->at < MOST)
+    if (th_serializer_is_reading(w) && w->end - w->at < MOST)
         max = (int32_t)(w->end - w->at);
-    th_codec_count(w, n, max);
+    th_serializer_count(w, n, max);
 }
 
-static void place(th_codec *w, const char **file, int *line)
+static void place(th_serializer *w, const char **file, int *line)
 {
     if (w->skips_locations)
         return;
     if (file)
-        th_codec_text(w, file);
-    th_codec_int(w, line);
+        th_serializer_text(w, file);
+    th_serializer_int(w, line);
 }
 
 /* --- designs ---------------------------------------------------------------------------------- */
 
-static void param(th_codec *w, th_param *p)
+static void param(th_serializer *w, th_param *p)
 {
     uint8_t k = (uint8_t)p->kind;
-    th_codec_text(w, (const char **)&p->key);
+    th_serializer_text(w, (const char **)&p->key);
     kind(w, &k, TH_PARAM_BOOL + 1);
     p->kind = (th_param_kind)k;
-    th_codec_double(w, &p->number);
-    th_codec_text(w, (const char **)&p->text);
+    th_serializer_double(w, &p->number);
+    th_serializer_text(w, (const char **)&p->text);
     place(w, NULL, &p->line);
     w->failed |= !p->key || (p->kind == TH_PARAM_TEXT && !p->text);
 }
 
-static void design(th_codec *w, th_design_block *d)
+static void design(th_serializer *w, th_design_block *d)
 {
-    th_codec_text(w, (const char **)&d->name);
-    th_codec_text(w, (const char **)&d->type);
+    th_serializer_text(w, (const char **)&d->name);
+    th_serializer_text(w, (const char **)&d->type);
     place(w, (const char **)&d->file, &d->line);
     number_of(w, &d->n_params);
     w->failed |= !d->name || !d->type;
 }
 
-static void write_designs(th_codec *w, const th_system *s)
+static void write_designs(th_serializer *w, const th_system *s)
 {
     int n = s->n_designs;
     number_of(w, &n);
@@ -88,7 +87,7 @@ static void write_designs(th_codec *w, const th_system *s)
     }
 }
 
-static int read_designs(th_codec *w, th_system *s, th_error *err)
+static int read_designs(th_serializer *w, th_system *s, th_error *err)
 {
     int n = 0;
     number_of(w, &n);
@@ -113,46 +112,46 @@ static int read_designs(th_codec *w, th_system *s, th_error *err)
 _Static_assert(sizeof(th_accel) == 240 && sizeof(th_node) == 280, "see accel() and node()");
 #endif
 
-static void accel(th_codec *w, th_accel *a)
+static void accel(th_serializer *w, th_accel *a)
 {
-    th_codec_int64(w, &a->dram_bytes);
-    th_codec_int64(w, &a->dram_bits_per_s);
-    th_codec_int64(w, &a->dram_latency_ps);
-    th_codec_int64(w, &a->dram_burst_bytes);
-    th_codec_int(w, &a->dram_channels);
-    th_codec_int64(w, &a->dram_interleave_bytes);
-    th_codec_count(w, &a->dram_efficiency.n, TH_EFFICIENCY_POINTS_MAX);
+    th_serializer_int64(w, &a->dram_bytes);
+    th_serializer_int64(w, &a->dram_bits_per_s);
+    th_serializer_int64(w, &a->dram_latency_ps);
+    th_serializer_int64(w, &a->dram_burst_bytes);
+    th_serializer_int(w, &a->dram_channels);
+    th_serializer_int64(w, &a->dram_interleave_bytes);
+    th_serializer_count(w, &a->dram_efficiency.n, TH_EFFICIENCY_POINTS_MAX);
     for (int i = 0; i < a->dram_efficiency.n; i++) {
-        th_codec_int64(w, &a->dram_efficiency.run_bytes[i]);
-        th_codec_double(w, &a->dram_efficiency.share[i]);
+        th_serializer_int64(w, &a->dram_efficiency.run_bytes[i]);
+        th_serializer_double(w, &a->dram_efficiency.share[i]);
     }
-    th_codec_int64(w, &a->vector_hz);
-    th_codec_int64(w, &a->vector_elements_per_cycle);
-    th_codec_int64(w, &a->vector_exp_operations);
-    th_codec_int64(w, &a->vector_buffer_bytes);
-    th_codec_bool(w, &a->concat_is_free);
-    th_codec_bool(w, &a->prefetches);
+    th_serializer_int64(w, &a->vector_hz);
+    th_serializer_int64(w, &a->vector_elements_per_cycle);
+    th_serializer_int64(w, &a->vector_exp_operations);
+    th_serializer_int64(w, &a->vector_buffer_bytes);
+    th_serializer_bool(w, &a->concat_is_free);
+    th_serializer_bool(w, &a->prefetches);
     number_of(w, &a->n_designs);
 }
 
-static void node(th_codec *w, th_node *n)
+static void node(th_serializer *w, th_node *n)
 {
     uint8_t k = (uint8_t)n->kind;
-    th_codec_text(w, &n->name);
+    th_serializer_text(w, &n->name);
     kind(w, &k, TH_NODE_SWITCH + 1);
     n->kind = (th_node_kind)k;
-    th_codec_int(w, &n->group);
-    th_codec_bool(w, &n->forwards);
-    th_codec_bool(w, &n->reduces);
-    th_codec_int(w, &n->level);
-    th_codec_int(w, &n->leaf_first);
-    th_codec_int(w, &n->n_leaves);
+    th_serializer_int(w, &n->group);
+    th_serializer_bool(w, &n->forwards);
+    th_serializer_bool(w, &n->reduces);
+    th_serializer_int(w, &n->level);
+    th_serializer_int(w, &n->leaf_first);
+    th_serializer_int(w, &n->n_leaves);
     w->failed |= !n->name;
     if (n->kind == TH_NODE_ACCEL)
         accel(w, &n->a);
 }
 
-static void write_nodes(th_codec *w, const th_system *s)
+static void write_nodes(th_serializer *w, const th_system *s)
 {
     int n = s->n_nodes;
     number_of(w, &n);
@@ -161,12 +160,12 @@ static void write_nodes(th_codec *w, const th_system *s)
         node(w, &copy);
         for (int j = 0; copy.kind == TH_NODE_ACCEL && j < copy.a.n_designs; j++) {
             int d = copy.a.designs[j];
-            th_codec_int(w, &d);
+            th_serializer_int(w, &d);
         }
     }
 }
 
-static int read_accel(th_codec *w, th_system *s, int i, th_node *read, th_error *err)
+static int read_accel(th_serializer *w, th_system *s, int i, th_node *read, th_error *err)
 {
     read->a.designs = th_alloc_array((size_t)read->a.n_designs + 1, sizeof *read->a.designs);
     if (!read->a.designs)
@@ -178,7 +177,7 @@ static int read_accel(th_codec *w, th_system *s, int i, th_node *read, th_error 
     return failed;
 }
 
-static int read_nodes(th_codec *w, th_system *s, th_error *err)
+static int read_nodes(th_serializer *w, th_system *s, th_error *err)
 {
     int n = 0;
     number_of(w, &n);
@@ -201,26 +200,26 @@ static int read_nodes(th_codec *w, th_system *s, th_error *err)
 
 /* --- links ------------------------------------------------------------------------------------ */
 
-static void link_of(th_codec *w, th_link *l, const th_system *s)
+static void link_of(th_serializer *w, th_link *l, const th_system *s)
 {
-    const char *segment = l->from < 0 ? l->name : NULL; /* others are named again */
+    const char *segment = l->from < 0 ? l->name : NULL; /* th_system_finish names the others */
     index_of(w, &l->from, -1, s->n_nodes);
     index_of(w, &l->to, -1, s->n_nodes);
     index_of(w, &l->medium, 0, s->n_media);
-    th_codec_int64(w, &l->latency_ps);
-    th_codec_bool(w, &l->is_dead);
-    th_codec_text(w, &segment);
+    th_serializer_int64(w, &l->latency_ps);
+    th_serializer_bool(w, &l->is_dead);
+    th_serializer_text(w, &segment);
     w->failed |= (l->from < 0) != (segment != NULL) || (l->from < 0) != (l->to < 0);
     l->name = segment;
 }
 
-static void write_links(th_codec *w, const th_system *s)
+static void write_links(th_serializer *w, const th_system *s)
 {
     int n_media = s->n_media, n_links = s->n_links;
     number_of(w, &n_media);
     for (int i = 0; i < n_media; i++) {
         int64_t bits_per_s = s->media[i].bits_per_s;
-        th_codec_int64(w, &bits_per_s);
+        th_serializer_int64(w, &bits_per_s);
     }
     number_of(w, &n_links);
     for (int i = 0; i < n_links; i++) {
@@ -238,13 +237,13 @@ static int add_link(th_system *s, const th_link *l, th_error *err)
     return i < 0 ? -1 : 0;
 }
 
-static int read_links(th_codec *w, th_system *s, th_error *err)
+static int read_links(th_serializer *w, th_system *s, th_error *err)
 {
     int n = 0;
     number_of(w, &n);
     for (int i = 0; i < n; i++) {
         int64_t bits_per_s = 0;
-        th_codec_int64(w, &bits_per_s);
+        th_serializer_int64(w, &bits_per_s);
         if (w->failed || th_system_add_medium(s, bits_per_s, err) < 0)
             return -1;
     }
@@ -260,7 +259,7 @@ static int read_links(th_codec *w, th_system *s, th_error *err)
 
 /* --- routes ----------------------------------------------------------------------------------- */
 
-static void write_routes(th_codec *w, const th_system *s)
+static void write_routes(th_serializer *w, const th_system *s)
 {
     th_given_route r;
     int n = 0;
@@ -268,28 +267,28 @@ static void write_routes(th_codec *w, const th_system *s)
         n++;
     number_of(w, &n);
     for (int i = 0; th_system_given_route(s, i, &r); i++) {
-        th_codec_int(w, &r.from);
-        th_codec_int(w, &r.to);
+        th_serializer_int(w, &r.from);
+        th_serializer_int(w, &r.to);
         number_of(w, &r.n_links);
         for (int j = 0; j < r.n_links; j++) {
             int l = r.links[j];
-            th_codec_int(w, &l);
+            th_serializer_int(w, &l);
         }
     }
 }
 
-static int read_route(th_codec *w, th_system *s, th_error *err)
+static int read_route(th_serializer *w, th_system *s, th_error *err)
 {
     int links[TH_ROUTE_MAX], from = 0, to = 0, n = 0;
     index_of(w, &from, 0, s->n_nodes);
     index_of(w, &to, 0, s->n_nodes);
-    th_codec_count(w, &n, TH_ROUTE_MAX);
+    th_serializer_count(w, &n, TH_ROUTE_MAX);
     for (int j = 0; j < n; j++)
         index_of(w, &links[j], 0, s->n_links);
     return w->failed ? -1 : th_system_add_route(s, from, to, links, n, err);
 }
 
-static int read_routes(th_codec *w, th_system *s, th_error *err)
+static int read_routes(th_serializer *w, th_system *s, th_error *err)
 {
     int n = 0;
     number_of(w, &n);
@@ -301,61 +300,61 @@ static int read_routes(th_codec *w, th_system *s, th_error *err)
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
-static void shape(th_codec *w, th_system *s)
+static void shape(th_serializer *w, th_system *s)
 {
-    th_codec_count(w, &s->n_dims, TH_MAX_DIMS);
+    th_serializer_count(w, &s->n_dims, TH_MAX_DIMS);
     for (int i = 0; i < s->n_dims; i++) {
-        th_codec_int(w, &s->dims[i].kind);
-        th_codec_int(w, &s->dims[i].size);
+        th_serializer_int(w, &s->dims[i].kind);
+        th_serializer_int(w, &s->dims[i].size);
     }
-    th_codec_double(w, &s->link_j_per_byte);
-    th_codec_bool(w, &s->transfers_serially);
-    th_codec_double(w, &s->weight_memory);
+    th_serializer_double(w, &s->link_j_per_byte);
+    th_serializer_bool(w, &s->transfers_serially);
+    th_serializer_double(w, &s->weight_memory);
 }
 
-static void astra(th_codec *w, th_astra *a)
+static void astra(th_serializer *w, th_astra *a)
 {
-    th_codec_count(w, &a->n_dims, TH_MAX_DIMS);
+    th_serializer_count(w, &a->n_dims, TH_MAX_DIMS);
     for (int i = 0; i < a->n_dims; i++) {
         uint8_t k = (uint8_t)a->dims[i].kind;
         kind(w, &k, TH_DIM_SWITCH + 1);
         a->dims[i].kind = (th_dim_kind)k;
-        th_codec_int(w, &a->dims[i].size);
-        th_codec_double(w, &a->dims[i].gib_per_s);
-        th_codec_double(w, &a->dims[i].latency_ns);
+        th_serializer_int(w, &a->dims[i].size);
+        th_serializer_double(w, &a->dims[i].gib_per_s);
+        th_serializer_double(w, &a->dims[i].latency_ns);
     }
-    th_codec_int64(w, &a->endpoint_delay_ns);
-    th_codec_int64(w, &a->splits);
-    th_codec_int64(w, &a->active_chunks);
-    th_codec_double(w, &a->local_mem_gb_per_s);
-    th_codec_bool(w, &a->is_local_bw_aware);
-    th_codec_bytes(w, a->implementation, sizeof a->implementation);
+    th_serializer_int64(w, &a->endpoint_delay_ns);
+    th_serializer_int64(w, &a->splits);
+    th_serializer_int64(w, &a->active_chunks);
+    th_serializer_double(w, &a->local_mem_gb_per_s);
+    th_serializer_bool(w, &a->is_local_bw_aware);
+    th_serializer_bytes(w, a->implementation, sizeof a->implementation);
 }
 
-void th_codec_write_system(th_codec *w, const th_system *s)
+void th_serializer_write_system(th_serializer *w, const th_system *s)
 {
     th_system copy = *s; /* shallow, to be read from */
     const char *name = s->name, *routing = s->routing->name, *source = s->link_energy_source;
     bool has_astra = s->astra != NULL;
-    th_codec_text(w, &name);
-    th_codec_text(w, &routing);
-    th_codec_text(w, &source);
+    th_serializer_text(w, &name);
+    th_serializer_text(w, &routing);
+    th_serializer_text(w, &source);
     shape(w, &copy);
     write_designs(w, s);
     write_nodes(w, s);
     write_links(w, s);
     write_routes(w, s);
-    th_codec_bool(w, &has_astra);
+    th_serializer_bool(w, &has_astra);
     if (has_astra) {
         th_astra a = *s->astra;
         astra(w, &a);
     }
 }
 
-static int read_astra(th_codec *w, th_system *s, th_error *err)
+static int read_astra(th_serializer *w, th_system *s, th_error *err)
 {
     bool has_astra = false;
-    th_codec_bool(w, &has_astra);
+    th_serializer_bool(w, &has_astra);
     if (!has_astra)
         return w->failed ? -1 : 0;
     s->astra = th_alloc_zero(1, sizeof *s->astra);
@@ -365,7 +364,7 @@ static int read_astra(th_codec *w, th_system *s, th_error *err)
     return w->failed ? -1 : 0;
 }
 
-static int read_rest(th_codec *w, th_system *s, const char *routing, const char *source,
+static int read_rest(th_serializer *w, th_system *s, const char *routing, const char *source,
                      th_error *err)
 {
     shape(w, s);
@@ -378,16 +377,16 @@ static int read_rest(th_codec *w, th_system *s, const char *routing, const char 
     return th_system_finish(s, err);
 }
 
-th_system *th_codec_read_system(th_codec *w, th_error *err)
+th_system *th_serializer_read_system(th_serializer *w, th_error *err)
 {
     const char *name = NULL, *routing = NULL, *source = NULL;
     th_error reason = {"", ""};
-    th_codec_text(w, &name);
-    th_codec_text(w, &routing);
-    th_codec_text(w, &source);
+    th_serializer_text(w, &name);
+    th_serializer_text(w, &routing);
+    th_serializer_text(w, &source);
     th_system *s = name && !w->failed ? th_system_new(name, &reason) : NULL;
     if (s)
-        s->max_links = TH_LINKS_MOST; /* who sent them was allowed to */
+        s->max_links = TH_LINKS_MOST; /* the writer has applied the limit */
     if (s && read_rest(w, s, routing, source, &reason) == 0 && !w->failed)
         return s;
     th_system_free(s);

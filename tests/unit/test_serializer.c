@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 #include "topology/routing/route.h"
@@ -11,34 +11,34 @@
 /* Known bytes: little-endian, 7 bits at a time, a text with its 0. */
 static void numbers_have_known_bytes(void)
 {
-    th_codec w = TH_CODEC_INIT;
+    th_serializer w = TH_SERIALIZER_INIT;
     int small = -2;
     int64_t large = 0x0102030405060708;
     int32_t count = 300;
     const char *text = "ab", *none = NULL;
-    th_codec_int(&w, &small);
-    th_codec_int64(&w, &large);
-    th_codec_count(&w, &count, 1000);
-    th_codec_text(&w, &text);
-    th_codec_text(&w, &none);
+    th_serializer_int(&w, &small);
+    th_serializer_int64(&w, &large);
+    th_serializer_count(&w, &count, 1000);
+    th_serializer_text(&w, &text);
+    th_serializer_text(&w, &none);
     static const char expected[] =
         "\xfe\xff\xff\xff\x08\x07\x06\x05\x04\x03\x02\x01\xac\x02\x01\x03"
         "ab\0\0";
     CU_ASSERT_EQUAL_FATAL(w.out.length, sizeof expected - 1);
     CU_ASSERT_EQUAL(memcmp(w.out.text, expected, w.out.length), 0);
-    th_codec r = th_codec_reader(w.out.text, w.out.length);
-    th_codec_int(&r, &small);
-    th_codec_int64(&r, &large);
-    th_codec_count(&r, &count, 300);
-    th_codec_text(&r, &text);
-    th_codec_text(&r, &none);
+    th_serializer r = th_serializer_reader(w.out.text, w.out.length);
+    th_serializer_int(&r, &small);
+    th_serializer_int64(&r, &large);
+    th_serializer_count(&r, &count, 300);
+    th_serializer_text(&r, &text);
+    th_serializer_text(&r, &none);
     CU_ASSERT_TRUE(small == -2 && large == 0x0102030405060708 && count == 300 && !none);
     TAP_ASSERT_TEXT(text, "ab");
     CU_ASSERT_TRUE(!r.failed && r.at == r.end);
-    r = th_codec_reader("\xac\x02", 2);
-    th_codec_count(&r, &count, 299);
+    r = th_serializer_reader("\xac\x02", 2);
+    th_serializer_count(&r, &count, 299);
     CU_ASSERT_TRUE(r.failed && count == 0);
-    th_codec_clear(&w);
+    th_serializer_clear(&w);
 }
 
 static void fitness_comes_back(void)
@@ -46,25 +46,25 @@ static void fitness_comes_back(void)
     th_fitness all[] = {{TH_FIT, 0.1, {7, -3, 5, 0.3}},
                         {.fit = TH_FIT_STOPPED, .value = INFINITY},
                         {.fit = TH_FIT_INFEASIBLE, .value = INFINITY}};
-    th_codec w = TH_CODEC_INIT;
+    th_serializer w = TH_SERIALIZER_INIT;
     for (int i = 0; i < 3; i++)
-        th_codec_fitness(&w, &all[i]);
+        th_serializer_fitness(&w, &all[i]);
     CU_ASSERT_EQUAL(w.out.length, 41 + 1 + 1);
-    th_codec r = th_codec_reader(w.out.text, w.out.length);
+    th_serializer r = th_serializer_reader(w.out.text, w.out.length);
     for (int i = 0; i < 3; i++) {
         th_fitness f = {0};
-        th_codec_fitness(&r, &f);
+        th_serializer_fitness(&r, &f);
         CU_ASSERT_TRUE(f.fit == all[i].fit && f.value == all[i].value &&
                        f.metrics.latency_ps == all[i].metrics.latency_ps &&
                        f.metrics.interval_ps == all[i].metrics.interval_ps &&
                        f.metrics.lateness_ps == all[i].metrics.lateness_ps &&
                        f.metrics.energy_j == all[i].metrics.energy_j);
     }
-    th_codec_clear(&w);
+    th_serializer_clear(&w);
     uint8_t wrong = TH_FIT_INFEASIBLE + 1;
     th_fitness f;
-    r = th_codec_reader(&wrong, 1);
-    th_codec_fitness(&r, &f);
+    r = th_serializer_reader(&wrong, 1);
+    th_serializer_fitness(&r, &f);
     CU_ASSERT_TRUE(r.failed);
 }
 
@@ -91,10 +91,10 @@ static int each_of(const char *folder, void (*check)(const char *path))
     return n;
 }
 
-static th_codec bytes_of_system(const th_system *s)
+static th_serializer bytes_of_system(const th_system *s)
 {
-    th_codec w = TH_CODEC_INIT;
-    th_codec_write_system(&w, s);
+    th_serializer w = TH_SERIALIZER_INIT;
+    th_serializer_write_system(&w, s);
     CU_ASSERT_FALSE(w.failed);
     return w;
 }
@@ -115,17 +115,17 @@ static void assert_same_names_and_routes(const th_system *a, const th_system *b)
 static void system_comes_back(const th_system *s)
 {
     th_error e = {"", ""};
-    th_codec w = bytes_of_system(s), r = th_codec_reader(w.out.text, w.out.length);
-    th_system *back = th_codec_read_system(&r, &e);
+    th_serializer w = bytes_of_system(s), r = th_serializer_reader(w.out.text, w.out.length);
+    th_system *back = th_serializer_read_system(&r, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(back);
     CU_ASSERT_TRUE(r.at == r.end);
-    th_codec again = bytes_of_system(back);
+    th_serializer again = bytes_of_system(back);
     CU_ASSERT_TRUE(again.out.length == w.out.length &&
                    memcmp(again.out.text, w.out.text, w.out.length) == 0);
     assert_same_names_and_routes(s, back);
-    th_codec_clear(&again);
-    th_codec_clear(&w);
+    th_serializer_clear(&again);
+    th_serializer_clear(&w);
     th_system_free(back);
 }
 
@@ -176,18 +176,18 @@ static void check_workload(const char *path)
     th_workload *net = th_workload_read(path, 2, &e);
     if (!net)
         bail_out(&e);
-    th_codec w = TH_CODEC_INIT, again = TH_CODEC_INIT;
-    th_codec_write_workload(&w, net);
-    th_codec r = th_codec_reader(w.out.text, w.out.length);
-    th_workload *back = th_codec_read_workload(&r, &e);
+    th_serializer w = TH_SERIALIZER_INIT, again = TH_SERIALIZER_INIT;
+    th_serializer_write_workload(&w, net);
+    th_serializer r = th_serializer_reader(w.out.text, w.out.length);
+    th_workload *back = th_serializer_read_workload(&r, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(back);
-    th_codec_write_workload(&again, back);
+    th_serializer_write_workload(&again, back);
     CU_ASSERT_TRUE(r.at == r.end && again.out.length == w.out.length &&
                    memcmp(again.out.text, w.out.text, w.out.length) == 0);
     CU_ASSERT_EQUAL(th_workload_macs(back), th_workload_macs(net));
-    th_codec_clear(&w);
-    th_codec_clear(&again);
+    th_serializer_clear(&w);
+    th_serializer_clear(&again);
     th_workload_free(back);
     th_workload_free(net);
 }
@@ -217,117 +217,117 @@ static void make_mapping(void)
         put_layer(mapping, l, l % 3, l % 3 ? "K2" : strategies[l / 3 % 4]);
 }
 
-static th_codec_limits limits(void)
+static th_serializer_limits limits(void)
 {
-    return (th_codec_limits){f1->n_accels, f1->n_designs, net->n_layers};
+    return (th_serializer_limits){f1->n_accels, f1->n_designs, net->n_layers};
 }
 
 static void a_mapping_comes_back(void)
 {
-    const th_codec_limits l = limits();
-    th_codec w = TH_CODEC_INIT;
-    th_codec_write_mapping(&w, mapping);
-    th_codec_write_mapping(&w, mapping);
+    const th_serializer_limits l = limits();
+    th_serializer w = TH_SERIALIZER_INIT;
+    th_serializer_write_mapping(&w, mapping);
+    th_serializer_write_mapping(&w, mapping);
     /* 1 for the number of sets, 1 to say that there are no queues, 3 and a byte per accelerator for
      * each, 3 for shares; at most 5 distinct strategies */
     CU_ASSERT_TRUE(w.out.length <=
                    2 * (size_t)(1 + 1 + 3 * 3 + 8 + 3 + 1 + 5 * 8 + 2 * net->n_layers));
-    th_codec r = th_codec_reader(w.out.text, w.out.length);
+    th_serializer r = th_serializer_reader(w.out.text, w.out.length);
     for (int i = 0; i < 2; i++) {
-        th_mapping *back = th_codec_read_mapping(&r, &l);
+        th_mapping *back = th_serializer_read_mapping(&r, &l);
         CU_ASSERT_PTR_NOT_NULL_FATAL(back);
         CU_ASSERT_TRUE(th_mapping_equal(back, mapping));
         th_mapping_free(back);
     }
     CU_ASSERT_TRUE(r.at == r.end);
-    th_codec_clear(&w);
+    th_serializer_clear(&w);
 }
 
 /* Every prefix is refused; a changed byte is refused, or gives a mapping with indices in range. */
 static void a_damaged_mapping_does_no_harm(void)
 {
-    const th_codec_limits l = limits();
-    th_codec w = TH_CODEC_INIT;
-    th_codec_write_mapping(&w, mapping);
+    const th_serializer_limits l = limits();
+    th_serializer w = TH_SERIALIZER_INIT;
+    th_serializer_write_mapping(&w, mapping);
     int64_t live = th_alloc_live();
     for (size_t n = 0; n < w.out.length; n++) {
-        th_codec r = th_codec_reader(w.out.text, n);
-        CU_ASSERT_PTR_NULL(th_codec_read_mapping(&r, &l));
+        th_serializer r = th_serializer_reader(w.out.text, n);
+        CU_ASSERT_PTR_NULL(th_serializer_read_mapping(&r, &l));
     }
     for (size_t n = 0; n < w.out.length * 256; n++) {
         char old = w.out.text[n / 256];
         w.out.text[n / 256] = (char)(n % 256);
-        th_codec r = th_codec_reader(w.out.text, w.out.length);
-        th_mapping *m = th_codec_read_mapping(&r, &l);
+        th_serializer r = th_serializer_reader(w.out.text, w.out.length);
+        th_mapping *m = th_serializer_read_mapping(&r, &l);
         for (int i = 0; m && i < m->n_layers; i++)
             CU_ASSERT_TRUE(m->set_of[i] >= 0 && m->set_of[i] < m->n_sets);
         th_mapping_free(m);
         w.out.text[n / 256] = old;
     }
     CU_ASSERT_EQUAL(th_alloc_live(), live);
-    th_codec_clear(&w);
+    th_serializer_clear(&w);
 }
 
 /* --- damage and memory ------------------------------------------------------------------------ */
 
 static void cut_off_bytes_are_told(void)
 {
-    th_codec w = bytes_of_system(f1), v = TH_CODEC_INIT;
-    th_codec_write_workload(&v, net);
+    th_serializer w = bytes_of_system(f1), v = TH_SERIALIZER_INIT;
+    th_serializer_write_workload(&v, net);
     int64_t live = th_alloc_live();
     for (size_t n = 0; n < w.out.length; n += 1 + n / 50) {
         th_error e = {"", ""};
-        th_codec r = th_codec_reader(w.out.text, n);
-        CU_ASSERT_PTR_NULL(th_codec_read_system(&r, &e));
+        th_serializer r = th_serializer_reader(w.out.text, n);
+        CU_ASSERT_PTR_NULL(th_serializer_read_system(&r, &e));
         TAP_ASSERT_TEXT(e.id, "MAP-0100");
     }
     for (size_t n = 0; n < v.out.length; n += 1 + n / 50) {
         th_error e = {"", ""};
-        th_codec r = th_codec_reader(v.out.text, n);
-        CU_ASSERT_PTR_NULL(th_codec_read_workload(&r, &e));
+        th_serializer r = th_serializer_reader(v.out.text, n);
+        CU_ASSERT_PTR_NULL(th_serializer_read_workload(&r, &e));
         TAP_ASSERT_TEXT(e.id, "MAP-0101");
     }
     CU_ASSERT_EQUAL(th_alloc_live(), live);
-    th_codec_clear(&w);
-    th_codec_clear(&v);
+    th_serializer_clear(&w);
+    th_serializer_clear(&v);
 }
 
 static void changed_bytes_do_no_harm(void)
 {
-    th_codec w = bytes_of_system(f1), v = TH_CODEC_INIT;
-    th_codec_write_workload(&v, net);
-    gsl_rng *random = th_random_stream(3, "wire", 0);
+    th_serializer w = bytes_of_system(f1), v = TH_SERIALIZER_INIT;
+    th_serializer_write_workload(&v, net);
+    gsl_rng *random = th_random_stream(3, "serializer", 0);
     int64_t live = th_alloc_live();
     for (int i = 0; i < 300; i++) {
-        th_codec *bytes = i % 2 ? &w : &v;
+        th_serializer *bytes = i % 2 ? &w : &v;
         size_t at = (size_t)pick(random, 0, (int64_t)bytes->out.length - 1);
         char old = bytes->out.text[at];
         bytes->out.text[at] = (char)pick(random, 0, 255);
-        th_codec r = th_codec_reader(bytes->out.text, bytes->out.length);
+        th_serializer r = th_serializer_reader(bytes->out.text, bytes->out.length);
         if (i % 2)
-            th_system_free(th_codec_read_system(&r, NULL));
+            th_system_free(th_serializer_read_system(&r, NULL));
         else
-            th_workload_free(th_codec_read_workload(&r, NULL));
+            th_workload_free(th_serializer_read_workload(&r, NULL));
         bytes->out.text[at] = old;
     }
     CU_ASSERT_EQUAL(th_alloc_live(), live);
     gsl_rng_free(random);
-    th_codec_clear(&w);
-    th_codec_clear(&v);
+    th_serializer_clear(&w);
+    th_serializer_clear(&v);
 }
 
 static void no_memory_leaves_nothing_behind(void)
 {
-    th_codec w = bytes_of_system(f1);
-    th_codec_write_workload(&w, net);
+    th_serializer w = bytes_of_system(f1);
+    th_serializer_write_workload(&w, net);
     int64_t live = th_alloc_live();
     bool done = false;
     for (int64_t k = 1; !done && k < 5000; k += 1 + k / 20) {
         th_error e = {"", ""};
-        th_codec r = th_codec_reader(w.out.text, w.out.length);
+        th_serializer r = th_serializer_reader(w.out.text, w.out.length);
         th_alloc_fail_at(k);
-        th_system *s = th_codec_read_system(&r, &e);
-        th_workload *back = s ? th_codec_read_workload(&r, &e) : NULL;
+        th_system *s = th_serializer_read_system(&r, &e);
+        th_workload *back = s ? th_serializer_read_workload(&r, &e) : NULL;
         th_alloc_fail_at(0);
         done = back != NULL;
         if (!done)
@@ -337,7 +337,7 @@ static void no_memory_leaves_nothing_behind(void)
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }
     CU_ASSERT_TRUE(done);
-    th_codec_clear(&w);
+    th_serializer_clear(&w);
 }
 
 int main(int argc, char **argv)
@@ -356,7 +356,7 @@ int main(int argc, char **argv)
         TAP_END,
     };
     make_mapping();
-    int status = tap_main("wire", tests, argc, argv);
+    int status = tap_main("serializer", tests, argc, argv);
     th_mapping_free(mapping);
     th_workload_free(net);
     th_system_free(f1);

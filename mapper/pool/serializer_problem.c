@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* wire_problem.c - a workload, and what a problem asks besides, as bytes and back. */
+/* serializer_problem.c - workloads, and the streams, networks and goals of a problem, as bytes. */
 #include <config.h>
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
@@ -15,30 +15,30 @@ _Static_assert(sizeof(th_model) == 56, "see model()");
 /* Constraints are the searching rank's own matter, scripts its cache; no_segments changes no
  * result.
  */
-_Static_assert(sizeof(th_problem) == 224 && sizeof(th_goal) == 72, "see th_codec_goal");
+_Static_assert(sizeof(th_problem) == 224 && sizeof(th_goal) == 72, "see th_serializer_goal");
 #endif
 
-static void numbers(th_codec *w, int32_t *x, int n)
+static void numbers(th_serializer *w, int32_t *x, int n)
 {
     for (int i = 0; i < n; i++) {
         int copy = x[i]; /* what is written is not touched */
-        th_codec_int(w, &copy);
-        if (th_codec_is_reading(w))
+        th_serializer_int(w, &copy);
+        if (th_serializer_is_reading(w))
             x[i] = copy;
     }
 }
 
-static void small(th_codec *w, int x, int n, uint8_t *out)
+static void small(th_serializer *w, int x, int n, uint8_t *out)
 {
     *out = (uint8_t)x;
-    th_codec_byte(w, out);
+    th_serializer_byte(w, out);
     if (*out >= n) {
         w->failed = true;
         *out = 0;
     }
 }
 
-static void kinds(th_codec *w, th_layer *l)
+static void kinds(th_serializer *w, th_layer *l)
 {
     uint8_t x;
     small(w, l->kind, TH_LAYER_SLICE + 1, &x);
@@ -48,80 +48,80 @@ static void kinds(th_codec *w, th_layer *l)
     for (int t = 0; t < TH_N_TENSORS; t++) {
         small(w, l->precision[t], TH_N_PRECISIONS, &x);
         l->precision[t] = (th_precision)x;
-        th_codec_double(w, &l->density[t]);
+        th_serializer_double(w, &l->density[t]);
     }
 }
 
 /* All but the lists of inputs. */
-static void layer(th_codec *w, th_layer *l)
+static void layer(th_serializer *w, th_layer *l)
 {
     int32_t *const one[] = {&l->in_h,     &l->in_w,     &l->stride_h,     &l->stride_w,
                             &l->pad_top,  &l->pad_left, &l->dilation_h,   &l->dilation_w,
                             &l->up_h,     &l->up_w,     &l->groups,       &l->vocabulary,
                             &l->sparse_n, &l->sparse_m, &l->first_channel};
-    th_codec_text(w, (const char **)&l->name);
+    th_serializer_text(w, (const char **)&l->name);
     kinds(w, l);
     numbers(w, l->dim, TH_N_DIMS);
     for (size_t i = 0; i < sizeof one / sizeof *one; i++)
-        th_codec_int(w, one[i]);
-    th_codec_bool(w, &l->is_mean_pool);
-    th_codec_bool(w, &l->has_bias);
-    th_codec_bool(w, &l->has_norm);
-    th_codec_bool(w, &l->is_transposed);
+        th_serializer_int(w, one[i]);
+    th_serializer_bool(w, &l->is_mean_pool);
+    th_serializer_bool(w, &l->has_bias);
+    th_serializer_bool(w, &l->has_norm);
+    th_serializer_bool(w, &l->is_transposed);
     if (!w->skips_locations)
-        th_codec_int(w, &l->line);
-    th_codec_count(w, &l->n_inputs, INT32_MAX);
+        th_serializer_int(w, &l->line);
+    th_serializer_count(w, &l->n_inputs, INT32_MAX);
     w->failed |= !l->name;
 }
 
-static void model(th_codec *w, th_model *m, int n_layers)
+static void model(th_serializer *w, th_model *m, int n_layers)
 {
     uint8_t precision;
-    th_codec_text(w, (const char **)&m->name);
-    th_codec_count(w, &m->first_layer, n_layers);
-    th_codec_count(w, &m->n_layers, n_layers);
-    th_codec_int(w, &m->input_c);
-    th_codec_int(w, &m->input_h);
-    th_codec_int(w, &m->input_w);
+    th_serializer_text(w, (const char **)&m->name);
+    th_serializer_count(w, &m->first_layer, n_layers);
+    th_serializer_count(w, &m->n_layers, n_layers);
+    th_serializer_int(w, &m->input_c);
+    th_serializer_int(w, &m->input_h);
+    th_serializer_int(w, &m->input_w);
     small(w, m->precision, TH_N_PRECISIONS, &precision);
     m->precision = (th_precision)precision;
-    th_codec_bool(w, &m->has_own_inputs);
-    th_codec_int64(w, &m->arrival_ps);
-    th_codec_int64(w, &m->deadline_ps);
+    th_serializer_bool(w, &m->has_own_inputs);
+    th_serializer_int64(w, &m->arrival_ps);
+    th_serializer_int64(w, &m->deadline_ps);
     w->failed |= !m->name;
 }
 
-static void head(th_codec *w, th_workload *net)
+static void head(th_serializer *w, th_workload *net)
 {
     uint8_t precision;
-    th_codec_text(w, (const char **)&net->name);
+    th_serializer_text(w, (const char **)&net->name);
     if (!w->skips_locations)
-        th_codec_text(w, (const char **)&net->file);
-    th_codec_int(w, &net->batch);
-    th_codec_int(w, &net->input_c);
-    th_codec_int(w, &net->input_h);
-    th_codec_int(w, &net->input_w);
+        th_serializer_text(w, (const char **)&net->file);
+    th_serializer_int(w, &net->batch);
+    th_serializer_int(w, &net->input_c);
+    th_serializer_int(w, &net->input_h);
+    th_serializer_int(w, &net->input_w);
     small(w, net->precision, TH_N_PRECISIONS, &precision);
     net->precision = (th_precision)precision;
-    th_codec_double(w, &net->density);
-    th_codec_bool(w, &net->has_own_inputs);
-    th_codec_bool(w, &net->has_free_shapes);
-    th_codec_count(w, &net->n_layers, INT32_MAX);
-    th_codec_count(w, &net->n_models, net->n_layers);
+    th_serializer_double(w, &net->density);
+    th_serializer_bool(w, &net->has_own_inputs);
+    th_serializer_bool(w, &net->has_free_shapes);
+    th_serializer_count(w, &net->n_layers, INT32_MAX);
+    th_serializer_count(w, &net->n_models, net->n_layers);
     w->failed |= !net->name;
 }
 
-static void inputs(th_codec *w, th_layer *l, bool has_channels)
+static void inputs(th_serializer *w, th_layer *l, bool has_channels)
 {
     numbers(w, l->inputs, l->n_inputs);
-    th_codec_bool(w, &has_channels);
+    th_serializer_bool(w, &has_channels);
     if (has_channels)
         numbers(w, l->input_channels, l->n_inputs);
     else
         l->input_channels = NULL;
 }
 
-void th_codec_write_workload(th_codec *w, const th_workload *net)
+void th_serializer_write_workload(th_serializer *w, const th_workload *net)
 {
     th_workload copy = *net; /* shallow, to be read from */
     head(w, &copy);
@@ -136,7 +136,7 @@ void th_codec_write_workload(th_codec *w, const th_workload *net)
     }
 }
 
-static int read_layer(th_codec *w, th_workload *net, int n_layers, th_error *err)
+static int read_layer(th_serializer *w, th_workload *net, int n_layers, th_error *err)
 {
     th_layer l = {0};
     layer(w, &l);
@@ -157,7 +157,7 @@ static int read_layer(th_codec *w, th_workload *net, int n_layers, th_error *err
 }
 
 /* Models take the layers in turn. */
-static int read_models(th_codec *w, th_workload *net, int n, int n_layers, th_error *err)
+static int read_models(th_serializer *w, th_workload *net, int n, int n_layers, th_error *err)
 {
     int32_t next = 0;
     w->failed |= n > w->end - w->at;
@@ -180,7 +180,7 @@ static int read_models(th_codec *w, th_workload *net, int n, int n_layers, th_er
     return w->failed ? -1 : 0;
 }
 
-static int read_layers(th_codec *w, th_workload *net, int n, th_error *err)
+static int read_layers(th_serializer *w, th_workload *net, int n, th_error *err)
 {
     for (int i = 0; i < n; i++)
         if (read_layer(w, net, n, err))
@@ -188,7 +188,7 @@ static int read_layers(th_codec *w, th_workload *net, int n, th_error *err)
     return th_workload_finish(net, err);
 }
 
-static th_workload *parse_workload(th_codec *w, th_error *err)
+static th_workload *parse_workload(th_serializer *w, th_error *err)
 {
     th_workload h = {0};
     head(w, &h);
@@ -208,7 +208,7 @@ static th_workload *parse_workload(th_codec *w, th_error *err)
     return NULL;
 }
 
-th_workload *th_codec_read_workload(th_codec *w, th_error *err)
+th_workload *th_serializer_read_workload(th_serializer *w, th_error *err)
 {
     th_error reason = {"", ""};
     th_workload *net = parse_workload(w, &reason);
@@ -223,46 +223,46 @@ th_workload *th_codec_read_workload(th_codec *w, th_error *err)
 
 /* --- the rest of a problem -------------------------------------------------------------------- */
 
-void th_codec_stream(th_codec *w, th_stream *s)
+void th_serializer_stream(th_serializer *w, th_stream *s)
 {
-    th_codec_int(w, &s->n_inputs);
-    th_codec_int64(w, &s->interval_ps);
-    th_codec_int(w, &s->micro_batches);
-    th_codec_int(w, &s->in_flight);
+    th_serializer_int(w, &s->n_inputs);
+    th_serializer_int64(w, &s->interval_ps);
+    th_serializer_int(w, &s->micro_batches);
+    th_serializer_int(w, &s->in_flight);
 }
 
-void th_codec_network(th_codec *w, const th_network_type **type, th_network_options *o)
+void th_serializer_network(th_serializer *w, const th_network_type **type, th_network_options *o)
 {
     const char *name = *type ? (*type)->name : NULL;
-    th_codec_text(w, &name);
+    th_serializer_text(w, &name);
     *type = name ? th_network_find(name) : NULL;
     w->failed |= name && !*type;
-    th_codec_bool(w, &o->weigh_by_latency);
-    th_codec_int64(w, &o->packet_bytes);
-    th_codec_int64(w, &o->buffer_bytes);
-    th_codec_int(w, &o->n_virtual_channels);
-    th_codec_int64(w, &o->credit_delay_ps);
-    th_codec_int64(w, &o->router_delay_ps);
-    th_codec_int64(w, &o->terminal_bits_per_s);
-    th_codec_int(w, &o->n_crossbar_inputs);
-    th_codec_int64(w, &o->allocation_cycle_ps);
-    th_codec_bool(w, &o->may_deadlock);
+    th_serializer_bool(w, &o->weigh_by_latency);
+    th_serializer_int64(w, &o->packet_bytes);
+    th_serializer_int64(w, &o->buffer_bytes);
+    th_serializer_int(w, &o->n_virtual_channels);
+    th_serializer_int64(w, &o->credit_delay_ps);
+    th_serializer_int64(w, &o->router_delay_ps);
+    th_serializer_int64(w, &o->terminal_bits_per_s);
+    th_serializer_int(w, &o->n_crossbar_inputs);
+    th_serializer_int64(w, &o->allocation_cycle_ps);
+    th_serializer_bool(w, &o->may_deadlock);
 }
 
-static void objective(th_codec *w, th_objective *o)
+static void objective(th_serializer *w, th_objective *o)
 {
     uint8_t x;
     small(w, *o, TH_OBJECTIVE_WEIGHTED + 1, &x);
     *o = (th_objective)x;
 }
 
-void th_codec_goal(th_codec *w, th_goal *g)
+void th_serializer_goal(th_serializer *w, th_goal *g)
 {
     objective(w, &g->objective);
     for (int i = 0; i < TH_N_TERMS; i++)
-        th_codec_double(w, &g->weight[i]);
-    th_codec_count(w, &g->n_front, TH_FRONT_MAX);
+        th_serializer_double(w, &g->weight[i]);
+    th_serializer_count(w, &g->n_front, TH_FRONT_MAX);
     for (int i = 0; i < g->n_front; i++)
         objective(w, &g->front[i]);
-    th_codec_int64(w, &g->deadline_ps);
+    th_serializer_int64(w, &g->deadline_ps);
 }

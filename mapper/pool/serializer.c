@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* wire.c - see wire.h: numbers, texts, fitness, mappings. */
+/* serializer.c - numbers, texts, fitness and mappings as bytes (serializer.h). */
 #include <config.h>
 
-#include "mapper/pool/codec.h"
+#include "mapper/pool/serializer.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 
-th_codec th_codec_reader(const void *bytes, size_t n)
+th_serializer th_serializer_reader(const void *bytes, size_t n)
 {
     static const unsigned char nothing;
     const unsigned char *at = n > 0 ? bytes : &nothing;
-    return (th_codec){.out = TH_STRBUF_INIT, .at = at, .end = at + n};
+    return (th_serializer){.out = TH_STRBUF_INIT, .at = at, .end = at + n};
 }
 
-void th_codec_clear(th_codec *w)
+void th_serializer_clear(th_serializer *w)
 {
     th_strbuf_clear(&w->out);
 }
 
-bool th_codec_is_reading(const th_codec *w)
+bool th_serializer_is_reading(const th_serializer *w)
 {
     return w->at != NULL;
 }
@@ -29,7 +29,7 @@ bool th_codec_is_reading(const th_codec *w)
 /* --- numbers and texts ------------------------------------------------------------------------ */
 
 /* The next n bytes; NULL, and failed, where there are not so many. */
-static const unsigned char *take(th_codec *w, size_t n)
+static const unsigned char *take(th_serializer *w, size_t n)
 {
     if (w->failed || n > (size_t)(w->end - w->at)) {
         w->failed = true;
@@ -39,9 +39,9 @@ static const unsigned char *take(th_codec *w, size_t n)
     return w->at - n;
 }
 
-void th_codec_bytes(th_codec *w, void *bytes, size_t n)
+void th_serializer_bytes(th_serializer *w, void *bytes, size_t n)
 {
-    if (!th_codec_is_reading(w)) {
+    if (!th_serializer_is_reading(w)) {
         th_strbuf_add_bytes(&w->out, bytes, n);
         w->failed |= w->out.failed;
         return;
@@ -53,51 +53,51 @@ void th_codec_bytes(th_codec *w, void *bytes, size_t n)
         memset(bytes, 0, n);
 }
 
-void th_codec_byte(th_codec *w, uint8_t *x)
+void th_serializer_byte(th_serializer *w, uint8_t *x)
 {
-    th_codec_bytes(w, x, 1);
+    th_serializer_bytes(w, x, 1);
 }
 
-void th_codec_bool(th_codec *w, bool *x)
+void th_serializer_bool(th_serializer *w, bool *x)
 {
     uint8_t byte = *x;
-    th_codec_byte(w, &byte);
+    th_serializer_byte(w, &byte);
     *x = byte == 1;
     w->failed |= byte > 1;
 }
 
 /* The low n bytes of x, lowest first. */
-static void number(th_codec *w, uint64_t *x, size_t n)
+static void number(th_serializer *w, uint64_t *x, size_t n)
 {
     unsigned char bytes[sizeof *x];
     for (size_t i = 0; i < n; i++)
         bytes[i] = (unsigned char)(*x >> 8 * i);
-    th_codec_bytes(w, bytes, n);
+    th_serializer_bytes(w, bytes, n);
     *x = 0;
     for (size_t i = 0; i < n; i++)
         *x |= (uint64_t)bytes[i] << 8 * i;
 }
 
-void th_codec_int(th_codec *w, int *x)
+void th_serializer_int(th_serializer *w, int *x)
 {
     uint64_t bits = (uint32_t)*x;
     number(w, &bits, sizeof(uint32_t));
     *x = (int32_t)(uint32_t)bits;
 }
 
-void th_codec_int64(th_codec *w, int64_t *x)
+void th_serializer_int64(th_serializer *w, int64_t *x)
 {
     uint64_t bits = (uint64_t)*x;
     number(w, &bits, sizeof bits);
     *x = (int64_t)bits;
 }
 
-void th_codec_hash(th_codec *w, uint64_t *x)
+void th_serializer_hash(th_serializer *w, uint64_t *x)
 {
     number(w, x, sizeof *x);
 }
 
-void th_codec_double(th_codec *w, double *x)
+void th_serializer_double(th_serializer *w, double *x)
 {
     uint64_t bits;
     memcpy(&bits, x, sizeof bits);
@@ -105,7 +105,7 @@ void th_codec_double(th_codec *w, double *x)
     memcpy(x, &bits, sizeof bits);
 }
 
-void th_codec_count(th_codec *w, int32_t *x, int32_t max)
+void th_serializer_count(th_serializer *w, int32_t *x, int32_t max)
 {
     enum { BITS = 7, MORE = 1 << BITS };
     uint32_t left = (uint32_t)*x, sum = 0;
@@ -113,7 +113,7 @@ void th_codec_count(th_codec *w, int32_t *x, int32_t max)
     for (int shift = 0; byte & MORE && shift < 31; shift += BITS) {
         byte = (uint8_t)(left % MORE | (left >= MORE ? MORE : 0));
         left /= MORE;
-        th_codec_byte(w, &byte);
+        th_serializer_byte(w, &byte);
         sum |= (uint32_t)(byte % MORE) << shift;
     }
     if (byte & MORE || sum > (uint32_t)max)
@@ -121,17 +121,17 @@ void th_codec_count(th_codec *w, int32_t *x, int32_t max)
     *x = w->failed ? 0 : (int32_t)sum;
 }
 
-void th_codec_text(th_codec *w, const char **text)
+void th_serializer_text(th_serializer *w, const char **text)
 {
     bool is_there = *text != NULL;
     int32_t n = is_there ? (int32_t)strlen(*text) + 1 : 0;
-    th_codec_bool(w, &is_there);
+    th_serializer_bool(w, &is_there);
     if (!is_there) {
         *text = NULL;
         return;
     }
-    th_codec_count(w, &n, INT32_MAX);
-    if (!th_codec_is_reading(w)) {
+    th_serializer_count(w, &n, INT32_MAX);
+    if (!th_serializer_is_reading(w)) {
         th_strbuf_add_bytes(&w->out, *text, (size_t)n);
         w->failed |= w->out.failed;
         return;
@@ -144,36 +144,36 @@ void th_codec_text(th_codec *w, const char **text)
 /* --- fitness ---------------------------------------------------------------------------------- */
 
 #if UINTPTR_MAX == UINT64_MAX
-/* Whoever adds a field writes and reads it here, or journals and ranks would lose it. */
-_Static_assert(sizeof(th_metrics) == 32 && sizeof(th_fitness) == 48, "see th_codec_fitness");
+/* A new field must be added to the function named here, or checkpoints and ranks would lose it. */
+_Static_assert(sizeof(th_metrics) == 32 && sizeof(th_fitness) == 48, "see th_serializer_fitness");
 _Static_assert(sizeof(th_set) == 24 && sizeof(th_mapping) == 64, "see set_head, put_queues");
 #endif
 
-void th_codec_fitness(th_codec *w, th_fitness *f)
+void th_serializer_fitness(th_serializer *w, th_fitness *f)
 {
     uint8_t fit = (uint8_t)f->fit;
-    th_codec_byte(w, &fit);
+    th_serializer_byte(w, &fit);
     if (fit > TH_FIT_INFEASIBLE)
         w->failed = true;
-    if (th_codec_is_reading(w))
+    if (th_serializer_is_reading(w))
         *f = (th_fitness){.fit = w->failed ? TH_FIT_INFEASIBLE : (th_fit)fit, .value = INFINITY};
     if (f->fit != TH_FIT)
         return;
-    th_codec_double(w, &f->value);
-    th_codec_int64(w, &f->metrics.latency_ps);
-    th_codec_int64(w, &f->metrics.interval_ps);
-    th_codec_int64(w, &f->metrics.lateness_ps);
-    th_codec_double(w, &f->metrics.energy_j);
+    th_serializer_double(w, &f->value);
+    th_serializer_int64(w, &f->metrics.latency_ps);
+    th_serializer_int64(w, &f->metrics.interval_ps);
+    th_serializer_int64(w, &f->metrics.lateness_ps);
+    th_serializer_double(w, &f->metrics.energy_j);
 }
 
 /* --- mappings --------------------------------------------------------------------------------- */
 
-static void strategy(th_codec *w, th_strategy *s)
+static void strategy(th_serializer *w, th_strategy *s)
 {
     uint8_t rotate = (uint8_t)(s->rotate - TH_NO_ROTATION);
     for (int d = 0; d < TH_N_DIMS; d++)
-        th_codec_count(w, &s->split[d], INT32_MAX);
-    th_codec_byte(w, &rotate);
+        th_serializer_count(w, &s->split[d], INT32_MAX);
+    th_serializer_byte(w, &rotate);
     s->rotate = rotate + TH_NO_ROTATION;
     w->failed |= rotate > TH_N_DIMS;
 }
@@ -195,31 +195,32 @@ static int32_t number_strategies(const th_mapping *m, int32_t *numbers, int32_t 
 }
 
 /* Size, design and whether there are shares; designs below n_designs. */
-static void set_head(th_codec *w, th_set *set, bool *has_shares, const th_codec_limits *limits)
+static void set_head(th_serializer *w, th_set *set, bool *has_shares,
+                     const th_serializer_limits *limits)
 {
     int32_t design = set->design - TH_DESIGN_OWN;
-    th_codec_count(w, &set->n_accels, limits->n_accels);
-    th_codec_count(w, &design, limits->n_designs - 1 - TH_DESIGN_OWN);
-    th_codec_bool(w, has_shares);
+    th_serializer_count(w, &set->n_accels, limits->n_accels);
+    th_serializer_count(w, &design, limits->n_designs - 1 - TH_DESIGN_OWN);
+    th_serializer_bool(w, has_shares);
     set->design = design + TH_DESIGN_OWN;
 }
 
-static void numbers(th_codec *w, int32_t *x, int32_t n, int32_t max)
+static void numbers(th_serializer *w, int32_t *x, int32_t n, int32_t max)
 {
     for (int i = 0; i < n; i++) {
-        int32_t copy = x[i]; /* what is written is not touched */
-        th_codec_count(w, &copy, max);
-        if (th_codec_is_reading(w))
+        int32_t copy = x[i]; /* th_serializer_* take pointers to writable data */
+        th_serializer_count(w, &copy, max);
+        if (th_serializer_is_reading(w))
             x[i] = copy;
     }
 }
 
-static const th_codec_limits no_limits = {INT32_MAX, INT32_MAX - 1, INT32_MAX};
+static const th_serializer_limits no_limits = {INT32_MAX, INT32_MAX - 1, INT32_MAX};
 
-static void write_sets(th_codec *w, const th_mapping *m)
+static void write_sets(th_serializer *w, const th_mapping *m)
 {
     int32_t n = m->n_sets;
-    th_codec_count(w, &n, INT32_MAX);
+    th_serializer_count(w, &n, INT32_MAX);
     for (int i = 0; i < m->n_sets; i++) {
         th_set set = m->sets[i];
         bool has_shares = set.shares != NULL;
@@ -230,26 +231,26 @@ static void write_sets(th_codec *w, const th_mapping *m)
     }
 }
 
-/* What only systems with serial transfers know: a byte that says what there is, and the queues. */
+/* For systems with serial transfers: a byte of flags, then the queues. */
 enum { ACTIVATIONS_CROSS = 1, HAS_QUEUES = 2 };
 
-static void write_queues(th_codec *w, const th_mapping *m)
+static void write_queues(th_serializer *w, const th_mapping *m)
 {
     uint8_t has =
         (uint8_t)((m->activations_cross ? ACTIVATIONS_CROSS : 0) | (m->order ? HAS_QUEUES : 0));
-    th_codec_byte(w, &has);
+    th_serializer_byte(w, &has);
     for (int l = 0; m->order && l < m->n_layers; l++) {
         int32_t layer = m->order[l];
         uint8_t weights = m->weights[l];
-        th_codec_count(w, &layer, INT32_MAX);
-        th_codec_byte(w, &weights);
+        th_serializer_count(w, &layer, INT32_MAX);
+        th_serializer_byte(w, &weights);
     }
 }
 
-static void read_queues(th_codec *w, th_mapping *m)
+static void read_queues(th_serializer *w, th_mapping *m)
 {
     uint8_t has = 0;
-    th_codec_byte(w, &has);
+    th_serializer_byte(w, &has);
     m->activations_cross = has & ACTIVATIONS_CROSS;
     w->failed |= has > (ACTIVATIONS_CROSS | HAS_QUEUES);
     if (!(has & HAS_QUEUES) || w->failed)
@@ -259,13 +260,13 @@ static void read_queues(th_codec *w, th_mapping *m)
         return;
     }
     for (int l = 0; l < m->n_layers; l++) {
-        th_codec_count(w, &m->order[l], m->n_layers - 1);
-        th_codec_byte(w, &m->weights[l]);
+        th_serializer_count(w, &m->order[l], m->n_layers - 1);
+        th_serializer_byte(w, &m->weights[l]);
         w->failed |= m->weights[l] > TH_WEIGHTS_STREAMED;
     }
 }
 
-void th_codec_write_mapping(th_codec *w, const th_mapping *m)
+void th_serializer_write_mapping(th_serializer *w, const th_mapping *m)
 {
     int32_t *numbers = th_alloc_array((size_t)m->n_layers + 1, 2 * sizeof *numbers);
     if (!numbers) {
@@ -274,22 +275,23 @@ void th_codec_write_mapping(th_codec *w, const th_mapping *m)
     }
     int32_t *first = numbers + m->n_layers, n = number_strategies(m, numbers, first);
     write_sets(w, m);
-    th_codec_count(w, &n, INT32_MAX);
+    th_serializer_count(w, &n, INT32_MAX);
     for (int i = 0; i < n; i++) {
-        th_strategy copy = m->strategy[first[i]]; /* what is written is not touched */
+        th_strategy copy =
+            m->strategy[first[i]]; /* th_serializer_* take pointers to writable data */
         strategy(w, &copy);
     }
     for (int l = 0; l < m->n_layers; l++) {
         int32_t set = m->set_of[l];
-        th_codec_count(w, &set, INT32_MAX);
-        th_codec_count(w, &numbers[l], INT32_MAX);
+        th_serializer_count(w, &set, INT32_MAX);
+        th_serializer_count(w, &numbers[l], INT32_MAX);
     }
     th_free(numbers);
     write_queues(w, m);
 }
 
-/* th_mapping_new wants the sizes of all sets first: so the sets are walked twice. */
-static int32_t *sizes_of_sets(th_codec *w, int32_t n, const th_codec_limits *limits)
+/* th_mapping_new needs the sizes of all sets: so the sets are read twice. */
+static int32_t *sizes_of_sets(th_serializer *w, int32_t n, const th_serializer_limits *limits)
 {
     const unsigned char *start = w->at;
     int32_t *sizes = th_alloc_zero((size_t)n + 1, sizeof *sizes), skipped = 0;
@@ -298,14 +300,14 @@ static int32_t *sizes_of_sets(th_codec *w, int32_t n, const th_codec_limits *lim
         th_set set = {0};
         set_head(w, &set, &has_shares, limits);
         for (int j = 0; j < set.n_accels * (has_shares ? 2 : 1); j++)
-            th_codec_count(w, &skipped, INT32_MAX);
+            th_serializer_count(w, &skipped, INT32_MAX);
         sizes[i] = set.n_accels;
     }
     w->at = start;
     return sizes;
 }
 
-static void read_set(th_codec *w, th_set *set, const th_codec_limits *limits)
+static void read_set(th_serializer *w, th_set *set, const th_serializer_limits *limits)
 {
     bool has_shares = false;
     set_head(w, set, &has_shares, limits);
@@ -319,10 +321,10 @@ static void read_set(th_codec *w, th_set *set, const th_codec_limits *limits)
         w->failed = true;
 }
 
-static th_mapping *read_sets(th_codec *w, const th_codec_limits *limits)
+static th_mapping *read_sets(th_serializer *w, const th_serializer_limits *limits)
 {
     int32_t n = 0;
-    th_codec_count(w, &n, limits->n_accels);
+    th_serializer_count(w, &n, limits->n_accels);
     int32_t *sizes = sizes_of_sets(w, n, limits);
     th_mapping *m = sizes && !w->failed ? th_mapping_new(n, sizes, limits->n_layers) : NULL;
     th_free(sizes);
@@ -332,24 +334,24 @@ static th_mapping *read_sets(th_codec *w, const th_codec_limits *limits)
     return m;
 }
 
-static void read_layers(th_codec *w, th_mapping *m)
+static void read_layers(th_serializer *w, th_mapping *m)
 {
     int32_t n = 0;
-    th_codec_count(w, &n, m->n_layers);
+    th_serializer_count(w, &n, m->n_layers);
     th_strategy *distinct = th_alloc_zero((size_t)n + 1, sizeof *distinct);
     w->failed |= !distinct || ((n == 0 || m->n_sets == 0) && m->n_layers > 0);
     for (int i = 0; !w->failed && i < n; i++)
         strategy(w, &distinct[i]);
     for (int l = 0; !w->failed && l < m->n_layers; l++) {
         int32_t i = 0;
-        th_codec_count(w, &m->set_of[l], m->n_sets - 1);
-        th_codec_count(w, &i, n - 1);
+        th_serializer_count(w, &m->set_of[l], m->n_sets - 1);
+        th_serializer_count(w, &i, n - 1);
         m->strategy[l] = distinct[i];
     }
     th_free(distinct);
 }
 
-th_mapping *th_codec_read_mapping(th_codec *w, const th_codec_limits *limits)
+th_mapping *th_serializer_read_mapping(th_serializer *w, const th_serializer_limits *limits)
 {
     th_mapping *m = read_sets(w, limits);
     if (m)
