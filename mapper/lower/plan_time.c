@@ -55,7 +55,7 @@ const th_plan_route *th_plan_find_route(th_plans *p, int from, int to)
 typedef struct {
     th_plans *plans;
     th_time busiest, latency; /* most of any medium, longest of any route */
-    bool failed;      /* memory ran out on the way */
+    bool failed;              /* memory ran out on the way */
 } traffic;
 
 static void begin(traffic *t, th_plans *p)
