@@ -253,8 +253,8 @@ th.takeControls = function () {
     }
     for (const [id, column] of [
         ["table-critical_path", "task"],
-        ["table-held_up", "task"],
-        ["table-held_up", "by"],
+        ["table-contention", "task"],
+        ["table-contention", "by"],
         ["table-collectives", "task"],
     ])
         link(th.find(id), column, (text, button) => {

@@ -141,8 +141,9 @@ static int write_memory(th_html *p)
 static int write_search(th_html *p)
 {
     int rc = add_tables(p, th_section_search, "Search", NULL);
-    th_strbuf_add(p->out, "<h3>Every best so far</h3>\n");
-    return rc != 0 ? rc : add_tables(p, th_section_convergence, "Every best so far", NULL);
+    th_strbuf_add(p->out, "<h3>Improvements, by evaluation</h3>\n");
+    return rc != 0 ? rc
+                   : add_tables(p, th_section_convergence, "Improvements, by evaluation", NULL);
 }
 
 static const struct {

@@ -133,6 +133,15 @@ static void add_row(const th_shown_table *t, char *const *texts, th_strbuf *out)
     th_strbuf_add(out, "</tr>\n");
 }
 
+static void add_note(const th_table *t, th_strbuf *out)
+{
+    if (t->note == NULL)
+        return;
+    th_strbuf_add(out, "<p class=\"note\">");
+    th_html_text(out, t->note);
+    th_strbuf_add(out, "</p>\n");
+}
+
 void th_html_table(const th_table *t, const char *label, th_strbuf *out)
 {
     th_shown_table shown;
@@ -142,8 +151,8 @@ void th_html_table(const th_table *t, const char *label, th_strbuf *out)
     }
     size_t n = (size_t)shown.table.n_columns;
     th_strbuf_printf(out,
-                     "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">"
-                     "<table id=\"table-%s\" class=\"sortable\">\n",
+                     "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+                     "aria-label=\"%s\"><table id=\"table-%s\" class=\"sortable\">\n",
                      label, t->name);
     add_heading(&shown, out);
     th_strbuf_add(out, "<tbody>\n");
@@ -158,6 +167,7 @@ void th_html_table(const th_table *t, const char *label, th_strbuf *out)
     th_strbuf_add(out, "</table></div>\n");
     if (t->n_hidden > 0)
         th_strbuf_printf(out, "<p class=\"note\">%zu more rows are not shown.</p>\n", t->n_hidden);
+    add_note(t, out);
 }
 
 void th_html_record(const th_table *t, th_strbuf *out)
@@ -173,4 +183,5 @@ void th_html_record(const th_table *t, th_strbuf *out)
         th_strbuf_add(out, "</dd></div>\n");
     }
     th_strbuf_add(out, "</dl>\n");
+    add_note(t, out);
 }

@@ -167,12 +167,12 @@ static void add_accel(th_picture *p, int node)
     th_strbuf *out = p->page->out;
     th_strbuf_printf(out, "<g><title>accel/");
     th_html_text(out, n->name);
-    th_strbuf_printf(
-        out,
-        ": busy %.2f %%</title><rect class=\"box\" x=\"%.0f\" y=\"%.0f\" width=\"%.0f\" "
-        "height=\"%.0f\" rx=\"4\"/>"
-        "<rect class=\"fill\" x=\"%.0f\" y=\"%.1f\" width=\"%.0f\" height=\"%.1f\" rx=\"4\"/>",
-        100 * busy, left, top, 2 * r, 2 * r, left, top + 2 * r * (1 - busy), 2 * r, 2 * r * busy);
+    th_strbuf_printf(out,
+                     ": busy %.2f %%</title><rect class=\"box\" x=\"%.0f\" y=\"%.0f\" "
+                     "width=\"%.0f\" height=\"%.0f\" rx=\"4\"/><rect class=\"fill\" x=\"%.0f\" "
+                     "y=\"%.1f\" width=\"%.0f\" height=\"%.1f\" rx=\"4\"/>",
+                     100 * busy, left, top, 2 * r, 2 * r, left, top + 2 * r * (1 - busy), 2 * r,
+                     2 * r * busy);
     th_strbuf_printf(out, "<text x=\"%.0f\" y=\"%.0f\">", p->at[node].x, p->at[node].y + 5);
     th_html_text(out, n->name);
     th_strbuf_add(out, "</text>");
@@ -218,11 +218,11 @@ static void draw(th_picture *p)
 {
     th_strbuf *out = p->page->out;
     scale(p);
-    th_strbuf_printf(out,
-                     "<div class=\"picture\" role=\"region\" tabindex=\"0\" aria-label=\"Picture "
-                     "of the system\">"
-                     "<svg viewBox=\"0 0 %.0f %.0f\" style=\"--w:%.0f\" role=\"img\" aria-label=\"",
-                     p->width, p->height, p->width);
+    th_strbuf_printf(
+        out,
+        "<div class=\"picture\" role=\"region\" tabindex=\"0\" aria-label=\"Picture of the "
+        "system\"><svg viewBox=\"0 0 %.0f %.0f\" style=\"--w:%.0f\" role=\"img\" aria-label=\"",
+        p->width, p->height, p->width);
     th_html_text(out, p->system->name);
     th_strbuf_printf(
         out, ": %d accelerators, %d links, coloured by their load\">\n<g class=\"links\">\n",
@@ -243,11 +243,10 @@ int th_html_topology(th_html *page)
     const th_system *s = page->session->system;
     th_picture p = {.page = page, .system = s};
     if (s->n_nodes > NODES_MAX || s->n_links > LINKS_MAX) {
-        th_strbuf_printf(
-            page->out,
-            "<p class=\"note\">A picture of %d nodes and %d links would show nothing; the table "
-            "of links has their loads.</p>\n",
-            s->n_nodes, s->n_links);
+        th_strbuf_printf(page->out,
+                         "<p class=\"note\">A picture of %d nodes and %d links would show nothing; "
+                         "the table of links has their loads.</p>\n",
+                         s->n_nodes, s->n_links);
         return 0;
     }
     p.at = th_alloc_array((size_t)s->n_nodes + 1, sizeof *p.at);

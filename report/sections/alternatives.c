@@ -16,7 +16,7 @@ static th_column *design_columns(th_session *s, th_report *r)
         {"layer", "layer", TH_KIND_TEXT},
         {"set", "set", TH_KIND_COUNT},
         {"design", "design", TH_KIND_TEXT},
-        {"alone", "as it is", TH_KIND_TIME},
+        {"alone", "this mapping", TH_KIND_TIME},
     };
     enum { N_FIRST = sizeof first / sizeof *first };
     int n = s->system->n_designs;
@@ -42,6 +42,8 @@ static int add_designs(th_session *s, th_report *r, const th_alternatives *a, th
         return th_error_no_memory(err);
     th_table *t =
         th_report_table(r, "designs", "Each layer alone, by its quickest strategy", columns);
+    th_table_note(t, "this mapping: with its present design and strategy; then each design with "
+                     "the strategy that is quickest on it.");
     for (int i = 0; i < a->n; i++) {
         const th_alternative *x = &a->at[i];
         int set = s->mapping->set_of[x->layer], n = 0;
@@ -114,26 +116,29 @@ static th_table *add_shards(th_session *s, th_report *r, const th_alternatives *
         {"split", "split", TH_KIND_TEXT},
         {"alone", "alone", TH_KIND_TIME},
         {"rotates", "rotates", TH_KIND_TEXT},
-        {"phase", "a phase", TH_KIND_BYTES},
+        {"phase", "per phase", TH_KIND_BYTES},
         {"exclusive", "best ES", TH_KIND_TEXT},
-        {"exclusive_alone", "alone ES", TH_KIND_TIME},
+        {"exclusive_alone", "ES alone", TH_KIND_TIME},
         {"run_exclusive", NULL, TH_KIND_TIME},
-        {"change", "run with", TH_KIND_CHANGE},
-        {"misfit", NULL, TH_KIND_TEXT},
+        {"change", "run with ES", TH_KIND_CHANGE},
+        {"infeasibility", NULL, TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     th_table *t = th_report_table(r, "shards", "Exclusive shards instead", columns);
+    th_table_note(t, "alone: the layer by itself; rotates, per phase: what its accelerators pass "
+                     "on, and how much of it in a phase; ES: exclusive shards, a strategy without "
+                     "rotation; run with ES: change of the makespan if this layer alone took it.");
     for (int i = 0; i < a->n; i++)
         add_shard_row(s, t, a, &a->at[i]);
     return t;
 }
 
 /* Text alone: reasons are long. */
-static void add_misfits(th_session *s, th_report *r, const th_alternatives *a)
+static void add_infeasible(th_session *s, th_report *r, const th_alternatives *a)
 {
     static const th_column columns[] = {
         {"layer", "layer", TH_KIND_TEXT},
-        {"misfit", "its best ES lacks", TH_KIND_TEXT},
+        {"infeasibility", "why its best ES does not fit", TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     th_table *t = NULL;
@@ -145,7 +150,8 @@ static void add_misfits(th_session *s, th_report *r, const th_alternatives *a)
         end = end != NULL ? strstr(end + 1, ": ") : NULL;
         int length = end != NULL ? (int)(end - x->why.text) : (int)strlen(x->why.text);
         if (t == NULL)
-            t = th_report_table(r, "misfits", "Where no exclusive shards fit", columns);
+            t = th_report_table(r, "infeasible", "Where the best exclusive shards do not fit",
+                                columns);
         th_table_row(t, (th_quantity[]){th_text(s->workload->layers[x->layer].name),
                                         th_text(th_report_printf(r, "%.*s", length, x->why.text))});
     }
@@ -168,7 +174,7 @@ int th_section_alternatives(th_session *s, th_report *r, bool is_text, th_error 
     if (rc == 0) {
         add_shards(s, r, &a);
         if (is_text)
-            add_misfits(s, r, &a);
+            add_infeasible(s, r, &a);
     }
     th_alternatives_clear(&a);
     return rc;

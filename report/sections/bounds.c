@@ -151,9 +151,9 @@ static void say_of_what(const th_session *s, th_report *r)
         return;
     const th_run_options *run = s->simulation != NULL ? &s->simulation->options : &s->defaults;
     int n = (int)run->stream.n_inputs;
-    snprintf(text, sizeof text, "%s network%s, %d input%s: the run to come", run->network->name,
+    snprintf(text, sizeof text, "%s network%s, %d input%s: the next run", run->network->name,
              th_network_describe_options(run, network, sizeof network), n, n == 1 ? "" : "s");
-    th_report_head_line(r, "of", text);
+    th_report_head_line(r, "for", text);
 }
 
 int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err)
@@ -187,6 +187,8 @@ int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err
                 is_stream, false);
     add_row(t, "largest", b.makespan_ps[b.largest], b.interval_ps[b.largest],
             th_limit_name(b.largest), took, is_stream, true);
+    th_table_note(t, "gap: by how much the makespan of the run, or of the mapping before a run, "
+                     "exceeds the bound.");
     add_unknown(s, &b, r, is_folded);
     th_bounds_clear(&b);
     return 0;

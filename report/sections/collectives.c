@@ -4,8 +4,8 @@
  * least send over its links, so that it compares with the links' own bandwidth whatever the number
  * of ranks; the factors are those of nccl-tests (NVIDIA, doc/PERFORMANCE.md). With in-switch
  * reduction, or more than one link per rank, it may exceed the bandwidth of a link. The bound is
- * that of sim/collective/bound.h, for the group alone on the system; excess is time / bound - 1. A
- * network without contention is not held by it: there both are absent. */
+ * that of sim/collective/bound.h, for the group alone on the system; over_bound is time / bound
+ * - 1. A network without contention is not held by it: there both are absent. */
 #include <config.h>
 #include <string.h>
 #include "sim/collective/bound.h"
@@ -45,7 +45,7 @@ static th_quantity bandwidth_of(double bytes, th_time time_ps)
     return th_bandwidth((int64_t)(8 * bytes * (double)TH_PS_PER_S / (double)time_ps + 0.5));
 }
 
-static th_quantity excess_of(th_time time_ps, th_time bound_ps)
+static th_quantity over_bound_of(th_time time_ps, th_time bound_ps)
 {
     if (time_ps < 0 || bound_ps <= 0)
         return th_absent(TH_KIND_CHANGE);
@@ -64,7 +64,7 @@ static void add_collective(th_table *t, const th_collective *c, int32_t task,
                                     th_ps_or_absent(when->start_ps), th_ps_or_absent(when->end_ps),
                                     th_ps_or_absent(time_ps), bandwidth_of(bytes, time_ps),
                                     bandwidth_of(factor * bytes, time_ps),
-                                    th_ps_or_absent(bound_ps), excess_of(time_ps, bound_ps)});
+                                    th_ps_or_absent(bound_ps), over_bound_of(time_ps, bound_ps)});
 }
 
 int th_section_collectives(th_session *s, th_report *r, th_error *err)
@@ -79,10 +79,10 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
         {"start", NULL, TH_KIND_TIME},
         {"end", NULL, TH_KIND_TIME},
         {"time", "time", TH_KIND_TIME},
-        {"algorithm_bandwidth", "rate", TH_KIND_BANDWIDTH},
-        {"bus_bandwidth", "bus", TH_KIND_BANDWIDTH},
+        {"algorithm_bandwidth", "algbw", TH_KIND_BANDWIDTH},
+        {"bus_bandwidth", "busbw", TH_KIND_BANDWIDTH},
         {"bound", NULL, TH_KIND_TIME},
-        {"excess", "excess", TH_KIND_CHANGE},
+        {"over_bound", "over bound", TH_KIND_CHANGE},
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
@@ -93,6 +93,9 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
     bool has_contention = network == NULL || strcmp(network->name, "ideal") != 0;
     th_table *t = th_report_table(r, "collectives", "Collectives", columns);
     th_table_own_units(t);
+    th_table_note(
+        t, "algbw: size / time; busbw: algbw times the share of the size that each rank sends at "
+           "least (as nccl-tests); over bound: time / lower bound of the group alone - 1.");
     for (int32_t i = 0; i < p->n_tasks; i++) {
         th_time bound_ps;
         if (p->tasks[i].kind != TH_TASK_COLLECTIVE)

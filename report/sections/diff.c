@@ -59,7 +59,7 @@ static int add_inputs(th_report *r, const th_saved_run *a, const th_saved_run *b
     th_column *shown = columns_of(r, columns, N, a, b);
     if (shown == NULL)
         return th_error_no_memory(err);
-    th_table *t = th_report_table(r, "inputs", "What they were given", shown);
+    th_table *t = th_report_table(r, "inputs", "Inputs that differ", shown);
     add_input(t, "system", a->system, b->system);
     add_input(t, "system's digest", a->figures->system, b->figures->system);
     add_input(t, "workload", text_of(a->workload), text_of(b->workload));
@@ -69,7 +69,7 @@ static int add_inputs(th_report *r, const th_saved_run *a, const th_saved_run *b
               th_report_printf(r, "%d", (int)b->batch));
     add_input(t, a->program != NULL || b->program != NULL ? "program's digest" : "mapping",
               a->mapping, b->mapping);
-    add_input(t, "by", a->algorithm, b->algorithm);
+    add_input(t, "algorithm", a->algorithm, b->algorithm);
     add_input(t, "seed", seed_of(r, a), seed_of(r, b));
     add_input(t, "network", a->network, b->network);
     add_input(t, "inputs", th_report_printf(r, "%d", (int)a->n_inputs),

@@ -93,5 +93,8 @@ int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err)
     th_table *t = th_report_table(r, "energy", NULL, by_layer ? of_layers : of_accels);
     (by_layer ? add_layers : add_accels)(s, t, x);
     add_row(t, "sum", &x->energy, true);
+    if (by_layer)
+        th_table_note(t, "(rest): energy of no layer: idle accelerators, weights prefetched in "
+                         "vain, collectives.");
     return 0;
 }

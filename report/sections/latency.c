@@ -55,13 +55,13 @@ int th_section_latency(th_session *s, th_report *r, th_time since, th_time until
 {
     static const th_column columns[] = {
         {"transfers", "transfers started", TH_KIND_COUNT},
-        {"done", "of these done", TH_KIND_COUNT},
+        {"done", "of these, done", TH_KIND_COUNT},
         {"mean", "mean latency", TH_KIND_TIME},
         {"median", "median", TH_KIND_TIME},
         {"percentile_95", "95th percentile", TH_KIND_TIME},
         {"percentile_99", "99th percentile", TH_KIND_TIME},
         {"longest", "longest", TH_KIND_TIME},
-        {"arrived", "arrived in this span", TH_KIND_BANDWIDTH},
+        {"delivered", "delivered bandwidth", TH_KIND_BANDWIDTH},
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);

@@ -32,11 +32,11 @@ static const struct {
     {"operations", NULL, true},
     {"utilization", "of peak", false},
     {"bound", "bound", false},
-    {"roofline", "x roof", false},
+    {"roofline", "x roofline", false},
     {"dram_input", NULL, true},
     {"dram_weight", NULL, true},
     {"dram_partial", NULL, true},
-    {"dram_read", "read", true},
+    {"dram_read", "DRAM read", true},
     {"dram_written", "written", true},
     {"input_reads", NULL, true},
     {"weight_reads", NULL, true},
@@ -114,6 +114,11 @@ int th_section_layer_figures(th_session *s, th_report *r, th_error *err)
         return made == NULL ? th_error_no_memory(err) : -1;
     th_table *t = th_report_table(r, "layer_figures", "Layers: time on their accelerators", made);
     th_table_break(t, "kind");
+    th_table_note(t,
+                  "active: time with a task of the layer under way; busy, stalls on input, weight "
+                  "and output, and idle: summed over its accelerators; of peak: MACs, of those "
+                  "that the arrays could have done while active; bound: what took longest; x "
+                  "roofline: active, as a multiple of max(MACs / peak, DRAM bytes / bandwidth).");
     for (int c = 0; c < N_COLUMNS; c++)
         sums[c] = th_absent(made[c].kind);
     sums[0] = th_text("sum");

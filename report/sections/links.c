@@ -81,7 +81,7 @@ int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
         {"busy", NULL, TH_KIND_TIME},
         {"utilization", "busy", TH_KIND_SHARE},
         {"mean_flows", "flows", TH_KIND_MEAN},
-        {"max_flows", "most", TH_KIND_COUNT},
+        {"max_flows", "peak flows", TH_KIND_COUNT},
         {"mean_queue", "queue", TH_KIND_MEAN},
         {"max_queue", NULL, TH_KIND_COUNT},
         {NULL, NULL, TH_KIND_TEXT},
@@ -94,6 +94,9 @@ int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
     if (bytes == NULL)
         return th_error_no_memory(err);
     th_table *t = th_report_table(r, "links", "Links", columns);
+    th_table_note(
+        t, "load: carried / (bandwidth x elapsed time); busy: time with at least one flow; flows: "
+           "mean number while busy; queue: mean number beyond the first, over the elapsed time.");
     for (int l = 0; l < x->n_links; l++) {
         int medium = system->links[l].medium;
         if (!used_only || has_carried(x, l))
@@ -168,10 +171,9 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
     const char *name = s->system->links[link].name;
     th_table *t = th_report_table(
         r, "flows",
-        th_report_printf(r,
-                         is_worst ? "Flows over link/%.60s, the one of the greatest load"
-                                  : "Flows over link/%.60s",
-                         name),
+        th_report_printf(
+            r, is_worst ? "Flows over link/%.60s, the most loaded one" : "Flows over link/%.60s",
+            name),
         columns);
     for (size_t i = 0; i < f.n; i++)
         add_flow(s, x, t, &f.flows[i]);
@@ -204,9 +206,9 @@ static int watch_again(th_session *s, th_link_probe *w, th_time end, th_error *e
 int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans, th_error *err)
 {
     static const th_column columns[] = {
-        {"start", "start", TH_KIND_TIME},      {"end", "end", TH_KIND_TIME},
-        {"mean_flows", "flows", TH_KIND_MEAN}, {"max_flows", "most", TH_KIND_COUNT},
-        {"max_queue", "queue", TH_KIND_COUNT}, {NULL, NULL, TH_KIND_TEXT},
+        {"start", "start", TH_KIND_TIME},           {"end", "end", TH_KIND_TIME},
+        {"mean_flows", "flows", TH_KIND_MEAN},      {"max_flows", "peak flows", TH_KIND_COUNT},
+        {"max_queue", "peak queue", TH_KIND_COUNT}, {NULL, NULL, TH_KIND_TEXT},
     };
     th_link_probe w;
     const th_result *x = th_simulation_result(s->simulation, err);
@@ -219,6 +221,7 @@ int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans,
     th_table *t = th_report_table(
         r, "over_time",
         th_report_printf(r, "Flows on link/%.60s over time", s->system->links[link].name), columns);
+    th_table_note(t, "flows: their mean over the span; queue: flows beyond the first.");
     for (int32_t i = 0; i < w.n_spans; i++) {
         const th_probe_span *span = &w.spans[i];
         th_time from = i * w.span_ps, to = from + w.span_ps < end ? from + w.span_ps : end;

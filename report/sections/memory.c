@@ -32,8 +32,8 @@ int th_section_memory(th_session *s, th_report *r, th_error *err)
         {"peak", "peak", TH_KIND_BYTES},
         {"free", "free", TH_KIND_BYTES},
         {"used", "used", TH_KIND_SHARE},
-        {"at", "at", TH_KIND_TIME},
-        {"layer", "layer", TH_KIND_TEXT},
+        {"at", "peak at", TH_KIND_TIME},
+        {"layer", "in layer", TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     th_simulation *sim = th_session_simulation(s, err);

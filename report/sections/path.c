@@ -48,16 +48,21 @@ static const th_column path_columns[N_PATH_COLUMNS + 1] = {
     [PARTS + TH_PART_MEMORY] = {"memory", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_LATENCY] = {"latency", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_LINK] = {"link", NULL, TH_KIND_TIME},
-    [PARTS + TH_PART_HELD_UP] = {"held_up", NULL, TH_KIND_TIME},
+    [PARTS + TH_PART_CONTENTION] = {"contention", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_HOST] = {"host", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_COLLECTIVE] = {"collective", NULL, TH_KIND_TIME},
-    [HOLDER] = {"held_up_at", NULL, TH_KIND_TEXT},
-    [HOLDER + 1] = {"held_up_by", NULL, TH_KIND_COUNT},
-    [HOLDER + 2] = {"held_up_by_what", NULL, TH_KIND_TEXT},
-    [HOLDER + 3] = {"held_up_together", NULL, TH_KIND_TIME},
-    [HOLDER + 4] = {"held_up_others", NULL, TH_KIND_COUNT},
+    [HOLDER] = {"contention_at", NULL, TH_KIND_TEXT},
+    [HOLDER + 1] = {"contention_by", NULL, TH_KIND_COUNT},
+    [HOLDER + 2] = {"contention_by_what", NULL, TH_KIND_TEXT},
+    [HOLDER + 3] = {"contention_together", NULL, TH_KIND_TIME},
+    [HOLDER + 4] = {"contention_others", NULL, TH_KIND_COUNT},
     [N_PATH_COLUMNS] = {NULL, NULL, TH_KIND_TEXT},
 };
+
+static const char note[] =
+    "cause: what the task waited for last: data (a predecessor), engine (the task before it on its "
+    "accelerator or host), arrival (of an input) or nothing (begin); after: that task; slack: how "
+    "much later it could have ended without moving the end of the run.";
 
 /* A run that is looked at: its path, and the slacks of all tasks. */
 typedef struct th_explained {
@@ -117,7 +122,7 @@ static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *
         return th_error_interrupted(err, "not all tasks were told");
     if (th_task_parts(s->system, th_simulation_costs(sim), sim->program, x->result, task, part,
                       err) != 0 ||
-        find_holder(x, task, part[TH_PART_HELD_UP], &h, err) != 0)
+        find_holder(x, task, part[TH_PART_CONTENTION], &h, err) != 0)
         return -1;
     th_task_describe(s, what, &text);
     cells[START] = th_ps(f->start_ps);
@@ -239,6 +244,13 @@ static int add_path(const th_explained *x, th_table *t, int64_t limit, th_error 
     return 0;
 }
 
+static th_table *critical_path_table(th_report *r)
+{
+    th_table *t = th_report_table(r, "critical_path", "Critical path", path_columns);
+    th_table_note(t, note);
+    return t;
+}
+
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
 {
     th_explained x;
@@ -247,8 +259,7 @@ int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
     x.held_up = th_held_up_new(s, x.result, err);
     int rc = x.held_up != NULL ? 0 : -1;
     if (rc == 0)
-        rc = add_path(&x, th_report_table(r, "critical_path", "Critical path", path_columns), limit,
-                      err);
+        rc = add_path(&x, critical_path_table(r), limit, err);
     forget(&x);
     return rc;
 }
@@ -286,11 +297,11 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
     };
     static const char *const what[TH_N_PARTS] = {
         [TH_PART_ARRAY] = "arrays and vector units at work",
-        [TH_PART_MEMORY] = "waiting for their own DRAM and ports",
-        [TH_PART_LATENCY] = "of links, and overheads of transfers",
+        [TH_PART_MEMORY] = "waiting for the DRAM and ports of their accelerator",
+        [TH_PART_LATENCY] = "latency of links, overheads of transfers",
         [TH_PART_LINK] = "bytes at the bandwidth of the slowest link",
-        [TH_PART_HELD_UP] = "others on the same links or DRAM",
-        [TH_PART_HOST] = "hosts at work",
+        [TH_PART_CONTENTION] = "other tasks on the same links or DRAM",
+        [TH_PART_HOST] = "work of hosts",
         [TH_PART_COLLECTIVE] = "collective operations",
     };
     th_explained x;
@@ -304,7 +315,7 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
     all = wait;
     for (int p = 0; p < TH_N_PARTS; p++)
         all += sum[p];
-    th_table *t = th_report_table(r, "path_parts", "What its time went to", columns);
+    th_table *t = th_report_table(r, "path_parts", "Time breakdown of the critical path", columns);
     for (int p = 0; p < TH_N_PARTS; p++)
         add_part(t, th_time_part_name(p), sum[p], all, what[p]);
     add_part(t, "wait", wait, all, "for an arrival");
@@ -353,15 +364,21 @@ static int add_by_slack(const th_explained *x, th_table *t, int64_t limit, th_er
     return rc;
 }
 
+static th_table *slack_table(th_report *r, const th_column *columns)
+{
+    th_table *t = th_report_table(r, "slack", "Slack", columns);
+    th_table_note(t, note);
+    return t;
+}
+
 int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err)
 {
     th_explained x;
     if (explain(s, &x, err) != 0)
         return -1;
     const th_column *columns = slack_columns(r);
-    int rc = columns == NULL
-                 ? th_error_no_memory(err)
-                 : add_by_slack(&x, th_report_table(r, "slack", "Slack", columns), limit, err);
+    int rc = columns == NULL ? th_error_no_memory(err)
+                             : add_by_slack(&x, slack_table(r, columns), limit, err);
     forget(&x);
     return rc;
 }

@@ -57,8 +57,8 @@ static int list_held(th_session *s, const th_result *r, held **list, th_error *e
     for (int i = 0; rc == 0 && i < n; i++) {
         rc = th_task_parts(s->system, th_simulation_costs(s->simulation), s->simulation->program, r,
                            path[i].task, part, err);
-        if (rc == 0 && part[TH_PART_HELD_UP] > 0)
-            (*list)[n_held++] = (held){part[TH_PART_HELD_UP], path[i].task};
+        if (rc == 0 && part[TH_PART_CONTENTION] > 0)
+            (*list)[n_held++] = (held){part[TH_PART_CONTENTION], path[i].task};
     }
     th_free(path);
     if (rc == 0)
@@ -71,10 +71,14 @@ static int list_held(th_session *s, const th_result *r, held **list, th_error *e
 int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err)
 {
     static const th_column columns[] = {
-        {"task", "task", TH_KIND_COUNT},      {"what", "what", TH_KIND_TEXT},
-        {"held_up", "held up", TH_KIND_TIME}, {"at", "at", TH_KIND_TEXT},
-        {"by", "by", TH_KIND_COUNT},          {"by_what", "what it is", TH_KIND_TEXT},
-        {"together", NULL, TH_KIND_TIME},     {"others", "others", TH_KIND_COUNT},
+        {"task", "task", TH_KIND_COUNT},
+        {"what", "what", TH_KIND_TEXT},
+        {"contention", "delay", TH_KIND_TIME},
+        {"at", "at", TH_KIND_TEXT},
+        {"by", "by task", TH_KIND_COUNT},
+        {"by_what", "what that is", TH_KIND_TEXT},
+        {"together", NULL, TH_KIND_TIME},
+        {"others", "others", TH_KIND_COUNT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *result = th_simulation_result(s->simulation, err);
@@ -86,7 +90,12 @@ int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err
         return n;
     }
     th_held_up *f = th_held_up_new(s, result, err);
-    th_table *t = f != NULL ? th_report_table(r, "held_up", "Who held it up", columns) : NULL;
+    th_table *t = f != NULL
+                      ? th_report_table(r, "contention", "Contention on the critical path", columns)
+                      : NULL;
+    th_table_note(t,
+                  "delay: beyond the time alone on its links and DRAM; at: where; by task: the "
+                  "task that kept that place longest meanwhile; others: how many more tasks did.");
     int rc = f != NULL ? 0 : -1;
     for (int i = 0; rc == 0 && i < n && (limit <= 0 || i < limit); i++)
         rc = add_row(s, f, t, list[i].task, list[i].ps, err);

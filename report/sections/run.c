@@ -28,18 +28,17 @@ static int32_t inputs_done(const th_result *result)
     return n;
 }
 
-/* Of the columns the last is the energy: left out where nothing is known of it. */
-static int add_summary(th_report *r, const th_column *columns, int n, const th_quantity *cells,
-                       bool has_energy, th_error *err)
+/* The last of the n columns is the energy: left out where nothing is known of it. NULL: memory is
+ * out. */
+static th_table *add_summary(th_report *r, const th_column *columns, int n, bool has_energy)
 {
     th_column *shown = th_report_columns(r, n);
-    if (shown == NULL)
-        return th_error_no_memory(err);
+    if (!shown)
+        return NULL;
     for (int c = 0; c < n; c++)
         shown[c] = columns[c];
     shown[has_energy ? n : n - 1] = (th_column){NULL, NULL, TH_KIND_TEXT};
-    th_table_row(th_report_record(r, "summary", NULL, shown), cells);
-    return 0;
+    return th_report_record(r, "summary", NULL, shown);
 }
 
 /* What of a summary holds for a made program. */
@@ -65,7 +64,9 @@ static int summarize_program(th_session *s, const th_result *x, th_report *r, th
         th_count(x->n_events),
         th_joules(th_result_energy_j(x)),
     };
-    return add_summary(r, columns, sizeof columns / sizeof *columns, cells, x->has_energy, err);
+    th_table *t = add_summary(r, columns, sizeof columns / sizeof *columns, x->has_energy);
+    th_table_row(t, cells);
+    return t ? 0 : th_error_no_memory(err);
 }
 
 int th_section_summary(th_session *s, th_report *r, th_error *err)
@@ -117,8 +118,13 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
         th_count(x->n_expanded),
         th_joules(th_result_energy_j(x)),
     };
-    if (add_summary(r, columns, sizeof columns / sizeof *columns, cells, x->has_energy, err) != 0)
-        return -1;
+    th_table *t = add_summary(r, columns, sizeof columns / sizeof *columns, x->has_energy);
+    if (!t)
+        return th_error_no_memory(err);
+    th_table_row(t, cells);
+    th_table_note(t, "latency: mean over the inputs; used links busy: mean over the links that "
+                     "carried something; expansions: computes simulated tile by tile, since "
+                     "transfers shared their DRAM.");
     return s->workload->n_models > 0 ? th_section_models(s, r, err) : 0;
 }
 
@@ -138,6 +144,8 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
     if (x == NULL)
         return -1;
     th_table *t = th_report_table(r, "accelerators", "Utilization", columns);
+    th_table_note(t, "stall in: waiting for operands from DRAM; stall out: waiting for room to "
+                     "store outputs; busy, both stalls and idle add up to the elapsed time.");
     for (int a = 0; a < x->n_accels; a++) {
         const th_accel_result *f = &x->accels[a];
         th_table_row(t, (th_quantity[]){th_text(s->system->nodes[s->system->accel_node[a]].name),

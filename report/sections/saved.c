@@ -92,6 +92,21 @@ static const char *changes_of(th_report *r, const th_saved_run *run)
     return kept;
 }
 
+/* What the columns of these metrics mean; NULL: they say it themselves. */
+static const char *note_of(const int *metrics, int n)
+{
+    bool has_throughput = false, has_links = false;
+    for (int k = 0; k < n; k++) {
+        has_throughput |= metrics[k] == TH_METRIC_THROUGHPUT;
+        has_links |= metrics[k] == TH_METRIC_LINKS;
+    }
+    return has_throughput && has_links ? "throughput: samples per second; links busy: mean over "
+                                         "the links that carried something."
+           : has_throughput            ? "throughput: samples per second."
+           : has_links                 ? "links busy: mean over the links that carried something."
+                                       : NULL;
+}
+
 int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
                     const th_runs *relative_to, th_error *err)
 {
@@ -109,6 +124,7 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
         columns[n++] = input_columns[k];
     columns[n] = (th_column){NULL, NULL, TH_KIND_TEXT};
     th_table *t = th_report_table(r, "comparison", NULL, columns);
+    th_table_note(t, note_of(metrics, n_metrics));
     for (int i = 0; i < runs->n; i++) {
         n = 0;
         cells[n++] = th_text(runs->all[i]->name);
@@ -253,7 +269,7 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
         {"program", "program", TH_KIND_TEXT},
         {"batch", "batch", TH_KIND_COUNT},
         {"mapping", "mapping", TH_KIND_TEXT},
-        {"algorithm", "by", TH_KIND_TEXT},
+        {"algorithm", "algorithm", TH_KIND_TEXT},
         {"seed", "seed", TH_KIND_COUNT},
         {"network", "network", TH_KIND_TEXT},
         {"inputs", "inputs", TH_KIND_COUNT},

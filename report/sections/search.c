@@ -33,7 +33,7 @@ static const char *seeds_of(const th_searched *f)
 {
     if (f->type == NULL || f->type->is_baseline)
         return NULL;
-    return f->seeds == TH_INITIAL_RANDOM ? "random seeds" : "heuristic seeds";
+    return f->seeds == TH_INITIAL_RANDOM ? "random" : "heuristic";
 }
 
 static const char *describe_time(const th_searched *f, char *out, size_t size)
@@ -73,22 +73,22 @@ static const th_column search_columns[] = {
     {"algorithm", "algorithm", TH_KIND_TEXT},
     {"searched_under", "searched under", TH_KIND_TEXT},
     {"objective", "objective", TH_KIND_TEXT},
-    {"sets", "sets", TH_KIND_TEXT},
+    {"sets", "accelerator sets", TH_KIND_TEXT},
     {"seed", "seed", TH_KIND_COUNT},
-    {"seeds", "started from", TH_KIND_TEXT},
+    {"initial_mappings", "initial mappings", TH_KIND_TEXT},
     {"budget", "evaluations allowed", TH_KIND_COUNT},
     {"time_budget", "time allowed", TH_KIND_TEXT},
     {"evaluations", "evaluations", TH_KIND_COUNT},
     {"infeasible", "infeasible", TH_KIND_COUNT},
-    {"stopped", "stopped by the bound", TH_KIND_COUNT},
-    {"remembered", "answered from memory", TH_KIND_COUNT},
+    {"stopped_early", "stopped early", TH_KIND_COUNT},
+    {"cache_hits", "cache hits", TH_KIND_COUNT},
     {"found_at", "best found at evaluation", TH_KIND_COUNT},
     {"deadline", "deadline", TH_KIND_TIME},
     {"lateness", "late by", TH_KIND_TIME},
     {"lower_bound", "lower bound", TH_KIND_TIME},
     {"gap", "gap to the bound", TH_KIND_SHARE},
-    {"nodes", "beginnings looked at", TH_KIND_COUNT},
-    {"pruned", "cut off", TH_KIND_COUNT},
+    {"nodes", "nodes explored", TH_KIND_COUNT},
+    {"pruned", "nodes pruned", TH_KIND_COUNT},
     {"proven", "proven optimal", TH_KIND_TEXT},
 };
 enum {
@@ -173,9 +173,9 @@ int th_section_search_timing(th_session *s, th_report *r, th_error *err)
         {"evaluations", "evaluations", TH_KIND_COUNT},
         {"elapsed", "elapsed", TH_KIND_TIME},
         {"rate", "evaluations per second", TH_KIND_COUNT},
-        {"whole_replays", "replayed as a whole", TH_KIND_COUNT},
-        {"segments", "segments asked for", TH_KIND_COUNT},
-        {"segments_known", "of them known", TH_KIND_COUNT},
+        {"full_replays", "full replays", TH_KIND_COUNT},
+        {"segment_lookups", "segment lookups", TH_KIND_COUNT},
+        {"segment_hits", "segment cache hits", TH_KIND_COUNT},
         {"hit_rate", "hit rate", TH_KIND_SHARE},
         {NULL, NULL, TH_KIND_TEXT},
     };
@@ -211,7 +211,7 @@ int th_section_convergence(th_session *s, th_report *r, th_error *err)
     columns[2] = (th_column){"change", "change", TH_KIND_CHANGE};
     columns[3] = (th_column){"lateness", has_deadline ? "late by" : NULL, TH_KIND_TIME};
     columns[4] = (th_column){NULL, NULL, TH_KIND_TEXT};
-    th_table *t = th_report_table(r, "convergence", "Every best so far", columns);
+    th_table *t = th_report_table(r, "convergence", "Improvements, by evaluation", columns);
     for (size_t i = 0; i < f->n_found; i++) {
         const th_metrics *m = &f->found[i].metrics;
         double value = th_goal_value(&f->goal, m),

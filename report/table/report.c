@@ -194,6 +194,12 @@ void th_table_own_units(th_table *t)
         t->has_own_units = true;
 }
 
+void th_table_note(th_table *t, const char *note)
+{
+    if (t != NULL)
+        t->note = note;
+}
+
 void th_table_break(th_table *t, const char *column)
 {
     if (t != NULL)

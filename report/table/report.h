@@ -51,6 +51,9 @@ void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
 void th_table_own_units(th_table *t);
 /* In text the last column is not shortened: what does not fit goes on below, cut between words. */
 void th_table_wrap(th_table *t);
+/* What the headings mean, for those that do not say it themselves: printed below the table, in text
+ * and HTML. The text must outlive the report. */
+void th_table_note(th_table *t, const char *note);
 /* In text a new block of lines begins at this column, which is shown there. */
 void th_table_break(th_table *t, const char *column);
 /* Numbers from large to small, texts in order; rows that are equal keep their order. */
@@ -81,6 +84,7 @@ struct th_table {
     const th_column *columns;
     int n_columns;
     const char *breaks_at; /* NULL: where the width makes it */
+    const char *note;      /* NULL: none */
     bool is_record, has_own_units, wraps;
     th_quantity *cells;      /* n_rows x n_columns */
     size_t n_rows, capacity; /* capacity in cells */

@@ -299,6 +299,16 @@ bool th_table_show(const th_table *t, th_shown_table *out)
     return !t->report->failed;
 }
 
+/* The note below a table or a record, in lines of the full width. */
+static void add_note(const th_table *t, th_strbuf *out)
+{
+    for (const char *rest = t->note; rest != NULL && *rest != '\0';) {
+        size_t n = fitting(rest, WIDTH);
+        th_strbuf_printf(out, "%.*s\n", (int)n, rest);
+        rest += n + strspn(rest + n, " ");
+    }
+}
+
 static void render_table(const th_table *whole, th_strbuf *out)
 {
     th_layout l;
@@ -318,6 +328,7 @@ static void render_table(const th_table *whole, th_strbuf *out)
         next = show_block(t, &l, next);
         add_block(t, &l, out);
     } while (next < t->n_columns);
+    add_note(t, out);
 }
 
 /* A record's value with its unit; shares in percent, as in tables. */
@@ -353,6 +364,7 @@ static void render_record(const th_table *t, th_strbuf *out)
         add_value(out, t->report, &t->cells[c]);
         th_strbuf_add(out, "\n");
     }
+    add_note(t, out);
 }
 
 void th_report_render_text(const th_report *r, th_strbuf *out)

@@ -13,8 +13,8 @@
 
 const char *th_time_part_name(int part)
 {
-    static const char *const names[] = {"array",   "memory", "latency",   "link",
-                                        "held_up", "host",   "collective"};
+    static const char *const names[] = {"array",      "memory", "latency",   "link",
+                                        "contention", "host",   "collective"};
     return names[part];
 }
 
@@ -30,7 +30,7 @@ static void part_compute(const th_compute_cost *w, th_time left, th_time *part)
 {
     part[TH_PART_ARRAY] = take(&left, w->collapsed.busy_ps);
     part[TH_PART_MEMORY] = take(&left, w->collapsed_ps - w->collapsed.busy_ps);
-    part[TH_PART_HELD_UP] = left;
+    part[TH_PART_CONTENTION] = left;
 }
 
 static int part_transfer(const th_system *s, const th_task *t, th_time left, th_time *part,
@@ -43,7 +43,7 @@ static int part_transfer(const th_system *s, const th_task *t, th_time left, th_
     th_time bytes_ps = route.n_links > 0 ? th_duration_ps(t->bytes, route.bits_per_s) : 0;
     part[TH_PART_LATENCY] = take(&left, th_time_add(t->delay_ps, route.latency_ps));
     part[TH_PART_LINK] = take(&left, bytes_ps);
-    part[TH_PART_HELD_UP] = left;
+    part[TH_PART_CONTENTION] = left;
     return 0;
 }
 

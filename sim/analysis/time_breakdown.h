@@ -10,13 +10,13 @@ typedef enum {
     TH_PART_MEMORY, /* compute: waiting for its DRAM and ports, as it does with nobody else there */
     TH_PART_LATENCY,    /* transfer: overhead of its first byte, and latencies of its links */
     TH_PART_LINK,       /* transfer: its bytes at the bandwidth of its slowest link */
-    TH_PART_HELD_UP,    /* compute, transfer: what it took beyond that */
+    TH_PART_CONTENTION, /* compute, transfer: what it took beyond that */
     TH_PART_HOST,       /* what a host does */
     TH_PART_COLLECTIVE, /* all of a collective */
     TH_N_PARTS
 } th_time_part;
-const char *
-th_time_part_name(int part); /* "array" "memory" "latency" "link" "held_up" "host" "collective" */
+const char *th_time_part_name(
+    int part); /* "array" "memory" "latency" "link" "contention" "host" "collective" */
 
 /* Of a task that has ended: ps of each part, which add up to end - start. Held up is what others on
  * its links or DRAM cost, what packets add, and a clock that was slowed down; weights that were

@@ -23,13 +23,12 @@ static const char *metric_name(int i)
 
 static const th_option compare_options[] = {
     TABLE_OPTIONS,
-    [COMPARE_METRICS] =
-        {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
-         "Which figures, out of latency throughput batch_throughput link_utilization "
-         "accel_utilization energy; all that there are when left out, batch_throughput where a "
-         "batch has more than one sample. Energy is - for runs on systems that do not say what "
-         "things cost.",
-         .choice = metric_name},
+    [COMPARE_METRICS] = {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
+                         "Which figures, out of latency throughput batch_throughput "
+                         "link_utilization accel_utilization energy; all that there are when left "
+                         "out, batch_throughput where a batch has more than one sample. Energy is "
+                         "- for runs on systems that do not say what things cost.",
+                         .choice = metric_name},
     [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "RUNS",
                              "Adds the change against each of these runs."},
     {.name = NULL},
@@ -170,19 +169,16 @@ static int run_report_diff(th_call *c)
 
 const th_command th_compare_commands[] = {
     {"report_compare", GROUP, "RUNS", 1, 1, compare_options, "print saved runs side by side",
-     "The head says what they were runs of. Where systems or workloads are not the same, it names "
-     "each with a "
-     "digest of all that it holds, for names may be the same; csv and json have both of every run.",
+     "The head names what was run. Where systems or workloads differ, it names each with a digest "
+     "of its content, since different inputs may have one name; csv and json have both digests of "
+     "every run.",
      .run = run_report_compare, .is_report = true},
     {"report_diff", GROUP, "RUN RUN", 2, 2, diff_options, "print where two saved runs differ",
-     "What they were given (system, workload, mapping, network ..., with digests, for names may be "
-     "the same), "
-     "and what came of it: totals, layers, accelerators, links, by name. Only what differs has a "
-     "row: its "
-     "value in both runs, the difference (second less first), and that over the first. Times come "
-     "before "
-     "bytes and joules, the largest difference first. Layers have the time during which they were "
-     "active. csv and json have ps, bytes, J.",
+     "The inputs of both runs (system, workload, mapping, network ..., with digests of their "
+     "content), and their results: totals, layers, accelerators, links, matched by name. Only what "
+     "differs has a row: both values, the difference (second less first), and that over the first. "
+     "Times come before bytes and joules, the largest difference first. Layers have the time "
+     "during which they were active. csv and json have ps, bytes, J.",
      .run = run_report_diff, .is_report = true},
     {.name = NULL},
 };

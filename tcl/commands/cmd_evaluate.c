@@ -28,15 +28,13 @@ static const th_option evaluate_options[] = {
          "Only what training left out (of the same measurements): rows, and devices."},
     [EVALUATE_PLOT] = {"-plot", TH_OPTION_TEXT, "FILE",
                        "Also draws predicted against measured times, a colour per device, and what "
-                       "is within 10 %; "
-                       "FILE as for write_plot."},
+                       "is within 10 %; FILE as for write_plot."},
     [EVALUATE_GROUPS] =
         {"-groups", TH_OPTION_FLAG, NULL,
          "Instead, sums over the rows of each group (a network and its batch) and device."},
-    [EVALUATE_LEARNERS] =
-        {"-learners", TH_OPTION_FLAG, NULL,
-         "Instead, how good each learner was in cross-validation when the predictor "
-         "was trained, and its share; asks for no measurements."},
+    [EVALUATE_LEARNERS] = {"-learners", TH_OPTION_FLAG, NULL,
+                           "Instead, how good each learner was in cross-validation when the "
+                           "predictor was trained, and its share; asks for no measurements."},
     {.name = NULL},
 };
 
@@ -91,6 +89,8 @@ static int report_accuracy(th_call *c, const th_predictor *p, const th_measureme
         th_error_no_memory(&c->err);
     if (r != NULL) {
         th_table *t = th_report_table(r, "accuracy", "By device", accuracy_columns);
+        th_table_note(t, "in training: were rows of this device trained on? mean error, median, "
+                         "95th percentile: of |predicted / measured - 1|.");
         for (int i = 0; i < n_lines; i++)
             add_accuracy(t, p, m, &lines[i]);
     }

@@ -61,8 +61,7 @@ static const th_option options[] = {
                         .choice = activation_name},
     [NET_COUNT] = {"-host", TH_OPTION_CHOICE, "HOW",
                    "once (the default): launches but for the first are hidden behind execution; "
-                   "calls: the sum of "
-                   "all layers, each called alone, its output returned.",
+                   "calls: the sum of all layers, each called alone, its output returned.",
                    .choice = count_name},
     [NET_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_BANDWIDTH, "BANDWIDTH",
                        "Of the way between host and GPU; otherwise as outputs were measured."},
@@ -74,21 +73,21 @@ static const th_option options[] = {
 
 static const th_column phase_columns[] = {
     {"gpu", "GPU", TH_KIND_TEXT},
-    {"pre", "before: launch, input", TH_KIND_TIME},
+    {"pre", "launch and input", TH_KIND_TIME},
     {"execution", "execution", TH_KIND_TIME},
     {"backward", "backward", TH_KIND_TIME},
     {"loss", "loss", TH_KIND_TIME},
     {"update", "update", TH_KIND_TIME},
-    {"post", "after: output", TH_KIND_TIME},
-    {"total", "in all", TH_KIND_TIME},
-    {"calls", "layers called alone", TH_KIND_TIME},
+    {"post", "output", TH_KIND_TIME},
+    {"total", "total", TH_KIND_TIME},
+    {"calls", "sum of single calls", TH_KIND_TIME},
     {NULL, NULL, TH_KIND_TEXT},
 };
 
 static const th_column layer_columns[] = {
     {"layer", "layer", TH_KIND_TEXT},         {"operation", "operation", TH_KIND_TEXT},
     {"times", "times", TH_KIND_COUNT},        {"launch", "launch", TH_KIND_TIME},
-    {"execution", "execution", TH_KIND_TIME}, {"returned", "output returned", TH_KIND_TIME},
+    {"execution", "execution", TH_KIND_TIME}, {"returned", "output", TH_KIND_TIME},
     {"backward", "backward", TH_KIND_TIME},   {"update", "update", TH_KIND_TIME},
     {"phases", "phases", TH_KIND_TEXT},       {NULL, NULL, TH_KIND_TEXT},
 };
@@ -125,6 +124,8 @@ static int report(th_call *c, const th_forecast *f, const th_forecast_options *o
                                  th_ps(f->backward), th_ps(f->loss), th_ps(f->update),
                                  th_ps(f->post), th_ps(f->total), th_ps(f->calls)});
     th_table *t = th_report_table(r, "layers", "Layers", layer_columns);
+    th_table_note(t, "times: calls of the operation; output: its way back to the host; phases: "
+                     "where the split of the time into phases comes from.");
     for (int i = 0; i < f->n_layers; i++)
         add_layer(t, &w->layers[i], &f->layer[i]);
     return th_report_finish(c, r, 0, t);
@@ -166,11 +167,9 @@ static int run_predict_network(th_call *c)
 const th_command th_forecast_commands[] = {
     {"predict_network", "predict", "", 0, 0, options, "predict the time of the workload on a GPU",
      "Inference: launch of the first layer, the input's way to the GPU, the execution of all "
-     "layers, "
-     "the output's way back. Training: forward, backward, loss and update in place of the way "
-     "back. "
-     "Phases that were not measured follow from the terms of what was, or from a rule; -per_layer "
-     "says which.",
+     "layers, the output's way back. Training: forward, backward, loss and update in place of the "
+     "way back. Phases that were not measured follow from the terms of what was, or from a rule; "
+     "-per_layer says which.",
      .run = run_predict_network, .is_report = true},
     {.name = NULL},
 };

@@ -65,6 +65,7 @@ static int run_report_property(th_call *c)
         return -1;
     const char *title = n == 1 ? th_report_printf(r, "%s", Tcl_GetString(names[0])) : NULL;
     th_table *t = th_report_table(r, "properties", title, n == 1 ? one_column : many_columns);
+    th_table_wrap(t);
     int failed = 0;
     for (Tcl_Size i = 0; i < n && failed == 0; i++)
         failed = add_object(c, t, Tcl_GetString(names[i]));

@@ -46,8 +46,8 @@ enum { WINDOWS_MAX = 100000 };
 
 static const th_option utilization_options[] = {
     TABLE_OPTIONS,
-    [USE_FROM] = {"-from", TH_OPTION_TIME, "TIME", "What was done since this instant (0)."},
-    [USE_TO] = {"-to", TH_OPTION_TIME, "TIME", "... and up to this one (where the run stands)."},
+    [USE_FROM] = {"-from", TH_OPTION_TIME, "TIME", "From this instant on (0)."},
+    [USE_TO] = {"-to", TH_OPTION_TIME, "TIME", "Up to this instant (where the run stands)."},
     [USE_WINDOWS] = {"-windows", TH_OPTION_INTEGER, "N",
                      "In N windows of equal length, with links.", 1, WINDOWS_MAX},
     [USE_WINDOW] = {"-window", TH_OPTION_TIME, "TIME",
@@ -208,10 +208,10 @@ static const th_option links_options[] = {
     TABLE_OPTIONS,
     [LINKS_USED] = {"-used", TH_OPTION_FLAG, NULL, "Only links that carried something."},
     [LINKS_FLOWS] = {"-flows", TH_OPTION_TEXT, "LINK",
-                     "The flows of this link, in place of those of the one of the greatest load."},
+                     "The flows over this link instead of those over the most loaded one."},
     [LINKS_OVER_TIME] = {"-over_time", TH_OPTION_TEXT, "LINK",
-                         "Only how many flows were on this link as time went on, in -limit spans "
-                         "(20, at most 64); the run is done once more for it."},
+                         "Only the number of flows on this link over time, in -limit spans (20, at "
+                         "most 64); the run is simulated once more for it."},
     {.name = NULL},
 };
 
@@ -329,10 +329,9 @@ enum { SLACKS_IN_TEXT = 20 }; /* where no -limit says how many */
 
 static const th_option path_options[] = {
     TABLE_OPTIONS,
-    [PATH_SLACK] =
-        {"-slack", TH_OPTION_FLAG, NULL,
-         "All tasks that have ended, the least slack first, in the place of the path; in text "
-         "20, without -limit."},
+    [PATH_SLACK] = {"-slack", TH_OPTION_FLAG, NULL,
+                    "All tasks that have ended, the least slack first, instead of the path; in "
+                    "text 20, without -limit."},
     {.name = NULL},
 };
 
@@ -377,7 +376,7 @@ enum { HELD_IN_TEXT = 10 }; /* where no -limit says how many */
 static const th_option memory_options[] = {
     TABLE_OPTIONS,
     [MEMORY_OF] = {"-of", TH_OPTION_TEXT, "ACCEL",
-                   "What fills this accelerator, in place of the fullest one."},
+                   "The tensors of this accelerator instead of the fullest one."},
     {.name = NULL},
 };
 
@@ -425,7 +424,7 @@ static int run_report_memory(th_call *c)
 /* ---- report_breakpoints ---- */
 
 /* A condition or a script, its lines as one. */
-static void add_words(th_table *t, const char *name, const char *part, const char *text)
+static void add_text(th_table *t, const char *name, const char *part, const char *text)
 {
     static const char blanks[] = " \t\r\n";
     th_strbuf line = TH_STRBUF_INIT;
@@ -441,24 +440,24 @@ static void add_words(th_table *t, const char *name, const char *part, const cha
 }
 
 /* Conditions and scripts are longer than columns: of text alone. */
-static void add_words_of_breakpoints(const th_session *s, th_report *r)
+static void add_breakpoint_texts(const th_session *s, th_report *r)
 {
     static const th_column columns[] = {{"name", "name", TH_KIND_TEXT},
                                         {"part", "", TH_KIND_TEXT},
                                         {"text", "text", TH_KIND_TEXT},
                                         {NULL, NULL, TH_KIND_TEXT}};
-    th_table *t = th_report_table(r, "words", "When, and what is done then", columns);
+    th_table *t = th_report_table(r, "texts", "Conditions and scripts", columns);
     th_table_wrap(t);
     for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
         const th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
         if (b->text != NULL)
-            add_words(t, b->name, "when", b->text);
+            add_text(t, b->name, "when", b->text);
         if (b->script != NULL)
-            add_words(t, b->name, "do", b->script);
+            add_text(t, b->name, "do", b->script);
     }
 }
 
-static bool has_words(const th_session *s)
+static bool has_texts(const th_session *s)
 {
     for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++)
         if (th_tcl_of(s)->breakpoints[i]->text != NULL ||
@@ -474,7 +473,7 @@ static int run_report_breakpoints(th_call *c)
         {"at", "at", TH_KIND_TIME},
         {"on", "on", TH_KIND_TEXT},
         {"when", NULL, TH_KIND_TEXT},
-        {"objects", "of", TH_KIND_COUNT},
+        {"objects", "objects", TH_KIND_COUNT},
         {"enabled", "enabled", TH_KIND_TEXT},
         {"hits", "hits", TH_KIND_COUNT},
         {"once", "once", TH_KIND_TEXT},
@@ -487,6 +486,8 @@ static int run_report_breakpoints(th_call *c)
     if (r == NULL)
         return -1;
     th_table *t = th_report_table(r, "breakpoints", NULL, columns);
+    th_table_note(t, "on: the event; objects: how many objects it is restricted to; once: deleted "
+                     "by its first hit; continue: the run continues after the script.");
     for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
         const th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
         th_table_row(
@@ -498,114 +499,93 @@ static int run_report_breakpoints(th_call *c)
                                th_text(b->is_once ? "yes" : "no"),
                                th_text(b->goes_on ? "yes" : "no"), th_text(b->script)});
     }
-    if (th_report_format(c) == TH_FORMAT_TEXT && has_words(s))
-        add_words_of_breakpoints(s, r);
+    if (th_report_format(c) == TH_FORMAT_TEXT && has_texts(s))
+        add_breakpoint_texts(s, r);
     return th_report_finish(c, r, 0, t);
 }
 
 const th_command th_report_commands[] = {
     {"report_summary", GROUP, "", 0, 0, record_options,
      "print latency, throughput, work and traffic of the run",
-     "Makespan is the time to the end of the run. Latency is the mean time from the arrival of an "
-     "input, a whole batch, to its end. Throughput is that of the steady state, (N - N/2) / (t_N - "
-     "t_N/2) batches per second, in samples: times the batch, or where several networks share the "
-     "system times the sum of their batches. Text has batches per second where that is more than "
-     "one; csv and json always. Latency and multiply-accumulates are those of inputs that are "
-     "through.",
+     "Makespan: the time to the end of the run. Latency: the mean time from the arrival of an "
+     "input, a whole batch, to its end. Throughput: samples per second in the steady state, (N - "
+     "N/2) / (t_N - t_N/2) batches per second times the batch (where several networks share the "
+     "system: times the sum of their batches). Text shows batches per second only for batches of "
+     "more than one sample; csv and json always. Latency and multiply-accumulates count finished "
+     "inputs only.",
      .run = run_report_summary, .is_report = true},
     {"report_utilization", GROUP, "", 0, 0, utilization_options,
      "print where the time of each accelerator went",
-     "Busy, stalled on input, stalled on output and idle add up to the elapsed time; csv and json "
-     "part the stalls on input by operand. With -from, -to, -windows, -window or -of the same in "
-     "windows "
-     "of time, to the picosecond, and below it the links: busy, idle, and the mean number of "
-     "flows; the run is "
-     "done once more for it, and stays where it is. Without -of, links that were idle in a window "
-     "are "
-     "left out of it.",
+     "Busy, stall in, stall out and idle add up to the elapsed time; csv and json split the stalls "
+     "on input by operand. With -from, -to, -windows, -window or -of: the same per window of time, "
+     "to the picosecond, and links with their busy time, idle time and mean number of flows. For "
+     "windows the run is simulated once more; the present run stays as it is. Without -of, a "
+     "window lists only the links that were busy in it.",
      .run = run_report_utilization, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {"report_layers", GROUP, "", 0, 0, table_options,
      "print what each layer took, and what bounds it",
-     "A layer is active while any task of it runs, transfers of its inputs too. Busy, stalled on "
-     "input, weight, partial sums and output, and idle are times of its accelerators together: "
-     "they "
-     "add up to active times accels. In text, stalls on partial sums are there where there are "
-     "any, "
-     "and then idle only where it is not 0. Of peak is MACs over those that the arrays could have "
-     "done while the layer was active; MACs count as if dense and direct, so where zeros are "
-     "skipped "
-     "or Winograd saves it may exceed 100 % and x roof stay below 1. Bound is what took longest: "
-     "computing, the DRAM at "
-     "its bandwidth, a port, or waiting. x roof is active over max(MACs / peak, DRAM bytes / "
-     "bandwidth), both shared evenly among its accelerators. csv and json tell more: cycles, "
-     "traffic of each operand, accesses to buffers on chip.",
+     "A layer is active while any of its tasks runs, transfers of its inputs included. Busy, the "
+     "stalls on input, weight, partial sums and output, and idle are summed over its accelerators: "
+     "together they are active times accels. Text shows stalls on partial sums where there are "
+     "any, and then idle only where it is not 0. Of peak: MACs, as a share of those that the "
+     "arrays could have done while the layer was active. MACs count as dense and direct, so of "
+     "peak may exceed 100 % and x roofline stay below 1 where zeros are skipped or Winograd saves "
+     "MACs. Bound: what took longest (compute, DRAM bandwidth, a port, or waiting). x roofline: "
+     "active / max(MACs / peak, DRAM bytes / bandwidth), both shared evenly among its "
+     "accelerators. csv and json add cycles, traffic of each operand and accesses to on-chip "
+     "buffers.",
      .run = run_report_layers, .is_report = true},
-    {"report_energy", GROUP, "", 0, 0, energy_options,
-     "print the joules that a run took, by what took them",
-     "Multiply-accumulates, operations of the vector unit, bytes of buffers on chip, bytes of DRAM "
-     "(of transfers too), static power, bytes on links. A layer has what its tasks took, and "
-     "static "
-     "power while they ran; the rest is that of idle accelerators, weights loaded in vain, and "
-     "what "
-     "belongs to no layer. Only where the system file says what things cost.",
+    {"report_energy", GROUP, "", 0, 0, energy_options, "print the energy of a run, by component",
+     "By multiply-accumulates, operations of the vector unit, bytes of on-chip buffers, bytes of "
+     "DRAM (those of transfers included), static power, and bytes on links. A layer has the energy "
+     "of its tasks, and static power while they ran. The row (rest) has the energy of no layer: "
+     "idle accelerators, weights prefetched in vain, collectives. Needs a system file with energy "
+     "costs.",
      .run = run_report_energy, .is_report = true},
     {"report_links", GROUP, "", 0, 0, links_options,
-     "print what links carried, and who shared the worst",
-     "Load is what went over the link's medium, as a share of what it could have carried so far; "
-     "busy is the time with anything on it; flows (packets, on a packet network) are the mean "
-     "number while it was busy and the most at once, queue those beyond the first, over all the "
-     "time. Links come by load unless -sort_by says otherwise. "
-     "Below, the flows over the link of the greatest load: transfers one by one, collectives as "
-     "the messages between two nodes; in text the ten largest, without -limit. In csv, only with "
-     "-flows. On an ideal network, where nothing waits, load may exceed 100 %.",
+     "print the traffic of links and the flows over one",
+     "Load: bytes over the link's medium / (bandwidth x elapsed time). Busy: time with at least "
+     "one flow. Flows (packets, on a packet network): their mean number while busy; peak flows: "
+     "the largest number at once; queue: mean number of flows beyond the first, over the elapsed "
+     "time. Rows are sorted by load unless -sort_by says otherwise. Below the table: the flows "
+     "over the most loaded link, transfers one by one and collectives by pair of nodes; in text "
+     "the ten largest, without -limit; in csv only with -flows. On an ideal network, which has no "
+     "contention, load may exceed 100 %.",
      .run = run_report_links, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {"report_latency", GROUP, "", 0, 0, latency_options,
-     "print how long transfers took, from start to end",
-     "Of those that started between -since and -until: warming up and draining can be left out. "
-     "Percentiles are by nearest rank. Last, the rate at which bytes arrived in that span.",
+     "print statistics of the duration of transfers",
+     "Of the transfers that started between -since and -until, so that warm-up and drain can be "
+     "left out. Percentiles by nearest rank. Delivered bandwidth: bytes of transfers that ended in "
+     "that span / its length.",
      .run = run_report_latency, .is_report = true},
     {"report_collectives", GROUP, "", 0, 0, table_options,
-     "print how quick each collective operation was",
-     "rate is size / time, the algorithm bandwidth; bus is that times the share of the size that "
-     "each rank "
-     "must send at least: 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter, "
-     "all_to_all, gather and scatter, 1 for broadcast, reduce and send_recv. excess is the time "
-     "over the lower bound of any algorithm on these links, had it them for itself, which csv and "
-     "json give too; there is none on an ideal network, which no link holds up.",
+     "print time and bandwidths of each collective operation",
+     "algbw: the algorithm bandwidth, size / time. busbw: algbw times the share of the size that "
+     "each rank sends at least: 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter, "
+     "all_to_all, gather and scatter, 1 for broadcast, reduce and send_recv. over bound: time / "
+     "lower bound - 1, where the bound holds for any algorithm on these links without other "
+     "traffic; csv and json have the bound too. An ideal network has no bound.",
      .run = run_report_collectives, .is_report = true},
     {"report_memory", GROUP, "", 0, 0, memory_options,
-     "print how full each memory gets, and of what",
-     "Weights are there from the start; inputs from the end of their producer to their last "
-     "reader; "
-     "outputs until their last reader is done; each for all inputs in flight. Layer is where most "
-     "is held, "
-     "and at the time when the run came to it: when its first task on the accelerator began, of "
-     "the first "
-     "pass with which so many are in flight. Below, what fills the fullest accelerator then, the "
-     "largest "
-     "first; in text the ten largest, without -limit, and all weights in one line. In csv, only "
-     "with -of.",
+     "print the peak memory use of each accelerator",
+     "Weights are resident from the start; an input is held from the end of its producer to its "
+     "last reader, an output until its last reader is done; each for all inputs in flight. Peak "
+     "at, in layer: when and in which layer the peak is reached (when the layer's first task on "
+     "the accelerator began, in the first pass with that many inputs in flight). Below: the "
+     "tensors held at the peak by the fullest accelerator, the largest first; in text the ten "
+     "largest, without -limit, and all weights in one line; in csv only with -of.",
      .run = run_report_memory, .is_report = true},
-    {"report_critical_path", GROUP, "", 0, 0, path_options,
-     "print what the makespan is made of, or all slacks",
-     "From the task that ended last back through what each waited for last. Cause says what that "
-     "was: "
-     "data, a predecessor; engine, the task before it on its accelerator or host, while it was "
-     "ready "
-     "itself; an arrival; or begin, nothing. After is that task. Wait is the time from its end to "
-     "the "
-     "start; waits and durations add up to the makespan, to the picosecond. Slack is how much "
-     "later a "
-     "task could have ended without moving the end, all tasks lasting as long as they did, in the "
-     "order in which accelerators and hosts ran them: 0 on the path. Below, what the time of the "
-     "path "
-     "went to; held_up is what transfers and computes took longer than they would alone, and the "
-     "last "
-     "table says who was there then. csv and "
-     "json give these parts of every task, who held it up, and how long it was ready before it "
-     "started "
-     "(queued). With "
-     "-limit the longest N tasks have a line of their own and the others are folded.",
+    {"report_critical_path", GROUP, "", 0, 0, path_options, "print the critical path or all slacks",
+     "The path leads from the task that ended last back through the task that each waited for "
+     "last. Cause is what delayed a task: data (its predecessor), engine (an earlier task on the "
+     "same accelerator or host), arrival (of an input) or begin (nothing); after is that task. "
+     "Wait: from the end of that task to the start; waits and durations add up to the makespan, to "
+     "the picosecond. Slack: how much later a task could have ended without moving the end of the "
+     "run, with all durations and the order on accelerators and hosts unchanged; 0 on the path. "
+     "Below: the time breakdown of the path, in which contention is the time beyond that of a task "
+     "alone, and the tasks that contended with those of the path. csv and json have the breakdown "
+     "and the contention of every task, and the time between ready and start (queued). With -limit "
+     "the N longest tasks have a row each and the others are folded.",
      .run = run_report_critical_path, .is_report = true},
     {"report_breakpoints", GROUP, "", 0, 0, table_options, "print all breakpoints", NULL,
      .run = run_report_breakpoints, .is_report = true},

@@ -14,14 +14,15 @@ enum { SEARCH_CONVERGENCE = REPORT_N_OPTIONS, SEARCH_PARETO, SEARCH_TIMING };
 
 static const th_option search_report_options[] = {
     TABLE_OPTIONS,
-    [SEARCH_CONVERGENCE] = {"-convergence", TH_OPTION_FLAG, NULL,
-                            "Every best so far, and the evaluation that found it."},
+    [SEARCH_CONVERGENCE] =
+        {"-convergence", TH_OPTION_FLAG, NULL,
+         "Every improvement of the best value, and the evaluation that found it."},
     [SEARCH_PARETO] = {"-pareto", TH_OPTION_FLAG, NULL,
                        "The Pareto front that was found, by its first objective."},
     [SEARCH_TIMING] =
         {"-timing", TH_OPTION_FLAG, NULL,
-         "How long the search took, its evaluations per second, and how many of the segments that "
-         "makespans are put together from were known: differs from run to run."},
+         "How long the search took, its evaluations per second, and the hit rate of the segment "
+         "cache from which makespans are composed: differs from run to run."},
     {.name = NULL},
 };
 
@@ -66,8 +67,7 @@ enum { MAPPING_ALTERNATIVES = REPORT_N_OPTIONS };
 static const th_option mapping_options[] = {
     TABLE_OPTIONS,
     [MAPPING_ALTERNATIVES] = {"-alternatives", TH_OPTION_FLAG, NULL,
-                              "What each layer on the array could have taken instead, in the place "
-                              "of the layers."},
+                              "Alternatives of each layer on the array, instead of the layers."},
     {.name = NULL},
 };
 
@@ -118,40 +118,31 @@ const th_command th_report_map_commands[] = {
     {"report_mapping", GROUP, "", 0, 0, mapping_options,
      "print sets, designs, and how each layer is sharded",
      "In text, neighbouring layers with the same set, strategy and extents of the output share a "
-     "line. The shard is "
-     "the largest that one accelerator has (over the layers of a line: the largest of each "
-     "extent); extents of 1 are "
-     "left out. With -alternatives, for each layer that runs on the array: its time alone on its "
-     "set, "
-     "as it is and by the quickest strategy under every design that the set could take; and the "
-     "best "
-     "exclusive shards (ES), which rotate nothing: of a layer that rotates, those with which the "
-     "whole "
-     "run would be shortest. What rotates, the largest piece that travels in a phase, and the "
-     "change of "
-     "the run with those in its place say what the rotation buys (+) or costs (-); where none fit, "
-     "why. "
-     "Times alone are estimates that seeds go by; runs are simulated.",
+     "row. The shard is the largest that one accelerator has (over the layers of a row: the "
+     "largest of each extent); extents of 1 are left out. With -alternatives, for each layer that "
+     "runs on the array: its time alone on its set with this mapping and with the quickest "
+     "strategy of each possible design; and the best exclusive shards (ES), which rotate nothing: "
+     "for a layer that rotates, those that make the whole run shortest. Rotates and per phase are "
+     "what it rotates and the largest piece sent per phase; run with ES is the change of the "
+     "makespan with exclusive shards instead. Times alone are the estimates that initial mappings "
+     "are chosen by; runs are simulated.",
      .run = run_report_mapping, .is_report = true},
-    {"report_search", GROUP, "", 0, 0, search_report_options, "print how the mapping was found",
-     "All of it is under the network and stream of map_workload; where the run has others, the "
-     "line "
-     "searched under says which.",
+    {"report_search", GROUP, "", 0, 0, search_report_options,
+     "print algorithm, budget and result of the search",
+     "All figures hold for the network and stream of map_workload; if the run has others, the line "
+     "searched under names them. Stopped early: replays that ended once they could not beat the "
+     "best mapping. Cache hits: candidates whose fitness was known. Nodes: partial mappings of an "
+     "exhaustive search.",
      .run = run_report_search, .is_report = true},
     {"report_bounds", GROUP, "", 0, 0, bounds_options,
-     "print what no mapping can beat, and the gap to it",
-     "Lower bounds on the time to the end, proven for every mapping of the workload on the system: "
-     "all "
-     "accelerators at work together, each task where it is quickest (compute); the bytes of all "
-     "tasks "
-     "through all DRAMs (memory); input and output over the links of the hosts (cut); layers that "
-     "follow each other, each split as it is quickest (critical path). Of a stream also the time "
-     "per "
-     "input in the long run. Stream, network and clocks are those of the run, and the gap is its "
-     "time over "
-     "the bound, less one; before a run, those of the run to come, and the gap of the mapping. A "
-     "second "
-     "table names the layers that a bound says nothing of, or not for all mappings, and why.",
+     "print lower bounds on the makespan, and the gap to them",
+     "Lower bounds on the makespan of any mapping of the workload on the system: all accelerators "
+     "busy, each task where it is quickest (compute); the bytes of all tasks through all DRAMs "
+     "(memory); input and output over the links of the hosts (cut); dependent layers one after "
+     "another, each split as it is quickest (critical path). For a stream, also the time per input "
+     "in the long run. Stream, network and clocks are those of the run, and gap is makespan / "
+     "bound - 1; before a run, those of the next run, and the gap of the mapping. A second table "
+     "names the layers that a bound does not cover, or not for all mappings, and why.",
      .run = run_report_bounds, .is_report = true},
     {.name = NULL},
 };

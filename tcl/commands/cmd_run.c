@@ -210,7 +210,7 @@ static int return_why(th_drive *d, th_why why)
         th_call_return_text(d->call, "interrupted");
         return 0;
     case WHY_INTERRUPTED:
-        snprintf(text, sizeof text, "interrupted at %s; run goes on",
+        snprintf(text, sizeof text, "interrupted at %s; `run` continues",
                  th_format_time(th_machine_now(d->sim->machine), now, sizeof now));
         return th_call_cancel(d->call, text);
     case WHY_FAILED:
@@ -376,11 +376,9 @@ static int run_save_run(th_call *c)
 
 const th_command th_run_commands[] = {
     {"run", GROUP, "", 0, 0, run_options, "simulate; return why it stopped",
-     "Returns done, until, \"breakpoint NAME\" or interrupted. Goes on where the run before "
-     "stopped. Without options "
-     "of its own a run takes the stream and the network that map_workload was told. Ctrl-C stops "
-     "between two events, "
-     "and run goes on from there.",
+     "Returns done, until, \"breakpoint NAME\" or interrupted. Continues where the run before "
+     "stopped. Without options of its own a run has the stream and the network of map_workload. "
+     "Ctrl-C stops between two events, and `run` continues from there.",
      .run = run_run, .not_while_running = true},
     {"step", GROUP, "?N?", 0, 1, NULL, "simulate N program events (1): starts and ends of tasks",
      "Returns until, or why it stopped before. A breakpoint is noticed after the event that passed "

@@ -31,23 +31,22 @@ static const char *property_name(int i)
 static const th_option sensitivity_options[] = {
     TABLE_OPTIONS,
     [BY] = {"-by", TH_OPTION_TEXT, "PERCENT",
-            "How much more bandwidth, clock or memory, and less latency (10%); less "
-            "than 0: the other way."},
+            "How much more bandwidth, clock or memory, and less latency (10%); less than 0: the "
+            "other way."},
     [OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only these links and accelerators."},
-    [PROPERTIES] =
-        {"-properties", TH_OPTION_TEXT, "{PROPERTY ...}",
-         "Which of bandwidth, latency (of links), clock, dram_bandwidth, dram_latency (of "
-         "accelerators), and memory, their capacity, with -remap; all but the latencies when left "
-         "out.",
-         .choice = property_name},
-    [GROUP_BY] =
-        {"-group", TH_OPTION_CHOICE, "GROUPS",
-         "What changes together: nothing, links (accelerators) that are alike, or all of them.",
-         .choice = grouping_name},
+    [PROPERTIES] = {"-properties", TH_OPTION_TEXT, "{PROPERTY ...}",
+                    "Which of bandwidth, latency (of links), clock, dram_bandwidth, dram_latency "
+                    "(of accelerators), and memory, their capacity, with -remap; all but the "
+                    "latencies when left out.",
+                    .choice = property_name},
+    [GROUP_BY] = {"-group", TH_OPTION_CHOICE, "GROUPS",
+                  "What changes together: nothing, links (accelerators) of equal properties, or "
+                  "all of them.",
+                  .choice = grouping_name},
     [REMAP] = {"-remap", TH_OPTION_INTEGER, "N",
-               "The workload is mapped anew before each run, and before that as it is: a search of "
-               "N evaluations, "
-               "from the mapping on, by the algorithm and objective that found it.",
+               "The workload is mapped anew for the baseline and for each change: a search of N "
+               "evaluations that starts from the mapping, with the algorithm and objective that "
+               "found it.",
                1, INT32_MAX},
     {.name = NULL},
 };
@@ -224,12 +223,12 @@ static int can_change(const th_system *s, th_what what, const int32_t *members, 
 {
     if (what != TH_WHAT_CLOCK || q->remap == 0 || th_what_is_of_designs(s, members, n))
         return 1;
-    return q->is_default ? 0
-                         : th_error_set(err, "TCL-0721",
-                                        "-properties clock: accel/%s shares designs with others, "
-                                        "which -remap needs to "
-                                        "change with it: -group class or all, or more of -of",
-                                        s->nodes[s->accel_node[members[0]]].name);
+    return q->is_default
+               ? 0
+               : th_error_set(err, "TCL-0721",
+                              "-properties clock: accel/%s shares designs with others, which "
+                              "-remap needs to change with it: -group class or all, or more of -of",
+                              s->nodes[s->accel_node[members[0]]].name);
 }
 
 /* The objects of a property, in groups by their first members. taken and members: scratch. */
@@ -347,7 +346,7 @@ static void add_row(const th_session *s, th_report *r, th_table *t, const th_wha
     const th_what_if *base = &all->as_it_is;
     bool has_throughput = base->throughput_per_s > 0;
     th_quantity cells[] = {
-        th_text(w->n > 0 ? name_of(s, r, w) : "as it is"),
+        th_text(w->n > 0 ? name_of(s, r, w) : "baseline"),
         w->n > 0 ? th_text(th_what_names[w->what]) : th_absent(TH_KIND_TEXT),
         w->n > 0 ? th_text(value_text(s, r, w, 1)) : th_absent(TH_KIND_TEXT),
         w->n > 0 ? th_text(value_text(s, r, w, factor_of(w, all->by))) : th_absent(TH_KIND_TEXT),
@@ -371,8 +370,8 @@ static void section(th_session *s, th_report *r, const th_what_ifs *w)
         {"object", "object", TH_KIND_TEXT},
         {"property", "property", TH_KIND_TEXT},
         {"from", NULL, TH_KIND_TEXT},
-        {"to", "to", TH_KIND_TEXT},
-        {"end", "end", TH_KIND_TIME},
+        {"to", "changed to", TH_KIND_TEXT},
+        {"makespan", "makespan", TH_KIND_TIME},
         {"gain", "gain", TH_KIND_TIME},
         {"change", "change", TH_KIND_CHANGE},
         {"throughput", NULL, TH_KIND_RATE},
@@ -382,6 +381,8 @@ static void section(th_session *s, th_report *r, const th_what_ifs *w)
     };
     enum { GAIN = 5 };
     th_table *t = th_report_table(r, "sensitivity", NULL, columns);
+    th_table_note(t, "gain: makespan of the baseline less this one; change: this one over the "
+                     "baseline; link/A +3: link/A and 3 links like it, changed together.");
     for (int i = 0; i < w->n; i++)
         add_row(s, r, t, w, &w->all[i]);
     th_table_sort(t, GAIN);
@@ -459,20 +460,16 @@ static int run_report_sensitivity(th_call *c)
 
 const th_command th_sensitivity_commands[] = {
     {"report_sensitivity", "report", "", 0, 0, sensitivity_options,
-     "print what more bandwidth, clock or memory would give",
-     "The run is done again from time 0 to its end with one property changed at a time, on as many "
-     "threads as "
-     "set_threads says; no result depends on their number. Gain is how much sooner it ends, and "
-     "change "
-     "the same as a share; the largest gain comes first, in text twenty of them, without -limit. "
-     "The mapping stays, "
-     "but with -remap; all else follows from the "
-     "new value, as if the system file had it, but that designs keep the tiles of their old clock "
-     "where "
-     "other accelerators have them too: with -group all, tiles are chosen anew. "
-     "Links that share a medium change together. Faults of inject_fault happen in every run. The "
-     "present run, if there is one, stays where it is; without one, what map_workload was told "
-     "holds.",
+     "print the gain from more bandwidth, clock or memory",
+     "The run is simulated from time 0 to its end with one property changed at a time, on as many "
+     "threads as set_threads says; no result depends on their number. Gain: makespan of the "
+     "baseline less this one; change: this makespan / the baseline's - 1. The largest gain comes "
+     "first, in text twenty of them, without -limit. The mapping stays, except with -remap; all "
+     "else follows from the new value, as if the system file had it, except that designs shared "
+     "with other accelerators keep the tiles of their old clock: with -group all, tiles are chosen "
+     "anew. Links that share a medium change together. Faults of inject_fault happen in every run. "
+     "The present run, if there is one, stays where it is; without one, the options of "
+     "map_workload hold.",
      .run = run_report_sensitivity, .is_report = true, .not_while_running = true,
      .after_interrupt = "nothing was changed"},
     {.name = NULL},

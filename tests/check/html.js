@@ -89,11 +89,11 @@ async function checkContent(page) {
         "a row for every task of the critical path",
     );
     const held = await page.evaluate(() =>
-        [...document.getElementById("table-held_up").tBodies[0].rows].map((row) => row.cells[1].textContent),
+        [...document.getElementById("table-contention").tBodies[0].rows].map((row) => row.cells[1].textContent),
     );
     check(
-        held.length > 0 && held.join() === facts.path.held_up.map((t) => String(t.task)).slice(0, 20).join(),
-        "the tasks that others held up longest",
+        held.length > 0 && held.join() === facts.path.contention.map((t) => String(t.task)).slice(0, 20).join(),
+        "the tasks that contention delayed longest",
         held,
     );
     const picture = await page.evaluate(() => [
@@ -308,7 +308,7 @@ async function checkTools(page) {
     const task = await lengthAfter(page, () => page.locator("#table-critical_path .go").nth(2).click());
     check(task < 0.9 * end, "so does a task of the critical path", task / end);
     await page.click("#fit");
-    const other = await lengthAfter(page, () => page.locator("#table-held_up .go").nth(1).click());
+    const other = await lengthAfter(page, () => page.locator("#table-contention .go").nth(1).click());
     check(other < 0.9 * end, "and who held it up", other / end);
 }
 

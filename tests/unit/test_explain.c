@@ -108,7 +108,7 @@ static void assert_parts(const th_system *s, const th_compute_cost_cache *costs,
     CU_ASSERT_EQUAL(th_task_parts(s, costs, p, r, task, part, NULL), 0);
     CU_ASSERT_EQUAL(part[TH_PART_LATENCY], latency);
     CU_ASSERT_EQUAL(part[TH_PART_LINK], link);
-    CU_ASSERT_EQUAL(part[TH_PART_HELD_UP], held_up);
+    CU_ASSERT_EQUAL(part[TH_PART_CONTENTION], held_up);
 }
 
 /* Both go from 0 to the host: 500 ns of latency, and with 0.5 GB/s 4000 B take 8 us, 1000 B 2 us.
