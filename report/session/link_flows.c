@@ -14,11 +14,11 @@
 /* Told of every message between two nodes: 0, or -1 when memory is out. */
 typedef int (*visit_message)(void *context, int32_t from, int32_t to, int64_t bytes);
 
-static int walk_lane(const th_expansion *x, int32_t participant, int32_t lane, visit_message visit,
-                     void *context)
+static int walk_thread(const th_collective_schedule *x, int32_t participant, int32_t thread,
+                       visit_message visit, void *context)
 {
-    th_action a;
-    for (int64_t step = 0; x->algorithm->action(x, participant, lane, step, &a); step++)
+    th_collective_step a;
+    for (int64_t step = 0; x->algorithm->get_step(x, participant, thread, step, &a); step++)
         if (a.send_port >= 0 && x->node[participant] != x->node[a.to] &&
             visit(context, x->node[participant], x->node[a.to], a.bytes) != 0)
             return -1;
@@ -28,17 +28,17 @@ static int walk_lane(const th_expansion *x, int32_t participant, int32_t lane, v
 static int walk_messages(const th_collective *c, const th_system *s, visit_message visit,
                          void *context, th_error *err)
 {
-    th_expansion x;
+    th_collective_schedule x;
     int rc = 0;
     if (c->algorithm == NULL || c->chunks == 0)
         return 0;
-    if (th_expansion_init(&x, c, s, err) != 0)
+    if (th_collective_schedule_init(&x, c, s, err) != 0)
         return -1;
     for (int32_t p = 0; rc == 0 && p < x.n_participants; p++)
-        for (int32_t lane = 0; rc == 0 && lane < x.n_lanes; lane++)
-            if (walk_lane(&x, p, lane, visit, context) != 0)
+        for (int32_t thread = 0; rc == 0 && thread < x.n_threads; thread++)
+            if (walk_thread(&x, p, thread, visit, context) != 0)
                 rc = th_error_no_memory(err);
-    th_expansion_clear(&x);
+    th_collective_schedule_clear(&x);
     return rc;
 }
 

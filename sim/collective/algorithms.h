@@ -14,7 +14,7 @@ extern const th_algorithm th_algorithm_double_binary_tree;
 extern const th_algorithm th_algorithm_bruck;
 extern const th_algorithm th_algorithm_hierarchical;
 extern const th_algorithm th_algorithm_in_switch;
-/* Of its kind alone, and not in the table. */
+/* Of TH_USER_SCHEDULE only; not in the table. */
 extern const th_algorithm th_algorithm_schedule;
 
 #endif

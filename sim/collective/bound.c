@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bound.c - lower bounds of collectives.
  *
- * Cuts. For any set X of nodes that holds some of the ranks but not all, what must leave X goes
- * over the media of the links that leave it, and what must come in over those that come in:
- *     time >= delay + least latency of these links + bytes / sum of their bandwidths
- * and both together over the media of both (which counts where they are half duplex). With P the
+ * Cuts. For any set X of nodes with some of the ranks but not all, the bytes that must leave X pass
+ * the links that leave it, and the bytes that must enter pass those that enter:
+ *     time >= delay + minimum latency of these links + bytes / sum of their bandwidths
+ * and the same for both directions together (which matters for half-duplex media). With P the
  * sum of the pieces of the ranks in X, k their number, of n, and S as in collective.h:
  *     all_reduce       out S            in S
  *     reduce_scatter   out S - P        in P             all_gather   out P   in S - P
  *     broadcast        out S where X has the root, else in S;    reduce the other way round
  *     scatter          out S - P where X has the root, else in P;    gather the other way round
- *     all_to_all       what its pairs say; even sizes: out k (S - P), in (n - k) P
- *     barrier          a message each way
- * X is every rank by itself (so S / bw_out, S / bw_in), every island (nodes of one group), and one
- * half of the accelerators in their order, which parts dimensions and trees in the middle. Islands
- * and halves are taken as they are, and once more with all switches and hosts that hang more on X
- * than on the rest: then what leaves an island is what its uplinks carry, not its inner switch.
+ *     all_to_all       sum of its pairs; even sizes: out k (S - P), in (n - k) P
+ *     barrier          one message in each direction
+ * X is each single rank (S / bw_out, S / bw_in), each island (nodes of one group), and the first
+ * half of the accelerators, which bisects dimensions and trees. Islands and halves are tried twice:
+ * alone, and with all switches and hosts that have more bandwidth to X than to the rest, so that
+ * the cut of an island is its uplinks, not its inner switch.
  *
- * All ranks. Where ranks alone add and copy, every byte of the result needs n - 1 messages that
- * bring it together and n - 1 that spread it, so the ranks send in all (n - 1) S in a
- * reduce_scatter, all_gather, broadcast or reduce, 2 (n - 1) S in an all_reduce, over the media of
- * all their links: of alike ranks 2 S (n - 1) / (n bw_out) (P. Patarasuk, X. Yuan, 2009). Switches
- * that add or copy (in_switch) are not bound by that.
+ * Total traffic. Where only ranks add and copy, every byte of the result needs n - 1 messages to
+ * reduce it and n - 1 to distribute it. So the ranks send (n - 1) S in total in a reduce_scatter,
+ * all_gather, broadcast or reduce, and 2 (n - 1) S in an all_reduce, over all their links: with
+ * equal ranks 2 S (n - 1) / (n bw_out) (P. Patarasuk, X. Yuan, 2009). This does not hold for
+ * switches that add or copy (in_switch).
  *
- * Order: every part is taken by itself, and the largest is the bound. Roundings go down. */
+ * The bound is the maximum of all these, rounded down. */
 #include <config.h>
 
 #include "sim/collective/bound.h"
@@ -33,39 +33,38 @@
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 
-enum { ISLANDS_MAX = 64 }; /* islands that are looked at */
+enum { ISLANDS_MAX = 64 }; /* islands tried as cuts */
 
 typedef struct bounding {
     const th_collective *c;
     const th_system *s;
-    bool *is_in;   /* by node: X */
-    bool *is_rank; /* by node */
-    int64_t *met;  /* by medium: the last sum that it was counted in */
+    bool *is_in;      /* by node: X */
+    bool *is_rank;    /* by node */
+    int64_t *counted; /* by medium: the last sum that includes it */
     int64_t n_sums;
     th_time bound;
 } bounding;
 
 typedef struct capacity {
     int64_t bits_per_s;
-    th_time latency_ps; /* least */
+    th_time latency_ps; /* minimum */
 } capacity;
 
 static void count_link(bounding *b, int link, capacity *sum)
 {
     const th_link *l = &b->s->links[link];
-    if (b->met[l->medium] != b->n_sums &&
+    if (b->counted[l->medium] != b->n_sums &&
         __builtin_add_overflow(sum->bits_per_s, b->s->media[l->medium].bits_per_s,
                                &sum->bits_per_s))
         sum->bits_per_s = INT64_MAX;
-    b->met[l->medium] = b->n_sums;
+    b->counted[l->medium] = b->n_sums;
     if (l->latency_ps < sum->latency_ps)
         sum->latency_ps = l->latency_ps;
 }
 
 static const capacity nothing_yet = {0, TH_TIME_MAX};
 
-/* At least so long over such a capacity; where there are no bytes to move, only a barrier needs a
- * message. */
+/* The bound of moving bytes over a capacity. Without bytes, only a barrier needs a message. */
 static void apply(bounding *b, __int128 bytes, const capacity *over)
 {
     if (over->bits_per_s <= 0 || (bytes == 0 && b->c->kind != TH_BARRIER))
@@ -78,19 +77,19 @@ static void apply(bounding *b, __int128 bytes, const capacity *over)
 
 /* --- cuts ------------------------------------------------------------------------------------- */
 
-typedef struct need {
+typedef struct crossing_bytes {
     __int128 out, in; /* bytes */
-} need;
+} crossing_bytes;
 
-static need swapped(need n)
+static crossing_bytes swapped(crossing_bytes n)
 {
-    return (need){n.in, n.out};
+    return (crossing_bytes){n.in, n.out};
 }
 
-static need need_of_pairs(const bounding *b)
+static crossing_bytes bytes_of_pairs(const bounding *b)
 {
     const th_collective *c = b->c;
-    need n = {0, 0};
+    crossing_bytes n = {0, 0};
     for (int32_t i = 0; i < c->n_ranks; i++)
         for (int32_t j = 0; j < c->n_ranks; j++) {
             bool from = b->is_in[c->rank_node[i]], to = b->is_in[c->rank_node[j]];
@@ -102,39 +101,39 @@ static need need_of_pairs(const bounding *b)
     return n;
 }
 
-/* X has so many ranks, with so many bytes of pieces, and the root or not. */
-static need need_of(const bounding *b, int32_t k, int64_t pieces, bool has_root)
+/* The bytes that must cross the cut around X, which holds k ranks with so many bytes of pieces. */
+static crossing_bytes bytes_of(const bounding *b, int32_t k, int64_t pieces, bool has_root)
 {
     const th_collective *c = b->c;
     __int128 all = c->bytes, rest = all - pieces;
-    need spread = has_root ? (need){all, 0} : (need){0, all};
-    need dealt = has_root ? (need){rest, 0} : (need){0, pieces};
+    crossing_bytes spread = has_root ? (crossing_bytes){all, 0} : (crossing_bytes){0, all};
+    crossing_bytes scattered = has_root ? (crossing_bytes){rest, 0} : (crossing_bytes){0, pieces};
     switch ((th_collective_kind)c->kind) {
     case TH_ALL_REDUCE:
-        return (need){all, all};
+        return (crossing_bytes){all, all};
     case TH_REDUCE_SCATTER:
-        return (need){rest, pieces};
+        return (crossing_bytes){rest, pieces};
     case TH_ALL_GATHER:
-        return (need){pieces, rest};
+        return (crossing_bytes){pieces, rest};
     case TH_BROADCAST:
         return spread;
     case TH_REDUCE:
         return swapped(spread);
     case TH_SCATTER:
-        return dealt;
+        return scattered;
     case TH_GATHER:
-        return swapped(dealt);
+        return swapped(scattered);
     case TH_ALL_TO_ALL:
-        return c->pair_bytes ? need_of_pairs(b)
-                             : (need){k * rest, (c->n_ranks - k) * (__int128)pieces};
+        return c->pair_bytes ? bytes_of_pairs(b)
+                             : (crossing_bytes){k * rest, (c->n_ranks - k) * (__int128)pieces};
     case TH_SEND_RECV:
-        return b->is_in[c->rank_node[0]] ? (need){all, 0} : (need){0, all};
+        return b->is_in[c->rank_node[0]] ? (crossing_bytes){all, 0} : (crossing_bytes){0, all};
     case TH_BARRIER:
     case TH_USER_SCHEDULE:
     case TH_N_COLLECTIVES:
         break;
     }
-    return (need){0, 0};
+    return (crossing_bytes){0, 0};
 }
 
 static void add_crossing(bounding *b, const int32_t *links, int32_t n, bool out, capacity *sum)
@@ -146,7 +145,7 @@ static void add_crossing(bounding *b, const int32_t *links, int32_t n, bool out,
     }
 }
 
-/* The links of the nodes of X that cross its edge, in the directions that are asked for. */
+/* The links that leave X, enter X, or both. Nodes of X are within first .. end - 1. */
 static capacity crossing(bounding *b, bool out, bool in, int first, int end)
 {
     const th_system *s = b->s;
@@ -165,8 +164,8 @@ static capacity crossing(bounding *b, bool out, bool in, int first, int end)
     return sum;
 }
 
-/* X are the nodes of is_in, all within first .. end - 1. */
-static void apply_cut(bounding *b, int first, int end, const need *n)
+/* X is is_in; its nodes are within first .. end - 1. */
+static void apply_cut(bounding *b, int first, int end, const crossing_bytes *n)
 {
     capacity out = crossing(b, true, false, first, end);
     capacity in = crossing(b, false, true, first, end);
@@ -182,14 +181,14 @@ static void apply_ranks(bounding *b)
     for (int32_t r = 0; r < c->n_ranks; r++) {
         int32_t node = c->rank_node[r];
         b->is_in[node] = true;
-        need n = need_of(b, 1, th_piece_bytes(c->bytes, r, c->n_ranks), r == c->root);
+        crossing_bytes n = bytes_of(b, 1, th_piece_bytes(c->bytes, r, c->n_ranks), r == c->root);
         apply_cut(b, node, node + 1, &n);
         b->is_in[node] = false;
     }
 }
 
-/* Bandwidth of a node's links to X, less that to the others. */
-static __int128 pull(const bounding *b, int node)
+/* Bandwidth of a node's links to X, minus that to the other nodes. */
+static __int128 attraction(const bounding *b, int node)
 {
     const th_system *s = b->s;
     __int128 sum = 0;
@@ -201,19 +200,19 @@ static __int128 pull(const bounding *b, int node)
     return sum;
 }
 
-/* Any X gives a bound; this one a larger. Switches come after what is below them. False: the
- * same. */
-static bool take_in_switches(bounding *b)
+/* Adds to X the switches and hosts with more bandwidth to X than to the rest; nodes below a switch
+ * have lower numbers. False: none. */
+static bool add_switches(bounding *b)
 {
     bool any = false;
     for (int i = 0; i < b->s->n_nodes; i++)
         if (!b->is_in[i] && !b->is_rank[i] && b->s->nodes[i].kind != TH_NODE_ACCEL &&
-            pull(b, i) > 0)
+            attraction(b, i) > 0)
             any = b->is_in[i] = true;
     return any;
 }
 
-/* X is what is_in says, and nothing afterwards. */
+/* X is is_in, which this clears. */
 static void apply_set(bounding *b)
 {
     const th_collective *c = b->c;
@@ -225,15 +224,15 @@ static void apply_set(bounding *b)
         pieces += is_in ? th_piece_bytes(c->bytes, r, c->n_ranks) : 0;
     }
     if (k > 0 && k < c->n_ranks) {
-        need n = need_of(b, k, pieces, b->is_in[c->rank_node[c->root]]);
+        crossing_bytes n = bytes_of(b, k, pieces, b->is_in[c->rank_node[c->root]]);
         apply_cut(b, 0, b->s->n_nodes, &n);
-        if (take_in_switches(b))
+        if (add_switches(b))
             apply_cut(b, 0, b->s->n_nodes, &n);
     }
     memset(b->is_in, 0, (size_t)b->s->n_nodes * sizeof *b->is_in);
 }
 
-/* Each island once: where its first rank is met. */
+/* Every island once, at its first rank. */
 static void apply_islands(bounding *b)
 {
     const th_collective *c = b->c;
@@ -258,9 +257,9 @@ static void apply_half(bounding *b)
     apply_set(b);
 }
 
-/* --- all ranks -------------------------------------------------------------------------------- */
+/* --- total traffic ---------------------------------------------------------------------------- */
 
-static __int128 sent_in_all(const th_collective *c)
+static __int128 total_sent(const th_collective *c)
 {
     __int128 others = (__int128)(c->n_ranks - 1) * c->bytes;
     switch ((th_collective_kind)c->kind) {
@@ -283,7 +282,7 @@ static __int128 sent_in_all(const th_collective *c)
     return 0;
 }
 
-static void apply_all(bounding *b)
+static void apply_total(bounding *b)
 {
     const th_collective *c = b->c;
     const th_system *s = b->s;
@@ -296,8 +295,8 @@ static void apply_all(bounding *b)
     for (int32_t r = 0; r < c->n_ranks; r++)
         for (int32_t i = s->in_start[c->rank_node[r]]; i < s->in_start[c->rank_node[r] + 1]; i++)
             count_link(b, s->in_links[i], &in);
-    apply(b, sent_in_all(c), &out);
-    apply(b, sent_in_all(c), &in);
+    apply(b, total_sent(c), &out);
+    apply(b, total_sent(c), &in);
 }
 
 int th_collective_bound(const th_collective *c, const th_system *s, th_time *out, th_error *err)
@@ -305,8 +304,8 @@ int th_collective_bound(const th_collective *c, const th_system *s, th_time *out
     bounding b = {.c = c, .s = s};
     b.is_in = th_alloc_zero((size_t)s->n_nodes, sizeof *b.is_in);
     b.is_rank = th_alloc_zero((size_t)s->n_nodes, sizeof *b.is_rank);
-    b.met = th_alloc_zero((size_t)s->n_media + 1, sizeof *b.met);
-    int failed = !b.is_in || !b.is_rank || !b.met ? th_error_no_memory(err) : 0;
+    b.counted = th_alloc_zero((size_t)s->n_media + 1, sizeof *b.counted);
+    int failed = !b.is_in || !b.is_rank || !b.counted ? th_error_no_memory(err) : 0;
     if (!failed && c->n_ranks > 1) {
         for (int32_t r = 0; r < c->n_ranks; r++)
             b.is_rank[c->rank_node[r]] = true;
@@ -314,12 +313,12 @@ int th_collective_bound(const th_collective *c, const th_system *s, th_time *out
         apply_islands(&b);
         apply_half(&b);
         if (c->algorithm && c->algorithm != &th_algorithm_in_switch)
-            apply_all(&b);
+            apply_total(&b);
     }
     if (!failed)
         *out = b.bound;
     th_free(b.is_in);
     th_free(b.is_rank);
-    th_free(b.met);
+    th_free(b.counted);
     return failed;
 }

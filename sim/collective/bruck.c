@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bruck.c - ceil(log2 n) rounds for any n, for messages so small that latency is all.
+/* bruck.c - Bruck's algorithm: ceil(log2 n) rounds for any n, for messages that latency dominates.
  *
- * all_gather: in round k rank i sends the min(2^k, n - 2^k) pieces i, i + 1, ... that it has to
- * rank i - 2^k. all_to_all: what has to go o ranks further goes by 2^k in round k if o has bit k
- * set, with all that does so. (Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8(11), 1997,
- * 1143-1156.) On equal links without contention, n = 2^k, S divisible by n:
+ * all_gather: in round k rank i sends the pieces i, i + 1, ... that it has, min(2^k, n - 2^k) of
+ * them, to rank i - 2^k. all_to_all: data for the rank o further on move 2^k ranks in round k if
+ * bit k of o is set. (Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8(11), 1997, 1143-1156.) On
+ * equal links without contention, n = 2^k, S divisible by n:
  *   all_gather   log2 n latency + (n - 1) / n S / bw
  *   all_to_all   log2 n (latency + S / (2 bw))
- * Chunks have no meaning here. Ports: in by round, as partners may be a round ahead; out by first
- * medium (ports.c). Not modelled: the time of rearranging pieces. */
+ * Chunks are ignored. Ports: in by round, as partners may be a round ahead; out by first medium
+ * (ports.c). Not modelled: the time of rearranging pieces. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -20,34 +20,34 @@ typedef struct bruck {
     int32_t *port; /* per rank and round */
 } bruck;
 
-static int32_t peer(const th_expansion *x, int32_t p, int32_t k)
+static int32_t peer(const th_collective_schedule *cs, int32_t p, int32_t k)
 {
-    int32_t hops = 1 << k, n = x->collective->n_ranks;
-    return th_wrap(x->collective->kind == TH_ALL_GATHER ? p - hops : p + hops, n);
+    int32_t hops = 1 << k, n = cs->collective->n_ranks;
+    return th_wrap(cs->collective->kind == TH_ALL_GATHER ? p - hops : p + hops, n);
 }
 
-static void release(th_expansion *x)
+static void release(th_collective_schedule *cs)
 {
-    bruck *b = x->data;
+    bruck *b = cs->data;
     if (b)
         th_free(b->port);
     th_free(b);
 }
 
-static int prepare(th_expansion *x, th_error *err)
+static int prepare(th_collective_schedule *cs, th_error *err)
 {
     bruck *b = th_alloc_zero(1, sizeof *b);
     if (!b)
         return th_error_no_memory(err);
-    x->data = b;
-    b->n_rounds = th_log2_ceil(x->collective->n_ranks);
-    if (th_expansion_of_ranks(x, 1, b->n_rounds + 1, err))
+    cs->data = b;
+    b->n_rounds = th_log2_ceil(cs->collective->n_ranks);
+    if (th_collective_schedule_set_ranks(cs, 1, b->n_rounds + 1, err))
         return -1;
-    b->port = th_ports_by_medium(x, b->n_rounds, peer, err);
+    b->port = th_ports_by_medium(cs, b->n_rounds, peer, err);
     return b->port ? 0 : -1;
 }
 
-/* The pieces of a round are contiguous but where they run over the end. */
+/* The pieces of a round are contiguous, except where they wrap around. */
 static bool gathered(const th_collective *c, int32_t p, int32_t k, int32_t i, th_range *out)
 {
     int32_t n = c->n_ranks, rest = n - (1 << k), count = rest < 1 << k ? rest : 1 << k;
@@ -59,8 +59,8 @@ static bool gathered(const th_collective *c, int32_t p, int32_t k, int32_t i, th
     return i == 0 || (i == 1 && count > before_end);
 }
 
-/* The i-th distance with bit k set; what has that far to go, and has gone as far as its lower bits
- * say. */
+/* The i-th pair of ranks whose distance has bit k set, and whose data are at p after the rounds of
+ * the lower bits. */
 static bool find_pair(const th_collective *c, int32_t p, int32_t k, int32_t i, int32_t *from,
                       int32_t *to)
 {
@@ -72,12 +72,12 @@ static bool find_pair(const th_collective *c, int32_t p, int32_t k, int32_t i, i
     return true;
 }
 
-static bool range(const th_expansion *x, int32_t participant, int32_t lane, int64_t step, int32_t i,
-                  th_range *out)
+static bool range(const th_collective_schedule *cs, int32_t participant, int32_t thread,
+                  int64_t step, int32_t i, th_range *out)
 {
-    const th_collective *c = x->collective;
+    const th_collective *c = cs->collective;
     int32_t from, to;
-    (void)lane;
+    (void)thread;
     if (c->kind == TH_ALL_GATHER)
         return gathered(c, participant, (int32_t)step, i, out);
     if (!find_pair(c, participant, (int32_t)step, i, &from, &to))
@@ -100,21 +100,21 @@ static int64_t bytes_of(const th_collective *c, int32_t p, int32_t k)
     return sum;
 }
 
-static bool action(const th_expansion *x, int32_t participant, int32_t lane, int64_t step,
-                   th_action *out)
+static bool get_step(const th_collective_schedule *cs, int32_t participant, int32_t thread,
+                     int64_t step, th_collective_step *out)
 {
-    const bruck *b = x->data;
+    const bruck *b = cs->data;
     int32_t k = (int32_t)step;
-    (void)lane;
-    *out = TH_ACTION_NONE;
+    (void)thread;
+    *out = TH_COLLECTIVE_STEP_NONE;
     if (step >= b->n_rounds)
         return false;
     if (k > 0) {
         out->wait_port = k - 1;
         out->wait_count = 1;
     }
-    th_action_send(out, b->port[participant * b->n_rounds + k], peer(x, participant, k), k,
-                   (th_range){0, bytes_of(x->collective, participant, k)});
+    th_collective_step_send(out, b->port[participant * b->n_rounds + k], peer(cs, participant, k),
+                            k, (th_range){0, bytes_of(cs->collective, participant, k)});
     return true;
 }
 
@@ -123,7 +123,7 @@ const th_algorithm th_algorithm_bruck = {
     .synopsis = "ceil(log2 n) rounds, for small messages",
     .kinds = 1u << TH_ALL_GATHER | 1u << TH_ALL_TO_ALL,
     .prepare = prepare,
-    .action = action,
+    .get_step = get_step,
     .release = release,
     .range = range,
 };

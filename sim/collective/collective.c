@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collective.c - the table of algorithms, what collectives must be like, and what algorithms share.
- *   th_collective_check, or th_expansion_init (which checks) -> action, range ->
- *   th_expansion_clear */
+/* collective.c - the table of algorithms, checks of collectives, and helpers of algorithms.
+ *   th_collective_check, or th_collective_schedule_init (which checks) -> action, range ->
+ *   th_collective_schedule_clear */
 #include <config.h>
 
 #include "sim/collective/collective.h"
@@ -50,7 +50,7 @@ const th_algorithm *th_algorithm_find(const char *name)
     return NULL;
 }
 
-/* --- what a collective must be like ----------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static int check_node(const th_collective *c, const th_system *s, int32_t rank, th_error *err)
 {
@@ -152,7 +152,7 @@ int th_collective_check(const th_collective *c, const th_system *s, th_error *er
                : 0;
 }
 
-/* --- expansions ------------------------------------------------------------------------------- */
+/* --- schedules -------------------------------------------------------------------------------- */
 
 static int refuse_kind(const th_collective *c, th_error *err)
 {
@@ -165,21 +165,22 @@ static int refuse_kind(const th_collective *c, th_error *err)
                         th_collective_names[c->kind], c->algorithm->name, able);
 }
 
-/* Can so many be told apart? n_participants > 0. 0 or -1. */
-static int check_expansion(const th_expansion *x, int64_t n_participants, int64_t n_lanes,
-                           int64_t n_ports, th_error *err)
+/* Do the numbers of threads and ports fit? n_participants > 0. 0 or -1. */
+static int check_size(const th_collective_schedule *cs, int64_t n_participants, int64_t n_threads,
+                      int64_t n_ports, th_error *err)
 {
     const int64_t most = INT32_MAX / 2;
-    if (n_lanes <= most / n_participants && n_ports <= most / n_participants)
+    if (n_threads <= most / n_participants && n_ports <= most / n_participants)
         return 0;
-    const th_collective *c = x->collective;
+    const th_collective *c = cs->collective;
     return th_error_set(err, "COLL-0015",
                         "%s of %d ranks by %s in %d chunks: too many messages at once: must be "
                         "less than 2^30",
-                        th_collective_names[c->kind], c->n_ranks, x->algorithm->name, c->chunks);
+                        th_collective_names[c->kind], c->n_ranks, cs->algorithm->name, c->chunks);
 }
 
-int th_expansion_init(th_expansion *x, const th_collective *c, const th_system *s, th_error *err)
+int th_collective_schedule_init(th_collective_schedule *cs, const th_collective *c,
+                                const th_system *s, th_error *err)
 {
     if (th_collective_check(c, s, err))
         return -1;
@@ -188,41 +189,42 @@ int th_expansion_init(th_expansion *x, const th_collective *c, const th_system *
                             th_collective_names[c->kind], c->n_ranks);
     if (!(c->algorithm->kinds >> c->kind & 1u))
         return refuse_kind(c, err);
-    th_expansion made = {.collective = c, .system = s, .algorithm = c->algorithm};
+    th_collective_schedule made = {.collective = c, .system = s, .algorithm = c->algorithm};
     if (c->algorithm->prepare(&made, err)) {
-        th_expansion_clear(&made);
+        th_collective_schedule_clear(&made);
         return -1;
     }
-    if (check_expansion(&made, made.n_participants, made.n_lanes, made.n_ports, err)) {
-        th_expansion_clear(&made);
+    if (check_size(&made, made.n_participants, made.n_threads, made.n_ports, err)) {
+        th_collective_schedule_clear(&made);
         return -1;
     }
-    *x = made;
+    *cs = made;
     return 0;
 }
 
-void th_expansion_clear(th_expansion *x)
+void th_collective_schedule_clear(th_collective_schedule *cs)
 {
-    if (x->algorithm && x->algorithm->release)
-        x->algorithm->release(x);
+    if (cs->algorithm && cs->algorithm->release)
+        cs->algorithm->release(cs);
     else
-        th_free(x->data);
-    th_free(x->node);
-    *x = (th_expansion){0};
+        th_free(cs->data);
+    th_free(cs->node);
+    *cs = (th_collective_schedule){0};
 }
 
-int th_expansion_of_ranks(th_expansion *x, int32_t n_lanes, int32_t n_ports, th_error *err)
+int th_collective_schedule_set_ranks(th_collective_schedule *cs, int32_t n_threads, int32_t n_ports,
+                                     th_error *err)
 {
-    size_t n = (size_t)x->collective->n_ranks;
-    if (check_expansion(x, (int64_t)n, n_lanes, n_ports, err))
+    size_t n = (size_t)cs->collective->n_ranks;
+    if (check_size(cs, (int64_t)n, n_threads, n_ports, err))
         return -1;
-    x->node = th_alloc_array(n, sizeof *x->node);
-    if (!x->node)
+    cs->node = th_alloc_array(n, sizeof *cs->node);
+    if (!cs->node)
         return th_error_no_memory(err);
-    memcpy(x->node, x->collective->rank_node, n * sizeof *x->node);
-    x->n_participants = x->collective->n_ranks;
-    x->n_lanes = n_lanes;
-    x->n_ports = n_ports;
+    memcpy(cs->node, cs->collective->rank_node, n * sizeof *cs->node);
+    cs->n_participants = cs->collective->n_ranks;
+    cs->n_threads = n_threads;
+    cs->n_ports = n_ports;
     return 0;
 }
 

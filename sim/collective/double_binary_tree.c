@@ -1,47 +1,47 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* double_binary_tree.c - two binary trees, each with half of the data.
  *
- * Tree 0 numbers its m nodes 1 .. m in order: node v stands at the height of its lowest set bit h,
- * with children v - 2^(h-1) and (v + 2^(h-1), or where that is beyond m the highest node that is
- * not); its root is the highest power of two. Odd numbers are leaves. Tree 1 is tree 0 mirrored (m
- * even) or turned by one (m odd), which makes every node an inner one of one tree at most. So a
- * node sends and receives about S in each half of the operation, whatever n, in chunks that go
- * through both trees one behind the other (P. Sanders, J. Speck, J. L. Traeff, "Two-tree algorithms
- * for full bandwidth broadcast, reduction and scan", Parallel Computing 35, 2009, 581-594).
+ * Tree 0 numbers its m nodes 1 .. m in order. Node v is at the height h of its lowest set bit; its
+ * children are v - 2^(h-1) and v + 2^(h-1), or, where the latter exceeds m, the highest node that
+ * does not. The root is the highest power of two; odd numbers are leaves. Tree 1 is tree 0 mirrored
+ * (m even) or rotated by one (m odd), so that every node is an inner node of at most one tree. So a
+ * node sends and receives about S in each half of the operation, for any n, in chunks pipelined
+ * through both trees (P. Sanders, J. Speck, J. L. Traeff, "Two-tree algorithms for full bandwidth
+ * broadcast, reduction and scan", Parallel Computing 35, 2009, 581-594).
  *   all_reduce: all n ranks in both trees, up and down again
- *   broadcast, reduce: the root stands above the roots of both trees of the n - 1 others
+ *   broadcast, reduce: the root is the parent of the roots of both trees of the n - 1 others
  * With k chunks per tree, c = S / (2 k) bytes each, every edge on a link of its own, and the
  * deepest leaf d edges below the top:
  *   broadcast, reduce   (d + k - 1) (latency + c / bw)
  *   all_reduce          (2 d + k - 1) (latency + c / bw)
  * `chunks` are those of each tree.
  *
- * Lanes: up and down, of each tree. Ports, by tree: in from the left and right child, in from the
- * parent; out to the same. What goes different ways goes side by side.
- * Not modelled: the time of adding. */
+ * Threads: up and down, of each tree. Ports, by tree: in from the left and right child, in from the
+ * parent; out to the same: messages to different neighbours do not wait for each other.
+ * Not modelled: the time of additions. */
 #include <config.h>
 
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/ports.h"
 
-enum { LEFT, RIGHT, PARENT, N_WAYS };
-enum { N_TREES = 2, N_LANES = 2 * N_TREES };
+enum { LEFT, RIGHT, PARENT, N_NEIGHBOURS };
+enum { N_TREES = 2, N_THREADS = 2 * N_TREES };
 
 typedef struct double_tree {
     int32_t n_nodes; /* of each tree */
-    int32_t apart;   /* the rank that stands above both, -1: none */
+    int32_t apart;   /* the rank above both trees, -1: none */
     int32_t chunks;
     bool up, down;
 } double_tree;
 
-/* What stands next to a rank in a tree, as ranks; -1: nothing. */
+/* The neighbours of a rank in a tree, as ranks; -1: none. */
 typedef struct place {
-    int32_t at[N_WAYS];
+    int32_t at[N_NEIGHBOURS];
     int32_t side; /* of its parent, LEFT or RIGHT */
 } place;
 
-/* --- the tree in order ------------------------------------------------------------------------ */
+/* --- the in-order tree ------------------------------------------------------------------------ */
 
 static int32_t highest_power(int32_t n)
 {
@@ -72,7 +72,6 @@ static int32_t parent_of(int32_t v, int32_t m)
     return (int32_t)at;
 }
 
-/* Its own inverse but for the turn. */
 static int32_t rank_of(const double_tree *d, int32_t n_ranks, int32_t tree, int32_t v)
 {
     int32_t m = d->n_nodes, i = v - 1;
@@ -92,10 +91,10 @@ static int32_t number_of(const double_tree *d, int32_t n_ranks, int32_t tree, in
     return m % 2 == 0 ? m - i : (i + m - 1) % m + 1;
 }
 
-static void find_place(const th_expansion *x, int32_t tree, int32_t rank, place *p)
+static void find_place(const th_collective_schedule *cs, int32_t tree, int32_t rank, place *p)
 {
-    const double_tree *d = x->data;
-    int32_t n = x->collective->n_ranks, m = d->n_nodes;
+    const double_tree *d = cs->data;
+    int32_t n = cs->collective->n_ranks, m = d->n_nodes;
     *p = (place){.at = {-1, -1, -1}, .side = LEFT};
     if (m == 0)
         return;
@@ -115,9 +114,9 @@ static void find_place(const th_expansion *x, int32_t tree, int32_t rank, place 
 
 /* --- the algorithm ---------------------------------------------------------------------------- */
 
-static int prepare(th_expansion *x, th_error *err)
+static int prepare(th_collective_schedule *cs, th_error *err)
 {
-    const th_collective *c = x->collective;
+    const th_collective *c = cs->collective;
     bool has_root = c->kind != TH_ALL_REDUCE;
     double_tree *d = th_alloc_zero(1, sizeof *d);
     if (!d)
@@ -127,76 +126,76 @@ static int prepare(th_expansion *x, th_error *err)
     d->chunks = th_chunks_used(c);
     d->up = c->kind != TH_BROADCAST;
     d->down = c->kind != TH_REDUCE;
-    x->data = d;
-    return th_expansion_of_ranks(x, N_LANES, N_TREES * N_WAYS, err);
+    cs->data = d;
+    return th_collective_schedule_set_ranks(cs, N_THREADS, N_TREES * N_NEIGHBOURS, err);
 }
 
-static void send(const th_expansion *x, int32_t tree, int32_t way, const place *at, int64_t chunk,
-                 th_action *out)
+static void send(const th_collective_schedule *cs, int32_t tree, int32_t neighbour, const place *at,
+                 int64_t chunk, th_collective_step *out)
 {
-    const double_tree *d = x->data;
-    th_range half = th_pieces(x->collective->bytes, tree, tree + 1, N_TREES);
-    th_action_send(out, tree * N_WAYS + way, at->at[way],
-                   tree * N_WAYS + (way == PARENT ? at->side : PARENT),
-                   th_part(half, chunk, d->chunks));
-    out->reduces = way == PARENT;
+    const double_tree *d = cs->data;
+    th_range half = th_pieces(cs->collective->bytes, tree, tree + 1, N_TREES);
+    th_collective_step_send(out, tree * N_NEIGHBOURS + neighbour, at->at[neighbour],
+                            tree * N_NEIGHBOURS + (neighbour == PARENT ? at->side : PARENT),
+                            th_part(half, chunk, d->chunks));
+    out->reduces = neighbour == PARENT;
 }
 
-static void wait_for(int32_t tree, int32_t way, int64_t chunk, th_action *out)
+static void wait_for(int32_t tree, int32_t neighbour, int64_t chunk, th_collective_step *out)
 {
-    out->wait_port = tree * N_WAYS + way;
+    out->wait_port = tree * N_NEIGHBOURS + neighbour;
     out->wait_count = (int32_t)chunk + 1;
 }
 
 /* For each chunk: from the left, from the right, then to the parent. */
-static bool go_up(const th_expansion *x, int32_t tree, const place *at, int64_t step,
-                  th_action *out)
+static bool go_up(const th_collective_schedule *cs, int32_t tree, const place *at, int64_t step,
+                  th_collective_step *out)
 {
-    const double_tree *d = x->data;
+    const double_tree *d = cs->data;
     int64_t chunk = step / 2;
     bool is_second = step % 2 == 1;
     if (at->at[PARENT] < 0 || chunk >= d->chunks)
         return false;
-    int32_t way = is_second ? RIGHT : LEFT;
-    if (at->at[way] >= 0)
-        wait_for(tree, way, chunk, out);
+    int32_t neighbour = is_second ? RIGHT : LEFT;
+    if (at->at[neighbour] >= 0)
+        wait_for(tree, neighbour, chunk, out);
     if (is_second)
-        send(x, tree, PARENT, at, chunk, out);
+        send(cs, tree, PARENT, at, chunk, out);
     return true;
 }
 
-/* For each chunk: from the parent, then to the left, to the right. At the top of an all_reduce it
- * comes from the left and from the right instead. */
-static bool go_down(const th_expansion *x, int32_t tree, const place *at, int64_t step,
-                    th_action *out)
+/* For each chunk: from the parent, then to the left, to the right. The root of an all_reduce waits
+ * for the left and the right instead. */
+static bool go_down(const th_collective_schedule *cs, int32_t tree, const place *at, int64_t step,
+                    th_collective_step *out)
 {
-    const double_tree *d = x->data;
+    const double_tree *d = cs->data;
     int64_t chunk = step / 3;
     int32_t part = (int32_t)(step % 3);
-    bool turns = d->up && at->at[PARENT] < 0;
+    bool is_top = d->up && at->at[PARENT] < 0;
     if (at->at[LEFT] < 0 || chunk >= d->chunks)
         return false;
-    if (part == 0 && (turns || at->at[PARENT] >= 0))
-        wait_for(tree, turns ? LEFT : PARENT, chunk, out);
-    if (part == 1 && turns && at->at[RIGHT] >= 0)
+    if (part == 0 && (is_top || at->at[PARENT] >= 0))
+        wait_for(tree, is_top ? LEFT : PARENT, chunk, out);
+    if (part == 1 && is_top && at->at[RIGHT] >= 0)
         wait_for(tree, RIGHT, chunk, out);
     if (part > 0 && at->at[part - 1] >= 0)
-        send(x, tree, part - 1, at, chunk, out);
+        send(cs, tree, part - 1, at, chunk, out);
     return true;
 }
 
-static bool action(const th_expansion *x, int32_t participant, int32_t lane, int64_t step,
-                   th_action *out)
+static bool get_step(const th_collective_schedule *cs, int32_t participant, int32_t thread,
+                     int64_t step, th_collective_step *out)
 {
-    const double_tree *d = x->data;
-    int32_t tree = lane / 2;
-    bool is_up = lane % 2 == 0;
+    const double_tree *d = cs->data;
+    int32_t tree = thread / 2;
+    bool is_up = thread % 2 == 0;
     place at;
-    *out = TH_ACTION_NONE;
+    *out = TH_COLLECTIVE_STEP_NONE;
     if (is_up ? !d->up : !d->down)
         return false;
-    find_place(x, tree, participant, &at);
-    return is_up ? go_up(x, tree, &at, step, out) : go_down(x, tree, &at, step, out);
+    find_place(cs, tree, participant, &at);
+    return is_up ? go_up(cs, tree, &at, step, out) : go_down(cs, tree, &at, step, out);
 }
 
 const th_algorithm th_algorithm_double_binary_tree = {
@@ -204,5 +203,5 @@ const th_algorithm th_algorithm_double_binary_tree = {
     .synopsis = "two complementary trees, each with half of the data",
     .kinds = 1u << TH_ALL_REDUCE | 1u << TH_BROADCAST | 1u << TH_REDUCE,
     .prepare = prepare,
-    .action = action,
+    .get_step = get_step,
 };

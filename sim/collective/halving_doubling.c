@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* halving_doubling.c - exchange between ranks whose numbers differ in one bit.
+/* halving_doubling.c - recursive halving and doubling: ranks whose numbers differ in one bit
+ * exchange.
  *
  * Recursive halving (reduce_scatter): in round i a rank and its partner, p >> (i + 1) away, have
  * the same range of the vector and each sends the half that the other keeps. Recursive doubling
- * (all_gather) is the same backwards: ranges double. all_reduce is one after the other
+ * (all_gather) is the reverse: ranges double. all_reduce is halving followed by doubling
  * (Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, 4.2-4.4). n = 2^k ranks, S bytes, no
  * contention:
  *   reduce_scatter, all_gather   log2 n latency + (n - 1) / n S / bw
  *   all_reduce                   twice that
- * Other n: with p the largest power of two below, the first n - p even ranks give all they have to
- * their odd neighbour (fold), which stands for both, and get the result from it (unfold): at most
- * 2 (latency + S / bw) more. The ranges of a rank that stands for two hold the pieces of both.
+ * Other n: with p the largest power of two below, the first n - p even ranks send all their data to
+ * their odd neighbour (fold), which represents both, and get the result from it (unfold): at most
+ * 2 (latency + S / bw) more. The range of a representative holds the pieces of both.
  * barrier: dissemination (Hensgen, Finkel, Manber 1988): in round i to the rank 2^i further on,
  * ceil(log2 n) rounds for any n.
  *
- * Lane j takes chunk j through all rounds: of the vector, or of every rank's piece. Ports: in by
+ * Thread j moves chunk j through all rounds: of the vector, or of every rank's piece. Ports: in by
  * chunk and round, as partners may be a round ahead; out by first medium (ports.c), so on a
- * hypercube chunks use several dimensions at once. Not modelled: the time of adding. */
+ * hypercube chunks use several dimensions at once. Not modelled: the time of additions. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -25,25 +26,25 @@
 
 typedef struct halving_doubling {
     int32_t n_bits;   /* log2 of the ranks that take part in the rounds; barrier: ceil(log2 n) */
-    int32_t n_folded; /* ranks that another one stands for */
+    int32_t n_folded; /* ranks that their neighbour represents */
     int32_t n_rounds;
     int32_t chunks;
-    int32_t *port; /* per rank: of the way to the partner of each bit, then to its neighbour */
+    int32_t *port; /* per rank: to the partner of each bit, then to its neighbour */
 } halving_doubling;
 
 /* A message of a rank. */
 typedef struct message {
     int32_t to;
-    int32_t peer;       /* in the table of ports */
+    int32_t peer;       /* index in port */
     int32_t round;      /* n_rounds: fold or unfold */
-    int32_t first, end; /* units that it holds: of all_reduce the 2^n_bits parts of the vector, of
-                         * the others the ranks whose pieces they are */
+    int32_t first, end; /* units that it carries; all_reduce: the 2^n_bits parts of the vector, else
+                         * the pieces of ranks */
     bool reduces;
 } message;
 
-static bool is_barrier(const th_expansion *x)
+static bool is_barrier(const th_collective_schedule *cs)
 {
-    return x->collective->kind == TH_BARRIER;
+    return cs->collective->kind == TH_BARRIER;
 }
 
 /* Number in the rounds of a rank that is not folded, and back. */
@@ -60,61 +61,61 @@ static bool is_folded(const halving_doubling *h, int32_t rank)
     return rank < 2 * h->n_folded && rank % 2 == 0;
 }
 
-/* The units of numbers begin here: a number that stands for two ranks has the pieces of both. */
-static int32_t first_unit(const th_expansion *x, int32_t number)
+/* The first unit of a number: that of a representative has the pieces of two ranks. */
+static int32_t first_unit(const th_collective_schedule *cs, int32_t number)
 {
-    const halving_doubling *h = x->data;
-    if (x->collective->kind == TH_ALL_REDUCE)
+    const halving_doubling *h = cs->data;
+    if (cs->collective->kind == TH_ALL_REDUCE)
         return number;
     return number < h->n_folded ? 2 * number : number + h->n_folded;
 }
 
-static int32_t peer(const th_expansion *x, int32_t p, int32_t k)
+static int32_t peer(const th_collective_schedule *cs, int32_t p, int32_t k)
 {
-    const halving_doubling *h = x->data;
-    if (is_barrier(x))
-        return k < h->n_bits ? (int32_t)((p + ((int64_t)1 << k)) % x->collective->n_ranks) : -1;
+    const halving_doubling *h = cs->data;
+    if (is_barrier(cs))
+        return k < h->n_bits ? (int32_t)((p + ((int64_t)1 << k)) % cs->collective->n_ranks) : -1;
     if (k == h->n_bits)
         return p < 2 * h->n_folded ? p ^ 1 : -1;
     return is_folded(h, p) ? -1 : rank_of(h, number_of(h, p) ^ (1 << k));
 }
 
-static void release(th_expansion *x)
+static void release(th_collective_schedule *cs)
 {
-    halving_doubling *h = x->data;
+    halving_doubling *h = cs->data;
     if (h)
         th_free(h->port);
     th_free(h);
 }
 
-static int prepare(th_expansion *x, th_error *err)
+static int prepare(th_collective_schedule *cs, th_error *err)
 {
-    const th_collective *c = x->collective;
+    const th_collective *c = cs->collective;
     halving_doubling *h = th_alloc_zero(1, sizeof *h);
     if (!h)
         return th_error_no_memory(err);
     h->n_bits = th_log2_ceil(c->n_ranks);
-    if (!is_barrier(x) && (int64_t)1 << h->n_bits > c->n_ranks)
+    if (!is_barrier(cs) && (int64_t)1 << h->n_bits > c->n_ranks)
         h->n_folded = c->n_ranks - (1 << --h->n_bits);
     h->n_rounds = c->kind == TH_ALL_REDUCE ? 2 * h->n_bits : h->n_bits;
-    h->chunks = is_barrier(x) ? 1 : th_chunks_used(c);
-    x->data = h;
-    if (th_expansion_of_ranks(x, h->chunks, h->chunks * (h->n_rounds + 1), err))
+    h->chunks = is_barrier(cs) ? 1 : th_chunks_used(c);
+    cs->data = h;
+    if (th_collective_schedule_set_ranks(cs, h->chunks, h->chunks * (h->n_rounds + 1), err))
         return -1;
-    h->port = th_ports_by_medium(x, h->n_bits + 1, peer, err);
+    h->port = th_ports_by_medium(cs, h->n_bits + 1, peer, err);
     return h->port ? 0 : -1;
 }
 
-/* The message of a step: what is exchanged in a round; or all that a rank has, given to the
- * neighbour that stands for it (fold); or the result given back (unfold). */
-static void find_message(const th_expansion *x, int32_t p, int64_t step, message *m)
+/* The message of a step: the exchange of a round; all data of a rank, to its representative (fold);
+ * or the result, back from it (unfold). */
+static void find_message(const th_collective_schedule *cs, int32_t p, int64_t step, message *m)
 {
-    const halving_doubling *h = x->data;
-    int32_t kind = x->collective->kind;
+    const halving_doubling *h = cs->data;
+    int32_t kind = cs->collective->kind;
     if (is_folded(h, p) || step == h->n_rounds) {
         int32_t folded = is_folded(h, p) ? p : p ^ 1;
         bool is_whole = kind == TH_ALL_REDUCE || is_folded(h, p) == (kind == TH_REDUCE_SCATTER);
-        int32_t all = kind == TH_ALL_REDUCE ? 1 << h->n_bits : x->collective->n_ranks;
+        int32_t all = kind == TH_ALL_REDUCE ? 1 << h->n_bits : cs->collective->n_ranks;
         *m = (message){.to = p ^ 1, .peer = h->n_bits, .round = h->n_rounds};
         m->first = is_whole ? 0 : folded;
         m->end = is_whole ? all : folded + 1;
@@ -127,17 +128,17 @@ static void find_message(const th_expansion *x, int32_t p, int64_t step, message
     int32_t own = number_of(h, p), other = own ^ (1 << bit);
     int32_t sent = (halves ? other : own) >> bit; /* a range of 2^bit numbers */
     *m = (message){.to = rank_of(h, other), .peer = bit, .round = round, .reduces = halves};
-    m->first = first_unit(x, sent << bit);
-    m->end = first_unit(x, (sent + 1) << bit);
+    m->first = first_unit(cs, sent << bit);
+    m->end = first_unit(cs, (sent + 1) << bit);
 }
 
-/* Range i of what a message carries of a chunk: units of all_reduce are pieces of the chunk, others
- * the chunk's parts of the pieces of ranks. */
-static bool message_range(const th_expansion *x, int32_t chunk, const message *m, int32_t i,
-                          th_range *out)
+/* Range i of a message of a chunk: units of all_reduce are pieces of the chunk, others the chunk's
+ * parts of the pieces of ranks. */
+static bool message_range(const th_collective_schedule *cs, int32_t chunk, const message *m,
+                          int32_t i, th_range *out)
 {
-    const th_collective *c = x->collective;
-    const halving_doubling *h = x->data;
+    const th_collective *c = cs->collective;
+    const halving_doubling *h = cs->data;
     bool is_one = c->kind == TH_ALL_REDUCE || h->chunks == 1;
     if (i >= (is_one ? 1 : m->end - m->first))
         return false;
@@ -154,61 +155,63 @@ static bool message_range(const th_expansion *x, int32_t chunk, const message *m
     return true;
 }
 
-static void post(const th_expansion *x, int32_t p, int32_t chunk, const message *m, th_action *out)
+static void post(const th_collective_schedule *cs, int32_t p, int32_t chunk, const message *m,
+                 th_collective_step *out)
 {
-    const halving_doubling *h = x->data;
+    const halving_doubling *h = cs->data;
     th_range what = {0, 0}, next;
-    for (int32_t i = 0; !is_barrier(x) && message_range(x, chunk, m, i, &next); i++) {
+    for (int32_t i = 0; !is_barrier(cs) && message_range(cs, chunk, m, i, &next); i++) {
         what.first = i == 0 ? next.first : what.first;
         what.bytes += next.bytes;
     }
-    th_action_send(out, h->port[p * (h->n_bits + 1) + m->peer], m->to,
-                   chunk * (h->n_rounds + 1) + m->round, what);
+    th_collective_step_send(out, h->port[p * (h->n_bits + 1) + m->peer], m->to,
+                            chunk * (h->n_rounds + 1) + m->round, what);
     out->reduces = m->reduces;
 }
 
-static bool disseminate(const th_expansion *x, int32_t p, int64_t step, th_action *out)
+static bool disseminate(const th_collective_schedule *cs, int32_t p, int64_t step,
+                        th_collective_step *out)
 {
-    const halving_doubling *h = x->data;
+    const halving_doubling *h = cs->data;
     int32_t round = (int32_t)step;
     if (step >= h->n_rounds)
         return false;
     out->wait_port = round - 1;
     out->wait_count = round > 0;
-    post(x, p, 0, &(message){.to = peer(x, p, round), .peer = round, .round = round}, out);
+    post(cs, p, 0, &(message){.to = peer(cs, p, round), .peer = round, .round = round}, out);
     return true;
 }
 
-/* Step i waits for what came in round i - 1 and sends round i; the last one unfolds. */
-static bool action(const th_expansion *x, int32_t participant, int32_t lane, int64_t step,
-                   th_action *out)
+/* Step i waits for the message of round i - 1 and sends that of round i; the last one unfolds. */
+static bool get_step(const th_collective_schedule *cs, int32_t participant, int32_t thread,
+                     int64_t step, th_collective_step *out)
 {
-    const halving_doubling *h = x->data;
+    const halving_doubling *h = cs->data;
     message m;
-    *out = TH_ACTION_NONE;
-    if (is_barrier(x))
-        return disseminate(x, participant, step, out);
+    *out = TH_COLLECTIVE_STEP_NONE;
+    if (is_barrier(cs))
+        return disseminate(cs, participant, step, out);
     bool folded = is_folded(h, participant), has_neighbour = participant < 2 * h->n_folded;
     if (folded ? step > 0 : step > h->n_rounds || (step == h->n_rounds && !has_neighbour))
         return false;
     if (!folded && (step > 0 || has_neighbour)) {
         int32_t from = step > 0 ? (int32_t)step - 1 : h->n_rounds;
-        out->wait_port = lane * (h->n_rounds + 1) + from;
+        out->wait_port = thread * (h->n_rounds + 1) + from;
         out->wait_count = 1;
     }
-    find_message(x, participant, step, &m);
-    post(x, participant, lane, &m, out);
+    find_message(cs, participant, step, &m);
+    post(cs, participant, thread, &m, out);
     return true;
 }
 
-static bool range(const th_expansion *x, int32_t participant, int32_t lane, int64_t step, int32_t i,
-                  th_range *out)
+static bool range(const th_collective_schedule *cs, int32_t participant, int32_t thread,
+                  int64_t step, int32_t i, th_range *out)
 {
     message m;
-    if (is_barrier(x))
+    if (is_barrier(cs))
         return false;
-    find_message(x, participant, step, &m);
-    return message_range(x, lane, &m, i, out);
+    find_message(cs, participant, step, &m);
+    return message_range(cs, thread, &m, i, out);
 }
 
 const th_algorithm th_algorithm_halving_doubling = {
@@ -216,7 +219,7 @@ const th_algorithm th_algorithm_halving_doubling = {
     .synopsis = "partners at distances of powers of two",
     .kinds = 1u << TH_ALL_REDUCE | 1u << TH_REDUCE_SCATTER | 1u << TH_ALL_GATHER | 1u << TH_BARRIER,
     .prepare = prepare,
-    .action = action,
+    .get_step = get_step,
     .release = release,
     .range = range,
 };

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* hierarchical.c - one dimension of the group after the other.
+/* hierarchical.c - a collective as a sequence of collectives along the dimensions of the group.
  *
  * Ranks have coordinates in dims d0 x d1 x ..., dimension 0 fastest: those of the collective, else
- * the shape of the system where the group is all of it, else its islands (nodes of one `group`)
- * where they are alike and stand one after the other.
- *   reduce_scatter   in d0, d1, ...: behind each the bytes that a rank has are divided by d
- *   all_gather       backwards
- *   all_reduce       one after the other
- *   all_to_all       in d0, d1, ...: what is for a coordinate goes to the rank that has it
+ * the shape of the system where the group is the whole system, else its islands (nodes of one
+ * `group`) where they are equal and contiguous.
+ *   reduce_scatter   in d0, d1, ...: each divides the bytes of a rank by d
+ *   all_gather       in reverse order
+ *   all_reduce       reduce_scatter, then all_gather
+ *   all_to_all       in d0, d1, ...: data for a coordinate move to the rank that has it
  * So slow outer dimensions carry 1/(d0 d1 ...) of the bytes (Cho et al., "BlueConnect", 2019;
- * Rashidi et al., "Themis", ISCA 2022). Along a dimension ranks go round a ring, in both directions
- * with half of the bytes each, where the way to some of them leads over another accelerator; else
- * straight to each other. With latency l_q and bandwidth bw_q (of a rank, one way, in dimension q):
+ * Rashidi et al., "Themis", ISCA 2022). A dimension is a ring, in both directions with half of the
+ * bytes each, where the route between some of its ranks passes another accelerator; else its ranks
+ * send directly to each other. With latency l_q and bandwidth bw_q (of a rank, in one direction, in
+ * dimension q):
  *   reduce_scatter, all_gather   sum over q of (d_q - 1) l_q + S (d_q - 1) / (d0 ... d_q bw_q)
  *   all_reduce                   twice that
- * where messages of a dimension leave one after the other (a ring one way, a switch); halved in the
- * second term on a ring of both directions; one l_q and S / (d0 ... d_q bw_link) where each goes
- * over a link of its own.
+ * where messages of a dimension leave in sequence (a ring in one direction, a switch). The second
+ * term is halved on a ring of both directions; it is S / (d0 ... d_q bw_link), after one l_q, where
+ * each message has a link of its own.
  *
- * A lane is a chunk, and a direction where there are rings. Chunks follow each other through the
- * dimensions, so several dimensions are busy at once. Ports: in by lane and phase; out by first
+ * A thread is a chunk, and a direction where there are rings. Chunks are pipelined through the
+ * dimensions, so several dimensions are busy at once. Ports: in by thread and phase; out by first
  * medium (ports.c).
- * Not modelled: the time of adding; rings that avoid the long way back of a line. */
+ * Not modelled: the time of additions; rings that avoid the long wrap-around path of a line. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -31,7 +32,7 @@
 
 typedef struct dimension {
     int32_t extent, stride;
-    int32_t first_peer; /* in the table of ports: the ranks 1 .. extent - 1 further on */
+    int32_t first_peer; /* index in port: the ranks 1 .. extent - 1 further on */
     bool is_ring;
 } dimension;
 
@@ -42,11 +43,11 @@ typedef struct hierarchical {
     int32_t *port;
 } hierarchical;
 
-/* What a step does: send in a phase, along a dimension, what belongs to a coordinate of it. */
+/* A step sends, in a phase and along a dimension, the data of one coordinate. */
 typedef struct move {
     int32_t phase, round;
     int32_t dim;
-    int32_t coordinate; /* of what is sent */
+    int32_t coordinate; /* of the data */
     int32_t hops;       /* to the receiver, 1 .. extent - 1 */
     bool reduces;
 } move;
@@ -85,7 +86,7 @@ static bool is_whole_shape(const th_collective *c, const th_system *s)
     return nodes == c->n_ranks;
 }
 
-/* Ranks per island where all have as many and stand one after the other; 0: they do not. */
+/* Ranks per island if islands are equal and contiguous, else 0. */
 static int32_t island_size(const th_collective *c, const th_system *s)
 {
     int32_t size = 1;
@@ -102,10 +103,10 @@ static int32_t island_size(const th_collective *c, const th_system *s)
     return size;
 }
 
-static int find_dimensions(const th_expansion *x, hierarchical *h, th_error *err)
+static int find_dimensions(const th_collective_schedule *cs, hierarchical *h, th_error *err)
 {
-    const th_collective *c = x->collective;
-    const th_system *s = x->system;
+    const th_collective *c = cs->collective;
+    const th_system *s = cs->system;
     int32_t island = c->n_dims == 0 && !is_whole_shape(c, s) ? island_size(c, s) : c->n_ranks;
     if (island == 0)
         return th_error_set(
@@ -125,11 +126,11 @@ static int find_dimensions(const th_expansion *x, hierarchical *h, th_error *err
     return 0;
 }
 
-/* Does some way from rank 0 along the dimension lead over an accelerator? */
-static bool needs_ring(const th_expansion *x, const dimension *d)
+/* Does some route from rank 0 along the dimension pass an accelerator? */
+static bool needs_ring(const th_collective_schedule *cs, const dimension *d)
 {
-    const th_system *s = x->system;
-    const int32_t *node = x->collective->rank_node;
+    const th_system *s = cs->system;
+    const int32_t *node = cs->collective->rank_node;
     int links[TH_ROUTE_MAX];
     for (int32_t hops = 1; hops < d->extent; hops++) {
         int n = th_route(s, node[0], node[hops * d->stride], links);
@@ -144,69 +145,70 @@ static bool needs_ring(const th_expansion *x, const dimension *d)
 
 /* --- preparation ------------------------------------------------------------------------------ */
 
-static int32_t peer(const th_expansion *x, int32_t p, int32_t k)
+static int32_t peer(const th_collective_schedule *cs, int32_t p, int32_t k)
 {
-    const hierarchical *h = x->data;
+    const hierarchical *h = cs->data;
     int32_t q = h->n_dims - 1;
     while (k < h->dim[q].first_peer)
         q--;
     return along(&h->dim[q], p, k - h->dim[q].first_peer + 1);
 }
 
-static void release(th_expansion *x)
+static void release(th_collective_schedule *cs)
 {
-    hierarchical *h = x->data;
+    hierarchical *h = cs->data;
     if (h)
         th_free(h->port);
     th_free(h);
 }
 
-static int prepare(th_expansion *x, th_error *err)
+static int prepare(th_collective_schedule *cs, th_error *err)
 {
-    const th_collective *c = x->collective;
+    const th_collective *c = cs->collective;
     hierarchical *h = th_alloc_zero(1, sizeof *h);
     if (!h)
         return th_error_no_memory(err);
-    x->data = h;
-    if (find_dimensions(x, h, err))
+    cs->data = h;
+    if (find_dimensions(cs, h, err))
         return -1;
     for (int32_t q = 0; q < h->n_dims; q++) {
         dimension *d = &h->dim[q];
-        d->is_ring = c->kind != TH_ALL_TO_ALL && d->extent > 2 && needs_ring(x, d);
+        d->is_ring = c->kind != TH_ALL_TO_ALL && d->extent > 2 && needs_ring(cs, d);
         h->has_rings |= d->is_ring;
         d->first_peer = h->n_peers;
         h->n_peers += d->extent - 1;
     }
     h->n_phases = c->kind == TH_ALL_REDUCE ? 2 * h->n_dims : h->n_dims;
-    int32_t lanes = th_chunks_used(c) * (h->has_rings ? 2 : 1), in = lanes * h->n_phases;
-    if (th_expansion_of_ranks(x, lanes, in > h->n_peers ? in : h->n_peers + 1, err))
+    int32_t threads = th_chunks_used(c) * (h->has_rings ? 2 : 1), in = threads * h->n_phases;
+    if (th_collective_schedule_set_ranks(cs, threads, in > h->n_peers ? in : h->n_peers + 1, err))
         return -1;
-    h->port = th_ports_by_medium(x, h->n_peers, peer, err);
+    h->port = th_ports_by_medium(cs, h->n_peers, peer, err);
     return h->port ? 0 : -1;
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-static bool scatters(const th_expansion *x, int32_t phase)
+static bool scatters(const th_collective_schedule *cs, int32_t phase)
 {
-    const hierarchical *h = x->data;
-    return x->collective->kind != TH_ALL_GATHER && phase < h->n_dims;
+    const hierarchical *h = cs->data;
+    return cs->collective->kind != TH_ALL_GATHER && phase < h->n_dims;
 }
 
-static int32_t dim_of_phase(const th_expansion *x, int32_t phase)
+static int32_t dim_of_phase(const th_collective_schedule *cs, int32_t phase)
 {
-    const hierarchical *h = x->data;
-    return scatters(x, phase) ? phase : h->n_phases - 1 - phase;
+    const hierarchical *h = cs->data;
+    return scatters(cs, phase) ? phase : h->n_phases - 1 - phase;
 }
 
-/* Round t of a ring: the piece that the next rank adds to its own, or takes; straight: to the t-th
- * on, in rotation. Lanes of the other direction are mirrored. False: there is no such step. */
-static bool find_move(const th_expansion *x, int32_t p, int32_t lane, int64_t step, move *m)
+/* Round t of a ring: the piece that the next rank adds or copies; direct: to the t-th rank further
+ * on. Threads of the other direction are mirrored. False: there is no such step. */
+static bool find_move(const th_collective_schedule *cs, int32_t p, int32_t thread, int64_t step,
+                      move *m)
 {
-    const hierarchical *h = x->data;
+    const hierarchical *h = cs->data;
     *m = (move){.phase = 0};
     for (; m->phase < h->n_phases; m->phase++) {
-        m->dim = dim_of_phase(x, m->phase);
+        m->dim = dim_of_phase(cs, m->phase);
         if (step < h->dim[m->dim].extent - 1)
             break;
         step -= h->dim[m->dim].extent - 1;
@@ -214,37 +216,37 @@ static bool find_move(const th_expansion *x, int32_t p, int32_t lane, int64_t st
     if (m->phase == h->n_phases)
         return false;
     const dimension *d = &h->dim[m->dim];
-    bool is_scatter = scatters(x, m->phase);
-    int32_t direction = h->has_rings && lane % 2 == 1 ? -1 : 1;
+    bool is_scatter = scatters(cs, m->phase);
+    int32_t direction = h->has_rings && thread % 2 == 1 ? -1 : 1;
     m->round = (int32_t)step;
     int32_t hops = direction * (d->is_ring ? 1 : m->round + 1);
     int32_t of = d->is_ring ? -direction * (m->round + is_scatter) : is_scatter ? hops : 0;
     m->hops = th_wrap(hops, d->extent);
     m->coordinate = th_wrap(coordinate(d, p) + of, d->extent);
-    m->reduces = is_scatter && x->collective->kind != TH_ALL_TO_ALL;
+    m->reduces = is_scatter && cs->collective->kind != TH_ALL_TO_ALL;
     return true;
 }
 
 /* all_to_all: pair i of those whose bytes a move carries. */
-static bool move_pair(const th_expansion *x, int32_t p, const move *m, int32_t i, int32_t *from,
-                      int32_t *to)
+static bool move_pair(const th_collective_schedule *cs, int32_t p, const move *m, int32_t i,
+                      int32_t *from, int32_t *to)
 {
-    const hierarchical *h = x->data;
+    const hierarchical *h = cs->data;
     const dimension *d = &h->dim[m->dim];
     int32_t stride = d->stride, beyond = stride * d->extent;
     *from = p - p % stride + i % stride;
     *to = p % stride + m->coordinate * stride + i / stride * beyond;
-    return i < x->collective->n_ranks / d->extent;
+    return i < cs->collective->n_ranks / d->extent;
 }
 
-/* Range i of what a move carries: all that has the coordinate along its dimension, in those before
- * it the rank's own and in those behind it any. all_to_all: what is for such ranks, and comes from
- * ranks that differ from this one in the dimensions before it. */
-static bool move_range(const th_expansion *x, int32_t p, int32_t lane, const move *m, int32_t i,
-                       th_range *out)
+/* Range i of a move: the pieces with the coordinate along its dimension, the rank's own coordinates
+ * in earlier dimensions and any in later ones. all_to_all: the data for such ranks from ranks that
+ * differ from this one in earlier dimensions only. */
+static bool move_range(const th_collective_schedule *cs, int32_t p, int32_t thread, const move *m,
+                       int32_t i, th_range *out)
 {
-    const hierarchical *h = x->data;
-    const th_collective *c = x->collective;
+    const hierarchical *h = cs->data;
+    const th_collective *c = cs->collective;
     const dimension *d = &h->dim[m->dim];
     int32_t stride = d->stride, beyond = d->stride * d->extent, n_beyond = c->n_ranks / beyond;
     int32_t first = p % stride + m->coordinate * stride; /* rank */
@@ -253,7 +255,7 @@ static bool move_range(const th_expansion *x, int32_t p, int32_t lane, const mov
         for (int32_t q = 0; q < m->dim; q++)
             at = at * h->dim[q].extent + coordinate(&h->dim[q], p);
         at = (at * d->extent + m->coordinate) * n_beyond;
-        th_range all = th_pieces(c->bytes, lane, lane + 1, x->n_lanes);
+        th_range all = th_pieces(c->bytes, thread, thread + 1, cs->n_threads);
         *out = th_pieces(all.bytes, at, at + n_beyond, c->n_ranks);
         out->first += all.first;
         return i == 0;
@@ -261,84 +263,86 @@ static bool move_range(const th_expansion *x, int32_t p, int32_t lane, const mov
     if (c->kind != TH_ALL_TO_ALL) {
         int32_t rank = first + i * beyond;
         if (i < n_beyond)
-            *out = th_part(th_pieces(c->bytes, rank, rank + 1, c->n_ranks), lane, x->n_lanes);
+            *out = th_part(th_pieces(c->bytes, rank, rank + 1, c->n_ranks), thread, cs->n_threads);
         return i < n_beyond;
     }
     int32_t from, to;
-    if (!move_pair(x, p, m, i, &from, &to))
+    if (!move_pair(cs, p, m, i, &from, &to))
         return false;
     th_range pair = {th_pair_first(c, from, to), th_pair_bytes(c, from, to)};
-    *out = th_part(pair, lane, x->n_lanes);
+    *out = th_part(pair, thread, cs->n_threads);
     return true;
 }
 
-static th_range move_sum(const th_expansion *x, int32_t p, int32_t lane, const move *m)
+static th_range move_sum(const th_collective_schedule *cs, int32_t p, int32_t thread, const move *m)
 {
-    const hierarchical *h = x->data;
-    const th_collective *c = x->collective;
+    const hierarchical *h = cs->data;
+    const th_collective *c = cs->collective;
     th_range sum = {0, 0}, next;
-    bool even = !c->pair_bytes && c->bytes % ((int64_t)c->n_ranks * x->n_lanes) == 0;
+    bool even = !c->pair_bytes && c->bytes % ((int64_t)c->n_ranks * cs->n_threads) == 0;
     if (even && c->kind != TH_ALL_REDUCE) {
         const dimension *d = &h->dim[m->dim];
         int32_t n_ranges = c->n_ranks / d->extent;
         if (c->kind != TH_ALL_TO_ALL)
             n_ranges /= d->stride;
-        move_range(x, p, lane, m, 0, &sum);
+        move_range(cs, p, thread, m, 0, &sum);
         sum.bytes *= n_ranges;
         return sum;
     }
     int32_t from, to;
-    if (c->kind == TH_ALL_TO_ALL) { /* where a pair stands takes long to find, and is not asked */
-        for (int32_t i = 0; move_pair(x, p, m, i, &from, &to); i++)
-            sum.bytes += th_part((th_range){0, th_pair_bytes(c, from, to)}, lane, x->n_lanes).bytes;
+    if (c->kind == TH_ALL_TO_ALL) { /* the positions of pairs would take long to find */
+        for (int32_t i = 0; move_pair(cs, p, m, i, &from, &to); i++)
+            sum.bytes +=
+                th_part((th_range){0, th_pair_bytes(c, from, to)}, thread, cs->n_threads).bytes;
         return sum;
     }
-    for (int32_t i = 0; move_range(x, p, lane, m, i, &next); i++) {
+    for (int32_t i = 0; move_range(cs, p, thread, m, i, &next); i++) {
         sum.first = i == 0 ? next.first : sum.first;
         sum.bytes += next.bytes;
     }
     return sum;
 }
 
-static bool action(const th_expansion *x, int32_t participant, int32_t lane, int64_t step,
-                   th_action *out)
+static bool get_step(const th_collective_schedule *cs, int32_t participant, int32_t thread,
+                     int64_t step, th_collective_step *out)
 {
-    const hierarchical *h = x->data;
+    const hierarchical *h = cs->data;
     move m;
-    *out = TH_ACTION_NONE;
-    if (!find_move(x, participant, lane, step, &m))
+    *out = TH_COLLECTIVE_STEP_NONE;
+    if (!find_move(cs, participant, thread, step, &m))
         return false;
     const dimension *d = &h->dim[m.dim];
-    int32_t in = lane * h->n_phases;
+    int32_t in = thread * h->n_phases;
     if (m.round > 0 && d->is_ring) {
         out->wait_port = in + m.phase;
         out->wait_count = m.round;
     } else if (m.round == 0 && m.phase > 0) { /* all of the phase before */
         out->wait_port = in + m.phase - 1;
-        out->wait_count = h->dim[dim_of_phase(x, m.phase - 1)].extent - 1;
+        out->wait_count = h->dim[dim_of_phase(cs, m.phase - 1)].extent - 1;
     }
     int32_t peer_number = d->first_peer + m.hops - 1;
-    th_action_send(out, h->port[(int64_t)participant * h->n_peers + peer_number],
-                   along(d, participant, m.hops), in + m.phase, move_sum(x, participant, lane, &m));
+    th_collective_step_send(out, h->port[(int64_t)participant * h->n_peers + peer_number],
+                            along(d, participant, m.hops), in + m.phase,
+                            move_sum(cs, participant, thread, &m));
     out->reduces = m.reduces;
     return true;
 }
 
-static bool range(const th_expansion *x, int32_t participant, int32_t lane, int64_t step, int32_t i,
-                  th_range *out)
+static bool range(const th_collective_schedule *cs, int32_t participant, int32_t thread,
+                  int64_t step, int32_t i, th_range *out)
 {
     move m;
-    return find_move(x, participant, lane, step, &m) &&
-           move_range(x, participant, lane, &m, i, out);
+    return find_move(cs, participant, thread, step, &m) &&
+           move_range(cs, participant, thread, &m, i, out);
 }
 
 const th_algorithm th_algorithm_hierarchical = {
     .name = "hierarchical",
-    .synopsis = "one dimension of the group after the other",
+    .synopsis = "along one dimension of the group after the other",
     .kinds =
         1u << TH_ALL_REDUCE | 1u << TH_REDUCE_SCATTER | 1u << TH_ALL_GATHER | 1u << TH_ALL_TO_ALL,
     .prepare = prepare,
-    .action = action,
+    .get_step = get_step,
     .release = release,
     .range = range,
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* in_switch_trees.c - which switches reduce for a group, and in what order.
+/* in_switch_trees.c - the trees of reducing switches for a group.
  *   find the roots -> for each: switches of its tree -> their outputs -> the order of ranks
- * The best roots are the switches that reduce with the least distance to the farthest rank, then
- * the least to all of them; all that are equally good are used (the planes of an island of several
- * switches, the spines of a fat tree), up to MAX_TREES. From a rank, or a switch, the next one
- * above is the first switch that reduces on the way to the root; others in between only forward. */
+ * The best roots are the reducing switches with the smallest distance to the farthest rank, then
+ * the smallest sum of distances. All equally good ones are used (the planes of an island of several
+ * switches, the spines of a fat tree), up to MAX_TREES. The parent of a rank or switch is the first
+ * reducing switch on its route to the root; other switches only forward. */
 #include <config.h>
 
 #include "sim/collective/in_switch.h"
@@ -16,7 +16,7 @@
 
 enum {
     MAX_TREES = 16,
-    MAX_SAMPLES = 64 /* ranks, evenly spread, that distances of roots are measured from */
+    MAX_SAMPLES = 64 /* ranks, evenly spaced, from which distances are measured */
 };
 
 /* --- roots ------------------------------------------------------------------------------------ */
@@ -30,31 +30,31 @@ static bool is_nearer(const distance *a, const distance *b)
     return a->farthest != b->farthest ? a->farthest < b->farthest : a->sum < b->sum;
 }
 
-static distance distance_to(const th_expansion *x, int root)
+static distance distance_to(const th_collective_schedule *cs, int root)
 {
-    const th_collective *c = x->collective;
+    const th_collective *c = cs->collective;
     int32_t samples = c->n_ranks < MAX_SAMPLES ? c->n_ranks : MAX_SAMPLES;
     distance d = {0, 0};
     for (int32_t i = 0; i < samples; i++) {
-        th_route_summary way = {.n_links = 0};
+        th_route_summary route = {.n_links = 0};
         int32_t rank = (int32_t)((int64_t)i * c->n_ranks / samples);
-        if (th_route_summarize(x->system, c->rank_node[rank], root, &way))
+        if (th_route_summarize(cs->system, c->rank_node[rank], root, &route))
             return (distance){INT64_MAX, INT64_MAX};
-        d.farthest = way.n_links > d.farthest ? way.n_links : d.farthest;
-        d.sum += way.n_links;
+        d.farthest = route.n_links > d.farthest ? route.n_links : d.farthest;
+        d.sum += route.n_links;
     }
     return d;
 }
 
-static int32_t find_roots(const th_expansion *x, int *root)
+static int32_t find_roots(const th_collective_schedule *cs, int *root)
 {
-    const th_system *s = x->system;
+    const th_system *s = cs->system;
     distance best = {INT64_MAX, INT64_MAX};
     int32_t n = 0;
     for (int i = 0; i < s->n_nodes; i++) {
         if (s->nodes[i].kind != TH_NODE_SWITCH || !s->nodes[i].reduces)
             continue;
-        distance d = distance_to(x, i);
+        distance d = distance_to(cs, i);
         if (is_nearer(&d, &best)) {
             best = d;
             n = 0;
@@ -67,7 +67,7 @@ static int32_t find_roots(const th_expansion *x, int *root)
 
 /* --- one tree --------------------------------------------------------------------------------- */
 
-/* The first switch that reduces behind node on the way to root, or -1. */
+/* The first reducing switch after node on the route to root, or -1. */
 static int switch_above(const th_system *s, int node, int root)
 {
     int links[TH_ROUTE_MAX], n = th_route(s, node, root, links);
@@ -90,25 +90,25 @@ static int32_t add_part(th_switch_trees *t, int32_t n_ranks, int node, const th_
     return n_ranks + t->n_parts++;
 }
 
-static int no_tree(const th_expansion *x, int node, int root, th_error *err)
+static int no_tree(const th_collective_schedule *cs, int node, int root, th_error *err)
 {
     return th_error_set(err, "COLL-0022",
-                        "%s by in_switch: the ways from %s to switch %s make no tree",
-                        th_collective_names[x->collective->kind], x->system->nodes[node].name,
-                        x->system->nodes[root].name);
+                        "%s by in_switch: the routes from %s to switch %s make no tree",
+                        th_collective_names[cs->collective->kind], cs->system->nodes[node].name,
+                        cs->system->nodes[root].name);
 }
 
-/* The switches of the tree from node up to the root: participant[] by node, -1: not yet in it.
- * Gives the first of them. A chain that meets itself is a circle. */
-static int32_t add_chain(th_switch_trees *t, const th_expansion *x, int node, int root,
+/* Adds the switches of the tree from node up to the root; participant[] by node, -1: not yet in the
+ * tree. Returns the first of them. A chain that meets itself is a cycle. */
+static int32_t add_chain(th_switch_trees *t, const th_collective_schedule *cs, int node, int root,
                          int32_t *participant, th_error *err)
 {
-    int32_t n_ranks = x->collective->n_ranks, tree = t->n_trees, below = -1, lowest = -1;
+    int32_t n_ranks = cs->collective->n_ranks, tree = t->n_trees, below = -1, lowest = -1;
     int32_t first_new = n_ranks + t->n_parts;
     for (int at = node; at != root;) {
-        int above = switch_above(x->system, at, root);
+        int above = switch_above(cs->system, at, root);
         if (above < 0)
-            return no_tree(x, node, root, err);
+            return no_tree(cs, node, root, err);
         bool is_new = participant[above] < 0;
         const th_switch_part part = {.tree = tree, .parent = -1, .child = -1};
         if (is_new)
@@ -119,16 +119,16 @@ static int32_t add_chain(th_switch_trees *t, const th_expansion *x, int node, in
             t->part[below - n_ranks].parent = participant[above];
         below = participant[above];
         lowest = lowest < 0 ? below : lowest;
-        if (!is_new && below < first_new) /* joined a chain that is there already */
+        if (!is_new && below < first_new) /* joined an earlier chain */
             return lowest;
         if (!is_new)
-            return no_tree(x, node, root, err);
+            return no_tree(cs, node, root, err);
         at = above;
     }
     return lowest;
 }
 
-/* Outputs for as many children as switches first .. end - 1 count, those of a switch together. */
+/* Adds n_outputs outputs to each switch first .. end - 1, contiguous per switch. */
 static int make_outputs(th_switch_trees *t, int32_t n_ranks, int32_t first, int32_t end)
 {
     for (int32_t p = first; p < end; p++) {
@@ -138,7 +138,7 @@ static int make_outputs(th_switch_trees *t, int32_t n_ranks, int32_t first, int3
             if (add_part(t, n_ranks, t->node[p], &output) < 0)
                 return -1;
         }
-        t->part[p].n_outputs = 0; /* counted again as they are given out */
+        t->part[p].n_outputs = 0; /* counts again as children get outputs */
     }
     return 0;
 }
@@ -149,11 +149,11 @@ static void give_output(th_switch_trees *t, int32_t n_ranks, int32_t parent, int
     t->part[above->first_output - n_ranks + above->n_outputs++].child = child;
 }
 
-/* First those to ranks, then those to switches, each in their order. */
-static int add_outputs(th_switch_trees *t, const th_expansion *x, int32_t first, int32_t end,
-                       th_error *err)
+/* Outputs to ranks first, then to switches, each in increasing order. */
+static int add_outputs(th_switch_trees *t, const th_collective_schedule *cs, int32_t first,
+                       int32_t end, th_error *err)
 {
-    int32_t n_ranks = x->collective->n_ranks;
+    int32_t n_ranks = cs->collective->n_ranks;
     const int32_t *above = t->above + (int64_t)t->n_trees * n_ranks;
     for (int32_t r = 0; r < n_ranks; r++)
         t->part[above[r] - n_ranks].n_outputs++;
@@ -170,7 +170,7 @@ static int add_outputs(th_switch_trees *t, const th_expansion *x, int32_t first,
     return 0;
 }
 
-/* Numbers the ranks below a switch from next on. */
+/* Assigns positions, from next on, to the ranks below a switch; returns the position after them. */
 static int32_t put_in_order(th_switch_trees *t, int32_t n_ranks, int32_t p, int32_t next)
 {
     th_switch_part *w = &t->part[p - n_ranks];
@@ -190,46 +190,46 @@ static int32_t put_in_order(th_switch_trees *t, int32_t n_ranks, int32_t p, int3
     return w->end = next;
 }
 
-static int add_tree(th_switch_trees *t, const th_expansion *x, int root, int32_t *participant,
-                    th_error *err)
+static int add_tree(th_switch_trees *t, const th_collective_schedule *cs, int root,
+                    int32_t *participant, th_error *err)
 {
-    const th_collective *c = x->collective;
+    const th_collective *c = cs->collective;
     int32_t n = c->n_ranks, first = t->n_parts;
-    memset(participant, -1, (size_t)x->system->n_nodes * sizeof *participant);
+    memset(participant, -1, (size_t)cs->system->n_nodes * sizeof *participant);
     for (int32_t r = 0; r < n; r++) {
-        int32_t above = add_chain(t, x, c->rank_node[r], root, participant, err);
+        int32_t above = add_chain(t, cs, c->rank_node[r], root, participant, err);
         if (above < 0)
             return -1;
         t->above[(int64_t)t->n_trees * n + r] = above;
     }
-    if (add_outputs(t, x, first, t->n_parts, err))
+    if (add_outputs(t, cs, first, t->n_parts, err))
         return -1;
     put_in_order(t, n, participant[root], 0);
     t->n_trees++;
     return 0;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all trees -------------------------------------------------------------------------------- */
 
-int th_switch_trees_init(th_switch_trees *t, const th_expansion *x, th_error *err)
+int th_switch_trees_init(th_switch_trees *t, const th_collective_schedule *cs, th_error *err)
 {
     int root[MAX_TREES];
-    int32_t n_roots = find_roots(x, root);
-    size_t n = (size_t)x->collective->n_ranks;
+    int32_t n_roots = find_roots(cs, root);
+    size_t n = (size_t)cs->collective->n_ranks;
     *t = (th_switch_trees){0};
     if (n_roots == 0)
         return th_error_set(err, "COLL-0021",
                             "%s of %d ranks by in_switch: no switch that reduces is between them",
-                            th_collective_names[x->collective->kind], x->collective->n_ranks);
+                            th_collective_names[cs->collective->kind], cs->collective->n_ranks);
     t->above = th_alloc_array(n * (size_t)n_roots, sizeof *t->above);
     t->order = th_alloc_array(n * (size_t)n_roots, sizeof *t->order);
     t->position = th_alloc_array(n * (size_t)n_roots, sizeof *t->position);
-    int32_t *participant = th_alloc_array((size_t)x->system->n_nodes, sizeof *participant);
+    int32_t *participant = th_alloc_array((size_t)cs->system->n_nodes, sizeof *participant);
     int failed = 0;
     if (!t->above || !t->order || !t->position || !participant)
         failed = th_error_no_memory(err);
     for (int32_t i = 0; i < n_roots && !failed; i++)
-        failed = add_tree(t, x, root[i], participant, err);
+        failed = add_tree(t, cs, root[i], participant, err);
     th_free(participant);
     return failed;
 }

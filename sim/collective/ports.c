@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ports.c - ports of ranks by the medium on which messages leave. */
+/* ports.c - send ports by the medium on which messages leave. */
 #include <config.h>
 
 #include "sim/collective/ports.h"
@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "topology/routing/route.h"
 
-/* The medium on which the way from node to node begins; n_media: nowhere, they are one node; -1. */
+/* The first medium of the route from node to node; n_media: they are one node; -1: no route. */
 static int first_medium(const th_system *s, int from, int to, th_error *err)
 {
     if (from == to)
@@ -16,24 +16,24 @@ static int first_medium(const th_system *s, int from, int to, th_error *err)
     return link < 0 ? th_route_error(s, from, to, link, err) : s->links[link].medium;
 }
 
-int32_t *th_ports_by_medium(const th_expansion *x, int32_t n_peers,
-                            int32_t (*peer)(const th_expansion *x, int32_t p, int32_t k),
+int32_t *th_ports_by_medium(const th_collective_schedule *cs, int32_t n_peers,
+                            int32_t (*peer)(const th_collective_schedule *cs, int32_t p, int32_t k),
                             th_error *err)
 {
-    size_t media = (size_t)x->system->n_media + 1;
-    int32_t *port = th_alloc_zero((size_t)x->n_participants * (size_t)n_peers + 1, sizeof *port);
+    size_t media = (size_t)cs->system->n_media + 1;
+    int32_t *port = th_alloc_zero((size_t)cs->n_participants * (size_t)n_peers + 1, sizeof *port);
     int64_t *least = th_alloc_zero(media, sizeof *least); /* p * n_peers + k + 1 of its least k */
     if (!port || !least) {
         th_error_no_memory(err);
         goto fail;
     }
-    for (int32_t p = 0; p < x->n_participants; p++)
+    for (int32_t p = 0; p < cs->n_participants; p++)
         for (int32_t k = 0; k < n_peers; k++) {
             int64_t base = (int64_t)p * n_peers;
-            int32_t to = peer(x, p, k);
+            int32_t to = peer(cs, p, k);
             if (to < 0)
                 continue;
-            int medium = first_medium(x->system, x->node[p], x->node[to], err);
+            int medium = first_medium(cs->system, cs->node[p], cs->node[to], err);
             if (medium < 0)
                 goto fail;
             if (least[medium] <= base)

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ring.c - collectives that go round a ring of the ranks, in their order: one way, or half of the
- * bytes each way.
+/* ring.c - collectives on a ring of the ranks, in their order: in one direction, or with half of
+ * the bytes in each direction.
  *
- * Bytes go in streams side by side: a direction, and (where every rank is busy in every round
- * anyway) a chunk. A stream is a lane with a port of its own and carries its part of each piece.
+ * Streams run in parallel: one per direction, and (in the algorithms of rounds) per chunk. A stream
+ * is a thread with a port of its own and carries its part of each piece.
  *
- * All ranks at once (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters
+ * Rounds (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters
  * of workstations", J. Parallel Distrib. Comput. 69, 2009): in round t, rank i sends the piece
  *   reduce_scatter  i - 1 - t, t = 0 .. n - 2, which the next rank adds to its own
  *   all_gather      i - t, t = 0 .. n - 2
  *   all_reduce      i - t, t = 0 .. 2 n - 3; the first n - 1 rounds add, the others replace
  *   barrier         as all_gather, without bytes
- * to rank i + 1, once round t - 1 has brought it that piece. On links of bandwidth bw and latency L
- * of their own all rounds take L + S/(n bw), so all_reduce takes 2 (n - 1) (S/(n bw) + L).
+ * to rank i + 1, once that piece has arrived in round t - 1. On separate links of bandwidth bw and
+ * latency L each round takes L + S/(n bw), so all_reduce takes 2 (n - 1) (S/(n bw) + L).
  *
- * Chains from or to the root, v hops from it, in chunks one behind the other: broadcast and reduce
- * take (n - 2 + chunks) (L + S/(chunks bw)); gather sends one's own piece first and then those from
- * beyond; scatter those for the farthest rank first.
+ * Chains from or to the root, v hops from it, in pipelined chunks: broadcast and reduce take
+ * (n - 2 + chunks) (L + S/(chunks bw)); gather sends a rank's own piece first, then those from
+ * farther ranks; scatter sends the pieces of the farthest rank first.
  *
- * Against the direction everything is mirrored. Not modelled: a second message of a stream under
- * way at once; time to add. */
+ * The other direction is mirrored. Not modelled: a second message of a stream in flight; the time
+ * of additions. */
 #include <config.h>
 
 #include "sim/collective/algorithms.h"
@@ -29,40 +29,40 @@ typedef struct {
     int32_t direction; /* 1 or -1 */
 } place;
 
-static int32_t directions(const th_expansion *x)
+static int32_t directions(const th_collective_schedule *cs)
 {
-    return x->algorithm == &th_algorithm_ring_bidirectional ? 2 : 1;
+    return cs->algorithm == &th_algorithm_ring_bidirectional ? 2 : 1;
 }
 
-static bool is_chain(const th_expansion *x)
+static bool is_chain(const th_collective_schedule *cs)
 {
     const unsigned chains =
         1u << TH_BROADCAST | 1u << TH_REDUCE | 1u << TH_GATHER | 1u << TH_SCATTER;
-    return chains >> x->collective->kind & 1u;
+    return chains >> cs->collective->kind & 1u;
 }
 
-static int prepare(th_expansion *x, th_error *err)
+static int prepare(th_collective_schedule *cs, th_error *err)
 {
-    const th_collective *c = x->collective;
-    int32_t streams = directions(x);
+    const th_collective *c = cs->collective;
+    int32_t streams = directions(cs);
     if ((int64_t)c->n_ranks * c->chunks > INT32_MAX)
         return th_error_set(err, "COLL-0019",
                             "%s of %d ranks by %s in %d chunks: more than 2^31 messages come in at "
                             "one rank",
-                            th_collective_names[c->kind], c->n_ranks, x->algorithm->name,
+                            th_collective_names[c->kind], c->n_ranks, cs->algorithm->name,
                             c->chunks);
-    if (!is_chain(x) && c->kind != TH_BARRIER)
+    if (!is_chain(cs) && c->kind != TH_BARRIER)
         streams *= c->chunks;
-    return th_expansion_of_ranks(x, streams, streams, err);
+    return th_collective_schedule_set_ranks(cs, streams, streams, err);
 }
 
-static place place_of(const th_expansion *x, int32_t rank, int32_t lane)
+static place place_of(const th_collective_schedule *cs, int32_t rank, int32_t thread)
 {
     return (place){.rank = rank,
-                   .n = x->collective->n_ranks,
-                   .stream = lane,
-                   .n_streams = x->n_lanes,
-                   .direction = directions(x) == 2 && lane % 2 == 1 ? -1 : 1};
+                   .n = cs->collective->n_ranks,
+                   .stream = thread,
+                   .n_streams = cs->n_threads,
+                   .direction = directions(cs) == 2 && thread % 2 == 1 ? -1 : 1};
 }
 
 /* The rank so many hops on, -n < hops < n. */
@@ -77,20 +77,20 @@ static th_range piece(const th_collective *c, const place *p, int32_t rank)
     return p->n_streams == 1 ? whole : th_part(whole, p->stream, p->n_streams);
 }
 
-static void send(th_action *a, const place *p, int32_t hops, th_range what)
+static void send(th_collective_step *a, const place *p, int32_t hops, th_range what)
 {
-    th_action_send(a, p->stream, hops_on(p, hops), p->stream, what);
+    th_collective_step_send(a, p->stream, hops_on(p, hops), p->stream, what);
 }
 
-static void wait_for(th_action *a, const place *p, int64_t count)
+static void wait_for(th_collective_step *a, const place *p, int64_t count)
 {
     a->wait_port = p->stream;
     a->wait_count = (int32_t)count;
 }
 
-/* --- all ranks at once ------------------------------------------------------------------------ */
+/* --- rounds ----------------------------------------------------------------------------------- */
 
-static bool round_action(const th_collective *c, const place *p, int64_t round, th_action *a)
+static bool round_step(const th_collective *c, const place *p, int64_t round, th_collective_step *a)
 {
     int32_t n = p->n, rounds = c->kind == TH_ALL_REDUCE ? 2 * (n - 1) : n - 1;
     if (round >= rounds)
@@ -112,9 +112,9 @@ static th_range chunk_of(const th_collective *c, const place *p, th_range whole,
     return th_part(th_part(whole, p->stream, p->n_streams), chunk, c->chunks);
 }
 
-/* broadcast: from the root on; reduce: towards it. */
-static bool vector_action(const th_collective *c, const place *p, int32_t v, int64_t step,
-                          th_action *a)
+/* broadcast: away from the root; reduce: towards it. */
+static bool vector_step(const th_collective *c, const place *p, int32_t v, int64_t step,
+                        th_collective_step *a)
 {
     bool reduces = c->kind == TH_REDUCE;
     if (step >= c->chunks || v == (reduces ? 0 : p->n - 1))
@@ -126,8 +126,8 @@ static bool vector_action(const th_collective *c, const place *p, int32_t v, int
     return true;
 }
 
-static bool gather_action(const th_collective *c, const place *p, int32_t v, int64_t step,
-                          th_action *a)
+static bool gather_step(const th_collective *c, const place *p, int32_t v, int64_t step,
+                        th_collective_step *a)
 {
     int64_t beyond = step / c->chunks;
     if (v == 0 || beyond >= p->n - v)
@@ -139,10 +139,10 @@ static bool gather_action(const th_collective *c, const place *p, int32_t v, int
     return true;
 }
 
-static bool scatter_action(const th_collective *c, const place *p, int32_t v, int64_t step,
-                           th_action *a)
+static bool scatter_step(const th_collective *c, const place *p, int32_t v, int64_t step,
+                         th_collective_step *a)
 {
-    int64_t hops = p->n - 1 - v - step / c->chunks; /* from here to where the piece goes */
+    int64_t hops = p->n - 1 - v - step / c->chunks; /* from here to the rank of the piece */
     if (hops < 1)
         return false;
     if (v > 0)
@@ -152,26 +152,26 @@ static bool scatter_action(const th_collective *c, const place *p, int32_t v, in
     return true;
 }
 
-static bool action(const th_expansion *x, int32_t participant, int32_t lane, int64_t step,
-                   th_action *out)
+static bool get_step(const th_collective_schedule *cs, int32_t participant, int32_t thread,
+                     int64_t step, th_collective_step *out)
 {
-    const th_collective *c = x->collective;
-    place p = place_of(x, participant, lane);
+    const th_collective *c = cs->collective;
+    place p = place_of(cs, participant, thread);
     int32_t v = th_wrap(p.direction * (p.rank - c->root), p.n); /* hops from the root */
-    *out = TH_ACTION_NONE;
+    *out = TH_COLLECTIVE_STEP_NONE;
     switch ((th_collective_kind)c->kind) {
     case TH_BROADCAST:
     case TH_REDUCE:
-        return vector_action(c, &p, v, step, out);
+        return vector_step(c, &p, v, step, out);
     case TH_GATHER:
-        return gather_action(c, &p, v, step, out);
+        return gather_step(c, &p, v, step, out);
     case TH_SCATTER:
-        return scatter_action(c, &p, v, step, out);
+        return scatter_step(c, &p, v, step, out);
     case TH_ALL_REDUCE:
     case TH_ALL_GATHER:
     case TH_REDUCE_SCATTER:
     case TH_BARRIER:
-        return round_action(c, &p, step, out);
+        return round_step(c, &p, step, out);
     case TH_ALL_TO_ALL:
     case TH_SEND_RECV:
     case TH_USER_SCHEDULE:
@@ -189,16 +189,16 @@ enum {
 
 const th_algorithm th_algorithm_ring = {
     .name = "ring",
-    .synopsis = "round a ring of the ranks, or along it from or to the root",
+    .synopsis = "a ring of the ranks; a chain from or to the root",
     .kinds = KINDS,
     .prepare = prepare,
-    .action = action,
+    .get_step = get_step,
 };
 
 const th_algorithm th_algorithm_ring_bidirectional = {
     .name = "ring_bidirectional",
-    .synopsis = "as ring, half of the bytes each way",
+    .synopsis = "as ring, half of the bytes in each direction",
     .kinds = KINDS,
     .prepare = prepare,
-    .action = action,
+    .get_step = get_step,
 };

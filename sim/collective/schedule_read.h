@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule_read.h - a schedule of the user from a libconfig file (docs/formats.md). */
+/* schedule_read.h - reads a user-written schedule from a libconfig file (docs/formats.md). */
 #ifndef TH_SIM_COLLECTIVE_SCHEDULE_READ_H
 #define TH_SIM_COLLECTIVE_SCHEDULE_READ_H
 #include "sim/collective/user_schedule.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* user_schedule.c - schedules of the user: what is in them, what must hold, and the algorithm that
- * follows them.
- *   new -> add_* -> finish: number connections and messages -> match both ends -> execute -> free
+/* user_schedule.c - user-written schedules: their contents, checks, and the algorithm that runs
+ * them. new -> add_* -> finish: number connections and messages -> match both ends -> execute ->
+ * free
  *
- * A connection is (sender, receiver, channel). It is a port at either end; message k of its sends
- * is message k of its receives. Executing knows no time: a thread goes on until it receives what
- * nobody has sent yet; when none can go on and steps are left, none ever will (sends never wait for
- * a receive, so the order in which threads are tried does not matter).
- * Not modelled: the time of copying and adding; a limit on what is sent and not yet received. */
+ * A connection is (sender, receiver, channel) and has one port at either end; the k-th send of a
+ * connection matches its k-th receive. `execute` ignores time: a thread runs until it receives a
+ * message that has not been sent. If no thread can continue and steps are left, the schedule
+ * deadlocks (a send never waits for a receive, so the order of trying threads does not matter).
+ * Not modelled: the time of copying and adding; a limit on messages sent and not yet received. */
 #include <config.h>
 
 #include "sim/collective/user_schedule.h"
@@ -20,7 +20,7 @@
 #include "base/map.h"
 #include "sim/collective/algorithms.h"
 
-/* --- what is in it ---------------------------------------------------------------------------- */
+/* --- contents --------------------------------------------------------------------------------- */
 
 th_user_schedule *th_user_schedule_new(const char *file, th_error *err)
 {
@@ -78,12 +78,12 @@ int th_user_schedule_add_step(th_user_schedule *u, const th_schedule_step *step,
 
 /* --- connections ------------------------------------------------------------------------------ */
 
-/* One end of a connection: those of all sends, and those of all receives. */
+/* One end of a connection: its sends, or its receives. */
 typedef struct end {
     int32_t rank, thread, port;
     int32_t n_messages;
     int32_t first; /* in the list of its steps */
-    int32_t next;  /* free place in that list */
+    int32_t next;  /* the next free index in that list */
 } end;
 
 typedef struct joining {
@@ -190,7 +190,7 @@ static int list_step(joining *j, int32_t step, int32_t rank, int32_t thread, th_
     return 0;
 }
 
-/* --- both ends -------------------------------------------------------------------------------- */
+/* --- matching --------------------------------------------------------------------------------- */
 
 static const char *size_text(const th_schedule_size *s, char *out, size_t n)
 {
@@ -201,14 +201,15 @@ static const char *size_text(const th_schedule_size *s, char *out, size_t n)
     return out;
 }
 
-static bool is_same_size(const th_schedule_size *x, const th_schedule_size *y)
+static bool is_same_size(const th_schedule_size *one, const th_schedule_size *other)
 {
-    if ((x->b > 0) != (y->b > 0))
+    if ((one->b > 0) != (other->b > 0))
         return false;
-    return x->b > 0 ? (int64_t)x->a * y->b == (int64_t)y->a * x->b : x->bytes == y->bytes;
+    return one->b > 0 ? (int64_t)one->a * other->b == (int64_t)other->a * one->b
+                      : one->bytes == other->bytes;
 }
 
-/* Nobody at the other end takes, or sends, this one. */
+/* The peer has no receive (send) for this send (receive). */
 static int no_match(const joining *j, const th_schedule_step *s, int32_t rank, const end *other,
                     th_error *err)
 {
@@ -249,9 +250,10 @@ static int match_step(joining *j, int32_t step, int32_t rank, int32_t thread, th
     return 0;
 }
 
-/* --- executed once ---------------------------------------------------------------------------- */
+/* --- execution without time --------------------------------------------------------------------
+ */
 
-/* Threads go on as far as they can, round after round: O(steps * threads) at the worst. */
+/* Runs every thread as far as it can; O(threads) a round, O(steps * threads) in all at worst. */
 static bool run_threads(const th_user_schedule *u, int32_t *at, bool *done)
 {
     bool moved = false;
@@ -273,7 +275,7 @@ static int32_t rank_of_step(const th_user_schedule *u, int32_t step)
     return r;
 }
 
-static int stuck(const th_user_schedule *u, const int32_t *at, th_error *err)
+static int report_deadlock(const th_user_schedule *u, const int32_t *at, th_error *err)
 {
     int32_t t = 0;
     while (at[t] == u->thread_step[t + 1])
@@ -300,24 +302,25 @@ static int execute(const th_user_schedule *u, th_error *err)
             continue;
         for (int32_t t = 0; t < u->n_threads && !failed; t++)
             if (at[t] < u->thread_step[t + 1])
-                failed = stuck(u, at, err);
+                failed = report_deadlock(u, at, err);
     }
     th_free(at);
     th_free(done);
     return failed;
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- finishing -------------------------------------------------------------------------------- */
 
-static void measure(joining *j)
+static void count_threads_and_ports(joining *j)
 {
     th_user_schedule *u = j->u;
-    u->n_lanes = u->n_ports = 1;
+    u->max_rank_threads = u->max_rank_ports = 1;
     for (int32_t r = 0; r < u->n_ranks; r++) {
         int32_t threads = u->rank_thread[r + 1] - u->rank_thread[r];
-        u->n_lanes = threads > u->n_lanes ? threads : u->n_lanes;
+        u->max_rank_threads = threads > u->max_rank_threads ? threads : u->max_rank_threads;
         for (int i = 0; i < 2; i++)
-            u->n_ports = j->n_ports[2 * r + i] > u->n_ports ? j->n_ports[2 * r + i] : u->n_ports;
+            if (j->n_ports[2 * r + i] > u->max_rank_ports)
+                u->max_rank_ports = j->n_ports[2 * r + i];
     }
 }
 
@@ -336,7 +339,7 @@ static int join(joining *j, th_error *err)
         j->ends[i].first = first;
         first += j->ends[i].n_messages;
     }
-    measure(j);
+    count_threads_and_ports(j);
     return for_all_steps(j, list_step, err) || for_all_steps(j, match_step, err) ? -1 : 0;
 }
 
@@ -354,9 +357,9 @@ int th_user_schedule_finish(th_user_schedule *u, th_error *err)
 
 /* --- the algorithm ---------------------------------------------------------------------------- */
 
-static int prepare(th_expansion *x, th_error *err)
+static int prepare(th_collective_schedule *cs, th_error *err)
 {
-    const th_collective *c = x->collective;
+    const th_collective *c = cs->collective;
     const th_user_schedule *u = c->schedule;
     if (!u)
         return th_error_set(err, "COLL-0045", "%s of %d ranks by schedule: no schedule is given",
@@ -364,7 +367,7 @@ static int prepare(th_expansion *x, th_error *err)
     if (u->n_ranks != c->n_ranks)
         return th_error_set(err, "COLL-0037", "%s of %d ranks by schedule: %s is for %d",
                             th_collective_names[c->kind], c->n_ranks, u->file, u->n_ranks);
-    return th_expansion_of_ranks(x, u->n_lanes, u->n_ports, err);
+    return th_collective_schedule_set_ranks(cs, u->max_rank_threads, u->max_rank_ports, err);
 }
 
 static int64_t bytes_of(const th_schedule_size *s, int64_t all)
@@ -372,7 +375,7 @@ static int64_t bytes_of(const th_schedule_size *s, int64_t all)
     return s->b > 0 ? (int64_t)((__int128)all * s->a / s->b) : s->bytes;
 }
 
-/* From where it begins to where it ends: so pieces meet whatever S is. */
+/* Begin and end are rounded one by one, so that neighbouring pieces meet whatever S is. */
 static th_range range_of(const th_schedule_step *s, int64_t all)
 {
     int64_t first = bytes_of(&s->at, all);
@@ -382,12 +385,12 @@ static th_range range_of(const th_schedule_step *s, int64_t all)
     return (th_range){first, (int64_t)(all * past / ((__int128)s->at.b * s->size.b)) - first};
 }
 
-static bool action(const th_expansion *x, int32_t participant, int32_t lane, int64_t step,
-                   th_action *out)
+static bool get_step(const th_collective_schedule *cs, int32_t participant, int32_t thread,
+                     int64_t step, th_collective_step *out)
 {
-    const th_user_schedule *u = x->collective->schedule;
-    int32_t t = u->rank_thread[participant] + lane;
-    *out = TH_ACTION_NONE;
+    const th_user_schedule *u = cs->collective->schedule;
+    int32_t t = u->rank_thread[participant] + thread;
+    *out = TH_COLLECTIVE_STEP_NONE;
     if (t >= u->rank_thread[participant + 1] || step >= u->thread_step[t + 1] - u->thread_step[t])
         return false;
     const th_schedule_step *s = &u->steps[u->thread_step[t] + step];
@@ -396,15 +399,16 @@ static bool action(const th_expansion *x, int32_t participant, int32_t lane, int
         out->wait_count = s->number + 1;
         return true;
     }
-    th_action_send(out, s->port, s->peer, s->peer_port, range_of(s, x->collective->bytes));
+    th_collective_step_send(out, s->port, s->peer, s->peer_port,
+                            range_of(s, cs->collective->bytes));
     out->reduces = u->steps[s->match].reduces;
     return true;
 }
 
 const th_algorithm th_algorithm_schedule = {
     .name = "schedule",
-    .synopsis = "what a file of the user says",
+    .synopsis = "as the schedule file says",
     .kinds = 1u << TH_USER_SCHEDULE,
     .prepare = prepare,
-    .action = action,
+    .get_step = get_step,
 };

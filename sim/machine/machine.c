@@ -537,7 +537,7 @@ static th_stop finish(const th_machine *m, th_error *err)
 {
     if (th_machine_is_done(m))
         return TH_STOP_DONE;
-    if (stands_still(m, err) || th_replay_stuck(m->replay, err) || lasts_too_long(m, err))
+    if (stands_still(m, err) || th_replay_report_deadlock(m->replay, err) || lasts_too_long(m, err))
         return TH_STOP_ERROR;
     int32_t t = 0;
     while (m->times[t].end_ps >= 0)

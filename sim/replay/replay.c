@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* replay.c - collectives, expanded as they go.
+/* replay.c - executes the schedules of the collectives of a program, step by step.
  *
  *   new -> load -> (start | next* | arrive)* -> load again -> ... -> free
  *
- * A running collective holds, per participant and lane, the action to come, and per participant and
- * port what has come in and what is on its way out. Something that happens to a participant (the
- * start, a port that becomes free, a message that comes in) puts it on its collective's list of
- * those to be looked at, once, and the collective on the replay's; `next` looks at one lane after
- * the other and hands out what they post.
+ * An execution holds, per participant and thread, the next step, and per participant and port the
+ * number of messages received and the message being sent. Whatever can let a participant continue
+ * (the start, a port that becomes free, a message that arrives) puts it on the pending list of its
+ * execution, once, and the execution on that of the replay. `next` takes pending participants in
+ * that order and returns the messages that their threads send.
  *
- * Flows are numbered n_tasks + base + participant * n_ports + port: base is the lowest range that
- * is free when a collective starts, so a number depends on the model only.
+ * Flows are numbered n_tasks + base + participant * n_ports + port. base is the lowest free range
+ * when a collective starts, so flow numbers depend on the model only.
  *
- * Invariants: active is sorted by base and its ranges are disjoint; a participant is on the list
- * once; lanes_left counts lanes with an action to come, in_flight the busy ports. */
+ * Invariants: `active` is sorted by base, and the ranges are disjoint; threads_left counts threads
+ * that have a next step, in_flight the busy ports. */
 #include <config.h>
 
 #include "sim/replay/replay.h"
@@ -26,60 +26,59 @@
 #include "sim/replay/schedule_cache.h"
 
 typedef struct {
-    th_action action; /* to come */
-    int64_t step;     /* its number; -1: the lane is through */
-} lane;
+    th_collective_step next;
+    int64_t step; /* number of next; -1: the thread has ended */
+} thread;
 
 typedef struct {
-    int64_t bytes; /* of the message on its way out */
-    int32_t to, to_port;
-    int32_t n_arrived; /* messages that have come in */
+    int64_t bytes;       /* of the message being sent */
+    int32_t to, to_port; /* of that message */
+    int32_t n_received;
     bool is_busy;
 } port;
 
-enum { UNLISTED = -2, LAST = -1 };
+enum { NOT_PENDING = -2, NONE = -1 };
 
 typedef struct {
-    const th_expansion *x;
-    int32_t task, base;
-    int64_t lanes_left, in_flight;
-    lane *lanes;   /* by participant, lane */
-    port *ports;   /* by participant, port */
-    int32_t *next; /* by participant, in the list of those to be looked at; UNLISTED, or LAST */
-    int32_t first, last; /* of that list, LAST when it is empty */
-    int32_t cursor;      /* lane of the first at which looking goes on */
-    bool is_listed;
-    int32_t next_listed; /* of the replay's list of collectives */
-    size_t lane_room, port_room, next_room;
-} running;
+    const th_collective_schedule *schedule;
+    int32_t task; /* -1: the slot is free */
+    int32_t base;
+    int64_t threads_left, in_flight;
+    thread *threads;       /* by participant and thread */
+    port *ports;           /* by participant and port */
+    int32_t *next_pending; /* by participant: the next on the list, NONE, or NOT_PENDING */
+    int32_t first_pending, last_pending; /* participants; first NONE: the list is empty */
+    int32_t cursor;                      /* the thread of the first one to continue with */
+    bool is_pending;
+    int32_t next_execution; /* on the replay's pending list, or NONE */
+    size_t thread_capacity, port_capacity, pending_capacity;
+} execution;
 
 struct th_replay {
     const th_system *system;
     const th_program *program;
-    th_prepared *prepared;
-    const th_expansion **expansions; /* by collective of the program, NULL: not yet */
-    size_t expansion_room;
-    running *runs; /* slots, reused with their memory */
-    int32_t n_runs;
-    size_t run_room;
-    int32_t *free_runs; /* a stack of slots without a collective */
-    size_t n_free, free_room;
-    int32_t *active; /* slots, sorted by base */
-    size_t n_active, active_room;
-    int32_t first, last; /* collectives with participants to be looked at, LAST: none */
+    th_schedule_cache *cache;
+    const th_collective_schedule **schedules; /* by collective of the program, NULL: not yet made */
+    size_t schedule_capacity;
+    execution *executions; /* slots, reused with their memory */
+    int32_t n_executions;
+    size_t execution_capacity;
+    int32_t *active; /* slots in use, sorted by base */
+    size_t n_active, active_capacity;
+    int32_t first_pending, last_pending; /* slots; first NONE: the list is empty */
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-th_replay *th_replay_new(const th_tuner_context *w)
+th_replay *th_replay_new(const th_tuner_context *t)
 {
     th_replay *r = th_alloc_zero(1, sizeof *r);
     if (!r)
         return NULL;
-    r->system = w->system;
-    r->first = r->last = LAST;
-    r->prepared = th_prepared_new(w);
-    if (r->prepared)
+    r->system = t->system;
+    r->first_pending = NONE;
+    r->cache = th_schedule_cache_new(t);
+    if (r->cache)
         return r;
     th_free(r);
     return NULL;
@@ -89,38 +88,33 @@ void th_replay_free(th_replay *r)
 {
     if (!r)
         return;
-    for (int32_t i = 0; i < r->n_runs; i++) {
-        th_free(r->runs[i].lanes);
-        th_free(r->runs[i].ports);
-        th_free(r->runs[i].next);
+    for (int32_t i = 0; i < r->n_executions; i++) {
+        th_free(r->executions[i].threads);
+        th_free(r->executions[i].ports);
+        th_free(r->executions[i].next_pending);
     }
-    th_prepared_free(r->prepared);
-    th_free(r->expansions);
-    th_free(r->runs);
-    th_free(r->free_runs);
+    th_schedule_cache_free(r->cache);
+    th_free(r->schedules);
+    th_free(r->executions);
     th_free(r->active);
     th_free(r);
-}
-
-static void stop_all(th_replay *r)
-{
-    r->n_active = r->n_free = 0;
-    for (int32_t i = r->n_runs - 1; i >= 0; i--)
-        r->free_runs[r->n_free++] = i;
-    r->first = r->last = LAST;
 }
 
 int th_replay_load(th_replay *r, const th_program *p, bool prepare, th_error *err)
 {
     size_t n = (size_t)p->n_collectives;
-    stop_all(r);
+    for (int32_t i = 0; i < r->n_executions; i++)
+        r->executions[i].task = -1;
+    r->n_active = 0;
+    r->first_pending = NONE;
     r->program = p;
-    th_prepared_forget(r->prepared);
-    if (th_grow(&r->expansions, &r->expansion_room, n + 1, sizeof *r->expansions))
+    th_schedule_cache_trim(r->cache);
+    if (th_grow(&r->schedules, &r->schedule_capacity, n + 1, sizeof *r->schedules))
         return th_error_no_memory(err);
     for (size_t i = 0; i < n; i++) {
-        r->expansions[i] = NULL;
-        if (prepare && !(r->expansions[i] = th_prepared_get(r->prepared, &p->collectives[i], err)))
+        r->schedules[i] = NULL;
+        if (prepare &&
+            !(r->schedules[i] = th_schedule_cache_get(r->cache, &p->collectives[i], err)))
             return -1;
     }
     return 0;
@@ -128,82 +122,81 @@ int th_replay_load(th_replay *r, const th_program *p, bool prepare, th_error *er
 
 const th_collective *th_replay_collective(const th_replay *r, int32_t number)
 {
-    return r->expansions[number] ? r->expansions[number]->collective : NULL;
+    return r->schedules[number] ? r->schedules[number]->collective : NULL;
 }
 
-/* --- the lists of those to be looked at ------------------------------------------------------- */
+/* --- pending lists ---------------------------------------------------------------------------- */
 
-static void list_run(th_replay *r, int32_t slot)
+static void set_execution_pending(th_replay *r, int32_t slot)
 {
-    running *c = &r->runs[slot];
-    if (c->is_listed)
+    execution *e = &r->executions[slot];
+    if (e->is_pending)
         return;
-    c->is_listed = true;
-    c->next_listed = LAST;
-    if (r->first == LAST)
-        r->first = slot;
+    e->is_pending = true;
+    e->next_execution = NONE;
+    if (r->first_pending == NONE)
+        r->first_pending = slot;
     else
-        r->runs[r->last].next_listed = slot;
-    r->last = slot;
+        r->executions[r->last_pending].next_execution = slot;
+    r->last_pending = slot;
 }
 
-static void unlist_first_run(th_replay *r)
+static void drop_first_execution(th_replay *r)
 {
-    running *c = &r->runs[r->first];
-    c->is_listed = false;
-    r->first = c->next_listed;
+    execution *e = &r->executions[r->first_pending];
+    e->is_pending = false;
+    r->first_pending = e->next_execution;
 }
 
-/* Something has happened to this participant. */
-static void list(running *c, int32_t participant)
+static void set_pending(execution *e, int32_t participant)
 {
-    if (participant == c->first)
-        c->cursor = 0; /* its lanes are being looked at: all of them again */
-    if (c->next[participant] != UNLISTED)
+    if (participant == e->first_pending)
+        e->cursor = 0; /* it runs now: all of its threads again */
+    if (e->next_pending[participant] != NOT_PENDING)
         return;
-    c->next[participant] = LAST;
-    if (c->first == LAST)
-        c->first = participant;
+    e->next_pending[participant] = NONE;
+    if (e->first_pending == NONE)
+        e->first_pending = participant;
     else
-        c->next[c->last] = participant;
-    c->last = participant;
+        e->next_pending[e->last_pending] = participant;
+    e->last_pending = participant;
 }
 
-static void unlist_first(running *c)
+static void drop_first(execution *e)
 {
-    int32_t participant = c->first;
-    c->first = c->next[participant];
-    c->next[participant] = UNLISTED;
-    c->cursor = 0;
+    int32_t participant = e->first_pending;
+    e->first_pending = e->next_pending[participant];
+    e->next_pending[participant] = NOT_PENDING;
+    e->cursor = 0;
 }
 
-/* --- numbers of flows ------------------------------------------------------------------------- */
+/* --- flow numbers ----------------------------------------------------------------------------- */
 
-static int64_t n_numbers(const running *c)
+static int64_t n_ports(const th_collective_schedule *s)
 {
-    return (int64_t)c->x->n_participants * c->x->n_ports;
+    return (int64_t)s->n_participants * s->n_ports;
 }
 
-/* The lowest range of numbers that is free, and its place among the active. */
+/* Finds the lowest free range of numbers; returns its index in `active`. */
 static size_t find_range(const th_replay *r, int64_t size, int64_t *base)
 {
     *base = r->program->n_tasks;
     for (size_t i = 0; i < r->n_active; i++) {
-        const running *c = &r->runs[r->active[i]];
-        if (c->base - *base >= size)
+        const execution *e = &r->executions[r->active[i]];
+        if (e->base - *base >= size)
             return i;
-        *base = c->base + n_numbers(c);
+        *base = e->base + n_ports(e->schedule);
     }
     return r->n_active;
 }
 
-/* The slot of the collective to which a flow belongs. */
-static int32_t run_of(const th_replay *r, int32_t flow)
+/* The slot of the execution to which a flow belongs. */
+static int32_t slot_of_flow(const th_replay *r, int32_t flow)
 {
     size_t low = 0, high = r->n_active;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (r->runs[r->active[middle]].base <= flow)
+        if (r->executions[r->active[middle]].base <= flow)
             low = middle;
         else
             high = middle;
@@ -213,89 +206,85 @@ static int32_t run_of(const th_replay *r, int32_t flow)
 
 /* --- starting --------------------------------------------------------------------------------- */
 
-static int32_t take_slot(th_replay *r)
+/* A free slot, or -1. */
+static int32_t find_slot(th_replay *r)
 {
-    if (r->n_free > 0)
-        return r->free_runs[--r->n_free];
-    size_t n = (size_t)r->n_runs + 1;
-    if (th_grow(&r->runs, &r->run_room, n, sizeof *r->runs) ||
-        th_grow(&r->free_runs, &r->free_room, n, sizeof *r->free_runs) ||
-        th_grow(&r->active, &r->active_room, n, sizeof *r->active))
+    for (int32_t i = 0; i < r->n_executions; i++)
+        if (r->executions[i].task < 0)
+            return i;
+    size_t n = (size_t)r->n_executions + 1;
+    if (th_grow(&r->executions, &r->execution_capacity, n, sizeof *r->executions) ||
+        th_grow(&r->active, &r->active_capacity, n, sizeof *r->active))
         return -1;
-    r->runs[r->n_runs] = (running){0};
-    return r->n_runs++;
+    r->executions[r->n_executions] = (execution){.task = -1};
+    return r->n_executions++;
 }
 
-static int make_room(running *c, const th_expansion *x)
+static int reserve(execution *e, const th_collective_schedule *s)
 {
-    size_t participants = (size_t)x->n_participants;
-    return th_grow(&c->lanes, &c->lane_room, participants * (size_t)x->n_lanes + 1,
-                   sizeof *c->lanes) ||
-           th_grow(&c->ports, &c->port_room, participants * (size_t)x->n_ports + 1,
-                   sizeof *c->ports) ||
-           th_grow(&c->next, &c->next_room, participants + 1, sizeof *c->next);
+    size_t participants = (size_t)s->n_participants;
+    return th_grow(&e->threads, &e->thread_capacity, participants * (size_t)s->n_threads + 1,
+                   sizeof *e->threads) ||
+           th_grow(&e->ports, &e->port_capacity, (size_t)n_ports(s) + 1, sizeof *e->ports) ||
+           th_grow(&e->next_pending, &e->pending_capacity, participants + 1,
+                   sizeof *e->next_pending);
 }
 
-/* The lane goes on to its next step. */
-static void go_on(running *c, lane *l, int32_t participant, int32_t number)
+static void load_next_step(execution *e, thread *t, int32_t participant, int32_t number)
 {
-    l->step++;
-    if (!c->x->algorithm->action(c->x, participant, number, l->step, &l->action)) {
-        l->step = -1;
-        c->lanes_left--;
+    t->step++;
+    if (!e->schedule->algorithm->get_step(e->schedule, participant, number, t->step, &t->next)) {
+        t->step = -1;
+        e->threads_left--;
     }
 }
 
-static void begin(running *c)
+static void begin(execution *e)
 {
-    const th_expansion *x = c->x;
-    c->in_flight = 0;
-    c->lanes_left = (int64_t)x->n_participants * x->n_lanes;
-    c->first = c->last = LAST;
-    c->cursor = 0;
-    c->is_listed = false;
-    memset(c->ports, 0, (size_t)n_numbers(c) * sizeof *c->ports);
-    lane *l = c->lanes;
-    for (int32_t p = 0; p < x->n_participants; p++) {
-        c->next[p] = UNLISTED;
-        for (int32_t i = 0; i < x->n_lanes; i++, l++) {
-            l->step = -1;
-            go_on(c, l, p, i);
+    const th_collective_schedule *s = e->schedule;
+    e->in_flight = 0;
+    e->threads_left = (int64_t)s->n_participants * s->n_threads;
+    e->first_pending = e->last_pending = NONE;
+    e->cursor = 0;
+    e->is_pending = false;
+    memset(e->ports, 0, (size_t)n_ports(s) * sizeof *e->ports);
+    thread *t = e->threads;
+    for (int32_t p = 0; p < s->n_participants; p++) {
+        e->next_pending[p] = NOT_PENDING;
+        for (int32_t i = 0; i < s->n_threads; i++, t++) {
+            t->step = -1;
+            load_next_step(e, t, p, i);
         }
-        list(c, p);
+        set_pending(e, p);
     }
 }
 
 int th_replay_start(th_replay *r, int32_t task, th_error *err)
 {
     int32_t number = r->program->tasks[task].work;
-    const th_expansion *x = r->expansions[number];
-    if (!x && !(x = th_prepared_get(r->prepared, &r->program->collectives[number], err)))
+    const th_collective_schedule *s = r->schedules[number];
+    if (!s && !(s = th_schedule_cache_get(r->cache, &r->program->collectives[number], err)))
         return -1;
-    r->expansions[number] = x;
+    r->schedules[number] = s;
     int64_t base;
-    size_t place = find_range(r, (int64_t)x->n_participants * x->n_ports, &base);
-    if (base + (int64_t)x->n_participants * x->n_ports > INT32_MAX)
+    size_t place = find_range(r, n_ports(s), &base);
+    if (base + n_ports(s) > INT32_MAX)
         return th_error_set(err, "SIM-0011",
                             "task/%d (%s): no numbers left for the messages of all collectives at "
                             "once: must be less than 2^31",
-                            task, th_collective_names[x->collective->kind]);
-    int32_t slot = take_slot(r);
-    if (slot < 0)
+                            task, th_collective_names[s->collective->kind]);
+    int32_t slot = find_slot(r);
+    if (slot < 0 || reserve(&r->executions[slot], s))
         return th_error_no_memory(err);
-    running *c = &r->runs[slot];
-    if (make_room(c, x)) {
-        r->free_runs[r->n_free++] = slot;
-        return th_error_no_memory(err);
-    }
-    c->x = x;
-    c->task = task;
-    c->base = (int32_t)base;
+    execution *e = &r->executions[slot];
+    e->schedule = s;
+    e->task = task;
+    e->base = (int32_t)base;
     memmove(&r->active[place + 1], &r->active[place], (r->n_active - place) * sizeof *r->active);
     r->active[place] = slot;
     r->n_active++;
-    begin(c);
-    list_run(r, slot);
+    begin(e);
+    set_execution_pending(r, slot);
     return 0;
 }
 
@@ -306,64 +295,65 @@ static void end(th_replay *r, int32_t slot)
         i++;
     r->n_active--;
     memmove(&r->active[i], &r->active[i + 1], (r->n_active - i) * sizeof *r->active);
-    r->free_runs[r->n_free++] = slot;
+    r->executions[slot].task = -1;
 }
 
-/* --- messages --------------------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
-static port *port_of(const running *c, int32_t participant, int32_t number)
+static port *port_of(const execution *e, int32_t participant, int32_t number)
 {
-    return &c->ports[(int64_t)participant * c->x->n_ports + number];
+    return &e->ports[(int64_t)participant * e->schedule->n_ports + number];
 }
 
-static bool can_act(const running *c, int32_t participant, const lane *l)
+static bool can_run(const execution *e, int32_t participant, const thread *t)
 {
-    const th_action *a = &l->action;
-    if (l->step < 0 ||
-        (a->wait_port >= 0 && port_of(c, participant, a->wait_port)->n_arrived < a->wait_count))
+    const th_collective_step *s = &t->next;
+    if (t->step < 0 ||
+        (s->wait_port >= 0 && port_of(e, participant, s->wait_port)->n_received < s->wait_count))
         return false;
-    return a->send_port < 0 || !port_of(c, participant, a->send_port)->is_busy;
+    return s->send_port < 0 || !port_of(e, participant, s->send_port)->is_busy;
 }
 
-static th_message message(const running *c, int32_t from, int32_t to, int64_t bytes)
+static th_message message(const execution *e, int32_t from, int32_t to, int64_t bytes)
 {
-    return (th_message){c->x->node[from], c->x->node[to], bytes, 0};
+    return (th_message){e->schedule->node[from], e->schedule->node[to], bytes, 0};
 }
 
-static th_replay_outcome post(running *c, int32_t participant, const th_action *a,
+static th_replay_outcome send(execution *e, int32_t participant, const th_collective_step *s,
                               th_replay_step *out)
 {
-    assert(a->to >= 0 && a->to < c->x->n_participants && a->send_port < c->x->n_ports &&
-           a->to_port >= 0 && a->to_port < c->x->n_ports && a->bytes >= 0);
-    out->message = message(c, participant, a->to, a->bytes);
+    const th_collective_schedule *cs = e->schedule;
+    assert(s->to >= 0 && s->to < cs->n_participants && s->send_port < cs->n_ports &&
+           s->to_port >= 0 && s->to_port < cs->n_ports && s->bytes >= 0);
+    out->message = message(e, participant, s->to, s->bytes);
     if (out->message.src == out->message.dst) {
-        port_of(c, a->to, a->to_port)->n_arrived++;
-        list(c, a->to);
+        port_of(e, s->to, s->to_port)->n_received++;
+        set_pending(e, s->to);
         return TH_REPLAY_STAYS;
     }
-    port *p = port_of(c, participant, a->send_port);
+    port *p = port_of(e, participant, s->send_port);
     p->is_busy = true;
-    p->bytes = a->bytes;
-    p->to = a->to;
-    p->to_port = a->to_port;
-    c->in_flight++;
-    out->message.delay_ps = c->x->collective->delay_ps;
-    out->flow = c->base + participant * c->x->n_ports + a->send_port;
+    p->bytes = s->bytes;
+    p->to = s->to;
+    p->to_port = s->to_port;
+    e->in_flight++;
+    out->message.delay_ps = cs->collective->delay_ps;
+    out->flow = e->base + participant * cs->n_ports + s->send_port;
     return TH_REPLAY_SENDS;
 }
 
-/* What the first participant on the list does next, NOTHING when it can do no more. */
-static th_replay_outcome look(running *c, th_replay_step *out)
+/* Runs the threads of the first pending participant up to the next message; NOTHING: all wait. */
+static th_replay_outcome run_first(execution *e, th_replay_step *out)
 {
-    int32_t participant = c->first;
-    lane *lanes = &c->lanes[(int64_t)participant * c->x->n_lanes];
-    for (; c->cursor < c->x->n_lanes; c->cursor++) {
-        lane *l = &lanes[c->cursor];
-        while (can_act(c, participant, l)) {
-            th_action a = l->action;
-            go_on(c, l, participant, c->cursor);
-            if (a.send_port >= 0)
-                return post(c, participant, &a, out);
+    int32_t participant = e->first_pending;
+    thread *threads = &e->threads[(int64_t)participant * e->schedule->n_threads];
+    for (; e->cursor < e->schedule->n_threads; e->cursor++) {
+        thread *t = &threads[e->cursor];
+        while (can_run(e, participant, t)) {
+            th_collective_step s = t->next;
+            load_next_step(e, t, participant, e->cursor);
+            if (s.send_port >= 0)
+                return send(e, participant, &s, out);
         }
     }
     return TH_REPLAY_NOTHING;
@@ -371,17 +361,17 @@ static th_replay_outcome look(running *c, th_replay_step *out)
 
 th_replay_outcome th_replay_next(th_replay *r, th_replay_step *out)
 {
-    while (r->first != LAST) {
-        int32_t slot = r->first;
-        running *c = &r->runs[slot];
-        out->task = c->task;
-        for (; c->first != LAST; unlist_first(c)) {
-            th_replay_outcome does = look(c, out);
-            if (does != TH_REPLAY_NOTHING)
-                return does;
+    while (r->first_pending != NONE) {
+        int32_t slot = r->first_pending;
+        execution *e = &r->executions[slot];
+        out->task = e->task;
+        for (; e->first_pending != NONE; drop_first(e)) {
+            th_replay_outcome outcome = run_first(e, out);
+            if (outcome != TH_REPLAY_NOTHING)
+                return outcome;
         }
-        unlist_first_run(r);
-        if (c->lanes_left == 0 && c->in_flight == 0) {
+        drop_first_execution(r);
+        if (e->threads_left == 0 && e->in_flight == 0) {
             end(r, slot);
             return TH_REPLAY_ENDS;
         }
@@ -391,47 +381,47 @@ th_replay_outcome th_replay_next(th_replay *r, th_replay_step *out)
 
 bool th_replay_is_quiet(const th_replay *r)
 {
-    return r->first == LAST;
+    return r->first_pending == NONE;
 }
 
 void th_replay_arrive(th_replay *r, int32_t flow, th_message *m)
 {
-    int32_t slot = run_of(r, flow);
-    running *c = &r->runs[slot];
-    int32_t participant = (flow - c->base) / c->x->n_ports;
-    port *p = &c->ports[flow - c->base];
+    int32_t slot = slot_of_flow(r, flow);
+    execution *e = &r->executions[slot];
+    int32_t participant = (flow - e->base) / e->schedule->n_ports;
+    port *p = &e->ports[flow - e->base];
     assert(p->is_busy);
     p->is_busy = false;
-    c->in_flight--;
-    port_of(c, p->to, p->to_port)->n_arrived++;
-    *m = message(c, participant, p->to, p->bytes);
-    list(c, participant);
-    list(c, p->to);
-    list_run(r, slot);
+    e->in_flight--;
+    port_of(e, p->to, p->to_port)->n_received++;
+    *m = message(e, participant, p->to, p->bytes);
+    set_pending(e, participant);
+    set_pending(e, p->to);
+    set_execution_pending(r, slot);
 }
 
-/* --- what is wrong ---------------------------------------------------------------------------- */
+/* --- deadlock --------------------------------------------------------------------------------- */
 
-int th_replay_stuck(const th_replay *r, th_error *err)
+int th_replay_report_deadlock(const th_replay *r, th_error *err)
 {
     size_t first = 0;
-    while (first < r->n_active && r->runs[r->active[first]].in_flight > 0)
+    while (first < r->n_active && r->executions[r->active[first]].in_flight > 0)
         first++;
     if (first == r->n_active)
         return 0;
-    const running *c = &r->runs[r->active[first]];
-    const th_expansion *x = c->x;
+    const execution *e = &r->executions[r->active[first]];
+    const th_collective_schedule *s = e->schedule;
     int64_t i = 0;
-    while (c->lanes[i].step < 0)
+    while (e->threads[i].step < 0)
         i++;
-    int32_t participant = (int32_t)(i / x->n_lanes);
-    const lane *l = &c->lanes[i];
+    int32_t participant = (int32_t)(i / s->n_threads);
+    const thread *t = &e->threads[i];
     return th_error_set(err, "SIM-0010",
-                        "task/%d: %s of %d ranks by %s can never end: %s %d, lane %" PRId64
+                        "task/%d: %s of %d ranks by %s can never end: %s %d, thread %" PRId64
                         " waits in step %" PRId64 " for message %d at port %d, where %d came in",
-                        c->task, th_collective_names[x->collective->kind], x->collective->n_ranks,
-                        x->algorithm->name,
-                        participant < x->collective->n_ranks ? "rank" : "participant", participant,
-                        i % x->n_lanes, l->step, l->action.wait_count, l->action.wait_port,
-                        port_of(c, participant, l->action.wait_port)->n_arrived);
+                        e->task, th_collective_names[s->collective->kind], s->collective->n_ranks,
+                        s->algorithm->name,
+                        participant < s->collective->n_ranks ? "rank" : "participant", participant,
+                        i % s->n_threads, t->step, t->next.wait_count, t->next.wait_port,
+                        port_of(e, participant, t->next.wait_port)->n_received);
 }

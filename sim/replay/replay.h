@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* replay.h - the collectives of a machine: which run, how far each participant is, what it sends
- * next.
+/* replay.h - executes the collectives of a program: the progress of each participant, and the
+ * messages that it sends next.
  *
  *   new -> load(program) -> (start | next* | arrive)* -> load again -> ... -> free
- * It knows neither time nor network: the machine starts the messages that `next` hands out as flows
- * and tells with `arrive` that one has ended. */
+ * It knows neither time nor network: the machine starts the messages that `next` returns as flows,
+ * and calls `arrive` when one has ended. */
 #ifndef TH_SIM_REPLAY_REPLAY_H
 #define TH_SIM_REPLAY_REPLAY_H
 #include "sim/replay/tuner.h"
@@ -13,24 +13,25 @@
 
 typedef struct th_replay th_replay;
 
-/* *w is copied. NULL: memory is out. */
-th_replay *th_replay_new(const th_tuner_context *w);
+/* *t is copied. NULL: memory is out. */
+th_replay *th_replay_new(const th_tuner_context *t);
 void th_replay_free(th_replay *r); /* accepts NULL */
 
-/* Nothing runs. With prepare, all collectives of the program are expanded now, else each when it
- * starts; expansions are kept for programs to come with the same collectives. 0 or -1. */
+/* Drops all executions. With prepare, makes the schedules of all collectives now, else each when it
+ * starts; they are kept for later programs with equal collectives. 0 or -1. */
 int th_replay_load(th_replay *r, const th_program *p, bool prepare, th_error *err);
 
-/* A collective of the program as it runs, nothing left open; NULL: it has not been expanded. */
+/* A collective of the program with the algorithm and chunks that it runs with; NULL: it has no
+ * schedule yet. */
 const th_collective *th_replay_collective(const th_replay *r, int32_t number);
 
-/* A task of the program, a collective, begins. 0 or -1. */
+/* Starts a collective task of the program. 0 or -1. */
 int th_replay_start(th_replay *r, int32_t task, th_error *err);
 
 typedef enum {
-    TH_REPLAY_NOTHING, /* until the next arrival or start */
-    TH_REPLAY_SENDS,   /* message goes, as flow number flow */
-    TH_REPLAY_STAYS,   /* message goes from a node to itself, and has arrived */
+    TH_REPLAY_NOTHING, /* until the next arrive or start */
+    TH_REPLAY_SENDS,   /* message is sent, as flow number `flow` */
+    TH_REPLAY_STAYS,   /* message is from a node to itself, and has arrived */
     TH_REPLAY_ENDS     /* task has ended */
 } th_replay_outcome;
 
@@ -39,16 +40,16 @@ typedef struct th_replay_step {
     th_message message;
 } th_replay_step;
 
-/* The next thing that some collective does now. Collectives in the order in which something has
- * happened to them, participants likewise, lanes in theirs: the model's order alone. */
+/* The next message or end of a collective at this time. Collectives and their participants take
+ * turns in the order in which they became pending: the order depends on the model only. */
 th_replay_outcome th_replay_next(th_replay *r, th_replay_step *out);
-bool th_replay_is_quiet(const th_replay *r); /* next would give NOTHING */
+bool th_replay_is_quiet(const th_replay *r); /* next would return NOTHING */
 
-/* The message of this flow has arrived; it is told in *m (delay 0). */
+/* The message of this flow has arrived; *m describes it (delay 0). */
 void th_replay_arrive(th_replay *r, int32_t flow, th_message *m);
 
-/* Nothing happens any more: names what the first collective waits for that has no message under
- * way. Returns -1, or 0 when there is none. */
-int th_replay_stuck(const th_replay *r, th_error *err);
+/* To be called when no event is left: reports what the first collective without a message in flight
+ * waits for. -1, or 0 when there is none. */
+int th_replay_report_deadlock(const th_replay *r, th_error *err);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule_cache.c - expansions by the contents of their collective, so that a program that is
- * lowered anew finds those of the last one. new -> (get* | forget)* -> free A schedule of the
- * user's is known by its address only, which may hold another one tomorrow: its expansion is
- * forgotten each time. */
+/* schedule_cache.c - collective schedules by the contents of their collective.
+ *   new -> (get* | trim)* -> free
+ * A program that is lowered again finds the schedules, and the choices of the tuner, of the last
+ * one. A user-written schedule is identified by its address only, which may be reused, so trim
+ * drops its entry. */
 #include <config.h>
 
 #include "sim/replay/schedule_cache.h"
@@ -14,74 +15,74 @@
 
 typedef struct {
     th_collective collective; /* owns its arrays */
-    th_expansion expansion;
+    th_collective_schedule schedule;
 } entry;
 
-struct th_prepared {
+struct th_schedule_cache {
     th_tuner_context tuner;
     th_map *numbers; /* digest -> number in entries */
-    entry **entries; /* each at an address of its own, which its expansion knows */
+    entry **entries; /* allocated one by one: a schedule points to its collective */
     size_t n, capacity;
-    bool has_schedules;
+    bool has_user_schedules;
 };
 
-enum { KEPT_MAX = 1024 };
+enum { ENTRIES_MAX = 1024 };
 
-th_prepared *th_prepared_new(const th_tuner_context *w)
+th_schedule_cache *th_schedule_cache_new(const th_tuner_context *t)
 {
-    th_prepared *p = th_alloc_zero(1, sizeof *p);
-    if (!p)
+    th_schedule_cache *k = th_alloc_zero(1, sizeof *k);
+    if (!k)
         return NULL;
-    p->tuner = *w;
-    p->numbers = th_map_new();
-    if (!p->numbers) {
-        th_free(p);
+    k->tuner = *t;
+    k->numbers = th_map_new();
+    if (!k->numbers) {
+        th_free(k);
         return NULL;
     }
-    return p;
+    return k;
 }
 
 static void drop(entry *e)
 {
     if (!e)
         return;
-    th_expansion_clear(&e->expansion);
+    th_collective_schedule_clear(&e->schedule);
     th_free(e->collective.rank_node);
     th_free(e->collective.pair_bytes);
     th_free(e);
 }
 
-static void drop_all(th_prepared *p)
+static void drop_all(th_schedule_cache *k)
 {
-    for (size_t i = 0; i < p->n; i++)
-        drop(p->entries[i]);
-    p->n = 0;
-    p->has_schedules = false;
-    th_map_clear(p->numbers);
+    for (size_t i = 0; i < k->n; i++)
+        drop(k->entries[i]);
+    k->n = 0;
+    k->has_user_schedules = false;
+    th_map_clear(k->numbers);
 }
 
-void th_prepared_free(th_prepared *p)
+void th_schedule_cache_free(th_schedule_cache *k)
 {
-    if (!p)
+    if (!k)
         return;
-    drop_all(p);
-    th_map_free(p->numbers);
-    th_free(p->entries);
-    th_free(p);
+    drop_all(k);
+    th_map_free(k->numbers);
+    th_free(k->entries);
+    th_free(k);
 }
 
-void th_prepared_forget(th_prepared *p)
+void th_schedule_cache_trim(th_schedule_cache *k)
 {
-    if (p->has_schedules || p->n > KEPT_MAX)
-        drop_all(p);
+    if (k->has_user_schedules || k->n > ENTRIES_MAX)
+        drop_all(k);
 }
 
-/* All that an expansion can depend on, without the padding between. */
+/* All that a schedule depends on, without padding. */
 typedef struct {
     const void *algorithm, *schedule;
     int64_t bytes, delay_ps;
     int32_t kind, n_ranks, root, chunks, n_dims, is_uneven, dims[8];
-} essence;
+} cache_key;
 
 typedef struct {
     uint64_t half[2];
@@ -90,11 +91,12 @@ typedef struct {
 static digest digest_of(const th_collective *c)
 {
     size_t n = (size_t)c->n_ranks;
-    essence e;
+    cache_key e;
     digest d = {{0, ~UINT64_C(0)}};
     memset(&e, 0, sizeof e);
-    e = (essence){c->algorithm, c->schedule, c->bytes,  c->delay_ps,           c->kind, c->n_ranks,
-                  c->root,      c->chunks,   c->n_dims, c->pair_bytes != NULL, {0}};
+    e = (cache_key){c->algorithm, c->schedule, c->bytes,  c->delay_ps, c->kind,
+                    c->n_ranks,   c->root,     c->chunks, c->n_dims,   c->pair_bytes != NULL,
+                    {0}};
     memcpy(e.dims, c->dims, sizeof e.dims);
     for (int i = 0; i < 2; i++) {
         d.half[i] = th_hash(&e, sizeof e, d.half[i]);
@@ -121,7 +123,7 @@ static int copy_arrays(th_collective *to, const th_collective *from)
     return 0;
 }
 
-static entry *new_entry(const th_prepared *p, const th_collective *c, th_error *err)
+static entry *new_entry(const th_schedule_cache *k, const th_collective *c, th_error *err)
 {
     entry *e = th_alloc_zero(1, sizeof *e);
     if (!e) {
@@ -135,29 +137,30 @@ static entry *new_entry(const th_prepared *p, const th_collective *c, th_error *
     if (copy_arrays(own, c))
         th_error_no_memory(err);
     else if ((!th_tuner_is_needed(own) ||
-              !th_tuner_choose(&p->tuner, own, &own->algorithm, &own->chunks, err)) &&
-             !th_expansion_init(&e->expansion, own, p->tuner.system, err))
+              !th_tuner_choose(&k->tuner, own, &own->algorithm, &own->chunks, err)) &&
+             !th_collective_schedule_init(&e->schedule, own, k->tuner.system, err))
         return e;
     drop(e);
     return NULL;
 }
 
-const th_expansion *th_prepared_get(th_prepared *p, const th_collective *c, th_error *err)
+const th_collective_schedule *th_schedule_cache_get(th_schedule_cache *k, const th_collective *c,
+                                                    th_error *err)
 {
     digest key = digest_of(c);
     int64_t number;
-    if (th_map_get(p->numbers, &key, sizeof key, &number))
-        return &p->entries[number]->expansion;
-    entry *e = new_entry(p, c, err);
+    if (th_map_get(k->numbers, &key, sizeof key, &number))
+        return &k->entries[number]->schedule;
+    entry *e = new_entry(k, c, err);
     if (!e)
         return NULL;
-    if (th_grow(&p->entries, &p->capacity, p->n + 1, sizeof *p->entries) ||
-        th_map_put(p->numbers, &key, sizeof key, (int64_t)p->n)) {
+    if (th_grow(&k->entries, &k->capacity, k->n + 1, sizeof *k->entries) ||
+        th_map_put(k->numbers, &key, sizeof key, (int64_t)k->n)) {
         drop(e);
         th_error_no_memory(err);
         return NULL;
     }
-    p->entries[p->n++] = e;
-    p->has_schedules |= c->schedule != NULL;
-    return &e->expansion;
+    k->entries[k->n++] = e;
+    k->has_user_schedules |= c->schedule != NULL;
+    return &e->schedule;
 }

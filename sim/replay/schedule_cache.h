@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule_cache.h - expansions that are kept: equal collectives of one program or of several share
- * one. new -> (get* | forget)* -> free */
+/* schedule_cache.h - keeps the schedules of collectives, so that equal collectives of one program
+ * or of several share one. new -> (get* | trim)* -> free */
 #ifndef TH_SIM_REPLAY_SCHEDULE_CACHE_H
 #define TH_SIM_REPLAY_SCHEDULE_CACHE_H
 #include "sim/replay/tuner.h"
 
-typedef struct th_prepared th_prepared;
+typedef struct th_schedule_cache th_schedule_cache;
 
-th_prepared *th_prepared_new(const th_tuner_context *w); /* NULL: memory is out */
-void th_prepared_free(th_prepared *p);                   /* accepts NULL */
-/* The expansion of a collective like *c, whose algorithm and chunks are chosen where it leaves them
- * open (expansion->collective tells them); it holds a copy of *c and lives until forget or free.
- * NULL on failure. */
-const th_expansion *th_prepared_get(th_prepared *p, const th_collective *c, th_error *err);
-/* Nobody uses an expansion any more: drops those that must not or need not be kept. */
-void th_prepared_forget(th_prepared *p);
+th_schedule_cache *th_schedule_cache_new(const th_tuner_context *t); /* NULL: memory is out */
+void th_schedule_cache_free(th_schedule_cache *k);                   /* accepts NULL */
+/* The schedule of a collective equal to *c. The tuner chooses algorithm and chunks where *c leaves
+ * them open (schedule->collective has the choice). Valid until trim or free. NULL on failure. */
+const th_collective_schedule *th_schedule_cache_get(th_schedule_cache *k, const th_collective *c,
+                                                    th_error *err);
+/* No schedule is in use: drops all if any must not be kept, or they are too many. */
+void th_schedule_cache_trim(th_schedule_cache *k);
 
 #endif

@@ -39,33 +39,33 @@ typedef struct tuning {
     th_error refusal;                 /* of the first that was refused late; else, of the last */
 } tuning;
 
-/* Messages of a lane, until the count is over; at_once counts ports that are met for the first
- * time. */
-static void count_lane(const th_expansion *x, int32_t p, int32_t lane, bool *met, int64_t *messages,
-                       int64_t *at_once)
+/* Adds the messages of a thread, up to MESSAGES_MAX, and to at_once the ports that it is the first
+ * to use. */
+static void count_thread(const th_collective_schedule *cs, int32_t p, int32_t thread, bool *used,
+                         int64_t *messages, int64_t *at_once)
 {
-    th_action a;
-    for (int64_t step = 0; *messages <= MESSAGES_MAX && x->algorithm->action(x, p, lane, step, &a);
-         step++) {
-        if (a.send_port < 0)
+    th_collective_step s;
+    for (int64_t step = 0;
+         *messages <= MESSAGES_MAX && cs->algorithm->get_step(cs, p, thread, step, &s); step++) {
+        if (s.send_port < 0)
             continue;
         ++*messages;
-        *at_once += !met[a.send_port];
-        met[a.send_port] = true;
+        *at_once += !used[s.send_port];
+        used[s.send_port] = true;
     }
 }
 
 /* 1: too large to be simulated while others remain; 0; -1: out of memory. */
-static int is_large(const th_expansion *x)
+static int is_large(const th_collective_schedule *cs)
 {
     int64_t messages = 0, at_once = 0;
-    for (int32_t p = 0; p < x->n_participants; p++) {
-        bool *met = th_alloc_zero((size_t)x->n_ports + 1, sizeof *met);
-        if (!met)
+    for (int32_t p = 0; p < cs->n_participants; p++) {
+        bool *used = th_alloc_zero((size_t)cs->n_ports + 1, sizeof *used);
+        if (!used)
             return -1;
-        for (int32_t lane = 0; lane < x->n_lanes; lane++)
-            count_lane(x, p, lane, met, &messages, &at_once);
-        th_free(met);
+        for (int32_t thread = 0; thread < cs->n_threads; thread++)
+            count_thread(cs, p, thread, used, &messages, &at_once);
+        th_free(used);
         if (messages > MESSAGES_MAX || at_once > AT_ONCE_MAX)
             return 1;
     }
@@ -90,19 +90,20 @@ static int refuse(tuning *k, const th_error *why, bool is_late, th_error *err)
 /* Whether to simulate candidate *c: 1, 0, or -1. */
 static int check_candidate(tuning *k, const th_collective *c, th_error *err)
 {
-    th_expansion x;
+    th_collective_schedule cs;
     th_error why = {"", ""};
-    if (th_expansion_init(&x, c, k->context->system, &why))
+    if (th_collective_schedule_init(&cs, c, k->context->system, &why))
         return refuse(k, &why, false, err);
-    int large = k->takes_large ? 0 : is_large(&x);
-    th_expansion_clear(&x);
+    int large = k->takes_large ? 0 : is_large(&cs);
+    th_collective_schedule_clear(&cs);
     if (large < 0)
         return th_error_no_memory(err);
     k->skipped_large |= large > 0;
     return !large;
 }
 
-/* *end: when *c ends, which leaves nothing open; TH_TIME_MAX: not before the best. 0 or -1. */
+/* *end: the end time of *c, whose algorithm and chunks are set; TH_TIME_MAX: not before the best. 0
+ * or -1. */
 static int simulate(tuning *k, const th_collective *c, th_time *end, th_error *err)
 {
     const th_task task = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};

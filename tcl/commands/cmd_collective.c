@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_collective.c - add_collective: what a group of nodes does together, as one task of a made
- * program. Here names become ranks, and what contradicts itself is refused; th_expansion_init then
- * says whether the algorithm can do it, so that a run does not fail on it later. */
+ * program. Here names become ranks, and what contradicts itself is refused;
+ * th_collective_schedule_init then says whether the algorithm can do it, so that a run does not
+ * fail on it later. */
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -252,14 +253,14 @@ static int parse_schedule(th_call *c, th_collective *out)
 /* Is it sound, and can the algorithm do it? What is open is decided when it runs. */
 static int try_algorithm(th_call *c, const th_collective *collective)
 {
-    th_expansion trial;
+    th_collective_schedule trial;
     th_collective one = *collective;
     one.chunks = collective->chunks > 0 ? collective->chunks : 1;
     if (one.algorithm == NULL)
         return th_collective_check(&one, c->session->system, &c->err);
-    if (th_expansion_init(&trial, &one, c->session->system, &c->err) != 0)
+    if (th_collective_schedule_init(&trial, &one, c->session->system, &c->err) != 0)
         return -1;
-    th_expansion_clear(&trial);
+    th_collective_schedule_clear(&trial);
     return 0;
 }
 

@@ -4,11 +4,11 @@
  *   const char *wrong = collective_wrong(&c, system, seed);   NULL: every rank ends with the right
  *   data
  *
- * A little interpreter of lanes and ports of its own: it knows no time; which message arrives next
- * is drawn at random (or the youngest first, seed 0), so that an algorithm that relies on an order
- * of arrivals nobody promised is found out. Every position holds a random word per rank, and sums
- * are modulo 2^64: a contribution that is missing or counted twice shows. A rank that sends what it
- * does not hold is found too. */
+ * A little interpreter of threads and ports of its own: it knows no time; which message arrives
+ * next is drawn at random (or the youngest first, seed 0), so that an algorithm that relies on an
+ * order of arrivals nobody promised is found out. Every position holds a random word per rank, and
+ * sums are modulo 2^64: a contribution that is missing or counted twice shows. A rank that sends
+ * what it does not hold is found too. */
 #ifndef TH_TESTS_UNIT_COLLECTIVE_HELP_H
 #define TH_TESTS_UNIT_COLLECTIVE_HELP_H
 #include <stdarg.h>
@@ -35,11 +35,11 @@ typedef struct {
 } col_flight;
 
 typedef struct {
-    const th_expansion *x;
+    const th_collective_schedule *x;
     const th_collective *c;
     int64_t n_positions;
     col_memory *memory;
-    int64_t *step;    /* by lane; -1: through */
+    int64_t *step;    /* by thread; -1: through */
     int32_t *arrived; /* by port */
     bool *busy;
     col_flight *flights;
@@ -168,8 +168,8 @@ static inline uint64_t col_right_word(const th_collective *c, int64_t position)
 /* --- running ---------------------------------------------------------------------------------- */
 
 /* The ranges of what a step sends; their number. */
-static inline int32_t col_ranges(const col_run *r, int32_t p, int32_t lane, int64_t step,
-                                 const th_action *a, th_range **out)
+static inline int32_t col_ranges(const col_run *r, int32_t p, int32_t thread, int64_t step,
+                                 const th_collective_step *a, th_range **out)
 {
     int32_t n = 0;
     th_range one;
@@ -178,11 +178,11 @@ static inline int32_t col_ranges(const col_run *r, int32_t p, int32_t lane, int6
         (*out)[0] = (th_range){a->first, a->bytes};
         return 1;
     }
-    while (r->x->algorithm->range(r->x, p, lane, step, n, &one))
+    while (r->x->algorithm->range(r->x, p, thread, step, n, &one))
         n++;
     *out = th_alloc_array((size_t)n + 1, sizeof **out);
     for (int32_t i = 0; i < n; i++)
-        r->x->algorithm->range(r->x, p, lane, step, i, &(*out)[i]);
+        r->x->algorithm->range(r->x, p, thread, step, i, &(*out)[i]);
     return n;
 }
 
@@ -212,12 +212,13 @@ static inline void col_load(col_run *r, col_flight *f)
                  (long long)at);
 }
 
-static inline bool col_post(col_run *r, int32_t p, int32_t lane, int64_t step, const th_action *a)
+static inline bool col_post(col_run *r, int32_t p, int32_t thread, int64_t step,
+                            const th_collective_step *a)
 {
-    const th_expansion *x = r->x;
+    const th_collective_schedule *x = r->x;
     if (a->to < 0 || a->to >= x->n_participants || a->send_port >= x->n_ports || a->to_port < 0 ||
         a->to_port >= x->n_ports || a->bytes < 0)
-        return col_fail(r, "participant %d, lane %d, step %lld: nonsense", p, lane,
+        return col_fail(r, "participant %d, thread %d, step %lld: nonsense", p, thread,
                         (long long)step);
     col_flight f = {.from = p,
                     .port = a->send_port,
@@ -225,7 +226,7 @@ static inline bool col_post(col_run *r, int32_t p, int32_t lane, int64_t step, c
                     .to_port = a->to_port,
                     .bytes = a->bytes,
                     .reduces = a->reduces};
-    f.n_ranges = col_ranges(r, p, lane, step, a, &f.ranges);
+    f.n_ranges = col_ranges(r, p, thread, step, a, &f.ranges);
     col_load(r, &f);
     r->busy[p * x->n_ports + a->send_port] = true;
     r->flights[r->n_flights++] = f;
@@ -234,16 +235,16 @@ static inline bool col_post(col_run *r, int32_t p, int32_t lane, int64_t step, c
     return true;
 }
 
-/* Everything that lanes of p can do now. True when they did something. */
+/* Everything that threads of p can do now. True when they did something. */
 static inline bool col_advance(col_run *r, int32_t p)
 {
-    const th_expansion *x = r->x;
+    const th_collective_schedule *x = r->x;
     bool did = false;
-    for (int32_t l = 0; l < x->n_lanes; l++) {
-        int64_t *step = &r->step[p * x->n_lanes + l];
-        th_action a;
+    for (int32_t l = 0; l < x->n_threads; l++) {
+        int64_t *step = &r->step[p * x->n_threads + l];
+        th_collective_step a;
         while (*step >= 0 && !r->wrong[0]) {
-            if (!x->algorithm->action(x, p, l, *step, &a)) {
+            if (!x->algorithm->get_step(x, p, l, *step, &a)) {
                 *step = -1;
                 break;
             }
@@ -294,10 +295,10 @@ static inline void col_execute(col_run *r)
         else if (!did)
             break;
     }
-    for (int64_t i = 0; i < (int64_t)r->x->n_participants * r->x->n_lanes; i++)
+    for (int64_t i = 0; i < (int64_t)r->x->n_participants * r->x->n_threads; i++)
         if (r->step[i] >= 0)
-            col_fail(r, "participant %d, lane %d never gets past step %lld",
-                     (int)(i / r->x->n_lanes), (int)(i % r->x->n_lanes), (long long)r->step[i]);
+            col_fail(r, "participant %d, thread %d never gets past step %lld",
+                     (int)(i / r->x->n_threads), (int)(i % r->x->n_threads), (long long)r->step[i]);
 }
 
 /* --- judging ---------------------------------------------------------------------------------- */
@@ -334,13 +335,13 @@ static inline int64_t col_positions(const th_collective *c)
            th_pair_bytes(c, c->n_ranks - 1, c->n_ranks - 1);
 }
 
-static inline void col_set_up(col_run *r, const th_expansion *x, uint64_t seed)
+static inline void col_set_up(col_run *r, const th_collective_schedule *x, uint64_t seed)
 {
     const th_collective *c = x->collective;
     size_t participants = (size_t)x->n_participants, ports = participants * (size_t)x->n_ports;
     *r = (col_run){.x = x, .c = c, .n_positions = col_positions(c)};
     r->memory = th_alloc_zero(participants, sizeof *r->memory);
-    r->step = th_alloc_zero(participants * (size_t)x->n_lanes, sizeof *r->step);
+    r->step = th_alloc_zero(participants * (size_t)x->n_threads, sizeof *r->step);
     r->arrived = th_alloc_zero(ports, sizeof *r->arrived);
     r->busy = th_alloc_zero(ports, sizeof *r->busy);
     r->flights = th_alloc_zero(ports + 1, sizeof *r->flights);
@@ -385,10 +386,10 @@ static inline const char *collective_wrong(const th_collective *c, const th_syst
                                            uint64_t seed, int64_t *n_messages)
 {
     static char text[400];
-    th_expansion x;
+    th_collective_schedule x;
     th_error e = {"", ""};
     col_run r;
-    if (th_expansion_init(&x, c, s, &e)) {
+    if (th_collective_schedule_init(&x, c, s, &e)) {
         snprintf(text, sizeof text, "%s %.300s", e.id, e.text);
         return text;
     }
@@ -400,7 +401,7 @@ static inline const char *collective_wrong(const th_collective *c, const th_syst
         *n_messages = r.n_messages;
     snprintf(text, sizeof text, "%s", r.wrong);
     col_take_down(&r);
-    th_expansion_clear(&x);
+    th_collective_schedule_clear(&x);
     return text[0] ? text : NULL;
 }
 

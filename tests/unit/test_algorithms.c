@@ -74,10 +74,10 @@ static void a_hierarchy_needs_dimensions(void)
     int32_t nodes[] = {s->accel_node[0], s->accel_node[1], s->accel_node[3]};
     th_collective c = collective(s, TH_ALL_REDUCE, "hierarchical", 100);
     th_error e = {"", ""};
-    th_expansion x;
+    th_collective_schedule x;
     c.rank_node = nodes;
     c.n_ranks = 3;
-    CU_ASSERT_EQUAL(th_expansion_init(&x, &c, s, &e), -1);
+    CU_ASSERT_EQUAL(th_collective_schedule_init(&x, &c, s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0020");
     c.n_dims = 1;
     c.dims[0] = 3;
@@ -152,8 +152,8 @@ static void switches_that_only_forward_are_refused(void)
     th_system *s = of_size("star", 4);
     th_collective c = collective(s, TH_ALL_REDUCE, "in_switch", 100);
     th_error e = {"", ""};
-    th_expansion x;
-    CU_ASSERT_EQUAL(th_expansion_init(&x, &c, s, &e), -1);
+    th_collective_schedule x;
+    CU_ASSERT_EQUAL(th_collective_schedule_init(&x, &c, s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0021");
     TAP_ASSERT_TEXT(e.text,
                     "all_reduce of 4 ranks by in_switch: no switch that reduces is between them");
@@ -182,11 +182,11 @@ static void ways_in_a_circle_are_no_tree(void)
     th_routing_type misleading = *s->routing;
     th_collective c = collective(s, TH_ALL_REDUCE, "in_switch", 100);
     th_error e = {"", ""};
-    th_expansion x;
+    th_collective_schedule x;
     misleading.next = misled;
     const th_routing_type *right = s->routing;
     s->routing = &misleading;
-    CU_ASSERT_EQUAL(th_expansion_init(&x, &c, s, &e), -1);
+    CU_ASSERT_EQUAL(th_collective_schedule_init(&x, &c, s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0022");
     s->routing = right;
     th_system_free(s);
@@ -204,18 +204,18 @@ static void preparing_survives_lack_of_memory(void)
             continue;
         int failed = -1;
         for (int64_t k = 1; failed; k++) {
-            th_expansion x;
+            th_collective_schedule x;
             th_error e = {"", ""};
             int64_t live = th_alloc_live();
             th_alloc_fail_at(k);
-            failed = th_expansion_init(&x, &c, s, &e);
+            failed = th_collective_schedule_init(&x, &c, s, &e);
             th_alloc_fail_at(0);
             if (failed) {
                 TAP_ASSERT_TEXT(e.id, "BASE-0001");
                 CU_ASSERT_EQUAL(th_alloc_live(), live);
             } else {
                 CU_ASSERT_TRUE(k > 2);
-                th_expansion_clear(&x);
+                th_collective_schedule_clear(&x);
                 CU_ASSERT_EQUAL(th_alloc_live(), live);
             }
         }

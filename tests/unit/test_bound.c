@@ -201,10 +201,10 @@ static th_collective random_collective(const th_system *s, gsl_rng *r, int32_t *
             nodes[i] = nodes[j];
             nodes[j] = s->accel_node[i];
         }
-        th_expansion x;
-        if (!(c.algorithm->kinds >> c.kind & 1u) || th_expansion_init(&x, &c, s, NULL))
+        th_collective_schedule x;
+        if (!(c.algorithm->kinds >> c.kind & 1u) || th_collective_schedule_init(&x, &c, s, NULL))
             continue;
-        th_expansion_clear(&x);
+        th_collective_schedule_clear(&x);
         return c;
     }
 }

@@ -80,11 +80,11 @@ static void uneven_all_to_all_is_right(void)
  * should replace, one that waits for a message too many. */
 static int mutation;
 
-static bool mutated_action(const th_expansion *x, int32_t p, int32_t lane, int64_t step,
-                           th_action *out)
+static bool mutated_step(const th_collective_schedule *x, int32_t p, int32_t thread, int64_t step,
+                         th_collective_step *out)
 {
     const th_algorithm *ring = th_algorithm_find("ring");
-    if (!ring->action(x, p, lane, step, out) ||
+    if (!ring->get_step(x, p, thread, step, out) ||
         (mutation == 0 && step == 2 * x->n_participants - 3))
         return false;
     if (mutation == 1 && step == 2 * x->n_participants - 4)
@@ -101,7 +101,7 @@ static void the_interpreter_finds_mistakes(void)
     static const char *const found[] = {"lacks", "wrong word", "never gets past", "wrong word"};
     th_system *s = of_size("ring", 5);
     th_algorithm mutated = *th_algorithm_find("ring");
-    mutated.action = mutated_action;
+    mutated.get_step = mutated_step;
     th_collective c = collective(TH_ALL_REDUCE, "ring", 5, 15);
     c.algorithm = &mutated;
     for (mutation = 0; mutation < 4; mutation++) {
@@ -194,8 +194,8 @@ static void direct_and_pairwise_take_what_is_known(void)
 static void assert_refused(const th_collective *c, const th_system *s, const char *id)
 {
     th_error e = {"", ""};
-    th_expansion x;
-    CU_ASSERT_EQUAL(th_expansion_init(&x, c, s, &e), -1);
+    th_collective_schedule x;
+    CU_ASSERT_EQUAL(th_collective_schedule_init(&x, c, s, &e), -1);
     TAP_ASSERT_TEXT(e.id, id);
 }
 
@@ -238,9 +238,9 @@ static void bad_collectives_are_refused(void)
     th_system_free(s);
 }
 
-static int prepare_too_many(th_expansion *x, th_error *err)
+static int prepare_too_many(th_collective_schedule *x, th_error *err)
 {
-    return th_expansion_of_ranks(x, 1, INT32_MAX, err);
+    return th_collective_schedule_set_ranks(x, 1, INT32_MAX, err);
 }
 
 /* Ports beyond what numbers of flows can tell apart, numbers that are all taken by tasks, and
@@ -257,7 +257,7 @@ static void too_many_messages_are_refused(void)
     CU_ASSERT_EQUAL(th_replay_load(r, &p, true, &e), 0);
     CU_ASSERT_EQUAL(th_replay_start(r, 0, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0011");
-    CU_ASSERT_TRUE(th_replay_is_quiet(r) && th_replay_stuck(r, &e) == 0);
+    CU_ASSERT_TRUE(th_replay_is_quiet(r) && th_replay_report_deadlock(r, &e) == 0);
     th_replay_free(r);
     wide.prepare = prepare_too_many;
     c.algorithm = &wide;
@@ -286,14 +286,14 @@ static void a_stuck_collective_is_named(void)
     th_machine *m = th_machine_new(s, w, NULL, NULL);
     th_error e = {"", ""};
     mutation = 2;
-    mutated.action = mutated_action;
+    mutated.get_step = mutated_step;
     c.algorithm = &mutated;
     add_collective(p, &c);
     CU_ASSERT_EQUAL(th_program_finish(p, NULL), 0);
     CU_ASSERT_EQUAL(th_machine_load(m, p, &e), 0);
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_ERROR);
     TAP_ASSERT_TEXT(e.id, "SIM-0010");
-    TAP_ASSERT_TEXT(e.text, "task/0: all_reduce of 5 ranks by ring can never end: rank 0, lane 0 "
+    TAP_ASSERT_TEXT(e.text, "task/0: all_reduce of 5 ranks by ring can never end: rank 0, thread 0 "
                             "waits in step 1 for message 2 at port 0, where 1 came in");
     th_machine_free(m);
     th_compute_cost_cache_free(w);

@@ -171,17 +171,17 @@ static void add_message(const th_system *s, account *a, int src, int dst, int64_
         a->received[s->nodes[dst].accel] += bytes;
 }
 
-static void add_messages(const th_expansion *x, account *a)
+static void add_messages(const th_collective_schedule *x, account *a)
 {
-    th_action does;
+    th_collective_step does;
     for (int32_t p = 0; p < x->n_participants; p++)
-        for (int32_t l = 0; l < x->n_lanes; l++)
-            for (int64_t i = 0; x->algorithm->action(x, p, l, i, &does); i++)
+        for (int32_t l = 0; l < x->n_threads; l++)
+            for (int64_t i = 0; x->algorithm->get_step(x, p, l, i, &does); i++)
                 if (does.send_port >= 0)
                     add_message(x->system, a, x->node[p], x->node[does.to], does.bytes);
 }
 
-static void assert_conserved(const th_expansion *x, const th_result *r)
+static void assert_conserved(const th_collective_schedule *x, const th_result *r)
 {
     account a = {th_alloc_zero((size_t)r->n_links + 1, sizeof(int64_t)),
                  th_alloc_zero((size_t)r->n_accels, sizeof(int64_t)),
@@ -202,8 +202,8 @@ static void assert_conserved(const th_expansion *x, const th_result *r)
 static bool try_one(const th_system *s, const th_collective *c)
 {
     th_error e = {"", ""};
-    th_expansion x;
-    if (th_expansion_init(&x, c, s, &e))
+    th_collective_schedule x;
+    if (th_collective_schedule_init(&x, c, s, &e))
         return false; /* not on this graph */
     th_program *p = th_program_new(NULL);
     th_task t = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
@@ -219,7 +219,7 @@ static bool try_one(const th_system *s, const th_collective *c)
     assert_conserved(&x, &r);
     th_result_clear(&r);
     th_program_free(p);
-    th_expansion_clear(&x);
+    th_collective_schedule_clear(&x);
     return true;
 }
 

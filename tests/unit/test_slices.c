@@ -95,11 +95,11 @@ static th_collective random_collective(gsl_rng *random, const th_system *s, int3
 static th_task random_task(gsl_rng *random, const th_system *s, th_program *p)
 {
     int32_t nodes[NODES_MAX];
-    th_expansion x;
+    th_collective_schedule x;
     th_collective c = random_collective(random, s, nodes);
-    if (pick(random, 0, 2) == 0 || th_expansion_init(&x, &c, s, NULL))
+    if (pick(random, 0, 2) == 0 || th_collective_schedule_init(&x, &c, s, NULL))
         return random_transfer(random, s);
-    th_expansion_clear(&x);
+    th_collective_schedule_clear(&x);
     int32_t number = th_program_add_collective(p, &c, NULL);
     return (th_task){
         .kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .work = number, .layer = -1};

@@ -59,11 +59,11 @@ static void add_as_a_whole(th_program *p, const th_collective *c)
 static void add_unrolled(const th_system *s, th_program *p, const th_collective *c)
 {
     th_error e = {"", ""};
-    th_expansion x;
+    th_collective_schedule x;
     unrolled_tasks u;
-    CU_ASSERT_EQUAL_FATAL(th_expansion_init(&x, c, s, &e), 0);
+    CU_ASSERT_EQUAL_FATAL(th_collective_schedule_init(&x, c, s, &e), 0);
     CU_ASSERT_EQUAL_FATAL(unroll(&x, p, &u, &e), 0);
-    th_expansion_clear(&x);
+    th_collective_schedule_clear(&x);
 }
 
 /* Those n collectives at once. */
@@ -112,16 +112,16 @@ static th_collective draw(gsl_rng *random, int n_nodes, int32_t *nodes)
 static bool can_be_unrolled(const th_system *s, const th_collective *c)
 {
     th_error e = {"", ""};
-    th_expansion x;
+    th_collective_schedule x;
     unrolled_tasks u;
     th_program *p = th_program_new(NULL);
-    if (th_expansion_init(&x, c, s, &e)) {
+    if (th_collective_schedule_init(&x, c, s, &e)) {
         th_program_free(p);
         return false;
     }
     bool can = unroll(&x, p, &u, &e) == 0;
     CU_ASSERT_TRUE(can || strcmp(e.id, "TEST-0002") == 0 || strcmp(e.id, "TEST-0003") == 0);
-    th_expansion_clear(&x);
+    th_collective_schedule_clear(&x);
     th_program_free(p);
     return can;
 }
@@ -164,26 +164,27 @@ static void unrolled_collectives_take_as_long_under_ideal(void)
 
 /* --- what cannot be written out --------------------------------------------------------------- */
 
-static bool shared_action(const th_expansion *x, int32_t p, int32_t lane, int64_t step,
-                          th_action *out)
+static bool shared_step(const th_collective_schedule *x, int32_t p, int32_t thread, int64_t step,
+                        th_collective_step *out)
 {
     (void)x;
-    *out = TH_ACTION_NONE;
+    *out = TH_COLLECTIVE_STEP_NONE;
     if (p == 0 || step > 0)
         return false;
-    th_action_send(out, 0, 0, lane, (th_range){0, 1});
+    th_collective_step_send(out, 0, 0, thread, (th_range){0, 1});
     return true;
 }
 
 /* Rank 0 waits for one of two messages that come in at port 0. */
-static bool any_action(const th_expansion *x, int32_t p, int32_t lane, int64_t step, th_action *out)
+static bool any_step(const th_collective_schedule *x, int32_t p, int32_t thread, int64_t step,
+                     th_collective_step *out)
 {
     (void)x;
-    *out = TH_ACTION_NONE;
-    if (lane > 0 || step > 0)
+    *out = TH_COLLECTIVE_STEP_NONE;
+    if (thread > 0 || step > 0)
         return false;
     if (p > 0) {
-        th_action_send(out, 0, 0, 0, (th_range){0, 1});
+        th_collective_step_send(out, 0, 0, 0, (th_range){0, 1});
         return true;
     }
     out->wait_port = 0;
@@ -192,19 +193,19 @@ static bool any_action(const th_expansion *x, int32_t p, int32_t lane, int64_t s
 }
 
 /* Never ends. */
-static bool endless_action(const th_expansion *x, int32_t p, int32_t lane, int64_t step,
-                           th_action *out)
+static bool endless_step(const th_collective_schedule *x, int32_t p, int32_t thread, int64_t step,
+                         th_collective_step *out)
 {
     (void)x;
     (void)step;
-    *out = TH_ACTION_NONE;
-    th_action_send(out, lane, (p + 1) % 3, lane, (th_range){0, 1});
+    *out = TH_COLLECTIVE_STEP_NONE;
+    th_collective_step_send(out, thread, (p + 1) % 3, thread, (th_range){0, 1});
     return true;
 }
 
-static int prepare_two(th_expansion *x, th_error *err)
+static int prepare_two(th_collective_schedule *x, th_error *err)
 {
-    return th_expansion_of_ranks(x, 2, 2, err);
+    return th_collective_schedule_set_ranks(x, 2, 2, err);
 }
 
 static void what_cannot_be_written_out_is_refused(void)
@@ -213,24 +214,24 @@ static void what_cannot_be_written_out_is_refused(void)
     int32_t nodes[] = {0, 1, 2};
     static const struct {
         const char *id;
-        bool (*action)(const th_expansion *, int32_t, int32_t, int64_t, th_action *);
-    } cases[] = {
-        {"TEST-0003", shared_action}, {"TEST-0002", any_action}, {"TEST-0001", endless_action}};
+        bool (*get_step)(const th_collective_schedule *, int32_t, int32_t, int64_t,
+                         th_collective_step *);
+    } cases[] = {{"TEST-0003", shared_step}, {"TEST-0002", any_step}, {"TEST-0001", endless_step}};
     for (int i = 0; i < 3; i++) {
         th_algorithm a = {.name = "odd",
                           .kinds = 1u << TH_BARRIER,
                           .prepare = prepare_two,
-                          .action = cases[i].action};
+                          .get_step = cases[i].get_step};
         th_collective c = {
             .kind = TH_BARRIER, .algorithm = &a, .rank_node = nodes, .n_ranks = 3, .chunks = 1};
         th_program *p = th_program_new(NULL);
-        th_expansion x;
+        th_collective_schedule x;
         unrolled_tasks u;
         th_error e = {"", ""};
-        CU_ASSERT_EQUAL(th_expansion_init(&x, &c, w.system, &e), 0);
+        CU_ASSERT_EQUAL(th_collective_schedule_init(&x, &c, w.system, &e), 0);
         CU_ASSERT_EQUAL(unroll(&x, p, &u, &e), -1);
         TAP_ASSERT_TEXT(e.id, cases[i].id);
-        th_expansion_clear(&x);
+        th_collective_schedule_clear(&x);
         th_program_free(p);
     }
     free_world(&w);
@@ -250,14 +251,14 @@ static void memory_that_runs_out_is_told(void)
     int failed = 0, status = -1;
     for (int64_t k = 1; status; k++) {
         th_error e = {"", ""};
-        th_expansion x;
+        th_collective_schedule x;
         unrolled_tasks u;
         th_program *p = th_program_new(NULL);
         th_alloc_fail_at(k);
-        status = th_expansion_init(&x, &c, w.system, &e);
+        status = th_collective_schedule_init(&x, &c, w.system, &e);
         if (!status) {
             status = unroll(&x, p, &u, &e);
-            th_expansion_clear(&x);
+            th_collective_schedule_clear(&x);
         }
         th_alloc_fail_at(0);
         if (status) {

@@ -169,13 +169,13 @@ static void a_schedule_fits_its_group(void)
     th_system *s = of_size("fully_connected", 5);
     th_user_schedule *u = shipped_schedule();
     th_collective c = collective(s, u, 100);
-    th_expansion x;
+    th_collective_schedule x;
     th_error e = {"", ""};
     c.n_ranks = 5;
-    CU_ASSERT_EQUAL(th_expansion_init(&x, &c, s, &e), -1);
+    CU_ASSERT_EQUAL(th_collective_schedule_init(&x, &c, s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0037");
     c.schedule = NULL;
-    CU_ASSERT_EQUAL(th_expansion_init(&x, &c, s, &e), -1);
+    CU_ASSERT_EQUAL(th_collective_schedule_init(&x, &c, s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "COLL-0045");
     th_user_schedule_free(u);
     th_system_free(s);

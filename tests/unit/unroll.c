@@ -3,7 +3,7 @@
  *   unroll: count (what comes in where, and from whom) -> add tasks -> add dependencies
  *
  * Every step becomes a host task, its marker, that takes no time: it stands for the instant at
- * which the step has waited and its port is free. It depends on the marker before it in its lane,
+ * which the step has waited and its port is free. It depends on the marker before it in its thread,
  * on what it waits for, and on the transfer before at its port; the transfer depends on it. What is
  * waited for is a count of messages: where one port sends to a port they come in the order of
  * sending, so the last of them will do; where several do, all of them must be meant. */
@@ -21,19 +21,19 @@ typedef struct {
     int32_t n_in, n_added; /* messages that come in at it; those that have a task already */
     int64_t first_in;      /* in arrivals */
     int32_t sender;        /* port (of all) that sends to it, NOBODY or SEVERAL */
-    int32_t lane;          /* that sends at it, likewise */
+    int32_t thread;        /* that sends at it, likewise */
     int32_t last_out;      /* transfer that went out last, -1: none yet */
 } port;
 
 typedef struct {
-    const th_expansion *x;
+    const th_collective_schedule *x;
     th_program *program;
     port *ports;       /* by participant, port */
     int32_t *arrivals; /* tasks, by port in the order of sending */
     int64_t n_messages;
     int32_t begin, end;
     int32_t next,
-        last_marker; /* adding dependencies: the next task; the marker before in its lane */
+        last_marker; /* adding dependencies: the next task; the marker before in its thread */
 } unrolling;
 
 static int32_t port_number(const unrolling *u, int32_t participant, int32_t number)
@@ -46,24 +46,24 @@ static void note(int32_t *who, int32_t number)
     *who = *who == NOBODY || *who == number ? number : SEVERAL;
 }
 
-/* Calls visit for every step of every lane in order; stops at what is not 0. */
+/* Calls visit for every step of every thread in order; stops at what is not 0. */
 static int for_all_steps(unrolling *u,
-                         int (*visit)(unrolling *u, int32_t participant, int32_t lane, int64_t step,
-                                      const th_action *a, th_error *err),
+                         int (*visit)(unrolling *u, int32_t participant, int32_t thread,
+                                      int64_t step, const th_collective_step *a, th_error *err),
                          th_error *err)
 {
-    const th_expansion *x = u->x;
-    th_action a;
+    const th_collective_schedule *x = u->x;
+    th_collective_step a;
     for (int32_t p = 0; p < x->n_participants; p++)
-        for (int32_t l = 0; l < x->n_lanes; l++)
-            for (int64_t step = 0; x->algorithm->action(x, p, l, step, &a); step++)
+        for (int32_t l = 0; l < x->n_threads; l++)
+            for (int64_t step = 0; x->algorithm->get_step(x, p, l, step, &a); step++)
                 if (visit(u, p, l, step, &a, err))
                     return -1;
     return 0;
 }
 
-static int count(unrolling *u, int32_t participant, int32_t lane, int64_t step, const th_action *a,
-                 th_error *err)
+static int count(unrolling *u, int32_t participant, int32_t thread, int64_t step,
+                 const th_collective_step *a, th_error *err)
 {
     (void)step;
     if (a->send_port < 0)
@@ -77,7 +77,7 @@ static int count(unrolling *u, int32_t participant, int32_t lane, int64_t step, 
                             u->x->algorithm->name, MESSAGES_MAX);
     to->n_in++;
     note(&to->sender, own);
-    note(&u->ports[own].lane, lane);
+    note(&u->ports[own].thread, thread);
     return 0;
 }
 
@@ -99,14 +99,14 @@ static int32_t add_host(unrolling *u, th_error *err)
     return th_program_add(u->program, &t, err);
 }
 
-static bool is_message(const unrolling *u, int32_t participant, const th_action *a)
+static bool is_message(const unrolling *u, int32_t participant, const th_collective_step *a)
 {
     return u->x->node[participant] != u->x->node[a->to];
 }
 
-static int32_t add_message(unrolling *u, int32_t from, const th_action *a, th_error *err)
+static int32_t add_message(unrolling *u, int32_t from, const th_collective_step *a, th_error *err)
 {
-    const th_expansion *x = u->x;
+    const th_collective_schedule *x = u->x;
     th_task t = {.kind = TH_TASK_TRANSFER,
                  .node = x->node[from],
                  .peer = x->node[a->to],
@@ -117,10 +117,10 @@ static int32_t add_message(unrolling *u, int32_t from, const th_action *a, th_er
     return is_message(u, from, a) ? th_program_add(u->program, &t, err) : add_host(u, err);
 }
 
-static int add_tasks(unrolling *u, int32_t participant, int32_t lane, int64_t step,
-                     const th_action *a, th_error *err)
+static int add_tasks(unrolling *u, int32_t participant, int32_t thread, int64_t step,
+                     const th_collective_step *a, th_error *err)
 {
-    (void)lane;
+    (void)thread;
     (void)step;
     if (add_host(u, err) < 0)
         return -1;
@@ -132,8 +132,8 @@ static int add_tasks(unrolling *u, int32_t participant, int32_t lane, int64_t st
     return message < 0 ? -1 : 0;
 }
 
-static int wait(const unrolling *u, int32_t participant, int32_t marker, const th_action *a,
-                th_error *err)
+static int wait(const unrolling *u, int32_t participant, int32_t marker,
+                const th_collective_step *a, th_error *err)
 {
     const port *at = &u->ports[port_number(u, participant, a->wait_port)];
     int32_t n = a->wait_count;
@@ -152,8 +152,8 @@ static int wait(const unrolling *u, int32_t participant, int32_t marker, const t
 }
 
 /* Tasks are met in the order in which add_tasks made them. */
-static int depend(unrolling *u, int32_t participant, int32_t lane, int64_t step, const th_action *a,
-                  th_error *err)
+static int depend(unrolling *u, int32_t participant, int32_t thread, int64_t step,
+                  const th_collective_step *a, th_error *err)
 {
     th_program *p = u->program;
     int32_t marker = u->next++, before = step == 0 ? u->begin : u->last_marker;
@@ -165,13 +165,13 @@ static int depend(unrolling *u, int32_t participant, int32_t lane, int64_t step,
         return 0;
     port *from = &u->ports[port_number(u, participant, a->send_port)];
     int32_t message = u->next++;
-    if (from->lane == SEVERAL)
+    if (from->thread == SEVERAL)
         return th_error_set(
             err, "TEST-0003",
-            "%s of %d ranks by %s: lanes %d and others of participant %d share port "
+            "%s of %d ranks by %s: threads %d and others of participant %d share port "
             "%d: who comes first depends on times",
             th_collective_names[u->x->collective->kind], u->x->collective->n_ranks,
-            u->x->algorithm->name, lane, participant, a->send_port);
+            u->x->algorithm->name, thread, participant, a->send_port);
     if (th_program_depend(p, message, marker, err) || th_program_depend(p, u->end, message, err) ||
         (from->last_out >= 0 && th_program_depend(p, marker, from->last_out, err)))
         return -1;
@@ -187,7 +187,7 @@ static int add_all(unrolling *u, th_error *err)
     if (!u->ports)
         return th_error_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        u->ports[i] = (port){.sender = NOBODY, .lane = NOBODY, .last_out = -1};
+        u->ports[i] = (port){.sender = NOBODY, .thread = NOBODY, .last_out = -1};
     if (for_all_steps(u, count, err))
         return -1;
     if (make_room(u))
@@ -202,7 +202,7 @@ static int add_all(unrolling *u, th_error *err)
     return for_all_steps(u, depend, err);
 }
 
-int unroll(const th_expansion *x, th_program *p, unrolled_tasks *out, th_error *err)
+int unroll(const th_collective_schedule *x, th_program *p, unrolled_tasks *out, th_error *err)
 {
     unrolling u = {.x = x, .program = p};
     int status = add_all(&u, err);

@@ -12,8 +12,8 @@ typedef struct unrolled_tasks {
 
 /* Adds the tasks of *x to p, which is not finished yet: O(messages), at most 2^24.
  * Refused where who waits takes some messages of several senders, whichever come first, or where
- * lanes share a port to send at: that depends on times. 0, or -1 and p is good for nothing but to
+ * threads share a port to send at: that depends on times. 0, or -1 and p is good for nothing but to
  * be cleared. */
-int unroll(const th_expansion *x, th_program *p, unrolled_tasks *out, th_error *err);
+int unroll(const th_collective_schedule *x, th_program *p, unrolled_tasks *out, th_error *err);
 
 #endif
