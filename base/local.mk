@@ -16,7 +16,7 @@ libtharsis_la_SOURCES += \
 	base/shared_map.c base/shared_map.h \
 	base/strbuf.c base/strbuf.h \
 	base/text_file.c base/text_file.h \
-	base/time_order.c base/time_order.h \
+	base/sort_by_time.c base/sort_by_time.h \
 	base/units.c base/units.h \
 	base/write_file.c base/write_file.h
 
@@ -41,6 +41,6 @@ unit_tests += \
 	tests/unit/test_random \
 	tests/unit/test_shared_map \
 	tests/unit/test_strbuf \
-	tests/unit/test_time_order \
+	tests/unit/test_sort_by_time \
 	tests/unit/test_units \
 	tests/unit/test_write_file

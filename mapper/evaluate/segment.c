@@ -295,8 +295,8 @@ static int emit(th_segments *s, const th_segment_state *from, int32_t first, int
     const th_pending_tasks x = {from->task, from->wait, from->final, from->n_tasks, from->n_waits};
     const th_demand_change *draw = from->draw;
     for (*n = 0; *n < x.n_tasks && x.task[*n].started_ps <= 0; (*n)++) {
-        size_t draws = (size_t)x.task[*n].n_draws;
-        s->under_way[*n] = (th_under_way){x.task[*n].started_ps, draws > 0 ? draw : NULL, draws};
+        size_t draws = (size_t)x.task[*n].n_demands;
+        s->under_way[*n] = (th_in_flight){x.task[*n].started_ps, draws > 0 ? draw : NULL, draws};
         draw = draws > 0 ? draw + draws : draw;
     }
     th_program_clear(s->program);

@@ -52,19 +52,20 @@ static int add_task(th_segments *s, th_segment_state *x, int32_t task, th_time t
     const th_compute_cost_cache *costs = th_lower_costs(s->lower);
     const th_task *from = &s->program->tasks[task];
     const th_task_result *times = &th_machine_times(s->machine)[task];
-    th_pending_task to = {from->node, from->peer, from->work, 0, 1, from->bytes};
+    th_pending_task to = {from->node, from->peer, from->compute_cost, 0, 1, from->bytes};
     if (is_under_way(times, t)) {
-        th_under_way u = th_machine_task_was_under_way(s->machine, task, t);
+        th_in_flight u = th_machine_in_flight_at(s->machine, task, t);
         if (times->end_ps == t) /* that is all that counts, however it came about */
-            u = (th_under_way){-th_compute_cost_get(costs, from->work)->collapsed_ps, NULL, 0};
-        size_t before = (size_t)x->n_draws;
-        if (th_grow(&s->scratch.draw, &s->scratch.draw_capacity, before + u.n_draws,
+            u = (th_in_flight){-th_compute_cost_get(costs, from->compute_cost)->collapsed_ps, NULL,
+                               0};
+        size_t before = (size_t)x->n_demands;
+        if (th_grow(&s->scratch.draw, &s->scratch.draw_capacity, before + u.n_demands,
                     sizeof *s->scratch.draw))
             return -1;
-        if (u.n_draws > 0)
-            memcpy(&s->scratch.draw[before], u.draws, u.n_draws * sizeof *u.draws);
-        x->n_draws += (int32_t)u.n_draws;
-        to.n_draws = (int32_t)u.n_draws;
+        if (u.n_demands > 0)
+            memcpy(&s->scratch.draw[before], u.demands, u.n_demands * sizeof *u.demands);
+        x->n_demands += (int32_t)u.n_demands;
+        to.n_demands = (int32_t)u.n_demands;
         to.started_ps = u.started_ps;
     }
     if (th_grow(&s->scratch.task, &s->scratch.task_capacity, (size_t)x->n_tasks + 1,
@@ -128,11 +129,11 @@ static size_t add_to_key(char *key, size_t at, const void *bytes, size_t n)
 /* The bytes of the state in scratch, in s->scratch.state_key. 0: memory is out. */
 static size_t key_of_state(th_segments *s, const th_segment_state *x)
 {
-    const int32_t sizes[] = {x->n_tasks, x->n_waits, x->n_finals, x->n_draws};
+    const int32_t sizes[] = {x->n_tasks, x->n_waits, x->n_finals, x->n_demands};
     size_t tasks = (size_t)x->n_tasks * sizeof *s->scratch.task,
            waits = (size_t)x->n_waits * sizeof *s->scratch.wait,
            finals = (size_t)x->n_finals * sizeof *s->scratch.final,
-           draws = (size_t)x->n_draws * sizeof *s->scratch.draw;
+           draws = (size_t)x->n_demands * sizeof *s->scratch.draw;
     if (th_grow(&s->scratch.state_key, &s->scratch.state_key_capacity,
                 sizeof sizes + tasks + waits + finals + draws, 1))
         return 0;
@@ -162,7 +163,7 @@ static th_segment_state *keep_state(th_segments *s, const th_segment_state *x)
     kept->task = keep(s, s->scratch.task, x->n_tasks, sizeof *s->scratch.task);
     kept->wait = keep(s, s->scratch.wait, x->n_waits, sizeof *s->scratch.wait);
     kept->final = keep(s, s->scratch.final, x->n_finals, sizeof *s->scratch.final);
-    kept->draw = keep(s, s->scratch.draw, x->n_draws, sizeof *s->scratch.draw);
+    kept->draw = keep(s, s->scratch.draw, x->n_demands, sizeof *s->scratch.draw);
     return kept->task && kept->wait && kept->final && kept->draw ? kept : NULL;
 }
 

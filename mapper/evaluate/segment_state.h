@@ -24,7 +24,7 @@ typedef struct th_placed_piece {
 /* The state at a cut: pending tasks, and the DRAM demand histories of those that run, in order. */
 typedef struct th_segment_state {
     int32_t number; /* 0: the state before the first piece, in which nothing is left of any */
-    int32_t n_tasks, n_waits, n_finals, n_draws;
+    int32_t n_tasks, n_waits, n_finals, n_demands;
     const th_pending_task *task;
     const th_pending_dependency *wait;
     const int32_t *final;
@@ -73,7 +73,7 @@ struct th_segments {
     const th_placed_piece **placed; /* by piece: as the mapping has it */
     int32_t *key;                   /* scratch: of a piece; a state and all pieces */
     th_footprint_part *memory_sum;  /* scratch, by accelerator; at_begin is not used */
-    th_under_way *under_way;        /* scratch, by task */
+    th_in_flight *under_way;        /* scratch, by task */
     th_state_scratch scratch;
     th_segment_counts counts;
 };

@@ -54,7 +54,7 @@ static int32_t emit_host_task(th_lower *l, int layer, int host, th_time takes, t
     th_task t = {.kind = TH_TASK_HOST,
                  .node = host,
                  .peer = -1,
-                 .work = -1,
+                 .compute_cost = -1,
                  .layer = layer,
                  .input = l->emission.input,
                  .delay_ps = takes};
@@ -110,7 +110,7 @@ static int emit_deliveries(th_lower *l, int32_t e, th_error *err)
         th_task t = {.kind = TH_TASK_TRANSFER,
                      .node = x->from_node,
                      .peer = x->to_node,
-                     .work = -1,
+                     .compute_cost = -1,
                      .bytes = x->bytes,
                      .layer = edge->consumer,
                      .input = l->emission.input};
@@ -183,7 +183,7 @@ static int32_t emit_compute(th_lower *l, int layer, int r, int32_t work, th_erro
     th_task t = {.kind = TH_TASK_COMPUTE,
                  .node = node_of(l, layer, r),
                  .peer = -1,
-                 .work = work,
+                 .compute_cost = work,
                  .layer = layer,
                  .input = l->emission.input};
     return th_program_add(l->emission.program, &t, err);
@@ -195,7 +195,7 @@ static int32_t emit_transfer(th_lower *l, int layer, int32_t from, int32_t to, i
     th_task t = {.kind = TH_TASK_TRANSFER,
                  .node = from,
                  .peer = to,
-                 .work = -1,
+                 .compute_cost = -1,
                  .bytes = bytes,
                  .layer = layer,
                  .input = l->emission.input};
@@ -417,7 +417,7 @@ static int emit_release(th_lower *l, const th_stream *stream, int number, const 
     th_task t = {.kind = TH_TASK_HOST,
                  .node = -1,
                  .peer = -1,
-                 .work = -1,
+                 .compute_cost = -1,
                  .layer = -1,
                  .input = l->emission.input,
                  .release_ps = part->arrival_ps + l->emission.input * stream->interval_ps};
@@ -483,7 +483,7 @@ static int emit_remains(th_lower *l, int layer, const th_pending_tasks *x, th_er
         th_task task = {.kind = from->peer < 0 ? TH_TASK_COMPUTE : TH_TASK_TRANSFER,
                         .node = from->node,
                         .peer = from->peer,
-                        .work = from->work,
+                        .compute_cost = from->work,
                         .bytes = from->bytes,
                         .layer = layer};
         if (th_program_add(l->emission.program, &task, err) < 0)

@@ -11,7 +11,7 @@ int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *e
 /* A task that has not ended: a transfer, or a compute (peer -1). Plain, without padding. */
 typedef struct th_pending_task {
     int32_t node, peer, work;
-    int32_t n_draws;    /* if it is under way: how often what flows draw has changed */
+    int32_t n_demands;  /* if it is under way: how often what flows draw has changed */
     th_time started_ps; /* <= 0: under way since then; 1: it has not started */
     int64_t bytes;
 } th_pending_task;

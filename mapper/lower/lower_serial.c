@@ -225,7 +225,7 @@ static int add_task(serial *s, int layer, int r, int32_t work, th_error *err)
     th_task t = {.kind = TH_TASK_COMPUTE,
                  .node = s->l->system->accel_node[a],
                  .peer = -1,
-                 .work = work,
+                 .compute_cost = work,
                  .layer = layer,
                  .input = s->l->emission.input};
     int32_t before = s->queue_end[a];
@@ -357,7 +357,7 @@ static int add_release(serial *s, int number, th_error *err)
     th_task t = {.kind = TH_TASK_HOST,
                  .node = -1,
                  .peer = -1,
-                 .work = -1,
+                 .compute_cost = -1,
                  .layer = -1,
                  .input = l->emission.input,
                  .release_ps = part.arrival_ps + l->emission.input * s->stream->interval_ps};

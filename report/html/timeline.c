@@ -55,7 +55,7 @@ static void add_kind(th_spans_page *g, const th_task *t, int32_t *node, th_strbu
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
         th_encode_signed(bytes, t->node - *node);
-        th_encode_number(bytes, (uint64_t)work_of(g, t->work));
+        th_encode_number(bytes, (uint64_t)work_of(g, t->compute_cost));
         *node = t->node;
         break;
     case TH_TASK_TRANSFER:
@@ -64,7 +64,7 @@ static void add_kind(th_spans_page *g, const th_task *t, int32_t *node, th_strbu
         th_encode_number(bytes, (uint64_t)t->bytes);
         break;
     case TH_TASK_COLLECTIVE:
-        th_encode_number(bytes, (uint64_t)t->work);
+        th_encode_number(bytes, (uint64_t)t->compute_cost);
         th_encode_number(bytes, (uint64_t)t->bytes);
         break;
     case TH_TASK_HOST:
@@ -224,8 +224,8 @@ static int32_t count_works(const th_program *p)
 {
     int32_t n = 0;
     for (int32_t t = 0; t < p->n_tasks; t++)
-        if (p->tasks[t].kind == TH_TASK_COMPUTE && p->tasks[t].work >= n)
-            n = p->tasks[t].work + 1;
+        if (p->tasks[t].kind == TH_TASK_COMPUTE && p->tasks[t].compute_cost >= n)
+            n = p->tasks[t].compute_cost + 1;
     return n;
 }
 

@@ -430,7 +430,7 @@ static th_quantity collective_value(th_session *s, const th_task *t, int attribu
 {
     if (t->kind != TH_TASK_COLLECTIVE)
         return th_absent(task_attributes[attribute].kind);
-    const th_collective *c = th_session_collective(s, t->work);
+    const th_collective *c = th_session_collective(s, t->collective);
     if (attribute == TASK_COLLECTIVE)
         return th_text(th_collective_names[c->kind]);
     if (attribute == TASK_RANKS)
@@ -597,7 +597,7 @@ void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
             th_strbuf_printf(out, "input %d arrives", (int)t->input);
         break;
     case TH_TASK_COLLECTIVE:
-        describe_collective(th_session_collective(s, t->work), out);
+        describe_collective(th_session_collective(s, t->collective), out);
         break;
     }
 }

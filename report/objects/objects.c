@@ -231,10 +231,10 @@ static bool collective_takes_link(th_session *s, int32_t task, int link)
         s->text.task_links =
             th_alloc_zero((size_t)s->system->n_links + 1, sizeof *s->text.task_links);
         if (s->text.task_links == NULL ||
-            th_collective_links(th_session_collective(s, p->tasks[task].work), s->system,
+            th_collective_links(th_session_collective(s, p->tasks[task].collective), s->system,
                                 s->text.task_links, NULL) != 0)
             return false;
-        if (th_session_collective(s, p->tasks[task].work)->algorithm != NULL)
+        if (th_session_collective(s, p->tasks[task].collective)->algorithm != NULL)
             s->text.links_of_task = task;
     }
     return s->text.task_links[link];
@@ -292,7 +292,7 @@ static bool touch_in_order(th_session *s, th_object a, th_object b)
         return layer_is_on(s, b.index, a.index);
     if (a.class == TH_CLASS_NODE)
         return t->kind == TH_TASK_COLLECTIVE
-                   ? is_in_group(&th_session_program(s)->collectives[t->work], a.index)
+                   ? is_in_group(&th_session_program(s)->collectives[t->collective], a.index)
                    : task_is_at(t, a.index);
     return t->layer == a.index;
 }

@@ -100,7 +100,7 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
         th_time bound_ps;
         if (p->tasks[i].kind != TH_TASK_COLLECTIVE)
             continue;
-        const th_collective *c = th_session_collective(s, p->tasks[i].work);
+        const th_collective *c = th_session_collective(s, p->tasks[i].collective);
         bound_ps = -1;
         if (has_contention && th_collective_bound(c, s->system, &bound_ps, err) != 0)
             return -1;

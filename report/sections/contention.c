@@ -164,7 +164,8 @@ static int64_t dram_bytes(const th_held_up *f, const th_task *t)
     if (t->kind == TH_TASK_TRANSFER)
         return t->bytes;
     const th_pipeline_stats *did =
-        &th_compute_cost_get(th_simulation_costs(f->session->simulation), t->work)->collapsed;
+        &th_compute_cost_get(th_simulation_costs(f->session->simulation), t->compute_cost)
+             ->collapsed;
     return th_stats_read(did) + did->moved_bytes[TH_ENGINE_OUTPUT];
 }
 
@@ -183,7 +184,7 @@ static int keep(th_held_up *f, const th_task *other, double *kept, th_error *err
     const bool *taken = NULL;
     int n =
         other->kind == TH_TASK_TRANSFER ? th_route(s, other->node, other->peer, f->other_links) : 0;
-    if (other->kind == TH_TASK_COLLECTIVE && (taken = links_of(f, other->work, err)) == NULL)
+    if (other->kind == TH_TASK_COLLECTIVE && (taken = links_of(f, other->collective, err)) == NULL)
         return -1;
     for (int i = 0; i < f->n_places; i++) {
         const place *p = &f->places[i];
@@ -191,8 +192,9 @@ static int keep(th_held_up *f, const th_task *other, double *kept, th_error *err
         if (p->is_dram)
             bytes = is_at(f, other, p->number) ? dram_bytes(f, other) : 0;
         else if (taken != NULL)
-            bytes =
-                takes_medium(s, taken, p->number) ? f->program->collectives[other->work].bytes : 0;
+            bytes = takes_medium(s, taken, p->number)
+                        ? f->program->collectives[other->collective].bytes
+                        : 0;
         else if (has_medium(s, f->other_links, n, p->number))
             bytes = other->bytes;
         kept[i] = (double)bytes * 8 / p->bits_per_s;

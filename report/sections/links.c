@@ -142,7 +142,7 @@ static void add_flow(th_session *s, const th_result *x, th_table *t, const th_li
     const th_task_result *when = &x->tasks[f->task];
     const char *what =
         task->kind == TH_TASK_COLLECTIVE
-            ? th_collective_names[s->simulation->program->collectives[task->work].kind]
+            ? th_collective_names[s->simulation->program->collectives[task->collective].kind]
         : task->layer >= 0 ? s->workload->layers[task->layer].name
                            : th_task_kind_name(task->kind);
     th_table_row(t, (th_quantity[]){th_count(f->task), th_text(what), th_text(nodes[f->from].name),

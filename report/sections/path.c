@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/alloc.h"
-#include "base/time_order.h"
+#include "base/sort_by_time.h"
 #include "sim/analysis/critical_path.h"
 #include "sim/analysis/time_breakdown.h"
 #include "report/sections/contention.h"
@@ -334,7 +334,7 @@ static int32_t order_by_slack(const th_explained *x, th_timed *order, th_timed *
     for (int32_t t = 0; t < x->result->n_tasks; t++)
         if (x->slack[t] >= 0)
             order[n++] = (th_timed){x->slack[t], t};
-    th_order_by_time(order, (size_t)n, scratch);
+    th_sort_by_time(order, (size_t)n, scratch);
     return n;
 }
 

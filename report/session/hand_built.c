@@ -42,7 +42,8 @@ int th_made_keep(th_made *m, th_user_schedule *schedule, th_error *err)
 static int32_t append(th_program *p, const th_made_task *t, th_error *err)
 {
     th_task task = t->task;
-    if (t->collective != NULL && (task.work = th_program_add_collective(p, t->collective, err)) < 0)
+    if (t->collective != NULL &&
+        (task.collective = th_program_add_collective(p, t->collective, err)) < 0)
         return -1;
     int32_t number = th_program_add(p, &task, err);
     for (int32_t i = 0; number >= 0 && i < t->n_after; i++)
@@ -70,7 +71,8 @@ static uint64_t add_numbers(const int64_t *numbers, size_t n, uint64_t digest)
 
 static uint64_t add_task(const th_task *t, uint64_t digest)
 {
-    int64_t numbers[] = {t->kind, t->node, t->peer, t->work, t->bytes, t->release_ps, t->delay_ps};
+    int64_t numbers[] = {t->kind,  t->node,       t->peer,    t->compute_cost,
+                         t->bytes, t->release_ps, t->delay_ps};
     return add_numbers(numbers, sizeof numbers / sizeof *numbers, digest);
 }
 

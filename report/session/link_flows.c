@@ -104,8 +104,8 @@ int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *
         if (task->kind == TH_TASK_TRANSFER)
             count_message(&c, task->node, task->peer, task->bytes);
         else if (task->kind == TH_TASK_COLLECTIVE)
-            rc =
-                walk_messages(th_simulation_collective(sim, task->work), s, count_message, &c, err);
+            rc = walk_messages(th_simulation_collective(sim, task->collective), s, count_message,
+                               &c, err);
     }
     return rc;
 }
@@ -187,7 +187,7 @@ static int add_flows_of(th_link_flows *f, const th_system *s, const th_simulatio
     if (task->kind == TH_TASK_TRANSFER)
         return add_transfer(f, s, task, t, link) != 0 ? th_error_no_memory(err) : 0;
     if (task->kind == TH_TASK_COLLECTIVE)
-        return add_collective(f, s, th_simulation_collective(sim, task->work), t, link, err);
+        return add_collective(f, s, th_simulation_collective(sim, task->collective), t, link, err);
     return 0;
 }
 

@@ -46,8 +46,9 @@ static void designs_of_accels(const account *a)
     }
     for (int32_t t = m->program->n_tasks - 1; t >= 0; t--) {
         const th_task *k = &m->program->tasks[t];
-        int32_t design =
-            k->kind == TH_TASK_COMPUTE ? th_compute_cost_get(m->costs, k->work)->design : -1;
+        int32_t design = k->kind == TH_TASK_COMPUTE
+                             ? th_compute_cost_get(m->costs, k->compute_cost)->design
+                             : -1;
         if (design >= 0)
             a->of_accel[m->system->nodes[k->node].accel] = th_compute_cost_energy(m->costs, design);
     }
@@ -106,7 +107,7 @@ static void add_compute(const account *a, const th_task *k, const th_task_result
     const th_design_energy *e = a->of_accel[accel];
     th_energy x = {0}, *sum = &a->r->accels[accel].energy;
     if (t->end_ps >= 0)
-        x = energy_of_work(th_compute_cost_get(a->m->costs, k->work), e);
+        x = energy_of_work(th_compute_cost_get(a->m->costs, k->compute_cost), e);
     sum->mac_j += x.mac_j;
     sum->vector_j += x.vector_j;
     sum->buffer_j += x.buffer_j;
@@ -212,7 +213,7 @@ static double least_of(const account *a, const th_task *k)
                 (per_link > 0 ? per_link * th_route(a->m->system, k->node, k->peer, links) : 0));
     if (k->kind != TH_TASK_COMPUTE)
         return 0;
-    th_energy e = energy_of_work(th_compute_cost_get(a->m->costs, k->work),
+    th_energy e = energy_of_work(th_compute_cost_get(a->m->costs, k->compute_cost),
                                  a->of_accel[a->m->system->nodes[k->node].accel]);
     return th_energy_sum(&e);
 }

@@ -158,7 +158,7 @@ void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *di
     if (!state)
         return;
     th_layer_result *l = &state->sum;
-    const th_compute_cost *w = th_compute_cost_get(m->costs, m->program->tasks[task].work);
+    const th_compute_cost *w = th_compute_cost_get(m->costs, m->program->tasks[task].compute_cost);
     l->n_tasks++;
     th_stats_add(&l->did, did);
     add_accesses(&l->accesses, &w->schedule.accesses);

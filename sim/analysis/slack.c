@@ -10,7 +10,7 @@
 #include <config.h>
 
 #include "base/alloc.h"
-#include "base/time_order.h"
+#include "base/sort_by_time.h"
 #include "sim/analysis/critical_path.h"
 
 /* Tasks so that each comes after its predecessors, but for those of a cycle, which never run;
@@ -39,10 +39,10 @@ static int32_t find_order(const th_result *r, const int32_t *queue, int32_t n_qu
     for (int32_t i = 0; i < n_queue; i++)
         if (r->tasks[queue[i]].end_ps >= 0)
             order[n++] = (th_timed){r->tasks[queue[i]].end_ps, queue[i]};
-    th_order_by_time(order, (size_t)n, scratch);
+    th_sort_by_time(order, (size_t)n, scratch);
     for (int32_t i = 0; i < n; i++)
         order[i].at = r->tasks[order[i].number].start_ps;
-    th_order_by_time(order, (size_t)n, scratch);
+    th_sort_by_time(order, (size_t)n, scratch);
     return n;
 }
 

@@ -55,7 +55,7 @@ int th_task_parts(const th_system *s, const th_compute_cost_cache *costs, const 
     memset(part, 0, TH_N_PARTS * sizeof *part);
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
-        part_compute(th_compute_cost_get(costs, t->work), all, part);
+        part_compute(th_compute_cost_get(costs, t->compute_cost), all, part);
         break;
     case TH_TASK_TRANSFER:
         return part_transfer(s, t, all, part, err);

@@ -5,10 +5,10 @@
  *   start -> settle -> (event | settle)* -> the task ends
  *
  * A task is collapsed (one end event, from the memo) as long as nobody else touches its DRAM. When
- * a flow does, it expands: from then on its end follows from what flows draw
+ * a flow does, it expands: from then on its end follows from what flows demand
  * (accelerator_history.c). While flows could saturate the DRAM (network.is_contended), or when
  * everything is to be expanded, the pipeline is stepped event by event instead; when the DRAM is no
- * longer coupled, the rest of the task is run ahead again, but no memo knows it. Looking at a
+ * longer contended, the rest of the task is run ahead again, but no memo knows it. Looking at a
  * pipeline changes nothing, so all give the same times; tests hold them against each other. */
 #include <config.h>
 
@@ -43,11 +43,11 @@ void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pi
     th_prefetch_set_options(m, a, b);
     if (a->task < 0) {
         th_port port = port_of(m, a);
-        th_pipeline_start_options(p, &th_no_schedule, &port, b);
+        th_pipeline_start_with(p, &th_no_schedule, &port, b);
         return;
     }
     const th_compute_cost *w = th_accel_cost(m, a);
-    th_pipeline_start_options(p, &w->schedule, &w->port, b);
+    th_pipeline_start_with(p, &w->schedule, &w->port, b);
 }
 
 static void advance_loading(th_machine *m, th_accel_state *a)
@@ -81,8 +81,8 @@ int th_accelerator_start(th_machine *m, int accel, th_error *err)
         stop_loading(m, a);
     a->task = th_ready_queue_take(&a->ready);
     a->scaled = -1;
-    if (factor != 1 &&
-        (a->scaled = th_frequency_scaled_cost(m, m->program->tasks[a->task].work, factor)) < 0)
+    if (factor != 1 && (a->scaled = th_frequency_scaled_cost(
+                            m, m->program->tasks[a->task].compute_cost, factor)) < 0)
         return th_error_no_memory(err);
     a->started = m->now;
     a->mode = TH_ACCEL_STARTING;
@@ -104,7 +104,7 @@ int th_accelerator_fail(th_machine *m, int accel, th_error *err)
     for (size_t i = 0; i < m->n_fresh; i++) /* a task that has started at this very instant */
         if (m->fresh[i] == accel)
             m->fresh[i--] = m->fresh[--m->n_fresh];
-    if (th_accel_is_coupled(m, a) && m->network->type->demand(m->network, accel, 0, nothing))
+    if (th_accel_is_contended(m, a) && m->network->type->demand(m->network, accel, 0, nothing))
         return th_network_failed(m->network, err);
     return 0;
 }
@@ -120,7 +120,7 @@ static void note_old_rates(th_machine *m, th_accel_state *a)
     m->stale[m->n_stale++] = th_accel_number(m, a);
 }
 
-static int tell_demand(th_machine *m, th_accel_state *a, th_error *err)
+static int report_demand(th_machine *m, th_accel_state *a, th_error *err)
 {
     double cap[TH_N_ENGINES];
     for (int e = 0; e < TH_N_ENGINES; e++)
@@ -141,11 +141,11 @@ static int post_step(th_machine *m, th_accel_state *a, th_error *err)
 
 /* That a task is stepped only because somebody looks into it is no expanding, unless it would have
  * been expanded all the same. */
-static void count_expansion(th_machine *m, th_accel_state *a, double draw)
+static void count_expansion(th_machine *m, th_accel_state *a, double demand)
 {
-    bool is_only_watched = a->is_watched && !m->options.expand_all && !th_accel_is_coupled(m, a);
+    bool is_only_watched = a->is_watched && !m->options.expand_all && !th_accel_is_contended(m, a);
     bool prefetches = m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a));
-    if (a->is_counted || (is_only_watched && ((draw == 0 && !prefetches) || a->was_contended)))
+    if (a->is_counted || (is_only_watched && ((demand == 0 && !prefetches) || a->was_contended)))
         return;
     a->is_counted = true;
     m->n_expanded++;
@@ -155,18 +155,19 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 {
     a->mode = TH_ACCEL_STEPPED;
     a->is_counted = false;
-    a->was_contended = th_accel_is_coupled(m, a);
+    a->was_contended = th_accel_is_contended(m, a);
     if (a->was_contended) {
         count_expansion(m, a, 0);
         th_accel_start_pipeline(m, a, &a->pipeline,
                                 &(th_pipeline_options){.rates_from_outside = true});
         if (th_accel_is_shown(a))
             th_accel_report_tiles(m, a);
-        return tell_demand(m, a, err);
+        return report_demand(m, a, err);
     }
-    double draw = th_network_dram_demand(m->network, th_accel_number(m, a));
-    count_expansion(m, a, draw);
-    th_accel_start_pipeline(m, a, &a->pipeline, &(th_pipeline_options){.demand_bytes_per_s = draw});
+    double demand = th_network_dram_demand(m->network, th_accel_number(m, a));
+    count_expansion(m, a, demand);
+    th_accel_start_pipeline(m, a, &a->pipeline,
+                            &(th_pipeline_options){.demand_bytes_per_s = demand});
     if (th_accel_is_shown(a))
         th_accel_report_tiles(m, a);
     return post_step(m, a, err);
@@ -174,32 +175,32 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
 {
-    double draw = th_network_dram_demand(m->network, th_accel_number(m, a));
+    double demand = th_network_dram_demand(m->network, th_accel_number(m, a));
     if (m->options.expand_all || a->is_watched)
         return begin_stepping(m, a, err);
     if (a->is_traced)
         th_accel_report_from_start(m, a);
-    if (draw != 0 || (m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a))))
-        return th_history_expand(m, a, draw, err);
+    if (demand != 0 || (m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a))))
+        return th_history_expand(m, a, demand, err);
     a->mode = TH_ACCEL_COLLAPSED;
     return th_accel_set_event(m, a, th_time_add(a->started, th_accel_cost(m, a)->collapsed_ps),
                               TH_COMPUTE_ENDS, err);
 }
 
-int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th_error *err)
+int th_accelerator_resume(th_machine *m, int32_t task, const th_in_flight *u, th_error *err)
 {
     th_accel_state *a = &m->accels[m->system->nodes[m->program->tasks[task].node].accel];
     a->task = task;
     a->started = u->started_ps;
-    if (u->n_draws == 0) {
+    if (u->n_demands == 0) {
         a->mode = TH_ACCEL_COLLAPSED;
         return th_accel_set_event(m, a, th_time_add(a->started, th_accel_cost(m, a)->collapsed_ps),
                                   TH_COMPUTE_ENDS, err);
     }
     a->mode = TH_ACCEL_EXPANDED;
     th_history_begin(m, a);
-    for (size_t i = 0; i < u->n_draws; i++)
-        if (th_history_add(a, u->draws[i]))
+    for (size_t i = 0; i < u->n_demands; i++)
+        if (th_history_add(a, u->demands[i]))
             return th_error_no_memory(err);
     return th_history_schedule_completion(m, a, err);
 }
@@ -243,19 +244,19 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
 {
     if (a->mode == TH_ACCEL_LOADING) {
         advance_loading(m, a);
-        return tell_demand(m, a, err);
+        return report_demand(m, a, err);
     }
     const th_compute_cost *w = th_accel_cost(m, a);
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
     if (th_accel_is_shown(a))
         th_accel_report_tiles(m, a);
-    if (th_accel_is_coupled(m, a) && tell_demand(m, a, err))
+    if (th_accel_is_contended(m, a) && report_demand(m, a, err))
         return -1;
     if (a->pipeline.done) {
         th_prefetch_state prefetched = th_pipeline_prefetch_state(&a->pipeline);
         return end_task(m, a, &a->pipeline.stats, &prefetched, err);
     }
-    if (th_accel_is_coupled(m, a))
+    if (th_accel_is_contended(m, a))
         return 0;
     return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                               TH_PIPELINE_STEPS, err);
@@ -294,23 +295,23 @@ static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
     return post_step(m, a, err);
 }
 
-static int set_draw_of_stepped(th_machine *m, th_accel_state *a, double draw, th_error *err)
+static int update_demand_of_stepped(th_machine *m, th_accel_state *a, double demand, th_error *err)
 {
     const th_compute_cost *w = th_accel_cost(m, a);
-    if (th_accel_is_coupled(m, a)) {
+    if (th_accel_is_contended(m, a)) {
         note_old_rates(m, a);
         return 0;
     }
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
-    count_expansion(m, a, draw);
-    th_pipeline_set_demand(&a->pipeline, &w->port, draw);
+    count_expansion(m, a, demand);
+    th_pipeline_set_demand(&a->pipeline, &w->port, demand);
     return post_step(m, a, err);
 }
 
-static int set_draw_of_loading(th_machine *m, th_accel_state *a)
+static int update_demand_of_loading(th_machine *m, th_accel_state *a)
 {
     th_port port = port_of(m, a);
-    if (th_accel_is_coupled(m, a)) {
+    if (th_accel_is_contended(m, a)) {
         note_old_rates(m, a);
         return 0;
     }
@@ -320,13 +321,13 @@ static int set_draw_of_loading(th_machine *m, th_accel_state *a)
     return 0;
 }
 
-static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
+static int update_demand(th_machine *m, th_accel_state *a, th_error *err)
 {
     if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_STARTING)
         return 0;
     if (a->mode == TH_ACCEL_LOADING)
-        return set_draw_of_loading(m, a);
-    double draw = th_network_dram_demand(m->network, th_accel_number(m, a));
+        return update_demand_of_loading(m, a);
+    double demand = th_network_dram_demand(m->network, th_accel_number(m, a));
     switch ((th_accel_mode)a->mode) {
     case TH_ACCEL_IDLE:
     case TH_ACCEL_LOADING:
@@ -334,13 +335,13 @@ static int set_draw(th_machine *m, th_accel_state *a, th_error *err)
     case TH_ACCEL_FAILED:
         return 0;
     case TH_ACCEL_COLLAPSED:
-        return draw == 0 ? 0 : th_history_expand(m, a, draw, err);
+        return demand == 0 ? 0 : th_history_expand(m, a, demand, err);
     case TH_ACCEL_EXPANDED:
-        return draw == a->history.change[a->history.n - 1].bytes_per_s
+        return demand == a->history.change[a->history.n - 1].bytes_per_s
                    ? 0
-                   : th_history_change(m, a, draw, err);
+                   : th_history_change(m, a, demand, err);
     case TH_ACCEL_STEPPED:
-        return set_draw_of_stepped(m, a, draw, err);
+        return update_demand_of_stepped(m, a, demand, err);
     }
     return 0;
 }
@@ -358,7 +359,7 @@ static void catch_up(th_machine *m, th_accel_state *a)
 }
 
 /* Flows can saturate its DRAM from now on. */
-static int couple(th_machine *m, th_accel_state *a, th_error *err)
+static int enter_contention(th_machine *m, th_accel_state *a, th_error *err)
 {
     if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_STARTING || a->mode == TH_ACCEL_FAILED)
         return 0;
@@ -372,11 +373,11 @@ static int couple(th_machine *m, th_accel_state *a, th_error *err)
     th_pipeline_enter_contention(&a->pipeline);
     if (a->is_traced && a->mode == TH_ACCEL_STEPPED)
         th_accel_report_tiles(m, a);
-    return tell_demand(m, a, err);
+    return report_demand(m, a, err);
 }
 
 /* No flow is on it any more, and the network has let the engines go. */
-static int uncouple(th_machine *m, th_accel_state *a, th_error *err)
+static int leave_contention(th_machine *m, th_accel_state *a, th_error *err)
 {
     th_port port = port_of(m, a);
     if (a->mode == TH_ACCEL_LOADING) {
@@ -403,7 +404,7 @@ static int uncouple(th_machine *m, th_accel_state *a, th_error *err)
     return th_history_schedule_completion(m, a, err);
 }
 
-static int couple_all(th_machine *m, th_error *err)
+static int update_contention(th_machine *m, th_error *err)
 {
     th_network *n = m->network;
     if (!n->type->update_contention || m->options.always_contended)
@@ -412,7 +413,7 @@ static int couple_all(th_machine *m, th_error *err)
         return th_network_failed(n, err);
     for (int i = 0; i < n->n_toggled; i++) {
         th_accel_state *a = &m->accels[n->toggled[i]];
-        if ((n->is_contended[n->toggled[i]] ? couple : uncouple)(m, a, err))
+        if ((n->is_contended[n->toggled[i]] ? enter_contention : leave_contention)(m, a, err))
             return -1;
     }
     return 0;
@@ -424,7 +425,7 @@ static int settle_network(th_machine *m, th_error *err)
         return th_network_failed(m->network, err);
     for (int i = 0; i < m->network->n_touched; i++) {
         int accel = m->network->touched[i];
-        if (set_draw(m, &m->accels[accel], err))
+        if (update_demand(m, &m->accels[accel], err))
             return -1;
     }
     return 0;
@@ -442,16 +443,16 @@ static int expand_at_random(th_machine *m, th_error *err)
     return 0;
 }
 
-/* The tasks that started at this instant, those on a coupled DRAM or on one of their own. */
-static int begin_fresh(th_machine *m, bool coupled, th_error *err)
+/* The tasks that started at this instant, those on a contended DRAM or on one of their own. */
+static int begin_fresh(th_machine *m, bool contended, th_error *err)
 {
     for (size_t i = 0; i < m->n_fresh; i++) {
         th_accel_state *a = &m->accels[m->fresh[i]];
-        if (th_accel_is_coupled(m, a) != coupled)
+        if (th_accel_is_contended(m, a) != contended)
             continue;
         if (m->prefetch.is_used && th_prefetch_is_on(m, m->fresh[i]))
             th_prefetch_task_starts(m, a);
-        if ((coupled ? begin_stepping : begin)(m, a, err))
+        if ((contended ? begin_stepping : begin)(m, a, err))
             return -1;
     }
     return 0;
@@ -463,7 +464,7 @@ static int take_all_rates(th_machine *m, th_error *err)
         th_accel_state *a = &m->accels[m->stale[i]];
         bool is_stepped = a->mode == TH_ACCEL_STEPPED || a->mode == TH_ACCEL_LOADING;
         a->rates_are_old = false;
-        if (is_stepped && th_accel_is_coupled(m, a) && take_rates(m, a, err))
+        if (is_stepped && th_accel_is_contended(m, a) && take_rates(m, a, err))
             return -1;
     }
     m->n_stale = 0;
@@ -471,12 +472,12 @@ static int take_all_rates(th_machine *m, th_error *err)
 }
 
 /* Accelerators whose task has ended and that have no other: on with the next one's weights. Those
- * on a coupled DRAM before the network is asked, the others after. */
-static int begin_loading(th_machine *m, bool coupled, th_error *err)
+ * on a contended DRAM before the network is asked, the others after. */
+static int begin_loading(th_machine *m, bool contended, th_error *err)
 {
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
-        if (!a->was_freed || th_accel_is_coupled(m, a) != coupled)
+        if (!a->was_freed || th_accel_is_contended(m, a) != contended)
             continue;
         a->was_freed = false;
         if (a->mode != TH_ACCEL_IDLE || !th_prefetch_is_on(m, i) ||
@@ -484,22 +485,22 @@ static int begin_loading(th_machine *m, bool coupled, th_error *err)
             continue;
         a->mode = TH_ACCEL_LOADING;
         a->started = m->now;
-        th_pipeline_options how = {.rates_from_outside = coupled};
-        if (!coupled)
+        th_pipeline_options how = {.rates_from_outside = contended};
+        if (!contended)
             how.demand_bytes_per_s = th_network_dram_demand(m->network, i);
         th_accel_start_pipeline(m, a, &a->pipeline, &how);
-        if (coupled && tell_demand(m, a, err))
+        if (contended && report_demand(m, a, err))
             return -1;
     }
     return 0;
 }
 
-/* Those on a coupled DRAM, before the network is asked. */
-static int begin_coupled(th_machine *m, th_error *err)
+/* Those on a contended DRAM, before the network is asked. */
+static int begin_contended(th_machine *m, th_error *err)
 {
     if (!m->any_shared)
         return 0;
-    if (couple_all(m, err))
+    if (update_contention(m, err))
         return -1;
     return begin_fresh(m, true, err) || (m->prefetch.is_used && begin_loading(m, true, err)) ? -1
                                                                                              : 0;
@@ -507,7 +508,7 @@ static int begin_coupled(th_machine *m, th_error *err)
 
 int th_accelerator_settle(th_machine *m, th_error *err)
 {
-    if (begin_coupled(m, err) || settle_network(m, err) || begin_fresh(m, false, err) ||
+    if (begin_contended(m, err) || settle_network(m, err) || begin_fresh(m, false, err) ||
         (m->prefetch.is_used && begin_loading(m, false, err)))
         return -1;
     m->n_fresh = 0;

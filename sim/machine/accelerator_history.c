@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* accelerator_history.c - when a task ends whose DRAM flows draw on.
+/* accelerator_history.c - when a task ends whose DRAM flows demand on.
  *
  *   expand -> (change -> schedule_completion)* -> find_completion -> the task ends
  *
- * An expanded task keeps the history of what flows draw. Its end follows from its work and that
+ * An expanded task keeps the history of what flows demand. Its end follows from its work and that
  * history; it is asked for only when it could be near: until then the event at hand is a lower
  * bound, the start plus all that the array has to compute. Then it is looked up, and one that is
  * not known yet worked out, by running the tile pipeline through the history. */
@@ -31,10 +31,10 @@ void th_history_begin(const th_machine *m, th_accel_state *a)
 /* Two chains, that take the words in another order. */
 void th_demand_digest(uint64_t digest[2], const th_demand_change *c)
 {
-    uint64_t draw;
-    memcpy(&draw, &c->bytes_per_s, sizeof draw);
-    digest[0] = th_hash_word(th_hash_word(digest[0], (uint64_t)c->at), draw);
-    digest[1] = th_hash_word(th_hash_word(digest[1], draw), (uint64_t)c->at);
+    uint64_t demand;
+    memcpy(&demand, &c->bytes_per_s, sizeof demand);
+    digest[0] = th_hash_word(th_hash_word(digest[0], (uint64_t)c->at), demand);
+    digest[1] = th_hash_word(th_hash_word(digest[1], demand), (uint64_t)c->at);
 }
 
 int th_history_add(th_accel_state *a, th_demand_change c)
@@ -104,19 +104,19 @@ int th_history_schedule_completion(th_machine *m, th_accel_state *a, th_error *e
                  : th_accel_set_event(m, a, m->now, TH_COMPUTE_MAY_END, err);
 }
 
-int th_history_change(th_machine *m, th_accel_state *a, double draw, th_error *err)
+int th_history_change(th_machine *m, th_accel_state *a, double demand, th_error *err)
 {
     if (a->is_traced)
-        TH_NOTIFY(m->observers, dram_demand, m->now, th_accel_number(m, a), draw);
-    if (th_history_add(a, (th_demand_change){m->now - a->started, draw}))
+        TH_NOTIFY(m->observers, dram_demand, m->now, th_accel_number(m, a), demand);
+    if (th_history_add(a, (th_demand_change){m->now - a->started, demand}))
         return th_error_no_memory(err);
     return th_history_schedule_completion(m, a, err);
 }
 
-int th_history_expand(th_machine *m, th_accel_state *a, double draw, th_error *err)
+int th_history_expand(th_machine *m, th_accel_state *a, double demand, th_error *err)
 {
     a->mode = TH_ACCEL_EXPANDED;
     m->n_expanded++;
     th_history_begin(m, a);
-    return th_history_change(m, a, draw, err);
+    return th_history_change(m, a, demand, err);
 }

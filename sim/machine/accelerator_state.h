@@ -8,7 +8,7 @@
 static inline const th_compute_cost *th_accel_cost(const th_machine *m, const th_accel_state *a)
 {
     return a->scaled >= 0 ? m->properties.scaled[a->scaled]
-                          : th_compute_cost_get(m->costs, m->program->tasks[a->task].work);
+                          : th_compute_cost_get(m->costs, m->program->tasks[a->task].compute_cost);
 }
 
 static inline int32_t th_accel_number(const th_machine *m, const th_accel_state *a)
@@ -16,7 +16,7 @@ static inline int32_t th_accel_number(const th_machine *m, const th_accel_state 
     return (int32_t)(a - m->accels);
 }
 
-static inline bool th_accel_is_coupled(const th_machine *m, const th_accel_state *a)
+static inline bool th_accel_is_contended(const th_machine *m, const th_accel_state *a)
 {
     return m->network->is_contended[th_accel_number(m, a)];
 }
@@ -40,10 +40,10 @@ void th_history_begin(const th_machine *m, th_accel_state *a);
 int th_history_add(th_accel_state *a, th_demand_change c);
 void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from,
                       bool skip);
-/* The collapsed task expands; the draw of flows changes; its end could be now; an event for when it
- * could be. 0 or -1. */
-int th_history_expand(th_machine *m, th_accel_state *a, double draw, th_error *err);
-int th_history_change(th_machine *m, th_accel_state *a, double draw, th_error *err);
+/* The collapsed task expands; the demand of flows changes; its end could be now; an event for when
+ * it could be. 0 or -1. */
+int th_history_expand(th_machine *m, th_accel_state *a, double demand, th_error *err);
+int th_history_change(th_machine *m, th_accel_state *a, double demand, th_error *err);
 int th_history_find_completion(th_machine *m, th_accel_state *a, th_error *err);
 int th_history_schedule_completion(th_machine *m, th_accel_state *a, th_error *err);
 

@@ -232,7 +232,7 @@ bool th_machine_can_resume(const th_machine *m)
            !m->options.expand_all && !m->options.expand_seed;
 }
 
-int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u, int32_t n,
+int th_machine_resume(th_machine *m, const th_program *p, const th_in_flight *u, int32_t n,
                       th_error *err)
 {
     if (th_grow(&m->kept.runs, &m->kept.capacity, (size_t)p->n_tasks + 1, sizeof *m->kept.runs))
@@ -248,14 +248,14 @@ int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u,
     return begin(m, n, err);
 }
 
-th_under_way th_machine_task_was_under_way(const th_machine *m, int32_t task, th_time t)
+th_in_flight th_machine_in_flight_at(const th_machine *m, int32_t task, th_time t)
 {
     const th_kept_run *run = &m->kept.runs[task];
-    const th_demand_change *draws = &m->kept.demands[run->first];
+    const th_demand_change *demands = &m->kept.demands[run->first];
     size_t n = run->n;
-    while (n > 0 && run->started + draws[n - 1].at >= t)
+    while (n > 0 && run->started + demands[n - 1].at >= t)
         n--;
-    return (th_under_way){run->started - t, draws, n};
+    return (th_in_flight){run->started - t, demands, n};
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */
@@ -292,7 +292,7 @@ int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
 /* All at once if the network knows when it ends, else message by message. */
 static int start_collective(th_machine *m, int32_t task, th_error *err)
 {
-    const th_collective *c = &m->program->collectives[m->program->tasks[task].work];
+    const th_collective *c = &m->program->collectives[m->program->tasks[task].collective];
     const th_network_type *type = m->options.network;
     th_time end = m->now;
     int as_a_whole = type->collective ? type->collective(m->network, c, m->now, &end, err) : 0;

@@ -57,7 +57,7 @@ th_tuner_context th_machine_tuner_context(const th_machine *m);
 /* Time 0, nothing has happened. The program is referred to, not copied. 0 or -1. */
 int th_machine_load(th_machine *m, const th_program *p, th_error *err);
 
-/* From at on (relative to the task's start), flows draw this much from the DRAM. */
+/* From at on (relative to the task's start), flows demand this much from the DRAM. */
 typedef struct th_demand_change {
     th_time at;
     double bytes_per_s;
@@ -66,12 +66,12 @@ typedef struct th_demand_change {
 void th_demand_digest(uint64_t digest[2], const th_demand_change *c);
 
 /* A compute that is under way, alone on its accelerator, while nothing moves on the network. */
-typedef struct th_under_way {
+typedef struct th_in_flight {
     th_time started_ps; /* <= 0: so long ago; it has not ended before now */
     const th_demand_change
-        *draws; /* what flows have drawn meanwhile, the last of them 0; may be none */
-    size_t n_draws;
-} th_under_way;
+        *demands; /* what flows have drawn meanwhile, the last of them 0; may be none */
+    size_t n_demands;
+} th_in_flight;
 
 /* Can runs on this machine be cut where only computes are under way, and what follows be replayed
  * by resume, to the picosecond? Not where a DRAM is shared, weights are loaded ahead, or the
@@ -79,12 +79,13 @@ typedef struct th_under_way {
 bool th_machine_can_resume(const th_machine *m);
 /* As load, but the first n tasks of the program, computes on different accelerators, are under way
  * at time 0 as u[0 .. n) say. The machine keeps how every compute ran. */
-int th_machine_resume(th_machine *m, const th_program *p, const th_under_way *u, int32_t n,
+int th_machine_resume(th_machine *m, const th_program *p, const th_in_flight *u, int32_t n,
                       th_error *err);
 /* After resume, how a compute that has ended was under way at t, when no flow was; all of it
- * relative to t. The draws are valid until the next load, and relative to the task's start as ever.
+ * relative to t. The demands are valid until the next load, and relative to the task's start as
+ * ever.
  */
-th_under_way th_machine_task_was_under_way(const th_machine *m, int32_t task, th_time t);
+th_in_flight th_machine_in_flight_at(const th_machine *m, int32_t task, th_time t);
 
 /* All events up to and including time until. DONE: the program has ended; a program that cannot end
  * (tasks left but nothing pending) is ERROR, with the first such task in err. */

@@ -15,9 +15,9 @@ typedef enum {
     TH_ACCEL_LOADING,   /* likewise without a task, but weights of the next one come in */
     TH_ACCEL_STARTING,  /* its task has started at this instant; settle decides how it runs */
     TH_ACCEL_COLLAPSED, /* one end event, computed by the memo */
-    TH_ACCEL_EXPANDED,  /* flows draw on its DRAM as history tells; its end or a bound as event */
+    TH_ACCEL_EXPANDED,  /* flows demand on its DRAM as history tells; its end or a bound as event */
     TH_ACCEL_FAILED,    /* its task, if it had one, never ends */
-    TH_ACCEL_STEPPED    /* event by event: coupled DRAM, or expand_all */
+    TH_ACCEL_STEPPED    /* event by event: contended DRAM, or expand_all */
 } th_accel_mode;
 
 typedef struct th_demand_history {
@@ -34,7 +34,7 @@ typedef struct th_accel_state {
     th_time started;
     th_event_handle event; /* its end, a bound of it, or its next step */
     uint32_t event_kind;
-    bool rates_are_old;        /* stepped and coupled: the network is to be asked */
+    bool rates_are_old;        /* stepped and contended: the network is to be asked */
     bool was_contended;        /* its DRAM, since the task started: then no memo knows its end */
     th_pipeline pipeline;      /* stepped: its state; expanded: as far as history is applied */
     th_demand_history history; /* expanded */
@@ -127,7 +127,7 @@ struct th_machine {
     size_t n_fresh;
     int32_t *stale; /* accelerators whose rates_are_old */
     size_t n_stale;
-    bool any_shared;                  /* some DRAM can be coupled (network.is_shared) */
+    bool any_shared;                  /* some DRAM can be contended (network.is_shared) */
     th_completion_cache *completions; /* by digest of a history */
     int64_t n_events, n_done, n_expanded, moved_bytes;
     bool settled; /* nothing has happened since the last settle */
@@ -148,7 +148,7 @@ static inline bool th_accelerator_is_free(const th_accel_state *a)
     return a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_LOADING;
 }
 /* The accelerator's task is under way when time begins. 0 or -1. */
-int th_accelerator_resume(th_machine *m, int32_t task, const th_under_way *u, th_error *err);
+int th_accelerator_resume(th_machine *m, int32_t task, const th_in_flight *u, th_error *err);
 int th_accelerator_event(th_machine *m, const th_event *e, th_error *err);
 int th_accelerator_settle(th_machine *m, th_error *err);
 /* From now on its tasks, the running one too, are stepped, or no longer. 0 or -1. */

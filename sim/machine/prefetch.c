@@ -27,7 +27,7 @@ bool th_prefetch_is_on(const th_machine *m, int accel)
 
 static const th_compute_cost *cost_of_task(const th_machine *m, int32_t task)
 {
-    return th_compute_cost_get(m->costs, m->program->tasks[task].work);
+    return th_compute_cost_get(m->costs, m->program->tasks[task].compute_cost);
 }
 
 static bool has_weights(const th_machine *m, int32_t task)
@@ -131,7 +131,7 @@ void th_prefetch_set_options(const th_machine *m, const th_accel_state *a, th_pi
 void th_prefetch_digest(const th_machine *m, th_accel_state *a)
 {
     bool any = a->target >= 0 && plan_of(m, a->target)->n > 0;
-    const int32_t next = any ? m->program->tasks[a->target].work : -1;
+    const int32_t next = any ? m->program->tasks[a->target].compute_cost : -1;
     for (int i = 0; i < 2; i++) {
         uint64_t *d = &a->history.digest[i];
         *d = th_hash(&a->inherited, sizeof a->inherited, *d);

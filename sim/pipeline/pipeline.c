@@ -491,8 +491,8 @@ static void take_inherited(th_pipeline *p, const th_schedule *s, const th_port *
     p->stats.moved_bytes[TH_ENGINE_WEIGHT] = inherited->moved_bytes;
 }
 
-void th_pipeline_start_options(th_pipeline *p, const th_schedule *s, const th_port *port,
-                               const th_pipeline_options *b)
+void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port *port,
+                            const th_pipeline_options *b)
 {
     assert(s->slots_in <= TH_SLOTS_MAX && s->slots_out <= TH_SLOTS_MAX);
     *p = (th_pipeline){.skip = b->skip,
@@ -525,7 +525,7 @@ void th_pipeline_start_options(th_pipeline *p, const th_schedule *s, const th_po
 void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
                        double demand_bytes_per_s, bool skip)
 {
-    th_pipeline_start_options(
+    th_pipeline_start_with(
         p, s, port, &(th_pipeline_options){.demand_bytes_per_s = demand_bytes_per_s, .skip = skip});
 }
 

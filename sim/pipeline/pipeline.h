@@ -143,8 +143,8 @@ typedef struct th_pipeline_options {
     const th_prefetch_plan *next; /* what to load ahead, NULL: nothing; and what of it is done */
     const th_prefetch_state *next_done;
 } th_pipeline_options;
-void th_pipeline_start_options(th_pipeline *p, const th_schedule *s, const th_port *port,
-                               const th_pipeline_options *b);
+void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port *port,
+                            const th_pipeline_options *b);
 
 /* For a DRAM that network flows can saturate (the network then shares it among flows and engines):
  * from p->now on rates come from outside; or no longer: then others draw nothing, and whole periods

@@ -25,8 +25,10 @@ typedef struct th_task {
     int32_t kind; /* th_task_kind */
     int32_t node; /* where it runs, or the sender */
     int32_t peer; /* the receiver */
-    int32_t
-        work; /* compute: number of its compute cost; collective: in the program's collectives */
+    union {
+        int32_t compute_cost; /* compute: its number (sim/design/compute_cost.h) */
+        int32_t collective;   /* collective: index in the program's collectives */
+    };
     int64_t bytes;          /* transfer, >= 0 */
     th_time release_ps;     /* not before */
     th_time delay_ps;       /* transfer: overhead before its first byte goes; host: what it takes */
@@ -69,7 +71,7 @@ static inline int32_t th_program_add(th_program *p, const th_task *t, th_error *
         p->n_inputs = t->input + 1;
     return p->n_tasks++;
 }
-/* A collective of its own, to be named by task.work; *c is copied. Its number, or -1. */
+/* A collective of its own, to be named by task.compute_cost; *c is copied. Its number, or -1. */
 int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err);
 /* Room for more dependencies. 0 or -1. */
 int th_program_grow(th_program *p, th_error *err);

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "base/time_order.h"
+#include "base/sort_by_time.h"
 
 void th_result_clear(th_result *r)
 {
@@ -31,7 +31,7 @@ int th_tasks_by_start(const th_result *r, int32_t **order, int32_t *n)
         for (int32_t t = 0; t < r->n_tasks; t++)
             if (r->tasks[t].start_ps >= 0)
                 begun[(*n)++] = (th_timed){r->tasks[t].start_ps, t};
-        th_order_by_time(begun, (size_t)*n, scratch);
+        th_sort_by_time(begun, (size_t)*n, scratch);
         for (int32_t i = 0; i < *n; i++)
             (*order)[i] = begun[i].number;
     } else {

@@ -261,7 +261,7 @@ static void begin(execution *e)
 
 int th_replay_start(th_replay *r, int32_t task, th_error *err)
 {
-    int32_t number = r->program->tasks[task].work;
+    int32_t number = r->program->tasks[task].compute_cost;
     const th_collective_schedule *s = r->schedules[number];
     if (!s && !(s = th_schedule_cache_get(r->cache, &r->program->collectives[number], err)))
         return -1;

@@ -157,7 +157,7 @@ static void collective(th_trace *t, int32_t number, const th_task *task, bool st
         end_span(t, TH_SPAN_COLLECTIVE, number);
         return;
     }
-    const th_collective *c = &t->program->collectives[task->work];
+    const th_collective *c = &t->program->collectives[task->collective];
     begin_span(t, (th_span){.kind = TH_SPAN_COLLECTIVE,
                             .object = -1,
                             .number = number,

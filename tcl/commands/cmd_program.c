@@ -125,7 +125,7 @@ static int parse_transfer(th_call *c, th_task *out)
     *out = (th_task){.kind = TH_TASK_TRANSFER,
                      .node = from,
                      .peer = to,
-                     .work = -1,
+                     .compute_cost = -1,
                      .bytes = bytes,
                      .layer = -1};
     return 0;

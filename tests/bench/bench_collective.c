@@ -64,7 +64,8 @@ static th_program *all_reduce_program(int n)
     for (int32_t i = 0; c.rank_node && i < n; i++)
         c.rank_node[i] = i;
     int32_t number = p && c.rank_node ? th_program_add_collective(p, &c, &e) : -1;
-    th_task t = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .work = number, .layer = -1};
+    th_task t = {
+        .kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .collective = number, .layer = -1};
     if (number < 0 || th_program_add(p, &t, &e) < 0 || th_program_finish(p, &e))
         stop_at(&e);
     th_free(c.rank_node);

@@ -49,7 +49,8 @@ static inline int32_t add_collective(th_program *p, const th_collective *c)
     int32_t number = th_program_add_collective(p, c, NULL);
     return th_program_add(
         p,
-        &(th_task){.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .work = number, .layer = -1},
+        &(th_task){
+            .kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .collective = number, .layer = -1},
         NULL);
 }
 

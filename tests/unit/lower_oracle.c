@@ -196,8 +196,8 @@ static void must_compute(const book *k, int32_t task, const th_layer *l, const l
                          const elements *reads, bool adds)
 {
     if (task >= 0 &&
-        !is_shard_of(&th_compute_cost_get(k->costs, k->program->tasks[task].work)->shard, l, x,
-                     reads, adds))
+        !is_shard_of(&th_compute_cost_get(k->costs, k->program->tasks[task].compute_cost)->shard, l,
+                     x, reads, adds))
         wrong("task %d: not the shard of its part of layer \"%s\"", task, l->name);
 }
 
@@ -288,8 +288,9 @@ static void expect_phases(book *k, execution *x)
             int32_t t = expect(k, TH_TASK_COMPUTE, x->layer, node_of(k, x->layer, r), -1, 0);
             x->compute[r][p] = k->final[x->layer][r] = t;
             must_compute(k, t, l, &x->part[r][p], x->reads[r][p], p > 0 && rotate == TH_DIM_C);
-            if (t >= 0 && th_compute_cost_get(k->costs, k->program->tasks[t].work)->design !=
-                              design_of(k, x->layer, r))
+            if (t >= 0 &&
+                th_compute_cost_get(k->costs, k->program->tasks[t].compute_cost)->design !=
+                    design_of(k, x->layer, r))
                 wrong("task %d: not the design of its accelerator", t);
             if (p == 0 && x->kept[r] >= 0)
                 must_wait(k, t, x->kept[r], "the pass before");
@@ -337,7 +338,8 @@ static void expect_reduction(book *k, execution *x)
         k->final[x->layer][r] = t;
         if (t < 0)
             continue;
-        const th_shard *sum = &th_compute_cost_get(k->costs, k->program->tasks[t].work)->shard;
+        const th_shard *sum =
+            &th_compute_cost_get(k->costs, k->program->tasks[t].compute_cost)->shard;
         int64_t outputs = (int64_t)sum->dim[TH_DIM_B] * sum->dim[TH_DIM_K] * sum->dim[TH_DIM_H] *
                           sum->dim[TH_DIM_W];
         if (sum->kind != TH_LAYER_ELEMENTWISE || sum->function != TH_FUNCTION_ADD ||
@@ -385,7 +387,8 @@ static void must_cover(const book *k, const execution *x)
             if (x->compute[r][p] < 0)
                 continue;
             const th_shard *s =
-                &th_compute_cost_get(k->costs, k->program->tasks[x->compute[r][p]].work)->shard;
+                &th_compute_cost_get(k->costs, k->program->tasks[x->compute[r][p]].compute_cost)
+                     ->shard;
             macs += (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_K] * s->dim[TH_DIM_H] *
                     s->dim[TH_DIM_W] * s->dim[TH_DIM_R] * s->dim[TH_DIM_S] *
                     (s->dim[TH_DIM_C] / s->groups);

@@ -47,7 +47,7 @@ static void add_random_task(world *w, int inputs)
                                                       : TH_TASK_TRANSFER,
                  .layer = w->program->n_tasks % 7 - 1,
                  .input = (int32_t)pick(r, 0, inputs - 1),
-                 .work = (int32_t)pick(r, 0, w->n_works - 1),
+                 .compute_cost = (int32_t)pick(r, 0, w->n_works - 1),
                  .node = w->system->accel_node[pick(r, 0, w->system->n_accels - 1)],
                  .peer = -1};
     if (t.kind == TH_TASK_TRANSFER) {

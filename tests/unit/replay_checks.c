@@ -190,7 +190,7 @@ int order_breaches(const world *w, const th_result *r)
         wrong += k->kind == TH_TASK_HOST
                      ? took != k->delay_ps
                      : !w->system->nodes[k->node].a.prefetches &&
-                           took < th_compute_cost_get(w->costs, k->work)->collapsed_ps;
+                           took < th_compute_cost_get(w->costs, k->compute_cost)->collapsed_ps;
         bool has_follower = x->start_ps == x->ready_ps; /* else something ended when it started */
         for (int32_t o = 0; o < r->n_tasks; o++) {
             const th_task *other = &w->program->tasks[o];

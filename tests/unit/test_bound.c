@@ -227,7 +227,7 @@ static bool run(const th_system *s, const char *network, const th_collective *c,
     for (int i = 0; i < n; i++) {
         int32_t number = th_program_add_collective(p, &c[i], &e);
         th_task t = {
-            .kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .work = number, .layer = -1};
+            .kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .collective = number, .layer = -1};
         th_program_add(p, &t, &e);
     }
     th_result result = {0};

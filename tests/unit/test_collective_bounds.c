@@ -207,7 +207,7 @@ static bool try_one(const th_system *s, const th_collective *c)
         return false; /* not on this graph */
     th_program *p = th_program_new(NULL);
     th_task t = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .layer = -1};
-    t.work = th_program_add_collective(p, c, NULL);
+    t.collective = th_program_add_collective(p, c, NULL);
     th_program_add(p, &t, NULL);
     th_result r = run(s, p);
     double bound = bound_of(s, c, x.n_participants == c->n_ranks);

@@ -53,10 +53,12 @@ static setup set_up(const char *text, const th_machine_options *o)
         &u, &(th_task){.kind = TH_TASK_TRANSFER, .node = 2, .peer = 0, .bytes = 1000, .layer = 0});
     int32_t c = add(
         &u,
-        &(th_task){.kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .work = conv_work, .layer = 0});
+        &(th_task){
+            .kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .compute_cost = conv_work, .layer = 0});
     int32_t r = add(
         &u,
-        &(th_task){.kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .work = relu_work, .layer = 2});
+        &(th_task){
+            .kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .compute_cost = relu_work, .layer = 2});
     th_program_depend(u.program, c, t, NULL);
     th_program_depend(u.program, r, c, NULL);
     CU_ASSERT_EQUAL(th_program_finish(u.program, NULL), 0);

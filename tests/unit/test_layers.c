@@ -57,10 +57,13 @@ static void take_down(setup *u)
 
 static int32_t compute(setup *u, int node, int32_t work, int32_t layer)
 {
-    return th_program_add(
-        u->program,
-        &(th_task){.kind = TH_TASK_COMPUTE, .node = node, .peer = -1, .work = work, .layer = layer},
-        NULL);
+    return th_program_add(u->program,
+                          &(th_task){.kind = TH_TASK_COMPUTE,
+                                     .node = node,
+                                     .peer = -1,
+                                     .compute_cost = work,
+                                     .layer = layer},
+                          NULL);
 }
 
 static th_result run_until(setup *u, th_time until)

@@ -72,7 +72,7 @@ static void add_collective(world *w, int32_t kind, const char *algorithm, int64_
     const th_task t = {.kind = TH_TASK_COLLECTIVE,
                        .node = -1,
                        .peer = -1,
-                       .work = th_program_add_collective(w->program, &c, NULL),
+                       .collective = th_program_add_collective(w->program, &c, NULL),
                        .layer = -1};
     th_program_add(w->program, &t, NULL);
 }

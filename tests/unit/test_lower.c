@@ -84,7 +84,8 @@ static th_time compute_ps(int n)
 {
     for (int32_t t = 0; t < program->n_tasks; t++)
         if (program->tasks[t].kind == TH_TASK_COMPUTE && n-- == 0)
-            return th_compute_cost_get(th_lower_costs(lower), program->tasks[t].work)->collapsed_ps;
+            return th_compute_cost_get(th_lower_costs(lower), program->tasks[t].compute_cost)
+                ->collapsed_ps;
     return -1;
 }
 
@@ -260,7 +261,8 @@ static void micro_batches_differ_by_one_image(void)
             const th_task *x = &program->tasks[t];
             if (x->kind != TH_TASK_COMPUTE || x->layer != 1)
                 continue;
-            int32_t b = th_compute_cost_get(th_lower_costs(lower), x->work)->shard.dim[TH_DIM_B];
+            int32_t b =
+                th_compute_cost_get(th_lower_costs(lower), x->compute_cost)->shard.dim[TH_DIM_B];
             CU_ASSERT_EQUAL(b, parts == 2 ? 2 + n % 2 : 1 + (n % 3 > 0));
             CU_ASSERT_EQUAL(x->input, n / parts);
             images += b;

@@ -24,7 +24,9 @@ static const char row_text[] = "name = \"row\"; designs = ( { name = \"d\"; type
 static int32_t compute(th_program *p, int node, int32_t work)
 {
     return th_program_add(
-        p, &(th_task){.kind = TH_TASK_COMPUTE, .node = node, .peer = -1, .work = work, .layer = 7},
+        p,
+        &(th_task){
+            .kind = TH_TASK_COMPUTE, .node = node, .peer = -1, .compute_cost = work, .layer = 7},
         NULL);
 }
 
@@ -309,8 +311,9 @@ static void can_be_looked_at_while_it_runs(void)
     th_result r;
     CU_ASSERT_FALSE(th_machine_is_done(u.machine));
     transfer(u.program, 0, 1, 3000);
-    th_program_add(u.program,
-                   &(th_task){.kind = TH_TASK_COMPUTE, .node = 1, .work = u.row, .input = 2}, NULL);
+    th_program_add(
+        u.program,
+        &(th_task){.kind = TH_TASK_COMPUTE, .node = 1, .compute_cost = u.row, .input = 2}, NULL);
     compute(u.program, 1, u.row);
     depend(u.program, 1, 0);
     depend(u.program, 2, 0);

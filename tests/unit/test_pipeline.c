@@ -314,8 +314,7 @@ static void rates_from_outside_give_the_same_times(void)
         th_pipeline p;
         th_pipeline_stats own;
         th_time end = run(&s, &port, true, &own);
-        th_pipeline_start_options(&p, &s, &port,
-                                  &(th_pipeline_options){.rates_from_outside = true});
+        th_pipeline_start_with(&p, &s, &port, &(th_pipeline_options){.rates_from_outside = true});
         set_fair_rates(&p, &port);
         while (!p.done && th_pipeline_next(&p) != TH_TIME_MAX) {
             th_pipeline_advance(&p, &s, &port, th_pipeline_next(&p));

@@ -44,7 +44,8 @@ static int32_t compute(setup *u, int32_t work, int32_t after)
 {
     int32_t t = th_program_add(
         u->program,
-        &(th_task){.kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .work = work, .layer = -1},
+        &(th_task){
+            .kind = TH_TASK_COMPUTE, .node = 0, .peer = -1, .compute_cost = work, .layer = -1},
         NULL);
     if (after >= 0)
         th_program_depend(u->program, t, after, NULL);

@@ -196,9 +196,9 @@ static void collapsing_changes_nothing_with_mixed_drams(void)
         for (int32_t t = 0; t < w.program->n_tasks; t++) {
             th_task *k = &w.program->tasks[t];
             if (k->kind == TH_TASK_COMPUTE) {
-                const th_compute_cost *same = th_compute_cost_get(before, k->work);
-                k->work = th_compute_cost_lookup(own, w.system->nodes[k->node].accel, same->design,
-                                                 &same->shard, NULL);
+                const th_compute_cost *same = th_compute_cost_get(before, k->compute_cost);
+                k->compute_cost = th_compute_cost_lookup(own, w.system->nodes[k->node].accel,
+                                                         same->design, &same->shard, NULL);
             }
         }
         w.costs = own;

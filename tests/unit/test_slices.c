@@ -59,7 +59,7 @@ static th_task random_transfer(gsl_rng *random, const th_system *s)
     return (th_task){.kind = TH_TASK_TRANSFER,
                      .node = (int32_t)pick(random, 0, n_ends(s) - 1),
                      .peer = (int32_t)pick(random, 0, n_ends(s) - 1),
-                     .work = -1,
+                     .compute_cost = -1,
                      .bytes = pick(random, 0, 3) ? pick(random, 0, 300000) : 0,
                      .delay_ps = pick(random, 0, 1) * 1000,
                      .layer = -1};
@@ -102,7 +102,7 @@ static th_task random_task(gsl_rng *random, const th_system *s, th_program *p)
     th_collective_schedule_clear(&x);
     int32_t number = th_program_add_collective(p, &c, NULL);
     return (th_task){
-        .kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .work = number, .layer = -1};
+        .kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .collective = number, .layer = -1};
 }
 
 static void fill_program(gsl_rng *random, const th_system *s, th_program *p)

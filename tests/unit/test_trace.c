@@ -38,7 +38,7 @@ static th_program *program(th_compute_cost_cache *w)
                               .peer = -1,
                               .layer = 0,
                               .input = 1,
-                              .work = th_compute_cost_lookup(w, 1, 0, &shard, NULL)},
+                              .compute_cost = th_compute_cost_lookup(w, 1, 0, &shard, NULL)},
                    NULL);
     th_program_depend(p, 1, 0, NULL);
     th_program_depend(p, 2, 1, NULL);

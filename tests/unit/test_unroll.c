@@ -52,7 +52,8 @@ static th_time run(world *w, th_program *p)
 static void add_as_a_whole(th_program *p, const th_collective *c)
 {
     int32_t number = th_program_add_collective(p, c, NULL);
-    th_task t = {.kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .work = number, .layer = -1};
+    th_task t = {
+        .kind = TH_TASK_COLLECTIVE, .node = -1, .peer = -1, .collective = number, .layer = -1};
     th_program_add(p, &t, NULL);
 }
 

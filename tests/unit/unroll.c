@@ -95,7 +95,7 @@ static int make_room(unrolling *u)
 
 static int32_t add_host(unrolling *u, th_error *err)
 {
-    th_task t = {.kind = TH_TASK_HOST, .node = -1, .peer = -1, .work = -1, .layer = -1};
+    th_task t = {.kind = TH_TASK_HOST, .node = -1, .peer = -1, .compute_cost = -1, .layer = -1};
     return th_program_add(u->program, &t, err);
 }
 
@@ -110,7 +110,7 @@ static int32_t add_message(unrolling *u, int32_t from, const th_collective_step 
     th_task t = {.kind = TH_TASK_TRANSFER,
                  .node = x->node[from],
                  .peer = x->node[a->to],
-                 .work = -1,
+                 .compute_cost = -1,
                  .bytes = a->bytes,
                  .delay_ps = x->collective->delay_ps,
                  .layer = -1};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* time_order.c - see time_order.h. A radix sort from the least significant digit on: each pass
+/* sort_by_time.c - see sort_by_time.h. A radix sort from the least significant digit on: each pass
  * keeps the order of those with equal digits, so the last one leaves all in order. It compares
  * nothing, and on the millions of tasks of a long run that is several times as quick as sorting by
  * comparison. */
 #include <config.h>
 
-#include "base/time_order.h"
+#include "base/sort_by_time.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void find_places(const th_timed *all, size_t n, int shift, size_t *place)
     }
 }
 
-void th_order_by_time(th_timed *all, size_t n, th_timed *scratch)
+void th_sort_by_time(th_timed *all, size_t n, th_timed *scratch)
 {
     size_t place[N_DIGITS];
     th_timed *from = all, *to = scratch;

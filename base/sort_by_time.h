@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* time_order.h - many numbers in the order of their times. */
-#ifndef TH_BASE_TIME_ORDER_H
-#define TH_BASE_TIME_ORDER_H
+/* sort_by_time.h - many numbers in the order of their times. */
+#ifndef TH_BASE_SORT_BY_TIME_H
+#define TH_BASE_SORT_BY_TIME_H
 #include <stddef.h>
 #include "base/units.h"
 
@@ -13,6 +13,6 @@ typedef struct th_timed {
 /* Puts n of them in the order of their times, the least first; those of one time stay in the order
  * they are in. scratch has room for as many. Time: proportional to n and to the digits of the
  * latest. */
-void th_order_by_time(th_timed *all, size_t n, th_timed *scratch);
+void th_sort_by_time(th_timed *all, size_t n, th_timed *scratch);
 
 #endif

@@ -2,14 +2,14 @@
 #include <config.h>
 #include "base/alloc.h"
 #include "base/random.h"
-#include "base/time_order.h"
+#include "base/sort_by_time.h"
 #include "tests/unit/tap.h"
 
 static void nothing_and_one(void)
 {
     th_timed one = {7, 3}, scratch;
-    th_order_by_time(NULL, 0, NULL);
-    th_order_by_time(&one, 1, &scratch);
+    th_sort_by_time(NULL, 0, NULL);
+    th_sort_by_time(&one, 1, &scratch);
     CU_ASSERT(one.at == 7 && one.number == 3);
 }
 
@@ -17,7 +17,7 @@ static void equal_times_stay_as_they_are(void)
 {
     th_timed all[] = {{5, 9}, {INT64_MAX, 0}, {5, 1}, {0, 4}, {5, 7}, {0, 2}}, scratch[6];
     static const int32_t want[] = {4, 2, 9, 1, 7, 0};
-    th_order_by_time(all, 6, scratch);
+    th_sort_by_time(all, 6, scratch);
     for (int i = 0; i < 6; i++)
         CU_ASSERT_EQUAL(all[i].number, want[i]);
 }
@@ -45,7 +45,7 @@ static void random_times(void)
             time_of[i] = (th_time)th_random_below(r, (uint64_t)1 << round);
             all[i] = (th_timed){time_of[i], (int32_t)i};
         }
-        th_order_by_time(all, n, scratch);
+        th_sort_by_time(all, n, scratch);
         CU_ASSERT(is_in_order(all, n));
         for (size_t i = 0; i < n; i++)
             CU_ASSERT_EQUAL(all[i].at, time_of[all[i].number]);
@@ -57,5 +57,5 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {TAP(nothing_and_one), TAP(equal_times_stay_as_they_are),
                                      TAP(random_times), TAP_END};
-    return tap_main("time_order", tests, argc, argv);
+    return tap_main("sort_by_time", tests, argc, argv);
 }
