@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* calibration.c - calibration of a device by a few measured rows.
- *   calibrate: { rows of a device -> predictions of the candidate models -> leave-one-out
- *              predictions of four methods -> stacking weights -> fit to all rows }
- *   fit: { scale a candidate model } -> select; sum (calibration_sum.c)
- * scale: host cost and scale of a candidate by least squares on the relative error, reweighted
- * towards absolute deviations, with a ridge towards 0 and 1, so that twenty rows do not override
- * thousands. select: greedy ensemble selection with replacement (learners/ensemble.c). The four
- * methods are the uncalibrated model, the same scaled, the selected base models, and the sum; their
- * stacking weights follow from the leave-one-out errors, and no method gets all the weight, so that
- * misleading rows change little. */
+ *   calibrate: { rows of a device -> predictions of the base models -> leave-one-out predictions of
+ *              three methods -> stacking weights -> fit to all rows }
+ * The three methods are the uncalibrated prediction; the same with a host cost and a scale, fitted
+ * by least squares on the relative error, reweighted towards absolute deviations, with a ridge
+ * towards 0 and 1, so that twenty rows do not override thousands; and the sum (calibration_sum.c).
+ * The stacking weights follow from the leave-one-out errors, and no method gets all the weight, so
+ * that misleading rows change little. */
 #include <config.h>
 
 #include "predictor/model/calibration.h"
@@ -19,85 +17,65 @@
 #include "base/alloc.h"
 #include "predictor/model/calibration_sum.h"
 
-enum { PASSES = 5, SELECTED = 8, FOLDS_MAX = 40 };
+enum { PASSES = 5, FOLDS_MAX = 40, BLOCK = 64 };
 static const double RIDGE_HOST = 1, RIDGE_SCALE = 0.3, DEVIATION_MIN = 0.02;
 static const double SCALE_LEAST = 0.2; /* the least part of a prediction that remains */
 static const double OPTIMISM = 1.1;    /* error on other rows / where it was least, about */
 static const double SHARPNESS = 8, ERROR_MIN = 0.03; /* of errors below all count about alike */
 
-static double scaled(const th_base_model *v, double ms)
+static double scaled(const th_scaling *f, double ms)
 {
-    return fmax(v->host_ms + v->scale * ms, SCALE_LEAST * ms);
+    return fmax(f->host_ms + f->scale * ms, SCALE_LEAST * ms);
 }
 
-/* The prediction cache of a block of rows: each base model predicts once. */
-enum { BLOCK = 64, CACHE_MAX = TH_ADDENDS_MAX + TH_BASE_MODELS_MAX + 1 };
+/* --- prediction ------------------------------------------------------------------------------- */
 
-typedef struct {
-    const th_layer_model *m;
-    const th_gpu *gpu;
-    const th_op *op;
-    size_t size;
-    int n, device[CACHE_MAX];
-    bool is_law[CACHE_MAX];
-    double predictions[CACHE_MAX][BLOCK];
-} prediction_cache;
-
-static const double *prediction_of(prediction_cache *h, int device, bool is_law)
+/* ms[n] by the sum; uncalibrated[n] are the predictions before. */
+static void predict_sum(const th_layer_model *m, const th_calibration *c, const th_op *op, size_t n,
+                        const double *uncalibrated, double *ms)
 {
-    int i = 0;
-    while (i < h->n && (h->device[i] != device || h->is_law[i] != is_law))
-        i++;
-    if (i == h->n) {
-        h->device[i] = device;
-        h->is_law[i] = is_law;
-        th_layer_model_predict_as(h->m, h->op, h->size, (th_device_view){h->gpu, device, is_law},
-                                  h->predictions[i]);
-        h->n++;
+    int itself = th_layer_model_device(m, c->gpu.name);
+    for (size_t r = 0; r < n; r++)
+        ms[r] =
+            c->sum.host_ms + uncalibrated[r] * th_sum_by_parts(m, &c->sum, &op[r], &c->gpu, itself);
+    for (int k = 0; k < c->sum.n; k++) {
+        const th_addend *a = &c->sum.addend[k];
+        double predicted[BLOCK];
+        if (a->part >= 0)
+            continue;
+        th_layer_model_predict_as(m, op, n, (th_device_view){&c->gpu, a->device, a->is_law},
+                                  predicted);
+        for (size_t r = 0; r < n; r++)
+            ms[r] += a->weight * predicted[r];
     }
-    return h->predictions[i];
 }
 
-static void add_sum(prediction_cache *h, const th_calibration_sum *s, double *ln_ms)
+/* ms[n] of at most BLOCK operations. */
+static void predict_block(const th_layer_model *m, const th_calibration *c, const th_op *op,
+                          size_t n, double *ms)
 {
-    int itself = th_layer_model_device(h->m, h->gpu->name);
-    double ms[BLOCK];
-    for (size_t r = 0; r < h->size; r++)
-        ms[r] = s->host_ms + prediction_of(h, itself, false)[r] *
-                                 th_sum_by_parts(h->m, s, &h->op[r], h->gpu, itself);
-    for (int k = 0; k < s->n; k++) {
-        const th_addend *a = &s->addend[k];
-        const double *predictions = a->part < 0 ? prediction_of(h, a->device, a->is_law) : NULL;
-        for (size_t r = 0; predictions && r < h->size; r++)
-            ms[r] += a->weight * predictions[r];
+    double uncalibrated[BLOCK], sum[BLOCK];
+    int itself = th_layer_model_device(m, c->gpu.name);
+    th_layer_model_predict_as(m, op, n, (th_device_view){&c->gpu, itself, false}, uncalibrated);
+    if (c->sum.share > 0)
+        predict_sum(m, c, op, n, uncalibrated, sum);
+    for (size_t r = 0; r < n; r++) {
+        double ln_ms = c->uncalibrated_share * log(uncalibrated[r]) +
+                       c->scaling.share * log(scaled(&c->scaling, uncalibrated[r]));
+        if (c->sum.share > 0)
+            ln_ms += c->sum.share * log(fmax(sum[r], TH_SUM_LEAST_MS));
+        ms[r] = exp(ln_ms);
     }
-    for (size_t r = 0; r < h->size; r++)
-        ln_ms[r] += s->share * log(fmax(ms[r], TH_SUM_LEAST_MS));
 }
 
 void th_calibration_run(const th_layer_model *m, const th_calibration *c, const th_op *op, size_t n,
                         double *ms)
 {
-    for (size_t from = 0; from < n; from += BLOCK) {
-        prediction_cache h;
-        h.m = m, h.gpu = &c->gpu, h.op = op + from, h.n = 0;
-        h.size = n - from < BLOCK ? n - from : BLOCK;
-        double ln_ms[BLOCK] = {0};
-        for (int i = 0; i < c->n_base_models; i++) {
-            const th_base_model *v = &c->model[i];
-            const double *predictions = prediction_of(&h, v->device, v->is_law);
-            for (size_t r = 0; r < h.size; r++)
-                ln_ms[r] += v->share * log(scaled(v, predictions[r]));
-        }
-        if (c->sum.share > 0)
-            add_sum(&h, &c->sum, ln_ms);
-        for (size_t r = 0; r < h.size; r++)
-            ms[from + r] = exp(ln_ms[r]);
-    }
+    for (size_t from = 0; from < n; from += BLOCK)
+        predict_block(m, c, op + from, n - from < BLOCK ? n - from : BLOCK, ms + from);
 }
 
-/* --- scaling -----------------------------------------------------------------------------------
- */
+/* --- scaling ---------------------------------------------------------------------------------- */
 
 /* Rows of one device. */
 typedef struct {
@@ -108,7 +86,7 @@ typedef struct {
 } sample;
 
 /* Solves the two normal equations of host / unit and scale. */
-static void scale_once(th_base_model *v, const sample *s, const double *predictions,
+static void scale_once(th_scaling *f, const sample *s, const double *predictions,
                        const double *weight)
 {
     double hh = RIDGE_HOST, hs = 0, ss = RIDGE_SCALE, h = 0, k = RIDGE_SCALE;
@@ -121,20 +99,20 @@ static void scale_once(th_base_model *v, const sample *s, const double *predicti
         k += w * b;
     }
     double determinant = hh * ss - hs * hs;
-    v->host_ms = s->unit * (h * ss - k * hs) / determinant;
-    v->scale = (k * hh - h * hs) / determinant;
+    f->host_ms = s->unit * (h * ss - k * hs) / determinant;
+    f->scale = (k * hh - h * hs) / determinant;
 }
 
-static void scale(th_base_model *v, const sample *s, const double *predictions, double *weight)
+/* weight[n] is scratch. */
+static void fit_scaling(th_scaling *f, const sample *s, const double *predictions, double *weight)
 {
-    *v = (th_base_model){.device = v->device, .is_law = v->is_law};
     for (size_t i = 0; i < s->n; i++)
         weight[i] = 1;
     for (int pass = 0; pass < PASSES; pass++) {
         double sum = 0;
-        scale_once(v, s, predictions, weight);
+        scale_once(f, s, predictions, weight);
         for (size_t i = 0; i < s->n; i++) {
-            weight[i] = 1 / fmax(fabs(scaled(v, predictions[i]) / s->ms[i] - 1), DEVIATION_MIN);
+            weight[i] = 1 / fmax(fabs(scaled(f, predictions[i]) / s->ms[i] - 1), DEVIATION_MIN);
             sum += weight[i];
         }
         for (size_t i = 0; i < s->n; i++) /* so that ridges keep their strength */
@@ -142,104 +120,37 @@ static void scale(th_base_model *v, const sample *s, const double *predictions, 
     }
 }
 
-/* --- fit ------------------------------------------------------------------------------------ */
+/* --- fit -------------------------------------------------------------------------------------- */
 
-/* The candidate base models and their predictions for the rows of a sample. The first is the
- * uncalibrated model. The parts of its prediction follow, which only the sum uses. */
+/* The predictions of the base models for the rows of a sample, and the parts that classes of terms
+ * have in the first. The first is the uncalibrated prediction. */
 typedef struct {
-    th_base_model *model;
     th_addend *addend;
-    double *predictions; /* by model or part, and row, not scaled */
-    int n, n_addends;    /* models; with the parts, or 0: too many for a sum */
-} candidates;
+    double *predictions; /* by addend and row */
+    int n_base_models, n;
+    bool has_sum; /* false: too many for a sum */
+} regressors;
 
-/* The selected base models, whose shares add up to 1; and the sum of all candidates. */
 typedef struct {
-    th_base_model model[SELECTED];
-    int of[SELECTED]; /* of the candidates */
-    int n;
+    th_scaling scaling;
     th_calibration_sum sum;
 } fitted;
 
-static double error_with(const sample *s, const double *sum, const double *ln_predicted, int n)
+static int fit(const regressors *x, const sample *s, double *weight, fitted *out)
 {
-    double error = 0;
-    for (size_t i = 0; i < s->n; i++)
-        error += fabs(exp((sum[i] + ln_predicted[i]) / (n + 1)) / s->ms[i] - 1);
-    return error / (double)s->n;
+    const th_addends all = {x->predictions, x->addend, x->n, x->n_base_models};
+    *out = (fitted){.sum.n = 0};
+    fit_scaling(&out->scaling, s, x->predictions, weight);
+    return x->has_sum ? th_sum_fit(&all, s->ms, s->n, &out->sum) : 0;
 }
 
-/* Selects among n candidates, ln_ms by candidate and row: how often each, into count[n]; sum[] is
- * scratch. Returns the error of the ensemble. */
-static double select_candidates(const sample *s, const double *ln_predicted, int n, double *sum,
-                                int *count)
-{
-    double least = INFINITY;
-    memset(count, 0, (size_t)n * sizeof *count);
-    for (size_t i = 0; i < s->n; i++)
-        sum[i] = 0;
-    for (int n_added = 0; n_added < SELECTED; n_added++) {
-        int best = 0;
-        least = INFINITY;
-        for (int v = 0; v < n; v++) {
-            double error = error_with(s, sum, ln_predicted + (size_t)v * s->n, n_added);
-            if (error < least) {
-                least = error;
-                best = v;
-            }
-        }
-        for (size_t i = 0; i < s->n; i++)
-            sum[i] += ln_predicted[(size_t)best * s->n + i];
-        count[best]++;
-    }
-    return least;
-}
+/* --- stacking --------------------------------------------------------------------------------- */
 
-typedef struct {
-    double *ln_predicted, *row; /* by model and row; by row, twice */
-    int *count;                 /* by model */
-} scratch;
+enum { UNCALIBRATED, SCALED, SUM, N_METHODS };
 
-/* Scales all candidates to the sample, selects among them, and fits the sum. */
-static int fit(const candidates *c, const sample *s, const scratch *w, fitted *out)
-{
-    for (int v = 0; v < c->n; v++) {
-        const double *predictions = c->predictions + (size_t)v * s->n;
-        scale(&c->model[v], s, predictions, w->row);
-        for (size_t i = 0; i < s->n; i++)
-            w->ln_predicted[(size_t)v * s->n + i] = log(scaled(&c->model[v], predictions[i]));
-    }
-    select_candidates(s, w->ln_predicted, c->n, w->row, w->count);
-    out->n = 0;
-    for (int v = 0; v < c->n; v++)
-        if (w->count[v] > 0) {
-            out->of[out->n] = v;
-            out->model[out->n] = c->model[v];
-            out->model[out->n++].share = (double)w->count[v] / SELECTED;
-        }
-    const th_addends all = {c->predictions, c->addend, c->n_addends, c->n};
-    out->sum = (th_calibration_sum){.n = 0};
-    return c->n_addends > 0 ? th_sum_fit(&all, s->ms, s->n, &out->sum) : 0;
-}
-
-/* ln(ms) of the selected base models for row i of n_rows. */
-static double predicted(const fitted *a, const candidates *c, size_t n_rows, size_t i)
-{
-    double ln_ms = 0;
-    for (int v = 0; v < a->n; v++)
-        ln_ms += a->model[v].share *
-                 log(scaled(&a->model[v], c->predictions[(size_t)a->of[v] * n_rows + i]));
-    return ln_ms;
-}
-
-/* --- stacking ------------------------------------------------------------------------------------
- */
-
-enum { UNCALIBRATED, SCALED, SELECTION, SUM, N_METHODS };
-
-/* The candidates and the sample without the rows of a fold. */
-static void leave_out(const candidates *c, const sample *s, size_t fold, size_t folds,
-                      candidates *some, sample *rest)
+/* The regressors and the sample without the rows of a fold. */
+static void leave_out(const regressors *x, const sample *s, size_t fold, size_t folds,
+                      regressors *some, sample *rest)
 {
     rest->n = 0;
     rest->unit = INFINITY;
@@ -248,29 +159,37 @@ static void leave_out(const candidates *c, const sample *s, size_t fold, size_t 
             rest->unit = fmin(rest->unit, s->ms[i]);
             rest->ms[rest->n++] = s->ms[i];
         }
-    for (int v = 0; v < c->n || v < c->n_addends; v++)
+    for (int k = 0; k < x->n; k++)
         for (size_t i = 0, to = 0; i < s->n; i++)
             if (i % folds != fold)
-                some->predictions[(size_t)v * rest->n + to++] =
-                    c->predictions[(size_t)v * s->n + i];
+                some->predictions[(size_t)k * rest->n + to++] =
+                    x->predictions[(size_t)k * s->n + i];
 }
 
-/* ln_ms[N_METHODS][n]: the out-of-fold predictions. */
-static int predict_folds(const candidates *c, const sample *s, candidates *some, sample *rest,
-                         const scratch *w, double *ln_ms)
+/* Memory of a calibration: [addends][n] twice, [n] twice, [N_METHODS][n]. */
+typedef struct {
+    sample all_rows, rest;
+    regressors all, some; /* of all rows; of the rest */
+    double *weight;
+    double *ln_ms; /* by method and row: the out-of-fold predictions */
+} workspace;
+
+static int predict_folds(workspace *w)
 {
+    const sample *s = &w->all_rows;
+    const regressors *x = &w->all;
     size_t n = s->n, folds = n < FOLDS_MAX ? n : FOLDS_MAX;
     for (size_t fold = 0; fold < folds; fold++) {
-        fitted a;
-        leave_out(c, s, fold, folds, some, rest);
-        if (fit(some, rest, w, &a))
+        fitted f;
+        leave_out(x, s, fold, folds, &w->some, &w->rest);
+        if (fit(&w->some, &w->rest, w->weight, &f))
             return -1;
         for (size_t i = fold; i < n; i += folds) {
-            ln_ms[UNCALIBRATED * n + i] = log(c->predictions[i]);
-            ln_ms[SCALED * n + i] = log(scaled(&some->model[0], c->predictions[i]));
-            ln_ms[SELECTION * n + i] = predicted(&a, c, n, i);
-            ln_ms[SUM * n + i] = c->n_addends > 0 ? log(th_sum_at(&a.sum, c->predictions, n, i))
-                                                  : log(c->predictions[i]);
+            double uncalibrated = x->predictions[i];
+            w->ln_ms[UNCALIBRATED * n + i] = log(uncalibrated);
+            w->ln_ms[SCALED * n + i] = log(scaled(&f.scaling, uncalibrated));
+            w->ln_ms[SUM * n + i] =
+                log(x->has_sum ? th_sum_at(&f.sum, x->predictions, n, i) : uncalibrated);
         }
     }
     return 0;
@@ -300,89 +219,66 @@ static double stacking_weights(const sample *s, const double *ln_ms, double *sha
     return error / (double)s->n;
 }
 
-static void add_model(th_calibration *c, th_base_model v, double share)
+static void keep_methods(const regressors *x, const fitted *f, const double *share,
+                         th_calibration *out)
 {
-    v.share = share;
-    if (share > 0)
-        c->model[c->n_base_models++] = v;
-}
-
-static void keep_models(const candidates *c, const fitted *a, const double *share,
-                        th_calibration *out)
-{
-    th_base_model uncalibrated = c->model[0];
-    uncalibrated.host_ms = 0;
-    uncalibrated.scale = 1;
-    add_model(out, uncalibrated, share[UNCALIBRATED]);
-    add_model(out, c->model[0], share[SCALED]);
-    for (int v = 0; v < a->n; v++)
-        add_model(out, a->model[v], a->model[v].share * share[SELECTION]);
-    if (c->n_addends == 0) /* then the sum is the uncalibrated model */
-        add_model(out, uncalibrated, share[SUM]);
-    else {
-        out->sum = (th_calibration_sum){.host_ms = a->sum.host_ms, .share = share[SUM]};
-        for (int k = 0; k < a->sum.n; k++)
-            if (a->sum.addend[k].weight > 0)
-                out->sum.addend[out->sum.n++] = a->sum.addend[k];
-    }
+    out->uncalibrated_share = share[UNCALIBRATED] + (x->has_sum ? 0 : share[SUM]);
+    out->scaling = f->scaling;
+    out->scaling.share = share[SCALED];
+    if (!x->has_sum)
+        return;
+    out->sum = (th_calibration_sum){.host_ms = f->sum.host_ms, .share = share[SUM]};
+    for (int k = 0; k < f->sum.n; k++)
+        if (f->sum.addend[k].weight > 0)
+            out->sum.addend[out->sum.n++] = f->sum.addend[k];
 }
 
 /* --- a device --------------------------------------------------------------------------------- */
 
-static void predict_candidates(const th_layer_model *m, const sample *s, const th_gpu *gpu,
-                               candidates *out)
+static void add_base_model(const th_layer_model *m, const sample *s, th_device_view v,
+                           regressors *out)
+{
+    th_layer_model_predict_as(m, s->op, s->n, v, out->predictions + (size_t)out->n * s->n);
+    out->addend[out->n++] = (th_addend){.device = v.device, .is_law = v.is_law, .part = -1};
+}
+
+/* Every device of training by its ensemble and by its law, and any other device by the ensemble;
+ * the device itself first. */
+static void predict_base_models(const th_layer_model *m, const sample *s, const th_gpu *gpu,
+                                regressors *out)
 {
     int itself = th_layer_model_device(m, gpu->name);
     out->n = 0;
-    for (int i = -1; i <= m->n_devices; i++)
-        for (int is_law = 0; is_law < 2; is_law++) {
-            int device = i < 0 ? itself : i;
-            bool is_twice = i == itself && !is_law, is_of_any = device == m->n_devices;
-            if (is_twice || (is_law && (i < 0 || is_of_any)))
-                continue;
-            out->model[out->n] = (th_base_model){.device = device, .is_law = is_law};
-            th_layer_model_predict_as(m, s->op, s->n, (th_device_view){gpu, device, is_law},
-                                      out->predictions + (size_t)out->n * s->n);
-            out->addend[out->n] = (th_addend){.device = device, .is_law = is_law, .part = -1};
-            out->n++;
-        }
-    out->n_addends = 0;
-    if (out->n + TH_N_TERM_CLASSES <= TH_ADDENDS_MAX)
-        out->n_addends =
-            out->n + th_sum_parts(m,
-                                  &(th_device_rows){.op = s->op,
-                                                    .n = s->n,
-                                                    .gpu = gpu,
-                                                    .device = itself,
-                                                    .predictions = out->predictions},
-                                  out->addend + out->n, out->predictions + (size_t)out->n * s->n);
+    add_base_model(m, s, (th_device_view){gpu, itself, false}, out);
+    for (int device = 0; device <= m->n_devices; device++) {
+        if (device != itself)
+            add_base_model(m, s, (th_device_view){gpu, device, false}, out);
+        if (device < m->n_devices)
+            add_base_model(m, s, (th_device_view){gpu, device, true}, out);
+    }
+    out->n_base_models = out->n;
+    out->has_sum = out->n + TH_N_TERM_CLASSES <= TH_ADDENDS_MAX;
+    if (!out->has_sum)
+        return;
+    const th_device_rows rows = {s->op, s->n, gpu, itself, out->predictions};
+    out->n +=
+        th_sum_parts(m, &rows, out->addend + out->n, out->predictions + (size_t)out->n * s->n);
 }
 
-/* Memory of a calibration: [models and parts][n], [models][n], [N_METHODS][n], [n]. */
-typedef struct {
-    sample all_rows, rest;
-    candidates all, some; /* of all rows; of the rest */
-    scratch scratch;
-    double *unseen; /* out-of-fold predictions */
-} workspace;
-
-static int calibrate(const th_layer_model *m, workspace *work, th_calibration *c)
+static int calibrate(const th_layer_model *m, workspace *w, th_calibration *c)
 {
-    const sample *s = &work->all_rows;
-    candidates *all = &work->all, *some = &work->some;
     const th_scores *others = &m->other.scores;
-    double share[N_METHODS];
-    fitted a;
-    predict_candidates(m, s, &c->gpu, all);
-    memcpy(some->model, all->model, (size_t)all->n * sizeof *all->model);
-    some->n = all->n;
-    some->n_addends = all->n_addends;
-    if (predict_folds(all, s, some, &work->rest, &work->scratch, work->unseen))
+    double share[N_METHODS], *some_predictions = w->some.predictions;
+    fitted f;
+    predict_base_models(m, &w->all_rows, &c->gpu, &w->all);
+    w->some = w->all;
+    w->some.predictions = some_predictions;
+    if (predict_folds(w))
         return -1;
-    double error = stacking_weights(s, work->unseen, share);
-    if (fit(all, s, &work->scratch, &a))
+    double error = stacking_weights(&w->all_rows, w->ln_ms, share);
+    if (fit(&w->all, &w->all_rows, w->weight, &f))
         return -1;
-    keep_models(all, &a, share, c);
+    keep_methods(&w->all, &f, share, c);
     c->gain = others->n > 0 && others->chosen > 0 ? OPTIMISM * error / others->chosen : 1;
     return 0;
 }
@@ -410,36 +306,28 @@ static size_t rows_of(const th_layer_model *m, const th_measurements *rows, int3
 static int calibrate_device(const th_layer_model *m, const th_measurements *rows, int32_t device,
                             th_calibration *out)
 {
-    size_t n = rows_of(m, rows, device, NULL), models = 2 * (size_t)m->n_devices + 1,
-           addends = models + TH_N_TERM_CLASSES;
-    sample s = {.n = n};
-    s.op = th_alloc_array(n, sizeof *s.op);
-    th_base_model *model = th_alloc_zero(2 * models, sizeof *model);
-    int *count = th_alloc_array(models, sizeof *count);
+    size_t n = rows_of(m, rows, device, NULL),
+           addends = 2 * (size_t)m->n_devices + 1 + TH_N_TERM_CLASSES;
+    th_op *op = th_alloc_array(n, sizeof *op);
     th_addend *addend = th_alloc_array(addends, sizeof *addend);
-    double *memory = th_alloc_array((2 * addends + models + N_METHODS + 4) * n, sizeof *memory);
-    int failed = s.op && model && count && addend && memory ? 0 : -1;
+    double *memory = th_alloc_array((2 * addends + N_METHODS + 3) * n, sizeof *memory);
+    int failed = op && addend && memory ? 0 : -1;
     *out = (th_calibration){.gpu = rows->device[device], .n_rows = n};
     if (!failed) {
-        double *row = memory + (2 * addends + models) * n;
-        s.ms = row + 2 * n;
-        rows_of(m, rows, device, &s);
-        workspace work = {
-            .all_rows = s,
-            .rest = {.ms = row + 3 * n},
-            .all = {.model = model, .addend = addend, .predictions = memory},
-            .some = {.model = model + models,
-                     .addend = addend,
-                     .predictions = memory + addends * n},
-            .scratch = {.ln_predicted = memory + 2 * addends * n, .row = row, .count = count},
-            .unseen = row + 4 * n,
+        double *row = memory + 2 * addends * n;
+        workspace w = {
+            .all_rows = {.op = op, .ms = row, .n = n},
+            .rest = {.ms = row + n},
+            .all = {.addend = addend, .predictions = memory},
+            .some = {.predictions = memory + addends * n},
+            .weight = row + 2 * n,
+            .ln_ms = row + 3 * n,
         };
-        failed = calibrate(m, &work, out);
+        rows_of(m, rows, device, &w.all_rows);
+        failed = calibrate(m, &w, out);
     }
     th_free(addend);
-    th_free(s.op);
-    th_free(model);
-    th_free(count);
+    th_free(op);
     th_free(memory);
     return failed;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* calibration.h - calibration of a device outside training, or of one behind another host, by a few
  * rows.
- *   ms = product of (host + scale * prediction) ^ share   over base models (and a sum)
- * A base model is the layer model's prediction as if the GPU were one of the devices of training,
- * by its ensemble or by its law alone, or as for any other device. Each has a host cost and a scale
- * of its own; shares measure which devices the GPU behaves like. The uncalibrated prediction keeps
- * the share that its error on rows held out justifies. */
+ *   ms = uncalibrated ^ share * (host + scale * uncalibrated) ^ share * sum ^ share
+ * Shares are the stacking weights of the three methods; they add up to 1. The sum
+ * (calibration_sum.h) is over base models: a base model is the layer model's prediction as if the
+ * GPU were one of the devices of training, by its ensemble or by its law alone, or as for any other
+ * device. The uncalibrated prediction keeps the share that its error on rows held out justifies.
+ */
 #ifndef TH_PREDICTOR_MODEL_CALIBRATION_H
 #define TH_PREDICTOR_MODEL_CALIBRATION_H
 #include "predictor/model/layer_model.h"

@@ -25,12 +25,10 @@ typedef struct th_validated_ensemble {
     th_residual_quantiles quantiles;
 } th_validated_ensemble;
 
-/* calibration.h */
-typedef struct th_base_model {
-    int device; /* of training; their number: any other */
-    bool is_law;
+/* ms = host + scale * the uncalibrated prediction; calibration.h */
+typedef struct th_scaling {
     double host_ms, scale, share;
-} th_base_model;
+} th_scaling;
 
 /* A regressor of the sum: the prediction of a base model, or the part of it that terms of one class
  * have in the law. calibration_sum.h */
@@ -41,20 +39,20 @@ typedef struct th_addend {
     double weight;
 } th_addend;
 
-enum { TH_BASE_MODELS_MAX = 11, TH_ADDENDS_MAX = 64 };
+enum { TH_ADDENDS_MAX = 64 };
 
 typedef struct th_calibration_sum {
     double host_ms;
     int n;
     th_addend addend[TH_ADDENDS_MAX];
-    double share; /* of the prediction, beside the base models; 0: none */
+    double share; /* 0: there is no sum */
 } th_calibration_sum;
 
 typedef struct th_calibration {
     th_gpu gpu;
     size_t n_rows;
-    int n_base_models;
-    th_base_model model[TH_BASE_MODELS_MAX];
+    double uncalibrated_share;
+    th_scaling scaling;
     th_calibration_sum sum;
     double gain; /* error to be expected / of other devices */
 } th_calibration;

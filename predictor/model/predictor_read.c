@@ -135,17 +135,13 @@ static int read_side(th_text_reader *r, const char *name, const th_layer_model *
                : 0;
 }
 
-static int read_base_model(th_text_reader *r, const th_layer_model *m, th_base_model *out)
+static int read_scaling(th_text_reader *r, th_scaling *out)
 {
-    int is_law;
-    if (th_text_scan(r, 5, "base_model %d %d host %lf scale %lf share %lf", &out->device, &is_law,
-                     &out->host_ms, &out->scale, &out->share))
+    if (th_text_scan(r, 3, "scaled host %lf scale %lf share %lf", &out->host_ms, &out->scale,
+                     &out->share))
         return -1;
-    out->is_law = is_law != 0;
-    return out->device >= 0 && out->device <= m->n_devices && isfinite(out->host_ms) &&
-                   isfinite(out->scale) && isfinite(out->share)
-               ? 0
-               : th_text_fail(r);
+    return isfinite(out->host_ms) && isfinite(out->scale) && isfinite(out->share) ? 0
+                                                                                  : th_text_fail(r);
 }
 
 static int read_addend(th_text_reader *r, const th_layer_model *m, th_addend *out)
@@ -176,17 +172,14 @@ static int read_sum(th_text_reader *r, const th_layer_model *m, th_calibration_s
 
 static int read_calibration(th_text_reader *r, const th_layer_model *m, th_calibration *out)
 {
-    if (th_text_scan(r, 3, "calibration rows %zu gain %lf base_models %d", &out->n_rows, &out->gain,
-                     &out->n_base_models))
+    if (th_text_scan(r, 3, "calibration rows %zu gain %lf uncalibrated %lf", &out->n_rows,
+                     &out->gain, &out->uncalibrated_share))
         return -1;
-    if (out->n_base_models < 1 || out->n_base_models > TH_BASE_MODELS_MAX || !isfinite(out->gain))
+    if (!isfinite(out->gain) || !isfinite(out->uncalibrated_share))
         return th_text_fail(r);
-    if (read_device(r, &out->gpu))
-        return -1;
-    for (int i = 0; i < out->n_base_models; i++)
-        if (read_base_model(r, m, &out->model[i]))
-            return -1;
-    return read_sum(r, m, &out->sum);
+    return read_device(r, &out->gpu) || read_scaling(r, &out->scaling) || read_sum(r, m, &out->sum)
+               ? -1
+               : 0;
 }
 
 static int read_calibrations(th_text_reader *r, th_layer_model *m)

@@ -58,13 +58,11 @@ static void write_gpu(const th_gpu *gpu, th_strbuf *out)
 
 static void write_calibration(const th_calibration *c, th_strbuf *out)
 {
-    th_strbuf_printf(out, "calibration rows %zu gain %.17g base_models %d\n", c->n_rows, c->gain,
-                     c->n_base_models);
+    th_strbuf_printf(out, "calibration rows %zu gain %.17g uncalibrated %.17g\n", c->n_rows,
+                     c->gain, c->uncalibrated_share);
     write_gpu(&c->gpu, out);
-    for (int i = 0; i < c->n_base_models; i++)
-        th_strbuf_printf(out, "base_model %d %d host %.17g scale %.17g share %.17g\n",
-                         c->model[i].device, c->model[i].is_law, c->model[i].host_ms,
-                         c->model[i].scale, c->model[i].share);
+    th_strbuf_printf(out, "scaled host %.17g scale %.17g share %.17g\n", c->scaling.host_ms,
+                     c->scaling.scale, c->scaling.share);
     th_strbuf_printf(out, "sum host %.17g share %.17g addends %d\n", c->sum.host_ms, c->sum.share,
                      c->sum.n);
     for (int i = 0; i < c->sum.n; i++) {

@@ -384,7 +384,7 @@ static void changed_files_are_refused(void)
     th_strbuf text = text_of(p);
     assert_refused("", "PRED-0081", "p.model: must begin with \"tharsis-predictor VERSION\"");
     assert_refused("tharsis-predictor 99 digest 0\n", "PRED-0082",
-                   "p.model: has version 99: must have 6; train it again");
+                   "p.model: has version 99: must have 7; train it again");
     char *digit = strstr(text.text, "term ") + 5;
     char was = *digit;
     *digit = was == '7' ? '8' : '7';
@@ -401,7 +401,7 @@ static void assert_body_refused(const char *body, const char *where)
 {
     th_strbuf text = TH_STRBUF_INIT;
     char why[100];
-    th_strbuf_printf(&text, "tharsis-predictor 6 digest %016llx\n%s",
+    th_strbuf_printf(&text, "tharsis-predictor 7 digest %016llx\n%s",
                      (unsigned long long)th_hash(body, strlen(body), 0), body);
     snprintf(why, sizeof why, "p.model:%s: is no line of a predictor", where);
     assert_refused(text.text, "PRED-0080", why);
@@ -439,7 +439,7 @@ static void odd_bodies_are_read_or_refused(void)
         }
         if (round % 4 == 0)
             body.text[(random >> 8) % n] = '\0';
-        th_strbuf_printf(&text, "tharsis-predictor 6 digest %016llx\n%s",
+        th_strbuf_printf(&text, "tharsis-predictor 7 digest %016llx\n%s",
                          (unsigned long long)th_hash(body.text, strlen(body.text), 0), body.text);
         temporary_file f = write_text("p.model", text.text);
         th_predictor *read = th_predictor_read(f.path, &e);
