@@ -62,18 +62,22 @@ enum { LANES = 32 };
 #define VECTORS
 #endif
 
-/* LANES outputs from j on, of the n inputs that are listed: a number of them that is known, so that
- * a compiler makes vectors of them. */
-static inline void outputs(const th_mlp *m, int l, const float *in, const int *listed, int n, int j,
-                           float *restrict out)
+/* The inputs that are not 0: most rectified units are. */
+typedef struct {
+    int place[TH_MLP_WIDTH_MAX], n;
+} active_inputs;
+
+/* LANES outputs from j on: a number that is known, so that a compiler makes vectors of them. */
+static inline void outputs(const th_mlp *m, int l, const float *in, const active_inputs *active,
+                           int j, float *restrict out)
 {
     size_t width = (size_t)m->size[l + 1];
     const float *restrict weight = m->weight[l] + j;
     float sum[LANES];
     memcpy(sum, m->bias[l] + j, sizeof sum);
-    for (int i = 0; i < n; i++) {
-        const float *restrict row = weight + (size_t)listed[i] * width;
-        float x = in[listed[i]];
+    for (int i = 0; i < active->n; i++) {
+        const float *restrict row = weight + (size_t)active->place[i] * width;
+        float x = in[active->place[i]];
         for (int k = 0; k < LANES; k++)
             sum[k] += x * row[k];
     }
@@ -83,17 +87,20 @@ static inline void outputs(const th_mlp *m, int l, const float *in, const int *l
 /* out = bias + in weight. */
 VECTORS static void layer(const th_mlp *m, int l, const float *in, float *restrict out)
 {
-    int width = m->size[l + 1], listed[TH_MLP_WIDTH_MAX], n = 0, j = 0;
-    for (int i = 0; i < m->size[l]; i++) { /* most rectified units are 0 */
-        listed[n] = i;
-        n += in[i] != 0;
+    int width = m->size[l + 1], j = 0;
+    active_inputs active;
+    active.n = 0;
+    for (int i = 0; i < m->size[l]; i++) {
+        active.place[active.n] = i;
+        active.n += in[i] != 0;
     }
     for (; j + LANES <= width; j += LANES)
-        outputs(m, l, in, listed, n, j, out);
+        outputs(m, l, in, &active, j, out);
     for (; j < width; j++) {
         out[j] = m->bias[l][j];
-        for (int i = 0; i < n; i++)
-            out[j] += in[listed[i]] * m->weight[l][(size_t)listed[i] * (size_t)width + (size_t)j];
+        for (int i = 0; i < active.n; i++)
+            out[j] += in[active.place[i]] *
+                      m->weight[l][(size_t)active.place[i] * (size_t)width + (size_t)j];
     }
 }
 
