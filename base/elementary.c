@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* elementary.c - see elementary.h.
  *   ln x = e ln 2 + 2 artanh f,  x = m 2^e,  sqrt(1/2) <= m < sqrt(2),  f = (m - 1) / (m + 1), by
- * its series exp x = 2^k exp r,  r = x - k ln 2,  |r| <= ln 2 / 2, by its series ln 2 is in two
- * parts, the first with few enough bits that its multiples are exact. */
+ *                                            its series
+ *   exp x = 2^k exp r,  r = x - k ln 2,  |r| <= ln 2 / 2, by its series
+ * ln 2 is in two parts, the first with few enough bits that its multiples are exact. */
 #include <config.h>
 #include "base/elementary.h"
 #include <math.h>

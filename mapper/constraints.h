@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* constraints.h - what a mapping must keep to: which accelerators a layer may use, and a partial
- * mapping that is to be completed. new -> (allow | forbid | th_mapping_read_partial)* -> seal ->
- * (may | check | impose ...)* -> free After seal they are only read. */
+ * mapping that is to be completed.
+ *   new -> (allow | forbid | th_mapping_read_partial)* -> seal -> (may | check | impose ...)* ->
+ *   free
+ * After seal they are only read. */
 #ifndef TH_MAPPER_CONSTRAINTS_H
 #define TH_MAPPER_CONSTRAINTS_H
 #include "mapper/mapping.h"

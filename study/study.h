@@ -3,9 +3,10 @@
  * of it.
  *
  *   new -> (add_parameter | add_metric)* -> join* -> check -> (value | point_seed | digest |
- * compare)* -> free Parameters that are joined advance together and are one axis of the grid. Cells
- * of the grid are counted from 0, the last axis fastest, as nested loops would; points are the
- * cells that a study keeps, counted from 1. */
+ *   compare)* -> free
+ * Parameters that are joined advance together and are one axis of the grid. Cells of the grid are
+ * counted from 0, the last axis fastest, as nested loops would; points are the cells that a study
+ * keeps, counted from 1. */
 #ifndef TH_STUDY_STUDY_H
 #define TH_STUDY_STUDY_H
 #include <stdbool.h>

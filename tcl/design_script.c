@@ -2,7 +2,7 @@
 /* design_script.c - see design_script.h.
  *   identify: is there such a command, and what is its text?
  *   answer: shard and parameters -> two dicts -> the procedure, under a time limit -> its dict ->
- * numbers
+ *   numbers
  *
  * The limit is the interpreter's own (Tcl's resource limits): no catch of the procedure holds it
  * up, and what was set before is set again. A limit ends what is made of Tcl commands, not a single

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report_call.h - what commands that print reports have in common: their options, and where the
- * text goes. th_report_of_call -> sections -> th_report_finish (-sort_by, -limit; printed, written
- * or returned) */
+ * text goes.
+ *   th_report_of_call -> sections -> th_report_finish (-sort_by, -limit; printed, written or
+ *   returned) */
 #ifndef TH_TCL_REPORT_CALL_H
 #define TH_TCL_REPORT_CALL_H
 #include "report/sections/sections.h"

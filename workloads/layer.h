@@ -2,26 +2,34 @@
 /* layer.h - one layer of a neural network: its kind and its dimensions, everything else derived.
  *
  * Dimensions: B batch, K output channels, C input channels, H x W output pixels, R x S kernel.
- * Every kind is a loop nest over these: conv     out[b,k,h,w] += in[b, c, h*stride_h - pad_top +
- * r*dilation_h, ...] * weight[k,c,r,s] fc       a conv whose kernel covers its whole input: H = W =
- * 1, R x S = the input's height x width, no padding. (Flattening C x R x S and a 1 x 1 kernel over
- * C*R*S channels are the same numbers.) matmul   M x N x K of linear algebra: B batch, H = M rows,
- * K = N columns, C = K inner; W = R = S = 1 pool     channel by channel (K = C): max or mean over R
- * x S elementwise  a function of one input (relu, sigmoid, tanh, gelu, silu, scale, shift, power,
- * copy, dropout) or of all inputs (add, mul) norm     batch (a scale and shift per channel, on one
- * input), layer and rms (over the channels of a pixel) softmax  over the channels of a pixel; with
- * groups over the channels of each group concat   the inputs' channels one after the other (K = C =
- * their sum); slice (or split): K of the C channels of one input embedding  rows of a table: B x 1
- * x H numbers in (C = 1), K channels out; the table has vocabulary rows lstm gru   H time steps of
- * one layer: C inputs, K hidden units, which are the outputs A matmul of two inputs multiplies
- * activations, in groups (attention heads): the second one takes the place of the weights. With H =
- * M rows and per group K/G columns and C/G inner, transposed      second[b, c + group C/G, column
- * k]: its rows are the product's columns (Q K^T) not transposed  second[b, k + group K/G, row c]:
- * its rows are the inner dimension (P V) and TH_TENSOR_WEIGHT stands for it: that precision is the
- * inputs', that density its own. A transposed convolution (up > 1) is a convolution with stride 1
- * over its input with up - 1 zeros between neighbours; pad_top and pad_left are those of this view.
- * Activations and batch norm that follow a conv are part of it (has_norm: 2K parameters, folded
- * when it runs). Depthwise convolution is conv with groups = C. */
+ * Every kind is a loop nest over these:
+ *   conv     out[b,k,h,w] += in[b, c, h*stride_h - pad_top + r*dilation_h, ...] * weight[k,c,r,s]
+ *   fc       a conv whose kernel covers its whole input: H = W = 1, R x S = the input's height x
+ *            width, no padding. (Flattening C x R x S and a 1 x 1 kernel over C*R*S channels are
+ *            the same numbers.)
+ *   matmul   M x N x K of linear algebra: B batch, H = M rows, K = N columns, C = K inner; W = R =
+ *            S = 1
+ *   pool     channel by channel (K = C): max or mean over R x S
+ *   elementwise  a function of one input (relu, sigmoid, tanh, gelu, silu, scale, shift, power,
+ *                copy, dropout) or of all inputs (add, mul)
+ *   norm     batch (a scale and shift per channel, on one input), layer and rms (over the channels
+ *            of a pixel)
+ *   softmax  over the channels of a pixel; with groups over the channels of each group
+ *   concat   the inputs' channels one after the other (K = C = their sum); slice (or split): K of
+ *            the C channels of one input
+ *   embedding  rows of a table: B x 1 x H numbers in (C = 1), K channels out; the table has
+ *              vocabulary rows
+ *   lstm gru   H time steps of one layer: C inputs, K hidden units, which are the outputs
+ * A matmul of two inputs multiplies activations, in groups (attention heads): the second one takes
+ * the place of the weights. With H = M rows and per group K/G columns and C/G inner,
+ *     transposed      second[b, c + group C/G, column k]: its rows are the product's columns (Q
+ *                     K^T)
+ *     not transposed  second[b, k + group K/G, row c]: its rows are the inner dimension (P V)
+ * and TH_TENSOR_WEIGHT stands for it: that precision is the inputs', that density its own.
+ * A transposed convolution (up > 1) is a convolution with stride 1 over its input with up - 1 zeros
+ * between neighbours; pad_top and pad_left are those of this view. Activations and batch norm that
+ * follow a conv are part of it (has_norm: 2K parameters, folded when it runs). Depthwise
+ * convolution is conv with groups = C. */
 #ifndef TH_WORKLOADS_LAYER_H
 #define TH_WORKLOADS_LAYER_H
 #include <stdbool.h>

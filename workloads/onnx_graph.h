@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* onnx_graph.h - an ONNX file as its nodes, their attributes, and tensors that are known without
- * running it. open -> attributes, constants -> close The messages are those that protoc-c makes of
- * onnx.proto. */
+ * running it.
+ *   open -> attributes, constants -> close
+ * The messages are those that protoc-c makes of onnx.proto. */
 #ifndef TH_WORKLOADS_ONNX_GRAPH_H
 #define TH_WORKLOADS_ONNX_GRAPH_H
 #include <stdbool.h>

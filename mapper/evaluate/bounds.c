@@ -2,8 +2,8 @@
 /* bounds.c - lower bounds on the makespan, from what single layers take at least.
  *
  *   find: floors of all layers (bounds_layer.c) -> heads and tails (the graph) -> the four bounds
- * (that of links is in bounds_cut.c; unlike accelerators: bounds_price.c) -> what they say nothing
- * of (bounds_unknown.c)
+ *   (that of links is in bounds_cut.c; unlike accelerators: bounds_price.c) -> what they say
+ *   nothing of (bounds_unknown.c)
  *
  * head[l]: no task of layer l starts earlier after its pass is released. end[l]: no part of its
  * output is there earlier. tail[l]: the pass goes on for so long after any task of it. Work that is

@@ -3,8 +3,9 @@
  * that of a full replay to the picosecond (docs/models/segments.md). Makes default searches of the
  * CNNs on f1_16xlarge 1.3 times as quick.
  *
- *   new -> (share) -> (run | trim)* -> free.  One per evaluator, whose lowering, program and
- * machine it uses; several threads may share one memo. */
+ *   new -> (share) -> (run | trim)* -> free
+ * One per evaluator, whose lowering, program and machine it uses; several threads may share one
+ * memo. */
 #ifndef TH_MAPPER_EVALUATE_SEGMENT_H
 #define TH_MAPPER_EVALUATE_SEGMENT_H
 #include "mapper/lower/lower.h"

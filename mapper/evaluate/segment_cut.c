@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* segment_cut.c - the state at a cut, read off a replay that has ended: which tasks remain at the
  * latest quiet instant before anything that follows the cut can have begun, and what of them is
- * under way. cut: the instant -> tasks, waits and finals into scratch -> the state that is known,
- * or a new one */
+ * under way.
+ *   cut: the instant -> tasks, waits and finals into scratch -> the state that is known, or a new
+ *   one */
 #include <config.h>
 
 #include <string.h>

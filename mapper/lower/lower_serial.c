@@ -2,16 +2,16 @@
 /* lower_serial.c - a mapping becomes a program where transfers are serial.
  *
  *   th_lower_serial: plan layers and edges -> pin weights -> per pass { release -> per layer, in
- * order { per position: in -> compute -> partial sums out, in, summed -> out } }
+ *   order { per position: in -> compute -> partial sums out, in, summed -> out } }
  *
  * Source: the cost model of X. Zhang et al., "H2H", DAC 2022; how shards of a layer come into it is
  * ours (docs/models/h2h.md). An accelerator runs its layers in the order of the mapping, one after
  * the other; a layer begins when its producers have ended. What a position needs and lacks comes
  * over the accelerator's own way to the host, then it computes, then what others lack goes out.
- * Nothing of this overlaps on one accelerator, and no two accelerators are in each other's way. An
- * activation stays local between a layer and the one that its accelerator runs next, nowhere else.
- * Weights that are not pinned come with every run. Invariants: queue_end[a] is the last task of
- * accelerator a so far, and every first task of a position depends on it. */
+ * Nothing of this overlaps on one accelerator, and no two accelerators are in each other's way.
+ * An activation stays local between a layer and the one that its accelerator runs next, nowhere
+ * else. Weights that are not pinned come with every run. Invariants: queue_end[a] is the last task
+ * of accelerator a so far, and every first task of a position depends on it. */
 #include <config.h>
 
 #include "mapper/lower/lower_serial.h"

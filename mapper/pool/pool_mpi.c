@@ -2,7 +2,8 @@
 /* pool_mpi.c - evaluates batches on the ranks of an MPI run: rank 0 gives out, and evaluates too.
  *   rank 0:  create (the problem goes to all) -> (warm | evaluate)* -> destroy;  end
  *   others:  serve: (problem -> where they are | chunk -> answer | other work -> answer)* until
- * quit Ranks on the machine of rank 0 would each fill a cache of their own; threads share one. So
+ *            quit
+ * Ranks on the machine of rank 0 would each fill a cache of their own; threads share one. So
  * rank 0 has threads in the place of those ranks, on their cores, and they sleep, unless
  * TH_RANKS_APART is set. A batch is given out in chunks, large ones first, to whichever of the
  * other ranks has fewer than OUTSTANDING of them, so that a rank has its next chunk when it is

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pool_mpi.h - evaluates batches on the ranks of an MPI run. In the program tharsis-mpi alone.
  *   every rank: begin; rank 0: pools of th_pool_mpi, other work (send -> receive)*, end; the
- * others: serve until rank 0 ends */
+ *   others: serve until rank 0 ends */
 #ifndef TH_MAPPER_POOL_MPI_H
 #define TH_MAPPER_POOL_MPI_H
 #include "mapper/pool/pool.h"

@@ -4,7 +4,8 @@
  *   problem: version 4, system, workload, stream, network, goal
  *   chunk:   bound 8, mappings, then each of them
  *   answer:  per mapping a byte (th_answer), then its fitness, or the id and text of an error; at
- * the end the counts of the segment cache, 4 x 8 Procedures of script designs stay where their
+ *            the end the counts of the segment cache, 4 x 8
+ * Procedures of script designs stay where their
  * interpreter is: here nothing answers for them, and a mapping that needs one is reported as
  * TH_ANSWER_NEEDS_SCRIPT. */
 #include <config.h>

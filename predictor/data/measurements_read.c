@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measurements_read.c - measured times from files of comma-separated values.
  *   th_measurements_read: unpack -> th_measurement_header -> { read_line: numbers, kind, op -> per
- * column of times: add_row } Invariant: until all is read, rows are added behind n_rows of the
- * target, which does not count them. */
+ *   column of times: add_row }
+ * Invariant: until all is read, rows are added behind n_rows of the target, which does not count
+ * them. */
 #include <config.h>
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* law_fit.c - weights of the time law.
  *   fit: { normal equations of the rows over their times -> nnls -> rows far off count less } x
- * PASSES Relative least squares, reweighted towards least absolute deviations: a law is to be right
- * where most rows are, not half right where the framework chose another algorithm. */
+ *   PASSES
+ * Relative least squares, reweighted towards least absolute deviations: a law is to be right where
+ * most rows are, not half right where the framework chose another algorithm. */
 #include <config.h>
 
 #include <math.h>

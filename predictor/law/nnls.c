@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nnls.c - non-negative least squares by active sets.
  *   solve: { the column that most wants to grow becomes free -> { least squares over the free ones
- * -> back to the bounds with those that turn negative } } until none wants to Columns are scaled to
- * length 1 first. Free columns are kept independent: one whose pivot is below PIVOT_MIN is left at
- * 0, and not asked again until another set is free. */
+ *   -> back to the bounds with those that turn negative } } until none wants to
+ * Columns are scaled to length 1 first. Free columns are kept independent: one whose pivot is below
+ * PIVOT_MIN is left at 0, and not asked again until another set is free. */
 #include <config.h>
 
 #include "predictor/law/nnls.h"

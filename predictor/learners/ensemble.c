@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ensemble.c - greedy ensemble selection with replacement.
  *   select: the best candidate -> { add the candidate that lowers the ensemble's error most } x
- * ADDED Source: Caruana, Niculescu-Mizil, Crew, Ksikes, Ensemble selection from libraries of models
+ *   ADDED
+ * Source: Caruana, Niculescu-Mizil, Crew, Ksikes, Ensemble selection from libraries of models
  * (ICML 2004). A candidate that is not a member yet must lower the error by PRICE, since every
  * member costs time and text. */
 #include <config.h>

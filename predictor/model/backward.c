@@ -4,13 +4,17 @@
  *
  * With the gradient G of the output at hand,
  *   dense  Y = X W    dX = G W', dW = X' G: two products of as many operations each; a bias sums
- * G's rows matmul Y = A B    dA = G B', dB = A' G conv              the gradients of input and
- * weights, each as long as forward functions         of one operand: G times a slope (two
- * operands); a sum passes G on, with a number too; mul: two products; a power: two more of one
- * operand softmax           one pass over Y, G and dX: two operands norm              one pass over
- * X, G and dX, and one over X and G for its parameters pooling           as long as forward
+ *                     G's rows
+ *   matmul Y = A B    dA = G B', dB = A' G
+ *   conv              the gradients of input and weights, each as long as forward
+ *   functions         of one operand: G times a slope (two operands); a sum passes G on, with a
+ *                    number too; mul: two products; a power: two more of one operand
+ *   softmax           one pass over Y, G and dX: two operands
+ *   norm              one pass over X, G and dX, and one over X and G for its parameters
+ *   pooling           as long as forward
  *   embedding         the table's gradient: as large as the table, and the rows that are added into
- * it Passes that only read count half. A tensor with several readers has its gradients summed
+ *                     it
+ * Passes that only read count half. A tensor with several readers has its gradients summed
  * (forecast.c). Sources: the definitions of the operations, and PyTorch's kernels for them. */
 #include <config.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* forecast.c - what a network takes on a GPU.
  *   make: { part -> op -> phases -> (backward, update) } for each layer -> power -> ways of input
- * and outputs
- *         -> sums
+ *         and outputs -> sums
  *
  * The host's launches but for the first are hidden behind the execution of the layers before, as a
  * GPU runs behind its host; a network whose launches take longer than its execution is not

@@ -4,7 +4,8 @@
  *
  *   inference   launch, layout(first) + way in + sum of execution + relayout(last) + way out
  *   training    launch, layout(first) + way in + sum of forward + sum of backward + loss(last) +
- * update calls       sum of calls: every layer alone, its output returned to the host
+ *               update
+ *   calls       sum of calls: every layer alone, its output returned to the host
  * docs/models/gpu_system.md says what is summed and where from. */
 #ifndef TH_PREDICTOR_MODEL_FORECAST_H
 #define TH_PREDICTOR_MODEL_FORECAST_H

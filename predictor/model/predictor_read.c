@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* predictor_read.c - a predictor from its text.
  *   th_predictor_read: unpack -> check_head (version, digest) -> { read_layer: devices, ranges,
- * weights, { read_side: scores, quantiles, ensemble } }
+ *   weights, { read_side: scores, quantiles, ensemble } }
  * The digest detects changes by hand; the reader checks every number that becomes an index all the
  * same. */
 #include <config.h>

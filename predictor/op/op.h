@@ -2,7 +2,8 @@
 /* op.h - an operation of a network whose time is measured or predicted: its kind and its numbers.
  *
  *   conv         batch images, channels_in x in_h x in_w, a kernel, strides, zeros padded in all
- * along each axis, channels_out pooling      the same without weights, channels_out = channels_in
+ *                along each axis, channels_out
+ *   pooling      the same without weights, channels_out = channels_in
  *   dense        batch rows of channels_in numbers to channels_out: a fully connected layer
  *   matmul       batch products of rows x channels_in by channels_in x channels_out
  *   elementwise  a function of batch rows of channels_in numbers; norm, softmax along the rows

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mlp_train.c - training of perceptrons.
  *   train: standardise -> draw weights -> { shuffle -> batches { forward -> backward -> adam } } ->
- * round off Algebra by CBLAS, single-threaded. Source of the first weights: He et al. (ICCV 2015).
- */
+ *   round off
+ * Algebra by CBLAS, single-threaded. Source of the first weights: He et al. (ICCV 2015). */
 #include <config.h>
 
 #include <gsl/gsl_randist.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* plot.h - a picture of numbers: what is shown, and gnuplot that draws it.
  *   th_plot_new -> (th_plot_category | th_plot_series -> th_plot_point*)* -> th_plot_draw ->
- * th_plot_free Bars, stacks and heat maps are tables: a place for each category, a series for each
- * colour (of a heat map: for each line), and a point of every series for every category, in their
- * order. Lines and scatters have points with both coordinates. A lack of memory is sticky and shows
- * in th_plot_draw. */
+ *   th_plot_free
+ * Bars, stacks and heat maps are tables: a place for each category, a series for each colour (of a
+ * heat map: for each line), and a point of every series for every category, in their order. Lines
+ * and scatters have points with both coordinates. A lack of memory is sticky and shows in
+ * th_plot_draw. */
 #ifndef TH_REPORT_PLOT_PLOT_H
 #define TH_REPORT_PLOT_PLOT_H
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* windows.c - where the time of accelerators and links went, in windows of time.
  *   the present run again from 0 (with what changed it) -> stop at every edge -> what was done
- * since the last Nothing is recorded during the run itself. A stop changes nothing, so the windows
+ *   since the last
+ * Nothing is recorded during the run itself. A stop changes nothing, so the windows
  * add up to the run. */
 #include <config.h>
 #include "base/alloc.h"

@@ -5,14 +5,16 @@
  *
  *   task      MACs mac_energy + operations vector_energy + bytes on chip buffer_energy
  *             + DRAM bytes dram_energy;  bytes on chip: what the array reads and writes, and what
- * is filled from and drained to DRAM transfer  bytes dram_energy of the sender and of the receiver
- * + bytes links link_energy accelerator  its tasks, its transfers' DRAM, static_power elapsed run
- * accelerators + links Source and limits: docs/models/energy.md. An accelerator costs what the
- * design that it is configured with says (its first one, where it computes nothing), its vector
- * unit and DRAM too. Tasks count when they have ended, static power and bytes of DRAM at once. A
- * layer has its tasks, their transfers, and static power while one of its tasks runs; what is left
- * of the run is idle accelerators', weights that were loaded in vain, and collectives'. Sums go
- * over tasks in program order, so they do not depend on how the run was made. */
+ *                                        is filled from and drained to DRAM
+ *   transfer  bytes dram_energy of the sender and of the receiver + bytes links link_energy
+ *   accelerator  its tasks, its transfers' DRAM, static_power elapsed
+ *   run       accelerators + links
+ * Source and limits: docs/models/energy.md. An accelerator costs what the design
+ * that it is configured with says (its first one, where it computes nothing), its vector unit and
+ * DRAM too. Tasks count when they have ended, static power and bytes of DRAM at once. A layer has
+ * its tasks, their transfers, and static power while one of its tasks runs; what is left of the run
+ * is idle accelerators', weights that were loaded in vain, and collectives'.
+ * Sums go over tasks in program order, so they do not depend on how the run was made. */
 #include <config.h>
 
 #include "base/alloc.h"

@@ -5,10 +5,10 @@
  * execution: one step that moves nothing, for the measurement held the traffic (as in table.c).
  * What the host does before and after is asked for apart, and the ways of input and output are
  * transfers of the program. The GPU runs every layer itself, also those without
- * multiply-accumulates, and sums of partial results. prepare: model file -> GPU by name, or by its
- * numbers -> schedule*, host* -> release Not modelled: a DRAM that others draw from slows nothing;
- * precisions, densities (what was measured is single precision); layers that run at the same time.
- * docs/models/gpu_system.md. */
+ * multiply-accumulates, and sums of partial results.
+ *   prepare: model file -> GPU by name, or by its numbers -> schedule*, host* -> release
+ * Not modelled: a DRAM that others draw from slows nothing; precisions, densities (what was
+ * measured is single precision); layers that run at the same time. docs/models/gpu_system.md. */
 #include <config.h>
 
 #include <math.h>

@@ -3,7 +3,8 @@
  * shard.
  *
  *   new -> (digest -> find*, by every th_compute_cost_cache, find from any thread)* -> clear* ->
- * free a batch on several threads: defer(true) -> find* -> fill -> find* ... -> defer(false)
+ *   free
+ *   a batch on several threads: defer(true) -> find* -> fill -> find* ... -> defer(false)
  *
  * The simulator knows no interpreter: a provider answers, in the thread that owns it. Outside
  * batches find asks it at once. While answers are deferred, find notes what is missing and fails as

@@ -3,20 +3,21 @@
  *
  * A convolution is a matrix product: M = output pixels (of all images: one long stream), N =
  * filters, K = R S C, group by group. With (Sr, Sc, T) = (M, N, K) output-stationary (os), (K, N,
- * M) weight-stationary (ws), (K, M, N) input-stationary (is): folds   F = ceil(Sr/rows)
- * ceil(Sc/cols) cycles  os F (T + rows + cols - 2)    ws, is F (T + 2 rows + cols - 2) as in A.
- * Samajdar et al., "SCALE-Sim: Systolic CNN Accelerator Simulator", 2018, version 3 of it. With
- * overlap the wavefront of the next fold follows that of the last one directly, and cycles = F P +
- * start,  P = max(T, rows),  start = (cycles of one fold above) - P: ws, is: a second register in
- * each element takes the next stationary operand in, row by row (rows cycles), while T elements
- * stream; os: finished sums leave through a shift chain of their column (rows cycles) while the
- * next fold accumulates. So neither can be shorter than rows.
+ * M) weight-stationary (ws), (K, M, N) input-stationary (is):
+ *   folds   F = ceil(Sr/rows) ceil(Sc/cols)
+ *   cycles  os F (T + rows + cols - 2)    ws, is F (T + 2 rows + cols - 2)
+ * as in A. Samajdar et al., "SCALE-Sim: Systolic CNN Accelerator Simulator", 2018, version 3 of it.
+ * With overlap the wavefront of the next fold follows that of the last one directly, and
+ *   cycles = F P + start,  P = max(T, rows),  start = (cycles of one fold above) - P:
+ * ws, is: a second register in each element takes the next stationary operand in, row by row (rows
+ * cycles), while T elements stream; os: finished sums leave through a shift chain of their column
+ * (rows cycles) while the next fold accumulates. So neither can be shorter than rows.
  *
  * A step is a fold, or a piece of its stream where a buffer cannot hold more (systolic_plan.c);
  * only the last piece of a fold pays the fill, so cutting changes no cycle. With refill (ws, is) a
  * stream may be cut besides into runs, each a fold that pays its fill: F (T + n fill) cycles for n
- * runs, and the partial sums of a run need no more than its tile. Images of a batch become one M
- * (fewer folds and fills); image by image only in ws, where the partial sums of one image stay on
+ * runs, and the partial sums of a run need no more than its tile. Images of a batch become one
+ * M (fewer folds and fills); image by image only in ws, where the partial sums of one image stay on
  * chip and those of all do not.
  *
  * Structured sparsity of weights, n of m: the inner dimension shrinks to ceil(K n / m), as in

@@ -5,11 +5,11 @@
  *
  * The stream is the innermost loop, so that cutting it adds no fill; but where the design may
  * refill, ways are tried besides in which every piece is a fold of its own, with the blocks of the
- * inner dimension innermost: they cost fills and spare spilled sums. The estimate is that of the
- * pipeline with its slots: step by step the larger of its cycles, its loads and its spilled sums
- * (docs/models/systolic.md), never less than all traffic over the bandwidth, and the first load and
- * the last store besides. It only ranks; times are those of the pipeline. Ties go to the lesser
- * traffic, then to the way found first: larger pieces. */
+ * inner dimension innermost: they cost fills and spare spilled sums. The estimate is that of
+ * the pipeline with its slots: step by step the larger of its cycles, its loads and its spilled
+ * sums (docs/models/systolic.md), never less than all traffic over the bandwidth, and the first
+ * load and the last store besides. It only ranks; times are those of the pipeline. Ties go to the
+ * lesser traffic, then to the way found first: larger pieces. */
 #include <config.h>
 
 #include "sim/design/systolic.h"

@@ -28,7 +28,7 @@ typedef struct th_time_table {
 /* The columns kind, B, K, C, H, W, R, S, stride, groups and one of time_ps, time_ns, time_us,
  * time_ms, time_s, in any order, named in the first line; lines that begin with # and empty ones
  * do not count. NULL, with FILE:LINE in err, where a value makes no sense or a shape comes twice.
- * */
+ */
 th_time_table *th_time_table_read(const char *path, th_error *err);
 void th_time_table_free(th_time_table *t); /* accepts NULL */
 

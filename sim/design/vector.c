@@ -2,7 +2,7 @@
 /* vector.c - the unit beside the array: everything without multiply-accumulates, and the sums after
  * a split reduction.
  *   th_vector_schedule: only renamed | embedding_schedule | rows_schedule: start_pieces ->
- * set_accounts
+ *   set_accounts
  *
  * Ours: elements_per_cycle lanes, each of which does one operation per cycle: an addition,
  * multiplication, multiply-add or comparison. An exponential, a reciprocal or a reciprocal root

@@ -18,8 +18,8 @@
  * the input once per block (channels outermost), whichever moves fewer bytes. The first stripe
  * needs n rows of input, each further one m. Called in this order: make_plan (choose_way,
  * fit_weights), check_lines, set_loops, set_input_rows, set_steps. closed_form works from the plan
- * and the extents alone. Not modelled: the latency of the transforms (a few cycles per layer), the
- * loss of precision. */
+ * and the extents alone. Not modelled: the latency of the transforms (a
+ * few cycles per layer), the loss of precision. */
 #include <config.h>
 
 #include "sim/design/designs.h"

@@ -120,8 +120,10 @@ bool th_schedule_revisits(const th_schedule *s);
 
 /* What a schedule of equal tiles (no remainders, nothing stays on chip) takes when the memory is
  * faster than the ports, in cycles (FPGA'15; docs/models/tiled.md). With P tiles of q steps, L1 =
- * max(t_I, t_W, t_C): published   P max(q L1, t_O), neither fill nor drain two_slot    that +
- * min(max(t_I, t_W), t_C) + min(t_O, q L1): what the pipeline gives with two slots */
+ * max(t_I, t_W, t_C):
+ *   published   P max(q L1, t_O), neither fill nor drain
+ *   two_slot    that + min(max(t_I, t_W), t_C) + min(t_O, q L1): what the pipeline gives with two
+ *               slots */
 typedef struct th_closed_form {
     double published_cycles, two_slot_cycles;
 } th_closed_form;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_sensitivity.c - report_sensitivity: what more bandwidth, clock or memory would give, one
- * property at a time. options -> what is asked for (properties, objects, groups) -> run them all ->
- * a table, the largest gain first */
+ * property at a time.
+ *   options -> what is asked for (properties, objects, groups) -> run them all -> a table, the
+ *   largest gain first */
 #include <config.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* breakpoint.h - where a run stops or runs a script: at an instant, at what happens, or when a
- * condition becomes true. add -> (next -> hit | seen)* -> delete. reset when a run begins anew. */
+ * condition becomes true.
+ *   add -> (next -> hit | seen)* -> delete. reset when a run begins anew. */
 #ifndef TH_TCL_OBJECTS_BREAKPOINT_H
 #define TH_TCL_OBJECTS_BREAKPOINT_H
 #include "tcl/objects/condition.h"

@@ -2,9 +2,11 @@
 /* condition.c - see condition.h.
  *
  * Recursive descent makes a tree, in an array in which parts stand before what they are parts of;
- * so holds goes through it once, from the first to the last: any  := all { "||" all } all  := one {
- * "&&" one } one  := "!" one | "(" any ")" | OBJECT.ATTRIBUTE OP LITERAL In a filter the object is
- * left open: it is given when the condition is looked at. */
+ * so holds goes through it once, from the first to the last:
+ *   any  := all { "||" all }
+ *   all  := one { "&&" one }
+ *   one  := "!" one | "(" any ")" | OBJECT.ATTRIBUTE OP LITERAL
+ * In a filter the object is left open: it is given when the condition is looked at. */
 #include <config.h>
 #include "tcl/objects/condition.h"
 #include <ctype.h>

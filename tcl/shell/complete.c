@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* complete.c - see complete.h.
  *   Complete: where does the word stand? -> candidates of that place -> their common beginning, and
- * they themselves Nothing is asked that would make something: tasks are offered once the mapping
- * has been lowered. */
+ *   they themselves
+ * Nothing is asked that would make something: tasks are offered once the mapping has been lowered.
+ */
 #include <config.h>
 #include "tcl/shell/complete.h"
 #include "tcl/tcl_session.h"

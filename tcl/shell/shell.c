@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shell.c - the shell of tharsis and tharsis-mpi: an interpreter with the commands at hand, a
- * script, a prompt. block SIGINT -> parse the command line -> interpreter -> ~/.tharsisrc -> SCRIPT
- * -> prompt Exit codes: 0 all well, 1 a script failed or a trace or log could not be written
- * (init.c), 2 the command line is wrong. */
+ * script, a prompt.
+ *   block SIGINT -> parse the command line -> interpreter -> ~/.tharsisrc -> SCRIPT -> prompt
+ * Exit codes: 0 all well, 1 a script failed or a trace or log could not be written (init.c),
+ * 2 the command line is wrong. */
 #include <config.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_crash.h - which points of a study were at work when the process crashed.
  *   guard -> (enter -> leave)* in any thread -> unguard; another process: read -> count* -> clear |
- * forget A signal that says that the process has gone wrong (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
- * SIGABRT) leaves the number of the point in a file beside that of the study, and takes its course.
- * One that is sent to end the process, SIGKILL above all, leaves nothing: a point is not to blame
- * for it. */
+ *   forget
+ * A signal that says that the process has gone wrong (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT)
+ * leaves the number of the point in a file beside that of the study, and takes its course. One that
+ * is sent to end the process, SIGKILL above all, leaves nothing: a point is not to blame for it. */
 #ifndef TH_TCL_STUDY_STUDY_CRASH_H
 #define TH_TCL_STUDY_STUDY_CRASH_H
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_point.c - see study_point.h.
  *   th_point_evaluate: interpreter -> variables -> script -> figures of the run, and what the
- * script returned */
+ *   script returned */
 #include <config.h>
 #include "tcl/study/study_point.h"
 #include "tcl/tcl_session.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_ranks.h - points of a study done in other processes: what travels, and who has what. How
- * bytes travel is the affair of others (main_mpi.c). here:  new -> (give | take)* -> free there:
- * th_ranks_answer for every message A message has all that a point needs: its values, the script,
- * the metrics. So nobody there remembers anything. */
+ * bytes travel is the affair of others (main_mpi.c).
+ *   here:  new -> (give | take)* -> free
+ *   there: th_ranks_answer for every message
+ * A message has all that a point needs: its values, the script, the metrics. So nobody there
+ * remembers anything. */
 #ifndef TH_TCL_STUDY_STUDY_RANKS_H
 #define TH_TCL_STUDY_STUDY_RANKS_H
 #include "mapper/pool/serializer.h"

@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench.c - the figures of docs/benchmarks.md: `make bench`.
  *
- *   bench answers              known answers of the models
- *   bench fitness [MODEL ...]  speed of one fitness evaluation on f1_16xlarge, memos warm
- *   bench segments [MODEL ...] the same by segments, and of mappings that a search breeds
- *   bench search [EVALUATIONS] what the searches find on f1_16xlarge, five networks
- *   bench seeds [EVALUATIONS]  two_level against random, with the same seeds on both sides
- *   bench collective [RANKS]   ring all-reduce of 1 GiB, every message; large machines
- *   bench events               event queues under the hold model
- *   bench network [peer [all]] fluid network, random flows on a torus; with SimGrid, also 10,000
- *   bench packet               packet network: latency and saturation on meshes and tori, against
- * BookSim2 bench systolic [NETWORK]   a network on a 128 x 128 array, every tile an event bench
- * routes               what routes take, on random graphs and large systems bench threads
- * [EVALUATIONS] what a second thread buys, ResNet-101 on f1_16xlarge bench speedup [SEARCH ...] a
- * search on two threads, beside two processes of one bench trace [tiles [INPUTS [CASE [FORMAT]]]]
- * what a trace of messages costs, or of a mapped network bench tiling               the search for
- * tiles and loop orders bench devices FOLDER [FILE [PHASE]] predicted times of kernels, on devices
- * of training and others bench transformers FOLDER  whole transformers as sums of their operators,
- * against measured runs bench lookup               finding a layer shard in the memo of collapsed
- * tasks bench scale                what systems of 4,096 and 65,536 accelerators take, and replays
- * over 8 to 64 bench large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]] the default search on 64
- * accelerators Run from the source tree. CPU seconds of the process; compare ratios, not absolute
- * figures. */
+ *   bench answers                known answers of the models
+ *   bench fitness [MODEL ...]    speed of one fitness evaluation on f1_16xlarge, memos warm
+ *   bench segments [MODEL ...]   the same by segments, and of mappings that a search breeds
+ *   bench search [EVALUATIONS]   what the searches find on f1_16xlarge, five networks
+ *   bench seeds [EVALUATIONS]    two_level against random, with the same seeds on both sides
+ *   bench collective [RANKS]     ring all-reduce of 1 GiB, every message; large machines
+ *   bench events                 event queues under the hold model
+ *   bench network [peer [all]]   fluid network, random flows on a torus; with SimGrid, also 10,000
+ *   bench packet                 packet network: latency and saturation on meshes and tori, against
+ *                                BookSim2
+ *   bench systolic [NETWORK]     a network on a 128 x 128 array, every tile an event
+ *   bench routes                 what routes take, on random graphs and large systems
+ *   bench threads [EVALUATIONS]  what a second thread buys, ResNet-101 on f1_16xlarge
+ *   bench speedup [SEARCH ...]   a search on two threads, beside two processes of one
+ *   bench trace [tiles [INPUTS [CASE [FORMAT]]]]
+ *                                what a trace of messages costs, or of a mapped network
+ *   bench tiling                 the search for tiles and loop orders
+ *   bench devices FOLDER [FILE [PHASE]]
+ *                                predicted times of kernels, on devices of training and others
+ *   bench transformers FOLDER    whole transformers as sums of their operators, against measured
+ *                                runs
+ *   bench lookup                 finding a layer shard in the memo of collapsed tasks
+ *   bench scale                  what systems of 4,096 and 65,536 accelerators take, and replays
+ *                                over 8 to 64
+ *   bench large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]
+ *                                the default search on 64 accelerators
+ * Run from the source tree. CPU seconds of the process; compare ratios, not absolute figures. */
 #include <config.h>
 #include <math.h>
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench_devices.c - kernels of transformers and training steps: how far predictions are from times
  * that were not in training, on devices of training and on each device when the others alone were
- * learned from. bench devices FOLDER [FILE [PHASE]]   FOLDER: of neusight/ or justus2018/; FILE:
- * "train_linear", "dense" LOO=1 in the environment: devices left out too; LOO=NAME: that one. */
+ * learned from.
+ *   bench devices FOLDER [FILE [PHASE]]   FOLDER: of neusight/ or justus2018/; FILE:
+ *                                         "train_linear", "dense"
+ * LOO=1 in the environment: devices left out too; LOO=NAME: that one. */
 #include <config.h>
 
 #include <dirent.h>

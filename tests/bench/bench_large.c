@@ -2,8 +2,9 @@
 /* bench_large.c - the default search, and others, on 64 accelerators and 100 layers or more.
  *
  *   torus  an 8 x 8 torus of the FPGAs of f1_16xlarge with the design "tiled" alone, cables as
- * there f1     eight groups of eight of them, adaptive: cables within a group, the host between
- * groups chain  100 convolutions in a row; any other network is that of workloads/models */
+ *          there
+ *   f1     eight groups of eight of them, adaptive: cables within a group, the host between groups
+ *   chain  100 convolutions in a row; any other network is that of workloads/models */
 #include <config.h>
 
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench_predictor.c - how far predicted layer times are from measured ones that were not in
- * training, and how long training and predictions take. bench predictor FOLDER [conv|pooling|dense
- * [LEARNER ...]]   FOLDER: of perfnet/; LEARNER: auto unless said LOO=1 in the environment: also
- * each device in turn, when the others alone were learned from. */
+ * training, and how long training and predictions take.
+ *   bench predictor FOLDER [conv|pooling|dense [LEARNER ...]]   FOLDER: of perfnet/; LEARNER: auto
+ *   unless said
+ * LOO=1 in the environment: also each device in turn, when the others alone were learned from. */
 #include <config.h>
 
 #include <math.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench_transformers.c - whole transformers, predicted as the sum of their operators' kernels,
- * against measured runs (PyTorch, single precision, one operator at a time). bench transformers
- * FOLDER   FOLDER: of neusight/ learn from train_*.csv.xz -> { operators of a run -> sum } of
- * whole_models.csv.xz -> errors per GPU A run has embeddings and layers, but no head over the
- * vocabulary: with one, predictions are 4 to 9 % longer, and nearly all of them too long. */
+ * against measured runs (PyTorch, single precision, one operator at a time).
+ *   bench transformers FOLDER   FOLDER: of neusight/
+ *   learn from train_*.csv.xz -> { operators of a run -> sum } of whole_models.csv.xz -> errors per
+ *   GPU
+ * A run has embeddings and layers, but no head over the vocabulary: with one, predictions are 4 to
+ * 9 % longer, and nearly all of them too long. */
 #include <config.h>
 
 #include <math.h>

@@ -1,18 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# format.sh - clang-format 14 leaves every C file as it is (.clang-format says how; 100 columns, comments
-# too), and no line of a Tcl file is longer than 100 characters. The first is skipped where clang-format 14
-# is not installed: other versions break lines elsewhere.
+# format.sh - no line of a C or Tcl file is longer than 100 characters, and clang-format 14 leaves every C
+# file as it is (.clang-format says how; it does not touch the lines of comments, which may be lists and
+# equations). The second is skipped where clang-format 14 is not installed: other versions break lines
+# elsewhere.
 cd "${srcdir:-.}" || exit 1
 echo "1..2"
 
-wide=$(find scripts tests tcl -path '*/tmp/*' -prune -o '(' -name '*.tcl' -o -name '*.test' ')' -print | LC_ALL=C sort |
+folders="base topology workloads predictor sim mapper study report tcl tests"
+wide=$(find $folders scripts -path '*/tmp/*' -prune -o '(' -name '*.tcl' -o -name '*.test' -o -name '*.[ch]' ')' \
+    ! -name '*.pb-c.[ch]' -print 2>/dev/null | LC_ALL=C sort |
     LC_ALL=C.UTF-8 xargs "${AWK:-awk}" '{ line = $0; gsub(/[\200-\277]/, "", line) }
         length(line) > 100 { printf "# %s:%d\n", FILENAME, FNR }')
 if [ -z "$wide" ]; then
-    echo "ok 1 - lines of Tcl files have at most 100 characters"
+    echo "ok 1 - lines of C and Tcl files have at most 100 characters"
 else
-    printf 'not ok 1 - lines of Tcl files have at most 100 characters; these have more\n%s\n' "$wide"
+    printf 'not ok 1 - lines of C and Tcl files have at most 100 characters; these have more\n%s\n' "$wide"
 fi
 
 tool=
@@ -26,8 +29,7 @@ if [ -z "$tool" ]; then
     echo "ok 2 - every C file is formatted # SKIP clang-format 14 is not installed"
     exit 0
 fi
-wrong=$(find base topology workloads predictor sim mapper study report tcl tests \
-    -name '*.[ch]' ! -name '*.pb-c.[ch]' 2>/dev/null | LC_ALL=C sort |
+wrong=$(find $folders -name '*.[ch]' ! -name '*.pb-c.[ch]' 2>/dev/null | LC_ALL=C sort |
     xargs "$tool" --dry-run 2>&1 | sed -n 's/^\([^ ]*:[0-9]*\):[0-9]*: .*/# \1/p' | LC_ALL=C sort -u)
 if [ -z "$wrong" ]; then
     echo "ok 2 - every C file is formatted"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sim_help.h - what the tests of the simulator share: random integers, shards, systems from text.
- * */
+ */
 #ifndef TH_TESTS_UNIT_SIM_HELP_H
 #define TH_TESTS_UNIT_SIM_HELP_H
 #include <stdio.h>

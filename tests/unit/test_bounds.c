@@ -13,9 +13,11 @@
 
 /* 1 GHz, 2 steps of 100 cycles, each 1000 bytes of input behind a port of 10 bytes/ns, 400 bytes of
  * weights in the first alone, 300 bytes of output after the second (one tile, C loop); DRAM of 20
- * bytes/ns, 5 ns: array    max(5 + 100, 5 + 20) + 200 + (5 + 15) = 325 ns (less three roundings of
- * 1e-3 ps) DRAM     2700 / 20 = 135 ns; input port 2000 / 10 = 200 ns With a port of 2.5 bytes/ns
- * the input alone takes 800 ns, of which 5 + 400 before the first step. */
+ * bytes/ns, 5 ns:
+ *   array    max(5 + 100, 5 + 20) + 200 + (5 + 15) = 325 ns (less three roundings of 1e-3 ps)
+ *   DRAM     2700 / 20 = 135 ns; input port 2000 / 10 = 200 ns
+ * With a port of 2.5 bytes/ns the input alone takes 800 ns, of which 5 + 400 before the first step.
+ */
 static void a_task_by_hand(void)
 {
     th_schedule s = {.hz = 1000000000,

@@ -14,7 +14,7 @@ static th_shard pool_shard(void)
 }
 
 /* Equal shards have one number, on all alike accelerators; any difference in the key gives another.
- * */
+ */
 static void equal_shards_are_one_work(void)
 {
     th_system *s = shipped_system("f1_16xlarge");

@@ -78,7 +78,7 @@ static void tiled_walks_groups_with_the_batch(void)
 }
 
 /* The published layer through the design: see test_pipeline.c. 1e6-port and 10 THz do not overflow.
- * */
+ */
 static void tiled_reproduces_the_published_layer(void)
 {
     const th_port ideal = {1000000000000000, 0, 1};

@@ -65,9 +65,10 @@ static void assert_cause(const th_result *r, int32_t task, int kind, int32_t aft
 
 /* The host runs 1 (0 .. 500), 2 (500 .. 800, though it was ready at 0), 3 behind 1 (800 .. 1200),
  * and 4 behind 3, which may not start before 2000 (.. 2100). Task 0 arrives at 1000, and nothing
- * needs it. slack of 3: 4 starts at 2000, so it may end at 2000: 800. 2: before 3, which may start
- * at 1600: 800. 1: 2 may start at 1300, 3 at 1600: the sooner less 500 is 800. 0: 2100 - 1000 =
- * 1100. */
+ * needs it.
+ *   slack of 3: 4 starts at 2000, so it may end at 2000: 800. 2: before 3, which may start at 1600:
+ *   800.
+ *   1: 2 may start at 1300, 3 at 1600: the sooner less 500 is 800. 0: 2100 - 1000 = 1100. */
 static void causes_and_slacks_of_a_host(void)
 {
     static const th_time slacks[] = {1100, 800, 800, 800, 0};

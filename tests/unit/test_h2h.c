@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Serial transfers and the search h2h, by hand. On accelerator "s" (1 operation and 4 bytes of the
  * bus in a microsecond, tiles of 2 channels out, 1 in, 2 x 2 pixels; the network 1 byte in a
- * microsecond), in us: c1: 2 x 1 channels, 2 x 2 pixels, kernel 1, reads 1 x 4 x 4 t_in (2 + 4) =
- * 6, t_comp 2 * 2 * 2 * 2 * 1 = 16, t_out 8; T_acc = 1 * (6 + 16) + 8 = 30 weights 2 * 4 B = 8,
- * input 16 * 4 B = 64, output 8 * 4 B = 32 c2: 2 x 2 channels, 1 x 1 pixels, kernel 1, reads 2 x 2
- * x 2 T_acc = 2 * (6 + 16) + 8 = 52; weights 16, input 32, output 8 */
+ * microsecond), in us:
+ *   c1: 2 x 1 channels, 2 x 2 pixels, kernel 1, reads 1 x 4 x 4
+ *       t_in (2 + 4) = 6, t_comp 2 * 2 * 2 * 2 * 1 = 16, t_out 8; T_acc = 1 * (6 + 16) + 8 = 30
+ *       weights 2 * 4 B = 8, input 16 * 4 B = 64, output 8 * 4 B = 32
+ *   c2: 2 x 2 channels, 1 x 1 pixels, kernel 1, reads 2 x 2 x 2
+ *       T_acc = 2 * (6 + 16) + 8 = 52; weights 16, input 32, output 8 */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"

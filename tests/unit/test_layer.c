@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* A conv of 6 -> 4 channels over 13 x 9 pixels: kernel 3 x 2, stride 2 x 3, padding 2 x 1 (top,
- * left), dilation 2 x 1. Bottom and right padding 2 and 1, so H = floor((13 + 4 - 2 * 2 - 1) / 2) +
- * 1 = 7,   W = floor((9 + 2 - 1 * 1 - 1) / 3) + 1 = 4. */
+ * left), dilation 2 x 1. Bottom and right padding 2 and 1, so
+ *   H = floor((13 + 4 - 2 * 2 - 1) / 2) + 1 = 7,   W = floor((9 + 2 - 1 * 1 - 1) / 3) + 1 = 4. */
 static th_layer small_conv(void)
 {
     return (th_layer){.name = "c",

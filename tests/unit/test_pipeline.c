@@ -120,15 +120,17 @@ static void engines_share_the_dram_fairly(void)
 
 /* Two tiles (K) inside two iterations of C: sums of 80 bytes are stored and read back. Cycles of 5
  * ns; inputs of 100 bytes at 10 bytes a cycle (50 ns), sums at 20 (20 ns), outputs of 40 bytes (10
- * ns); a step 20 ns; latency 10 ns. One input slot: input 10 .. 60, step 0 60 .. 80, its sums'
- * store 90 .. 110; input 90 .. 140, step 1 140 .. 160, store 170 .. 190; input 170 .. 220, sums 0
- * 170 .. 190, step 2 220 .. 240, output 250 .. 260; input 250 .. 300, sums 1 250 .. 270, step 3 300
- * .. 320, output 330 .. 340. With four slots inputs are in at 60, 110, 160, 210; step 0 60 .. 80,
- * its sums are stored 90 .. 110, which request 2 waits for: 120 .. 140. Step 1 110 .. 130, stored
- * 140 .. 160, read 170 .. 190. Step 2 160 .. 180, step 3 210 .. 230, output 240 .. 250. Where the
- * inputs stay too, step 1 is 80 .. 100 after input 0 alone; its sums are stored 110 .. 130, read
- * 140 .. 160, those of step 0 120 .. 140; step 2 140 .. 160, step 3 160 .. 180, output 190 .. 200.
- */
+ * ns); a step 20 ns; latency 10 ns. One input slot:
+ *   input 10 .. 60, step 0 60 .. 80, its sums' store 90 .. 110; input 90 .. 140, step 1 140 .. 160,
+ *   store
+ *   170 .. 190; input 170 .. 220, sums 0 170 .. 190, step 2 220 .. 240, output 250 .. 260; input
+ *   250 ..
+ *   300, sums 1 250 .. 270, step 3 300 .. 320, output 330 .. 340.
+ * With four slots inputs are in at 60, 110, 160, 210; step 0 60 .. 80, its sums are stored 90 ..
+ * 110, which request 2 waits for: 120 .. 140. Step 1 110 .. 130, stored 140 .. 160, read 170 ..
+ * 190. Step 2 160 .. 180, step 3 210 .. 230, output 240 .. 250. Where the inputs stay too, step 1
+ * is 80 .. 100 after input 0 alone; its sums are stored 110 .. 130, read 140 .. 160, those of step
+ * 0 120 .. 140; step 2 140 .. 160, step 3 160 .. 180, output 190 .. 200. */
 static void sums_are_spilled_and_read_back(void)
 {
     const th_port dram = {1000000000000000, 10000, 1, 1, 0, {0}};

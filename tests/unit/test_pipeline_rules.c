@@ -40,7 +40,7 @@ static long double share_of(const th_dram_efficiency *e, int64_t run)
 }
 
 /* The longer of: through the engine's port, and off the channels at the share that its runs reach.
- * */
+ */
 static th_time move_ps(const th_schedule *s, const th_port *port, int e, int64_t bytes)
 {
     int64_t run = s->run_bytes[e], whole = moved(bytes, run, port->burst_bytes);

@@ -170,7 +170,7 @@ static void a_second_input_is_loaded_for_every_image(void)
 /* 32 channels, 9 x 8, 3 x 3. Depthwise, an 8 x 4 x 4 array has one row and one lane of vec at
  * work: 32 passes of ceil(8/4) W blocks, 9*9 cycles each; dense with the same channels takes 4 *
  * 2 * 8 * 81, for 32 times the products. In groups of 2 channels, 16 passes of the same length.
- * */
+ */
 static void narrow_groups_leave_the_array_idle(void)
 {
     th_shard s = conv_shard(1, 32, 32, 9, 8, 3);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_user_schedule.c - schedules from files: what they do, how long they take, what is refused.
- * */
+ */
 #include <config.h>
 #include "sim/collective/algorithms.h"
 #include "sim/collective/schedule_read.h"

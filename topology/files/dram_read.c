@@ -2,8 +2,9 @@
 /* dram_read.c - the local memory of an accelerator: th_read_dram, called by accel_read.c.
  *
  *   dram = { capacity = "8GiB"; bandwidth = "16GB/s" or "unlimited"; latency = "100ns"; burst =
- * "64B"; channels = 4; interleave = "256B"; efficiency = ( ("64B", 0.4), ("4KiB", 0.9) ); }; What
- * the numbers mean is told in sim/pipeline/port.h. */
+ *            "64B"; channels = 4; interleave = "256B"; efficiency = ( ("64B", 0.4),
+ *            ("4KiB", 0.9) ); };
+ * What the numbers mean is told in sim/pipeline/port.h. */
 #include <config.h>
 #include "topology/files/system_reader.h"
 

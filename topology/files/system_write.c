@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* system_write.c - a system as text.
  *   th_system_write: head -> designs -> accelerators -> topology, or hosts, switches and links ->
- * segments
- *   -> dead links -> routes -> routing
+ *   segments -> dead links -> routes -> routing
  * A system that a generator made is written as what the generator was told: its routes go by its
  * dimensions or levels, which a list of links does not tell. */
 #include <config.h>

@@ -2,8 +2,8 @@
 /* annealing.c - simulated annealing over the moves of the two-level search.
  *
  *   init -> iterate: the initial mappings, batch by batch; the best of them, at most two of each
- * partitioning, begin the chains -> one neighbour of every chain at a time, cycle after cycle,
- * until the budget is spent -> clear
+ *   partitioning, begin the chains -> one neighbour of every chain at a time, cycle after cycle,
+ *   until the budget is spent -> clear
  *
  * A neighbour that is slower by d is taken with probability exp(-d / T): the number is drawn before
  * the simulation, so that this is one limit per chain, and the highest of them stops the batch. T

@@ -2,7 +2,7 @@
 /* exhaustive.c - branch and bound over all mappings: proves what is best.
  *
  *   init -> iterate: a first search, batch by batch -> { expand | descend | judge }* until nothing
- * is left -> clear
+ *   is left -> clear
  *
  * The space: disjoint sets of accelerators, in any number and size, members in ascending order,
  * some idle; a design that all members can take, or, where there is none, each member's own; layers

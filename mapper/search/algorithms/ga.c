@@ -2,7 +2,7 @@
 /* ga.c - the flat genetic search: one population, and every choice a gene.
  *
  *   init -> iterate: the initial mappings, batch by batch -> generations until the budget is spent
- * -> clear
+ *   -> clear
  *
  * An individual is a whole mapping: sets, designs, the set of every layer, its strategy. No level
  * is above another, and no dynamic programming repairs strategies when sets change; that is what

@@ -2,8 +2,7 @@
 /* nsga2.c - a Pareto front by NSGA-II (Deb et al. 2002, see front.h).
  *
  *   init -> iterate: initial mappings first, batch by batch -> then generations until the budget is
- * spent
- *   -> th_nsga2_front -> clear
+ *   spent -> th_nsga2_front -> clear
  *
  * One population of mappings. A generation makes BATCH offspring, whose parents win tournaments
  * of two (lower rank, then greater crowding distance), with the moves of variation.h; of parents

@@ -3,7 +3,7 @@
  * while any of them helps.
  *
  *   init -> iterate: the initial mappings where there is nothing to polish yet -> cycles over all
- * moves, batch by batch -> done when a whole cycle brought nothing -> clear
+ *   moves, batch by batch -> done when a whole cycle brought nothing -> clear
  *
  * Moves, in this order: another design for a set; a boundary between two ranges moved; a larger or
  * smaller share for a member of a set, which moves cuts to where tiles end; a strategy for

@@ -2,8 +2,8 @@
 /* portfolio.c - the default search: others, one after the other, on what they have found together.
  *
  *   init -> iterate: the first of dp -> the baselines and the rest of dp, each to its end -> rounds
- * of two_level, ga, annealing and polish -> done when a few rounds in a row brought nothing, or the
- *   budget is spent -> clear
+ *   of two_level, ga, annealing and polish -> done when a few rounds in a row brought nothing, or
+ *   the budget is spent -> clear
  *
  * So a few dozen evaluations already give a good mapping, and the best is never behind a baseline
  * that had its evaluations. uniform comes last of them: it takes the most. Within a round a search

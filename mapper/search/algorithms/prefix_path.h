@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* prefix_path.h - private to the bounds of exhaustive: how late the positions of a layer end at
- * least. init -> (travel | run | departure)* -> clear */
+ * least.
+ *   init -> (travel | run | departure)* -> clear */
 #ifndef TH_MAPPER_SEARCH_ALGORITHMS_PREFIX_PATH_H
 #define TH_MAPPER_SEARCH_ALGORITHMS_PREFIX_PATH_H
 #include "mapper/evaluate/evaluate.h"

@@ -2,7 +2,7 @@
 /* prefix_remaining.c - how long a pass goes on at least after a layer, given its set and strategy.
  *
  *   of: what is known | the first reader: every set and strategy it may have -> what they take
- * after each position -> the least
+ *   after each position -> the least
  *
  * The first reader of a layer runs somehow: on the same set with the same design, or on one without
  * common members. Of each such way, a position that gets something of position r begins no sooner

@@ -2,8 +2,7 @@
 /* two_level.c - the two-level genetic search, in the manner of MARS (DAC 2023).
  *
  *   init -> iterate: initial mappings first, batch by batch -> then generations until the budget is
- * spent
- *   -> clear
+ *   spent -> clear
  *
  * The partitioning is a table of configurations: sets, designs, and the layers of each set. Every
  * configuration has a population of its own, whose genes are the sharding: the strategies of the

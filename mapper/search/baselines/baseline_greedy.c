@@ -4,7 +4,7 @@
  * it took. greedy_rotating: the same, among strategies that rotate too. model_parallel: the same as
  * greedy, but a layer splits one of its dimensions K C H W, never the images.
  *   init, per design: its accelerators -> per order of them: walk the layers -> a candidate; where
- * a layer cannot be shared by so many, half as many
+ *   a layer cannot be shared by so many, half as many
  *
  * Times are the estimates of plan.h: compute and reduction of the slowest position by itself, and
  * the busiest medium of each transfer. What follows a layer is never looked at, nor is memory; the

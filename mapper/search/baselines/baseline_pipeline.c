@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* baseline_pipeline.c - pipeline_parallel: every accelerator is a stage, or every group is one;
  * stages have contiguous ranges of layers, and each the design that is quickest on its range. The
- * better of the two by simulation. init, per kind of stage: time of every (stage, design, layer) ->
- * the least time that, given to every stage in turn, gets all layers done -> ranges and designs ->
- * strategies (initial_mapping.c)
+ * better of the two by simulation.
+ *   init, per kind of stage: time of every (stage, design, layer) -> the least time that, given to
+ *   every stage in turn, gets all layers done -> ranges and designs -> strategies
+ *   (initial_mapping.c)
  *
  * Times are those of layers by themselves; transfers are not looked at. A stage takes as many
  * layers as it can do in the time, so the last stages may have none. Stages are in the order of

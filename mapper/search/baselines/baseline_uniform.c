@@ -3,7 +3,7 @@
  * split for all convolutions and one for all other layers on the array: the best of all by
  * simulation; docs/models/baselines.md.
  *   init, per set and order of its members: designs x splits -> combinations -> where there are
- * very many, those of least estimated time -> candidates
+ *   very many, those of least estimated time -> candidates
  *
  * Estimates add up what layers take by themselves and what their inputs take to come (plan.h),
  * apart for convolutions and what follows them, and for the others: so they cost a sum of splits,

@@ -2,7 +2,7 @@
 /* h2h.c - the search of the H2H comparison, a baseline.
  *
  *   iterate: list what layers take -> place them (step 1) -> as one mapping, simulated (steps 1 ..
- * 3); then, a layer at a time: move it to its neighbours, each move simulated (step 4)
+ *   3); then, a layer at a time: move it to its neighbours, each move simulated (step 4)
  *
  * Source: X. Zhang et al., "H2H: Heterogeneous Model to Heterogeneous System Mapping with
  * Computation and Communication Awareness", DAC 2022, as its public mapper does it

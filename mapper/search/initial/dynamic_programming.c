@@ -2,9 +2,9 @@
 /* dynamic_programming.c - dynamic programming over the layers of a set.
  *
  *   run: (the caches are warmed) -> layers of the set -> choices of each -> from the last layer
- * back, the least time of all that hangs on each choice -> from the first layer on, the choices
- * that give it -> where they do not fit into memory by estimate, again with a price for bytes that
- * stay
+ *   back, the least time of all that hangs on each choice -> from the first layer on, the choices
+ *   that give it -> where they do not fit into memory by estimate, again with a price for bytes
+ *   that stay
  *
  * Exact on the forest and the times of transition.c. */
 #include <config.h>

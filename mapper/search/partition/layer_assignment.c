@@ -2,7 +2,7 @@
 /* layer_assignment.c - which layers each set of a partition runs.
  *
  *   mapping: capabilities of the sets -> by ranges | by finish | uneven -> what a set cannot run
- * goes elsewhere -> shares -> strategies
+ *   goes elsewhere -> shares -> strategies
  *
  * By ranges: contiguous in the order of whole branches. Sets that are equally quick get near-equal
  * sums of time; of heterogeneous sets the range that takes longest is made as short as it can be,

@@ -7,9 +7,10 @@
  *   sum over its flows of min(level, x) / w = C, the levels of its own being infinite
  * The left side is concave in x, so for any set T of flows (C - sum of r beyond T) / (sum of 1 / w
  * in T) is at most x. Finding x takes all flows of the link; bounds that take none tell which link
- * comes first, and most others are never looked at. Sums of rates are exact, and those of shares
- * are rounded once, from twice the digits: a level follows from what flows there are, whatever
- * order they came in and whatever level the link had before. */
+ * comes first, and most others are never looked at.
+ * Sums of rates are exact, and those of shares are rounded once, from twice the digits: a level
+ * follows from what flows there are, whatever order they came in and whatever level the link had
+ * before. */
 #include <config.h>
 
 #include <math.h>
