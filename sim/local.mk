@@ -99,11 +99,13 @@ libtharsis_la_SOURCES += \
 	sim/network/network.c \
 	sim/network/network.h \
 	sim/network/packet/deadlock_report.c \
+	sim/network/packet/index_set.c \
+	sim/network/packet/index_set.h \
 	sim/network/packet/packet.c \
 	sim/network/packet/packet.h \
-	sim/network/packet/packet_link.c \
-	sim/network/packet/packet_time.c \
-	sim/network/packet/packet_time.h \
+	sim/network/packet/packet_events.c \
+	sim/network/packet/packet_events.h \
+	sim/network/packet/packet_step.c \
 	sim/network/packet/virtual_channels.c \
 	sim/network/packet/virtual_channels.h \
 	sim/network/routes.c \

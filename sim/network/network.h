@@ -34,7 +34,7 @@ typedef struct th_network_options {
                                   * node injects into all its links at once, and takes from all */
     int32_t n_crossbar_inputs;   /* packets that a link's buffers pass on at once; 0: any number */
     th_time allocation_cycle_ps; /* of a router that allocates in one pass per cycle, see
-                                  * packet_link.c; 0: without loss, at once */
+                                  * packet_step.c; 0: without loss, at once */
     bool may_deadlock;           /* routes that can deadlock are run all the same, to see it */
 } th_network_options;
 

@@ -403,36 +403,37 @@ static void bad_options_are_refused(void)
     th_system_free(s);
 }
 
-static void instants_come_in_order(void)
+static void time_steps_come_in_order(void)
 {
     enum { POSTS = 20000 };
     gsl_rng *r = th_random_stream(3, "instants", 0);
     static int left[POSTS];
-    th_instants q;
+    th_packet_events q;
     th_time now = 0;
     int pending = 0, taken = 0;
     memset(left, 0, sizeof left);
-    th_instants_init(&q);
+    th_packet_events_init(&q);
     for (int i = 0; i < POSTS || pending > 0;) {
         if (i < POSTS && pick(r, 0, 2) > 0) {
             th_time at = now + pick(r, 0, pick(r, 0, 1) ? 5 : 5000);
-            CU_ASSERT_EQUAL(th_instants_post(&q, at, &(th_happening){-1, (int32_t)at, i++, 0}), 0);
+            CU_ASSERT_EQUAL(
+                th_packet_events_post(&q, at, &(th_packet_event){-1, (int32_t)at, i++, 0}), 0);
             pending++;
             continue;
         }
-        th_time at = th_instants_next(&q);
+        th_time at = th_packet_events_next(&q);
         CU_ASSERT_TRUE(at >= now);
-        for (int32_t h = th_instants_take(&q), next; h >= 0; h = next) {
-            next = q.pool[h].next;
-            CU_ASSERT_TRUE(q.pool[h].kind == (int32_t)at && left[q.pool[h].object]++ == 0);
-            th_instants_give_back(&q, h);
+        for (int32_t h = th_packet_events_take(&q), next; h >= 0; h = next) {
+            next = q.events[h].next;
+            CU_ASSERT_TRUE(q.events[h].kind == (int32_t)at && left[q.events[h].object]++ == 0);
+            th_packet_events_give_back(&q, h);
             pending--;
             taken++;
             now = at;
         }
     }
-    CU_ASSERT_TRUE(taken == POSTS && th_instants_next(&q) == TH_TIME_MAX);
-    th_instants_clear(&q);
+    CU_ASSERT_TRUE(taken == POSTS && th_packet_events_next(&q) == TH_TIME_MAX);
+    th_packet_events_clear(&q);
     gsl_rng_free(r);
 }
 
@@ -440,15 +441,15 @@ static void sets_give_the_least_first(void)
 {
     const int32_t items[] = {270000, 63, 64, 4095, 4096, 0, 63, 262144},
                   sorted[] = {0, 63, 64, 4095, 4096, 262144, 270000};
-    th_small_set s;
-    CU_ASSERT_EQUAL(th_small_set_init(&s, 270001), 0);
-    CU_ASSERT_TRUE(th_small_set_is_empty(&s));
+    th_index_set s;
+    CU_ASSERT_EQUAL(th_index_set_init(&s, 270001), 0);
+    CU_ASSERT_TRUE(th_index_set_is_empty(&s));
     for (size_t i = 0; i < sizeof items / sizeof *items; i++)
-        th_small_set_add(&s, items[i]);
+        th_index_set_add(&s, items[i]);
     for (size_t i = 0; i < sizeof sorted / sizeof *sorted; i++)
-        CU_ASSERT_EQUAL(th_small_set_take(&s), sorted[i]);
-    CU_ASSERT_TRUE(th_small_set_is_empty(&s));
-    th_small_set_clear(&s);
+        CU_ASSERT_EQUAL(th_index_set_take(&s), sorted[i]);
+    CU_ASSERT_TRUE(th_index_set_is_empty(&s));
+    th_index_set_clear(&s);
 }
 
 int main(int argc, char **argv)
@@ -469,7 +470,7 @@ int main(int argc, char **argv)
         TAP(long_messages_come_near_fluid),
         TAP(random_traffic_is_conserved_and_ordered),
         TAP(bad_options_are_refused),
-        TAP(instants_come_in_order),
+        TAP(time_steps_come_in_order),
         TAP(sets_give_the_least_first),
         TAP_END,
     };

@@ -112,9 +112,9 @@ static bool is_acyclic(const uint8_t *edge, int n)
 
 /* All routes with their classes, spread over those that they leave, checked without any order of
  * links. */
-static void assert_no_deadlock(const th_system *s, bool ends_wait)
+static void assert_no_deadlock(const th_system *s, bool waits_at_end)
 {
-    th_channels *c = th_channels_new(s, ends_wait, NULL);
+    th_channels *c = th_channels_new(s, waits_at_end, NULL);
     int n = s->n_links * CLASSES, links[TH_ROUTE_MAX];
     uint8_t class_of[TH_ROUTE_MAX], *edge = calloc((size_t)n * (size_t)n, 1);
     CU_ASSERT_TRUE_FATAL(th_channels_needed(c) <= CLASSES);
@@ -124,7 +124,7 @@ static void assert_no_deadlock(const th_system *s, bool ends_wait)
             int needed = th_channels_classes(c, links, hops, class_of);
             CU_ASSERT_TRUE(needed <= th_channels_needed(c));
             th_channels_spread(CLASSES - needed, src, dst, class_of, hops);
-            for (int i = 0; i + (ends_wait ? 1 : 2) < hops; i++)
+            for (int i = 0; i + (waits_at_end ? 1 : 2) < hops; i++)
                 edge[(links[i] * CLASSES + class_of[i]) * n + links[i + 1] * CLASSES +
                      class_of[i + 1]] = 1;
         }
@@ -152,11 +152,11 @@ static void a_torus_takes_two_classes(void)
     const int cases[][3] = {{4, 4, 1}, {6, 4, 1}, {2, 6, 1}, {8, 1, 1}, {4, 2, 3}, {5, 4, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         th_system *s = generated("torus", cases[i], 3);
-        for (int ends_wait = 0; ends_wait < 2; ends_wait++) {
-            th_channels *c = th_channels_new(s, ends_wait, NULL);
+        for (int waits_at_end = 0; waits_at_end < 2; waits_at_end++) {
+            th_channels *c = th_channels_new(s, waits_at_end, NULL);
             CU_ASSERT_EQUAL(th_channels_needed(c), 2);
             th_channels_free(c);
-            assert_no_deadlock(s, ends_wait);
+            assert_no_deadlock(s, waits_at_end);
         }
         th_system_free(s);
     }
@@ -198,7 +198,8 @@ static void large_systems_do_not_deadlock_either(void)
     for (int i = 0; i < MESSAGES; i++)
         t[i] = (transfer){0, (int)pick(r, 0, SIDE * SIDE - 1), (int)pick(r, 0, SIDE * SIDE - 1),
                           2000, -1};
-    CU_ASSERT_TRUE(p->n_classes >= 2 + TH_CHANNELS_SPARE && p->n_channels == p->n_classes);
+    CU_ASSERT_TRUE(p->channels.n_classes >= 2 + TH_CHANNELS_SPARE &&
+                   p->channels.n_channels == p->channels.n_classes);
     CU_ASSERT_EQUAL(drive_network(n, t, MESSAGES, false), 0);
     for (int i = 0; i < MESSAGES; i++)
         CU_ASSERT_TRUE(t[i].end >= 0);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* deadlock_report.c - who waits for whom when packets are left and nothing moves any more.
+/* deadlock_report.c - the cycle of buffers that wait for each other in a deadlock.
  *
- * Then every first packet of a buffer waits for room in the next link's buffers, and these are full
- * of packets that wait as well. Following one of them each time leads into a cycle, which is named.
- * A routing with the classes of virtual_channels.c never comes here; one run with may_deadlock can.
- */
+ * In a deadlock the first packet of every non-empty buffer waits for space in the next link's
+ * buffers, which are full of waiting packets. Following one of them each time ends in a cycle. With
+ * the classes of virtual_channels.c no routing deadlocks; with may_deadlock one can. */
 #include <config.h>
 
 #include <stdio.h>
@@ -12,35 +11,35 @@
 #include "base/alloc.h"
 #include "sim/network/packet/packet.h"
 
-/* The buffer whose first packet blocks that of buffer; -1: what blocks it is not a buffer. */
+/* The buffer whose first packet blocks that of buffer; -1: none does. */
 static int32_t blocker(const th_packet_network *p, int32_t buffer)
 {
-    const th_packet *k = &p->packets[p->buffers[buffer].first];
-    int32_t hop = p->hops.item[k->hop], link = th_hop_link(hop);
-    int32_t of_link = th_packet_first_of_link(p, link), first, end;
-    th_packet_channels(p, link, th_hop_class(hop), &first, &end);
+    const th_packet *k = &p->traffic.packets[p->fabric.buffers[buffer].first];
+    int32_t hop = p->traffic.hops.item[k->hop], link = th_hop_link(hop);
+    int32_t of_link = th_packet_first_buffer(p, link), first, end;
+    th_packet_usable_channels(p, link, th_hop_class(hop), &first, &end);
     for (int32_t b = of_link + first; b < of_link + end; b++)
-        if (p->buffers[b].first >= 0)
+        if (p->fabric.buffers[b].first >= 0)
             return b;
     return -1;
 }
 
-static int32_t first_full(const th_packet_network *p)
+static int32_t first_nonempty(const th_packet_network *p)
 {
-    for (int32_t b = 0; b < p->n_buffers; b++)
-        if (p->buffers[b].first >= 0)
+    for (int32_t b = 0; b < p->fabric.n_buffers; b++)
+        if (p->fabric.buffers[b].first >= 0)
             return b;
     return -1;
 }
 
-/* A buffer on the cycle that the first full one leads into; -1: none, or memory is out. */
+/* A buffer on the cycle that the first non-empty buffer leads into; -1: none, or memory is out. */
 static int32_t find_cycle(const th_packet_network *p)
 {
-    uint8_t *was_here = th_alloc_zero((size_t)p->n_buffers + 1, 1);
-    int32_t b = was_here ? first_full(p) : -1;
-    for (; b >= 0 && !was_here[b]; b = blocker(p, b))
-        was_here[b] = 1;
-    th_free(was_here);
+    uint8_t *visited = th_alloc_zero((size_t)p->fabric.n_buffers + 1, 1);
+    int32_t b = visited ? first_nonempty(p) : -1;
+    for (; b >= 0 && !visited[b]; b = blocker(p, b))
+        visited[b] = 1;
+    th_free(visited);
     return b;
 }
 
@@ -59,12 +58,13 @@ static void print_cycle(const th_packet_network *p, int32_t start, char *out, si
     }
 }
 
-int th_packet_explain_stuck(th_packet_network *p, th_time now)
+int th_packet_report_deadlock(th_packet_network *p, th_time now)
 {
     enum { CYCLE_TEXT = 600, TIME_TEXT = 32 };
     char cycle[CYCLE_TEXT], time[TIME_TEXT];
     print_cycle(p, find_cycle(p), cycle, sizeof cycle);
     return th_error_set(&p->head.why, "NET-0016",
                         "network packet: deadlock at %s: %lld packets wait and none can move: %s",
-                        th_format_time(now, time, sizeof time), (long long)p->n_waiting, cycle);
+                        th_format_time(now, time, sizeof time), (long long)p->traffic.n_waiting,
+                        cycle);
 }

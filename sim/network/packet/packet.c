@@ -4,22 +4,21 @@
  *
  *   create -> reset -> (start -> settle ... -> event)* -> destroy
  *
- * A message is cut into packets of packet_bytes, the last one shorter (none at all: one packet
- * without bytes, which takes the latencies). Messages that begin on the same link take turns,
- * packet by packet. What happens to a packet on its way is told in packet_link.c; alone on its
- * route a message of S bytes takes
+ * A message is cut into packets of packet_bytes, the last one shorter (a message without bytes: one
+ * packet without bytes, which takes the latencies). Messages that begin on the same link inject
+ * packets round robin. packet_step.c moves the packets; uncontended, a message of S bytes takes
  *   sum of (latency + router delay) + S / bandwidth of the narrowest link
- * if that link is the first, and at most one packet's time per link more where it is not.
+ * if that link is the first, and at most one packet's serialisation delay per link more where it is
+ * not.
  *
  * With terminals a route begins with the link from its source into the source's router and ends
- * with the one out of the destination's; these are links as any other, of latency 0, but that they
- * are none of the system's and have no statistics.
+ * with the link out of the destination's router. These links have latency 0 and no statistics.
  *
- * The machine's queue holds one event of this model, the next instant at which something happens
- * inside (its object is NO_FLOW), and one for each message whose end is known. All work is done in
- * settle, when all that begins at an instant is known: so nothing depends on the order of starts
- * within it. Statistics: a packet is on a link from when it asks for it (is in the buffer before
- * it) until its last byte has left; at its source a message counts as one packet.
+ * The machine's queue holds one event for the next time step of this model (its object is NO_FLOW),
+ * and one for each message whose end is known. All work is done in settle, when every message that
+ * starts in the time step is known, so no result depends on the order of starts. Statistics: a
+ * packet is on a link from its request for the link (it is in the buffer before the link) until its
+ * last byte has left; at its source a message counts as one packet.
  * Not modelled: DRAM (flows draw nothing from it), headers, lost packets, congestion control. */
 #include <config.h>
 
@@ -79,13 +78,14 @@ static int check_options(const th_network_options *o, th_error *err)
     return check_router(o, err);
 }
 
-/* Evenly to the classes. */
-static void deal_channels(th_packet_network *p)
+/* Divides the channels evenly among the classes. */
+static void assign_channels(th_packet_network *p)
 {
-    while (1 << p->channel_shift < p->n_channels)
-        p->channel_shift++;
-    for (int class = 0; class <= p->n_classes; class ++)
-        p->first_channel[class] = (uint8_t)(class * p->n_channels / p->n_classes);
+    while (1 << p->channels.shift < p->channels.n_channels)
+        p->channels.shift++;
+    for (int class = 0; class <= p->channels.n_classes; class ++)
+        p->channels.first_of_class[class] =
+            (uint8_t)(class * p->channels.n_channels / p->channels.n_classes);
 }
 
 static int refuse(const th_packet_network *p, int needed, int n_channels, th_error *err)
@@ -95,26 +95,53 @@ static int refuse(const th_packet_network *p, int needed, int n_channels, th_err
     return th_error_set(err, "NET-0014",
                         "network packet: the routes of system \"%s\" can deadlock (%s): that takes "
                         "%d virtual channels, there are %d",
-                        p->head.system->name, th_channels_cycle(p->channels, cycle, sizeof cycle),
-                        needed, n_channels);
+                        p->head.system->name,
+                        th_channels_cycle(p->channels.classes, cycle, sizeof cycle), needed,
+                        n_channels);
 }
 
 static int choose_channels(th_packet_network *p, const th_network_options *o, th_error *err)
 {
-    int needed = o->may_deadlock ? 1 : th_channels_needed(p->channels);
+    int needed = o->may_deadlock ? 1 : th_channels_needed(p->channels.classes);
     int given = o->n_virtual_channels;
     if (given == 0)
         given = needed > TH_PACKET_CHANNELS ? needed : TH_PACKET_CHANNELS;
     given = given < TH_PACKET_CHANNELS_MAX ? given : TH_PACKET_CHANNELS_MAX;
     if (needed > given)
         return refuse(p, needed, given, err);
-    p->n_classes = needed;
-    p->n_channels = given;
-    deal_channels(p);
+    p->channels.n_classes = needed;
+    p->channels.n_channels = given;
+    assign_channels(p);
     return 0;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
+
+static void clear_fabric(th_packet_fabric *f)
+{
+    th_free(f->links);
+    th_free(f->media);
+    th_free(f->links_of_media);
+    th_free(f->buffers);
+    th_free(f->inputs);
+}
+
+static void clear_requests(th_packet_requests *r)
+{
+    th_free(r->link);
+    th_free(r->next);
+    th_free(r->grants);
+    th_index_set_clear(&r->arrived);
+    th_index_set_clear(&r->media);
+}
+
+static void clear_traffic(th_packet_traffic *t)
+{
+    th_blocks_clear(&t->hops);
+    th_free(t->flows);
+    th_free(t->packets);
+    th_free(t->injecting);
+}
 
 static void destroy(th_network *n)
 {
@@ -122,53 +149,42 @@ static void destroy(th_network *n)
     if (!p)
         return;
     th_network_head_clear(n);
-    th_channels_free(p->channels);
-    th_free(p->links);
-    th_free(p->media);
-    th_free(p->links_of_media);
-    th_free(p->buffers);
-    th_free(p->wants);
-    th_free(p->next_asker);
-    th_free(p->readers);
-    th_free(p->grants);
-    th_blocks_clear(&p->hops);
-    th_free(p->flows);
-    th_free(p->packets);
-    th_instants_clear(&p->instants);
-    th_small_set_clear(&p->arrived);
-    th_small_set_clear(&p->to_try);
-    th_free(p->injecting);
+    th_channels_free(p->channels.classes);
+    clear_fabric(&p->fabric);
+    clear_requests(&p->requests);
+    clear_traffic(&p->traffic);
+    th_packet_events_clear(&p->events);
     th_free(p);
 }
 
-/* What the link carries until the sender can know of room that its first packet left behind. */
+/* What the link carries until the credit of its first packet is back, and a few packets more. */
 static int64_t default_buffer(const th_packet_network *p, int64_t bits_per_s, th_time latency_ps)
 {
     const int64_t bits_per_byte = 8, most = INT64_MAX / 4;
-    __int128 bits = (__int128)bits_per_s * (latency_ps + p->credit_delay_ps) / TH_PS_PER_S;
-    __int128 bytes = bits / bits_per_byte + TH_PACKET_BUFFERED * (int64_t)p->packet_bytes;
+    __int128 bits = (__int128)bits_per_s * (latency_ps + p->options.credit_delay_ps) / TH_PS_PER_S;
+    __int128 bytes = bits / bits_per_byte + TH_PACKET_BUFFERED * (int64_t)p->options.packet_bytes;
     return bytes < most ? (int64_t)bytes : most;
 }
 
 static void fill_link(th_packet_network *p, const th_network_options *o, int32_t link,
                       int32_t medium, th_time latency_ps)
 {
-    th_packet_link *l = &p->links[link];
-    th_packet_medium *m = &p->media[medium];
+    th_packet_link *l = &p->fabric.links[link];
+    th_packet_medium *m = &p->fabric.media[medium];
     l->medium = medium;
     l->latency_ps = latency_ps;
     l->buffer_bytes =
         o->buffer_bytes ? o->buffer_bytes : default_buffer(p, m->bits_per_s, latency_ps);
-    m->n++;
+    m->n_links++;
 }
 
 /* Into a router, and out of it: a medium each. */
 static void fill_terminals(th_packet_network *p, const th_network_options *o)
 {
     int32_t n_links = p->head.system->n_links, n_media = p->head.system->n_media;
-    for (int32_t i = 0; n_links + i < p->n_links; i++) {
+    for (int32_t i = 0; n_links + i < p->fabric.n_links; i++) {
         bool is_out = i % 2 != 0;
-        p->media[n_media + i].bits_per_s = o->terminal_bits_per_s;
+        p->fabric.media[n_media + i].bits_per_s = o->terminal_bits_per_s;
         fill_link(p, o, n_links + i, n_media + i, is_out ? o->router_delay_ps : 0);
     }
 }
@@ -177,51 +193,68 @@ static void fill_links(th_packet_network *p, const th_network_options *o)
 {
     const th_system *s = p->head.system;
     for (int m = 0; m < s->n_media; m++)
-        p->media[m].bits_per_s = s->media[m].bits_per_s;
+        p->fabric.media[m].bits_per_s = s->media[m].bits_per_s;
     for (int l = 0; l < s->n_links; l++)
         fill_link(p, o, l, s->links[l].medium, s->links[l].latency_ps + o->router_delay_ps);
     fill_terminals(p, o);
     int32_t first = 0;
-    for (int m = 0; m < p->n_media; m++) {
-        p->media[m].first = first;
-        first += p->media[m].n;
-        p->media[m].n = 0;
+    for (int m = 0; m < p->fabric.n_media; m++) {
+        p->fabric.media[m].first_link = first;
+        first += p->fabric.media[m].n_links;
+        p->fabric.media[m].n_links = 0;
     }
-    for (int l = 0; l < p->n_links; l++) {
-        th_packet_medium *m = &p->media[p->links[l].medium];
-        p->links_of_media[m->first + m->n++] = l;
+    for (int l = 0; l < p->fabric.n_links; l++) {
+        th_packet_medium *m = &p->fabric.media[p->fabric.links[l].medium];
+        p->fabric.links_of_media[m->first_link + m->n_links++] = l;
     }
 }
 
-static int create_crossbars(th_packet_network *p)
+static int create_fabric(th_packet_network *p, const th_system *s)
 {
-    size_t n = (size_t)p->n_links * (size_t)p->n_crossbar_inputs;
-    p->readers = n > INT32_MAX ? NULL : th_alloc_zero(n + 1, sizeof *p->readers);
-    if (p->allocation_cycle_ps > 0)
-        p->grants = th_alloc_array((size_t)p->n_media + 1, sizeof *p->grants);
-    return p->readers && (p->grants || p->allocation_cycle_ps == 0) ? 0 : -1;
-}
-
-static int create_parts(th_packet_network *p, const th_system *s)
-{
-    size_t terminals = p->has_terminals ? 2 * (size_t)s->n_nodes : 0;
-    size_t links = (size_t)s->n_links + terminals + 1, buffers = links << p->channel_shift;
+    th_packet_fabric *f = &p->fabric;
+    size_t terminals = p->options.has_terminals ? 2 * (size_t)s->n_nodes : 0;
+    size_t links = (size_t)s->n_links + terminals + 1, buffers = links << p->channels.shift;
     size_t media = (size_t)s->n_media + terminals + 1;
-    if (links > TH_HOP_LINKS_MAX || buffers + links > INT32_MAX)
+    size_t inputs = links * (size_t)p->options.n_crossbar_inputs + 1;
+    if (links > TH_HOP_LINKS_MAX || buffers + links > INT32_MAX || inputs > INT32_MAX)
         return -1; /* gigabytes beyond what any memory holds */
-    p->n_links = (int32_t)links - 1;
-    p->n_media = (int32_t)media - 1;
-    p->n_buffers = th_packet_first_of_link(p, p->n_links);
-    p->links = th_alloc_zero(links, sizeof *p->links);
-    p->media = th_alloc_zero(media, sizeof *p->media);
-    p->links_of_media = th_alloc_zero(links, sizeof *p->links_of_media);
-    p->buffers = th_alloc_zero(buffers, sizeof *p->buffers);
-    p->wants = th_alloc_zero(buffers + links, sizeof *p->wants);
-    p->next_asker = th_alloc_zero(buffers + links, sizeof *p->next_asker);
-    if (!p->links || !p->media || !p->links_of_media || !p->buffers || !p->wants || !p->next_asker)
+    f->n_links = (int32_t)links - 1;
+    f->n_media = (int32_t)media - 1;
+    f->n_buffers = th_packet_first_buffer(p, f->n_links);
+    f->links = th_alloc_zero(links, sizeof *f->links);
+    f->media = th_alloc_zero(media, sizeof *f->media);
+    f->links_of_media = th_alloc_zero(links, sizeof *f->links_of_media);
+    f->buffers = th_alloc_zero(buffers, sizeof *f->buffers);
+    f->inputs = th_alloc_zero(inputs, sizeof *f->inputs);
+    return f->links && f->media && f->links_of_media && f->buffers && f->inputs ? 0 : -1;
+}
+
+static int create_requests(th_packet_network *p)
+{
+    th_packet_requests *r = &p->requests;
+    size_t buffers = (size_t)p->fabric.n_buffers, media = (size_t)p->fabric.n_media + 1;
+    size_t requesters = buffers + (size_t)p->fabric.n_links + 1;
+    r->link = th_alloc_zero(requesters, sizeof *r->link);
+    r->next = th_alloc_zero(requesters, sizeof *r->next);
+    if (p->options.allocation_cycle_ps > 0)
+        r->grants = th_alloc_array(media, sizeof *r->grants);
+    if (!r->link || !r->next || (!r->grants && p->options.allocation_cycle_ps > 0))
         return -1;
-    return create_crossbars(p) || th_small_set_init(&p->arrived, buffers) ||
-           th_small_set_init(&p->to_try, media);
+    return th_index_set_init(&r->arrived, buffers) || th_index_set_init(&r->media, media) ? -1 : 0;
+}
+
+static int create_parts(th_packet_network *p, const th_system *s, const th_network_options *o,
+                        th_error *err)
+{
+    if (th_network_head_init(&p->head, &th_network_packet, s))
+        return th_error_no_memory(err);
+    p->channels.classes = th_channels_new(s, p->options.has_terminals, err);
+    if (!p->channels.classes || choose_channels(p, o, err))
+        return -1;
+    if (create_fabric(p, s) || create_requests(p))
+        return th_error_no_memory(err);
+    fill_links(p, o);
+    return 0;
 }
 
 static th_network *create(const th_system *s, const th_network_options *o, th_error *err)
@@ -233,80 +266,72 @@ static th_network *create(const th_system *s, const th_network_options *o, th_er
         th_error_no_memory(err);
         return NULL;
     }
-    th_instants_init(&p->instants);
-    p->packet_bytes = o->packet_bytes ? (int32_t)o->packet_bytes : TH_PACKET_BYTES;
-    p->credit_delay_ps = o->credit_delay_ps;
-    p->has_terminals = o->terminal_bits_per_s > 0;
-    p->n_crossbar_inputs = o->n_crossbar_inputs;
-    p->allocation_cycle_ps = o->allocation_cycle_ps;
-    p->may_deadlock = o->may_deadlock;
-    p->wake = TH_NO_EVENT;
-    p->free_packet = p->free_flow = -1;
-    th_blocks_init(&p->hops);
-    if (th_network_head_init(&p->head, &th_network_packet, s) ||
-        !(p->channels = th_channels_new(s, p->has_terminals, err)))
-        goto no_memory;
-    if (choose_channels(p, o, err))
-        goto fail;
-    if (create_parts(p, s))
-        goto no_memory;
-    fill_links(p, o);
-    return &p->head;
-no_memory:
-    th_error_no_memory(err);
-fail:
+    p->options = (th_packet_options){.packet_bytes = o->packet_bytes ? (int32_t)o->packet_bytes
+                                                                     : TH_PACKET_BYTES,
+                                     .has_terminals = o->terminal_bits_per_s > 0,
+                                     .may_deadlock = o->may_deadlock,
+                                     .n_crossbar_inputs = o->n_crossbar_inputs,
+                                     .credit_delay_ps = o->credit_delay_ps,
+                                     .allocation_cycle_ps = o->allocation_cycle_ps};
+    th_packet_events_init(&p->events);
+    th_blocks_init(&p->traffic.hops);
+    if (!create_parts(p, s, o, err))
+        return &p->head;
     destroy(&p->head);
     return NULL;
+}
+
+static void reset_fabric(th_packet_network *p)
+{
+    th_packet_fabric *f = &p->fabric;
+    for (int32_t l = 0; l < f->n_links; l++) {
+        th_packet_link *link = &f->links[l];
+        link->first_requester = link->last_requester = link->first_flow = link->last_flow = -1;
+        link->next_channel_to_fill = link->next_channel_to_read = 0;
+        for (int32_t b = th_packet_first_buffer(p, l); b < th_packet_first_buffer(p, l + 1); b++)
+            f->buffers[b] = (th_packet_buffer){link->buffer_bytes, 0, -1, -1};
+    }
+    for (int32_t m = 0; m < f->n_media; m++) {
+        f->media[m].busy_until = 0;
+        f->media[m].next_link = 0;
+        f->media[m].buffer_read = -1;
+    }
+    for (int32_t i = 0; i < f->n_links * p->options.n_crossbar_inputs; i++)
+        f->inputs[i] = (th_crossbar_input){0, -1, 0};
+}
+
+static void reset_requests(th_packet_network *p)
+{
+    for (int32_t r = 0; r < p->fabric.n_buffers + p->fabric.n_links; r++)
+        p->requests.link[r] = -1;
+    th_index_set_reset(&p->requests.arrived);
+    th_index_set_reset(&p->requests.media);
+}
+
+static void reset_traffic(th_packet_traffic *t)
+{
+    th_blocks_reset(&t->hops);
+    th_slots_reset(&t->packet_slots);
+    th_slots_reset(&t->flow_slots);
+    t->n_injecting = 0;
+    t->n_active = t->n_waiting = 0;
 }
 
 static void reset(th_network *n)
 {
     th_packet_network *p = (th_packet_network *)n;
     th_network_head_reset(n);
-    for (int32_t l = 0; l < p->n_links; l++) {
-        th_packet_link *link = &p->links[l];
-        link->first_asker = link->last_asker = link->first_flow = link->last_flow = -1;
-        link->next_channel = link->next_read = 0;
-        for (int32_t b = th_packet_first_of_link(p, l); b < th_packet_first_of_link(p, l + 1); b++)
-            p->buffers[b] = (th_packet_buffer){link->buffer_bytes, 0, -1, -1};
-    }
-    for (int m = 0; m < p->n_media; m++) {
-        p->media[m].busy_until = 0;
-        p->media[m].turn = 0;
-        p->media[m].reads = -1;
-        p->media[m].known_bytes = -1;
-    }
-    for (int32_t a = 0; a < p->n_buffers + p->n_links; a++)
-        p->wants[a] = -1;
-    for (int32_t r = 0; r < p->n_links * p->n_crossbar_inputs; r++)
-        p->readers[r] = (th_packet_reader){0, -1, 0};
-    th_instants_reset(&p->instants);
-    th_small_set_reset(&p->arrived);
-    th_small_set_reset(&p->to_try);
-    th_blocks_reset(&p->hops);
-    p->n_packets = p->n_flows = p->n_injecting = 0;
-    p->free_packet = p->free_flow = -1;
-    p->n_active = p->n_waiting = 0;
+    reset_fabric(p);
+    reset_requests(p);
+    reset_traffic(&p->traffic);
+    th_packet_events_reset(&p->events);
     p->wake = TH_NO_EVENT;
 }
 
-/* --- messages come and go --------------------------------------------------------------------- */
+/* --- messages start and end ------------------------------------------------------------------- */
 
-static int32_t take_slot(th_packet_network *p)
-{
-    int32_t slot = p->free_flow;
-    if (slot >= 0) {
-        p->free_flow = p->flows[slot].next;
-        return slot;
-    }
-    if (p->n_flows >= TH_FLOWS_MAX ||
-        th_grow(&p->flows, &p->flow_room, p->n_flows + 1, sizeof *p->flows))
-        return -1;
-    return (int32_t)p->n_flows++;
-}
-
-/* The time of that many bytes alone on their way, but for the routers'. */
-static th_time alone(const th_system *s, const int *links, int n, int64_t bytes)
+/* The time of an uncontended transfer of that many bytes, without the routers' delays. */
+static th_time uncontended_ps(const th_system *s, const int *links, int n, int64_t bytes)
 {
     th_time latency_ps = 0, slowest_ps = 0;
     for (int i = 0; i < n; i++) {
@@ -322,16 +347,16 @@ static th_time alone(const th_system *s, const int *links, int n, int64_t bytes)
 static int keep_hops(th_packet_network *p, const th_message *m, const int *links,
                      const uint8_t *class_of, int n, th_packet_flow *f)
 {
-    f->n_hops = p->has_terminals ? n + 2 : n;
-    f->first_hop = th_blocks_take(&p->hops, f->n_hops);
+    f->n_hops = p->options.has_terminals ? n + 2 : n;
+    f->first_hop = th_blocks_take(&p->traffic.hops, f->n_hops);
     if (f->first_hop < 0)
         return -1;
-    int32_t *hop = &p->hops.item[f->first_hop];
-    if (p->has_terminals)
+    int32_t *hop = &p->traffic.hops.item[f->first_hop];
+    if (p->options.has_terminals)
         *hop++ = th_hop(th_packet_terminal_in(p, m->src), 0, false);
     for (int i = 0; i < n; i++)
         *hop++ = th_hop(links[i], class_of[i], i + 1 == f->n_hops);
-    if (p->has_terminals)
+    if (p->options.has_terminals)
         *hop = th_hop(th_packet_terminal_out(p, m->dst), 0, true);
     return 0;
 }
@@ -350,15 +375,15 @@ static int find_route(th_packet_network *p, const th_message *m, th_time now, th
         return th_error_set(&p->head.why, "NET-0015",
                             "network packet: system \"%s\" has no route from %s to %s", s->name,
                             s->nodes[src].name, s->nodes[dst].name);
-    if (!p->may_deadlock) {
-        int needed = th_channels_classes(p->channels, links, n, class_of);
-        if (needed > p->n_classes)
-            return refuse(p, needed, p->n_classes, &p->head.why);
-        th_channels_spread(p->n_classes - needed, src, dst, class_of, n);
+    if (!p->options.may_deadlock) {
+        int needed = th_channels_classes(p->channels.classes, links, n, class_of);
+        if (needed > p->channels.n_classes)
+            return refuse(p, needed, p->channels.n_classes, &p->head.why);
+        th_channels_spread(p->channels.n_classes - needed, src, dst, class_of, n);
     }
-    if (th_network_end(&p->head, m, now, alone(s, links, n, m->bytes)) < 0)
+    if (th_network_end(&p->head, m, now, uncontended_ps(s, links, n, m->bytes)) < 0)
         return -1;
-    if (p->may_deadlock)
+    if (p->options.may_deadlock)
         memset(class_of, 0, (size_t)n);
     return keep_hops(p, m, links, class_of, n, f);
 }
@@ -367,25 +392,27 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
 {
     th_packet_network *p = (th_packet_network *)n;
     th_time at = now + m->delay_ps;
-    int64_t packets = m->bytes > 0 ? (m->bytes - 1) / p->packet_bytes + 1 : 1;
+    int64_t n_packets = m->bytes > 0 ? (m->bytes - 1) / p->options.packet_bytes + 1 : 1;
     th_packet_flow f = {.bytes_to_send = m->bytes,
-                        .n_packets = packets,
-                        .n_to_send = packets,
+                        .n_undelivered = n_packets,
+                        .n_to_send = n_packets,
                         .number = number,
                         .next = -1};
     if (m->src == m->dst) {
         th_event end = {at, TH_PRIORITY_TRANSFER_END, (uint32_t)number, 0, TH_FLOW_ENDS};
         if (th_events_push(q, &end) == TH_NO_EVENT)
             return -1;
-        p->n_active++;
+        p->traffic.n_active++;
         return 0;
     }
-    int32_t slot = find_route(p, m, now, &f) ? -1 : take_slot(p);
+    th_packet_traffic *t = &p->traffic;
+    int32_t slot =
+        find_route(p, m, now, &f) ? -1 : th_slots_take(&t->flow_slots, &t->flows, sizeof f);
     if (slot < 0 ||
-        th_instants_post(&p->instants, at, &(th_happening){-1, TH_PACKET_INJECTS, slot, 0}))
+        th_packet_events_post(&p->events, at, &(th_packet_event){-1, TH_PACKET_INJECT, slot, 0}))
         return -1;
-    p->flows[slot] = f;
-    p->n_active++;
+    t->flows[slot] = f;
+    t->n_active++;
     return 0;
 }
 
@@ -395,18 +422,18 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
     (void)q;
     (void)now;
     if ((e->argument & 1) == TH_FLOW_ENDS) {
-        p->n_active--;
+        p->traffic.n_active--;
         return true;
     }
     p->wake = TH_NO_EVENT;
     return false;
 }
 
-/* Once all messages are through, what is still to happen (credits come back) waits for the next
- * one: nobody is woken for it. */
+/* Posts the event of the next time step. Once all messages are delivered, the events that remain
+ * (credits) wait for the next message. */
 static int set_wake(th_packet_network *p, th_events *q)
 {
-    th_time next = p->n_active > 0 ? th_instants_next(&p->instants) : TH_TIME_MAX;
+    th_time next = p->traffic.n_active > 0 ? th_packet_events_next(&p->events) : TH_TIME_MAX;
     if (p->wake != TH_NO_EVENT) {
         if (next == TH_TIME_MAX) {
             th_events_cancel(q, p->wake);
@@ -430,8 +457,8 @@ static int settle(th_network *n, th_events *q, th_time now)
     n->n_touched = 0;
     if (th_packet_advance(p, q, now))
         return -1;
-    if (p->n_waiting > 0 && p->instants.n_heap == 0)
-        return th_packet_explain_stuck(p, now);
+    if (p->traffic.n_waiting > 0 && p->events.n_heap == 0)
+        return th_packet_report_deadlock(p, now);
     return set_wake(p, q);
 }
 

@@ -5,21 +5,21 @@
  *   new: routes -> edges -> strongly connected components and an order inside them -> needed
  *   classes: a route's links against that order
  *
- * An edge a -> b says that a packet in the buffer at the end of link a can wait for room in the
- * buffer at the end of link b: some route goes over a, then b, and does not end with b (the end of
- * a route takes what comes, unless ends_wait). Without a cycle nothing can deadlock (W. Dally, C.
- * Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
- * Transactions on Computers 36, 1987). Cycles are broken by classes of virtual channels. The links
- * have a rank (component, position): components in topological order, positions in reverse
- * postorder of a depth-first search. A packet begins in class 0, goes one class up where its route
- * descends within a component, and back to 0 where it goes on to a later component. So (component,
- * class, position) rises strictly along every route, and still does where all classes of a route
- * are raised by the same (spread). In a torus this gives one date line per ring, and two classes.
- * Where not all routes have been looked at, one of the others may descend from component to
- * component: then nothing takes a packet back to class 0, it goes up wherever the rank descends,
- * and (class, component, position) rises along every route, whatever the order is.
- * Cost: a look-up per link of each route looked at, twice where there are cycles; memory per edge.
- * Not modelled: routes that change (adaptive routing), dependencies outside the network. */
+ * An edge a -> b says that a packet in the buffer at the end of link a can wait for space in the
+ * buffer at the end of link b: some route goes over a, then b, and does not end with b (a
+ * destination takes what arrives, unless waits_at_end). Without a cycle no deadlock is possible (W.
+ * Dally, C. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
+ * Transactions on Computers 36, 1987). Classes of virtual channels break the cycles. Each link has
+ * a rank (component, position): components in topological order, positions in reverse postorder of
+ * a depth-first search. A packet begins in class 0, goes one class up where its route descends
+ * within a component, and back to class 0 where it goes on to a later component. So (component,
+ * class, position) rises strictly along every route, and still does when all classes of a route are
+ * raised by the same number (spread). In a torus this gives one date line per ring, and two
+ * classes. Where only a sample of the routes has been examined, another route may descend from
+ * component to component: then no packet returns to class 0, it goes one class up wherever the rank
+ * descends, and (class, component, position) rises along every route, whatever the order is. Cost:
+ * a look-up per link of each examined route, twice where there are cycles; memory per edge. Not
+ * modelled: routes that change (adaptive routing), dependencies outside the network. */
 #include <config.h>
 
 #include "sim/network/packet/virtual_channels.h"
@@ -40,65 +40,32 @@ struct th_channels {
     int32_t *ends; /* nodes where messages begin and end */
     int n_ends;
     edge *edges; /* in the order in which they were found */
-    size_t n_edges, room;
-    uint64_t *seen; /* open addressing: packed edge + 1, 0 is free */
-    size_t n_seen_slots;
+    size_t n_edges, edge_room;
+    th_map *edge_set;
     int32_t *first, *target; /* of link a: target[first[a] .. first[a + 1]) */
     int32_t *component;      /* by link, in topological order */
     int32_t *position;       /* by link */
-    bool is_complete;        /* all routes have been looked at */
-    bool ends_wait;          /* the last link of a route has a buffer like the others */
+    bool is_complete;        /* all routes have been examined */
+    bool waits_at_end;       /* the last link of a route has a buffer like the others */
     int needed;
 };
 
 /* --- edges ------------------------------------------------------------------------------------ */
 
-static uint64_t pack(int32_t from, int32_t to)
-{
-    return ((uint64_t)(uint32_t)from << 32 | (uint32_t)to) + 1;
-}
-
-static uint64_t *find_slot(uint64_t *slots, size_t n, uint64_t key)
-{
-    const uint64_t golden = 0x9E3779B97F4A7C15u; /* 2^64 / golden ratio: spreads neighbours */
-    size_t i = (key * golden >> 20) & (n - 1);
-    while (slots[i] && slots[i] != key)
-        i = (i + 1) & (n - 1);
-    return &slots[i];
-}
-
-static int grow_seen(th_channels *c)
-{
-    enum { FIRST = 1024 };
-    size_t n = c->n_seen_slots ? 2 * c->n_seen_slots : FIRST;
-    uint64_t *slots = th_alloc_zero(n, sizeof *slots);
-    if (!slots)
-        return -1;
-    for (size_t i = 0; i < c->n_edges; i++) {
-        uint64_t key = pack(c->edges[i].from, c->edges[i].to);
-        *find_slot(slots, n, key) = key;
-    }
-    th_free(c->seen);
-    c->seen = slots;
-    c->n_seen_slots = n;
-    return 0;
-}
-
 static int add_edge(th_channels *c, int32_t from, int32_t to)
 {
-    if (2 * c->n_edges >= c->n_seen_slots && grow_seen(c))
-        return -1;
-    uint64_t key = pack(from, to), *slot = find_slot(c->seen, c->n_seen_slots, key);
-    if (*slot)
+    const edge e = {from, to};
+    int64_t known;
+    if (th_map_get(c->edge_set, &e, sizeof e, &known))
         return 0;
-    if (th_grow(&c->edges, &c->room, c->n_edges + 1, sizeof *c->edges))
+    if (th_map_put(c->edge_set, &e, sizeof e, 0) ||
+        th_grow(&c->edges, &c->edge_room, c->n_edges + 1, sizeof *c->edges))
         return -1;
-    *slot = key;
-    c->edges[c->n_edges++] = (edge){from, to};
+    c->edges[c->n_edges++] = e;
     return 0;
 }
 
-/* The pairs of endpoints that are looked at. */
+/* The pairs of endpoints whose routes are examined. */
 typedef struct {
     int64_t n_pairs, next, links_left;
     int n_ends;
@@ -132,8 +99,8 @@ static int collect_ends(th_channels *c)
     return 0;
 }
 
-/* The j-th of the pairs that are looked at, destination lowest. Without dimensions a system keeps
- * memory for each destination, so few of them are looked at, from many sources. */
+/* The j-th of the examined pairs, destination lowest. A system without dimensions keeps memory for
+ * each destination, so few destinations are sampled, from many sources each. */
 static uint64_t draw_pair(const th_system *s, const pairs *p, int64_t j)
 {
     enum { SOURCES = 4096 }; /* of one destination */
@@ -166,7 +133,7 @@ static int next_route(const th_channels *c, pairs *p, int *links)
 static int collect_edges(th_channels *c)
 {
     pairs p = pairs_of(c);
-    int links[TH_ROUTE_MAX], n, n_free = c->ends_wait ? 0 : 1;
+    int links[TH_ROUTE_MAX], n, n_free = c->waits_at_end ? 0 : 1;
     c->is_complete = p.is_complete;
     while ((n = next_route(c, &p, links)) >= 0)
         for (int i = 0; i + 1 + n_free < n; i++)
@@ -196,10 +163,10 @@ static int sort_edges(th_channels *c)
 /* --- the order of the links (R. Tarjan, SIAM Journal on Computing 1, 1972) -------------------- */
 
 typedef struct {
-    int32_t *path, *next; /* links from the root down, and of each the next edge to follow */
+    int32_t *path, *next; /* the path from the root, and the next edge of each of its links */
     int32_t *open;        /* links whose component is not yet known */
-    int32_t *low, *index; /* by link; index 0: not yet seen */
-    int32_t n_path, n_open, n_seen, n_components, n_left;
+    int32_t *low, *index; /* by link; index 0: not yet visited */
+    int32_t n_path, n_open, n_visited, n_components, n_left;
 } search;
 
 static void visit(search *t, int32_t link, int32_t first)
@@ -207,7 +174,7 @@ static void visit(search *t, int32_t link, int32_t first)
     t->path[t->n_path] = link;
     t->next[t->n_path++] = first;
     t->open[t->n_open++] = link;
-    t->low[link] = t->index[link] = ++t->n_seen;
+    t->low[link] = t->index[link] = ++t->n_visited;
 }
 
 /* All links below it are done: its place in the order, and its component if it is the first of
@@ -291,7 +258,7 @@ int th_channels_classes(const th_channels *c, const int *links, int n, uint8_t *
 {
     int class = 0, most = 0;
     for (int i = 0; i < n; i++) {
-        bool is_last = i + 1 == n && !c->ends_wait;
+        bool is_last = i + 1 == n && !c->waits_at_end;
         if (i > 0 && !is_last)
             class = next_class(c, class, links[i - 1], links[i]);
         class_of[i] = (uint8_t)(is_last ? 0 : class); /* beyond a byte it is refused */
@@ -320,7 +287,7 @@ static int count_needed(th_channels *c)
     return n == TH_NO_MEMORY ? -1 : 0;
 }
 
-/* No component of two links or more: every route rises, and nobody need walk it again. */
+/* No component has two links: every route rises, and one class is enough. */
 static bool is_acyclic(const th_channels *c)
 {
     for (size_t i = 0; i < c->n_edges; i++)
@@ -334,7 +301,7 @@ int th_channels_needed(const th_channels *c)
     return c->needed + (c->is_complete ? 0 : TH_CHANNELS_SPARE);
 }
 
-/* --- a cycle, for those who ask why ----------------------------------------------------------- */
+/* --- a cycle, for the error message ----------------------------------------------------------- */
 
 /* Every link of a component of several has a successor inside it. */
 static int32_t next_inside(const th_channels *c, int32_t link)
@@ -345,11 +312,11 @@ static int32_t next_inside(const th_channels *c, int32_t link)
     return c->target[i];
 }
 
-/* Goes on from link to link until it comes by one again. */
-static int32_t walk_into_cycle(const th_channels *c, int32_t link, uint8_t *was_here)
+/* The first link that is visited twice. */
+static int32_t walk_into_cycle(const th_channels *c, int32_t link, uint8_t *visited)
 {
-    for (; !was_here[link]; link = next_inside(c, link))
-        was_here[link] = 1;
+    for (; !visited[link]; link = next_inside(c, link))
+        visited[link] = 1;
     return link;
 }
 
@@ -370,29 +337,30 @@ static void print_cycle(const th_channels *c, int32_t start, char *out, size_t s
 char *th_channels_cycle(const th_channels *c, char *out, size_t size)
 {
     out[0] = '\0';
-    uint8_t *was_here = th_alloc_zero((size_t)c->system->n_links + 1, 1);
-    for (size_t i = 0; was_here && i < c->n_edges; i++) {
+    uint8_t *visited = th_alloc_zero((size_t)c->system->n_links + 1, 1);
+    for (size_t i = 0; visited && i < c->n_edges; i++) {
         if (c->component[c->edges[i].from] != c->component[c->edges[i].to])
             continue;
-        print_cycle(c, walk_into_cycle(c, c->edges[i].from, was_here), out, size);
+        print_cycle(c, walk_into_cycle(c, c->edges[i].from, visited), out, size);
         break;
     }
-    th_free(was_here);
+    th_free(visited);
     return out;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-th_channels *th_channels_new(const th_system *s, bool ends_wait, th_error *err)
+th_channels *th_channels_new(const th_system *s, bool waits_at_end, th_error *err)
 {
     th_channels *c = th_alloc_zero(1, sizeof *c);
     if (c) {
         c->system = s;
-        c->ends_wait = ends_wait;
+        c->waits_at_end = waits_at_end;
         c->needed = 1;
+        c->edge_set = th_map_new();
     }
-    if (!c || collect_ends(c) || collect_edges(c) || sort_edges(c) || order_links(c) ||
-        (!is_acyclic(c) && count_needed(c))) {
+    if (!c || !c->edge_set || collect_ends(c) || collect_edges(c) || sort_edges(c) ||
+        order_links(c) || (!is_acyclic(c) && count_needed(c))) {
         th_error_no_memory(err);
         th_channels_free(c);
         return NULL;
@@ -406,7 +374,7 @@ void th_channels_free(th_channels *c)
         return;
     th_free(c->ends);
     th_free(c->edges);
-    th_free(c->seen);
+    th_map_free(c->edge_set);
     th_free(c->first);
     th_free(c->target);
     th_free(c->component);
