@@ -28,7 +28,6 @@ libtharsis_la_SOURCES += \
 	mapper/lower/lower_serial.c mapper/lower/lower_serial.h \
 	mapper/lower/lower_state.h \
 	mapper/lower/plan.c mapper/lower/plan.h \
-	mapper/lower/plan_isomorphic.c \
 	mapper/lower/plan_edge.c \
 	mapper/lower/plan_layer.c \
 	mapper/lower/plan_serial.c \
@@ -42,7 +41,6 @@ libtharsis_la_SOURCES += \
 	mapper/pool/worker.c mapper/pool/worker.h \
 	mapper/search/alternatives.c mapper/search/alternatives.h \
 	mapper/search/checkpoint.c mapper/search/checkpoint.h \
-	mapper/search/fitness_cache.c mapper/search/fitness_cache.h \
 	mapper/search/front.c mapper/search/front.h \
 	mapper/search/journal.c mapper/search/journal.h \
 	mapper/search/search.c mapper/search/search.h \

@@ -133,8 +133,7 @@ static int make_memos(th_plans *p)
     p->memo.sets = th_shared_map_new();
     p->memo.layers = th_shared_map_new();
     p->memo.edges = th_shared_map_new();
-    p->memo.isomorphic = th_shared_map_new();
-    return p->memo.sets && p->memo.layers && p->memo.edges && p->memo.isomorphic ? 0 : -1;
+    return p->memo.sets && p->memo.layers && p->memo.edges ? 0 : -1;
 }
 
 /* With what is its own alone. NULL: memory is out. */
@@ -205,7 +204,6 @@ static void free_known(th_plans *p)
     th_shared_map_free(p->memo.sets);
     th_shared_map_free(p->memo.layers);
     th_shared_map_free(p->memo.edges);
-    th_shared_map_free(p->memo.isomorphic);
     th_free(p->facts.shape_class);
     th_free(p->facts.inputs_differ);
     th_free(p->facts.host_of);
@@ -225,7 +223,6 @@ void th_plans_free(th_plans *p)
     th_free(p->routes.medium_ps);
     th_free(p->routes.by_pair);
     th_free(p->routes.media);
-    th_free(p->isomorphism.class_of);
     th_free(p);
 }
 

@@ -105,10 +105,6 @@ int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy 
 int th_plans_set_ids(th_plans *p, const th_set *set, int32_t *set_id, int32_t *members_id,
                      th_error *err);
 
-/* A number that is equal for sets whose members, in order, are of one kind and design, have equal
- * shares, and lie alike: what is estimated on one of them holds on the other. -1: memory is out. */
-int32_t th_plans_isomorphism_class(th_plans *p, const th_set *set, th_error *err);
-
 /* Does an error of planning end the search (memory is out, a script of the user fails), or is there
  * only a design that cannot run a layer? */
 bool th_plans_is_fatal(const th_error *err);

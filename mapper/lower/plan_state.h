@@ -20,7 +20,6 @@ typedef struct th_plan_route {
 typedef struct th_plan_memo {
     th_shared_map *sets;           /* ids */
     th_shared_map *layers, *edges; /* plans */
-    th_shared_map *isomorphic;     /* class numbers, by description: plan_isomorphic.c */
 } th_plan_memo;
 
 /* What follows from the system and the workload alone. */
@@ -54,10 +53,6 @@ struct th_plans {
     atomic_size_t held_bytes; /* of the first: by all */
     th_arena *arena;
     th_plan_routes routes;
-    struct {
-        int32_t *class_of; /* by id of a set; -1: not known yet */
-        size_t capacity;
-    } isomorphism;
 };
 
 /* Cleared memory that lives as long as the plans; NULL when memory is out. */
@@ -65,7 +60,6 @@ void *th_plans_alloc(th_plans *p, size_t n, size_t size);
 
 /* Valid until the next call, or, where routes are kept, as long as the plans. NULL: memory is out.
  */
-bool th_plan_routes_are_kept(const th_plans *p);
 const th_plan_route *th_plan_find_route(th_plans *p, int from, int to); /* not known yet */
 static inline const th_plan_route *th_plan_route_of(th_plans *p, int from, int to)
 {

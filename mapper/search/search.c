@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search.c - the table of searches, and what they share.
  *   new | new_child -> iterate until done -> free
- * Evaluations go up to the outermost search, which remembers and simulates; on the way back every
- * search of the chain counts them and keeps its best. */
+ * Evaluations go up to the outermost search, which simulates; on the way back every search of
+ * the chain counts them and keeps its best. */
 #include <config.h>
 
 #include "mapper/search/search.h"
@@ -113,9 +113,7 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
     if (!s)
         return NULL;
     s->pool = th_pool_new(o->pool, p, o->threads, err);
-    if (s->pool && !(s->cache = th_fitness_cache_new()))
-        th_error_no_memory(err);
-    if (s->cache && open_journal(s, err) == 0 && type->init(s, err) == 0)
+    if (s->pool && open_journal(s, err) == 0 && type->init(s, err) == 0)
         return s;
     th_search_free(s);
     return NULL;
@@ -150,7 +148,6 @@ void th_search_free(th_search *s)
     if (!s->parent)
         th_pool_free(s->pool);
     th_journal_free(s->journal.log);
-    th_fitness_cache_free(s->cache);
     th_free(s->improvements.at);
     th_mapping_free(s->best);
     th_free(s);
@@ -311,26 +308,6 @@ typedef struct {
     th_fitness *fitness; /* by mapping */
 } batch;
 
-/* Simulates mappings[which[i]] of the batch for i < n, and adds their fitness to the cache. */
-static int simulate(th_search *s, const batch *b, const int *which, int n, th_error *err)
-{
-    th_mapping **asked = th_alloc_array((size_t)n + 1, sizeof *asked);
-    th_fitness *got = th_alloc_array((size_t)n + 1, sizeof *got);
-    int failed = asked && got ? 0 : th_error_no_memory(err);
-    for (int i = 0; !failed && i < n; i++)
-        asked[i] = b->mappings[which[i]];
-    if (!failed)
-        failed = evaluate(s, asked, n, b->bound, got, err);
-    for (int i = 0; !failed && i < n; i++) {
-        b->fitness[which[i]] = got[i];
-        if (th_fitness_cache_keep(s->cache, asked[i], b->bound, &got[i]))
-            failed = th_error_no_memory(err);
-    }
-    th_free(asked);
-    th_free(got);
-    return failed;
-}
-
 /* Does it keep to the problem's constraints? reason may be NULL. */
 static bool satisfies_constraints(const th_search *s, const th_mapping *m, th_error *reason)
 {
@@ -338,24 +315,27 @@ static bool satisfies_constraints(const th_search *s, const th_mapping *m, th_er
     return th_constraints_check(p->constraints, m, p->system, p->workload, reason) == 0;
 }
 
-/* Of the outermost search. A mapping that violates a constraint is infeasible and never simulated.
- */
-static int find_or_simulate(th_search *s, const batch *b, int *cache_hits, th_error *err)
+/* Of the outermost search: simulates the mappings that satisfy the constraints; the others are
+ * infeasible. */
+static int simulate(th_search *s, const batch *b, th_error *err)
 {
-    int *which = th_alloc_array((size_t)b->n + 1, sizeof *which), n_unknown = 0, n_allowed = 0;
-    if (!which)
-        return th_error_no_memory(err);
-    for (int i = 0; i < b->n; i++) {
-        b->fitness[i] = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
-        if (!satisfies_constraints(s, b->mappings[i], NULL))
-            continue;
-        n_allowed++;
-        if (!th_fitness_cache_find(s->cache, b->mappings[i], b->bound, &b->fitness[i]))
-            which[n_unknown++] = i;
+    th_mapping **allowed = th_alloc_array((size_t)b->n + 1, sizeof *allowed);
+    th_fitness *found = th_alloc_array((size_t)b->n + 1, sizeof *found);
+    bool *is_allowed = th_alloc_array((size_t)b->n + 1, sizeof *is_allowed);
+    int n = 0, failed = allowed && found && is_allowed ? 0 : th_error_no_memory(err);
+    for (int i = 0; !failed && i < b->n; i++) {
+        is_allowed[i] = satisfies_constraints(s, b->mappings[i], NULL);
+        if (is_allowed[i])
+            allowed[n++] = b->mappings[i];
     }
-    *cache_hits = n_allowed - n_unknown;
-    int failed = simulate(s, b, which, n_unknown, err);
-    th_free(which);
+    if (!failed)
+        failed = evaluate(s, allowed, n, b->bound, found, err);
+    for (int i = 0, next = 0; !failed && i < b->n; i++)
+        b->fitness[i] = is_allowed[i] ? found[next++]
+                                      : (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
+    th_free(allowed);
+    th_free(found);
+    th_free(is_allowed);
     return failed;
 }
 
@@ -394,21 +374,19 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
 {
     const batch b = {mappings, n, bound, fitness};
     th_search *outermost = s;
-    int cache_hits = 0;
     while (outermost->parent)
         outermost = outermost->parent;
     for (int i = 0; i < n; i++)
         if (th_constraints_apply(s->problem.constraints, mappings[i], s->problem.workload,
                                  th_search_batch(s)))
             return th_error_no_memory(err);
-    if (find_or_simulate(outermost, &b, &cache_hits, err))
+    if (simulate(outermost, &b, err))
         return -1;
     for (; s; s = s->parent) {
         for (int i = 0; i < n; i++)
             if (keep_if_best(s, mappings[i], &fitness[i], s->n_evaluations + i + 1, err))
                 return -1;
         s->n_evaluations += n;
-        s->counts.cache_hits += cache_hits;
     }
     return 0;
 }

@@ -4,12 +4,11 @@
  * The result depends on problem, options and seed alone, not on the number of threads; with a
  * budget of time it depends on when it ran out, and n_evaluations is the budget that gives the same
  * again. A search may run others inside itself: a child evaluates through its parent, with its pool
- * and what it remembers, and what it spends and finds counts for both. */
+ * and what it spends and finds counts for both. */
 #ifndef TH_MAPPER_SEARCH_H
 #define TH_MAPPER_SEARCH_H
 #include "mapper/evaluate/evaluate.h"
 #include "mapper/pool/pool.h"
-#include "mapper/search/fitness_cache.h"
 
 /* What a search that takes initial mappings starts from. */
 typedef enum {
@@ -67,7 +66,6 @@ typedef struct th_improvements {
 typedef struct th_search_counts {
     int64_t infeasible;
     int64_t stopped_early; /* by the bound */
-    int64_t cache_hits;    /* taken from the fitness cache */
     int64_t nodes, pruned; /* partial mappings that exhaustive explored, and pruned */
 } th_search_counts;
 
@@ -89,7 +87,6 @@ struct th_search {
     th_search *parent;         /* NULL: none */
     th_pool *pool;             /* the parent's, where there is one */
     /* of the outermost search; NULL and empty in others */
-    th_fitness_cache *cache;
     th_search_journal journal;
     struct th_initial_generator *generator; /* NULL until a search asks for it */
     /* budget */

@@ -32,7 +32,7 @@ typedef struct th_searched {
     int64_t budget; /* of evaluations; INT64_MAX: none */
     double seconds; /* budget of wall time; 0: none */
     double elapsed_s;
-    int64_t evaluations, infeasible, stopped, remembered, found_at;
+    int64_t evaluations, infeasible, stopped, found_at;
     th_segment_counts segments;
     th_fitness fitness;
     th_improvement *found; /* every best so far; the session's */

@@ -279,7 +279,6 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .infeasible = search->counts.infeasible,
         .stopped = search->counts.stopped_early,
         .found_at = search->best_found_at,
-        .remembered = search->counts.cache_hits,
         .segments = th_pool_segments(search->pool),
         .fitness = search->best_fitness,
         .run = *run,

@@ -215,32 +215,6 @@ static void transitions_take_as_long_as_their_plans(void)
     tear_down();
 }
 
-/* On a ring neighbours lie alike, wherever; those two apart do not, nor do the same in another
- * order of three, nor another design. */
-static void sets_that_lie_alike_have_one_number(void)
-{
-    set_up(RING("6"), NET);
-    int32_t pair[] = {0, 1}, next[] = {4, 5}, apart[] = {0, 2}, row[] = {1, 2, 3},
-            bent[] = {2, 1, 3};
-    int32_t shares[] = {1, 2};
-    const th_set s[] = {{0, 2, pair},        {0, 2, next}, {0, 2, apart},
-                        {0, 3, row},         {0, 3, bent}, {TH_DESIGN_OWN, 2, next},
-                        {0, 2, next, shares}};
-    enum { N = sizeof s / sizeof *s };
-    int32_t number[N];
-    for (int i = 0; i < N; i++)
-        number[i] = th_plans_isomorphism_class(plans, &s[i], NULL);
-    CU_ASSERT_TRUE(number[0] == number[1] &&
-                   number[1] == number[5]); /* the own design is the first */
-    CU_ASSERT_TRUE(number[2] != number[0] && number[3] != number[4] && number[6] != number[1]);
-    CU_ASSERT_EQUAL(th_plans_isomorphism_class(plans, &s[3], NULL), number[3]);
-    for (int i = 0; i < 2; i++) {
-        th_placed a = place(0, &s[i], "H2"), b = place(1, &s[i], "K2");
-        CU_ASSERT_EQUAL(th_plans_transition_time(plans, &a, &b, 2, TH_TIME_MAX, NULL), 1300000);
-    }
-    tear_down();
-}
-
 static void trimmed_plans_come_back_alike(void)
 {
     set_up(RING("4"), NET);
@@ -297,7 +271,6 @@ int main(int argc, char **argv)
         TAP(layers_by_hand),
         TAP(many_readers_of_one_tensor),
         TAP(transitions_take_as_long_as_their_plans),
-        TAP(sets_that_lie_alike_have_one_number),
         TAP(trimmed_plans_come_back_alike),
         TAP(the_host_is_the_one_with_the_widest_way),
         TAP_END,

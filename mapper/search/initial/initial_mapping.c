@@ -346,8 +346,8 @@ enum { CHOICE_WORDS = 3 };
 static int key_of_choices(const th_initial_generator *g, const th_set *set, int layer, int32_t *key,
                           th_error *err)
 {
-    key[0] = th_plans_isomorphism_class(g->plans, set, err);
-    if (key[0] < 0)
+    int32_t members_id;
+    if (th_plans_set_ids(g->plans, set, &key[0], &members_id, err))
         return -1;
     key[1] = th_plans_shape_class(g->plans, layer);
     key[2] = th_initial_given(g, layer);

@@ -121,8 +121,8 @@ enum { MATRIX_WORDS = TH_INITIAL_PATH_MAX + 5 };
 static int key_of(const th_initial_generator *g, const th_set *set, const th_initial_path *p,
                   int layer, int32_t *key, th_error *err)
 {
-    key[0] = th_plans_isomorphism_class(g->plans, set, err);
-    if (key[0] < 0)
+    int32_t members_id;
+    if (th_plans_set_ids(g->plans, set, &key[0], &members_id, err))
         return -1;
     key[1] = p->ancestor >= 0 ? th_plans_shape_class(g->plans, p->ancestor)
              : p->is_external ? -1
