@@ -11,14 +11,14 @@
 #include "tcl/tcl_session.h"
 
 const th_command *const th_command_families[] = {
-    th_session_commands,    th_shown_commands,       th_build_commands,
+    th_session_commands,    th_display_commands,     th_build_commands,
     th_layers_commands,     th_write_commands,       th_object_commands,
     th_property_commands,   th_map_commands,         th_program_commands,
     th_collective_commands, th_traffic_commands,     th_run_commands,
     th_breakpoint_commands, th_predict_commands,     th_evaluate_commands,
     th_forecast_commands,   th_report_map_commands,  th_report_commands,
     th_compare_commands,    th_sensitivity_commands, th_output_commands,
-    th_plot_commands,       th_trace_commands,       th_change_commands,
+    th_plot_commands,       th_trace_commands,       th_property_event_commands,
     th_checkpoint_commands, th_study_commands,       NULL,
 };
 
@@ -61,7 +61,7 @@ void th_call_return_time(th_call *c, int64_t ps)
     th_call_return_text(c, th_format_time(ps, text, sizeof text));
 }
 
-int th_call_blame(th_call *c, const char *what, const th_error *e)
+int th_call_prefix_error(th_call *c, const char *what, const th_error *e)
 {
     th_error cause = *e; /* e may be c->err itself */
     return th_error_set(&c->err, cause.id, "%s: %s", what, cause.text);
@@ -136,15 +136,15 @@ static int parse_option(th_call *c, const th_option *o, Tcl_Obj *word, th_value 
         break;
     case TH_OPTION_TIME:
         if ((rc = th_parse_time(Tcl_GetString(word), &v->number, &e)) != 0)
-            th_call_blame(c, o->name, &e);
+            th_call_prefix_error(c, o->name, &e);
         break;
     case TH_OPTION_BANDWIDTH:
         if ((rc = th_parse_bandwidth(Tcl_GetString(word), &v->number, &e)) != 0)
-            th_call_blame(c, o->name, &e);
+            th_call_prefix_error(c, o->name, &e);
         break;
     case TH_OPTION_BYTES:
         if ((rc = th_parse_bytes(Tcl_GetString(word), &v->number, &e)) != 0)
-            th_call_blame(c, o->name, &e);
+            th_call_prefix_error(c, o->name, &e);
         break;
     case TH_OPTION_CHOICE:
         rc = parse_choice(c, o, Tcl_GetString(word), v);

@@ -86,11 +86,11 @@ struct th_call {
 
 /* Every family's rows; each array, and the list of arrays, ends in NULL. */
 extern const th_command th_session_commands[], th_build_commands[], th_layers_commands[],
-    th_write_commands[], th_shown_commands[], th_property_commands[], th_object_commands[],
+    th_write_commands[], th_display_commands[], th_property_commands[], th_object_commands[],
     th_map_commands[], th_program_commands[], th_collective_commands[], th_traffic_commands[],
     th_run_commands[], th_breakpoint_commands[], th_report_map_commands[], th_report_commands[],
     th_predict_commands[], th_evaluate_commands[], th_forecast_commands[], th_output_commands[],
-    th_plot_commands[], th_trace_commands[], th_change_commands[], th_compare_commands[],
+    th_plot_commands[], th_trace_commands[], th_property_event_commands[], th_compare_commands[],
     th_sensitivity_commands[], th_checkpoint_commands[], th_study_commands[];
 extern const th_command *const th_command_families[];
 
@@ -106,7 +106,7 @@ const char *th_call_word(const th_call *c, int i);
 void th_call_return_text(th_call *c, const char *text);
 void th_call_return_time(th_call *c, int64_t ps);
 /* Puts "what: " before the text of an error that base/, topology/ ... gave. Returns -1. */
-int th_call_blame(th_call *c, const char *what, const th_error *e);
+int th_call_prefix_error(th_call *c, const char *what, const th_error *e);
 
 /* help.c: the synopsis, the text of one command, and the list of all of them. */
 void th_help_synopsis(const th_command *row, th_strbuf *out);

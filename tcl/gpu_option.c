@@ -6,9 +6,9 @@
 #include "base/names.h"
 #include "tcl/files.h"
 
-int th_learned_need_gpus(th_session *s, th_error *err)
+int th_gpu_option_need_gpus(th_session *s, th_error *err)
 {
-    th_learned *l = s->learned;
+    th_gpu_models *l = s->gpu_models;
     if (l->gpus.n > 0)
         return 0;
     Tcl_Obj *name = Tcl_NewStringObj("devices", -1);
@@ -37,10 +37,10 @@ static void unknown_gpu(const th_gpus *g, const char *option, const char *name, 
     th_free(names);
 }
 
-const th_gpu *th_learned_gpu(th_session *s, const char *option, const char *name, th_error *err)
+const th_gpu *th_gpu_option_find(th_session *s, const char *option, const char *name, th_error *err)
 {
-    const th_learned *l = s->learned;
-    if (th_learned_need_gpus(s, err) != 0)
+    const th_gpu_models *l = s->gpu_models;
+    if (th_gpu_option_need_gpus(s, err) != 0)
         return NULL;
     const th_gpu *gpu = th_gpus_find(&l->gpus, name);
     if (gpu == NULL && l->predictor != NULL)

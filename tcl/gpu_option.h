@@ -6,9 +6,10 @@
 #include "tcl/tcl_session.h"
 
 /* Descriptions of GPUs that come with Tharsis, read when first asked for. 0 or -1. */
-int th_learned_need_gpus(th_session *s, th_error *err);
+int th_gpu_option_need_gpus(th_session *s, th_error *err);
 /* The GPU of that name, as described or as the predictor knows it (it may be NULL); NULL with near
  * misses, option being what asked for it. */
-const th_gpu *th_learned_gpu(th_session *s, const char *option, const char *name, th_error *err);
+const th_gpu *th_gpu_option_find(th_session *s, const char *option, const char *name,
+                                 th_error *err);
 
 #endif

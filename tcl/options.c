@@ -94,20 +94,20 @@ int th_network_parse(th_call *c, int first, th_run_options *out)
 
 /* ---- the stream ---- */
 
-/* A made program is what it is; only a mapping is lowered for a stream. */
+/* A hand-built program is what it is; only a mapping is lowered for a stream. */
 static int refuse_stream(th_call *c, int first)
 {
     for (int i = 0; i < TH_N_STREAM_OPTIONS; i++)
         if (th_call_has(c, first + i))
             return th_error_set(&c->err, "TCL-0155",
                                 "%s: is for mappings, not for the program \"%s\"",
-                                c->command->options[first + i].name, c->session->made->name);
+                                c->command->options[first + i].name, c->session->hand_built->name);
     return 0;
 }
 
 int th_stream_parse(th_call *c, int first, th_run_options *out)
 {
-    if (c->session->made != NULL)
+    if (c->session->hand_built != NULL)
         return refuse_stream(c, first);
     int64_t parts = th_call_number(c, first + TH_STREAM_MICRO_BATCHES, out->stream.micro_batches);
     if (parts > c->session->workload->batch)

@@ -20,7 +20,7 @@ static int ask_breakpoints(th_session *s, th_error *err)
     return 0;
 }
 
-int th_watching_update(th_session *s, th_error *err)
+int th_probes_update(th_session *s, th_error *err)
 {
     if (s->simulation == NULL)
         return 0;

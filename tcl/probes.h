@@ -6,6 +6,6 @@
 #include "tcl/tcl_session.h"
 
 /* The present machine, if there is one, tells what is asked for, and nothing else. 0 or -1. */
-int th_watching_update(th_session *s, th_error *err);
+int th_probes_update(th_session *s, th_error *err);
 
 #endif

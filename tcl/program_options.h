@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* program_options.h - what the commands that add a task to a made program share.
+/* program_options.h - what the commands that add a task to a hand-built program share.
  *   th_timing_parse -> th_call_add_task -> th_free(timing.after) */
 #ifndef TH_TCL_PROGRAM_OPTIONS_H
 #define TH_TCL_PROGRAM_OPTIONS_H
@@ -29,6 +29,6 @@ int th_timing_parse(th_call *c, int first, th_timing *out);
 int th_size_check(th_call *c, const char *option, int64_t bytes);
 
 /* Adds the task to the session's program, which is open, and returns task/N. 0 or -1. */
-int th_call_add_task(th_call *c, const th_made_task *t);
+int th_call_add_task(th_call *c, const th_hand_built_task *t);
 
 #endif

@@ -16,7 +16,7 @@
 static int run_replaced(th_session *s, th_error *err)
 {
     th_breakpoints_reset(s);
-    return th_watching_update(s, err);
+    return th_probes_update(s, err);
 }
 
 static const th_session_observer observer = {run_replaced, th_breakpoints_drop_bound};
@@ -115,7 +115,7 @@ int th_session_close_trace(th_session *s, th_error *err)
     if (s->simulation != NULL)
         th_trace_advance(trace, th_machine_now(s->simulation->machine));
     s->trace = NULL;
-    int rc = th_watching_update(s, err);
+    int rc = th_probes_update(s, err);
     return th_trace_close(trace, err) != 0 ? -1 : rc;
 }
 

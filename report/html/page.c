@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* page.c - the page as a whole: the skeleton, with each {{name}} replaced by what a function of the
- * table below writes. Sections that the run has nothing for (a program made by hand has no layers)
+ * table below writes. Sections that the run has nothing for (a hand-built program has no layers)
  * are left out. */
 #include <config.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "report/sections/sections.h"
 
 /* A table of thousands of rows helps nobody, and would not fit: the reports print them all. */
-enum { ROWS_MAX = 1000, PATH_MAX_ROWS = 200, HELD_UP_MAX_ROWS = 20 };
+enum { ROWS_MAX = 1000, PATH_MAX_ROWS = 200, CONTENTION_MAX_ROWS = 20 };
 
 /* ---- what is there ---- */
 
@@ -20,7 +20,7 @@ static bool has_mapping(const th_html *p)
 
 static bool has_search(const th_html *p)
 {
-    return has_mapping(p) && p->session->searched.n_found > 0;
+    return has_mapping(p) && p->session->search.n_improvements > 0;
 }
 
 static bool has_collectives(const th_html *p)
@@ -72,7 +72,7 @@ static int section_path(th_session *s, th_report *r, th_error *err)
 {
     return th_section_path(s, r, PATH_MAX_ROWS, err) != 0 || th_section_path_parts(s, r, err) != 0
                ? -1
-               : th_section_held_up(s, r, HELD_UP_MAX_ROWS, err);
+               : th_section_contention(s, r, CONTENTION_MAX_ROWS, err);
 }
 
 static int section_mapped(th_session *s, th_report *r, th_error *err)
@@ -87,7 +87,7 @@ static int section_links(th_session *s, th_report *r, th_error *err)
 
 static int section_energy(th_session *s, th_report *r, th_error *err)
 {
-    return th_section_energy(s, r, s->made == NULL, err);
+    return th_section_energy(s, r, s->hand_built == NULL, err);
 }
 
 static int write_summary(th_html *p)
@@ -130,7 +130,8 @@ static int write_collectives(th_html *p)
 static int write_energy(th_html *p)
 {
     return add_tables(p, section_energy,
-                      p->session->made == NULL ? "Energy by layer" : "Energy by accelerator", NULL);
+                      p->session->hand_built == NULL ? "Energy by layer" : "Energy by accelerator",
+                      NULL);
 }
 
 static int write_memory(th_html *p)
@@ -171,7 +172,7 @@ enum { N_SECTIONS = sizeof sections / sizeof *sections };
 static int slot_title(th_html *p)
 {
     const th_session *s = p->session;
-    th_html_text(p->out, s->made != NULL ? s->made->name : s->workload->name);
+    th_html_text(p->out, s->hand_built != NULL ? s->hand_built->name : s->workload->name);
     th_strbuf_add(p->out, " on ");
     th_html_text(p->out, s->system->name);
     return 0;

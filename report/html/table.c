@@ -94,7 +94,7 @@ static int column_at(int i, int lead)
     return i == 0 ? lead : i <= lead ? i - 1 : i;
 }
 
-static void add_heading(const th_shown_table *t, th_strbuf *out)
+static void add_heading(const th_displayed_table *t, th_strbuf *out)
 {
     int lead = lead_of(&t->table);
     th_strbuf_add(out, "<thead><tr>");
@@ -114,7 +114,7 @@ static void add_heading(const th_shown_table *t, th_strbuf *out)
     th_strbuf_add(out, "</tr></thead>\n");
 }
 
-static void add_row(const th_shown_table *t, char *const *texts, th_strbuf *out)
+static void add_row(const th_displayed_table *t, char *const *texts, th_strbuf *out)
 {
     int lead = lead_of(&t->table);
     th_strbuf_add(out, "<tr>");
@@ -144,8 +144,8 @@ static void add_note(const th_table *t, th_strbuf *out)
 
 void th_html_table(const th_table *t, const char *label, th_strbuf *out)
 {
-    th_shown_table shown;
-    if (!th_table_show(t, &shown)) {
+    th_displayed_table shown;
+    if (!th_table_display(t, &shown)) {
         out->failed = true;
         return;
     }

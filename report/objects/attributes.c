@@ -578,10 +578,10 @@ static void describe_collective(const th_collective *c, th_strbuf *out)
 
 void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
 {
-    const char *layer = s->made != NULL ? ""
-                        : t->layer >= 0 ? s->workload->layers[t->layer].name
-                                        : "input";
-    const char *colon = s->made != NULL ? "" : ": ";
+    const char *layer = s->hand_built != NULL ? ""
+                        : t->layer >= 0       ? s->workload->layers[t->layer].name
+                                              : "input";
+    const char *colon = s->hand_built != NULL ? "" : ": ";
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
         th_strbuf_printf(out, "%s on accel/%s", layer, s->system->nodes[t->node].name);

@@ -29,7 +29,7 @@ int th_class_need(th_session *s, th_class class, th_error *err)
     case TH_CLASS_LAYER:
         return th_session_need_workload(s, err);
     case TH_CLASS_TASK:
-        if (s->made != NULL)
+        if (s->hand_built != NULL)
             return 0;
         break;
     case TH_N_CLASSES:

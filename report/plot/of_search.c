@@ -16,32 +16,32 @@ static double number_of(th_quantity q)
     return th_kind_is_real(q.kind) ? q.real : (double)q.whole;
 }
 
-static void add_found(th_plot *p, const th_searched *f, double unit)
+static void add_found(th_plot *p, const th_search_record *f, double unit)
 {
     double best = 0;
     th_plot_series_begin(p, "best so far", TH_JOIN_STEPS);
-    for (size_t i = 0; i < f->n_found; i++) {
-        int64_t at = f->found[i].evaluation;
-        best = number_of(th_goal_quantity(&f->goal, &f->found[i].metrics)) / unit;
+    for (size_t i = 0; i < f->n_improvements; i++) {
+        int64_t at = f->improvements[i].evaluation;
+        best = number_of(th_goal_quantity(&f->goal, &f->improvements[i].metrics)) / unit;
         th_plot_point_add(p, at > 0 ? (double)at : 1, best, NULL);
     }
-    if (f->evaluations > f->found_at && f->n_found > 0)
+    if (f->evaluations > f->found_at && f->n_improvements > 0)
         th_plot_point_add(p, (double)f->evaluations, best, NULL);
 }
 
 th_plot *th_plot_of_search(th_session *s, th_error *err)
 {
-    const th_searched *f = &s->searched;
+    const th_search_record *f = &s->search;
     double bound = 0, unit, for_all;
-    if (f->type == NULL || f->n_found == 0) {
+    if (f->type == NULL || f->n_improvements == 0) {
         th_error_set(err, "TCL-0374", "there is nothing to draw: map_workload searches first");
         return NULL;
     }
     th_plot *p =
-        th_searched_bound(s, &bound, &for_all, err) == 0 ? th_plot_new(TH_PLOT_LINE) : NULL;
+        th_search_record_bound(s, &bound, &for_all, err) == 0 ? th_plot_new(TH_PLOT_LINE) : NULL;
     if (p == NULL)
         return NULL;
-    th_quantity first = th_goal_quantity(&f->goal, &f->found[0].metrics);
+    th_quantity first = th_goal_quantity(&f->goal, &f->improvements[0].metrics);
     const char *name = th_kind_unit(first.kind, number_of(first), &unit);
     char objective[200];
     th_goal_describe(&f->goal, objective, sizeof objective);

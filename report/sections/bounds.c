@@ -48,7 +48,7 @@ static int measure(th_session *s, const th_problem *p, th_time *took_ps, th_erro
 {
     *took_ps = -1;
     if (!has_run(s))
-        return s->n_changes > 0 ? 0 : evaluate(s, p, took_ps, err);
+        return s->events.n > 0 ? 0 : evaluate(s, p, took_ps, err);
     if (!th_machine_is_done(s->simulation->machine))
         return 0;
     const th_result *x = th_simulation_result(s->simulation, err);
@@ -69,10 +69,10 @@ static int find_bounds(const th_session *s, const th_problem *p, bool is_of_run,
         return th_error_no_memory(err);
     if (s->mapping != NULL)
         scope.cuts = th_bounds_cuts_of(s->mapping);
-    if (is_of_run && s->n_changes > 0) {
+    if (is_of_run && s->events.n > 0) {
         scope.clock = factors;
         scope.bandwidth = factors + s->system->n_accels;
-        th_changes_most(s, factors, factors + s->system->n_accels);
+        th_property_events_maximum(s, factors, factors + s->system->n_accels);
     }
     int rc = th_bounds_find(p, &scope, out, err);
     th_free(factors);
@@ -200,22 +200,22 @@ int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err
 static int find_for_all(const th_session *s, const th_problem *p, double *bound, th_error *err)
 {
     th_bounds b;
-    if (th_bounds_find(p, &(th_bounds_scope){.cuts = s->searched.cuts}, &b, err) != 0)
+    if (th_bounds_find(p, &(th_bounds_scope){.cuts = s->search.cuts}, &b, err) != 0)
         return -1;
     *bound = th_bounds_value(&b, p);
     th_bounds_clear(&b);
     return 0;
 }
 
-int th_searched_bound(const th_session *s, double *bound, double *for_all, th_error *err)
+int th_search_record_bound(const th_session *s, double *bound, double *for_all, th_error *err)
 {
-    th_problem p = problem_under(s, &s->searched.run);
+    th_problem p = problem_under(s, &s->search.run);
     th_bounds b;
-    p.goal = s->searched.goal;
+    p.goal = s->search.goal;
     *bound = *for_all = 0;
-    if (s->searched.type == NULL)
+    if (s->search.type == NULL)
         return 0;
-    th_bounds_scope scope = {.cuts = s->searched.cuts, .mapping = s->mapping};
+    th_bounds_scope scope = {.cuts = s->search.cuts, .mapping = s->mapping};
     if (th_bounds_find(&p, &scope, &b, err) != 0)
         return -1;
     *bound = *for_all = th_bounds_value(&b, &p);

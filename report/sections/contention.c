@@ -25,7 +25,7 @@ typedef struct place {
     double kept_s; /* by others */
 } place;
 
-struct th_held_up {
+struct th_contention {
     th_session *session;
     const th_program *program;
     const th_result *result;
@@ -40,7 +40,7 @@ struct th_held_up {
 
 /* ---- setting out ---- */
 
-static int put_in_order(th_held_up *f)
+static int put_in_order(th_contention *f)
 {
     int32_t n_begun;
     if (th_tasks_by_start(f->result, &f->order, &n_begun) != 0)
@@ -56,7 +56,7 @@ static int put_in_order(th_held_up *f)
     return 0;
 }
 
-void th_held_up_free(th_held_up *f)
+void th_contention_free(th_contention *f)
 {
     if (f == NULL)
         return;
@@ -70,7 +70,7 @@ void th_held_up_free(th_held_up *f)
     th_free(f);
 }
 
-static int set_out(th_held_up *f)
+static int set_out(th_contention *f)
 {
     enum { DRAMS = 2 };
     f->taken = th_alloc_zero((size_t)f->program->n_collectives + 1, sizeof *f->taken);
@@ -82,34 +82,34 @@ static int set_out(th_held_up *f)
     return is_there ? put_in_order(f) : -1;
 }
 
-th_held_up *th_held_up_new(th_session *s, const th_result *r, th_error *err)
+th_contention *th_contention_new(th_session *s, const th_result *r, th_error *err)
 {
-    th_held_up *f = th_alloc_zero(1, sizeof *f);
+    th_contention *f = th_alloc_zero(1, sizeof *f);
     if (th_interrupt_is_pending()) {
-        th_held_up_free(f);
+        th_contention_free(f);
         th_error_interrupted(err, "tasks were not put in order");
         return NULL;
     }
     if (f != NULL) {
-        *f = (th_held_up){.session = s, .program = s->simulation->program, .result = r};
+        *f = (th_contention){.session = s, .program = s->simulation->program, .result = r};
         if (set_out(f) == 0)
             return f;
     }
-    th_held_up_free(f);
+    th_contention_free(f);
     th_error_no_memory(err);
     return NULL;
 }
 
 /* ---- where a task was, and for how long others kept that ---- */
 
-static void add_dram(th_held_up *f, int32_t node)
+static void add_dram(th_contention *f, int32_t node)
 {
     const th_node *n = &f->session->system->nodes[node];
     if (n->accel >= 0 && n->a.dram_bits_per_s < TH_UNLIMITED)
         f->places[f->n_places++] = (place){true, n->accel, -1, (double)n->a.dram_bits_per_s, 0};
 }
 
-static void find_places(th_held_up *f, const th_task *t)
+static void find_places(th_contention *f, const th_task *t)
 {
     const th_system *s = f->session->system;
     f->n_places = 0;
@@ -126,7 +126,7 @@ static void find_places(th_held_up *f, const th_task *t)
 }
 
 /* The links that a collective takes; NULL: memory is out. */
-static const bool *links_of(th_held_up *f, int32_t collective, th_error *err)
+static const bool *links_of(th_contention *f, int32_t collective, th_error *err)
 {
     bool **taken = &f->taken[collective];
     if (*taken != NULL)
@@ -159,7 +159,7 @@ static bool takes_medium(const th_system *s, const bool *taken, int32_t medium)
 }
 
 /* Bytes that a task moves through DRAM. */
-static int64_t dram_bytes(const th_held_up *f, const th_task *t)
+static int64_t dram_bytes(const th_contention *f, const th_task *t)
 {
     if (t->kind == TH_TASK_TRANSFER)
         return t->bytes;
@@ -169,7 +169,7 @@ static int64_t dram_bytes(const th_held_up *f, const th_task *t)
     return th_stats_read(did) + did->moved_bytes[TH_ENGINE_OUTPUT];
 }
 
-static bool is_at(const th_held_up *f, const th_task *t, int32_t accel)
+static bool is_at(const th_contention *f, const th_task *t, int32_t accel)
 {
     int32_t node = f->session->system->accel_node[accel];
     return (t->kind == TH_TASK_COMPUTE || t->kind == TH_TASK_TRANSFER) &&
@@ -178,7 +178,7 @@ static bool is_at(const th_held_up *f, const th_task *t, int32_t accel)
 
 /* The seconds for which an other task, by all of its bytes, keeps each place: kept[n_places]. 0 or
  * -1. */
-static int keep(th_held_up *f, const th_task *other, double *kept, th_error *err)
+static int keep(th_contention *f, const th_task *other, double *kept, th_error *err)
 {
     const th_system *s = f->session->system;
     const bool *taken = NULL;
@@ -207,12 +207,12 @@ static int keep(th_held_up *f, const th_task *other, double *kept, th_error *err
 /* The place, and the other that kept it longest. */
 typedef struct holder {
     const place *at; /* NULL: nobody */
-    th_holder found;
+    th_contender found;
     double kept_s;
 } holder;
 
 /* The first, by start, that can be under way at or after t. */
-static int32_t first_after(const th_held_up *f, th_time t)
+static int32_t first_after(const th_contention *f, th_time t)
 {
     int32_t low = 0, high = f->n;
     while (low < high) {
@@ -235,7 +235,7 @@ static th_time together(const th_result *r, int32_t a, int32_t b)
 }
 
 /* Adds what each other kept; with at, looks for the one that kept that longest instead. */
-static int meet_others(th_held_up *f, int32_t task, holder *h, double *kept, th_error *err)
+static int meet_others(th_contention *f, int32_t task, holder *h, double *kept, th_error *err)
 {
     const th_result *r = f->result;
     for (int32_t i = first_after(f, r->tasks[task].start_ps); i < f->n; i++) {
@@ -263,7 +263,7 @@ static int meet_others(th_held_up *f, int32_t task, holder *h, double *kept, th_
 }
 
 /* Of links or of DRAMs, the place that others kept longest; NULL: nobody did. */
-static const place *most_kept(const th_held_up *f, bool is_dram)
+static const place *most_kept(const th_contention *f, bool is_dram)
 {
     const place *most = NULL;
     for (int p = 0; p < f->n_places; p++)
@@ -273,7 +273,7 @@ static const place *most_kept(const th_held_up *f, bool is_dram)
     return most;
 }
 
-int th_held_up_find(th_held_up *f, int32_t task, th_holder *out, th_error *err)
+int th_contention_find(th_contention *f, int32_t task, th_contender *out, th_error *err)
 {
     holder h = {.found = {.task = -1}};
     find_places(f, &f->program->tasks[task]);
@@ -293,7 +293,7 @@ int th_held_up_find(th_held_up *f, int32_t task, th_holder *out, th_error *err)
     return rc;
 }
 
-static void describe_place(const th_session *s, const th_holder *h, th_strbuf *out)
+static void describe_place(const th_session *s, const th_contender *h, th_strbuf *out)
 {
     if (h->dram >= 0)
         th_strbuf_printf(out, "DRAM of %s", s->system->nodes[s->system->accel_node[h->dram]].name);
@@ -301,12 +301,12 @@ static void describe_place(const th_session *s, const th_holder *h, th_strbuf *o
         th_strbuf_printf(out, "link/%s", s->system->links[h->link].name);
 }
 
-void th_holder_cells(const th_session *s, const th_holder *h, th_strbuf *at, th_strbuf *by,
-                     th_quantity *cells)
+void th_contender_cells(const th_session *s, const th_contender *h, th_strbuf *at, th_strbuf *by,
+                        th_quantity *cells)
 {
-    static const th_kind kinds[TH_HOLDER_CELLS] = {TH_KIND_TEXT, TH_KIND_COUNT, TH_KIND_TEXT,
-                                                   TH_KIND_TIME, TH_KIND_COUNT};
-    for (int i = 0; i < TH_HOLDER_CELLS; i++)
+    static const th_kind kinds[TH_CONTENDER_CELLS] = {TH_KIND_TEXT, TH_KIND_COUNT, TH_KIND_TEXT,
+                                                      TH_KIND_TIME, TH_KIND_COUNT};
+    for (int i = 0; i < TH_CONTENDER_CELLS; i++)
         cells[i] = th_absent(kinds[i]);
     if (h->task < 0)
         return;
@@ -314,6 +314,6 @@ void th_holder_cells(const th_session *s, const th_holder *h, th_strbuf *at, th_
     th_task_describe(s, &s->simulation->program->tasks[h->task], by);
     const th_quantity found[] = {th_text(at->text), th_count(h->task), th_text(by->text),
                                  th_ps(h->together_ps), th_count(h->n_others - 1)};
-    for (int i = 0; i < TH_HOLDER_CELLS; i++)
+    for (int i = 0; i < TH_CONTENDER_CELLS; i++)
         cells[i] = found[i];
 }

@@ -80,7 +80,7 @@ static int add_inputs(th_report *r, const th_saved_run *a, const th_saved_run *b
 /* ---- what was changed in them ---- */
 
 /* How many changes the lists begin with, or end with, that are the same. */
-static int common(const th_change_list *a, const th_change_list *b, int most, bool at_end)
+static int common(const th_event_list *a, const th_event_list *b, int most, bool at_end)
 {
     int n = 0;
     while (n < most) {
@@ -95,9 +95,9 @@ static int common(const th_change_list *a, const th_change_list *b, int most, bo
 static void add_changes_of(th_table *t, const th_saved_run *run, int from, int to)
 {
     for (int i = from; i < to; i++) {
-        const th_listed_change *c = &run->changes->all[i];
-        th_quantity cells[2 + TH_CHANGE_COLUMNS] = {th_text(run->name), th_text(c->text)};
-        th_change_list_cells(c, &cells[2]);
+        const th_listed_event *c = &run->events->all[i];
+        th_quantity cells[2 + TH_EVENT_LIST_COLUMNS] = {th_text(run->name), th_text(c->text)};
+        th_event_list_cells(c, &cells[2]);
         th_table_row(t, cells);
     }
 }
@@ -107,21 +107,21 @@ static void add_changes_of(th_table *t, const th_saved_run *run, int from, int t
 static int add_changes(th_report *r, const th_saved_run *a, const th_saved_run *b,
                        const th_diff_options *o, th_error *err)
 {
-    int fewer = a->changes->n < b->changes->n ? a->changes->n : b->changes->n;
-    int before = common(a->changes, b->changes, fewer, false);
-    int after = common(a->changes, b->changes, fewer - before, true);
-    if (o->is_text && before + after == a->changes->n && before + after == b->changes->n)
+    int fewer = a->events->n < b->events->n ? a->events->n : b->events->n;
+    int before = common(a->events, b->events, fewer, false);
+    int after = common(a->events, b->events, fewer - before, true);
+    if (o->is_text && before + after == a->events->n && before + after == b->events->n)
         return 0;
-    th_column *columns = th_report_columns(r, 2 + TH_CHANGE_COLUMNS);
+    th_column *columns = th_report_columns(r, 2 + TH_EVENT_LIST_COLUMNS);
     if (columns == NULL)
         return th_error_no_memory(err);
     columns[0] = (th_column){"run", "run", TH_KIND_TEXT};
     columns[1] = (th_column){"change", "change", TH_KIND_TEXT};
-    memcpy(&columns[2], th_change_columns, sizeof th_change_columns);
+    memcpy(&columns[2], th_event_list_columns, sizeof th_event_list_columns);
     th_table *t = th_report_table(r, "changes", "Changes in the runs", columns);
     th_table_wrap(t);
-    add_changes_of(t, a, before, a->changes->n - after);
-    add_changes_of(t, b, before, b->changes->n - after);
+    add_changes_of(t, a, before, a->events->n - after);
+    add_changes_of(t, b, before, b->events->n - after);
     if (o->limit > 0)
         th_table_limit(t, o->limit);
     return 0;

@@ -96,23 +96,23 @@ static int add_row(th_session *s, th_table *t, int layer, th_quantity *sums, th_
 
 /* In text, stalls on partial sums have a column where there are any, so that busy and stalls add up
  * to active there too; it takes the place of idle where nobody idles. */
-static void show_what_there_is(th_column *made, const th_quantity *sums)
+static void show_what_there_is(th_column *shown, const th_quantity *sums)
 {
     int partial = column_of("stall_partial"), idle = column_of("idle");
     if (sums[partial].whole == 0)
         return;
-    made[partial].title = "partial";
+    shown[partial].title = "partial";
     if (sums[idle].whole == 0)
-        made[idle].title = NULL;
+        shown[idle].title = NULL;
 }
 
 int th_section_layer_figures(th_session *s, th_report *r, th_error *err)
 {
     th_quantity sums[N_COLUMNS];
-    th_column *made = make_columns(r);
-    if (made == NULL || th_simulation_result(s->simulation, err) == NULL)
-        return made == NULL ? th_error_no_memory(err) : -1;
-    th_table *t = th_report_table(r, "layer_figures", "Layers: time on their accelerators", made);
+    th_column *shown = make_columns(r);
+    if (shown == NULL || th_simulation_result(s->simulation, err) == NULL)
+        return shown == NULL ? th_error_no_memory(err) : -1;
+    th_table *t = th_report_table(r, "layer_figures", "Layers: time on their accelerators", shown);
     th_table_break(t, "kind");
     th_table_note(t,
                   "active: time with a task of the layer under way; busy, stalls on input, weight "
@@ -120,12 +120,12 @@ int th_section_layer_figures(th_session *s, th_report *r, th_error *err)
                   "that the arrays could have done while active; bound: what took longest; x "
                   "roofline: active, as a multiple of max(MACs / peak, DRAM bytes / bandwidth).");
     for (int c = 0; c < N_COLUMNS; c++)
-        sums[c] = th_absent(made[c].kind);
+        sums[c] = th_absent(shown[c].kind);
     sums[0] = th_text("sum");
     for (int l = 0; l < s->workload->n_layers; l++)
         if (add_row(s, t, l, sums, err) != 0)
             return -1;
-    show_what_there_is(made, sums);
+    show_what_there_is(shown, sums);
     th_table_total(t, sums);
     return 0;
 }

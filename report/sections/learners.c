@@ -49,7 +49,7 @@ static void add_side(th_table *t, const th_layer_model *m, const th_validated_en
 
 int th_section_learners(th_session *s, th_report *r, th_error *err)
 {
-    const th_predictor *p = s->learned->predictor;
+    const th_predictor *p = s->gpu_models->predictor;
     th_table *t = th_report_table(r, "learners", "Learners, on held-out rows", columns);
     th_table_note(t, "devices: known to training, or other; share: weight in the ensemble; chosen: "
                      "the ensemble.");

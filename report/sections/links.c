@@ -194,7 +194,7 @@ static int watch_again(th_session *s, th_link_probe *w, th_time end, th_error *e
         return -1;
     int rc = th_machine_observe(again->machine, &w->observer, err);
     for (int32_t i = 1; rc == 0 && i <= w->n_spans; i++) {
-        rc = th_changes_follow(s, again, &next, i < w->n_spans ? i * w->span_ps : end, err);
+        rc = th_property_events_replay(s, again, &next, i < w->n_spans ? i * w->span_ps : end, err);
         if (rc == 0 && th_interrupt_is_pending())
             rc = th_error_interrupted(err, "the link was not watched to the end");
     }

@@ -10,12 +10,12 @@
 
 /* ---- head ---- */
 
-/* NULL: a program made by hand has none. */
+/* NULL: a hand-built program has none. */
 static const char *algorithm_of(const th_session *s)
 {
-    if (s->made != NULL)
+    if (s->hand_built != NULL)
         return NULL;
-    return s->mapping == NULL ? "-" : s->searched.type != NULL ? s->searched.type->name : "file";
+    return s->mapping == NULL ? "-" : s->search.type != NULL ? s->search.type->name : "file";
 }
 
 static void head_lines(th_session *s, th_report *r, const char *digest)
@@ -33,20 +33,21 @@ static void head_lines(th_session *s, th_report *r, const char *digest)
                  s->workload->n_layers, s->workload->n_layers == 1 ? "" : "s", batch);
         th_report_head_line(r, "workload", text);
     }
-    if (s->made != NULL) {
-        snprintf(text, sizeof text, "%.200s, %d task%s, %s", s->made->name,
-                 (int)s->made->program->n_tasks, s->made->program->n_tasks == 1 ? "" : "s", digest);
+    if (s->hand_built != NULL) {
+        snprintf(text, sizeof text, "%.200s, %d task%s, %s", s->hand_built->name,
+                 (int)s->hand_built->program->n_tasks,
+                 s->hand_built->program->n_tasks == 1 ? "" : "s", digest);
         th_report_head_line(r, "program", text);
     }
     if (s->mapping != NULL) {
-        if (s->searched.type != NULL && !s->searched.type->is_baseline)
-            snprintf(seed, sizeof seed, ", seed %" PRIu64, s->searched.seed);
+        if (s->search.type != NULL && !s->search.type->is_baseline)
+            snprintf(seed, sizeof seed, ", seed %" PRIu64, s->search.seed);
         snprintf(text, sizeof text, "%s, by %s%s", digest, algorithm_of(s), seed);
         th_report_head_line(r, "mapping", text);
     }
 }
 
-/* ", 3 inputs"; a made program has no stream. */
+/* ", 3 inputs"; a hand-built program has no stream. */
 static void describe_inputs(const th_simulation *sim, char *out, size_t size)
 {
     int n = (int)sim->options.stream.n_inputs;
@@ -75,19 +76,18 @@ static void head_fields(th_session *s, th_report *r, const char *digest)
     const th_simulation *sim = s->simulation;
     char network[TH_NETWORK_TEXT_MAX];
     const th_run_options *run = sim != NULL ? &sim->options : &s->defaults;
-    bool is_found =
-        s->mapping != NULL && s->searched.type != NULL && !s->searched.type->is_baseline;
+    bool is_found = s->mapping != NULL && s->search.type != NULL && !s->search.type->is_baseline;
     th_report_head_field(r, "version", th_text(PACKAGE_VERSION));
     th_report_head_field(r, "system", th_text(s->system != NULL ? s->system->name : NULL));
     th_report_head_field(r, "workload", th_text(s->workload != NULL ? s->workload->name : NULL));
     th_report_head_field(
         r, "batch", s->workload != NULL ? th_count(s->workload->batch) : th_absent(TH_KIND_COUNT));
-    th_report_head_field(r, "program", th_text(s->made != NULL ? s->made->name : NULL));
-    th_report_head_field(r, "program_digest", th_text(s->made != NULL ? digest : NULL));
-    th_report_head_field(r, "mapping", th_text(s->made != NULL ? NULL : digest));
+    th_report_head_field(r, "program", th_text(s->hand_built != NULL ? s->hand_built->name : NULL));
+    th_report_head_field(r, "program_digest", th_text(s->hand_built != NULL ? digest : NULL));
+    th_report_head_field(r, "mapping", th_text(s->hand_built != NULL ? NULL : digest));
     th_report_head_field(r, "algorithm", th_text(algorithm_of(s)));
     th_report_head_field(r, "seed",
-                         is_found ? th_count((int64_t)s->searched.seed) : th_absent(TH_KIND_COUNT));
+                         is_found ? th_count((int64_t)s->search.seed) : th_absent(TH_KIND_COUNT));
     th_report_head_field(r, "network", th_text(th_network_describe(run, network, sizeof network)));
     th_report_head_field(r, "inputs", th_count(run->stream.n_inputs));
     th_report_head_field(r, "interval", th_ps(run->stream.interval_ps));
@@ -97,21 +97,21 @@ static void head_fields(th_session *s, th_report *r, const char *digest)
 /* What set_property and inject_fault did: a line, and all of it in CSV and JSON. */
 static void head_changes(const th_session *s, th_report *r)
 {
-    th_change_list *changes = th_change_list_of(s);
-    th_table *t = th_report_head_table(r, "changes", th_change_columns);
+    th_event_list *changes = th_event_list_of(s);
+    th_table *t = th_report_head_table(r, "changes", th_event_list_columns);
     th_strbuf line = TH_STRBUF_INIT;
     if (changes != NULL)
-        th_change_list_add_line(changes, TH_HEAD_WIDTH, &line);
+        th_event_list_add_line(changes, TH_HEAD_WIDTH, &line);
     if (line.text != NULL)
         th_report_head_line(r, "changes", line.text);
     for (int i = 0; changes != NULL && i < changes->n; i++) {
-        th_quantity cells[TH_CHANGE_COLUMNS];
-        th_change_list_cells(&changes->all[i], cells);
+        th_quantity cells[TH_EVENT_LIST_COLUMNS];
+        th_event_list_cells(&changes->all[i], cells);
         th_table_row(t, cells);
     }
     r->failed |= changes == NULL || line.failed;
     th_strbuf_clear(&line);
-    th_change_list_free(changes);
+    th_event_list_free(changes);
 }
 
 int th_section_head(th_session *s, th_report *r, th_error *err)

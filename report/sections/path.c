@@ -29,7 +29,7 @@ enum {
     PARTS,
     N_COLUMNS = PARTS + TH_N_PARTS,
     HOLDER = N_COLUMNS, /* of the path alone */
-    N_PATH_COLUMNS = HOLDER + TH_HOLDER_CELLS
+    N_PATH_COLUMNS = HOLDER + TH_CONTENDER_CELLS
 };
 
 static const th_column path_columns[N_PATH_COLUMNS + 1] = {
@@ -65,24 +65,24 @@ static const char note[] =
     "much later it could have ended without moving the end of the run.";
 
 /* A run that is looked at: its path, and the slacks of all tasks. */
-typedef struct th_explained {
+typedef struct th_path_analysis {
     th_session *session;
     const th_result *result;
     th_path_entry *path;
     int n_path;
-    const th_time *slack; /* by task */
-    th_held_up *held_up;  /* NULL: not asked for, and the rows have no columns of it */
-} th_explained;
+    const th_time *slack;   /* by task */
+    th_contention *held_up; /* NULL: not asked for, and the rows have no columns of it */
+} th_path_analysis;
 
-static void forget(th_explained *x)
+static void forget(th_path_analysis *x)
 {
-    th_held_up_free(x->held_up);
+    th_contention_free(x->held_up);
     th_free(x->path);
 }
 
-static int explain(th_session *s, th_explained *x, th_error *err)
+static int explain(th_session *s, th_path_analysis *x, th_error *err)
 {
-    *x = (th_explained){.session = s, .result = th_simulation_result(s->simulation, err)};
+    *x = (th_path_analysis){.session = s, .result = th_simulation_result(s->simulation, err)};
     x->slack = x->result != NULL ? th_simulation_slacks(s->simulation, err) : NULL;
     if (x->slack != NULL && th_interrupt_is_pending())
         return th_error_interrupted(err, "the path was not looked for");
@@ -99,15 +99,15 @@ static th_time wait_of(const th_result *r, int32_t task, th_cause cause)
 }
 
 /* Of tasks that were held up; 0 or -1. */
-static int find_holder(const th_explained *x, int32_t task, th_time held_up, th_holder *h,
+static int find_holder(const th_path_analysis *x, int32_t task, th_time held_up, th_contender *h,
                        th_error *err)
 {
     h->task = -1;
-    return x->held_up != NULL && held_up > 0 ? th_held_up_find(x->held_up, task, h, err) : 0;
+    return x->held_up != NULL && held_up > 0 ? th_contention_find(x->held_up, task, h, err) : 0;
 }
 
 /* The slack of a run that goes on is not known. */
-static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *err)
+static int add_task(const th_path_analysis *x, th_table *t, int32_t task, th_error *err)
 {
     th_session *s = x->session;
     const th_simulation *sim = s->simulation;
@@ -116,7 +116,7 @@ static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *
     th_cause cause = th_cause_of(x->result, task);
     th_quantity cells[N_PATH_COLUMNS];
     th_time part[TH_N_PARTS];
-    th_holder h;
+    th_contender h;
     th_strbuf text = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
     if (th_interrupt_is_pending())
         return th_error_interrupted(err, "not all tasks were told");
@@ -139,7 +139,7 @@ static int add_task(const th_explained *x, th_table *t, int32_t task, th_error *
     cells[QUEUED] = th_ps(f->start_ps - f->ready_ps);
     for (int p = 0; p < TH_N_PARTS; p++)
         cells[PARTS + p] = th_ps(part[p]);
-    th_holder_cells(s, &h, &at, &by, cells + HOLDER);
+    th_contender_cells(s, &h, &at, &by, cells + HOLDER);
     th_table_row(t, cells);
     th_strbuf_clear(&text);
     th_strbuf_clear(&at);
@@ -203,7 +203,7 @@ static void add_folded(th_table *t, const th_path_entry *path, int n)
     th_table_row(t, cells);
 }
 
-static void add_sum(th_table *t, const th_explained *x)
+static void add_sum(th_table *t, const th_path_analysis *x)
 {
     char makespan[100], time[64];
     th_quantity cells[N_PATH_COLUMNS];
@@ -222,7 +222,7 @@ static void add_sum(th_table *t, const th_explained *x)
     th_table_total(t, cells);
 }
 
-static int add_path(const th_explained *x, th_table *t, int64_t limit, th_error *err)
+static int add_path(const th_path_analysis *x, th_table *t, int64_t limit, th_error *err)
 {
     const th_path_entry *path = x->path;
     th_time least = threshold(path, x->n_path, limit);
@@ -253,10 +253,10 @@ static th_table *critical_path_table(th_report *r)
 
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
 {
-    th_explained x;
+    th_path_analysis x;
     if (explain(s, &x, err) != 0)
         return -1;
-    x.held_up = th_held_up_new(s, x.result, err);
+    x.held_up = th_contention_new(s, x.result, err);
     int rc = x.held_up != NULL ? 0 : -1;
     if (rc == 0)
         rc = add_path(&x, critical_path_table(r), limit, err);
@@ -266,7 +266,7 @@ int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
 
 /* ---- what the time of the path went to ---- */
 
-static int add_up(const th_explained *x, th_time *sum, th_time *wait, th_error *err)
+static int add_up(const th_path_analysis *x, th_time *sum, th_time *wait, th_error *err)
 {
     const th_simulation *sim = x->session->simulation;
     th_time part[TH_N_PARTS];
@@ -304,7 +304,7 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
         [TH_PART_HOST] = "work of hosts",
         [TH_PART_COLLECTIVE] = "collective operations",
     };
-    th_explained x;
+    th_path_analysis x;
     th_time sum[TH_N_PARTS] = {0}, wait = 0, all = 0;
     if (explain(s, &x, err) != 0)
         return -1;
@@ -328,7 +328,7 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
 
 /* Tasks that have ended, the least slack first, those with as much by their numbers; returns how
  * many. */
-static int32_t order_by_slack(const th_explained *x, th_timed *order, th_timed *scratch)
+static int32_t order_by_slack(const th_path_analysis *x, th_timed *order, th_timed *scratch)
 {
     int32_t n = 0;
     for (int32_t t = 0; t < x->result->n_tasks; t++)
@@ -349,7 +349,7 @@ static const th_column *slack_columns(th_report *r)
     return c;
 }
 
-static int add_by_slack(const th_explained *x, th_table *t, int64_t limit, th_error *err)
+static int add_by_slack(const th_path_analysis *x, th_table *t, int64_t limit, th_error *err)
 {
     size_t tasks = (size_t)x->result->n_tasks + 1;
     th_timed *order = th_alloc_array(tasks, sizeof *order),
@@ -373,7 +373,7 @@ static th_table *slack_table(th_report *r, const th_column *columns)
 
 int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err)
 {
-    th_explained x;
+    th_path_analysis x;
     if (explain(s, &x, err) != 0)
         return -1;
     const th_column *columns = slack_columns(r);

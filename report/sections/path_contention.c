@@ -9,20 +9,20 @@
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
 
-static int add_row(th_session *s, th_held_up *f, th_table *t, int32_t task, th_time held_up,
+static int add_row(th_session *s, th_contention *f, th_table *t, int32_t task, th_time held_up,
                    th_error *err)
 {
-    enum { TASK, WHAT, TIME, HOLDER, N_CELLS = HOLDER + TH_HOLDER_CELLS };
+    enum { TASK, WHAT, TIME, HOLDER, N_CELLS = HOLDER + TH_CONTENDER_CELLS };
     th_quantity cells[N_CELLS];
-    th_holder h;
+    th_contender h;
     th_strbuf what = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
-    if (th_held_up_find(f, task, &h, err) != 0)
+    if (th_contention_find(f, task, &h, err) != 0)
         return -1;
     th_task_describe(s, &s->simulation->program->tasks[task], &what);
     cells[TASK] = th_count(task);
     cells[WHAT] = th_text(what.text);
     cells[TIME] = th_ps(held_up);
-    th_holder_cells(s, &h, &at, &by, cells + HOLDER);
+    th_contender_cells(s, &h, &at, &by, cells + HOLDER);
     th_table_row(t, cells);
     th_strbuf_clear(&what);
     th_strbuf_clear(&at);
@@ -68,7 +68,7 @@ static int list_held(th_session *s, const th_result *r, held **list, th_error *e
     return rc == 0 ? n_held : -1;
 }
 
-int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err)
+int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *err)
 {
     static const th_column columns[] = {
         {"task", "task", TH_KIND_COUNT},
@@ -89,7 +89,7 @@ int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err
             th_free(list);
         return n;
     }
-    th_held_up *f = th_held_up_new(s, result, err);
+    th_contention *f = th_contention_new(s, result, err);
     th_table *t = f != NULL
                       ? th_report_table(r, "contention", "Contention on the critical path", columns)
                       : NULL;
@@ -101,7 +101,7 @@ int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err
         rc = add_row(s, f, t, list[i].task, list[i].ps, err);
     if (rc == 0 && limit > 0 && limit < n)
         th_table_hide(t, n - limit);
-    th_held_up_free(f);
+    th_contention_free(f);
     th_free(list);
     return rc;
 }

@@ -41,7 +41,7 @@ static th_table *add_summary(th_report *r, const th_column *columns, int n, bool
     return th_report_record(r, "summary", NULL, shown);
 }
 
-/* What of a summary holds for a made program. */
+/* What of a summary holds for a hand-built program. */
 static int summarize_program(th_session *s, const th_result *x, th_report *r, th_error *err)
 {
     static const th_column columns[] = {
@@ -71,7 +71,7 @@ static int summarize_program(th_session *s, const th_result *x, th_report *r, th
 
 int th_section_summary(th_session *s, th_report *r, th_error *err)
 {
-    int64_t samples = s->made == NULL ? th_workload_samples(s->workload) : 0;
+    int64_t samples = s->hand_built == NULL ? th_workload_samples(s->workload) : 0;
     const th_column columns[] = {
         {"state", "state", TH_KIND_TEXT},
         {"makespan", "makespan", TH_KIND_TIME},
@@ -93,7 +93,7 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
     const th_result *x = th_simulation_result(s->simulation, err);
     if (x == NULL)
         return -1;
-    if (s->made != NULL)
+    if (s->hand_built != NULL)
         return summarize_program(s, x, r, err);
     int32_t done = inputs_done(x);
     int64_t macs = th_workload_macs(s->workload) * done;

@@ -10,33 +10,33 @@
 #include "report/sections/sections.h"
 
 /* A cell of a search that drew random numbers and had a budget; absent of baselines and files. */
-static th_quantity if_searched(const th_searched *f, th_quantity q)
+static th_quantity if_searched(const th_search_record *f, th_quantity q)
 {
     return f->type == NULL || f->type->is_baseline ? th_absent(q.kind) : q;
 }
 
 /* A cell of anything that map_workload found. */
-static th_quantity if_found(const th_searched *f, th_quantity q)
+static th_quantity if_found(const th_search_record *f, th_quantity q)
 {
     return f->type == NULL ? th_absent(q.kind) : q;
 }
 
 /* Of baselines each has its own sets, unless they were to stay inside groups. */
-static const char *sets_of(const th_searched *f)
+static const char *sets_of(const th_search_record *f)
 {
     if (f->type == NULL || (f->type->is_baseline && !f->inside_groups))
         return NULL;
     return f->inside_groups ? "inside groups" : "free";
 }
 
-static const char *seeds_of(const th_searched *f)
+static const char *seeds_of(const th_search_record *f)
 {
     if (f->type == NULL || f->type->is_baseline)
         return NULL;
-    return f->seeds == TH_INITIAL_RANDOM ? "random" : "heuristic";
+    return f->initial == TH_INITIAL_RANDOM ? "random" : "heuristic";
 }
 
-static const char *describe_time(const th_searched *f, char *out, size_t size)
+static const char *describe_time(const th_search_record *f, char *out, size_t size)
 {
     snprintf(out, size, "%.0f s; again with -evaluations %lld", f->seconds,
              (long long)f->evaluations);
@@ -45,7 +45,7 @@ static const char *describe_time(const th_searched *f, char *out, size_t size)
 
 /* "ideal network, 8 inputs": what the mapping was judged under, and all figures of the search
  * stand for. */
-static const char *describe_options(const th_searched *f, char *out, size_t size)
+static const char *describe_options(const th_search_record *f, char *out, size_t size)
 {
     char network[TH_NETWORK_TEXT_MAX], interval[64] = "", parts[40] = "", time[40];
     const th_stream *x = &f->run.stream;
@@ -65,8 +65,8 @@ static const char *describe_options(const th_searched *f, char *out, size_t size
 /* Does the head tell of a run under other options than the search's? */
 static bool is_of_another_run(const th_session *s)
 {
-    return s->simulation != NULL && s->simulation->has_begun && s->searched.type != NULL &&
-           !th_run_options_equal(&s->simulation->options, &s->searched.run);
+    return s->simulation != NULL && s->simulation->has_begun && s->search.type != NULL &&
+           !th_run_options_equal(&s->simulation->options, &s->search.run);
 }
 
 static const th_column search_columns[] = {
@@ -100,7 +100,7 @@ enum {
 /* Those, the objective, and rates where the goal has any; NULL: memory is out. */
 static const th_column *columns_of_search(const th_session *s, th_report *r)
 {
-    const th_searched *f = &s->searched;
+    const th_search_record *f = &s->search;
     th_column *columns = th_report_columns(r, N_SEARCH);
     if (columns == NULL)
         return NULL;
@@ -117,13 +117,13 @@ static const th_column *columns_of_search(const th_session *s, th_report *r)
 
 int th_section_search(th_session *s, th_report *r, th_error *err)
 {
-    const th_searched *f = &s->searched;
+    const th_search_record *f = &s->search;
     const th_metrics *m = &f->fitness.metrics;
     bool has_deadline =
         f->goal.deadline_ps > 0 || (f->type != NULL && th_deadline_exists(s->workload));
     char objective[200], time_budget[120], under[TH_NETWORK_TEXT_MAX + 160];
     double bound, for_all;
-    if (th_searched_bound(s, &bound, &for_all, err) != 0)
+    if (th_search_record_bound(s, &bound, &for_all, err) != 0)
         return -1;
     const th_column *columns = columns_of_search(s, r);
     if (columns == NULL)
@@ -140,7 +140,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         th_text(f->seconds > 0 ? describe_time(f, time_budget, sizeof time_budget) : NULL),
         if_found(f, th_count(f->evaluations)),
         if_found(f, th_count(f->infeasible)),
-        if_found(f, th_count(f->stopped)),
+        if_found(f, th_count(f->stopped_early)),
         if_found(f, th_count(f->found_at)),
         f->goal.deadline_ps > 0 ? th_ps(f->goal.deadline_ps) : th_absent(TH_KIND_TIME),
         has_deadline ? th_ps(m->lateness_ps) : th_absent(TH_KIND_TIME),
@@ -177,7 +177,7 @@ int th_section_search_timing(th_session *s, th_report *r, th_error *err)
         {"hit_rate", "hit rate", TH_KIND_SHARE},
         {NULL, NULL, TH_KIND_TEXT},
     };
-    const th_searched *f = &s->searched;
+    const th_search_record *f = &s->search;
     const th_segment_counts *k = &f->segments;
     int64_t known = k->lookups - k->replayed;
     (void)err;
@@ -199,7 +199,7 @@ int th_section_search_timing(th_session *s, th_report *r, th_error *err)
 
 int th_section_convergence(th_session *s, th_report *r, th_error *err)
 {
-    const th_searched *f = &s->searched;
+    const th_search_record *f = &s->search;
     bool has_deadline = f->goal.deadline_ps > 0 || th_deadline_exists(s->workload);
     th_column *columns = th_report_columns(r, 4);
     if (columns == NULL)
@@ -210,12 +210,12 @@ int th_section_convergence(th_session *s, th_report *r, th_error *err)
     columns[3] = (th_column){"lateness", has_deadline ? "late by" : NULL, TH_KIND_TIME};
     columns[4] = (th_column){NULL, NULL, TH_KIND_TEXT};
     th_table *t = th_report_table(r, "convergence", "Improvements, by evaluation", columns);
-    for (size_t i = 0; i < f->n_found; i++) {
-        const th_metrics *m = &f->found[i].metrics;
+    for (size_t i = 0; i < f->n_improvements; i++) {
+        const th_metrics *m = &f->improvements[i].metrics;
         double value = th_goal_value(&f->goal, m),
-               before = i > 0 ? th_goal_value(&f->goal, &f->found[i - 1].metrics) : 0;
+               before = i > 0 ? th_goal_value(&f->goal, &f->improvements[i - 1].metrics) : 0;
         th_table_row(t, (th_quantity[]){
-                            th_count(f->found[i].evaluation),
+                            th_count(f->improvements[i].evaluation),
                             th_goal_quantity(&f->goal, m),
                             before > 0 ? th_change(value / before - 1) : th_absent(TH_KIND_CHANGE),
                             th_ps(m->lateness_ps),
@@ -228,7 +228,7 @@ int th_section_convergence(th_session *s, th_report *r, th_error *err)
 
 int th_section_front(th_session *s, th_report *r, th_error *err)
 {
-    const th_searched *f = &s->searched;
+    const th_search_record *f = &s->search;
     int n = f->goal.n_front;
     int rates = th_goal_has_throughput(&f->goal) ? TH_GOAL_RATES : 0;
     int64_t samples = th_workload_samples(s->workload);

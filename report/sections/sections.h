@@ -19,7 +19,7 @@ int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err
 /* Of what a search could find, under its options, as a value of its objective; 0: none is known,
  * or nothing was searched. *for_all: the same where that holds for some mappings alone
  * (TH_UNKNOWN_PARTIAL). */
-int th_searched_bound(const th_session *s, double *bound, double *for_all, th_error *err);
+int th_search_record_bound(const th_session *s, double *bound, double *for_all, th_error *err);
 
 /* map.c; is_folded: neighbouring layers that are treated alike share a line. */
 int th_section_sets(th_session *s, th_report *r, th_error *err);
@@ -45,7 +45,7 @@ int th_section_accels(th_session *s, th_report *r, th_error *err);
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_path_parts(th_session *s, th_report *r, th_error *err);
 /* Who held up the tasks of the path: limit of them, those that were held up longest; 0: all. */
-int th_section_held_up(th_session *s, th_report *r, int64_t limit, th_error *err);
+int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err);
 
 /* windows.c: of accelerators and links, in n windows of [from, to]; the present run is
@@ -62,7 +62,7 @@ int th_section_windows(th_session *s, th_report *r, const th_windows *x, th_erro
 /* models.c: of a workload of several networks. */
 int th_section_models(th_session *s, th_report *r, th_error *err);
 
-/* layers.c: what each layer of the workload took; not for a made program. */
+/* layers.c: what each layer of the workload took; not for a hand-built program. */
 int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
 
 /* energy.c: joules by what took them, of layers and the rest, or of accelerators and

@@ -51,7 +51,7 @@ static void look(windows *w, snapshot *x)
 
 static int go_to(windows *w, th_time t, th_error *err)
 {
-    return th_changes_follow(w->session, w->again, &w->next_change, t, err);
+    return th_property_events_replay(w->session, w->again, &w->next_change, t, err);
 }
 
 /* ---- rows ---- */

@@ -6,12 +6,12 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-th_learned *th_learned_new(void)
+th_gpu_models *th_gpu_models_new(void)
 {
-    return th_alloc_zero(1, sizeof(th_learned));
+    return th_alloc_zero(1, sizeof(th_gpu_models));
 }
 
-void th_learned_free(th_learned *l)
+void th_gpu_models_free(th_gpu_models *l)
 {
     if (l == NULL)
         return;
@@ -26,20 +26,21 @@ void th_learned_free(th_learned *l)
     th_free(l);
 }
 
-static th_measurements *add(th_learned *l, const char *name)
+static th_measurements *add(th_gpu_models *l, const char *name)
 {
-    struct th_measured made = {th_alloc_string(name), th_measurements_new()};
-    if (made.name != NULL && made.rows != NULL &&
+    struct th_measurement_set fresh = {th_alloc_string(name), th_measurements_new()};
+    if (fresh.name != NULL && fresh.rows != NULL &&
         th_grow(&l->sets, &l->capacity, l->n_sets + 1, sizeof *l->sets) == 0) {
-        l->sets[l->n_sets++] = made;
-        return made.rows;
+        l->sets[l->n_sets++] = fresh;
+        return fresh.rows;
     }
-    th_free(made.name);
-    th_measurements_free(made.rows);
+    th_free(fresh.name);
+    th_measurements_free(fresh.rows);
     return NULL;
 }
 
-th_measurements *th_learned_set(th_learned *l, const char *name, bool make, th_error *err)
+th_measurements *th_gpu_models_measurements(th_gpu_models *l, const char *name, bool make,
+                                            th_error *err)
 {
     for (size_t i = 0; i < l->n_sets; i++)
         if (strcmp(l->sets[i].name, name) == 0 && (make || l->sets[i].rows->n_rows > 0))
@@ -53,7 +54,7 @@ th_measurements *th_learned_set(th_learned *l, const char *name, bool make, th_e
     return m;
 }
 
-void th_learned_set_predictor(th_learned *l, th_predictor *p, th_left_out left_out)
+void th_gpu_models_set_predictor(th_gpu_models *l, th_predictor *p, th_held_out left_out)
 {
     th_predictor_free(l->predictor);
     th_free(l->left_out.devices);
@@ -61,7 +62,7 @@ void th_learned_set_predictor(th_learned *l, th_predictor *p, th_left_out left_o
     l->left_out = left_out;
 }
 
-static bool is_left_out_device(const th_left_out *o, const char *name)
+static bool is_left_out_device(const th_held_out *o, const char *name)
 {
     size_t n = strlen(name);
     const char *at = o->devices;
@@ -72,13 +73,13 @@ static bool is_left_out_device(const th_left_out *o, const char *name)
 
 /* By a digest of its id, so that an operation measured on several devices is held out on all of
  * them. */
-static bool is_left_out(const th_left_out *o, const th_measurements *m, const th_measurement *row)
+static bool is_left_out(const th_held_out *o, const th_measurements *m, const th_measurement *row)
 {
     uint64_t h = th_hash_word(th_hash_word(o->seed, (uint64_t)row->op.kind), (uint64_t)row->row_id);
     return (int64_t)(h % 100) < o->percent || is_left_out_device(o, m->device[row->device].name);
 }
 
-size_t *th_left_out_rows(const th_left_out *o, const th_measurements *m, bool left_out, size_t *n)
+size_t *th_held_out_rows(const th_held_out *o, const th_measurements *m, bool left_out, size_t *n)
 {
     size_t *rows = th_alloc_array(m->n_rows + 1, sizeof *rows);
     *n = 0;
@@ -88,7 +89,7 @@ size_t *th_left_out_rows(const th_left_out *o, const th_measurements *m, bool le
     return rows;
 }
 
-const th_predictor *th_learned_predictor(const th_learned *l, th_error *err)
+const th_predictor *th_gpu_models_predictor(const th_gpu_models *l, th_error *err)
 {
     if (l->predictor == NULL)
         th_error_set(err, "TCL-0321", "no predictor: train_predictor or read_predictor first");

@@ -7,35 +7,36 @@
 #include "report/session/session.h"
 
 /* What training is not shown: rows of all devices, and all rows of some. */
-typedef struct th_left_out {
+typedef struct th_held_out {
     int64_t percent; /* of the rows */
     uint64_t seed;   /* of their choice */
     char *devices;   /* their names, each between line ends: "\nk40\nk80\n"; NULL: none */
-} th_left_out;
+} th_held_out;
 
-typedef struct th_learned {
+typedef struct th_gpu_models {
     th_gpus gpus; /* none yet: those that come with Tharsis were not asked for */
-    struct th_measured {
+    struct th_measurement_set {
         char *name;
         th_measurements *rows;
     } * sets;
     size_t n_sets, capacity;
     th_predictor *predictor; /* NULL: none */
-    th_left_out left_out;    /* of its training; nothing, where it was read */
-} th_learned;
+    th_held_out left_out;    /* of its training; nothing, where it was read */
+} th_gpu_models;
 
-th_learned *th_learned_new(void); /* NULL: memory is out */
-void th_learned_free(th_learned *l);
+th_gpu_models *th_gpu_models_new(void); /* NULL: memory is out */
+void th_gpu_models_free(th_gpu_models *l);
 
 /* The measurements of that name; made if they are to be, or else those that have rows: a file that
  * could not be read leaves none. NULL: err says why. */
-th_measurements *th_learned_set(th_learned *l, const char *name, bool make, th_error *err);
+th_measurements *th_gpu_models_measurements(th_gpu_models *l, const char *name, bool make,
+                                            th_error *err);
 /* Takes p and the names of devices over. */
-void th_learned_set_predictor(th_learned *l, th_predictor *p, th_left_out left_out);
+void th_gpu_models_set_predictor(th_gpu_models *l, th_predictor *p, th_held_out left_out);
 /* Numbers of those that are left out, or of the others, for the caller to free; NULL: memory is
  * out. */
-size_t *th_left_out_rows(const th_left_out *o, const th_measurements *m, bool left_out, size_t *n);
+size_t *th_held_out_rows(const th_held_out *o, const th_measurements *m, bool left_out, size_t *n);
 /* NULL: err says what makes one. */
-const th_predictor *th_learned_predictor(const th_learned *l, th_error *err);
+const th_predictor *th_gpu_models_predictor(const th_gpu_models *l, th_error *err);
 
 #endif

@@ -6,12 +6,12 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-th_made *th_made_new(const char *name, th_error *err)
+th_hand_built *th_hand_built_new(const char *name, th_error *err)
 {
-    th_made *m = th_alloc_zero(1, sizeof *m);
+    th_hand_built *m = th_alloc_zero(1, sizeof *m);
     if (m == NULL || (m->name = th_alloc_string(name)) == NULL ||
         (m->program = th_program_new(err)) == NULL) {
-        th_made_free(m);
+        th_hand_built_free(m);
         th_error_no_memory(err);
         return NULL;
     }
@@ -19,7 +19,7 @@ th_made *th_made_new(const char *name, th_error *err)
     return m;
 }
 
-void th_made_free(th_made *m)
+void th_hand_built_free(th_hand_built *m)
 {
     if (m == NULL)
         return;
@@ -31,7 +31,7 @@ void th_made_free(th_made *m)
     th_free(m);
 }
 
-int th_made_keep(th_made *m, th_user_schedule *schedule, th_error *err)
+int th_hand_built_keep_schedule(th_hand_built *m, th_user_schedule *schedule, th_error *err)
 {
     if (th_grow(&m->schedules, &m->schedule_capacity, m->n_schedules + 1, sizeof *m->schedules))
         return th_error_no_memory(err);
@@ -39,7 +39,7 @@ int th_made_keep(th_made *m, th_user_schedule *schedule, th_error *err)
     return 0;
 }
 
-static int32_t append(th_program *p, const th_made_task *t, th_error *err)
+static int32_t append(th_program *p, const th_hand_built_task *t, th_error *err)
 {
     th_task task = t->task;
     if (t->collective != NULL &&
@@ -52,7 +52,7 @@ static int32_t append(th_program *p, const th_made_task *t, th_error *err)
     return number;
 }
 
-int32_t th_made_add(th_made *m, const th_made_task *t, th_error *err)
+int32_t th_hand_built_add(th_hand_built *m, const th_hand_built_task *t, th_error *err)
 {
     th_program *p = m->program;
     th_program_mark before = th_program_mark_of(p);
@@ -104,7 +104,7 @@ static uint64_t add_collective(const th_collective *c, uint64_t digest)
     return c->pair_bytes != NULL ? add_numbers(c->pair_bytes, n * n, digest) : digest;
 }
 
-uint64_t th_made_digest(const th_made *m)
+uint64_t th_hand_built_digest(const th_hand_built *m)
 {
     const th_program *p = m->program;
     uint64_t digest = th_hash(m->name, strlen(m->name), 0);

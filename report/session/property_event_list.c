@@ -12,16 +12,16 @@
 #include "base/map.h"
 #include "report/session/property_events.h"
 
-const th_column th_change_columns[TH_CHANGE_COLUMNS + 1] = {
+const th_column th_event_list_columns[TH_EVENT_LIST_COLUMNS + 1] = {
     {"object", NULL, TH_KIND_TEXT}, {"property", NULL, TH_KIND_TEXT},
     {"value", NULL, TH_KIND_TEXT},  {"factor", NULL, TH_KIND_NUMBER},
     {"at", NULL, TH_KIND_TIME},     {"after_event", NULL, TH_KIND_COUNT},
     {"by", NULL, TH_KIND_TEXT},     {NULL, NULL, TH_KIND_TEXT},
 };
 
-void th_change_list_cells(const th_listed_change *c, th_quantity *cells)
+void th_event_list_cells(const th_listed_event *c, th_quantity *cells)
 {
-    const th_quantity all[TH_CHANGE_COLUMNS] = {
+    const th_quantity all[TH_EVENT_LIST_COLUMNS] = {
         th_text(c->object),
         th_text(c->property),
         th_text(c->value),
@@ -35,36 +35,36 @@ void th_change_list_cells(const th_listed_change *c, th_quantity *cells)
 
 /* ---- which, and in what order ---- */
 
-static th_time effect_of(const th_made_alteration *c)
+static th_time effect_of(const th_applied_event *c)
 {
-    return c->change.at > c->made.now ? c->change.at : c->made.now;
+    return c->event.at > c->applied_at.now ? c->event.at : c->applied_at.now;
 }
 
 typedef struct sortable {
-    const th_made_alteration *change;
+    const th_applied_event *applied;
     size_t place;
 } sortable;
 
 static int by_time(const void *x, const void *y)
 {
     const sortable *a = x, *b = y;
-    th_time p = effect_of(a->change), q = effect_of(b->change);
+    th_time p = effect_of(a->applied), q = effect_of(b->applied);
     if (p != q)
         return p < q ? -1 : 1;
-    if (a->change->change.kind != b->change->change.kind)
-        return a->change->change.kind - b->change->change.kind;
-    if (a->change->change.object != b->change->change.object)
-        return a->change->change.object < b->change->change.object ? -1 : 1;
+    if (a->applied->event.kind != b->applied->event.kind)
+        return a->applied->event.kind - b->applied->event.kind;
+    if (a->applied->event.object != b->applied->event.object)
+        return a->applied->event.object < b->applied->event.object ? -1 : 1;
     return a->place < b->place ? -1 : 1;
 }
 
 /* n of them, in order; the caller's. NULL: memory is out. */
 static sortable *sorted(const th_session *s, int *n)
 {
-    sortable *all = th_alloc_array(s->n_changes + 1, sizeof *all);
+    sortable *all = th_alloc_array(s->events.n + 1, sizeof *all);
     *n = 0;
-    for (size_t i = 0; all != NULL && i < s->n_changes; i++)
-        all[(*n)++] = (sortable){&s->changes[i], i};
+    for (size_t i = 0; all != NULL && i < s->events.n; i++)
+        all[(*n)++] = (sortable){&s->events.all[i], i};
     if (*n > 0)
         qsort(all, (size_t)*n, sizeof *all, by_time);
     return all;
@@ -122,7 +122,7 @@ static const char *value_of(const th_system *s, const th_property_event *c, stru
 }
 
 /* Where in a run the change is: nothing for its very beginning. */
-static void add_position(const th_listed_change *c, th_position asked, th_strbuf *text)
+static void add_position(const th_listed_event *c, th_position asked, th_strbuf *text)
 {
     char time[64];
     if (c->at_ps > 0 || asked.events > 0 || asked.is_whole)
@@ -132,48 +132,49 @@ static void add_position(const th_listed_change *c, th_position asked, th_strbuf
 }
 
 /* 0, or -1: memory is out. */
-static int describe(const th_system *s, const th_made_alteration *c, struct th_arena *arena,
-                    th_listed_change *out)
+static int describe(const th_system *s, const th_applied_event *c, struct th_arena *arena,
+                    th_listed_event *out)
 {
     th_strbuf text = TH_STRBUF_INIT;
-    bool is_between = c->change.at <= c->made.now && !c->made.is_whole && c->made.events > 0;
-    *out = (th_listed_change){.object = object_of(s, &c->change, arena),
-                              .property =
-                                  c->change.kind == TH_PROPERTY_BANDWIDTH ? "bandwidth" : "clock",
-                              .value = value_of(s, &c->change, arena),
-                              .factor = c->change.factor,
-                              .at_ps = effect_of(c),
-                              .after_event = is_between ? c->made.events : -1,
-                              .by = c->is_fault ? "inject_fault" : "set_property"};
+    bool is_between =
+        c->event.at <= c->applied_at.now && !c->applied_at.is_whole && c->applied_at.events > 0;
+    *out = (th_listed_event){.object = object_of(s, &c->event, arena),
+                             .property =
+                                 c->event.kind == TH_PROPERTY_BANDWIDTH ? "bandwidth" : "clock",
+                             .value = value_of(s, &c->event, arena),
+                             .factor = c->event.factor,
+                             .at_ps = effect_of(c),
+                             .after_event = is_between ? c->applied_at.events : -1,
+                             .by = c->is_fault ? "inject_fault" : "set_property"};
     if (out->object == NULL || out->value == NULL)
         return -1;
     th_strbuf_printf(&text, "%s%s %s %s", c->is_fault ? "fault " : "", out->object, out->property,
                      out->value);
-    add_position(out, c->made, &text);
+    add_position(out, c->applied_at, &text);
     out->text = keep(arena, &text);
     return out->text != NULL ? 0 : -1;
 }
 
 /* ---- the list ---- */
 
-th_change_list *th_change_list_of(const th_session *s)
+th_event_list *th_event_list_of(const th_session *s)
 {
     int n = 0, rc = -1;
     sortable *all = sorted(s, &n);
-    th_change_list *l = th_alloc_zero(1, sizeof *l);
+    th_event_list *l = th_alloc_zero(1, sizeof *l);
     if (l != NULL && (l->arena = th_arena_new()) != NULL)
         l->all = th_arena_alloc(l->arena, ((size_t)n + 1) * sizeof *l->all);
     if (all != NULL && l != NULL && l->all != NULL)
         for (rc = 0; rc == 0 && l->n < n; l->n++)
-            rc = describe(s->system, all[l->n].change, l->arena, &l->all[l->n]);
+            rc = describe(s->system, all[l->n].applied, l->arena, &l->all[l->n]);
     th_free(all);
     if (rc == 0)
         return l;
-    th_change_list_free(l);
+    th_event_list_free(l);
     return NULL;
 }
 
-void th_change_list_free(th_change_list *l)
+void th_event_list_free(th_event_list *l)
 {
     if (l != NULL)
         th_arena_free(l->arena);
@@ -184,7 +185,7 @@ void th_change_list_free(th_change_list *l)
 
 /* How many of the first stand in a line of so many characters, with commas between them; at least
  * one. */
-static int fitting(const th_change_list *l, int width)
+static int fitting(const th_event_list *l, int width)
 {
     int n = 0, length = 0;
     while (n < l->n && length <= width) {
@@ -194,7 +195,7 @@ static int fitting(const th_change_list *l, int width)
     return n;
 }
 
-static uint64_t digest_of(const th_change_list *l)
+static uint64_t digest_of(const th_event_list *l)
 {
     uint64_t digest = 0;
     for (int i = 0; i < l->n; i++)
@@ -202,7 +203,7 @@ static uint64_t digest_of(const th_change_list *l)
     return digest;
 }
 
-void th_change_list_add_line(const th_change_list *l, int width, th_strbuf *out)
+void th_event_list_add_line(const th_event_list *l, int width, th_strbuf *out)
 {
     enum { TAIL = 32 }; /* characters of ", and 12 more (0123456789abcdef)" */
     int n = fitting(l, width);

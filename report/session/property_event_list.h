@@ -7,7 +7,7 @@
 #include "report/table/report.h"
 #include "report/session/session.h"
 
-typedef struct th_listed_change {
+typedef struct th_listed_event {
     const char *object, *property; /* "link/0_1", "bandwidth" */
     const char *value;             /* "50Gbps"; "x0.5", of a clock */
     double factor;                 /* of what the system says; 0: down, dead */
@@ -16,28 +16,28 @@ typedef struct th_listed_change {
                                     * between two of an instant; -1 where not */
     const char *by;                /* "set_property", "inject_fault" */
     const char *text;              /* "fault link/0_1 bandwidth 50Gbps at 40.5us" */
-} th_listed_change;
+} th_listed_event;
 
-typedef struct th_change_list {
-    th_listed_change
+typedef struct th_event_list {
+    th_listed_event
         *all; /* by time; at one time links before accelerators, as the system has them */
     int n;
     struct th_arena *arena; /* private */
-} th_change_list;
+} th_event_list;
 
 /* Of the present run, or of the next one, while there is none. NULL: memory is out. */
-th_change_list *th_change_list_of(const th_session *s);
-void th_change_list_free(th_change_list *l); /* accepts NULL */
+th_event_list *th_event_list_of(const th_session *s);
+void th_event_list_free(th_event_list *l); /* accepts NULL */
 
 /* All of them in a line; where that takes more than width characters, the first ones, how many more
  * there are, and a digest of all, so that two lists that differ have lines that differ. Nothing for
  * an empty list. */
-void th_change_list_add_line(const th_change_list *l, int width, th_strbuf *out);
+void th_event_list_add_line(const th_event_list *l, int width, th_strbuf *out);
 
 /* As a table has them in CSV and JSON; text does not show these columns. */
-enum { TH_CHANGE_COLUMNS = 7 };
-extern const th_column th_change_columns[TH_CHANGE_COLUMNS + 1]; /* ends in an empty one */
-/* TH_CHANGE_COLUMNS cells, whose texts are the list's. */
-void th_change_list_cells(const th_listed_change *c, th_quantity *cells);
+enum { TH_EVENT_LIST_COLUMNS = 7 };
+extern const th_column th_event_list_columns[TH_EVENT_LIST_COLUMNS + 1]; /* ends in an empty one */
+/* TH_EVENT_LIST_COLUMNS cells, whose texts are the list's. */
+void th_event_list_cells(const th_listed_event *c, th_quantity *cells);
 
 #endif

@@ -17,27 +17,27 @@ th_position th_position_of(const th_simulation *sim);
 /* Runs on to there. 0, or -1: it failed, or was interrupted. */
 int th_position_reach(th_simulation *sim, th_position p, th_error *err);
 
-typedef struct th_made_alteration {
-    th_property_event change;
-    th_position made; /* when it was asked for */
+typedef struct th_applied_event {
+    th_property_event event;
+    th_position applied_at; /* where the run stood when the command was given */
     bool is_fault;
-} th_made_alteration;
+} th_applied_event;
 
 /* Changes the present run n times, and remembers it. 0, or -1: nothing was changed. */
-int th_changes_add(th_session *s, const th_property_event *c, size_t n, bool is_fault,
-                   th_error *err);
+int th_property_events_add(th_session *s, const th_property_event *c, size_t n, bool is_fault,
+                           th_error *err);
 /* There is no run any more: faults are to happen in the next one, all else is forgotten. */
-void th_changes_forget(th_session *s);
+void th_property_events_discard(th_session *s);
 /* The run is at time 0: faults are to happen again, all else is forgotten. 0 or -1. */
-int th_changes_again(th_session *s, th_simulation *sim, th_error *err);
+int th_property_events_reapply(th_session *s, th_simulation *sim, th_error *err);
 /* sim, a run of the same from time 0 on, goes on up to and including time t, with what has changed
  * the present run until then; *next: how many of these changes it has seen, 0 at first. 0, or -1:
  * it failed, or was interrupted. */
-int th_changes_follow(const th_session *s, th_simulation *sim, size_t *next, th_time t,
-                      th_error *err);
+int th_property_events_replay(const th_session *s, th_simulation *sim, size_t *next, th_time t,
+                              th_error *err);
 /* What holds at most at any time of the present run, of what the system says: clocks by
  * accelerator, bandwidths by medium. */
-void th_changes_most(const th_session *s, double *clock, double *bandwidth);
-void th_changes_drop(th_session *s);
+void th_property_events_maximum(const th_session *s, double *clock, double *bandwidth);
+void th_property_events_clear(th_session *s);
 
 #endif

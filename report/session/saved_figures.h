@@ -18,7 +18,7 @@ typedef struct th_saved_object {
 } th_saved_object;
 
 typedef struct th_saved_figures {
-    char system[20], workload[20]; /* digests of what they hold; "-": a program made by hand */
+    char system[20], workload[20]; /* digests of what they hold; "-": a hand-built program */
     th_saved_object *objects[TH_N_SAVED];
     int n[TH_N_SAVED];
     struct th_arena *arena; /* private */

@@ -17,18 +17,18 @@ static void free_run(th_saved_run *r)
     th_free(r->system);
     th_free(r->workload);
     th_free(r->program);
-    th_change_list_free(r->changes);
+    th_event_list_free(r->events);
     th_saved_figures_free(r->figures);
     th_free(r);
 }
 
 void th_saved_runs_clear(th_session *s)
 {
-    for (size_t i = 0; i < s->n_runs; i++)
-        free_run(s->runs[i]);
-    th_free(s->runs);
-    s->runs = NULL;
-    s->n_runs = s->run_capacity = 0;
+    for (size_t i = 0; i < s->saved.n; i++)
+        free_run(s->saved.all[i]);
+    th_free(s->saved.all);
+    s->saved.all = NULL;
+    s->saved.n = s->saved.capacity = 0;
 }
 
 static void take_figures(th_session *s, const th_result *result, th_saved_run *r)
@@ -36,12 +36,12 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
     const th_simulation *sim = s->simulation;
     th_session_digest(s, r->mapping, sizeof r->mapping);
     snprintf(r->algorithm, sizeof r->algorithm, "%s",
-             s->made != NULL            ? "hand"
-             : s->searched.type != NULL ? s->searched.type->name
-                                        : "file");
+             s->hand_built != NULL    ? "hand"
+             : s->search.type != NULL ? s->search.type->name
+                                      : "file");
     th_network_describe(&sim->options, r->network, sizeof r->network);
-    r->has_seed = s->searched.type != NULL && !s->searched.type->is_baseline;
-    r->seed = s->searched.seed;
+    r->has_seed = s->search.type != NULL && !s->search.type->is_baseline;
+    r->seed = s->search.seed;
     r->batch = s->workload != NULL ? s->workload->batch : 0;
     r->n_inputs = sim->options.stream.n_inputs;
     r->latency_ps = th_simulation_latency(sim, result);
@@ -64,11 +64,11 @@ static th_saved_run *new_run(th_session *s, const char *name, const th_result *r
     r->name = th_alloc_string(name);
     r->system = th_alloc_string(s->system->name);
     r->workload = s->workload != NULL ? th_alloc_string(s->workload->name) : NULL;
-    r->program = s->made != NULL ? th_alloc_string(s->made->name) : NULL;
-    r->changes = th_change_list_of(s);
+    r->program = s->hand_built != NULL ? th_alloc_string(s->hand_built->name) : NULL;
+    r->events = th_event_list_of(s);
     r->figures = th_saved_figures_of(s, result);
     if (r->name == NULL || r->system == NULL || (r->workload == NULL && r->program == NULL) ||
-        r->changes == NULL || r->figures == NULL) {
+        r->events == NULL || r->figures == NULL) {
         free_run(r);
         return NULL;
     }
@@ -78,8 +78,8 @@ static th_saved_run *new_run(th_session *s, const char *name, const th_result *r
 
 static int place_of(const th_session *s, const char *name)
 {
-    for (size_t i = 0; i < s->n_runs; i++)
-        if (strcmp(s->runs[i]->name, name) == 0)
+    for (size_t i = 0; i < s->saved.n; i++)
+        if (strcmp(s->saved.all[i]->name, name) == 0)
             return (int)i;
     return -1;
 }
@@ -92,15 +92,15 @@ int th_saved_run_add(th_session *s, const char *name, th_error *err)
     th_saved_run *r = new_run(s, name, result);
     int place = place_of(s, name);
     if (r == NULL ||
-        (place < 0 && th_grow(&s->runs, &s->run_capacity, s->n_runs + 1, sizeof r) != 0)) {
+        (place < 0 && th_grow(&s->saved.all, &s->saved.capacity, s->saved.n + 1, sizeof r) != 0)) {
         free_run(r);
         return th_error_no_memory(err);
     }
     if (place < 0)
-        place = (int)s->n_runs++;
+        place = (int)s->saved.n++;
     else
-        free_run(s->runs[place]);
-    s->runs[place] = r;
+        free_run(s->saved.all[place]);
+    s->saved.all[place] = r;
     return 0;
 }
 
@@ -108,19 +108,19 @@ th_saved_run *th_saved_run_find(th_session *s, const char *name, th_error *err)
 {
     int place = place_of(s, name);
     if (place >= 0)
-        return s->runs[place];
-    if (s->n_runs == 0) {
+        return s->saved.all[place];
+    if (s->saved.n == 0) {
         th_error_set(err, "TCL-0053", "run \"%s\": none is saved yet: save_run NAME first", name);
         return NULL;
     }
-    const char **names = th_alloc_array(s->n_runs + 1, sizeof *names);
+    const char **names = th_alloc_array(s->saved.n + 1, sizeof *names);
     if (names == NULL) {
         th_error_no_memory(err);
         return NULL;
     }
-    for (size_t i = 0; i < s->n_runs; i++)
-        names[i] = s->runs[i]->name;
-    names[s->n_runs] = NULL;
+    for (size_t i = 0; i < s->saved.n; i++)
+        names[i] = s->saved.all[i]->name;
+    names[s->saved.n] = NULL;
     th_error_unknown(err, "TCL-0052", "run", name, names);
     th_free(names);
     return NULL;

@@ -20,25 +20,25 @@ int th_session_init(th_session *s, const th_session_observer *observer)
                       .threads = processors > 0 ? (int)processors : 1,
                       .defaults = {.stream = th_stream_single, .network = th_network_types[0]},
                       .text = {.links_of_task = -1},
-                      .learned = th_learned_new()};
-    return s->learned != NULL ? 0 : -1;
+                      .gpu_models = th_gpu_models_new()};
+    return s->gpu_models != NULL ? 0 : -1;
 }
 
 void th_session_clear(th_session *s)
 {
     th_session_drop_run(s);
-    th_changes_drop(s);
+    th_property_events_clear(s);
     th_saved_runs_clear(s);
     th_mapping_free(s->mapping);
-    th_free(s->searched.found);
-    th_front_free(s->searched.front);
-    th_made_free(s->made);
+    th_free(s->search.improvements);
+    th_front_free(s->search.front);
+    th_hand_built_free(s->hand_built);
     th_workload_free(s->workload);
     th_script_memo_free(s->scripts);
     th_system_free(s->system);
     th_free(s->text.task_links);
     th_strbuf_clear(&s->text.scratch);
-    th_learned_free(s->learned);
+    th_gpu_models_free(s->gpu_models);
 }
 
 /* ---- what the session holds ---- */
@@ -64,7 +64,7 @@ int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *er
 
 int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err)
 {
-    if (th_changes_again(s, fresh, err) == 0)
+    if (th_property_events_reapply(s, fresh, err) == 0)
         return th_session_keep_simulation(s, fresh, err);
     th_simulation_free(fresh);
     return -1;
@@ -73,14 +73,14 @@ int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *er
 void th_session_drop_run(th_session *s)
 {
     drop_simulation(s);
-    th_changes_forget(s);
+    th_property_events_discard(s);
 }
 
-static void clear_searched(th_searched *f)
+static void clear_search(th_search_record *f)
 {
-    th_free(f->found);
+    th_free(f->improvements);
     th_front_free(f->front);
-    *f = (th_searched){0};
+    *f = (th_search_record){0};
 }
 
 static void notify_dropped(th_session *s, bool of_system)
@@ -89,16 +89,16 @@ static void notify_dropped(th_session *s, bool of_system)
         s->observer->objects_dropped(s, of_system);
 }
 
-/* The mapping, or the made program in its place, and breakpoints on what goes with them. */
+/* The mapping, or the hand-built program in its place, and breakpoints on what goes with them. */
 static void drop_mapping(th_session *s)
 {
     th_session_drop_run(s);
     notify_dropped(s, false);
     th_mapping_free(s->mapping);
-    th_made_free(s->made);
+    th_hand_built_free(s->hand_built);
     s->mapping = NULL;
-    s->made = NULL;
-    clear_searched(&s->searched);
+    s->hand_built = NULL;
+    clear_search(&s->search);
     s->defaults = (th_run_options){.stream = th_stream_single, .network = th_network_types[0]};
 }
 
@@ -106,7 +106,7 @@ void th_session_set_system(th_session *s, th_system *system)
 {
     drop_mapping(s);
     notify_dropped(s, true);
-    th_changes_drop(s);
+    th_property_events_clear(s);
     th_script_memo_clear(s->scripts);
     th_system_free(s->system);
     s->system = system;
@@ -119,25 +119,25 @@ void th_session_set_workload(th_session *s, th_workload *workload)
     s->workload = workload;
 }
 
-void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_searched *how)
+void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_search_record *how)
 {
     drop_mapping(s);
     s->mapping = mapping;
-    s->searched = *how;
+    s->search = *how;
 }
 
 int th_session_select(th_session *s, int number, th_error *err)
 {
-    const th_front *f = s->searched.front;
+    const th_front *f = s->search.front;
     th_mapping *m = th_mapping_copy(f->mapping[number]);
     if (m == NULL)
         return th_error_no_memory(err);
     th_session_drop_run(s);
     th_mapping_free(s->mapping);
     s->mapping = m;
-    s->searched.selected = number;
-    s->searched.fitness.metrics = f->metrics[number];
-    s->searched.fitness.value = th_goal_fitness(&s->searched.goal, &f->metrics[number]);
+    s->search.selected = number;
+    s->search.fitness.metrics = f->metrics[number];
+    s->search.fitness.value = th_goal_fitness(&s->search.goal, &f->metrics[number]);
     return 0;
 }
 
@@ -145,29 +145,29 @@ int th_session_need_front(th_session *s, th_error *err)
 {
     if (th_session_need_mapping(s, err) != 0)
         return -1;
-    if (s->searched.front != NULL)
+    if (s->search.front != NULL)
         return 0;
     return th_error_set(
         err, "TCL-0256",
         "no Pareto front: map_workload -objective {pareto latency energy} finds one");
 }
 
-void th_session_set_made(th_session *s, th_made *made)
+void th_session_set_hand_built(th_session *s, th_hand_built *hand_built)
 {
     th_session_set_workload(s, NULL);
-    s->made = made;
+    s->hand_built = hand_built;
 }
 
 /* The options of a run that has not begun hold for the next one. */
-int th_session_open_made(th_session *s, th_error *err)
+int th_session_open_hand_built(th_session *s, th_error *err)
 {
-    if (s->made == NULL)
+    if (s->hand_built == NULL)
         return th_error_set(err, "TCL-0150", "no program yet: create_program first");
     if (s->simulation == NULL)
         return 0;
     if (s->simulation->has_begun)
         return th_error_set(err, "TCL-0151", "the program \"%s\" has begun to run: restart first",
-                            s->made->name);
+                            s->hand_built->name);
     s->defaults = s->simulation->options;
     th_session_drop_run(s);
     return 0;
@@ -184,11 +184,11 @@ int th_session_need_workload(th_session *s, th_error *err)
 {
     if (s->workload != NULL)
         return 0;
-    if (s->made != NULL)
+    if (s->hand_built != NULL)
         return th_error_set(err, "TCL-0152",
-                            "the program \"%s\" was made by hand and has neither workload nor "
+                            "the program \"%s\" is hand-built and has neither workload nor "
                             "mapping: read_workload takes its place",
-                            s->made->name);
+                            s->hand_built->name);
     return th_error_set(err, "TCL-0021", "no workload yet: read_workload first");
 }
 
@@ -208,17 +208,17 @@ int th_session_need_mapping(th_session *s, th_error *err)
 
 int th_session_need_program(th_session *s, th_error *err)
 {
-    if (s->made == NULL && s->system != NULL && s->workload == NULL)
+    if (s->hand_built == NULL && s->system != NULL && s->workload == NULL)
         return th_error_set(err, "TCL-0185",
                             "nothing to run yet: read_workload and map_workload, or create_program "
                             "first");
-    if (s->made == NULL)
+    if (s->hand_built == NULL)
         return th_session_need_mapping(s, err);
-    if (s->made->program->n_tasks > 0)
+    if (s->hand_built->program->n_tasks > 0)
         return 0;
     return th_error_set(err, "TCL-0153",
                         "the program \"%s\" has no tasks yet: add_transfer or add_collective first",
-                        s->made->name);
+                        s->hand_built->name);
 }
 
 int th_session_need_run(th_session *s, th_error *err)
@@ -242,8 +242,8 @@ th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o,
 {
     if (th_session_need_program(s, err) != 0)
         return NULL;
-    if (s->made != NULL)
-        return th_simulation_of_program(s->system, s->made->program, o, err);
+    if (s->hand_built != NULL)
+        return th_simulation_of_program(s->system, s->hand_built->program, o, err);
     return th_simulation_new(s->system, s->workload, s->mapping, s->scripts, o, err);
 }
 
@@ -257,23 +257,23 @@ th_simulation *th_session_simulation(th_session *s, th_error *err)
 
 const th_program *th_session_program(const th_session *s)
 {
-    if (s->made != NULL)
-        return s->made->program;
+    if (s->hand_built != NULL)
+        return s->hand_built->program;
     return s->simulation != NULL ? s->simulation->program : NULL;
 }
 
 const th_collective *th_session_collective(const th_session *s, int32_t number)
 {
     return s->simulation != NULL ? th_simulation_collective(s->simulation, number)
-                                 : &s->made->program->collectives[number];
+                                 : &s->hand_built->program->collectives[number];
 }
 
 char *th_session_digest(const th_session *s, char *out, size_t size)
 {
     th_strbuf text = TH_STRBUF_INIT;
     snprintf(out, size, "-");
-    if (s->made != NULL)
-        snprintf(out, size, "%016" PRIx64, th_made_digest(s->made));
+    if (s->hand_built != NULL)
+        snprintf(out, size, "%016" PRIx64, th_hand_built_digest(s->hand_built));
     if (s->mapping != NULL) {
         th_mapping_write(s->mapping, s->system, s->workload, &text);
         if (text.text != NULL && !text.failed)

@@ -4,7 +4,7 @@
  *
  *   init -> (set_system -> (set_workload -> set_mapping | set_made) -> simulation)* -> clear
  * Each setter takes what it is given and drops what no longer fits: a new system or workload drops
- * the mapping, a new mapping drops the run. A program made by hand stands in the place of workload
+ * the mapping, a new mapping drops the run. A hand-built program stands in the place of workload
  * and mapping: it drops both, and either of them drops it. Saved runs are figures and outlive all
  * of it. */
 #ifndef TH_REPORT_SESSION_SESSION_H
@@ -22,33 +22,34 @@
 
 typedef struct th_session th_session;
 
-/* How the mapping came about; what report_search prints. */
-typedef struct th_searched {
+/* How the mapping was found; what report_search prints. */
+typedef struct th_search_record {
     const th_search_type *type; /* NULL: the mapping was read from a file */
     th_goal goal;
     uint64_t seed;
     bool inside_groups;
-    th_initial_kind seeds;
-    int64_t budget; /* of evaluations; INT64_MAX: none */
-    double seconds; /* budget of wall time; 0: none */
+    th_initial_kind initial; /* the mappings that the search started from */
+    int64_t budget;          /* of evaluations; INT64_MAX: none */
+    double seconds;          /* budget of wall time; 0: none */
     double elapsed_s;
-    int64_t evaluations, infeasible, stopped, found_at;
+    int64_t evaluations, infeasible, stopped_early;
+    int64_t found_at; /* the evaluation that found the best mapping */
     th_segment_counts segments;
     th_fitness fitness;
-    th_improvement *found; /* every best so far; the session's */
-    size_t n_found;
-    th_front *front;    /* NULL: the objective was a single one; the session's */
-    int selected;       /* of the front: the mapping at hand */
-    th_run_options run; /* stream and network that fitness was found under */
-    th_cuts cuts;       /* of mappings that the search could meet */
-    int64_t nodes, pruned;
-    bool is_proven; /* no mapping is better; of those that the search looks at */
-} th_searched;
+    th_improvement *improvements; /* of the best value, in the order found; owned */
+    size_t n_improvements;
+    th_front *front;       /* of several objectives; NULL: there was one; owned */
+    int selected;          /* the member of the front that is the session's mapping */
+    th_run_options run;    /* stream and network of the search */
+    th_cuts cuts;          /* in the search space */
+    int64_t nodes, pruned; /* of an exhaustive search */
+    bool is_proven;        /* no mapping of the search space is better */
+} th_search_record;
 
 /* The figures of a finished run under a name. */
 typedef struct th_saved_run {
     char *name, *system;
-    char *workload;   /* NULL: a program made by hand */
+    char *workload;   /* NULL: a hand-built program */
     char *program;    /* its name; NULL: a workload under a mapping */
     char mapping[20]; /* digest of the mapping or the program */
     char algorithm[40];
@@ -57,29 +58,40 @@ typedef struct th_saved_run {
     char network[TH_NETWORK_TEXT_MAX];
     int32_t batch, n_inputs;
     th_time latency_ps, makespan_ps;
-    double throughput_per_s;       /* samples; of a program made by hand 0 */
+    double throughput_per_s;       /* samples; of a hand-built program 0 */
     double batch_throughput_per_s; /* inputs of the stream */
     int64_t samples;               /* of one of them */
     double link_utilization, accel_utilization;
     int64_t network_bytes;
     bool has_energy; /* the system says what things cost */
     double energy_j;
-    struct th_change_list *changes;   /* report/session/property_event_list.h; never NULL */
+    struct th_event_list *events;     /* report/session/property_event_list.h; never NULL */
     struct th_saved_figures *figures; /* report/session/saved_figures.h; never NULL */
 } th_saved_run;
 
-/* Called when what names and breakpoints refer to is replaced. */
+/* Saved runs, and the property events that set_property and inject_fault applied to the run. */
+typedef struct th_saved_runs {
+    th_saved_run **all;
+    size_t n, capacity;
+} th_saved_runs;
+
+typedef struct th_applied_events {
+    struct th_applied_event *all; /* report/session/property_events.h */
+    size_t n, capacity;
+} th_applied_events;
+
+/* Notified when objects that names and breakpoints refer to are replaced. */
 typedef struct th_session_observer {
     int (*run_replaced)(th_session *s, th_error *err); /* s->simulation is a new one; 0 or -1 */
     void (*objects_dropped)(th_session *s,
                             bool of_system); /* false: only of workload and program */
 } th_session_observer;
 
-/* What report/objects/ keeps between two questions. */
+/* Cache and buffer of report/objects/. */
 typedef struct th_object_text {
-    int32_t links_of_task; /* the collective that task_links is about; -1: none */
+    int32_t links_of_task; /* the collective whose links task_links marks; -1: none */
     bool *task_links;
-    th_strbuf scratch; /* text of the attribute asked for last */
+    th_strbuf scratch; /* text of the attribute read last */
 } th_object_text;
 
 struct th_session {
@@ -87,22 +99,19 @@ struct th_session {
     int threads;
     const th_pool_type *pool;      /* of searches; NULL: threads */
     bool is_quiet;                 /* no progress lines */
-    const char *units[TH_N_KINDS]; /* of reports in text, by th_kind; NULL: whatever suits */
-    th_script_memo *scripts;       /* what procedures of script designs of this system answered */
+    const char *units[TH_N_KINDS]; /* of reports in text, by th_kind; NULL: chosen by value */
+    th_script_memo *scripts;       /* results of the procedures of script designs */
     th_system *system;
     th_workload *workload;
     th_mapping *mapping;
-    th_searched searched;      /* while there is a mapping */
-    th_made *made;             /* in the place of workload and mapping; NULL: none */
-    th_run_options defaults;   /* of the next run: what map_workload was told */
+    th_search_record search;   /* that found the mapping */
+    th_hand_built *hand_built; /* instead of workload and mapping; NULL: none */
+    th_run_options defaults;   /* of the next run: those of map_workload */
     th_simulation *simulation; /* NULL: no run yet */
-    th_saved_run **runs;
-    size_t n_runs, run_capacity;
-    th_trace *trace; /* NULL: none is open */
-    struct th_made_alteration
-        *changes; /* of the present run, see report/session/property_events.h */
-    size_t n_changes, change_capacity;
-    struct th_learned *learned; /* of GPUs */
+    th_saved_runs saved;
+    th_applied_events events; /* of the present run */
+    th_trace *trace;          /* NULL: none is open */
+    struct th_gpu_models *gpu_models;
     th_object_text text;
 };
 
@@ -113,20 +122,20 @@ void th_session_clear(th_session *s);                     /* the trace must be c
 /* All of these own what they get from then on. */
 void th_session_set_system(th_session *s, th_system *system);
 void th_session_set_workload(th_session *s, th_workload *workload);
-void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_searched *how);
+void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_search_record *how);
 /* The mapping becomes member number of the front, which stays; 0, or -1: memory is out. */
 int th_session_select(th_session *s, int number, th_error *err);
-void th_session_set_made(th_session *s, th_made *made);
+void th_session_set_hand_built(th_session *s, th_hand_built *hand_built);
 void th_session_drop_run(th_session *s);
-/* The made program is about to grow: refused once it has begun to run. 0 or -1. */
-int th_session_open_made(th_session *s, th_error *err);
+/* The hand-built program is about to grow: refused once it has begun to run. 0 or -1. */
+int th_session_open_hand_built(th_session *s, th_error *err);
 
 /* 0, or -1 with the command that would provide what is missing. */
 int th_session_need_problem(th_session *s, th_error *err); /* system and workload */
 int th_session_need_system(th_session *s, th_error *err);
 int th_session_need_workload(th_session *s, th_error *err);
 int th_session_need_mapping(th_session *s, th_error *err);
-/* Something that can be simulated: a mapping, or a made program that has tasks. */
+/* Something that can be simulated: a mapping, or a hand-built program that has tasks. */
 int th_session_need_program(th_session *s, th_error *err);
 int th_session_need_front(th_session *s, th_error *err); /* of the search that found the mapping */
 int th_session_need_run(th_session *s, th_error *err);   /* one that has begun */
@@ -149,7 +158,7 @@ const th_program *th_session_program(const th_session *s);
  * it. */
 const th_collective *th_session_collective(const th_session *s, int32_t number);
 
-/* 16 hexadecimal digits over the mapping's text or the made program, "-" without either. */
+/* 16 hexadecimal digits over the mapping's text or the hand-built program, "-" without either. */
 char *th_session_digest(const th_session *s, char *out, size_t size);
 
 /* 16 hexadecimal digits each over all that system and workload hold, wherever they were read from;

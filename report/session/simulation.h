@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* simulation.h - a mapping lowered, or a made program, loaded into a machine, with the figures read
- * off it.
- *   new -> (run_until | step on .machine -> changed)* -> result -> ... -> free
- * System, workload and mapping, or the made program, must outlive it. */
+/* simulation.h - a mapping lowered, or a hand-built program, loaded into a machine, with the
+ * figures read off it. new -> (run_until | step on .machine -> changed)* -> result -> ... -> free
+ * System, workload and mapping, or the hand-built program, must outlive it. */
 #ifndef TH_REPORT_SESSION_SIMULATION_H
 #define TH_REPORT_SESSION_SIMULATION_H
 #include "mapper/lower/lower.h"
@@ -16,7 +15,7 @@ typedef struct th_run_options {
 
 typedef struct th_simulation {
     th_run_options options;
-    th_lower *lower; /* NULL: the program was made by hand */
+    th_lower *lower; /* NULL: the program is hand-built */
     const th_program *program;
     th_machine *machine;
     bool has_begun; /* run or step was called */
@@ -24,7 +23,8 @@ typedef struct th_simulation {
     /* private */
     const th_system *system;
     th_program *lowered;
-    th_compute_cost_cache *costs; /* of a made program, which has no lower: what its system costs */
+    th_compute_cost_cache
+        *costs; /* of a hand-built program, which has no lower: what its system costs */
     th_result result;
     bool result_is_fresh;
     th_time *slacks; /* NULL: not asked for since the machine moved */
@@ -42,7 +42,7 @@ th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p
 void th_simulation_free(th_simulation *s); /* accepts NULL */
 /* Do the procedures of script designs still stand as they did when the mapping was lowered? */
 bool th_simulation_is_current(const th_simulation *s);
-/* Back to time 0; nobody watches then (th_watching_update). 0, or -1: it failed, or was
+/* Back to time 0; nobody watches then (th_probes_update). 0, or -1: it failed, or was
  * interrupted, and stands where it stood. Of a long program the machine is made anew beside the one
  * that is there, which takes its tens of bytes per task twice until then; the program, which takes
  * more than that, is there once. */

@@ -96,12 +96,12 @@ struct th_table {
 
 /* For other renderers: the columns of a table that have a title, one unit for each, and every cell
  * as it is printed, in the report's memory. false: memory is out. */
-typedef struct th_shown_table {
+typedef struct th_displayed_table {
     th_table table;
     const char *unit[TH_COLUMNS_MAX]; /* "" for none */
     char **texts;                     /* (n_rows + 1) x n_columns; the last row is the total */
-} th_shown_table;
-bool th_table_show(const th_table *t, th_shown_table *out);
+} th_displayed_table;
+bool th_table_display(const th_table *t, th_displayed_table *out);
 void th_report_value(th_strbuf *out, const th_quantity *q); /* of a record, with its unit */
 
 typedef struct th_head_item {

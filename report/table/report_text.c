@@ -288,7 +288,7 @@ static bool take_titled(const th_table *t, th_table *out)
     return true;
 }
 
-bool th_table_show(const th_table *t, th_shown_table *out)
+bool th_table_display(const th_table *t, th_displayed_table *out)
 {
     th_layout l;
     if (!take_titled(t, &out->table) || lay_out(&out->table, &l) != 0)

@@ -20,15 +20,15 @@
 #include "report/session/progress.h"
 #include "report/what_if/what_if_map.h"
 
-const char *const th_what_names[TH_N_WHATS + 1] = {
-    [TH_WHAT_BANDWIDTH] = "bandwidth",           [TH_WHAT_CLOCK] = "clock",
-    [TH_WHAT_DRAM_BANDWIDTH] = "dram_bandwidth", [TH_WHAT_LATENCY] = "latency",
-    [TH_WHAT_DRAM_LATENCY] = "dram_latency",     [TH_WHAT_MEMORY] = "memory",
+const char *const th_what_if_names[TH_N_WHAT_IF_PROPERTIES + 1] = {
+    [TH_WHAT_IF_BANDWIDTH] = "bandwidth",           [TH_WHAT_IF_CLOCK] = "clock",
+    [TH_WHAT_IF_DRAM_BANDWIDTH] = "dram_bandwidth", [TH_WHAT_IF_LATENCY] = "latency",
+    [TH_WHAT_IF_DRAM_LATENCY] = "dram_latency",     [TH_WHAT_IF_MEMORY] = "memory",
 };
 
-bool th_what_is_of_links(th_what what)
+bool th_what_if_is_of_links(th_what_if_property what)
 {
-    return what == TH_WHAT_BANDWIDTH || what == TH_WHAT_LATENCY;
+    return what == TH_WHAT_IF_BANDWIDTH || what == TH_WHAT_IF_LATENCY;
 }
 
 static th_accel *accel_of(const th_system *s, int32_t accel)
@@ -36,22 +36,22 @@ static th_accel *accel_of(const th_system *s, int32_t accel)
     return &s->nodes[s->accel_node[accel]].a;
 }
 
-bool th_what_applies(const th_system *s, th_what what, int32_t object)
+bool th_what_if_applies(const th_system *s, th_what_if_property what, int32_t object)
 {
     switch (what) {
-    case TH_WHAT_BANDWIDTH:
+    case TH_WHAT_IF_BANDWIDTH:
         return !s->links[object].is_dead &&
                s->media[s->links[object].medium].bits_per_s < TH_UNLIMITED;
-    case TH_WHAT_LATENCY:
+    case TH_WHAT_IF_LATENCY:
         return !s->links[object].is_dead && s->links[object].latency_ps > 0;
-    case TH_WHAT_DRAM_BANDWIDTH:
+    case TH_WHAT_IF_DRAM_BANDWIDTH:
         return accel_of(s, object)->dram_bits_per_s < TH_UNLIMITED;
-    case TH_WHAT_DRAM_LATENCY:
+    case TH_WHAT_IF_DRAM_LATENCY:
         return accel_of(s, object)->dram_latency_ps > 0;
-    case TH_WHAT_MEMORY:
+    case TH_WHAT_IF_MEMORY:
         return accel_of(s, object)->dram_bytes < INT64_MAX;
-    case TH_WHAT_CLOCK:
-    case TH_N_WHATS:
+    case TH_WHAT_IF_CLOCK:
+    case TH_N_WHAT_IF_PROPERTIES:
         break;
     }
     return true;
@@ -85,7 +85,7 @@ static th_param *clock_of(const th_design_block *d)
     return NULL;
 }
 
-bool th_what_is_of_designs(const th_system *s, const int32_t *accels, int n)
+bool th_what_if_is_of_designs(const th_system *s, const int32_t *accels, int n)
 {
     for (int d = 0; d < s->n_designs; d++) {
         int n_inside = 0, n_outside = 0;
@@ -101,7 +101,8 @@ bool th_what_is_of_designs(const th_system *s, const int32_t *accels, int n)
     return true;
 }
 
-int th_what_ifs_add(th_what_ifs *w, th_what what, const int32_t *objects, int n, th_error *err)
+int th_what_ifs_add(th_what_ifs *w, th_what_if_property what, const int32_t *objects, int n,
+                    th_error *err)
 {
     int32_t *copy = th_alloc_array((size_t)n + 1, sizeof *copy);
     if (copy == NULL || th_grow(&w->all, &w->capacity, (size_t)w->n + 1, sizeof *w->all) != 0) {
@@ -187,33 +188,34 @@ static void clear_tables(tables *t)
     th_free(t->clocks);
 }
 
-static void alter_link(const th_system *s, const tables *t, th_what what, int32_t link, double by)
+static void alter_link(const th_system *s, const tables *t, th_what_if_property what, int32_t link,
+                       double by)
 {
     int32_t medium = s->links[link].medium;
-    if (what == TH_WHAT_BANDWIDTH) /* from what it was: several links may have one medium */
+    if (what == TH_WHAT_IF_BANDWIDTH) /* from what it was: several links may have one medium */
         t->media[medium].bits_per_s = scaled(s->media[medium].bits_per_s, 1 + by);
     else
         t->links[link].latency_ps = scaled(t->links[link].latency_ps, 1 - by);
 }
 
-static void alter_accel(th_accel *a, th_what what, double by)
+static void alter_accel(th_accel *a, th_what_if_property what, double by)
 {
     switch (what) {
-    case TH_WHAT_DRAM_BANDWIDTH:
+    case TH_WHAT_IF_DRAM_BANDWIDTH:
         a->dram_bits_per_s = scaled(a->dram_bits_per_s, 1 + by);
         break;
-    case TH_WHAT_DRAM_LATENCY:
+    case TH_WHAT_IF_DRAM_LATENCY:
         a->dram_latency_ps = scaled(a->dram_latency_ps, 1 - by);
         break;
-    case TH_WHAT_MEMORY:
+    case TH_WHAT_IF_MEMORY:
         a->dram_bytes = scaled(a->dram_bytes, 1 + by);
         break;
-    case TH_WHAT_CLOCK:
+    case TH_WHAT_IF_CLOCK:
         a->vector_hz = scaled(a->vector_hz, 1 + by);
         break;
-    case TH_WHAT_BANDWIDTH:
-    case TH_WHAT_LATENCY:
-    case TH_N_WHATS:
+    case TH_WHAT_IF_BANDWIDTH:
+    case TH_WHAT_IF_LATENCY:
+    case TH_N_WHAT_IF_PROPERTIES:
         break;
     }
 }
@@ -237,13 +239,14 @@ static void alter_designs(const th_system *s, const tables *t, const th_what_if 
 
 static void alter(const th_system *s, const tables *t, const th_what_if *w, double by)
 {
-    bool is_link = th_what_is_of_links((th_what)w->what);
+    bool is_link = th_what_if_is_of_links((th_what_if_property)w->what);
     for (int i = 0; i < w->n; i++)
         if (is_link)
-            alter_link(s, t, (th_what)w->what, w->objects[i], by);
+            alter_link(s, t, (th_what_if_property)w->what, w->objects[i], by);
         else
-            alter_accel(&t->nodes[s->accel_node[w->objects[i]]].a, (th_what)w->what, by);
-    if (w->what == TH_WHAT_CLOCK)
+            alter_accel(&t->nodes[s->accel_node[w->objects[i]]].a, (th_what_if_property)w->what,
+                        by);
+    if (w->what == TH_WHAT_IF_CLOCK)
         alter_designs(s, t, w, by);
 }
 
@@ -287,7 +290,8 @@ static th_system *altered(const th_system *s, const th_what_if *w, double by, th
 /* Changes at time 0 in the machine, not in the system. */
 static bool is_in_machine(const th_system *s, const th_what_if *w)
 {
-    return w->n > 0 && w->what == TH_WHAT_CLOCK && !th_what_is_of_designs(s, w->objects, w->n);
+    return w->n > 0 && w->what == TH_WHAT_IF_CLOCK &&
+           !th_what_if_is_of_designs(s, w->objects, w->n);
 }
 
 /* Clocks from the start, and the faults of the session, on top of them. */
@@ -299,8 +303,8 @@ static int change_machine(const th_session *s, th_machine *m, const th_what_if *
         if (th_machine_add_property_event(
                 m, &(th_property_event){0, TH_PROPERTY_FREQUENCY, w->objects[i], 1 + by}, err) != 0)
             return -1;
-    for (size_t i = 0; i < s->n_changes; i++) {
-        th_property_event c = s->changes[i].change;
+    for (size_t i = 0; i < s->events.n; i++) {
+        th_property_event c = s->events.all[i].event;
         if (is_clock && c.kind == TH_PROPERTY_FREQUENCY && has(w->objects, w->n, c.object))
             c.factor *= 1 + by;
         if (th_machine_add_property_event(m, &c, err) != 0)
@@ -312,8 +316,8 @@ static int change_machine(const th_session *s, th_machine *m, const th_what_if *
 static th_simulation *load(const th_session *s, const th_system *system, const th_mapping *m,
                            const th_run_options *o, th_error *err)
 {
-    if (s->made != NULL)
-        return th_simulation_of_finished(system, s->made->program, o, err);
+    if (s->hand_built != NULL)
+        return th_simulation_of_finished(system, s->hand_built->program, o, err);
     return th_simulation_new(system, s->workload, m, s->scripts, o, err);
 }
 
@@ -369,7 +373,7 @@ static int run_piece(void *state, int i, th_error *err)
         system = own;
     }
     const th_mapping *m = mapping_for(b, system, &mapped, err);
-    th_simulation *sim = m != NULL || b->session->made != NULL
+    th_simulation *sim = m != NULL || b->session->hand_built != NULL
                              ? load(b->session, system, m, &b->options, err)
                              : NULL;
     int rc = sim != NULL ? run_to_end(b->session, sim, w, b->w->by, err) : -1;
@@ -413,13 +417,14 @@ int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
                th_progress_start(s->is_quiet),
                pthread_self(),
                0};
-    for (size_t i = 0; i < s->n_changes; i++)
-        if (!s->changes[i].is_fault)
+    for (size_t i = 0; i < s->events.n; i++)
+        if (!s->events.all[i].is_fault)
             return th_error_set(
                 err, "TCL-0710",
                 "set_property has changed the present run: restart first, for what changes "
                 "here holds from the start");
-    if (s->made != NULL && s->simulation == NULL && th_program_finish(s->made->program, err) != 0)
+    if (s->hand_built != NULL && s->simulation == NULL &&
+        th_program_finish(s->hand_built->program, err) != 0)
         return -1;
     w->as_it_is = (th_what_if){.n = 0};
     int rc = th_jobs_run(run_one, &b, w->n + 1, asks_scripts(s->system) ? 1 : s->threads, err);

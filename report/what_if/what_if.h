@@ -7,19 +7,19 @@
 #include "report/session/session.h"
 
 typedef enum {
-    TH_WHAT_BANDWIDTH,      /* of links; of all that share a medium, as they have it together */
-    TH_WHAT_CLOCK,          /* of accelerators: array and vector unit */
-    TH_WHAT_DRAM_BANDWIDTH, /* of accelerators */
-    TH_WHAT_LATENCY,        /* of links: less instead of more */
-    TH_WHAT_DRAM_LATENCY,   /* of accelerators: likewise */
-    TH_WHAT_MEMORY,         /* capacity of their DRAM: says nothing while the mapping stays */
-    TH_N_WHATS
-} th_what;
-extern const char *const th_what_names[TH_N_WHATS + 1]; /* ends in NULL */
-bool th_what_is_of_links(th_what what);
+    TH_WHAT_IF_BANDWIDTH,      /* of links; of all that share a medium, as they have it together */
+    TH_WHAT_IF_CLOCK,          /* of accelerators: array and vector unit */
+    TH_WHAT_IF_DRAM_BANDWIDTH, /* of accelerators */
+    TH_WHAT_IF_LATENCY,        /* of links: less instead of more */
+    TH_WHAT_IF_DRAM_LATENCY,   /* of accelerators: likewise */
+    TH_WHAT_IF_MEMORY,         /* capacity of their DRAM: says nothing while the mapping stays */
+    TH_N_WHAT_IF_PROPERTIES
+} th_what_if_property;
+extern const char *const th_what_if_names[TH_N_WHAT_IF_PROPERTIES + 1]; /* ends in NULL */
+bool th_what_if_is_of_links(th_what_if_property what);
 
 typedef struct th_what_if {
-    int32_t what;     /* th_what */
+    int32_t what;     /* th_what_if_property */
     int32_t *objects; /* links, or accelerators, that have it together */
     int n;
     /* filled by run */
@@ -40,13 +40,14 @@ typedef struct th_what_ifs {
 } th_what_ifs;
 
 /* Of these objects (n of them, copied). 0, or -1: memory is out. */
-int th_what_ifs_add(th_what_ifs *w, th_what what, const int32_t *objects, int n, th_error *err);
+int th_what_ifs_add(th_what_ifs *w, th_what_if_property what, const int32_t *objects, int n,
+                    th_error *err);
 /* Is there something to change? Not where a value is 0 or without limit, or a link is dead. */
-bool th_what_applies(const th_system *s, th_what what, int32_t object);
+bool th_what_if_applies(const th_system *s, th_what_if_property what, int32_t object);
 /* Clocks of these accelerators are clocks of designs that nobody else has: they change as in a
  * system file, and tiles are chosen anew. Otherwise they change in the machine, which no search
  * sees. */
-bool th_what_is_of_designs(const th_system *s, const int32_t *accels, int n);
+bool th_what_if_is_of_designs(const th_system *s, const int32_t *accels, int n);
 /* Replays all of them, and the run as it is, from time 0 to the end, on the session's threads;
  * faults that were injected happen in all of them. What comes out does not depend on the number of
  * threads. 0; or -1, with BASE-0008 where Ctrl-C was pressed. */

@@ -5,7 +5,7 @@
 #include "report/interrupt.h"
 
 /* A baseline takes no start, and a front is no one mapping. */
-static const th_search_type *algorithm_of(const th_searched *how)
+static const th_search_type *algorithm_of(const th_search_record *how)
 {
     bool can_start = how->type != NULL && !how->type->is_baseline && how->goal.n_front == 0;
     return can_start ? how->type : th_search_types[0];
@@ -30,7 +30,7 @@ static th_mapping *best_of(th_search *search, th_error *err)
 th_mapping *th_what_if_map(const th_session *s, const th_system *system, const th_run_options *o,
                            int64_t evaluations, th_error *err)
 {
-    const th_searched *how = &s->searched;
+    const th_search_record *how = &s->search;
     th_problem problem = {
         .system = system,
         .workload = s->workload,

@@ -240,7 +240,7 @@ static int set_disabled(th_call *c, bool is_disabled)
         if (b->when != NULL)
             b->was_true = th_condition_holds(b->when, c->session);
     }
-    return th_watching_update(c->session, &c->err);
+    return th_probes_update(c->session, &c->err);
 }
 
 static int run_enable_breakpoint(th_call *c)

@@ -289,7 +289,7 @@ static int parse_values(th_call *c, int option, parse_quantity *parse, int64_t *
                             name, Tcl_GetString(list), TH_MAX_DIMS);
     for (Tcl_Size i = 0; i < n; i++)
         if (parse(Tcl_GetString(words[i]), &values[i], &e) != 0)
-            return th_call_blame(c, name, &e);
+            return th_call_prefix_error(c, name, &e);
     return (int)n;
 }
 
@@ -499,7 +499,7 @@ static int run_read_mapping(th_call *c)
     if (mapping == NULL)
         return -1;
     char digest[20];
-    th_session_set_mapping(s, mapping, &(th_searched){.type = NULL});
+    th_session_set_mapping(s, mapping, &(th_search_record){.type = NULL});
     th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
     return 0;
 }
@@ -579,12 +579,12 @@ static int run_check_setup(th_call *c)
     int warnings = 0;
     if (th_session_need_system(s, &e) != 0)
         warnings += warn(c, &e);
-    if (s->made != NULL ? th_session_need_program(s, &e) != 0
-                        : th_session_need_workload(s, &e) != 0)
+    if (s->hand_built != NULL ? th_session_need_program(s, &e) != 0
+                              : th_session_need_workload(s, &e) != 0)
         warnings += warn(c, &e);
     if (warnings == 0 && th_design_scripts_exist(s, &e) != 0)
         warnings += warn(c, &e);
-    if (warnings == 0 && s->made == NULL)
+    if (warnings == 0 && s->hand_built == NULL)
         warnings += check_memory(c) + check_mapping(c);
     Tcl_SetObjResult(c->interp, Tcl_NewIntObj(warnings == 0));
     return 0;

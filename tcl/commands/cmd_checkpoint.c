@@ -105,11 +105,11 @@ static int run_save_checkpoint(th_call *c)
     th_strbuf_add(&b, MAGIC);
     write_options(&b, &sim->options);
     th_strbuf_printf(&b, "program %016" PRIx64 "\n", run);
-    for (size_t i = 0; i < s->n_changes; i++) {
-        const th_made_alteration *k = &s->changes[i];
-        th_strbuf_printf(&b, "change %" PRId32 " %" PRId32 " %" PRId64 " %a %d", k->change.kind,
-                         k->change.object, k->change.at, k->change.factor, (int)k->is_fault);
-        write_position(&b, k->made);
+    for (size_t i = 0; i < s->events.n; i++) {
+        const th_applied_event *k = &s->events.all[i];
+        th_strbuf_printf(&b, "change %" PRId32 " %" PRId32 " %" PRId64 " %a %d", k->event.kind,
+                         k->event.object, k->event.at, k->event.factor, (int)k->is_fault);
+        write_position(&b, k->applied_at);
         th_strbuf_add(&b, "\n");
     }
     th_strbuf_add(&b, "at");
@@ -132,7 +132,7 @@ typedef struct checkpoint {
     th_run_options options;
     uint64_t program, state;
     th_position at;
-    th_made_alteration *changes;
+    th_applied_event *changes;
     size_t n_changes, capacity;
     bool is_known[N_KNOWN];
 } checkpoint;
@@ -211,13 +211,13 @@ static int read_network(fields f, th_run_options *o)
 
 static int read_change(fields f, checkpoint *k)
 {
-    th_made_alteration c = {0};
-    c.change.kind = (int32_t)next_whole(&f, TH_PROPERTY_BANDWIDTH, TH_PROPERTY_FREQUENCY);
-    c.change.object = (int32_t)next_whole(&f, 0, INT32_MAX);
-    c.change.at = next_whole(&f, 0, TH_TIME_MAX);
-    c.change.factor = next_factor(&f);
+    th_applied_event c = {0};
+    c.event.kind = (int32_t)next_whole(&f, TH_PROPERTY_BANDWIDTH, TH_PROPERTY_FREQUENCY);
+    c.event.object = (int32_t)next_whole(&f, 0, INT32_MAX);
+    c.event.at = next_whole(&f, 0, TH_TIME_MAX);
+    c.event.factor = next_factor(&f);
     c.is_fault = next_bool(&f);
-    c.made = next_position(&f);
+    c.applied_at = next_position(&f);
     if (last_field(&f) != 0 ||
         th_grow(&k->changes, &k->capacity, k->n_changes + 1, sizeof *k->changes) != 0)
         return -1;
@@ -291,8 +291,9 @@ static int read_line(const char *line, checkpoint *k)
 static bool is_in_order(const checkpoint *k)
 {
     for (size_t i = 0; i < k->n_changes; i++) {
-        th_position next = i + 1 < k->n_changes ? k->changes[i + 1].made : k->at;
-        if (k->changes[i].made.events > next.events || k->changes[i].made.now > next.now)
+        th_position next = i + 1 < k->n_changes ? k->changes[i + 1].applied_at : k->at;
+        if (k->changes[i].applied_at.events > next.events ||
+            k->changes[i].applied_at.now > next.now)
             return false;
     }
     return true;
@@ -328,7 +329,7 @@ static int read_checkpoint(const char *path, checkpoint *k, th_error *err)
 static bool has_objects(const th_system *s, const checkpoint *k)
 {
     for (size_t i = 0; i < k->n_changes; i++) {
-        const th_property_event *c = &k->changes[i].change;
+        const th_property_event *c = &k->changes[i].event;
         if (c->object >= (c->kind == TH_PROPERTY_FREQUENCY ? s->n_accels : s->n_links))
             return false;
     }
@@ -351,8 +352,8 @@ static int check_run(const th_session *s, const checkpoint *k, const char *path,
 static int replay(th_call *c, th_simulation *sim, const checkpoint *k, const char *path)
 {
     for (size_t i = 0; i < k->n_changes; i++)
-        if (th_position_reach(sim, k->changes[i].made, &c->err) != 0 ||
-            th_machine_add_property_event(sim->machine, &k->changes[i].change, &c->err) != 0)
+        if (th_position_reach(sim, k->changes[i].applied_at, &c->err) != 0 ||
+            th_machine_add_property_event(sim->machine, &k->changes[i].event, &c->err) != 0)
             return -1;
     if (th_position_reach(sim, k->at, &c->err) != 0)
         return -1;
@@ -379,10 +380,10 @@ static int load(th_call *c, checkpoint *k, const char *path)
         th_simulation_free(fresh);
         return -1;
     }
-    th_made_alteration *old = s->changes;
-    s->changes = k->changes;
-    s->n_changes = k->n_changes;
-    s->change_capacity = k->capacity;
+    th_applied_event *old = s->events.all;
+    s->events.all = k->changes;
+    s->events.n = k->n_changes;
+    s->events.capacity = k->capacity;
     k->changes = old;
     return th_session_keep_simulation(s, fresh, &c->err);
 }

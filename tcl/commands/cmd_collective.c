@@ -96,7 +96,7 @@ static int parse_group(th_call *c, th_collective *out)
     for (Tcl_Size i = 0; i < n; i++) {
         int node = th_node_parse(c->session, Tcl_GetString(words[i]), &c->err);
         if (node < 0)
-            return th_call_blame(c, "-accels", &c->err);
+            return th_call_prefix_error(c, "-accels", &c->err);
         out->rank_node[out->n_ranks++] = node;
     }
     return 0;
@@ -117,7 +117,7 @@ static int parse_root(th_call *c, th_collective *out)
                             "-root: is for broadcast, reduce, gather, scatter");
     int node = th_node_parse(c->session, text, &c->err);
     if (node < 0)
-        return th_call_blame(c, "-root", &c->err);
+        return th_call_prefix_error(c, "-root", &c->err);
     while (out->root < out->n_ranks && out->rank_node[out->root] != node)
         out->root++;
     if (out->root == out->n_ranks)
@@ -140,7 +140,7 @@ static int parse_row(th_call *c, Tcl_Obj *row, int32_t n, int64_t *out, int64_t 
     *sum = 0;
     for (int32_t i = 0; i < n; i++) {
         if (th_parse_bytes(Tcl_GetString(words[i]), &out[i], &e) != 0)
-            return th_call_blame(c, "-sizes", &e);
+            return th_call_prefix_error(c, "-sizes", &e);
         if (th_size_check(c, "-sizes", out[i]) != 0)
             return -1;
         *sum += out[i];
@@ -225,7 +225,7 @@ static int parse_kind(th_call *c, th_collective *out)
                             th_collective_names);
 }
 
-/* The made program keeps what is read, also when the collective is refused later. */
+/* The hand-built program keeps what is read, also when the collective is refused later. */
 static int parse_schedule(th_call *c, th_collective *out)
 {
     bool is_schedule = out->kind == TH_USER_SCHEDULE;
@@ -240,7 +240,7 @@ static int parse_schedule(th_call *c, th_collective *out)
         return -1;
     th_user_schedule *u = th_schedule_read(Tcl_FSGetNativePath(path), &c->err);
     Tcl_DecrRefCount(path);
-    if (u == NULL || th_made_keep(c->session->made, u, &c->err) != 0) {
+    if (u == NULL || th_hand_built_keep_schedule(c->session->hand_built, u, &c->err) != 0) {
         th_user_schedule_free(u);
         return -1;
     }
@@ -285,7 +285,7 @@ static int add(th_call *c, th_collective *collective)
     if (th_timing_parse(c, COLLECTIVE_TIMING, &timing) != 0)
         return -1;
     collective->delay_ps = timing.delay_ps;
-    th_made_task t = {
+    th_hand_built_task t = {
         .task = {.kind = TH_TASK_COLLECTIVE,
                  .node = -1,
                  .peer = -1,
@@ -304,7 +304,7 @@ static int add(th_call *c, th_collective *collective)
 static int run_add_collective(th_call *c)
 {
     th_collective collective = {.rank_node = NULL};
-    int rc = th_session_open_made(c->session, &c->err);
+    int rc = th_session_open_hand_built(c->session, &c->err);
     if (rc == 0)
         rc = parse_collective(c, &collective);
     if (rc == 0)

@@ -44,7 +44,7 @@ static int parse_metric(th_call *c, Tcl_Obj *word, int *out)
     return th_error_unknown(&c->err, "TCL-0120", "-metrics", Tcl_GetString(word), th_metric_names);
 }
 
-/* Programs made by hand have no throughput, and keep no accelerator busy. */
+/* Hand-built programs have no throughput, and keep no accelerator busy. */
 static bool any_computes(const th_runs *runs)
 {
     for (int i = 0; i < runs->n; i++)

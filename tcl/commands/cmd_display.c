@@ -136,7 +136,7 @@ static int run_suppress_message(th_call *c)
     return 0;
 }
 
-const th_command th_shown_commands[] = {
+const th_command th_display_commands[] = {
     {"set_units", GROUP, "", 0, 0, units_options, "set the units in which reports print",
      "For tables in text: auto, as at the start, takes for each column the one that suits it. csv "
      "and json keep their "

@@ -183,19 +183,20 @@ static int draw_parity(th_call *c, const th_predictor *p, const th_measurements 
     if (path == NULL)
         return 0;
     if (th_picture_find(path, &c->err) < 0)
-        return th_call_blame(c, "-plot", &c->err);
+        return th_call_prefix_error(c, "-plot", &c->err);
     return th_write_plot(c->session, th_plot_of_predictor(p, m, rows, n, &c->err), path, &c->err);
 }
 
 static int run_evaluate(th_call *c)
 {
-    const th_learned *l = c->session->learned;
-    const th_predictor *p = th_learned_predictor(l, &c->err);
+    const th_gpu_models *l = c->session->gpu_models;
+    const th_predictor *p = th_gpu_models_predictor(l, &c->err);
     if (p != NULL && th_call_has(c, EVALUATE_LEARNERS))
         return report_learners(c);
     const th_measurements *m =
-        p != NULL ? th_learned_set(c->session->learned,
-                                   th_call_text(c, EVALUATE_ON, "measurements"), false, &c->err)
+        p != NULL ? th_gpu_models_measurements(c->session->gpu_models,
+                                               th_call_text(c, EVALUATE_ON, "measurements"), false,
+                                               &c->err)
                   : NULL;
     bool held_out = th_call_has(c, EVALUATE_HELD_OUT);
     size_t n;
@@ -204,8 +205,8 @@ static int run_evaluate(th_call *c)
     if (held_out && l->left_out.percent == 0 && l->left_out.devices == NULL)
         return th_error_set(&c->err, "TCL-0323",
                             "-held_out: train_predictor must have left rows out");
-    static const th_left_out nothing = {.percent = 0};
-    size_t *rows = th_left_out_rows(held_out ? &l->left_out : &nothing, m, held_out, &n);
+    static const th_held_out nothing = {.percent = 0};
+    size_t *rows = th_held_out_rows(held_out ? &l->left_out : &nothing, m, held_out, &n);
     if (rows == NULL)
         return th_error_no_memory(&c->err);
     int rc = draw_parity(c, p, m, rows, n);

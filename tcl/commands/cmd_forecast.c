@@ -134,14 +134,14 @@ static int report(th_call *c, const th_forecast *f, const th_forecast_options *o
 static int run_predict_network(th_call *c)
 {
     th_forecast f;
-    const th_predictor *p = c->session->learned->predictor;
+    const th_predictor *p = c->session->gpu_models->predictor;
     if (p == NULL)
         return th_error_set(&c->err, "TCL-0351",
                             "no predictor: train_predictor or read_predictor first");
     if (th_session_need_workload(c->session, &c->err) != 0)
         return -1;
     const th_forecast_options o = {
-        .gpu = th_learned_gpu(c->session, "-gpu", th_call_text(c, NET_GPU, ""), &c->err),
+        .gpu = th_gpu_option_find(c->session, "-gpu", th_call_text(c, NET_GPU, ""), &c->err),
         .batch = (int32_t)th_call_number(c, NET_BATCH, 0),
         .is_training = th_call_number(c, NET_PHASE, 0) != 0,
         .optimizer = (th_op_optimizer)th_call_number(c, NET_OPTIMIZER, TH_OPTIMIZER_NONE),

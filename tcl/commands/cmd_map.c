@@ -246,13 +246,14 @@ static void warn_of_baseline(const th_call *c, const th_search *search)
 }
 
 /* What of a search outlives it; th_free(found), th_front_free(front). */
-static int copy_findings(const th_search *search, th_searched *how, th_error *err)
+static int copy_findings(const th_search *search, th_search_record *how, th_error *err)
 {
-    how->found = th_alloc_array(search->improvements.n + 1, sizeof *how->found);
-    if (how->found == NULL)
+    how->improvements = th_alloc_array(search->improvements.n + 1, sizeof *how->improvements);
+    if (how->improvements == NULL)
         return th_error_no_memory(err);
-    memcpy(how->found, search->improvements.at, search->improvements.n * sizeof *how->found);
-    how->n_found = search->improvements.n;
+    memcpy(how->improvements, search->improvements.at,
+           search->improvements.n * sizeof *how->improvements);
+    how->n_improvements = search->improvements.n;
     if (search->problem.goal.n_front == 0)
         return 0;
     how->front = th_nsga2_front(search, err);
@@ -266,18 +267,18 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
 {
     char value[160];
     assert(search->best != NULL); /* a search that finds nothing that fits fails */
-    th_searched how = {
+    th_search_record how = {
         .type = search->type,
         .goal = search->problem.goal,
         .seed = search->options.seed,
         .inside_groups = search->options.sets_inside_groups,
-        .seeds = search->options.initial,
+        .initial = search->options.initial,
         .budget = is_interrupted ? search->n_evaluations : search->budget,
         .seconds = is_interrupted ? 0 : search->options.seconds,
         .elapsed_s = th_search_elapsed_s(search),
         .evaluations = search->n_evaluations,
         .infeasible = search->counts.infeasible,
-        .stopped = search->counts.stopped_early,
+        .stopped_early = search->counts.stopped_early,
         .found_at = search->best_found_at,
         .segments = th_pool_segments(search->pool),
         .fitness = search->best_fitness,
@@ -292,7 +293,7 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
     if (rc == 0 && (best = th_mapping_copy(search->best)) == NULL)
         rc = th_error_no_memory(&c->err);
     if (rc != 0) {
-        th_free(how.found);
+        th_free(how.improvements);
         th_front_free(how.front);
         return rc;
     }
@@ -377,7 +378,7 @@ static int read_pairs(th_call *c, int option, restrict_layers *restrict_to, th_c
     for (int i = 0; i < n; i += 2)
         if (restrict_to(to, s->system, s->workload, Tcl_GetString(words[i]),
                         Tcl_GetString(words[i + 1]), &e) != 0)
-            return th_call_blame(c, map_options[option].name, &e);
+            return th_call_prefix_error(c, map_options[option].name, &e);
     return 0;
 }
 
@@ -489,7 +490,7 @@ static int run_select_mapping(th_call *c)
     int number;
     if (th_session_need_front(s, &c->err) != 0)
         return -1;
-    int n = s->searched.front->n;
+    int n = s->search.front->n;
     if (Tcl_GetIntFromObj(NULL, c->words[0], &number) != TCL_OK || number < 0 || number >= n)
         return th_error_set(&c->err, "TCL-0257",
                             "mapping \"%.40s\": must be an integer from 0 to %d",

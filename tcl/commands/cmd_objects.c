@@ -57,7 +57,7 @@ static int parse_comparison(th_call *c, th_class class, Tcl_Obj *const *words, t
         return -1;
     const th_attribute *a = &th_attributes_of(class)[out->attribute];
     if (th_literal_parse(a, out->operator, Tcl_GetString(words[2]), &out->literal, &e) != 0)
-        return th_call_blame(c, "-filter", &e);
+        return th_call_prefix_error(c, "-filter", &e);
     return 0;
 }
 
@@ -77,7 +77,7 @@ static int parse_filter(th_call *c, th_class class, th_filter *out)
         return parse_comparison(c, class, words, out);
     th_error e;
     out->condition = th_condition_compile_of(c->session, class, text, &e);
-    return out->condition != NULL ? 0 : th_call_blame(c, "-filter", &e);
+    return out->condition != NULL ? 0 : th_call_prefix_error(c, "-filter", &e);
 }
 
 /* ---- -of ---- */

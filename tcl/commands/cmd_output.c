@@ -27,13 +27,13 @@ static int add_sections(th_session *s, th_report *r, th_error *err)
     if (s->mapping != NULL && s->simulation != NULL && s->simulation->has_begun &&
         th_section_layer_figures(s, r, err) != 0)
         return -1;
-    return s->n_runs > 0 ? th_section_saved(r, s->runs, (int)s->n_runs, err) : 0;
+    return s->saved.n > 0 ? th_section_saved(r, s->saved.all, (int)s->saved.n, err) : 0;
 }
 
 static int run_write_results(th_call *c)
 {
     th_session *s = c->session;
-    if (s->mapping == NULL && s->made == NULL && s->n_runs == 0)
+    if (s->mapping == NULL && s->hand_built == NULL && s->saved.n == 0)
         return th_error_set(&c->err, "TCL-0130",
                             "nothing to write yet: map_workload or create_program, and run first");
     th_report *r = th_report_new("results", "Results");

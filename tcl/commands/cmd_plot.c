@@ -74,12 +74,12 @@ static int need_source(th_session *s, plot_source source, th_error *err)
     case STUDY:
         return 0;
     case LAYERS:
-        if (s->made != NULL)
+        if (s->hand_built != NULL)
             return th_error_set(
                 err, "TCL-0375",
-                "-of layers: the program \"%.100s\" was made by hand: only a mapped workload has "
+                "-of layers: the program \"%.100s\" is hand-built: only a mapped workload has "
                 "layers",
-                s->made->name);
+                s->hand_built->name);
         return th_session_need_run(s, err);
     case UTILIZATION:
     case LINKS:
@@ -341,8 +341,8 @@ static const char *usual_title(th_call *c, plot_source source, th_plot *p, const
         return first->workload != NULL
                    ? th_plot_text(p, "%s, batch %d", first->workload, (int)first->batch)
                    : NULL;
-    if (s->made != NULL)
-        return th_plot_text(p, "%s, on %s", s->made->name, s->system->name);
+    if (s->hand_built != NULL)
+        return th_plot_text(p, "%s, on %s", s->hand_built->name, s->system->name);
     return th_plot_text(p, "%s, batch %d, on %s", s->workload->name, (int)s->workload->batch,
                         s->system->name);
 }

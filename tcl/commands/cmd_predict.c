@@ -26,9 +26,9 @@ static const double PS_PER_MS = 1e9;
  * -1. */
 static int read_gpus(th_call *c, Tcl_Obj *name, th_gpus *out)
 {
-    if (th_learned_need_gpus(c->session, &c->err) != 0)
+    if (th_gpu_option_need_gpus(c->session, &c->err) != 0)
         return -1;
-    if (th_gpus_copy(out, &c->session->learned->gpus) != 0)
+    if (th_gpus_copy(out, &c->session->gpu_models->gpus) != 0)
         return th_error_no_memory(&c->err);
     if (name == NULL)
         return 0;
@@ -136,8 +136,8 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
         .n_columns = n_columns,
         .units = choice_text(c, READ_UNITS, unit_name),
     };
-    th_measurements *m =
-        th_learned_set(c->session->learned, th_call_text(c, READ_NAME, default_set), true, &c->err);
+    th_measurements *m = th_gpu_models_measurements(
+        c->session->gpu_models, th_call_text(c, READ_NAME, default_set), true, &c->err);
     if (m == NULL || th_measurements_read(m, &source, gpus, &c->err) != 0)
         return -1;
     if (m->is_unended)
@@ -163,8 +163,8 @@ static int run_read_measurements(th_call *c)
     }
     th_gpus dropped = gpus;
     if (rc == 0) {
-        dropped = c->session->learned->gpus;
-        c->session->learned->gpus = gpus;
+        dropped = c->session->gpu_models->gpus;
+        c->session->gpu_models->gpus = gpus;
     }
     th_gpus_clear(&dropped);
     th_free(columns);
@@ -173,8 +173,8 @@ static int run_read_measurements(th_call *c)
 
 static const th_measurements *need_set(th_call *c, int option)
 {
-    return th_learned_set(c->session->learned, th_call_text(c, option, default_set), false,
-                          &c->err);
+    return th_gpu_models_measurements(c->session->gpu_models, th_call_text(c, option, default_set),
+                                      false, &c->err);
 }
 
 /* ---- train_predictor ---- */
@@ -248,7 +248,7 @@ static th_predictor *calibrated(th_call *c, int option, th_predictor *p)
 /* Adds the device that the word names to *devices. 0 or -1. */
 static int add_without(th_call *c, const th_measurements *m, const char *word, th_strbuf *devices)
 {
-    const th_gpu *gpu = th_gpus_find(&c->session->learned->gpus, word);
+    const th_gpu *gpu = th_gpus_find(&c->session->gpu_models->gpus, word);
     const char *names[m->n_devices + 1];
     for (int32_t i = 0; i < m->n_devices; i++)
         names[i] = m->device[i].name;
@@ -286,14 +286,14 @@ static int run_train(th_call *c)
 {
     const th_measurements *m = need_set(c, TRAIN_ON);
     th_train_options o = th_train_defaults;
-    th_left_out without = {.percent = th_call_number(c, TRAIN_HELD_OUT, 0)};
+    th_held_out without = {.percent = th_call_number(c, TRAIN_HELD_OUT, 0)};
     size_t n;
     if (m == NULL || parse_without(c, m, &without.devices) != 0)
         return -1;
     without.seed = o.seed = (uint64_t)th_call_number(c, TRAIN_SEED, 1);
     o.learner = (int)th_call_number(c, TRAIN_LEARNER, TH_CHOICE_AUTO);
     o.threads = (int)th_call_number(c, TRAIN_THREADS, 0);
-    size_t *rows = th_left_out_rows(&without, m, false, &n);
+    size_t *rows = th_held_out_rows(&without, m, false, &n);
     th_predictor *p = rows != NULL ? th_predictor_train(m, rows, n, &o, &c->err) : NULL;
     if (rows == NULL)
         th_error_no_memory(&c->err);
@@ -303,7 +303,7 @@ static int run_train(th_call *c)
         th_free(without.devices);
         return -1;
     }
-    th_learned_set_predictor(c->session->learned, p, without);
+    th_gpu_models_set_predictor(c->session->gpu_models, p, without);
     return_models(c, p);
     return 0;
 }
@@ -312,7 +312,7 @@ static int run_train(th_call *c)
 
 static int run_write(th_call *c)
 {
-    const th_predictor *p = th_learned_predictor(c->session->learned, &c->err);
+    const th_predictor *p = th_gpu_models_predictor(c->session->gpu_models, &c->err);
     th_strbuf text = TH_STRBUF_INIT;
     if (p == NULL)
         return -1;
@@ -343,7 +343,7 @@ static int run_read(th_call *c)
     p = calibrated(c, READ_CALIBRATE, p);
     if (p == NULL)
         return -1;
-    th_learned_set_predictor(c->session->learned, p, (th_left_out){.percent = 0});
+    th_gpu_models_set_predictor(c->session->gpu_models, p, (th_held_out){.percent = 0});
     return_models(c, p);
     return 0;
 }
@@ -449,14 +449,14 @@ static void return_interval(th_call *c, const th_estimate *e)
 
 static int run_predict_layer(th_call *c)
 {
-    const th_predictor *p = th_learned_predictor(c->session->learned, &c->err);
+    const th_predictor *p = th_gpu_models_predictor(c->session->gpu_models, &c->err);
     th_op op;
     char why[200];
     if (p == NULL || parse_op(c, &op) != 0)
         return -1;
     th_phase phase = (th_phase)th_call_number(c, PREDICT_PHASE, TH_PHASE_CALL);
     const th_gpu *gpu =
-        th_learned_gpu(c->session, "-device", th_call_text(c, PREDICT_DEVICE, ""), &c->err);
+        th_gpu_option_find(c->session, "-device", th_call_text(c, PREDICT_DEVICE, ""), &c->err);
     if (gpu == NULL)
         return -1;
     const th_layer_model *m = th_predictor_find(p, op.kind, phase);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_program.c - programs made by hand: create_program, add_transfer.
+/* cmd_program.c - hand-built programs: create_program, add_transfer.
  *   create_program -> add_transfer* -> run
  * What a task is told is checked whole before the program grows by it. */
 #include <config.h>
@@ -25,10 +25,10 @@ static int run_create_program(th_call *c)
         return th_error_set(&c->err, "TCL-0159",
                             "\"%.40s\": the name of a program must be one line of 1 to %d bytes",
                             name, NAME_MAX_BYTES);
-    th_made *made = th_made_new(name, &c->err);
+    th_hand_built *made = th_hand_built_new(name, &c->err);
     if (made == NULL)
         return -1;
-    th_session_set_made(s, made);
+    th_session_set_hand_built(s, made);
     th_call_return_text(c, name);
     return 0;
 }
@@ -50,7 +50,7 @@ static int parse_after(th_call *c, int option, th_timing *out)
     for (; out->n_after < n; out->n_after++) {
         th_object o;
         if (th_object_parse(c->session, Tcl_GetString(words[out->n_after]), &o, &c->err) != 0)
-            return th_call_blame(c, "-after", &c->err);
+            return th_call_prefix_error(c, "-after", &c->err);
         if (o.class != TH_CLASS_TASK)
             return th_error_set(&c->err, "TCL-0161", "-after \"%s\": must be a task",
                                 Tcl_GetString(words[out->n_after]));
@@ -74,16 +74,16 @@ int th_timing_parse(th_call *c, int first, th_timing *out)
 
 int th_size_check(th_call *c, const char *option, int64_t bytes)
 {
-    if (bytes <= TH_MADE_BYTES_MAX)
+    if (bytes <= TH_HAND_BUILT_BYTES_MAX)
         return 0;
     char limit[64];
     return th_error_set(&c->err, "TCL-0162", "%s: must be at most %s", option,
-                        th_format_bytes(TH_MADE_BYTES_MAX, limit, sizeof limit));
+                        th_format_bytes(TH_HAND_BUILT_BYTES_MAX, limit, sizeof limit));
 }
 
-int th_call_add_task(th_call *c, const th_made_task *t)
+int th_call_add_task(th_call *c, const th_hand_built_task *t)
 {
-    int32_t number = th_made_add(c->session->made, t, &c->err);
+    int32_t number = th_hand_built_add(c->session->hand_built, t, &c->err);
     if (number < 0)
         return -1;
     Tcl_SetObjResult(c->interp, th_object_name(c->session, (th_object){TH_CLASS_TASK, number}));
@@ -108,7 +108,7 @@ static const th_option transfer_options[] = {
 static int parse_node(th_call *c, int option)
 {
     int node = th_node_parse(c->session, th_call_text(c, option, ""), &c->err);
-    return node >= 0 ? node : th_call_blame(c, transfer_options[option].name, &c->err);
+    return node >= 0 ? node : th_call_prefix_error(c, transfer_options[option].name, &c->err);
 }
 
 /* The checks of a transfer, all but those of its timing. */
@@ -133,9 +133,9 @@ static int parse_transfer(th_call *c, th_task *out)
 
 static int run_add_transfer(th_call *c)
 {
-    th_made_task t = {.collective = NULL};
+    th_hand_built_task t = {.collective = NULL};
     th_timing timing;
-    if (th_session_open_made(c->session, &c->err) != 0 || parse_transfer(c, &t.task) != 0 ||
+    if (th_session_open_hand_built(c->session, &c->err) != 0 || parse_transfer(c, &t.task) != 0 ||
         th_timing_parse(c, TRANSFER_TIMING, &timing) != 0)
         return -1;
     t.task.release_ps = timing.at_ps;
@@ -149,7 +149,7 @@ static int run_add_transfer(th_call *c)
 
 const th_command th_program_commands[] = {
     {"create_program", GROUP, "NAME", 1, 1, NULL,
-     "begin a program made by hand, in place of a mapping",
+     "begin a hand-built program, in place of a mapping",
      "Needs only a system. add_transfer and add_collective fill it; run and the reports take it "
      "as they take a mapping. Workload, mapping and run before are dropped; a new system or "
      "workload drops the "

@@ -147,7 +147,7 @@ static int run_set_property(th_call *c)
     for (Tcl_Size i = 0; i < n && rc == 0; i++)
         rc = parse_change(c, Tcl_GetString(objects[i]), &changes[i]);
     if (rc == 0)
-        rc = th_changes_add(c->session, changes, (size_t)n, false, &c->err);
+        rc = th_property_events_add(c->session, changes, (size_t)n, false, &c->err);
     th_free(changes);
     return rc;
 }
@@ -207,11 +207,11 @@ static int run_inject_fault(th_call *c)
     back.factor =
         th_machine_property_factor(sim->machine, (th_property_kind)change.kind, change.object);
     back.at = th_time_add(change.at, th_call_number(c, FAULT_FOR, 0));
-    return th_changes_add(c->session, (th_property_event[]){change, back},
-                          th_call_has(c, FAULT_FOR) ? 2 : 1, true, &c->err);
+    return th_property_events_add(c->session, (th_property_event[]){change, back},
+                                  th_call_has(c, FAULT_FOR) ? 2 : 1, true, &c->err);
 }
 
-const th_command th_change_commands[] = {
+const th_command th_property_event_commands[] = {
     {"set_property", OBJECTS, "OBJECTS ATTRIBUTE VALUE", 3, 3, NULL,
      "change links or accelerators in a run",
      "VALUE is a factor of what the system says (x0.5), or a quantity with its unit (8Gbps, "

@@ -98,7 +98,7 @@ static int parse_used(th_call *c, bool *accels, bool *links)
     for (Tcl_Size i = 0; i < n; i++) {
         th_object o;
         if (th_object_parse(c->session, Tcl_GetString(words[i]), &o, &c->err) != 0)
-            return th_call_blame(c, "-of", &c->err);
+            return th_call_prefix_error(c, "-of", &c->err);
         int accel = o.class == TH_CLASS_ACCEL  ? o.index
                     : o.class == TH_CLASS_NODE ? s->nodes[o.index].accel
                                                : -1;
@@ -147,11 +147,11 @@ static int run_report_utilization(th_call *c)
 
 static int run_report_layers(th_call *c)
 {
-    if (c->session->made != NULL)
+    if (c->session->hand_built != NULL)
         return th_error_set(
             &c->err, "TCL-0146",
-            "the program \"%.100s\" was made by hand: only a mapped workload has layers",
-            c->session->made->name);
+            "the program \"%.100s\" is hand-built: only a mapped workload has layers",
+            c->session->hand_built->name);
     return report_run(c, "layers", "Layers", th_section_layer_figures, true);
 }
 
@@ -169,7 +169,7 @@ static const char *energy_by(int i)
 static const th_option energy_options[] = {
     TABLE_OPTIONS,
     [ENERGY_BY] = {"-by", TH_OPTION_CHOICE, "WHAT",
-                   "Rows are layers (accelerators, for a program made by hand).",
+                   "Rows are layers (accelerators, for a hand-built program).",
                    .choice = energy_by},
     {.name = NULL},
 };
@@ -177,7 +177,7 @@ static const th_option energy_options[] = {
 static int run_report_energy(th_call *c)
 {
     th_session *s = c->session;
-    int64_t by = th_call_number(c, ENERGY_BY, s->made != NULL ? BY_ACCEL : BY_LAYER);
+    int64_t by = th_call_number(c, ENERGY_BY, s->hand_built != NULL ? BY_ACCEL : BY_LAYER);
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
     const th_result *x = th_simulation_result(s->simulation, &c->err);
@@ -188,10 +188,10 @@ static int run_report_energy(th_call *c)
                             "the system \"%.100s\" does not say what things cost: mac_energy, "
                             "dram_energy ... of its designs with energy_source, or link_energy",
                             s->system->name);
-    if (by == BY_LAYER && s->made != NULL)
+    if (by == BY_LAYER && s->hand_built != NULL)
         return th_error_set(&c->err, "TCL-0197",
-                            "-by layer: the program \"%.100s\" was made by hand: must be accel",
-                            s->made->name);
+                            "-by layer: the program \"%.100s\" is hand-built: must be accel",
+                            s->hand_built->name);
     th_report *r = th_report_of_call(c, "energy", "Energy");
     if (r == NULL)
         return -1;
@@ -227,7 +227,7 @@ static int parse_link(th_call *c, int option)
                  ? th_object_parse(c->session, text, &o, &c->err)
                  : th_object_unknown(c->session, TH_CLASS_LINK, text, &c->err);
     if (rc != 0) {
-        th_call_blame(c, name, &c->err);
+        th_call_prefix_error(c, name, &c->err);
         return -2;
     }
     if (o.class == TH_CLASS_LINK)
@@ -364,7 +364,7 @@ static int run_report_critical_path(th_call *c)
     if (rc == 0 && th_report_format(c) != TH_FORMAT_CSV)
         rc = th_section_path_parts(s, r, &c->err);
     if (rc == 0 && th_report_format(c) != TH_FORMAT_CSV)
-        rc = th_section_held_up(s, r, th_call_number(c, REPORT_LIMIT, 0), &c->err);
+        rc = th_section_contention(s, r, th_call_number(c, REPORT_LIMIT, 0), &c->err);
     return th_report_finish(c, r, rc, NULL);
 }
 
@@ -389,7 +389,7 @@ static int held_accel(th_call *c)
         return th_report_format(c) == TH_FORMAT_CSV ? -1 : th_memory_fullest(s, &c->err);
     int node = th_node_parse(s, th_call_text(c, MEMORY_OF, ""), &c->err);
     if (node < 0) {
-        th_call_blame(c, "-of", &c->err);
+        th_call_prefix_error(c, "-of", &c->err);
         return -2;
     }
     int accel = s->system->nodes[node].accel;

@@ -37,7 +37,7 @@ static int check_search_report(th_call *c)
                             "-convergence, -pareto, -timing: one of them at a time");
     if (th_call_has(c, SEARCH_PARETO) && th_session_need_front(c->session, &c->err) != 0)
         return -1;
-    if (th_call_has(c, SEARCH_CONVERGENCE) && s->searched.type == NULL)
+    if (th_call_has(c, SEARCH_CONVERGENCE) && s->search.type == NULL)
         return th_error_set(&c->err, "TCL-0259", "-convergence: the mapping was read from a file");
     if (!is_table && (th_call_has(c, REPORT_LIMIT) || th_call_has(c, REPORT_SORT_BY)))
         return th_error_set(&c->err, "TCL-0260",

@@ -28,20 +28,20 @@ typedef enum {
     WHY_INTERRUPTED,
     WHY_STOPPED,
     WHY_FAILED
-} th_why;
+} th_run_end;
 
 /* One call of run or step. */
-typedef struct th_drive {
+typedef struct th_run_call {
     th_call *call;
     th_session *session;
     th_simulation *sim;
     th_progress progress;
     char stopped_by[NAME_MAX_BYTES]; /* the breakpoint */
-} th_drive;
+} th_run_call;
 
 /* ---- moving the machine ---- */
 
-static void show_progress(th_drive *d)
+static void show_progress(th_run_call *d)
 {
     char now[64];
     double rate = (double)th_machine_events(d->sim->machine) / th_progress_elapsed_s(&d->progress);
@@ -56,7 +56,7 @@ static void show_progress(th_drive *d)
 }
 
 /* Between two slices. False: the run is to end here, for *why. */
-static bool may_go_on(th_drive *d, th_why *why)
+static bool may_go_on(th_run_call *d, th_run_end *why)
 {
     *why = WHY_INTERRUPTED;
     if (th_session_is_interrupted(d->session))
@@ -72,7 +72,7 @@ static bool may_go_on(th_drive *d, th_why *why)
 }
 
 /* One slice towards time target; *slice_ps follows the density of events. */
-static th_stop move_slice(th_drive *d, th_time target, th_time *reached, th_time *slice_ps)
+static th_stop move_slice(th_run_call *d, th_time target, th_time *reached, th_time *slice_ps)
 {
     th_machine *m = d->sim->machine;
     d->sim->is_whole = false;
@@ -90,11 +90,11 @@ static th_stop move_slice(th_drive *d, th_time target, th_time *reached, th_time
 }
 
 /* Runs the scripts of the breakpoints that waited for what was seen. */
-static th_why answer(th_drive *d, th_why otherwise)
+static th_run_end answer(th_run_call *d, th_run_end otherwise)
 {
     bool stops;
-    if (th_breakpoints_seen(d->session, &stops, d->stopped_by, sizeof d->stopped_by,
-                            &d->call->err) != 0)
+    if (th_breakpoints_handle_records(d->session, &stops, d->stopped_by, sizeof d->stopped_by,
+                                      &d->call->err) != 0)
         return WHY_FAILED;
     if (th_tcl_of(d->session)->stop_asked && !stops)
         return WHY_STOPPED;
@@ -102,10 +102,10 @@ static th_why answer(th_drive *d, th_why otherwise)
 }
 
 /* All events up to and including target; TH_TIME_MAX: all there are. */
-static th_why advance(th_drive *d, th_time target)
+static th_run_end advance(th_run_call *d, th_time target)
 {
     th_time reached = th_machine_now(d->sim->machine), slice_ps = first_slice_ps;
-    th_why why;
+    th_run_end why;
     while (may_go_on(d, &why)) {
         th_stop stop = move_slice(d, target, &reached, &slice_ps);
         th_simulation_changed(d->sim);
@@ -131,7 +131,7 @@ static th_why advance(th_drive *d, th_time target)
 }
 
 /* Runs the scripts of all breakpoints at or before now. */
-static th_why pass_breakpoints(th_drive *d, th_why otherwise)
+static th_run_end pass_breakpoints(th_run_call *d, th_run_end otherwise)
 {
     th_time now = th_machine_now(d->sim->machine);
     th_breakpoint *b;
@@ -142,28 +142,28 @@ static th_why pass_breakpoints(th_drive *d, th_why otherwise)
     return stops ? WHY_BREAKPOINT : otherwise;
 }
 
-static th_why run_to(th_drive *d, th_time until)
+static th_run_end run_to(th_run_call *d, th_time until)
 {
     for (;;) {
         const th_breakpoint *b = th_breakpoint_next(d->session);
         th_time target = b != NULL && b->at_ps < until ? b->at_ps : until;
-        th_why why = advance(d, target);
+        th_run_end why = advance(d, target);
         if (why != WHY_DONE && why != WHY_UNTIL)
             return why;
-        th_why after = pass_breakpoints(d, why);
+        th_run_end after = pass_breakpoints(d, why);
         if (after != why || why == WHY_DONE || target == until)
             return after;
     }
 }
 
 /* n program events, one by one; a breakpoint is noticed after the event that passed it. */
-static th_why step_events(th_drive *d, int64_t n)
+static th_run_end step_events(th_run_call *d, int64_t n)
 {
     th_machine *m = d->sim->machine;
     int64_t first = th_machine_events(m), last = n > INT64_MAX - first ? INT64_MAX : first + n;
-    th_why why = WHY_UNTIL;
+    th_run_end why = WHY_UNTIL;
     for (int64_t i = 0; why == WHY_UNTIL && th_machine_events(m) < last; i++) {
-        th_why stopped;
+        th_run_end stopped;
         if (i % SLICE_EVENTS == 0 && !may_go_on(d, &stopped))
             return stopped;
         th_stop stop = th_machine_step(m, 1, &d->call->err);
@@ -182,7 +182,7 @@ static th_why step_events(th_drive *d, int64_t n)
 
 /* ---- around the drive ---- */
 
-static void begin(th_drive *d)
+static void begin(th_run_call *d)
 {
     if (!d->sim->has_begun)
         th_breakpoints_reset(d->session);
@@ -192,7 +192,7 @@ static void begin(th_drive *d)
     d->progress = th_progress_start(d->session->is_quiet);
 }
 
-static int return_why(th_drive *d, th_why why)
+static int return_why(th_run_call *d, th_run_end why)
 {
     char text[2 * NAME_MAX_BYTES], now[64];
     switch (why) {
@@ -219,7 +219,7 @@ static int return_why(th_drive *d, th_why why)
     return -1;
 }
 
-static int finish(th_drive *d, th_why why)
+static int finish(th_run_call *d, th_run_end why)
 {
     th_progress_end(&d->progress);
     th_tcl_of(d->session)->is_running = false;
@@ -256,8 +256,8 @@ static void warn_of_lost_changes(const th_call *c)
 {
     const th_session *s = c->session;
     int n = 0;
-    for (size_t i = 0; i < s->n_changes; i++)
-        n += !s->changes[i].is_fault;
+    for (size_t i = 0; i < s->events.n; i++)
+        n += !s->events.all[i].is_fault;
     if (n > 0)
         th_warn(c, "TCL-0422",
                 "other options begin a new run, without the %d change%s by set_property: begin it "
@@ -294,7 +294,7 @@ static int run_run(th_call *c)
     th_time until = 0;
     if (parse_until(c, &until) != 0)
         return -1;
-    th_drive d = {.call = c, .session = c->session, .sim = simulation_for(c)};
+    th_run_call d = {.call = c, .session = c->session, .sim = simulation_for(c)};
     if (d.sim == NULL && th_error_is_interrupted(&c->err))
         return th_call_cancel(c, "interrupted before it began; nothing has run");
     if (d.sim == NULL)
@@ -317,7 +317,7 @@ static int run_step(th_call *c)
     if (c->n_words > 0 && (Tcl_GetWideIntFromObj(NULL, c->words[0], &n) != TCL_OK || n < 1))
         return th_error_set(&c->err, "TCL-0103", "\"%s\": must be an integer, at least 1",
                             th_call_word(c, 0));
-    th_drive d = {
+    th_run_call d = {
         .call = c, .session = c->session, .sim = th_session_simulation(c->session, &c->err)};
     if (d.sim == NULL)
         return -1;
@@ -345,9 +345,9 @@ static int run_restart(th_call *c)
     if (th_simulation_restart(sim, &c->err) != 0)
         return -1;
     th_event_recorder_clear(&th_tcl_of(c->session)->recorder);
-    return th_watching_update(c->session, &c->err) != 0
+    return th_probes_update(c->session, &c->err) != 0
                ? -1
-               : th_changes_again(c->session, sim, &c->err);
+               : th_property_events_reapply(c->session, sim, &c->err);
 }
 
 static int run_stop(th_call *c)

@@ -26,7 +26,7 @@ static const char *grouping_name(int i)
 
 static const char *property_name(int i)
 {
-    return th_what_names[i];
+    return th_what_if_names[i];
 }
 
 static const th_option sensitivity_options[] = {
@@ -56,7 +56,7 @@ static const th_option sensitivity_options[] = {
 
 typedef struct request {
     double by;
-    bool what[TH_N_WHATS];
+    bool what[TH_N_WHAT_IF_PROPERTIES];
     int64_t remap;        /* 0: the mapping stays */
     bool is_default;      /* nobody said which properties */
     bool *links, *accels; /* which of them */
@@ -92,9 +92,9 @@ static int parse_properties(th_call *c, request *q)
     Tcl_Obj **words;
     Tcl_Size n;
     if (!th_call_has(c, PROPERTIES)) {
-        q->what[TH_WHAT_BANDWIDTH] = links_matter(c->session);
-        q->what[TH_WHAT_CLOCK] = q->what[TH_WHAT_DRAM_BANDWIDTH] = q->is_default = true;
-        q->what[TH_WHAT_MEMORY] = q->remap > 0;
+        q->what[TH_WHAT_IF_BANDWIDTH] = links_matter(c->session);
+        q->what[TH_WHAT_IF_CLOCK] = q->what[TH_WHAT_IF_DRAM_BANDWIDTH] = q->is_default = true;
+        q->what[TH_WHAT_IF_MEMORY] = q->remap > 0;
         return 0;
     }
     if (Tcl_ListObjGetElements(NULL, c->option[PROPERTIES].word, &n, &words) != TCL_OK || n < 1)
@@ -103,17 +103,18 @@ static int parse_properties(th_call *c, request *q)
                             th_call_text(c, PROPERTIES, ""));
     for (Tcl_Size i = 0; i < n; i++) {
         int w = 0;
-        while (w < TH_N_WHATS && strcmp(th_what_names[w], Tcl_GetString(words[i])) != 0)
+        while (w < TH_N_WHAT_IF_PROPERTIES &&
+               strcmp(th_what_if_names[w], Tcl_GetString(words[i])) != 0)
             w++;
-        if (w == TH_N_WHATS)
+        if (w == TH_N_WHAT_IF_PROPERTIES)
             return th_error_unknown(&c->err, "TCL-0704", "-properties", Tcl_GetString(words[i]),
-                                    th_what_names);
-        if (th_what_is_of_links((th_what)w) && !links_matter(c->session))
+                                    th_what_if_names);
+        if (th_what_if_is_of_links((th_what_if_property)w) && !links_matter(c->session))
             return th_error_set(
                 &c->err, "TCL-0709",
                 "-properties %s: on the astra networks dimensions have it, not links",
-                th_what_names[w]);
-        if (w == TH_WHAT_MEMORY && q->remap == 0)
+                th_what_if_names[w]);
+        if (w == TH_WHAT_IF_MEMORY && q->remap == 0)
             return th_error_set(
                 &c->err, "TCL-0719",
                 "-properties memory: changes nothing while the mapping stays: needs -remap");
@@ -125,14 +126,14 @@ static int parse_properties(th_call *c, request *q)
 static int parse_remap(th_call *c, request *q)
 {
     q->remap = th_call_number(c, REMAP, 0);
-    if (q->remap == 0 || c->session->made == NULL)
+    if (q->remap == 0 || c->session->hand_built == NULL)
         return 0;
-    return th_error_set(&c->err, "TCL-0720", "-remap: a program made by hand has no mapping");
+    return th_error_set(&c->err, "TCL-0720", "-remap: a hand-built program has no mapping");
 }
 
 static int check_latencies(th_call *c, const request *q)
 {
-    bool any = q->what[TH_WHAT_LATENCY] || q->what[TH_WHAT_DRAM_LATENCY];
+    bool any = q->what[TH_WHAT_IF_LATENCY] || q->what[TH_WHAT_IF_DRAM_LATENCY];
     if (!any || q->by < 1)
         return 0;
     return th_error_set(&c->err, "TCL-0705",
@@ -144,7 +145,7 @@ static int parse_object(th_call *c, const char *text, request *q)
 {
     th_object o;
     if (th_object_parse(c->session, text, &o, &c->err) != 0)
-        return th_call_blame(c, "-of", &c->err);
+        return th_call_prefix_error(c, "-of", &c->err);
     int accel = o.class == TH_CLASS_ACCEL  ? o.index
                 : o.class == TH_CLASS_NODE ? c->session->system->nodes[o.index].accel
                                            : -1;
@@ -203,15 +204,16 @@ static bool same_accels(const th_accel *a, const th_accel *b)
 }
 
 /* Do two objects change together? */
-static bool belong_together(const th_system *s, th_what what, grouping group, int32_t a, int32_t b)
+static bool belong_together(const th_system *s, th_what_if_property what, grouping group, int32_t a,
+                            int32_t b)
 {
     const th_link *x = &s->links[a], *y = &s->links[b];
     if (group == ALL)
         return true;
-    if (!th_what_is_of_links(what))
+    if (!th_what_if_is_of_links(what))
         return group == CLASS &&
                same_accels(&s->nodes[s->accel_node[a]].a, &s->nodes[s->accel_node[b]].a);
-    if (what == TH_WHAT_BANDWIDTH && x->medium == y->medium)
+    if (what == TH_WHAT_IF_BANDWIDTH && x->medium == y->medium)
         return true;
     return group == CLASS && s->media[x->medium].bits_per_s == s->media[y->medium].bits_per_s &&
            x->latency_ps == y->latency_ps;
@@ -219,10 +221,10 @@ static bool belong_together(const th_system *s, th_what what, grouping group, in
 
 /* No search sees a clock that changes in the machine: 1: all is well; 0: these are left out; -1:
  * somebody asked for them. */
-static int can_change(const th_system *s, th_what what, const int32_t *members, int n,
+static int can_change(const th_system *s, th_what_if_property what, const int32_t *members, int n,
                       const request *q, th_error *err)
 {
-    if (what != TH_WHAT_CLOCK || q->remap == 0 || th_what_is_of_designs(s, members, n))
+    if (what != TH_WHAT_IF_CLOCK || q->remap == 0 || th_what_if_is_of_designs(s, members, n))
         return 1;
     return q->is_default
                ? 0
@@ -233,14 +235,14 @@ static int can_change(const th_system *s, th_what what, const int32_t *members, 
 }
 
 /* The objects of a property, in groups by their first members. taken and members: scratch. */
-static int add_groups(const th_session *s, th_what_ifs *w, th_what what, const request *q,
-                      bool *taken, int32_t *members, th_error *err)
+static int add_groups(const th_session *s, th_what_ifs *w, th_what_if_property what,
+                      const request *q, bool *taken, int32_t *members, th_error *err)
 {
     const th_system *system = s->system;
-    const bool *wanted = th_what_is_of_links(what) ? q->links : q->accels;
-    int32_t all = th_what_is_of_links(what) ? system->n_links : system->n_accels;
+    const bool *wanted = th_what_if_is_of_links(what) ? q->links : q->accels;
+    int32_t all = th_what_if_is_of_links(what) ? system->n_links : system->n_accels;
     for (int32_t o = 0; o < all; o++)
-        taken[o] = !wanted[o] || !th_what_applies(system, what, o);
+        taken[o] = !wanted[o] || !th_what_if_applies(system, what, o);
     for (int32_t o = 0; o < all; o++) {
         int n = 0;
         for (int32_t other = o; !taken[o] && other < all; other++)
@@ -261,9 +263,9 @@ static int add_all(th_session *s, th_what_ifs *w, const request *q, th_error *er
     bool *taken = th_alloc_zero(most, sizeof *taken);
     int32_t *members = th_alloc_zero(most, sizeof *members);
     int rc = taken != NULL && members != NULL ? 0 : th_error_no_memory(err);
-    for (int what = 0; rc == 0 && what < TH_N_WHATS; what++)
+    for (int what = 0; rc == 0 && what < TH_N_WHAT_IF_PROPERTIES; what++)
         if (q->what[what])
-            rc = add_groups(s, w, (th_what)what, q, taken, members, err);
+            rc = add_groups(s, w, (th_what_if_property)what, q, taken, members, err);
     th_free(taken);
     th_free(members);
     if (rc == 0 && w->n == 0)
@@ -279,7 +281,7 @@ static int add_all(th_session *s, th_what_ifs *w, const request *q, th_error *er
 static const char *name_of(const th_session *s, th_report *r, const th_what_if *w)
 {
     const th_system *system = s->system;
-    bool is_link = th_what_is_of_links((th_what)w->what);
+    bool is_link = th_what_if_is_of_links((th_what_if_property)w->what);
     const char *class = is_link ? "link" : "accel";
     const char *first = is_link ? system->links[w->objects[0]].name
                                 : system->nodes[system->accel_node[w->objects[0]]].name;
@@ -294,19 +296,19 @@ static const char *name_of(const th_session *s, th_report *r, const th_what_if *
 static int64_t value_of(const th_system *s, const th_what_if *w, int i)
 {
     int32_t o = w->objects[i];
-    switch ((th_what)w->what) {
-    case TH_WHAT_BANDWIDTH:
+    switch ((th_what_if_property)w->what) {
+    case TH_WHAT_IF_BANDWIDTH:
         return s->media[s->links[o].medium].bits_per_s;
-    case TH_WHAT_LATENCY:
+    case TH_WHAT_IF_LATENCY:
         return s->links[o].latency_ps;
-    case TH_WHAT_DRAM_BANDWIDTH:
+    case TH_WHAT_IF_DRAM_BANDWIDTH:
         return s->nodes[s->accel_node[o]].a.dram_bits_per_s;
-    case TH_WHAT_DRAM_LATENCY:
+    case TH_WHAT_IF_DRAM_LATENCY:
         return s->nodes[s->accel_node[o]].a.dram_latency_ps;
-    case TH_WHAT_MEMORY:
+    case TH_WHAT_IF_MEMORY:
         return s->nodes[s->accel_node[o]].a.dram_bytes;
-    case TH_WHAT_CLOCK:
-    case TH_N_WHATS:
+    case TH_WHAT_IF_CLOCK:
+    case TH_N_WHAT_IF_PROPERTIES:
         break;
     }
     return 0;
@@ -320,12 +322,12 @@ static const char *value_text(const th_session *s, th_report *r, const th_what_i
     for (int i = 1; i < w->n; i++)
         if (value_of(s->system, w, i) != value)
             return th_report_printf(r, "x%g", factor);
-    if (w->what == TH_WHAT_CLOCK)
+    if (w->what == TH_WHAT_IF_CLOCK)
         return th_report_printf(r, "x%g", factor);
     int64_t changed = (int64_t)llround((double)value * factor);
-    if (w->what == TH_WHAT_MEMORY)
+    if (w->what == TH_WHAT_IF_MEMORY)
         return th_report_printf(r, "%s", th_format_bytes(changed, text, sizeof text));
-    bool is_time = w->what == TH_WHAT_LATENCY || w->what == TH_WHAT_DRAM_LATENCY;
+    bool is_time = w->what == TH_WHAT_IF_LATENCY || w->what == TH_WHAT_IF_DRAM_LATENCY;
     return th_report_printf(r, "%s",
                             is_time ? th_format_time(changed, text, sizeof text)
                                     : th_format_bandwidth(changed, text, sizeof text));
@@ -333,7 +335,7 @@ static const char *value_text(const th_session *s, th_report *r, const th_what_i
 
 static double factor_of(const th_what_if *w, double by)
 {
-    return w->what == TH_WHAT_LATENCY || w->what == TH_WHAT_DRAM_LATENCY ? 1 - by : 1 + by;
+    return w->what == TH_WHAT_IF_LATENCY || w->what == TH_WHAT_IF_DRAM_LATENCY ? 1 - by : 1 + by;
 }
 
 static th_quantity change_from(double value, double before)
@@ -348,7 +350,7 @@ static void add_row(const th_session *s, th_report *r, th_table *t, const th_wha
     bool has_throughput = base->throughput_per_s > 0;
     th_quantity cells[] = {
         th_text(w->n > 0 ? name_of(s, r, w) : "baseline"),
-        w->n > 0 ? th_text(th_what_names[w->what]) : th_absent(TH_KIND_TEXT),
+        w->n > 0 ? th_text(th_what_if_names[w->what]) : th_absent(TH_KIND_TEXT),
         w->n > 0 ? th_text(value_text(s, r, w, 1)) : th_absent(TH_KIND_TEXT),
         w->n > 0 ? th_text(value_text(s, r, w, factor_of(w, all->by))) : th_absent(TH_KIND_TEXT),
         th_ps(w->end_ps),
@@ -406,9 +408,9 @@ static bool keeps_tiles(const th_session *s, const th_what_ifs *w)
 {
     bool any = false;
     for (int i = 0; !any && i < w->n; i++)
-        any = w->all[i].what == TH_WHAT_CLOCK &&
-              !th_what_is_of_designs(s->system, w->all[i].objects, w->all[i].n);
-    return any && s->made == NULL;
+        any = w->all[i].what == TH_WHAT_IF_CLOCK &&
+              !th_what_if_is_of_designs(s->system, w->all[i].objects, w->all[i].n);
+    return any && s->hand_built == NULL;
 }
 
 static int report(th_call *c, const th_what_ifs *w)

@@ -73,7 +73,7 @@ static int run_open_trace(th_call *c)
         return th_error_set(&c->err, "TCL-0390", "-until \"%s\": is before -since",
                             th_call_text(c, TRACE_UNTIL, ""));
     if (th_session_need_system(s, &c->err) != 0 ||
-        (s->made == NULL && th_session_need_workload(s, &c->err) != 0) ||
+        (s->hand_built == NULL && th_session_need_workload(s, &c->err) != 0) ||
         th_session_need_no_trace(s, &c->err) != 0 ||
         th_session_make_folder_of(s, th_call_word(c, 0), &c->err) != 0)
         return -1;
@@ -81,7 +81,7 @@ static int run_open_trace(th_call *c)
     if (path == NULL)
         return th_error_set(&c->err, "TCL-0131", "\"%s\": is not a file name", th_call_word(c, 0));
     s->trace = th_trace_open(path, type_of(c), &o, s->system, s->workload, &c->err);
-    if (s->trace == NULL || th_watching_update(s, &c->err) != 0)
+    if (s->trace == NULL || th_probes_update(s, &c->err) != 0)
         return -1;
     Tcl_SetObjResult(c->interp, c->words[0]);
     return 0;
@@ -243,7 +243,7 @@ static int run_add_trace(th_call *c)
     traced *all = th_alloc_array((size_t)n + 1, sizeof *all);
     int rc = all != NULL ? add_all(c, words, all, n) : th_error_no_memory(&c->err);
     th_free(all);
-    return rc == 0 ? th_watching_update(c->session, &c->err) : -1;
+    return rc == 0 ? th_probes_update(c->session, &c->err) : -1;
 }
 
 /* ---- close_trace ---- */

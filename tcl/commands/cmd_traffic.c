@@ -87,7 +87,7 @@ static int parse_hotspot(th_call *c, th_traffic_options *o)
     const char *text = th_call_text(c, TRAFFIC_HOTSPOT, "");
     int node = th_node_parse(c->session, text, &c->err);
     if (node < 0)
-        return th_call_blame(c, "-hotspot", &c->err);
+        return th_call_prefix_error(c, "-hotspot", &c->err);
     o->hotspot = c->session->system->nodes[node].accel;
     if (o->hotspot < 0)
         return th_error_set(&c->err, "TCL-0179", "-hotspot \"%s\": must be an accelerator", text);
@@ -111,10 +111,10 @@ static int run_add_traffic(th_call *c)
         .is_interrupted = th_interrupt_is_pending,
     };
     th_session *s = c->session;
-    if (th_session_open_made(s, &c->err) != 0 || check_together(c, &o) != 0 ||
+    if (th_session_open_hand_built(s, &c->err) != 0 || check_together(c, &o) != 0 ||
         parse_hotspot(c, &o) != 0)
         return -1;
-    int64_t n = th_traffic_add(s->made->program, s->system, &o, &c->err);
+    int64_t n = th_traffic_add(s->hand_built->program, s->system, &o, &c->err);
     if (n < 0)
         return -1;
     Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj(n));

@@ -86,7 +86,7 @@ int th_breakpoint_add(th_session *s, const th_breakpoint *b, th_error *err)
     copy->was_true = copy->when != NULL && th_condition_holds(copy->when, s);
     copy->number = ++th_tcl_of(s)->breakpoints_made;
     th_tcl_of(s)->breakpoints[th_tcl_of(s)->n_breakpoints++] = copy;
-    if (th_watching_update(s, err) == 0)
+    if (th_probes_update(s, err) == 0)
         return 0;
     th_breakpoint_delete(s, copy);
     return -1;
@@ -123,7 +123,7 @@ static void take_out(th_session *s, th_breakpoint *b)
 void th_breakpoint_delete(th_session *s, th_breakpoint *b)
 {
     take_out(s, b);
-    th_watching_update(s, NULL);
+    th_probes_update(s, NULL);
 }
 
 static bool is_of_program(const th_object *o)
@@ -146,7 +146,7 @@ void th_breakpoints_drop_bound(th_session *s, bool any)
     for (size_t i = th_tcl_of(s)->n_breakpoints; i-- > 0;)
         if (is_bound(th_tcl_of(s)->breakpoints[i], any))
             take_out(s, th_tcl_of(s)->breakpoints[i]);
-    th_watching_update(s, NULL);
+    th_probes_update(s, NULL);
 }
 
 void th_breakpoints_reset(th_session *s)
@@ -290,7 +290,8 @@ static int collect_calls(th_session *s, calls *c, th_error *err)
     return th_event_recorder_forget(&th_tcl_of(s)->recorder, err);
 }
 
-int th_breakpoints_seen(th_session *s, bool *stops, char *stopped_by, size_t size, th_error *err)
+int th_breakpoints_handle_records(th_session *s, bool *stops, char *stopped_by, size_t size,
+                                  th_error *err)
 {
     calls c = {NULL, 0, 0};
     int rc = collect_calls(s, &c, err);

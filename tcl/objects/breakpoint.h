@@ -53,7 +53,8 @@ th_breakpoint *th_breakpoint_next(th_session *s);
  * (of size) holds b's name. 0, or -1 with Tcl's error when the script failed. */
 int th_breakpoint_hit(th_session *s, th_breakpoint *b, bool *stops, char *stopped_by, size_t size);
 /* The event recorder has recorded something: likewise for all that were waiting for it. */
-int th_breakpoints_seen(th_session *s, bool *stops, char *stopped_by, size_t size, th_error *err);
+int th_breakpoints_handle_records(th_session *s, bool *stops, char *stopped_by, size_t size,
+                                  th_error *err);
 
 /* What the machine is to note for all of them: bits of th_record_kind. Where links matter, named
  * (by link) says which; false: all do. */

@@ -24,15 +24,15 @@ typedef struct th_span {
 
 /* A command of the line that has not ended: how many words it has so far, the first and the last of
  * them. Within braces, which may be a script or a list, also those of the command around them. */
-typedef struct th_begun {
+typedef struct th_open_command {
     int n_words;
     th_span first, last, outer_first, outer_last;
-} th_begun;
+} th_open_command;
 
 typedef struct th_completion {
     th_session *session;
     Tcl_Interp *interp;
-    th_begun command;
+    th_open_command command;
     const th_command *row; /* NULL: none of the table */
     const char *word;
     size_t length;  /* of word */
@@ -53,21 +53,21 @@ static bool ends_word(char c)
 }
 
 /* The commands within each other that have begun before the end, the innermost last. */
-static th_begun innermost(const char *line, int end)
+static th_open_command innermost(const char *line, int end)
 {
-    th_begun stack[DEEPEST] = {{0}};
+    th_open_command stack[DEEPEST] = {{0}};
     int depth = 0;
     for (int i = 0; i < end;) {
-        th_begun *b = &stack[depth];
+        th_open_command *b = &stack[depth];
         char c = line[i];
         if ((c == '[' || c == '{') && depth + 1 < DEEPEST) {
-            stack[++depth] = (th_begun){0};
+            stack[++depth] = (th_open_command){0};
             if (c == '{')
                 stack[depth].outer_first = b->first, stack[depth].outer_last = b->last;
         } else if ((c == ']' || c == '}') && depth > 0) {
             stack[--depth].n_words++;
         } else if (c == ';' || c == '\n') {
-            *b = (th_begun){0};
+            *b = (th_open_command){0};
         } else if (!ends_word(c)) {
             int from = i;
             while (i < end && !ends_word(line[i]))
@@ -214,8 +214,8 @@ static void offer_paths(th_completion *c)
 
 static void offer_runs(th_completion *c)
 {
-    for (size_t i = 0; i < c->session->n_runs; i++)
-        offer(c, c->session->runs[i]->name);
+    for (size_t i = 0; i < c->session->saved.n; i++)
+        offer(c, c->session->saved.all[i]->name);
 }
 
 static void offer_studies(th_completion *c)

@@ -5,5 +5,5 @@
 
 int main(int argc, char **argv)
 {
-    return th_shell_main(argc, argv, &(th_elsewhere){NULL, NULL});
+    return th_shell_main(argc, argv, &(th_remote){NULL, NULL});
 }

@@ -52,7 +52,7 @@ static void end_all(ClientData unused)
 
 int main(int argc, char **argv)
 {
-    static const th_post post = {th_mpi_n_others, th_mpi_send, th_mpi_receive};
+    static const th_mailbox post = {th_mpi_n_others, th_mpi_send, th_mpi_receive};
     const struct sigaction action = {.sa_handler = say_how_to_go_on};
     th_ctrl_c_block(); /* the threads of MPI inherit it */
     if (th_mpi_begin(&argc, &argv) > 0) {
@@ -60,12 +60,12 @@ int main(int argc, char **argv)
         if (!th_find_tcl(Tcl_CreateInterp()))
             return EXIT_FAILURE;
         th_points_begin_thread();
-        return th_mpi_serve(th_ranks_answer, NULL) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        return th_mpi_serve(th_study_ranks_serve, NULL) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     sigaction(SIGTERM, &action, NULL);
     keep_line_ends(argv[0]);
     Tcl_CreateExitHandler(end_all, NULL);
-    int status = th_shell_main(argc, argv, &(th_elsewhere){&th_pool_mpi, &post});
+    int status = th_shell_main(argc, argv, &(th_remote){&th_pool_mpi, &post});
     th_mpi_end();
     return status;
 }

@@ -120,7 +120,7 @@ static int begin_log(Tcl_Interp *interp, const char *file)
     return code;
 }
 
-static int start(Tcl_Interp *interp, const th_command_line *line, const th_elsewhere *elsewhere)
+static int start(Tcl_Interp *interp, const th_command_line *line, const th_remote *elsewhere)
 {
     bool is_interactive = line->script == 0 && !line->is_batch && isatty(STDIN_FILENO);
     Tcl_SetVar2Ex(interp, "tcl_interactive", NULL, Tcl_NewBooleanObj(is_interactive),
@@ -345,7 +345,7 @@ static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
     return read_commands(interp, &in, !in.is_on && (line->exits || line->is_batch));
 }
 
-int th_shell_main(int argc, char **argv, const th_elsewhere *elsewhere)
+int th_shell_main(int argc, char **argv, const th_remote *elsewhere)
 {
     th_command_line line = {0};
     th_ctrl_c_block();

@@ -5,15 +5,15 @@
 #include "mapper/pool/pool.h"
 
 /* What other processes do for this one. */
-typedef struct th_elsewhere {
+typedef struct th_remote {
     const th_pool_type *pool; /* how searches evaluate; NULL: on threads */
-    const struct th_post
+    const struct th_mailbox
         *post; /* to those that do points of studies (study_ranks.h); NULL: nobody */
-} th_elsewhere;
+} th_remote;
 
 /* The exit status where the command line said no more than -help or was wrong; else it ends in
  * Tcl_Exit.
  */
-int th_shell_main(int argc, char **argv, const th_elsewhere *elsewhere);
+int th_shell_main(int argc, char **argv, const th_remote *elsewhere);
 
 #endif

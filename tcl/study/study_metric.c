@@ -142,7 +142,7 @@ int th_study_metric_ask(th_session *s, const th_study_metric *m, th_quantity *ou
         th_saved_run_add(s, name, err) == 0 ? th_saved_run_find(s, name, err) : NULL;
     if (r == NULL)
         return -1;
-    bool computes = r->program == NULL; /* a program made by hand does not */
+    bool computes = r->program == NULL; /* a hand-built program does not */
     switch ((run_metric)metric_number(m->name)) {
     case LATENCY:
         *out = th_ps(r->latency_ps);

@@ -235,7 +235,7 @@ static void clear_figures(th_outcome *out)
 void th_point_evaluate(const th_point_job *job, th_outcome *out)
 {
     th_error err;
-    const th_point_watch *watch = &job->watch;
+    const th_point_timer *watch = &job->watch;
     *out =
         (th_outcome){.point = {.number = job->number, .cell = job->cell, .state = TH_POINT_DONE}};
     evaluation e = {.job = job, .out = out, .interp = th_point_interp(&err)};
@@ -265,7 +265,7 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
     Tcl_Release(e.interp);
 }
 
-void th_point_give_up(int64_t number, int64_t cell, const th_error *err, th_outcome *out)
+void th_point_abandon(int64_t number, int64_t cell, const th_error *err, th_outcome *out)
 {
     *out = (th_outcome){.point = {.number = number, .cell = cell, .state = TH_POINT_DONE}};
     clear_figures(out);

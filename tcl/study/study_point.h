@@ -19,11 +19,11 @@ typedef struct th_outcome {
 } th_outcome;
 
 /* Who looks after a point. Between begin and end its interpreter may be cancelled. */
-typedef struct th_point_watch {
+typedef struct th_point_timer {
     bool (*begin)(void *state, Tcl_Interp *interp); /* false: it is to be stopped already */
     bool (*end)(void *state);                       /* true: it was stopped */
     void *state;
-} th_point_watch;
+} th_point_timer;
 
 typedef struct th_point_job {
     const th_study *study;
@@ -31,7 +31,7 @@ typedef struct th_point_job {
     int threads;     /* of the searches of the script */
     int64_t seconds; /* of wall time: then it is given up, and has failed; 0: as long as it takes */
     const char *auto_path; /* where packages are; NULL: as by default */
-    th_point_watch watch;  /* .begin NULL: nobody */
+    th_point_timer watch;  /* .begin NULL: nobody */
 } th_point_job;
 
 /* What scripts say in this thread, on either channel, goes nowhere from now on. */
@@ -39,7 +39,7 @@ void th_points_begin_thread(void);
 /* Whatever goes wrong is the outcome. */
 void th_point_evaluate(const th_point_job *job, th_outcome *out);
 /* It is not done: err says why it has failed. */
-void th_point_give_up(int64_t number, int64_t cell, const th_error *err, th_outcome *out);
+void th_point_abandon(int64_t number, int64_t cell, const th_error *err, th_outcome *out);
 void th_outcome_clear(th_outcome *out);
 
 /* An interpreter with the commands of Tharsis at hand, but without exit and cd. NULL: err says why.

@@ -12,8 +12,8 @@ typedef struct {
     int64_t number, cell;
 } rank_state;
 
-struct th_ranks {
-    const th_post *post;
+struct th_study_ranks {
+    const th_mailbox *post;
     const th_study *study;
     char *auto_path;  /* NULL: as by default */
     const char *path; /* of the study */
@@ -39,7 +39,7 @@ static void serialize_metric(th_serializer *w, th_study_metric *m)
                                        : TH_FIGURE_INTEGER;
 }
 
-static void put_point(th_serializer *w, const th_ranks *r, int64_t number, int64_t cell)
+static void put_point(th_serializer *w, const th_study_ranks *r, int64_t number, int64_t cell)
 {
     const th_study *s = r->study;
     int64_t seed = s->seed, seconds = r->seconds;
@@ -116,7 +116,7 @@ static void serialize_outcome(th_serializer *w, th_study_point *p, int n_metrics
 
 /* ---- there ---- */
 
-int th_ranks_answer(void *unused, const void *bytes, size_t n, th_serializer *answer)
+int th_study_ranks_serve(void *unused, const void *bytes, size_t n, th_serializer *answer)
 {
     (void)unused;
     th_serializer w = th_serializer_reader(bytes, n);
@@ -140,10 +140,10 @@ int th_ranks_answer(void *unused, const void *bytes, size_t n, th_serializer *an
 
 /* ---- here ---- */
 
-th_ranks *th_ranks_new(const th_post *post, const th_study *study, const char *path,
-                       int64_t seconds, const char *auto_path)
+th_study_ranks *th_study_ranks_new(const th_mailbox *post, const th_study *study, const char *path,
+                                   int64_t seconds, const char *auto_path)
 {
-    th_ranks *r = th_alloc_zero(1, sizeof *r);
+    th_study_ranks *r = th_alloc_zero(1, sizeof *r);
     if (r == NULL)
         return NULL;
     r->post = post;
@@ -155,11 +155,11 @@ th_ranks *th_ranks_new(const th_post *post, const th_study *study, const char *p
     r->auto_path = auto_path != NULL ? th_alloc_string(auto_path) : NULL;
     if (r->ranks != NULL && (auto_path == NULL || r->auto_path != NULL))
         return r;
-    th_ranks_free(r);
+    th_study_ranks_free(r);
     return NULL;
 }
 
-void th_ranks_free(th_ranks *r)
+void th_study_ranks_free(th_study_ranks *r)
 {
     if (r == NULL)
         return;
@@ -169,17 +169,17 @@ void th_ranks_free(th_ranks *r)
     th_free(r);
 }
 
-int th_ranks_n(const th_ranks *r)
+int th_study_ranks_n(const th_study_ranks *r)
 {
     return r->n;
 }
 
-int th_ranks_busy(const th_ranks *r)
+int th_study_ranks_busy(const th_study_ranks *r)
 {
     return r->n_busy;
 }
 
-int th_ranks_give(th_ranks *r, int64_t number, int64_t cell)
+int th_study_ranks_submit(th_study_ranks *r, int64_t number, int64_t cell)
 {
     int to = 1;
     while (to <= r->n && r->ranks[to].is_busy)
@@ -216,7 +216,7 @@ static int keep_texts(th_outcome *out, int n_metrics)
     return failed ? -1 : 0;
 }
 
-int th_ranks_take(th_ranks *r, th_outcome *out)
+int th_study_ranks_take(th_study_ranks *r, th_outcome *out)
 {
     int from = 0;
     if (r->n_busy == 0)

@@ -24,8 +24,8 @@ enum {
 typedef struct {
     th_session *session;
     th_store *store;
-    th_crew *crew;
-    th_ranks *ranks;
+    th_study_workers *crew;
+    th_study_ranks *ranks;
     const th_study_options *options;
     th_crashes crashes; /* of processes before this one */
     th_progress progress;
@@ -42,15 +42,15 @@ typedef struct {
 
 static int n_busy(const study_run *r)
 {
-    return th_crew_busy(r->crew) + th_ranks_busy(r->ranks);
+    return th_study_workers_busy(r->crew) + th_study_ranks_busy(r->ranks);
 }
 
 /* 1; 0: nobody is idle; -1: memory is out. */
 static int give(study_run *r, int64_t number, int64_t cell)
 {
-    if (th_crew_give(r->crew, number, cell))
+    if (th_study_workers_submit(r->crew, number, cell))
         return 1;
-    int given = th_ranks_give(r->ranks, number, cell);
+    int given = th_study_ranks_submit(r->ranks, number, cell);
     return given < 0 ? th_error_no_memory(r->err) : given;
 }
 
@@ -63,14 +63,14 @@ static int give_up(study_run *r, int64_t number, int64_t cell)
                  th_crashes_count(&r->crashes, number));
     if (th_grow(&r->taken, &r->capacity, r->n_taken + 1, sizeof *r->taken) != 0)
         return th_error_no_memory(r->err);
-    th_point_give_up(number, cell, &why, &r->taken[r->n_taken++]);
+    th_point_abandon(number, cell, &why, &r->taken[r->n_taken++]);
     return 1;
 }
 
 static int give_points(study_run *r)
 {
     while (!r->is_empty && !r->was_interrupted && r->given < r->options->limit &&
-           n_busy(r) < r->options->threads + th_ranks_n(r->ranks)) {
+           n_busy(r) < r->options->threads + th_study_ranks_n(r->ranks)) {
         int64_t number, cell;
         int found = th_store_next_waiting(r->store, r->last, &number, &cell, r->err);
         r->is_empty = found == 0;
@@ -91,9 +91,9 @@ static int give_points(study_run *r)
 /* 1; 0: nothing has come; -1: memory is out. */
 static int take(study_run *r, th_outcome *o)
 {
-    if (th_crew_take(r->crew, o))
+    if (th_study_workers_take(r->crew, o))
         return 1;
-    int taken = th_ranks_take(r->ranks, o);
+    int taken = th_study_ranks_take(r->ranks, o);
     return taken < 0 ? th_error_no_memory(r->err) : taken;
 }
 
@@ -181,7 +181,7 @@ static void look_around(study_run *r)
     if (!r->was_interrupted && (th_interrupt_is_pending() ||
                                 Tcl_Canceled(th_tcl_of(r->session)->interp, 0) == TCL_ERROR)) {
         r->was_interrupted = true;
-        th_crew_stop(r->crew);
+        th_study_workers_stop(r->crew);
     }
     if (th_progress_is_due(&r->progress))
         show_progress(r);
@@ -195,7 +195,8 @@ static int run_points(study_run *r)
             return -1;
         if (n_busy(r) == 0 && r->n_taken == 0)
             return 0;
-        th_crew_wait(r->crew, th_ranks_n(r->ranks) > 0 ? RANKS_GLANCE_MS : GLANCE_MS);
+        th_study_workers_wait(r->crew,
+                              th_study_ranks_n(r->ranks) > 0 ? RANKS_GLANCE_MS : GLANCE_MS);
         look_around(r);
     }
 }
@@ -204,10 +205,10 @@ static int run_points(study_run *r)
 static void wait_for_ranks(study_run *r)
 {
     th_outcome o;
-    while (th_ranks_busy(r->ranks) > 0) {
-        if (th_ranks_take(r->ranks, &o) > 0)
+    while (th_study_ranks_busy(r->ranks) > 0) {
+        if (th_study_ranks_take(r->ranks, &o) > 0)
             th_outcome_clear(&o);
-        th_crew_wait(r->crew, RANKS_GLANCE_MS);
+        th_study_workers_wait(r->crew, RANKS_GLANCE_MS);
     }
 }
 
@@ -220,12 +221,12 @@ static int start(study_run *r, const th_study *study)
     const char *auto_path =
         Tcl_GetVar2(th_tcl_of(r->session)->interp, "auto_path", NULL, TCL_GLOBAL_ONLY);
     r->progress = th_progress_start(r->session->is_quiet);
-    r->ranks = th_ranks_new(th_tcl_of(r->session)->post, study, th_store_path(r->store),
-                            r->options->seconds, auto_path);
+    r->ranks = th_study_ranks_new(th_tcl_of(r->session)->post, study, th_store_path(r->store),
+                                  r->options->seconds, auto_path);
     if (r->ranks == NULL)
         return th_error_no_memory(r->err);
-    r->crew =
-        th_crew_new(study, n, r->options->threads / n, r->options->seconds, auto_path, r->err);
+    r->crew = th_study_workers_new(study, n, r->options->threads / n, r->options->seconds,
+                                   auto_path, r->err);
     return r->crew != NULL ? 0 : -1;
 }
 
@@ -262,12 +263,12 @@ int th_study_run(th_session *s, th_store *t, const th_study_options *o, th_study
         wait_for_ranks(&r);
     clear_taken(&r);
     th_free(r.taken);
-    th_crew_free(r.crew);
+    th_study_workers_free(r.crew);
     th_crash_unguard();
     th_crashes_clear(&r.crashes);
     if (r.counts[TH_POINT_WAITING] == 0)
         th_crashes_forget(th_store_path(t));
-    th_ranks_free(r.ranks);
+    th_study_ranks_free(r.ranks);
     th_progress_end(&r.progress);
     if (r.was_interrupted)
         th_interrupt_take();

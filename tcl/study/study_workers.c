@@ -13,7 +13,7 @@
 typedef enum { IDLE, GIVEN, DONE } member_state;
 
 typedef struct {
-    th_crew *crew;
+    th_study_workers *crew;
     Tcl_ThreadId thread;
     member_state state;
     int64_t number, cell;
@@ -21,7 +21,7 @@ typedef struct {
     Tcl_Interp *interp; /* at work; NULL: none */
 } member;
 
-struct th_crew {
+struct th_study_workers {
     pthread_mutex_t lock;
     pthread_cond_t given, done; /* something was */
     bool is_stopping, is_over;
@@ -68,7 +68,7 @@ static bool wait_for_point(member *m)
 
 static void do_point(member *m)
 {
-    const th_crew *c = m->crew;
+    const th_study_workers *c = m->crew;
     th_outcome outcome;
     th_point_evaluate(&(th_point_job){.study = c->study,
                                       .number = m->number,
@@ -97,7 +97,7 @@ static Tcl_ThreadCreateType work(ClientData data)
 
 /* ---- the crew ---- */
 
-static int start_members(th_crew *c, th_error *err)
+static int start_members(th_study_workers *c, th_error *err)
 {
     for (; c->n_started < c->n; c->n_started++) {
         member *m = &c->members[c->n_started];
@@ -111,10 +111,10 @@ static int start_members(th_crew *c, th_error *err)
     return 0;
 }
 
-th_crew *th_crew_new(const th_study *study, int n, int threads_each, int64_t seconds,
-                     const char *auto_path, th_error *err)
+th_study_workers *th_study_workers_new(const th_study *study, int n, int threads_each,
+                                       int64_t seconds, const char *auto_path, th_error *err)
 {
-    th_crew *c = th_alloc_zero(1, sizeof *c);
+    th_study_workers *c = th_alloc_zero(1, sizeof *c);
     if (c == NULL) {
         th_error_no_memory(err);
         return NULL;
@@ -132,15 +132,15 @@ th_crew *th_crew_new(const th_study *study, int n, int threads_each, int64_t sec
         th_error_no_memory(err);
     else if (start_members(c, err) == 0)
         return c;
-    th_crew_free(c);
+    th_study_workers_free(c);
     return NULL;
 }
 
-void th_crew_free(th_crew *c)
+void th_study_workers_free(th_study_workers *c)
 {
     if (c == NULL)
         return;
-    th_crew_stop(c);
+    th_study_workers_stop(c);
     pthread_mutex_lock(&c->lock);
     c->is_over = true;
     pthread_cond_broadcast(&c->given);
@@ -158,7 +158,7 @@ void th_crew_free(th_crew *c)
     th_free(c);
 }
 
-bool th_crew_give(th_crew *c, int64_t number, int64_t cell)
+bool th_study_workers_submit(th_study_workers *c, int64_t number, int64_t cell)
 {
     bool is_given = false;
     pthread_mutex_lock(&c->lock);
@@ -177,7 +177,7 @@ bool th_crew_give(th_crew *c, int64_t number, int64_t cell)
     return is_given;
 }
 
-bool th_crew_take(th_crew *c, th_outcome *out)
+bool th_study_workers_take(th_study_workers *c, th_outcome *out)
 {
     bool is_taken = false;
     pthread_mutex_lock(&c->lock);
@@ -195,12 +195,12 @@ bool th_crew_take(th_crew *c, th_outcome *out)
     return is_taken;
 }
 
-int th_crew_busy(th_crew *c)
+int th_study_workers_busy(th_study_workers *c)
 {
     return c->n_busy; /* the giving thread alone changes it */
 }
 
-static bool has_done(const th_crew *c)
+static bool has_done(const th_study_workers *c)
 {
     for (int i = 0; i < c->n; i++)
         if (c->members[i].state == DONE)
@@ -208,7 +208,7 @@ static bool has_done(const th_crew *c)
     return false;
 }
 
-void th_crew_wait(th_crew *c, int ms)
+void th_study_workers_wait(th_study_workers *c, int ms)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -221,7 +221,7 @@ void th_crew_wait(th_crew *c, int ms)
     pthread_mutex_unlock(&c->lock);
 }
 
-void th_crew_stop(th_crew *c)
+void th_study_workers_stop(th_study_workers *c)
 {
     pthread_mutex_lock(&c->lock);
     c->is_stopping = true;

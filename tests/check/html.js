@@ -442,11 +442,11 @@ async function main() {
     const collectives = await made.evaluate(() =>
         [...document.getElementById("table-collectives").tBodies[0].rows].map((row) => row.cells[1].textContent),
     );
-    check(collectives.join() === "all_reduce", "the collectives of a program made by hand", collectives);
+    check(collectives.join() === "all_reduce", "the collectives of a hand-built program", collectives);
     await made.click("#table-collectives button.go");
     const shown = await made.evaluate(() => document.getElementById("picked").textContent);
     check(/all_reduce.*kind collective/.test(shown), "lead to their place in the timeline", shown);
-    check(made.complaints.length === 0, "no complaint about a program made by hand", made.complaints);
+    check(made.complaints.length === 0, "no complaint about a hand-built program", made.complaints);
     await made.close();
     await checkLarge(browser);
     await browser.close();

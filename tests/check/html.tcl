@@ -3,7 +3,7 @@
 #   run.html     AlexNet on eight FPGAs, searched for, so that there is a convergence
 #   large.html   the same by a mapping from a file, a stream of so many inputs that there are almost
 #   100,000 spans
-#   program.html a program made by hand, with a name that is markup
+#   program.html a hand-built program, with a name that is markup
 #   facts.json   figures of run.html as the reports print them
 set folder [lindex $argv 0]
 
