@@ -32,7 +32,7 @@ typedef struct th_binding {
 
 bool th_call_has(const th_call *c, int option)
 {
-    return c->option[option].word != NULL;
+    return c->option[option].word;
 }
 
 int64_t th_call_number(const th_call *c, int option, int64_t otherwise)
@@ -74,7 +74,7 @@ static int usage(th_call *c, const char *problem)
     th_strbuf synopsis = TH_STRBUF_INIT;
     th_help_synopsis(c->command, &synopsis);
     th_error_set(&c->err, "TCL-0001", "%s: should be \"%s\"", problem,
-                 synopsis.text != NULL ? synopsis.text : "");
+                 synopsis.text ? synopsis.text : "");
     th_strbuf_clear(&synopsis);
     return -1;
 }
@@ -83,7 +83,7 @@ static int unknown_option(th_call *c, const char *word)
 {
     const char *names[TH_OPTIONS_MAX + 2];
     size_t n = 0;
-    for (const th_option *o = c->command->options; o != NULL && o->name != NULL; o++)
+    for (const th_option *o = c->command->options; o && o->name; o++)
         names[n++] = o->name;
     names[n++] = "-help";
     names[n] = NULL;
@@ -95,7 +95,7 @@ static int parse_choice(th_call *c, const th_option *o, const char *text, th_val
     enum { CHOICES_MAX = 64 };
     const char *names[CHOICES_MAX + 1];
     int n = 0;
-    for (const char *name; n < CHOICES_MAX && (name = o->choice(n)) != NULL; n++) {
+    for (const char *name; n < CHOICES_MAX && (name = o->choice(n)); n++) {
         names[n] = name;
         if (strcmp(name, text) == 0) {
             v->number = n;
@@ -124,7 +124,7 @@ static int parse_integer(th_call *c, const th_option *o, Tcl_Obj *word, th_value
 static int parse_option(th_call *c, const th_option *o, Tcl_Obj *word, th_value *v)
 {
     th_error e;
-    int rc = 0;
+    int failed = 0;
     switch (o->kind) {
     case TH_OPTION_FLAG:
         v->number = 1;
@@ -132,27 +132,27 @@ static int parse_option(th_call *c, const th_option *o, Tcl_Obj *word, th_value 
     case TH_OPTION_TEXT:
         break;
     case TH_OPTION_INTEGER:
-        rc = parse_integer(c, o, word, v);
+        failed = parse_integer(c, o, word, v);
         break;
     case TH_OPTION_TIME:
-        if ((rc = th_parse_time(Tcl_GetString(word), &v->number, &e)) != 0)
+        if ((failed = th_parse_time(Tcl_GetString(word), &v->number, &e)) != 0)
             th_call_prefix_error(c, o->name, &e);
         break;
     case TH_OPTION_BANDWIDTH:
-        if ((rc = th_parse_bandwidth(Tcl_GetString(word), &v->number, &e)) != 0)
+        if ((failed = th_parse_bandwidth(Tcl_GetString(word), &v->number, &e)) != 0)
             th_call_prefix_error(c, o->name, &e);
         break;
     case TH_OPTION_BYTES:
-        if ((rc = th_parse_bytes(Tcl_GetString(word), &v->number, &e)) != 0)
+        if ((failed = th_parse_bytes(Tcl_GetString(word), &v->number, &e)) != 0)
             th_call_prefix_error(c, o->name, &e);
         break;
     case TH_OPTION_CHOICE:
-        rc = parse_choice(c, o, Tcl_GetString(word), v);
+        failed = parse_choice(c, o, Tcl_GetString(word), v);
         break;
     }
-    if (rc == 0)
+    if (!failed)
         v->word = word;
-    return rc;
+    return failed;
 }
 
 /* Takes "> FILE" off the end of a report's words. */
@@ -173,8 +173,8 @@ static int parse_option_at(th_call *c, int objc, Tcl_Obj *const objv[], int *i)
 {
     const th_option *options = c->command->options;
     int k;
-    if (options == NULL || Tcl_GetIndexFromObjStruct(NULL, objv[*i], options, sizeof *options,
-                                                     "option", TCL_EXACT, &k) != TCL_OK)
+    if (!options || Tcl_GetIndexFromObjStruct(NULL, objv[*i], options, sizeof *options, "option",
+                                              TCL_EXACT, &k) != TCL_OK)
         return unknown_option(c, Tcl_GetString(objv[*i]));
     if (th_call_has(c, k))
         return th_error_set(&c->err, "TCL-0006", "%s: given twice", options[k].name);
@@ -211,7 +211,7 @@ static int parse_words(th_call *c, int objc, Tcl_Obj *const objv[])
         return usage(c, "too few words");
     if (c->command->max_words >= 0 && c->n_words > c->command->max_words)
         return usage(c, "too many words");
-    for (const th_option *o = c->command->options; o != NULL && o->name != NULL; o++)
+    for (const th_option *o = c->command->options; o && o->name; o++)
         if (o->required && !th_call_has(c, (int)(o - c->command->options)))
             return th_error_set(&c->err, "TCL-0008", "%s %s: is required", o->name, o->value);
     return 0;
@@ -228,9 +228,9 @@ static int print_help(th_call *c)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_help_command(c->command, &text);
-    int rc = th_session_print(c->session, text.text, &c->err);
+    int failed = th_session_print(c->session, text.text, &c->err);
     th_strbuf_clear(&text);
-    return rc;
+    return failed;
 }
 
 /* The text of the error is of the part of the work that saw Ctrl-C: only the command knows what
@@ -239,7 +239,7 @@ static int cancel(th_call *c)
 {
     char message[TH_ERROR_TEXT_MAX + 64];
     const char *holds = c->command->after_interrupt;
-    if (holds == NULL)
+    if (!holds)
         holds = c->command->is_report ? "nothing was printed" : "nothing was changed";
     th_error_interrupted(&c->err, holds);
     snprintf(message, sizeof message, "%s: %s", c->command->name, c->err.text);
@@ -287,19 +287,19 @@ static int dispatch(ClientData data, Tcl_Interp *interp, int objc, Tcl_Obj *cons
     th_call c = {.session = b->session, .interp = interp, .command = b->row};
     Tcl_ResetResult(interp);
     c.words = th_alloc_array((size_t)objc, sizeof *c.words);
-    int rc = c.words == NULL ? th_error_no_memory(&c.err) : run_parsed(&c, objc, objv);
+    int failed = c.words ? run_parsed(&c, objc, objv) : th_error_no_memory(&c.err);
     th_free(c.words);
-    return rc == 0 ? TCL_OK : fail(&c);
+    return failed ? fail(&c) : TCL_OK;
 }
 
 /* ---- registration ---- */
 
 const th_command *th_command_find(const char *name)
 {
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *row = th_command_families[f]; row->name; row++)
             if (strcmp(row->name, name) == 0)
-                return row->alias_of != NULL ? th_command_find(row->alias_of) : row;
+                return row->alias_of ? th_command_find(row->alias_of) : row;
     return NULL;
 }
 
@@ -322,9 +322,9 @@ static void create(Tcl_Interp *interp, Tcl_Namespace *ns, th_session *s, const t
 void th_commands_create(Tcl_Interp *interp, th_session *s)
 {
     Tcl_Namespace *ns = Tcl_FindNamespace(interp, "::tharsis", NULL, TCL_GLOBAL_ONLY);
-    if (ns == NULL)
+    if (!ns)
         ns = Tcl_CreateNamespace(interp, "::tharsis", NULL, NULL);
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *row = th_command_families[f]; row->name; row++)
             create(interp, ns, s, row);
 }

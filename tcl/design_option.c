@@ -23,7 +23,7 @@ static int add_to_accelerators(th_system *s, int design, th_error *err)
     for (int i = 0; i < s->n_accels; i++) {
         th_accel *a = &s->nodes[s->accel_node[i]].a;
         int *designs = th_realloc_array(a->designs, (size_t)a->n_designs + 1, sizeof *designs);
-        if (designs == NULL)
+        if (!designs)
             return th_error_no_memory(err);
         a->designs = designs;
         a->designs[a->n_designs++] = design;
@@ -35,7 +35,7 @@ static int add_to_accelerators(th_system *s, int design, th_error *err)
 static int has_moved(th_design_block *d, th_error *err)
 {
     char *file = th_alloc_string(place);
-    if (file == NULL)
+    if (!file)
         return th_error_no_memory(err);
     th_free(d->file);
     d->file = file;
@@ -47,11 +47,11 @@ static int has_moved(th_design_block *d, th_error *err)
 static int design_of(th_system *s, const char *name, const char *type, th_error *err)
 {
     int design = th_system_find_design(s, name);
-    if (design < 0 && type == NULL)
+    if (design < 0 && !type)
         return th_error_set(err, "TCL-0144",
                             "-design: there is no design \"%s\" to change: a new one needs a type",
                             name);
-    if (design >= 0 && type != NULL && strcmp(type, s->designs[design].type) != 0)
+    if (design >= 0 && type && strcmp(type, s->designs[design].type) != 0)
         return th_error_set(
             err, "TCL-0149",
             "-design: \"%s\" is there and of type %s: must be that type, or another name", name,
@@ -81,7 +81,7 @@ int th_design_option_apply(Tcl_Obj *list, th_system *s, th_error *err)
     Tcl_Obj **words;
     Tcl_Size n;
     if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n % 2 != 0 ||
-        find(words, n, "name") == NULL)
+        !find(words, n, "name"))
         return th_error_set(
             err, "TCL-0147",
             "-design \"%.60s\": must be a list of keys and values, a name among them",

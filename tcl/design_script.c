@@ -45,7 +45,7 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
     const char *near = NULL, **texts = NULL;
     if (info(interp, "procs", "*") == TCL_OK &&
         Tcl_ListObjGetElements(NULL, Tcl_GetObjResult(interp), &n, &names) == TCL_OK &&
-        (texts = th_alloc_array((size_t)n + 1, sizeof *texts)) != NULL) {
+        (texts = th_alloc_array((size_t)n + 1, sizeof *texts))) {
         for (Tcl_Size i = 0; i < n; i++)
             texts[i] = Tcl_GetString(names[i]);
         near = th_name_nearest(procedure, texts, (size_t)n);
@@ -54,8 +54,7 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
         err, "TCL-0133",
         "procedure \"%.100s\": there is none of this name%s%s%s: must be a Tcl procedure of "
         "two arguments, shard and parameters",
-        procedure, near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
-        near != NULL ? "\"?)" : "");
+        procedure, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
     th_free(texts);
     return -1;
 }
@@ -80,13 +79,13 @@ static int identify(void *context, const char *procedure, uint64_t *digest, th_e
 {
     Tcl_Interp *interp = th_tcl_of(context)->interp;
     Tcl_InterpState before = Tcl_SaveInterpState(interp, TCL_OK);
-    int rc = 0;
-    if (Tcl_FindCommand(interp, procedure, NULL, TCL_GLOBAL_ONLY) == NULL)
-        rc = fail_unknown(interp, procedure, err);
+    int failed = 0;
+    if (!Tcl_FindCommand(interp, procedure, NULL, TCL_GLOBAL_ONLY))
+        failed = fail_unknown(interp, procedure, err);
     else
         *digest = digest_of(interp, procedure);
     Tcl_RestoreInterpState(interp, before);
-    return rc;
+    return failed;
 }
 
 /* ---- what the procedure gets ---- */
@@ -222,9 +221,9 @@ static int line_of_error(Tcl_Interp *interp, const char *procedure)
     Tcl_IncrRefCount(key);
     Tcl_IncrRefCount(options);
     Tcl_IncrRefCount(place);
-    if (Tcl_DictObjGet(NULL, options, key, &trace) == TCL_OK && trace != NULL) {
+    if (Tcl_DictObjGet(NULL, options, key, &trace) == TCL_OK && trace) {
         const char *at = strstr(Tcl_GetString(trace), Tcl_GetString(place));
-        if (at == NULL || sscanf(at + strlen(Tcl_GetString(place)), "%d", &line) != 1)
+        if (!at || sscanf(at + strlen(Tcl_GetString(place)), "%d", &line) != 1)
             line = 0;
     }
     Tcl_DecrRefCount(place);
@@ -270,9 +269,9 @@ static int call(th_session *s, const th_script_question *q, th_error *err)
     th_tcl_of(s)->is_answering = true;
     int code = evaluate(interp, 3, words);
     th_tcl_of(s)->is_answering = false;
-    int rc = code == TCL_OK ? 0 : fail_call(interp, code, q, err);
+    int failed = code == TCL_OK ? 0 : fail_call(interp, code, q, err);
     end_limit(interp, &before);
-    return rc;
+    return failed;
 }
 
 /* ---- what it said ---- */
@@ -292,7 +291,7 @@ static int read_text(const char *name, Tcl_Obj *value, size_t size, char *out, t
 {
     Tcl_Size n;
     const char *text = Tcl_GetStringFromObj(value, &n);
-    if (n == 0 || (size_t)n >= size || strlen(text) != (size_t)n || strpbrk(text, "\n\r\t") != NULL)
+    if (n == 0 || (size_t)n >= size || strlen(text) != (size_t)n || strpbrk(text, "\n\r\t"))
         return th_error_set(err, "TCL-0139", "%s is \"%.60s\": must be one line of 1 to %d bytes",
                             name, text, (int)size - 1);
     memcpy(out, text, (size_t)n + 1);
@@ -322,15 +321,15 @@ static int read_answer(Tcl_Obj *dict, th_script_answer *out, th_error *err)
 {
     Tcl_DictSearch search;
     Tcl_Obj *key, *value;
-    int done, rc = 0;
+    int done, failed = 0;
     if (Tcl_DictObjFirst(NULL, dict, &search, &key, &value, &done) != TCL_OK)
         return th_error_set(err, "TCL-0141",
                             "its answer is \"%.60s\": must be a dict such as {cycles 1000}",
                             Tcl_GetString(dict));
-    for (; rc == 0 && !done; Tcl_DictObjNext(&search, &key, &value, &done))
-        rc = read_pair(key, value, out, err);
+    for (; !failed && !done; Tcl_DictObjNext(&search, &key, &value, &done))
+        failed = read_pair(key, value, out, err);
     Tcl_DictObjDone(&search);
-    return rc;
+    return failed;
 }
 
 static int answer(void *context, const th_script_question *q, th_script_answer *out, th_error *err)
@@ -341,15 +340,15 @@ static int answer(void *context, const th_script_question *q, th_script_answer *
                             "asked for this while it answers: must not use commands "
                             "that look at how the mapping runs");
     Tcl_InterpState before = Tcl_SaveInterpState(th_tcl_of(s)->interp, TCL_OK);
-    int rc = call(s, q, err);
-    if (rc == 0) {
+    int failed = call(s, q, err);
+    if (!failed) {
         Tcl_Obj *dict = Tcl_GetObjResult(th_tcl_of(s)->interp);
         Tcl_IncrRefCount(dict);
-        rc = read_answer(dict, out, err);
+        failed = read_answer(dict, out, err);
         Tcl_DecrRefCount(dict);
     }
     Tcl_RestoreInterpState(th_tcl_of(s)->interp, before);
-    return rc;
+    return failed;
 }
 
 /* ---- the session's ---- */
@@ -363,7 +362,7 @@ th_script_memo *th_design_scripts_new(th_session *s, th_error *err)
 int th_design_scripts_exist(th_session *s, th_error *err)
 {
     th_compute_cost_cache *w = th_compute_cost_cache_new(s->system, err);
-    int rc = w == NULL ? -1 : th_compute_cost_set_scripts(w, s->scripts, err);
+    int failed = w ? th_compute_cost_set_scripts(w, s->scripts, err) : -1;
     th_compute_cost_cache_free(w);
-    return rc;
+    return failed;
 }

@@ -45,9 +45,9 @@ static bool is_folder(Tcl_Obj *path)
 static Tcl_Obj *try(const char *folder, const char *name, const char *extension)
 {
     const char *const endings[] = {"", extension, NULL};
-    for (int i = 0; endings[i] != NULL; i++) {
-        Tcl_Obj *path = folder != NULL ? Tcl_ObjPrintf("%s/%s%s", folder, name, endings[i])
-                                       : Tcl_ObjPrintf("%s%s", name, endings[i]);
+    for (int i = 0; endings[i]; i++) {
+        Tcl_Obj *path = folder ? Tcl_ObjPrintf("%s/%s%s", folder, name, endings[i])
+                               : Tcl_ObjPrintf("%s%s", name, endings[i]);
         Tcl_IncrRefCount(path);
         if (is_file(path))
             return path;
@@ -62,16 +62,16 @@ static Tcl_Obj *folders_of(th_session *s, const th_file_kind *kind)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
     const char *path = Tcl_GetVar2(th_tcl_of(s)->interp, "env", "THARSIS_PATH", TCL_GLOBAL_ONLY);
-    while (path != NULL && *path != '\0') {
+    while (path && *path != '\0') {
         size_t length = strcspn(path, ":");
         if (length > 0)
             Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(path, (int)length));
         path += length + (path[length] == ':');
     }
-    for (int i = 0; kind->folders[i] != NULL; i++)
+    for (int i = 0; kind->folders[i]; i++)
         Tcl_ListObjAppendElement(NULL, list,
                                  Tcl_ObjPrintf("%s/%s", TH_SOURCE_DIR, kind->folders[i]));
-    for (int i = 0; kind->folders[i] != NULL; i++)
+    for (int i = 0; kind->folders[i]; i++)
         Tcl_ListObjAppendElement(NULL, list, Tcl_ObjPrintf("%s/%s", TH_DATA_DIR, kind->folders[i]));
     Tcl_IncrRefCount(list);
     return list;
@@ -93,7 +93,7 @@ static void add_names(Tcl_Obj *names, const char *folder, const char *extension)
         Tcl_ListObjGetElements(NULL, found, &n, &files) == TCL_OK)
         for (Tcl_Size i = 0; i < n; i++) {
             const char *file = Tcl_GetString(files[i]), *slash = strrchr(file, '/');
-            const char *name = slash != NULL ? slash + 1 : file;
+            const char *name = slash ? slash + 1 : file;
             Tcl_ListObjAppendElement(
                 NULL, names, Tcl_NewStringObj(name, (int)(strlen(name) - strlen(extension))));
         }
@@ -133,7 +133,7 @@ Tcl_Obj *th_file_names(th_session *s, const th_file_kind *kind)
 static bool is_of_file(const th_file_kind *kind, const char *name)
 {
     size_t n = strlen(name), end = strlen(kind->extension);
-    return strchr(name, '/') != NULL || (n >= end && strcmp(name + n - end, kind->extension) == 0);
+    return strchr(name, '/') || (n >= end && strcmp(name + n - end, kind->extension) == 0);
 }
 
 static void not_found(th_session *s, const th_file_kind *kind, const char *name, th_error *err)
@@ -149,7 +149,7 @@ static void not_found(th_session *s, const th_file_kind *kind, const char *name,
     Tcl_Size n;
     Tcl_ListObjGetElements(NULL, all, &n, &element);
     const char **names = th_alloc_array((size_t)n + 1, sizeof *names);
-    if (names == NULL) {
+    if (!names) {
         th_error_no_memory(err);
     } else {
         for (Tcl_Size i = 0; i < n; i++)
@@ -170,16 +170,16 @@ Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th
 {
     const char *text = Tcl_GetString(name);
     Tcl_Obj *found = try(NULL, text, kind->extension);
-    if (found != NULL)
+    if (found)
         return found;
     Tcl_Obj *folders = folders_of(s, kind), **element;
     Tcl_Size n;
     Tcl_ListObjGetElements(NULL, folders, &n, &element);
-    for (Tcl_Size i = 0; i < n && found == NULL; i++)
+    for (Tcl_Size i = 0; i < n && !found; i++)
         found = try(Tcl_GetString(element[i]), text, kind->extension);
-    if (found == NULL && is_folder(name))
+    if (!found && is_folder(name))
         th_error_set(err, "TCL-0031", "%s \"%s\": is a folder, not a file", kind->what, text);
-    else if (found == NULL)
+    else if (!found)
         not_found(s, kind, text, err);
     Tcl_DecrRefCount(folders);
     return found;

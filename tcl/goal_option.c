@@ -14,7 +14,7 @@ static int term_of(th_call *c, Tcl_Obj *word)
     const char *names[TH_N_TERMS + 1], *name = Tcl_GetString(word);
     for (int i = 0; i <= TH_N_TERMS; i++) {
         names[i] = th_objective_name(i);
-        if (names[i] != NULL && strcmp(name, names[i]) == 0)
+        if (names[i] && strcmp(name, names[i]) == 0)
             return i;
     }
     return th_error_unknown(&c->err, "TCL-0250", "-objective", name, names);

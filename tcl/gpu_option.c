@@ -14,18 +14,18 @@ int th_gpu_option_need_gpus(th_session *s, th_error *err)
     Tcl_Obj *name = Tcl_NewStringObj("devices", -1);
     Tcl_IncrRefCount(name);
     Tcl_Obj *path = th_file_find(s, &th_devices_file, name, err);
-    int rc = path == NULL ? -1 : th_gpus_read(&l->gpus, Tcl_FSGetNativePath(path), err);
-    if (path != NULL)
+    int failed = path ? th_gpus_read(&l->gpus, Tcl_FSGetNativePath(path), err) : -1;
+    if (path)
         Tcl_DecrRefCount(path);
     Tcl_DecrRefCount(name);
-    return rc;
+    return failed;
 }
 
 static void unknown_gpu(const th_gpus *g, const char *option, const char *name, th_error *err)
 {
     th_error e;
     const char **names = th_alloc_array((size_t)g->n + 1, sizeof *names);
-    if (names == NULL) {
+    if (!names) {
         th_error_no_memory(err);
         return;
     }
@@ -43,9 +43,9 @@ const th_gpu *th_gpu_option_find(th_session *s, const char *option, const char *
     if (th_gpu_option_need_gpus(s, err) != 0)
         return NULL;
     const th_gpu *gpu = th_gpus_find(&l->gpus, name);
-    if (gpu == NULL && l->predictor != NULL)
+    if (!gpu && l->predictor)
         gpu = th_predictor_gpu(l->predictor, name);
-    if (gpu == NULL)
+    if (!gpu)
         unknown_gpu(&l->gpus, option, name, err);
     return gpu;
 }

@@ -51,8 +51,7 @@ static void add_wrapped(th_strbuf *out, const char *text, int indent)
 
 void th_help_option_form(const th_option *o, char *out, size_t size)
 {
-    snprintf(out, size, "%s%s%s", o->name, o->value != NULL ? " " : "",
-             o->value != NULL ? o->value : "");
+    snprintf(out, size, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
 }
 
 /* The last words of a report. */
@@ -63,13 +62,13 @@ void th_help_synopsis(const th_command *row, th_strbuf *out)
     th_strbuf_add(out, row->name);
     if (row->words[0] != '\0')
         th_strbuf_printf(out, " %s", row->words);
-    for (const th_option *o = row->options; o != NULL && o->name != NULL; o++) {
+    for (const th_option *o = row->options; o && o->name; o++) {
         char form[120];
         th_help_option_form(o, form, sizeof form);
         th_strbuf_printf(out, o->required ? " %s" : " ?%s?", form);
     }
     if (row->is_report)
-        for (const char *const *form = redirections; *form != NULL; form++)
+        for (const char *const *form = redirections; *form; form++)
             th_strbuf_printf(out, " %s", *form);
 }
 
@@ -80,14 +79,14 @@ void th_help_synopsis_lines(const th_command *row, th_strbuf *out)
     add_word(&f, row->name, (int)strlen(row->name));
     if (row->words[0] != '\0')
         add_word(&f, row->words, (int)strlen(row->words));
-    for (const th_option *o = row->options; o != NULL && o->name != NULL; o++) {
+    for (const th_option *o = row->options; o && o->name; o++) {
         char bare[120], form[124];
         th_help_option_form(o, bare, sizeof bare);
         snprintf(form, sizeof form, o->required ? "%s" : "?%s?", bare);
         add_word(&f, form, (int)strlen(form));
     }
     if (row->is_report)
-        for (const char *const *form = redirections; *form != NULL; form++)
+        for (const char *const *form = redirections; *form; form++)
             add_word(&f, *form, (int)strlen(*form));
     th_strbuf_add(out, "\n");
 }
@@ -99,7 +98,7 @@ void th_help_choices(th_strbuf *out, const th_option *o)
         return;
     th_strbuf_add(out, " One of");
     const char *name;
-    for (int i = 0; (name = o->choice(i)) != NULL; i++)
+    for (int i = 0; (name = o->choice(i)); i++)
         th_strbuf_printf(out, "%s %s", i > 0 ? "," : "", name);
     th_strbuf_add(out, ".");
 }
@@ -108,11 +107,11 @@ static void add_options(th_strbuf *out, const th_command *row)
 {
     int width = 0;
     char form[120];
-    for (const th_option *o = row->options; o->name != NULL; o++) {
+    for (const th_option *o = row->options; o->name; o++) {
         th_help_option_form(o, form, sizeof form);
         width = (int)strlen(form) > width ? (int)strlen(form) : width;
     }
-    for (const th_option *o = row->options; o->name != NULL; o++) {
+    for (const th_option *o = row->options; o->name; o++) {
         th_strbuf text = TH_STRBUF_INIT;
         th_help_option_form(o, form, sizeof form);
         th_strbuf_add(&text, o->help);
@@ -136,16 +135,16 @@ void th_help_command(const th_command *row, th_strbuf *out)
 {
     th_strbuf_printf(out, "%s - %s\n\n", row->name, row->summary);
     th_help_synopsis_lines(row, out);
-    if (row->options != NULL) {
+    if (row->options) {
         th_strbuf_add(out, "\n");
         add_options(out, row);
     }
-    if (row->help != NULL) {
+    if (row->help) {
         th_strbuf_add(out, "\n");
         add_wrapped(out, row->help, 0);
     }
     const char *example = th_example_of(row->name);
-    if (example != NULL) {
+    if (example) {
         th_strbuf_add(out, "\nExample:\n");
         add_indented(out, example);
     }
@@ -156,8 +155,8 @@ void th_help_command(const th_command *row, th_strbuf *out)
 /* Has a row that comes earlier in the table the same group? */
 static bool is_known_group(const th_command *row)
 {
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *earlier = th_command_families[f]; earlier->name != NULL; earlier++) {
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *earlier = th_command_families[f]; earlier->name; earlier++) {
             if (earlier == row)
                 return false;
             if (strcmp(earlier->group, row->group) == 0)
@@ -169,8 +168,8 @@ static bool is_known_group(const th_command *row)
 void th_help_each_group(th_strbuf *out, void (*begin)(th_strbuf *out, const char *group),
                         void (*add)(th_strbuf *out, const th_command *row))
 {
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *row = th_command_families[f]; row->name; row++)
             if (!is_known_group(row)) {
                 begin(out, row->group);
                 th_help_each_of_group(out, row->group, add);
@@ -180,15 +179,15 @@ void th_help_each_group(th_strbuf *out, void (*begin)(th_strbuf *out, const char
 void th_help_each_of_group(th_strbuf *out, const char *group,
                            void (*add)(th_strbuf *out, const th_command *row))
 {
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *row = th_command_families[f]; row->name; row++)
             if (strcmp(row->group, group) == 0)
                 add(out, row);
 }
 
 static void add_line(th_strbuf *out, const th_command *row)
 {
-    if (row->alias_of != NULL)
+    if (row->alias_of)
         th_strbuf_printf(out, "    %-20s short for %s\n", row->name, row->alias_of);
     else
         th_strbuf_printf(out, "    %-20s %s\n", row->name, row->summary);
@@ -210,7 +209,7 @@ void th_help_all(th_strbuf *out)
 static bool has_word(const char *text, const char *word)
 {
     size_t length = strlen(word);
-    for (; text != NULL && *text != '\0'; text++)
+    for (; text && *text != '\0'; text++)
         if (strncasecmp(text, word, length) == 0)
             return true;
     return false;
@@ -220,7 +219,7 @@ static bool speaks_of(const th_command *row, const char *word)
 {
     if (has_word(row->name, word) || has_word(row->summary, word))
         return true;
-    for (const th_option *o = row->options; o != NULL && o->name != NULL; o++)
+    for (const th_option *o = row->options; o && o->name; o++)
         if (has_word(o->name, word))
             return true;
     return false;
@@ -229,9 +228,9 @@ static bool speaks_of(const th_command *row, const char *word)
 int th_help_search(const char *word, th_strbuf *out)
 {
     int n = 0;
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
-            if (word[0] != '\0' && row->alias_of == NULL && speaks_of(row, word)) {
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *row = th_command_families[f]; row->name; row++)
+            if (word[0] != '\0' && !row->alias_of && speaks_of(row, word)) {
                 add_line(out, row);
                 n++;
             }

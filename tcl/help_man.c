@@ -26,7 +26,7 @@ static void add_man_option(th_strbuf *out, const th_option *o)
 {
     th_strbuf_add(out, ".TP\n.B ");
     add_roff(out, o->name);
-    if (o->value != NULL) {
+    if (o->value) {
         th_strbuf_add(out, " \\fI");
         add_roff(out, o->value);
         th_strbuf_add(out, "\\fP");
@@ -45,7 +45,7 @@ static void add_man_option(th_strbuf *out, const th_option *o)
 /* Line by line, as each may begin with what roff would take for its own. */
 static void add_man_example(th_strbuf *out, const char *lines)
 {
-    if (lines == NULL)
+    if (!lines)
         return;
     th_strbuf_add(out, ".PP\n.nf\n");
     while (*lines != '\0') {
@@ -64,7 +64,7 @@ static void add_man_command(th_strbuf *out, const th_command *row)
     th_strbuf_add(out, ".SS ");
     add_roff(out, row->name);
     th_strbuf_add(out, "\n");
-    if (row->alias_of != NULL) {
+    if (row->alias_of) {
         th_strbuf_printf(out, "Short for %s.\n", row->alias_of);
         return;
     }
@@ -78,12 +78,12 @@ static void add_man_command(th_strbuf *out, const th_command *row)
     th_strbuf_printf(out, "\n.PP\n%c", toupper((unsigned char)row->summary[0]));
     add_roff(out, row->summary + 1);
     th_strbuf_add(out, ".\n");
-    if (row->help != NULL) {
+    if (row->help) {
         th_strbuf_add(out, ".PP\n");
         add_roff(out, row->help);
         th_strbuf_add(out, "\n");
     }
-    for (const th_option *o = row->options; o != NULL && o->name != NULL; o++)
+    for (const th_option *o = row->options; o && o->name; o++)
         add_man_option(out, o);
     add_man_example(out, th_example_of(row->name));
 }

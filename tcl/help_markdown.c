@@ -32,9 +32,9 @@ static void begin_group(th_strbuf *out, const char *group)
 
 static void add_line(th_strbuf *out, const th_command *row)
 {
-    const char *page = row->alias_of != NULL ? row->alias_of : row->name;
+    const char *page = row->alias_of ? row->alias_of : row->name;
     th_strbuf_printf(out, "| [%s](commands/%s.md) | ", row->name, page);
-    if (row->alias_of != NULL)
+    if (row->alias_of)
         th_strbuf_printf(out, "short for %s", page);
     else
         add_cell(out, row->summary);
@@ -57,10 +57,10 @@ void th_help_markdown_list(th_strbuf *out)
 
 static void add_options(th_strbuf *out, const th_command *row)
 {
-    if (row->options == NULL)
+    if (!row->options)
         return;
     th_strbuf_add(out, "| option | meaning |\n|---|---|\n");
-    for (const th_option *o = row->options; o->name != NULL; o++) {
+    for (const th_option *o = row->options; o->name; o++) {
         char form[120];
         th_strbuf text = TH_STRBUF_INIT;
         th_help_option_form(o, form, sizeof form);
@@ -79,16 +79,16 @@ static void add_options(th_strbuf *out, const th_command *row)
 
 static void add_short_names(th_strbuf *out, const th_command *row)
 {
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *other = th_command_families[f]; other->name != NULL; other++)
-            if (other->alias_of != NULL && strcmp(other->alias_of, row->name) == 0)
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *other = th_command_families[f]; other->name; other++)
+            if (other->alias_of && strcmp(other->alias_of, row->name) == 0)
                 th_strbuf_printf(out, "`%s` is short for it.\n\n", other->name);
 }
 
 static void add_neighbor(th_strbuf *out, const th_command *row)
 {
     bool is_first = out->length > 0 && out->text[out->length - 1] == ':';
-    if (row->alias_of == NULL)
+    if (!row->alias_of)
         th_strbuf_printf(out, "%s\n[%s](%s.md)", is_first ? "" : ",", row->name, row->name);
 }
 
@@ -100,11 +100,11 @@ void th_help_markdown_page(const th_command *row, th_strbuf *out)
     th_strbuf_add(out, ".\n\n```\n");
     th_help_synopsis_lines(row, out);
     th_strbuf_add(out, "```\n\n");
-    if (row->help != NULL)
+    if (row->help)
         th_strbuf_printf(out, "%s\n\n", row->help);
     add_short_names(out, row);
     add_options(out, row);
-    if (example != NULL)
+    if (example)
         th_strbuf_printf(out, "## Example\n\n```tcl\n%s```\n\n", example);
     th_strbuf_printf(
         out, "## See also\n\n[All commands](../commands.md); of the group \"%s\":", row->group);

@@ -31,7 +31,7 @@ static void say_lost(const th_error *err)
 {
     Tcl_Channel to = Tcl_GetStdChannel(TCL_STDERR);
     atomic_store(&has_lost_output, true);
-    if (to == NULL)
+    if (!to)
         return;
     Tcl_Obj *line = Tcl_ObjPrintf("Error %s: %s\n", err->id, err->text);
     Tcl_IncrRefCount(line);
@@ -80,9 +80,9 @@ static void watch_the_end(th_session *s)
 
 int th_init_commands(Tcl_Interp *interp)
 {
-    if (th_session_of(interp) == NULL) {
+    if (!th_session_of(interp)) {
         th_session *s = th_session_new(interp);
-        if (s == NULL) {
+        if (!s) {
             Tcl_SetObjResult(interp, Tcl_NewStringObj("tharsis: memory is out", -1));
             return TCL_ERROR;
         }
@@ -95,7 +95,7 @@ int th_init_commands(Tcl_Interp *interp)
 
 bool th_find_tcl(Tcl_Interp *interp)
 {
-    return Tcl_InitStubs(interp, "8.6-", 0) != NULL;
+    return Tcl_InitStubs(interp, "8.6-", 0);
 }
 
 DLLEXPORT int Tharsis_Init(Tcl_Interp *interp)

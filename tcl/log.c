@@ -100,13 +100,13 @@ static const Tcl_ChannelType layer_type = {
 
 static Tcl_Channel add_layer(th_log *log, Tcl_Channel below)
 {
-    if (below == NULL)
+    if (!below)
         return NULL;
     th_layer_data *data = (th_layer_data *)ckalloc(sizeof *data);
     data->log = log;
     Tcl_Flush(below);
     data->self = Tcl_StackChannel(log->interp, &layer_type, data, TCL_WRITABLE, below);
-    if (data->self == NULL)
+    if (!data->self)
         ckfree((char *)data);
     return data->self;
 }
@@ -134,7 +134,7 @@ static int note(ClientData data, Tcl_Interp *interp, int level, const char *comm
 
 static int is_layered(Tcl_Channel channel)
 {
-    return channel != NULL && Tcl_GetChannelType(Tcl_GetTopChannel(channel)) == &layer_type;
+    return channel && Tcl_GetChannelType(Tcl_GetTopChannel(channel)) == &layer_type;
 }
 
 th_log *th_log_begin(Tcl_Interp *interp, const char *path, int appends, th_error *err)
@@ -145,7 +145,7 @@ th_log *th_log_begin(Tcl_Interp *interp, const char *path, int appends, th_error
         return NULL;
     }
     th_log *log = th_alloc_zero(1, sizeof *log);
-    if (log == NULL || (log->path = th_alloc_string(path)) == NULL) {
+    if (!log || !(log->path = th_alloc_string(path))) {
         th_error_no_memory(err);
         th_free(log);
         return NULL;
@@ -166,16 +166,16 @@ th_log *th_log_begin(Tcl_Interp *interp, const char *path, int appends, th_error
 
 void th_log_pause(th_log *log, int is_paused)
 {
-    if (log != NULL)
+    if (log)
         log->is_paused = is_paused;
 }
 
 int th_log_end(th_log *log, th_error *err)
 {
-    if (log == NULL)
+    if (!log)
         return 0;
     for (int i = 0; i < N_CHANNELS; i++)
-        if (log->layer[i] != NULL)
+        if (log->layer[i])
             Tcl_UnstackChannel(log->interp, log->layer[i]);
     if (!Tcl_InterpDeleted(log->interp))
         Tcl_DeleteTrace(log->interp, log->trace);

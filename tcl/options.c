@@ -7,7 +7,7 @@
 
 const char *th_network_name(int i)
 {
-    return th_network_types[i] != NULL ? th_network_types[i]->name : NULL;
+    return th_network_types[i] ? th_network_types[i]->name : NULL;
 }
 
 const char *th_weights_name(int i)
@@ -41,7 +41,7 @@ static const th_network_type *model_of(int option)
 static int check_models(th_call *c, int first, const th_network_type *network)
 {
     for (int i = 0; i < TH_N_NETWORK_OPTIONS; i++)
-        if (th_call_has(c, first + i) && model_of(i) != NULL && model_of(i) != network)
+        if (th_call_has(c, first + i) && model_of(i) && model_of(i) != network)
             return th_error_set(&c->err, "TCL-0154", "%s: is for -network %s, not for %s",
                                 c->command->options[first + i].name, model_of(i)->name,
                                 network->name);
@@ -107,7 +107,7 @@ static int refuse_stream(th_call *c, int first)
 
 int th_stream_parse(th_call *c, int first, th_run_options *out)
 {
-    if (c->session->hand_built != NULL)
+    if (c->session->hand_built)
         return refuse_stream(c, first);
     int64_t parts = th_call_number(c, first + TH_STREAM_MICRO_BATCHES, out->stream.micro_batches);
     if (parts > c->session->workload->batch)

@@ -11,7 +11,7 @@ static int ask_breakpoints(th_session *s, th_error *err)
 {
     bool only_named;
     bool *named = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *named);
-    if (named == NULL)
+    if (!named)
         return th_error_no_memory(err);
     th_tcl_of(s)->recorder.kinds = th_breakpoints_kinds(s, named, &only_named);
     th_free(th_tcl_of(s)->watched_links);
@@ -22,14 +22,14 @@ static int ask_breakpoints(th_session *s, th_error *err)
 
 int th_probes_update(th_session *s, th_error *err)
 {
-    if (s->simulation == NULL)
+    if (!s->simulation)
         return 0;
     if (ask_breakpoints(s, err) != 0)
         return -1;
-    th_observer *trace = s->trace != NULL ? th_trace_observer(s->trace) : NULL,
+    th_observer *trace = s->trace ? th_trace_observer(s->trace) : NULL,
                 *recorder =
                     th_tcl_of(s)->recorder.kinds != 0 ? &th_tcl_of(s)->recorder.observer : NULL;
-    if (trace != NULL)
+    if (trace)
         trace->next = recorder;
-    return th_machine_observe(s->simulation->machine, trace != NULL ? trace : recorder, err);
+    return th_machine_observe(s->simulation->machine, trace ? trace : recorder, err);
 }

@@ -15,7 +15,7 @@ th_format th_report_format(const th_call *c)
 th_report *th_report_of_call(th_call *c, const char *name, const char *title)
 {
     th_report *r = th_report_new(name, title);
-    if (r == NULL)
+    if (!r)
         th_error_no_memory(&c->err);
     else
         th_section_head(c->session, r, &c->err);
@@ -40,28 +40,28 @@ static int deliver(th_call *c, th_report *r)
 {
     th_strbuf text = TH_STRBUF_INIT;
     r->units = c->session->units;
-    int rc = th_report_render(r, th_report_format(c), &text, &c->err);
-    if (rc == 0 && c->redirect != NULL)
-        rc = th_session_write_file(c->session, Tcl_GetString(c->redirect), c->append, &text,
-                                   &c->err);
-    else if (rc == 0 && th_call_has(c, REPORT_RETURN_STRING))
+    int failed = th_report_render(r, th_report_format(c), &text, &c->err);
+    if (!failed && c->redirect)
+        failed = th_session_write_file(c->session, Tcl_GetString(c->redirect), c->append, &text,
+                                       &c->err);
+    else if (!failed && th_call_has(c, REPORT_RETURN_STRING))
         th_call_return_text(c, text.text);
-    else if (rc == 0)
-        rc = th_session_print(c->session, text.text, &c->err);
+    else if (!failed)
+        failed = th_session_print(c->session, text.text, &c->err);
     th_strbuf_clear(&text);
-    return rc;
+    return failed;
 }
 
 /* section_failed: what the sections returned. Frees r. */
 int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arranged)
 {
-    int rc = section_failed;
-    if (rc == 0 && arranged != NULL)
-        rc = th_report_arrange(c, arranged);
-    if (rc == 0)
-        rc = deliver(c, r);
+    int failed = section_failed;
+    if (!failed && arranged)
+        failed = th_report_arrange(c, arranged);
+    if (!failed)
+        failed = deliver(c, r);
     th_report_free(r);
-    return rc;
+    return failed;
 }
 
 int th_saved_runs_parse(th_session *s, Tcl_Obj *list, th_runs *out, th_error *err)
@@ -73,11 +73,11 @@ int th_saved_runs_parse(th_session *s, Tcl_Obj *list, th_runs *out, th_error *er
         return th_error_set(err, "TCL-0122", "\"%.100s\": must be a list of saved runs",
                             Tcl_GetString(list));
     out->all = th_alloc_array((size_t)n + 1, sizeof *out->all);
-    if (out->all == NULL)
+    if (!out->all)
         return th_error_no_memory(err);
     for (out->n = 0; out->n < n; out->n++) {
         th_saved_run *run = th_saved_run_find(s, Tcl_GetString(words[out->n]), err);
-        if (run == NULL)
+        if (!run)
             return -1;
         out->all[out->n] = run;
     }

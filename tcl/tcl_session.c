@@ -24,12 +24,12 @@ static const th_session_observer observer = {run_replaced, th_breakpoints_drop_b
 th_session *th_session_new(Tcl_Interp *interp)
 {
     th_tcl_session *t = th_alloc_zero(1, sizeof *t);
-    if (t == NULL)
+    if (!t)
         return NULL;
     t->interp = interp;
     th_event_recorder_init(&t->recorder);
     if (th_session_init(&t->state, &observer) == 0 &&
-        (t->state.scripts = th_design_scripts_new(&t->state, NULL)) != NULL)
+        (t->state.scripts = th_design_scripts_new(&t->state, NULL)))
         return &t->state;
     th_session_free(&t->state);
     return NULL;
@@ -37,7 +37,7 @@ th_session *th_session_new(Tcl_Interp *interp)
 
 void th_session_free(th_session *s)
 {
-    if (s == NULL)
+    if (!s)
         return;
     th_tcl_session *t = th_tcl_of(s);
     th_session_close_trace(s, NULL);
@@ -55,10 +55,10 @@ void th_session_free(th_session *s)
 
 int th_session_print(th_session *s, const char *text, th_error *err)
 {
-    if (text == NULL)
+    if (!text)
         return th_error_no_memory(err);
     Tcl_Channel out = Tcl_GetChannel(th_tcl_of(s)->interp, "stdout", NULL);
-    if (out == NULL || Tcl_WriteChars(out, text, -1) < 0 || Tcl_Flush(out) != TCL_OK)
+    if (!out || Tcl_WriteChars(out, text, -1) < 0 || Tcl_Flush(out) != TCL_OK)
         return th_error_set(err, "TCL-0025", "standard output: cannot be written: %s",
                             Tcl_ErrnoMsg(Tcl_GetErrno()));
     return 0;
@@ -70,60 +70,60 @@ int th_session_make_folder_of(th_session *s, const char *path, th_error *err)
                         Tcl_NewStringObj(path, -1)};
     Tcl_Obj *dirname = Tcl_NewListObj(3, words);
     Tcl_IncrRefCount(dirname);
-    int rc = Tcl_EvalObjEx(th_tcl_of(s)->interp, dirname, TCL_EVAL_GLOBAL);
+    int failed = Tcl_EvalObjEx(th_tcl_of(s)->interp, dirname, TCL_EVAL_GLOBAL);
     Tcl_DecrRefCount(dirname);
-    if (rc == TCL_OK) {
+    if (failed == TCL_OK) {
         Tcl_Obj *make[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("mkdir", -1),
                            Tcl_GetObjResult(th_tcl_of(s)->interp)};
         Tcl_Obj *mkdir = Tcl_NewListObj(3, make);
         Tcl_IncrRefCount(mkdir);
-        rc = Tcl_EvalObjEx(th_tcl_of(s)->interp, mkdir, TCL_EVAL_GLOBAL);
+        failed = Tcl_EvalObjEx(th_tcl_of(s)->interp, mkdir, TCL_EVAL_GLOBAL);
         Tcl_DecrRefCount(mkdir);
     }
-    if (rc != TCL_OK)
+    if (failed != TCL_OK)
         th_error_set(err, "TCL-0026", "%s", Tcl_GetStringResult(th_tcl_of(s)->interp));
     Tcl_ResetResult(th_tcl_of(s)->interp);
-    return rc == TCL_OK ? 0 : -1;
+    return failed == TCL_OK ? 0 : -1;
 }
 
 int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
                           th_error *err)
 {
-    if (bytes->text == NULL || bytes->failed)
+    if (!bytes->text || bytes->failed)
         return th_error_no_memory(err);
     if (th_session_make_folder_of(s, path, err) != 0)
         return -1;
     Tcl_Obj *name = Tcl_NewStringObj(path, -1);
     Tcl_IncrRefCount(name);
     const char *native = Tcl_FSGetNativePath(name);
-    int rc;
-    if (native == NULL)
-        rc = th_error_set(err, "TCL-0027", "\"%s\": is not a file name", path);
+    int failed;
+    if (!native)
+        failed = th_error_set(err, "TCL-0027", "\"%s\": is not a file name", path);
     else if (append)
-        rc = th_append_file(native, bytes->text, bytes->length, err);
+        failed = th_append_file(native, bytes->text, bytes->length, err);
     else
-        rc = th_replace_file(native, bytes->text, bytes->length, err);
+        failed = th_replace_file(native, bytes->text, bytes->length, err);
     Tcl_DecrRefCount(name);
-    return rc;
+    return failed;
 }
 
 int th_session_close_trace(th_session *s, th_error *err)
 {
     th_trace *trace = s->trace;
-    if (trace == NULL)
+    if (!trace)
         return 0;
-    if (s->simulation != NULL)
+    if (s->simulation)
         th_trace_advance(trace, th_machine_now(s->simulation->machine));
     s->trace = NULL;
-    int rc = th_probes_update(s, err);
-    return th_trace_close(trace, err) != 0 ? -1 : rc;
+    int failed = th_probes_update(s, err);
+    return th_trace_close(trace, err) != 0 ? -1 : failed;
 }
 
 int th_session_end_log(th_session *s, th_error *err)
 {
-    int rc = th_log_end(th_tcl_of(s)->log, err);
+    int failed = th_log_end(th_tcl_of(s)->log, err);
     th_tcl_of(s)->log = NULL;
-    return rc;
+    return failed;
 }
 
 /* ---- Ctrl-C ---- */

@@ -64,7 +64,7 @@ void th_warn_of(const th_call *c, const th_error *e)
     if (th_tcl_of(c->session)->is_in_study || (i >= 0 && th_tcl_of(c->session)->is_suppressed[i]))
         return;
     Tcl_Channel err = Tcl_GetStdChannel(TCL_STDERR);
-    if (err == NULL)
+    if (!err)
         return;
     Tcl_Obj *line = Tcl_ObjPrintf("Warning %s: %s: %s\n", e->id, c->command->name, e->text);
     Tcl_IncrRefCount(line);

@@ -53,7 +53,7 @@ int th_encode_packed(th_strbuf *out, const th_strbuf *bytes)
     unsigned char *packed = th_alloc_array(size, 1);
     z.next_out = packed;
     z.avail_out = (uInt)size;
-    bool failed = packed == NULL || deflate(&z, Z_FINISH) != Z_STREAM_END;
+    bool failed = !packed || deflate(&z, Z_FINISH) != Z_STREAM_END;
     if (!failed)
         th_encode_base64(out, &(th_strbuf){.text = (char *)packed, .length = z.total_out});
     deflateEnd(&z);

@@ -176,7 +176,7 @@ static int place_islands(th_placing *p, int n_groups)
     th_islands g = {.n = n_groups, .most = 1};
     g.size = th_alloc_zero((size_t)n_groups, sizeof *g.size);
     g.number = th_alloc_zero((size_t)n_groups, sizeof *g.number);
-    int failed = g.size == NULL || g.number == NULL;
+    int failed = !g.size || !g.number;
     if (!failed)
         place_on_islands(p, &g);
     th_free(g.size);
@@ -227,7 +227,7 @@ static void place_between(th_placing *p, int node)
 int th_layout(const th_system *s, th_spot *at)
 {
     th_placing p = {s, at, th_alloc_zero((size_t)s->n_nodes + 1, sizeof *p.is_placed)};
-    if (p.is_placed == NULL)
+    if (!p.is_placed)
         return -1;
     int n_groups = count_groups(s);
     int failed = 0;

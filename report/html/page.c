@@ -15,7 +15,7 @@ enum { ROWS_MAX = 1000, PATH_MAX_ROWS = 200, CONTENTION_MAX_ROWS = 20 };
 
 static bool has_mapping(const th_html *p)
 {
-    return p->session->mapping != NULL;
+    return p->session->mapping;
 }
 
 static bool has_search(const th_html *p)
@@ -47,25 +47,25 @@ typedef int (*th_section)(th_session *s, th_report *r, th_error *err);
 static int add_tables(th_html *p, th_section section, const char *label, const char *sort_by)
 {
     th_report *r = th_report_new("page", "");
-    if (r == NULL)
+    if (!r)
         return th_error_no_memory(p->err);
-    int rc = section(p->session, r, p->err);
-    for (th_table *t = r->first; rc == 0 && t != NULL; t = t->next) {
-        int column = sort_by != NULL && t == r->first ? th_table_column(t, sort_by, p->err) : -1;
+    int failed = section(p->session, r, p->err);
+    for (th_table *t = r->first; !failed && t; t = t->next) {
+        int column = sort_by && t == r->first ? th_table_column(t, sort_by, p->err) : -1;
         if (column >= 0)
             th_table_sort(t, column);
         th_table_limit(t, ROWS_MAX);
-        if (t->title != NULL && t != r->first)
+        if (t->title && t != r->first)
             th_strbuf_printf(p->out, "<h3>%s</h3>\n", t->title);
         if (t->is_record)
             th_html_record(t, p->out);
         else
-            th_html_table(t, t->title != NULL && t != r->first ? t->title : label, p->out);
+            th_html_table(t, t->title && t != r->first ? t->title : label, p->out);
     }
-    if (rc == 0)
-        rc = th_report_state(r, p->err);
+    if (!failed)
+        failed = th_report_state(r, p->err);
     th_report_free(r);
-    return rc;
+    return failed;
 }
 
 static int section_path(th_session *s, th_report *r, th_error *err)
@@ -87,7 +87,7 @@ static int section_links(th_session *s, th_report *r, th_error *err)
 
 static int section_energy(th_session *s, th_report *r, th_error *err)
 {
-    return th_section_energy(s, r, s->hand_built == NULL, err);
+    return th_section_energy(s, r, !s->hand_built, err);
 }
 
 static int write_summary(th_html *p)
@@ -107,9 +107,9 @@ static int write_layers(th_html *p)
 
 static int write_mapping(th_html *p)
 {
-    int rc = add_tables(p, th_section_sets, "Sets of accelerators", NULL);
+    int failed = add_tables(p, th_section_sets, "Sets of accelerators", NULL);
     th_strbuf_add(p->out, "<h3>Layers</h3>\n");
-    return rc != 0 ? rc : add_tables(p, section_mapped, "Layers by set and strategy", NULL);
+    return failed ? failed : add_tables(p, section_mapped, "Layers by set and strategy", NULL);
 }
 
 static int write_utilization(th_html *p)
@@ -130,8 +130,7 @@ static int write_collectives(th_html *p)
 static int write_energy(th_html *p)
 {
     return add_tables(p, section_energy,
-                      p->session->hand_built == NULL ? "Energy by layer" : "Energy by accelerator",
-                      NULL);
+                      !p->session->hand_built ? "Energy by layer" : "Energy by accelerator", NULL);
 }
 
 static int write_memory(th_html *p)
@@ -141,10 +140,10 @@ static int write_memory(th_html *p)
 
 static int write_search(th_html *p)
 {
-    int rc = add_tables(p, th_section_search, "Search", NULL);
+    int failed = add_tables(p, th_section_search, "Search", NULL);
     th_strbuf_add(p->out, "<h3>Improvements, by evaluation</h3>\n");
-    return rc != 0 ? rc
-                   : add_tables(p, th_section_convergence, "Improvements, by evaluation", NULL);
+    return failed ? failed
+                  : add_tables(p, th_section_convergence, "Improvements, by evaluation", NULL);
 }
 
 static const struct {
@@ -172,7 +171,7 @@ enum { N_SECTIONS = sizeof sections / sizeof *sections };
 static int slot_title(th_html *p)
 {
     const th_session *s = p->session;
-    th_html_text(p->out, s->hand_built != NULL ? s->hand_built->name : s->workload->name);
+    th_html_text(p->out, s->hand_built ? s->hand_built->name : s->workload->name);
     th_strbuf_add(p->out, " on ");
     th_html_text(p->out, s->system->name);
     return 0;
@@ -194,19 +193,19 @@ static int slot_script(th_html *p)
 static int add_digests(th_html *p)
 {
     char system[20], workload[20];
-    int rc = th_session_input_digests(p->session, system, workload, sizeof system);
+    int failed = th_session_input_digests(p->session, system, workload, sizeof system);
     th_strbuf_printf(p->out, "<div><dt>digests</dt><dd>system %s", system);
-    if (p->session->workload != NULL)
+    if (p->session->workload)
         th_strbuf_printf(p->out, ", workload %s", workload);
     th_strbuf_add(p->out, "</dd></div>\n");
-    return rc != 0 ? th_error_no_memory(p->err) : 0;
+    return failed ? th_error_no_memory(p->err) : 0;
 }
 
 /* The lines that stand on top of every report, and what tells inputs of one name apart. */
 static int slot_head(th_html *p)
 {
     th_report *r = th_report_new("page", "");
-    if (r == NULL)
+    if (!r)
         return th_error_no_memory(p->err);
     th_section_head(p->session, r, p->err);
     for (int i = 0; i < r->n_head; i++) {
@@ -230,17 +229,17 @@ static int slot_contents(th_html *p)
 
 static int slot_sections(th_html *p)
 {
-    int rc = 0;
-    for (int i = 0; rc == 0 && i < N_SECTIONS; i++) {
+    int failed = 0;
+    for (int i = 0; !failed && i < N_SECTIONS; i++) {
         if (!sections[i].is_there(p))
             continue;
         th_strbuf_printf(p->out,
                          "<section id=\"%s\" aria-labelledby=\"h-%s\">\n<h2 id=\"h-%s\">%s</h2>\n",
                          sections[i].id, sections[i].id, sections[i].id, sections[i].title);
-        rc = sections[i].write(p);
+        failed = sections[i].write(p);
         th_strbuf_add(p->out, "</section>\n");
     }
-    return rc;
+    return failed;
 }
 
 static const struct {
@@ -264,10 +263,10 @@ int th_html_page(th_session *s, th_strbuf *out, th_error *err)
 {
     th_html p = {.session = s, .out = out, .err = err};
     p.result = th_simulation_result(s->simulation, err);
-    if (p.result == NULL)
+    if (!p.result)
         return -1;
     const char *at = th_html_skeleton, *slot;
-    while ((slot = strstr(at, "{{")) != NULL) {
+    while ((slot = strstr(at, "{{"))) {
         const char *end = strstr(slot, "}}");
         th_strbuf_add_bytes(out, at, (size_t)(slot - at));
         if (write_slot(&p, slot + 2, (size_t)(end - slot - 2)) != 0)

@@ -9,7 +9,7 @@
  * encoded. */
 void th_html_text(th_strbuf *out, const char *text)
 {
-    while (text != NULL && *text != '\0') {
+    while (text && *text != '\0') {
         uint32_t c = th_encode_next(&text);
         if (c > '~' || c == '&' || c == '<' || c == '>' || c == '"')
             th_strbuf_printf(out, "&#%u;", (unsigned)c);
@@ -41,7 +41,7 @@ static void add_value(th_strbuf *out, const th_quantity *q)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_report_value(&text, q);
-    size_t number = text.text != NULL ? strspn(text.text, "-+.0123456789") : 0;
+    size_t number = text.text ? strspn(text.text, "-+.0123456789") : 0;
     if (q->kind == TH_KIND_COUNT && number > 0 && text.text[number] == '\0') {
         add_count(out, text.text);
     } else if (q->kind != TH_KIND_TEXT && number > 0 && isalpha((unsigned char)text.text[number])) {
@@ -124,7 +124,7 @@ static void add_row(const th_displayed_table *t, char *const *texts, th_strbuf *
         th_strbuf_add(out, is_name                           ? "<th scope=\"row\">"
                            : is_number(&t->table.columns[c]) ? "<td class=\"n\">"
                                                              : "<td>");
-        if (texts[c] != NULL && strcmp(texts[c], "-") == 0)
+        if (texts[c] && strcmp(texts[c], "-") == 0)
             th_strbuf_add(out, "&ndash;");
         else
             th_html_text(out, texts[c]);
@@ -135,7 +135,7 @@ static void add_row(const th_displayed_table *t, char *const *texts, th_strbuf *
 
 static void add_note(const th_table *t, th_strbuf *out)
 {
-    if (t->note == NULL)
+    if (!t->note)
         return;
     th_strbuf_add(out, "<p class=\"note\">");
     th_html_text(out, t->note);
@@ -159,7 +159,7 @@ void th_html_table(const th_table *t, const char *label, th_strbuf *out)
     for (size_t row = 0; row < t->n_rows; row++)
         add_row(&shown, &shown.texts[row * n], out);
     th_strbuf_add(out, "</tbody>");
-    if (t->total != NULL) {
+    if (t->total) {
         th_strbuf_add(out, "<tfoot>");
         add_row(&shown, &shown.texts[t->n_rows * n], out);
         th_strbuf_add(out, "</tfoot>");
@@ -174,7 +174,7 @@ void th_html_record(const th_table *t, th_strbuf *out)
 {
     th_strbuf_add(out, "<dl>\n");
     for (int c = 0; t->n_rows > 0 && c < t->n_columns; c++) {
-        if (t->columns[c].title == NULL || t->cells[c].is_absent)
+        if (!t->columns[c].title || t->cells[c].is_absent)
             continue;
         th_strbuf_add(out, "<div><dt>");
         th_html_text(out, t->columns[c].title);

@@ -178,7 +178,7 @@ static void add_names(th_spans_page *g)
     th_strbuf *out = g->page->out;
     const th_session *s = g->page->session;
     th_strbuf_add(out, ",\n\"layers\":[");
-    for (int l = 0; s->workload != NULL && l < s->workload->n_layers; l++) {
+    for (int l = 0; s->workload && l < s->workload->n_layers; l++) {
         th_strbuf_add(out, l > 0 ? ",[" : "[");
         th_encode_json(out, s->workload->layers[l].name);
         th_strbuf_printf(out, ",%d]", class_of(&s->workload->layers[l]));
@@ -193,7 +193,7 @@ static void add_names(th_spans_page *g)
         const th_collective *x = th_simulation_collective(s->simulation, c);
         th_strbuf_printf(out, "%s[\"%s\",%d,\"%s\"]", c > 0 ? "," : "",
                          th_collective_names[x->kind], (int)x->n_ranks,
-                         x->algorithm != NULL ? x->algorithm->name : "");
+                         x->algorithm ? x->algorithm->name : "");
     }
     th_strbuf_add(out, "]");
 }
@@ -235,7 +235,7 @@ static int make_places(th_spans_page *g)
     g->place = th_alloc_array((size_t)g->program->n_tasks + 1, sizeof *g->place);
     g->work = th_alloc_array((size_t)works + 1, sizeof *g->work);
     g->works = th_alloc_array((size_t)works + 1, sizeof *g->works);
-    if (g->place == NULL || g->work == NULL || g->works == NULL)
+    if (!g->place || !g->work || !g->works)
         return -1;
     for (int32_t w = 0; w < works; w++)
         g->work[w] = -1;

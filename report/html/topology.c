@@ -148,7 +148,7 @@ static void add_set(th_picture *p, int node)
 {
     const th_mapping *m = p->page->session->mapping;
     int accel = p->system->nodes[node].accel;
-    for (int k = 0; m != NULL && m->n_sets > 1 && k < m->n_sets; k++)
+    for (int k = 0; m && m->n_sets > 1 && k < m->n_sets; k++)
         for (int i = 0; i < m->sets[k].n_accels; i++)
             if (m->sets[k].accels[i] == accel)
                 th_strbuf_printf(p->page->out,
@@ -207,7 +207,7 @@ static void add_legend(th_picture *p)
     for (int i = 0; i < SHADES; i++)
         th_strbuf_printf(out, "<i class=\"h%d\"></i>", i);
     th_strbuf_printf(out, "<span>%.2f %%</span>", 100 * p->greatest);
-    if (p->page->session->mapping != NULL)
+    if (p->page->session->mapping)
         th_strbuf_add(
             out,
             "<span><i class=\"busy\"></i> part of the time that an accelerator was busy</span>");
@@ -251,7 +251,7 @@ int th_html_topology(th_html *page)
     }
     p.at = th_alloc_array((size_t)s->n_nodes + 1, sizeof *p.at);
     p.load = th_link_loads(s, page->result);
-    int failed = p.at == NULL || p.load == NULL || th_layout(s, p.at) != 0;
+    int failed = !p.at || !p.load || th_layout(s, p.at) != 0;
     for (int l = 0; !failed && l < s->n_links; l++)
         p.greatest = fmax(p.greatest, p.load[l]);
     if (!failed)

@@ -37,7 +37,7 @@ static int by_time(const void *a, const void *b)
 static th_time least_busy(const th_result *r)
 {
     th_time *busy = th_alloc_array((size_t)r->n_links + 1, sizeof *busy);
-    if (busy == NULL)
+    if (!busy)
         return -1;
     for (int l = 0; l < r->n_links; l++)
         busy[l] = r->links[l].busy_ps;
@@ -70,7 +70,7 @@ static int make_tracks(th_tracks *k)
     k->tracks = th_alloc_array((size_t)r->n_accels + (size_t)r->n_links + 2, sizeof *k->tracks);
     k->track_of_accel = th_alloc_array((size_t)r->n_accels + 1, sizeof *k->track_of_accel);
     k->track_of_link = th_alloc_array((size_t)r->n_links + 1, sizeof *k->track_of_link);
-    if (least < 0 || k->tracks == NULL || k->track_of_accel == NULL || k->track_of_link == NULL)
+    if (least < 0 || !k->tracks || !k->track_of_accel || !k->track_of_link)
         return -1;
     add_track(k, TH_TRACK_PATH, -1);
     k->track_of_collectives = p->n_collectives > 0 ? add_track(k, TH_TRACK_COLLECTIVE, -1) : -1;

@@ -12,7 +12,7 @@
 /* The figures of the present run, NULL without one or when memory is out. */
 static const th_result *figures(th_session *s)
 {
-    return s->simulation != NULL ? th_simulation_result(s->simulation, NULL) : NULL;
+    return s->simulation ? th_simulation_result(s->simulation, NULL) : NULL;
 }
 
 static double share(th_time part, th_time whole)
@@ -106,7 +106,7 @@ static const th_attribute accel_attributes[] = {
 
 static const char *design_of(const th_session *s, int accel)
 {
-    for (int k = 0; s->mapping != NULL && k < s->mapping->n_sets; k++)
+    for (int k = 0; s->mapping && k < s->mapping->n_sets; k++)
         for (int i = 0; i < s->mapping->sets[k].n_accels; i++)
             if (s->mapping->sets[k].accels[i] == accel)
                 return s->system->designs[th_set_design(&s->mapping->sets[k], i, s->system)].name;
@@ -125,14 +125,13 @@ static th_quantity designs_of(th_session *s, const th_accel *a)
 /* What set_property and inject_fault have made of an object. */
 static double factor_of(const th_session *s, th_property_kind kind, int index)
 {
-    return s->simulation != NULL ? th_machine_property_factor(s->simulation->machine, kind, index)
-                                 : 1;
+    return s->simulation ? th_machine_property_factor(s->simulation->machine, kind, index) : 1;
 }
 
 /* What accelerator a is doing. */
 static th_quantity accel_now(th_session *s, int a, int attribute)
 {
-    int32_t task = s->simulation != NULL ? th_machine_running(s->simulation->machine, a) : -1;
+    int32_t task = s->simulation ? th_machine_running(s->simulation->machine, a) : -1;
     if (attribute == ACCEL_STATE)
         return th_text(accel_state(task >= 0));
     if (attribute == ACCEL_TASK)
@@ -144,7 +143,7 @@ static th_quantity accel_now(th_session *s, int a, int attribute)
 /* What its array and its buffers are doing. */
 static th_quantity accel_inside(th_session *s, int a, int attribute)
 {
-    if (s->simulation == NULL)
+    if (!s->simulation)
         return th_absent(accel_attributes[attribute].kind);
     if (attribute == ACCEL_QUEUE_DEPTH)
         return th_count(th_machine_waiting(s->simulation->machine, a));
@@ -156,13 +155,13 @@ static th_quantity accel_inside(th_session *s, int a, int attribute)
 static th_quantity accel_energy(th_session *s, int index)
 {
     const th_result *r = figures(s);
-    return r != NULL && r->has_energy ? th_joules(th_energy_sum(&r->accels[index].energy))
-                                      : th_absent(TH_KIND_ENERGY);
+    return r && r->has_energy ? th_joules(th_energy_sum(&r->accels[index].energy))
+                              : th_absent(TH_KIND_ENERGY);
 }
 
 static th_quantity accel_figure(th_session *s, int index, int attribute)
 {
-    if (s->simulation == NULL)
+    if (!s->simulation)
         return th_absent(accel_attributes[attribute].kind);
     const th_accel_result one = th_machine_accel(s->simulation->machine, index), *a = &one;
     switch (attribute) {
@@ -262,7 +261,7 @@ static const th_attribute link_attributes[] = {
 
 static th_quantity link_figure(th_session *s, int index, int attribute)
 {
-    if (s->simulation == NULL)
+    if (!s->simulation)
         return th_absent(link_attributes[attribute].kind);
     const th_link_result l = th_machine_link(s->simulation->machine, index);
     int32_t flows = th_machine_link_flows(s->simulation->machine, index);
@@ -401,13 +400,13 @@ static th_quantity slack_of(th_session *s, int index)
     if (!th_machine_is_done(s->simulation->machine))
         return th_absent(TH_KIND_TIME);
     const th_time *slacks = th_simulation_slacks(s->simulation, &err);
-    s->text.scratch.failed |= slacks == NULL; /* memory is out */
-    return slacks != NULL ? th_ps(slacks[index]) : th_absent(TH_KIND_TIME);
+    s->text.scratch.failed |= !slacks; /* memory is out */
+    return slacks ? th_ps(slacks[index]) : th_absent(TH_KIND_TIME);
 }
 
 static th_quantity task_figure(th_session *s, int index, int attribute)
 {
-    if (s->simulation == NULL)
+    if (!s->simulation)
         return th_absent(task_attributes[attribute].kind);
     const th_task_result *t = &th_machine_times(s->simulation->machine)[index];
     switch (attribute) {
@@ -435,7 +434,7 @@ static th_quantity collective_value(th_session *s, const th_task *t, int attribu
         return th_text(th_collective_names[c->kind]);
     if (attribute == TASK_RANKS)
         return th_count(c->n_ranks);
-    return th_text(c->algorithm != NULL ? c->algorithm->name : "auto");
+    return th_text(c->algorithm ? c->algorithm->name : "auto");
 }
 
 static th_quantity task_value(th_session *s, int index, int attribute)
@@ -448,7 +447,7 @@ static th_quantity task_value(th_session *s, int index, int attribute)
     case TASK_KIND:
         return th_text(th_task_kind_name(t->kind));
     case TASK_STATE:
-        return th_text(task_state(s->simulation != NULL
+        return th_text(task_state(s->simulation
                                       ? (int)th_machine_task_state(s->simulation->machine, index)
                                       : TH_TASK_WAITING));
     case TASK_LAYER:
@@ -547,7 +546,7 @@ int th_attribute_find(th_class class, const char *name, th_error *err)
     enum { ATTRIBUTES_MAX = 64 };
     const char *names[ATTRIBUTES_MAX + 1];
     int k = 0;
-    for (; k < ATTRIBUTES_MAX && classes[class].attributes[k].name != NULL; k++) {
+    for (; k < ATTRIBUTES_MAX && classes[class].attributes[k].name; k++) {
         names[k] = classes[class].attributes[k].name;
         if (strcmp(names[k], name) == 0)
             return k;
@@ -572,16 +571,16 @@ static void describe_collective(const th_collective *c, th_strbuf *out)
 {
     char bytes[64];
     th_strbuf_printf(out, "%s of %d by %s, %s", th_collective_names[c->kind], (int)c->n_ranks,
-                     c->algorithm != NULL ? c->algorithm->name : "auto",
+                     c->algorithm ? c->algorithm->name : "auto",
                      th_format_bytes(c->bytes, bytes, sizeof bytes));
 }
 
 void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
 {
-    const char *layer = s->hand_built != NULL ? ""
-                        : t->layer >= 0       ? s->workload->layers[t->layer].name
-                                              : "input";
-    const char *colon = s->hand_built != NULL ? "" : ": ";
+    const char *layer = s->hand_built   ? ""
+                        : t->layer >= 0 ? s->workload->layers[t->layer].name
+                                        : "input";
+    const char *colon = s->hand_built ? "" : ": ";
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
         th_strbuf_printf(out, "%s on accel/%s", layer, s->system->nodes[t->node].name);

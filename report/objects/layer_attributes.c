@@ -237,8 +237,8 @@ static th_quantity work(const th_layer_result *l, int attribute)
 
 static th_quantity figure(th_session *s, int index, int attribute)
 {
-    const th_result *r = s->simulation != NULL ? th_simulation_result(s->simulation, NULL) : NULL;
-    if (r == NULL || index >= r->n_layers)
+    const th_result *r = s->simulation ? th_simulation_result(s->simulation, NULL) : NULL;
+    if (!r || index >= r->n_layers)
         return th_absent(th_layer_attributes[attribute].kind);
     const th_layer_result *l = &r->layers[index];
     if (attribute == LAYER_ENERGY)
@@ -260,7 +260,7 @@ static th_quantity figure(th_session *s, int index, int attribute)
 static th_quantity layer_mapped(th_session *s, int index, int attribute)
 {
     char text[80];
-    if (s->mapping == NULL)
+    if (!s->mapping)
         return th_absent(th_layer_attributes[attribute].kind);
     const th_set *set = &s->mapping->sets[s->mapping->set_of[index]];
     if (attribute == LAYER_SET)

@@ -29,13 +29,13 @@ int th_class_need(th_session *s, th_class class, th_error *err)
     case TH_CLASS_LAYER:
         return th_session_need_workload(s, err);
     case TH_CLASS_TASK:
-        if (s->hand_built != NULL)
+        if (s->hand_built)
             return 0;
         break;
     case TH_N_CLASSES:
         break;
     }
-    return th_session_simulation(s, err) != NULL ? 0 : -1;
+    return th_session_simulation(s, err) ? 0 : -1;
 }
 
 int32_t th_class_count(const th_session *s, th_class class)
@@ -83,14 +83,14 @@ const char *th_object_short_name(th_session *s, th_object o)
         return th_object_stored_name(s, o);
     th_strbuf_clear(&s->text.scratch);
     th_strbuf_printf(&s->text.scratch, "%d", (int)o.index);
-    return s->text.scratch.text != NULL ? s->text.scratch.text : "";
+    return s->text.scratch.text ? s->text.scratch.text : "";
 }
 
 /* "accel/3" -> ACCEL and "3". */
 static int parse_class(const char *text, th_class *class, const char **rest, th_error *err)
 {
     const char *slash = strchr(text, '/');
-    for (int k = 0; slash != NULL && k < TH_N_CLASSES; k++)
+    for (int k = 0; slash && k < TH_N_CLASSES; k++)
         if (strlen(class_names[k]) == (size_t)(slash - text) &&
             strncmp(class_names[k], text, (size_t)(slash - text)) == 0) {
             *class = (th_class)k;
@@ -144,13 +144,13 @@ int32_t th_object_find(const th_session *s, th_class class, const char *name)
 int th_object_unknown(const th_session *s, th_class class, const char *name, th_error *err)
 {
     int32_t n = th_class_count(s, class);
-    if (strpbrk(name, "*?[") != NULL)
+    if (strpbrk(name, "*?["))
         return th_error_set(
             err, "TCL-0723",
             "%s \"%.100s\": must be one name: [get_%ss {%.100s}] are all that match",
             class_names[class], name, class_names[class], name);
     const char **names = th_alloc_array((size_t)n + 1, sizeof *names);
-    if (names == NULL)
+    if (!names)
         return th_error_no_memory(err);
     for (int32_t i = 0; i < n; i++)
         names[i] = th_object_stored_name(s, (th_object){class, i});
@@ -193,7 +193,7 @@ int th_object_parse(th_session *s, const char *text, th_object *out, th_error *e
 int th_node_parse(th_session *s, const char *text, th_error *err)
 {
     int32_t node = th_object_find(s, TH_CLASS_NODE, text);
-    if (node < 0 && strchr(text, '/') != NULL) {
+    if (node < 0 && strchr(text, '/')) {
         th_object o;
         if (th_object_parse(s, text, &o, err) != 0)
             return -1;
@@ -230,11 +230,11 @@ static bool collective_takes_link(th_session *s, int32_t task, int link)
         s->text.links_of_task = -1;
         s->text.task_links =
             th_alloc_zero((size_t)s->system->n_links + 1, sizeof *s->text.task_links);
-        if (s->text.task_links == NULL ||
+        if (!s->text.task_links ||
             th_collective_links(th_session_collective(s, p->tasks[task].collective), s->system,
                                 s->text.task_links, NULL) != 0)
             return false;
-        if (th_session_collective(s, p->tasks[task].collective)->algorithm != NULL)
+        if (th_session_collective(s, p->tasks[task].collective)->algorithm)
             s->text.links_of_task = task;
     }
     return s->text.task_links[link];
@@ -257,7 +257,7 @@ static bool task_takes_link(th_session *s, int32_t task, int link)
 
 static bool layer_is_on(const th_session *s, int layer, int node)
 {
-    if (s->mapping == NULL)
+    if (!s->mapping)
         return false;
     const th_set *set = &s->mapping->sets[s->mapping->set_of[layer]];
     for (int i = 0; i < set->n_accels; i++)
@@ -269,7 +269,7 @@ static bool layer_is_on(const th_session *s, int layer, int node)
 /* A layer's transfers take the link: asked of the program, when there is one. */
 static bool layer_takes_link(th_session *s, int layer, int link)
 {
-    if (s->simulation == NULL)
+    if (!s->simulation)
         return false;
     const th_program *p = s->simulation->program;
     for (int32_t t = 0; t < p->n_tasks; t++)

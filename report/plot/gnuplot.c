@@ -49,14 +49,14 @@ static int read_all(FILE *file, th_strbuf *out)
 static int failed_with(FILE *errors, th_error *err)
 {
     th_strbuf said = TH_STRBUF_INIT;
-    if (read_all(errors, &said) != 0 || said.text == NULL)
+    if (read_all(errors, &said) != 0 || !said.text)
         th_strbuf_add(&said, "it says nothing");
-    char *line = said.text != NULL ? said.text : "";
+    char *line = said.text ? said.text : "";
     size_t n = strlen(line);
     while (n > 0 && line[n - 1] == '\n')
         line[--n] = '\0';
     char *last = strrchr(line, '\n');
-    th_error_set(err, "TCL-0364", "gnuplot: %.200s", last != NULL ? last + 1 : line);
+    th_error_set(err, "TCL-0364", "gnuplot: %.200s", last ? last + 1 : line);
     th_strbuf_clear(&said);
     return -1;
 }
@@ -87,17 +87,17 @@ static int run(const char *script, FILE *const *streams, th_strbuf *out, th_erro
 int th_gnuplot_run(const char *script, th_strbuf *out, th_error *err)
 {
     FILE *streams[N_STREAMS] = {NULL};
-    int rc = 0;
-    for (int i = 0; rc == 0 && i < N_STREAMS; i++) {
+    int failed = 0;
+    for (int i = 0; !failed && i < N_STREAMS; i++) {
         streams[i] = tmpfile();
-        if (streams[i] == NULL)
-            rc =
+        if (!streams[i])
+            failed =
                 th_error_set(err, "TCL-0367", "no temporary file can be made: %s", strerror(errno));
     }
-    if (rc == 0)
-        rc = run(script, streams, out, err);
+    if (!failed)
+        failed = run(script, streams, out, err);
     for (int i = 0; i < N_STREAMS; i++)
-        if (streams[i] != NULL)
+        if (streams[i])
             fclose(streams[i]);
-    return rc;
+    return failed;
 }

@@ -37,7 +37,7 @@ static const char *name_of(th_plot *plot, const th_quantity *q)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_quantity_format(q, &text);
-    const char *copy = th_plot_text(plot, "%s", text.text != NULL ? text.text : "");
+    const char *copy = th_plot_text(plot, "%s", text.text ? text.text : "");
     th_strbuf_clear(&text);
     return copy;
 }
@@ -106,15 +106,15 @@ th_plot *th_plot_heat_of_table(const th_table *t, const th_plot_columns *c, th_e
                      t->columns[c->z].name);
     else if (t->n_rows == 0)
         th_error_set(err, "STUDY-0085", "there is nothing to draw: no point is left");
-    else if (value == NULL || (p = th_plot_new(TH_PLOT_HEAT)) == NULL)
+    else if (!value || !(p = th_plot_new(TH_PLOT_HEAT)))
         th_error_no_memory(err);
-    for (size_t i = 0; p != NULL && i < PLACES_MAX * PLACES_MAX; i++)
+    for (size_t i = 0; p && i < PLACES_MAX * PLACES_MAX; i++)
         value[i] = NAN;
-    if (p != NULL && fill(t, c, &x, &y, value, err) != 0) {
+    if (p && fill(t, c, &x, &y, value, err) != 0) {
         th_plot_free(p);
         p = NULL;
     }
-    if (p != NULL)
+    if (p)
         add_all(p, t, c, &x, &y, value);
     th_free(value);
     return p;

@@ -9,7 +9,7 @@ static const double BAND = 0.1;
 
 static bool is_of(const th_measurement *r, int32_t device, const th_predictor *p)
 {
-    return r->device == device && th_predictor_find(p, r->op.kind, r->phase) != NULL;
+    return r->device == device && th_predictor_find(p, r->op.kind, r->phase);
 }
 
 /* How many of the rows are of a device and have a model. */
@@ -42,7 +42,7 @@ th_plot *th_plot_of_predictor(const th_predictor *p, const th_measurements *m, c
 {
     th_plot *plot = th_plot_new(TH_PLOT_PARITY);
     size_t largest = 0;
-    if (plot == NULL) {
+    if (!plot) {
         th_error_no_memory(err);
         return NULL;
     }

@@ -36,9 +36,9 @@ th_plot *th_plot_of_accels(th_session *s, th_error *err)
     static const char *const names[N_PARTS] = {"busy", "stalled on input", "stalled on output",
                                                "idle"};
     const th_result *x = th_simulation_result(s->simulation, err);
-    th_plot *p = x != NULL ? th_plot_new(TH_PLOT_STACKED) : NULL;
-    if (p == NULL) {
-        if (x != NULL)
+    th_plot *p = x ? th_plot_new(TH_PLOT_STACKED) : NULL;
+    if (!p) {
+        if (x)
             th_error_no_memory(err);
         return NULL;
     }
@@ -73,7 +73,7 @@ static int matrix_init(matrix *m, const th_system *s, th_error *err)
                             s->n_nodes, NODES_MAX);
     m->n = s->n_nodes;
     m->value = th_alloc_array((size_t)m->n * (size_t)m->n + 1, sizeof *m->value);
-    if (m->value == NULL)
+    if (!m->value)
         return th_error_no_memory(err);
     for (int i = 0; i < m->n * m->n; i++)
         m->value[i] = NAN;
@@ -111,14 +111,14 @@ static void add_row(th_plot *p, const th_system *s, const matrix *m, int from, d
 static th_plot *heat_of(const th_system *s, matrix *m, double unit, th_error *err)
 {
     th_plot *p = th_plot_new(TH_PLOT_HEAT);
-    for (int i = 0; p != NULL && i < m->n; i++)
+    for (int i = 0; p && i < m->n; i++)
         if (is_used(m, i))
             th_plot_category(p, s->nodes[i].name);
-    for (int i = 0; p != NULL && i < m->n; i++)
+    for (int i = 0; p && i < m->n; i++)
         if (is_used(m, i))
             add_row(p, s, m, i, unit);
     th_free(m->value);
-    if (p == NULL) {
+    if (!p) {
         th_error_no_memory(err);
         return NULL;
     }
@@ -137,10 +137,10 @@ th_plot *th_plot_of_links(th_session *s, th_error *err)
     const th_system *system = s->system;
     const th_result *x = th_simulation_result(s->simulation, err);
     matrix m;
-    if (x == NULL || matrix_init(&m, system, err) != 0)
+    if (!x || matrix_init(&m, system, err) != 0)
         return NULL;
     double *load = th_link_loads(system, x);
-    if (load == NULL) {
+    if (!load) {
         th_error_no_memory(err);
         th_free(m.value);
         return NULL;
@@ -152,7 +152,7 @@ th_plot *th_plot_of_links(th_session *s, th_error *err)
     }
     th_free(load);
     th_plot *p = heat_of(system, &m, 0.01, err);
-    if (p != NULL)
+    if (p)
         p->z.label = "load of the link [%]";
     return p;
 }
@@ -162,13 +162,13 @@ th_plot *th_plot_of_traffic(th_session *s, th_error *err)
     const th_system *system = s->system;
     const th_result *x = th_simulation_result(s->simulation, err);
     matrix m;
-    if (x == NULL || matrix_init(&m, system, err) != 0)
+    if (!x || matrix_init(&m, system, err) != 0)
         return NULL;
     int64_t *bytes = th_alloc_zero((size_t)m.n * (size_t)m.n + 1, sizeof *bytes), largest = 0;
     double unit;
-    if (bytes == NULL)
+    if (!bytes)
         th_error_no_memory(err);
-    if (bytes == NULL || th_traffic_collect(bytes, system, s->simulation, x, err) != 0) {
+    if (!bytes || th_traffic_collect(bytes, system, s->simulation, x, err) != 0) {
         th_free(bytes);
         th_free(m.value);
         return NULL;
@@ -181,7 +181,7 @@ th_plot *th_plot_of_traffic(th_session *s, th_error *err)
     th_free(bytes);
     const char *name = th_kind_unit(TH_KIND_BYTES, (double)largest, &unit);
     th_plot *p = heat_of(system, &m, unit, err);
-    if (p != NULL)
+    if (p)
         p->z.label = th_plot_text(p, "sent [%s]", name);
     return p;
 }

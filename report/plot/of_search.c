@@ -33,13 +33,13 @@ th_plot *th_plot_of_search(th_session *s, th_error *err)
 {
     const th_search_record *f = &s->search;
     double bound = 0, unit, for_all;
-    if (f->type == NULL || f->n_improvements == 0) {
+    if (!f->type || f->n_improvements == 0) {
         th_error_set(err, "TCL-0374", "there is nothing to draw: map_workload searches first");
         return NULL;
     }
     th_plot *p =
         th_search_record_bound(s, &bound, &for_all, err) == 0 ? th_plot_new(TH_PLOT_LINE) : NULL;
-    if (p == NULL)
+    if (!p)
         return NULL;
     th_quantity first = th_goal_quantity(&f->goal, &f->improvements[0].metrics);
     const char *name = th_kind_unit(first.kind, number_of(first), &unit);

@@ -35,7 +35,7 @@ static double number_of(const th_quantity *q)
 
 static const char *text_of(const th_quantity *q)
 {
-    return q->is_absent || q->text == NULL ? "-" : q->text;
+    return q->is_absent || !q->text ? "-" : q->text;
 }
 
 static bool is_text(const drawing *d, int column)
@@ -45,7 +45,7 @@ static bool is_text(const drawing *d, int column)
 
 static const char *title_of(const th_column *c)
 {
-    return c->title != NULL ? c->title : c->name;
+    return c->title ? c->title : c->name;
 }
 
 /* ---- axes ---- */
@@ -116,7 +116,7 @@ static int find_place(drawing *d, size_t row)
 static void find_places(drawing *d)
 {
     d->place = th_alloc_zero(d->t->n_rows + 1, sizeof *d->place);
-    if (d->place == NULL)
+    if (!d->place)
         d->plot->failed = true;
     for (size_t row = 0; !d->plot->failed && row < d->t->n_rows; row++)
         d->place[row] = find_place(d, row);
@@ -126,7 +126,7 @@ static void find_places(drawing *d)
 
 static bool belongs(const drawing *d, size_t row, const char *by)
 {
-    return by == NULL || strcmp(text_of(cell(d->t, row, d->columns->by)), by) == 0;
+    return !by || strcmp(text_of(cell(d->t, row, d->columns->by)), by) == 0;
 }
 
 /* Two rows of one series and category: the last counts. */
@@ -154,8 +154,8 @@ static int by_x(const void *a, const void *b)
 static void add_named_point(drawing *d, double x, double y, const char *name)
 {
     th_plot_series *s = &d->plot->series[d->plot->n_series - 1];
-    for (size_t i = 0; name != NULL && i < s->n; i++)
-        if (s->point[i].x == x && s->point[i].y == y && s->point[i].label != NULL) {
+    for (size_t i = 0; name && i < s->n; i++)
+        if (s->point[i].x == x && s->point[i].y == y && s->point[i].label) {
             s->point[i].label = th_plot_text(d->plot, "%s, %s", s->point[i].label, name);
             return;
         }
@@ -313,9 +313,9 @@ th_plot *th_plot_of_table(const th_table *t, const th_plot_columns *columns, th_
 {
     drawing d = {t, columns, th_plot_new(columns->type), 1, 1, NULL, err};
     bool is_table = columns->type == TH_PLOT_BAR || columns->type == TH_PLOT_STACKED;
-    if (d.plot == NULL)
+    if (!d.plot)
         th_error_no_memory(err);
-    if (d.plot == NULL || check(&d) != 0) {
+    if (!d.plot || check(&d) != 0) {
         th_plot_free(d.plot);
         return NULL;
     }

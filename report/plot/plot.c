@@ -11,11 +11,11 @@
 th_plot *th_plot_new(th_plot_type type)
 {
     th_plot *p = th_alloc_zero(1, sizeof *p);
-    if (p == NULL)
+    if (!p)
         return NULL;
     p->type = type;
     p->arena = th_arena_new();
-    if (p->arena != NULL)
+    if (p->arena)
         return p;
     th_free(p);
     return NULL;
@@ -23,7 +23,7 @@ th_plot *th_plot_new(th_plot_type type)
 
 void th_plot_free(th_plot *p)
 {
-    if (p == NULL)
+    if (!p)
         return;
     for (int s = 0; s < p->n_series; s++)
         th_free(p->series[s].point);
@@ -41,8 +41,8 @@ const char *th_plot_text(th_plot *p, const char *format, ...)
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     const char *copy = th_arena_string(p->arena, text);
-    p->failed = p->failed || copy == NULL;
-    return copy != NULL ? copy : "";
+    p->failed = p->failed || !copy;
+    return copy ? copy : "";
 }
 
 void th_plot_category(th_plot *p, const char *name)
@@ -61,17 +61,17 @@ void th_plot_series_begin(th_plot *p, const char *name, th_join join)
         return;
     }
     p->series[p->n_series++] =
-        (th_plot_series){.name = name != NULL ? th_plot_text(p, "%s", name) : NULL, .join = join};
+        (th_plot_series){.name = name ? th_plot_text(p, "%s", name) : NULL, .join = join};
 }
 
 void th_plot_point_add(th_plot *p, double x, double y, const char *label)
 {
     th_plot_series *s = p->n_series > 0 ? &p->series[p->n_series - 1] : NULL;
-    if (s == NULL || th_grow(&s->point, &s->capacity, s->n + 1, sizeof *s->point) != 0) {
+    if (!s || th_grow(&s->point, &s->capacity, s->n + 1, sizeof *s->point) != 0) {
         p->failed = true;
         return;
     }
-    s->point[s->n++] = (th_plot_point){x, y, label != NULL ? th_plot_text(p, "%s", label) : NULL};
+    s->point[s->n++] = (th_plot_point){x, y, label ? th_plot_text(p, "%s", label) : NULL};
 }
 
 int th_picture_find(const char *path, th_error *err)
@@ -101,18 +101,18 @@ static void forget_date(th_strbuf *pdf)
 int th_plot_draw(const th_plot *p, th_picture as, th_strbuf *out, th_error *err)
 {
     th_strbuf script = TH_STRBUF_INIT;
-    int rc = 0;
+    int failed = 0;
     if (as == TH_PICTURE_TXT && !p->failed && th_plot_text_draw(p, out))
         return out->failed ? th_error_no_memory(err) : 0;
     th_plot_script(p, as, &script);
     if (p->failed || script.failed)
-        rc = th_error_no_memory(err);
+        failed = th_error_no_memory(err);
     else if (as == TH_PICTURE_SCRIPT)
         th_strbuf_add(out, script.text);
     else
-        rc = th_gnuplot_run(script.text, out, err);
-    if (rc == 0 && as == TH_PICTURE_PDF)
+        failed = th_gnuplot_run(script.text, out, err);
+    if (!failed && as == TH_PICTURE_PDF)
         forget_date(out);
     th_strbuf_clear(&script);
-    return rc;
+    return failed;
 }

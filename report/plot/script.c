@@ -115,7 +115,7 @@ static int longest_name(const th_plot *p)
 {
     int longest = 0;
     for (int i = 0; i < p->n_series; i++)
-        if (p->series[i].name != NULL && letters(p->series[i].name) > longest)
+        if (p->series[i].name && letters(p->series[i].name) > longest)
             longest = letters(p->series[i].name);
     return longest;
 }
@@ -142,7 +142,7 @@ static void add_style(const th_plot *p, th_picture as, th_strbuf *out)
 
 static void add_label(th_strbuf *out, const char *what, const char *text)
 {
-    if (text == NULL)
+    if (!text)
         return;
     th_strbuf_printf(out, "set %s ", what);
     add_quoted(out, text);
@@ -175,7 +175,7 @@ static const char *category_name(const th_plot *p, int i)
 
 static const char *series_name(const th_plot *p, int i)
 {
-    return p->series[i].name != NULL ? p->series[i].name : "";
+    return p->series[i].name ? p->series[i].name : "";
 }
 
 static void add_categories(const th_plot *p, th_strbuf *out)
@@ -197,8 +197,8 @@ static void add_axis_labels(const th_plot *p, th_picture as, th_strbuf *out)
 {
     th_strbuf both = TH_STRBUF_INIT;
     const char *x = p->x.label, *y = p->y.label;
-    if (is_text(as) && y != NULL)
-        th_strbuf_printf(&both, "%s%supwards: %s", x != NULL ? x : "", x != NULL ? "; " : "", y);
+    if (is_text(as) && y)
+        th_strbuf_printf(&both, "%s%supwards: %s", x ? x : "", x ? "; " : "", y);
     add_label(out, "xlabel", both.length > 0 ? both.text : x);
     if (!is_text(as))
         add_label(out, "ylabel", y);
@@ -239,7 +239,7 @@ static void add_points(const th_plot *p, th_strbuf *out)
             th_strbuf_add(out, " ");
             add_number(out, point->y);
             th_strbuf_add(out, " ");
-            add_datum(out, point->label != NULL ? point->label : "");
+            add_datum(out, point->label ? point->label : "");
             th_strbuf_add(out, "\n");
         }
         th_strbuf_add(out, "END\n");
@@ -255,7 +255,7 @@ static void add_part(th_strbuf *out, bool *is_first)
 
 static void add_title(th_strbuf *out, const char *name)
 {
-    if (name == NULL) {
+    if (!name) {
         th_strbuf_add(out, " notitle");
         return;
     }
@@ -328,7 +328,7 @@ static void add_matrix(const th_plot *p, th_strbuf *out)
             if (!isfinite(point->y))
                 continue;
             th_strbuf_printf(out, "%d %d %.9g ", c, row, point->y);
-            add_datum(out, point->label != NULL ? point->label : "");
+            add_datum(out, point->label ? point->label : "");
             th_strbuf_add(out, "\n");
         }
     th_strbuf_add(out, "END\n");
@@ -398,7 +398,7 @@ static const char *style_of(th_join join)
 static bool any_label(const th_plot_series *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (s->point[i].label != NULL)
+        if (s->point[i].label)
             return true;
     return false;
 }

@@ -52,9 +52,9 @@ static int width_of_names(const th_plot *p)
 
 static void add_head(const th_plot *p, const char *label, th_strbuf *out)
 {
-    if (p->title != NULL)
+    if (p->title)
         th_strbuf_printf(out, "%s\n", p->title);
-    if (label != NULL)
+    if (label)
         th_strbuf_printf(out, "%s\n", label);
     th_strbuf_add(out, "\n");
 }
@@ -93,7 +93,7 @@ static void draw_bars(const th_plot *p, th_strbuf *out)
             add_name(out, s == 0 ? p->category[c] : "", names);
             th_strbuf_add(out, " ");
             add_times(out, fill_of(p, s), is_there ? (int)lround(point->y / largest * room) : 0);
-            th_strbuf_printf(out, " %s\n", point->label != NULL ? point->label : "-");
+            th_strbuf_printf(out, " %s\n", point->label ? point->label : "-");
         }
 }
 

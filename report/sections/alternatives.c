@@ -23,7 +23,7 @@ static th_column *design_columns(th_session *s, th_report *r)
     if (n > TH_COLUMNS_MAX - N_FIRST)
         n = TH_COLUMNS_MAX - N_FIRST;
     th_column *all = th_report_columns(r, N_FIRST + n);
-    if (all == NULL)
+    if (!all)
         return NULL;
     memcpy(all, first, sizeof first);
     all[N_FIRST + n] = (th_column){NULL, NULL, TH_KIND_TEXT};
@@ -38,7 +38,7 @@ static int add_designs(th_session *s, th_report *r, const th_alternatives *a, th
 {
     th_quantity cells[TH_COLUMNS_MAX];
     const th_column *columns = design_columns(s, r);
-    if (columns == NULL)
+    if (!columns)
         return th_error_no_memory(err);
     th_table *t =
         th_report_table(r, "designs", "Each layer alone, by its quickest strategy", columns);
@@ -51,7 +51,7 @@ static int add_designs(th_session *s, th_report *r, const th_alternatives *a, th
         cells[n++] = th_count(set);
         cells[n++] = th_text(th_set_design_name(&s->mapping->sets[set], s->system));
         cells[n++] = th_ps(x->alone_ps);
-        for (int d = 0; d < s->system->n_designs && columns[n].name != NULL; d++)
+        for (int d = 0; d < s->system->n_designs && columns[n].name; d++)
             cells[n++] = th_ps_or_absent(x->by_design[d]);
         th_table_row(t, cells);
     }
@@ -100,7 +100,7 @@ static void add_shard_row(th_session *s, th_table *t, const th_alternatives *a,
                         th_text(split),
                         th_ps(x->alone_ps),
                         th_text(what),
-                        what != NULL ? th_bytes(x->phase_bytes) : th_absent(TH_KIND_BYTES),
+                        what ? th_bytes(x->phase_bytes) : th_absent(TH_KIND_BYTES),
                         th_text(x->has_exclusive ? exclusive : NULL),
                         x->has_exclusive ? th_ps(x->exclusive_ps) : th_absent(TH_KIND_TIME),
                         is_fit ? th_ps(x->instead.metrics.latency_ps) : th_absent(TH_KIND_TIME),
@@ -147,9 +147,9 @@ static void add_infeasible(th_session *s, th_report *r, const th_alternatives *a
         if (!x->is_simulated || x->instead.fit == TH_FIT)
             continue;
         const char *end = strstr(x->why.text, ": ");
-        end = end != NULL ? strstr(end + 1, ": ") : NULL;
-        int length = end != NULL ? (int)(end - x->why.text) : (int)strlen(x->why.text);
-        if (t == NULL)
+        end = end ? strstr(end + 1, ": ") : NULL;
+        int length = end ? (int)(end - x->why.text) : (int)strlen(x->why.text);
+        if (!t)
             t = th_report_table(r, "infeasible", "Where the best exclusive shards do not fit",
                                 columns);
         th_table_row(t, (th_quantity[]){th_text(s->workload->layers[x->layer].name),
@@ -168,14 +168,14 @@ int th_section_alternatives(th_session *s, th_report *r, bool is_text, th_error 
         .scripts = s->scripts,
     };
     th_alternatives a;
-    int rc = th_alternatives_find(&a, &problem, s->mapping, err);
-    if (rc == 0)
-        rc = add_designs(s, r, &a, err);
-    if (rc == 0) {
+    int failed = th_alternatives_find(&a, &problem, s->mapping, err);
+    if (!failed)
+        failed = add_designs(s, r, &a, err);
+    if (!failed) {
         add_shards(s, r, &a);
         if (is_text)
             add_infeasible(s, r, &a);
     }
     th_alternatives_clear(&a);
-    return rc;
+    return failed;
 }

@@ -25,21 +25,21 @@ static th_problem problem_under(const th_session *s, const th_run_options *run)
 
 static bool has_run(const th_session *s)
 {
-    return s->simulation != NULL && s->simulation->has_begun;
+    return s->simulation && s->simulation->has_begun;
 }
 
 /* What the mapping would take; without one, or if it does not fit, *took_ps stays. 0 or -1. */
 static int evaluate(const th_session *s, const th_problem *p, th_time *took_ps, th_error *err)
 {
     th_fitness fitness;
-    if (s->mapping == NULL)
+    if (!s->mapping)
         return 0;
     th_pool *pool = th_pool_new(&th_pool_threads, p, 1, err);
-    int rc = pool == NULL ? -1 : th_pool_evaluate(pool, &s->mapping, 1, INFINITY, &fitness, err);
+    int failed = pool ? th_pool_evaluate(pool, &s->mapping, 1, INFINITY, &fitness, err) : -1;
     th_pool_free(pool);
-    if (rc == 0 && fitness.fit == TH_FIT)
+    if (!failed && fitness.fit == TH_FIT)
         *took_ps = fitness.metrics.latency_ps;
-    return rc;
+    return failed;
 }
 
 /* The makespan that stands beside the bounds: the run's once it is done, or what the run to come
@@ -52,7 +52,7 @@ static int measure(th_session *s, const th_problem *p, th_time *took_ps, th_erro
     if (!th_machine_is_done(s->simulation->machine))
         return 0;
     const th_result *x = th_simulation_result(s->simulation, err);
-    if (x == NULL)
+    if (!x)
         return -1;
     *took_ps = x->elapsed_ps;
     return 0;
@@ -65,18 +65,18 @@ static int find_bounds(const th_session *s, const th_problem *p, bool is_of_run,
     size_t n = (size_t)s->system->n_accels + (size_t)s->system->n_media + 1;
     double *factors = th_alloc_array(n, sizeof *factors);
     th_bounds_scope scope = {.mapping = s->mapping};
-    if (factors == NULL)
+    if (!factors)
         return th_error_no_memory(err);
-    if (s->mapping != NULL)
+    if (s->mapping)
         scope.cuts = th_bounds_cuts_of(s->mapping);
     if (is_of_run && s->events.n > 0) {
         scope.clock = factors;
         scope.bandwidth = factors + s->system->n_accels;
         th_property_events_maximum(s, factors, factors + s->system->n_accels);
     }
-    int rc = th_bounds_find(p, &scope, out, err);
+    int failed = th_bounds_find(p, &scope, out, err);
     th_free(factors);
-    return rc;
+    return failed;
 }
 
 /* ---- what is not known ---- */
@@ -149,7 +149,7 @@ static void say_of_what(const th_session *s, th_report *r)
     char text[400], network[TH_NETWORK_TEXT_MAX];
     if (has_run(s))
         return;
-    const th_run_options *run = s->simulation != NULL ? &s->simulation->options : &s->defaults;
+    const th_run_options *run = s->simulation ? &s->simulation->options : &s->defaults;
     int n = (int)run->stream.n_inputs;
     snprintf(text, sizeof text, "%s network%s, %d input%s: the next run", run->network->name,
              th_network_describe_options(run, network, sizeof network), n, n == 1 ? "" : "s");
@@ -174,7 +174,7 @@ int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err
         {"limited_by", "limited by", TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
-    th_problem p = problem_under(s, s->simulation != NULL ? &s->simulation->options : &s->defaults);
+    th_problem p = problem_under(s, s->simulation ? &s->simulation->options : &s->defaults);
     bool is_stream = p.stream.n_inputs > 1;
     th_time took;
     th_bounds b;
@@ -213,7 +213,7 @@ int th_search_record_bound(const th_session *s, double *bound, double *for_all, 
     th_bounds b;
     p.goal = s->search.goal;
     *bound = *for_all = 0;
-    if (s->search.type == NULL)
+    if (!s->search.type)
         return 0;
     th_bounds_scope scope = {.cuts = s->search.cuts, .mapping = s->mapping};
     if (th_bounds_find(&p, &scope, &b, err) != 0)

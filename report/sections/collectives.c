@@ -57,9 +57,9 @@ static void add_collective(th_table *t, const th_collective *c, int32_t task,
                            const th_task_result *when, th_time bound_ps)
 {
     th_time time_ps = when->end_ps >= 0 ? when->end_ps - when->start_ps : -1;
-    double bytes = (double)c->bytes, factor = c->pair_bytes != NULL ? 0 : bus_factor(c);
+    double bytes = (double)c->bytes, factor = c->pair_bytes ? 0 : bus_factor(c);
     th_table_row(t, (th_quantity[]){th_count(task), th_text(th_collective_names[c->kind]),
-                                    th_text(c->algorithm != NULL ? c->algorithm->name : "auto"),
+                                    th_text(c->algorithm ? c->algorithm->name : "auto"),
                                     th_count(c->n_ranks), th_count(c->chunks), th_bytes(c->bytes),
                                     th_ps_or_absent(when->start_ps), th_ps_or_absent(when->end_ps),
                                     th_ps_or_absent(time_ps), bandwidth_of(bytes, time_ps),
@@ -86,11 +86,11 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
-    if (x == NULL)
+    if (!x)
         return -1;
     const th_program *p = s->simulation->program;
     const th_network_type *network = s->simulation->options.network;
-    bool has_contention = network == NULL || strcmp(network->name, "ideal") != 0;
+    bool has_contention = !network || strcmp(network->name, "ideal") != 0;
     th_table *t = th_report_table(r, "collectives", "Collectives", columns);
     th_table_own_units(t);
     th_table_note(

@@ -58,9 +58,9 @@ static int put_in_order(th_contention *f)
 
 void th_contention_free(th_contention *f)
 {
-    if (f == NULL)
+    if (!f)
         return;
-    for (int32_t c = 0; f->taken != NULL && c < f->program->n_collectives; c++)
+    for (int32_t c = 0; f->taken && c < f->program->n_collectives; c++)
         th_free(f->taken[c]);
     th_free(f->taken);
     th_free(f->order);
@@ -77,8 +77,7 @@ static int set_out(th_contention *f)
     f->places = th_alloc_array(TH_ROUTE_MAX + DRAMS, sizeof *f->places);
     f->links = th_alloc_array(TH_ROUTE_MAX, sizeof *f->links);
     f->other_links = th_alloc_array(TH_ROUTE_MAX, sizeof *f->other_links);
-    bool is_there =
-        f->taken != NULL && f->places != NULL && f->links != NULL && f->other_links != NULL;
+    bool is_there = f->taken && f->places && f->links && f->other_links;
     return is_there ? put_in_order(f) : -1;
 }
 
@@ -90,7 +89,7 @@ th_contention *th_contention_new(th_session *s, const th_result *r, th_error *er
         th_error_interrupted(err, "tasks were not put in order");
         return NULL;
     }
-    if (f != NULL) {
+    if (f) {
         *f = (th_contention){.session = s, .program = s->simulation->program, .result = r};
         if (set_out(f) == 0)
             return f;
@@ -129,10 +128,10 @@ static void find_places(th_contention *f, const th_task *t)
 static const bool *links_of(th_contention *f, int32_t collective, th_error *err)
 {
     bool **taken = &f->taken[collective];
-    if (*taken != NULL)
+    if (*taken)
         return *taken;
     *taken = th_alloc_zero((size_t)f->session->system->n_links + 1, sizeof **taken);
-    if (*taken == NULL)
+    if (!*taken)
         th_error_no_memory(err);
     else if (th_collective_links(th_simulation_collective(f->session->simulation, collective),
                                  f->session->system, *taken, err) == 0)
@@ -184,14 +183,14 @@ static int keep(th_contention *f, const th_task *other, double *kept, th_error *
     const bool *taken = NULL;
     int n =
         other->kind == TH_TASK_TRANSFER ? th_route(s, other->node, other->peer, f->other_links) : 0;
-    if (other->kind == TH_TASK_COLLECTIVE && (taken = links_of(f, other->collective, err)) == NULL)
+    if (other->kind == TH_TASK_COLLECTIVE && !(taken = links_of(f, other->collective, err)))
         return -1;
     for (int i = 0; i < f->n_places; i++) {
         const place *p = &f->places[i];
         int64_t bytes = 0;
         if (p->is_dram)
             bytes = is_at(f, other, p->number) ? dram_bytes(f, other) : 0;
-        else if (taken != NULL)
+        else if (taken)
             bytes = takes_medium(s, taken, p->number)
                         ? f->program->collectives[other->collective].bytes
                         : 0;
@@ -249,9 +248,9 @@ static int meet_others(th_contention *f, int32_t task, holder *h, double *kept, 
         if (keep(f, o, kept, err) != 0)
             return -1;
         double share = (double)both / (double)(r->tasks[other].end_ps - r->tasks[other].start_ps);
-        for (int p = 0; h->at == NULL && p < f->n_places; p++)
+        for (int p = 0; !h->at && p < f->n_places; p++)
             f->places[p].kept_s += share * kept[p];
-        double here = h->at != NULL ? share * kept[h->at - f->places] : 0;
+        double here = h->at ? share * kept[h->at - f->places] : 0;
         h->found.n_others += here > 0;
         if (here > h->kept_s) {
             h->kept_s = here;
@@ -267,8 +266,7 @@ static const place *most_kept(const th_contention *f, bool is_dram)
 {
     const place *most = NULL;
     for (int p = 0; p < f->n_places; p++)
-        if (f->places[p].is_dram == is_dram &&
-            f->places[p].kept_s > (most != NULL ? most->kept_s : 0))
+        if (f->places[p].is_dram == is_dram && f->places[p].kept_s > (most ? most->kept_s : 0))
             most = &f->places[p];
     return most;
 }
@@ -278,19 +276,19 @@ int th_contention_find(th_contention *f, int32_t task, th_contender *out, th_err
     holder h = {.found = {.task = -1}};
     find_places(f, &f->program->tasks[task]);
     double *kept = th_alloc_zero((size_t)f->n_places + 1, sizeof *kept);
-    int rc = kept != NULL ? meet_others(f, task, &h, kept, err) : th_error_no_memory(err);
-    if (rc == 0 && th_interrupt_is_pending())
-        rc = th_error_interrupted(err, "who held it up was not found");
+    int failed = kept ? meet_others(f, task, &h, kept, err) : th_error_no_memory(err);
+    if (!failed && th_interrupt_is_pending())
+        failed = th_error_interrupted(err, "who held it up was not found");
     h.at = most_kept(f, false);
-    if (h.at == NULL)
+    if (!h.at)
         h.at = most_kept(f, true);
-    if (rc == 0 && h.at != NULL)
-        rc = meet_others(f, task, &h, kept, err);
+    if (!failed && h.at)
+        failed = meet_others(f, task, &h, kept, err);
     th_free(kept);
     *out = h.found;
-    out->dram = h.at != NULL && h.at->is_dram ? h.at->number : -1;
-    out->link = h.at != NULL && !h.at->is_dram ? h.at->link : -1;
-    return rc;
+    out->dram = h.at && h.at->is_dram ? h.at->number : -1;
+    out->link = h.at && !h.at->is_dram ? h.at->link : -1;
+    return failed;
 }
 
 static void describe_place(const th_session *s, const th_contender *h, th_strbuf *out)

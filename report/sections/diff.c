@@ -31,7 +31,7 @@ static const char *seed_of(th_report *r, const th_saved_run *x)
 
 static const char *text_of(const char *text)
 {
-    return text != NULL ? text : "-";
+    return text ? text : "-";
 }
 
 /* Titles are the names of the runs. */
@@ -39,9 +39,9 @@ static th_column *columns_of(th_report *r, const th_column *columns, int n, cons
                              const th_saved_run *b)
 {
     th_column *out = th_report_columns(r, n);
-    if (out != NULL)
+    if (out)
         out[n] = (th_column){NULL, NULL, TH_KIND_TEXT};
-    for (int c = 0; out != NULL && c < n; c++) {
+    for (int c = 0; out && c < n; c++) {
         out[c] = columns[c];
         if (strcmp(columns[c].name, "a") == 0)
             out[c].title = th_report_printf(r, "%.24s", a->name);
@@ -57,7 +57,7 @@ static int add_inputs(th_report *r, const th_saved_run *a, const th_saved_run *b
         {"input", "input", TH_KIND_TEXT}, {"a", "a", TH_KIND_TEXT}, {"b", "b", TH_KIND_TEXT}};
     enum { N = sizeof columns / sizeof *columns };
     th_column *shown = columns_of(r, columns, N, a, b);
-    if (shown == NULL)
+    if (!shown)
         return th_error_no_memory(err);
     th_table *t = th_report_table(r, "inputs", "Inputs that differ", shown);
     add_input(t, "system", a->system, b->system);
@@ -67,8 +67,7 @@ static int add_inputs(th_report *r, const th_saved_run *a, const th_saved_run *b
     add_input(t, "program", text_of(a->program), text_of(b->program));
     add_input(t, "batch", th_report_printf(r, "%d", (int)a->batch),
               th_report_printf(r, "%d", (int)b->batch));
-    add_input(t, a->program != NULL || b->program != NULL ? "program's digest" : "mapping",
-              a->mapping, b->mapping);
+    add_input(t, a->program || b->program ? "program's digest" : "mapping", a->mapping, b->mapping);
     add_input(t, "algorithm", a->algorithm, b->algorithm);
     add_input(t, "seed", seed_of(r, a), seed_of(r, b));
     add_input(t, "network", a->network, b->network);
@@ -113,7 +112,7 @@ static int add_changes(th_report *r, const th_saved_run *a, const th_saved_run *
     if (o->is_text && before + after == a->events->n && before + after == b->events->n)
         return 0;
     th_column *columns = th_report_columns(r, 2 + TH_EVENT_LIST_COLUMNS);
-    if (columns == NULL)
+    if (!columns)
         return th_error_no_memory(err);
     columns[0] = (th_column){"run", "run", TH_KIND_TEXT};
     columns[1] = (th_column){"change", "change", TH_KIND_TEXT};
@@ -201,7 +200,7 @@ static const char *in_words(th_report *r, const th_quantity *q)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_quantity_format(q, &text);
-    const char *copy = th_report_printf(r, "%s", text.text != NULL ? text.text : "");
+    const char *copy = th_report_printf(r, "%s", text.text ? text.text : "");
     th_strbuf_clear(&text);
     return copy;
 }
@@ -227,7 +226,7 @@ static void add_difference(th_report *r, th_table *t, const difference *d, bool 
     bool both = !d->a.is_absent && !d->b.is_absent;
     double a = value_of(&d->a), b = value_of(&d->b);
     th_quantity change = both && a > 0 ? th_change(b / a - 1) : th_absent(TH_KIND_CHANGE);
-    th_quantity object = d->object != NULL ? th_text(d->object) : th_absent(TH_KIND_TEXT);
+    th_quantity object = d->object ? th_text(d->object) : th_absent(TH_KIND_TEXT);
     if (is_text)
         th_table_row(t, (th_quantity[]){
                             object, th_text(d->figure),
@@ -250,7 +249,7 @@ static int add_table(th_report *r, const char *name, const char *title, const ch
     th_kind value = o->is_text ? TH_KIND_TEXT : TH_KIND_NUMBER;
     if (o->is_text && d->n == 0 && !d->failed)
         return 0;
-    const th_column columns[] = {{object != NULL ? object : "of", object, TH_KIND_TEXT},
+    const th_column columns[] = {{object ? object : "of", object, TH_KIND_TEXT},
                                  {"figure", "figure", TH_KIND_TEXT},
                                  {"a", "a", value},
                                  {"b", "b", value},
@@ -259,7 +258,7 @@ static int add_table(th_report *r, const char *name, const char *title, const ch
                                  {"unit", NULL, TH_KIND_TEXT}};
     enum { N = sizeof columns / sizeof *columns };
     th_column *shown = d->failed ? NULL : columns_of(r, columns, N, a, b);
-    if (shown == NULL)
+    if (!shown)
         return th_error_no_memory(err);
     if (d->n > 0)
         qsort(d->all, d->n, sizeof *d->all, by_size);
@@ -277,7 +276,7 @@ static int add_totals(th_report *r, const th_saved_run *a, const th_saved_run *b
                       const th_diff_options *o, th_error *err)
 {
     differences d = {.n = 0};
-    bool is_made = a->program != NULL || b->program != NULL;
+    bool is_made = a->program || b->program;
     th_quantity none = th_absent(TH_KIND_ENERGY);
     note(&d, NULL, "makespan", th_ps(a->makespan_ps), th_ps(b->makespan_ps));
     if (!is_made) {
@@ -293,19 +292,19 @@ static int add_totals(th_report *r, const th_saved_run *a, const th_saved_run *b
     note(&d, NULL, "moved", th_bytes(a->network_bytes), th_bytes(b->network_bytes));
     note(&d, NULL, "energy", a->has_energy ? th_joules(a->energy_j) : none,
          b->has_energy ? th_joules(b->energy_j) : none);
-    int rc = add_table(r, "totals", "Totals", NULL, &d, a, b, o, err);
+    int failed = add_table(r, "totals", "Totals", NULL, &d, a, b, o, err);
     th_free(d.all);
-    return rc;
+    return failed;
 }
 
 static void note_object(differences *d, th_saved_class class, const th_saved_object *a,
                         const th_saved_object *b)
 {
     const char *const *names = th_saved_figure_names[class];
-    for (int f = 0; names[f] != NULL; f++) {
-        th_kind kind = (a != NULL ? a : b)->figure[f].kind;
-        note(d, (a != NULL ? a : b)->name, names[f], a != NULL ? a->figure[f] : th_absent(kind),
-             b != NULL ? b->figure[f] : th_absent(kind));
+    for (int f = 0; names[f]; f++) {
+        th_kind kind = (a ? a : b)->figure[f].kind;
+        note(d, (a ? a : b)->name, names[f], a ? a->figure[f] : th_absent(kind),
+             b ? b->figure[f] : th_absent(kind));
     }
 }
 
@@ -315,10 +314,11 @@ static int match(differences *d, th_saved_class class, const th_saved_figures *a
 {
     th_map *places = th_map_new();
     bool *is_matched = th_alloc_zero((size_t)b->n[class] + 1, sizeof *is_matched);
-    int rc = places != NULL && is_matched != NULL ? 0 : -1;
-    for (int i = 0; rc == 0 && i < b->n[class]; i++)
-        rc = th_map_put(places, b->objects[class][i].name, strlen(b->objects[class][i].name), i);
-    for (int i = 0; rc == 0 && i < a->n[class]; i++) {
+    int failed = places && is_matched ? 0 : -1;
+    for (int i = 0; !failed && i < b->n[class]; i++)
+        failed =
+            th_map_put(places, b->objects[class][i].name, strlen(b->objects[class][i].name), i);
+    for (int i = 0; !failed && i < a->n[class]; i++) {
         const th_saved_object *x = &a->objects[class][i];
         int64_t place;
         bool is_there = th_map_get(places, x->name, strlen(x->name), &place);
@@ -326,12 +326,12 @@ static int match(differences *d, th_saved_class class, const th_saved_figures *a
             is_matched[place] = true;
         note_object(d, class, x, is_there ? &b->objects[class][place] : NULL);
     }
-    for (int i = 0; rc == 0 && i < b->n[class]; i++)
+    for (int i = 0; !failed && i < b->n[class]; i++)
         if (!is_matched[i])
             note_object(d, class, NULL, &b->objects[class][i]);
     th_map_free(places);
     th_free(is_matched);
-    return rc;
+    return failed;
 }
 
 static int add_class(th_report *r, th_saved_class class, const th_saved_run *a,
@@ -341,11 +341,11 @@ static int add_class(th_report *r, th_saved_class class, const th_saved_run *a,
     static const char *const titles[TH_N_SAVED] = {"Layers", "Accelerators", "Links"};
     static const char *const objects[TH_N_SAVED] = {"layer", "accel", "link"};
     differences d = {.n = 0};
-    int rc = match(&d, class, a->figures, b->figures);
-    rc = rc != 0 ? th_error_no_memory(err)
-                 : add_table(r, names[class], titles[class], objects[class], &d, a, b, o, err);
+    int failed = match(&d, class, a->figures, b->figures);
+    failed = failed ? th_error_no_memory(err)
+                    : add_table(r, names[class], titles[class], objects[class], &d, a, b, o, err);
     th_free(d.all);
-    return rc;
+    return failed;
 }
 
 int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b,
@@ -353,14 +353,14 @@ int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b,
 {
     if (add_inputs(r, a, b, err) != 0)
         return -1;
-    if (o->is_text && r->first != NULL && r->first->n_rows == 0)
+    if (o->is_text && r->first && r->first->n_rows == 0)
         th_report_drop_first(r);
     if (add_changes(r, a, b, o, err) != 0 || add_totals(r, a, b, o, err) != 0)
         return -1;
     for (int c = 0; c < TH_N_SAVED; c++)
         if (add_class(r, (th_saved_class)c, a, b, o, err) != 0)
             return -1;
-    if (o->is_text && r->first == NULL)
+    if (o->is_text && !r->first)
         th_report_head_line(r, "differ", "in nothing");
     return 0;
 }

@@ -45,7 +45,7 @@ static void add_accels(const th_session *s, th_table *t, const th_result *x)
 /* Each source once; the first line of them is called so. */
 static void add_source(th_report *r, const char *source, bool *is_first)
 {
-    if (source == NULL)
+    if (!source)
         return;
     for (int i = 0; i < r->n_head; i++)
         if (r->head[i].is_line && strcmp(r->head[i].value.text, source) == 0)
@@ -87,7 +87,7 @@ int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err)
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
-    if (x == NULL)
+    if (!x)
         return -1;
     add_sources(s, r);
     th_table *t = th_report_table(r, "energy", NULL, by_layer ? of_layers : of_accels);

@@ -65,10 +65,10 @@ int th_section_latency(th_session *s, th_report *r, th_time since, th_time until
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
-    if (x == NULL)
+    if (!x)
         return -1;
     sample found = {.times = th_alloc_array((size_t)x->n_tasks + 1, sizeof(th_time))};
-    if (found.times == NULL)
+    if (!found.times)
         return th_error_no_memory(err);
     gather(s->simulation->program, x, since, until, &found);
     qsort(found.times, (size_t)found.n, sizeof *found.times, by_time);

@@ -62,10 +62,10 @@ static int column_of(const char *attribute)
 static th_column *make_columns(th_report *r)
 {
     th_column *out = th_report_columns(r, N_COLUMNS);
-    for (int c = 0; out != NULL && c < N_COLUMNS; c++)
+    for (int c = 0; out && c < N_COLUMNS; c++)
         out[c] = (th_column){c == 0 ? "layer" : columns[c].attribute, columns[c].title,
                              th_attributes_of(TH_CLASS_LAYER)[attribute_of(c)].kind};
-    if (out != NULL)
+    if (out)
         out[N_COLUMNS] = (th_column){NULL, NULL, TH_KIND_TEXT};
     return out;
 }
@@ -110,8 +110,8 @@ int th_section_layer_figures(th_session *s, th_report *r, th_error *err)
 {
     th_quantity sums[N_COLUMNS];
     th_column *shown = make_columns(r);
-    if (shown == NULL || th_simulation_result(s->simulation, err) == NULL)
-        return shown == NULL ? th_error_no_memory(err) : -1;
+    if (!shown || !th_simulation_result(s->simulation, err))
+        return shown ? -1 : th_error_no_memory(err);
     th_table *t = th_report_table(r, "layer_figures", "Layers: time on their accelerators", shown);
     th_table_break(t, "kind");
     th_table_note(t,

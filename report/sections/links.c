@@ -23,7 +23,7 @@ static double share(double part, double whole)
 static int64_t *medium_bytes(const th_system *s, const th_result *x)
 {
     int64_t *bytes = th_alloc_zero((size_t)s->n_media + 1, sizeof *bytes);
-    for (int l = 0; bytes != NULL && l < x->n_links; l++)
+    for (int l = 0; bytes && l < x->n_links; l++)
         bytes[s->links[l].medium] += x->links[l].bytes;
     return bytes;
 }
@@ -38,9 +38,9 @@ double *th_link_loads(const th_system *s, const th_result *x)
 {
     int64_t *bytes = medium_bytes(s, x);
     double *loads = th_alloc_array((size_t)s->n_links + 1, sizeof *loads);
-    for (int l = 0; bytes != NULL && loads != NULL && l < s->n_links; l++)
+    for (int l = 0; bytes && loads && l < s->n_links; l++)
         loads[l] = load_of(&s->media[s->links[l].medium], bytes[s->links[l].medium], x->elapsed_ps);
-    if (bytes == NULL) {
+    if (!bytes) {
         th_free(loads);
         loads = NULL;
     }
@@ -88,10 +88,10 @@ int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
     };
     const th_system *system = s->system;
     const th_result *x = th_simulation_result(s->simulation, err);
-    int64_t *bytes = x != NULL ? medium_bytes(system, x) : NULL;
-    if (x == NULL)
+    int64_t *bytes = x ? medium_bytes(system, x) : NULL;
+    if (!x)
         return -1;
-    if (bytes == NULL)
+    if (!bytes)
         return th_error_no_memory(err);
     th_table *t = th_report_table(r, "links", "Links", columns);
     th_table_note(
@@ -113,9 +113,9 @@ int th_link_worst(th_session *s, th_error *err)
 {
     const th_system *system = s->system;
     const th_result *x = th_simulation_result(s->simulation, err);
-    int64_t *bytes = x != NULL ? medium_bytes(system, x) : NULL;
-    if (bytes == NULL) {
-        if (x != NULL)
+    int64_t *bytes = x ? medium_bytes(system, x) : NULL;
+    if (!bytes) {
+        if (x)
             th_error_no_memory(err);
         return -2;
     }
@@ -166,7 +166,7 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
     };
     const th_result *x = th_simulation_result(s->simulation, err);
     th_link_flows f;
-    if (x == NULL || th_link_flows_collect(&f, s->system, s->simulation, x, link, err) != 0)
+    if (!x || th_link_flows_collect(&f, s->system, s->simulation, x, link, err) != 0)
         return -1;
     const char *name = s->system->links[link].name;
     th_table *t = th_report_table(
@@ -190,17 +190,18 @@ static int watch_again(th_session *s, th_link_probe *w, th_time end, th_error *e
 {
     th_simulation *again = th_session_new_simulation(s, &s->simulation->options, err);
     size_t next = 0;
-    if (again == NULL)
+    if (!again)
         return -1;
-    int rc = th_machine_observe(again->machine, &w->observer, err);
-    for (int32_t i = 1; rc == 0 && i <= w->n_spans; i++) {
-        rc = th_property_events_replay(s, again, &next, i < w->n_spans ? i * w->span_ps : end, err);
-        if (rc == 0 && th_interrupt_is_pending())
-            rc = th_error_interrupted(err, "the link was not watched to the end");
+    int failed = th_machine_observe(again->machine, &w->observer, err);
+    for (int32_t i = 1; !failed && i <= w->n_spans; i++) {
+        failed =
+            th_property_events_replay(s, again, &next, i < w->n_spans ? i * w->span_ps : end, err);
+        if (!failed && th_interrupt_is_pending())
+            failed = th_error_interrupted(err, "the link was not watched to the end");
     }
     th_link_probe_advance(w, end, 0);
     th_simulation_free(again);
-    return rc;
+    return failed;
 }
 
 int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans, th_error *err)
@@ -212,7 +213,7 @@ int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans,
     };
     th_link_probe w;
     const th_result *x = th_simulation_result(s->simulation, err);
-    if (x == NULL)
+    if (!x)
         return -1;
     th_time end = x->elapsed_ps;
     th_link_probe_init(&w, link, end, n_spans);

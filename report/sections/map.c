@@ -13,34 +13,34 @@
 /* NULL: a hand-built program has none. */
 static const char *algorithm_of(const th_session *s)
 {
-    if (s->hand_built != NULL)
+    if (s->hand_built)
         return NULL;
-    return s->mapping == NULL ? "-" : s->search.type != NULL ? s->search.type->name : "file";
+    return !s->mapping ? "-" : s->search.type ? s->search.type->name : "file";
 }
 
 static void head_lines(th_session *s, th_report *r, const char *digest)
 {
     char text[400], seed[60] = "", batch[32];
-    if (s->system != NULL) {
+    if (s->system) {
         snprintf(text, sizeof text, "%.200s, %d accelerator%s, %d link%s", s->system->name,
                  s->system->n_accels, s->system->n_accels == 1 ? "" : "s", s->system->n_links,
                  s->system->n_links == 1 ? "" : "s");
         th_report_head_line(r, "system", text);
     }
-    if (s->workload != NULL) {
+    if (s->workload) {
         snprintf(batch, sizeof batch, "batch %d", (int)s->workload->batch);
         snprintf(text, sizeof text, "%.200s, %d layer%s, %s", s->workload->name,
                  s->workload->n_layers, s->workload->n_layers == 1 ? "" : "s", batch);
         th_report_head_line(r, "workload", text);
     }
-    if (s->hand_built != NULL) {
+    if (s->hand_built) {
         snprintf(text, sizeof text, "%.200s, %d task%s, %s", s->hand_built->name,
                  (int)s->hand_built->program->n_tasks,
                  s->hand_built->program->n_tasks == 1 ? "" : "s", digest);
         th_report_head_line(r, "program", text);
     }
-    if (s->mapping != NULL) {
-        if (s->search.type != NULL && !s->search.type->is_baseline)
+    if (s->mapping) {
+        if (s->search.type && !s->search.type->is_baseline)
             snprintf(seed, sizeof seed, ", seed %" PRIu64, s->search.seed);
         snprintf(text, sizeof text, "%s, by %s%s", digest, algorithm_of(s), seed);
         th_report_head_line(r, "mapping", text);
@@ -52,7 +52,7 @@ static void describe_inputs(const th_simulation *sim, char *out, size_t size)
 {
     int n = (int)sim->options.stream.n_inputs;
     snprintf(out, size, ", %d input%s", n, n == 1 ? "" : "s");
-    if (sim->lower == NULL)
+    if (!sim->lower)
         out[0] = '\0';
 }
 
@@ -60,7 +60,7 @@ static void head_run_line(th_session *s, th_report *r)
 {
     char text[400], time[64], network[TH_NETWORK_TEXT_MAX], inputs[40];
     const th_simulation *sim = s->simulation;
-    if (sim == NULL || !sim->has_begun)
+    if (!sim || !sim->has_begun)
         return;
     bool is_done = th_machine_is_done(sim->machine);
     describe_inputs(sim, inputs, sizeof inputs);
@@ -75,16 +75,16 @@ static void head_fields(th_session *s, th_report *r, const char *digest)
 {
     const th_simulation *sim = s->simulation;
     char network[TH_NETWORK_TEXT_MAX];
-    const th_run_options *run = sim != NULL ? &sim->options : &s->defaults;
-    bool is_found = s->mapping != NULL && s->search.type != NULL && !s->search.type->is_baseline;
+    const th_run_options *run = sim ? &sim->options : &s->defaults;
+    bool is_found = s->mapping && s->search.type && !s->search.type->is_baseline;
     th_report_head_field(r, "version", th_text(PACKAGE_VERSION));
-    th_report_head_field(r, "system", th_text(s->system != NULL ? s->system->name : NULL));
-    th_report_head_field(r, "workload", th_text(s->workload != NULL ? s->workload->name : NULL));
-    th_report_head_field(
-        r, "batch", s->workload != NULL ? th_count(s->workload->batch) : th_absent(TH_KIND_COUNT));
-    th_report_head_field(r, "program", th_text(s->hand_built != NULL ? s->hand_built->name : NULL));
-    th_report_head_field(r, "program_digest", th_text(s->hand_built != NULL ? digest : NULL));
-    th_report_head_field(r, "mapping", th_text(s->hand_built != NULL ? NULL : digest));
+    th_report_head_field(r, "system", th_text(s->system ? s->system->name : NULL));
+    th_report_head_field(r, "workload", th_text(s->workload ? s->workload->name : NULL));
+    th_report_head_field(r, "batch",
+                         s->workload ? th_count(s->workload->batch) : th_absent(TH_KIND_COUNT));
+    th_report_head_field(r, "program", th_text(s->hand_built ? s->hand_built->name : NULL));
+    th_report_head_field(r, "program_digest", th_text(s->hand_built ? digest : NULL));
+    th_report_head_field(r, "mapping", th_text(s->hand_built ? NULL : digest));
     th_report_head_field(r, "algorithm", th_text(algorithm_of(s)));
     th_report_head_field(r, "seed",
                          is_found ? th_count((int64_t)s->search.seed) : th_absent(TH_KIND_COUNT));
@@ -100,16 +100,16 @@ static void head_changes(const th_session *s, th_report *r)
     th_event_list *changes = th_event_list_of(s);
     th_table *t = th_report_head_table(r, "changes", th_event_list_columns);
     th_strbuf line = TH_STRBUF_INIT;
-    if (changes != NULL)
+    if (changes)
         th_event_list_add_line(changes, TH_HEAD_WIDTH, &line);
-    if (line.text != NULL)
+    if (line.text)
         th_report_head_line(r, "changes", line.text);
-    for (int i = 0; changes != NULL && i < changes->n; i++) {
+    for (int i = 0; changes && i < changes->n; i++) {
         th_quantity cells[TH_EVENT_LIST_COLUMNS];
         th_event_list_cells(&changes->all[i], cells);
         th_table_row(t, cells);
     }
-    r->failed |= changes == NULL || line.failed;
+    r->failed |= !changes || line.failed;
     th_strbuf_clear(&line);
     th_event_list_free(changes);
 }
@@ -148,18 +148,18 @@ static void add_accels(const th_session *s, const th_set *set, th_strbuf *out)
 
 static bool has_shares(const th_mapping *m)
 {
-    bool some = false;
     for (int k = 0; k < m->n_sets; k++)
-        some |= m->sets[k].shares != NULL;
-    return some;
+        if (m->sets[k].shares)
+            return true;
+    return false;
 }
 
 /* "3 1"; "equal". */
 static void add_shares(const th_set *set, th_strbuf *out)
 {
-    for (int i = 0; set->shares != NULL && i < set->n_accels; i++)
+    for (int i = 0; set->shares && i < set->n_accels; i++)
         th_strbuf_printf(out, "%s%d", i > 0 ? " " : "", (int)set->shares[i]);
-    if (set->shares == NULL)
+    if (!set->shares)
         th_strbuf_add(out, "equal");
 }
 
@@ -177,7 +177,7 @@ int th_section_sets(th_session *s, th_report *r, th_error *err)
     enum { N = sizeof columns / sizeof *columns };
     const th_mapping *m = s->mapping;
     th_column *shown = th_report_columns(r, N); /* ends in an empty one */
-    if (shown == NULL)
+    if (!shown)
         return th_error_no_memory(err);
     memcpy(shown, columns, sizeof columns);
     if (!has_shares(m))

@@ -37,7 +37,7 @@ int th_section_memory(th_session *s, th_report *r, th_error *err)
         {NULL, NULL, TH_KIND_TEXT},
     };
     th_simulation *sim = th_session_simulation(s, err);
-    if (sim == NULL)
+    if (!sim)
         return -1;
     const int64_t *peak = th_lower_peak_bytes(sim->lower),
                   *weights = th_lower_weight_bytes(sim->lower);
@@ -63,7 +63,7 @@ int th_memory_fullest(th_session *s, th_error *err)
     const th_simulation *sim = th_session_simulation(s, err);
     int fullest = -1;
     double most = 0;
-    if (sim == NULL)
+    if (!sim)
         return -2;
     for (int a = 0; a < s->system->n_accels; a++) {
         th_peak_place p;
@@ -108,8 +108,7 @@ int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_e
     enum { BYTES = 2 };
     th_memory_peak p;
     th_simulation *sim = th_session_simulation(s, err);
-    if (sim == NULL ||
-        th_lower_held(sim->lower, s->mapping, &sim->options.stream, accel, &p, err) != 0)
+    if (!sim || th_lower_held(sim->lower, s->mapping, &sim->options.stream, accel, &p, err) != 0)
         return -1;
     int64_t peak = th_lower_peak_bytes(sim->lower)[accel];
     const char *name = s->system->nodes[s->system->accel_node[accel]].name;

@@ -42,11 +42,11 @@ int th_section_models(th_session *s, th_report *r, th_error *err)
         {"lateness", "late by", TH_KIND_TIME},  {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
-    if (x == NULL)
+    if (!x)
         return -1;
     size_t n = (size_t)s->workload->n_models * (size_t)x->n_inputs;
     th_time *end = th_alloc_array(n + 1, sizeof *end);
-    if (end == NULL)
+    if (!end)
         return th_error_no_memory(err);
     th_deadline_model_ends(s->workload, s->simulation->program, x->tasks, end);
     th_table *t = th_report_table(r, "models", "Models", columns);

@@ -83,10 +83,10 @@ static void forget(th_path_analysis *x)
 static int explain(th_session *s, th_path_analysis *x, th_error *err)
 {
     *x = (th_path_analysis){.session = s, .result = th_simulation_result(s->simulation, err)};
-    x->slack = x->result != NULL ? th_simulation_slacks(s->simulation, err) : NULL;
-    if (x->slack != NULL && th_interrupt_is_pending())
+    x->slack = x->result ? th_simulation_slacks(s->simulation, err) : NULL;
+    if (x->slack && th_interrupt_is_pending())
         return th_error_interrupted(err, "the path was not looked for");
-    x->n_path = x->slack != NULL ? th_critical_path(x->result, &x->path, err) : -1;
+    x->n_path = x->slack ? th_critical_path(x->result, &x->path, err) : -1;
     return x->n_path >= 0 ? 0 : -1;
 }
 
@@ -103,7 +103,7 @@ static int find_holder(const th_path_analysis *x, int32_t task, th_time held_up,
                        th_error *err)
 {
     h->task = -1;
-    return x->held_up != NULL && held_up > 0 ? th_contention_find(x->held_up, task, h, err) : 0;
+    return x->held_up && held_up > 0 ? th_contention_find(x->held_up, task, h, err) : 0;
 }
 
 /* The slack of a run that goes on is not known. */
@@ -172,7 +172,7 @@ static th_time threshold(const th_path_entry *path, int n, int64_t limit)
     if (limit <= 0 || limit >= n)
         return -1;
     th_time *spans = th_alloc_array((size_t)n, sizeof *spans), result = -1;
-    if (spans == NULL)
+    if (!spans)
         return -1;
     for (int i = 0; i < n; i++)
         spans[i] = span_of(&path[i]);
@@ -257,11 +257,11 @@ int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
     if (explain(s, &x, err) != 0)
         return -1;
     x.held_up = th_contention_new(s, x.result, err);
-    int rc = x.held_up != NULL ? 0 : -1;
-    if (rc == 0)
-        rc = add_path(&x, critical_path_table(r), limit, err);
+    int failed = x.held_up ? 0 : -1;
+    if (!failed)
+        failed = add_path(&x, critical_path_table(r), limit, err);
     forget(&x);
-    return rc;
+    return failed;
 }
 
 /* ---- what the time of the path went to ---- */
@@ -308,9 +308,9 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
     th_time sum[TH_N_PARTS] = {0}, wait = 0, all = 0;
     if (explain(s, &x, err) != 0)
         return -1;
-    int rc = add_up(&x, sum, &wait, err);
+    int failed = add_up(&x, sum, &wait, err);
     forget(&x);
-    if (rc != 0)
+    if (failed)
         return -1;
     all = wait;
     for (int p = 0; p < TH_N_PARTS; p++)
@@ -342,9 +342,9 @@ static int32_t order_by_slack(const th_path_analysis *x, th_timed *order, th_tim
 static const th_column *slack_columns(th_report *r)
 {
     th_column *c = th_report_columns(r, N_COLUMNS);
-    for (int i = 0; c != NULL && i < N_COLUMNS; i++)
+    for (int i = 0; c && i < N_COLUMNS; i++)
         c[i] = path_columns[i];
-    if (c != NULL)
+    if (c)
         c[N_COLUMNS] = path_columns[N_PATH_COLUMNS]; /* the end */
     return c;
 }
@@ -354,14 +354,14 @@ static int add_by_slack(const th_path_analysis *x, th_table *t, int64_t limit, t
     size_t tasks = (size_t)x->result->n_tasks + 1;
     th_timed *order = th_alloc_array(tasks, sizeof *order),
              *scratch = th_alloc_array(tasks, sizeof *scratch);
-    int rc = order != NULL && scratch != NULL ? 0 : th_error_no_memory(err);
-    int32_t n = rc == 0 ? order_by_slack(x, order, scratch) : 0;
-    for (int32_t i = 0; rc == 0 && i < n && i < limit; i++)
-        rc = add_task(x, t, order[i].number, err);
+    int failed = order && scratch ? 0 : th_error_no_memory(err);
+    int32_t n = failed ? 0 : order_by_slack(x, order, scratch);
+    for (int32_t i = 0; !failed && i < n && i < limit; i++)
+        failed = add_task(x, t, order[i].number, err);
     th_table_hide(t, n > limit ? n - limit : 0);
     th_free(order);
     th_free(scratch);
-    return rc;
+    return failed;
 }
 
 static th_table *slack_table(th_report *r, const th_column *columns)
@@ -377,8 +377,8 @@ int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err)
     if (explain(s, &x, err) != 0)
         return -1;
     const th_column *columns = slack_columns(r);
-    int rc = columns == NULL ? th_error_no_memory(err)
-                             : add_by_slack(&x, slack_table(r, columns), limit, err);
+    int failed =
+        !columns ? th_error_no_memory(err) : add_by_slack(&x, slack_table(r, columns), limit, err);
     forget(&x);
-    return rc;
+    return failed;
 }

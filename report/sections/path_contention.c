@@ -48,24 +48,24 @@ static int list_held(th_session *s, const th_result *r, held **list, th_error *e
 {
     th_path_entry *path;
     th_time part[TH_N_PARTS];
-    int n = th_critical_path(r, &path, err), n_held = 0, rc = 0;
+    int n = th_critical_path(r, &path, err), n_held = 0, failed = 0;
     if (n < 0)
         return -1;
     *list = th_alloc_array((size_t)n + 1, sizeof **list);
-    if (*list == NULL)
-        rc = th_error_no_memory(err);
-    for (int i = 0; rc == 0 && i < n; i++) {
-        rc = th_task_parts(s->system, th_simulation_costs(s->simulation), s->simulation->program, r,
-                           path[i].task, part, err);
-        if (rc == 0 && part[TH_PART_CONTENTION] > 0)
+    if (!*list)
+        failed = th_error_no_memory(err);
+    for (int i = 0; !failed && i < n; i++) {
+        failed = th_task_parts(s->system, th_simulation_costs(s->simulation),
+                               s->simulation->program, r, path[i].task, part, err);
+        if (!failed && part[TH_PART_CONTENTION] > 0)
             (*list)[n_held++] = (held){part[TH_PART_CONTENTION], path[i].task};
     }
     th_free(path);
-    if (rc == 0)
+    if (!failed)
         qsort(*list, (size_t)n_held, sizeof **list, longest_first);
     else
         th_free(*list);
-    return rc == 0 ? n_held : -1;
+    return failed ? -1 : n_held;
 }
 
 int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *err)
@@ -83,25 +83,24 @@ int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *
     };
     const th_result *result = th_simulation_result(s->simulation, err);
     held *list = NULL;
-    int n = result != NULL ? list_held(s, result, &list, err) : -1;
+    int n = result ? list_held(s, result, &list, err) : -1;
     if (n <= 0) {
         if (n == 0)
             th_free(list);
         return n;
     }
     th_contention *f = th_contention_new(s, result, err);
-    th_table *t = f != NULL
-                      ? th_report_table(r, "contention", "Contention on the critical path", columns)
-                      : NULL;
+    th_table *t =
+        f ? th_report_table(r, "contention", "Contention on the critical path", columns) : NULL;
     th_table_note(t,
                   "delay: beyond the time alone on its links and DRAM; at: where; by task: the "
                   "task that kept that place longest meanwhile; others: how many more tasks did.");
-    int rc = f != NULL ? 0 : -1;
-    for (int i = 0; rc == 0 && i < n && (limit <= 0 || i < limit); i++)
-        rc = add_row(s, f, t, list[i].task, list[i].ps, err);
-    if (rc == 0 && limit > 0 && limit < n)
+    int failed = f ? 0 : -1;
+    for (int i = 0; !failed && i < n && (limit <= 0 || i < limit); i++)
+        failed = add_row(s, f, t, list[i].task, list[i].ps, err);
+    if (!failed && limit > 0 && limit < n)
         th_table_hide(t, n - limit);
     th_contention_free(f);
     th_free(list);
-    return rc;
+    return failed;
 }

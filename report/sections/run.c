@@ -71,7 +71,7 @@ static int summarize_program(th_session *s, const th_result *x, th_report *r, th
 
 int th_section_summary(th_session *s, th_report *r, th_error *err)
 {
-    int64_t samples = s->hand_built == NULL ? th_workload_samples(s->workload) : 0;
+    int64_t samples = s->hand_built ? 0 : th_workload_samples(s->workload);
     const th_column columns[] = {
         {"state", "state", TH_KIND_TEXT},
         {"makespan", "makespan", TH_KIND_TIME},
@@ -91,9 +91,9 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
         {"energy", "energy", TH_KIND_ENERGY},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
-    if (x == NULL)
+    if (!x)
         return -1;
-    if (s->hand_built != NULL)
+    if (s->hand_built)
         return summarize_program(s, x, r, err);
     int32_t done = inputs_done(x);
     int64_t macs = th_workload_macs(s->workload) * done;
@@ -141,7 +141,7 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
         {"stall_partial", NULL, TH_KIND_TIME},    {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *x = th_simulation_result(s->simulation, err);
-    if (x == NULL)
+    if (!x)
         return -1;
     th_table *t = th_report_table(r, "accelerators", "Utilization", columns);
     th_table_note(t, "stall in: waiting for operands from DRAM; stall out: waiting for room to "

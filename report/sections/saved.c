@@ -29,16 +29,15 @@ static th_quantity value_of(const th_saved_run *run, int metric)
     case TH_METRIC_LATENCY:
         return th_ps(run->latency_ps);
     case TH_METRIC_THROUGHPUT:
-        return run->program == NULL ? th_rate(run->throughput_per_s) : th_absent(TH_KIND_RATE);
+        return run->program ? th_absent(TH_KIND_RATE) : th_rate(run->throughput_per_s);
     case TH_METRIC_BATCH_THROUGHPUT:
-        return run->program == NULL ? th_rate(run->batch_throughput_per_s)
-                                    : th_absent(TH_KIND_RATE);
+        return run->program ? th_absent(TH_KIND_RATE) : th_rate(run->batch_throughput_per_s);
     case TH_METRIC_LINKS:
         return th_share(run->link_utilization);
     case TH_METRIC_ENERGY:
         return run->has_energy ? th_joules(run->energy_j) : th_absent(TH_KIND_ENERGY);
     default: /* a hand-built program computes nothing */
-        return run->program == NULL ? th_share(run->accel_utilization) : th_absent(TH_KIND_SHARE);
+        return run->program ? th_absent(TH_KIND_SHARE) : th_share(run->accel_utilization);
     }
 }
 
@@ -86,7 +85,7 @@ static const char *changes_of(th_report *r, const th_saved_run *run)
 {
     th_strbuf line = TH_STRBUF_INIT;
     th_event_list_add_line(run->events, INT_MAX, &line);
-    const char *kept = line.text != NULL ? th_report_keep(r, line.text) : NULL;
+    const char *kept = line.text ? th_report_keep(r, line.text) : NULL;
     r->failed |= line.failed;
     th_strbuf_clear(&line);
     return kept;
@@ -113,7 +112,7 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
     int n_columns = 1 + n_metrics * (1 + relative_to->n) + TH_RUN_INPUTS, n = 0;
     th_column *columns = th_report_columns(r, n_columns);
     th_quantity *cells = th_alloc_array((size_t)n_columns, sizeof *cells);
-    if (columns == NULL || cells == NULL) {
+    if (!columns || !cells) {
         th_free(cells);
         return th_error_no_memory(err);
     }
@@ -143,7 +142,7 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
 /* What was run; batches of programs are 0, so a program and a workload of one name differ. */
 static const char *what_of(const th_saved_run *run)
 {
-    return run->program != NULL ? run->program : run->workload;
+    return run->program ? run->program : run->workload;
 }
 
 static bool is_one_system(const th_saved_run *a, const th_saved_run *b)
@@ -166,7 +165,7 @@ static void say_system(const th_saved_run *run, char *text, size_t size)
 
 static void say_workload(const th_saved_run *run, char *text, size_t size)
 {
-    if (run->program != NULL)
+    if (run->program)
         snprintf(text, size, "%.30s: program %.200s", run->name, run->program);
     else
         snprintf(text, size, "%.30s: %.200s, batch %d, %s", run->name, run->workload,
@@ -178,8 +177,8 @@ static void say_run(const th_saved_run *run, char *text, size_t size)
     char seed[40] = "";
     if (run->has_seed)
         snprintf(seed, sizeof seed, ", seed %" PRIu64, run->seed);
-    snprintf(text, size, "%.30s: %s %s%s, %s", run->name,
-             run->program != NULL ? "program" : "mapping", run->mapping, seed, run->network);
+    snprintf(text, size, "%.30s: %s %s%s, %s", run->name, run->program ? "program" : "mapping",
+             run->mapping, seed, run->network);
 }
 
 /* A line for each run, the key before the first. */
@@ -206,7 +205,7 @@ static void add_changes(th_report *r, th_saved_run *const *runs, int n_runs)
             continue;
         th_strbuf_printf(&line, "%.30s: ", runs[i]->name);
         th_event_list_add_line(runs[i]->events, TH_HEAD_WIDTH - (int)line.length, &line);
-        if (line.text != NULL)
+        if (line.text)
             th_report_head_line(r, is_first ? "changes" : "", line.text);
         is_first = false;
         r->failed |= line.failed;
@@ -224,7 +223,7 @@ void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
     }
     if (has_one_system)
         th_report_head_line(r, "system", runs[0]->system);
-    if (has_one_workload && runs[0]->program != NULL) {
+    if (has_one_workload && runs[0]->program) {
         th_report_head_line(r, "program", runs[0]->program);
     } else if (has_one_workload) {
         snprintf(text, sizeof text, "%.300s, batch %d", runs[0]->workload, (int)runs[0]->batch);
@@ -244,7 +243,7 @@ void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
 static int add_run_changes(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err)
 {
     th_column *columns = th_report_columns(r, 1 + TH_EVENT_LIST_COLUMNS);
-    if (columns == NULL)
+    if (!columns)
         return th_error_no_memory(err);
     columns[0] = (th_column){"run", NULL, TH_KIND_TEXT};
     memcpy(&columns[1], th_event_list_columns, sizeof th_event_list_columns);
@@ -293,7 +292,7 @@ int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_err
                                th_text(x->workload),
                                th_text(x->figures->workload),
                                th_text(x->program),
-                               x->workload != NULL ? th_count(x->batch) : th_absent(TH_KIND_COUNT),
+                               x->workload ? th_count(x->batch) : th_absent(TH_KIND_COUNT),
                                th_text(x->mapping),
                                th_text(x->algorithm),
                                x->has_seed ? th_count((int64_t)x->seed) : th_absent(TH_KIND_COUNT),

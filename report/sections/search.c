@@ -12,26 +12,26 @@
 /* A cell of a search that drew random numbers and had a budget; absent of baselines and files. */
 static th_quantity if_searched(const th_search_record *f, th_quantity q)
 {
-    return f->type == NULL || f->type->is_baseline ? th_absent(q.kind) : q;
+    return !f->type || f->type->is_baseline ? th_absent(q.kind) : q;
 }
 
 /* A cell of anything that map_workload found. */
 static th_quantity if_found(const th_search_record *f, th_quantity q)
 {
-    return f->type == NULL ? th_absent(q.kind) : q;
+    return f->type ? q : th_absent(q.kind);
 }
 
 /* Of baselines each has its own sets, unless they were to stay inside groups. */
 static const char *sets_of(const th_search_record *f)
 {
-    if (f->type == NULL || (f->type->is_baseline && !f->inside_groups))
+    if (!f->type || (f->type->is_baseline && !f->inside_groups))
         return NULL;
     return f->inside_groups ? "inside groups" : "free";
 }
 
 static const char *seeds_of(const th_search_record *f)
 {
-    if (f->type == NULL || f->type->is_baseline)
+    if (!f->type || f->type->is_baseline)
         return NULL;
     return f->initial == TH_INITIAL_RANDOM ? "random" : "heuristic";
 }
@@ -49,7 +49,7 @@ static const char *describe_options(const th_search_record *f, char *out, size_t
 {
     char network[TH_NETWORK_TEXT_MAX], interval[64] = "", parts[40] = "", time[40];
     const th_stream *x = &f->run.stream;
-    if (f->type == NULL)
+    if (!f->type)
         return NULL;
     if (x->interval_ps > 0)
         snprintf(interval, sizeof interval, " every %s",
@@ -65,7 +65,7 @@ static const char *describe_options(const th_search_record *f, char *out, size_t
 /* Does the head tell of a run under other options than the search's? */
 static bool is_of_another_run(const th_session *s)
 {
-    return s->simulation != NULL && s->simulation->has_begun && s->search.type != NULL &&
+    return s->simulation && s->simulation->has_begun && s->search.type &&
            !th_run_options_equal(&s->simulation->options, &s->search.run);
 }
 
@@ -102,7 +102,7 @@ static const th_column *columns_of_search(const th_session *s, th_report *r)
 {
     const th_search_record *f = &s->search;
     th_column *columns = th_report_columns(r, N_SEARCH);
-    if (columns == NULL)
+    if (!columns)
         return NULL;
     memcpy(columns, search_columns, sizeof search_columns);
     columns[N_FIRST] = th_goal_column(&f->goal);
@@ -119,18 +119,17 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
 {
     const th_search_record *f = &s->search;
     const th_metrics *m = &f->fitness.metrics;
-    bool has_deadline =
-        f->goal.deadline_ps > 0 || (f->type != NULL && th_deadline_exists(s->workload));
+    bool has_deadline = f->goal.deadline_ps > 0 || (f->type && th_deadline_exists(s->workload));
     char objective[200], time_budget[120], under[TH_NETWORK_TEXT_MAX + 160];
     double bound, for_all;
     if (th_search_record_bound(s, &bound, &for_all, err) != 0)
         return -1;
     const th_column *columns = columns_of_search(s, r);
-    if (columns == NULL)
+    if (!columns)
         return th_error_no_memory(err);
     th_goal_describe(&f->goal, objective, sizeof objective);
     th_quantity cells[N_SEARCH] = {
-        th_text(f->type != NULL ? f->type->name : "file"),
+        th_text(f->type ? f->type->name : "file"),
         th_text(describe_options(f, under, sizeof under)),
         if_found(f, th_text(objective)),
         th_text(sets_of(f)),
@@ -202,7 +201,7 @@ int th_section_convergence(th_session *s, th_report *r, th_error *err)
     const th_search_record *f = &s->search;
     bool has_deadline = f->goal.deadline_ps > 0 || th_deadline_exists(s->workload);
     th_column *columns = th_report_columns(r, 4);
-    if (columns == NULL)
+    if (!columns)
         return th_error_no_memory(err);
     columns[0] = (th_column){"evaluation", "evaluation", TH_KIND_COUNT};
     columns[1] = th_goal_column(&f->goal);
@@ -233,7 +232,7 @@ int th_section_front(th_session *s, th_report *r, th_error *err)
     int rates = th_goal_has_throughput(&f->goal) ? TH_GOAL_RATES : 0;
     int64_t samples = th_workload_samples(s->workload);
     th_column *columns = th_report_columns(r, n + rates + 3);
-    if (columns == NULL)
+    if (!columns)
         return th_error_no_memory(err);
     columns[0] = (th_column){"mapping", "mapping", TH_KIND_COUNT};
     for (int i = 0; i < n; i++)

@@ -37,7 +37,7 @@ static int make_snapshot(const th_system *s, snapshot *x)
 {
     x->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *x->accels);
     x->links = th_alloc_zero((size_t)s->n_links + 1, sizeof *x->links);
-    return x->accels != NULL && x->links != NULL ? 0 : -1;
+    return x->accels && x->links ? 0 : -1;
 }
 
 static void look(windows *w, snapshot *x)
@@ -153,12 +153,12 @@ int th_section_windows(th_session *s, th_report *r, const th_windows *asked, th_
         th_report_table(r, "links", asked->used_links ? "Links that were used" : "Links", of_links);
     th_table_note(w.links, "flows: their mean over the window.");
     w.again = th_session_new_simulation(s, &s->simulation->options, err);
-    int rc = w.again != NULL ? 0 : -1;
-    if (rc == 0 &&
+    int failed = w.again ? 0 : -1;
+    if (!failed &&
         (make_snapshot(s->system, &w.before) != 0 || make_snapshot(s->system, &w.now) != 0))
-        rc = th_error_no_memory(err);
-    if (rc == 0)
-        rc = walk(&w, err);
+        failed = th_error_no_memory(err);
+    if (!failed)
+        failed = walk(&w, err);
     clear(&w);
-    return rc;
+    return failed;
 }

@@ -22,7 +22,7 @@ char *th_goal_describe(const th_goal *g, char *out, size_t size)
     } else {
         th_strbuf_add(&text, th_objective_name((int)g->objective));
     }
-    snprintf(out, size, "%s", text.text != NULL ? text.text : "");
+    snprintf(out, size, "%s", text.text ? text.text : "");
     th_strbuf_clear(&text);
     return out;
 }

@@ -13,7 +13,7 @@ th_gpu_models *th_gpu_models_new(void)
 
 void th_gpu_models_free(th_gpu_models *l)
 {
-    if (l == NULL)
+    if (!l)
         return;
     for (size_t i = 0; i < l->n_sets; i++) {
         th_free(l->sets[i].name);
@@ -29,7 +29,7 @@ void th_gpu_models_free(th_gpu_models *l)
 static th_measurements *add(th_gpu_models *l, const char *name)
 {
     struct th_measurement_set fresh = {th_alloc_string(name), th_measurements_new()};
-    if (fresh.name != NULL && fresh.rows != NULL &&
+    if (fresh.name && fresh.rows &&
         th_grow(&l->sets, &l->capacity, l->n_sets + 1, sizeof *l->sets) == 0) {
         l->sets[l->n_sets++] = fresh;
         return fresh.rows;
@@ -46,9 +46,9 @@ th_measurements *th_gpu_models_measurements(th_gpu_models *l, const char *name, 
         if (strcmp(l->sets[i].name, name) == 0 && (make || l->sets[i].rows->n_rows > 0))
             return l->sets[i].rows;
     th_measurements *m = make ? add(l, name) : NULL;
-    if (m == NULL && make)
+    if (!m && make)
         th_error_no_memory(err);
-    else if (m == NULL)
+    else if (!m)
         th_error_set(err, "TCL-0331",
                      "measurements \"%.60s\": there are none: read_measurements first", name);
     return m;
@@ -66,9 +66,9 @@ static bool is_left_out_device(const th_held_out *o, const char *name)
 {
     size_t n = strlen(name);
     const char *at = o->devices;
-    while (at != NULL && (at = strstr(at, name)) != NULL && (at[-1] != '\n' || at[n] != '\n'))
+    while (at && (at = strstr(at, name)) && (at[-1] != '\n' || at[n] != '\n'))
         at++;
-    return at != NULL;
+    return at;
 }
 
 /* By a digest of its id, so that an operation measured on several devices is held out on all of
@@ -83,7 +83,7 @@ size_t *th_held_out_rows(const th_held_out *o, const th_measurements *m, bool le
 {
     size_t *rows = th_alloc_array(m->n_rows + 1, sizeof *rows);
     *n = 0;
-    for (size_t i = 0; rows != NULL && i < m->n_rows; i++)
+    for (size_t i = 0; rows && i < m->n_rows; i++)
         if (is_left_out(o, m, &m->row[i]) == left_out)
             rows[(*n)++] = i;
     return rows;
@@ -91,7 +91,7 @@ size_t *th_held_out_rows(const th_held_out *o, const th_measurements *m, bool le
 
 const th_predictor *th_gpu_models_predictor(const th_gpu_models *l, th_error *err)
 {
-    if (l->predictor == NULL)
+    if (!l->predictor)
         th_error_set(err, "TCL-0321", "no predictor: train_predictor or read_predictor first");
     return l->predictor;
 }

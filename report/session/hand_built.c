@@ -9,8 +9,7 @@
 th_hand_built *th_hand_built_new(const char *name, th_error *err)
 {
     th_hand_built *m = th_alloc_zero(1, sizeof *m);
-    if (m == NULL || (m->name = th_alloc_string(name)) == NULL ||
-        (m->program = th_program_new(err)) == NULL) {
+    if (!m || !(m->name = th_alloc_string(name)) || !(m->program = th_program_new(err))) {
         th_hand_built_free(m);
         th_error_no_memory(err);
         return NULL;
@@ -21,7 +20,7 @@ th_hand_built *th_hand_built_new(const char *name, th_error *err)
 
 void th_hand_built_free(th_hand_built *m)
 {
-    if (m == NULL)
+    if (!m)
         return;
     th_program_free(m->program);
     for (size_t i = 0; i < m->n_schedules; i++)
@@ -42,8 +41,7 @@ int th_hand_built_keep_schedule(th_hand_built *m, th_user_schedule *schedule, th
 static int32_t append(th_program *p, const th_hand_built_task *t, th_error *err)
 {
     th_task task = t->task;
-    if (t->collective != NULL &&
-        (task.collective = th_program_add_collective(p, t->collective, err)) < 0)
+    if (t->collective && (task.collective = th_program_add_collective(p, t->collective, err)) < 0)
         return -1;
     int32_t number = th_program_add(p, &task, err);
     for (int32_t i = 0; number >= 0 && i < t->n_after; i++)
@@ -92,16 +90,16 @@ static uint64_t add_schedule(const th_user_schedule *u, uint64_t digest)
 static uint64_t add_collective(const th_collective *c, uint64_t digest)
 {
     size_t n = (size_t)c->n_ranks;
-    const char *algorithm = c->algorithm != NULL ? c->algorithm->name : "auto";
-    int64_t numbers[] = {c->kind, c->n_ranks, c->bytes,  c->pair_bytes != NULL,
+    const char *algorithm = c->algorithm ? c->algorithm->name : "auto";
+    int64_t numbers[] = {c->kind, c->n_ranks, c->bytes,  c->pair_bytes ? 1 : 0,
                          c->root, c->chunks,  c->n_dims, c->delay_ps};
     digest = add_numbers(numbers, sizeof numbers / sizeof *numbers, digest);
     digest = th_hash(algorithm, strlen(algorithm), digest);
     digest = th_hash(c->rank_node, n * sizeof *c->rank_node, digest);
     digest = th_hash(c->dims, (size_t)c->n_dims * sizeof *c->dims, digest);
-    if (c->schedule != NULL)
+    if (c->schedule)
         digest = add_schedule(c->schedule, digest);
-    return c->pair_bytes != NULL ? add_numbers(c->pair_bytes, n * n, digest) : digest;
+    return c->pair_bytes ? add_numbers(c->pair_bytes, n * n, digest) : digest;
 }
 
 uint64_t th_hand_built_digest(const th_hand_built *m)

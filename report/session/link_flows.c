@@ -29,17 +29,17 @@ static int walk_messages(const th_collective *c, const th_system *s, visit_messa
                          void *context, th_error *err)
 {
     th_collective_schedule x;
-    int rc = 0;
-    if (c->algorithm == NULL || c->chunks == 0)
+    int failed = 0;
+    if (!c->algorithm || c->chunks == 0)
         return 0;
     if (th_collective_schedule_init(&x, c, s, err) != 0)
         return -1;
-    for (int32_t p = 0; rc == 0 && p < x.n_participants; p++)
-        for (int32_t thread = 0; rc == 0 && thread < x.n_threads; thread++)
+    for (int32_t p = 0; !failed && p < x.n_participants; p++)
+        for (int32_t thread = 0; !failed && thread < x.n_threads; thread++)
             if (walk_thread(&x, p, thread, visit, context) != 0)
-                rc = th_error_no_memory(err);
+                failed = th_error_no_memory(err);
     th_collective_schedule_clear(&x);
-    return rc;
+    return failed;
 }
 
 /* ---- all links that one collective takes ---- */
@@ -70,9 +70,9 @@ static int mark_route(void *context, int32_t from, int32_t to, int64_t bytes)
 int th_collective_links(const th_collective *c, const th_system *s, bool *is_taken, th_error *err)
 {
     marking m = {s, th_map_new(), is_taken};
-    int rc = m.known != NULL ? walk_messages(c, s, mark_route, &m, err) : th_error_no_memory(err);
+    int failed = m.known ? walk_messages(c, s, mark_route, &m, err) : th_error_no_memory(err);
     th_map_free(m.known);
-    return rc;
+    return failed;
 }
 
 /* ---- from node to node ---- */
@@ -94,20 +94,20 @@ int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *
 {
     const th_program *p = sim->program;
     counting c = {bytes, s->n_nodes};
-    int rc = 0;
-    for (int32_t t = 0; rc == 0 && t < p->n_tasks; t++) {
+    int failed = 0;
+    for (int32_t t = 0; !failed && t < p->n_tasks; t++) {
         const th_task *task = &p->tasks[t];
         if (th_interrupt_is_pending())
-            rc = th_error_interrupted(err, "not all bytes were counted");
+            failed = th_error_interrupted(err, "not all bytes were counted");
         if (r->tasks[t].start_ps < 0)
             continue;
         if (task->kind == TH_TASK_TRANSFER)
             count_message(&c, task->node, task->peer, task->bytes);
         else if (task->kind == TH_TASK_COLLECTIVE)
-            rc = walk_messages(th_simulation_collective(sim, task->collective), s, count_message,
-                               &c, err);
+            failed = walk_messages(th_simulation_collective(sim, task->collective), s,
+                                   count_message, &c, err);
     }
-    return rc;
+    return failed;
 }
 
 /* ---- all flows over one link ---- */
@@ -172,10 +172,9 @@ static int add_collective(th_link_flows *f, const th_system *s, const th_collect
                           int32_t number, int link, th_error *err)
 {
     gathering g = {f, s, th_map_new(), number, link};
-    int rc =
-        g.places != NULL ? walk_messages(c, s, gather_message, &g, err) : th_error_no_memory(err);
+    int failed = g.places ? walk_messages(c, s, gather_message, &g, err) : th_error_no_memory(err);
     th_map_free(g.places);
-    return rc;
+    return failed;
 }
 
 static int add_flows_of(th_link_flows *f, const th_system *s, const th_simulation *sim, int32_t t,

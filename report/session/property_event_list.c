@@ -63,7 +63,7 @@ static sortable *sorted(const th_session *s, int *n)
 {
     sortable *all = th_alloc_array(s->events.n + 1, sizeof *all);
     *n = 0;
-    for (size_t i = 0; all != NULL && i < s->events.n; i++)
+    for (size_t i = 0; all && i < s->events.n; i++)
         all[(*n)++] = (sortable){&s->events.all[i], i};
     if (*n > 0)
         qsort(all, (size_t)*n, sizeof *all, by_time);
@@ -146,29 +146,29 @@ static int describe(const th_system *s, const th_applied_event *c, struct th_are
                              .at_ps = effect_of(c),
                              .after_event = is_between ? c->applied_at.events : -1,
                              .by = c->is_fault ? "inject_fault" : "set_property"};
-    if (out->object == NULL || out->value == NULL)
+    if (!out->object || !out->value)
         return -1;
     th_strbuf_printf(&text, "%s%s %s %s", c->is_fault ? "fault " : "", out->object, out->property,
                      out->value);
     add_position(out, c->applied_at, &text);
     out->text = keep(arena, &text);
-    return out->text != NULL ? 0 : -1;
+    return out->text ? 0 : -1;
 }
 
 /* ---- the list ---- */
 
 th_event_list *th_event_list_of(const th_session *s)
 {
-    int n = 0, rc = -1;
+    int n = 0, failed = -1;
     sortable *all = sorted(s, &n);
     th_event_list *l = th_alloc_zero(1, sizeof *l);
-    if (l != NULL && (l->arena = th_arena_new()) != NULL)
+    if (l && (l->arena = th_arena_new()))
         l->all = th_arena_alloc(l->arena, ((size_t)n + 1) * sizeof *l->all);
-    if (all != NULL && l != NULL && l->all != NULL)
-        for (rc = 0; rc == 0 && l->n < n; l->n++)
-            rc = describe(s->system, all[l->n].applied, l->arena, &l->all[l->n]);
+    if (all && l && l->all)
+        for (failed = 0; !failed && l->n < n; l->n++)
+            failed = describe(s->system, all[l->n].applied, l->arena, &l->all[l->n]);
     th_free(all);
-    if (rc == 0)
+    if (!failed)
         return l;
     th_event_list_free(l);
     return NULL;
@@ -176,7 +176,7 @@ th_event_list *th_event_list_of(const th_session *s)
 
 void th_event_list_free(th_event_list *l)
 {
-    if (l != NULL)
+    if (l)
         th_arena_free(l->arena);
     th_free(l);
 }

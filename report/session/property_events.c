@@ -29,7 +29,7 @@ int th_property_events_add(th_session *s, const th_property_event *c, size_t n, 
                            th_error *err)
 {
     th_simulation *sim = th_session_simulation(s, err);
-    if (sim == NULL)
+    if (!sim)
         return -1;
     for (size_t i = 0; i < n; i++)
         if (th_machine_check_property_event(sim->machine, &c[i], err) != 0)

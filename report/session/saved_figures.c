@@ -54,17 +54,17 @@ static void take_links(const th_session *s, const th_result *r, th_saved_figures
 static int make_room(th_saved_figures *f)
 {
     f->arena = th_arena_new();
-    for (int c = 0; f->arena != NULL && c < TH_N_SAVED; c++)
-        if ((f->objects[c] = th_alloc_zero((size_t)f->n[c] + 1, sizeof *f->objects[c])) == NULL)
+    for (int c = 0; f->arena && c < TH_N_SAVED; c++)
+        if (!(f->objects[c] = th_alloc_zero((size_t)f->n[c] + 1, sizeof *f->objects[c])))
             return -1;
-    return f->arena != NULL ? 0 : -1;
+    return f->arena ? 0 : -1;
 }
 
 static bool all_named(const th_saved_figures *f)
 {
     for (int c = 0; c < TH_N_SAVED; c++)
         for (int i = 0; i < f->n[c]; i++)
-            if (f->objects[c][i].name == NULL)
+            if (!f->objects[c][i].name)
                 return false;
     return true;
 }
@@ -72,9 +72,9 @@ static bool all_named(const th_saved_figures *f)
 th_saved_figures *th_saved_figures_of(const th_session *s, const th_result *r)
 {
     th_saved_figures *f = th_alloc_zero(1, sizeof *f);
-    if (f == NULL)
+    if (!f)
         goto fail;
-    f->n[TH_SAVED_LAYERS] = s->workload != NULL ? s->workload->n_layers : 0;
+    f->n[TH_SAVED_LAYERS] = s->workload ? s->workload->n_layers : 0;
     f->n[TH_SAVED_ACCELS] = r->n_accels;
     f->n[TH_SAVED_LINKS] = r->n_links;
     if (make_room(f) != 0 ||
@@ -92,7 +92,7 @@ fail:
 
 void th_saved_figures_free(th_saved_figures *f)
 {
-    if (f == NULL)
+    if (!f)
         return;
     for (int c = 0; c < TH_N_SAVED; c++)
         th_free(f->objects[c]);

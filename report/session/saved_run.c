@@ -11,7 +11,7 @@
 
 static void free_run(th_saved_run *r)
 {
-    if (r == NULL)
+    if (!r)
         return;
     th_free(r->name);
     th_free(r->system);
@@ -36,17 +36,17 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
     const th_simulation *sim = s->simulation;
     th_session_digest(s, r->mapping, sizeof r->mapping);
     snprintf(r->algorithm, sizeof r->algorithm, "%s",
-             s->hand_built != NULL    ? "hand"
-             : s->search.type != NULL ? s->search.type->name
-                                      : "file");
+             s->hand_built    ? "hand"
+             : s->search.type ? s->search.type->name
+                              : "file");
     th_network_describe(&sim->options, r->network, sizeof r->network);
-    r->has_seed = s->search.type != NULL && !s->search.type->is_baseline;
+    r->has_seed = s->search.type && !s->search.type->is_baseline;
     r->seed = s->search.seed;
-    r->batch = s->workload != NULL ? s->workload->batch : 0;
+    r->batch = s->workload ? s->workload->batch : 0;
     r->n_inputs = sim->options.stream.n_inputs;
     r->latency_ps = th_simulation_latency(sim, result);
     r->makespan_ps = result->elapsed_ps;
-    r->samples = s->workload != NULL ? th_workload_samples(s->workload) : 0;
+    r->samples = s->workload ? th_workload_samples(s->workload) : 0;
     r->batch_throughput_per_s = th_result_throughput(result);
     r->throughput_per_s = (double)r->samples * r->batch_throughput_per_s;
     r->link_utilization = th_result_link_utilization(result);
@@ -59,16 +59,15 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
 static th_saved_run *new_run(th_session *s, const char *name, const th_result *result)
 {
     th_saved_run *r = th_alloc_zero(1, sizeof *r);
-    if (r == NULL)
+    if (!r)
         return NULL;
     r->name = th_alloc_string(name);
     r->system = th_alloc_string(s->system->name);
-    r->workload = s->workload != NULL ? th_alloc_string(s->workload->name) : NULL;
-    r->program = s->hand_built != NULL ? th_alloc_string(s->hand_built->name) : NULL;
+    r->workload = s->workload ? th_alloc_string(s->workload->name) : NULL;
+    r->program = s->hand_built ? th_alloc_string(s->hand_built->name) : NULL;
     r->events = th_event_list_of(s);
     r->figures = th_saved_figures_of(s, result);
-    if (r->name == NULL || r->system == NULL || (r->workload == NULL && r->program == NULL) ||
-        r->events == NULL || r->figures == NULL) {
+    if (!r->name || !r->system || (!r->workload && !r->program) || !r->events || !r->figures) {
         free_run(r);
         return NULL;
     }
@@ -87,11 +86,11 @@ static int place_of(const th_session *s, const char *name)
 int th_saved_run_add(th_session *s, const char *name, th_error *err)
 {
     const th_result *result = th_simulation_result(s->simulation, err);
-    if (result == NULL)
+    if (!result)
         return -1;
     th_saved_run *r = new_run(s, name, result);
     int place = place_of(s, name);
-    if (r == NULL ||
+    if (!r ||
         (place < 0 && th_grow(&s->saved.all, &s->saved.capacity, s->saved.n + 1, sizeof r) != 0)) {
         free_run(r);
         return th_error_no_memory(err);
@@ -114,7 +113,7 @@ th_saved_run *th_saved_run_find(th_session *s, const char *name, th_error *err)
         return NULL;
     }
     const char **names = th_alloc_array(s->saved.n + 1, sizeof *names);
-    if (names == NULL) {
+    if (!names) {
         th_error_no_memory(err);
         return NULL;
     }

@@ -21,7 +21,7 @@ int th_session_init(th_session *s, const th_session_observer *observer)
                       .defaults = {.stream = th_stream_single, .network = th_network_types[0]},
                       .text = {.links_of_task = -1},
                       .gpu_models = th_gpu_models_new()};
-    return s->gpu_models != NULL ? 0 : -1;
+    return s->gpu_models ? 0 : -1;
 }
 
 void th_session_clear(th_session *s)
@@ -45,7 +45,7 @@ void th_session_clear(th_session *s)
 
 static void drop_simulation(th_session *s)
 {
-    if (s->simulation != NULL && s->trace != NULL)
+    if (s->simulation && s->trace)
         th_trace_leave(s->trace);
     th_simulation_free(s->simulation);
     s->simulation = NULL;
@@ -56,7 +56,7 @@ int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *er
 {
     drop_simulation(s); /* and not the changes, which are of the fresh one already */
     s->simulation = fresh;
-    if (s->observer == NULL || s->observer->run_replaced(s, err) == 0)
+    if (!s->observer || s->observer->run_replaced(s, err) == 0)
         return 0;
     th_session_drop_run(s);
     return -1;
@@ -85,7 +85,7 @@ static void clear_search(th_search_record *f)
 
 static void notify_dropped(th_session *s, bool of_system)
 {
-    if (s->observer != NULL)
+    if (s->observer)
         s->observer->objects_dropped(s, of_system);
 }
 
@@ -130,7 +130,7 @@ int th_session_select(th_session *s, int number, th_error *err)
 {
     const th_front *f = s->search.front;
     th_mapping *m = th_mapping_copy(f->mapping[number]);
-    if (m == NULL)
+    if (!m)
         return th_error_no_memory(err);
     th_session_drop_run(s);
     th_mapping_free(s->mapping);
@@ -145,7 +145,7 @@ int th_session_need_front(th_session *s, th_error *err)
 {
     if (th_session_need_mapping(s, err) != 0)
         return -1;
-    if (s->search.front != NULL)
+    if (s->search.front)
         return 0;
     return th_error_set(
         err, "TCL-0256",
@@ -161,9 +161,9 @@ void th_session_set_hand_built(th_session *s, th_hand_built *hand_built)
 /* The options of a run that has not begun hold for the next one. */
 int th_session_open_hand_built(th_session *s, th_error *err)
 {
-    if (s->hand_built == NULL)
+    if (!s->hand_built)
         return th_error_set(err, "TCL-0150", "no program yet: create_program first");
-    if (s->simulation == NULL)
+    if (!s->simulation)
         return 0;
     if (s->simulation->has_begun)
         return th_error_set(err, "TCL-0151", "the program \"%s\" has begun to run: restart first",
@@ -175,16 +175,16 @@ int th_session_open_hand_built(th_session *s, th_error *err)
 
 int th_session_need_system(th_session *s, th_error *err)
 {
-    return s->system != NULL
+    return s->system
                ? 0
                : th_error_set(err, "TCL-0020", "no system yet: read_system or create_system first");
 }
 
 int th_session_need_workload(th_session *s, th_error *err)
 {
-    if (s->workload != NULL)
+    if (s->workload)
         return 0;
-    if (s->hand_built != NULL)
+    if (s->hand_built)
         return th_error_set(err, "TCL-0152",
                             "the program \"%s\" is hand-built and has neither workload nor "
                             "mapping: read_workload takes its place",
@@ -201,18 +201,18 @@ int th_session_need_mapping(th_session *s, th_error *err)
 {
     if (th_session_need_problem(s, err) != 0)
         return -1;
-    return s->mapping != NULL ? 0
-                              : th_error_set(err, "TCL-0022",
-                                             "no mapping yet: map_workload or read_mapping first");
+    return s->mapping ? 0
+                      : th_error_set(err, "TCL-0022",
+                                     "no mapping yet: map_workload or read_mapping first");
 }
 
 int th_session_need_program(th_session *s, th_error *err)
 {
-    if (s->hand_built == NULL && s->system != NULL && s->workload == NULL)
+    if (!s->hand_built && s->system && !s->workload)
         return th_error_set(err, "TCL-0185",
                             "nothing to run yet: read_workload and map_workload, or create_program "
                             "first");
-    if (s->hand_built == NULL)
+    if (!s->hand_built)
         return th_session_need_mapping(s, err);
     if (s->hand_built->program->n_tasks > 0)
         return 0;
@@ -225,14 +225,14 @@ int th_session_need_run(th_session *s, th_error *err)
 {
     if (th_session_need_program(s, err) != 0)
         return -1;
-    if (s->simulation != NULL && s->simulation->has_begun)
+    if (s->simulation && s->simulation->has_begun)
         return 0;
     return th_error_set(err, "TCL-0023", "nothing has run yet: run or step first");
 }
 
 int th_session_need_no_trace(th_session *s, th_error *err)
 {
-    if (s->trace == NULL)
+    if (!s->trace)
         return 0;
     return th_error_set(err, "TCL-0024",
                         "a trace of what is simulated now is open: close_trace first");
@@ -242,41 +242,41 @@ th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o,
 {
     if (th_session_need_program(s, err) != 0)
         return NULL;
-    if (s->hand_built != NULL)
+    if (s->hand_built)
         return th_simulation_of_program(s->system, s->hand_built->program, o, err);
     return th_simulation_new(s->system, s->workload, s->mapping, s->scripts, o, err);
 }
 
 th_simulation *th_session_simulation(th_session *s, th_error *err)
 {
-    if (s->simulation != NULL)
+    if (s->simulation)
         return s->simulation;
     th_simulation *fresh = th_session_new_simulation(s, &s->defaults, err);
-    return fresh != NULL && th_session_take_simulation(s, fresh, err) == 0 ? fresh : NULL;
+    return fresh && th_session_take_simulation(s, fresh, err) == 0 ? fresh : NULL;
 }
 
 const th_program *th_session_program(const th_session *s)
 {
-    if (s->hand_built != NULL)
+    if (s->hand_built)
         return s->hand_built->program;
-    return s->simulation != NULL ? s->simulation->program : NULL;
+    return s->simulation ? s->simulation->program : NULL;
 }
 
 const th_collective *th_session_collective(const th_session *s, int32_t number)
 {
-    return s->simulation != NULL ? th_simulation_collective(s->simulation, number)
-                                 : &s->hand_built->program->collectives[number];
+    return s->simulation ? th_simulation_collective(s->simulation, number)
+                         : &s->hand_built->program->collectives[number];
 }
 
 char *th_session_digest(const th_session *s, char *out, size_t size)
 {
     th_strbuf text = TH_STRBUF_INIT;
     snprintf(out, size, "-");
-    if (s->hand_built != NULL)
+    if (s->hand_built)
         snprintf(out, size, "%016" PRIx64, th_hand_built_digest(s->hand_built));
-    if (s->mapping != NULL) {
+    if (s->mapping) {
         th_mapping_write(s->mapping, s->system, s->workload, &text);
-        if (text.text != NULL && !text.failed)
+        if (text.text && !text.failed)
             snprintf(out, size, "%016" PRIx64, th_hash(text.text, text.length, 0));
     }
     th_strbuf_clear(&text);
@@ -286,8 +286,7 @@ char *th_session_digest(const th_session *s, char *out, size_t size)
 static int digest_of(th_serializer *w, char *out, size_t size)
 {
     bool failed = w->failed || w->out.failed;
-    snprintf(out, size, "%016" PRIx64,
-             th_hash(w->out.text != NULL ? w->out.text : "", w->out.length, 0));
+    snprintf(out, size, "%016" PRIx64, th_hash(w->out.text ? w->out.text : "", w->out.length, 0));
     th_serializer_clear(w);
     return failed ? -1 : 0;
 }
@@ -297,10 +296,10 @@ int th_session_input_digests(const th_session *s, char *system, char *workload, 
 {
     th_serializer a = {.skips_locations = true}, b = {.skips_locations = true};
     th_serializer_write_system(&a, s->system);
-    int rc = digest_of(&a, system, size);
+    int failed = digest_of(&a, system, size);
     snprintf(workload, size, "-");
-    if (s->workload == NULL)
-        return rc;
+    if (!s->workload)
+        return failed;
     th_serializer_write_workload(&b, s->workload);
-    return digest_of(&b, workload, size) != 0 ? -1 : rc;
+    return digest_of(&b, workload, size) != 0 ? -1 : failed;
 }

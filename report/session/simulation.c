@@ -11,7 +11,7 @@
 
 const th_compute_cost_cache *th_simulation_costs(const th_simulation *s)
 {
-    return s->lower != NULL ? th_lower_costs(s->lower) : s->costs;
+    return s->lower ? th_lower_costs(s->lower) : s->costs;
 }
 
 /* A machine under the program at its time 0. NULL on failure. */
@@ -22,7 +22,7 @@ static th_machine *new_machine(const th_simulation *sim, th_error *err)
                                   .per_layer = true,
                                   .is_interrupted = th_interrupt_is_pending};
     th_machine *m = th_machine_new(sim->system, th_simulation_costs(sim), &options, err);
-    if (m != NULL && th_machine_load(m, sim->program, err) == 0)
+    if (m && th_machine_load(m, sim->program, err) == 0)
         return m;
     th_machine_free(m);
     return NULL;
@@ -33,7 +33,7 @@ static th_simulation *load(th_simulation *sim, const th_system *s, th_error *err
 {
     sim->system = s;
     sim->machine = new_machine(sim, err);
-    if (sim->machine != NULL)
+    if (sim->machine)
         return sim;
     th_simulation_free(sim);
     return NULL;
@@ -42,7 +42,7 @@ static th_simulation *load(th_simulation *sim, const th_system *s, th_error *err
 static th_simulation *new_simulation(const th_run_options *o, th_error *err)
 {
     th_simulation *sim = th_alloc_zero(1, sizeof *sim);
-    if (sim == NULL)
+    if (!sim)
         th_error_no_memory(err);
     else
         sim->options = *o;
@@ -52,7 +52,7 @@ static th_simulation *new_simulation(const th_run_options *o, th_error *err)
 static th_program *new_program(th_error *err)
 {
     th_program *p = th_program_new(err);
-    if (p != NULL)
+    if (p)
         th_program_ask(p, th_interrupt_is_pending);
     return p;
 }
@@ -101,15 +101,15 @@ th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const
                                  th_script_memo *scripts, const th_run_options *o, th_error *err)
 {
     th_simulation *sim = new_simulation(o, err);
-    if (sim == NULL)
+    if (!sim)
         return NULL;
     sim->lower = th_lower_new(s, w, err);
-    if (sim->lower != NULL)
+    if (sim->lower)
         th_lower_set_interrupt_check(sim->lower, th_interrupt_is_pending);
-    if (sim->lower == NULL ||
+    if (!sim->lower ||
         th_compute_cost_set_scripts(th_plans_costs(th_lower_plans(sim->lower)), scripts, err) !=
             0 ||
-        (sim->lowered = new_program(err)) == NULL || check_size(sim, m, err) != 0 ||
+        !(sim->lowered = new_program(err)) || check_size(sim, m, err) != 0 ||
         th_lower_program(sim->lower, m, &o->stream, sim->lowered, err) != 0) {
         th_simulation_free(sim);
         return NULL;
@@ -128,9 +128,9 @@ th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p
                                          const th_run_options *o, th_error *err)
 {
     th_simulation *sim = new_simulation(o, err);
-    if (sim == NULL)
+    if (!sim)
         return NULL;
-    if ((sim->costs = th_compute_cost_cache_new(s, err)) == NULL) {
+    if (!(sim->costs = th_compute_cost_cache_new(s, err))) {
         th_simulation_free(sim);
         return NULL;
     }
@@ -140,7 +140,7 @@ th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p
 
 void th_simulation_free(th_simulation *s)
 {
-    if (s == NULL)
+    if (!s)
         return;
     th_result_clear(&s->result);
     th_free(s->slacks);
@@ -153,7 +153,7 @@ void th_simulation_free(th_simulation *s)
 
 bool th_simulation_is_current(const th_simulation *s)
 {
-    return s->lower == NULL ||
+    return !s->lower ||
            th_compute_cost_scripts_are_current(th_plans_costs(th_lower_plans(s->lower)));
 }
 
@@ -165,7 +165,7 @@ static bool loads_at_once(const th_program *p)
     enum { TASKS_AT_ONCE = 1 << 20, COLLECTIVES_AT_ONCE = 512 };
     bool at_once = p->n_tasks <= TASKS_AT_ONCE && p->n_collectives <= COLLECTIVES_AT_ONCE;
     for (int32_t i = 0; at_once && i < p->n_collectives; i++)
-        at_once = p->collectives[i].schedule == NULL;
+        at_once = !p->collectives[i].schedule;
     return at_once;
 }
 
@@ -176,7 +176,7 @@ int th_simulation_restart(th_simulation *s, th_error *err)
             return -1;
     } else {
         th_machine *fresh = new_machine(s, err);
-        if (fresh == NULL)
+        if (!fresh)
             return -1;
         th_machine_free(s->machine);
         s->machine = fresh;
@@ -189,7 +189,7 @@ int th_simulation_restart(th_simulation *s, th_error *err)
 const th_collective *th_simulation_collective(const th_simulation *s, int32_t number)
 {
     const th_collective *running = th_machine_collective(s->machine, number);
-    return running != NULL ? running : &s->program->collectives[number];
+    return running ? running : &s->program->collectives[number];
 }
 
 void th_simulation_changed(th_simulation *s)
@@ -213,10 +213,10 @@ const th_result *th_simulation_result(th_simulation *s, th_error *err)
 const th_time *th_simulation_slacks(th_simulation *s, th_error *err)
 {
     const th_result *r = th_simulation_result(s, err);
-    if (r == NULL || s->slacks != NULL)
-        return r != NULL ? s->slacks : NULL;
+    if (!r || s->slacks)
+        return r ? s->slacks : NULL;
     th_time *slacks = th_alloc_array((size_t)r->n_tasks + 1, sizeof *slacks);
-    if (slacks == NULL) {
+    if (!slacks) {
         th_error_no_memory(err);
         return NULL;
     }
@@ -296,7 +296,7 @@ char *th_network_describe_options(const th_run_options *o, char *out, size_t siz
         th_strbuf_add(&text, ", weights latency");
     if (o->network == th_network_find("packet"))
         describe_packet(&o->network_options, &text);
-    snprintf(out, size, "%s", text.text != NULL ? text.text : "");
+    snprintf(out, size, "%s", text.text ? text.text : "");
     th_strbuf_clear(&text);
     return out;
 }

@@ -9,7 +9,7 @@
 
 th_quantity th_text(const char *text)
 {
-    return (th_quantity){.kind = TH_KIND_TEXT, .is_absent = text == NULL, .text = text};
+    return (th_quantity){.kind = TH_KIND_TEXT, .is_absent = !text, .text = text};
 }
 
 th_quantity th_count(int64_t n)
@@ -149,26 +149,26 @@ static int parse_number(const char *text, double *out)
 int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error *err)
 {
     th_quantity q = {.kind = kind};
-    int rc = 0;
+    int failed = 0;
     switch (kind) {
     case TH_KIND_TEXT:
         q.text = text;
         break;
     case TH_KIND_TIME:
-        rc = th_parse_time(text, &q.whole, err);
+        failed = th_parse_time(text, &q.whole, err);
         break;
     case TH_KIND_BYTES:
-        rc = th_parse_bytes(text, &q.whole, err);
+        failed = th_parse_bytes(text, &q.whole, err);
         break;
     case TH_KIND_BANDWIDTH:
-        rc = th_parse_bandwidth(text, &q.whole, err);
+        failed = th_parse_bandwidth(text, &q.whole, err);
         break;
     case TH_KIND_ENERGY:
-        rc = th_parse_energy(text, &q.whole, err);
+        failed = th_parse_energy(text, &q.whole, err);
         q.real = (double)q.whole * TH_J_PER_AJ;
         break;
     case TH_KIND_FACTOR:
-        rc = th_parse_factor(text, &q.real, err);
+        failed = th_parse_factor(text, &q.real, err);
         break;
     case TH_KIND_COUNT:
     case TH_KIND_SHARE:
@@ -176,14 +176,14 @@ int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error
     case TH_KIND_RATE:
     case TH_KIND_MEAN:
     case TH_KIND_NUMBER:
-        if ((rc = parse_number(text, &q.real)) != 0)
+        if ((failed = parse_number(text, &q.real)) != 0)
             th_error_set(err, "TCL-0032", "\"%s\": must be a number", text);
         q.whole = (int64_t)q.real;
         break;
     }
-    if (rc == 0)
+    if (!failed)
         *out = q;
-    return rc;
+    return failed;
 }
 
 int th_quantity_compare(const th_quantity *a, const th_quantity *b)

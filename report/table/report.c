@@ -21,7 +21,7 @@ const char *th_format_name(int i)
 th_report *th_report_new(const char *name, const char *title)
 {
     th_report *r = th_alloc_zero(1, sizeof *r);
-    if (r == NULL || (r->arena = th_arena_new()) == NULL) {
+    if (!r || !(r->arena = th_arena_new())) {
         th_free(r);
         return NULL;
     }
@@ -33,11 +33,11 @@ th_report *th_report_new(const char *name, const char *title)
 
 void th_report_free(th_report *r)
 {
-    if (r == NULL)
+    if (!r)
         return;
-    for (th_table *t = r->first; t != NULL; t = t->next)
+    for (th_table *t = r->first; t; t = t->next)
         th_free(t->cells);
-    if (r->head_table != NULL)
+    if (r->head_table)
         th_free(r->head_table->cells);
     th_arena_free(r->arena);
     th_free(r);
@@ -61,8 +61,7 @@ int th_report_state(const th_report *r, th_error *err)
 /* The cell with a text of its own. */
 static th_quantity keep(th_report *r, th_quantity q)
 {
-    if (q.kind == TH_KIND_TEXT && !q.is_absent &&
-        (q.text = th_arena_string(r->arena, q.text)) == NULL) {
+    if (q.kind == TH_KIND_TEXT && !q.is_absent && !(q.text = th_arena_string(r->arena, q.text))) {
         r->failed = true;
         q.is_absent = true;
     }
@@ -93,9 +92,9 @@ th_column *th_report_columns(th_report *r, int n)
 const char *th_report_keep(th_report *r, const char *text)
 {
     const char *copy = th_arena_string(r->arena, text);
-    if (copy == NULL)
+    if (!copy)
         r->failed = true;
-    return copy != NULL ? copy : "";
+    return copy ? copy : "";
 }
 
 const char *th_report_printf(th_report *r, const char *format, ...)
@@ -112,13 +111,13 @@ static th_table *new_table(th_report *r, const char *name, const char *title,
                            const th_column *columns, bool is_record)
 {
     th_table *t = th_arena_alloc(r->arena, sizeof *t);
-    if (t == NULL) {
+    if (!t) {
         r->failed = true;
         return NULL;
     }
     *t = (th_table){
         .name = name, .title = title, .columns = columns, .is_record = is_record, .report = r};
-    while (columns[t->n_columns].name != NULL)
+    while (columns[t->n_columns].name)
         t->n_columns++;
     return t;
 }
@@ -127,7 +126,7 @@ static th_table *add_table(th_report *r, const char *name, const char *title,
                            const th_column *columns, bool is_record)
 {
     th_table *t = new_table(r, name, title, columns, is_record);
-    if (t == NULL)
+    if (!t)
         return NULL;
     *r->last = t;
     r->last = &t->next;
@@ -156,13 +155,13 @@ void th_report_drop_first(th_report *r)
     th_table *t = r->first;
     th_free(t->cells);
     r->first = t->next;
-    if (r->first == NULL)
+    if (!r->first)
         r->last = &r->first;
 }
 
 void th_table_row(th_table *t, const th_quantity *cells)
 {
-    if (t == NULL)
+    if (!t)
         return;
     size_t n = (size_t)t->n_columns;
     if (th_report_is_interrupted(t->report))
@@ -178,31 +177,31 @@ void th_table_row(th_table *t, const th_quantity *cells)
 
 void th_table_total(th_table *t, const th_quantity *cells)
 {
-    if (t == NULL)
+    if (!t)
         return;
     size_t n = (size_t)t->n_columns;
     t->total = th_arena_alloc(t->report->arena, n * sizeof *cells);
-    if (t->total == NULL)
+    if (!t->total)
         t->report->failed = true;
-    for (size_t i = 0; t->total != NULL && i < n; i++)
+    for (size_t i = 0; t->total && i < n; i++)
         t->total[i] = keep(t->report, cells[i]);
 }
 
 void th_table_own_units(th_table *t)
 {
-    if (t != NULL)
+    if (t)
         t->has_own_units = true;
 }
 
 void th_table_note(th_table *t, const char *note)
 {
-    if (t != NULL)
+    if (t)
         t->note = note;
 }
 
 void th_table_break(th_table *t, const char *column)
 {
-    if (t != NULL)
+    if (t)
         t->breaks_at = column;
 }
 
@@ -232,12 +231,12 @@ static void merge(const th_table *t, int column, bool is_up, size_t *order, size
 
 static void sort(th_table *t, int column, bool is_up)
 {
-    if (t == NULL || t->n_rows < 2)
+    if (!t || t->n_rows < 2)
         return;
     size_t rows = t->n_rows, n = (size_t)t->n_columns;
     size_t *order = th_alloc_array(2 * rows, sizeof *order);
     th_quantity *cells = th_alloc_array(rows * n, sizeof *cells);
-    if (order == NULL || cells == NULL) {
+    if (!order || !cells) {
         t->report->failed = true;
     } else {
         for (size_t i = 0; i < rows; i++)
@@ -267,7 +266,7 @@ void th_table_sort_up(th_table *t, int column)
 
 void th_table_limit(th_table *t, int64_t n)
 {
-    if (t == NULL || (uint64_t)n >= t->n_rows)
+    if (!t || (uint64_t)n >= t->n_rows)
         return;
     t->n_hidden += t->n_rows - (size_t)n;
     t->n_rows = (size_t)n;
@@ -275,21 +274,21 @@ void th_table_limit(th_table *t, int64_t n)
 
 void th_table_wrap(th_table *t)
 {
-    if (t != NULL)
+    if (t)
         t->wraps = true;
 }
 
 void th_table_hide(th_table *t, int64_t n)
 {
-    if (t != NULL)
+    if (t)
         t->n_hidden += (size_t)n;
 }
 
 /* By its heading in text, as people see it there; -1: none has it. */
 static int column_of_title(const th_table *t, const char *title)
 {
-    for (int i = 0; i < TH_COLUMNS_MAX && t->columns[i].name != NULL; i++)
-        if (t->columns[i].title != NULL && strcmp(t->columns[i].title, title) == 0)
+    for (int i = 0; i < TH_COLUMNS_MAX && t->columns[i].name; i++)
+        if (t->columns[i].title && strcmp(t->columns[i].title, title) == 0)
             return i;
     return -1;
 }
@@ -298,7 +297,7 @@ int th_table_column(const th_table *t, const char *name, th_error *err)
 {
     const char *names[TH_COLUMNS_MAX + 1];
     int n = 0;
-    for (; n < TH_COLUMNS_MAX && t->columns[n].name != NULL; n++) {
+    for (; n < TH_COLUMNS_MAX && t->columns[n].name; n++) {
         if (strcmp(t->columns[n].name, name) == 0)
             return n;
         names[n] = t->columns[n].name;
@@ -352,7 +351,7 @@ static void add_number(th_strbuf *out, const th_quantity *q)
 
 static void add_csv_text(th_strbuf *out, const char *text)
 {
-    if (strpbrk(text, ",\"\r\n") == NULL) {
+    if (!strpbrk(text, ",\"\r\n")) {
         th_strbuf_add(out, text);
         return;
     }
@@ -405,12 +404,12 @@ static void render_csv(const th_report *r, th_strbuf *out)
         add_csv_cell(out, &r->head[i].value);
         th_strbuf_add(out, "\n");
     }
-    for (size_t row = 0; r->head_table != NULL && row < r->head_table->n_rows; row++) {
+    for (size_t row = 0; r->head_table && row < r->head_table->n_rows; row++) {
         th_strbuf_printf(out, "# %s: ", r->head_table->name);
         add_csv_row(r->head_table, row, out);
     }
-    for (const th_table *t = r->first; t != NULL; t = t->next) {
-        if (r->first->next != NULL)
+    for (const th_table *t = r->first; t; t = t->next) {
+        if (r->first->next)
             th_strbuf_printf(out, "%s# table: %s\n", t == r->first ? "" : "\n", t->name);
         render_csv_table(t, out);
     }
@@ -450,7 +449,7 @@ static void render_json_table(const th_table *t, th_strbuf *out)
         add_json_row(out, t, &t->cells[row * (size_t)t->n_columns]);
     }
     th_strbuf_add(out, "\n  ]");
-    if (t->total != NULL) {
+    if (t->total) {
         th_strbuf_printf(out, ",\n  \"%s_total\": ", t->name);
         add_json_row(out, t, t->total);
     }
@@ -465,9 +464,9 @@ static void render_json(const th_report *r, th_strbuf *out)
         th_strbuf_add(out, ",\n  ");
         add_json_field(out, r->head[i].key, &r->head[i].value);
     }
-    if (r->head_table != NULL)
+    if (r->head_table)
         render_json_table(r->head_table, out);
-    for (const th_table *t = r->first; t != NULL; t = t->next)
+    for (const th_table *t = r->first; t; t = t->next)
         render_json_table(t, out);
     th_strbuf_add(out, "\n}\n");
 }

@@ -28,13 +28,13 @@ static const th_unit rate_units[] = {
 /* The largest unit that leaves at least 1 before the point, with so many significant digits. */
 static th_scale pick_unit(const th_unit *units, double largest, int digits)
 {
-    while (units[1].name != NULL && largest < units->divisor)
+    while (units[1].name && largest < units->divisor)
         units++;
     double shown = largest / units->divisor;
     int before = shown >= 100 ? 3 : shown >= 10 ? 2 : 1;
-    int decimals = units[1].name == NULL && units->divisor == 1 ? 0
-                   : digits > before                            ? digits - before
-                                                                : 0;
+    int decimals = !units[1].name && units->divisor == 1 ? 0
+                   : digits > before                     ? digits - before
+                                                         : 0;
     return (th_scale){units->name, units->divisor, decimals};
 }
 
@@ -57,7 +57,7 @@ const char *th_kind_unit(th_kind kind, double largest, double *divisor)
 {
     bool is_share = kind == TH_KIND_SHARE || kind == TH_KIND_CHANGE;
     th_scale scale = is_share ? (th_scale){"%", 0.01, 0} : (th_scale){"", 1, 0};
-    if (units_of(kind) != NULL)
+    if (units_of(kind))
         scale = pick_unit(units_of(kind), largest, 0);
     *divisor = scale.divisor;
     return scale.unit;
@@ -68,7 +68,7 @@ const char *th_kind_unit(th_kind kind, double largest, double *divisor)
 /* The unit that the user wants for a kind; NULL: whatever suits. */
 static const char *wanted_unit(const th_report *r, th_kind kind)
 {
-    return r->units != NULL ? r->units[kind] : NULL;
+    return r->units ? r->units[kind] : NULL;
 }
 
 /* A unit by name, with so many significant digits of the largest. */
@@ -90,8 +90,8 @@ static th_scale fixed_unit(th_kind kind, const char *name, double largest, int d
 static th_scale unit_for(const th_table *t, th_kind kind, double largest, int digits)
 {
     const char *wanted = wanted_unit(t->report, kind);
-    return wanted != NULL ? fixed_unit(kind, wanted, largest, digits)
-                          : pick_unit(units_of(kind), largest, digits);
+    return wanted ? fixed_unit(kind, wanted, largest, digits)
+                  : pick_unit(units_of(kind), largest, digits);
 }
 
 static double number_of(const th_quantity *q)
@@ -101,7 +101,7 @@ static double number_of(const th_quantity *q)
 
 static double largest_in(const th_table *t, int column)
 {
-    double largest = t->total != NULL ? fabs(number_of(&t->total[column])) : 0;
+    double largest = t->total ? fabs(number_of(&t->total[column])) : 0;
     for (size_t row = 0; row < t->n_rows; row++) {
         size_t cell = row * (size_t)t->n_columns + (size_t)column;
         largest = fmax(largest, fabs(number_of(&t->cells[cell])));
@@ -141,7 +141,7 @@ static void drop_decimals(const th_table *t, int column, th_scale *scale)
 static bool has_own_unit(const th_table *t, th_kind kind)
 {
     return t->has_own_units && (kind == TH_KIND_TIME || kind == TH_KIND_BYTES) &&
-           wanted_unit(t->report, kind) == NULL;
+           !wanted_unit(t->report, kind);
 }
 
 th_scale th_scale_of_column(const th_table *t, int column)
@@ -215,7 +215,7 @@ bool th_value_format(const th_report *r, const th_quantity *q, char *out, size_t
 {
     enum { DIGITS = 6 };
     const char *wanted = wanted_unit(r, q->kind);
-    if (q->is_absent || wanted == NULL)
+    if (q->is_absent || !wanted)
         return false;
     th_scale scale = fixed_unit(q->kind, wanted, fabs(number_of(q)), DIGITS);
     snprintf(out, size, "%.*f%s", scale.decimals, number_of(q) / scale.divisor, scale.unit);

@@ -26,7 +26,7 @@ static char *cell_text(const th_table *t, const th_quantity *q, const th_scale *
     char number[80];
     const char *text = th_cell_format(t, q, scale, number, sizeof number);
     char *copy = th_arena_string(t->report->arena, text);
-    if (copy == NULL)
+    if (!copy)
         t->report->failed = true;
     return copy;
 }
@@ -35,7 +35,7 @@ static char *cell_text(const th_table *t, const th_quantity *q, const th_scale *
 static int width_of(const char *text)
 {
     int n = 0;
-    for (; text != NULL && *text != '\0'; text++)
+    for (; text && *text != '\0'; text++)
         n += ((unsigned char)*text & 0xC0) != 0x80;
     return n;
 }
@@ -75,7 +75,7 @@ static void narrow(const th_table *t, th_layout *l)
 
 static bool breaks_at(const th_table *t, int column)
 {
-    return t->breaks_at != NULL && strcmp(t->columns[column].name, t->breaks_at) == 0;
+    return t->breaks_at && strcmp(t->columns[column].name, t->breaks_at) == 0;
 }
 
 /* Of the parts that a break makes of the table, each with column 0. */
@@ -95,15 +95,15 @@ static int widest_part(const th_table *t, const th_layout *l)
 static void narrow_names(const th_table *t, th_layout *l)
 {
     int excess = widest_part(t, l) - WIDTH;
-    if (t->breaks_at != NULL && excess > 0 && l->width[0] - excess >= NARROWEST)
+    if (t->breaks_at && excess > 0 && l->width[0] - excess >= NARROWEST)
         l->width[0] -= excess;
 }
 
 static int lay_out(const th_table *t, th_layout *l)
 {
-    size_t n = (size_t)t->n_columns, rows = t->n_rows + (t->total != NULL);
+    size_t n = (size_t)t->n_columns, rows = t->n_rows + (t->total ? 1 : 0);
     l->texts = th_arena_alloc(t->report->arena, (rows * n + 1) * sizeof *l->texts);
-    if (l->texts == NULL) {
+    if (!l->texts) {
         t->report->failed = true;
         return -1;
     }
@@ -138,7 +138,7 @@ static void trim_line(th_strbuf *out)
 /* text in width columns; what is too long loses its middle. */
 static void add_padded(th_strbuf *out, const char *text, int width, bool to_right)
 {
-    text = text != NULL ? text : "";
+    text = text ? text : "";
     int length = width_of(text), bytes = (int)strlen(text);
     if (length > width && length == bytes) {
         int head = (width - 2 + 1) / 2, tail = width - 2 - head;
@@ -225,7 +225,7 @@ static void add_wrapped(const th_table *t, const th_layout *l, char *const *text
     int last = t->n_columns - 1;
     char *parts[TH_COLUMNS_MAX];
     th_strbuf part = TH_STRBUF_INIT;
-    const char *rest = texts[last] != NULL ? texts[last] : "";
+    const char *rest = texts[last] ? texts[last] : "";
     memcpy(parts, texts, (size_t)t->n_columns * sizeof *parts);
     do {
         size_t n = fitting(rest, l->width[last]);
@@ -256,7 +256,7 @@ static void add_block(const th_table *t, const th_layout *l, th_strbuf *out)
         add_row(t, l, row, out);
     if (t->n_hidden > 0)
         th_strbuf_printf(out, "(%zu more)\n", t->n_hidden);
-    if (t->total != NULL) {
+    if (t->total) {
         add_rule(t, l, out);
         add_line(t, l, &l->texts[t->n_rows * (size_t)t->n_columns], out);
     }
@@ -265,25 +265,25 @@ static void add_block(const th_table *t, const th_layout *l, th_strbuf *out)
 /* The table without the columns that text leaves out; false when memory is out. */
 static bool take_titled(const th_table *t, th_table *out)
 {
-    size_t rows = t->n_rows + (t->total != NULL);
+    size_t rows = t->n_rows + (t->total ? 1 : 0);
     struct th_arena *arena = t->report->arena;
     th_column *columns = th_report_columns(t->report, t->n_columns);
     th_quantity *cells = th_arena_alloc(arena, (rows * (size_t)t->n_columns + 1) * sizeof *cells);
-    if (columns == NULL || cells == NULL)
+    if (!columns || !cells)
         return false;
     *out = *t;
     out->columns = columns;
     out->cells = cells;
     out->n_columns = 0;
     for (int c = 0; c < t->n_columns; c++)
-        if (t->columns[c].title != NULL)
+        if (t->columns[c].title)
             columns[out->n_columns++] = t->columns[c];
     for (size_t row = 0; row < rows; row++)
         for (int c = 0; c < t->n_columns; c++)
-            if (t->columns[c].title != NULL)
+            if (t->columns[c].title)
                 *cells++ = row < t->n_rows ? t->cells[row * (size_t)t->n_columns + (size_t)c]
                                            : t->total[c];
-    if (t->total != NULL)
+    if (t->total)
         out->total = cells - out->n_columns;
     return true;
 }
@@ -302,7 +302,7 @@ bool th_table_display(const th_table *t, th_displayed_table *out)
 /* The note below a table or a record, in lines of the full width. */
 static void add_note(const th_table *t, th_strbuf *out)
 {
-    for (const char *rest = t->note; rest != NULL && *rest != '\0';) {
+    for (const char *rest = t->note; rest && *rest != '\0';) {
         size_t n = fitting(rest, WIDTH);
         th_strbuf_printf(out, "%.*s\n", (int)n, rest);
         rest += n + strspn(rest + n, " ");
@@ -320,7 +320,7 @@ static void render_table(const th_table *whole, th_strbuf *out)
     }
     if (lay_out(t, &l) != 0)
         return;
-    if (t->title != NULL && strcmp(t->title, t->report->title) != 0)
+    if (t->title && strcmp(t->title, t->report->title) != 0)
         th_strbuf_printf(out, "%s\n", t->title);
     int next = 1;
     do {
@@ -355,10 +355,10 @@ static void render_record(const th_table *t, th_strbuf *out)
     int width = 0;
     for (int c = 0; c < t->n_columns; c++)
         width = width_of(t->columns[c].title) > width ? width_of(t->columns[c].title) : width;
-    if (t->title != NULL)
+    if (t->title)
         th_strbuf_printf(out, "%s\n", t->title);
     for (int c = 0; t->n_rows > 0 && c < t->n_columns; c++) {
-        if (t->columns[c].title == NULL) /* not in text */
+        if (!t->columns[c].title) /* not in text */
             continue;
         th_strbuf_printf(out, "  %-*s  ", width, t->columns[c].title);
         add_value(out, t->report, &t->cells[c]);
@@ -377,7 +377,7 @@ void th_report_render_text(const th_report *r, th_strbuf *out)
     for (int i = 0; i < r->n_head; i++)
         if (r->head[i].is_line)
             th_strbuf_printf(out, "  %-*s  %s\n", width, r->head[i].key, r->head[i].value.text);
-    for (const th_table *t = r->first; t != NULL; t = t->next) {
+    for (const th_table *t = r->first; t; t = t->next) {
         th_strbuf_add(out, "\n");
         if (t->is_record)
             render_record(t, out);

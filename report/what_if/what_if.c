@@ -95,7 +95,7 @@ bool th_what_if_is_of_designs(const th_system *s, const int32_t *accels, int n)
                 n_inside += is_inside;
                 n_outside += !is_inside;
             }
-        if (n_inside > 0 && (n_outside > 0 || clock_of(&s->designs[d]) == NULL))
+        if (n_inside > 0 && (n_outside > 0 || !clock_of(&s->designs[d])))
             return false;
     }
     return true;
@@ -105,7 +105,7 @@ int th_what_ifs_add(th_what_ifs *w, th_what_if_property what, const int32_t *obj
                     th_error *err)
 {
     int32_t *copy = th_alloc_array((size_t)n + 1, sizeof *copy);
-    if (copy == NULL || th_grow(&w->all, &w->capacity, (size_t)w->n + 1, sizeof *w->all) != 0) {
+    if (!copy || th_grow(&w->all, &w->capacity, (size_t)w->n + 1, sizeof *w->all) != 0) {
         th_free(copy);
         return th_error_no_memory(err);
     }
@@ -147,7 +147,7 @@ typedef struct tables {
 static void *copy_of(const void *from, int n, size_t size)
 {
     void *to = th_alloc_array((size_t)n + 1, size);
-    if (to != NULL && n > 0) /* from is NULL where there are none */
+    if (to && n > 0) /* from is NULL where there are none */
         memcpy(to, from, (size_t)n * size);
     return to;
 }
@@ -164,8 +164,7 @@ static bool copy_tables(const th_system *s, tables *t)
                   copy_of(s->designs, s->n_designs, sizeof *s->designs),
                   th_alloc_array(n_params + 1, sizeof *t->params),
                   th_alloc_array((size_t)s->n_designs + 1, sizeof *t->clocks)};
-    if (t->media == NULL || t->links == NULL || t->nodes == NULL || t->designs == NULL ||
-        t->params == NULL || t->clocks == NULL)
+    if (!t->media || !t->links || !t->nodes || !t->designs || !t->params || !t->clocks)
         return false;
     n_params = 0;
     for (int d = 0; d < s->n_designs; d++) {
@@ -230,7 +229,7 @@ static void alter_designs(const th_system *s, const tables *t, const th_what_if 
             is_theirs |= has_design(accel_of(s, w->objects[i]), d);
         th_param *clock = is_theirs ? clock_of(&t->designs[d]) : NULL;
         int64_t hz;
-        if (clock == NULL || th_parse_frequency(clock->text, &hz, NULL) != 0)
+        if (!clock || th_parse_frequency(clock->text, &hz, NULL) != 0)
             continue;
         snprintf(t->clocks[d], sizeof t->clocks[d], "%lldHz", (long long)scaled(hz, 1 + by));
         clock->text = t->clocks[d];
@@ -316,7 +315,7 @@ static int change_machine(const th_session *s, th_machine *m, const th_what_if *
 static th_simulation *load(const th_session *s, const th_system *system, const th_mapping *m,
                            const th_run_options *o, th_error *err)
 {
-    if (s->hand_built != NULL)
+    if (s->hand_built)
         return th_simulation_of_finished(system, s->hand_built->program, o, err);
     return th_simulation_new(system, s->workload, m, s->scripts, o, err);
 }
@@ -330,12 +329,11 @@ static int run_to_end(const th_session *s, th_simulation *sim, th_what_if *w, do
     if (stop == TH_STOP_INTERRUPTED)
         return th_error_interrupted(err, "the run is not at its end");
     const th_result *r = stop == TH_STOP_DONE ? th_simulation_result(sim, err) : NULL;
-    if (r == NULL)
+    if (!r)
         return -1;
     w->end_ps = r->elapsed_ps;
-    w->throughput_per_s = s->workload != NULL
-                              ? (double)th_workload_samples(s->workload) * th_result_throughput(r)
-                              : 0;
+    w->throughput_per_s =
+        s->workload ? (double)th_workload_samples(s->workload) * th_result_throughput(r) : 0;
     return 0;
 }
 
@@ -368,19 +366,18 @@ static int run_piece(void *state, int i, th_error *err)
     th_system *own = NULL;
     th_mapping *mapped = NULL;
     if (w->n > 0 && !is_in_machine(system, w)) {
-        if ((own = altered(system, w, b->w->by, err)) == NULL)
+        if (!(own = altered(system, w, b->w->by, err)))
             return -1;
         system = own;
     }
     const th_mapping *m = mapping_for(b, system, &mapped, err);
-    th_simulation *sim = m != NULL || b->session->hand_built != NULL
-                             ? load(b->session, system, m, &b->options, err)
-                             : NULL;
-    int rc = sim != NULL ? run_to_end(b->session, sim, w, b->w->by, err) : -1;
+    th_simulation *sim =
+        m || b->session->hand_built ? load(b->session, system, m, &b->options, err) : NULL;
+    int failed = sim ? run_to_end(b->session, sim, w, b->w->by, err) : -1;
     th_simulation_free(sim);
     th_mapping_free(mapped);
     th_system_free(own);
-    return rc;
+    return failed;
 }
 
 static void tell_progress(batch *b)
@@ -395,9 +392,9 @@ static int run_one(void *state, int i, th_error *err)
 {
     if (th_interrupt_is_pending())
         return th_error_interrupted(err, "the piece has not begun");
-    int rc = run_piece(state, i, err);
+    int failed = run_piece(state, i, err);
     tell_progress(state);
-    return rc;
+    return failed;
 }
 
 /* Their procedures belong to the interpreter's thread. */
@@ -413,7 +410,7 @@ int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
 {
     batch b = {s,
                w,
-               s->simulation != NULL ? s->simulation->options : s->defaults,
+               s->simulation ? s->simulation->options : s->defaults,
                th_progress_start(s->is_quiet),
                pthread_self(),
                0};
@@ -423,11 +420,10 @@ int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
                 err, "TCL-0710",
                 "set_property has changed the present run: restart first, for what changes "
                 "here holds from the start");
-    if (s->hand_built != NULL && s->simulation == NULL &&
-        th_program_finish(s->hand_built->program, err) != 0)
+    if (s->hand_built && !s->simulation && th_program_finish(s->hand_built->program, err) != 0)
         return -1;
     w->as_it_is = (th_what_if){.n = 0};
-    int rc = th_jobs_run(run_one, &b, w->n + 1, asks_scripts(s->system) ? 1 : s->threads, err);
+    int failed = th_jobs_run(run_one, &b, w->n + 1, asks_scripts(s->system) ? 1 : s->threads, err);
     th_progress_end(&b.progress);
-    return rc;
+    return failed;
 }

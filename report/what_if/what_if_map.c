@@ -7,7 +7,7 @@
 /* A baseline takes no start, and a front is no one mapping. */
 static const th_search_type *algorithm_of(const th_search_record *how)
 {
-    bool can_start = how->type != NULL && !how->type->is_baseline && how->goal.n_front == 0;
+    bool can_start = how->type && !how->type->is_baseline && how->goal.n_front == 0;
     return can_start ? how->type : th_search_types[0];
 }
 
@@ -22,7 +22,7 @@ static th_mapping *best_of(th_search *search, th_error *err)
             return NULL;
     }
     th_mapping *best = th_mapping_copy(search->best);
-    if (best == NULL)
+    if (!best)
         th_error_no_memory(err);
     return best;
 }
@@ -42,14 +42,14 @@ th_mapping *th_what_if_map(const th_session *s, const th_system *system, const t
     if (how->goal.n_front == 0)
         problem.goal = how->goal;
     th_search_options options = th_search_defaults;
-    options.seed = how->type != NULL ? how->seed : options.seed;
+    options.seed = how->type ? how->seed : options.seed;
     options.evaluations = evaluations;
     options.threads = 1;
     options.sets_inside_groups = how->inside_groups;
     options.keep_late = true; /* how late it is, the report says */
     options.start = s->mapping;
     th_search *search = th_search_new(algorithm_of(how), &problem, &options, err);
-    th_mapping *best = search != NULL ? best_of(search, err) : NULL;
+    th_mapping *best = search ? best_of(search, err) : NULL;
     th_search_free(search);
     return best;
 }

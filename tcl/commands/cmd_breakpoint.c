@@ -50,12 +50,12 @@ static void make_name(th_session *s, char *out, size_t size)
     int64_t n = th_tcl_of(s)->breakpoints_made;
     do {
         snprintf(out, size, "b%lld", (long long)++n);
-    } while (th_breakpoint_find(s, out) != NULL);
+    } while (th_breakpoint_find(s, out));
 }
 
 static int check_name(th_call *c, const char *name)
 {
-    if (th_breakpoint_find(c->session, name) != NULL)
+    if (th_breakpoint_find(c->session, name))
         return th_error_set(&c->err, "TCL-0110", "-name \"%s\": there is such a breakpoint already",
                             name);
     if (name[0] == '\0' || strlen(name) > 100)
@@ -77,7 +77,7 @@ static int parse_of(th_call *c, th_breakpoint *b)
     if (Tcl_ListObjGetElements(NULL, c->option[ADD_OF].word, &n, &words) != TCL_OK || n == 0)
         return th_error_set(&c->err, "TCL-0403", "-of \"%.40s\": must be a list of objects",
                             th_call_text(c, ADD_OF, ""));
-    if ((b->of = th_alloc_array((size_t)n, sizeof *b->of)) == NULL)
+    if (!(b->of = th_alloc_array((size_t)n, sizeof *b->of)))
         return th_error_no_memory(&c->err);
     bool is_inside = b->on == TH_ON_STALL || b->on == TH_ON_BUFFER_FULL;
     for (; b->n_of < n; b->n_of++) {
@@ -93,7 +93,7 @@ static int parse_of(th_call *c, th_breakpoint *b)
 
 static int parse_when(th_call *c, const char *text, th_breakpoint *b)
 {
-    if ((b->when = th_condition_compile(c->session, text, &c->err)) == NULL)
+    if (!(b->when = th_condition_compile(c->session, text, &c->err)))
         return -1;
     b->text = (char *)text;
     if (th_condition_kinds(b->when) != 0)
@@ -115,7 +115,7 @@ static int parse_event(th_call *c, th_breakpoint *b)
 
 static int check_script(th_call *c, const char *script)
 {
-    if (script == NULL || Tcl_CommandComplete(script))
+    if (!script || Tcl_CommandComplete(script))
         return 0;
     return th_error_set(&c->err, "TCL-0418",
                         "script {%.100s}: is cut short: a brace, bracket or quote is not closed",
@@ -150,7 +150,7 @@ static int run_add_breakpoint(th_call *c)
     };
     bool is_parsed =
         check_name(c, name) == 0 && check_script(c, b.script) == 0 && parse_event(c, &b) == 0;
-    b.is_passed = sim != NULL && sim->has_begun && b.at_ps <= th_machine_now(sim->machine);
+    b.is_passed = sim && sim->has_begun && b.at_ps <= th_machine_now(sim->machine);
     return add(c, &b, is_parsed);
 }
 
@@ -187,7 +187,7 @@ static int unknown_breakpoint(th_call *c, const char *name)
 {
     th_session *s = c->session;
     const char **names = th_alloc_array(th_tcl_of(s)->n_breakpoints + 1, sizeof *names);
-    if (names == NULL)
+    if (!names)
         return th_error_no_memory(&c->err);
     for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++)
         names[i] = th_tcl_of(s)->breakpoints[i]->name;
@@ -212,7 +212,7 @@ static int check_breakpoints(th_call *c)
 {
     for (int i = 0; i < c->n_words; i++) {
         const char *name = th_call_word(c, i);
-        if (th_breakpoint_find(c->session, name) == NULL && strpbrk(name, "*?[") == NULL)
+        if (!th_breakpoint_find(c->session, name) && !strpbrk(name, "*?["))
             return unknown_breakpoint(c, name);
     }
     return 0;
@@ -237,7 +237,7 @@ static int set_disabled(th_call *c, bool is_disabled)
         if (!is_meant(c, b))
             continue;
         b->is_disabled = is_disabled;
-        if (b->when != NULL)
+        if (b->when)
             b->was_true = th_condition_holds(b->when, c->session);
     }
     return th_probes_update(c->session, &c->err);

@@ -40,12 +40,12 @@ static th_system *read_system_by(th_call *c, Tcl_Obj *name, system_reader *reade
                                  Tcl_Obj *design)
 {
     Tcl_Obj *path = th_file_find(c->session, &th_system_file, name, &c->err);
-    if (path == NULL)
+    if (!path)
         return NULL;
     th_system *system = reader(Tcl_FSGetNativePath(path), max_links, &c->err);
     Tcl_DecrRefCount(path);
-    if (system != NULL && (th_design_check_system(system, &c->err) != 0 ||
-                           (design != NULL && add_design(c, design, system) != 0))) {
+    if (system && (th_design_check_system(system, &c->err) != 0 ||
+                   (design && add_design(c, design, system) != 0))) {
         th_system_free(system);
         return NULL;
     }
@@ -111,12 +111,12 @@ static th_system *read_astra(th_call *c, int max_links)
     Tcl_Obj *network = th_file_find(c->session, &th_astra_network_file, c->words[0], &c->err);
     Tcl_Obj *parameters =
         network ? th_file_find(c->session, &th_astra_system_file, c->words[1], &c->err) : NULL;
-    if (parameters != NULL)
+    if (parameters)
         system = th_system_read_astra(Tcl_FSGetNativePath(network), Tcl_FSGetNativePath(parameters),
                                       max_links, &c->err);
-    if (parameters != NULL)
+    if (parameters)
         Tcl_DecrRefCount(parameters);
-    if (network != NULL)
+    if (network)
         Tcl_DecrRefCount(network);
     return system;
 }
@@ -142,7 +142,7 @@ static int run_read_system(th_call *c)
                  : read_system_by(c, c->words[0],
                                   format == FORMAT_SCALESIM ? read_scalesim : th_system_read_up_to,
                                   max_links, design);
-    if (system == NULL)
+    if (!system)
         return -1;
     take_system(c, system);
     return 0;
@@ -171,7 +171,7 @@ enum {
 
 static const char *topology_name(int i)
 {
-    return th_topology_types[i] != NULL ? th_topology_types[i]->name : NULL;
+    return th_topology_types[i] ? th_topology_types[i]->name : NULL;
 }
 
 static const char *island_name(int i)
@@ -252,7 +252,7 @@ static int parse_shape_dim(th_call *c, Tcl_Obj *word, int d, th_topology_options
         return th_error_set(&c->err, "TCL-0074",
                             "-dims \"%s\": a dimension of a composition must be {KIND N}",
                             Tcl_GetString(word));
-    if (th_dim_kind_find(Tcl_GetString(words[0]), &o->kinds[d]) == NULL)
+    if (!th_dim_kind_find(Tcl_GetString(words[0]), &o->kinds[d]))
         return th_error_unknown(&c->err, "TCL-0075", "-dims", Tcl_GetString(words[0]),
                                 th_dim_kind_names);
     return parse_extent(c, words[1], &o->dims[d]);
@@ -305,8 +305,8 @@ static int parse_cables(th_call *c, th_topology_options *o)
 static int parse_oversubscription(th_call *c, th_topology_options *o)
 {
     Tcl_Obj *word = c->option[CREATE_OVERSUBSCRIPTION].word;
-    if (word == NULL || (Tcl_GetDoubleFromObj(NULL, word, &o->oversubscription) == TCL_OK &&
-                         o->oversubscription >= 1))
+    if (!word || (Tcl_GetDoubleFromObj(NULL, word, &o->oversubscription) == TCL_OK &&
+                  o->oversubscription >= 1))
         return 0;
     return th_error_set(&c->err, "TCL-0077",
                         "-oversubscription \"%s\": must be a number of at least 1",
@@ -344,12 +344,12 @@ static int run_create_system(th_call *c)
         return -1;
     th_system *prototype =
         read_prototype(c, c->option[CREATE_ACCEL].word, c->option[CREATE_DESIGN].word);
-    if (prototype == NULL)
+    if (!prototype)
         return -1;
     th_system *system =
         th_topology_create(th_call_text(c, CREATE_NAME, ""), type, &o, prototype, &c->err);
     th_system_free(prototype);
-    if (system == NULL)
+    if (!system)
         return -1;
     take_system(c, system);
     return 0;
@@ -434,7 +434,7 @@ static bool is_model(const th_call *c)
  */
 static th_workload *make_model(th_call *c, th_workload *w)
 {
-    if (w == NULL || !is_model(c))
+    if (!w || !is_model(c))
         return w;
     th_model_options o = {
         .name = th_call_text(c, WORKLOAD_NAME, NULL),
@@ -472,11 +472,11 @@ static int run_read_workload(th_call *c)
     if (check_model_options(c) != 0)
         return -1;
     Tcl_Obj *path = th_file_find(c->session, kinds[format], c->words[0], &c->err);
-    if (path == NULL)
+    if (!path)
         return -1;
     th_workload *workload = make_model(c, read_workload(c, Tcl_FSGetNativePath(path), format));
     Tcl_DecrRefCount(path);
-    if (workload == NULL)
+    if (!workload)
         return -1;
     th_session_set_workload(c->session, workload);
     th_call_return_text(c, workload->name);
@@ -491,12 +491,12 @@ static int run_read_mapping(th_call *c)
     if (th_session_need_problem(s, &c->err) != 0)
         return -1;
     Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->words[0], &c->err);
-    if (path == NULL)
+    if (!path)
         return -1;
     th_mapping *mapping =
         th_mapping_read(Tcl_FSGetNativePath(path), s->system, s->workload, &c->err);
     Tcl_DecrRefCount(path);
-    if (mapping == NULL)
+    if (!mapping)
         return -1;
     char digest[20];
     th_session_set_mapping(s, mapping, &(th_search_record){.type = NULL});
@@ -567,7 +567,7 @@ static int check_memory(th_call *c)
 static int check_mapping(th_call *c)
 {
     th_error e = {"", ""};
-    if (c->session->mapping == NULL || th_session_simulation(c->session, &e) != NULL)
+    if (!c->session->mapping || th_session_simulation(c->session, &e))
         return 0;
     return warn(c, &e);
 }
@@ -579,12 +579,11 @@ static int run_check_setup(th_call *c)
     int warnings = 0;
     if (th_session_need_system(s, &e) != 0)
         warnings += warn(c, &e);
-    if (s->hand_built != NULL ? th_session_need_program(s, &e) != 0
-                              : th_session_need_workload(s, &e) != 0)
+    if (s->hand_built ? th_session_need_program(s, &e) != 0 : th_session_need_workload(s, &e) != 0)
         warnings += warn(c, &e);
     if (warnings == 0 && th_design_scripts_exist(s, &e) != 0)
         warnings += warn(c, &e);
-    if (warnings == 0 && s->hand_built == NULL)
+    if (warnings == 0 && !s->hand_built)
         warnings += check_memory(c) + check_mapping(c);
     Tcl_SetObjResult(c->interp, Tcl_NewIntObj(warnings == 0));
     return 0;

@@ -80,16 +80,16 @@ static int digest_run(const th_session *s, const th_run_options *o, uint64_t *ou
     enum { DIGEST_SIZE = 20 };
     char system[DIGEST_SIZE], workload[DIGEST_SIZE], mapping[DIGEST_SIZE];
     th_strbuf b = TH_STRBUF_INIT;
-    int rc = th_session_input_digests(s, system, workload, sizeof system);
+    int failed = th_session_input_digests(s, system, workload, sizeof system);
     th_strbuf_printf(&b, "%s %s %s\n", system, workload,
                      th_session_digest(s, mapping, sizeof mapping));
     write_options(&b, o);
-    if (rc != 0 || b.failed)
-        rc = th_error_no_memory(err);
+    if (failed || b.failed)
+        failed = th_error_no_memory(err);
     else
         *out = th_hash(b.text, b.length, 0);
     th_strbuf_clear(&b);
-    return rc;
+    return failed;
 }
 
 static int run_save_checkpoint(th_call *c)
@@ -115,12 +115,12 @@ static int run_save_checkpoint(th_call *c)
     th_strbuf_add(&b, "at");
     write_position(&b, th_position_of(sim));
     th_strbuf_printf(&b, "\nstate %016" PRIx64 "\n", digest_state(s->system, sim));
-    int rc = b.failed ? th_error_no_memory(&c->err)
-                      : th_session_write_file(s, th_call_word(c, 0), false, &b, &c->err);
+    int failed = b.failed ? th_error_no_memory(&c->err)
+                          : th_session_write_file(s, th_call_word(c, 0), false, &b, &c->err);
     th_strbuf_clear(&b);
-    if (rc == 0)
+    if (!failed)
         Tcl_SetObjResult(c->interp, c->words[0]);
-    return rc;
+    return failed;
 }
 
 /* ---- loading ---- */
@@ -206,7 +206,7 @@ static int read_network(fields f, th_run_options *o)
     n->n_crossbar_inputs = (int32_t)next_whole(&f, 0, TH_PACKET_CROSSBAR_MAX);
     n->allocation_cycle_ps = next_whole(&f, 0, TH_TIME_MAX);
     n->may_deadlock = next_bool(&f);
-    return o->network != NULL ? last_field(&f) : -1;
+    return o->network ? last_field(&f) : -1;
 }
 
 static int read_change(fields f, checkpoint *k)
@@ -312,10 +312,10 @@ static int read_checkpoint(const char *path, checkpoint *k, th_error *err)
     char line[LINE_MAX_BYTES];
     int number = 1;
     FILE *f = fopen(path, "r");
-    if (f == NULL)
+    if (!f)
         return th_error_set(err, "TCL-0413", "%s: cannot be opened", path);
-    bool is_good = fgets(line, sizeof line, f) != NULL && strcmp(line, MAGIC) == 0;
-    while (is_good && fgets(line, sizeof line, f) != NULL) {
+    bool is_good = fgets(line, sizeof line, f) && strcmp(line, MAGIC) == 0;
+    while (is_good && fgets(line, sizeof line, f)) {
         number++;
         is_good = read_line(line, k) == 0;
     }
@@ -374,7 +374,7 @@ static int load(th_call *c, checkpoint *k, const char *path)
         check_run(s, k, path, &c->err) != 0)
         return -1;
     th_simulation *fresh = th_session_new_simulation(s, &k->options, &c->err);
-    if (fresh == NULL)
+    if (!fresh)
         return -1;
     if (replay(c, fresh, k, path) != 0) {
         th_simulation_free(fresh);
@@ -392,11 +392,11 @@ static int run_load_checkpoint(th_call *c)
 {
     checkpoint k = {.n_changes = 0};
     const char *path = Tcl_FSGetNativePath(c->words[0]);
-    int rc = load(c, &k, path != NULL ? path : "");
+    int failed = load(c, &k, path ? path : "");
     th_free(k.changes);
-    if (rc == 0)
+    if (!failed)
         th_call_return_time(c, th_machine_now(c->session->simulation->machine));
-    return rc;
+    return failed;
 }
 
 const th_command th_checkpoint_commands[] = {

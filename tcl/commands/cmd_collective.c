@@ -30,7 +30,7 @@ static const char *algorithm_name(int i)
 {
     if (i == 0)
         return "auto";
-    return th_algorithms[i - 1] != NULL ? th_algorithms[i - 1]->name : NULL;
+    return th_algorithms[i - 1] ? th_algorithms[i - 1]->name : NULL;
 }
 
 static const th_option collective_options[] = {
@@ -75,7 +75,7 @@ static int list_of(th_call *c, int option, Tcl_Size *n, Tcl_Obj ***words)
 static int take_all_accels(const th_system *s, th_collective *out)
 {
     out->rank_node = th_alloc_array((size_t)s->n_accels, sizeof *out->rank_node);
-    if (out->rank_node == NULL)
+    if (!out->rank_node)
         return -1;
     for (out->n_ranks = 0; out->n_ranks < s->n_accels; out->n_ranks++)
         out->rank_node[out->n_ranks] = s->accel_node[out->n_ranks];
@@ -91,7 +91,7 @@ static int parse_group(th_call *c, th_collective *out)
     if (list_of(c, COLLECTIVE_ACCELS, &n, &words) != 0)
         return -1;
     out->rank_node = th_alloc_array((size_t)n + 1, sizeof *out->rank_node);
-    if (out->rank_node == NULL)
+    if (!out->rank_node)
         return th_error_no_memory(&c->err);
     for (Tcl_Size i = 0; i < n; i++) {
         int node = th_node_parse(c->session, Tcl_GetString(words[i]), &c->err);
@@ -160,7 +160,7 @@ static int parse_matrix(th_call *c, th_collective *out)
                             "-sizes: %d rows: must be a square matrix of the %d ranks", (int)n_rows,
                             (int)out->n_ranks);
     out->pair_bytes = th_alloc_array(n * n, sizeof *out->pair_bytes);
-    if (out->pair_bytes == NULL)
+    if (!out->pair_bytes)
         return th_error_no_memory(&c->err);
     for (size_t i = 0; i < n; i++) {
         int64_t sum = 0;
@@ -196,7 +196,7 @@ static int parse_dims(th_call *c, th_collective *out)
     Tcl_Size n;
     if (!th_call_has(c, COLLECTIVE_DIMS))
         return 0;
-    if (out->algorithm != NULL && out->algorithm != &th_algorithm_hierarchical)
+    if (out->algorithm && out->algorithm != &th_algorithm_hierarchical)
         return th_error_set(&c->err, "TCL-0184", "-dims: is for hierarchical and auto, not for %s",
                             out->algorithm->name);
     if (list_of(c, COLLECTIVE_DIMS, &n, &words) != 0)
@@ -236,16 +236,16 @@ static int parse_schedule(th_call *c, th_collective *out)
         return 0;
     Tcl_Obj *path =
         th_file_find(c->session, &th_schedule_file, c->option[COLLECTIVE_SCHEDULE].word, &c->err);
-    if (path == NULL)
+    if (!path)
         return -1;
     th_user_schedule *u = th_schedule_read(Tcl_FSGetNativePath(path), &c->err);
     Tcl_DecrRefCount(path);
-    if (u == NULL || th_hand_built_keep_schedule(c->session->hand_built, u, &c->err) != 0) {
+    if (!u || th_hand_built_keep_schedule(c->session->hand_built, u, &c->err) != 0) {
         th_user_schedule_free(u);
         return -1;
     }
     out->schedule = u;
-    if (out->algorithm == NULL)
+    if (!out->algorithm)
         out->algorithm = &th_algorithm_schedule;
     return 0;
 }
@@ -256,7 +256,7 @@ static int try_algorithm(th_call *c, const th_collective *collective)
     th_collective_schedule trial;
     th_collective one = *collective;
     one.chunks = collective->chunks > 0 ? collective->chunks : 1;
-    if (one.algorithm == NULL)
+    if (!one.algorithm)
         return th_collective_check(&one, c->session->system, &c->err);
     if (th_collective_schedule_init(&trial, &one, c->session->system, &c->err) != 0)
         return -1;
@@ -274,7 +274,7 @@ static int parse_collective(th_call *c, th_collective *out)
     if (parse_kind(c, out) != 0 || parse_group(c, out) != 0 || parse_root(c, out) != 0 ||
         parse_sizes(c, out) != 0 || parse_dims(c, out) != 0 || parse_schedule(c, out) != 0)
         return -1;
-    if (!th_call_has(c, COLLECTIVE_CHUNKS) && out->algorithm == NULL)
+    if (!th_call_has(c, COLLECTIVE_CHUNKS) && !out->algorithm)
         out->chunks = 0;
     return try_algorithm(c, out);
 }
@@ -296,22 +296,22 @@ static int add(th_call *c, th_collective *collective)
         .after = timing.after,
         .n_after = timing.n_after,
     };
-    int rc = th_call_add_task(c, &t);
+    int failed = th_call_add_task(c, &t);
     th_free(timing.after);
-    return rc;
+    return failed;
 }
 
 static int run_add_collective(th_call *c)
 {
     th_collective collective = {.rank_node = NULL};
-    int rc = th_session_open_hand_built(c->session, &c->err);
-    if (rc == 0)
-        rc = parse_collective(c, &collective);
-    if (rc == 0)
-        rc = add(c, &collective);
+    int failed = th_session_open_hand_built(c->session, &c->err);
+    if (!failed)
+        failed = parse_collective(c, &collective);
+    if (!failed)
+        failed = add(c, &collective);
     th_free(collective.rank_node);
     th_free(collective.pair_bytes);
-    return rc;
+    return failed;
 }
 
 const th_command th_collective_commands[] = {

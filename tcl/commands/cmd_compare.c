@@ -48,7 +48,7 @@ static int parse_metric(th_call *c, Tcl_Obj *word, int *out)
 static bool any_computes(const th_runs *runs)
 {
     for (int i = 0; i < runs->n; i++)
-        if (runs->all[i]->program == NULL)
+        if (!runs->all[i]->program)
             return true;
     return false;
 }
@@ -110,33 +110,33 @@ static int compare(th_call *c, const th_runs *runs, const th_runs *relative_to)
                             "more than %d columns: fewer -metrics, or -relative_to fewer runs",
                             TH_COLUMNS_MAX);
     th_report *r = th_report_new("compare", "Comparison");
-    if (r == NULL)
+    if (!r)
         return th_error_no_memory(&c->err);
     th_section_saved_head(r, runs->all, runs->n);
     if (relative_to->n > 0) {
         th_report_head_line(r, "relative to", th_call_text(c, COMPARE_RELATIVE_TO, ""));
         th_report_head_field(r, "relative_to", th_text(th_call_text(c, COMPARE_RELATIVE_TO, "")));
     }
-    int rc = th_section_runs(r, runs, metrics, n_metrics, relative_to, &c->err);
-    if (rc == 0 && th_report_format(c) == TH_FORMAT_JSON)
-        rc = th_section_saved(r, runs->all, runs->n, &c->err);
-    return th_report_finish(c, r, rc, r->first);
+    int failed = th_section_runs(r, runs, metrics, n_metrics, relative_to, &c->err);
+    if (!failed && th_report_format(c) == TH_FORMAT_JSON)
+        failed = th_section_saved(r, runs->all, runs->n, &c->err);
+    return th_report_finish(c, r, failed, r->first);
 }
 
 static int run_report_compare(th_call *c)
 {
     th_runs runs = {NULL, 0}, relative_to = {NULL, 0};
-    int rc = th_saved_runs_parse(c->session, c->words[0], &runs, &c->err);
-    if (rc == 0 && runs.n == 0)
-        rc = th_error_set(&c->err, "TCL-0124", "no runs: save_run NAME first, then name them");
-    if (rc == 0 && th_call_has(c, COMPARE_RELATIVE_TO))
-        rc = th_saved_runs_parse(c->session, c->option[COMPARE_RELATIVE_TO].word, &relative_to,
-                                 &c->err);
-    if (rc == 0)
-        rc = compare(c, &runs, &relative_to);
+    int failed = th_saved_runs_parse(c->session, c->words[0], &runs, &c->err);
+    if (!failed && runs.n == 0)
+        failed = th_error_set(&c->err, "TCL-0124", "no runs: save_run NAME first, then name them");
+    if (!failed && th_call_has(c, COMPARE_RELATIVE_TO))
+        failed = th_saved_runs_parse(c->session, c->option[COMPARE_RELATIVE_TO].word, &relative_to,
+                                     &c->err);
+    if (!failed)
+        failed = compare(c, &runs, &relative_to);
     th_free(relative_to.all);
     th_free(runs.all);
-    return rc;
+    return failed;
 }
 
 /* ---- report_diff ---- */
@@ -154,10 +154,10 @@ static int run_report_diff(th_call *c)
 {
     th_saved_run *pair[2];
     for (int i = 0; i < 2; i++)
-        if ((pair[i] = th_saved_run_find(c->session, th_call_word(c, i), &c->err)) == NULL)
+        if (!(pair[i] = th_saved_run_find(c->session, th_call_word(c, i), &c->err)))
             return -1;
     th_report *r = th_report_new("diff", "Differences");
-    if (r == NULL)
+    if (!r)
         return th_error_no_memory(&c->err);
     th_section_saved_head(r, pair, 2);
     th_report_head_field(r, "a", th_text(pair[0]->name));

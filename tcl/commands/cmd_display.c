@@ -64,7 +64,7 @@ static int run_set_units(th_call *c)
                                        : unit_choice(unit_kinds[i], (int)c->option[i].number);
         const char *unit = units[unit_kinds[i]];
         Tcl_ListObjAppendElement(NULL, now, Tcl_NewStringObj(units_options[i].name + 1, -1));
-        Tcl_ListObjAppendElement(NULL, now, Tcl_NewStringObj(unit != NULL ? unit : "auto", -1));
+        Tcl_ListObjAppendElement(NULL, now, Tcl_NewStringObj(unit ? unit : "auto", -1));
     }
     Tcl_SetObjResult(c->interp, now);
     return 0;
@@ -83,12 +83,12 @@ static const th_option log_options[] = {
 static int run_log_begin(th_call *c)
 {
     const char *path = th_call_word(c, 0);
-    if (th_tcl_of(c->session)->log != NULL)
+    if (th_tcl_of(c->session)->log)
         return th_error_set(&c->err, "TCL-0613", "a log is open: log_end first");
     if (th_session_make_folder_of(c->session, path, &c->err) != 0)
         return -1;
     th_tcl_of(c->session)->log = th_log_begin(c->interp, path, th_call_has(c, LOG_APPEND), &c->err);
-    if (th_tcl_of(c->session)->log == NULL)
+    if (!th_tcl_of(c->session)->log)
         return -1;
     th_call_return_text(c, path);
     return 0;
@@ -96,7 +96,7 @@ static int run_log_begin(th_call *c)
 
 static int run_log_end(th_call *c)
 {
-    if (th_tcl_of(c->session)->log == NULL)
+    if (!th_tcl_of(c->session)->log)
         return th_error_set(&c->err, "TCL-0614", "no log is open: log_begin first");
     return th_session_end_log(c->session, &c->err);
 }
@@ -114,7 +114,7 @@ static void return_suppressed(th_call *c)
 {
     char id[16];
     Tcl_Obj *ids = Tcl_NewListObj(0, NULL);
-    for (int i = 0; th_warning_id(i, id, sizeof id) != NULL; i++)
+    for (int i = 0; th_warning_id(i, id, sizeof id); i++)
         if (th_tcl_of(c->session)->is_suppressed[i])
             Tcl_ListObjAppendElement(NULL, ids, Tcl_NewStringObj(id, -1));
     Tcl_SetObjResult(c->interp, ids);

@@ -61,8 +61,8 @@ static void add_accuracy(th_table *t, const th_predictor *p, const th_measuremen
     th_table_row(t, (th_quantity[]){
                         th_text(th_op_kind_name(a->kind)),
                         th_text(th_phase_name(a->phase)),
-                        th_text(gpu != NULL ? gpu->name : "mean"),
-                        th_text(gpu == NULL                        ? NULL
+                        th_text(gpu ? gpu->name : "mean"),
+                        th_text(!gpu                               ? NULL
                                 : th_layer_model_knows(model, gpu) ? "yes"
                                                                    : "no"),
                         th_count((int64_t)a->n),
@@ -85,9 +85,9 @@ static int report_accuracy(th_call *c, const th_predictor *p, const th_measureme
     if (n_lines == 0)
         th_error_set(&c->err, "TCL-0322",
                      "measurements: must have rows of a kind and phase of the predictor");
-    else if (r == NULL)
+    else if (!r)
         th_error_no_memory(&c->err);
-    if (r != NULL) {
+    if (r) {
         th_table *t = th_report_table(r, "accuracy", "By device", accuracy_columns);
         th_table_note(t, "in training: were rows of this device trained on? mean error, median, "
                          "95th percentile: of |predicted / measured - 1|.");
@@ -95,7 +95,7 @@ static int report_accuracy(th_call *c, const th_predictor *p, const th_measureme
             add_accuracy(t, p, m, &lines[i]);
     }
     th_free(lines);
-    return r == NULL ? -1 : th_report_finish(c, r, 0, r->first);
+    return r ? th_report_finish(c, r, 0, r->first) : -1;
 }
 
 /* ---- groups ---- */
@@ -112,7 +112,7 @@ static void sum_groups(const th_predictor *p, const th_measurements *m, const si
     for (size_t i = 0; i < n; i++) {
         const th_measurement *r = &m->row[rows[i]];
         const th_layer_model *model = th_predictor_find(p, r->op.kind, r->phase);
-        if (r->group < 0 || model == NULL)
+        if (r->group < 0 || !model)
             continue;
         group_sum *sum = &sums[r->group * m->n_devices + r->device];
         sum->measured_ms += r->ms;
@@ -152,8 +152,8 @@ static int report_groups(th_call *c, const th_predictor *p, const th_measurement
         return th_error_set(&c->err, "TCL-0386",
                             "-groups: measurements: must have a column of groups");
     group_sum *sums = th_alloc_zero((size_t)m->n_groups * (size_t)m->n_devices, sizeof *sums);
-    th_report *r = sums != NULL ? th_report_new("groups", "Predicted sums of layers") : NULL;
-    if (r == NULL) {
+    th_report *r = sums ? th_report_new("groups", "Predicted sums of layers") : NULL;
+    if (!r) {
         th_free(sums);
         return th_error_no_memory(&c->err);
     }
@@ -169,10 +169,10 @@ static int report_groups(th_call *c, const th_predictor *p, const th_measurement
 static int report_learners(th_call *c)
 {
     th_report *r = th_report_new("learners", "Learners of the predictor");
-    if (r == NULL)
+    if (!r)
         return th_error_no_memory(&c->err);
-    int rc = th_section_learners(c->session, r, &c->err);
-    return th_report_finish(c, r, rc, r->first);
+    int failed = th_section_learners(c->session, r, &c->err);
+    return th_report_finish(c, r, failed, r->first);
 }
 
 /* Where -plot asks for it. */
@@ -180,7 +180,7 @@ static int draw_parity(th_call *c, const th_predictor *p, const th_measurements 
                        const size_t *rows, size_t n)
 {
     const char *path = th_call_text(c, EVALUATE_PLOT, NULL);
-    if (path == NULL)
+    if (!path)
         return 0;
     if (th_picture_find(path, &c->err) < 0)
         return th_call_prefix_error(c, "-plot", &c->err);
@@ -191,30 +191,29 @@ static int run_evaluate(th_call *c)
 {
     const th_gpu_models *l = c->session->gpu_models;
     const th_predictor *p = th_gpu_models_predictor(l, &c->err);
-    if (p != NULL && th_call_has(c, EVALUATE_LEARNERS))
+    if (p && th_call_has(c, EVALUATE_LEARNERS))
         return report_learners(c);
     const th_measurements *m =
-        p != NULL ? th_gpu_models_measurements(c->session->gpu_models,
-                                               th_call_text(c, EVALUATE_ON, "measurements"), false,
-                                               &c->err)
-                  : NULL;
+        p ? th_gpu_models_measurements(c->session->gpu_models,
+                                       th_call_text(c, EVALUATE_ON, "measurements"), false, &c->err)
+          : NULL;
     bool held_out = th_call_has(c, EVALUATE_HELD_OUT);
     size_t n;
-    if (m == NULL)
+    if (!m)
         return -1;
-    if (held_out && l->left_out.percent == 0 && l->left_out.devices == NULL)
+    if (held_out && l->left_out.percent == 0 && !l->left_out.devices)
         return th_error_set(&c->err, "TCL-0323",
                             "-held_out: train_predictor must have left rows out");
     static const th_held_out nothing = {.percent = 0};
     size_t *rows = th_held_out_rows(held_out ? &l->left_out : &nothing, m, held_out, &n);
-    if (rows == NULL)
+    if (!rows)
         return th_error_no_memory(&c->err);
-    int rc = draw_parity(c, p, m, rows, n);
-    if (rc == 0)
-        rc = th_call_has(c, EVALUATE_GROUPS) ? report_groups(c, p, m, rows, n)
-                                             : report_accuracy(c, p, m, rows, n);
+    int failed = draw_parity(c, p, m, rows, n);
+    if (!failed)
+        failed = th_call_has(c, EVALUATE_GROUPS) ? report_groups(c, p, m, rows, n)
+                                                 : report_accuracy(c, p, m, rows, n);
     th_free(rows);
-    return rc;
+    return failed;
 }
 
 const th_command th_evaluate_commands[] = {

@@ -115,7 +115,7 @@ static int report(th_call *c, const th_forecast *f, const th_forecast_options *o
 {
     const th_workload *w = c->session->workload;
     th_report *r = th_report_new("network", "Predicted time of a network");
-    if (r == NULL)
+    if (!r)
         return th_error_no_memory(&c->err);
     th_report_head_line(r, "workload", w->name);
     th_report_head_field(r, "batch", th_count(o->batch > 0 ? o->batch : w->batch));
@@ -135,7 +135,7 @@ static int run_predict_network(th_call *c)
 {
     th_forecast f;
     const th_predictor *p = c->session->gpu_models->predictor;
-    if (p == NULL)
+    if (!p)
         return th_error_set(&c->err, "TCL-0351",
                             "no predictor: train_predictor or read_predictor first");
     if (th_session_need_workload(c->session, &c->err) != 0)
@@ -149,19 +149,19 @@ static int run_predict_network(th_call *c)
         .link_bits_per_s = th_call_number(c, NET_BANDWIDTH, 0),
         .link_latency_ps = th_call_number(c, NET_LATENCY, 0),
     };
-    if (o.gpu == NULL || th_forecast_make(&f, p, c->session->workload, &o, &c->err) != 0)
+    if (!o.gpu || th_forecast_make(&f, p, c->session->workload, &o, &c->err) != 0)
         return -1;
     if (f.n_outside > 0)
         th_warn(c, "TCL-0352", "%s (so it is with %d of %d layers)", f.outside, (int)f.n_outside,
                 (int)f.n_layers);
-    int rc = 0;
+    int failed = 0;
     if (th_call_has(c, NET_PER_LAYER))
-        rc = report(c, &f, &o);
+        failed = report(c, &f, &o);
     else
         th_call_return_time(c, th_call_number(c, NET_COUNT, COUNT_ONCE) == COUNT_CALLS ? f.calls
                                                                                        : f.total);
     th_forecast_clear(&f);
-    return rc;
+    return failed;
 }
 
 const th_command th_forecast_commands[] = {

@@ -172,7 +172,7 @@ static int run_create_workload(th_call *c)
         w = th_workload_read_text(text.text, th_call_text(c, LAYERS_NAME, ""),
                                   (int32_t)th_call_number(c, LAYERS_BATCH, 1), &c->err);
     th_strbuf_clear(&text);
-    if (w == NULL)
+    if (!w)
         return -1;
     th_session_set_workload(c->session, w);
     th_call_return_text(c, w->name);

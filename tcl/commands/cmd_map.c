@@ -50,7 +50,7 @@ enum { SECONDS_MAX = 366 * 24 * 3600 };
 
 static const char *algorithm_name(int i)
 {
-    return th_search_types[i] != NULL ? th_search_types[i]->name : NULL;
+    return th_search_types[i] ? th_search_types[i]->name : NULL;
 }
 
 static const char *sets_name(int i)
@@ -139,7 +139,7 @@ static const th_search_type *algorithm_of(const th_call *c, const th_goal *goal)
 /* What is known of mappings that a search may meet: those that are given may have shares. */
 static th_cuts cuts_of(const th_problem *p, const th_search_options *o)
 {
-    return p->constraints != NULL || o->start != NULL ? TH_CUTS_ANY : TH_CUTS_OF_SEARCHES;
+    return p->constraints || o->start ? TH_CUTS_ANY : TH_CUTS_OF_SEARCHES;
 }
 
 /* The gap to the lower bound that ends the search. Without the option no bound is computed: that
@@ -186,7 +186,7 @@ static void show_progress(th_progress *p, const th_search *s)
 {
     char best[160] = "-", left[64] = "";
     double elapsed = th_progress_elapsed_s(p), rate = (double)s->n_evaluations / elapsed;
-    if (s->best != NULL)
+    if (s->best)
         th_goal_format(&s->problem.goal, &s->best_fitness.metrics, best, sizeof best);
     if (s->options.evaluations > s->n_evaluations && rate > 0)
         snprintf(left, sizeof left, ", %.0f s left",
@@ -199,24 +199,23 @@ static void show_progress(th_progress *p, const th_search *s)
 static int iterate(th_call *c, th_search *search)
 {
     th_progress progress = th_progress_start(c->session->is_quiet);
-    int rc = 0;
-    while (rc == 0 && !search->done) {
+    int failed = 0;
+    while (!failed && !search->done) {
         if (th_session_is_interrupted(c->session))
-            rc = 1;
+            failed = 1;
         else
-            rc = th_search_iterate(search, &c->err);
+            failed = th_search_iterate(search, &c->err);
         if (th_progress_is_due(&progress))
             show_progress(&progress, search);
     }
     th_progress_end(&progress);
-    return rc;
+    return failed;
 }
 
 /* Its last record was not whole, or of another budget. */
 static void warn_of_cut(const th_call *c, const th_search *search)
 {
-    if (search == NULL || search->journal.log == NULL ||
-        th_journal_truncated_bytes(search->journal.log) == 0)
+    if (!search || !search->journal.log || th_journal_truncated_bytes(search->journal.log) == 0)
         return;
     th_warn(
         c, "TCL-0240",
@@ -249,7 +248,7 @@ static void warn_of_baseline(const th_call *c, const th_search *search)
 static int copy_findings(const th_search *search, th_search_record *how, th_error *err)
 {
     how->improvements = th_alloc_array(search->improvements.n + 1, sizeof *how->improvements);
-    if (how->improvements == NULL)
+    if (!how->improvements)
         return th_error_no_memory(err);
     memcpy(how->improvements, search->improvements.at,
            search->improvements.n * sizeof *how->improvements);
@@ -257,7 +256,7 @@ static int copy_findings(const th_search *search, th_search_record *how, th_erro
     if (search->problem.goal.n_front == 0)
         return 0;
     how->front = th_nsga2_front(search, err);
-    return how->front != NULL ? 0 : -1;
+    return how->front ? 0 : -1;
 }
 
 /* The session takes over the best mapping and how it was found; of a search that was interrupted,
@@ -266,7 +265,7 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
                      bool is_interrupted)
 {
     char value[160];
-    assert(search->best != NULL); /* a search that finds nothing that fits fails */
+    assert(search->best); /* a search that finds nothing that fits fails */
     th_search_record how = {
         .type = search->type,
         .goal = search->problem.goal,
@@ -289,13 +288,13 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .pruned = search->counts.pruned,
     };
     th_mapping *best = NULL;
-    int rc = copy_findings(search, &how, &c->err);
-    if (rc == 0 && (best = th_mapping_copy(search->best)) == NULL)
-        rc = th_error_no_memory(&c->err);
-    if (rc != 0) {
+    int failed = copy_findings(search, &how, &c->err);
+    if (!failed && !(best = th_mapping_copy(search->best)))
+        failed = th_error_no_memory(&c->err);
+    if (failed) {
         th_free(how.improvements);
         th_front_free(how.front);
-        return rc;
+        return failed;
     }
     th_session_set_mapping(c->session, best, &how);
     c->session->defaults = *run;
@@ -307,10 +306,9 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
 static int end_early(th_call *c, const th_search *search, const th_run_options *run)
 {
     char text[300], value[160];
-    const char *after = search != NULL && search->journal.log != NULL
-                            ? "; the same command goes on from its checkpoint"
-                            : "";
-    if (search == NULL || !th_search_has_result(search)) {
+    const char *after =
+        search && search->journal.log ? "; the same command goes on from its checkpoint" : "";
+    if (!search || !th_search_has_result(search)) {
         snprintf(text, sizeof text,
                  "map_workload: interrupted before it found a mapping that fits and is in time; "
                  "the mapping is the one before%s",
@@ -349,14 +347,14 @@ static int read_start(th_call *c, th_mapping **out)
         if (th_session_need_mapping(s, &c->err) != 0)
             return -1;
         *out = th_mapping_copy(s->mapping);
-        return *out != NULL ? 0 : th_error_no_memory(&c->err);
+        return *out ? 0 : th_error_no_memory(&c->err);
     }
     Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->option[MAP_START].word, &c->err);
-    if (path == NULL)
+    if (!path)
         return -1;
     *out = th_mapping_read(Tcl_FSGetNativePath(path), s->system, s->workload, &c->err);
     Tcl_DecrRefCount(path);
-    return *out != NULL ? 0 : -1;
+    return *out ? 0 : -1;
 }
 
 typedef int restrict_layers(th_constraints *c, const th_system *s, const th_workload *w,
@@ -388,12 +386,12 @@ static int read_partial(th_call *c, th_constraints *to)
     if (!th_call_has(c, MAP_COMPLETE))
         return 0;
     Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->option[MAP_COMPLETE].word, &c->err);
-    if (path == NULL)
+    if (!path)
         return -1;
-    int rc =
+    int failed =
         th_mapping_read_partial(Tcl_FSGetNativePath(path), s->system, s->workload, to, &c->err);
     Tcl_DecrRefCount(path);
-    return rc;
+    return failed;
 }
 
 /* For the caller to free; *out is NULL where there are none. */
@@ -404,7 +402,7 @@ static int read_constraints(th_call *c, th_constraints **out)
     if (!th_call_has(c, MAP_ALLOW) && !th_call_has(c, MAP_FORBID) && !th_call_has(c, MAP_COMPLETE))
         return 0;
     *out = th_constraints_new(s->system, s->workload);
-    if (*out == NULL)
+    if (!*out)
         return th_error_no_memory(&c->err);
     if (read_pairs(c, MAP_ALLOW, th_constraints_allow, *out) == 0 &&
         read_pairs(c, MAP_FORBID, th_constraints_forbid, *out) == 0 && read_partial(c, *out) == 0 &&
@@ -420,18 +418,18 @@ static int search_and_keep(th_call *c, const th_problem *problem, const th_searc
 {
     const th_search_type *type = algorithm_of(c, &problem->goal);
     th_search *search = th_search_new(type, problem, options, &c->err);
-    int rc = search == NULL ? -1 : iterate(c, search);
+    int failed = search ? iterate(c, search) : -1;
     warn_of_cut(c, search);
-    if (rc < 0 && th_error_is_interrupted(&c->err)) /* in the procedure of a script design */
-        rc = 1;
-    if (rc == 0)
+    if (failed < 0 && th_error_is_interrupted(&c->err)) /* in the procedure of a script design */
+        failed = 1;
+    if (!failed)
         warn_of_baseline(c, search);
-    if (rc == 0)
-        rc = keep_best(c, search, run, false);
-    else if (rc == 1)
-        rc = end_early(c, search, run);
+    if (!failed)
+        failed = keep_best(c, search, run, false);
+    else if (failed == 1)
+        failed = end_early(c, search, run);
     th_search_free(search);
-    return rc;
+    return failed;
 }
 
 static int run_map_workload(th_call *c)
@@ -454,12 +452,11 @@ static int run_map_workload(th_call *c)
         .scripts = s->scripts,
     };
     th_search_options options = search_options(c);
-    if (th_call_has(c, MAP_CHECKPOINT) &&
-        (options.checkpoint == NULL || options.checkpoint[0] == '\0'))
+    if (th_call_has(c, MAP_CHECKPOINT) && (!options.checkpoint || options.checkpoint[0] == '\0'))
         return th_error_set(&c->err, "TCL-0263",
                             "-checkpoint \"%.80s\": must be the name of a file",
                             th_call_text(c, MAP_CHECKPOINT, ""));
-    if (options.checkpoint != NULL &&
+    if (options.checkpoint &&
         th_session_make_folder_of(s, th_call_text(c, MAP_CHECKPOINT, ""), &c->err) != 0)
         return -1;
     if (options.steps > 0 &&
@@ -470,15 +467,15 @@ static int run_map_workload(th_call *c)
         return -1;
     options.start = start;
     th_constraints *constraints;
-    int rc = read_constraints(c, &constraints);
+    int failed = read_constraints(c, &constraints);
     problem.constraints = constraints;
-    if (rc == 0)
-        rc = set_stop_gap(c, &problem, &options);
-    if (rc == 0)
-        rc = search_and_keep(c, &problem, &options, &run);
+    if (!failed)
+        failed = set_stop_gap(c, &problem, &options);
+    if (!failed)
+        failed = search_and_keep(c, &problem, &options, &run);
     th_constraints_free(constraints);
     th_mapping_free(start);
-    return rc;
+    return failed;
 }
 
 /* ---- select_mapping ---- */
@@ -510,12 +507,12 @@ static int run_write_mapping(th_call *c)
         return -1;
     th_strbuf text = TH_STRBUF_INIT;
     th_mapping_write(s->mapping, s->system, s->workload, &text);
-    int rc = text.failed ? th_error_no_memory(&c->err)
-                         : th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
+    int failed = text.failed ? th_error_no_memory(&c->err)
+                             : th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
     th_strbuf_clear(&text);
-    if (rc == 0)
+    if (!failed)
         th_call_return_text(c, th_call_word(c, 0));
-    return rc;
+    return failed;
 }
 
 const th_command th_map_commands[] = {

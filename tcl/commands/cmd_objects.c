@@ -39,7 +39,7 @@ typedef struct th_filter {
 
 static int parse_operator(const char *text, th_operator *out, th_error *err)
 {
-    for (int i = 0; th_operator_names[i] != NULL; i++)
+    for (int i = 0; th_operator_names[i]; i++)
         if (strcmp(th_operator_names[i], text) == 0) {
             *out = (th_operator)i;
             return 0;
@@ -70,14 +70,14 @@ static int parse_filter(th_call *c, th_class class, th_filter *out)
     if (!out->is_on)
         return 0;
     bool is_list = Tcl_ListObjGetElements(NULL, c->option[GET_FILTER].word, &n, &words) == TCL_OK;
-    if (is_list && n < 3 && strpbrk(text, "=<>") == NULL)
+    if (is_list && n < 3 && !strpbrk(text, "=<>"))
         return th_error_set(&c->err, "TCL-0081", "-filter \"%s\": must be {ATTRIBUTE OP LITERAL}",
                             text);
-    if (is_list && n == 3 && strpbrk(Tcl_GetString(words[0]), "!(") == NULL)
+    if (is_list && n == 3 && !strpbrk(Tcl_GetString(words[0]), "!("))
         return parse_comparison(c, class, words, out);
     th_error e;
     out->condition = th_condition_compile_of(c->session, class, text, &e);
-    return out->condition != NULL ? 0 : th_call_prefix_error(c, "-filter", &e);
+    return out->condition ? 0 : th_call_prefix_error(c, "-filter", &e);
 }
 
 /* ---- -of ---- */
@@ -99,7 +99,7 @@ static int parse_of(th_call *c, th_objects *out)
         return th_error_set(&c->err, "TCL-0082", "-of \"%s\": must be a list of objects",
                             th_call_text(c, GET_OF, ""));
     out->all = th_alloc_array((size_t)n + 1, sizeof *out->all);
-    if (out->all == NULL)
+    if (!out->all)
         return th_error_no_memory(&c->err);
     for (; out->n < n; out->n++)
         if (th_object_parse(c->session, Tcl_GetString(words[out->n]), &out->all[out->n], &c->err) !=
@@ -136,7 +136,7 @@ static void drop_patterns(th_patterns *p)
     th_free(p->open);
     th_free(p->is_named);
     th_free(p->is_met);
-    if (p->list != NULL)
+    if (p->list)
         Tcl_DecrRefCount(p->list);
 }
 
@@ -152,8 +152,7 @@ static const char *bare(const char *pattern, th_class class)
 /* A task is also found by the name of its layer, which may be a number too. */
 static bool is_layer_of_tasks(const th_session *s, th_class class, const char *name)
 {
-    return class == TH_CLASS_TASK && s->workload != NULL &&
-           th_object_find(s, TH_CLASS_LAYER, name) >= 0;
+    return class == TH_CLASS_TASK && s->workload && th_object_find(s, TH_CLASS_LAYER, name) >= 0;
 }
 
 static int look_up_names(th_call *c, th_class class, th_patterns *p)
@@ -161,7 +160,7 @@ static int look_up_names(th_call *c, th_class class, th_patterns *p)
     p->open = th_alloc_array((size_t)p->n + 1, sizeof *p->open);
     p->is_met = th_alloc_zero((size_t)p->n + 1, sizeof *p->is_met);
     p->is_named = th_alloc_zero((size_t)th_class_count(c->session, class) + 1, sizeof *p->is_named);
-    if (p->open == NULL || p->is_met == NULL || p->is_named == NULL)
+    if (!p->open || !p->is_met || !p->is_named)
         return th_error_no_memory(&c->err);
     for (Tcl_Size i = 0; i < p->n; i++) {
         const char *name = bare(Tcl_GetString(p->all[i]), class);
@@ -179,7 +178,7 @@ static int take_patterns(th_call *c, th_class class, th_patterns *out)
     *out = (th_patterns){.list = Tcl_NewListObj(0, NULL)};
     Tcl_IncrRefCount(out->list);
     for (int i = 0; i < c->n_words; i++) {
-        bool is_list = strpbrk(th_call_word(c, i), " \t\n") != NULL;
+        bool is_list = strpbrk(th_call_word(c, i), " \t\n");
         if (is_list && Tcl_ListObjAppendList(NULL, out->list, c->words[i]) != TCL_OK)
             return th_error_set(&c->err, "TCL-0084",
                                 "\"%.100s\": must be a pattern, or a list of patterns",
@@ -205,7 +204,7 @@ static bool matches(th_call *c, th_object o, th_patterns *p)
     const char *name = th_object_short_name(c->session, o), *layer = task_layer(c->session, o);
     for (Tcl_Size i = 0; i < p->n_open; i++) {
         const char *pattern = bare(Tcl_GetString(p->all[p->open[i]]), o.class);
-        if (Tcl_StringMatch(name, pattern) || (layer != NULL && Tcl_StringMatch(layer, pattern)))
+        if (Tcl_StringMatch(name, pattern) || (layer && Tcl_StringMatch(layer, pattern)))
             does = p->is_met[p->open[i]] = true;
     }
     return does;
@@ -215,11 +214,10 @@ static bool matches(th_call *c, th_object o, th_patterns *p)
 static int unmet(th_call *c, th_class class, const char *pattern)
 {
     th_object o;
-    if (strpbrk(pattern, "*?[\\") != NULL)
+    if (strpbrk(pattern, "*?[\\"))
         return th_error_set(&c->err, "TCL-0085", "no %s matches \"%.100s\"; -quiet passes over it",
                             th_class_name(class), pattern);
-    if (class == TH_CLASS_TASK &&
-        (c->session->workload == NULL || isdigit((unsigned char)*pattern)))
+    if (class == TH_CLASS_TASK && (!c->session->workload || isdigit((unsigned char)*pattern)))
         return th_object_parse_task(c->session, pattern, &o, &c->err);
     return th_object_unknown(c->session, class == TH_CLASS_TASK ? TH_CLASS_LAYER : class, pattern,
                              &c->err);
@@ -242,7 +240,7 @@ static int is_wanted(th_call *c, th_object o, th_patterns *patterns, const th_fi
         return 0;
     if (!filter->is_on)
         return 1;
-    if (filter->condition != NULL)
+    if (filter->condition)
         return th_condition_holds_of(filter->condition, c->session, o, &c->err);
     if (th_attribute_get(c->session, o, filter->attribute, &value, &c->err) != 0)
         return -1;
@@ -276,31 +274,32 @@ static int return_wanted(th_call *c, th_class class, th_wanted *w)
     Tcl_Size found = 0;
     Tcl_Obj *names = Tcl_NewListObj(0, NULL);
     Tcl_IncrRefCount(names);
-    int rc = collect(c, class, w, names);
+    int failed = collect(c, class, w, names);
     Tcl_ListObjLength(NULL, names, &found);
-    if (rc == 0 && !th_call_has(c, GET_QUIET))
-        rc = check_all_met(c, class, &w->patterns);
-    if (rc == 0 && found == 0 && !th_call_has(c, GET_QUIET))
-        rc = th_error_set(&c->err, "TCL-0083", "there is no such %s; -quiet gives an empty list",
-                          th_class_name(class));
-    if (rc == 0)
+    if (!failed && !th_call_has(c, GET_QUIET))
+        failed = check_all_met(c, class, &w->patterns);
+    if (!failed && found == 0 && !th_call_has(c, GET_QUIET))
+        failed =
+            th_error_set(&c->err, "TCL-0083", "there is no such %s; -quiet gives an empty list",
+                         th_class_name(class));
+    if (!failed)
         Tcl_SetObjResult(c->interp, names);
     Tcl_DecrRefCount(names);
-    return rc;
+    return failed;
 }
 
 static int get(th_call *c, th_class class)
 {
     th_wanted w = {.filter.condition = NULL};
-    int rc = -1;
+    int failed = -1;
     if (th_class_need(c->session, class, &c->err) == 0 && parse_filter(c, class, &w.filter) == 0 &&
         parse_of(c, &w.of) == 0) {
-        rc = take_patterns(c, class, &w.patterns) == 0 ? return_wanted(c, class, &w) : -1;
+        failed = take_patterns(c, class, &w.patterns) == 0 ? return_wanted(c, class, &w) : -1;
         drop_patterns(&w.patterns);
         th_free(w.of.all);
     }
     th_condition_free(w.filter.condition);
-    return rc;
+    return failed;
 }
 
 static int run_get_accels(th_call *c)
@@ -346,7 +345,7 @@ static Tcl_Obj *value_object(const th_call *c, const th_quantity *q)
     th_strbuf text = TH_STRBUF_INIT;
     if (!q->is_absent)
         th_quantity_format(q, &text);
-    Tcl_Obj *value = Tcl_NewStringObj(text.text != NULL ? text.text : "", (int)text.length);
+    Tcl_Obj *value = Tcl_NewStringObj(text.text ? text.text : "", (int)text.length);
     th_strbuf_clear(&text);
     return value;
 }
@@ -365,7 +364,7 @@ static int return_all(th_call *c, th_object o)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
     const th_attribute *attributes = th_attributes_of(o.class);
-    for (int i = 0; attributes[i].name != NULL; i++) {
+    for (int i = 0; attributes[i].name; i++) {
         th_quantity value;
         if (th_attribute_get(c->session, o, i, &value, &c->err) != 0) {
             Tcl_DecrRefCount(list);
@@ -394,15 +393,15 @@ static int run_examine(th_call *c)
     const char *path = th_call_word(c, 0), *dot = strrchr(path, '.');
     if (th_object_parse(c->session, path, &o, &whole_error) == 0)
         return return_all(c, o);
-    if (dot == NULL) {
+    if (!dot) {
         c->err = whole_error;
         return -1;
     }
     Tcl_Obj *name = Tcl_NewStringObj(path, (int)(dot - path));
     Tcl_IncrRefCount(name);
-    int rc = th_object_parse(c->session, Tcl_GetString(name), &o, &c->err);
+    int failed = th_object_parse(c->session, Tcl_GetString(name), &o, &c->err);
     Tcl_DecrRefCount(name);
-    return rc == 0 ? return_attribute(c, o, dot + 1) : -1;
+    return failed ? -1 : return_attribute(c, o, dot + 1);
 }
 
 #define GET_HELP                                                                                   \

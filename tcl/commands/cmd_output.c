@@ -15,16 +15,16 @@
 static int add_sections(th_session *s, th_report *r, th_error *err)
 {
     th_section_head(s, r, err);
-    if (s->mapping != NULL &&
+    if (s->mapping &&
         (th_section_search(s, r, err) != 0 || th_section_sets(s, r, err) != 0 ||
          th_section_layers(s, r, false, err) != 0 || th_section_memory(s, r, err) != 0))
         return -1;
-    if (s->simulation != NULL && s->simulation->has_begun &&
+    if (s->simulation && s->simulation->has_begun &&
         (th_section_summary(s, r, err) != 0 || th_section_accels(s, r, err) != 0 ||
          th_section_links(s, r, false, err) != 0 || th_section_collectives(s, r, err) != 0 ||
          th_section_path(s, r, 0, err) != 0 || th_section_path_parts(s, r, err) != 0))
         return -1;
-    if (s->mapping != NULL && s->simulation != NULL && s->simulation->has_begun &&
+    if (s->mapping && s->simulation && s->simulation->has_begun &&
         th_section_layer_figures(s, r, err) != 0)
         return -1;
     return s->saved.n > 0 ? th_section_saved(r, s->saved.all, (int)s->saved.n, err) : 0;
@@ -33,23 +33,23 @@ static int add_sections(th_session *s, th_report *r, th_error *err)
 static int run_write_results(th_call *c)
 {
     th_session *s = c->session;
-    if (s->mapping == NULL && s->hand_built == NULL && s->saved.n == 0)
+    if (!s->mapping && !s->hand_built && s->saved.n == 0)
         return th_error_set(&c->err, "TCL-0130",
                             "nothing to write yet: map_workload or create_program, and run first");
     th_report *r = th_report_new("results", "Results");
-    if (r == NULL)
+    if (!r)
         return th_error_no_memory(&c->err);
     th_strbuf text = TH_STRBUF_INIT;
-    int rc = add_sections(s, r, &c->err);
-    if (rc == 0)
-        rc = th_report_render(r, TH_FORMAT_JSON, &text, &c->err);
-    if (rc == 0)
-        rc = th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
-    if (rc == 0)
+    int failed = add_sections(s, r, &c->err);
+    if (!failed)
+        failed = th_report_render(r, TH_FORMAT_JSON, &text, &c->err);
+    if (!failed)
+        failed = th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
+    if (!failed)
         th_call_return_text(c, th_call_word(c, 0));
     th_strbuf_clear(&text);
     th_report_free(r);
-    return rc;
+    return failed;
 }
 
 /* ---- write_report ---- */
@@ -60,13 +60,13 @@ static int run_write_report(th_call *c)
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
     th_strbuf text = TH_STRBUF_INIT;
-    int rc = th_html_page(s, &text, &c->err);
-    if (rc == 0)
-        rc = th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
-    if (rc == 0)
+    int failed = th_html_page(s, &text, &c->err);
+    if (!failed)
+        failed = th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
+    if (!failed)
         th_call_return_text(c, th_call_word(c, 0));
     th_strbuf_clear(&text);
-    return rc;
+    return failed;
 }
 
 const th_command th_output_commands[] = {

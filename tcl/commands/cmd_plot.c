@@ -74,7 +74,7 @@ static int need_source(th_session *s, plot_source source, th_error *err)
     case STUDY:
         return 0;
     case LAYERS:
-        if (s->hand_built != NULL)
+        if (s->hand_built)
             return th_error_set(
                 err, "TCL-0375",
                 "-of layers: the program \"%.100s\" is hand-built: only a mapped workload has "
@@ -181,7 +181,7 @@ static int find_y(th_call *c, const th_table *t, const char *usual, th_plot_colu
     Tcl_Size n;
     if (!th_call_has(c, PLOT_Y)) {
         out->n_y = 1;
-        out->y[0] = usual != NULL ? find_column(c, t, PLOT_Y, usual) : 2;
+        out->y[0] = usual ? find_column(c, t, PLOT_Y, usual) : 2;
         return out->y[0] < 0 ? -1 : 0;
     }
     if (Tcl_ListObjGetElements(NULL, c->option[PLOT_Y].word, &n, &words) != TCL_OK || n < 1 ||
@@ -201,7 +201,7 @@ static int find_columns(th_call *c, const th_table *t, plot_source source, const
     const char *by = source == STUDY ? TH_STUDY_BY : th_call_text(c, PLOT_BY, "");
     *out =
         (th_plot_columns){.type = (th_plot_type)th_call_number(c, PLOT_TYPE, sources[source].type)};
-    out->x = x != NULL ? find_column(c, t, PLOT_X, x) : 1;
+    out->x = x ? find_column(c, t, PLOT_X, x) : 1;
     out->by = th_call_has(c, PLOT_BY) ? find_column(c, t, PLOT_BY, by) : -1;
     if (out->x < 0 || (th_call_has(c, PLOT_BY) && out->by < 0))
         return -1;
@@ -239,7 +239,7 @@ static int better_in_study(th_call *c, const th_study *s, const th_table *t, int
 {
     Tcl_Obj **words, *list = c->option[PLOT_MAXIMIZE].word;
     Tcl_Size n = 0;
-    if (list != NULL && Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK) {
+    if (list && Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK) {
         th_error_set(&c->err, "STUDY-0086", "-maximize \"%.60s\": must be a list",
                      Tcl_GetString(list));
         return -2;
@@ -288,9 +288,9 @@ static th_plot *plot_of_study(th_call *c, th_store *store, th_report *r)
 static th_plot *plot_of_figures(th_call *c, plot_source source, const th_runs *runs, th_report *r)
 {
     th_plot_columns columns;
-    int rc = source == RUNS ? th_section_saved(r, runs->all, runs->n, &c->err)
-                            : sources[source].table(c->session, r, &c->err);
-    if (rc != 0 || find_columns(c, r->first, source, sources[source].y, &columns) != 0)
+    int failed = source == RUNS ? th_section_saved(r, runs->all, runs->n, &c->err)
+                                : sources[source].table(c->session, r, &c->err);
+    if (failed || find_columns(c, r->first, source, sources[source].y, &columns) != 0)
         return NULL;
     return draw_columns(r->first, &columns, &c->err);
 }
@@ -300,11 +300,11 @@ static th_plot *plot_of_table(th_call *c, plot_source source, const th_runs *run
     th_plot *p = NULL;
     th_report *r = th_report_new("plot", "Plot");
     th_store *store = NULL;
-    if (r == NULL)
+    if (!r)
         th_error_no_memory(&c->err);
     else if (source != STUDY)
         p = plot_of_figures(c, source, runs, r);
-    else if ((store = th_studies_open(c->session, th_call_word(c, 0), &c->err)) != NULL)
+    else if ((store = th_studies_open(c->session, th_call_word(c, 0), &c->err)))
         p = plot_of_study(c, store, r);
     th_store_close(store);
     th_report_free(r);
@@ -315,9 +315,9 @@ static th_plot *make_plot(th_call *c, plot_source source, const th_runs *runs)
 {
     bool has_columns = th_call_has(c, PLOT_X) || th_call_has(c, PLOT_Y) || th_call_has(c, PLOT_BY);
     bool is_own =
-        sources[source].own != NULL && !has_columns &&
+        sources[source].own && !has_columns &&
         th_call_number(c, PLOT_TYPE, sources[source].own_type) == (int64_t)sources[source].own_type;
-    if (!is_own && source != RUNS && source != STUDY && sources[source].table == NULL) {
+    if (!is_own && source != RUNS && source != STUDY && !sources[source].table) {
         th_error_set(&c->err, "TCL-0383", "-of %s: is a heat map: no other -type, -x, -y or -by",
                      sources[source].name);
         return NULL;
@@ -331,17 +331,16 @@ static const char *usual_title(th_call *c, plot_source source, th_plot *p, const
     const th_session *s = c->session;
     const th_saved_run *first = runs->n > 0 ? runs->all[0] : NULL;
     for (int i = 1; i < runs->n; i++)
-        if (first->workload == NULL || runs->all[i]->workload == NULL ||
+        if (!first->workload || !runs->all[i]->workload ||
             strcmp(first->workload, runs->all[i]->workload) != 0 ||
             first->batch != runs->all[i]->batch)
             return NULL;
     if (source == STUDY)
         return th_plot_text(p, "%s", th_call_word(c, 0));
-    if (first != NULL)
-        return first->workload != NULL
-                   ? th_plot_text(p, "%s, batch %d", first->workload, (int)first->batch)
-                   : NULL;
-    if (s->hand_built != NULL)
+    if (first)
+        return first->workload ? th_plot_text(p, "%s, batch %d", first->workload, (int)first->batch)
+                               : NULL;
+    if (s->hand_built)
         return th_plot_text(p, "%s, on %s", s->hand_built->name, s->system->name);
     return th_plot_text(p, "%s, batch %d, on %s", s->workload->name, (int)s->workload->batch,
                         s->system->name);
@@ -365,7 +364,7 @@ static int draw(th_call *c, plot_source source, const th_runs *runs)
     if (th_picture_find(path, &c->err) < 0 || need_source(c->session, source, &c->err) != 0)
         return -1;
     th_plot *p = make_plot(c, source, runs);
-    if (p == NULL)
+    if (!p)
         return -1;
     set_looks(c, source, p, runs);
     if (th_write_plot(c->session, p, path, &c->err) != 0)
@@ -392,11 +391,11 @@ static int run_write_plot(th_call *c)
         return th_error_set(&c->err, "TCL-0382", "-of %s: %s", sources[source].name,
                             has_runs ? "is of the present run or search: must have no RUNS"
                                      : "must have RUNS, as save_run returns them");
-    int rc = has_runs ? th_saved_runs_parse(c->session, c->words[0], &runs, &c->err) : 0;
-    if (rc == 0)
-        rc = draw(c, (plot_source)source, &runs);
+    int failed = has_runs ? th_saved_runs_parse(c->session, c->words[0], &runs, &c->err) : 0;
+    if (!failed)
+        failed = draw(c, (plot_source)source, &runs);
     th_free(runs.all);
-    return rc;
+    return failed;
 }
 
 const th_command th_plot_commands[] = {

@@ -30,15 +30,15 @@ static int read_gpus(th_call *c, Tcl_Obj *name, th_gpus *out)
         return -1;
     if (th_gpus_copy(out, &c->session->gpu_models->gpus) != 0)
         return th_error_no_memory(&c->err);
-    if (name == NULL)
+    if (!name)
         return 0;
     Tcl_Obj *path = th_file_find(c->session, &th_devices_file, name, &c->err);
-    int rc = path == NULL ? -1 : th_gpus_read(out, Tcl_FSGetNativePath(path), &c->err);
-    if (path != NULL)
+    int failed = !path ? -1 : th_gpus_read(out, Tcl_FSGetNativePath(path), &c->err);
+    if (path)
         Tcl_DecrRefCount(path);
-    if (rc != 0)
+    if (failed)
         th_gpus_clear(out);
-    return rc;
+    return failed;
 }
 
 /* ---- read_measurements ---- */
@@ -115,7 +115,7 @@ static int read_columns(th_call *c, const char ***out)
         return th_error_set(&c->err, "TCL-0320", "-columns \"%.60s\": must be a list of pairs",
                             th_call_text(c, READ_COLUMNS, ""));
     *out = th_alloc_array((size_t)n + 1, sizeof **out);
-    if (*out == NULL)
+    if (!*out)
         return th_error_no_memory(&c->err);
     for (Tcl_Size i = 0; i < n; i++)
         (*out)[i] = Tcl_GetString(words[i]);
@@ -138,7 +138,7 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
     };
     th_measurements *m = th_gpu_models_measurements(
         c->session->gpu_models, th_call_text(c, READ_NAME, default_set), true, &c->err);
-    if (m == NULL || th_measurements_read(m, &source, gpus, &c->err) != 0)
+    if (!m || th_measurements_read(m, &source, gpus, &c->err) != 0)
         return -1;
     if (m->is_unended)
         th_warn(c, "TCL-0362", "%s: its last line has no end: the file may be cut short", path);
@@ -153,22 +153,22 @@ static int run_read_measurements(th_call *c)
     th_gpus gpus;
     if (read_gpus(c, c->option[READ_DEVICES].word, &gpus) != 0)
         return -1;
-    int n_columns = read_columns(c, &columns), rc = -1;
+    int n_columns = read_columns(c, &columns), failed = -1;
     Tcl_Obj *path = n_columns < 0
                         ? NULL
                         : th_file_find(c->session, &th_measurements_file, c->words[0], &c->err);
-    if (path != NULL) {
-        rc = add_measurements(c, Tcl_FSGetNativePath(path), columns, n_columns, &gpus);
+    if (path) {
+        failed = add_measurements(c, Tcl_FSGetNativePath(path), columns, n_columns, &gpus);
         Tcl_DecrRefCount(path);
     }
     th_gpus dropped = gpus;
-    if (rc == 0) {
+    if (!failed) {
         dropped = c->session->gpu_models->gpus;
         c->session->gpu_models->gpus = gpus;
     }
     th_gpus_clear(&dropped);
     th_free(columns);
-    return rc;
+    return failed;
 }
 
 static const th_measurements *need_set(th_call *c, int option)
@@ -236,10 +236,10 @@ static void return_models(th_call *c, const th_predictor *p)
 /* With the measurements that the option names, if it is there. p, or NULL and p is gone. */
 static th_predictor *calibrated(th_call *c, int option, th_predictor *p)
 {
-    if (p == NULL || !th_call_has(c, option))
+    if (!p || !th_call_has(c, option))
         return p;
     const th_measurements *few = need_set(c, option);
-    if (few != NULL && th_predictor_calibrate(p, few, &c->err) == 0)
+    if (few && th_predictor_calibrate(p, few, &c->err) == 0)
         return p;
     th_predictor_free(p);
     return NULL;
@@ -253,7 +253,7 @@ static int add_without(th_call *c, const th_measurements *m, const char *word, t
     for (int32_t i = 0; i < m->n_devices; i++)
         names[i] = m->device[i].name;
     names[m->n_devices] = NULL;
-    for (int32_t i = 0; gpu != NULL && i < m->n_devices; i++)
+    for (int32_t i = 0; gpu && i < m->n_devices; i++)
         if (strcmp(names[i], gpu->name) == 0) {
             th_strbuf_printf(devices, "%s%s\n", devices->length == 0 ? "\n" : "", names[i]);
             return devices->failed ? th_error_no_memory(&c->err) : 0;
@@ -267,19 +267,19 @@ static int parse_without(th_call *c, const th_measurements *m, char **out)
     th_strbuf devices = TH_STRBUF_INIT;
     Tcl_Obj **words = NULL;
     Tcl_Size n = 0;
-    int rc = 0;
+    int failed = 0;
     *out = NULL;
     if (th_call_has(c, TRAIN_WITHOUT) &&
         Tcl_ListObjGetElements(NULL, c->option[TRAIN_WITHOUT].word, &n, &words) != TCL_OK)
         return th_error_set(&c->err, "TCL-0361", "-without \"%.60s\": must be a list of devices",
                             th_call_text(c, TRAIN_WITHOUT, ""));
-    for (Tcl_Size i = 0; rc == 0 && i < n; i++)
-        rc = add_without(c, m, Tcl_GetString(words[i]), &devices);
-    if (rc == 0)
+    for (Tcl_Size i = 0; !failed && i < n; i++)
+        failed = add_without(c, m, Tcl_GetString(words[i]), &devices);
+    if (!failed)
         *out = devices.text;
     else
         th_strbuf_clear(&devices);
-    return rc;
+    return failed;
 }
 
 static int run_train(th_call *c)
@@ -288,18 +288,18 @@ static int run_train(th_call *c)
     th_train_options o = th_train_defaults;
     th_held_out without = {.percent = th_call_number(c, TRAIN_HELD_OUT, 0)};
     size_t n;
-    if (m == NULL || parse_without(c, m, &without.devices) != 0)
+    if (!m || parse_without(c, m, &without.devices) != 0)
         return -1;
     without.seed = o.seed = (uint64_t)th_call_number(c, TRAIN_SEED, 1);
     o.learner = (int)th_call_number(c, TRAIN_LEARNER, TH_CHOICE_AUTO);
     o.threads = (int)th_call_number(c, TRAIN_THREADS, 0);
     size_t *rows = th_held_out_rows(&without, m, false, &n);
-    th_predictor *p = rows != NULL ? th_predictor_train(m, rows, n, &o, &c->err) : NULL;
-    if (rows == NULL)
+    th_predictor *p = rows ? th_predictor_train(m, rows, n, &o, &c->err) : NULL;
+    if (!rows)
         th_error_no_memory(&c->err);
     th_free(rows);
     p = calibrated(c, TRAIN_CALIBRATE, p);
-    if (p == NULL) {
+    if (!p) {
         th_free(without.devices);
         return -1;
     }
@@ -314,16 +314,16 @@ static int run_write(th_call *c)
 {
     const th_predictor *p = th_gpu_models_predictor(c->session->gpu_models, &c->err);
     th_strbuf text = TH_STRBUF_INIT;
-    if (p == NULL)
+    if (!p)
         return -1;
     th_predictor_write(p, &text);
-    int rc = text.failed
-                 ? th_error_no_memory(&c->err)
-                 : th_session_write_file(c->session, th_call_word(c, 0), false, &text, &c->err);
+    int failed = text.failed
+                     ? th_error_no_memory(&c->err)
+                     : th_session_write_file(c->session, th_call_word(c, 0), false, &text, &c->err);
     th_strbuf_clear(&text);
-    if (rc == 0)
+    if (!failed)
         th_call_return_text(c, th_call_word(c, 0));
-    return rc;
+    return failed;
 }
 
 enum { READ_CALIBRATE };
@@ -336,12 +336,12 @@ static const th_option read_predictor_options[] = {
 static int run_read(th_call *c)
 {
     Tcl_Obj *path = th_file_find(c->session, &th_predictor_file, c->words[0], &c->err);
-    if (path == NULL)
+    if (!path)
         return -1;
     th_predictor *p = th_predictor_read(Tcl_FSGetNativePath(path), &c->err);
     Tcl_DecrRefCount(path);
     p = calibrated(c, READ_CALIBRATE, p);
-    if (p == NULL)
+    if (!p)
         return -1;
     th_gpu_models_set_predictor(c->session->gpu_models, p, (th_held_out){.percent = 0});
     return_models(c, p);
@@ -452,15 +452,15 @@ static int run_predict_layer(th_call *c)
     const th_predictor *p = th_gpu_models_predictor(c->session->gpu_models, &c->err);
     th_op op;
     char why[200];
-    if (p == NULL || parse_op(c, &op) != 0)
+    if (!p || parse_op(c, &op) != 0)
         return -1;
     th_phase phase = (th_phase)th_call_number(c, PREDICT_PHASE, TH_PHASE_CALL);
     const th_gpu *gpu =
         th_gpu_option_find(c->session, "-device", th_call_text(c, PREDICT_DEVICE, ""), &c->err);
-    if (gpu == NULL)
+    if (!gpu)
         return -1;
     const th_layer_model *m = th_predictor_find(p, op.kind, phase);
-    if (m == NULL)
+    if (!m)
         return th_error_set(&c->err, "TCL-0329", "%s, %s: the predictor was not trained on it",
                             th_op_kind_name(op.kind), th_phase_name(phase));
     if (th_layer_model_is_outside(m, &op, gpu, why, sizeof why))

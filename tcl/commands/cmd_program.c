@@ -21,12 +21,12 @@ static int run_create_program(th_call *c)
     const char *name = th_call_word(c, 0);
     if (th_session_need_system(s, &c->err) != 0 || th_session_need_no_trace(s, &c->err) != 0)
         return -1;
-    if (name[0] == '\0' || strlen(name) > NAME_MAX_BYTES || strpbrk(name, "\r\n") != NULL)
+    if (name[0] == '\0' || strlen(name) > NAME_MAX_BYTES || strpbrk(name, "\r\n"))
         return th_error_set(&c->err, "TCL-0159",
                             "\"%.40s\": the name of a program must be one line of 1 to %d bytes",
                             name, NAME_MAX_BYTES);
     th_hand_built *made = th_hand_built_new(name, &c->err);
-    if (made == NULL)
+    if (!made)
         return -1;
     th_session_set_hand_built(s, made);
     th_call_return_text(c, name);
@@ -45,7 +45,7 @@ static int parse_after(th_call *c, int option, th_timing *out)
         return th_error_set(&c->err, "TCL-0160", "-after \"%.100s\": must be a list of tasks",
                             th_call_text(c, option, ""));
     out->after = th_alloc_array((size_t)n + 1, sizeof *out->after);
-    if (out->after == NULL)
+    if (!out->after)
         return th_error_no_memory(&c->err);
     for (; out->n_after < n; out->n_after++) {
         th_object o;
@@ -142,9 +142,9 @@ static int run_add_transfer(th_call *c)
     t.task.delay_ps = timing.delay_ps;
     t.after = timing.after;
     t.n_after = timing.n_after;
-    int rc = th_call_add_task(c, &t);
+    int failed = th_call_add_task(c, &t);
     th_free(timing.after);
-    return rc;
+    return failed;
 }
 
 const th_command th_program_commands[] = {

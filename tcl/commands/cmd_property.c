@@ -34,12 +34,12 @@ static int add_attribute(th_call *c, th_table *t, th_object o, int attribute)
     Tcl_Obj *name = th_object_name(c->session, o);
     Tcl_IncrRefCount(name);
     const th_quantity cells[] = {th_text(Tcl_GetString(name)), th_text(a->name),
-                                 th_text(text.text != NULL ? text.text : ""), th_text(a->help)};
+                                 th_text(text.text ? text.text : ""), th_text(a->help)};
     th_table_row(t, cells);
     Tcl_DecrRefCount(name);
-    int rc = text.failed ? th_error_no_memory(&c->err) : 0;
+    int failed = text.failed ? th_error_no_memory(&c->err) : 0;
     th_strbuf_clear(&text);
-    return rc;
+    return failed;
 }
 
 static int add_object(th_call *c, th_table *t, const char *name)
@@ -47,7 +47,7 @@ static int add_object(th_call *c, th_table *t, const char *name)
     th_object o;
     if (th_object_parse(c->session, name, &o, &c->err) != 0)
         return -1;
-    for (int i = 0; th_attributes_of(o.class)[i].name != NULL; i++)
+    for (int i = 0; th_attributes_of(o.class)[i].name; i++)
         if (add_attribute(c, t, o, i) != 0)
             return -1;
     return 0;
@@ -61,7 +61,7 @@ static int run_report_property(th_call *c)
         return th_error_set(&c->err, "TCL-0615", "\"%s\": must be a list of at least one object",
                             th_call_word(c, 0));
     th_report *r = th_report_of_call(c, "property", "Properties");
-    if (r == NULL)
+    if (!r)
         return -1;
     const char *title = n == 1 ? th_report_printf(r, "%s", Tcl_GetString(names[0])) : NULL;
     th_table *t = th_report_table(r, "properties", title, n == 1 ? one_column : many_columns);

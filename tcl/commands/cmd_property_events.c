@@ -29,7 +29,7 @@ static int64_t clock_of_design(const th_design_block *d)
 static bool may_have_design(const th_session *s, int accel, int design)
 {
     const th_accel *a = &s->system->nodes[s->system->accel_node[accel]].a;
-    for (int k = 0; s->mapping != NULL && k < s->mapping->n_sets; k++)
+    for (int k = 0; s->mapping && k < s->mapping->n_sets; k++)
         for (int i = 0; i < s->mapping->sets[k].n_accels; i++)
             if (s->mapping->sets[k].accels[i] == accel)
                 return th_set_design(&s->mapping->sets[k], i, s->system) == design;
@@ -141,15 +141,15 @@ static int run_set_property(th_call *c)
                             "\"%s\": must be a list of at least one link or accelerator",
                             th_call_word(c, 0));
     th_property_event *changes = th_alloc_array((size_t)n, sizeof *changes);
-    if (changes == NULL)
+    if (!changes)
         return th_error_no_memory(&c->err);
-    int rc = 0;
-    for (Tcl_Size i = 0; i < n && rc == 0; i++)
-        rc = parse_change(c, Tcl_GetString(objects[i]), &changes[i]);
-    if (rc == 0)
-        rc = th_property_events_add(c->session, changes, (size_t)n, false, &c->err);
+    int failed = 0;
+    for (Tcl_Size i = 0; i < n && !failed; i++)
+        failed = parse_change(c, Tcl_GetString(objects[i]), &changes[i]);
+    if (!failed)
+        failed = th_property_events_add(c->session, changes, (size_t)n, false, &c->err);
     th_free(changes);
-    return rc;
+    return failed;
 }
 
 /* ---- inject_fault ---- */
@@ -190,7 +190,7 @@ static int run_inject_fault(th_call *c)
     if (parse_changed(c, th_call_word(c, 0), &change) != 0 || parse_severity(c, &change) != 0)
         return -1;
     th_simulation *sim = th_session_simulation(c->session, &c->err);
-    if (sim == NULL)
+    if (!sim)
         return -1;
     th_time now = th_machine_now(sim->machine);
     change.at = th_call_number(c, FAULT_AT, now);

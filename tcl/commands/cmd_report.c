@@ -28,10 +28,10 @@ static int report_run(th_call *c, const char *name, const char *title, th_sectio
     if (th_session_need_run(c->session, &c->err) != 0)
         return -1;
     th_report *r = th_report_of_call(c, name, title);
-    if (r == NULL)
+    if (!r)
         return -1;
-    int rc = section(c->session, r, &c->err);
-    return th_report_finish(c, r, rc, is_table ? r->first : NULL);
+    int failed = section(c->session, r, &c->err);
+    return th_report_finish(c, r, failed, is_table ? r->first : NULL);
 }
 
 static int run_report_summary(th_call *c)
@@ -117,10 +117,10 @@ static int parse_used(th_call *c, bool *accels, bool *links)
 static int report_windows(th_call *c, th_windows *x)
 {
     th_report *r = th_report_of_call(c, "utilization", "Utilization");
-    if (r == NULL)
+    if (!r)
         return -1;
-    int rc = th_section_windows(c->session, r, x, &c->err);
-    return th_report_finish(c, r, rc, r->first);
+    int failed = th_section_windows(c->session, r, x, &c->err);
+    return th_report_finish(c, r, failed, r->first);
 }
 
 static int run_report_utilization(th_call *c)
@@ -134,20 +134,20 @@ static int run_report_utilization(th_call *c)
     bool *accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *accels);
     bool *links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *links);
     th_windows x = {.accels = accels, .links = links, .used_links = !th_call_has(c, USE_OF)};
-    int rc = accels != NULL && links != NULL ? 0 : th_error_no_memory(&c->err);
-    if (rc == 0)
-        rc = parse_windows(c, &x) != 0 || parse_used(c, accels, links) != 0 ||
-                     report_windows(c, &x) != 0
-                 ? -1
-                 : 0;
+    int failed = accels && links ? 0 : th_error_no_memory(&c->err);
+    if (!failed)
+        failed = parse_windows(c, &x) != 0 || parse_used(c, accels, links) != 0 ||
+                         report_windows(c, &x) != 0
+                     ? -1
+                     : 0;
     th_free(accels);
     th_free(links);
-    return rc;
+    return failed;
 }
 
 static int run_report_layers(th_call *c)
 {
-    if (c->session->hand_built != NULL)
+    if (c->session->hand_built)
         return th_error_set(
             &c->err, "TCL-0146",
             "the program \"%.100s\" is hand-built: only a mapped workload has layers",
@@ -177,26 +177,26 @@ static const th_option energy_options[] = {
 static int run_report_energy(th_call *c)
 {
     th_session *s = c->session;
-    int64_t by = th_call_number(c, ENERGY_BY, s->hand_built != NULL ? BY_ACCEL : BY_LAYER);
+    int64_t by = th_call_number(c, ENERGY_BY, s->hand_built ? BY_ACCEL : BY_LAYER);
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
     const th_result *x = th_simulation_result(s->simulation, &c->err);
-    if (x == NULL)
+    if (!x)
         return -1;
     if (!x->has_energy)
         return th_error_set(&c->err, "TCL-0196",
                             "the system \"%.100s\" does not say what things cost: mac_energy, "
                             "dram_energy ... of its designs with energy_source, or link_energy",
                             s->system->name);
-    if (by == BY_LAYER && s->hand_built != NULL)
+    if (by == BY_LAYER && s->hand_built)
         return th_error_set(&c->err, "TCL-0197",
                             "-by layer: the program \"%.100s\" is hand-built: must be accel",
                             s->hand_built->name);
     th_report *r = th_report_of_call(c, "energy", "Energy");
-    if (r == NULL)
+    if (!r)
         return -1;
-    int rc = th_section_energy(s, r, by == BY_LAYER, &c->err);
-    return th_report_finish(c, r, rc, r->first);
+    int failed = th_section_energy(s, r, by == BY_LAYER, &c->err);
+    return th_report_finish(c, r, failed, r->first);
 }
 
 /* ---- report_links ---- */
@@ -223,10 +223,9 @@ static int parse_link(th_call *c, int option)
     int bare = th_system_find_link(c->session->system, text);
     if (bare >= 0)
         return bare;
-    int rc = strchr(text, '/') != NULL
-                 ? th_object_parse(c->session, text, &o, &c->err)
-                 : th_object_unknown(c->session, TH_CLASS_LINK, text, &c->err);
-    if (rc != 0) {
+    int failed = strchr(text, '/') ? th_object_parse(c->session, text, &o, &c->err)
+                                   : th_object_unknown(c->session, TH_CLASS_LINK, text, &c->err);
+    if (failed) {
         th_call_prefix_error(c, name, &c->err);
         return -2;
     }
@@ -249,7 +248,7 @@ static int report_over_time(th_call *c)
     int link = parse_link(c, LINKS_OVER_TIME);
     int64_t spans = th_call_number(c, REPORT_LIMIT, SPANS);
     th_report *r = link >= 0 ? th_report_of_call(c, "links", "Links") : NULL;
-    if (r == NULL)
+    if (!r)
         return -1;
     spans = spans < TH_PROBE_SPANS_MAX ? spans : TH_PROBE_SPANS_MAX;
     return th_report_finish(
@@ -274,18 +273,18 @@ static int run_report_links(th_call *c)
         return report_over_time(c);
     int link = flows_link(c);
     th_report *r = link > -2 ? th_report_of_call(c, "links", "Links") : NULL;
-    if (r == NULL)
+    if (!r)
         return -1;
-    int rc = th_section_links(s, r, th_call_has(c, LINKS_USED), &c->err);
+    int failed = th_section_links(s, r, th_call_has(c, LINKS_USED), &c->err);
     th_table *links = r->first;
-    if (rc == 0)
-        rc = arrange_links(c, links);
-    if (rc == 0 && link >= 0)
-        rc = th_section_link_flows(s, r, link, !th_call_has(c, LINKS_FLOWS), &c->err);
-    if (rc == 0 && link >= 0 &&
+    if (!failed)
+        failed = arrange_links(c, links);
+    if (!failed && link >= 0)
+        failed = th_section_link_flows(s, r, link, !th_call_has(c, LINKS_FLOWS), &c->err);
+    if (!failed && link >= 0 &&
         (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
         th_table_limit(links->next, th_call_number(c, REPORT_LIMIT, FLOWS_IN_TEXT));
-    return th_report_finish(c, r, rc, NULL);
+    return th_report_finish(c, r, failed, NULL);
 }
 
 /* ---- report_latency ---- */
@@ -310,7 +309,7 @@ static int run_report_latency(th_call *c)
     if (until <= since)
         return th_error_set(&c->err, "TCL-0180", "-until: must be later than -since");
     th_report *r = th_report_of_call(c, "latency", "Latency");
-    if (r == NULL)
+    if (!r)
         return -1;
     return th_report_finish(c, r, th_section_latency(s, r, since, until, &c->err), NULL);
 }
@@ -340,11 +339,11 @@ static int report_slack(th_call *c, th_report *r)
 {
     bool is_text = th_report_format(c) == TH_FORMAT_TEXT, sorts = th_call_has(c, REPORT_SORT_BY);
     int64_t limit = th_call_number(c, REPORT_LIMIT, is_text ? SLACKS_IN_TEXT : INT64_MAX);
-    int rc = th_section_slack(c->session, r, sorts ? INT64_MAX : limit, &c->err);
-    if (rc == 0)
-        rc = th_report_arrange(c, r->first);
+    int failed = th_section_slack(c->session, r, sorts ? INT64_MAX : limit, &c->err);
+    if (!failed)
+        failed = th_report_arrange(c, r->first);
     th_table_limit(r->first, limit);
-    return th_report_finish(c, r, rc, NULL);
+    return th_report_finish(c, r, failed, NULL);
 }
 
 static int run_report_critical_path(th_call *c)
@@ -356,16 +355,16 @@ static int run_report_critical_path(th_call *c)
         return th_error_set(&c->err, "TCL-0700",
                             "-sort_by: is for -slack; the path goes on in time");
     th_report *r = th_report_of_call(c, "critical_path", "Critical path");
-    if (r == NULL)
+    if (!r)
         return -1;
     if (th_call_has(c, PATH_SLACK))
         return report_slack(c, r);
-    int rc = th_section_path(s, r, th_call_number(c, REPORT_LIMIT, 0), &c->err);
-    if (rc == 0 && th_report_format(c) != TH_FORMAT_CSV)
-        rc = th_section_path_parts(s, r, &c->err);
-    if (rc == 0 && th_report_format(c) != TH_FORMAT_CSV)
-        rc = th_section_contention(s, r, th_call_number(c, REPORT_LIMIT, 0), &c->err);
-    return th_report_finish(c, r, rc, NULL);
+    int failed = th_section_path(s, r, th_call_number(c, REPORT_LIMIT, 0), &c->err);
+    if (!failed && th_report_format(c) != TH_FORMAT_CSV)
+        failed = th_section_path_parts(s, r, &c->err);
+    if (!failed && th_report_format(c) != TH_FORMAT_CSV)
+        failed = th_section_contention(s, r, th_call_number(c, REPORT_LIMIT, 0), &c->err);
+    return th_report_finish(c, r, failed, NULL);
 }
 
 /* ---- report_memory ---- */
@@ -405,20 +404,20 @@ static int held_accel(th_call *c)
 static int run_report_memory(th_call *c)
 {
     th_session *s = c->session;
-    if (th_session_need_mapping(s, &c->err) != 0 || th_session_simulation(s, &c->err) == NULL)
+    if (th_session_need_mapping(s, &c->err) != 0 || !th_session_simulation(s, &c->err))
         return -1;
     int accel = held_accel(c);
     th_report *r = accel > -2 ? th_report_of_call(c, "memory", "Memory") : NULL;
-    if (r == NULL)
+    if (!r)
         return -1;
-    int rc = th_section_memory(s, r, &c->err);
+    int failed = th_section_memory(s, r, &c->err);
     th_table *memory = r->first;
-    if (rc == 0 && accel >= 0)
-        rc = th_section_held(s, r, accel, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
-    if (rc == 0 && accel >= 0 &&
+    if (!failed && accel >= 0)
+        failed = th_section_held(s, r, accel, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
+    if (!failed && accel >= 0 &&
         (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
         th_table_limit(memory->next, th_call_number(c, REPORT_LIMIT, HELD_IN_TEXT));
-    return th_report_finish(c, r, rc, memory);
+    return th_report_finish(c, r, failed, memory);
 }
 
 /* ---- report_breakpoints ---- */
@@ -450,9 +449,9 @@ static void add_breakpoint_texts(const th_session *s, th_report *r)
     th_table_wrap(t);
     for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
         const th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
-        if (b->text != NULL)
+        if (b->text)
             add_text(t, b->name, "when", b->text);
-        if (b->script != NULL)
+        if (b->script)
             add_text(t, b->name, "do", b->script);
     }
 }
@@ -460,8 +459,7 @@ static void add_breakpoint_texts(const th_session *s, th_report *r)
 static bool has_texts(const th_session *s)
 {
     for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++)
-        if (th_tcl_of(s)->breakpoints[i]->text != NULL ||
-            th_tcl_of(s)->breakpoints[i]->script != NULL)
+        if (th_tcl_of(s)->breakpoints[i]->text || th_tcl_of(s)->breakpoints[i]->script)
             return true;
     return false;
 }
@@ -483,7 +481,7 @@ static int run_report_breakpoints(th_call *c)
     };
     th_session *s = c->session;
     th_report *r = th_report_of_call(c, "breakpoints", "Breakpoints");
-    if (r == NULL)
+    if (!r)
         return -1;
     th_table *t = th_report_table(r, "breakpoints", NULL, columns);
     th_table_note(t, "on: the event; objects: how many objects it is restricted to; once: deleted "
@@ -493,7 +491,7 @@ static int run_report_breakpoints(th_call *c)
         th_table_row(
             t, (th_quantity[]){th_text(b->name), th_ps_or_absent(b->at_ps),
                                b->on >= 0 ? th_text(th_on_name(b->on)) : th_absent(TH_KIND_TEXT),
-                               b->text != NULL ? th_text(b->text) : th_absent(TH_KIND_TEXT),
+                               b->text ? th_text(b->text) : th_absent(TH_KIND_TEXT),
                                b->n_of > 0 ? th_count(b->n_of) : th_absent(TH_KIND_COUNT),
                                th_text(b->is_disabled ? "no" : "yes"), th_count(b->hits),
                                th_text(b->is_once ? "yes" : "no"),

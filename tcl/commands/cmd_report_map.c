@@ -37,7 +37,7 @@ static int check_search_report(th_call *c)
                             "-convergence, -pareto, -timing: one of them at a time");
     if (th_call_has(c, SEARCH_PARETO) && th_session_need_front(c->session, &c->err) != 0)
         return -1;
-    if (th_call_has(c, SEARCH_CONVERGENCE) && s->search.type == NULL)
+    if (th_call_has(c, SEARCH_CONVERGENCE) && !s->search.type)
         return th_error_set(&c->err, "TCL-0259", "-convergence: the mapping was read from a file");
     if (!is_table && (th_call_has(c, REPORT_LIMIT) || th_call_has(c, REPORT_SORT_BY)))
         return th_error_set(&c->err, "TCL-0260",
@@ -51,13 +51,13 @@ static int run_report_search(th_call *c)
     if (th_session_need_mapping(s, &c->err) != 0 || check_search_report(c) != 0)
         return -1;
     th_report *r = th_report_of_call(c, "search", "Search");
-    if (r == NULL)
+    if (!r)
         return -1;
-    int rc = th_call_has(c, SEARCH_CONVERGENCE) ? th_section_convergence(s, r, &c->err)
-             : th_call_has(c, SEARCH_PARETO)    ? th_section_front(s, r, &c->err)
-             : th_call_has(c, SEARCH_TIMING)    ? th_section_search_timing(s, r, &c->err)
-                                                : th_section_search(s, r, &c->err);
-    return th_report_finish(c, r, rc, r->first);
+    int failed = th_call_has(c, SEARCH_CONVERGENCE) ? th_section_convergence(s, r, &c->err)
+                 : th_call_has(c, SEARCH_PARETO)    ? th_section_front(s, r, &c->err)
+                 : th_call_has(c, SEARCH_TIMING)    ? th_section_search_timing(s, r, &c->err)
+                                                    : th_section_search(s, r, &c->err);
+    return th_report_finish(c, r, failed, r->first);
 }
 
 /* ---- report_mapping ---- */
@@ -74,12 +74,13 @@ static const th_option mapping_options[] = {
 /* -sort_by arranges the shards, -limit the designs too. */
 static int report_alternatives(th_call *c, th_report *r)
 {
-    int rc = th_section_sets(c->session, r, &c->err);
-    if (rc == 0)
-        rc = th_section_alternatives(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
-    if (rc == 0 && th_call_has(c, REPORT_LIMIT))
+    int failed = th_section_sets(c->session, r, &c->err);
+    if (!failed)
+        failed =
+            th_section_alternatives(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
+    if (!failed && th_call_has(c, REPORT_LIMIT))
         th_table_limit(r->first->next, c->option[REPORT_LIMIT].number);
-    return th_report_finish(c, r, rc, rc == 0 ? r->first->next->next : NULL);
+    return th_report_finish(c, r, failed, !failed ? r->first->next->next : NULL);
 }
 
 static int run_report_mapping(th_call *c)
@@ -88,15 +89,15 @@ static int run_report_mapping(th_call *c)
     if (th_session_need_mapping(s, &c->err) != 0)
         return -1;
     th_report *r = th_report_of_call(c, "mapping", "Mapping");
-    if (r == NULL)
+    if (!r)
         return -1;
     if (th_call_has(c, MAPPING_ALTERNATIVES))
         return report_alternatives(c, r);
     bool is_folded = th_report_format(c) == TH_FORMAT_TEXT && !th_call_has(c, REPORT_SORT_BY);
-    int rc = th_section_sets(s, r, &c->err);
-    if (rc == 0)
-        rc = th_section_layers(s, r, is_folded, &c->err);
-    return th_report_finish(c, r, rc, rc == 0 ? r->first->next : NULL);
+    int failed = th_section_sets(s, r, &c->err);
+    if (!failed)
+        failed = th_section_layers(s, r, is_folded, &c->err);
+    return th_report_finish(c, r, failed, !failed ? r->first->next : NULL);
 }
 
 /* ---- report_bounds ---- */
@@ -108,10 +109,10 @@ static int run_report_bounds(th_call *c)
     if (th_session_need_problem(c->session, &c->err) != 0)
         return -1;
     th_report *r = th_report_of_call(c, "bounds", "Lower bounds");
-    if (r == NULL)
+    if (!r)
         return -1;
-    int rc = th_section_bounds(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
-    return th_report_finish(c, r, rc, r->first);
+    int failed = th_section_bounds(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
+    return th_report_finish(c, r, failed, r->first);
 }
 
 const th_command th_report_map_commands[] = {

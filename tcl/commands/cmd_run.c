@@ -136,7 +136,7 @@ static th_run_end pass_breakpoints(th_run_call *d, th_run_end otherwise)
     th_time now = th_machine_now(d->sim->machine);
     th_breakpoint *b;
     bool stops = false;
-    while (!stops && (b = th_breakpoint_next(d->session)) != NULL && b->at_ps <= now)
+    while (!stops && (b = th_breakpoint_next(d->session)) && b->at_ps <= now)
         if (th_breakpoint_hit(d->session, b, &stops, d->stopped_by, sizeof d->stopped_by) != 0)
             return WHY_FAILED;
     return stops ? WHY_BREAKPOINT : otherwise;
@@ -146,7 +146,7 @@ static th_run_end run_to(th_run_call *d, th_time until)
 {
     for (;;) {
         const th_breakpoint *b = th_breakpoint_next(d->session);
-        th_time target = b != NULL && b->at_ps < until ? b->at_ps : until;
+        th_time target = b && b->at_ps < until ? b->at_ps : until;
         th_run_end why = advance(d, target);
         if (why != WHY_DONE && why != WHY_UNTIL)
             return why;
@@ -270,20 +270,20 @@ static void warn_of_lost_changes(const th_call *c)
 static th_simulation *simulation_for(th_call *c)
 {
     th_session *s = c->session;
-    th_run_options wanted = s->simulation != NULL ? s->simulation->options : s->defaults;
+    th_run_options wanted = s->simulation ? s->simulation->options : s->defaults;
     if (th_session_need_program(s, &c->err) != 0 ||
         th_network_parse(c, RUN_NETWORK, &wanted) != 0 ||
         th_stream_parse(c, RUN_STREAM, &wanted) != 0)
         return NULL;
     th_simulation *old = s->simulation;
-    if (old != NULL && th_run_options_equal(&wanted, &old->options))
+    if (old && th_run_options_equal(&wanted, &old->options))
         return old;
-    if (old != NULL && old->has_begun && !th_machine_is_done(old->machine)) {
+    if (old && old->has_begun && !th_machine_is_done(old->machine)) {
         th_error_set(&c->err, "TCL-0101", "a run with other options is under way: restart first");
         return NULL;
     }
     th_simulation *fresh = th_session_new_simulation(s, &wanted, &c->err);
-    if (fresh == NULL)
+    if (!fresh)
         return NULL;
     warn_of_lost_changes(c);
     return th_session_take_simulation(s, fresh, &c->err) == 0 ? fresh : NULL;
@@ -295,9 +295,9 @@ static int run_run(th_call *c)
     if (parse_until(c, &until) != 0)
         return -1;
     th_run_call d = {.call = c, .session = c->session, .sim = simulation_for(c)};
-    if (d.sim == NULL && th_error_is_interrupted(&c->err))
+    if (!d.sim && th_error_is_interrupted(&c->err))
         return th_call_cancel(c, "interrupted before it began; nothing has run");
-    if (d.sim == NULL)
+    if (!d.sim)
         return -1;
     th_time now = th_machine_now(d.sim->machine);
     if (th_call_has(c, RUN_FOR))
@@ -319,7 +319,7 @@ static int run_step(th_call *c)
                             th_call_word(c, 0));
     th_run_call d = {
         .call = c, .session = c->session, .sim = th_session_simulation(c->session, &c->err)};
-    if (d.sim == NULL)
+    if (!d.sim)
         return -1;
     begin(&d);
     return finish(&d, step_events(&d, n));
@@ -328,19 +328,19 @@ static int run_step(th_call *c)
 static int run_now(th_call *c)
 {
     th_simulation *sim = c->session->simulation;
-    th_call_return_time(c, sim != NULL ? th_machine_now(sim->machine) : 0);
+    th_call_return_time(c, sim ? th_machine_now(sim->machine) : 0);
     return 0;
 }
 
 static int run_restart(th_call *c)
 {
     th_simulation *sim = c->session->simulation;
-    if (sim != NULL && !th_simulation_is_current(sim)) {
+    if (sim && !th_simulation_is_current(sim)) {
         c->session->defaults = sim->options;
         th_session_drop_run(c->session); /* the next run asks the procedures as they are now */
         return 0;
     }
-    if (sim == NULL)
+    if (!sim)
         return 0;
     if (th_simulation_restart(sim, &c->err) != 0)
         return -1;

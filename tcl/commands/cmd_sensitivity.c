@@ -83,7 +83,7 @@ static int parse_by(th_call *c, double *by)
 /* ASTRA-sim's physics know bandwidths of dimensions, which links only stand for. */
 static bool links_matter(const th_session *s)
 {
-    const th_run_options *o = s->simulation != NULL ? &s->simulation->options : &s->defaults;
+    const th_run_options *o = s->simulation ? &s->simulation->options : &s->defaults;
     return strncmp(o->network->name, "astra", 5) != 0;
 }
 
@@ -126,7 +126,7 @@ static int parse_properties(th_call *c, request *q)
 static int parse_remap(th_call *c, request *q)
 {
     q->remap = th_call_number(c, REMAP, 0);
-    if (q->remap == 0 || c->session->hand_built == NULL)
+    if (q->remap == 0 || !c->session->hand_built)
         return 0;
     return th_error_set(&c->err, "TCL-0720", "-remap: a hand-built program has no mapping");
 }
@@ -262,17 +262,17 @@ static int add_all(th_session *s, th_what_ifs *w, const request *q, th_error *er
     size_t most = (size_t)(s->system->n_links + s->system->n_accels) + 1;
     bool *taken = th_alloc_zero(most, sizeof *taken);
     int32_t *members = th_alloc_zero(most, sizeof *members);
-    int rc = taken != NULL && members != NULL ? 0 : th_error_no_memory(err);
-    for (int what = 0; rc == 0 && what < TH_N_WHAT_IF_PROPERTIES; what++)
+    int failed = taken && members ? 0 : th_error_no_memory(err);
+    for (int what = 0; !failed && what < TH_N_WHAT_IF_PROPERTIES; what++)
         if (q->what[what])
-            rc = add_groups(s, w, (th_what_if_property)what, q, taken, members, err);
+            failed = add_groups(s, w, (th_what_if_property)what, q, taken, members, err);
     th_free(taken);
     th_free(members);
-    if (rc == 0 && w->n == 0)
-        rc = th_error_set(
+    if (!failed && w->n == 0)
+        failed = th_error_set(
             err, "TCL-0708",
             "nothing to change: none of these objects has such a property with a limit");
-    return rc;
+    return failed;
 }
 
 /* ---- the table ---- */
@@ -410,13 +410,13 @@ static bool keeps_tiles(const th_session *s, const th_what_ifs *w)
     for (int i = 0; !any && i < w->n; i++)
         any = w->all[i].what == TH_WHAT_IF_CLOCK &&
               !th_what_if_is_of_designs(s->system, w->all[i].objects, w->all[i].n);
-    return any && s->hand_built == NULL;
+    return any && !s->hand_built;
 }
 
 static int report(th_call *c, const th_what_ifs *w)
 {
     th_report *r = th_report_of_call(c, "sensitivity", "Sensitivity");
-    if (r == NULL)
+    if (!r)
         return -1;
     th_report_head_line(
         r, "by",
@@ -437,9 +437,9 @@ static int report(th_call *c, const th_what_ifs *w)
     section(c->session, r, w);
     if (th_call_has(c, REPORT_LIMIT) || th_report_format(c) != TH_FORMAT_TEXT)
         return th_report_finish(c, r, 0, r->first);
-    int rc = th_report_arrange(c, r->first);
+    int failed = th_report_arrange(c, r->first);
     th_table_limit(r->first, ROWS_IN_TEXT);
-    return th_report_finish(c, r, rc, NULL);
+    return th_report_finish(c, r, failed, NULL);
 }
 
 static int run_report_sensitivity(th_call *c)
@@ -450,15 +450,15 @@ static int run_report_sensitivity(th_call *c)
     request q = {.links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *q.links),
                  .accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *q.accels)};
     th_what_ifs w = {.n = 0};
-    int rc = q.links != NULL && q.accels != NULL ? parse(c, &q) : th_error_no_memory(&c->err);
-    if (rc == 0)
-        rc = simulate(c, &q, &w);
-    if (rc == 0)
-        rc = report(c, &w);
+    int failed = q.links && q.accels ? parse(c, &q) : th_error_no_memory(&c->err);
+    if (!failed)
+        failed = simulate(c, &q, &w);
+    if (!failed)
+        failed = report(c, &w);
     th_what_ifs_clear(&w);
     th_free(q.links);
     th_free(q.accels);
-    return rc;
+    return failed;
 }
 
 const th_command th_sensitivity_commands[] = {

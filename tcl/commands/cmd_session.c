@@ -25,9 +25,8 @@ static int unknown_command(th_call *c, const char *name)
     enum { COMMANDS_MAX = 120 };
     const char *names[COMMANDS_MAX + 1];
     int n = 0;
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL && n < COMMANDS_MAX;
-             row++)
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *row = th_command_families[f]; row->name && n < COMMANDS_MAX; row++)
             names[n++] = row->name;
     names[n] = NULL;
     return th_error_unknown(&c->err, "TCL-0060", "command", name, names);
@@ -37,27 +36,26 @@ static int unknown_command(th_call *c, const char *name)
 static int write_page(th_call *c, const char *folder, const th_command *row)
 {
     th_strbuf path = TH_STRBUF_INIT, text = TH_STRBUF_INIT;
-    if (row != NULL)
+    if (row)
         th_help_markdown_page(row, &text);
     else
         th_help_markdown_list(&text);
-    th_strbuf_printf(&path, "%s/commands%s%s.md", folder, row != NULL ? "/" : "",
-                     row != NULL ? row->name : "");
-    int rc = text.failed || path.failed
-                 ? th_error_no_memory(&c->err)
-                 : th_session_write_file(c->session, path.text, false, &text, &c->err);
+    th_strbuf_printf(&path, "%s/commands%s%s.md", folder, row ? "/" : "", row ? row->name : "");
+    int failed = text.failed || path.failed
+                     ? th_error_no_memory(&c->err)
+                     : th_session_write_file(c->session, path.text, false, &text, &c->err);
     th_strbuf_clear(&text);
     th_strbuf_clear(&path);
-    return rc;
+    return failed;
 }
 
 static int write_pages(th_call *c, const char *folder)
 {
     if (write_page(c, folder, NULL) != 0)
         return -1;
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
-            if (row->alias_of == NULL && write_page(c, folder, row) != 0)
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *row = th_command_families[f]; row->name; row++)
+            if (!row->alias_of && write_page(c, folder, row) != 0)
                 return -1;
     return 0;
 }
@@ -68,22 +66,22 @@ static int run_help(th_call *c)
         return write_pages(c, th_call_text(c, HELP_MARKDOWN, ""));
     const th_command *row = c->n_words > 0 ? th_command_find(th_call_word(c, 0)) : NULL;
     th_strbuf text = TH_STRBUF_INIT;
-    if (c->n_words > 0 && row == NULL && th_help_search(th_call_word(c, 0), &text) == 0) {
+    if (c->n_words > 0 && !row && th_help_search(th_call_word(c, 0), &text) == 0) {
         th_strbuf_clear(&text);
         return unknown_command(c, th_call_word(c, 0));
     }
-    if (c->n_words > 0 && row == NULL)
+    if (c->n_words > 0 && !row)
         ; /* those that were found */
-    else if (row != NULL)
+    else if (row)
         th_help_command(row, &text);
     else if (th_call_has(c, HELP_MAN))
         th_help_man(&text);
     else
         th_help_all(&text);
-    int rc = text.failed ? th_error_no_memory(&c->err)
-                         : th_session_print(c->session, text.text, &c->err);
+    int failed = text.failed ? th_error_no_memory(&c->err)
+                             : th_session_print(c->session, text.text, &c->err);
     th_strbuf_clear(&text);
-    return rc;
+    return failed;
 }
 
 static int run_version(th_call *c)

@@ -66,7 +66,7 @@ static const th_option create_options[] = {
 static Tcl_Obj *whole_path(th_call *c, Tcl_Obj *word)
 {
     Tcl_Obj *path = Tcl_FSGetNormalizedPath(c->interp, word);
-    if (path == NULL)
+    if (!path)
         th_error_set(&c->err, "STUDY-0080", "-file \"%.200s\": is no path", Tcl_GetString(word));
     else
         Tcl_IncrRefCount(path);
@@ -80,7 +80,7 @@ static th_store *make_store(th_call *c, const th_study *study, const char *path)
     if (th_study_cells(c->session, study, &cells, &n, &c->err) == 0 &&
         th_session_make_folder_of(c->session, path, &c->err) == 0)
         t = th_store_create(path, study, cells, n, &c->err);
-    if (t != NULL)
+    if (t)
         th_crashes_forget(path); /* of another study that was there */
     th_free(cells);
     return t;
@@ -90,7 +90,7 @@ static th_store *make_store(th_call *c, const th_study *study, const char *path)
 static th_store *open_store(th_call *c, const th_study *study, const char *path)
 {
     th_store *t = th_store_open(path, &c->err);
-    if (t == NULL || th_study_compare(th_store_study(t), study, &c->err) == 0)
+    if (!t || th_study_compare(th_store_study(t), study, &c->err) == 0)
         return t;
     th_store_close(t);
     return NULL;
@@ -99,7 +99,7 @@ static th_store *open_store(th_call *c, const th_study *study, const char *path)
 static int create_study(th_call *c, const th_study *study, const char *path)
 {
     th_store *t = th_store_exists(path) ? open_store(c, study, path) : make_store(c, study, path);
-    if (t == NULL)
+    if (!t)
         return -1;
     th_store_close(t);
     if (th_studies_add(c->session, study->name, path, &c->err) != 0)
@@ -118,28 +118,27 @@ static int run_create_study(th_call *c)
                                   .script = th_call_text(c, CREATE_SCRIPT, ""),
                                   .seed = th_call_number(c, CREATE_SEED, 1)};
     th_study *study = th_study_of_words(&words, &c->err);
-    Tcl_Obj *path = study != NULL ? whole_path(c, c->option[CREATE_FILE].word) : NULL;
-    int rc = path != NULL ? create_study(c, study, Tcl_GetString(path)) : -1;
-    if (path != NULL)
+    Tcl_Obj *path = study ? whole_path(c, c->option[CREATE_FILE].word) : NULL;
+    int failed = path ? create_study(c, study, Tcl_GetString(path)) : -1;
+    if (path)
         Tcl_DecrRefCount(path);
     th_study_free(study);
-    return rc;
+    return failed;
 }
 
 static int run_read_study(th_call *c)
 {
     Tcl_Obj *path = whole_path(c, c->words[0]);
-    if (path == NULL)
+    if (!path)
         return -1;
     th_store *t = th_store_open(Tcl_GetString(path), &c->err);
-    int rc = t != NULL
-                 ? th_studies_add(c->session, th_store_study(t)->name, Tcl_GetString(path), &c->err)
-                 : -1;
-    if (rc == 0)
+    int failed =
+        t ? th_studies_add(c->session, th_store_study(t)->name, Tcl_GetString(path), &c->err) : -1;
+    if (!failed)
         th_call_return_text(c, th_store_study(t)->name);
     th_store_close(t);
     Tcl_DecrRefCount(path);
-    return rc;
+    return failed;
 }
 
 /* ---- run_study ---- */
@@ -206,7 +205,7 @@ static int tell_end(th_call *c, th_store *t, th_study_end end)
 
 static int run_run_study(th_call *c)
 {
-    int usual = th_tcl_of(c->session)->post != NULL ? 1 : c->session->threads;
+    int usual = th_tcl_of(c->session)->post ? 1 : c->session->threads;
     const th_study_options o = {.threads = (int)th_call_number(c, RUN_THREADS, usual),
                                 .limit = th_call_number(c, RUN_LIMIT, INT64_MAX),
                                 .seconds = th_call_number(c, RUN_SECONDS, 0),
@@ -215,11 +214,11 @@ static int run_run_study(th_call *c)
     if (th_tcl_of(c->session)->is_in_study)
         return th_error_set(&c->err, "STUDY-0081", "refused in the script of a study");
     th_store *t = th_studies_open(c->session, th_call_word(c, 0), &c->err);
-    int rc = t != NULL ? th_study_run(c->session, t, &o, &end, &c->err) : -1;
-    if (rc == 0 && end != TH_STUDY_INTERRUPTED)
-        rc = tell_end(c, t, end);
+    int failed = t ? th_study_run(c->session, t, &o, &end, &c->err) : -1;
+    if (!failed && end != TH_STUDY_INTERRUPTED)
+        failed = tell_end(c, t, end);
     th_store_close(t);
-    if (rc != 0)
+    if (failed)
         return -1;
     return end == TH_STUDY_INTERRUPTED ? th_call_cancel(c, "interrupted; run_study goes on") : 0;
 }
@@ -284,12 +283,12 @@ static int fill_report(th_call *c, th_report *r, th_store *store)
 static int run_report_study(th_call *c)
 {
     th_store *store = th_studies_open(c->session, th_call_word(c, 0), &c->err);
-    if (store == NULL)
+    if (!store)
         return -1;
     th_report *r = th_report_new("study", "Study");
-    int rc = r == NULL ? th_error_no_memory(&c->err) : fill_report(c, r, store);
+    int failed = r ? fill_report(c, r, store) : th_error_no_memory(&c->err);
     th_store_close(store);
-    return r == NULL ? -1 : th_report_finish(c, r, rc, NULL);
+    return r ? th_report_finish(c, r, failed, NULL) : -1;
 }
 
 const th_command th_study_commands[] = {

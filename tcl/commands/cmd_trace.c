@@ -18,7 +18,7 @@ enum { TRACE_FORMAT, TRACE_RESOLUTION, TRACE_SINCE, TRACE_UNTIL };
 
 static const char *trace_name(int i)
 {
-    return th_trace_types[i] != NULL ? th_trace_type_name(th_trace_types[i]) : NULL;
+    return th_trace_types[i] ? th_trace_type_name(th_trace_types[i]) : NULL;
 }
 
 static const th_option open_options[] = {
@@ -51,7 +51,7 @@ static const th_trace_type *type_of(const th_call *c)
     int i = 0;
     if (th_call_has(c, TRACE_FORMAT))
         return th_trace_types[th_call_number(c, TRACE_FORMAT, 0)];
-    for (size_t e = 0; dot != NULL && e < sizeof endings / sizeof *endings; e++)
+    for (size_t e = 0; dot && e < sizeof endings / sizeof *endings; e++)
         if (strcmp(dot, endings[e].ending) == 0)
             name = endings[e].type;
     while (strcmp(th_trace_type_name(th_trace_types[i]), name) != 0)
@@ -73,15 +73,15 @@ static int run_open_trace(th_call *c)
         return th_error_set(&c->err, "TCL-0390", "-until \"%s\": is before -since",
                             th_call_text(c, TRACE_UNTIL, ""));
     if (th_session_need_system(s, &c->err) != 0 ||
-        (s->hand_built == NULL && th_session_need_workload(s, &c->err) != 0) ||
+        (!s->hand_built && th_session_need_workload(s, &c->err) != 0) ||
         th_session_need_no_trace(s, &c->err) != 0 ||
         th_session_make_folder_of(s, th_call_word(c, 0), &c->err) != 0)
         return -1;
     const char *path = Tcl_FSGetNativePath(c->words[0]);
-    if (path == NULL)
+    if (!path)
         return th_error_set(&c->err, "TCL-0131", "\"%s\": is not a file name", th_call_word(c, 0));
     s->trace = th_trace_open(path, type_of(c), &o, s->system, s->workload, &c->err);
-    if (s->trace == NULL || th_probes_update(s, &c->err) != 0)
+    if (!s->trace || th_probes_update(s, &c->err) != 0)
         return -1;
     Tcl_SetObjResult(c->interp, c->words[0]);
     return 0;
@@ -105,7 +105,7 @@ static const th_option add_options[] = {
 
 static int need_open_trace(th_call *c)
 {
-    if (c->session->trace == NULL)
+    if (!c->session->trace)
         return th_error_set(&c->err, "TCL-0132", "no trace is open");
     return 0;
 }
@@ -122,7 +122,7 @@ static unsigned signals_like(const char *pattern)
 
 static bool is_pattern(const char *text)
 {
-    return strpbrk(text, "*?[") != NULL;
+    return strpbrk(text, "*?[");
 }
 
 typedef struct traced {
@@ -241,9 +241,9 @@ static int run_add_trace(th_call *c)
         return th_error_set(&c->err, "TCL-0396", "\"%.40s\": must be a list of objects",
                             th_call_word(c, 0));
     traced *all = th_alloc_array((size_t)n + 1, sizeof *all);
-    int rc = all != NULL ? add_all(c, words, all, n) : th_error_no_memory(&c->err);
+    int failed = all ? add_all(c, words, all, n) : th_error_no_memory(&c->err);
     th_free(all);
-    return rc == 0 ? th_probes_update(c->session, &c->err) : -1;
+    return failed ? -1 : th_probes_update(c->session, &c->err);
 }
 
 /* ---- close_trace ---- */

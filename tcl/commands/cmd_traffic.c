@@ -24,7 +24,7 @@ enum {
 
 static const char *pattern_name(int i)
 {
-    return th_traffic_patterns[i] != NULL ? th_traffic_patterns[i]->name : NULL;
+    return th_traffic_patterns[i] ? th_traffic_patterns[i]->name : NULL;
 }
 
 static const char *process_name(int i)

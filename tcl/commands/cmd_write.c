@@ -12,15 +12,15 @@
 
 #define GROUP "build"
 
+/* Writes the text unless making it has failed, and clears it. */
 static int write_text(th_call *c, th_strbuf *text, int failed)
 {
-    int rc = failed;
-    if (rc == 0)
-        rc = th_session_write_file(c->session, th_call_word(c, 0), false, text, &c->err);
-    if (rc == 0)
+    if (!failed)
+        failed = th_session_write_file(c->session, th_call_word(c, 0), false, text, &c->err);
+    if (!failed)
         th_call_return_text(c, th_call_word(c, 0));
     th_strbuf_clear(text);
-    return rc;
+    return failed;
 }
 
 /* ---- write_system ---- */
@@ -28,8 +28,7 @@ static int write_text(th_call *c, th_strbuf *text, int failed)
 static Tcl_Obj *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? Tcl_NewStringObj(path, (int)(slash - path + 1))
-                         : Tcl_NewStringObj("./", -1);
+    return slash ? Tcl_NewStringObj(path, (int)(slash - path + 1)) : Tcl_NewStringObj("./", -1);
 }
 
 /* The whole path of name beside the file, where one is there, also with the ending; else NULL.
@@ -41,7 +40,7 @@ static Tcl_Obj *path_beside(const char *file, const char *name, const char *endi
     Tcl_AppendStringsToObj(path, name, ending, NULL);
     if (Tcl_FSAccess(path, R_OK) == 0)
         whole = Tcl_FSGetNormalizedPath(NULL, path);
-    if (whole != NULL)
+    if (whole)
         Tcl_IncrRefCount(whole);
     Tcl_DecrRefCount(path);
     return whole;
@@ -53,13 +52,13 @@ static const char *text_of(void *context, const th_design_block *d, const th_par
 {
     th_strbuf *scratch = context;
     const th_design_type *type = th_design_find(d->type);
-    const th_design_key *key = type != NULL ? th_design_key_find(type, p->key) : NULL;
-    if (key == NULL || key->kind != TH_KEY_FILE || d->file == NULL || p->text[0] == '/')
+    const th_design_key *key = type ? th_design_key_find(type, p->key) : NULL;
+    if (!key || key->kind != TH_KEY_FILE || !d->file || p->text[0] == '/')
         return p->text;
     Tcl_Obj *path = path_beside(d->file, p->text, "");
-    if (path == NULL)
+    if (!path)
         path = path_beside(d->file, p->text, ".model");
-    if (path == NULL)
+    if (!path)
         return p->text;
     th_strbuf_clear(scratch);
     th_strbuf_add(scratch, Tcl_GetString(path));
@@ -72,9 +71,9 @@ static int run_write_system(th_call *c)
     th_strbuf text = TH_STRBUF_INIT, scratch = TH_STRBUF_INIT;
     if (th_session_need_system(c->session, &c->err) != 0)
         return -1;
-    int rc = th_system_write(c->session->system, text_of, &scratch, &text, &c->err);
+    int failed = th_system_write(c->session->system, text_of, &scratch, &text, &c->err);
     th_strbuf_clear(&scratch);
-    return write_text(c, &text, rc);
+    return write_text(c, &text, failed);
 }
 
 /* ---- write_workload ---- */

@@ -60,14 +60,14 @@ static int by_class_and_index(const void *a, const void *b)
 /* A text's copy; NULL stays NULL. False: memory is out. */
 static bool copy_text(char **out, const char *text)
 {
-    *out = text != NULL ? th_alloc_string(text) : NULL;
-    return text == NULL || *out != NULL;
+    *out = text ? th_alloc_string(text) : NULL;
+    return !text || *out;
 }
 
 int th_breakpoint_add(th_session *s, const th_breakpoint *b, th_error *err)
 {
     th_breakpoint *copy = th_alloc_zero(1, sizeof *copy);
-    if (copy == NULL) {
+    if (!copy) {
         th_free(b->of);
         th_condition_free(b->when);
         return th_error_no_memory(err);
@@ -83,7 +83,7 @@ int th_breakpoint_add(th_session *s, const th_breakpoint *b, th_error *err)
     }
     if (copy->n_of > 0)
         qsort(copy->of, (size_t)copy->n_of, sizeof *copy->of, by_class_and_index);
-    copy->was_true = copy->when != NULL && th_condition_holds(copy->when, s);
+    copy->was_true = copy->when && th_condition_holds(copy->when, s);
     copy->number = ++th_tcl_of(s)->breakpoints_made;
     th_tcl_of(s)->breakpoints[th_tcl_of(s)->n_breakpoints++] = copy;
     if (th_probes_update(s, err) == 0)
@@ -133,7 +133,7 @@ static bool is_of_program(const th_object *o)
 
 static bool is_bound(const th_breakpoint *b, bool any)
 {
-    if (b->when != NULL && (any || th_condition_names_tasks(b->when)))
+    if (b->when && (any || th_condition_names_tasks(b->when)))
         return true;
     for (int i = 0; i < b->n_of; i++)
         if (any || is_of_program(&b->of[i]))
@@ -152,11 +152,11 @@ void th_breakpoints_drop_bound(th_session *s, bool any)
 void th_breakpoints_reset(th_session *s)
 {
     const th_simulation *sim = s->simulation;
-    th_time past = sim != NULL && sim->has_begun ? th_machine_now(sim->machine) : -1;
+    th_time past = sim && sim->has_begun ? th_machine_now(sim->machine) : -1;
     for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
         th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
         b->is_passed = b->at_ps <= past;
-        b->was_true = b->when != NULL && th_condition_holds(b->when, s);
+        b->was_true = b->when && th_condition_holds(b->when, s);
     }
 }
 
@@ -165,8 +165,7 @@ th_breakpoint *th_breakpoint_next(th_session *s)
     th_breakpoint *next = NULL;
     for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
         th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
-        if (b->at_ps >= 0 && !b->is_passed && !b->is_disabled &&
-            (next == NULL || b->at_ps < next->at_ps))
+        if (b->at_ps >= 0 && !b->is_passed && !b->is_disabled && (!next || b->at_ps < next->at_ps))
             next = b;
     }
     return next;
@@ -182,8 +181,8 @@ static void set_variables(th_session *s, const th_breakpoint *b, const th_object
     Tcl_SetVar2(th_tcl_of(s)->interp, "bp", "name", b->name, TCL_GLOBAL_ONLY);
     Tcl_SetVar2(th_tcl_of(s)->interp, "bp", "time", th_format_time(at, time, sizeof time),
                 TCL_GLOBAL_ONLY);
-    Tcl_SetVar2Ex(th_tcl_of(s)->interp, "bp", "object",
-                  o != NULL ? th_object_name(s, *o) : Tcl_NewObj(), TCL_GLOBAL_ONLY);
+    Tcl_SetVar2Ex(th_tcl_of(s)->interp, "bp", "object", o ? th_object_name(s, *o) : Tcl_NewObj(),
+                  TCL_GLOBAL_ONLY);
 }
 
 static int hit(th_session *s, th_breakpoint *b, const th_object *o, bool *stops, char *stopped_by,
@@ -194,11 +193,11 @@ static int hit(th_session *s, th_breakpoint *b, const th_object *o, bool *stops,
     b->hits++;
     *stops = !b->goes_on;
     snprintf(stopped_by, size, "%s", b->name);
-    Tcl_Obj *script = b->script != NULL ? Tcl_NewStringObj(b->script, -1) : NULL;
+    Tcl_Obj *script = b->script ? Tcl_NewStringObj(b->script, -1) : NULL;
     set_variables(s, b, o);
     if (b->is_once)
         th_breakpoint_delete(s, b); /* b is gone: its own script may add one of the same name */
-    if (script != NULL) {
+    if (script) {
         Tcl_IncrRefCount(script);
         code = Tcl_EvalObjEx(th_tcl_of(s)->interp, script, TCL_EVAL_GLOBAL);
         Tcl_DecrRefCount(script);
@@ -227,8 +226,7 @@ typedef struct calls {
 
 static bool is_of(th_session *s, const th_breakpoint *b, th_object o)
 {
-    if (b->n_of == 0 ||
-        bsearch(&o, b->of, (size_t)b->n_of, sizeof *b->of, by_class_and_index) != NULL)
+    if (b->n_of == 0 || bsearch(&o, b->of, (size_t)b->n_of, sizeof *b->of, by_class_and_index))
         return true;
     for (int i = 0; i < b->n_of; i++)
         if (b->of[i].class != o.class && th_objects_touch(s, o, b->of[i]))
@@ -263,7 +261,7 @@ static int add_call(calls *c, int64_t number, th_object o, th_error *err)
 static bool turns_true(th_session *s, th_breakpoint *b)
 {
     bool is_about = false;
-    if (b->when == NULL || b->is_disabled)
+    if (!b->when || b->is_disabled)
         return false;
     for (size_t i = 0; !is_about && i < th_tcl_of(s)->recorder.n_records; i++)
         is_about = th_condition_is_about(b->when, &th_tcl_of(s)->recorder.record[i]);
@@ -294,21 +292,21 @@ int th_breakpoints_handle_records(th_session *s, bool *stops, char *stopped_by, 
                                   th_error *err)
 {
     calls c = {NULL, 0, 0};
-    int rc = collect_calls(s, &c, err);
+    int failed = collect_calls(s, &c, err);
     *stops = false;
-    for (size_t i = 0; rc == 0 && i < c.n; i++) {
+    for (size_t i = 0; !failed && i < c.n; i++) {
         char name[128];
         bool stops_here = false;
         th_breakpoint *b = find_number(s, c.all[i].number);
-        if (b == NULL) /* deleted by a script before, or hit once already */
+        if (!b) /* deleted by a script before, or hit once already */
             continue;
-        rc = hit(s, b, &c.all[i].object, &stops_here, name, sizeof name);
+        failed = hit(s, b, &c.all[i].object, &stops_here, name, sizeof name);
         if (stops_here && !*stops)
             snprintf(stopped_by, size, "%s", name);
         *stops = *stops || stops_here;
     }
     th_free(c.all);
-    return rc;
+    return failed;
 }
 
 unsigned th_breakpoints_kinds(const th_session *s, bool *named, bool *only_named)
@@ -321,7 +319,7 @@ unsigned th_breakpoints_kinds(const th_session *s, bool *named, bool *only_named
             continue;
         if (b->on >= 0)
             kinds |= 1u << events[b->on].kind;
-        if (b->when == NULL)
+        if (!b->when)
             continue;
         kinds |= th_condition_kinds(b->when);
         *only_named = th_condition_links(b->when, named) && *only_named;

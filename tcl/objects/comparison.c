@@ -18,9 +18,9 @@ int th_literal_parse(const th_attribute *a, th_operator op, const char *text, th
     const char *names[CHOICES_MAX + 1] = {NULL};
     if (th_quantity_parse(op == TH_OP_LIKE ? TH_KIND_TEXT : a->kind, text, out, err) != 0)
         return -1;
-    if (a->choice == NULL || op == TH_OP_LIKE)
+    if (!a->choice || op == TH_OP_LIKE)
         return 0;
-    for (int i = 0; i < CHOICES_MAX && (names[i] = a->choice(i)) != NULL; i++)
+    for (int i = 0; i < CHOICES_MAX && (names[i] = a->choice(i)); i++)
         if (strcmp(names[i], text) == 0)
             return 0;
     return th_error_unknown(err, "TCL-0086", a->name, text, names);
@@ -30,7 +30,7 @@ static bool is_like(const th_quantity *value, const char *pattern)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_quantity_format(value, &text);
-    bool matches = text.text != NULL && Tcl_StringMatch(text.text, pattern);
+    bool matches = text.text && Tcl_StringMatch(text.text, pattern);
     th_strbuf_clear(&text);
     return matches;
 }

@@ -44,7 +44,7 @@ typedef struct parser {
 
 void th_condition_free(th_condition *c)
 {
-    for (int i = 0; c != NULL && i < c->n; i++)
+    for (int i = 0; c && i < c->n; i++)
         th_free(c->nodes[i].text);
     th_free(c);
 }
@@ -82,7 +82,7 @@ static char *take_word(parser *p, const char *signs)
     if (*p->next == '"') {
         n = strcspn(p->next + 1, "\"");
         char *quoted = th_alloc_zero(n + 1, 1);
-        if (quoted != NULL)
+        if (quoted)
             memcpy(quoted, p->next + 1, n);
         p->next += n + 1 + (p->next[n + 1] == '"');
         return quoted;
@@ -90,7 +90,7 @@ static char *take_word(parser *p, const char *signs)
     while (p->next[n] != '\0' && !isspace((unsigned char)p->next[n]) && !strchr(signs, p->next[n]))
         n++;
     char *word = th_alloc_zero(n + 1, 1);
-    if (word != NULL)
+    if (word)
         memcpy(word, p->next, n);
     p->next += n;
     return word;
@@ -120,7 +120,7 @@ static int parse_path(parser *p, char *path, node *n)
         return (n->attribute = th_attribute_find(p->class, path, p->err)) < 0 ? -1 : 0;
     }
     char *dot = strrchr(path, '.');
-    if (dot == NULL)
+    if (!dot)
         return expected(p, "OBJECT.ATTRIBUTE before that");
     *dot = '\0';
     if (th_object_parse(p->session, path, &n->object, p->err) != 0)
@@ -149,7 +149,8 @@ static int parse_literal(parser *p, node *n)
     const th_attribute *a = &th_attributes_of(n->object.class)[n->attribute];
     skip_space(p);
     bool is_quoted = *p->next == '"';
-    if ((n->text = take_word(p, ")&|")) == NULL)
+    n->text = take_word(p, ")&|");
+    if (!n->text)
         return th_error_no_memory(p->err);
     if (n->text[0] == '\0' && !is_quoted)
         return expected(p, "a value");
@@ -162,14 +163,14 @@ static int parse_test(parser *p)
 {
     node n = {.kind = NODE_TEST};
     char *path = take_word(p, "=!<>&|()");
-    if (path == NULL)
+    if (!path)
         return th_error_no_memory(p->err);
-    int rc = path[0] != '\0' ? parse_path(p, path, &n)
-                             : expected(p, is_filter(p) ? "ATTRIBUTE" : "OBJECT.ATTRIBUTE");
+    int failed = path[0] != '\0' ? parse_path(p, path, &n)
+                                 : expected(p, is_filter(p) ? "ATTRIBUTE" : "OBJECT.ATTRIBUTE");
     th_free(path);
-    if (rc == 0 && parse_operator(p, &n) == 0 && parse_literal(p, &n) == 0 &&
-        (rc = add_node(p, &n)) >= 0)
-        return rc;
+    if (!failed && parse_operator(p, &n) == 0 && parse_literal(p, &n) == 0 &&
+        (failed = add_node(p, &n)) >= 0)
+        return failed;
     th_free(n.text);
     return -1;
 }
@@ -227,7 +228,7 @@ th_condition *th_condition_compile_of(th_session *s, th_class class, const char 
 {
     parser p = {.session = s, .class = class, .all = text, .next = text, .err = err};
     p.out = th_alloc_zero(1, sizeof *p.out);
-    if (p.out == NULL) {
+    if (!p.out) {
         th_error_no_memory(err);
         return NULL;
     }
@@ -261,8 +262,8 @@ static int evaluate(const th_condition *c, th_session *s, const th_object *of, t
     bool is[NODES_MAX];
     for (int i = 0; i < c->n; i++) {
         const node *n = &c->nodes[i];
-        int test = n->kind == NODE_TEST ? test_holds(n, s, of != NULL ? *of : n->object, err) : 0;
-        if (test < 0 && of != NULL)
+        int test = n->kind == NODE_TEST ? test_holds(n, s, of ? *of : n->object, err) : 0;
+        if (test < 0 && of)
             return -1;
         switch (n->kind) {
         case NODE_TEST:

@@ -49,7 +49,7 @@ static bool is_blank(char c)
 
 static bool ends_word(char c)
 {
-    return is_blank(c) || strchr("[]{};\n\"", c) != NULL;
+    return is_blank(c) || strchr("[]{};\n\"", c);
 }
 
 /* The commands within each other that have begun before the end, the innermost last. */
@@ -136,14 +136,14 @@ static void offer_commands(th_completion *c)
         offer_of_tcl(c, "", "lsort [info commands]");
         return;
     }
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL; row++)
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *row = th_command_families[f]; row->name; row++)
             offer(c, row->name);
 }
 
 static void offer_options(th_completion *c)
 {
-    for (const th_option *o = c->row->options; o != NULL && o->name != NULL; o++)
+    for (const th_option *o = c->row->options; o && o->name; o++)
         offer(c, o->name);
     offer(c, "-help");
 }
@@ -151,7 +151,7 @@ static void offer_options(th_completion *c)
 static void offer_choices(th_completion *c, const th_option *o)
 {
     const char *name;
-    for (int i = 0; (name = o->choice(i)) != NULL; i++)
+    for (int i = 0; (name = o->choice(i)); i++)
         offer(c, name);
 }
 
@@ -160,7 +160,7 @@ static void offer_choices(th_completion *c, const th_option *o)
 static void offer_tasks(th_completion *c)
 {
     enum { TEN = 10 };
-    const char *digits = strchr(c->word, '/') != NULL ? strchr(c->word, '/') + 1 : "";
+    const char *digits = strchr(c->word, '/') ? strchr(c->word, '/') + 1 : "";
     bool is_number = digits[strspn(digits, "0123456789")] == '\0';
     int64_t n = is_number ? th_class_count(c->session, TH_CLASS_TASK) : 0;
     int64_t first = strtol(digits, NULL, TEN), past = *digits != '\0' && first < n ? first + 1 : n;
@@ -182,7 +182,7 @@ static void offer_objects(th_completion *c)
         size_t length = strlen(class);
         bool may_be = strncmp(class, c->word, c->length < length ? c->length : length) == 0;
         th_error ignored;
-        if (!may_be || (k == TH_CLASS_TASK && th_session_program(c->session) == NULL) ||
+        if (!may_be || (k == TH_CLASS_TASK && !th_session_program(c->session)) ||
             th_class_need(c->session, (th_class)k, &ignored) != 0)
             continue;
         if (k == TH_CLASS_TASK) {
@@ -202,10 +202,10 @@ static void offer_paths(th_completion *c)
     th_object o;
     th_error ignored;
     const char *dot = strrchr(c->word, '.');
-    Tcl_Obj *name = Tcl_NewStringObj(c->word, dot != NULL ? (int)(dot - c->word) : 0);
+    Tcl_Obj *name = Tcl_NewStringObj(c->word, dot ? (int)(dot - c->word) : 0);
     Tcl_IncrRefCount(name);
-    if (dot != NULL && th_object_parse(c->session, Tcl_GetString(name), &o, &ignored) == 0)
-        for (const th_attribute *a = th_attributes_of(o.class); a->name != NULL; a++)
+    if (dot && th_object_parse(c->session, Tcl_GetString(name), &o, &ignored) == 0)
+        for (const th_attribute *a = th_attributes_of(o.class); a->name; a++)
             offer_obj(c, Tcl_ObjPrintf("%s.%s", Tcl_GetString(name), a->name));
     Tcl_DecrRefCount(name);
     if (c->n_found == 0)
@@ -221,7 +221,7 @@ static void offer_runs(th_completion *c)
 static void offer_studies(th_completion *c)
 {
     const char *name;
-    for (size_t i = 0; (name = th_studies_name(c->session, i)) != NULL; i++)
+    for (size_t i = 0; (name = th_studies_name(c->session, i)); i++)
         offer(c, name);
 }
 
@@ -238,15 +238,15 @@ static void offer_named(th_completion *c, const char *synopsis)
     static const char *const objects[] = {"OBJECT", "NODE",  "LINK",    "ACCEL",
                                           "TASK",   "LAYER", "PATTERN", "CONDITION"};
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
-        if (strstr(synopsis, objects[i]) != NULL) {
+        if (strstr(synopsis, objects[i])) {
             offer_objects(c);
             break;
         }
-    if (strstr(synopsis, "RUN") != NULL)
+    if (strstr(synopsis, "RUN"))
         offer_runs(c);
-    if (strstr(synopsis, "STUDY") != NULL)
+    if (strstr(synopsis, "STUDY"))
         offer_studies(c);
-    if (strstr(synopsis, "BREAKPOINT") != NULL)
+    if (strstr(synopsis, "BREAKPOINT"))
         offer_breakpoints(c);
 }
 
@@ -258,7 +258,7 @@ static void offer_attributes(th_completion *c)
     Tcl_Obj *name = Tcl_NewStringObj(c->command.last.text, c->command.last.length);
     Tcl_IncrRefCount(name);
     if (th_object_parse(c->session, Tcl_GetString(name), &o, &ignored) == 0)
-        for (const th_attribute *a = th_attributes_of(o.class); a->name != NULL; a++)
+        for (const th_attribute *a = th_attributes_of(o.class); a->name; a++)
             offer(c, a->name);
     Tcl_DecrRefCount(name);
 }
@@ -288,7 +288,7 @@ static const th_file_kind *files_of(const th_completion *c, const th_option *o)
 {
     for (size_t i = 0; i < sizeof file_places / sizeof *file_places; i++) {
         const char *option = file_places[i].option;
-        bool is_there = o == NULL ? option == NULL : option != NULL && strcmp(option, o->name) == 0;
+        bool is_there = o ? option && strcmp(option, o->name) == 0 : !option;
         if (is_there && strcmp(file_places[i].command, c->row->name) == 0)
             return file_places[i].kind;
     }
@@ -300,7 +300,7 @@ static const th_file_kind *files_of(const th_completion *c, const th_option *o)
 /* The option of the command whose value stands behind this word; NULL: it is none. */
 static const th_option *option_of(const th_command *row, th_span word)
 {
-    for (const th_option *o = row != NULL ? row->options : NULL; o != NULL && o->name != NULL; o++)
+    for (const th_option *o = row ? row->options : NULL; o && o->name; o++)
         if (o->kind != TH_OPTION_FLAG && is_word(word, o->name))
             return o;
     return NULL;
@@ -309,9 +309,9 @@ static const th_option *option_of(const th_command *row, th_span word)
 static void offer_value(th_completion *c, const th_option *o)
 {
     const th_file_kind *kind = files_of(c, o);
-    if (kind != NULL)
+    if (kind)
         offer_files(c, kind);
-    else if (o->choice != NULL)
+    else if (o->choice)
         offer_choices(c, o);
     else if (o->kind == TH_OPTION_TEXT)
         offer_named(c, o->value);
@@ -321,7 +321,7 @@ static void offer_value(th_completion *c, const th_option *o)
 static bool offer_element(th_completion *c)
 {
     const th_option *o = option_of(row_of(c->command.outer_first), c->command.outer_last);
-    if (o == NULL || (o->choice == NULL && strcmp(o->value, "OBJECTS") != 0))
+    if (!o || (!o->choice && strcmp(o->value, "OBJECTS") != 0))
         return false;
     offer_value(c, o);
     return true;
@@ -331,18 +331,18 @@ static void offer_argument(th_completion *c)
 {
     const th_option *o = option_of(c->row, c->command.last);
     const th_file_kind *kind = files_of(c, NULL);
-    bool takes_attribute = strstr(c->row->words, "ATTRIBUTE") != NULL;
+    bool takes_attribute = strstr(c->row->words, "ATTRIBUTE");
     if (is_word(c->command.last, ">") || is_word(c->command.last, ">>"))
         return;
-    if (o != NULL)
+    if (o)
         offer_value(c, o);
     else if (c->word[0] == '-')
         offer_options(c);
     else if (strcmp(c->row->name, "help") == 0)
         offer_commands(c);
-    else if (kind != NULL)
+    else if (kind)
         offer_files(c, kind);
-    else if (takes_attribute && strchr(c->row->words, '.') != NULL)
+    else if (takes_attribute && strchr(c->row->words, '.'))
         offer_paths(c);
     else if (takes_attribute && c->command.n_words == 2)
         offer_attributes(c);
@@ -360,7 +360,7 @@ static void offer_all(th_completion *c)
         return;
     else if (c->command.n_words == 0)
         offer_commands(c);
-    else if (c->row != NULL)
+    else if (c->row)
         offer_argument(c);
     else if (c->length > 0)
         offer_objects(c);

@@ -44,7 +44,7 @@ static void *wait_for_signals(void *unused)
     interrupt_set(&set);
     while (sigwait(&set, &number) == 0) {
         const char *prompt = atomic_load(&state.prompt);
-        if (prompt != NULL) {
+        if (prompt) {
             atomic_store(&state.is_dropped, true);
             show_prompt(prompt);
             continue;
@@ -62,7 +62,7 @@ static int cancel_script(ClientData unused, Tcl_Interp *interp, int code)
     (void)interp;
     if (!th_interrupt_take())
         return code;
-    if (state.reader != NULL)
+    if (state.reader)
         state.reader();
     else
         Tcl_CancelEval(state.interp, Tcl_NewStringObj("interrupted", -1), NULL, TCL_CANCEL_UNWIND);

@@ -25,8 +25,7 @@ static struct {
 static void empty_line(void)
 {
     editor.is_dropped = true;
-    if (editor.replace_line == NULL || editor.set_prompt == NULL || editor.new_line == NULL ||
-        editor.redisplay == NULL)
+    if (!editor.replace_line || !editor.set_prompt || !editor.new_line || !editor.redisplay)
         return;
     editor.replace_line("", 0);
     fputs("^C\n", stdout);
@@ -54,14 +53,14 @@ static void find_functions(Tcl_Interp *interp)
         TCL_OK)
         return;
     void *library = dlopen(Tcl_GetStringResult(interp), RTLD_NOW | RTLD_NOLOAD);
-    if (library == NULL)
+    if (!library)
         return;
     *(void **)&editor.replace_line = dlsym(library, "rl_replace_line");
     *(void **)&editor.set_prompt = dlsym(library, "rl_set_prompt");
     *(void **)&editor.new_line = dlsym(library, "rl_on_new_line");
     *(void **)&editor.redisplay = dlsym(library, "rl_forced_update_display");
     char *expansion = dlsym(library, "history_expansion_char");
-    if (expansion != NULL)
+    if (expansion)
         *expansion = '\0';
 }
 

@@ -39,7 +39,7 @@ static void keep_line_ends(const char *program)
     Tcl_FindExecutable(program);
     for (int i = 0; i < 2; i++) {
         Tcl_Channel channel = Tcl_GetStdChannel(ends[i]);
-        if (channel != NULL)
+        if (channel)
             Tcl_SetChannelOption(NULL, channel, "-translation", "lf");
     }
 }

@@ -56,9 +56,9 @@ static int complain(const char *what, const char *word)
 static int parse_threads(const char *text, th_command_line *out)
 {
     char *end;
-    long n = text != NULL ? strtol(text, &end, 10) : 0;
-    if (text == NULL || *text == '\0' || *end != '\0' || n < 1 || n > 1024)
-        return complain("-threads must be from 1 to 1024, not", text != NULL ? text : "");
+    long n = text ? strtol(text, &end, 10) : 0;
+    if (!text || *text == '\0' || *end != '\0' || n < 1 || n > 1024)
+        return complain("-threads must be from 1 to 1024, not", text ? text : "");
     out->threads = (int)n;
     return 0;
 }
@@ -82,7 +82,7 @@ static int parse_command_line(int argc, char **argv, th_command_line *out)
             if (parse_threads(argv[++i], out) != 0)
                 return 1 + EXIT_USAGE;
         } else if (strcmp(word, "-log") == 0) {
-            if ((out->log = argv[++i]) == NULL)
+            if (!(out->log = argv[++i]))
                 return 1 + complain("needs the name of a file:", word);
         } else if (strcmp(word, "-help") == 0 || strcmp(word, "--help") == 0) {
             fputs(usage_text, stdout);
@@ -138,7 +138,7 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
     if (line->threads > 0)
         s->threads = line->threads;
     th_ctrl_c_start(interp);
-    return line->log != NULL ? begin_log(interp, line->log) : TCL_OK;
+    return line->log ? begin_log(interp, line->log) : TCL_OK;
 }
 
 /* A value of the options of the last return, "" where there is none; referenced. */
@@ -146,7 +146,7 @@ static Tcl_Obj *return_option(Tcl_Obj *options, const char *key)
 {
     Tcl_Obj *word = Tcl_NewStringObj(key, -1), *value = NULL;
     Tcl_IncrRefCount(word);
-    if (Tcl_DictObjGet(NULL, options, word, &value) != TCL_OK || value == NULL)
+    if (Tcl_DictObjGet(NULL, options, word, &value) != TCL_OK || !value)
         value = Tcl_NewObj();
     Tcl_IncrRefCount(value);
     Tcl_DecrRefCount(word);
@@ -157,7 +157,7 @@ static Tcl_Obj *return_option(Tcl_Obj *options, const char *key)
 static void say(int channel, const char *text)
 {
     Tcl_Channel to = Tcl_GetStdChannel(channel);
-    if (to == NULL)
+    if (!to)
         return;
     Tcl_WriteChars(to, text, -1);
     Tcl_WriteChars(to, "\n", 1);
@@ -188,7 +188,7 @@ static void print_error(Tcl_Interp *interp, int code, const char *file)
         say(TCL_STDERR, Tcl_GetStringResult(interp));
     else
         say(TCL_STDERR, Tcl_GetString(trace));
-    if (is_ours && file != NULL)
+    if (is_ours && file)
         say_where(file, Tcl_GetErrorLine(interp));
     Tcl_DecrRefCount(trace);
     Tcl_DecrRefCount(error_code);
@@ -207,7 +207,7 @@ static int source(Tcl_Interp *interp, const char *file)
 static void source_init_file(Tcl_Interp *interp)
 {
     const char *home = getenv("HOME");
-    if (home == NULL)
+    if (!home)
         return;
     Tcl_Obj *path = Tcl_ObjPrintf("%s/.tharsisrc", home);
     Tcl_IncrRefCount(path);
@@ -260,7 +260,7 @@ static int run_command(Tcl_Interp *interp, Tcl_Obj *command, bool is_on)
 /* A new, empty command in the place of *command. */
 static void begin_command(Tcl_Obj **command)
 {
-    if (*command != NULL)
+    if (*command)
         Tcl_DecrRefCount(*command);
     *command = Tcl_NewObj();
     Tcl_IncrRefCount(*command);
@@ -276,7 +276,7 @@ static Tcl_Obj *next_line(Tcl_Interp *interp, const th_input *in, const char *pr
     Tcl_Channel channel = Tcl_GetStdChannel(TCL_STDIN);
     Tcl_Obj *line = Tcl_NewObj();
     Tcl_IncrRefCount(line);
-    bool is_read = channel != NULL && Tcl_GetsObj(channel, line) >= 0;
+    bool is_read = channel && Tcl_GetsObj(channel, line) >= 0;
     th_ctrl_c_set_prompt(NULL);
     *dropped = th_ctrl_c_take_dropped();
     if (is_read)
@@ -292,7 +292,7 @@ static bool read_line(Tcl_Interp *interp, const th_input *in, const char *prompt
     Tcl_Obj *line = next_line(interp, in, prompt, &dropped);
     if (dropped)
         begin_command(command);
-    if (line == NULL)
+    if (!line)
         return false;
     Tcl_AppendObjToObj(*command, line);
     Tcl_AppendToObj(*command, "\n", 1);

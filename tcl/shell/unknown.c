@@ -26,9 +26,8 @@ static const char *nearest(const char *name)
     enum { COMMANDS_MAX = 120 };
     const char *names[COMMANDS_MAX];
     size_t n = 0;
-    for (int f = 0; th_command_families[f] != NULL; f++)
-        for (const th_command *row = th_command_families[f]; row->name != NULL && n < COMMANDS_MAX;
-             row++)
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *row = th_command_families[f]; row->name && n < COMMANDS_MAX; row++)
             names[n++] = row->name;
     return th_name_nearest(name, names, n);
 }
@@ -41,7 +40,7 @@ static int unknown(ClientData unused, Tcl_Interp *interp, int objc, Tcl_Obj *con
     if (auto_load(interp, objv[1]))
         return Tcl_EvalObjv(interp, objc - 1, objv + 1, 0);
     const char *name = Tcl_GetString(objv[1]), *near = nearest(name);
-    if (near != NULL)
+    if (near)
         Tcl_SetObjResult(
             interp, Tcl_ObjPrintf("invalid command name \"%s\": did you mean \"%s\"?", name, near));
     else

@@ -110,18 +110,18 @@ int th_crashes_read(th_crashes *c, const char *study_path, th_error *err)
     char name[PATH_MAX], line[DIGITS_MAX + 3];
     *c = (th_crashes){.n = 0};
     FILE *file = fopen(crashes_path(study_path, name, sizeof name), "r");
-    int rc = 0;
-    while (rc == 0 && file != NULL && fgets(line, sizeof line, file) != NULL) {
+    int failed = 0;
+    while (!failed && file && fgets(line, sizeof line, file)) {
         if (th_grow(&c->points, &c->capacity, c->n + 1, sizeof *c->points) != 0)
-            rc = th_error_no_memory(err);
+            failed = th_error_no_memory(err);
         else
             c->points[c->n++] = strtoll(line, NULL, 10);
     }
-    if (file != NULL)
+    if (file)
         fclose(file);
-    if (rc != 0)
+    if (failed)
         th_crashes_clear(c);
-    return rc;
+    return failed;
 }
 
 int th_crashes_count(const th_crashes *c, int64_t number)

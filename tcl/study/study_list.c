@@ -22,14 +22,14 @@ struct th_studies {
 
 const char *th_studies_name(const th_session *s, size_t i)
 {
-    return th_tcl_of(s)->studies != NULL && i < th_tcl_of(s)->studies->n
+    return th_tcl_of(s)->studies && i < th_tcl_of(s)->studies->n
                ? th_tcl_of(s)->studies->all[i].name
                : NULL;
 }
 
 void th_studies_free(th_studies *all)
 {
-    if (all == NULL)
+    if (!all)
         return;
     for (size_t i = 0; i < all->n; i++) {
         th_free(all->all[i].name);
@@ -41,7 +41,7 @@ void th_studies_free(th_studies *all)
 
 static known *find(const th_studies *all, const char *name)
 {
-    for (size_t i = 0; all != NULL && i < all->n; i++)
+    for (size_t i = 0; all && i < all->n; i++)
         if (strcmp(all->all[i].name, name) == 0)
             return &all->all[i];
     return NULL;
@@ -49,18 +49,18 @@ static known *find(const th_studies *all, const char *name)
 
 int th_studies_add(th_session *s, const char *name, const char *path, th_error *err)
 {
-    if (th_tcl_of(s)->studies == NULL &&
-        (th_tcl_of(s)->studies = th_alloc_zero(1, sizeof *th_tcl_of(s)->studies)) == NULL)
+    if (!th_tcl_of(s)->studies &&
+        !(th_tcl_of(s)->studies = th_alloc_zero(1, sizeof *th_tcl_of(s)->studies)))
         return th_error_no_memory(err);
     th_studies *all = th_tcl_of(s)->studies;
     known *old = find(all, name), fresh = {th_alloc_string(name), th_alloc_string(path)};
-    if (fresh.name == NULL || fresh.path == NULL ||
-        (old == NULL && th_grow(&all->all, &all->capacity, all->n + 1, sizeof *all->all) != 0)) {
+    if (!fresh.name || !fresh.path ||
+        (!old && th_grow(&all->all, &all->capacity, all->n + 1, sizeof *all->all) != 0)) {
         th_free(fresh.name);
         th_free(fresh.path);
         return th_error_no_memory(err);
     }
-    if (old == NULL) {
+    if (!old) {
         old = &all->all[all->n++];
     } else {
         th_free(old->name);
@@ -72,13 +72,13 @@ int th_studies_add(th_session *s, const char *name, const char *path, th_error *
 
 static void unknown_study(const th_studies *all, const char *name, th_error *err)
 {
-    if (all == NULL || all->n == 0) {
+    if (!all || all->n == 0) {
         th_error_set(err, "STUDY-0050",
                      "study \"%s\": there is none yet: create_study or read_study first", name);
         return;
     }
     const char **names = th_alloc_array(all->n + 1, sizeof *names);
-    if (names == NULL) {
+    if (!names) {
         th_error_no_memory(err);
         return;
     }
@@ -92,7 +92,7 @@ static void unknown_study(const th_studies *all, const char *name, th_error *err
 th_store *th_studies_open(th_session *s, const char *name, th_error *err)
 {
     const known *k = find(th_tcl_of(s)->studies, name);
-    if (k == NULL) {
+    if (!k) {
         unknown_study(th_tcl_of(s)->studies, name, err);
         return NULL;
     }
@@ -120,13 +120,13 @@ static int add_parameter(th_study *s, Tcl_Obj *name, Tcl_Obj *values, th_error *
         return th_error_set(err, "STUDY-0053", "parameter \"%s\": has more than %d values",
                             Tcl_GetString(name), (int)TH_STUDY_CELLS_MAX);
     const char **texts = th_alloc_array((size_t)n + 1, sizeof *texts);
-    if (texts == NULL)
+    if (!texts)
         return th_error_no_memory(err);
     for (Tcl_Size i = 0; i < n; i++)
         texts[i] = Tcl_GetString(words[i]);
-    int rc = th_study_add_parameter(s, Tcl_GetString(name), texts, (int32_t)n, err);
+    int failed = th_study_add_parameter(s, Tcl_GetString(name), texts, (int32_t)n, err);
     th_free(texts);
-    return rc;
+    return failed;
 }
 
 static int add_parameters(th_study *s, Tcl_Obj *word, th_error *err)
@@ -168,7 +168,7 @@ static int join_groups(th_study *s, Tcl_Obj *word, th_error *err)
 {
     Tcl_Obj **groups, **names;
     Tcl_Size n, n_names = 1;
-    if (word == NULL)
+    if (!word)
         return 0;
     if (list_of("-zip", word, &groups, &n, err) != 0 ||
         (n > 0 && list_of("-zip", groups[0], &names, &n_names, err) != 0))
@@ -206,21 +206,22 @@ static int add_metrics(th_study *s, Tcl_Obj *word, th_error *err)
 static int check_variables(const th_study *s, th_error *err)
 {
     Tcl_Interp *interp = th_point_interp(err);
-    int rc = interp != NULL ? 0 : -1;
-    for (int i = 0; i < s->n_parameters && rc == 0; i++) {
+    int failed = interp ? 0 : -1;
+    for (int i = 0; i < s->n_parameters && !failed; i++) {
         Tcl_Obj *question = Tcl_ObjPrintf("info exists ::%s", s->parameters[i].name);
         int exists = 0;
         Tcl_IncrRefCount(question);
         if (Tcl_EvalObjEx(interp, question, TCL_EVAL_GLOBAL) != TCL_OK ||
             Tcl_GetBooleanFromObj(NULL, Tcl_GetObjResult(interp), &exists) != TCL_OK || exists)
-            rc = th_error_set(err, "STUDY-0057",
-                              "parameter \"%s\": is a variable of Tcl, and must have another name",
-                              s->parameters[i].name);
+            failed =
+                th_error_set(err, "STUDY-0057",
+                             "parameter \"%s\": is a variable of Tcl, and must have another name",
+                             s->parameters[i].name);
         Tcl_DecrRefCount(question);
     }
-    if (interp != NULL)
+    if (interp)
         Tcl_DeleteInterp(interp);
-    return rc;
+    return failed;
 }
 
 static int fill(th_study *s, const th_study_words *w, th_error *err)
@@ -228,9 +229,9 @@ static int fill(th_study *s, const th_study_words *w, th_error *err)
     s->name = th_study_text(s, w->name);
     s->version = th_study_text(s, PACKAGE_VERSION);
     s->script = th_study_text(s, w->script);
-    s->where = th_study_text(s, w->where != NULL ? w->where : "");
+    s->where = th_study_text(s, w->where ? w->where : "");
     s->seed = w->seed;
-    if (s->name == NULL || s->version == NULL || s->script == NULL || s->where == NULL)
+    if (!s->name || !s->version || !s->script || !s->where)
         return th_error_no_memory(err);
     if (w->name[0] == '\0')
         return th_error_set(err, "STUDY-0058", "the name of a study must not be empty");
@@ -247,7 +248,7 @@ static int fill(th_study *s, const th_study_words *w, th_error *err)
 th_study *th_study_of_words(const th_study_words *w, th_error *err)
 {
     th_study *s = th_study_new();
-    if (s == NULL)
+    if (!s)
         th_error_no_memory(err);
     else if (fill(s, w, err) == 0)
         return s;
@@ -260,7 +261,7 @@ th_study *th_study_of_words(const th_study_words *w, th_error *err)
 Tcl_Interp *th_study_where_interp(Tcl_Interp *parent, th_error *err)
 {
     Tcl_Interp *interp = Tcl_CreateSlave(parent, "::tharsis::where_interp", 1);
-    if (interp == NULL)
+    if (!interp)
         th_error_no_memory(err); /* its name is free: an expression cannot get here again */
     return interp;
 }
@@ -286,26 +287,27 @@ int th_study_cells(th_session *s, const th_study *study, int64_t **cells, int64_
     bool has_where = study->where[0] != '\0', is_in = true;
     Tcl_Interp *interp = th_study_where_interp(th_tcl_of(s)->interp, err);
     Tcl_Obj *expression = Tcl_NewStringObj(study->where, -1);
-    int rc = 0;
-    if (interp == NULL)
+    int failed = 0;
+    if (!interp)
         return -1;
     Tcl_IncrRefCount(expression);
     *n = 0;
     *cells = th_alloc_array((size_t)n_cells, sizeof **cells);
-    if (*cells == NULL)
-        rc = th_error_no_memory(err);
-    for (int64_t c = 0; c < n_cells && rc == 0; c++) {
+    if (!*cells)
+        failed = th_error_no_memory(err);
+    for (int64_t c = 0; c < n_cells && !failed; c++) {
         if (has_where)
-            rc = holds(interp, expression, study, c, &is_in, err);
-        if (rc == 0 && is_in)
+            failed = holds(interp, expression, study, c, &is_in, err);
+        if (!failed && is_in)
             (*cells)[(*n)++] = c;
-        if ((rc != 0 || c % CELLS_BETWEEN == 0) && th_session_is_interrupted(s))
-            rc = th_error_interrupted(err, "no study was made");
+        if ((failed || c % CELLS_BETWEEN == 0) && th_session_is_interrupted(s))
+            failed = th_error_interrupted(err, "no study was made");
     }
-    if (rc == 0 && *n == 0)
-        rc = th_error_set(err, "STUDY-0062", "-where {%.200s}: holds for none of the %lld points",
-                          study->where, (long long)n_cells);
+    if (!failed && *n == 0)
+        failed =
+            th_error_set(err, "STUDY-0062", "-where {%.200s}: holds for none of the %lld points",
+                         study->where, (long long)n_cells);
     Tcl_DecrRefCount(expression);
     Tcl_DeleteInterp(interp);
-    return rc;
+    return failed;
 }

@@ -68,7 +68,7 @@ static int unknown_metric(const char *name, th_error *err)
 
 th_kind th_study_kind(const char *name)
 {
-    for (int k = 0; kinds[k] != NULL; k++)
+    for (int k = 0; kinds[k]; k++)
         if (strcmp(kinds[k], name) == 0)
             return (th_kind)k;
     return TH_KIND_TEXT;
@@ -87,18 +87,17 @@ int th_study_metric_add(th_study *s, const char *name, const char *own_kind, th_
     char column[160];
     int number = metric_number(name);
     th_kind kind = number >= 0 ? metrics[number].kind : TH_KIND_TEXT;
-    if (own_kind == NULL && number < 0)
+    if (!own_kind && number < 0)
         return unknown_metric(name, err);
-    if (own_kind != NULL && number >= 0)
+    if (own_kind && number >= 0)
         return th_error_set(err, "STUDY-0042",
                             "-metrics: \"%s\" is a figure of the run: what the script returns must "
                             "have another name",
                             name);
-    if (own_kind != NULL && find_kind(own_kind, &kind, err) != 0)
+    if (own_kind && find_kind(own_kind, &kind, err) != 0)
         return -1;
     snprintf(column, sizeof column, "%.120s%s", name, th_kind_suffix(kind, name));
-    th_study_metric m = {
-        .name = name, .kind = kinds[kind], .column = column, .is_own = own_kind != NULL};
+    th_study_metric m = {.name = name, .kind = kinds[kind], .column = column, .is_own = own_kind};
     m.type = kind == TH_KIND_TEXT    ? TH_FIGURE_TEXT
              : th_kind_is_real(kind) ? TH_FIGURE_REAL
                                      : TH_FIGURE_INTEGER;
@@ -140,9 +139,9 @@ int th_study_metric_ask(th_session *s, const th_study_metric *m, th_quantity *ou
         return th_error_set(err, "STUDY-0043", "the run is not done: run first");
     const th_saved_run *r =
         th_saved_run_add(s, name, err) == 0 ? th_saved_run_find(s, name, err) : NULL;
-    if (r == NULL)
+    if (!r)
         return -1;
-    bool computes = r->program == NULL; /* a hand-built program does not */
+    bool computes = !r->program; /* a hand-built program does not */
     switch ((run_metric)metric_number(m->name)) {
     case LATENCY:
         *out = th_ps(r->latency_ps);

@@ -27,7 +27,7 @@ void th_points_begin_thread(void)
     static const int channels[] = {TCL_STDOUT, TCL_STDERR};
     for (int i = 0; i < 2; i++) {
         Tcl_Channel nowhere = Tcl_OpenFileChannel(NULL, "/dev/null", "w", 0);
-        if (nowhere == NULL)
+        if (!nowhere)
             return;                         /* then it is heard */
         Tcl_RegisterChannel(NULL, nowhere); /* no interpreter's end closes it */
         Tcl_SetStdChannel(nowhere, channels[i]);
@@ -67,7 +67,7 @@ static void set_variables(evaluation *e)
     for (int i = 0; i < s->n_parameters; i++)
         set_variable(e, s->parameters[i].name,
                      Tcl_NewStringObj(th_study_value(s, e->job->cell, i), -1));
-    if (e->job->auto_path != NULL)
+    if (e->job->auto_path)
         set_variable(e, "auto_path", Tcl_NewStringObj(e->job->auto_path, -1));
 }
 
@@ -87,9 +87,9 @@ static void fail(th_outcome *out, const char *text)
     size_t n = strcspn(text, "\n");
     th_free(out->error);
     out->error = th_alloc(n + 1);
-    if (out->error != NULL)
+    if (out->error)
         snprintf(out->error, n + 1, "%s", text);
-    out->point.error = out->error != NULL ? out->error : no_memory;
+    out->point.error = out->error ? out->error : no_memory;
     out->point.state = TH_POINT_FAILED;
 }
 
@@ -110,7 +110,7 @@ static void fail_with_script(evaluation *e, int code)
         th_strbuf_printf(&text, " (line %d of the script)", Tcl_GetErrorLine(e->interp));
     else
         th_strbuf_printf(&text, "the script ended with code %d", code);
-    fail(e->out, text.text != NULL ? text.text : "");
+    fail(e->out, text.text ? text.text : "");
     th_strbuf_clear(&text);
 }
 
@@ -122,10 +122,10 @@ static int take_answer(Tcl_Obj *answer, const th_study_metric *m, th_quantity *o
     Tcl_Obj *key = Tcl_NewStringObj(m->name, -1), *value = NULL;
     th_error cause;
     Tcl_IncrRefCount(key);
-    int rc = Tcl_DictObjGet(NULL, answer, key, &value);
+    int failed = Tcl_DictObjGet(NULL, answer, key, &value);
     Tcl_DecrRefCount(key);
     *out = th_absent(th_study_kind(m->kind));
-    if (rc != TCL_OK || value == NULL)
+    if (failed != TCL_OK || !value)
         return th_error_set(err, "STUDY-0045",
                             "the script must return a dictionary with \"%s\", not \"%.80s\"",
                             m->name, Tcl_GetString(answer));
@@ -144,23 +144,23 @@ static int keep_figure(th_outcome *out, int i, const th_quantity *q, th_error *e
         return 0;
     out->texts[i] = th_alloc_string(q->text);
     out->point.figures[i].text = out->texts[i];
-    return out->texts[i] != NULL ? 0 : th_error_no_memory(err);
+    return out->texts[i] ? 0 : th_error_no_memory(err);
 }
 
 static void take_figures(evaluation *e, Tcl_Obj *answer)
 {
     const th_study *s = e->job->study;
     th_error err;
-    int rc = 0;
-    for (int i = 0; i < s->n_metrics && rc == 0; i++) {
+    int failed = 0;
+    for (int i = 0; i < s->n_metrics && !failed; i++) {
         const th_study_metric *m = &s->metrics[i];
         th_quantity q;
-        rc = m->is_own ? take_answer(answer, m, &q, &err)
-                       : th_study_metric_ask(e->session, m, &q, &err);
-        if (rc == 0)
-            rc = keep_figure(e->out, i, &q, &err);
+        failed = m->is_own ? take_answer(answer, m, &q, &err)
+                           : th_study_metric_ask(e->session, m, &q, &err);
+        if (!failed)
+            failed = keep_figure(e->out, i, &q, &err);
     }
-    if (rc != 0)
+    if (failed)
         fail_with(e->out, &err);
     th_session_digest(e->session, e->out->mapping, sizeof e->out->mapping);
     if (strcmp(e->out->mapping, "-") != 0)
@@ -202,10 +202,10 @@ static void end_limit(evaluation *e)
 static void close_files(evaluation *e)
 {
     th_error err;
-    int rc = th_session_close_trace(e->session, &err);
-    if (th_session_end_log(e->session, rc == 0 ? &err : NULL) != 0)
-        rc = -1;
-    if (rc != 0 && e->out->point.state != TH_POINT_FAILED)
+    int failed = th_session_close_trace(e->session, &err);
+    if (th_session_end_log(e->session, !failed ? &err : NULL) != 0)
+        failed = -1;
+    if (failed && e->out->point.state != TH_POINT_FAILED)
         fail_with(e->out, &err);
 }
 
@@ -240,14 +240,14 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
         (th_outcome){.point = {.number = job->number, .cell = job->cell, .state = TH_POINT_DONE}};
     evaluation e = {.job = job, .out = out, .interp = th_point_interp(&err)};
     clear_figures(out);
-    if (e.interp == NULL) {
+    if (!e.interp) {
         fail_with(out, &err);
         return;
     }
     Tcl_Preserve(e.interp);
     set_session(&e);
     set_variables(&e);
-    bool may_begin = watch->begin == NULL || watch->begin(watch->state, e.interp);
+    bool may_begin = !watch->begin || watch->begin(watch->state, e.interp);
     th_crash_enter(job->number);
     if (may_begin) {
         begin_limit(&e);
@@ -256,7 +256,7 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
     }
     th_crash_leave();
     /* A run may have seen Ctrl-C before anybody who looks after it has. */
-    bool was_stopped = watch->end != NULL && watch->end(watch->state);
+    bool was_stopped = watch->end && watch->end(watch->state);
     was_stopped |= th_interrupt_is_pending();
     out->was_stopped = !may_begin || (was_stopped && out->point.state == TH_POINT_FAILED);
     if (out->point.state == TH_POINT_FAILED)

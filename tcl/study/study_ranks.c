@@ -80,18 +80,17 @@ static int get_point(th_serializer *w, th_study *s, th_point_job *job, const cha
         const char *name = NULL, *value = NULL;
         th_serializer_text(w, &name);
         th_serializer_text(w, &value);
-        if (name == NULL || value == NULL || th_study_add_parameter(s, name, &value, 1, err) != 0)
+        if (!name || !value || th_study_add_parameter(s, name, &value, 1, err) != 0)
             return -1;
     }
     th_serializer_int(w, &n);
     for (int i = 0; i < n && !w->failed; i++) {
         th_study_metric m = {.name = NULL};
         serialize_metric(w, &m);
-        if (m.name == NULL || m.kind == NULL || m.column == NULL ||
-            th_study_add_metric(s, &m, err) != 0)
+        if (!m.name || !m.kind || !m.column || th_study_add_metric(s, &m, err) != 0)
             return -1;
     }
-    return w->failed || s->script == NULL || *path == NULL ? th_error_no_memory(err) : 0;
+    return w->failed || !s->script || !*path ? th_error_no_memory(err) : 0;
 }
 
 static void serialize_figure(th_serializer *w, th_figure *f)
@@ -125,7 +124,7 @@ int th_study_ranks_serve(void *unused, const void *bytes, size_t n, th_serialize
     th_point_job job = {.study = s, .threads = 1};
     const char *path = NULL;
     th_error err;
-    if (s == NULL || get_point(&w, s, &job, &path, &err) != 0) {
+    if (!s || get_point(&w, s, &job, &path, &err) != 0) {
         th_study_free(s);
         return -1;
     }
@@ -144,16 +143,16 @@ th_study_ranks *th_study_ranks_new(const th_mailbox *post, const th_study *study
                                    int64_t seconds, const char *auto_path)
 {
     th_study_ranks *r = th_alloc_zero(1, sizeof *r);
-    if (r == NULL)
+    if (!r)
         return NULL;
     r->post = post;
     r->study = study;
     r->path = path;
     r->seconds = seconds;
-    r->n = post != NULL ? post->n() : 0;
+    r->n = post ? post->n() : 0;
     r->ranks = th_alloc_zero((size_t)r->n + 1, sizeof *r->ranks);
-    r->auto_path = auto_path != NULL ? th_alloc_string(auto_path) : NULL;
-    if (r->ranks != NULL && (auto_path == NULL || r->auto_path != NULL))
+    r->auto_path = auto_path ? th_alloc_string(auto_path) : NULL;
+    if (r->ranks && (!auto_path || r->auto_path))
         return r;
     th_study_ranks_free(r);
     return NULL;
@@ -161,7 +160,7 @@ th_study_ranks *th_study_ranks_new(const th_mailbox *post, const th_study *study
 
 void th_study_ranks_free(th_study_ranks *r)
 {
-    if (r == NULL)
+    if (!r)
         return;
     th_free(r->ranks);
     th_free(r->received);
@@ -203,16 +202,15 @@ static int keep_texts(th_outcome *out, int n_metrics)
 {
     th_study_point *p = &out->point;
     bool failed = false;
-    if (p->error != NULL)
-        failed |= (p->error = out->error = th_alloc_string(p->error)) == NULL;
-    if (p->mapping != NULL) {
+    if (p->error)
+        failed |= !(p->error = out->error = th_alloc_string(p->error));
+    if (p->mapping) {
         snprintf(out->mapping, sizeof out->mapping, "%s", p->mapping);
         p->mapping = out->mapping; /* as th_point_evaluate has it */
     }
     for (int i = 0; i < n_metrics; i++)
-        if (p->figures[i].text != NULL)
-            failed |=
-                (p->figures[i].text = out->texts[i] = th_alloc_string(p->figures[i].text)) == NULL;
+        if (p->figures[i].text)
+            failed |= !(p->figures[i].text = out->texts[i] = th_alloc_string(p->figures[i].text));
     return failed ? -1 : 0;
 }
 

@@ -120,7 +120,7 @@ static int record(study_run *r, th_outcome *o)
 {
     if (o->was_stopped)
         return 0;
-    if (o->point.mapping != NULL)
+    if (o->point.mapping)
         o->point.mapping = o->mapping; /* which has moved */
     if (th_store_record(r->store, &o->point, r->err) != 0)
         return -1;
@@ -135,14 +135,14 @@ static int record_points(study_run *r)
 {
     if (r->n_taken == 0)
         return 0;
-    int rc = th_store_begin(r->store, r->err);
-    for (size_t i = 0; i < r->n_taken && rc == 0; i++)
-        rc = record(r, &r->taken[i]);
-    if (rc == 0)
-        rc = th_store_commit(r->store, r->err);
+    int failed = th_store_begin(r->store, r->err);
+    for (size_t i = 0; i < r->n_taken && !failed; i++)
+        failed = record(r, &r->taken[i]);
+    if (!failed)
+        failed = th_store_commit(r->store, r->err);
     clear_taken(r);
     r->recorded_s = th_progress_elapsed_s(&r->progress);
-    return rc;
+    return failed;
 }
 
 /* A commit takes as long as the disk does, and those who have the next points need not wait for it.
@@ -223,11 +223,11 @@ static int start(study_run *r, const th_study *study)
     r->progress = th_progress_start(r->session->is_quiet);
     r->ranks = th_study_ranks_new(th_tcl_of(r->session)->post, study, th_store_path(r->store),
                                   r->options->seconds, auto_path);
-    if (r->ranks == NULL)
+    if (!r->ranks)
         return th_error_no_memory(r->err);
     r->crew = th_study_workers_new(study, n, r->options->threads / n, r->options->seconds,
                                    auto_path, r->err);
-    return r->crew != NULL ? 0 : -1;
+    return r->crew ? 0 : -1;
 }
 
 static int check_version(const th_study *study, th_error *err)
@@ -256,10 +256,10 @@ int th_study_run(th_session *s, th_store *t, const th_study_options *o, th_study
     if (th_crashes_read(&r.crashes, th_store_path(t), err) != 0)
         return -1;
     th_crash_guard(th_store_path(t));
-    int rc = start(&r, th_store_study(t));
-    if (rc == 0)
-        rc = run_points(&r);
-    if (r.crew != NULL)
+    int failed = start(&r, th_store_study(t));
+    if (!failed)
+        failed = run_points(&r);
+    if (r.crew)
         wait_for_ranks(&r);
     clear_taken(&r);
     th_free(r.taken);
@@ -275,5 +275,5 @@ int th_study_run(th_session *s, th_store *t, const th_study_options *o, th_study
     *end = r.counts[TH_POINT_WAITING] == 0 ? TH_STUDY_DONE
            : r.was_interrupted             ? TH_STUDY_INTERRUPTED
                                            : TH_STUDY_LIMIT;
-    return rc;
+    return failed;
 }

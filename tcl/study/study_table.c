@@ -115,7 +115,7 @@ static int find_list(const making *m, const char *option, Tcl_Obj *list, int *co
 {
     Tcl_Obj **words;
     Tcl_Size n = 0;
-    if (list == NULL)
+    if (!list)
         return 0;
     if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > max)
         return th_error_set(m->err, "STUDY-0071", "%s \"%.80s\": must be a list of 1 to %d columns",
@@ -184,7 +184,7 @@ static void fill_cells(const making *m, const th_study_point *p, th_quantity *ce
 
 static void set_text(Tcl_Interp *interp, const char *name, const char *value)
 {
-    if (value != NULL)
+    if (value)
         Tcl_SetVar2Ex(interp, name, NULL, Tcl_NewStringObj(value, -1), TCL_GLOBAL_ONLY);
     else
         Tcl_UnsetVar(interp, name, TCL_GLOBAL_ONLY);
@@ -261,7 +261,7 @@ static int is_wanted(const making *m, const th_study_point *p)
 {
     char missed[100];
     int truth = 0;
-    if (m->interp == NULL)
+    if (!m->interp)
         return 1;
     set_variables(m, p);
     if (Tcl_ExprBooleanObj(m->interp, m->where, &truth) == TCL_OK)
@@ -285,7 +285,7 @@ static int add_row(void *state, const th_study_point *p)
     fill_cells(m, p, cells);
     if (m->by >= 0) {
         join_by(m, p, cells, &by);
-        cells[m->by] = th_text(by.text != NULL ? by.text : "");
+        cells[m->by] = th_text(by.text ? by.text : "");
     }
     th_table_row(m->table, cells);
     th_strbuf_clear(&by);
@@ -294,19 +294,19 @@ static int add_row(void *state, const th_study_point *p)
 
 static int read_rows(making *m, th_store *t)
 {
-    if (m->what->where != NULL) {
+    if (m->what->where) {
         m->interp = th_study_where_interp(m->what->interp, m->err);
-        if (m->interp == NULL)
+        if (!m->interp)
             return -1;
         m->where = Tcl_NewStringObj(m->what->where, -1);
         Tcl_IncrRefCount(m->where);
     }
-    int rc = th_store_read(t, add_row, m, m->err);
-    if (m->interp != NULL) {
+    int failed = th_store_read(t, add_row, m, m->err);
+    if (m->interp) {
         Tcl_DecrRefCount(m->where);
         Tcl_DeleteInterp(m->interp);
     }
-    return rc;
+    return failed;
 }
 
 /* ---- -pareto ---- */
@@ -376,16 +376,15 @@ static int select_front(making *m)
 {
     objectives o;
     th_table *t = m->table;
-    if (m->what->pareto == NULL)
-        return m->what->maximize == NULL
-                   ? 0
-                   : th_error_set(m->err, "STUDY-0076", "-maximize: is for -pareto");
+    if (!m->what->pareto)
+        return !m->what->maximize ? 0
+                                  : th_error_set(m->err, "STUDY-0076", "-maximize: is for -pareto");
     if (find_objectives(m, &o) != 0)
         return -1;
     double *values = th_alloc_array(t->n_rows * (size_t)o.n + 1, sizeof *values);
     bool *is_in = th_alloc_zero(t->n_rows + 1, sizeof *is_in);
     size_t n = 0;
-    bool failed = values == NULL || is_in == NULL;
+    bool failed = !values || !is_in;
     for (size_t row = 0; row < t->n_rows && !failed; row++) {
         is_in[row] = take_values(t, row, &o, &values[n * (size_t)o.n]);
         n += is_in[row];
@@ -407,7 +406,7 @@ static int select_front(making *m)
 static int choose_columns(const making *m, int *wanted)
 {
     int n = find_list(m, "-columns", m->what->columns, wanted, TH_COLUMNS_MAX);
-    for (int i = 0; m->what->columns == NULL && i < m->n; i++)
+    for (int i = 0; !m->what->columns && i < m->n; i++)
         wanted[n++] = i;
     return n;
 }
@@ -416,12 +415,12 @@ static int show(making *m, th_report *r, th_table **out)
 {
     int wanted[TH_COLUMNS_MAX], n = choose_columns(m, wanted);
     th_column *columns = n > 0 ? th_report_columns(r, n) : NULL;
-    if (n < 0 || columns == NULL)
+    if (n < 0 || !columns)
         return n < 0 ? -1 : th_error_no_memory(m->err);
     for (int i = 0; i < n; i++) {
         const th_column *c = &m->columns[wanted[i]];
         const char *name = th_report_printf(r, "%s", c->name);
-        bool is_shown = c->title != NULL || m->what->columns != NULL;
+        bool is_shown = c->title || m->what->columns;
         columns[i] = (th_column){name, is_shown ? name : NULL, c->kind};
     }
     columns[n] = (th_column){NULL, NULL, TH_KIND_TEXT};
@@ -453,13 +452,13 @@ int th_study_table(th_report *r, th_store *t, const th_study_selection *what, th
 {
     making m = {
         .study = th_store_study(t), .what = what, .report = th_report_new("all", ""), .err = err};
-    if (m.report == NULL)
+    if (!m.report)
         return th_error_no_memory(err);
-    int rc = make(&m, t) != 0 ? -1 : show(&m, r, out);
-    if (rc == 0 && m.report->failed)
-        rc = th_error_no_memory(err);
+    int failed = make(&m, t) != 0 ? -1 : show(&m, r, out);
+    if (!failed && m.report->failed)
+        failed = th_error_no_memory(err);
     th_report_free(m.report);
-    return rc;
+    return failed;
 }
 
 /* ---- what stands around it ---- */
@@ -505,11 +504,11 @@ static void add_points_line(th_report *r, const int64_t *counts)
 static void add_pareto_line(th_report *r, const th_study_selection *what, const th_table *table)
 {
     char text[300];
-    if (what->pareto == NULL)
+    if (!what->pareto)
         return;
     int n = snprintf(text, sizeof text, "%zu %s that none beats in %.120s", table->n_rows,
                      table->n_rows == 1 ? "point" : "points", Tcl_GetString(what->pareto));
-    if (what->maximize != NULL)
+    if (what->maximize)
         snprintf(text + n, sizeof text - (size_t)n, "; maximized: %.80s",
                  Tcl_GetString(what->maximize));
     th_report_head_line(r, "Pareto", text);
@@ -532,7 +531,7 @@ int th_study_head(th_report *r, th_store *t, const th_study_selection *what, con
     add_points_line(r, counts);
     for (int i = 0; i < TH_N_POINT_STATES; i++)
         th_report_head_field(r, th_point_state_name((th_point_state)i), th_count(counts[i]));
-    if (what->where != NULL)
+    if (what->where)
         th_report_head_line(r, "where", what->where);
     add_pareto_line(r, what, table);
     th_report_head_line(r, "version", th_report_printf(r, "tharsis %s", s->version));

@@ -115,7 +115,7 @@ th_study_workers *th_study_workers_new(const th_study *study, int n, int threads
                                        int64_t seconds, const char *auto_path, th_error *err)
 {
     th_study_workers *c = th_alloc_zero(1, sizeof *c);
-    if (c == NULL) {
+    if (!c) {
         th_error_no_memory(err);
         return NULL;
     }
@@ -125,10 +125,10 @@ th_study_workers *th_study_workers_new(const th_study *study, int n, int threads
     c->study = study;
     c->threads_each = threads_each;
     c->seconds = seconds;
-    c->auto_path = auto_path != NULL ? th_alloc_string(auto_path) : NULL;
+    c->auto_path = auto_path ? th_alloc_string(auto_path) : NULL;
     c->n = n;
     c->members = th_alloc_zero((size_t)n, sizeof *c->members);
-    if (c->members == NULL || (auto_path != NULL && c->auto_path == NULL))
+    if (!c->members || (auto_path && !c->auto_path))
         th_error_no_memory(err);
     else if (start_members(c, err) == 0)
         return c;
@@ -138,7 +138,7 @@ th_study_workers *th_study_workers_new(const th_study *study, int n, int threads
 
 void th_study_workers_free(th_study_workers *c)
 {
-    if (c == NULL)
+    if (!c)
         return;
     th_study_workers_stop(c);
     pthread_mutex_lock(&c->lock);
@@ -226,7 +226,7 @@ void th_study_workers_stop(th_study_workers *c)
     pthread_mutex_lock(&c->lock);
     c->is_stopping = true;
     for (int i = 0; i < c->n; i++)
-        if (c->members[i].interp != NULL)
+        if (c->members[i].interp)
             Tcl_CancelEval(c->members[i].interp, NULL, NULL, TCL_CANCEL_UNWIND);
     pthread_mutex_unlock(&c->lock);
 }
