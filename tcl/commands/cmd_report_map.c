@@ -132,8 +132,7 @@ const th_command th_report_map_commands[] = {
      "print algorithm, budget and result of the search",
      "All figures hold for the network and stream of map_workload; if the run has others, the line "
      "searched under names them. Stopped early: replays that ended once they could not beat the "
-     "best mapping. Cache hits: candidates whose fitness was known. Nodes: partial mappings of an "
-     "exhaustive search.",
+     "best mapping. Nodes: partial mappings of an exhaustive search.",
      .run = run_report_search, .is_report = true},
     {"report_bounds", GROUP, "", 0, 0, bounds_options,
      "print lower bounds on the makespan, and the gap to them",
