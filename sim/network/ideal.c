@@ -38,7 +38,7 @@ static th_network *create(const th_system *s, const th_network_options *o, th_er
     (void)o;
     ideal *net = th_alloc_zero(1, sizeof *net);
     if (net && !th_network_head_init(&net->head, &th_network_ideal, s) &&
-        !th_routes_init(&net->routes, s))
+        !th_routes_init(&net->routes))
         return &net->head;
     th_error_no_memory(err);
     destroy((th_network *)net);

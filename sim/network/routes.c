@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* routes.c - blocks of integers by classes of powers of two, and routes kept in them.
+/* routes.c - blocks of integers by classes of powers of two, and routes stored in them.
  *   init -> (take | give)* -> reset -> ... -> clear
  * Invariant: a block of class c has 2^c integers and is either handed out or in free_block[c]; what
- * lies behind n has never been handed out. Not modelled: giving memory back before clear. */
+ * lies behind n has never been handed out. No memory is given back before clear. */
 #include <config.h>
 
 #include "sim/network/routes.h"
@@ -62,79 +62,46 @@ void th_blocks_give(th_blocks *b, int32_t first, int32_t n)
     b->free_block[c] = first;
 }
 
-enum { KEPT_NODES_MAX = 256 };
-
-int th_routes_init(th_routes *r, const th_system *s)
+int th_routes_init(th_routes *r)
 {
     th_blocks_init(&r->links);
-    r->n_nodes = s->n_nodes;
-    r->walked = th_alloc_array(TH_ROUTE_MAX, sizeof *r->walked);
-    if (!r->walked)
-        return -1;
-    if (s->n_nodes > KEPT_NODES_MAX)
-        return 0;
-    int n_pairs = s->n_nodes * s->n_nodes;
-    r->kept = th_alloc_array((size_t)n_pairs + 1, sizeof *r->kept);
-    for (int i = 0; r->kept && i < n_pairs; i++)
-        r->kept[i].n_links = -1;
-    return r->kept ? 0 : -1;
+    r->longest = th_alloc_array(TH_ROUTE_MAX, sizeof *r->longest);
+    return r->longest ? 0 : -1;
 }
 
 void th_routes_reset(th_routes *r)
 {
-    if (!r->kept) /* else all blocks hold routes of pairs, which stay as they are */
-        th_blocks_reset(&r->links);
+    th_blocks_reset(&r->links);
 }
 
 void th_routes_clear(th_routes *r)
 {
     th_blocks_clear(&r->links);
-    th_free(r->walked);
-    th_free(r->kept);
-    r->walked = NULL;
-    r->kept = NULL;
+    th_free(r->longest);
+    r->longest = NULL;
 }
 
-static int walk(th_routes *r, th_network *n, int src, int dst, th_flow_route *out)
+int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route *out)
 {
     const th_system *s = n->system;
-    int n_links = th_route(s, src, dst, r->walked);
+    int n_links = th_route(s, src, dst, r->longest);
     if (n_links < 0)
         return th_route_error(s, src, dst, n_links, &n->why);
-    int32_t first = th_blocks_take(&r->links, r->kept ? 2 * n_links : n_links);
+    int32_t first = th_blocks_take(&r->links, n_links);
     if (first < 0)
         return -1;
     *out = (th_flow_route){.first = first, .n_links = n_links, .bits_per_s = INT64_MAX};
     for (int i = 0; i < n_links; i++) {
-        const th_link *link = &s->links[r->walked[i]];
+        const th_link *link = &s->links[r->longest[i]];
         int64_t bits = s->media[link->medium].bits_per_s;
-        r->links.item[first + i] = r->walked[i];
-        if (r->kept)
-            r->links.item[first + n_links + i] = link->medium;
+        r->links.item[first + i] = r->longest[i];
         out->latency_ps += link->latency_ps;
         out->bits_per_s = bits < out->bits_per_s ? bits : out->bits_per_s;
     }
     return 0;
 }
 
-int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route *out)
-{
-    th_flow_route *kept = r->kept ? &r->kept[src * r->n_nodes + dst] : NULL;
-    if (kept && kept->n_links >= 0) {
-        *out = *kept;
-        return 0;
-    }
-    if (walk(r, n, src, dst, out))
-        return -1;
-    out->is_kept = kept != NULL;
-    if (kept)
-        *kept = *out;
-    return 0;
-}
-
 void th_routes_give(th_routes *r, const th_flow_route *route)
 {
-    if (route->is_kept)
-        return;
     th_blocks_give(&r->links, route->first, route->n_links);
 }

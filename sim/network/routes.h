@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* routes.h - where the links of flows under way are kept: blocks of integers that are used again.
+/* routes.h - the links of the flows in the network, in blocks of integers that are reused.
  *
  *   init -> (take | give)* -> reset -> ... -> clear
- * Memory follows the flows that live at one time, not those that have ended nor the pairs of nodes;
- * but in small systems, as searches run them again and again, each pair's route is walked once. */
+ * Memory follows the flows that are in the network at one time. */
 #ifndef TH_SIM_NETWORK_ROUTES_H
 #define TH_SIM_NETWORK_ROUTES_H
 #include <stdbool.h>
@@ -30,24 +29,20 @@ void th_blocks_give(th_blocks *b, int32_t first, int32_t n);
 
 /* The route of one flow. */
 typedef struct th_flow_route {
-    int32_t first, n_links; /* in th_routes.links.item; if is_kept, their media stand behind them */
+    int32_t first, n_links; /* in th_routes.links.item */
     th_time latency_ps;
-    int64_t bits_per_s; /* smallest on the way; INT64_MAX without links */
-    bool is_kept;       /* its links belong to all flows of the pair */
+    int64_t bits_per_s; /* of the narrowest link; INT64_MAX without links */
 } th_flow_route;
 
 typedef struct th_routes {
     th_blocks links;
-    int *walked;         /* room for the longest route */
-    th_flow_route *kept; /* by (src, dst), n_links -1: not walked yet; NULL: too many pairs */
-    int n_nodes;
+    int *longest; /* scratch for the longest route */
 } th_routes;
 
-int th_routes_init(th_routes *r, const th_system *s); /* 0 or -1; clear all the same */
+int th_routes_init(th_routes *r); /* 0 or -1; clear all the same */
 void th_routes_reset(th_routes *r);
 void th_routes_clear(th_routes *r);
-/* The route from src to dst: walked, or the one that was. 0, or -1: memory is out, or n->why says
- * that there is none. */
+/* The route from src to dst. 0, or -1: memory is out, or n->why says that there is none. */
 int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route *out);
 void th_routes_give(th_routes *r, const th_flow_route *route);
 

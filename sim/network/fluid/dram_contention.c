@@ -52,18 +52,18 @@ static int64_t contended_from_bits(const th_system *s, int node)
 int th_dram_contention_init(th_fluid *f, const th_system *s)
 {
     size_t accels = (size_t)s->n_accels + 1, links = (size_t)s->n_links + 1;
-    f->used_bits = th_alloc_zero(accels, sizeof *f->used_bits);
-    f->contended_from_bits = th_alloc_zero(accels, sizeof *f->contended_from_bits);
-    f->flows_first = th_alloc_zero(links, sizeof *f->flows_first);
-    f->flows_last = th_alloc_zero(links, sizeof *f->flows_last);
-    f->used_changed = th_alloc_zero(accels, sizeof *f->used_changed);
-    f->is_used_changed = th_alloc_zero(accels, sizeof *f->is_used_changed);
-    if (!f->used_bits || !f->contended_from_bits || !f->flows_first || !f->flows_last ||
-        !f->used_changed || !f->is_used_changed)
+    f->dram.used_bits = th_alloc_zero(accels, sizeof *f->dram.used_bits);
+    f->dram.contended_from_bits = th_alloc_zero(accels, sizeof *f->dram.contended_from_bits);
+    f->dram.flows_first = th_alloc_zero(links, sizeof *f->dram.flows_first);
+    f->dram.flows_last = th_alloc_zero(links, sizeof *f->dram.flows_last);
+    f->dram.changed = th_alloc_zero(accels, sizeof *f->dram.changed);
+    f->dram.is_changed = th_alloc_zero(accels, sizeof *f->dram.is_changed);
+    if (!f->dram.used_bits || !f->dram.contended_from_bits || !f->dram.flows_first ||
+        !f->dram.flows_last || !f->dram.changed || !f->dram.is_changed)
         return -1;
     for (int a = 0; a < s->n_accels; a++) {
-        f->any_shared |= f->head.is_shared[a];
-        f->contended_from_bits[a] =
+        f->dram.any_shared |= f->head.is_shared[a];
+        f->dram.contended_from_bits[a] =
             f->head.is_shared[a] ? contended_from_bits(s, s->accel_node[a]) : TH_NEVER_CONTENDED;
     }
     return 0;
@@ -71,57 +71,57 @@ int th_dram_contention_init(th_fluid *f, const th_system *s)
 
 void th_dram_contention_clear(th_fluid *f)
 {
-    th_free(f->used_bits);
-    th_free(f->contended_from_bits);
-    th_free(f->flows_first);
-    th_free(f->flows_last);
-    th_free(f->used_changed);
-    th_free(f->is_used_changed);
+    th_free(f->dram.used_bits);
+    th_free(f->dram.contended_from_bits);
+    th_free(f->dram.flows_first);
+    th_free(f->dram.flows_last);
+    th_free(f->dram.changed);
+    th_free(f->dram.is_changed);
 }
 
-static void note(th_fluid *f, int32_t accel)
+static void mark_changed(th_fluid *f, int32_t accel)
 {
-    if (f->is_used_changed[accel])
+    if (f->dram.is_changed[accel])
         return;
-    f->is_used_changed[accel] = true;
-    f->used_changed[f->n_used_changed++] = accel;
+    f->dram.is_changed[accel] = true;
+    f->dram.changed[f->dram.n_changed++] = accel;
 }
 
 void th_dram_contention_reset(th_fluid *f)
 {
     const th_system *s = f->head.system;
-    memset(f->used_bits, 0, (size_t)s->n_accels * sizeof *f->used_bits);
-    memset(f->flows_first, 0, (size_t)s->n_links * sizeof *f->flows_first);
-    memset(f->flows_last, 0, (size_t)s->n_links * sizeof *f->flows_last);
-    memset(f->is_used_changed, 0, (size_t)s->n_accels * sizeof *f->is_used_changed);
-    f->n_used_changed = 0;
+    memset(f->dram.used_bits, 0, (size_t)s->n_accels * sizeof *f->dram.used_bits);
+    memset(f->dram.flows_first, 0, (size_t)s->n_links * sizeof *f->dram.flows_first);
+    memset(f->dram.flows_last, 0, (size_t)s->n_links * sizeof *f->dram.flows_last);
+    memset(f->dram.is_changed, 0, (size_t)s->n_accels * sizeof *f->dram.is_changed);
+    f->dram.n_changed = 0;
     for (int32_t a = 0; a < s->n_accels; a++)
-        if (f->head.is_contended[a]) /* as all that are shared, until couple is asked */
-            note(f, a);
+        if (f->head.is_contended[a]) /* as all that are shared, until the first update */
+            mark_changed(f, a);
 }
 
-/* --- flows come and go ------------------------------------------------------------------------ */
+/* --- flows enter and leave -------------------------------------------------------------------- */
 
 static void use(th_fluid *f, int32_t accel, int32_t link, int32_t *flows, int by)
 {
-    if (accel < 0 || f->contended_from_bits[accel] == TH_NEVER_CONTENDED)
+    if (accel < 0 || f->dram.contended_from_bits[accel] == TH_NEVER_CONTENDED)
         return;
     bool was_used = *flows > 0;
     *flows += by;
     if (was_used == (*flows > 0))
         return;
-    f->used_bits[accel] += by * bits_of(f->head.system, link);
-    note(f, accel);
+    f->dram.used_bits[accel] += by * bits_of(f->head.system, link);
+    mark_changed(f, accel);
 }
 
 static void use_ends(th_fluid *f, const th_fluid_flow *w, int by)
 {
-    if (!f->any_shared)
+    if (!f->dram.any_shared)
         return;
     const int32_t *link = &f->routes.links.item[w->route.first];
     int32_t first = link[0], last = link[w->route.n_links - 1];
-    use(f, w->accel[0], first, &f->flows_first[first], by);
-    use(f, w->accel[1], last, &f->flows_last[last], by);
+    use(f, w->accel[0], first, &f->dram.flows_first[first], by);
+    use(f, w->accel[1], last, &f->dram.flows_last[last], by);
 }
 
 void th_dram_contention_add_flow(th_fluid *f, const th_fluid_flow *w)
@@ -134,11 +134,11 @@ void th_dram_contention_remove_flow(th_fluid *f, const th_fluid_flow *w)
     use_ends(f, w, -1);
 }
 
-/* --- coupling --------------------------------------------------------------------------------- */
+/* --- contention ------------------------------------------------------------------------------- */
 
-static int share_anew(th_fluid *f, int32_t accel, th_time now)
+static int reenter_flows(th_fluid *f, int32_t accel, th_time now)
 {
-    const th_fluid_list *there = &f->at_accel[accel];
+    const th_fluid_list *there = &f->demand.at_accel[accel];
     for (size_t i = 0; i < there->n; i++) {
         int32_t slot = there->item[i] >> 1;
         if (f->flows[slot].sharing == TH_FLUID_ENTERED)
@@ -165,12 +165,12 @@ static void drop_engines(th_fluid *f, int32_t accel)
     }
 }
 
-static int turn(th_fluid *f, int32_t accel, th_time now)
+static int toggle(th_fluid *f, int32_t accel, th_time now)
 {
     f->head.is_contended[accel] = !f->head.is_contended[accel];
     f->head.toggled[f->head.n_toggled++] = accel;
     if (f->head.is_contended[accel])
-        return share_anew(f, accel, now);
+        return reenter_flows(f, accel, now);
     drop_engines(f, accel);
     return 0;
 }
@@ -179,17 +179,18 @@ int th_dram_contention_update(th_network *n, th_time now)
 {
     th_fluid *f = (th_fluid *)n;
     n->n_toggled = 0;
-    if (f->out_of_memory) /* some flow is not where it should be */
+    if (f->out_of_memory) /* some flow is missing from the solver */
         return -1;
-    for (int32_t i = 0; i < f->n_used_changed; i++) {
-        int32_t accel = f->used_changed[i];
-        bool has_flows = f->used_bits[accel] > 0;
-        bool is_wanted = has_flows && (n->is_contended[accel] ||
-                                       f->used_bits[accel] >= f->contended_from_bits[accel]);
-        f->is_used_changed[accel] = false;
-        if (is_wanted != n->is_contended[accel] && turn(f, accel, now))
+    for (int32_t i = 0; i < f->dram.n_changed; i++) {
+        int32_t accel = f->dram.changed[i];
+        bool has_flows = f->dram.used_bits[accel] > 0;
+        bool is_wanted =
+            has_flows && (n->is_contended[accel] ||
+                          f->dram.used_bits[accel] >= f->dram.contended_from_bits[accel]);
+        f->dram.is_changed[accel] = false;
+        if (is_wanted != n->is_contended[accel] && toggle(f, accel, now))
             return -1;
     }
-    f->n_used_changed = 0;
+    f->dram.n_changed = 0;
     return 0;
 }

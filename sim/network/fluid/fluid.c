@@ -4,21 +4,21 @@
  *   create -> reset -> (start -> event ENTERS -> event ENDS | demand)*, settle before time goes on
  *   -> destroy
  *
- * A flow starts to share its delay and one route latency after its start (as in SimGrid's CM02),
- * draws on every medium of its route, and leaves when its bytes are through, rounded up to a
- * picosecond. maxmin.c computes rates, virtual_time.c ends. A message without
- * bytes or without links takes its latencies and shares nothing.
+ * A flow enters the sharing after its delay and the latency of its route (as in SimGrid's CM02),
+ * uses every medium of its route, and leaves when its bytes are through, rounded up to a
+ * picosecond. maxmin.c computes rates, virtual_time.c ends. A message without bytes or without
+ * links takes its latencies and shares nothing.
  *
- * The queue of the machine holds one event for the next flows that enter and one for each medium
- * that is somebody's bottleneck: the first end there, under the number of that flow.
+ * The machine's queue holds one event for each flow that has not entered yet, and one for each
+ * medium that is a bottleneck: the first end there, under the number of that flow.
  *
- * DRAM: flows draw on the DRAM at both ends. While that can limit them (is_contended;
+ * DRAM: flows use the DRAM at both ends. While that can limit them (is_contended;
  * dram_contention.c), the DRAM is one more medium and the engines of the accelerator are flows too,
  * each behind a medium of its own (its port). While it cannot, flows are solved without it and
  * their sum is reported (dram_demand).
  *
  * Media are numbered: the system's, then one DRAM per accelerator, then one port per engine. Flows
- * live in slots: the engines first, then transfers, whose slots are used again. Not modelled:
+ * live in slots: the engines first, then transfers, whose slots are reused. Not modelled:
  * packets, buffers, protocol overhead. */
 #include <config.h>
 
@@ -33,18 +33,24 @@
 typedef th_fluid fluid;
 typedef th_fluid_flow flow;
 
-/* The argument of the event of those in line, which belongs to no slot. */
-enum { FIRST_ENTERS = INT32_MAX };
-
 /* --- life ------------------------------------------------------------------------------------- */
+
+static void clear_demand(fluid *f)
+{
+    for (int a = 0; f->demand.at_accel && a < f->head.system->n_accels; a++)
+        th_free(f->demand.at_accel[a].item);
+    th_free(f->demand.at_accel);
+    th_free(f->demand.is_stale);
+    th_free(f->demand.pending);
+    th_free(f->demand.is_pending);
+}
 
 static void destroy(th_network *n)
 {
     fluid *f = (fluid *)n;
     if (!f)
         return;
-    for (int a = 0; f->at_accel && a < n->system->n_accels; a++)
-        th_free(f->at_accel[a].item);
+    clear_demand(f);
     th_virtual_times_clear(f);
     th_dram_contention_clear(f);
     th_uncontended_clear(f);
@@ -52,13 +58,7 @@ static void destroy(th_network *n)
     th_routes_clear(&f->routes);
     th_maxmin_free(f->shares);
     th_free(f->flows);
-    th_free(f->stale);
-    th_free(f->entering);
     th_free(f->media.item);
-    th_free(f->at_accel);
-    th_free(f->demand_is_stale);
-    th_free(f->pending);
-    th_free(f->is_touched);
     th_free(f);
 }
 
@@ -94,26 +94,27 @@ static int create_shares(fluid *f, const th_system *s)
     return 0;
 }
 
+static int init_demand(fluid *f, const th_system *s)
+{
+    th_fluid_demand *d = &f->demand;
+    size_t accels = (size_t)s->n_accels + 1;
+    d->at_accel = th_alloc_zero(accels, sizeof *d->at_accel);
+    d->is_stale = th_alloc_zero(accels, sizeof *d->is_stale);
+    d->is_pending = th_alloc_zero(accels, sizeof *d->is_pending);
+    d->pending = th_alloc_array(accels, sizeof *d->pending);
+    return d->at_accel && d->is_stale && d->is_pending && d->pending ? 0 : -1;
+}
+
 static int create_parts(fluid *f, const th_system *s)
 {
-    size_t accels = (size_t)s->n_accels + 1;
     f->n_engines = s->n_accels * TH_N_ENGINES;
     f->n_media = s->n_media + s->n_accels + f->n_engines;
-    size_t media = (size_t)f->n_media + 1;
-    if (th_network_head_init(&f->head, &th_network_fluid, s) || th_routes_init(&f->routes, s) ||
-        th_grow(&f->flows, &f->flow_room, (size_t)f->n_engines + 1, sizeof *f->flows))
+    if (th_network_head_init(&f->head, &th_network_fluid, s) || th_routes_init(&f->routes) ||
+        th_grow(&f->flows, &f->slots.room, (size_t)f->n_engines + 1, sizeof *f->flows))
         return -1;
-    f->virtual_times = th_alloc_zero(media, sizeof *f->virtual_times);
-    f->stale = th_alloc_array(media, sizeof *f->stale);
-    f->at_accel = th_alloc_zero(accels, sizeof *f->at_accel);
-    f->demand_is_stale = th_alloc_zero(accels, sizeof *f->demand_is_stale);
-    f->is_touched = th_alloc_zero(accels, sizeof *f->is_touched);
-    f->pending = th_alloc_array(accels, sizeof *f->pending);
-    if (!f->virtual_times || !f->stale || !f->at_accel || !f->demand_is_stale || !f->is_touched ||
-        !f->pending)
-        return -1;
-    return th_dram_contention_init(f, s) || th_uncontended_init(f, s) || create_shares(f, s) ? -1
-                                                                                             : 0;
+    bool failed = init_demand(f, s) || th_virtual_times_init(f) || th_dram_contention_init(f, s) ||
+                  th_uncontended_init(f, s) || create_shares(f, s);
+    return failed ? -1 : 0;
 }
 
 static th_network *create(const th_system *s, const th_network_options *o, th_error *err)
@@ -121,12 +122,21 @@ static th_network *create(const th_system *s, const th_network_options *o, th_er
     fluid *f = th_alloc_zero(1, sizeof *f);
     if (f && !create_parts(f, s)) {
         f->weigh_by_latency = o->weigh_by_latency;
-        f->solves_uncontended = o->solves_uncontended;
+        f->uncontended.is_disabled = o->solves_uncontended;
         return &f->head;
     }
     th_error_no_memory(err);
     destroy((th_network *)f);
     return NULL;
+}
+
+static void reset_demand(fluid *f)
+{
+    for (int a = 0; a < f->head.system->n_accels; a++) {
+        f->demand.at_accel[a].n = 0;
+        f->demand.is_pending[a] = f->demand.is_stale[a] = false;
+    }
+    f->demand.n_pending = 0;
 }
 
 static void reset(th_network *n)
@@ -138,42 +148,16 @@ static void reset(th_network *n)
     th_virtual_times_reset(f);
     th_dram_contention_reset(f);
     th_uncontended_reset(f);
-    f->n_flows = (size_t)f->n_engines;
-    f->free_flow = -1;
+    reset_demand(f);
+    th_slots_reset(&f->slots);
+    f->slots.n = (size_t)f->n_engines;
     for (int32_t e = 0; e < f->n_engines; e++)
         f->flows[e] =
             (flow){.weight = 1, .left = {INFINITY, 0}, .accel = {-1, -1}, .bottleneck = -1};
-    for (int a = 0; a < n->system->n_accels; a++) {
-        f->at_accel[a].n = 0;
-        f->is_touched[a] = f->demand_is_stale[a] = false;
-    }
-    f->n_pending = 0;
-    f->n_entering = f->next_entering = 0;
     f->out_of_memory = false;
 }
 
-/* --- slots and media -------------------------------------------------------------------------- */
-
-/* A slot for a flow that starts; -1: memory is out. */
-static int32_t take_slot(fluid *f)
-{
-    int32_t slot = f->free_flow;
-    if (slot >= 0) {
-        f->free_flow = f->flows[slot].number;
-        return slot;
-    }
-    if (f->n_flows >= TH_FLOWS_MAX ||
-        th_grow(&f->flows, &f->flow_room, f->n_flows + 1, sizeof *f->flows))
-        return -1;
-    return (int32_t)f->n_flows++;
-}
-
-static void give_slot(fluid *f, int32_t slot)
-{
-    th_routes_give(&f->routes, &f->flows[slot].route);
-    f->flows[slot].number = f->free_flow;
-    f->free_flow = slot;
-}
+/* --- media of a flow -------------------------------------------------------------------------- */
 
 static const int32_t *links_of(const fluid *f, const flow *w)
 {
@@ -188,10 +172,6 @@ bool th_fluid_uses_contended_dram(const fluid *f, const flow *w, int end)
 const int32_t *th_fluid_media_of(fluid *f, const flow *w, int32_t *n)
 {
     const int32_t *link = links_of(f, w);
-    *n = w->route.n_links;
-    if (w->route.is_kept && !th_fluid_uses_contended_dram(f, w, 0) &&
-        !th_fluid_uses_contended_dram(f, w, 1))
-        return link + w->route.n_links;
     f->media.n = 0;
     for (int32_t i = 0; i < w->route.n_links; i++)
         if (th_fluid_add(&f->media, f->head.system->links[link[i]].medium))
@@ -204,24 +184,23 @@ const int32_t *th_fluid_media_of(fluid *f, const flow *w, int32_t *n)
     return f->media.item;
 }
 
-/* --- who draws on which accelerator ----------------------------------------------------------- */
+/* --- DRAM demand ------------------------------------------------------------------------------ */
 
 static void touch(fluid *f, int accel)
 {
     if (accel < 0)
         return;
-    f->demand_is_stale[accel] = true;
-    f->pending[f->n_pending] =
-        accel; /* which stays if it is new: no branch, for none foresees that */
-    f->n_pending += !f->is_touched[accel];
-    f->is_touched[accel] = true;
+    f->demand.is_stale[accel] = true;
+    if (!f->demand.is_pending[accel])
+        f->demand.pending[f->demand.n_pending++] = accel;
+    f->demand.is_pending[accel] = true;
 }
 
 static int arrive(fluid *f, int32_t slot)
 {
     flow *w = &f->flows[slot];
     for (int end = 0; end < 2; end++) {
-        th_fluid_list *there = w->accel[end] >= 0 ? &f->at_accel[w->accel[end]] : NULL;
+        th_fluid_list *there = w->accel[end] >= 0 ? &f->demand.at_accel[w->accel[end]] : NULL;
         if (!there)
             continue;
         w->at[end] = (int32_t)there->n;
@@ -236,7 +215,7 @@ static void depart(fluid *f, const flow *w)
     for (int end = 0; end < 2; end++) {
         if (w->accel[end] < 0)
             continue;
-        th_fluid_list *there = &f->at_accel[w->accel[end]];
+        th_fluid_list *there = &f->demand.at_accel[w->accel[end]];
         int32_t last = there->item[--there->n];
         there->item[w->at[end]] = last;
         f->flows[last >> 1].at[last & 1] = w->at[end];
@@ -261,13 +240,13 @@ static double rate_of(const fluid *f, int32_t slot)
 static double dram_demand(th_network *n, int accel)
 {
     fluid *f = (fluid *)n;
-    if (f->demand_is_stale[accel]) {
-        const th_fluid_list *there = &f->at_accel[accel];
+    if (f->demand.is_stale[accel]) {
+        const th_fluid_list *there = &f->demand.at_accel[accel];
         double sum = 0;
         for (size_t i = 0; i < there->n; i++)
             sum += rate_of(f, there->item[i] >> 1);
         n->accel_dram_demand[accel] = sum;
-        f->demand_is_stale[accel] = false;
+        f->demand.is_stale[accel] = false;
     }
     return n->accel_dram_demand[accel];
 }
@@ -275,7 +254,7 @@ static double dram_demand(th_network *n, int accel)
 static void set_bandwidth(th_network *n, int32_t medium, double bytes_per_s)
 {
     fluid *f = (fluid *)n;
-    if (f->uncontended[medium] >= 0 && th_fluid_enter_solver(f, f->uncontended[medium]))
+    if (f->uncontended.slot[medium] >= 0 && th_fluid_enter_solver(f, f->uncontended.slot[medium]))
         f->out_of_memory = true;
     else
         th_maxmin_set_capacity(f->shares, medium, bytes_per_s);
@@ -309,48 +288,17 @@ static double weight_of(const fluid *f, const flow *w)
     return by_latency ? (double)w->route.latency_ps * 1e-12 : 1;
 }
 
-/* The flow that enters first, among those in line. */
-static int post_first_entering(const fluid *f, th_events *q)
+/* Whether it would end within simulated time if it were uncontended. */
+static int check_end(fluid *f, const th_message *t, th_time now, const th_flow_route *route)
 {
-    if (f->next_entering == f->n_entering)
-        return 0;
-    th_event e = {f->entering[f->next_entering].time, TH_PRIORITY_START, 0, 0,
-                  th_flow_argument(FIRST_ENTERS, TH_FLOW_ENTERS)};
-    return th_events_push(q, &e) < 0 ? -1 : 0;
-}
-
-/* Flows that enter in the order in which they started, as they mostly do, wait in line; one that
- * enters before the last in line has an event of its own. */
-static int post_entry(fluid *f, th_events *q, int32_t slot, th_time at)
-{
-    bool is_first = f->next_entering == f->n_entering;
-    if (!is_first && at < f->entering[f->n_entering - 1].time) {
-        th_event e = {at, TH_PRIORITY_START, (uint32_t)f->flows[slot].number, 1,
-                      th_flow_argument(slot, TH_FLOW_ENTERS)};
-        return th_events_push(q, &e) < 0 ? -1 : 0;
-    }
-    if (f->next_entering > f->n_entering / 2) { /* those in line move up */
-        f->n_entering -= f->next_entering;
-        memmove(f->entering, f->entering + f->next_entering, f->n_entering * sizeof *f->entering);
-        f->next_entering = 0;
-    }
-    if (th_grow(&f->entering, &f->entering_room, f->n_entering + 1, sizeof *f->entering))
-        return -1;
-    f->entering[f->n_entering++] = (th_fluid_entry){at, slot};
-    return is_first ? post_first_entering(f, q) : 0;
-}
-
-/* Can it end, if it is alone? */
-static int check_end(fluid *f, const th_message *t, th_time now, const th_flow_route *way)
-{
-    th_time last = th_duration_ps(t->bytes, way->bits_per_s);
-    return th_network_end(&f->head, t, now, th_time_add(way->latency_ps, last)) < 0 ? -1 : 0;
+    th_time last = th_duration_ps(t->bytes, route->bits_per_s);
+    return th_network_end(&f->head, t, now, th_time_add(route->latency_ps, last)) < 0 ? -1 : 0;
 }
 
 static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *t)
 {
     fluid *f = (fluid *)n;
-    int32_t slot = take_slot(f);
+    int32_t slot = th_slots_take(&f->slots, &f->flows, sizeof *f->flows);
     if (slot < 0)
         return -1;
     flow *w = &f->flows[slot];
@@ -363,7 +311,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     if (th_routes_take(&f->routes, n, t->src, t->dst, &w->route))
         return -1;
     if (t->bytes > w->route.bits_per_s && check_end(f, t, now, &w->route) < 0)
-        return -1; /* below 8 s alone nobody is asked: that costs a division of 128 bits */
+        return -1; /* shorter than 8 s, uncontended, it does: no division of 128 bits */
     w->weight = weight_of(f, w);
     w->left = th_dd_product((double)t->bytes * w->weight, (double)TH_PS_PER_S);
     for (int32_t i = 0; i < w->route.n_links; i++)
@@ -371,7 +319,9 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     th_time at = th_time_add(th_time_add(now, t->delay_ps), w->route.latency_ps);
     if (t->bytes == 0 || w->route.n_links == 0)
         return th_fluid_post_end(f, q, slot, at) == TH_NO_EVENT ? -1 : 0;
-    return post_entry(f, q, slot, at);
+    th_event e = {at, TH_PRIORITY_START, (uint32_t)number, 0,
+                  th_flow_argument(slot, TH_FLOW_ENTERS)};
+    return th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
 }
 
 int th_fluid_share(fluid *f, int32_t slot)
@@ -391,15 +341,6 @@ static int enter(fluid *f, int32_t slot)
     return th_fluid_enter(f, slot);
 }
 
-/* All that are first in line at the time of the event. */
-static int enter_first(fluid *f, th_events *q, th_time at)
-{
-    while (f->next_entering < f->n_entering && f->entering[f->next_entering].time <= at)
-        if (enter(f, f->entering[f->next_entering++].slot))
-            return -1;
-    return post_first_entering(f, q);
-}
-
 static int leave(fluid *f, th_events *q, int32_t slot, th_time now)
 {
     flow *w = &f->flows[slot];
@@ -415,7 +356,8 @@ static int leave(fluid *f, th_events *q, int32_t slot, th_time now)
         if (th_virtual_time_end_first(f, q, slot, now))
             return -1;
     }
-    give_slot(f, slot);
+    th_routes_give(&f->routes, &w->route);
+    th_slots_give(&f->slots, w, slot);
     return 0;
 }
 
@@ -424,12 +366,7 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
     fluid *f = (fluid *)n;
     int32_t slot = th_flow_slot(e);
     bool ends = (e->argument & 1u) == TH_FLOW_ENDS;
-    int status;
-    if (ends)
-        status = leave(f, q, slot, now);
-    else
-        status = slot == FIRST_ENTERS ? enter_first(f, q, e->time) : enter(f, slot);
-    f->out_of_memory |= status != 0;
+    f->out_of_memory |= (ends ? leave(f, q, slot, now) : enter(f, slot)) != 0;
     return ends;
 }
 
@@ -447,11 +384,11 @@ void th_fluid_mark_rate_changed(fluid *f, int32_t slot)
     touch(f, w->accel[1]);
 }
 
-static void turn_clocks(fluid *f, th_time now)
+static void update_virtual_times(fluid *f, th_time now)
 {
     for (int32_t i = 0; i < f->shares->n_changed; i++) {
         int32_t m = f->shares->changed[i];
-        th_virtual_time *c = &f->virtual_times[m];
+        th_virtual_time *c = &f->time.of_medium[m];
         if (c->level == f->shares->level[m])
             continue;
         th_virtual_time_update(f, m, now, f->shares->level[m]);
@@ -475,26 +412,25 @@ static int move_flows(fluid *f, th_time now)
 
 static void publish_touched(fluid *f)
 {
-    for (int32_t i = 0; i < f->n_pending; i++) {
-        f->head.touched[i] = f->pending[i];
-        f->is_touched[f->pending[i]] = false;
+    for (int32_t i = 0; i < f->demand.n_pending; i++) {
+        f->head.touched[i] = f->demand.pending[i];
+        f->demand.is_pending[f->demand.pending[i]] = false;
     }
-    f->head.n_touched = f->n_pending;
-    f->n_pending = 0;
+    f->head.n_touched = f->demand.n_pending;
+    f->demand.n_pending = 0;
 }
 
-/* Nothing has come, gone or been asked for since the last settle; most instants are not the
- * network's. */
+/* Nothing has changed since the last settle, as in most time steps. */
 static bool is_settled(const fluid *f)
 {
-    return !th_maxmin_has_changed(f->shares) && f->n_stale == 0 && f->n_pending == 0 &&
-           f->entered.n == 0;
+    return !th_maxmin_has_changed(f->shares) && f->time.n_stale == 0 && f->demand.n_pending == 0 &&
+           f->uncontended.entered.n == 0;
 }
 
 static int solve(fluid *f, th_time now)
 {
     th_maxmin_solve(f->shares);
-    turn_clocks(f, now);
+    update_virtual_times(f, now);
     if (move_flows(f, now))
         return -1;
     th_maxmin_clear_changes(f->shares);
@@ -514,7 +450,7 @@ static int settle(th_network *n, th_events *q, th_time now)
     if (th_maxmin_has_changed(f->shares) && solve(f, now))
         return -1;
     publish_touched(f);
-    return f->n_stale > 0 ? th_virtual_times_post_ends(f, q, now) : 0;
+    return f->time.n_stale > 0 ? th_virtual_times_post_ends(f, q, now) : 0;
 }
 
 const th_network_type th_network_fluid = {

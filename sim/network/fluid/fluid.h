@@ -9,7 +9,7 @@
 #include "sim/network/routes.h"
 
 /* The state of a flow: before its latency has passed; sharing media since this time step, not
- * settled yet; alone on all media of its route, unknown to the solver; in the solver. */
+ * settled yet; alone on all media of its route, not in the solver; in the solver. */
 typedef enum {
     TH_FLUID_OUTSIDE,
     TH_FLUID_ENTERED,
@@ -18,12 +18,13 @@ typedef enum {
 } th_fluid_state;
 
 typedef struct th_fluid_flow {
+    int32_t number;  /* the machine's; th_slots has it while the slot is free */
+    uint8_t sharing; /* th_fluid_state */
     th_flow_route route;
     int64_t bytes;
     double weight;
     th_double_double left;   /* bytes left * weight, while it has no bottleneck */
     th_double_double finish; /* the virtual time of its bottleneck at which it ends */
-    int32_t number;          /* the machine's; while the slot is free: the next free one */
     int32_t accel[2];        /* at its ends, -1: none */
     int32_t at[2];           /* its place in at_accel of those */
     int32_t bottleneck;      /* medium, -1: none */
@@ -34,7 +35,6 @@ typedef struct th_fluid_flow {
     th_time since;
     th_event_handle end; /* its event, at end_time */
     th_time end_time;
-    uint8_t sharing; /* th_fluid_state */
 } th_fluid_flow;
 
 /* The virtual time of a medium: what a flow of weight 1 that it limits has carried, in bytes /
@@ -56,45 +56,54 @@ typedef struct th_fluid_list {
     size_t n, room;
 } th_fluid_list;
 
-typedef struct th_fluid_entry {
-    th_time time;
-    int32_t slot;
-} th_fluid_entry;
+typedef struct th_virtual_times {
+    th_virtual_time *of_medium;
+    int32_t *stale; /* media */
+    int32_t n_stale;
+} th_virtual_times;
+
+/* uncontended.c; n_on and slot per medium of the system. */
+typedef struct th_uncontended {
+    bool is_disabled;      /* every flow goes to the solver */
+    th_fluid_list entered; /* flows to be settled */
+    int32_t *n_on;         /* flows in the sharing, an entry per hop */
+    int32_t *slot;         /* of the uncontended flow on it, -1: none */
+} th_uncontended;
+
+/* What flows draw from each accelerator's DRAM. */
+typedef struct th_fluid_demand {
+    th_fluid_list *at_accel; /* per accelerator, slot << 1 | end of its transfers */
+    bool *is_stale;          /* per accelerator: the sum of the rates has changed */
+    int32_t *pending;        /* accelerators that the next settle lists in touched */
+    int32_t n_pending;
+    bool *is_pending; /* per accelerator */
+} th_fluid_demand;
+
+/* dram_contention.c */
+typedef struct th_dram_contention {
+    bool any_shared;              /* else nothing below is kept */
+    int64_t *used_bits;           /* per accelerator, bits/s of its links that flows use */
+    int64_t *contended_from_bits; /* of used_bits; TH_NEVER_CONTENDED */
+    int32_t *flows_first;         /* per link, flows in the sharing that begin with it */
+    int32_t *flows_last;          /* per link, flows in the sharing that end with it */
+    int32_t *changed;             /* accelerators whose used_bits have changed */
+    int32_t n_changed;
+    bool *is_changed; /* per accelerator */
+} th_dram_contention;
 
 typedef struct th_fluid {
     th_network head;
     th_routes routes;
     th_maxmin *shares;
     int32_t n_media, n_engines;
-    bool weigh_by_latency, solves_uncontended;
+    bool weigh_by_latency;
     th_fluid_flow *flows; /* by slot */
-    size_t n_flows, flow_room;
-    int32_t free_flow;              /* -1: none */
-    th_virtual_time *virtual_times; /* by medium */
-    int32_t *stale;                 /* clocks */
-    int32_t n_stale;
-    th_fluid_entry
-        *entering; /* flows that will enter the sharing, by time, from next_entering on */
-    size_t n_entering, next_entering, entering_room;
-    th_fluid_list media;     /* of the flow at hand */
-    th_fluid_list entered;   /* flows to be settled: uncontended.c */
-    int32_t *n_on;           /* per medium of the system: flows in the sharing, an entry per hop */
-    int32_t *uncontended;    /* the one flow on it that is alone, -1: there is none */
-    th_fluid_list *at_accel; /* per accelerator, slot << 1 | end of its transfers */
-    bool *demand_is_stale;   /* per accelerator */
-    int32_t *pending;        /* accelerators that the next settle will tell of */
-    int32_t n_pending;
-    bool *is_touched; /* those in pending */
-    /* dram_contention.c */
-    bool any_shared; /* else nothing below is kept */
-    int64_t
-        *used_bits; /* per accelerator, of its links that flows in the sharing are on; in bits/s */
-    int64_t *contended_from_bits; /* ... from which on its DRAM is coupled; TH_NEVER_CONTENDED */
-    int32_t *flows_first,
-        *flows_last;       /* per link, flows in the sharing that begin, or end, with it */
-    int32_t *used_changed; /* accelerators whose used_bits have changed */
-    int32_t n_used_changed;
-    bool *is_used_changed; /* those */
+    th_slots slots;
+    th_fluid_list media; /* scratch: of one flow */
+    th_virtual_times time;
+    th_uncontended uncontended;
+    th_fluid_demand demand;
+    th_dram_contention dram;
     bool out_of_memory;
 } th_fluid;
 
@@ -108,6 +117,7 @@ static inline int th_fluid_add(th_fluid_list *l, int32_t item)
 }
 
 /* virtual_time.c; now never goes back. */
+int th_virtual_times_init(th_fluid *f); /* 0 or -1; clear all the same */
 void th_virtual_times_reset(th_fluid *f);
 void th_virtual_times_clear(th_fluid *f);
 void th_virtual_time_update(th_fluid *f, int32_t medium, th_time now, double level);

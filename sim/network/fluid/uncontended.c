@@ -9,7 +9,7 @@
  * media, the capacity of one changes, or a DRAM at one of its ends becomes contended. The flow is
  * then inserted into the solver and the virtual times with the state it would have had, to the last
  * bit (the same products and quotients as in virtual_time.c), so no end depends on which flows were
- * uncontended when. Invariants: uncontended[m] = slot for exactly the media of flows that are
+ * uncontended when. Invariants: slot[m] is its slot for exactly the media of flows that are
  * TH_FLUID_UNCONTENDED, and n_on[m] is 1 there; n_on counts every hop of every flow that is not
  * TH_FLUID_OUTSIDE. */
 #include <config.h>
@@ -25,24 +25,24 @@
 int th_uncontended_init(th_fluid *f, const th_system *s)
 {
     size_t media = (size_t)s->n_media + 1;
-    f->n_on = th_alloc_zero(media, sizeof *f->n_on);
-    f->uncontended = th_alloc_zero(media, sizeof *f->uncontended);
-    return f->n_on && f->uncontended ? 0 : -1;
+    f->uncontended.n_on = th_alloc_zero(media, sizeof *f->uncontended.n_on);
+    f->uncontended.slot = th_alloc_zero(media, sizeof *f->uncontended.slot);
+    return f->uncontended.n_on && f->uncontended.slot ? 0 : -1;
 }
 
 void th_uncontended_clear(th_fluid *f)
 {
-    th_free(f->n_on);
-    th_free(f->uncontended);
-    th_free(f->entered.item);
+    th_free(f->uncontended.n_on);
+    th_free(f->uncontended.slot);
+    th_free(f->uncontended.entered.item);
 }
 
 void th_uncontended_reset(th_fluid *f)
 {
-    f->entered.n = 0;
+    f->uncontended.entered.n = 0;
     for (int m = 0; m < f->head.system->n_media; m++) {
-        f->n_on[m] = 0;
-        f->uncontended[m] = -1;
+        f->uncontended.n_on[m] = 0;
+        f->uncontended.slot[m] = -1;
     }
 }
 
@@ -50,32 +50,29 @@ void th_uncontended_reset(th_fluid *f)
 
 static int32_t medium_of(const th_fluid *f, const th_fluid_flow *w, int32_t hop)
 {
-    const int32_t *link = &f->routes.links.item[w->route.first];
-    return w->route.is_kept ? link[w->route.n_links + hop]
-                            : f->head.system->links[link[hop]].medium;
+    return f->head.system->links[f->routes.links.item[w->route.first + hop]].medium;
 }
 
 static void set_uncontended(th_fluid *f, const th_fluid_flow *w, int32_t slot)
 {
     for (int32_t i = 0; i < w->route.n_links; i++)
-        f->uncontended[medium_of(f, w, i)] = slot;
+        f->uncontended.slot[medium_of(f, w, i)] = slot;
 }
 
-/* The narrowest of its media, if the flow is alone on all of them and all have capacity; else -1.
- */
+/* The narrowest of its media if the flow is alone on all of them and all have capacity; else -1. */
 static int32_t find_narrowest(const th_fluid *f, const th_fluid_flow *w)
 {
     int32_t narrowest = -1;
     double least = 0;
-    if (f->solves_uncontended)
+    if (f->uncontended.is_disabled)
         return -1;
-    if (f->any_shared &&
+    if (f->dram.any_shared &&
         (th_fluid_uses_contended_dram(f, w, 0) || th_fluid_uses_contended_dram(f, w, 1)))
         return -1;
     for (int32_t i = 0; i < w->route.n_links; i++) {
         int32_t m = medium_of(f, w, i);
         double capacity = f->shares->link[m].capacity;
-        if (f->n_on[m] > 1 || !(capacity > 0))
+        if (f->uncontended.n_on[m] > 1 || !(capacity > 0))
             return -1;
         if (narrowest < 0 || capacity < least) {
             narrowest = m;
@@ -85,15 +82,15 @@ static int32_t find_narrowest(const th_fluid *f, const th_fluid_flow *w)
     return narrowest;
 }
 
-/* --- flows come and go ------------------------------------------------------------------------ */
+/* --- flows enter and leave -------------------------------------------------------------------- */
 
 int th_fluid_enter(th_fluid *f, int32_t slot)
 {
     th_fluid_flow *w = &f->flows[slot];
     w->sharing = TH_FLUID_ENTERED;
     for (int32_t i = 0; i < w->route.n_links; i++)
-        f->n_on[medium_of(f, w, i)]++;
-    return th_fluid_add(&f->entered, slot);
+        f->uncontended.n_on[medium_of(f, w, i)]++;
+    return th_fluid_add(&f->uncontended.entered, slot);
 }
 
 void th_fluid_leave(th_fluid *f, int32_t slot)
@@ -101,8 +98,8 @@ void th_fluid_leave(th_fluid *f, int32_t slot)
     const th_fluid_flow *w = &f->flows[slot];
     for (int32_t i = 0; i < w->route.n_links; i++) {
         int32_t m = medium_of(f, w, i);
-        f->n_on[m]--;
-        f->uncontended[m] = -1;
+        f->uncontended.n_on[m]--;
+        f->uncontended.slot[m] = -1;
     }
 }
 
@@ -145,7 +142,7 @@ static int share(th_fluid *f, int32_t slot)
 {
     const th_fluid_flow *w = &f->flows[slot];
     for (int32_t i = 0; i < w->route.n_links; i++) {
-        int32_t other = f->uncontended[medium_of(f, w, i)];
+        int32_t other = f->uncontended.slot[medium_of(f, w, i)];
         if (other >= 0 && th_fluid_enter_solver(f, other))
             return -1;
     }
@@ -164,9 +161,9 @@ static int settle(th_fluid *f, th_events *q, int32_t slot, th_time now)
 
 int th_fluid_settle_entered(th_fluid *f, th_events *q, th_time now)
 {
-    for (size_t i = 0; i < f->entered.n; i++)
-        if (settle(f, q, f->entered.item[i], now))
+    for (size_t i = 0; i < f->uncontended.entered.n; i++)
+        if (settle(f, q, f->uncontended.entered.item[i], now))
             return -1;
-    f->entered.n = 0;
+    f->uncontended.entered.n = 0;
     return 0;
 }

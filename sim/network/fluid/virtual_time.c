@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* virtual_time.c - when flows end: a virtual time per bottleneck medium, and its first end.
  *
- *   reset -> (update | add | remove | end_first)* -> post_ends -> ... -> clear
+ *   init -> reset -> (update | add | remove | end_first)* -> post_ends -> ... -> clear
  *
  * All flows with the same bottleneck have the rate level / w, as in fair queueing (A. Parekh, R.
  * Gallager, IEEE/ACM Transactions on Networking 1, 1993). The virtual time of a medium grows by its
@@ -23,7 +23,7 @@
 #include "sim/kernel/fluid_time.h"
 #include "sim/network/fluid/fluid.h"
 
-/* --- the flows of a bottleneck: a binary heap ------------------------------------------------- */
+/* --- the flows of a bottleneck: a heap -------------------------------------------------------- */
 
 static bool ends_before(const th_fluid *f, int32_t a, int32_t b)
 {
@@ -32,42 +32,16 @@ static bool ends_before(const th_fluid *f, int32_t a, int32_t b)
            (!th_dd_is_less(w->finish, v->finish) && v->number < w->number);
 }
 
-static void put_flow(th_fluid *f, th_virtual_time *c, size_t i, int32_t slot)
-{
-    c->flow[i] = slot;
-    f->flows[slot].place = (int32_t)i;
-}
-
-static void flow_up(th_fluid *f, th_virtual_time *c, size_t i, int32_t slot)
-{
-    for (; i > 0 && ends_before(f, slot, c->flow[(i - 1) / 2]); i = (i - 1) / 2)
-        put_flow(f, c, i, c->flow[(i - 1) / 2]);
-    put_flow(f, c, i, slot);
-}
-
-static void flow_down(th_fluid *f, th_virtual_time *c, size_t i, int32_t slot)
-{
-    for (size_t k = 2 * i + 1; k < c->n; k = 2 * i + 1) {
-        if (k + 1 < c->n && ends_before(f, c->flow[k + 1], c->flow[k]))
-            k++;
-        if (!ends_before(f, c->flow[k], slot))
-            break;
-        put_flow(f, c, i, c->flow[k]);
-        i = k;
-    }
-    put_flow(f, c, i, slot);
-}
+#define TH_HEAP_ITEM              int32_t
+#define TH_HEAP_OWNER             th_fluid
+#define TH_HEAP_BEFORE(f, a, b)   ends_before(f, *(a), *(b))
+#define TH_HEAP_MOVED(f, slot, i) ((f)->flows[*(slot)].place = (int32_t)(i))
+#include "base/heap.h"
 
 static void take_flow(th_fluid *f, th_virtual_time *c, size_t i)
 {
     f->flows[c->flow[i]].bottleneck = -1;
-    int32_t last = c->flow[--c->n];
-    if (i == c->n)
-        return;
-    if (i > 0 && ends_before(f, last, c->flow[(i - 1) / 2]))
-        flow_up(f, c, i, last);
-    else
-        flow_down(f, c, i, last);
+    th_heap_remove(f, c->flow, --c->n, i);
 }
 
 /* --- virtual times ---------------------------------------------------------------------------- */
@@ -81,15 +55,15 @@ static th_double_double count_at(const th_virtual_time *c, th_time now)
 
 static void mark_stale(th_fluid *f, int32_t medium)
 {
-    if (f->virtual_times[medium].is_stale)
+    if (f->time.of_medium[medium].is_stale)
         return;
-    f->virtual_times[medium].is_stale = true;
-    f->stale[f->n_stale++] = medium;
+    f->time.of_medium[medium].is_stale = true;
+    f->time.stale[f->time.n_stale++] = medium;
 }
 
 void th_virtual_time_update(th_fluid *f, int32_t medium, th_time now, double level)
 {
-    th_virtual_time *c = &f->virtual_times[medium];
+    th_virtual_time *c = &f->time.of_medium[medium];
     c->count = count_at(c, now);
     c->since = now;
     c->level = level;
@@ -98,7 +72,7 @@ void th_virtual_time_update(th_fluid *f, int32_t medium, th_time now, double lev
 
 int th_virtual_time_add(th_fluid *f, int32_t slot, int32_t medium, th_time now)
 {
-    th_virtual_time *c = &f->virtual_times[medium];
+    th_virtual_time *c = &f->time.of_medium[medium];
     th_fluid_flow *w = &f->flows[slot];
     if (th_grow(&c->flow, &c->room, c->n + 1, sizeof *c->flow))
         return -1;
@@ -108,15 +82,14 @@ int th_virtual_time_add(th_fluid *f, int32_t slot, int32_t medium, th_time now)
     }
     w->bottleneck = medium;
     w->finish = isinf(w->left.hi) ? w->left : th_dd_add(count_at(c, now), w->left);
-    c->n++;
-    flow_up(f, c, c->n - 1, slot);
+    th_heap_up(f, c->flow, c->n++, slot);
     mark_stale(f, medium);
     return 0;
 }
 
 int th_virtual_time_add_since(th_fluid *f, int32_t slot, int32_t medium, double level)
 {
-    th_virtual_time *c = &f->virtual_times[medium];
+    th_virtual_time *c = &f->time.of_medium[medium];
     th_fluid_flow *w = &f->flows[slot];
     assert(c->n == 0 && c->end == TH_NO_EVENT);
     if (th_grow(&c->flow, &c->room, 1, sizeof *c->flow))
@@ -127,9 +100,9 @@ int th_virtual_time_add_since(th_fluid *f, int32_t slot, int32_t medium, double 
     c->end = w->end;
     c->end_time = w->end_time;
     c->end_slot = slot;
-    c->n = 1;
+    c->n = 0;
     w->bottleneck = medium;
-    put_flow(f, c, 0, slot);
+    th_heap_up(f, c->flow, c->n++, slot);
     return 0;
 }
 
@@ -138,7 +111,7 @@ void th_virtual_time_remove(th_fluid *f, int32_t slot, th_time now)
     th_fluid_flow *w = &f->flows[slot];
     if (w->bottleneck < 0)
         return;
-    th_virtual_time *c = &f->virtual_times[w->bottleneck];
+    th_virtual_time *c = &f->time.of_medium[w->bottleneck];
     if (!isinf(w->finish.hi))
         w->left = th_dd_subtract(w->finish, count_at(c, now));
     mark_stale(f, w->bottleneck);
@@ -157,17 +130,26 @@ static th_time end_of(const th_fluid *f, const th_virtual_time *c)
 void th_virtual_times_reset(th_fluid *f)
 {
     for (int32_t m = 0; m < f->n_media; m++) {
-        th_virtual_time *c = &f->virtual_times[m];
+        th_virtual_time *c = &f->time.of_medium[m];
         *c = (th_virtual_time){.flow = c->flow, .room = c->room, .end = TH_NO_EVENT};
     }
-    f->n_stale = 0;
+    f->time.n_stale = 0;
+}
+
+int th_virtual_times_init(th_fluid *f)
+{
+    size_t media = (size_t)f->n_media + 1;
+    f->time.of_medium = th_alloc_zero(media, sizeof *f->time.of_medium);
+    f->time.stale = th_alloc_array(media, sizeof *f->time.stale);
+    return f->time.of_medium && f->time.stale ? 0 : -1;
 }
 
 void th_virtual_times_clear(th_fluid *f)
 {
-    for (int32_t m = 0; f->virtual_times && m < f->n_media; m++)
-        th_free(f->virtual_times[m].flow);
-    th_free(f->virtual_times);
+    for (int32_t m = 0; f->time.of_medium && m < f->n_media; m++)
+        th_free(f->time.of_medium[m].flow);
+    th_free(f->time.of_medium);
+    th_free(f->time.stale);
 }
 
 /* --- events of first ends --------------------------------------------------------------------- */
@@ -203,8 +185,8 @@ static int post_first_end(th_fluid *f, th_events *q, th_virtual_time *c, th_time
 
 int th_virtual_times_post_ends(th_fluid *f, th_events *q, th_time now)
 {
-    for (int32_t i = 0; i < f->n_stale; i++) {
-        th_virtual_time *c = &f->virtual_times[f->stale[i]];
+    for (int32_t i = 0; i < f->time.n_stale; i++) {
+        th_virtual_time *c = &f->time.of_medium[f->time.stale[i]];
         c->is_stale = false;
         th_time end = c->n > 0 ? end_of(f, c) : TH_TIME_MAX;
         if (end == TH_TIME_MAX)
@@ -212,14 +194,14 @@ int th_virtual_times_post_ends(th_fluid *f, th_events *q, th_time now)
         else if (post_first_end(f, q, c, end > now ? end : now))
             return -1;
     }
-    f->n_stale = 0;
+    f->time.n_stale = 0;
     return 0;
 }
 
 int th_virtual_time_end_first(th_fluid *f, th_events *q, int32_t slot, th_time now)
 {
     int32_t medium = f->flows[slot].bottleneck;
-    th_virtual_time *c = &f->virtual_times[medium];
+    th_virtual_time *c = &f->time.of_medium[medium];
     assert(c->flow[0] == slot);
     c->end = TH_NO_EVENT;
     take_flow(f, c, 0);
