@@ -6,7 +6,7 @@ libtharsis_la_SOURCES += \
 	predictor/data/measurements_header.c \
 	predictor/data/measurements_read.c \
 	predictor/data/measurements_text.h \
-	predictor/data/unpack.c predictor/data/unpack.h \
+	predictor/data/decompress.c predictor/data/decompress.h \
 	predictor/law/algebra.c predictor/law/algebra.h \
 	predictor/law/law.c predictor/law/law.h \
 	predictor/law/law_conv.c \
@@ -24,7 +24,7 @@ libtharsis_la_SOURCES += \
 	predictor/model/backward.c \
 	predictor/model/calibration.c predictor/model/calibration.h \
 	predictor/model/calibration_sum.c predictor/model/calibration_sum.h \
-	predictor/model/forecast.c predictor/model/forecast.h \
+	predictor/model/network_prediction.c predictor/model/network_prediction.h \
 	predictor/model/jobs.c predictor/model/jobs.h \
 	predictor/model/layer_model.c predictor/model/layer_model.h \
 	predictor/model/layer_train.c \

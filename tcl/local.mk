@@ -9,7 +9,7 @@ face_sources = \
 	tcl/commands/cmd_compare.c \
 	tcl/commands/cmd_display.c \
 	tcl/commands/cmd_evaluate.c \
-	tcl/commands/cmd_forecast.c \
+	tcl/commands/cmd_predict_network.c \
 	tcl/commands/cmd_layers.c \
 	tcl/commands/cmd_map.c \
 	tcl/commands/cmd_objects.c \

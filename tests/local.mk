@@ -81,7 +81,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/docs.test \
 	tests/tcl/energy.test \
 	tests/tcl/files.test \
-	tests/tcl/forecast.test \
+	tests/tcl/predict_network.test \
 	tests/tcl/gpus.test \
 	tests/tcl/help.test \
 	tests/tcl/html.test \

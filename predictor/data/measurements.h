@@ -28,9 +28,17 @@ typedef struct th_measurements {
     size_t n_rows;
     uint64_t digest; /* of all rows, in order */
     bool
-        is_unended; /* the last line of the file read last has no end: it may have been cut short */
+        /* the last line of the file read last has no end: it may have been cut short */
+        is_cut_short;
     size_t device_capacity, group_capacity, row_capacity; /* private */
 } th_measurements;
+
+/* Some of the rows: those that are listed. */
+typedef struct th_measured_rows {
+    const th_measurements *all;
+    const size_t *row;
+    size_t n;
+} th_measured_rows;
 
 /* How to read a file. What it says itself goes first. */
 typedef struct th_measurement_source {

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "predictor/data/measurements_text.h"
-#include "predictor/data/unpack.h"
+#include "predictor/data/decompress.h"
 
 enum { FILE_MAX = 256 << 20 };
 
@@ -284,7 +284,7 @@ int th_measurements_read(th_measurements *m, const th_measurement_source *s, con
                             .err = err};
     int32_t n_devices = m->n_devices, n_groups = m->n_groups;
     r.time[0].device = -1;
-    int failed = th_unpack_file(s->path, FILE_MAX, &text, err);
+    int failed = th_decompress_file(s->path, FILE_MAX, &text, err);
     bool is_ended = text.length == 0 || text.text[text.length - 1] == '\n';
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
     bool is_marked = text.text && strncmp(text.text, byte_order_mark, strlen(byte_order_mark)) == 0;
@@ -296,7 +296,7 @@ int th_measurements_read(th_measurements *m, const th_measurement_source *s, con
     if (!failed) {
         m->digest = digest_of(m, m->n_rows, r.n_rows);
         m->n_rows = r.n_rows;
-        m->is_unended = !is_ended;
+        m->is_cut_short = !is_ended;
         return 0;
     }
     for (int32_t i = n_groups; i < m->n_groups; i++)

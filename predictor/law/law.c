@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void th_terms_name(th_terms *t, int i, const char *name, int a, int b, int c)
+void th_terms_name(th_terms *t, int i, const char *name, int a, int b)
 {
-    snprintf(t->name[i], TH_TERM_NAME_MAX, name, a, b, c);
+    snprintf(t->name[i], TH_TERM_NAME_MAX, name, a, b);
 }
 
 void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
@@ -24,9 +24,9 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
         [TH_TERM_LAYOUT] = MS_PER_S / (gpu->x[TH_GPU_BANDWIDTH] * GIGA),
         [TH_TERM_PASS] = MS_PER_S / (gpu->x[TH_GPU_BANDWIDTH] * GIGA),
         [TH_TERM_COMPUTE] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
-        [TH_TERM_SLOWED] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
+        [TH_TERM_THROTTLED] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
     };
-    out->n = out->n_shares = out->n_places = 0;
+    out->n = out->n_groups = out->n_active = 0;
     out->sizes = th_op_sizes_of(op);
     memset(out->amount, 0, sizeof out->amount);
     memset(out->class, 0, sizeof out->class);

@@ -14,34 +14,32 @@
 #include "predictor/data/gpu.h"
 #include "predictor/op/op.h"
 
-enum { TH_TERMS_MAX = 128, TH_TERM_NAME_MAX = 32, TH_SHARES_MAX = 48 };
+enum { TH_TERMS_MAX = 128, TH_TERM_NAME_MAX = 32, TH_TERM_GROUPS_MAX = 48 };
 
 /* What an amount is counted in. */
 typedef enum {
-    TH_TERM_HOST,     /* calls, 1 ms each */
-    TH_TERM_STEP,     /* what the device does one after the other, 1 ms each */
-    TH_TERM_TRANSFER, /* bytes between host and device, at 10 GB/s */
-    TH_TERM_MEMORY,   /* bytes at the device's bandwidth */
-    TH_TERM_LAYOUT,   /* likewise, and a change of the tensor's layout is in it */
-    TH_TERM_PASS, /* likewise, of a tensor that is read and written back by a kernel of its own */
-    TH_TERM_COMPUTE, /* operations at the device's peak */
-    TH_TERM_SLOWED,  /* likewise: what a clock that falls in long runs adds to them */
+    TH_TERM_HOST,      /* calls, 1 ms each */
+    TH_TERM_STEP,      /* serial steps on the device, 1 ms each */
+    TH_TERM_TRANSFER,  /* bytes between host and device, at 10 GB/s */
+    TH_TERM_MEMORY,    /* bytes at the device's bandwidth */
+    TH_TERM_LAYOUT,    /* likewise; includes a change of the tensor's layout */
+    TH_TERM_PASS,      /* likewise; a kernel of its own reads the tensor and writes it back */
+    TH_TERM_COMPUTE,   /* operations at the device's peak */
+    TH_TERM_THROTTLED, /* likewise: what a clock throttled in long runs adds to them */
     TH_N_TERM_CLASSES
 } th_term_class;
 
 typedef struct th_terms {
     int n;
     double amount[TH_TERMS_MAX]; /* ms */
-    /* Not bytes: these may alias the counters, which would be read again for each term. */
     int16_t class[TH_TERMS_MAX]; /* th_term_class; 0 of terms that were left out */
-    int16_t
-        share[TH_TERMS_MAX]; /* terms that a feature sums up: features.h; 0 .. TH_SHARES_MAX - 1 */
-    int n_shares;
-    int n_places, place[TH_TERMS_MAX]; /* of the amounts that are not 0, in their order */
-    th_op_sizes sizes;                 /* of the operation */
-    char (*name)[TH_TERM_NAME_MAX];    /* NULL: not wanted */
-    const double *ms_per;              /* private: by class */
-    int now;                           /* private: the share that new terms are counted to */
+    int16_t group[TH_TERMS_MAX]; /* whose share of the law is one feature: features.h */
+    int n_groups;
+    int n_active, active[TH_TERMS_MAX]; /* the terms whose amounts are not 0, in their order */
+    th_op_sizes sizes;                  /* of the operation */
+    char (*name)[TH_TERM_NAME_MAX];     /* NULL: not wanted */
+    const double *ms_per;               /* private: by class */
+    int current_group;                  /* private: of new terms */
 } th_terms;
 
 /* Fills *out; the number and order of the terms depend on kind and phase alone. names: NULL, or
@@ -52,8 +50,8 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
 static inline double th_law_ms(const th_terms *t, const double *weight)
 {
     double ms = 0;
-    for (int i = 0; i < t->n_places; i++)
-        ms += t->amount[t->place[i]] * weight[t->place[i]];
+    for (int i = 0; i < t->n_active; i++)
+        ms += t->amount[t->active[i]] * weight[t->active[i]];
     return ms;
 }
 
@@ -61,44 +59,44 @@ static inline double th_law_ms(const th_terms *t, const double *weight)
  * that no law can know (outliers) count less from pass to pass. 0, or -1: memory is out. */
 int th_law_fit(const double *amounts, const double *ms, size_t n, int n_terms, double *weight);
 
-/* Has more operations than its memory and its power feed? Cards of one slot and 70 W (P4, T4, L4)
- * and those with doubled single-precision units: their data sheets say above 24 operations per
- * byte, while those that reach their peak in long runs say up to 24 (1080 Ti 23.4, P1000 23.6,
- * V100 15.7, A100 12.5, H100 19.5). */
+/* Machine balance: operations per byte at the data sheet's peaks. */
 static inline double th_gpu_balance(const th_gpu *gpu)
 {
     return gpu->x[TH_GPU_PEAK] / gpu->x[TH_GPU_BANDWIDTH];
 }
 
-static inline bool th_law_is_starved(const th_gpu *gpu)
+/* Does the GPU lower its clock in long runs? Cards above 24 operations per byte do: those of one
+ * slot and 70 W (P4, T4, L4) and those with doubled single-precision units. Cards up to 24 reach
+ * their peak in long runs (1080 Ti 23.4, P1000 23.6, V100 15.7, A100 12.5, H100 19.5). */
+static inline bool th_gpu_throttles(const th_gpu *gpu)
 {
     static const double OPERATIONS_PER_BYTE = 24;
     return th_gpu_balance(gpu) > OPERATIONS_PER_BYTE;
 }
 
 /* Private to the laws. */
-static inline void th_terms_share(th_terms *t)
+static inline void th_terms_begin_group(th_terms *t)
 {
-    t->now = t->n_shares++;
+    t->current_group = t->n_groups++;
 }
 
-void th_terms_name(th_terms *t, int i, const char *name, int a, int b, int c);
+void th_terms_name(th_terms *t, int i, const char *name, int a, int b);
 
-/* Adds a term to the share begun last. */
+/* Adds a term to the group begun last. */
 static inline void th_terms_add(th_terms *t, th_term_class class, double amount, const char *name,
-                                int a, int b, int c)
+                                int a, int b)
 {
     int i = t->n++;
     t->amount[i] = amount * t->ms_per[class];
     t->class[i] = (int16_t) class;
-    t->share[i] = (int16_t)t->now;
-    t->place[t->n_places] = i;
-    t->n_places += amount != 0;
+    t->group[i] = (int16_t)t->current_group;
+    t->active[t->n_active] = i;
+    t->n_active += amount != 0;
     if (t->name)
-        th_terms_name(t, i, name, a, b, c);
+        th_terms_name(t, i, name, a, b);
 }
 
-/* Leaves out n terms whose amounts are 0. false: somebody wants to know their names. */
+/* Leaves out n terms whose amounts are 0. false: their names are wanted. */
 static inline bool th_terms_skip(th_terms *t, int n)
 {
     if (t->name)

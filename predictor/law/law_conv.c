@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* law_conv.c - terms of a convolution's time, as cuDNN and the frameworks above it work.
  *
- * A framework whose tensors have channels last lays the input out anew, runs cuDNN's kernel and
- * lays the output out again. Two shapes need none of that, where neither bias nor activation
- * follow: a 1 x 1 kernel with stride 1, and a kernel that covers the unpadded input: both are one
- * matrix product ("gemm"). Odd padding cannot be told to cuDNN, so the input is copied into a
- * larger one. Kernels work on tiles of 128 pixels by 128, 64 or 32 output channels and 8 inner
- * steps, whole or not; which algorithm serves a kernel size and stride follows from both, so each
- * pair has its own efficiency. Fourier transforms work on planes of multiples of 32, Winograd's on
- * 4 x 4 outputs. */
+ * A framework whose tensors have channels last transposes the input to channels first, runs
+ * cuDNN's kernel and transposes the output back. Without bias and activation two shapes are one
+ * matrix product ("gemm") and need no transposition: a 1 x 1 kernel with stride 1, and a kernel
+ * that covers the unpadded input. cuDNN has no odd padding, so the framework copies the input into
+ * a larger one. Kernels work on tiles of 128 pixels by 128, 64 or 32 output channels and 8 inner
+ * steps, full or not. cuDNN chooses its algorithm by kernel size and stride, so each pair has its
+ * own efficiency. Fourier transforms work on planes of multiples of 32, Winograd's on 4 x 4
+ * outputs. */
 #include <config.h>
 
 #include <math.h>
@@ -21,10 +21,10 @@ enum { KERNELS = 7, STEP = 8, PIXELS = 128 };
 typedef struct {
     double batch, in, out, out_h, out_w, pixels, inner, input, weights, output, flops;
     int kernel; /* class of its size, 1 .. KERNELS */
-    bool has_stride, is_gemm, is_plain, is_odd, has_bias, has_activation;
+    bool has_stride, is_gemm, is_bare_cudnn, is_odd, has_bias, has_activation;
 } conv;
 
-static double whole(double n, double tile)
+static double round_up(double n, double tile)
 {
     return th_law_ceil(n / tile) * tile;
 }
@@ -58,7 +58,7 @@ static conv conv_of(const th_op *op, const th_op_sizes *size)
         .has_bias = x[TH_OP_BIAS],
         .has_activation = x[TH_OP_ACTIVATION] != TH_ACT_NONE,
     };
-    c.is_plain = is_bare && !c.is_gemm;
+    c.is_bare_cudnn = is_bare && !c.is_gemm;
     c.is_odd = c.is_odd && !c.is_gemm;
     c.pixels = c.batch * c.out_h * c.out_w;
     return c;
@@ -67,8 +67,8 @@ static conv conv_of(const th_op *op, const th_op_sizes *size)
 static inline void add(th_terms *t, th_term_class class, bool is_there, double amount,
                        const char *name)
 {
-    th_terms_share(t);
-    th_terms_add(t, class, is_there ? amount : 0, name, 0, 0, 0);
+    th_terms_begin_group(t);
+    th_terms_add(t, class, is_there ? amount : 0, name, 0, 0);
 }
 
 /* Calls, copies and passes over whole tensors. */
@@ -79,7 +79,7 @@ static void passes(th_terms *t, const conv *c, const th_op *op)
     } names[] = {{"call cudnn", "input cudnn", "weights cudnn", "output cudnn"},
                  {"call gemm", "input gemm", "weights gemm", "output gemm"},
                  {"call bare", "input bare", "weights bare", "output bare"}};
-    const bool is[] = {!c->is_gemm, c->is_gemm, c->is_plain};
+    const bool is[] = {!c->is_gemm, c->is_gemm, c->is_bare_cudnn};
     add(t, TH_TERM_HOST, true, 1, "call");
     add(t, TH_TERM_TRANSFER, true, c->output, "returned");
     for (int i = 0; i < 3; i++) {
@@ -105,20 +105,20 @@ static void gemm(th_terms *t, const conv *c)
     static const int tiles[][2] = {{128, 128}, {128, 64}, {64, 64}, {32, 32}};
     enum { TERMS = 5 };
     bool is_skipped = !c->is_gemm && th_terms_skip(t, TERMS);
-    th_terms_share(t);
+    th_terms_begin_group(t);
     for (int i = 0; !is_skipped && i < 4; i++)
         th_terms_add(t, TH_TERM_COMPUTE,
-                     c->is_gemm ? 2 * whole(c->pixels, tiles[i][0]) * whole(c->out, tiles[i][1]) *
-                                      whole(c->inner, STEP)
+                     c->is_gemm ? 2 * round_up(c->pixels, tiles[i][0]) *
+                                      round_up(c->out, tiles[i][1]) * round_up(c->inner, STEP)
                                 : 0,
-                     "gemm %dx%d", tiles[i][0], tiles[i][1], 0);
+                     "gemm %dx%d", tiles[i][0], tiles[i][1]);
     if (!is_skipped)
-        th_terms_add(t, TH_TERM_COMPUTE, c->is_gemm ? c->flops : 0, "gemm", 0, 0, 0);
-    /* A tile walks the inner dimension however few tiles there are. */
-    th_terms_share(t);
-    th_terms_add(t, TH_TERM_STEP, c->is_gemm ? c->inner * 1e-6 : 0, "inner steps gemm", 0, 0, 0);
-    th_terms_share(t);
-    th_terms_add(t, TH_TERM_STEP, c->is_gemm ? 0 : c->inner * 1e-6, "inner steps cudnn", 0, 0, 0);
+        th_terms_add(t, TH_TERM_COMPUTE, c->is_gemm ? c->flops : 0, "gemm", 0, 0);
+    /* A tile walks the whole inner dimension, however few tiles there are. */
+    th_terms_begin_group(t);
+    th_terms_add(t, TH_TERM_STEP, c->is_gemm ? c->inner * 1e-6 : 0, "inner steps gemm", 0, 0);
+    th_terms_begin_group(t);
+    th_terms_add(t, TH_TERM_STEP, c->is_gemm ? 0 : c->inner * 1e-6, "inner steps cudnn", 0, 0);
 }
 
 /* One efficiency per kernel size, stride and width of tiles; and what unrolled inputs move. */
@@ -130,19 +130,19 @@ static void tiles_of_pair(th_terms *t, const conv *c, int pair, bool is)
     int k = pair / 2 + 1, s = pair % 2;
     for (int i = 0; i < 3; i++)
         th_terms_add(t, TH_TERM_COMPUTE,
-                     is ? 2 * whole(c->pixels, PIXELS) * whole(c->out, widths[i]) *
-                              whole(c->inner, STEP)
+                     is ? 2 * round_up(c->pixels, PIXELS) * round_up(c->out, widths[i]) *
+                              round_up(c->inner, STEP)
                         : 0,
-                     s ? "k%d strided 128x%d" : "k%d 128x%d", k, widths[i], 0);
-    th_terms_add(t, TH_TERM_COMPUTE, is ? c->flops : 0, s ? "k%d strided" : "k%d", k, 0, 0);
+                     s ? "k%d strided 128x%d" : "k%d 128x%d", k, widths[i]);
+    th_terms_add(t, TH_TERM_COMPUTE, is ? c->flops : 0, s ? "k%d strided" : "k%d", k, 0);
     th_terms_add(t, TH_TERM_MEMORY, is ? 4 * c->pixels * c->inner : 0,
-                 s ? "k%d strided unrolled" : "k%d unrolled", k, 0, 0);
+                 s ? "k%d strided unrolled" : "k%d unrolled", k, 0);
 }
 
 static void tiles_of_kernel(th_terms *t, const conv *c)
 {
     int mine = c->is_gemm ? PAIRS : 2 * (c->kernel - 1) + c->has_stride;
-    th_terms_share(t);
+    th_terms_begin_group(t);
     if (th_terms_skip(t, mine * TERMS_OF_PAIR)) {
         if (mine < PAIRS) {
             tiles_of_pair(t, c, mine, true);
@@ -159,8 +159,8 @@ static void transforms(th_terms *t, const conv *c, const th_op *op)
     enum { FFT_KERNEL = 5, WINOGRAD_KERNEL = 3, PLANE = 32, POINTS = 36 };
     bool can = !c->is_gemm && !c->has_stride, is_fft = can && c->kernel >= FFT_KERNEL,
          is_winograd = can && c->kernel == WINOGRAD_KERNEL;
-    double plane = whole((double)op->x[TH_OP_IN_H] + op->x[TH_OP_KERNEL_H] - 1, PLANE) *
-                   whole((double)op->x[TH_OP_IN_W] + op->x[TH_OP_KERNEL_W] - 1, PLANE);
+    double plane = round_up((double)op->x[TH_OP_IN_H] + op->x[TH_OP_KERNEL_H] - 1, PLANE) *
+                   round_up((double)op->x[TH_OP_IN_W] + op->x[TH_OP_KERNEL_W] - 1, PLANE);
     add(t, TH_TERM_MEMORY, is_fft, 4 * c->batch * c->in * plane, "fft input");
     add(t, TH_TERM_MEMORY, is_fft, 4 * c->batch * c->out * plane, "fft output");
     add(t, TH_TERM_MEMORY, can && c->kernel >= WINOGRAD_KERNEL, 4 * c->in * c->out * PLANE * PLANE,
@@ -169,8 +169,8 @@ static void transforms(th_terms *t, const conv *c, const th_op *op)
     add(t, TH_TERM_COMPUTE, is_fft, c->batch * c->in * c->out * plane, "fft products");
     add(t, TH_TERM_MEMORY, is_winograd, 4 * c->in * c->out * POINTS, "winograd weights");
     add(t, TH_TERM_COMPUTE, is_winograd,
-        2 * c->batch * th_law_ceil(c->out_h / 4) * th_law_ceil(c->out_w / 4) * whole(c->out, 32) *
-            whole(c->in, STEP) * POINTS,
+        2 * c->batch * th_law_ceil(c->out_h / 4) * th_law_ceil(c->out_w / 4) *
+            round_up(c->out, 32) * round_up(c->in, STEP) * POINTS,
         "winograd");
 }
 
@@ -183,9 +183,9 @@ void th_law_conv(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t
     tiles_of_kernel(t, &c);
     transforms(t, &c, op);
     for (int o = TH_OPTIMIZER_SGD; phase == TH_PHASE_STEP && o < TH_N_OPTIMIZERS; o++) {
-        th_terms_share(t);
-        th_terms_add(t, TH_TERM_HOST, op->x[TH_OP_OPTIMIZER] == o, "call optimizer %d", o, 0, 0);
+        th_terms_begin_group(t);
+        th_terms_add(t, TH_TERM_HOST, op->x[TH_OP_OPTIMIZER] == o, "call optimizer %d", o, 0);
         th_terms_add(t, TH_TERM_MEMORY, op->x[TH_OP_OPTIMIZER] == o ? c.weights : 0, "optimizer %d",
-                     o, 0, 0);
+                     o, 0);
     }
 }

@@ -23,30 +23,30 @@ void th_law_pooling(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms
     int kernel = (int)(sqrt(area) + 0.5), stride = x[TH_OP_STRIDE_W];
     (void)phase;
     (void)gpu;
-    th_terms_share(t);
-    th_terms_add(t, TH_TERM_HOST, 1, "call", 0, 0, 0);
-    th_terms_add(t, TH_TERM_HOST, x[TH_OP_PAD_H] + x[TH_OP_PAD_W] > 0, "call padded", 0, 0, 0);
-    th_terms_share(t);
-    th_terms_add(t, TH_TERM_TRANSFER, output, "returned", 0, 0, 0);
-    th_terms_share(t);
-    th_terms_add(t, TH_TERM_MEMORY, input, "input", 0, 0, 0);
-    th_terms_add(t, TH_TERM_MEMORY, input * rows, "rows touched", 0, 0, 0);
+    th_terms_begin_group(t);
+    th_terms_add(t, TH_TERM_HOST, 1, "call", 0, 0);
+    th_terms_add(t, TH_TERM_HOST, x[TH_OP_PAD_H] + x[TH_OP_PAD_W] > 0, "call padded", 0, 0);
+    th_terms_begin_group(t);
+    th_terms_add(t, TH_TERM_TRANSFER, output, "returned", 0, 0);
+    th_terms_begin_group(t);
+    th_terms_add(t, TH_TERM_MEMORY, input, "input", 0, 0);
+    th_terms_add(t, TH_TERM_MEMORY, input * rows, "rows touched", 0, 0);
     th_terms_add(t, TH_TERM_MEMORY, input * rows * touched(x[TH_OP_KERNEL_W], x[TH_OP_STRIDE_W]),
-                 "touched", 0, 0, 0);
-    th_terms_share(t);
-    th_terms_add(t, TH_TERM_MEMORY, output, "output", 0, 0, 0);
-    th_terms_share(t);
-    th_terms_add(t, TH_TERM_MEMORY, output * area, "windows", 0, 0, 0);
+                 "touched", 0, 0);
+    th_terms_begin_group(t);
+    th_terms_add(t, TH_TERM_MEMORY, output, "output", 0, 0);
+    th_terms_begin_group(t);
+    th_terms_add(t, TH_TERM_MEMORY, output * area, "windows", 0, 0);
     for (int k = 1; k <= KERNELS; k++) {
         enum { TERMS = 2 };
         if (kernel != k && th_terms_skip(t, TERMS))
             continue;
-        th_terms_add(t, TH_TERM_MEMORY, kernel == k ? output : 0, "output k%d", k, 0, 0);
-        th_terms_add(t, TH_TERM_MEMORY, kernel == k ? output * area : 0, "windows k%d", k, 0, 0);
+        th_terms_add(t, TH_TERM_MEMORY, kernel == k ? output : 0, "output k%d", k, 0);
+        th_terms_add(t, TH_TERM_MEMORY, kernel == k ? output * area : 0, "windows k%d", k, 0);
     }
-    th_terms_share(t);
+    th_terms_begin_group(t);
     for (int s = 1; s <= STRIDES; s++)
-        th_terms_add(t, TH_TERM_MEMORY, stride == s ? input : 0, "input s%d", s, 0, 0);
-    th_terms_share(t);
-    th_terms_add(t, TH_TERM_STEP, th_law_ceil(output / 4 / THREADS) * 1e-6, "blocks", 0, 0, 0);
+        th_terms_add(t, TH_TERM_MEMORY, stride == s ? input : 0, "input s%d", s, 0);
+    th_terms_begin_group(t);
+    th_terms_add(t, TH_TERM_STEP, th_law_ceil(output / 4 / THREADS) * 1e-6, "blocks", 0, 0);
 }

@@ -73,7 +73,7 @@ static double add_candidates(const th_fold_predictions *b, double *sum, int *cou
 static void add_member(th_ensemble *p, int learner, double share)
 {
     const th_learner_type *type = th_learner_types[learner];
-    p->member[p->n++] = (th_member){type, NULL, share};
+    p->member[p->n++] = (th_ensemble_member){type, NULL, share};
     p->uses_features |= type->uses_features;
 }
 

@@ -6,14 +6,14 @@
 #define TH_PREDICTOR_LEARNERS_ENSEMBLE_H
 #include "predictor/learners/learners.h"
 
-typedef struct th_member {
+typedef struct th_ensemble_member {
     const th_learner_type *type;
     void *state;
     double share;
-} th_member;
+} th_ensemble_member;
 
 typedef struct th_ensemble {
-    th_member member[TH_N_LEARNERS];
+    th_ensemble_member member[TH_N_LEARNERS];
     int n;
     bool uses_features; /* some member does */
 } th_ensemble;

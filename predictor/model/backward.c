@@ -15,10 +15,11 @@
  *   embedding         the table's gradient: as large as the table, and the rows that are added into
  *                     it
  * Passes that only read count half. A tensor with several readers has its gradients summed
- * (forecast.c). Sources: the definitions of the operations, and PyTorch's kernels for them. */
+ * (network_prediction.c). Sources: the definitions of the operations, and PyTorch's kernels for
+ * them. */
 #include <config.h>
 
-#include "predictor/model/forecast.h"
+#include "predictor/model/network_prediction.h"
 
 static th_layer_op rows(int64_t n, int32_t columns, th_op_function function)
 {

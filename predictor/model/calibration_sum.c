@@ -27,9 +27,9 @@ static double parts_of(const th_layer_model *m, const th_op *op, const th_gpu *g
     th_law_terms(op, m->phase, gpu, NULL, &t);
     for (int c = 0; c < TH_N_TERM_CLASSES; c++)
         part[c] = 0;
-    for (int i = 0; i < t.n_places; i++) {
-        double ms = t.amount[t.place[i]] * weight[t.place[i]];
-        part[t.class[t.place[i]]] += ms;
+    for (int i = 0; i < t.n_active; i++) {
+        double ms = t.amount[t.active[i]] * weight[t.active[i]];
+        part[t.class[t.active[i]]] += ms;
         all += ms;
     }
     return all;

@@ -251,7 +251,7 @@ static int choose(const trainer *t, th_error *err)
 static int train_member(const trainer *t, bool is_known, int member, th_error *err)
 {
     th_layer_model *m = t->rows.model;
-    th_member *who =
+    th_ensemble_member *who =
         is_known ? &m->known.ensemble.member[member] : &m->other.ensemble.member[member];
     th_training_set set = {.ms = NULL};
     const th_sampling sampling = {is_known, is_known ? m->weight : weights_of(m, m->n_devices),
@@ -356,8 +356,8 @@ static int train(trainer *t, int n, const th_train_options *o, th_error *err)
     return failed;
 }
 
-int th_layer_models_train(th_layer_model *out, int n_models, const th_measurements *m,
-                          const size_t *rows, size_t n, const th_train_options *o, th_error *err)
+int th_layer_models_train(th_layer_model *out, int n_models, const th_measured_rows *rows,
+                          const th_train_options *o, th_error *err)
 {
     trainer *t = th_alloc_zero((size_t)n_models + 1, sizeof *t);
     int failed = t ? 0 : th_error_no_memory(err), begun = 0;
@@ -366,10 +366,10 @@ int th_layer_models_train(th_layer_model *out, int n_models, const th_measuremen
     for (; !failed && begun < n_models; begun++) {
         t[begun].o = o;
         t[begun].candidates = th_learner_choice_of(o->learner).candidates;
-        failed = th_rows_begin(&t[begun].rows, &out[begun], m, rows, n, o->seed, err) ||
-                         begin(&t[begun], err)
-                     ? -1
-                     : 0;
+        failed =
+            th_rows_begin(&t[begun].rows, &out[begun], rows, o->seed, err) || begin(&t[begun], err)
+                ? -1
+                : 0;
     }
     if (!failed)
         failed = train(t, n_models, o, err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* nearest_device.c - GPUs that are alike.
+/* nearest_device.c - similarity of GPUs.
  *   of: { distance of a device } -> the least -> share = exp(-distance^2 / 2 reach^2)
- * Distance is in logarithms of data-sheet numbers, of GPUs of one generation: libraries have other
- * kernels for the next. A last-level cache of 16 MiB or more marks the generations from the A100
- * on, to which they send the same kernels of single precision: these count as alike however large
- * they are. Before, the number of units of a multiprocessor tells generations apart (Kepler 192;
- * Maxwell, Pascal 128; P100, Volta, Turing 64), though not all. */
+ * The distance is Euclidean over logarithms of data-sheet numbers, within one generation of GPUs:
+ * libraries have other kernels for the next. A last-level cache of 16 MiB or more marks the
+ * generations from the A100 on, which get the same kernels of single precision and so count as
+ * similar whatever their size. Older generations differ in the units of a multiprocessor (Kepler
+ * 192; Maxwell, Pascal 128; P100, Volta, Turing 64), though not all. */
 #include <config.h>
 
 #include "predictor/model/nearest_device.h"
@@ -68,20 +68,20 @@ void th_nearest_device_adjust(const th_layer_model *m, const th_op *op, size_t n
                               double *ms)
 {
     enum { BLOCK = 64 };
-    static const double SHARE_MIN = 0.01; /* not worth the time below */
-    double share, alike[BLOCK];
+    static const double SHARE_MIN = 0.01; /* below, the correction is not worth its time */
+    double share, nearest_ms[BLOCK];
     int nearest = th_nearest_device_find(m->device, m->n_devices, gpu, &share);
     if (share < SHARE_MIN)
         return;
     for (size_t from = 0; from < n; from += BLOCK) {
         size_t size = n - from < BLOCK ? n - from : BLOCK;
-        th_layer_model_predict_as(m, op + from, size,
-                                  (th_device_view){&m->device[nearest], nearest, false}, alike);
+        th_layer_model_predict_as(
+            m, op + from, size, (th_device_view){&m->device[nearest], nearest, false}, nearest_ms);
         for (size_t i = 0; i < size; i++) {
             double law = law_of(m, nearest, &op[from + i], &m->device[nearest]),
                    here = law_of(m, nearest, &op[from + i], gpu);
             if (law > 0 && here > 0)
-                ms[from + i] *= pow(alike[i] * here / law / ms[from + i], share);
+                ms[from + i] *= pow(nearest_ms[i] * here / law / ms[from + i], share);
         }
     }
 }

@@ -2,13 +2,13 @@
 /* phases.c - phases of an operation.
  *   predict: measured phases | split of a call
  *
- * A call is the launch, the input laid out anew, the execution, the output laid out and returned.
- * Where they were not timed apart, each term of the call's law belongs to one of them by its class,
- * and has its share of the call: calls are the host's, bytes between host and device the way back,
- * all else execution. Of the way of a tensor that a kernel wants in another layout, as much is the
- * change of layout as a pass over a tensor takes. This is a fit, and as good as the law: what the
- * host takes per call is known from the layers that hardly take more, what passes take from those
- * that move most. */
+ * A call is launch, change of the input's layout, execution, change of the output's layout, and
+ * return of the output. Where the phases were not measured apart, each term of the call's law
+ * belongs to one of them by its class and has its share of the call: calls to the launch, bytes
+ * between host and device to the return, all others to execution. A change of layout counts as a
+ * pass over the tensor (TH_TERM_PASS); the rest of a TH_TERM_LAYOUT term is execution. The split is
+ * as good as the law: launch-bound layers determine the cost of a call, memory-bound ones that of a
+ * pass. */
 #include <config.h>
 
 #include "predictor/model/phases.h"
@@ -32,8 +32,7 @@ double th_phases_ms(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
     return th_layer_model_predict(m, &x, gpu);
 }
 
-/* What a kernel that reads a tensor and writes it back costs, in ways through memory at the data
- * sheet's bandwidth: the mean of the law's passes. */
+/* Weight of a kernel that reads a tensor and writes it back: the mean over the law's passes. */
 static double pass_weight(const th_terms *t, const double *weight)
 {
     double sum = 0;
@@ -46,8 +45,8 @@ static double pass_weight(const th_terms *t, const double *weight)
     return n > 0 ? sum / n : 0;
 }
 
-/* ms of the law by class, and of the changes of layout in the first and second term that have one:
- * a change reads a tensor and writes it back, and what is beyond that is the kernel's own. */
+/* ms of the law by class, and of the changes of layout in the first and second term that have one.
+ * A change is a pass over the tensor; the rest of the term is the kernel's. */
 typedef struct {
     double part[TH_N_TERM_CLASSES], layout[2], all;
 } parts;
@@ -115,21 +114,21 @@ static int fail_no_model(const th_predictor *p, th_op_kind kind, th_error *err)
                         th_op_kind_name(kind), known);
 }
 
-/* Which part of an execution a clock adds that falls in long runs: by the law of all devices, since
- * that of one alone does not tell it from operations. */
-static double slowed_share(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
+/* Part of an execution that throttling adds, by the law of all devices: the law of one device
+ * cannot separate it from operations. */
+static double throttled_share(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
     const double *weight = m->weight + (size_t)m->n_devices * (size_t)m->n_terms;
     th_op x = th_phases_as_measured(m, op);
     th_terms t;
-    double slowed = 0;
-    if (!th_law_is_starved(gpu))
+    double throttled = 0;
+    if (!th_gpu_throttles(gpu))
         return 0;
     th_law_terms(&x, m->phase, gpu, NULL, &t);
     for (int i = 0; i < t.n; i++)
-        if (t.class[i] == TH_TERM_SLOWED)
-            slowed += t.amount[i] * weight[i];
-    return slowed > 0 ? slowed / th_law_ms(&t, weight) : 0;
+        if (t.class[i] == TH_TERM_THROTTLED)
+            throttled += t.amount[i] * weight[i];
+    return throttled > 0 ? throttled / th_law_ms(&t, weight) : 0;
 }
 
 /* Reads and writes everything once, at the data sheet's bandwidth. */
@@ -162,10 +161,10 @@ int th_phases_predict(const th_predictor *p, const th_op *op, const th_gpu *gpu,
         *out = split(call, op, gpu);
     if (m != call) {
         out->execution_ms = th_phases_ms(m, op, gpu);
-        out->slowed_ms = out->execution_ms * slowed_share(m, op, gpu);
+        out->throttled_ms = out->execution_ms * throttled_share(m, op, gpu);
         out->layout_ms = out->relayout_ms = 0;
     }
-    if (pre) { /* as measured, the input's way is in it */
+    if (pre) { /* a measured pre-processing contains the input's transfer */
         out->launch_ms = th_phases_ms(pre, op, gpu);
         out->send_ms = out->layout_ms = 0;
     }
@@ -177,8 +176,8 @@ int th_phases_predict(const th_predictor *p, const th_op *op, const th_gpu *gpu,
     return 0;
 }
 
-/* Forward and backward lay tensors and gradients out alike. Nothing returns to the host, so what
- * grows with the output is execution. */
+/* Forward and backward change the layout of tensors and of gradients alike. Nothing returns to the
+ * host, so terms that grow with the output are execution. */
 int th_phases_step(const th_predictor *p, const th_op *op, const th_gpu *gpu, th_phases *out)
 {
     const th_layer_model *step = th_predictor_find(p, op->kind, TH_PHASE_STEP),

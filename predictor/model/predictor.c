@@ -61,7 +61,7 @@ th_predictor *th_predictor_train(const th_measurements *m, const size_t *rows, s
     p->n_rows = n;
     p->digest = digest_of(m, rows, n);
     if (add_models(p, m, rows, n, err) == 0 &&
-        th_layer_models_train(p->model, p->n_models, m, rows, n, o, err) == 0)
+        th_layer_models_train(p->model, p->n_models, &(th_measured_rows){m, rows, n}, o, err) == 0)
         return p;
     th_predictor_free(p);
     return NULL;

@@ -17,7 +17,7 @@
 #include "base/map.h"
 #include "predictor/model/predictor.h"
 #include "predictor/regress/predictor_text.h"
-#include "predictor/data/unpack.h"
+#include "predictor/data/decompress.h"
 
 enum { FILE_MAX = 64 << 20, DEVICES_MAX = 1000 };
 
@@ -263,7 +263,7 @@ th_predictor *th_predictor_read(const char *path, th_error *err)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_predictor *p = th_alloc_zero(1, sizeof *p);
-    int failed = p ? th_unpack_file(path, FILE_MAX, &text, err) : th_error_no_memory(err);
+    int failed = p ? th_decompress_file(path, FILE_MAX, &text, err) : th_error_no_memory(err);
     th_text_reader r = {path, text.text, 0, err};
     if (!failed)
         failed = read_all(&r, p);

@@ -82,15 +82,15 @@ static int check_times(const th_rows *r, th_error *err)
     return 0;
 }
 
-int th_rows_begin(th_rows *r, th_layer_model *model, const th_measurements *m, const size_t *rows,
-                  size_t n, uint64_t seed, th_error *err)
+int th_rows_begin(th_rows *r, th_layer_model *model, const th_measured_rows *rows, uint64_t seed,
+                  th_error *err)
 {
-    *r = (th_rows){.model = model, .all = m};
+    *r = (th_rows){.model = model, .all = rows->all};
     th_layer_model_count(model);
-    r->row = th_alloc_array(n + 1, sizeof *r->row);
+    r->row = th_alloc_array(rows->n + 1, sizeof *r->row);
     if (!r->row)
         return th_error_no_memory(err);
-    r->n = select_rows(r, rows, n, r->row);
+    r->n = select_rows(r, rows->row, rows->n, r->row);
     if (r->n < ROWS_MIN)
         return th_error_set(err, "PRED-0060", "%s, %s: must have %d rows or more, has %zu",
                             th_op_kind_name(model->kind), th_phase_name(model->phase), ROWS_MIN,

@@ -17,8 +17,8 @@ typedef struct th_rows {
 } th_rows;
 
 /* Finds the rows, and sets kind, devices and ranges of the model. 0 or -1; clear it either way. */
-int th_rows_begin(th_rows *r, th_layer_model *model, const th_measurements *m, const size_t *rows,
-                  size_t n, uint64_t seed, th_error *err);
+int th_rows_begin(th_rows *r, th_layer_model *model, const th_measured_rows *rows, uint64_t seed,
+                  th_error *err);
 void th_rows_clear(th_rows *r);
 
 enum { TH_ALL = -1, TH_HELD_OUT = 0 }; /* devices, folds; the fold that is held out */

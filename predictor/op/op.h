@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* op.h - an operation of a network whose time is measured or predicted: its kind and its numbers.
  *
- *   conv         batch images, channels_in x in_h x in_w, a kernel, strides, zeros padded in all
- *                along each axis, channels_out
+ *   conv         batch images, channels_in x in_h x in_w, a kernel, strides, padding (both sides
+ *                together) along each axis, channels_out
  *   pooling      the same without weights, channels_out = channels_in
  *   dense        batch rows of channels_in numbers to channels_out: a fully connected layer
  *   matmul       batch products of rows x channels_in by channels_in x channels_out
@@ -75,7 +75,7 @@ typedef enum {
     TH_N_EWS
 } th_op_function;
 
-/* What of an operation was timed. */
+/* The part of an operation that was timed. */
 typedef enum {
     TH_PHASE_CALL, /* as a framework calls it: the input lies on the device, the output comes to the
                       host */

@@ -113,17 +113,17 @@ static void matrix(row *f, const th_op *op)
 static void shares(row *f, const th_terms *t, const double *weight, double law_ms)
 {
     enum { ABREAST = 4 };
-    double share[TH_SHARES_MAX] = {0};
-    float part[TH_SHARES_MAX];
-    for (int i = 0; i < t->n_places; i++) {
-        int place = t->place[i];
-        share[t->share[place]] += t->amount[place] * weight[place];
+    double share[TH_TERM_GROUPS_MAX] = {0};
+    float part[TH_TERM_GROUPS_MAX];
+    for (int i = 0; i < t->n_active; i++) {
+        int place = t->active[i];
+        share[t->group[place]] += t->amount[place] * weight[place];
     }
-    for (int i = 0; i < t->n_shares; i += ABREAST)
+    for (int i = 0; i < t->n_groups; i += ABREAST)
         for (int k = i; k < i + ABREAST; k++)
             part[k] = (float)(share[k] / law_ms);
-    memcpy(f->x + f->n, part, (size_t)t->n_shares * sizeof *part);
-    f->n += t->n_shares;
+    memcpy(f->x + f->n, part, (size_t)t->n_groups * sizeof *part);
+    f->n += t->n_groups;
 }
 
 int th_features_fill(const th_op *op, const th_gpu *gpu, const th_terms *terms,

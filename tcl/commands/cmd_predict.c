@@ -140,7 +140,7 @@ static int add_measurements(th_call *c, const char *path, const char *const *col
         c->session->gpu_models, th_call_text(c, READ_NAME, default_set), true, &c->err);
     if (!m || th_measurements_read(m, &source, gpus, &c->err) != 0)
         return -1;
-    if (m->is_unended)
+    if (m->is_cut_short)
         th_warn(c, "TCL-0362", "%s: its last line has no end: the file may be cut short", path);
     Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj((Tcl_WideInt)m->n_rows));
     return 0;

@@ -56,7 +56,7 @@ static int learn(th_layer_model *out, const th_measurements *m, th_op_kind kind,
         if (left_out < 0 ? !is_held_out(&m->row[i]) : m->row[i].device != left_out)
             rows[n++] = i;
     *out = (th_layer_model){.kind = kind, .phase = phase};
-    int failed = th_layer_models_train(out, 1, m, rows, n, &o, &e);
+    int failed = th_layer_models_train(out, 1, &(th_measured_rows){m, rows, n}, &o, &e);
     if (failed)
         printf("%s %s\n", e.id, e.text);
     th_free(rows);

@@ -138,7 +138,7 @@ static int train(const th_measurements *m, th_op_kind kind, const size_t *rows, 
     th_error e = {"", ""};
     o.learner = learner;
     double cpu = th_bench_cpu_seconds(), wall = wall_seconds();
-    if (th_layer_models_train(out, 1, m, rows, n, &o, &e)) {
+    if (th_layer_models_train(out, 1, &(th_measured_rows){m, rows, n}, &o, &e)) {
         printf("%s %s\n", e.id, e.text);
         return -1;
     }

@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "predictor/model/predictor.h"
-#include "predictor/data/unpack.h"
+#include "predictor/data/decompress.h"
 #include "tests/bench/bench.h"
 
 typedef struct {
@@ -215,7 +215,7 @@ int th_bench_transformers(char **argv, int argc)
     snprintf(path, sizeof path, "%s/whole_models.csv.xz", argc > 0 ? argv[0] : ".");
     th_predictor *p = NULL;
     if (argc < 1 || th_gpus_read(&known, "predictor/devices.csv", &e) ||
-        th_unpack_file(path, 1 << 20, &text, &e) || !(p = learn(argv[0], &known, &e))) {
+        th_decompress_file(path, 1 << 20, &text, &e) || !(p = learn(argv[0], &known, &e))) {
         printf("bench transformers FOLDER %s\n", e.text);
         return 2;
     }

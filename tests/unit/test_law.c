@@ -42,7 +42,7 @@ static void operations_and_waves(void)
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &g, "operations"), 2.048e9 / 1e10, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &g, "tiles 128x128"), 128 * 16777216. / 1e10, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &g, "waves 128x128"), 200 * 16777216. / 1e10, 1e-9);
-    CU_ASSERT_EQUAL(amount_of(&dense, &g, "slowed"), 0);
+    CU_ASSERT_EQUAL(amount_of(&dense, &g, "throttled"), 0);
 }
 
 /* Square tiles of 128 have 2 x 128^2 k operations for 2 x 128 k x 4 bytes: 32 a byte, 3.2e13 a
@@ -53,7 +53,7 @@ static void operands_of_tiles_bound_the_peak(void)
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &g, "operations"), 2.5 * 2.048e9 / 1e11, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &g, "waves 128x128"), 2.5 * 200 * 16777216. / 1e11,
                            1e-9);
-    CU_ASSERT_EQUAL(amount_of(&dense, &g, "slowed"), 0); /* waits longer for operands */
+    CU_ASSERT_EQUAL(amount_of(&dense, &g, "throttled"), 0); /* waits longer for operands */
 }
 
 /* Above 24 operations a byte clocks fall: as much again where operands are there (0.8 x 30 < 32),
@@ -61,10 +61,11 @@ static void operands_of_tiles_bound_the_peak(void)
 static void clocks_fall(void)
 {
     th_gpu low = gpu_of(30), late = gpu_of(60), high = gpu_of(24);
-    CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &low, "slowed"), 2.048e9 / 3e10, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &low, "slowed 128x128"), 128 * 16777216. / 3e10, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &late, "slowed"), 0.5 * 2.048e9 / 6e10, 1e-9);
-    CU_ASSERT_EQUAL(amount_of(&dense, &high, "slowed"), 0);
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &low, "throttled"), 2.048e9 / 3e10, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &low, "throttled 128x128"), 128 * 16777216. / 3e10,
+                           1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &late, "throttled"), 0.5 * 2.048e9 / 6e10, 1e-9);
+    CU_ASSERT_EQUAL(amount_of(&dense, &high, "throttled"), 0);
 }
 
 /* 4.096 MB of weights at 1 TB/s; 20 rows pass by them 3 times, 1000 no oftener than 64. */

@@ -2,7 +2,7 @@
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
-#include "predictor/model/forecast.h"
+#include "predictor/model/network_prediction.h"
 #include "predictor/op/layer_op.h"
 #include "tests/unit/tap.h"
 

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/text_file.h"
 #include "predictor/data/measurements.h"
-#include "predictor/data/unpack.h"
+#include "predictor/data/decompress.h"
 #include "tests/unit/predict_help.h"
 
 static th_gpus gpus;
@@ -250,13 +250,13 @@ static void marks_at_both_ends(void)
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(
         read_text(m, "a.csv", "\xEF\xBB\xBF" DENSE "dense,small,1,2,3,1\r\n", plain, &e), 0);
-    CU_ASSERT(m->n_rows == 1 && !m->is_unended);
+    CU_ASSERT(m->n_rows == 1 && !m->is_cut_short);
     CU_ASSERT_EQUAL(read_text(m, "a.csv", DENSE "dense,small,1,2,3,1.5", plain, &e), 0);
-    CU_ASSERT(m->n_rows == 2 && m->is_unended);
+    CU_ASSERT(m->n_rows == 2 && m->is_cut_short);
     th_measurements_free(m);
     th_strbuf text = TH_STRBUF_INIT;
     temporary_file f = write_bytes("a.csv", (const unsigned char *)"a,b\0c,d\n", 9);
-    CU_ASSERT_EQUAL(th_unpack_file(f.path, 100, &text, &e), -1);
+    CU_ASSERT_EQUAL(th_decompress_file(f.path, 100, &text, &e), -1);
     TAP_ASSERT_TEXT(e.id, "PRED-0158");
     CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "a.csv: must be text, has a zero byte"));
     th_strbuf_clear(&text);
@@ -327,14 +327,14 @@ static void assert_unpacks(const char *name, const unsigned char *bytes, size_t 
     for (size_t cut = 8; cut <= n; cut = cut + n / 5 < n || cut == n ? cut + n / 5 : n) {
         th_strbuf text = TH_STRBUF_INIT;
         temporary_file f = write_bytes(name, bytes, cut < n ? cut : n);
-        int status = th_unpack_file(f.path, 1 << 20, &text, &e);
+        int status = th_decompress_file(f.path, 1 << 20, &text, &e);
         CU_ASSERT_EQUAL(status, cut < n ? -1 : 0);
         if (status == 0)
             TAP_ASSERT_TEXT(text.text, packed_text);
         bool is_told = strcmp(e.id, "PRED-0021") == 0 && strstr(e.text, tool);
         CU_ASSERT(status == 0 || is_told);
         th_strbuf_clear(&text);
-        CU_ASSERT_EQUAL(th_unpack_file(f.path, 40, &text, &e), -1);
+        CU_ASSERT_EQUAL(th_decompress_file(f.path, 40, &text, &e), -1);
         th_strbuf_clear(&text);
         remove_file(&f);
     }
@@ -349,10 +349,10 @@ static void packed_files_are_whole_or_refused(void)
     th_strbuf text = TH_STRBUF_INIT;
     th_error e = {"", ""};
     temporary_file f = write_bytes("two.gz", bytes, twice);
-    CU_ASSERT_EQUAL(th_unpack_file(f.path, 1 << 20, &text, &e), 0);
+    CU_ASSERT_EQUAL(th_decompress_file(f.path, 1 << 20, &text, &e), 0);
     CU_ASSERT_EQUAL(text.length, 2 * strlen(packed_text));
     th_strbuf_clear(&text);
-    CU_ASSERT_EQUAL(th_unpack_file(f.path, 150, &text, &e), -1);
+    CU_ASSERT_EQUAL(th_decompress_file(f.path, 150, &text, &e), -1);
     TAP_ASSERT_TEXT(e.id, "PRED-0020");
     th_strbuf_clear(&text);
     remove_file(&f);

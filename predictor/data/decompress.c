@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unpack.c - files compressed by xz (liblzma) or gzip (zlib), known by their first bytes.
+/* decompress.c - files compressed by xz (liblzma) or gzip (zlib), known by their first bytes.
  * A file that was cut short is an error, and never the beginning of one. */
 #include <config.h>
 
-#include "predictor/data/unpack.h"
+#include "predictor/data/decompress.h"
 
 #include <lzma.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static int unpack_gzip(const unpacker *u, th_strbuf *packed)
     return failed ? -1 : status == Z_STREAM_END ? 0 : damaged(u, "gzip");
 }
 
-int th_unpack_file(const char *path, size_t size_max, th_strbuf *text, th_error *err)
+int th_decompress_file(const char *path, size_t size_max, th_strbuf *text, th_error *err)
 {
     static const char xz[] = "\xFD"
                              "7zXZ",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unpack.h - a text file that may be compressed by xz or gzip. */
-#ifndef TH_PREDICTOR_DATA_UNPACK_H
-#define TH_PREDICTOR_DATA_UNPACK_H
+/* decompress.h - a text file that may be compressed by xz or gzip. */
+#ifndef TH_PREDICTOR_DATA_DECOMPRESS_H
+#define TH_PREDICTOR_DATA_DECOMPRESS_H
 #include "base/error.h"
 #include "base/strbuf.h"
 
 /* Adds what the file holds, unpacked, to *text; what is longer than size_max is refused, packed or
  * not. 0; or -1, and *text is to be cleared all the same. */
-int th_unpack_file(const char *path, size_t size_max, th_strbuf *text, th_error *err);
+int th_decompress_file(const char *path, size_t size_max, th_strbuf *text, th_error *err);
 
 #endif

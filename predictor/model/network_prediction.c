@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* forecast.c - what a network takes on a GPU.
- *   make: { part -> op -> phases -> (backward, update) } for each layer -> power -> ways of input
- *         and outputs -> sums
+/* network_prediction.c - predicted time of a network on a GPU.
+ *   make: { part -> op -> phases -> (backward, update) } for each layer -> power ->
+ *         transfers of input and outputs -> sums
  *
- * The host's launches but for the first are hidden behind the execution of the layers before, as a
- * GPU runs behind its host; a network whose launches take longer than its execution is not
- * modelled. Every time is rounded to the picosecond where it is made, so that sums are those of a
- * simulated run. */
+ * All launches but the first overlap with the execution of earlier layers; a launch-bound network
+ * is not modelled. Every time is rounded to the picosecond where it is made, so that sums equal
+ * those of a simulated run. */
 #include <config.h>
 
-#include "predictor/model/forecast.h"
+#include "predictor/model/network_prediction.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,10 +17,10 @@
 #include "base/alloc.h"
 
 typedef struct {
-    th_forecast *out;
+    th_network_prediction *out;
     const th_predictor *predictor;
     const th_workload *workload;
-    const th_forecast_options *options;
+    const th_network_prediction_options *options;
 } maker;
 
 static void note_outside(maker *k, const char *layer, const th_op *op)
@@ -41,21 +40,21 @@ static void note_outside(maker *k, const char *layer, const th_op *op)
 
 /* --- backward --------------------------------------------------------------------------------- */
 
-static int sum_of_ops(maker *k, const th_layer_op *ops, int n, th_time *sum, th_time *slowed,
+static int sum_of_ops(maker *k, const th_layer_op *ops, int n, th_time *sum, th_time *throttled,
                       th_error *err)
 {
-    *sum = *slowed = 0;
+    *sum = *throttled = 0;
     for (int i = 0; i < n; i++) {
         th_phases phases;
         if (th_phases_predict(k->predictor, &ops[i].op, k->options->gpu, &phases, err))
             return -1;
         *sum += ops[i].times * th_phases_ps(phases.execution_ms);
-        *slowed += ops[i].times * th_phases_ps(phases.slowed_ms);
+        *throttled += ops[i].times * th_phases_ps(phases.throttled_ms);
     }
     return 0;
 }
 
-static int measured_backward(maker *k, const th_layer_op *op, th_forecast_layer *l)
+static int measured_backward(maker *k, const th_layer_op *op, th_layer_prediction *l)
 {
     const th_gpu *gpu = k->options->gpu;
     const th_layer_model *forward = th_predictor_find(k->predictor, op->op.kind, TH_PHASE_FORWARD),
@@ -92,7 +91,7 @@ static int extra_gradients(const th_workload *w, int layer)
     return n > 1 ? n - 1 : 0;
 }
 
-static int rule_backward(maker *k, int layer, const th_layer_part *part, th_forecast_layer *l,
+static int rule_backward(maker *k, int layer, const th_layer_part *part, th_layer_prediction *l,
                          th_error *err)
 {
     th_layer_op ops[TH_BACKWARD_OPS_MAX + 1];
@@ -106,11 +105,11 @@ static int rule_backward(maker *k, int layer, const th_layer_part *part, th_fore
         n++;
     }
     l->is_rule = true;
-    if (sum_of_ops(k, ops, n, &l->backward, &l->backward_slowed, err))
+    if (sum_of_ops(k, ops, n, &l->backward, &l->backward_throttled, err))
         return -1;
-    th_time slowed;
+    th_time throttled;
     n = th_update_ops(k->options->optimizer, weights_of(x), ops);
-    return sum_of_ops(k, ops, n, &l->update, &slowed, err);
+    return sum_of_ops(k, ops, n, &l->update, &throttled, err);
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -136,8 +135,8 @@ static bool may_have_activation(const th_layer *l)
            (l->kind == TH_LAYER_MATMUL && l->n_inputs == 1);
 }
 
-/* Where functions were not measured by themselves, one that alone follows a conv or fc is part of
- * it. */
+/* Where activations were not measured by themselves, one that is the only reader of a conv or fc is
+ * fused into it. */
 static th_op_activation activation_behind(const maker *k, int layer)
 {
     const th_workload *w = k->workload;
@@ -159,7 +158,7 @@ static bool is_in_producer(const maker *k, int layer)
            w->consumer_start[from + 1] - w->consumer_start[from] == 1;
 }
 
-static int predict_forward(maker *k, th_forecast_layer *l, th_error *err)
+static int predict_forward(maker *k, th_layer_prediction *l, th_error *err)
 {
     th_phases phases;
     if (th_phases_predict(k->predictor, &l->op.op, k->options->gpu, &phases, err))
@@ -171,7 +170,7 @@ static int predict_forward(maker *k, th_forecast_layer *l, th_error *err)
     l->layout = th_phases_ps(phases.layout_ms);
     l->relayout = th_phases_ps(phases.relayout_ms);
     l->execution = l->op.times * th_phases_ps(phases.execution_ms);
-    l->slowed = l->op.times * th_phases_ps(phases.slowed_ms);
+    l->throttled = l->op.times * th_phases_ps(phases.throttled_ms);
     l->returned = th_phases_ps(phases.return_ms);
     k->out->calls += l->op.times * th_phases_ps(th_phases_sum(&phases));
     return 0;
@@ -180,12 +179,12 @@ static int predict_forward(maker *k, th_forecast_layer *l, th_error *err)
 static int predict_layer(maker *k, int layer, th_error *err)
 {
     const th_layer *x = &k->workload->layers[layer];
-    th_forecast_layer *l = &k->out->layer[layer];
+    th_layer_prediction *l = &k->out->layer[layer];
     th_layer_part part = th_layer_part_of(x, k->options->batch);
     part.is_training = k->options->is_training;
     if (may_have_activation(x))
         part.activation = activation_behind(k, layer);
-    *l = (th_forecast_layer){.is_in_producer = is_in_producer(k, layer)};
+    *l = (th_layer_prediction){.is_in_producer = is_in_producer(k, layer)};
     if (l->is_in_producer)
         return 0;
     if (th_layer_op_of(&part, &l->op, err) || (l->op.times > 0 && predict_forward(k, l, err)))
@@ -199,39 +198,41 @@ static int predict_layer(maker *k, int layer, th_error *err)
 
 /* --- power ------------------------------------------------------------------------------------ */
 
-/* Of a card that power holds below its clock. What was measured alone, over and over, drew all that
- * there is. In a network what runs between draws less, and power is held down in the mean of many
- * kernels: the rest is theirs, and a clock goes with the cube root of power (voltage rises with the
- * clock). Kernels that wait for memory draw some two thirds. */
-static const double OTHERS_DRAW = 2 / 3.0;
+/* Of a GPU that throttles. A product that was measured alone and repeatedly drew the whole power
+ * budget. In a network memory-bound kernels between products draw less (MEMORY_BOUND_POWER, of the
+ * budget), the budget limits the mean over many kernels, and the clock rises with the cube root of
+ * the power that is left for products (voltage rises with the clock). */
+static const double MEMORY_BOUND_POWER = 2 / 3.0;
 
-/* That much less of a time, but not more than the fallen clock added. */
-static void quicken(th_time *time, th_time slowed, double by)
+/* Divides a time by the factor, but subtracts at most what throttling added. */
+static void shorten(th_time *time, th_time throttled, double by)
 {
     double less = (double)*time * (1 - 1 / by);
-    *time -= less < (double)slowed ? (th_time)less : slowed;
+    *time -= less < (double)throttled ? (th_time)less : throttled;
 }
 
-static void share_power(th_forecast *f)
+static void share_power(th_network_prediction *f)
 {
     th_time all = 0, slow = 0;
     for (int i = 0; i < f->n_layers; i++) {
-        const th_forecast_layer *l = &f->layer[i];
+        const th_layer_prediction *l = &f->layer[i];
         all += l->execution + l->backward + l->update;
-        slow += (l->slowed > 0 ? l->execution : 0) + (l->backward_slowed > 0 ? l->backward : 0);
+        slow +=
+            (l->throttled > 0 ? l->execution : 0) + (l->backward_throttled > 0 ? l->backward : 0);
     }
     if (slow == 0)
         return;
-    double share = (double)slow / (double)all, by = cbrt((1 - (1 - share) * OTHERS_DRAW) / share);
+    double share = (double)slow / (double)all,
+           by = cbrt((1 - (1 - share) * MEMORY_BOUND_POWER) / share);
     for (int i = 0; i < f->n_layers; i++) {
-        quicken(&f->layer[i].execution, f->layer[i].slowed, by);
-        quicken(&f->layer[i].backward, f->layer[i].backward_slowed, by);
+        shorten(&f->layer[i].execution, f->layer[i].throttled, by);
+        shorten(&f->layer[i].backward, f->layer[i].backward_throttled, by);
     }
 }
 
 /* --- the network ------------------------------------------------------------------------------ */
 
-static th_time way(const th_forecast_options *o, int64_t bytes, th_time otherwise)
+static th_time transfer(const th_network_prediction_options *o, int64_t bytes, th_time otherwise)
 {
     if (o->link_bits_per_s == 0)
         return otherwise;
@@ -259,7 +260,7 @@ static int64_t output_bytes(const maker *k, int layer)
 }
 
 /* The first layer that runs; -1: none. */
-static int first_layer(const th_forecast *f)
+static int first_layer(const th_network_prediction *f)
 {
     for (int i = 0; i < f->n_layers; i++)
         if (f->layer[i].op.times > 0)
@@ -269,7 +270,7 @@ static int first_layer(const th_forecast *f)
 
 static int set_ends(maker *k, th_error *err)
 {
-    th_forecast *f = k->out;
+    th_network_prediction *f = k->out;
     const th_workload *w = k->workload;
     int first = first_layer(f);
     th_phases phases = {0};
@@ -277,11 +278,11 @@ static int set_ends(maker *k, th_error *err)
         th_phases_predict(k->predictor, &f->layer[first].op.op, k->options->gpu, &phases, err))
         return -1;
     f->pre = th_phases_ps(phases.launch_ms) + th_phases_ps(phases.layout_ms) +
-             way(k->options, input_bytes(k), th_phases_ps(phases.send_ms));
+             transfer(k->options, input_bytes(k), th_phases_ps(phases.send_ms));
     for (int i = 0; !k->options->is_training && i < w->n_outputs; i++)
         f->post +=
             f->layer[w->outputs[i]].relayout +
-            way(k->options, output_bytes(k, w->outputs[i]), f->layer[w->outputs[i]].returned);
+            transfer(k->options, output_bytes(k, w->outputs[i]), f->layer[w->outputs[i]].returned);
     return 0;
 }
 
@@ -289,7 +290,7 @@ static int set_ends(maker *k, th_error *err)
 static void set_loss(maker *k)
 {
     const th_workload *w = k->workload;
-    const th_forecast_layer *last = &k->out->layer[w->outputs[w->n_outputs - 1]];
+    const th_layer_prediction *last = &k->out->layer[w->outputs[w->n_outputs - 1]];
     const th_layer_model *m = last->op.times > 0
                                   ? th_predictor_find(k->predictor, last->op.op.kind, TH_PHASE_LOSS)
                                   : NULL;
@@ -299,7 +300,7 @@ static void set_loss(maker *k)
 
 static int sum_up(maker *k, th_error *err)
 {
-    th_forecast *f = k->out;
+    th_network_prediction *f = k->out;
     share_power(f);
     for (int i = 0; i < f->n_layers; i++) {
         f->execution += f->layer[i].execution;
@@ -314,10 +315,10 @@ static int sum_up(maker *k, th_error *err)
     return 0;
 }
 
-int th_forecast_make(th_forecast *out, const th_predictor *p, const th_workload *w,
-                     const th_forecast_options *o, th_error *err)
+int th_predict_network(th_network_prediction *out, const th_predictor *p, const th_workload *w,
+                       const th_network_prediction_options *o, th_error *err)
 {
-    th_forecast made = {.n_layers = w->n_layers};
+    th_network_prediction made = {.n_layers = w->n_layers};
     maker k = {&made, p, w, o};
     th_error reason = {"", ""};
     made.layer = th_alloc_zero((size_t)w->n_layers + 1, sizeof *made.layer);
@@ -336,8 +337,8 @@ int th_forecast_make(th_forecast *out, const th_predictor *p, const th_workload 
     return -1;
 }
 
-void th_forecast_clear(th_forecast *f)
+void th_network_prediction_clear(th_network_prediction *f)
 {
     th_free(f->layer);
-    *f = (th_forecast){.n_layers = 0};
+    *f = (th_network_prediction){.n_layers = 0};
 }

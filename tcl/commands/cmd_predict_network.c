@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_forecast.c - predict_network: what the workload takes on one GPU, from what its layers take.
+/* cmd_predict_network.c - predict_network: what the workload takes on one GPU, from what its layers take.
  */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
-#include "predictor/model/forecast.h"
+#include "predictor/model/network_prediction.h"
 #include "tcl/tcl_session.h"
 #include "report/session/gpu_models.h"
 #include "tcl/gpu_option.h"
@@ -92,7 +92,7 @@ static const th_column layer_columns[] = {
     {"phases", "phases", TH_KIND_TEXT},       {NULL, NULL, TH_KIND_TEXT},
 };
 
-static void add_layer(th_table *t, const th_layer *x, const th_forecast_layer *l)
+static void add_layer(th_table *t, const th_layer *x, const th_layer_prediction *l)
 {
     bool runs = l->op.times > 0;
     th_table_row(t, (th_quantity[]){
@@ -111,7 +111,8 @@ static void add_layer(th_table *t, const th_layer *x, const th_forecast_layer *l
                     });
 }
 
-static int report(th_call *c, const th_forecast *f, const th_forecast_options *o)
+static int report(th_call *c, const th_network_prediction *f,
+                  const th_network_prediction_options *o)
 {
     const th_workload *w = c->session->workload;
     th_report *r = th_report_new("network", "Predicted time of a network");
@@ -133,14 +134,14 @@ static int report(th_call *c, const th_forecast *f, const th_forecast_options *o
 
 static int run_predict_network(th_call *c)
 {
-    th_forecast f;
+    th_network_prediction f;
     const th_predictor *p = c->session->gpu_models->predictor;
     if (!p)
         return th_error_set(&c->err, "TCL-0351",
                             "no predictor: train_predictor or read_predictor first");
     if (th_session_need_workload(c->session, &c->err) != 0)
         return -1;
-    const th_forecast_options o = {
+    const th_network_prediction_options o = {
         .gpu = th_gpu_option_find(c->session, "-gpu", th_call_text(c, NET_GPU, ""), &c->err),
         .batch = (int32_t)th_call_number(c, NET_BATCH, 0),
         .is_training = th_call_number(c, NET_PHASE, 0) != 0,
@@ -149,7 +150,7 @@ static int run_predict_network(th_call *c)
         .link_bits_per_s = th_call_number(c, NET_BANDWIDTH, 0),
         .link_latency_ps = th_call_number(c, NET_LATENCY, 0),
     };
-    if (!o.gpu || th_forecast_make(&f, p, c->session->workload, &o, &c->err) != 0)
+    if (!o.gpu || th_predict_network(&f, p, c->session->workload, &o, &c->err) != 0)
         return -1;
     if (f.n_outside > 0)
         th_warn(c, "TCL-0352", "%s (so it is with %d of %d layers)", f.outside, (int)f.n_outside,
@@ -160,11 +161,11 @@ static int run_predict_network(th_call *c)
     else
         th_call_return_time(c, th_call_number(c, NET_COUNT, COUNT_ONCE) == COUNT_CALLS ? f.calls
                                                                                        : f.total);
-    th_forecast_clear(&f);
+    th_network_prediction_clear(&f);
     return failed;
 }
 
-const th_command th_forecast_commands[] = {
+const th_command th_predict_network_commands[] = {
     {"predict_network", "predict", "", 0, 0, options, "predict the time of the workload on a GPU",
      "Inference: launch of the first layer, the input's way to the GPU, the execution of all "
      "layers, the output's way back. Training: forward, backward, loss and update in place of the "
