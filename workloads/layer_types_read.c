@@ -41,15 +41,19 @@ static int32_t bounded(int64_t extent)
     return extent > TH_LARGEST_EXTENT ? TH_LARGEST_EXTENT + 1 : (int32_t)extent;
 }
 
-static void set_extents(th_layer *l, int32_t k, int32_t c, int32_t h, int32_t w, int32_t r,
-                        int32_t s)
+/* Extents of all dimensions but the batch. */
+typedef struct extents {
+    int32_t k, c, h, w, r, s;
+} extents;
+
+static void set_extents(th_layer *l, extents e)
 {
-    l->dim[TH_DIM_K] = k;
-    l->dim[TH_DIM_C] = c;
-    l->dim[TH_DIM_H] = h;
-    l->dim[TH_DIM_W] = w;
-    l->dim[TH_DIM_R] = r;
-    l->dim[TH_DIM_S] = s;
+    l->dim[TH_DIM_K] = e.k;
+    l->dim[TH_DIM_C] = e.c;
+    l->dim[TH_DIM_H] = e.h;
+    l->dim[TH_DIM_W] = e.w;
+    l->dim[TH_DIM_R] = e.r;
+    l->dim[TH_DIM_S] = e.s;
 }
 
 /* ---- windows ---- */
@@ -63,7 +67,7 @@ static int32_t output_extent(int32_t in, int32_t pads, int32_t kernel, int32_t d
 }
 
 /* H and W of a layer whose window is known but for the bottom and right padding. */
-static int slide_window(const th_layer_source *s, th_padding pad)
+static int infer_window(const th_layer_source *s, th_padding pad)
 {
     th_layer *l = s->layer;
     int32_t *d = l->dim;
@@ -84,12 +88,12 @@ static int slide_window(const th_layer_source *s, th_padding pad)
 }
 
 /* One axis of a transposed convolution as the file gives it. */
-typedef struct stretch {
+typedef struct transposed_axis {
     int32_t in, kernel, dilation, stride, pad_before, pad_after, output_padding;
-} stretch;
+} transposed_axis;
 
-static int stretch_axis(const th_layer_source *s, const stretch *a, int32_t *out, int32_t *up,
-                        int32_t *pad)
+static int infer_transposed_axis(const th_layer_source *s, const transposed_axis *a, int32_t *out,
+                                 int32_t *up, int32_t *pad)
 {
     int64_t reach = (int64_t)(a->kernel - 1) * a->dilation;
     int64_t extent = (int64_t)(a->in - 1) * a->stride - a->pad_before - a->pad_after + reach +
@@ -116,20 +120,20 @@ static int stretch_axis(const th_layer_source *s, const stretch *a, int32_t *out
     return 0;
 }
 
-static int stretch_window(const th_layer_source *s, th_padding pad)
+static int infer_transposed_window(const th_layer_source *s, th_padding pad)
 {
     th_layer *l = s->layer;
     int32_t *d = l->dim, extra_h = 0, extra_w = 0;
     if (th_layer_read_pair(s, "output_padding", 0, &extra_h, &extra_w) < 0)
         return -1;
-    const stretch height = {l->in_h, d[TH_DIM_R], l->dilation_h, l->stride_h,
-                            pad.top, pad.bottom,  extra_h};
-    const stretch width = {l->in_w,  d[TH_DIM_S], l->dilation_w, l->stride_w,
-                           pad.left, pad.right,   extra_w};
+    const transposed_axis height = {l->in_h, d[TH_DIM_R], l->dilation_h, l->stride_h,
+                                    pad.top, pad.bottom,  extra_h};
+    const transposed_axis width = {l->in_w,  d[TH_DIM_S], l->dilation_w, l->stride_w,
+                                   pad.left, pad.right,   extra_w};
     l->stride_h = l->stride_w = 1;
-    if (stretch_axis(s, &height, &d[TH_DIM_H], &l->up_h, &l->pad_top) < 0)
+    if (infer_transposed_axis(s, &height, &d[TH_DIM_H], &l->up_h, &l->pad_top) < 0)
         return -1;
-    return stretch_axis(s, &width, &d[TH_DIM_W], &l->up_w, &l->pad_left);
+    return infer_transposed_axis(s, &width, &d[TH_DIM_W], &l->up_w, &l->pad_left);
 }
 
 static int infer_conv(const th_layer_source *s, const th_layer_type *t)
@@ -139,7 +143,7 @@ static int infer_conv(const th_layer_source *s, const th_layer_type *t)
     int32_t *d = l->dim;
     bool is_transposed = false;
     th_padding pad;
-    set_extents(l, 0, th_layer_input_shape(s, 0).c, 0, 0, 1, 1);
+    set_extents(l, (extents){.c = th_layer_input_shape(s, 0).c, .r = 1, .s = 1});
     if (th_layer_read_extent(s, "outputs", true, &d[TH_DIM_K]) < 0 ||
         th_layer_read_pair(s, "kernel", 1, &d[TH_DIM_R], &d[TH_DIM_S]) < 0 ||
         th_layer_read_pair(s, "stride", 1, &l->stride_h, &l->stride_w) < 0 ||
@@ -152,10 +156,10 @@ static int infer_conv(const th_layer_source *s, const th_layer_type *t)
     if (th_layer_read_bool(s, "bias", &l->has_bias) < 0)
         return -1;
     if (is_transposed)
-        return stretch_window(s, pad);
+        return infer_transposed_window(s, pad);
     if (th_layer_refuse_key(s, "output_padding", "only a transposed conv has one") < 0)
         return -1;
-    return slide_window(s, pad);
+    return infer_window(s, pad);
 }
 
 /* Without a kernel the whole input is pooled to one pixel; without a stride windows do not overlap.
@@ -167,7 +171,7 @@ static int infer_pool(const th_layer_source *s, const th_layer_type *t)
     int32_t *d = l->dim;
     th_input_shape in = th_layer_input_shape(s, 0);
     th_padding pad;
-    set_extents(l, in.c, in.c, 0, 0, in.h, in.w);
+    set_extents(l, (extents){.k = in.c, .c = in.c, .r = in.h, .s = in.w});
     if (th_layer_read_pair(s, "kernel", 1, &d[TH_DIM_R], &d[TH_DIM_S]) < 0)
         return -1;
     l->stride_h = d[TH_DIM_R];
@@ -175,7 +179,7 @@ static int infer_pool(const th_layer_source *s, const th_layer_type *t)
     if (th_layer_read_pair(s, "stride", 1, &l->stride_h, &l->stride_w) < 0 ||
         th_layer_read_padding(s, &pad) < 0)
         return -1;
-    return slide_window(s, pad);
+    return infer_window(s, pad);
 }
 
 /* ---- matrices ---- */
@@ -184,7 +188,7 @@ static int infer_fc(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
     th_input_shape in = th_layer_input_shape(s, 0);
-    set_extents(s->layer, 0, in.c, 1, 1, in.h, in.w);
+    set_extents(s->layer, (extents){.c = in.c, .h = 1, .w = 1, .r = in.h, .s = in.w});
     s->layer->has_bias = true;
     if (th_layer_read_extent(s, "outputs", true, &s->layer->dim[TH_DIM_K]) < 0)
         return -1;
@@ -196,7 +200,7 @@ static int infer_weighted(const th_layer_source *s)
 {
     static const char why[] = "only a matmul of two inputs has it";
     th_input_shape in = th_layer_input_shape(s, 0);
-    set_extents(s->layer, 0, in.c, in.h, 1, 1, 1);
+    set_extents(s->layer, (extents){.c = in.c, .h = in.h, .w = 1, .r = 1, .s = 1});
     if (th_layer_refuse_key(s, "heads", why) < 0 || th_layer_refuse_key(s, "transposed", why) < 0 ||
         th_layer_read_extent(s, "columns", true, &s->layer->dim[TH_DIM_K]) < 0 ||
         th_layer_check_stated(s, "rows", in.h) < 0 || th_layer_check_stated(s, "inner", in.c) < 0)
@@ -210,7 +214,7 @@ static void multiply_inputs(const th_layer_source *s)
     th_layer *l = s->layer;
     th_input_shape rows = th_layer_input_shape(s, 0), second = th_layer_input_shape(s, 1);
     int64_t k = l->is_transposed ? (int64_t)l->groups * second.h : second.c;
-    set_extents(l, bounded(k), rows.c, rows.h, 1, 1, 1);
+    set_extents(l, (extents){.k = bounded(k), .c = rows.c, .h = rows.h, .w = 1, .r = 1, .s = 1});
 }
 
 /* rows, inner and columns are those of one head. */
@@ -244,7 +248,7 @@ static int infer_recurrent(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
     th_input_shape in = th_layer_input_shape(s, 0);
-    set_extents(s->layer, 0, in.c, in.h, 1, 1, 1);
+    set_extents(s->layer, (extents){.c = in.c, .h = in.h, .w = 1, .r = 1, .s = 1});
     s->layer->has_bias = true;
     if (check_sequence(s, "channels x steps") < 0 ||
         th_layer_read_extent(s, "outputs", true, &s->layer->dim[TH_DIM_K]) < 0)
@@ -256,7 +260,7 @@ static int infer_embedding(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
     th_input_shape in = th_layer_input_shape(s, 0);
-    set_extents(s->layer, 0, in.c, in.h, 1, 1, 1);
+    set_extents(s->layer, (extents){.c = in.c, .h = in.h, .w = 1, .r = 1, .s = 1});
     if (check_sequence(s, "1 x rows") < 0 ||
         th_layer_read_extent(s, "outputs", true, &s->layer->dim[TH_DIM_K]) < 0)
         return -1;
@@ -269,7 +273,7 @@ static int infer_alike(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
     th_input_shape in = th_layer_input_shape(s, 0);
-    set_extents(s->layer, in.c, in.c, in.h, in.w, 1, 1);
+    set_extents(s->layer, (extents){.k = in.c, .c = in.c, .h = in.h, .w = in.w, .r = 1, .s = 1});
     return 0;
 }
 
@@ -290,7 +294,8 @@ static int infer_concat(const th_layer_source *s, const th_layer_type *t)
         return th_error_no_memory(s->err);
     for (int i = 0; i < l->n_inputs; i++)
         sum += l->input_channels[i] = th_layer_input_shape(s, i).c;
-    set_extents(l, bounded(sum), bounded(sum), in.h, in.w, 1, 1);
+    set_extents(
+        l, (extents){.k = bounded(sum), .c = bounded(sum), .h = in.h, .w = in.w, .r = 1, .s = 1});
     return 0;
 }
 
@@ -299,7 +304,7 @@ static int infer_slice(const th_layer_source *s, const th_layer_type *t)
     (void)t;
     th_input_shape in = th_layer_input_shape(s, 0);
     int64_t first = 0;
-    set_extents(s->layer, 0, in.c, in.h, in.w, 1, 1);
+    set_extents(s->layer, (extents){.c = in.c, .h = in.h, .w = in.w, .r = 1, .s = 1});
     if (th_config_int(s->n, "first", false, 0, TH_LARGEST_EXTENT, &first, s->err) < 0 ||
         th_layer_read_extent(s, "channels", true, &s->layer->dim[TH_DIM_K]) < 0)
         return -1;
@@ -332,7 +337,8 @@ static int infer_third(const th_layer_source *s, const th_layer_type *t)
             s->w, s->layer, s->err, "WORK-0043",
             "%d channels are not queries, keys and values of equal size; give three inputs",
             (int)in.c);
-    set_extents(s->layer, channels, in.c, in.h, in.w, 1, 1);
+    set_extents(s->layer,
+                (extents){.k = channels, .c = in.c, .h = in.h, .w = in.w, .r = 1, .s = 1});
     s->layer->first_channel = t->part * channels;
     return th_layer_check_stated(s, "in_channels", in.c);
 }

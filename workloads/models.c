@@ -105,10 +105,13 @@ th_workload *th_models_join(const th_workload *base, const th_workload *added,
         return NULL;
     th_strbuf_printf(&name, "%s%s%s", base ? base->name : "", base ? "+" : "", model.name);
     const th_workload *like = base ? base : added;
-    th_workload *out = name.failed
-                           ? NULL
-                           : th_workload_new(name.text, NULL, like->batch, like->input_c,
-                                             like->input_h, like->input_w, like->precision, err);
+    th_workload *out =
+        name.failed
+            ? NULL
+            : th_workload_new(name.text, NULL,
+                              &(th_workload_input){like->batch, like->input_c, like->input_h,
+                                                   like->input_w, like->precision},
+                              err);
     if (name.failed)
         th_error_no_memory(err);
     th_strbuf_clear(&name);

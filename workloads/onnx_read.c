@@ -110,8 +110,10 @@ static int begin(th_onnx_reader *r, int32_t batch, int precision)
              file);
     r->batch = v.dim[0];
     r->precision = precision < 0 ? precision_of(in) : (th_precision)precision;
-    r->w = th_workload_new(name, r->path, batch > 0 ? batch : (int32_t)r->batch, v.c, v.h, v.w,
-                           r->precision, r->err);
+    r->w = th_workload_new(
+        name, r->path,
+        &(th_workload_input){batch > 0 ? batch : (int32_t)r->batch, v.c, v.h, v.w, r->precision},
+        r->err);
     return r->w ? th_onnx_define(r, in->name, &v) : -1;
 }
 

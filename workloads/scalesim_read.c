@@ -169,8 +169,9 @@ static int begin_workload(reader *r, const th_layer *l)
     const char *dot = strrchr(file, '.');
     int length = dot && dot > file ? (int)(dot - file) : (int)strlen(file);
     snprintf(name, sizeof name, "%.*s", length, file);
-    r->w = th_workload_new(name, r->path, r->batch, l->dim[TH_DIM_C], l->in_h, l->in_w,
-                           r->precision, r->err);
+    r->w = th_workload_new(
+        name, r->path,
+        &(th_workload_input){r->batch, l->dim[TH_DIM_C], l->in_h, l->in_w, r->precision}, r->err);
     if (!r->w)
         return -1;
     r->w->has_own_inputs = true;

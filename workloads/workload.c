@@ -15,17 +15,17 @@
 
 /* ---- making ---- */
 
-th_workload *th_workload_new(const char *name, const char *file, int32_t batch, int32_t c,
-                             int32_t h, int32_t w, th_precision precision, th_error *err)
+th_workload *th_workload_new(const char *name, const char *file, const th_workload_input *input,
+                             th_error *err)
 {
     th_workload *workload = th_alloc_zero(1, sizeof *workload);
     if (!workload)
         goto no_memory;
-    *workload = (th_workload){.batch = batch,
-                              .input_c = c,
-                              .input_h = h,
-                              .input_w = w,
-                              .precision = precision,
+    *workload = (th_workload){.batch = input->batch,
+                              .input_c = input->c,
+                              .input_h = input->h,
+                              .input_w = input->w,
+                              .precision = input->precision,
                               .density = 1};
     workload->name = th_alloc_string(name);
     if (!workload->name)

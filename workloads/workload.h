@@ -48,8 +48,14 @@ typedef struct th_workload {
     int n_outputs; /* layers without consumers, ascending */
 } th_workload;
 
-th_workload *th_workload_new(const char *name, const char *file, int32_t batch, int32_t c,
-                             int32_t h, int32_t w, th_precision precision, th_error *err);
+/* The external input, per element of the batch. */
+typedef struct th_workload_input {
+    int32_t batch, c, h, w;
+    th_precision precision;
+} th_workload_input;
+
+th_workload *th_workload_new(const char *name, const char *file, const th_workload_input *input,
+                             th_error *err);
 /* Copies the layer (name, inputs and input_channels too). inputs may name layers added later.
  * Returns its index or -1. */
 int th_workload_add_layer(th_workload *w, const th_layer *l, th_error *err);

@@ -352,8 +352,9 @@ static int read_head(reader *r, const th_config_node *root, int32_t batch)
     char *default_name = name_of_file(file);
     if (!default_name)
         return th_error_no_memory(r->err);
-    r->w = th_workload_new(h.name ? h.name : default_name, file, batch > 0 ? batch : h.batch, h.c,
-                           h.h, h.w, h.precision, r->err);
+    r->w = th_workload_new(
+        h.name ? h.name : default_name, file,
+        &(th_workload_input){batch > 0 ? batch : h.batch, h.c, h.h, h.w, h.precision}, r->err);
     th_free(default_name);
     if (!r->w)
         return -1;

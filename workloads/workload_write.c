@@ -85,31 +85,36 @@ static void put_window(th_strbuf *out, const th_layer *l)
     put_padding(out, &p);
 }
 
-/* One axis of a transposed convolution: padding before and after, and the rest, as the file gives
- * them. */
-static void unstretch(int32_t in, int32_t kernel, int32_t dilation, int32_t up, int32_t pad,
-                      int32_t outputs, int32_t *before, int32_t *after, int32_t *rest)
+/* One axis of a transposed convolution as a layer holds it. */
+typedef struct transposed_axis {
+    int32_t in, kernel, dilation, up, pad, outputs;
+} transposed_axis;
+
+/* The same as a file gives it. */
+typedef struct transposed_padding {
+    int32_t before, after, output;
+} transposed_padding;
+
+static transposed_padding transposed_padding_of(const transposed_axis *a)
 {
-    int32_t reach = (kernel - 1) * dilation;
-    *before = reach - pad;
-    int32_t surplus = (in - 1) * up - *before + reach + 1 - outputs;
-    *after = surplus > 0 ? surplus : 0;
-    *rest = surplus < 0 ? -surplus : 0;
+    int32_t reach = (a->kernel - 1) * a->dilation, before = reach - a->pad;
+    int32_t surplus = (a->in - 1) * a->up - before + reach + 1 - a->outputs;
+    return (transposed_padding){
+        .before = before, .after = surplus > 0 ? surplus : 0, .output = surplus < 0 ? -surplus : 0};
 }
 
-static void put_stretch(th_strbuf *out, const th_layer *l)
+static void put_transposed_window(th_strbuf *out, const th_layer *l)
 {
     const int32_t *d = l->dim;
-    padding p;
-    int32_t rest_h, rest_w;
-    unstretch(l->in_h, d[TH_DIM_R], l->dilation_h, l->up_h, l->pad_top, d[TH_DIM_H], &p.top,
-              &p.bottom, &rest_h);
-    unstretch(l->in_w, d[TH_DIM_S], l->dilation_w, l->up_w, l->pad_left, d[TH_DIM_W], &p.left,
-              &p.right, &rest_w);
+    transposed_padding h = transposed_padding_of(
+        &(transposed_axis){l->in_h, d[TH_DIM_R], l->dilation_h, l->up_h, l->pad_top, d[TH_DIM_H]});
+    transposed_padding w = transposed_padding_of(
+        &(transposed_axis){l->in_w, d[TH_DIM_S], l->dilation_w, l->up_w, l->pad_left, d[TH_DIM_W]});
+    const padding p = {.top = h.before, .bottom = h.after, .left = w.before, .right = w.after};
     put_flag(out, "transposed", true);
     put_pair(out, "stride", l->up_h, l->up_w, 1);
     put_padding(out, &p);
-    put_pair(out, "output_padding", rest_h, rest_w, 0);
+    put_pair(out, "output_padding", h.output, w.output, 0);
 }
 
 /* ---- kinds ---- */
@@ -122,7 +127,7 @@ static void put_conv(th_strbuf *out, const th_layer *l)
     if (l->groups != 1)
         put_extent(out, "groups", l->groups);
     if (l->up_h > 1 || l->up_w > 1) {
-        put_stretch(out, l);
+        put_transposed_window(out, l);
     } else {
         put_pair(out, "stride", l->stride_h, l->stride_w, 1);
         put_window(out, l);

@@ -194,8 +194,9 @@ static th_workload *parse_workload(th_serializer *w, th_error *err)
     head(w, &h);
     if (w->failed)
         return NULL;
-    th_workload *net =
-        th_workload_new(h.name, h.file, h.batch, h.input_c, h.input_h, h.input_w, h.precision, err);
+    th_workload *net = th_workload_new(
+        h.name, h.file, &(th_workload_input){h.batch, h.input_c, h.input_h, h.input_w, h.precision},
+        err);
     if (!net)
         return NULL;
     net->density = h.density;

@@ -79,8 +79,8 @@ typedef struct th_train_options {
 
 extern const th_train_options th_train_defaults;
 
-/* layer_train.c: n_models at once, each of the rows of its kind and phase, which are set; the rest is
- * filled. 0; or -1, and all are cleared. */
+/* layer_train.c: n_models at once, each of the rows of its kind and phase, which are set; the rest
+ * is filled. 0; or -1, and all are cleared. */
 int th_layer_models_train(th_layer_model *out, int n_models, const th_measured_rows *rows,
                           const th_train_options *o, th_error *err);
 void th_layer_model_clear(th_layer_model *m);

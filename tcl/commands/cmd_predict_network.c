@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_predict_network.c - predict_network: what the workload takes on one GPU, from what its layers take.
+/* cmd_predict_network.c - predict_network: what the workload takes on one GPU, from what its layers
+ * take.
  */
 #include <config.h>
 #include <stdio.h>

@@ -130,20 +130,20 @@ static void print_speed(const th_layer_model *model, const th_measurements *m)
     printf("  a prediction: %.2f us (%g)\n", least / ROWS * 1e6, sum / ROUNDS);
 }
 
-static int train(const th_measurements *m, th_op_kind kind, const size_t *rows, size_t n,
-                 int learner, const char *held_out, th_layer_model *out)
+static int train(const th_measured_rows *rows, th_op_kind kind, int learner, const char *held_out,
+                 th_layer_model *out)
 {
     *out = (th_layer_model){.kind = kind, .phase = TH_PHASE_CALL};
     th_train_options o = th_train_defaults;
     th_error e = {"", ""};
     o.learner = learner;
     double cpu = th_bench_cpu_seconds(), wall = wall_seconds();
-    if (th_layer_models_train(out, 1, &(th_measured_rows){m, rows, n}, &o, &e)) {
+    if (th_layer_models_train(out, 1, rows, &o, &e)) {
         printf("%s %s\n", e.id, e.text);
         return -1;
     }
     printf("%s, %s: %zu rows, %d terms, %d features, %.1f CPU s, %.1f s\n  %s",
-           th_op_kind_name(out->kind), th_learner_choice_of(learner).name, n, out->n_terms,
+           th_op_kind_name(out->kind), th_learner_choice_of(learner).name, rows->n, out->n_terms,
            out->n_features, th_bench_cpu_seconds() - cpu, wall_seconds() - wall, held_out);
     return 0;
 }
@@ -155,7 +155,7 @@ static int run_learner(const th_measurements *m, size_t *rows, th_op_kind kind, 
     for (size_t i = 0; i < m->n_rows; i++)
         if (!is_held_out(&m->row[i]))
             rows[n++] = i;
-    if (train(m, kind, rows, n, learner, "held out", &model))
+    if (train(&(th_measured_rows){m, rows, n}, kind, learner, "held out", &model))
         return -1;
     report(&model, m, false);
     print_side("known", &model.known);
@@ -168,7 +168,7 @@ static int run_learner(const th_measurements *m, size_t *rows, th_op_kind kind, 
         for (size_t i = 0; i < m->n_rows; i++)
             if (m->row[i].device != d)
                 rows[n++] = i;
-        if (train(m, kind, rows, n, learner, "without", &model))
+        if (train(&(th_measured_rows){m, rows, n}, kind, learner, "without", &model))
             return -1;
         printf(" %s", m->device[d].name);
         report(&model, m, true);

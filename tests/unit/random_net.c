@@ -283,9 +283,12 @@ th_workload *random_workload(gsl_rng *r)
 {
     th_error e = {"", ""};
     int32_t width = pick(r, 0, 1) ? (int32_t)pick(r, 1, RANDOM_EXTENT_MAX) : 1;
-    th_workload *w = th_workload_new("random", NULL, (int32_t)pick(r, 1, RANDOM_BATCH_MAX),
-                                     (int32_t)pick(r, 1, 6), (int32_t)pick(r, 1, RANDOM_EXTENT_MAX),
-                                     width, (th_precision)pick(r, 0, TH_N_PRECISIONS - 1), &e);
+    th_workload *w = th_workload_new(
+        "random", NULL,
+        &(th_workload_input){(int32_t)pick(r, 1, RANDOM_BATCH_MAX), (int32_t)pick(r, 1, 6),
+                             (int32_t)pick(r, 1, RANDOM_EXTENT_MAX), width,
+                             (th_precision)pick(r, 0, TH_N_PRECISIONS - 1)},
+        &e);
     for (int n = (int)pick(r, 1, RANDOM_LAYERS_MAX); n > 0; n--)
         add_random_layer(r, w);
     if (th_workload_finish(w, &e))

@@ -30,7 +30,7 @@ static th_plans *plans;
 static void begin(int h)
 {
     sys = system_of(RING("4"));
-    net = th_workload_new("n", NULL, 2, 4, h, 1, TH_INT4, NULL);
+    net = th_workload_new("n", NULL, &(th_workload_input){2, 4, h, 1, TH_INT4}, NULL);
 }
 
 static void add(const char *name, th_layer l)

@@ -9,7 +9,7 @@
 /* A workload of 3 x 8 x 6 inputs, batch 2. */
 static th_workload *new_workload(void)
 {
-    return th_workload_new("net", "net.cfg", 2, 3, 8, 6, TH_FP16, NULL);
+    return th_workload_new("net", "net.cfg", &(th_workload_input){2, 3, 8, 6, TH_FP16}, NULL);
 }
 
 /* A 1 x 1 conv of c -> k channels that keeps 8 x 6 pixels; line 10 + its index. */
@@ -149,7 +149,7 @@ static void expect_refusal(th_workload *w, const char *id, const char *text)
 static void refuses_extents_of_the_input(void)
 {
     th_error e = {"", ""};
-    CU_ASSERT_PTR_NULL(th_workload_new("net", NULL, 0, 3, 8, 6, TH_FP16, &e));
+    CU_ASSERT_PTR_NULL(th_workload_new("net", NULL, &(th_workload_input){0, 3, 8, 6, TH_FP16}, &e));
     TAP_ASSERT_TEXT(e.id, "WORK-0001");
     TAP_ASSERT_TEXT(e.text, "net: batch 0, input 3 x 8 x 6: extents must be from 1 to 268435456");
 }
@@ -474,7 +474,8 @@ static void checks_every_input_of_a_concat(void)
 static th_workload *new_product(int32_t columns, bool is_transposed, th_precision second)
 {
     static int32_t inputs[] = {0, 0};
-    th_workload *w = th_workload_new("net", "net.cfg", 2, 6, 8, 1, TH_FP16, NULL);
+    th_workload *w =
+        th_workload_new("net", "net.cfg", &(th_workload_input){2, 6, 8, 1, TH_FP16}, NULL);
     th_layer q = conv_of("q", 6, 6, inputs), l = conv_of("p", 6, columns, inputs);
     q.dim[TH_DIM_W] = q.in_w = l.dim[TH_DIM_W] = l.in_w = 1;
     q.inputs = (int32_t[]){TH_EXTERNAL_INPUT};
@@ -509,7 +510,8 @@ static void checks_both_inputs_of_a_matmul(void)
 /* Each layer is 2^25 * 2^21 * 96 loop steps = 2^51 * 3, below 2^53; three of them are not. */
 static void refuses_totals_that_no_double_holds(void)
 {
-    th_workload *w = th_workload_new("net", NULL, 2, 1 << 21, 8, 6, TH_FP16, NULL);
+    th_workload *w =
+        th_workload_new("net", NULL, &(th_workload_input){2, 1 << 21, 8, 6, TH_FP16}, NULL);
     for (int i = 0; i < 2; i++) {
         add_conv(w, i ? "b" : "a", 1 << 21, 1 << 25, TH_EXTERNAL_INPUT);
     }
@@ -522,7 +524,8 @@ static void refuses_totals_that_no_double_holds(void)
 
 static int build(void)
 {
-    th_workload *w = th_workload_new("net", "net.cfg", 2, 3, 8, 6, TH_FP16, NULL);
+    th_workload *w =
+        th_workload_new("net", "net.cfg", &(th_workload_input){2, 3, 8, 6, TH_FP16}, NULL);
     int status = w && add_conv(w, "a", 3, 5, TH_EXTERNAL_INPUT) >= 0 &&
                          add_conv(w, "b", 5, 5, 0) >= 0 && add_sum(w, "c", 5, 1, 0) >= 0
                      ? th_workload_finish(w, NULL)
