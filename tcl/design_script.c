@@ -50,11 +50,10 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
             texts[i] = Tcl_GetString(names[i]);
         near = th_name_nearest(procedure, texts, (size_t)n);
     }
-    th_error_set(
-        err, "TCL-0133",
-        "procedure \"%.100s\": there is none of this name%s%s%s: must be a Tcl procedure of "
-        "two arguments, shard and parameters",
-        procedure, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    th_error_set(err, "TCL-0133",
+                 "procedure \"%.100s\": there is none of this name%s%s%s: must be a Tcl procedure "
+                 "of two arguments, shard and parameters",
+                 procedure, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
     th_free(texts);
     return -1;
 }
@@ -337,8 +336,8 @@ static int answer(void *context, const th_script_question *q, th_script_answer *
     th_session *s = context;
     if (th_tcl_of(s)->is_answering)
         return th_error_set(err, "TCL-0142",
-                            "asked for this while it answers: must not use commands "
-                            "that look at how the mapping runs");
+                            "asked for this while it answers: must not use commands that look at "
+                            "how the mapping runs");
     Tcl_InterpState before = Tcl_SaveInterpState(th_tcl_of(s)->interp, TCL_OK);
     int failed = call(s, q, err);
     if (!failed) {

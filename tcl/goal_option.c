@@ -37,10 +37,10 @@ static int take_weights(th_call *c, Tcl_Obj **word, int n, th_goal *out)
             return given_twice(c, term);
         if (Tcl_GetDoubleFromObj(NULL, word[i + 1], &weight) != TCL_OK || !(weight > 0) ||
             weight > WEIGHT_MAX)
-            return th_error_set(&c->err, "TCL-0252",
-                                "-objective: the weight of %s is \"%.40s\": must be a number > 0, "
-                                "at most %g",
-                                th_objective_name(term), Tcl_GetString(word[i + 1]), WEIGHT_MAX);
+            return th_error_set(
+                &c->err, "TCL-0252",
+                "-objective: the weight of %s is \"%.40s\": must be a number > 0, at most %g",
+                th_objective_name(term), Tcl_GetString(word[i + 1]), WEIGHT_MAX);
         out->weight[term] = weight;
     }
     return 0;
@@ -81,10 +81,9 @@ static int take_words(th_call *c, Tcl_Obj **word, int n, th_goal *out)
     n -= is_front;
     if (n >= 2)
         return take_front(c, word, n, out);
-    return th_error_set(
-        &c->err, "TCL-0253",
-        "-objective: must be a name, names and weights in turn, or two names or more "
-        "for a Pareto front");
+    return th_error_set(&c->err, "TCL-0253",
+                        "-objective: must be a name, names and weights in turn, or two names or "
+                        "more for a Pareto front");
 }
 
 int th_goal_parse(th_call *c, int option, th_goal *out)

@@ -71,11 +71,10 @@ static int run(const char *script, FILE *const *streams, th_strbuf *out, th_erro
     rewind(streams[IN]);
     int failed = start(streams, &child);
     if (failed != 0)
-        return th_error_set(
-            err, "TCL-0366",
-            "gnuplot draws pictures and cannot be started (%s): install it (Debian: "
-            "gnuplot-nox), or write a .gp file",
-            strerror(failed));
+        return th_error_set(err, "TCL-0366",
+                            "gnuplot draws pictures and cannot be started (%s): install it "
+                            "(Debian: gnuplot-nox), or write a .gp file",
+                            strerror(failed));
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)

@@ -90,18 +90,16 @@ static void add_terminal(const th_plot *p, th_picture as, th_strbuf *out)
                          is_square ? 760 : 900, is_square ? 680 : 540);
         break;
     case TH_PICTURE_PNG:
-        th_strbuf_printf(
-            out,
-            "set terminal pngcairo size %d,%d font 'sans,12' fontscale 1.9 linewidth 2 "
-            "pointscale 2 background '#FFFFFF' noenhanced\n",
-            is_square ? 1520 : 1800, is_square ? 1360 : 1080);
+        th_strbuf_printf(out,
+                         "set terminal pngcairo size %d,%d font 'sans,12' fontscale 1.9 linewidth "
+                         "2 pointscale 2 background '#FFFFFF' noenhanced\n",
+                         is_square ? 1520 : 1800, is_square ? 1360 : 1080);
         break;
     case TH_PICTURE_PDF:
-        th_strbuf_printf(
-            out,
-            "set terminal pdfcairo size %s font 'sans,10' linewidth 1.2 pointscale 0.8 "
-            "background '#FFFFFF' noenhanced\n",
-            is_square ? "16cm,14.3cm" : "18cm,10.8cm");
+        th_strbuf_printf(out,
+                         "set terminal pdfcairo size %s font 'sans,10' linewidth 1.2 pointscale "
+                         "0.8 background '#FFFFFF' noenhanced\n",
+                         is_square ? "16cm,14.3cm" : "18cm,10.8cm");
         break;
     case TH_PICTURE_TXT:
         th_strbuf_printf(out, "set terminal dumb %s noenhanced\n", is_square ? "78,36" : "78,26");
@@ -354,20 +352,17 @@ static void plot_heat(const th_plot *p, th_strbuf *out)
                      "set palette defined (%s)\nset cbrange [0:%.9g]\n",
                      p->n_series - 1, p->n_categories - 1, palette, largest > 0 ? largest : 1);
     add_label(out, "cblabel", p->z.label);
-    th_strbuf_printf(
-        out,
-        "set size ratio -1\nset colorbox noborder\n"
-        "set object 1 rectangle from graph 0, 0 to graph 1, 1 behind fillcolor '%s' fillstyle "
-        "solid "
-        "noborder\n"
-        "plot $cells using 1:2:($1 - 0.48):($1 + 0.48):($2 - 0.48):($2 + 0.48):3 with boxxyerror "
-        "linecolor palette notitle",
-        empty);
+    th_strbuf_printf(out,
+                     "set size ratio -1\nset colorbox noborder\n"
+                     "set object 1 rectangle from graph 0, 0 to graph 1, 1 behind fillcolor '%s' "
+                     "fillstyle solid noborder\n"
+                     "plot $cells using 1:2:($1 - 0.48):($1 + 0.48):($2 - 0.48):($2 + 0.48):3 with "
+                     "boxxyerror linecolor palette notitle",
+                     empty);
     if (is_labelled)
         th_strbuf_printf(out,
                          ", \\\n     $cells using 1:2:4:($3 > %.9g ? 0xFFFFFF : 0x30363C) with "
-                         "labels textcolor rgb "
-                         "variable notitle",
+                         "labels textcolor rgb variable notitle",
                          0.55 * largest);
 }
 
@@ -453,11 +448,10 @@ static void plot_parity(const th_plot *p, th_picture as, th_strbuf *out)
         least / MARGIN, most * MARGIN, least / MARGIN, most * MARGIN);
     th_strbuf_add(out, "set format xy '%g'\nplot ");
     if (!is_text(as))
-        th_strbuf_printf(
-            out,
-            "'+' using 1:($1 * %.6g):($1 * %.6g) with filledcurves fillcolor '%s' title "
-            "'within %.3g %%', \\\n     ",
-            1 - p->band, 1 + p->band, faint, 100 * p->band);
+        th_strbuf_printf(out,
+                         "'+' using 1:($1 * %.6g):($1 * %.6g) with filledcurves fillcolor '%s' "
+                         "title 'within %.3g %%', \\\n     ",
+                         1 - p->band, 1 + p->band, faint, 100 * p->band);
     for (int s = 0; s < p->n_series; s++) {
         th_strbuf_printf(out, "$s%d using 1:2 with %s linecolor '%s'", s,
                          is_text(as) ? "dots" : "points pointtype 7 pointsize 0.28",

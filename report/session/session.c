@@ -209,9 +209,9 @@ int th_session_need_mapping(th_session *s, th_error *err)
 int th_session_need_program(th_session *s, th_error *err)
 {
     if (!s->hand_built && s->system && !s->workload)
-        return th_error_set(err, "TCL-0185",
-                            "nothing to run yet: read_workload and map_workload, or create_program "
-                            "first");
+        return th_error_set(
+            err, "TCL-0185",
+            "nothing to run yet: read_workload and map_workload, or create_program first");
     if (!s->hand_built)
         return th_session_need_mapping(s, err);
     if (s->hand_built->program->n_tasks > 0)

@@ -18,24 +18,20 @@ enum { ADD_AT, ADD_ON, ADD_OF, ADD_WHEN, ADD_NAME, ADD_ONCE, ADD_DO, ADD_CONTINU
 static const th_option add_options[] = {
     [ADD_AT] = {"-at", TH_OPTION_TIME, "TIME",
                 "When simulated time reaches this, after all events of that instant."},
-    [ADD_ON] =
-        {"-on", TH_OPTION_CHOICE, "EVENT",
-         "Whenever this happens. task_start and task_end are of all tasks but transfers; stall: "
-         "an array begins to wait for an operand or for room; buffer_full: all buffers for "
-         "operands, or all for outputs, hold a tile.",
-         .choice = th_on_name},
-    [ADD_OF] =
-        {"-of", TH_OPTION_TEXT, "OBJECTS",
-         "Of -on: only at these, or at what touches them (tasks, layers, accelerators, nodes, "
-         "links)."},
-    [ADD_WHEN] =
-        {"-when", TH_OPTION_TEXT, "CONDITION",
-         "When it becomes true: OBJECT.ATTRIBUTE OP LITERAL, joined by && || ! ( ); OP is == != "
-         "< <= > >= or =~ (glob pattern). It is looked at when something that it names changes; "
-         "attributes that grow with time, whenever something happens."},
+    [ADD_ON] = {"-on", TH_OPTION_CHOICE, "EVENT",
+                "Whenever this happens. task_start and task_end are of all tasks but transfers; "
+                "stall: an array begins to wait for an operand or for room; buffer_full: all "
+                "buffers for operands, or all for outputs, hold a tile.",
+                .choice = th_on_name},
+    [ADD_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS",
+                "Of -on: only at these, or at what touches them (tasks, layers, accelerators, "
+                "nodes, links)."},
+    [ADD_WHEN] = {"-when", TH_OPTION_TEXT, "CONDITION",
+                  "When it becomes true: OBJECT.ATTRIBUTE OP LITERAL, joined by && || ! ( ); OP is "
+                  "== != < <= > >= or =~ (glob pattern). It is looked at when something that it "
+                  "names changes; attributes that grow with time, whenever something happens."},
     [ADD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
-                  "What run returns and delete_breakpoint takes; b1, b2, ... when "
-                  "left out."},
+                  "What run returns and delete_breakpoint takes; b1, b2, ... when left out."},
     [ADD_ONCE] = {"-once", TH_OPTION_FLAG, NULL, "Deleted when it was hit."},
     [ADD_DO] = {"-do", TH_OPTION_TEXT, "SCRIPT", "Run at the global level; " DO_HELP},
     [ADD_CONTINUE] = {"-continue", TH_OPTION_FLAG, NULL,
@@ -257,11 +253,9 @@ const th_command th_breakpoint_commands[] = {
     {"add_breakpoint", GROUP, "", 0, 0, add_options,
      "stop a run, or run a script, at something that happens",
      "Returns the breakpoint's name. An instant that lies in the past counts from the next restart "
-     "on. "
-     "The run stops after the event, in the midst of its instant. The script may not call run, "
-     "step or "
-     "restart. Breakpoints on objects go with the system, the workload or the mapping that has "
-     "them.",
+     "on. The run stops after the event, in the midst of its instant. The script may not call run, "
+     "step or restart. Breakpoints on objects go with the system, the workload or the mapping that "
+     "has them.",
      .run = run_add_breakpoint},
     {"delete_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "delete breakpoints",
      "By name or glob pattern; * are all.", .run = run_delete_breakpoint},
@@ -273,8 +267,7 @@ const th_command th_breakpoint_commands[] = {
     {"when", GROUP, "CONDITION SCRIPT", 2, 2, when_options,
      "run a script whenever a condition becomes true",
      "As add_breakpoint -when CONDITION -do SCRIPT -continue: the run goes on unless the script "
-     "says "
-     "stop. Returns the breakpoint's name.",
+     "says stop. Returns the breakpoint's name.",
      .run = run_when},
     {.name = "bp", .group = GROUP, .alias_of = "add_breakpoint"},
     {.name = "bd", .group = GROUP, .alias_of = "delete_breakpoint"},

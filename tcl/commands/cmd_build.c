@@ -191,8 +191,8 @@ static const th_option create_system_options[] = {
     [CREATE_TOPOLOGY] = {"-topology", TH_OPTION_CHOICE, "TYPE", "How the accelerators are joined.",
                          .choice = topology_name, .required = true},
     [CREATE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
-                     "Size: the number of accelerators of a ring, the sides of a mesh or torus; "
-                     "of a composition {KIND N} for each dimension, KIND being line, ring, "
+                     "Size: the number of accelerators of a ring, the sides of a mesh or torus; of "
+                     "a composition {KIND N} for each dimension, KIND being line, ring, "
                      "fully_connected or switch.",
                      .required = true},
     [CREATE_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
@@ -209,8 +209,7 @@ static const th_option create_system_options[] = {
                         "Of every link; or a list like that of -link_bandwidth.", .required = true},
     [CREATE_OVERSUBSCRIPTION] =
         {"-oversubscription", TH_OPTION_TEXT, "RATIO",
-         "Links down per link up of the switches of a fat tree; 1 when left "
-         "out."},
+         "Links down per link up of the switches of a fat tree; 1 when left out."},
     [CREATE_ISLAND] = {"-island", TH_OPTION_CHOICE, "KIND",
                        "What joins the accelerators of an island; a switch when left out.",
                        .choice = island_name},
@@ -218,9 +217,9 @@ static const th_option create_system_options[] = {
                      "Whose the links from islands to their fabric are: one of each accelerator "
                      "(when left out), or one of each island.",
                      .choice = nics_name},
-    [CREATE_REDUCES] = {"-switches_reduce", TH_OPTION_FLAG, NULL,
-                        "The switches can add up what passes through them; those that join an "
-                        "island always can."},
+    [CREATE_REDUCES] =
+        {"-switches_reduce", TH_OPTION_FLAG, NULL,
+         "The switches can add up what passes through them; those that join an island always can."},
     [CREATE_HALF_DUPLEX] = {"-half_duplex", TH_OPTION_FLAG, NULL,
                             "Both ways of a link share its bandwidth."},
     [CREATE_HOST] = {"-host", TH_OPTION_FLAG, NULL,
@@ -385,14 +384,13 @@ static const th_option read_workload_options[] = {
                         "Inputs per batch, in the place of the file's number.", 1, 1000000},
     [WORKLOAD_FORMAT] =
         {"-format", TH_OPTION_CHOICE, "FORMAT",
-         "cfg; scalesim: SCALE-Sim's topology, whose layers are independent of each "
-         "other; onnx: a model of ONNX. By FILE's ending when left out: onnx, or cfg.",
+         "cfg; scalesim: SCALE-Sim's topology, whose layers are independent of each other; onnx: a "
+         "model of ONNX. By FILE's ending when left out: onnx, or cfg.",
          .choice = workload_format_name},
-    [WORKLOAD_PRECISION] =
-        {"-precision", TH_OPTION_CHOICE, "PRECISION",
-         "Of a word of -format scalesim (int8 when left out) or onnx (that of the model's "
-         "input when left out).",
-         .choice = precision_name},
+    [WORKLOAD_PRECISION] = {"-precision", TH_OPTION_CHOICE, "PRECISION",
+                            "Of a word of -format scalesim (int8 when left out) or onnx (that of "
+                            "the model's input when left out).",
+                            .choice = precision_name},
     [WORKLOAD_ADD] = {"-add", TH_OPTION_FLAG, NULL,
                       "Shares the system with the models of the present workload."},
     [WORKLOAD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
@@ -545,12 +543,11 @@ static int check_layers(th_call *c)
     }
     if (l == w->n_layers)
         return 0;
-    th_error_set(
-        &e, "TCL-0078",
-        "layer \"%s\": however it is split, an accelerator must hold %s of its parameters, "
-        "and none has more than %s",
-        w->layers[l].name, th_format_bytes(least, needed, sizeof needed),
-        th_format_bytes(largest, present, sizeof present));
+    th_error_set(&e, "TCL-0078",
+                 "layer \"%s\": however it is split, an accelerator must hold %s of its "
+                 "parameters, and none has more than %s",
+                 w->layers[l].name, th_format_bytes(least, needed, sizeof needed),
+                 th_format_bytes(largest, present, sizeof present));
     return warn(c, &e);
 }
 
@@ -593,8 +590,8 @@ const th_command th_build_commands[] = {
     {"read_system", GROUP, "FILE ?FILE?", 1, 2, read_system_options,
      "read a system: accelerators, links, designs",
      "FILE is a path, or a name looked up along $THARSIS_PATH and in topology/systems; the "
-     "extension may be left out. Returns "
-     "the system's name. The mapping and the run of the system before are dropped.",
+     "extension may be left out. Returns the system's name. The mapping and the run of the system "
+     "before are dropped.",
      .run = run_read_system, .not_while_running = true},
     {"create_system", GROUP, "", 0, 0, create_system_options,
      "make a regular system out of one kind of accelerator",
@@ -603,22 +600,19 @@ const th_command th_build_commands[] = {
     {"read_workload", GROUP, "FILE", 1, 1, read_workload_options,
      "read a workload: the layers of a network",
      "FILE is a path, or a name looked up along $THARSIS_PATH and in workloads/models; .cfg may be "
-     "left out. Returns "
-     "the workload's name. The mapping and the run of the workload before are dropped. Several "
-     "networks share the system when each but the first is read with -add: the layers of each are "
-     "called NAME/LAYER then, all have one batch, and earlier ones go first where two wait for one "
-     "accelerator.",
+     "left out. Returns the workload's name. The mapping and the run of the workload before are "
+     "dropped. Several networks share the system when each but the first is read with -add: the "
+     "layers of each are called NAME/LAYER then, all have one batch, and earlier ones go first "
+     "where two wait for one accelerator.",
      .run = run_read_workload, .not_while_running = true},
     {"read_mapping", GROUP, "FILE", 1, 1, NULL,
      "read a mapping for the present system and workload",
      "FILE is a path, or a name looked up along $THARSIS_PATH and in scripts; .map may be left "
-     "out. Returns the "
-     "mapping's digest. The run before is dropped.",
+     "out. Returns the mapping's digest. The run before is dropped.",
      .run = run_read_mapping, .not_while_running = true},
     {"check_setup", GROUP, "", 0, 0, NULL, "warn of what cannot work; return 1 if all is well",
      "Warnings go to standard error. A mapping that is there is checked against the memories; "
-     "without "
-     "one the parameters are.",
+     "without one the parameters are.",
      .run = run_check_setup},
     {.name = NULL},
 };

@@ -362,8 +362,7 @@ static int replay(th_call *c, th_simulation *sim, const checkpoint *k, const cha
                ? 0
                : th_error_set(&c->err, "TCL-0416",
                               "%s: another run came of it: of another version of the simulator, or "
-                              "of procedures of "
-                              "designs that have changed since",
+                              "of procedures of designs that have changed since",
                               path);
 }
 
@@ -406,11 +405,9 @@ const th_command th_checkpoint_commands[] = {
      .run = run_save_checkpoint},
     {"load_checkpoint", GROUP, "FILE", 1, 1, NULL, "take a run up where it was put aside",
      "For the same system, workload and mapping, or program, which must have been read. The run is "
-     "done again up "
-     "to there, as quickly as any run, and compared: from then on it is the run that was saved, to "
-     "the "
-     "last bit. Breakpoints and an open trace see only what comes after. Returns the simulated "
-     "time.",
+     "done again up to there, as quickly as any run, and compared: from then on it is the run that "
+     "was saved, to the last bit. Breakpoints and an open trace see only what comes after. Returns "
+     "the simulated time.",
      .run = run_load_checkpoint, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {.name = NULL},
 };

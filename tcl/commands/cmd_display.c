@@ -139,13 +139,12 @@ static int run_suppress_message(th_call *c)
 const th_command th_display_commands[] = {
     {"set_units", GROUP, "", 0, 0, units_options, "set the units in which reports print",
      "For tables in text: auto, as at the start, takes for each column the one that suits it. csv "
-     "and json keep their "
-     "units, and a time that a command returns has its own. Returns all units.",
+     "and json keep their units, and a time that a command returns has its own. Returns all units.",
      .run = run_set_units},
     {"log_begin", GROUP, "FILE", 1, 1, log_options, "copy commands and what they print to a file",
      "Commands of the top level, behind \"% \", and all that goes to standard output and standard "
-     "error, from now on "
-     "until log_end or the end. Folders that are missing on the way are made. Returns FILE.",
+     "error, from now on until log_end or the end. Folders that are missing on the way are made. "
+     "Returns FILE.",
      .run = run_log_begin},
     {"log_end", GROUP, "", 0, 0, NULL, "end the log that log_begin began", NULL,
      .run = run_log_end},

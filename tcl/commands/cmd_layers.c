@@ -182,12 +182,9 @@ static int run_create_workload(th_call *c)
 const th_command th_layers_commands[] = {
     {"create_workload", GROUP, "", 0, 0, layers_options, "make a workload out of a list of layers",
      "Types and keys are those of workload files (docs/formats.md): {stem conv outputs 16 kernel 3 "
-     "norm true}; a list "
-     "of several values is a list there ({padding {0 1}}, {inputs {a b}}). A message about line N "
-     "is about layer N. "
-     "write_workload makes a file of it. Returns the workload's name. The mapping and the run of "
-     "the workload before "
-     "are dropped.",
+     "norm true}; a list of several values is a list there ({padding {0 1}}, {inputs {a b}}). A "
+     "message about line N is about layer N. write_workload makes a file of it. Returns the "
+     "workload's name. The mapping and the run of the workload before are dropped.",
      .run = run_create_workload, .not_while_running = true},
     {.name = NULL},
 };

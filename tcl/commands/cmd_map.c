@@ -70,14 +70,13 @@ static const th_option map_options[] = {
     [MAP_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
                        "The search (nsga2 for a Pareto front, else the first), or a baseline.",
                        .choice = algorithm_name},
-    [MAP_OBJECTIVE] =
-        {"-objective", TH_OPTION_TEXT, "WHAT",
-         "What is made small: latency (the makespan), throughput (the time "
-         "between batches), energy (of the whole run) or edp (energy times latency). "
-         "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
-         "weight says what one of them is worth. {pareto latency energy} is a Pareto front: "
-         "its first mapping is taken, select_mapping takes others.",
-         .choice = th_objective_name},
+    [MAP_OBJECTIVE] = {"-objective", TH_OPTION_TEXT, "WHAT",
+                       "What is made small: latency (the makespan), throughput (the time between "
+                       "batches), energy (of the whole run) or edp (energy times latency). "
+                       "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
+                       "weight says what one of them is worth. {pareto latency energy} is a Pareto "
+                       "front: its first mapping is taken, select_mapping takes others.",
+                       .choice = th_objective_name},
     [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
                   "Of the random numbers (1), which baselines draw none of.", 0, INT64_MAX},
     [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
@@ -91,11 +90,10 @@ static const th_option map_options[] = {
     [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
                   "Sets of accelerators may span the groups of the system, or not.",
                   .choice = sets_name},
-    [MAP_SEEDS] =
-        {"-seeds", TH_OPTION_CHOICE, "WHICH",
-         "What a search starts from: mappings drawn at random, or those of heuristics; searches "
-         "have a default of their own, baselines take none.",
-         .choice = seeds_name},
+    [MAP_SEEDS] = {"-seeds", TH_OPTION_CHOICE, "WHICH",
+                   "What a search starts from: mappings drawn at random, or those of heuristics; "
+                   "searches have a default of their own, baselines take none.",
+                   .choice = seeds_name},
     [MAP_STEPS] = {"-steps", TH_OPTION_INTEGER, "N", "Of h2h: how many of its four steps (4).", 1,
                    4},
     [MAP_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
@@ -104,10 +102,9 @@ static const th_option map_options[] = {
                       "The run is to end by then, whatever the objective is."},
     [MAP_KEEP_LATE] = {"-keep_late", TH_OPTION_FLAG, NULL,
                        "Where no mapping is in time, the least late one instead of an error."},
-    [MAP_START] =
-        {"-start", TH_OPTION_TEXT, "FILE",
-         "A mapping to start from, as read_mapping takes it, or \"current\". It is judged "
-         "first, and is a seed: what is found is never worse. Not for baselines."},
+    [MAP_START] = {"-start", TH_OPTION_TEXT, "FILE",
+                   "A mapping to start from, as read_mapping takes it, or \"current\". It is "
+                   "judged first, and is a seed: what is found is never worse. Not for baselines."},
     [MAP_CHECKPOINT] = {"-checkpoint", TH_OPTION_TEXT, "FILE",
                         "Log of the search, from which the same command goes on after any end."},
     [MAP_ALLOW] = {"-allow", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
@@ -117,13 +114,11 @@ static const th_option map_options[] = {
                     "Layers and accelerators that they may not use, even if allowed."},
     [MAP_COMPLETE] =
         {"-complete", TH_OPTION_TEXT, "FILE",
-         "A mapping of some sets and layers, to be completed: its sets keep members, "
-         "shares, and the design if there is one, its layers their set, and the split if "
-         "there is one."},
-    [MAP_STOP_GAP] =
-        {"-stop_gap", TH_OPTION_TEXT, "PERCENT",
-         "Stops as soon as the best is so close to the lower bound (0: when nothing can "
-         "be better), see report_bounds."},
+         "A mapping of some sets and layers, to be completed: its sets keep members, shares, and "
+         "the design if there is one, its layers their set, and the split if there is one."},
+    [MAP_STOP_GAP] = {"-stop_gap", TH_OPTION_TEXT, "PERCENT",
+                      "Stops as soon as the best is so close to the lower bound (0: when nothing "
+                      "can be better), see report_bounds."},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
@@ -237,11 +232,10 @@ static void warn_of_baseline(const th_call *c, const th_search *search)
     }
     if (!search->type->is_baseline || !search->is_out_of_budget)
         return;
-    th_warn(
-        c, "TCL-0301",
-        "%s: the budget ended this baseline after %lld evaluations, before it had looked at all "
-        "its mappings",
-        search->type->name, (long long)search->n_evaluations);
+    th_warn(c, "TCL-0301",
+            "%s: the budget ended this baseline after %lld evaluations, before it had looked at "
+            "all its mappings",
+            search->type->name, (long long)search->n_evaluations);
 }
 
 /* What of a search outlives it; th_free(found), th_front_free(front). */
@@ -319,8 +313,8 @@ static int end_early(th_call *c, const th_search *search, const th_run_options *
         return -1;
     snprintf(
         text, sizeof text,
-        "map_workload: interrupted; the mapping is the best found, %s; "
-        "-evaluations %lld gives it again%s",
+        "map_workload: interrupted; the mapping is the best found, %s; -evaluations %lld gives it "
+        "again%s",
         th_goal_format(&search->problem.goal, &search->best_fitness.metrics, value, sizeof value),
         (long long)search->n_evaluations, after);
     return th_call_cancel(c, text);
@@ -524,8 +518,7 @@ const th_command th_map_commands[] = {
      "best mapping found so far, and a message says which -evaluations gives it again. With "
      "-checkpoint a search that ended for whatever reason, killed or out of disk, goes on when the "
      "same command is given again, to the same result; another number of evaluations or threads "
-     "may "
-     "be given then.",
+     "may be given then.",
      .run = run_map_workload, .not_while_running = true},
     {"select_mapping", GROUP, "N", 1, 1, NULL,
      "take another mapping of the Pareto front that was found",

@@ -17,10 +17,10 @@
 enum { GET_FILTER, GET_OF, GET_QUIET };
 
 static const th_option get_options[] = {
-    [GET_FILTER] = {"-filter", TH_OPTION_TEXT, "{ATTRIBUTE OP LITERAL}",
-                    "Only objects for which this holds; OP is == != < <= > >= or =~ (glob "
-                    "pattern). Several are joined by "
-                    "&& || ! ( ), as in the conditions of breakpoints."},
+    [GET_FILTER] =
+        {"-filter", TH_OPTION_TEXT, "{ATTRIBUTE OP LITERAL}",
+         "Only objects for which this holds; OP is == != < <= > >= or =~ (glob pattern). Several "
+         "are joined by && || ! ( ), as in the conditions of breakpoints."},
     [GET_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only objects that touch one of these."},
     [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL,
                    "No error if nothing matches, a pattern or all of them."},
@@ -425,14 +425,12 @@ const th_command th_object_commands[] = {
     {"get_property", GROUP, "OBJECT ?ATTRIBUTE?", 1, 2, property_options,
      "return an attribute of an object, or all of them",
      "All of them are a list of names and values. Times, sizes and rates carry units, to six "
-     "digits. What is not "
-     "known yet is empty.",
+     "digits. What is not known yet is empty.",
      .run = run_get_property},
     {"examine", GROUP, "OBJECT.ATTRIBUTE", 1, 1, property_options,
      "return what an object is doing now",
      "As get_property, with the attribute as part of the path: \"examine accel/3.state\". Without "
-     "an attribute: all of "
-     "them.",
+     "an attribute: all of them.",
      .run = run_examine},
     {.name = NULL},
 };

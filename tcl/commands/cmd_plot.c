@@ -75,11 +75,10 @@ static int need_source(th_session *s, plot_source source, th_error *err)
         return 0;
     case LAYERS:
         if (s->hand_built)
-            return th_error_set(
-                err, "TCL-0375",
-                "-of layers: the program \"%.100s\" is hand-built: only a mapped workload has "
-                "layers",
-                s->hand_built->name);
+            return th_error_set(err, "TCL-0375",
+                                "-of layers: the program \"%.100s\" is hand-built: only a mapped "
+                                "workload has layers",
+                                s->hand_built->name);
         return th_session_need_run(s, err);
     case UTILIZATION:
     case LINKS:
@@ -123,20 +122,17 @@ static const char *log_name(int i)
 }
 
 static const th_option plot_options[] = {
-    [PLOT_OF] =
-        {"-of", TH_OPTION_CHOICE, "WHAT",
-         "Saved runs (where RUNS are named), layers or utilization of the accelerators of "
-         "the run, load of its "
-         "links, traffic from node to node, convergence or Pareto front of the search; points of "
-         "a study.",
-         .choice = source_name},
+    [PLOT_OF] = {"-of", TH_OPTION_CHOICE, "WHAT",
+                 "Saved runs (where RUNS are named), layers or utilization of the accelerators of "
+                 "the run, load of its links, traffic from node to node, convergence or Pareto "
+                 "front of the search; points of a study.",
+                 .choice = source_name},
     [PLOT_TYPE] = {"-type", TH_OPTION_CHOICE, "TYPE",
                    "How; utilization is stacked, links and traffic are heat maps unless said.",
                    .choice = type_name},
     [PLOT_X] = {"-x", TH_OPTION_TEXT, "COLUMN",
                 "Along the bottom; columns have the names of write_results and of -format csv of "
-                "reports, without the "
-                "unit (name: that of a run)."},
+                "reports, without the unit (name: that of a run)."},
     [PLOT_Y] = {"-y", TH_OPTION_TEXT, "{COLUMN ...}",
                 "Upwards; several of one kind beside each other."},
     [PLOT_Z] =
@@ -147,10 +143,9 @@ static const th_option plot_options[] = {
          "A colour for each text of this column; of a study: for each combination of several."},
     [PLOT_WHERE] = {"-where", TH_OPTION_TEXT, "EXPRESSION",
                     "Of a study: only points for which it holds, as report_study has it."},
-    [PLOT_MAXIMIZE] =
-        {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",
-         "Of these columns of a study more is better, for the front and for -z; of what "
-         "a script returns less is, unless said."},
+    [PLOT_MAXIMIZE] = {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",
+                       "Of these columns of a study more is better, for the front and for -z; of "
+                       "what a script returns less is, unless said."},
     [PLOT_LOG] = {"-log", TH_OPTION_CHOICE, "AXES", "Logarithmic axes.", .choice = log_name},
     [PLOT_TITLE] = {"-title", TH_OPTION_TEXT, "TEXT", "Above the picture."},
     {.name = NULL},
@@ -402,15 +397,11 @@ const th_command th_plot_commands[] = {
     {"write_plot", GROUP, "?RUNS|STUDY? FILE", 1, 2, plot_options,
      "draw a picture of runs, of a run, a search or a study",
      "RUNS are names that save_run returned; with -of study a STUDY is named; everything else is "
-     "of the present run or search. "
-     "gnuplot draws: FILE ends "
-     "in .svg, .png, .pdf, .txt (for terminals), or .gp, what gnuplot would be told, for changes "
-     "by hand. Bars and "
-     "lines over a column of texts keep the order of the rows. A scatter of figures that are to be "
-     "small or large "
-     "(latency, energy, throughput ...) shows the Pareto front. The same numbers give the same "
-     "file. Folders that are "
-     "missing on the way are made. Returns FILE.",
+     "of the present run or search. gnuplot draws: FILE ends in .svg, .png, .pdf, .txt (for "
+     "terminals), or .gp, what gnuplot would be told, for changes by hand. Bars and lines over a "
+     "column of texts keep the order of the rows. A scatter of figures that are to be small or "
+     "large (latency, energy, throughput ...) shows the Pareto front. The same numbers give the "
+     "same file. Folders that are missing on the way are made. Returns FILE.",
      .run = run_write_plot},
     {.name = NULL},
 };

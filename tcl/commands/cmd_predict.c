@@ -80,10 +80,9 @@ static const th_option read_options[] = {
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                      "How columns are called; auto (the default) looks at them.",
                      .choice = format_name},
-    [READ_COLUMNS] =
-        {"-columns", TH_OPTION_TEXT, "{COLUMN MEANING ...}",
-         "Columns of other names, and what format tharsis calls them (time_ms, time_us, "
-         "batch, channels_in ...); \"-\": is not read."},
+    [READ_COLUMNS] = {"-columns", TH_OPTION_TEXT, "{COLUMN MEANING ...}",
+                      "Columns of other names, and what format tharsis calls them (time_ms, "
+                      "time_us, batch, channels_in ...); \"-\": is not read."},
     [READ_UNITS] = {"-units", TH_OPTION_CHOICE, "UNIT",
                     "Of times, where the name of their column says none; ms unless said, and never "
                     "guessed for format tharsis.",
@@ -210,11 +209,10 @@ static const th_option train_options[] = {
                        "Devices whose rows are left out too, to see how a new one is predicted."},
     [TRAIN_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
                     "Of the rows that are left out, and of learning.", 0, INT64_MAX},
-    [TRAIN_LEARNER] =
-        {"-learner", TH_OPTION_CHOICE, "LEARNER",
-         "auto (the default): the learner, or the ensemble of them, with the least error in "
-         "cross-validation; or one by name.",
-         .choice = learner_name},
+    [TRAIN_LEARNER] = {"-learner", TH_OPTION_CHOICE, "LEARNER",
+                       "auto (the default): the learner, or the ensemble of them, with the least "
+                       "error in cross-validation; or one by name.",
+                       .choice = learner_name},
     [TRAIN_THREADS] =
         {"-threads", TH_OPTION_INTEGER, "N",
          "As many as there are processors unless said; the result does not depend on it.", 1, 64},
@@ -356,10 +354,9 @@ static const th_option predict_options[] = {
     [PREDICT_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "The GPU.", .required = true},
     [PREDICT_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "What is asked for; call unless said.",
                        .choice = phase_name},
-    [PREDICT_INTERVAL] =
-        {"-interval", TH_OPTION_FLAG, NULL,
-         "Returns three times: the prediction, and what a tenth and nine tenths of "
-         "measurements will be below, by what was held out in training."},
+    [PREDICT_INTERVAL] = {"-interval", TH_OPTION_FLAG, NULL,
+                          "Returns three times: the prediction, and what a tenth and nine tenths "
+                          "of measurements will be below, by what was held out in training."},
     {.name = NULL},
 };
 
@@ -477,10 +474,8 @@ const th_command th_predict_commands[] = {
     {"read_measurements", GROUP, "FILE", 1, 1, read_options,
      "read measured times of layers on GPUs",
      "Adds the rows of a file of comma-separated values, plain or packed by xz or gzip, and "
-     "returns how many "
-     "there are then. A device is known by its name or by other names of it; further ones are "
-     "described by "
-     "-devices.",
+     "returns how many there are then. A device is known by its name or by other names of it; "
+     "further ones are described by -devices.",
      .run = run_read_measurements},
     {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",
      "One model for each kind of layer and phase among the measurements: an additive time law, and "
@@ -497,10 +492,9 @@ const th_command th_predict_commands[] = {
     {"predict_layer", GROUP, "KIND ?FIELD VALUE ...?", 1, -1, predict_options,
      "predict the time of a layer on a GPU",
      "Fields are those of format tharsis (batch, rows, in_h, in_w, channels_in, channels_out, "
-     "kernel_h, kernel_w, "
-     "stride_h, stride_w, pad_h, pad_w, bias, activation, function, optimizer), and in_size, "
-     "kernel, stride, padding "
-     "for both axes. Numbers outside those of training give a warning.",
+     "kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, bias, activation, function, "
+     "optimizer), and in_size, kernel, stride, padding for both axes. Numbers outside those of "
+     "training give a warning.",
      .run = run_predict_layer},
     {.name = NULL},
 };

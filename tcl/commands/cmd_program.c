@@ -150,10 +150,9 @@ static int run_add_transfer(th_call *c)
 const th_command th_program_commands[] = {
     {"create_program", GROUP, "NAME", 1, 1, NULL,
      "begin a hand-built program, in place of a mapping",
-     "Needs only a system. add_transfer and add_collective fill it; run and the reports take it "
-     "as they take a mapping. Workload, mapping and run before are dropped; a new system or "
-     "workload drops the "
-     "program. Returns NAME.",
+     "Needs only a system. add_transfer and add_collective fill it; run and the reports take it as "
+     "they take a mapping. Workload, mapping and run before are dropped; a new system or workload "
+     "drops the program. Returns NAME.",
      .run = run_create_program, .not_while_running = true},
     {"add_transfer", GROUP, "", 0, 0, transfer_options, "add a transfer to the program",
      "Returns task/N. Refused once the program has begun to run, until restart.",

@@ -62,11 +62,10 @@ static int parse_bandwidth(th_call *c, int link, const char *text, double *facto
     if (th_parse_factor(text, factor, NULL) == 0 && *factor > 0)
         return 0;
     if (th_parse_bandwidth(text, &bits, NULL) != 0)
-        return th_error_set(
-            &c->err, "TCL-0406",
-            "bandwidth \"%.40s\": must be a factor above 0 of what the system says as x0.5, or a "
-            "bandwidth as 8Gbps",
-            text);
+        return th_error_set(&c->err, "TCL-0406",
+                            "bandwidth \"%.40s\": must be a factor above 0 of what the system says "
+                            "as x0.5, or a bandwidth as 8Gbps",
+                            text);
     *factor = (double)bits / (double)s->media[s->links[link].medium].bits_per_s;
     return 0;
 }
@@ -78,17 +77,15 @@ static int parse_clock(th_call *c, int accel, const char *text, double *factor)
     const th_system *s = c->session->system;
     if (th_parse_factor(text, factor, NULL) != 0) {
         if (th_parse_frequency(text, &hz, NULL) != 0)
-            return th_error_set(
-                &c->err, "TCL-0407",
-                "clock \"%.40s\": must be a factor of what the system says as x0.5, or a clock as "
-                "200MHz",
-                text);
+            return th_error_set(&c->err, "TCL-0407",
+                                "clock \"%.40s\": must be a factor of what the system says as "
+                                "x0.5, or a clock as 200MHz",
+                                text);
         int64_t clock = clock_of_accel(c->session, accel);
         if (clock == 0)
             return th_error_set(&c->err, "TCL-0420",
                                 "clock \"%.40s\": the designs of accel/%s have no clock in common: "
-                                "must be a factor "
-                                "as x0.5",
+                                "must be a factor as x0.5",
                                 text, s->nodes[s->accel_node[accel]].name);
         *factor = (double)hz / (double)clock;
     }
@@ -215,25 +212,18 @@ const th_command th_property_event_commands[] = {
     {"set_property", OBJECTS, "OBJECTS ATTRIBUTE VALUE", 3, 3, NULL,
      "change links or accelerators in a run",
      "VALUE is a factor of what the system says (x0.5), or a quantity with its unit (8Gbps, "
-     "100MHz); a number "
-     "without either is refused. The bandwidth of a link: at most what the system says, on the "
-     "fluid network; "
-     "transfers under way go on at the new rates. The clock of an accelerator: a clock with a unit "
-     "is that of its "
-     "array, and its vector unit changes by the same factor, which get_property gives; tasks that "
-     "start from now on "
-     "have it, in the tiles that were chosen for the system's. All objects or, on an error, none. "
-     "Until restart, or a run with other options, which warns. "
-     "Reports say in their heads what was changed.",
+     "100MHz); a number without either is refused. The bandwidth of a link: at most what the "
+     "system says, on the fluid network; transfers under way go on at the new rates. The clock of "
+     "an accelerator: a clock with a unit is that of its array, and its vector unit changes by the "
+     "same factor, which get_property gives; tasks that start from now on have it, in the tiles "
+     "that were chosen for the system's. All objects or, on an error, none. Until restart, or a "
+     "run with other options, which warns. Reports say in their heads what was changed.",
      .run = run_set_property},
     {"inject_fault", SIMULATE, "OBJECT", 1, 1, fault_options, "let a link or an accelerator fail",
      "A link goes down, or is degraded (-bandwidth); an accelerator dies, or is slowed (-clock). "
-     "What is on a "
-     "link that is down waits; the task that a dead accelerator runs never ends, and none starts "
-     "there, "
-     "while its memory still serves transfers. A run that cannot end says why. Faults happen again "
-     "after "
-     "restart, until there is another system.",
+     "What is on a link that is down waits; the task that a dead accelerator runs never ends, and "
+     "none starts there, while its memory still serves transfers. A run that cannot end says why. "
+     "Faults happen again after restart, until there is another system.",
      .run = run_inject_fault},
     {.name = NULL},
 };

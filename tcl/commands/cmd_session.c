@@ -109,8 +109,7 @@ static int run_set_threads(th_call *c)
 const th_command th_session_commands[] = {
     {"help", GROUP, "?WORD?", 0, 1, help_options, "print all commands, or all about one",
      "WORD is a command (\"COMMAND -help\" prints the same), or a part of a name, summary or "
-     "option: "
-     "then the commands that have it are listed.",
+     "option: then the commands that have it are listed.",
      .run = run_help},
     {"version", GROUP, "", 0, 0, NULL, "return the version of Tharsis", NULL, .run = run_version},
     {"set_threads", GROUP, "?N?", 0, 1, NULL, "set and return how many threads evaluate mappings",

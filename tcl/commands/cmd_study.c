@@ -27,36 +27,30 @@ enum {
 };
 
 static const th_option create_options[] = {
-    [CREATE_FILE] =
-        {"-file", TH_OPTION_TEXT, "FILE",
-         "Of SQLite, where the study and its results are kept. Folders that are missing on "
-         "the way are made.",
-         .required = true},
-    [CREATE_PARAMETERS] =
-        {"-parameters", TH_OPTION_TEXT, "{NAME VALUES NAME VALUES ...}",
-         "What varies: a variable of the script, and the list of its values. There is a "
-         "point for every combination, the last parameter fastest.",
-         .required = true},
+    [CREATE_FILE] = {"-file", TH_OPTION_TEXT, "FILE",
+                     "Of SQLite, where the study and its results are kept. Folders that are "
+                     "missing on the way are made.",
+                     .required = true},
+    [CREATE_PARAMETERS] = {"-parameters", TH_OPTION_TEXT, "{NAME VALUES NAME VALUES ...}",
+                           "What varies: a variable of the script, and the list of its values. "
+                           "There is a point for every combination, the last parameter fastest.",
+                           .required = true},
     [CREATE_SCRIPT] =
         {"-script", TH_OPTION_TEXT, "SCRIPT",
-         "What is done at each point, in an interpreter of its own: it makes a system and "
-         "runs something on it. $point is the number of the point, $seed a number of its "
-         "own.",
+         "What is done at each point, in an interpreter of its own: it makes a system and runs "
+         "something on it. $point is the number of the point, $seed a number of its own.",
          .required = true},
-    [CREATE_METRICS] =
-        {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
-         "What is kept: latency, makespan, throughput (samples per second), "
-         "batch_throughput, link_utilization, "
-         "accel_utilization, moved, energy of the run; {NAME KIND}: what the script "
-         "returns in a dictionary, KIND being count, number, time, bytes, bandwidth, "
-         "rate, share, energy or text.",
-         .choice = th_study_metric_name, .required = true},
+    [CREATE_METRICS] = {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
+                        "What is kept: latency, makespan, throughput (samples per second), "
+                        "batch_throughput, link_utilization, accel_utilization, moved, energy of "
+                        "the run; {NAME KIND}: what the script returns in a dictionary, KIND being "
+                        "count, number, time, bytes, bandwidth, rate, share, energy or text.",
+                        .choice = th_study_metric_name, .required = true},
     [CREATE_ZIP] = {"-zip", TH_OPTION_TEXT, "{NAME NAME ...}",
                     "These parameters advance together; a list of such lists for several groups."},
-    [CREATE_WHERE] =
-        {"-where", TH_OPTION_TEXT, "EXPRESSION",
-         "Of Tcl, about the parameters ({$topology ne \"ring\" || $batch < 4}): only points "
-         "for which it holds."},
+    [CREATE_WHERE] = {"-where", TH_OPTION_TEXT, "EXPRESSION",
+                      "Of Tcl, about the parameters ({$topology ne \"ring\" || $batch < 4}): only "
+                      "points for which it holds."},
     [CREATE_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "What $seed of the points comes from (1).", 0,
                      INT64_MAX},
     {.name = NULL},
@@ -148,15 +142,15 @@ enum { SECONDS_MAX = 366 * 24 * 3600 };
 
 static const th_option run_options[] = {
     [RUN_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
-                     "Points at a time (as set_threads says; "
-                     "where there are ranks, 1 beside one on each of the others).",
+                     "Points at a time (as set_threads says; where there are ranks, 1 beside one "
+                     "on each of the others).",
                      1, 1024},
     [RUN_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "At most so many points now.", 1, INT64_MAX},
-    [RUN_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
-                     "Wall time for each point: one that takes longer is given up and recorded as "
-                     "failed, which depends on the machine. Without it a point has all the time it "
-                     "takes.",
-                     1, SECONDS_MAX},
+    [RUN_SECONDS] =
+        {"-seconds", TH_OPTION_INTEGER, "N",
+         "Wall time for each point: one that takes longer is given up and recorded as failed, "
+         "which depends on the machine. Without it a point has all the time it takes.",
+         1, SECONDS_MAX},
     [RUN_RETRY] = {"-retry", TH_OPTION_FLAG, NULL, "Points that failed are done again."},
     {.name = NULL},
 };
@@ -186,13 +180,12 @@ static int tell_end(th_call *c, th_store *t, th_study_end end)
         (n[TH_POINT_FAILED] > 0 && th_store_read(t, keep_failure, &first, &c->err) < 0))
         return -1;
     if (n[TH_POINT_FAILED] > 0)
-        th_warn(
-            c, "STUDY-0090",
-            "%lld of %lld points failed, the first of them point %lld: %s; report_study shows all, "
-            "-retry does them again",
-            (long long)n[TH_POINT_FAILED],
-            (long long)(n[TH_POINT_WAITING] + n[TH_POINT_DONE] + n[TH_POINT_FAILED]),
-            (long long)first.point, first.error);
+        th_warn(c, "STUDY-0090",
+                "%lld of %lld points failed, the first of them point %lld: %s; report_study shows "
+                "all, -retry does them again",
+                (long long)n[TH_POINT_FAILED],
+                (long long)(n[TH_POINT_WAITING] + n[TH_POINT_DONE] + n[TH_POINT_FAILED]),
+                (long long)first.point, first.error);
     if (end == TH_STUDY_LIMIT)
         th_call_return_text(c, "limit");
     else if (n[TH_POINT_FAILED] > 0)
@@ -235,15 +228,13 @@ enum {
 
 static const th_option report_options[] = {
     TABLE_OPTIONS,
-    [STUDY_WHERE] =
-        {"-where", TH_OPTION_TEXT, "EXPRESSION",
-         "Of Tcl, about parameters, in the words of create_study, and metrics, with their units "
-         "({$batch > 1 && $latency_ps < 2e9}): only points for which it holds. It does not "
-         "where a point has no value."},
-    [STUDY_PARETO] =
-        {"-pareto", TH_OPTION_TEXT, "{COLUMN ...}",
-         "Only points that no other one beats: none is nowhere worse and somewhere better. "
-         "Less is better."},
+    [STUDY_WHERE] = {"-where", TH_OPTION_TEXT, "EXPRESSION",
+                     "Of Tcl, about parameters, in the words of create_study, and metrics, with "
+                     "their units ({$batch > 1 && $latency_ps < 2e9}): only points for which it "
+                     "holds. It does not where a point has no value."},
+    [STUDY_PARETO] = {"-pareto", TH_OPTION_TEXT, "{COLUMN ...}",
+                      "Only points that no other one beats: none is nowhere worse and somewhere "
+                      "better. Less is better."},
     [STUDY_MAXIMIZE] = {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",
                         "Of these columns of -pareto more is better."},
     [STUDY_COLUMNS] = {"-columns", TH_OPTION_TEXT, "{COLUMN ...}", "These, in this order."},
@@ -295,25 +286,21 @@ const th_command th_study_commands[] = {
     {"create_study", GROUP, "NAME", 1, 1, create_options,
      "define a sweep over parameters, or take up a file's",
      "Returns NAME. Where FILE holds a study already, it must be this one, in every option and of "
-     "this "
-     "version of Tharsis: then what is done is done, and run_study goes on. Nothing is run yet.",
+     "this version of Tharsis: then what is done is done, and run_study goes on. Nothing is run "
+     "yet.",
      .run = run_create_study, .after_interrupt = "no study was made"},
     {"read_study", GROUP, "FILE", 1, 1, NULL, "take up the study that a file of SQLite holds",
      "Returns its name. The file says all: parameters, script, metrics, results. run_study runs "
-     "that script, so only "
-     "take files that you would source.",
+     "that script, so only take files that you would source.",
      .run = run_read_study},
     {"run_study", GROUP, "STUDY", 1, 1, run_options, "do the points of a study that wait",
      "Returns why it ended: done (all points are, and none failed), failed N (all are through, N "
-     "of them failed) or limit. "
-     "Each result is in the file 50 ms after its point is through at the latest, so after any end, "
-     "kill -9 included, run_study goes on with those that wait. A point that fails is recorded "
-     "with its "
-     "message, and the others go on; a warning at the end says how many failed, and why the first "
-     "did. No result depends on -threads or on the order in which points end. What "
-     "scripts print or warn of goes nowhere; exit and cd are refused in them. Ctrl-C stops the "
-     "points that are at work, "
-     "which wait again.",
+     "of them failed) or limit. Each result is in the file 50 ms after its point is through at the "
+     "latest, so after any end, kill -9 included, run_study goes on with those that wait. A point "
+     "that fails is recorded with its message, and the others go on; a warning at the end says how "
+     "many failed, and why the first did. No result depends on -threads or on the order in which "
+     "points end. What scripts print or warn of goes nowhere; exit and cd are refused in them. "
+     "Ctrl-C stops the points that are at work, which wait again.",
      .run = run_run_study, .not_while_running = true},
     {"report_study", GROUP, "STUDY", 1, 1, report_options,
      "print the points of a study, or its Pareto front",

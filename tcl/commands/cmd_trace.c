@@ -25,14 +25,12 @@ static const th_option open_options[] = {
     [TRACE_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                       "What is written: a table, a value change dump for GTKWave, or a timeline "
                       "for ui.perfetto.dev and chrome://tracing. As FILE ends when left out: .vcd, "
-                      ".json (chrome), "
-                      ".pftrace or .perfetto-trace, csv otherwise.",
+                      ".json (chrome), .pftrace or .perfetto-trace, csv otherwise.",
                       .choice = trace_name},
     [TRACE_RESOLUTION] =
         {"-resolution", TH_OPTION_TIME, "TIME",
-         "Times are multiples of it, rounded down, and of several values within it "
-         "the last is written: 1, 10 or 100 of ps, ns, us or ms, or 1s (1ps; "
-         "perfetto: 1ns)."},
+         "Times are multiples of it, rounded down, and of several values within it the last is "
+         "written: 1, 10 or 100 of ps, ns, us or ms, or 1s (1ps; perfetto: 1ns)."},
     [TRACE_SINCE] = {"-since", TH_OPTION_TIME, "TIME", "Nothing before this instant (0)."},
     [TRACE_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Nothing after this instant."},
     {.name = NULL},
@@ -92,14 +90,13 @@ static int run_open_trace(th_call *c)
 enum { ADD_SIGNALS };
 
 static const th_option add_options[] = {
-    [ADD_SIGNALS] =
-        {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}",
-         "Of accelerators: state task layer sending receiving busy queue_depth, and "
-         "inside tasks buffer_fill array load_input load_weight load_partial store; of "
-         "links: busy flows queue_depth; of hosts and switches: task layer sending receiving busy. "
-         "Glob patterns too, each meaning those that an object has (*, load_*). Without it all but "
-         "those inside tasks.",
-         .choice = th_signal_name},
+    [ADD_SIGNALS] = {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}",
+                     "Of accelerators: state task layer sending receiving busy queue_depth, and "
+                     "inside tasks buffer_fill array load_input load_weight load_partial store; of "
+                     "links: busy flows queue_depth; of hosts and switches: task layer sending "
+                     "receiving busy. Glob patterns too, each meaning those that an object has (*, "
+                     "load_*). Without it all but those inside tasks.",
+                     .choice = th_signal_name},
     {.name = NULL},
 };
 
@@ -257,23 +254,19 @@ const th_command th_trace_commands[] = {
     {"open_trace", GROUP, "FILE", 1, 1, open_options, "write what happens to a file, as it happens",
      "Starts and ends of tasks, transfers from sender to receiver, and the values of signals. "
      "add_trace says of what; without it, of everything but what happens inside tasks. From now "
-     "on, "
-     "and one trace at a time; restart begins it anew. It refers to system and workload or "
-     "program, "
-     "so those can be replaced only after close_trace. A trace changes no time. Folders that are "
-     "missing on the way are made, and a file that is there is emptied: it grows as the run goes "
-     "on. Returns FILE.",
+     "on, and one trace at a time; restart begins it anew. It refers to system and workload or "
+     "program, so those can be replaced only after close_trace. A trace changes no time. Folders "
+     "that are missing on the way are made, and a file that is there is emptied: it grows as the "
+     "run goes on. Returns FILE.",
      .run = run_open_trace},
     {"add_trace", GROUP, "OBJECTS", 1, 1, add_options, "trace these objects, and no others",
      "Accelerators, links and nodes, each with what earlier add_traces said and this one. Signals "
      "inside tasks show tile by tile what a run otherwise jumps over: between -since and -until, "
-     "and "
-     "as finely as -resolution says. That takes longer there, and changes no time.",
+     "and as finely as -resolution says. That takes longer there, and changes no time.",
      .run = run_add_trace},
     {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file",
      "A trace that is open when the session ends is closed then. Where not all of it could be "
-     "written, that is an "
-     "error, at the end of the program too: exit status 1.",
+     "written, that is an error, at the end of the program too: exit status 1.",
      .run = run_close_trace},
     {.name = NULL},
 };

@@ -126,8 +126,7 @@ const th_command th_traffic_commands[] = {
      "add synthetic traffic among all accelerators",
      "Every message is a transfer of its own. The same options and seed give the same messages. "
      "Returns how many there are; report_latency tells how they fared. Refused once the program "
-     "has "
-     "begun to run, until restart.",
+     "has begun to run, until restart.",
      .run = run_add_traffic, .not_while_running = true, .after_interrupt = TH_PROGRAM_IS_AS_IT_WAS},
     {.name = NULL},
 };

@@ -89,15 +89,13 @@ static int run_write_workload(th_call *c)
 const th_command th_write_commands[] = {
     {"write_system", GROUP, "FILE", 1, 1, NULL, "write the system to a file that read_system takes",
      "Links one by one, or what the generator was told. Files that designs name get their whole "
-     "path. What a run "
-     "changed (set_property, inject_fault) is not in it. Folders that are missing on the way are "
-     "made. Returns FILE.",
+     "path. What a run changed (set_property, inject_fault) is not in it. Folders that are missing "
+     "on the way are made. Returns FILE.",
      .run = run_write_system},
     {"write_workload", GROUP, "FILE", 1, 1, NULL,
      "write the workload to a file that read_workload takes",
      "Of an attention, the layers that it stands for. Several models are refused: a file holds one "
-     "network. Folders "
-     "that are missing on the way are made. Returns FILE.",
+     "network. Folders that are missing on the way are made. Returns FILE.",
      .run = run_write_workload},
     {.name = NULL},
 };

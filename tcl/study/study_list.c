@@ -237,8 +237,7 @@ static int fill(th_study *s, const th_study_words *w, th_error *err)
         return th_error_set(err, "STUDY-0058", "the name of a study must not be empty");
     if (!Tcl_CommandComplete(w->script))
         return th_error_set(err, "STUDY-0059",
-                            "-script: is not complete: a brace, bracket or quote "
-                            "is missing");
+                            "-script: is not complete: a brace, bracket or quote is missing");
     if (add_parameters(s, w->parameters, err) != 0 || join_groups(s, w->zip, err) != 0 ||
         add_metrics(s, w->metrics, err) != 0 || th_study_check(s, err) != 0)
         return -1;

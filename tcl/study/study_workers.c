@@ -104,9 +104,9 @@ static int start_members(th_study_workers *c, th_error *err)
         m->crew = c;
         if (Tcl_CreateThread(&m->thread, work, m, TCL_THREAD_STACK_DEFAULT, TCL_THREAD_JOINABLE) !=
             TCL_OK)
-            return th_error_set(err, "STUDY-0046",
-                                "a thread cannot be started: this Tcl has none, or "
-                                "there are too many");
+            return th_error_set(
+                err, "STUDY-0046",
+                "a thread cannot be started: this Tcl has none, or there are too many");
     }
     return 0;
 }
