@@ -12,11 +12,13 @@ libtharsis_la_SOURCES += \
 	report/html/topology.c \
 	report/html/tracks.c \
 	report/html/tracks.h \
+	report/objects/accel_attributes.c \
 	report/objects/attributes.c \
+	report/objects/class_attributes.h \
 	report/objects/layer_attributes.c \
-	report/objects/layer_attributes.h \
 	report/objects/objects.c \
 	report/objects/objects.h \
+	report/objects/task_attributes.c \
 	report/plot/figures.h \
 	report/plot/gnuplot.c \
 	report/plot/heat_of_table.c \

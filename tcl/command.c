@@ -13,7 +13,8 @@
 const th_command *const th_command_families[] = {
     th_session_commands,
     th_display_commands,
-    th_build_commands,
+    th_system_commands,
+    th_workload_commands,
     th_layers_commands,
     th_write_commands,
     th_object_commands,
@@ -29,6 +30,7 @@ const th_command *const th_command_families[] = {
     th_predict_network_commands,
     th_report_map_commands,
     th_report_commands,
+    th_report_network_commands,
     th_compare_commands,
     th_sensitivity_commands,
     th_output_commands,

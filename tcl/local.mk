@@ -3,7 +3,6 @@ face_sources = \
 	tcl/command.c \
 	tcl/command.h \
 	tcl/commands/cmd_breakpoint.c \
-	tcl/commands/cmd_build.c \
 	tcl/commands/cmd_checkpoint.c \
 	tcl/commands/cmd_collective.c \
 	tcl/commands/cmd_compare.c \
@@ -21,12 +20,15 @@ face_sources = \
 	tcl/commands/cmd_property_events.c \
 	tcl/commands/cmd_report.c \
 	tcl/commands/cmd_report_map.c \
+	tcl/commands/cmd_report_network.c \
 	tcl/commands/cmd_run.c \
 	tcl/commands/cmd_sensitivity.c \
 	tcl/commands/cmd_session.c \
 	tcl/commands/cmd_study.c \
+	tcl/commands/cmd_system.c \
 	tcl/commands/cmd_trace.c \
 	tcl/commands/cmd_traffic.c \
+	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
 	tcl/design_option.c \
 	tcl/design_option.h \

@@ -32,6 +32,10 @@ th_report *th_report_of_call(th_call *c, const char *name, const char *title);
 /* section_failed: what the sections returned; arranged: the table that -sort_by and -limit are
  * about, or NULL. Frees r. 0 or -1. */
 int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arranged);
+/* Makes and finishes the report of one section of the present run. is_table: -sort_by and -limit
+ * are about its first table. 0 or -1. */
+int th_report_run(th_call *c, const char *name, const char *title, th_section section,
+                  bool is_table);
 int th_report_arrange(th_call *c, th_table *t);
 
 /* The saved runs of a list of names; out->all is the caller's to free, on failure too. 0 or -1. */

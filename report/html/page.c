@@ -41,8 +41,6 @@ static bool has_always(const th_html *p)
 
 /* ---- sections made of tables ---- */
 
-typedef int (*th_section)(th_session *s, th_report *r, th_error *err);
-
 /* The tables of a section, or those of them that are called so; sort_by: a column, or NULL. */
 static int add_tables(th_html *p, th_section section, const char *label, const char *sort_by)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layer_attributes.c - what is known of a layer: of the workload, its mapping, and the run. */
+/* layer_attributes.c - the attributes of layers: of the workload, the mapping, and the run. */
 #include <config.h>
-#include "report/objects/layer_attributes.h"
+#include "report/objects/class_attributes.h"
 
 enum {
     LAYER_NAME,
@@ -237,7 +237,7 @@ static th_quantity work(const th_layer_result *l, int attribute)
 
 static th_quantity figure(th_session *s, int index, int attribute)
 {
-    const th_result *r = s->simulation ? th_simulation_result(s->simulation, NULL) : NULL;
+    const th_result *r = th_run_figures(s);
     if (!r || index >= r->n_layers)
         return th_absent(th_layer_attributes[attribute].kind);
     const th_layer_result *l = &r->layers[index];

@@ -48,7 +48,7 @@ int th_node_parse(th_session *s, const char *text, th_error *err);
  * a task? */
 bool th_objects_touch(th_session *s, th_object a, th_object b);
 
-/* attributes.c: what is known of an object. Attributes of a class are numbered from 0. */
+/* attributes.c: attributes of a class are numbered from 0. */
 typedef struct th_attribute {
     const char *name; /* NULL ends a class */
     th_kind kind;

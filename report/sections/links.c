@@ -14,11 +14,6 @@
 #include "report/sections/sections.h"
 #include "report/interrupt.h"
 
-static double share(double part, double whole)
-{
-    return whole > 0 ? part / whole : 0;
-}
-
 /* Bytes over each medium; NULL when memory is out. */
 static int64_t *medium_bytes(const th_system *s, const th_result *x)
 {
@@ -31,7 +26,7 @@ static int64_t *medium_bytes(const th_system *s, const th_result *x)
 static double load_of(const th_medium *m, int64_t bytes, th_time elapsed_ps)
 {
     double bits = (double)m->bits_per_s * (double)elapsed_ps / (double)TH_PS_PER_S;
-    return share(8 * (double)bytes, bits);
+    return th_ratio(8 * (double)bytes, bits);
 }
 
 double *th_link_loads(const th_system *s, const th_result *x)
@@ -63,9 +58,9 @@ static void add_link(th_table *t, const th_system *s, const th_result *x, int l,
                                  th_text(th_system_node_name(s, link->to)),
                                  th_bandwidth(s->media[link->medium].bits_per_s),
                                  th_bytes(f->bytes), th_share(load), th_ps(f->busy_ps),
-                                 th_share(share((double)f->busy_ps, (double)x->elapsed_ps)),
-                                 th_mean(share((double)f->flow_ps, (double)f->busy_ps)),
-                                 th_count(f->most_flows), th_mean(share(queued, elapsed)),
+                                 th_share(th_ratio(f->busy_ps, x->elapsed_ps)),
+                                 th_mean(th_ratio(f->flow_ps, f->busy_ps)), th_count(f->most_flows),
+                                 th_mean(th_ratio(queued, elapsed)),
                                  th_count(f->most_flows > 0 ? f->most_flows - 1 : 0)});
 }
 
@@ -226,10 +221,11 @@ int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans,
     for (int32_t i = 0; i < w.n_spans; i++) {
         const th_probe_span *span = &w.spans[i];
         th_time from = i * w.span_ps, to = from + w.span_ps < end ? from + w.span_ps : end;
-        th_table_row(t, (th_quantity[]){th_ps(from), th_ps(to),
-                                        th_mean(share((double)span->flow_ps, (double)(to - from))),
-                                        th_count(span->peak_flows),
-                                        th_count(span->peak_flows > 0 ? span->peak_flows - 1 : 0)});
+        th_table_row(t,
+                     (th_quantity[]){th_ps(from), th_ps(to),
+                                     th_mean(th_ratio((double)span->flow_ps, (double)(to - from))),
+                                     th_count(span->peak_flows),
+                                     th_count(span->peak_flows > 0 ? span->peak_flows - 1 : 0)});
     }
     return 0;
 }

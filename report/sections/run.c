@@ -4,11 +4,6 @@
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
 
-static double share(th_time part, th_time whole)
-{
-    return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 /* ---- summary ---- */
 
 static int64_t dram_bytes(const th_result *result)
@@ -149,7 +144,7 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
     for (int a = 0; a < x->n_accels; a++) {
         const th_accel_result *f = &x->accels[a];
         th_table_row(t, (th_quantity[]){th_text(s->system->nodes[s->system->accel_node[a]].name),
-                                        th_share(share(f->did.busy_ps, x->elapsed_ps)),
+                                        th_share(th_ratio(f->did.busy_ps, x->elapsed_ps)),
                                         th_ps(f->did.busy_ps), th_ps(th_stats_stall_in(&f->did)),
                                         th_ps(f->did.stall_ps[TH_ENGINE_OUTPUT]), th_ps(f->idle_ps),
                                         th_count(f->n_tasks), th_bytes(f->sent_bytes),

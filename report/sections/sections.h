@@ -6,6 +6,8 @@
 #include "report/table/report.h"
 #include "report/session/session.h"
 
+typedef int (*th_section)(th_session *s, th_report *r, th_error *err);
+
 /* System, workload, mapping, run, what was changed in it, version: what a report is about. */
 int th_section_head(th_session *s, th_report *r, th_error *err);
 

@@ -84,6 +84,11 @@ bool th_kind_is_real(th_kind kind)
            kind == TH_KIND_FACTOR;
 }
 
+double th_ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : 0;
+}
+
 /* With a decimal prefix: "4.1M". */
 static void format_rate(double per_s, char *out, size_t size)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_report.c - report_* commands of the run: what is needed, the sections, where the text goes.
- *   command -> th_report_of_call -> section -> arrange (-sort_by, -limit) -> deliver */
+/* cmd_report.c - report_* commands of the run.
+ *   command -> th_report_of_call -> sections -> th_report_finish (-sort_by, -limit; output) */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/tcl_session.h"
-#include "sim/observe/link_probe.h"
 #include "tcl/objects/breakpoint.h"
 #include "report/objects/objects.h"
 #include "tcl/report_call.h"
@@ -19,24 +18,9 @@ static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
 
 /* ---- of one section each ---- */
 
-typedef int (*th_section)(th_session *s, th_report *r, th_error *err);
-
-/* A record or a table of the present run. */
-static int report_run(th_call *c, const char *name, const char *title, th_section section,
-                      bool is_table)
-{
-    if (th_session_need_run(c->session, &c->err) != 0)
-        return -1;
-    th_report *r = th_report_of_call(c, name, title);
-    if (!r)
-        return -1;
-    int failed = section(c->session, r, &c->err);
-    return th_report_finish(c, r, failed, is_table ? r->first : NULL);
-}
-
 static int run_report_summary(th_call *c)
 {
-    return report_run(c, "summary", "Summary", th_section_summary, false);
+    return th_report_run(c, "summary", "Summary", th_section_summary, false);
 }
 
 /* ---- report_utilization ---- */
@@ -130,7 +114,7 @@ static int run_report_utilization(th_call *c)
     for (int o = USE_FROM; o <= USE_OF; o++)
         in_windows |= th_call_has(c, o);
     if (!in_windows || th_session_need_run(s, &c->err) != 0)
-        return report_run(c, "utilization", "Utilization", th_section_accels, true);
+        return th_report_run(c, "utilization", "Utilization", th_section_accels, true);
     bool *accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *accels);
     bool *links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *links);
     th_windows x = {.accels = accels, .links = links, .used_links = !th_call_has(c, USE_OF)};
@@ -152,7 +136,7 @@ static int run_report_layers(th_call *c)
             &c->err, "TCL-0146",
             "the program \"%.100s\" is hand-built: only a mapped workload has layers",
             c->session->hand_built->name);
-    return report_run(c, "layers", "Layers", th_section_layer_figures, true);
+    return th_report_run(c, "layers", "Layers", th_section_layer_figures, true);
 }
 
 /* ---- report_energy ---- */
@@ -197,128 +181,6 @@ static int run_report_energy(th_call *c)
         return -1;
     int failed = th_section_energy(s, r, by == BY_LAYER, &c->err);
     return th_report_finish(c, r, failed, r->first);
-}
-
-/* ---- report_links ---- */
-
-enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME };
-enum { FLOWS_IN_TEXT = 10, SPANS = 20 }; /* where no -limit says how many */
-
-static const th_option links_options[] = {
-    TABLE_OPTIONS,
-    [LINKS_USED] = {"-used", TH_OPTION_FLAG, NULL, "Only links that carried something."},
-    [LINKS_FLOWS] = {"-flows", TH_OPTION_TEXT, "LINK",
-                     "The flows over this link instead of those over the most loaded one."},
-    [LINKS_OVER_TIME] = {"-over_time", TH_OPTION_TEXT, "LINK",
-                         "Only the number of flows on this link over time, in -limit spans (20, at "
-                         "most 64); the run is simulated once more for it."},
-    {.name = NULL},
-};
-
-/* The link that an option names, as link/0_1 or 0_1; -2 with c->err. */
-static int parse_link(th_call *c, int option)
-{
-    th_object o;
-    const char *name = links_options[option].name, *text = th_call_text(c, option, "");
-    int bare = th_system_find_link(c->session->system, text);
-    if (bare >= 0)
-        return bare;
-    int failed = strchr(text, '/') ? th_object_parse(c->session, text, &o, &c->err)
-                                   : th_object_unknown(c->session, TH_CLASS_LINK, text, &c->err);
-    if (failed) {
-        th_call_prefix_error(c, name, &c->err);
-        return -2;
-    }
-    if (o.class == TH_CLASS_LINK)
-        return o.index;
-    th_error_set(&c->err, "TCL-0158", "%s \"%s\": must be a link", name, text);
-    return -2;
-}
-
-/* The link whose flows are shown; -1: none is, -2 with c->err. */
-static int flows_link(th_call *c)
-{
-    if (th_call_has(c, LINKS_FLOWS))
-        return parse_link(c, LINKS_FLOWS);
-    return th_report_format(c) == TH_FORMAT_CSV ? -1 : th_link_worst(c->session, &c->err);
-}
-
-static int report_over_time(th_call *c)
-{
-    int link = parse_link(c, LINKS_OVER_TIME);
-    int64_t spans = th_call_number(c, REPORT_LIMIT, SPANS);
-    th_report *r = link >= 0 ? th_report_of_call(c, "links", "Links") : NULL;
-    if (!r)
-        return -1;
-    spans = spans < TH_PROBE_SPANS_MAX ? spans : TH_PROBE_SPANS_MAX;
-    return th_report_finish(
-        c, r, th_section_link_time(c->session, r, link, (int32_t)spans, &c->err), NULL);
-}
-
-/* Links by load where nothing else is asked for. */
-static int arrange_links(th_call *c, th_table *t)
-{
-    int load = th_table_column(t, "load", &c->err);
-    if (!th_call_has(c, REPORT_SORT_BY))
-        th_table_sort(t, load);
-    return th_report_arrange(c, t);
-}
-
-static int run_report_links(th_call *c)
-{
-    th_session *s = c->session;
-    if (th_session_need_run(s, &c->err) != 0)
-        return -1;
-    if (th_call_has(c, LINKS_OVER_TIME))
-        return report_over_time(c);
-    int link = flows_link(c);
-    th_report *r = link > -2 ? th_report_of_call(c, "links", "Links") : NULL;
-    if (!r)
-        return -1;
-    int failed = th_section_links(s, r, th_call_has(c, LINKS_USED), &c->err);
-    th_table *links = r->first;
-    if (!failed)
-        failed = arrange_links(c, links);
-    if (!failed && link >= 0)
-        failed = th_section_link_flows(s, r, link, !th_call_has(c, LINKS_FLOWS), &c->err);
-    if (!failed && link >= 0 &&
-        (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
-        th_table_limit(links->next, th_call_number(c, REPORT_LIMIT, FLOWS_IN_TEXT));
-    return th_report_finish(c, r, failed, NULL);
-}
-
-/* ---- report_latency ---- */
-
-enum { LATENCY_SINCE = REPORT_RETURN_STRING + 1, LATENCY_UNTIL };
-
-static const th_option latency_options[] = {
-    RECORD_OPTIONS,
-    [LATENCY_SINCE] = {"-since", TH_OPTION_TIME, "TIME",
-                       "Transfers that started at this instant or later (0)."},
-    [LATENCY_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "... and before this one."},
-    {.name = NULL},
-};
-
-static int run_report_latency(th_call *c)
-{
-    th_session *s = c->session;
-    th_time since = th_call_number(c, LATENCY_SINCE, 0);
-    th_time until = th_call_number(c, LATENCY_UNTIL, TH_TIME_MAX);
-    if (th_session_need_run(s, &c->err) != 0)
-        return -1;
-    if (until <= since)
-        return th_error_set(&c->err, "TCL-0180", "-until: must be later than -since");
-    th_report *r = th_report_of_call(c, "latency", "Latency");
-    if (!r)
-        return -1;
-    return th_report_finish(c, r, th_section_latency(s, r, since, until, &c->err), NULL);
-}
-
-/* ---- the others ---- */
-
-static int run_report_collectives(th_call *c)
-{
-    return report_run(c, "collectives", "Collectives", th_section_collectives, true);
 }
 
 /* ---- report_critical_path ---- */
@@ -540,30 +402,6 @@ const th_command th_report_commands[] = {
      "idle accelerators, weights prefetched in vain, collectives. Needs a system file with energy "
      "costs.",
      .run = run_report_energy, .is_report = true},
-    {"report_links", GROUP, "", 0, 0, links_options,
-     "print the traffic of links and the flows over one",
-     "Load: bytes over the link's medium / (bandwidth x elapsed time). Busy: time with at least "
-     "one flow. Flows (packets, on a packet network): their mean number while busy; peak flows: "
-     "the largest number at once; queue: mean number of flows beyond the first, over the elapsed "
-     "time. Rows are sorted by load unless -sort_by says otherwise. Below the table: the flows "
-     "over the most loaded link, transfers one by one and collectives by pair of nodes; in text "
-     "the ten largest, without -limit; in csv only with -flows. On an ideal network, which has no "
-     "contention, load may exceed 100 %.",
-     .run = run_report_links, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
-    {"report_latency", GROUP, "", 0, 0, latency_options,
-     "print statistics of the duration of transfers",
-     "Of the transfers that started between -since and -until, so that warm-up and drain can be "
-     "left out. Percentiles by nearest rank. Delivered bandwidth: bytes of transfers that ended in "
-     "that span / its length.",
-     .run = run_report_latency, .is_report = true},
-    {"report_collectives", GROUP, "", 0, 0, table_options,
-     "print time and bandwidths of each collective operation",
-     "algbw: the algorithm bandwidth, size / time. busbw: algbw times the share of the size that "
-     "each rank sends at least: 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter, "
-     "all_to_all, gather and scatter, 1 for broadcast, reduce and send_recv. over bound: time / "
-     "lower bound - 1, where the bound holds for any algorithm on these links without other "
-     "traffic; csv and json have the bound too. An ideal network has no bound.",
-     .run = run_report_collectives, .is_report = true},
     {"report_memory", GROUP, "", 0, 0, memory_options,
      "print the peak memory use of each accelerator",
      "Weights are resident from the start; an input is held from the end of its producer to its "

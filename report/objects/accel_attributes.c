@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* accel_attributes.c - the attributes of accelerators: of the system, the mapping, and the run. */
+#include <config.h>
+#include "report/objects/class_attributes.h"
+
+enum {
+    ACCEL_NAME,
+    ACCEL_STATE,
+    ACCEL_TASK,
+    ACCEL_LAYER,
+    ACCEL_QUEUE_DEPTH,
+    ACCEL_BUFFER_FILL,
+    ACCEL_ARRAY,
+    ACCEL_DESIGN,
+    ACCEL_DESIGNS,
+    ACCEL_GROUP,
+    ACCEL_CLOCK,
+    ACCEL_DRAM_BYTES,
+    ACCEL_DRAM_BANDWIDTH,
+    ACCEL_BUSY,
+    ACCEL_STALL_IN,
+    ACCEL_STALL_INPUT,
+    ACCEL_STALL_WEIGHT,
+    ACCEL_STALL_PARTIAL,
+    ACCEL_STALL_OUT,
+    ACCEL_IDLE,
+    ACCEL_UTILIZATION,
+    ACCEL_TASKS,
+    ACCEL_DRAM_READ,
+    ACCEL_DRAM_WRITTEN,
+    ACCEL_ENERGY,
+    ACCEL_SENT,
+    ACCEL_RECEIVED
+};
+
+static const char *accel_state(int i)
+{
+    static const char *const names[] = {"idle", "computing", NULL};
+    return names[i];
+}
+
+static const char *array_state(int i)
+{
+    return i <= TH_ARRAY_STALLS_OUTPUT ? th_array_state_name(i) : NULL;
+}
+
+const th_attribute th_accel_attributes[] = {
+    [ACCEL_NAME] = {"name", TH_KIND_TEXT, "the part after accel/"},
+    [ACCEL_STATE] = {"state", TH_KIND_TEXT, "idle or computing", accel_state},
+    [ACCEL_TASK] = {"task", TH_KIND_COUNT, "number of the task that it computes"},
+    [ACCEL_LAYER] = {"layer", TH_KIND_TEXT, "layer of that task"},
+    [ACCEL_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT, "tasks that wait for it"},
+    [ACCEL_BUFFER_FILL] = {"buffer_fill", TH_KIND_COUNT,
+                           "tiles in its buffers: operands not used up, outputs not stored"},
+    [ACCEL_ARRAY] = {"array", TH_KIND_TEXT, "idle, computing, stalled_input, ... stalled_output",
+                     array_state},
+    [ACCEL_DESIGN] = {"design", TH_KIND_TEXT, "design that the mapping gives it"},
+    [ACCEL_DESIGNS] = {"designs", TH_KIND_TEXT, "designs that it can take"},
+    [ACCEL_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
+    [ACCEL_CLOCK] = {"clock", TH_KIND_FACTOR,
+                     "its clock now, as a factor of what the system says (x0.5)"},
+    [ACCEL_DRAM_BYTES] = {"dram_bytes", TH_KIND_BYTES, "capacity of its memory"},
+    [ACCEL_DRAM_BANDWIDTH] = {"dram_bandwidth", TH_KIND_BANDWIDTH, "bandwidth of its memory"},
+    [ACCEL_BUSY] = {"busy", TH_KIND_TIME, "time computing"},
+    [ACCEL_STALL_IN] = {"stall_in", TH_KIND_TIME, "time waiting for operands"},
+    [ACCEL_STALL_INPUT] = {"stall_input", TH_KIND_TIME, "of that, for inputs"},
+    [ACCEL_STALL_WEIGHT] = {"stall_weight", TH_KIND_TIME, "for weights, inputs being there"},
+    [ACCEL_STALL_PARTIAL] = {"stall_partial", TH_KIND_TIME,
+                             "for partial sums, the others being there"},
+    [ACCEL_STALL_OUT] = {"stall_out", TH_KIND_TIME, "time waiting for room for outputs"},
+    [ACCEL_IDLE] = {"idle", TH_KIND_TIME, "time without a task"},
+    [ACCEL_UTILIZATION] = {"utilization", TH_KIND_SHARE, "busy / elapsed"},
+    [ACCEL_TASKS] = {"tasks", TH_KIND_COUNT, "tasks computed"},
+    [ACCEL_DRAM_READ] = {"dram_read", TH_KIND_BYTES, "read from its memory by its own engines"},
+    [ACCEL_DRAM_WRITTEN] = {"dram_written", TH_KIND_BYTES,
+                            "written to its memory by its own engines"},
+    [ACCEL_ENERGY] = {"energy", TH_KIND_ENERGY, "taken, where the system says what things cost"},
+    [ACCEL_SENT] = {"sent", TH_KIND_BYTES, "sent over the network"},
+    [ACCEL_RECEIVED] = {"received", TH_KIND_BYTES, "received over the network"},
+    {NULL, TH_KIND_TEXT, NULL},
+};
+
+static const char *design_of(const th_session *s, int accel)
+{
+    for (int k = 0; s->mapping && k < s->mapping->n_sets; k++)
+        for (int i = 0; i < s->mapping->sets[k].n_accels; i++)
+            if (s->mapping->sets[k].accels[i] == accel)
+                return s->system->designs[th_set_design(&s->mapping->sets[k], i, s->system)].name;
+    return NULL;
+}
+
+static th_quantity designs_of(th_session *s, const th_accel *a)
+{
+    th_strbuf_clear(&s->text.scratch);
+    for (int i = 0; i < a->n_designs; i++)
+        th_strbuf_printf(&s->text.scratch, "%s%s", i > 0 ? " " : "",
+                         s->system->designs[a->designs[i]].name);
+    return th_text(s->text.scratch.text);
+}
+
+/* What accelerator a is doing. */
+static th_quantity accel_now(th_session *s, int a, int attribute)
+{
+    int32_t task = s->simulation ? th_machine_running(s->simulation->machine, a) : -1;
+    if (attribute == ACCEL_STATE)
+        return th_text(accel_state(task >= 0));
+    if (attribute == ACCEL_TASK)
+        return task >= 0 ? th_count(task) : th_absent(TH_KIND_COUNT);
+    int32_t layer = task >= 0 ? s->simulation->program->tasks[task].layer : -1;
+    return layer >= 0 ? th_object_name_text(s, TH_CLASS_LAYER, layer) : th_absent(TH_KIND_TEXT);
+}
+
+/* What its array and its buffers are doing. */
+static th_quantity accel_inside(th_session *s, int a, int attribute)
+{
+    if (!s->simulation)
+        return th_absent(th_accel_attributes[attribute].kind);
+    if (attribute == ACCEL_QUEUE_DEPTH)
+        return th_count(th_machine_waiting(s->simulation->machine, a));
+    th_tiles tiles = th_machine_tiles(s->simulation->machine, a);
+    return attribute == ACCEL_ARRAY ? th_text(th_array_state_name(tiles.array))
+                                    : th_count(tiles.fill);
+}
+
+static th_quantity accel_energy(th_session *s, int index)
+{
+    const th_result *r = th_run_figures(s);
+    return r && r->has_energy ? th_joules(th_energy_sum(&r->accels[index].energy))
+                              : th_absent(TH_KIND_ENERGY);
+}
+
+static th_quantity accel_figure(th_session *s, int index, int attribute)
+{
+    if (!s->simulation)
+        return th_absent(th_accel_attributes[attribute].kind);
+    const th_accel_result one = th_machine_accel(s->simulation->machine, index), *a = &one;
+    switch (attribute) {
+    case ACCEL_BUSY:
+        return th_ps(a->did.busy_ps);
+    case ACCEL_STALL_IN:
+        return th_ps(th_stats_stall_in(&a->did));
+    case ACCEL_STALL_INPUT:
+    case ACCEL_STALL_WEIGHT:
+    case ACCEL_STALL_PARTIAL:
+        return th_ps(a->did.stall_ps[attribute - ACCEL_STALL_INPUT + TH_ENGINE_INPUT]);
+    case ACCEL_STALL_OUT:
+        return th_ps(a->did.stall_ps[TH_ENGINE_OUTPUT]);
+    case ACCEL_IDLE:
+        return th_ps(a->idle_ps);
+    case ACCEL_UTILIZATION:
+        return th_share(th_ratio(a->did.busy_ps, th_machine_elapsed(s->simulation->machine)));
+    case ACCEL_TASKS:
+        return th_count(a->n_tasks);
+    case ACCEL_DRAM_READ:
+        return th_bytes(th_stats_read(&a->did));
+    case ACCEL_DRAM_WRITTEN:
+        return th_bytes(a->did.moved_bytes[TH_ENGINE_OUTPUT]);
+    case ACCEL_ENERGY:
+        return accel_energy(s, index);
+    case ACCEL_SENT:
+        return th_bytes(a->sent_bytes);
+    default:
+        return th_bytes(a->received_bytes);
+    }
+}
+
+th_quantity th_accel_attribute(th_session *s, int index, int attribute)
+{
+    const th_node *node = &s->system->nodes[s->system->accel_node[index]];
+    switch (attribute) {
+    case ACCEL_NAME:
+        return th_text(node->name);
+    case ACCEL_STATE:
+    case ACCEL_TASK:
+    case ACCEL_LAYER:
+        return accel_now(s, index, attribute);
+    case ACCEL_QUEUE_DEPTH:
+    case ACCEL_BUFFER_FILL:
+    case ACCEL_ARRAY:
+        return accel_inside(s, index, attribute);
+    case ACCEL_DESIGN:
+        return th_text(design_of(s, index));
+    case ACCEL_DESIGNS:
+        return designs_of(s, &node->a);
+    case ACCEL_GROUP:
+        return th_count(node->group);
+    case ACCEL_CLOCK:
+        return th_factor(th_property_factor_of(s, TH_PROPERTY_FREQUENCY, index));
+    case ACCEL_DRAM_BYTES:
+        return th_bytes(node->a.dram_bytes);
+    case ACCEL_DRAM_BANDWIDTH:
+        return th_bandwidth(node->a.dram_bits_per_s);
+    default:
+        return accel_figure(s, index, attribute);
+    }
+}
+
+unsigned th_accel_attribute_changes(int attribute)
+{
+    switch (attribute) {
+    case ACCEL_NAME:
+    case ACCEL_DESIGN:
+    case ACCEL_DESIGNS:
+    case ACCEL_GROUP:
+    case ACCEL_CLOCK:
+    case ACCEL_DRAM_BYTES:
+    case ACCEL_DRAM_BANDWIDTH:
+        return 0;
+    case ACCEL_STATE:
+    case ACCEL_TASK:
+    case ACCEL_LAYER:
+    case ACCEL_TASKS:
+        return TH_RECORDS_OF_TASKS;
+    case ACCEL_QUEUE_DEPTH:
+        return TH_RECORDS_OF_TASKS | 1u << TH_RECORD_QUEUED;
+    case ACCEL_BUFFER_FILL:
+    case ACCEL_ARRAY:
+        return TH_RECORDS_OF_TASKS | 1u << TH_RECORD_TILES;
+    default:
+        return TH_RECORDS_OF_ANY;
+    }
+}

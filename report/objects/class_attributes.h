@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* class_attributes.h - private to report/objects/: the attributes of each class. Figures of a run
+ * are absent before a program is lowered. */
+#ifndef TH_REPORT_OBJECTS_CLASS_ATTRIBUTES_H
+#define TH_REPORT_OBJECTS_CLASS_ATTRIBUTES_H
+#include "report/objects/objects.h"
+
+extern const th_attribute th_accel_attributes[], th_layer_attributes[], th_task_attributes[];
+th_quantity th_accel_attribute(th_session *s, int index, int attribute);
+th_quantity th_layer_attribute(th_session *s, int index, int attribute);
+th_quantity th_task_attribute(th_session *s, int index, int attribute);
+
+/* Bits of th_record_kind at which the value of an attribute can change. */
+enum {
+    TH_RECORDS_OF_TASKS = 1u << TH_RECORD_TASK_START | 1u << TH_RECORD_TASK_END,
+    TH_RECORDS_OF_ANY = TH_RECORDS_OF_TASKS | 1u << TH_RECORD_LINK
+};
+unsigned th_accel_attribute_changes(int attribute);
+unsigned th_task_attribute_changes(int attribute);
+
+/* The result of the present run; NULL: there is none, or memory is out. */
+const th_result *th_run_figures(th_session *s);
+/* The short name of an object as a value. */
+th_quantity th_object_name_text(th_session *s, th_class class, int32_t index);
+/* The factor that set_property and inject_fault have applied to a property of an object. */
+double th_property_factor_of(const th_session *s, th_property_kind kind, int index);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* task_attributes.c - the attributes of tasks, and their descriptions in reports. */
+#include <config.h>
+#include "report/objects/class_attributes.h"
+
+enum {
+    TASK_NAME,
+    TASK_KIND,
+    TASK_STATE,
+    TASK_LAYER,
+    TASK_NODE,
+    TASK_PEER,
+    TASK_COLLECTIVE,
+    TASK_ALGORITHM,
+    TASK_RANKS,
+    TASK_BYTES,
+    TASK_INPUT,
+    TASK_READY,
+    TASK_START,
+    TASK_END,
+    TASK_DURATION,
+    TASK_CAUSE,
+    TASK_SLACK,
+};
+
+const char *th_task_kind_name(int32_t kind)
+{
+    static const char *const names[] = {"compute", "transfer", "host", "collective", NULL};
+    return names[kind];
+}
+
+static const char *task_state(int i)
+{
+    static const char *const names[] = {"waiting", "ready", "running", "done", NULL};
+    return names[i];
+}
+
+const th_attribute th_task_attributes[] = {
+    [TASK_NAME] = {"name", TH_KIND_TEXT, "the part after task/"},
+    [TASK_KIND] = {"kind", TH_KIND_TEXT, "compute, transfer, host or collective",
+                   th_task_kind_name},
+    [TASK_STATE] = {"state", TH_KIND_TEXT, "waiting, ready, running or done", task_state},
+    [TASK_LAYER] = {"layer", TH_KIND_TEXT, "layer that it belongs to"},
+    [TASK_NODE] = {"node", TH_KIND_TEXT, "where it runs, or the sender"},
+    [TASK_PEER] = {"peer", TH_KIND_TEXT, "the receiver of a transfer"},
+    [TASK_COLLECTIVE] = {"collective", TH_KIND_TEXT, "which collective operation it is"},
+    [TASK_ALGORITHM] = {"algorithm", TH_KIND_TEXT, "how that is done"},
+    [TASK_RANKS] = {"ranks", TH_KIND_COUNT, "members of its group"},
+    [TASK_BYTES] = {"bytes", TH_KIND_BYTES, "size of a transfer or collective"},
+    [TASK_INPUT] = {"input", TH_KIND_COUNT, "which input of the stream it works for"},
+    [TASK_READY] = {"ready", TH_KIND_TIME, "when the last task that it waited for ended"},
+    [TASK_START] = {"start", TH_KIND_TIME, "when it started"},
+    [TASK_END] = {"end", TH_KIND_TIME, "when it ended"},
+    [TASK_DURATION] = {"duration", TH_KIND_TIME, "from its start to its end"},
+    [TASK_CAUSE] = {"cause", TH_KIND_COUNT, "the task whose end let it start"},
+    [TASK_SLACK] = {"slack", TH_KIND_TIME,
+                    "how much later it could have ended, of a run that is done"},
+    {NULL, TH_KIND_TEXT, NULL},
+};
+
+static th_quantity slack_of(th_session *s, int index)
+{
+    th_error err;
+    if (!th_machine_is_done(s->simulation->machine))
+        return th_absent(TH_KIND_TIME);
+    const th_time *slacks = th_simulation_slacks(s->simulation, &err);
+    s->text.scratch.failed |= !slacks; /* memory is out */
+    return slacks ? th_ps(slacks[index]) : th_absent(TH_KIND_TIME);
+}
+
+static th_quantity task_figure(th_session *s, int index, int attribute)
+{
+    if (!s->simulation)
+        return th_absent(th_task_attributes[attribute].kind);
+    const th_task_result *t = &th_machine_times(s->simulation->machine)[index];
+    switch (attribute) {
+    case TASK_READY:
+        return th_ps_or_absent(t->ready_ps);
+    case TASK_START:
+        return th_ps_or_absent(t->start_ps);
+    case TASK_END:
+        return th_ps_or_absent(t->end_ps);
+    case TASK_DURATION:
+        return t->end_ps >= 0 ? th_ps(t->end_ps - t->start_ps) : th_absent(TH_KIND_TIME);
+    case TASK_SLACK:
+        return slack_of(s, index);
+    default:
+        return t->cause >= 0 ? th_count(t->cause) : th_absent(TH_KIND_COUNT);
+    }
+}
+
+static th_quantity collective_value(th_session *s, const th_task *t, int attribute)
+{
+    if (t->kind != TH_TASK_COLLECTIVE)
+        return th_absent(th_task_attributes[attribute].kind);
+    const th_collective *c = th_session_collective(s, t->collective);
+    if (attribute == TASK_COLLECTIVE)
+        return th_text(th_collective_names[c->kind]);
+    if (attribute == TASK_RANKS)
+        return th_count(c->n_ranks);
+    return th_text(c->algorithm ? c->algorithm->name : "auto");
+}
+
+th_quantity th_task_attribute(th_session *s, int index, int attribute)
+{
+    const th_task *t = &th_session_program(s)->tasks[index];
+    bool is_transfer = t->kind == TH_TASK_TRANSFER;
+    switch (attribute) {
+    case TASK_NAME:
+        return th_object_name_text(s, TH_CLASS_TASK, index);
+    case TASK_KIND:
+        return th_text(th_task_kind_name(t->kind));
+    case TASK_STATE:
+        return th_text(task_state(s->simulation
+                                      ? (int)th_machine_task_state(s->simulation->machine, index)
+                                      : TH_TASK_WAITING));
+    case TASK_LAYER:
+        return t->layer >= 0 ? th_object_name_text(s, TH_CLASS_LAYER, t->layer)
+                             : th_absent(TH_KIND_TEXT);
+    case TASK_NODE:
+        return t->node >= 0 ? th_object_name_text(s, TH_CLASS_NODE, t->node)
+                            : th_absent(TH_KIND_TEXT);
+    case TASK_PEER:
+        return is_transfer ? th_object_name_text(s, TH_CLASS_NODE, t->peer)
+                           : th_absent(TH_KIND_TEXT);
+    case TASK_BYTES:
+        return is_transfer || t->kind == TH_TASK_COLLECTIVE ? th_bytes(t->bytes)
+                                                            : th_absent(TH_KIND_BYTES);
+    case TASK_COLLECTIVE:
+    case TASK_ALGORITHM:
+    case TASK_RANKS:
+        return collective_value(s, t, attribute);
+    case TASK_INPUT:
+        return th_count(t->input);
+    default:
+        return task_figure(s, index, attribute);
+    }
+}
+
+unsigned th_task_attribute_changes(int attribute)
+{
+    return attribute == TASK_STATE || attribute >= TASK_READY
+               ? TH_RECORDS_OF_TASKS | 1u << TH_RECORD_QUEUED
+               : 0;
+}
+
+/* "all_reduce of 8 by ring, 1GiB" */
+static void describe_collective(const th_collective *c, th_strbuf *out)
+{
+    char bytes[64];
+    th_strbuf_printf(out, "%s of %d by %s, %s", th_collective_names[c->kind], (int)c->n_ranks,
+                     c->algorithm ? c->algorithm->name : "auto",
+                     th_format_bytes(c->bytes, bytes, sizeof bytes));
+}
+
+void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
+{
+    const char *layer = s->hand_built   ? ""
+                        : t->layer >= 0 ? s->workload->layers[t->layer].name
+                                        : "input";
+    const char *colon = s->hand_built ? "" : ": ";
+    switch ((th_task_kind)t->kind) {
+    case TH_TASK_COMPUTE:
+        th_strbuf_printf(out, "%s on accel/%s", layer, s->system->nodes[t->node].name);
+        break;
+    case TH_TASK_TRANSFER:
+        th_strbuf_printf(out, "%s%s%s -> %s", layer, colon, s->system->nodes[t->node].name,
+                         s->system->nodes[t->peer].name);
+        break;
+    case TH_TASK_HOST:
+        if (t->node >= 0)
+            th_strbuf_printf(out, "%s%s%s at work", layer, colon, s->system->nodes[t->node].name);
+        else
+            th_strbuf_printf(out, "input %d arrives", (int)t->input);
+        break;
+    case TH_TASK_COLLECTIVE:
+        describe_collective(th_session_collective(s, t->collective), out);
+        break;
+    }
+}

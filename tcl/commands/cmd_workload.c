@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_workload.c - read_workload, read_mapping, check_setup. The session's workload and mapping are
+ * replaced only by complete ones. */
+#include <config.h>
+#include <string.h>
+#include "base/alloc.h"
+#include "base/names.h"
+#include "mapper/lower/capacity.h"
+#include "mapper/mapping_read.h"
+#include "tcl/design_script.h"
+#include "tcl/files.h"
+#include "tcl/tcl_session.h"
+#include "tcl/warning.h"
+#include "workloads/models.h"
+#include "workloads/onnx_read.h"
+#include "workloads/scalesim_read.h"
+#include "workloads/workload_read.h"
+
+#define GROUP "build"
+
+/* ---- read_workload ---- */
+
+enum {
+    WORKLOAD_BATCH,
+    WORKLOAD_FORMAT,
+    WORKLOAD_PRECISION,
+    WORKLOAD_ADD,
+    WORKLOAD_NAME,
+    WORKLOAD_ARRIVAL,
+    WORKLOAD_DEADLINE
+};
+enum { WORKLOAD_CFG, WORKLOAD_SCALESIM, WORKLOAD_ONNX };
+
+static const char *workload_format_name(int i)
+{
+    static const char *const names[] = {
+        [WORKLOAD_CFG] = "cfg", [WORKLOAD_SCALESIM] = "scalesim", [WORKLOAD_ONNX] = "onnx", NULL};
+    return names[i];
+}
+
+static const char *precision_name(int i)
+{
+    return i < TH_N_PRECISIONS ? th_precision_name((th_precision)i) : NULL;
+}
+
+static const th_option read_workload_options[] = {
+    [WORKLOAD_BATCH] = {"-batch", TH_OPTION_INTEGER, "N",
+                        "Inputs per batch, in the place of the file's number.", 1, 1000000},
+    [WORKLOAD_FORMAT] =
+        {"-format", TH_OPTION_CHOICE, "FORMAT",
+         "cfg; scalesim: SCALE-Sim's topology, whose layers are independent of each other; onnx: a "
+         "model of ONNX. By FILE's ending when left out: onnx, or cfg.",
+         .choice = workload_format_name},
+    [WORKLOAD_PRECISION] = {"-precision", TH_OPTION_CHOICE, "PRECISION",
+                            "Of a word of -format scalesim (int8 when left out) or onnx (that of "
+                            "the model's input when left out).",
+                            .choice = precision_name},
+    [WORKLOAD_ADD] = {"-add", TH_OPTION_FLAG, NULL,
+                      "Shares the system with the models of the present workload."},
+    [WORKLOAD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
+                       "Of the model, in front of its layers' names (that of the workload)."},
+    [WORKLOAD_ARRIVAL] = {"-arrival", TH_OPTION_TIME, "TIME",
+                          "When the model's first input arrives (0)."},
+    [WORKLOAD_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
+                           "Every input of the model is to be through so long after its arrival."},
+    {.name = NULL},
+};
+
+/* The workload in a file that was found. */
+static th_workload *read_workload(th_call *c, const char *path, int64_t format)
+{
+    int32_t batch = (int32_t)th_call_number(c, WORKLOAD_BATCH, 0);
+    if (format == WORKLOAD_CFG)
+        return th_workload_read(path, batch, &c->err);
+    if (format == WORKLOAD_ONNX)
+        return th_workload_read_onnx(path, batch, (int)th_call_number(c, WORKLOAD_PRECISION, -1),
+                                     &c->err);
+    th_precision p = (th_precision)th_call_number(c, WORKLOAD_PRECISION, TH_INT8);
+    return th_workload_read_scalesim(path, batch > 0 ? batch : 1, p, &c->err);
+}
+
+static int64_t format_of(const th_call *c)
+{
+    const char *dot = strrchr(Tcl_GetString(c->words[0]), '.');
+    return th_call_number(c, WORKLOAD_FORMAT,
+                          dot && strcmp(dot, ".onnx") == 0 ? WORKLOAD_ONNX : WORKLOAD_CFG);
+}
+
+static bool is_model(const th_call *c)
+{
+    return th_call_has(c, WORKLOAD_ADD) || th_call_has(c, WORKLOAD_NAME) ||
+           th_call_has(c, WORKLOAD_ARRIVAL) || th_call_has(c, WORKLOAD_DEADLINE);
+}
+
+/* Takes w over; as a model of its own or beside others, where the options say so. NULL on failure.
+ */
+static th_workload *make_model(th_call *c, th_workload *w)
+{
+    if (!w || !is_model(c))
+        return w;
+    th_model_options o = {
+        .name = th_call_text(c, WORKLOAD_NAME, NULL),
+        .arrival_ps = th_call_number(c, WORKLOAD_ARRIVAL, 0),
+        .deadline_ps = th_call_number(c, WORKLOAD_DEADLINE, 0),
+    };
+    const th_workload *base = th_call_has(c, WORKLOAD_ADD) ? c->session->workload : NULL;
+    th_workload *joined = th_models_join(base, w, &o, &c->err);
+    th_workload_free(w);
+    return joined;
+}
+
+static int check_model_options(th_call *c)
+{
+    if (th_call_has(c, WORKLOAD_ADD) && th_session_need_workload(c->session, &c->err) != 0)
+        return -1;
+    if (th_call_has(c, WORKLOAD_DEADLINE) && th_call_number(c, WORKLOAD_DEADLINE, 0) == 0)
+        return th_error_set(&c->err, "TCL-0255", "-deadline \"%s\": must be more than 0",
+                            th_call_text(c, WORKLOAD_DEADLINE, ""));
+    return 0;
+}
+
+static int run_read_workload(th_call *c)
+{
+    static const th_file_kind *const kinds[] = {
+        [WORKLOAD_CFG] = &th_workload_file,
+        [WORKLOAD_SCALESIM] = &th_scalesim_workload_file,
+        [WORKLOAD_ONNX] = &th_onnx_workload_file,
+    };
+    int64_t format = format_of(c);
+    if (th_session_need_no_trace(c->session, &c->err) != 0)
+        return -1;
+    if (format == WORKLOAD_CFG && th_call_has(c, WORKLOAD_PRECISION))
+        return th_error_set(&c->err, "TCL-0200", "-precision: needs -format scalesim or onnx");
+    if (check_model_options(c) != 0)
+        return -1;
+    Tcl_Obj *path = th_file_find(c->session, kinds[format], c->words[0], &c->err);
+    if (!path)
+        return -1;
+    th_workload *workload = make_model(c, read_workload(c, Tcl_FSGetNativePath(path), format));
+    Tcl_DecrRefCount(path);
+    if (!workload)
+        return -1;
+    th_session_set_workload(c->session, workload);
+    th_call_return_text(c, workload->name);
+    return 0;
+}
+
+/* ---- read_mapping ---- */
+
+static int run_read_mapping(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_problem(s, &c->err) != 0)
+        return -1;
+    Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->words[0], &c->err);
+    if (!path)
+        return -1;
+    th_mapping *mapping =
+        th_mapping_read(Tcl_FSGetNativePath(path), s->system, s->workload, &c->err);
+    Tcl_DecrRefCount(path);
+    if (!mapping)
+        return -1;
+    char digest[20];
+    th_session_set_mapping(s, mapping, &(th_search_record){.type = NULL});
+    th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
+    return 0;
+}
+
+/* ---- check_setup ---- */
+
+static int warn(th_call *c, const th_error *e)
+{
+    th_warn_of(c, e);
+    return 1;
+}
+
+/* Parameters that no spreading over the accelerators can hold. */
+static int check_capacity(th_call *c)
+{
+    char needed[64], present[64];
+    int64_t bytes = th_capacity_of_weights(c->session->workload),
+            sum = th_capacity_of_memories(c->session->system);
+    if (bytes <= sum)
+        return 0;
+    th_error e;
+    th_error_set(&e, "TCL-0072", "the parameters need %s, all accelerators together have %s",
+                 th_format_bytes(bytes, needed, sizeof needed),
+                 th_format_bytes(sum, present, sizeof present));
+    return warn(c, &e);
+}
+
+/* The first layer that cannot be cut into pieces that fit an accelerator. */
+static int check_layers(th_call *c)
+{
+    const th_session *s = c->session;
+    const th_workload *w = s->workload;
+    char needed[64], present[64];
+    int64_t largest = th_capacity_of_largest(s->system), least = 0;
+    int l = -1;
+    th_error e;
+    while (least <= largest && ++l < w->n_layers) {
+        least = th_capacity_least_piece(&w->layers[l], w->batch, s->system->n_accels, largest);
+        if (least < 0) {
+            th_error_no_memory(&e);
+            return warn(c, &e);
+        }
+    }
+    if (l == w->n_layers)
+        return 0;
+    th_error_set(&e, "TCL-0078",
+                 "layer \"%s\": however it is split, an accelerator must hold %s of its "
+                 "parameters, and none has more than %s",
+                 w->layers[l].name, th_format_bytes(least, needed, sizeof needed),
+                 th_format_bytes(largest, present, sizeof present));
+    return warn(c, &e);
+}
+
+/* Accelerators that move their data themselves stream the weights that they cannot hold. */
+static int check_memory(th_call *c)
+{
+    if (c->session->system->transfers_serially)
+        return 0;
+    int warnings = check_capacity(c);
+    return warnings > 0 ? warnings : check_layers(c);
+}
+
+/* A mapping that is there must also fit. */
+static int check_mapping(th_call *c)
+{
+    th_error e = {"", ""};
+    if (!c->session->mapping || th_session_simulation(c->session, &e))
+        return 0;
+    return warn(c, &e);
+}
+
+static int run_check_setup(th_call *c)
+{
+    th_session *s = c->session;
+    th_error e = {"", ""};
+    int warnings = 0;
+    if (th_session_need_system(s, &e) != 0)
+        warnings += warn(c, &e);
+    if (s->hand_built ? th_session_need_program(s, &e) != 0 : th_session_need_workload(s, &e) != 0)
+        warnings += warn(c, &e);
+    if (warnings == 0 && th_design_scripts_exist(s, &e) != 0)
+        warnings += warn(c, &e);
+    if (warnings == 0 && !s->hand_built)
+        warnings += check_memory(c) + check_mapping(c);
+    Tcl_SetObjResult(c->interp, Tcl_NewIntObj(warnings == 0));
+    return 0;
+}
+
+const th_command th_workload_commands[] = {
+    {"read_workload", GROUP, "FILE", 1, 1, read_workload_options,
+     "read a workload: the layers of a network",
+     "FILE is a path, or a name looked up along $THARSIS_PATH and in workloads/models; .cfg may be "
+     "left out. Returns the workload's name. The mapping and the run of the workload before are "
+     "dropped. Several networks share the system when each but the first is read with -add: the "
+     "layers of each are called NAME/LAYER then, all have one batch, and earlier ones go first "
+     "where two wait for one accelerator.",
+     .run = run_read_workload, .not_while_running = true},
+    {"read_mapping", GROUP, "FILE", 1, 1, NULL,
+     "read a mapping for the present system and workload",
+     "FILE is a path, or a name looked up along $THARSIS_PATH and in scripts; .map may be left "
+     "out. Returns the mapping's digest. The run before is dropped.",
+     .run = run_read_mapping, .not_while_running = true},
+    {"check_setup", GROUP, "", 0, 0, NULL, "warn of what cannot work; return 1 if all is well",
+     "Warnings go to standard error. A mapping that is there is checked against the memories; "
+     "without one the parameters are.",
+     .run = run_check_setup},
+    {.name = NULL},
+};
