@@ -12,27 +12,34 @@ static bool is_of(const th_measurement *r, int32_t device, const th_predictor *p
     return r->device == device && th_predictor_find(p, r->op.kind, r->phase);
 }
 
+/* The rows that are plotted, and the predictor. */
+typedef struct rows_of {
+    const th_predictor *predictor;
+    const th_measurements *measurements;
+    const size_t *rows;
+    size_t n;
+} rows_of;
+
 /* How many of the rows are of a device and have a model. */
-static size_t count(const th_predictor *p, const th_measurements *m, const size_t *rows, size_t n,
-                    int32_t device)
+static size_t count(const rows_of *x, int32_t device)
 {
     size_t found = 0;
-    for (size_t i = 0; i < n; i++)
-        found += is_of(&m->row[rows[i]], device, p);
+    for (size_t i = 0; i < x->n; i++)
+        found += is_of(&x->measurements->row[x->rows[i]], device, x->predictor);
     return found;
 }
 
-static void add_device(th_plot *plot, const th_predictor *p, const th_measurements *m,
-                       const size_t *rows, size_t n, int32_t device, size_t step)
+/* Every step-th of the rows of a device that have a model, as a series. */
+static void add_device(th_plot *plot, const rows_of *x, int32_t device, size_t step)
 {
-    const th_gpu *gpu = &m->device[device];
+    const th_gpu *gpu = &x->measurements->device[device];
     size_t seen = 0;
     th_plot_series_begin(plot, gpu->name, TH_JOIN_NONE);
-    for (size_t i = 0; i < n; i++) {
-        const th_measurement *r = &m->row[rows[i]];
-        if (!is_of(r, device, p) || seen++ % step != 0)
+    for (size_t i = 0; i < x->n; i++) {
+        const th_measurement *r = &x->measurements->row[x->rows[i]];
+        if (!is_of(r, device, x->predictor) || seen++ % step != 0)
             continue;
-        const th_layer_model *model = th_predictor_find(p, r->op.kind, r->phase);
+        const th_layer_model *model = th_predictor_find(x->predictor, r->op.kind, r->phase);
         th_plot_point_add(plot, r->ms, th_layer_model_predict(model, &r->op, gpu), NULL);
     }
 }
@@ -41,19 +48,20 @@ th_plot *th_plot_of_predictor(const th_predictor *p, const th_measurements *m, c
                               size_t n, th_error *err)
 {
     th_plot *plot = th_plot_new(TH_PLOT_PARITY);
+    const rows_of x = {p, m, rows, n};
     size_t largest = 0;
     if (!plot) {
         th_error_no_memory(err);
         return NULL;
     }
     for (int32_t d = 0; d < m->n_devices; d++) {
-        size_t found = count(p, m, rows, n, d);
+        size_t found = count(&x, d);
         largest = found > largest ? found : largest;
     }
     size_t step = largest > 0 ? (largest + POINTS_MAX - 1) / POINTS_MAX : 1;
     for (int32_t d = 0; d < m->n_devices; d++)
-        if (count(p, m, rows, n, d) > 0)
-            add_device(plot, p, m, rows, n, d, step);
+        if (count(&x, d) > 0)
+            add_device(plot, &x, d, step);
     if (largest == 0 && !plot->failed) {
         th_error_set(err, "TCL-0385",
                      "there is nothing to draw: no row is of a kind and phase of the predictor");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bounds.c - lower bounds, and how close the run, or the mapping without one, comes to
- * them. Bounds are those of the run that the report stands under: of its network, stream and
- * changes. Before the first run they are those of the run to come. */
+/* bounds.c - lower bounds on the makespan, and the gap of the run (before a run: of the mapping) to
+ * them. The bounds are for the network, stream and property events of the present run; before the
+ * first run, for the next one. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/bounds.h"
 #include "mapper/pool/pool.h"
@@ -28,7 +29,7 @@ static bool has_run(const th_session *s)
     return s->simulation && s->simulation->has_begun;
 }
 
-/* What the mapping would take; without one, or if it does not fit, *took_ps stays. 0 or -1. */
+/* The makespan of the mapping; *took_ps stays if there is no mapping, or it does not fit. 0 or -1. */
 static int evaluate(const th_session *s, const th_problem *p, th_time *took_ps, th_error *err)
 {
     th_fitness fitness;
@@ -42,8 +43,8 @@ static int evaluate(const th_session *s, const th_problem *p, th_time *took_ps, 
     return failed;
 }
 
-/* The makespan that stands beside the bounds: the run's once it is done, or what the run to come
- * takes unless something is changed in it; else -1. */
+/* The makespan that is compared with the bounds: that of the finished run, or before a run that of
+ * the mapping, unless property events will change it; else -1. */
 static int measure(th_session *s, const th_problem *p, th_time *took_ps, th_error *err)
 {
     *took_ps = -1;
@@ -58,7 +59,7 @@ static int measure(th_session *s, const th_problem *p, th_time *took_ps, th_erro
     return 0;
 }
 
-/* Bounds of problem p; as the present run has changed the system, if it is about that. 0 or -1. */
+/* Bounds of problem p; is_of_run: with the property events of the present run. 0 or -1. */
 static int find_bounds(const th_session *s, const th_problem *p, bool is_of_run, th_bounds *out,
                        th_error *err)
 {
@@ -79,9 +80,9 @@ static int find_bounds(const th_session *s, const th_problem *p, bool is_of_run,
     return failed;
 }
 
-/* ---- what is not known ---- */
+/* ---- layers without a bound ---- */
 
-static bool is_alike(const th_unknown_bound *a, const th_unknown_bound *b)
+static bool has_same_reason(const th_unknown_bound *a, const th_unknown_bound *b)
 {
     return a->limit == b->limit && a->why == b->why && a->design == b->design &&
            (a->layer < 0) == (b->layer < 0);
@@ -99,7 +100,7 @@ static void name_layers(const th_session *s, const th_unknown_bound *g, int n, c
                  layers[g[n - 1].layer].name, n);
 }
 
-/* Neighbours with one reason share a line in text; other formats name every layer. */
+/* is_folded: neighbouring layers with one reason share a row. */
 static void add_unknown(const th_session *s, const th_bounds *b, th_report *r, bool is_folded)
 {
     static const th_column columns[] = {
@@ -110,12 +111,13 @@ static void add_unknown(const th_session *s, const th_bounds *b, th_report *r, b
     };
     if (b->n_unknown == 0)
         return;
-    th_table *t = th_report_table(r, "unknown", "What is not known", columns);
+    th_table *t = th_report_table(r, "unknown", "Layers without a bound", columns);
     th_table_wrap(t);
     for (int i = 0, n; i < b->n_unknown; i += n) {
         char layers[120], why[200];
         const th_unknown_bound *g = &b->unknown[i];
-        for (n = 1; is_folded && i + n < b->n_unknown && is_alike(g, &b->unknown[i + n]); n++)
+        for (n = 1; is_folded && i + n < b->n_unknown && has_same_reason(g, &b->unknown[i + n]);
+             n++)
             ;
         name_layers(s, g, n, layers, sizeof layers);
         th_table_row(t, (th_quantity[]){th_text(th_limit_name(g->limit)),
@@ -132,19 +134,20 @@ static th_quantity gap_of(th_time took, th_time bound)
     return is_known ? th_share((double)took / (double)bound - 1) : th_absent(TH_KIND_SHARE);
 }
 
-static void add_row(th_table *t, const char *name, th_time makespan, th_time interval,
-                    const char *why, th_time took, bool is_stream, bool is_total)
+typedef struct bound_row {
+    const char *name, *limited_by;
+    th_time makespan_ps, interval_ps; /* interval -1: not a stream */
+} bound_row;
+
+static void add_row(th_table *t, const bound_row *b, th_time took, bool is_total)
 {
-    th_quantity cells[] = {
-        th_text(name),          th_ps(makespan),
-        gap_of(took, makespan), is_stream ? th_ps(interval) : th_absent(TH_KIND_TIME),
-        th_text(why),
-    };
+    th_quantity cells[] = {th_text(b->name), th_ps(b->makespan_ps), gap_of(took, b->makespan_ps),
+                           th_ps_or_absent(b->interval_ps), th_text(b->limited_by)};
     (is_total ? th_table_total : th_table_row)(t, cells);
 }
 
-/* Before a run its head does not say what the bounds are of. */
-static void say_of_what(const th_session *s, th_report *r)
+/* Before a run, the head names the options of the next run, which the bounds are for. */
+static void name_run(const th_session *s, th_report *r)
 {
     char text[400], network[TH_NETWORK_TEXT_MAX];
     if (has_run(s))
@@ -158,15 +161,7 @@ static void say_of_what(const th_session *s, th_report *r)
 
 int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err)
 {
-    static const th_column one[] = {
-        {"bound", "bound", TH_KIND_TEXT},
-        {"makespan", "makespan", TH_KIND_TIME},
-        {"gap", "gap", TH_KIND_SHARE},
-        {"interval", NULL, TH_KIND_TIME},
-        {"limited_by", "limited by", TH_KIND_TEXT},
-        {NULL, NULL, TH_KIND_TEXT},
-    };
-    static const th_column stream[] = {
+    static const th_column columns[] = {
         {"bound", "bound", TH_KIND_TEXT},
         {"makespan", "makespan", TH_KIND_TIME},
         {"gap", "gap", TH_KIND_SHARE},
@@ -174,19 +169,32 @@ int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err
         {"limited_by", "limited by", TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
+    enum { N = sizeof columns / sizeof *columns, INTERVAL = 3 };
     th_problem p = problem_under(s, s->simulation ? &s->simulation->options : &s->defaults);
     bool is_stream = p.stream.n_inputs > 1;
     th_time took;
     th_bounds b;
+    th_column *shown = th_report_columns(r, N);
+    if (!shown)
+        return th_error_no_memory(err);
+    memcpy(shown, columns, sizeof columns);
+    if (!is_stream)
+        shown[INTERVAL].title = NULL;
     if (measure(s, &p, &took, err) != 0 || find_bounds(s, &p, true, &b, err) != 0)
         return -1;
-    say_of_what(s, r);
-    th_table *t = th_report_table(r, "bounds", "Lower bounds", is_stream ? stream : one);
-    for (int i = 0; i < TH_N_LIMITS; i++)
-        add_row(t, th_limit_name((th_limit)i), b.makespan_ps[i], b.interval_ps[i], b.why[i], took,
-                is_stream, false);
-    add_row(t, "largest", b.makespan_ps[b.largest], b.interval_ps[b.largest],
-            th_limit_name(b.largest), took, is_stream, true);
+    name_run(s, r);
+    th_table *t = th_report_table(r, "bounds", "Lower bounds", shown);
+    for (int i = 0; i <= TH_N_LIMITS; i++) {
+        bool is_largest = i == TH_N_LIMITS;
+        int limit = is_largest ? (int)b.largest : i;
+        const char *name = th_limit_name((th_limit)limit);
+        add_row(t,
+                &(bound_row){.name = is_largest ? "largest" : name,
+                             .limited_by = is_largest ? name : b.why[limit],
+                             .makespan_ps = b.makespan_ps[limit],
+                             .interval_ps = is_stream ? b.interval_ps[limit] : -1},
+                took, is_largest);
+    }
     th_table_note(t, "gap: by how much the makespan of the run, or of the mapping before a run, "
                      "exceeds the bound.");
     add_unknown(s, &b, r, is_folded);
@@ -196,7 +204,7 @@ int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err
 
 /* ---- the bound of the search ---- */
 
-/* Under the options of the search, for all mappings that it could meet. */
+/* Under the options of the search, for all mappings of its search space. */
 static int find_for_all(const th_session *s, const th_problem *p, double *bound, th_error *err)
 {
     th_bounds b;

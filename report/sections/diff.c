@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* diff.c - two saved runs: what they were given, and what came of it, where they differ.
- *   inputs; changes in the runs; then totals, layers, accelerators, links:
+/* diff.c - two saved runs: their inputs and results, where they differ.
+ *   inputs; property events; then totals, layers, accelerators, links:
  *   match by name -> differences -> the largest first
  * Times come before bytes, bytes before joules; among them the largest absolute difference is
  * first. Text gives each value its own unit; csv and json have ps, bytes, joules. */
@@ -16,7 +16,14 @@
 #include "report/session/saved_figures.h"
 #include "report/sections/sections.h"
 
-/* ---- what they were given ---- */
+/* The report, the two runs, and the options of a comparison. */
+typedef struct comparison {
+    th_report *report;
+    const th_saved_run *a, *b;
+    const th_diff_options *options;
+} comparison;
+
+/* ---- inputs ---- */
 
 static void add_input(th_table *t, const char *what, const char *a, const char *b)
 {
@@ -35,28 +42,29 @@ static const char *text_of(const char *text)
 }
 
 /* Titles are the names of the runs. */
-static th_column *columns_of(th_report *r, const th_column *columns, int n, const th_saved_run *a,
-                             const th_saved_run *b)
+static th_column *columns_of(const comparison *x, const th_column *columns, int n)
 {
-    th_column *out = th_report_columns(r, n);
+    th_column *out = th_report_columns(x->report, n);
     if (out)
         out[n] = (th_column){NULL, NULL, TH_KIND_TEXT};
     for (int c = 0; out && c < n; c++) {
         out[c] = columns[c];
         if (strcmp(columns[c].name, "a") == 0)
-            out[c].title = th_report_printf(r, "%.24s", a->name);
+            out[c].title = th_report_printf(x->report, "%.24s", x->a->name);
         else if (strcmp(columns[c].name, "b") == 0)
-            out[c].title = th_report_printf(r, "%.24s", b->name);
+            out[c].title = th_report_printf(x->report, "%.24s", x->b->name);
     }
     return out;
 }
 
-static int add_inputs(th_report *r, const th_saved_run *a, const th_saved_run *b, th_error *err)
+static int add_inputs(const comparison *x, th_error *err)
 {
+    th_report *r = x->report;
+    const th_saved_run *a = x->a, *b = x->b;
     static const th_column columns[] = {
         {"input", "input", TH_KIND_TEXT}, {"a", "a", TH_KIND_TEXT}, {"b", "b", TH_KIND_TEXT}};
     enum { N = sizeof columns / sizeof *columns };
-    th_column *shown = columns_of(r, columns, N, a, b);
+    th_column *shown = columns_of(x, columns, N);
     if (!shown)
         return th_error_no_memory(err);
     th_table *t = th_report_table(r, "inputs", "Inputs that differ", shown);
@@ -76,7 +84,7 @@ static int add_inputs(th_report *r, const th_saved_run *a, const th_saved_run *b
     return 0;
 }
 
-/* ---- what was changed in them ---- */
+/* ---- property events ---- */
 
 /* How many changes the lists begin with, or end with, that are the same. */
 static int common(const th_event_list *a, const th_event_list *b, int most, bool at_end)
@@ -91,7 +99,7 @@ static int common(const th_event_list *a, const th_event_list *b, int most, bool
     return n;
 }
 
-static void add_changes_of(th_table *t, const th_saved_run *run, int from, int to)
+static void add_events_of(th_table *t, const th_saved_run *run, int from, int to)
 {
     for (int i = from; i < to; i++) {
         const th_listed_event *c = &run->events->all[i];
@@ -103,9 +111,11 @@ static void add_changes_of(th_table *t, const th_saved_run *run, int from, int t
 
 /* Of each run those between the first and the last at which the two differ. In text a table without
  * rows is left out. */
-static int add_changes(th_report *r, const th_saved_run *a, const th_saved_run *b,
-                       const th_diff_options *o, th_error *err)
+static int add_events(const comparison *x, th_error *err)
 {
+    th_report *r = x->report;
+    const th_saved_run *a = x->a, *b = x->b;
+    const th_diff_options *o = x->options;
     int fewer = a->events->n < b->events->n ? a->events->n : b->events->n;
     int before = common(a->events, b->events, fewer, false);
     int after = common(a->events, b->events, fewer - before, true);
@@ -119,8 +129,8 @@ static int add_changes(th_report *r, const th_saved_run *a, const th_saved_run *
     memcpy(&columns[2], th_event_list_columns, sizeof th_event_list_columns);
     th_table *t = th_report_table(r, "changes", "Changes in the runs", columns);
     th_table_wrap(t);
-    add_changes_of(t, a, before, a->events->n - after);
-    add_changes_of(t, b, before, b->events->n - after);
+    add_events_of(t, a, before, a->events->n - after);
+    add_events_of(t, b, before, b->events->n - after);
     if (o->limit > 0)
         th_table_limit(t, o->limit);
     return 0;
@@ -145,9 +155,9 @@ static double value_of(const th_quantity *q)
     return q->is_absent ? 0 : th_kind_is_real(q->kind) ? q->real : (double)q->whole;
 }
 
-/* What both lack, or have alike, is no difference. */
-static void note(differences *d, const char *object, const char *figure, th_quantity a,
-                 th_quantity b)
+/* Adds a difference, unless both values are absent or equal. */
+static void add_if_different(differences *d, const char *object, const char *figure, th_quantity a,
+                             th_quantity b)
 {
     if (a.is_absent == b.is_absent && (a.is_absent || th_quantity_compare(&a, &b) == 0))
         return;
@@ -242,14 +252,19 @@ static void add_difference(th_report *r, th_table *t, const difference *d, bool 
 }
 
 /* In text a table without rows is left out. */
-static int add_table(th_report *r, const char *name, const char *title, const char *object,
-                     differences *d, const th_saved_run *a, const th_saved_run *b,
-                     const th_diff_options *o, th_error *err)
+typedef struct table_text {
+    const char *name, *title;
+    const char *object; /* head of the first column; NULL: none, in text */
+} table_text;
+
+static int add_table(const comparison *x, const table_text *text, differences *d, th_error *err)
 {
+    th_report *r = x->report;
+    const th_diff_options *o = x->options;
     th_kind value = o->is_text ? TH_KIND_TEXT : TH_KIND_NUMBER;
     if (o->is_text && d->n == 0 && !d->failed)
         return 0;
-    const th_column columns[] = {{object ? object : "of", object, TH_KIND_TEXT},
+    const th_column columns[] = {{text->object ? text->object : "of", text->object, TH_KIND_TEXT},
                                  {"figure", "figure", TH_KIND_TEXT},
                                  {"a", "a", value},
                                  {"b", "b", value},
@@ -257,12 +272,12 @@ static int add_table(th_report *r, const char *name, const char *title, const ch
                                  {"change", "change", TH_KIND_CHANGE},
                                  {"unit", NULL, TH_KIND_TEXT}};
     enum { N = sizeof columns / sizeof *columns };
-    th_column *shown = d->failed ? NULL : columns_of(r, columns, N, a, b);
+    th_column *shown = d->failed ? NULL : columns_of(x, columns, N);
     if (!shown)
         return th_error_no_memory(err);
     if (d->n > 0)
         qsort(d->all, d->n, sizeof *d->all, by_size);
-    th_table *t = th_report_table(r, name, title, shown);
+    th_table *t = th_report_table(r, text->name, text->title, shown);
     for (size_t i = 0; i < d->n; i++)
         add_difference(r, t, &d->all[i], o->is_text);
     if (o->limit > 0)
@@ -270,41 +285,43 @@ static int add_table(th_report *r, const char *name, const char *title, const ch
     return 0;
 }
 
-/* ---- totals, and what has a name ---- */
+/* ---- totals, and objects by name ---- */
 
-static int add_totals(th_report *r, const th_saved_run *a, const th_saved_run *b,
-                      const th_diff_options *o, th_error *err)
+static int add_totals(const comparison *x, th_error *err)
 {
+    const th_saved_run *a = x->a, *b = x->b;
     differences d = {.n = 0};
     bool is_made = a->program || b->program;
     th_quantity none = th_absent(TH_KIND_ENERGY);
-    note(&d, NULL, "makespan", th_ps(a->makespan_ps), th_ps(b->makespan_ps));
+    add_if_different(&d, NULL, "makespan", th_ps(a->makespan_ps), th_ps(b->makespan_ps));
     if (!is_made) {
-        note(&d, NULL, "latency", th_ps(a->latency_ps), th_ps(b->latency_ps));
-        note(&d, NULL, "throughput", th_rate(a->throughput_per_s), th_rate(b->throughput_per_s));
+        add_if_different(&d, NULL, "latency", th_ps(a->latency_ps), th_ps(b->latency_ps));
+        add_if_different(&d, NULL, "throughput", th_rate(a->throughput_per_s),
+                         th_rate(b->throughput_per_s));
         if (a->samples > 1 || b->samples > 1)
-            note(&d, NULL, "throughput, batches", th_rate(a->batch_throughput_per_s),
-                 th_rate(b->batch_throughput_per_s));
-        note(&d, NULL, "accelerators busy", th_share(a->accel_utilization),
-             th_share(b->accel_utilization));
+            add_if_different(&d, NULL, "throughput, batches", th_rate(a->batch_throughput_per_s),
+                             th_rate(b->batch_throughput_per_s));
+        add_if_different(&d, NULL, "accelerators busy", th_share(a->accel_utilization),
+                         th_share(b->accel_utilization));
     }
-    note(&d, NULL, "used links busy", th_share(a->link_utilization), th_share(b->link_utilization));
-    note(&d, NULL, "moved", th_bytes(a->network_bytes), th_bytes(b->network_bytes));
-    note(&d, NULL, "energy", a->has_energy ? th_joules(a->energy_j) : none,
-         b->has_energy ? th_joules(b->energy_j) : none);
-    int failed = add_table(r, "totals", "Totals", NULL, &d, a, b, o, err);
+    add_if_different(&d, NULL, "used links busy", th_share(a->link_utilization),
+                     th_share(b->link_utilization));
+    add_if_different(&d, NULL, "moved", th_bytes(a->network_bytes), th_bytes(b->network_bytes));
+    add_if_different(&d, NULL, "energy", a->has_energy ? th_joules(a->energy_j) : none,
+                     b->has_energy ? th_joules(b->energy_j) : none);
+    int failed = add_table(x, &(table_text){"totals", "Totals", NULL}, &d, err);
     th_free(d.all);
     return failed;
 }
 
-static void note_object(differences *d, th_saved_class class, const th_saved_object *a,
-                        const th_saved_object *b)
+static void add_object(differences *d, th_saved_class class, const th_saved_object *a,
+                       const th_saved_object *b)
 {
     const char *const *names = th_saved_figure_names[class];
     for (int f = 0; names[f]; f++) {
         th_kind kind = (a ? a : b)->figure[f].kind;
-        note(d, (a ? a : b)->name, names[f], a ? a->figure[f] : th_absent(kind),
-             b ? b->figure[f] : th_absent(kind));
+        add_if_different(d, (a ? a : b)->name, names[f], a ? a->figure[f] : th_absent(kind),
+                         b ? b->figure[f] : th_absent(kind));
     }
 }
 
@@ -324,26 +341,25 @@ static int match(differences *d, th_saved_class class, const th_saved_figures *a
         bool is_there = th_map_get(places, x->name, strlen(x->name), &place);
         if (is_there)
             is_matched[place] = true;
-        note_object(d, class, x, is_there ? &b->objects[class][place] : NULL);
+        add_object(d, class, x, is_there ? &b->objects[class][place] : NULL);
     }
     for (int i = 0; !failed && i < b->n[class]; i++)
         if (!is_matched[i])
-            note_object(d, class, NULL, &b->objects[class][i]);
+            add_object(d, class, NULL, &b->objects[class][i]);
     th_map_free(places);
     th_free(is_matched);
     return failed;
 }
 
-static int add_class(th_report *r, th_saved_class class, const th_saved_run *a,
-                     const th_saved_run *b, const th_diff_options *o, th_error *err)
+static int add_class(const comparison *x, th_saved_class class, th_error *err)
 {
-    static const char *const names[TH_N_SAVED] = {"layers", "accelerators", "links"};
-    static const char *const titles[TH_N_SAVED] = {"Layers", "Accelerators", "Links"};
-    static const char *const objects[TH_N_SAVED] = {"layer", "accel", "link"};
+    static const table_text texts[TH_N_SAVED] = {{"layers", "Layers", "layer"},
+                                                 {"accelerators", "Accelerators", "accel"},
+                                                 {"links", "Links", "link"}};
     differences d = {.n = 0};
-    int failed = match(&d, class, a->figures, b->figures);
-    failed = failed ? th_error_no_memory(err)
-                    : add_table(r, names[class], titles[class], objects[class], &d, a, b, o, err);
+    int failed = match(&d, class, x->a->figures, x->b->figures)
+                     ? th_error_no_memory(err)
+                     : add_table(x, &texts[class], &d, err);
     th_free(d.all);
     return failed;
 }
@@ -351,14 +367,15 @@ static int add_class(th_report *r, th_saved_class class, const th_saved_run *a,
 int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b,
                     const th_diff_options *o, th_error *err)
 {
-    if (add_inputs(r, a, b, err) != 0)
+    const comparison x = {.report = r, .a = a, .b = b, .options = o};
+    if (add_inputs(&x, err) != 0)
         return -1;
     if (o->is_text && r->first && r->first->n_rows == 0)
         th_report_drop_first(r);
-    if (add_changes(r, a, b, o, err) != 0 || add_totals(r, a, b, o, err) != 0)
+    if (add_events(&x, err) != 0 || add_totals(&x, err) != 0)
         return -1;
     for (int c = 0; c < TH_N_SAVED; c++)
-        if (add_class(r, (th_saved_class)c, a, b, o, err) != 0)
+        if (add_class(&x, (th_saved_class)c, err) != 0)
             return -1;
     if (o->is_text && !r->first)
         th_report_head_line(r, "differ", "in nothing");

@@ -215,18 +215,29 @@ static bool comes_before(const th_quantity *a, const th_quantity *b, bool is_up)
     return a->kind == TH_KIND_TEXT || is_up ? order < 0 : order > 0;
 }
 
-/* Merges the sorted halves [lo, mid) and [mid, hi) of order into scratch and back. */
-static void merge(const th_table *t, int column, bool is_up, size_t *order, size_t *scratch,
-                  size_t lo, size_t mid, size_t hi)
+/* A merge sort of row numbers by one column. */
+typedef struct row_sort {
+    const th_table *table;
+    int column;
+    bool is_up;
+    size_t *order, *scratch;
+} row_sort;
+
+static const th_quantity *key_of(const row_sort *s, size_t i)
 {
-    size_t n = (size_t)t->n_columns, i = lo, j = mid;
+    return &s->table->cells[s->order[i] * (size_t)s->table->n_columns + (size_t)s->column];
+}
+
+/* Merges the sorted halves [lo, mid) and [mid, hi) of the order. */
+static void merge(const row_sort *s, size_t lo, size_t mid, size_t hi)
+{
+    size_t i = lo, j = mid;
     for (size_t k = lo; k < hi; k++) {
         bool take_right =
-            i == mid || (j < hi && comes_before(&t->cells[order[j] * n + (size_t)column],
-                                                &t->cells[order[i] * n + (size_t)column], is_up));
-        scratch[k] = take_right ? order[j++] : order[i++];
+            i == mid || (j < hi && comes_before(key_of(s, j), key_of(s, i), s->is_up));
+        s->scratch[k] = s->order[take_right ? j++ : i++];
     }
-    memcpy(&order[lo], &scratch[lo], (hi - lo) * sizeof *order);
+    memcpy(&s->order[lo], &s->scratch[lo], (hi - lo) * sizeof *s->order);
 }
 
 static void sort(th_table *t, int column, bool is_up)
@@ -239,13 +250,13 @@ static void sort(th_table *t, int column, bool is_up)
     if (!order || !cells) {
         t->report->failed = true;
     } else {
+        row_sort s = {t, column, is_up, order, order + rows};
         for (size_t i = 0; i < rows; i++)
             order[i] = i;
         for (size_t width = 1; width < rows; width *= 2)
             for (size_t lo = 0; lo + width < rows && !th_report_is_interrupted(t->report);
                  lo += 2 * width)
-                merge(t, column, is_up, order, order + rows, lo, lo + width,
-                      lo + 2 * width < rows ? lo + 2 * width : rows);
+                merge(&s, lo, lo + width, lo + 2 * width < rows ? lo + 2 * width : rows);
         for (size_t i = 0; i < rows; i++)
             memcpy(&cells[i * n], &t->cells[order[i] * n], n * sizeof *cells);
         memcpy(t->cells, cells, rows * n * sizeof *cells);

@@ -234,11 +234,17 @@ static int can_change(const th_system *s, th_what_if_property what, const int32_
                               s->nodes[s->accel_node[members[0]]].name);
 }
 
-/* The objects of a property, in groups by their first members. taken and members: scratch. */
-static int add_groups(const th_session *s, th_what_ifs *w, th_what_if_property what,
-                      const request *q, bool *taken, int32_t *members, th_error *err)
+typedef struct grouping_scratch {
+    bool *taken;      /* by object */
+    int32_t *members; /* of the present group */
+} grouping_scratch;
+
+/* The objects of a property, in groups by their first members. */
+static int add_groups(const th_system *system, th_what_ifs *w, th_what_if_property what,
+                      const request *q, grouping_scratch scratch, th_error *err)
 {
-    const th_system *system = s->system;
+    bool *taken = scratch.taken;
+    int32_t *members = scratch.members;
     const bool *wanted = th_what_if_is_of_links(what) ? q->links : q->accels;
     int32_t all = th_what_if_is_of_links(what) ? system->n_links : system->n_accels;
     for (int32_t o = 0; o < all; o++)
@@ -265,7 +271,8 @@ static int add_all(th_session *s, th_what_ifs *w, const request *q, th_error *er
     int failed = taken && members ? 0 : th_error_no_memory(err);
     for (int what = 0; !failed && what < TH_N_WHAT_IF_PROPERTIES; what++)
         if (q->what[what])
-            failed = add_groups(s, w, (th_what_if_property)what, q, taken, members, err);
+            failed = add_groups(s->system, w, (th_what_if_property)what, q,
+                                (grouping_scratch){taken, members}, err);
     th_free(taken);
     th_free(members);
     if (!failed && w->n == 0)
