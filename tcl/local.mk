@@ -56,10 +56,10 @@ face_sources = \
 	tcl/objects/condition.h \
 	tcl/objects/object_name.c \
 	tcl/objects/object_name.h \
+	tcl/objects/probes.c \
+	tcl/objects/probes.h \
 	tcl/options.c \
 	tcl/options.h \
-	tcl/probes.c \
-	tcl/probes.h \
 	tcl/program_options.h \
 	tcl/report_call.c \
 	tcl/report_call.h \

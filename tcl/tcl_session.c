@@ -8,7 +8,7 @@
 #include "tcl/design_script.h"
 #include "tcl/log.h"
 #include "tcl/objects/breakpoint.h"
-#include "tcl/probes.h"
+#include "tcl/objects/probes.h"
 #include "tcl/study/study_list.h"
 
 /* ---- what follows the state ---- */

@@ -7,7 +7,7 @@
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include "tcl/objects/breakpoint.h"
-#include "tcl/probes.h"
+#include "tcl/objects/probes.h"
 
 #define GROUP "breakpoints"
 

@@ -20,7 +20,7 @@
 #include "sim/network/packet/packet.h"
 #include "report/session/property_events.h"
 #include "tcl/options.h"
-#include "tcl/probes.h"
+#include "tcl/objects/probes.h"
 
 #define GROUP "simulate"
 #define MAGIC "tharsis checkpoint 2\n"

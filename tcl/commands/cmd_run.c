@@ -14,7 +14,7 @@
 #include "report/session/progress.h"
 #include "report/session/saved_run.h"
 #include "tcl/warning.h"
-#include "tcl/probes.h"
+#include "tcl/objects/probes.h"
 
 #define GROUP "simulate"
 

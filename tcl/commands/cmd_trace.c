@@ -8,7 +8,7 @@
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include "report/objects/objects.h"
-#include "tcl/probes.h"
+#include "tcl/objects/probes.h"
 
 #define GROUP "output"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "tcl/probes.h"
+#include "tcl/objects/probes.h"
 
 static const struct {
     const char *name;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* probes.c - see probes.h. */
 #include <config.h>
-#include "tcl/probes.h"
+#include "tcl/objects/probes.h"
 #include "tcl/tcl_session.h"
 #include "base/alloc.h"
 #include "tcl/objects/breakpoint.h"
 
-/* Which links breakpoints name, in th_tcl_of(s)->watched_links. 0 or -1. */
-static int ask_breakpoints(th_session *s, th_error *err)
+/* Sets the kinds of events, and the links, that the recorder records for breakpoints. 0 or -1. */
+static int configure_recorder(th_session *s, th_error *err)
 {
     bool only_named;
     bool *named = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *named);
@@ -24,7 +24,7 @@ int th_probes_update(th_session *s, th_error *err)
 {
     if (!s->simulation)
         return 0;
-    if (ask_breakpoints(s, err) != 0)
+    if (configure_recorder(s, err) != 0)
         return -1;
     th_observer *trace = s->trace ? th_trace_observer(s->trace) : NULL,
                 *recorder =
