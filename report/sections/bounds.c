@@ -29,7 +29,7 @@ static bool has_run(const th_session *s)
     return s->simulation && s->simulation->has_begun;
 }
 
-/* The makespan of the mapping; *took_ps stays if there is no mapping, or it does not fit. 0 or -1. */
+/* The makespan of the mapping; without one, or if it does not fit, *took_ps stays. 0 or -1. */
 static int evaluate(const th_session *s, const th_problem *p, th_time *took_ps, th_error *err)
 {
     th_fitness fitness;

@@ -4,7 +4,6 @@
 #ifndef TH_REPORT_SESSION_GPU_MODELS_H
 #define TH_REPORT_SESSION_GPU_MODELS_H
 #include "predictor/model/predictor.h"
-#include "report/session/session.h"
 
 /* What training is not shown: rows of all devices, and all rows of some. */
 typedef struct th_held_out {
