@@ -323,6 +323,17 @@ const th_command *th_command_find(const char *name)
     return NULL;
 }
 
+size_t th_command_names(const char *names[TH_COMMANDS_MAX + 1])
+{
+    size_t n = 0;
+    for (int f = 0; th_command_families[f]; f++)
+        for (const th_command *row = th_command_families[f]; row->name && n < TH_COMMANDS_MAX;
+             row++)
+            names[n++] = row->name;
+    names[n] = NULL;
+    return n;
+}
+
 static void free_binding(ClientData data)
 {
     ckfree(data);

@@ -97,6 +97,9 @@ extern const th_command *const th_command_families[];
 
 /* Creates every command in ::tharsis and exports it. */
 void th_commands_create(Tcl_Interp *interp, th_session *s);
+/* The names of all commands, which end in NULL. Returns how many. */
+enum { TH_COMMANDS_MAX = 120 };
+size_t th_command_names(const char *names[TH_COMMANDS_MAX + 1]);
 const th_command *th_command_find(const char *name); /* an alias finds its command; NULL: unknown */
 
 /* For the functions of the rows. */

@@ -20,22 +20,11 @@ enum { MICROSECONDS = 1000000, PS_PER_MICROSECOND = 1000000, MESSAGE_MAX = 300 }
 
 /* ---- identify ---- */
 
-/* Evaluates words, each an object of its own; the result stays in the interpreter. */
-static int evaluate(Tcl_Interp *interp, int n, Tcl_Obj *const *words)
-{
-    for (int i = 0; i < n; i++)
-        Tcl_IncrRefCount(words[i]);
-    int code = Tcl_EvalObjv(interp, n, words, TCL_EVAL_GLOBAL);
-    for (int i = 0; i < n; i++)
-        Tcl_DecrRefCount(words[i]);
-    return code;
-}
-
 static int info(Tcl_Interp *interp, const char *what, const char *of)
 {
     Tcl_Obj *const words[] = {Tcl_NewStringObj("::info", -1), Tcl_NewStringObj(what, -1),
                               Tcl_NewStringObj(of, -1)};
-    return evaluate(interp, 3, words);
+    return th_eval_words(interp, 3, words);
 }
 
 static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err)
@@ -266,7 +255,7 @@ static int call(th_session *s, const th_script_question *q, th_error *err)
                               dict_of_parameters(q->block)};
     time_limit before = begin_limit(interp, q->limit_ps);
     th_tcl_of(s)->is_answering = true;
-    int code = evaluate(interp, 3, words);
+    int code = th_eval_words(interp, 3, words);
     th_tcl_of(s)->is_answering = false;
     int failed = code == TCL_OK ? 0 : fail_call(interp, code, q, err);
     end_limit(interp, &before);

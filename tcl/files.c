@@ -106,15 +106,16 @@ static void add_names(Tcl_Obj *names, const char *folder, const char *extension)
  */
 static Tcl_Obj *sorted(th_session *s, Tcl_Obj *names)
 {
-    Tcl_Obj *words[] = {Tcl_NewStringObj("::lsort", -1), Tcl_NewStringObj("-unique", -1), names};
-    Tcl_Obj *command = Tcl_NewListObj(3, words);
-    Tcl_IncrRefCount(command);
+    Tcl_Interp *interp = th_tcl_of(s)->interp;
+    Tcl_Obj *const words[] = {Tcl_NewStringObj("::lsort", -1), Tcl_NewStringObj("-unique", -1),
+                              names};
     Tcl_Obj *result = names;
-    if (Tcl_EvalObjEx(th_tcl_of(s)->interp, command, TCL_EVAL_GLOBAL) == TCL_OK)
-        result = Tcl_GetObjResult(th_tcl_of(s)->interp);
+    Tcl_IncrRefCount(names);
+    if (th_eval_words(interp, 3, words) == TCL_OK)
+        result = Tcl_GetObjResult(interp);
     Tcl_IncrRefCount(result);
-    Tcl_DecrRefCount(command);
-    Tcl_ResetResult(th_tcl_of(s)->interp);
+    Tcl_DecrRefCount(names);
+    Tcl_ResetResult(interp);
     return result;
 }
 

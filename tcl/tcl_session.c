@@ -53,6 +53,16 @@ void th_session_free(th_session *s)
 
 /* ---- output ---- */
 
+int th_eval_words(Tcl_Interp *interp, int n, Tcl_Obj *const *words)
+{
+    for (int i = 0; i < n; i++)
+        Tcl_IncrRefCount(words[i]);
+    int code = Tcl_EvalObjv(interp, n, words, TCL_EVAL_GLOBAL);
+    for (int i = 0; i < n; i++)
+        Tcl_DecrRefCount(words[i]);
+    return code;
+}
+
 int th_session_print(th_session *s, const char *text, th_error *err)
 {
     if (!text)
@@ -66,24 +76,19 @@ int th_session_print(th_session *s, const char *text, th_error *err)
 
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err)
 {
-    Tcl_Obj *words[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("dirname", -1),
-                        Tcl_NewStringObj(path, -1)};
-    Tcl_Obj *dirname = Tcl_NewListObj(3, words);
-    Tcl_IncrRefCount(dirname);
-    int failed = Tcl_EvalObjEx(th_tcl_of(s)->interp, dirname, TCL_EVAL_GLOBAL);
-    Tcl_DecrRefCount(dirname);
-    if (failed == TCL_OK) {
-        Tcl_Obj *make[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("mkdir", -1),
-                           Tcl_GetObjResult(th_tcl_of(s)->interp)};
-        Tcl_Obj *mkdir = Tcl_NewListObj(3, make);
-        Tcl_IncrRefCount(mkdir);
-        failed = Tcl_EvalObjEx(th_tcl_of(s)->interp, mkdir, TCL_EVAL_GLOBAL);
-        Tcl_DecrRefCount(mkdir);
+    Tcl_Interp *interp = th_tcl_of(s)->interp;
+    Tcl_Obj *const dirname[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("dirname", -1),
+                                Tcl_NewStringObj(path, -1)};
+    int code = th_eval_words(interp, 3, dirname);
+    if (code == TCL_OK) {
+        Tcl_Obj *const mkdir[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("mkdir", -1),
+                                  Tcl_GetObjResult(interp)};
+        code = th_eval_words(interp, 3, mkdir);
     }
-    if (failed != TCL_OK)
-        th_error_set(err, "TCL-0026", "%s", Tcl_GetStringResult(th_tcl_of(s)->interp));
-    Tcl_ResetResult(th_tcl_of(s)->interp);
-    return failed == TCL_OK ? 0 : -1;
+    if (code != TCL_OK)
+        th_error_set(err, "TCL-0026", "%s", Tcl_GetStringResult(interp));
+    Tcl_ResetResult(interp);
+    return code == TCL_OK ? 0 : -1;
 }
 
 int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,

@@ -39,6 +39,10 @@ static inline th_tcl_session *th_tcl_of(const th_session *s)
     return (th_tcl_session *)s;
 }
 
+/* Evaluates a command of n words, fresh objects or referenced ones, at the global level. Returns a
+ * Tcl code; the result stays in the interpreter. */
+int th_eval_words(Tcl_Interp *interp, int n, Tcl_Obj *const *words);
+
 /* Writes text to the interpreter's standard output. 0 or -1. */
 int th_session_print(th_session *s, const char *text, th_error *err);
 /* The bytes become the whole of the file (base/write_file.h), or are added to its end; folders that

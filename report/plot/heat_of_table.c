@@ -16,16 +16,12 @@ typedef struct {
     int n;
 } places;
 
-static const th_quantity *cell(const th_table *t, size_t row, int column)
-{
-    return &t->cells[row * (size_t)t->n_columns + (size_t)column];
-}
-
 /* The place of the row; -1: there are too many. */
 static int find_place(places *p, const th_table *t, size_t row, int column)
 {
     for (int i = 0; i < p->n; i++)
-        if (th_quantity_compare(cell(t, p->first[i], column), cell(t, row, column)) == 0)
+        if (th_quantity_compare(th_table_cell(t, p->first[i], column),
+                                th_table_cell(t, row, column)) == 0)
             return i;
     if (p->n == PLACES_MAX)
         return -1;
@@ -42,11 +38,6 @@ static const char *name_of(th_plot *plot, const th_quantity *q)
     return copy;
 }
 
-static double number_of(const th_quantity *q)
-{
-    return q->is_absent ? NAN : th_kind_is_real(q->kind) ? q->real : (double)q->whole;
-}
-
 /* value[PLACES_MAX * y + x]; -1: too many places. */
 static int fill(const th_table *t, const th_plot_columns *c, places *x, places *y, double *value,
                 th_error *err)
@@ -57,7 +48,8 @@ static int fill(const th_table *t, const th_plot_columns *c, places *x, places *
             return th_error_set(err, "STUDY-0083",
                                 "%s: a heat map has at most %d places along an axis",
                                 t->columns[i < 0 ? c->x : c->y[0]].name, (int)PLACES_MAX);
-        double z = number_of(cell(t, row, c->z)), *best = &value[PLACES_MAX * j + i];
+        double z = th_quantity_number(th_table_cell(t, row, c->z), NAN),
+               *best = &value[PLACES_MAX * j + i];
         if (!(c->z_better > 0 ? *best >= z : *best <= z) && !isnan(z))
             *best = z;
     }
@@ -85,9 +77,9 @@ static void add_all(th_plot *p, const th_table *t, const th_plot_columns *c, con
     p->y.label = th_plot_text(p, "%s", t->columns[c->y[0]].name);
     p->z.label = th_plot_text(p, *unit != '\0' ? "%s [%s]" : "%s", z->name, unit);
     for (int i = 0; i < x->n; i++)
-        th_plot_category(p, name_of(p, cell(t, x->first[i], c->x)));
+        th_plot_category(p, name_of(p, th_table_cell(t, x->first[i], c->x)));
     for (int j = 0; j < y->n; j++) {
-        th_plot_series_begin(p, name_of(p, cell(t, y->first[j], c->y[0])), TH_JOIN_NONE);
+        th_plot_series_begin(p, name_of(p, th_table_cell(t, y->first[j], c->y[0])), TH_JOIN_NONE);
         for (int i = 0; i < x->n; i++) {
             double v = value[PLACES_MAX * j + i] / divisor;
             snprintf(text, sizeof text, fabs(v) >= 100 ? "%.0f" : "%.3g", v);

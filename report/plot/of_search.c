@@ -10,19 +10,14 @@
 
 enum { LOG_FROM = 200 }; /* evaluations: the first of them decide most */
 
-/* The number of a quantity, as reports give it. */
-static double number_of(th_quantity q)
-{
-    return th_kind_is_real(q.kind) ? q.real : (double)q.whole;
-}
-
 static void add_found(th_plot *p, const th_search_record *f, double unit)
 {
     double best = 0;
     th_plot_series_begin(p, "best so far", TH_JOIN_STEPS);
     for (size_t i = 0; i < f->n_improvements; i++) {
         int64_t at = f->improvements[i].evaluation;
-        best = number_of(th_goal_quantity(&f->goal, &f->improvements[i].metrics)) / unit;
+        th_quantity value = th_goal_quantity(&f->goal, &f->improvements[i].metrics);
+        best = th_quantity_number(&value, 0) / unit;
         th_plot_point_add(p, at > 0 ? (double)at : 1, best, NULL);
     }
     if (f->evaluations > f->found_at && f->n_improvements > 0)
@@ -42,7 +37,7 @@ th_plot *th_plot_of_search(th_session *s, th_error *err)
     if (!p)
         return NULL;
     th_quantity first = th_goal_quantity(&f->goal, &f->improvements[0].metrics);
-    const char *name = th_kind_unit(first.kind, number_of(first), &unit);
+    const char *name = th_kind_unit(first.kind, th_quantity_number(&first, 0), &unit);
     char objective[200];
     th_goal_describe(&f->goal, objective, sizeof objective);
     p->x = (th_plot_axis){"evaluations", f->evaluations >= LOG_FROM};

@@ -23,16 +23,6 @@ typedef struct {
     th_error *err;
 } drawing;
 
-static const th_quantity *cell(const th_table *t, size_t row, int column)
-{
-    return &t->cells[row * (size_t)t->n_columns + (size_t)column];
-}
-
-static double number_of(const th_quantity *q)
-{
-    return q->is_absent ? NAN : th_kind_is_real(q->kind) ? q->real : (double)q->whole;
-}
-
 static const char *text_of(const th_quantity *q)
 {
     return q->is_absent || !q->text ? "-" : q->text;
@@ -54,7 +44,7 @@ static double largest_in(const th_table *t, int column)
 {
     double largest = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
-        double x = fabs(number_of(cell(t, row, column)));
+        double x = fabs(th_quantity_number(th_table_cell(t, row, column), NAN));
         largest = x > largest ? x : largest; /* not NAN */
     }
     return largest;
@@ -86,7 +76,8 @@ static const char *label_of(double y, char *out, size_t size)
 static bool is_first(const drawing *d, size_t row, int column)
 {
     for (size_t i = 0; i < row; i++)
-        if (strcmp(text_of(cell(d->t, i, column)), text_of(cell(d->t, row, column))) == 0)
+        if (strcmp(text_of(th_table_cell(d->t, i, column)),
+                   text_of(th_table_cell(d->t, row, column))) == 0)
             return false;
     return true;
 }
@@ -94,11 +85,11 @@ static bool is_first(const drawing *d, size_t row, int column)
 /* Numbers as categories of bars: in their own words. */
 static const char *category_of(const drawing *d, size_t row)
 {
-    const th_quantity *q = cell(d->t, row, d->columns->x);
+    const th_quantity *q = th_table_cell(d->t, row, d->columns->x);
     char number[40];
     if (is_text(d, d->columns->x))
         return text_of(q);
-    snprintf(number, sizeof number, "%.6g", number_of(q) / d->x_unit);
+    snprintf(number, sizeof number, "%.6g", th_quantity_number(q, NAN) / d->x_unit);
     return th_plot_text(d->plot, "%s", number);
 }
 
@@ -126,7 +117,7 @@ static void find_places(drawing *d)
 
 static bool belongs(const drawing *d, size_t row, const char *by)
 {
-    return !by || strcmp(text_of(cell(d->t, row, d->columns->by)), by) == 0;
+    return !by || strcmp(text_of(th_table_cell(d->t, row, d->columns->by)), by) == 0;
 }
 
 /* Two rows of one series and category: the last counts. */
@@ -138,7 +129,7 @@ static void add_bars(drawing *d, int y, const char *name, const char *by)
         double value = NAN;
         for (size_t row = 0; row < d->t->n_rows; row++)
             if (d->place[row] == place && belongs(d, row, by))
-                value = number_of(cell(d->t, row, y)) / d->y_unit;
+                value = th_quantity_number(th_table_cell(d->t, row, y), NAN) / d->y_unit;
         th_plot_point_add(d->plot, place, value,
                           isnan(value) ? NULL : label_of(value, text, sizeof text));
     }
@@ -168,11 +159,12 @@ static void add_points(drawing *d, int y, const char *name, const char *by)
     bool is_named = !is_line && d->t->n_rows <= LABELLED_POINTS && is_text(d, 0);
     th_plot_series_begin(d->plot, name, is_line ? TH_JOIN_LINE : TH_JOIN_NONE);
     for (size_t row = 0; !d->plot->failed && row < d->t->n_rows; row++) {
-        const th_quantity *at = cell(d->t, row, d->columns->x);
-        double x = is_text(d, d->columns->x) ? d->place[row] : number_of(at) / d->x_unit;
-        double value = number_of(cell(d->t, row, y)) / d->y_unit;
+        const th_quantity *at = th_table_cell(d->t, row, d->columns->x);
+        double x =
+            is_text(d, d->columns->x) ? d->place[row] : th_quantity_number(at, NAN) / d->x_unit;
+        double value = th_quantity_number(th_table_cell(d->t, row, y), NAN) / d->y_unit;
         if (isfinite(x) && isfinite(value) && belongs(d, row, by))
-            add_named_point(d, x, value, is_named ? text_of(cell(d->t, row, 0)) : NULL);
+            add_named_point(d, x, value, is_named ? text_of(th_table_cell(d->t, row, 0)) : NULL);
     }
     if (d->plot->failed || !is_line)
         return;
@@ -204,7 +196,7 @@ static void add_all_series(drawing *d)
     for (int i = 0; i < c->n_y; i++) {
         const char *name = title_of(&d->t->columns[c->y[i]]);
         for (size_t row = 0; c->by >= 0 && row < d->t->n_rows; row++) {
-            const char *by = text_of(cell(d->t, row, c->by));
+            const char *by = text_of(th_table_cell(d->t, row, c->by));
             if (is_first(d, row, c->by))
                 add_series(d, c->y[i], name_of_part(d, by, name), by);
         }
@@ -281,7 +273,7 @@ static bool has_values(const th_table *t, const th_plot_columns *c)
 {
     for (size_t row = 0; row < t->n_rows; row++)
         for (int i = 0; i < c->n_y; i++)
-            if (!cell(t, row, c->y[i])->is_absent)
+            if (!th_table_cell(t, row, c->y[i])->is_absent)
                 return true;
     return false;
 }

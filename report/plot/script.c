@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "report/plot/plot.h"
+#include "report/table/report_scale.h"
 
 /* Okabe and Ito's colours, which the colour-blind tell apart (Color Universal Design, 2008); yellow
  * last, for it is pale on white. */
@@ -58,14 +59,6 @@ static void add_datum(th_strbuf *out, const char *text)
     th_strbuf_add(out, "\"");
 }
 
-static int letters(const char *text)
-{
-    int n = 0;
-    for (; *text != '\0'; text++)
-        n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
-}
-
 static bool is_text(th_picture as)
 {
     return as == TH_PICTURE_TXT;
@@ -113,8 +106,8 @@ static int longest_name(const th_plot *p)
 {
     int longest = 0;
     for (int i = 0; i < p->n_series; i++)
-        if (p->series[i].name && letters(p->series[i].name) > longest)
-            longest = letters(p->series[i].name);
+        if (p->series[i].name && th_text_width(p->series[i].name) > longest)
+            longest = th_text_width(p->series[i].name);
     return longest;
 }
 
@@ -180,7 +173,7 @@ static void add_categories(const th_plot *p, th_strbuf *out)
 {
     int n = p->n_categories, all = 0;
     for (int i = 0; i < n; i += stride_of(p, n))
-        all += letters(p->category[i]) + 2;
+        all += th_text_width(p->category[i]) + 2;
     add_ticks(out, "x", category_name, p, n);
     if (p->type == TH_PLOT_HEAT && all > LETTERS_IN_HEAT)
         th_strbuf_add(out, "set xtics rotate by 90 right\n");

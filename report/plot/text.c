@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "report/plot/plot.h"
+#include "report/table/report_scale.h"
 
 enum { WIDTH = 80, NAME_MAX = 24, NUMBER = 8 };
 static const char fills[] = "#=:~o+x%"; /* of series; grey ones are dots */
@@ -14,14 +15,6 @@ static const char shades[] = " .:-=+*#%@";
 static char fill_of(const th_plot *p, int series)
 {
     return p->series[series].is_quiet ? '.' : fills[(size_t)series % (sizeof fills - 1)];
-}
-
-static int letters(const char *text)
-{
-    int n = 0;
-    for (; *text != '\0'; text++)
-        n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
 }
 
 static void add_times(th_strbuf *out, char c, int n)
@@ -45,8 +38,8 @@ static int width_of_names(const th_plot *p)
 {
     int width = 0;
     for (int i = 0; i < p->n_categories; i++)
-        if (letters(p->category[i]) > width)
-            width = letters(p->category[i]);
+        if (th_text_width(p->category[i]) > width)
+            width = th_text_width(p->category[i]);
     return width < NAME_MAX ? width : NAME_MAX;
 }
 

@@ -150,11 +150,6 @@ typedef struct differences {
     bool failed;
 } differences;
 
-static double value_of(const th_quantity *q)
-{
-    return q->is_absent ? 0 : th_kind_is_real(q->kind) ? q->real : (double)q->whole;
-}
-
 /* Adds a difference, unless both values are absent or equal. */
 static void add_if_different(differences *d, const char *object, const char *figure, th_quantity a,
                              th_quantity b)
@@ -178,7 +173,8 @@ static int by_size(const void *x, const void *y)
 {
     const difference *a = x, *b = y;
     int kinds = rank_of(a->a.kind) - rank_of(b->a.kind);
-    double p = fabs(value_of(&a->b) - value_of(&a->a)), q = fabs(value_of(&b->b) - value_of(&b->a));
+    double p = fabs(th_quantity_number(&a->b, 0) - th_quantity_number(&a->a, 0)),
+           q = fabs(th_quantity_number(&b->b, 0) - th_quantity_number(&b->a, 0));
     if (kinds != 0)
         return kinds;
     if (p != q)
@@ -218,7 +214,7 @@ static const char *in_words(th_report *r, const th_quantity *q)
 /* With its sign; shares in points of 1. */
 static const char *difference_in_words(th_report *r, const difference *d)
 {
-    double by = value_of(&d->b) - value_of(&d->a);
+    double by = th_quantity_number(&d->b, 0) - th_quantity_number(&d->a, 0);
     th_quantity size = d->a.is_absent ? d->b : d->a;
     size.whole = (int64_t)(th_kind_is_real(size.kind) ? 0 : d->b.whole - d->a.whole);
     size.whole = size.whole < 0 ? -size.whole : size.whole;
@@ -228,13 +224,13 @@ static const char *difference_in_words(th_report *r, const difference *d)
 
 static th_quantity number_or_absent(const th_quantity *q)
 {
-    return q->is_absent ? th_absent(TH_KIND_NUMBER) : th_number(value_of(q));
+    return q->is_absent ? th_absent(TH_KIND_NUMBER) : th_number(th_quantity_number(q, 0));
 }
 
 static void add_difference(th_report *r, th_table *t, const difference *d, bool is_text)
 {
     bool both = !d->a.is_absent && !d->b.is_absent;
-    double a = value_of(&d->a), b = value_of(&d->b);
+    double a = th_quantity_number(&d->a, 0), b = th_quantity_number(&d->b, 0);
     th_quantity change = both && a > 0 ? th_change(b / a - 1) : th_absent(TH_KIND_CHANGE);
     th_quantity object = d->object ? th_text(d->object) : th_absent(TH_KIND_TEXT);
     if (is_text)

@@ -43,8 +43,7 @@ static th_quantity value_of(const th_saved_run *run, int metric)
 
 static th_quantity change_of(th_quantity value, th_quantity reference)
 {
-    double a = th_kind_is_real(value.kind) ? value.real : (double)value.whole;
-    double b = th_kind_is_real(reference.kind) ? reference.real : (double)reference.whole;
+    double a = th_quantity_number(&value, 0), b = th_quantity_number(&reference, 0);
     return !value.is_absent && b > 0 ? th_change(a / b - 1) : th_absent(TH_KIND_CHANGE);
 }
 

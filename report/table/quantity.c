@@ -84,6 +84,13 @@ bool th_kind_is_real(th_kind kind)
            kind == TH_KIND_FACTOR;
 }
 
+double th_quantity_number(const th_quantity *q, double otherwise)
+{
+    if (q->is_absent || q->kind == TH_KIND_TEXT)
+        return otherwise;
+    return th_kind_is_real(q->kind) ? q->real : (double)q->whole;
+}
+
 double th_ratio(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;

@@ -54,6 +54,8 @@ int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error
 /* -1, 0, 1; absent values come before all others. */
 int th_quantity_compare(const th_quantity *a, const th_quantity *b);
 bool th_kind_is_real(th_kind kind);
+/* The number of a quantity that is no text; otherwise: of an absent one, or a text. */
+double th_quantity_number(const th_quantity *q, double otherwise);
 /* part / whole; 0 where whole is 0. */
 double th_ratio(double part, double whole);
 

@@ -159,6 +159,11 @@ void th_report_drop_first(th_report *r)
         r->last = &r->first;
 }
 
+const th_quantity *th_table_cell(const th_table *t, size_t row, int column)
+{
+    return &t->cells[row * (size_t)t->n_columns + (size_t)column];
+}
+
 void th_table_row(th_table *t, const th_quantity *cells)
 {
     if (!t)
@@ -225,7 +230,7 @@ typedef struct row_sort {
 
 static const th_quantity *key_of(const row_sort *s, size_t i)
 {
-    return &s->table->cells[s->order[i] * (size_t)s->table->n_columns + (size_t)s->column];
+    return th_table_cell(s->table, s->order[i], s->column);
 }
 
 /* Merges the sorted halves [lo, mid) and [mid, hi) of the order. */
@@ -389,7 +394,7 @@ static void add_csv_row(const th_table *t, size_t row, th_strbuf *out)
 {
     for (int c = 0; c < t->n_columns; c++) {
         th_strbuf_add(out, c > 0 ? "," : "");
-        add_csv_cell(out, &t->cells[row * (size_t)t->n_columns + (size_t)c]);
+        add_csv_cell(out, th_table_cell(t, row, c));
     }
     th_strbuf_add(out, "\n");
 }
@@ -457,7 +462,7 @@ static void render_json_table(const th_table *t, th_strbuf *out)
     th_strbuf_add(out, "[");
     for (size_t row = 0; row < t->n_rows && !th_report_is_interrupted(t->report); row++) {
         th_strbuf_add(out, row > 0 ? ",\n    " : "\n    ");
-        add_json_row(out, t, &t->cells[row * (size_t)t->n_columns]);
+        add_json_row(out, t, th_table_cell(t, row, 0));
     }
     th_strbuf_add(out, "\n  ]");
     if (t->total) {

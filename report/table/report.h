@@ -63,6 +63,7 @@ void th_table_sort_up(th_table *t,
 void th_table_limit(th_table *t, int64_t n); /* keeps the first n rows */
 void th_table_hide(th_table *t, int64_t n);  /* so many more rows there would be */
 int th_table_column(const th_table *t, const char *name, th_error *err); /* -1: unknown */
+const th_quantity *th_table_cell(const th_table *t, size_t row, int column);
 
 /* What CSV and JSON write behind the name of a field: "_ps"; "" where the name says it already. */
 const char *th_kind_suffix(th_kind kind, const char *name);

@@ -94,17 +94,11 @@ static th_scale unit_for(const th_table *t, th_kind kind, double largest, int di
                   : pick_unit(units_of(kind), largest, digits);
 }
 
-static double number_of(const th_quantity *q)
-{
-    return q->is_absent ? 0 : th_kind_is_real(q->kind) ? q->real : (double)q->whole;
-}
-
 static double largest_in(const th_table *t, int column)
 {
-    double largest = t->total ? fabs(number_of(&t->total[column])) : 0;
+    double largest = t->total ? fabs(th_quantity_number(&t->total[column], 0)) : 0;
     for (size_t row = 0; row < t->n_rows; row++) {
-        size_t cell = row * (size_t)t->n_columns + (size_t)column;
-        largest = fmax(largest, fabs(number_of(&t->cells[cell])));
+        largest = fmax(largest, fabs(th_quantity_number(th_table_cell(t, row, column), 0)));
     }
     return largest;
 }
@@ -129,8 +123,7 @@ static void drop_decimals(const th_table *t, int column, th_scale *scale)
 {
     int needed = 0;
     for (size_t row = 0; row < t->n_rows; row++) {
-        double value =
-            number_of(&t->cells[row * (size_t)t->n_columns + (size_t)column]) / scale->divisor;
+        double value = th_quantity_number(th_table_cell(t, row, column), 0) / scale->divisor;
         while (needed < scale->decimals &&
                fabs(value * pow(10, needed) - round(value * pow(10, needed))) > 1e-6)
             needed++;
@@ -207,7 +200,7 @@ const char *th_cell_format(const th_table *t, const th_quantity *q, const th_sca
     else if (q->kind == TH_KIND_FACTOR)
         th_format_factor(q->real, out, size);
     else
-        snprintf(out, size, "%.*f", scale->decimals, number_of(q) / scale->divisor);
+        snprintf(out, size, "%.*f", scale->decimals, th_quantity_number(q, 0) / scale->divisor);
     return out;
 }
 
@@ -217,7 +210,16 @@ bool th_value_format(const th_report *r, const th_quantity *q, char *out, size_t
     const char *wanted = wanted_unit(r, q->kind);
     if (q->is_absent || !wanted)
         return false;
-    th_scale scale = fixed_unit(q->kind, wanted, fabs(number_of(q)), DIGITS);
-    snprintf(out, size, "%.*f%s", scale.decimals, number_of(q) / scale.divisor, scale.unit);
+    th_scale scale = fixed_unit(q->kind, wanted, fabs(th_quantity_number(q, 0)), DIGITS);
+    snprintf(out, size, "%.*f%s", scale.decimals, th_quantity_number(q, 0) / scale.divisor,
+             scale.unit);
     return true;
+}
+
+int th_text_width(const char *text)
+{
+    int n = 0;
+    for (; text && *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
 }

@@ -27,4 +27,7 @@ const char *th_kind_unit(th_kind kind, double largest, double *divisor);
 /* The i-th unit that values of this kind can be shown in, from the largest; NULL after the last. */
 const char *th_kind_unit_name(th_kind kind, int i);
 
+/* Columns that a text takes: characters, not bytes, since names may be UTF-8. 0 for NULL. */
+int th_text_width(const char *text);
+
 #endif

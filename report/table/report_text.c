@@ -31,15 +31,6 @@ static char *cell_text(const th_table *t, const th_quantity *q, const th_scale *
     return copy;
 }
 
-/* Characters, not bytes: names may be UTF-8. */
-static int width_of(const char *text)
-{
-    int n = 0;
-    for (; text && *text != '\0'; text++)
-        n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
-}
-
 static int total_width(const th_table *t, const th_layout *l)
 {
     int sum = (t->n_columns - 1) * GAP;
@@ -110,15 +101,15 @@ static int lay_out(const th_table *t, th_layout *l)
     for (int c = 0; c < t->n_columns; c++) {
         l->scale[c] = th_scale_of_column(t, c);
         int unit = (int)strlen(l->scale[c].unit);
-        l->width[c] = width_of(t->columns[c].title);
+        l->width[c] = th_text_width(t->columns[c].title);
         l->width[c] = unit + 2 > l->width[c] && unit > 0 ? unit + 2 : l->width[c];
         for (size_t row = 0; row < rows; row++) {
             if (th_report_is_interrupted(t->report))
                 return -1;
-            const th_quantity *q = row < t->n_rows ? &t->cells[row * n + (size_t)c] : &t->total[c];
+            const th_quantity *q = row < t->n_rows ? th_table_cell(t, row, c) : &t->total[c];
             char *text = cell_text(t, q, &l->scale[c]);
             l->texts[row * n + (size_t)c] = text;
-            l->width[c] = width_of(text) > l->width[c] ? width_of(text) : l->width[c];
+            l->width[c] = th_text_width(text) > l->width[c] ? th_text_width(text) : l->width[c];
         }
     }
     narrow(t, l);
@@ -139,7 +130,7 @@ static void trim_line(th_strbuf *out)
 static void add_padded(th_strbuf *out, const char *text, int width, bool to_right)
 {
     text = text ? text : "";
-    int length = width_of(text), bytes = (int)strlen(text);
+    int length = th_text_width(text), bytes = (int)strlen(text);
     if (length > width && length == bytes) {
         int head = (width - 2 + 1) / 2, tail = width - 2 - head;
         th_strbuf_printf(out, "%.*s..%s", head, text, text + bytes - tail);
@@ -281,8 +272,7 @@ static bool take_titled(const th_table *t, th_table *out)
     for (size_t row = 0; row < rows; row++)
         for (int c = 0; c < t->n_columns; c++)
             if (t->columns[c].title)
-                *cells++ = row < t->n_rows ? t->cells[row * (size_t)t->n_columns + (size_t)c]
-                                           : t->total[c];
+                *cells++ = row < t->n_rows ? *th_table_cell(t, row, c) : t->total[c];
     if (t->total)
         out->total = cells - out->n_columns;
     return true;
@@ -354,7 +344,8 @@ static void render_record(const th_table *t, th_strbuf *out)
 {
     int width = 0;
     for (int c = 0; c < t->n_columns; c++)
-        width = width_of(t->columns[c].title) > width ? width_of(t->columns[c].title) : width;
+        width =
+            th_text_width(t->columns[c].title) > width ? th_text_width(t->columns[c].title) : width;
     if (t->title)
         th_strbuf_printf(out, "%s\n", t->title);
     for (int c = 0; t->n_rows > 0 && c < t->n_columns; c++) {

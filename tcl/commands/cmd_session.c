@@ -22,13 +22,8 @@ static const th_option help_options[] = {
 
 static int unknown_command(th_call *c, const char *name)
 {
-    enum { COMMANDS_MAX = 120 };
-    const char *names[COMMANDS_MAX + 1];
-    int n = 0;
-    for (int f = 0; th_command_families[f]; f++)
-        for (const th_command *row = th_command_families[f]; row->name && n < COMMANDS_MAX; row++)
-            names[n++] = row->name;
-    names[n] = NULL;
+    const char *names[TH_COMMANDS_MAX + 1];
+    th_command_names(names);
     return th_error_unknown(&c->err, "TCL-0060", "command", name, names);
 }
 

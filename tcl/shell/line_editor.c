@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tcl/shell/ctrl_c.h"
+#include "tcl/tcl_session.h"
 
 /* The session's state belongs to the terminal, of which a process has one. */
 static struct {
@@ -95,15 +96,13 @@ bool th_line_editor_open(Tcl_Interp *interp, const char *prompt)
 
 Tcl_Obj *th_line_editor_read(Tcl_Interp *interp, const char *prompt, bool *dropped)
 {
-    Tcl_Obj *words[] = {Tcl_NewStringObj("::tclreadline::readline", -1),
-                        Tcl_NewStringObj("read", -1), Tcl_NewStringObj(prompt, -1)};
-    Tcl_Obj *call = Tcl_NewListObj(3, words), *line = NULL;
-    Tcl_IncrRefCount(call);
+    Tcl_Obj *const words[] = {Tcl_NewStringObj("::tclreadline::readline", -1),
+                              Tcl_NewStringObj("read", -1), Tcl_NewStringObj(prompt, -1)};
+    Tcl_Obj *line = NULL;
     editor.is_at_end = editor.is_dropped = false;
     th_ctrl_c_set_reader(empty_line);
-    int code = Tcl_EvalObjEx(interp, call, TCL_EVAL_GLOBAL);
+    int code = th_eval_words(interp, 3, words);
     th_ctrl_c_set_reader(NULL);
-    Tcl_DecrRefCount(call);
     *dropped = editor.is_dropped;
     if (code == TCL_OK && !editor.is_at_end) {
         line = Tcl_GetObjResult(interp);

@@ -112,12 +112,9 @@ static void set_arguments(Tcl_Interp *interp, int argc, char **argv, const th_co
 
 static int begin_log(Tcl_Interp *interp, const char *file)
 {
-    Tcl_Obj *words[] = {Tcl_NewStringObj("::tharsis::log_begin", -1), Tcl_NewStringObj(file, -1)};
-    Tcl_Obj *call = Tcl_NewListObj(2, words);
-    Tcl_IncrRefCount(call);
-    int code = Tcl_EvalObjEx(interp, call, TCL_EVAL_GLOBAL);
-    Tcl_DecrRefCount(call);
-    return code;
+    Tcl_Obj *const words[] = {Tcl_NewStringObj("::tharsis::log_begin", -1),
+                              Tcl_NewStringObj(file, -1)};
+    return th_eval_words(interp, 2, words);
 }
 
 static int start(Tcl_Interp *interp, const th_command_line *line, const th_remote *elsewhere)

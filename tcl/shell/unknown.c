@@ -2,34 +2,25 @@
 /* unknown.c - see unknown.h. */
 #include <config.h>
 #include "tcl/shell/unknown.h"
-#include "base/alloc.h"
 #include "base/names.h"
-#include "tcl/command.h"
+#include "tcl/tcl_session.h"
 
 /* 1 if Tcl's libraries know the command and have loaded it. */
 static int auto_load(Tcl_Interp *interp, Tcl_Obj *name)
 {
-    Tcl_Obj *words[] = {Tcl_NewStringObj("::auto_load", -1), name};
-    Tcl_Obj *call = Tcl_NewListObj(2, words);
+    Tcl_Obj *const words[] = {Tcl_NewStringObj("::auto_load", -1), name};
     int is_loaded = 0;
-    Tcl_IncrRefCount(call);
-    if (Tcl_EvalObjEx(interp, call, TCL_EVAL_GLOBAL) == TCL_OK)
+    if (th_eval_words(interp, 2, words) == TCL_OK)
         Tcl_GetBooleanFromObj(NULL, Tcl_GetObjResult(interp), &is_loaded);
-    Tcl_DecrRefCount(call);
     Tcl_ResetResult(interp);
     return is_loaded;
 }
 
-/* The command of the table that is near; NULL: none. */
+/* The most similar name of a command of the table; NULL: none is similar. */
 static const char *nearest(const char *name)
 {
-    enum { COMMANDS_MAX = 120 };
-    const char *names[COMMANDS_MAX];
-    size_t n = 0;
-    for (int f = 0; th_command_families[f]; f++)
-        for (const th_command *row = th_command_families[f]; row->name && n < COMMANDS_MAX; row++)
-            names[n++] = row->name;
-    return th_name_nearest(name, names, n);
+    const char *names[TH_COMMANDS_MAX + 1];
+    return th_name_nearest(name, names, th_command_names(names));
 }
 
 static int unknown(ClientData unused, Tcl_Interp *interp, int objc, Tcl_Obj *const objv[])

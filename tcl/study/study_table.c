@@ -311,13 +311,6 @@ static int read_rows(making *m, th_store *t)
 
 /* ---- -pareto ---- */
 
-static double number_of(const th_quantity *q)
-{
-    if (q->is_absent || q->kind == TH_KIND_TEXT)
-        return NAN;
-    return th_kind_is_real(q->kind) ? q->real : (double)q->whole;
-}
-
 typedef struct {
     int columns[TH_STUDY_METRICS_MAX], n;
     double sign[TH_STUDY_METRICS_MAX]; /* -1: more is better */
@@ -364,8 +357,7 @@ static void keep_rows(th_table *t, const bool *is_in)
 static bool take_values(const th_table *t, size_t row, const objectives *o, double *out)
 {
     for (int i = 0; i < o->n; i++) {
-        out[i] =
-            o->sign[i] * number_of(&t->cells[row * (size_t)t->n_columns + (size_t)o->columns[i]]);
+        out[i] = o->sign[i] * th_quantity_number(th_table_cell(t, row, o->columns[i]), NAN);
         if (isnan(out[i]))
             return false;
     }
@@ -428,7 +420,7 @@ static int show(making *m, th_report *r, th_table **out)
     for (size_t row = 0; row < m->table->n_rows; row++) {
         th_quantity cells[TH_COLUMNS_MAX];
         for (int i = 0; i < n; i++)
-            cells[i] = m->table->cells[row * (size_t)m->n + (size_t)wanted[i]];
+            cells[i] = *th_table_cell(m->table, row, wanted[i]);
         th_table_row(*out, cells);
     }
     return 0;
