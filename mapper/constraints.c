@@ -61,43 +61,55 @@ static bool is_meant(const char *prefix, const char *name, const char *pattern)
            (strncmp(pattern, prefix, length) == 0 && fnmatch(pattern + length, name, 0) == 0);
 }
 
-/* Marks the cells whose names match. 0; -1: there is none. */
-static int mark(const th_constraints *c, const th_system *s, const th_workload *w,
-                const char *layers, const char *accels, bool *cells, th_error *err)
+/* 0; -1: no layer, or no accelerator, has such a name. */
+static int check_patterns(const th_system *s, const th_workload *w, const char *layers,
+                          const char *accels, th_error *err)
 {
     bool some_layer = false, some_accel = false;
-    for (int32_t a = 0; a < c->n_accels; a++)
+    for (int32_t a = 0; a < s->n_accels; a++)
         some_accel |= is_meant("accel/", name_of(s, a), accels);
-    for (int l = 0; l < c->n_layers; l++) {
-        if (!is_meant("layer/", w->layers[l].name, layers))
-            continue;
-        some_layer = true;
-        for (int32_t a = 0; a < c->n_accels; a++)
-            cells[cell(c, l, a)] |= is_meant("accel/", name_of(s, a), accels);
-    }
+    for (int l = 0; l < w->n_layers; l++)
+        some_layer |= is_meant("layer/", w->layers[l].name, layers);
     if (some_layer && some_accel)
         return 0;
     return th_error_set(err, "MAP-0090", "no %s is called \"%s\"",
                         some_layer ? "accelerator" : "layer", some_layer ? accels : layers);
 }
 
+/* Sets the cells of a layer whose accelerators match. */
+static void mark(const th_constraints *c, const th_system *s, int layer, const char *accels,
+                 bool *cells)
+{
+    for (int32_t a = 0; a < c->n_accels; a++)
+        cells[cell(c, layer, a)] |= is_meant("accel/", name_of(s, a), accels);
+}
+
 int th_constraints_allow(th_constraints *c, const th_system *s, const th_workload *w,
                          const char *layers, const char *accels, th_error *err)
 {
-    if (mark(c, s, w, layers, accels, c->is_allowed, err))
+    if (check_patterns(s, w, layers, accels, err))
         return -1;
-    for (int l = 0; l < c->n_layers; l++)
-        c->is_restricted[l] |= is_meant("layer/", w->layers[l].name, layers);
+    for (int l = 0; l < c->n_layers; l++) {
+        if (!is_meant("layer/", w->layers[l].name, layers))
+            continue;
+        c->is_restricted[l] = true;
+        mark(c, s, l, accels, c->is_allowed);
+    }
     return 0;
 }
 
 int th_constraints_forbid(th_constraints *c, const th_system *s, const th_workload *w,
                           const char *layers, const char *accels, th_error *err)
 {
-    return mark(c, s, w, layers, accels, c->is_forbidden, err);
+    if (check_patterns(s, w, layers, accels, err))
+        return -1;
+    for (int l = 0; l < c->n_layers; l++)
+        if (is_meant("layer/", w->layers[l].name, layers))
+            mark(c, s, l, accels, c->is_forbidden);
+    return 0;
 }
 
-/* --- questions -------------------------------------------------------------------------------- */
+/* --- questions --- */
 
 bool th_constraints_allows(const th_constraints *c, int layer, int32_t accel)
 {
@@ -196,7 +208,7 @@ uint64_t th_constraints_digest(const th_constraints *c)
     return th_hash(of.half, sizeof of.half, d);
 }
 
-/* --- mappings --------------------------------------------------------------------------------- */
+/* --- mappings --- */
 
 /* The mapping's set with the members of fixed; -1: none. */
 static int32_t find_set(const th_mapping *m, const th_set *fixed)

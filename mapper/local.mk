@@ -11,7 +11,7 @@ libtharsis_la_SOURCES += \
 	mapper/evaluate/bounds_layer.c mapper/evaluate/bounds_layer.h \
 	mapper/evaluate/bounds_price.c \
 	mapper/evaluate/bounds_rate.c \
-	mapper/evaluate/bounds_state.h \
+	mapper/evaluate/bounds_state.c mapper/evaluate/bounds_state.h \
 	mapper/evaluate/bounds_task.c mapper/evaluate/bounds_task.h \
 	mapper/evaluate/bounds_unknown.c \
 	mapper/evaluate/deadline.c mapper/evaluate/deadline.h \
@@ -25,14 +25,17 @@ libtharsis_la_SOURCES += \
 	mapper/lower/emit.c mapper/lower/emit.h \
 	mapper/lower/footprint.c mapper/lower/footprint.h \
 	mapper/lower/lower.c mapper/lower/lower.h \
+	mapper/lower/lower_plan.c \
 	mapper/lower/lower_serial.c mapper/lower/lower_serial.h \
 	mapper/lower/lower_state.h \
 	mapper/lower/plan.c mapper/lower/plan.h \
 	mapper/lower/plan_edge.c \
 	mapper/lower/plan_layer.c \
+	mapper/lower/plan_lookup.c \
 	mapper/lower/plan_serial.c \
 	mapper/lower/plan_state.h \
 	mapper/lower/plan_time.c \
+	mapper/lower/stream.c mapper/lower/stream.h \
 	mapper/pool/pool.c mapper/pool/pool.h \
 	mapper/pool/pool_threads.c \
 	mapper/pool/serializer.c mapper/pool/serializer.h \
@@ -44,6 +47,7 @@ libtharsis_la_SOURCES += \
 	mapper/search/front.c mapper/search/front.h \
 	mapper/search/journal.c mapper/search/journal.h \
 	mapper/search/search.c mapper/search/search.h \
+	mapper/search/search_types.c \
 	mapper/search/searches.h \
 	mapper/search/algorithms/annealing.c \
 	mapper/search/algorithms/dp.c \
@@ -65,12 +69,15 @@ libtharsis_la_SOURCES += \
 	mapper/search/baselines/computation_prioritized.c \
 	mapper/search/baselines/h2h.c \
 	mapper/search/baselines/knapsack.c \
+	mapper/search/initial/choices.c \
 	mapper/search/initial/dynamic_programming.c \
 	mapper/search/initial/initial_mapping.c mapper/search/initial/initial_mapping.h \
 	mapper/search/initial/initial_state.h \
 	mapper/search/initial/transition.c \
 	mapper/search/partition/heterogeneous_sets.c \
+	mapper/search/partition/candidates.c \
 	mapper/search/partition/capability.c \
+	mapper/search/partition/design_vectors.c \
 	mapper/search/partition/layer_assignment.c \
 	mapper/search/partition/partition.c mapper/search/partition/partition.h \
 	mapper/search/partition/partition_state.h \

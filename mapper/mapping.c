@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-/* --- sets ------------------------------------------------------------------------------------- */
+/* --- sets --- */
 
 bool th_set_equal(const th_set *a, const th_set *b)
 {
@@ -43,7 +43,7 @@ int th_set_share(th_set *set, const int32_t *shares)
     return 0;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 th_mapping *th_mapping_new(int n_sets, const int32_t *sizes, int n_layers)
 {
@@ -164,7 +164,7 @@ bool th_mapping_equal(const th_mapping *a, const th_mapping *b)
     return same_queues(a, b);
 }
 
-/* --- checks ----------------------------------------------------------------------------------- */
+/* --- checks --- */
 
 static bool can_take_design(const th_accel *a, int32_t design)
 {
@@ -296,7 +296,7 @@ int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload 
     return check_queues(m, s, w, err);
 }
 
-/* --- text ------------------------------------------------------------------------------------- */
+/* --- text --- */
 
 static void write_set(const th_mapping *m, int i, const th_system *s, th_strbuf *out)
 {

@@ -47,7 +47,7 @@ static int32_t extent_of(const th_layer *l, int32_t batch, int d)
     return d == TH_DIM_B ? batch : l->dim[d];
 }
 
-/* --- which strategies a layer can run --------------------------------------------------------- */
+/* --- which strategies a layer can run --- */
 
 /* Dimensions that index an operand, as bits: positions that differ only in the others hold the
  * same. */
@@ -226,7 +226,7 @@ char *th_strategy_format(const th_strategy *s, char *out, size_t size)
     return out;
 }
 
-/* --- the parts -------------------------------------------------------------------------------- */
+/* --- the parts --- */
 
 static th_loop_box loops_of_batch(const th_layer *l, int32_t batch)
 {
@@ -412,7 +412,7 @@ th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, con
     return part.lo < part.hi ? box : (th_box){{0}, {0}};
 }
 
-/* --- weights ---------------------------------------------------------------------------------- */
+/* --- weights --- */
 
 static int32_t extent(const th_loop_box *loops, int d)
 {

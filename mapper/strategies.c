@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all of them --- */
 
 static const th_dim searched[] = {TH_DIM_B, TH_DIM_K, TH_DIM_C, TH_DIM_H, TH_DIM_W};
 enum { N_SEARCHED = sizeof searched / sizeof *searched };
@@ -85,7 +85,7 @@ int th_strategies_list_all(const th_layer *l, int32_t batch, int n, th_strategy 
     return list_over(l, batch, n, all, TH_N_DIMS, list);
 }
 
-/* --- the nearest one -------------------------------------------------------------------------- */
+/* --- the nearest one --- */
 
 static int32_t extent_of(const th_layer *l, int32_t batch, int d)
 {

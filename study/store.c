@@ -36,7 +36,7 @@ const char *th_point_state_name(th_point_state state)
     return names[state];
 }
 
-/* ---- SQLite ---- */
+/* --- SQLite --- */
 
 static int failed(const th_store *t, const char *what, th_error *err)
 {
@@ -79,7 +79,7 @@ static void bind_text(sqlite3_stmt *s, int place, const char *text)
         sqlite3_bind_null(s, place);
 }
 
-/* ---- opening and closing ---- */
+/* --- opening and closing --- */
 
 void th_store_close(th_store *t)
 {
@@ -185,7 +185,7 @@ const char *th_store_path(const th_store *t)
     return t->path;
 }
 
-/* ---- a new file ---- */
+/* --- a new file --- */
 
 /* The columns of the table of points. */
 static char *sql_of_points(const th_study *s)
@@ -292,7 +292,7 @@ th_store *th_store_create(const char *path, const th_study *s, const int64_t *ce
     return NULL;
 }
 
-/* ---- reading ---- */
+/* --- reading --- */
 
 int th_store_counts(th_store *t, int64_t counts[TH_N_POINT_STATES], th_error *err)
 {
@@ -369,7 +369,7 @@ int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), v
     return rc;
 }
 
-/* ---- writing ---- */
+/* --- writing --- */
 
 /* On a byte far behind those that SQLite locks; the kernel gives it back when the process ends,
  * however. */

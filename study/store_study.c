@@ -24,7 +24,7 @@ static char *digest_text(const th_study *s, char out[20])
     return out;
 }
 
-/* ---- writing ---- */
+/* --- writing --- */
 
 /* One row: each letter of kinds is i (int64_t) or t (const char *). A code of SQLite. */
 static int insert(sqlite3 *db, const char *sql, const char *kinds, ...)
@@ -84,7 +84,7 @@ int th_store_write_study(sqlite3 *db, const th_study *s)
     return rc;
 }
 
-/* ---- reading ---- */
+/* --- reading --- */
 
 typedef struct {
     sqlite3 *db;

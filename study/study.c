@@ -35,7 +35,7 @@ const char *th_study_text(th_study *s, const char *text)
     return th_arena_string(s->arena, text);
 }
 
-/* ---- building ---- */
+/* --- building --- */
 
 /* A name of Tcl and of SQL that needs no quotes in either. */
 static bool is_name(const char *text)
@@ -130,7 +130,7 @@ int th_study_join(th_study *s, const char *a, const char *b, th_error *err)
     return 0;
 }
 
-/* ---- checking ---- */
+/* --- checking --- */
 
 /* SQL does not tell upper from lower case. */
 static int check_columns(const th_study *s, th_error *err)
@@ -187,7 +187,7 @@ int th_study_check(const th_study *s, th_error *err)
     return check_columns(s, err);
 }
 
-/* ---- cells ---- */
+/* --- cells --- */
 
 const char *th_study_value(const th_study *s, int64_t cell, int parameter)
 {
@@ -211,7 +211,7 @@ int64_t th_study_point_seed(const th_study *s, int64_t cell)
     return (int64_t)(h % INT32_MAX) + 1;
 }
 
-/* ---- two studies ---- */
+/* --- two studies --- */
 
 static uint64_t hash_parameters(const th_study *s, uint64_t h)
 {

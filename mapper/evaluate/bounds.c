@@ -41,26 +41,7 @@ const char *th_limit_name(th_limit l)
     return NULL;
 }
 
-th_bound_physics th_bound_physics_of(const th_problem *p)
-{
-    const char *name = (p->network ? p->network : th_network_types[0])->name;
-    if (p->system->transfers_serially)
-        return TH_BOUND_SERIAL;
-    return strcmp(name, "fluid") == 0    ? TH_BOUND_SHARED_MEDIA
-           : strcmp(name, "packet") == 0 ? TH_BOUND_SHARED_LINKS
-           : strcmp(name, "ideal") == 0  ? TH_BOUND_FREE_LINKS
-                                         : TH_BOUND_NO_LINKS;
-}
-
-th_time th_bound_round_up_ps(double ps)
-{
-    static const double SLACK = 1e-12;
-    double least = ceil(ps * (1 - SLACK) - SLACK);
-    return least <= 0 ? 0 : least < 0x1p62 ? (th_time)least : (th_time)1 << 62;
-}
-
-/* --- floors of the layers ----------------------------------------------------------------------
- */
+/* --- floors of the layers --- */
 
 static void take_lesser(th_layer_floor *a, const th_layer_floor *b)
 {
@@ -99,18 +80,13 @@ static int find_floor(th_bound_finder *f, int layer, th_error *err)
     return 0;
 }
 
-static bool is_output(const th_workload *w, int layer)
-{
-    return w->consumer_start[layer] == w->consumer_start[layer + 1];
-}
-
 /* Does no host give it anything, nor take anything from it? Then its shape says it all. */
 static bool is_inner(const th_workload *w, int layer)
 {
     for (int i = 0; i < w->layers[layer].n_inputs; i++)
         if (w->layers[layer].inputs[i] == TH_EXTERNAL_INPUT)
             return false;
-    return !is_output(w, layer);
+    return !th_bound_is_output(w, layer);
 }
 
 /* Does the mapping of the scope split both alike, among the same accelerators? */
@@ -152,53 +128,7 @@ static int find_floors(th_bound_finder *f, th_error *err)
     return failed;
 }
 
-/* --- what is read ------------------------------------------------------------------------------
- */
-
-/* Rows (dim H, kernel R) or columns (W, S) of input i that layer l reads at all: strides may leave
- * some out. -1: memory is out. */
-static int64_t count_read(const th_layer *l, int i, th_dim dim, th_dim kernel, int32_t extent)
-{
-    int axis = dim == TH_DIM_H ? 2 : 3;
-    bool *read = th_alloc_zero((size_t)extent + 1, sizeof *read);
-    int64_t n = 0;
-    if (!read)
-        return -1;
-    for (int32_t at = 0; at < l->dim[dim]; at++) {
-        for (int32_t tap = 0; tap < l->dim[kernel]; tap++) {
-            th_loop_box unit = th_layer_loops(l);
-            unit.lo[dim] = at;
-            unit.hi[dim] = at + 1;
-            unit.lo[kernel] = tap;
-            unit.hi[kernel] = tap + 1;
-            th_box box = th_layer_input_of(l, i, &unit);
-            for (int32_t x = box.lo[axis]; !th_box_is_empty(&box) && x < box.hi[axis]; x++)
-                read[x] = true;
-        }
-    }
-    for (int32_t x = 0; x < extent; x++)
-        n += read[x];
-    th_free(read);
-    return n;
-}
-
-int64_t th_bound_elements_read(const th_layer *l, int i)
-{
-    th_loop_box all = th_layer_loops(l);
-    th_box box = th_layer_input_of(l, i, &all);
-    bool has_gaps = l->stride_h > 1 || l->stride_w > 1 || l->dilation_h > 1 || l->dilation_w > 1 ||
-                    l->up_h > 1 || l->up_w > 1;
-    if (th_box_is_empty(&box) || !has_gaps)
-        return th_box_elements(&box);
-    int64_t rows = count_read(l, i, TH_DIM_H, TH_DIM_R, box.hi[2]),
-            columns = count_read(l, i, TH_DIM_W, TH_DIM_S, box.hi[3]);
-    if (rows < 0 || columns < 0)
-        return -1;
-    return (int64_t)(box.hi[0] - box.lo[0]) * (box.hi[1] - box.lo[1]) * rows * columns;
-}
-
-/* --- heads and tails ---------------------------------------------------------------------------
- */
+/* --- heads and tails --- */
 
 /* When all parts of all inputs (least: of the one that is there first) may be there, of those that
  * layers make. */
@@ -233,18 +163,12 @@ static void find_heads(th_bound_finder *f)
     }
 }
 
-double th_bound_remaining_ps(const th_bound_finder *f, int l)
-{
-    const th_layer_floor *x = &f->floor[l];
-    return is_output(f->workload, l) ? x->shortest[0][1] : x->shortest[0][0] + f->tail[l];
-}
-
 /* Whoever reads all of a layer comes after each task of it. 0, or -1: memory is out. */
 static int find_tails(th_bound_finder *f)
 {
     const th_workload *w = f->workload;
     for (int l = w->n_layers - 1; l >= 0; l--) {
-        f->tail[l] = is_output(w, l) && f->floors.out.exists ? f->floors.out.latency : 0;
+        f->tail[l] = th_bound_is_output(w, l) && f->floors.out.exists ? f->floors.out.latency : 0;
         for (int32_t i = w->consumer_start[l]; i < w->consumer_start[l + 1]; i++) {
             const th_layer *c = &w->layers[w->consumers[i]];
             for (int j = 0; j < c->n_inputs; j++) {
@@ -269,8 +193,7 @@ static void sort_by_tail(th_bound_finder *f)
     }
 }
 
-/* --- compute, memory ---------------------------------------------------------------------------
- */
+/* --- compute, memory --- */
 
 /* The most over all heads h and tails t of h + (what layers have to do that start no sooner than h
  * and are followed by t at least) / rate + t. *n: how many layers these are. */
@@ -368,8 +291,7 @@ static void find_memory(th_bound_finder *f)
              f->system->n_accels);
 }
 
-/* --- the critical path --------------------------------------------------------------------------
- */
+/* --- the critical path --- */
 
 static int path_length(const th_bound_finder *f, int l, int *first)
 {
@@ -406,8 +328,7 @@ static void find_path(th_bound_finder *f)
              n == 1 ? "" : "s", w->layers[first].name, w->layers[last].name);
 }
 
-/* --- all ----------------------------------------------------------------------------------------
- */
+/* --- all --- */
 
 static int allocate(th_bound_finder *f, th_error *err)
 {

@@ -34,17 +34,7 @@ struct th_task_floor {
     int32_t unknown_design;      /* its design */
 };
 
-/* --- tasks ------------------------------------------------------------------------------------ */
-
-const th_accel *th_floors_accel(const th_floors *f, int class)
-{
-    return &f->system->nodes[f->system->accel_node[f->first_of[class]]].a;
-}
-
-double th_floors_clock(const th_floors *f, int class)
-{
-    return f->scope.clock ? f->scope.clock[f->first_of[class]] : 1;
-}
+/* --- tasks --- */
 
 /* Is the schedule a procedure's to make, and may it not be asked? */
 static bool is_unavailable_script(th_floors *f, int design, const th_shard *shard)
@@ -106,13 +96,6 @@ static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *sh
     return least;
 }
 
-void th_floors_update_speed(th_floors *f, const double *ps, double best)
-{
-    for (int c = 0; c < f->n_classes; c++)
-        if (ps[c] < INFINITY && ps[c] > 0)
-            f->speed[c] = fmax(f->speed[c], best / ps[c]);
-}
-
 /* The number of the shard's floor; -1: memory is out. */
 static int64_t intern(th_floors *f, const th_shard *shard)
 {
@@ -138,7 +121,7 @@ static int64_t intern(th_floors *f, const th_shard *shard)
     return (int64_t)f->n_tasks++;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static bool same_designs(const th_accel *a, const th_accel *b)
 {
@@ -269,7 +252,7 @@ double th_floors_speed(const th_floors *f)
     return sum;
 }
 
-/* --- layers ----------------------------------------------------------------------------------- */
+/* --- layers --- */
 
 typedef struct {
     th_floors *floors;
@@ -417,14 +400,6 @@ static int add_sets_of(maker *k, int n)
     return status < 0 ? -1 : 0;
 }
 
-static bool is_output(const th_workload *w, int layer)
-{
-    for (int i = 0; i < w->n_outputs; i++)
-        if (w->outputs[i] == layer)
-            return true;
-    return false;
-}
-
 /* The shards that the mapping of the scope makes, whatever their sizes. 0 or -1. */
 static int add_shards_of_mapping(maker *k, int layer)
 {
@@ -490,7 +465,7 @@ int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out,
     maker k = {.floors = f,
                .layer = &f->workload->layers[layer],
                .batch = batch,
-               .is_output = is_output(f->workload, layer),
+               .is_output = th_bound_is_output(f->workload, layer),
                .whole = whole,
                .out = out};
     for (int c = 0; c < f->n_classes; c++)

@@ -4,6 +4,8 @@
  * bounds_rate.c has what is known where shards may have any size. */
 #ifndef TH_MAPPER_EVALUATE_BOUNDS_LAYER_H
 #define TH_MAPPER_EVALUATE_BOUNDS_LAYER_H
+#include <math.h>
+
 #include "base/map.h"
 #include "mapper/evaluate/bounds.h"
 
@@ -61,14 +63,29 @@ int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out,
 /* Speeds of all accelerators together, for the layers asked for so far. */
 double th_floors_speed(const th_floors *f);
 
-/* --- among the files of the layers' floors
- * ----------------------------------------------------- */
+/* --- for bounds_layer.c and bounds_rate.c --- */
 
-const th_accel *th_floors_accel(const th_floors *f, int class);
-/* The clock of a class, of what the system says. */
-double th_floors_clock(const th_floors *f, int class);
-/* Raises the classes' speeds to what times for the same work allow. */
-void th_floors_update_speed(th_floors *f, const double *ps, double best);
+static inline const th_accel *th_floors_accel(const th_floors *f, int class)
+{
+    return &f->system->nodes[f->system->accel_node[f->first_of[class]]].a;
+}
+
+/* The clock of a class in the run, relative to the system's. */
+static inline double th_floors_clock(const th_floors *f, int class)
+{
+    return f->scope.clock ? f->scope.clock[f->first_of[class]] : 1;
+}
+
+/* Raises the speeds of the classes according to their times ps for the same work; best: the least
+ * of them. */
+static inline void th_floors_update_speed(th_floors *f, const double *ps, double best)
+{
+    for (int c = 0; c < f->n_classes; c++)
+        if (ps[c] < INFINITY && ps[c] > 0)
+            f->speed[c] = fmax(f->speed[c], best / ps[c]);
+}
+
+bool th_bound_is_output(const th_workload *w, int layer); /* bounds_state.c */
 /* bounds_rate.c: has a design of the class no rate that its shards never exceed? Its index, or
  * -1. */
 int th_bound_design_without_rate(const th_floors *f, int class, const th_shard *whole);

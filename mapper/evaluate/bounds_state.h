@@ -30,7 +30,7 @@ typedef enum {
     TH_BOUND_SHARED_LINKS
 } th_bound_physics;
 
-/* --- bounds.c --------------------------------------------------------------------------------- */
+/* --- bounds_state.c --- */
 
 th_bound_physics th_bound_physics_of(const th_problem *p);
 /* Times are whole picoseconds; sums of doubles are exact but for their rounding. */
@@ -40,13 +40,13 @@ double th_bound_remaining_ps(const th_bound_finder *f, int l);
 /* Elements of input i that layer l reads, of one image of all. -1: memory is out. */
 int64_t th_bound_elements_read(const th_layer *l, int i);
 
-/* --- bounds_unknown.c ------------------------------------------------------------------------- */
+/* --- bounds_unknown.c --- */
 
 /* Notes which limits say nothing of which layers, or not of all mappings, into out. 0 or -1: memory
  * is out. */
 int th_bound_list_unknown(th_bound_finder *f);
 
-/* --- bounds_price.c --------------------------------------------------------------------------- */
+/* --- bounds_price.c --- */
 
 /* Prices of classes, for which all layers together cost most (bounds_price.c). 0 or -1: memory
  * is out. */
@@ -56,7 +56,7 @@ double th_bound_priced(const th_bound_finder *f, const double *price, int l);
 /* What layer l takes where all accelerators share it and do nothing else. */
 double th_bound_shared(const th_bound_finder *f, int l);
 
-/* --- bounds_cut.c ----------------------------------------------------------------------------- */
+/* --- bounds_cut.c --- */
 
 /* What must cross links between hosts and accelerators, into out. 0 or -1. */
 int th_bound_find_cut(th_bound_finder *f, th_error *err);

@@ -70,7 +70,7 @@ double th_goal_fitness(const th_goal *g, const th_metrics *m)
     return m->lateness_ps > 0 ? TH_LATE_VALUE * (double)m->lateness_ps : th_goal_value(g, m);
 }
 
-/* --- when to stop ----------------------------------------------------------------------------- */
+/* --- when to stop --- */
 
 /* The T >= 0 in seconds from which on a T^2 + b T passes c, with a, b >= 0; INFINITY: never. */
 static double positive_root(double a, double b, double c)

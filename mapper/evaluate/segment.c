@@ -39,7 +39,7 @@ static const th_workload *workload_of(const th_segments *s)
     return s->lower->workload;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 bool th_segments_supported(const th_workload *w, const th_machine *m)
 {
@@ -192,7 +192,7 @@ static const void *publish(th_segments *s, th_shared_map *m, size_t key_bytes, c
     return known;
 }
 
-/* --- pieces of a mapping ---------------------------------------------------------------------- */
+/* --- pieces of a mapping --- */
 
 static size_t key_of_placed_piece(const th_segments *s, const th_piece *p, int32_t *key)
 {
@@ -286,7 +286,7 @@ static bool fits_in_memory(th_segments *s)
     return true;
 }
 
-/* --- steps ------------------------------------------------------------------------------------ */
+/* --- steps --- */
 
 /* Emits the program of a segment; *n: its running tasks, listed in s->under_way. */
 static int emit(th_segments *s, const th_segment_state *from, int32_t first, int32_t last,

@@ -45,7 +45,7 @@ static th_time last_quiet(const th_segments *s, th_time t)
     }
 }
 
-/* --- into scratch ----------------------------------------------------------------------------- */
+/* --- into scratch --- */
 
 /* Task, which has not ended at t, as the next of what remains. -1: memory is out. */
 static int add_task(th_segments *s, th_segment_state *x, int32_t task, th_time t)
@@ -118,7 +118,7 @@ static int add_finals(th_segments *s, th_segment_state *x, int layer)
     return 0;
 }
 
-/* --- out of scratch --------------------------------------------------------------------------- */
+/* --- out of scratch --- */
 
 static size_t add_to_key(char *key, size_t at, const void *bytes, size_t n)
 {

@@ -17,8 +17,7 @@
 
 #include "base/alloc.h"
 
-/* --- what comes in -----------------------------------------------------------------------------
- */
+/* --- what comes in --- */
 
 static int32_t node_of(const th_lower *l, int layer, int r)
 {
@@ -356,7 +355,7 @@ static int emit_reduction(th_lower *l, int layer, th_error *err)
     return l->emission.program->n_tasks == first ? 0 : emit_sums(l, layer, first, err);
 }
 
-/* --- passes ----------------------------------------------------------------------------------- */
+/* --- passes --- */
 
 static int end_of_pass(th_lower *l, int32_t task)
 {

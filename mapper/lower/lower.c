@@ -16,9 +16,7 @@
 #include "mapper/lower/lower_serial.h"
 #include "mapper/lower/lower_state.h"
 
-const th_stream th_stream_single = {1, 0, 1, 0};
-
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static int add_edge(th_lower *l, int32_t n, const th_edge *e)
 {
@@ -248,84 +246,7 @@ const int64_t *th_lower_weight_bytes(const th_lower *l)
     return l->memory.weight_bytes;
 }
 
-/* --- plans of this mapping -------------------------------------------------------------------- */
-
-void th_lower_begin(th_lower *l)
-{
-    if (!th_plans_are_shared(l->plans)) /* else others may be using them: their owner sees to it */
-        th_plans_trim(l->plans, TH_PLANS_LIMIT);
-}
-
-int th_lower_number_sets(th_lower *l, const th_mapping *m, th_error *err)
-{
-    size_t n = (size_t)m->n_sets;
-    if (th_grow(&l->planned.set_id, &l->planned.set_capacity, n, sizeof *l->planned.set_id) ||
-        th_grow(&l->planned.members_id, &l->planned.members_capacity, n,
-                sizeof *l->planned.members_id))
-        return th_error_no_memory(err);
-    for (size_t i = 0; i < n; i++)
-        if (th_plans_set_ids(l->plans, &m->sets[i], &l->planned.set_id[i],
-                             &l->planned.members_id[i], err))
-            return -1;
-    return 0;
-}
-
-static void place(th_lower *l, const th_mapping *m, int first, int last)
-{
-    int32_t n = 0;
-    for (int i = first; i <= last; i++) {
-        int32_t set = m->set_of[i];
-        l->planned.placed[i] = (th_placed){.layer = i,
-                                           .set = &m->sets[set],
-                                           .set_id = l->planned.set_id[set],
-                                           .members_id = l->planned.members_id[set],
-                                           .strategy = m->strategy[i]};
-        l->emission.first_final[i] = n;
-        n += m->sets[set].n_accels;
-    }
-    l->emission.first_final[last + 1] = n;
-}
-
-static int plan_consumers(th_lower *l, int tensor, int32_t batch, th_error *err)
-{
-    int32_t first = l->graph.edge_start[tensor + 1], end = l->graph.edge_start[tensor + 2];
-    const th_placed *producer = tensor < 0 ? NULL : &l->planned.placed[tensor];
-    for (int32_t e = first; e < end; e++) {
-        l->planned.consumers[e - first] = l->planned.placed[l->graph.edges[e].consumer];
-        l->planned.consumers[e - first].input = l->graph.edges[e].input;
-    }
-    for (int32_t e = first; e < end; e++) {
-        int32_t shared = l->graph.edges[e].first;
-        l->graph.edges[e].plan =
-            th_plans_edge(l->plans, producer, l->planned.consumers + (shared - first),
-                          e - shared + 1, batch, err);
-        if (!l->graph.edges[e].plan)
-            return -1;
-    }
-    return 0;
-}
-
-static int plan_batch(th_lower *l, int first, int last, int32_t batch, th_error *err)
-{
-    for (int i = first > 0 ? first - 1 : 0; i <= last; i++) {
-        l->planned.layer_plan[i] = th_plans_layer(l->plans, &l->planned.placed[i], batch, err);
-        if (!l->planned.layer_plan[i])
-            return -1;
-    }
-    for (int t = first - 1; t < last; t++)
-        if (plan_consumers(l, t, batch, err))
-            return -1;
-    return 0;
-}
-
-int th_lower_plan(th_lower *l, const th_mapping *m, int first, int last, int32_t batch,
-                  th_error *err)
-{
-    place(l, m, first > 0 ? first - 1 : 0, last);
-    return plan_batch(l, first, last, batch, err);
-}
-
-/* --- passes ----------------------------------------------------------------------------------- */
+/* --- passes --- */
 
 static int32_t sets_with_layers(const th_mapping *m, const th_model *part)
 {
@@ -365,18 +286,6 @@ static int32_t largest_batch(const th_lower *l, const th_stream *stream)
     return (l->workload->batch + stream->micro_batches - 1) / stream->micro_batches;
 }
 
-int th_stream_check(const th_stream *s, const th_workload *w, th_error *err)
-{
-    if (s->n_inputs >= 1 && s->micro_batches >= 1 && s->micro_batches <= w->batch &&
-        s->n_inputs <= INT32_MAX / s->micro_batches)
-        return 0;
-    return th_error_set(
-        err, "MAP-0021",
-        "%d inputs in %d micro-batches of a batch of %d: must be at least one input, "
-        "1 .. batch micro-batches, and less than 2^31 in all",
-        (int)s->n_inputs, (int)s->micro_batches, (int)w->batch);
-}
-
 /* Strategies that split the batch must leave every micro-batch something. */
 static int check_stream(const th_lower *l, const th_mapping *m, const th_stream *stream,
                         th_error *err)
@@ -391,15 +300,7 @@ static int check_stream(const th_lower *l, const th_mapping *m, const th_stream 
     return 0;
 }
 
-int th_lower_begin_pass(th_lower *l, int32_t pass, th_error *err)
-{
-    l->passes.start[pass] = l->emission.program->n_tasks;
-    return l->is_interrupted && l->is_interrupted()
-               ? th_error_interrupted(err, "nothing was lowered")
-               : 0;
-}
-
-static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
+static int emit_all(th_lower *l, const th_mapping *m, const th_stream *stream, th_error *err)
 {
     int32_t passes = stream->n_inputs * stream->micro_batches, planned = largest_batch(l, stream);
     size_t ends = (size_t)passes * (size_t)th_workload_parts(l->workload);
@@ -412,7 +313,7 @@ static int emit_all(th_lower *l, const th_stream *stream, th_error *err)
     l->passes.n_ends = 0;
     for (int32_t pass = 0; pass < passes; pass++) {
         int32_t batch = batch_of(l, stream, pass);
-        if (batch != planned && plan_batch(l, 0, l->workload->n_layers - 1, batch, err))
+        if (batch != planned && th_lower_plan(l, m, 0, l->workload->n_layers - 1, batch, err))
             return -1;
         planned = batch;
         if (th_lower_begin_pass(l, pass, err) || th_emit_pass(l, stream, pass, err))
@@ -427,10 +328,10 @@ static int fill(th_lower *l, const th_mapping *m, const th_stream *stream, th_er
 {
     if (l->system->transfers_serially)
         return th_lower_serial(l, m, stream, err);
-    return th_footprint_check(l, err) || emit_all(l, stream, err) ? -1 : 0;
+    return th_footprint_check(l, err) || emit_all(l, m, stream, err) ? -1 : 0;
 }
 
-/* ---- what fills memory ---- */
+/* --- what fills memory --- */
 
 bool th_lower_peak_of(const th_lower *l, int accel, th_peak_place *out)
 {

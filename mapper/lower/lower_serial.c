@@ -48,7 +48,7 @@ static size_t place_of(const serial *s, int layer, int r)
     return (size_t)(s->l->emission.first_final[layer] + r);
 }
 
-/* --- weights ---------------------------------------------------------------------------------- */
+/* --- weights --- */
 
 static int64_t units_of(int64_t bytes)
 {
@@ -116,7 +116,7 @@ static int pin_all(const serial *s, th_error *err)
     return failed;
 }
 
-/* --- queues ----------------------------------------------------------------------------------- */
+/* --- queues --- */
 
 static void link_queues(serial *s)
 {
@@ -178,7 +178,7 @@ static int64_t bytes_out(const serial *s, int layer, int r)
     return bytes < held ? bytes : held;
 }
 
-/* --- memory ----------------------------------------------------------------------------------- */
+/* --- memory --- */
 
 static int check_memory(serial *s, th_error *err)
 {
@@ -216,7 +216,7 @@ static int check_memory(serial *s, th_error *err)
     return 0;
 }
 
-/* --- tasks ------------------------------------------------------------------------------------ */
+/* --- tasks --- */
 
 /* The next task of a position; it follows the accelerator's last one. */
 static int add_task(serial *s, int layer, int r, int32_t work, th_error *err)
@@ -347,7 +347,7 @@ static int add_layer(serial *s, int layer, th_error *err)
     return add_outputs(s, layer, err);
 }
 
-/* --- passes ----------------------------------------------------------------------------------- */
+/* --- passes --- */
 
 /* The part's input arrives, and as many passes of the part are in the system as may be. */
 static int add_release(serial *s, int number, th_error *err)
@@ -500,7 +500,7 @@ int th_lower_serial(th_lower *l, const th_mapping *m, const th_stream *stream, t
     return failed ? -1 : 0;
 }
 
-/* --- what fills memory ------------------------------------------------------------------------ */
+/* --- what fills memory --- */
 
 static void list(th_memory_peak *p, int32_t kind, int32_t layer, int64_t bytes)
 {

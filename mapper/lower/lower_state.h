@@ -82,7 +82,7 @@ struct th_lower {
     bool (*is_interrupted)(void);
 };
 
-/* lower.c, for those who lower a mapping by parts, in this order. */
+/* lower_plan.c: the steps of lowering all or a part of a mapping, in this order. */
 void th_lower_begin(th_lower *l); /* plans of mappings before may be dropped */
 int th_lower_begin_pass(th_lower *l, int32_t pass,
                         th_error *err); /* 0, or -1: it was interrupted */

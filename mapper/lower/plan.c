@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan.c - the memos of lowering: keys, lookup, life. What a plan says is computed in plan_layer.c
- * and plan_edge.c.
- *
- * Layers of equal shape are one class; a plan's key is made of classes, set numbers, strategies and
- * the batch. Keys are byte strings without padding.
- *
- * Plans that are shared: whoever misses one makes it, in memory of its own, and all use the one
- * that was there first. Invariant: a plan that others can find never changes. */
+/* plan.c - the life of plans, and the facts that follow from the system and the workload alone:
+ * classes of layers of equal shape, hosts and the routes to them. plan_lookup.c finds plans by key;
+ * plan_layer.c and plan_edge.c make them. */
 #include <config.h>
 
 #include "mapper/lower/plan_state.h"
@@ -271,122 +266,7 @@ int th_plans_host_of(const th_plans *p, int accel)
     return p->facts.host_of[accel];
 }
 
-enum { NO_DESIGN = -2 }; /* of a crew: a number that no design has, and not TH_DESIGN_OWN */
-
 const th_moves *th_plans_host_path(const th_plans *p, int accel)
 {
     return &p->facts.host_path[accel];
-}
-
-static int32_t number_of(th_plans *p, const th_set *set, int32_t design, th_error *err)
-{
-    enum { SMALL = 130 };
-    int32_t small[SMALL], *key = small;
-    size_t members = (size_t)set->n_accels, n = 2 + members * (set->shares ? 2 : 1);
-    if (n > SMALL && !(key = th_alloc_array(n, sizeof *key)))
-        return th_error_no_memory(err);
-    key[0] = design;
-    key[1] = set->n_accels;
-    memcpy(key + 2, set->accels, members * sizeof *key);
-    if (set->shares)
-        memcpy(key + 2 + members, set->shares, members * sizeof *key);
-    int64_t number = th_shared_map_number(p->memo.sets, key, n * sizeof *key);
-    if (key != small)
-        th_free(key);
-    return number < 0 ? th_error_no_memory(err) : (int32_t)number;
-}
-
-int th_plans_set_ids(th_plans *p, const th_set *set, int32_t *set_id, int32_t *members_id,
-                     th_error *err)
-{
-    *set_id = number_of(p, set, set->design, err);
-    *members_id = *set_id < 0 ? -1 : number_of(p, set, NO_DESIGN, err);
-    return *members_id < 0 ? -1 : 0;
-}
-
-int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,
-                   th_error *err)
-{
-    int32_t number, crew;
-    if (th_plans_set_ids(p, set, &number, &crew, err))
-        return -1;
-    *out = (th_placed){layer, set, number, crew, 0, *s};
-    return 0;
-}
-
-/* --- keys ------------------------------------------------------------------------------------- */
-
-enum {
-    PLACED_WORDS = 2 + TH_STRATEGY_WORDS,
-    FEW_CONSUMERS = 16 /* their key fits on the stack */
-};
-
-static void key_of_placed(const th_plans *p, const th_placed *at, int32_t number, int32_t *key)
-{
-    key[0] = at ? p->facts.shape_class[at->layer] : -1;
-    key[1] = number;
-    if (at)
-        memcpy(&key[2], &at->strategy, sizeof at->strategy);
-    else
-        memset(&key[2], 0, sizeof at->strategy);
-}
-
-static void key_of_consumer(const th_plans *p, const th_placed *at, int32_t *key)
-{
-    key_of_placed(p, at, at->members_id, key);
-    if (p->facts.inputs_differ[at->layer])
-        key[0] += at->input;
-}
-
-const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
-{
-    int32_t key[PLACED_WORDS + 1];
-    key_of_placed(p, at, at->set_id, key);
-    key[PLACED_WORDS] = batch;
-    const th_layer_plan *known = th_shared_map_find(p->memo.layers, key, sizeof key);
-    if (known)
-        return known;
-    th_layer_plan *plan = th_plan_make_layer(p, at, batch, err);
-    if (!plan)
-        return NULL;
-    known = th_shared_map_add(p->memo.layers, key, sizeof key, plan);
-    if (!known)
-        th_error_no_memory(err);
-    return known;
-}
-
-static const th_edge_plan *edge_of_key(th_plans *p, const int32_t *key, size_t bytes,
-                                       const th_placed *producer, const th_placed *consumers, int n,
-                                       int32_t batch, th_error *err)
-{
-    const th_edge_plan *known = th_shared_map_find(p->memo.edges, key, bytes);
-    if (known)
-        return known;
-    th_edge_plan *plan = th_plan_make_edge(p, producer, consumers, n, batch, err);
-    if (!plan)
-        return NULL;
-    known = th_shared_map_add(p->memo.edges, key, bytes, plan);
-    if (!known)
-        th_error_no_memory(err);
-    return known;
-}
-
-const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
-                                  const th_placed *consumers, int n, int32_t batch, th_error *err)
-{
-    int32_t few[PLACED_WORDS * (FEW_CONSUMERS + 1) + 1], *key = few;
-    size_t words = PLACED_WORDS * ((size_t)n + 1) + 1;
-    if (n > FEW_CONSUMERS && !(key = th_alloc_array(words, sizeof *key))) {
-        th_error_no_memory(err);
-        return NULL;
-    }
-    key_of_placed(p, producer, producer ? producer->members_id : -1, key);
-    for (int i = 0; i < n; i++)
-        key_of_consumer(p, &consumers[i], key + PLACED_WORDS * (i + 1));
-    key[words - 1] = batch;
-    const th_edge_plan *plan =
-        edge_of_key(p, key, words * sizeof *key, producer, consumers, n, batch, err);
-    if (key != few)
-        th_free(key);
-    return plan;
 }

@@ -58,14 +58,9 @@ static int take(boxes *from, const th_box *cut, boxes *taken)
 
 typedef struct {
     th_plans *plans;
-    const th_placed *producer; /* NULL: the external input */
-    const th_layer_plan *made; /* its plan */
-    const th_placed *consumers;
-    int n_consumers, n_earlier; /* of the same tensor */
-    int32_t batch;
-    const th_layer_plan *reads;   /* plan of the last consumer */
-    const th_edge_plan **earlier; /* plans of the other consumers' edges */
-    boxes lacked, out;            /* scratch; boxes of the deliveries so far */
+    const th_edge_ends *ends;
+    const th_placed *consumer; /* the last one */
+    boxes lacked, out;         /* scratch; boxes of the deliveries so far */
     th_delivery *deliveries;
     size_t n, capacity;
     th_reuse *reuses;
@@ -77,9 +72,10 @@ typedef struct {
 static int add_delivery(maker *k, int from, int from_node, int r, int to_node, size_t first_box)
 {
     const th_workload *w = k->plans->workload;
-    const th_layer *reader = &w->layers[k->consumers[k->n_consumers - 1].layer];
-    th_precision precision = k->producer ? w->layers[k->producer->layer].precision[TH_TENSOR_OUTPUT]
-                                         : reader->precision[TH_TENSOR_INPUT];
+    const th_layer *reader = &w->layers[k->consumer->layer];
+    th_precision precision = k->ends->producer
+                                 ? w->layers[k->ends->producer->layer].precision[TH_TENSOR_OUTPUT]
+                                 : reader->precision[TH_TENSOR_INPUT];
     int64_t elements = 0;
     for (size_t i = first_box; i < k->out.n; i++)
         elements += th_box_elements(&k->out.box[i]);
@@ -99,12 +95,12 @@ static int add_delivery(maker *k, int from, int from_node, int r, int to_node, s
 
 static int take_own(maker *k, int accel, int r)
 {
-    int32_t q = k->producer ? k->made_at[accel] : -1;
+    int32_t q = k->ends->producer ? k->made_at[accel] : -1;
     size_t before = k->out.n;
     k->local_from[r] = -1;
     if (q < 0)
         return 0;
-    if (take(&k->lacked, &k->made->at[q].held, &k->out))
+    if (take(&k->lacked, &k->ends->made->at[q].held, &k->out))
         return -1;
     if (k->out.n > before)
         k->local_from[r] = q;
@@ -121,21 +117,21 @@ static int find_made_at(maker *k)
         return -1;
     for (int a = 0; a < n; a++)
         k->made_at[a] = -1;
-    for (int q = 0; k->producer && q < k->made->n; q++)
-        k->made_at[k->producer->set->accels[q]] = q;
+    for (int q = 0; k->ends->producer && q < k->ends->made->n; q++)
+        k->made_at[k->ends->producer->set->accels[q]] = q;
     return 0;
 }
 
 static int take_from_earlier(maker *k, int node, int r)
 {
-    for (int e = 0; e < k->n_earlier; e++) {
-        for (int d = 0; d < k->earlier[e]->n; d++) {
-            const th_delivery *came = &k->earlier[e]->deliveries[d];
+    for (int e = 0; e < k->ends->n_earlier; e++) {
+        for (int d = 0; d < k->ends->earlier[e]->n; d++) {
+            const th_delivery *came = &k->ends->earlier[e]->deliveries[d];
             size_t before = k->out.n;
             if (came->to_node != node)
                 continue;
             for (int b = 0; b < came->n_boxes; b++)
-                if (take(&k->lacked, &k->earlier[e]->boxes[came->first_box + b], &k->out))
+                if (take(&k->lacked, &k->ends->earlier[e]->boxes[came->first_box + b], &k->out))
                     return -1;
             if (k->out.n == before)
                 continue;
@@ -151,12 +147,12 @@ static int take_from_earlier(maker *k, int node, int r)
 static int take_from_producer(maker *k, int accel, int r)
 {
     const th_system *s = k->plans->system;
-    for (int q = 0; q < k->made->n && k->lacked.n > 0; q++) {
+    for (int q = 0; q < k->ends->made->n && k->lacked.n > 0; q++) {
         size_t before = k->out.n;
-        int from = k->producer->set->accels[q];
+        int from = k->ends->producer->set->accels[q];
         if (from == accel)
             continue;
-        if (take(&k->lacked, &k->made->at[q].held, &k->out) ||
+        if (take(&k->lacked, &k->ends->made->at[q].held, &k->out) ||
             add_delivery(k, q, s->accel_node[from], r, s->accel_node[accel], before))
             return -1;
     }
@@ -177,9 +173,8 @@ static int take_from_host(maker *k, int accel, int r)
 
 static int plan_position(maker *k, int r)
 {
-    const th_placed *consumer = &k->consumers[k->n_consumers - 1];
-    const th_box *need = &k->reads->at[r].need[consumer->input];
-    int accel = consumer->set->accels[r];
+    const th_box *need = &k->ends->reads->at[r].need[k->consumer->input];
+    int accel = k->consumer->set->accels[r];
     k->first_of[r] = (int32_t)k->n;
     k->first_reuse_of[r] = (int32_t)k->n_reuses;
     k->lacked.n = 0;
@@ -187,22 +182,22 @@ static int plan_position(maker *k, int r)
         return -1;
     if (take_own(k, accel, r) || take_from_earlier(k, k->plans->system->accel_node[accel], r))
         return -1;
-    return k->producer ? take_from_producer(k, accel, r) : take_from_host(k, accel, r);
+    return k->ends->producer ? take_from_producer(k, accel, r) : take_from_host(k, accel, r);
 }
 
 static int plan_positions(maker *k)
 {
-    k->first_of = th_plans_alloc(k->plans, (size_t)k->reads->n + 1, sizeof *k->first_of);
-    k->local_from = th_plans_alloc(k->plans, (size_t)k->reads->n, sizeof *k->local_from);
+    k->first_of = th_plans_alloc(k->plans, (size_t)k->ends->reads->n + 1, sizeof *k->first_of);
+    k->local_from = th_plans_alloc(k->plans, (size_t)k->ends->reads->n, sizeof *k->local_from);
     k->first_reuse_of =
-        th_plans_alloc(k->plans, (size_t)k->reads->n + 1, sizeof *k->first_reuse_of);
+        th_plans_alloc(k->plans, (size_t)k->ends->reads->n + 1, sizeof *k->first_reuse_of);
     if (!k->first_of || !k->local_from || !k->first_reuse_of || find_made_at(k))
         return -1;
-    for (int r = 0; r < k->reads->n; r++)
+    for (int r = 0; r < k->ends->reads->n; r++)
         if (plan_position(k, r))
             return -1;
-    k->first_of[k->reads->n] = (int32_t)k->n;
-    k->first_reuse_of[k->reads->n] = (int32_t)k->n_reuses;
+    k->first_of[k->ends->reads->n] = (int32_t)k->n;
+    k->first_reuse_of[k->ends->reads->n] = (int32_t)k->n_reuses;
     return 0;
 }
 
@@ -231,40 +226,12 @@ static th_edge_plan *keep(maker *k)
     return e;
 }
 
-static int get_inputs(maker *k, th_error *err)
+th_edge_plan *th_plan_make_edge(th_plans *p, const th_edge_ends *ends, th_error *err)
 {
-    k->reads = th_plans_layer(k->plans, &k->consumers[k->n_consumers - 1], k->batch, err);
-    if (!k->reads ||
-        (k->producer && !(k->made = th_plans_layer(k->plans, k->producer, k->batch, err))))
-        return -1;
-    const th_workload *w = k->plans->workload;
-    int part = th_workload_part_of(w, k->consumers[k->n_consumers - 1].layer, 0);
-    bool is_own = !k->producer && th_workload_part(w, part).has_own_inputs;
-    k->n_earlier = is_own ? 0 : k->n_consumers - 1;
-    k->earlier = th_alloc_zero((size_t)k->n_consumers, sizeof *k->earlier);
-    if (!k->earlier)
-        return th_error_no_memory(err);
-    for (int e = 0; e < k->n_earlier; e++)
-        if (!(k->earlier[e] =
-                  th_plans_edge(k->plans, k->producer, k->consumers, e + 1, k->batch, err)))
-            return -1;
-    return 0;
-}
-
-th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th_placed *consumers,
-                                int n, int32_t batch, th_error *err)
-{
-    if (p->system->transfers_serially)
-        return th_plan_make_serial_edge(p, producer, &consumers[n - 1], batch, err);
-    maker k = {
-        .plans = p, .producer = producer, .consumers = consumers, .n_consumers = n, .batch = batch};
-    th_edge_plan *plan = NULL;
-    if (!get_inputs(&k, err)) {
-        plan = plan_positions(&k) ? NULL : keep(&k);
-        if (!plan)
-            th_error_no_memory(err);
-    }
-    th_free(k.earlier);
+    maker k = {.plans = p, .ends = ends, .consumer = &ends->consumers[ends->n - 1]};
+    th_edge_plan *plan = plan_positions(&k) ? NULL : keep(&k);
+    if (!plan)
+        th_error_no_memory(err);
     th_free(k.lacked.box);
     th_free(k.out.box);
     th_free(k.deliveries);

@@ -96,8 +96,8 @@ static int64_t part_of(int64_t bytes, double part)
 
 typedef struct {
     th_plans *plans;
-    const th_placed *producer, *consumer;
-    const th_layer_plan *made, *reads;
+    const th_edge_ends *ends;
+    const th_placed *consumer;
     th_edge_plan *out;
 } maker;
 
@@ -114,17 +114,17 @@ static void add(maker *k, int from, int from_node, int to, int64_t bytes, int64_
 
 static void add_from_positions(maker *k, const region *x, int to)
 {
-    const th_layer *l = &k->plans->workload->layers[k->producer->layer];
+    const th_layer *l = &k->plans->workload->layers[k->ends->producer->layer];
     th_box full = th_layer_output_box(l);
     full.hi[0] = (int32_t)x->axis[0].extent; /* the images of this pass */
-    for (int a = 0; a < k->made->n; a++) {
-        const th_box *held = &k->made->at[a].held;
+    for (int a = 0; a < k->ends->made->n; a++) {
+        const th_box *held = &k->ends->made->at[a].held;
         double of_region, of_box;
         if (th_box_is_empty(held))
             continue;
         overlap(x, held, &full, &of_region, &of_box);
         if (of_region > 0)
-            add(k, a, k->plans->system->accel_node[k->producer->set->accels[a]], to,
+            add(k, a, k->plans->system->accel_node[k->ends->producer->set->accels[a]], to,
                 part_of(x->bytes, of_region),
                 part_of(th_tensor_bytes(th_box_elements(held), l->precision[TH_TENSOR_OUTPUT]),
                         of_box));
@@ -133,7 +133,8 @@ static void add_from_positions(maker *k, const region *x, int to)
 
 static th_edge_plan *new_edge(maker *k)
 {
-    size_t positions = (size_t)k->reads->n, from = k->made ? (size_t)k->made->n : 1;
+    size_t positions = (size_t)k->ends->reads->n,
+           from = k->ends->made ? (size_t)k->ends->made->n : 1;
     th_edge_plan *e = th_plans_alloc(k->plans, 1, sizeof *e);
     if (!e)
         return NULL;
@@ -143,33 +144,30 @@ static th_edge_plan *new_edge(maker *k)
     return e->deliveries && e->first_of && e->local_from ? e : NULL;
 }
 
-th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_placed *producer,
-                                       const th_placed *consumer, int32_t batch, th_error *err)
+th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_edge_ends *ends, th_error *err)
 {
-    maker k = {.plans = p, .producer = producer, .consumer = consumer};
+    const th_placed *consumer = &ends->consumers[ends->n - 1];
     const th_layer *l = &p->workload->layers[consumer->layer];
-    k.reads = th_plans_layer(p, consumer, batch, err);
-    if (!k.reads || (producer && !(k.made = th_plans_layer(p, producer, batch, err))))
-        return NULL;
+    maker k = {.plans = p, .ends = ends, .consumer = consumer};
     if (!(k.out = new_edge(&k))) {
         th_error_no_memory(err);
         return NULL;
     }
-    for (int r = 0; r < k.reads->n; r++) {
-        region x = region_read(l, &k.reads->at[r], consumer->input);
-        x.axis[0].extent = batch;
+    for (int r = 0; r < ends->reads->n; r++) {
+        region x = region_read(l, &ends->reads->at[r], consumer->input);
+        x.axis[0].extent = ends->batch;
         k.out->first_of[r] = k.out->n;
         k.out->local_from[r] = -1;
-        if (x.bytes > 0 && producer)
+        if (x.bytes > 0 && ends->producer)
             add_from_positions(&k, &x, r);
         else if (x.bytes > 0)
             add(&k, -1, p->facts.host_of[consumer->set->accels[r]], r, x.bytes, x.bytes);
     }
-    k.out->first_of[k.reads->n] = k.out->n;
+    k.out->first_of[ends->reads->n] = k.out->n;
     return k.out;
 }
 
-/* --- estimates -------------------------------------------------------------------------------- */
+/* --- estimates --- */
 
 /* Without a host nothing is known of ways, and they take no time. */
 static th_time moves_time(const th_plans *p, int accel, int64_t in, int64_t out)

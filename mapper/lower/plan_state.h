@@ -73,11 +73,21 @@ static inline const th_plan_route *th_plan_route_of(th_plans *p, int from, int t
 /* A part of a layer's loop nest as designs see it. */
 th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops);
 th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
-th_edge_plan *th_plan_make_edge(th_plans *p, const th_placed *producer, const th_placed *consumers,
-                                int n, int32_t batch, th_error *err);
-/* The same where transfers are serial; plan_serial.c. */
-th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_placed *producer,
-                                       const th_placed *consumer, int32_t batch, th_error *err);
+
+/* An edge to be planned: how the last of n consumers gets the tensor that producer made (NULL: the
+ * external input). */
+typedef struct th_edge_ends {
+    const th_placed *producer, *consumers;
+    int n;
+    int32_t batch;
+    const th_layer_plan *made, *reads; /* of the producer, of the last consumer */
+    const th_edge_plan *const
+        *earlier; /* of the consumers before it whose deliveries serve it too */
+    int n_earlier;
+} th_edge_ends;
+th_edge_plan *th_plan_make_edge(th_plans *p, const th_edge_ends *ends, th_error *err);
+/* The same where transfers are serial; plan_serial.c. earlier is not used. */
+th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_edge_ends *ends, th_error *err);
 th_time th_plan_serial_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
 th_time th_plan_serial_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
                                   th_error *err);

@@ -8,7 +8,7 @@
 #include "mapper/lower/plan_state.h"
 #include "topology/routing/route.h"
 
-/* --- routes ----------------------------------------------------------------------------------- */
+/* --- routes --- */
 
 /* Routes between up to so many nodes are kept in a table by pair, which makes searches on a fat
  * tree of 64 accelerators 1.8 times as quick; in larger systems they are computed again each time.
@@ -47,7 +47,7 @@ const th_plan_route *th_plan_find_route(th_plans *p, int from, int to)
     return walk(p, from, to, &p->routes.by_pair[(size_t)from * nodes + (size_t)to]);
 }
 
-/* --- traffic ---------------------------------------------------------------------------------- */
+/* --- traffic --- */
 
 typedef struct {
     th_plans *plans;
@@ -87,7 +87,7 @@ th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err)
     return t.failed ? th_error_no_memory(err) : t.busiest + t.latency;
 }
 
-/* --- a tensor for its first reader ------------------------------------------------------------ */
+/* --- a tensor for its first reader --- */
 
 static int64_t elements_in_common(const th_box *a, const th_box *b)
 {
@@ -155,7 +155,7 @@ th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const t
     return e ? th_plans_edge_time(p, e, err) : -1;
 }
 
-/* --- layers ----------------------------------------------------------------------------------- */
+/* --- layers --- */
 
 static int node_of(const th_plans *p, const th_placed *at, int r)
 {

@@ -40,7 +40,7 @@ enum {
     LONGEST_NAP_NS = 2 * 1000 * 1000
 };
 
-/* --- waiting ---------------------------------------------------------------------------------- */
+/* --- waiting --- */
 
 typedef struct {
     long ns;
@@ -75,7 +75,7 @@ static int receive(const MPI_Status *status, char **bytes, size_t *capacity)
     return n;
 }
 
-/* --- begin and end ---------------------------------------------------------------------------- */
+/* --- begin and end --- */
 
 int th_mpi_begin(int *argc, char ***argv)
 {
@@ -126,7 +126,7 @@ void th_mpi_end(void)
     MPI_Finalize();
 }
 
-/* --- the others ------------------------------------------------------------------------------- */
+/* --- the others --- */
 
 typedef struct {
     th_worker *worker;
@@ -181,7 +181,7 @@ int th_mpi_serve(th_mpi_answer *other, void *state)
     return goes_on;
 }
 
-/* --- rank 0 ----------------------------------------------------------------------------------- */
+/* --- rank 0 --- */
 
 int th_mpi_n_others(void)
 {

@@ -26,7 +26,7 @@ bool th_serializer_is_reading(const th_serializer *w)
     return w->at != NULL;
 }
 
-/* --- numbers and texts ------------------------------------------------------------------------ */
+/* --- numbers and texts --- */
 
 /* The next n bytes; NULL, and failed, where there are not so many. */
 static const unsigned char *take(th_serializer *w, size_t n)
@@ -141,7 +141,7 @@ void th_serializer_text(th_serializer *w, const char **text)
     *text = w->failed ? "" : (const char *)from;
 }
 
-/* --- fitness ---------------------------------------------------------------------------------- */
+/* --- fitness --- */
 
 #if UINTPTR_MAX == UINT64_MAX
 /* A new field must be added to the function named here, or checkpoints and ranks would lose it. */
@@ -166,7 +166,7 @@ void th_serializer_fitness(th_serializer *w, th_fitness *f)
     th_serializer_double(w, &f->metrics.energy_j);
 }
 
-/* --- mappings --------------------------------------------------------------------------------- */
+/* --- mappings --- */
 
 static void strategy(th_serializer *w, th_strategy *s)
 {

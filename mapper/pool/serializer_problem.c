@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "mapper/pool/serializer.h"
 
-/* --- layers ----------------------------------------------------------------------------------- */
+/* --- layers --- */
 
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(th_layer) == 176 && sizeof(th_workload) == 136, "see layer() and head()");
@@ -222,7 +222,7 @@ th_workload *th_serializer_read_workload(th_serializer *w, th_error *err)
     return NULL;
 }
 
-/* --- the rest of a problem -------------------------------------------------------------------- */
+/* --- the rest of a problem --- */
 
 void th_serializer_stream(th_serializer *w, th_stream *s)
 {

@@ -50,7 +50,7 @@ static void place(th_serializer *w, const char **file, int *line)
     th_serializer_int(w, line);
 }
 
-/* --- designs ---------------------------------------------------------------------------------- */
+/* --- designs --- */
 
 static void param(th_serializer *w, th_param *p)
 {
@@ -106,7 +106,7 @@ static int read_designs(th_serializer *w, th_system *s, th_error *err)
     return 0;
 }
 
-/* --- nodes ------------------------------------------------------------------------------------ */
+/* --- nodes --- */
 
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(th_accel) == 240 && sizeof(th_node) == 280, "see accel() and node()");
@@ -198,7 +198,7 @@ static int read_nodes(th_serializer *w, th_system *s, th_error *err)
     return 0;
 }
 
-/* --- links ------------------------------------------------------------------------------------ */
+/* --- links --- */
 
 static void link_of(th_serializer *w, th_link *l, const th_system *s)
 {
@@ -257,7 +257,7 @@ static int read_links(th_serializer *w, th_system *s, th_error *err)
     return 0;
 }
 
-/* --- routes ----------------------------------------------------------------------------------- */
+/* --- routes --- */
 
 static void write_routes(th_serializer *w, const th_system *s)
 {
@@ -298,7 +298,7 @@ static int read_routes(th_serializer *w, th_system *s, th_error *err)
     return 0;
 }
 
-/* --- the rest --------------------------------------------------------------------------------- */
+/* --- the rest --- */
 
 static void shape(th_serializer *w, th_system *s)
 {

@@ -27,7 +27,7 @@ struct th_worker {
     th_error error;
 };
 
-/* --- scripts ---------------------------------------------------------------------------------- */
+/* --- scripts --- */
 
 static int identify(void *context, const char *procedure, uint64_t *digest, th_error *err)
 {
@@ -36,7 +36,7 @@ static int identify(void *context, const char *procedure, uint64_t *digest, th_e
     return 0;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 th_worker *th_worker_new(th_error *err)
 {
@@ -75,7 +75,7 @@ void th_worker_free(th_worker *w)
     th_free(w);
 }
 
-/* --- problems --------------------------------------------------------------------------------- */
+/* --- problems --- */
 
 /* All but system and workload. */
 static void rest(th_serializer *w, th_problem *p)
@@ -122,7 +122,7 @@ void th_worker_read_problem(th_worker *w, const void *bytes, size_t n)
         w->evaluator = th_evaluator_new(&w->problem, &w->error);
 }
 
-/* --- chunks ----------------------------------------------------------------------------------- */
+/* --- chunks --- */
 
 void th_worker_write_chunk(th_serializer *out, th_mapping *const *mappings, const int *which, int n,
                            double bound)

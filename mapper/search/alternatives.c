@@ -24,7 +24,7 @@ typedef struct {
     int32_t batch;
 } finder;
 
-/* --- alone ------------------------------------------------------------------------------------ */
+/* --- alone --- */
 
 static const th_set *set_of(const finder *f, int layer)
 {
@@ -67,7 +67,7 @@ static int time_designs(finder *f, th_alternative *a, th_error *err)
     return 0;
 }
 
-/* --- instead ---------------------------------------------------------------------------------- */
+/* --- instead --- */
 
 static int try_strategy(finder *f, th_alternative *a, th_mapping *trial,
                         const th_timed_strategy *other, th_error *err)
@@ -124,7 +124,7 @@ static int evaluate_exclusive(finder *f, th_alternative *a, th_error *err)
     return failed;
 }
 
-/* --- all layers ------------------------------------------------------------------------------- */
+/* --- all layers --- */
 
 static int evaluate_layers(finder *f, th_alternatives *out, th_error *err)
 {

@@ -31,7 +31,7 @@ static int digest_of(th_serializer *w, uint64_t *out, th_error *err)
     return failed;
 }
 
-/* --- designs that ask others ------------------------------------------------------------------ */
+/* --- designs that ask others --- */
 
 static const char *text_of(const th_design_block *b, const char *key)
 {
@@ -82,7 +82,7 @@ static int describe_designs(th_serializer *w, const th_problem *p, th_journal_he
     return digest_of(w, digest, failed ? NULL : err) || failed ? -1 : 0;
 }
 
-/* --- problem and search ----------------------------------------------------------------------- */
+/* --- problem and search --- */
 
 static int describe_problem(th_serializer *w, const th_problem *p, th_journal_header *out,
                             th_error *err)

@@ -22,7 +22,7 @@ bool th_point_dominates(const th_point *a, const th_point *b, int n_values)
     return is_better;
 }
 
-/* --- ranks ------------------------------------------------------------------------------------ */
+/* --- ranks --- */
 
 /* count[i]: points that dominate i; below[i * n ..]: those that i dominates, n_below[i] of them. */
 typedef struct {
@@ -56,7 +56,7 @@ static int peel(th_point *p, int n, int32_t rank, dominance *d)
     return taken;
 }
 
-/* --- crowding --------------------------------------------------------------------------------- */
+/* --- crowding --- */
 
 typedef struct {
     double value;

@@ -67,7 +67,7 @@ static int io_error(const char *path, const char *what, th_error *err)
                         strerror(errno));
 }
 
-/* --- header ----------------------------------------------------------------------------------- */
+/* --- header --- */
 
 static void header(th_serializer *w, th_journal_header *h)
 {
@@ -166,7 +166,7 @@ static int read_header(th_journal *j, th_error *err)
     return 0;
 }
 
-/* --- open and close --------------------------------------------------------------------------- */
+/* --- open and close --- */
 
 static int lock(th_journal *j, th_error *err)
 {
@@ -262,7 +262,7 @@ void th_journal_free(th_journal *j)
     th_free(j);
 }
 
-/* --- records ---------------------------------------------------------------------------------- */
+/* --- records --- */
 
 /* From here on the file is of one budget, and grows. */
 static int end_log(th_journal *j, th_error *err)
@@ -403,7 +403,7 @@ int th_journal_sync(th_journal *j, th_error *err)
     return 0;
 }
 
-/* --- looks ------------------------------------------------------------------------------------ */
+/* --- looks --- */
 
 int64_t th_journal_n_replayed(const th_journal *j)
 {

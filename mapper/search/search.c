@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search.c - the table of searches, and what they share.
+/* search.c - what all searches share: evaluations, budgets, the best mapping.
  *   new | new_child -> iterate until done -> free
  * Evaluations go up to the outermost search, which simulates; on the way back every search of
  * the chain counts them and keeps its best. */
@@ -17,42 +17,11 @@
 #include "mapper/evaluate/bounds.h"
 #include "mapper/search/checkpoint.h"
 #include "mapper/search/journal.h"
-#include "mapper/search/searches.h"
 #include "mapper/search/initial/initial_mapping.h"
 
 const th_search_options th_search_defaults = {.seed = 1, .threads = 1};
 
-const th_search_type *const th_search_types[] = {
-    &th_search_portfolio,
-    &th_search_two_level,
-    &th_search_nsga2,
-    &th_search_ga,
-    &th_search_dp,
-    &th_search_annealing,
-    &th_search_polish,
-    &th_search_random,
-    &th_search_computation_prioritized,
-    &th_search_uniform,
-    &th_search_greedy,
-    &th_search_greedy_rotating,
-    &th_search_single,
-    &th_search_data_parallel,
-    &th_search_model_parallel,
-    &th_search_pipeline_parallel,
-    &th_search_h2h,
-    &th_search_exhaustive,
-    NULL,
-};
-
-const th_search_type *th_search_find(const char *name)
-{
-    for (int i = 0; th_search_types[i]; i++)
-        if (strcmp(th_search_types[i]->name, name) == 0)
-            return th_search_types[i];
-    return NULL;
-}
-
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static double wall_s(void)
 {
@@ -99,7 +68,7 @@ static int open_journal(th_search *s, th_error *err)
 th_search *th_search_new(const th_search_type *type, const th_problem *p,
                          const th_search_options *o, th_error *err)
 {
-    if (p->goal.n_front > 0 && type != &th_search_nsga2) {
+    if (p->goal.n_front > 0 && !type->finds_front) {
         th_error_set(err, "MAP-0116", "%s: finds one mapping: a Pareto front is what nsga2 finds",
                      type->name);
         return NULL;
@@ -153,7 +122,7 @@ void th_search_free(th_search *s)
     th_free(s);
 }
 
-/* --- steps ------------------------------------------------------------------------------------ */
+/* --- steps --- */
 
 static int nothing_found(const th_search *s, th_error *err)
 {
@@ -248,7 +217,7 @@ int th_search_iterate(th_search *s, th_error *err)
     return s->done && !s->parent ? check_result(s, err) : 0;
 }
 
-/* --- evaluations ------------------------------------------------------------------------------ */
+/* --- evaluations --- */
 
 int th_search_left(const th_search *s, int wanted)
 {

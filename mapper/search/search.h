@@ -49,6 +49,7 @@ typedef struct th_search_type {
     /* One batch; sets s->done when there is nothing left to do. Budgets are seen to outside. */
     int (*iterate)(th_search *s, th_error *err);
     void (*clear)(th_search *s);
+    bool finds_front; /* a Pareto front of several objectives */
 } th_search_type;
 
 /* A mapping that was better than all before it: after how many evaluations, and its metrics. */
@@ -123,7 +124,7 @@ void th_search_free(th_search *s);
  * so that a search that checks of the time limit sees the same again. */
 double th_search_elapsed_s(const th_search *s);
 
-/* --- for the searches ------------------------------------------------------------------------- */
+/* --- for the searches --- */
 
 /* Brings the mappings in line with a partial one that they are to complete, where they have its
  * sets; those that break a constraint all the same are infeasible. Evaluates n mappings (fitness[i]

@@ -62,9 +62,7 @@ static void clear(th_search *s)
     th_variation_clear(&a->variation);
 }
 
-/* --- initial mappings
- * -------------------------------------------------------------------------------------
- */
+/* --- initial mappings --- */
 
 /* Makes room where there are as many of these sets already: the worst of them goes. */
 static void thin_out(annealing *a, const th_mapping *m)
@@ -130,8 +128,7 @@ static int evaluate_initial(th_search *s, th_error *err)
     return failed;
 }
 
-/* --- steps -------------------------------------------------------------------------------------
- */
+/* --- steps --- */
 
 static int start_at(state *c, const th_mapping *m, double value, th_error *err)
 {

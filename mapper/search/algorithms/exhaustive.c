@@ -68,7 +68,7 @@ typedef struct {
     bool is_too_large; /* nothing but the first search */
 } exhaustive;
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static bool is_time(const th_problem *p)
 {
@@ -145,8 +145,7 @@ static void clear(th_search *s)
     th_free(x->listed);
 }
 
-/* --- choices of a layer ------------------------------------------------------------------------
- */
+/* --- choices of a layer --- */
 
 /* Times are whole picoseconds: what takes more than the best less one takes as long as the best. */
 static bool can_win(const th_search *s, double least)
@@ -295,8 +294,7 @@ static int expand(th_search *s, exhaustive *x, th_error *err)
     return 0;
 }
 
-/* --- leaves -------------------------------------------------------------------------------------
- */
+/* --- leaves --- */
 
 static th_mapping *mapping_of(const th_search *s, const exhaustive *x)
 {
@@ -350,8 +348,7 @@ static int add_leaf(th_search *s, exhaustive *x, th_error *err)
     return x->n_batch == BATCH ? judge(s, x, err) : 0;
 }
 
-/* --- the tree -----------------------------------------------------------------------------------
- */
+/* --- the tree --- */
 
 static int set_of_members(const exhaustive *x, uint32_t members)
 {

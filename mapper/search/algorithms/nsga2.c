@@ -46,7 +46,7 @@ static void clear(th_search *s)
     th_variation_clear(&t->variation);
 }
 
-/* --- selection -------------------------------------------------------------------------------- */
+/* --- selection --- */
 
 /* Does a point go before another one? The order among equals is left alone. */
 static bool is_before(const th_point *a, const th_point *b)
@@ -109,7 +109,7 @@ static void insert(nsga2 *t, th_mapping *m, const th_fitness *f, const th_goal *
     t->point[t->n++] = p;
 }
 
-/* --- offspring -------------------------------------------------------------------------------- */
+/* --- offspring --- */
 
 static int tournament(const nsga2 *t, th_variation *v)
 {
@@ -163,7 +163,7 @@ static int iterate(th_search *s, th_error *err)
     return failed ? -1 : select_survivors(t, n_values(&s->problem.goal), err);
 }
 
-/* --- the front -------------------------------------------------------------------------------- */
+/* --- the front --- */
 
 static bool is_on_front(const nsga2 *t, int i)
 {
@@ -207,13 +207,13 @@ th_front *th_nsga2_front(const th_search *s, th_error *err)
 }
 
 const th_search_type th_search_nsga2 = {
-    "nsga2",
-    "a Pareto front of several objectives by non-dominated sorting",
-    false,
-    4000,
-    TH_INITIAL_HEURISTIC,
-    sizeof(nsga2),
-    init,
-    iterate,
-    clear,
+    .name = "nsga2",
+    .synopsis = "a Pareto front of several objectives by non-dominated sorting",
+    .default_evaluations = 4000,
+    .initial = TH_INITIAL_HEURISTIC,
+    .state_size = sizeof(nsga2),
+    .init = init,
+    .iterate = iterate,
+    .clear = clear,
+    .finds_front = true,
 };

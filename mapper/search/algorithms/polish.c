@@ -67,8 +67,7 @@ static void clear(th_search *s)
     th_variation_clear(&p->variation);
 }
 
-/* --- the moves of a cycle ----------------------------------------------------------------------
- */
+/* --- the moves of a cycle --- */
 
 static const th_workload *workload_of(const polish *p)
 {
@@ -196,8 +195,7 @@ static int list_moves(polish *p, th_error *err)
     return list_strategies(p, err);
 }
 
-/* --- one move ----------------------------------------------------------------------------------
- */
+/* --- one move --- */
 
 /* The nearest that the layer can have; false when there is none. */
 static bool give(const polish *p, th_mapping *m, int l, const th_strategy *wish)
@@ -290,8 +288,7 @@ static int make(polish *p, const move *v, th_mapping **out, th_error *err)
     return failed < 0 ? -1 : 0;
 }
 
-/* --- steps -------------------------------------------------------------------------------------
- */
+/* --- steps --- */
 
 static int start_at(polish *p, const th_mapping *m, double value, th_error *err)
 {

@@ -34,10 +34,17 @@ typedef enum { STAGE_FIRST, STAGE_BASELINES, STAGE_UNIFORM, STAGE_DP, STAGE_ROUN
 static const th_search_type *const turns[] = {&th_search_two_level, &th_search_ga,
                                               &th_search_annealing, &th_search_polish};
 enum { N_TURNS = sizeof turns / sizeof *turns, NO_TURN = -1 };
+/* uniform has a stage of its own. */
+static const th_search_type *const baselines[] = {
+    &th_search_computation_prioritized, &th_search_greedy,
+    &th_search_greedy_rotating,         &th_search_single,
+    &th_search_data_parallel,           &th_search_model_parallel,
+    &th_search_pipeline_parallel,       &th_search_h2h};
+enum { N_BASELINES = sizeof baselines / sizeof *baselines };
 
 typedef struct {
     stage stage;
-    int baseline;     /* the next row of the table */
+    int baseline;     /* the next one */
     th_search *child; /* of the stages before the rounds */
     th_search *dp;    /* from the first initial mappings to its own stage; then it is the child */
     th_search *turn[N_TURNS]; /* those that stay */
@@ -84,18 +91,7 @@ static void clear(th_search *s)
         th_search_free(p->turn[i]);
 }
 
-/* --- before the rounds --------------------------------------------------------------------------
- */
-
-/* The next baseline of the table but uniform. NULL: that was all. */
-static const th_search_type *next_baseline(portfolio *p)
-{
-    const th_search_type *type = th_search_types[p->baseline];
-    while (type && (!type->is_baseline || type == &th_search_uniform))
-        type = th_search_types[++p->baseline];
-    p->baseline += type != NULL;
-    return type;
-}
+/* --- before the rounds --- */
 
 /* The child of the present stage, where the stage has another one; else p->child stays NULL. */
 static int begin_child(th_search *s, th_error *err)
@@ -108,7 +104,7 @@ static int begin_child(th_search *s, th_error *err)
         evaluations = FIRST_INITIAL;
         break;
     case STAGE_BASELINES:
-        type = next_baseline(p);
+        type = p->baseline < N_BASELINES ? baselines[p->baseline++] : NULL;
         break;
     case STAGE_UNIFORM:
         type = &th_search_uniform;
@@ -161,8 +157,7 @@ static int prepare(th_search *s, th_error *err)
     return 0;
 }
 
-/* --- rounds ------------------------------------------------------------------------------------
- */
+/* --- rounds --- */
 
 static void begin_turn(th_search *s, int turn)
 {

@@ -47,7 +47,7 @@ struct th_prefix {
     th_remaining_time *rest; /* what follows a layer as it is placed */
 };
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static int allocate(th_prefix *x)
 {
@@ -105,8 +105,7 @@ void th_prefix_free(th_prefix *x)
     th_free(x);
 }
 
-/* --- what comes in ------------------------------------------------------------------------------
- */
+/* --- what comes in --- */
 
 static int32_t part_of(const th_prefix *x, int layer)
 {
@@ -209,8 +208,7 @@ static int find_begins(th_prefix *x, th_error *err)
     return 0;
 }
 
-/* --- the layer ----------------------------------------------------------------------------------
- */
+/* --- the layer --- */
 
 /* What is held nowhere is followed by nothing. */
 static int find_least(th_prefix *x, const th_layer_plan *plan, const double *final, th_error *err)

@@ -44,8 +44,7 @@ void th_path_clear(th_path *p)
     th_free(p->task);
 }
 
-/* --- single tasks -------------------------------------------------------------------------------
- */
+/* --- single tasks --- */
 
 /* 0 or -1: out of memory. */
 static int task_ps(th_path *x, int32_t number, bool with_weights, double *ps)
@@ -90,8 +89,7 @@ int th_path_travel(const th_path *x, int from, int to, int64_t bytes, double *ps
     return 0;
 }
 
-/* --- a layer ------------------------------------------------------------------------------------
- */
+/* --- a layer --- */
 
 static void later(double *time, double than)
 {

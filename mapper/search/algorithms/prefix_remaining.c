@@ -55,7 +55,7 @@ struct th_remaining_time {
     double *final; /* scratch, by position */
 };
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- life --- */
 
 static int add_set(th_remaining_time *x, uint32_t members, int32_t design)
 {
@@ -163,8 +163,7 @@ void th_remaining_time_free(th_remaining_time *x)
     th_free(x);
 }
 
-/* --- one way to place the reader ----------------------------------------------------------------
- */
+/* --- one way to place the reader --- */
 
 /* What position r of a layer has to do with its reader: travel into begin[] of the path. Does
  * anybody read of it? -1: out of memory. */
@@ -249,8 +248,7 @@ static int try_placement(th_remaining_time *x, const query *q, const th_set *set
     return 0;
 }
 
-/* --- all ways -----------------------------------------------------------------------------------
- */
+/* --- all ways --- */
 
 static uint32_t members_of(const th_set *set)
 {

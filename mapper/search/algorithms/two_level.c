@@ -68,7 +68,7 @@ static void clear(th_search *s)
     th_variation_clear(&t->variation);
 }
 
-/* --- the table -------------------------------------------------------------------------------- */
+/* --- the table --- */
 
 static void free_configuration(configuration *c)
 {
@@ -132,7 +132,7 @@ static void insert(two_level *t, th_mapping *m, const th_fitness *fitness)
     move_up(t, c);
 }
 
-/* --- generations ------------------------------------------------------------------------------ */
+/* --- generations --- */
 
 /* By rank; now and then any, since those that are good only after much work would never get it. */
 static const configuration *choose(const two_level *t, th_variation *v)

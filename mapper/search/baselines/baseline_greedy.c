@@ -30,7 +30,7 @@ typedef struct {
     allowed what;
 } walk;
 
-/* --- what a layer may take -------------------------------------------------------------------- */
+/* --- what a layer may take --- */
 
 static int dimensions_split(const th_strategy *s)
 {
@@ -82,7 +82,7 @@ static int list_times(walk *k, int layer, th_error *err)
     return 0;
 }
 
-/* --- the walk --------------------------------------------------------------------------------- */
+/* --- the walk --- */
 
 /* Time in which the inputs of a layer come; -1: out of memory. */
 static th_time transfer_time(walk *k, int layer, th_placed *at, th_error *err)
@@ -177,7 +177,7 @@ static int add_greedy(th_search *s, th_initial_generator *generator, th_mapping 
     return failed;
 }
 
-/* --- the searches ----------------------------------------------------------------------------- */
+/* --- the searches --- */
 
 typedef struct {
     th_search *search;

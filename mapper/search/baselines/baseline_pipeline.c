@@ -33,7 +33,7 @@ static th_time *times_of(const stages *k, int stage, int design)
                          (size_t)p->workload->n_layers;
 }
 
-/* --- times ------------------------------------------------------------------------------------ */
+/* --- times --- */
 
 /* 0; *time -1: the set cannot run it. */
 static int time_layer(stages *k, const th_set *set, int layer, th_time *time, th_error *err)
@@ -77,7 +77,7 @@ static int time_stages(stages *k, th_error *err)
     return 0;
 }
 
-/* --- ranges ----------------------------------------------------------------------------------- */
+/* --- ranges --- */
 
 /* Where the range of a stage ends that begins at a layer and takes at most so long, with the design
  * that gets furthest, the quickest of equals. */
@@ -173,7 +173,7 @@ static th_mapping *without_idle_sets(const th_mapping *m)
     return out;
 }
 
-/* --- the search ------------------------------------------------------------------------------- */
+/* --- the search --- */
 
 /* 0; 1: some layer cannot run where it falls; -1. */
 static int choose_strategies(stages *k, th_error *err)

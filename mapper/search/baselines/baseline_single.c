@@ -12,7 +12,7 @@
 #include "mapper/search/partition/sets.h"
 #include "mapper/strategies.h"
 
-/* --- single ----------------------------------------------------------------------------------- */
+/* --- single --- */
 
 static int init_single(th_search *s, th_error *err)
 {
@@ -40,7 +40,7 @@ const th_search_type th_search_single = {
     th_candidates_clear,
 };
 
-/* --- data_parallel ---------------------------------------------------------------------------- */
+/* --- data_parallel --- */
 
 static int add_data_parallel(th_search *s, int32_t design, const int32_t *accels, int32_t n,
                              th_error *err)

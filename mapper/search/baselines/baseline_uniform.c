@@ -45,7 +45,7 @@ typedef struct {
     size_t n, capacity;
 } combinations;
 
-/* --- mappings --------------------------------------------------------------------------------- */
+/* --- mappings --- */
 
 /* One split for all convolutions, one for the rest on the array; layers that cannot take it get the
  * nearest. *out NULL: one cannot be split at all. 0 or -1. */
@@ -88,7 +88,7 @@ static int list_splits(const th_search *s, int32_t n, bool is_conv, splits *out)
     return count < 0 || !out->time ? -1 : 0;
 }
 
-/* --- estimates -------------------------------------------------------------------------------- */
+/* --- estimates --- */
 
 /* Does a layer stand with the convolutions: one itself, or after one? Known of those before it. */
 static bool is_with_conv(const th_workload *w, int layer, const bool *with_conv)
@@ -217,7 +217,7 @@ static int sort(combinations *k, th_error *err)
     return 0;
 }
 
-/* --- the search ------------------------------------------------------------------------------- */
+/* --- the search --- */
 
 static int list_combinations(combinations *k)
 {

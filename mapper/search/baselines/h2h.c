@@ -61,7 +61,7 @@ static th_time *time_of(const h2h *h, int32_t layer, int32_t accel)
     return &h->time[layer * h->system->n_accels + accel];
 }
 
-/* --- what layers take ------------------------------------------------------------------------- */
+/* --- what layers take --- */
 
 static int estimate(h2h *h, int32_t layer, int32_t accel, th_error *err)
 {
@@ -92,7 +92,7 @@ static int estimate_all(h2h *h, th_error *err)
     return 0;
 }
 
-/* --- step 1: placing -------------------------------------------------------------------------- */
+/* --- step 1: placing --- */
 
 /* A round: layers that are ready, and accelerators that can run all of them. */
 typedef struct {
@@ -264,7 +264,7 @@ static int place_all(h2h *h, th_error *err)
     return failed;
 }
 
-/* --- queues as a mapping ---------------------------------------------------------------------- */
+/* --- queues as a mapping --- */
 
 static bool producers_are_done(const h2h *h, int32_t layer)
 {
@@ -323,7 +323,7 @@ static th_mapping *new_mapping(const th_system *s, int n_layers)
     return NULL;
 }
 
-/* --- step 4: remapping ------------------------------------------------------------------------ */
+/* --- step 4: remapping --- */
 
 static int place_in_queue(const h2h *h, int32_t layer)
 {
@@ -388,7 +388,7 @@ static int remap_layer(h2h *h, int32_t layer, th_error *err)
     return 0;
 }
 
-/* --- the search ------------------------------------------------------------------------------- */
+/* --- the search --- */
 
 static int init(th_search *s, th_error *err)
 {

@@ -158,7 +158,7 @@ static int solve(dynamic_program *p, th_time *estimate, th_error *err)
     return th_mapping_follow(p->mapping, p->generator->workload, p->generator->batch) ? 0 : 1;
 }
 
-/* --- memory ----------------------------------------------------------------------------------- */
+/* --- memory --- */
 
 static int64_t chosen_bytes(const cell *c)
 {

@@ -45,9 +45,9 @@ typedef struct th_initial_path {
  * one. */
 enum { TH_INITIAL_LARGE_SET = 32 };
 
-/* --- initial_mapping.c
- * ----------------------------------------------------------------------------------- */
+/* --- initial_mapping.c --- */
 
+void th_choices_free(th_choices *c);
 /* What a layer takes by itself; TH_TIME_MAX: the design cannot run it so. -1: error. */
 th_time th_initial_layer_time(th_initial_generator *g, const th_set *set, int layer,
                               const th_strategy *strategy, th_error *err);
@@ -59,7 +59,7 @@ th_initial_generator th_initial_view(const th_initial_generator *g, th_evaluator
 /* Drops plans where there are too many. 0, or -1: it may not. */
 int th_initial_trim_plans(th_initial_generator *g);
 
-/* --- transition.c ------------------------------------------------------------------------ */
+/* --- transition.c --- */
 
 th_initial_path th_initial_path_to(const th_initial_generator *g, const th_mapping *m, int layer);
 typedef struct th_transition_matrix th_transition_matrix;

@@ -63,7 +63,7 @@ static th_time edge_time(th_initial_generator *g, const th_placed *from, const t
     return th_plans_transition_time(g->plans, from, to, g->batch, TH_TIME_MAX, err);
 }
 
-/* --- matrices --------------------------------------------------------------------------------- */
+/* --- matrices --- */
 
 void th_transition_matrix_free(th_transition_matrix *m)
 {
@@ -155,7 +155,7 @@ th_transition_matrix *th_transition_matrix_of(th_initial_generator *g, const th_
     return m;
 }
 
-/* --- times ------------------------------------------------------------------------------------ */
+/* --- times --- */
 
 /* The last layer before this one, as the row has it. *none: there is nothing before it but the
  * host. */

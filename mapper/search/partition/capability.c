@@ -19,7 +19,7 @@
 
 enum { FINEST_SHARE = 1000 }; /* of the quickest member */
 
-/* --- the problem ------------------------------------------------------------------------------ */
+/* --- the problem --- */
 
 static bool are_same_kind(const th_partitioner *pr, const th_compute_cost_cache *costs, int a,
                           int b)
@@ -129,7 +129,7 @@ int th_partitioner_analyze(th_partitioner *pr, th_error *err)
     return failed ? th_error_no_memory(err) : 0;
 }
 
-/* --- shares ----------------------------------------------------------------------------------- */
+/* --- shares --- */
 
 bool th_partitioner_can_split(const th_partitioner *pr, int layer, int32_t n)
 {
@@ -233,8 +233,7 @@ int th_partitioner_set_shares(th_partitioner *pr, th_mapping *m, int set, th_err
     return failed;
 }
 
-/* --- capabilities --------------------------------------------------------------------------------
- */
+/* --- capabilities --- */
 
 static int estimate(th_partitioner *pr, const th_set *set, th_time *time, th_error *err)
 {

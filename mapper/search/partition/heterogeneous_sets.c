@@ -41,7 +41,7 @@ typedef struct {
     double *speed_of; /* scratch: by part */
 } kinds;
 
-/* --- classes ---------------------------------------------------------------------------------- */
+/* --- classes --- */
 
 /* Layers that a partial mapping has placed are no matter of the sets that are formed here. */
 static bool may_now(const th_partitioner *pr, int layer, int32_t accel)
@@ -147,7 +147,7 @@ static int find_classes(kinds *k, th_error *err)
     return failed;
 }
 
-/* --- nodes ------------------------------------------------------------------------------------ */
+/* --- nodes --- */
 
 /* The node of these accelerators, in this order; -1: out of memory. */
 static int32_t node_of(th_partitioner *pr, const int32_t *accels, int32_t n)
@@ -187,7 +187,7 @@ static int add_both_assignments(kinds *k, th_partition *p)
                                                              : 0;
 }
 
-/* --- candidates ------------------------------------------------------------------------------- */
+/* --- candidates --- */
 
 static int add_singles(kinds *k)
 {

@@ -45,7 +45,7 @@ static th_time time_on(const assigner *g, int32_t set, int layer)
     return g->time[(size_t)set * (size_t)g->workload->n_layers + (size_t)layer];
 }
 
-/* --- what sets can do ------------------------------------------------------------------------- */
+/* --- what sets can do --- */
 
 static int get_times(assigner *g, th_partitioner *pr, const int32_t *design, th_jitter jitter,
                      th_error *err)
@@ -98,7 +98,7 @@ static int move_unsupported(assigner *g)
     return 0;
 }
 
-/* --- by ranges -------------------------------------------------------------------------------- */
+/* --- by ranges --- */
 
 static void cut_evenly(assigner *g)
 {
@@ -152,7 +152,7 @@ static void cut_heterogeneous(assigner *g)
     fill(g, high);
 }
 
-/* --- by finish -------------------------------------------------------------------------------- */
+/* --- by finish --- */
 
 static double bytes_of(const assigner *g, int tensor)
 {
@@ -300,7 +300,7 @@ static int by_finish(assigner *g, th_error *err)
     return 0;
 }
 
-/* --- all together ----------------------------------------------------------------------------- */
+/* --- all together --- */
 
 static int assign(assigner *g, th_error *err)
 {

@@ -4,7 +4,7 @@
 #define TH_MAPPER_SEARCH_PARTITION_PARTITION_STATE_H
 #include "mapper/search/partition/partition.h"
 
-/* --- capability.c ------------------------------------------------------------------------- */
+/* --- capability.c --- */
 
 /* Kinds of accelerators, branches and the order of layers. 0 or -1. */
 int th_partitioner_analyze(th_partitioner *pr, th_error *err);
@@ -23,21 +23,20 @@ bool th_partitioner_may_run(const th_partitioner *pr, int layer, int32_t node);
 /* Can n accelerators share the layer at all, whatever their designs? */
 bool th_partitioner_can_split(const th_partitioner *pr, int layer, int32_t n);
 
-/* --- partition.c ---------------------------------------------------------------------------------
- */
+/* --- candidates.c --- */
 
+/* Can the accelerators of a node be a set: inside a group if that is asked for, and with designs? */
+bool th_partitioner_can_be_set(const th_partitioner *pr, int32_t node);
 /* Puts the given sets before the partition, and keeps it if all its nodes can be sets, there are
  * layers enough for ranges, and it is new. 0, or -1: out of memory. */
 int th_partitioner_add(th_partitioner *pr, const th_partition *p);
 
-/* --- heterogeneous_sets.c
- * --------------------------------------------------------------------------- */
+/* --- heterogeneous_sets.c --- */
 
 /* Candidates for heterogeneous accelerators. 0 or -1. */
 int th_partitioner_add_heterogeneous(th_partitioner *pr, th_error *err);
 
-/* --- layer_assignment.c --------------------------------------------------------------------------
- */
+/* --- layer_assignment.c --- */
 
 /* Layers to the sets of a partition. 0; 1: some layer can run on none; -1. */
 int th_partitioner_assign_layers(th_partitioner *pr, const th_partition *p, const int32_t *design,

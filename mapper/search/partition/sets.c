@@ -67,7 +67,7 @@ th_mapping *th_sets_by_group(const th_system *s, int n_layers)
     return m;
 }
 
-/* --- the tree --------------------------------------------------------------------------------- */
+/* --- the tree --- */
 
 static int32_t find_root(int32_t *parent, int32_t i)
 {

@@ -24,12 +24,6 @@ static const double JITTERS[] = {
     0, 0.3}; /* perturbation of dynamic programming's estimates, per seed */
 enum { N_JITTERS = sizeof JITTERS / sizeof *JITTERS };
 
-void th_variation_initial_clear(th_variation *v)
-{
-    th_free(v->cursor.splits);
-    th_mapping_free(v->cursor.like);
-}
-
 bool th_variation_has_initial(const th_variation *v)
 {
     return v->cursor.stage != TH_STAGE_END;
@@ -44,9 +38,7 @@ static int user_start(th_variation *v, th_mapping **out, th_error *err)
     return o->start && !*out ? th_error_no_memory(err) : 0;
 }
 
-/* --- dynamic programming on candidate partitions
- * ----------------------------------------------------
- */
+/* --- dynamic programming on candidate partitions --- */
 
 /* All partitions were looked at. */
 static void next_round(th_initial_cursor *c)
@@ -122,8 +114,7 @@ static int by_dynamic_programming(th_variation *v, th_mapping **batch, int wante
     return got < 0 ? -1 : n;
 }
 
-/* --- the others --------------------------------------------------------------------------------
- */
+/* --- the others --- */
 
 /* The baseline's mapping, where it has one. */
 static int by_computation(th_variation *v, th_mapping **out, th_error *err)
@@ -287,4 +278,14 @@ int th_variation_initial(th_variation *v, th_mapping **batch, int wanted, th_err
     while (got < 0 && n > 0)
         th_mapping_free(batch[--n]);
     return got < 0 ? -1 : n;
+}
+
+int th_variation_next_batch(th_variation *v, const th_offspring *how, th_mapping **batch, int size,
+                            th_error *err)
+{
+    if (th_variation_has_initial(v))
+        return th_variation_initial(v, batch, th_search_left(v->search, size), err);
+    if (th_variation_offspring(v, how, size, batch, err))
+        return -1;
+    return th_variation_cut_to_budget(v, batch, th_mappings_compact(batch, size));
 }

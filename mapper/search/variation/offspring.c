@@ -134,13 +134,3 @@ int th_variation_cut_to_budget(const th_variation *v, th_mapping **batch, int n)
         th_mapping_free(batch[--n]);
     return n;
 }
-
-int th_variation_next_batch(th_variation *v, const th_offspring *how, th_mapping **batch, int size,
-                            th_error *err)
-{
-    if (th_variation_has_initial(v))
-        return th_variation_initial(v, batch, th_search_left(v->search, size), err);
-    if (th_variation_offspring(v, how, size, batch, err))
-        return -1;
-    return th_variation_cut_to_budget(v, batch, th_mappings_compact(batch, size));
-}

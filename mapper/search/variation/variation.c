@@ -45,14 +45,14 @@ int th_variation_init(th_variation *v, th_search *s, const char *stream, th_erro
 
 void th_variation_clear(th_variation *v)
 {
-    th_variation_initial_clear(v);
+    th_free(v->cursor.splits);
+    th_mapping_free(v->cursor.like);
     th_partitioner_clear(&v->partitioner);
     if (v->random)
         gsl_rng_free(v->random);
 }
 
-/* --- strategies --------------------------------------------------------------------------------
- */
+/* --- strategies --- */
 
 static void cross(th_variation *v, th_mapping *child, const th_mapping *other)
 {
@@ -136,8 +136,7 @@ int th_variation_sharding(th_variation *v, const th_mapping *mother, const th_ma
     return 0;
 }
 
-/* --- constraints -------------------------------------------------------------------------------
- */
+/* --- constraints --- */
 
 /* In line with a partial mapping; what breaks a constraint is dropped. */
 static int drop_disallowed(const th_variation *v, th_mapping **m, th_error *err)
@@ -154,8 +153,7 @@ static int drop_disallowed(const th_variation *v, th_mapping **m, th_error *err)
     return 0;
 }
 
-/* --- sets, designs and ranges ------------------------------------------------------------------
- */
+/* --- sets, designs and ranges --- */
 
 /* The boundary of two neighbouring ranges moves by a few layers. */
 static void move_boundary(th_variation *v, th_mapping *m)
@@ -293,8 +291,7 @@ int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapp
     return failed < 0 ? -1 : 0;
 }
 
-/* --- flat ---------------------------------------------------------------------------------------
- */
+/* --- flat --- */
 
 /* Every layer on the array: a strategy that its set can have, the one it has or the nearest. */
 static bool fit_strategies(th_variation *v, th_mapping *m)
@@ -370,7 +367,7 @@ int th_variation_flat(th_variation *v, const th_mapping *mother, const th_mappin
     return failed;
 }
 
-/* --- at random -------------------------------------------------------------------------------- */
+/* --- at random --- */
 
 static int randomize(th_variation *v, th_mapping *m, th_error *err)
 {

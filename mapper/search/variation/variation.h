@@ -50,7 +50,6 @@ typedef struct th_variation {
  * numbers, a literal. 0 or -1 (clear all the same). */
 int th_variation_init(th_variation *v, th_search *s, const char *stream, th_error *err);
 void th_variation_clear(th_variation *v);
-void th_variation_initial_clear(th_variation *v); /* of clear */
 
 /* The next initial mappings into batch, the caller's to free: as many as are wanted while there are
  * any. Their number, or -1. */

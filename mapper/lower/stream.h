@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stream.h - the inputs of a run, and how each is cut into micro-batches. */
+#ifndef TH_MAPPER_LOWER_STREAM_H
+#define TH_MAPPER_LOWER_STREAM_H
+#include "workloads/workload.h"
+
+/* A stream of inputs: each is a whole batch of the workload, cut along B into micro-batches that
+ * follow one another; input i is in the host (or, without a host, on the accelerators that need it)
+ * at i * interval. */
+typedef struct th_stream {
+    int32_t n_inputs; /* >= 1 */
+    th_time interval_ps;
+    int32_t micro_batches; /* >= 1, <= batch */
+    int32_t in_flight; /* passes in the system at once; 0: the number of sets that have layers */
+} th_stream;
+extern const th_stream th_stream_single; /* one input, one micro-batch */
+/* 0, or -1 when the stream is none, or cuts the workload's batch too fine. */
+int th_stream_check(const th_stream *s, const th_workload *w, th_error *err);
+
+#endif

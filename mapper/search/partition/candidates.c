@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* candidates.c - the list of candidate partitions: which ones are added to it. */
+#include <config.h>
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/search/partition/partition_state.h"
+
+static bool has_own_designs(const th_partitioner *pr, const th_set_node *node)
+{
+    const th_system *s = pr->problem->system;
+    bool all = true;
+    for (int i = 0; i < node->n; i++)
+        all &= s->nodes[s->accel_node[node->accels[i]]].a.n_designs > 0;
+    return all;
+}
+
+/* Inside a group if that is asked for, and with designs. */
+bool th_partitioner_can_be_set(const th_partitioner *pr, int32_t node)
+{
+    if (pr->inside_groups && pr->tree.node[node].spans_groups)
+        return false;
+    return pr->tree.node[node].n > 0 && has_own_designs(pr, &pr->tree.node[node]);
+}
+
+static bool is_known(const th_partitioner *pr, const th_partition *p)
+{
+    for (size_t i = 0; i < pr->n; i++)
+        if (pr->partitions[i].n == p->n && pr->partitions[i].assignment == p->assignment &&
+            pr->partitions[i].block == p->block &&
+            memcmp(pr->partitions[i].node, p->node, (size_t)p->n * sizeof *p->node) == 0)
+            return true;
+    return false;
+}
+
+/* The same sets with their members interleaved in blocks, wherever one of them can be: which links
+ * neighbouring shards talk over is as much a choice as the sets themselves. */
+static int add_interleaved(th_partitioner *pr, const th_partition *p)
+{
+    for (int32_t block = 1; p->block == 0 && block < pr->problem->system->n_accels; block++) {
+        th_partition interleaved = *p;
+        bool can = false;
+        for (int32_t i = 0; i < p->n; i++)
+            can |= th_set_tree_can_interleave(&pr->tree, p->node[i], block);
+        interleaved.block = block;
+        if (can && th_partitioner_add(pr, &interleaved))
+            return -1;
+    }
+    return 0;
+}
+
+int th_partitioner_add(th_partitioner *pr, const th_partition *p)
+{
+    th_partition with = {.n = pr->n_given, .assignment = p->assignment, .block = p->block};
+    for (int32_t i = 0; i < p->n; i++)
+        if (!th_partitioner_can_be_set(pr, p->node[i]))
+            return 0;
+    bool is_idle = p->assignment == TH_ASSIGN_RANGES && p->n > pr->problem->workload->n_layers;
+    if (is_idle || p->n + pr->n_given > TH_PARTITION_SETS_MAX)
+        return 0;
+    for (int32_t i = 0; i < pr->n_given; i++)
+        with.node[i] = pr->first_given + i;
+    for (int32_t i = 0; i < p->n; i++)
+        with.node[with.n++] = p->node[i];
+    if (with.n == 0 || is_known(pr, &with))
+        return 0;
+    if (th_grow(&pr->partitions, &pr->capacity, pr->n + 1, sizeof *pr->partitions))
+        return -1;
+    pr->partitions[pr->n++] = with;
+    return add_interleaved(pr, p);
+}
