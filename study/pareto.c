@@ -40,7 +40,7 @@ static bool dominates(const member *a, const member *b)
 int th_pareto_front(const double *values, size_t n, int n_objectives, bool *is_in)
 {
     member *all = th_alloc_array(n + 1, sizeof *all);
-    if (all == NULL)
+    if (!all)
         return -1;
     for (size_t i = 0; i < n; i++)
         all[i] = (member){&values[i * (size_t)n_objectives], i, n_objectives};

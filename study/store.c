@@ -38,42 +38,44 @@ const char *th_point_state_name(th_point_state state)
 
 /* --- SQLite --- */
 
-static int failed(const th_store *t, const char *what, th_error *err)
+static int sqlite_failure(const th_store *t, const char *what, th_error *err)
 {
     return th_error_set(err, "STUDY-0020", "%s: cannot be %s: %s", t->path, what,
-                        t->db != NULL ? sqlite3_errmsg(t->db) : strerror(errno));
+                        t->db ? sqlite3_errmsg(t->db) : strerror(errno));
 }
 
 static int execute(th_store *t, const char *sql, th_error *err)
 {
-    return sqlite3_exec(t->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(t, "written", err);
+    return sqlite3_exec(t->db, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? 0
+               : sqlite_failure(t, "written", err);
 }
 
 static sqlite3_stmt *prepare(th_store *t, const char *sql, th_error *err)
 {
     sqlite3_stmt *s = NULL;
-    if (sql == NULL)
+    if (!sql)
         th_error_no_memory(err);
     else if (sqlite3_prepare_v2(t->db, sql, -1, &s, NULL) != SQLITE_OK)
-        failed(t, "read", err);
+        sqlite_failure(t, "read", err);
     return s;
 }
 
 static int ask_number(th_store *t, const char *sql, int64_t *out, th_error *err)
 {
     sqlite3_stmt *s = prepare(t, sql, err);
-    if (s == NULL)
+    if (!s)
         return -1;
-    int rc = sqlite3_step(s) == SQLITE_ROW ? 0 : failed(t, "read", err);
-    if (rc == 0)
+    int failed = sqlite3_step(s) == SQLITE_ROW ? 0 : sqlite_failure(t, "read", err);
+    if (!failed)
         *out = sqlite3_column_int64(s, 0);
     sqlite3_finalize(s);
-    return rc;
+    return failed;
 }
 
 static void bind_text(sqlite3_stmt *s, int place, const char *text)
 {
-    if (text != NULL)
+    if (text)
         sqlite3_bind_text(s, place, text, -1, SQLITE_TRANSIENT);
     else
         sqlite3_bind_null(s, place);
@@ -83,7 +85,7 @@ static void bind_text(sqlite3_stmt *s, int place, const char *text)
 
 void th_store_close(th_store *t)
 {
-    if (t == NULL)
+    if (!t)
         return;
     sqlite3_finalize(t->next);
     sqlite3_finalize(t->record);
@@ -100,7 +102,7 @@ static char *plain_path(const char *path)
 {
     size_t n = strlen(path) + 3;
     char *out = th_alloc(n);
-    if (out != NULL)
+    if (out)
         snprintf(out, n, "%s%s", path[0] == '/' ? "" : "./", path);
     return out;
 }
@@ -109,14 +111,14 @@ static th_store *open_file(const char *path, int flags, th_error *err)
 {
     th_store *t = th_alloc_zero(1, sizeof *t);
     char *plain = plain_path(path);
-    if (t != NULL) {
+    if (t) {
         t->lock = -1;
         t->path = th_alloc_string(path);
     }
-    if (t == NULL || plain == NULL || t->path == NULL) {
+    if (!t || !plain || !t->path) {
         th_error_no_memory(err);
     } else if (sqlite3_open_v2(plain, &t->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-        failed(t, "opened", err);
+        sqlite_failure(t, "opened", err);
     } else {
         sqlite3_busy_timeout(t->db, PATIENCE_MS);
         th_free(plain);
@@ -131,9 +133,9 @@ static th_store *open_file(const char *path, int flags, th_error *err)
 static int what_is_there(th_store *t, th_error *err)
 {
     int64_t application, format, n_tables;
-    if (ask_number(t, "PRAGMA application_id", &application, err) != 0 ||
-        ask_number(t, "PRAGMA user_version", &format, err) != 0 ||
-        ask_number(t, "SELECT count(*) FROM sqlite_master", &n_tables, err) != 0)
+    if (ask_number(t, "PRAGMA application_id", &application, err) ||
+        ask_number(t, "PRAGMA user_version", &format, err) ||
+        ask_number(t, "SELECT count(*) FROM sqlite_master", &n_tables, err))
         return -1;
     if (n_tables == 0 && application == 0)
         return 0;
@@ -152,7 +154,7 @@ bool th_store_exists(const char *path)
     if (stat(path, &s) != 0 || s.st_size == 0)
         return false;
     th_store *t = open_file(path, SQLITE_OPEN_READWRITE, NULL);
-    bool is_empty = t != NULL && what_is_there(t, NULL) == 0;
+    bool is_empty = t && what_is_there(t, NULL) == 0;
     th_store_close(t);
     return !is_empty;
 }
@@ -166,10 +168,10 @@ th_store *th_store_open(const char *path, th_error *err)
         return NULL;
     }
     th_store *t = open_file(path, SQLITE_OPEN_READWRITE, err);
-    int there = t != NULL ? what_is_there(t, err) : -1;
+    int there = t ? what_is_there(t, err) : -1;
     if (there == 0)
         th_error_set(err, "STUDY-0023", "%s: is empty: create_study makes a study", path);
-    if (there == 1 && (t->study = th_store_read_study(t->db, err)) != NULL)
+    if (there == 1 && (t->study = th_store_read_study(t->db, err)))
         return t;
     th_store_close(t);
     return NULL;
@@ -230,7 +232,7 @@ static void bind_word(sqlite3_stmt *s, int place, const char *word)
     }
     double real = strtod(word, &end);
     snprintf(again, sizeof again, "%.15g", real);
-    if (strcmp(again, word) == 0 && strchr(word, '.') != NULL && strchr(word, 'e') == NULL)
+    if (strcmp(again, word) == 0 && strchr(word, '.') && !strchr(word, 'e'))
         sqlite3_bind_double(s, place, real);
     else
         bind_text(s, place, word);
@@ -242,8 +244,8 @@ static int insert_points(th_store *t, const th_study *s, const int64_t *cells, i
     char *sql = sql_of_insertion(s);
     sqlite3_stmt *insert = prepare(t, sql, err);
     bool has_seed = th_study_parameter_named(s, "seed") < 0;
-    int rc = insert != NULL ? 0 : -1;
-    for (int64_t i = 0; i < n && rc == 0; i++) {
+    int failed = insert ? 0 : -1;
+    for (int64_t i = 0; i < n && !failed; i++) {
         int place = 1;
         sqlite3_bind_int64(insert, place++, i + 1);
         sqlite3_bind_int64(insert, place++, cells[i]);
@@ -252,12 +254,12 @@ static int insert_points(th_store *t, const th_study *s, const int64_t *cells, i
         if (has_seed)
             sqlite3_bind_int64(insert, place, th_study_point_seed(s, cells[i]));
         if (sqlite3_step(insert) != SQLITE_DONE)
-            rc = failed(t, "written", err);
+            failed = sqlite_failure(t, "written", err);
         sqlite3_reset(insert);
     }
     sqlite3_finalize(insert);
     th_free(sql);
-    return rc;
+    return failed;
 }
 
 static int fill(th_store *t, const th_study *s, const int64_t *cells, int64_t n, th_error *err)
@@ -269,23 +271,22 @@ static int fill(th_store *t, const th_study *s, const int64_t *cells, int64_t n,
     if (there > 0)
         th_error_set(err, "STUDY-0024", "%s: somebody else has made a study there meanwhile",
                      t->path);
-    if (there != 0 || execute(t, pragmas, err) != 0 || th_store_write_study(t->db, s) != SQLITE_OK)
-        return there != 0 ? -1 : failed(t, "written", err);
+    if (there || execute(t, pragmas, err) != 0 || th_store_write_study(t->db, s) != SQLITE_OK)
+        return there ? -1 : sqlite_failure(t, "written", err);
     char *sql = sql_of_points(s);
-    int rc = sql == NULL ? th_error_no_memory(err) : execute(t, sql, err);
+    int failed = !sql ? th_error_no_memory(err) : execute(t, sql, err);
     th_free(sql);
-    return rc != 0 ? -1 : insert_points(t, s, cells, n, err);
+    return failed ? -1 : insert_points(t, s, cells, n, err);
 }
 
 th_store *th_store_create(const char *path, const th_study *s, const int64_t *cells, int64_t n,
                           th_error *err)
 {
     th_store *t = open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
-    if (t != NULL && th_store_begin(t, err) == 0) {
-        if (fill(t, s, cells, n, err) != 0)
+    if (t && th_store_begin(t, err) == 0) {
+        if (fill(t, s, cells, n, err))
             sqlite3_exec(t->db, "ROLLBACK", NULL, NULL, NULL);
-        else if (th_store_commit(t, err) == 0 &&
-                 (t->study = th_store_read_study(t->db, err)) != NULL)
+        else if (th_store_commit(t, err) == 0 && (t->study = th_store_read_study(t->db, err)))
             return t;
     }
     th_store_close(t);
@@ -297,15 +298,15 @@ th_store *th_store_create(const char *path, const th_study *s, const int64_t *ce
 int th_store_counts(th_store *t, int64_t counts[TH_N_POINT_STATES], th_error *err)
 {
     sqlite3_stmt *s = prepare(t, "SELECT count(*) FROM point WHERE status = ?", err);
-    int rc = s != NULL ? 0 : -1;
-    for (int i = 0; i < TH_N_POINT_STATES && rc == 0; i++) {
+    int failed = s ? 0 : -1;
+    for (int i = 0; i < TH_N_POINT_STATES && !failed; i++) {
         bind_text(s, 1, th_point_state_name((th_point_state)i));
-        rc = sqlite3_step(s) == SQLITE_ROW ? 0 : failed(t, "read", err);
-        counts[i] = rc == 0 ? sqlite3_column_int64(s, 0) : 0;
+        failed = sqlite3_step(s) == SQLITE_ROW ? 0 : sqlite_failure(t, "read", err);
+        counts[i] = !failed ? sqlite3_column_int64(s, 0) : 0;
         sqlite3_reset(s);
     }
     sqlite3_finalize(s);
-    return rc;
+    return failed;
 }
 
 /* Metrics stand behind the first five columns. */
@@ -329,7 +330,7 @@ static void take_row(const th_study *study, sqlite3_stmt *s, th_study_point *p)
     const char *status = text_at(s, 2);
     *p = (th_study_point){.number = sqlite3_column_int64(s, 0), .cell = sqlite3_column_int64(s, 1)};
     for (int i = 0; i < TH_N_POINT_STATES; i++)
-        if (status != NULL && strcmp(status, th_point_state_name((th_point_state)i)) == 0)
+        if (status && strcmp(status, th_point_state_name((th_point_state)i)) == 0)
             p->state = (th_point_state)i;
     p->error = text_at(s, 3);
     p->mapping = text_at(s, 4);
@@ -356,17 +357,17 @@ int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), v
 {
     char *sql = sql_of_reading(t->study);
     sqlite3_stmt *s = prepare(t, sql, err);
-    int rc = s != NULL ? 0 : -1, step = SQLITE_DONE;
-    while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
+    int status = s ? 0 : -1, step = SQLITE_DONE;
+    while (status == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
         th_study_point p;
         take_row(t->study, s, &p);
-        rc = check_row(t, &p, err) != 0 ? -1 : f(state, &p);
+        status = check_row(t, &p, err) ? -1 : f(state, &p);
     }
-    if (rc == 0 && step != SQLITE_DONE)
-        rc = failed(t, "read", err);
+    if (status == 0 && step != SQLITE_DONE)
+        status = sqlite_failure(t, "read", err);
     sqlite3_finalize(s);
     th_free(sql);
-    return rc;
+    return status;
 }
 
 /* --- writing --- */
@@ -399,21 +400,21 @@ int th_store_retry_failed(th_store *t, th_error *err)
 
 int th_store_next_waiting(th_store *t, int64_t after, int64_t *number, int64_t *cell, th_error *err)
 {
-    if (t->next == NULL)
+    if (!t->next)
         t->next = prepare(t,
                           "SELECT point, cell FROM point WHERE point > ? AND status = 'waiting' "
                           "ORDER BY point LIMIT 1",
                           err);
-    if (t->next == NULL)
+    if (!t->next)
         return -1;
     sqlite3_bind_int64(t->next, 1, after);
     int step = sqlite3_step(t->next);
     th_study_point p = {.number = sqlite3_column_int64(t->next, 0),
                         .cell = sqlite3_column_int64(t->next, 1)};
-    int rc = step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : failed(t, "read", err);
+    int status = step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : sqlite_failure(t, "read", err);
     sqlite3_reset(t->next);
-    if (rc <= 0 || check_row(t, &p, err) != 0)
-        return rc <= 0 ? rc : -1;
+    if (status <= 0 || check_row(t, &p, err))
+        return status <= 0 ? status : -1;
     *number = p.number;
     *cell = p.cell;
     return 1;
@@ -456,17 +457,17 @@ static void bind_figure(sqlite3_stmt *s, int place, const th_figure *f, th_figur
 
 static int prepare_record(th_store *t, th_error *err)
 {
-    if (t->record != NULL)
+    if (t->record)
         return 0;
     char *sql = sql_of_record(t->study);
     t->record = prepare(t, sql, err);
     th_free(sql);
-    return t->record != NULL ? 0 : -1;
+    return t->record ? 0 : -1;
 }
 
 int th_store_record(th_store *t, const th_study_point *p, th_error *err)
 {
-    if (prepare_record(t, err) != 0)
+    if (prepare_record(t, err))
         return -1;
     int place = 1;
     bind_text(t->record, place++, th_point_state_name(p->state));
@@ -475,11 +476,11 @@ int th_store_record(th_store *t, const th_study_point *p, th_error *err)
     for (int i = 0; i < t->study->n_metrics; i++)
         bind_figure(t->record, place++, &p->figures[i], t->study->metrics[i].type);
     sqlite3_bind_int64(t->record, place, p->number);
-    int rc = sqlite3_step(t->record) == SQLITE_DONE ? 0 : failed(t, "written", err);
+    int failed = sqlite3_step(t->record) == SQLITE_DONE ? 0 : sqlite_failure(t, "written", err);
     sqlite3_reset(t->record);
     sqlite3_clear_bindings(t->record);
-    if (rc != 0 || sqlite3_changes(t->db) == 1)
-        return rc;
+    if (failed || sqlite3_changes(t->db) == 1)
+        return failed;
     return th_error_set(err, "STUDY-0028", "%s: point %lld does not wait for a result", t->path,
                         (long long)p->number);
 }

@@ -31,9 +31,9 @@ static int insert(sqlite3 *db, const char *sql, const char *kinds, ...)
 {
     sqlite3_stmt *s = NULL;
     va_list args;
-    int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
-    if (rc != SQLITE_OK)
-        return rc;
+    int code = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+    if (code != SQLITE_OK)
+        return code;
     va_start(args, kinds);
     for (int i = 0; kinds[i] != '\0'; i++) {
         if (kinds[i] == 'i')
@@ -53,35 +53,35 @@ static int write_words(sqlite3 *db, const th_study *s)
     const char *const words[][2] = {{"name", s->name},     {"version", s->version},
                                     {"script", s->script}, {"where", s->where},
                                     {"seed", seed},        {"digest", digest_text(s, digest)}};
-    int rc = SQLITE_OK;
-    for (size_t i = 0; i < sizeof words / sizeof *words && rc == SQLITE_OK; i++)
-        rc = insert(db, "INSERT INTO study VALUES (?, ?)", "tt", words[i][0], words[i][1]);
-    return rc;
+    int code = SQLITE_OK;
+    for (size_t i = 0; i < sizeof words / sizeof *words && code == SQLITE_OK; i++)
+        code = insert(db, "INSERT INTO study VALUES (?, ?)", "tt", words[i][0], words[i][1]);
+    return code;
 }
 
 static int write_parameter(sqlite3 *db, const th_study_parameter *p, int64_t number)
 {
-    int rc = insert(db, "INSERT INTO parameter VALUES (?, ?, ?)", "iti", number, p->name,
-                    (int64_t)p->axis);
-    for (int32_t i = 0; i < p->n_values && rc == SQLITE_OK; i++)
-        rc = insert(db, "INSERT INTO value VALUES (?, ?, ?)", "iit", number, (int64_t)i,
-                    p->values[i]);
-    return rc;
+    int code = insert(db, "INSERT INTO parameter VALUES (?, ?, ?)", "iti", number, p->name,
+                      (int64_t)p->axis);
+    for (int32_t i = 0; i < p->n_values && code == SQLITE_OK; i++)
+        code = insert(db, "INSERT INTO value VALUES (?, ?, ?)", "iit", number, (int64_t)i,
+                      p->values[i]);
+    return code;
 }
 
 int th_store_write_study(sqlite3 *db, const th_study *s)
 {
-    int rc = sqlite3_exec(db, tables, NULL, NULL, NULL);
-    if (rc == SQLITE_OK)
-        rc = write_words(db, s);
-    for (int i = 0; i < s->n_parameters && rc == SQLITE_OK; i++)
-        rc = write_parameter(db, &s->parameters[i], i);
-    for (int i = 0; i < s->n_metrics && rc == SQLITE_OK; i++) {
+    int code = sqlite3_exec(db, tables, NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = write_words(db, s);
+    for (int i = 0; i < s->n_parameters && code == SQLITE_OK; i++)
+        code = write_parameter(db, &s->parameters[i], i);
+    for (int i = 0; i < s->n_metrics && code == SQLITE_OK; i++) {
         const th_study_metric *m = &s->metrics[i];
-        rc = insert(db, "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)", "itttii", (int64_t)i,
-                    m->name, m->kind, m->column, (int64_t)m->type, (int64_t)m->is_own);
+        code = insert(db, "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)", "itttii", (int64_t)i,
+                      m->name, m->kind, m->column, (int64_t)m->type, (int64_t)m->is_own);
     }
-    return rc;
+    return code;
 }
 
 /* --- reading --- */
@@ -96,7 +96,7 @@ typedef struct {
 static const char *text_at(sqlite3_stmt *s, int column)
 {
     const char *text = (const char *)sqlite3_column_text(s, column);
-    return text != NULL ? text : "";
+    return text ? text : "";
 }
 
 static int broken(const reading *r, const char *what)
@@ -112,13 +112,13 @@ static int each_row(reading *r, const char *sql, int64_t number,
     if (sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) != SQLITE_OK)
         return broken(r, sqlite3_errmsg(r->db));
     sqlite3_bind_int64(s, 1, number);
-    int rc = 0, step = SQLITE_DONE;
-    while (rc == 0 && (step = sqlite3_step(s)) == SQLITE_ROW)
-        rc = f(r, s);
-    if (rc == 0 && step != SQLITE_DONE)
-        rc = broken(r, sqlite3_errmsg(r->db));
+    int failed = 0, step = SQLITE_DONE;
+    while (!failed && (step = sqlite3_step(s)) == SQLITE_ROW)
+        failed = f(r, s);
+    if (!failed && step != SQLITE_DONE)
+        failed = broken(r, sqlite3_errmsg(r->db));
     sqlite3_finalize(s);
-    return rc;
+    return failed;
 }
 
 static int take_word(reading *r, sqlite3_stmt *s)
@@ -150,7 +150,7 @@ static int take_value(reading *r, sqlite3_stmt *s)
     if (sqlite3_column_int64(s, 1) != p->axis)
         return broken(r, "values of a parameter");
     p->values[p->axis] = th_study_text(r->study, text_at(s, 0));
-    return p->values[p->axis++] != NULL ? 0 : th_error_no_memory(r->err);
+    return p->values[p->axis++] ? 0 : th_error_no_memory(r->err);
 }
 
 /* While values are read, .axis counts them. */
@@ -162,19 +162,19 @@ static int take_parameter(reading *r, sqlite3_stmt *s)
     if (n < 1 || n > VALUES_MAX)
         return broken(r, "values of a parameter");
     const char **blank = th_alloc_array((size_t)n, sizeof *blank);
-    if (blank == NULL)
+    if (!blank)
         return th_error_no_memory(r->err);
     for (int64_t i = 0; i < n; i++)
         blank[i] = "";
-    int rc = th_study_add_parameter(study, text_at(s, 1), blank, (int32_t)n, r->err);
+    int failed = th_study_add_parameter(study, text_at(s, 1), blank, (int32_t)n, r->err);
     th_free(blank);
-    if (rc != 0)
+    if (failed)
         return -1;
     study->parameters[study->n_parameters - 1].axis = 0;
-    rc = each_row(r, "SELECT value, position FROM value WHERE parameter = ? ORDER BY position",
-                  sqlite3_column_int64(s, 0), take_value);
+    failed = each_row(r, "SELECT value, position FROM value WHERE parameter = ? ORDER BY position",
+                      sqlite3_column_int64(s, 0), take_value);
     study->parameters[study->n_parameters - 1].axis = (int)sqlite3_column_int64(s, 2);
-    return rc;
+    return failed;
 }
 
 static int take_metric(reading *r, sqlite3_stmt *s)
@@ -212,15 +212,15 @@ static int check_axes(const reading *r)
 static int read_all(reading *r)
 {
     char digest[20];
-    if (each_row(r, "SELECT key, value FROM study", 0, take_word) != 0 ||
+    if (each_row(r, "SELECT key, value FROM study", 0, take_word) ||
         each_row(r,
                  "SELECT p.position, p.name, p.axis, count(v.position) FROM parameter p "
                  "LEFT JOIN value v ON v.parameter = p.position GROUP BY p.position "
                  "ORDER BY p.position",
-                 0, take_parameter) != 0 ||
+                 0, take_parameter) ||
         each_row(r, "SELECT name, kind, \"column\", type, own FROM metric ORDER BY position", 0,
-                 take_metric) != 0 ||
-        check_axes(r) != 0 || th_study_check(r->study, r->err) != 0)
+                 take_metric) ||
+        check_axes(r) || th_study_check(r->study, r->err))
         return -1;
     return strcmp(r->digest, digest_text(r->study, digest)) == 0 ? 0 : broken(r, "its digest");
 }
@@ -228,7 +228,7 @@ static int read_all(reading *r)
 th_study *th_store_read_study(sqlite3 *db, th_error *err)
 {
     reading r = {.db = db, .study = th_study_new(), .err = err};
-    if (r.study == NULL)
+    if (!r.study)
         th_error_no_memory(err);
     else if (read_all(&r) == 0)
         return r.study;

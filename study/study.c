@@ -15,7 +15,7 @@
 th_study *th_study_new(void)
 {
     th_study *s = th_alloc_zero(1, sizeof *s);
-    if (s == NULL || (s->arena = th_arena_new()) == NULL) {
+    if (!s || !(s->arena = th_arena_new())) {
         th_free(s);
         return NULL;
     }
@@ -25,7 +25,7 @@ th_study *th_study_new(void)
 
 void th_study_free(th_study *s)
 {
-    if (s != NULL)
+    if (s)
         th_arena_free(s->arena);
     th_free(s);
 }
@@ -59,7 +59,7 @@ static int check_name(const char *what, const char *name, th_error *err)
 int th_study_add_parameter(th_study *s, const char *name, const char *const *values, int32_t n,
                            th_error *err)
 {
-    if (check_name("parameter", name, err) != 0)
+    if (check_name("parameter", name, err))
         return -1;
     if (s->n_parameters == TH_STUDY_PARAMETERS_MAX)
         return th_error_set(err, "STUDY-0002", "parameter \"%s\": there may be at most %d", name,
@@ -71,9 +71,9 @@ int th_study_add_parameter(th_study *s, const char *name, const char *const *val
                               .values = th_arena_alloc(s->arena, (size_t)n * sizeof *p->values),
                               .n_values = n,
                               .axis = s->n_axes};
-    bool failed = p->name == NULL || p->values == NULL;
+    bool failed = !p->name || !p->values;
     for (int32_t i = 0; i < n && !failed; i++)
-        failed = (p->values[i] = th_study_text(s, values[i])) == NULL;
+        failed = !(p->values[i] = th_study_text(s, values[i]));
     if (failed)
         return th_error_no_memory(err);
     s->n_parameters++;
@@ -83,8 +83,7 @@ int th_study_add_parameter(th_study *s, const char *name, const char *const *val
 
 int th_study_add_metric(th_study *s, const th_study_metric *metric, th_error *err)
 {
-    if (check_name("metric", metric->name, err) != 0 ||
-        check_name("metric", metric->column, err) != 0)
+    if (check_name("metric", metric->name, err) || check_name("metric", metric->column, err))
         return -1;
     if (s->n_metrics == TH_STUDY_METRICS_MAX)
         return th_error_set(err, "STUDY-0004", "metric \"%s\": there may be at most %d",
@@ -94,7 +93,7 @@ int th_study_add_metric(th_study *s, const th_study_metric *metric, th_error *er
     m->name = th_study_text(s, metric->name);
     m->kind = th_study_text(s, metric->kind);
     m->column = th_study_text(s, metric->column);
-    if (m->name == NULL || m->kind == NULL || m->column == NULL)
+    if (!m->name || !m->kind || !m->column)
         return th_error_no_memory(err);
     s->n_metrics++;
     return 0;
@@ -257,13 +256,12 @@ static int compare_scripts(const char *file, const char *here, th_error *err)
     char a[200] = "", b[200] = "", what[40];
     if (strcmp(file, here) == 0)
         return 0;
-    for (int line = 1; file != NULL || here != NULL; line++) {
-        size_t n = file != NULL ? strcspn(file, "\n") : 0,
-               m = here != NULL ? strcspn(here, "\n") : 0;
-        bool same = file != NULL && here != NULL && n == m && memcmp(file, here, n) == 0;
+    for (int line = 1; file || here; line++) {
+        size_t n = file ? strcspn(file, "\n") : 0, m = here ? strcspn(here, "\n") : 0;
+        bool same = file && here && n == m && memcmp(file, here, n) == 0;
         a[0] = b[0] = '\0';
-        file = file != NULL ? take_line(file, a, sizeof a) : NULL;
-        here = here != NULL ? take_line(here, b, sizeof b) : NULL;
+        file = file ? take_line(file, a, sizeof a) : NULL;
+        here = here ? take_line(here, b, sizeof b) : NULL;
         snprintf(what, sizeof what, "-script, line %d", line);
         if (!same)
             return differ(err, what, a, b);
@@ -318,7 +316,7 @@ int th_study_compare(const th_study *file, const th_study *here, th_error *err)
         if (strcmp(parameter_name(file, i), parameter_name(here, i)) != 0)
             return differ(err, "-parameters", parameter_name(file, i), parameter_name(here, i));
     for (int i = 0; i < file->n_parameters; i++)
-        if (compare_parameter(&file->parameters[i], &here->parameters[i], err) != 0)
+        if (compare_parameter(&file->parameters[i], &here->parameters[i], err))
             return -1;
     if (strcmp(file->where, here->where) != 0)
         return differ(err, "-where", file->where, here->where);
