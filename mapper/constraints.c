@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* constraints.c - what a mapping must keep to. new -> allow, forbid, a partial mapping -> seal ->
- * read */
+/* constraints.c - constraints on mappings.
+ *   new -> allow, forbid, a partial mapping -> validate -> read */
 #include <config.h>
 
 #include "mapper/constraints.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* constraints.h - what a mapping must keep to: which accelerators a layer may use, and a partial
- * mapping that is to be completed.
- *   new -> (allow | forbid | th_mapping_read_partial)* -> seal -> (may | check | impose ...)* ->
- *   free
- * After seal they are only read. */
+/* constraints.h - constraints on mappings: which accelerators a layer may use, and a partial
+ * mapping to be completed.
+ *   new -> (allow | forbid | th_mapping_read_partial)* -> validate -> (allows | check | apply
+ *     ...)* -> free
+ * After validate they are only read. */
 #ifndef TH_MAPPER_CONSTRAINTS_H
 #define TH_MAPPER_CONSTRAINTS_H
 #include "mapper/mapping.h"
@@ -22,14 +22,13 @@ typedef struct th_constraints {
 th_constraints *th_constraints_new(const th_system *s, const th_workload *w); /* NULL: no memory */
 void th_constraints_free(th_constraints *c);                                  /* accepts NULL */
 
-/* Layers and accelerators whose names match glob patterns. What several calls allow a layer adds
- * up; what is forbidden is so even where it is allowed. 0; -1: nothing matches. */
+/* Allows or forbids accelerators to layers whose names match glob patterns. What several calls
+ * allow a layer adds up; forbidding overrides allowing. 0; -1: nothing matches. */
 int th_constraints_allow(th_constraints *c, const th_system *s, const th_workload *w,
                          const char *layers, const char *accels, th_error *err);
 int th_constraints_forbid(th_constraints *c, const th_system *s, const th_workload *w,
                           const char *layers, const char *accels, th_error *err);
-/* Refuses a layer without accelerators, and one that the partial mapping puts where it may not be.
- */
+/* Refuses a layer without accelerators, and a partial mapping that violates a constraint. */
 int th_constraints_validate(const th_constraints *c, const th_system *s, const th_workload *w,
                             th_error *err);
 
@@ -51,11 +50,11 @@ const th_strategy *th_constraints_fixed_strategy(const th_constraints *c, int la
 
 uint64_t th_constraints_digest(const th_constraints *c); /* equal for equal ones; 0: none */
 
-/* 0, or -1 with what in the mapping is not as it must be. */
+/* 0, or -1 with the violated constraint. */
 int th_constraints_check(const th_constraints *c, const th_mapping *m, const th_system *s,
                          const th_workload *w, th_error *err);
-/* Brings a mapping in line with the partial one as far as its sets are there. batch: images that a
- * strategy may split. 0, or -1: memory is out. */
+/* Applies the partial mapping to m, as far as m has its sets. batch: images that a strategy may
+ * split. 0, or -1: memory is out. */
 int th_constraints_apply(const th_constraints *c, th_mapping *m, const th_workload *w,
                          int32_t batch);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mapping.c - who computes which part. new -> filled in by hand -> check -> copy, write, free */
+/* mapping.c - mappings: sets, designs, and the set and strategy of each layer.
+ *   new -> filled in by the caller -> check -> copy, write, free */
 #include <config.h>
 
 #include "mapper/mapping.h"

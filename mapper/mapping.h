@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mapping.h - who computes which part: sets of accelerators, per set a design, per layer a set and
- * a strategy. Plain data that a person can read and edit (mapping_read.h). */
+/* mapping.h - a mapping: sets of accelerators, per set a design, per layer a set and a strategy.
+ * Plain data that a person can read and edit (mapping_read.h). */
 #ifndef TH_MAPPER_MAPPING_H
 #define TH_MAPPER_MAPPING_H
 #include "base/strbuf.h"
@@ -14,7 +14,8 @@ typedef struct th_set {
     int32_t design; /* index in system.designs, or TH_DESIGN_OWN */
     int32_t n_accels;
     int32_t *accels; /* accelerator indices; the position in this list is the shard's position */
-    int32_t *shares; /* of the work, by position, 1 .. TH_SHARE_MAX; NULL: equal ones (shard.h) */
+    /* share of the work, by position, 1 .. TH_SHARE_MAX; NULL: equal ones (shard.h) */
+    int32_t *shares;
 } th_set;
 
 bool th_set_equal(const th_set *a, const th_set *b);
@@ -24,7 +25,7 @@ const char *th_set_design_name(const th_set *set, const th_system *s); /* of all
 /* Gives the set a copy of these shares; NULL takes them away. 0, or -1: memory is out. */
 int th_set_share(th_set *set, const int32_t *shares);
 
-/* Where the weights of a layer are, of a system whose transfers are serial. */
+/* Where the weights of a layer are, on a system with serial transfers. */
 typedef enum {
     TH_WEIGHTS_AUTO,   /* in the memory for weights as far as it goes, by a knapsack per accelerator
                         */
@@ -39,10 +40,11 @@ typedef struct th_mapping {
     int32_t n_layers;
     int32_t *set_of;       /* per layer */
     th_strategy *strategy; /* per layer */
-    /* Of systems whose transfers are serial alone. */
-    int32_t *order;         /* layers as accelerators take them; NULL: as the workload has them */
-    uint8_t *weights;       /* per layer a th_weights_place; NULL: all TH_WEIGHTS_AUTO */
-    bool activations_cross; /* even from a layer to the next one of an accelerator's queue */
+    /* On systems with serial transfers only. */
+    int32_t *order;   /* layers as accelerators take them; NULL: as the workload has them */
+    uint8_t *weights; /* per layer a th_weights_place; NULL: all TH_WEIGHTS_AUTO */
+    /* activations cross the network even between consecutive layers of one accelerator */
+    bool activations_cross;
 } th_mapping;
 
 /* Empty sets (n_accels 0), layers all on set 0. sizes[i] accelerators in set i. NULL: memory is
@@ -54,8 +56,7 @@ bool th_mapping_equal(const th_mapping *a, const th_mapping *b);
 /* The same sets, with the same designs, and every layer on the same one. */
 bool th_mapping_same_sets(const th_mapping *a, const th_mapping *b);
 
-/* Makes room for what only such systems know: order as the workload's, weights all auto. 0, or -1:
- * memory is out. */
+/* Allocates order (as the workload's) and weights (all auto). 0, or -1: memory is out. */
 int th_mapping_add_queues(th_mapping *m);
 
 /* Accelerators in range and in one set at most, designs that they can take, every layer on a set,

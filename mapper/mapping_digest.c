@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mapping_digest.c - see mapping_digest.h. */
+/* mapping_digest.c - the digest of a mapping. */
 #include <config.h>
 
 #include "mapper/mapping_digest.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mapping_digest.h - 128 bits that tell mappings apart: of sets, designs, layers and strategies. */
+/* mapping_digest.h - a 128-bit digest of a mapping: its sets, designs, layers and strategies. */
 #ifndef TH_MAPPER_MAPPING_DIGEST_H
 #define TH_MAPPER_MAPPING_DIGEST_H
 #include "mapper/mapping.h"

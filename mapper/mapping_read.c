@@ -203,7 +203,7 @@ static int check_layer(const reader *r, const th_config_node *g, int l, int64_t 
                              r->mapping->sets[set].n_accels, at.text, r->err);
 }
 
-/* Room for what only systems with serial transfers know. */
+/* Allocates the fields of systems with serial transfers. */
 static int need_queues(const reader *r)
 {
     if (r->mapping->order || th_mapping_add_queues(r->mapping) == 0)

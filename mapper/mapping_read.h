@@ -10,9 +10,8 @@ th_mapping *th_mapping_read(const char *path, const th_system *s, const th_workl
 th_mapping *th_mapping_read_text(const char *text, const char *name, const th_system *s,
                                  const th_workload *w, th_error *err);
 
-/* A mapping of some sets and some layers, into c, which it replaces a partial mapping of: sets may
- * do without a design, layers without a split, and layers may be left out. 0, or -1: c is as it
- * was. */
+/* Reads a partial mapping into c, in place of an earlier one: sets may have no design, layers no
+ * split, and layers may be missing. 0, or -1: c is unchanged. */
 int th_mapping_read_partial(const char *path, const th_system *s, const th_workload *w,
                             th_constraints *c, th_error *err);
 int th_mapping_read_partial_text(const char *text, const char *name, const th_system *s,

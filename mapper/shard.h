@@ -64,9 +64,10 @@ int th_shard_ring(const th_layer *l, const th_strategy *s, int r, int *members, 
 /* Positions that hold partial sums of the same output box as r, ascending; 1 (r alone) when no
  * reduction dimension is split. */
 int th_shard_partners(const th_strategy *s, const th_layer *l, int r, int *members, int *rank);
-/* What position r holds of the output when the layer is through: its ES output box, or, after the
- * reduce-scatter that follows split reductions, its piece of it (cut evenly along the longest
- * dimension, whatever the shares; may be empty when there are fewer elements than partners). */
+/* The part of the output that position r holds when the layer has ended: its ES output box, or,
+ * after the reduce-scatter that follows split reductions, its piece of it (cut evenly along the
+ * longest dimension, whatever the shares; may be empty when there are fewer elements than
+ * partners). */
 th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares,
                      int r);
 

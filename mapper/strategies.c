@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* strategies.c - choosing strategies. No state. */
+/* strategies.c - lists and repairs strategies. No state. */
 #include <config.h>
 
 #include "mapper/strategies.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* strategies.h - choosing strategies: all that a layer can run, and the nearest one to a wish. */
+/* strategies.h - lists the strategies that a layer can run, and finds the one nearest to a given
+ * strategy. */
 #ifndef TH_MAPPER_STRATEGIES_H
 #define TH_MAPPER_STRATEGIES_H
 #include "mapper/mapping.h"
@@ -13,9 +14,9 @@ int th_strategies_list(const th_layer *l, int32_t batch, int n, th_strategy **li
 /* The same with kernels split too: every strategy that a mapping can name. */
 int th_strategies_list_all(const th_layer *l, int32_t batch, int n, th_strategy **list);
 
-/* The wish, as far as the layer allows: factors of dimensions that cannot take them go to those
- * with most room. *s keeps its rotation if it still fits. False: there is no strategy for n
- * positions. */
+/* Changes *s to the nearest strategy that the layer can run: factors of dimensions that cannot
+ * take them move to the dimensions with most elements per piece. *s keeps its rotation if it still
+ * fits. False: there is no strategy for n positions. */
 bool th_strategy_repair(th_strategy *s, const th_layer *l, int32_t batch, int n);
 
 /* For layers of the vector unit: the producer's split, so that (almost) nothing moves. producer may

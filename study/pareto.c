@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pareto.c - see pareto.h.
- * In the lexicographic order of their values no point is dominated by one behind it. So one pass
- * finds the front: each point is held against the members that were found so far, the latest first.
- * n log n for the order, then n times the size of the front at worst. */
+/* pareto.c - Pareto fronts.
+ * In the lexicographic order of their values no point is dominated by a later one. So one pass
+ * finds the front: each point is compared with the members found so far, the latest first. n log n
+ * for the order, then n times the size of the front at worst. */
 #include <config.h>
 #include "study/pareto.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* store.c - see store.h. Values go to SQLite as parameters of prepared statements, never as text of
- * SQL; the only words of a study in its SQL are names of columns, which study.c has checked to be
- * plain names. */
+/* store.c - a study's SQLite file (store.h). Values go to SQLite as parameters of prepared
+ * statements, never as text of SQL; the only words of a study in its SQL are names of columns,
+ * which study.c has checked to be plain names. */
 #include <config.h>
 #include "study/store.h"
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "study/store_study.h"
 
 enum {
-    PATIENCE_MS = 20 * 1000, /* for somebody else who reads or writes */
+    PATIENCE_MS = 20 * 1000, /* for another process that */
     APPLICATION = 0x54487374,
     FORMAT = 2 /* files of format 1 hold batches per second as throughput */
 };
@@ -97,7 +97,7 @@ void th_store_close(th_store *t)
     th_free(t);
 }
 
-/* SQLite takes ":memory:" and "" for something else than names. */
+/* Avoids ":memory:" and "", which SQLite treats specially. */
 static char *plain_path(const char *path)
 {
     size_t n = strlen(path) + 3;
@@ -220,7 +220,8 @@ static char *sql_of_insertion(const th_study *s)
     return sql.failed ? (th_strbuf_clear(&sql), NULL) : sql.text;
 }
 
-/* Numbers as numbers, so that SQL can compare them, where their text does not change by it. */
+/* Stores numbers as numbers, so that SQL can compare them, where their text does not change by
+ * it. */
 static void bind_word(sqlite3_stmt *s, int place, const char *word)
 {
     char again[64], *end;
@@ -343,7 +344,7 @@ static void take_row(const th_study *study, sqlite3_stmt *s, th_study_point *p)
     }
 }
 
-/* A file from elsewhere may say anything. */
+/* A file from elsewhere may hold anything. */
 static int check_row(const th_store *t, const th_study_point *p, th_error *err)
 {
     if (p->cell >= 0 && p->cell < th_study_n_cells(t->study))
@@ -372,8 +373,8 @@ int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), v
 
 /* --- writing --- */
 
-/* On a byte far behind those that SQLite locks; the kernel gives it back when the process ends,
- * however. */
+/* Locks a byte far behind those that SQLite locks; the kernel releases it when the process ends,
+ * in whatever way. */
 int th_store_lock(th_store *t, th_error *err)
 {
     if (t->lock >= 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* store.h - a study and its results in a file of SQLite; docs/formats.md has the tables.
+/* store.h - a study and its results in an SQLite file; docs/formats.md has the tables.
  *
- *   create (a new file)  |  open (one that holds a study)
- *   -> definition -> (lock -> retry_failed? -> (next_waiting | begin -> record* -> commit)*
- *                     | counts | read)* -> close
- * All that is written is written in transactions, so a process that is killed at any moment leaves
- * what it has committed, whole. There is one writer at a time (lock); others may read meanwhile. A
- * point that is done or failed is never written again: record refuses. */
+ *   create (a new file)  |  open (a file that holds a study)
+ *   -> study -> (lock -> retry_failed? -> (next_waiting | begin -> record* -> commit)* |
+ *     counts | read)* -> close
+ * All writes are transactions, so a process that is killed at any moment leaves what it has
+ * committed, complete. There is one writer at a time (lock); others may read meanwhile. A point
+ * that is done or failed is never written again: record refuses. */
 #ifndef TH_STUDY_STORE_H
 #define TH_STUDY_STORE_H
 #include "study/study.h"
@@ -23,7 +23,7 @@ typedef struct th_figure {
     const char *text; /* of TH_FIGURE_TEXT */
 } th_figure;
 
-/* What has become of a point; texts belong to somebody else. */
+/* The result of a point; the texts are not owned. */
 typedef struct th_study_point {
     int64_t number, cell;
     th_point_state state;
@@ -32,8 +32,7 @@ typedef struct th_study_point {
     th_figure figures[TH_STUDY_METRICS_MAX];
 } th_study_point;
 
-/* Is there a file with anything in it? What a process that was killed within create left is taken
- * back first. */
+/* Is there a non-empty file? Rolls back what a process killed within create left. */
 bool th_store_exists(const char *path);
 /* A new file with the study and its points, all waiting: the n cells, in their order. A file that
  * is there must be empty. NULL: err says why, and nothing was made but perhaps an empty file. */
@@ -46,12 +45,12 @@ const th_study *th_store_study(const th_store *t); /* lives as long as t */
 const char *th_store_path(const th_store *t);      /* likewise */
 /* How many points are in each state. 0 or -1. */
 int th_store_counts(th_store *t, int64_t counts[TH_N_POINT_STATES], th_error *err);
-/* All points, in their order. f returns 0, or another number, which ends it. What f returned, or
- * -1. */
+/* Calls f for all points, in order, until it returns another number than 0. Returns what f
+ * returned, or -1. */
 int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), void *state,
                   th_error *err);
 
-/* This process alone writes until close: -1 where another one does. */
+/* Makes this process the only writer until close. -1: another one is. */
 int th_store_lock(th_store *t, th_error *err);
 int th_store_retry_failed(th_store *t, th_error *err); /* those that failed wait again */
 /* The first that waits behind point number after: 1, 0: there is none, or -1. */
@@ -59,6 +58,6 @@ int th_store_next_waiting(th_store *t, int64_t after, int64_t *number, int64_t *
                           th_error *err);
 int th_store_begin(th_store *t, th_error *err);
 int th_store_record(th_store *t, const th_study_point *p, th_error *err);
-int th_store_commit(th_store *t, th_error *err); /* -1: all since begin is as it was */
+int th_store_commit(th_store *t, th_error *err); /* -1: everything since begin is undone */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study.c - see study.h.
+/* study.c - a parameter study (study.h).
  * Cell c of axes with n_0, n_1, ... n_k values has, on axis i, value (c / (n_(i+1) ... n_k)) mod
  * n_i. */
 #include <config.h>
@@ -37,7 +37,7 @@ const char *th_study_text(th_study *s, const char *text)
 
 /* --- building --- */
 
-/* A name of Tcl and of SQL that needs no quotes in either. */
+/* Is it a name that needs no quotes in Tcl and SQL? */
 static bool is_name(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
@@ -131,7 +131,7 @@ int th_study_join(th_study *s, const char *a, const char *b, th_error *err)
 
 /* --- checking --- */
 
-/* SQL does not tell upper from lower case. */
+/* SQL ignores case. */
 static int check_columns(const th_study *s, th_error *err)
 {
     static const char *const taken[] = {"point", "cell", "status", "error", "mapping"};
@@ -242,8 +242,8 @@ static int differ(th_error *err, const char *what, const char *file, const char 
                         file, here);
 }
 
-/* A line of a text, without its end, into out; and where the next one begins, NULL: that was the
- * last. */
+/* Copies the first line of a text to out, without its end. Returns the next line; NULL: there is
+ * none. */
 static const char *take_line(const char *text, char *out, size_t size)
 {
     size_t n = strcspn(text, "\n");

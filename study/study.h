@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study.h - what a study is: parameters and their values, what is done at each point, what is kept
- * of it.
+/* study.h - a parameter study: parameters and their values, the script run at each point, and the
+ * metrics kept of it.
  *
  *   new -> (add_parameter | add_metric)* -> join* -> check -> (value | point_seed | digest |
- *   compare)* -> free
+ *     compare)* -> free
  * Parameters that are joined advance together and are one axis of the grid. Cells of the grid are
  * counted from 0, the last axis fastest, as nested loops would; points are the cells that a study
  * keeps, counted from 1. */
@@ -16,7 +16,7 @@
 
 enum { TH_STUDY_PARAMETERS_MAX = 24, TH_STUDY_METRICS_MAX = 24, TH_STUDY_CELLS_MAX = 10000000 };
 
-/* How a figure is kept. */
+/* The type of a metric's values. */
 typedef enum { TH_FIGURE_INTEGER, TH_FIGURE_REAL, TH_FIGURE_TEXT } th_figure_type;
 
 typedef struct th_study_parameter {
@@ -28,10 +28,10 @@ typedef struct th_study_parameter {
 
 typedef struct th_study_metric {
     const char *name;
-    const char *kind; /* what the figures are, in a word of those who make and show them: "time" */
+    const char *kind;   /* the kind of quantity, as the report names it: "time" */
     const char *column; /* the name with the unit: "latency_ps" */
     th_figure_type type;
-    bool is_own; /* the script says it; else it is asked of the run */
+    bool is_own; /* the script sets it; else it is read from the run */
 } th_study_metric;
 
 typedef struct th_study {
@@ -56,10 +56,10 @@ const char *th_study_text(th_study *s, const char *text);
 int th_study_add_parameter(th_study *s, const char *name, const char *const *values, int32_t n,
                            th_error *err);
 int th_study_add_metric(th_study *s, const th_study_metric *metric, th_error *err);
-/* Parameter b advances with parameter a from now on. 0, or -1: one is unknown, or has other many
- * values. */
+/* Parameter b advances with parameter a from now on. 0, or -1: one is unknown, or their numbers of
+ * values differ. */
 int th_study_join(th_study *s, const char *a, const char *b, th_error *err);
-/* Is it a whole study: are there parameters, not too many cells, no name twice? 0 or -1. */
+/* Is the study complete: are there parameters, not too many cells, no name twice? 0 or -1. */
 int th_study_check(const th_study *s, th_error *err);
 
 int64_t th_study_n_cells(const th_study *s);
@@ -67,7 +67,7 @@ const char *th_study_value(const th_study *s, int64_t cell, int parameter);
 int th_study_parameter_named(const th_study *s, const char *name); /* -1: none */
 /* 1 .. 2^31 - 1: depends on the study's seed and the values of the parameters alone. */
 int64_t th_study_point_seed(const th_study *s, int64_t cell);
-/* Over all of it. */
+/* A digest of the whole definition. */
 uint64_t th_study_digest(const th_study *s);
 /* 0 where both are the same; -1 with what differs first, in one line. */
 int th_study_compare(const th_study *file, const th_study *here, th_error *err);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bounds.c - lower bounds on the makespan, from what single layers take at least.
+/* bounds.c - lower bounds on the makespan, from lower bounds on single layers.
  *
- *   find: floors of all layers (bounds_layer.c) -> heads and tails (the graph) -> the four bounds
- *   (that of links is in bounds_cut.c; unlike accelerators: bounds_price.c) -> what they say
- *   nothing of (bounds_unknown.c)
+ *   find: bounds of all layers (bounds_layer.c) -> heads and tails (the graph) -> the four
+ *     bounds (the cut: bounds_cut.c; heterogeneous accelerators: bounds_price.c) -> what they do
+ *     not cover (bounds_unknown.c)
  *
- * head[l]: no task of layer l starts earlier after its pass is released. end[l]: no part of its
- * output is there earlier. tail[l]: the pass goes on for so long after any task of it. Work that is
- * done between the least head and the least tail by all accelerators together gives, over any set
- * of layers, makespan >= head + work / rate + tail (the bound of J. Carlier, "The one-machine
- * sequencing problem", EJOR 1982, for machines together); work is accelerator time, or bytes of
- * DRAM. The proofs are in docs/models/bounds.md. */
+ * head[l]: no task of layer l starts earlier after the release of its pass. end[l]: no part of its
+ * output exists earlier. tail[l]: the least time from the end of any task of it to the end of the
+ * pass. Over any set of layers, makespan >= least head + work / rate + least tail (the bound of J.
+ * Carlier, "The one-machine sequencing problem", EJOR 1982, for all machines together); work is
+ * accelerator time, or bytes of DRAM. The proofs are in docs/models/bounds.md. */
 #include <config.h>
 
 #include "mapper/evaluate/bounds_state.h"
@@ -80,7 +79,8 @@ static int find_floor(th_bound_finder *f, int layer, th_error *err)
     return 0;
 }
 
-/* Does no host give it anything, nor take anything from it? Then its shape says it all. */
+/* Has it neither external inputs nor outputs to the host? Then its bounds depend on its shape
+ * alone. */
 static bool is_inner(const th_workload *w, int layer)
 {
     for (int i = 0; i < w->layers[layer].n_inputs; i++)
@@ -89,8 +89,8 @@ static bool is_inner(const th_workload *w, int layer)
     return !th_bound_is_output(w, layer);
 }
 
-/* Does the mapping of the scope split both alike, among the same accelerators? */
-static bool is_sharded_alike(const th_mapping *m, int a, int b)
+/* Does the mapping of the scope give both the same set and strategy? */
+static bool has_same_sharding(const th_mapping *m, int a, int b)
 {
     return !m ||
            (m->set_of[a] == m->set_of[b] && th_strategy_equal(&m->strategy[a], &m->strategy[b]));
@@ -103,7 +103,7 @@ static int first_equivalent(const th_bound_finder *f, const th_plans *plans, int
     const th_mapping *m = f->floors.any_cuts ? f->floors.scope.mapping : NULL;
     int l = 0;
     while (l < layer && (th_plans_shape_class(plans, l) != th_plans_shape_class(plans, layer) ||
-                         !is_inner(w, l) || !is_inner(w, layer) || !is_sharded_alike(m, l, layer)))
+                         !is_inner(w, l) || !is_inner(w, layer) || !has_same_sharding(m, l, layer)))
         l++;
     return l;
 }
@@ -130,8 +130,8 @@ static int find_floors(th_bound_finder *f, th_error *err)
 
 /* --- heads and tails --- */
 
-/* When all parts of all inputs (least: of the one that is there first) may be there, of those that
- * layers make. */
+/* When all parts of all inputs (least: of the earliest input) may be there; external inputs count
+ * as 0. */
 static double head_of(const th_bound_finder *f, int l, bool least, int32_t *from)
 {
     const th_layer *x = &f->workload->layers[l];
@@ -163,7 +163,7 @@ static void find_heads(th_bound_finder *f)
     }
 }
 
-/* Whoever reads all of a layer comes after each task of it. 0, or -1: memory is out. */
+/* A layer that reads all of another one follows every task of it. 0, or -1: memory is out. */
 static int find_tails(th_bound_finder *f)
 {
     const th_workload *w = f->workload;
@@ -195,8 +195,8 @@ static void sort_by_tail(th_bound_finder *f)
 
 /* --- compute, memory --- */
 
-/* The most over all heads h and tails t of h + (what layers have to do that start no sooner than h
- * and are followed by t at least) / rate + t. *n: how many layers these are. */
+/* The maximum over all heads h and tails t of h + (work of the layers with head >= h and tail >=
+ * t) / rate + t. *n: the number of these layers. */
 static double rate_bound(const th_bound_finder *f, const double *amount, double rate,
                          bool with_heads, int *n)
 {
@@ -219,9 +219,9 @@ static double rate_bound(const th_bound_finder *f, const double *amount, double 
     return most;
 }
 
-/* Where accelerators differ: by prices, and layer by layer by what all of them reach together.
- * *n: layers that count. 0 or -1: memory is out. */
-static int unlike_bound(const th_bound_finder *f, double *ps, int *n)
+/* For heterogeneous accelerators: by prices, and layer by layer by the rate of all of them
+ * together. *n: layers that count. 0 or -1: memory is out. */
+static int heterogeneous_bound(const th_bound_finder *f, double *ps, int *n)
 {
     int n_layers = f->workload->n_layers, count = 0;
     double *price = th_alloc_zero((size_t)(f->floors.n_classes + n_layers) + 1, sizeof *price),
@@ -257,7 +257,7 @@ static int find_compute(th_bound_finder *f)
         unknown +=
             f->floor[l].unknown != TH_UNKNOWN_NONE && f->floor[l].unknown != TH_UNKNOWN_PARTIAL;
     double ps = rate > 0 ? rate_bound(f, f->work, rate, true, &n) : 0;
-    if (f->floors.n_classes > 1 && unlike_bound(f, &ps, &n))
+    if (f->floors.n_classes > 1 && heterogeneous_bound(f, &ps, &n))
         return -1;
     b->makespan_ps[TH_LIMIT_COMPUTE] = th_bound_round_up_ps(ps);
     char *why = b->why[TH_LIMIT_COMPUTE];
@@ -348,8 +348,8 @@ static int allocate(th_bound_finder *f, th_error *err)
                : th_error_no_memory(err);
 }
 
-/* What the network does with transfers to and from hosts. */
-static void set_ways(th_bound_finder *f)
+/* Which host links the network model bounds. */
+static void set_host_paths(th_bound_finder *f)
 {
     th_bound_physics how = th_bound_physics_of(f->problem);
     f->floors.in.exists &= how != TH_BOUND_NO_LINKS && how != TH_BOUND_SERIAL;
@@ -360,7 +360,7 @@ static void set_ways(th_bound_finder *f)
         for (int i = 0; i < f->workload->layers[l].n_inputs; i++)
             readings += f->workload->layers[l].inputs[i] == TH_EXTERNAL_INPUT;
     if (how == TH_BOUND_FREE_LINKS &&
-        readings > 1) /* parts may come at once, for several readings */
+        readings > 1) /* transfers of several readers may overlap fully */
         f->floors.in.ps_per_byte = 0;
 }
 
@@ -376,7 +376,7 @@ static void finish(th_bound_finder *f)
 
 static int find(th_bound_finder *f, th_error *err)
 {
-    set_ways(f);
+    set_host_paths(f);
     if (allocate(f, err) || find_floors(f, err))
         return -1;
     find_heads(f);
@@ -432,16 +432,17 @@ int th_bounds_find(const th_problem *p, const th_bounds_scope *scope, th_bounds 
 
 int th_bounds_tails(const th_problem *p, double *tail, th_error *err)
 {
-    th_problem silent = *p; /* scripts are not asked: who asks is in the midst of a search */
-    silent.scripts = NULL;
+    th_problem without_scripts =
+        *p; /* a search that is running calls scripts in an order of its own */
+    without_scripts.scripts = NULL;
     th_bound_finder f = {.problem = p, .workload = p->workload, .system = p->system};
-    int failed =
-        th_floors_init(&f.floors, &silent, &(th_bounds_scope){.cuts = TH_CUTS_EVEN}, err) ||
-                allocate(&f, err)
-            ? -1
-            : 0;
+    int failed = th_floors_init(&f.floors, &without_scripts,
+                                &(th_bounds_scope){.cuts = TH_CUTS_EVEN}, err) ||
+                         allocate(&f, err)
+                     ? -1
+                     : 0;
     if (!failed) {
-        set_ways(&f);
+        set_host_paths(&f);
         failed = find_floors(&f, err) ? -1 : find_tails(&f) ? th_error_no_memory(err) : 0;
     }
     for (int l = 0; !failed && l < p->workload->n_layers; l++)

@@ -46,8 +46,7 @@ static void add_link(const th_bound_finder *f, int link, cut *c)
         bits == TH_UNLIMITED ? INFINITY : part * (double)bits / 8 / (double)TH_PS_PER_S;
 }
 
-/* One link of the route of every accelerator to or from its host: all its bytes go over it. 0 or
- * -1. */
+/* One link of the route between every accelerator and its host: all its bytes cross it. 0 or -1. */
 static int add_routes(const th_bound_finder *f, const th_plans *plans, bool inwards, place where,
                       cut *c)
 {
@@ -65,8 +64,8 @@ static int add_routes(const th_bound_finder *f, const th_plans *plans, bool inwa
     return 0;
 }
 
-/* What must cross the cut, in bytes of all passes, the number of transfers of a pass that may share
- * it, and what comes before and after. */
+/* What must cross the cut: bytes of all passes, the number of transfers of a pass that may share
+ * it, and the least time before and after. */
 typedef struct {
     double bytes, transfers, before, after;
 } crossing;
@@ -165,8 +164,8 @@ static int cut_at(th_bound_finder *f, const th_plans *plans, place where, const 
     return failed;
 }
 
-/* Where links are not shared, a transfer has the widest way for itself; but one of those of a pass
- * moves its share at least. */
+/* Where transfers do not share links, each has the fastest route alone; but one of the transfers
+ * of a pass moves at least the mean. */
 static void free_cut(th_bound_finder *f, const crossing *in, const crossing *out)
 {
     double passes = (double)f->problem->stream.n_inputs * f->problem->stream.micro_batches;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bounds_layer.c - what one layer takes at least: all ways to split it are looked at, and of
- * each the tasks that it leads to.
+/* bounds_layer.c - lower bounds on one layer: enumerates all ways to split it and the tasks of
+ * each.
  *
  *   init -> layer: { strategy by strategy { position by position { task by task } } } -> clear
  *
- * Tasks: bounds_task.c. Layers with more ways than TASKS_MAX (on large systems), and all where
- * cuts need not be even (sets with shares), are known by their rates alone: bounds_rate.c.
- * Proofs: docs/models/bounds.md. Invariant: tasks[i] is what the shard with number i takes where
- * it is quickest, task_ps[i n_classes + c] on class c. */
+ * Tasks: bounds_task.c. Layers with more tasks than TASKS_MAX (on large systems), and all layers
+ * where cuts need not be even (sets with shares), are bounded by peak rates alone: bounds_rate.c.
+ * Proofs: docs/models/bounds.md. Invariant: tasks[i] is the bound of shard number i on the fastest
+ * class, task_ps[i n_classes + c] on class c. */
 #include <config.h>
 
 #include "mapper/evaluate/bounds_layer.h"
@@ -24,19 +24,19 @@
 
 enum {
     TASKS_MAX = 200000
-}; /* tasks of all strategies of a layer that are looked at, a fraction of a second */
+}; /* tasks of all strategies of a layer that are enumerated, a fraction of a second */
 
-enum { SCRIPT_CALLS_MAX = 10000 }; /* shards that procedures of scripts are asked about */
+enum { SCRIPT_CALLS_MAX = 10000 }; /* shards for which procedures of scripts are called */
 
 struct th_task_floor {
-    double occupied, dram_bytes; /* INFINITY: nobody can run it */
-    th_unknown_reason unknown;   /* of a script that did not say: then both are 0 */
+    double occupied, dram_bytes; /* INFINITY: no accelerator can run it */
+    th_unknown_reason unknown;   /* of a script that failed: then both are 0 */
     int32_t unknown_design;      /* its design */
 };
 
 /* --- tasks --- */
 
-/* Is the schedule a procedure's to make, and may it not be asked? */
+/* Does a script make the schedule, and may it not be called? */
 static bool is_unavailable_script(th_floors *f, int design, const th_shard *shard)
 {
     if (strcmp(f->system->designs[design].type, "script") != 0 || !th_shard_is_for_arrays(shard))
@@ -51,22 +51,22 @@ static struct th_task_floor script_unknown(const th_floors *f, int design)
     return (struct th_task_floor){.unknown = why, .unknown_design = design};
 }
 
-/* On an accelerator of a class with one of its designs. A design that cannot run it says so. */
+/* On an accelerator of a class with one of its designs; INFINITY: the design cannot run it. */
 static struct th_task_floor floor_with(th_floors *f, int class, int design, const th_shard *shard)
 {
-    static const struct th_task_floor nobody = {INFINITY, INFINITY, TH_UNKNOWN_NONE, -1};
+    static const struct th_task_floor impossible = {INFINITY, INFINITY, TH_UNKNOWN_NONE, -1};
     th_schedule s;
     th_port port;
     th_error reason;
     double clock = th_floors_clock(f, class);
     bool loads_weights = !th_floors_accel(f, class)->prefetches;
     if (clock == 0)
-        return nobody;
+        return impossible;
     if (is_unavailable_script(f, design, shard))
         return script_unknown(f, design);
     if (th_compute_cost_schedule(f->costs, f->first_of[class], design, shard, &s, &port, &reason)) {
         f->was_interrupted |= th_error_is_interrupted(&reason);
-        return th_script_is_cause(&reason) ? script_unknown(f, design) : nobody;
+        return th_script_is_cause(&reason) ? script_unknown(f, design) : impossible;
     }
     if (clock != 1)
         s.hz = th_scaled_hz(s.hz, clock);
@@ -74,7 +74,7 @@ static struct th_task_floor floor_with(th_floors *f, int class, int design, cons
                                   th_task_least_bytes(&s, &port), TH_UNKNOWN_NONE, -1};
 }
 
-/* What is less of each; the first unknown stays. */
+/* The lesser of each bound; the first unknown stays. */
 static void take_less(struct th_task_floor *a, const struct th_task_floor *b)
 {
     a->occupied = fmin(a->occupied, b->occupied);
@@ -96,8 +96,8 @@ static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *sh
     return least;
 }
 
-/* The number of the shard's floor; -1: memory is out. */
-static int64_t intern(th_floors *f, const th_shard *shard)
+/* The number of the shard in tasks[]; -1: memory is out. */
+static int64_t number_of(th_floors *f, const th_shard *shard)
 {
     int64_t number;
     size_t n = (size_t)f->n_classes;
@@ -147,7 +147,7 @@ static void find_classes(th_floors *f)
     }
 }
 
-/* Of the narrowest link between two nodes, as it is in the run. 0; or -1: memory is out. */
+/* Lowers the route's bandwidth to that of its slowest link in the run. 0; or -1: memory is out. */
 static int narrow(const th_floors *f, int from, int to, th_route_summary *r)
 {
     int links[TH_ROUTE_MAX], n = f->scope.bandwidth ? th_route(f->system, from, to, links) : 0;
@@ -190,8 +190,9 @@ static int find_host_paths(th_floors *f, const th_plans *plans)
     return 0;
 }
 
-/* Do accelerators differ, by what searches go: designs and memories, not clocks of a run? */
-static bool are_unlike(const th_floors *f)
+/* Do accelerators differ in what searches distinguish: designs and memories, not clocks of a
+ * run? */
+static bool is_heterogeneous(const th_floors *f)
 {
     const th_system *s = f->system;
     for (int a = 1; a < s->n_accels; a++)
@@ -222,7 +223,7 @@ int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *sco
     if (!f->costs || allocate(f, err))
         return -1;
     f->any_cuts =
-        scope->cuts == TH_CUTS_ANY || (scope->cuts == TH_CUTS_OF_SEARCHES && are_unlike(f));
+        scope->cuts == TH_CUTS_ANY || (scope->cuts == TH_CUTS_OF_SEARCHES && is_heterogeneous(f));
     if (p->scripts && th_compute_cost_set_scripts(f->costs, p->scripts, NULL) == 0)
         f->calls_scripts = true;
     find_classes(f);
@@ -269,8 +270,8 @@ static double bytes_of(const th_box *box, th_precision p)
     return (double)th_tensor_bytes(th_box_elements(box), p);
 }
 
-/* What brings position r the external input that it needs, at best; also whether it needs something
- * of every input. */
+/* The least time until position r has its external inputs; also notes whether it reads every
+ * input. */
 static double arrival_of(maker *k, const th_strategy *s, int r)
 {
     const th_workload *w = k->floors->workload;
@@ -311,7 +312,8 @@ static double amount_of(const th_loop_box *loops)
     return volume;
 }
 
-/* All of the layer takes as long, in shards like this one, as the shard times their number. */
+/* Lowers whole: the time of the layer cut into shards like this one is the shard's time times
+ * their number. */
 static void lower_whole(maker *k, int64_t number, double amount)
 {
     const double *ps = &k->floors->task_ps[number * k->floors->n_classes];
@@ -319,14 +321,14 @@ static void lower_whole(maker *k, int64_t number, double amount)
         k->whole[c] = fmin(k->whole[c], ps[c] * (k->all / amount));
 }
 
-/* Adds the tasks of position r. 0; 1: nobody can run one of them; -1: memory is out. */
+/* Adds the tasks of position r. 0; 1: no accelerator can run one of them; -1: memory is out. */
 static int add_tasks(maker *k, const th_strategy *s, int r, double *occupied, double *dram_bytes)
 {
     int phases = th_shard_phases(k->layer, s);
     for (int phase = 0; phase < phases; phase++) {
         th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, s, NULL, r, phase);
         th_shard shard = th_plan_shard(k->layer, &loops);
-        int64_t number = intern(k->floors, &shard);
+        int64_t number = number_of(k->floors, &shard);
         if (number < 0)
             return -1;
         const struct th_task_floor *t = &k->floors->tasks[number];
@@ -353,7 +355,7 @@ static void shorten(th_layer_floor *f, double arrival, double occupied, double d
     f->arrival = fmin(f->arrival, arrival);
 }
 
-/* One way to split the layer. 0; 1: nobody can run it; -1: memory is out. */
+/* One way to split the layer. 0; 1: no accelerator can run it; -1: memory is out. */
 static int add_strategy(maker *k, const th_strategy *s, int n)
 {
     th_layer_floor found = *k->out;
@@ -410,7 +412,7 @@ static int add_shards_of_mapping(maker *k, int layer)
         for (int phase = 0; phase < th_shard_phases(k->layer, s); phase++) {
             th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, s, set->shares, r, phase);
             th_shard shard = th_plan_shard(k->layer, &loops);
-            int64_t number = intern(k->floors, &shard);
+            int64_t number = number_of(k->floors, &shard);
             if (number < 0)
                 return -1;
             lower_whole(k, number, amount_of(&loops));
@@ -418,8 +420,7 @@ static int add_shards_of_mapping(maker *k, int layer)
     return 0;
 }
 
-/* Does even where shards may have any size the floor follow from single shards, for want of a
- * rate? */
+/* Must shards be enumerated: because cuts are even, or because a design has no peak rate? */
 static bool needs_shards(const th_floors *f, const th_shard *whole)
 {
     bool needs = false;
@@ -428,7 +429,7 @@ static bool needs_shards(const th_floors *f, const th_shard *whole)
     return needs || !f->any_cuts;
 }
 
-/* Looks at all even cuts, if they are not too many. 1: they are; 0 or -1. */
+/* Enumerates all even cuts, if they are not too many. 1: they are; 0 or -1. */
 static int add_even_cuts(maker *k)
 {
     int64_t ways = 0;
@@ -454,7 +455,7 @@ static int find_layer(maker *k, int layer)
         return -1;
     if (f->any_cuts || status == 1)
         th_bound_layer_by_rate(f, &whole, status == 0, k->out, k->whole);
-    else if (k->out->occupied == INFINITY) /* nobody can run it */
+    else if (k->out->occupied == INFINITY) /* no accelerator can run it */
         *k->out = (th_layer_floor){.unknown = TH_UNKNOWN_NO_ACCELERATOR, .unknown_design = -1};
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bounds_layer.h - private to the bounds: what one layer takes at least, whatever its shards.
+/* bounds_layer.h - private to the bounds: lower bounds on one layer, whatever its shards.
  *   init -> layer* -> clear
- * bounds_rate.c has what is known where shards may have any size. */
+ * bounds_rate.c bounds layers whose shards may have any size. */
 #ifndef TH_MAPPER_EVALUATE_BOUNDS_LAYER_H
 #define TH_MAPPER_EVALUATE_BOUNDS_LAYER_H
 #include <math.h>
@@ -11,20 +11,19 @@
 
 /* All times in ps, as doubles: they are summed and divided, and rounded down at the end. */
 typedef struct th_layer_floor {
-    double occupied;       /* accelerator time of all shards together, each where it is quickest */
+    double occupied;       /* accelerator time of all shards together, each where it is fastest */
     double dram_bytes;     /* that all shards together move through DRAM */
     double shortest[2][2]; /* of any position that runs it; [1][]: from the pass's release on, the
                             * external input included; [][1]: until its outputs are in the host */
     double arrival;        /* of the external input at any position; 0: it may need nothing */
     bool reads_always;     /* every position reads something of each input */
     bool reads_any;        /* ... of some input */
-    bool is_by_rate; /* shards of any size were allowed for: of single positions nothing is known */
-    th_unknown_reason
-        unknown; /* why all of the layer may take no time; or of which shards alone it is known */
-    int32_t unknown_design; /* the design that is the reason; -1: none is */
+    bool is_by_rate;       /* derived from peak rates: single positions have no bound */
+    th_unknown_reason unknown; /* why occupied may be 0, or holds for some shards only */
+    int32_t unknown_design;    /* the design that is the reason; -1: none is */
 } th_layer_floor;
 
-/* How the accelerators and hosts exchange bytes at best. */
+/* The fastest route between accelerators and hosts. */
 typedef struct th_host_path {
     bool exists; /* a host */
     double latency, ps_per_byte;
@@ -36,18 +35,18 @@ typedef struct th_floors {
     th_bounds_scope scope;
     th_compute_cost_cache *costs;
     bool any_cuts;        /* sets may have shares */
-    bool calls_scripts;   /* procedures of script designs are there to be asked */
-    int n_script_calls;   /* shards that they were asked about */
+    bool calls_scripts;   /* procedures of script designs can be called */
+    int n_script_calls;   /* shards for which they were called */
     bool was_interrupted; /* in such a procedure */
-    int32_t *class_of;    /* by accelerator: equal for those that take equally long for all */
+    int32_t *class_of;    /* by accelerator: equal for equal times of all tasks */
     int32_t *first_of;    /* by class: an accelerator */
     int32_t *size_of;     /* by class: how many accelerators */
     int n_classes;
     double *speed; /* by class, 0 .. 1: how quick it can be for any shard, of the quickest */
     th_map *numbers;
     struct th_task_floor *tasks;
-    double *
-        task_ps; /* by number and class: what the task takes there; INFINITY: it cannot run there */
+    /* by number and class: what the task takes there; INFINITY: it cannot run there */
+    double *task_ps;
     size_t n_tasks, task_capacity, task_ps_capacity;
     th_host_path in, out;
 } th_floors;
@@ -55,12 +54,12 @@ typedef struct th_floors {
 /* -1: memory is out, or a design is wrong; clear all the same. */
 int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *scope, th_error *err);
 void th_floors_clear(th_floors *f);
-/* Of layer with batch images. whole: by class, what all of the layer takes there at least, in
- * shards that may be of any size and stand for their part of the layer's operations; INFINITY:
- * it cannot run there. 0 or -1: memory is out, or a script's procedure was interrupted. */
+/* Bounds of a layer with batch images. whole: by class, the least time of the whole layer there,
+ * in shards of any size, each for its part of the layer's operations; INFINITY: it cannot run
+ * there. 0 or -1: memory is out, or a script's procedure was interrupted. */
 int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out, double *whole,
                     th_error *err);
-/* Speeds of all accelerators together, for the layers asked for so far. */
+/* Speeds of all accelerators together, for the layers bounded so far. */
 double th_floors_speed(const th_floors *f);
 
 /* --- for bounds_layer.c and bounds_rate.c --- */
@@ -86,8 +85,7 @@ static inline void th_floors_update_speed(th_floors *f, const double *ps, double
 }
 
 bool th_bound_is_output(const th_workload *w, int layer); /* bounds_state.c */
-/* bounds_rate.c: has a design of the class no rate that its shards never exceed? Its index, or
- * -1. */
+/* bounds_rate.c: the index of a design of the class that has no peak rate, or -1. */
 int th_bound_design_without_rate(const th_floors *f, int class, const th_shard *whole);
 /* bounds_rate.c: sets whole of all classes, where it holds what even cuts take if are_even, and
  * the rest of out. */

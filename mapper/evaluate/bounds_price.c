@@ -34,7 +34,7 @@ double th_bound_priced(const th_bound_finder *f, const double *price, int l)
     return least < INFINITY ? least : 0;
 }
 
-/* So that accelerators' prices sum to 1. */
+/* Scales the prices so that they sum to 1 over all accelerators. */
 static void normalise(const th_floors *f, double *price)
 {
     double sum = 0;
@@ -44,7 +44,7 @@ static void normalise(const th_floors *f, double *price)
         price[k] /= sum;
 }
 
-/* Every layer goes where it is cheapest. load: by class, what one of its accelerators gets.
+/* Puts every layer where it is cheapest. load: by class, the load of one of its accelerators.
  * Returns the bound. */
 static double load_classes(const th_bound_finder *f, const double *price, double *load)
 {
@@ -65,8 +65,8 @@ static double load_classes(const th_bound_finder *f, const double *price, double
     return sum;
 }
 
-/* Prices of classes with more than the mean rise, others fall: by a part of 1 / sqrt(trial) at
- * most. */
+/* Raises prices of classes with more than the mean load and lowers the others: by a fraction of at
+ * most 1 / sqrt(trial). */
 static void adjust(const th_floors *f, double *price, const double *load, double mean, int trial)
 {
     double most = 0, step = 0.5 / sqrt(trial);

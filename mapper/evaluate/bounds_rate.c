@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bounds_rate.c - what all of a layer takes on a class of accelerators, in shards of any size.
+/* bounds_rate.c - the least time of a whole layer on a class of accelerators, in shards of any
+ * size.
  *
- *   rate_layer: class by class { design by design: operations at its rate | even cuts } -> floor
+ *   rate_layer: class by class { design by design: operations at its peak rate | even cuts }
+ *     -> bound
  *
- * With macs of the layer, R the most that any shard of it reaches on an accelerator (design.h:
- * peak), and w, o the bytes of weights and outputs that all of it moves through a DRAM of B
- * bytes per second at least, shards that stand for the part x of the operations occupy
+ * Let R be the most multiply-accumulates per second of any shard of the layer on an accelerator
+ * (design.h: peak), and w, o the least bytes of weights and outputs that the whole layer moves
+ * through a DRAM of B bytes per second. Shards with the fraction x of the operations then occupy
  * accelerators of the class for
  *     x max(macs / R, (w + o) / B)
- * in sum: a shard that stands for that part has as large a part of weights and outputs at least,
- * since it is a box. What is known of inputs depends on borders and strides, and is left out. A
- * design without R (learned times, scripts) is known by single shards alone. Not modelled:
- * latencies, fill, drain. */
+ * in sum: a shard is a box, so its fraction of weights and outputs is at least its fraction of the
+ * operations. Inputs depend on borders and strides and are left out. A design without R (learned
+ * times, scripts) is bounded by single shards alone. Not modelled: latencies, fill, drain. */
 #include <config.h>
 
 #include "mapper/evaluate/bounds_layer.h"
@@ -20,7 +21,7 @@
 
 #include "mapper/shard.h"
 
-/* By which the bytes of a whole tensor exceed those of its elements: what is compressed has
+/* The most by which the bytes of a whole tensor exceed those of its elements: compressed data have
  * whole non-zero elements and whole bytes. */
 enum { ROUNDING_BYTES = 16 };
 
@@ -104,7 +105,7 @@ static double ps_by_rates(const th_floors *f, int class, const th_shard *s, doub
     return least;
 }
 
-/* A class with a design that has none: what single shards say, or nothing. */
+/* A class with a design that has no peak rate: the bound of single shards, or none. */
 static double ps_by_shards(int design, bool are_known, double known, th_layer_floor *out)
 {
     if (out->unknown == TH_UNKNOWN_NONE || !are_known) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bounds_state.c - what all bounds use: which links a network model shares, what a layer reads of its
- * inputs, rounding. */
+/* bounds_state.c - what all bounds use: which links a network model shares, what a layer reads of
+ * its inputs, rounding. */
 #include <config.h>
 
 #include "mapper/evaluate/bounds_state.h"

@@ -21,7 +21,7 @@ typedef struct {
     th_bounds *out;
 } th_bound_finder;
 
-/* Physics that the bounds on transfers hold for; those of ASTRA-sim follow no links. */
+/* Network models by what the bounds on transfers assume; those of ASTRA-sim have no links. */
 typedef enum {
     TH_BOUND_SERIAL, /* accelerators move data themselves */
     TH_BOUND_NO_LINKS,
@@ -42,8 +42,7 @@ int64_t th_bound_elements_read(const th_layer *l, int i);
 
 /* --- bounds_unknown.c --- */
 
-/* Notes which limits say nothing of which layers, or not of all mappings, into out. 0 or -1: memory
- * is out. */
+/* Lists in out which bounds do not cover which layers or mappings. 0 or -1: memory is out. */
 int th_bound_list_unknown(th_bound_finder *f);
 
 /* --- bounds_price.c --- */

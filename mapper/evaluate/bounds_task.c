@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bounds_task.c - what one task takes at least.
+/* bounds_task.c - the least time of one task.
  *
- * That follows from its schedule alone: the array's cycles, what must be loaded before the first
- * and stored after the last of them, and what each port and the DRAM must move. Times of runs that
- * nobody disturbs would be tighter, but are no bounds: who shares a DRAM fairly may end sooner when
- * another engine is held up. Proofs: docs/models/bounds.md. */
+ * It follows from its schedule: the array's cycles, the loads before the first and the store after
+ * the last of them, and the bytes that each port and the DRAM must move. The time of an
+ * undisturbed run would be tighter, but is no bound: with fair sharing of the DRAM a task may end
+ * sooner when another engine is delayed. Proofs: docs/models/bounds.md. */
 #include <config.h>
 
 #include "mapper/evaluate/bounds_task.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bounds_task.h - what one task takes at least, whatever goes on beside it. */
+/* bounds_task.h - the least time of one task, whatever runs beside it. */
 #ifndef TH_MAPPER_EVALUATE_BOUNDS_TASK_H
 #define TH_MAPPER_EVALUATE_BOUNDS_TASK_H
 #include "sim/pipeline/port.h"

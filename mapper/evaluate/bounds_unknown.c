@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bounds_unknown.c - what the bounds say nothing of: layers and limits, each with its reason. */
+/* bounds_unknown.c - which layers and mappings the bounds do not cover, each with its reason. */
 #include <config.h>
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static int note(th_bound_finder *f, th_unknown_bound gap)
     return 0;
 }
 
-/* Compute and critical path; a layer that its rates are known of has no path. */
+/* Compute and critical path; a layer bounded by peak rates has no path. */
 static int note_layers(th_bound_finder *f, th_limit limit)
 {
     int failed = 0;

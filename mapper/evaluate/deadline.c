@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* deadline.c - when each model of a workload is through, against its deadline.
+/* deadline.c - when each model of a workload ends, against its deadline.
  *   th_deadline_model_ends -> th_deadline_model_timing* | th_deadline_lateness */
 #include <config.h>
 
@@ -29,20 +29,20 @@ th_model_timing th_deadline_model_timing(const th_workload *w, const th_stream *
                                          const th_time *end)
 {
     const th_model *m = &w->models[model];
-    th_model_timing due = {.is_complete = true};
+    th_model_timing timing = {.is_complete = true};
     double sum = 0;
     for (int32_t i = 0; i < s->n_inputs; i++) {
         th_time at = end[(size_t)model * (size_t)s->n_inputs + (size_t)i];
         th_time latency = at - m->arrival_ps - i * s->interval_ps;
-        due.is_complete &= at >= 0;
-        due.end_ps = at > due.end_ps ? at : due.end_ps;
-        due.max_latency_ps = latency > due.max_latency_ps ? latency : due.max_latency_ps;
+        timing.is_complete &= at >= 0;
+        timing.end_ps = at > timing.end_ps ? at : timing.end_ps;
+        timing.max_latency_ps = latency > timing.max_latency_ps ? latency : timing.max_latency_ps;
         sum += (double)latency;
     }
-    due.latency_ps = (th_time)(sum / s->n_inputs + 0.5);
-    if (m->deadline_ps > 0 && due.max_latency_ps > m->deadline_ps)
-        due.lateness_ps = due.max_latency_ps - m->deadline_ps;
-    return due;
+    timing.latency_ps = (th_time)(sum / s->n_inputs + 0.5);
+    if (m->deadline_ps > 0 && timing.max_latency_ps > m->deadline_ps)
+        timing.lateness_ps = timing.max_latency_ps - m->deadline_ps;
+    return timing;
 }
 
 th_time th_deadline_lateness(const th_workload *w, const th_stream *s, const th_time *end)

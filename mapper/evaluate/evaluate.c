@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* evaluate.c - fitness: lower a mapping, replay it, read off the objective.
+/* evaluate.c - fitness of a mapping: lower it, replay the program, compute the objective.
  *   new -> (share) -> (run | shard_time | trim)* -> free
- * The program and the machine are reused from one mapping to the next; the memos make it quick, and
- * change no result. Those who share them have a lowering, a program and a machine of their own. */
+ * The program and the machine are reused from one mapping to the next; caches make that fast and
+ * change no result. Evaluators that share caches have a lowering, a program and a machine of their
+ * own. */
 #include <config.h>
 
 #include "mapper/evaluate/evaluate.h"
@@ -17,13 +18,13 @@ struct th_evaluator {
     th_lower *lower;
     th_program *program;
     th_machine *machine;
-    th_completion_cache *completions; /* of computes, for the machines of all who share */
-    bool owns_ends;
+    th_completion_cache *completions; /* of computes; shared */
+    bool owns_completions;
     th_time *model_end;    /* scratch; NULL: no model has a deadline */
     th_segments *segments; /* NULL: all programs are replayed whole */
 };
 
-static int make_room(th_evaluator *e, th_error *err)
+static int allocate_scratch(th_evaluator *e, th_error *err)
 {
     const th_workload *w = e->problem.workload;
     if (!th_deadline_exists(w))
@@ -63,7 +64,7 @@ static int make_segments(th_evaluator *e, const th_evaluator *of, th_error *err)
     return e->segments ? 0 : th_error_no_memory(err);
 }
 
-/* A lowering that is new, or, of: shares. */
+/* A new lowering, or one that shares with that of `of`. */
 static int make_lower(th_evaluator *e, const th_evaluator *of, th_error *err)
 {
     const th_problem *p = &e->problem;
@@ -75,9 +76,9 @@ static int make_lower(th_evaluator *e, const th_evaluator *of, th_error *err)
                                             err);
 }
 
-static int make_ends(th_evaluator *e, const th_evaluator *of, th_error *err)
+static int make_completions(th_evaluator *e, const th_evaluator *of, th_error *err)
 {
-    e->owns_ends = !of;
+    e->owns_completions = !of;
     e->completions = of ? of->completions : th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
     if (!e->completions)
         return th_error_no_memory(err);
@@ -95,7 +96,7 @@ static int make_machine(th_evaluator *e, th_error *err)
     return e->machine ? 0 : -1;
 }
 
-/* of: whose memos it shares; NULL: nobody's. */
+/* of: the evaluator whose caches it shares; NULL: none. */
 static th_evaluator *new_evaluator(const th_problem *p, const th_evaluator *of, th_error *err)
 {
     th_evaluator *e = th_alloc_zero(1, sizeof *e);
@@ -105,8 +106,8 @@ static th_evaluator *new_evaluator(const th_problem *p, const th_evaluator *of, 
     }
     e->problem = *p;
     if (make_lower(e, of, err) == 0 && (e->program = th_program_new(err)) != NULL &&
-        make_ends(e, of, err) == 0 && make_machine(e, err) == 0 && check_goal(e, err) == 0 &&
-        make_room(e, err) == 0 && make_segments(e, of, err) == 0)
+        make_completions(e, of, err) == 0 && make_machine(e, err) == 0 && check_goal(e, err) == 0 &&
+        allocate_scratch(e, err) == 0 && make_segments(e, of, err) == 0)
         return e;
     th_evaluator_free(e);
     return NULL;
@@ -129,7 +130,7 @@ void th_evaluator_free(th_evaluator *e)
     th_free(e->model_end);
     th_segments_free(e->segments);
     th_machine_free(e->machine);
-    if (e->owns_ends)
+    if (e->owns_completions)
         th_completion_cache_free(e->completions);
     th_program_free(e->program);
     th_lower_free(e->lower);
@@ -174,7 +175,7 @@ static th_time time_per_input(const th_evaluator *e)
     return (th_machine_input_end(e->machine, n - 1) - since) / counted;
 }
 
-/* Of a run that has ended; what models are late and energy are counted already. */
+/* Of a run that has ended; m already has the lateness of models and the energy. */
 static void set_fitness(const th_evaluator *e, th_metrics m, th_fitness *fitness)
 {
     const th_goal *g = &e->problem.goal;
@@ -231,7 +232,7 @@ static int replay(th_evaluator *e, double bound, th_fitness *fitness, th_error *
     return -1;
 }
 
-/* 1: only a replay of the whole program tells. */
+/* 1: the whole program must be replayed. */
 static int run_segments(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
                         th_error *err)
 {

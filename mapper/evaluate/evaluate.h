@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* evaluate.h - fitness: lower a mapping, replay it, read off the objective.
+/* evaluate.h - fitness of a mapping: lower it, replay the program, compute the objective.
  *   new -> (share) -> (run | trim ...)* -> free
- * One per thread; what they remember, several may share. */
+ * One evaluator per thread; several may share caches. */
 #ifndef TH_MAPPER_EVALUATE_EVALUATE_H
 #define TH_MAPPER_EVALUATE_EVALUATE_H
 #include "mapper/lower/lower.h"
@@ -16,7 +16,7 @@ typedef enum {
     TH_FIT_INFEASIBLE /* does not fit in memory, or a design of it cannot run a layer */
 } th_fit;
 
-/* What a search makes small. Only a mapping that is TH_FIT has metrics. */
+/* The value that a search minimises. Only a mapping that is TH_FIT has metrics. */
 typedef struct th_fitness {
     th_fit fit;
     double value; /* th_goal_fitness, which is huge where a deadline is missed; INFINITY unless
@@ -29,50 +29,49 @@ typedef struct th_problem {
     const th_workload *workload;
     th_stream stream;
     union {
-        th_objective objective; /* that of the goal, for those who want no more */
+        th_objective objective; /* goal.objective */
         th_goal goal;
     };
     const th_network_type *network; /* NULL: the default */
     th_network_options network_options;
     const th_constraints *constraints; /* that searches keep to; NULL: none */
-    th_script_memo *scripts;           /* answers for script designs; NULL: nobody does */
-    bool no_segments;                  /* replay every program whole (slower, same results) */
+    th_script_memo *scripts; /* schedules of script designs; NULL: they cannot be called */
+    bool no_segments;        /* replay every program whole (slower, same results) */
 } th_problem;
 
 typedef struct th_evaluator th_evaluator;
 
-/* Refuses an objective that asks for energy where the system does not say what things cost. */
+/* Refuses an objective that needs energy where the system gives no energy costs. */
 th_evaluator *th_evaluator_new(const th_problem *p, th_error *err);
-/* For another thread, on the same problem and with the same memos: plans, compute costs, segments,
- * ends of computes. Freed before e. */
+/* For another thread, on the same problem and with the same caches: plans, compute costs,
+ * segments, completion times. Freed before e. */
 th_evaluator *th_evaluator_share(th_evaluator *e, th_error *err);
 void th_evaluator_free(th_evaluator *e);
 
-/* Memos that are shared are not dropped while somebody may be using them, however large they are.
- * Are they larger than they should be? And dropped where they are, while none of those who share
- * runs. */
+/* Shared caches are never dropped while another thread may use them. is_full: are they larger than
+ * their limits? trim drops them in that case, while no evaluator that shares them runs. */
 bool th_evaluator_is_full(const th_evaluator *e);
 void th_evaluator_trim(th_evaluator *e);
 
-/* The fitness of a mapping. A run of which it is clear that its value passes bound may be stopped
- * (INFINITY: never). 0; -1 (memory, a defect of the mapping, a script that fails); or 1 when
- * answers of scripts are deferred and one is needed first. */
+/* The fitness of a mapping. A run may be stopped when its value clearly passes bound (INFINITY:
+ * never). 0; -1 (memory is out, a defect of the mapping, a script fails); or 1: calls of scripts
+ * are deferred, and one is needed first. */
 int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
                      th_error *err);
 
 /* Why a mapping that does not fit, or cannot run, does not: the message of its lowering. */
 void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason);
 
-/* What the segment memo has done, for all who share it, while none of them runs; all 0 where it
- * does not apply. */
+/* Counts of the segment memo, for all who share it, while none of them runs; all 0 where it does
+ * not apply. */
 th_segment_counts th_evaluator_segments(const th_evaluator *e);
 
 th_lower *th_evaluator_lower(th_evaluator *e);
 const th_problem *th_evaluator_problem(const th_evaluator *e);
 
-/* Folded compute time of the slowest position of a set that runs a layer by a strategy, its phases
- * added up: what seeds and baselines reckon with. -1: memory is out, or the set's design cannot run
- * the layer (th_plans_is_fatal tells which). */
+/* Collapsed compute time of the slowest position of a set that runs a layer by a strategy, summed
+ * over its phases; used by baselines. -1: memory is out, or the set's design cannot run the layer
+ * (th_plans_is_fatal distinguishes them). */
 th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, const th_strategy *s,
                                 th_error *err);
 

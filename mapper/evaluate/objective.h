@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* objective.h - what a search makes small, as a number made of what a replay measured. */
+/* objective.h - the value that a search minimises, computed from the metrics of a replay. */
 #ifndef TH_MAPPER_EVALUATE_OBJECTIVE_H
 #define TH_MAPPER_EVALUATE_OBJECTIVE_H
 #include <stdbool.h>
@@ -32,12 +32,12 @@ typedef struct th_goal {
     th_time deadline_ps; /* of the whole run; 0: none */
 } th_goal;
 
-/* "latency" ...; NULL after the last that has a name of its own, which are the terms. */
+/* "latency" "throughput" "energy" "edp"; NULL after the last. */
 const char *th_objective_name(int i);
 bool th_goal_needs_energy(const th_goal *g);
 
-/* Less is better. Latency and throughput in ps, energy in J, EDP in J s, weighted sums in what
- * their weights make of s, s, J and J s. Blind to deadlines. */
+/* Less is better. Latency and throughput in ps, energy in J, EDP in J s; a weighted sum in the
+ * unit that its weights give it. Deadlines do not count. */
 double th_goal_value(const th_goal *g, const th_metrics *m);
 double th_objective_value(th_objective o, const th_metrics *m); /* of a term */
 
@@ -46,13 +46,13 @@ double th_objective_value(th_objective o, const th_metrics *m); /* of a term */
 #define TH_LATE_VALUE 0x1p80
 double th_goal_fitness(const th_goal *g, const th_metrics *m);
 
-/* What a run takes at least: energy that it takes in any case, and what every second takes. */
+/* A lower bound on energy: a constant part, and static power. */
 typedef struct th_energy_floor {
     double dynamic_j, static_w;
 } th_energy_floor;
 
-/* A makespan past which no run has a fitness of bound or less. is_sole_input: the stream has one
- * input. floor is looked at where th_goal_needs_energy. */
+/* A makespan beyond which no run has a fitness of bound or less. is_sole_input: the stream has one
+ * input. floor is read if th_goal_needs_energy. */
 th_time th_goal_stop(const th_goal *g, double bound, bool is_sole_input,
                      const th_energy_floor *floor);
 

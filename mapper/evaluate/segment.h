@@ -34,18 +34,17 @@ typedef enum {
 /* Do segments cover single passes of this workload on this machine? */
 bool th_segments_supported(const th_workload *w, const th_machine *m);
 
-/* All of these must outlive it; run leaves another program behind. What is known is dropped when it
- * takes more than so many bytes, about. NULL: memory is out. */
+/* All of these must outlive it; run changes the program. The memo is cleared when it takes more
+ * than about limit bytes. NULL: memory is out. */
 th_segments *th_segments_new(th_lower *l, th_program *p, th_machine *m, size_t limit);
 enum { TH_SEGMENTS_LIMIT = 128 * 1024 * 1024 }; /* that the evaluators of a search hold */
-/* For another thread, over a lowering that shares with that of s and a machine that shares its
- * works; with all that s, and those that share with it, know. Freed before s. NULL: memory is out.
- */
+/* For another thread: shares the memo of s, with a lowering and a machine that share plans and
+ * compute costs with those of s. Freed before s. NULL: memory is out. */
 th_segments *th_segments_share(th_segments *s, th_lower *l, th_program *p, th_machine *m);
 void th_segments_free(th_segments *s); /* accepts NULL */
 
-/* Do they hold more than the limit? Then trim drops all of it: where they are shared not by
- * themselves, but when somebody calls it while nobody runs. NULL: never. */
+/* Is the memo larger than its limit? trim clears it in that case. A memo with a single user clears
+ * itself; a shared one is trimmed by its owner while no sharer runs. s may be NULL: never. */
 bool th_segments_are_full(const th_segments *s);
 void th_segments_trim(th_segments *s);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* segment_cut.c - the state at a cut, read off a replay that has ended: which tasks remain at the
- * latest quiet instant before anything that follows the cut can have begun, and what of them is
- * under way.
- *   cut: the instant -> tasks, waits and finals into scratch -> the state that is known, or a new
- *   one */
+/* segment_cut.c - the state at a cut, read off a finished replay: the tasks that remain at the
+ * latest instant without transfers before anything behind the cut can begin, and the progress of
+ * running ones.
+ *   cut: the instant -> tasks, dependencies and finals into scratch -> the kept state with
+ * these bytes, or a new one */
 #include <config.h>
 
 #include <string.h>
@@ -29,8 +29,8 @@ static bool is_under_way(const th_task_result *t, th_time at)
     return t->start_ps < at && t->end_ps >= at;
 }
 
-/* The latest instant up to t before whose events no transfer is under way; 0: none but the start.
- */
+/* The latest instant up to t before whose events no transfer is in flight; 0: none but the
+ * start. */
 static th_time last_quiet(const th_segments *s, th_time t)
 {
     const th_program *p = s->program;
@@ -47,7 +47,7 @@ static th_time last_quiet(const th_segments *s, th_time t)
 
 /* --- into scratch --- */
 
-/* Task, which has not ended at t, as the next of what remains. -1: memory is out. */
+/* Appends task, which has not ended at t, to the pending tasks. -1: memory is out. */
 static int add_task(th_segments *s, th_segment_state *x, int32_t task, th_time t)
 {
     const th_compute_cost_cache *costs = th_lower_costs(s->lower);
@@ -77,7 +77,7 @@ static int add_task(th_segments *s, th_segment_state *x, int32_t task, th_time t
     return 0;
 }
 
-/* Those under way, or those that wait, in program order. */
+/* Running tasks, or waiting ones, in program order. */
 static int add_tasks(th_segments *s, th_segment_state *x, th_time t, bool under_way)
 {
     const th_task_result *times = th_machine_times(s->machine);
@@ -168,7 +168,7 @@ static th_segment_state *keep_state(th_segments *s, const th_segment_state *x)
     return kept->task && kept->wait && kept->final && kept->draw ? kept : NULL;
 }
 
-/* The state that stands in scratch, as all know it. NULL: memory is out. */
+/* The published state with the bytes in scratch. NULL: memory is out. */
 static const th_segment_state *known_state(th_segments *s, const th_segment_state *x)
 {
     size_t bytes = key_of_state(s, x);

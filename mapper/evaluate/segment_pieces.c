@@ -18,8 +18,8 @@ static bool is_cut(const int32_t *last_use, int layer)
     return true;
 }
 
-/* What a piece depends on besides its placement. Inputs are told from its first layer on: the layer
- * before it is -1, and so is the external input, which pieces at the start alone read. */
+/* What a piece depends on besides its placement. Inputs are numbered from its first layer on: the
+ * layer before it is -1, and so is the external input, which only pieces at the start read. */
 static size_t shape_key(const th_lower *l, const th_piece *p, int32_t *key)
 {
     const th_workload *w = l->workload;

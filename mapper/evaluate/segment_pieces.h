@@ -8,8 +8,8 @@
  * input) and each other, and of which others read the last one alone. */
 typedef struct th_piece {
     int32_t first, last;
-    int32_t
-        shape; /* equal for pieces of layers of equal shape that read each other in the same way */
+    /* equal for pieces of layers of equal shape that read each other in the same way */
+    int32_t shape;
 } th_piece;
 
 /* Cuts the network of l: *out is the caller's to free, also on failure. 0, or -1: memory is out. */

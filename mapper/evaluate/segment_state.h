@@ -39,7 +39,7 @@ typedef struct th_segment_step {
     const th_segment_state *to; /* of TO_STATE */
 } th_segment_step;
 
-/* What all evaluators that share it know. Read without a lock; entries never change. */
+/* Shared by all evaluators. Read without a lock; entries never change. */
 typedef struct th_segment_memo {
     th_piece *pieces; /* of the network; the same for all mappings */
     int32_t n_pieces;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* capacity.h - can the weights of a workload be held at all, whatever the mapping? Bytes; sums
- * saturate at INT64_MAX. Necessary, not sufficient: activations and buffers are not looked at. */
+ * saturate at INT64_MAX. Necessary, not sufficient: activations and buffers are ignored. */
 #ifndef TH_MAPPER_CAPACITY_H
 #define TH_MAPPER_CAPACITY_H
 #include "topology/system.h"

@@ -89,7 +89,7 @@ static int emit_launches(th_lower *l, int layer, th_error *err)
     return 0;
 }
 
-/* What a delivery from the host waits for: that the input is there, and the host has launched. */
+/* A delivery from the host waits for the release of the input and for the host's launch. */
 static int32_t before_delivery(const th_lower *l, int32_t to_node)
 {
     int accel = l->system->nodes[to_node].accel;
@@ -120,7 +120,8 @@ static int emit_deliveries(th_lower *l, int32_t e, th_error *err)
     return 0;
 }
 
-/* What position r waits for along one edge: transfers to it, those it reuses, and its own part. */
+/* The tasks that position r waits for along one edge: transfers to it, those it reuses, and its
+ * own part. */
 static int needs_of_edge(th_lower *l, int32_t e, int r)
 {
     const th_edge *edge = &l->graph.edges[e];
@@ -146,7 +147,7 @@ static int32_t edge_of_input(const th_lower *l, int layer, int input)
     return l->graph.input_edge[l->graph.first_input[layer] + input];
 }
 
-/* Nothing to wait for but that the pass begins. */
+/* With no other dependency it waits for the release of the pass. */
 static int need_release(th_lower *l)
 {
     if (l->emission.release >= 0)
@@ -223,7 +224,7 @@ static int depend_if_any(th_lower *l, int32_t after, int32_t before, th_error *e
     return before >= 0 ? th_program_depend(l->emission.program, after, before, err) : 0;
 }
 
-/* In the first arrival the sender passes on what it has from the start. */
+/* In the first phase the sender passes on its own piece. */
 static int depend_on_start(th_lower *l, int layer, int r, int32_t t, th_error *err)
 {
     const th_position_plan *at = &l->planned.layer_plan[layer]->at[r];
@@ -236,9 +237,9 @@ static int depend_on_start(th_lower *l, int layer, int r, int32_t t, th_error *e
     return depend_on_needs(l, t, r, err) || depend_on_needs(l, t, at->ring_from, err) ? -1 : 0;
 }
 
-/* Piece for phase p of position r, from its neighbour on the ring, who had it one phase earlier. It
- * needs a free buffer: with two pieces per position, the one of phase p - 2 has been used and
- * passed on. */
+/* The transfer of the piece for phase p of position r from its ring neighbour, which had it one
+ * phase earlier. It needs a free buffer: with two pieces per position, the piece of phase p - 2
+ * must have been used and passed on. */
 static int emit_arrival(th_lower *l, int layer, int r, int p, th_error *err)
 {
     const th_layer_plan *plan = l->planned.layer_plan[layer];
@@ -409,7 +410,8 @@ static int emit_outputs(th_lower *l, const th_model *part, th_error *err)
     return 0;
 }
 
-/* The part's input arrives, and as many passes of the part are in the system as may be. */
+/* The release: the part's input has arrived, and no more than in_flight passes of the part are in
+ * the system. */
 static int emit_release(th_lower *l, const th_stream *stream, int number, const th_model *part,
                         th_error *err)
 {
@@ -473,8 +475,8 @@ int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *e
     return 0;
 }
 
-/* Tasks and what they wait for are as they were, but for what has ended; layer's last tasks are
- * among them. */
+/* The pending tasks and their remaining dependencies; the last tasks of the layer are among
+ * them. */
 static int emit_remains(th_lower *l, int layer, const th_pending_tasks *x, th_error *err)
 {
     for (int32_t t = 0; t < x->n_tasks; t++) {

@@ -8,11 +8,12 @@
  * or -1. */
 int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *err);
 
-/* A task that has not ended: a transfer, or a compute (peer -1). Plain, without padding. */
+/* A task that has not ended: a transfer, or a compute (peer -1). Without padding, as keys contain
+ * it. */
 typedef struct th_pending_task {
     int32_t node, peer, work;
-    int32_t n_demands;  /* if it is under way: how often what flows draw has changed */
-    th_time started_ps; /* <= 0: under way since then; 1: it has not started */
+    int32_t n_demands;  /* if it is running: how often the DRAM demand of flows has changed */
+    th_time started_ps; /* <= 0: running since then; 1: it has not started */
     int64_t bytes;
 } th_pending_task;
 
@@ -20,7 +21,7 @@ typedef struct th_pending_dependency {
     int32_t after, before; /* tasks */
 } th_pending_dependency;
 
-/* What is left of the layers up to one, in program order, but that those under way come first. */
+/* The pending tasks of the layers up to one, in program order, running ones first. */
 typedef struct th_pending_tasks {
     const th_pending_task *task;
     const th_pending_dependency *wait;

@@ -5,8 +5,9 @@
  * producer; the start for the external input) to the last layer that reads the tensor; an output
  * until the end of its last reader; pieces of a rotation and partial sums while their layer runs.
  * Every pass in flight has buffers of its own. Time is the layer's number: a table of changes by
- * (accelerator, layer), summed once. What there is at the fullest layer of one accelerator is gone
- * through in the same way, and listed.
+ * (accelerator, layer), summed once. The contents at the fullest layer of one accelerator are
+ * listed
+ * by the same walk.
  *
  * Of a segment (segment.c), whose first layer reads nothing but what the layer before it made, and
  * of which only its last layer is read by others, the sums follow from itself, but for the layers
@@ -75,7 +76,7 @@ static void hold(const table *t, int accel, span x, th_held what)
     row[x.to - t->first + 1] -= what.bytes;
 }
 
-/* All along. */
+/* Resident from start to end. */
 static void hold_weights(const table *t, int accel, int layer, int64_t bytes)
 {
     if (!t->listed)
@@ -169,8 +170,8 @@ static int64_t peak_of_part(const table *t, int accel, int number, int *at)
     return peak;
 }
 
-/* Of all passes in flight, and the layer of the part that takes most. Nothing says how models go on
- * beside each other, so their peaks may fall together. */
+/* Of all passes in flight, and the layer of the part that takes most. Models progress
+ * independently, so their peaks may coincide. */
 static int64_t peak_of(const table *t, int accel, int *at)
 {
     const th_lower *l = t->l;

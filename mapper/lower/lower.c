@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lower.c - a mapping becomes a program.
+/* lower.c - lowers a mapping to a program.
  *
  *   new -> program* -> free
  *   inside: place layers -> plan layers and edges -> check memory -> emit one pass per micro-batch
  *
- * What a pass is made of is in emit.c. Invariant: between two calls only memos, capacities and the
- * peaks of the last mapping are kept. */
+ * emit.c makes the tasks of a pass. Invariant: between two calls only kept plans, capacities and
+ * the peaks of the last mapping remain. */
 #include <config.h>
 
 #include "mapper/lower/lower.h"
@@ -280,7 +280,8 @@ static int32_t batch_of(const th_lower *l, const th_stream *stream, int32_t pass
     return (int32_t)((i + 1) * b / n - i * b / n);
 }
 
-/* The one that memory must hold; later micro-batches are never smaller than the first. */
+/* The largest micro-batch, for which memory is checked; later micro-batches are never smaller than
+ * the first. */
 static int32_t largest_batch(const th_lower *l, const th_stream *stream)
 {
     return (l->workload->batch + stream->micro_batches - 1) / stream->micro_batches;

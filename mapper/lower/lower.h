@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lower.h - a mapping becomes a program: shards become computes, what they lack becomes transfers.
+/* lower.h - lowers a mapping to a program: shards become computes, missing inputs become
+ * transfers.
  *
- *   new -> (share) -> lower* -> free.  A th_lower keeps memos (redistributions, compute costs) from
- * one mapping to the next. Those of several threads may share them. */
+ *   new -> (share) -> lower* -> free.  A th_lower keeps plans and compute costs from one
+ * mapping to the next; several threads may share them. */
 #ifndef TH_MAPPER_LOWER_H
 #define TH_MAPPER_LOWER_H
 #include "mapper/lower/plan.h"
@@ -18,7 +19,7 @@ th_lower *th_lower_new(const th_system *s, const th_workload *w, th_error *err);
  */
 th_lower *th_lower_share(const th_lower *l, th_error *err);
 void th_lower_free(th_lower *l);
-/* Asked before each pass; true: th_lower_program gives up. NULL, as after new: never. */
+/* Called before each pass; true: th_lower_program gives up. NULL, as after new: never. */
 void th_lower_set_interrupt_check(th_lower *l, bool (*is_interrupted)(void));
 const th_compute_cost_cache *th_lower_costs(const th_lower *l);
 th_plans *th_lower_plans(th_lower *l);
@@ -32,15 +33,15 @@ int th_lower_program(th_lower *l, const th_mapping *m, const th_stream *stream, 
 const int64_t *th_lower_peak_bytes(const th_lower *l);
 const int64_t *th_lower_weight_bytes(const th_lower *l);
 
-/* Where the peak of an accelerator is: at a layer, when the tasks [first_task, end_task) of a pass
- * come to it: of the first pass that has as many in flight as are counted. False: it holds nothing.
- */
+/* Where the memory peak of an accelerator is: at a layer, when the tasks [first_task, end_task) of
+ * a pass reach it, of the first pass with as many passes in flight as are counted. False: it holds
+ * nothing. */
 typedef struct th_peak_place {
     int32_t layer, first_task, end_task;
 } th_peak_place;
 bool th_lower_peak_of(const th_lower *l, int accel, th_peak_place *out);
 
-/* What is in its memory then. */
+/* What its memory holds then. */
 typedef enum {
     TH_HELD_WEIGHTS, /* of the layer, from the start */
     TH_HELD_INPUT,   /* what was delivered for it, and maybe later layers */
@@ -52,13 +53,13 @@ typedef struct th_held {
     int64_t bytes; /* of all passes in flight */
 } th_held;
 typedef struct th_memory_peak {
-    th_held *held; /* in no order that matters; the bytes add up to the peak */
+    th_held *held; /* in no particular order; the bytes add up to the peak */
     size_t n, capacity;
     bool failed; /* private */
 } th_memory_peak;
 const char *th_held_name(int32_t kind); /* "weights" "input" "output" "buffer" */
-/* m and stream are those of the last lowering, whose program stays. 0, or -1 and nothing to clear.
- */
+/* Lists them in *out. m and stream are those of the last lowering, whose program stays valid. 0,
+ * or -1 and nothing to clear. */
 int th_lower_held(th_lower *l, const th_mapping *m, const th_stream *stream, int accel,
                   th_memory_peak *out, th_error *err);
 void th_memory_peak_clear(th_memory_peak *p);

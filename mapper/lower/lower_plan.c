@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lower_plan.c - the plans of the layers and tensors of one mapping, which emit.c and lower_serial.c
- * turn into tasks.
+/* lower_plan.c - the plans of the layers and tensors of one mapping, which emit.c and
+ * lower_serial.c turn into tasks.
  *   begin -> number_sets -> plan -> begin_pass* */
 #include <config.h>
 
@@ -9,7 +9,7 @@
 
 void th_lower_begin(th_lower *l)
 {
-    if (!th_plans_are_shared(l->plans)) /* else others may be using them: their owner sees to it */
+    if (!th_plans_are_shared(l->plans)) /* else the evaluation pool trims them between batches */
         th_plans_trim(l->plans, TH_PLANS_LIMIT);
 }
 

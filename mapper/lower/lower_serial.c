@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lower_serial.c - a mapping becomes a program where transfers are serial.
+/* lower_serial.c - lowers a mapping for a system with serial transfers.
  *
- *   th_lower_serial: plan layers and edges -> pin weights -> per pass { release -> per layer, in
- *   order { per position: in -> compute -> partial sums out, in, summed -> out } }
+ *   th_lower_serial: plan layers and edges -> pin weights -> per pass { release -> per layer,
+ *     in order { per position: in -> compute -> partial sums out, in, summed -> out } }
  *
- * Source: the cost model of X. Zhang et al., "H2H", DAC 2022; how shards of a layer come into it is
+ * Source: the cost model of X. Zhang et al., "H2H", DAC 2022; how shards of a layer enter it is
  * ours (docs/models/h2h.md). An accelerator runs its layers in the order of the mapping, one after
- * the other; a layer begins when its producers have ended. What a position needs and lacks comes
- * over the accelerator's own way to the host, then it computes, then what others lack goes out.
- * Nothing of this overlaps on one accelerator, and no two accelerators are in each other's way.
- * An activation stays local between a layer and the one that its accelerator runs next, nowhere
- * else. Weights that are not pinned come with every run. Invariants: queue_end[a] is the last task
- * of accelerator a so far, and every first task of a position depends on it. */
+ * the other; a layer begins when its producers have ended. Missing inputs of a position are
+ * transferred over the accelerator's own route to the host, then it computes, then what other
+ * positions miss is transferred out. These steps do not overlap on one accelerator, and
+ * accelerators do not contend. An activation stays local only between a layer and the one that its
+ * accelerator runs next. Weights that are not pinned are transferred for every run. Invariants:
+ * queue_end[a] is the last task of accelerator a so far, and every first task of a position
+ * depends on it. */
 #include <config.h>
 
 #include "mapper/lower/lower_serial.h"
@@ -27,7 +28,7 @@ typedef struct {
     const th_mapping *m;
     const th_stream *stream;
     const int32_t *order;
-    int32_t *as_written; /* the order where the mapping has none; else NULL */
+    int32_t *as_written; /* the workload's order, if the mapping has none; else NULL */
     bool *pinned;        /* by l->emission.first_final[layer] + position */
     int32_t *queue_end;  /* by accelerator: a task, -1: none yet */
     int32_t *before;     /* by accelerator: the layer that it ran last in this pass, -1 */
@@ -35,7 +36,7 @@ typedef struct {
     int64_t *down;       /* by position, scratch: partial sums that come */
     int32_t *sums_sent;  /* by position, scratch: the task after which they are out */
     int32_t *release;    /* by part of the workload: the task that lets this pass begin */
-    int32_t last;        /* the last task of the position at hand */
+    int32_t last;        /* the last task of the current position */
 } serial;
 
 static int accel_of(const serial *s, int layer, int r)
@@ -161,7 +162,8 @@ static int64_t held_bytes(const serial *s, int layer, int r)
                            s->l->workload->layers[layer].precision[TH_TENSOR_OUTPUT]);
 }
 
-/* What others lack of it, each part once as long as it is one consumer's; all of a result. */
+/* Bytes that other positions miss, each part once as long as it has one consumer; of a result,
+ * all. */
 static int64_t bytes_out(const serial *s, int layer, int r)
 {
     const th_lower *l = s->l;
@@ -246,7 +248,7 @@ static int add_moves(serial *s, int layer, int r, int64_t in, int64_t out, th_er
     return work < 0 ? -1 : add_task(s, layer, r, work, err);
 }
 
-/* The first task of a position waits for whoever makes what it reads. */
+/* The first task of a position waits for the producers of its inputs. */
 static int wait_for_producers(serial *s, int layer, int r, th_error *err)
 {
     th_lower *l = s->l;

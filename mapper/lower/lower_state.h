@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lower_state.h - private to lowering: the mapping at hand, as plans, and where its tasks stand. */
+/* lower_state.h - private to lowering: the mapping being lowered, as plans, and the tasks emitted
+ * so far. */
 #ifndef TH_MAPPER_LOWER_STATE_H
 #define TH_MAPPER_LOWER_STATE_H
 #include "mapper/lower/lower.h"
@@ -27,7 +28,7 @@ typedef struct th_lower_graph {
     int32_t *first_input;
 } th_lower_graph;
 
-/* The mapping at hand, as plans. */
+/* The mapping being lowered, as plans. */
 typedef struct th_lower_planned {
     int32_t *set_id, *members_id; /* by set, see th_placed */
     size_t set_capacity, members_capacity;
@@ -53,18 +54,18 @@ typedef struct th_lower_passes {
     size_t n_ends, end_capacity, end_start_capacity, start_capacity;
 } th_lower_passes;
 
-/* The program, and the tasks that later tasks of the pass at hand depend on. */
+/* The program, and the tasks that later tasks of the current pass depend on. */
 typedef struct th_lower_emission {
     th_program *program;
     int32_t pass, input;
     int64_t *launched;      /* by accelerator: the pass and part of its last launch; -1 */
     int32_t *launch_task;   /* by accelerator: that launch */
-    int64_t launch_key;     /* the pass and part at hand */
-    int32_t release;        /* the host task of the part at hand; -1: not in the program */
+    int64_t launch_key;     /* the current pass and part */
+    int32_t release;        /* the host task of the current part; -1: not in the program */
     bool starts_unreleased; /* a task depends on a release that is not in the program */
     int32_t *first_final,
         *final;                  /* per layer and position: the task after which its part is held */
-    int32_t *needs, *first_need; /* per position: the tasks that bring what it lacks */
+    int32_t *needs, *first_need; /* per position: the transfers to it */
     int32_t *kept;               /* per position: final, of this layer in the pass before */
     int32_t *arrivals, *phase_task; /* per position and phase of a rotation */
     size_t n_needs, need_capacity, arrival_capacity, phase_capacity;
@@ -83,7 +84,7 @@ struct th_lower {
 };
 
 /* lower_plan.c: the steps of lowering all or a part of a mapping, in this order. */
-void th_lower_begin(th_lower *l); /* plans of mappings before may be dropped */
+void th_lower_begin(th_lower *l); /* plans of earlier mappings may be dropped */
 int th_lower_begin_pass(th_lower *l, int32_t pass,
                         th_error *err); /* 0, or -1: it was interrupted */
 int th_lower_number_sets(th_lower *l, const th_mapping *m, th_error *err); /* 0 or -1 */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan.h - what lowering remembers from one mapping to the next: how a layer runs on a set, and how
- * a tensor gets from one set to the next. Both depend on shapes, sets and strategies alone, so
- * equal blocks of a network and repeated candidates of a search share them.
+/* plan.h - plans: how a layer runs on a set, and how a tensor gets from one set to the next. Plans
+ * depend on shapes, sets and strategies alone, so they are kept by key: equal blocks of a network
+ * and repeated candidates of a search share them.
  *
  *   new -> (set, layer, edge)* -> free. Plans live until th_plans_free or th_plans_trim.
- * Several threads may share what is remembered, each over th_plans of its own: new -> share* -> ...
- */
+ * Several threads may share kept plans, each through th_plans of its own: new -> share* -> ... */
 #ifndef TH_MAPPER_PLAN_H
 #define TH_MAPPER_PLAN_H
 #include "mapper/mapping.h"
@@ -18,8 +17,9 @@ typedef struct th_position_plan {
     int64_t weight_bytes; /* resident */
     int64_t output_bytes; /* of its output box, partial sums included */
     int64_t buffer_bytes; /* while the layer runs: an arriving piece, partners' partial sums */
-    int32_t ring_from, ring_to; /* who sends it pieces, and whom it sends to; -1 without rotation */
-    int32_t reduce_work;        /* the sum of the partners' partial sums; -1: none */
+    int32_t ring_from,
+        ring_to; /* the positions that send it pieces and that it sends to; -1 without rotation */
+    int32_t reduce_work; /* the sum of the partners' partial sums; -1: none */
     int32_t first_send, n_sends;
     th_loop_box loops; /* its part of the loop nest, all phases together */
 } th_position_plan;
@@ -34,8 +34,8 @@ typedef struct th_layer_plan {
     bool rotates_input;
     th_position_plan *at; /* n */
     /* By position and piece, n x phases; piece i of position r is the one that it computes with in
-     * phase i when it begins with its own. The work is another when it goes on with partial
-     * sums. */
+     * phase i when it starts with its own. The compute cost differs when the phase adds to partial
+     * sums: work_adding. */
     int32_t *work, *work_adding;
     int64_t *piece_bytes; /* 0 without rotation */
     th_partial_send *sends;
@@ -48,10 +48,10 @@ typedef struct th_delivery {
     int32_t to;
     int64_t bytes;
     int32_t first_box, n_boxes;
-    int64_t sent_bytes; /* serial transfers: of what the sender made, as it lies there */
+    int64_t sent_bytes; /* serial transfers: bytes of the part as the sender stores it */
 } th_delivery;
 
-/* What came for an earlier consumer of the tensor and serves this one too. */
+/* A delivery to an earlier consumer of the tensor that serves this one too. */
 typedef struct th_reuse {
     int32_t to;             /* position that uses it */
     int32_t edge, delivery; /* ordinal among the tensor's consumers, and there */
@@ -81,17 +81,17 @@ typedef struct th_placed {
 typedef struct th_plans th_plans;
 
 th_plans *th_plans_new(const th_system *s, const th_workload *w, th_error *err);
-/* For another thread, with all that these plans and those that share with them remember, works
- * included. Freed before them. */
+/* For another thread: shares the plans and compute costs of p and of all that share with it. Freed
+ * before them. */
 th_plans *th_plans_share(th_plans *p, th_error *err);
 bool th_plans_are_shared(const th_plans *p);
 void th_plans_free(th_plans *p);
 th_compute_cost_cache *th_plans_costs(const th_plans *p);
-/* Forgets everything but the compute costs, of all who share, when more than limit bytes are held:
+/* Drops everything but the compute costs, for all who share, when more than limit bytes are held:
  * between two lowerings only, and while no other thread uses them. */
 void th_plans_trim(th_plans *p, size_t limit);
 size_t th_plans_held_bytes(const th_plans *p); /* by all who share */
-enum { TH_PLANS_LIMIT = 384 * 1024 * 1024 };   /* bytes of memos that a search holds */
+enum { TH_PLANS_LIMIT = 384 * 1024 * 1024 };   /* bytes of plans that a search keeps */
 
 /* Equal for layers of equal shape. */
 int32_t th_plans_shape_class(const th_plans *p, int layer);
@@ -101,12 +101,12 @@ int32_t th_plans_shape_class(const th_plans *p, int layer);
 int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,
                    th_error *err);
 
-/* The numbers of a set, of which th_placed tells. 0 or -1. */
+/* set_id and members_id of a set (th_placed). 0 or -1. */
 int th_plans_set_ids(th_plans *p, const th_set *set, int32_t *set_id, int32_t *members_id,
                      th_error *err);
 
-/* Does an error of planning end the search (memory is out, a script of the user fails), or is there
- * only a design that cannot run a layer? */
+/* Does an error of planning end the search (memory is out, a script of the user fails)? Otherwise
+ * a design cannot run a layer. */
 bool th_plans_is_fatal(const th_error *err);
 
 /* NULL: memory is out, a script fails, or the set's design cannot run the layer (th_plans_is_fatal
@@ -114,7 +114,7 @@ bool th_plans_is_fatal(const th_error *err);
 const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
 
 /* How consumers[n - 1] gets the tensor that producer made (NULL: the external input, from the
- * host), given that consumers[0 .. n - 2] have got theirs. A layer that reads the tensor as several
+ * host), after consumers[0 .. n - 2] have received it. A layer that reads the tensor as several
  * inputs is several consumers. NULL: as above. */
 const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
                                   const th_placed *consumers, int n, int32_t batch, th_error *err);
@@ -122,21 +122,21 @@ const th_edge_plan *th_plans_edge(th_plans *p, const th_placed *producer,
 /* Least time that the deliveries of an edge need: the busiest medium's bytes, plus the longest
  * latency. -1: memory is out. */
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
-/* That of the edge by which the reader, the tensor's first, gets what producer made (NULL: the
- * external input), without a plan of the edge; or, where that is more than enough, at least more
- * than enough and at most that. -1: as there, or as th_plans_layer. */
+/* The time of the edge to the tensor's first reader, from producer (NULL: the external input),
+ * without a plan of the edge. Above `enough` it may be any lower bound that is above `enough`. -1:
+ * as th_plans_edge_time or th_plans_layer. */
 th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,
                                  int32_t batch, th_time enough, th_error *err);
-/* What a layer takes on its set when nothing else goes on: the slowest position's collapsed time
- * per phase, or the pieces' travel where that is longer, and the exchange and sum of partial
- * results. -1: memory is out. */
+/* The time of a layer alone on its set: per phase the slowest position's collapsed time, or the
+ * transfer of pieces where that is longer; then the exchange and sum of partial results. -1:
+ * memory is out. */
 th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
                             th_error *err);
 
 /* The host that an accelerator exchanges inputs and outputs with: by greatest bandwidth of the
  * route, then fewest hops, then lowest number. Node, or -1 when the system has no host. */
 int th_plans_host_of(const th_plans *p, int accel);
-/* The way there and back; its bytes are 0. */
+/* The routes to that host and back, as th_moves of 0 bytes. */
 const th_moves *th_plans_host_path(const th_plans *p, int accel);
 
 #endif

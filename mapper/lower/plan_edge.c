@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_edge.c - how a tensor gets from the set that made it to a set that reads it.
+/* plan_edge.c - the transfers that bring a tensor from the set that made it to a set that reads
+ * it.
  *
- * A position lacks what it needs, minus what its accelerator made itself, minus what came to it for
- * an earlier consumer of the same tensor. Positions of the producer hold disjoint boxes, so each
- * lacked element has exactly one sender; all that one position sends to another is one transfer.
- * The external input is held by the host nearest to the receiver (th_plans_host_of); without a host
- * it is everywhere. A tensor travels in its producer's precision (the reader's, for the external
- * input), dense whatever its density, and a transfer rounds up to whole bytes.
- * External inputs that are each layer's own (has_own_inputs) are not shared: nothing came for
- * others. A layer that reads one tensor as several inputs is several consumers, the later of which
- * find what came for the earlier. */
+ * A position must receive what it needs, minus what its own accelerator made, minus what arrived
+ * there for an earlier consumer of the same tensor. Positions of the producer hold disjoint boxes,
+ * so each missing element has exactly one sender; everything that one position sends to another is
+ * one transfer. The host nearest to the receiver (th_plans_host_of) holds the external input;
+ * without a host the input is everywhere. A tensor is transferred in its producer's precision (the
+ * external input in the reader's), dense whatever its density, rounded up to whole bytes. External
+ * inputs of which each layer has its own (has_own_inputs) are not shared between layers. A layer
+ * that reads one tensor as several inputs is several consumers; the later ones reuse what was
+ * delivered to the earlier. */
 #include <config.h>
 
 #include <string.h>
@@ -30,7 +31,7 @@ static int add_box(boxes *b, const th_box *box)
     return 0;
 }
 
-/* What of every box lies in cut goes to taken (when not NULL), the rest stays. */
+/* Moves the parts of all boxes that lie in cut to taken (unless NULL). */
 static int take(boxes *from, const th_box *cut, boxes *taken)
 {
     size_t n = from->n, kept = 0;
@@ -47,7 +48,7 @@ static int take(boxes *from, const th_box *cut, boxes *taken)
             return -1;
         int pieces = th_box_subtract(&whole, &common, rest);
         for (int j = 0; j < pieces; j++)
-            if (add_box(from, &rest[j])) /* behind the n that are looked at; moved down below */
+            if (add_box(from, &rest[j])) /* appended after the first n; moved down below */
                 return -1;
     }
     if (kept < n && from->n > n)
@@ -104,7 +105,7 @@ static int take_own(maker *k, int accel, int r)
         return -1;
     if (k->out.n > before)
         k->local_from[r] = q;
-    k->out.n = before; /* only asked whether there was anything */
+    k->out.n = before; /* only its number mattered */
     return 0;
 }
 
@@ -201,7 +202,7 @@ static int plan_positions(maker *k)
     return 0;
 }
 
-/* The plan for good, in the arena. */
+/* The finished plan, in the arena. */
 static th_edge_plan *keep(maker *k)
 {
     th_edge_plan *e = th_plans_alloc(k->plans, 1, sizeof *e);

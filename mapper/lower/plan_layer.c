@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_layer.c - how a layer runs on a set: per position its works, what it needs and holds, and
- * the traffic inside the set (rotating pieces, partial sums). */
+/* plan_layer.c - how a layer runs on a set: the compute costs of each position, the inputs that it
+ * needs, what it holds, and the traffic inside the set (rotating pieces, partial sums). */
 #include <config.h>
 
 #include <string.h>
@@ -42,15 +42,15 @@ static int64_t scaled(int64_t n, int64_t at, int64_t extent)
     return at * (n / extent) + at * (n % extent) / extent;
 }
 
-/* Of n things that lie evenly along the extent of d, those of the part; the parts have all n
- * together. */
+/* Of n things spread evenly along the extent of d, those in this part; over all parts they sum to
+ * n. */
 static int64_t share_of(const th_layer *l, const th_loop_box *loops, th_dim d, int64_t n)
 {
     return scaled(n, loops->hi[d], l->dim[d]) - scaled(n, loops->lo[d], l->dim[d]);
 }
 
-/* Every input row meets every kernel row once, somewhere; first dealt out to the output rows, then
- * to the kernel rows. */
+/* Products of input rows and kernel rows: each pair occurs once. They are shared among the output
+ * rows, then among the kernel rows. */
 static void count_products(const th_layer *l, const th_loop_box *loops, th_shard *s)
 {
     int64_t high = share_of(l, loops, TH_DIM_H, (int64_t)l->in_h * l->dim[TH_DIM_R]);
@@ -137,8 +137,8 @@ static int64_t output_bytes(const maker *k, const th_box *box)
     return th_tensor_bytes(th_box_elements(box), k->layer->precision[TH_TENSOR_OUTPUT]);
 }
 
-/* The work of a part of the layer; the message of a design that cannot run it names the layer. */
-static int32_t intern(maker *k, int r, const th_shard *shard, th_error *err)
+/* The compute cost of a part of the layer; an error names the layer. */
+static int32_t cost_of(maker *k, int r, const th_shard *shard, th_error *err)
 {
     th_error reason = {"", ""};
     const int32_t accel = k->at->set->accels[r];
@@ -161,10 +161,10 @@ static int plan_phases(maker *k, int r, const th_loop_box *whole, th_error *err)
                                 : th_shard_phase_loops(k->layer, k->batch, &k->at->strategy,
                                                        k->at->set->shares, r, phase);
         th_shard shard = th_plan_shard(k->layer, &loops);
-        int32_t work = intern(k, r, &shard, err), adding = work;
+        int32_t work = cost_of(k, r, &shard, err), adding = work;
         shard.adds_to_output = k->at->strategy.rotate == TH_DIM_C;
         if (work >= 0 && shard.adds_to_output)
-            adding = intern(k, r, &shard, err);
+            adding = cost_of(k, r, &shard, err);
         if (work < 0 || adding < 0)
             return -1;
         plan->work[r * plan->phases + phase] = work;
@@ -177,8 +177,8 @@ static int plan_phases(maker *k, int r, const th_loop_box *whole, th_error *err)
     return 0;
 }
 
-/* What rotates comes piece by piece; of an input that stays, the phases read all of it together, or
- * all the same part. */
+/* The rotating input arrives piece by piece; of an input that does not rotate all phases together,
+ * or each, read the whole part. */
 static void plan_needs(maker *k, int r, const th_loop_box *whole)
 {
     for (int i = 0; i < k->layer->n_inputs; i++)
@@ -223,7 +223,7 @@ static int plan_reduction(maker *k, int r, th_error *err)
         return 0;
     th_shard sum = sum_of(k->layer, &at->held, n);
     at->buffer_bytes += (n - 1) * output_bytes(k, &at->held);
-    at->reduce_work = intern(k, r, &sum, err);
+    at->reduce_work = cost_of(k, r, &sum, err);
     return at->reduce_work < 0 ? -1 : 0;
 }
 

@@ -2,8 +2,9 @@
 /* plan_lookup.c - finds the plans of layers and edges by key, or makes them.
  *
  * A key consists of shape classes, set numbers, strategies and the batch: a byte string without
- * padding. Where several threads share plans, each makes those that it misses in memory of its own,
- * and all use the one that was added first. Invariant: a plan that others can find never changes. */
+ * padding. Where several threads share plans, each makes those that it misses in memory of its
+ * own, and all use the one that was added first. Invariant: a plan that others can find never
+ * changes. */
 #include <config.h>
 
 #include <string.h>
@@ -42,10 +43,10 @@ int th_plans_set_ids(th_plans *p, const th_set *set, int32_t *set_id, int32_t *m
 int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy *s, th_placed *out,
                    th_error *err)
 {
-    int32_t number, crew;
-    if (th_plans_set_ids(p, set, &number, &crew, err))
+    int32_t set_id, members_id;
+    if (th_plans_set_ids(p, set, &set_id, &members_id, err))
         return -1;
-    *out = (th_placed){layer, set, number, crew, 0, *s};
+    *out = (th_placed){layer, set, set_id, members_id, 0, *s};
     return 0;
 }
 
@@ -111,7 +112,8 @@ static int make_key(const th_plans *p, const th_edge_ends *ends, edge_key *key)
     return 0;
 }
 
-/* External inputs that are each layer's own are shared with no other layer. */
+/* Is the tensor shared with other consumers? An external input of which each layer has its own is
+ * not. */
 static bool is_shared(const th_plans *p, const th_edge_ends *ends)
 {
     int part = th_workload_part_of(p->workload, ends->consumers[ends->n - 1].layer, 0);

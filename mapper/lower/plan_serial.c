@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_serial.c - what must move where transfers are serial (docs/models/h2h.md).
+/* plan_serial.c - the transfers of an edge on a system with serial transfers (docs/models/h2h.md).
  *
- *   th_plan_make_serial_edge: per position of the consumer { what it reads -> what each position of
- *   the producer holds of it }
+ *   th_plan_make_serial_edge: per position of the consumer { the region that it reads -> the
+ *     part of it that each position of the producer holds }
  *
- * Every tensor is stretched, axis by axis, to the extents that its consumer reads: parts are ranges
- * of rational numbers, compared by cross-multiplication. A position reads the input that belongs to
- * its own outputs: rows in proportion, no halo. A delivery's bytes are those that the consumer
- * reads, sent_bytes those that the producer made: volumes of both ends may differ. What a position
- * made itself is a delivery too, from and to one node; whether it has to move depends on what the
- * accelerator ran in between, which lowering knows (lower_serial.c).
- * A layer that multiplies and has n > 1 inputs reads a like part of its channels from each. */
+ * Every tensor is scaled, axis by axis, to the extents that its consumer reads: parts are ranges
+ * of rational numbers, compared by cross-multiplication. A position reads the input that belongs
+ * to its own outputs: rows in proportion, without halo. bytes of a delivery count what the
+ * consumer reads, sent_bytes what the producer made: the volumes may differ. A position's own
+ * output is a delivery too, from and to one node; whether it has to be transferred depends on what
+ * the accelerator runs in between, which lower_serial.c knows. A layer that multiplies and has n >
+ * 1 inputs reads an equal share of its channels from each. */
 #include <config.h>
 
 #include <math.h>
@@ -169,7 +169,7 @@ th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_edge_ends *ends, th
 
 /* --- estimates --- */
 
-/* Without a host nothing is known of ways, and they take no time. */
+/* Without a host there are no routes, and transfers take no time. */
 static th_time moves_time(const th_plans *p, int accel, int64_t in, int64_t out)
 {
     const th_moves *way = &p->facts.host_path[accel];

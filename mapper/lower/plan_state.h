@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_state.h - private to the plans. */
+/* plan_state.h - private to the files of plans. */
 #ifndef TH_MAPPER_PLAN_STATE_H
 #define TH_MAPPER_PLAN_STATE_H
 #include <stdatomic.h>
@@ -16,7 +16,7 @@ typedef struct th_plan_route {
     bool is_known;
 } th_plan_route;
 
-/* Tables of what was planned before, by key. */
+/* Kept plans, by key. */
 typedef struct th_plan_memo {
     th_shared_map *sets;           /* ids */
     th_shared_map *layers, *edges; /* plans */
@@ -25,17 +25,17 @@ typedef struct th_plan_memo {
 /* What follows from the system and the workload alone. */
 typedef struct th_plan_facts {
     int32_t *shape_class; /* by layer: equal for equal shapes */
-    bool *inputs_differ;  /* by layer: it needs other boxes of other inputs; then its class + i is
-                           * no class, but stands for its i-th input in keys */
-    int32_t *host_of;     /* by accelerator */
-    th_moves *host_path;  /* by accelerator: to and from that host; bandwidths 0: there is none */
+    /* by layer: its inputs need different boxes; then shape_class + i stands for input i in keys */
+    bool *inputs_differ;
+    int32_t *host_of;    /* by accelerator */
+    th_moves *host_path; /* by accelerator: its route to that host; bandwidths 0: there is none */
 } th_plan_facts;
 
 /* Routes as media, for the estimates of plan_time.c. */
 typedef struct th_plan_routes {
     th_time *medium_ps;     /* scratch, by medium: how long it is busy */
-    th_plan_route *by_pair; /* of nodes; NULL: none is known yet, or there are too many */
-    th_plan_route last;     /* then: the last one that was walked */
+    th_plan_route *by_pair; /* of nodes; NULL: none is kept yet, or there are too many nodes */
+    th_plan_route last;     /* then: the last one that was computed */
     int32_t *media;
     size_t n_media, media_capacity;
 } th_plan_routes;
@@ -58,9 +58,9 @@ struct th_plans {
 /* Cleared memory that lives as long as the plans; NULL when memory is out. */
 void *th_plans_alloc(th_plans *p, size_t n, size_t size);
 
-/* Valid until the next call, or, where routes are kept, as long as the plans. NULL: memory is out.
- */
-const th_plan_route *th_plan_find_route(th_plans *p, int from, int to); /* not known yet */
+/* The media of a route. Valid until the next call or, where routes are kept, as long as the plans.
+ * NULL: memory is out. */
+const th_plan_route *th_plan_find_route(th_plans *p, int from, int to); /* computes it */
 static inline const th_plan_route *th_plan_route_of(th_plans *p, int from, int to)
 {
     const th_plan_route *kept =
@@ -81,8 +81,8 @@ typedef struct th_edge_ends {
     int n;
     int32_t batch;
     const th_layer_plan *made, *reads; /* of the producer, of the last consumer */
-    const th_edge_plan *const
-        *earlier; /* of the consumers before it whose deliveries serve it too */
+    /* of the consumers before it whose deliveries serve it too */
+    const th_edge_plan *const *earlier;
     int n_earlier;
 } th_edge_ends;
 th_edge_plan *th_plan_make_edge(th_plans *p, const th_edge_ends *ends, th_error *err);
@@ -91,6 +91,6 @@ th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_edge_ends *ends, th
 th_time th_plan_serial_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
 th_time th_plan_serial_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
                                   th_error *err);
-/* What a layer of a set of one takes when all of it crosses the network: weights, input, output. */
+/* The time of a layer on a set of one when weights, inputs and outputs all cross the network. */
 th_time th_plan_serial_whole_time(th_plans *p, const th_placed *at, const th_layer_plan *plan);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plan_time.c - what plans would take by themselves: estimates that choose seeds, never results. */
+/* plan_time.c - estimated times of layers and edges, each alone in the system. Initial mappings
+ * and baselines choose by them; results never contain them. */
 #include <config.h>
 
 #include <string.h>
@@ -126,7 +127,7 @@ static void carry_external(traffic *t, const th_placed *reader, const th_box *ne
               th_tensor_bytes(th_box_elements(need), precision));
 }
 
-/* Both grow from reader to reader, so there may be enough before the last. */
+/* Stops when the time is more than enough: both terms only grow from position to position. */
 static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_placed *reader,
                                int32_t batch, th_time enough, th_error *err)
 {

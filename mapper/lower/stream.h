@@ -4,9 +4,9 @@
 #define TH_MAPPER_LOWER_STREAM_H
 #include "workloads/workload.h"
 
-/* A stream of inputs: each is a whole batch of the workload, cut along B into micro-batches that
- * follow one another; input i is in the host (or, without a host, on the accelerators that need it)
- * at i * interval. */
+/* A stream of inputs: each is a whole batch of the workload, cut along B into successive micro-
+ * batches. Input i is in the host (without a host: on the accelerators that need it) at time i *
+ * interval. */
 typedef struct th_stream {
     int32_t n_inputs; /* >= 1 */
     th_time interval_ps;
@@ -14,7 +14,7 @@ typedef struct th_stream {
     int32_t in_flight; /* passes in the system at once; 0: the number of sets that have layers */
 } th_stream;
 extern const th_stream th_stream_single; /* one input, one micro-batch */
-/* 0, or -1 when the stream is none, or cuts the workload's batch too fine. */
+/* 0, or -1: a number is out of range, or there are more micro-batches than images. */
 int th_stream_check(const th_stream *s, const th_workload *w, th_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pool.c - whichever way of evaluating in parallel was chosen. */
+/* pool.c - calls the functions of the chosen type of pool. */
 #include <config.h>
 
 #include "mapper/pool/pool.h"

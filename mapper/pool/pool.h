@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pool.h - evaluates batches of mappings; results do not depend on how many workers there are.
- *   new -> (warm | evaluate)* -> free */
+/* pool.h - evaluates batches of mappings in parallel; results do not depend on the number of
+ * workers.
+ *   new -> (evaluate | run_tasks)* -> free */
 #ifndef TH_MAPPER_POOL_H
 #define TH_MAPPER_POOL_H
 #include "mapper/evaluate/evaluate.h"
 
 typedef struct th_pool th_pool;
 
-/* The i-th piece of some work, done by a worker with an evaluator that nobody else uses meanwhile.
- * 0, or -1: out of memory. */
+/* The i-th task of n, run by a worker with an evaluator that no other thread uses meanwhile. 0, or
+ * -1: out of memory. */
 typedef int th_pool_task(void *state, th_evaluator *e, int i);
 
 /* A way of evaluating in parallel: one file each. */
@@ -23,12 +24,12 @@ typedef struct th_pool_type {
     th_segment_counts (*segments)(th_pool *p);
 } th_pool_type;
 
-struct th_pool { /* at the head of every type's own struct */
+struct th_pool { /* first member of every type's own struct */
     const th_pool_type *type;
 };
 
-/* Threads on this machine, whose evaluators share what they remember: what NULL stands for. The
- * other type, th_pool_mpi, belongs to the program tharsis-mpi (pool_mpi.h). */
+/* Threads on this machine, whose evaluators share their caches: the default (NULL). The other
+ * type, th_pool_mpi, belongs to the program tharsis-mpi (pool_mpi.h). */
 extern const th_pool_type th_pool_threads;
 
 th_pool *th_pool_new(const th_pool_type *type, const th_problem *p, int threads, th_error *err);
@@ -39,17 +40,17 @@ void th_pool_free(th_pool *p); /* accepts NULL */
 int th_pool_evaluate(th_pool *p, th_mapping *const *mappings, int n, double bound,
                      th_fitness *fitness, th_error *err);
 
-/* Runs task(state, e, i) for all i < n on the threads that share caches with the calling one. Where
- * there is one thread only, or a design is a script, whose procedure only the calling thread may
- * call, no task is run: the caller then does the work itself, and no result may depend on who did.
- * 0, or -1: out of memory. */
+/* Runs task(state, e, i) for all i < n on the threads that share caches with the calling one. With
+ * one thread, or where a design is a script, whose procedure only the calling thread may call, no
+ * task is run: the caller then does the work itself, and no result may depend on which thread did
+ * it. 0, or -1: out of memory. */
 int th_pool_run_tasks(th_pool *p, th_pool_task *task, void *state, int n, th_error *err);
 
 /* The evaluator of the calling thread, for estimates outside batches. */
 th_evaluator *th_pool_evaluator(th_pool *p);
 
-/* What the segment caches have done since new. How many threads share one makes no difference,
- * unless it became full; ranks have one each. */
+/* Counts of the segment memos since new. They do not depend on the number of threads unless a memo
+ * became full; each rank has one memo. */
 th_segment_counts th_pool_segments(th_pool *p);
 
 #endif

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pool_mpi.c - evaluates batches on the ranks of an MPI run: rank 0 gives out, and evaluates too.
- *   rank 0:  create (the problem goes to all) -> (warm | evaluate)* -> destroy;  end
- *   others:  serve: (problem -> where they are | chunk -> answer | other work -> answer)* until
- *            quit
- * Ranks on the machine of rank 0 would each fill a cache of their own; threads share one. So
- * rank 0 has threads in the place of those ranks, on their cores, and they sleep, unless
- * TH_RANKS_APART is set. A batch is given out in chunks, large ones first, to whichever of the
- * other ranks has fewer than OUTSTANDING of them, so that a rank has its next chunk when it is
- * through with one. Whenever no answer waits, the threads of rank 0 evaluate some mappings
- * themselves. What a mapping's fitness is does not depend on who evaluates it, so neither do
- * results. What asks procedures of script designs comes back, and rank 0 does it last, in the order
- * of the batch. Nobody waits in MPI, which would keep a core busy: who has nothing to do looks, and
- * sleeps for a little longer each time. A rank that is lost ends the run: MPI sees to that. */
+/* pool_mpi.c - evaluates batches on the ranks of an MPI run: rank 0 distributes them and evaluates
+ * too.
+ *
+ *   rank 0: create (broadcast the problem) -> (evaluate | run_tasks)* -> destroy;  end
+ *   others: serve: (problem -> host name | chunk -> answer | other work -> answer)* until quit
+ *
+ * Ranks on the machine of rank 0 would each fill a cache of their own; threads share one. So rank
+ * 0 runs threads instead of those ranks, on their cores, and the ranks sleep, unless
+ * TH_RANKS_APART is set. A batch is distributed in chunks, large ones first, to any other rank
+ * with fewer than OUTSTANDING chunks, so that a rank has its next chunk when it finishes one. When
+ * no answer waits, the threads of rank 0 evaluate some mappings themselves. A mapping's fitness
+ * does not depend on which rank evaluates it, so results do not either. Mappings that need
+ * procedures of script designs are returned, and rank 0 evaluates them last, in the order of the
+ * batch. No rank blocks in MPI, which would keep a core busy: an idle rank polls and sleeps,
+ * longer each time. A lost rank ends the run, through MPI. */
 #include <config.h>
 
 #include "mapper/pool/pool_mpi.h"
@@ -33,8 +35,8 @@ enum {
     TAG_ANSWER,
     TAG_QUIT,
     TAG_PLACE,
-    TAG_OTHER,       /* work that is not of searches, and its answer */
-    OUTSTANDING = 2, /* chunks of a rank, the one that it is at included */
+    TAG_OTHER,       /* work that does not belong to a search, and its answer */
+    OUTSTANDING = 2, /* chunks of a rank, including the one that it evaluates */
     CHUNK_MAX = 64,  /* mappings: more do not make messages cheaper */
     SHORTEST_NAP_NS = 10 * 1000,
     LONGEST_NAP_NS = 2 * 1000 * 1000
@@ -130,7 +132,7 @@ void th_mpi_end(void)
 
 typedef struct {
     th_worker *worker;
-    th_mpi_answer *other; /* to what is not of searches */
+    th_mpi_answer *other; /* of other work */
     void *state;
 } server;
 
@@ -206,7 +208,7 @@ long th_mpi_receive(int *from, char **bytes, size_t *capacity)
 }
 
 typedef struct {
-    th_serializer bytes; /* until it has been answered */
+    th_serializer bytes; /* until its answer has arrived */
     MPI_Request request;
     int first, n; /* in which */
 } chunk;
@@ -215,7 +217,7 @@ typedef struct {
     chunk chunks[OUTSTANDING]; /* oldest first */
     int n;
     th_segment_counts counts; /* of its cache, by its last answer */
-    bool is_local;            /* on this machine: a thread stands for it */
+    bool is_local;            /* on this machine: replaced by a thread */
 } rank_state;
 
 typedef struct {
@@ -230,7 +232,7 @@ typedef struct {
     th_mapping *const *mappings;
     double bound;
     th_fitness *fitness;
-    int *which; /* mappings in the order in which they are given out; -1 - i: i is needed here */
+    int *which; /* mappings in the order of distribution; -1 - i: mapping i needs rank 0 */
     size_t which_capacity;
     int n, next, n_outstanding;
     int failed_at; /* lowest index that failed; n: none */
@@ -258,8 +260,8 @@ static int send_problem(const th_problem *problem, int n, th_error *err)
     return failed;
 }
 
-/* Threads that stand for the ranks here, as many as there are cores for. All ranks have got the
- * problem, and say where they are. */
+/* The number of threads that replace the ranks of this machine, at most one per core. All ranks
+ * have received the problem, and report where they run. */
 static int find_local_ranks(mpi_pool *p)
 {
     place own = this_place(), other;
@@ -386,8 +388,8 @@ static int read_one(mpi_pool *p)
     return 1;
 }
 
-/* Mappings first .. first + n - 1, which stand together. Of several that fail it is reported as the
- * first's, which is before any failure behind them. */
+/* Evaluates mappings first .. first + n - 1, which are adjacent in the batch. A failure of any of
+ * them is reported for the first, which precedes all later ones. */
 static void evaluate_locally(mpi_pool *p, int first, int n)
 {
     th_error e = {"", ""};
@@ -395,7 +397,8 @@ static void evaluate_locally(mpi_pool *p, int first, int n)
         note_failure(p, first, &e);
 }
 
-/* What the threads take next: all that is left where nobody else is there, else a mapping each. */
+/* Evaluates the next mappings on the threads: all that are left where there is no other rank, else
+ * one per thread. */
 static void evaluate_some(mpi_pool *p)
 {
     int n = p->n - p->next, first = p->which[p->next];
@@ -405,8 +408,8 @@ static void evaluate_some(mpi_pool *p)
     evaluate_locally(p, first, n);
 }
 
-/* Until all is answered. After an allocation failure the chunks that were sent are still awaited.
- */
+/* Runs until all answers have arrived. After an allocation failure it still waits for the chunks
+ * that were sent. */
 static int run_batch(mpi_pool *p)
 {
     backoff rest = {0};

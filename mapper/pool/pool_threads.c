@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pool_threads.c - evaluates batches on the threads of one machine.
  *
- *   new -> (warm | evaluate)* -> free.  Worker 0 is the calling thread; the others sleep between
- * batches. Each takes the next mapping that nobody has, with an evaluator of its own; what it finds
- * depends on the mapping and the bound alone, so results do not depend on who takes what. What
- * evaluators remember they share: what one has met is warm for all. evaluate: round -> (answer what
- * scripts were needed -> round of those that needed them)* round: (trim -> all take items, until
- * there is none, or the caches are full)* Procedures of script designs are called between rounds,
- * by the calling thread. What a round needs depends on the mappings alone, so the calls do not
- * depend on the number of threads either. */
+ *   new -> (evaluate | run_tasks)* -> free
+ *   evaluate: round -> (call the scripts that were needed -> round of the mappings that needed
+ *     them)*
+ *   round: (trim -> all workers take items until none is left or the caches are full)*
+ *
+ * Worker 0 is the calling thread; the others sleep between batches. Each takes the next
+ * unevaluated mapping, with an evaluator of its own. The fitness depends on the mapping and the
+ * bound alone, so results do not depend on which worker took it. Evaluators share their caches.
+ * Procedures of script designs are called between rounds, by the calling thread. Which calls a
+ * round needs depends on the mappings alone, so the calls do not depend on the number of threads
+ * either. */
 #include <config.h>
 
 #include <pthread.h>
@@ -47,12 +50,12 @@ typedef struct thread_pool {
     int n_workers;
     pthread_mutex_t lock;
     pthread_cond_t start, end;
-    int64_t round; /* number of the round at hand; workers wait for the next */
+    int64_t round; /* number of the current round; workers wait for the next */
     int busy;
     bool quit;
     th_script_memo *scripts;
     batch batch;
-    /* the round: items 0 .. n - 1, and what is done with one */
+    /* the round: items 0 .. n - 1, and the function to run on each */
     void (*do_item)(worker *w, int j);
     int n;
     atomic_int next;
@@ -62,7 +65,7 @@ typedef struct thread_pool {
     void *task_state;
 } thread_pool;
 
-enum { FIRST = 0 }; /* the worker that is the calling thread, with whose caches all share */
+enum { FIRST = 0 }; /* the worker that is the calling thread; the others share its caches */
 
 static void note_failure(thread_pool *p, int i, const th_error *e)
 {
@@ -192,7 +195,7 @@ static void destroy(th_pool *pool)
     th_free(p);
 }
 
-/* All workers, until each finds nothing more to do. */
+/* Wakes all workers and waits until no item is left. */
 static void run_workers(thread_pool *p)
 {
     pthread_mutex_lock(&p->lock);
@@ -228,8 +231,8 @@ static void requeue(thread_pool *p)
     p->n = p->rounds.n_unfinished;
 }
 
-/* A script that fails ends the batch after the round in which the mappings that asked it fail, too:
- * they know the layer. */
+/* A script that fails ends the batch after the round in which the mappings that need it fail:
+ * their errors name the layer. */
 static void do_rounds(thread_pool *p)
 {
     int last = p->n - 1, failed = 0;
@@ -241,7 +244,7 @@ static void do_rounds(thread_pool *p)
         requeue(p);
         do_round(p);
         if (failed)
-            note_failure(p, last, &reason); /* unless one of them has */
+            note_failure(p, last, &reason); /* unless a mapping has failed */
     }
     th_script_memo_defer(p->scripts, false);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* worker.c - see worker.h.
+/* worker.c - remote evaluation of mappings (worker.h).
  * Messages, all little-endian:
  *   problem: version 4, system, workload, stream, network, goal
  *   chunk:   bound 8, mappings, then each of them
- *   answer:  per mapping a byte (th_answer), then its fitness, or the id and text of an error; at
- *            the end the counts of the segment cache, 4 x 8
- * Procedures of script designs stay where their
- * interpreter is: here nothing answers for them, and a mapping that needs one is reported as
- * TH_ANSWER_NEEDS_SCRIPT. */
+ *   answer:  per mapping a byte (th_answer), then its fitness, or the id and text of an error;
+ *     at the end the counts of the segment memo, 4 x 8
+ * Procedures of script designs exist only where their interpreter is: a mapping that needs one is
+ * answered by TH_ANSWER_NEEDS_SCRIPT. */
 #include <config.h>
 
 #include "mapper/pool/worker.h"
@@ -40,14 +39,14 @@ static int identify(void *context, const char *procedure, uint64_t *digest, th_e
 
 th_worker *th_worker_new(th_error *err)
 {
-    /* Answers are deferred, and nobody fills them in. */
-    static const th_script_provider nobody = {NULL, identify, NULL};
+    /* Calls are deferred, and never made. */
+    static const th_script_provider no_provider = {NULL, identify, NULL};
     th_worker *w = th_alloc_zero(1, sizeof *w);
     if (!w) {
         th_error_no_memory(err);
         return NULL;
     }
-    w->scripts = th_script_memo_new(&nobody, err);
+    w->scripts = th_script_memo_new(&no_provider, err);
     if (w->scripts)
         return w;
     th_free(w);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* alternatives.c - what a layer might have taken instead.
- *   find: per layer on the array: times alone -> if it rotates, the whole run with every strategy
- *   that does not -> clear
- * Layers of the vector unit follow the layer that is changed, as they do in
- * a search; all others stay as they are, so what is reported is the price of one layer's choice
- * given the others'. */
+/* alternatives.c - the other designs and strategies of each layer of a mapping, and what they
+ * would cost.
+ *   find: per layer on the array: times alone -> if it rotates, the whole run with every
+ *     strategy that does not -> clear
+ * Layers of the vector unit follow the layer that is changed, as in a search; all others stay, so
+ * the result is the price of one layer's choice given the others. */
 #include <config.h>
 
 #include "mapper/search/alternatives.h"

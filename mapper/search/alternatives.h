@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* alternatives.h - what a layer of a mapping might have taken instead, and what that would have
- * cost: what explains a mapping. */
+/* alternatives.h - the other designs and strategies of each layer of a mapping, and what they
+ * would cost. */
 #ifndef TH_MAPPER_ALTERNATIVES_H
 #define TH_MAPPER_ALTERNATIVES_H
 #include "mapper/evaluate/evaluate.h"

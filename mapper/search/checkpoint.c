@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* checkpoint.c - digests for journals.
- * Where a file was read from does not count, nor does the number of threads: results do not depend
- * on them. Whoever adds an option that results depend on adds it to describe_search. */
+ * File names and the number of threads are left out, as results do not depend on them. A new
+ * option that results depend on must be added to describe_search. */
 #include <config.h>
 
 #include "mapper/search/checkpoint.h"
@@ -31,7 +31,7 @@ static int digest_of(th_serializer *w, uint64_t *out, th_error *err)
     return failed;
 }
 
-/* --- designs that ask others --- */
+/* --- designs that read files or call scripts --- */
 
 static const char *text_of(const th_design_block *b, const char *key)
 {
@@ -57,7 +57,7 @@ static int add_table(th_serializer *w, const th_design_block *b, th_error *err)
     return failed;
 }
 
-/* A procedure that is not there is the affair of whoever calls it. */
+/* A missing procedure is reported when a mapping needs it. */
 static int add_script(th_serializer *w, const th_problem *p, const th_design_block *b)
 {
     uint64_t digest = 0;
@@ -112,7 +112,7 @@ static int describe_search(th_serializer *w, const th_search_type *type, const t
     const char *name = type->name;
     uint64_t seed = type->is_baseline ? 0 : o->seed,
              constraints = th_constraints_digest(p->constraints);
-    int seeds = (int)(o->initial == TH_INITIAL_DEFAULT ? type->initial : o->initial);
+    int initial = (int)(o->initial == TH_INITIAL_DEFAULT ? type->initial : o->initial);
     int steps = o->steps;
     bool inside = o->sets_inside_groups, keeps_late = o->keep_late;
     double gap = o->stop_gap; /* the lower bound follows from the problem */
@@ -127,7 +127,7 @@ static int describe_search(th_serializer *w, const th_search_type *type, const t
     if (digest_of(w, &out->part[TH_JOURNAL_CONSTRAINTS], err))
         return -1;
     th_serializer_int(w, &steps);
-    th_serializer_int(w, &seeds);
+    th_serializer_int(w, &initial);
     th_serializer_bool(w, &keeps_late);
     th_serializer_double(w, &gap);
     if (o->start)

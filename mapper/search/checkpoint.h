@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* checkpoint.h - of which search a journal is, and which batch a record. */
+/* checkpoint.h - digests that identify the search of a journal and the batch of a record. */
 #ifndef TH_MAPPER_CHECKPOINT_H
 #define TH_MAPPER_CHECKPOINT_H
 #include "mapper/search/journal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* front.c - see front.h: fast non-dominated sort and crowding distances, O(values n^2). */
+/* front.c - fast non-dominated sort and crowding distances (front.h), O(values n^2). */
 #include <config.h>
 
 #include "mapper/search/front.h"
@@ -39,7 +39,8 @@ static void compare_all(const th_point *p, int n, int n_values, dominance *d)
             }
 }
 
-/* Takes the points of a rank away, which lays bare the next one. Returns how many the rank has. */
+/* Removes the points of a rank, which exposes the next one. Returns how many points the rank
+ * has. */
 static int peel(th_point *p, int n, int32_t rank, dominance *d)
 {
     int taken = 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* journal.c - see journal.h.
- * Layout, all numbers little-endian:
+/* journal.c - the log of a search's fitness (journal.h). Layout, all numbers little-endian:
  *   header: magic[8], version 4, (parts, evaluations, seconds) 8 each, checksum 8
  *   record: bytes of the body 4, mappings 4, digest of the batch 8, elapsed 8, body, checksum 8
- * The body holds a fitness per mapping (serializer.h). A record's checksum is over all of it and
+ * The body holds a fitness per mapping (serializer.h). A record's checksum covers all of it and
  * starts from that of the record before, the first from 0. Invariant: the file ends at `size`,
- * behind a whole record, except while one is being written. */
+ * behind a complete record, except while one is being written. */
 #include <config.h>
 
 #include "mapper/search/journal.h"
@@ -38,11 +37,11 @@ struct th_journal {
     int fd;
     th_journal_header header;
     bool is_mixed; /* it was written under another budget: the last batch may have been cut short */
-    bool is_longer; /* the log goes on behind where this search's budget ends: it stays as it is */
+    bool is_longer;      /* the log continues behind this search's budget: it stays as it is */
     unsigned char *log;  /* the file as it was found */
-    size_t log_size, at; /* log_size 0: it has come to its end */
+    size_t log_size, at; /* log_size 0: all of it has been replayed */
     int64_t size;        /* of the file */
-    uint64_t checksum;   /* of the last record behind which the file ends, or that was answered */
+    uint64_t checksum;   /* of the last record replayed or written */
     int64_t n_replayed, truncated_bytes;
     double elapsed_s, synced_s;
     bool is_dirty;
@@ -60,7 +59,7 @@ static int refuse(const th_journal *j, const char *id, const char *why, th_error
     return th_error_set(err, id, "checkpoint \"%s\": %s", j->path, why);
 }
 
-/* What the system refuses, by errno. */
+/* A failed system call, by errno. */
 static int io_error(const char *path, const char *what, th_error *err)
 {
     return th_error_set(err, "MAP-0102", "checkpoint \"%s\": cannot be %s: %s", path, what,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search.c - what all searches share: evaluations, budgets, the best mapping.
  *   new | new_child -> iterate until done -> free
- * Evaluations go up to the outermost search, which simulates; on the way back every search of
- * the chain counts them and keeps its best. */
+ * The outermost search simulates the mappings of all its children; each search of the chain then
+ * counts the evaluations and keeps its best mapping. */
 #include <config.h>
 
 #include "mapper/search/search.h"
@@ -203,8 +203,7 @@ int th_search_iterate(th_search *s, th_error *err)
     if (s->n_batches++ == 0 && s->options.start && !s->parent && evaluate_start(s, err))
         return -1;
     int failed = s->type->iterate(s, err);
-    if (s->journal.failure
-            .id[0]) /* which a search that passes over a child's failure does not know */
+    if (s->journal.failure.id[0]) /* a search may ignore the failure of a child */
         return th_error_set(err, s->journal.failure.id, "%s", s->journal.failure.text);
     if (failed)
         return -1;
@@ -241,7 +240,7 @@ int32_t th_search_batch(const th_search *s)
     return s->problem.workload->batch / s->problem.stream.micro_batches;
 }
 
-/* The clock goes on from where the journal's stood. */
+/* The clock continues from the time of the journal. */
 static void resume_clock(th_search *s)
 {
     if (!s->journal.is_resumed && th_journal_n_replayed(s->journal.log) > 0)
@@ -249,7 +248,7 @@ static void resume_clock(th_search *s)
     s->journal.is_resumed = true;
 }
 
-/* Answers from the journal; where that has come to its end, simulates and adds to it. */
+/* Replays fitness from the journal; at its end simulates, and appends to it. */
 static int evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
                     th_fitness *fitness, th_error *err)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search.h - the table of searches and baselines; all are steppers.
+/* search.h - searches and baselines; all are steppers.
  *   new -> iterate until done -> best, reports -> free
- * The result depends on problem, options and seed alone, not on the number of threads; with a
- * budget of time it depends on when it ran out, and n_evaluations is the budget that gives the same
- * again. A search may run others inside itself: a child evaluates through its parent, with its pool
- * and what it spends and finds counts for both. */
+ * The result depends on problem, options and seed alone, not on the number of threads. With a
+ * budget of time it depends on when the time ran out; the same budget of n_evaluations then
+ * reproduces it. A search may run others inside itself: a child evaluates through its parent, with
+ * its pool; its evaluations and improvements count for both. */
 #ifndef TH_MAPPER_SEARCH_H
 #define TH_MAPPER_SEARCH_H
 #include "mapper/evaluate/evaluate.h"
 #include "mapper/pool/pool.h"
 
-/* What a search that takes initial mappings starts from. */
+/* What a search with initial mappings starts from. */
 typedef enum {
     TH_INITIAL_DEFAULT,  /* as the search's type has it */
     TH_INITIAL_RANDOM,   /* mappings drawn at random */
@@ -21,16 +21,16 @@ typedef enum {
 typedef struct th_search_options {
     uint64_t seed;
     int64_t evaluations;      /* budget; 0: the type's default */
-    double seconds;           /* budget of wall time, looked at between batches; 0: none */
+    double seconds;           /* budget of wall time, checked between batches; 0: none */
     int threads;              /* >= 1 */
     const th_pool_type *pool; /* NULL: threads */
     bool sets_inside_groups;  /* a set never spans groups */
     bool keep_late;           /* a best that misses a deadline is no error */
-    const th_mapping *start;  /* judged first, and the first of the initial mappings; checked, not
-                                 owned; NULL: none */
+    /* evaluated first, and the first of the initial mappings; checked, not owned; NULL: none */
+    const th_mapping *start;
     th_initial_kind initial;
     int steps;              /* of h2h: how many of its four; 0: all */
-    const char *checkpoint; /* file to go on from (journal.h); NULL: none */
+    const char *checkpoint; /* file to resume from (journal.h); NULL: none */
     double lower_bound;     /* no mapping's value is less (bounds.h); 0: none is known */
     double stop_gap;        /* >= 0: done when the best is within this share of lower_bound */
 } th_search_options;
@@ -41,12 +41,12 @@ typedef struct th_search th_search;
 typedef struct th_search_type {
     const char *name; /* two_level random computation_prioritized uniform ... */
     const char *synopsis;
-    bool is_baseline;            /* draws nothing at random, and ends by itself */
-    int64_t default_evaluations; /* 0: as many as it takes */
+    bool is_baseline;            /* deterministic without a seed; ends by itself */
+    int64_t default_evaluations; /* 0: unlimited */
     th_initial_kind initial;     /* never TH_INITIAL_DEFAULT */
     size_t state_size;
     int (*init)(th_search *s, th_error *err);
-    /* One batch; sets s->done when there is nothing left to do. Budgets are seen to outside. */
+    /* One batch; sets s->done when nothing is left to do. th_search_iterate checks budgets. */
     int (*iterate)(th_search *s, th_error *err);
     void (*clear)(th_search *s);
     bool finds_front; /* a Pareto front of several objectives */
@@ -89,7 +89,7 @@ struct th_search {
     th_pool *pool;             /* the parent's, where there is one */
     /* of the outermost search; NULL and empty in others */
     th_search_journal journal;
-    struct th_initial_generator *generator; /* NULL until a search asks for it */
+    struct th_initial_generator *generator; /* NULL until first used */
     /* budget */
     int64_t budget; /* of evaluations; INT64_MAX: none */
     double began_s;
@@ -100,8 +100,9 @@ struct th_search {
     int64_t n_evaluations;
     th_search_counts counts;
     th_improvements improvements;
-    th_error first_infeasibility; /* why the first mapping was infeasible, or could not be made; has
-                                   * no meaning once one is feasible */
+    /* why the first mapping was infeasible or could not be made; meaningless once one is
+     * feasible */
+    th_error first_infeasibility;
     int32_t n_batches;
     bool done;
     bool is_out_of_budget; /* done because a budget was spent, with mappings left to try */
@@ -115,27 +116,27 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
  * type's default; the parent's holds besides) and the seed. Freed before its parent. */
 th_search *th_search_new_child(th_search *parent, const th_search_type *type, int64_t evaluations,
                                uint64_t seed, th_error *err);
-/* One batch. 0 or -1. That nothing was found is an error of the outermost search alone. */
+/* One batch. 0 or -1. Only an outermost search fails when it finds nothing. */
 int th_search_iterate(th_search *s, th_error *err);
-/* Does it have a best that it may end with: in time, or options.keep_late? */
+/* Does it have a best mapping that it may end with: in time, or options.keep_late? */
 bool th_search_has_result(const th_search *s);
 void th_search_free(th_search *s);
-/* Wall time since the outermost search began. With a checkpoint: at its last batch, over all runs,
- * so that a search that checks of the time limit sees the same again. */
+/* Wall time since the outermost search began. With a checkpoint: up to its last batch, over all
+ * runs, so that a resumed search checks the time limit at the same values. */
 double th_search_elapsed_s(const th_search *s);
 
 /* --- for the searches --- */
 
-/* Brings the mappings in line with a partial one that they are to complete, where they have its
- * sets; those that break a constraint all the same are infeasible. Evaluates n mappings (fitness[i]
- * of mappings[i]) in parallel, stopping those whose value passes bound, and keeps the best (the
- * lowest index among equals; a copy). 0 or -1. */
+/* Applies the constraints' partial mapping to the mappings, where they have its sets; mappings
+ * that still violate a constraint are infeasible. Evaluates n mappings (fitness[i] of mappings[i])
+ * in parallel, stopping those whose value passes bound, and keeps the best (the lowest index among
+ * equals; a copy). 0 or -1. */
 int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
                        th_fitness *fitness, th_error *err);
-/* Evaluations that it, and those that it runs in, may still spend; at most "wanted". */
+/* Evaluations that it and the searches around it may still spend; at most "wanted". */
 int th_search_left(const th_search *s, int wanted);
-/* dynamic programming that the whole family of searches shares. NULL: out of memory. */
+/* The generator that a search and all its children share. NULL: out of memory. */
 struct th_initial_generator *th_search_initial_generator(th_search *s, th_error *err);
-/* Images that a strategy may split: those of the smallest micro-batch. */
+/* Images that a strategy may split: the smallest micro-batch. */
 int32_t th_search_batch(const th_search *s);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* searches.h - the rows of the search table, one per file, and what they share. */
+/* searches.h - the searches, one per file. */
 #ifndef TH_MAPPER_SEARCHES_H
 #define TH_MAPPER_SEARCHES_H
 #include "mapper/search/front.h"

@@ -40,7 +40,7 @@ static int iterate(th_search *s, th_error *err)
 
 const th_search_type th_search_dp = {
     "dp",
-    "dynamic programme over the layers of each set, on candidates of level 1",
+    "dynamic programming over the layers of each set, on candidate partitions",
     false,
     0,
     TH_INITIAL_HEURISTIC,

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exhaustive.c - branch and bound over all mappings: proves what is best.
+/* exhaustive.c - branch and bound over all mappings: proves which one is best.
  *
- *   init -> iterate: a first search, batch by batch -> { expand | descend | judge }* until nothing
- *   is left -> clear
+ *   init -> iterate: a first search, batch by batch -> { expand | descend | evaluate }* until
+ *     nothing is left -> clear
  *
  * The space: disjoint sets of accelerators, in any number and size, members in ascending order,
- * some idle; a design that all members can take, or, where there is none, each member's own; layers
- * on sets in any way; every strategy of th_strategies_list; layers of the vector unit follow
- * (th_mapping_follow). Layers are decided in the order of the workload, depth first, those prefixes
- * first that can be quickest (prefix.c). A prefix that cannot be quicker than the best is pruned;
- * mappings that are left are simulated. Bounds speak of the makespan, so for objectives other than
- * time nothing is cut. docs/models/exhaustive.md.
- * Invariant: level[d] lists the choices for layer d after the choices at[next - 1] of those before;
- * the prefix holds exactly the choices taken. */
+ * some idle; a design that all members can take, or, where there is none, each member's own;
+ * layers on sets in any way; every strategy of th_strategies_list; layers of the vector unit
+ * follow (th_mapping_follow). Layers are decided in the order of the workload, depth first,
+ * prefixes with the least lower bound first (prefix.c). A prefix whose bound is no better than the
+ * best value is pruned; the remaining mappings are simulated. The bounds are on the makespan, so
+ * nothing is pruned for objectives other than time. docs/models/exhaustive.md. Invariant: level[d]
+ * lists the choices for layer d after the choices at[next - 1] of those before; the prefix holds
+ * exactly the choices taken. */
 #include <config.h>
 
 #include <math.h>
@@ -27,7 +27,7 @@
 
 enum {
     BATCH = 32,              /* simulations at once */
-    NODES = 2048,            /* prefixes looked at between two checks of the time limit */
+    NODES = 2048,            /* nodes between two checks of the time limit */
     FIRST_EVALUATIONS = 500, /* of the search that gives the first best, whatever the budget */
     ACCELS_MAX = 6           /* of whose sets all are listed */
 };
@@ -178,7 +178,7 @@ static const strategies *list_for(const th_search *s, exhaustive *x, int layer, 
     return all;
 }
 
-/* What a layer of the vector unit does on the set: as th_mapping_follow has it. */
+/* The strategy of a layer of the vector unit on the set, as th_mapping_follow has it. */
 static bool follow(const th_search *s, const exhaustive *x, int set, int n, th_strategy *out)
 {
     const th_layer *l = &s->problem.workload->layers[x->depth];
@@ -315,8 +315,8 @@ static th_mapping *mapping_of(const th_search *s, const exhaustive *x)
     return m;
 }
 
-/* Simulates what has been gathered, but for what cannot win any more. */
-static int judge(th_search *s, exhaustive *x, th_error *err)
+/* Simulates the batch, except mappings that can no longer be best. */
+static int evaluate_batch(th_search *s, exhaustive *x, th_error *err)
 {
     th_fitness fitness[BATCH];
     int n = 0;
@@ -345,7 +345,7 @@ static int add_leaf(th_search *s, exhaustive *x, th_error *err)
     if (!x->batch[x->n_batch])
         return th_error_no_memory(err);
     x->least[x->n_batch++] = last->item[last->next - 1].least;
-    return x->n_batch == BATCH ? judge(s, x, err) : 0;
+    return x->n_batch == BATCH ? evaluate_batch(s, x, err) : 0;
 }
 
 /* --- the tree --- */
@@ -397,7 +397,7 @@ static int step(th_search *s, exhaustive *x, th_error *err)
     }
     if (is_over && x->depth == 0) {
         s->done = true;
-        return judge(s, x, err);
+        return evaluate_batch(s, x, err);
     }
     if (is_over) {
         leave(x);
@@ -425,7 +425,7 @@ static int run_first(th_search *s, exhaustive *x, th_error *err)
     return s->done ? 0 : expand(s, x, err);
 }
 
-/* Plans that have become many are forgotten; those of the prefix are made again. */
+/* Drops plans where there are too many, and makes those of the prefix again. */
 static int refresh(exhaustive *x, th_error *err)
 {
     double least;

@@ -67,7 +67,7 @@ static void swap(nsga2 *t, int i, int j)
     t->point[j] = point;
 }
 
-/* Ranks all, best first, and lets go of those that are too many. */
+/* Ranks all, best first, and frees those beyond POPULATION. */
 static int select_survivors(nsga2 *t, int n, th_error *err)
 {
     if (th_points_rank(t->point, t->n, n))
@@ -117,7 +117,7 @@ static int tournament(const nsga2 *t, th_variation *v)
     return is_before(&t->point[other], &t->point[one]) ? other : one;
 }
 
-/* Somebody with the sets, designs and layers of each set of mother; NULL: not met. */
+/* A random member with the same sets, designs and layers of each set as mother; NULL: none. */
 static const th_mapping *father_for(const nsga2 *t, th_variation *v, const th_mapping *mother)
 {
     for (int tries = 0; tries < 4; tries++) {

@@ -301,8 +301,7 @@ static int start_at(polish *p, const th_mapping *m, double value, th_error *err)
     return list_moves(p, err);
 }
 
-/* Where to start: at what the search around this one has found, at what it was told to, or at the
- * best of the initial mappings. */
+/* Starts at the best of the parent search, at options.start, or at the best initial mapping. */
 static int find_start(th_search *s, th_error *err)
 {
     polish *p = s->state;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* portfolio.c - the default search: others, one after the other, on what they have found together.
+/* portfolio.c - the default search: runs the others one after the other, each from the best found
+ * so far.
  *
- *   init -> iterate: the first of dp -> the baselines and the rest of dp, each to its end -> rounds
- *   of two_level, ga, annealing and polish -> done when a few rounds in a row brought nothing, or
- *   the budget is spent -> clear
+ *   init -> iterate: the first of dp -> the baselines and the rest of dp, each to its end ->
+ *     rounds of two_level, ga, annealing and polish -> done when several rounds in a row brought
+ *     nothing, or the budget is spent -> clear
  *
  * So a few dozen evaluations already give a good mapping, and the best is never behind a baseline
- * that had its evaluations. uniform comes last of them: it takes the most. Within a round a search
- * has its turn until it has brought nothing for PATIENCE evaluations; two_level and annealing keep
- * what they have from turn to turn and take in what the others found; ga keeps to its own, so that
- * not all crowd round one mapping; polish begins anew where there is something new. All of this
- * depends on progress alone: a run that was cut short is the beginning of a longer one. */
+ * that had its evaluations. uniform is the last of them, as it needs most evaluations. In a round
+ * each search has its turn until PATIENCE evaluations brought nothing; two_level and annealing
+ * keep their state between turns and take in the best of the others; ga keeps to its own
+ * population, for diversity; polish starts anew when there is a better mapping. All decisions
+ * depend on progress alone: a run with a smaller budget is the start of one with a larger. */
 #include <config.h>
 
 #include <math.h>

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prefix.c - the longest path through the tasks of the first layers, each for itself alone, and
- * what any mapping takes after them.
+/* prefix.c - the longest path through the tasks of the decided layers, each task alone, and a
+ * lower bound on what follows them.
  *
  *   new -> (push: plan -> arrivals -> the layer -> the rest | pop)* -> free
  *
- * Times of tasks and transfers are those of prefix_path.c, which hold whatever else is in the
- * program, before or after. Only the order of tasks on an accelerator, and links that are shared,
- * are left out. After a layer follows the tail that bounds.c knows of it, or what
- * prefix_remaining.c knows of it as it is placed, whichever is longer. Invariant: final[l] of a
- * decided layer l, and the arrivals of its records, are lower bounds of the ends of those tasks in
- * the first pass. */
+ * Times of tasks and transfers are lower bounds (prefix_path.c) that hold whatever else is in the
+ * program. Only the order of tasks on an accelerator, and the sharing of links, are left out.
+ * After a layer follows its tail (bounds.c) or the remaining time given its placement
+ * (prefix_remaining.c), whichever is longer. Invariant: final[l] of a decided layer l, and the
+ * arrivals of its records, are lower bounds of the ends of those tasks in the first pass. */
 #include <config.h>
 
 #include "mapper/search/algorithms/prefix.h"
@@ -210,7 +209,7 @@ static int find_begins(th_prefix *x, th_error *err)
 
 /* --- the layer --- */
 
-/* What is held nowhere is followed by nothing. */
+/* A position that holds nothing of the output has no successors. */
 static int find_least(th_prefix *x, const th_layer_plan *plan, const double *final, th_error *err)
 {
     const th_placed *at = &x->placed[x->n];

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prefix_path.c - the longest path through the tasks of one layer on its set, each for itself
- * alone.
+/* prefix_path.c - the longest path through the tasks of one layer on its set, each task alone.
  *
  *   run: phases -> partial sums
  *
- * A task takes as long as bounds_task.c says at least, a transfer the latencies of its route and
- * its bytes over the narrowest link: nothing that goes on besides makes either shorter (a flow gets
- * no more than its narrowest link, a task is bounded whatever others draw from its DRAM), and each
- * starts no sooner than what it depends on has ended. */
+ * A task takes at least the time of bounds_task.c, a transfer the latency of its route plus its
+ * bytes over the slowest link. Nothing else in the program shortens either (a flow never exceeds
+ * its slowest link, and a task's bound holds for any DRAM contention), and each starts no sooner
+ * than its predecessors end. */
 #include <config.h>
 
 #include "mapper/search/algorithms/prefix_path.h"

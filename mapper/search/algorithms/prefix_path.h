@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prefix_path.h - private to the bounds of exhaustive: how late the positions of a layer end at
- * least.
+/* prefix_path.h - private to exhaustive: lower bounds on the ends of the positions of a layer.
  *   init -> (travel | run | departure)* -> clear */
 #ifndef TH_MAPPER_SEARCH_ALGORITHMS_PREFIX_PATH_H
 #define TH_MAPPER_SEARCH_ALGORITHMS_PREFIX_PATH_H
@@ -10,7 +9,7 @@ typedef struct th_path {
     const th_problem *problem;
     th_plans *plans;
     int32_t batch;       /* of the first pass */
-    double *begin;       /* by position: when it has its inputs; -INFINITY: of no interest */
+    double *begin;       /* by position: when it has its inputs; -INFINITY: ignored */
     double *end, *piece; /* scratch: by position; by position and phase */
     size_t piece_capacity;
     double *task; /* by work; less than 0: not known yet */
@@ -26,9 +25,10 @@ void th_path_clear(th_path *p);
 
 /* Of bytes from node to node. */
 int th_path_travel(const th_path *p, int from, int to, int64_t bytes, double *ps);
-/* When the parts of a layer's output are there, by position, after begin[]. */
+/* When each position holds its part of the layer's output, given begin[]. */
 int th_path_run(th_path *p, const th_placed *at, const th_layer_plan *plan, double *final);
-/* What position r's part takes to the host, where the layer is an output of the workload. */
+/* The transfer time of position r's part to the host, where the layer is an output of the
+ * workload. */
 int th_path_departure(const th_path *p, const th_placed *at, const th_layer_plan *plan, int r,
                       double *ps);
 

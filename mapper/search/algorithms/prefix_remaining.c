@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prefix_remaining.c - how long a pass goes on at least after a layer, given its set and strategy.
+/* prefix_remaining.c - a lower bound on the time from a layer, with given set and strategy, to the
+ * end of its pass.
  *
- *   of: what is known | the first reader: every set and strategy it may have -> what they take
- *   after each position -> the least
+ *   after: kept value | the first reader: every set and strategy that it may have -> their
+ *     bounds after each position -> the least
  *
- * The first reader of a layer runs somehow: on the same set with the same design, or on one without
- * common members. Of each such way, a position that gets something of position r begins no sooner
- * than r's part has travelled, takes what prefix_path.c says, and is followed by the rest of its
- * own layer, found alike. After r the pass goes on for the most of these, and at the least for the
- * least over all ways. The edge into a tensor's first reader depends on these two placements alone;
- * what readers behind it get may come from it, so nothing is said of them; nor where the reader has
- * several inputs on the vector unit, as its strategy may follow another one. On systems with more
- * ways than WAYS_MAX, and nowhere else, the tail alone is known. docs/models/exhaustive.md.
- * Invariant: value[n_accels i ..] is the rest of the placement with number i. */
+ * The first reader of a layer runs on the same set with the same design, or on a set without
+ * common members. For each of its placements, a position that receives data of position r begins
+ * no sooner than that transfer ends, takes the time of prefix_path.c, and is followed by the
+ * remaining time of its own layer, found recursively. The bound after r is the greatest of these
+ * over the reader's positions, and the least over all placements. The edge into a tensor's first
+ * reader depends on these two placements alone; later readers may get their data from it, so they
+ * are ignored; so is a reader with several inputs on the vector unit, as its strategy may follow
+ * another input. Where the pairs of placements exceed PAIRS_MAX, or accelerators ACCELS_MAX, only
+ * the tail is used. docs/models/exhaustive.md. Invariant: value[n_accels i ..] belongs to the
+ * placement with number i. */
 #include <config.h>
 
 #include "mapper/search/algorithms/prefix_remaining.h"
@@ -258,7 +260,8 @@ static uint32_t members_of(const th_set *set)
     return members;
 }
 
-/* On the vector unit a layer of one input follows it on its set, and nobody on another. */
+/* On the vector unit, a layer of one input follows its producer on that set and has no strategy on
+ * another. */
 static int try_set(th_remaining_time *x, const query *q, const candidate_set *c, bool is_same,
                    th_error *err)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prefix_remaining.h - private to the bounds of exhaustive: how long a pass goes on at least after
- * a layer that runs on a known set by a known strategy. new -> of* -> free */
+/* prefix_remaining.h - private to exhaustive: a lower bound on the time from a layer, with given
+ * set and strategy, to the end of its pass.
+ *   new -> after* -> free */
 #ifndef TH_MAPPER_SEARCH_ALGORITHMS_PREFIX_REMAINING_H
 #define TH_MAPPER_SEARCH_ALGORITHMS_PREFIX_REMAINING_H
 #include "mapper/evaluate/evaluate.h"

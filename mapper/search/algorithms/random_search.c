@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* random_search.c - the honest control: as many evaluations as any other, no learning.
+/* random_search.c - random search: the control experiment, with as many evaluations as the others
+ * and no learning.
  *
  * Draws a partition, designs, contiguous ranges of layers and a strategy per layer on the array
- * (all those that it can run, equally likely; the others follow). With heuristic initial mappings
- * it evaluates those first, and then has the strategies of every second mapping from the perturbed
+ * (all that it can run equally likely; the others follow). With heuristic initial mappings it
+ * evaluates those first, and then takes the strategies of every second mapping from perturbed
  * dynamic programming. */
 #include <config.h>
 

@@ -13,8 +13,8 @@
  * partition), which replaces the worst if it is better. Fitness is the simulated objective. Initial
  * mappings: dynamic programming on every candidate partition (initial_mapping.c), uniform splits,
  * and the computation-prioritised baseline; inside another search, the best that that one has
- * found. Deterministic: every child draws from a stream of its own, so that the threads that judge
- * the children also make them (offspring.c). */
+ * found. Deterministic: every child draws from a stream of its own, so that the threads that
+ * evaluate the children also make them (offspring.c). */
 #include <config.h>
 
 #include <math.h>
@@ -49,7 +49,7 @@ typedef struct {
     th_variation variation;
     configuration table[CONFIGURATIONS]; /* by ascending best fitness */
     int n;
-    double adopted; /* the value of the last mapping that came from the parent */
+    double adopted; /* the value of the last mapping taken from the parent */
 } two_level;
 
 static int init(th_search *s, th_error *err)

@@ -27,8 +27,7 @@ void th_candidates_note_infeasible(th_search *s, const th_error *reason)
         s->first_infeasibility = *reason;
 }
 
-/* What no candidate need be followed past: the best of this search, and of those that it runs in.
- */
+/* The bound at which candidates are stopped: the best of this search and of those around it. */
 static double bound_of(const th_search *s)
 {
     double bound = INFINITY;
@@ -37,8 +36,8 @@ static double bound_of(const th_search *s)
     return bound;
 }
 
-/* The first batch is one candidate, each further one twice as large: so that on large systems,
- * where a poor mapping takes seconds to replay, few of them are without a bound. */
+/* The first batch is one candidate, each further one twice as large: on large systems, where a
+ * poor mapping takes seconds to replay, few candidates run without a bound. */
 int th_candidates_iterate(th_search *s, th_error *err)
 {
     enum { BATCH = 64 };

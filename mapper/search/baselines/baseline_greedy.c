@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* baseline_greedy.c - greedy: all accelerators are one set; in topological order each layer takes
- * the exclusive shards with the least transfer + compute + reduction, given what the layers before
- * it took. greedy_rotating: the same, among strategies that rotate too. model_parallel: the same as
- * greedy, but a layer splits one of its dimensions K C H W, never the images.
- *   init, per design: its accelerators -> per order of them: walk the layers -> a candidate; where
- *   a layer cannot be shared by so many, half as many
+ * the exclusive shards with the least transfer + compute + reduction, given the layers before it.
+ * greedy_rotating: the same, including strategies that rotate. model_parallel: the same as greedy,
+ * but a layer splits one of its dimensions K C H W, never the images.
+ *   init, per design: its accelerators -> per order of them: walk the layers -> a candidate;
+ *     where a layer cannot be shared by so many, half as many
  *
- * Times are the estimates of plan.h: compute and reduction of the slowest position by itself, and
- * the busiest medium of each transfer. What follows a layer is never looked at, nor is memory; the
- * best design and order of members are those of the best simulation. */
+ * Times are the estimates of plan.h: compute and reduction of the slowest position alone, and the
+ * busiest medium of each transfer. Later layers and memory are ignored; the best design and order
+ * of members are those of the best simulation. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -40,7 +40,7 @@ static int dimensions_split(const th_strategy *s)
     return n;
 }
 
-/* How well a strategy may be taken; the least of a list may, and none below 0. */
+/* The preference among strategies: the least of a list is taken, and none below 0. */
 static int rank_of(const walk *k, const th_strategy *s)
 {
     if (k->what == ROTATING)
@@ -84,7 +84,7 @@ static int list_times(walk *k, int layer, th_error *err)
 
 /* --- the walk --- */
 
-/* Time in which the inputs of a layer come; -1: out of memory. */
+/* The transfer time of a layer's inputs; -1: out of memory. */
 static th_time transfer_time(walk *k, int layer, th_placed *at, th_error *err)
 {
     const th_layer *l = &k->search->problem.workload->layers[layer];
@@ -101,7 +101,7 @@ static th_time transfer_time(walk *k, int layer, th_placed *at, th_error *err)
     return sum;
 }
 
-/* By ascending time of their own, so none is left that can win once that alone is too long. 0; 1:
+/* In ascending order of time alone, so the loop ends when that alone exceeds the least. 0; 1:
  * there is no strategy; -1. */
 static int take_least(walk *k, int layer, th_error *err)
 {

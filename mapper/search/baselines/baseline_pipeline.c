@@ -6,7 +6,7 @@
  *   every stage in turn, gets all layers done -> ranges and designs -> strategies
  *   (initial_mapping.c)
  *
- * Times are those of layers by themselves; transfers are not looked at. A stage takes as many
+ * Times are those of layers by themselves; transfers are ignored. A stage takes as many
  * layers as it can do in the time, so the last stages may have none. Stages are in the order of
  * accelerators and groups. */
 #include <config.h>

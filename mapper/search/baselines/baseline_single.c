@@ -50,7 +50,7 @@ static int add_data_parallel(th_search *s, int32_t design, const int32_t *accels
         m->strategy[l] = th_strategy_single;
         m->strategy[l].split[TH_DIM_B] = n;
         assert(th_strategy_fits(&m->strategy[l], &s->problem.workload->layers[l],
-                                th_search_batch(s), n)); /* every layer does all images alike */
+                                th_search_batch(s), n)); /* every layer has the same batch */
     }
     return th_candidates_add(s, m, err);
 }

@@ -90,7 +90,8 @@ static int list_splits(const th_search *s, int32_t n, bool is_conv, splits *out)
 
 /* --- estimates --- */
 
-/* Does a layer stand with the convolutions: one itself, or after one? Known of those before it. */
+/* Does a layer take the split of the convolutions: a convolution, or a layer after one? Known of
+ * those before it. */
 static bool is_with_conv(const th_workload *w, int layer, const bool *with_conv)
 {
     const th_layer *l = &w->layers[layer];
@@ -99,7 +100,8 @@ static bool is_with_conv(const th_workload *w, int layer, const bool *with_conv)
     return l->inputs[0] < 0 || with_conv[l->inputs[0]];
 }
 
-/* A layer by itself and the coming of its inputs. 0; 1: the design cannot run it; -1. */
+/* The time of a layer alone plus that of its inputs' transfers. 0; 1: the design cannot run it;
+ * -1. */
 static int layer_time(const combinations *k, th_plans *plans, const th_placed *placed, int layer,
                       th_time *time, th_error *err)
 {

@@ -44,7 +44,7 @@ typedef struct {
     int32_t *scratch; /* an order of the layers */
     th_mapping *mapping;
     bool is_placed;
-    int32_t walked; /* layers that remapping has looked at, over all walks */
+    int32_t walked; /* layers that remapping has tried, over all walks */
 } h2h;
 
 static kind kind_of(const th_layer *l)

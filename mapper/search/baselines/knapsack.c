@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* knapsack.c - which things fill a space best, their value being their size.
- * Sums are reached thing by thing; each remembers the thing that reached it first, so the things of
- * a sum are found on the way back. Time and memory are in proportion to capacity times things. */
+/* knapsack.c - a 0/1 knapsack whose values are the sizes.
+ * Sums are reached item by item; each sum records the item that reached it first, so the items of
+ * a sum are found by walking back. Time and memory are proportional to capacity times items. */
 #include <config.h>
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* choices.c - the strategies of a layer on a set that dynamic programming chooses from: the KEPT that
- * are quickest for the layer alone, and every split along a single dimension. */
+/* choices.c - the strategies of a layer on a set that dynamic programming chooses from: the KEPT
+ * that are quickest for the layer alone, and every split along a single dimension. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "mapper/search/initial/initial_state.h"
 #include "mapper/strategies.h"
 
-/* On a large set more are worth looking at: their times differ little, what they make others send
- * differs much. */
+/* On large sets more are kept: their times differ little, but the traffic that they cause differs
+ * much. */
 enum { KEPT = 16, KEPT_SPLITS = 32 };
 
 void th_choices_free(th_choices *c)
@@ -41,7 +41,7 @@ static int by_time(const void *a, const void *b)
     return x->order - y->order;
 }
 
-/* A set of one needs no split, so it is a design that leaves a layer without a way. */
+/* On a set of one, which needs no split, the design is the reason that a layer cannot run. */
 static void note_infeasibility(th_initial_generator *g, const th_error *reason, bool is_of_design)
 {
     if (g->infeasibility.id[0] && g->infeasibility_is_of_design >= is_of_design)
@@ -254,8 +254,8 @@ static int key_of_choices(const th_initial_generator *g, const th_set *set, int 
     return 0;
 }
 
-/* Takes c over: those that the key has from now on, these or others like them. NULL: out of memory.
- */
+/* Takes c over. Returns the choices that the key has from now on, c or equal ones. NULL: out of
+ * memory. */
 static const th_choices *keep_choices(th_initial_cache *m, const int32_t *key, size_t bytes,
                                       th_choices *c)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* dynamic_programming.c - dynamic programming over the layers of a set.
  *
- *   run: (the caches are warmed) -> layers of the set -> choices of each -> from the last layer
- *   back, the least time of all that hangs on each choice -> from the first layer on, the choices
- *   that give it -> where they do not fit into memory by estimate, again with a price for bytes
- *   that stay
+ *   solve: layers of the set -> choices of each -> from the last layer back, the least time of
+ *     each choice and all its descendants -> from the first layer on, the choices that give it
+ *     -> where they do not fit into memory by estimate, again with a price per resident byte
  *
  * Exact on the forest and the times of transition.c. */
 #include <config.h>
@@ -19,10 +18,10 @@ typedef struct {
     th_initial_path path;
     int ancestor, chosen;
     th_time *own;   /* by own choice: its time, perturbed */
-    th_time *total; /* by own choice: its time, the price of its bytes, and all that hangs on it */
+    th_time *total; /* by own choice: its time, the price of its bytes, and all descendants */
     int *best;      /* by the ancestor's choice: the own choice then */
     int *order;     /* own choices by ascending total */
-    th_time least;  /* where there is no ancestor: of all that hangs on the layer */
+    th_time least;  /* where there is no ancestor: of the layer and all descendants */
 } cell;
 
 typedef struct {
@@ -74,8 +73,8 @@ static void sort_by_total(cell *c)
     }
 }
 
-/* The choice that is best after choice i of the ancestor. By ascending total, so that transitions
- * to those that cannot win whatever they cost are never asked for. -1: error. */
+/* The best choice after choice i of the ancestor. In ascending order of total, so that transitions
+ * to choices that cannot win at any cost are never computed. -1: error. */
 static th_time least_after(dynamic_program *p, int l, int i, th_error *err)
 {
     cell *c = &p->cells[l];
@@ -104,8 +103,7 @@ static th_time least_after(dynamic_program *p, int l, int i, th_error *err)
     return least;
 }
 
-/* From the last layer back: what each choice of the ancestor costs at best from here on. 0 or -1.
- */
+/* Adds to each choice of the ancestor the least time of this layer and its descendants. 0 or -1. */
 static int accumulate(dynamic_program *p, int l, th_error *err)
 {
     cell *c = &p->cells[l];
@@ -136,7 +134,8 @@ static double price_of(const dynamic_program *p, int l)
     return p->price * (1 + (double)l / p->mapping->n_layers);
 }
 
-/* The strategies of least time and price. 0; 1: what follows them cannot; -1: error. */
+/* The strategies of least time and price. 0; 1: a layer of the vector unit cannot follow; -1:
+ * error. */
 static int solve(dynamic_program *p, th_time *estimate, th_error *err)
 {
     int n = p->generator->workload->n_layers;
@@ -173,7 +172,7 @@ static int64_t weights_of_all(const dynamic_program *p)
     return sum;
 }
 
-/* What position r needs of tensors while the layer runs. */
+/* Bytes of tensors that position r needs while the layer runs. */
 static int64_t tensor_bytes(const dynamic_program *p, int l, const th_layer_plan *plan, int r)
 {
     const th_workload *w = p->generator->workload;
@@ -183,8 +182,8 @@ static int64_t tensor_bytes(const dynamic_program *p, int l, const th_layer_plan
     return sum;
 }
 
-/* About what tensors take at most, per pass: those of the greediest layer, and as much as half of
- * that for what skips it. -1: error. */
+/* An estimate of the peak bytes of tensors per pass: of the layer that needs most, plus half of
+ * that for tensors that skip it. -1: error. */
 static int64_t estimate_tensors(const dynamic_program *p, th_error *err)
 {
     const th_set *set = &p->mapping->sets[p->set];
@@ -236,8 +235,8 @@ static int fits(const dynamic_program *p, th_error *err)
            (double)capacity;
 }
 
-/* A price per resident byte (the multiplier of a Lagrangian), as low as makes it fit: raised until
- * it does, then halved in. Where no price does, the highest stays: that is as near as it gets. */
+/* Finds the lowest price per resident byte (a Lagrange multiplier) at which the mapping fits:
+ * doubled until it fits, then bisected. Where no price suffices, the highest stays. */
 static int fit_memory(dynamic_program *p, th_time *estimate, th_error *err)
 {
     enum { RAISES = 16, HALVINGS = 8 };

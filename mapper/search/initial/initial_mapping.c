@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* initial_mapping.c - the life of the generator of initial mappings and of the caches that several of
- * them share. choices.c lists the strategies of a layer, transition.c the times between two layers,
- * dynamic_programming.c chooses among them. */
+/* initial_mapping.c - the life of the generator of initial mappings and of the caches that several
+ * of them share. choices.c lists the strategies of a layer, transition.c the times between two
+ * layers, dynamic_programming.c chooses among them. */
 #include <config.h>
 
 #include "mapper/search/initial/initial_state.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* initial_mapping.h - good starting points for the search: dynamic programming over the layers of a
- * set.
+/* initial_mapping.h - generates initial mappings for searches by dynamic programming over the
+ * layers of a set.
  *   new -> (share) -> (choices | solve)* -> free */
 #ifndef TH_MAPPER_SEARCH_INITIAL_INITIAL_MAPPING_H
 #define TH_MAPPER_SEARCH_INITIAL_INITIAL_MAPPING_H
@@ -16,11 +16,11 @@ typedef struct th_jitter {
 } th_jitter;
 double th_jitter_factor(th_jitter j);
 
-/* Works with the plans of an evaluator, which must outlive it. NULL on failure. */
+/* Uses the plans of an evaluator, which must outlive it. NULL on failure. */
 th_initial_generator *th_initial_new(th_evaluator *e, th_error *err);
-/* For another thread, with an evaluator that shares with its: choices and times of transition that
- * one makes the other has. It drops nothing that others may be using: where more is remembered than
- * should be, what is asked of it fails, and is_full tells. Freed before s. NULL: out of memory. */
+/* For another thread, with an evaluator that shares with that of g: both use the same kept choices
+ * and transition times. It never drops plans that others may be using: where plans exceed their
+ * limit its functions fail, and is_full is true. Freed before g. NULL: out of memory. */
 th_initial_generator *th_initial_share(th_initial_generator *g, th_evaluator *e, th_error *err);
 bool th_initial_is_full(const th_initial_generator *g);
 void th_initial_free(th_initial_generator *g); /* accepts NULL */
@@ -37,9 +37,9 @@ typedef struct th_timed_strategy {
 int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int layer,
                                 th_timed_strategy **out, th_error *err);
 
-/* The strategies worth trying for a layer on a set, by ascending time of their own (time[i], in
- * ps), the bytes of parameters that each keeps at its fullest position, and their number (0: the
- * layer cannot run there); -1: error. Owned by the seeder. */
+/* The strategies to choose from for a layer on a set, by ascending time of the layer alone
+ * (time[i], in ps), the bytes of parameters that each keeps at its fullest position, and their
+ * number (0: the layer cannot run there); NULL: error. Owned by the generator. */
 typedef struct th_choices {
     int n;
     th_strategy *strategy;
@@ -49,14 +49,13 @@ typedef struct th_choices {
 const th_choices *th_initial_choices(th_initial_generator *g, const th_set *set, int layer,
                                      th_error *err);
 
-/* Why the first strategy that a design could not run was left out; while there is none, the first
- * layer that no strategy suits; else "". */
+/* Why a design could not run the first strategy it was given; before there is one, the first layer
+ * without any strategy; else "". */
 const th_error *th_initial_infeasibility(const th_initial_generator *g);
 
-/* Gives the layers of m that stand on set the strategies of least estimated time, transitions
- * included, and those of the vector unit those that follow. Estimates are perturbed by up to jitter
- * (0: none) with random numbers from r, for other starting points than the best. *estimate: the sum
- * of times. 0; 1 when some layer cannot run there; -1: error. */
+/* Gives the layers of m on set the strategies of least estimated time, including transitions;
+ * layers of the vector unit follow. Estimates are perturbed by jitter. *estimate: the sum of
+ * times. 0; 1 when some layer cannot run there; -1: error. */
 int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter jitter,
                      th_time *estimate, th_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* initial_state.h - private to dynamic programming: what it has looked up, and chooses from. */
+/* initial_state.h - private to dynamic programming: kept choices and transition times. */
 #ifndef TH_MAPPER_SEARCH_INITIAL_INITIAL_STATE_H
 #define TH_MAPPER_SEARCH_INITIAL_INITIAL_STATE_H
 #include <pthread.h>
@@ -8,8 +8,8 @@
 #include "base/shared_map.h"
 #include "mapper/search/initial/initial_mapping.h"
 
-/* What those who share remember. With the lock: what is added to the arrays, which know all that is
- * to be freed, and rows of matrices that are filled. */
+/* Kept by all generators that share it. The lock protects additions to the arrays, which own
+ * everything that is to be freed, and rows of matrices while they are filled. */
 typedef struct th_initial_cache {
     th_shared_map *choices_by_key, *matrices_by_key;
     pthread_mutex_t lock;
@@ -26,7 +26,10 @@ struct th_initial_generator {
     const th_constraints *constraints;
     int32_t batch;
     th_initial_cache *cache;
-    bool shares, is_full;   /* of another seeder; it would have had to drop plans, and may not */
+    bool shares,
+        /* it shares the cache of another generator; plans exceed their limit, which it may not
+         * enforce */
+        is_full;
     th_error infeasibility; /* the first of a design; before there is one, the first of a split */
     bool infeasibility_is_of_design;
 };
@@ -48,13 +51,13 @@ enum { TH_INITIAL_LARGE_SET = 32 };
 /* --- initial_mapping.c --- */
 
 void th_choices_free(th_choices *c);
-/* What a layer takes by itself; TH_TIME_MAX: the design cannot run it so. -1: error. */
+/* The time of a layer alone; TH_TIME_MAX: the design cannot run it so. -1: error. */
 th_time th_initial_layer_time(th_initial_generator *g, const th_set *set, int layer,
                               const th_strategy *strategy, th_error *err);
 /* Layers of one shape have the same choices, but for those whose strategy is given: the layer
  * itself; else -1. */
 int32_t th_initial_given(const th_initial_generator *g, int layer);
-/* The seeder as another thread may use it, whose evaluator is given; it needs no freeing. */
+/* The generator for another thread, with that thread's evaluator; it needs no freeing. */
 th_initial_generator th_initial_view(const th_initial_generator *g, th_evaluator *e);
 /* Drops plans where there are too many. 0, or -1: it may not. */
 int th_initial_trim_plans(th_initial_generator *g);
@@ -63,12 +66,12 @@ int th_initial_trim_plans(th_initial_generator *g);
 
 th_initial_path th_initial_path_to(const th_initial_generator *g, const th_mapping *m, int layer);
 typedef struct th_transition_matrix th_transition_matrix;
-/* Times of transition by (ancestor's choice, own choice), none of them known yet; the generator's.
- * NULL: error. */
+/* Times of transition by (ancestor's choice, own choice), initially all unknown; owned by the
+ * generator. NULL: error. */
 th_transition_matrix *th_transition_matrix_of(th_initial_generator *g, const th_set *set,
                                               const th_initial_path *p, int layer, th_error *err);
 void th_transition_matrix_free(th_transition_matrix *m);
-/* Those after a choice of the ancestor, by own choice; below 0 what is not known. Others may be
+/* The times after a choice of the ancestor, by own choice; negative: unknown. Other threads may be
  * writing them. */
 typedef _Atomic th_time th_cached_time;
 const th_cached_time *th_transition_row(const th_transition_matrix *m, int from);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* transition.c - what dynamic programming pays between two layers.
+/* transition.c - the time between two layers in dynamic programming.
  *
  *   path_to -> matrix_of -> transition*
  *
- * A layer that runs on the array hangs on its ancestor: the nearest such layer along first inputs
- * on the same set; those of the vector unit between them follow the ancestor. So the graph becomes
- * a forest, and dynamic programming is exact on it. What it leaves out: the other inputs of adds,
- * overlap, contention, other sets - the simulation judges those. A transition is worked out when it
- * is first asked for: on a large set one takes as long as some thousand pairs of positions, and
- * dynamic programming never asks for most. Invariant: time[] of a matrix depends on its key alone,
- * whatever layers and set ask for it: so it matters not which of several threads works one out, or
- * that two do. */
+ * The ancestor of a layer that runs on the array is the nearest such layer along first inputs on
+ * the same set; layers of the vector unit between them follow the ancestor. So the graph becomes a
+ * forest, on which dynamic programming is exact. Left out are the other inputs of adds, overlap,
+ * contention and other sets, which the simulation of the mapping includes. A transition is
+ * computed when it is first needed: on a large set one takes as long as some thousand pairs of
+ * positions, and dynamic programming never needs most of them. Invariant: time[] of a matrix
+ * depends on its key alone, so it does not matter which thread computes an entry, or whether two
+ * do. */
 #include <config.h>
 
 #include "mapper/search/initial/initial_state.h"
@@ -20,23 +20,24 @@
 #include "base/alloc.h"
 #include "mapper/strategies.h"
 
-static const th_time IMPOSSIBLE = TH_TIME_MAX / 1024; /* this ancestor's choice leads to nothing */
+static const th_time IMPOSSIBLE =
+    TH_TIME_MAX / 1024; /* a layer after this choice of the ancestor cannot run */
 
 typedef enum { ROW_NEW, ROW_POSSIBLE, ROW_IMPOSSIBLE } row_state;
 
-/* A choice of the ancestor, and what follows it up to the layer, which changes no more when state
- * says so. */
+/* A choice of the ancestor and the layers that follow it up to the layer; constant once state is
+ * set. */
 typedef struct {
     _Atomic row_state state;
-    th_time sum;          /* of the layers between, and the ways to them */
+    th_time sum;          /* of the layers between, and the transfers to them */
     th_strategy strategy; /* of the last one */
 } row;
 
 struct th_transition_matrix {
     const th_choices *from, *to; /* from NULL: the external input, or another set */
     row *rows;
-    th_cached_time *time; /* row-major by (ancestor's choice, own choice); < 0: not known yet, but
-                           * that it is at least -1 minus that */
+    /* row-major by (ancestor's choice, own choice); negative -1 - t: unknown, but at least t */
+    th_cached_time *time;
 };
 
 th_initial_path th_initial_path_to(const th_initial_generator *g, const th_mapping *m, int layer)
@@ -93,7 +94,8 @@ static th_transition_matrix *new_matrix(const th_choices *from, const th_choices
     return m;
 }
 
-/* Takes x over: the one that the key has from now on, this or another. NULL: out of memory. */
+/* Takes x over. Returns the matrix that the key has from now on, x or another. NULL: out of
+ * memory. */
 static th_transition_matrix *keep_matrix(th_initial_cache *m, const int32_t *key, size_t bytes,
                                          th_transition_matrix *x)
 {
@@ -157,8 +159,7 @@ th_transition_matrix *th_transition_matrix_of(th_initial_generator *g, const th_
 
 /* --- times --- */
 
-/* The last layer before this one, as the row has it. *none: there is nothing before it but the
- * host. */
+/* The last layer before this one, as the row places it. *none: only the host precedes it. */
 static int place_predecessor(th_initial_generator *g, const th_transition *t, const row *r,
                              th_placed *out, bool *none, th_error *err)
 {
@@ -169,8 +170,8 @@ static int place_predecessor(th_initial_generator *g, const th_transition *t, co
                                   &r->strategy, out, err);
 }
 
-/* From the ancestor's choice, given in r (of the external input: none), over what follows it. 0; 1:
- * it leads nowhere; -1. */
+/* From the ancestor's choice, given in r (external input: none), over the layers that follow it.
+ * 0; 1: one of them cannot run; -1. */
 static int follow_path(th_initial_generator *g, const th_set *set, const th_initial_path *p,
                        bool is_external, row *r, th_error *err)
 {
@@ -224,7 +225,7 @@ static int fill_row(th_initial_generator *g, const th_set *set, const th_initial
     return 0;
 }
 
-/* As th_transition_time, of which nothing is known. */
+/* As th_transition_time, computed. */
 static th_time compute_transition(th_initial_generator *g, const th_transition *t, int from, int to,
                                   th_time enough, th_error *err)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* capability.c - who can run what, and how quickly: estimates that the partitioning chooses by.
+/* capability.c - estimates of which set can run which layers, and how quickly.
  *
- *   look -> (capability)* -> forget
+ *   analyze -> (capability)* -> clear_analysis
  *
- * Accelerators are alike when they can take the same designs and have equal memories and vector
- * units. Estimates are made once for each row of kinds: links are left to the simulation. A set of
- * heterogeneous accelerators shares in proportion to 1 / (the time that a member alone would take
- * for all layers that every member can run). */
+ * Accelerators are of one kind when they can take the same designs and have equal memories and
+ * vector units. Estimates are made once for each sequence of kinds; links are left to the
+ * simulation. A set of heterogeneous accelerators shares in proportion to 1 / (the time that a
+ * member alone would take for all layers that every member can run). */
 #include <config.h>
 
 #include "mapper/search/partition/partition_state.h"
@@ -75,7 +75,8 @@ static bool reads(const th_layer *layer, int producer)
     return does;
 }
 
-/* Follows a branch as long as it can be followed, then takes the first layer that is ready. */
+/* Orders layers by branch: follows a branch to its end, then takes the first layer that is
+ * ready. */
 static void order_by_branch(th_partitioner *pr, bool *is_placed)
 {
     const th_workload *w = pr->problem->workload;
@@ -276,8 +277,8 @@ static void free_capability(th_capability *a)
     th_free(a);
 }
 
-/* Takes a over: the one that the key has from now on, this or another thread's. NULL: out of
- * memory. */
+/* Takes a over. Returns the capability that the key has from now on, a or another thread's. NULL:
+ * out of memory. */
 static const th_capability *keep(th_capability_cache *known, th_capability *a, const int32_t *key,
                                  size_t bytes)
 {

@@ -43,7 +43,7 @@ typedef struct {
 
 /* --- classes --- */
 
-/* Layers that a partial mapping has placed are no matter of the sets that are formed here. */
+/* May it run there? Layers that a partial mapping has placed do not count. */
 static bool may_now(const th_partitioner *pr, int layer, int32_t accel)
 {
     const th_constraints *c = pr->problem->constraints;
@@ -107,7 +107,7 @@ static int group_of(const th_partitioner *pr, int32_t accel)
     return pr->problem->system->nodes[pr->problem->system->accel_node[accel]].group;
 }
 
-/* The accelerators that can do what accel can, none of which has been taken. */
+/* The accelerators that can run the same layers as accel and are in no class yet. */
 static void gather_class(kinds *k, int32_t accel, const th_time *time, bool *is_taken,
                          int32_t *n_members)
 {

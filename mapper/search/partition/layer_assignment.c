@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layer_assignment.c - which layers each set of a partition runs.
+/* layer_assignment.c - assigns layers to the sets of a partition.
  *
- *   mapping: capabilities of the sets -> by ranges | by finish | uneven -> what a set cannot run
- *   goes elsewhere -> shares -> strategies
+ *   mapping: capabilities of the sets -> by ranges | by earliest finish | uneven -> layers
+ *     that a set cannot run move -> shares -> strategies
  *
  * By ranges: contiguous in the order of whole branches. Sets that are equally quick get near-equal
- * sums of time; of heterogeneous sets the range that takes longest is made as short as it can be,
- * which a bisection finds. By finish, in the manner of HEFT (Topcuoglu et al., 2002): a layer's
- * rank is its mean time over the sets that can run it, and the longest way of ranks and mean
- * transfers from it to an output. By falling rank every layer goes to the set where it ends
- * earliest, given where its producers ended and what the tensors' way takes on an idle network.
- * Layers off the array cost nothing. All times are estimates (capability.c) that may be perturbed;
- * the simulation judges. */
+ * sums of time; for heterogeneous sets bisection finds the ranges whose longest time is least. By
+ * earliest finish, in the manner of HEFT (Topcuoglu et al., 2002): a layer's rank is its mean time
+ * over the sets that can run it, plus the longest path of ranks and mean transfers from it to an
+ * output. In order of falling rank every layer goes to the set where it ends earliest, given where
+ * its producers end and the transfer times on an idle network. Layers of the vector unit cost
+ * nothing. All times are estimates (capability.c) that may be perturbed; the search simulates the
+ * resulting mappings. */
 #include <config.h>
 
 #include "mapper/search/partition/partition_state.h"
@@ -32,7 +32,7 @@ typedef struct {
     th_time *time;   /* per set and layer, perturbed; TH_TIME_MAX: cannot */
     bool is_uniform; /* all sets are equally quick */
     int32_t *set_of;
-    /* by finish */
+    /* by earliest finish */
     double *rank;
     int32_t *order;
     double *end;
@@ -123,7 +123,7 @@ static bool fill(assigner *g, double limit)
         int layer = g->partitioner->order[i];
         for (; set < g->p->n; set++, used = 0) {
             th_time own = time_on(g, set, layer);
-            if (own == TH_TIME_MAX) /* mended later */
+            if (own == TH_TIME_MAX) /* move_unsupported moves it */
                 break;
             if (used + (double)own <= limit) {
                 used += (double)own;

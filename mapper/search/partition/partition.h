@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* partition.h - partitioning of a mapping: sets, designs, and which layers each set runs.
+/* partition.h - the partitioning of a mapping: sets, designs, and the layers of each set.
  *   init -> (designs_init -> (next | draw)*, mapping)* -> clear
- * A copy of it with a seeder that shares (initial_mapping.h) is another thread's to use, and is not
- * cleared. */
+ * Another thread may use a copy whose generator is a shared one (initial_mapping.h); the copy is
+ * not cleared. */
 #ifndef TH_MAPPER_SEARCH_PARTITION_PARTITION_H
 #define TH_MAPPER_SEARCH_PARTITION_PARTITION_H
 #include "base/shared_map.h"
@@ -34,13 +34,13 @@ typedef struct th_partition {
 
 /* What a set of accelerators of certain kinds can do with a design. */
 typedef struct th_capability {
-    struct th_capability *next; /* of all that there are */
+    struct th_capability *next; /* list of all */
     th_time *time; /* by layer: its own least time; TH_TIME_MAX: none; 0 off the array */
-    int32_t
-        *shares; /* in proportion to speed, over all layers that each member can run; NULL: equal */
+    /* in proportion to speed, over all layers that each member can run; NULL: equal */
+    int32_t *shares;
 } th_capability;
 
-/* For all copies of a level. */
+/* Shared by all copies of a partitioner. */
 typedef struct th_capability_cache {
     th_shared_map *by_key;
     _Atomic(th_capability *) all;
@@ -53,14 +53,14 @@ typedef struct th_partitioner {
     bool inside_groups;
     int32_t first_given,
         n_given; /* nodes: the sets of the partial mapping, part of every partition */
-    th_error
-        infeasibility; /* the first layer that none of the accelerators it may use can run alone */
+    /* the first layer that none of the accelerators it may use can run alone */
+    th_error infeasibility;
     th_partition *partitions; /* candidates, coarse ones first */
     size_t n, capacity;
-    int32_t *kind_of; /* by accelerator: the first one alike */
+    int32_t *kind_of; /* by accelerator: the first one of the same kind */
     int32_t *leaf_of; /* by accelerator: its node */
-    int32_t
-        *branch_of; /* by layer: of the inputs of the network; -1 where such branches have met */
+    /* by layer: of the inputs of the network; -1 where such branches have met */
+    int32_t *branch_of;
     int32_t n_branches;
     int32_t *order; /* the layers, branch by branch */
     th_capability_cache *capabilities;
@@ -68,7 +68,8 @@ typedef struct th_partitioner {
 
 /* All candidate partitions: one set of every size in the tree, every frontier of the tree; where a
  * layer cannot be split over a set, one accelerator beside it; where accelerators are
- * heterogeneous, those of heterogeneous_sets.c. With inside_groups no set spans groups. The seeder
+ * heterogeneous, those of heterogeneous_sets.c. With inside_groups no set spans groups. The
+ * generator
  * and the problem must outlive it. 0 or -1 (clear all the same). */
 int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_problem *p,
                         bool inside_groups, th_error *err);

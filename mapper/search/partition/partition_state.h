@@ -16,7 +16,7 @@ const th_capability *th_partitioner_node_capability(th_partitioner *pr, int32_t 
 const th_capability *th_partitioner_capability(th_partitioner *pr, const th_set *set,
                                                th_error *err);
 void th_partitioner_clear_analysis(th_partitioner *pr);
-/* Has the accelerator a design for the layer? 1, 0, or -1 on failure. */
+/* Can some design of the accelerator run the layer? 1, 0, or -1 on failure. */
 int th_partitioner_runs_alone(th_partitioner *pr, int32_t accel, int layer, th_error *err);
 /* May the layer run on the node's accelerators? */
 bool th_partitioner_may_run(const th_partitioner *pr, int layer, int32_t node);
@@ -25,7 +25,8 @@ bool th_partitioner_can_split(const th_partitioner *pr, int layer, int32_t n);
 
 /* --- candidates.c --- */
 
-/* Can the accelerators of a node be a set: inside a group if that is asked for, and with designs? */
+/* Can the accelerators of a node be a set: inside a group if that is asked for, and with
+ * designs? */
 bool th_partitioner_can_be_set(const th_partitioner *pr, int32_t node);
 /* Puts the given sets before the partition, and keeps it if all its nodes can be sets, there are
  * layers enough for ranges, and it is new. 0, or -1: out of memory. */

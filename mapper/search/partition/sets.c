@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sets.c - candidate sets: remove the weakest links, see what still hangs together (MARS, DAC
- * 2023).
+/* sets.c - candidate sets: the connected components that remain when the slowest links are removed
+ * (MARS, DAC 2023).
  *
- * A part is split at the lowest bandwidth whose removal (of all links up to it) disconnects its
+ * A part is split at the lowest bandwidth such that removing all links up to it disconnects its
  * accelerators from each other; links through hosts and switches count. A part that only falls
  * apart into single accelerators, all at once, is halved by number instead: its links are alike. */
 #include <config.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sets.h - which accelerators can sensibly form a set: the system graph, its weakest links
- * removed. */
+/* sets.h - which accelerators can form a set: the system graph without its slowest links. */
 #ifndef TH_MAPPER_SEARCH_PARTITION_SETS_H
 #define TH_MAPPER_SEARCH_PARTITION_SETS_H
 #include "mapper/mapping.h"
@@ -14,7 +13,7 @@ typedef struct th_set_node {
     int32_t parent;                  /* -1: root */
     int32_t first_child, n_children; /* children stand side by side */
     bool spans_groups;
-    bool is_split_by_links; /* children hang together by slower links than they have inside */
+    bool is_split_by_links; /* links between children are slower than links inside them */
 } th_set_node;
 
 typedef struct th_set_tree {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* initial_batch.c - what searches start from, made as it is asked for.
- *   initial mappings* -> seeds_clear
- * First what the search was told to start from. Heuristic initial mappings, in the order of their
- * coming: dynamic programming (initial_mapping.c) on candidates of partitioning, exact and
- * perturbed; the mapping of computation_prioritized; uniform splits. Those of dynamic programming,
- * which take long, are an offspring batch. */
+/* initial_batch.c - the initial mappings of searches, made on demand.
+ *   initial mappings*
+ * The first is options.start. Heuristic initial mappings follow in this order: dynamic programming
+ * (initial_mapping.h) on candidate partitions, exact and perturbed; the mapping of
+ * computation_prioritized; uniform splits. Those of dynamic programming, which take long, are made
+ * as an offspring batch. */
 #include <config.h>
 
 #include <string.h>
@@ -21,7 +21,7 @@ enum {
     TRIES_PER_RANDOM_MAPPING = 64
 };
 static const double JITTERS[] = {
-    0, 0.3}; /* perturbation of dynamic programming's estimates, per seed */
+    0, 0.3}; /* perturbation of dynamic programming's estimates, per initial mapping */
 enum { N_JITTERS = sizeof JITTERS / sizeof *JITTERS };
 
 bool th_variation_has_initial(const th_variation *v)
@@ -40,7 +40,7 @@ static int user_start(th_variation *v, th_mapping **out, th_error *err)
 
 /* --- dynamic programming on candidate partitions --- */
 
-/* All partitions were looked at. */
+/* All partitions have been tried. */
 static void next_round(th_initial_cursor *c)
 {
     c->partition = 0;
@@ -49,7 +49,7 @@ static void next_round(th_initial_cursor *c)
     c->others = true;
 }
 
-/* What dynamic programming is to be run on. */
+/* Sets and designs on which dynamic programming is run. */
 typedef struct {
     const th_partition *partition;
     int32_t design[TH_PARTITION_SETS_MAX];
@@ -208,19 +208,19 @@ static int at_random(th_variation *v, th_mapping **out, th_error *err)
     return failed;
 }
 
-/* Why dynamic programming leaves layers without a way, asked of a seeder and a the partitioning
- * that have met nothing before: so it does not depend on who met what first. *why stays where
- * nothing is left out. 0 or -1. */
+/* Finds why dynamic programming cannot place some layer, with a new generator and partitioner, so
+ * that the reason does not depend on earlier calls by other threads. *why stays where every layer
+ * can be placed. 0 or -1. */
 static int find_infeasibility(th_variation *v, th_error *why, th_error *err)
 {
-    th_initial_generator *seeder = th_initial_new(th_pool_evaluator(v->search->pool), err);
+    th_initial_generator *generator = th_initial_new(th_pool_evaluator(v->search->pool), err);
     th_partitioner fresh = {0};
     th_design_vectors designs;
     int32_t design[TH_PARTITION_SETS_MAX];
     th_mapping *made = NULL;
-    if (!seeder)
+    if (!generator)
         return -1;
-    int failed = th_partitioner_init(&fresh, seeder, &v->search->problem,
+    int failed = th_partitioner_init(&fresh, generator, &v->search->problem,
                                      v->search->options.sets_inside_groups, err);
     if (!failed && fresh.n > 0) {
         failed = th_design_vectors_init(&designs, &fresh, &fresh.partitions[0], err);
@@ -228,15 +228,15 @@ static int find_infeasibility(th_variation *v, th_error *why, th_error *err)
             failed = th_partitioner_mapping(&fresh, &fresh.partitions[0], design,
                                             (th_jitter){0, v->random}, &made, err);
     }
-    if (!failed && th_initial_infeasibility(seeder)->id[0])
-        *why = *th_initial_infeasibility(seeder);
+    if (!failed && th_initial_infeasibility(generator)->id[0])
+        *why = *th_initial_infeasibility(generator);
     th_mapping_free(made);
     th_partitioner_clear(&fresh);
-    th_initial_free(seeder);
+    th_initial_free(generator);
     return failed;
 }
 
-/* Of interest when nothing was ever made. 0 or -1. */
+/* Recorded for the case that no mapping is ever made. 0 or -1. */
 static int note_infeasibility(th_variation *v, th_error *err)
 {
     th_error why = v->partitioner.infeasibility;

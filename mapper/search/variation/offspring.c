@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* offspring.c - many offspring at once: the threads that will judge them make them.
- *   make_brood: members that threads of the pool make -> those that are left, by the calling thread
- *   fill:       initial mappings | an offspring batch -> what the budget still allows of it
- * A member depends on what it is made from, which nobody changes meanwhile, and on random numbers
- * of its own: on (seed, stream, number of the member in it). So it matters not who makes it, nor
- * how many do. Left are all where the pool has one thread or designs are procedures, and those for
- * which plans would have had to be dropped, which nobody may while others use them. */
+/* offspring.c - makes a batch of offspring on the threads that evaluate mappings.
+ *   make_batch: members that threads of the pool make -> the remaining ones, by the calling thread
+ * A member depends on its parents, which stay constant meanwhile, and on random numbers of its
+ * own: a stream identified by (seed, stream name, number of the member). So results do not depend
+ * on which thread makes it. The calling thread makes all members where the pool has one thread or
+ * designs are scripts, and those for which plans would have to be dropped, which is not allowed
+ * while other threads use them. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -37,7 +37,7 @@ static th_variation view_for_member(const th_variation *v, th_initial_generator 
     return view;
 }
 
-/* By b, with the numbers of the i-th; the stream of the searcher itself is number 0. */
+/* Makes member i with its random numbers; number 0 of the stream is the search's own. */
 static int try_all(const offspring_batch *w, th_variation *v, int i, th_mapping **out,
                    th_error *err)
 {

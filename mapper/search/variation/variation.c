@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* variation.c - how searches make new mappings: at random, or of old ones. Initial mappings are in
- * initial_batch.c, many at once in offspring.c. */
+/* variation.c - variation operators: random mappings, and new mappings made from old ones.
+ * initial_batch.c makes the initial mappings, offspring.c whole batches. */
 #include <config.h>
 
 #include "mapper/search/variation/variation.h"
@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "mapper/strategies.h"
 
-static const double CROSS_RATE = 0.4; /* children that have a father's run of layers */
+static const double CROSS_RATE = 0.4; /* offspring that take a run of layers from father */
 
 bool th_variation_chance(th_variation *v, double p)
 {
@@ -138,7 +138,7 @@ int th_variation_sharding(th_variation *v, const th_mapping *mother, const th_ma
 
 /* --- constraints --- */
 
-/* In line with a partial mapping; what breaks a constraint is dropped. */
+/* Applies the partial mapping; frees a mapping that violates a constraint. */
 static int drop_disallowed(const th_variation *v, th_mapping **m, th_error *err)
 {
     const th_problem *p = &v->search->problem;
@@ -206,7 +206,7 @@ int th_variation_reoptimise(th_variation *v, th_mapping *m, int set, double jitt
                                      &estimate, err);
 }
 
-/* New strategies for all sets, since what is best depends on design and range. */
+/* New strategies for all sets, since the best ones depend on designs and ranges. */
 static int reoptimise_all(th_variation *v, th_mapping *m, double jitter, th_error *err)
 {
     int failed = 0;

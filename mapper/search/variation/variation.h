@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* variation.h - what searches start from, and how they make new mappings of old ones.
- *   init -> (initial mappings | offspring batch: draw | child | level1 | flat ...)* -> clear
- * Every member of an offspring batch draws from a stream of random numbers of its own, so that many
- * can be made at once. Every mapping that is handed out can be lowered, if memory suffices and its
- * designs can run its layers. */
+/* variation.h - initial mappings and variation operators: how searches make new mappings from old
+ * ones.
+ *   init -> (initial mappings | offspring batch: random | sharding | partitioning | flat ...)*
+ *     -> clear
+ * Every member of an offspring batch draws from a stream of random numbers of its own, so that
+ * several threads can make them. Every mapping that is returned can be lowered, if memory suffices
+ * and its designs can run its layers. */
 #ifndef TH_MAPPER_SEARCH_VARIATION_VARIATION_H
 #define TH_MAPPER_SEARCH_VARIATION_VARIATION_H
 #include "mapper/search/partition/partition.h"
 #include "mapper/search/search.h"
 
 typedef enum {
-    TH_STAGE_START,                   /* what the search was told to start from */
+    TH_STAGE_START,                   /* the mapping given by options.start */
     TH_STAGE_DYNAMIC_PROGRAMMING,     /* dynamic programming on candidate partitions, exact and
                                          perturbed */
     TH_STAGE_COMPUTATION_PRIORITIZED, /* computation_prioritized */
@@ -19,13 +21,13 @@ typedef enum {
     TH_STAGE_END
 } th_initial_stage;
 
-/* Where the initial mappings stand; all 0 at init. */
+/* The position in the sequence of initial mappings; all 0 at init. */
 typedef struct th_initial_cursor {
     th_initial_stage stage;
     bool dynamic_programming_only; /* not perturbed, and nothing after it */
     uint64_t n_jobs;               /* of dynamic programming, so far */
     size_t partition;
-    bool others;        /* the quickest designs of every partition came, now the others */
+    bool others;        /* the quickest designs of every partition are done, now the others */
     int vector, jitter; /* the next; vector 0: designs are yet to be listed */
     th_design_vectors designs;
     int32_t design[TH_PARTITION_SETS_MAX];
@@ -56,13 +58,11 @@ void th_variation_clear(th_variation *v);
 int th_variation_initial(th_variation *v, th_mapping **batch, int wanted, th_error *err);
 bool th_variation_has_initial(const th_variation *v); /* there may be more */
 
-enum {
-    TH_VARIATION_TRIES = 8
-}; /* for offspring of parents; what is drawn at random may want more */
+enum { TH_VARIATION_TRIES = 8 }; /* for offspring of parents; random mappings may need more */
 
-/* Makes the i-th member of an offspring batch. v is the search's own or that of one thread, with
- * the random numbers of this member; everything else it writes is this member's alone. 0 or -1;
- * *out NULL where what was drawn is impossible. */
+/* Makes the i-th member of an offspring batch. v is the search's own or a thread's view of it,
+ * with the random numbers of this member; it writes nothing else that is shared. 0 or -1; *out
+ * NULL: what was drawn is impossible. */
 typedef int th_offspring_function(th_variation *v, void *state, int i, th_mapping **out,
                                   th_error *err);
 typedef struct th_offspring {
@@ -86,8 +86,9 @@ int th_variation_make_batch(th_variation *v, const th_offspring *how,
 /* Moves the mappings that are not NULL to the front. Their number. */
 int th_mappings_compact(th_mapping **batch, int n);
 
-/* Frees the mappings that the budget does not allow; the number of the others. Batches are made
- * whole and cut, so that a search with a smaller budget is the beginning of one with a larger. */
+/* Frees the mappings beyond the budget; returns the number of the others. Batches are made whole
+ * and then cut, so that a search with a smaller budget makes the same mappings as the start of a
+ * search with a larger one. */
 int th_variation_cut_to_budget(const th_variation *v, th_mapping **batch, int n);
 
 /* The next mappings to evaluate into batch[size], within the budget: initial mappings while there
@@ -102,7 +103,7 @@ int th_variation_next_batch(th_variation *v, const th_offspring *how, th_mapping
  * programming with perturbed estimates. */
 int th_variation_random(th_variation *v, bool by_dynamic_programming, th_mapping **out,
                         th_error *err);
-/* Strategies changed: now and then a run of layers taken from father (NULL: none), then mutations
+/* Changes strategies: sometimes a run of layers is taken from father (NULL: none), then mutations
  * of one layer, a run, or all layers of one shape. Sets and designs are mother's. */
 int th_variation_sharding(th_variation *v, const th_mapping *mother, const th_mapping *father,
                           th_mapping **out, th_error *err);
@@ -117,8 +118,9 @@ int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping
 int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
                               th_error *err);
 
-/* All genes alike, those of the partitioning too, and no dynamic programming: sets and designs of
- * mother, layers' sets and strategies of either, then mutations of any of them. */
+/* All choices are genes of equal rank, those of the partitioning too, without dynamic programming:
+ * sets and designs of mother, layers' sets and strategies of either, then mutations of any of
+ * them. */
 int th_variation_flat(th_variation *v, const th_mapping *mother, const th_mapping *father,
                       th_mapping **out, th_error *err);
 
