@@ -182,11 +182,6 @@ const th_study *th_store_study(const th_store *t)
     return t->study;
 }
 
-const char *th_store_path(const th_store *t)
-{
-    return t->path;
-}
-
 /* --- a new file --- */
 
 /* The columns of the table of points. */

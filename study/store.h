@@ -42,7 +42,6 @@ th_store *th_store_open(const char *path, th_error *err); /* NULL: no study in i
 void th_store_close(th_store *t);                         /* accepts NULL */
 
 const th_study *th_store_study(const th_store *t); /* lives as long as t */
-const char *th_store_path(const th_store *t);      /* likewise */
 /* How many points are in each state. 0 or -1. */
 int th_store_counts(th_store *t, int64_t counts[TH_N_POINT_STATES], th_error *err);
 /* Calls f for all points, in order, until it returns another number than 0. Returns what f

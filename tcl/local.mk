@@ -63,8 +63,6 @@ face_sources = \
 	tcl/program_options.h \
 	tcl/report_call.c \
 	tcl/report_call.h \
-	tcl/study/study_crash.c \
-	tcl/study/study_crash.h \
 	tcl/study/study_list.c \
 	tcl/study/study_list.h \
 	tcl/study/study_metric.c \

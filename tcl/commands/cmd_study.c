@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "tcl/tcl_session.h"
 #include "tcl/report_call.h"
-#include "tcl/study/study_crash.h"
 #include "tcl/study/study_list.h"
 #include "tcl/study/study_metric.h"
 #include "tcl/study/study_run.h"
@@ -74,8 +73,6 @@ static th_store *make_store(th_call *c, const th_study *study, const char *path)
     if (th_study_cells(c->session, study, &cells, &n, &c->err) == 0 &&
         th_session_make_folder_of(c->session, path, &c->err) == 0)
         t = th_store_create(path, study, cells, n, &c->err);
-    if (t)
-        th_crashes_forget(path); /* of another study that was there */
     th_free(cells);
     return t;
 }

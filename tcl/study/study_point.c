@@ -11,7 +11,6 @@
 #include "tcl/init.h"
 #include "report/interrupt.h"
 #include "tcl/study/study_metric.h"
-#include "tcl/study/study_crash.h"
 
 typedef struct {
     const th_point_job *job;
@@ -248,13 +247,11 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
     set_session(&e);
     set_variables(&e);
     bool may_begin = !watch->begin || watch->begin(watch->state, e.interp);
-    th_crash_enter(job->number);
     if (may_begin) {
         begin_limit(&e);
         run_script(&e);
         end_limit(&e);
     }
-    th_crash_leave();
     /* A run may have seen Ctrl-C before anybody who looks after it has. */
     bool was_stopped = watch->end && watch->end(watch->state);
     was_stopped |= th_interrupt_is_pending();
@@ -263,13 +260,6 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
         clear_figures(out);
     Tcl_DeleteInterp(e.interp);
     Tcl_Release(e.interp);
-}
-
-void th_point_abandon(int64_t number, int64_t cell, const th_error *err, th_outcome *out)
-{
-    *out = (th_outcome){.point = {.number = number, .cell = cell, .state = TH_POINT_DONE}};
-    clear_figures(out);
-    fail_with(out, err);
 }
 
 void th_outcome_clear(th_outcome *out)

@@ -38,8 +38,6 @@ typedef struct th_point_job {
 void th_points_begin_thread(void);
 /* Whatever goes wrong is the outcome. */
 void th_point_evaluate(const th_point_job *job, th_outcome *out);
-/* It is not done: err says why it has failed. */
-void th_point_abandon(int64_t number, int64_t cell, const th_error *err, th_outcome *out);
 void th_outcome_clear(th_outcome *out);
 
 /* An interpreter with the commands of Tharsis at hand, but without exit and cd. NULL: err says why.

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "tcl/study/study_crash.h"
 
 typedef struct {
     bool is_busy;
@@ -15,9 +14,8 @@ typedef struct {
 struct th_study_ranks {
     const th_mailbox *post;
     const th_study *study;
-    char *auto_path;  /* NULL: as by default */
-    const char *path; /* of the study */
-    int64_t seconds;  /* for each point; 0: no limit */
+    char *auto_path; /* NULL: as by default */
+    int64_t seconds; /* for each point; 0: no limit */
     int n, n_busy;
     rank_state *ranks; /* 0 is here, and not used */
     char *received;
@@ -44,13 +42,12 @@ static void put_point(th_serializer *w, const th_study_ranks *r, int64_t number,
     const th_study *s = r->study;
     int64_t seed = s->seed, seconds = r->seconds;
     int n_parameters = s->n_parameters, n_metrics = s->n_metrics;
-    const char *script = s->script, *auto_path = r->auto_path, *path = r->path;
+    const char *script = s->script, *auto_path = r->auto_path;
     th_serializer_int64(w, &number);
     th_serializer_int64(w, &seed);
     th_serializer_int64(w, &seconds);
     th_serializer_text(w, &script);
     th_serializer_text(w, &auto_path);
-    th_serializer_text(w, &path);
     th_serializer_int(w, &n_parameters);
     for (int i = 0; i < n_parameters; i++) {
         const char *name = s->parameters[i].name, *value = th_study_value(s, cell, i);
@@ -64,9 +61,8 @@ static void put_point(th_serializer *w, const th_study_ranks *r, int64_t number,
     }
 }
 
-/* A study of this point alone: its cell is 0; path: of its file. -1: memory is out. */
-static int get_point(th_serializer *w, th_study *s, th_point_job *job, const char **path,
-                     th_error *err)
+/* A study of this point alone: its cell is 0. -1: memory is out. */
+static int get_point(th_serializer *w, th_study *s, th_point_job *job, th_error *err)
 {
     int n = 0;
     th_serializer_int64(w, &job->number);
@@ -74,7 +70,6 @@ static int get_point(th_serializer *w, th_study *s, th_point_job *job, const cha
     th_serializer_int64(w, &job->seconds);
     th_serializer_text(w, &s->script);
     th_serializer_text(w, &job->auto_path);
-    th_serializer_text(w, path);
     th_serializer_int(w, &n);
     for (int i = 0; i < n && !w->failed; i++) {
         const char *name = NULL, *value = NULL;
@@ -90,7 +85,7 @@ static int get_point(th_serializer *w, th_study *s, th_point_job *job, const cha
         if (!m.name || !m.kind || !m.column || th_study_add_metric(s, &m, err) != 0)
             return -1;
     }
-    return w->failed || !s->script || !*path ? th_error_no_memory(err) : 0;
+    return w->failed || !s->script ? th_error_no_memory(err) : 0;
 }
 
 static void serialize_figure(th_serializer *w, th_figure *f)
@@ -122,15 +117,12 @@ int th_study_ranks_serve(void *unused, const void *bytes, size_t n, th_serialize
     th_study *s = th_study_new();
     th_outcome out = {.was_stopped = false};
     th_point_job job = {.study = s, .threads = 1};
-    const char *path = NULL;
     th_error err;
-    if (!s || get_point(&w, s, &job, &path, &err) != 0) {
+    if (!s || get_point(&w, s, &job, &err) != 0) {
         th_study_free(s);
         return -1;
     }
-    th_crash_guard(path);
     th_point_evaluate(&job, &out);
-    th_crash_unguard();
     serialize_outcome(answer, &out.point, s->n_metrics);
     th_outcome_clear(&out);
     th_study_free(s);
@@ -139,15 +131,14 @@ int th_study_ranks_serve(void *unused, const void *bytes, size_t n, th_serialize
 
 /* ---- here ---- */
 
-th_study_ranks *th_study_ranks_new(const th_mailbox *post, const th_study *study, const char *path,
-                                   int64_t seconds, const char *auto_path)
+th_study_ranks *th_study_ranks_new(const th_mailbox *post, const th_study *study, int64_t seconds,
+                                   const char *auto_path)
 {
     th_study_ranks *r = th_alloc_zero(1, sizeof *r);
     if (!r)
         return NULL;
     r->post = post;
     r->study = study;
-    r->path = path;
     r->seconds = seconds;
     r->n = post ? post->n() : 0;
     r->ranks = th_alloc_zero((size_t)r->n + 1, sizeof *r->ranks);

@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 #include "report/interrupt.h"
 #include "report/session/progress.h"
-#include "tcl/study/study_crash.h"
 #include "tcl/study/study_workers.h"
 #include "tcl/study/study_ranks.h"
 
@@ -27,7 +26,6 @@ typedef struct {
     th_study_workers *crew;
     th_study_ranks *ranks;
     const th_study_options *options;
-    th_crashes crashes; /* of processes before this one */
     th_progress progress;
     int64_t counts[TH_N_POINT_STATES]; /* as they stand in the file */
     int64_t last, given, recorded;     /* point that was given out last; how many in this run */
@@ -54,19 +52,6 @@ static int give(study_run *r, int64_t number, int64_t cell)
     return given < 0 ? th_error_no_memory(r->err) : given;
 }
 
-/* A point at which processes have crashed is not given out again and again. */
-static int give_up(study_run *r, int64_t number, int64_t cell)
-{
-    th_error why;
-    th_error_set(&why, "STUDY-0064",
-                 "the process crashed at this point %d times: run_study -retry does it once more",
-                 th_crashes_count(&r->crashes, number));
-    if (th_grow(&r->taken, &r->capacity, r->n_taken + 1, sizeof *r->taken) != 0)
-        return th_error_no_memory(r->err);
-    th_point_abandon(number, cell, &why, &r->taken[r->n_taken++]);
-    return 1;
-}
-
 static int give_points(study_run *r)
 {
     while (!r->is_empty && !r->was_interrupted && r->given < r->options->limit &&
@@ -74,10 +59,7 @@ static int give_points(study_run *r)
         int64_t number, cell;
         int found = th_store_next_waiting(r->store, r->last, &number, &cell, r->err);
         r->is_empty = found == 0;
-        bool has_crashed = found > 0 && th_crashes_count(&r->crashes, number) >= TH_CRASHES_MAX;
-        int given = has_crashed ? give_up(r, number, cell)
-                    : found > 0 ? give(r, number, cell)
-                                : found;
+        int given = found > 0 ? give(r, number, cell) : found;
         if (given <= 0)
             return given;
         r->last = number;
@@ -221,8 +203,8 @@ static int start(study_run *r, const th_study *study)
     const char *auto_path =
         Tcl_GetVar2(th_tcl_of(r->session)->interp, "auto_path", NULL, TCL_GLOBAL_ONLY);
     r->progress = th_progress_start(r->session->is_quiet);
-    r->ranks = th_study_ranks_new(th_tcl_of(r->session)->post, study, th_store_path(r->store),
-                                  r->options->seconds, auto_path);
+    r->ranks =
+        th_study_ranks_new(th_tcl_of(r->session)->post, study, r->options->seconds, auto_path);
     if (!r->ranks)
         return th_error_no_memory(r->err);
     r->crew = th_study_workers_new(study, n, r->options->threads / n, r->options->seconds,
@@ -251,11 +233,6 @@ int th_study_run(th_session *s, th_store *t, const th_study_options *o, th_study
     *end = TH_STUDY_DONE;
     if (r.counts[TH_POINT_WAITING] == 0)
         return 0;
-    if (o->retries)
-        th_crashes_forget(th_store_path(t));
-    if (th_crashes_read(&r.crashes, th_store_path(t), err) != 0)
-        return -1;
-    th_crash_guard(th_store_path(t));
     int failed = start(&r, th_store_study(t));
     if (!failed)
         failed = run_points(&r);
@@ -264,10 +241,6 @@ int th_study_run(th_session *s, th_store *t, const th_study_options *o, th_study
     clear_taken(&r);
     th_free(r.taken);
     th_study_workers_free(r.crew);
-    th_crash_unguard();
-    th_crashes_clear(&r.crashes);
-    if (r.counts[TH_POINT_WAITING] == 0)
-        th_crashes_forget(th_store_path(t));
     th_study_ranks_free(r.ranks);
     th_progress_end(&r.progress);
     if (r.was_interrupted)
