@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* event.h - the pending events of one machine: a 4-ary heap with handles.
+/* event.h - the pending events of one machine: a priority queue with handles.
  *   new -> (push | pop | cancel | reschedule)* -> free
- * Events leave in order of (time, priority, object, sequence). The sequence counts within an object
- * and is the caller's, so the key depends on the model alone, never on the order of pushing. An
- * event is plain data: it can be copied, compared and written to a file. */
+ * Events leave in the order of (time, priority, object, sequence). The caller sets the sequence,
+ * which counts within an object, so the order depends on the model only, never on the order of
+ * pushing. An event is plain data: it can be copied, compared and written to a file. */
 #ifndef TH_SIM_KERNEL_EVENT_H
 #define TH_SIM_KERNEL_EVENT_H
 #include <stdbool.h>
@@ -11,23 +11,23 @@
 #include <stdint.h>
 #include "base/units.h"
 
-/* What goes first at one instant, each with its reason. */
+/* The order of events of one time step, each with its reason. */
 typedef enum {
-    TH_PRIORITY_PROPERTY,     /* properties and faults hold from their instant on, for everyone */
-    TH_PRIORITY_TRANSFER_END, /* data that has arrived is there for whatever starts now */
-    TH_PRIORITY_COMPUTE_END,  /* stores and computes end before anyone looks for a free unit */
-    TH_PRIORITY_RELEASE,      /* what they held becomes free */
-    TH_PRIORITY_READY,        /* only then is it known who may start */
-    TH_PRIORITY_START,        /* loads, computes and transfers start, knowing all who are ready */
-    TH_PRIORITY_SAMPLE        /* watchers see the instant when all of it has happened */
+    TH_PRIORITY_PROPERTY,     /* property changes and faults hold for all events of their time */
+    TH_PRIORITY_TRANSFER_END, /* data that have arrived are there for whatever starts now */
+    TH_PRIORITY_COMPUTE_END,  /* stores and computes end before free units are looked for */
+    TH_PRIORITY_RELEASE,      /* resources become free */
+    TH_PRIORITY_READY,        /* then it is known which tasks are ready */
+    TH_PRIORITY_START,        /* loads, computes and transfers start, with all ready tasks known */
+    TH_PRIORITY_SAMPLE        /* observers see the state after all events of this time */
 } th_priority;
 
 typedef struct th_event {
     th_time time;
     uint32_t priority; /* th_priority */
-    uint32_t object;   /* index of the object that it concerns, in the machine's numbering */
+    uint32_t object;   /* its number in the machine */
     uint32_t sequence; /* within (time, priority, object) */
-    uint32_t argument; /* the kind of event among those of the priority */
+    uint32_t argument; /* kind of event, within its priority */
 } th_event;
 
 typedef struct th_events th_events;
@@ -48,8 +48,7 @@ bool th_events_pop(th_events *q, th_event *out);
 void th_events_cancel(th_events *q, th_event_handle handle);
 void th_events_reschedule(th_events *q, th_event_handle handle, th_time time);
 
-/* --- private: what the loop of the machine looks at again and again ----------------------------
- */
+/* --- private: inlined in the machine's loop --------------------------------------------------- */
 
 typedef struct th_events_node {
     th_time time;
@@ -60,17 +59,15 @@ typedef struct th_events_node {
 } th_events_node;
 
 struct th_events {
-    th_events_node
-        *heap; /* in block, placed so that the children of a node share two cache lines */
-    void *block;
+    th_events_node *heap;
     size_t n, capacity;
-    th_events_node *run; /* a ring buffer, run_capacity a power of two or 0 */
+    th_events_node *run; /* sorted, a ring buffer; run_capacity: a power of two, or 0 */
     size_t run_capacity;
-    size_t first, end; /* of the run, modulo its capacity; end - first of them, gaps included */
-    size_t n_gaps;     /* in the run; their handle is TH_NO_EVENT */
-    const th_events_node *next; /* heap[0] or the first of the run; NULL: there is none */
-    int32_t *place; /* by handle: index in heap, RUN_PLACE + index in run, or -2 - next for free
-                     * handles */
+    size_t first, end; /* of the run, modulo its capacity; end - first nodes, gaps included */
+    size_t n_gaps;     /* cancelled nodes in the run; their handle is TH_NO_EVENT */
+    const th_events_node *next; /* heap[0] or the first node of the run; NULL: none */
+    int32_t
+        *place; /* by handle: index in heap, RUN_PLACE + index in run, or -2 - next free handle */
     size_t place_capacity;
     int32_t n_handles, free_handle; /* free_handle: -1 when there is none */
 };
@@ -89,7 +86,7 @@ static inline th_events_node *th_events_run_at(const th_events *q, size_t i)
     return &q->run[i & (q->run_capacity - 1)];
 }
 
-/* When the next event comes, and its priority; false when there is none. */
+/* Time and priority of the next event; false: none. */
 static inline bool th_events_next(const th_events *q, th_time *time, uint32_t *priority)
 {
     if (!q->next)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fluid_time.h - when a fluid quantity runs out: the one place where doubles become picoseconds. */
+/* fluid_time.h - when a fluid quantity runs out: the only place where doubles become picoseconds.
+ */
 #ifndef TH_SIM_KERNEL_FLUID_TIME_H
 #define TH_SIM_KERNEL_FLUID_TIME_H
 #include "base/double_double.h"
 #include "base/units.h"
 
-/* What is whole but for the rounding of doubles stays whole when it is rounded up: so much beyond a
- * whole picosecond does not count, a thousandth or a few units in the last place, at most a half.
- */
+/* A duration that is a whole number of picoseconds but for the rounding of doubles must not be
+ * rounded up to the next: an excess of this size is ignored, a thousandth or a few units in the last
+ * place, at most a half. */
 static inline double th_fluid_slack(double ps)
 {
     double slack = ps * 0x1p-50;
@@ -23,20 +24,20 @@ static inline th_time th_fluid_duration(double bytes, double bytes_per_s)
     if (!(ps < 9.0e18))
         return TH_TIME_MAX;
     double least = ps - th_fluid_slack(ps);
-    th_time whole = (th_time)least; /* towards 0; a call of ceil would cost more than the rest */
+    th_time whole = (th_time)least; /* towards 0; ceil() is slow */
     return whole + (least > (double)whole);
 }
 
-/* What is left of bytes after elapsed_ps at bytes_per_s, clamped at 0. */
+/* The bytes left after elapsed_ps at bytes_per_s, clamped at 0. */
 static inline double th_fluid_left(double bytes, double bytes_per_s, th_time elapsed_ps)
 {
     double left = bytes - bytes_per_s * ((double)elapsed_ps * 1e-12);
     return left > 0 ? left : 0;
 }
 
-/* When left, in bytes / TH_PS_PER_S, runs out from since on at bytes_per_s, rounded up to a
- * picosecond; TH_TIME_MAX: not within simulated time. The slack is that of the end, not of the time
- * until then, so that the answer is the same whenever somebody asks. */
+/* When `left`, in bytes / TH_PS_PER_S, runs out if it shrinks by bytes_per_s from `since` on, rounded
+ * up to a picosecond; TH_TIME_MAX: not within simulated time. The slack is that of the end time, not
+ * of the duration, so the result does not depend on `since`. */
 static inline th_time th_fluid_end_time(th_double_double left, double bytes_per_s, th_time since)
 {
     if (left.hi <= 0)
@@ -48,7 +49,7 @@ static inline th_time th_fluid_end_time(th_double_double left, double bytes_per_
     th_double_double rest = th_dd_subtract(left, th_dd_times(bytes_per_s, whole));
     double slack = th_fluid_slack((double)th_time_add(since, whole));
     double excess = rest.hi / bytes_per_s - slack;
-    th_time more = (th_time)excess; /* towards 0; a call of ceil would cost more than the rest */
+    th_time more = (th_time)excess; /* towards 0; ceil() is slow */
     return th_time_add(since, whole + more + (excess > (double)more));
 }
 
