@@ -193,7 +193,7 @@ int th_energy_account(const th_machine *m, th_result *r)
 int th_machine_energy(const th_machine *m, double *joules, th_error *err)
 {
     int n = m->system->n_accels;
-    th_result r = {.n_accels = n, .tasks = m->times, .elapsed_ps = m->last_end};
+    th_result r = {.n_accels = n, .tasks = m->tasks.times, .elapsed_ps = m->last_end};
     *joules = 0;
     r.accels = th_alloc_zero((size_t)n + 1, sizeof *r.accels);
     for (int a = 0; r.accels && a < n; a++)

@@ -31,7 +31,7 @@ static void count_open(th_machine *m)
 {
     for (int32_t t = 0; t < m->program->n_tasks; t++)
         if (m->program->tasks[t].layer >= 0)
-            m->layers[m->program->tasks[t].layer].sum.n_open++;
+            m->layers.states[m->program->tasks[t].layer].sum.n_open++;
 }
 
 /* Compute tasks by layer, linked: next[t] is another one of t's layer, -1 the last. */
@@ -54,10 +54,10 @@ static void count_accels(th_machine *m, const int32_t *first, const int32_t *nex
 {
     for (int a = 0; a < m->system->n_accels; a++)
         mark[a] = -1;
-    for (int32_t l = 0; l < m->n_layers; l++) {
+    for (int32_t l = 0; l < m->layers.n; l++) {
         for (int32_t t = first[l]; t >= 0; t = next[t]) {
             int accel = m->system->nodes[m->program->tasks[t].node].accel;
-            m->layers[l].sum.n_accels += mark[accel] != l;
+            m->layers.states[l].sum.n_accels += mark[accel] != l;
             mark[accel] = l;
         }
     }
@@ -67,16 +67,17 @@ int th_layers_load(th_machine *m)
 {
     const th_program *p = m->program;
     int32_t n = layers_of(p);
-    m->n_layers = 0;
+    m->layers.n = 0;
     int32_t *first = th_alloc_array((size_t)n + 1, sizeof *first);
     int32_t *next = th_alloc_array((size_t)p->n_tasks + 1, sizeof *next);
     int32_t *mark = th_alloc_array((size_t)m->system->n_accels + 1, sizeof *mark);
-    int failed = !first || !next || !mark ||
-                 th_grow(&m->layers, &m->layers_capacity, (size_t)n + 1, sizeof *m->layers);
+    int failed =
+        !first || !next || !mark ||
+        th_grow(&m->layers.states, &m->layers.capacity, (size_t)n + 1, sizeof *m->layers.states);
     if (!failed) {
-        m->n_layers = n;
+        m->layers.n = n;
         for (int32_t l = 0; l < n; l++)
-            m->layers[l] = (th_layer_state){.sum = {.start_ps = -1, .end_ps = -1}};
+            m->layers.states[l] = (th_layer_state){.sum = {.start_ps = -1, .end_ps = -1}};
         link_tasks(p, first, n, next);
         count_accels(m, first, next, mark);
         count_open(m);
@@ -92,7 +93,7 @@ int th_layers_load(th_machine *m)
 static th_layer_state *layer_of(th_machine *m, int32_t task)
 {
     int32_t layer = m->program->tasks[task].layer;
-    return layer >= 0 ? &m->layers[layer] : NULL;
+    return layer >= 0 ? &m->layers.states[layer] : NULL;
 }
 
 void th_layers_start(th_machine *m, int32_t task)
@@ -176,8 +177,8 @@ void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *di
 
 void th_layers_copy(const th_machine *m, th_layer_result *out)
 {
-    for (int32_t i = 0; i < m->n_layers; i++) {
-        const th_layer_state *l = &m->layers[i];
+    for (int32_t i = 0; i < m->layers.n; i++) {
+        const th_layer_state *l = &m->layers.states[i];
         out[i] = l->sum;
         if (l->n_running > 0)
             out[i].active_ps += m->now - l->since;
@@ -187,7 +188,7 @@ void th_layers_copy(const th_machine *m, th_layer_result *out)
 void th_layers_add_running(const th_machine *m, int32_t task, const th_pipeline_stats *did,
                            th_layer_result *out)
 {
-    int32_t layer = m->n_layers > 0 && task >= 0 ? m->program->tasks[task].layer : -1;
+    int32_t layer = m->layers.n > 0 && task >= 0 ? m->program->tasks[task].layer : -1;
     if (layer >= 0)
         th_stats_add(&out[layer].did, did);
 }

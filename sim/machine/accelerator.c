@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* accelerator.c - the accelerators of a machine: which task runs, collapsed or expanded, until
- * when.
+/* accelerator.c - the accelerators of a machine: which task runs, collapsed, expanded or stepped,
+ * and when it ends.
  *
  *   start -> settle -> (event | settle)* -> the task ends
  *
- * A task is collapsed (one end event, from the memo) as long as nobody else touches its DRAM. When
- * a flow does, it expands: from then on its end follows from what flows demand
- * (accelerator_history.c). While flows could saturate the DRAM (network.is_contended), or when
- * everything is to be expanded, the pipeline is stepped event by event instead; when the DRAM is no
- * longer contended, the rest of the task is run ahead again, but no memo knows it. Looking at a
- * pipeline changes nothing, so all give the same times; tests hold them against each other. */
+ * A task is collapsed (one end event, from its compute cost) as long as no flow uses its DRAM. When
+ * a flow does, the task expands: its end then follows from the demand history
+ * (accelerator_history.c). While flows could saturate the DRAM (network.is_contended), or with
+ * expand_all, the pipeline is stepped event by event instead. When contention ends, the rest of the
+ * task is expanded again, but its end is not cached. Advancing a pipeline to a time changes no
+ * result, so all modes give the same times; tests compare them. */
 #include <config.h>
 
 #include <string.h>
@@ -31,23 +31,23 @@ int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t ki
     return a->event == TH_NO_EVENT ? th_error_no_memory(err) : 0;
 }
 
-/* The port of the accelerator, when it may have no task. */
+/* The port of an accelerator that may have no task. */
 static th_port port_of(const th_machine *m, const th_accel_state *a)
 {
     return th_port_of(&m->system->nodes[m->system->accel_node[th_accel_number(m, a)]].a);
 }
 
 void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
-                             th_pipeline_options *b)
+                             th_pipeline_options *o)
 {
-    th_prefetch_set_options(m, a, b);
+    th_prefetch_set_options(m, a, o);
     if (a->task < 0) {
         th_port port = port_of(m, a);
-        th_pipeline_start_with(p, &th_no_schedule, &port, b);
+        th_pipeline_start_with(p, &th_no_schedule, &port, o);
         return;
     }
     const th_compute_cost *w = th_accel_cost(m, a);
-    th_pipeline_start_with(p, &w->schedule, &w->port, b);
+    th_pipeline_start_with(p, &w->schedule, &w->port, o);
 }
 
 static void advance_loading(th_machine *m, th_accel_state *a)
@@ -63,11 +63,11 @@ static void drop_event(th_machine *m, th_accel_state *a)
     a->event = TH_NO_EVENT;
 }
 
-/* A task takes over; what the weight engine moves goes on in its pipeline. */
+/* A task starts: the weight engine continues in its pipeline. */
 static void stop_loading(th_machine *m, th_accel_state *a)
 {
     advance_loading(m, a);
-    a->prefetched = th_pipeline_prefetch_state(&a->pipeline);
+    a->prefetch.done = th_pipeline_prefetch_state(&a->pipeline);
     drop_event(m, a);
 }
 
@@ -87,8 +87,8 @@ int th_accelerator_start(th_machine *m, int accel, th_error *err)
     a->started = m->now;
     a->mode = TH_ACCEL_STARTING;
     a->was_contended = false;
-    m->fresh[m->n_fresh++] = accel;
-    th_task_result *t = &m->times[a->task];
+    m->settle.started[m->settle.n_started++] = accel;
+    th_task_result *t = &m->tasks.times[a->task];
     th_machine_task_starts(m, a->task, t->ready_ps < m->now ? a->last_task : t->cause);
     return 0;
 }
@@ -98,26 +98,25 @@ int th_accelerator_fail(th_machine *m, int accel, th_error *err)
     static const double nothing[TH_N_ENGINES];
     th_accel_state *a = &m->accels[accel];
     drop_event(m, a);
-    if (a->is_traced)
+    if (a->observed.is_traced)
         TH_NOTIFY(m->observers, accel_fails, m->now, accel);
     a->mode = TH_ACCEL_FAILED;
-    for (size_t i = 0; i < m->n_fresh; i++) /* a task that has started at this very instant */
-        if (m->fresh[i] == accel)
-            m->fresh[i--] = m->fresh[--m->n_fresh];
+    for (size_t i = 0; i < m->settle.n_started; i++) /* its task may have started at this time */
+        if (m->settle.started[i] == accel)
+            m->settle.started[i--] = m->settle.started[--m->settle.n_started];
     if (th_accel_is_contended(m, a) && m->network->type->demand(m->network, accel, 0, nothing))
         return th_network_failed(m->network, err);
     return 0;
 }
 
-/* --- how it runs ------------------------------------------------------------------------------ */
+/* --- beginning a task ------------------------------------------------------------------------- */
 
-/* The network is to be asked for the rates of its engines. */
-static void note_old_rates(th_machine *m, th_accel_state *a)
+static void set_rates_stale(th_machine *m, th_accel_state *a)
 {
-    if (a->rates_are_old)
+    if (a->rates_are_stale)
         return;
-    a->rates_are_old = true;
-    m->stale[m->n_stale++] = th_accel_number(m, a);
+    a->rates_are_stale = true;
+    m->settle.stale[m->settle.n_stale++] = th_accel_number(m, a);
 }
 
 static int report_demand(th_machine *m, th_accel_state *a, th_error *err)
@@ -125,42 +124,43 @@ static int report_demand(th_machine *m, th_accel_state *a, th_error *err)
     double cap[TH_N_ENGINES];
     for (int e = 0; e < TH_N_ENGINES; e++)
         cap[e] = th_pipeline_cap(&a->pipeline, (th_engine_kind)e);
-    note_old_rates(m, a);
+    set_rates_stale(m, a);
     if (m->network->type->demand(m->network, th_accel_number(m, a),
                                  th_pipeline_demand(&a->pipeline), cap))
         return th_network_failed(m->network, err);
     return 0;
 }
 
-/* Of its pipeline; a task without cycles and bytes is done as it begins. */
+/* Posts the next event of its pipeline; a task without cycles and bytes is done at once. */
 static int post_step(th_machine *m, th_accel_state *a, th_error *err)
 {
     th_time next = a->pipeline.done ? a->pipeline.now : th_pipeline_next(&a->pipeline);
     return th_accel_set_event(m, a, th_time_add(a->started, next), TH_PIPELINE_STEPS, err);
 }
 
-/* That a task is stepped only because somebody looks into it is no expanding, unless it would have
- * been expanded all the same. */
+/* A task that is stepped only because it is watched counts if it would have been expanded anyway. */
 static void count_expansion(th_machine *m, th_accel_state *a, double demand)
 {
-    bool is_only_watched = a->is_watched && !m->options.expand_all && !th_accel_is_contended(m, a);
+    bool is_only_watched =
+        a->observed.is_watched && !m->options.expand_all && !th_accel_is_contended(m, a);
     bool prefetches = m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a));
-    if (a->is_counted || (is_only_watched && ((demand == 0 && !prefetches) || a->was_contended)))
+    if (a->observed.is_counted ||
+        (is_only_watched && ((demand == 0 && !prefetches) || a->was_contended)))
         return;
-    a->is_counted = true;
-    m->n_expanded++;
+    a->observed.is_counted = true;
+    m->counts.expansions++;
 }
 
 static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 {
     a->mode = TH_ACCEL_STEPPED;
-    a->is_counted = false;
+    a->observed.is_counted = false;
     a->was_contended = th_accel_is_contended(m, a);
     if (a->was_contended) {
         count_expansion(m, a, 0);
         th_accel_start_pipeline(m, a, &a->pipeline,
                                 &(th_pipeline_options){.rates_from_outside = true});
-        if (th_accel_is_shown(a))
+        if (th_accel_is_observed(a))
             th_accel_report_tiles(m, a);
         return report_demand(m, a, err);
     }
@@ -168,7 +168,7 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
     count_expansion(m, a, demand);
     th_accel_start_pipeline(m, a, &a->pipeline,
                             &(th_pipeline_options){.demand_bytes_per_s = demand});
-    if (th_accel_is_shown(a))
+    if (th_accel_is_observed(a))
         th_accel_report_tiles(m, a);
     return post_step(m, a, err);
 }
@@ -176,9 +176,9 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
 static int begin(th_machine *m, th_accel_state *a, th_error *err)
 {
     double demand = th_network_dram_demand(m->network, th_accel_number(m, a));
-    if (m->options.expand_all || a->is_watched)
+    if (m->options.expand_all || a->observed.is_watched)
         return begin_stepping(m, a, err);
-    if (a->is_traced)
+    if (a->observed.is_traced)
         th_accel_report_from_start(m, a);
     if (demand != 0 || (m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a))))
         return th_history_expand(m, a, demand, err);
@@ -187,36 +187,37 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
                               TH_COMPUTE_ENDS, err);
 }
 
-int th_accelerator_resume(th_machine *m, int32_t task, const th_in_flight *u, th_error *err)
+int th_accelerator_resume(th_machine *m, int32_t task, const th_in_flight *f, th_error *err)
 {
     th_accel_state *a = &m->accels[m->system->nodes[m->program->tasks[task].node].accel];
     a->task = task;
-    a->started = u->started_ps;
-    if (u->n_demands == 0) {
+    a->started = f->started_ps;
+    if (f->n_demands == 0) {
         a->mode = TH_ACCEL_COLLAPSED;
         return th_accel_set_event(m, a, th_time_add(a->started, th_accel_cost(m, a)->collapsed_ps),
                                   TH_COMPUTE_ENDS, err);
     }
     a->mode = TH_ACCEL_EXPANDED;
     th_history_begin(m, a);
-    for (size_t i = 0; i < u->n_demands; i++)
-        if (th_history_add(a, u->demands[i]))
+    for (size_t i = 0; i < f->n_demands; i++)
+        if (th_history_add(a, f->demands[i]))
             return th_error_no_memory(err);
     return th_history_schedule_completion(m, a, err);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static int keep_run(th_machine *m, const th_accel_state *a)
+static int log_run(th_machine *m, const th_accel_state *a)
 {
     size_t n = a->mode == TH_ACCEL_EXPANDED ? a->history.n : 0;
-    if (th_grow(&m->kept.demands, &m->kept.demand_capacity, m->kept.n_demands + n + 1,
-                sizeof *m->kept.demands))
+    if (th_grow(&m->run_log.demands, &m->run_log.demand_capacity, m->run_log.n_demands + n + 1,
+                sizeof *m->run_log.demands))
         return -1;
-    m->kept.runs[a->task] = (th_kept_run){a->started, m->kept.n_demands, n};
+    m->run_log.runs[a->task] = (th_logged_run){a->started, m->run_log.n_demands, n};
     if (n > 0)
-        memcpy(&m->kept.demands[m->kept.n_demands], a->history.change, n * sizeof *m->kept.demands);
-    m->kept.n_demands += n;
+        memcpy(&m->run_log.demands[m->run_log.n_demands], a->history.change,
+               n * sizeof *m->run_log.demands);
+    m->run_log.n_demands += n;
     return 0;
 }
 
@@ -224,18 +225,18 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *d
                     const th_prefetch_state *prefetched, th_error *err)
 {
     int32_t task = a->task;
-    a->prefetched = *prefetched;
-    a->was_freed = m->prefetch.is_used;
+    a->prefetch.done = *prefetched;
+    a->prefetch.just_ended = m->prefetch.is_used;
     th_stats_add(&a->sum.did, did);
     a->sum.n_tasks++;
-    if (m->n_layers > 0)
+    if (m->layers.n > 0)
         th_layers_computed(m, task, did);
-    if (m->kept.is_on && keep_run(m, a))
+    if (m->run_log.is_on && log_run(m, a))
         return th_error_no_memory(err);
     a->mode = TH_ACCEL_IDLE;
     a->last_task = task;
     a->task = -1;
-    if (a->ready.n > 0 && th_ready_queue_add(&m->startable, th_accel_number(m, a)))
+    if (a->ready.n > 0 && th_ready_queue_add(&m->startable_accels, th_accel_number(m, a)))
         return th_error_no_memory(err);
     return th_machine_task_ends(m, task, err);
 }
@@ -248,7 +249,7 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
     }
     const th_compute_cost *w = th_accel_cost(m, a);
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
-    if (th_accel_is_shown(a))
+    if (th_accel_is_observed(a))
         th_accel_report_tiles(m, a);
     if (th_accel_is_contended(m, a) && report_demand(m, a, err))
         return -1;
@@ -272,13 +273,13 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
         return th_history_find_completion(m, a, err);
     static const th_prefetch_state nothing;
     bool is_collapsed = a->mode == TH_ACCEL_COLLAPSED;
-    return end_task(m, a, is_collapsed ? &th_accel_cost(m, a)->collapsed : &a->at_end,
+    return end_task(m, a, is_collapsed ? &th_accel_cost(m, a)->collapsed : &a->stats_at_end,
                     is_collapsed ? &nothing : &a->prefetched_at_end, err);
 }
 
 /* --- settling --------------------------------------------------------------------------------- */
 
-static int take_rates(th_machine *m, th_accel_state *a, th_error *err)
+static int apply_rates(th_machine *m, th_accel_state *a, th_error *err)
 {
     const double *rate = &m->network->engine_rate[th_accel_number(m, a) * TH_N_ENGINES];
     const th_compute_cost *w = a->mode == TH_ACCEL_LOADING ? NULL : th_accel_cost(m, a);
@@ -299,7 +300,7 @@ static int update_demand_of_stepped(th_machine *m, th_accel_state *a, double dem
 {
     const th_compute_cost *w = th_accel_cost(m, a);
     if (th_accel_is_contended(m, a)) {
-        note_old_rates(m, a);
+        set_rates_stale(m, a);
         return 0;
     }
     th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
@@ -312,7 +313,7 @@ static int update_demand_of_loading(th_machine *m, th_accel_state *a)
 {
     th_port port = port_of(m, a);
     if (th_accel_is_contended(m, a)) {
-        note_old_rates(m, a);
+        set_rates_stale(m, a);
         return 0;
     }
     advance_loading(m, a);
@@ -346,7 +347,7 @@ static int update_demand(th_machine *m, th_accel_state *a, th_error *err)
     return 0;
 }
 
-/* The pipeline of a task, as it is now. */
+/* Brings the pipeline of a task to the present time. */
 static void catch_up(th_machine *m, th_accel_state *a)
 {
     const th_compute_cost *w = th_accel_cost(m, a);
@@ -371,12 +372,12 @@ static int enter_contention(th_machine *m, th_accel_state *a, th_error *err)
     }
     a->was_contended = true;
     th_pipeline_enter_contention(&a->pipeline);
-    if (a->is_traced && a->mode == TH_ACCEL_STEPPED)
+    if (a->observed.is_traced && a->mode == TH_ACCEL_STEPPED)
         th_accel_report_tiles(m, a);
     return report_demand(m, a, err);
 }
 
-/* No flow is on it any more, and the network has let the engines go. */
+/* No flow uses its DRAM any more, and the network no longer shares it. */
 static int leave_contention(th_machine *m, th_accel_state *a, th_error *err)
 {
     th_port port = port_of(m, a);
@@ -389,13 +390,13 @@ static int leave_contention(th_machine *m, th_accel_state *a, th_error *err)
     if (a->mode != TH_ACCEL_STEPPED)
         return 0;
     catch_up(m, a);
-    bool is_stepped = m->options.expand_all || a->is_watched;
+    bool is_stepped = m->options.expand_all || a->observed.is_watched;
     th_pipeline_leave_contention(&a->pipeline, &port, !is_stepped && !m->options.no_skip);
     if (is_stepped)
         return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                                   TH_PIPELINE_STEPS, err);
     a->mode = TH_ACCEL_EXPANDED;
-    if (a->is_traced)
+    if (a->observed.is_traced)
         th_accel_report_from(m, a, &a->pipeline);
     th_history_begin(m, a);
     if (th_history_add(a, (th_demand_change){m->now - a->started, 0}))
@@ -431,7 +432,7 @@ static int settle_network(th_machine *m, th_error *err)
     return 0;
 }
 
-/* Tests only: expands collapsed tasks now and then, which must not change anything. */
+/* Tests only: expands some collapsed tasks, which must not change any time. */
 static int expand_at_random(th_machine *m, th_error *err)
 {
     for (int i = 0; i < m->system->n_accels; i++) {
@@ -443,14 +444,14 @@ static int expand_at_random(th_machine *m, th_error *err)
     return 0;
 }
 
-/* The tasks that started at this instant, those on a contended DRAM or on one of their own. */
-static int begin_fresh(th_machine *m, bool contended, th_error *err)
+/* Begins the tasks that started at this time: those with a contended DRAM, or the others. */
+static int begin_started(th_machine *m, bool contended, th_error *err)
 {
-    for (size_t i = 0; i < m->n_fresh; i++) {
-        th_accel_state *a = &m->accels[m->fresh[i]];
+    for (size_t i = 0; i < m->settle.n_started; i++) {
+        th_accel_state *a = &m->accels[m->settle.started[i]];
         if (th_accel_is_contended(m, a) != contended)
             continue;
-        if (m->prefetch.is_used && th_prefetch_is_on(m, m->fresh[i]))
+        if (m->prefetch.is_used && th_prefetch_is_on(m, m->settle.started[i]))
             th_prefetch_task_starts(m, a);
         if ((contended ? begin_stepping : begin)(m, a, err))
             return -1;
@@ -458,75 +459,75 @@ static int begin_fresh(th_machine *m, bool contended, th_error *err)
     return 0;
 }
 
-static int take_all_rates(th_machine *m, th_error *err)
+static int apply_all_rates(th_machine *m, th_error *err)
 {
-    for (size_t i = 0; i < m->n_stale; i++) {
-        th_accel_state *a = &m->accels[m->stale[i]];
+    for (size_t i = 0; i < m->settle.n_stale; i++) {
+        th_accel_state *a = &m->accels[m->settle.stale[i]];
         bool is_stepped = a->mode == TH_ACCEL_STEPPED || a->mode == TH_ACCEL_LOADING;
-        a->rates_are_old = false;
-        if (is_stepped && th_accel_is_contended(m, a) && take_rates(m, a, err))
+        a->rates_are_stale = false;
+        if (is_stepped && th_accel_is_contended(m, a) && apply_rates(m, a, err))
             return -1;
     }
-    m->n_stale = 0;
+    m->settle.n_stale = 0;
     return 0;
 }
 
-/* Accelerators whose task has ended and that have no other: on with the next one's weights. Those
- * on a contended DRAM before the network is asked, the others after. */
+/* Lets accelerators whose task has ended and that have no other prefetch: those with a contended DRAM
+ * before the network settles, the others after. */
 static int begin_loading(th_machine *m, bool contended, th_error *err)
 {
     for (int i = 0; i < m->system->n_accels; i++) {
         th_accel_state *a = &m->accels[i];
-        if (!a->was_freed || th_accel_is_contended(m, a) != contended)
+        if (!a->prefetch.just_ended || th_accel_is_contended(m, a) != contended)
             continue;
-        a->was_freed = false;
+        a->prefetch.just_ended = false;
         if (a->mode != TH_ACCEL_IDLE || !th_prefetch_is_on(m, i) ||
             !th_prefetch_is_incomplete(m, a))
             continue;
         a->mode = TH_ACCEL_LOADING;
         a->started = m->now;
-        th_pipeline_options how = {.rates_from_outside = contended};
+        th_pipeline_options o = {.rates_from_outside = contended};
         if (!contended)
-            how.demand_bytes_per_s = th_network_dram_demand(m->network, i);
-        th_accel_start_pipeline(m, a, &a->pipeline, &how);
+            o.demand_bytes_per_s = th_network_dram_demand(m->network, i);
+        th_accel_start_pipeline(m, a, &a->pipeline, &o);
         if (contended && report_demand(m, a, err))
             return -1;
     }
     return 0;
 }
 
-/* Those on a contended DRAM, before the network is asked. */
+/* Before the network settles: contention, and tasks with a contended DRAM. */
 static int begin_contended(th_machine *m, th_error *err)
 {
     if (!m->any_shared)
         return 0;
     if (update_contention(m, err))
         return -1;
-    return begin_fresh(m, true, err) || (m->prefetch.is_used && begin_loading(m, true, err)) ? -1
-                                                                                             : 0;
+    return begin_started(m, true, err) || (m->prefetch.is_used && begin_loading(m, true, err)) ? -1
+                                                                                               : 0;
 }
 
 int th_accelerator_settle(th_machine *m, th_error *err)
 {
-    if (begin_contended(m, err) || settle_network(m, err) || begin_fresh(m, false, err) ||
+    if (begin_contended(m, err) || settle_network(m, err) || begin_started(m, false, err) ||
         (m->prefetch.is_used && begin_loading(m, false, err)))
         return -1;
-    m->n_fresh = 0;
+    m->settle.n_started = 0;
     if (m->random && expand_at_random(m, err))
         return -1;
-    return m->any_shared ? take_all_rates(m, err) : 0;
+    return m->any_shared ? apply_all_rates(m, err) : 0;
 }
 
-/* --- looking in ------------------------------------------------------------------------------- */
+/* --- watching --------------------------------------------------------------------------------- */
 
-/* A collapsed or expanded task goes on step by step. */
+/* A collapsed or expanded task continues step by step. */
 static int step_from_now(th_machine *m, th_accel_state *a, th_error *err)
 {
     catch_up(m, a);
     a->pipeline.skip = false;
-    if (a->pipeline.done) /* it ends now, as it was going to */
+    if (a->pipeline.done) /* its end event is of now */
         return 0;
-    a->is_counted = a->mode == TH_ACCEL_EXPANDED;
+    a->observed.is_counted = a->mode == TH_ACCEL_EXPANDED;
     a->mode = TH_ACCEL_STEPPED;
     return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
                               TH_PIPELINE_STEPS, err);
@@ -535,9 +536,10 @@ static int step_from_now(th_machine *m, th_accel_state *a, th_error *err)
 int th_accelerator_watch(th_machine *m, int accel, bool is_watched, th_error *err)
 {
     th_accel_state *a = &m->accels[accel];
-    bool goes_on = a->mode == TH_ACCEL_COLLAPSED || a->mode == TH_ACCEL_EXPANDED;
-    if (is_watched && !a->is_watched && m->program && goes_on && step_from_now(m, a, err))
+    bool is_running = a->mode == TH_ACCEL_COLLAPSED || a->mode == TH_ACCEL_EXPANDED;
+    if (is_watched && !a->observed.is_watched && m->program && is_running &&
+        step_from_now(m, a, err))
         return -1;
-    a->is_watched = is_watched;
+    a->observed.is_watched = is_watched;
     return 0;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* accelerator_history.c - when a task ends whose DRAM flows demand on.
+/* accelerator_history.c - the end of a task whose DRAM flows use.
  *
  *   expand -> (change -> schedule_completion)* -> find_completion -> the task ends
  *
- * An expanded task keeps the history of what flows demand. Its end follows from its work and that
- * history; it is asked for only when it could be near: until then the event at hand is a lower
- * bound, the start plus all that the array has to compute. Then it is looked up, and one that is
- * not known yet worked out, by running the tile pipeline through the history. */
+ * An expanded task keeps its demand history, the changes of the DRAM demand of flows. Its end
+ * follows from its compute cost and that history, and is computed only when it could be near: the
+ * event posted until then is at a lower bound, the start plus the busy time of the array. Then the
+ * end is looked up in the completion-time cache, or computed by running the tile pipeline through
+ * the history. */
 #include <config.h>
 
 #include <string.h>
@@ -15,8 +16,8 @@
 #include "base/map.h"
 #include "sim/machine/accelerator_state.h"
 
-/* The digest begins with what all machines that share ends call alike: the number of the work, and
- * the frequency at which the task runs. Two chains, that take the words in another order. */
+/* The digest begins with numbers that all machines of a completion-time cache share: the compute cost
+ * and the frequency. Two 64-bit chains take the words in different orders. */
 void th_history_begin(const th_machine *m, th_accel_state *a)
 {
     const th_compute_cost *w = th_accel_cost(m, a);
@@ -28,7 +29,6 @@ void th_history_begin(const th_machine *m, th_accel_state *a)
         th_prefetch_digest(m, a);
 }
 
-/* Two chains, that take the words in another order. */
 void th_demand_digest(uint64_t digest[2], const th_demand_change *c)
 {
     uint64_t demand;
@@ -62,20 +62,19 @@ void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline 
 
 static int post_end(th_machine *m, th_accel_state *a, const th_compute_completion *e, th_error *err)
 {
-    a->at_end = e->stats;
+    a->stats_at_end = e->stats;
     a->prefetched_at_end = e->prefetched;
     return th_accel_set_event(m, a, th_time_add(a->started, e->end), TH_COMPUTE_ENDS, err);
 }
 
-static const th_compute_completion *known_end(const th_machine *m, const th_accel_state *a)
+static const th_compute_completion *cached_completion(const th_machine *m, const th_accel_state *a)
 {
     return a->was_contended ? NULL : th_completion_cache_find(m->completions, a->history.digest);
 }
 
-/* Should nothing change any more: when it ends. */
 int th_history_find_completion(th_machine *m, th_accel_state *a, th_error *err)
 {
-    const th_compute_completion *known = known_end(m, a);
+    const th_compute_completion *known = cached_completion(m, a);
     if (known)
         return post_end(m, a, known, err);
     const th_compute_cost *w = th_accel_cost(m, a);
@@ -90,23 +89,22 @@ int th_history_find_completion(th_machine *m, th_accel_state *a, th_error *err)
     return post_end(m, a, &e, err);
 }
 
-/* After a change: when it could end. Until then nobody asks when it does, for more changes may
- * come; past that, where it is known, it is posted at once. */
+/* Before the lower bound of the end, more changes may come, so only the bound is posted. */
 int th_history_schedule_completion(th_machine *m, th_accel_state *a, th_error *err)
 {
     th_time bound = th_time_add(a->started, th_accel_cost(m, a)->collapsed.busy_ps);
     if (bound > m->now) {
-        bool waits = a->event != TH_NO_EVENT && a->event_kind == TH_COMPUTE_MAY_END;
-        return waits ? 0 : th_accel_set_event(m, a, bound, TH_COMPUTE_MAY_END, err);
+        bool is_posted = a->event != TH_NO_EVENT && a->event_kind == TH_COMPUTE_MAY_END;
+        return is_posted ? 0 : th_accel_set_event(m, a, bound, TH_COMPUTE_MAY_END, err);
     }
-    const th_compute_completion *known = known_end(m, a);
+    const th_compute_completion *known = cached_completion(m, a);
     return known ? post_end(m, a, known, err)
                  : th_accel_set_event(m, a, m->now, TH_COMPUTE_MAY_END, err);
 }
 
 int th_history_change(th_machine *m, th_accel_state *a, double demand, th_error *err)
 {
-    if (a->is_traced)
+    if (a->observed.is_traced)
         TH_NOTIFY(m->observers, dram_demand, m->now, th_accel_number(m, a), demand);
     if (th_history_add(a, (th_demand_change){m->now - a->started, demand}))
         return th_error_no_memory(err);
@@ -116,7 +114,7 @@ int th_history_change(th_machine *m, th_accel_state *a, double demand, th_error 
 int th_history_expand(th_machine *m, th_accel_state *a, double demand, th_error *err)
 {
     a->mode = TH_ACCEL_EXPANDED;
-    m->n_expanded++;
+    m->counts.expansions++;
     th_history_begin(m, a);
     return th_history_change(m, a, demand, err);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* accelerator_state.h - private to the accelerators of a machine: what accelerator.c,
- * accelerator_history.c and accelerator_inspect.c share. */
+/* accelerator_state.h - private to accelerator.c, accelerator_history.c and accelerator_inspect.c. */
 #ifndef TH_SIM_MACHINE_ACCELERATOR_STATE_H
 #define TH_SIM_MACHINE_ACCELERATOR_STATE_H
 #include "sim/machine/machine_state.h"
@@ -21,34 +20,33 @@ static inline bool th_accel_is_contended(const th_machine *m, const th_accel_sta
     return m->network->is_contended[th_accel_number(m, a)];
 }
 
-static inline bool th_accel_is_shown(const th_accel_state *a)
+static inline bool th_accel_is_observed(const th_accel_state *a)
 {
-    return a->is_watched || a->is_traced;
+    return a->observed.is_watched || a->observed.is_traced;
 }
 
-/* accelerator.c. set_event: its one event, of this kind, in the place of the one before; 0 or -1.
- * start_pipeline: the pipeline of its task, at the clock of the task, from the task's start on;
- * without a task, of the weights that it loads ahead. b says how, but for what prefetch.c fills in.
- */
+/* accelerator.c. set_event: replaces its single event. start_pipeline: the pipeline of its task, or,
+ * without a task, of prefetching; o without the options that prefetch.c sets. 0 or -1. */
 int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err);
 void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
-                             th_pipeline_options *b);
+                             th_pipeline_options *o);
 
-/* accelerator_history.c. begin: of a task that flows have not drawn on; add: a change; apply: those
- * from number `from` on, to the pipeline, which starts with the first. add: 0 or -1. */
+/* accelerator_history.c. begin: an empty history. add: a change; 0 or -1. apply: the changes from
+ * number `from` on to a pipeline; from 0: which it starts. */
 void th_history_begin(const th_machine *m, th_accel_state *a);
 int th_history_add(th_accel_state *a, th_demand_change c);
 void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from,
                       bool skip);
-/* The collapsed task expands; the demand of flows changes; its end could be now; an event for when
- * it could be. 0 or -1. */
+/* expand: the collapsed task, with this demand. change: the demand of an expanded task.
+ * find_completion: posts its end, if the demand does not change again. schedule_completion: posts the
+ * event that calls find_completion. 0 or -1. */
 int th_history_expand(th_machine *m, th_accel_state *a, double demand, th_error *err);
 int th_history_change(th_machine *m, th_accel_state *a, double demand, th_error *err);
 int th_history_find_completion(th_machine *m, th_accel_state *a, th_error *err);
 int th_history_schedule_completion(th_machine *m, th_accel_state *a, th_error *err);
 
-/* accelerator_inspect.c: its tiles now, to who looks on; a trace follows the task, which is not
- * stepped, from *p on, where it stands now; or from its start. */
+/* accelerator_inspect.c: report to observers: its tiles now; the pipeline of a task that is not
+ * stepped, from its present state *p, or from its start. */
 void th_accel_report_tiles(th_machine *m, const th_accel_state *a);
 void th_accel_report_from(const th_machine *m, const th_accel_state *a, const th_pipeline *p);
 void th_accel_report_from_start(const th_machine *m, th_accel_state *a);

@@ -40,7 +40,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Hosts stand in the order of their nodes. */
+/* Hosts are numbered in the order of their nodes. */
 static int host_of(const th_machine *m, int32_t task)
 {
     const th_system *s = m->system;
@@ -65,9 +65,9 @@ int th_hosts_start(th_machine *m, int32_t host)
 {
     th_host_state *h = &m->hosts[host];
     int32_t task = th_ready_queue_take(&h->ready);
-    bool has_waited = m->times[task].ready_ps < m->now && h->last_task >= 0;
+    bool has_waited = m->tasks.times[task].ready_ps < m->now && h->last_task >= 0;
     h->task = task;
-    th_machine_task_starts(m, task, has_waited ? h->last_task : m->times[task].cause);
+    th_machine_task_starts(m, task, has_waited ? h->last_task : m->tasks.times[task].cause);
     th_event end = {th_time_add(m->now, m->program->tasks[task].delay_ps), TH_PRIORITY_RELEASE,
                     (uint32_t)task, 0, 0};
     return th_events_push(m->events, &end) == TH_NO_EVENT ? -1 : 0;

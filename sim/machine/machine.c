@@ -3,14 +3,14 @@
  *
  *   new -> (load | resume) -> (run_until | step)* -> result
  *   inside: act = { an event of now before READY | a message of a collective | a ready task
- *                   | an accelerator's start | an event of now from START on
- *                   | settle, then on to the next time }
+ *                   | the start of an accelerator or host | an event of now from START on
+ *                   | settle, then advance to the next event time }
  *
- * Within an instant things happen in the order of th_priority; settle comes when nothing is left to
- * happen at it, so rates and collapsed ends follow from all of it at once. Tasks that become ready
- * at an instant and accelerators that may start are kept least first: no result depends on the
- * order of pushing. Invariant: a task is waiting[t] > 0, in ready, in an accelerator's queue,
- * running, or ended - one of them. */
+ * Within a time step, events happen in the order of th_priority. settle runs when no event of this
+ * time is left, so that rates and the ends of collapsed tasks follow from all of them. Ready tasks
+ * and accelerators that may start are taken lowest first: no result depends on the order of
+ * pushing. Invariant: a task is in exactly one state: waiting[t] > 0, in ready, in an accelerator's
+ * queue, running, or ended. */
 #include <config.h>
 
 #include "sim/machine/machine.h"
@@ -36,8 +36,8 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
         m->options.network = th_network_types[0];
     m->events = th_events_new();
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
-    m->fresh = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->fresh);
-    m->stale = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->stale);
+    m->settle.started = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->settle.started);
+    m->settle.stale = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->settle.stale);
     m->completions = m->options.completions ? m->options.completions
                                             : th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
     if (th_hosts_new(m))
@@ -45,14 +45,14 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
     const th_tuner_context tuner = th_machine_tuner_context(m);
     m->replay = th_replay_new(&tuner);
     m->network = m->options.network->create(s, &m->options.network_options, err);
-    if (!m->network) { /* it has said why */
+    if (!m->network) { /* err is set */
         th_machine_free(m);
         return NULL;
     }
     if (m->options.expand_seed)
         m->random = th_random_stream(m->options.expand_seed, "expand", 0);
-    if (!m->events || !m->accels || !m->fresh || !m->stale || !m->completions || !m->replay ||
-        (m->options.expand_seed && !m->random))
+    if (!m->events || !m->accels || !m->settle.started || !m->settle.stale || !m->completions ||
+        !m->replay || (m->options.expand_seed && !m->random))
         goto fail;
     for (int a = 0; a < s->n_accels; a++)
         m->any_shared |= m->network->is_shared[a];
@@ -63,36 +63,46 @@ fail:
     return NULL;
 }
 
-void th_machine_free(th_machine *m)
+static void free_accels(th_machine *m)
 {
-    if (!m)
-        return;
     for (int a = 0; m->accels && a < m->system->n_accels; a++) {
         th_ready_queue_clear(&m->accels[a].ready);
         th_free(m->accels[a].history.change);
     }
     th_free(m->accels);
+    th_ready_queue_clear(&m->startable_accels);
+}
+
+static void free_tasks(th_machine_tasks *t)
+{
+    th_free(t->waiting);
+    th_free(t->times);
+    th_free(t->input_end);
+    th_ready_queue_clear(&t->ready);
+}
+
+void th_machine_free(th_machine *m)
+{
+    if (!m)
+        return;
+    free_accels(m);
+    free_tasks(&m->tasks);
     th_hosts_free(m);
-    th_free(m->fresh);
-    th_free(m->stale);
-    th_free(m->layers);
+    th_free(m->settle.started);
+    th_free(m->settle.stale);
     if (m->network)
         m->options.network->destroy(m->network);
     th_replay_free(m->replay);
     th_events_free(m->events);
     if (!m->options.completions)
         th_completion_cache_free(m->completions);
-    th_property_events_free(m);
-    th_free(m->prefetch.tasks);
-    th_free(m->kept.runs);
-    th_free(m->kept.demands);
     if (m->random)
         gsl_rng_free(m->random);
-    th_free(m->waiting);
-    th_free(m->times);
-    th_free(m->input_end);
-    th_ready_queue_clear(&m->ready);
-    th_ready_queue_clear(&m->startable);
+    th_free(m->layers.states);
+    th_free(m->prefetch.tasks);
+    th_free(m->run_log.runs);
+    th_free(m->run_log.demands);
+    th_property_events_free(m);
     th_free(m);
 }
 
@@ -103,9 +113,9 @@ static void reset_accels(th_machine *m)
         a->mode = TH_ACCEL_IDLE;
         a->task = a->last_task = a->scaled = -1;
         a->event = TH_NO_EVENT;
-        a->rates_are_old = false;
+        a->rates_are_stale = false;
         th_ready_queue_reset(&a->ready);
-        a->is_counted = false;
+        a->observed.is_counted = false;
         a->sum = (th_accel_result){0};
     }
 }
@@ -116,78 +126,39 @@ static void reset(th_machine *m)
     m->options.network->reset(m->network);
     th_property_events_reset(m);
     reset_accels(m);
-    th_ready_queue_reset(&m->ready);
-    th_ready_queue_reset(&m->startable);
-    m->n_fresh = m->n_stale = 0;
     th_hosts_reset(m);
+    th_ready_queue_reset(&m->tasks.ready);
+    th_ready_queue_reset(&m->startable_accels);
+    m->settle.n_started = m->settle.n_stale = 0;
+    m->settle.is_done = false;
     m->now = m->last_end = 0;
-    m->n_events = m->n_done = m->n_expanded = m->moved_bytes = 0;
-    m->settled = m->kept.is_on = false;
-    m->kept.n_demands = 0;
+    m->counts = (th_machine_counts){0};
+    m->run_log.is_on = false;
+    m->run_log.n_demands = 0;
 }
 
-/* What a READY event leads to besides its task. */
-enum { RELEASE_ALONE, RELEASE_CHAIN };
-
-static int post_release(th_machine *m, int32_t task, uint32_t chain)
-{
-    th_event e = {m->program->tasks[task].release_ps, TH_PRIORITY_READY, (uint32_t)task, 0, chain};
-    return th_events_push(m->events, &e) == TH_NO_EVENT ? -1 : 0;
-}
-
-/* Tasks without predecessors that wait for a release form chains, each as long as releases do not
- * go back in program order: only the first of a chain is pending, and posts the next one. So a
- * trace of a million releases in order does not fill the queue. The next such task from task first
- * on; n_tasks: none. */
-static int32_t next_released(const th_program *p, int32_t first)
-{
-    while (first < p->n_tasks && (p->n_predecessors[first] > 0 || p->tasks[first].release_ps <= 0))
-        first++;
-    return first;
-}
-
-static int post_chains(th_machine *m)
-{
-    const th_program *p = m->program;
-    th_time last = TH_TIME_MAX;
-    for (int32_t t = next_released(p, 0); t < p->n_tasks; t = next_released(p, t + 1)) {
-        if (p->tasks[t].release_ps < last && post_release(m, t, RELEASE_CHAIN))
-            return -1;
-        last = p->tasks[t].release_ps;
-    }
-    return 0;
-}
-
-static int go_on_with_chain(th_machine *m, int32_t task)
-{
-    const th_program *p = m->program;
-    int32_t t = next_released(p, task + 1);
-    if (t == p->n_tasks || p->tasks[t].release_ps < p->tasks[task].release_ps)
-        return 0;
-    return post_release(m, t, RELEASE_CHAIN);
-}
-
-/* A task whose predecessors have ended; it may wait for its release besides. */
+/* To be called when the predecessors of a task have ended; it may still wait for its release. */
 static int make_ready(th_machine *m, int32_t task)
 {
     const th_task *t = &m->program->tasks[task];
     if (t->release_ps > m->now) {
-        return post_release(m, task, RELEASE_ALONE);
+        th_event release = {t->release_ps, TH_PRIORITY_READY, (uint32_t)task, 0, 0};
+        return th_events_push(m->events, &release) == TH_NO_EVENT ? -1 : 0;
     }
-    m->times[task].ready_ps = m->now;
-    return th_ready_queue_add(&m->ready, task);
+    m->tasks.times[task].ready_ps = m->now;
+    return th_ready_queue_add(&m->tasks.ready, task);
 }
 
 static int load(th_machine *m, const th_program *p, th_error *err)
 {
     enum {
         TASKS_BETWEEN = 1 << 20
-    }; /* two looks for Ctrl-C; a machine that held something is never left half loaded */
-    bool may_give_up = m->program == NULL && m->options.is_interrupted;
+    }; /* polls of is_interrupted; a machine that was loaded before is never left half loaded */
+    bool may_stop = m->program == NULL && m->options.is_interrupted;
     size_t n = (size_t)p->n_tasks + 1, inputs = (size_t)p->n_inputs + 1;
-    if (th_grow(&m->waiting, &m->waiting_capacity, n, sizeof *m->waiting) ||
-        th_grow(&m->times, &m->times_capacity, n, sizeof *m->times) ||
-        th_grow(&m->input_end, &m->input_capacity, inputs, sizeof *m->input_end))
+    if (th_grow(&m->tasks.waiting, &m->tasks.waiting_capacity, n, sizeof *m->tasks.waiting) ||
+        th_grow(&m->tasks.times, &m->tasks.times_capacity, n, sizeof *m->tasks.times) ||
+        th_grow(&m->tasks.input_end, &m->tasks.input_capacity, inputs, sizeof *m->tasks.input_end))
         return th_error_no_memory(err);
     reset(m);
     m->program = p;
@@ -195,25 +166,25 @@ static int load(th_machine *m, const th_program *p, th_error *err)
         return th_error_no_memory(err);
     if (th_replay_load(m->replay, p, !m->options.network->collective, err))
         return -1;
-    memcpy(m->waiting, p->n_predecessors, (size_t)p->n_tasks * sizeof *m->waiting);
+    memcpy(m->tasks.waiting, p->n_predecessors, (size_t)p->n_tasks * sizeof *m->tasks.waiting);
     for (int32_t t = 0; t < p->n_tasks; t++) {
-        if (may_give_up && t % TASKS_BETWEEN == 0 && m->options.is_interrupted())
+        if (may_stop && t % TASKS_BETWEEN == 0 && m->options.is_interrupted())
             return th_error_interrupted(err, "nothing was loaded");
-        m->times[t] = (th_task_result){-1, -1, -1, -1};
+        m->tasks.times[t] = (th_task_result){-1, -1, -1, -1};
     }
     for (size_t i = 0; i < inputs; i++)
-        m->input_end[i] = -1;
+        m->tasks.input_end[i] = -1;
     return th_prefetch_load(m) ? th_error_no_memory(err) : 0;
 }
 
-/* Tasks from number first on that wait for nothing. */
+/* Makes the tasks from number first on that have no predecessors ready. */
 static int begin(th_machine *m, int32_t first, th_error *err)
 {
     const th_program *p = m->program;
     for (int32_t t = first; t < p->n_tasks; t++)
-        if (m->waiting[t] == 0 && p->tasks[t].release_ps <= 0 && make_ready(m, t))
+        if (m->tasks.waiting[t] == 0 && make_ready(m, t))
             return th_error_no_memory(err);
-    return post_chains(m) ? th_error_no_memory(err) : 0;
+    return 0;
 }
 
 int th_machine_load(th_machine *m, const th_program *p, th_error *err)
@@ -232,17 +203,18 @@ bool th_machine_can_resume(const th_machine *m)
            !m->options.expand_all && !m->options.expand_seed;
 }
 
-int th_machine_resume(th_machine *m, const th_program *p, const th_in_flight *u, int32_t n,
+int th_machine_resume(th_machine *m, const th_program *p, const th_in_flight *f, int32_t n,
                       th_error *err)
 {
-    if (th_grow(&m->kept.runs, &m->kept.capacity, (size_t)p->n_tasks + 1, sizeof *m->kept.runs))
+    if (th_grow(&m->run_log.runs, &m->run_log.capacity, (size_t)p->n_tasks + 1,
+                sizeof *m->run_log.runs))
         return th_error_no_memory(err);
     if (load(m, p, err))
         return -1;
-    m->kept.is_on = true;
+    m->run_log.is_on = true;
     for (int32_t t = 0; t < n; t++) {
-        m->times[t].ready_ps = m->times[t].start_ps = 0;
-        if (th_accelerator_resume(m, t, &u[t], err))
+        m->tasks.times[t].ready_ps = m->tasks.times[t].start_ps = 0;
+        if (th_accelerator_resume(m, t, &f[t], err))
             return -1;
     }
     return begin(m, n, err);
@@ -250,8 +222,8 @@ int th_machine_resume(th_machine *m, const th_program *p, const th_in_flight *u,
 
 th_in_flight th_machine_in_flight_at(const th_machine *m, int32_t task, th_time t)
 {
-    const th_kept_run *run = &m->kept.runs[task];
-    const th_demand_change *demands = &m->kept.demands[run->first];
+    const th_logged_run *run = &m->run_log.runs[task];
+    const th_demand_change *demands = &m->run_log.demands[run->first];
     size_t n = run->n;
     while (n > 0 && run->started + demands[n - 1].at >= t)
         n--;
@@ -262,10 +234,10 @@ th_in_flight th_machine_in_flight_at(const th_machine *m, int32_t task, th_time 
 
 void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause)
 {
-    m->times[task].start_ps = m->now;
-    m->times[task].cause = cause;
-    m->n_events++;
-    if (m->n_layers > 0)
+    m->tasks.times[task].start_ps = m->now;
+    m->tasks.times[task].cause = cause;
+    m->counts.events++;
+    if (m->layers.n > 0)
         th_layers_start(m, task);
     TH_NOTIFY(m->observers, task_start, m->now, task);
 }
@@ -273,32 +245,32 @@ void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause)
 int th_machine_task_ends(th_machine *m, int32_t task, th_error *err)
 {
     const th_program *p = m->program;
-    m->times[task].end_ps = m->last_end = m->now;
-    m->input_end[p->tasks[task].input] = m->now;
-    m->n_events++;
-    m->n_done++;
-    if (m->n_layers > 0)
+    m->tasks.times[task].end_ps = m->last_end = m->now;
+    m->tasks.input_end[p->tasks[task].input] = m->now;
+    m->counts.events++;
+    m->counts.tasks_done++;
+    if (m->layers.n > 0)
         th_layers_end(m, task);
     TH_NOTIFY(m->observers, task_end, m->now, task);
     for (int32_t i = p->successor_start[task]; i < p->successor_start[task + 1]; i++) {
         int32_t next = p->successors[i];
-        m->times[next].cause = task;
-        if (--m->waiting[next] == 0 && make_ready(m, next))
+        m->tasks.times[next].cause = task;
+        if (--m->tasks.waiting[next] == 0 && make_ready(m, next))
             return th_error_no_memory(err);
     }
     return 0;
 }
 
-/* All at once if the network knows when it ends, else message by message. */
+/* As one event if the network computes its end, else message by message. */
 static int start_collective(th_machine *m, int32_t task, th_error *err)
 {
     const th_collective *c = &m->program->collectives[m->program->tasks[task].collective];
     const th_network_type *type = m->options.network;
     th_time end = m->now;
-    int as_a_whole = type->collective ? type->collective(m->network, c, m->now, &end, err) : 0;
-    if (as_a_whole < 0)
+    int is_whole = type->collective ? type->collective(m->network, c, m->now, &end, err) : 0;
+    if (is_whole < 0)
         return -1;
-    if (as_a_whole == 0)
+    if (is_whole == 0)
         return th_replay_start(m->replay, task, err);
     th_event e = {end, TH_PRIORITY_RELEASE, (uint32_t)task, 0, 0};
     return th_events_push(m->events, &e) == TH_NO_EVENT ? th_error_no_memory(err) : 0;
@@ -309,16 +281,16 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
     const th_task *t = &m->program->tasks[task];
     int accel;
     switch ((th_task_kind)t->kind) {
-    case TH_TASK_HOST: /* without a node takes no time, but starts and ends singly */
+    case TH_TASK_HOST: /* without a node: takes no time */
         if (t->node >= 0)
             return th_hosts_add(m, task) ? th_error_no_memory(err) : 0;
-        th_machine_task_starts(m, task, m->times[task].cause);
+        th_machine_task_starts(m, task, m->tasks.times[task].cause);
         if (th_events_push(m->events, &(th_event){m->now, TH_PRIORITY_RELEASE, (uint32_t)task, 0,
                                                   0}) == TH_NO_EVENT)
             return th_error_no_memory(err);
         return 0;
     case TH_TASK_TRANSFER:
-        th_machine_task_starts(m, task, m->times[task].cause);
+        th_machine_task_starts(m, task, m->tasks.times[task].cause);
         if (m->network->type->start(m->network, m->events, m->now, task,
                                     &(th_message){t->node, t->peer, t->bytes, t->delay_ps}))
             return th_network_failed(m->network, err);
@@ -327,11 +299,12 @@ static int start_ready(th_machine *m, int32_t task, th_error *err)
         accel = m->system->nodes[t->node].accel;
         TH_NOTIFY(m->observers, queued, m->now, accel);
         if (th_ready_queue_add(&m->accels[accel].ready, task) ||
-            (th_accelerator_is_free(&m->accels[accel]) && th_ready_queue_add(&m->startable, accel)))
+            (th_accelerator_is_free(&m->accels[accel]) &&
+             th_ready_queue_add(&m->startable_accels, accel)))
             return th_error_no_memory(err);
         return 0;
     case TH_TASK_COLLECTIVE:
-        th_machine_task_starts(m, task, m->times[task].cause);
+        th_machine_task_starts(m, task, m->tasks.times[task].cause);
         return start_collective(m, task, err);
     }
     return 0;
@@ -345,7 +318,7 @@ static void add_bytes(int64_t *sum, int64_t bytes)
 static void count_bytes(th_machine *m, const th_message *sent)
 {
     int from = m->system->nodes[sent->src].accel, to = m->system->nodes[sent->dst].accel;
-    add_bytes(&m->moved_bytes, sent->bytes);
+    add_bytes(&m->counts.moved_bytes, sent->bytes);
     if (from >= 0)
         add_bytes(&m->accels[from].sum.sent_bytes, sent->bytes);
     if (to >= 0)
@@ -364,21 +337,21 @@ static int end_transfer(th_machine *m, int32_t task, th_error *err)
 /* The next message or end of a collective. */
 static int replay(th_machine *m, th_error *err)
 {
-    th_replay_step does;
-    switch (th_replay_next(m->replay, &does)) {
+    th_replay_step step;
+    switch (th_replay_next(m->replay, &step)) {
     case TH_REPLAY_NOTHING:
         return 0;
     case TH_REPLAY_SENDS:
-        m->n_events++;
-        TH_NOTIFY(m->observers, message_start, m->now, does.flow, &does.message);
-        return m->network->type->start(m->network, m->events, m->now, does.flow, &does.message)
+        m->counts.events++;
+        TH_NOTIFY(m->observers, message_start, m->now, step.flow, &step.message);
+        return m->network->type->start(m->network, m->events, m->now, step.flow, &step.message)
                    ? th_network_failed(m->network, err)
                    : 0;
     case TH_REPLAY_STAYS:
-        m->n_events += 2;
+        m->counts.events += 2;
         return 0;
     case TH_REPLAY_ENDS:
-        return th_machine_task_ends(m, does.task, err);
+        return th_machine_task_ends(m, step.task, err);
     }
     return 0;
 }
@@ -386,7 +359,7 @@ static int replay(th_machine *m, th_error *err)
 static void end_message(th_machine *m, int32_t flow)
 {
     th_message arrived;
-    m->n_events++;
+    m->counts.events++;
     th_replay_arrive(m->replay, flow, &arrived);
     TH_NOTIFY(m->observers, message_end, m->now, flow, &arrived);
     count_bytes(m, &arrived);
@@ -394,7 +367,7 @@ static void end_message(th_machine *m, int32_t flow)
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-/* Of an input, of what a host did, or of a collective. */
+/* The end of a host task or of a collective. */
 static int end_release(th_machine *m, int32_t task, th_error *err)
 {
     const th_task *t = &m->program->tasks[task];
@@ -417,10 +390,7 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
     case TH_PRIORITY_COMPUTE_END:
         return th_accelerator_event(m, e, err);
     case TH_PRIORITY_READY:
-        if (make_ready(m, (int32_t)e->object) ||
-            (e->argument == RELEASE_CHAIN && go_on_with_chain(m, (int32_t)e->object)))
-            return th_error_no_memory(err);
-        return 0;
+        return make_ready(m, (int32_t)e->object) ? th_error_no_memory(err) : 0;
     case TH_PRIORITY_RELEASE:
         return end_release(m, (int32_t)e->object, err);
     case TH_PRIORITY_PROPERTY:
@@ -428,22 +398,22 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
     case TH_PRIORITY_SAMPLE:
         break;
     }
-    assert(!"an event that nobody posts");
+    assert(!"no event has this priority");
     return 0;
 }
 
-/* The next event, now. */
+/* Advances to the next event. */
 static int pop(th_machine *m, th_error *err)
 {
     th_event e;
     th_events_pop(m->events, &e);
     m->now = e.time;
-    m->settled = false;
+    m->settle.is_done = false;
     return dispatch(m, &e, err);
 }
 
-/* Something was changed, and this stands still for it. Returns -1, or 0. */
-static int stands_still(const th_machine *m, th_error *err)
+/* Reports a failed accelerator or link that work waits for. -1, or 0 if there is none. */
+static int report_failure(const th_machine *m, th_error *err)
 {
     for (int a = 0; m->properties.frequency_factor && a < m->system->n_accels; a++)
         if (m->properties.frequency_factor[a] == 0 &&
@@ -460,11 +430,11 @@ static int stands_still(const th_machine *m, th_error *err)
     return 0;
 }
 
-/* What is under way, or released, would go on at TH_TIME_MAX. Returns -1, or 0 if nothing is. */
-static int lasts_too_long(const th_machine *m, th_error *err)
+/* Reports a task that would end after TH_TIME_MAX. -1, or 0 if there is none. */
+static int report_time_limit(const th_machine *m, th_error *err)
 {
     for (int32_t t = 0; t < m->program->n_tasks; t++)
-        if (m->times[t].end_ps < 0 && m->waiting[t] == 0)
+        if (m->tasks.times[t].end_ps < 0 && m->tasks.waiting[t] == 0)
             return th_error_set(err, "SIM-0012",
                                 "task/%d (layer %d, input %d) would not end within 2^63 ps (106 "
                                 "days), where simulated time ends",
@@ -474,11 +444,11 @@ static int lasts_too_long(const th_machine *m, th_error *err)
 
 typedef enum { ACTED, NOTHING_LEFT, BEYOND_LIMIT, FAILED } outcome;
 
-/* Before an act. Packets move without events of the program: so acts are counted, not those. */
+/* Polls is_interrupted once per ACTS_BETWEEN acts (packets move without events of the program). */
 static bool is_interrupted(th_machine *m)
 {
-    enum { ACTS_BETWEEN = 4096 }; /* a power of two; well below a tenth of a second */
-    return m->options.is_interrupted && (++m->n_acts & (ACTS_BETWEEN - 1)) == 0 &&
+    enum { ACTS_BETWEEN = 4096 }; /* a power of two; much less than 0.1 s */
+    return m->options.is_interrupted && (++m->n_polls & (ACTS_BETWEEN - 1)) == 0 &&
            m->options.is_interrupted();
 }
 
@@ -488,7 +458,7 @@ static int start_host(th_machine *m, th_error *err)
                                                                        : 0;
 }
 
-/* The next thing that happens, if it happens by limit. */
+/* Handles the next event or start, if it is not after limit. */
 static outcome act(th_machine *m, th_time limit, th_error *err)
 {
     th_time next = TH_TIME_MAX;
@@ -497,29 +467,30 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
     if (is_now && priority <= TH_PRIORITY_READY)
         return pop(m, err) ? FAILED : ACTED;
     if (m->program->n_collectives > 0 && !th_replay_is_quiet(m->replay)) {
-        m->settled = false;
+        m->settle.is_done = false;
         return replay(m, err) ? FAILED : ACTED;
     }
-    if (m->ready.n > 0) {
-        m->settled = false;
-        return start_ready(m, th_ready_queue_take(&m->ready), err) ? FAILED : ACTED;
+    if (m->tasks.ready.n > 0) {
+        m->settle.is_done = false;
+        return start_ready(m, th_ready_queue_take(&m->tasks.ready), err) ? FAILED : ACTED;
     }
-    if (m->startable.n > 0) {
-        m->settled = false;
-        return th_accelerator_start(m, th_ready_queue_take(&m->startable), err) ? FAILED : ACTED;
+    if (m->startable_accels.n > 0) {
+        m->settle.is_done = false;
+        return th_accelerator_start(m, th_ready_queue_take(&m->startable_accels), err) ? FAILED
+                                                                                       : ACTED;
     }
     if (m->startable_hosts.n > 0) {
-        m->settled = false;
+        m->settle.is_done = false;
         return start_host(m, err) ? FAILED : ACTED;
     }
     if (is_now)
         return pop(m, err) ? FAILED : ACTED;
-    if (!m->settled) {
-        m->settled = true;
+    if (!m->settle.is_done) {
+        m->settle.is_done = true;
         if (th_accelerator_settle(m, err))
             return FAILED;
         any = th_events_next(m->events, &next, &priority);
-        if (any && next == m->now) /* something follows at once */
+        if (any && next == m->now) /* settle has posted an event of now */
             return ACTED;
     }
     if (!any)
@@ -527,7 +498,7 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
     if (next > limit)
         return BEYOND_LIMIT;
     if (next == TH_TIME_MAX) {
-        lasts_too_long(m, err);
+        report_time_limit(m, err);
         return FAILED;
     }
     return pop(m, err) ? FAILED : ACTED;
@@ -537,23 +508,24 @@ static th_stop finish(const th_machine *m, th_error *err)
 {
     if (th_machine_is_done(m))
         return TH_STOP_DONE;
-    if (stands_still(m, err) || th_replay_report_deadlock(m->replay, err) || lasts_too_long(m, err))
+    if (report_failure(m, err) || th_replay_report_deadlock(m->replay, err) ||
+        report_time_limit(m, err))
         return TH_STOP_ERROR;
     int32_t t = 0;
-    while (m->times[t].end_ps >= 0)
+    while (m->tasks.times[t].end_ps >= 0)
         t++;
     th_error_set(
         err, "SIM-0006",
         "task/%d (layer %d, input %d) can never run: %d of its predecessors have not ended", t,
-        m->program->tasks[t].layer, m->program->tasks[t].input, m->waiting[t]);
+        m->program->tasks[t].layer, m->program->tasks[t].input, m->tasks.waiting[t]);
     return TH_STOP_ERROR;
 }
 
-/* Until n_events program events have happened in all (UNTIL), or what comes next is past limit
+/* Runs until n_events program events have happened in all (UNTIL), or the next event is after limit
  * (BOUND). */
 static th_stop run(th_machine *m, th_time limit, int64_t n_events, th_error *err)
 {
-    while (m->n_events < n_events) {
+    while (m->counts.events < n_events) {
         if (is_interrupted(m))
             return TH_STOP_INTERRUPTED;
         switch (act(m, limit, err)) {
@@ -589,9 +561,9 @@ th_stop th_machine_run_until(th_machine *m, th_time until, th_error *err)
 
 th_stop th_machine_step(th_machine *m, int64_t n, th_error *err)
 {
-    th_stop stop = run(m, TH_TIME_MAX, m->n_events + n, err);
+    th_stop stop = run(m, TH_TIME_MAX, m->counts.events + n, err);
     if (stop != TH_STOP_UNTIL)
         return stop;
-    /* What is left is the network's own, of this instant: statistics are complete after it. */
+    /* The network may have events of this time left that complete its statistics. */
     return th_machine_is_done(m) ? th_machine_run_bounded(m, TH_TIME_MAX, err) : TH_STOP_UNTIL;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* machine_inspect.c - looking at a machine: where it stands, and what it has done so far. Changes
- * nothing.
+/* machine_inspect.c - the state of a machine and its results so far. Changes nothing.
  *
- * Of what is under way, links and accelerators count up to now; energy and on-chip accesses count
- * tasks that have ended. */
+ * Links and accelerators include transfers and tasks in flight up to now; energy and on-chip
+ * accesses count tasks that have ended. */
 #include <config.h>
 
 #include <string.h>
@@ -18,37 +17,37 @@ th_time th_machine_now(const th_machine *m)
 
 bool th_machine_is_done(const th_machine *m)
 {
-    return m->program && m->n_done == m->program->n_tasks;
+    return m->program && m->counts.tasks_done == m->program->n_tasks;
 }
 
 int64_t th_machine_events(const th_machine *m)
 {
-    return m->n_events;
+    return m->counts.events;
 }
 
 int64_t th_machine_tasks_done(const th_machine *m)
 {
-    return m->n_done;
+    return m->counts.tasks_done;
 }
 
 int64_t th_machine_expansions(const th_machine *m)
 {
-    return m->n_expanded;
+    return m->counts.expansions;
 }
 
 th_time th_machine_input_end(const th_machine *m, int32_t input)
 {
-    return m->input_end[input];
+    return m->tasks.input_end[input];
 }
 
 const th_task_result *th_machine_times(const th_machine *m)
 {
-    return m->times;
+    return m->tasks.times;
 }
 
 th_task_state th_machine_task_state(const th_machine *m, int32_t task)
 {
-    const th_task_result *t = &m->times[task];
+    const th_task_result *t = &m->tasks.times[task];
     if (t->end_ps >= 0)
         return TH_TASK_DONE;
     if (t->start_ps >= 0)
@@ -71,8 +70,8 @@ int32_t th_machine_link_flows(const th_machine *m, int link)
     return m->network->link_flows[link];
 }
 
-/* The state of a run, to an observer that joins it. Messages of collectives that are on their way
- * are left out: their numbers are private to the replay. */
+/* Reports the state of a run to an observer that joins it, without the messages of collectives in
+ * flight, whose numbers are private to the replay. */
 static void report_state(const th_machine *m, th_observer *o)
 {
     for (int32_t i = 0; i < m->program->n_tasks; i++) {
@@ -90,10 +89,10 @@ static void report_state(const th_machine *m, th_observer *o)
 
 static void join_run(const th_machine *m, th_observer *o)
 {
-    if (!o->type->follows || (m->n_events > 0 && o->type->follows(o, m->program)))
+    if (!o->type->follows || (m->counts.events > 0 && o->type->follows(o, m->program)))
         return;
     o->type->restart(o, m->program);
-    if (m->n_events > 0)
+    if (m->counts.events > 0)
         report_state(m, o);
 }
 
@@ -141,8 +140,8 @@ th_time th_machine_elapsed(const th_machine *m)
 th_accel_result th_machine_accel(const th_machine *m, int accel)
 {
     th_accel_result a = m->accels[accel].sum;
-    th_pipeline_stats did = th_accelerator_running(m, accel);
-    th_stats_add(&a.did, &did);
+    th_pipeline_stats running = th_accelerator_running(m, accel);
+    th_stats_add(&a.did, &running);
     a.idle_ps = th_machine_elapsed(m) - th_stats_occupied(&a.did);
     return a;
 }
@@ -162,7 +161,7 @@ static int allocate_result(const th_machine *m, th_result *r)
     *r = (th_result){.n_accels = m->system->n_accels,
                      .n_links = m->system->n_links,
                      .n_tasks = m->program->n_tasks,
-                     .n_layers = m->n_layers,
+                     .n_layers = m->layers.n,
                      .n_inputs = m->program->n_inputs,
                      .wave = m->program->wave};
     r->accels = th_alloc_zero((size_t)r->n_accels + 1, sizeof *r->accels);
@@ -173,12 +172,12 @@ static int allocate_result(const th_machine *m, th_result *r)
     return r->accels && r->links && r->tasks && r->layers && r->input_end_ps ? 0 : -1;
 }
 
-/* An input that has tasks to come is not through, whatever of it has ended. */
+/* An input has ended when all of its tasks have. */
 static void copy_input_ends(const th_machine *m, th_time *out)
 {
-    memcpy(out, m->input_end, (size_t)m->program->n_inputs * sizeof *out);
+    memcpy(out, m->tasks.input_end, (size_t)m->program->n_inputs * sizeof *out);
     for (int32_t t = 0; t < m->program->n_tasks; t++)
-        if (m->times[t].end_ps < 0)
+        if (m->tasks.times[t].end_ps < 0)
             out[m->program->tasks[t].input] = -1;
 }
 
@@ -202,11 +201,11 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
     th_layers_finish(r.layers, r.n_layers);
     for (int l = 0; l < r.n_links; l++)
         r.links[l] = link_result(m->network, l, m->now);
-    memcpy(r.tasks, m->times, (size_t)r.n_tasks * sizeof *r.tasks);
+    memcpy(r.tasks, m->tasks.times, (size_t)r.n_tasks * sizeof *r.tasks);
     copy_input_ends(m, r.input_end_ps);
-    r.moved_bytes = m->moved_bytes;
-    r.n_events = m->n_events;
-    r.n_expanded = m->n_expanded;
+    r.moved_bytes = m->counts.moved_bytes;
+    r.n_events = m->counts.events;
+    r.n_expanded = m->counts.expansions;
     if (th_energy_account(m, &r)) /* which clears it */
         return th_error_no_memory(err);
     *out = r;

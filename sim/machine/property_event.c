@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* property_event.c - see property_event.h.
- * A change is an event of priority CHANGE whose object is its place in m->properties.events; one
- * for this very instant is made at once. Tasks on a changed clock have works of their own, with the
- * schedule at that clock. */
+/* property_event.c - see property_event.h. A property event is an event of priority PROPERTY whose
+ * object is its index in m->properties.events; one for the present time is applied at once. Tasks
+ * at a changed frequency have compute costs of their own, with the schedule at that frequency. */
 #include <config.h>
 
 #include "sim/machine/property_event.h"
@@ -79,11 +78,11 @@ int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_
 int th_property_event_apply(th_machine *m, int32_t number, th_error *err)
 {
     const th_property_event *c = &m->properties.events[number];
-    m->settled = false;
+    m->settle.is_done = false;
     if (c->kind == TH_PROPERTY_FREQUENCY) {
-        bool dies = c->factor == 0 && m->properties.frequency_factor[c->object] > 0;
+        bool fails = c->factor == 0 && m->properties.frequency_factor[c->object] > 0;
         m->properties.frequency_factor[c->object] = c->factor;
-        return dies ? th_accelerator_fail(m, c->object, err) : 0;
+        return fails ? th_accelerator_fail(m, c->object, err) : 0;
     }
     int32_t medium = medium_of(m, c->object);
     m->properties.medium_factor[medium] = c->factor;
@@ -115,7 +114,7 @@ void th_property_events_free(th_machine *m)
     th_free(m->properties.scaled);
 }
 
-/* ---- works at other clocks ------------------------------------------------------------------- */
+/* --- compute costs at other frequencies ------------------------------------------------------- */
 
 int64_t th_scaled_hz(int64_t hz, double factor)
 {
@@ -140,12 +139,12 @@ static th_compute_cost *make_scaled(th_machine *m, const th_compute_cost *w, dou
     return m->properties.scaled[m->properties.n_scaled++] = s;
 }
 
-int32_t th_frequency_scaled_cost(th_machine *m, int32_t work, double factor)
+int32_t th_frequency_scaled_cost(th_machine *m, int32_t cost, double factor)
 {
-    const th_compute_cost *w = th_compute_cost_get(m->costs, work);
+    const th_compute_cost *w = th_compute_cost_get(m->costs, cost);
     int64_t hz = th_scaled_hz(w->schedule.hz, factor);
     for (size_t i = 0; i < m->properties.n_scaled; i++)
-        if (m->properties.scaled[i]->number == work && m->properties.scaled[i]->schedule.hz == hz)
+        if (m->properties.scaled[i]->number == cost && m->properties.scaled[i]->schedule.hz == hz)
             return (int32_t)i;
     return make_scaled(m, w, factor) ? (int32_t)m->properties.n_scaled - 1 : -1;
 }

@@ -13,7 +13,7 @@ static void *create(const void *setup, th_error *err)
     return th_machine_new(m->system, m->costs, &options, err);
 }
 
-/* A bound that lies behind the end of simulated time is no bound: the run that meets it fails. */
+/* A bound at the end of simulated time is none: the run then fails with its own error. */
 static int run(void *simulation, const th_program *p, th_time bound, th_time *end, th_error *err)
 {
     th_machine *m = simulation;
