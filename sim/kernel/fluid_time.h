@@ -7,8 +7,8 @@
 #include "base/units.h"
 
 /* A duration that is a whole number of picoseconds but for the rounding of doubles must not be
- * rounded up to the next: an excess of this size is ignored, a thousandth or a few units in the last
- * place, at most a half. */
+ * rounded up to the next: an excess of this size is ignored, a thousandth or a few units in the
+ * last place, at most a half. */
 static inline double th_fluid_slack(double ps)
 {
     double slack = ps * 0x1p-50;
@@ -35,9 +35,9 @@ static inline double th_fluid_left(double bytes, double bytes_per_s, th_time ela
     return left > 0 ? left : 0;
 }
 
-/* When `left`, in bytes / TH_PS_PER_S, runs out if it shrinks by bytes_per_s from `since` on, rounded
- * up to a picosecond; TH_TIME_MAX: not within simulated time. The slack is that of the end time, not
- * of the duration, so the result does not depend on `since`. */
+/* When `left`, in bytes / TH_PS_PER_S, runs out if it shrinks by bytes_per_s from `since` on,
+ * rounded up to a picosecond; TH_TIME_MAX: not within simulated time. The slack is that of the end
+ * time, not of the duration, so the result does not depend on `since`. */
 static inline th_time th_fluid_end_time(th_double_double left, double bytes_per_s, th_time since)
 {
     if (left.hi <= 0)

@@ -138,7 +138,8 @@ static int post_step(th_machine *m, th_accel_state *a, th_error *err)
     return th_accel_set_event(m, a, th_time_add(a->started, next), TH_PIPELINE_STEPS, err);
 }
 
-/* A task that is stepped only because it is watched counts if it would have been expanded anyway. */
+/* A task that is stepped only because it is watched counts if it would have been expanded
+ * anyway. */
 static void count_expansion(th_machine *m, th_accel_state *a, double demand)
 {
     bool is_only_watched =
@@ -472,8 +473,8 @@ static int apply_all_rates(th_machine *m, th_error *err)
     return 0;
 }
 
-/* Lets accelerators whose task has ended and that have no other prefetch: those with a contended DRAM
- * before the network settles, the others after. */
+/* Lets accelerators whose task has ended and that have no other prefetch: those with a contended
+ * DRAM before the network settles, the others after. */
 static int begin_loading(th_machine *m, bool contended, th_error *err)
 {
     for (int i = 0; i < m->system->n_accels; i++) {

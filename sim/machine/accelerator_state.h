@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* accelerator_state.h - private to accelerator.c, accelerator_history.c and accelerator_inspect.c. */
+/* accelerator_state.h - private to accelerator.c, accelerator_history.c and
+ * accelerator_inspect.c. */
 #ifndef TH_SIM_MACHINE_ACCELERATOR_STATE_H
 #define TH_SIM_MACHINE_ACCELERATOR_STATE_H
 #include "sim/machine/machine_state.h"
@@ -25,8 +26,8 @@ static inline bool th_accel_is_observed(const th_accel_state *a)
     return a->observed.is_watched || a->observed.is_traced;
 }
 
-/* accelerator.c. set_event: replaces its single event. start_pipeline: the pipeline of its task, or,
- * without a task, of prefetching; o without the options that prefetch.c sets. 0 or -1. */
+/* accelerator.c. set_event: replaces its single event. start_pipeline: the pipeline of its task,
+ * or, without a task, of prefetching; o without the options that prefetch.c sets. 0 or -1. */
 int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err);
 void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
                              th_pipeline_options *o);
@@ -38,8 +39,8 @@ int th_history_add(th_accel_state *a, th_demand_change c);
 void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline *p, size_t from,
                       bool skip);
 /* expand: the collapsed task, with this demand. change: the demand of an expanded task.
- * find_completion: posts its end, if the demand does not change again. schedule_completion: posts the
- * event that calls find_completion. 0 or -1. */
+ * find_completion: posts its end, if the demand does not change again. schedule_completion: posts
+ * the event that calls find_completion. 0 or -1. */
 int th_history_expand(th_machine *m, th_accel_state *a, double demand, th_error *err);
 int th_history_change(th_machine *m, th_accel_state *a, double demand, th_error *err);
 int th_history_find_completion(th_machine *m, th_accel_state *a, th_error *err);

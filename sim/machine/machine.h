@@ -72,11 +72,11 @@ typedef struct th_in_flight {
 } th_in_flight;
 
 /* Can a run on this machine be cut where only computes are in flight, and the rest be replayed by
- * resume to the picosecond? Not with contended DRAMs, prefetched weights, or a network that has state
- * while no flow is on it. */
+ * resume to the picosecond? Not with contended DRAMs, prefetched weights, or a network that has
+ * state while no flow is on it. */
 bool th_machine_can_resume(const th_machine *m);
-/* Like load, but the first n tasks of the program, computes on different accelerators, are in flight
- * at time 0 as in f[0 .. n). The machine logs start and demand history of every compute. */
+/* Like load, but the first n tasks of the program, computes on different accelerators, are in
+ * flight at time 0 as in f[0 .. n). The machine logs start and demand history of every compute. */
 int th_machine_resume(th_machine *m, const th_program *p, const th_in_flight *f, int32_t n,
                       th_error *err);
 /* After resume: the state at time t, when no flow was on the network, of a compute that has ended
@@ -137,8 +137,8 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err);
 bool th_machine_knows_energy(const th_machine *m);
 /* Joules of a run that is done, bit by bit as in th_machine_result. 0 or -1. */
 int th_machine_energy(const th_machine *m, double *joules, th_error *err);
-/* A lower bound of the energy of the loaded program: *dynamic_j plus *static_w times the run time. 0
- * or -1. */
+/* A lower bound of the energy of the loaded program: *dynamic_j plus *static_w times the run time.
+ * 0 or -1. */
 int th_machine_least_energy(const th_machine *m, double *dynamic_j, double *static_w,
                             th_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* machine_state.h - private to the machine: its state, and the functions that its files share. Plain
- * data: indices only, except for the read-only inputs and the queues. */
+/* machine_state.h - private to the machine: its state, and the functions that its files share.
+ * Plain data: indices only, except for the read-only inputs and the queues. */
 #ifndef TH_SIM_MACHINE_MACHINE_STATE_H
 #define TH_SIM_MACHINE_MACHINE_STATE_H
 #include "base/random.h"
@@ -186,15 +186,15 @@ void th_accelerator_trace(th_machine *m, int accel, bool is_traced);
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel);
 th_tiles th_accelerator_tiles(const th_machine *m, int accel);
 
-/* property_event.c. apply: the event takes place, 0 or -1. scaled_cost: index in m->properties.scaled
- * of a compute cost at another frequency, -1: memory is out. */
+/* property_event.c. apply: the event takes place, 0 or -1. scaled_cost: index in
+ * m->properties.scaled of a compute cost at another frequency, -1: memory is out. */
 int th_property_event_apply(th_machine *m, int32_t number, th_error *err);
 void th_property_events_reset(th_machine *m);
 void th_property_events_free(th_machine *m);
 int32_t th_frequency_scaled_cost(th_machine *m, int32_t cost, double factor);
 
-/* layers.c: results of each layer. load: 0, or -1 when memory is out; start, end: any task of a layer,
- * now; computed: a compute task that ends now. */
+/* layers.c: results of each layer. load: 0, or -1 when memory is out; start, end: any task of a
+ * layer, now; computed: a compute task that ends now. */
 int th_layers_load(th_machine *m);
 void th_layers_start(th_machine *m, int32_t task);
 void th_layers_end(th_machine *m, int32_t task);
@@ -214,8 +214,8 @@ int th_energy_account(const th_machine *m, th_result *r);
 bool th_prefetch_is_on(const th_machine *m, int accel);
 int th_prefetch_load(th_machine *m);
 void th_prefetch_task_starts(th_machine *m, th_accel_state *a);
-/* Sets in *o the weights that a pipeline of the accelerator starts with and those that it prefetches.
- * Leaves *o as it is where the accelerator does not prefetch. */
+/* Sets in *o the weights that a pipeline of the accelerator starts with and those that it
+ * prefetches. Leaves *o as it is where the accelerator does not prefetch. */
 void th_prefetch_set_options(const th_machine *m, const th_accel_state *a, th_pipeline_options *o);
 void th_prefetch_digest(const th_machine *m, th_accel_state *a);
 bool th_prefetch_is_incomplete(const th_machine *m, th_accel_state *a);
