@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* completion_cache.h - when computes end, by the digest of their demand history.
+/* completion_cache.h - completion times of computes, by the digest of their demand history.
  *   new -> (share) -> (find | add | trim)* -> free
  * Several threads may call find and add at once; find takes no lock. */
 #ifndef TH_SIM_PIPELINE_COMPLETION_CACHE_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "sim/pipeline/pipeline.h"
 
-/* How a work ends under a history of draws. */
+/* How a compute ends under a demand history. */
 typedef struct th_compute_completion {
     th_time end; /* relative to the start */
     th_pipeline_stats stats;
@@ -17,20 +17,20 @@ typedef struct th_compute_completion {
 
 typedef struct th_completion_cache th_completion_cache;
 
-/* Past max ends all are forgotten; where they are shared, no more are kept until they are trimmed.
- * NULL: memory is out. */
+/* Beyond max entries all are dropped; a shared cache takes no more until it is trimmed. NULL:
+ * memory is out. */
 th_completion_cache *th_completion_cache_new(size_t max);
-enum { TH_COMPLETION_CACHE_MAX = 1 << 20 };             /* of a machine, or of those that share */
-void th_completion_cache_share(th_completion_cache *k); /* before other threads come */
+enum { TH_COMPLETION_CACHE_MAX = 1 << 20 }; /* of a machine, or of those that share it */
+void th_completion_cache_share(th_completion_cache *k); /* before other threads use it */
 void th_completion_cache_free(th_completion_cache *k);  /* accepts NULL */
-/* NULL: not known. Valid until the next keep; where they are shared, until they are trimmed. */
+/* NULL: none. Valid until the next add; in a shared cache, until trim. */
 const th_compute_completion *th_completion_cache_find(const th_completion_cache *k,
                                                       const uint64_t digest[2]);
 /* 0, or -1: memory is out. */
 int th_completion_cache_add(th_completion_cache *k, const uint64_t digest[2],
                             const th_compute_completion *e);
 size_t th_completion_cache_count(th_completion_cache *k);
-/* Forgets all if there are max of them; nobody else uses it meanwhile. */
+/* Drops all entries if there are max of them; no other thread may use it meanwhile. */
 void th_completion_cache_trim(th_completion_cache *k);
 
 #endif
