@@ -90,7 +90,7 @@ unit_tests += \
 	tests/unit/test_alternatives \
 	tests/unit/test_baseline \
 	tests/unit/test_bounds \
-	tests/unit/test_bounds_unlike \
+	tests/unit/test_bounds_heterogeneous \
 	tests/unit/test_offspring \
 	tests/unit/test_constraints \
 	tests/unit/test_evaluate \
@@ -108,7 +108,6 @@ unit_tests += \
 	tests/unit/test_multi_model \
 	tests/unit/test_objective \
 	tests/unit/test_plan \
-	tests/unit/test_plan_kinds \
 	tests/unit/test_pool \
 	tests/unit/test_search \
 	tests/unit/test_search_candidates \
@@ -126,7 +125,7 @@ tests_unit_test_segment_SOURCES = tests/unit/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_test_bounds_SOURCES = tests/unit/test_bounds.c \
 	tests/unit/random_net.c tests/unit/random_net.h
-tests_unit_test_bounds_unlike_SOURCES = tests/unit/test_bounds_unlike.c \
+tests_unit_test_bounds_heterogeneous_SOURCES = tests/unit/test_bounds_heterogeneous.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_test_exhaustive_SOURCES = tests/unit/test_exhaustive.c \
 	tests/unit/random_net.c tests/unit/random_net.h

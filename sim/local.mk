@@ -164,7 +164,7 @@ libtharsis_la_SOURCES += \
 unit_tests += \
 	tests/unit/test_algorithms \
 	tests/unit/test_bound \
-	tests/unit/test_choose \
+	tests/unit/test_tuner \
 	tests/unit/test_closed_forms \
 	tests/unit/test_design_properties \
 	tests/unit/test_pipeline_traces \

@@ -212,7 +212,7 @@ static void members_are_interleaved(void)
     "elements_per_cycle = " VECTOR "; }; designs = [" DESIGNS "]; }"
 /* 30 or 50 MACs per ns; b is the only one with a quick vector unit. */
 #define FOUR_KINDS                                                                                 \
-    "name = \"unlike\"; designs = ( { name = \"x\"; type = \"roofline\"; clock = \"1GHz\"; "       \
+    "name = \"mixed\"; designs = ( { name = \"x\"; type = \"roofline\"; clock = \"1GHz\"; "        \
     "macs_per_cycle = 30; }, { name = \"y\"; type = \"roofline\"; clock = \"1GHz\"; "              \
     "macs_per_cycle = 50; } ); accelerators = (" UNLIKE("a", "0", "\"x\"", "4") "," UNLIKE(        \
         "b", "1", "\"x\", \"y\"",                                                                  \
@@ -262,12 +262,12 @@ static void single_takes_the_quickest(void)
     th_system_free(s);
 }
 
-/* Three images: three of four accelerators alike, a third of the work each; of unlike ones the
+/* Three images: three of four equal accelerators, a third of the work each; of mixed ones the
  * design that two have. */
 static void data_parallel_splits_images(void)
 {
     static const char *const thirds[] = {"B3", "B3", "B3"}, *const halves[] = {"B2", "B2", "B2"};
-    th_system *ring = system_of(RING("4")), *unlike = system_of(FOUR_KINDS);
+    th_system *ring = system_of(RING("4")), *mixed = system_of(FOUR_KINDS);
     th_workload *w = convolutions(2);
     th_problem p = problem_of(ring, w);
     th_search *x = found("data_parallel", &p, false);
@@ -276,7 +276,7 @@ static void data_parallel_splits_images(void)
     th_search_free(x);
     /* x on a and c, then b, which is third; y on b and d: two images by 50 beat three by 30?
      * ceil(3/2) = 2 images at 50 take 40, one at 30 takes 33.3: three accelerators with x */
-    p.system = unlike;
+    p.system = mixed;
     x = found("data_parallel", &p, false);
     CU_ASSERT_TRUE(x->n_evaluations == 3 && x->best->sets[0].design == 0 &&
                    x->best->sets[0].n_accels == 3 && x->best->sets[0].accels[1] == 2);
@@ -288,7 +288,7 @@ static void data_parallel_splits_images(void)
     th_search_free(x);
     th_workload_free(w);
     th_system_free(ring);
-    th_system_free(unlike);
+    th_system_free(mixed);
 }
 
 /* One image, or one in each micro-batch: there is nothing to split, one accelerator is all that it
@@ -401,7 +401,7 @@ static void pipeline_of_accelerators(void)
 
 /* Equal layers at 30, 50, 30 and 50 a unit, b with its quick design: 16 of them in the time of 3,
  * 5, 3 and 5. */
-static void pipeline_of_unlike_accelerators(void)
+static void pipeline_of_heterogeneous_accelerators(void)
 {
     static const int32_t stage[] = {0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3};
     th_system *s = system_of(FOUR_KINDS);
@@ -487,7 +487,7 @@ static void uniform_prunes_by_estimates(void)
     CU_ASSERT_TRUE(x->best->sets[0].n_accels == 64 && x->best->strategy[0].split[TH_DIM_C] == 1);
     th_strategy *conv = NULL, *dense = NULL;
     int n_conv = th_strategies_list(&w->layers[0], 1, 64, &conv),
-        n_dense = th_strategies_list(&w->layers[1], 1, 64, &dense), looked_at = 0;
+        n_dense = th_strategies_list(&w->layers[1], 1, 64, &dense), n_compared = 0;
     th_mapping *m = th_mapping_copy(x->best);
     for (int i = 0; i < n_conv; i += 7) {
         th_fitness f;
@@ -497,9 +497,9 @@ static void uniform_prunes_by_estimates(void)
             continue;
         CU_ASSERT_EQUAL(th_evaluator_run(th_pool_evaluator(x->pool), m, INFINITY, &f, NULL), 0);
         CU_ASSERT_TRUE(f.value >= x->best_fitness.value);
-        looked_at++;
+        n_compared++;
     }
-    CU_ASSERT_TRUE(looked_at > 5);
+    CU_ASSERT_TRUE(n_compared > 5);
     th_free(conv);
     th_free(dense);
     th_mapping_free(m);
@@ -552,7 +552,7 @@ int main(int argc, char **argv)
         TAP(model_parallel_splits_no_images),
         TAP(too_little_to_share),
         TAP(pipeline_of_accelerators),
-        TAP(pipeline_of_unlike_accelerators),
+        TAP(pipeline_of_heterogeneous_accelerators),
         TAP(pipeline_passes_over_who_cannot),
         TAP(pipeline_of_groups),
         TAP(uniform_prunes_by_estimates),

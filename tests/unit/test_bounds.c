@@ -294,7 +294,7 @@ static void check_case(const th_system *s, int number)
 
 /* Two kinds of accelerators, one with two designs; links at a switch, some half duplex. */
 #define UNLIKE                                                                                     \
-    "name = \"unlike\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "       \
+    "name = \"mixed\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "        \
     "macs_per_cycle = 4; bandwidth = \"3GB/s\"; }, { name = \"e\"; type = \"systolic\"; clock = "  \
     "\"700MHz\"; rows = 4; cols = 2; "                                                             \
     "dataflow = \"ws\"; } ); "                                                                     \

@@ -199,7 +199,7 @@ enum { FIRST = 500 }; /* evaluations of the search that comes first in exhaustiv
 
 static void brute_force_finds_nothing_better(void)
 {
-    int64_t all = 0, judged = 0;
+    int64_t all = 0, simulated = 0;
     for (int i = 0; i < 12; i++) {
         gsl_rng *r = th_random_stream(5, "brute", (uint64_t)i);
         th_system *s = system_of(systems[i % N_TINY]);
@@ -213,14 +213,14 @@ static void brute_force_finds_nothing_better(void)
         if (x->best_fitness.value != force)
             printf("# case %d: %.0f, by force %.0f\n", i, x->best_fitness.value, force);
         all += n;
-        judged += x->n_evaluations < FIRST ? 0 : x->n_evaluations - FIRST;
+        simulated += x->n_evaluations < FIRST ? 0 : x->n_evaluations - FIRST;
         th_search_free(x);
         th_workload_free(w);
         th_system_free(s);
         gsl_rng_free(r);
     }
-    printf("# %lld mappings by force, %lld simulated\n", (long long)all, (long long)judged);
-    CU_ASSERT_TRUE(judged < all);
+    printf("# %lld mappings by force, %lld simulated\n", (long long)all, (long long)simulated);
+    CU_ASSERT_TRUE(simulated < all);
 }
 
 /* Small instances of 2 to 4 accelerators and 3 to 5 layers, proven, and what the default search
@@ -295,7 +295,7 @@ static void a_budget_is_kept(void)
 }
 
 /* The throughput of three inputs has no proven bound, so all mappings are simulated. */
-static void without_a_bound_nothing_is_cut_off(void)
+static void without_a_bound_nothing_is_pruned(void)
 {
     th_system *s = system_of(systems[0]);
     gsl_rng *r = th_random_stream(6, "throughput", 0);
@@ -322,7 +322,7 @@ int main(int argc, char **argv)
         TAP(brute_force_finds_nothing_better),
         TAP(too_many_accelerators_are_refused),
         TAP(a_budget_is_kept),
-        TAP(without_a_bound_nothing_is_cut_off),
+        TAP(without_a_bound_nothing_is_pruned),
         TAP(the_default_search_is_near_the_optimum),
         TAP_END,
     };

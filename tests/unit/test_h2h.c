@@ -127,15 +127,15 @@ static void modalities_part(void)
  * ends at (30 + 64) + (52 + 8). */
 static void a_layer_moves_to_its_producer(void)
 {
-    const char *unlike =
-        "name = \"unlike\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL(
+    const char *mixed =
+        "name = \"mixed\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL(
             "a", "s", "1MB") ", " ACCEL("b", "f", "1MB") " ); " REST("\"a\", \"b\"", "0ns");
     const char *net = NET(LAYER("c1", "input", 2, 1, 4) ", " LAYER("c2", "c1", 2, 2, 2) ", " LAYER(
         "d1", "input", 2, 1, 4));
-    CU_ASSERT_TRUE(takes(time_of_steps(unlike, net, 1), 216));
-    CU_ASSERT_TRUE(takes(time_of_steps(unlike, net, 2), 192));
-    CU_ASSERT_TRUE(takes(time_of_steps(unlike, net, 3), 192));
-    CU_ASSERT_TRUE(takes(time_of_steps(unlike, net, 4), 154));
+    CU_ASSERT_TRUE(takes(time_of_steps(mixed, net, 1), 216));
+    CU_ASSERT_TRUE(takes(time_of_steps(mixed, net, 2), 192));
+    CU_ASSERT_TRUE(takes(time_of_steps(mixed, net, 3), 192));
+    CU_ASSERT_TRUE(takes(time_of_steps(mixed, net, 4), 154));
 }
 
 /* c1 over H: half of the input each, 32; 30; all of its half is needed over there, 16. c2 over K:
@@ -182,7 +182,7 @@ static void polish_moves_shares(void)
 {
     th_error e = {"", ""};
     th_system *s =
-        system_of("name = \"unlike\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL(
+        system_of("name = \"mixed\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL(
             "a", "s", "1MB") ", " ACCEL("b", "f", "1MB") " ); " REST("\"a\", \"b\"", "0ns"));
     th_workload *w = workload_of(NET(LAYER("c1", "input", 2, 8, 32)));
     th_mapping *m = mapping_on("01", w);
@@ -210,7 +210,7 @@ static void polish_moves_shares(void)
 
 static void the_fullest_knapsack(void)
 {
-    const int64_t some[] = {5, 4, 3, 0}, alike[] = {3, 3};
+    const int64_t some[] = {5, 4, 3, 0}, equal[] = {3, 3};
     bool in[4];
     CU_ASSERT_EQUAL(th_knapsack(some, 4, 7, in), 0);
     CU_ASSERT_TRUE(!in[0] && in[1] && in[2] && in[3]);
@@ -220,7 +220,7 @@ static void the_fullest_knapsack(void)
     CU_ASSERT_TRUE(in[0] && !in[1] && !in[2] && in[3]);
     CU_ASSERT_EQUAL(th_knapsack(some, 4, 0, in), 0);
     CU_ASSERT_TRUE(!in[0] && !in[1] && !in[2] && in[3]);
-    CU_ASSERT_EQUAL(th_knapsack(alike, 2, 5, in), 0);
+    CU_ASSERT_EQUAL(th_knapsack(equal, 2, 5, in), 0);
     CU_ASSERT_TRUE(in[0] && !in[1]);
 }
 

@@ -125,15 +125,15 @@ static void a_layer_that_cannot_be_cut_has_no_choices(void)
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     th_error e = {"", ""};
     th_evaluator *evaluator = th_evaluator_new(&p, &e);
-    th_initial_generator *seeder = th_initial_new(evaluator, &e);
+    th_initial_generator *generator = th_initial_new(evaluator, &e);
     int32_t accels[] = {0, 1};
-    CU_ASSERT_EQUAL(th_initial_choices(seeder, &(th_set){0, 1, accels, NULL}, 0, &e)->n, 1);
-    TAP_ASSERT_TEXT(th_initial_infeasibility(seeder)->id, "");
-    CU_ASSERT_EQUAL(th_initial_choices(seeder, &(th_set){0, 2, accels, NULL}, 0, &e)->n, 0);
-    TAP_ASSERT_TEXT(th_initial_infeasibility(seeder)->id, "MAP-0040");
-    TAP_ASSERT_TEXT(th_initial_infeasibility(seeder)->text,
+    CU_ASSERT_EQUAL(th_initial_choices(generator, &(th_set){0, 1, accels, NULL}, 0, &e)->n, 1);
+    TAP_ASSERT_TEXT(th_initial_infeasibility(generator)->id, "");
+    CU_ASSERT_EQUAL(th_initial_choices(generator, &(th_set){0, 2, accels, NULL}, 0, &e)->n, 0);
+    TAP_ASSERT_TEXT(th_initial_infeasibility(generator)->id, "MAP-0040");
+    TAP_ASSERT_TEXT(th_initial_infeasibility(generator)->text,
                     "layer \"point\" cannot be split over 2 accelerators");
-    th_initial_free(seeder);
+    th_initial_free(generator);
     th_evaluator_free(evaluator);
     th_workload_free(w);
     th_system_free(s);

@@ -234,7 +234,8 @@ static void a_smaller_budget_leaves_the_log_alone(void)
     th_journal_free(j);
 }
 
-/* A batch of another size in the midst of the log is no matter of budgets: nothing is cut off. */
+/* A batch of another size in the midst of the log does not follow from another budget: nothing is
+ * cut off. */
 static void a_difference_in_the_midst_is_refused(void)
 {
     make_journal(4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Offspring that several threads make: what comes out is told by the numbers of the members alone.
+/* Offspring that several threads make: the result depends on the numbers of the members alone.
  */
 #include <config.h>
 #include <stdatomic.h>
@@ -96,17 +96,17 @@ static void members_do_not_depend_on_threads(void)
     th_mapping_free(n.mother);
 }
 
-/* No two members have the same numbers: they seldom are alike. */
+/* No two members have the same numbers: they are seldom equal. */
 static void each_member_has_numbers_of_its_own(void)
 {
     th_mapping *first[MEMBERS];
-    int alike = 0;
+    int n_same = 0;
     nest n = {.mother = mapping_on("01 23", net)};
     bring_up(1, 1, &n, first);
     for (int i = 3; i < MEMBERS; i += 4) /* drawn at random, by nothing but these numbers */
         for (int j = 3; j < i; j += 4)
-            alike += th_mapping_equal(first[i], first[j]);
-    CU_ASSERT_TRUE(alike <= 2);
+            n_same += th_mapping_equal(first[i], first[j]);
+    CU_ASSERT_TRUE(n_same <= 2);
     free_all(first);
     th_mapping_free(n.mother);
 }

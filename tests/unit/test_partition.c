@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_partition.c - the upper level: unlike accelerators, branches, designs, and what finds them.
- */
+/* test_partition.c - partitioning: heterogeneous accelerators, branches, designs, and what finds
+ * them. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -20,8 +20,8 @@
 typedef struct {
     th_problem problem;
     th_evaluator *evaluator;
-    th_initial_generator *seeder;
-    th_partitioner level1;
+    th_initial_generator *generator;
+    th_partitioner partitioner;
 } fixture;
 
 static void set_up(fixture *f, const th_system *s, const th_workload *w)
@@ -29,15 +29,15 @@ static void set_up(fixture *f, const th_system *s, const th_workload *w)
     th_error e = {"", ""};
     f->problem = (th_problem){.system = s, .workload = w, .stream = th_stream_single};
     f->evaluator = th_evaluator_new(&f->problem, &e);
-    f->seeder = th_initial_new(f->evaluator, &e);
-    if (th_partitioner_init(&f->level1, f->seeder, &f->problem, false, &e))
+    f->generator = th_initial_new(f->evaluator, &e);
+    if (th_partitioner_init(&f->partitioner, f->generator, &f->problem, false, &e))
         bail_out(&e);
 }
 
 static void tear_down(fixture *f)
 {
-    th_partitioner_clear(&f->level1);
-    th_initial_free(f->seeder);
+    th_partitioner_clear(&f->partitioner);
+    th_initial_free(f->generator);
     th_evaluator_free(f->evaluator);
 }
 
@@ -124,17 +124,18 @@ static void branches_go_where_they_end_earliest(void)
     fixture f;
     set_up(&f, s, w);
     bool was_there = false;
-    for (size_t i = 0; i < f.level1.n; i++) {
-        const th_partition *p = &f.level1.partitions[i];
+    for (size_t i = 0; i < f.partitioner.n; i++) {
+        const th_partition *p = &f.partitioner.partitions[i];
         int32_t design[TH_PARTITION_SETS_MAX];
         th_design_vectors d;
         th_mapping *m = NULL;
         if (p->n != 3 || p->assignment != TH_ASSIGN_EARLIEST_FINISH)
             continue;
-        CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.level1, p, NULL), 0);
+        CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.partitioner, p, NULL), 0);
         CU_ASSERT_TRUE(th_design_vectors_next(&d, design));
         CU_ASSERT_FALSE(th_design_vectors_next(&d, design)); /* all designs are fixed */
-        CU_ASSERT_EQUAL(th_partitioner_mapping(&f.level1, p, design, (th_jitter){0}, &m, NULL), 0);
+        CU_ASSERT_EQUAL(th_partitioner_mapping(&f.partitioner, p, design, (th_jitter){0}, &m, NULL),
+                        0);
         CU_ASSERT_PTR_NOT_NULL_FATAL(m);
         for (int l = 0; l < w->n_layers; l++)
             TAP_ASSERT_TEXT(s->nodes[s->accel_node[m->sets[m->set_of[l]].accels[0]]].name, at[l]);
@@ -185,13 +186,13 @@ static void each_vector_of_designs_comes_once(void)
     th_workload *w = shipped_workload("alexnet");
     fixture f;
     set_up(&f, s, w);
-    const th_partition *halves = &f.level1.partitions[6];
+    const th_partition *halves = &f.partitioner.partitions[6];
     int32_t design[TH_PARTITION_SETS_MAX];
     bool came[3][3] = {{false}};
     int n = 0;
     th_design_vectors d;
     CU_ASSERT_EQUAL(halves->n, 2);
-    CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.level1, halves, NULL), 0);
+    CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.partitioner, halves, NULL), 0);
     while (th_design_vectors_next(&d, design)) {
         if (n == 0)
             CU_ASSERT_TRUE(design[0] == d.of[0][0] && design[1] == d.of[1][0]);
@@ -202,7 +203,8 @@ static void each_vector_of_designs_comes_once(void)
         n++;
     }
     CU_ASSERT_EQUAL(n, 9);
-    CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.level1, &f.level1.partitions[0], NULL), 0);
+    CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.partitioner, &f.partitioner.partitions[0], NULL),
+                    0);
     for (n = 0; th_design_vectors_next(&d, design); n++)
         ;
     CU_ASSERT_EQUAL(n, 3);
@@ -233,12 +235,12 @@ static void candidates_stay_few(void)
     th_workload *w = workload_of(three_branches);
     fixture f;
     set_up(&f, s, w);
-    CU_ASSERT_TRUE(f.level1.n > 8 && f.level1.n < 48);
-    for (size_t i = 0; i < f.level1.n; i++) {
-        const th_partition *p = &f.level1.partitions[i];
+    CU_ASSERT_TRUE(f.partitioner.n > 8 && f.partitioner.n < 48);
+    for (size_t i = 0; i < f.partitioner.n; i++) {
+        const th_partition *p = &f.partitioner.partitions[i];
         bool used[24] = {false};
         for (int k = 0; k < p->n; k++) {
-            const th_set_node *node = &f.level1.tree.node[p->node[k]];
+            const th_set_node *node = &f.partitioner.tree.node[p->node[k]];
             for (int j = 0; j < node->n; j++) {
                 CU_ASSERT_FALSE(used[node->accels[j]]);
                 used[node->accels[j]] = true;
@@ -261,5 +263,5 @@ int main(int argc, char **argv)
         TAP(candidates_stay_few),
         TAP_END,
     };
-    return tap_main("level1", tests, argc, argv);
+    return tap_main("partitioner", tests, argc, argv);
 }

@@ -85,7 +85,7 @@ static th_segment_counts counts_of(th_pool *p)
 
 /* What one thread has met is known to all, so no more is replayed than by one alone; and what is
  * counted does not depend on their number. */
-static void threads_share_what_they_remember(void)
+static void threads_share_caches(void)
 {
     th_fitness fitness[MAPPINGS];
     th_segment_counts alone = {0};
@@ -265,7 +265,7 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(results_do_not_depend_on_threads),
         TAP(many_batches),
-        TAP(threads_share_what_they_remember),
+        TAP(threads_share_caches),
         TAP(whole_replays_share_too),
         TAP(each_item_is_warmed_once),
         TAP(procedures_are_not_called_for_warmth),

@@ -323,8 +323,8 @@ static void one_layer_is_enough(void)
     th_workload_free(w);
 }
 
-/* 24 MiB for each of eight, and 85 MiB of weights: the programme finds splits of all eight, in
- * three orders, and of four that fit, where the quickest do not. */
+/* 24 MiB for each of eight, and 85 MiB of weights: dynamic programming finds splits of all eight,
+ * in three orders, and of four that fit, where the quickest do not. */
 static void seeds_fit_into_little_memory(void)
 {
     th_system *s = shipped_system("f1_16xlarge_small");

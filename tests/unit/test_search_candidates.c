@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_search_candidates.c - what searches choose from: unlike accelerators, candidates of level 1,
- * and the baselines by hand. */
+/* test_search_candidates.c - what searches choose from: heterogeneous accelerators, candidate
+ * partitions, and the baselines by hand. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -8,15 +8,14 @@
 #include "mapper/strategies.h"
 #include "tests/unit/search_main.h"
 
-/* --- systems of unlike accelerators ------------------------------------------------------------
- */
+/* --- systems of heterogeneous accelerators --- */
 
 #define UNLIKE(NAME, GROUP, DESIGN)                                                                \
     "{ name = \"" NAME "\"; group = " GROUP "; dram = { capacity = \"1GiB\"; bandwidth = "         \
     "\"16GB/s\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 4; }; designs = [\"" DESIGN  \
     "\"]; }"
 #define TWO_KINDS(GROUPS_OF_1_AND_2_1, GROUP_2)                                                    \
-    "name = \"unlike\"; designs = ( { name = \"x\"; type = \"roofline\"; clock = \"1GHz\"; "       \
+    "name = \"mixed\"; designs = ( { name = \"x\"; type = \"roofline\"; clock = \"1GHz\"; "        \
     "macs_per_cycle = 30; }, { name = \"y\"; type = \"roofline\"; clock = \"1GHz\"; "              \
     "macs_per_cycle = 50; } ); accelerators = (" UNLIKE("a", "0", "x") "," UNLIKE(                 \
         "b", GROUPS_OF_1_AND_2_1,                                                                  \
@@ -128,8 +127,8 @@ static void partitions_of_f1(void)
     th_problem p = problem_of(f1, alexnet);
     th_partitioner l;
     th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_initial_generator *seeder = th_initial_new(e, NULL);
-    CU_ASSERT_EQUAL(th_partitioner_init(&l, seeder, &p, false, NULL), 0);
+    th_initial_generator *generator = th_initial_new(e, NULL);
+    CU_ASSERT_EQUAL(th_partitioner_init(&l, generator, &p, false, NULL), 0);
     /* alone: 8, 8 dealt out one by one, by twos, 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
     static const int32_t sets[] = {1, 1, 1, 1, 1, 1, 2, 4, 8},
                          first[] = {8, 8, 8, 4, 2, 1, 4, 2, 1},
@@ -141,10 +140,10 @@ static void partitions_of_f1(void)
         CU_ASSERT_EQUAL(l.tree.node[l.partitions[i].node[0]].n, first[i]);
     }
     th_partitioner_clear(&l);
-    CU_ASSERT_EQUAL(th_partitioner_init(&l, seeder, &p, true, NULL), 0);
+    CU_ASSERT_EQUAL(th_partitioner_init(&l, generator, &p, true, NULL), 0);
     CU_ASSERT_EQUAL(l.n, 6);
     th_partitioner_clear(&l);
-    th_initial_free(seeder);
+    th_initial_free(generator);
     th_evaluator_free(e);
 }
 
@@ -160,8 +159,8 @@ static void one_accelerator_runs_what_cannot_be_split(void)
     th_problem p = problem_of(f1, w);
     th_partitioner l;
     th_evaluator *e = th_evaluator_new(&p, NULL);
-    th_initial_generator *seeder = th_initial_new(e, NULL);
-    CU_ASSERT_EQUAL(th_partitioner_init(&l, seeder, &p, false, NULL), 0);
+    th_initial_generator *generator = th_initial_new(e, NULL);
+    CU_ASSERT_EQUAL(th_partitioner_init(&l, generator, &p, false, NULL), 0);
     CU_ASSERT_EQUAL_FATAL(l.n, 9);
     for (int i = 7; i < 9; i++) {
         const th_partition *uneven = &l.partitions[i];
@@ -171,7 +170,7 @@ static void one_accelerator_runs_what_cannot_be_split(void)
     }
     CU_ASSERT_EQUAL(l.tree.node[l.partitions[8].node[1]].accels[0], 4);
     th_partitioner_clear(&l);
-    th_initial_free(seeder);
+    th_initial_free(generator);
     th_evaluator_free(e);
     th_search_options options = th_search_defaults;
     options.evaluations = 100;

@@ -270,7 +270,7 @@ static void a_damaged_mapping_does_no_harm(void)
 
 /* --- damage and memory ------------------------------------------------------------------------ */
 
-static void cut_off_bytes_are_told(void)
+static void truncated_bytes_are_refused(void)
 {
     th_serializer w = bytes_of_system(f1), v = TH_SERIALIZER_INIT;
     th_serializer_write_workload(&v, net);
@@ -350,7 +350,7 @@ int main(int argc, char **argv)
         TAP(workloads_come_back),
         TAP(a_mapping_comes_back),
         TAP(a_damaged_mapping_does_no_harm),
-        TAP(cut_off_bytes_are_told),
+        TAP(truncated_bytes_are_refused),
         TAP(changed_bytes_do_no_harm),
         TAP(no_memory_leaves_nothing_behind),
         TAP_END,

@@ -178,7 +178,7 @@ static void follows_its_producer(void)
     s = producer; /* of layers in a row each follows the one before, in one place */
     CU_ASSERT_TRUE(th_strategy_follow(&s, &pool, 1, 8, &s));
     CU_ASSERT_TRUE(th_strategy_equal(&s, &expected));
-    CU_ASSERT_TRUE(th_strategy_follow(&s, &pool, 1, 5, NULL)); /* nobody to follow: most room, K */
+    CU_ASSERT_TRUE(th_strategy_follow(&s, &pool, 1, 5, NULL)); /* no producer: most room, K */
     expected = strategy_of("K5");
     CU_ASSERT_TRUE(th_strategy_equal(&s, &expected));
     shallow.dim[TH_DIM_K] = shallow.dim[TH_DIM_C] = 3;

@@ -137,7 +137,7 @@ static void a_scalesim_system_comes_back(void)
     th_system_free(s);
 }
 
-/* Every generator, with all that it can be told. */
+/* Every generator, with all its options. */
 static void generated_systems_come_back(void)
 {
     th_system *one = system_of("name = \"one\"; " MAP_HELP_ACCEL("1GB"));

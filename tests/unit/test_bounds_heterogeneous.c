@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_bounds_unlike.c - lower bounds on systems of unlike accelerators and of all designs: by
- * hand, and no random mapping below any of them on random systems. A failure prints the number
- * of its case; THARSIS_CASE=N runs that one alone. */
+/* test_bounds_heterogeneous.c - lower bounds on systems of heterogeneous accelerators and of all
+ * designs: by hand, and no random mapping below any of them on random systems. A failure prints
+ * the number of its case; THARSIS_CASE=N runs that one alone. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -459,7 +459,7 @@ static bool is_type(const th_design_block *d, const char *design)
     return strstr(design, type) != NULL;
 }
 
-/* Which networks and designs have been held to the bounds. */
+/* Which networks and designs have been compared with the bounds. */
 static void count_run(const th_problem *p, const th_mapping *m)
 {
     int network = 0;
@@ -596,5 +596,5 @@ int main(int argc, char **argv)
         TAP(no_mapping_is_below_any_bound),
         TAP_END,
     };
-    return tap_main("bounds_unlike", tests, argc, argv);
+    return tap_main("bounds_heterogeneous", tests, argc, argv);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_choose.c - auto: the quickest algorithm and chunks, by simulating them; interruptions. */
+/* test_tuner.c - auto: the quickest algorithm and chunks, by simulating them; interruptions. */
 #include <config.h>
 #include "sim/machine/machine.h"
 #include "base/alloc.h"
@@ -152,5 +152,5 @@ int main(int argc, char **argv)
     static const tap_test tests[] = {
         TAP(auto_is_the_quickest_that_can), TAP(auto_chooses_chunks_and_passes_over_refusals),
         TAP(an_interruption_changes_no_time), TAP(choosing_survives_lack_of_memory), TAP_END};
-    return tap_main("choose", tests, argc, argv);
+    return tap_main("tuner", tests, argc, argv);
 }
