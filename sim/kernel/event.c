@@ -12,8 +12,8 @@
  * a distant event does not block the run. An event of the run that is cancelled or rescheduled
  * leaves a gap. The run makes a ring all-reduce of 4,096 ranks 1.5 times as fast as the heap alone.
  *
- * A ladder queue is about twice as fast under the hold model (docs/benchmarks.md), but has no
- * handles; flows whose rates change reschedule their end events all the time. */
+ * A ladder queue is about twice as fast under the hold model, but has no handles; flows whose rates
+ * change reschedule their end events all the time. */
 #include <config.h>
 
 #include "sim/kernel/event.h"

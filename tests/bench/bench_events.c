@@ -17,67 +17,10 @@
 #include "base/alloc.h"
 #include "base/random.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/queues.h"
+#include "sim/kernel/event.h"
 
 enum { N_INCREMENTS = 1 << 22, WARM_UP_SHARE = 2 };
 static const double mean_increment_ps = 1e6;
-
-/* ---- chained events, for the rivals ---- */
-
-int th_chain_take(th_pool_of_events *p, const th_event *e)
-{
-    int i = p->free_item;
-    if (i >= 0) {
-        p->free_item = p->item[i].next;
-    } else {
-        if (th_grow(&p->item, &p->capacity, p->n + 1, sizeof *p->item))
-            return -1;
-        i = (int)p->n++;
-    }
-    p->item[i] = (th_chained){*e, -1};
-    return i;
-}
-
-void th_chain_give(th_pool_of_events *p, int number)
-{
-    p->item[number].next = p->free_item;
-    p->free_item = number;
-}
-
-void th_chain_insert(th_pool_of_events *p, int *first, int number)
-{
-    const th_event *e = &p->item[number].event;
-    while (*first >= 0 && th_event_before(&p->item[*first].event, e))
-        first = &p->item[*first].next;
-    p->item[number].next = *first;
-    *first = number;
-}
-
-/* ---- the queue of the machine ---- */
-
-static void *heap_create(void)
-{
-    return th_events_new();
-}
-
-static void heap_destroy(void *q)
-{
-    th_events_free(q);
-}
-
-static bool heap_push(void *q, const th_event *e)
-{
-    return th_events_push(q, e) != TH_NO_EVENT;
-}
-
-static bool heap_pop(void *q, th_event *out)
-{
-    return th_events_pop(q, out);
-}
-
-const th_queue_type th_queue_heap = {"4-ary heap", heap_create, heap_destroy, heap_push, heap_pop};
-
-/* ---- hold ---- */
 
 static th_time *draw_increments(bool are_equal)
 {
@@ -92,56 +35,40 @@ static th_time *draw_increments(bool are_equal)
     return increment;
 }
 
-/* Holds of a queue with n pending events per CPU second; *last tells rivals that err. */
-static double holds_per_s(const th_queue_type *type, int n, const th_time *increment, th_time *last)
+/* Holds of a queue with n pending events per CPU second. */
+static double holds_per_s(int n, const th_time *increment)
 {
-    void *q = type->create();
+    th_events *q = th_events_new();
     th_event e = {.priority = TH_PRIORITY_COMPUTE_END};
     double start = 0;
     for (int i = 0; i < n; i++) {
         e.object = (uint32_t)i;
         e.time = increment[i];
-        if (!q || !type->push(q, &e))
+        if (!q || th_events_push(q, &e) == TH_NO_EVENT)
             exit(1);
     }
     for (int i = 0; i < N_INCREMENTS; i++) {
         if (i == N_INCREMENTS / WARM_UP_SHARE)
             start = th_bench_cpu_seconds();
-        if (!type->pop(q, &e))
+        if (!th_events_pop(q, &e))
             exit(1);
         e.time += increment[i];
-        if (!type->push(q, &e))
+        if (th_events_push(q, &e) == TH_NO_EVENT)
             exit(1);
     }
     double seconds = th_bench_cpu_seconds() - start;
-    *last = e.time;
-    type->destroy(q);
+    th_events_free(q);
     return (N_INCREMENTS - N_INCREMENTS / WARM_UP_SHARE) / seconds;
 }
 
-/* A calendar keeps one instant in one day, whose chain is walked from the front: left out where all
- * times are equal. */
 static void bench_increments(bool are_equal)
 {
-    const th_queue_type *const queues[] = {&th_queue_heap, &th_queue_ladder, &th_queue_calendar};
     static const int pending[] = {1000, 16000, 64000, 1000000};
     th_time *increment = draw_increments(are_equal);
-    int n_queues = are_equal ? 2 : 3;
-    printf("hold model, %s increments: million events per CPU second\n%-12s",
-           are_equal ? "equal" : "exponential", "pending");
-    for (int k = 0; k < n_queues; k++)
-        printf(" %11s", queues[k]->name);
-    printf("\n");
-    for (int i = 0; i < 4; i++) {
-        th_time last[3];
-        bool is_same = true;
-        printf("%-12d", pending[i]);
-        for (int k = 0; k < n_queues; k++) {
-            printf(" %11.2f", holds_per_s(queues[k], pending[i], increment, &last[k]) * 1e-6);
-            is_same = is_same && last[k] == last[0];
-        }
-        printf("%s\n", is_same ? "" : "  DIFFERENT ORDERS");
-    }
+    printf("hold model, %s increments: million events per CPU second\n",
+           are_equal ? "equal" : "exponential");
+    for (int i = 0; i < 4; i++)
+        printf("%-12d %11.2f\n", pending[i], holds_per_s(pending[i], increment) * 1e-6);
     th_free(increment);
 }
 

@@ -19,10 +19,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench_tiling.c \
 	tests/bench/bench_transformers.c \
 	tests/bench/bench_trace.c \
-	tests/bench/bench_trace_tiles.c \
-	tests/bench/queue_calendar.c \
-	tests/bench/queue_ladder.c \
-	tests/bench/queues.h
+	tests/bench/bench_trace_tiles.c
 tests_bench_bench_LDADD = libtharsis.la
 CLEANFILES += $(EXTRA_PROGRAMS) tests/bench/simgrid_flows$(EXEEXT)
 
