@@ -44,7 +44,7 @@ const char *th_name_nearest(const char *name, const char *const *names, size_t n
     int least = 2 + (int)length / 4; /* one more than is near enough */
     for (size_t i = 0; i < n; i++) {
         int distance = th_name_distance(name, names[i]);
-        if (beginning == NULL && length >= TELLING && strncmp(names[i], name, length) == 0)
+        if (!beginning && length >= TELLING && strncmp(names[i], name, length) == 0)
             beginning = names[i]; /* half a word; one letter amiss goes before it */
         /* Of a name of one letter, everything of one letter would be near. */
         if (distance < least && distance < (int)length) {
@@ -52,7 +52,7 @@ const char *th_name_nearest(const char *name, const char *const *names, size_t n
             nearest = names[i];
         }
     }
-    return least > 1 && beginning != NULL ? beginning : nearest;
+    return least > 1 && beginning ? beginning : nearest;
 }
 
 /* ---- what was wrong with a name ---- */
@@ -60,7 +60,7 @@ const char *th_name_nearest(const char *name, const char *const *names, size_t n
 static size_t count_names(const char *const *names)
 {
     size_t n = 0;
-    while (names[n] != NULL)
+    while (names[n])
         n++;
     return n;
 }
@@ -68,7 +68,7 @@ static size_t count_names(const char *const *names)
 /* The known names as far as they fit on a line that one wants to read. */
 static void list_names(th_strbuf *out, const char *const *names, size_t enough)
 {
-    for (size_t i = 0; names[i] != NULL; i++) {
+    for (size_t i = 0; names[i]; i++) {
         if (out->length > enough) {
             th_strbuf_add(out, ", ...");
             return;
@@ -84,11 +84,11 @@ int th_error_unknown(th_error *err, const char *id, const char *what, const char
     /* Of one or two letters, everything is near. */
     const char *near = strlen(name) > 2 ? th_name_nearest(name, names, count_names(names)) : NULL;
     enum { ENOUGH = 300, ENOUGH_WITH_NEAR = 120 }; /* bytes */
-    list_names(&known, names, near != NULL ? ENOUGH_WITH_NEAR : ENOUGH);
-    const char *list = known.text != NULL ? known.text : "nothing";
-    if (names[0] == NULL)
+    list_names(&known, names, near ? ENOUGH_WITH_NEAR : ENOUGH);
+    const char *list = known.text ? known.text : "nothing";
+    if (!names[0])
         th_error_set(err, id, "%s \"%s\": there is none yet", what, name);
-    else if (near != NULL)
+    else if (near)
         th_error_set(err, id, "%s \"%s\": did you mean \"%s\"? (must be one of %s)", what, name,
                      near, list);
     else

@@ -142,7 +142,7 @@ bool th_constraints_allows_set(const th_constraints *c, int layer, const th_set 
 
 bool th_constraints_fixes_layer(const th_constraints *c, int layer)
 {
-    return fixed_set_of(c, layer) != NULL;
+    return fixed_set_of(c, layer);
 }
 
 int32_t th_constraints_n_sets(const th_constraints *c)

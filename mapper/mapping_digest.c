@@ -16,7 +16,7 @@ th_mapping_digest th_mapping_digest_of(const th_mapping *m)
 {
     th_mapping_digest d = {{1, 2}};
     for (int i = 0; i < m->n_sets; i++) {
-        const int32_t head[] = {m->sets[i].design, m->sets[i].n_accels, m->sets[i].shares != NULL};
+        const int32_t head[] = {m->sets[i].design, m->sets[i].n_accels, !!m->sets[i].shares};
         add(&d, head, sizeof head);
         add(&d, m->sets[i].accels, (size_t)m->sets[i].n_accels * sizeof *m->sets[i].accels);
         if (m->sets[i].shares)

@@ -134,9 +134,7 @@ static int take_word(reading *r, sqlite3_stmt *s)
                  {"where", &study->where}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (strcmp(key, texts[i].key) == 0)
-            return (*texts[i].text = th_study_text(study, value)) != NULL
-                       ? 0
-                       : th_error_no_memory(r->err);
+            return (*texts[i].text = th_study_text(study, value)) ? 0 : th_error_no_memory(r->err);
     if (strcmp(key, "seed") == 0)
         study->seed = strtoll(value, NULL, 10);
     if (strcmp(key, "digest") == 0)

@@ -68,7 +68,7 @@ static const ThOnnx__Attribute *attribute_of(const th_onnx_node *n, const char *
 
 bool th_onnx_has(const th_onnx_node *n, const char *attribute)
 {
-    return attribute_of(n, attribute) != NULL;
+    return attribute_of(n, attribute);
 }
 
 int64_t th_onnx_int(const th_onnx_node *n, const char *attribute, int64_t otherwise)

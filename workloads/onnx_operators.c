@@ -121,7 +121,7 @@ static int read_conv(th_onnx_reader *r, int what)
     th_layer l = th_onnx_layer_over(r, TH_LAYER_CONV, in);
     l.dim[TH_DIM_K] = (int32_t)weights->dim[0];
     l.groups = (int32_t)groups;
-    l.has_bias = th_onnx_input_or_none(r, 2) != NULL;
+    l.has_bias = th_onnx_input_or_none(r, 2);
     set_window(&l, &x);
     return th_onnx_add_output_of(r, &l, in);
 }
@@ -184,7 +184,7 @@ static int read_gemm(th_onnx_reader *r, int what)
     (void)what;
     if (th_onnx_int(r->node, "transA", 0) != 0)
         return th_onnx_refuse(r, "WORK-0104", "transA: 0 was expected");
-    return add_fc(r, th_onnx_int(r->node, "transB", 0) != 0, th_onnx_input_or_none(r, 2) != NULL);
+    return add_fc(r, th_onnx_int(r->node, "transB", 0) != 0, th_onnx_input_or_none(r, 2));
 }
 
 static int read_matmul(th_onnx_reader *r, int what)

@@ -109,7 +109,7 @@ static int read_convolution(const reader *r, char **fields, int n, th_layer *l)
         "layer name", "IFMAP height",      "IFMAP width", "filter height",         "filter width",
         "channels",   "number of filters", "stride",      "stride along the width"};
     int32_t v[STRIDE_W + 1];
-    bool has_ratio = n > STRIDE_W && strchr(fields[n - 1], ':') != NULL;
+    bool has_ratio = n > STRIDE_W && strchr(fields[n - 1], ':');
     int n_values = n - has_ratio;
     if (n_values != STRIDE_W && n_values != STRIDE_W + 1)
         return th_error_set(r->err, "WORK-0062",
@@ -243,14 +243,14 @@ th_workload *th_workload_read_scalesim(const char *path, int32_t batch, th_preci
 {
     reader r = {.path = path, .batch = batch, .precision = precision, .err = err};
     th_strbuf text = TH_STRBUF_INIT;
-    int rc = th_text_file_read(path, TH_SCALESIM_TOPOLOGY_MAX, &text, err);
-    if (rc == 0 && text.length > TH_SCALESIM_TOPOLOGY_MAX)
-        rc = th_error_set(err, "WORK-0068", "%s: more than %d bytes", path,
-                          TH_SCALESIM_TOPOLOGY_MAX);
-    else if (rc == 0)
-        rc = read_lines(&r, text.text ? text.text : (char[]){""});
+    int failed = th_text_file_read(path, TH_SCALESIM_TOPOLOGY_MAX, &text, err);
+    if (!failed && text.length > TH_SCALESIM_TOPOLOGY_MAX)
+        failed = th_error_set(err, "WORK-0068", "%s: more than %d bytes", path,
+                              TH_SCALESIM_TOPOLOGY_MAX);
+    else if (!failed)
+        failed = read_lines(&r, text.text ? text.text : (char[]){""});
     th_strbuf_clear(&text);
-    if (rc == 0)
+    if (!failed)
         return r.w;
     th_workload_free(r.w);
     return NULL;

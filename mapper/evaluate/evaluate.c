@@ -105,7 +105,7 @@ static th_evaluator *new_evaluator(const th_problem *p, const th_evaluator *of, 
         return NULL;
     }
     e->problem = *p;
-    if (make_lower(e, of, err) == 0 && (e->program = th_program_new(err)) != NULL &&
+    if (make_lower(e, of, err) == 0 && (e->program = th_program_new(err)) &&
         make_completions(e, of, err) == 0 && make_machine(e, err) == 0 && check_goal(e, err) == 0 &&
         allocate_scratch(e, err) == 0 && make_segments(e, of, err) == 0)
         return e;

@@ -242,7 +242,7 @@ static int find_placed_piece(th_segments *s, int32_t i, bool *runs, th_error *er
         return 0;
     if (make_placed_piece(s, i, &made, err))
         return -1;
-    *runs = made != NULL;
+    *runs = made;
     if (!made)
         return 0;
     s->placed[i] = publish(s, s->memo->placed_pieces, bytes, made,

@@ -190,7 +190,7 @@ th_plans *th_plans_share(th_plans *of, th_error *err)
 
 bool th_plans_are_shared(const th_plans *p)
 {
-    return p->first->next != NULL;
+    return p->first->next;
 }
 
 static void free_known(th_plans *p)

@@ -23,7 +23,7 @@ void th_serializer_clear(th_serializer *w)
 
 bool th_serializer_is_reading(const th_serializer *w)
 {
-    return w->at != NULL;
+    return w->at;
 }
 
 /* --- numbers and texts --- */
@@ -123,7 +123,7 @@ void th_serializer_count(th_serializer *w, int32_t *x, int32_t max)
 
 void th_serializer_text(th_serializer *w, const char **text)
 {
-    bool is_there = *text != NULL;
+    bool is_there = *text;
     int32_t n = is_there ? (int32_t)strlen(*text) + 1 : 0;
     th_serializer_bool(w, &is_there);
     if (!is_there) {
@@ -223,7 +223,7 @@ static void write_sets(th_serializer *w, const th_mapping *m)
     th_serializer_count(w, &n, INT32_MAX);
     for (int i = 0; i < m->n_sets; i++) {
         th_set set = m->sets[i];
-        bool has_shares = set.shares != NULL;
+        bool has_shares = set.shares;
         set_head(w, &set, &has_shares, &no_limits);
         numbers(w, set.accels, set.n_accels, INT32_MAX);
         if (has_shares)

@@ -132,7 +132,7 @@ void th_serializer_write_workload(th_serializer *w, const th_workload *net)
     for (int i = 0; i < net->n_layers; i++) {
         th_layer l = net->layers[i];
         layer(w, &l);
-        inputs(w, &l, l.input_channels != NULL);
+        inputs(w, &l, l.input_channels);
     }
 }
 

@@ -209,7 +209,7 @@ static void link_of(th_serializer *w, th_link *l, const th_system *s)
     th_serializer_int64(w, &l->latency_ps);
     th_serializer_bool(w, &l->is_dead);
     th_serializer_text(w, &segment);
-    w->failed |= (l->from < 0) != (segment != NULL) || (l->from < 0) != (l->to < 0);
+    w->failed |= (l->from < 0) == !segment || (l->from < 0) != (l->to < 0);
     l->name = segment;
 }
 
@@ -335,7 +335,7 @@ void th_serializer_write_system(th_serializer *w, const th_system *s)
 {
     th_system copy = *s; /* shallow, to be read from */
     const char *name = s->name, *routing = s->routing->name, *source = s->link_energy_source;
-    bool has_astra = s->astra != NULL;
+    bool has_astra = s->astra;
     th_serializer_text(w, &name);
     th_serializer_text(w, &routing);
     th_serializer_text(w, &source);

@@ -126,7 +126,7 @@ static th_op_activation as_activation(const th_layer *l)
 
 static bool has_elementwise(const maker *k)
 {
-    return th_phases_model(k->predictor, TH_OP_ELEMENTWISE, k->options->gpu) != NULL;
+    return th_phases_model(k->predictor, TH_OP_ELEMENTWISE, k->options->gpu);
 }
 
 static bool may_have_activation(const th_layer *l)

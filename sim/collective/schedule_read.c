@@ -54,8 +54,8 @@ static int read_step(th_user_schedule *u, const th_config_node *n, th_error *err
                             th_config_file(n), s.line);
     if (th_config_check_keys(n, keys, err) < 0)
         return -1;
-    s.sends = th_config_member(n, "send") != NULL;
-    if (s.sends == (th_config_member(n, "recv") != NULL))
+    s.sends = th_config_member(n, "send");
+    if (s.sends == !!th_config_member(n, "recv"))
         return th_error_set(err, "COLL-0040", "%s:%d: a step has one of the keys send and recv",
                             th_config_file(n), s.line);
     const char *wrong = s.sends ? "reduce" : "at";

@@ -129,7 +129,7 @@ bool th_compute_cost_uses_hosts(const th_compute_cost_cache *w)
 {
     bool any = false;
     for (int i = 0; i < w->system->n_designs; i++)
-        any |= w->designs[i].type->host != NULL;
+        any |= !!w->designs[i].type->host;
     return any;
 }
 
@@ -283,7 +283,7 @@ static const th_compute_cost *keep(th_compute_cost_cache *w, const void *key, si
     *place = *made;
     place->number = w->n;
     known = th_shared_map_add(w->known, key, bytes, place);
-    w->n += known != NULL;
+    w->n += !!known;
     return known;
 }
 

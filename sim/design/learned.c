@@ -106,7 +106,7 @@ static bool find_gpu(const th_predictor *p, const char *name, th_gpu *out)
         *out = *found;
     th_gpus_clear(&all);
     th_strbuf_clear(&path);
-    return found != NULL;
+    return found;
 }
 
 /* A key's value in the unit of the table. */

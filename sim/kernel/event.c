@@ -229,7 +229,7 @@ bool th_events_peek(const th_events *q, th_event *out)
 {
     if (q->next)
         read_out(q->next, out);
-    return q->next != NULL;
+    return q->next;
 }
 
 static void remove_from_heap(th_events *q, size_t i)

@@ -154,7 +154,7 @@ static int load(th_machine *m, const th_program *p, th_error *err)
     enum {
         TASKS_BETWEEN = 1 << 20
     }; /* polls of is_interrupted; a machine that was loaded before is never left half loaded */
-    bool may_stop = m->program == NULL && m->options.is_interrupted;
+    bool may_stop = !m->program && m->options.is_interrupted;
     size_t n = (size_t)p->n_tasks + 1, inputs = (size_t)p->n_inputs + 1;
     if (th_grow(&m->tasks.waiting, &m->tasks.waiting_capacity, n, sizeof *m->tasks.waiting) ||
         th_grow(&m->tasks.times, &m->tasks.times_capacity, n, sizeof *m->tasks.times) ||

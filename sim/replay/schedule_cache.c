@@ -94,9 +94,8 @@ static digest digest_of(const th_collective *c)
     cache_key e;
     digest d = {{0, ~UINT64_C(0)}};
     memset(&e, 0, sizeof e);
-    e = (cache_key){c->algorithm, c->schedule, c->bytes,  c->delay_ps, c->kind,
-                    c->n_ranks,   c->root,     c->chunks, c->n_dims,   c->pair_bytes != NULL,
-                    {0}};
+    e = (cache_key){c->algorithm, c->schedule, c->bytes,  c->delay_ps,     c->kind, c->n_ranks,
+                    c->root,      c->chunks,   c->n_dims, !!c->pair_bytes, {0}};
     memcpy(e.dims, c->dims, sizeof e.dims);
     for (int i = 0; i < 2; i++) {
         d.half[i] = th_hash(&e, sizeof e, d.half[i]);
@@ -161,6 +160,6 @@ const th_collective_schedule *th_schedule_cache_get(th_schedule_cache *k, const 
         return NULL;
     }
     k->entries[k->n++] = e;
-    k->has_user_schedules |= c->schedule != NULL;
+    k->has_user_schedules |= !!c->schedule;
     return &e->schedule;
 }

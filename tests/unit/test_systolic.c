@@ -30,12 +30,12 @@ static int plan(const array *a, const th_shard *shard, const th_port *port, th_s
              a->overlap ? "true" : "false", a->more);
     th_system *s = system_with(keys);
     CU_ASSERT_EQUAL_FATAL(th_design_configure(&s->designs[0], &type, &config, e), 0);
-    int rc = type->schedule(&config, shard, port, out, e);
+    int failed = type->schedule(&config, shard, port, out, e);
     if (form)
         *form = type->closed_form(&config, shard);
     th_design_release(type, &config);
     th_system_free(s);
-    return rc;
+    return failed;
 }
 
 static th_time run(const th_schedule *s, const th_port *port, th_pipeline_stats *stats)

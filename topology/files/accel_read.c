@@ -169,7 +169,7 @@ static int add_accels(th_system_reader *r, const accel_entry *e)
     if (th_config_child(e->n, "names", false, TH_CONFIG_LIST, &names, &r->error) < 0 ||
         th_config_string(e->n, "name", false, &name, &r->error) < 0)
         return -1;
-    if ((names != NULL) + (name != NULL) + e->has_count > 1)
+    if (!!names + !!name + e->has_count > 1)
         return th_error_set(&r->error, "TOPO-0038",
                             "%s:%d: an accelerator entry has one of the keys name, "
                             "names, count",
@@ -235,8 +235,8 @@ static int read_accel_entry(th_system_reader *r, accel_entry *e)
         th_config_bool(e->n, "prefetch", false, &e->accel.prefetches, &r->error) < 0 ||
         th_read_dram(r, e->n, &e->accel) < 0 || read_vector(r, e->n, &e->accel) < 0)
         return -1;
-    e->has_count = th_config_member(e->n, "count") != NULL;
-    e->has_group = th_config_member(e->n, "group") != NULL;
+    e->has_count = th_config_member(e->n, "count");
+    e->has_group = th_config_member(e->n, "group");
     return read_design_names(r, e->n, &e->accel);
 }
 

@@ -203,7 +203,7 @@ static const form *form_of(const th_config_node *n)
         }
         n_partners += forms[i].partner && th_config_member(n, forms[i].partner);
     }
-    if (n_found != 1 || n_partners > (found->partner != NULL))
+    if (n_found != 1 || n_partners > !!found->partner)
         return NULL;
     return n_partners == 0 || th_config_member(n, found->partner) ? found : NULL;
 }

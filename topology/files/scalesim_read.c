@@ -255,15 +255,15 @@ static int read_lines(reader *r, char *text)
 static int read_file(reader *r)
 {
     th_strbuf text = TH_STRBUF_INIT;
-    int rc = th_text_file_read(r->path, TH_SCALESIM_CONFIG_MAX, &text, &r->error);
-    if (rc == 0 && text.length > TH_SCALESIM_CONFIG_MAX)
-        rc = th_error_set(&r->error, "TOPO-0175",
-                          "%s: more than %d bytes, which no configuration needs", r->path,
-                          TH_SCALESIM_CONFIG_MAX);
-    else if (rc == 0)
-        rc = read_lines(r, text.text ? text.text : (char[]){""});
+    int failed = th_text_file_read(r->path, TH_SCALESIM_CONFIG_MAX, &text, &r->error);
+    if (!failed && text.length > TH_SCALESIM_CONFIG_MAX)
+        failed = th_error_set(&r->error, "TOPO-0175",
+                              "%s: more than %d bytes, which no configuration needs", r->path,
+                              TH_SCALESIM_CONFIG_MAX);
+    else if (!failed)
+        failed = read_lines(r, text.text ? text.text : (char[]){""});
     th_strbuf_clear(&text);
-    return rc;
+    return failed;
 }
 
 /* ---- the system ---- */

@@ -60,7 +60,7 @@ static int read_nodes(th_system_reader *r)
     const th_config_node *topology = NULL;
     if (th_config_child(r->root, "topology", false, TH_CONFIG_GROUP, &topology, &r->error) < 0)
         return -1;
-    r->is_generated = topology != NULL;
+    r->is_generated = topology;
     for (int i = 0; topology && i < 3; i++) {
         const th_config_node *n = th_config_member(r->root, by_hand[i]);
         if (n)

@@ -89,7 +89,7 @@ const int32_t *th_explicit_links(const th_system *s, int from, int to, int *n)
 bool th_explicit_find(const th_system *s, int from, int to)
 {
     int n;
-    return th_explicit_links(s, from, to, &n) != NULL;
+    return th_explicit_links(s, from, to, &n);
 }
 
 bool th_system_given_route(const th_system *s, int i, th_given_route *out)

@@ -253,7 +253,7 @@ static int add_combinations(combinations *k, th_error *err)
             return th_error_no_memory(err);
         if (m && th_candidates_add(k->search, m, err))
             return -1;
-        added += m != NULL;
+        added += !!m;
     }
     return 0;
 }
