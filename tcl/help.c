@@ -215,7 +215,7 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-static bool speaks_of(const th_command *row, const char *word)
+static bool mentions(const th_command *row, const char *word)
 {
     if (has_word(row->name, word) || has_word(row->summary, word))
         return true;
@@ -230,7 +230,7 @@ int th_help_search(const char *word, th_strbuf *out)
     int n = 0;
     for (int f = 0; th_command_families[f]; f++)
         for (const th_command *row = th_command_families[f]; row->name; row++)
-            if (word[0] != '\0' && !row->alias_of && speaks_of(row, word)) {
+            if (word[0] != '\0' && !row->alias_of && mentions(row, word)) {
                 add_line(out, row);
                 n++;
             }

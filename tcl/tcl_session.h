@@ -15,7 +15,7 @@ enum { TH_WARNINGS_MAX = 32 }; /* kinds of them, see warning.c */
 typedef struct th_tcl_session {
     th_session state; /* first, see th_tcl_of */
     Tcl_Interp *interp;
-    const struct th_mailbox *post; /* to ranks that do points of studies; NULL: there are none */
+    const struct th_mailbox *mailbox; /* to ranks that do points of studies; NULL: there are none */
     bool is_suppressed[TH_WARNINGS_MAX]; /* warnings, by their place in warning.c */
     struct th_log *log;                  /* NULL: none is open */
     th_breakpoint **breakpoints;

@@ -135,7 +135,7 @@ th.takeControls = function () {
         toggle(e.currentTarget, look.critical);
         ask();
     });
-    th.find("engines").hidden = data.works.length === 0;
+    th.find("engines").hidden = data.costs.length === 0;
     th.find("engines").addEventListener("click", (e) => {
         now.hasEngines = !now.hasEngines;
         toggle(e.currentTarget, now.hasEngines);
@@ -185,7 +185,7 @@ th.takeControls = function () {
                 th.make("li", {}, th.make("i", {style: `background: var(--${name})`}), text),
             );
         const notes = [];
-        if (data.works.length > 0)
+        if (data.costs.length > 0)
             notes.push(
                 "Below an accelerator, engine by engine: the part of each task's time that its array computes, and that its " +
                     "loads and stores would take at the full bandwidth of the DRAM.",

@@ -2,7 +2,7 @@
 // paint.js - draws rows of spans into a canvas. Spans of less than a pixel are added up by column and drawn as
 // what part of it they fill, so the work per row is bounded by its width and one look at each span in view.
 th.painter = function (data) {
-    const {tasks, works, layers} = data;
+    const {tasks, costs, layers} = data;
     const LANE = 13,
         ENGINE = 6,
         GAP = 5,
@@ -48,14 +48,14 @@ th.painter = function (data) {
     // What part of its time an engine of an accelerator was at work in a task: the array by what it computes, the
     // others by what they move at the bandwidth of the DRAM.
     function engineShare(task, engine) {
-        const work = works[tasks.work[task]];
+        const cost = costs[tasks.entry[task]];
         const duration = tasks.end[task] - tasks.start[task];
-        if (!work || duration <= 0) return 0;
-        if (engine === 0) return Math.min(1, work[0] / duration);
-        return work[5] > 0 ? Math.min(1, (work[engine] * 8e12) / work[5] / duration) : 0;
+        if (!cost || duration <= 0) return 0;
+        if (engine === 0) return Math.min(1, cost[0] / duration);
+        return cost[5] > 0 ? Math.min(1, (cost[engine] * 8e12) / cost[5] / duration) : 0;
     }
 
-    const used = ENGINES.map((_, engine) => engine === 0 || works.some((w) => w[engine] > 0));
+    const used = ENGINES.map((_, engine) => engine === 0 || costs.some((w) => w[engine] > 0));
 
     function makeRows(withEngines) {
         const rows = [];
@@ -339,6 +339,6 @@ th.nameOf = function (data, task) {
     if (tasks.kind[task] === data.TRANSFER)
         return `${layer ? `${layer}: ` : ""}${nodes[tasks.from[task]]} \u2192 ${nodes[tasks.to[task]]}`;
     if (tasks.kind[task] === data.COLLECTIVE)
-        return `${collectives[tasks.work[task]][0]} of ${collectives[tasks.work[task]][1]}`;
+        return `${collectives[tasks.entry[task]][0]} of ${collectives[tasks.entry[task]][1]}`;
     return layer || `task ${tasks.number[task]}`;
 };

@@ -46,7 +46,7 @@ th.readSpans = async function (text) {
             input: new Int32Array(n),
             from: new Int32Array(n),
             to: new Int32Array(n),
-            work: new Int32Array(n),
+            entry: new Int32Array(n),
             bytes: new Float64Array(n),
             isCritical: new Uint8Array(n),
         };
@@ -63,13 +63,13 @@ th.readSpans = async function (text) {
             t.input[i] = s.number();
             if (t.kind[i] === COMPUTE) {
                 t.from[i] = node += s.signed();
-                t.work[i] = s.number();
+                t.entry[i] = s.number();
             } else if (t.kind[i] === TRANSFER) {
                 t.from[i] = s.number();
                 t.to[i] = s.number();
                 t.bytes[i] = s.number();
             } else if (t.kind[i] === COLLECTIVE) {
-                t.work[i] = s.number();
+                t.entry[i] = s.number();
                 t.bytes[i] = s.number();
             }
         }
@@ -114,7 +114,7 @@ th.readSpans = async function (text) {
     const tasks = readTasks(stream, block.tasks);
     // An accelerator that idles is worth a row where others compute; a link that only collectives took is not, for
     // their messages are not among the spans.
-    const computes = block.works.length > 0;
+    const computes = block.costs.length > 0;
     const tracks = block.tracks
         .map((track) => readTrack(stream, track, tasks))
         .filter((track) => track.n > 0 || track.kind === "path" || (computes && track.kind === "accel"));

@@ -5,7 +5,7 @@
  * Tasks are listed once, by start; rows name them by their place in that list. All that is one
  * stream of numbers (encode.c), the tasks first, then row after row. Of a task, in this order:
  * kind, start since the task before it, duration, number (signed difference), layer (signed
- * difference), input; then of a compute its accelerator's node (signed difference) and its work; of
+ * difference), input; then of a compute its accelerator's node (signed difference) and its cost; of
  * a transfer sender, receiver, bytes; of a collective its place among them, bytes. Of a span in a
  * row: four times the distance of its task from that of the span before it, plus two if it is
  * backwards, plus one if it stands for several tasks; then, of those alone, start since the start
@@ -20,10 +20,10 @@ typedef struct th_spans_page {
     th_html *page;
     th_tracks tracks;
     const th_program *program;
-    int32_t *place; /* of a task in the list; -1: it is in no span */
-    int32_t *work;  /* works in the order of their first task; -1: not yet */
-    int32_t *works; /* the works themselves */
-    int32_t n_works, n_tasks;
+    int32_t *place;      /* of a task in the list; -1: it is in no span */
+    int32_t *cost_index; /* costs in the order of their first task; -1: not yet */
+    int32_t *costs;      /* the costs themselves */
+    int32_t n_costs, n_tasks;
     th_strbuf packed; /* the stream */
 } th_spans_page;
 
@@ -41,13 +41,13 @@ static void mark_tasks(th_spans_page *g)
             g->place[g->tracks.order[i]] = g->n_tasks++;
 }
 
-static int32_t work_of(th_spans_page *g, int32_t work)
+static int32_t cost_index_of(th_spans_page *g, int32_t cost)
 {
-    if (g->work[work] < 0) {
-        g->works[g->n_works] = work;
-        g->work[work] = g->n_works++;
+    if (g->cost_index[cost] < 0) {
+        g->costs[g->n_costs] = cost;
+        g->cost_index[cost] = g->n_costs++;
     }
-    return g->work[work];
+    return g->cost_index[cost];
 }
 
 static void add_kind(th_spans_page *g, const th_task *t, int32_t *node, th_strbuf *bytes)
@@ -55,7 +55,7 @@ static void add_kind(th_spans_page *g, const th_task *t, int32_t *node, th_strbu
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
         th_encode_signed(bytes, t->node - *node);
-        th_encode_number(bytes, (uint64_t)work_of(g, t->compute_cost));
+        th_encode_number(bytes, (uint64_t)cost_index_of(g, t->compute_cost));
         *node = t->node;
         break;
     case TH_TASK_TRANSFER:
@@ -198,15 +198,15 @@ static void add_names(th_spans_page *g)
     th_strbuf_add(out, "]");
 }
 
-/* Of each work: time computing, bytes that its engines move, bits per second of the DRAM (0: it
+/* Of each cost: time computing, bytes that its engines move, bits per second of the DRAM (0: it
  * never limits). */
-static void add_works(th_spans_page *g)
+static void add_costs(th_spans_page *g)
 {
     th_strbuf *out = g->page->out;
-    th_strbuf_add(out, ",\n\"works\":[");
-    for (int32_t i = 0; i < g->n_works; i++) {
+    th_strbuf_add(out, ",\n\"costs\":[");
+    for (int32_t i = 0; i < g->n_costs; i++) {
         const th_compute_cost *w =
-            th_compute_cost_get(th_lower_costs(g->page->session->simulation->lower), g->works[i]);
+            th_compute_cost_get(th_lower_costs(g->page->session->simulation->lower), g->costs[i]);
         const int64_t *moved = w->collapsed.moved_bytes;
         int64_t dram = w->port.bits_per_s < TH_UNLIMITED ? w->port.bits_per_s : 0;
         th_strbuf_printf(
@@ -219,8 +219,8 @@ static void add_works(th_spans_page *g)
 
 /* ---- all of it ---- */
 
-/* One more than the greatest number of a work. */
-static int32_t count_works(const th_program *p)
+/* One more than the greatest number of a cost. */
+static int32_t count_costs(const th_program *p)
 {
     int32_t n = 0;
     for (int32_t t = 0; t < p->n_tasks; t++)
@@ -231,14 +231,14 @@ static int32_t count_works(const th_program *p)
 
 static int make_places(th_spans_page *g)
 {
-    int32_t works = count_works(g->program);
+    int32_t costs = count_costs(g->program);
     g->place = th_alloc_array((size_t)g->program->n_tasks + 1, sizeof *g->place);
-    g->work = th_alloc_array((size_t)works + 1, sizeof *g->work);
-    g->works = th_alloc_array((size_t)works + 1, sizeof *g->works);
-    if (!g->place || !g->work || !g->works)
+    g->cost_index = th_alloc_array((size_t)costs + 1, sizeof *g->cost_index);
+    g->costs = th_alloc_array((size_t)costs + 1, sizeof *g->costs);
+    if (!g->place || !g->cost_index || !g->costs)
         return -1;
-    for (int32_t w = 0; w < works; w++)
-        g->work[w] = -1;
+    for (int32_t w = 0; w < costs; w++)
+        g->cost_index[w] = -1;
     mark_tasks(g);
     return 0;
 }
@@ -247,8 +247,8 @@ static void forget(th_spans_page *g)
 {
     th_tracks_clear(&g->tracks);
     th_free(g->place);
-    th_free(g->work);
-    th_free(g->works);
+    th_free(g->cost_index);
+    th_free(g->costs);
     th_strbuf_clear(&g->packed);
 }
 
@@ -283,7 +283,7 @@ static void add_block(th_spans_page *g)
         ",\"resolution\":%" PRId64 ",\"spans\":%" PRId64 ",\"drawn\":%" PRId64 ",\"hidden\":%d",
         g->page->result->elapsed_ps, k->resolution, k->n_spans, k->n_drawn, k->n_links_hidden);
     add_names(g);
-    add_works(g);
+    add_costs(g);
     add_tracks(g);
     th_strbuf_printf(out, ",\n\"stream\":\"%s\"}\n</script>\n", g->packed.text);
 }

@@ -20,7 +20,7 @@ th.showTimeline = function (data) {
         gutter: 100,
         layout: null,
         selected: null,
-        hasEngines: data.tracks.filter((t) => t.kind === "accel").length <= 16 && data.works.length > 0,
+        hasEngines: data.tracks.filter((t) => t.kind === "accel").length <= 16 && data.costs.length > 0,
     };
     let isAsked = false;
 
@@ -235,8 +235,8 @@ th.showTimeline = function (data) {
                 ["bytes", th.bytes(tasks.bytes[task])],
                 ["mean rate", length > 0 ? th.rate((tasks.bytes[task] * 8e12) / length) : "-"],
             );
-        if (tasks.kind[task] === data.COLLECTIVE && data.collectives[tasks.work[task]][2])
-            facts.push(["algorithm", data.collectives[tasks.work[task]][2]]);
+        if (tasks.kind[task] === data.COLLECTIVE && data.collectives[tasks.entry[task]][2])
+            facts.push(["algorithm", data.collectives[tasks.entry[task]][2]]);
         if (tasks.isCritical[task]) facts.push(["critical path", "yes"]);
         return facts;
     }

@@ -181,7 +181,7 @@ static int walk(th_tracks *k, const th_path_entry *path, int n_path)
 
 enum { FINEST = 16 }; /* the first resolution that is tried: makespan / 2^16 */
 
-static int draw_together(th_tracks *k, const th_path_entry *path, int n_path, int64_t most)
+static int merge_short_spans(th_tracks *k, const th_path_entry *path, int n_path, int64_t most)
 {
     if (walk(k, path, n_path) != 0)
         return -1;
@@ -202,7 +202,7 @@ int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int
     *k = (th_tracks){.session = s, .result = r};
     int n_path = th_critical_path(r, &path, err);
     if (n_path >= 0 && th_tasks_by_start(k->result, &k->order, &k->n_started) == 0 &&
-        make_tracks(k) == 0 && draw_together(k, path, n_path, most) == 0) {
+        make_tracks(k) == 0 && merge_short_spans(k, path, n_path, most) == 0) {
         th_free(path);
         return 0;
     }

@@ -70,7 +70,7 @@ void th_contention_free(th_contention *f)
     th_free(f);
 }
 
-static int set_out(th_contention *f)
+static int allocate(th_contention *f)
 {
     enum { DRAMS = 2 };
     f->taken = th_alloc_zero((size_t)f->program->n_collectives + 1, sizeof *f->taken);
@@ -91,7 +91,7 @@ th_contention *th_contention_new(th_session *s, const th_result *r, th_error *er
     }
     if (f) {
         *f = (th_contention){.session = s, .program = s->simulation->program, .result = r};
-        if (set_out(f) == 0)
+        if (allocate(f) == 0)
             return f;
     }
     th_contention_free(f);
@@ -168,7 +168,7 @@ static int64_t dram_bytes(const th_contention *f, const th_task *t)
     return th_stats_read(did) + did->moved_bytes[TH_ENGINE_OUTPUT];
 }
 
-static bool is_at(const th_contention *f, const th_task *t, int32_t accel)
+static bool moves_dram(const th_contention *f, const th_task *t, int32_t accel)
 {
     int32_t node = f->session->system->accel_node[accel];
     return (t->kind == TH_TASK_COMPUTE || t->kind == TH_TASK_TRANSFER) &&
@@ -177,7 +177,7 @@ static bool is_at(const th_contention *f, const th_task *t, int32_t accel)
 
 /* The seconds for which an other task, by all of its bytes, keeps each place: kept[n_places]. 0 or
  * -1. */
-static int keep(th_contention *f, const th_task *other, double *kept, th_error *err)
+static int occupancy(th_contention *f, const th_task *other, double *kept, th_error *err)
 {
     const th_system *s = f->session->system;
     const bool *taken = NULL;
@@ -189,7 +189,7 @@ static int keep(th_contention *f, const th_task *other, double *kept, th_error *
         const place *p = &f->places[i];
         int64_t bytes = 0;
         if (p->is_dram)
-            bytes = is_at(f, other, p->number) ? dram_bytes(f, other) : 0;
+            bytes = moves_dram(f, other, p->number) ? dram_bytes(f, other) : 0;
         else if (taken)
             bytes = takes_medium(s, taken, p->number)
                         ? f->program->collectives[other->collective].bytes
@@ -204,11 +204,11 @@ static int keep(th_contention *f, const th_task *other, double *kept, th_error *
 /* ---- who was there ---- */
 
 /* The place, and the other that kept it longest. */
-typedef struct holder {
+typedef struct culprit {
     const place *at; /* NULL: nobody */
     th_contender found;
     double kept_s;
-} holder;
+} culprit;
 
 /* The first, by start, that can be under way at or after t. */
 static int32_t first_after(const th_contention *f, th_time t)
@@ -234,7 +234,7 @@ static th_time together(const th_result *r, int32_t a, int32_t b)
 }
 
 /* Adds what each other kept; with at, looks for the one that kept that longest instead. */
-static int meet_others(th_contention *f, int32_t task, holder *h, double *kept, th_error *err)
+static int weigh_others(th_contention *f, int32_t task, culprit *h, double *kept, th_error *err)
 {
     const th_result *r = f->result;
     for (int32_t i = first_after(f, r->tasks[task].start_ps); i < f->n; i++) {
@@ -245,7 +245,7 @@ static int meet_others(th_contention *f, int32_t task, holder *h, double *kept, 
             break;
         if (other == task || both <= 0 || o->kind == TH_TASK_HOST)
             continue;
-        if (keep(f, o, kept, err) != 0)
+        if (occupancy(f, o, kept, err) != 0)
             return -1;
         double share = (double)both / (double)(r->tasks[other].end_ps - r->tasks[other].start_ps);
         for (int p = 0; !h->at && p < f->n_places; p++)
@@ -273,17 +273,17 @@ static const place *most_kept(const th_contention *f, bool is_dram)
 
 int th_contention_find(th_contention *f, int32_t task, th_contender *out, th_error *err)
 {
-    holder h = {.found = {.task = -1}};
+    culprit h = {.found = {.task = -1}};
     find_places(f, &f->program->tasks[task]);
     double *kept = th_alloc_zero((size_t)f->n_places + 1, sizeof *kept);
-    int failed = kept ? meet_others(f, task, &h, kept, err) : th_error_no_memory(err);
+    int failed = kept ? weigh_others(f, task, &h, kept, err) : th_error_no_memory(err);
     if (!failed && th_interrupt_is_pending())
         failed = th_error_interrupted(err, "who held it up was not found");
     h.at = most_kept(f, false);
     if (!h.at)
         h.at = most_kept(f, true);
     if (!failed && h.at)
-        failed = meet_others(f, task, &h, kept, err);
+        failed = weigh_others(f, task, &h, kept, err);
     th_free(kept);
     *out = h.found;
     out->dram = h.at && h.at->is_dram ? h.at->number : -1;

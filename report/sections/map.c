@@ -244,7 +244,7 @@ static bool are_alike(const th_session *s, const th_layer_line *a, const th_laye
     return true;
 }
 
-static void draw_together(th_layer_line *line, const th_layer_line *next)
+static void merge_lines(th_layer_line *line, const th_layer_line *next)
 {
     line->last = next->last;
     for (int d = 0; d < TH_N_DIMS; d++)
@@ -292,7 +292,7 @@ int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err
     for (int l = 1; l < s->mapping->n_layers; l++) {
         th_layer_line next = line_of(s, l);
         if (is_folded && are_alike(s, &line, &next)) {
-            draw_together(&line, &next);
+            merge_lines(&line, &next);
         } else {
             add_layer_line(s, t, &line);
             line = next;

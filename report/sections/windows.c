@@ -40,7 +40,7 @@ static int make_snapshot(const th_system *s, snapshot *x)
     return x->accels && x->links ? 0 : -1;
 }
 
-static void look(windows *w, snapshot *x)
+static void take_snapshot(windows *w, snapshot *x)
 {
     const th_system *s = w->session->system;
     for (int a = 0; a < s->n_accels; a++)
@@ -49,7 +49,7 @@ static void look(windows *w, snapshot *x)
         x->links[l] = th_machine_link(w->again->machine, l);
 }
 
-static int go_to(windows *w, th_time t, th_error *err)
+static int replay_to(windows *w, th_time t, th_error *err)
 {
     return th_property_events_replay(w->session, w->again, &w->next_change, t, err);
 }
@@ -113,14 +113,14 @@ static int walk(windows *w, th_error *err)
 {
     const th_windows *x = w->asked;
     th_time from = x->from;
-    if (go_to(w, from, err) != 0)
+    if (replay_to(w, from, err) != 0)
         return -1;
-    look(w, &w->before);
+    take_snapshot(w, &w->before);
     for (int64_t i = 1; i <= x->n; i++) {
         th_time to = edge_of(x, i);
-        if (go_to(w, to, err) != 0)
+        if (replay_to(w, to, err) != 0)
             return -1;
-        look(w, &w->now);
+        take_snapshot(w, &w->now);
         add_window(w, from, to);
         swap(w);
         from = to;

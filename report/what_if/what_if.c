@@ -361,7 +361,7 @@ static const th_mapping *mapping_for(const batch *b, const th_system *system, th
 static int run_piece(void *state, int i, th_error *err)
 {
     batch *b = state;
-    th_what_if *w = i == 0 ? &b->w->as_it_is : &b->w->all[i - 1];
+    th_what_if *w = i == 0 ? &b->w->baseline : &b->w->all[i - 1];
     const th_system *system = b->session->system;
     th_system *own = NULL;
     th_mapping *mapped = NULL;
@@ -380,7 +380,7 @@ static int run_piece(void *state, int i, th_error *err)
     return failed;
 }
 
-static void tell_progress(batch *b)
+static void show_progress(batch *b)
 {
     int n_done = atomic_fetch_add(&b->n_done, 1) + 1, n_left = b->w->n + 1 - n_done;
     if (pthread_equal(pthread_self(), b->own_thread) && th_progress_is_due(&b->progress))
@@ -393,12 +393,12 @@ static int run_one(void *state, int i, th_error *err)
     if (th_interrupt_is_pending())
         return th_error_interrupted(err, "the piece has not begun");
     int failed = run_piece(state, i, err);
-    tell_progress(state);
+    show_progress(state);
     return failed;
 }
 
 /* Their procedures belong to the interpreter's thread. */
-static bool asks_scripts(const th_system *s)
+static bool has_script_designs(const th_system *s)
 {
     for (int d = 0; d < s->n_designs; d++)
         if (strcmp(s->designs[d].type, "script") == 0)
@@ -421,8 +421,9 @@ int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
                                 "changes here holds from the start");
     if (s->hand_built && !s->simulation && th_program_finish(s->hand_built->program, err) != 0)
         return -1;
-    w->as_it_is = (th_what_if){.n = 0};
-    int failed = th_jobs_run(run_one, &b, w->n + 1, asks_scripts(s->system) ? 1 : s->threads, err);
+    w->baseline = (th_what_if){.n = 0};
+    int failed =
+        th_jobs_run(run_one, &b, w->n + 1, has_script_designs(s->system) ? 1 : s->threads, err);
     th_progress_end(&b.progress);
     return failed;
 }

@@ -33,7 +33,7 @@ typedef struct th_what_ifs {
     /* > 0: before each run, and before that as it is, a search of so many evaluations that starts
      * from the session's mapping; 0: that mapping stays */
     int64_t remap;
-    th_what_if as_it_is; /* n 0 */
+    th_what_if baseline; /* n 0 */
     th_what_if *all;
     int n;
     size_t capacity;

@@ -22,12 +22,12 @@ enum { SLICE_EVENTS = 4096, NAME_MAX_BYTES = 200 };
 static const th_time first_slice_ps = 1000000; /* 1 us */
 
 typedef enum {
-    WHY_DONE,
-    WHY_UNTIL,
-    WHY_BREAKPOINT,
-    WHY_INTERRUPTED,
-    WHY_STOPPED,
-    WHY_FAILED
+    END_DONE,
+    END_UNTIL,
+    END_BREAKPOINT,
+    END_INTERRUPTED,
+    END_STOPPED,
+    END_FAILED
 } th_run_end;
 
 /* One call of run or step. */
@@ -55,15 +55,15 @@ static void show_progress(th_run_call *d)
                      (long long)th_machine_events(d->sim->machine), rate, left);
 }
 
-/* Between two slices. False: the run is to end here, for *why. */
-static bool may_go_on(th_run_call *d, th_run_end *why)
+/* Between two slices. False: the run is to end here, for the reason *end. */
+static bool serve_timers(th_run_call *d, th_run_end *end)
 {
-    *why = WHY_INTERRUPTED;
+    *end = END_INTERRUPTED;
     if (th_session_is_interrupted(d->session))
         return false;
     while (Tcl_DoOneEvent(TCL_TIMER_EVENTS | TCL_DONT_WAIT))
         ;
-    *why = WHY_STOPPED;
+    *end = END_STOPPED;
     if (th_tcl_of(d->session)->stop_asked)
         return false;
     if (th_progress_is_due(&d->progress))
@@ -95,39 +95,39 @@ static th_run_end answer(th_run_call *d, th_run_end otherwise)
     bool stops;
     if (th_breakpoints_handle_records(d->session, &stops, d->stopped_by, sizeof d->stopped_by,
                                       &d->call->err) != 0)
-        return WHY_FAILED;
+        return END_FAILED;
     if (th_tcl_of(d->session)->stop_asked && !stops)
-        return WHY_STOPPED;
-    return stops ? WHY_BREAKPOINT : otherwise;
+        return END_STOPPED;
+    return stops ? END_BREAKPOINT : otherwise;
 }
 
 /* All events up to and including target; TH_TIME_MAX: all there are. */
 static th_run_end advance(th_run_call *d, th_time target)
 {
     th_time reached = th_machine_now(d->sim->machine), slice_ps = first_slice_ps;
-    th_run_end why;
-    while (may_go_on(d, &why)) {
+    th_run_end end;
+    while (serve_timers(d, &end)) {
         th_stop stop = move_slice(d, target, &reached, &slice_ps);
         th_simulation_changed(d->sim);
         d->sim->is_whole = stop == TH_STOP_DONE || (stop == TH_STOP_UNTIL && target != TH_TIME_MAX);
         if (stop == TH_STOP_ERROR)
-            return WHY_FAILED;
+            return END_FAILED;
         if (stop == TH_STOP_INTERRUPTED) {
             reached = th_machine_now(d->sim->machine);
             continue;
         }
         if (stop == TH_STOP_OBSERVER) {
             reached = th_machine_now(d->sim->machine);
-            if ((why = answer(d, WHY_UNTIL)) != WHY_UNTIL)
-                return why;
+            if ((end = answer(d, END_UNTIL)) != END_UNTIL)
+                return end;
             continue;
         }
         if (stop == TH_STOP_DONE)
-            return WHY_DONE;
+            return END_DONE;
         if (target != TH_TIME_MAX && reached >= target)
-            return WHY_UNTIL;
+            return END_UNTIL;
     }
-    return why;
+    return end;
 }
 
 /* Runs the scripts of all breakpoints at or before now. */
@@ -138,8 +138,8 @@ static th_run_end pass_breakpoints(th_run_call *d, th_run_end otherwise)
     bool stops = false;
     while (!stops && (b = th_breakpoint_next(d->session)) && b->at_ps <= now)
         if (th_breakpoint_hit(d->session, b, &stops, d->stopped_by, sizeof d->stopped_by) != 0)
-            return WHY_FAILED;
-    return stops ? WHY_BREAKPOINT : otherwise;
+            return END_FAILED;
+    return stops ? END_BREAKPOINT : otherwise;
 }
 
 static th_run_end run_to(th_run_call *d, th_time until)
@@ -147,11 +147,11 @@ static th_run_end run_to(th_run_call *d, th_time until)
     for (;;) {
         const th_breakpoint *b = th_breakpoint_next(d->session);
         th_time target = b && b->at_ps < until ? b->at_ps : until;
-        th_run_end why = advance(d, target);
-        if (why != WHY_DONE && why != WHY_UNTIL)
-            return why;
-        th_run_end after = pass_breakpoints(d, why);
-        if (after != why || why == WHY_DONE || target == until)
+        th_run_end end = advance(d, target);
+        if (end != END_DONE && end != END_UNTIL)
+            return end;
+        th_run_end after = pass_breakpoints(d, end);
+        if (after != end || end == END_DONE || target == until)
             return after;
     }
 }
@@ -161,26 +161,26 @@ static th_run_end step_events(th_run_call *d, int64_t n)
 {
     th_machine *m = d->sim->machine;
     int64_t first = th_machine_events(m), last = n > INT64_MAX - first ? INT64_MAX : first + n;
-    th_run_end why = WHY_UNTIL;
-    for (int64_t i = 0; why == WHY_UNTIL && th_machine_events(m) < last; i++) {
+    th_run_end end = END_UNTIL;
+    for (int64_t i = 0; end == END_UNTIL && th_machine_events(m) < last; i++) {
         th_run_end stopped;
-        if (i % SLICE_EVENTS == 0 && !may_go_on(d, &stopped))
+        if (i % SLICE_EVENTS == 0 && !serve_timers(d, &stopped))
             return stopped;
         th_stop stop = th_machine_step(m, 1, &d->call->err);
         th_simulation_changed(d->sim);
         d->sim->is_whole = stop == TH_STOP_DONE;
-        if (stop == TH_STOP_INTERRUPTED && !may_go_on(d, &stopped))
+        if (stop == TH_STOP_INTERRUPTED && !serve_timers(d, &stopped))
             return stopped;
-        why = stop == TH_STOP_ERROR ? WHY_FAILED : stop == TH_STOP_DONE ? WHY_DONE : WHY_UNTIL;
+        end = stop == TH_STOP_ERROR ? END_FAILED : stop == TH_STOP_DONE ? END_DONE : END_UNTIL;
         if (stop == TH_STOP_OBSERVER)
-            why = answer(d, WHY_UNTIL);
-        if (why != WHY_FAILED && why != WHY_BREAKPOINT)
-            why = pass_breakpoints(d, why);
+            end = answer(d, END_UNTIL);
+        if (end != END_FAILED && end != END_BREAKPOINT)
+            end = pass_breakpoints(d, end);
     }
-    return why;
+    return end;
 }
 
-/* ---- around the drive ---- */
+/* ---- begin and end of a call ---- */
 
 static void begin(th_run_call *d)
 {
@@ -192,39 +192,39 @@ static void begin(th_run_call *d)
     d->progress = th_progress_start(d->session->is_quiet);
 }
 
-static int return_why(th_run_call *d, th_run_end why)
+static int return_end(th_run_call *d, th_run_end end)
 {
     char text[2 * NAME_MAX_BYTES], now[64];
-    switch (why) {
-    case WHY_DONE:
+    switch (end) {
+    case END_DONE:
         th_call_return_text(d->call, "done");
         return 0;
-    case WHY_UNTIL:
+    case END_UNTIL:
         th_call_return_text(d->call, "until");
         return 0;
-    case WHY_BREAKPOINT:
+    case END_BREAKPOINT:
         snprintf(text, sizeof text, "breakpoint %s", d->stopped_by);
         th_call_return_text(d->call, text);
         return 0;
-    case WHY_STOPPED:
+    case END_STOPPED:
         th_call_return_text(d->call, "interrupted");
         return 0;
-    case WHY_INTERRUPTED:
+    case END_INTERRUPTED:
         snprintf(text, sizeof text, "interrupted at %s; `run` continues",
                  th_format_time(th_machine_now(d->sim->machine), now, sizeof now));
         return th_call_cancel(d->call, text);
-    case WHY_FAILED:
+    case END_FAILED:
         break;
     }
     return -1;
 }
 
-static int finish(th_run_call *d, th_run_end why)
+static int finish(th_run_call *d, th_run_end end)
 {
     th_progress_end(&d->progress);
     th_tcl_of(d->session)->is_running = false;
     th_tcl_of(d->session)->stop_asked = false;
-    return return_why(d, why);
+    return return_end(d, end);
 }
 
 /* ---- run ---- */

@@ -353,7 +353,7 @@ static th_quantity change_from(double value, double before)
 static void add_row(const th_session *s, th_report *r, th_table *t, const th_what_ifs *all,
                     const th_what_if *w)
 {
-    const th_what_if *base = &all->as_it_is;
+    const th_what_if *base = &all->baseline;
     bool has_throughput = base->throughput_per_s > 0;
     th_quantity cells[] = {
         th_text(w->n > 0 ? name_of(s, r, w) : "baseline"),
@@ -396,7 +396,7 @@ static void section(th_session *s, th_report *r, const th_what_ifs *w)
     for (int i = 0; i < w->n; i++)
         add_row(s, r, t, w, &w->all[i]);
     th_table_sort(t, GAIN);
-    add_row(s, r, t, w, &w->as_it_is);
+    add_row(s, r, t, w, &w->baseline);
 }
 
 /* ---- the command ---- */

@@ -169,7 +169,7 @@ static int keep_failure(void *state, const th_study_point *p)
 
 /* Points fail silently, so whoever waited for them is told at the end, those of earlier calls
  * included. */
-static int tell_end(th_call *c, th_store *t, th_study_end end)
+static int report_outcome(th_call *c, th_store *t, th_study_end end)
 {
     int64_t n[TH_N_POINT_STATES];
     first_failure first = {.point = 0};
@@ -195,7 +195,7 @@ static int tell_end(th_call *c, th_store *t, th_study_end end)
 
 static int run_run_study(th_call *c)
 {
-    int usual = th_tcl_of(c->session)->post ? 1 : c->session->threads;
+    int usual = th_tcl_of(c->session)->mailbox ? 1 : c->session->threads;
     const th_study_options o = {.threads = (int)th_call_number(c, RUN_THREADS, usual),
                                 .limit = th_call_number(c, RUN_LIMIT, INT64_MAX),
                                 .seconds = th_call_number(c, RUN_SECONDS, 0),
@@ -206,7 +206,7 @@ static int run_run_study(th_call *c)
     th_store *t = th_studies_open(c->session, th_call_word(c, 0), &c->err);
     int failed = t ? th_study_run(c->session, t, &o, &end, &c->err) : -1;
     if (!failed && end != TH_STUDY_INTERRUPTED)
-        failed = tell_end(c, t, end);
+        failed = report_outcome(c, t, end);
     th_store_close(t);
     if (failed)
         return -1;

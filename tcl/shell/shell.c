@@ -131,7 +131,7 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
     th_session *s = th_session_of(interp);
     s->is_quiet = line->is_batch;
     s->pool = elsewhere->pool;
-    th_tcl_of(s)->post = elsewhere->post;
+    th_tcl_of(s)->mailbox = elsewhere->mailbox;
     if (line->threads > 0)
         s->threads = line->threads;
     th_ctrl_c_start(interp);

@@ -8,7 +8,7 @@
 typedef struct th_remote {
     const th_pool_type *pool; /* how searches evaluate; NULL: on threads */
     const struct th_mailbox
-        *post; /* to those that do points of studies (study_ranks.h); NULL: nobody */
+        *mailbox; /* to those that do points of studies (study_ranks.h); NULL: nobody */
 } th_remote;
 
 /* The exit status where the command line said no more than -help or was wrong; else it ends in

@@ -12,12 +12,12 @@ typedef struct {
 } rank_state;
 
 struct th_study_ranks {
-    const th_mailbox *post;
+    const th_mailbox *mailbox;
     const th_study *study;
     char *auto_path; /* NULL: as by default */
     int64_t seconds; /* for each point; 0: no limit */
     int n, n_busy;
-    rank_state *ranks; /* 0 is here, and not used */
+    rank_state *ranks; /* by rank; rank 0, which runs the script, does none */
     char *received;
     size_t capacity;
 };
@@ -108,7 +108,7 @@ static void serialize_outcome(th_serializer *w, th_study_point *p, int n_metrics
     p->state = has_failed ? TH_POINT_FAILED : TH_POINT_DONE;
 }
 
-/* ---- there ---- */
+/* ---- in the process that does the point ---- */
 
 int th_study_ranks_serve(void *unused, const void *bytes, size_t n, th_serializer *answer)
 {
@@ -129,18 +129,18 @@ int th_study_ranks_serve(void *unused, const void *bytes, size_t n, th_serialize
     return answer->failed ? -1 : 0;
 }
 
-/* ---- here ---- */
+/* ---- in the process that gives points out ---- */
 
-th_study_ranks *th_study_ranks_new(const th_mailbox *post, const th_study *study, int64_t seconds,
-                                   const char *auto_path)
+th_study_ranks *th_study_ranks_new(const th_mailbox *mailbox, const th_study *study,
+                                   int64_t seconds, const char *auto_path)
 {
     th_study_ranks *r = th_alloc_zero(1, sizeof *r);
     if (!r)
         return NULL;
-    r->post = post;
+    r->mailbox = mailbox;
     r->study = study;
     r->seconds = seconds;
-    r->n = post ? post->n() : 0;
+    r->n = mailbox ? mailbox->n() : 0;
     r->ranks = th_alloc_zero((size_t)r->n + 1, sizeof *r->ranks);
     r->auto_path = auto_path ? th_alloc_string(auto_path) : NULL;
     if (r->ranks && (!auto_path || r->auto_path))
@@ -180,7 +180,7 @@ int th_study_ranks_submit(th_study_ranks *r, int64_t number, int64_t cell)
     put_point(&w, r, number, cell);
     bool failed = w.failed;
     if (!failed) {
-        r->post->send(to, w.out.text, w.out.length);
+        r->mailbox->send(to, w.out.text, w.out.length);
         r->ranks[to] = (rank_state){true, number, cell};
         r->n_busy++;
     }
@@ -210,7 +210,7 @@ int th_study_ranks_take(th_study_ranks *r, th_outcome *out)
     int from = 0;
     if (r->n_busy == 0)
         return 0;
-    long n = r->post->receive(&from, &r->received, &r->capacity);
+    long n = r->mailbox->receive(&from, &r->received, &r->capacity);
     if (n < 0)
         return n == -1 ? 0 : -1;
     rank_state *rank = &r->ranks[from];

@@ -19,9 +19,9 @@ typedef struct th_mailbox {
 
 typedef struct th_study_ranks th_study_ranks;
 
-/* post NULL: there are no ranks. NULL: memory is out. */
-th_study_ranks *th_study_ranks_new(const th_mailbox *post, const th_study *study, int64_t seconds,
-                                   const char *auto_path);
+/* mailbox NULL: there are no ranks. NULL: memory is out. */
+th_study_ranks *th_study_ranks_new(const th_mailbox *mailbox, const th_study *study,
+                                   int64_t seconds, const char *auto_path);
 void th_study_ranks_free(th_study_ranks *r); /* accepts NULL; nobody is busy */
 int th_study_ranks_n(const th_study_ranks *r);
 int th_study_ranks_busy(const th_study_ranks *r);

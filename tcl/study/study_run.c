@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_run.c - see study_run.h.
- *   th_study_run: lock -> crew, ranks -> { take -> give -> record -> wait }* until nothing waits
+ *   th_study_run: lock -> workers, ranks -> { take -> give -> record -> wait }* until nothing waits
  *   and nobody is busy
  * This thread alone touches the file. Results are recorded in transactions, whole; a point that was
  * given out and not recorded when the process ends, however, still waits. */
@@ -15,15 +15,15 @@
 #include "tcl/study/study_ranks.h"
 
 enum {
-    GLANCE_MS = 50,      /* between two looks at Ctrl-C and the clock */
-    RANKS_GLANCE_MS = 2, /* and at what has come from ranks */
-    RECORD_MS = 50       /* between two commits while points are at work */
+    POLL_MS = 50,      /* between two looks at Ctrl-C and the clock */
+    RANKS_POLL_MS = 2, /* and at what has come from ranks */
+    RECORD_MS = 50     /* between two commits while points are at work */
 };
 
 typedef struct {
     th_session *session;
     th_store *store;
-    th_study_workers *crew;
+    th_study_workers *workers;
     th_study_ranks *ranks;
     const th_study_options *options;
     th_progress progress;
@@ -40,13 +40,13 @@ typedef struct {
 
 static int n_busy(const study_run *r)
 {
-    return th_study_workers_busy(r->crew) + th_study_ranks_busy(r->ranks);
+    return th_study_workers_busy(r->workers) + th_study_ranks_busy(r->ranks);
 }
 
 /* 1; 0: nobody is idle; -1: memory is out. */
 static int give(study_run *r, int64_t number, int64_t cell)
 {
-    if (th_study_workers_submit(r->crew, number, cell))
+    if (th_study_workers_submit(r->workers, number, cell))
         return 1;
     int given = th_study_ranks_submit(r->ranks, number, cell);
     return given < 0 ? th_error_no_memory(r->err) : given;
@@ -73,7 +73,7 @@ static int give_points(study_run *r)
 /* 1; 0: nothing has come; -1: memory is out. */
 static int take(study_run *r, th_outcome *o)
 {
-    if (th_study_workers_take(r->crew, o))
+    if (th_study_workers_take(r->workers, o))
         return 1;
     int taken = th_study_ranks_take(r->ranks, o);
     return taken < 0 ? th_error_no_memory(r->err) : taken;
@@ -158,12 +158,12 @@ static void show_progress(study_run *r)
 }
 
 /* Ctrl-C is only looked at: runs of the points look at it too, until they have all ended. */
-static void look_around(study_run *r)
+static void poll(study_run *r)
 {
     if (!r->was_interrupted && (th_interrupt_is_pending() ||
                                 Tcl_Canceled(th_tcl_of(r->session)->interp, 0) == TCL_ERROR)) {
         r->was_interrupted = true;
-        th_study_workers_stop(r->crew);
+        th_study_workers_stop(r->workers);
     }
     if (th_progress_is_due(&r->progress))
         show_progress(r);
@@ -177,9 +177,8 @@ static int run_points(study_run *r)
             return -1;
         if (n_busy(r) == 0 && r->n_taken == 0)
             return 0;
-        th_study_workers_wait(r->crew,
-                              th_study_ranks_n(r->ranks) > 0 ? RANKS_GLANCE_MS : GLANCE_MS);
-        look_around(r);
+        th_study_workers_wait(r->workers, th_study_ranks_n(r->ranks) > 0 ? RANKS_POLL_MS : POLL_MS);
+        poll(r);
     }
 }
 
@@ -190,7 +189,7 @@ static void wait_for_ranks(study_run *r)
     while (th_study_ranks_busy(r->ranks) > 0) {
         if (th_study_ranks_take(r->ranks, &o) > 0)
             th_outcome_clear(&o);
-        th_study_workers_wait(r->crew, RANKS_GLANCE_MS);
+        th_study_workers_wait(r->workers, RANKS_POLL_MS);
     }
 }
 
@@ -204,12 +203,12 @@ static int start(study_run *r, const th_study *study)
         Tcl_GetVar2(th_tcl_of(r->session)->interp, "auto_path", NULL, TCL_GLOBAL_ONLY);
     r->progress = th_progress_start(r->session->is_quiet);
     r->ranks =
-        th_study_ranks_new(th_tcl_of(r->session)->post, study, r->options->seconds, auto_path);
+        th_study_ranks_new(th_tcl_of(r->session)->mailbox, study, r->options->seconds, auto_path);
     if (!r->ranks)
         return th_error_no_memory(r->err);
-    r->crew = th_study_workers_new(study, n, r->options->threads / n, r->options->seconds,
-                                   auto_path, r->err);
-    return r->crew ? 0 : -1;
+    r->workers = th_study_workers_new(study, n, r->options->threads / n, r->options->seconds,
+                                      auto_path, r->err);
+    return r->workers ? 0 : -1;
 }
 
 static int check_version(const th_study *study, th_error *err)
@@ -236,11 +235,11 @@ int th_study_run(th_session *s, th_store *t, const th_study_options *o, th_study
     int failed = start(&r, th_store_study(t));
     if (!failed)
         failed = run_points(&r);
-    if (r.crew)
+    if (r.workers)
         wait_for_ranks(&r);
     clear_taken(&r);
     th_free(r.taken);
-    th_study_workers_free(r.crew);
+    th_study_workers_free(r.workers);
     th_study_ranks_free(r.ranks);
     th_progress_end(&r.progress);
     if (r.was_interrupted)

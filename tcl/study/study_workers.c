@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_workers.c - see study_workers.h.
- * A member waits for a point, does it, and waits again. All that two threads see is under one lock;
+ * A worker waits for a point, does it, and waits again. All that two threads see is under one lock;
  * the interpreter of a point is there for others to cancel while the point is at work, and never
  * otherwise. */
 #include <config.h>
@@ -13,13 +13,13 @@
 typedef enum { IDLE, GIVEN, DONE } member_state;
 
 typedef struct {
-    th_study_workers *crew;
+    th_study_workers *owner;
     Tcl_ThreadId thread;
     member_state state;
     int64_t number, cell;
     th_outcome outcome;
     Tcl_Interp *interp; /* at work; NULL: none */
-} member;
+} worker;
 
 struct th_study_workers {
     pthread_mutex_t lock;
@@ -29,46 +29,46 @@ struct th_study_workers {
     int threads_each;
     int64_t seconds;
     char *auto_path;
-    member *members;
+    worker *workers;
     int n, n_started, n_busy;
 };
 
-/* ---- a member ---- */
+/* ---- one worker ---- */
 
 static bool begin_point(void *state, Tcl_Interp *interp)
 {
-    member *m = state;
-    pthread_mutex_lock(&m->crew->lock);
-    bool may = !m->crew->is_stopping;
+    worker *m = state;
+    pthread_mutex_lock(&m->owner->lock);
+    bool may = !m->owner->is_stopping;
     m->interp = may ? interp : NULL;
-    pthread_mutex_unlock(&m->crew->lock);
+    pthread_mutex_unlock(&m->owner->lock);
     return may;
 }
 
 static bool end_point(void *state)
 {
-    member *m = state;
-    pthread_mutex_lock(&m->crew->lock);
+    worker *m = state;
+    pthread_mutex_lock(&m->owner->lock);
     m->interp = NULL;
-    bool was_stopped = m->crew->is_stopping;
-    pthread_mutex_unlock(&m->crew->lock);
+    bool was_stopped = m->owner->is_stopping;
+    pthread_mutex_unlock(&m->owner->lock);
     return was_stopped;
 }
 
 /* False: there is nothing more to do. */
-static bool wait_for_point(member *m)
+static bool wait_for_point(worker *m)
 {
-    pthread_mutex_lock(&m->crew->lock);
-    while (m->state != GIVEN && !m->crew->is_over)
-        pthread_cond_wait(&m->crew->given, &m->crew->lock);
+    pthread_mutex_lock(&m->owner->lock);
+    while (m->state != GIVEN && !m->owner->is_over)
+        pthread_cond_wait(&m->owner->given, &m->owner->lock);
     bool has_point = m->state == GIVEN;
-    pthread_mutex_unlock(&m->crew->lock);
+    pthread_mutex_unlock(&m->owner->lock);
     return has_point;
 }
 
-static void do_point(member *m)
+static void do_point(worker *m)
 {
-    const th_study_workers *c = m->crew;
+    const th_study_workers *c = m->owner;
     th_outcome outcome;
     th_point_evaluate(&(th_point_job){.study = c->study,
                                       .number = m->number,
@@ -78,16 +78,16 @@ static void do_point(member *m)
                                       .auto_path = c->auto_path,
                                       .watch = {begin_point, end_point, m}},
                       &outcome);
-    pthread_mutex_lock(&m->crew->lock);
+    pthread_mutex_lock(&m->owner->lock);
     m->outcome = outcome;
     m->state = DONE;
-    pthread_cond_signal(&m->crew->done);
-    pthread_mutex_unlock(&m->crew->lock);
+    pthread_cond_signal(&m->owner->done);
+    pthread_mutex_unlock(&m->owner->lock);
 }
 
 static Tcl_ThreadCreateType work(ClientData data)
 {
-    member *m = data;
+    worker *m = data;
     th_points_begin_thread();
     while (wait_for_point(m))
         do_point(m);
@@ -95,13 +95,13 @@ static Tcl_ThreadCreateType work(ClientData data)
     TCL_THREAD_CREATE_RETURN;
 }
 
-/* ---- the crew ---- */
+/* ---- all workers ---- */
 
-static int start_members(th_study_workers *c, th_error *err)
+static int start_workers(th_study_workers *c, th_error *err)
 {
     for (; c->n_started < c->n; c->n_started++) {
-        member *m = &c->members[c->n_started];
-        m->crew = c;
+        worker *m = &c->workers[c->n_started];
+        m->owner = c;
         if (Tcl_CreateThread(&m->thread, work, m, TCL_THREAD_STACK_DEFAULT, TCL_THREAD_JOINABLE) !=
             TCL_OK)
             return th_error_set(
@@ -127,10 +127,10 @@ th_study_workers *th_study_workers_new(const th_study *study, int n, int threads
     c->seconds = seconds;
     c->auto_path = auto_path ? th_alloc_string(auto_path) : NULL;
     c->n = n;
-    c->members = th_alloc_zero((size_t)n, sizeof *c->members);
-    if (!c->members || (auto_path && !c->auto_path))
+    c->workers = th_alloc_zero((size_t)n, sizeof *c->workers);
+    if (!c->workers || (auto_path && !c->auto_path))
         th_error_no_memory(err);
-    else if (start_members(c, err) == 0)
+    else if (start_workers(c, err) == 0)
         return c;
     th_study_workers_free(c);
     return NULL;
@@ -147,13 +147,13 @@ void th_study_workers_free(th_study_workers *c)
     pthread_mutex_unlock(&c->lock);
     for (int i = 0; i < c->n_started; i++) {
         int unused;
-        Tcl_JoinThread(c->members[i].thread, &unused);
-        th_outcome_clear(&c->members[i].outcome);
+        Tcl_JoinThread(c->workers[i].thread, &unused);
+        th_outcome_clear(&c->workers[i].outcome);
     }
     pthread_cond_destroy(&c->done);
     pthread_cond_destroy(&c->given);
     pthread_mutex_destroy(&c->lock);
-    th_free(c->members);
+    th_free(c->workers);
     th_free(c->auto_path);
     th_free(c);
 }
@@ -163,7 +163,7 @@ bool th_study_workers_submit(th_study_workers *c, int64_t number, int64_t cell)
     bool is_given = false;
     pthread_mutex_lock(&c->lock);
     for (int i = 0; i < c->n && !is_given; i++) {
-        member *m = &c->members[i];
+        worker *m = &c->workers[i];
         if (m->state != IDLE)
             continue;
         m->number = number;
@@ -182,7 +182,7 @@ bool th_study_workers_take(th_study_workers *c, th_outcome *out)
     bool is_taken = false;
     pthread_mutex_lock(&c->lock);
     for (int i = 0; i < c->n && !is_taken; i++) {
-        member *m = &c->members[i];
+        worker *m = &c->workers[i];
         if (m->state != DONE)
             continue;
         *out = m->outcome;
@@ -203,7 +203,7 @@ int th_study_workers_busy(th_study_workers *c)
 static bool has_done(const th_study_workers *c)
 {
     for (int i = 0; i < c->n; i++)
-        if (c->members[i].state == DONE)
+        if (c->workers[i].state == DONE)
             return true;
     return false;
 }
@@ -226,7 +226,7 @@ void th_study_workers_stop(th_study_workers *c)
     pthread_mutex_lock(&c->lock);
     c->is_stopping = true;
     for (int i = 0; i < c->n; i++)
-        if (c->members[i].interp)
-            Tcl_CancelEval(c->members[i].interp, NULL, NULL, TCL_CANCEL_UNWIND);
+        if (c->workers[i].interp)
+            Tcl_CancelEval(c->workers[i].interp, NULL, NULL, TCL_CANCEL_UNWIND);
     pthread_mutex_unlock(&c->lock);
 }
