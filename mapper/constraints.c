@@ -279,7 +279,7 @@ int th_constraints_apply(const th_constraints *c, th_mapping *m, const th_worklo
             m->set_of[l] = at;
             if (c->has_strategy[l])
                 m->strategy[l] = c->partial->strategy[l];
-            else /* it may come from another set; where nothing fits, lowering says so */
+            else /* the strategy may be of another set; if none fits, lowering fails */
                 th_strategy_repair(&m->strategy[l], &w->layers[l], batch, fixed->n_accels);
         }
     }

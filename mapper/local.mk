@@ -24,6 +24,7 @@ libtharsis_la_SOURCES += \
 	mapper/lower/capacity.c mapper/lower/capacity.h \
 	mapper/lower/emit.c mapper/lower/emit.h \
 	mapper/lower/footprint.c mapper/lower/footprint.h \
+	mapper/lower/knapsack.c mapper/lower/knapsack.h \
 	mapper/lower/lower.c mapper/lower/lower.h \
 	mapper/lower/lower_plan.c \
 	mapper/lower/lower_serial.c mapper/lower/lower_serial.h \
@@ -68,7 +69,6 @@ libtharsis_la_SOURCES += \
 	mapper/search/baselines/baseline_uniform.c \
 	mapper/search/baselines/computation_prioritized.c \
 	mapper/search/baselines/h2h.c \
-	mapper/search/baselines/knapsack.c \
 	mapper/search/initial/choices.c \
 	mapper/search/initial/dynamic_programming.c \
 	mapper/search/initial/initial_mapping.c mapper/search/initial/initial_mapping.h \

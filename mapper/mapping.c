@@ -175,7 +175,7 @@ static bool can_take_design(const th_accel *a, int32_t design)
     return false;
 }
 
-/* Does the accelerator stand before place i of this set, or in an earlier one? */
+/* Is the accelerator already in this set, before place i, or in an earlier set? */
 static bool is_taken(const th_mapping *m, int set, int i, int32_t accel)
 {
     for (int before = 0; before <= set; before++)

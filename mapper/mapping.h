@@ -21,7 +21,7 @@ typedef struct th_set {
 bool th_set_equal(const th_set *a, const th_set *b);
 /* The design of the accelerator at position r. */
 int32_t th_set_design(const th_set *set, int r, const th_system *s);
-const char *th_set_design_name(const th_set *set, const th_system *s); /* of all: "own" besides */
+const char *th_set_design_name(const th_set *set, const th_system *s); /* also "own" */
 /* Gives the set a copy of these shares; NULL takes them away. 0, or -1: memory is out. */
 int th_set_share(th_set *set, const int32_t *shares);
 
@@ -30,7 +30,7 @@ typedef enum {
     TH_WEIGHTS_AUTO,   /* in the memory for weights as far as it goes, by a knapsack per accelerator
                         */
     TH_WEIGHTS_PINNED, /* there from the start */
-    TH_WEIGHTS_STREAMED /* they come for every run of the layer */
+    TH_WEIGHTS_STREAMED /* transferred for every run of the layer */
 } th_weights_place;
 extern const char *const th_weights_place_names[]; /* ends in NULL */
 

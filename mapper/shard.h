@@ -5,7 +5,7 @@
  * set. Position r of the set holds the coordinates of r written in the mixed radix of the splits,
  * the last dimension (S) fastest. Cuts are even up to one element: piece i of n over extent e is
  * [i*e/n, (i+1)*e/n), never empty because n <= e. A set whose members have shares (positive
- * integers, say their speeds) cuts in proportion: a piece of a dimension weighs as much as the
+ * integers, such as their speeds) cuts in proportion: a piece of a dimension weighs as much as the
  * shares of all positions with its coordinate together, w_i, and cut i stands at e * (w_0 + .. +
  * w_{i-1}) / (sum of w), rounded down, then moved as little as leaves every piece an element (along
  * rotate, one for every phase). Equal shares are the even cuts. Groups that may not be parted stay

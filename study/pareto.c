@@ -24,8 +24,8 @@ static int by_values(const void *a, const void *b)
     return (p->index > q->index) - (p->index < q->index);
 }
 
-/* a stands before b: it is no worse in the first objective. Equal ones do not dominate each other.
- */
+/* a precedes b in the order: it is no worse in the first objective. Equal points do not dominate
+ * each other. */
 static bool dominates(const member *a, const member *b)
 {
     bool is_better = false;

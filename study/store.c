@@ -305,7 +305,7 @@ int th_store_counts(th_store *t, int64_t counts[TH_N_POINT_STATES], th_error *er
     return failed;
 }
 
-/* Metrics stand behind the first five columns. */
+/* Metrics follow the first five columns. */
 static char *sql_of_reading(const th_study *s)
 {
     th_strbuf sql = TH_STRBUF_INIT;

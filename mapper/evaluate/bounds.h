@@ -29,7 +29,7 @@ typedef enum {
     TH_UNKNOWN_PARTIAL,
     TH_UNKNOWN_SHARD_SIZE,      /* (critical path) shards may have any size: one may take no time */
     TH_UNKNOWN_NETWORK,         /* (cut) the network model has no links */
-    TH_UNKNOWN_SERIAL_TRANSFERS /* (cut) accelerators move data themselves, and may keep it */
+    TH_UNKNOWN_SERIAL_TRANSFERS /* (cut) accelerators transfer data themselves, and may keep it */
 } th_unknown_reason;
 
 /* A bound that does not cover a layer, or not all mappings. */

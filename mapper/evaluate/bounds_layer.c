@@ -345,7 +345,7 @@ static int add_tasks(maker *k, const th_strategy *s, int r, double *occupied, do
     return 0;
 }
 
-/* Takes the shorter of what is known so far and of a position. */
+/* Lowers the shortest times of f to those of a position. */
 static void shorten(th_layer_floor *f, double arrival, double occupied, double departure)
 {
     for (int in = 0; in < 2; in++)

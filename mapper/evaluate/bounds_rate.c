@@ -81,7 +81,8 @@ static double ps_with(const th_floors *f, int class, int design, const th_shard 
         return INFINITY;
     find_bytes(f, class, design, s, &weights, &outputs);
     *bytes = weights + outputs;
-    double moved = outputs + (a->prefetches ? 0 : weights); /* else they may have come before */
+    double moved =
+        outputs + (a->prefetches ? 0 : weights); /* prefetched weights may be loaded before */
     double rate = (double)(clock == 1 ? hz : th_scaled_hz(hz, clock)), memory = 0;
     if (a->dram_bits_per_s != TH_UNLIMITED)
         memory = moved * 8 * (double)TH_PS_PER_S / (double)a->dram_bits_per_s;

@@ -10,8 +10,7 @@ typedef struct {
     const th_workload *workload;
     const th_system *system;
     th_floors floors;
-    double in_ps_per_byte; /* of the widest way from a host, also where that says nothing of a
-                              position */
+    double in_ps_per_byte; /* of the fastest route from a host, also where it bounds no position */
     th_layer_floor *floor; /* by layer: the lesser of those of both sizes of micro-batch */
     double *work, *bytes;  /* by layer, of all passes */
     double *whole; /* by layer and class: what all passes of it take there (bounds_layer.h) */

@@ -8,7 +8,7 @@
 /* How long a task of this schedule occupies its accelerator. with_weights: its weights are not
  * loaded ahead. */
 double th_task_least_ps(const th_schedule *s, const th_port *port, bool with_weights);
-/* What it moves through the DRAM, as bytes of the DRAM's time. */
+/* Its DRAM bytes, less what rounding may save. */
 double th_task_least_bytes(const th_schedule *s, const th_port *port);
 
 #endif

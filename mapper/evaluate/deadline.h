@@ -7,7 +7,7 @@
 #include "sim/program/result.h"
 
 /* end[model * n_inputs + input]: the end of the last task of each input of each model; -1 while it
- * has tasks to come. times: by task of the program. */
+ * has unfinished tasks. times: by task of the program. */
 void th_deadline_model_ends(const th_workload *w, const th_program *p, const th_task_result *times,
                             th_time *end);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* objective.c - objectives as numbers, and the makespan at which a run is known to be worse.
+/* objective.c - objectives as numbers, and the makespan at which a run is surely worse.
  *
  * Of a run that lasts T, with E(T) >= dynamic + static T:
  *   latency   T                          energy  E(T)
  *   EDP       E(T) T                     weighted  w_l T + w_t interval + w_e E(T) + w_p E(T) T
- * The least of these grows with T, so it is solved for the T at which it passes the bound; what is
- * not known of a run (its interval, weights that it loads in vain) counts as nothing. */
+ * The least of these grows with T, so it is solved for the T at which it passes the bound; unknown
+ * terms of a run (its interval, weights that it loads in vain) count as 0. */
 #include <config.h>
 
 #include "mapper/evaluate/objective.h"
@@ -132,7 +132,7 @@ th_time th_goal_stop(const th_goal *g, double bound, bool is_sole_input,
                      const th_energy_floor *floor)
 {
     if (g->n_front > 0)
-        return TH_TIME_MAX; /* a bound of one objective says nothing of the others */
+        return TH_TIME_MAX; /* a bound on one objective does not bound the others */
     if (bound >= TH_LATE_VALUE) {
         double late_ps = bound / TH_LATE_VALUE;
         return g->deadline_ps > 0 ? whole_ps((double)g->deadline_ps + ceil(late_ps)) : TH_TIME_MAX;

@@ -20,7 +20,7 @@ typedef struct th_metrics {
     th_time latency_ps;  /* the makespan */
     th_time interval_ps; /* mean time between batches, in the steady state; one: the makespan */
     th_time lateness_ps; /* past the deadlines, summed; 0: in time, or there is none */
-    double energy_j;     /* of the whole run; 0 where the problem's objective does not ask for it */
+    double energy_j;     /* of the whole run; 0 if the objective does not need it */
 } th_metrics;
 
 /* One objective, or the first of a front. */

@@ -5,7 +5,7 @@
  *     { release -> per layer { deliveries and needs -> phases -> partial sums } -> outputs }
  *
  * A pass is one micro-batch of one input: a host task that releases it, then layer by layer in
- * topological order the transfers that bring what positions lack, the computes (one per phase of a
+ * topological order the transfers of missing inputs, the computes (one per phase of a
  * rotation), the exchange of partial sums, and last the transfers of the outputs to the host. Task
  * numbers are program order, so earlier passes, models and layers go first wherever a choice is
  * left. Models of a workload (its parts) have releases of their own and do not wait for each other.
@@ -17,7 +17,7 @@
 
 #include "base/alloc.h"
 
-/* --- what comes in --- */
+/* --- inputs --- */
 
 static int32_t node_of(const th_lower *l, int layer, int r)
 {

@@ -33,7 +33,7 @@ static bool share_tensor(const th_lower *l, const th_edge *a, const th_edge *b)
                                                             th_workload_part_of(w, b->consumer, 0));
 }
 
-/* Edges stand by consumer, so those that share a tensor stand together. */
+/* Edges are ordered by consumer, so those that share a tensor are adjacent. */
 static void find_sharers(th_lower *l, int32_t n)
 {
     for (int32_t e = 0; e < n; e++)

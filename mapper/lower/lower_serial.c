@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "mapper/lower/knapsack.h"
 
 enum { UNIT_BYTES = 4000 }; /* of the knapsack: 1,000 elements of 32 bits */
 
@@ -33,8 +34,8 @@ typedef struct {
     int32_t *queue_end;  /* by accelerator: a task, -1: none yet */
     int32_t *before;     /* by accelerator: the layer that it ran last in this pass, -1 */
     int32_t *after;      /* by first_final[layer] + position: what the accelerator runs next, -1 */
-    int64_t *down;       /* by position, scratch: partial sums that come */
-    int32_t *sums_sent;  /* by position, scratch: the task after which they are out */
+    int64_t *down;       /* by position, scratch: bytes of partial sums to receive */
+    int32_t *sums_sent;  /* by position, scratch: the task that sends its partial sums */
     int32_t *release;    /* by part of the workload: the task that lets this pass begin */
     int32_t last;        /* the last task of the current position */
 } serial;
@@ -279,7 +280,8 @@ static int add_position(serial *s, int layer, int r, th_error *err)
     return 0;
 }
 
-/* Partial sums of the others' pieces go out; those of the own piece come in and are added up. */
+/* Sends the partial sums of other positions' pieces; those of the own piece are received and
+ * summed. */
 static int send_sums(serial *s, int layer, th_error *err)
 {
     const th_layer_plan *plan = s->l->planned.layer_plan[layer];

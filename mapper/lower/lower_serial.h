@@ -13,8 +13,4 @@ int th_lower_serial(th_lower *l, const th_mapping *m, const th_stream *stream, t
 int th_lower_serial_held(th_lower *l, const th_mapping *m, const th_stream *stream, int accel,
                          th_memory_peak *out, th_error *err);
 
-/* Solves a knapsack: of n things of these sizes chooses those (is_in[i]) whose sum is largest and
- * at most capacity; among equal sums the one that earlier things reach. 0, or -1: memory is out. */
-int th_knapsack(const int64_t *size, int n, int64_t capacity, bool *is_in);
-
 #endif

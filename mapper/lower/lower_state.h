@@ -6,8 +6,8 @@
 #include "mapper/lower/lower.h"
 #include "mapper/lower/plan.h"
 
-/* One reading of a tensor by a layer, as one of its inputs. Edges stand by tensor (the external
- * input first), then consumer, then input. */
+/* A tensor as one input of a layer. Edges are ordered by tensor (the external input first), then
+ * consumer, then input. */
 typedef struct th_edge {
     int32_t tensor; /* layer, or TH_EXTERNAL_INPUT */
     int32_t consumer, input;

@@ -37,16 +37,14 @@ static size_t shape_of(const th_layer *l, int32_t *key)
     return n * sizeof *key;
 }
 
-enum {
-    SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 20
-}; /* at least; a concat's inputs come on top */
+enum { SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 20 }; /* without the inputs of a concat */
 
 static bool inputs_differ(const th_layer *l)
 {
     return l->n_inputs > 1 && (l->kind == TH_LAYER_CONCAT || th_layer_has_macs(l));
 }
 
-/* The number of l's class: that of an equal shape, or else *next, which goes on behind it. -1:
+/* The number of l's class: that of an equal shape, or else *next, which is advanced. -1:
  * memory is out. */
 static int32_t class_of(th_map *shapes, const th_layer *l, int32_t *key, int64_t *next)
 {

@@ -13,7 +13,7 @@
 /* One position of a set that runs a layer. */
 typedef struct th_position_plan {
     th_box *need;         /* by input: of that input, before the first phase; may be empty */
-    th_box held;          /* of the output, when the layer is through */
+    th_box held;          /* of the output, when the layer has ended */
     int64_t weight_bytes; /* resident */
     int64_t output_bytes; /* of its output box, partial sums included */
     int64_t buffer_bytes; /* while the layer runs: an arriving piece, partners' partial sums */
@@ -110,7 +110,7 @@ int th_plans_set_ids(th_plans *p, const th_set *set, int32_t *set_id, int32_t *m
 bool th_plans_is_fatal(const th_error *err);
 
 /* NULL: memory is out, a script fails, or the set's design cannot run the layer (th_plans_is_fatal
- * tells which). */
+ * distinguishes them). */
 const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
 
 /* How consumers[n - 1] gets the tensor that producer made (NULL: the external input, from the

@@ -58,18 +58,6 @@ struct th_plans {
 /* Cleared memory that lives as long as the plans; NULL when memory is out. */
 void *th_plans_alloc(th_plans *p, size_t n, size_t size);
 
-/* The media of a route. Valid until the next call or, where routes are kept, as long as the plans.
- * NULL: memory is out. */
-const th_plan_route *th_plan_find_route(th_plans *p, int from, int to); /* computes it */
-static inline const th_plan_route *th_plan_route_of(th_plans *p, int from, int to)
-{
-    const th_plan_route *kept =
-        p->routes.by_pair
-            ? &p->routes.by_pair[(size_t)from * (size_t)p->system->n_nodes + (size_t)to]
-            : NULL;
-    return kept && kept->is_known ? kept : th_plan_find_route(p, from, to);
-}
-
 /* A part of a layer's loop nest as designs see it. */
 th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops);
 th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);

@@ -17,7 +17,7 @@
 enum { KEPT_NODES_MAX = 256 };
 
 /* Appends the media of the route to those kept. NULL: memory is out. */
-static const th_plan_route *walk(th_plans *p, int from, int to, th_plan_route *out)
+static const th_plan_route *compute_route(th_plans *p, int from, int to, th_plan_route *out)
 {
     const th_system *s = p->system;
     int links[TH_ROUTE_MAX], n = th_route(s, from, to, links);
@@ -35,17 +35,20 @@ static const th_plan_route *walk(th_plans *p, int from, int to, th_plan_route *o
     return out;
 }
 
-const th_plan_route *th_plan_find_route(th_plans *p, int from, int to)
+/* Valid until the next call or, where routes are kept, as long as the plans. NULL: memory is
+ * out. */
+static const th_plan_route *find_route(th_plans *p, int from, int to)
 {
     size_t nodes = (size_t)p->system->n_nodes;
     if (p->system->n_nodes > KEPT_NODES_MAX) {
         p->routes.n_media = 0;
-        return walk(p, from, to, &p->routes.last);
+        return compute_route(p, from, to, &p->routes.last);
     }
     if (!p->routes.by_pair &&
         !(p->routes.by_pair = th_alloc_zero(nodes * nodes, sizeof *p->routes.by_pair)))
         return NULL;
-    return walk(p, from, to, &p->routes.by_pair[(size_t)from * nodes + (size_t)to]);
+    th_plan_route *kept = &p->routes.by_pair[(size_t)from * nodes + (size_t)to];
+    return kept->is_known ? kept : compute_route(p, from, to, kept);
 }
 
 /* --- traffic --- */
@@ -53,7 +56,7 @@ const th_plan_route *th_plan_find_route(th_plans *p, int from, int to)
 typedef struct {
     th_plans *plans;
     th_time busiest, latency; /* most of any medium, longest of any route */
-    bool failed;              /* memory ran out on the way */
+    bool failed;              /* memory ran out */
 } traffic;
 
 static void begin(traffic *t, th_plans *p)
@@ -65,16 +68,16 @@ static void begin(traffic *t, th_plans *p)
 static void carry(traffic *t, int from, int to, int64_t bytes)
 {
     const th_system *s = t->plans->system;
-    const th_plan_route *way = th_plan_route_of(t->plans, from, to);
-    t->failed |= !way;
-    for (int32_t i = 0; way && i < way->n; i++) {
-        int32_t medium = t->plans->routes.media[way->first + i];
+    const th_plan_route *route = find_route(t->plans, from, to);
+    t->failed |= !route;
+    for (int32_t i = 0; route && i < route->n; i++) {
+        int32_t medium = t->plans->routes.media[route->first + i];
         th_time *busy = &t->plans->routes.medium_ps[medium];
         *busy += th_duration_ps(bytes, s->media[medium].bits_per_s);
         t->busiest = *busy > t->busiest ? *busy : t->busiest;
     }
-    if (way && way->latency_ps > t->latency)
-        t->latency = way->latency_ps;
+    if (route && route->latency_ps > t->latency)
+        t->latency = route->latency_ps;
 }
 
 th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err)

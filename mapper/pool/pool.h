@@ -12,7 +12,7 @@ typedef struct th_pool th_pool;
  * -1: out of memory. */
 typedef int th_pool_task(void *state, th_evaluator *e, int i);
 
-/* A way of evaluating in parallel: one file each. */
+/* A type of pool: one file each. */
 typedef struct th_pool_type {
     const char *name; /* threads mpi */
     th_pool *(*create)(const th_problem *p, int threads, th_error *err);

@@ -57,7 +57,7 @@ static void back_off(backoff *n)
     nanosleep(&t, NULL);
 }
 
-/* The message that has come from this rank, if any. */
+/* The message that has arrived from this rank, if any. */
 static bool has_message(int from, MPI_Status *status)
 {
     int has = 0;
@@ -83,8 +83,8 @@ int th_mpi_begin(int *argc, char ***argv)
 {
     int rank = 0;
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-    /* Where processes may not read each other's memory (containers) Open MPI complains at length.
-     */
+    /* Where processes may not read each other's memory (containers) Open MPI prints long
+     * warnings. */
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
     int provided;
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);

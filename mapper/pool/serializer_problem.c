@@ -12,9 +12,7 @@
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(th_layer) == 176 && sizeof(th_workload) == 136, "see layer() and head()");
 _Static_assert(sizeof(th_model) == 56, "see model()");
-/* Constraints are the searching rank's own matter, scripts its cache; no_segments changes no
- * result.
- */
+/* Ranks need neither constraints nor scripts; no_segments changes no result. */
 _Static_assert(sizeof(th_problem) == 224 && sizeof(th_goal) == 72, "see th_serializer_goal");
 #endif
 

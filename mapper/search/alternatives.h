@@ -17,7 +17,7 @@ typedef struct th_alternative {
     th_time exclusive_ps;  /* alone */
     th_operand rotating;   /* TH_OPERAND_NONE: it does not rotate */
     int64_t phase_bytes;   /* the largest piece that travels in a phase */
-    bool is_simulated;     /* the two below say something: it rotates, and has_exclusive */
+    bool is_simulated;     /* the two fields below are set: it rotates, and has_exclusive */
     th_fitness instead;    /* of the whole mapping with exclusive in this layer */
     th_error why;          /* instead is infeasible: why */
 } th_alternative;

@@ -385,7 +385,7 @@ int th_journal_append(th_journal *j, uint64_t digest, int n, const th_fitness *f
         j->checksum = sum;
         j->elapsed_s = elapsed_s;
     } else if (ftruncate(j->fd, (off_t)j->size)) {
-        /* what stands there is no whole record: the next open cuts it off */
+        /* an incomplete record, which the next open cuts off */
     }
     th_serializer_clear(&w);
     if (!failed && wall_s() - j->synced_s >= SYNC_EVERY_S)

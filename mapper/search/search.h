@@ -112,8 +112,8 @@ struct th_search {
 
 th_search *th_search_new(const th_search_type *type, const th_problem *p,
                          const th_search_options *o, th_error *err);
-/* A search inside another: the parent's problem, pool and options, but for the budget (0: the
- * type's default; the parent's holds besides) and the seed. Freed before its parent. */
+/* A search inside another: with the parent's problem, pool and options, except the budget (0: the
+ * type's default; the parent's budget holds as well) and the seed. Freed before its parent. */
 th_search *th_search_new_child(th_search *parent, const th_search_type *type, int64_t evaluations,
                                uint64_t seed, th_error *err);
 /* One batch. 0 or -1. Only an outermost search fails when it finds nothing. */

@@ -10,7 +10,7 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/lower/lower_serial.h"
+#include "mapper/lower/knapsack.h"
 #include "mapper/pool/serializer.h"
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* annealing.c - simulated annealing over the moves of the two-level search.
+/* annealing.c - simulated annealing with the operators of the two-level search.
  *
- *   init -> iterate: the initial mappings, batch by batch; the best of them, at most two of each
- *   partitioning, begin the chains -> one neighbour of every chain at a time, cycle after cycle,
- *   until the budget is spent -> clear
+ *   init -> iterate: the initial mappings, batch by batch; the best of them, at most two of
+ *     each partitioning, begin the chains -> one neighbour of every chain at a time, cycle after
+ *     cycle, until the budget is spent -> clear
  *
- * A neighbour that is slower by d is taken with probability exp(-d / T): the number is drawn before
- * the simulation, so that this is one limit per chain, and the highest of them stops the batch. T
- * falls geometrically within a cycle, as a share of the best value; cycles double in length, and
- * each begins hot again, every second chain at the best so far; the others stay where they are,
- * which may be with other sets, unless that is far behind. So the schedule does not know the
- * budget, and a run that was cut short is the beginning of a longer one. Chains are independent
- * within a batch, and every neighbour draws from a stream of its own (offspring.c): the number of
- * threads changes nothing. */
+ * A neighbour that is slower by d is accepted with probability exp(-d / T). The random number is
+ * drawn before the simulation, which gives each chain an acceptance limit; the highest limit stops
+ * the batch. T falls geometrically within a cycle, as a share of the best value; cycles double in
+ * length, and each begins at a high T, every second chain at the best mapping so far; the others
+ * stay where they are, perhaps with other sets, unless they are far worse. So the schedule does
+ * not depend on the budget, and a run that is stopped early is the start of a longer one. Chains
+ * are independent within a batch, and every neighbour draws from a stream of its own
+ * (offspring.c), so results do not depend on the number of threads. */
 #include <config.h>
 
 #include <math.h>
@@ -33,7 +33,7 @@ static const double HOT = 0.01, COLD = 0.0001; /* T over the best value */
 static const double PARTITIONING_RATE = 0.08;  /* neighbours with another partitioning */
 static const double PERTURBED_RATE =
     0.1;                       /* that take a run of layers from dynamic programming, perturbed */
-static const double FAR = 1.1; /* a chain at so many times the best has no hope */
+static const double FAR = 1.1; /* a chain at so many times the best is given up */
 
 typedef struct {
     th_mapping *mapping;
@@ -64,7 +64,7 @@ static void clear(th_search *s)
 
 /* --- initial mappings --- */
 
-/* Makes room where there are as many of these sets already: the worst of them goes. */
+/* Where there are CHAINS_PER_SETS chains with these sets, removes the worst of them. */
 static void thin_out(annealing *a, const th_mapping *m)
 {
     int n = 0, worst = 0;
@@ -80,7 +80,7 @@ static void thin_out(annealing *a, const th_mapping *m)
     memmove(&a->chain[worst], &a->chain[worst + 1], (size_t)(a->n - worst) * sizeof *a->chain);
 }
 
-/* Is it no better than those of its sets that are there? */
+/* Is it no better than the chains that have its sets? */
 static bool is_superfluous(const annealing *a, const th_mapping *m, double value)
 {
     int n = 0;
@@ -89,7 +89,7 @@ static bool is_superfluous(const annealing *a, const th_mapping *m, double value
     return n >= CHAINS_PER_SETS;
 }
 
-/* Takes m over: into its place among the best, or nowhere. */
+/* Takes m over: inserts it among the best chains, or frees it. */
 static void insert(annealing *a, th_mapping *m, const th_fitness *f)
 {
     if (f->fit != TH_FIT || is_superfluous(a, m, f->value)) {
@@ -140,8 +140,8 @@ static int start_at(state *c, const th_mapping *m, double value, th_error *err)
     return 0;
 }
 
-/* Every second chain, and those that are far behind, start at the best that is known, here or in
- * the search around this one. */
+/* Starts every second chain, and those far worse than the best, at the best mapping, of this
+ * search or of its parent. */
 static int reheat(th_search *s, th_error *err)
 {
     annealing *a = s->state;
@@ -160,7 +160,7 @@ static double temperature(const th_search *s)
     return s->best_fitness.value * HOT * th_pow(COLD / HOT, way);
 }
 
-/* What a step makes: of every chain a neighbour, and the greatest value with which it is taken. */
+/* The neighbours of a step, one per chain, and the greatest value at which each is accepted. */
 typedef struct {
     const annealing *of;
     double temperature, limit[CHAINS];

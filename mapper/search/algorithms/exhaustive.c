@@ -51,7 +51,7 @@ typedef struct {
 } strategies;
 
 typedef struct {
-    th_search *first; /* NULL once it is through */
+    th_search *first; /* NULL once it has ended */
     th_prefix *prefix;
     bool prunes;
     level *level;

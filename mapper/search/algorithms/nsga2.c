@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nsga2.c - a Pareto front by NSGA-II (Deb et al. 2002, see front.h).
  *
- *   init -> iterate: initial mappings first, batch by batch -> then generations until the budget is
- *   spent -> th_nsga2_front -> clear
+ *   init -> iterate: initial mappings first, batch by batch -> then generations until the
+ *     budget is spent -> th_nsga2_front -> clear
  *
- * One population of mappings. A generation makes BATCH offspring, whose parents win tournaments
- * of two (lower rank, then greater crowding distance), with the moves of variation.h; of parents
- * and offspring together the best POPULATION survive, so that the ends of the front are never lost.
- * Late mappings are dominated by all that are in time (constrained domination). Of mappings with
- * equal values the first stays alone. With a single objective it is an elitist genetic search. No
- * run is stopped early: a bound on one objective says nothing of the others. Deterministic: draws
- * come from one stream, ties go to the lower place. */
+ * One population of mappings. A generation makes BATCH offspring, whose parents win tournaments of
+ * two (lower rank, then greater crowding distance), with the operators of variation.h; of parents
+ * and offspring together the best POPULATION survive, so that the ends of the front are never
+ * lost. Late mappings are dominated by all that are in time (constrained domination). Of mappings
+ * with equal values only the first is kept. With a single objective it is an elitist genetic
+ * search. No run is stopped early, as a bound on one objective does not bound the others.
+ * Deterministic: random numbers come from one stream, ties go to the lower index. */
 #include <config.h>
 
 #include <math.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* polish.c - local search: from the best mapping that is known, one small change after the other,
- * while any of them helps.
+/* polish.c - local search from the best known mapping: tries small changes as long as any of them
+ * is an improvement.
  *
- *   init -> iterate: the initial mappings where there is nothing to polish yet -> cycles over all
- *   moves, batch by batch -> done when a whole cycle brought nothing -> clear
+ *   init -> iterate: the initial mappings where there is no start -> cycles over all moves,
+ *     batch by batch -> done after a whole cycle without improvement -> clear
  *
- * Moves, in this order: another design for a set; a boundary between two ranges moved; a larger or
- * smaller share for a member of a set, which moves cuts to where tiles end; a strategy for
- * all layers of a shape; for one layer; for a run of two and of three; a strategy each for two
- * neighbours. Strategies are the choices of dynamic programming (initial_mapping.h). Of a batch
- * the best change is kept if it is one for the better, and the cycle goes on from there. */
+ * Moves, in this order: another design for a set; a moved boundary between two ranges; a larger or
+ * smaller share for a member of a set, which moves cuts to where tiles end; a strategy for all
+ * layers of a shape; for one layer; for a run of two and of three; a strategy each for two
+ * neighbours. Strategies are the choices of dynamic programming (initial_mapping.h). The best
+ * improvement of a batch is kept, and the cycle continues from there. */
 #include <config.h>
 
 #include <math.h>

@@ -76,7 +76,7 @@ static int init(th_search *s, th_error *err)
     if (s->options.evaluations == 0 && s->options.seconds <= 0)
         s->budget = reasonable(&s->problem);
     p->stage = s->options.initial != TH_INITIAL_HEURISTIC ? STAGE_ROUNDS
-               : s->problem.constraints                   ? STAGE_DP /* baselines know of none */
+               : s->problem.constraints                   ? STAGE_DP /* baselines ignore them */
                                                           : STAGE_FIRST;
     p->now = NO_TURN;
     p->best = p->round_best = p->polished = INFINITY;

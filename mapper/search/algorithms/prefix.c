@@ -104,7 +104,7 @@ void th_prefix_free(th_prefix *x)
     th_free(x);
 }
 
-/* --- what comes in --- */
+/* --- inputs --- */
 
 static int32_t part_of(const th_prefix *x, int layer)
 {

@@ -12,7 +12,7 @@ typedef struct th_path {
     double *begin;       /* by position: when it has its inputs; -INFINITY: ignored */
     double *end, *piece; /* scratch: by position; by position and phase */
     size_t piece_capacity;
-    double *task; /* by work; less than 0: not known yet */
+    double *task; /* by compute cost; negative: not computed yet */
     size_t n_tasks, task_capacity;
     bool has_links; /* transfers take their links' time */
 } th_path;

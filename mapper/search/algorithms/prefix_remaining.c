@@ -50,7 +50,7 @@ struct th_remaining_time {
     candidate_set *sets; /* every set with every design */
     size_t n_sets, set_capacity;
     strategies *listed; /* by layer and size; of the vector unit: none */
-    bool is_known;      /* not too many ways */
+    bool is_known;      /* few enough pairs of placements */
     th_map *numbers;
     double *value;
     size_t n_values, value_capacity;
@@ -165,7 +165,7 @@ void th_remaining_time_free(th_remaining_time *x)
     th_free(x);
 }
 
-/* --- one way to place the reader --- */
+/* --- one placement of the reader --- */
 
 /* What position r of a layer has to do with its reader: travel into begin[] of the path. Does
  * anybody read of it? -1: out of memory. */
@@ -222,7 +222,7 @@ typedef struct {
 static int number_of(th_remaining_time *x, int layer, const th_set *set, const th_strategy *s,
                      size_t *number, th_error *err);
 
-/* 0, and the least over the ways so far in value[]; 1: the reader cannot run so; -1. */
+/* 0, with the least over the placements so far in value[]; 1: the reader cannot run so; -1. */
 static int try_placement(th_remaining_time *x, const query *q, const th_set *set,
                          const th_strategy *s, th_error *err)
 {
@@ -250,7 +250,7 @@ static int try_placement(th_remaining_time *x, const query *q, const th_set *set
     return 0;
 }
 
-/* --- all ways --- */
+/* --- all placements --- */
 
 static uint32_t members_of(const th_set *set)
 {
@@ -292,7 +292,8 @@ static int try_all_placements(th_remaining_time *x, const query *q, th_error *er
     return 0;
 }
 
-/* The first reader of a layer, if its placement and the layer's tell how the tensor gets there. */
+/* The first reader of a layer, if its placement and the layer's determine the transfers of the
+ * tensor. */
 static bool find_reader(const th_remaining_time *x, int layer, query *q)
 {
     const th_workload *w = x->problem->workload;
@@ -313,7 +314,7 @@ static void set_all(th_remaining_time *x, size_t number, double ps)
         x->value[number * (size_t)x->n_accels + (size_t)r] = ps;
 }
 
-/* What is known whatever the reader does: its tail, and the way to the host. */
+/* The bound whatever the reader does: the tail, and the transfer to the host. */
 static int add_tail(th_remaining_time *x, const query *q, th_error *err)
 {
     th_error reason = {"", ""};
@@ -324,7 +325,7 @@ static int add_tail(th_remaining_time *x, const query *q, th_error *err)
         double leaves, *rest = &x->value[q->number * (size_t)x->n_accels + (size_t)r];
         if (th_path_departure(&x->path, &q->at, plan, r, &leaves))
             return th_error_no_memory(err);
-        if (*rest == INFINITY) /* no way was found: not for this to say */
+        if (*rest == INFINITY) /* no placement can run */
             *rest = 0;
         *rest = fmax(*rest, fmax(x->tail[q->at.layer], leaves));
     }

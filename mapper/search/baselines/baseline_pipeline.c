@@ -6,7 +6,7 @@
  *   every stage in turn, gets all layers done -> ranges and designs -> strategies
  *   (initial_mapping.c)
  *
- * Times are those of layers by themselves; transfers are ignored. A stage takes as many
+ * Times are those of layers alone; transfers are ignored. A stage takes as many
  * layers as it can do in the time, so the last stages may have none. Stages are in the order of
  * accelerators and groups. */
 #include <config.h>
@@ -108,7 +108,7 @@ static bool covers(const stages *k, th_time most)
     return at == k->search->problem.workload->n_layers;
 }
 
-/* The least time of the longest stage; -1: in this order of stages there is no way. */
+/* The least time of the longest stage; -1: no assignment in this order of stages exists. */
 static th_time least_time(const stages *k)
 {
     size_t n = (size_t)k->mapping->n_sets * (size_t)k->search->problem.system->n_designs *

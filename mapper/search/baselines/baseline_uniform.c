@@ -5,7 +5,7 @@
  *   init, per set and order of its members: designs x splits -> combinations -> where there are
  *   very many, those of least estimated time -> candidates
  *
- * Estimates add up what layers take by themselves and what their inputs take to come (plan.h),
+ * Estimates add up times of layers alone and of their inputs' transfers (plan.h),
  * apart for convolutions and what follows them, and for the others: so they cost a sum of splits,
  * where the combinations are a product. */
 #include <config.h>
@@ -128,7 +128,8 @@ typedef struct {
     bool *with_conv;
 } layers;
 
-/* Adds up the layers that stand with the convolutions, or the others. As layer_time. */
+/* Sums the times of the layers that take the split of the convolutions, or of the others. As
+ * layer_time. */
 static int sum_layers(const combinations *k, const th_mapping *m, bool of_convs, const layers *x,
                       th_time *sum, th_error *err)
 {

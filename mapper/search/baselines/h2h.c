@@ -12,8 +12,8 @@
  * stays. Step 4 remapping: layers move beside their producers and consumers, where that shortens
  * the run. On a system whose transfers are not serial weights are where they run and an accelerator
  * keeps what it made anyway, so steps 1 to 3 are one mapping there, and queues are in the order of
- * the layers. Steps 2 and 3 are what lowering does by itself unless a mapping tells it otherwise,
- * so a step is a mapping and what it takes comes from the simulation. Step 1 alone estimates ends
+ * the layers. Lowering does steps 2 and 3 unless the mapping says otherwise,
+ * so each step is a mapping whose time is simulated. Step 1 alone estimates ends
  * by itself. */
 #include <config.h>
 

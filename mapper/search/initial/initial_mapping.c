@@ -67,23 +67,18 @@ th_initial_generator *th_initial_new(th_evaluator *e, th_error *err)
     return NULL;
 }
 
-th_initial_generator th_initial_view(const th_initial_generator *g, th_evaluator *e)
-{
-    th_initial_generator view = *g;
-    view.evaluator = e;
-    view.plans = th_lower_plans(th_evaluator_lower(e));
-    view.shares = true;
-    return view;
-}
-
 th_initial_generator *th_initial_share(th_initial_generator *g, th_evaluator *e, th_error *err)
 {
-    th_initial_generator *view = th_alloc_zero(1, sizeof *view);
-    if (view)
-        *view = th_initial_view(g, e);
-    else
+    th_initial_generator *shared = th_alloc_zero(1, sizeof *shared);
+    if (!shared) {
         th_error_no_memory(err);
-    return view;
+        return NULL;
+    }
+    *shared = *g;
+    shared->evaluator = e;
+    shared->plans = th_lower_plans(th_evaluator_lower(e));
+    shared->shares = true;
+    return shared;
 }
 
 bool th_initial_is_full(const th_initial_generator *g)

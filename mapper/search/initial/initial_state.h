@@ -57,8 +57,6 @@ th_time th_initial_layer_time(th_initial_generator *g, const th_set *set, int la
 /* Layers of one shape have the same choices, but for those whose strategy is given: the layer
  * itself; else -1. */
 int32_t th_initial_given(const th_initial_generator *g, int layer);
-/* The generator for another thread, with that thread's evaluator; it needs no freeing. */
-th_initial_generator th_initial_view(const th_initial_generator *g, th_evaluator *e);
 /* Drops plans where there are too many. 0, or -1: it may not. */
 int th_initial_trim_plans(th_initial_generator *g);
 

@@ -16,7 +16,6 @@ static bool has_own_designs(const th_partitioner *pr, const th_set_node *node)
     return all;
 }
 
-/* Inside a group if that is asked for, and with designs. */
 bool th_partitioner_can_be_set(const th_partitioner *pr, int32_t node)
 {
     if (pr->inside_groups && pr->tree.node[node].spans_groups)
@@ -35,7 +34,7 @@ static bool is_known(const th_partitioner *pr, const th_partition *p)
 }
 
 /* The same sets with their members interleaved in blocks, wherever one of them can be: which links
- * neighbouring shards talk over is as much a choice as the sets themselves. */
+ * neighbouring shards communicate over is as much a choice as the sets themselves. */
 static int add_interleaved(th_partitioner *pr, const th_partition *p)
 {
     for (int32_t block = 1; p->block == 0 && block < pr->problem->system->n_accels; block++) {

@@ -213,7 +213,8 @@ static int add_quickest(kinds *k, int32_t most)
     return add_both_assignments(k, &p);
 }
 
-/* Members, quick ones first, each to the part that has least of the speed it asks for. */
+/* Distributes the members, quick ones first, each to the part that lacks most of its wanted
+ * speed. */
 static void distribute(kinds *k, const class *c, const double *wanted, int32_t parts)
 {
     for (int32_t i = 0; i < parts; i++)

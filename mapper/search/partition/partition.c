@@ -74,8 +74,8 @@ static int32_t largest_sibling(const th_set_tree *t, int32_t first)
     return best;
 }
 
-/* The first accelerator, for the layers that only one can run, beside a set for all others: on
- * every way from it to the root the largest part that it is not in. */
+/* The first accelerator, for the layers that only one can run, beside a set for all others: for
+ * each node between it and the root, the node's largest sibling. */
 static int add_uneven(th_partitioner *pr)
 {
     const th_set_tree *t = &pr->tree;
@@ -110,7 +110,7 @@ static bool has_several_kinds(const th_partitioner *pr)
     return several;
 }
 
-/* Multiply-accumulates in all against those of the longest way through the network. */
+/* Do all multiply-accumulates clearly exceed those of the longest path through the network? */
 static bool has_parallel_work(const th_partitioner *pr, int64_t *longest)
 {
     const double WORTH_IT = 1.25;

@@ -59,7 +59,7 @@ typedef struct th_partitioner {
     size_t n, capacity;
     int32_t *kind_of; /* by accelerator: the first one of the same kind */
     int32_t *leaf_of; /* by accelerator: its node */
-    /* by layer: of the inputs of the network; -1 where such branches have met */
+    /* by layer: the branch of the network; -1 behind the meeting of branches */
     int32_t *branch_of;
     int32_t n_branches;
     int32_t *order; /* the layers, branch by branch */

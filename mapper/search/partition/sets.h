@@ -11,7 +11,7 @@ typedef struct th_set_node {
     int32_t *accels;
     int32_t n;
     int32_t parent;                  /* -1: root */
-    int32_t first_child, n_children; /* children stand side by side */
+    int32_t first_child, n_children; /* children are adjacent */
     bool spans_groups;
     bool is_split_by_links; /* links between children are slower than links inside them */
 } th_set_node;

@@ -48,8 +48,8 @@ typedef struct th_variation {
     th_initial_cursor cursor;
 } th_variation;
 
-/* Initial mappings are those that the search's options ask for. stream: the name of the random
- * numbers, a literal. 0 or -1 (clear all the same). */
+/* Initial mappings follow the search's options. stream: the name of the random numbers, a literal.
+ * 0 or -1 (clear all the same). */
 int th_variation_init(th_variation *v, th_search *s, const char *stream, th_error *err);
 void th_variation_clear(th_variation *v);
 

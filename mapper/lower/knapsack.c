@@ -4,10 +4,10 @@
  * a sum are found by walking back. Time and memory are proportional to capacity times items. */
 #include <config.h>
 
-#include <string.h>
+#include "mapper/lower/knapsack.h"
 
 #include "base/alloc.h"
-#include "mapper/lower/lower_serial.h"
+#include "base/units.h"
 
 enum { NOT_REACHED = -1, NOTHING = -2 };
 
