@@ -48,7 +48,7 @@ typedef struct th_binding {
     const th_command *row;
 } th_binding;
 
-/* ---- for the functions of the rows ---- */
+/* ---- helpers for the functions of commands ---- */
 
 bool th_call_has(const th_call *c, int option)
 {
@@ -188,7 +188,7 @@ static int strip_redirect(th_call *c, int objc, Tcl_Obj *const objv[])
     return objc - 2;
 }
 
-/* The option at objv[*i], and its value; *i is left on the last word that was used. */
+/* Parses the option at objv[*i] and its value; *i ends at the last word used. */
 static int parse_option_at(th_call *c, int objc, Tcl_Obj *const objv[], int *i)
 {
     const th_option *options = c->command->options;
@@ -208,7 +208,7 @@ static int parse_option_at(th_call *c, int objc, Tcl_Obj *const objv[], int *i)
     return parse_option(c, &options[k], word, &c->option[k]);
 }
 
-/* "-1" is a number that may be wrong, not an option. */
+/* "-1" is taken as a number, which the parser may refuse, not as an unknown option. */
 static bool is_option(const char *text)
 {
     return text[0] == '-' && text[1] != '\0' && !(text[1] >= '0' && text[1] <= '9');
@@ -253,8 +253,8 @@ static int print_help(th_call *c)
     return failed;
 }
 
-/* The text of the error is of the part of the work that saw Ctrl-C: only the command knows what
- * became of all of it. */
+/* The error that arrives was written by the part of the work that saw Ctrl-C. Only the command
+ * knows what state the session is in afterwards, so the text is replaced. */
 static int cancel(th_call *c)
 {
     char message[TH_ERROR_TEXT_MAX + 64];
@@ -267,7 +267,7 @@ static int cancel(th_call *c)
     return TCL_ERROR;
 }
 
-/* Leaves c->err in the interpreter; an empty one means that Tcl's own error is there already. */
+/* Leaves c->err in the interpreter; if it is empty, the interpreter already holds a Tcl error. */
 static int fail(th_call *c)
 {
     if (c->err.id[0] == '\0')

@@ -35,7 +35,7 @@ typedef enum {
 typedef struct th_option {
     const char *name; /* first, because Tcl_GetIndexFromObjStruct looks here; NULL ends a list */
     th_option_kind kind;
-    const char *value; /* what stands for the value in the synopsis; NULL for a flag */
+    const char *value; /* placeholder of the value in the synopsis; NULL for a flag */
     const char *help;
     int64_t minimum, maximum;
     const char *(*choice)(int i); /* the i-th name, NULL after the last; asked in order from 0. Of a
@@ -55,14 +55,13 @@ typedef struct th_command {
     int min_words, max_words; /* max_words -1: any number */
     const th_option *options; /* NULL: none */
     const char *summary;      /* one line */
-    const char *help;         /* whole sentences; NULL: the summary says it all */
+    const char *help;         /* full sentences; NULL: the summary is enough */
     int (*run)(th_call *c);   /* 0, or -1 with c->err (or Tcl's own error and an empty c->err) */
     bool is_report;           /* takes "> FILE" and ">> FILE" as its last words */
     bool not_while_running;   /* refused in breakpoint and timer scripts of a run */
     const char *alias_of;     /* the row is a second name of this command */
-    /* What holds once Ctrl-C has ended it (BASE-0008), whichever part of the work saw it and
-     * whatever that part says of itself; NULL: "nothing was changed", or of a report, "nothing was
-     * printed". */
+    /* What the command tells after Ctrl-C (error BASE-0008), instead of the text of the part that
+     * was interrupted. NULL: "nothing was changed"; for a report "nothing was printed". */
     const char *after_interrupt;
 } th_command;
 
@@ -100,7 +99,7 @@ void th_commands_create(Tcl_Interp *interp, th_session *s);
 /* The names of all commands, which end in NULL. Returns how many. */
 enum { TH_COMMANDS_MAX = 120 };
 size_t th_command_names(const char *names[TH_COMMANDS_MAX + 1]);
-const th_command *th_command_find(const char *name); /* an alias finds its command; NULL: unknown */
+const th_command *th_command_find(const char *name); /* also by an alias; NULL: unknown */
 
 /* For the functions of the rows. */
 bool th_call_has(const th_call *c, int option);
@@ -112,15 +111,15 @@ void th_call_return_time(th_call *c, int64_t ps);
 /* Puts "what: " before the text of an error that base/, topology/ ... gave. Returns -1. */
 int th_call_prefix_error(th_call *c, const char *what, const th_error *e);
 
-/* help.c: the synopsis, the text of one command, and the list of all of them. */
+/* help.c: the synopsis, the help of one command, and the list of all commands. */
 void th_help_synopsis(const th_command *row, th_strbuf *out);
 void th_help_command(const th_command *row, th_strbuf *out);
 void th_help_all(th_strbuf *out);
 /* The commands that have word in their name, summary or options; returns how many. */
 int th_help_search(const char *word, th_strbuf *out);
-/* What other renderers share: the synopsis in lines, wrapped between its words, so that "?-seed N?"
- * stays together; "-seed N"; " One of a, b." behind the help of an option with choices, nothing for
- * others. */
+/* Shared with help_man.c and help_markdown.c: the synopsis in lines, wrapped between its words, so
+ * that "?-seed N?" stays together; "-seed N"; " One of a, b." after the help of an option with
+ * choices, nothing for others. */
 void th_help_synopsis_lines(const th_command *row, th_strbuf *out);
 void th_help_option_form(const th_option *o, char *out, size_t size);
 void th_help_choices(th_strbuf *out, const th_option *o);
@@ -129,10 +128,10 @@ void th_help_each_group(th_strbuf *out, void (*begin)(th_strbuf *out, const char
                         void (*add)(th_strbuf *out, const th_command *row));
 void th_help_each_of_group(th_strbuf *out, const char *group,
                            void (*add)(th_strbuf *out, const th_command *row));
-/* examples.c: lines that show the command at work, each ends in a newline; NULL: there are none.
- * They run where a system, a workload and a mapping were read, and that ran. */
+/* examples.c: example lines of a command, each ending in a newline; NULL: none. They can be run
+ * once a system, a workload and a mapping were read and a run has finished. */
 const char *th_example_of(const char *command);
-/* help_man.c: all of them as the page tharsis-commands(7). */
+/* help_man.c: all commands as the page tharsis-commands(7). */
 void th_help_man(th_strbuf *out);
 /* help_markdown.c: the list of all commands, and the page of one. */
 void th_help_markdown_list(th_strbuf *out);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/alloc.h"
 
-static const char place[] = "-design"; /* in the place of a file, for messages */
+static const char place[] = "-design"; /* stands for a file's name in messages */
 
 /* The value of a key of the list; NULL: it is not there. */
 static const char *find(Tcl_Obj **words, Tcl_Size n, const char *key)
@@ -31,7 +31,7 @@ static int add_to_accelerators(th_system *s, int design, th_error *err)
     return 0;
 }
 
-/* Messages about the design are to name the option from now on. */
+/* From here on, messages about the design name the option. */
 static int has_moved(th_design_block *d, th_error *err)
 {
     char *file = th_alloc_string(place);
@@ -62,7 +62,7 @@ static int design_of(th_system *s, const char *name, const char *type, th_error 
     return design < 0 || add_to_accelerators(s, design, err) != 0 ? -1 : design;
 }
 
-/* As a file would have it: a number, true or false, or a text. */
+/* As in a system file: a number, true or false, or a text. */
 static th_param param_of(Tcl_Obj *key, Tcl_Obj *value)
 {
     th_param p = {.key = Tcl_GetString(key), .kind = TH_PARAM_NUMBER, .line = 1};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* design_script.c - see design_script.h.
- *   identify: is there such a command, and what is its text?
- *   answer: shard and parameters -> two dicts -> the procedure, under a time limit -> its dict ->
- *   numbers
+ *   identify: does the command exist, and what is its text?
+ *   answer: shard and parameters -> two dicts -> procedure, under a time limit -> its dict ->
+ *     numbers
  *
- * The limit is the interpreter's own (Tcl's resource limits): no catch of the procedure holds it
- * up, and what was set before is set again. A limit ends what is made of Tcl commands, not a single
- * command that computes for long. Ctrl-C cancels the procedure as it does any script. */
+ * The time limit is the one of Tcl interpreters: a catch in the procedure cannot hold it up, and an
+ * earlier limit is set again afterwards. Tcl checks the limit between its commands, so a single
+ * long command is not ended. Ctrl-C cancels the procedure as it does any script. */
 #include <config.h>
 #include "tcl/design_script.h"
 #include <stdio.h>
@@ -47,8 +47,8 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
     return -1;
 }
 
-/* Of the procedure's body and arguments; of its name alone where it is a command of another kind.
- */
+/* A digest of the procedure's body and arguments; of the name alone where it is another kind of
+ * command. */
 static uint64_t digest_of(Tcl_Interp *interp, const char *procedure)
 {
     static const char *const parts[] = {"body", "args"};
@@ -76,7 +76,7 @@ static int identify(void *context, const char *procedure, uint64_t *digest, th_e
     return failed;
 }
 
-/* ---- what the procedure gets ---- */
+/* ---- arguments of the procedure ---- */
 
 static void put(Tcl_Obj *dict, const char *key, Tcl_Obj *value)
 {
@@ -170,7 +170,7 @@ static bool is_earlier(const Tcl_Time *a, const Tcl_Time *b)
     return a->sec < b->sec || (a->sec == b->sec && a->usec < b->usec);
 }
 
-/* Every command is held against the clock; an earlier limit of the user's own stays. */
+/* Tcl checks the clock at every command. An earlier limit of the user is kept. */
 static time_limit begin_limit(Tcl_Interp *interp, th_time limit_ps)
 {
     time_limit before = {.was_set = Tcl_LimitTypeEnabled(interp, TCL_LIMIT_TIME),
@@ -190,7 +190,7 @@ static time_limit begin_limit(Tcl_Interp *interp, th_time limit_ps)
     return before;
 }
 
-/* Setting a time also takes back that it was exceeded. */
+/* Setting a time also clears the mark that it was exceeded. */
 static void end_limit(Tcl_Interp *interp, const time_limit *before)
 {
     Tcl_LimitSetTime(interp, (Tcl_Time *)&before->until);
@@ -199,7 +199,7 @@ static void end_limit(Tcl_Interp *interp, const time_limit *before)
         Tcl_LimitTypeReset(interp, TCL_LIMIT_TIME);
 }
 
-/* The line of the procedure's body where the error was, from Tcl's account of it; 0: none. */
+/* The line of the procedure's body with the error, read from Tcl's errorInfo; 0: none. */
 static int line_of_error(Tcl_Interp *interp, const char *procedure)
 {
     int line = 0;
@@ -262,7 +262,7 @@ static int call(th_session *s, const th_script_question *q, th_error *err)
     return failed;
 }
 
-/* ---- what it said ---- */
+/* ---- the result ---- */
 
 static int fail_key(const char *key, th_error *err)
 {
@@ -339,7 +339,7 @@ static int answer(void *context, const th_script_question *q, th_script_answer *
     return failed;
 }
 
-/* ---- the session's ---- */
+/* ---- functions for the session ---- */
 
 th_script_memo *th_design_scripts_new(th_session *s, th_error *err)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* design_script.h - the Tcl side of script designs: calls the procedures that
- * sim/design/script_memo.h asks. */
+/* design_script.h - calls the Tcl procedures of script designs for sim/design/script_memo.h. */
 #ifndef TH_TCL_DESIGN_SCRIPT_H
 #define TH_TCL_DESIGN_SCRIPT_H
 #include "sim/design/script_memo.h"
 #include "tcl/command.h"
 
-/* The memo of a session, whose interpreter answers. NULL on failure. */
+/* The memo of a session; its interpreter runs the procedures. NULL on failure. */
 th_script_memo *th_design_scripts_new(th_session *s, th_error *err);
-/* Does every procedure of the system's script designs exist? 0, or -1 with the first that does not.
- */
+/* Does every procedure of the system's script designs exist? 0, or -1 with the first that does
+ * not. */
 int th_design_scripts_exist(th_session *s, th_error *err);
 
 #endif

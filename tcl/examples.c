@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* examples.c - commands at work, for help and the manual. A test runs each of them, where a system,
- * a workload and a mapping were read and that ran; an example that needs something else begins with
- * it. At most 76 columns. */
+/* examples.c - examples of commands, for help and the manual. A test runs each of them in a session
+ * that has read a system, a workload and a mapping and has run; an example that needs something
+ * else begins with it. At most 76 columns. */
 #include <config.h>
 #include <string.h>
 #include "tcl/command.h"

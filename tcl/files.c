@@ -40,8 +40,8 @@ static bool is_folder(Tcl_Obj *path)
     return Tcl_FSStat(path, &stat) == 0 && S_ISDIR(Tcl_GetModeFromStat(&stat));
 }
 
-/* FOLDER/NAME or FOLDER/NAME.ext (NAME itself without a folder), referenced; NULL: neither is
- * there. */
+/* FOLDER/NAME or FOLDER/NAME.ext (without a folder, NAME itself), with a reference; NULL: neither
+ * exists. */
 static Tcl_Obj *try(const char *folder, const char *name, const char *extension)
 {
     const char *const endings[] = {"", extension, NULL};
@@ -102,8 +102,7 @@ static void add_names(Tcl_Obj *names, const char *folder, const char *extension)
     Tcl_DecrRefCount(found);
 }
 
-/* Sorted and without doubles, so that the message does not depend on the file system. Referenced.
- */
+/* Sorted and without doubles, so that messages do not depend on the file system. Referenced. */
 static Tcl_Obj *sorted(th_session *s, Tcl_Obj *names)
 {
     Tcl_Interp *interp = th_tcl_of(s)->interp;
@@ -130,7 +129,7 @@ Tcl_Obj *th_file_names(th_session *s, const th_file_kind *kind)
     return sorted(s, all);
 }
 
-/* Who gives a folder or the ending means a file, and needs no list of names. */
+/* A word with a folder or an extension means a file, so no names are suggested. */
 static bool is_of_file(const th_file_kind *kind, const char *name)
 {
     size_t n = strlen(name), end = strlen(kind->extension);

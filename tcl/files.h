@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* files.h - where a file argument is looked for.
- *
- * A path, if there is such a file; else along $THARSIS_PATH; else in the folder that the source
- * tree, and then the installation, keeps for this kind. The extension may be left out
+/* files.h - finds the file that an argument names: as a path; else along $THARSIS_PATH; else in the
+ * folder of this kind in the source tree, then in the installation. The extension may be left out
  * everywhere. */
 #ifndef TH_TCL_FILES_H
 #define TH_TCL_FILES_H
@@ -18,12 +16,10 @@ extern const th_file_kind th_system_file, th_workload_file, th_mapping_file, th_
     th_astra_system_file, th_onnx_workload_file, th_scalesim_workload_file, th_schedule_file,
     th_devices_file, th_measurements_file, th_predictor_file;
 
-/* The path as the C library takes it, with a reference for the caller to drop; NULL with near
- * misses in err. */
+/* The path for the C library, referenced: the caller drops it. NULL with near misses in err. */
 Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th_error *err);
 
-/* The names of files of this kind that are found without a path, sorted; referenced for the caller.
- */
+/* The names of files of this kind that need no path, sorted; referenced for the caller. */
 Tcl_Obj *th_file_names(th_session *s, const th_file_kind *kind);
 
 #endif

@@ -7,8 +7,8 @@
 
 /* Descriptions of GPUs that come with Tharsis, read when first asked for. 0 or -1. */
 int th_gpu_option_need_gpus(th_session *s, th_error *err);
-/* The GPU of that name, as described or as the predictor knows it (it may be NULL); NULL with near
- * misses, option being what asked for it. */
+/* The GPU of that name, as described or as the predictor (may be NULL) knows it. NULL with near
+ * misses; option names the option in the message. */
 const th_gpu *th_gpu_option_find(th_session *s, const char *option, const char *name,
                                  th_error *err);
 

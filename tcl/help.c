@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* help.c - what the rows of the command table say, for people, on the terminal. help_markdown.c
- * makes pages of it, help_man.c a manual page; examples stand in examples.c. */
+/* help.c - the command table as help on the terminal. help_markdown.c makes pages of it, help_man.c
+ * a manual page; examples are in examples.c. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +11,11 @@ enum { WIDTH = 80, INDENT = 4 };
 
 /* ---- laying out words ---- */
 
-/* Words that go into lines of at most WIDTH columns. */
+/* Text wrapped into lines of at most WIDTH columns. */
 typedef struct th_flow {
     th_strbuf *out;
-    int indent;    /* of the lines after the first */
-    int column;    /* where the text stands */
+    int indent;    /* indent of the lines after the first */
+    int column;    /* column of the text */
     bool has_word; /* in this line */
 } th_flow;
 
@@ -33,7 +33,7 @@ static void add_word(th_flow *f, const char *word, int length)
     f->has_word = true;
 }
 
-/* Text wrapped at indent; the first line starts there already. */
+/* Wraps the text at indent; the first line is already there. */
 static void add_wrapped(th_strbuf *out, const char *text, int indent)
 {
     th_flow f = {.out = out, .indent = indent, .column = indent};
@@ -150,7 +150,7 @@ void th_help_command(const th_command *row, th_strbuf *out)
     }
 }
 
-/* ---- all of them ---- */
+/* ---- all commands ---- */
 
 /* Has a row that comes earlier in the table the same group? */
 static bool is_known_group(const th_command *row)
@@ -205,7 +205,7 @@ void th_help_all(th_strbuf *out)
         out, "\n\"help COMMAND\" or \"COMMAND -help\" tells more, \"help WORD\" finds commands.\n");
 }
 
-/* Is word, in any case, somewhere in text? */
+/* Does text contain word, in any case? */
 static bool has_word(const char *text, const char *word)
 {
     size_t length = strlen(word);

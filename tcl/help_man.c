@@ -6,8 +6,8 @@
 #include <string.h>
 #include "tcl/command.h"
 
-/* What roff would take for its own: backslashes, hyphens that are minus signs, and a dot or an
- * apostrophe that begins a line. */
+/* Escapes what roff would interpret: backslashes, hyphens that are minus signs, and a dot or an
+ * apostrophe at the beginning of a line. */
 static void add_roff(th_strbuf *out, const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -42,7 +42,6 @@ static void add_man_option(th_strbuf *out, const th_option *o)
     th_strbuf_add(out, "\n");
 }
 
-/* Line by line, as each may begin with what roff would take for its own. */
 static void add_man_example(th_strbuf *out, const char *lines)
 {
     if (!lines)

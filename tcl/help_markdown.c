@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* help_markdown.c - the command table as pages of the manual: docs/commands.md lists all,
- * docs/commands/NAME.md tells one. */
+/* help_markdown.c - the command table as pages of the manual: docs/commands.md lists all commands,
+ * docs/commands/NAME.md describes one. */
 #include <config.h>
 #include <ctype.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* init.c - Tharsis as a package: a session for the interpreter, and its commands in ::tharsis.
- * A session ends with its interpreter, or with the program, which does not delete its interpreters:
- * a handler of Tcl's closes what is open then. A trace or log that could not be written makes the
- * exit status 1. */
+/* init.c - Tharsis as a Tcl package: creates a session for the interpreter, and its commands in
+ * ::tharsis.
+ * A session ends with its interpreter. A program that exits does not delete its interpreters, so an
+ * exit handler closes the files that are still open; if a trace or log could not be written, the
+ * exit status becomes 1. */
 #include <config.h>
 #include "tcl/init.h"
 #include <signal.h>
@@ -14,11 +15,11 @@
 
 static const char session_key[] = "tharsis";
 
-/* ---- the end ---- */
+/* ---- exit ---- */
 
 static atomic_bool has_lost_output;
 
-/* Called by exit(), whose status Tcl has chosen before it closed anything. */
+/* exit() calls this. Tcl has chosen the status before it closed anything. */
 static void end_with_failure(void)
 {
     if (!atomic_load(&has_lost_output))
@@ -40,7 +41,7 @@ static void say_lost(const th_error *err)
     Tcl_DecrRefCount(line);
 }
 
-/* The log last: what is said of the trace is in it. */
+/* The log comes last: messages about the trace go into it. */
 static void close_files(ClientData session)
 {
     th_error err;
@@ -58,7 +59,7 @@ static void free_session(ClientData data, Tcl_Interp *interp)
     th_session_free(data);
 }
 
-/* A write beyond the limit on sizes of files fails then, like one on a full disk. */
+/* With SIGXFSZ ignored, a write beyond the limit on file sizes fails like one on a full disk. */
 static void ignore_file_size_signal(void)
 {
     struct sigaction now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* log.c - see log.h. A layer on top of the channels of standard output and standard error copies
- * what passes; a trace of the interpreter tells the commands of its top level. Every piece is in
- * the file at once, whatever ends the program. */
+/* log.c - see log.h. A layer on the channels of standard output and standard error copies what is
+ * written; a trace of the interpreter reports top-level commands. Every piece is written to the
+ * file at once, so nothing is lost when the program ends early. */
 #include <config.h>
 #include "tcl/log.h"
 #include <errno.h>
@@ -21,7 +21,7 @@ struct th_log {
     Tcl_Channel layer[N_CHANNELS]; /* NULL: there is no such channel */
     Tcl_Trace trace;
     int is_paused;
-    int error; /* errno of the first write that failed; 0: none has */
+    int error; /* errno of the first failed write; 0: none */
 };
 
 static void put(th_log *log, const char *bytes, size_t n)
@@ -30,7 +30,7 @@ static void put(th_log *log, const char *bytes, size_t n)
         log->error = errno;
 }
 
-/* ---- the layer ---- */
+/* ---- the channel layer ---- */
 
 typedef struct th_layer_data {
     th_log *log;

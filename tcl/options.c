@@ -24,7 +24,7 @@ const char *th_deadlock_name(int i)
 
 /* ---- the network ---- */
 
-/* The model that each option is for; NULL: for any. */
+/* The network model that each option belongs to; NULL: every model. */
 static const th_network_type *model_of(int option)
 {
     switch (option) {
@@ -37,7 +37,7 @@ static const th_network_type *model_of(int option)
     }
 }
 
-/* An option that the model in force would not look at is a mistake. */
+/* Refuses an option that the chosen model ignores. */
 static int check_models(th_call *c, int first, const th_network_type *network)
 {
     for (int i = 0; i < TH_N_NETWORK_OPTIONS; i++)
@@ -48,7 +48,7 @@ static int check_models(th_call *c, int first, const th_network_type *network)
     return 0;
 }
 
-/* 0 stands for what is taken where nothing is given. */
+/* 0 stands for the default. */
 static int check_sizes(th_call *c, int first)
 {
     static const int sizes[] = {TH_NETWORK_PACKET, TH_NETWORK_BUFFER, TH_NETWORK_CHANNELS,
@@ -94,7 +94,7 @@ int th_network_parse(th_call *c, int first, th_run_options *out)
 
 /* ---- the stream ---- */
 
-/* A hand-built program is what it is; only a mapping is lowered for a stream. */
+/* Stream options are refused for hand-built programs: only a mapping is lowered for a stream. */
 static int refuse_stream(th_call *c, int first)
 {
     for (int i = 0; i < TH_N_STREAM_OPTIONS; i++)

@@ -8,7 +8,7 @@ const char *th_network_name(int i);  /* of th_network_types; NULL after the last
 const char *th_weights_name(int i);  /* equal latency */
 const char *th_deadlock_name(int i); /* refuse allow */
 
-/* Rows of an option table, from place first on: the network, and what its models can be told. */
+/* Rows of an option table, starting at index first: the network and the options of its models. */
 enum {
     TH_NETWORK_MODEL,
     TH_NETWORK_WEIGHTS,
@@ -69,7 +69,7 @@ enum {
             "packet: routes that can deadlock are refused, or run all the same, to see it.",       \
             .choice = th_deadlock_name}
 
-/* Rows of an option table, from place first on: what comes in. */
+/* Rows of an option table, starting at index first: the stream of inputs. */
 enum { TH_STREAM_PARTS_MAX = 1000000 }; /* inputs of a stream, and micro-batches of each */
 enum { TH_STREAM_INPUTS, TH_STREAM_INTERVAL, TH_STREAM_MICRO_BATCHES, TH_N_STREAM_OPTIONS };
 #define TH_STREAM_OPTIONS(first)                                                                   \
@@ -85,7 +85,7 @@ enum { TH_STREAM_INPUTS, TH_STREAM_INTERVAL, TH_STREAM_MICRO_BATCHES, TH_N_STREA
                                                       1,                                           \
                                                       TH_STREAM_PARTS_MAX}
 
-/* What those options say on top of *out; *out is unchanged where they are not given. 0 or -1. */
+/* Changes *out where these options are given. 0 or -1. */
 int th_network_parse(th_call *c, int first, th_run_options *out);
 int th_stream_parse(th_call *c, int first, th_run_options *out);
 

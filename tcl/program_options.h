@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* program_options.h - what the commands that add a task to a hand-built program share.
+/* program_options.h - options of the commands that add a task to a hand-built program.
  *   th_timing_parse -> th_call_add_task -> th_free(timing.after) */
 #ifndef TH_TCL_PROGRAM_OPTIONS_H
 #define TH_TCL_PROGRAM_OPTIONS_H
 #include "tcl/tcl_session.h"
 
-/* Rows of an option table, from place first on. */
+/* Rows of an option table, starting at index first. */
 enum { TH_TIMING_AT, TH_TIMING_AFTER, TH_TIMING_DELAY };
 #define TH_TIMING_OPTIONS(first)                                                                   \
     [(first) +                                                                                     \
@@ -22,13 +22,13 @@ typedef struct th_timing {
     int32_t n_after;
 } th_timing;
 
-/* What those options say. 0, or -1 and nothing to free. */
+/* Reads these options. 0, or -1 and nothing to free. */
 int th_timing_parse(th_call *c, int first, th_timing *out);
 
-/* Is a size one that programs take? 0 or -1. */
+/* Is the size within the limit of programs? 0 or -1. */
 int th_size_check(th_call *c, const char *option, int64_t bytes);
 
-/* Adds the task to the session's program, which is open, and returns task/N. 0 or -1. */
+/* Adds the task to the session's program, which must be open, and returns task/N. 0 or -1. */
 int th_call_add_task(th_call *c, const th_hand_built_task *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* report_call.c - reports as commands give them. */
+/* report_call.c - see report_call.h. */
 #include <config.h>
 #include "tcl/report_call.h"
 #include "tcl/tcl_session.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* report_call.h - what commands that print reports have in common: their options, and where the
- * text goes.
+/* report_call.h - what the report commands share: their options, and where the text goes.
  *   th_report_of_call -> sections -> th_report_finish (-sort_by, -limit; printed, written or
- *   returned) */
+ *     returned) */
 #ifndef TH_TCL_REPORT_CALL_H
 #define TH_TCL_REPORT_CALL_H
 #include "report/sections/sections.h"
@@ -27,13 +26,13 @@ enum { REPORT_FORMAT, REPORT_RETURN_STRING, REPORT_LIMIT, REPORT_SORT_BY, REPORT
             "without the unit, or their headings in text."}
 
 th_format th_report_format(const th_call *c);
-/* With the head of what is simulated. NULL: memory is out. */
+/* A report whose head names what is simulated. NULL: memory is out. */
 th_report *th_report_of_call(th_call *c, const char *name, const char *title);
-/* section_failed: what the sections returned; arranged: the table that -sort_by and -limit are
- * about, or NULL. Frees r. 0 or -1. */
+/* section_failed: the result of the sections; arranged: the table that -sort_by and -limit apply
+ * to, or NULL. Frees r. 0 or -1. */
 int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arranged);
-/* Makes and finishes the report of one section of the present run. is_table: -sort_by and -limit
- * are about its first table. 0 or -1. */
+/* Makes and finishes a report of one section of the present run. is_table: -sort_by and -limit
+ * apply to its first table. 0 or -1. */
 int th_report_run(th_call *c, const char *name, const char *title, th_section section,
                   bool is_table);
 int th_report_arrange(th_call *c, th_table *t);

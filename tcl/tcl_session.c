@@ -11,7 +11,7 @@
 #include "tcl/objects/probes.h"
 #include "tcl/study/study_list.h"
 
-/* ---- what follows the state ---- */
+/* ---- notifications from the session ---- */
 
 static int run_replaced(th_session *s, th_error *err)
 {
@@ -141,7 +141,7 @@ bool th_session_is_interrupted(th_session *s)
 
 int th_call_cancel(th_call *c, const char *message)
 {
-    (void)th_session_is_interrupted(c->session); /* this is the answer to it */
+    (void)th_session_is_interrupted(c->session); /* the cancellation ends here */
     if (Tcl_Canceled(c->interp, 0) != TCL_ERROR)
         Tcl_CancelEval(c->interp, Tcl_NewStringObj(message, -1), NULL, TCL_CANCEL_UNWIND);
     Tcl_SetObjResult(c->interp, Tcl_NewStringObj(message, -1));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tcl_session.h - a session with what needs the interpreter: breakpoints, output, the log, studies.
+/* tcl_session.h - a session and all that needs the interpreter: breakpoints, output, the log,
+ * studies.
  *   new -> commands -> free
  * The first member is the state that report/ knows; th_tcl_of finds the whole from it. */
 #ifndef TH_TCL_TCL_SESSION_H
@@ -33,7 +34,6 @@ typedef struct th_tcl_session {
 th_session *th_session_new(Tcl_Interp *interp); /* NULL: memory is out */
 void th_session_free(th_session *s); /* close_trace and end_log tell what was lost; accepts NULL */
 
-/* The session that s is the state of. */
 static inline th_tcl_session *th_tcl_of(const th_session *s)
 {
     return (th_tcl_session *)s;
@@ -51,14 +51,14 @@ int th_session_write_file(th_session *s, const char *path, bool append, const th
                           th_error *err);
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
 
-/* Close what may be open when a session ends; nothing is done where nothing is. 0, or -1: it is
- * closed, and not all of it could be written. */
+/* Close the trace or the log, if open, when a session ends. 0, or -1: it is closed, but not all of
+ * it could be written. */
 int th_session_close_trace(th_session *s, th_error *err);
 int th_session_end_log(th_session *s, th_error *err);
 
 /* True once after Ctrl-C, or while the interpreter is being cancelled. Loops poll it. */
 bool th_session_is_interrupted(th_session *s);
-/* Ends the whole script with this message; no catch stops it. Returns -1 and leaves c->err
+/* Ends the whole script with this message; catch does not stop it. Returns -1 and leaves c->err
  * empty. */
 int th_call_cancel(th_call *c, const char *message);
 

@@ -8,19 +8,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Areas and numbers, as an id stands at one place of the source, where it is said. */
+/* As area and number: the whole id is written only where the warning is issued, so that a search
+ * for it finds that place. */
 static const struct {
     const char *area;
     int number;
 } warnings[] = {
-    {"TCL", 72},   /* parameters that no spreading can hold */
+    {"TCL", 72},   /* parameters too large for the system, however they are spread */
     {"TCL", 78},   /* a layer that cannot be split into pieces that fit */
     {"TCL", 79},   /* a large system */
     {"TCL", 240},  /* a checkpoint whose end was cut off */
     {"TCL", 300},  /* an option that changes nothing for a baseline */
-    {"TCL", 301},  /* a baseline that its budget ended */
-    {"TCL", 330},  /* a layer outside of what was trained on */
-    {"TCL", 352},  /* a network outside of that */
+    {"TCL", 301},  /* a baseline that ended with its budget */
+    {"TCL", 330},  /* a layer outside the range of training */
+    {"TCL", 352},  /* a network outside that range */
     {"TCL", 362},  /* a file whose last line has no end */
     {"STUDY", 90}, /* points that failed */
 };

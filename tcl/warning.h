@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* warning.h - what is worth saying and is no error: a line on standard error, "Warning ID: COMMAND:
- * text", unless the session was told to suppress it. Points of a study are not heard. */
+/* warning.h - warnings: a line on standard error, "Warning ID: COMMAND: text", unless the session
+ * suppresses it. Points of a study print none. */
 #ifndef TH_TCL_WARNING_H
 #define TH_TCL_WARNING_H
 #include "tcl/tcl_session.h"
@@ -9,8 +9,8 @@ void th_warn(const th_call *c, const char *id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void th_warn_of(const th_call *c, const th_error *e);
 
-/* Ids that only ever warn, and so can be suppressed. Position in the list; -1 with what is known.
- */
+/* The ids of all warnings, which suppress_message can turn off. Index in the list; -1 with the
+ * known ids. */
 int th_warning_find(const char *id, th_error *err);
 const char *th_warning_id(int i, char *out, size_t size); /* NULL after the last */
 

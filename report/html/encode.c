@@ -13,7 +13,7 @@ enum { BITS = 7, MORE = 0x80 };
 
 void th_encode_number(th_strbuf *bytes, uint64_t n)
 {
-    unsigned char text[10]; /* 64 bits, seven at a time */
+    unsigned char text[10]; /* bytes of 64 bits, seven at a time */
     size_t length = 0;
     for (; n >= MORE; n >>= BITS)
         text[length++] = (unsigned char)(n | MORE);
@@ -44,7 +44,7 @@ void th_encode_base64(th_strbuf *out, const th_strbuf *bytes)
 
 int th_encode_packed(th_strbuf *out, const th_strbuf *bytes)
 {
-    enum { RAW = -15, MEMORY_LEVEL = 9 }; /* no header; what zlib takes for the best speed */
+    enum { RAW = -15, MEMORY_LEVEL = 9 }; /* no header; the fastest level of zlib */
     z_stream z = {.next_in = (Bytef *)bytes->text, .avail_in = (uInt)bytes->length};
     if (bytes->failed || deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, RAW, MEMORY_LEVEL,
                                       Z_DEFAULT_STRATEGY) != Z_OK)
@@ -61,7 +61,7 @@ int th_encode_packed(th_strbuf *out, const th_strbuf *bytes)
     return failed || out->failed ? -1 : 0;
 }
 
-/* How many bytes follow the first one of a character; -1: no character begins so. */
+/* How many bytes follow the first of a character; -1: not a first byte. */
 static int bytes_after(unsigned char first)
 {
     if (first < 0x80)
@@ -73,7 +73,7 @@ static int bytes_after(unsigned char first)
     return first >= 0xC0 && first < 0xE0 ? 1 : -1;
 }
 
-/* Bytes that are no UTF-8 become the character that stands for such. */
+/* Invalid UTF-8 becomes the replacement character. */
 uint32_t th_encode_next(const char **text)
 {
     enum { REPLACEMENT = 0xFFFD };

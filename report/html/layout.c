@@ -40,7 +40,7 @@ static bool are_twins(const th_node *a, const th_node *b)
     return a->level == b->level && a->leaf_first == b->leaf_first && a->n_leaves == b->n_leaves;
 }
 
-/* Number node among its twins, who stand behind each other, and how many they are. */
+/* The rank of a node among its twins, which are placed in a row, and their number. */
 static void count_twins(const th_system *s, int node, int *number, int *n)
 {
     int first = node, last = node;
@@ -76,7 +76,7 @@ static void place_levels(th_placing *p)
 
 #define TURN (2 * 3.14159265358979323846)
 
-/* The radius on which n nodes are so far apart. */
+/* The radius of a circle that n nodes just fit on. */
 static double radius_of(int n, double apart)
 {
     return n < 2 ? 0 : n == 2 ? apart / 2 : apart / 2 / sin(TURN / 2 / n);
@@ -130,7 +130,7 @@ static int count_groups(const th_system *s)
 typedef struct th_islands {
     int n, most;          /* accelerators in the largest */
     int *size, *number;   /* accelerators in each; placed so far */
-    double radius, small; /* of the circle of circles; two stand beside each other */
+    double radius, small; /* radius of the circle of islands; two are placed side by side */
 } th_islands;
 
 static th_spot middle_of(const th_islands *g, int group)
@@ -139,7 +139,7 @@ static th_spot middle_of(const th_islands *g, int group)
     return (th_spot){g->radius * cos(turn), g->radius * sin(turn)};
 }
 
-/* A switch between the middle of its island and that of its leaves. */
+/* A switch goes between the middle of its island and that of its leaves. */
 static void place_router(th_placing *p, const th_islands *g, int node)
 {
     const th_node *n = &p->system->nodes[node];
@@ -184,7 +184,7 @@ static int place_islands(th_placing *p, int n_groups)
     return failed ? -1 : 0;
 }
 
-/* ---- what is left ---- */
+/* ---- remaining nodes ---- */
 
 static bool is_free(const th_placing *p, double x, double y)
 {
@@ -194,7 +194,7 @@ static bool is_free(const th_placing *p, double x, double y)
     return true;
 }
 
-/* At x, y, or the first free place on a spiral round it. */
+/* Places the node at x, y, or at the first free place on a spiral round it. */
 static void place_near(th_placing *p, int node, double x, double y)
 {
     for (int k = 0;; k++) {
@@ -207,7 +207,7 @@ static void place_near(th_placing *p, int node, double x, double y)
     }
 }
 
-/* In the middle of those neighbours that have a place. */
+/* Places the node in the middle of its placed neighbours. */
 static void place_between(th_placing *p, int node)
 {
     const th_system *s = p->system;

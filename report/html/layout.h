@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layout.h - where the nodes of a system stand in a picture. */
+/* layout.h - positions of the nodes of a system in a picture. */
 #ifndef TH_REPORT_HTML_LAYOUT_H
 #define TH_REPORT_HTML_LAYOUT_H
 #include "topology/system.h"
@@ -8,8 +8,8 @@ typedef struct th_spot {
     double x, y; /* down; neighbours of a row are 1 apart */
 } th_spot;
 
-/* Into at[n_nodes]; no two nodes are closer than TH_APART. The same system has the same picture. 0,
- * or -1: memory is out. */
+/* Fills at[n_nodes]; no two nodes are closer than TH_APART. The same system gives the same picture.
+ * 0, or -1: memory is out. */
 #define TH_APART 0.7
 int th_layout(const th_system *s, th_spot *at);
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page.c - the page as a whole: the skeleton, with each {{name}} replaced by what a function of the
- * table below writes. Sections that the run has nothing for (a hand-built program has no layers)
- * are left out. */
+/* page.c - the whole page: the skeleton, with each {{name}} replaced by the output of a function in
+ * the table below. Sections that do not apply are left out (a hand-built program has no layers). */
 #include <config.h>
 #include <string.h>
 #include "report/html/html.h"
 #include "report/html/parts.h"
 #include "report/sections/sections.h"
 
-/* A table of thousands of rows helps nobody, and would not fit: the reports print them all. */
+/* Rows of a table at most; the reports print all. */
 enum { ROWS_MAX = 1000, PATH_MAX_ROWS = 200, CONTENTION_MAX_ROWS = 20 };
 
-/* ---- what is there ---- */
+/* ---- which sections apply ---- */
 
 static bool has_mapping(const th_html *p)
 {
@@ -41,7 +40,7 @@ static bool has_always(const th_html *p)
 
 /* ---- sections made of tables ---- */
 
-/* The tables of a section, or those of them that are called so; sort_by: a column, or NULL. */
+/* The tables of a section, or only those with this name; sort_by: a column, or NULL. */
 static int add_tables(th_html *p, th_section section, const char *label, const char *sort_by)
 {
     th_report *r = th_report_new("page", "");
@@ -164,7 +163,7 @@ static const struct {
 };
 enum { N_SECTIONS = sizeof sections / sizeof *sections };
 
-/* ---- slots of the skeleton ---- */
+/* ---- placeholders of the skeleton ---- */
 
 static int slot_title(th_html *p)
 {

@@ -5,8 +5,7 @@
 #include <string.h>
 #include "report/html/parts.h"
 
-/* What is not ASCII is written as its number, so that the page does not depend on how the file is
- * encoded. */
+/* Non-ASCII characters are written as numbers, so that the page does not depend on its encoding. */
 void th_html_text(th_strbuf *out, const char *text)
 {
     while (text && *text != '\0') {
@@ -18,7 +17,7 @@ void th_html_text(th_strbuf *out, const char *text)
     }
 }
 
-/* Digits in threes, and a little room between a number and its unit. */
+/* Groups digits in threes, and puts a thin space before the unit. */
 #define THIN "&#8239;"
 
 static void add_count(th_strbuf *out, const char *digits)
@@ -28,7 +27,7 @@ static void add_count(th_strbuf *out, const char *digits)
                          left > 1 && left % 3 == 1 && *digits != '-' ? THIN : "");
 }
 
-/* Reports in text are ASCII; here a microsecond has its letter. */
+/* Text reports write "us", as they are ASCII; here it becomes the Greek letter. */
 static void add_unit(th_strbuf *out, const char *unit)
 {
     if (strcmp(unit, "us") == 0)
@@ -54,8 +53,7 @@ static void add_value(th_strbuf *out, const th_quantity *q)
     th_strbuf_clear(&text);
 }
 
-/* What a heading is called where it stands alone: in text, headings of stalls and of traffic stand
- * side by side. */
+/* Longer headings: in text, the heads of stalls and of traffic explain each other side by side. */
 static const char *title_of(const th_column *c)
 {
     static const struct {
@@ -77,8 +75,8 @@ static bool is_number(const th_column *c)
     return c->kind != TH_KIND_TEXT;
 }
 
-/* The column that names a row comes first: that of the text, but for the critical path, whose tasks
- * stand in its last column. */
+/* The column that names a row comes first. It is the first in text too, except for the critical
+ * path, where the task is last. */
 static int lead_of(const th_table *t)
 {
     int lead = 0;

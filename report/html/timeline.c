@@ -20,11 +20,11 @@ typedef struct th_spans_page {
     th_html *page;
     th_tracks tracks;
     const th_program *program;
-    int32_t *place;      /* of a task in the list; -1: it is in no span */
-    int32_t *cost_index; /* costs in the order of their first task; -1: not yet */
-    int32_t *costs;      /* the costs themselves */
+    int32_t *place;      /* place of each task in the list; -1: in no span */
+    int32_t *cost_index; /* compute cost -> index in costs; -1: none yet */
+    int32_t *costs;      /* compute costs in the order of their first task */
     int32_t n_costs, n_tasks;
-    th_strbuf packed; /* the stream */
+    th_strbuf packed; /* the stream of numbers */
 } th_spans_page;
 
 /* ---- tasks ---- */
@@ -148,9 +148,9 @@ static void add_tracks(th_spans_page *g)
     th_strbuf_add(out, "]");
 }
 
-/* ---- what tasks refer to ---- */
+/* ---- layers, nodes, collectives, compute costs ---- */
 
-/* Multiply-accumulates; attention and the like; everything else: what colours tell apart. */
+/* Groups of layers that have one colour: multiply-accumulates; attention and the like; the rest. */
 static int class_of(const th_layer *l)
 {
     switch (l->kind) {
@@ -198,8 +198,8 @@ static void add_names(th_spans_page *g)
     th_strbuf_add(out, "]");
 }
 
-/* Of each cost: time computing, bytes that its engines move, bits per second of the DRAM (0: it
- * never limits). */
+/* Per compute cost: time computing, bytes that each engine moves, bits per second of the DRAM (0:
+ * no limit). */
 static void add_costs(th_spans_page *g)
 {
     th_strbuf *out = g->page->out;
@@ -217,9 +217,9 @@ static void add_costs(th_spans_page *g)
     th_strbuf_add(out, "]");
 }
 
-/* ---- all of it ---- */
+/* ---- the block ---- */
 
-/* One more than the greatest number of a cost. */
+/* The greatest compute cost, plus one. */
 static int32_t count_costs(const th_program *p)
 {
     int32_t n = 0;

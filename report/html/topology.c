@@ -16,7 +16,7 @@ enum {
     NAMED_LINKS_MAX = 600,
     SHADES = 7, /* --heat-0 .. --heat-6: nothing was carried, then sixths of the greatest load */
     CELL = 64,  /* units of the picture between two neighbours */
-    MARGIN = 56 /* a bow goes so far beyond the nodes */
+    MARGIN = 56 /* distance of a bow from the nodes */
 };
 static const double RADIUS = 0.27,
                     BESIDE = 0.05; /* of a node; of a line from the middle of its cable */
@@ -48,7 +48,7 @@ static void scale(th_picture *p)
     p->height = (bottom - y) * CELL + 2 * MARGIN;
 }
 
-/* Does the straight way between two nodes come too close to a third one? */
+/* Does the straight line between two nodes come too close to a third one? */
 static bool is_blocked(const th_picture *p, int a, int b)
 {
     th_spot from = p->at[a], to = p->at[b];
@@ -63,8 +63,8 @@ static bool is_blocked(const th_picture *p, int a, int b)
     return false;
 }
 
-/* "M1 2L3 4", or with a bow "M1 2Q5 6 3 4"; number: among the links from the one node to the other.
- */
+/* "M1 2L3 4", or with a bow "M1 2Q5 6 3 4"; number: among the links from the one node to the
+ * other. */
 static void add_way(const th_picture *p, int a, int b, int number, th_strbuf *out)
 {
     th_spot from = p->at[a], to = p->at[b];
@@ -75,7 +75,7 @@ static void add_way(const th_picture *p, int a, int b, int number, th_strbuf *ou
     double x1 = to.x - ux * trim - uy * aside, y1 = to.y - uy * trim + ux * aside;
     if (is_blocked(p, a, b)) {
         double bow = fmin(0.3 * length, 1.4 * CELL) + 2 * aside;
-        int side = a < b ? 1 : -1; /* both ways on one side, next to each other */
+        int side = a < b ? 1 : -1; /* both directions on one side, next to each other */
         bow *= side > 0 ? 1 : -1;
         th_strbuf_printf(out, "M%.0f %.0fQ%.0f %.0f %.0f %.0f", x0, y0, (x0 + x1) / 2 + uy * bow,
                          (y0 + y1) / 2 - ux * bow, x1, y1);
@@ -94,7 +94,7 @@ static int shade_of(const th_picture *p, int link)
     return shade < SHADES - 1 ? shade : SHADES - 1;
 }
 
-/* How many links before this one join the same nodes the same way. */
+/* How many earlier links join the same nodes in the same way. */
 static int number_of(const th_system *s, int link)
 {
     int n = 0;
@@ -120,7 +120,7 @@ static void add_named_link(th_picture *p, int link, int shade)
         th_format_bandwidth(s->media[l->medium].bits_per_s, bandwidth, sizeof bandwidth));
 }
 
-/* The busiest last, on top of the others. */
+/* The busiest links last, so that they are on top. */
 static void add_links(th_picture *p)
 {
     const th_system *s = p->system;
@@ -143,7 +143,7 @@ static void add_links(th_picture *p)
 
 /* ---- nodes ---- */
 
-/* Below the box, where there are several sets: which one it is of. */
+/* Where there are several sets, the set is named below the box. */
 static void add_set(th_picture *p, int node)
 {
     const th_mapping *m = p->page->session->mapping;
@@ -156,7 +156,7 @@ static void add_set(th_picture *p, int node)
                                  p->at[node].x, p->at[node].y + RADIUS * CELL + 11, k);
 }
 
-/* An accelerator is a box that is filled as far as it was busy. */
+/* An accelerator is a box, filled by its busy share. */
 static void add_accel(th_picture *p, int node)
 {
     const th_node *n = &p->system->nodes[node];
@@ -198,7 +198,7 @@ static void add_other(th_picture *p, int node)
     th_strbuf_add(out, "</g>\n");
 }
 
-/* ---- all of it ---- */
+/* ---- the picture ---- */
 
 static void add_legend(th_picture *p)
 {

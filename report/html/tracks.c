@@ -33,7 +33,7 @@ static int by_time(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* How long a link must have been busy to have a row; 1: all that were. -1: memory is out. */
+/* The busy time that earns a link a row; 1: any. -1: memory is out. */
 static th_time least_busy(const th_result *r)
 {
     th_time *busy = th_alloc_array((size_t)r->n_links + 1, sizeof *busy);
@@ -82,7 +82,7 @@ static int make_tracks(th_tracks *k)
 
 /* ---- spans ---- */
 
-/* A short span goes to the one that is open, where that began less than a resolution ago. */
+/* A short span joins the open span, if that began less than one resolution ago. */
 static bool is_joined(const th_tracks *k, const th_track *t, th_time start)
 {
     return t->open >= 0 && start - t->open_start < k->resolution;
@@ -157,12 +157,12 @@ static int add_task(th_tracks *k, int32_t number)
 
 static bool is_interrupted_at(th_tracks *k, int32_t i)
 {
-    enum { TASKS_BETWEEN = 1 << 16 }; /* two looks for Ctrl-C */
+    enum { TASKS_BETWEEN = 1 << 16 }; /* polls of Ctrl-C */
     k->was_interrupted |= i % TASKS_BETWEEN == 0 && th_interrupt_is_pending();
     return k->was_interrupted;
 }
 
-/* Every span at the present resolution; kept, or only counted. */
+/* All spans at this resolution, stored or only counted. */
 static int walk(th_tracks *k, const th_path_entry *path, int n_path)
 {
     k->n_drawn = 0;

@@ -10,7 +10,7 @@
 #define TH_REPORT_HTML_TRACKS_H
 #include "report/session/session.h"
 
-enum { TH_LINK_ROWS_MAX = 2000 }; /* those that were busy longest */
+enum { TH_LINK_ROWS_MAX = 2000 }; /* the busiest ones */
 
 typedef enum {
     TH_TRACK_PATH,
@@ -20,7 +20,7 @@ typedef enum {
     TH_N_TRACK_KINDS
 } th_track_kind;
 
-/* One task, or several that are drawn as one. */
+/* One task, or several drawn as one. */
 typedef struct th_span {
     int32_t task; /* the longest of them */
     int32_t count;
@@ -33,8 +33,7 @@ typedef struct th_track {
     int32_t kind, object; /* th_track_kind; accelerator or link */
     th_span *spans;       /* by start */
     size_t n, capacity;
-    int64_t
-        open; /* private: the span that short ones are added to, -1: none; and where that began */
+    int64_t open; /* private: the open span that short ones join, -1: none; and its start */
     th_time open_start;
 } th_track;
 
@@ -60,7 +59,7 @@ typedef struct th_tracks {
 int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int64_t most,
                       th_error *err);
 void th_tracks_clear(th_tracks *k);
-/* When a task ended, or how far the run is. */
+/* When a task ended, or the simulated time so far. */
 th_time th_tracks_end(const th_tracks *k, int32_t task);
 
 #endif

@@ -98,7 +98,7 @@ static th_quantity designs_of(th_session *s, const th_accel *a)
     return th_text(s->text.scratch.text);
 }
 
-/* What accelerator a is doing. */
+/* The present state of accelerator a. */
 static th_quantity accel_now(th_session *s, int a, int attribute)
 {
     int32_t task = s->simulation ? th_machine_running(s->simulation->machine, a) : -1;
@@ -110,7 +110,7 @@ static th_quantity accel_now(th_session *s, int a, int attribute)
     return layer >= 0 ? th_object_name_text(s, TH_CLASS_LAYER, layer) : th_absent(TH_KIND_TEXT);
 }
 
-/* What its array and its buffers are doing. */
+/* The present state of its array and buffers. */
 static th_quantity accel_inside(th_session *s, int a, int attribute)
 {
     if (!s->simulation)

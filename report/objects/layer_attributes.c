@@ -184,7 +184,6 @@ static th_quantity dram(const th_layer_result *l, int attribute)
     }
 }
 
-/* How well the layer did. */
 static th_quantity quality(const th_layer_result *l, int attribute)
 {
     double distance = th_layer_roofline_distance(l);
@@ -255,7 +254,7 @@ static th_quantity figure(th_session *s, int index, int attribute)
     return quality(l, attribute);
 }
 
-/* ---- what is known without a run ---- */
+/* ---- without a run ---- */
 
 static th_quantity layer_mapped(th_session *s, int index, int attribute)
 {

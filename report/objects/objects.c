@@ -206,7 +206,7 @@ int th_node_parse(th_session *s, const char *text, th_error *err)
     return node >= 0 ? node : th_object_unknown(s, TH_CLASS_NODE, text, err);
 }
 
-/* ---- who touches whom ---- */
+/* ---- related objects ---- */
 
 static bool task_is_at(const th_task *t, int node)
 {
@@ -221,7 +221,7 @@ static bool is_in_group(const th_collective *c, int node)
     return false;
 }
 
-/* The links of a collective are kept until another one, or another program, is asked about. */
+/* The links of a collective are cached until another collective or program is asked about. */
 static bool collective_takes_link(th_session *s, int32_t task, int link)
 {
     const th_program *p = th_session_program(s);
@@ -266,7 +266,7 @@ static bool layer_is_on(const th_session *s, int layer, int node)
     return false;
 }
 
-/* A layer's transfers take the link: asked of the program, when there is one. */
+/* Does a transfer of the layer use the link? Read from the program, if there is one. */
 static bool layer_takes_link(th_session *s, int layer, int link)
 {
     if (!s->simulation)
@@ -278,7 +278,7 @@ static bool layer_takes_link(th_session *s, int layer, int link)
     return false;
 }
 
-/* a comes before b in the order link, node, layer, task; accelerators were turned into nodes. */
+/* a comes before b in the order link, node, layer, task; accelerators are nodes here. */
 static bool touch_in_order(th_session *s, th_object a, th_object b)
 {
     const th_task *t = b.class == TH_CLASS_TASK ? &th_session_program(s)->tasks[b.index] : NULL;

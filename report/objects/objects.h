@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* objects.h - what scripts can name: accel/3, link/3_4, node/host, layer/conv4_2, task/118.
- * A name holds as long as the session's system, workload and program do; an object is plain
+/* objects.h - objects that scripts name: accel/3, link/3_4, node/host, layer/conv4_2, task/118. A
+ * name is valid as long as the system, workload and program of the session; an object is plain
  * data. */
 #ifndef TH_REPORT_OBJECTS_OBJECTS_H
 #define TH_REPORT_OBJECTS_OBJECTS_H
@@ -22,8 +22,7 @@ typedef struct th_object {
 } th_object;
 
 const char *th_class_name(th_class class); /* "accel" */
-/* What the class needs to be there: system, workload, or a lowered program (made when it is
- * not). */
+/* What the class needs: a system, a workload, or a lowered program (created if missing). */
 int th_class_need(th_session *s, th_class class, th_error *err);
 int32_t th_class_count(const th_session *s, th_class class);
 
@@ -38,14 +37,14 @@ int th_object_parse(th_session *s, const char *text, th_object *out, th_error *e
 int32_t th_object_find(const th_session *s, th_class class, const char *name);
 /* Reads the number of a task. */
 int th_object_parse_task(const th_session *s, const char *number, th_object *out, th_error *err);
-/* Nothing of the class has this name: -1, with near misses. */
+/* Sets the error for an unknown name, with near misses. Returns -1. */
 int th_object_unknown(const th_session *s, th_class class, const char *name, th_error *err);
 
 /* Reads a node: "host", "node/host", "accel/3". Its number, or -1 with near misses. */
 int th_node_parse(th_session *s, const char *text, th_error *err);
 
-/* Does one touch the other: the links of an accelerator, the tasks of a layer, the accelerators of
- * a task? */
+/* Are the objects related: a link of an accelerator, a task of a layer, an accelerator of a
+ * task? */
 bool th_objects_touch(th_session *s, th_object a, th_object b);
 
 /* attributes.c: attributes of a class are numbered from 0. */
@@ -54,7 +53,7 @@ typedef struct th_attribute {
     th_kind kind;
     const char *help;
     const char *(*choice)(
-        int i); /* of a text: the i-th of its values, NULL after the last; NULL: it may be any */
+        int i); /* of a text: the i-th value, NULL after the last; NULL: any text */
 } th_attribute;
 
 const th_attribute *th_attributes_of(th_class class);
@@ -63,8 +62,8 @@ int th_attribute_find(th_class class, const char *name, th_error *err);
 /* Its value now. Text is valid until the next call. 0 or -1. */
 int th_attribute_get(th_session *s, th_object o, int attribute, th_quantity *out, th_error *err);
 
-/* Bits of th_record_kind (sim/observe/event_recorder.h) at which its value can change; 0: it stays.
- */
+/* Bits of th_record_kind (sim/observe/event_recorder.h) at which its value can change; 0: it
+ * stays. */
 unsigned th_attribute_changes(th_class class, int attribute);
 
 const char *th_task_kind_name(int32_t kind);

@@ -15,7 +15,7 @@ extern char **environ;
 
 enum { IN, OUT, ERRORS, N_STREAMS };
 
-/* With what signals do by default: Ctrl-C ends it, whatever we have blocked. */
+/* Signals have their default actions, so that Ctrl-C ends it, whatever this process has blocked. */
 static int start(FILE *const *streams, pid_t *child)
 {
     char *const words[] = {"gnuplot", "-d", "-", NULL};
@@ -45,7 +45,7 @@ static int read_all(FILE *file, th_strbuf *out)
     return out->failed || ferror(file) ? -1 : 0;
 }
 
-/* Its last line that says something, without the place in the script. */
+/* The last line of its messages that is not empty, without the place in the script. */
 static int failed_with(FILE *errors, th_error *err)
 {
     th_strbuf said = TH_STRBUF_INIT;

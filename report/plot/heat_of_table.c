@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* heat_of_table.c - a heat map of three columns of a report's table: two say where, one what.
+/* heat_of_table.c - a heat map of three columns of a table: two give the place of a cell, one its
+ * value.
  *   th_plot_heat_of_table: places along x and y -> the best value of each cell -> series */
 #include <config.h>
 #include <math.h>
@@ -8,7 +9,7 @@
 #include "report/plot/figures.h"
 #include "report/table/report_scale.h"
 
-enum { PLACES_MAX = 256 }; /* more are smaller than a dot */
+enum { PLACES_MAX = 256 }; /* more are too small to see */
 
 /* The different values of a column, in the order of the rows: the first row of each. */
 typedef struct {

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "report/plot/figures.h"
 
-enum { POINTS_MAX = 800 }; /* of a device: more are thinned out evenly */
+enum { POINTS_MAX = 800 }; /* points of a device; more are thinned out evenly */
 static const double BAND = 0.1;
 
 static bool is_of(const th_measurement *r, int32_t device, const th_predictor *p)
@@ -20,7 +20,7 @@ typedef struct rows_of {
     size_t n;
 } rows_of;
 
-/* How many of the rows are of a device and have a model. */
+/* The number of rows of a device that have a model. */
 static size_t count(const rows_of *x, int32_t device)
 {
     size_t found = 0;

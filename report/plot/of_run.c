@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* of_run.c - pictures of the present run: what accelerators did, and who sent what to whom over
- * which links. A heat map has a line for each node that sends and a column for each that receives;
- * nodes between which nothing went are left out. */
+/* of_run.c - plots of the present run: the time of accelerators, and the traffic between nodes.
+ * Heat maps have a row per sender and a column per receiver; nodes without traffic are left out. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 #include "report/table/report_scale.h"
 #include "report/sections/sections.h"
 
-enum { NODES_MAX = 256 }; /* of a heat map: cells smaller than a dot say nothing */
+enum { NODES_MAX = 256 }; /* cells of a heat map; smaller ones are invisible */
 
 /* ---- accelerators ---- */
 
@@ -107,7 +106,7 @@ static void add_row(th_plot *p, const th_system *s, const matrix *m, int from, d
     }
 }
 
-/* Takes m's values. */
+/* Takes over the values of m. */
 static th_plot *heat_of(const th_system *s, matrix *m, double unit, th_error *err)
 {
     th_plot *p = th_plot_new(TH_PLOT_HEAT);
@@ -131,7 +130,7 @@ static th_plot *heat_of(const th_system *s, matrix *m, double unit, th_error *er
     return NULL;
 }
 
-/* Of links between the same nodes the one of the greatest load. */
+/* Of several links between two nodes, the greatest load. */
 th_plot *th_plot_of_links(th_session *s, th_error *err)
 {
     const th_system *system = s->system;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* of_search.c - the way of a search: every best so far, by the evaluation that found it, up to the
- * last one, and below them what no mapping can beat. */
+/* of_search.c - convergence of a search: each improvement over evaluations, and the lower bound. */
 #include <config.h>
 #include <math.h>
 #include "report/session/goal.h"

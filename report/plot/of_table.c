@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* of_table.c - a picture of columns of a report's table.
+/* of_table.c - a plot of columns of a table.
  *   th_plot_of_table: check -> scales -> { series -> points } -> front
- * A column of texts gives categories, in the order of the rows; one of numbers an axis, in the unit
- * that reports would choose. */
+ * A column of texts gives categories, in the order of the rows; a column of numbers an axis, in the
+ * unit that reports would use. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,14 +12,14 @@
 #include "report/plot/figures.h"
 #include "report/table/report_scale.h"
 
-enum { LABELLED_POINTS = 40 }; /* of a scatter; of more none has its name beside it */
+enum { LABELLED_POINTS = 40 }; /* points of a scatter plot that have labels; with more, none has */
 
 typedef struct {
     const th_table *t;
     const th_plot_columns *columns;
     th_plot *plot;
     double x_unit, y_unit;
-    int *place; /* of each row among the categories */
+    int *place; /* category of each row */
     th_error *err;
 } drawing;
 
@@ -50,7 +50,7 @@ static double largest_in(const th_table *t, int column)
     return largest;
 }
 
-/* "latency [ms]", and what values are to be divided by. */
+/* The label "latency [ms]", and the divisor of values. */
 static const char *axis_of(drawing *d, const int *columns, int n, double *divisor)
 {
     const th_column *first = &d->t->columns[columns[0]];
@@ -82,7 +82,7 @@ static bool is_first(const drawing *d, size_t row, int column)
     return true;
 }
 
-/* Numbers as categories of bars: in their own words. */
+/* Numbers as categories of bars, as they are printed. */
 static const char *category_of(const drawing *d, size_t row)
 {
     const th_quantity *q = th_table_cell(d->t, row, d->columns->x);
@@ -93,7 +93,7 @@ static const char *category_of(const drawing *d, size_t row)
     return th_plot_text(d->plot, "%s", number);
 }
 
-/* Where the row stands among the categories, which it is added to if it is new. */
+/* The category of a row, added if it is new. */
 static int find_place(drawing *d, size_t row)
 {
     const char *name = category_of(d, row);
@@ -141,7 +141,7 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
-/* Points in one place share a name: "ring, mesh". */
+/* Points at one place share a label: "ring, mesh". */
 static void add_named_point(drawing *d, double x, double y, const char *name)
 {
     th_plot_series *s = &d->plot->series[d->plot->n_series - 1];
@@ -207,7 +207,7 @@ static void add_all_series(drawing *d)
 
 /* ---- the Pareto front ---- */
 
-/* Which way is better: -1 less, 1 more, 0 nobody knows. */
+/* Which is better: -1 less, 1 more, 0 unknown. */
 static int better(const th_column *c)
 {
     static const char *const less[] = {"latency", "makespan", "energy",
@@ -240,7 +240,7 @@ static int by_x_down(const void *a, const void *b)
     return by_x(b, a);
 }
 
-/* From the best x on; `steps` then goes along the corners of what is dominated. */
+/* From the best x on; `steps` then traces the corners of the dominated area. */
 static void add_front(drawing *d)
 {
     th_plot *p = d->plot;
@@ -267,7 +267,7 @@ static void add_front(drawing *d)
         qsort(front->point, front->n, sizeof *front->point, x_sign < 0 ? by_x : by_x_down);
 }
 
-/* ---- the whole ---- */
+/* ---- the plot ---- */
 
 static bool has_values(const th_table *t, const th_plot_columns *c)
 {

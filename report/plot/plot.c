@@ -88,7 +88,7 @@ int th_picture_find(const char *path, th_error *err)
                         path);
 }
 
-/* A PDF says when it was made: the same picture made twice is to be the same file. */
+/* Removes the date from a PDF, so that the same plot gives the same file. */
 static void forget_date(th_strbuf *pdf)
 {
     static const char key[] = "/CreationDate (D:", date[] = "20000101000000";

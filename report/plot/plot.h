@@ -47,7 +47,7 @@ typedef struct th_plot_axis {
 typedef struct th_plot {
     th_plot_type type;
     const char *title;
-    th_plot_axis x, y, z; /* z: of the colours of a heat map */
+    th_plot_axis x, y, z; /* z: colours of a heat map */
     const char **category;
     int n_categories;
     th_plot_series *series;
@@ -58,35 +58,35 @@ typedef struct th_plot {
     size_t category_capacity, series_capacity;
 } th_plot;
 
-/* What a file is, by the end of its name. */
+/* File formats, by extension. */
 typedef enum {
     TH_PICTURE_SVG,
     TH_PICTURE_PNG,
     TH_PICTURE_PDF,
     TH_PICTURE_TXT,
-    TH_PICTURE_SCRIPT, /* what gnuplot would be told for SVG */
+    TH_PICTURE_SCRIPT, /* the gnuplot script for SVG */
     TH_N_PICTURES
 } th_picture;
 
 th_plot *th_plot_new(th_plot_type type); /* NULL: memory is out */
 void th_plot_free(th_plot *p);           /* accepts NULL */
-/* A copy that lives as long as p; "" where memory is out. */
+/* A copy that is freed with p; "" if memory is out. */
 const char *th_plot_text(th_plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void th_plot_category(th_plot *p, const char *name);
-/* The points that follow are of this series. */
+/* Starts a series; the points that follow belong to it. */
 void th_plot_series_begin(th_plot *p, const char *name, th_join join);
 void th_plot_point_add(th_plot *p, double x, double y, const char *label);
 
-/* The number of the picture, or -1 with the known ends in err. */
+/* The format of a file by its extension; -1: unknown, with the known ones in err. */
 int th_picture_find(const char *path, th_error *err);
-/* The bytes of a file. 0, or -1: no gnuplot, or what it says. */
+/* The plot as the bytes of a file. 0, or -1: gnuplot is missing, or failed. */
 int th_plot_draw(const th_plot *p, th_picture as, th_strbuf *out, th_error *err);
 
-/* text.c: bars, stacks and heat maps for terminals. false: others, which are gnuplot's. */
+/* text.c: bars, stacks and heat maps as text. false: another kind, which only gnuplot draws. */
 bool th_plot_text_draw(const th_plot *p, th_strbuf *out);
 /* script.c */
 void th_plot_script(const th_plot *p, th_picture as, th_strbuf *out);
-/* gnuplot.c: what gnuplot writes to its output when it is told this script. 0 or -1. */
+/* gnuplot.c: runs gnuplot on this script, and reads its output. 0 or -1. */
 int th_gnuplot_run(const char *script, th_strbuf *out, th_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* script.c - what gnuplot is told.
+/* script.c - the gnuplot script of a plot.
  *   th_plot_script: terminal -> axes -> the data of all series -> one plot command
- * Numbers stand in the script itself, and neither dates nor paths do: the same numbers give the
- * same picture. */
+ * The script contains the numbers, but no dates or paths: the same numbers give the same
+ * picture. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,12 +21,12 @@ static const char palette[] =
     "0 '#EEF3F8', 0.25 '#B5CDE1', 0.5 '#6BA3C9', 0.75 '#2B6FA5', 1 '#08306B'";
 
 enum {
-    LABELLED_BARS = 24,   /* as many have their value above */
-    LABELLED_CELLS = 12,  /* heat maps with so many columns have theirs inside */
-    LETTERS_IN_ROW = 84,  /* names of categories below a picture; more stand aslant */
-    LETTERS_IN_HEAT = 56, /* the same; more stand upright */
-    LETTERS_IN_KEY = 14,  /* of longer names fewer stand side by side */
-    TICKS_MAX = 30,       /* of more categories only some are named */
+    LABELLED_BARS = 24,   /* so many bars have their values above them */
+    LABELLED_CELLS = 12,  /* heat maps with so many columns show values */
+    LETTERS_IN_ROW = 84,  /* so many names are horizontal; more are slanted */
+    LETTERS_IN_HEAT = 56, /* so many are slanted; more are vertical */
+    LETTERS_IN_KEY = 14,  /* longer names leave room for fewer */
+    TICKS_MAX = 30,       /* of more categories only some have names */
     HEAT_TICKS_MAX = 48
 };
 
@@ -69,7 +69,7 @@ static bool is_table(const th_plot *p)
     return p->type == TH_PLOT_BAR || p->type == TH_PLOT_STACKED || p->type == TH_PLOT_HEAT;
 }
 
-/* ---- the sheet ---- */
+/* ---- terminal and axes ---- */
 
 static void add_terminal(const th_plot *p, th_picture as, th_strbuf *out)
 {

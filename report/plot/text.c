@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* text.c - bars, stacks and heat maps for terminals, at most 80 columns: bars lie, so that names
- * stay readable. (Lines and scatters are gnuplot's.) No table of numbers: reports are that. */
+/* text.c - bars, stacks and heat maps for terminals, at most 80 columns. Bars are horizontal, so
+ * that names stay readable. Lines and scatter plots need gnuplot; numbers are in the reports. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "report/table/report_scale.h"
 
 enum { WIDTH = 80, NAME_MAX = 24, NUMBER = 8 };
-static const char fills[] = "#=:~o+x%"; /* of series; grey ones are dots */
+static const char fills[] = "#=:~o+x%"; /* characters of series; grey ones are dots */
 static const char shades[] = " .:-=+*#%@";
 
 static char fill_of(const th_plot *p, int series)
@@ -68,7 +68,7 @@ static double largest_sum(const th_plot *p, bool is_stacked)
         double sum = 0;
         for (int s = 0; s < p->n_series; s++) {
             double y = p->series[s].point[c].y;
-            sum = is_stacked ? sum + y : fmax(sum, y); /* fmax passes NAN over */
+            sum = is_stacked ? sum + y : fmax(sum, y); /* fmax ignores NAN */
         }
         largest = fmax(largest, sum);
     }
@@ -90,7 +90,7 @@ static void draw_bars(const th_plot *p, th_strbuf *out)
         }
 }
 
-/* Sums are rounded, not parts: lines of equal sums are equally long. */
+/* Rounds sums, not parts, so that equal sums have equal lines. */
 static void draw_stacks(const th_plot *p, th_strbuf *out)
 {
     int names = width_of_names(p), room = WIDTH - names - 1;

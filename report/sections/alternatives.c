@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* alternatives.c - what layers might have taken instead: other designs, and strategies
- * that rotate nothing. */
+/* alternatives.c - alternatives for each layer: other designs, and strategies without rotation. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>

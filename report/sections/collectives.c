@@ -12,7 +12,7 @@
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
 
-/* Bytes that a rank sends at least, as a share of S; 0: there is no such figure. */
+/* Bytes that each rank must send, as a share of S; 0: not defined. */
 static double bus_factor(const th_collective *c)
 {
     double n = c->n_ranks, others = (n - 1) / n;
@@ -37,7 +37,7 @@ static double bus_factor(const th_collective *c)
     return 0;
 }
 
-/* Absent where nothing was moved, or in no time. */
+/* Absent if nothing was moved, or in no time. */
 static th_quantity bandwidth_of(double bytes, th_time time_ps)
 {
     if (bytes <= 0 || time_ps <= 0)

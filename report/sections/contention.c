@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* contention.c - who held up a task, and where.
+/* contention.c - which other task delayed a task, and at which resource.
  *
- * Nothing is recorded during a run: routes follow from the system and overlaps from the times of
- * tasks, so those that a task met are found afterwards. Of the media on its route and the DRAMs at
- * both ends (of a compute: its own DRAM), it was held up where the others that were under way with
- * it kept the place longest: bytes, as much of them as fell into the time together if they went
- * evenly, at the bandwidth of the place. DRAMs count where nobody was on the links, as engines give
- * way to flows. Of those others, the one that kept the place longest is named. What packets and
- * slowed clocks add is nobody's. Not modelled: at which rate each went when. */
+ * Nothing is recorded during a run. Routes follow from the system and overlaps from the times of
+ * tasks, so contention is computed afterwards: for every medium on the route of a task, and the
+ * DRAM at both ends (of a compute: its own DRAM), the time is added up in which other tasks
+ * occupied it. A task occupies a resource for its bytes at the bandwidth of the resource, and the
+ * part of that which falls into the common time counts, as if its bytes went evenly. The resource
+ * with the longest occupation is reported, with the task that occupied it longest. DRAMs count only
+ * where no link was shared, since engines yield to flows. Packet overheads and slowed clocks are
+ * attributed to no task, and the actual rates over time are not modelled. */
 #include <config.h>
 #include "report/sections/contention.h"
 #include "base/alloc.h"
@@ -16,13 +17,13 @@
 #include "report/objects/objects.h"
 #include "topology/routing/route.h"
 
-/* Where a task can be held up. */
+/* A resource where a task can be delayed. */
 typedef struct place {
     bool is_dram;
     int32_t number; /* accelerator, or medium */
     int32_t link;   /* of that medium, on the task's route */
     double bits_per_s;
-    double kept_s; /* by others */
+    double kept_s; /* occupied by other tasks */
 } place;
 
 struct th_contention {
@@ -38,7 +39,7 @@ struct th_contention {
     int *links, *other_links; /* routes, TH_ROUTE_MAX each */
 };
 
-/* ---- setting out ---- */
+/* ---- preparation ---- */
 
 static int put_in_order(th_contention *f)
 {
@@ -99,7 +100,7 @@ th_contention *th_contention_new(th_session *s, const th_result *r, th_error *er
     return NULL;
 }
 
-/* ---- where a task was, and for how long others kept that ---- */
+/* ---- resources of a task, and their use by others ---- */
 
 static void add_dram(th_contention *f, int32_t node)
 {
@@ -175,8 +176,8 @@ static bool moves_dram(const th_contention *f, const th_task *t, int32_t accel)
            (t->node == node || (t->kind == TH_TASK_TRANSFER && t->peer == node));
 }
 
-/* The seconds for which an other task, by all of its bytes, keeps each place: kept[n_places]. 0 or
- * -1. */
+/* For how many seconds another task, with all of its bytes, occupies each resource: kept[n_places].
+ * 0 or -1. */
 static int occupancy(th_contention *f, const th_task *other, double *kept, th_error *err)
 {
     const th_system *s = f->session->system;
@@ -201,16 +202,16 @@ static int occupancy(th_contention *f, const th_task *other, double *kept, th_er
     return 0;
 }
 
-/* ---- who was there ---- */
+/* ---- the task that contended most ---- */
 
-/* The place, and the other that kept it longest. */
+/* The resource, and the task that occupied it longest. */
 typedef struct culprit {
-    const place *at; /* NULL: nobody */
+    const place *at; /* NULL: none */
     th_contender found;
     double kept_s;
 } culprit;
 
-/* The first, by start, that can be under way at or after t. */
+/* The first task, by start, that can be running at or after t. */
 static int32_t first_after(const th_contention *f, th_time t)
 {
     int32_t low = 0, high = f->n;
@@ -224,7 +225,7 @@ static int32_t first_after(const th_contention *f, th_time t)
     return low;
 }
 
-/* How long two tasks were under way together. */
+/* The time that two tasks overlap. */
 static th_time together(const th_result *r, int32_t a, int32_t b)
 {
     const th_task_result *x = &r->tasks[a], *y = &r->tasks[b];
@@ -233,7 +234,8 @@ static th_time together(const th_result *r, int32_t a, int32_t b)
     return to - from;
 }
 
-/* Adds what each other kept; with at, looks for the one that kept that longest instead. */
+/* Adds the occupation by each overlapping task; once h->at is chosen, finds the task that occupied
+ * it longest. */
 static int weigh_others(th_contention *f, int32_t task, culprit *h, double *kept, th_error *err)
 {
     const th_result *r = f->result;
@@ -261,7 +263,7 @@ static int weigh_others(th_contention *f, int32_t task, culprit *h, double *kept
     return 0;
 }
 
-/* Of links or of DRAMs, the place that others kept longest; NULL: nobody did. */
+/* The link, or the DRAM, that others occupied longest; NULL: none. */
 static const place *most_kept(const th_contention *f, bool is_dram)
 {
     const place *most = NULL;

@@ -86,7 +86,7 @@ static int add_inputs(const comparison *x, th_error *err)
 
 /* ---- property events ---- */
 
-/* How many changes the lists begin with, or end with, that are the same. */
+/* How many events are the same at the beginning, or the end, of both lists. */
 static int common(const th_event_list *a, const th_event_list *b, int most, bool at_end)
 {
     int n = 0;
@@ -109,8 +109,8 @@ static void add_events_of(th_table *t, const th_saved_run *run, int from, int to
     }
 }
 
-/* Of each run those between the first and the last at which the two differ. In text a table without
- * rows is left out. */
+/* The events of each run between the first and the last difference. In text a table without rows is
+ * left out. */
 static int add_events(const comparison *x, th_error *err)
 {
     th_report *r = x->report;
@@ -321,7 +321,7 @@ static void add_object(differences *d, th_saved_class class, const th_saved_obje
     }
 }
 
-/* By name: those of a, with their like in b or without, then what b has alone. */
+/* By name: objects of a, matched with b or alone, then objects of b alone. */
 static int match(differences *d, th_saved_class class, const th_saved_figures *a,
                  const th_saved_figures *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* energy.c - where the joules of a run went. */
+/* energy.c - the energy of a run, by component and by object. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void add_accels(const th_session *s, th_table *t, const th_result *x)
     add_row(t, "(links)", &(th_energy){.link_j = x->energy.link_j}, false);
 }
 
-/* Each source once; the first line of them is called so. */
+/* Each source once, after a label on the first line. */
 static void add_source(th_report *r, const char *source, bool *is_first)
 {
     if (!source)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layers.c - what each layer took: the attributes of layers as a table, with their sums.
- */
+/* layers.c - the attributes of layers as a table, with their sums. */
 #include <config.h>
 #include "base/alloc.h"
 #include "report/objects/objects.h"
@@ -79,7 +78,7 @@ static void add_to_sum(th_quantity *sum, const th_quantity *value)
     sum->real += value->real;
 }
 
-/* One layer's row; its figures go to the sums. */
+/* The row of a layer; its figures are added to the sums. */
 static int add_row(th_session *s, th_table *t, int layer, th_quantity *sums, th_error *err)
 {
     th_quantity cells[N_COLUMNS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* learners.c - how good the learners of a predictor were on rows that they had not seen,
- * and which of them answer, with what shares. */
+/* learners.c - the errors of the learners of a predictor on rows they had not seen, and the
+ * learners that predict, with their weights. */
 #include <config.h>
 #include <math.h>
 #include "predictor/model/predictor.h"

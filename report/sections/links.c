@@ -180,7 +180,7 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
 
 /* ---- one link over time ---- */
 
-/* The present run once more, from its start to where it is now, with an eye on one link. */
+/* Repeats the present run up to now, observing one link. */
 static int watch_again(th_session *s, th_link_probe *w, th_time end, th_error *err)
 {
     th_simulation *again = th_session_new_simulation(s, &s->simulation->options, err);

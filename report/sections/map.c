@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* map.c - the head of every report, and what there is to say about a mapping. */
+/* map.c - the head of every report, and the tables of a mapping. */
 #include <config.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ static void head_fields(th_session *s, th_report *r, const char *digest)
     th_report_head_field(r, "micro_batches", th_count(run->stream.micro_batches));
 }
 
-/* What set_property and inject_fault did: a line, and all of it in CSV and JSON. */
+/* Property events: a line in text, a list in CSV and JSON. */
 static void head_changes(const th_session *s, th_report *r)
 {
     th_event_list *changes = th_event_list_of(s);
@@ -129,7 +129,7 @@ int th_section_head(th_session *s, th_report *r, th_error *err)
 
 /* ---- sets ---- */
 
-/* "0-3 8", by accelerator names; runs of numbers that follow each other are drawn together. */
+/* "0-3 8": names of accelerators; consecutive numbers are joined. */
 static void add_accels(const th_session *s, const th_set *set, th_strbuf *out)
 {
     for (int i = 0; i < set->n_accels; i++) {
@@ -209,8 +209,7 @@ int th_section_sets(th_session *s, th_report *r, th_error *err)
 typedef struct th_layer_line {
     int first, last, set;
     char strategy[48];
-    int32_t
-        extent[TH_N_DIMS]; /* the largest that any position of the set has, in its first phase */
+    int32_t extent[TH_N_DIMS]; /* the largest over the positions of the set, in its first phase */
 } th_layer_line;
 
 static th_layer_line line_of(const th_session *s, int layer)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* memory.c - how full the memory of each accelerator gets, when, and of what. */
+/* memory.c - memory use of each accelerator: its peak, when, and by what. */
 #include <config.h>
 #include "base/alloc.h"
 #include "report/sections/sections.h"
 
-/* When the first task of the layer began on the accelerator, among those of the pass; -1: not yet.
- */
+/* When the layer began on the accelerator in this pass; -1: not yet. */
 static th_time reached_at(const th_session *s, int accel, const th_peak_place *p)
 {
     const th_simulation *sim = s->simulation;

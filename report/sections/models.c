@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* models.c - when each of several networks that share the system was through. */
+/* models.c - when each model of a workload finished. */
 #include <config.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/deadline.h"

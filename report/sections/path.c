@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* path.c - why a run took as long as it did: the critical path, what its time went to, and
- * how much later each task could have been. */
+/* path.c - the critical path of a run, the breakdown of its time, and the slack of tasks. */
 #include <config.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +63,7 @@ static const char note[] =
     "accelerator or host), arrival (of an input) or nothing (begin); after: that task; slack: how "
     "much later it could have ended without moving the end of the run.";
 
-/* A run that is looked at: its path, and the slacks of all tasks. */
+/* A run, its path, and the slacks of all tasks. */
 typedef struct th_path_analysis {
     th_session *session;
     const th_result *result;
@@ -106,7 +105,7 @@ static int find_holder(const th_path_analysis *x, int32_t task, th_time held_up,
     return x->held_up && held_up > 0 ? th_contention_find(x->held_up, task, h, err) : 0;
 }
 
-/* The slack of a run that goes on is not known. */
+/* The slack is not known before the run ends. */
 static int add_task(const th_path_analysis *x, th_table *t, int32_t task, th_error *err)
 {
     th_session *s = x->session;
@@ -166,7 +165,7 @@ static int by_span(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The span that an entry must have to be among the limit longest; -1: all are. */
+/* The least duration of the longest limit entries; -1: all entries. */
 static th_time threshold(const th_path_entry *path, int n, int64_t limit)
 {
     if (limit <= 0 || limit >= n)
@@ -182,7 +181,7 @@ static th_time threshold(const th_path_entry *path, int n, int64_t limit)
     return result;
 }
 
-/* Entries that stand together in one line. */
+/* Entries folded into one line. */
 static void add_folded(th_table *t, const th_path_entry *path, int n)
 {
     char what[60];
@@ -264,7 +263,7 @@ int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
     return failed;
 }
 
-/* ---- what the time of the path went to ---- */
+/* ---- time breakdown of the path ---- */
 
 static int add_up(const th_path_analysis *x, th_time *sum, th_time *wait, th_error *err)
 {
@@ -326,8 +325,7 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
 
 /* ---- all tasks by slack ---- */
 
-/* Tasks that have ended, the least slack first, those with as much by their numbers; returns how
- * many. */
+/* Finished tasks, the least slack first, equal ones by number; returns how many. */
 static int32_t order_by_slack(const th_path_analysis *x, th_timed *order, th_timed *scratch)
 {
     int32_t n = 0;

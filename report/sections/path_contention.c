@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* path_contention.c - who held up the tasks of the critical path, and where: the table. */
+/* path_contention.c - the table of contention on the critical path. */
 #include <config.h>
 #include <stdlib.h>
 #include "base/alloc.h"
@@ -43,7 +43,7 @@ static int longest_first(const void *a, const void *b)
     return (x->task > y->task) - (x->task < y->task);
 }
 
-/* Tasks of the path that were held up, the longest first: returns how many, or -1. */
+/* Delayed tasks of the path, the longest first: returns how many, or -1. */
 static int list_held(th_session *s, const th_result *r, held **list, th_error *err)
 {
     th_path_entry *path;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* run.c - what there is to say about a run. */
+/* run.c - the summary of a run, and the figures of accelerators. */
 #include <config.h>
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
@@ -23,8 +23,7 @@ static int32_t inputs_done(const th_result *result)
     return n;
 }
 
-/* The last of the n columns is the energy: left out where nothing is known of it. NULL: memory is
- * out. */
+/* The last of n columns is the energy, left out if unknown. NULL: memory is out. */
 static th_table *add_summary(th_report *r, const th_column *columns, int n, bool has_energy)
 {
     th_column *shown = th_report_columns(r, n);

@@ -47,7 +47,7 @@ static th_quantity change_of(th_quantity value, th_quantity reference)
     return !value.is_absent && b > 0 ? th_change(a / b - 1) : th_absent(TH_KIND_CHANGE);
 }
 
-/* A metric's column, and one for its change against each reference; returns how many. */
+/* The column of a metric, and one for its change against each reference; returns how many. */
 static int add_columns(th_report *r, th_column *columns, int metric, const th_runs *relative_to)
 {
     int n = 0;
@@ -79,7 +79,7 @@ static const th_column input_columns[TH_RUN_INPUTS] = {
     {"changes", NULL, TH_KIND_TEXT},
 };
 
-/* All changes of a run in a line, in the memory of the report; NULL: there are none. */
+/* The property events of a run as one line, allocated in the report; NULL: none. */
 static const char *changes_of(th_report *r, const th_saved_run *run)
 {
     th_strbuf line = TH_STRBUF_INIT;
@@ -90,7 +90,7 @@ static const char *changes_of(th_report *r, const th_saved_run *run)
     return kept;
 }
 
-/* What the columns of these metrics mean; NULL: they say it themselves. */
+/* Explains the columns of these metrics; NULL: they need no explanation. */
 static const char *note_of(const int *metrics, int n)
 {
     bool has_throughput = false, has_links = false;
@@ -138,7 +138,8 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
     return 0;
 }
 
-/* What was run; batches of programs are 0, so a program and a workload of one name differ. */
+/* Identifies what was run. Programs have batch 0, so a program and a workload of the same name
+ * differ. */
 static const char *what_of(const th_saved_run *run)
 {
     return run->program ? run->program : run->workload;
@@ -194,7 +195,7 @@ static void add_lines(th_report *r, const char *key, th_line say, th_saved_run *
     }
 }
 
-/* What was changed in those runs in which something was. */
+/* The property events of the runs that had some. */
 static void add_changes(th_report *r, th_saved_run *const *runs, int n_runs)
 {
     bool is_first = true;
@@ -238,7 +239,7 @@ void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
     add_changes(r, runs, n_runs);
 }
 
-/* A row for each change of each run. */
+/* A row per property event and run. */
 static int add_run_changes(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err)
 {
     th_column *columns = th_report_columns(r, 1 + TH_EVENT_LIST_COLUMNS);

@@ -9,19 +9,19 @@
 #include "report/session/goal.h"
 #include "report/sections/sections.h"
 
-/* A cell of a search that drew random numbers and had a budget; absent of baselines and files. */
+/* A cell of a search with random numbers and a budget; absent for baselines and files. */
 static th_quantity if_searched(const th_search_record *f, th_quantity q)
 {
     return !f->type || f->type->is_baseline ? th_absent(q.kind) : q;
 }
 
-/* A cell of anything that map_workload found. */
+/* A cell of any mapping of map_workload. */
 static th_quantity if_found(const th_search_record *f, th_quantity q)
 {
     return f->type ? q : th_absent(q.kind);
 }
 
-/* Of baselines each has its own sets, unless they were to stay inside groups. */
+/* Each baseline has its own sets, unless it had to stay inside groups. */
 static const char *sets_of(const th_search_record *f)
 {
     if (!f->type || (f->type->is_baseline && !f->inside_groups))
@@ -43,8 +43,8 @@ static const char *describe_time(const th_search_record *f, char *out, size_t si
     return out;
 }
 
-/* "ideal network, 8 inputs": what the mapping was judged under, and all figures of the search
- * stand for. */
+/* "ideal network, 8 inputs": the network and stream of the search, which all of its figures refer
+ * to. */
 static const char *describe_options(const th_search_record *f, char *out, size_t size)
 {
     char network[TH_NETWORK_TEXT_MAX], interval[64] = "", parts[40] = "", time[40];
@@ -62,7 +62,7 @@ static const char *describe_options(const th_search_record *f, char *out, size_t
     return out;
 }
 
-/* Does the head tell of a run under other options than the search's? */
+/* Did the run in the head use other options than the search? */
 static bool is_of_another_run(const th_session *s)
 {
     return s->simulation && s->simulation->has_begun && s->search.type &&
@@ -156,9 +156,9 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
     return 0;
 }
 
-/* ---- how long it took ---- */
+/* ---- effort ---- */
 
-/* Only where the search has put makespans together from segments. */
+/* Only if the search has composed makespans from segments. */
 static th_quantity if_segmented(const th_segment_counts *k, th_quantity q)
 {
     return k->lookups > 0 ? q : th_absent(q.kind);
@@ -194,7 +194,7 @@ int th_section_search_timing(th_session *s, th_report *r, th_error *err)
     return 0;
 }
 
-/* ---- the way to the best ---- */
+/* ---- improvements ---- */
 
 int th_section_convergence(th_session *s, th_report *r, th_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sections.h - the tables that reports and results files are made of, each from the session's
- * state. A section that needs a mapping or a run is only asked for when there is one. 0 or -1. */
+/* sections.h - the tables of reports and results files, each made from the state of the session.
+ * Sections that need a mapping or a run are called only if there is one. 0 or -1. */
 #ifndef TH_REPORT_SECTIONS_SECTIONS_H
 #define TH_REPORT_SECTIONS_SECTIONS_H
 #include "report/table/report.h"
@@ -8,50 +8,49 @@
 
 typedef int (*th_section)(th_session *s, th_report *r, th_error *err);
 
-/* System, workload, mapping, run, what was changed in it, version: what a report is about. */
+/* The head of a report: system, workload, mapping, run, property events, version. */
 int th_section_head(th_session *s, th_report *r, th_error *err);
 
-/* search.c: of a search, every best so far; of one for a Pareto front, its members. */
+/* search.c: a search, its improvements, and the Pareto front of a search for one. */
 int th_section_search(th_session *s, th_report *r, th_error *err);
 int th_section_search_timing(th_session *s, th_report *r, th_error *err);
 int th_section_convergence(th_session *s, th_report *r, th_error *err);
 int th_section_front(th_session *s, th_report *r, th_error *err);
-/* bounds.c; is_folded: layers of which nothing is known for one reason share a line. */
+/* bounds.c; is_folded: layers without a bound for the same reason share a line. */
 int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err);
 /* Of what a search could find, under its options, as a value of its objective; 0: none is known,
  * or nothing was searched. *for_all: the same where that holds for some mappings alone
  * (TH_UNKNOWN_PARTIAL). */
 int th_search_record_bound(const th_session *s, double *bound, double *for_all, th_error *err);
 
-/* map.c; is_folded: neighbouring layers that are treated alike share a line. */
+/* map.c; is_folded: neighbouring layers that are mapped alike share a line. */
 int th_section_sets(th_session *s, th_report *r, th_error *err);
 int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err);
-/* alternatives.c: two tables, what layers could have taken instead; in text a third where
- * something does not fit. */
+/* alternatives.c: two tables of alternatives per layer; in text a third one if something does not
+ * fit. */
 int th_section_alternatives(th_session *s, th_report *r, bool is_text, th_error *err);
 
-/* memory.c: peaks of all accelerators; which of them is fullest (-1: none holds anything,
- * or nothing is known; -2 on failure); and what fills one (is_folded: the weights of all layers
- * share a line). */
+/* memory.c: peaks of all accelerators; the fullest one (-1: none, -2 on failure); and the contents
+ * of one (is_folded: the weights of all layers share a line). */
 int th_section_memory(th_session *s, th_report *r, th_error *err);
 int th_memory_fullest(th_session *s, th_error *err);
 int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_error *err);
 
-/* run.c; summary: and, below it, the models of a workload that has some. */
+/* run.c; summary: followed by the models of a workload, if it has some. */
 int th_section_summary(th_session *s, th_report *r, th_error *err);
 int th_section_accels(th_session *s, th_report *r, th_error *err);
 
 /* path.c; limit: the longest so many entries of the path, the others folded (0: all);
- * parts: what its time went to; slack: limit of the tasks that have ended, the least slack first.
- */
+ * parts: what its time went to; slack: limit of the tasks that have ended, the least slack
+ * first. */
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_path_parts(th_session *s, th_report *r, th_error *err);
-/* Who held up the tasks of the path: limit of them, those that were held up longest; 0: all. */
+/* Contention on the critical path: the limit longest delayed tasks; 0: all. */
 int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err);
 
-/* windows.c: of accelerators and links, in n windows of [from, to]; the present run is
- * done again for it. Busy, stalls and idle of a window add up to its length. */
+/* windows.c: accelerators and links in n windows of [from, to]; the run is repeated for it. Busy,
+ * stalls and idle of a window add up to its length. */
 typedef struct th_windows {
     th_time from, to;           /* from < to <= where the run stands */
     int64_t n;                  /* windows of equal length, to the picosecond */
@@ -64,11 +63,11 @@ int th_section_windows(th_session *s, th_report *r, const th_windows *x, th_erro
 /* models.c: of a workload of several networks. */
 int th_section_models(th_session *s, th_report *r, th_error *err);
 
-/* layers.c: what each layer of the workload took; not for a hand-built program. */
+/* layers.c: the figures of each layer; not for a hand-built program. */
 int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
 
-/* energy.c: joules by what took them, of layers and the rest, or of accelerators and
- * links; only where the system says what things cost. */
+/* energy.c: energy by component, of layers and the rest, or of accelerators and links; only if the
+ * system has costs of energy. */
 int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err);
 
 /* links.c; used_only: those that carried something. */
@@ -77,10 +76,10 @@ int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
 double *th_link_loads(const th_system *s, const th_result *x);
 /* The link of the greatest load, the first of equals; -1: nothing was carried; -2 on failure. */
 int th_link_worst(th_session *s, th_error *err);
-/* What went over a link: transfers, and collectives from node to node; the largest first. */
+/* The flows over a link: transfers, and collectives from node to node; the largest first. */
 int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, th_error *err);
 
-/* How many flows were on a link in each of n_spans equal spans of time. */
+/* The number of flows on a link in each of n_spans equal spans of time. */
 int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans, th_error *err);
 
 /* latency.c: of the transfers that started in [since, until). */
@@ -108,22 +107,22 @@ typedef struct th_runs {
     th_saved_run **all;
     int n;
 } th_runs;
-/* The last columns of its table: system, digests, changes; not in text, whose head tells of them.
- */
+/* The last columns of its table: system, digests, changes; not in text, whose head tells of
+ * them. */
 enum { TH_RUN_INPUTS = 4 };
-/* Characters for what stands behind the key of a line of a head, in 80 columns. */
+/* Columns for the value of a line of the head, out of 80. */
 enum { TH_HEAD_WIDTH = 64 };
 int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
                     const th_runs *relative_to, th_error *err);
-/* diff.c: what two runs were given, and what came of it, where they differ. */
+/* diff.c: inputs and results of two runs where they differ. */
 typedef struct th_diff_options {
     bool is_text;  /* values with units */
     int64_t limit; /* rows of a table at most; 0: all */
 } th_diff_options;
 int th_section_diff(th_report *r, const th_saved_run *a, const th_saved_run *b,
                     const th_diff_options *o, th_error *err);
-/* What all of these runs have in common, and, run by run, systems and workloads where they are not
- * the same, and what was changed in them. */
+/* The head of several runs: what they have in common, then, run by run, systems, workloads and
+ * property events where they differ. */
 void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs);
 int th_section_saved(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err);
 

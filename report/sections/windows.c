@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* windows.c - where the time of accelerators and links went, in windows of time.
- *   the present run again from 0 (with what changed it) -> stop at every edge -> what was done
- *   since the last
- * Nothing is recorded during the run itself. A stop changes nothing, so the windows
- * add up to the run. */
+/* windows.c - the time of accelerators and links, in windows of time.
+ *   repeat the run from 0, with its property events -> stop at every edge -> subtract snapshots
+ * Nothing is recorded during the run itself. A stop changes nothing, so the windows add up to the
+ * run. */
 #include <config.h>
 #include "base/alloc.h"
 #include "report/session/property_events.h"
 #include "report/sections/sections.h"
 
-/* The figures at one edge. */
+/* All counters at one edge. */
 typedef struct snapshot {
     th_accel_result *accels;
     th_link_result *links;
@@ -18,7 +17,7 @@ typedef struct snapshot {
 typedef struct windows {
     th_session *session;
     th_simulation *again;
-    size_t next_change; /* of the session's, that has not been made again */
+    size_t next_change; /* index of the session's event to apply next */
     const th_windows *asked;
     snapshot before, now;
     th_table *accels, *links;
@@ -101,7 +100,7 @@ static void swap(windows *w)
     w->now = old;
 }
 
-/* Where window i begins, and the one before it ends. */
+/* The beginning of window i, and the end of the one before. */
 static th_time edge_of(const th_windows *x, int64_t i)
 {
     if (x->length > 0)

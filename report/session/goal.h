@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* goal.h - what map_workload makes small: as its option says it, and as reports show it. */
+/* goal.h - the objective of map_workload, as an option and in reports. */
 #ifndef TH_REPORT_SESSION_GOAL_H
 #define TH_REPORT_SESSION_GOAL_H
 #include "mapper/evaluate/objective.h"
 #include "report/table/report.h"
 
-/* The words that map_workload -objective takes for it. */
+/* The objective in the words of map_workload -objective. */
 char *th_goal_describe(const th_goal *g, char *out, size_t size);
 
-/* The value of the goal for people, "2.28134ms", "4.1mJ", "3.2e-05Js", "0.125"; and how late, if
- * so. */
+/* The value of the objective for text, "2.28134ms", "4.1mJ", "3.2e-05Js", "0.125", with the
+ * lateness, if any. */
 char *th_goal_format(const th_goal *g, const th_metrics *m, char *out, size_t size);
 
-/* The same as a column of a report and its cell, deadlines apart; and of one objective under its
- * own name. */
+/* The value as a column of a report and its cell, without deadlines; and that of one objective
+ * under its own name. */
 th_column th_goal_column(const th_goal *g);
 th_quantity th_goal_quantity(const th_goal *g, const th_metrics *m);
 th_column th_objective_column(th_objective o);
 th_quantity th_objective_quantity(th_objective o, const th_metrics *m);
 
-/* Is throughput the goal, a part of it, or an objective of its front? */
+/* Is throughput the objective, a part of it, or on its front? */
 bool th_goal_has_throughput(const th_goal *g);
 /* The throughput of these metrics as two columns, TH_GOAL_RATES, and their cells: samples per
  * second, of which a batch has so many, and batches per second. Text shows the second where they

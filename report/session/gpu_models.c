@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gpu_models.c - what a session knows of GPUs. */
+/* gpu_models.c - see gpu_models.h. */
 #include <config.h>
 #include "report/session/gpu_models.h"
 #include <string.h>
@@ -71,8 +71,8 @@ static bool is_left_out_device(const th_held_out *o, const char *name)
     return at;
 }
 
-/* By a digest of its id, so that an operation measured on several devices is held out on all of
- * them. */
+/* Chosen by a digest of its id, so that an operation measured on several devices is held out on
+ * all. */
 static bool is_left_out(const th_held_out *o, const th_measurements *m, const th_measurement *row)
 {
     uint64_t h = th_hash_word(th_hash_word(o->seed, (uint64_t)row->op.kind), (uint64_t)row->row_id);

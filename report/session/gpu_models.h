@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gpu_models.h - what a session knows of GPUs: descriptions, measurements by name, and a predictor.
+/* gpu_models.h - GPUs in a session: descriptions, measurements by name, and a predictor.
  *   new -> set ... -> set_predictor -> free */
 #ifndef TH_REPORT_SESSION_GPU_MODELS_H
 #define TH_REPORT_SESSION_GPU_MODELS_H
 #include "predictor/model/predictor.h"
 
-/* What training is not shown: rows of all devices, and all rows of some. */
+/* The rows held out of training: some rows of all devices, and all rows of some devices. */
 typedef struct th_held_out {
     int64_t percent; /* of the rows */
     uint64_t seed;   /* of their choice */
@@ -13,14 +13,14 @@ typedef struct th_held_out {
 } th_held_out;
 
 typedef struct th_gpu_models {
-    th_gpus gpus; /* none yet: those that come with Tharsis were not asked for */
+    th_gpus gpus; /* empty until the descriptions that come with Tharsis are read */
     struct th_measurement_set {
         char *name;
         th_measurements *rows;
     } * sets;
     size_t n_sets, capacity;
     th_predictor *predictor; /* NULL: none */
-    th_held_out left_out;    /* of its training; nothing, where it was read */
+    th_held_out left_out;    /* rows held out of its training; none if it was read */
 } th_gpu_models;
 
 th_gpu_models *th_gpu_models_new(void); /* NULL: memory is out */
@@ -30,12 +30,12 @@ void th_gpu_models_free(th_gpu_models *l);
  * could not be read leaves none. NULL: err says why. */
 th_measurements *th_gpu_models_measurements(th_gpu_models *l, const char *name, bool make,
                                             th_error *err);
-/* Takes p and the names of devices over. */
+/* Takes over p and the names of devices. */
 void th_gpu_models_set_predictor(th_gpu_models *l, th_predictor *p, th_held_out left_out);
-/* Numbers of those that are left out, or of the others, for the caller to free; NULL: memory is
+/* The numbers of the rows held out, or of the others; the caller frees them. NULL: memory is
  * out. */
 size_t *th_held_out_rows(const th_held_out *o, const th_measurements *m, bool left_out, size_t *n);
-/* NULL: err says what makes one. */
+/* NULL: err names the command that makes one. */
 const th_predictor *th_gpu_models_predictor(const th_gpu_models *l, th_error *err);
 
 #endif

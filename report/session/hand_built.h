@@ -19,8 +19,7 @@ typedef struct th_hand_built {
     size_t n_schedules, schedule_capacity;
 } th_hand_built;
 
-/* What add appends: a task, its collective (NULL: none; copied), and the tasks that it waits
- * for. */
+/* A task to add, its collective (NULL: none; copied), and the tasks that it waits for. */
 typedef struct th_hand_built_task {
     th_task task;
     const th_collective *collective;
@@ -31,14 +30,14 @@ typedef struct th_hand_built_task {
 th_hand_built *th_hand_built_new(const char *name, th_error *err);
 void th_hand_built_free(th_hand_built *m); /* accepts NULL */
 
-/* Takes the schedule into its keeping, for a collective that is going to be added. 0, or -1 and it
- * is still the caller's. */
+/* Takes over the schedule of a collective that will be added. 0, or -1: the caller still owns
+ * it. */
 int th_hand_built_keep_schedule(th_hand_built *m, th_user_schedule *schedule, th_error *err);
 
-/* The new task's number, or -1 and the program is as it was. */
+/* The number of the new task, or -1: the program is unchanged. */
 int32_t th_hand_built_add(th_hand_built *m, const th_hand_built_task *t, th_error *err);
 
-/* Over all that the program says, names of algorithms included. */
+/* A digest of the whole program, including names of algorithms. */
 uint64_t th_hand_built_digest(const th_hand_built *m);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* ---- the messages of a collective ---- */
 
-/* Told of every message between two nodes: 0, or -1 when memory is out. */
+/* Called for every message between two nodes: 0, or -1 when memory is out. */
 typedef int (*visit_message)(void *context, int32_t from, int32_t to, int64_t bytes);
 
 static int walk_thread(const th_collective_schedule *x, int32_t participant, int32_t thread,
@@ -138,11 +138,11 @@ static int add_transfer(th_link_flows *f, const th_system *s, const th_task *t, 
     return add(f, &(th_link_flow){number, t->node, t->peer, 1, t->bytes});
 }
 
-/* Where gather_message puts what it is told. */
+/* The state of gather_message. */
 typedef struct gathering {
     th_link_flows *flows;
     const th_system *system;
-    th_map *places; /* of pairs of nodes in flows; -1: their route does not take the link */
+    th_map *places; /* flow of each pair of nodes; -1: not over the link */
     int32_t task;
     int link;
 } gathering;

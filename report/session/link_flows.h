@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* link_flows.h - what has gone over a link: the transfers, and what collectives sent, by pair of
- * nodes.
+/* link_flows.h - the flows over a link: transfers, and messages of collectives, by pair of nodes.
  *   collect -> clear */
 #ifndef TH_REPORT_SESSION_LINK_FLOWS_H
 #define TH_REPORT_SESSION_LINK_FLOWS_H
@@ -17,19 +16,17 @@ typedef struct th_link_flows {
     size_t n, capacity;
 } th_link_flows;
 
-/* The flows of tasks that have started and whose route takes the link. 0, or -1 and nothing to
- * clear. */
+/* Flows of started tasks whose route uses the link. 0, or -1 and nothing to clear. */
 int th_link_flows_collect(th_link_flows *f, const th_system *s, const th_simulation *sim,
                           const th_result *r, int link, th_error *err);
 void th_link_flows_clear(th_link_flows *f);
 
-/* Adds what tasks that have started send from node to node to bytes[from * n_nodes + to]. 0 or -1.
- */
+/* Adds the bytes that started tasks send to bytes[from * n_nodes + to]. 0 or -1. */
 int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *sim,
                        const th_result *r, th_error *err);
 
-/* Which links of the system the messages of a collective take: is_taken[link] becomes true, and the
- * others stay as they were. 0 or -1. One whose algorithm is still open takes none. */
+/* Sets is_taken[link] for the links that messages of a collective use; other entries stay. 0 or -1.
+ * A collective whose algorithm is not chosen yet uses none. */
 int th_collective_links(const th_collective *c, const th_system *s, bool *is_taken, th_error *err);
 
 #endif

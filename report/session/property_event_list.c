@@ -33,7 +33,7 @@ void th_event_list_cells(const th_listed_event *c, th_quantity *cells)
     memcpy(cells, all, sizeof all);
 }
 
-/* ---- which, and in what order ---- */
+/* ---- selection and order ---- */
 
 static th_time effect_of(const th_applied_event *c)
 {
@@ -70,9 +70,9 @@ static sortable *sorted(const th_session *s, int *n)
     return all;
 }
 
-/* ---- words ---- */
+/* ---- texts ---- */
 
-/* In the usual six digits, or in ps where these do not say it. */
+/* In six digits, or in ps where six digits are not exact. */
 static const char *exact_time(th_time ps, char *out, size_t size)
 {
     th_time back;
@@ -93,7 +93,7 @@ static const char *exact_bandwidth(int64_t bits_per_s, double factor, char *out,
     return out;
 }
 
-/* What is in the buffer, kept in the arena; NULL: memory is out. */
+/* Copies the buffer to the arena; NULL: memory is out. */
 static const char *keep(struct th_arena *arena, th_strbuf *text)
 {
     const char *copy = text->failed ? NULL : th_arena_string(arena, text->text);
@@ -121,7 +121,7 @@ static const char *value_of(const th_system *s, const th_property_event *c, stru
     return th_arena_string(arena, text);
 }
 
-/* Where in a run the change is: nothing for its very beginning. */
+/* The time of the event; empty at the start of the run. */
 static void add_position(const th_listed_event *c, th_position asked, th_strbuf *text)
 {
     char time[64];
@@ -183,8 +183,7 @@ void th_event_list_free(th_event_list *l)
 
 /* ---- a line of it ---- */
 
-/* How many of the first stand in a line of so many characters, with commas between them; at least
- * one. */
+/* How many of the first fit in so many characters, separated by commas; at least one. */
 static int fitting(const th_event_list *l, int width)
 {
     int n = 0, length = 0;

@@ -78,7 +78,7 @@ int th_property_events_replay(const th_session *s, th_simulation *sim, size_t *n
     return th_position_reach(sim, (th_position){0, t, true}, err);
 }
 
-/* Before anything else happens at time 0. */
+/* Before all other events of time 0. */
 static bool is_at_start(const th_applied_event *c)
 {
     return c->event.at == 0 && c->applied_at.now == 0 && c->applied_at.events == 0 &&

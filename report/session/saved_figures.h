@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* saved_figures.h - what a saved run keeps of its accelerators, links and layers, for report_diff.
+/* saved_figures.h - figures of accelerators, links and layers in a saved run, for report_diff.
  *   of -> read only -> free */
 #ifndef TH_REPORT_SESSION_SAVED_FIGURES_H
 #define TH_REPORT_SESSION_SAVED_FIGURES_H
@@ -24,11 +24,11 @@ typedef struct th_saved_figures {
     struct th_arena *arena; /* private */
 } th_saved_figures;
 
-/* Names of the figures of a class; NULL after the last. Times come first, then bytes, then energy.
- */
+/* Names of the figures of a class; NULL after the last. Times come first, then bytes, then
+ * energy. */
 extern const char *const th_saved_figure_names[TH_N_SAVED][TH_SAVED_FIGURES_MAX + 1];
 
-/* Of the present run, which is done. NULL: memory is out. */
+/* Figures of the present run, which has finished. NULL: memory is out. */
 th_saved_figures *th_saved_figures_of(const th_session *s, const th_result *r);
 void th_saved_figures_free(th_saved_figures *f); /* accepts NULL */
 

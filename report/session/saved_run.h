@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* saved_run.h - the figures of a run, kept under a name when the run itself is gone. */
+/* saved_run.h - the figures of a run under a name, kept after the run is dropped. */
 #ifndef TH_REPORT_SESSION_SAVED_RUN_H
 #define TH_REPORT_SESSION_SAVED_RUN_H
 #include "report/session/session.h"
 
-/* Saves the present run, in the place of one that has the name already. 0 or -1. */
+/* Saves the present run, replacing one of the same name. 0 or -1. */
 int th_saved_run_add(th_session *s, const char *name, th_error *err);
 th_saved_run *th_saved_run_find(th_session *s, const char *name, th_error *err); /* NULL: unknown */
 void th_saved_runs_clear(th_session *s);

@@ -41,7 +41,7 @@ void th_session_clear(th_session *s)
     th_gpu_models_free(s->gpu_models);
 }
 
-/* ---- what the session holds ---- */
+/* ---- setters ---- */
 
 static void drop_simulation(th_session *s)
 {
@@ -54,7 +54,7 @@ static void drop_simulation(th_session *s)
 
 int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err)
 {
-    drop_simulation(s); /* and not the changes, which are of the fresh one already */
+    drop_simulation(s); /* but not the property events, which belong to the new run already */
     s->simulation = fresh;
     if (!s->observer || s->observer->run_replaced(s, err) == 0)
         return 0;
@@ -89,7 +89,7 @@ static void notify_dropped(th_session *s, bool of_system)
         s->observer->objects_dropped(s, of_system);
 }
 
-/* The mapping, or the hand-built program in its place, and breakpoints on what goes with them. */
+/* Drops the mapping or the hand-built program, and breakpoints on its layers and tasks. */
 static void drop_mapping(th_session *s)
 {
     th_session_drop_run(s);
@@ -158,7 +158,7 @@ void th_session_set_hand_built(th_session *s, th_hand_built *hand_built)
     s->hand_built = hand_built;
 }
 
-/* The options of a run that has not begun hold for the next one. */
+/* The options of a run that has not begun are kept for the next one. */
 int th_session_open_hand_built(th_session *s, th_error *err)
 {
     if (!s->hand_built)
@@ -291,7 +291,7 @@ static int digest_of(th_serializer *w, char *out, size_t size)
     return failed ? -1 : 0;
 }
 
-/* As journals of searches have them. */
+/* As in journals of searches. */
 int th_session_input_digests(const th_session *s, char *system, char *workload, size_t size)
 {
     th_serializer a = {.skips_locations = true}, b = {.skips_locations = true};

@@ -80,16 +80,16 @@ typedef struct th_applied_events {
     size_t n, capacity;
 } th_applied_events;
 
-/* Notified when objects that names and breakpoints refer to are replaced. */
+/* Callbacks when objects are replaced that names and breakpoints refer to. */
 typedef struct th_session_observer {
     int (*run_replaced)(th_session *s, th_error *err); /* s->simulation is a new one; 0 or -1 */
     void (*objects_dropped)(th_session *s,
-                            bool of_system); /* false: only of workload and program */
+                            bool of_system); /* false: only workload and program are */
 } th_session_observer;
 
 /* Cache and buffer of report/objects/. */
 typedef struct th_object_text {
-    int32_t links_of_task; /* the collective whose links task_links marks; -1: none */
+    int32_t links_of_task; /* collective that task_links belongs to; -1: none */
     bool *task_links;
     th_strbuf scratch; /* text of the attribute read last */
 } th_object_text;
@@ -119,50 +119,51 @@ int th_session_init(th_session *s,
                     const th_session_observer *observer); /* 0, or -1: memory is out */
 void th_session_clear(th_session *s);                     /* the trace must be closed */
 
-/* All of these own what they get from then on. */
+/* These take over their arguments. */
 void th_session_set_system(th_session *s, th_system *system);
 void th_session_set_workload(th_session *s, th_workload *workload);
 void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_search_record *how);
-/* The mapping becomes member number of the front, which stays; 0, or -1: memory is out. */
+/* Makes a member of the front the mapping of the session; the front stays. 0, or -1: memory is
+ * out. */
 int th_session_select(th_session *s, int number, th_error *err);
 void th_session_set_hand_built(th_session *s, th_hand_built *hand_built);
 void th_session_drop_run(th_session *s);
-/* The hand-built program is about to grow: refused once it has begun to run. 0 or -1. */
+/* Call before the hand-built program grows: refused once it has begun to run. 0 or -1. */
 int th_session_open_hand_built(th_session *s, th_error *err);
 
-/* 0, or -1 with the command that would provide what is missing. */
+/* 0, or -1: err names the command that provides what is missing. */
 int th_session_need_problem(th_session *s, th_error *err); /* system and workload */
 int th_session_need_system(th_session *s, th_error *err);
 int th_session_need_workload(th_session *s, th_error *err);
 int th_session_need_mapping(th_session *s, th_error *err);
-/* Something that can be simulated: a mapping, or a hand-built program that has tasks. */
+/* A mapping, or a hand-built program with tasks. */
 int th_session_need_program(th_session *s, th_error *err);
 int th_session_need_front(th_session *s, th_error *err); /* of the search that found the mapping */
 int th_session_need_run(th_session *s, th_error *err);   /* one that has begun */
 int th_session_need_no_trace(th_session *s, th_error *err); /* it refers to system and workload */
 
-/* A run at time 0 of what the session holds, not yet its own. NULL on failure. */
+/* A new run of the session, at time 0, which the session does not own yet. NULL on failure. */
 th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err);
-/* fresh becomes the session's run, in the place of another one, and is watched; -1: it is freed. */
+/* Makes fresh the run of the session, replacing its present one, and attaches observers; -1: fresh
+ * is freed. */
 int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err);
-/* The same for a run that has begun, as a checkpoint left it. */
+/* The same for a run restored from a checkpoint. */
 int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err);
-/* The present run, or one lowered now and still at time 0. NULL on failure. */
+/* The present run, or a new one at time 0. NULL on failure. */
 th_simulation *th_session_simulation(th_session *s, th_error *err);
 
-/* The tasks that are or would be simulated, as far as they are known: NULL before a mapping is
- * lowered. */
+/* The tasks of the run, or of the hand-built program; NULL before a mapping is lowered. */
 const th_program *th_session_program(const th_session *s);
 
-/* Collective number of those tasks: as it runs, once it has been expanded; else as the program has
- * it. */
+/* The collective of this number in those tasks, expanded once it has run. */
 const th_collective *th_session_collective(const th_session *s, int32_t number);
 
-/* 16 hexadecimal digits over the mapping's text or the hand-built program, "-" without either. */
+/* 16 hexadecimal digits over the text of the mapping or the hand-built program; "-" without
+ * either. */
 char *th_session_digest(const th_session *s, char *out, size_t size);
 
-/* 16 hexadecimal digits each over all that system and workload hold, wherever they were read from;
- * "-" for a workload that there is not. 0, or -1: memory is out. */
+/* Digests of the contents of system and workload, 16 hexadecimal digits each, independent of the
+ * files; "-" without a workload. 0, or -1: memory is out. */
 int th_session_input_digests(const th_session *s, char *system, char *workload, size_t size);
 
 #endif

@@ -59,8 +59,7 @@ static th_program *new_program(th_error *err)
 
 /* ---- does a long stream fit? ---- */
 
-/* What tasks and dependencies take in the program and in the machine at least: arrays grow beyond
- * that. */
+/* Bytes per task and dependency in program and machine, at least: arrays grow beyond that. */
 static double bytes_of(double n_tasks, double n_dependencies)
 {
     enum {
@@ -71,7 +70,7 @@ static double bytes_of(double n_tasks, double n_dependencies)
            n_dependencies * (double)(ENDS * sizeof(int32_t));
 }
 
-/* One input says how many tasks they all have, before minutes go into making them. */
+/* The tasks of one input tell how many all have, before minutes go into making them. */
 static int check_size(th_simulation *sim, const th_mapping *m, th_error *err)
 {
     enum { LONG_STREAM = 1000 };

@@ -19,28 +19,27 @@ typedef struct th_simulation {
     const th_program *program;
     th_machine *machine;
     bool has_begun; /* run or step was called */
-    bool is_whole;  /* it stands after all events of an instant, and not among them */
+    bool is_whole;  /* all events of the present time have happened */
     /* private */
     const th_system *system;
     th_program *lowered;
-    th_compute_cost_cache
-        *costs; /* of a hand-built program, which has no lower: what its system costs */
+    th_compute_cost_cache *costs; /* of a hand-built program: the costs of its system */
     th_result result;
     bool result_is_fresh;
-    th_time *slacks; /* NULL: not asked for since the machine moved */
+    th_time *slacks; /* NULL: not computed since the machine moved */
 } th_simulation;
 
-/* scripts: answers for script designs. */
+/* scripts: the results of script designs. */
 th_simulation *th_simulation_new(const th_system *s, const th_workload *w, const th_mapping *m,
                                  th_script_memo *scripts, const th_run_options *o, th_error *err);
-/* p is finished here, and must not grow as long as this lives. */
+/* Finishes p, which must not grow while this exists. */
 th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const th_run_options *o,
                                         th_error *err);
-/* p is finished, and only read: several may be made of it, each by its thread. */
+/* p is finished and only read, so that several threads may each make one of it. */
 th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p,
                                          const th_run_options *o, th_error *err);
 void th_simulation_free(th_simulation *s); /* accepts NULL */
-/* Do the procedures of script designs still stand as they did when the mapping was lowered? */
+/* Are the procedures of script designs the same as when the mapping was lowered? */
 bool th_simulation_is_current(const th_simulation *s);
 /* Back to time 0; nobody watches then (th_probes_update). 0, or -1: it failed, or was
  * interrupted, and stands where it stood. Of a long program the machine is made anew beside the one
@@ -48,14 +47,14 @@ bool th_simulation_is_current(const th_simulation *s);
  * more than that, is there once. */
 int th_simulation_restart(th_simulation *s, th_error *err);
 
-/* Collective number of the program with the algorithm and chunks that the machine has chosen, if it
- * has. */
+/* The collective of this number, with the algorithm and chunks that the machine has chosen, if
+ * any. */
 const th_collective *th_simulation_collective(const th_simulation *s, int32_t number);
 
-/* What the computes of the program are. */
+/* The compute costs of the program. */
 const th_compute_cost_cache *th_simulation_costs(const th_simulation *s);
 
-/* After the machine has moved: figures read so far are stale. */
+/* Call after the machine has moved: figures read before are stale. */
 void th_simulation_changed(th_simulation *s);
 /* The figures now; valid until the machine moves. NULL on failure. */
 const th_result *th_simulation_result(th_simulation *s, th_error *err);
@@ -66,11 +65,11 @@ const th_time *th_simulation_slacks(th_simulation *s, th_error *err);
 
 bool th_run_options_equal(const th_run_options *a, const th_run_options *b);
 
-/* Mean time from an input's arrival to its end, over the inputs that are through; 0: none is. */
+/* The mean time from the arrival of an input to its end, over finished inputs; 0: none. */
 th_time th_simulation_latency(const th_simulation *s, const th_result *r);
 
-enum { TH_NETWORK_TEXT_MAX = 240 }; /* a network with all its options in words */
-/* ", weights latency": what of the model's options is not as by default; "" where all are. */
+enum { TH_NETWORK_TEXT_MAX = 240 }; /* the network with all its options in words */
+/* ", weights latency": the options of the model that are not the default; "" if all are. */
 char *th_network_describe_options(const th_run_options *o, char *out, size_t size);
 /* "fluid", or "fluid, weights latency". */
 char *th_network_describe(const th_run_options *o, char *out, size_t size);

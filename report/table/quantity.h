@@ -20,16 +20,16 @@ typedef enum {
     TH_KIND_MEAN,      /* real, of counts */
     TH_KIND_NUMBER,    /* real, of any magnitude */
     TH_KIND_ENERGY,    /* real, J */
-    TH_KIND_FACTOR     /* real, of what the system says; written x0.5 */
+    TH_KIND_FACTOR     /* real, relative to the system; written x0.5 */
 } th_kind;
 enum { TH_N_KINDS = TH_KIND_FACTOR + 1 };
 
 typedef struct th_quantity {
     th_kind kind;
-    bool is_absent;   /* there is no such value: "-", null */
+    bool is_absent;   /* no value: "-", null */
     int64_t whole;    /* integers */
     double real;      /* reals */
-    const char *text; /* text; belongs to somebody else */
+    const char *text; /* text, not owned */
 } th_quantity;
 
 th_quantity th_text(const char *text);
@@ -47,14 +47,14 @@ th_quantity th_factor(double factor);
 th_quantity th_absent(th_kind kind);
 th_quantity th_ps_or_absent(th_time ps); /* absent when negative */
 
-/* For people, each value with its own unit: "2.28134ms", "0.5231", "4.1M/s". */
+/* As text, each value with its own unit: "2.28134ms", "0.5231", "4.1M/s". */
 void th_quantity_format(const th_quantity *q, th_strbuf *out);
-/* The literal of a filter, as text of this kind ("10us", "0.5", "idle"). 0 or -1. */
+/* Reads the literal of a filter of this kind ("10us", "0.5", "idle"). 0 or -1. */
 int th_quantity_parse(th_kind kind, const char *text, th_quantity *out, th_error *err);
 /* -1, 0, 1; absent values come before all others. */
 int th_quantity_compare(const th_quantity *a, const th_quantity *b);
 bool th_kind_is_real(th_kind kind);
-/* The number of a quantity that is no text; otherwise: of an absent one, or a text. */
+/* The number of a quantity; otherwise, if it is absent or a text. */
 double th_quantity_number(const th_quantity *q, double otherwise);
 /* part / whole; 0 where whole is 0. */
 double th_ratio(double part, double whole);

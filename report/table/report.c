@@ -45,7 +45,7 @@ void th_report_free(th_report *r)
 
 bool th_report_is_interrupted(th_report *r)
 {
-    enum { ROWS_BETWEEN = 512 }; /* a power of two; two looks for Ctrl-C */
+    enum { ROWS_BETWEEN = 512 }; /* a power of two; rows between polls of Ctrl-C */
     if ((r->n_looks++ & (ROWS_BETWEEN - 1)) == 0)
         r->was_interrupted |= th_interrupt_is_pending();
     return r->was_interrupted;
@@ -300,7 +300,7 @@ void th_table_hide(th_table *t, int64_t n)
         t->n_hidden += (size_t)n;
 }
 
-/* By its heading in text, as people see it there; -1: none has it. */
+/* By its heading in text; -1: none. */
 static int column_of_title(const th_table *t, const char *title)
 {
     for (int i = 0; i < TH_COLUMNS_MAX && t->columns[i].name; i++)
@@ -409,7 +409,7 @@ static void render_csv_table(const th_table *t, th_strbuf *out)
         add_csv_row(t, row, out);
 }
 
-/* The head as lines that start with #; tables are parted by an empty line and named. */
+/* The head as lines that start with #; tables are separated by an empty line and have names. */
 static void render_csv(const th_report *r, th_strbuf *out)
 {
     for (int i = 0; i < r->n_head; i++) {

@@ -18,24 +18,24 @@ enum { TH_COLUMNS_MAX = 64 }; /* of one table */
 
 typedef struct th_column {
     const char
-        *name; /* field in CSV and JSON, without the unit; what -sort_by takes; NULL ends a list */
-    const char *title; /* heading in text, which -sort_by takes too; NULL: not shown there */
+        *name; /* field in CSV and JSON, without the unit; also for -sort_by; NULL ends a list */
+    const char *title; /* heading in text, also for -sort_by; NULL: not shown in text */
     th_kind kind;
 } th_column;
 
 th_report *th_report_new(const char *name, const char *title); /* NULL: memory is out */
 void th_report_free(th_report *r);                             /* accepts NULL */
-/* A line of the head, in text; the fields of the head, in CSV and JSON. */
+/* A line of the head in text; fields of the head in CSV and JSON. */
 void th_report_head_line(th_report *r, const char *key, const char *text);
 void th_report_head_field(th_report *r, const char *key, th_quantity value);
-/* A table of the head, at most one: in JSON behind its fields, in CSV a line for each row, in text
- * nowhere. */
+/* A table in the head, at most one: in JSON after its fields, in CSV a line per row, in text not
+ * shown. */
 th_table *th_report_head_table(th_report *r, const char *name, const th_column *columns);
 
-/* Room for n columns and their end, for tables whose columns depend on the call. NULL: memory is
+/* Room for n columns and the end mark, for tables whose columns depend on the call. NULL: memory is
  * out. */
 th_column *th_report_columns(th_report *r, int n);
-/* A text that lives as long as the report, for the names of such columns; "" when memory is out. */
+/* A text that is freed with the report, for names of such columns; "" if memory is out. */
 const char *th_report_printf(th_report *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 const char *th_report_keep(th_report *r, const char *text); /* the same of a text of any length */
@@ -44,33 +44,32 @@ th_table *th_report_table(th_report *r, const char *name, const char *title,
                           const th_column *columns);
 th_table *th_report_record(th_report *r, const char *name, const char *title,
                            const th_column *columns);
-void th_report_drop_first(th_report *r);                    /* the table that is first */
+void th_report_drop_first(th_report *r);                    /* the first table */
 void th_table_row(th_table *t, const th_quantity *cells);   /* one per column */
 void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
-/* In text every time and size has its own unit: for values that lie orders of magnitude apart. */
+/* In text every time and size has its own unit, for values of very different sizes. */
 void th_table_own_units(th_table *t);
-/* In text the last column is not shortened: what does not fit goes on below, cut between words. */
+/* In text the last column is not shortened but continues on further lines, broken between words. */
 void th_table_wrap(th_table *t);
-/* What the headings mean, for those that do not say it themselves: printed below the table, in text
- * and HTML. The text must outlive the report. */
+/* Explains headings that need it: printed below the table in text and HTML. The text must outlive
+ * the report. */
 void th_table_note(th_table *t, const char *note);
-/* In text a new block of lines begins at this column, which is shown there. */
+/* In text a new block of lines begins at this column. */
 void th_table_break(th_table *t, const char *column);
-/* Numbers from large to small, texts in order; rows that are equal keep their order. */
+/* Sorts numbers from large to small, and texts in order; equal rows keep their order. */
 void th_table_sort(th_table *t, int column);
-void th_table_sort_up(th_table *t,
-                      int column); /* numbers from small to large, those that are absent last */
-void th_table_limit(th_table *t, int64_t n); /* keeps the first n rows */
-void th_table_hide(th_table *t, int64_t n);  /* so many more rows there would be */
+void th_table_sort_up(th_table *t, int column); /* numbers from small to large, absent ones last */
+void th_table_limit(th_table *t, int64_t n);    /* keeps the first n rows */
+void th_table_hide(th_table *t, int64_t n);     /* counts rows that were not added */
 int th_table_column(const th_table *t, const char *name, th_error *err); /* -1: unknown */
 const th_quantity *th_table_cell(const th_table *t, size_t row, int column);
 
-/* What CSV and JSON write behind the name of a field: "_ps"; "" where the name says it already. */
+/* The suffix of a field in CSV and JSON: "_ps"; "" if the name has it. */
 const char *th_kind_suffix(th_kind kind, const char *name);
 
-/* 0, or -1: memory is out, or Ctrl-C ended it, here or where rows were added. */
+/* 0, or -1: memory is out, or Ctrl-C ended it, here or while rows were added. */
 int th_report_render(th_report *r, th_format format, th_strbuf *out, th_error *err);
-/* Asked at every row, by these functions too, and looks at some of them; true from the first Ctrl-C
+/* Call at every row, as these functions do; it polls at some of them. True from the first Ctrl-C
  * on. */
 bool th_report_is_interrupted(th_report *r);
 /* 0, or -1: as render says it. */
@@ -84,7 +83,7 @@ struct th_table {
     const char *name, *title;
     const th_column *columns;
     int n_columns;
-    const char *breaks_at; /* NULL: where the width makes it */
+    const char *breaks_at; /* NULL: where the width requires it */
     const char *note;      /* NULL: none */
     bool is_record, has_own_units, wraps;
     th_quantity *cells;      /* n_rows x n_columns */
@@ -95,8 +94,8 @@ struct th_table {
     th_table *next;
 };
 
-/* For other renderers: the columns of a table that have a title, one unit for each, and every cell
- * as it is printed, in the report's memory. false: memory is out. */
+/* For other renderers: the columns that have a heading, one unit for each, and every cell as
+ * printed, allocated in the report. false: memory is out. */
 typedef struct th_displayed_table {
     th_table table;
     const char *unit[TH_COLUMNS_MAX]; /* "" for none */
@@ -120,8 +119,7 @@ struct th_report {
     int n_head;
     th_table *head_table; /* NULL: none */
     th_table *first, **last;
-    const char *const
-        *units; /* in which text is shown, by th_kind; an entry NULL, or units: what suits */
+    const char *const *units; /* units of text by th_kind; NULL: chosen by value */
     bool failed, was_interrupted;
     unsigned n_looks;
 };

@@ -65,7 +65,7 @@ const char *th_kind_unit(th_kind kind, double largest, double *divisor)
 
 /* ---- columns ---- */
 
-/* The unit that the user wants for a kind; NULL: whatever suits. */
+/* The unit that the user has set for a kind; NULL: none. */
 static const char *wanted_unit(const th_report *r, th_kind kind)
 {
     return r->units ? r->units[kind] : NULL;
@@ -103,9 +103,9 @@ static double largest_in(const th_table *t, int column)
     return largest;
 }
 
-/* Times (sizes, energies) of one table have one unit, so that they compare by eye: of all columns
- * of the kind, the largest time or energy sets it, and for sizes, which lie further apart, the
- * column whose largest is the smallest. */
+/* Times (sizes, energies) of one table share a unit, to be compared by eye. Over all columns of the
+ * kind, the largest time or energy decides; for sizes, which vary more, the column with the
+ * smallest maximum. */
 static double reference_of_kind(const th_table *t, th_kind kind)
 {
     double reference = 0;
@@ -118,7 +118,7 @@ static double reference_of_kind(const th_table *t, th_kind kind)
     return reference;
 }
 
-/* Bandwidths are round numbers: no more decimals than any of them needs. */
+/* Bandwidths are often round: no more decimals than any of them needs. */
 static void drop_decimals(const th_table *t, int column, th_scale *scale)
 {
     int needed = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* report_scale.h - units and digits of the numbers that people read: one unit per column of a
- * table, times, sizes and energies of one table in one unit each, so that they compare by eye.
+/* report_scale.h - units and digits of printed numbers: one unit per column of a table; times,
+ * sizes and energies of one table in one unit each, to be compared by eye.
  *   th_scale_of_column -> th_cell_format for every row */
 #ifndef TH_REPORT_TABLE_REPORT_SCALE_H
 #define TH_REPORT_TABLE_REPORT_SCALE_H
 #include "report/table/report.h"
 
-/* How the numbers of one column are written: divided, with so many decimals. */
+/* The format of the numbers of a column: a divisor and a number of decimals. */
 typedef struct th_scale {
     const char *unit; /* "": none */
     double divisor;
@@ -17,17 +17,16 @@ th_scale th_scale_of_column(const th_table *t, int column);
 /* A cell: its own text, or out[size]. */
 const char *th_cell_format(const th_table *t, const th_quantity *q, const th_scale *scale,
                            char *out, size_t size);
-/* A value alone, with the unit that the user wants for its kind; false: any will do, or it is
- * absent. */
+/* A single value in the unit that the user has set for its kind; false: none is set, or the value
+ * is absent. */
 bool th_value_format(const th_report *r, const th_quantity *q, char *out, size_t size);
 
-/* The unit in which values of this kind up to the largest are shown, "" for none, and how large it
- * is. */
+/* The unit for values of this kind up to the largest, "" for none, and its size. */
 const char *th_kind_unit(th_kind kind, double largest, double *divisor);
-/* The i-th unit that values of this kind can be shown in, from the largest; NULL after the last. */
+/* The i-th unit of this kind, from the largest; NULL after the last. */
 const char *th_kind_unit_name(th_kind kind, int i);
 
-/* Columns that a text takes: characters, not bytes, since names may be UTF-8. 0 for NULL. */
+/* The width of a text in characters, not bytes, since names may be UTF-8. 0 for NULL. */
 int th_text_width(const char *text);
 
 #endif

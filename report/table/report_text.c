@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* report_text.c - a report for people: aligned, at most 80 columns, one unit per column, in the
- * heading (report_scale.c). Numbers stand to the right. Texts that would make a table too wide lose
- * their middle. */
+/* report_text.c - a report as text: aligned, at most 80 columns, one unit per column, in the
+ * heading (report_scale.c). Numbers are right-aligned. Texts that would make a table too wide are
+ * cut in the middle. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { WIDTH = 80, GAP = 2, NARROWEST = 10, WIDEST = 30 };
 typedef struct th_layout {
     th_scale scale[TH_COLUMNS_MAX];
     int width[TH_COLUMNS_MAX];
-    bool is_shown[TH_COLUMNS_MAX]; /* in the block of columns that is being written */
+    bool is_shown[TH_COLUMNS_MAX]; /* in the present block of columns */
     char **texts;                  /* (n_rows + 1) x n_columns; the last row is the total */
 } th_layout;
 
@@ -48,7 +48,7 @@ static int widest_text(const th_table *t, const th_layout *l)
     return widest;
 }
 
-/* Takes columns off the widest text until the table fits; where that cannot be, it is written in
+/* Shortens the widest text until the table fits; if that is not possible, it is written in
  * blocks. */
 static void narrow(const th_table *t, th_layout *l)
 {
@@ -126,7 +126,7 @@ static void trim_line(th_strbuf *out)
     th_strbuf_add(out, "\n");
 }
 
-/* text in width columns; what is too long loses its middle. */
+/* text in width columns, cut in the middle if it is too long */
 static void add_padded(th_strbuf *out, const char *text, int width, bool to_right)
 {
     text = text ? text : "";
@@ -195,8 +195,7 @@ static int show_block(const th_table *t, th_layout *l, int first)
     return c;
 }
 
-/* How many bytes of text go into a line of so many columns: up to a space, where there is one, or
- * all that fit. */
+/* How many bytes of text fit in a line of so many columns: up to a space, if there is one. */
 static size_t fitting(const char *text, int width)
 {
     size_t at = 0, space = 0;
@@ -210,7 +209,7 @@ static size_t fitting(const char *text, int width)
     return at;
 }
 
-/* A row whose last text goes on in further lines, below itself, until all of it is said. */
+/* A row whose last text continues on further lines. */
 static void add_wrapped(const th_table *t, const th_layout *l, char *const *texts, th_strbuf *out)
 {
     int last = t->n_columns - 1;
@@ -330,7 +329,7 @@ void th_report_value(th_strbuf *out, const th_quantity *q)
         th_quantity_format(q, out);
 }
 
-/* The same in the unit that the user wants. */
+/* The same in the unit that the user has set. */
 static void add_value(th_strbuf *out, const th_report *r, const th_quantity *q)
 {
     char text[400]; /* room for any double */

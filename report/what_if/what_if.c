@@ -57,7 +57,7 @@ bool th_what_if_applies(const th_system *s, th_what_if_property what, int32_t ob
     return true;
 }
 
-/* ---- whose clock ---- */
+/* ---- clocks of designs ---- */
 
 static bool has(const int32_t *objects, int n, int32_t object)
 {
@@ -122,7 +122,7 @@ void th_what_ifs_clear(th_what_ifs *w)
     *w = (th_what_ifs){.n = 0};
 }
 
-/* ---- another system ---- */
+/* ---- changed systems ---- */
 
 static int64_t scaled(int64_t value, double factor)
 {
@@ -134,7 +134,7 @@ static int64_t scaled(int64_t value, double factor)
 
 enum { CLOCK_TEXT_MAX = 32 };
 
-/* The tables of a system that a change touches; the rest is the system's own. */
+/* The tables of a system that a change affects; the rest is shared with the original. */
 typedef struct tables {
     th_medium *media;
     th_link *links;
@@ -249,7 +249,7 @@ static void alter(const th_system *s, const tables *t, const th_what_if *w, doub
         alter_designs(s, t, w, by);
 }
 
-/* A system of the same parts, finished anew. NULL on failure. */
+/* A changed system, finished anew. NULL on failure. */
 static th_system *rebuild(const th_system *s, th_error *err)
 {
     th_serializer out = TH_SERIALIZER_INIT;
@@ -286,7 +286,7 @@ static th_system *altered(const th_system *s, const th_what_if *w, double by, th
 
 /* ---- one run ---- */
 
-/* Changes at time 0 in the machine, not in the system. */
+/* A change in the machine at time 0; the system stays. */
 static bool is_in_machine(const th_system *s, const th_what_if *w)
 {
     return w->n > 0 && w->what == TH_WHAT_IF_CLOCK &&
@@ -357,7 +357,7 @@ static const th_mapping *mapping_for(const batch *b, const th_system *system, th
     return *own;
 }
 
-/* Piece 0 is the run as it is. Tables of the session are only read. */
+/* Job 0 is the unchanged run. Tables of the session are only read. */
 static int run_piece(void *state, int i, th_error *err)
 {
     batch *b = state;
@@ -397,7 +397,7 @@ static int run_one(void *state, int i, th_error *err)
     return failed;
 }
 
-/* Their procedures belong to the interpreter's thread. */
+/* Procedures of script designs run in the thread of the interpreter. */
 static bool has_script_designs(const th_system *s)
 {
     for (int d = 0; d < s->n_designs; d++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* what_if_map.h - the session's workload mapped anew, on another system. */
+/* what_if_map.h - maps the workload of the session on a changed system. */
 #ifndef TH_REPORT_WHAT_IF_WHAT_IF_MAP_H
 #define TH_REPORT_WHAT_IF_WHAT_IF_MAP_H
 #include "report/session/session.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_breakpoint.c - add_breakpoint and its kin; report_breakpoints is with the reports. */
+/* cmd_breakpoint.c - commands that add, delete, enable and disable breakpoints. report_breakpoints
+ * is in cmd_report.c. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static int check_name(th_call *c, const char *name)
     return 0;
 }
 
-/* ---- what it waits for ---- */
+/* ---- objects and events ---- */
 
 static int parse_of(th_call *c, th_breakpoint *b)
 {
@@ -150,7 +151,7 @@ static int run_add_breakpoint(th_call *c)
     return add(c, &b, is_parsed);
 }
 
-/* ---- when ---- */
+/* ---- times and conditions ---- */
 
 enum { WHEN_NAME, WHEN_ONCE };
 
@@ -177,7 +178,7 @@ static int run_when(th_call *c)
                    parse_when(c, th_call_word(c, 0), &b) == 0);
 }
 
-/* ---- those that are there ---- */
+/* ---- commands on existing breakpoints ---- */
 
 static int unknown_breakpoint(th_call *c, const char *name)
 {
@@ -193,7 +194,7 @@ static int unknown_breakpoint(th_call *c, const char *name)
     return -1;
 }
 
-/* Is it one of those that the words name, or match? */
+/* Is its name among the words, or matched by one? */
 static bool is_meant(const th_call *c, const th_breakpoint *b)
 {
     for (int i = 0; i < c->n_words; i++)
@@ -203,7 +204,7 @@ static bool is_meant(const th_call *c, const th_breakpoint *b)
     return false;
 }
 
-/* All names are looked up before anything is done; patterns may match nothing. */
+/* All names are looked up before anything is changed; a pattern may match nothing. */
 static int check_breakpoints(th_call *c)
 {
     for (int i = 0; i < c->n_words; i++) {

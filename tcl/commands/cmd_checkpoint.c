@@ -74,7 +74,7 @@ static void write_options(th_strbuf *b, const th_run_options *o)
                      o->stream.in_flight);
 }
 
-/* Of what is run, and how; -1: memory is out. */
+/* A digest of the program and the options of the run; -1: memory is out. */
 static int digest_run(const th_session *s, const th_run_options *o, uint64_t *out, th_error *err)
 {
     enum { DIGEST_SIZE = 20 };
@@ -125,7 +125,7 @@ static int run_save_checkpoint(th_call *c)
 
 /* ---- loading ---- */
 
-/* Lines of which there must be one; any number of changes stands among them. */
+/* Lines that must occur once; any number of property events may stand between them. */
 enum { NETWORK, STREAM, PROGRAM, AT, STATE, N_KNOWN };
 
 typedef struct checkpoint {
@@ -140,7 +140,7 @@ typedef struct checkpoint {
 /* The fields of a line from `at` on, a space between two. */
 typedef struct fields {
     const char *at;
-    bool failed; /* one of them was missing, or out of its range */
+    bool failed; /* a field was missing or out of range */
 } fields;
 
 static int64_t next_whole(fields *f, int64_t least, int64_t most)
@@ -177,7 +177,7 @@ static th_position next_position(fields *f)
     return p;
 }
 
-/* 0 where all fields were good, and nothing stands behind them. */
+/* 0 if all fields were valid and the line ends after them. */
 static int last_field(const fields *f)
 {
     return !f->failed && (*f->at == '\0' || strcmp(f->at, "\n") == 0) ? 0 : -1;
@@ -240,7 +240,7 @@ static int read_position(fields f, th_position *p)
     return last_field(&f);
 }
 
-/* All of its digits, the last thing on the line. */
+/* A digest in full, the last field of a line. */
 static int read_digest(const char *digits, uint64_t *out)
 {
     enum { N_DIGITS = 16, BASE = 16 };
@@ -248,7 +248,7 @@ static int read_digest(const char *digits, uint64_t *out)
     return strspn(digits, "0123456789abcdef") == N_DIGITS ? 0 : -1;
 }
 
-/* Which of the lines that there must be; N_KNOWN: another one. *f: behind its name. */
+/* Which of the required lines it is; N_KNOWN: another one. *f: the fields after its name. */
 static int which_of(const char *line, fields *f)
 {
     static const char *const names[] = {"network ", "stream ", "program ",
@@ -336,7 +336,7 @@ static bool has_objects(const th_system *s, const checkpoint *k)
     return true;
 }
 
-/* Before anything is lowered, which can take long. */
+/* Checked before lowering, which can take long. */
 static int check_run(const th_session *s, const checkpoint *k, const char *path, th_error *err)
 {
     uint64_t run;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_collective.c - add_collective: what a group of nodes does together, as one task of a made
- * program. Here names become ranks, and what contradicts itself is refused;
- * th_collective_schedule_init then says whether the algorithm can do it, so that a run does not
- * fail on it later. */
+/* cmd_collective.c - add_collective: a collective operation as one task of a hand-built program.
+ * Names become ranks and contradictory options are refused here; th_collective_schedule_init then
+ * checks that the algorithm supports it, so that a run does not fail on it later. */
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -125,7 +124,7 @@ static int parse_root(th_call *c, th_collective *out)
 
 /* ---- sizes ---- */
 
-/* A row of the matrix; *sum becomes what its rank sends. */
+/* A row of the matrix; *sum becomes the bytes that this rank sends. */
 static int parse_row(th_call *c, Tcl_Obj *row, int32_t n, int64_t *out, int64_t *sum)
 {
     Tcl_Obj **words;
@@ -210,7 +209,7 @@ static int parse_dims(th_call *c, th_collective *out)
     return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- the command ---- */
 
 static int parse_kind(th_call *c, th_collective *out)
 {
@@ -223,7 +222,7 @@ static int parse_kind(th_call *c, th_collective *out)
                             th_collective_names);
 }
 
-/* The hand-built program keeps what is read, also when the collective is refused later. */
+/* The schedule stays with the hand-built program even if the collective is refused later. */
 static int parse_schedule(th_call *c, th_collective *out)
 {
     bool is_schedule = out->kind == TH_USER_SCHEDULE;
@@ -248,7 +247,8 @@ static int parse_schedule(th_call *c, th_collective *out)
     return 0;
 }
 
-/* Is it sound, and can the algorithm do it? What is open is decided when it runs. */
+/* Checks the collective and its algorithm. An algorithm that is left open is chosen when it
+ * runs. */
 static int try_algorithm(th_call *c, const th_collective *collective)
 {
     th_collective_schedule trial;

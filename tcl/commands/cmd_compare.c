@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_compare.c - report_compare, report_diff: saved runs side by side, and where two of them
- * differ. */
+/* cmd_compare.c - report_compare, report_diff: saved runs side by side, and the differences of
+ * two. */
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -141,7 +141,7 @@ static int run_report_compare(th_call *c)
 
 /* ---- report_diff ---- */
 
-enum { DIFF_IN_TEXT = 10 }; /* rows of a table, where no -limit says how many */
+enum { DIFF_IN_TEXT = 10 }; /* rows of a table without -limit */
 
 static const th_option diff_options[] = {
     RECORD_OPTIONS,

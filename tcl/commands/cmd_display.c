@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_display.c - what is shown, and where: set_units, log_begin, log_end, suppress_message. */
+/* cmd_display.c - commands on output: set_units, log_begin, log_end, suppress_message. */
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"

@@ -105,7 +105,7 @@ typedef struct {
     int64_t n;
 } group_sum;
 
-/* Of the rows that p has a model for, by group and device. */
+/* Rows that p has a model for, by group and device. */
 static void sum_groups(const th_predictor *p, const th_measurements *m, const size_t *rows,
                        size_t n, group_sum *sums)
 {
@@ -175,7 +175,6 @@ static int report_learners(th_call *c)
     return th_report_finish(c, r, failed, r->first);
 }
 
-/* Where -plot asks for it. */
 static int draw_parity(th_call *c, const th_predictor *p, const th_measurements *m,
                        const size_t *rows, size_t n)
 {

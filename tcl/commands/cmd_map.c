@@ -59,7 +59,7 @@ static const char *sets_name(int i)
     return names[i];
 }
 
-/* As th_initial_kind, without the default. */
+/* Names of th_initial_kind without the default. */
 static const char *seeds_name(int i)
 {
     static const char *const names[] = {"random", "heuristic", NULL};
@@ -207,7 +207,7 @@ static int iterate(th_call *c, th_search *search)
     return failed;
 }
 
-/* Its last record was not whole, or of another budget. */
+/* The last record of a journal was cut off, or belongs to another budget. */
 static void warn_of_cut(const th_call *c, const th_search *search)
 {
     if (!search || !search->journal.log || th_journal_truncated_bytes(search->journal.log) == 0)
@@ -219,7 +219,7 @@ static void warn_of_cut(const th_call *c, const th_search *search)
         (long long)th_journal_truncated_bytes(search->journal.log));
 }
 
-/* Options that change nothing here, and a baseline that is not what its name says. */
+/* Warns of options that have no effect, and of a baseline that did not finish. */
 static void warn_of_baseline(const th_call *c, const th_search *search)
 {
     static const int idle[] = {MAP_SEED, MAP_SEEDS};
@@ -238,7 +238,7 @@ static void warn_of_baseline(const th_call *c, const th_search *search)
             search->type->name, (long long)search->n_evaluations);
 }
 
-/* What of a search outlives it; th_free(found), th_front_free(front). */
+/* The results that outlive a search; th_free(found), th_front_free(front). */
 static int copy_findings(const th_search *search, th_search_record *how, th_error *err)
 {
     how->improvements = th_alloc_array(search->improvements.n + 1, sizeof *how->improvements);
@@ -253,13 +253,13 @@ static int copy_findings(const th_search *search, th_search_record *how, th_erro
     return how->front ? 0 : -1;
 }
 
-/* The session takes over the best mapping and how it was found; of a search that was interrupted,
+/* Hands the best mapping and the record of the search to the session. An interrupted search counts
  * as if -evaluations had ended it there. */
 static int keep_best(th_call *c, const th_search *search, const th_run_options *run,
                      bool is_interrupted)
 {
     char value[160];
-    assert(search->best); /* a search that finds nothing that fits fails */
+    assert(search->best); /* the search fails where no mapping fits */
     th_search_record how = {
         .type = search->type,
         .goal = search->problem.goal,
@@ -296,7 +296,7 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
     return 0;
 }
 
-/* After Ctrl-C; search: NULL where it was not even made. Returns -1. */
+/* After Ctrl-C; search: NULL if it was not created. Returns -1. */
 static int end_early(th_call *c, const th_search *search, const th_run_options *run)
 {
     char text[300], value[160];

@@ -31,7 +31,7 @@ static const th_option get_options[] = {
 
 typedef struct th_filter {
     bool is_on;
-    th_condition *condition; /* NULL: one comparison, as a list of three words */
+    th_condition *condition; /* NULL: there is one comparison, a list of three words */
     int attribute;
     th_operator operator;
     th_quantity literal; /* its text belongs to the words of the call */
@@ -47,7 +47,7 @@ static int parse_operator(const char *text, th_operator *out, th_error *err)
     return th_error_unknown(err, "TCL-0080", "-filter: operator", text, th_operator_names);
 }
 
-/* Words of Tcl, so that [list design == $name] says what it says for any name. */
+/* A Tcl list, so that [list design == $name] works for any name. */
 static int parse_comparison(th_call *c, th_class class, Tcl_Obj *const *words, th_filter *out)
 {
     th_error e;
@@ -120,13 +120,14 @@ static bool touches_any(th_session *s, th_object o, const th_objects *of)
 
 /* ---- patterns ---- */
 
-/* The words of the call, and the elements of those that are lists; no name has blanks in it. Lists
- * may be long, so names are looked up, and only what is no name is held against every object. */
+/* The words of the call, and the elements of those that are lists, since names have no blanks.
+ * Names are looked up first, as lists may be long; only words that are no names are matched against
+ * every object. */
 typedef struct th_patterns {
     Tcl_Obj *list;
     Tcl_Obj **all;
     Tcl_Size n, n_open;
-    Tcl_Size *open; /* those that are no names: their places */
+    Tcl_Size *open; /* indices of the words that are no names */
     bool *is_met;   /* by the name of an object, wanted or not */
     bool *is_named; /* by object */
 } th_patterns;
@@ -149,7 +150,7 @@ static const char *bare(const char *pattern, th_class class)
                : pattern;
 }
 
-/* A task is also found by the name of its layer, which may be a number too. */
+/* A task also matches the name of its layer, which may itself be a number. */
 static bool is_layer_of_tasks(const th_session *s, th_class class, const char *name)
 {
     return class == TH_CLASS_TASK && s->workload && th_object_find(s, TH_CLASS_LAYER, name) >= 0;
@@ -210,7 +211,7 @@ static bool matches(th_call *c, th_object o, th_patterns *p)
     return does;
 }
 
-/* A pattern that met no name: always -1. Tasks are asked for by number or by layer. */
+/* For a pattern that matched nothing: always -1. Tasks are named by number or by layer. */
 static int unmet(th_call *c, th_class class, const char *pattern)
 {
     th_object o;
@@ -253,7 +254,7 @@ typedef struct th_wanted {
     th_objects of;
 } th_wanted;
 
-/* The names of what is wanted, appended. 0 or -1. */
+/* Appends the names of the requested objects. 0 or -1. */
 static int collect(th_call *c, th_class class, th_wanted *w, Tcl_Obj *names)
 {
     int32_t n = th_class_count(c->session, class);
@@ -337,7 +338,7 @@ static const th_option property_options[] = {
     {.name = NULL},
 };
 
-/* The attribute's value as scripts get it; absent: the empty string. */
+/* The value of the attribute for scripts; absent: the empty string. */
 static Tcl_Obj *value_object(const th_call *c, const th_quantity *q)
 {
     if (th_call_has(c, PROPERTY_EXACT) && !q->is_absent && q->kind != TH_KIND_TEXT)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_output.c - files for other programs: write_results, write_report. Traces are in cmd_trace.c.
- */
+/* cmd_output.c - files for other programs: write_results, write_report. Traces are in
+ * cmd_trace.c. */
 #include <config.h>
 #include "base/alloc.h"
 #include "tcl/tcl_session.h"
@@ -11,7 +11,7 @@
 
 /* ---- write_results ---- */
 
-/* Everything that is known: the mapping, the run if there is one, the saved runs. */
+/* All results: the mapping, the run if there is one, the saved runs. */
 static int add_sections(th_session *s, th_report *r, th_error *err)
 {
     th_section_head(s, r, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_plot.c - write_plot: pictures of runs, of the search and of what happened in a run.
- *   parse -> the source's own picture, or its table -> columns -> th_plot_of_table -> th_write_plot
- */
+ *   parse -> the source's own picture, or its table -> columns -> th_plot_of_table ->
+ * th_write_plot */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,15 +39,15 @@ typedef enum {
     N_SOURCES
 } plot_source;
 
-/* A picture of its own where no columns are named; a table, and its usual columns, where they are.
- */
+/* Without named columns the source draws its own picture; with them, columns of its table are
+ * drawn. */
 static const struct {
     const char *name;
     th_plot *(*own)(th_session *s, th_error *err);
     th_plot_type own_type;
     fill_table table;
     th_plot_type type;
-    const char *x, *y; /* NULL: the first two numbers that stand behind the name */
+    const char *x, *y; /* NULL: the first two number columns after the name */
 } sources[N_SOURCES] = {
     [RUNS] = {"runs", NULL, 0, NULL, TH_PLOT_BAR, "run", "latency"},
     [LAYERS] = {"layers", NULL, 0, th_section_layer_figures, TH_PLOT_BAR, "layer", "active"},
@@ -66,7 +66,7 @@ static const char *source_name(int i)
     return i < N_SOURCES ? sources[i].name : NULL;
 }
 
-/* What there must be to draw a source. */
+/* What must exist to draw a source. */
 static int need_source(th_session *s, plot_source source, th_error *err)
 {
     switch (source) {
@@ -220,7 +220,7 @@ static int study_table(th_call *c, th_store *store, th_report *r)
     return th_study_table(r, store, &what, &t, &c->err);
 }
 
-/* Is it something that the script returns? */
+/* Is it a value that the script returns? */
 static bool is_own(const th_study *s, const char *name)
 {
     for (int i = 0; i < s->n_metrics; i++)
@@ -229,7 +229,7 @@ static bool is_own(const th_study *s, const char *name)
     return false;
 }
 
-/* -1: less, 1: more, 0: as its name says; -2: c->err says why. */
+/* -1: less is better, 1: more is, 0: decided by the name; -2: error in c->err. */
 static int better_in_study(th_call *c, const th_study *s, const th_table *t, int column)
 {
     Tcl_Obj **words, *list = c->option[PLOT_MAXIMIZE].word;
@@ -320,7 +320,7 @@ static th_plot *make_plot(th_call *c, plot_source source, const th_runs *runs)
     return is_own ? sources[source].own(c->session, &c->err) : plot_of_table(c, source, runs);
 }
 
-/* What all of it is about: "resnet101, batch 16, on ring". */
+/* The title: "resnet101, batch 16, on ring". */
 static const char *usual_title(th_call *c, plot_source source, th_plot *p, const th_runs *runs)
 {
     const th_session *s = c->session;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_predict.c - times of layers on GPUs, learned from measurements: read_measurements,
- * train_predictor, write_predictor, read_predictor, predict_layer. What training is not shown is
- * kept beside the predictor, for evaluate_predictor -held_out. */
+ * train_predictor, write_predictor, read_predictor, predict_layer. The rows held out of training
+ * are remembered with the predictor, for evaluate_predictor -held_out. */
 #include <config.h>
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const double PS_PER_MS = 1e9;
 
 /* ---- devices ---- */
 
-/* Those known, and those of the file (NULL: none), into *out, which is the caller's to clear. 0 or
+/* The known devices, and those of the file (NULL: none), into *out, which the caller clears. 0 or
  * -1. */
 static int read_gpus(th_call *c, Tcl_Obj *name, th_gpus *out)
 {
@@ -100,8 +100,8 @@ static const char *choice_text(const th_call *c, int option, const char *(*name)
     return th_call_has(c, option) ? name((int)c->option[option].number) : NULL;
 }
 
-/* Pairs into *out, which is the caller's to free; they live as long as the option's word. The
- * number of pairs, or -1. */
+/* Pairs into *out, freed by the caller; they are valid as long as the option's word. The number of
+ * pairs, or -1. */
 static int read_columns(th_call *c, const char ***out)
 {
     Tcl_Obj **words = NULL;
@@ -121,7 +121,7 @@ static int read_columns(th_call *c, const char ***out)
     return (int)(n / 2);
 }
 
-/* Rows of the file at path, with these GPUs known besides, into the set that is named. 0 or -1. */
+/* Reads rows of the file at path into the named set; these GPUs are known besides. 0 or -1. */
 static int add_measurements(th_call *c, const char *path, const char *const *columns, int n_columns,
                             const th_gpus *gpus)
 {
@@ -231,7 +231,8 @@ static void return_models(th_call *c, const th_predictor *p)
     Tcl_SetObjResult(c->interp, list);
 }
 
-/* With the measurements that the option names, if it is there. p, or NULL and p is gone. */
+/* Adds the measurements that the option names, if it is given. Returns p, or NULL after freeing
+ * p. */
 static th_predictor *calibrated(th_call *c, int option, th_predictor *p)
 {
     if (!p || !th_call_has(c, option))
@@ -259,7 +260,7 @@ static int add_without(th_call *c, const th_measurements *m, const char *word, t
     return th_error_unknown(&c->err, "TCL-0360", "-without: device", word, names);
 }
 
-/* Of the devices, for the caller to free; NULL if there are none. 0 or -1. */
+/* The devices, freed by the caller; NULL: none. 0 or -1. */
 static int parse_without(th_call *c, const th_measurements *m, char **out)
 {
     th_strbuf devices = TH_STRBUF_INIT;
@@ -360,7 +361,7 @@ static const th_option predict_options[] = {
     {.name = NULL},
 };
 
-/* Words that set a field for both axes. */
+/* Fields that set both axes at once. */
 static const struct {
     const char *name;
     th_op_field h, w;
@@ -408,7 +409,7 @@ static int set_field(th_call *c, th_op *op, const char *name, const char *text)
     return 0;
 }
 
-/* KIND FIELD VALUE ...: what is not said is 1 where it must be something, else 0. */
+/* KIND FIELD VALUE ...: missing fields are 1 where they must be positive, else 0. */
 static int parse_op(th_call *c, th_op *op)
 {
     static const th_op_field ones[] = {TH_OP_BATCH, TH_OP_STRIDE_H, TH_OP_STRIDE_W};

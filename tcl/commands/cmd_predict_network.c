@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_predict_network.c - predict_network: what the workload takes on one GPU, from what its layers
- * take.
- */
+/* cmd_predict_network.c - predict_network: the time of the workload on one GPU, from the times of
+ * its layers. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_program.c - hand-built programs: create_program, add_transfer.
  *   create_program -> add_transfer* -> run
- * What a task is told is checked whole before the program grows by it. */
+ * All options of a task are checked before the task is added. */
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -33,7 +33,7 @@ static int run_create_program(th_call *c)
     return 0;
 }
 
-/* ---- what all tasks are told ---- */
+/* ---- options of all tasks ---- */
 
 static int parse_after(th_call *c, int option, th_timing *out)
 {
@@ -111,7 +111,7 @@ static int parse_node(th_call *c, int option)
     return node >= 0 ? node : th_call_prefix_error(c, transfer_options[option].name, &c->err);
 }
 
-/* The checks of a transfer, all but those of its timing. */
+/* Checks all options of a transfer but those of its timing. */
 static int parse_transfer(th_call *c, th_task *out)
 {
     int from = parse_node(c, TRANSFER_FROM), to = from >= 0 ? parse_node(c, TRANSFER_TO) : -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_property_events.c - set_property, inject_fault: what is changed while a run is stopped, or at
- * an instant. */
+/* cmd_property_events.c - set_property, inject_fault: change a property of an object during a
+ * run. */
 #include <config.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define OBJECTS  "objects"
 #define SIMULATE "simulate"
 
-/* ---- values: a factor of what the system says, or what it is to be ---- */
+/* ---- values: a factor, or an absolute value ---- */
 
 /* 0: the design has no clock of its own. */
 static int64_t clock_of_design(const th_design_block *d)
@@ -25,7 +25,7 @@ static int64_t clock_of_design(const th_design_block *d)
     return 0;
 }
 
-/* Has the accelerator this design: under the mapping, or, while there is none for it, ever? */
+/* Does the accelerator use this design under the mapping; without a mapping, can it? */
 static bool may_have_design(const th_session *s, int accel, int design)
 {
     const th_accel *a = &s->system->nodes[s->system->accel_node[accel]].a;
@@ -39,7 +39,7 @@ static bool may_have_design(const th_session *s, int accel, int design)
     return false;
 }
 
-/* The clock of its array as the system says it; 0: its designs have none, or several. */
+/* The clock of its array in the system; 0: its designs have none, or several. */
 static int64_t clock_of_accel(const th_session *s, int accel)
 {
     int64_t clock = -1;

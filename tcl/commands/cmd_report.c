@@ -16,7 +16,7 @@
 static const th_option record_options[] = {RECORD_OPTIONS, {.name = NULL}};
 static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
 
-/* ---- of one section each ---- */
+/* ---- reports of one section ---- */
 
 static int run_report_summary(th_call *c)
 {
@@ -186,7 +186,7 @@ static int run_report_energy(th_call *c)
 /* ---- report_critical_path ---- */
 
 enum { PATH_SLACK = REPORT_N_OPTIONS };
-enum { SLACKS_IN_TEXT = 20 }; /* where no -limit says how many */
+enum { SLACKS_IN_TEXT = 20 }; /* rows without -limit */
 
 static const th_option path_options[] = {
     TABLE_OPTIONS,
@@ -196,7 +196,7 @@ static const th_option path_options[] = {
     {.name = NULL},
 };
 
-/* Rows that are not shown are made only where they are to be sorted. */
+/* Rows that are not shown are needed only for sorting. */
 static int report_slack(th_call *c, th_report *r)
 {
     bool is_text = th_report_format(c) == TH_FORMAT_TEXT, sorts = th_call_has(c, REPORT_SORT_BY);
@@ -232,7 +232,7 @@ static int run_report_critical_path(th_call *c)
 /* ---- report_memory ---- */
 
 enum { MEMORY_OF = REPORT_N_OPTIONS };
-enum { HELD_IN_TEXT = 10 }; /* where no -limit says how many */
+enum { HELD_IN_TEXT = 10 }; /* rows without -limit */
 
 static const th_option memory_options[] = {
     TABLE_OPTIONS,
@@ -241,7 +241,7 @@ static const th_option memory_options[] = {
     {.name = NULL},
 };
 
-/* The accelerator whose content is shown; -1: none is, -2 with c->err. */
+/* The accelerator whose memory is broken down; -1: none, -2 with c->err. */
 static int held_accel(th_call *c)
 {
     th_session *s = c->session;
@@ -284,7 +284,7 @@ static int run_report_memory(th_call *c)
 
 /* ---- report_breakpoints ---- */
 
-/* A condition or a script, its lines as one. */
+/* A condition or a script as one line. */
 static void add_text(th_table *t, const char *name, const char *part, const char *text)
 {
     static const char blanks[] = " \t\r\n";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_report_map.c - report_mapping, report_search, report_bounds: what was mapped, how it was
- * found, and what no mapping can beat. */
+/* cmd_report_map.c - report_mapping, report_search, report_bounds: the mapping, its search, and
+ * lower bounds. */
 #include <config.h>
 #include "tcl/report_call.h"
 #include "tcl/tcl_session.h"
@@ -26,7 +26,7 @@ static const th_option search_report_options[] = {
     {.name = NULL},
 };
 
-/* What -convergence and -pareto show must be there. */
+/* Checks that there is something to show for -convergence and -pareto. */
 static int check_search_report(th_call *c)
 {
     const th_session *s = c->session;

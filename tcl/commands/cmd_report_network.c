@@ -15,7 +15,7 @@ static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
 /* ---- report_links ---- */
 
 enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME };
-enum { FLOWS_IN_TEXT = 10, SPANS = 20 }; /* where no -limit says how many */
+enum { FLOWS_IN_TEXT = 10, SPANS = 20 }; /* rows without -limit */
 
 static const th_option links_options[] = {
     TABLE_OPTIONS,
@@ -68,7 +68,7 @@ static int report_over_time(th_call *c)
         c, r, th_section_link_time(c->session, r, link, (int32_t)spans, &c->err), NULL);
 }
 
-/* Links by load where nothing else is asked for. */
+/* By load, unless -sort_by is given. */
 static int arrange_links(th_call *c, th_table *t)
 {
     int load = th_table_column(t, "load", &c->err);
@@ -127,7 +127,7 @@ static int run_report_latency(th_call *c)
     return th_report_finish(c, r, th_section_latency(s, r, since, until, &c->err), NULL);
 }
 
-/* ---- the others ---- */
+/* ---- report_collectives ---- */
 
 static int run_report_collectives(th_call *c)
 {

@@ -47,7 +47,7 @@ static void show_progress(th_run_call *d)
     double rate = (double)th_machine_events(d->sim->machine) / th_progress_elapsed_s(&d->progress);
     int64_t done = th_machine_tasks_done(d->sim->machine), all = d->sim->program->n_tasks;
     char left[64] = "";
-    if (done > 0) /* else nobody knows */
+    if (done > 0) /* before that there is no estimate */
         snprintf(left, sizeof left, ", %.0f s left",
                  th_progress_elapsed_s(&d->progress) * (double)(all - done) / (double)done);
     th_progress_show(&d->progress, "run: %s simulated, %lld events, %.0f events/s%s",
@@ -55,7 +55,8 @@ static void show_progress(th_run_call *d)
                      (long long)th_machine_events(d->sim->machine), rate, left);
 }
 
-/* Between two slices. False: the run is to end here, for the reason *end. */
+/* Between two slices: serves timers and the progress line. False: the run must end, for the reason
+ * *end. */
 static bool serve_timers(th_run_call *d, th_run_end *end)
 {
     *end = END_INTERRUPTED;
@@ -89,7 +90,7 @@ static th_stop move_slice(th_run_call *d, th_time target, th_time *reached, th_t
     return stop;
 }
 
-/* Runs the scripts of the breakpoints that waited for what was seen. */
+/* Runs the scripts of breakpoints on the recorded events. */
 static th_run_end answer(th_run_call *d, th_run_end otherwise)
 {
     bool stops;
@@ -251,7 +252,7 @@ static int parse_until(th_call *c, th_time *out)
     return 0;
 }
 
-/* A run with other options begins anew, and has of all changes the faults alone. */
+/* A run with other options starts at time 0; of the property events only faults remain. */
 static void warn_of_lost_changes(const th_call *c)
 {
     const th_session *s = c->session;
@@ -337,7 +338,7 @@ static int run_restart(th_call *c)
     th_simulation *sim = c->session->simulation;
     if (sim && !th_simulation_is_current(sim)) {
         c->session->defaults = sim->options;
-        th_session_drop_run(c->session); /* the next run asks the procedures as they are now */
+        th_session_drop_run(c->session); /* the next run calls the present procedures */
         return 0;
     }
     if (!sim)

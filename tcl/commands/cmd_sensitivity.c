@@ -15,7 +15,7 @@
 #include "report/what_if/what_if.h"
 
 enum { BY = REPORT_N_OPTIONS, OF, PROPERTIES, GROUP_BY, REMAP };
-enum { ROWS_IN_TEXT = 20 }; /* where no -limit says how many */
+enum { ROWS_IN_TEXT = 20 }; /* rows without -limit */
 typedef enum { EACH, CLASS, ALL } grouping;
 
 static const char *grouping_name(int i)
@@ -52,13 +52,13 @@ static const th_option sensitivity_options[] = {
     {.name = NULL},
 };
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 typedef struct request {
     double by;
     bool what[TH_N_WHAT_IF_PROPERTIES];
     int64_t remap;        /* 0: the mapping stays */
-    bool is_default;      /* nobody said which properties */
+    bool is_default;      /* the properties are the default ones */
     bool *links, *accels; /* which of them */
     grouping group;
 } request;
@@ -80,7 +80,7 @@ static int parse_by(th_call *c, double *by)
         text, (int)MOST_PERCENT);
 }
 
-/* ASTRA-sim's physics know bandwidths of dimensions, which links only stand for. */
+/* The ASTRA-sim network has bandwidths of dimensions, which links only stand for. */
 static bool links_matter(const th_session *s)
 {
     const th_run_options *o = s->simulation ? &s->simulation->options : &s->defaults;
@@ -203,7 +203,7 @@ static bool same_accels(const th_accel *a, const th_accel *b)
     return true;
 }
 
-/* Do two objects change together? */
+/* Are two objects in one group? */
 static bool belong_together(const th_system *s, th_what_if_property what, grouping group, int32_t a,
                             int32_t b)
 {
@@ -219,8 +219,8 @@ static bool belong_together(const th_system *s, th_what_if_property what, groupi
            x->latency_ps == y->latency_ps;
 }
 
-/* No search sees a clock that changes in the machine: 1: all is well; 0: these are left out; -1:
- * somebody asked for them. */
+/* A search does not see a clock that changes during a run. 1: not the case; 0: these objects are
+ * left out; -1: they were requested, which is an error. */
 static int can_change(const th_system *s, th_what_if_property what, const int32_t *members, int n,
                       const request *q, th_error *err)
 {
@@ -321,7 +321,7 @@ static int64_t value_of(const th_system *s, const th_what_if *w, int i)
     return 0;
 }
 
-/* What the property is, or, changed, would be: "" where members differ; clocks as a share. */
+/* The value of the property, or the changed value: "" where members differ; a share for clocks. */
 static const char *value_text(const th_session *s, th_report *r, const th_what_if *w, double factor)
 {
     char text[64];
@@ -410,7 +410,7 @@ static int simulate(th_call *c, const request *q, th_what_ifs *w)
     return th_what_ifs_run(c->session, w, &c->err);
 }
 
-/* Is the clock of one that shares its design changed, so that its tiles stay? */
+/* Is a clock changed only for some accelerators of a design, so that tiles stay as they are? */
 static bool keeps_tiles(const th_session *s, const th_what_ifs *w)
 {
     bool any = false;

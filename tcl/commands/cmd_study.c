@@ -55,7 +55,7 @@ static const th_option create_options[] = {
     {.name = NULL},
 };
 
-/* As the C library takes it, from the root; to be dropped. NULL: err says why. */
+/* The absolute path for the C library; the caller drops it. NULL: error in err. */
 static Tcl_Obj *whole_path(th_call *c, Tcl_Obj *word)
 {
     Tcl_Obj *path = Tcl_FSGetNormalizedPath(c->interp, word);
@@ -77,7 +77,7 @@ static th_store *make_store(th_call *c, const th_study *study, const char *path)
     return t;
 }
 
-/* One that is there goes on, if it is the same. */
+/* An existing study is continued, if it is the same. */
 static th_store *open_store(th_call *c, const th_study *study, const char *path)
 {
     th_store *t = th_store_open(path, &c->err);
@@ -167,8 +167,8 @@ static int keep_failure(void *state, const th_study_point *p)
     return 1;
 }
 
-/* Points fail silently, so whoever waited for them is told at the end, those of earlier calls
- * included. */
+/* Failed points print nothing during the run, so they are reported at its end, with those of
+ * earlier calls. */
 static int report_outcome(th_call *c, th_store *t, th_study_end end)
 {
     int64_t n[TH_N_POINT_STATES];

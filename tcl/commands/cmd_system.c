@@ -28,7 +28,7 @@ static int add_design(th_call *c, Tcl_Obj *design, th_system *system)
 
 typedef th_system *system_reader(const char *path, int max_links, th_error *err);
 
-/* The system in a file, with a design of the call's own, and the keys of all designs checked. */
+/* Reads a system file, adds the design of the call, and checks the keys of all designs. */
 static th_system *read_system_by(th_call *c, Tcl_Obj *name, system_reader *reader, int max_links,
                                  Tcl_Obj *design)
 {
@@ -57,7 +57,8 @@ static th_system *read_scalesim(const char *path, int max_links, th_error *err)
     return th_system_read_scalesim(path, err);
 }
 
-/* The session takes the system. A few words can ask for a very large one, so its size is told. */
+/* Hands the system to the session. A few words can create a very large system, so its size is
+ * printed. */
 static void take_system(th_call *c, th_system *s)
 {
     enum { LARGE_ACCELS = 4096, LARGE_LINKS = 1 << 17 };
@@ -97,7 +98,7 @@ static const th_option read_system_options[] = {
     {.name = NULL},
 };
 
-/* ASTRA-sim's two files; their designs are made here and need no check. */
+/* The two files of ASTRA-sim; their designs are built in and need no check. */
 static th_system *read_astra(th_call *c, int max_links)
 {
     th_system *system = NULL;
@@ -305,7 +306,7 @@ static int parse_oversubscription(th_call *c, th_topology_options *o)
                         Tcl_GetString(word));
 }
 
-/* What would be ignored without a host is a host forgotten. */
+/* Options that only a host uses are an error without one. */
 static int need_host(th_call *c)
 {
     static const int of_host[] = {CREATE_HOST_BANDWIDTH, CREATE_HOST_LATENCY};

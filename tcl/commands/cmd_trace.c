@@ -57,7 +57,7 @@ static const th_trace_type *type_of(const th_call *c)
     return th_trace_types[i];
 }
 
-/* The file is there once everything else is known to be right. */
+/* The file is created after all other checks. */
 static int run_open_trace(th_call *c)
 {
     th_session *s = c->session;
@@ -147,8 +147,8 @@ static int parse_traced(th_call *c, const char *text, traced *out)
     return 0;
 }
 
-/* What -signals says. A signal that is named must be one of every object; of those that a pattern
- * means, each object has its own. */
+/* The option -signals. A named signal must exist for every object; of a pattern, each object takes
+ * the signals that it has. */
 typedef struct asked {
     unsigned named, meant;
 } asked;
@@ -189,8 +189,7 @@ static int parse_signals(th_call *c, const traced *all, Tcl_Size n_traced, asked
     return 0;
 }
 
-/* The signals of an object that were asked for; 0: it lacks one that was named, or has none at all.
- */
+/* The requested signals of an object; 0: a named one is missing, or there are none. */
 static unsigned signals_of(th_call *c, const traced *t, const char *text, const asked *a)
 {
     unsigned has = th_signals_of(t->class, true), missing = a->named & ~has;
@@ -205,7 +204,7 @@ static unsigned signals_of(th_call *c, const traced *t, const char *text, const 
     return 0;
 }
 
-/* Checks all before the first is traced. */
+/* Checks all objects before the first is traced. */
 static int add_all(th_call *c, Tcl_Obj **words, traced *all, Tcl_Size n)
 {
     asked a;

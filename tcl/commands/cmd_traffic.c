@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_traffic.c - add_traffic: synthetic traffic among all accelerators, as transfers of a made
- * program. */
+/* cmd_traffic.c - add_traffic: synthetic traffic among all accelerators, as transfers of a
+ * hand-built program. */
 #include <config.h>
 #include "sim/program/traffic.h"
 #include "tcl/tcl_session.h"
@@ -59,7 +59,7 @@ static const th_option traffic_options[] = {
     {.name = NULL},
 };
 
-/* What the choices made would leave unused, or lack. */
+/* Refuses options that the chosen pattern ignores, and missing ones. */
 static int check_together(th_call *c, const th_traffic_options *o)
 {
     bool is_hotspot = o->pattern == th_traffic_find_pattern("hotspot");

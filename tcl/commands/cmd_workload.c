@@ -92,8 +92,7 @@ static bool is_model(const th_call *c)
            th_call_has(c, WORKLOAD_ARRIVAL) || th_call_has(c, WORKLOAD_DEADLINE);
 }
 
-/* Takes w over; as a model of its own or beside others, where the options say so. NULL on failure.
- */
+/* Takes over w, as the only model or one of several, as the options say. NULL on failure. */
 static th_workload *make_model(th_call *c, th_workload *w)
 {
     if (!w || !is_model(c))
@@ -174,7 +173,7 @@ static int warn(th_call *c, const th_error *e)
     return 1;
 }
 
-/* Parameters that no spreading over the accelerators can hold. */
+/* Parameters too large for all accelerators together. */
 static int check_capacity(th_call *c)
 {
     char needed[64], present[64];
@@ -189,7 +188,7 @@ static int check_capacity(th_call *c)
     return warn(c, &e);
 }
 
-/* The first layer that cannot be cut into pieces that fit an accelerator. */
+/* The first layer that cannot be split into pieces that fit. */
 static int check_layers(th_call *c)
 {
     const th_session *s = c->session;
@@ -224,7 +223,7 @@ static int check_memory(th_call *c)
     return warnings > 0 ? warnings : check_layers(c);
 }
 
-/* A mapping that is there must also fit. */
+/* A mapping, if there is one, must also fit. */
 static int check_mapping(th_call *c)
 {
     th_error e = {"", ""};

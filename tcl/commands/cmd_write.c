@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_write.c - write_system and write_workload: what the session holds, as files that read_system
- * and read_workload take. */
+/* cmd_write.c - write_system and write_workload: the system and the workload of the session as
+ * files that read_system and read_workload accept. */
 #include <config.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,8 +31,8 @@ static Tcl_Obj *folder_of(const char *path)
     return slash ? Tcl_NewStringObj(path, (int)(slash - path + 1)) : Tcl_NewStringObj("./", -1);
 }
 
-/* The whole path of name beside the file, where one is there, also with the ending; else NULL.
- * Referenced. */
+/* The full path of name in the folder of the file, if it exists there, also with the extension;
+ * else NULL. Referenced. */
 static Tcl_Obj *path_beside(const char *file, const char *name, const char *ending)
 {
     Tcl_Obj *path = folder_of(file), *whole = NULL;
@@ -46,8 +46,8 @@ static Tcl_Obj *path_beside(const char *file, const char *name, const char *endi
     return whole;
 }
 
-/* Files that a design names stand beside its system file, which the new one need not do: they get
- * their whole path. What comes with Tharsis, and is found from anywhere, keeps its name. */
+/* Files that a design names are in the folder of its system file. The new file may be elsewhere, so
+ * it names them by full path; files that come with Tharsis keep their short name. */
 static const char *text_of(void *context, const th_design_block *d, const th_param *p)
 {
     th_strbuf *scratch = context;

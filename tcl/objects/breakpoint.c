@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* breakpoint.c - see breakpoint.h.
- * Scripts may add and delete breakpoints: so all that are hit are noted, by number, before the
- * first script runs. */
+/* breakpoint.c - see breakpoint.h. The script of a breakpoint may add and delete breakpoints, so
+ * all hits are collected by number before the first script runs. */
 #include <config.h>
 #include "tcl/objects/breakpoint.h"
 #include "tcl/tcl_session.h"
@@ -119,7 +118,7 @@ static void take_out(th_session *s, th_breakpoint *b)
     free_breakpoint(b);
 }
 
-/* Fewer things to watch: nothing of that can fail. */
+/* With one breakpoint fewer there is less to record, which cannot fail. */
 void th_breakpoint_delete(th_session *s, th_breakpoint *b)
 {
     take_out(s, b);
@@ -196,7 +195,7 @@ static int hit(th_session *s, th_breakpoint *b, const th_object *o, bool *stops,
     Tcl_Obj *script = b->script ? Tcl_NewStringObj(b->script, -1) : NULL;
     set_variables(s, b, o);
     if (b->is_once)
-        th_breakpoint_delete(s, b); /* b is gone: its own script may add one of the same name */
+        th_breakpoint_delete(s, b); /* the script may have deleted b and added one of its name */
     if (script) {
         Tcl_IncrRefCount(script);
         code = Tcl_EvalObjEx(th_tcl_of(s)->interp, script, TCL_EVAL_GLOBAL);
@@ -298,7 +297,7 @@ int th_breakpoints_handle_records(th_session *s, bool *stops, char *stopped_by, 
         char name[128];
         bool stops_here = false;
         th_breakpoint *b = find_number(s, c.all[i].number);
-        if (!b) /* deleted by a script before, or hit once already */
+        if (!b) /* deleted by an earlier script, or hit already */
             continue;
         failed = hit(s, b, &c.all[i].object, &stops_here, name, sizeof name);
         if (stops_here && !*stops)

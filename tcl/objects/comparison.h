@@ -16,11 +16,11 @@ typedef enum {
 } th_operator;
 extern const char *const th_operator_names[TH_N_OPERATORS + 1]; /* ends in NULL */
 
-/* What an attribute is compared with. 0, or -1: it is none of the values that the attribute can
- * have. */
+/* Reads the literal that an attribute is compared with. 0, or -1: the attribute cannot have this
+ * value. */
 int th_literal_parse(const th_attribute *a, th_operator op, const char *text, th_quantity *out,
                      th_error *err);
-/* An absent value compares with nothing: false. */
+/* False for an absent value. */
 bool th_comparison_holds(const th_quantity *value, th_operator op, const th_quantity *literal);
 
 #endif

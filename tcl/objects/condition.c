@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* condition.c - see condition.h.
- *
- * Recursive descent makes a tree, in an array in which parts stand before what they are parts of;
- * so holds goes through it once, from the first to the last:
+ * A recursive-descent parser writes the tree into an array, with operands before their operators;
+ * holds evaluates it in one pass from first to last.
  *   any  := all { "||" all }
  *   all  := one { "&&" one }
  *   one  := "!" one | "(" any ")" | OBJECT.ATTRIBUTE OP LITERAL
- * In a filter the object is left open: it is given when the condition is looked at. */
+ * In a filter the object is left open; it is given when the condition is evaluated. */
 #include <config.h>
 #include "tcl/objects/condition.h"
 #include <ctype.h>
@@ -25,7 +24,7 @@ typedef struct node {
     int attribute;
     th_operator op;
     th_quantity literal;
-    char *text; /* that literal.text may point to */
+    char *text; /* owned text of literal */
 } node;
 
 struct th_condition {
@@ -73,8 +72,8 @@ static int expected(parser *p, const char *what)
                         p->all, p->next, what);
 }
 
-/* Up to white space or a sign; a copy that is th_free'd. Empty: there is none. NULL: memory is out.
- */
+/* Reads up to white space or an operator; the copy is freed with th_free. Empty: no word. NULL:
+ * memory is out. */
 static char *take_word(parser *p, const char *signs)
 {
     skip_space(p);
@@ -112,7 +111,7 @@ static bool is_filter(const parser *p)
     return p->class != TH_N_CLASSES;
 }
 
-/* "link/3_4.1.bytes": the attribute is what stands behind the last dot. */
+/* "link/3_4.1.bytes": the attribute follows the last dot. */
 static int parse_path(parser *p, char *path, node *n)
 {
     if (is_filter(p)) {
@@ -197,7 +196,7 @@ static int parse_one(parser *p)
     return part;
 }
 
-/* Parts of the same kind between signs of the same kind. */
+/* Operands joined by the same operator. */
 static int parse_row(parser *p, int (*part)(parser *), const char *sign, node_kind kind)
 {
     int left = part(p);
@@ -242,21 +241,21 @@ th_condition *th_condition_compile_of(th_session *s, th_class class, const char 
     return NULL;
 }
 
-/* ---- what it says ---- */
+/* ---- evaluation ---- */
 
 /* 1, 0 or -1. */
 static int test_holds(const node *n, th_session *s, th_object o, th_error *err)
 {
     th_quantity value;
     if (o.class == TH_CLASS_TASK && o.index >= th_class_count(s, TH_CLASS_TASK))
-        return 0; /* of a program before this one */
+        return 0; /* of an earlier program */
     if (th_attribute_get(s, o, n->attribute, &value, err) != 0)
         return -1;
     return th_comparison_holds(&value, n->op, &n->literal);
 }
 
-/* of NULL: of the objects that are named. Of a test that cannot be made is[] is false, or, of a
- * filter, all fails. */
+/* of: the object of a filter; NULL: the objects are named. A comparison that cannot be made is
+ * false for is[]; in a filter the whole evaluation fails. */
 static int evaluate(const th_condition *c, th_session *s, const th_object *of, th_error *err)
 {
     bool is[NODES_MAX];

@@ -6,8 +6,7 @@
 
 Tcl_Obj *th_object_name(const th_session *s, th_object o)
 {
-    if (o.class ==
-        TH_CLASS_TASK) { /* there may be millions, for which Tcl's own printing is slow */
+    if (o.class == TH_CLASS_TASK) { /* formatted here: Tcl's printf is slow for millions of names */
         char name[32];
         return Tcl_NewStringObj(name, snprintf(name, sizeof name, "task/%d", (int)o.index));
     }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* complete.c - see complete.h.
- *   Complete: where does the word stand? -> candidates of that place -> their common beginning, and
- *   they themselves
- * Nothing is asked that would make something: tasks are offered once the mapping has been lowered.
- */
+ *   Complete: position of the word -> candidates for it -> their common prefix and the candidates
+ * Completion creates nothing: tasks are offered only once the mapping has been lowered. */
 #include <config.h>
 #include "tcl/shell/complete.h"
 #include "tcl/tcl_session.h"
@@ -22,8 +20,8 @@ typedef struct th_span {
     int length;
 } th_span;
 
-/* A command of the line that has not ended: how many words it has so far, the first and the last of
- * them. Within braces, which may be a script or a list, also those of the command around them. */
+/* An unfinished command of the line: the number of its words, the first and the last of them.
+ * Within braces, which may hold a script or a list, also the command around them. */
 typedef struct th_open_command {
     int n_words;
     th_span first, last, outer_first, outer_last;
@@ -40,7 +38,7 @@ typedef struct th_completion {
     int n_found;
 } th_completion;
 
-/* ---- where the word stands ---- */
+/* ---- position of the word ---- */
 
 static bool is_blank(char c)
 {
@@ -52,7 +50,7 @@ static bool ends_word(char c)
     return is_blank(c) || strchr("[]{};\n\"", c);
 }
 
-/* The commands within each other that have begun before the end, the innermost last. */
+/* The nested commands that are unfinished at the end of the text, the innermost last. */
 static th_open_command innermost(const char *line, int end)
 {
     th_open_command stack[DEEPEST] = {{0}};
@@ -114,7 +112,7 @@ static void offer(th_completion *c, const char *candidate)
     offer_obj(c, Tcl_NewStringObj(candidate, -1));
 }
 
-/* What a Tcl command lists, behind a prefix. */
+/* The elements of the list that a Tcl command returns, each after a prefix. */
 static void offer_of_tcl(th_completion *c, const char *prefix, const char *script)
 {
     Tcl_Obj **elements;
@@ -155,8 +153,8 @@ static void offer_choices(th_completion *c, const th_option *o)
         offer(c, name);
 }
 
-/* Tasks, whose names are their numbers, so that those which begin as the word does are found among
- * millions. */
+/* Tasks: names are numbers, so those with a given beginning are found among millions without a
+ * search. */
 static void offer_tasks(th_completion *c)
 {
     enum { TEN = 10 };
@@ -174,7 +172,7 @@ static void offer_tasks(th_completion *c)
     }
 }
 
-/* The objects of the classes whose name the word begins, or has. */
+/* Objects of the classes that the word names, or begins to name. */
 static void offer_objects(th_completion *c)
 {
     for (int k = 0; k < TH_N_CLASSES; k++) {
@@ -231,8 +229,7 @@ static void offer_breakpoints(th_completion *c)
         offer(c, th_tcl_of(c->session)->breakpoints[i]->name);
 }
 
-/* By what a synopsis calls them. Of what is not here nothing is offered: then the shell offers
- * files. */
+/* By the placeholder in the synopsis. Where nothing is offered here, the shell offers files. */
 static void offer_named(th_completion *c, const char *synopsis)
 {
     static const char *const objects[] = {"OBJECT", "NODE",  "LINK",    "ACCEL",
@@ -263,7 +260,7 @@ static void offer_attributes(th_completion *c)
     Tcl_DecrRefCount(name);
 }
 
-/* Files by what reads them. */
+/* Files of the kind that the command reads. */
 static void offer_files(th_completion *c, const th_file_kind *kind)
 {
     Tcl_Obj *names = th_file_names(c->session, kind), **name;
@@ -295,9 +292,9 @@ static const th_file_kind *files_of(const th_completion *c, const th_option *o)
     return NULL;
 }
 
-/* ---- by place ---- */
+/* ---- candidates by position ---- */
 
-/* The option of the command whose value stands behind this word; NULL: it is none. */
+/* The option whose value follows this word; NULL: the word is no option. */
 static const th_option *option_of(const th_command *row, th_span word)
 {
     for (const th_option *o = row ? row->options : NULL; o && o->name; o++)
@@ -382,8 +379,7 @@ static Tcl_Obj *common_beginning(Tcl_Obj *const *words, Tcl_Size n)
     return Tcl_NewStringObj(first, (int)length);
 }
 
-/* What readline takes for the word begins elsewhere than ours: so much less of every candidate, or
- * so much more. */
+/* The word of readline may begin elsewhere than ours: candidates are cut or extended to fit. */
 static Tcl_Obj *as_asked(const char *candidate, const char *line, int from, int start)
 {
     if (start >= from)

@@ -33,7 +33,7 @@ void th_ctrl_c_block(void)
 static void show_prompt(const char *prompt)
 {
     if (write(STDOUT_FILENO, "\n", 1) < 0 || write(STDOUT_FILENO, prompt, strlen(prompt)) < 0)
-        return; /* nobody is looking */
+        return; /* no code polls the flag */
 }
 
 static void *wait_for_signals(void *unused)

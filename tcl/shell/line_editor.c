@@ -21,8 +21,8 @@ static struct {
     int (*set_prompt)(const char *prompt), (*new_line)(void), (*redisplay)(void);
 } editor;
 
-/* Between two events; the line is empty, on a new line of the terminal, and begins a new command.
- */
+/* Between two events; the line is empty, on a new line of the terminal, and begins a new
+ * command. */
 static void empty_line(void)
 {
     editor.is_dropped = true;
@@ -77,7 +77,7 @@ static const char setup[] =
     "set ::tclreadline::historyLength 1000\n"
     "::tclreadline::readline eofchar ::tharsis::EndOfInput\n";
 
-/* After every line, as nobody knows what will end the program. */
+/* After every line, since the program may end in many ways. */
 static const char keep_history[] =
     "if {$::tharsis::history_file ne {}} {\n"
     "    catch {::tclreadline::readline write $::tharsis::history_file}\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main_mpi.c - the program tharsis-mpi: rank 0 runs the script, the others evaluate for its
- * searches and do points of its studies. A rank that is lost, or mpirun interrupted: mpirun ends
- * the others with SIGTERM. Journals are written batch by batch, so there is nothing left to save
- * then; rank 0 says how to go on. */
+ * searches and do points of its studies. When a rank is lost or mpirun is interrupted, mpirun ends
+ * the others with SIGTERM. Journals are written after every batch, so nothing is left to save then;
+ * rank 0 prints how to continue. */
 #include <config.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void say_how_to_go_on(int number)
     (void)number;
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
         _exit(2);
-    nanosleep(&until_mpirun_has_read, NULL); /* what is left in the pipe is lost */
+    nanosleep(&until_mpirun_has_read, NULL); /* unwritten output is lost */
     _exit(1);
 }
 

@@ -169,9 +169,8 @@ static void say_where(const char *file, int line)
     Tcl_DecrRefCount(text);
 }
 
-/* Says what went wrong: one line for an error of ours, the whole trace for one of Tcl's. The
- * variables errorInfo and errorCode may be of an error before: of one that Tcl caught while it
- * started. */
+/* Prints the error: one line for an error of Tharsis, the whole trace for one of Tcl. errorInfo and
+ * errorCode may still hold an earlier error, even one that Tcl caught while it started. */
 static void print_error(Tcl_Interp *interp, int code, const char *file)
 {
     Tcl_Obj *options = Tcl_GetReturnOptions(interp, code);
@@ -226,7 +225,7 @@ static void show_prompt(bool is_on, const char *prompt)
 {
     if (!is_on)
         return;
-    th_ctrl_c_set_prompt(first_prompt); /* before it can be seen, and answered by Ctrl-C */
+    th_ctrl_c_set_prompt(first_prompt); /* until Tcl sees it */
     fputs(prompt, stdout);
     fflush(stdout);
 }
@@ -246,7 +245,7 @@ static int run_command(Tcl_Interp *interp, Tcl_Obj *command, bool is_on)
     if (is_on)
         record(interp, command);
     int code = Tcl_EvalObjEx(interp, command, TCL_EVAL_GLOBAL);
-    th_interrupt_take(); /* one that came too late */
+    th_interrupt_take(); /* a late one */
     if (code != TCL_OK)
         say(TCL_STDERR, Tcl_GetStringResult(interp));
     else if (is_on && Tcl_GetStringResult(interp)[0] != '\0')
@@ -318,7 +317,7 @@ static int read_commands(Tcl_Interp *interp, const th_input *in, bool stops_at_e
             last = run_command(interp, command, in->is_on);
         begin_command(&command);
     }
-    if (!Tcl_CommandComplete(Tcl_GetString(command))) /* cut off: Tcl says what is missing */
+    if (!Tcl_CommandComplete(Tcl_GetString(command))) /* incomplete */
         last = run_command(interp, command, in->is_on);
     Tcl_DecrRefCount(command);
     if (in->is_on)
@@ -326,7 +325,7 @@ static int read_commands(Tcl_Interp *interp, const th_input *in, bool stops_at_e
     return last;
 }
 
-/* Does a person type, who sees what goes wrong? */
+/* Is there a person at the prompt to see errors? */
 static bool is_typed(const th_command_line *line)
 {
     return !line->is_batch && isatty(STDIN_FILENO);

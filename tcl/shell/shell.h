@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shell.h - what the programs tharsis and tharsis-mpi have in common: all but how they evaluate. */
+/* shell.h - the shell that the programs tharsis and tharsis-mpi share. */
 #ifndef TH_TCL_SHELL_SHELL_H
 #define TH_TCL_SHELL_SHELL_H
 #include "mapper/pool/pool.h"
@@ -12,8 +12,8 @@ typedef struct th_remote {
 } th_remote;
 
 /* The exit status where the command line said no more than -help or was wrong; else it ends in
- * Tcl_Exit.
- */
+ *
+ * Tcl_Exit. */
 int th_shell_main(int argc, char **argv, const th_remote *elsewhere);
 
 #endif

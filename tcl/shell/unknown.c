@@ -16,7 +16,7 @@ static int auto_load(Tcl_Interp *interp, Tcl_Obj *name)
     return is_loaded;
 }
 
-/* The most similar name of a command of the table; NULL: none is similar. */
+/* The most similar command name; NULL: none is similar. */
 static const char *nearest(const char *name)
 {
     const char *names[TH_COMMANDS_MAX + 1];

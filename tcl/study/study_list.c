@@ -281,7 +281,7 @@ static int holds(Tcl_Interp *interp, Tcl_Obj *expression, const th_study *s, int
 
 int th_study_cells(th_session *s, const th_study *study, int64_t **cells, int64_t *n, th_error *err)
 {
-    enum { CELLS_BETWEEN = 1024 }; /* two looks for Ctrl-C */
+    enum { CELLS_BETWEEN = 1024 }; /* polls of Ctrl-C */
     int64_t n_cells = th_study_n_cells(study);
     bool has_where = study->where[0] != '\0', is_in = true;
     Tcl_Interp *interp = th_study_where_interp(th_tcl_of(s)->interp, err);

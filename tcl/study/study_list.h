@@ -9,17 +9,17 @@
 typedef struct th_studies th_studies;
 
 void th_studies_free(th_studies *all); /* accepts NULL */
-/* The name stands for the file from now on. 0, or -1: memory is out. */
+/* Registers the file under the name. 0, or -1: memory is out. */
 int th_studies_add(th_session *s, const char *name, const char *path, th_error *err);
 const char *th_studies_name(const th_session *s, size_t i); /* NULL after the last */
 /* The file of a study, opened; NULL with near misses in err. */
 th_store *th_studies_open(th_session *s, const char *name, th_error *err);
 
-/* A safe interpreter for the expressions of -where: a child of parent, so that whatever cancels
- * parent ends an expression too. To be deleted, before another one is made. NULL: err says why. */
+/* A safe interpreter for the expressions of -where, a child of parent, so that cancelling parent
+ * also ends an expression. Delete it before another one is made. NULL: error in err. */
 Tcl_Interp *th_study_where_interp(Tcl_Interp *parent, th_error *err);
 
-/* What create_study was told, as words; NULL: not. */
+/* The options of create_study as words; NULL: not given. */
 typedef struct th_study_words {
     const char *name;
     Tcl_Obj *parameters, *zip, *metrics;
@@ -29,7 +29,7 @@ typedef struct th_study_words {
 
 /* NULL: err says why. */
 th_study *th_study_of_words(const th_study_words *w, th_error *err);
-/* The cells that -where leaves; *cells is the caller's to free. 0 or -1. */
+/* The cells for which -where holds; the caller frees *cells. 0 or -1. */
 int th_study_cells(th_session *s, const th_study *study, int64_t **cells, int64_t *n,
                    th_error *err);
 

@@ -28,12 +28,12 @@ void th_points_begin_thread(void)
         Tcl_Channel nowhere = Tcl_OpenFileChannel(NULL, "/dev/null", "w", 0);
         if (!nowhere)
             return;                         /* then it is heard */
-        Tcl_RegisterChannel(NULL, nowhere); /* no interpreter's end closes it */
+        Tcl_RegisterChannel(NULL, nowhere); /* stays open when an interpreter is deleted */
         Tcl_SetStdChannel(nowhere, channels[i]);
     }
 }
 
-/* Both are of the whole process. */
+/* Both affect the whole process. */
 static const char refusals[] = "foreach name {exit cd} {\n"
                                "    proc ::$name args \"error {$name: refused in the script of a "
                                "study, whose points share a process}\"\n"
@@ -115,7 +115,7 @@ static void fail_with_script(evaluation *e, int code)
 
 /* ---- figures ---- */
 
-/* What the script returned under the name of a metric. */
+/* The value that the script returned for a metric. */
 static int take_answer(Tcl_Obj *answer, const th_study_metric *m, th_quantity *out, th_error *err)
 {
     Tcl_Obj *key = Tcl_NewStringObj(m->name, -1), *value = NULL;
@@ -168,8 +168,8 @@ static void take_figures(evaluation *e, Tcl_Obj *answer)
 
 /* ---- the time limit ---- */
 
-/* Commands of Tharsis see it where they look for Ctrl-C, all others by Tcl's own limit, which is
- * the later one; neither is held up by a catch. */
+/* Commands of Tharsis check it where they poll for Ctrl-C; for all others Tcl has its own limit,
+ * set a little later. A catch stops neither. */
 static void begin_limit(const evaluation *e)
 {
     Tcl_Time until;
@@ -182,7 +182,7 @@ static void begin_limit(const evaluation *e)
     Tcl_LimitTypeSet(e->interp, TCL_LIMIT_TIME);
 }
 
-/* A point that is through all the same keeps its result. */
+/* A point that finished nevertheless keeps its result. */
 static void end_limit(evaluation *e)
 {
     th_error err;
@@ -197,7 +197,7 @@ static void end_limit(evaluation *e)
 
 /* ---- the point ---- */
 
-/* A point of which a file is not whole has failed. */
+/* A point with an incomplete file has failed. */
 static void close_files(evaluation *e)
 {
     th_error err;

@@ -10,17 +10,16 @@
 #include "tcl/tcl_session.h"
 
 typedef struct th_outcome {
-    th_study_point point; /* its texts are those below */
+    th_study_point point; /* its texts are stored below */
     char *error;
-    char
-        mapping[20]; /* point.mapping is this or NULL: to be set again where the struct has moved */
+    char mapping[20]; /* point.mapping is this or NULL; set again after a move */
     char *texts[TH_STUDY_METRICS_MAX];
     bool was_stopped; /* it is no result */
 } th_outcome;
 
-/* Who looks after a point. Between begin and end its interpreter may be cancelled. */
+/* The supervisor of a point: between begin and end it may cancel the interpreter. */
 typedef struct th_point_timer {
-    bool (*begin)(void *state, Tcl_Interp *interp); /* false: it is to be stopped already */
+    bool (*begin)(void *state, Tcl_Interp *interp); /* false: stop at once */
     bool (*end)(void *state);                       /* true: it was stopped */
     void *state;
 } th_point_timer;
@@ -28,20 +27,20 @@ typedef struct th_point_timer {
 typedef struct th_point_job {
     const th_study *study;
     int64_t number, cell;
-    int threads;     /* of the searches of the script */
-    int64_t seconds; /* of wall time: then it is given up, and has failed; 0: as long as it takes */
-    const char *auto_path; /* where packages are; NULL: as by default */
-    th_point_timer watch;  /* .begin NULL: nobody */
+    int threads;           /* of the searches of the script */
+    int64_t seconds;       /* wall time after which the point fails; 0: no limit */
+    const char *auto_path; /* where packages are; NULL: the default */
+    th_point_timer watch;  /* .begin NULL: none */
 } th_point_job;
 
-/* What scripts say in this thread, on either channel, goes nowhere from now on. */
+/* Discards what scripts print in this thread from here on. */
 void th_points_begin_thread(void);
-/* Whatever goes wrong is the outcome. */
+/* Every failure is part of the outcome. */
 void th_point_evaluate(const th_point_job *job, th_outcome *out);
 void th_outcome_clear(th_outcome *out);
 
-/* An interpreter with the commands of Tharsis at hand, but without exit and cd. NULL: err says why.
- */
+/* An interpreter with the commands of Tharsis at hand, but without exit and cd. NULL: err says
+ * why. */
 Tcl_Interp *th_point_interp(th_error *err);
 
 #endif

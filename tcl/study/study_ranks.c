@@ -14,7 +14,7 @@ typedef struct {
 struct th_study_ranks {
     const th_mailbox *mailbox;
     const th_study *study;
-    char *auto_path; /* NULL: as by default */
+    char *auto_path; /* NULL: the default */
     int64_t seconds; /* for each point; 0: no limit */
     int n, n_busy;
     rank_state *ranks; /* by rank; rank 0, which runs the script, does none */
@@ -22,7 +22,7 @@ struct th_study_ranks {
     size_t capacity;
 };
 
-/* ---- what travels ---- */
+/* ---- messages ---- */
 
 static void serialize_metric(th_serializer *w, th_study_metric *m)
 {
@@ -96,7 +96,7 @@ static void serialize_figure(th_serializer *w, th_figure *f)
     th_serializer_text(w, &f->text);
 }
 
-/* What is read lies in the bytes that are read. */
+/* Texts that are read point into the message. */
 static void serialize_outcome(th_serializer *w, th_study_point *p, int n_metrics)
 {
     bool has_failed = p->state == TH_POINT_FAILED;
@@ -188,7 +188,7 @@ int th_study_ranks_submit(th_study_ranks *r, int64_t number, int64_t cell)
     return failed ? -1 : 1;
 }
 
-/* Texts of its own. -1: memory is out. */
+/* Copies the texts. -1: memory is out. */
 static int keep_texts(th_outcome *out, int n_metrics)
 {
     th_study_point *p = &out->point;

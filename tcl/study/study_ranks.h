@@ -13,7 +13,8 @@
 typedef struct th_mailbox {
     int (*n)(void);
     void (*send)(int to, const void *bytes, size_t n);
-    /* A message that has come: its length, in *bytes, which grows; -1: none, -2: memory is out. */
+    /* The length of a message that has arrived, which *bytes grows to hold; -1: none, -2: memory is
+     * out. */
     long (*receive)(int *from, char **bytes, size_t *capacity);
 } th_mailbox;
 
@@ -22,15 +23,15 @@ typedef struct th_study_ranks th_study_ranks;
 /* mailbox NULL: there are no ranks. NULL: memory is out. */
 th_study_ranks *th_study_ranks_new(const th_mailbox *mailbox, const th_study *study,
                                    int64_t seconds, const char *auto_path);
-void th_study_ranks_free(th_study_ranks *r); /* accepts NULL; nobody is busy */
+void th_study_ranks_free(th_study_ranks *r); /* accepts NULL; no rank may be busy */
 int th_study_ranks_n(const th_study_ranks *r);
 int th_study_ranks_busy(const th_study_ranks *r);
-/* 1; 0: nobody is idle; -1: memory is out. */
+/* 1; 0: no rank is idle; -1: memory is out. */
 int th_study_ranks_submit(th_study_ranks *r, int64_t number, int64_t cell);
 /* As above; 1: *out is the caller's to clear. */
 int th_study_ranks_take(th_study_ranks *r, th_outcome *out);
 
-/* There: does a point, and writes what has become of it. 0, or -1: memory is out. */
+/* In another process: does a point and writes its outcome. 0, or -1: memory is out. */
 int th_study_ranks_serve(void *unused, const void *bytes, size_t n, th_serializer *answer);
 
 #endif

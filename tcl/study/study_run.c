@@ -15,8 +15,8 @@
 #include "tcl/study/study_ranks.h"
 
 enum {
-    POLL_MS = 50,      /* between two looks at Ctrl-C and the clock */
-    RANKS_POLL_MS = 2, /* and at what has come from ranks */
+    POLL_MS = 50,      /* between polls of Ctrl-C and the clock */
+    RANKS_POLL_MS = 2, /* between polls of ranks */
     RECORD_MS = 50     /* between two commits while points are at work */
 };
 
@@ -43,7 +43,7 @@ static int n_busy(const study_run *r)
     return th_study_workers_busy(r->workers) + th_study_ranks_busy(r->ranks);
 }
 
-/* 1; 0: nobody is idle; -1: memory is out. */
+/* 1; 0: all are busy; -1: memory is out. */
 static int give(study_run *r, int64_t number, int64_t cell)
 {
     if (th_study_workers_submit(r->workers, number, cell))
@@ -127,15 +127,15 @@ static int record_points(study_run *r)
     return failed;
 }
 
-/* A commit takes as long as the disk does, and those who have the next points need not wait for it.
- */
+/* A commit takes as long as the disk does, and those who have the next points need not wait for
+ * it. */
 static bool is_time_to_record(const study_run *r)
 {
     return n_busy(r) == 0 ||
            th_progress_elapsed_s(&r->progress) - r->recorded_s >= RECORD_MS * 1e-3;
 }
 
-/* ---- the whole ---- */
+/* ---- the run ---- */
 
 static void show_progress(study_run *r)
 {
@@ -157,7 +157,7 @@ static void show_progress(study_run *r)
                          (long long)r->counts[TH_POINT_FAILED]);
 }
 
-/* Ctrl-C is only looked at: runs of the points look at it too, until they have all ended. */
+/* The flag of Ctrl-C is not cleared here: the runs of all points poll it until they have ended. */
 static void poll(study_run *r)
 {
     if (!r->was_interrupted && (th_interrupt_is_pending() ||
@@ -182,7 +182,7 @@ static int run_points(study_run *r)
     }
 }
 
-/* A rank cannot be stopped, and its answer must not come to somebody else. */
+/* Ranks cannot be stopped, and their late answers must not be taken for others. */
 static void wait_for_ranks(study_run *r)
 {
     th_outcome o;
@@ -193,7 +193,7 @@ static void wait_for_ranks(study_run *r)
     }
 }
 
-/* Threads that would find nothing to do are not started; the searches of the others have them. */
+/* No more threads than points; the remaining ones go to searches. */
 static int start(study_run *r, const th_study *study)
 {
     int64_t waiting = r->counts[TH_POINT_WAITING];

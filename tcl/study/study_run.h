@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study_run.h - the points of a study that wait, given out and recorded. */
+/* study_run.h - runs the waiting points of a study and records their results. */
 #ifndef TH_TCL_STUDY_STUDY_RUN_H
 #define TH_TCL_STUDY_STUDY_RUN_H
 #include "study/store.h"
@@ -8,8 +8,8 @@
 typedef struct th_study_options {
     int threads;
     int64_t limit;   /* of points */
-    int64_t seconds; /* for each point; 0: as long as it takes */
-    bool retries;    /* those that failed, too */
+    int64_t seconds; /* per point; 0: no limit */
+    bool retries;    /* also failed points */
 } th_study_options;
 
 typedef enum { TH_STUDY_DONE, TH_STUDY_LIMIT, TH_STUDY_INTERRUPTED } th_study_end;

@@ -30,7 +30,7 @@ typedef struct {
     int n, first_parameter, status, first_metric, by; /* columns; by -1: none */
     int by_columns[TH_STUDY_PARAMETERS_MAX], n_by;
     th_kind kinds[TH_STUDY_PARAMETERS_MAX];
-    Tcl_Interp *interp; /* that knows what -where asks; NULL: without */
+    Tcl_Interp *interp; /* for -where; NULL: not given */
     Tcl_Obj *where;
     th_error *err;
 } making;
@@ -201,7 +201,7 @@ static void set_figure(Tcl_Interp *interp, const th_study_metric *metric, const 
                       TCL_GLOBAL_ONLY);
 }
 
-/* What a point has no value of has no variable. */
+/* A column without a value has no variable. */
 static void set_variables(const making *m, const th_study_point *p)
 {
     const th_study *s = m->study;
@@ -218,7 +218,7 @@ static void set_variables(const making *m, const th_study_point *p)
         set_figure(m->interp, &s->metrics[i], &p->figures[i]);
 }
 
-/* The variable that the expression could not read, into out. False: it failed otherwise. */
+/* The variable that the expression could not read, into out. False: another error. */
 static bool take_missed(Tcl_Interp *interp, char *out, size_t size)
 {
     static const char begin[] = "can't read \"";
@@ -344,7 +344,7 @@ static int find_objectives(const making *m, objectives *o)
     return 0;
 }
 
-/* Of the rows with all values: keeps those that are in[]. */
+/* Among complete rows, keeps those that are in[]. */
 static void keep_rows(th_table *t, const bool *is_in)
 {
     size_t n = (size_t)t->n_columns, kept = 0;
@@ -382,7 +382,7 @@ static int select_front(making *m)
         n += is_in[row];
     }
     if (!failed) {
-        keep_rows(t, is_in); /* those that have all values */
+        keep_rows(t, is_in); /* rows that have all values */
         failed = th_pareto_front(values, n, o.n, is_in) != 0;
     }
     if (!failed)
@@ -453,7 +453,7 @@ int th_study_table(th_report *r, th_store *t, const th_study_selection *what, th
     return failed;
 }
 
-/* ---- what stands around it ---- */
+/* ---- head and notes ---- */
 
 static int add_failure(void *state, const th_study_point *p)
 {

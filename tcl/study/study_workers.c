@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_workers.c - see study_workers.h.
- * A worker waits for a point, does it, and waits again. All that two threads see is under one lock;
- * the interpreter of a point is there for others to cancel while the point is at work, and never
- * otherwise. */
+ * A worker waits for a point, does it, and waits again. One lock guards all shared data. Other
+ * threads may cancel the interpreter of a point only while the point runs. */
 #include <config.h>
 #include "tcl/study/study_workers.h"
 #include <errno.h>
@@ -18,12 +17,12 @@ typedef struct {
     member_state state;
     int64_t number, cell;
     th_outcome outcome;
-    Tcl_Interp *interp; /* at work; NULL: none */
+    Tcl_Interp *interp; /* of the running point; NULL: none */
 } worker;
 
 struct th_study_workers {
     pthread_mutex_t lock;
-    pthread_cond_t given, done; /* something was */
+    pthread_cond_t given, done; /* signals after these events */
     bool is_stopping, is_over;
     const th_study *study;
     int threads_each;
@@ -55,7 +54,7 @@ static bool end_point(void *state)
     return was_stopped;
 }
 
-/* False: there is nothing more to do. */
+/* False: there are no more points. */
 static bool wait_for_point(worker *m)
 {
     pthread_mutex_lock(&m->owner->lock);
@@ -197,7 +196,7 @@ bool th_study_workers_take(th_study_workers *c, th_outcome *out)
 
 int th_study_workers_busy(th_study_workers *c)
 {
-    return c->n_busy; /* the giving thread alone changes it */
+    return c->n_busy; /* only the submitting thread changes it */
 }
 
 static bool has_done(const th_study_workers *c)
