@@ -202,7 +202,7 @@ static int fill_work(const th_compute_cost_cache *w, int accel, int design, cons
     out->total = th_schedule_sum(&out->schedule);
     out->vector_operations = design < 0 ? th_vector_operations(a, shard) : 0;
     th_pipeline p;
-    th_pipeline_start(&p, &out->schedule, &out->port, 0, true);
+    th_pipeline_start(&p, &out->schedule, &out->port, &(th_pipeline_options){.skip = true});
     out->collapsed_ps = th_pipeline_finish(&p, &out->schedule, &out->port);
     out->collapsed = p.stats;
     if (out->collapsed_ps == TH_TIME_MAX)
@@ -238,7 +238,7 @@ static int fill_moves(const th_moves *x, th_compute_cost *out, th_error *err)
     s->port_bits_per_s[TH_ENGINE_OUTPUT] = x->out_bits_per_s;
     out->total = th_schedule_sum(s);
     th_pipeline p;
-    th_pipeline_start(&p, s, &out->port, 0, true);
+    th_pipeline_start(&p, s, &out->port, &(th_pipeline_options){.skip = true});
     out->collapsed_ps = th_pipeline_finish(&p, s, &out->port);
     out->collapsed = p.stats;
     if (out->collapsed_ps < TH_TIME_MAX)

@@ -238,7 +238,7 @@ static int fail_no_fit(const search *f, const grid *g, th_error *err)
 static th_time run(const th_schedule *s, const th_port *memory)
 {
     th_pipeline p;
-    th_pipeline_start(&p, s, memory, 0, true);
+    th_pipeline_start(&p, s, memory, &(th_pipeline_options){.skip = true});
     return th_pipeline_finish(&p, s, memory);
 }
 

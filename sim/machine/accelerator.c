@@ -43,11 +43,11 @@ void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pi
     th_prefetch_set_options(m, a, o);
     if (a->task < 0) {
         th_port port = port_of(m, a);
-        th_pipeline_start_with(p, &th_no_schedule, &port, o);
+        th_pipeline_start(p, &th_no_schedule, &port, o);
         return;
     }
     const th_compute_cost *w = th_accel_cost(m, a);
-    th_pipeline_start_with(p, &w->schedule, &w->port, o);
+    th_pipeline_start(p, &w->schedule, &w->port, o);
 }
 
 static void advance_loading(th_machine *m, th_accel_state *a)

@@ -133,7 +133,7 @@ static th_compute_cost *make_scaled(th_machine *m, const th_compute_cost *w, dou
     *s = *w;
     s->schedule.hz = th_scaled_hz(w->schedule.hz, factor);
     th_pipeline p;
-    th_pipeline_start(&p, &s->schedule, &s->port, 0, true);
+    th_pipeline_start(&p, &s->schedule, &s->port, &(th_pipeline_options){.skip = true});
     s->collapsed_ps = th_pipeline_finish(&p, &s->schedule, &s->port);
     s->collapsed = p.stats;
     return m->properties.scaled[m->properties.n_scaled++] = s;

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pipeline.c - one accelerator at work on one schedule.
+/* pipeline.c - the tile pipeline of one accelerator.
  *
- *   start -> (advance | set_foreign)* -> finish
- *   inside: run_until: { next -> move_to -> finish_all_due -> begin_all_possible -> share
+ *   start -> (advance | set_demand)* -> finish
+ *   inside: run_until: { next -> move_to -> finish_all_due -> begin_all_possible -> share_dram
  *                        -> try_skip }
  *
- * Which engine is through next, and what may begin then, follows no pattern that a processor
- * foresees: where it costs little both sides are worked out, and one branch (or none) decides.
- *
- * The rules (docs/models/pipeline.md): request j of a load engine may begin when step j - slots_in
- * has computed; its first byte moves one DRAM latency after that, or when the request before it is
- * through, whichever is later. A request for partial sums may besides begin no sooner than the
- * store that wrote them has ended; a serial schedule's, when no finished tile waits to be stored.
- * Step j computes when its operands are in, step j - 1 has computed and, if it opens an output
- * tile, one of slots_out is free. A store begins when its tile has computed, likewise after the
- * latency and the store before it.
+ * Rules (docs/models/pipeline.md): request j of a load engine may begin when step j - slots_in has
+ * computed. Its transfer starts one DRAM latency after that, or when the request before it ends,
+ * whichever is later. A request for partial sums may begin only after the store that wrote them has
+ * ended; in a serial schedule, only when no finished tile waits to be stored. Step j computes when
+ * its operands are loaded, step j - 1 has computed and, if it opens an output tile, one of
+ * slots_out is free. A store begins when its tile has computed, likewise after the latency and the
+ * store before it.
  *
  * Invariants: engine[e].n_done >= steps_done for all load engines in use, and < steps_done +
- * slots_in while a request is under way; tiles_done - engine[OUTPUT].n_done <= slots_out.
- * left_bytes changes only when a rate changes, so looking at a pipeline at any instant changes no
- * result.
+ * slots_in while a request is in flight; tiles_done - engine[OUTPUT].n_done <= slots_out.
+ * left_bytes changes only when a rate changes, so advancing in several parts changes no result.
  *
- * Not modelled here: what others do with the DRAM beyond their total draw (see network/fluid.c). */
+ * Which engine ends next is unpredictable for a branch predictor; where it is cheap, both cases are
+ * computed without a branch. Not modelled here: other users of the DRAM beyond their total demand
+ * (see sim/network/fluid). */
 #include <config.h>
 
 #include "sim/pipeline/pipeline.h"
@@ -39,8 +37,7 @@ static bool all_stored(const th_pipeline *p, const th_schedule *s)
     return is_past_end(p->engine[TH_ENGINE_OUTPUT].index, p, s);
 }
 
-/* Who moves weights: the engine for its task, or, once those are in, for the next. (One branch,
- * that is mostly foreseen.) */
+/* Is the weight engine done with its own task, so that it prefetches? */
 static bool is_prefetching(const th_pipeline *p, int e)
 {
     return p->weights_in & (e == TH_ENGINE_WEIGHT);
@@ -48,12 +45,12 @@ static bool is_prefetching(const th_pipeline *p, int e)
 
 static th_engine *mover(th_pipeline *p, int e)
 {
-    return is_prefetching(p, e) ? &p->prefetch : &p->engine[e];
+    return is_prefetching(p, e) ? &p->prefetch.engine : &p->engine[e];
 }
 
 static const th_engine *mover_of(const th_pipeline *p, int e)
 {
-    return is_prefetching(p, e) ? &p->prefetch : &p->engine[e];
+    return is_prefetching(p, e) ? &p->prefetch.engine : &p->engine[e];
 }
 
 /* --- sharing the DRAM ------------------------------------------------------------------------- */
@@ -69,58 +66,36 @@ static void change_rate(th_engine *g, th_time now, double rate)
     g->at = duration > TH_TIME_MAX - now ? TH_TIME_MAX : now + duration;
 }
 
-/* Max-min fair shares for the engines in moving of what the others leave, each up to its cap. */
-static void find_shares(th_pipeline *p, const th_port *port, unsigned moving)
-{
-    double left = (double)port->bits_per_s / 8.0 - p->demand_bytes_per_s;
-    assert(left > 0);
-    for (unsigned open = moving; open;) {
-        int slowest = -1, n = 0;
-        double cap = 0;
-        for (int e = 0; e < TH_N_ENGINES; e++) {
-            if (!(open >> e & 1u))
-                continue;
-            n++;
-            if (slowest < 0 || mover(p, e)->cap < cap) {
-                slowest = e;
-                cap = mover(p, e)->cap;
-            }
-        }
-        double share = left / n;
-        p->share[moving][slowest] = cap < share ? cap : share;
-        left -= p->share[moving][slowest];
-        open &= ~(1u << slowest);
-    }
-    p->shares_known |= 1u << moving;
-}
-
-/* Shares depend on who moves, on caps and on the others' draw alone, and change less often than
- * requests do. */
+/* Sets the rates of the moving engines: max-min fair shares of the bandwidth that flows leave, each
+ * up to its cap. */
 static void share_dram(th_pipeline *p, const th_port *port)
 {
-    unsigned moving = p->moving;
-    if (!p->rates_are_old)
+    if (!p->rates_are_stale)
         return;
-    p->rates_are_old = false;
-    if (!(p->shares_known >> moving & 1u))
-        find_shares(p, port, moving);
-    for (unsigned left = moving; left; left &= left - 1) {
-        int e = __builtin_ctz(left);
-        change_rate(mover(p, e), p->now, p->share[moving][e]);
+    p->rates_are_stale = false;
+    double left = (double)port->bits_per_s / 8.0 - p->demand_bytes_per_s;
+    assert(left > 0);
+    for (unsigned open = p->moving; open;) {
+        th_engine *slowest = NULL;
+        int n = __builtin_popcount(open), number = 0;
+        for (unsigned rest = open; rest; rest &= rest - 1) {
+            th_engine *g = mover(p, __builtin_ctz(rest));
+            if (slowest && g->cap >= slowest->cap)
+                continue;
+            slowest = g;
+            number = __builtin_ctz(rest);
+        }
+        double share = left / n, rate = slowest->cap < share ? slowest->cap : share;
+        change_rate(slowest, p->now, rate);
+        left -= rate;
+        open &= ~(1u << number);
     }
 }
 
-/* --- what can begin --------------------------------------------------------------------------- */
+/* --- beginning -------------------------------------------------------------------------------- */
 
-static void set_cap(th_pipeline *p, th_engine *g, double cap)
-{
-    if (cap != g->cap)
-        p->shares_known = 0;
-    g->cap = cap;
-}
-
-/* How fast a request may move: behind the engine's port, over the channels that it lies on. In DRAM
- * time, of which a byte of inefficient runs takes more than one byte's. */
+/* The maximum rate of a request through the engine's port and its channels, in bytes of DRAM time:
+ * a byte in inefficient runs takes the DRAM time of more than one. */
 static double cap_of(const th_schedule *s, const th_port *port, int e, int64_t bytes,
                      double efficiency)
 {
@@ -129,43 +104,38 @@ static double cap_of(const th_schedule *s, const th_port *port, int e, int64_t b
     return bits > 0 && own < channels ? own : channels;
 }
 
-/* The step that reads the sums of a visit back, if its slot is free already, waited for them. */
+/* The step that reads back the sums of a visit waited for them, if its slot is free already. */
 static void release_sums(th_pipeline *p, const th_schedule *s, int64_t visit)
 {
-    int64_t step = visit + p->steps_in_c;
+    int64_t step = visit + p->loops.steps_in_c;
     if (step >= p->steps_done && step < p->steps_done + s->slots_in)
-        p->sums_free[slot_of(step, s->slots_in)] = p->now;
+        p->slots.sums_free[slot_of(step, s->slots_in)] = p->now;
 }
 
-/* From now on the weight engine loads ahead, behind another port. */
-static void find_weights_in(th_pipeline *p, const th_schedule *s)
+static void update_weights_in(th_pipeline *p, const th_schedule *s)
 {
-    bool are_in = !p->uses_weights || is_past_end(p->engine[TH_ENGINE_WEIGHT].index, p, s);
-    if (are_in && !p->weights_in)
-        p->shares_known = 0;
-    p->weights_in = are_in;
+    p->weights_in = !p->loops.uses_weights || is_past_end(p->engine[TH_ENGINE_WEIGHT].index, p, s);
 }
 
 static void end_request(th_pipeline *p, const th_schedule *s, int e)
 {
     th_engine *g = &p->engine[e];
-    if (e == TH_ENGINE_OUTPUT && p->spills)
+    if (e == TH_ENGINE_OUTPUT && p->loops.spills)
         release_sums(p, s, g->n_done);
     g->phase = TH_ENGINE_IDLE;
     g->at = TH_TIME_MAX;
     g->n_done++;
-    advance_index(g->index, p, s, e == TH_ENGINE_OUTPUT && !p->revisits);
-    find_weights_in(p,
-                    s); /* for whatever engine: that costs less than a branch that none foresees */
+    advance_index(g->index, p, s, e == TH_ENGINE_OUTPUT && !p->loops.revisits);
+    update_weights_in(p, s); /* for any engine: cheaper than a branch */
 }
 
 static void finish_request(th_pipeline *p, const th_schedule *s, int e)
 {
     th_engine *g = mover(p, e);
     p->moving &= ~(1u << e);
-    p->rates_are_old = true;
-    if (g == &p->prefetch) {
-        p->prefetch_moved += g->bytes;
+    p->rates_are_stale = true;
+    if (g == &p->prefetch.engine) {
+        p->prefetch.moved += g->bytes;
         g->phase = TH_ENGINE_IDLE;
         g->at = TH_TIME_MAX;
         g->n_done++;
@@ -183,7 +153,7 @@ static void begin_to_move(th_pipeline *p, const th_schedule *s, int e)
     g->since = p->now;
     g->at = TH_TIME_MAX;
     p->moving |= 1u << e;
-    p->rates_are_old = true;
+    p->rates_are_stale = true;
     if (isinf(g->cap))
         finish_request(p, s, e);
 }
@@ -207,20 +177,20 @@ static void begin_request(th_pipeline *p, const th_schedule *s, const th_port *p
     int64_t run = s->run_bytes[e];
     double efficiency = th_port_efficiency(port, run > 0 && run < bytes ? run : bytes);
     g->bytes = bytes_in_bursts(bytes, run, port->burst_bytes);
-    set_cap(p, g, cap_of(s, port, e, g->bytes, efficiency));
+    g->cap = cap_of(s, port, e, g->bytes, efficiency);
     wait_or_move(p, s, port, e, (double)g->bytes / efficiency, possible_since);
 }
 
 static bool reads_back(const th_pipeline *p, int e)
 {
-    return e == TH_ENGINE_PARTIAL && p->spills && p->engine[e].index[TH_LOOP_C] > 0;
+    return e == TH_ENGINE_PARTIAL && p->loops.spills && p->engine[e].index[TH_LOOP_C] > 0;
 }
 
 /* Are the sums that the next load of e reads back not stored yet? */
 static bool waits_for_sums(const th_pipeline *p, int e)
 {
     return reads_back(p, e) &&
-           p->engine[TH_ENGINE_OUTPUT].n_done <= p->engine[e].n_done - p->steps_in_c;
+           p->engine[TH_ENGINE_OUTPUT].n_done <= p->engine[e].n_done - p->loops.steps_in_c;
 }
 
 /* Of a serial schedule: is a tile finished, but not stored? */
@@ -232,11 +202,10 @@ static bool waits_for_stores(const th_pipeline *p, const th_schedule *s)
 static bool may_load(const th_pipeline *p, const th_schedule *s, const th_engine *g)
 {
     bool is_idle = g->phase == TH_ENGINE_IDLE, has_slot = g->n_done < p->steps_done + s->slots_in;
-    return is_idle & has_slot & !is_past_end(g->index, p, s); /* one branch: none is foreseeable */
+    return is_idle & has_slot & !is_past_end(g->index, p, s); /* one branch */
 }
 
-/* Requests of nothing (an operand that stays on chip) are through at once. Inline, so that what
- * depends on e alone is no branch. */
+/* Empty requests (an operand that stays on chip) end at once. Inlined, so that e is a constant. */
 static inline __attribute__((always_inline)) void begin_load(th_pipeline *p, const th_schedule *s,
                                                              const th_port *port, int e)
 {
@@ -249,7 +218,7 @@ static inline __attribute__((always_inline)) void begin_load(th_pipeline *p, con
             g->was_blocked = true;
             return;
         }
-        const th_time *ready = reads_back(p, e) ? p->sums_free : p->in_free;
+        const th_time *ready = reads_back(p, e) ? p->slots.sums_free : p->slots.in_free;
         th_time since = g->was_blocked ? p->now : ready[slot_of(g->n_done, s->slots_in)];
         g->was_blocked = false;
         if (bytes > 0)
@@ -259,32 +228,32 @@ static inline __attribute__((always_inline)) void begin_load(th_pipeline *p, con
     }
 }
 
-/* Has the array left the slot that the next request ahead takes, and when? A task without weights
- * leaves all of them. */
+/* Has the array released the slot of the next prefetch request, and when? A task without weights
+ * occupies none. */
 static bool prefetch_slot_free(const th_pipeline *p, const th_schedule *s, th_time *since)
 {
-    int64_t number = p->engine[TH_ENGINE_WEIGHT].n_done + p->prefetch.n_done;
+    int64_t number = p->engine[TH_ENGINE_WEIGHT].n_done + p->prefetch.engine.n_done;
     *since = 0;
-    if (!p->uses_weights)
+    if (!p->loops.uses_weights)
         return true;
-    *since = p->in_free[slot_of(number, s->slots_in)];
+    *since = p->slots.in_free[slot_of(number, s->slots_in)];
     return number < p->steps_done + s->slots_in;
 }
 
 static void begin_prefetch(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
-    th_engine *g = &p->prefetch;
+    th_engine *g = &p->prefetch.engine;
     th_time since;
-    while (p->weights_in && g->phase == TH_ENGINE_IDLE && g->n_done < p->next.n &&
+    while (p->weights_in && g->phase == TH_ENGINE_IDLE && g->n_done < p->prefetch.plan.n &&
            prefetch_slot_free(p, s, &since)) {
         int64_t j = g->n_done;
-        if (p->next.bytes[j] == 0) {
+        if (p->prefetch.plan.bytes[j] == 0) {
             g->n_done++;
             continue;
         }
-        g->bytes = p->next.bytes[j];
-        set_cap(p, g, p->next.cap[j]);
-        wait_or_move(p, s, port, TH_ENGINE_WEIGHT, p->next.dram_bytes[j], since);
+        g->bytes = p->prefetch.plan.bytes[j];
+        g->cap = p->prefetch.plan.cap[j];
+        wait_or_move(p, s, port, TH_ENGINE_WEIGHT, p->prefetch.plan.dram_bytes[j], since);
     }
 }
 
@@ -295,7 +264,7 @@ static void begin_store(th_pipeline *p, const th_schedule *s, const th_port *por
         int64_t bytes = request_bytes(p, s, TH_ENGINE_OUTPUT, g->index);
         if (bytes > 0)
             begin_request(p, s, port, TH_ENGINE_OUTPUT, bytes,
-                          p->out_full[slot_of(g->n_done, s->slots_out)]);
+                          p->slots.out_full[slot_of(g->n_done, s->slots_out)]);
         else
             end_request(p, s, TH_ENGINE_OUTPUT);
     }
@@ -303,7 +272,7 @@ static void begin_store(th_pipeline *p, const th_schedule *s, const th_port *por
 
 static bool output_slot_free(const th_pipeline *p, const th_schedule *s)
 {
-    return (!p->revisits && p->index[TH_LOOP_C] != 0) ||
+    return (!p->loops.revisits && p->index[TH_LOOP_C] != 0) ||
            p->tiles_done < p->engine[TH_ENGINE_OUTPUT].n_done + s->slots_out;
 }
 
@@ -318,37 +287,37 @@ static void begin_compute(th_pipeline *p, const th_schedule *s)
     p->compute_end = th_time_add(p->now, th_cycles_ps(cycles, s->hz));
 }
 
-/* In this order once is enough: a store that takes no time lets loads begin, and the begin of a
+/* One pass in this order is enough: a store that takes no time lets loads begin, but the begin of a
  * step lets no request begin. */
 static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
     begin_store(p, s, port);
     begin_load(p, s, port, TH_ENGINE_INPUT);
     begin_load(p, s, port, TH_ENGINE_WEIGHT);
-    if (p->reads_partials)
+    if (p->loops.reads_partials)
         begin_load(p, s, port, TH_ENGINE_PARTIAL);
-    if (p->next.n > 0)
+    if (p->prefetch.plan.n > 0)
         begin_prefetch(p, s, port);
     begin_compute(p, s);
-    p->done = all_stored(p, s) && !(p->is_idle && p->prefetch.n_done < p->next.n);
+    p->done = all_stored(p, s) && !(p->is_idle && p->prefetch.engine.n_done < p->prefetch.plan.n);
 }
 
-/* --- what is due ------------------------------------------------------------------------------ */
+/* --- ending ----------------------------------------------------------------------------------- */
 
 static void finish_compute(th_pipeline *p, const th_schedule *s)
 {
     int slot = slot_of(p->steps_done, s->slots_in);
-    p->in_free[slot] = p->sums_free[slot] = p->now;
+    p->slots.in_free[slot] = p->slots.sums_free[slot] = p->now;
     p->steps_done++;
-    if (p->revisits || p->index[TH_LOOP_C] == s->count[TH_LOOP_C] - 1)
-        p->out_full[slot_of(p->tiles_done++, s->slots_out)] = p->now;
+    if (p->loops.revisits || p->index[TH_LOOP_C] == s->count[TH_LOOP_C] - 1)
+        p->slots.out_full[slot_of(p->tiles_done++, s->slots_out)] = p->now;
     p->compute_end = TH_TIME_MAX;
     p->last_carry = advance_index(p->index, p, s, false);
 }
 
 static void finish_all_due(th_pipeline *p, const th_schedule *s)
 {
-    unsigned due = (unsigned)(p->prefetch.at <= p->now) << TH_ENGINE_WEIGHT;
+    unsigned due = (unsigned)(p->prefetch.engine.at <= p->now) << TH_ENGINE_WEIGHT;
     for (int e = 0; e < TH_N_ENGINES; e++)
         due |= (unsigned)(p->engine[e].at <= p->now) << e;
     for (; due; due &= due - 1) {
@@ -366,7 +335,7 @@ static void finish_all_due(th_pipeline *p, const th_schedule *s)
 
 th_time th_pipeline_next(const th_pipeline *p)
 {
-    th_time next = p->prefetch.at < p->compute_end ? p->prefetch.at : p->compute_end;
+    th_time next = p->prefetch.engine.at < p->compute_end ? p->prefetch.engine.at : p->compute_end;
     if (p->done)
         return TH_TIME_MAX;
     for (int e = 0; e < TH_N_ENGINES; e++)
@@ -374,7 +343,7 @@ th_time th_pipeline_next(const th_pipeline *p)
     return next;
 }
 
-/* Time passes; whoever kept the array waiting is charged. */
+/* Advances time, which is busy time or a stall of the engine that the array waits for. */
 static void move_to(th_pipeline *p, const th_schedule *s, th_time t)
 {
     th_engine_kind missing = is_past_end(p->index, p, s) ? TH_ENGINE_OUTPUT : missing_operand(p);
@@ -383,10 +352,10 @@ static void move_to(th_pipeline *p, const th_schedule *s, th_time t)
     p->now = t;
 }
 
-/* What the weight engine does then does not recur. */
+/* Prefetching is not periodic. */
 static bool has_prefetch_left(const th_pipeline *p)
 {
-    return p->weights_in && p->prefetch.n_done < p->next.n;
+    return p->weights_in && p->prefetch.engine.n_done < p->prefetch.plan.n;
 }
 
 static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port, th_time limit)
@@ -409,30 +378,30 @@ static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port,
     }
 }
 
-/* Loops of one iteration do not matter; C goes innermost where no other runs inside it. */
+/* Moves C innermost where no loop of several iterations is inside it. */
 static void order_loops(th_pipeline *p, const th_schedule *s)
 {
     int n = 0;
-    p->revisits = th_schedule_revisits(s);
-    p->spills = p->revisits && !s->sums_stay;
-    p->reads_partials = p->spills || s->reads_sums;
-    p->steps_in_c = 1;
+    p->loops.revisits = th_schedule_revisits(s);
+    p->loops.spills = p->loops.revisits && !s->sums_stay;
+    p->loops.reads_partials = p->loops.spills || s->reads_sums;
+    p->loops.steps_in_c = 1;
     bool inside = false;
     for (int place = 0; place < TH_N_LOOPS; place++) {
         int loop = th_schedule_loop(s, place);
         if (inside)
-            p->steps_in_c *= s->count[loop];
+            p->loops.steps_in_c *= s->count[loop];
         inside |= loop == TH_LOOP_C;
-        if (loop != TH_LOOP_C || p->revisits)
-            p->order[n++] = (uint8_t)loop;
+        if (loop != TH_LOOP_C || p->loops.revisits)
+            p->loops.order[n++] = (uint8_t)loop;
     }
-    if (!p->revisits)
-        p->order[n] = TH_LOOP_C;
+    if (!p->loops.revisits)
+        p->loops.order[n] = TH_LOOP_C;
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
-        p->uses_weights |= s->step[mask].weight_bytes > 0;
+        p->loops.uses_weights |= s->step[mask].weight_bytes > 0;
 }
 
-/* --- weights loaded ahead --------------------------------------------------------------------- */
+/* --- prefetching ------------------------------------------------------------------------------ */
 
 th_prefetch_plan th_prefetch_plan_of(const th_schedule *s, const th_port *port)
 {
@@ -473,11 +442,11 @@ static void resume(th_engine *g, const th_prefetch_state *from, const th_prefetc
 const th_schedule th_no_schedule = {
     .hz = 1, .count = {1, 1, 1, 1, 1}, .slots_in = 1, .slots_out = 1};
 
-static void leave_nothing_to_do(th_pipeline *p)
+static void set_all_done(th_pipeline *p)
 {
     for (int e = 0; e < TH_N_ENGINES; e++)
-        p->engine[e].index[p->order[0]] = 1;
-    p->index[p->order[0]] = 1;
+        p->engine[e].index[p->loops.order[0]] = 1;
+    p->index[p->loops.order[0]] = 1;
 }
 
 static void take_inherited(th_pipeline *p, const th_schedule *s, const th_port *port,
@@ -491,42 +460,35 @@ static void take_inherited(th_pipeline *p, const th_schedule *s, const th_port *
     p->stats.moved_bytes[TH_ENGINE_WEIGHT] = inherited->moved_bytes;
 }
 
-void th_pipeline_start_with(th_pipeline *p, const th_schedule *s, const th_port *port,
-                            const th_pipeline_options *b)
+void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
+                       const th_pipeline_options *o)
 {
     assert(s->slots_in <= TH_SLOTS_MAX && s->slots_out <= TH_SLOTS_MAX);
-    *p = (th_pipeline){.skip = b->skip,
-                       .demand_bytes_per_s = b->demand_bytes_per_s,
-                       .rates_from_outside = b->rates_from_outside,
+    *p = (th_pipeline){.skip = o->skip,
+                       .demand_bytes_per_s = o->demand_bytes_per_s,
+                       .rates_from_outside = o->rates_from_outside,
                        .is_idle = s == &th_no_schedule,
                        .compute_end = TH_TIME_MAX};
     for (int e = 0; e < TH_N_ENGINES; e++)
         p->engine[e].at = TH_TIME_MAX;
-    p->prefetch.at = TH_TIME_MAX;
+    p->prefetch.engine.at = TH_TIME_MAX;
     order_loops(p, s);
     if (p->is_idle)
-        leave_nothing_to_do(p);
-    if (b->inherited)
-        take_inherited(p, s, port, b->inherited);
-    find_weights_in(p, s);
-    if (b->next) {
-        p->next = *b->next;
-        p->prefetch_moved = b->next_done->moved_bytes;
-        resume(&p->prefetch, b->next_done, b->next);
+        set_all_done(p);
+    if (o->inherited)
+        take_inherited(p, s, port, o->inherited);
+    update_weights_in(p, s);
+    if (o->next) {
+        p->prefetch.plan = *o->next;
+        p->prefetch.moved = o->next_done->moved_bytes;
+        resume(&p->prefetch.engine, o->next_done, o->next);
     }
     if (mover(p, TH_ENGINE_WEIGHT)->phase == TH_ENGINE_MOVES)
         p->moving = 1u << TH_ENGINE_WEIGHT;
-    p->rates_are_old = true;
+    p->rates_are_stale = true;
     begin_all_possible(p, s, port);
     if (!p->rates_from_outside)
         share_dram(p, port);
-}
-
-void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
-                       double demand_bytes_per_s, bool skip)
-{
-    th_pipeline_start_with(
-        p, s, port, &(th_pipeline_options){.demand_bytes_per_s = demand_bytes_per_s, .skip = skip});
 }
 
 void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *port, th_time t)
@@ -539,8 +501,7 @@ void th_pipeline_advance(th_pipeline *p, const th_schedule *s, const th_port *po
 void th_pipeline_set_demand(th_pipeline *p, const th_port *port, double bytes_per_s)
 {
     p->demand_bytes_per_s = bytes_per_s;
-    p->shares_known = 0;
-    p->rates_are_old = true;
+    p->rates_are_stale = true;
     share_dram(p, port);
 }
 
@@ -581,9 +542,9 @@ void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s)
 
 th_prefetch_state th_pipeline_prefetch_state(const th_pipeline *p)
 {
-    const th_engine *g = &p->prefetch;
+    const th_engine *g = &p->prefetch.engine;
     th_prefetch_state a = {
-        .n_done = g->n_done, .moved_bytes = p->prefetch_moved, .phase = g->phase};
+        .n_done = g->n_done, .moved_bytes = p->prefetch.moved, .phase = g->phase};
     if (g->phase == TH_ENGINE_WAITS) {
         a.latency_left = g->at - p->now;
         a.left_bytes = g->left_bytes;

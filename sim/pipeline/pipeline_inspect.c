@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pipeline_inspect.c - what a tile pipeline is doing at p->now, for those who look on. Changes
- * nothing. */
+/* pipeline_inspect.c - the state of the tiles at p->now, for observers. Changes nothing. */
 #include <config.h>
 
 #include "sim/pipeline/pipeline.h"
@@ -25,7 +24,7 @@ static int64_t steps_loaded(const th_pipeline *p)
     int64_t least = p->engine[TH_ENGINE_INPUT].n_done;
     if (p->engine[TH_ENGINE_WEIGHT].n_done < least)
         least = p->engine[TH_ENGINE_WEIGHT].n_done;
-    if (p->reads_partials && p->engine[TH_ENGINE_PARTIAL].n_done < least)
+    if (p->loops.reads_partials && p->engine[TH_ENGINE_PARTIAL].n_done < least)
         least = p->engine[TH_ENGINE_PARTIAL].n_done;
     return least - p->steps_done;
 }

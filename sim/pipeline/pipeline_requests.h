@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pipeline_requests.h - private to pipeline.c, which is too hot for calls: the loops of a schedule,
- * and how many bytes each request along them moves. */
+/* pipeline_requests.h - private to pipeline.c, inlined for speed: the loops of a schedule, and the
+ * bytes of each request. */
 #ifndef TH_SIM_PIPELINE_PIPELINE_REQUESTS_H
 #define TH_SIM_PIPELINE_PIPELINE_REQUESTS_H
 #include "sim/pipeline/pipeline.h"
 
-/* The next iteration, innermost fastest; returns the outermost loop that moved (the outermost of
- * all when all wrap). Without C: tiles, where C is the innermost loop. */
+/* The next iteration, innermost fastest; returns the outermost loop that advanced. Without C: the
+ * next tile, where C is the innermost loop. */
 static inline int32_t advance_index(int32_t *index, const th_pipeline *p, const th_schedule *s,
                                     bool without_c)
 {
     int place = without_c ? TH_N_LOOPS - 2 : TH_N_LOOPS - 1;
-    while (place > 0 && index[p->order[place]] == s->count[p->order[place]] - 1)
-        index[p->order[place--]] = 0;
-    index[p->order[place]]++;
-    return p->order[place];
+    while (place > 0 && index[p->loops.order[place]] == s->count[p->loops.order[place]] - 1)
+        index[p->loops.order[place--]] = 0;
+    index[p->loops.order[place]]++;
+    return p->loops.order[place];
 }
 
 /* Has an index run through all its iterations? */
 static inline bool is_past_end(const int32_t *index, const th_pipeline *p, const th_schedule *s)
 {
-    return index[p->order[0]] == s->count[p->order[0]];
+    return index[p->loops.order[0]] == s->count[p->loops.order[0]];
 }
 
 static inline unsigned last_mask(const int32_t *index, const th_schedule *s)
@@ -39,13 +39,13 @@ static inline bool stays_on_chip(const int32_t *index, unsigned stays)
     return (begun & stays) != 0;
 }
 
-/* Partial sums that a step reads back: those of the visit before it, or sums made elsewhere. */
+/* Bytes of the partial sums that a step reads back: of the visit before it, or of another task. */
 static inline int64_t partial_request(const th_pipeline *p, const th_schedule *s,
                                       const int32_t *index, unsigned tile)
 {
     if (index[TH_LOOP_C] == 0)
         return s->reads_sums ? s->output_bytes[tile] : 0;
-    return p->spills ? s->partial_bytes[tile] : 0;
+    return p->loops.spills ? s->partial_bytes[tile] : 0;
 }
 
 static inline int64_t request_bytes(const th_pipeline *p, const th_schedule *s, int e,
@@ -62,8 +62,8 @@ static inline int64_t request_bytes(const th_pipeline *p, const th_schedule *s, 
     case TH_ENGINE_PARTIAL:
         return partial_request(p, s, index, tile);
     case TH_ENGINE_OUTPUT:
-        if (p->revisits && !(mask & TH_LAST_C))
-            return p->spills ? s->partial_bytes[tile] : 0;
+        if (p->loops.revisits && !(mask & TH_LAST_C))
+            return p->loops.spills ? s->partial_bytes[tile] : 0;
         return s->output_bytes[tile];
     case TH_N_ENGINES:
         break;
@@ -71,19 +71,19 @@ static inline int64_t request_bytes(const th_pipeline *p, const th_schedule *s, 
     return 0;
 }
 
-/* The first operand of the next step that is not in; TH_ENGINE_OUTPUT when all are. */
+/* The first operand of the next step that is not loaded; TH_ENGINE_OUTPUT: all are. */
 static inline th_engine_kind missing_operand(const th_pipeline *p)
 {
     unsigned missing = 1u << TH_ENGINE_OUTPUT;
     missing |= (unsigned)(p->engine[TH_ENGINE_INPUT].n_done <= p->steps_done) << TH_ENGINE_INPUT;
     missing |= (unsigned)(p->engine[TH_ENGINE_WEIGHT].n_done <= p->steps_done) << TH_ENGINE_WEIGHT;
     missing |=
-        (unsigned)(p->reads_partials & (p->engine[TH_ENGINE_PARTIAL].n_done <= p->steps_done))
+        (unsigned)(p->loops.reads_partials & (p->engine[TH_ENGINE_PARTIAL].n_done <= p->steps_done))
         << TH_ENGINE_PARTIAL;
     return (th_engine_kind)__builtin_ctz(missing);
 }
 
-/* n modulo slots; double buffering is the rule, and division is slow. */
+/* n modulo slots; most designs have two, and division is slow. */
 static inline int slot_of(int64_t n, int32_t slots)
 {
     return (int)(slots == 2 ? n & 1 : n % slots);
@@ -94,7 +94,7 @@ static inline int64_t round_up(int64_t bytes, int64_t burst)
     return burst <= 1 ? bytes : (bytes + burst - 1) / burst * burst;
 }
 
-/* Bytes that a request of contiguous runs moves: each run is whole bursts. */
+/* Bytes moved by a request of contiguous runs, each rounded up to whole bursts. */
 static inline int64_t bytes_in_bursts(int64_t bytes, int64_t run, int64_t burst)
 {
     if (run <= 0 || run >= bytes)

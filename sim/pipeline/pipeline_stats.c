@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pipeline_stats.c - sums over what a tile pipeline tells of its time and bytes. */
+/* pipeline_stats.c - sums over the statistics of a tile pipeline. */
 #include <config.h>
 
 #include "sim/pipeline/pipeline.h"

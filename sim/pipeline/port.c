@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* port.c - what a request gets of a DRAM: channels, and the share of the bandwidth that runs reach.
+/* port.c - the DRAM bandwidth of a request: channels, and the efficiency of short runs.
  *
- * Channels: bytes are dealt out to the channels in pieces of interleave_bytes, so a request of
- * fewer pieces than channels moves at its share of the bandwidth only. Efficiency: points (run,
- * share) as measured for the part, straight lines between them over the logarithm of the run, the
- * first and last value beyond. Not modelled: two requests that meet on one channel while others
- * idle. */
+ * Channels: bytes are interleaved over the channels in pieces of interleave_bytes, so a request of
+ * fewer pieces than channels gets only its share of the bandwidth. Efficiency: points (run length,
+ * share of the bandwidth) as measured, linear in the logarithm of the run length between them,
+ * constant beyond the first and last. Not modelled: two requests on one channel while others idle.
+ */
 #include <config.h>
 
 #include "sim/pipeline/port.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule.c - sums over the tiles of a schedule, in closed form over the loop nest, and what a
- * shard weighs. */
+/* schedule.c - sums over the tiles of a schedule, in closed form over the loop nest, and the bytes
+ * and operations of a shard. */
 #include <config.h>
 
 #include "sim/pipeline/schedule.h"
 
 #include <math.h>
 
-/* How many steps are of the kind mask: per loop, 1 if it is in its last iteration, else the
- * others. */
+/* Number of steps of kind mask: per loop 1 if it is in its last iteration, else the other
+ * iterations. */
 static int64_t steps_of_kind(const th_schedule *s, unsigned mask, int innermost)
 {
     int64_t n = s->count[TH_LOOP_B];
@@ -17,7 +17,7 @@ static int64_t steps_of_kind(const th_schedule *s, unsigned mask, int innermost)
     return n;
 }
 
-/* Of these, how many load an operand that stays on chip through the loops in stays. */
+/* How many of them load an operand that stays on chip through the loops in `stays`. */
 static int64_t loads_of_kind(const th_schedule *s, unsigned mask, unsigned stays)
 {
     int64_t n = stays & 1u << TH_LOOP_B ? 1 : s->count[TH_LOOP_B];
@@ -41,8 +41,7 @@ static int64_t extra_loads(const th_schedule *s)
     return n;
 }
 
-/* Visits to tiles, of which every one but the last (first) of a tile writes (reads) partial sums.
- */
+/* Visits to tiles: every one but the last (first) of a tile writes (reads) partial sums. */
 static void add_visits(const th_schedule *s, unsigned mask, th_schedule_totals *t)
 {
     int64_t tiles = steps_of_kind(s, mask, TH_LOOP_K), again = s->count[TH_LOOP_C] - 1;

@@ -138,7 +138,7 @@ static void start_pipeline(const cursor *x, th_pipeline *p)
     if (x->source.from)
         *p = x->from;
     else
-        th_pipeline_start(p, x->source.schedule, x->source.port, 0, false);
+        th_pipeline_start(p, x->source.schedule, x->source.port, &(th_pipeline_options){0});
 }
 
 static th_pipeline_trace *trace_of_start(th_pipeline_cursors *t, const cursor *x)

@@ -123,7 +123,7 @@ static void answer_tiled(void)
     if (th_design_configure(&block, &type, &config, &e) ||
         type->schedule(&config, &shard, &ideal, &s, &e))
         stop_at(&e);
-    th_pipeline_start(&p, &s, &ideal, 0, true);
+    th_pipeline_start(&p, &s, &ideal, &(th_pipeline_options){.skip = true});
     th_time end = th_pipeline_finish(&p, &s, &ideal);
     th_closed_form form = th_schedule_closed_form(&s);
     printf("tiled, Super-LIP example: %.0f cycles by the published form (519168 known)\n"

@@ -74,7 +74,7 @@ static void bench_one(const char *name, th_design_block *block)
             exit(1);
         }
         double took = th_bench_cpu_seconds() - before;
-        th_pipeline_start(&p, &schedule, &memory, 0, true);
+        th_pipeline_start(&p, &schedule, &memory, &(th_pipeline_options){.skip = true});
         over += (double)th_pipeline_finish(&p, &schedule, &memory) / least_ps(&s, &memory);
         all += took;
         longest = took > longest ? took : longest;

@@ -60,7 +60,7 @@ static inline double closed_form_of(const char *keys, const th_shard *shard)
 static inline double simulated_cycles(const th_schedule *s)
 {
     th_pipeline p;
-    th_pipeline_start(&p, s, &fast_memory, 0, true);
+    th_pipeline_start(&p, s, &fast_memory, &(th_pipeline_options){.skip = true});
     return (double)th_pipeline_finish(&p, s, &fast_memory) * (double)s->hz / 1e12;
 }
 

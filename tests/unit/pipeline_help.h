@@ -26,7 +26,7 @@ static inline th_time run(const th_schedule *s, const th_port *port, bool skip,
                           th_pipeline_stats *stats)
 {
     th_pipeline p;
-    th_pipeline_start(&p, s, port, 0, skip);
+    th_pipeline_start(&p, s, port, &(th_pipeline_options){.skip = skip});
     th_time end = th_pipeline_finish(&p, s, port);
     CU_ASSERT_EQUAL(p.stats.busy_ps + stalls(&p.stats), end);
     if (stats)

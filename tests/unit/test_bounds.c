@@ -35,7 +35,7 @@ static void a_task_by_hand(void)
     s.port_bits_per_s[TH_ENGINE_INPUT] = 20000000000;
     CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port, true), 800000, 0.01);
     th_pipeline p;
-    th_pipeline_start(&p, &s, &port, 0, true);
+    th_pipeline_start(&p, &s, &port, &(th_pipeline_options){.skip = true});
     CU_ASSERT_TRUE(th_pipeline_finish(&p, &s, &port) >= 800000);
 }
 

@@ -60,7 +60,7 @@ static bool form_holds(const ready_design *d, const th_shard *shard)
         printf("# %s: %s\n", d->type->name, e.text);
         return false;
     }
-    th_pipeline_start(&p, &s, &fast_memory, 0, true);
+    th_pipeline_start(&p, &s, &fast_memory, &(th_pipeline_options){.skip = true});
     double cycles = (double)th_pipeline_finish(&p, &s, &fast_memory) * 1e-12 * (double)s.hz;
     double form = d->type->closed_form(&d->config, shard);
     if (!(fabs(cycles - form) < 1))

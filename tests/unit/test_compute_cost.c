@@ -75,7 +75,7 @@ static void collapsed_times_are_those_of_the_pipeline(void)
         const th_compute_cost *k =
             th_compute_cost_get(w, th_compute_cost_lookup(w, 1, i % 3, &d, NULL));
         th_pipeline p;
-        th_pipeline_start(&p, &k->schedule, &k->port, 0, false);
+        th_pipeline_start(&p, &k->schedule, &k->port, &(th_pipeline_options){0});
         wrong += th_pipeline_finish(&p, &k->schedule, &k->port) != k->collapsed_ps;
         wrong += memcmp(&p.stats, &k->collapsed, sizeof p.stats) != 0;
     }

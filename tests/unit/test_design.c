@@ -88,7 +88,7 @@ static void tiled_reproduces_the_published_layer(void)
         "input_port = 2; weight_port = 2; output_port = 2; clip = false; ",
         &shard);
     th_pipeline p;
-    th_pipeline_start(&p, &s, &ideal, 0, true);
+    th_pipeline_start(&p, &s, &ideal, &(th_pipeline_options){.skip = true});
     CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &ideal), 521365 * 5000LL);
     s = schedule_on(
         "type = \"tiled\"; clock = \"10000GHz\"; tile_k = 8; tile_c = 4; tile_h = 5; tile_w = 4; "

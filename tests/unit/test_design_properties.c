@@ -29,7 +29,7 @@ static th_port random_memory(gsl_rng *r)
 static th_time run(const th_schedule *s, const th_port *memory, th_pipeline_stats *stats)
 {
     th_pipeline p;
-    th_pipeline_start(&p, s, memory, 0, true);
+    th_pipeline_start(&p, s, memory, &(th_pipeline_options){.skip = true});
     th_time end = th_pipeline_finish(&p, s, memory);
     *stats = p.stats;
     return end;

@@ -50,7 +50,7 @@ static void resident_weights_are_loaded_once(void)
     th_schedule_totals t = th_schedule_sum(&out);
     CU_ASSERT_TRUE(t.weight_bytes == 1280 && t.input_bytes == 5 * 24 && t.output_bytes == 5 * 40);
     TAP_ASSERT_TEXT(out.variant, "weights on chip");
-    th_pipeline_start(&p, &out, &unlimited, 0, true);
+    th_pipeline_start(&p, &out, &unlimited, &(th_pipeline_options){.skip = true});
     CU_ASSERT_EQUAL(th_pipeline_finish(&p, &out, &unlimited),
                     128000 + (5 * 96 + 35) * 10000 + 8000);
     CU_ASSERT_TRUE(out.buffer_bytes[TH_TENSOR_WEIGHT] == 1280 &&
@@ -130,7 +130,7 @@ static void matmuls_keep_a_block_through_all_rows(void)
     th_schedule whole = schedule_on(GEMV("3000B"), &s); /* 25 columns fit: one round of 16 */
     CU_ASSERT_EQUAL(memcmp(whole.step, out.step, sizeof out.step), 0);
     th_pipeline p;
-    th_pipeline_start(&p, &out, &unlimited, 0, true);
+    th_pipeline_start(&p, &out, &unlimited, &(th_pipeline_options){.skip = true});
     th_pipeline_finish(&p, &out, &unlimited);
     CU_ASSERT_EQUAL(p.stats.moved_bytes[TH_ENGINE_WEIGHT], 2400);
     th_system *system = system_with(GEMV("2000B"));

@@ -114,7 +114,7 @@ static void engines_share_the_dram_fairly(void)
      * weights from 3000: 4 GB/s * 500 ns = 2000, then 2 GB/s each while the store's 3000 take
      * 1500 ns (to 5000; 5000 by then), then 4 GB/s: 1250 ns, 6250; + 500 + 3000 / 4 = 750: 7500 */
     th_pipeline p;
-    th_pipeline_start(&p, &s, &dram, 2e9, false);
+    th_pipeline_start(&p, &s, &dram, &(th_pipeline_options){.demand_bytes_per_s = 2e9});
     CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &dram), 7500000);
 }
 
@@ -197,7 +197,7 @@ static th_time run_with(const th_schedule *s, const th_port *port, const draws *
                         gsl_rng *r, th_time piece, th_pipeline_stats *stats)
 {
     th_pipeline p;
-    th_pipeline_start(&p, s, port, 0, skip);
+    th_pipeline_start(&p, s, port, &(th_pipeline_options){.skip = skip});
     for (int i = 0; i < d->n && !p.done; i++) {
         while (piece && !p.done && p.now < d->at[i])
             th_pipeline_advance(&p, s, port, min2(d->at[i], p.now + pick(r, 0, piece) + 1));
@@ -316,7 +316,7 @@ static void rates_from_outside_give_the_same_times(void)
         th_pipeline p;
         th_pipeline_stats own;
         th_time end = run(&s, &port, true, &own);
-        th_pipeline_start_with(&p, &s, &port, &(th_pipeline_options){.rates_from_outside = true});
+        th_pipeline_start(&p, &s, &port, &(th_pipeline_options){.rates_from_outside = true});
         set_fair_rates(&p, &port);
         while (!p.done && th_pipeline_next(&p) != TH_TIME_MAX) {
             th_pipeline_advance(&p, &s, &port, th_pipeline_next(&p));
@@ -408,11 +408,12 @@ static void what_does_not_end_in_time_never_ends(void)
     th_schedule s = uniform(count, 4000, 0, 5, 20, 0);
     th_pipeline p;
     for (int skip = 0; skip < 2; skip++) {
-        th_pipeline_start(&p, &s, &slow, 0, skip);
+        th_pipeline_start(&p, &s, &slow, &(th_pipeline_options){.skip = skip});
         CU_ASSERT_DOUBLE_EQUAL((double)th_pipeline_finish(&p, &s, &slow), 8000040.0 * 1e12, 1e6);
-        th_pipeline_start(&p, &s, &slow, 0.5, skip);
+        th_pipeline_start(&p, &s, &slow,
+                          &(th_pipeline_options){.demand_bytes_per_s = 0.5, .skip = skip});
         CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &slow), TH_TIME_MAX);
-        th_pipeline_start(&p, &s, &late, 0, skip);
+        th_pipeline_start(&p, &s, &late, &(th_pipeline_options){.skip = skip});
         CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &late), TH_TIME_MAX);
     }
 }

@@ -7,7 +7,7 @@
 #include "sim/trace/pipeline_traces.h"
 #include "tests/unit/pipeline_help.h"
 
-enum { ROUNDS = 60, MANY = 20000 };
+enum { ROUNDS = 60, MANY = 40000 };
 
 /* A pipeline stepped, next to a record from event *next on. Returns how many of `most` events
  * differ. */
@@ -39,7 +39,7 @@ static void shows_what_a_pipeline_shows(void)
         const uint64_t digest[2] = {round, 7}, other[2] = {7, round};
         size_t next[2] = {0, 0};
         th_pipeline p;
-        th_pipeline_start(&p, &s, &port, 0, false);
+        th_pipeline_start(&p, &s, &port, &(th_pipeline_options){0});
         th_pipeline q = p;
         th_pipeline_trace *a = th_pipeline_traces_add(k, digest, &p, &s, &port);
         CU_ASSERT_EQUAL(walk(k, &a, &next[0], &p, &s, &port, pick(random, 0, 50)), 0);
@@ -67,7 +67,7 @@ static void gives_the_state_at_a_time(void)
         th_port port = random_port(random);
         size_t next = 0;
         th_pipeline p, q;
-        th_pipeline_start(&p, &s, &port, 0, false);
+        th_pipeline_start(&p, &s, &port, &(th_pipeline_options){0});
         th_pipeline_trace *r = th_pipeline_traces_add(k, NULL, &p, &s, &port);
         walk(k, &r, &next, &p, &s, &port, pick(random, 0, 300));
         th_time at = p.now + pick(random, 0, 1000000);
@@ -98,7 +98,7 @@ static void goes_on_past_what_is_kept(void)
     th_pipeline_trace *r[2];
     size_t next[2] = {0, 0};
     th_pipeline p[2];
-    th_pipeline_start(&p[0], &s, &port, 0, false);
+    th_pipeline_start(&p[0], &s, &port, &(th_pipeline_options){0});
     p[1] = p[0];
     r[0] = th_pipeline_traces_add(k, digest, &p[0], &s, &port);
     r[1] = th_pipeline_traces_find(k, digest);
@@ -127,7 +127,7 @@ static void forgets(void)
     th_pipeline_traces *k = th_pipeline_traces_new();
     th_pipeline p;
     size_t next = 0;
-    th_pipeline_start(&p, &s, &ideal, 0, false);
+    th_pipeline_start(&p, &s, &ideal, &(th_pipeline_options){0});
     const uint64_t first[2] = {0, 0};
     th_pipeline_trace *used = th_pipeline_traces_add(k, first, &p, &s, &ideal);
     int64_t live = th_alloc_live(), most = 0;
@@ -159,7 +159,7 @@ static void memory_may_run_out(void)
         th_pipeline p;
         size_t next = 0;
         int more = 0;
-        th_pipeline_start(&p, &s, &ideal, 0, false);
+        th_pipeline_start(&p, &s, &ideal, &(th_pipeline_options){0});
         th_alloc_fail_at(i);
         th_pipeline_traces *k = th_pipeline_traces_new();
         th_pipeline_trace *r = k ? th_pipeline_traces_add(k, digest, &p, &s, &ideal) : NULL;

@@ -65,7 +65,7 @@ static void a_request_by_hand(void)
     for (int m = 0; m < TH_N_STORE_KINDS; m++)
         s.output_bytes[m] = 600;
     th_pipeline q;
-    th_pipeline_start(&q, &s, &p, 0, true);
+    th_pipeline_start(&q, &s, &p, &(th_pipeline_options){.skip = true});
     CU_ASSERT_EQUAL(th_pipeline_finish(&q, &s, &p), 800000 + 10000 + 320000);
     CU_ASSERT_EQUAL(q.stats.moved_bytes[TH_ENGINE_INPUT], 3200);
     CU_ASSERT_EQUAL(q.stats.moved_bytes[TH_ENGINE_OUTPUT], 640);
@@ -84,7 +84,7 @@ static void an_unlimited_memory_takes_no_time(void)
         s.output_bytes[m] = 600;
     th_pipeline q;
     CU_ASSERT_EQUAL(p.bits_per_s, TH_UNLIMITED);
-    th_pipeline_start(&q, &s, &p, 0, true);
+    th_pipeline_start(&q, &s, &p, &(th_pipeline_options){.skip = true});
     CU_ASSERT_EQUAL(th_pipeline_finish(&q, &s, &p), 5000 + 30000 + 5000);
     CU_ASSERT_EQUAL(th_stats_read(&q.stats), 3 * 3500);
 }

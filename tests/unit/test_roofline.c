@@ -19,9 +19,9 @@ static void roofline_by_hand(void)
     assert_step(&s, ALL_LAST, 20736, 1152, 2950, 1024);
     const th_port fast = {80000000000, 0, 1}, slow = {400000000, 0, 1};
     th_pipeline p;
-    th_pipeline_start(&p, &s, &fast, 0, true);
+    th_pipeline_start(&p, &s, &fast, &(th_pipeline_options){.skip = true});
     CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &fast), 2304000 + 32 * 29500000LL + 102400);
-    th_pipeline_start(&p, &s, &slow, 0, true);
+    th_pipeline_start(&p, &s, &slow, &(th_pipeline_options){.skip = true});
     th_time end = th_pipeline_finish(&p, &s, &slow);
     CU_ASSERT_TRUE(end >= 1807360000 && end <= 1807360000 + 2 * 29500000);
 }
@@ -141,7 +141,7 @@ static void the_closed_form_is_the_pipeline(void)
         th_pipeline p;
         CU_ASSERT_EQUAL_FATAL(th_design_configure(&s->designs[0], &type, &config, NULL), 0);
         CU_ASSERT_EQUAL(type->schedule(&config, &shard, &unlimited, &out, NULL), 0);
-        th_pipeline_start(&p, &out, &unlimited, 0, true);
+        th_pipeline_start(&p, &out, &unlimited, &(th_pipeline_options){.skip = true});
         double took = (double)th_pipeline_finish(&p, &out, &unlimited) / 10000; /* 100 MHz */
         double said = type->closed_form(&config, &shard);
         double narrowest = 1e9; /* ports are whole bits per second */

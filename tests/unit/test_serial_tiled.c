@@ -35,10 +35,10 @@ static double time_of(const accelerator *a, const th_shard *s, double *rounded)
     keys_of(a, keys, sizeof keys);
     th_schedule out = schedule_on(keys, s);
     *rounded = 4 * (double)th_schedule_sum(&out).n_steps;
-    th_pipeline_start(&p, &out, &unlimited, 0, true);
+    th_pipeline_start(&p, &out, &unlimited, &(th_pipeline_options){.skip = true});
     th_time end = th_pipeline_finish(&p, &out, &unlimited);
     if (*rounded < 40000) { /* every event, where there are not too many */
-        th_pipeline_start(&p, &out, &unlimited, 0, false);
+        th_pipeline_start(&p, &out, &unlimited, &(th_pipeline_options){0});
         CU_ASSERT_EQUAL(th_pipeline_finish(&p, &out, &unlimited), end);
     }
     return (double)end * 1e-12;

@@ -41,7 +41,7 @@ static int plan(const array *a, const th_shard *shard, const th_port *port, th_s
 static th_time run(const th_schedule *s, const th_port *port, th_pipeline_stats *stats)
 {
     th_pipeline p;
-    th_pipeline_start(&p, s, port, 0, true);
+    th_pipeline_start(&p, s, port, &(th_pipeline_options){.skip = true});
     th_time end = th_pipeline_finish(&p, s, port);
     if (stats)
         *stats = p.stats;

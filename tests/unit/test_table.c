@@ -73,7 +73,7 @@ static void a_shape_takes_its_time(void)
     th_schedule out;
     th_pipeline p;
     CU_ASSERT_EQUAL(d.type->schedule(&d.config, &conv, &slow, &out, NULL), 0);
-    th_pipeline_start(&p, &out, &slow, 0, true);
+    th_pipeline_start(&p, &out, &slow, &(th_pipeline_options){.skip = true});
     CU_ASSERT_EQUAL(th_pipeline_finish(&p, &out, &slow), 830500000);
     CU_ASSERT_TRUE(p.stats.busy_ps == 830500000 && th_stats_read(&p.stats) == 0 &&
                    out.macs_per_cycle == 0);

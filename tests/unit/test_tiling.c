@@ -13,7 +13,7 @@ static const th_port memory = {16000000000, 100000, 64, 1, 0, {0}}; /* 2 GB/s, 1
 static th_time time_of(const th_schedule *s, const th_port *port)
 {
     th_pipeline p;
-    th_pipeline_start(&p, s, port, 0, true);
+    th_pipeline_start(&p, s, port, &(th_pipeline_options){.skip = true});
     return th_pipeline_finish(&p, s, port);
 }
 

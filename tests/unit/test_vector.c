@@ -135,7 +135,7 @@ static void an_embedding_gathers_rows(void)
     CU_ASSERT_TRUE(t.input_bytes == 160 && t.weight_bytes == 40 * 96 && t.output_bytes == 40 * 96 &&
                    t.cycles == 20 * 2);
     CU_ASSERT_EQUAL(out.run_bytes[TH_ENGINE_WEIGHT], 96);
-    th_pipeline_start(&p, &out, &bursts, 0, true);
+    th_pipeline_start(&p, &out, &bursts, &(th_pipeline_options){.skip = true});
     th_pipeline_finish(&p, &out, &bursts);
     CU_ASSERT_EQUAL(p.stats.moved_bytes[TH_ENGINE_WEIGHT], 40 * 128);
     CU_ASSERT_TRUE(out.accesses.weight_reads == 40 * 48 && out.accesses.input_reads == 40);
@@ -236,10 +236,10 @@ static void the_closed_form_is_the_pipeline(void)
         th_schedule out;
         th_pipeline p;
         th_vector_schedule(&a, &s, &out);
-        th_pipeline_start(&p, &out, &ideal, 0, true);
+        th_pipeline_start(&p, &out, &ideal, &(th_pipeline_options){.skip = true});
         double cycles = row_cycles(&a, &s, operations);
         wrong += (double)th_pipeline_finish(&p, &out, &ideal) != 1000 * cycles;
-        th_pipeline_start(&p, &out, &slow, 0, true);
+        th_pipeline_start(&p, &out, &slow, &(th_pipeline_options){.skip = true});
         th_time end = th_pipeline_finish(&p, &out, &slow);
         double bytes = (double)(th_stats_read(&p.stats) + p.stats.moved_bytes[TH_ENGINE_OUTPUT]);
         wrong += (double)end < 1000 * cycles ||
