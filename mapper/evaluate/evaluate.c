@@ -297,7 +297,7 @@ th_time th_evaluator_shard_time(th_evaluator *e, const th_set *set, int layer, c
         for (int p = 0; p < plan->phases; p++)
             sum +=
                 th_compute_cost_get(th_plans_costs(plans),
-                                    (p > 0 ? plan->work_adding : plan->work)[r * plan->phases + p])
+                                    (p > 0 ? plan->cost_adding : plan->cost)[r * plan->phases + p])
                     ->collapsed_ps;
         longest = sum > longest ? sum : longest;
     }

@@ -81,7 +81,7 @@ static int emit_launches(th_lower *l, int layer, th_error *err)
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     for (int r = 0; r < plan->n; r++) {
         int accel = l->planned.placed[layer].set->accels[r];
-        th_time takes = th_compute_cost_get(th_plans_costs(l->plans), plan->work[r * plan->phases])
+        th_time takes = th_compute_cost_get(th_plans_costs(l->plans), plan->cost[r * plan->phases])
                             ->host.before_ps;
         if (takes > 0 && launch_of(l, accel) < 0 && launch(l, layer, accel, takes, err))
             return -1;
@@ -178,12 +178,12 @@ static int emit_inputs(th_lower *l, int layer, th_error *err)
     return 0;
 }
 
-static int32_t emit_compute(th_lower *l, int layer, int r, int32_t work, th_error *err)
+static int32_t emit_compute(th_lower *l, int layer, int r, int32_t cost, th_error *err)
 {
     th_task t = {.kind = TH_TASK_COMPUTE,
                  .node = node_of(l, layer, r),
                  .peer = -1,
-                 .compute_cost = work,
+                 .compute_cost = cost,
                  .layer = layer,
                  .input = l->emission.input};
     return th_program_add(l->emission.program, &t, err);
@@ -268,9 +268,9 @@ static int emit_arrival(th_lower *l, int layer, int r, int p, th_error *err)
 static int emit_phase(th_lower *l, int layer, int r, int p, th_error *err)
 {
     const th_layer_plan *plan = l->planned.layer_plan[layer];
-    const int32_t *work = p > 0 ? plan->work_adding : plan->work;
+    const int32_t *cost = p > 0 ? plan->cost_adding : plan->cost;
     int32_t at = r * plan->phases + p;
-    int32_t t = emit_compute(l, layer, r, work[piece_of(l, plan, r, p)], err);
+    int32_t t = emit_compute(l, layer, r, cost[piece_of(l, plan, r, p)], err);
     if (t < 0)
         return -1;
     l->emission.program->tasks[t].weights_arrive = p > 0 && !plan->rotates_input;
@@ -333,9 +333,9 @@ static int emit_sums(th_lower *l, int layer, int32_t first_send, th_error *err)
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     int32_t *final = &l->emission.final[l->emission.first_final[layer]], send = first_send;
     for (int r = 0; r < plan->n; r++) {
-        if (plan->at[r].reduce_work < 0)
+        if (plan->at[r].reduce_cost < 0)
             continue;
-        int32_t sum = emit_compute(l, layer, r, plan->at[r].reduce_work, err);
+        int32_t sum = emit_compute(l, layer, r, plan->at[r].reduce_cost, err);
         if (sum < 0 || th_program_depend(l->emission.program, sum, final[r], err))
             return -1;
         final[r] = sum;
@@ -372,7 +372,7 @@ static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_er
 {
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     th_time takes =
-        th_compute_cost_get(th_plans_costs(l->plans), plan->work[r * plan->phases])->host.after_ps;
+        th_compute_cost_get(th_plans_costs(l->plans), plan->cost[r * plan->phases])->host.after_ps;
     int host = th_plans_host_of(l->plans, l->planned.placed[layer].set->accels[r]);
     if (takes == 0 || host < 0)
         return after;
@@ -484,7 +484,7 @@ static int emit_remains(th_lower *l, int layer, const th_pending_tasks *x, th_er
         th_task task = {.kind = from->peer < 0 ? TH_TASK_COMPUTE : TH_TASK_TRANSFER,
                         .node = from->node,
                         .peer = from->peer,
-                        .compute_cost = from->work,
+                        .compute_cost = from->compute_cost,
                         .bytes = from->bytes,
                         .layer = layer};
         if (th_program_add(l->emission.program, &task, err) < 0)

@@ -11,7 +11,7 @@ int th_emit_pass(th_lower *l, const th_stream *stream, int32_t pass, th_error *e
 /* A task that has not ended: a transfer, or a compute (peer -1). Without padding, as keys contain
  * it. */
 typedef struct th_pending_task {
-    int32_t node, peer, work;
+    int32_t node, peer, compute_cost;
     int32_t n_demands;  /* if it is running: how often the DRAM demand of flows has changed */
     th_time started_ps; /* <= 0: running since then; 1: it has not started */
     int64_t bytes;

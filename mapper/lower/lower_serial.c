@@ -222,17 +222,17 @@ static int check_memory(serial *s, th_error *err)
 /* --- tasks --- */
 
 /* The next task of a position; it follows the accelerator's last one. */
-static int add_task(serial *s, int layer, int r, int32_t work, th_error *err)
+static int add_task(serial *s, int layer, int r, int32_t cost, th_error *err)
 {
     int a = accel_of(s, layer, r);
     th_task t = {.kind = TH_TASK_COMPUTE,
                  .node = s->l->system->accel_node[a],
                  .peer = -1,
-                 .compute_cost = work,
+                 .compute_cost = cost,
                  .layer = layer,
                  .input = s->l->emission.input};
     int32_t before = s->queue_end[a];
-    s->last = work < 0 ? -1 : th_program_add(s->l->emission.program, &t, err);
+    s->last = cost < 0 ? -1 : th_program_add(s->l->emission.program, &t, err);
     if (s->last < 0 ||
         (before >= 0 && th_program_depend(s->l->emission.program, s->last, before, err)))
         return -1;
@@ -245,8 +245,8 @@ static int add_moves(serial *s, int layer, int r, int64_t in, int64_t out, th_er
     th_moves moves = *th_plans_host_path(s->l->plans, accel_of(s, layer, r));
     moves.in_bytes = in;
     moves.out_bytes = out;
-    int32_t work = th_compute_cost_lookup_moves(th_plans_costs(s->l->plans), &moves, err);
-    return work < 0 ? -1 : add_task(s, layer, r, work, err);
+    int32_t cost = th_compute_cost_lookup_moves(th_plans_costs(s->l->plans), &moves, err);
+    return cost < 0 ? -1 : add_task(s, layer, r, cost, err);
 }
 
 /* The first task of a position waits for the producers of its inputs. */
@@ -273,7 +273,7 @@ static int add_position(serial *s, int layer, int r, th_error *err)
     int64_t in = bytes_in(s, layer, r);
     if (in > 0 && (add_moves(s, layer, r, in, 0, err) || wait_for_producers(s, layer, r, err)))
         return -1;
-    if (add_task(s, layer, r, plan->work[r], err) ||
+    if (add_task(s, layer, r, plan->cost[r], err) ||
         (in == 0 && wait_for_producers(s, layer, r, err)))
         return -1;
     s->l->emission.final[place_of(s, layer, r)] = s->last;
@@ -320,7 +320,7 @@ static int add_sums(serial *s, int layer, th_error *err)
         if (s->down[r] > 0 &&
             (add_moves(s, layer, r, s->down[r], 0, err) || wait_for_sums(s, layer, r, err)))
             return -1;
-        if (plan->at[r].reduce_work >= 0 && add_task(s, layer, r, plan->at[r].reduce_work, err))
+        if (plan->at[r].reduce_cost >= 0 && add_task(s, layer, r, plan->at[r].reduce_cost, err))
             return -1;
         s->l->emission.final[place_of(s, layer, r)] = s->queue_end[accel_of(s, layer, r)];
     }

@@ -19,7 +19,7 @@ typedef struct th_position_plan {
     int64_t buffer_bytes; /* while the layer runs: an arriving piece, partners' partial sums */
     int32_t ring_from,
         ring_to; /* the positions that send it pieces and that it sends to; -1 without rotation */
-    int32_t reduce_work; /* the sum of the partners' partial sums; -1: none */
+    int32_t reduce_cost; /* compute cost of the sum of the partners' partial sums; -1: none */
     int32_t first_send, n_sends;
     th_loop_box loops; /* its part of the loop nest, all phases together */
 } th_position_plan;
@@ -35,8 +35,8 @@ typedef struct th_layer_plan {
     th_position_plan *at; /* n */
     /* By position and piece, n x phases; piece i of position r is the one that it computes with in
      * phase i when it starts with its own. The compute cost differs when the phase adds to partial
-     * sums: work_adding. */
-    int32_t *work, *work_adding;
+     * sums: cost_adding. */
+    int32_t *cost, *cost_adding;
     int64_t *piece_bytes; /* 0 without rotation */
     th_partial_send *sends;
 } th_layer_plan;

@@ -143,9 +143,9 @@ static int32_t cost_of(maker *k, int r, const th_shard *shard, th_error *err)
     th_error reason = {"", ""};
     const int32_t accel = k->at->set->accels[r];
     const int32_t design = th_set_design(k->at->set, r, k->plans->system);
-    int32_t work = th_compute_cost_lookup(k->plans->costs, accel, design, shard, &reason);
-    if (work >= 0)
-        return work;
+    int32_t cost = th_compute_cost_lookup(k->plans->costs, accel, design, shard, &reason);
+    if (cost >= 0)
+        return cost;
     if (th_error_is_no_memory(&reason))
         return th_error_no_memory(err);
     return th_error_set(err, reason.id, "layer \"%s\": %s", k->layer->name, reason.text);
@@ -161,14 +161,14 @@ static int plan_phases(maker *k, int r, const th_loop_box *whole, th_error *err)
                                 : th_shard_phase_loops(k->layer, k->batch, &k->at->strategy,
                                                        k->at->set->shares, r, phase);
         th_shard shard = th_plan_shard(k->layer, &loops);
-        int32_t work = cost_of(k, r, &shard, err), adding = work;
+        int32_t cost = cost_of(k, r, &shard, err), adding = cost;
         shard.adds_to_output = k->at->strategy.rotate == TH_DIM_C;
-        if (work >= 0 && shard.adds_to_output)
+        if (cost >= 0 && shard.adds_to_output)
             adding = cost_of(k, r, &shard, err);
-        if (work < 0 || adding < 0)
+        if (cost < 0 || adding < 0)
             return -1;
-        plan->work[r * plan->phases + phase] = work;
-        plan->work_adding[r * plan->phases + phase] = adding;
+        plan->cost[r * plan->phases + phase] = cost;
+        plan->cost_adding[r * plan->phases + phase] = adding;
         int64_t bytes = plan->phases > 1 ? piece_bytes(k, &loops) : 0;
         plan->piece_bytes[r * plan->phases + phase] = bytes;
         if (bytes > plan->at[r].buffer_bytes)
@@ -206,7 +206,7 @@ static void plan_ring(maker *k, int r)
 static int plan_reduction(maker *k, int r, th_error *err)
 {
     th_position_plan *at = &k->plan->at[r];
-    at->reduce_work = -1;
+    at->reduce_cost = -1;
     at->first_send = k->n_sends;
     if (k->n_partners == 1)
         return 0;
@@ -223,8 +223,8 @@ static int plan_reduction(maker *k, int r, th_error *err)
         return 0;
     th_shard sum = sum_of(k->layer, &at->held, n);
     at->buffer_bytes += (n - 1) * output_bytes(k, &at->held);
-    at->reduce_work = cost_of(k, r, &sum, err);
-    return at->reduce_work < 0 ? -1 : 0;
+    at->reduce_cost = cost_of(k, r, &sum, err);
+    return at->reduce_cost < 0 ? -1 : 0;
 }
 
 static int plan_position(maker *k, int r, th_error *err)
@@ -252,11 +252,11 @@ static th_layer_plan *new_plan(th_plans *p, int n, int phases, int n_inputs)
     plan->n = n;
     plan->phases = phases;
     plan->at = th_plans_alloc(p, positions, sizeof *plan->at);
-    plan->work = th_plans_alloc(p, all, sizeof *plan->work);
-    plan->work_adding = th_plans_alloc(p, all, sizeof *plan->work_adding);
+    plan->cost = th_plans_alloc(p, all, sizeof *plan->cost);
+    plan->cost_adding = th_plans_alloc(p, all, sizeof *plan->cost_adding);
     plan->piece_bytes = th_plans_alloc(p, all, sizeof *plan->piece_bytes);
     th_box *needs = th_plans_alloc(p, positions * (size_t)n_inputs, sizeof *needs);
-    if (!plan->at || !plan->work || !plan->work_adding || !plan->piece_bytes || !needs)
+    if (!plan->at || !plan->cost || !plan->cost_adding || !plan->piece_bytes || !needs)
         return NULL;
     for (int r = 0; r < n; r++)
         plan->at[r].need = needs + (size_t)r * (size_t)n_inputs;

@@ -172,11 +172,11 @@ th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_edge_ends *ends, th
 /* Without a host there are no routes, and transfers take no time. */
 static th_time moves_time(const th_plans *p, int accel, int64_t in, int64_t out)
 {
-    const th_moves *way = &p->facts.host_path[accel];
-    if (way->in_bits_per_s == 0)
+    const th_moves *path = &p->facts.host_path[accel];
+    if (path->in_bits_per_s == 0)
         return 0;
-    return (in > 0 ? th_time_add(way->latency_ps, th_duration_ps(in, way->in_bits_per_s)) : 0) +
-           (out > 0 ? th_time_add(way->latency_ps, th_duration_ps(out, way->out_bits_per_s)) : 0);
+    return (in > 0 ? th_time_add(path->latency_ps, th_duration_ps(in, path->in_bits_per_s)) : 0) +
+           (out > 0 ? th_time_add(path->latency_ps, th_duration_ps(out, path->out_bits_per_s)) : 0);
 }
 
 /* The consumer follows the producer at once: what an accelerator has made itself it has. The
@@ -230,9 +230,9 @@ th_time th_plan_serial_layer_time(th_plans *p, const th_placed *at, const th_lay
         for (int i = 0; i < x->n_sends; i++)
             sent += plan->sends[x->first_send + i].bytes;
         th_time time = moves_time(p, at->set->accels[r], got[r], sent);
-        time += th_compute_cost_get(p->costs, plan->work[r * plan->phases])->collapsed_ps;
-        if (x->reduce_work >= 0)
-            time += th_compute_cost_get(p->costs, x->reduce_work)->collapsed_ps;
+        time += th_compute_cost_get(p->costs, plan->cost[r * plan->phases])->collapsed_ps;
+        if (x->reduce_cost >= 0)
+            time += th_compute_cost_get(p->costs, x->reduce_cost)->collapsed_ps;
         longest = time > longest ? time : longest;
     }
     th_free(got);
@@ -247,5 +247,5 @@ th_time th_plan_serial_whole_time(th_plans *p, const th_placed *at, const th_lay
     for (int i = 0; i < l->n_inputs; i++)
         in += region_read(l, &plan->at[0], i).bytes;
     return th_time_add(moves_time(p, at->set->accels[0], in, out),
-                       th_compute_cost_get(p->costs, plan->work[0])->collapsed_ps);
+                       th_compute_cost_get(p->costs, plan->cost[0])->collapsed_ps);
 }

@@ -173,8 +173,8 @@ static th_time phase_time(th_plans *p, const th_placed *at, const th_layer_plan 
     th_time longest = 0;
     begin(&t, p);
     for (int r = 0; r < plan->n; r++) {
-        const int32_t *work = phase > 0 ? plan->work_adding : plan->work;
-        th_time own = th_compute_cost_get(p->costs, work[r * plan->phases + phase])->collapsed_ps;
+        const int32_t *cost = phase > 0 ? plan->cost_adding : plan->cost;
+        th_time own = th_compute_cost_get(p->costs, cost[r * plan->phases + phase])->collapsed_ps;
         longest = own > longest ? own : longest;
         if (phase + 1 < plan->phases) /* the next piece travels meanwhile */
             carry(&t, node_of(p, at, plan->at[r].ring_from), node_of(p, at, r),
@@ -197,9 +197,9 @@ static th_time reduction_time(th_plans *p, const th_placed *at, const th_layer_p
             const th_partial_send *x = &plan->sends[plan->at[r].first_send + i];
             carry(&t, node_of(p, at, r), node_of(p, at, x->to), x->bytes);
         }
-        th_time own = plan->at[r].reduce_work < 0
+        th_time own = plan->at[r].reduce_cost < 0
                           ? 0
-                          : th_compute_cost_get(p->costs, plan->at[r].reduce_work)->collapsed_ps;
+                          : th_compute_cost_get(p->costs, plan->at[r].reduce_cost)->collapsed_ps;
         longest = own > longest ? own : longest;
     }
     return t.failed ? -1 : t.busiest + t.latency + longest;

@@ -171,7 +171,7 @@ static void shard_time_is_of_the_slowest_position(void)
     for (int r = 0; r < 3; r++) {
         th_time sum = 0;
         for (int i = 0; i < 3; i++)
-            sum += th_compute_cost_get(th_plans_costs(plans), plan->work[3 * r + i])->collapsed_ps;
+            sum += th_compute_cost_get(th_plans_costs(plans), plan->cost[3 * r + i])->collapsed_ps;
         expected = sum > expected ? sum : expected;
     }
     CU_ASSERT_TRUE(t == expected && t > 0);

@@ -157,7 +157,7 @@ static void edges_by_hand(void)
 /* Folded time of a work, from the memo. */
 static th_time folded(const th_layer_plan *p, int r, int phase)
 {
-    return th_compute_cost_get(th_plans_costs(plans), p->work[r * p->phases + phase])->collapsed_ps;
+    return th_compute_cost_get(th_plans_costs(plans), p->cost[r * p->phases + phase])->collapsed_ps;
 }
 
 static th_time max_of(th_time a, th_time b)
@@ -177,7 +177,7 @@ static void layers_by_hand(void)
     th_placed a = place(0, &s, "H2 rK"), c = place(0, &s, "C2");
     const th_layer_plan *p = th_plans_layer(plans, &a, 2, NULL);
     CU_ASSERT_TRUE(p->phases == 2 && p->piece_bytes[1] == 324);
-    CU_ASSERT_TRUE(p->at[0].ring_from == 1 && p->at[0].ring_to == 1 && p->at[0].reduce_work == -1);
+    CU_ASSERT_TRUE(p->at[0].ring_from == 1 && p->at[0].ring_to == 1 && p->at[0].reduce_cost == -1);
     CU_ASSERT_TRUE(p->at[0].weight_bytes == 324 + 12 &&
                    p->at[0].buffer_bytes == 324); /* 6 biases */
     CU_ASSERT_TRUE(p->at[1].output_bytes == 2 * 6 * 5 * 10 * 2);
@@ -190,7 +190,7 @@ static void layers_by_hand(void)
                    p->sends[p->at[0].first_send].to == 1);
     CU_ASSERT_TRUE(p->sends[p->at[1].first_send].bytes == 1200 && p->at[1].buffer_bytes == 1200);
     CU_ASSERT_TRUE(th_box_equal(&p->at[1].held, &(th_box){{0, 0, 5, 0}, {2, 6, 10, 10}}));
-    th_time sum = th_compute_cost_get(th_plans_costs(plans), p->at[0].reduce_work)->collapsed_ps;
+    th_time sum = th_compute_cost_get(th_plans_costs(plans), p->at[0].reduce_cost)->collapsed_ps;
     CU_ASSERT_TRUE(sum >= 600000);
     CU_ASSERT_EQUAL(th_plans_layer_time(plans, &c, p, NULL), folded(p, 0, 0) + 1300000 + sum);
     tear_down();
@@ -361,7 +361,7 @@ static int64_t macs_of_parts(const th_set *set, const char *strategy)
     int64_t sum = 0;
     CU_ASSERT_PTR_NOT_NULL_FATAL(plan);
     for (int i = 0; i < plan->n * plan->phases; i++)
-        sum += th_shard_macs(&th_compute_cost_get(th_plans_costs(plans), plan->work[i])->shard);
+        sum += th_shard_macs(&th_compute_cost_get(th_plans_costs(plans), plan->cost[i])->shard);
     return sum;
 }
 
@@ -393,7 +393,7 @@ static void parts_of_a_transposed_conv_add_up_to_the_layer(void)
     const th_layer_plan *plan = th_plans_layer(plans, &at, 2, NULL);
     for (int i = 0; i < 4; i++)
         CU_ASSERT_EQUAL(
-            th_shard_macs(&th_compute_cost_get(th_plans_costs(plans), plan->work[i])->shard),
+            th_shard_macs(&th_compute_cost_get(th_plans_costs(plans), plan->cost[i])->shard),
             48 * pairs[i]);
     tear_down();
 }

@@ -120,13 +120,13 @@ static int run_phases(th_path *x, const th_placed *at, const th_layer_plan *plan
     for (int r = 0; r < plan->n; r++)
         x->end[r] = x->begin[r];
     for (int p = 0; p < plan->phases; p++) {
-        const int32_t *work = p > 0 ? plan->work_adding : plan->work;
+        const int32_t *cost = p > 0 ? plan->cost_adding : plan->cost;
         for (int r = 0; p > 0 && r < plan->n; r++)
             if (find_piece(x, at, plan, r, p))
                 return -1;
         for (int r = 0; r < plan->n; r++) {
             double takes;
-            if (task_ps(x, work[r * plan->phases + p], loads_weights(x, at, r), &takes))
+            if (task_ps(x, cost[r * plan->phases + p], loads_weights(x, at, r), &takes))
                 return -1;
             if (p > 0)
                 later(&x->end[r], x->piece[r * plan->phases + p]);
@@ -152,8 +152,8 @@ static int exchange_sums(th_path *x, const th_placed *at, const th_layer_plan *p
     }
     for (int r = 0; r < plan->n; r++) {
         double takes = 0;
-        if (plan->at[r].reduce_work >= 0 &&
-            task_ps(x, plan->at[r].reduce_work, loads_weights(x, at, r), &takes))
+        if (plan->at[r].reduce_cost >= 0 &&
+            task_ps(x, plan->at[r].reduce_cost, loads_weights(x, at, r), &takes))
             return -1;
         final[r] += takes;
     }
