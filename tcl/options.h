@@ -27,46 +27,43 @@ enum {
     [(first) +                                                                                     \
         TH_NETWORK_MODEL] = {"-network", TH_OPTION_CHOICE, "MODEL", "How transfers share links.",  \
                              .choice = th_network_name},                                           \
-        [(first) + TH_NETWORK_WEIGHTS] =                                                           \
-            {"-weights", TH_OPTION_CHOICE, "WEIGHTS",                                              \
-             "fluid: flows share a link equally, or a flow weighs as much as the latency of its "  \
-             "route.",                                                                             \
-             .choice = th_weights_name},                                                           \
+        [(first) + TH_NETWORK_WEIGHTS] = {"-weights", TH_OPTION_CHOICE, "WEIGHTS",                 \
+                                          "fluid: flows share a link equally, or in proportion "   \
+                                          "to the latency of their routes.",                       \
+                                          .choice = th_weights_name},                              \
         [(first) + TH_NETWORK_PACKET] = {"-packet_bytes", TH_OPTION_BYTES, "SIZE",                 \
                                          "packet: the largest payload of a packet (4096B)."},      \
-        [(first) +                                                                                 \
-            TH_NETWORK_BUFFER] = {"-buffer_bytes", TH_OPTION_BYTES, "SIZE",                        \
-                                  "packet: of each virtual channel at the end of a link (what "    \
-                                  "each link needs)."},                                            \
+        [(first) + TH_NETWORK_BUFFER] = {"-buffer_bytes", TH_OPTION_BYTES, "SIZE",                 \
+                                         "packet: buffer of each virtual channel at the end of a " \
+                                         "link (as much as the link needs)."},                     \
         [(first) +                                                                                 \
             TH_NETWORK_CHANNELS] = {"-virtual_channels",                                           \
                                     TH_OPTION_INTEGER,                                             \
                                     "N",                                                           \
-                                    "packet: of each link (4, or as many as the routes need).",    \
+                                    "packet: channels per link (4, or as many as routes need).",   \
                                     0,                                                             \
                                     1000000},                                                      \
         [(first) + TH_NETWORK_CREDIT] = {"-credit_delay", TH_OPTION_TIME, "TIME",                  \
-                                         "packet: until a sender knows of free space (0)."},       \
+                                         "packet: until a sender learns of free space (0)."},      \
         [(first) + TH_NETWORK_ROUTER] = {"-router_delay", TH_OPTION_TIME, "TIME",                  \
-                                         "packet: on top of the latency of every link (0)."},      \
-        [(first) +                                                                                 \
-            TH_NETWORK_TERMINAL] = {"-terminal_bandwidth", TH_OPTION_BANDWIDTH, "BANDWIDTH",       \
-                                    "packet: what a node injects, and takes, at most (what its "   \
-                                    "links carry)."},                                              \
-        [(first) +                                                                                 \
-            TH_NETWORK_CROSSBAR] = {"-crossbar_inputs",                                            \
-                                    TH_OPTION_INTEGER,                                             \
-                                    "N",                                                           \
-                                    "packet: how many packets the buffers of a link pass on "      \
-                                    "at once (any number).",                                       \
-                                    0,                                                             \
-                                    1000000},                                                      \
+                                         "packet: delay added to the latency of every link (0)."}, \
+        [(first) + TH_NETWORK_TERMINAL] = {"-terminal_bandwidth", TH_OPTION_BANDWIDTH,             \
+                                           "BANDWIDTH",                                            \
+                                           "packet: the rate at which a node can inject, and "     \
+                                           "receive, at most (that of its links)."},               \
+        [(first) + TH_NETWORK_CROSSBAR] =                                                          \
+            {"-crossbar_inputs",                                                                   \
+             TH_OPTION_INTEGER,                                                                    \
+             "N",                                                                                  \
+             "packet: packets that leave the buffers of a link at once (any).",                    \
+             0,                                                                                    \
+             1000000},                                                                             \
         [(first) + TH_NETWORK_CYCLE] = {"-allocation_cycle", TH_OPTION_TIME, "TIME",               \
-                                        "packet: of routers that allocate channels and crossbar "  \
-                                        "once per cycle (0: at once, without loss)."},             \
+                                        "packet: cycle in which routers allocate channels and "    \
+                                        "crossbar (0: at once, without loss)."},                   \
         [(first) + TH_NETWORK_DEADLOCK] = {                                                        \
             "-deadlock", TH_OPTION_CHOICE, "WHAT",                                                 \
-            "packet: routes that can deadlock are refused, or run all the same, to see it.",       \
+            "packet: whether routes that can deadlock are refused or simulated.",                  \
             .choice = th_deadlock_name}
 
 /* Rows of an option table, starting at index first: the stream of inputs. */
@@ -77,7 +74,7 @@ enum { TH_STREAM_INPUTS, TH_STREAM_INTERVAL, TH_STREAM_MICRO_BATCHES, TH_N_STREA
                                     "N",       "Inputs of the stream, each a whole batch (1).",    \
                                     1,         TH_STREAM_PARTS_MAX},                               \
                [(first) + TH_STREAM_INTERVAL] = {"-interval", TH_OPTION_TIME, "TIME",              \
-                                                 "Between the arrivals of two inputs (0)."},       \
+                                                 "Time between the arrivals of two inputs (0)."},  \
                [(first) + TH_STREAM_MICRO_BATCHES] = {"-micro_batches",                            \
                                                       TH_OPTION_INTEGER,                           \
                                                       "M",                                         \

@@ -9,9 +9,9 @@
 enum { TH_TIMING_AT, TH_TIMING_AFTER, TH_TIMING_DELAY };
 #define TH_TIMING_OPTIONS(first)                                                                   \
     [(first) +                                                                                     \
-        TH_TIMING_AT] = {"-at", TH_OPTION_TIME, "TIME", "Not before this instant (0)."},           \
+        TH_TIMING_AT] = {"-at", TH_OPTION_TIME, "TIME", "Starts no earlier than this time (0)."},  \
         [(first) + TH_TIMING_AFTER] = {"-after", TH_OPTION_TEXT, "TASKS",                          \
-                                       "Not before all of these have ended: {task/0 task/3}."},    \
+                                       "Starts when all of these have ended: {task/0 task/3}."},   \
         [(first) +                                                                                 \
             TH_TIMING_DELAY] = {"-delay", TH_OPTION_TIME, "TIME",                                  \
                                 "Overhead of every message, before its first byte goes (0)."}

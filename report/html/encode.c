@@ -44,7 +44,7 @@ void th_encode_base64(th_strbuf *out, const th_strbuf *bytes)
 
 int th_encode_packed(th_strbuf *out, const th_strbuf *bytes)
 {
-    enum { RAW = -15, MEMORY_LEVEL = 9 }; /* no header; the fastest level of zlib */
+    enum { RAW = -15, MEMORY_LEVEL = 9 }; /* no header; most memory, for speed */
     z_stream z = {.next_in = (Bytef *)bytes->text, .avail_in = (uInt)bytes->length};
     if (bytes->failed || deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, RAW, MEMORY_LEVEL,
                                       Z_DEFAULT_STRATEGY) != Z_OK)

@@ -18,26 +18,27 @@ enum { ADD_AT, ADD_ON, ADD_OF, ADD_WHEN, ADD_NAME, ADD_ONCE, ADD_DO, ADD_CONTINU
 
 static const th_option add_options[] = {
     [ADD_AT] = {"-at", TH_OPTION_TIME, "TIME",
-                "When simulated time reaches this, after all events of that instant."},
+                "When simulated time reaches this, after all events of that time."},
     [ADD_ON] = {"-on", TH_OPTION_CHOICE, "EVENT",
                 "Whenever this happens. task_start and task_end are of all tasks but transfers; "
                 "stall: an array begins to wait for an operand or for room; buffer_full: all "
                 "buffers for operands, or all for outputs, hold a tile.",
                 .choice = th_on_name},
     [ADD_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS",
-                "Of -on: only at these, or at what touches them (tasks, layers, accelerators, "
+                "With -on: only for these objects and related ones (tasks, layers, accelerators, "
                 "nodes, links)."},
     [ADD_WHEN] = {"-when", TH_OPTION_TEXT, "CONDITION",
                   "When it becomes true: OBJECT.ATTRIBUTE OP LITERAL, joined by && || ! ( ); OP is "
-                  "== != < <= > >= or =~ (glob pattern). It is looked at when something that it "
-                  "names changes; attributes that grow with time, whenever something happens."},
+                  "== != < <= > >= or =~ (glob pattern). It is tested when an object that it names "
+                  "changes; with attributes that grow with time, at every event."},
     [ADD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
-                  "What run returns and delete_breakpoint takes; b1, b2, ... when left out."},
-    [ADD_ONCE] = {"-once", TH_OPTION_FLAG, NULL, "Deleted when it was hit."},
+                  "Name for delete_breakpoint, and returned by run (b1, b2, ...)."},
+    [ADD_ONCE] = {"-once", TH_OPTION_FLAG, NULL, "Deletes the breakpoint at its first hit."},
     [ADD_DO] = {"-do", TH_OPTION_TEXT, "SCRIPT", "Run at the global level; " DO_HELP},
     [ADD_CONTINUE] = {"-continue", TH_OPTION_FLAG, NULL,
-                      "The run goes on after the script, unless it says stop."},
-    [ADD_DISABLE] = {"-disable", TH_OPTION_FLAG, NULL, "Does nothing until enable_breakpoint."},
+                      "The run continues after the script, unless it calls stop."},
+    [ADD_DISABLE] = {"-disable", TH_OPTION_FLAG, NULL,
+                     "Creates it disabled, until enable_breakpoint."},
     {.name = NULL},
 };
 
@@ -156,8 +157,8 @@ static int run_add_breakpoint(th_call *c)
 enum { WHEN_NAME, WHEN_ONCE };
 
 static const th_option when_options[] = {
-    [WHEN_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "As for add_breakpoint."},
-    [WHEN_ONCE] = {"-once", TH_OPTION_FLAG, NULL, "Deleted when it was hit."},
+    [WHEN_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name, as for add_breakpoint."},
+    [WHEN_ONCE] = {"-once", TH_OPTION_FLAG, NULL, "Deletes the breakpoint at its first hit."},
     {.name = NULL},
 };
 
@@ -252,23 +253,23 @@ static int run_disable_breakpoint(th_call *c)
 
 const th_command th_breakpoint_commands[] = {
     {"add_breakpoint", GROUP, "", 0, 0, add_options,
-     "stop a run, or run a script, at something that happens",
-     "Returns the breakpoint's name. An instant that lies in the past counts from the next restart "
-     "on. The run stops after the event, in the midst of its instant. The script may not call run, "
-     "step or restart. Breakpoints on objects go with the system, the workload or the mapping that "
-     "has them.",
+     "stop a run or run a script at a time or an event",
+     "Returns the breakpoint's name. A time in the past takes effect after the next restart. The "
+     "run stops right after the event, before other events of the same time. The script may not "
+     "call run, step or restart. Breakpoints on objects are deleted with their system, workload or "
+     "mapping.",
      .run = run_add_breakpoint},
     {"delete_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "delete breakpoints",
-     "By name or glob pattern; * are all.", .run = run_delete_breakpoint},
-    {"enable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "let breakpoints count again",
+     "By name or glob pattern; * deletes all.", .run = run_delete_breakpoint},
+    {"enable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "enable breakpoints",
      "By name or glob pattern.", .run = run_enable_breakpoint},
-    {"disable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "let breakpoints do nothing",
-     "They stay, with their hits, until enable_breakpoint. Names may be glob patterns.",
+    {"disable_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "disable breakpoints",
+     "They are kept, with their hits, until enable_breakpoint. Names may be glob patterns.",
      .run = run_disable_breakpoint},
     {"when", GROUP, "CONDITION SCRIPT", 2, 2, when_options,
      "run a script whenever a condition becomes true",
-     "As add_breakpoint -when CONDITION -do SCRIPT -continue: the run goes on unless the script "
-     "says stop. Returns the breakpoint's name.",
+     "Like add_breakpoint -when CONDITION -do SCRIPT -continue: the run continues unless the "
+     "script calls stop. Returns the breakpoint's name.",
      .run = run_when},
     {.name = "bp", .group = GROUP, .alias_of = "add_breakpoint"},
     {.name = "bd", .group = GROUP, .alias_of = "delete_breakpoint"},

@@ -399,15 +399,14 @@ static int run_load_checkpoint(th_call *c)
 }
 
 const th_command th_checkpoint_commands[] = {
-    {"save_checkpoint", GROUP, "FILE", 1, 1, NULL, "put the present run aside",
-     "The options of the run, what set_property and inject_fault did, and where it stands. Returns "
-     "FILE.",
+    {"save_checkpoint", GROUP, "FILE", 1, 1, NULL, "save the state of the present run",
+     "Saves the options of the run, the changes by set_property and inject_fault, and the "
+     "simulated time. Returns FILE.",
      .run = run_save_checkpoint},
-    {"load_checkpoint", GROUP, "FILE", 1, 1, NULL, "take a run up where it was put aside",
-     "For the same system, workload and mapping, or program, which must have been read. The run is "
-     "done again up to there, as quickly as any run, and compared: from then on it is the run that "
-     "was saved, to the last bit. Breakpoints and an open trace see only what comes after. Returns "
-     "the simulated time.",
+    {"load_checkpoint", GROUP, "FILE", 1, 1, NULL, "continue a run from a saved state",
+     "The same system, workload and mapping, or program, must have been read. The run is simulated "
+     "again up to the saved state and compared with it, so it continues identically to the last "
+     "bit. Breakpoints and an open trace see only later events. Returns the simulated time.",
      .run = run_load_checkpoint, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {.name = NULL},
 };

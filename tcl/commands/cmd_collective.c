@@ -38,20 +38,22 @@ static const th_option collective_options[] = {
          "The largest buffer of any rank; all_to_all: what a rank sends, its own part included."},
     [COLLECTIVE_ACCELS] = {"-accels", TH_OPTION_TEXT, "NODES",
                            "The group, rank by rank: accelerators or hosts (all accelerators)."},
-    [COLLECTIVE_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
-                              "How it is done (auto: the quickest, by simulation of each alone).",
-                              .choice = algorithm_name},
-    [COLLECTIVE_ROOT] = {"-root", TH_OPTION_TEXT, "NODE",
-                         "broadcast, reduce, gather, scatter: one of the group (the first)."},
+    [COLLECTIVE_ALGORITHM] =
+        {"-algorithm", TH_OPTION_CHOICE, "NAME",
+         "The algorithm (auto: the quickest one, by simulation of each alone).",
+         .choice = algorithm_name},
+    [COLLECTIVE_ROOT] =
+        {"-root", TH_OPTION_TEXT, "NODE",
+         "broadcast, reduce, gather, scatter: the root, a member of the group (the first)."},
     [COLLECTIVE_CHUNKS] = {"-chunks", TH_OPTION_INTEGER, "N",
-                           "Pieces that go through the algorithm one behind the other; 0: as many "
-                           "as are quickest, by simulation (auto: 0; others: 1).",
+                           "Number of pieces, pipelined through the algorithm; 0: the quickest "
+                           "number, by simulation (auto: 0; others: 1).",
                            0, TH_CHUNKS_MAX},
     [COLLECTIVE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
                          "hierarchical, auto: extents of the group, the fastest first."},
-    [COLLECTIVE_SIZES] =
-        {"-sizes", TH_OPTION_TEXT, "MATRIX",
-         "all_to_all: a list for each rank of what it sends to each rank, in place of -bytes."},
+    [COLLECTIVE_SIZES] = {"-sizes", TH_OPTION_TEXT, "MATRIX",
+                          "all_to_all: for each rank a list of the bytes that it sends to each "
+                          "rank, instead of -bytes."},
     [COLLECTIVE_SCHEDULE] = {"-schedule", TH_OPTION_TEXT, "FILE",
                              "schedule: what every rank sends and receives (docs/formats.md)."},
     TH_TIMING_OPTIONS(COLLECTIVE_TIMING),
@@ -316,9 +318,9 @@ const th_command th_collective_commands[] = {
     {"add_collective", "program", "KIND", 1, 1, collective_options,
      "add a collective operation to the program",
      "KIND is all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
-     "scatter, barrier, send_recv (from the first to the second of the group) or schedule (what a "
-     "file says). It is one task; its messages follow from the algorithm as the run goes on. "
-     "Returns task/N. Refused once the program has begun to run, until restart.",
+     "scatter, barrier, send_recv (from the first to the second of the group) or schedule (read "
+     "from a file). It is one task; its messages follow from the algorithm during the run. Returns "
+     "task/N. Refused once the program has begun to run, until restart.",
      .run = run_add_collective, .not_while_running = true},
     {.name = NULL},
 };

@@ -23,12 +23,12 @@ static const char *metric_name(int i)
 
 static const th_option compare_options[] = {
     TABLE_OPTIONS,
-    [COMPARE_METRICS] = {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
-                         "Which figures, out of latency throughput batch_throughput "
-                         "link_utilization accel_utilization energy; all that there are when left "
-                         "out, batch_throughput where a batch has more than one sample. Energy is "
-                         "- for runs on systems that do not say what things cost.",
-                         .choice = metric_name},
+    [COMPARE_METRICS] =
+        {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
+         "Figures to print, out of latency throughput batch_throughput link_utilization "
+         "accel_utilization energy; default: all, batch_throughput only where a batch has more "
+         "than one sample. Energy is - for systems without energy costs.",
+         .choice = metric_name},
     [COMPARE_RELATIVE_TO] = {"-relative_to", TH_OPTION_TEXT, "RUNS",
                              "Adds the change against each of these runs."},
     {.name = NULL},

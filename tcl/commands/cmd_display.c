@@ -44,12 +44,13 @@ static const char *energy_choice(int i)
 }
 
 static const th_option units_options[] = {
-    [UNITS_TIME] = {"-time", TH_OPTION_CHOICE, "UNIT", "Of times.", .choice = time_choice},
-    [UNITS_SIZE] = {"-size", TH_OPTION_CHOICE, "UNIT", "Of numbers of bytes.",
+    [UNITS_TIME] = {"-time", TH_OPTION_CHOICE, "UNIT", "Unit of times.", .choice = time_choice},
+    [UNITS_SIZE] = {"-size", TH_OPTION_CHOICE, "UNIT", "Unit of sizes in bytes.",
                     .choice = size_choice},
-    [UNITS_BANDWIDTH] = {"-bandwidth", TH_OPTION_CHOICE, "UNIT", "Of bits per second.",
-                         .choice = bandwidth_choice},
-    [UNITS_ENERGY] = {"-energy", TH_OPTION_CHOICE, "UNIT", "Of energies.", .choice = energy_choice},
+    [UNITS_BANDWIDTH] = {"-bandwidth", TH_OPTION_CHOICE, "UNIT",
+                         "Unit of bandwidths in bits per second.", .choice = bandwidth_choice},
+    [UNITS_ENERGY] = {"-energy", TH_OPTION_CHOICE, "UNIT", "Unit of energies.",
+                      .choice = energy_choice},
     {.name = NULL},
 };
 
@@ -76,7 +77,7 @@ enum { LOG_APPEND };
 
 static const th_option log_options[] = {
     [LOG_APPEND] = {"-append", TH_OPTION_FLAG, NULL,
-                    "Behind what the file has, instead of in its place."},
+                    "Appends to the file instead of replacing it."},
     {.name = NULL},
 };
 
@@ -106,7 +107,8 @@ static int run_log_end(th_call *c)
 enum { SUPPRESS_OFF };
 
 static const th_option suppress_options[] = {
-    [SUPPRESS_OFF] = {"-off", TH_OPTION_FLAG, NULL, "Lets them be heard again; without ID, all."},
+    [SUPPRESS_OFF] = {"-off", TH_OPTION_FLAG, NULL,
+                      "Prints these warnings again; without ID, all of them."},
     {.name = NULL},
 };
 
@@ -138,19 +140,17 @@ static int run_suppress_message(th_call *c)
 
 const th_command th_display_commands[] = {
     {"set_units", GROUP, "", 0, 0, units_options, "set the units in which reports print",
-     "For tables in text: auto, as at the start, takes for each column the one that suits it. csv "
-     "and json keep their units, and a time that a command returns has its own. Returns all units.",
+     "For tables in text: auto, the default, chooses a unit for each column. Units of csv and "
+     "json, and of times that commands return, do not change. Returns all units.",
      .run = run_set_units},
-    {"log_begin", GROUP, "FILE", 1, 1, log_options, "copy commands and what they print to a file",
-     "Commands of the top level, behind \"% \", and all that goes to standard output and standard "
-     "error, from now on until log_end or the end. Folders that are missing on the way are made. "
+    {"log_begin", GROUP, "FILE", 1, 1, log_options, "copy commands and their output to a file",
+     "Logs top-level commands, after \"% \", and everything written to standard output and "
+     "standard error, until log_end or the end of the program. Missing folders are created. "
      "Returns FILE.",
      .run = run_log_begin},
-    {"log_end", GROUP, "", 0, 0, NULL, "end the log that log_begin began", NULL,
-     .run = run_log_end},
+    {"log_end", GROUP, "", 0, 0, NULL, "end the log", NULL, .run = run_log_end},
     {"suppress_message", GROUP, "?ID ...?", 0, -1, suppress_options, "do not print these warnings",
-     "Warnings alone: an error always ends its command. Returns the ids of all that are "
-     "suppressed.",
+     "Errors cannot be suppressed. Returns the ids of all suppressed warnings.",
      .run = run_suppress_message},
     {.name = NULL},
 };

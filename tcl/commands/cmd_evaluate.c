@@ -22,19 +22,19 @@ enum {
 
 static const th_option evaluate_options[] = {
     TABLE_OPTIONS,
-    [EVALUATE_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
+    [EVALUATE_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Set of measurements (measurements)."},
     [EVALUATE_HELD_OUT] =
         {"-held_out", TH_OPTION_FLAG, NULL,
-         "Only what training left out (of the same measurements): rows, and devices."},
+         "Only rows and devices held out of training (on the same measurements)."},
     [EVALUATE_PLOT] = {"-plot", TH_OPTION_TEXT, "FILE",
-                       "Also draws predicted against measured times, a colour per device, and what "
-                       "is within 10 %; FILE as for write_plot."},
+                       "Also draws predicted against measured times, a colour per device, with a "
+                       "band of 10 %; FILE as for write_plot."},
     [EVALUATE_GROUPS] =
         {"-groups", TH_OPTION_FLAG, NULL,
          "Instead, sums over the rows of each group (a network and its batch) and device."},
     [EVALUATE_LEARNERS] = {"-learners", TH_OPTION_FLAG, NULL,
-                           "Instead, how good each learner was in cross-validation when the "
-                           "predictor was trained, and its share; asks for no measurements."},
+                           "Instead, the error of each learner in cross-validation, and its "
+                           "weight; needs no measurements."},
     {.name = NULL},
 };
 
@@ -217,7 +217,7 @@ static int run_evaluate(th_call *c)
 
 const th_command th_evaluate_commands[] = {
     {"evaluate_predictor", "predict", "", 0, 0, evaluate_options,
-     "print how far predictions are from measurements",
+     "print the errors of predictions against measurements",
      "Errors are |predicted / measured - 1|, by kind, phase and device.", .run = run_evaluate,
      .is_report = true},
     {.name = NULL},

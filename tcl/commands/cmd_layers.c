@@ -20,13 +20,14 @@ static const char *precision_name(int i)
 }
 
 static const th_option layers_options[] = {
-    [LAYERS_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Of the workload.", .required = true},
-    [LAYERS_INPUT] = {"-input", TH_OPTION_TEXT, "{CHANNELS HEIGHT WIDTH}", "Of one input.",
+    [LAYERS_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the workload.", .required = true},
+    [LAYERS_INPUT] = {"-input", TH_OPTION_TEXT, "{CHANNELS HEIGHT WIDTH}", "Size of one input.",
                       .required = true},
     [LAYERS_BATCH] = {"-batch", TH_OPTION_INTEGER, "N", "Inputs per batch (1).", 1, 1000000},
-    [LAYERS_PRECISION] = {"-precision", TH_OPTION_CHOICE, "PRECISION",
-                          "Of the input, and of layers that do not say (fp16).",
-                          .choice = precision_name},
+    [LAYERS_PRECISION] =
+        {"-precision", TH_OPTION_CHOICE, "PRECISION",
+         "Precision of the input, and of layers without a precision of their own (fp16).",
+         .choice = precision_name},
     [LAYERS_LAYERS] = {"-layers", TH_OPTION_TEXT, "{LAYER ...}",
                        "In order; each is {NAME TYPE ?KEY VALUE ...?}.", .required = true},
     {.name = NULL},
@@ -180,11 +181,11 @@ static int run_create_workload(th_call *c)
 }
 
 const th_command th_layers_commands[] = {
-    {"create_workload", GROUP, "", 0, 0, layers_options, "make a workload out of a list of layers",
+    {"create_workload", GROUP, "", 0, 0, layers_options, "create a workload from a list of layers",
      "Types and keys are those of workload files (docs/formats.md): {stem conv outputs 16 kernel 3 "
-     "norm true}; a list of several values is a list there ({padding {0 1}}, {inputs {a b}}). A "
-     "message about line N is about layer N. write_workload makes a file of it. Returns the "
-     "workload's name. The mapping and the run of the workload before are dropped.",
+     "norm true}; keys with several values take a list ({padding {0 1}}, {inputs {a b}}). A "
+     "message about line N means layer N. write_workload writes it to a file. Returns the "
+     "workload's name. The mapping and the run of the previous workload are dropped.",
      .run = run_create_workload, .not_while_running = true},
     {.name = NULL},
 };

@@ -71,54 +71,56 @@ static const th_option map_options[] = {
                        "The search (nsga2 for a Pareto front, else the first), or a baseline.",
                        .choice = algorithm_name},
     [MAP_OBJECTIVE] = {"-objective", TH_OPTION_TEXT, "WHAT",
-                       "What is made small: latency (the makespan), throughput (the time between "
+                       "What is minimised: latency (the makespan), throughput (the time between "
                        "batches), energy (of the whole run) or edp (energy times latency). "
                        "{latency 1 energy 0.5} is the weighted sum of these in s, s, J and J s: a "
                        "weight says what one of them is worth. {pareto latency energy} is a Pareto "
                        "front: its first mapping is taken, select_mapping takes others.",
                        .choice = th_objective_name},
     [MAP_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
-                  "Of the random numbers (1), which baselines draw none of.", 0, INT64_MAX},
+                  "Seed of the random numbers (1); baselines use none.", 0, INT64_MAX},
     [MAP_EVALUATIONS] = {"-evaluations", TH_OPTION_INTEGER, "N",
-                         "Budget; searches have a default of their own, baselines end by "
-                         "themselves, unless a budget ends them before: a warning then says so.",
+                         "Budget; each search has its own default; baselines end by themselves, "
+                         "and warn if a budget ends them earlier.",
                          1, INT64_MAX},
     [MAP_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
-                     "Budget of wall time, looked at between batches. What it gives depends on the "
-                     "machine: report_search says which -evaluations gives the same again.",
+                     "Budget of wall time, checked between batches. The result depends on the "
+                     "speed of the machine; report_search prints the -evaluations that repeats it.",
                      1, SECONDS_MAX},
     [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
-                  "Sets of accelerators may span the groups of the system, or not.",
+                  "Whether sets of accelerators may span the groups of the system.",
                   .choice = sets_name},
     [MAP_SEEDS] = {"-seeds", TH_OPTION_CHOICE, "WHICH",
-                   "What a search starts from: mappings drawn at random, or those of heuristics; "
-                   "searches have a default of their own, baselines take none.",
+                   "Initial mappings of a search: random ones, or those of heuristics; each search "
+                   "has its own default, baselines take none.",
                    .choice = seeds_name},
-    [MAP_STEPS] = {"-steps", TH_OPTION_INTEGER, "N", "Of h2h: how many of its four steps (4).", 1,
-                   4},
+    [MAP_STEPS] = {"-steps", TH_OPTION_INTEGER, "N", "h2h: the number of steps, out of four (4).",
+                   1, 4},
     [MAP_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
-                     "In the place of set_threads; changes no result.", 1, 1024},
+                     "Number of threads, instead of that of set_threads; changes no result.", 1,
+                     1024},
     [MAP_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
-                      "The run is to end by then, whatever the objective is."},
-    [MAP_KEEP_LATE] = {"-keep_late", TH_OPTION_FLAG, NULL,
-                       "Where no mapping is in time, the least late one instead of an error."},
+                      "The run must end by this time, whatever the objective."},
+    [MAP_KEEP_LATE] =
+        {"-keep_late", TH_OPTION_FLAG, NULL,
+         "If no mapping meets the deadline, returns the least late one instead of an error."},
     [MAP_START] = {"-start", TH_OPTION_TEXT, "FILE",
                    "A mapping to start from, as read_mapping takes it, or \"current\". It is "
-                   "judged first, and is a seed: what is found is never worse. Not for baselines."},
-    [MAP_CHECKPOINT] = {"-checkpoint", TH_OPTION_TEXT, "FILE",
-                        "Log of the search, from which the same command goes on after any end."},
+                   "evaluated first, so the result is never worse. Not for baselines."},
+    [MAP_CHECKPOINT] =
+        {"-checkpoint", TH_OPTION_TEXT, "FILE",
+         "Log of the search, from which the same command continues after any interruption."},
     [MAP_ALLOW] = {"-allow", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
-                   "Layers and the only accelerators that they may use, by glob patterns of names "
+                   "Layers, and the only accelerators that they may use, as glob patterns of names "
                    "(3, accel/3)."},
     [MAP_FORBID] = {"-forbid", TH_OPTION_TEXT, "{LAYERS ACCELERATORS ...}",
-                    "Layers and accelerators that they may not use, even if allowed."},
-    [MAP_COMPLETE] =
-        {"-complete", TH_OPTION_TEXT, "FILE",
-         "A mapping of some sets and layers, to be completed: its sets keep members, shares, and "
-         "the design if there is one, its layers their set, and the split if there is one."},
+                    "Layers, and accelerators that they must not use, even if allowed."},
+    [MAP_COMPLETE] = {"-complete", TH_OPTION_TEXT, "FILE",
+                      "A partial mapping to complete: its sets keep their members, shares, and "
+                      "design, if given; its layers keep their set, and split, if given."},
     [MAP_STOP_GAP] = {"-stop_gap", TH_OPTION_TEXT, "PERCENT",
-                      "Stops as soon as the best is so close to the lower bound (0: when nothing "
-                      "can be better), see report_bounds."},
+                      "Stops as soon as the best mapping is this close to the lower bound of "
+                      "report_bounds (0: when it is optimal)."},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
@@ -514,19 +516,17 @@ const th_command th_map_commands[] = {
      "search for a good mapping of the workload on the system",
      "Returns the value of the objective for the best mapping, simulated like any run, and keeps "
      "the mapping. The same seed and options give the same mapping on any number of threads. The "
-     "stream options and the network hold for run too. Ctrl-C ends the search: the session has the "
-     "best mapping found so far, and a message says which -evaluations gives it again. With "
-     "-checkpoint a search that ended for whatever reason, killed or out of disk, goes on when the "
-     "same command is given again, to the same result; another number of evaluations or threads "
-     "may be given then.",
+     "stream options and the network also apply to run. Ctrl-C ends the search: the session keeps "
+     "the best mapping so far, and a message gives the -evaluations that repeats it. With "
+     "-checkpoint, a search that was interrupted for any reason, killed or out of disk, continues "
+     "when the same command is given again, to the same result; the number of evaluations or "
+     "threads may differ then.",
      .run = run_map_workload, .not_while_running = true},
-    {"select_mapping", GROUP, "N", 1, 1, NULL,
-     "take another mapping of the Pareto front that was found",
-     "N counts from 0, as report_search -pareto lists them. The front stays, the run is dropped. "
+    {"select_mapping", GROUP, "N", 1, 1, NULL, "select another mapping of the Pareto front",
+     "N counts from 0, as report_search -pareto lists them. The front is kept, the run is dropped. "
      "Returns the mapping's digest.",
      .run = run_select_mapping, .not_while_running = true},
-    {"write_mapping", GROUP, "FILE", 1, 1, NULL,
-     "write the mapping to a file that read_mapping takes",
-     "Folders that are missing on the way are made. Returns FILE.", .run = run_write_mapping},
+    {"write_mapping", GROUP, "FILE", 1, 1, NULL, "write the mapping to a file for read_mapping",
+     "Missing folders are created. Returns FILE.", .run = run_write_mapping},
     {.name = NULL},
 };

@@ -21,9 +21,9 @@ static const th_option get_options[] = {
         {"-filter", TH_OPTION_TEXT, "{ATTRIBUTE OP LITERAL}",
          "Only objects for which this holds; OP is == != < <= > >= or =~ (glob pattern). Several "
          "are joined by && || ! ( ), as in the conditions of breakpoints."},
-    [GET_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only objects that touch one of these."},
+    [GET_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only objects related to one of these."},
     [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL,
-                   "No error if nothing matches, a pattern or all of them."},
+                   "No error if a pattern, or all together, match nothing."},
     {.name = NULL},
 };
 
@@ -406,10 +406,8 @@ static int run_examine(th_call *c)
 }
 
 #define GET_HELP                                                                                   \
-    "Patterns are glob patterns, with or without the class in front, or lists of them. Names "     \
-    "come in the order of "                                                                        \
-    "the system, "                                                                                 \
-    "workload or program. "
+    "Patterns are glob patterns, with or without the class prefix, or lists of them. Names are "   \
+    "returned in the order of the system, workload or program. "
 
 const th_command th_object_commands[] = {
     {"get_accels", GROUP, "?PATTERN ...?", 0, -1, get_options, "return accelerators by name",
@@ -422,16 +420,16 @@ const th_command th_object_commands[] = {
      .run = run_get_layers},
     {"get_tasks", GROUP, "?PATTERN ...?", 0, -1, get_options,
      "return tasks by number or by their layer",
-     GET_HELP "Needs a mapping; lowers it when nothing has run yet.", .run = run_get_tasks},
+     GET_HELP "Needs a mapping, which is lowered if nothing has run yet.", .run = run_get_tasks},
     {"get_property", GROUP, "OBJECT ?ATTRIBUTE?", 1, 2, property_options,
      "return an attribute of an object, or all of them",
-     "All of them are a list of names and values. Times, sizes and rates carry units, to six "
-     "digits. What is not known yet is empty.",
+     "Without ATTRIBUTE: a list of names and values. Times, sizes and rates have units, and six "
+     "digits. Unknown values are empty.",
      .run = run_get_property},
     {"examine", GROUP, "OBJECT.ATTRIBUTE", 1, 1, property_options,
-     "return what an object is doing now",
-     "As get_property, with the attribute as part of the path: \"examine accel/3.state\". Without "
-     "an attribute: all of them.",
+     "return the present state of an object",
+     "Like get_property, with the attribute as part of the path: \"examine accel/3.state\". "
+     "Without an attribute, returns all of them.",
      .run = run_examine},
     {.name = NULL},
 };

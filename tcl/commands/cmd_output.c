@@ -73,13 +73,11 @@ const th_command th_output_commands[] = {
     {"write_report", GROUP, "FILE", 1, 1, NULL, "write the run as one HTML page",
      "Summary, picture of the system with the load of its links, timeline, critical path, layers, "
      "mapping, accelerators, memory and search, in one file that needs no network and no other "
-     "file. The same run gives the same bytes. Folders that are missing on the way are made. "
-     "Returns FILE.",
+     "file. The same run gives the same bytes. Missing folders are created. Returns FILE.",
      .run = run_write_report, .after_interrupt = "nothing was written"},
-    {"write_results", GROUP, "FILE", 1, 1, NULL, "write all that is known as JSON",
+    {"write_results", GROUP, "FILE", 1, 1, NULL, "write all results as JSON",
      "System, workload, search, mapping, memory, the figures of the run, its critical path, and "
-     "the saved runs; units stand in the field names. Folders that are missing on the way are "
-     "made. Returns FILE.",
+     "the saved runs; units stand in the field names. Missing folders are created. Returns FILE.",
      .run = run_write_results, .after_interrupt = "nothing was written"},
     {.name = NULL},
 };

@@ -127,27 +127,28 @@ static const th_option plot_options[] = {
                  "the run, load of its links, traffic from node to node, convergence or Pareto "
                  "front of the search; points of a study.",
                  .choice = source_name},
-    [PLOT_TYPE] = {"-type", TH_OPTION_CHOICE, "TYPE",
-                   "How; utilization is stacked, links and traffic are heat maps unless said.",
-                   .choice = type_name},
+    [PLOT_TYPE] =
+        {"-type", TH_OPTION_CHOICE, "TYPE",
+         "The kind of plot; by default utilization is stacked, links and traffic are heat maps.",
+         .choice = type_name},
     [PLOT_X] = {"-x", TH_OPTION_TEXT, "COLUMN",
-                "Along the bottom; columns have the names of write_results and of -format csv of "
-                "reports, without the unit (name: that of a run)."},
+                "Column on the x axis; columns have the names of write_results and of -format csv "
+                "of reports, without the unit (name: that of a run)."},
     [PLOT_Y] = {"-y", TH_OPTION_TEXT, "{COLUMN ...}",
-                "Upwards; several of one kind beside each other."},
-    [PLOT_Z] =
-        {"-z", TH_OPTION_TEXT, "COLUMN",
-         "What the colours of a study's heat map tell; of several points in a cell the best."},
+                "Columns on the y axis; several of one kind side by side."},
+    [PLOT_Z] = {"-z", TH_OPTION_TEXT, "COLUMN",
+                "Column shown as colour in the heat map of a study; of several points in a cell "
+                "the best."},
     [PLOT_BY] =
         {"-by", TH_OPTION_TEXT, "COLUMN",
-         "A colour for each text of this column; of a study: for each combination of several."},
+         "A colour per value of this column; for a study, per combination of several columns."},
     [PLOT_WHERE] = {"-where", TH_OPTION_TEXT, "EXPRESSION",
-                    "Of a study: only points for which it holds, as report_study has it."},
+                    "For a study: only points for which it holds, as in report_study."},
     [PLOT_MAXIMIZE] = {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",
-                       "Of these columns of a study more is better, for the front and for -z; of "
-                       "what a script returns less is, unless said."},
+                       "Columns of a study where more is better, for the front and for -z; for "
+                       "values that the script returns, less is better by default."},
     [PLOT_LOG] = {"-log", TH_OPTION_CHOICE, "AXES", "Logarithmic axes.", .choice = log_name},
-    [PLOT_TITLE] = {"-title", TH_OPTION_TEXT, "TEXT", "Above the picture."},
+    [PLOT_TITLE] = {"-title", TH_OPTION_TEXT, "TEXT", "Title of the plot."},
     {.name = NULL},
 };
 
@@ -395,13 +396,13 @@ static int run_write_plot(th_call *c)
 
 const th_command th_plot_commands[] = {
     {"write_plot", GROUP, "?RUNS|STUDY? FILE", 1, 2, plot_options,
-     "draw a picture of runs, of a run, a search or a study",
+     "plot saved runs, the present run, a search or a study",
      "RUNS are names that save_run returned; with -of study a STUDY is named; everything else is "
-     "of the present run or search. gnuplot draws: FILE ends in .svg, .png, .pdf, .txt (for "
-     "terminals), or .gp, what gnuplot would be told, for changes by hand. Bars and lines over a "
-     "column of texts keep the order of the rows. A scatter of figures that are to be small or "
-     "large (latency, energy, throughput ...) shows the Pareto front. The same numbers give the "
-     "same file. Folders that are missing on the way are made. Returns FILE.",
+     "of the present run or search. gnuplot draws it: FILE ends in .svg, .png, .pdf, .txt (for "
+     "terminals), or .gp (the gnuplot script, for changes by hand). Bars and lines over a column "
+     "of texts keep the order of the rows. A scatter plot of figures to be minimised or maximised "
+     "(latency, energy, throughput ...) shows the Pareto front. The same numbers give the same "
+     "file. Missing folders are created. Returns FILE.",
      .run = run_write_plot},
     {.name = NULL},
 };

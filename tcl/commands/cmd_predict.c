@@ -76,22 +76,22 @@ static const char *phase_name(int i)
 
 static const th_option read_options[] = {
     [READ_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
-                   "What the rows are added to; \"measurements\" unless said."},
+                   "The set that the rows are added to (measurements)."},
     [READ_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
-                     "How columns are called; auto (the default) looks at them.",
+                     "Names of the columns; auto (the default) detects them.",
                      .choice = format_name},
     [READ_COLUMNS] = {"-columns", TH_OPTION_TEXT, "{COLUMN MEANING ...}",
-                      "Columns of other names, and what format tharsis calls them (time_ms, "
-                      "time_us, batch, channels_in ...); \"-\": is not read."},
-    [READ_UNITS] = {"-units", TH_OPTION_CHOICE, "UNIT",
-                    "Of times, where the name of their column says none; ms unless said, and never "
-                    "guessed for format tharsis.",
-                    .choice = unit_name},
-    [READ_KIND] = {"-kind", TH_OPTION_CHOICE, "KIND", "Of all rows.", .choice = kind_name},
-    [READ_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "Of all rows."},
-    [READ_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "Of all rows: what was timed.",
+                      "Columns with other names, and their names in format tharsis (time_ms, "
+                      "time_us, batch, channels_in ...); \"-\": not read."},
+    [READ_UNITS] =
+        {"-units", TH_OPTION_CHOICE, "UNIT",
+         "Unit of times whose column does not name one (ms); never guessed for format tharsis.",
+         .choice = unit_name},
+    [READ_KIND] = {"-kind", TH_OPTION_CHOICE, "KIND", "For all rows.", .choice = kind_name},
+    [READ_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "For all rows."},
+    [READ_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "For all rows: the phase that was timed.",
                     .choice = phase_name},
-    [READ_DEVICES] = {"-devices", TH_OPTION_TEXT, "FILE", "Descriptions of further GPUs."},
+    [READ_DEVICES] = {"-devices", TH_OPTION_TEXT, "FILE", "File that describes further GPUs."},
     {.name = NULL},
 };
 
@@ -191,9 +191,8 @@ enum {
 #define CALIBRATE_OPTION                                                                           \
     {                                                                                              \
         "-calibrate", TH_OPTION_TEXT, "NAME",                                                      \
-            "Of measurements, some twenty of a kind and phase, of devices that training did not "  \
-            "meet, or met "                                                                        \
-            "behind another host."                                                                 \
+            "Set of measurements, about twenty per kind and phase, on devices that training did "  \
+            "not have, or had with another host."                                                  \
     }
 
 static const char *learner_name(int i)
@@ -202,20 +201,21 @@ static const char *learner_name(int i)
 }
 
 static const th_option train_options[] = {
-    [TRAIN_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Of the measurements."},
+    [TRAIN_ON] = {"-on", TH_OPTION_TEXT, "NAME", "Set of measurements (measurements)."},
     [TRAIN_HELD_OUT] = {"-held_out", TH_OPTION_INTEGER, "PERCENT",
-                        "Rows that are left out, for evaluate_predictor -held_out.", 0, 90},
+                        "Share of rows held out of training, for evaluate_predictor -held_out.", 0,
+                        90},
     [TRAIN_WITHOUT] = {"-without", TH_OPTION_TEXT, "{DEVICE ...}",
-                       "Devices whose rows are left out too, to see how a new one is predicted."},
+                       "Devices whose rows are all held out, to test predictions for new devices."},
     [TRAIN_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
-                    "Of the rows that are left out, and of learning.", 0, INT64_MAX},
+                    "Seed of the choice of held-out rows, and of training.", 0, INT64_MAX},
     [TRAIN_LEARNER] = {"-learner", TH_OPTION_CHOICE, "LEARNER",
                        "auto (the default): the learner, or the ensemble of them, with the least "
                        "error in cross-validation; or one by name.",
                        .choice = learner_name},
     [TRAIN_THREADS] =
         {"-threads", TH_OPTION_INTEGER, "N",
-         "As many as there are processors unless said; the result does not depend on it.", 1, 64},
+         "Number of threads (the number of processors); the result does not depend on it.", 1, 64},
     [TRAIN_CALIBRATE] = CALIBRATE_OPTION,
     {.name = NULL},
 };
@@ -353,11 +353,11 @@ enum { PREDICT_DEVICE, PREDICT_PHASE, PREDICT_INTERVAL };
 
 static const th_option predict_options[] = {
     [PREDICT_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "The GPU.", .required = true},
-    [PREDICT_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "What is asked for; call unless said.",
+    [PREDICT_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "The phase to predict (call).",
                        .choice = phase_name},
     [PREDICT_INTERVAL] = {"-interval", TH_OPTION_FLAG, NULL,
-                          "Returns three times: the prediction, and what a tenth and nine tenths "
-                          "of measurements will be below, by what was held out in training."},
+                          "Returns three times: the prediction, and the 10th and 90th percentile "
+                          "of measurements, estimated from rows held out in training."},
     {.name = NULL},
 };
 
@@ -487,8 +487,7 @@ const th_command th_predict_commands[] = {
     {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor into a file", NULL,
      .run = run_write},
     {"read_predictor", GROUP, "FILE", 1, 1, read_predictor_options, "read a predictor from a file",
-     "A file of another version, or one that was changed by hand, is refused. Returns the kinds "
-     "and phases.",
+     "Files of another version, or edited by hand, are refused. Returns the kinds and phases.",
      .run = run_read},
     {"predict_layer", GROUP, "KIND ?FIELD VALUE ...?", 1, -1, predict_options,
      "predict the time of a layer on a GPU",

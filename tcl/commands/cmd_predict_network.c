@@ -50,24 +50,25 @@ static const char *activation_name(int i)
 static const th_option options[] = {
     TABLE_OPTIONS,
     [NET_GPU] = {"-gpu", TH_OPTION_TEXT, "NAME", "The GPU.", .required = true},
-    [NET_BATCH] = {"-batch", TH_OPTION_INTEGER, "N", "In place of the workload's.", 1, 1 << 24},
-    [NET_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "inference unless said.",
+    [NET_BATCH] = {"-batch", TH_OPTION_INTEGER, "N", "Batch, instead of that of the workload.", 1,
+                   1 << 24},
+    [NET_PHASE] = {"-phase", TH_OPTION_CHOICE, "PHASE", "inference (the default) or training.",
                    .choice = phase_name},
     [NET_OPTIMIZER] = {"-optimizer", TH_OPTION_CHOICE, "NAME",
-                       "Of training; none (the default): without the update of the weights.",
+                       "Optimizer of training; none (the default): weights are not updated.",
                        .choice = optimizer_name},
     [NET_ACTIVATION] = {"-activation", TH_OPTION_CHOICE, "NAME",
-                        "That every conv, fc and matmul has as a part; none unless said.",
+                        "Activation that is part of every conv, fc and matmul (none).",
                         .choice = activation_name},
     [NET_COUNT] = {"-host", TH_OPTION_CHOICE, "HOW",
                    "once (the default): launches but for the first are hidden behind execution; "
                    "calls: the sum of all layers, each called alone, its output returned.",
                    .choice = count_name},
     [NET_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_BANDWIDTH, "BANDWIDTH",
-                       "Of the way between host and GPU; otherwise as outputs were measured."},
-    [NET_LATENCY] = {"-link_latency", TH_OPTION_TIME, "TIME", "Of that way; 0 unless said."},
+                       "Bandwidth between host and GPU (as measured for outputs)."},
+    [NET_LATENCY] = {"-link_latency", TH_OPTION_TIME, "TIME", "Latency between host and GPU (0)."},
     [NET_PER_LAYER] = {"-per_layer", TH_OPTION_FLAG, NULL,
-                       "Prints what every layer takes, and returns nothing."},
+                       "Prints the time of every layer, and returns nothing."},
     {.name = NULL},
 };
 
@@ -167,9 +168,9 @@ static int run_predict_network(th_call *c)
 
 const th_command th_predict_network_commands[] = {
     {"predict_network", "predict", "", 0, 0, options, "predict the time of the workload on a GPU",
-     "Inference: launch of the first layer, the input's way to the GPU, the execution of all "
-     "layers, the output's way back. Training: forward, backward, loss and update in place of the "
-     "way back. Phases that were not measured follow from the terms of what was, or from a rule; "
+     "Inference: launch of the first layer, copy of the input to the GPU, execution of all layers, "
+     "copy of the output back. Training: forward, backward, loss and update instead of the copy "
+     "back. Phases that were not measured follow from the terms of what was, or from a rule; "
      "-per_layer says which.",
      .run = run_predict_network, .is_report = true},
     {.name = NULL},

@@ -100,7 +100,7 @@ static const th_option transfer_options[] = {
     [TRANSFER_TO] = {"-to", TH_OPTION_TEXT, "NODE", "The receiver, another node.",
                      .required = true},
     [TRANSFER_BYTES] = {"-bytes", TH_OPTION_BYTES, "SIZE",
-                        "0 takes the latencies of the route alone.", .required = true},
+                        "Payload; 0 takes only the latencies of the route.", .required = true},
     TH_TIMING_OPTIONS(TRANSFER_TIMING),
     {.name = NULL},
 };
@@ -151,8 +151,8 @@ const th_command th_program_commands[] = {
     {"create_program", GROUP, "NAME", 1, 1, NULL,
      "begin a hand-built program, in place of a mapping",
      "Needs only a system. add_transfer and add_collective fill it; run and the reports take it as "
-     "they take a mapping. Workload, mapping and run before are dropped; a new system or workload "
-     "drops the program. Returns NAME.",
+     "they take a mapping. The previous workload, mapping and run are dropped; a new system or "
+     "workload drops the program. Returns NAME.",
      .run = run_create_program, .not_while_running = true},
     {"add_transfer", GROUP, "", 0, 0, transfer_options, "add a transfer to the program",
      "Returns task/N. Refused once the program has begun to run, until restart.",

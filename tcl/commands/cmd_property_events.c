@@ -154,9 +154,9 @@ static int run_set_property(th_call *c)
 enum { FAULT_AT, FAULT_FOR, FAULT_BANDWIDTH, FAULT_CLOCK };
 
 static const th_option fault_options[] = {
-    [FAULT_AT] = {"-at", TH_OPTION_TIME, "TIME", "When it begins (now)."},
+    [FAULT_AT] = {"-at", TH_OPTION_TIME, "TIME", "Time of the fault (now)."},
     [FAULT_FOR] = {"-for", TH_OPTION_TIME, "TIME",
-                   "After so long all is as before; not for a dead accelerator."},
+                   "Length of the fault; not for a dead accelerator."},
     [FAULT_BANDWIDTH] = {"-bandwidth", TH_OPTION_TEXT, "VALUE",
                          "A link carries only this, a factor as x0.5 or a bandwidth as 8Gbps; "
                          "without it, nothing."},
@@ -211,19 +211,20 @@ static int run_inject_fault(th_call *c)
 const th_command th_property_event_commands[] = {
     {"set_property", OBJECTS, "OBJECTS ATTRIBUTE VALUE", 3, 3, NULL,
      "change links or accelerators in a run",
-     "VALUE is a factor of what the system says (x0.5), or a quantity with its unit (8Gbps, "
-     "100MHz); a number without either is refused. The bandwidth of a link: at most what the "
-     "system says, on the fluid network; transfers under way go on at the new rates. The clock of "
-     "an accelerator: a clock with a unit is that of its array, and its vector unit changes by the "
-     "same factor, which get_property gives; tasks that start from now on have it, in the tiles "
-     "that were chosen for the system's. All objects or, on an error, none. Until restart, or a "
-     "run with other options, which warns. Reports say in their heads what was changed.",
+     "VALUE is a factor of the value in the system (x0.5), or a quantity with its unit (8Gbps, "
+     "100MHz); a number without either is refused. The bandwidth of a link: at most that of the "
+     "system, on the fluid network; transfers under way continue at the new rates. The clock of an "
+     "accelerator: a clock with a unit is that of its array, and its vector unit changes by the "
+     "same factor, which get_property gives; it applies to tasks that start from now on, with the "
+     "tiles that were chosen for the clock of the system. All objects or, on an error, none. Until "
+     "restart, or a run with other options, which warns. Reports say in their heads what was "
+     "changed.",
      .run = run_set_property},
-    {"inject_fault", SIMULATE, "OBJECT", 1, 1, fault_options, "let a link or an accelerator fail",
+    {"inject_fault", SIMULATE, "OBJECT", 1, 1, fault_options, "make a link or an accelerator fail",
      "A link goes down, or is degraded (-bandwidth); an accelerator dies, or is slowed (-clock). "
-     "What is on a link that is down waits; the task that a dead accelerator runs never ends, and "
-     "none starts there, while its memory still serves transfers. A run that cannot end says why. "
-     "Faults happen again after restart, until there is another system.",
+     "Transfers on a link that is down wait; the task that a dead accelerator runs never ends, and "
+     "none starts there, while its memory still serves transfers. A run that cannot end fails with "
+     "the reason. Faults happen again after restart, until another system is read.",
      .run = run_inject_fault},
     {.name = NULL},
 };

@@ -30,8 +30,8 @@ enum { WINDOWS_MAX = 100000 };
 
 static const th_option utilization_options[] = {
     TABLE_OPTIONS,
-    [USE_FROM] = {"-from", TH_OPTION_TIME, "TIME", "From this instant on (0)."},
-    [USE_TO] = {"-to", TH_OPTION_TIME, "TIME", "Up to this instant (where the run stands)."},
+    [USE_FROM] = {"-from", TH_OPTION_TIME, "TIME", "From this time (0)."},
+    [USE_TO] = {"-to", TH_OPTION_TIME, "TIME", "Up to this time (now)."},
     [USE_WINDOWS] = {"-windows", TH_OPTION_INTEGER, "N",
                      "In N windows of equal length, with links.", 1, WINDOWS_MAX},
     [USE_WINDOW] = {"-window", TH_OPTION_TIME, "TIME",
@@ -366,7 +366,7 @@ static int run_report_breakpoints(th_call *c)
 
 const th_command th_report_commands[] = {
     {"report_summary", GROUP, "", 0, 0, record_options,
-     "print latency, throughput, work and traffic of the run",
+     "print latency, throughput, MACs and traffic of the run",
      "Makespan: the time to the end of the run. Latency: the mean time from the arrival of an "
      "input, a whole batch, to its end. Throughput: samples per second in the steady state, (N - "
      "N/2) / (t_N - t_N/2) batches per second times the batch (where several networks share the "
@@ -375,15 +375,14 @@ const th_command th_report_commands[] = {
      "inputs only.",
      .run = run_report_summary, .is_report = true},
     {"report_utilization", GROUP, "", 0, 0, utilization_options,
-     "print where the time of each accelerator went",
+     "print busy, stall and idle time of each accelerator",
      "Busy, stall in, stall out and idle add up to the elapsed time; csv and json split the stalls "
      "on input by operand. With -from, -to, -windows, -window or -of: the same per window of time, "
      "to the picosecond, and links with their busy time, idle time and mean number of flows. For "
      "windows the run is simulated once more; the present run stays as it is. Without -of, a "
      "window lists only the links that were busy in it.",
      .run = run_report_utilization, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
-    {"report_layers", GROUP, "", 0, 0, table_options,
-     "print what each layer took, and what bounds it",
+    {"report_layers", GROUP, "", 0, 0, table_options, "print time, stalls and bound of each layer",
      "A layer is active while any of its tasks runs, transfers of its inputs included. Busy, the "
      "stalls on input, weight, partial sums and output, and idle are summed over its accelerators: "
      "together they are active times accels. Text shows stalls on partial sums where there are "
@@ -399,8 +398,8 @@ const th_command th_report_commands[] = {
      "By multiply-accumulates, operations of the vector unit, bytes of on-chip buffers, bytes of "
      "DRAM (those of transfers included), static power, and bytes on links. A layer has the energy "
      "of its tasks, and static power while they ran. The row (rest) has the energy of no layer: "
-     "idle accelerators, weights prefetched in vain, collectives. Needs a system file with energy "
-     "costs.",
+     "idle accelerators, weights prefetched but not used, collectives. Needs a system file with "
+     "energy costs.",
      .run = run_report_energy, .is_report = true},
     {"report_memory", GROUP, "", 0, 0, memory_options,
      "print the peak memory use of each accelerator",

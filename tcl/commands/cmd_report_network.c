@@ -107,7 +107,7 @@ enum { LATENCY_SINCE = REPORT_RETURN_STRING + 1, LATENCY_UNTIL };
 static const th_option latency_options[] = {
     RECORD_OPTIONS,
     [LATENCY_SINCE] = {"-since", TH_OPTION_TIME, "TIME",
-                       "Transfers that started at this instant or later (0)."},
+                       "Transfers that started at this time or later (0)."},
     [LATENCY_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "... and before this one."},
     {.name = NULL},
 };

@@ -235,7 +235,7 @@ enum { RUN_ALL, RUN_UNTIL, RUN_FOR, RUN_NETWORK, RUN_STREAM = RUN_NETWORK + TH_N
 static const th_option run_options[] = {
     [RUN_ALL] = {"-all", TH_OPTION_FLAG, NULL, "To the end; the default."},
     [RUN_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Up to and including this simulated time."},
-    [RUN_FOR] = {"-for", TH_OPTION_TIME, "TIME", "For so much simulated time from now on."},
+    [RUN_FOR] = {"-for", TH_OPTION_TIME, "TIME", "For this much simulated time from now."},
     TH_NETWORK_OPTIONS(RUN_NETWORK),
     TH_STREAM_OPTIONS(RUN_STREAM),
     {.name = NULL},
@@ -377,8 +377,8 @@ static int run_save_run(th_call *c)
 
 const th_command th_run_commands[] = {
     {"run", GROUP, "", 0, 0, run_options, "simulate; return why it stopped",
-     "Returns done, until, \"breakpoint NAME\" or interrupted. Continues where the run before "
-     "stopped. Without options of its own a run has the stream and the network of map_workload. "
+     "Returns done, until, \"breakpoint NAME\" or interrupted. Continues where the previous run "
+     "stopped. Without options for them, the stream and the network are those of map_workload. "
      "Ctrl-C stops between two events, and `run` continues from there.",
      .run = run_run, .not_while_running = true},
     {"step", GROUP, "?N?", 0, 1, NULL, "simulate N program events (1): starts and ends of tasks",
@@ -387,10 +387,10 @@ const th_command th_run_commands[] = {
      .run = run_step, .not_while_running = true, .after_interrupt = "nothing has run"},
     {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
     {"restart", GROUP, "", 0, 0, NULL, "go back to time 0 with the same mapping and options",
-     "Breakpoints and faults are kept and count again, what set_property has set is forgotten; an "
-     "open trace begins anew.",
+     "Breakpoints and faults are kept and happen again; changes by set_property are undone; an "
+     "open trace is restarted.",
      .run = run_restart, .not_while_running = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
-    {"stop", GROUP, "", 0, 0, NULL, "end the run after this script of a breakpoint", NULL,
+    {"stop", GROUP, "", 0, 0, NULL, "end the run after the script of this breakpoint", NULL,
      .run = run_stop},
     {"save_run", GROUP, "NAME", 1, 1, NULL,
      "keep the figures of the finished run for report_compare",

@@ -102,13 +102,14 @@ static int run_set_threads(th_call *c)
 }
 
 const th_command th_session_commands[] = {
-    {"help", GROUP, "?WORD?", 0, 1, help_options, "print all commands, or all about one",
+    {"help", GROUP, "?WORD?", 0, 1, help_options, "list all commands, or describe one",
      "WORD is a command (\"COMMAND -help\" prints the same), or a part of a name, summary or "
      "option: then the commands that have it are listed.",
      .run = run_help},
     {"version", GROUP, "", 0, 0, NULL, "return the version of Tharsis", NULL, .run = run_version},
-    {"set_threads", GROUP, "?N?", 0, 1, NULL, "set and return how many threads evaluate mappings",
-     "No result depends on it. At the start it is the number of processors.",
+    {"set_threads", GROUP, "?N?", 0, 1, NULL, "set and return the number of threads",
+     "Searches, studies and what-if runs use them; no result depends on their number. The default "
+     "is the number of processors.",
      .run = run_set_threads},
     {.name = NULL},
 };

@@ -27,31 +27,31 @@ enum {
 
 static const th_option create_options[] = {
     [CREATE_FILE] = {"-file", TH_OPTION_TEXT, "FILE",
-                     "Of SQLite, where the study and its results are kept. Folders that are "
-                     "missing on the way are made.",
+                     "SQLite file for the study and its results. Missing folders are created.",
                      .required = true},
     [CREATE_PARAMETERS] = {"-parameters", TH_OPTION_TEXT, "{NAME VALUES NAME VALUES ...}",
-                           "What varies: a variable of the script, and the list of its values. "
-                           "There is a point for every combination, the last parameter fastest.",
+                           "Variables of the script, each with a list of its values. Every "
+                           "combination is a point; the last parameter varies fastest.",
                            .required = true},
     [CREATE_SCRIPT] =
         {"-script", TH_OPTION_TEXT, "SCRIPT",
-         "What is done at each point, in an interpreter of its own: it makes a system and runs "
-         "something on it. $point is the number of the point, $seed a number of its own.",
+         "Script that is run for each point, in an interpreter of its own: it creates a system and "
+         "runs something on it. $point is the number of the point, $seed its random seed.",
          .required = true},
-    [CREATE_METRICS] = {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
-                        "What is kept: latency, makespan, throughput (samples per second), "
-                        "batch_throughput, link_utilization, accel_utilization, moved, energy of "
-                        "the run; {NAME KIND}: what the script returns in a dictionary, KIND being "
-                        "count, number, time, bytes, bandwidth, rate, share, energy or text.",
-                        .choice = th_study_metric_name, .required = true},
+    [CREATE_METRICS] =
+        {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
+         "Figures to record: latency, makespan, throughput (samples per second), batch_throughput, "
+         "link_utilization, accel_utilization, moved, energy of the run; {NAME KIND}: a value in "
+         "the dictionary that the script returns, KIND being count, number, time, bytes, "
+         "bandwidth, rate, share, energy or text.",
+         .choice = th_study_metric_name, .required = true},
     [CREATE_ZIP] = {"-zip", TH_OPTION_TEXT, "{NAME NAME ...}",
-                    "These parameters advance together; a list of such lists for several groups."},
+                    "Parameters that advance together; a list of lists for several groups."},
     [CREATE_WHERE] = {"-where", TH_OPTION_TEXT, "EXPRESSION",
-                      "Of Tcl, about the parameters ({$topology ne \"ring\" || $batch < 4}): only "
+                      "Tcl expression of parameters ({$topology ne \"ring\" || $batch < 4}): only "
                       "points for which it holds."},
-    [CREATE_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "What $seed of the points comes from (1).", 0,
-                     INT64_MAX},
+    [CREATE_SEED] = {"-seed", TH_OPTION_INTEGER, "N",
+                     "Seed from which $seed of each point is derived (1).", 0, INT64_MAX},
     {.name = NULL},
 };
 
@@ -139,16 +139,15 @@ enum { SECONDS_MAX = 366 * 24 * 3600 };
 
 static const th_option run_options[] = {
     [RUN_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
-                     "Points at a time (as set_threads says; where there are ranks, 1 beside one "
-                     "on each of the others).",
+                     "Points to run at the same time (that of set_threads; with tharsis-mpi, 1 "
+                     "besides one on every other rank).",
                      1, 1024},
-    [RUN_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "At most so many points now.", 1, INT64_MAX},
-    [RUN_SECONDS] =
-        {"-seconds", TH_OPTION_INTEGER, "N",
-         "Wall time for each point: one that takes longer is given up and recorded as failed, "
-         "which depends on the machine. Without it a point has all the time it takes.",
-         1, SECONDS_MAX},
-    [RUN_RETRY] = {"-retry", TH_OPTION_FLAG, NULL, "Points that failed are done again."},
+    [RUN_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "Run at most so many points.", 1, INT64_MAX},
+    [RUN_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
+                     "Limit of wall time per point: one that takes longer is recorded as failed, "
+                     "which depends on the speed of the machine. Default: no limit.",
+                     1, SECONDS_MAX},
+    [RUN_RETRY] = {"-retry", TH_OPTION_FLAG, NULL, "Runs failed points again."},
     {.name = NULL},
 };
 
@@ -226,15 +225,16 @@ enum {
 static const th_option report_options[] = {
     TABLE_OPTIONS,
     [STUDY_WHERE] = {"-where", TH_OPTION_TEXT, "EXPRESSION",
-                     "Of Tcl, about parameters, in the words of create_study, and metrics, with "
+                     "Tcl expression of parameters, as written in create_study, and metrics, with "
                      "their units ({$batch > 1 && $latency_ps < 2e9}): only points for which it "
-                     "holds. It does not where a point has no value."},
+                     "holds; it does not hold if a value is missing."},
     [STUDY_PARETO] = {"-pareto", TH_OPTION_TEXT, "{COLUMN ...}",
-                      "Only points that no other one beats: none is nowhere worse and somewhere "
-                      "better. Less is better."},
+                      "Only the Pareto front: points that no other dominates in these columns, "
+                      "where less is better."},
     [STUDY_MAXIMIZE] = {"-maximize", TH_OPTION_TEXT, "{COLUMN ...}",
-                        "Of these columns of -pareto more is better."},
-    [STUDY_COLUMNS] = {"-columns", TH_OPTION_TEXT, "{COLUMN ...}", "These, in this order."},
+                        "Columns of -pareto where more is better."},
+    [STUDY_COLUMNS] = {"-columns", TH_OPTION_TEXT, "{COLUMN ...}",
+                       "Only these columns, in this order."},
     [STUDY_INCREASING] = {"-increasing", TH_OPTION_FLAG, NULL,
                           "-sort_by: numbers from small to large instead."},
     {.name = NULL},
@@ -281,23 +281,22 @@ static int run_report_study(th_call *c)
 
 const th_command th_study_commands[] = {
     {"create_study", GROUP, "NAME", 1, 1, create_options,
-     "define a sweep over parameters, or take up a file's",
-     "Returns NAME. Where FILE holds a study already, it must be this one, in every option and of "
-     "this version of Tharsis: then what is done is done, and run_study goes on. Nothing is run "
-     "yet.",
+     "define a sweep over parameters, in a file",
+     "Returns NAME. If FILE already holds a study, it must have the same options and version of "
+     "Tharsis; its results are kept, and run_study continues it. Nothing is run yet.",
      .run = run_create_study, .after_interrupt = "no study was made"},
-    {"read_study", GROUP, "FILE", 1, 1, NULL, "take up the study that a file of SQLite holds",
-     "Returns its name. The file says all: parameters, script, metrics, results. run_study runs "
-     "that script, so only take files that you would source.",
+    {"read_study", GROUP, "FILE", 1, 1, NULL, "open the study in an SQLite file",
+     "Returns its name. The file contains parameters, script, metrics and results. run_study runs "
+     "that script, so only open files that you would source.",
      .run = run_read_study},
-    {"run_study", GROUP, "STUDY", 1, 1, run_options, "do the points of a study that wait",
-     "Returns why it ended: done (all points are, and none failed), failed N (all are through, N "
-     "of them failed) or limit. Each result is in the file 50 ms after its point is through at the "
-     "latest, so after any end, kill -9 included, run_study goes on with those that wait. A point "
-     "that fails is recorded with its message, and the others go on; a warning at the end says how "
-     "many failed, and why the first did. No result depends on -threads or on the order in which "
-     "points end. What scripts print or warn of goes nowhere; exit and cd are refused in them. "
-     "Ctrl-C stops the points that are at work, which wait again.",
+    {"run_study", GROUP, "STUDY", 1, 1, run_options, "run the waiting points of a study",
+     "Returns why it ended: done (all points succeeded), failed N (all points ended, N of them "
+     "failed) or limit. Each result is in the file at most 50 ms after its point has ended, so "
+     "after any interruption, even kill -9, run_study continues with the waiting points. A failed "
+     "point is recorded with its message, and the others continue; a warning at the end gives the "
+     "number of failed points, and the first error. No result depends on -threads or on the order "
+     "in which points end. Output and warnings of scripts are discarded; scripts must not call "
+     "exit or cd. Ctrl-C stops the running points, which wait again.",
      .run = run_run_study, .not_while_running = true},
     {"report_study", GROUP, "STUDY", 1, 1, report_options,
      "print the points of a study, or its Pareto front",

@@ -72,7 +72,7 @@ static void take_system(th_call *c, th_system *s)
 #define MAX_LINKS_OPTION                                                                           \
     {                                                                                              \
         "-max_links", TH_OPTION_INTEGER, "N",                                                      \
-            "Refuse a system of more links (2097152). A million links take some 80 MB.", 1,        \
+            "Refuse a system with more links (2097152). A million links take some 80 MB.", 1,      \
             TH_LINKS_MOST                                                                          \
     }
 
@@ -92,8 +92,8 @@ static const th_option read_system_options[] = {
                      "scalesim: SCALE-Sim's configuration.",
                      .choice = format_name},
     [READ_DESIGN] = {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
-                     "A further design for every accelerator (name, type, and its keys), or other "
-                     "values for keys of one that the file has."},
+                     "Adds a design to every accelerator (name, type, and its keys), or changes "
+                     "keys of a design in the file."},
     [READ_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
@@ -182,7 +182,7 @@ static const char *nics_name(int i)
 
 static const th_option create_system_options[] = {
     [CREATE_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system.", .required = true},
-    [CREATE_TOPOLOGY] = {"-topology", TH_OPTION_CHOICE, "TYPE", "How the accelerators are joined.",
+    [CREATE_TOPOLOGY] = {"-topology", TH_OPTION_CHOICE, "TYPE", "The topology.",
                          .choice = topology_name, .required = true},
     [CREATE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
                      "Size: the number of accelerators of a ring, the sides of a mesh or torus; of "
@@ -190,38 +190,38 @@ static const th_option create_system_options[] = {
                      "fully_connected or switch.",
                      .required = true},
     [CREATE_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
-                      "System file whose first accelerator every accelerator is a copy of.",
+                      "System file; its first accelerator is the template for all accelerators.",
                       .required = true},
-    [CREATE_DESIGN] = {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
-                       "A further design of that accelerator, or other values for keys of one that "
-                       "the file has."},
+    [CREATE_DESIGN] =
+        {"-design", TH_OPTION_TEXT, "{KEY VALUE ...}",
+         "Adds a design to that accelerator, or changes keys of a design in the file."},
     [CREATE_BANDWIDTH] = {"-link_bandwidth", TH_OPTION_TEXT, "{RATE ...}",
-                          "Of every link, each way; or one for each dimension, or for each level "
-                          "from the accelerators up.",
+                          "Bandwidth of every link, in each direction; or a value per dimension, "
+                          "or per level from the accelerators up.",
                           .required = true},
     [CREATE_LATENCY] = {"-link_latency", TH_OPTION_TEXT, "{TIME ...}",
-                        "Of every link; or a list like that of -link_bandwidth.", .required = true},
-    [CREATE_OVERSUBSCRIPTION] =
-        {"-oversubscription", TH_OPTION_TEXT, "RATIO",
-         "Links down per link up of the switches of a fat tree; 1 when left out."},
+                        "Latency of every link; or a list like that of -link_bandwidth.",
+                        .required = true},
+    [CREATE_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_TEXT, "RATIO",
+                                 "Links down per link up at the switches of a fat tree (1)."},
     [CREATE_ISLAND] = {"-island", TH_OPTION_CHOICE, "KIND",
-                       "What joins the accelerators of an island; a switch when left out.",
+                       "How the accelerators of an island are connected (switch).",
                        .choice = island_name},
-    [CREATE_NICS] = {"-nics", TH_OPTION_CHOICE, "OF",
-                     "Whose the links from islands to their fabric are: one of each accelerator "
-                     "(when left out), or one of each island.",
-                     .choice = nics_name},
-    [CREATE_REDUCES] =
-        {"-switches_reduce", TH_OPTION_FLAG, NULL,
-         "The switches can add up what passes through them; those that join an island always can."},
+    [CREATE_NICS] =
+        {"-nics", TH_OPTION_CHOICE, "OF",
+         "Links from islands to the fabric: one per accelerator (the default), or one per island.",
+         .choice = nics_name},
+    [CREATE_REDUCES] = {"-switches_reduce", TH_OPTION_FLAG, NULL,
+                        "Switches can reduce data in the network; switches of islands always can."},
     [CREATE_HALF_DUPLEX] = {"-half_duplex", TH_OPTION_FLAG, NULL,
-                            "Both ways of a link share its bandwidth."},
+                            "Both directions of a link share its bandwidth."},
     [CREATE_HOST] = {"-host", TH_OPTION_FLAG, NULL,
                      "Adds a host with a link to every accelerator."},
-    [CREATE_HOST_BANDWIDTH] = {"-host_bandwidth", TH_OPTION_BANDWIDTH, "RATE",
-                               "Of the links to the host; like -link_bandwidth when left out."},
+    [CREATE_HOST_BANDWIDTH] =
+        {"-host_bandwidth", TH_OPTION_BANDWIDTH, "RATE",
+         "Bandwidth of the links to the host; default: that of -link_bandwidth."},
     [CREATE_HOST_LATENCY] = {"-host_latency", TH_OPTION_TIME, "TIME",
-                             "Of the links to the host; like -link_latency when left out."},
+                             "Latency of the links to the host; default: that of -link_latency."},
     [CREATE_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
@@ -352,12 +352,12 @@ const th_command th_system_commands[] = {
     {"read_system", GROUP, "FILE ?FILE?", 1, 2, read_system_options,
      "read a system: accelerators, links, designs",
      "FILE is a path, or a name looked up along $THARSIS_PATH and in topology/systems; the "
-     "extension may be left out. Returns the system's name. The mapping and the run of the system "
-     "before are dropped.",
+     "extension may be left out. Returns the system's name. The mapping and the run of the "
+     "previous system are dropped.",
      .run = run_read_system, .not_while_running = true},
     {"create_system", GROUP, "", 0, 0, create_system_options,
-     "make a regular system out of one kind of accelerator",
-     "Returns the system's name. The mapping and the run of the system before are dropped.",
+     "create a regular system from one kind of accelerator",
+     "Returns the system's name. The mapping and the run of the previous system are dropped.",
      .run = run_create_system, .not_while_running = true},
     {.name = NULL},
 };

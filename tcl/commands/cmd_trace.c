@@ -24,15 +24,15 @@ static const char *trace_name(int i)
 static const th_option open_options[] = {
     [TRACE_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT",
                       "What is written: a table, a value change dump for GTKWave, or a timeline "
-                      "for ui.perfetto.dev and chrome://tracing. As FILE ends when left out: .vcd, "
-                      ".json (chrome), .pftrace or .perfetto-trace, csv otherwise.",
+                      "for ui.perfetto.dev and chrome://tracing. Default, by the extension of "
+                      "FILE: .vcd, .json (chrome), .pftrace or .perfetto-trace, csv otherwise.",
                       .choice = trace_name},
     [TRACE_RESOLUTION] =
         {"-resolution", TH_OPTION_TIME, "TIME",
          "Times are multiples of it, rounded down, and of several values within it the last is "
          "written: 1, 10 or 100 of ps, ns, us or ms, or 1s (1ps; perfetto: 1ns)."},
-    [TRACE_SINCE] = {"-since", TH_OPTION_TIME, "TIME", "Nothing before this instant (0)."},
-    [TRACE_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Nothing after this instant."},
+    [TRACE_SINCE] = {"-since", TH_OPTION_TIME, "TIME", "Omits earlier events (0)."},
+    [TRACE_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Omits later events."},
     {.name = NULL},
 };
 
@@ -94,8 +94,8 @@ static const th_option add_options[] = {
                      "Of accelerators: state task layer sending receiving busy queue_depth, and "
                      "inside tasks buffer_fill array load_input load_weight load_partial store; of "
                      "links: busy flows queue_depth; of hosts and switches: task layer sending "
-                     "receiving busy. Glob patterns too, each meaning those that an object has (*, "
-                     "load_*). Without it all but those inside tasks.",
+                     "receiving busy. Glob patterns select the matching signals of each object (*, "
+                     "load_*). Default: all signals but those inside tasks.",
                      .choice = th_signal_name},
     {.name = NULL},
 };
@@ -250,22 +250,21 @@ static int run_close_trace(th_call *c)
 }
 
 const th_command th_trace_commands[] = {
-    {"open_trace", GROUP, "FILE", 1, 1, open_options, "write what happens to a file, as it happens",
+    {"open_trace", GROUP, "FILE", 1, 1, open_options, "write the events of a run to a file",
      "Starts and ends of tasks, transfers from sender to receiver, and the values of signals. "
-     "add_trace says of what; without it, of everything but what happens inside tasks. From now "
-     "on, and one trace at a time; restart begins it anew. It refers to system and workload or "
-     "program, so those can be replaced only after close_trace. A trace changes no time. Folders "
-     "that are missing on the way are made, and a file that is there is emptied: it grows as the "
-     "run goes on. Returns FILE.",
+     "add_trace chooses the objects; without it, all are traced, but not inside tasks. Starts now; "
+     "there is one trace at a time; restart begins it anew. System and workload or program can be "
+     "replaced only after close_trace. A trace changes no simulated time. Folders that are missing "
+     "on the way are made, and an existing file is emptied; it grows during the run. Returns FILE.",
      .run = run_open_trace},
     {"add_trace", GROUP, "OBJECTS", 1, 1, add_options, "trace these objects, and no others",
-     "Accelerators, links and nodes, each with what earlier add_traces said and this one. Signals "
-     "inside tasks show tile by tile what a run otherwise jumps over: between -since and -until, "
-     "and as finely as -resolution says. That takes longer there, and changes no time.",
+     "OBJECTS are accelerators, links and nodes; signals add to those of earlier add_trace "
+     "commands. Signals inside tasks show tile by tile what a run otherwise skips, between -since "
+     "and -until, at -resolution. That slows the run down there, but changes no simulated time.",
      .run = run_add_trace},
     {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file",
-     "A trace that is open when the session ends is closed then. Where not all of it could be "
-     "written, that is an error, at the end of the program too: exit status 1.",
+     "An open trace is closed when the session ends. It is an error if not all of it could be "
+     "written; at the end of the program, the exit status is 1.",
      .run = run_close_trace},
     {.name = NULL},
 };

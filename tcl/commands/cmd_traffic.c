@@ -38,24 +38,25 @@ static const th_option traffic_options[] = {
     [TRAFFIC_PATTERN] = {"-pattern", TH_OPTION_CHOICE, "PATTERN", "Who sends to whom.",
                          .choice = pattern_name, .required = true},
     [TRAFFIC_RATE] = {"-rate", TH_OPTION_BANDWIDTH, "RATE",
-                      "What every accelerator sends, in the mean.", .required = true},
-    [TRAFFIC_MESSAGE] = {"-message_bytes", TH_OPTION_BYTES, "SIZE", "Of every message.",
+                      "Mean rate at which every accelerator sends.", .required = true},
+    [TRAFFIC_MESSAGE] = {"-message_bytes", TH_OPTION_BYTES, "SIZE", "Size of every message.",
                          .required = true},
-    [TRAFFIC_DURATION] = {"-duration", TH_OPTION_TIME, "TIME", "How long messages begin.",
-                          .required = true},
-    [TRAFFIC_START] = {"-start", TH_OPTION_TIME, "TIME", "When the first may begin (0)."},
+    [TRAFFIC_DURATION] = {"-duration", TH_OPTION_TIME, "TIME",
+                          "Length of the time in which messages begin.", .required = true},
+    [TRAFFIC_START] = {"-start", TH_OPTION_TIME, "TIME", "Start of that time (0)."},
     [TRAFFIC_PROCESS] = {"-process", TH_OPTION_CHOICE, "PROCESS",
-                         "Times between messages: in each cycle one begins with the same "
-                         "probability, or exponential (poisson).",
+                         "Times between messages: bernoulli starts one in each cycle with the same "
+                         "probability; poisson draws exponential times.",
                          .choice = process_name},
-    [TRAFFIC_CYCLE] = {"-cycle", TH_OPTION_TIME, "TIME", "bernoulli: the cycle."},
+    [TRAFFIC_CYCLE] = {"-cycle", TH_OPTION_TIME, "TIME", "bernoulli: length of a cycle."},
     [TRAFFIC_HOTSPOT] = {"-hotspot", TH_OPTION_TEXT, "ACCEL",
-                         "hotspot: the accelerator that more messages go to (the first)."},
+                         "hotspot: the accelerator that receives more messages (the first)."},
     [TRAFFIC_SHARE] = {"-hotspot_share", TH_OPTION_TEXT, "SHARE",
-                       "hotspot: of the messages that go there, above 0, at most 1 (0.1)."},
+                       "hotspot: the share of messages that go there, above 0, at most 1 (0.1)."},
     [TRAFFIC_DELAY] = {"-delay", TH_OPTION_TIME, "TIME",
                        "Overhead of every message, before its first byte goes (0)."},
-    [TRAFFIC_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of the random numbers (1).", 0, INT64_MAX},
+    [TRAFFIC_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Seed of the random numbers (1).", 0,
+                      INT64_MAX},
     {.name = NULL},
 };
 
@@ -125,8 +126,8 @@ const th_command th_traffic_commands[] = {
     {"add_traffic", "program", "", 0, 0, traffic_options,
      "add synthetic traffic among all accelerators",
      "Every message is a transfer of its own. The same options and seed give the same messages. "
-     "Returns how many there are; report_latency tells how they fared. Refused once the program "
-     "has begun to run, until restart.",
+     "Returns their number; report_latency prints their latencies. Refused once the program has "
+     "begun to run, until restart.",
      .run = run_add_traffic, .not_while_running = true, .after_interrupt = TH_PROGRAM_IS_AS_IT_WAS},
     {.name = NULL},
 };

@@ -45,24 +45,25 @@ static const char *precision_name(int i)
 
 static const th_option read_workload_options[] = {
     [WORKLOAD_BATCH] = {"-batch", TH_OPTION_INTEGER, "N",
-                        "Inputs per batch, in the place of the file's number.", 1, 1000000},
+                        "Inputs per batch, instead of the number in the file.", 1, 1000000},
     [WORKLOAD_FORMAT] =
         {"-format", TH_OPTION_CHOICE, "FORMAT",
-         "cfg; scalesim: SCALE-Sim's topology, whose layers are independent of each other; onnx: a "
-         "model of ONNX. By FILE's ending when left out: onnx, or cfg.",
+         "cfg; scalesim: a SCALE-Sim topology, whose layers are independent of each other; onnx: "
+         "an ONNX model. Default: onnx or cfg, by the extension of FILE.",
          .choice = workload_format_name},
-    [WORKLOAD_PRECISION] = {"-precision", TH_OPTION_CHOICE, "PRECISION",
-                            "Of a word of -format scalesim (int8 when left out) or onnx (that of "
-                            "the model's input when left out).",
-                            .choice = precision_name},
+    [WORKLOAD_PRECISION] =
+        {"-precision", TH_OPTION_CHOICE, "PRECISION",
+         "Precision of values for -format scalesim (int8) or onnx (that of the model's input).",
+         .choice = precision_name},
     [WORKLOAD_ADD] = {"-add", TH_OPTION_FLAG, NULL,
                       "Shares the system with the models of the present workload."},
     [WORKLOAD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
-                       "Of the model, in front of its layers' names (that of the workload)."},
+                       "Name of the model, a prefix of its layers' names (that of the workload)."},
     [WORKLOAD_ARRIVAL] = {"-arrival", TH_OPTION_TIME, "TIME",
                           "When the model's first input arrives (0)."},
-    [WORKLOAD_DEADLINE] = {"-deadline", TH_OPTION_TIME, "TIME",
-                           "Every input of the model is to be through so long after its arrival."},
+    [WORKLOAD_DEADLINE] =
+        {"-deadline", TH_OPTION_TIME, "TIME",
+         "Every input of the model must be finished this long after its arrival."},
     {.name = NULL},
 };
 
@@ -253,19 +254,19 @@ const th_command th_workload_commands[] = {
     {"read_workload", GROUP, "FILE", 1, 1, read_workload_options,
      "read a workload: the layers of a network",
      "FILE is a path, or a name looked up along $THARSIS_PATH and in workloads/models; .cfg may be "
-     "left out. Returns the workload's name. The mapping and the run of the workload before are "
-     "dropped. Several networks share the system when each but the first is read with -add: the "
-     "layers of each are called NAME/LAYER then, all have one batch, and earlier ones go first "
-     "where two wait for one accelerator.",
+     "left out. Returns the workload's name. The mapping and the run of the previous workload are "
+     "dropped. Several networks share the system if each but the first is read with -add: their "
+     "layers are then called NAME/LAYER, all have the same batch, and where two wait for one "
+     "accelerator, the network read first has priority.",
      .run = run_read_workload, .not_while_running = true},
     {"read_mapping", GROUP, "FILE", 1, 1, NULL,
      "read a mapping for the present system and workload",
      "FILE is a path, or a name looked up along $THARSIS_PATH and in scripts; .map may be left "
-     "out. Returns the mapping's digest. The run before is dropped.",
+     "out. Returns the mapping's digest. The previous run is dropped.",
      .run = run_read_mapping, .not_while_running = true},
-    {"check_setup", GROUP, "", 0, 0, NULL, "warn of what cannot work; return 1 if all is well",
-     "Warnings go to standard error. A mapping that is there is checked against the memories; "
-     "without one the parameters are.",
+    {"check_setup", GROUP, "", 0, 0, NULL, "check inputs for problems; return 1 if there are none",
+     "Warnings go to standard error. Checks that the mapping fits the memories, or, without a "
+     "mapping, that the parameters can.",
      .run = run_check_setup},
     {.name = NULL},
 };

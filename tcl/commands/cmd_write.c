@@ -87,15 +87,14 @@ static int run_write_workload(th_call *c)
 }
 
 const th_command th_write_commands[] = {
-    {"write_system", GROUP, "FILE", 1, 1, NULL, "write the system to a file that read_system takes",
-     "Links one by one, or what the generator was told. Files that designs name get their whole "
-     "path. What a run changed (set_property, inject_fault) is not in it. Folders that are missing "
-     "on the way are made. Returns FILE.",
+    {"write_system", GROUP, "FILE", 1, 1, NULL, "write the system to a file for read_system",
+     "Contains the links one by one, or the options of the generator. Files of designs are named "
+     "by full path. Changes by set_property and inject_fault are not written. Missing folders are "
+     "created. Returns FILE.",
      .run = run_write_system},
-    {"write_workload", GROUP, "FILE", 1, 1, NULL,
-     "write the workload to a file that read_workload takes",
-     "Of an attention, the layers that it stands for. Several models are refused: a file holds one "
-     "network. Folders that are missing on the way are made. Returns FILE.",
+    {"write_workload", GROUP, "FILE", 1, 1, NULL, "write the workload to a file for read_workload",
+     "An attention layer is written as the layers that it consists of. Several models are refused: "
+     "a file holds one network. Missing folders are created. Returns FILE.",
      .run = run_write_workload},
     {.name = NULL},
 };
