@@ -113,7 +113,7 @@ static void three_links_by_hand(void)
     th_maxmin_remove(m, 3);
     th_maxmin_solve(m);
     CU_ASSERT_TRUE(m->flow[0].rate == 2 && m->flow[1].rate == 8 && m->flow[2].rate == 2);
-    CU_ASSERT_TRUE(m->n_moved == 1 && m->moved[0] == 2 && m->bottleneck[2] == 1);
+    CU_ASSERT_TRUE(m->changes.n_flows == 1 && m->changes.flow[0] == 2 && m->bottleneck[2] == 1);
     CU_ASSERT_TRUE(isinf(m->level[2]));
     th_maxmin_clear_changes(m);
     th_maxmin_set_capacity(m, 2, 1);

@@ -386,8 +386,8 @@ void th_fluid_mark_rate_changed(fluid *f, int32_t slot)
 
 static void update_virtual_times(fluid *f, th_time now)
 {
-    for (int32_t i = 0; i < f->shares->n_changed; i++) {
-        int32_t m = f->shares->changed[i];
+    for (int32_t i = 0; i < f->shares->changes.n_links; i++) {
+        int32_t m = f->shares->changes.link[i];
         th_virtual_time *c = &f->time.of_medium[m];
         if (c->level == f->shares->level[m])
             continue;
@@ -400,12 +400,12 @@ static void update_virtual_times(fluid *f, th_time now)
 static int move_flows(fluid *f, th_time now)
 {
     const th_maxmin *m = f->shares;
-    for (size_t i = 0; i < m->n_moved; i++)
-        th_virtual_time_remove(f, m->moved[i], now);
-    for (size_t i = 0; i < m->n_moved; i++) {
-        if (th_virtual_time_add(f, m->moved[i], m->bottleneck[m->moved[i]], now))
+    for (size_t i = 0; i < m->changes.n_flows; i++)
+        th_virtual_time_remove(f, m->changes.flow[i], now);
+    for (size_t i = 0; i < m->changes.n_flows; i++) {
+        if (th_virtual_time_add(f, m->changes.flow[i], m->bottleneck[m->changes.flow[i]], now))
             return -1;
-        th_fluid_mark_rate_changed(f, m->moved[i]);
+        th_fluid_mark_rate_changed(f, m->changes.flow[i]);
     }
     return 0;
 }

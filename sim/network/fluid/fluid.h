@@ -41,7 +41,7 @@ typedef struct th_fluid_flow {
  * TH_PS_PER_S. A flow of weight w ends when the count has grown by bytes * w since it was added. */
 typedef struct th_virtual_time {
     th_double_double count; /* at since */
-    double level;           /* bytes/s: its growth per picosecond from since on */
+    double level;           /* bytes/s: its rate_change per picosecond from since on */
     th_time since;
     int32_t *flow; /* that it limits, a heap by finish, then number */
     size_t n, room;

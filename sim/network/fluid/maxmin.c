@@ -5,21 +5,21 @@
  *
  * The allocation is that of progressive filling (D. Bertsekas, R. Gallager, "Data Networks", 1992,
  * section 6.5.2): a flow's bottleneck is full, and no flow there has a higher level. These two
- * conditions make it unique, so it can be repaired: a link that is not full though it has flows of
- * its own gives them more; one that is too full gives less, to its own and to those from links of
- * a higher level, which become its own. Either is done in the order of levels, at the lower of
- * the old and the new, for what is changed at a level only changes what lies above it (the theory
- * of bottleneck structures: J. Ros-Giralt et al., "On the bottleneck structure of
- * congestion-controlled networks", 2019). So a flow that comes or goes costs what its change
- * reaches, not the component.
+ * conditions make it unique, so it can be repaired: a bottleneck that is not full raises the level
+ * of its flows; a link that is overfull lowers the rates of its bottlenecked flows and of flows
+ * from bottlenecks of a higher level, whose bottleneck it becomes. Repairs are made in the order of
+ * levels, at the lower of the old and the new level of a link, because a change at one level affects
+ * only higher levels (bottleneck structures: J. Ros-Giralt et al., "On the bottleneck structure of
+ * congestion-controlled networks", 2019). So a flow that is added or removed costs what its change
+ * reaches, not the whole component.
  *
- * What a link has left is an integer of 128 bits, on a grid so fine that sums of rates are exact:
- * nothing piles up, however long flows come and go, and no order of adding matters.
+ * The residual capacity of a link is an integer of 128 bits, on a grid so fine that sums of rates
+ * are exact: no error accumulates, and the order of additions does not matter.
  *
- * Invariant after solve, for each link: it is full if it has flows of its own, and not too full
- * else; each of its flows has a level of at most its own, but for CLOSE. Should repairing not come
- * to rest (levels that are equal but for rounding can chase each other), all is filled from
- * nothing: maxmin_fill.c. */
+ * Invariant after solve, for each link: it is full if it is a bottleneck, and not overfull else;
+ * each of its flows has a level of at most the link's, up to CLOSE. Where repairing does not
+ * converge (levels that are equal but for rounding can alternate), maxmin_fill.c computes all
+ * shares anew. */
 #include <config.h>
 
 #include "sim/network/fluid/maxmin.h"
@@ -30,8 +30,8 @@
 #include "base/alloc.h"
 #include "sim/network/fluid/maxmin_state.h"
 
-/* A link is full when what it has left is below this part of what its own flows have (without any,
- * of its capacity), for their rates are rounded. */
+/* A link is full when its residual is below this part of the rates of its bottlenecked flows (of its
+ * capacity if it has none), for rates are rounded. */
 static const double FULL = 0x1p-48;
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -52,18 +52,18 @@ th_maxmin *th_maxmin_new(int32_t n_links, double greatest)
     m->mark = th_alloc_zero(n, sizeof *m->mark);
     m->increased = th_alloc_zero(n, sizeof *m->increased);
     m->level = th_alloc_zero(n, sizeof *m->level);
-    m->dirty = th_alloc_array(n, sizeof *m->dirty);
-    m->touched = th_alloc_array(n, sizeof *m->touched);
-    m->heap = th_alloc_array(n, sizeof *m->heap);
-    m->changed = th_alloc_array(n, sizeof *m->changed);
+    m->work.dirty = th_alloc_array(n, sizeof *m->work.dirty);
+    m->work.touched = th_alloc_array(n, sizeof *m->work.touched);
+    m->work.heap = th_alloc_array(n, sizeof *m->work.heap);
+    m->changes.link = th_alloc_array(n, sizeof *m->changes.link);
     th_blocks_init(&m->hops);
-    if (!m->link || !m->residual || !m->mark || !m->increased || !m->level || !m->dirty ||
-        !m->touched || !m->heap || !m->changed) {
+    if (!m->link || !m->residual || !m->mark || !m->increased || !m->level || !m->work.dirty ||
+        !m->work.touched || !m->work.heap || !m->changes.link) {
         th_maxmin_free(m);
         return NULL;
     }
-    m->unit = (greatest > 0 ? ilogb(greatest) : 0) + 1 - GRID_BITS;
-    m->scale = ldexp(1.0, m->unit);
+    m->grid.unit = (greatest > 0 ? ilogb(greatest) : 0) + 1 - GRID_BITS;
+    m->grid.scale = ldexp(1.0, m->grid.unit);
     th_maxmin_reset(m);
     return m;
 }
@@ -82,13 +82,13 @@ void th_maxmin_free(th_maxmin *m)
     th_free(m->flow);
     th_free(m->bottleneck);
     th_blocks_clear(&m->hops);
-    th_free(m->live);
-    th_free(m->added);
-    th_free(m->dirty);
-    th_free(m->touched);
-    th_free(m->heap);
-    th_free(m->changed);
-    th_free(m->moved);
+    th_free(m->flows.live);
+    th_free(m->flows.added);
+    th_free(m->work.dirty);
+    th_free(m->work.touched);
+    th_free(m->work.heap);
+    th_free(m->changes.link);
+    th_free(m->changes.flow);
     th_free(m);
 }
 
@@ -106,25 +106,25 @@ void th_maxmin_reset(th_maxmin *m)
         m->level[l] = INFINITY;
     }
     th_blocks_reset(&m->hops);
-    m->n_live = m->n_added = m->n_moved = 0;
-    m->n_dirty = m->n_touched = m->n_heap = m->n_changed = 0;
-    m->stamp = 0;
+    m->flows.n_live = m->flows.n_added = m->changes.n_flows = 0;
+    m->work.n_dirty = m->work.n_touched = m->work.n_heap = m->changes.n_links = 0;
+    m->work.stamp = 0;
     m->has_weights = false;
 }
 
-/* --- flows come and go ------------------------------------------------------------------------ */
+/* --- adding and removing flows ---------------------------------------------------------------- */
 
 static void mark_dirty(th_maxmin *m, int32_t l)
 {
     if (m->link[l].is_dirty)
         return;
     m->link[l].is_dirty = true;
-    m->dirty[m->n_dirty++] = l;
+    m->work.dirty[m->work.n_dirty++] = l;
 }
 
 void th_maxmin_set_capacity(th_maxmin *m, int32_t l, double capacity)
 {
-    double most = ldexp(1.0, m->unit + GRID_BITS + HEADROOM_BITS);
+    double most = ldexp(1.0, m->grid.unit + GRID_BITS + HEADROOM_BITS);
     th_maxmin_link *k = &m->link[l];
     capacity = capacity < most ? capacity : most;
     if (capacity == k->capacity)
@@ -138,11 +138,14 @@ void th_maxmin_set_capacity(th_maxmin *m, int32_t l, double capacity)
 /* All that add may need, so that nothing after it fails. */
 static int make_room(th_maxmin *m, int32_t flow, const int32_t *links, int32_t n)
 {
-    if (th_grow(&m->flow, &m->flow_room, (size_t)flow + 1, sizeof *m->flow) ||
-        th_grow(&m->bottleneck, &m->bottleneck_room, (size_t)flow + 1, sizeof *m->bottleneck) ||
-        th_grow(&m->live, &m->live_room, m->n_live + 1, sizeof *m->live) ||
-        th_grow(&m->added, &m->added_room, m->n_added + 1, sizeof *m->added) ||
-        th_grow(&m->moved, &m->moved_room, m->n_live + 1, sizeof *m->moved))
+    if (th_grow(&m->flow, &m->flows.room, (size_t)flow + 1, sizeof *m->flow) ||
+        th_grow(&m->bottleneck, &m->flows.bottleneck_room, (size_t)flow + 1,
+                sizeof *m->bottleneck) ||
+        th_grow(&m->flows.live, &m->flows.live_room, m->flows.n_live + 1, sizeof *m->flows.live) ||
+        th_grow(&m->flows.added, &m->flows.added_room, m->flows.n_added + 1,
+                sizeof *m->flows.added) ||
+        th_grow(&m->changes.flow, &m->changes.flow_room, m->flows.n_live + 1,
+                sizeof *m->changes.flow))
         return -1;
     for (int32_t i = 0; i < n; i++) {
         th_maxmin_link *k = &m->link[links[i]];
@@ -158,7 +161,7 @@ int th_maxmin_add(th_maxmin *m, int32_t flow, double weight, const int32_t *link
     if (first < 0)
         return -1;
     m->flow[flow] = (th_maxmin_flow){
-        .share = 1 / weight, .first = first, .n_hops = n, .live = (int32_t)m->n_live};
+        .share = 1 / weight, .first = first, .n_hops = n, .live = (int32_t)m->flows.n_live};
     m->bottleneck[flow] = m->n_links;
     m->has_weights |= weight != 1;
     for (int32_t i = 0; i < n; i++) {
@@ -168,13 +171,13 @@ int th_maxmin_add(th_maxmin *m, int32_t flow, double weight, const int32_t *link
         k->entry[k->n++] = (th_maxmin_entry){flow, i};
         k->n_new++;
     }
-    m->live[m->n_live++] = flow;
-    m->added[m->n_added++] = flow;
+    m->flows.live[m->flows.n_live++] = flow;
+    m->flows.added[m->flows.n_added++] = flow;
     return 0;
 }
 
-/* Gives flow, which is alone everywhere, all of its narrowest link; returns that. */
-static int32_t place_alone(th_maxmin *m, int32_t flow)
+/* Gives flow, which shares no link, all of its narrowest link; returns that link. */
+static int32_t place_uncontended(th_maxmin *m, int32_t flow)
 {
     th_maxmin_flow *w = &m->flow[flow];
     const int32_t *hop = &m->hops.item[w->first];
@@ -191,7 +194,7 @@ static int32_t place_alone(th_maxmin *m, int32_t flow)
     m->bottleneck[flow] = least;
     m->link[least].n_bottlenecked = 1;
     m->link[least].bottlenecked_shares = w->share;
-    m->mark[least] |= TH_LINK_OWNS;
+    m->mark[least] |= TH_LINK_IS_BOTTLENECK;
     m->level[least] = w->rate / w->share;
     return least;
 }
@@ -201,8 +204,8 @@ int th_maxmin_add_uncontended(th_maxmin *m, int32_t flow, double weight, const i
 {
     if (th_maxmin_add(m, flow, weight, links, n))
         return -1;
-    m->n_added--;
-    place_alone(m, flow);
+    m->flows.n_added--;
+    place_uncontended(m, flow);
     return 0;
 }
 
@@ -222,31 +225,31 @@ static void swap_entries(th_maxmin *m, int32_t l, int32_t a, int32_t b)
     put_entry(m, l, b, e);
 }
 
-static void forget_fresh(th_maxmin *m, int32_t flow)
+static void remove_added(th_maxmin *m, int32_t flow)
 {
     size_t i = 0;
-    while (m->added[i] != flow)
+    while (m->flows.added[i] != flow)
         i++;
-    m->added[i] = m->added[--m->n_added];
+    m->flows.added[i] = m->flows.added[--m->flows.n_added];
 }
 
-static void forget_move(th_maxmin *m, int32_t flow)
+static void remove_moved(th_maxmin *m, int32_t flow)
 {
     size_t i = 0;
-    while (m->moved[i] != flow)
+    while (m->changes.flow[i] != flow)
         i++;
-    m->moved[i] = m->moved[--m->n_moved];
+    m->changes.flow[i] = m->changes.flow[--m->changes.n_flows];
 }
 
-void th_maxmin_own(th_maxmin *m, int32_t l, int32_t place, double share)
+void th_maxmin_bottleneck_here(th_maxmin *m, int32_t l, int32_t place, double share)
 {
     swap_entries(m, l, place, m->link[l].n_bottlenecked++);
     m->link[l].bottlenecked_shares += share;
-    m->mark[l] |= TH_LINK_OWNS;
+    m->mark[l] |= TH_LINK_IS_BOTTLENECK;
 }
 
-/* The entry at a place of a link is no longer one of its own. */
-static void disown(th_maxmin *m, int32_t l, int32_t place, double share)
+/* The flow of the entry at a place of a link is no longer bottlenecked there. */
+static void bottleneck_elsewhere(th_maxmin *m, int32_t l, int32_t place, double share)
 {
     th_maxmin_link *k = &m->link[l];
     swap_entries(m, l, place, --k->n_bottlenecked);
@@ -254,7 +257,7 @@ static void disown(th_maxmin *m, int32_t l, int32_t place, double share)
     if (k->n_bottlenecked > 0)
         return;
     k->bottlenecked_shares = 0;
-    m->mark[l] &= (uint8_t)~TH_LINK_OWNS;
+    m->mark[l] &= (uint8_t)~TH_LINK_IS_BOTTLENECK;
     th_maxmin_note_change(m, l);
     m->level[l] = INFINITY;
 }
@@ -271,69 +274,51 @@ void th_maxmin_remove(th_maxmin *m, int32_t flow)
         if (bottleneck == m->n_links)
             m->link[l].n_new--;
         else if (bottleneck == l)
-            disown(m, l, *place, w->share);
+            bottleneck_elsewhere(m, l, *place, w->share);
         swap_entries(m, l, *place, (int32_t)--m->link[l].n);
     }
     for (int32_t i = 0; i < w->n_hops; i++)
         if (m->link[m->hops.item[w->first + i]].n_bottlenecked > 0)
             mark_dirty(m, m->hops.item[w->first + i]);
     if (bottleneck == m->n_links)
-        forget_fresh(m, flow);
+        remove_added(m, flow);
     th_blocks_give(&m->hops, w->first, 2 * w->n_hops);
-    int32_t last = m->live[--m->n_live];
-    m->live[w->live] = last;
+    int32_t last = m->flows.live[--m->flows.n_live];
+    m->flows.live[w->live] = last;
     m->flow[last].live = w->live;
     if (w->is_moved)
-        forget_move(m, flow);
+        remove_moved(m, flow);
 }
 
-/* --- the links to be looked at, by level ------------------------------------------------------ */
+/* --- links to be checked, by level ------------------------------------------------------------ */
 
-typedef struct th_maxmin_key key;
-
-static bool comes_before(const key *a, const key *b)
+static bool comes_before(const th_maxmin_key *a, const th_maxmin_key *b)
 {
     return a->level < b->level || (a->level == b->level && a->link < b->link);
 }
 
-static void put(th_maxmin *m, int32_t i, key k)
-{
-    m->heap[i] = k;
-    m->link[k.link].place = i;
-}
+#define TH_HEAP_ITEM             th_maxmin_key
+#define TH_HEAP_OWNER            th_maxmin
+#define TH_HEAP_BEFORE(m, a, b)  comes_before(a, b)
+#define TH_HEAP_MOVED(m, key, i) ((m)->link[(key)->link].place = (int32_t)(i))
+#include "base/heap.h"
 
-static void sift_up(th_maxmin *m, int32_t i, key k)
-{
-    for (; i > 0 && comes_before(&k, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        put(m, i, m->heap[(i - 1) / 2]);
-    put(m, i, k);
-}
-
-/* Puts link l in, or takes it forward; a later level than it has is not taken over. */
+/* Adds link l, or lowers its level. */
 void th_maxmin_push(th_maxmin *m, int32_t l, double level)
 {
+    th_maxmin_key *heap = m->work.heap;
     int32_t i = m->link[l].place;
     if (i < 0)
-        i = m->n_heap++;
-    else if (m->heap[i].level <= level)
+        i = m->work.n_heap++;
+    else if (heap[i].level <= level)
         return;
-    sift_up(m, i, (key){level, l});
+    th_heap_up(m, heap, (size_t)i, (th_maxmin_key){level, l});
 }
 
 int32_t th_maxmin_pop(th_maxmin *m, double *level)
 {
-    key first = m->heap[0], last = m->heap[--m->n_heap];
-    int32_t i = 0;
-    for (int32_t c = 1; c < m->n_heap; c = 2 * i + 1) {
-        if (c + 1 < m->n_heap && comes_before(&m->heap[c + 1], &m->heap[c]))
-            c++;
-        if (!comes_before(&m->heap[c], &last))
-            break;
-        put(m, i, m->heap[c]);
-        i = c;
-    }
-    if (m->n_heap > 0)
-        put(m, i, last);
+    th_maxmin_key first = m->work.heap[0];
+    th_heap_remove(m, m->work.heap, (size_t)--m->work.n_heap, 0);
     m->link[first.link].place = -1;
     *level = first.level;
     return first.link;
@@ -346,26 +331,26 @@ int32_t th_maxmin_pop(th_maxmin *m, double *level)
 static bool is_wrong(const th_maxmin *m, int32_t l, double reached, double *level)
 {
     const th_maxmin_link *k = &m->link[l];
-    bool is_asked = k->n_new > 0 || (m->mark[l] & TH_LINK_PASSED);
-    if (!is_asked && k->n_bottlenecked == 0 && m->residual[l] >= -k->tolerance)
+    bool must_check = k->n_new > 0 || (m->mark[l] & TH_LINK_EXCEEDED);
+    if (!must_check && k->n_bottlenecked == 0 && m->residual[l] >= -k->tolerance)
         return false;
-    double rest = th_maxmin_amount(m, m->residual[l]);
-    if (!is_asked && k->n_bottlenecked > 0 &&
-        fabs(rest) <= m->level[l] * k->bottlenecked_shares * FULL)
+    double residual = th_maxmin_amount(m, m->residual[l]);
+    if (!must_check && k->n_bottlenecked > 0 &&
+        fabs(residual) <= m->level[l] * k->bottlenecked_shares * FULL)
         return false;
-    double x = th_maxmin_least_level(m, l, rest);
+    double x = th_maxmin_least_level(m, l, residual);
     x = x < m->level[l] ? x : m->level[l];
     *level = x > reached ? x : reached;
     return true;
 }
 
-/* Whether a flow of another bottleneck would become l's own at level x. */
+/* Whether a flow of that bottleneck would be bottlenecked elsewhere at level x. */
 static bool is_above(const th_maxmin *m, int32_t bottleneck, double x)
 {
     return m->level[bottleneck] > x * TH_MAXMIN_CLOSE;
 }
 
-/* Flow becomes link l's own. */
+/* Link l becomes the bottleneck of flow. */
 static void move(th_maxmin *m, int32_t flow, int32_t l)
 {
     const th_maxmin_flow *w = &m->flow[flow];
@@ -374,179 +359,179 @@ static void move(th_maxmin *m, int32_t flow, int32_t l)
         int32_t o = m->hops.item[w->first + i];
         int32_t place = m->hops.item[w->first + w->n_hops + i];
         if (o == l)
-            th_maxmin_own(m, o, place, w->share);
+            th_maxmin_bottleneck_here(m, o, place, w->share);
         else if (o == from)
-            disown(m, o, place, w->share);
+            bottleneck_elsewhere(m, o, place, w->share);
         m->link[o].n_new -= from == m->n_links;
     }
     m->bottleneck[flow] = l;
     th_maxmin_note_move(m, flow);
 }
 
-/* The change of a flow's rate: by more, to level x where it grows and else 0, of which so much
- * counts as risen. */
+/* The change of a flow's rate: by more, to that level where it grows and else 0; increase counts
+ * towards increased. */
 typedef struct {
     __int128 more;
-    double x, risen;
-} growth;
+    double level, increase;
+} rate_change;
 
-static void touch_hops(th_maxmin *m, const th_maxmin_flow *w, growth g)
+static void touch_hops(th_maxmin *m, const th_maxmin_flow *w, rate_change g)
 {
     /* None of these overlaps another, which the compiler cannot know. */
     const int32_t *restrict hop = &m->hops.item[w->first], *restrict end = hop + w->n_hops;
     const double *restrict level = m->level;
-    __int128 *restrict rest = m->residual;
+    __int128 *restrict residual = m->residual;
     uint8_t *restrict mark = m->mark;
-    double *restrict risen = m->increased;
-    int32_t *restrict hot = m->touched;
-    int32_t n_touched = m->n_touched;
+    double *restrict increased = m->increased;
+    int32_t *restrict touched = m->work.touched;
+    int32_t n_touched = m->work.n_touched;
     for (; hop < end; hop++) {
         int32_t o = *hop;
         uint8_t now = mark[o];
-        rest[o] -= g.more;
-        risen[o] += g.risen;
-        hot[n_touched] = o;
-        n_touched += !(now & TH_LINK_HOT);
-        mark[o] =
-            (uint8_t)(now | TH_LINK_HOT | (g.x > level[o] * TH_MAXMIN_CLOSE ? TH_LINK_PASSED : 0));
+        residual[o] -= g.more;
+        increased[o] += g.increase;
+        touched[n_touched] = o;
+        n_touched += !(now & TH_LINK_TOUCHED);
+        mark[o] = (uint8_t)(now | TH_LINK_TOUCHED |
+                            (g.level > level[o] * TH_MAXMIN_CLOSE ? TH_LINK_EXCEEDED : 0));
     }
-    m->n_touched = n_touched;
+    m->work.n_touched = n_touched;
 }
 
-/* Flow gets its rate at level x. A flow that comes by several times is changed once. */
-static void give_rate(th_maxmin *m, int32_t flow, double x)
+/* Flow gets its rate at level x, once per round. */
+static void set_rate(th_maxmin *m, int32_t flow, double x)
 {
     th_maxmin_flow *w = &m->flow[flow];
-    if (w->seen == m->stamp)
+    if (w->stamp == m->work.stamp)
         return;
-    w->seen = m->stamp;
+    w->stamp = m->work.stamp;
     double rate = x * w->share;
     __int128 more = th_maxmin_fixed(m, rate) - th_maxmin_fixed(m, w->rate);
-    bool is_new = m->bottleneck[flow] == m->n_links; /* it was above every level */
-    touch_hops(m, w, (growth){more, more > 0 ? x : 0, more > 0 && !is_new ? rate - w->rate : 0});
+    bool is_new = m->bottleneck[flow] == m->n_links; /* its level was infinite */
+    touch_hops(m, w,
+               (rate_change){more, more > 0 ? x : 0, more > 0 && !is_new ? rate - w->rate : 0});
     w->rate = rate;
 }
 
-/* The same for link l's own flows, where no flow has a weight: all of them change by the same. */
-static void give_own_rates(th_maxmin *m, int32_t l, double x)
+/* The same for all flows bottlenecked at link l where no flow has a weight: all change alike. */
+static void set_bottlenecked_rates(th_maxmin *m, int32_t l, double x)
 {
     const th_maxmin_link *k = &m->link[l];
     if (k->n_bottlenecked == 0) /* then x may be infinite */
         return;
     __int128 more = th_maxmin_fixed(m, x) - th_maxmin_fixed(m, m->level[l]);
-    const growth g = {more, more > 0 ? x : 0, more > 0 ? x - m->level[l] : 0};
+    const rate_change g = {more, more > 0 ? x : 0, more > 0 ? x - m->level[l] : 0};
     for (int32_t i = 0; i < k->n_bottlenecked; i++)
         __builtin_prefetch(&m->flow[k->entry[i].flow], 1);
     for (int32_t i = 0; i < k->n_bottlenecked; i++) {
         th_maxmin_flow *w = &m->flow[k->entry[i].flow];
         if (i + 1 < k->n_bottlenecked)
             __builtin_prefetch(&m->hops.item[m->flow[k->entry[i + 1].flow].first]);
-        if (w->seen == m->stamp)
+        if (w->stamp == m->work.stamp)
             continue;
-        w->seen = m->stamp;
+        w->stamp = m->work.stamp;
         w->rate = x;
         touch_hops(m, w, g);
     }
 }
 
-/* Link l gets level x: its own flows and those above it get their rates. */
-static void give_level(th_maxmin *m, int32_t l, double x, size_t n_above)
+/* Link l gets level x: flows bottlenecked there and flows above x get their rates. */
+static void set_level(th_maxmin *m, int32_t l, double x, size_t n_above)
 {
     th_maxmin_link *k = &m->link[l];
-    m->stamp++;
+    m->work.stamp++;
     if (!m->has_weights)
-        give_own_rates(m, l, x);
+        set_bottlenecked_rates(m, l, x);
     for (int32_t i = 0; m->has_weights && i < k->n_bottlenecked; i++)
-        give_rate(m, k->entry[i].flow, x);
+        set_rate(m, k->entry[i].flow, x);
     for (size_t i = (size_t)k->n_bottlenecked; n_above > 0 && i < k->n; i++) {
         int32_t flow = k->entry[i].flow;
         if (m->bottleneck[flow] == l || !is_above(m, m->bottleneck[flow], x))
             continue;
-        give_rate(m, flow, x);
+        set_rate(m, flow, x);
         move(m, flow, l);
     }
-    m->mark[l] &= (uint8_t) ~(TH_LINK_PASSED | TH_LINK_KNOWN | TH_LINK_EXACT);
-    k->bottlenecked_shares = th_maxmin_own_shares(m, k);
-    if (k->n_bottlenecked == 0) /* too full by rounding alone */
+    m->mark[l] &= (uint8_t) ~(TH_LINK_EXCEEDED | TH_LINK_FAIR_KNOWN | TH_LINK_FAIR_EXACT);
+    k->bottlenecked_shares = th_maxmin_bottlenecked_shares(m, k);
+    if (k->n_bottlenecked == 0) /* overfull by rounding alone */
         return;
     th_maxmin_note_change(m, l);
     m->level[l] = x;
 }
 
-/* Most links that a round touches have room and no flows of their own: nothing more is read of
- * them.
- * (None has new flows: those are placed before a flow that has a rate changes it.) */
-static void look_at_hot(th_maxmin *m, double reached)
+/* Most touched links are no bottleneck and not full: nothing more is read of them. None has new
+ * flows: those get a rate before a rate changes. */
+static void check_touched(th_maxmin *m, double reached)
 {
     double level;
-    for (int32_t i = 0; i < m->n_touched; i++) {
-        int32_t l = m->touched[i];
-        m->mark[l] &= (uint8_t) ~(TH_LINK_HOT | TH_LINK_EXACT);
-        bool is_asked = m->mark[l] & (TH_LINK_PASSED | TH_LINK_OWNS);
-        if ((is_asked || m->residual[l] < 0) && is_wrong(m, l, reached, &level))
+    for (int32_t i = 0; i < m->work.n_touched; i++) {
+        int32_t l = m->work.touched[i];
+        m->mark[l] &= (uint8_t) ~(TH_LINK_TOUCHED | TH_LINK_FAIR_EXACT);
+        bool must_check = m->mark[l] & (TH_LINK_EXCEEDED | TH_LINK_IS_BOTTLENECK);
+        if ((must_check || m->residual[l] < 0) && is_wrong(m, l, reached, &level))
             th_maxmin_push(m, l, level);
     }
-    m->n_touched = 0;
+    m->work.n_touched = 0;
 }
 
-/* False: it does not come to rest. */
+/* False: it does not converge. */
 static bool repair(th_maxmin *m)
 {
     int64_t steps_left = 1000 + 8 * (int64_t)m->n_links;
-    while (m->n_heap > 0) {
+    while (m->work.n_heap > 0) {
         double reached, bound;
         int32_t l = th_maxmin_pop(m, &reached);
         if (!is_wrong(m, l, reached, &bound)) {
-            m->mark[l] &= (uint8_t) ~(TH_LINK_KNOWN | TH_LINK_EXACT);
+            m->mark[l] &= (uint8_t) ~(TH_LINK_FAIR_KNOWN | TH_LINK_FAIR_EXACT);
             continue;
         }
         if (steps_left-- == 0)
             return false;
-        if (!(m->mark[l] & TH_LINK_EXACT))
+        if (!(m->mark[l] & TH_LINK_FAIR_EXACT))
             th_maxmin_find_fair(m, l);
         double x = m->link[l].fair;
-        if (x > reached && x < m->level[l] && m->n_heap > 0 && m->heap[0].level < x) {
+        if (x > reached && x < m->level[l] && m->work.n_heap > 0 && m->work.heap[0].level < x) {
             th_maxmin_push(m, l, x);
             continue;
         }
-        give_level(m, l, x, m->link[l].n_above);
-        look_at_hot(m, reached);
+        set_level(m, l, x, m->link[l].n_above);
+        check_touched(m, reached);
     }
     return true;
 }
 
 /* --- solving ---------------------------------------------------------------------------------- */
 
-/* A flow that is alone everywhere has all of its narrowest link. */
-static bool take_alone(th_maxmin *m, int32_t flow)
+/* False: flow shares a link. */
+static bool try_uncontended(th_maxmin *m, int32_t flow)
 {
     const th_maxmin_flow *w = &m->flow[flow];
     for (int32_t i = 0; i < w->n_hops; i++)
         if (m->link[m->hops.item[w->first + i]].n > 1)
             return false;
-    th_maxmin_note_change(m, place_alone(m, flow));
+    th_maxmin_note_change(m, place_uncontended(m, flow));
     th_maxmin_note_move(m, flow);
     return true;
 }
 
-/* Those that remain to be placed come first in fresh. */
-static void place_those_alone(th_maxmin *m)
+/* Added flows that share a link remain in added. */
+static void place_uncontended_flows(th_maxmin *m)
 {
     size_t n = 0;
-    for (size_t i = 0; i < m->n_added; i++)
-        if (!take_alone(m, m->added[i]))
-            m->added[n++] = m->added[i];
-    m->n_added = n;
+    for (size_t i = 0; i < m->flows.n_added; i++)
+        if (!try_uncontended(m, m->flows.added[i]))
+            m->flows.added[n++] = m->flows.added[i];
+    m->flows.n_added = n;
 }
 
-static void look_at_dirty(th_maxmin *m)
+static void check_dirty(th_maxmin *m)
 {
     double level;
-    for (int32_t i = 0; i < m->n_dirty; i++)
-        if (is_wrong(m, m->dirty[i], 0, &level))
-            th_maxmin_push(m, m->dirty[i], level);
-    for (size_t i = 0; i < m->n_added; i++) {
-        const th_maxmin_flow *w = &m->flow[m->added[i]];
+    for (int32_t i = 0; i < m->work.n_dirty; i++)
+        if (is_wrong(m, m->work.dirty[i], 0, &level))
+            th_maxmin_push(m, m->work.dirty[i], level);
+    for (size_t i = 0; i < m->flows.n_added; i++) {
+        const th_maxmin_flow *w = &m->flow[m->flows.added[i]];
         for (int32_t h = 0; h < w->n_hops; h++) {
             int32_t l = m->hops.item[w->first + h];
             bool is_in = m->link[l].place >= 0; /* at the level that it would be put in at again */
@@ -558,22 +543,22 @@ static void look_at_dirty(th_maxmin *m)
 
 void th_maxmin_clear_changes(th_maxmin *m)
 {
-    for (size_t i = 0; i < m->n_moved; i++)
-        m->flow[m->moved[i]].is_moved = false;
-    for (int32_t i = 0; i < m->n_changed; i++)
-        m->link[m->changed[i]].is_changed = false;
-    m->n_moved = 0;
-    m->n_changed = 0;
+    for (size_t i = 0; i < m->changes.n_flows; i++)
+        m->flow[m->changes.flow[i]].is_moved = false;
+    for (int32_t i = 0; i < m->changes.n_links; i++)
+        m->link[m->changes.link[i]].is_changed = false;
+    m->changes.n_flows = 0;
+    m->changes.n_links = 0;
 }
 
 void th_maxmin_solve(th_maxmin *m)
 {
-    place_those_alone(m);
-    look_at_dirty(m);
+    place_uncontended_flows(m);
+    check_dirty(m);
     if (!repair(m))
         th_maxmin_fill(m);
-    for (int32_t i = 0; i < m->n_dirty; i++)
-        m->link[m->dirty[i]].is_dirty = false;
-    m->n_dirty = 0;
-    m->n_added = 0;
+    for (int32_t i = 0; i < m->work.n_dirty; i++)
+        m->link[m->work.dirty[i]].is_dirty = false;
+    m->work.n_dirty = 0;
+    m->flows.n_added = 0;
 }

@@ -2,13 +2,13 @@
 /* maxmin.h - the weighted max-min fair shares of flows on links, kept up to date. No time, no
  * events.
  *
- *   new -> (add | remove | set_capacity)* -> solve -> (read levels, rates, what has changed) ->
- *   forget -> (add | ...)* -> ... -> reset -> ... -> free
+ *   new -> (add | remove | set_capacity)* -> solve -> (read levels, rates, changes) ->
+ *   clear_changes -> (add | ...)* -> ... -> reset -> ... -> free
  *
- * Every flow has a weight w and draws on links; a link on which all flows of level x had x / w
- * would be full at its own level. Each flow has one bottleneck, the link with the lowest level on
- * its way, and its rate is level(bottleneck) / w. A level is infinite where no flow has its
- * bottleneck. Flows are numbered by the caller, densely: memory follows the greatest number. */
+ * Every flow has a weight w and uses links; a link is full at level x if all its flows had rate
+ * x / w. Each flow has one bottleneck, the link with the lowest level on its route, and its rate is
+ * level(bottleneck) / w. The level of a link that is no flow's bottleneck is infinite. Flows are
+ * numbered by the caller, densely: memory follows the greatest number. */
 #ifndef TH_SIM_NETWORK_FLUID_MAXMIN_H
 #define TH_SIM_NETWORK_FLUID_MAXMIN_H
 #include <stdbool.h>
@@ -27,34 +27,33 @@ void th_maxmin_set_capacity(th_maxmin *m, int32_t link, double capacity); /* >= 
 /* flow is not there yet; n > 0 links, one of them several times counts as often. weight > 0. 0, or
  * -1 when memory is out and the flow is not there. */
 int th_maxmin_add(th_maxmin *m, int32_t flow, double weight, const int32_t *links, int32_t n);
-/* The same for a flow whose links, all of them different and of some capacity, have no others: it
- * has all of its narrowest at once, as if it had been there at the last solve. */
+/* The same for a flow whose links, all of them different and of some capacity, carry no other flow:
+ * it has all of its narrowest link at once, as if it had been there at the last solve. */
 int th_maxmin_add_uncontended(th_maxmin *m, int32_t flow, double weight, const int32_t *links,
                               int32_t n);
 void th_maxmin_remove(th_maxmin *m, int32_t flow); /* must be there */
 /* Levels, rates and bottlenecks follow from all that was added, removed and set. */
 void th_maxmin_solve(th_maxmin *m);
-void th_maxmin_clear_changes(th_maxmin *m); /* what has changed so far has been read */
+void th_maxmin_clear_changes(th_maxmin *m); /* the caller has read them */
 
-/* --- private, but to be read after solve ---------------------------------------------------------
- */
+/* --- private, but to be read after solve ------------------------------------------------------ */
 
 typedef struct th_maxmin_entry {
     int32_t flow, hop; /* which of its links this is */
 } th_maxmin_entry;
 
 typedef struct th_maxmin_link {
-    __int128 tolerance;         /* without bottlenecked flows, by so much it may be too full */
+    __int128 tolerance;         /* not the bottleneck of a flow, it may be overfull by so much */
     double bottlenecked_shares; /* sum of 1 / w over entries of flows whose bottleneck it is */
     int32_t n_bottlenecked;     /* number of those entries */
     int32_t n_new;              /* entries of flows without a bottleneck yet */
     bool is_dirty, is_changed;
     int32_t place;          /* in heap, -1: it is not */
-    th_maxmin_entry *entry; /* flows on it, one entry per hop; its own first */
+    th_maxmin_entry *entry; /* flows on it, one entry per hop; bottlenecked here first */
     size_t n, room;
     double capacity;
-    /* Its fair level when it was last worked out, the sum of 1 / w that would have it, and how many
-     * of them are not its own; while mark says so. */
+    /* The last fair level, the sum of 1 / w of the flows at that level, and how many of them are
+     * bottlenecked elsewhere; valid while TH_LINK_FAIR_KNOWN. */
     double fair, fair_shares;
     size_t n_above;
 } th_maxmin_link;
@@ -64,51 +63,73 @@ typedef struct th_maxmin_flow {
     double rate;
     int32_t first, n_hops; /* in hops: its links, then its places in their entries */
     int32_t live;          /* its index in live */
-    uint32_t seen;         /* stamp of the round that has changed it */
+    uint32_t stamp;        /* of the round that has changed it */
     bool is_moved;
 } th_maxmin_flow;
+
+/* Sums of rates are exact on this grid. */
+typedef struct th_maxmin_grid {
+    int unit;     /* an exponent of 2 */
+    double scale; /* 2^unit */
+} th_maxmin_grid;
+
+typedef struct th_maxmin_flows {
+    size_t room, bottleneck_room; /* of th_maxmin's flow and bottleneck */
+    int32_t *live;                /* flows that have been added and not removed */
+    size_t n_live, live_room;
+    int32_t *added; /* flows added since the last solve */
+    size_t n_added, added_room;
+} th_maxmin_flows;
+
+typedef struct th_maxmin_key {
+    double level;
+    int32_t link;
+} th_maxmin_key;
+
+/* Links that a solve checks. */
+typedef struct th_maxmin_work {
+    int32_t *dirty; /* changed since the last solve */
+    int32_t n_dirty;
+    int32_t *touched; /* by the round at hand */
+    int32_t n_touched;
+    th_maxmin_key *heap; /* by level, then number */
+    int32_t n_heap;
+    uint32_t stamp; /* of the round at hand */
+} th_maxmin_work;
+
+/* Since the last clear_changes: links whose level may have changed, and live flows with another
+ * bottleneck; each once, in no order. */
+typedef struct th_maxmin_changes {
+    int32_t *link;
+    int32_t n_links;
+    int32_t *flow;
+    size_t n_flows, flow_room;
+} th_maxmin_changes;
 
 struct th_maxmin {
     int32_t n_links;
     th_maxmin_link *link;
-    /* What every change of a rate touches stands apart: it fits into the nearest cache. */
-    __int128 *residual; /* per link, capacity minus all rates on it, in units of 2^unit: exact */
-    uint8_t *mark;      /* per link, of the round at hand */
-    double *increased;  /* per link, by how much rates on it have risen since fair was worked out */
-    double *level;      /* per link and, infinite, one more for flows without a bottleneck */
+    /* Per link, in arrays of their own that fit into the nearest cache: every change of a rate
+     * touches them. */
+    __int128 *residual; /* capacity minus all rates on it, in units of 2^unit: exact */
+    uint8_t *mark;      /* TH_LINK_... */
+    double *increased;  /* by how much rates on it have increased since fair was computed */
+    double *level;      /* and, infinite, one more for flows without a bottleneck */
     th_maxmin_flow *flow;
     int32_t *bottleneck; /* per flow; n_links: none yet */
-    size_t flow_room, bottleneck_room;
-    int unit;         /* of sums, an exponent of 2 */
-    double scale;     /* 2^unit */
-    bool has_weights; /* some flow since reset has had a weight other than 1 */
     th_blocks hops;
-    int32_t *live; /* flows that are there */
-    size_t n_live, live_room;
-    int32_t *added; /* flows added since the last solve */
-    size_t n_added, added_room;
-    int32_t *dirty; /* links to be looked at in the next solve */
-    int32_t n_dirty;
-    int32_t *touched; /* links that the round at hand has touched */
-    int32_t n_touched;
-    struct th_maxmin_key {
-        double level;
-        int32_t link;
-    } * heap; /* of links to be looked at, by level, then number */
-    int32_t n_heap;
-    uint32_t stamp;
-    /* Since the last forget: links whose level may have changed and flows (of those that are there)
-     * that have another bottleneck, each once, in no useful order. */
-    int32_t *changed;
-    int32_t n_changed;
-    int32_t *moved;
-    size_t n_moved, moved_room;
+    bool has_weights; /* some flow since reset has had a weight other than 1 */
+    th_maxmin_grid grid;
+    th_maxmin_flows flows;
+    th_maxmin_work work;
+    th_maxmin_changes changes;
 };
 
 /* Whether there is anything to solve or to read. */
 static inline bool th_maxmin_has_changed(const th_maxmin *m)
 {
-    return (m->n_added != 0) | (m->n_dirty != 0) | (m->n_changed != 0) | (m->n_moved != 0);
+    return (m->flows.n_added != 0) | (m->work.n_dirty != 0) | (m->changes.n_links != 0) |
+           (m->changes.n_flows != 0);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* maxmin_fill.c - progressive filling from nothing, where repairing does not come to rest.
+/* maxmin_fill.c - progressive filling from nothing, where repairing does not converge.
  *
  *   open_all -> fix the flows of the link that is full first, again and again
  *
@@ -16,16 +16,16 @@
 
 static bool is_open(const th_maxmin *m, const th_maxmin_flow *w)
 {
-    return w->seen != m->stamp;
+    return w->stamp != m->work.stamp;
 }
 
 static void open_link(th_maxmin *m, int32_t l)
 {
     th_maxmin_link *k = &m->link[l];
-    if (m->mark[l] & TH_LINK_HOT)
+    if (m->mark[l] & TH_LINK_TOUCHED)
         return;
-    m->mark[l] = TH_LINK_HOT;
-    m->touched[m->n_touched++] = l;
+    m->mark[l] = TH_LINK_TOUCHED;
+    m->work.touched[m->work.n_touched++] = l;
     m->residual[l] = th_maxmin_fixed(m, k->capacity);
     k->bottlenecked_shares = 0;
     k->n_bottlenecked = 0;
@@ -34,17 +34,17 @@ static void open_link(th_maxmin *m, int32_t l)
     m->level[l] = INFINITY;
 }
 
-/* All flows that are there, and their links, which are then in hot. */
+/* Opens all live flows and their links, which are then in touched. */
 static void open_all(th_maxmin *m)
 {
-    for (int32_t i = 0; i < m->n_heap; i++) {
-        m->link[m->heap[i].link].place = -1;
-        m->mark[m->heap[i].link] &= (uint8_t) ~(TH_LINK_KNOWN | TH_LINK_EXACT);
+    for (int32_t i = 0; i < m->work.n_heap; i++) {
+        m->link[m->work.heap[i].link].place = -1;
+        m->mark[m->work.heap[i].link] &= (uint8_t) ~(TH_LINK_FAIR_KNOWN | TH_LINK_FAIR_EXACT);
     }
-    m->n_heap = 0;
-    m->stamp++;
-    for (size_t i = 0; i < m->n_live; i++) {
-        th_maxmin_flow *w = &m->flow[m->live[i]];
+    m->work.n_heap = 0;
+    m->work.stamp++;
+    for (size_t i = 0; i < m->flows.n_live; i++) {
+        th_maxmin_flow *w = &m->flow[m->flows.live[i]];
         for (int32_t h = 0; h < w->n_hops; h++)
             open_link(m, m->hops.item[w->first + h]);
     }
@@ -67,7 +67,7 @@ static double open_level(const th_maxmin *m, int32_t l)
 static void fix(th_maxmin *m, int32_t flow, int32_t l, double x)
 {
     th_maxmin_flow *w = &m->flow[flow];
-    w->seen = m->stamp;
+    w->stamp = m->work.stamp;
     w->rate = x * w->share;
     __int128 fixed = th_maxmin_fixed(m, w->rate);
     for (int32_t i = 0; i < w->n_hops; i++) {
@@ -76,7 +76,7 @@ static void fix(th_maxmin *m, int32_t flow, int32_t l, double x)
         m->residual[o] -= fixed;
         k->n_new--;
         if (o == l)
-            th_maxmin_own(m, o, m->hops.item[w->first + w->n_hops + i], w->share);
+            th_maxmin_bottleneck_here(m, o, m->hops.item[w->first + w->n_hops + i], w->share);
     }
     if (m->bottleneck[flow] != l)
         th_maxmin_note_move(m, flow);
@@ -86,19 +86,19 @@ static void fix(th_maxmin *m, int32_t flow, int32_t l, double x)
 void th_maxmin_fill(th_maxmin *m)
 {
     open_all(m);
-    for (int32_t i = 0; i < m->n_touched; i++) {
-        m->mark[m->touched[i]] = 0;
-        th_maxmin_push(m, m->touched[i], open_level(m, m->touched[i]));
+    for (int32_t i = 0; i < m->work.n_touched; i++) {
+        m->mark[m->work.touched[i]] = 0;
+        th_maxmin_push(m, m->work.touched[i], open_level(m, m->work.touched[i]));
     }
-    m->n_touched = 0;
-    while (m->n_heap > 0) {
+    m->work.n_touched = 0;
+    while (m->work.n_heap > 0) {
         double bound;
         int32_t l = th_maxmin_pop(m, &bound);
         th_maxmin_link *k = &m->link[l];
         double x = k->n_new > 0 ? open_level(m, l) : 0;
         if (k->n_new == 0)
             continue;
-        if (m->n_heap > 0 && m->heap[0].level < x) {
+        if (m->work.n_heap > 0 && m->work.heap[0].level < x) {
             th_maxmin_push(m, l, x);
             continue;
         }

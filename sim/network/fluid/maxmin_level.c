@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* maxmin_level.c - the fair level of a link, and what it is at least.
+/* maxmin_level.c - the fair level of a link, and a lower bound of it.
  *
- *   (least_level -> find_fair)*, then the link gets that level (maxmin.c) or waits for its turn
+ *   (least_level -> find_fair)*, then the link gets that level (maxmin.c) or is queued at it
  *
- * With rates r of its flows as they are, the fair level of a link of capacity C is the x with
- *   sum over its flows of min(level, x) / w = C, the levels of its own being infinite
- * The left side is concave in x, so for any set T of flows (C - sum of r beyond T) / (sum of 1 / w
- * in T) is at most x. Finding x takes all flows of the link; bounds that take none tell which link
- * comes first, and most others are never looked at.
- * Sums of rates are exact, and those of shares are rounded once, from twice the digits: a level
- * follows from what flows there are, whatever order they came in and whatever level the link had
- * before. */
+ * With the rates r of its flows as they are, the fair level of a link of capacity C is the x with
+ *   sum over its flows of min(level, x) / w = C, an infinite level for flows bottlenecked here
+ * The left side is concave in x, so for any set T of flows (C - sum of r outside T) / (sum of 1 / w
+ * in T) is at most x. Finding x takes all flows of the link; the bounds take none and tell which
+ * link comes first, so that find_fair is called for few. Sums of rates are exact, and sums of 1 / w
+ * are rounded once, from twice the digits: a level follows from the flows alone, whatever order they
+ * were added in and whatever level the link had before. */
 #include <config.h>
 
 #include <math.h>
 
 #include "sim/network/fluid/maxmin_state.h"
 
-static th_double_double sum_own_shares(const th_maxmin *m, const th_maxmin_link *k)
+static th_double_double sum_bottlenecked_shares(const th_maxmin *m, const th_maxmin_link *k)
 {
     th_double_double sum = {m->has_weights ? 0 : k->n_bottlenecked, 0};
     for (int32_t i = 0; m->has_weights && i < k->n_bottlenecked; i++)
@@ -25,13 +24,13 @@ static th_double_double sum_own_shares(const th_maxmin *m, const th_maxmin_link 
     return sum;
 }
 
-double th_maxmin_own_shares(const th_maxmin *m, const th_maxmin_link *k)
+double th_maxmin_bottlenecked_shares(const th_maxmin *m, const th_maxmin_link *k)
 {
-    return sum_own_shares(m, k).hi;
+    return sum_bottlenecked_shares(m, k).hi;
 }
 
-/* Flows on link k that are above a level and not its own. Whether one counts is no branch, for
- * nobody could foretell it. */
+/* Flows on link k that are above a level and bottlenecked elsewhere, without unpredictable
+ * branches. */
 static size_t count_above(const th_maxmin *m, const th_maxmin_link *k, double limit)
 {
     const double *level = m->level;
@@ -43,8 +42,8 @@ static size_t count_above(const th_maxmin *m, const th_maxmin_link *k, double li
     return n;
 }
 
-/* What its own flows have together. */
-static __int128 sum_own_rates(const th_maxmin *m, const th_maxmin_link *k)
+/* The sum of the rates of its bottlenecked flows. */
+static __int128 sum_bottlenecked_rates(const th_maxmin *m, const th_maxmin_link *k)
 {
     __int128 rates = 0;
     if (k->n_bottlenecked > 0 && !m->has_weights) /* all have the same */
@@ -54,7 +53,7 @@ static __int128 sum_own_rates(const th_maxmin *m, const th_maxmin_link *k)
     return rates;
 }
 
-/* Rates and *shares, and those of flows above a level that are not its own. */
+/* Adds to rates and *shares those of flows above a level that are bottlenecked elsewhere. */
 static __int128 add_above(const th_maxmin *m, const th_maxmin_link *k, double limit, __int128 rates,
                           th_double_double *shares)
 {
@@ -68,49 +67,50 @@ static __int128 add_above(const th_maxmin *m, const th_maxmin_link *k, double li
     return rates;
 }
 
-/* Starting with its own, taking those above x instead and computing anew goes up to x, in a few
- * steps. */
+/* Starts with the bottlenecked flows, then takes those above x and computes x again, until the set
+ * stays: a few steps. */
 void th_maxmin_find_fair(th_maxmin *m, int32_t l)
 {
     th_maxmin_link *k = &m->link[l];
-    bool has_own = k->n_bottlenecked > 0;
-    const th_double_double own = sum_own_shares(m, k);
-    const __int128 for_own = m->residual[l] + sum_own_rates(m, k); /* what others leave */
+    bool is_bottleneck = k->n_bottlenecked > 0;
+    const th_double_double own = sum_bottlenecked_shares(m, k);
+    const __int128 for_bottlenecked =
+        m->residual[l] + sum_bottlenecked_rates(m, k); /* what others leave */
     th_double_double shares = own;
-    double x = has_own ? th_maxmin_amount(m, for_own) / own.hi : -1;
+    double x = is_bottleneck ? th_maxmin_amount(m, for_bottlenecked) / own.hi : -1;
     size_t n = 0, before = 0;
-    bool nobody_was = has_own && x >= m->level[l] && k->n_new == 0 &&
-                      !(m->mark[l] & TH_LINK_PASSED); /* above the level it had */
-    for (size_t round = 0; !nobody_was; round++) {
+    bool none_above = is_bottleneck && x >= m->level[l] && k->n_new == 0 &&
+                      !(m->mark[l] & TH_LINK_EXCEEDED); /* above the level it had */
+    for (size_t round = 0; !none_above; round++) {
         double limit = x > 0 ? x * TH_MAXMIN_CLOSE : x;
         n = count_above(m, k, limit);
         if (n == before || (round > 1 && n > before))
             break; /* from the second on there are ever fewer */
         before = n;
         shares = own;
-        x = th_maxmin_amount(m, add_above(m, k, limit, for_own, &shares)) / shares.hi;
+        x = th_maxmin_amount(m, add_above(m, k, limit, for_bottlenecked, &shares)) / shares.hi;
     }
     k->fair = x > 0 ? x : 0;
     k->fair_shares = shares.hi;
     k->n_above = n;
     m->increased[l] = 0;
-    m->mark[l] |= TH_LINK_KNOWN | TH_LINK_EXACT;
+    m->mark[l] |= TH_LINK_FAIR_KNOWN | TH_LINK_FAIR_EXACT;
 }
 
-/* T is its own and those that have no bottleneck yet, else all of them. And once the level has been
- * x, with flows of sum s of 1 / w that would have it, it is x - risen / s at the least, whatever
- * else on the link has fallen. */
-double th_maxmin_least_level(const th_maxmin *m, int32_t l, double rest)
+/* T is the bottlenecked flows and those that have no bottleneck yet, else all of them. And where the
+ * fair level has been x, with a sum s of 1 / w at that level, it is at least x - increased / s,
+ * however much other rates on the link have fallen. */
+double th_maxmin_least_level(const th_maxmin *m, int32_t l, double residual)
 {
     const th_maxmin_link *k = &m->link[l];
     double x = 0, own = k->n_bottlenecked > 0 ? k->bottlenecked_shares : 0;
-    bool is_known = m->mark[l] & TH_LINK_KNOWN;
+    bool is_known = m->mark[l] & TH_LINK_FAIR_KNOWN;
     if (is_known && m->increased[l] <= 0)
         return k->fair;
     if (!m->has_weights || k->n_new == 0) {
         double shares = own + k->n_new, rate = k->n_bottlenecked > 0 ? m->level[l] * own : 0;
         if (shares > 0)
-            x = (rest + rate) / shares;
+            x = (residual + rate) / shares;
         else if (!m->has_weights)
             x = k->capacity / (double)k->n;
     }

@@ -7,42 +7,44 @@
 #include "base/double_double.h"
 #include "sim/network/fluid/maxmin.h"
 
-/* Marks of a link: it is in hot; a flow on it has risen past its level; it has flows of its own;
- * its fair level has been worked out, and nothing on it has changed since. */
+/* Marks of a link: it is in work.touched; a flow on it has got a rate above its level; it is the
+ * bottleneck of a flow; its fair level has been computed before; nothing on it has changed since. */
 enum {
-    TH_LINK_HOT = 1,
-    TH_LINK_PASSED = 2,
-    TH_LINK_OWNS = 4,
-    TH_LINK_KNOWN = 8,
-    TH_LINK_EXACT = 16
+    TH_LINK_TOUCHED = 1,
+    TH_LINK_EXCEEDED = 2,
+    TH_LINK_IS_BOTTLENECK = 4,
+    TH_LINK_FAIR_KNOWN = 8,
+    TH_LINK_FAIR_EXACT = 16
 };
 
 /* A level above another by less than this is not above it. */
 #define TH_MAXMIN_CLOSE (1 + 0x1p-44)
 
-/* maxmin_level.c: the sum of 1 / w of a link's own flows, as it is but for rounding; the level x at
- * which its own flows and those above x fill link l, into fair, fair_shares and n_above; a lower
- * bound of that, at little cost, for what the link has left. */
-double th_maxmin_own_shares(const th_maxmin *m, const th_maxmin_link *k);
+/* maxmin_level.c. bottlenecked_shares: the sum of 1 / w of the flows bottlenecked at a link, rounded
+ * once. find_fair: the level at which these flows and those above it fill link l, into fair,
+ * fair_shares and n_above. least_level: a lower bound of that, at little cost; residual is what the
+ * link has left. */
+double th_maxmin_bottlenecked_shares(const th_maxmin *m, const th_maxmin_link *k);
 void th_maxmin_find_fair(th_maxmin *m, int32_t l);
-double th_maxmin_least_level(const th_maxmin *m, int32_t l, double rest);
+double th_maxmin_least_level(const th_maxmin *m, int32_t l, double residual);
 
 /* Levels, rates and bottlenecks of all flows that are there, from nothing. */
 void th_maxmin_fill(th_maxmin *m);
 
-/* The entry at a place of a link is one of its own from now on; own entries come first. */
-void th_maxmin_own(th_maxmin *m, int32_t link, int32_t place, double share);
+/* The flow of the entry at a place of a link is bottlenecked there from now on; those entries come
+ * first. */
+void th_maxmin_bottleneck_here(th_maxmin *m, int32_t link, int32_t place, double share);
 void th_maxmin_push(th_maxmin *m, int32_t link, double level);
 int32_t th_maxmin_pop(th_maxmin *m, double *level);
 
-/* rate >= 0 in units of 2^m->unit, towards 0. */
+/* rate >= 0 in units of 2^m->grid.unit, towards 0. */
 static inline __int128 th_maxmin_fixed(const th_maxmin *m, double rate)
 {
     enum { MANTISSA_BITS = 52, BIAS = 1023 };
     uint64_t bits;
     memcpy(&bits, &rate, sizeof bits);
     int exponent = (int)(bits >> MANTISSA_BITS);
-    int shift = exponent - BIAS - MANTISSA_BITS - m->unit;
+    int shift = exponent - BIAS - MANTISSA_BITS - m->grid.unit;
     uint64_t mantissa = (bits & (((uint64_t)1 << MANTISSA_BITS) - 1)) | (uint64_t)1
                                                                             << MANTISSA_BITS;
     if (exponent == 0 || shift <= -64) /* 0 and what is next to nothing */
@@ -50,10 +52,10 @@ static inline __int128 th_maxmin_fixed(const th_maxmin *m, double rate)
     return shift < 0 ? (__int128)(mantissa >> -shift) : (__int128)mantissa << shift;
 }
 
-/* The other way round. */
+/* The inverse. */
 static inline double th_maxmin_amount(const th_maxmin *m, __int128 fixed)
 {
-    return (double)fixed * m->scale;
+    return (double)fixed * m->grid.scale;
 }
 
 static inline void th_maxmin_note_change(th_maxmin *m, int32_t link)
@@ -61,7 +63,7 @@ static inline void th_maxmin_note_change(th_maxmin *m, int32_t link)
     if (m->link[link].is_changed)
         return;
     m->link[link].is_changed = true;
-    m->changed[m->n_changed++] = link;
+    m->changes.link[m->changes.n_links++] = link;
 }
 
 static inline void th_maxmin_note_move(th_maxmin *m, int32_t flow)
@@ -69,7 +71,7 @@ static inline void th_maxmin_note_move(th_maxmin *m, int32_t flow)
     if (m->flow[flow].is_moved)
         return;
     m->flow[flow].is_moved = true;
-    m->moved[m->n_moved++] = flow;
+    m->changes.flow[m->changes.n_flows++] = flow;
 }
 
 #endif
