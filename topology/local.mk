@@ -14,7 +14,6 @@ libtharsis_la_SOURCES += \
 	topology/files/generate_read.c \
 	topology/generate/tree.c \
 	topology/files/link_read.c \
-	topology/name_index.c topology/name_index.h \
 	topology/routing/neighbors.c topology/routing/neighbors.h \
 	topology/routing/route.c topology/routing/route.h topology/routing/types.h \
 	topology/routing/dimension_order.c \
@@ -66,7 +65,6 @@ unit_tests += \
 	tests/unit/test_generate_dragonfly \
 	tests/unit/test_generate_hosts \
 	tests/unit/test_generate_tree \
-	tests/unit/test_name_index \
 	tests/unit/test_route \
 	tests/unit/test_route_ecmp \
 	tests/unit/test_route_explicit \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system.c - the tables of a system: made, finished, asked.
+/* system.c - the tables of a system, until it is finished.
  *   new -> (add_* | connect | set_accel | copy_accel)* -> finish -> find* -> free
  * Invariants: accel_node[nodes[i].accel] == i for accelerators; links are named once finish is
- * done; an array of n elements has room for the next power of two, so no capacity is stored. Names
- * live in an arena and are found by hash. Finishing: system_finish.c. */
+ * done; an array of n elements has room for the next power of two, so no capacity is stored.
+ * Finishing: system_finish.c. */
 #include <config.h>
 #include "topology/system.h"
 
@@ -55,7 +55,8 @@ th_system *th_system_new(const char *name, th_error *err)
     th_system *s = th_alloc_zero(1, sizeof *s);
     if (s)
         s->max_links = TH_LINKS_USUAL;
-    if (s && (s->name = th_alloc_string(name)) && (s->names = th_arena_new()))
+    if (s && (s->name = th_alloc_string(name)) && (s->names.text = th_arena_new()) &&
+        (s->names.nodes = th_map_new()) && (s->names.links = th_map_new()))
         return s;
     th_system_free(s);
     th_error_no_memory(err);
@@ -89,16 +90,16 @@ void th_system_free(th_system *s)
     th_free(s->accel_node);
     th_free(s->host_node);
     th_route_release(s);
-    th_free(s->out_start);
-    th_free(s->out_links);
-    th_free(s->in_start);
-    th_free(s->in_links);
-    th_name_index_clear(&s->node_index);
-    th_name_index_clear(&s->link_index);
-    th_arena_free(s->names);
+    th_free(s->adjacency.out_start);
+    th_free(s->adjacency.out_links);
+    th_free(s->adjacency.in_start);
+    th_free(s->adjacency.in_links);
+    th_map_free(s->names.nodes);
+    th_map_free(s->names.links);
+    th_arena_free(s->names.text);
     th_free(s->astra);
-    th_free(s->recipe);
-    th_free(s->link_energy_source);
+    th_free(s->generator);
+    th_free(s->link_energy.source);
     th_free(s->name);
     th_free(s);
 }
@@ -114,11 +115,6 @@ static bool is_good_name(const char *name)
     return name[0] != '\0' && name[strspn(name, allowed)] == '\0';
 }
 
-static th_named named_nodes(const th_system *s)
-{
-    return (th_named){s->nodes, sizeof *s->nodes};
-}
-
 int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int group, th_error *err)
 {
     if (!is_good_name(name))
@@ -131,12 +127,12 @@ int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int gr
     if (s->n_nodes >= MAX_NODES)
         return th_error_set(err, "TOPO-0003", "node \"%s\": a system has at most %d nodes", name,
                             MAX_NODES);
-    const char *copy = th_arena_string(s->names, name);
+    const char *copy = th_arena_string(s->names.text, name);
     if (!copy || grow(&s->nodes, s->n_nodes, sizeof *s->nodes) < 0)
         return th_error_no_memory(err);
     s->nodes[s->n_nodes] =
         (th_node){.name = copy, .kind = kind, .group = group, .forwards = true, .accel = -1};
-    if (th_name_index_add(&s->node_index, named_nodes(s), s->n_nodes) < 0)
+    if (th_map_put(s->names.nodes, name, strlen(name), s->n_nodes))
         return th_error_no_memory(err);
     return s->n_nodes++;
 }
@@ -201,7 +197,7 @@ int th_system_add_segment(th_system *s, const char *name, int medium, th_time la
                     .to = -1,
                     .medium = medium,
                     .latency_ps = latency_ps,
-                    .name = th_arena_string(s->names, name)};
+                    .name = th_arena_string(s->names.text, name)};
     if (!link.name)
         return th_error_no_memory(err);
     int segment = add_link(s, &link, err);
@@ -212,27 +208,18 @@ int th_system_add_segment(th_system *s, const char *name, int medium, th_time la
     return segment;
 }
 
-int th_system_add_cable(th_system *s, int a, int b, const th_cable *cable, th_error *err)
+int th_system_add_cable(th_system *s, int a, int b, th_cable cable, th_error *err)
 {
     int n_media = s->n_media, n_links = s->n_links;
-    int there = th_system_add_medium(s, cable->bits_per_s[0], err), back = there;
-    if (there >= 0 && cable->is_full_duplex)
-        back = th_system_add_medium(s, cable->bits_per_s[1], err);
-    int first = back >= 0 ? th_system_add_link(s, a, b, there, cable->latency_ps[0], err) : -1;
-    if (first >= 0 && th_system_add_link(s, b, a, back, cable->latency_ps[1], err) >= 0)
+    int there = th_system_add_medium(s, cable.bits_per_s[0], err), back = there;
+    if (there >= 0 && cable.is_full_duplex)
+        back = th_system_add_medium(s, cable.bits_per_s[1], err);
+    int first = back >= 0 ? th_system_add_link(s, a, b, there, cable.latency_ps[0], err) : -1;
+    if (first >= 0 && th_system_add_link(s, b, a, back, cable.latency_ps[1], err) >= 0)
         return first;
     s->n_media = n_media;
     s->n_links = n_links;
     return -1;
-}
-
-int th_system_connect(th_system *s, int a, int b, int64_t bits_per_s, th_time latency_ps,
-                      bool full_duplex, th_error *err)
-{
-    const th_cable cable = {.bits_per_s = {bits_per_s, bits_per_s},
-                            .latency_ps = {latency_ps, latency_ps},
-                            .is_full_duplex = full_duplex};
-    return th_system_add_cable(s, a, b, &cable, err);
 }
 
 /* ---- designs and accelerators ---- */
@@ -348,21 +335,28 @@ int th_system_copy_accel(th_system *s, int node, const th_system *from, int acce
     return status;
 }
 
-/* ---- asking ---- */
+/* ---- look-ups ---- */
 
 const char *th_system_node_name(const th_system *s, int node)
 {
     return node < 0 ? "" : s->nodes[node].name;
 }
 
+static int find_name(const th_map *names, const char *name)
+{
+    int64_t index = -1;
+    th_map_get(names, name, strlen(name), &index);
+    return (int)index;
+}
+
 int th_system_find_node(const th_system *s, const char *name)
 {
-    return th_name_index_find(&s->node_index, named_nodes(s), name);
+    return find_name(s->names.nodes, name);
 }
 
 int th_system_find_link(const th_system *s, const char *name)
 {
-    return th_name_index_find(&s->link_index, (th_named){s->links, sizeof *s->links}, name);
+    return find_name(s->names.links, name);
 }
 
 int th_system_find_design(const th_system *s, const char *name)

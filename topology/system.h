@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/error.h"
+#include "base/map.h"
 #include "base/units.h"
-#include "topology/name_index.h"
 
 typedef enum { TH_NODE_ACCEL, TH_NODE_HOST, TH_NODE_SWITCH } th_node_kind;
 
@@ -91,7 +91,7 @@ typedef struct th_link {
     int from, to; /* nodes; both -1 for a segment, which only explicit routes take */
     int medium;
     th_time latency_ps;
-    bool is_dead; /* no route takes it; may be set until finish */
+    bool is_dead; /* no route takes it; set before finish */
 } th_link;
 
 /* Two links between a and b: [0] from a to b, [1] back. */
@@ -100,6 +100,12 @@ typedef struct th_cable {
     th_time latency_ps[2];
     bool is_full_duplex;
 } th_cable;
+
+static inline th_cable th_cable_symmetric(int64_t bits_per_s, th_time latency_ps,
+                                          bool is_full_duplex)
+{
+    return (th_cable){{bits_per_s, bits_per_s}, {latency_ps, latency_ps}, is_full_duplex};
+}
 
 /* How the nodes along one dimension are joined: each to the next one; also the last to the first;
  * each to each; all to a switch of their own. */
@@ -113,10 +119,33 @@ typedef struct th_shape_dim {
 enum { TH_MAX_DIMS = 16 };
 
 struct th_routing_type; /* route.h */
-struct th_columns;
+struct th_next_hops;
 struct th_astra; /* astra.h */
 struct th_explicit_routes;
-struct th_topology_recipe; /* generate.h */
+struct th_generator_spec; /* generate.h */
+
+/* Links out of and into each node, ascending: out_links[out_start[i] .. out_start[i + 1]). */
+typedef struct th_adjacency {
+    int32_t *out_start, *out_links, *in_start, *in_links;
+} th_adjacency;
+
+/* Nodes and links by name. */
+typedef struct th_system_names {
+    struct th_arena *text;
+    th_map *nodes, *links; /* index by name */
+    int n_links;           /* the first so many links have names, and are in links */
+} th_system_names;
+
+typedef struct th_system_routes {
+    void *data;                          /* private to the system's routing */
+    struct th_next_hops *next_hops;      /* private to routing/shortest.c, under every routing */
+    struct th_explicit_routes *explicit; /* private to routing/explicit.c; NULL: none */
+} th_system_routes;
+
+typedef struct th_link_energy {
+    double j_per_byte; /* of a byte on every link that it crosses; 0: not known */
+    char *source;      /* of that number; NULL: not known */
+} th_link_energy;
 
 typedef struct th_system {
     char *name;
@@ -128,36 +157,29 @@ typedef struct th_system {
     int n_links, max_links;
     th_design_block *designs;
     int n_designs;
-    int *accel_node;
-    int n_accels; /* filled by finish */
+    int *accel_node; /* filled by finish, like host_node and adjacency */
+    int n_accels;
     int *host_node;
     int n_hosts;
     /* Shape of a system that is made of dimensions; n_dims 0 otherwise. The nodes with coordinates
      * are the first of the system, dims[0] fastest; the switches of SWITCH dimensions follow. */
     th_shape_dim dims[TH_MAX_DIMS];
     int n_dims;
-    /* Links out of and into each node, ascending: out_links[out_start[i] .. out_start[i + 1]).
-     * Filled by finish, before the routes. */
-    int32_t *out_start, *out_links, *in_start, *in_links;
-    /* How routes are found. NULL: finish chooses dimension_order for a system of dimensions,
-     * up_down for a tree, dragonfly for one, shortest for others and round dead links. */
+    th_adjacency adjacency;
+    /* NULL: finish chooses dimension_order for a system of dimensions, up_down for a tree,
+     * dragonfly for a dragonfly, shortest for others and where links are dead. */
     const struct th_routing_type *routing;
-    struct th_arena *names; /* of nodes and links */
-    th_name_index node_index, link_index;
-    int n_named_links;          /* the first so many links have names, and are in link_index */
-    void *routing_data;         /* private to that routing */
-    struct th_columns *columns; /* private to routing/shortest.c, there under every routing */
-    struct th_astra *astra;     /* of a system read from ASTRA-sim's files, else NULL */
-    double link_j_per_byte;     /* energy of a byte on every link that it crosses; 0: not known */
-    /* Transfers are no flows on links: an accelerator itself moves what it needs and what it has
-     * made, one after the other, at the bandwidth of its way to the host, and does nothing else
-     * meanwhile. A share of its memory holds weights from the start. The cost model of H2H:
-     * docs/models/h2h.md. */
+    th_system_routes routes;
+    th_system_names names;
+    struct th_astra *astra; /* of a system read from ASTRA-sim's files, else NULL */
+    th_link_energy link_energy;
+    /* Transfers are not flows on links: an accelerator itself fetches its inputs and sends its
+     * outputs, one after the other, at the bandwidth of its route to the host, and does nothing
+     * else meanwhile. The share weight_memory of its memory holds weights from the start. The cost
+     * model of H2H: docs/models/h2h.md. */
     bool transfers_serially;
-    double weight_memory;                       /* that share; 0 unless transfers_serially */
-    char *link_energy_source;                   /* where that number comes from; NULL: not known */
-    struct th_explicit_routes *explicit_routes; /* private to routing/explicit.c; NULL: none */
-    struct th_topology_recipe *recipe;          /* what a generator was told; NULL: none made it */
+    double weight_memory;                /* 0 unless transfers_serially */
+    struct th_generator_spec *generator; /* that made it; NULL: none */
 } th_system;
 
 /* Links that a system may have: so many, unless max_links is set to another number up to the most.
@@ -173,15 +195,13 @@ int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int gr
 int th_system_add_medium(th_system *s, int64_t bits_per_s, th_error *err);
 int th_system_add_link(th_system *s, int from, int to, int medium, th_time latency_ps,
                        th_error *err);
-/* A piece of a way that joins no two nodes, only to be named by explicit routes. Its name must be
- * free among the links so far (which get their names now). */
+/* A segment joins no two nodes; only explicit routes take it. Its name must be free among the links
+ * so far (which get their names now). */
 int th_system_add_segment(th_system *s, const char *name, int medium, th_time latency_ps,
                           th_error *err);
 /* A cable between two nodes: two links, on two media when full duplex, on one when not. Returns the
- * first. connect: alike both ways. */
-int th_system_add_cable(th_system *s, int a, int b, const th_cable *cable, th_error *err);
-int th_system_connect(th_system *s, int a, int b, int64_t bits_per_s, th_time latency_ps,
-                      bool full_duplex, th_error *err);
+ * first. */
+int th_system_add_cable(th_system *s, int a, int b, th_cable cable, th_error *err);
 int th_system_add_design(th_system *s, const char *name, const char *type, const char *file,
                          int line, th_error *err);
 int th_system_add_param(th_system *s, int design, const th_param *param, th_error *err);

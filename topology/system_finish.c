@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system_finish.c - what a system gets when all is added.
+/* system_finish.c - numbers, names, adjacency and routes of a system whose parts are all added.
  *   th_system_name_links* -> th_system_finish
  * finish = check and number the accelerators, name the links, sort them by node, prepare the routes
- * (route.c), check that everybody is connected (connected.c). A finish that fails leaves a system
+ * (route.c), check that all nodes are connected (connected.c). A finish that fails leaves a system
  * that can only be freed.
  * The time it takes grows as nodes plus links. */
 #include <config.h>
@@ -71,7 +71,7 @@ static int number_nodes(th_system *s, th_error *err)
 static const char *with_suffix(th_system *s, const char *name, th_map *suffixes)
 {
     size_t length = strlen(name), room = length + sizeof ".2147483647";
-    char *longer = th_arena_alloc(s->names, room);
+    char *longer = th_arena_alloc(s->names.text, room);
     int64_t suffix = 1;
     if (!longer)
         return NULL;
@@ -87,7 +87,7 @@ static const char *name_of_ends(th_system *s, const th_link *l, th_map *suffixes
 {
     const char *from = s->nodes[l->from].name, *to = s->nodes[l->to].name;
     size_t room = strlen(from) + strlen(to) + sizeof "_";
-    char *name = th_arena_alloc(s->names, room);
+    char *name = th_arena_alloc(s->names.text, room);
     if (!name)
         return NULL;
     snprintf(name, room, "%s_%s", from, to);
@@ -102,16 +102,16 @@ static int name_link(th_system *s, int link, th_map *suffixes)
         l->name = name_of_ends(s, l, suffixes);
     if (!l->name)
         return -1;
-    return th_name_index_add(&s->link_index, (th_named){s->links, sizeof *s->links}, link);
+    return th_map_put(s->names.links, l->name, strlen(l->name), link);
 }
 
 int th_system_name_links(th_system *s, th_error *err)
 {
     th_map *suffixes = th_map_new();
     int status = suffixes ? 0 : -1;
-    while (status == 0 && s->n_named_links < s->n_links) {
-        status = name_link(s, s->n_named_links, suffixes);
-        s->n_named_links += status == 0;
+    while (status == 0 && s->names.n_links < s->n_links) {
+        status = name_link(s, s->names.n_links, suffixes);
+        s->names.n_links += status == 0;
     }
     th_map_free(suffixes);
     return status < 0 ? th_error_no_memory(err) : 0;
@@ -119,7 +119,7 @@ int th_system_name_links(th_system *s, th_error *err)
 
 /* ---- links by node ---- */
 
-/* The node under which a link is listed, or -1: no routing is to see dead links and segments. */
+/* The node that lists a link, or -1: dead links and segments are in no list. */
 static int end_of(const th_link *l, bool by_from)
 {
     if (l->is_dead)
@@ -148,8 +148,8 @@ static int sort_links(const th_system *s, bool by_from, int32_t **start, int32_t
 
 static int make_adjacency(th_system *s, th_error *err)
 {
-    if (sort_links(s, true, &s->out_start, &s->out_links) == 0 &&
-        sort_links(s, false, &s->in_start, &s->in_links) == 0)
+    if (sort_links(s, true, &s->adjacency.out_start, &s->adjacency.out_links) == 0 &&
+        sort_links(s, false, &s->adjacency.in_start, &s->adjacency.in_links) == 0)
         return 0;
     return th_error_no_memory(err);
 }

@@ -307,7 +307,7 @@ static void shape(th_serializer *w, th_system *s)
         th_serializer_int(w, &s->dims[i].kind);
         th_serializer_int(w, &s->dims[i].size);
     }
-    th_serializer_double(w, &s->link_j_per_byte);
+    th_serializer_double(w, &s->link_energy.j_per_byte);
     th_serializer_bool(w, &s->transfers_serially);
     th_serializer_double(w, &s->weight_memory);
 }
@@ -334,7 +334,7 @@ static void astra(th_serializer *w, th_astra *a)
 void th_serializer_write_system(th_serializer *w, const th_system *s)
 {
     th_system copy = *s; /* shallow, to be read from */
-    const char *name = s->name, *routing = s->routing->name, *source = s->link_energy_source;
+    const char *name = s->name, *routing = s->routing->name, *source = s->link_energy.source;
     bool has_astra = s->astra;
     th_serializer_text(w, &name);
     th_serializer_text(w, &routing);
@@ -369,7 +369,7 @@ static int read_rest(th_serializer *w, th_system *s, const char *routing, const 
 {
     shape(w, s);
     s->routing = routing ? th_routing_find(routing) : NULL;
-    if (source && !(s->link_energy_source = th_alloc_string(source)))
+    if (source && !(s->link_energy.source = th_alloc_string(source)))
         return th_error_no_memory(err);
     if (read_designs(w, s, err) || read_nodes(w, s, err) || read_links(w, s, err) ||
         read_routes(w, s, err) || read_astra(w, s, err))

@@ -213,8 +213,8 @@ static void place_between(th_placing *p, int node)
     const th_system *s = p->system;
     double x = 0, y = 0;
     int n = 0;
-    for (int32_t k = s->out_start[node]; k < s->out_start[node + 1]; k++) {
-        int to = s->links[s->out_links[k]].to;
+    for (int32_t k = s->adjacency.out_start[node]; k < s->adjacency.out_start[node + 1]; k++) {
+        int to = s->links[s->adjacency.out_links[k]].to;
         if (!p->is_placed[to])
             continue;
         x += p->at[to].x;

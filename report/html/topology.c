@@ -99,8 +99,8 @@ static int number_of(const th_system *s, int link)
 {
     int n = 0;
     const th_link *l = &s->links[link];
-    for (int32_t k = s->out_start[l->from]; k < s->out_start[l->from + 1]; k++)
-        n += s->out_links[k] < link && s->links[s->out_links[k]].to == l->to;
+    for (int32_t k = s->adjacency.out_start[l->from]; k < s->adjacency.out_start[l->from + 1]; k++)
+        n += s->adjacency.out_links[k] < link && s->links[s->adjacency.out_links[k]].to == l->to;
     return n;
 }
 

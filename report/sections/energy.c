@@ -63,7 +63,7 @@ static void add_sources(const th_session *s, th_report *r)
             if (strcmp(b->params[p].key, "energy_source") == 0)
                 add_source(r, b->params[p].text, &is_first);
     }
-    add_source(r, s->system->link_energy_source, &is_first);
+    add_source(r, s->system->link_energy.source, &is_first);
 }
 
 int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err)

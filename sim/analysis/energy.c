@@ -30,7 +30,7 @@ typedef struct {
 
 bool th_machine_knows_energy(const th_machine *m)
 {
-    bool known = m->system->link_j_per_byte > 0;
+    bool known = m->system->link_energy.j_per_byte > 0;
     for (int d = 0; m->costs && d < m->system->n_designs; d++)
         known |= th_compute_cost_energy(m->costs, d)->is_known;
     return known;
@@ -128,7 +128,7 @@ static double dram_j_at(const account *a, int32_t node)
 static void add_transfer(const account *a, const th_task *k, const th_task_result *t)
 {
     int links[TH_ROUTE_MAX];
-    double per_link = a->m->system->link_j_per_byte, n = 0;
+    double per_link = a->m->system->link_energy.j_per_byte, n = 0;
     if (t->end_ps < 0 || k->layer < 0 || k->layer >= a->r->n_layers)
         return;
     if (per_link > 0)
@@ -174,7 +174,7 @@ static int sum_up(const th_machine *m, th_result *r)
     for (int i = 0; i < r->n_accels; i++)
         add_accel(&a, i);
     for (int l = 0; l < m->system->n_links; l++)
-        r->energy.link_j += (double)m->network->link_bytes[l] * m->system->link_j_per_byte;
+        r->energy.link_j += (double)m->network->link_bytes[l] * m->system->link_energy.j_per_byte;
     th_free(a.of_accel);
     return 0;
 }
@@ -208,7 +208,7 @@ int th_machine_energy(const th_machine *m, double *joules, th_error *err)
 static double least_of(const account *a, const th_task *k)
 {
     int links[TH_ROUTE_MAX];
-    double per_link = a->m->system->link_j_per_byte;
+    double per_link = a->m->system->link_energy.j_per_byte;
     if (k->kind == TH_TASK_TRANSFER)
         return (double)k->bytes *
                (dram_j_at(a, k->node) + dram_j_at(a, k->peer) +

@@ -155,11 +155,11 @@ static capacity crossing(bounding *b, bool out, bool in, int first, int end)
         if (!b->is_in[i])
             continue;
         if (out)
-            add_crossing(b, s->out_links + s->out_start[i], s->out_start[i + 1] - s->out_start[i],
-                         true, &sum);
+            add_crossing(b, s->adjacency.out_links + s->adjacency.out_start[i],
+                         s->adjacency.out_start[i + 1] - s->adjacency.out_start[i], true, &sum);
         if (in)
-            add_crossing(b, s->in_links + s->in_start[i], s->in_start[i + 1] - s->in_start[i],
-                         false, &sum);
+            add_crossing(b, s->adjacency.in_links + s->adjacency.in_start[i],
+                         s->adjacency.in_start[i + 1] - s->adjacency.in_start[i], false, &sum);
     }
     return sum;
 }
@@ -192,8 +192,8 @@ static __int128 attraction(const bounding *b, int node)
 {
     const th_system *s = b->s;
     __int128 sum = 0;
-    for (int i = s->out_start[node]; i < s->out_start[node + 1]; i++) {
-        const th_link *l = &s->links[s->out_links[i]];
+    for (int i = s->adjacency.out_start[node]; i < s->adjacency.out_start[node + 1]; i++) {
+        const th_link *l = &s->links[s->adjacency.out_links[i]];
         int64_t bits_per_s = s->media[l->medium].bits_per_s;
         sum += b->is_in[l->to] ? bits_per_s : -bits_per_s;
     }
@@ -289,12 +289,14 @@ static void apply_total(bounding *b)
     capacity out = nothing_yet, in = nothing_yet;
     b->n_sums++;
     for (int32_t r = 0; r < c->n_ranks; r++)
-        for (int32_t i = s->out_start[c->rank_node[r]]; i < s->out_start[c->rank_node[r] + 1]; i++)
-            count_link(b, s->out_links[i], &out);
+        for (int32_t i = s->adjacency.out_start[c->rank_node[r]];
+             i < s->adjacency.out_start[c->rank_node[r] + 1]; i++)
+            count_link(b, s->adjacency.out_links[i], &out);
     b->n_sums++;
     for (int32_t r = 0; r < c->n_ranks; r++)
-        for (int32_t i = s->in_start[c->rank_node[r]]; i < s->in_start[c->rank_node[r] + 1]; i++)
-            count_link(b, s->in_links[i], &in);
+        for (int32_t i = s->adjacency.in_start[c->rank_node[r]];
+             i < s->adjacency.in_start[c->rank_node[r] + 1]; i++)
+            count_link(b, s->adjacency.in_links[i], &in);
     apply(b, total_sent(c), &out);
     apply(b, total_sent(c), &in);
 }

@@ -43,12 +43,12 @@ static void add_link(const th_system *s, int link, double *all, double *fastest)
 static bool dram_can_saturate(const th_system *s, int node)
 {
     double all = 0, fastest = 0;
-    if (s->explicit_routes) /* which may bring more, over segments */
+    if (s->routes.explicit) /* which may bring more, over segments */
         return true;
-    for (int i = s->out_start[node]; i < s->out_start[node + 1]; i++)
-        add_link(s, s->out_links[i], &all, &fastest);
-    for (int i = s->in_start[node]; i < s->in_start[node + 1]; i++)
-        add_link(s, s->in_links[i], &all, &fastest);
+    for (int i = s->adjacency.out_start[node]; i < s->adjacency.out_start[node + 1]; i++)
+        add_link(s, s->adjacency.out_links[i], &all, &fastest);
+    for (int i = s->adjacency.in_start[node]; i < s->adjacency.in_start[node + 1]; i++)
+        add_link(s, s->adjacency.in_links[i], &all, &fastest);
     return ((double)s->nodes[node].a.dram_bits_per_s / 8.0 - all) / TH_N_ENGINES <= fastest;
 }
 

@@ -47,7 +47,8 @@ static th_system *random_graph(int n, const th_system *prototype)
     }
     for (int i = 0; s && r && i < CABLES_PER_NODE * n; i++) {
         int a = i % n, b = i < n ? (i + 1) % n : (int)th_random_below(r, (uint64_t)n);
-        if (a != b && th_system_connect(s, a, b, INT64_C(100000000000), 500000, true, &e) < 0)
+        if (a != b && th_system_add_cable(
+                          s, a, b, th_cable_symmetric(INT64_C(100000000000), 500000, true), &e) < 0)
             stop_at(&e);
     }
     gsl_rng_free(r);

@@ -12,7 +12,8 @@
 
 static inline void connect(th_system *s, int a, int b, int64_t bits_per_s, int latency_ns)
 {
-    th_system_connect(s, a, b, bits_per_s, (th_time)latency_ns * NS, true, NULL);
+    th_system_add_cable(s, a, b, th_cable_symmetric(bits_per_s, (th_time)latency_ns * NS, true),
+                        NULL);
 }
 
 static inline th_system *finish(th_system *s)
@@ -103,7 +104,8 @@ static inline th_system *random_system(gsl_rng *r, int n)
         connect(s, i, (i + 1) % n, pick(r, 1, 4) * GB / 4, (int)pick(r, 0, 300));
     for (int i = 0; i < n / 2; i++) {
         int a = (int)pick(r, 0, n - 1), b = (a + (int)pick(r, 2, n - 2)) % n;
-        th_system_connect(s, a, b, pick(r, 1, 4) * GB / 4, 50 * NS, pick(r, 0, 1), NULL);
+        th_system_add_cable(
+            s, a, b, th_cable_symmetric(pick(r, 1, 4) * GB / 4, 50 * NS, pick(r, 0, 1)), NULL);
     }
     return finish(s);
 }

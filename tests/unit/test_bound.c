@@ -147,8 +147,10 @@ enum { NODES_MAX = 12, AT_ONCE_MAX = 3 };
 
 static void connect_at_random(th_system *s, gsl_rng *r, int a, int b)
 {
-    th_system_connect(s, a, b, pick(r, 1, 100) * INT64_C(8000000000), pick(r, 0, 2) * 700000,
-                      pick(r, 0, 2) > 0, NULL);
+    th_system_add_cable(s, a, b,
+                        th_cable_symmetric(pick(r, 1, 100) * INT64_C(8000000000),
+                                           pick(r, 0, 2) * 700000, pick(r, 0, 2) > 0),
+                        NULL);
 }
 
 /* A tree of accelerators and switches at random, and some more links; islands at random. */

@@ -25,7 +25,9 @@ static void connect(th_system *s, gsl_rng *random, int a, int b)
     th_error e = {"", ""};
     int64_t bits_per_s = pick(random, 1, 40) * INT64_C(1000000000);
     th_time latency_ps = pick(random, 0, 3) * 250000;
-    must(th_system_connect(s, a, b, bits_per_s, latency_ps, pick(random, 0, 3) > 0, &e) >= 0, &e);
+    must(th_system_add_cable(
+             s, a, b, th_cable_symmetric(bits_per_s, latency_ps, pick(random, 0, 3) > 0), &e) >= 0,
+         &e);
 }
 
 /* A tree drawn at random and some cables more; accelerators first, then switches, some of which

@@ -43,7 +43,7 @@ static void makes_hypercubes(void)
     expect_counts(s, 16, 0, 32, __LINE__);
     CU_ASSERT_TRUE(diameter(s) == 4 && n_links_across(s, 8) == 8);
     for (int i = 0; i < 16; i++)
-        CU_ASSERT_EQUAL(s->out_start[i + 1] - s->out_start[i], 4);
+        CU_ASSERT_EQUAL(s->adjacency.out_start[i + 1] - s->adjacency.out_start[i], 4);
     CU_ASSERT_TRUE(th_system_find_link(s, "5_13") >= 0 && th_system_find_link(s, "5_6") < 0);
     th_system_free(s);
     o = options_of(DIMS(2, 2, 2));
@@ -86,7 +86,7 @@ static void makes_compositions(void)
     CU_ASSERT_TRUE(th_system_find_link(s, "37_41") >= 0 && th_system_find_link(s, "37_45") >= 0);
     CU_ASSERT_TRUE(th_system_find_link(s, "37_s2.1") >= 0 &&
                    th_system_find_link(s, "s2.1_49") >= 0);
-    CU_ASSERT_EQUAL(s->out_start[38] - s->out_start[37], 2 + 2 + 1);
+    CU_ASSERT_EQUAL(s->adjacency.out_start[38] - s->adjacency.out_start[37], 2 + 2 + 1);
     TAP_ASSERT_TEXT(s->nodes[60].name, "s2.0");
     th_system_free(s);
 }
@@ -313,8 +313,8 @@ static void dimension_order_needs_its_links(void)
             th_system_add_node(s, (const char[]){(char)('a' + i), 0}, TH_NODE_ACCEL, 0, NULL);
             th_system_copy_accel(s, i, prototype, 0, NULL);
         }
-        th_system_connect(s, 0, 1, 500, 3, true, NULL);
-        th_system_connect(s, 1, 2, 500, 3, true, NULL);
+        th_system_add_cable(s, 0, 1, th_cable_symmetric(500, 3, true), NULL);
+        th_system_add_cable(s, 1, 2, th_cable_symmetric(500, 3, true), NULL);
         s->dims[0] = (th_shape_dim){TH_DIM_RING, 3};
         s->n_dims = n_dims;
         s->routing = th_routing_find("dimension_order");

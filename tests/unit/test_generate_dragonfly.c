@@ -23,7 +23,7 @@ static void makes_balanced_ones(void)
     expect_counts(s, 72, 36, 72 + 54 + 36, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 5);
     for (int i = 72; i < 108; i++)
-        CU_ASSERT_EQUAL(s->out_start[i + 1] - s->out_start[i], 7);
+        CU_ASSERT_EQUAL(s->adjacency.out_start[i + 1] - s->adjacency.out_start[i], 7);
     for (int l = 0; l < s->n_links; l++)
         n_between[s->nodes[s->links[l].from].group][s->nodes[s->links[l].to].group]++;
     for (int g = 0; g < 9; g++)
@@ -86,9 +86,9 @@ static int is_router(const th_system *s, int node)
 /* The router of an accelerator. */
 static int router_of(const th_system *s, int accel)
 {
-    for (int i = s->out_start[accel]; i < s->out_start[accel + 1]; i++)
-        if (is_router(s, s->links[s->out_links[i]].to))
-            return s->links[s->out_links[i]].to;
+    for (int i = s->adjacency.out_start[accel]; i < s->adjacency.out_start[accel + 1]; i++)
+        if (is_router(s, s->links[s->adjacency.out_links[i]].to))
+            return s->links[s->adjacency.out_links[i]].to;
     return -1;
 }
 

@@ -39,7 +39,7 @@ static void makes_fat_trees(void)
     expect_counts(s, 16, 8, 32, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 4);
     for (int i = 16; i < 24; i++)
-        CU_ASSERT_EQUAL(s->out_start[i + 1] - s->out_start[i], i < 20 ? 8 : 4);
+        CU_ASSERT_EQUAL(s->adjacency.out_start[i + 1] - s->adjacency.out_start[i], i < 20 ? 8 : 4);
     CU_ASSERT_TRUE(th_system_find_link(s, "s1.2_s2.3") >= 0 && s->nodes[7].group == 1);
     th_system_free(s);
     s = new_tree("fattree", 3, 3, 0);

@@ -209,7 +209,7 @@ static void switches_that_reduce_are_ends_too(void)
         th_system_add_link(s, 2 + i, 2 + (i + 1) % N_SWITCHES, th_system_add_medium(s, 8000, NULL),
                            1000, NULL);
     for (int i = 0; i < 2; i++)
-        th_system_connect(s, i, 2 + i, 8000, 1000, true, NULL);
+        th_system_add_cable(s, i, 2 + i, th_cable_symmetric(8000, 1000, true), NULL);
     CU_ASSERT_EQUAL_FATAL(th_system_finish(s, &e), 0);
     th_channels *c = th_channels_new(s, false, &e);
     CU_ASSERT_EQUAL(th_channels_needed(c), 2);

@@ -14,8 +14,8 @@
 static void ideal_adds_latencies_and_the_narrowest_link(void)
 {
     th_system *s = new_system(3, 100);
-    th_system_connect(s, 0, 1, GB, 1000000, true, NULL);
-    th_system_connect(s, 1, 2, GB / 4, 500000, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 1000000, true), NULL);
+    th_system_add_cable(s, 1, 2, th_cable_symmetric(GB / 4, 500000, true), NULL);
     finish(s);
     transfer t[] = {{0, 0, 2, 1000, 0}, {0, 0, 2, 1000, 0}, {7000, 2, 1, 3, 0}};
     drive("ideal", s, t, 3);
@@ -44,8 +44,8 @@ static void three_flows_on_two_links(void)
 {
     const double draws[] = {1e9, 1e9, 0.5e9};
     th_system *s = new_system(3, 100);
-    th_system_connect(s, 0, 1, GB, 0, true, NULL);
-    th_system_connect(s, 1, 2, GB / 2, 0, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 0, true), NULL);
+    th_system_add_cable(s, 1, 2, th_cable_symmetric(GB / 2, 0, true), NULL);
     finish(s);
     th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
     transfer t[] = {{0, 0, 2, 1000, 0}, {0, 0, 1, 6000, 0}, {0, 1, 2, 2000, 0}};
@@ -73,7 +73,7 @@ static void a_long_flow_loses_no_picosecond(void)
     enum { SHORT = 9000, TOGETHER = 14000, LOST = 7000 };
     const th_time every = 1100000000001, alone = INT64_C(10000) * TH_PS_PER_S;
     th_system *s = new_system(2, 100);
-    th_system_connect(s, 0, 1, GB, 0, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 0, true), NULL);
     finish(s);
     transfer *t = th_alloc_array(SHORT + 1, sizeof *t);
     t[0] = (transfer){0, 0, 1, INT64_C(10000000000000), 0};
@@ -95,7 +95,7 @@ static void half_duplex_cables_share_one_medium(void)
 {
     for (int full = 0; full < 2; full++) {
         th_system *s = new_system(2, 100);
-        th_system_connect(s, 0, 1, GB, 0, full, NULL);
+        th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 0, full), NULL);
         finish(s);
         transfer t[] = {{0, 0, 1, 3000, 0}, {0, 1, 0, 1000, 0}};
         drive("fluid", s, t, 2);
@@ -129,7 +129,7 @@ static void a_route_may_cross_one_medium_twice(void)
 static void latency_delays_the_entry(void)
 {
     th_system *s = new_system(2, 100);
-    th_system_connect(s, 0, 1, GB, 700000, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 700000, true), NULL);
     finish(s);
     transfer t[] = {{0, 0, 1, 5000, 0}, {1000000, 0, 1, 1000, 0}};
     drive("fluid", s, t, 2);
@@ -141,7 +141,7 @@ static void latency_delays_the_entry(void)
 static void a_transfer_to_itself_ends_at_once(void)
 {
     th_system *s = new_system(2, 100);
-    th_system_connect(s, 0, 1, GB, 700000, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 700000, true), NULL);
     finish(s);
     transfer t[] = {{0, 0, 1, 2000, 0}, {5, 1, 1, 1000, 0}};
     drive("fluid", s, t, 2);
@@ -154,7 +154,7 @@ static void a_transfer_to_itself_ends_at_once(void)
 static void a_message_without_bytes_shares_nothing(void)
 {
     th_system *s = new_system(2, 100);
-    th_system_connect(s, 0, 1, GB, 700000, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 700000, true), NULL);
     finish(s);
     th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
     th_events *q = th_events_new();
@@ -184,8 +184,8 @@ static void a_message_without_bytes_shares_nothing(void)
 static void weights_may_be_latencies(void)
 {
     th_system *s = new_system(3, 1000);
-    th_system_connect(s, 0, 1, GB, 1000000, true, NULL);
-    th_system_connect(s, 1, 2, 8 * GB, 3000000, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 1000000, true), NULL);
+    th_system_add_cable(s, 1, 2, th_cable_symmetric(8 * GB, 3000000, true), NULL);
     finish(s);
     const th_network_options by_latency = {.weigh_by_latency = true};
     th_network *n = th_network_find("fluid")->create(s, &by_latency, NULL);
@@ -204,7 +204,7 @@ static void a_dram_is_shared_when_flows_can_saturate_it(void)
 {
     for (int gbytes = 9; gbytes < 15; gbytes++) {
         th_system *s = new_system(2, gbytes);
-        th_system_connect(s, 0, 1, 2 * GB, 0, true, NULL);
+        th_system_add_cable(s, 0, 1, th_cable_symmetric(2 * GB, 0, true), NULL);
         finish(s);
         th_network *fluid = th_network_find("fluid")->create(s, &defaults, NULL),
                    *ideal = th_network_find("ideal")->create(s, &defaults, NULL);
@@ -223,7 +223,7 @@ static void a_dram_is_coupled_while_links_in_use_can_saturate_it(void)
 {
     for (int gbytes = 8; gbytes <= 12; gbytes += 2) {
         th_system *s = new_system(2, gbytes);
-        th_system_connect(s, 0, 1, 2 * GB, 0, true, NULL);
+        th_system_add_cable(s, 0, 1, th_cable_symmetric(2 * GB, 0, true), NULL);
         finish(s);
         th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
         th_events *q = th_events_new();
@@ -276,7 +276,7 @@ static void flows_and_engines_share_a_dram_fairly(void)
 {
     const double fast[] = {5e9, 5e9, 5e9, 5e9}, mixed[] = {0.25e9, 5e9, 5e9, 5e9};
     th_system *s = new_system(2, 3);
-    th_system_connect(s, 0, 1, 2 * GB, 0, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(2 * GB, 0, true), NULL);
     finish(s);
     th_network *n = th_network_find("fluid")->create(s, &defaults, NULL);
     th_events *q = th_events_new();
@@ -305,7 +305,7 @@ static void what_takes_longer_than_any_run_is_refused(void)
 {
     static const char *const names[] = {"fluid", "ideal", "packet"};
     th_system *s = new_system(2, 100);
-    th_system_connect(s, 0, 1, 1, 1000, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(1, 1000, true), NULL);
     finish(s);
     for (int i = 0; i < 3; i++) {
         th_network *n = th_network_find(names[i])->create(s, &defaults, NULL);
@@ -375,7 +375,7 @@ static void any_allocation_may_fail(void)
 {
     th_system *s = new_system(3, 2);
     for (int i = 0; i < 3; i++)
-        th_system_connect(s, i, (i + 1) % 3, GB, 1000, true, NULL);
+        th_system_add_cable(s, i, (i + 1) % 3, th_cable_symmetric(GB, 1000, true), NULL);
     finish(s);
     for (int i = 0; th_network_types[i]; i++) {
         int64_t live = th_alloc_live(), calls;
@@ -401,7 +401,7 @@ static void memory_follows_the_flows_that_live(void)
     enum { WAVES = 300, WAVE = 12 };
     th_system *s = new_system(6, 3);
     for (int i = 0; i < 5; i++)
-        th_system_connect(s, i, i + 1, GB, 1000, true, NULL);
+        th_system_add_cable(s, i, i + 1, th_cable_symmetric(GB, 1000, true), NULL);
     finish(s);
     for (int i = 0; th_network_types[i]; i++) {
         const th_network_type *type = th_network_types[i];

@@ -113,13 +113,16 @@ static th_system *random_system(gsl_rng *r, int n)
 {
     th_system *s = new_system(n, 1);
     for (int i = 1; i < n; i++)
-        th_system_connect(s, i, (int)pick(r, 0, i - 1), pick(r, 1, 16) * GB / 4,
-                          pick(r, 0, 2000000), pick(r, 0, 1), NULL);
+        th_system_add_cable(
+            s, i, (int)pick(r, 0, i - 1),
+            th_cable_symmetric(pick(r, 1, 16) * GB / 4, pick(r, 0, 2000000), pick(r, 0, 1)), NULL);
     for (int i = 0; i < n / 2; i++) {
         int a = (int)pick(r, 0, n - 1), b = (int)pick(r, 0, n - 1);
         if (a != b)
-            th_system_connect(s, a, b, pick(r, 1, 16) * GB / 4, pick(r, 0, 2000000), pick(r, 0, 1),
-                              NULL);
+            th_system_add_cable(
+                s, a, b,
+                th_cable_symmetric(pick(r, 1, 16) * GB / 4, pick(r, 0, 2000000), pick(r, 0, 1)),
+                NULL);
     }
     for (int i = 0; i < n; i++)
         s->nodes[i].a.dram_bits_per_s = pick(r, 0, 2) ? pick(r, 1, 60) * GB / 2 : 1000 * GB;

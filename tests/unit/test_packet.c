@@ -130,7 +130,7 @@ static void an_input_has_one_turn_for_all_its_channels(void)
 static void links_of_one_medium_take_turns(void)
 {
     th_system *s = new_system(2, 100);
-    th_system_connect(s, 0, 1, GB, 100 * NS, false, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 100 * NS, false), NULL);
     finish(s);
     transfer t[] = {{0, 0, 1, 3000, 0}, {0, 1, 0, 2000, 0}};
     drive(s, &(th_network_options){.packet_bytes = 1000}, t, 2);

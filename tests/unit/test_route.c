@@ -32,9 +32,9 @@ static void finish(th_system *s)
 static void fewest_links_first(void)
 {
     th_system *s = new_system(3, 1);
-    th_system_connect(s, 0, 2, 9000, 1, true, NULL);
-    th_system_connect(s, 2, 1, 9000, 1, true, NULL);
-    th_system_connect(s, 0, 1, 20, 90, true, NULL);
+    th_system_add_cable(s, 0, 2, th_cable_symmetric(9000, 1, true), NULL);
+    th_system_add_cable(s, 2, 1, th_cable_symmetric(9000, 1, true), NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(20, 90, true), NULL);
     finish(s);
     TAP_ASSERT_TEXT(way(s, 0, 1), "0 1");
     TAP_ASSERT_TEXT(way(s, 0, 0), "0");
@@ -45,12 +45,12 @@ static void fewest_links_first(void)
 static void then_width_then_latency_then_the_lowest_node(void)
 {
     th_system *s = new_system(5, 1);
-    th_system_connect(s, 0, 1, 30, 4, true, NULL);
-    th_system_connect(s, 1, 4, 99, 4, true, NULL);
-    th_system_connect(s, 0, 2, 50, 5, true, NULL);
-    th_system_connect(s, 2, 4, 70, 7, true, NULL);
-    th_system_connect(s, 0, 3, 60, 5, true, NULL);
-    th_system_connect(s, 3, 4, 50, 6, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(30, 4, true), NULL);
+    th_system_add_cable(s, 1, 4, th_cable_symmetric(99, 4, true), NULL);
+    th_system_add_cable(s, 0, 2, th_cable_symmetric(50, 5, true), NULL);
+    th_system_add_cable(s, 2, 4, th_cable_symmetric(70, 7, true), NULL);
+    th_system_add_cable(s, 0, 3, th_cable_symmetric(60, 5, true), NULL);
+    th_system_add_cable(s, 3, 4, th_cable_symmetric(50, 6, true), NULL);
     finish(s);
     TAP_ASSERT_TEXT(way(s, 0, 4), "0 3 4");
     th_route_summary r;
@@ -64,11 +64,11 @@ static void then_width_then_latency_then_the_lowest_node(void)
 static void ties_go_to_the_lowest_node_and_link(void)
 {
     th_system *s = new_system(4, 1);
-    th_system_connect(s, 0, 2, 50, 5, true, NULL);
-    th_system_connect(s, 2, 3, 50, 5, true, NULL);
-    th_system_connect(s, 1, 3, 50, 5, true, NULL);
-    th_system_connect(s, 1, 3, 50, 5, true, NULL);
-    th_system_connect(s, 0, 1, 50, 5, true, NULL);
+    th_system_add_cable(s, 0, 2, th_cable_symmetric(50, 5, true), NULL);
+    th_system_add_cable(s, 2, 3, th_cable_symmetric(50, 5, true), NULL);
+    th_system_add_cable(s, 1, 3, th_cable_symmetric(50, 5, true), NULL);
+    th_system_add_cable(s, 1, 3, th_cable_symmetric(50, 5, true), NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(50, 5, true), NULL);
     finish(s);
     int links[TH_ROUTE_MAX];
     TAP_ASSERT_TEXT(way(s, 0, 3), "0 1 3");
@@ -82,11 +82,11 @@ static void ties_go_to_the_lowest_node_and_link(void)
 static void avoids_nodes_that_do_not_forward(void)
 {
     th_system *s = new_system(5, 1);
-    th_system_connect(s, 0, 1, 50, 5, true, NULL);
-    th_system_connect(s, 1, 2, 50, 5, true, NULL);
-    th_system_connect(s, 0, 3, 50, 5, true, NULL);
-    th_system_connect(s, 3, 4, 50, 5, true, NULL);
-    th_system_connect(s, 4, 2, 50, 5, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(50, 5, true), NULL);
+    th_system_add_cable(s, 1, 2, th_cable_symmetric(50, 5, true), NULL);
+    th_system_add_cable(s, 0, 3, th_cable_symmetric(50, 5, true), NULL);
+    th_system_add_cable(s, 3, 4, th_cable_symmetric(50, 5, true), NULL);
+    th_system_add_cable(s, 4, 2, th_cable_symmetric(50, 5, true), NULL);
     s->nodes[1].forwards = false;
     finish(s);
     TAP_ASSERT_TEXT(way(s, 0, 2), "0 3 4 2");
@@ -115,9 +115,9 @@ static th_system *new_grid(int x, int y, bool wraps)
     for (int i = 0; i < x * y; i++) {
         int right = i % x + 1 < x ? i + 1 : i + 1 - x, up = i / x + 1 < y ? i + x : i + x - x * y;
         if (right > i || wraps)
-            th_system_connect(s, i, right, 50, 5, true, NULL);
+            th_system_add_cable(s, i, right, th_cable_symmetric(50, 5, true), NULL);
         if (up > i || wraps)
-            th_system_connect(s, i, up, 50, 5, true, NULL);
+            th_system_add_cable(s, i, up, th_cable_symmetric(50, 5, true), NULL);
     }
     s->n_dims = 2;
     s->dims[0] = (th_shape_dim){wraps ? TH_DIM_RING : TH_DIM_LINE, x};
@@ -161,7 +161,7 @@ static void from_outside_a_tie_goes_as_from_where_the_route_comes_in(void)
 {
     th_system *s = new_grid(4, 4, true);
     int host = th_system_add_node(s, "host", TH_NODE_HOST, 0, NULL);
-    th_system_connect(s, host, 1, 50, 5, true, NULL);
+    th_system_add_cable(s, host, 1, th_cable_symmetric(50, 5, true), NULL);
     finish(s);
     TAP_ASSERT_TEXT(way(s, host, 3), "host 1 0 3");
     TAP_ASSERT_TEXT(way(s, host, 9), "host 1 5 9");
@@ -174,7 +174,7 @@ static void a_mesh_ignores_short_cuts(void)
     th_system *s = new_grid(5, 1, false);
     int hub = th_system_add_node(s, "hub", TH_NODE_HOST, 0, NULL);
     for (int i = 0; i < 5; i++)
-        th_system_connect(s, i, hub, 9000, 1, true, NULL);
+        th_system_add_cable(s, i, hub, th_cable_symmetric(9000, 1, true), NULL);
     finish(s);
     TAP_ASSERT_TEXT(way(s, 0, 4), "0 1 2 3 4");
     TAP_ASSERT_TEXT(way(s, hub, 4), "hub 4");
@@ -187,7 +187,7 @@ static th_system *new_chain(int n)
 {
     th_system *s = new_system(n, 1);
     for (int i = 0; i + 1 < n; i++)
-        th_system_connect(s, i, i + 1, 50, 5, true, NULL);
+        th_system_add_cable(s, i, i + 1, th_cable_symmetric(50, 5, true), NULL);
     return s;
 }
 
@@ -225,13 +225,13 @@ static void ways_between_hosts_may_be_too_long(void)
     th_system *s = new_chain(TH_ROUTE_MAX);
     int left = th_system_add_node(s, "left", TH_NODE_HOST, 0, NULL);
     int right = th_system_add_node(s, "right", TH_NODE_HOST, 0, NULL);
-    th_system_connect(s, left, 0, 50, 5, true, NULL);
-    th_system_connect(s, right, TH_ROUTE_MAX - 1, 50, 5, true, NULL);
+    th_system_add_cable(s, left, 0, th_cable_symmetric(50, 5, true), NULL);
+    th_system_add_cable(s, right, TH_ROUTE_MAX - 1, th_cable_symmetric(50, 5, true), NULL);
     finish(s);
     CU_ASSERT_EQUAL(th_route(s, left, TH_ROUTE_MAX - 1, links), 4096);
-    CU_ASSERT_EQUAL(th_route(s, left, right, links), TH_NO_WAY);
+    CU_ASSERT_EQUAL(th_route(s, left, right, links), TH_NO_PATH);
     CU_ASSERT_EQUAL(s->links[th_route_first(s, left, right)].to, 0);
-    CU_ASSERT_EQUAL(th_route_error(s, left, right, TH_NO_WAY, &e), -1);
+    CU_ASSERT_EQUAL(th_route_error(s, left, right, TH_NO_PATH, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0067");
     TAP_ASSERT_TEXT(e.text,
                     "system \"sys\": no way of at most 4096 links from \"left\" to \"right\"");
@@ -250,8 +250,10 @@ static th_system *new_random_system(gsl_rng *r)
     for (int i = 0; i < 18; i++) {
         int a = (int)th_random_below(r, N_RANDOM), b = (int)th_random_below(r, N_RANDOM);
         if (a != b)
-            th_system_connect(s, a, b, 10 + (int64_t)th_random_below(r, 3),
-                              (th_time)th_random_below(r, 4), true, NULL);
+            th_system_add_cable(s, a, b,
+                                th_cable_symmetric(10 + (int64_t)th_random_below(r, 3),
+                                                   (th_time)th_random_below(r, 4), true),
+                                NULL);
     }
     finish(s);
     return s;

@@ -47,10 +47,10 @@ static th_system *new_clos(const char *routing)
 {
     th_system *s = new_system(N_RANKS, N_LEAVES + N_SPINES, routing);
     for (int i = 0; i < N_RANKS; i++)
-        th_system_connect(s, i, N_RANKS + i / PER_LEAF, 100, 5, true, NULL);
+        th_system_add_cable(s, i, N_RANKS + i / PER_LEAF, th_cable_symmetric(100, 5, true), NULL);
     for (int leaf = N_RANKS; leaf < N_RANKS + N_LEAVES; leaf++)
         for (int spine = N_RANKS + N_LEAVES; spine < s->n_nodes; spine++)
-            th_system_connect(s, leaf, spine, 100, 5, true, NULL);
+            th_system_add_cable(s, leaf, spine, th_cable_symmetric(100, 5, true), NULL);
     finish(s);
     return s;
 }
@@ -86,9 +86,10 @@ static void only_equally_good_ways_are_taken(void)
         th_system *s = new_system(2 + n_more, 4, "ecmp");
         int sw = 2 + n_more;
         for (int i = 0; i < 4; i++) {
-            th_system_connect(s, 0, sw + i, 100, i == 3 ? 6 : 5, true, NULL);
+            th_system_add_cable(s, 0, sw + i, th_cable_symmetric(100, i == 3 ? 6 : 5, true), NULL);
             for (int a = 1; a < 2 + n_more; a++)
-                th_system_connect(s, a, sw + i, i == 1 ? 60 : 100, 5, true, NULL);
+                th_system_add_cable(s, a, sw + i, th_cable_symmetric(i == 1 ? 60 : 100, 5, true),
+                                    NULL);
         }
         finish(s);
         for (int a = 1; a < 2 + n_more; a++) {
@@ -107,7 +108,7 @@ static void parallel_cables_are_shared(void)
     th_system *s = new_system(101, 0, "ecmp");
     for (int a = 1; a <= 100; a++)
         for (int i = 0; i < 3; i++)
-            th_system_connect(s, 0, a, 100, i == 1 ? 6 : 5, true, NULL);
+            th_system_add_cable(s, 0, a, th_cable_symmetric(100, i == 1 ? 6 : 5, true), NULL);
     s->nodes[0].forwards = true;
     finish(s);
     for (int a = 1; a <= 100; a++) {
@@ -128,13 +129,15 @@ static th_system *new_random_system(uint64_t seed, const char *routing)
     th_system *s = new_system(N_RANDOM, 0, routing);
     for (int i = 0; i < N_RANDOM; i++) {
         s->nodes[i].forwards = i % 7 != 0;
-        th_system_connect(s, i, 1 + 7 * (i / 7), 10, 2, true, NULL);
-        th_system_connect(s, 1 + 7 * (i / 7), 1, 10, 2, true, NULL);
+        th_system_add_cable(s, i, 1 + 7 * (i / 7), th_cable_symmetric(10, 2, true), NULL);
+        th_system_add_cable(s, 1 + 7 * (i / 7), 1, th_cable_symmetric(10, 2, true), NULL);
     }
     for (int i = 0; i < 3 * N_RANDOM; i++) {
         int a = (int)th_random_below(r, N_RANDOM), b = (int)th_random_below(r, N_RANDOM);
-        th_system_connect(s, a, b, 10 + (int64_t)th_random_below(r, 2),
-                          (th_time)th_random_below(r, 2), true, NULL);
+        th_system_add_cable(s, a, b,
+                            th_cable_symmetric(10 + (int64_t)th_random_below(r, 2),
+                                               (th_time)th_random_below(r, 2), true),
+                            NULL);
     }
     gsl_rng_free(r);
     finish(s);

@@ -10,7 +10,7 @@ static th_system *new_line(int n)
 {
     th_system *s = new_system(n, 1);
     for (int i = 0; i + 1 < n; i++)
-        th_system_connect(s, i, i + 1, 50, 5, true, NULL);
+        th_system_add_cable(s, i, i + 1, th_cable_symmetric(50, 5, true), NULL);
     return s;
 }
 
@@ -32,7 +32,8 @@ static void finish(th_system *s)
 static void a_pair_takes_its_route(void)
 {
     th_system *s = new_line(4);
-    int last = th_system_connect(s, 3, 0, 50, 5, true, NULL); /* 6: 3_0, 7: 0_3 */
+    int last =
+        th_system_add_cable(s, 3, 0, th_cable_symmetric(50, 5, true), NULL); /* 6: 3_0, 7: 0_3 */
     int slow = add_segment(s, "slow", 20, 100);
     CU_ASSERT_TRUE(last == 6 && slow == 8);
     CU_ASSERT_EQUAL(th_system_add_route(s, 0, 1, (int[]){7, slow, 5, 3}, 4, NULL), 0);
@@ -108,7 +109,8 @@ static void refuses_routes_that_do_not_lead_there(void)
     static int many[TH_ROUTE_MAX + 1];
     th_error e = {"", ""};
     th_system *s = new_line(5);
-    int loop = th_system_connect(s, 1, 0, 50, 5, true, NULL), seg = add_segment(s, "seg", 9, 9);
+    int loop = th_system_add_cable(s, 1, 0, th_cable_symmetric(50, 5, true), NULL),
+        seg = add_segment(s, "seg", 9, 9);
     expect_refusal(
         s, (int[]){0, 4}, 2, "TOPO-0053",
         "route from \"0\" to \"2\": link \"2_3\" begins at \"2\", but the route has come to \"1\"");
@@ -159,7 +161,8 @@ static void refuses_segments(void)
     CU_ASSERT_EQUAL(th_system_add_segment(s, "0_1", 0, 0, NULL), -1);
     CU_ASSERT_EQUAL(th_system_add_segment(s, "late", 0, 1001 * TH_PS_PER_S, NULL), -1);
     int named = add_segment(s, "1_0.1", 9, 9);
-    th_system_connect(s, 1, 0, 50, 5, true, NULL); /* its name goes round the segment's */
+    th_system_add_cable(s, 1, 0, th_cable_symmetric(50, 5, true),
+                        NULL); /* its name goes round the segment's */
     CU_ASSERT_EQUAL(s->n_links, 6);
     finish(s);
     CU_ASSERT_TRUE(th_system_find_link(s, "seg") == seg &&
@@ -177,7 +180,7 @@ static void dead_links_are_gone_round(void)
     th_error e = {"", ""};
     for (int i = 0; i < 2; i++) {
         th_system *s = new_line(4);
-        th_system_connect(s, 3, 0, 50, 5, true, NULL);
+        th_system_add_cable(s, 3, 0, th_cable_symmetric(50, 5, true), NULL);
         s->n_dims = 1;
         s->dims[0] = (th_shape_dim){TH_DIM_RING, 4};
         s->links[0].is_dead = true;
@@ -211,7 +214,7 @@ static bool make_system(void)
     th_system *s = th_system_new("sys", NULL);
     bool done = s && th_system_add_node(s, "a", TH_NODE_SWITCH, 0, NULL) >= 0 &&
                 th_system_add_node(s, "b", TH_NODE_SWITCH, 0, NULL) >= 0 &&
-                th_system_connect(s, 0, 1, 50, 5, true, NULL) >= 0;
+                th_system_add_cable(s, 0, 1, th_cable_symmetric(50, 5, true), NULL) >= 0;
     int seg = done ? th_system_add_segment(s, "seg", 0, 5, NULL) : -1;
     if (done && seg < 0)
         CU_ASSERT_TRUE(s->n_links == 2 && th_system_find_link(s, "seg") == -1);

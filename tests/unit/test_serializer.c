@@ -155,14 +155,14 @@ static void what_no_file_has_comes_back(void)
             th_system_copy_accel(s, i, from, 0, NULL);
     }
     for (int i = 0; i < 3; i++)
-        th_system_connect(s, i, 3, 1000000 + i, 5 + i, i != 1, NULL);
-    int spare = th_system_connect(s, 0, 1, 7000000, 1, true, NULL);
+        th_system_add_cable(s, i, 3, th_cable_symmetric(1000000 + i, 5 + i, i != 1), NULL);
+    int spare = th_system_add_cable(s, 0, 1, th_cable_symmetric(7000000, 1, true), NULL);
     s->links[spare].is_dead = true;
     int bus = th_system_add_segment(s, "bus", 0, 11, NULL);
     int way[] = {0, bus, 3};
     CU_ASSERT_EQUAL_FATAL(th_system_add_route(s, 0, 1, way, 3, &e), 0);
-    s->link_j_per_byte = 3e-12;
-    s->link_energy_source = th_alloc_string("somewhere");
+    s->link_energy.j_per_byte = 3e-12;
+    s->link_energy.source = th_alloc_string("somewhere");
     s->routing = th_routing_find("ecmp");
     CU_ASSERT_EQUAL_FATAL(th_system_finish(s, &e), 0);
     system_comes_back(s);

@@ -16,7 +16,8 @@ static void connect(th_system *s, gsl_rng *random, int a, int b)
 {
     int64_t bits_per_s = pick(random, 1, 40) * INT64_C(1000000000);
     th_time latency_ps = pick(random, 0, 3) * 250000;
-    th_system_connect(s, a, b, bits_per_s, latency_ps, pick(random, 0, 3) > 0, NULL);
+    th_system_add_cable(s, a, b, th_cable_symmetric(bits_per_s, latency_ps, pick(random, 0, 3) > 0),
+                        NULL);
 }
 
 /* Accelerators, hosts and switches, most of which reduce: a tree and some cables more. */

@@ -55,8 +55,8 @@ static void numbers_accelerators_and_hosts(void)
     int host = th_system_add_node(s, "h", TH_NODE_HOST, 0, NULL);
     int late = th_system_add_node(s, "late", TH_NODE_ACCEL, 3, NULL);
     CU_ASSERT_EQUAL(th_system_set_accel(s, late, &a, NULL), 0);
-    CU_ASSERT_EQUAL(th_system_connect(s, 0, host, 900, 5, true, NULL), 0);
-    CU_ASSERT_EQUAL(th_system_connect(s, host, late, 800, 6, false, NULL), 2);
+    CU_ASSERT_EQUAL(th_system_add_cable(s, 0, host, th_cable_symmetric(900, 5, true), NULL), 0);
+    CU_ASSERT_EQUAL(th_system_add_cable(s, host, late, th_cable_symmetric(800, 6, false), NULL), 2);
     CU_ASSERT_EQUAL(th_system_finish(s, NULL), 0);
     CU_ASSERT_TRUE(s->n_accels == 2 && s->n_hosts == 1);
     CU_ASSERT_TRUE(s->accel_node[1] == late && s->host_node[0] == host);
@@ -71,8 +71,8 @@ static void numbers_accelerators_and_hosts(void)
 static void cables_are_two_links_on_one_or_two_media(void)
 {
     th_system *s = new_system(3);
-    th_system_connect(s, 0, 1, 900, 5, true, NULL);
-    th_system_connect(s, 1, 2, 800, 6, false, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
+    th_system_add_cable(s, 1, 2, th_cable_symmetric(800, 6, false), NULL);
     CU_ASSERT_TRUE(s->n_links == 4 && s->n_media == 3);
     CU_ASSERT_NOT_EQUAL(s->links[0].medium, s->links[1].medium);
     CU_ASSERT_EQUAL(s->links[2].medium, s->links[3].medium);
@@ -89,11 +89,11 @@ static void link_names_are_unique(void)
     int left = th_system_add_node(s, "a0_a1", TH_NODE_SWITCH, 0, NULL);
     int right = th_system_add_node(s, "a1_a2", TH_NODE_SWITCH, 0, NULL);
     th_system_set_accel(s, 0, &a, NULL);
-    th_system_connect(s, 0, 1, 900, 5, true, NULL);
-    th_system_connect(s, 0, 1, 900, 5, true, NULL);
-    th_system_connect(s, left, 2, 900, 5, true, NULL);
-    th_system_connect(s, 0, right, 900, 5, true, NULL);
-    th_system_connect(s, 1, 2, 900, 5, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
+    th_system_add_cable(s, left, 2, th_cable_symmetric(900, 5, true), NULL);
+    th_system_add_cable(s, 0, right, th_cable_symmetric(900, 5, true), NULL);
+    th_system_add_cable(s, 1, 2, th_cable_symmetric(900, 5, true), NULL);
     CU_ASSERT_EQUAL(th_system_find_link(s, "a0_a1"), -1);
     CU_ASSERT_EQUAL(th_system_finish(s, NULL), 0);
     static const char *const expected[] = {"a0_a1",    "a1_a0",    "a0_a1.1",    "a1_a0.1",
@@ -110,7 +110,7 @@ static void link_names_are_unique(void)
 static void copies_accelerators_with_their_designs(void)
 {
     th_system *from = new_system(2), *to = th_system_new("copy", NULL);
-    CU_ASSERT_EQUAL(th_system_connect(from, 0, 1, 900, 5, true, NULL), 0);
+    CU_ASSERT_EQUAL(th_system_add_cable(from, 0, 1, th_cable_symmetric(900, 5, true), NULL), 0);
     CU_ASSERT_EQUAL(th_system_finish(from, NULL), 0);
     for (int i = 0; i < 2; i++) {
         CU_ASSERT_EQUAL(th_system_add_node(to, i ? "y" : "x", TH_NODE_ACCEL, 0, NULL), i);
@@ -158,22 +158,25 @@ static void refuses_links(void)
 {
     th_error e = {"", ""};
     th_system *s = new_system(2);
-    CU_ASSERT_EQUAL(th_system_connect(s, 0, 1, 0, 5, true, &e), -1);
+    CU_ASSERT_EQUAL(th_system_add_cable(s, 0, 1, th_cable_symmetric(0, 5, true), &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0004");
     TAP_ASSERT_TEXT(e.text, "a bandwidth of 0 bits/s: must be from 1 bit/s to 1 Pbit/s");
-    CU_ASSERT_EQUAL(th_system_connect(s, 0, 1, 1000000000000001, 5, true, &e), -1);
+    CU_ASSERT_EQUAL(th_system_add_cable(s, 0, 1, th_cable_symmetric(1000000000000001, 5, true), &e),
+                    -1);
     TAP_ASSERT_TEXT(e.text,
                     "a bandwidth of 1000000000000001 bits/s: must be from 1 bit/s to 1 Pbit/s");
-    CU_ASSERT_EQUAL(th_system_connect(s, 0, 1, 1000000000000000, 5, true, &e), 0);
+    CU_ASSERT_EQUAL(th_system_add_cable(s, 0, 1, th_cable_symmetric(1000000000000000, 5, true), &e),
+                    0);
     s->n_links = s->n_media = 0;
-    CU_ASSERT_EQUAL(th_system_connect(s, 1, 1, 900, 5, true, &e), -1);
+    CU_ASSERT_EQUAL(th_system_add_cable(s, 1, 1, th_cable_symmetric(900, 5, true), &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0005");
     TAP_ASSERT_TEXT(e.text, "node \"a1\" is linked to itself: must be two nodes");
-    CU_ASSERT_EQUAL(th_system_connect(s, 0, 1, 900, 1001 * TH_PS_PER_S, true, &e), -1);
+    CU_ASSERT_EQUAL(
+        th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 1001 * TH_PS_PER_S, true), &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0006");
     TAP_ASSERT_TEXT(e.text, "link from \"a0\" to \"a1\": latency must be from 0 to 1000s");
     CU_ASSERT_TRUE(s->n_links == 0 && s->n_media == 0);
-    th_system_connect(s, 0, 1, 900, 5, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
     s->n_links = TH_LINKS_USUAL; /* pretend */
     CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0016");
@@ -223,7 +226,7 @@ static void finish_refuses_accelerators_that_lack_something(void)
 static void finish_names_a_pair_that_is_apart(void)
 {
     th_system *s = new_system(3);
-    th_system_connect(s, 0, 1, 900, 5, true, NULL);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
     expect_finish_refuses(s, "TOPO-0013", "system \"sys\": no way from \"a0\" to \"a2\"");
     s = new_system(1); /* a host that can send and not be reached */
     int host = th_system_add_node(s, "h", TH_NODE_HOST, 0, NULL);
@@ -243,9 +246,9 @@ static int make_system(void)
         th_system_add_node(s, "x", TH_NODE_ACCEL, 0, NULL) >= 0 &&
         th_system_add_node(s, "y", TH_NODE_ACCEL, 0, NULL) >= 0 &&
         th_system_set_accel(s, 0, &a, NULL) == 0 && th_system_set_accel(s, 1, &a, NULL) == 0 &&
-        th_system_connect(s, 0, 1, 900, 5, true, NULL) >= 0 &&
-        th_system_connect(s, 0, 1, 900, 5, true, NULL) >= 0 && th_system_finish(s, NULL) == 0 &&
-        th_system_add_node(t, "z", TH_NODE_ACCEL, 0, NULL) >= 0 &&
+        th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL) >= 0 &&
+        th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL) >= 0 &&
+        th_system_finish(s, NULL) == 0 && th_system_add_node(t, "z", TH_NODE_ACCEL, 0, NULL) >= 0 &&
         th_system_copy_accel(t, 0, s, 1, NULL) == 0;
     if (t && !done)
         CU_ASSERT_EQUAL(t->n_designs, 0); /* a copy that fails leaves no design behind */

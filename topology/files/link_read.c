@@ -85,7 +85,7 @@ static int read_properties(th_system_reader *r, entry *e)
 /* n: where it stands. */
 static int connect(th_system_reader *r, const entry *e, const th_config_node *n, int a, int b)
 {
-    int first = th_system_add_cable(r->s, a, b, &e->cable, &r->error);
+    int first = th_system_add_cable(r->s, a, b, e->cable, &r->error);
     if (first < 0)
         return th_reader_at(r, n);
     r->s->links[first].is_dead = r->s->links[first + 1].is_dead = e->is_dead;

@@ -90,9 +90,9 @@ static int read_link_energy(th_system_reader *r)
                             "%s:%d: link_energy without link_energy_source: must say where the "
                             "number comes from",
                             th_config_file(n), th_config_line(n));
-    r->s->link_j_per_byte = (double)attojoules * TH_J_PER_AJ;
-    r->s->link_energy_source = th_alloc_string(source);
-    return r->s->link_energy_source ? 0 : th_error_no_memory(&r->error);
+    r->s->link_energy.j_per_byte = (double)attojoules * TH_J_PER_AJ;
+    r->s->link_energy.source = th_alloc_string(source);
+    return r->s->link_energy.source ? 0 : th_error_no_memory(&r->error);
 }
 
 /* transfers = "network" or "serial", and of the latter weight_memory. */

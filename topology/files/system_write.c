@@ -122,7 +122,7 @@ static void put_entry(const writer *w, int first, int last, const char *common)
 {
     const th_system *s = w->s;
     th_strbuf_add(w->out, first > 0 ? ",\n    {" : "    {");
-    if (s->recipe) {
+    if (s->generator) {
         th_strbuf_printf(w->out, " count = %d;", last - first + 1);
     } else {
         th_strbuf_add(w->out, " names = [");
@@ -202,7 +202,7 @@ static void put_generated_host(th_strbuf *out, const th_topology_options *o)
     th_strbuf_add(out, " };");
 }
 
-static void put_recipe(th_strbuf *out, const th_topology_recipe *recipe)
+static void put_generator(th_strbuf *out, const th_generator_spec *recipe)
 {
     const th_topology_options *o = &recipe->options;
     th_strbuf_printf(out, "topology = {\n    type = \"%s\";", recipe->type->name);
@@ -360,10 +360,10 @@ static void put_head(th_strbuf *out, const th_system *s)
     th_strbuf_add(out, "name = ");
     th_config_put_text(out, s->name);
     th_strbuf_add(out, ";\n");
-    if (s->link_energy_source) {
+    if (s->link_energy.source) {
         th_strbuf_printf(out, "link_energy = \"%lldaJ\";\nlink_energy_source = ",
-                         llround(s->link_j_per_byte / TH_J_PER_AJ));
-        th_config_put_text(out, s->link_energy_source);
+                         llround(s->link_energy.j_per_byte / TH_J_PER_AJ));
+        th_config_put_text(out, s->link_energy.source);
         th_strbuf_add(out, ";\n");
     }
     if (s->transfers_serially) {
@@ -386,8 +386,8 @@ int th_system_write(const th_system *s, th_param_text *text, void *context, th_s
     put_head(out, s);
     put_designs(&w);
     put_accels(&w);
-    if (s->recipe) {
-        put_recipe(out, s->recipe);
+    if (s->generator) {
+        put_generator(out, s->generator);
     } else {
         put_others(out, s, TH_NODE_HOST, "hosts");
         put_others(out, s, TH_NODE_SWITCH, "switches");

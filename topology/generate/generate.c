@@ -48,7 +48,8 @@ int th_generate_join(th_system *s, const th_topology_options *o, int cable, int 
 {
     int64_t bits_per_s = o->bits_per_s[o->n_bandwidths > 1 ? cable : 0];
     th_time latency_ps = o->latency_ps[o->n_latencies > 1 ? cable : 0];
-    int link = th_system_connect(s, a, b, bits_per_s, latency_ps, !o->half_duplex, err);
+    int link = th_system_add_cable(
+        s, a, b, th_cable_symmetric(bits_per_s, latency_ps, !o->half_duplex), err);
     return link < 0 ? -1 : 0;
 }
 
@@ -83,7 +84,8 @@ static int add_host(th_system *s, const th_topology_options *o, th_error *err)
         return -1;
     s->nodes[host].forwards = false;
     for (int i = 0; i < host && s->nodes[i].kind == TH_NODE_ACCEL; i++)
-        if (th_system_connect(s, i, host, bits_per_s, latency_ps, true, err) < 0)
+        if (th_system_add_cable(s, i, host, th_cable_symmetric(bits_per_s, latency_ps, true), err) <
+            0)
             return -1;
     return 0;
 }
@@ -176,13 +178,13 @@ static int set_reducing(th_system *s, const th_topology_type *type, const th_top
                         s->name, type->name);
 }
 
-static int keep_recipe(th_system *s, const th_topology_type *type, const th_topology_options *o,
-                       th_error *err)
+static int set_generator(th_system *s, const th_topology_type *type, const th_topology_options *o,
+                         th_error *err)
 {
-    s->recipe = th_alloc_array(1, sizeof *s->recipe);
-    if (!s->recipe)
+    s->generator = th_alloc_array(1, sizeof *s->generator);
+    if (!s->generator)
         return th_error_no_memory(err);
-    *s->recipe = (th_topology_recipe){type, *o};
+    *s->generator = (th_generator_spec){type, *o};
     return 0;
 }
 
@@ -191,7 +193,7 @@ int th_topology_generate(th_system *s, const th_topology_type *type, const th_to
 {
     if (check_dims(s, type, o, err) < 0 || check_lists(s, type, o, err) < 0 ||
         check_takes(s, type, o, err) < 0 || type->generate(s, o, err) < 0 ||
-        set_reducing(s, type, o, err) < 0 || keep_recipe(s, type, o, err) < 0)
+        set_reducing(s, type, o, err) < 0 || set_generator(s, type, o, err) < 0)
         return -1;
     return add_host(s, o, err);
 }

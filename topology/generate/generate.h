@@ -53,10 +53,10 @@ extern const th_topology_type *const th_topology_types[];   /* ends in NULL */
 const th_topology_type *th_topology_find(const char *name); /* NULL: unknown */
 
 /* How a system was made; it stays with it, for those who write it down. */
-typedef struct th_topology_recipe {
+typedef struct th_generator_spec {
     const th_topology_type *type;
     th_topology_options options;
-} th_topology_recipe;
+} th_generator_spec;
 
 /* The dimension of a composition called so: line, ring, fully_connected or switch. NULL: unknown;
  * the names end in NULL and are in the order of th_dim_kind. */

@@ -177,7 +177,7 @@ static int shape_fabric(const th_system *s, const th_topology_options *o, th_tre
     t->n_cables = 2;
     t->arity = o->dims[2];
     t->n_levels = fabric_levels(s, o, n_ports, err);
-    t->n_up = t->n_levels < 0 ? -1 : th_generate_ways_up(s, o, t->arity, err);
+    t->n_up = t->n_levels < 0 ? -1 : th_generate_up_links(s, o, t->arity, err);
     return t->n_up < 0 ? -1 : 0;
 }
 

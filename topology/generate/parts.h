@@ -38,7 +38,8 @@ int th_generate_tree(th_system *s, const th_topology_options *o, const th_tree *
 /* The accelerators, all nodes so far, become leaves 0, 1 ..., in groups. */
 void th_generate_leaves(th_system *s, int leaves_per_group);
 /* arity / oversubscription, or -1 when that is no whole number. */
-int th_generate_ways_up(const th_system *s, const th_topology_options *o, int arity, th_error *err);
+int th_generate_up_links(const th_system *s, const th_topology_options *o, int arity,
+                         th_error *err);
 
 /* For the rows: the same cable everywhere; one kind for each dimension. */
 int th_generate_one_cable(const th_topology_options *o);

@@ -88,7 +88,7 @@ int th_generate_tree(th_system *s, const th_topology_options *o, const th_tree *
     return 0;
 }
 
-int th_generate_ways_up(const th_system *s, const th_topology_options *o, int arity, th_error *err)
+int th_generate_up_links(const th_system *s, const th_topology_options *o, int arity, th_error *err)
 {
     static const double rounding = 1e-9; /* of a ratio that was written in decimals */
     double ratio = o->oversubscription > 0 ? o->oversubscription : 1;
@@ -130,7 +130,7 @@ static int generate_tree(th_system *s, const th_topology_options *o, th_error *e
 
 static int generate_fattree(th_system *s, const th_topology_options *o, th_error *err)
 {
-    int n_up = th_generate_ways_up(s, o, o->dims[0], err);
+    int n_up = th_generate_up_links(s, o, o->dims[0], err);
     return n_up < 0 ? -1 : generate(s, o, n_up, err);
 }
 

@@ -42,8 +42,8 @@ static int flood_init(flood *f, const th_system *s)
 static void spread(const flood *f, int root, bool along, int32_t *distance)
 {
     const th_system *s = f->s;
-    const int32_t *start = along ? s->out_start : s->in_start;
-    const int32_t *links = along ? s->out_links : s->in_links;
+    const int32_t *start = along ? s->adjacency.out_start : s->adjacency.in_start;
+    const int32_t *links = along ? s->adjacency.out_links : s->adjacency.in_links;
     int head = 0, tail = 0;
     for (int i = 0; i < s->n_nodes; i++)
         distance[i] = -1;
@@ -107,8 +107,9 @@ static bool is_joined_by_a_root(const flood *f)
     int first = s->accel_node[0], n_tried = 0;
     if (s->nodes[first].forwards)
         return joins_all(f, first);
-    for (int i = s->out_start[first]; i < s->out_start[first + 1] && n_tried < MOST_TRIED; i++) {
-        int root = s->links[s->out_links[i]].to;
+    for (int i = s->adjacency.out_start[first];
+         i < s->adjacency.out_start[first + 1] && n_tried < MOST_TRIED; i++) {
+        int root = s->links[s->adjacency.out_links[i]].to;
         if (!s->nodes[root].forwards)
             continue;
         if (joins_all(f, root))

@@ -126,7 +126,7 @@ static int next_node(const th_system *s, const dimension_data *data, const walk 
 
 static int next(const th_system *s, int at, int src, int dst)
 {
-    const dimension_data *data = s->routing_data;
+    const dimension_data *data = s->routes.data;
     if (at < data->n_inside && dst < data->n_inside) {
         const walk w = {at, src < data->n_inside ? src : at, dst};
         return th_neighbors_link(&data->neighbors, s, at, next_node(s, data, &w));
@@ -233,7 +233,7 @@ static int prepare(th_system *s, th_error *err)
                             s->name);
     if (check_diameter(s, err) < 0)
         return -1;
-    dimension_data *data = s->routing_data = th_alloc_zero(1, sizeof *data);
+    dimension_data *data = s->routes.data = th_alloc_zero(1, sizeof *data);
     if (!data)
         return th_error_no_memory(err);
     count_nodes(s, data);
@@ -247,13 +247,13 @@ static int prepare(th_system *s, th_error *err)
 
 static void release(th_system *s)
 {
-    dimension_data *data = s->routing_data;
+    dimension_data *data = s->routes.data;
     if (data) {
         th_neighbors_clear(&data->neighbors);
         th_free(data->coordinates);
     }
     th_free(data);
-    s->routing_data = NULL;
+    s->routes.data = NULL;
 }
 
 const th_routing_type th_routing_dimension_order = {

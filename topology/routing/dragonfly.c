@@ -67,7 +67,7 @@ static int next_link(const th_system *s, const dragonfly_data *data, int at, int
 
 static int next(const th_system *s, int at, int src, int dst)
 {
-    const dragonfly_data *data = s->routing_data;
+    const dragonfly_data *data = s->routes.data;
     int here = data->router[at], there = data->router[dst];
     (void)src;
     if (here < 0 || there < 0) {
@@ -91,9 +91,10 @@ static int find_routers(const th_system *s, dragonfly_data *data)
         data->router[i] = is_one ? i : -1;
         if (is_one && s->nodes[i].group >= data->n_groups)
             data->n_groups = s->nodes[i].group + 1;
-        for (int l = s->out_start[i]; s->nodes[i].accel >= 0 && l < s->out_start[i + 1]; l++)
-            if (is_router(&s->nodes[s->links[s->out_links[l]].to]))
-                data->router[i] = s->links[s->out_links[l]].to;
+        for (int l = s->adjacency.out_start[i];
+             s->nodes[i].accel >= 0 && l < s->adjacency.out_start[i + 1]; l++)
+            if (is_router(&s->nodes[s->links[s->adjacency.out_links[l]].to]))
+                data->router[i] = s->links[s->adjacency.out_links[l]].to;
         if (s->nodes[i].accel >= 0 && data->router[i] < 0)
             return -1;
     }
@@ -160,7 +161,7 @@ static bool has_too_many_groups(const th_system *s, const dragonfly_data *data)
 
 static int prepare(th_system *s, th_error *err)
 {
-    dragonfly_data *data = s->routing_data = th_alloc_zero(1, sizeof *data);
+    dragonfly_data *data = s->routes.data = th_alloc_zero(1, sizeof *data);
     if (!data)
         return th_error_no_memory(err);
     data->router = th_alloc_array((size_t)s->n_nodes, sizeof *data->router);
@@ -177,7 +178,7 @@ static int prepare(th_system *s, th_error *err)
 
 static void release(th_system *s)
 {
-    dragonfly_data *data = s->routing_data;
+    dragonfly_data *data = s->routes.data;
     if (data) {
         th_neighbors_clear(&data->neighbors);
         th_free(data->router);
@@ -185,7 +186,7 @@ static void release(th_system *s)
         th_free(data->links);
     }
     th_free(data);
-    s->routing_data = NULL;
+    s->routes.data = NULL;
 }
 
 const th_routing_type th_routing_dragonfly = {

@@ -36,7 +36,7 @@ static bool begins_best(const th_route_search *f, int node, int link)
     if (f->reach[node].link < 0 || f->reach[to].n_links + 1 != f->reach[node].n_links ||
         (to != f->dst && !f->s->nodes[to].forwards))
         return false;
-    th_reach way = th_route_search_way(f, link);
+    th_reach way = th_route_search_path(f, link);
     return is_as_good(&way, &f->reach[node]);
 }
 
@@ -45,8 +45,8 @@ static void *make_bits(const th_route_search *f)
     const th_system *s = f->s;
     uint64_t *bits = th_alloc_zero((size_t)s->n_links / WORD_BITS + 1, sizeof *bits);
     for (int node = 0; bits && node < s->n_nodes; node++)
-        for (int i = s->out_start[node]; i < s->out_start[node + 1]; i++)
-            if (begins_best(f, node, s->out_links[i]))
+        for (int i = s->adjacency.out_start[node]; i < s->adjacency.out_start[node + 1]; i++)
+            if (begins_best(f, node, s->adjacency.out_links[i]))
                 bits[i / WORD_BITS] |= (uint64_t)1 << (i % WORD_BITS);
     return bits;
 }
@@ -63,14 +63,14 @@ static uint64_t hash_of(int at, int src, int dst)
 static int choose(const th_system *s, const uint64_t *bits, int at, uint64_t hash)
 {
     int n = 0;
-    for (int i = s->out_start[at]; i < s->out_start[at + 1]; i++)
+    for (int i = s->adjacency.out_start[at]; i < s->adjacency.out_start[at + 1]; i++)
         n += has_bit(bits, i);
     if (n == 0)
-        return TH_NO_WAY;
-    int left = (int)(hash % (uint64_t)n), i = s->out_start[at];
+        return TH_NO_PATH;
+    int left = (int)(hash % (uint64_t)n), i = s->adjacency.out_start[at];
     while (!has_bit(bits, i) || left-- > 0)
         i++;
-    return s->out_links[i];
+    return s->adjacency.out_links[i];
 }
 
 /* The only way to a neighbour when a single link goes there; else -1. */
@@ -90,12 +90,12 @@ static int only_link_to(const th_system *s, int at, int to)
 
 static int next(const th_system *s, int at, int src, int dst)
 {
-    const uint64_t *bits = th_columns_peek(s->routing_data, dst);
+    const uint64_t *bits = th_next_hops_find(s->routes.data, dst);
     if (!bits) {
         int neighbour = only_link_to(s, at, dst);
         if (neighbour >= 0)
             return neighbour;
-        bits = th_columns_get(s->routing_data, s, dst, make_bits);
+        bits = th_next_hops_get(s->routes.data, s, dst, make_bits);
     }
     return bits ? choose(s, bits, at, hash_of(at, src, dst)) : TH_NO_MEMORY;
 }
@@ -104,16 +104,16 @@ static int next(const th_system *s, int at, int src, int dst)
 
 static int prepare(th_system *s, th_error *err)
 {
-    s->routing_data = th_columns_new(s->n_nodes);
-    if (s->routing_data && th_columns_make_small(s->routing_data, s, make_bits) == 0)
+    s->routes.data = th_next_hops_new(s->n_nodes);
+    if (s->routes.data && th_next_hops_fill_small(s->routes.data, s, make_bits) == 0)
         return 0;
     return th_error_no_memory(err);
 }
 
 static void release(th_system *s)
 {
-    th_columns_free(s->routing_data);
-    s->routing_data = NULL;
+    th_next_hops_free(s->routes.data);
+    s->routes.data = NULL;
 }
 
 const th_routing_type th_routing_ecmp = {

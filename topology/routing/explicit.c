@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* explicit.c - routes of single pairs, given link by link.
  *   th_system_add_route* -> th_explicit_find* -> th_explicit_free
- * They lie one behind the other in one array of links and are found by a hash of the pair.
- * Invariants: at most half of the slots are taken; a route is checked before it is stored, and so
- * has no loop. */
+ * One array holds the links of all of them, and a hash map the route of a pair. Invariant: a route
+ * is checked before it is stored, and so has no loop. */
 #include <config.h>
 #include "topology/routing/types.h"
 
@@ -24,53 +23,34 @@ struct th_explicit_routes {
     size_t n_routes, routes_capacity;
     int32_t *links;
     size_t n_links, links_capacity;
-    uint32_t *slots; /* 1 + index of a route, 0 free */
-    size_t n_slots;  /* 0 or a power of two */
+    th_map *by_pair; /* index in routes of {from, to} */
 };
 typedef struct th_explicit_routes table;
 
 /* ---- the table ---- */
 
-static uint32_t *slot_of(const table *x, int from, int to)
+static table *new_table(void)
 {
-    const int32_t pair[] = {from, to};
-    for (size_t i = th_hash(pair, sizeof pair, 0) & (x->n_slots - 1);;
-         i = (i + 1) & (x->n_slots - 1)) {
-        const explicit_route *r = x->slots[i] ? &x->routes[x->slots[i] - 1] : NULL;
-        if (!r || (r->from == from && r->to == to))
-            return &x->slots[i];
-    }
-}
-
-static int make_slots(table *x)
-{
-    enum { FIRST_SLOTS = 16 };
-    if (2 * (x->n_routes + 1) <= x->n_slots)
-        return 0;
-    size_t n_slots = x->n_slots ? 2 * x->n_slots : FIRST_SLOTS;
-    uint32_t *slots = th_alloc_zero(n_slots, sizeof *slots);
-    if (!slots)
-        return -1;
-    th_free(x->slots);
-    x->slots = slots;
-    x->n_slots = n_slots;
-    for (size_t i = 0; i < x->n_routes; i++)
-        *slot_of(x, x->routes[i].from, x->routes[i].to) = (uint32_t)i + 1;
-    return 0;
+    table *x = th_alloc_zero(1, sizeof *x);
+    if (x && (x->by_pair = th_map_new()))
+        return x;
+    th_free(x);
+    return NULL;
 }
 
 static int store(table *x, const explicit_route *route, const int *links)
 {
     size_t n = (size_t)route->n_links;
-    if (make_slots(x) < 0 ||
-        th_grow(&x->routes, &x->routes_capacity, x->n_routes + 1, sizeof *x->routes) < 0 ||
+    const int32_t pair[] = {route->from, route->to};
+    if (th_grow(&x->routes, &x->routes_capacity, x->n_routes + 1, sizeof *x->routes) < 0 ||
         th_grow(&x->links, &x->links_capacity, x->n_links + n, sizeof *x->links) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         x->links[x->n_links + i] = links[i];
     x->routes[x->n_routes] = *route;
     x->routes[x->n_routes].first = x->n_links;
-    *slot_of(x, route->from, route->to) = (uint32_t)x->n_routes + 1;
+    if (th_map_put(x->by_pair, pair, sizeof pair, (int64_t)x->n_routes))
+        return -1;
     x->n_routes++;
     x->n_links += n;
     return 0;
@@ -78,12 +58,13 @@ static int store(table *x, const explicit_route *route, const int *links)
 
 const int32_t *th_explicit_links(const th_system *s, int from, int to, int *n)
 {
-    const table *x = s->explicit_routes;
-    uint32_t route = x && x->n_slots ? *slot_of(x, from, to) : 0;
-    if (route == 0)
+    const table *x = s->routes.explicit;
+    const int32_t pair[] = {from, to};
+    int64_t route;
+    if (!x || !th_map_get(x->by_pair, pair, sizeof pair, &route))
         return NULL;
-    *n = x->routes[route - 1].n_links;
-    return &x->links[x->routes[route - 1].first];
+    *n = x->routes[route].n_links;
+    return &x->links[x->routes[route].first];
 }
 
 bool th_explicit_find(const th_system *s, int from, int to)
@@ -94,7 +75,7 @@ bool th_explicit_find(const th_system *s, int from, int to)
 
 bool th_system_given_route(const th_system *s, int i, th_given_route *out)
 {
-    const table *x = s->explicit_routes;
+    const table *x = s->routes.explicit;
     if (!x || (size_t)i >= x->n_routes)
         return false;
     const explicit_route *r = &x->routes[i];
@@ -104,14 +85,14 @@ bool th_system_given_route(const th_system *s, int i, th_given_route *out)
 
 void th_explicit_free(th_system *s)
 {
-    table *x = s->explicit_routes;
+    table *x = s->routes.explicit;
     if (x) {
         th_free(x->routes);
         th_free(x->links);
-        th_free(x->slots);
+        th_map_free(x->by_pair);
     }
     th_free(x);
-    s->explicit_routes = NULL;
+    s->routes.explicit = NULL;
 }
 
 /* ---- checking ---- */
@@ -206,10 +187,10 @@ int th_system_add_route(th_system *s, int from, int to, const int *links, int n,
     const candidate c = {s, from, to, links, n};
     if (th_system_name_links(s, err) < 0 || check(&c, err) < 0)
         return -1;
-    if (!s->explicit_routes)
-        s->explicit_routes = th_alloc_zero(1, sizeof *s->explicit_routes);
     const explicit_route route = {.from = from, .to = to, .n_links = n};
-    if (!s->explicit_routes || store(s->explicit_routes, &route, links) < 0)
+    if (!s->routes.explicit)
+        s->routes.explicit = new_table();
+    if (!s->routes.explicit || store(s->routes.explicit, &route, links) < 0)
         return th_error_no_memory(err);
     return 0;
 }

@@ -43,7 +43,7 @@ static bool is_better(const th_system *s, const th_reach *a, const th_reach *b)
     return s->links[a->link].to < s->links[b->link].to;
 }
 
-th_reach th_route_search_way(const th_route_search *f, int link)
+th_reach th_route_search_path(const th_route_search *f, int link)
 {
     const th_link *l = &f->s->links[link];
     const th_reach *rest = &f->reach[l->to];
@@ -68,13 +68,13 @@ static void search_towards(th_route_search *f, int dst)
         int node = f->queue[head++], n_links = f->reach[node].n_links + 1;
         if (node != dst && !s->nodes[node].forwards)
             continue;
-        for (int i = s->in_start[node]; i < s->in_start[node + 1]; i++) {
-            th_reach *known = &f->reach[s->links[s->in_links[i]].from];
+        for (int i = s->adjacency.in_start[node]; i < s->adjacency.in_start[node + 1]; i++) {
+            th_reach *known = &f->reach[s->links[s->adjacency.in_links[i]].from];
             if (known->n_links >= 0 && known->n_links < n_links)
                 continue;
-            th_reach way = th_route_search_way(f, s->in_links[i]);
+            th_reach way = th_route_search_path(f, s->adjacency.in_links[i]);
             if (known->n_links < 0)
-                f->queue[tail++] = s->links[s->in_links[i]].from;
+                f->queue[tail++] = s->links[s->adjacency.in_links[i]].from;
             if (known->n_links < 0 || is_better(s, &way, known))
                 *known = way;
         }
@@ -83,14 +83,14 @@ static void search_towards(th_route_search *f, int dst)
 
 /* ---- the store ---- */
 
-struct th_columns {
+struct th_next_hops {
     int n_nodes;
     _Atomic(void *) of[]; /* by destination; NULL: not asked for yet */
 };
 
-th_columns *th_columns_new(int n_nodes)
+th_next_hops *th_next_hops_new(int n_nodes)
 {
-    th_columns *c = th_alloc(sizeof *c + (size_t)n_nodes * sizeof c->of[0]);
+    th_next_hops *c = th_alloc(sizeof *c + (size_t)n_nodes * sizeof c->of[0]);
     if (!c)
         return NULL;
     c->n_nodes = n_nodes;
@@ -99,14 +99,14 @@ th_columns *th_columns_new(int n_nodes)
     return c;
 }
 
-void th_columns_free(th_columns *c)
+void th_next_hops_free(th_next_hops *c)
 {
     for (int i = 0; c && i < c->n_nodes; i++)
         th_free(atomic_load(&c->of[i]));
     th_free(c);
 }
 
-const void *th_columns_peek(const th_columns *c, int dst)
+const void *th_next_hops_find(const th_next_hops *c, int dst)
 {
     return atomic_load_explicit(&c->of[dst], memory_order_acquire);
 }
@@ -122,10 +122,10 @@ static void *make_column(const th_system *s, int dst, void *(*make)(const th_rou
     return column;
 }
 
-const void *th_columns_get(th_columns *c, const th_system *s, int dst,
-                           void *(*make)(const th_route_search *f))
+const void *th_next_hops_get(th_next_hops *c, const th_system *s, int dst,
+                             void *(*make)(const th_route_search *f))
 {
-    const void *known = th_columns_peek(c, dst);
+    const void *known = th_next_hops_find(c, dst);
     if (known)
         return known;
     void *column = make_column(s, dst, make), *first = NULL;
@@ -135,12 +135,12 @@ const void *th_columns_get(th_columns *c, const th_system *s, int dst,
     return first;
 }
 
-int th_columns_make_small(th_columns *c, const th_system *s,
-                          void *(*make)(const th_route_search *f))
+int th_next_hops_fill_small(th_next_hops *c, const th_system *s,
+                            void *(*make)(const th_route_search *f))
 {
     enum { SMALL_NODES = 64 };
     for (int dst = 0; s->n_nodes <= SMALL_NODES && dst < s->n_nodes; dst++)
-        if (!th_columns_get(c, s, dst, make))
+        if (!th_next_hops_get(c, s, dst, make))
             return -1;
     return 0;
 }

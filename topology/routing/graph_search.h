@@ -20,23 +20,23 @@ typedef struct th_route_search {
 } th_route_search;
 
 /* The way that starts with link and goes on as the best way from its end. */
-th_reach th_route_search_way(const th_route_search *f, int link);
+th_reach th_route_search_path(const th_route_search *f, int link);
 
 /* What a routing keeps of a search, for each destination that was asked for: made at its first use,
  * by whichever thread comes first. The content is that of the system, so all threads read the
  * same. */
-typedef struct th_columns th_columns;
-th_columns *th_columns_new(int n_nodes); /* NULL: memory is out */
+typedef struct th_next_hops th_next_hops;
+th_next_hops *th_next_hops_new(int n_nodes); /* NULL: memory is out */
 /* The column of dst, or NULL when nobody has asked for it. */
-const void *th_columns_peek(const th_columns *c, int dst);
+const void *th_next_hops_find(const th_next_hops *c, int dst);
 /* The column of dst, else made by make (which returns a heap block, or NULL). NULL: memory is
  * out. */
-const void *th_columns_get(th_columns *c, const th_system *s, int dst,
-                           void *(*make)(const th_route_search *f));
+const void *th_next_hops_get(th_next_hops *c, const th_system *s, int dst,
+                             void *(*make)(const th_route_search *f));
 /* Makes all columns of a small system, whose memory can then not run out under way; does nothing
  * for others. 0 or -1 (memory). */
-int th_columns_make_small(th_columns *c, const th_system *s,
-                          void *(*make)(const th_route_search *f));
-void th_columns_free(th_columns *c); /* accepts NULL */
+int th_next_hops_fill_small(th_next_hops *c, const th_system *s,
+                            void *(*make)(const th_route_search *f));
+void th_next_hops_free(th_next_hops *c); /* accepts NULL */
 
 #endif

@@ -31,9 +31,9 @@ int th_neighbors_init(th_neighbors *n, const th_system *s)
         return -1;
     }
     for (int to = 0; to < s->n_nodes; to++)
-        for (int i = s->in_start[to]; i < s->in_start[to + 1]; i++) {
-            int l = s->in_links[i], from = s->links[l].from;
-            add(s, n->links + s->out_start[from], filled[from]++, l);
+        for (int i = s->adjacency.in_start[to]; i < s->adjacency.in_start[to + 1]; i++) {
+            int l = s->adjacency.in_links[i], from = s->links[l].from;
+            add(s, n->links + s->adjacency.out_start[from], filled[from]++, l);
         }
     th_free(filled);
     return 0;
@@ -47,7 +47,7 @@ void th_neighbors_clear(th_neighbors *n)
 
 int th_neighbors_link(const th_neighbors *n, const th_system *s, int at, int to)
 {
-    int low = s->out_start[at], high = s->out_start[at + 1];
+    int low = s->adjacency.out_start[at], high = s->adjacency.out_start[at + 1];
     while (low < high) {
         int middle = low + (high - low) / 2;
         if (s->links[n->links[middle]].to < to)
@@ -55,6 +55,6 @@ int th_neighbors_link(const th_neighbors *n, const th_system *s, int at, int to)
         else
             high = middle;
     }
-    bool is_there = low < s->out_start[at + 1] && s->links[n->links[low]].to == to;
+    bool is_there = low < s->adjacency.out_start[at + 1] && s->links[n->links[low]].to == to;
     return is_there ? n->links[low] : -1;
 }

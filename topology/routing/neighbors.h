@@ -6,7 +6,8 @@
 #include "topology/system.h"
 
 typedef struct th_neighbors {
-    int32_t *links; /* out of node i: [s->out_start[i], s->out_start[i + 1]), by neighbour */
+    int32_t *
+        links; /* out of node i: [s->adjacency.out_start[i], s->adjacency.out_start[i + 1]), by neighbour */
 } th_neighbors;
 
 /* 0, or -1 (memory is out; nothing to clear). */

@@ -77,7 +77,7 @@ static int check_dead_links(const th_system *s, th_error *err)
 
 int th_route_prepare(th_system *s, th_error *err)
 {
-    assert(!s->routing_data && !s->columns);
+    assert(!s->routes.data && !s->routes.next_hops);
     if (!s->routing)
         s->routing = natural_routing(s);
     if (check_dead_links(s, err) < 0 || th_shortest_prepare(s, err) < 0)
@@ -108,16 +108,17 @@ bool th_link_is_better(const th_system *s, int a, int b)
  * taken. */
 int th_links_near(const th_system *s, int at, int to, const int32_t **links)
 {
-    int n_out = s->out_start[at + 1] - s->out_start[at],
-        n_in = s->in_start[to + 1] - s->in_start[to];
-    *links = n_out <= n_in ? &s->out_links[s->out_start[at]] : &s->in_links[s->in_start[to]];
+    int n_out = s->adjacency.out_start[at + 1] - s->adjacency.out_start[at],
+        n_in = s->adjacency.in_start[to + 1] - s->adjacency.in_start[to];
+    *links = n_out <= n_in ? &s->adjacency.out_links[s->adjacency.out_start[at]]
+                           : &s->adjacency.in_links[s->adjacency.in_start[to]];
     return n_out <= n_in ? n_out : n_in;
 }
 
 int th_route_link_to(const th_system *s, int at, int to)
 {
     const int32_t *links;
-    int n = th_links_near(s, at, to, &links), best = TH_NO_WAY;
+    int n = th_links_near(s, at, to, &links), best = TH_NO_PATH;
     for (int i = 0; i < n; i++) {
         const th_link *l = &s->links[links[i]];
         if (l->from == at && l->to == to && (best < 0 || th_link_is_better(s, links[i], best)))
@@ -146,7 +147,7 @@ int th_route(const th_system *s, int src, int dst, int *links)
         if (link < 0)
             return link;
         if (n == TH_ROUTE_MAX) /* finish has measured the ways of accelerators alone */
-            return TH_NO_WAY;
+            return TH_NO_PATH;
         links[n++] = link;
         at = s->links[link].to;
     }

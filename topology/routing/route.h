@@ -25,20 +25,20 @@
 enum { TH_ROUTE_MAX = 4096 }; /* links: a ring of 8,192, a line of 4,097 */
 
 /* What stands in the place of a link, or of a number of links. */
-enum { TH_NO_WAY = -1, TH_NO_MEMORY = -2 };
+enum { TH_NO_PATH = -1, TH_NO_MEMORY = -2 };
 
 typedef struct th_routing_type {
     const char *name;
     const char *synopsis;
-    /* Called once by finish, when nodes, links and adjacency are there. May fill s->routing_data;
+    /* Called once by finish, when nodes, links and adjacency are there. May fill s->routes.data;
      * 0 or -1. */
     int (*prepare)(th_system *s, th_error *err);
-    /* First link on the way from node at to dst of a transfer that comes from src, or TH_NO_WAY, or
+    /* First link on the way from node at to dst of a transfer that comes from src, or TH_NO_PATH, or
      * TH_NO_MEMORY. at != dst. Called by several threads at a time. Wherever links lead from src to
      * dst over nodes that forward, there must be a way, of TH_ROUTE_MAX links at most: a prepare
      * that cannot promise it refuses the system, naming a pair. */
     int (*next)(const th_system *s, int at, int src, int dst);
-    void (*release)(th_system *s); /* frees s->routing_data, also after a prepare that failed */
+    void (*release)(th_system *s); /* frees s->routes.data, also after a prepare that failed */
     bool goes_round;               /* finds ways round dead links; else such systems are refused */
 } th_routing_type;
 
@@ -50,12 +50,12 @@ int th_route_prepare(th_system *s, th_error *err);
 void th_route_release(th_system *s);
 
 /* For routings: next as by shortest; and the widest, then the quickest, then the first link from
- * node at to its neighbour to, or TH_NO_WAY. */
+ * node at to its neighbour to, or TH_NO_PATH. */
 int th_route_shortest_next(const th_system *s, int at, int dst);
 int th_route_link_to(const th_system *s, int at, int to);
 
 /* The links from node src to node dst, in order, into links[TH_ROUTE_MAX]. Returns their number (0
- * when src == dst), or TH_NO_WAY (none, or more links than that) or TH_NO_MEMORY. A way is computed
+ * when src == dst), or TH_NO_PATH (none, or more links than that) or TH_NO_MEMORY. A way is computed
  * at the first use of its destination, so memory may run out here. A finished system has ways
  * between its accelerators, and between them and hosts; other pairs may have none. */
 int th_route(const th_system *s, int src, int dst, int *links);
@@ -65,7 +65,7 @@ int th_route_first(const th_system *s, int src, int dst);
 int th_route_error(const th_system *s, int src, int dst, int answer, th_error *err);
 
 /* Properties of that route: smallest bandwidth (INT64_MAX when src == dst), sum of latencies,
- * number of links. 0, or TH_NO_WAY or TH_NO_MEMORY. */
+ * number of links. 0, or TH_NO_PATH or TH_NO_MEMORY. */
 typedef struct th_route_summary {
     int64_t bits_per_s;
     th_time latency_ps;

@@ -23,7 +23,7 @@ typedef struct ports {
 static bool fits_narrow(const th_system *s)
 {
     for (int i = 0; i < s->n_nodes; i++)
-        if (s->out_start[i + 1] - s->out_start[i] >= NARROW_MAX)
+        if (s->adjacency.out_start[i + 1] - s->adjacency.out_start[i] >= NARROW_MAX)
             return false;
     return true;
 }
@@ -31,7 +31,7 @@ static bool fits_narrow(const th_system *s)
 /* Which of the links out of node is link. */
 static uint32_t port_of(const th_system *s, int node, int link)
 {
-    const int32_t *out = &s->out_links[s->out_start[node]];
+    const int32_t *out = &s->adjacency.out_links[s->adjacency.out_start[node]];
     uint32_t port = 0;
     while (out[port] != link)
         port++;
@@ -61,38 +61,40 @@ static void *make_ports(const th_route_search *f)
 static int first_link(const th_system *s, const ports *p, int at)
 {
     uint32_t entry = p->narrow ? p->narrow[at] : p->wide[at];
-    return entry == 0 ? TH_NO_WAY : s->out_links[s->out_start[at] + (int)entry - 1];
+    return entry == 0 ? TH_NO_PATH
+                      : s->adjacency.out_links[s->adjacency.out_start[at] + (int)entry - 1];
 }
 
 int th_route_shortest_next(const th_system *s, int at, int dst)
 {
-    const ports *p = th_columns_peek(s->columns, dst);
+    const ports *p = th_next_hops_find(s->routes.next_hops, dst);
     if (!p) {
         int neighbour = th_route_link_to(s, at, dst);
         if (neighbour >= 0)
             return neighbour;
-        p = th_columns_get(s->columns, s, dst, make_ports);
+        p = th_next_hops_get(s->routes.next_hops, s, dst, make_ports);
     }
     return p ? first_link(s, p, at) : TH_NO_MEMORY;
 }
 
 int th_shortest_prepare(th_system *s, th_error *err)
 {
-    s->columns = th_columns_new(s->n_nodes);
-    return s->columns ? 0 : th_error_no_memory(err);
+    s->routes.next_hops = th_next_hops_new(s->n_nodes);
+    return s->routes.next_hops ? 0 : th_error_no_memory(err);
 }
 
 void th_shortest_release(th_system *s)
 {
-    th_columns_free(s->columns);
-    s->columns = NULL;
+    th_next_hops_free(s->routes.next_hops);
+    s->routes.next_hops = NULL;
 }
 
 /* ---- the row ---- */
 
 static int prepare(th_system *s, th_error *err)
 {
-    return th_columns_make_small(s->columns, s, make_ports) < 0 ? th_error_no_memory(err) : 0;
+    return th_next_hops_fill_small(s->routes.next_hops, s, make_ports) < 0 ? th_error_no_memory(err)
+                                                                           : 0;
 }
 
 static int next(const th_system *s, int at, int src, int dst)

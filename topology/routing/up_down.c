@@ -127,7 +127,7 @@ static int link_up(const th_system *s, const up_down_data *data, int at, int dst
 
 static int next(const th_system *s, int at, int src, int dst)
 {
-    const up_down_data *data = s->routing_data;
+    const up_down_data *data = s->routes.data;
     const th_node *here = &s->nodes[at], *there = &s->nodes[dst];
     bool is_inside = is_in_tree(here) && is_in_tree(there);
     (void)src;
@@ -178,9 +178,10 @@ static int rows_init(rows *r, const th_system *s, int wanted)
     int n = 0;
     for (int node = 0; node < s->n_nodes; node++) {
         r->start[node] = n;
-        for (int i = s->out_start[node]; i < s->out_start[node + 1]; i++)
-            if (direction(s, s->out_links[i]) == wanted) {
-                insert(s, r->links + r->start[node], n - r->start[node], s->out_links[i], wanted);
+        for (int i = s->adjacency.out_start[node]; i < s->adjacency.out_start[node + 1]; i++)
+            if (direction(s, s->adjacency.out_links[i]) == wanted) {
+                insert(s, r->links + r->start[node], n - r->start[node], s->adjacency.out_links[i],
+                       wanted);
                 n++;
             }
     }
@@ -237,7 +238,7 @@ static int prepare(th_system *s, th_error *err)
 {
     if (check_tree(s, err) < 0)
         return -1;
-    up_down_data *data = s->routing_data = th_alloc_zero(1, sizeof *data);
+    up_down_data *data = s->routes.data = th_alloc_zero(1, sizeof *data);
     if (!data)
         return th_error_no_memory(err);
     data->key = th_alloc_array((size_t)s->n_nodes, sizeof *data->key);
@@ -252,7 +253,7 @@ static int prepare(th_system *s, th_error *err)
 
 static void release(th_system *s)
 {
-    up_down_data *data = s->routing_data;
+    up_down_data *data = s->routes.data;
     if (data) {
         th_neighbors_clear(&data->neighbors);
         th_free(data->down.start);
@@ -263,7 +264,7 @@ static void release(th_system *s)
         th_free(data->divisor);
     }
     th_free(data);
-    s->routing_data = NULL;
+    s->routes.data = NULL;
 }
 
 const th_routing_type th_routing_up_down = {

@@ -74,8 +74,8 @@ static int dim_of_link(const th_system *s, const th_link *l)
     int from = l->from, to = l->to;
     if (s->nodes[from].kind == TH_NODE_SWITCH || s->nodes[to].kind == TH_NODE_SWITCH) {
         int hub = s->nodes[from].kind == TH_NODE_SWITCH ? from : to;
-        from = s->links[s->out_links[s->out_start[hub]]].to;
-        to = s->links[s->out_links[s->out_start[hub] + 1]].to;
+        from = s->links[s->adjacency.out_links[s->adjacency.out_start[hub]]].to;
+        to = s->links[s->adjacency.out_links[s->adjacency.out_start[hub] + 1]].to;
     }
     return dim_between(s->astra, from, to);
 }

@@ -31,10 +31,14 @@ static int64_t bits_of(const th_system *s, int32_t link)
 static int64_t fastest_link(const th_system *s, int node)
 {
     int64_t fastest = 0;
-    for (int i = s->out_start[node]; i < s->out_start[node + 1]; i++)
-        fastest = bits_of(s, s->out_links[i]) > fastest ? bits_of(s, s->out_links[i]) : fastest;
-    for (int i = s->in_start[node]; i < s->in_start[node + 1]; i++)
-        fastest = bits_of(s, s->in_links[i]) > fastest ? bits_of(s, s->in_links[i]) : fastest;
+    for (int i = s->adjacency.out_start[node]; i < s->adjacency.out_start[node + 1]; i++)
+        fastest = bits_of(s, s->adjacency.out_links[i]) > fastest
+                      ? bits_of(s, s->adjacency.out_links[i])
+                      : fastest;
+    for (int i = s->adjacency.in_start[node]; i < s->adjacency.in_start[node + 1]; i++)
+        fastest = bits_of(s, s->adjacency.in_links[i]) > fastest
+                      ? bits_of(s, s->adjacency.in_links[i])
+                      : fastest;
     return fastest;
 }
 
@@ -43,7 +47,7 @@ static int64_t fastest_link(const th_system *s, int node)
 static int64_t contended_from_bits(const th_system *s, int node)
 {
     int64_t engines, most;
-    if (s->explicit_routes || __builtin_mul_overflow(fastest_link(s, node), TH_N_ENGINES, &engines))
+    if (s->routes.explicit || __builtin_mul_overflow(fastest_link(s, node), TH_N_ENGINES, &engines))
         return 0;
     most = s->nodes[node].a.dram_bits_per_s - engines;
     return most > 0 ? most : 0;

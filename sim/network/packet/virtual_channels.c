@@ -112,7 +112,7 @@ static uint64_t draw_pair(const th_system *s, const pairs *p, int64_t j)
     return from * n + to;
 }
 
-/* The route of the next pair; its number of links, TH_NO_WAY: there is no pair left, or
+/* The route of the next pair; its number of links, TH_NO_PATH: there is no pair left, or
  * TH_NO_MEMORY. */
 static int next_route(const th_channels *c, pairs *p, int *links)
 {
@@ -120,7 +120,7 @@ static int next_route(const th_channels *c, pairs *p, int *links)
     int64_t j = p->next++;
     uint64_t n = (uint64_t)p->n_ends;
     if (j >= p->n_pairs || p->links_left <= 0)
-        return TH_NO_WAY;
+        return TH_NO_PATH;
     uint64_t draw = draw_pair(s, p, j);
     int hops = th_route(s, c->ends[draw / n % n], c->ends[draw % n], links);
     if (hops == TH_NO_MEMORY)
