@@ -296,13 +296,13 @@ int th_config_as_energy(const th_config_node *n, int64_t *out, th_error *err)
 
 /* ---- members of a group ---- */
 
-int th_config_int(const th_config_node *g, const char *key, bool required, int64_t min, int64_t max,
+int th_config_int(const th_config_node *g, const char *key, bool required, th_int_range range,
                   int64_t *out, th_error *err)
 {
     const th_config_node *n;
     if (find_member(g, key, required, &n, err) != 0)
         return -1;
-    return n ? th_config_as_int(n, min, max, out, err) : 0;
+    return n ? th_config_as_int(n, range.min, range.max, out, err) : 0;
 }
 
 /* The other types differ in the value alone. */

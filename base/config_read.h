@@ -15,8 +15,13 @@
 #include "base/error.h"
 #include "base/units.h"
 
-typedef struct th_config th_config;           /* one open file */
-typedef struct th_config_node th_config_node; /* a group, list, array or scalar in it */
+typedef struct th_config th_config; /* one open file */
+typedef struct th_config_node th_config_node;
+
+/* Both ends are allowed. */
+typedef struct th_int_range {
+    int64_t min, max;
+} th_int_range; /* a group, list, array or scalar in it */
 
 typedef enum {
     TH_CONFIG_GROUP,
@@ -55,7 +60,7 @@ int th_config_as_energy(const th_config_node *n, int64_t *out, th_error *err); /
 
 /* Members of a group by key. required = false: an absent key returns 0 and leaves *out as it
  * was. */
-int th_config_int(const th_config_node *g, const char *key, bool required, int64_t min, int64_t max,
+int th_config_int(const th_config_node *g, const char *key, bool required, th_int_range range,
                   int64_t *out, th_error *err);
 int th_config_double(const th_config_node *g, const char *key, bool required, double *out,
                      th_error *err);

@@ -58,6 +58,8 @@ static size_t utf8_length(const unsigned char *c)
                  {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3},
                  {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4},
                  {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4}};
+    if (c[0] < 0x80)
+        return 1;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (c[0] < forms[i].first_lo || c[0] > forms[i].first_hi)
             continue;
@@ -71,35 +73,44 @@ static size_t utf8_length(const unsigned char *c)
     return 0;
 }
 
-/* Adds the character at c and returns its length. A byte that is no UTF-8 (file names may hold any)
- * becomes U+FFFD, as a JSON reader would refuse the whole text. */
-static size_t add_json_character(th_strbuf *b, const unsigned char *c)
+uint32_t th_utf8_next(const char **text)
 {
-    static const char named[] = "\"\"\\\\\nn\rr\tt"; /* pairs: a character, its letter after \ */
-    for (const char *p = named; *p; p += 2) {
-        if (*c == (unsigned char)*p) {
-            th_strbuf_printf(b, "\\%c", p[1]);
-            return 1;
-        }
-    }
-    if (*c < 0x20 || *c == 0x7F) {
-        th_strbuf_printf(b, "\\u%04x", *c);
-        return 1;
-    }
-    size_t n = *c < 0x80 ? 1 : utf8_length(c);
-    if (n > 0)
-        th_strbuf_add_bytes(b, c, n);
+    enum { REPLACEMENT = 0xFFFD };
+    const unsigned char *c = (const unsigned char *)*text;
+    size_t n = utf8_length(c);
+    uint32_t code = n > 1 ? c[0] & (0x7Fu >> n) : c[0];
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | (c[i] & 0x3F);
+    *text += n > 0 ? n : 1;
+    return n > 0 ? code : REPLACEMENT;
+}
+
+static void add_json_code(th_strbuf *b, uint32_t code)
+{
+    enum { PLANE = 0x10000 };
+    if (code >= PLANE)
+        th_strbuf_printf(b, "\\u%04x\\u%04x", (unsigned)(0xD800 + ((code - PLANE) >> 10)),
+                         (unsigned)(0xDC00 + ((code - PLANE) & 0x3FF)));
+    else if (code < ' ' || code > '~' || code == '<')
+        th_strbuf_printf(b, "\\u%04x", (unsigned)code);
     else
-        th_strbuf_add(b, "\\ufffd");
-    return n > 0 ? n : 1;
+        th_strbuf_printf(b, "%c", (char)code);
 }
 
 void th_strbuf_add_json(th_strbuf *b, const char *text)
 {
-    const unsigned char *c = (const unsigned char *)text;
+    static const char named[] = "\"\"\\\\\nn\rr\tt"; /* pairs: a character, its letter after \ */
     th_strbuf_add(b, "\"");
-    while (*c)
-        c += add_json_character(b, c);
+    while (*text) {
+        uint32_t code = th_utf8_next(&text);
+        const char *p = named;
+        while (*p && (uint32_t)*p != code)
+            p += 2;
+        if (*p)
+            th_strbuf_printf(b, "\\%c", p[1]);
+        else
+            add_json_code(b, code);
+    }
     th_strbuf_add(b, "\"");
 }
 

@@ -4,6 +4,7 @@
 #define TH_BASE_STRBUF_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct th_strbuf {
     char *text;    /* always ends in 0 once something was added; NULL before */
@@ -20,8 +21,12 @@ typedef struct th_strbuf {
 void th_strbuf_add(th_strbuf *b, const char *text);
 void th_strbuf_add_bytes(th_strbuf *b, const void *bytes, size_t n);
 void th_strbuf_printf(th_strbuf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds text as a JSON string, quotes and escapes included. */
+/* Adds text as a JSON string in ASCII, quotes and escapes included; "<" is escaped, so that the
+ * string cannot end a script block of an HTML page. */
 void th_strbuf_add_json(th_strbuf *b, const char *text);
+/* The code point of the UTF-8 character at *text, not its end, and moves *text behind it. A byte that
+ * is no UTF-8 (file names may hold any) becomes U+FFFD. */
+uint32_t th_utf8_next(const char **text);
 void th_strbuf_clear(th_strbuf *b); /* frees; ready for use again */
 
 #endif

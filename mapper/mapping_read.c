@@ -239,7 +239,7 @@ static int read_layer(const reader *r, const th_config_node *g)
     int64_t set;
     th_strategy s = th_strategy_single;
     if (th_config_check_keys(g, keys, r->err) || th_config_string(g, "name", true, &name, r->err) ||
-        th_config_int(g, "set", true, 0, r->mapping->n_sets - 1, &set, r->err) ||
+        th_config_int(g, "set", true, (th_int_range){0, r->mapping->n_sets - 1}, &set, r->err) ||
         th_config_child(g, "split", false, TH_CONFIG_GROUP, &split, r->err))
         return -1;
     int l = find_layer(r, g, name);

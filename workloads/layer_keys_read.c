@@ -23,7 +23,7 @@ int th_read_extent(const th_config_node *n, const char *key, bool required, int6
                    int32_t *out, th_error *err)
 {
     int64_t value = *out;
-    if (th_config_int(n, key, required, 1, max, &value, err) < 0)
+    if (th_config_int(n, key, required, (th_int_range){1, max}, &value, err) < 0)
         return -1;
     *out = (int32_t)value;
     return 0;

@@ -305,7 +305,8 @@ static int infer_slice(const th_layer_source *s, const th_layer_type *t)
     th_input_shape in = th_layer_input_shape(s, 0);
     int64_t first = 0;
     set_extents(s->layer, (extents){.c = in.c, .h = in.h, .w = in.w, .r = 1, .s = 1});
-    if (th_config_int(s->n, "first", false, 0, TH_LARGEST_EXTENT, &first, s->err) < 0 ||
+    if (th_config_int(s->n, "first", false, (th_int_range){0, TH_LARGEST_EXTENT}, &first, s->err) <
+            0 ||
         th_layer_read_extent(s, "channels", true, &s->layer->dim[TH_DIM_K]) < 0)
         return -1;
     s->layer->first_channel = (int32_t)first;

@@ -303,7 +303,7 @@ static int check_title(reader *r, const th_config_node *root, const char *name)
 static int read_precision(const reader *r, const th_config_node *root, th_precision *out)
 {
     int64_t bytes = 2;
-    if (th_config_int(root, "element_bytes", false, 1, 4, &bytes, r->err) < 0)
+    if (th_config_int(root, "element_bytes", false, (th_int_range){1, 4}, &bytes, r->err) < 0)
         return -1;
     if (bytes == 3)
         return th_error_set(

@@ -23,15 +23,11 @@ void th_html_table(const th_table *t, const char *label, th_strbuf *out);
 void th_html_record(const th_table *t, th_strbuf *out);
 
 /* encode.c: numbers as bytes, seven bits each, the lowest first; bytes as base64, and deflated
- * before that (0, or -1: memory is out); text for a JSON block
- * that stands in a page; all are ASCII. */
-uint32_t
-th_encode_next(const char **text); /* a character of UTF-8 text, which moves on; not its end */
+ * before that (0, or -1: memory is out). */
 void th_encode_number(th_strbuf *bytes, uint64_t n);
 void th_encode_signed(th_strbuf *bytes, int64_t n);
 void th_encode_base64(th_strbuf *out, const th_strbuf *bytes);
 int th_encode_packed(th_strbuf *out, const th_strbuf *bytes);
-void th_encode_json(th_strbuf *out, const char *text);
 
 /* timeline.c, topology.c: a section each. 0 or -1 with p->err. */
 int th_html_timeline(th_html *p);

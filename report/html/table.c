@@ -9,7 +9,7 @@
 void th_html_text(th_strbuf *out, const char *text)
 {
     while (text && *text != '\0') {
-        uint32_t c = th_encode_next(&text);
+        uint32_t c = th_utf8_next(&text);
         if (c > '~' || c == '&' || c == '<' || c == '>' || c == '"')
             th_strbuf_printf(out, "&#%u;", (unsigned)c);
         else

@@ -142,7 +142,7 @@ static void add_tracks(th_spans_page *g)
     for (int i = 0; i < g->tracks.n; i++) {
         const th_track *t = &g->tracks.tracks[i];
         th_strbuf_printf(out, "%s\n{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "", kinds[t->kind]);
-        th_encode_json(out, object_name(g, t));
+        th_strbuf_add_json(out, object_name(g, t));
         th_strbuf_printf(out, ",\"n\":%zu}", t->n);
     }
     th_strbuf_add(out, "]");
@@ -180,13 +180,13 @@ static void add_names(th_spans_page *g)
     th_strbuf_add(out, ",\n\"layers\":[");
     for (int l = 0; s->workload && l < s->workload->n_layers; l++) {
         th_strbuf_add(out, l > 0 ? ",[" : "[");
-        th_encode_json(out, s->workload->layers[l].name);
+        th_strbuf_add_json(out, s->workload->layers[l].name);
         th_strbuf_printf(out, ",%d]", class_of(&s->workload->layers[l]));
     }
     th_strbuf_add(out, "],\n\"nodes\":[");
     for (int n = 0; n < s->system->n_nodes; n++) {
         th_strbuf_add(out, n > 0 ? "," : "");
-        th_encode_json(out, s->system->nodes[n].name);
+        th_strbuf_add_json(out, s->system->nodes[n].name);
     }
     th_strbuf_add(out, "],\n\"collectives\":[");
     for (int c = 0; c < g->program->n_collectives; c++) {

@@ -62,8 +62,9 @@ static int read_step(th_user_schedule *u, const th_config_node *n, th_error *err
     if (th_config_member(n, wrong))
         return th_error_set(err, "COLL-0041", "%s:%d: key \"%s\": only a %s has it",
                             th_config_file(n), s.line, wrong, s.sends ? "recv" : "send");
-    if (th_config_int(n, s.sends ? "send" : "recv", true, INT32_MIN, INT32_MAX, &peer, err) < 0 ||
-        th_config_int(n, "channel", false, 0, INT32_MAX, &channel, err) < 0 ||
+    if (th_config_int(n, s.sends ? "send" : "recv", true, (th_int_range){INT32_MIN, INT32_MAX},
+                      &peer, err) < 0 ||
+        th_config_int(n, "channel", false, (th_int_range){0, INT32_MAX}, &channel, err) < 0 ||
         read_size(n, "size", true, &s.size, err) || read_size(n, "at", false, &s.at, err) ||
         th_config_bool(n, "reduce", false, &s.reduces, err) < 0)
         return -1;

@@ -45,9 +45,11 @@ static void reads_scalars(void)
     bool b = false;
     CU_ASSERT_EQUAL(th_config_string(root, "name", true, &name, &e), 0);
     TAP_ASSERT_TEXT(name, "ring8");
-    CU_ASSERT(th_config_int(root, "count", true, 1, 8, &i, &e) == 0 && i == 8);
-    CU_ASSERT(th_config_int(root, "big", true, 0, INT64_MAX, &i, &e) == 0 && i == 9999999999);
-    CU_ASSERT(th_config_int(root, "mask", true, 0, INT64_MAX, &i, &e) == 0 && i == 0x7FFFFFFF);
+    CU_ASSERT(th_config_int(root, "count", true, (th_int_range){1, 8}, &i, &e) == 0 && i == 8);
+    CU_ASSERT(th_config_int(root, "big", true, (th_int_range){0, INT64_MAX}, &i, &e) == 0 &&
+              i == 9999999999);
+    CU_ASSERT(th_config_int(root, "mask", true, (th_int_range){0, INT64_MAX}, &i, &e) == 0 &&
+              i == 0x7FFFFFFF);
     CU_ASSERT(th_config_double(root, "ratio", true, &d, &e) == 0 && d == 0.25);
     CU_ASSERT(th_config_double(root, "count", true, &d, &e) == 0 && d == 8.0);
     CU_ASSERT(th_config_bool(root, "half", true, &b, &e) == 0 && b);
@@ -117,7 +119,8 @@ static void leaves_absent_keys_alone(void)
     th_config *c = open_text("");
     const th_config_node *root = th_config_root(c), *child = root;
     int64_t value = 41;
-    CU_ASSERT(th_config_int(root, "count", false, 0, 9, &value, NULL) == 0 && value == 41);
+    CU_ASSERT(th_config_int(root, "count", false, (th_int_range){0, 9}, &value, NULL) == 0 &&
+              value == 41);
     CU_ASSERT(th_config_time(root, "latency", false, &value, NULL) == 0 && value == 41);
     CU_ASSERT_EQUAL(th_config_child(root, "links", false, TH_CONFIG_LIST, &child, NULL), 0);
     CU_ASSERT_PTR_NULL(child);
@@ -138,7 +141,7 @@ static void names_missing_keys(void)
     const th_config_node *root = th_config_root(c);
     th_error e;
     int64_t value = 41;
-    CU_ASSERT_EQUAL(th_config_int(root, "cost", true, 0, 9, &value, &e), -1);
+    CU_ASSERT_EQUAL(th_config_int(root, "cost", true, (th_int_range){0, 9}, &value, &e), -1);
     expect(&e, "BASE-0034", "a.cfg:1: the file: has no key \"cost\"");
     CU_ASSERT_EQUAL(
         th_config_time(th_config_at(th_config_member(root, "links"), 1), "delay", true, &value, &e),
@@ -160,7 +163,7 @@ static void names_wrong_types(void)
     double d = 0.5;
     bool b = true;
     const char *text = "untouched";
-    CU_ASSERT_EQUAL(th_config_int(root, "ratio", true, 0, 9, &value, &e), -1);
+    CU_ASSERT_EQUAL(th_config_int(root, "ratio", true, (th_int_range){0, 9}, &value, &e), -1);
     expect(&e, "BASE-0033",
            "a.cfg:5: key \"ratio\": must be an integer, not a number with a fraction");
     CU_ASSERT_EQUAL(th_config_double(root, "name", true, &d, &e), -1);
@@ -187,7 +190,7 @@ static void names_bad_values(void)
     th_error e;
     int64_t value = 41;
     double d = 0.5;
-    CU_ASSERT_EQUAL(th_config_int(root, "n", true, -3, 8, &value, &e), -1);
+    CU_ASSERT_EQUAL(th_config_int(root, "n", true, (th_int_range){-3, 8}, &value, &e), -1);
     expect(&e, "BASE-0035", "a.cfg:1: key \"n\": must be from -3 to 8, not 9");
     CU_ASSERT_EQUAL(th_config_double(root, "huge", true, &d, &e), -1);
     expect(&e, "BASE-0036", "a.cfg:2: key \"huge\": must be a finite number");
@@ -252,9 +255,11 @@ static void accepts_integers_that_fit(void)
         "a = 2147483647; b = -2147483648; c = 9223372036854775807L; d = 5e9; e = 5000000000.0;\n"
         "conv9999999999 = \"9999999999\"; # 9999999999\n// 9999999999\n/* 9999999999 */\n");
     int64_t value = 0;
-    CU_ASSERT(th_config_int(th_config_root(c), "b", true, INT64_MIN, 0, &value, NULL) == 0 &&
+    CU_ASSERT(th_config_int(th_config_root(c), "b", true, (th_int_range){INT64_MIN, 0}, &value,
+                            NULL) == 0 &&
               value == INT32_MIN);
-    CU_ASSERT(th_config_int(th_config_root(c), "c", true, 0, INT64_MAX, &value, NULL) == 0 &&
+    CU_ASSERT(th_config_int(th_config_root(c), "c", true, (th_int_range){0, INT64_MAX}, &value,
+                            NULL) == 0 &&
               value == INT64_MAX);
     th_config_close(c);
 }

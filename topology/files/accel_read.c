@@ -114,9 +114,9 @@ static int read_vector(th_system_reader *r, const th_config_node *g, th_accel *a
     if (th_config_child(g, "vector", true, TH_CONFIG_GROUP, &n, &r->error) < 0 ||
         th_config_check_keys(n, keys, &r->error) < 0 ||
         th_config_frequency(n, "clock", true, &a->vector_hz, &r->error) < 0 ||
-        th_config_int(n, "elements_per_cycle", true, 1, LARGEST_VECTOR,
+        th_config_int(n, "elements_per_cycle", true, (th_int_range){1, LARGEST_VECTOR},
                       &a->vector_elements_per_cycle, &r->error) < 0 ||
-        th_config_int(n, "exp_operations", false, 1, LARGEST_EXP_OPERATIONS,
+        th_config_int(n, "exp_operations", false, (th_int_range){1, LARGEST_EXP_OPERATIONS},
                       &a->vector_exp_operations, &r->error) < 0 ||
         th_reader_size(r, n, "buffer", false, &a->vector_buffer_bytes) < 0)
         return -1;
@@ -230,8 +230,10 @@ static int read_accel_entry(th_system_reader *r, accel_entry *e)
                                        "vector", "designs", "prefetch", NULL};
     if (th_reader_group(r, e->n, "an accelerator") < 0 ||
         th_config_check_keys(e->n, keys, &r->error) < 0 ||
-        th_config_int(e->n, "count", false, 1, LARGEST_COUNT, &e->count, &r->error) < 0 ||
-        th_config_int(e->n, "group", false, 0, LARGEST_GROUP, &e->group, &r->error) < 0 ||
+        th_config_int(e->n, "count", false, (th_int_range){1, LARGEST_COUNT}, &e->count,
+                      &r->error) < 0 ||
+        th_config_int(e->n, "group", false, (th_int_range){0, LARGEST_GROUP}, &e->group,
+                      &r->error) < 0 ||
         th_config_bool(e->n, "prefetch", false, &e->accel.prefetches, &r->error) < 0 ||
         th_read_dram(r, e->n, &e->accel) < 0 || read_vector(r, e->n, &e->accel) < 0)
         return -1;

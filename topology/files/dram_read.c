@@ -41,7 +41,8 @@ static int read_channels(th_system_reader *r, const th_config_node *g, th_accel 
 {
     int64_t channels = 1;
     a->dram_interleave_bytes = TH_STANDARD_INTERLEAVE_BYTES;
-    if (th_config_int(g, "channels", false, 1, LARGEST_CHANNELS, &channels, &r->error) < 0)
+    if (th_config_int(g, "channels", false, (th_int_range){1, LARGEST_CHANNELS}, &channels,
+                      &r->error) < 0)
         return -1;
     a->dram_channels = (int32_t)channels;
     return th_reader_size(r, g, "interleave", false, &a->dram_interleave_bytes);

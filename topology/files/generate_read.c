@@ -42,7 +42,7 @@ static int read_shape_dim(th_system_reader *r, const th_config_node *n, int d,
     if (th_reader_group(r, n, "a dimension of a composition") < 0 ||
         th_config_check_keys(n, keys, &r->error) < 0 ||
         th_config_string(n, "type", true, &type, &r->error) < 0 ||
-        th_config_int(n, "size", true, 1, LARGEST_DIM, &size, &r->error) < 0)
+        th_config_int(n, "size", true, (th_int_range){1, LARGEST_DIM}, &size, &r->error) < 0)
         return -1;
     if (!th_dim_kind_find(type, &o->kinds[d]))
         return th_reader_unknown(r, "TOPO-0084", th_config_member(n, "type"),
