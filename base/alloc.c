@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* alloc.c - the one door to the heap.
+/* alloc.c - all allocation on the heap.
  *   th_alloc* | th_realloc_array | th_grow -> th_free
  * Counters are atomic, so that threads may allocate side by side; a test that fails the k-th call
  * wants a single thread, as "k-th" has no meaning over several.
@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static atomic_int_fast64_t n_live;
 static atomic_int_fast64_t n_calls;
@@ -62,25 +61,6 @@ void *th_realloc_array(void *block, size_t n, size_t size)
     if (__builtin_mul_overflow(n, size, &bytes) || must_fail())
         return NULL;
     return realloc(block, at_least_one(bytes));
-}
-
-/* NULL: memory is out. That there are no huge pages is no failure. */
-static void *on_huge_pages(size_t size)
-{
-    void *block;
-    if (posix_memalign(&block, TH_HUGE_BYTES, size))
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    (void)madvise(block, size / TH_HUGE_BYTES * TH_HUGE_BYTES, MADV_HUGEPAGE);
-#endif
-    return block;
-}
-
-void *th_alloc_huge(size_t size)
-{
-    if (size < TH_HUGE_BYTES)
-        return th_alloc(size);
-    return must_fail() ? NULL : counted(on_huge_pages(size));
 }
 
 char *th_alloc_string(const char *text)

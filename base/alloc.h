@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* alloc.h - the one door to the heap: counts live blocks, and can fail the k-th call in tests. */
+/* alloc.h - all allocation on the heap: counts live blocks, and can fail the k-th call in tests. */
 #ifndef TH_BASE_ALLOC_H
 #define TH_BASE_ALLOC_H
 #include <stddef.h>
@@ -12,13 +12,6 @@ void *th_alloc_zero(size_t n, size_t size);
 void *th_alloc_array(size_t n, size_t size);
 void *th_realloc_array(void *block, size_t n, size_t size);
 char *th_alloc_string(const char *text);
-/* As th_alloc, for what is large and looked up all over, as memos are: from TH_HUGE_BYTES on it
- * lies on huge pages where the system has them, so that looking there seldom misses the cache of
- * page addresses, and the kernel is asked for few pages, not many. */
-enum {
-    TH_HUGE_BYTES = 2 * 1024 * 1024
-}; /* a huge page of x86-64, and of aarch64 with pages of 4 KiB */
-void *th_alloc_huge(size_t size);
 void th_free(void *block);
 
 /* Makes room for at least n elements of the given size in *block, doubling *capacity (elements).

@@ -7,7 +7,6 @@
 #include <config.h>
 #include "base/arena.h"
 #include "base/alloc.h"
-#include <limits.h>
 #include <stdalign.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,10 +15,8 @@ enum {
     ALIGN = 16, /* bytes: enough for every type, long double and vectors of 128 bits included */
 #ifdef TH_PARANOID
     BLOCK_BYTES = 64, /* tiny, so that every run crosses block borders */
-    FEW_BLOCKS = INT_MAX,
 #else
     BLOCK_BYTES = 64 * 1024, /* few calls to the heap, and little waste for a small user */
-    FEW_BLOCKS = 32,         /* who has as many is a large user, and gets huge pages from then on */
 #endif
 };
 
@@ -29,12 +26,9 @@ typedef struct block {
     alignas(ALIGN) unsigned char bytes[];
 } block;
 
-static const size_t huge_room = TH_HUGE_BYTES - sizeof(block);
-
 struct th_arena {
     block *first, *current;
     size_t used;
-    int n_blocks;
 };
 
 th_arena *th_arena_new(void)
@@ -45,15 +39,13 @@ th_arena *th_arena_new(void)
 /* A block of its own after current, large enough for size. */
 static block *add_block(th_arena *a, size_t size)
 {
-    size_t least = a->n_blocks < FEW_BLOCKS ? BLOCK_BYTES : huge_room,
-           room = size > least ? size : least;
+    size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
     size_t bytes;
     if (__builtin_add_overflow(room, sizeof(block), &bytes))
         return NULL;
-    block *b = th_alloc_huge(bytes);
+    block *b = th_alloc(bytes);
     if (!b)
         return NULL;
-    a->n_blocks++;
     b->size = room;
     block **link = a->current ? &a->current->next : &a->first;
     b->next = *link;
@@ -96,12 +88,11 @@ char *th_arena_string(th_arena *a, const char *text)
 
 void th_arena_reset(th_arena *a)
 {
-    for (block **link = &a->first; *link;) { /* odd ones would only be passed over next time */
+    for (block **link = &a->first; *link;) { /* large ones fit few later pieces */
         block *b = *link;
-        if (b->size != BLOCK_BYTES && b->size != huge_room) {
+        if (b->size != BLOCK_BYTES) {
             *link = b->next;
             th_free(b);
-            a->n_blocks--;
         } else {
             link = &b->next;
         }

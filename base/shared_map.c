@@ -48,7 +48,7 @@ static table *new_table(size_t n_slots)
     if (__builtin_mul_overflow(n_slots, sizeof(_Atomic(const entry *)), &bytes) ||
         __builtin_add_overflow(bytes, sizeof(table), &bytes))
         return NULL;
-    table *t = th_alloc_huge(bytes);
+    table *t = th_alloc(bytes);
     if (!t)
         return NULL;
     memset(t, 0, bytes);

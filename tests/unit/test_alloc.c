@@ -48,23 +48,6 @@ static void refuses_sizes_that_overflow(void)
     th_free(block);
 }
 
-static void gives_large_blocks(void)
-{
-    int64_t live = th_alloc_live();
-    for (size_t size = 1; size <= 3 * (size_t)TH_HUGE_BYTES; size += (size_t)TH_HUGE_BYTES - 1) {
-        unsigned char *block = th_alloc_huge(size);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(block);
-        block[0] = block[size - 1] = 7;
-        CU_ASSERT_EQUAL(th_alloc_live(), live + 1);
-        if (size >= TH_HUGE_BYTES)
-            CU_ASSERT_EQUAL((uintptr_t)block % TH_HUGE_BYTES, 0);
-        th_free(block);
-    }
-    th_alloc_fail_at(1);
-    CU_ASSERT_PTR_NULL(th_alloc_huge(TH_HUGE_BYTES));
-    CU_ASSERT_EQUAL(th_alloc_live(), live);
-}
-
 static void copies_text(void)
 {
     char *copy = th_alloc_string("folds");
@@ -124,11 +107,14 @@ static void keeps_all_when_growing_fails(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(counts_live_blocks_and_calls), TAP(clears_when_asked),
-        TAP(gives_a_block_for_zero_bytes), TAP(refuses_sizes_that_overflow),
-        TAP(gives_large_blocks),           TAP(copies_text),
-        TAP(fails_the_kth_call_alone),     TAP(grows_by_doubling),
-        TAP(keeps_all_when_growing_fails), TAP_END};
+    static const tap_test tests[] = {TAP(counts_live_blocks_and_calls),
+                                     TAP(clears_when_asked),
+                                     TAP(gives_a_block_for_zero_bytes),
+                                     TAP(refuses_sizes_that_overflow),
+                                     TAP(copies_text),
+                                     TAP(fails_the_kth_call_alone),
+                                     TAP(grows_by_doubling),
+                                     TAP(keeps_all_when_growing_fails),
+                                     TAP_END};
     return tap_main("alloc", tests, argc, argv);
 }

@@ -95,15 +95,15 @@ static int design_named(th_system_reader *r, const th_config_node *n, int *out)
 /* concat = "free" or "copy", as without it. */
 static int read_concat(th_system_reader *r, const th_config_node *g, th_accel *a)
 {
-    static const char *const ways[] = {"copy", "free"};
-    const char *way = ways[0];
-    if (th_config_string(g, "concat", false, &way, &r->error) < 0)
+    static const char *const kinds[] = {"copy", "free"};
+    const char *kind = kinds[0];
+    if (th_config_string(g, "concat", false, &kind, &r->error) < 0)
         return -1;
-    a->concat_is_free = strcmp(way, ways[1]) == 0;
-    if (a->concat_is_free || strcmp(way, ways[0]) == 0)
+    a->concat_is_free = strcmp(kind, kinds[1]) == 0;
+    if (a->concat_is_free || strcmp(kind, kinds[0]) == 0)
         return 0;
     return th_reader_unknown(r, "TOPO-0149", th_config_member(g, "concat"),
-                             &(th_known){"concat", ways, 2});
+                             &(th_known){"concat", kinds, 2});
 }
 
 static int read_vector(th_system_reader *r, const th_config_node *g, th_accel *a)

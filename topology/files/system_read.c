@@ -98,17 +98,17 @@ static int read_link_energy(th_system_reader *r)
 /* transfers = "network" or "serial", and of the latter weight_memory. */
 static int read_transfers(th_system_reader *r)
 {
-    static const char *const ways[] = {"network", "serial"};
+    static const char *const modes[] = {"network", "serial"};
     const th_config_node *share = th_config_member(r->root, "weight_memory");
-    const char *way = ways[0];
+    const char *mode = modes[0];
     double weight_memory = 0.5;
-    if (th_config_string(r->root, "transfers", false, &way, &r->error) < 0 ||
+    if (th_config_string(r->root, "transfers", false, &mode, &r->error) < 0 ||
         th_config_double(r->root, "weight_memory", false, &weight_memory, &r->error) < 0)
         return -1;
-    r->s->transfers_serially = strcmp(way, ways[1]) == 0;
-    if (!r->s->transfers_serially && strcmp(way, ways[0]) != 0)
+    r->s->transfers_serially = strcmp(mode, modes[1]) == 0;
+    if (!r->s->transfers_serially && strcmp(mode, modes[0]) != 0)
         return th_reader_unknown(r, "TOPO-0190", th_config_member(r->root, "transfers"),
-                                 &(th_known){"transfers", ways, 2});
+                                 &(th_known){"transfers", modes, 2});
     if (share && !(r->s->transfers_serially && weight_memory >= 0 && weight_memory <= 1))
         return th_error_set(&r->error, "TOPO-0191",
                             "%s:%d: weight_memory %g: must be from 0 to 1, beside "

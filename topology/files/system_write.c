@@ -161,7 +161,7 @@ static void put_accels(const writer *w)
     th_strbuf_clear(&next);
 }
 
-/* ---- what a generator was told ---- */
+/* ---- a generator and its options ---- */
 
 /* One value, or a list of them, one for each dimension or level. */
 static void put_values(th_strbuf *out, const char *key, const int64_t *values, int n,
@@ -202,11 +202,11 @@ static void put_generated_host(th_strbuf *out, const th_topology_options *o)
     th_strbuf_add(out, " };");
 }
 
-static void put_generator(th_strbuf *out, const th_generator_spec *recipe)
+static void put_generator(th_strbuf *out, const th_generator_spec *spec)
 {
-    const th_topology_options *o = &recipe->options;
-    th_strbuf_printf(out, "topology = {\n    type = \"%s\";", recipe->type->name);
-    put_dims(out, recipe->type, o);
+    const th_topology_options *o = &spec->options;
+    th_strbuf_printf(out, "topology = {\n    type = \"%s\";", spec->type->name);
+    put_dims(out, spec->type, o);
     th_strbuf_add(out, "\n   ");
     put_values(out, "bandwidth", o->bits_per_s, o->n_bandwidths, th_config_put_bandwidth);
     put_values(out, "latency", o->latency_ps, o->n_latencies, th_config_put_time);
@@ -303,7 +303,7 @@ static void put_links(th_strbuf *out, const th_system *s)
         th_strbuf_add(out, "\n);\n");
 }
 
-/* ---- ways ---- */
+/* ---- routes ---- */
 
 static void put_segments(th_strbuf *out, const th_system *s)
 {

@@ -5,14 +5,14 @@
 #include "base/strbuf.h"
 #include "topology/system.h"
 
-/* What a text key of a design is written as: its text, or what stands for it in another folder. The
- * answer must live until the next question. NULL: memory is out. */
+/* The text to write for a text key of a design: its own, or a path that is valid from another
+ * folder. It must live until the next call. NULL: memory is out. */
 typedef const char *th_param_text(void *context, const th_design_block *design,
                                   const th_param *param);
 
 /* Adds the text of a finished system, which reads back to the same nodes, links and routes in the
- * same order. text NULL: texts are as they are. 0, or -1: the system says more than such a file can
- * (ASTRA-sim's). */
+ * same order. text NULL: texts are as they are. 0, or -1: the system has more than such a file can
+ * express (ASTRA-sim's). */
 int th_system_write(const th_system *s, th_param_text *text, void *context, th_strbuf *out,
                     th_error *err);
 

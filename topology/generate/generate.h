@@ -42,7 +42,7 @@ typedef struct th_topology_type {
     const char *name;
     const char *synopsis; /* "ring N", "mesh X Y ...", "tree ARITY DEPTH" */
     int min_dims, max_dims;
-    unsigned takes; /* of TH_TAKES_..., what would be ignored by others is refused */
+    unsigned takes; /* of TH_TAKES_..., what others would ignore is refused */
     /* How many different cables it has (1 .. TH_MAX_DIMS); dims are within their limits. */
     int (*n_cables)(const th_topology_options *o);
     /* Adds nodes and links to an unfinished, empty system: accelerators first, then switches. */
@@ -52,7 +52,7 @@ typedef struct th_topology_type {
 extern const th_topology_type *const th_topology_types[];   /* ends in NULL */
 const th_topology_type *th_topology_find(const char *name); /* NULL: unknown */
 
-/* How a system was made; it stays with it, for those who write it down. */
+/* The generator of a system and its options, for writers of the system. */
 typedef struct th_generator_spec {
     const th_topology_type *type;
     th_topology_options options;

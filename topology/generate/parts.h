@@ -27,7 +27,7 @@ int64_t th_generate_power(int base, int exponent);
  * equations. */
 typedef struct th_tree {
     int arity, n_levels;
-    int n_up;                  /* ways up from a switch */
+    int n_up;                  /* links up from a switch */
     int first_leaf;            /* node; the other leaves follow */
     int leaf_span;             /* accelerators that a leaf stands for */
     int first_level;           /* th_node.level of the lowest switches */

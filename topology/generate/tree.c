@@ -2,12 +2,12 @@
 /* tree.c - trees of switches with accelerators as leaves: tree, fattree.
  *   (row's generate) -> th_generate_leaves -> th_generate_tree
  * An extended generalised fat tree (S. Ohring, M. Ibel, S. Das, M. Kumar, "On generalized fat
- * trees", IPPS 1995) with m_i = K children of every switch, one way up from a leaf and U ways up
+ * trees", IPPS 1995) with m_i = K children of every switch, one link up from a leaf and U links up
  * from every switch but the roots. On level l of N, with K^N leaves, there are
  *
  *   K^(N - l) * U^(l - 1)   switches,
  *
- * switch number S * U^(l - 1) + W standing above the leaves S * K^l .. (S + 1) * K^l - 1. Its way
+ * switch number S * U^(l - 1) + W standing above the leaves S * K^l .. (S + 1) * K^l - 1. Its link
  * up p leads to the switch with S' = floor(S / K), W' = W + p * U^(l - 1) of the next level. U = 1
  * is a plain tree; U = K is the K-ary N-tree (F. Petrini, M. Vanneschi, "k-ary n-trees: high
  * performance networks for massively parallel architectures", IPPS 1997), whose bisection is full;

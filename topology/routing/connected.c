@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* connected.c - does everybody reach everybody?
  *   th_check_connected (once, by th_system_finish)
- * First the quick way, in nodes plus links: when all accelerators and hosts reach one node that
+ * First a check in time O\(nodes + links\): when all accelerators and hosts reach one node that
  * forwards, over nodes that forward, and it reaches them, then everybody reaches everybody through
- * it, in at most as many links as the two longest ways have together. Only when no such node is
- * found near the first accelerator, or the ways through it are long, each accelerator is looked at
+ * it, in at most as many links as the two longest paths have together. Only when no such node is
+ * found near the first accelerator, or the paths through it are long, each accelerator is checked
  * for itself: that is exact, counts explicit routes, and finds the pair to name. */
 #include <config.h>
 #include "topology/routing/connected.h"
@@ -14,7 +14,7 @@
 
 typedef struct flood {
     const th_system *s;
-    int32_t *from_root, *to_root; /* links between the root and each node, -1: no way */
+    int32_t *from_root, *to_root; /* links between the root and each node, -1: no path */
     int32_t *queue;
 } flood;
 
@@ -69,9 +69,9 @@ static void flood_at(const flood *f, int root)
     spread(f, root, false, f->to_root);
 }
 
-/* ---- the quick way ---- */
+/* ---- through one node ---- */
 
-/* The longest of the ways to those nodes, or -1 when one has none. */
+/* The longest of the paths to those nodes, or -1 when one has none. */
 static int longest(const int32_t *distance, const int *nodes, int n)
 {
     int most = 0;
@@ -88,14 +88,15 @@ static bool joins_all(const flood *f, int root)
 {
     const th_system *s = f->s;
     flood_at(f, root);
-    int ways[] = {longest(f->from_root, s->accel_node, s->n_accels),
-                  longest(f->from_root, s->host_node, s->n_hosts),
-                  longest(f->to_root, s->accel_node, s->n_accels),
-                  longest(f->to_root, s->host_node, s->n_hosts)};
+    int lengths[] = {longest(f->from_root, s->accel_node, s->n_accels),
+                     longest(f->from_root, s->host_node, s->n_hosts),
+                     longest(f->to_root, s->accel_node, s->n_accels),
+                     longest(f->to_root, s->host_node, s->n_hosts)};
     for (int i = 0; i < 4; i++)
-        if (ways[i] < 0)
+        if (lengths[i] < 0)
             return false;
-    int from = ways[0] > ways[1] ? ways[0] : ways[1], to = ways[2] > ways[3] ? ways[2] : ways[3];
+    int from = lengths[0] > lengths[1] ? lengths[0] : lengths[1],
+        to = lengths[2] > lengths[3] ? lengths[2] : lengths[3];
     return from + to <= TH_ROUTE_MAX;
 }
 

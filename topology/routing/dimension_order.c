@@ -4,12 +4,12 @@
  * A node with coordinates has its index as number in the mixed radix of the sizes, dims[0] fastest.
  * A route sets the coordinates right one dimension after the other, 0 first (H. Sullivan, T.
  * Bashkow, "A large scale, homogeneous, fully distributed parallel machine", ISCA 1977): along a
- * line step by step, on a ring the shorter way, where all are joined in one link, through a switch
- * in two. So in dimension d it takes |a - b|, min(u, size - u) with u = b - a modulo size, 1, or 2
- * links, and each step comes nearer: a walk ends.
- * Half way round a ring both ways are equally long. The parity of source and destination decides
- * (is_upwards_on_tie), so that under uniform traffic half of such routes go up and half go down,
- * and all links of a ring carry the same.
+ * line step by step, on a ring in the shorter direction, in a full mesh over one link, through a
+ * switch over two. So in dimension d it takes |a - b|, min(u, size - u) with u = b - a modulo size,
+ * 1, or 2 links, and each step leads nearer: a route ends.
+ * Half way round a ring both directions are equally long. The parity of source and destination
+ * decides (is_upwards_on_tie), so that under uniform traffic half of such routes go up and half go
+ * down, and all links of a ring carry the same.
  * A switch of dimension d has the coordinates of its nodes but for d, where its own counts as 0. To
  * a switch the route sets all other coordinates right, then goes up. Nodes outside the dimensions
  * (hosts) are reached over a link of their own where there is one, else, and from them, as by
@@ -61,7 +61,7 @@ static int place_below(const th_system *s, const dimension_data *data, int node,
 
 /* ---- a step ---- */
 
-/* Does the route from src to dst go upwards where it has half of ring d before it? It does if the
+/* Whether the route from src to dst goes upwards where it has half of ring d before it: if the
  * source's coordinate on the ring and all other coordinates of both ends have an even sum. The
  * coordinate on the ring alternates along it; the others even out, over all pairs, what is left on
  * rings of 6, 10, 14 ... nodes. ASTRA-sim's rings go upwards always. */
@@ -206,7 +206,7 @@ static int check_links(const th_system *s, const dimension_data *data, th_error 
     return 0;
 }
 
-/* Dimension order may be longer than the way by hops, so it is measured for itself. */
+/* Dimension order may take more links than a shortest path, so it has a check of its own. */
 static int check_diameter(const th_system *s, th_error *err)
 {
     int diameter = 0;
@@ -257,5 +257,5 @@ static void release(th_system *s)
 }
 
 const th_routing_type th_routing_dimension_order = {
-    "dimension_order", "dimension 0 first; on a ring the shorter way, ties by parity", prepare,
-    next, release};
+    "dimension_order", "dimension 0 first; on a ring the shorter direction, ties by parity",
+    prepare, next, release};

@@ -31,13 +31,13 @@ static bool is_router(const th_node *n)
 
 /* ---- a step ---- */
 
-/* The local links beside the global one, link, on the way from router at to router to. */
+/* The local links beside the global one, link, on the path from router at to router to. */
 static int n_local(const th_system *s, int link, int at, int to)
 {
     return (s->links[link].from != at) + (s->links[link].to != to);
 }
 
-/* The global link on that way: of those with the fewest local ones beside it, number takes one.
+/* The global link on that path: of those with the fewest local ones beside it, number takes one.
  * After a local link the same holds again, with one less. */
 static int global_link(const th_system *s, const dragonfly_data *data, int at, int to,
                        int32_t number)
@@ -56,7 +56,7 @@ static int global_link(const th_system *s, const dragonfly_data *data, int at, i
             return *link;
 }
 
-/* The link after router at on the way to router to. */
+/* The link after router at on the path to router to. */
 static int next_link(const th_system *s, const dragonfly_data *data, int at, int to, int32_t number)
 {
     if (s->nodes[at].group == s->nodes[to].group)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ecmp.c - equal-cost multipath: ways that are equally good share the pairs among them.
+/* ecmp.c - equal-cost multipath: equally good paths share the pairs of nodes.
  *   prepare -> next* -> release
- * Equally good as the best way of routing/shortest.c: as many links, as wide, as quick. Of the
- * links that begin such a way at a node, a hash of (source, destination, node) takes one, so a pair
- * has one way always and its transfers stay in order, and a node spreads the pairs evenly. A column
- * has a bit for each link of the system: does it begin a best way to the destination? Method: RFC
- * 2992 (hash-threshold and its kin), with the pair in place of the flow's header. Invariant: every
- * link taken comes nearer to the destination. So a walk ends. Not modelled: weights, loads, and
- * ways that are as long but narrower. */
+ * Equally good as the best path of routing/shortest.c: as many links, as wide, as quick. Of the
+ * links that begin such a path at a node, a hash of (source, destination, node) chooses one, so a
+ * pair always has one path and its transfers stay in order, and a node spreads the pairs evenly.
+ * The next-hop table of a destination has a bit for each link of the system: whether it begins a
+ * best path. Method: RFC 2992 (hash-threshold and the like), with the pair in place of the flow's
+ * header. Invariant: every chosen link leads nearer to the destination, so a route ends. Not
+ * modelled: weights, loads, and paths that are as long but narrower. */
 #include <config.h>
 #include "topology/routing/types.h"
 
@@ -29,15 +29,15 @@ static bool is_as_good(const th_reach *a, const th_reach *b)
            a->latency_ps == b->latency_ps;
 }
 
-/* Does a best way to the destination begin with link? */
+/* Whether a best path to the destination begins with link. */
 static bool begins_best(const th_route_search *f, int node, int link)
 {
     int to = f->s->links[link].to;
     if (f->reach[node].link < 0 || f->reach[to].n_links + 1 != f->reach[node].n_links ||
         (to != f->dst && !f->s->nodes[to].forwards))
         return false;
-    th_reach way = th_route_search_path(f, link);
-    return is_as_good(&way, &f->reach[node]);
+    th_reach path = th_route_search_path(f, link);
+    return is_as_good(&path, &f->reach[node]);
 }
 
 static void *make_bits(const th_route_search *f)
@@ -73,7 +73,7 @@ static int choose(const th_system *s, const uint64_t *bits, int at, uint64_t has
     return s->adjacency.out_links[i];
 }
 
-/* The only way to a neighbour when a single link goes there; else -1. */
+/* The link to a neighbour where only one leads there; else -1. */
 static int only_link_to(const th_system *s, int at, int to)
 {
     const int32_t *links;
@@ -118,7 +118,7 @@ static void release(th_system *s)
 
 const th_routing_type th_routing_ecmp = {
     .name = "ecmp",
-    .synopsis = "as shortest; ways that are equally good share the pairs by a hash",
+    .synopsis = "as shortest; paths that are equally good share the pairs by a hash",
     .prepare = prepare,
     .next = next,
     .release = release,

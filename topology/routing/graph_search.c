@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* graph_search.c - the ways from all nodes to one, and a store for what follows from them.
- *   init -> towards* -> clear        columns_new -> (get | peek)* -> columns_free
+/* graph_search.c - best paths from all nodes to one, and a store of next-hop tables.
+ *   init -> search_towards -> clear        th_next_hops_new -> (get | find)* -> free
  * Breadth first from the destination against the links: when a node is taken from the queue, all
- * nodes one link nearer have been, so its best way is settled.
- * Threads share the store: a column is published by a compare and exchange, and a thread that comes
- * second throws its own, equal one away. Nothing is ever taken out, so reading needs no lock. */
+ * nodes one link nearer have been, so its best path is known.
+ * Threads share the store: a table is published by compare-and-exchange, and a thread that comes
+ * second frees its own, equal table. Tables are never removed, so readers need no lock. */
 #include <config.h>
 #include "topology/routing/graph_search.h"
 
@@ -72,11 +72,11 @@ static void search_towards(th_route_search *f, int dst)
             th_reach *known = &f->reach[s->links[s->adjacency.in_links[i]].from];
             if (known->n_links >= 0 && known->n_links < n_links)
                 continue;
-            th_reach way = th_route_search_path(f, s->adjacency.in_links[i]);
+            th_reach path = th_route_search_path(f, s->adjacency.in_links[i]);
             if (known->n_links < 0)
                 f->queue[tail++] = s->links[s->adjacency.in_links[i]].from;
-            if (known->n_links < 0 || is_better(s, &way, known))
-                *known = way;
+            if (known->n_links < 0 || is_better(s, &path, known))
+                *known = path;
         }
     }
 }
@@ -85,7 +85,7 @@ static void search_towards(th_route_search *f, int dst)
 
 struct th_next_hops {
     int n_nodes;
-    _Atomic(void *) of[]; /* by destination; NULL: not asked for yet */
+    _Atomic(void *) of[]; /* by destination; NULL: not made yet */
 };
 
 th_next_hops *th_next_hops_new(int n_nodes)
@@ -111,15 +111,15 @@ const void *th_next_hops_find(const th_next_hops *c, int dst)
     return atomic_load_explicit(&c->of[dst], memory_order_acquire);
 }
 
-static void *make_column(const th_system *s, int dst, void *(*make)(const th_route_search *f))
+static void *make_table(const th_system *s, int dst, void *(*make)(const th_route_search *f))
 {
     th_route_search f;
     if (init(&f, s) < 0)
         return NULL;
     search_towards(&f, dst);
-    void *column = make(&f);
+    void *table = make(&f);
     clear(&f);
-    return column;
+    return table;
 }
 
 const void *th_next_hops_get(th_next_hops *c, const th_system *s, int dst,
@@ -128,10 +128,10 @@ const void *th_next_hops_get(th_next_hops *c, const th_system *s, int dst,
     const void *known = th_next_hops_find(c, dst);
     if (known)
         return known;
-    void *column = make_column(s, dst, make), *first = NULL;
-    if (!column || atomic_compare_exchange_strong(&c->of[dst], &first, column))
-        return column;
-    th_free(column);
+    void *table = make_table(s, dst, make), *first = NULL;
+    if (!table || atomic_compare_exchange_strong(&c->of[dst], &first, table))
+        return table;
+    th_free(table);
     return first;
 }
 

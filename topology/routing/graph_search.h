@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* graph_search.h - the ways from all nodes to one, for the routings that go by fewest links. */
+/* graph_search.h - best paths from all nodes to one destination, and next-hop tables of them. */
 #ifndef TH_TOPOLOGY_ROUTING_GRAPH_SEARCH_H
 #define TH_TOPOLOGY_ROUTING_GRAPH_SEARCH_H
 #include "topology/system.h"
 
-/* The best way from a node to the destination at hand, as far as it is known. */
+/* The best path known so far from a node to the destination of the search. */
 typedef struct th_reach {
     int32_t n_links;    /* -1: not reached */
     int32_t link;       /* the first one; -1 at the destination */
@@ -19,22 +19,21 @@ typedef struct th_route_search {
     int32_t *queue;
 } th_route_search;
 
-/* The way that starts with link and goes on as the best way from its end. */
+/* The path that starts with link and goes on as the best path from its end. */
 th_reach th_route_search_path(const th_route_search *f, int link);
 
-/* What a routing keeps of a search, for each destination that was asked for: made at its first use,
- * by whichever thread comes first. The content is that of the system, so all threads read the
- * same. */
+/* A next-hop table per destination, in the routing's own format, made at its first use by any
+ * thread. It follows from the system, so all threads read the same. */
 typedef struct th_next_hops th_next_hops;
 th_next_hops *th_next_hops_new(int n_nodes); /* NULL: memory is out */
-/* The column of dst, or NULL when nobody has asked for it. */
+/* The table of dst, or NULL where it has not been made. */
 const void *th_next_hops_find(const th_next_hops *c, int dst);
-/* The column of dst, else made by make (which returns a heap block, or NULL). NULL: memory is
- * out. */
+/* The table of dst, made by make (which returns a heap block, or NULL) where it has not been. NULL:
+ * memory is out. */
 const void *th_next_hops_get(th_next_hops *c, const th_system *s, int dst,
                              void *(*make)(const th_route_search *f));
-/* Makes all columns of a small system, whose memory can then not run out under way; does nothing
- * for others. 0 or -1 (memory). */
+/* Makes all tables of a small system, so that memory cannot run out later; does nothing for others.
+ * 0 or -1 (memory). */
 int th_next_hops_fill_small(th_next_hops *c, const th_system *s,
                             void *(*make)(const th_route_search *f));
 void th_next_hops_free(th_next_hops *c); /* accepts NULL */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* neighbors.h - the link from a node to one of its neighbours, for routings that know which one is
- * next. O(links) memory, O(log degree) per question. Made when links and adjacency are there. */
+/* neighbors.h - the link from a node to one of its neighbours, for routings that know the next
+ * node. O(links) memory, O(log degree) per look-up. Needs the adjacency. */
 #ifndef TH_TOPOLOGY_ROUTING_NEIGHBORS_H
 #define TH_TOPOLOGY_ROUTING_NEIGHBORS_H
 #include "topology/system.h"
 
 typedef struct th_neighbors {
-    int32_t *
-        links; /* out of node i: [s->adjacency.out_start[i], s->adjacency.out_start[i + 1]), by neighbour */
+    int32_t *links; /* as s->adjacency.out_links, but those of a node sorted by neighbour */
 } th_neighbors;
 
 /* 0, or -1 (memory is out; nothing to clear). */

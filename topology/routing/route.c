@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* route.c - the table of routings, and walks along what they say.
+/* route.c - the table of routings, and routes by following next from node to node.
  *   th_route_prepare (once, by th_system_finish) -> th_route* -> release
- * Invariant that every routing holds: following next from any node comes to the destination, or the
- * first answer is -1. So a walk ends.
+ * Invariant of every routing: following next from any node leads to the destination, or the first
+ * result is negative; so a route ends.
  * Not modelled: routes that change while a machine runs. */
 #include <config.h>
 #include "topology/routing/route.h"
@@ -146,7 +146,7 @@ int th_route(const th_system *s, int src, int dst, int *links)
         int link = s->routing->next(s, at, src, dst);
         if (link < 0)
             return link;
-        if (n == TH_ROUTE_MAX) /* finish has measured the ways of accelerators alone */
+        if (n == TH_ROUTE_MAX) /* finish has checked only the routes of accelerators */
             return TH_NO_PATH;
         links[n++] = link;
         at = s->links[link].to;

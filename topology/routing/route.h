@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* route.h - which links a transfer takes.
  *
- * A table: one routing is one row and one file. A routing says, at each node, which link is next;
- * a walk from there to the destination is the route. A node that does not forward may only be the
- * first or the last of a route. Deterministic: the same system has the same routes always.
+ * A table: one routing is one row and one file. A routing gives the next link at each node; the
+ * links from the source to the destination are the route. A node that does not forward may only be
+ * the first or the last of a route. The same system always has the same routes.
  *
  * shortest: fewest links; among those the greatest smallest bandwidth, then the least latency, then
- * the lowest next node. Consistent: a route's tail is the route of its tail. (So a wider or quicker
- * way that would need another tail than the next node's own is not taken.)
- * ecmp: as shortest; where several first links begin ways that are equally good (links, bandwidth,
- * latency), a hash of (source, destination, node) takes one.
- * dimension_order: dimension 0 first; on a ring the shorter way, half way round by the parity of
- * source and destination. Nodes outside the dimensions (a host) are reached, and reach, as by
- * shortest.
- * up_down: in a tree or fat tree up until the destination is below, then down; of several ways up
+ * the lowest next node. Consistent: the rest of a route is the route of its next node. (So a wider
+ * or quicker route with another rest than the next node's own is not taken.)
+ * ecmp: as shortest; where several links begin routes that are equally good (links, bandwidth,
+ * latency), a hash of (source, destination, node) chooses one.
+ * dimension_order: dimension 0 first; on a ring in the shorter direction, half way round by the
+ * parity of source and destination. Nodes outside the dimensions (a host) are reached, and reach,
+ * as by shortest.
+ * up_down: in a tree or fat tree up until the destination is below, then down; of several links up
  * the destination chooses (D-mod-k).
  * dragonfly: at most one local link, a global one, at most one local link.
  *
@@ -24,7 +24,7 @@
 
 enum { TH_ROUTE_MAX = 4096 }; /* links: a ring of 8,192, a line of 4,097 */
 
-/* What stands in the place of a link, or of a number of links. */
+/* In the place of a link, or of a number of links. */
 enum { TH_NO_PATH = -1, TH_NO_MEMORY = -2 };
 
 typedef struct th_routing_type {
@@ -33,13 +33,13 @@ typedef struct th_routing_type {
     /* Called once by finish, when nodes, links and adjacency are there. May fill s->routes.data;
      * 0 or -1. */
     int (*prepare)(th_system *s, th_error *err);
-    /* First link on the way from node at to dst of a transfer that comes from src, or TH_NO_PATH, or
+    /* First link on the route from node at to dst of a transfer from src, or TH_NO_PATH, or
      * TH_NO_MEMORY. at != dst. Called by several threads at a time. Wherever links lead from src to
-     * dst over nodes that forward, there must be a way, of TH_ROUTE_MAX links at most: a prepare
+     * dst over nodes that forward, there must be a route, of TH_ROUTE_MAX links at most: a prepare
      * that cannot promise it refuses the system, naming a pair. */
     int (*next)(const th_system *s, int at, int src, int dst);
     void (*release)(th_system *s); /* frees s->routes.data, also after a prepare that failed */
-    bool goes_round;               /* finds ways round dead links; else such systems are refused */
+    bool goes_round;               /* avoids dead links; else such systems are refused */
 } th_routing_type;
 
 extern const th_routing_type *const th_routing_types[];   /* ends in NULL */
@@ -55,13 +55,13 @@ int th_route_shortest_next(const th_system *s, int at, int dst);
 int th_route_link_to(const th_system *s, int at, int to);
 
 /* The links from node src to node dst, in order, into links[TH_ROUTE_MAX]. Returns their number (0
- * when src == dst), or TH_NO_PATH (none, or more links than that) or TH_NO_MEMORY. A way is computed
- * at the first use of its destination, so memory may run out here. A finished system has ways
- * between its accelerators, and between them and hosts; other pairs may have none. */
+ * when src == dst), or TH_NO_PATH (none, or more links than that) or TH_NO_MEMORY. Next-hop tables
+ * are computed at the first use of a destination, so memory may run out here. A finished system has
+ * routes between its accelerators, and between them and hosts; other pairs may have none. */
 int th_route(const th_system *s, int src, int dst, int *links);
 /* The first of them; src != dst. */
 int th_route_first(const th_system *s, int src, int dst);
-/* Says why one of these answered less than 0. -1. */
+/* The error of a result below 0 of one of these. Returns -1. */
 int th_route_error(const th_system *s, int src, int dst, int answer, th_error *err);
 
 /* Properties of that route: smallest bandwidth (INT64_MAX when src == dst), sum of latencies,

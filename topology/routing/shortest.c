@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shortest.c - routes of fewest links, the same for every source.
  *   th_shortest_prepare (by th_route_prepare) -> th_route_shortest_next* -> th_shortest_release
- * A column says for each node which of its outgoing links comes first on the way to the
- * destination: one byte per node (four in a system where a node has 255 links or more), for each
- * destination that was ever asked for. A neighbour of the destination is served without one: its
- * best link is the way. Invariant: following a column from any node comes nearer to the destination
- * with each link, or the first answer is none. So a walk ends. */
+ * The next-hop table of a destination gives each node's first link on the path to it: one byte per
+ * node (four in a system where a node has 255 links or more). It is made when a node that is not a
+ * neighbour first needs it; a neighbour takes its best link to the destination. Invariant: each
+ * link of a table leads nearer to the destination, or there is no path; so a route ends. */
 #include <config.h>
 #include "topology/routing/types.h"
 
 #include "base/alloc.h"
 #include "topology/routing/graph_search.h"
 
-/* Entries of a column: 0 for no way, else 1 + position among the links out of the node. */
+/* Entries of a table: 0 for no path, else 1 + position among the links out of the node. */
 enum { NARROW_MAX = UINT8_MAX };
 
 typedef struct ports {

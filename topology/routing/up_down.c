@@ -2,9 +2,9 @@
 /* up_down.c - routes in trees and fat trees: up until the destination is below, then down.
  *   prepare -> next* -> release
  * Every node of the tree has a level and covers a range of accelerators, its leaves (th_node). Up:
- * of several equal ways, towards the leaf with number j, a node on level l takes the one numbered
+ * towards the leaf with number j, a node on level l takes the link up with number
  *
- *   floor(j / (w_1 w_2 ... w_l)) mod w_(l + 1),   w_i: ways up from each node on level i - 1
+ *   floor(j / (w_1 w_2 ... w_l)) mod w_(l + 1),   w_i: links up from each node on level i - 1
  *
  * which is D-mod-k (E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift
  * permutations on real life fat trees", 2010): the destination alone decides, so that the leaves
@@ -17,11 +17,11 @@
  * the island only, whose own switch is then reached from that leaf. Leaves that are joined by a
  * link (an island without a switch) use it.
  * Switches are destinations too (they may reduce). Switches of one level above the same leaves are
- * numbered, 0 first; the number's digits in the mixed radix of the w_i are the ways up that lead to
- * it, and stand for j. A switch whose own digits contradict that cannot go up and down: its routes,
- * and those of nodes outside the tree (hosts), are shortest ones, but for the direct link where
- * there is one. Costs O(log degree) per step and O(links) memory.
- * Not modelled: ways up that differ between the nodes of one level. */
+ * numbered, 0 first; the number's digits in the mixed radix of the w_i are the links up that lead
+ * to it, and stand for j. A switch whose own digits contradict that cannot go up and down: its
+ * routes, and those of nodes outside the tree (hosts), are shortest ones, but for the direct link
+ * where there is one. Costs O(log degree) per step and O(links) memory.
+ * Not modelled: numbers of links up that differ between the nodes of one level. */
 #include <config.h>
 #include "topology/routing/types.h"
 
@@ -61,7 +61,7 @@ static bool covers_leaf(const th_node *n, int32_t leaf)
 
 /* ---- a step ---- */
 
-/* Can the digits of dst be reached from at? Those of a leaf always can. */
+/* Whether the digits of dst can be reached from at; those of a leaf always can. */
 static bool is_compatible(const th_system *s, const up_down_data *data, int at, int dst)
 {
     if (s->nodes[at].level == 0 || s->nodes[dst].level == 0)
@@ -105,7 +105,8 @@ static int run_up(const th_system *s, const up_down_data *data, int at, int i)
     return n;
 }
 
-/* Does the parent at the end of link, or a twin of it, stand above dst, or is dst? */
+/* Whether the parent at the end of link, or another switch above the same leaves, is above dst or
+ * is dst. */
 static bool leads_above(const th_system *s, int link, int dst)
 {
     const th_node *parent = &s->nodes[s->links[link].to], *there = &s->nodes[dst];
@@ -154,7 +155,7 @@ static int direction(const th_system *s, int link)
     return to->level > from->level ? 1 : -1;
 }
 
-/* By what the links of a row ascend. */
+/* The key by which the links of a row ascend. */
 static int32_t rank(const th_system *s, int link, int wanted)
 {
     const th_node *to = &s->nodes[s->links[link].to];
@@ -189,8 +190,8 @@ static int rows_init(rows *r, const th_system *s, int wanted)
     return 0;
 }
 
-/* How many ways up a node has to its highest parents. */
-static int n_ways_up(const th_system *s, const up_down_data *data, int node)
+/* How many links up a node has to its highest parents. */
+static int n_up_links(const th_system *s, const up_down_data *data, int node)
 {
     int end = data->up.start[node + 1], n = 0;
     while (end - n > data->up.start[node] &&
@@ -209,7 +210,7 @@ static void number_nodes(const th_system *s, up_down_data *data)
         data->divisor[i] = 1;
         if (n->level > 0 && data->down.start[i] < data->down.start[i + 1]) {
             int child = s->links[data->down.links[data->down.start[i]]].to;
-            data->divisor[i] = data->divisor[child] * n_ways_up(s, data, child);
+            data->divisor[i] = data->divisor[child] * n_up_links(s, data, child);
         }
     }
 }

@@ -8,8 +8,8 @@
  * conditions make it unique, so it can be repaired: a bottleneck that is not full raises the level
  * of its flows; a link that is overfull lowers the rates of its bottlenecked flows and of flows
  * from bottlenecks of a higher level, whose bottleneck it becomes. Repairs are made in the order of
- * levels, at the lower of the old and the new level of a link, because a change at one level affects
- * only higher levels (bottleneck structures: J. Ros-Giralt et al., "On the bottleneck structure of
+ * levels, at the lower of the old and the new level of a link, because a change at one level
+ * affects only higher levels (J. Ros-Giralt et al., "On the bottleneck structure of
  * congestion-controlled networks", 2019). So a flow that is added or removed costs what its change
  * reaches, not the whole component.
  *
@@ -30,8 +30,8 @@
 #include "base/alloc.h"
 #include "sim/network/fluid/maxmin_state.h"
 
-/* A link is full when its residual is below this part of the rates of its bottlenecked flows (of its
- * capacity if it has none), for rates are rounded. */
+/* A link is full when its residual is below this part of the rates of its bottlenecked flows (of
+ * its capacity if it has none), for rates are rounded. */
 static const double FULL = 0x1p-48;
 
 /* --- life ------------------------------------------------------------------------------------- */

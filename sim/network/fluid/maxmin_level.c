@@ -8,8 +8,8 @@
  * The left side is concave in x, so for any set T of flows (C - sum of r outside T) / (sum of 1 / w
  * in T) is at most x. Finding x takes all flows of the link; the bounds take none and tell which
  * link comes first, so that find_fair is called for few. Sums of rates are exact, and sums of 1 / w
- * are rounded once, from twice the digits: a level follows from the flows alone, whatever order they
- * were added in and whatever level the link had before. */
+ * are rounded once, from twice the digits: a level follows from the flows alone, whatever order
+ * they were added in and whatever level the link had before. */
 #include <config.h>
 
 #include <math.h>
@@ -97,8 +97,8 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
     m->mark[l] |= TH_LINK_FAIR_KNOWN | TH_LINK_FAIR_EXACT;
 }
 
-/* T is the bottlenecked flows and those that have no bottleneck yet, else all of them. And where the
- * fair level has been x, with a sum s of 1 / w at that level, it is at least x - increased / s,
+/* T is the bottlenecked flows and those that have no bottleneck yet, else all of them. And where
+ * the fair level has been x, with a sum s of 1 / w at that level, it is at least x - increased / s,
  * however much other rates on the link have fallen. */
 double th_maxmin_least_level(const th_maxmin *m, int32_t l, double residual)
 {

@@ -8,7 +8,7 @@
 #include "sim/network/fluid/maxmin.h"
 
 /* Marks of a link: it is in work.touched; a flow on it has got a rate above its level; it is the
- * bottleneck of a flow; its fair level has been computed before; nothing on it has changed since. */
+ * bottleneck of a flow; its fair level has been computed; nothing on it has changed since. */
 enum {
     TH_LINK_TOUCHED = 1,
     TH_LINK_EXCEEDED = 2,
@@ -20,10 +20,10 @@ enum {
 /* A level above another by less than this is not above it. */
 #define TH_MAXMIN_CLOSE (1 + 0x1p-44)
 
-/* maxmin_level.c. bottlenecked_shares: the sum of 1 / w of the flows bottlenecked at a link, rounded
- * once. find_fair: the level at which these flows and those above it fill link l, into fair,
- * fair_shares and n_above. least_level: a lower bound of that, at little cost; residual is what the
- * link has left. */
+/* maxmin_level.c. bottlenecked_shares: the sum of 1 / w of the flows bottlenecked at a link,
+ * rounded once. find_fair: the level at which these flows and those above it fill link l, into
+ * fair, fair_shares and n_above. least_level: a lower bound of that, at little cost; residual is
+ * what the link has left. */
 double th_maxmin_bottlenecked_shares(const th_maxmin *m, const th_maxmin_link *k);
 void th_maxmin_find_fair(th_maxmin *m, int32_t l);
 double th_maxmin_least_level(const th_maxmin *m, int32_t l, double residual);
