@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* event.c - the pending events of one machine: a 4-ary heap, and a sorted run beside it.
  *   new -> (push | pop | cancel | reschedule)* -> free
- * Invariants: heap[i] is never before heap[(i-1)/4] in (time, rank, sequence) order, where rank
- * packs priority and object. The run is sorted in that order, and its first event is not a gap.
+ * Invariants: the heap is in (time, rank, sequence) order, where rank packs priority and object. The run is sorted in that order, and its first event is not a gap.
  * place[h] is the index of handle h in the heap or, from RUN_PLACE on, in the run; free handles are
  * chained through place.
  *
@@ -19,13 +18,12 @@
 #include "sim/kernel/event.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/alloc.h"
 
 typedef th_events_node node;
 
-enum { ARITY = 4, FIRST_CAPACITY = 64, RUN_PLACE = 1 << 30 };
+enum { FIRST_CAPACITY = 64, RUN_PLACE = 1 << 30 };
 
 th_events *th_events_new(void)
 {
@@ -65,48 +63,11 @@ static void find_next(th_events *q)
     q->next = q->n > 0 && !(first && th_events_before(first, &q->heap[0])) ? &q->heap[0] : first;
 }
 
-static void put(th_events *q, size_t i, const node *e)
-{
-    q->heap[i] = *e;
-    q->place[e->handle] = (int32_t)i;
-}
-
-static void sift_up(th_events *q, size_t i, node e)
-{
-    while (i > 0) {
-        size_t parent = (i - 1) / ARITY;
-        if (!th_events_before(&e, &q->heap[parent]))
-            break;
-        put(q, i, &q->heap[parent]);
-        i = parent;
-    }
-    put(q, i, &e);
-}
-
-/* In large heaps the grandchildren, which lie side by side, are asked for while the children are
- * compared. */
-static inline size_t first_child(const th_events *q, size_t i)
-{
-    size_t child = ARITY * i + 1;
-    size_t end = child + ARITY < q->n ? child + ARITY : q->n;
-    size_t best = child;
-    for (size_t c = child + 1; c < end; c++)
-        if (th_events_before(&q->heap[c], &q->heap[best]))
-            best = c;
-    return best;
-}
-
-static void sift_down(th_events *q, size_t i, node e)
-{
-    while (ARITY * i + 1 < q->n) {
-        size_t child = first_child(q, i);
-        if (!th_events_before(&q->heap[child], &e))
-            break;
-        put(q, i, &q->heap[child]);
-        i = child;
-    }
-    put(q, i, &e);
-}
+#define TH_HEAP_ITEM            th_events_node
+#define TH_HEAP_OWNER           th_events
+#define TH_HEAP_BEFORE(q, a, b) th_events_before(a, b)
+#define TH_HEAP_MOVED(q, e, i)  ((q)->place[(e)->handle] = (int32_t)(i))
+#include "base/heap.h"
 
 static int32_t take_handle(th_events *q)
 {
@@ -189,7 +150,7 @@ static bool can_append(th_events *q, const node *e)
         return true;
     if (n > 1)
         return false;
-    sift_up(q, q->n++, *th_events_run_at(q, q->first));
+    th_heap_up(q, q->heap, q->n++, *th_events_run_at(q, q->first));
     q->end = q->first;
     return true;
 }
@@ -210,7 +171,7 @@ th_event_handle th_events_push(th_events *q, const th_event *e)
     if (appends)
         put_run(q, q->end++, &added);
     else
-        sift_up(q, q->n++, added);
+        th_heap_up(q, q->heap, q->n++, added);
     if (is_next)
         q->next = appends ? th_events_run_at(q, q->first) : &q->heap[0];
     return h;
@@ -232,17 +193,6 @@ bool th_events_peek(const th_events *q, th_event *out)
     return q->next;
 }
 
-static void remove_from_heap(th_events *q, size_t i)
-{
-    node last = q->heap[--q->n];
-    if (i == q->n)
-        return;
-    if (i > 0 && th_events_before(&last, &q->heap[(i - 1) / ARITY]))
-        sift_up(q, i, last);
-    else
-        sift_down(q, i, last);
-}
-
 bool th_events_pop(th_events *q, th_event *out)
 {
     const node *e = q->next;
@@ -251,7 +201,7 @@ bool th_events_pop(th_events *q, th_event *out)
     read_out(e, out);
     give_handle(q, e->handle);
     if (e == q->heap) {
-        remove_from_heap(q, 0);
+        th_heap_remove(q, q->heap, --q->n, 0);
     } else {
         q->first++;
         skip_gaps(q);
@@ -276,7 +226,7 @@ void th_events_cancel(th_events *q, th_event_handle handle)
     if (place >= RUN_PLACE)
         remove_from_run(q, place);
     else
-        remove_from_heap(q, (size_t)place);
+        th_heap_remove(q, q->heap, --q->n, (size_t)place);
     give_handle(q, handle);
     find_next(q);
 }
@@ -295,9 +245,6 @@ void th_events_reschedule(th_events *q, th_event_handle handle, th_time time)
         e = q->heap[i];
     }
     e.time = time;
-    if (i > 0 && th_events_before(&e, &q->heap[(i - 1) / ARITY]))
-        sift_up(q, i, e);
-    else
-        sift_down(q, i, e);
+    th_heap_update(q, q->heap, q->n, i, e);
     find_next(q);
 }

@@ -1,38 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ready_queue.c - a priority queue of indices, lowest first: a binary heap. */
+/* ready_queue.c - a priority queue of indices, lowest first. */
 #include <config.h>
 
 #include "sim/kernel/ready_queue.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
+
+#define TH_HEAP_ITEM            int32_t
+#define TH_HEAP_OWNER           th_ready_queue
+#define TH_HEAP_BEFORE(q, a, b) (*(a) < *(b))
+#define TH_HEAP_MOVED(q, item, i)
+#include "base/heap.h"
 
 int th_ready_queue_add(th_ready_queue *q, int32_t item)
 {
     if (th_grow(&q->item, &q->capacity, q->n + 1, sizeof *q->item))
         return -1;
-    size_t i = q->n++;
-    for (; i > 0 && item < q->item[(i - 1) / 2]; i = (i - 1) / 2)
-        q->item[i] = q->item[(i - 1) / 2];
-    q->item[i] = item;
+    th_heap_up(q, q->item, q->n++, item);
     return 0;
 }
 
 int32_t th_ready_queue_take(th_ready_queue *q)
 {
-    int32_t least = q->item[0], last = q->item[--q->n];
-    size_t i = 0;
-    for (size_t child = 1; child < q->n; child = 2 * i + 1) {
-        if (child + 1 < q->n && q->item[child + 1] < q->item[child])
-            child++;
-        if (last <= q->item[child])
-            break;
-        q->item[i] = q->item[child];
-        i = child;
-    }
-    q->item[i] = last;
-    return least;
+    int32_t lowest = q->item[0];
+    th_heap_remove(q, q->item, --q->n, 0);
+    return lowest;
 }
 
 void th_ready_queue_clear(th_ready_queue *q)

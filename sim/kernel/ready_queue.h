@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 typedef struct th_ready_queue {
-    int32_t *item; /* a binary heap */
+    int32_t *item; /* a heap */
     size_t n, capacity;
 } th_ready_queue;
 
