@@ -9,8 +9,8 @@ extern const th_network_type th_network_ideal;
 extern const th_network_type th_network_astra_aware, th_network_astra_unaware;
 extern const th_network_type th_network_packet;
 
-/* What events of a network mean: the low bit of th_event.argument; above it the slot of the flow,
- * the model's own number for it while it lives. The object is the machine's number. */
+/* The kind of an event of a network: the low bit of th_event.argument; the other bits are the slot
+ * of the flow, the model's own number for it. The object is the machine's number. */
 enum { TH_FLOW_ENTERS, TH_FLOW_ENDS };
 enum { TH_FLOWS_MAX = INT32_MAX / 2 }; /* slots that fit into an argument */
 
@@ -28,10 +28,10 @@ int th_network_head_init(th_network *n, const th_network_type *type, const th_sy
 void th_network_head_reset(th_network *n);
 void th_network_head_clear(th_network *n);
 
-/* Slots of an array of flows that start with an int32_t: while a slot is free, that is the next
+/* Slots of an array of structs that start with an int32_t: while a slot is free, that is the next
  * free one, or -1. */
 typedef struct th_slots {
-    size_t n, room;  /* that have ever been taken; elements of the array */
+    size_t n, room;  /* slots taken since the reset; elements of the array */
     int32_t is_free; /* the first free one, -1: none */
 } th_slots;
 void th_slots_reset(th_slots *x); /* all are free, memory is kept */
@@ -40,11 +40,11 @@ void th_slots_reset(th_slots *x); /* all are free, memory is kept */
 int32_t th_slots_take(th_slots *x, void *flows, size_t size);
 void th_slots_give(th_slots *x, void *flow, int32_t slot); /* flow: its element */
 
-/* When message m, which began at now and takes so long behind its delay, ends; -1 where no run is
- * as long (n->why says so). */
+/* The end of message m, which started at now and takes duration_ps after its delay; -1 beyond
+ * simulated time (n->why has the error). */
 th_time th_network_end(th_network *n, const th_message *m, th_time now, th_time duration_ps);
 
-/* A flow of bytes goes onto a link, and leaves it with all its bytes carried. */
+/* A flow enters a link, and leaves it when the link has carried all its bytes. */
 void th_network_link_enter(th_network *n, int link, th_time now);
 void th_network_link_leave(th_network *n, int link, th_time now, int64_t bytes);
 

@@ -3,11 +3,10 @@
  * saturate it.
  *
  *   create -> reset -> (start | event | demand | settle)* -> destroy
- * A model keeps its state as plain data and speaks to the machine through its event queue alone:
+ * A model keeps its state as plain data and reaches the machine only through its event queue:
  * events of priority TRANSFER_END, and START for a flow that enters the sharing after its latency,
- * whose object is the flow's number. Numbers are the machine's, in any order; a number is free
- * again once its flow has ended, and a model's memory follows the flows that live, not the
- * numbers. */
+ * whose object is the flow's number. The machine gives the numbers, in any order, and reuses that
+ * of a flow that has ended; a model's memory follows the flows in the network, not the numbers. */
 #ifndef TH_SIM_NETWORK_H
 #define TH_SIM_NETWORK_H
 #include <stdbool.h>
@@ -22,14 +21,13 @@ typedef struct th_network th_network;
 /* Options of models. Zero means the default of the model. */
 typedef struct th_network_options {
     bool weigh_by_latency;   /* fluid: a flow's weight is its route's latency, as SimGrid has it */
-    bool solves_uncontended; /* fluid: uncontended flows go to the solver, too (slower, same times)
-                              */
+    bool solves_uncontended; /* fluid: uncontended flows too (slower, same times) */
     /* packet; see sim/network/packet/packet.h for the defaults */
     int64_t packet_bytes;
-    int64_t buffer_bytes;        /* of each virtual channel at the end of a link */
-    int32_t n_virtual_channels;  /* of each link */
-    th_time credit_delay_ps;     /* from a buffer's space becoming free to the sender knowing it */
-    th_time router_delay_ps;     /* on top of each link's latency */
+    int64_t buffer_bytes;       /* of each virtual channel at the end of a link */
+    int32_t n_virtual_channels; /* of each link */
+    th_time credit_delay_ps; /* from a buffer's space becoming free to the sender's learning it */
+    th_time router_delay_ps; /* on top of each link's latency */
     int64_t terminal_bits_per_s; /* of the links between a node and its router, one each way; 0: a
                                   * node injects into all its links at once, and takes from all */
     int32_t n_crossbar_inputs;   /* packets that a link's buffers pass on at once; 0: any number */
@@ -44,20 +42,19 @@ typedef struct th_network_type {
     th_network *(*create)(const th_system *s, const th_network_options *o, th_error *err);
     void (*destroy)(th_network *n);
     void (*reset)(th_network *n);
-    /* A flow begins at now; its number is flow. 0, or -1: th_network_failed says why. */
+    /* A flow begins at now; its number is flow. 0, or -1: th_network_failed gives the error. */
     int (*start)(th_network *n, th_events *q, th_time now, int32_t flow, const th_message *m);
-    /* An event of this network has come up. True when the flow's last byte has arrived. Should
-     * memory run out, the next settle says so. */
+    /* Handles an event of this network. True when the flow's last byte has arrived. If memory runs
+     * out, the next settle fails. */
     bool (*event)(th_network *n, th_events *q, th_time now, const th_event *e);
-    /* Before time goes on: rates follow from all that happened at now. 0, or -1:
-     * th_network_failed says why. */
+    /* At the end of a time step: computes rates from all events at now. 0, or -1: th_network_failed
+     * gives the error. */
     int (*settle)(th_network *n, th_events *q, th_time now);
     /* Accelerator accel is_contended: its engines in mask want the DRAM, each up to its port's
      * rate. Their rates are in engine_rate after the next settle. NULL: this model never shares a
      * DRAM. 0 or -1. */
     int (*demand)(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s);
-    /* What flows draw from accelerator accel's DRAM now, bytes/s. NULL: accel_dram_demand holds
-     * it. */
+    /* The demand of flows on accelerator accel's DRAM, bytes/s. NULL: accel_dram_demand has it. */
     double (*dram_demand)(th_network *n, int accel);
     /* A collective begins at now. 1: this network takes it as a whole, and it ends at *end; 0: it
      * is to be expanded into messages; -1. NULL: all are expanded. */
@@ -67,7 +64,7 @@ typedef struct th_network_type {
      * the flows on them, and lists those that changed in toggled. The caller then starts or stops
      * to demand rates for their engines. 0 or -1. NULL: all of them are contended, always. */
     int (*update_contention)(th_network *n, th_time now);
-    /* A medium carries so much from now on, after the next settle. NULL: this model cannot. */
+    /* Changes the bandwidth of a medium from the next settle on. NULL: not supported. */
     void (*set_bandwidth)(th_network *n, int32_t medium, double bytes_per_s);
     bool is_memoryless; /* without flows, and settled, its state is that after a reset */
 } th_network_type;
@@ -80,11 +77,11 @@ struct th_network {
     th_time *link_busy_ps;  /* per link, past time with at least one flow on it */
     th_time *link_since;    /* per link, since when it has flows; meaningful when link_flows > 0 */
     int32_t *link_flows;    /* per link, flows on it now */
-    uint64_t *link_flow_ps; /* per link: of flows, sum of the times they left less that of
-                             * the times they came, modulo 2^64 */
+    uint64_t *link_flow_ps; /* per link: sum of the times at which flows left it minus that of
+                             * the times at which they entered, modulo 2^64 */
     int32_t *link_most_flows;  /* per link, at once */
     th_observer *observers;    /* of the machine; NULL: none */
-    double *accel_dram_demand; /* per accelerator, bytes/s that flows draw from its DRAM: see
+    double *accel_dram_demand; /* per accelerator, bytes/s of flows on its DRAM, see
                                   th_network_dram_demand */
     double *engine_rate;       /* per accelerator and engine, where the DRAM is shared */
     bool *is_shared;           /* per accelerator: flows could saturate its DRAM, see models.h */
@@ -92,18 +89,19 @@ struct th_network {
                            flows */
     int32_t *toggled;   /* accelerators whose is_contended the last update_contention changed */
     int32_t n_toggled;
-    int32_t *touched; /* accelerators whose draw or engine rates changed at the last settle */
+    int32_t
+        *touched; /* accelerators whose DRAM demand or engine rates changed at the last settle */
     int32_t n_touched;
     th_error why; /* start, settle or demand failed; no id: memory is out */
 };
 
-/* After a failure of start, settle or demand: what it was. Returns -1. */
+/* The error of a failed start, settle or demand. Returns -1. */
 int th_network_failed(const th_network *n, th_error *err);
 
 extern const th_network_type *const th_network_types[]; /* ends in NULL; the first is the default */
 const th_network_type *th_network_find(const char *name);
 
-/* What flows draw from accelerator accel's DRAM now, bytes/s. */
+/* The demand of flows on accelerator accel's DRAM, bytes/s. */
 static inline double th_network_dram_demand(th_network *n, int accel)
 {
     return n->type->dram_demand ? n->type->dram_demand(n, accel) : n->accel_dram_demand[accel];

@@ -254,7 +254,7 @@ static void following_agrees_with_the_formula(void)
         th_astra_route r = {.a = s->astra, .n_phases = 1, .shares_links = true};
         r.phase[0] = (th_astra_phase){
             .steps = 12, .bytes = bytes, .n_reduced = 6, .reduce_ns = 3 * (bytes / 1600)};
-        CU_ASSERT_EQUAL(th_astra_convey(&r, 1, &followed, &e), 0);
+        CU_ASSERT_EQUAL(th_astra_pipeline_ns(&r, 1, &followed, &e), 0);
         CU_ASSERT_EQUAL(followed, formula);
         CU_ASSERT_TRUE(formula > 12 * 123);
         th_system_free(s);

@@ -256,14 +256,18 @@ static void a_dram_is_coupled_while_links_in_use_can_saturate_it(void)
     }
 }
 
-static void assert_rates(th_network *n, th_events *q, unsigned mask, const double *port,
-                         double draw, double in, double weight, double out)
+/* In GB/s: the flow, then the engines. */
+typedef struct {
+    double flow, in, weight, out;
+} rates;
+
+static void assert_rates(th_network *n, th_events *q, unsigned mask, const double *port, rates r)
 {
-    const double want[] = {in, weight, out, 0};
+    const double want[] = {r.in, r.weight, r.out, 0};
     CU_ASSERT_EQUAL(n->type->demand(n, 1, mask, port), 0);
     CU_ASSERT_EQUAL(n->type->settle(n, q, 0), 0);
-    CU_ASSERT_DOUBLE_EQUAL(th_network_dram_demand(n, 1) / 1e9, draw, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(th_network_dram_demand(n, 0) / 1e9, draw, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(th_network_dram_demand(n, 1) / 1e9, r.flow, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(th_network_dram_demand(n, 0) / 1e9, r.flow, 1e-9);
     for (int e = 0; e < TH_N_ENGINES; e++)
         if (mask >> e & 1)
             CU_ASSERT_DOUBLE_EQUAL(n->engine_rate[TH_N_ENGINES + e] / 1e9, want[e], 1e-9);
@@ -285,14 +289,14 @@ static void flows_and_engines_share_a_dram_fairly(void)
     n->type->start(n, q, 0, 0, &(th_message){0, 1, 1000000000, 0});
     th_events_pop(q, &e);
     CU_ASSERT_FALSE(n->type->event(n, q, 0, &e));
-    assert_rates(n, q, 0, fast, 2, 0, 0, 0);
-    assert_rates(n, q, 1, fast, 1.5, 1.5, 0, 0);
-    assert_rates(n, q, 3, fast, 1, 1, 1, 0);
-    assert_rates(n, q, 0, fast, 2, 0, 0, 0);
-    assert_rates(n, q, 5, mixed, 1.375, 0.25, 0, 1.375);
-    assert_rates(n, q, 1, mixed, 2, 0.25, 0, 0);
-    assert_rates(n, q, 0, fast, 2, 0, 0, 0);
-    assert_rates(n, q, 7, fast, 0.75, 0.75, 0.75, 0.75);
+    assert_rates(n, q, 0, fast, (rates){2, 0, 0, 0});
+    assert_rates(n, q, 1, fast, (rates){1.5, 1.5, 0, 0});
+    assert_rates(n, q, 3, fast, (rates){1, 1, 1, 0});
+    assert_rates(n, q, 0, fast, (rates){2, 0, 0, 0});
+    assert_rates(n, q, 5, mixed, (rates){1.375, 0.25, 0, 1.375});
+    assert_rates(n, q, 1, mixed, (rates){2, 0.25, 0, 0});
+    assert_rates(n, q, 0, fast, (rates){2, 0, 0, 0});
+    assert_rates(n, q, 7, fast, (rates){0.75, 0.75, 0.75, 0.75});
     n->type->destroy(n);
     th_events_free(q);
     th_system_free(s);

@@ -4,9 +4,9 @@
  *
  * Times are those of astra_physics.c, whole nanoseconds from whenever something begins. A message:
  *   unaware   the formula's t of each dimension in which its ends differ, one after the other;
- *             nobody is in anybody's way
- *   aware     store and forward over its route. A link takes messages in the order in which they
- *             come to it, is busy for floor(m / bw), and they are there after
+ *             messages do not contend
+ *   aware     store and forward over its route. A link serves messages in the order in which they
+ *             arrive, is busy for floor(m / bw), and they arrive after
  *             floor(latency + m / bw)
  * A collective of all accelerators that ASTRA-sim knows is one step, as long as its formula says. A
  * rank is in one collective at a time: another begins when the last of its ranks is free. Others
@@ -30,14 +30,14 @@ static const th_time ps_per_ns = 1000;
 
 typedef struct {
     int32_t number; /* the machine's; th_slots has it while the slot is free */
-    int32_t at;     /* node where the message is whole */
+    int32_t at;     /* node where the whole message is */
     int32_t link;   /* aware: on which it is */
     th_message is;
 } message;
 
 typedef struct {
     th_network head;
-    th_time *link_free; /* aware, per link: when it has sent what it was given */
+    th_time *link_free; /* aware, per link: when its last message is sent */
     th_time *rank_free; /* per node: when its collective ends */
     uint8_t *link_dim;
     message *flows; /* by slot */
@@ -151,18 +151,18 @@ static th_time duration(int64_t ns)
     return ns < TH_ASTRA_FOREVER_NS ? ns * ps_per_ns : TH_TIME_MAX;
 }
 
-/* The message is whole behind a duration from begin, wherever that is. */
-static int post(astra *net, th_events *q, th_time begin, th_time duration_ps, int32_t slot)
+/* The whole message is at its next node that long after from. */
+static int post(astra *net, th_events *q, th_time from, th_time duration_ps, int32_t slot)
 {
     const message *m = &net->flows[slot];
-    th_time end = th_network_end(&net->head, &m->is, begin, duration_ps);
+    th_time end = th_network_end(&net->head, &m->is, from, duration_ps);
     th_event e = {end, TH_PRIORITY_TRANSFER_END, (uint32_t)m->number, 0,
                   th_flow_argument(slot, TH_FLOW_ENDS)};
     return end < 0 || th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
 }
 
 /* Unaware: the sum over the dimensions. */
-static th_time alone(const th_astra *a, const th_message *m)
+static th_time unaware_ps(const th_astra *a, const th_message *m)
 {
     int64_t ns = 0;
     for (int d = 0; d < a->n_dims; d++) {
@@ -201,7 +201,7 @@ static void mark_route(astra *net, const th_message *m, th_time now, bool enters
     }
 }
 
-static int set_out(astra *net, th_events *q, th_time now, int32_t slot)
+static int begin(astra *net, th_events *q, th_time now, int32_t slot)
 {
     const th_message *m = &net->flows[slot].is;
     if (m->src == m->dst)
@@ -209,7 +209,7 @@ static int set_out(astra *net, th_events *q, th_time now, int32_t slot)
     if (is_aware(&net->head))
         return send_on(net, q, now, slot);
     mark_route(net, m, now, true);
-    return post(net, q, now, alone(net->head.system->astra, m), slot);
+    return post(net, q, now, unaware_ps(net->head.system->astra, m), slot);
 }
 
 /* The formula of unaware is about coordinates, which accelerators have. */
@@ -232,15 +232,15 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     if (slot < 0 || check_ends(n, m) < 0)
         return -1;
     net->flows[slot] = (message){.number = number, .at = m->src, .link = -1, .is = *m};
-    net->flows[slot].is.delay_ps = 0; /* which is over when it sets out */
+    net->flows[slot].is.delay_ps = 0; /* which is over when it begins */
     if (m->delay_ps == 0)
-        return set_out(net, q, now, slot);
+        return begin(net, q, now, slot);
     th_event e = {th_time_add(now, m->delay_ps), TH_PRIORITY_START, (uint32_t)number, 0,
                   th_flow_argument(slot, TH_FLOW_ENTERS)};
     return th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
 }
 
-/* The message is whole somewhere: at its destination? */
+/* The whole message has arrived at a node: is it its destination? */
 static bool has_arrived(astra *net, th_time now, message *m)
 {
     if (m->is.src == m->is.dst)
@@ -259,7 +259,7 @@ static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
     astra *net = (astra *)n;
     int32_t slot = th_flow_slot(e);
     if ((e->argument & 1) == TH_FLOW_ENTERS) {
-        net->has_failed |= set_out(net, q, now, slot) < 0;
+        net->has_failed |= begin(net, q, now, slot) < 0;
         return false;
     }
     if (has_arrived(net, now, &net->flows[slot])) {

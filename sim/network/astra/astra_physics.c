@@ -185,7 +185,7 @@ static void plan_phases(plan *p, th_astra_collective kind)
             add_phase(p, kind, d);
 }
 
-/* One chunk after the other, without a conveyor: one chunk, or one dimension with one place. */
+/* One chunk after the other, without a pipeline: one chunk, or one dimension with one place. */
 static int64_t queue_up(const plan *p, int64_t n_chunks)
 {
     int64_t ns = 0;
@@ -283,5 +283,5 @@ int th_astra_collective_ns(const th_astra *a, bool is_aware, th_astra_collective
     p.route.shares_links = is_aware && a->active_chunks > 1;
     if (p.route.shares_links && check_sharing(&p, n_chunks, err) < 0)
         return -1;
-    return th_astra_convey(&p.route, (int32_t)n_chunks, ns, err);
+    return th_astra_pipeline_ns(&p.route, (int32_t)n_chunks, ns, err);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* chunk_pipeline.c - the chunks of one collective on their way through the dimensions.
- *   th_astra_convey: arrive -> (begin -> (go -> [go on ->] receive)* -> leave -> arrive)*
+/* chunk_pipeline.c - the chunks of one collective in the dimensions of the system.
+ *   th_astra_pipeline_ns: arrive -> (begin -> (send -> [send from the switch] -> receive)* -> leave
+ *   -> arrive)*
  *
- * All ranks do the same at the same time, so one stands for all: what it sends to its neighbour, it
- * gets from the other one. A dimension is a server of active_chunks places with a queue, first
- * come, first served; of chunks that come at the same instant the lower number is first. Chunks
- * either take their time side by side, or (shares_links) send message by message over the one link
- * to the neighbour, or to the switch and then from it: a link is busy for floor(m / bw) with each,
- * first come, first served, and the message is there after floor(latency + m / bw). Then it waits
- * endpoint_delay, and is reduced, before the next one goes.
+ * All ranks do the same at the same time, so one stands for all: what it sends to one neighbour, it
+ * receives from the other. A dimension is a server with active_chunks places and a queue, first
+ * come, first served; of chunks that arrive at one time the lower number is first. Chunks either
+ * take their time side by side, or (shares_links) send message by message over the one link to the
+ * neighbour, or to the switch and then from it: a link is busy for floor(m / bw) with each message,
+ * first come, first served, and the message arrives after floor(latency + m / bw). The next message
+ * is sent after endpoint_delay and, where it is reduced, the reduction.
  *
  * Invariant: a chunk is in one queue, or has one event pending, or has left the last dimension. */
 #include <config.h>
@@ -38,22 +39,22 @@ typedef struct {
     th_events *events; /* time in ns, object is the chunk */
     chunk *chunks;
     server servers[TH_MAX_DIMS];
-} conveyor;
+} pipeline;
 
-static const th_astra_phase *phase_of(const conveyor *c, int32_t i)
+static const th_astra_phase *phase_of(const pipeline *c, int32_t i)
 {
     return &c->r->phase[c->chunks[i].phase];
 }
 
-static int post(conveyor *c, int64_t time, int32_t i, uint32_t what)
+static int post(pipeline *c, int64_t time, int32_t i, uint32_t kind)
 {
-    th_event e = {time, TH_PRIORITY_TRANSFER_END, (uint32_t)i, 0, what};
+    th_event e = {time, TH_PRIORITY_TRANSFER_END, (uint32_t)i, 0, kind};
     return th_events_push(c->events, &e) == TH_NO_EVENT ? -1 : 0;
 }
 
 /* ---- messages of a phase ---- */
 
-static int begin(conveyor *c, int32_t i, int64_t now)
+static int begin(pipeline *c, int32_t i, int64_t now)
 {
     const th_astra_phase *p = phase_of(c, i);
     c->servers[p->dim].free_places--;
@@ -63,8 +64,8 @@ static int begin(conveyor *c, int32_t i, int64_t now)
     return post(c, th_astra_add(now, c->r->a->endpoint_delay_ns), i, SENDS);
 }
 
-/* Onto a link that is free from *free on. */
-static int go(conveyor *c, int32_t i, int64_t now, int64_t *free, uint32_t then)
+/* Over a link that is idle from *free on. */
+static int send(pipeline *c, int32_t i, int64_t now, int64_t *free, uint32_t then)
 {
     const th_astra_phase *p = phase_of(c, i);
     const th_astra_dim *dim = &c->r->a->dims[p->dim];
@@ -73,7 +74,7 @@ static int go(conveyor *c, int32_t i, int64_t now, int64_t *free, uint32_t then)
     return post(c, th_astra_add(start, th_astra_hop_ns(dim, p->bytes)), i, then);
 }
 
-static int receive(conveyor *c, int32_t i, int64_t now)
+static int receive(pipeline *c, int32_t i, int64_t now)
 {
     const th_astra_phase *p = phase_of(c, i);
     int64_t ready = th_astra_add(now, c->r->a->endpoint_delay_ns);
@@ -84,7 +85,7 @@ static int receive(conveyor *c, int32_t i, int64_t now)
 
 /* ---- from dimension to dimension ---- */
 
-static int arrive(conveyor *c, int32_t i, int64_t now)
+static int arrive(pipeline *c, int32_t i, int64_t now)
 {
     server *s = &c->servers[phase_of(c, i)->dim];
     if (s->free_places > 0)
@@ -98,8 +99,8 @@ static int arrive(conveyor *c, int32_t i, int64_t now)
     return 0;
 }
 
-/* The next in the queue takes its place, and it goes on. */
-static int leave(conveyor *c, int32_t i, int64_t now)
+/* The next in the queue takes its place, and the chunk goes to its next dimension. */
+static int leave(pipeline *c, int32_t i, int64_t now)
 {
     server *s = &c->servers[phase_of(c, i)->dim];
     int32_t next = s->first;
@@ -112,16 +113,16 @@ static int leave(conveyor *c, int32_t i, int64_t now)
     return ++c->chunks[i].phase < c->r->n_phases ? arrive(c, i, now) : 0;
 }
 
-static int happen(conveyor *c, const th_event *e)
+static int handle(pipeline *c, const th_event *e)
 {
     int32_t i = (int32_t)e->object;
     int d = phase_of(c, i)->dim;
     bool has_switch = c->r->a->dims[d].kind == TH_DIM_SWITCH;
     switch (e->argument) {
     case SENDS:
-        return go(c, i, e->time, &c->servers[d].up_free, has_switch ? AT_SWITCH : RECEIVED);
+        return send(c, i, e->time, &c->servers[d].up_free, has_switch ? AT_SWITCH : RECEIVED);
     case AT_SWITCH:
-        return go(c, i, e->time, &c->servers[d].down_free, RECEIVED);
+        return send(c, i, e->time, &c->servers[d].down_free, RECEIVED);
     case RECEIVED:
         return receive(c, i, e->time);
     default:
@@ -129,7 +130,7 @@ static int happen(conveyor *c, const th_event *e)
     }
 }
 
-static int run(conveyor *c, int32_t n_chunks, int64_t *ns)
+static int run(pipeline *c, int32_t n_chunks, int64_t *ns)
 {
     th_event e;
     for (int d = 0; d < c->r->a->n_dims; d++)
@@ -139,15 +140,15 @@ static int run(conveyor *c, int32_t n_chunks, int64_t *ns)
             return -1;
     while (th_events_pop(c->events, &e)) {
         *ns = e.time;
-        if (happen(c, &e) < 0)
+        if (handle(c, &e) < 0)
             return -1;
     }
     return 0;
 }
 
-int th_astra_convey(const th_astra_route *r, int32_t n_chunks, int64_t *ns, th_error *err)
+int th_astra_pipeline_ns(const th_astra_route *r, int32_t n_chunks, int64_t *ns, th_error *err)
 {
-    conveyor c = {.r = r, .events = th_events_new()};
+    pipeline c = {.r = r, .events = th_events_new()};
     c.chunks = th_alloc_zero((size_t)n_chunks, sizeof *c.chunks);
     int status = c.events && c.chunks ? run(&c, n_chunks, ns) : -1;
     th_events_free(c.events);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* chunk_pipeline.h - the chunks of one collective on their way through the dimensions; for
+/* chunk_pipeline.h - the time of the chunks of one collective in all dimensions; for
  * astra_physics.c alone. Times are whole nanoseconds. */
 #ifndef TH_SIM_NETWORK_ASTRA_CHUNK_PIPELINE_H
 #define TH_SIM_NETWORK_ASTRA_CHUNK_PIPELINE_H
@@ -21,7 +21,7 @@ typedef struct th_astra_route {
 } th_astra_route;
 
 /* *ns: when the last of n_chunks has left, all of them there at 0. 0, or -1 (memory). */
-int th_astra_convey(const th_astra_route *r, int32_t n_chunks, int64_t *ns, th_error *err);
+int th_astra_pipeline_ns(const th_astra_route *r, int32_t n_chunks, int64_t *ns, th_error *err);
 
 /* A sum that stays at TH_ASTRA_FOREVER_NS; nothing is negative. */
 int64_t th_astra_add(int64_t a, int64_t b);
