@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* event.c - the pending events of one machine: a 4-ary heap, and a sorted run beside it.
  *   new -> (push | pop | cancel | reschedule)* -> free
- * Invariants: the heap is in (time, rank, sequence) order, where rank packs priority and object. The run is sorted in that order, and its first event is not a gap.
- * place[h] is the index of handle h in the heap or, from RUN_PLACE on, in the run; free handles are
- * chained through place.
+ * Invariants: the heap is in (time, rank, sequence) order, where rank packs priority and object.
+ * The run is sorted in that order, and its first event is not a gap. place[h] is the index of
+ * handle h in the heap or, from RUN_PLACE on, in the run; free handles are chained through place.
  *
  * Many events are pushed in the order in which they leave: the messages of a collective all start
  * at one time. An event that belongs after the last one of the run is appended to it, in O(1); all
