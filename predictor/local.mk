@@ -15,7 +15,7 @@ libtharsis_la_SOURCES += \
 	predictor/law/law_pooling.c \
 	predictor/law/law_rows.c \
 	predictor/law/nnls.c predictor/law/nnls.h \
-	predictor/learners/law.c \
+	predictor/learners/law_learner.c \
 	predictor/learners/law_boosting.c \
 	predictor/learners/law_perceptron.c \
 	predictor/learners/learner.h \

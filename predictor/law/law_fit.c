@@ -2,8 +2,8 @@
 /* law_fit.c - weights of the time law.
  *   fit: { normal equations of the rows over their times -> nnls -> rows far off count less } x
  *   PASSES
- * Relative least squares, reweighted towards least absolute deviations: a law is to be right where
- * most rows are, not half right where the framework chose another algorithm. */
+ * Iteratively reweighted least squares (IRLS) on the relative error, towards least absolute
+ * deviations: the law fits most rows, not the mean of two algorithms of the framework. */
 #include <config.h>
 
 #include <math.h>
@@ -16,7 +16,7 @@
 enum { PASSES = 4 };
 static const double DEVIATION_MIN = 0.02; /* relative errors below count alike */
 
-/* gram += w^2 a a', moment += w a, for a row of amounts over its time. */
+/* gram += w^2 a a', moment += w^2 a, for a row a of amounts over its time. */
 static void add_row(double *gram, double *moment, const double *amount, int n, double ms,
                     double weight)
 {

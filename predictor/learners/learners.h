@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* learners.h - the table of learners: a line NAME stands for th_learner_NAME, the row in NAME.c. */
+/* learners.h - the table of learners: a line NAME stands for th_learner_NAME, the row in NAME.c
+ * (law: law_learner.c). */
 #ifndef TH_PREDICTOR_LEARNERS_LEARNERS_H
 #define TH_PREDICTOR_LEARNERS_LEARNERS_H
 #include "predictor/learners/learner.h"

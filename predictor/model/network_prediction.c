@@ -104,7 +104,7 @@ static int rule_backward(maker *k, int layer, const th_layer_part *part, th_laye
         ops[n].op.x[TH_OP_CHANNELS_IN] = part->dim[TH_DIM_K];
         n++;
     }
-    l->is_rule = true;
+    l->is_by_rule = true;
     if (sum_of_ops(k, ops, n, &l->backward, &l->backward_throttled, err))
         return -1;
     th_time throttled;
@@ -164,8 +164,8 @@ static int predict_forward(maker *k, th_layer_prediction *l, th_error *err)
     if (th_phases_predict(k->predictor, &l->op.op, k->options->gpu, &phases, err))
         return -1;
     note_outside(k, k->workload->layers[l - k->out->layer].name, &l->op.op);
-    l->is_fit = phases.is_fit;
-    l->is_rule = phases.is_rule;
+    l->is_estimated = phases.is_estimated;
+    l->is_by_rule = phases.is_by_rule;
     l->launch = th_phases_ps(phases.launch_ms);
     l->layout = th_phases_ps(phases.layout_ms);
     l->relayout = th_phases_ps(phases.relayout_ms);

@@ -29,9 +29,9 @@ typedef struct th_network_prediction_options {
 /* Times of a layer in ps; backward and update: in training. */
 typedef struct th_layer_prediction {
     th_layer_op op;      /* times 0: nothing runs */
-    bool is_fit;         /* phases estimated from the law of a call */
+    bool is_estimated;   /* phases estimated from the law of a call */
     bool is_in_producer; /* an activation that is fused into the layer before it */
-    bool is_rule;        /* backward or update by rule, not measured */
+    bool is_by_rule;     /* backward or update by rule, not measured */
     th_time launch, layout, execution, relayout, returned, backward, update;
     th_time throttled,
         /* of execution and backward: what throttling added when measured alone */

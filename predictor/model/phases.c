@@ -77,7 +77,7 @@ static th_phases split(const th_layer_model *m, const th_op *op, const th_gpu *g
                      .layout_ms = p.layout[0] * by,
                      .relayout_ms = p.layout[1] * by,
                      .return_ms = p.part[TH_TERM_TRANSFER] * by,
-                     .is_fit = true};
+                     .is_estimated = true};
     out.execution_ms = ms - th_phases_sum(&out);
     out.send_ms = out.return_ms * th_op_input_bytes(op) / th_op_output_bytes(op);
     return out;
@@ -143,7 +143,7 @@ static int move_operands(const th_predictor *p, const th_op *op, const th_gpu *g
         read *= 2;
     *out = (th_phases){.execution_ms = (read + th_op_output_bytes(op)) /
                                        (gpu->x[TH_GPU_BANDWIDTH] * BYTES_PER_MS_AND_GB_S),
-                       .is_rule = true};
+                       .is_by_rule = true};
     return 0;
 }
 
@@ -156,7 +156,7 @@ int th_phases_predict(const th_predictor *p, const th_op *op, const th_gpu *gpu,
                          *post = th_predictor_find(p, op->kind, TH_PHASE_POST);
     if (!m)
         return move_operands(p, op, gpu, out, err);
-    *out = (th_phases){.is_fit = false};
+    *out = (th_phases){.is_estimated = false};
     if (call)
         *out = split(call, op, gpu);
     if (m != call) {
@@ -172,7 +172,7 @@ int th_phases_predict(const th_predictor *p, const th_op *op, const th_gpu *gpu,
         out->return_ms = th_phases_ms(post, op, gpu);
         out->relayout_ms = 0;
     }
-    out->is_fit = call && !(pre && post);
+    out->is_estimated = call && !(pre && post);
     return 0;
 }
 

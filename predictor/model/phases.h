@@ -15,8 +15,8 @@ typedef struct th_phases {
     double relayout_ms;  /* the output's change of layout: of an operation alone, or the last */
     double return_ms;    /* transfer of the output to the host */
     double send_ms;      /* transfer of the input from the host, at the output's rate */
-    bool is_fit;         /* all but execution are estimated from the law's terms of a call */
-    bool is_rule;        /* no model of the kind: bytes over the memory's bandwidth */
+    bool is_estimated;   /* all but execution are estimated from the law's terms of a call */
+    bool is_by_rule;     /* no model of the kind: bytes over the memory's bandwidth */
 } th_phases;
 
 /* By the models of the phases, or else by splitting the prediction of a call by its law. A model

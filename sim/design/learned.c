@@ -195,7 +195,7 @@ static int predict(const th_design_config *c, const th_shard *s, th_layer_op *op
 {
     const learned *l = c->data;
     th_layer_part part = part_of(c, s);
-    *phases = (th_phases){.is_fit = false};
+    *phases = (th_phases){.is_estimated = false};
     if (th_layer_op_of(&part, op, err))
         return -1;
     return op->times > 0 ? th_phases_predict(l->predictor, &op->op, &l->gpu, phases, err) : 0;
@@ -212,10 +212,10 @@ static int schedule(const th_design_config *c, const th_shard *s, const th_port 
     *out =
         (th_schedule){.hz = TH_PS_PER_S, .count = {1, 1, 1, 1, 1}, .slots_in = 1, .slots_out = 1};
     out->step[TH_N_STEP_KINDS - 1].cycles = op.times * th_phases_ps(phases.execution_ms);
-    out->variant = op.times == 0    ? "another view"
-                   : phases.is_rule ? "bytes at the memory's bandwidth"
-                   : phases.is_fit  ? "fitted to calls"
-                                    : "predicted";
+    out->variant = op.times == 0         ? "another view"
+                   : phases.is_by_rule   ? "bytes at the memory's bandwidth"
+                   : phases.is_estimated ? "fitted to calls"
+                                         : "predicted";
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fluid_time.h - when a fluid quantity runs out: the only place where doubles become picoseconds.
- */
+/* fluid_time.h - when a fluid quantity runs out at a rate that may change (th_duration_ps of
+ * base/units.h: bytes at a fixed whole rate). */
 #ifndef TH_SIM_KERNEL_FLUID_TIME_H
 #define TH_SIM_KERNEL_FLUID_TIME_H
 #include "base/double_double.h"

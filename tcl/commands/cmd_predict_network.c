@@ -105,10 +105,10 @@ static void add_layer(th_table *t, const th_layer *x, const th_layer_prediction 
                         th_ps(l->returned),
                         th_ps(l->backward),
                         th_ps(l->update),
-                        th_text(!runs        ? NULL
-                                : l->is_rule ? "by a rule"
-                                : l->is_fit  ? "fitted to calls"
-                                             : "measured"),
+                        th_text(!runs             ? NULL
+                                : l->is_by_rule   ? "by a rule"
+                                : l->is_estimated ? "fitted to calls"
+                                                  : "measured"),
                     });
 }
 

@@ -22,7 +22,7 @@ static void a_call_is_split_by_its_law(void)
                 {[TH_OP_BATCH] = 64, [TH_OP_CHANNELS_IN] = 2000, [TH_OP_CHANNELS_OUT] = 1900}};
     th_phases x;
     CU_ASSERT_EQUAL_FATAL(th_phases_predict(p, &op, &gpus.gpu[0], &x, NULL), 0);
-    CU_ASSERT_TRUE(x.is_fit && !x.is_rule && x.layout_ms == 0);
+    CU_ASSERT_TRUE(x.is_estimated && !x.is_by_rule && x.layout_ms == 0);
     CU_ASSERT_TRUE(near(x.launch_ms, 0.25));
     CU_ASSERT_TRUE(near(x.execution_ms + x.return_ms, 0.16198 + 0.04864));
     CU_ASSERT_DOUBLE_EQUAL(th_phases_sum(&x),
@@ -41,13 +41,13 @@ static void what_was_measured_is_no_fit(void)
     th_phases x;
     CU_ASSERT_EQUAL_FATAL(th_phases_predict(p, &op, &gpus.gpu[0], &x, NULL), 0);
     CU_ASSERT_TRUE(near(x.execution_ms, 0.16198));
-    CU_ASSERT_TRUE(x.is_fit && near(x.launch_ms, 0.25)); /* of the call */
+    CU_ASSERT_TRUE(x.is_estimated && near(x.launch_ms, 0.25)); /* of the call */
     CU_ASSERT_EQUAL(th_phases_model(p, TH_OP_DENSE, &gpus.gpu[0])->phase, TH_PHASE_EXECUTION);
     CU_ASSERT_EQUAL(th_phases_model(p, TH_OP_CONV, &gpus.gpu[0])->phase, TH_PHASE_CALL);
     op.kind = TH_OP_MATMUL;
     op.x[TH_OP_ROWS] = 7;
     CU_ASSERT_EQUAL_FATAL(th_phases_predict(p, &op, &gpus.gpu[0], &x, NULL), 0);
-    CU_ASSERT_TRUE(!x.is_fit && x.launch_ms == 0 && x.return_ms == 0);
+    CU_ASSERT_TRUE(!x.is_estimated && x.launch_ms == 0 && x.return_ms == 0);
     th_predictor_free(p);
     th_gpus_clear(&gpus);
 }
@@ -63,7 +63,7 @@ static void phases_that_were_measured_are_taken(void)
                 {[TH_OP_BATCH] = 64, [TH_OP_CHANNELS_IN] = 2000, [TH_OP_CHANNELS_OUT] = 1900}};
     th_phases x;
     CU_ASSERT_EQUAL_FATAL(th_phases_predict(p, &op, &gpus.gpu[0], &x, NULL), 0);
-    CU_ASSERT_TRUE(!x.is_fit && x.layout_ms == 0 && x.send_ms == 0);
+    CU_ASSERT_TRUE(!x.is_estimated && x.layout_ms == 0 && x.send_ms == 0);
     CU_ASSERT_EQUAL(
         x.launch_ms,
         th_layer_model_predict(th_predictor_find(p, TH_OP_DENSE, TH_PHASE_PRE), &op, &gpus.gpu[0]));
@@ -121,7 +121,7 @@ static void kinds_without_a_model(void)
                    {[TH_OP_BATCH] = 8, [TH_OP_CHANNELS_IN] = 20, [TH_OP_CHANNELS_OUT] = 30}};
     th_phases x;
     CU_ASSERT_EQUAL_FATAL(th_phases_predict(p, &add, &gpus.gpu[0], &x, &e), 0);
-    CU_ASSERT_TRUE(x.is_rule && fabs(x.execution_ms - 0.06) < 1e-12);
+    CU_ASSERT_TRUE(x.is_by_rule && fabs(x.execution_ms - 0.06) < 1e-12);
     CU_ASSERT_EQUAL(th_phases_predict(p, &dense, &gpus.gpu[0], &x, &e), -1);
     TAP_ASSERT_TEXT(e.text,
                     "dense: the predictor must have a model of its execution or call; it has "

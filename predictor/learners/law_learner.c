@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* law.c - the additive time law (law/law.h) by itself. Its weights belong to the layer model, since
- * the other learners start from them. */
+/* law_learner.c - the additive time law (law/law.h) by itself as a learner. It has nothing to
+ * train: the law's weights belong to the layer model (training_set.c fits them), since the other
+ * learners start from them. */
 #include <config.h>
 
 #include <math.h>
