@@ -11,35 +11,16 @@
 #include "tcl/tcl_session.h"
 
 const th_command *const th_command_families[] = {
-    th_session_commands,
-    th_display_commands,
-    th_system_commands,
-    th_workload_commands,
-    th_layers_commands,
-    th_write_commands,
-    th_object_commands,
-    th_property_commands,
-    th_map_commands,
-    th_program_commands,
-    th_collective_commands,
-    th_traffic_commands,
-    th_run_commands,
-    th_breakpoint_commands,
-    th_predict_commands,
-    th_evaluate_commands,
-    th_predict_network_commands,
-    th_report_map_commands,
-    th_report_commands,
-    th_report_network_commands,
-    th_compare_commands,
-    th_sensitivity_commands,
-    th_output_commands,
-    th_plot_commands,
-    th_trace_commands,
-    th_property_event_commands,
-    th_checkpoint_commands,
-    th_study_commands,
-    NULL,
+    th_session_commands,    th_display_commands,     th_system_commands,
+    th_workload_commands,   th_layers_commands,      th_write_commands,
+    th_object_commands,     th_property_commands,    th_map_commands,
+    th_mapping_commands,    th_program_commands,     th_collective_commands,
+    th_traffic_commands,    th_run_commands,         th_breakpoint_commands,
+    th_predict_commands,    th_evaluate_commands,    th_predict_network_commands,
+    th_report_map_commands, th_report_commands,      th_report_network_commands,
+    th_compare_commands,    th_sensitivity_commands, th_output_commands,
+    th_plot_commands,       th_trace_commands,       th_property_event_commands,
+    th_checkpoint_commands, th_study_commands,       NULL,
 };
 
 /* What a Tcl command carries. */
@@ -295,9 +276,8 @@ static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
         return th_error_set(&c->err, "TCL-0009",
                             "refused while a run is under way (in the script of a breakpoint)");
     if (c->command->not_while_running && th_tcl_of(c->session)->is_answering)
-        return th_error_set(
-            &c->err, "TCL-0143",
-            "refused in the procedure of a script design, which is to answer first");
+        return th_error_set(&c->err, "TCL-0143",
+                            "refused in the procedure of a script design, which must return first");
     return c->command->run(c);
 }
 

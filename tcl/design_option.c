@@ -54,7 +54,7 @@ static int design_of(th_system *s, const char *name, const char *type, th_error 
     if (design >= 0 && type && strcmp(type, s->designs[design].type) != 0)
         return th_error_set(
             err, "TCL-0149",
-            "-design: \"%s\" is there and of type %s: must be that type, or another name", name,
+            "-design: \"%s\" exists with type %s: must have that type, or another name", name,
             s->designs[design].type);
     if (design >= 0)
         return has_moved(&s->designs[design], err) != 0 ? -1 : design;

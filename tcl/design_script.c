@@ -325,8 +325,8 @@ static int answer(void *context, const th_script_question *q, th_script_answer *
     th_session *s = context;
     if (th_tcl_of(s)->is_answering)
         return th_error_set(err, "TCL-0142",
-                            "asked for this while it answers: must not use commands that look at "
-                            "how the mapping runs");
+                            "asked for this while it answers: must not use commands that need the "
+                            "run of the mapping");
     Tcl_InterpState before = Tcl_SaveInterpState(th_tcl_of(s)->interp, TCL_OK);
     int failed = call(s, q, err);
     if (!failed) {

@@ -10,7 +10,7 @@ face_sources = \
 	tcl/commands/cmd_evaluate.c \
 	tcl/commands/cmd_predict_network.c \
 	tcl/commands/cmd_layers.c \
-	tcl/commands/cmd_map.c \
+	tcl/commands/cmd_map.c tcl/commands/cmd_mapping.c \
 	tcl/commands/cmd_objects.c \
 	tcl/commands/cmd_output.c \
 	tcl/commands/cmd_plot.c \

@@ -55,8 +55,8 @@ int th_warning_find(const char *id, th_error *err)
     for (i = 0; i < N_WARNINGS; i++)
         names[i] = th_warning_id(i, text[i], sizeof text[i]);
     names[i] = NULL;
-    return th_error_unknown(
-        err, "TCL-0610", "only warnings can be suppressed, and this is none of them:", id, names);
+    return th_error_unknown(err, "TCL-0610",
+                            "only warnings can be suppressed, and this is no warning:", id, names);
 }
 
 void th_warn_of(const th_call *c, const th_error *e)

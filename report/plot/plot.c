@@ -84,8 +84,7 @@ int th_picture_find(const char *path, th_error *err)
             return i;
     }
     return th_error_set(err, "TCL-0363",
-                        "%s: must end in .svg, .png, .pdf, .txt or .gp (what gnuplot is told)",
-                        path);
+                        "%s: must end in .svg, .png, .pdf, .txt or .gp (the gnuplot script)", path);
 }
 
 /* Removes the date from a PDF, so that the same plot gives the same file. */

@@ -417,8 +417,8 @@ int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
     for (size_t i = 0; i < s->events.n; i++)
         if (!s->events.all[i].is_fault)
             return th_error_set(err, "TCL-0710",
-                                "set_property has changed the present run: restart first, for what "
-                                "changes here holds from the start");
+                                "set_property has changed the present run: restart first, as "
+                                "changes here apply from the start");
     if (s->hand_built && !s->simulation && th_program_finish(s->hand_built->program, err) != 0)
         return -1;
     w->baseline = (th_what_if){.n = 0};

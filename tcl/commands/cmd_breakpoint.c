@@ -54,7 +54,7 @@ static void make_name(th_session *s, char *out, size_t size)
 static int check_name(th_call *c, const char *name)
 {
     if (th_breakpoint_find(c->session, name))
-        return th_error_set(&c->err, "TCL-0110", "-name \"%s\": there is such a breakpoint already",
+        return th_error_set(&c->err, "TCL-0110", "-name \"%s\": a breakpoint of this name exists",
                             name);
     if (name[0] == '\0' || strlen(name) > 100)
         return th_error_set(&c->err, "TCL-0111", "-name \"%.20s\": must have 1 to 100 characters",
@@ -97,7 +97,7 @@ static int parse_when(th_call *c, const char *text, th_breakpoint *b)
     if (th_condition_kinds(b->when) != 0)
         return 0;
     return th_error_set(&c->err, "TCL-0401",
-                        "condition \"%.200s\": names nothing that changes in a run", text);
+                        "condition \"%.200s\": names no object that changes in a run", text);
 }
 
 static int parse_event(th_call *c, th_breakpoint *b)

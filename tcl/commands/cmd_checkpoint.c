@@ -346,7 +346,8 @@ static int check_run(const th_session *s, const checkpoint *k, const char *path,
         return 0;
     return th_error_set(
         err, "TCL-0415",
-        "%s: is of another system, workload or mapping (read those first), or was changed", path);
+        "%s: belongs to another system, workload or mapping (read those first), or was edited",
+        path);
 }
 
 static int replay(th_call *c, th_simulation *sim, const checkpoint *k, const char *path)
@@ -361,8 +362,8 @@ static int replay(th_call *c, th_simulation *sim, const checkpoint *k, const cha
     return digest_state(c->session->system, sim) == k->state
                ? 0
                : th_error_set(&c->err, "TCL-0416",
-                              "%s: another run came of it: of another version of the simulator, or "
-                              "of procedures of designs that have changed since",
+                              "%s: its run gave another result: from another version of the "
+                              "simulator, or procedures of designs have changed since",
                               path);
 }
 

@@ -202,7 +202,7 @@ static int run_evaluate(th_call *c)
         return -1;
     if (held_out && l->left_out.percent == 0 && !l->left_out.devices)
         return th_error_set(&c->err, "TCL-0323",
-                            "-held_out: train_predictor must have left rows out");
+                            "-held_out: train_predictor must have held out rows");
     static const th_held_out nothing = {.percent = 0};
     size_t *rows = th_held_out_rows(held_out ? &l->left_out : &nothing, m, held_out, &n);
     if (!rows)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_map.c - map_workload, write_mapping. The reports on mappings are in cmd_report_map.c.
- *   map_workload: options -> problem -> search, batch by batch, until done or interrupted -> the
- *   session */
+/* cmd_map.c - map_workload.
+ *   options -> problem -> search, batch by batch, until done or interrupted -> the session */
 #include <config.h>
 #include <assert.h>
 #include <stdlib.h>
@@ -214,11 +213,12 @@ static void warn_of_cut(const th_call *c, const th_search *search)
 {
     if (!search || !search->journal.log || th_journal_truncated_bytes(search->journal.log) == 0)
         return;
-    th_warn(
-        c, "TCL-0240",
-        "checkpoint \"%s\": goes on behind %lld evaluations; %lld bytes after them were cut off",
-        th_call_text(c, MAP_CHECKPOINT, ""), (long long)th_journal_n_replayed(search->journal.log),
-        (long long)th_journal_truncated_bytes(search->journal.log));
+    th_warn(c, "TCL-0240",
+            "checkpoint \"%s\": continues after %lld evaluations; the %lld bytes after them are "
+            "incomplete",
+            th_call_text(c, MAP_CHECKPOINT, ""),
+            (long long)th_journal_n_replayed(search->journal.log),
+            (long long)th_journal_truncated_bytes(search->journal.log));
 }
 
 /* Warns of options that have no effect, and of a baseline that did not finish. */
@@ -228,15 +228,14 @@ static void warn_of_baseline(const th_call *c, const th_search *search)
     for (size_t i = 0; search->type->is_baseline && i < sizeof idle / sizeof *idle; i++) {
         if (!th_call_has(c, idle[i]))
             continue;
-        th_warn(c, "TCL-0300",
-                "%s: changes nothing: %s is a baseline, which draws nothing at random",
+        th_warn(c, "TCL-0300", "%s: has no effect: %s is a baseline, which uses no random numbers",
                 map_options[idle[i]].name, search->type->name);
     }
     if (!search->type->is_baseline || !search->is_out_of_budget)
         return;
     th_warn(c, "TCL-0301",
-            "%s: the budget ended this baseline after %lld evaluations, before it had looked at "
-            "all its mappings",
+            "%s: the budget ended this baseline after %lld evaluations, before it had tried all of "
+            "its mappings",
             search->type->name, (long long)search->n_evaluations);
 }
 
@@ -457,7 +456,7 @@ static int run_map_workload(th_call *c)
         return -1;
     if (options.steps > 0 &&
         th_search_types[th_call_number(c, MAP_ALGORITHM, 0)] != th_search_find("h2h"))
-        return th_error_set(&c->err, "TCL-0225", "-steps: must stand beside -algorithm h2h");
+        return th_error_set(&c->err, "TCL-0225", "-steps: needs -algorithm h2h");
     th_mapping *start;
     if (read_start(c, &start) != 0)
         return -1;
@@ -474,43 +473,6 @@ static int run_map_workload(th_call *c)
     return failed;
 }
 
-/* ---- select_mapping ---- */
-
-static int run_select_mapping(th_call *c)
-{
-    th_session *s = c->session;
-    char digest[20];
-    int number;
-    if (th_session_need_front(s, &c->err) != 0)
-        return -1;
-    int n = s->search.front->n;
-    if (Tcl_GetIntFromObj(NULL, c->words[0], &number) != TCL_OK || number < 0 || number >= n)
-        return th_error_set(&c->err, "TCL-0257",
-                            "mapping \"%.40s\": must be an integer from 0 to %d",
-                            th_call_word(c, 0), n - 1);
-    if (th_session_select(s, number, &c->err) != 0)
-        return -1;
-    th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
-    return 0;
-}
-
-/* ---- write_mapping ---- */
-
-static int run_write_mapping(th_call *c)
-{
-    th_session *s = c->session;
-    if (th_session_need_mapping(s, &c->err) != 0)
-        return -1;
-    th_strbuf text = TH_STRBUF_INIT;
-    th_mapping_write(s->mapping, s->system, s->workload, &text);
-    int failed = text.failed ? th_error_no_memory(&c->err)
-                             : th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
-    th_strbuf_clear(&text);
-    if (!failed)
-        th_call_return_text(c, th_call_word(c, 0));
-    return failed;
-}
-
 const th_command th_map_commands[] = {
     {"map_workload", GROUP, "", 0, 0, map_options,
      "search for a good mapping of the workload on the system",
@@ -522,11 +484,5 @@ const th_command th_map_commands[] = {
      "when the same command is given again, to the same result; the number of evaluations or "
      "threads may differ then.",
      .run = run_map_workload, .not_while_running = true},
-    {"select_mapping", GROUP, "N", 1, 1, NULL, "select another mapping of the Pareto front",
-     "N counts from 0, as report_search -pareto lists them. The front is kept, the run is dropped. "
-     "Returns the mapping's digest.",
-     .run = run_select_mapping, .not_while_running = true},
-    {"write_mapping", GROUP, "FILE", 1, 1, NULL, "write the mapping to a file for read_mapping",
-     "Missing folders are created. Returns FILE.", .run = run_write_mapping},
     {.name = NULL},
 };

@@ -216,7 +216,7 @@ static int unmet(th_call *c, th_class class, const char *pattern)
 {
     th_object o;
     if (strpbrk(pattern, "*?[\\"))
-        return th_error_set(&c->err, "TCL-0085", "no %s matches \"%.100s\"; -quiet passes over it",
+        return th_error_set(&c->err, "TCL-0085", "no %s matches \"%.100s\"; -quiet ignores it",
                             th_class_name(class), pattern);
     if (class == TH_CLASS_TASK && (!c->session->workload || isdigit((unsigned char)*pattern)))
         return th_object_parse_task(c->session, pattern, &o, &c->err);
@@ -281,7 +281,7 @@ static int return_wanted(th_call *c, th_class class, th_wanted *w)
         failed = check_all_met(c, class, &w->patterns);
     if (!failed && found == 0 && !th_call_has(c, GET_QUIET))
         failed =
-            th_error_set(&c->err, "TCL-0083", "there is no such %s; -quiet gives an empty list",
+            th_error_set(&c->err, "TCL-0083", "there is no such %s; -quiet returns an empty list",
                          th_class_name(class));
     if (!failed)
         Tcl_SetObjResult(c->interp, names);

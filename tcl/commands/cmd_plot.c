@@ -376,7 +376,7 @@ static int run_write_plot(th_call *c)
     int64_t source = th_call_number(c, PLOT_OF, has_first ? RUNS : -1);
     bool has_runs = has_first && source != STUDY;
     if (source < 0)
-        return th_error_set(&c->err, "TCL-0381", "must be told what to draw: RUNS, or -of");
+        return th_error_set(&c->err, "TCL-0381", "needs RUNS, or -of, to draw");
     if (source == STUDY && !has_first)
         return th_error_set(&c->err, "STUDY-0088",
                             "-of study: must have the name of a study before FILE");

@@ -403,7 +403,7 @@ static int set_field(th_call *c, th_op *op, const char *name, const char *text)
     int32_t value = th_op_value((th_op_field)h, text);
     if (value < 0 || value > INT32_MAX / 2)
         return th_error_set(&c->err, "TCL-0325",
-                            "%s \"%.40s\": must be a whole number, 0 or more, or a word of it",
+                            "%s \"%.40s\": must be a whole number, 0 or more, or one of its names",
                             name, text);
     op->x[h] = op->x[w] = strcmp(name, "padding") == 0 ? 2 * value : value;
     return 0;
@@ -421,7 +421,7 @@ static int parse_op(th_call *c, th_op *op)
         return th_error_unknown(&c->err, "TCL-0326", "kind", th_call_word(c, 0), names);
     }
     if (c->n_words % 2 == 0)
-        return th_error_set(&c->err, "TCL-0327", "\"%.40s\": must have a value behind it",
+        return th_error_set(&c->err, "TCL-0327", "\"%.40s\": needs a value",
                             th_call_word(c, c->n_words - 1));
     *op = (th_op){.kind = (th_op_kind)kind};
     for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++)
@@ -459,7 +459,7 @@ static int run_predict_layer(th_call *c)
         return -1;
     const th_layer_model *m = th_predictor_find(p, op.kind, phase);
     if (!m)
-        return th_error_set(&c->err, "TCL-0329", "%s, %s: the predictor was not trained on it",
+        return th_error_set(&c->err, "TCL-0329", "%s, %s: the predictor was not trained for it",
                             th_op_kind_name(op.kind), th_phase_name(phase));
     if (th_layer_model_is_outside(m, &op, gpu, why, sizeof why))
         th_warn(c, "TCL-0330", "%s", why);

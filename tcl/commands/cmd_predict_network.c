@@ -154,7 +154,7 @@ static int run_predict_network(th_call *c)
     if (!o.gpu || th_predict_network(&f, p, c->session->workload, &o, &c->err) != 0)
         return -1;
     if (f.n_outside > 0)
-        th_warn(c, "TCL-0352", "%s (so it is with %d of %d layers)", f.outside, (int)f.n_outside,
+        th_warn(c, "TCL-0352", "%s (%d of %d layers are outside)", f.outside, (int)f.n_outside,
                 (int)f.n_layers);
     int failed = 0;
     if (th_call_has(c, NET_PER_LAYER))

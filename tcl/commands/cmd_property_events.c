@@ -84,8 +84,8 @@ static int parse_clock(th_call *c, int accel, const char *text, double *factor)
         int64_t clock = clock_of_accel(c->session, accel);
         if (clock == 0)
             return th_error_set(&c->err, "TCL-0420",
-                                "clock \"%.40s\": the designs of accel/%s have no clock in common: "
-                                "must be a factor as x0.5",
+                                "clock \"%.40s\": the designs of accel/%s have different clocks, "
+                                "or none: must be a factor as x0.5",
                                 text, s->nodes[s->accel_node[accel]].name);
         *factor = (double)hz / (double)clock;
     }
@@ -192,11 +192,10 @@ static int run_inject_fault(th_call *c)
     th_time now = th_machine_now(sim->machine);
     change.at = th_call_number(c, FAULT_AT, now);
     if (change.at < now)
-        return th_error_set(&c->err, "TCL-0411", "-at \"%s\": it is later already",
+        return th_error_set(&c->err, "TCL-0411", "-at \"%s\": the run is already past this time",
                             th_call_text(c, FAULT_AT, ""));
     if (th_call_has(c, FAULT_FOR) && change.kind == TH_PROPERTY_FREQUENCY && change.factor == 0)
-        return th_error_set(&c->err, "TCL-0412",
-                            "-for: what a dead accelerator did is lost, so it stays dead");
+        return th_error_set(&c->err, "TCL-0412", "-for: a dead accelerator stays dead");
     if (th_call_has(c, FAULT_FOR) && th_call_number(c, FAULT_FOR, 0) == 0)
         return th_error_set(&c->err, "TCL-0419", "-for \"%s\": must be more than 0",
                             th_call_text(c, FAULT_FOR, ""));

@@ -48,7 +48,7 @@ static int parse_windows(th_call *c, th_windows *x)
     x->n = th_call_number(c, USE_WINDOWS, 1);
     x->length = th_call_number(c, USE_WINDOW, 0);
     if (x->to > now)
-        return th_error_set(&c->err, "TCL-0712", "-to \"%s\": the run has not come so far",
+        return th_error_set(&c->err, "TCL-0712", "-to \"%s\": the run has not reached this time",
                             th_call_text(c, USE_TO, ""));
     if (x->from >= x->to)
         return th_error_set(&c->err, "TCL-0713",
@@ -169,8 +169,8 @@ static int run_report_energy(th_call *c)
         return -1;
     if (!x->has_energy)
         return th_error_set(&c->err, "TCL-0196",
-                            "the system \"%.100s\" does not say what things cost: mac_energy, "
-                            "dram_energy ... of its designs with energy_source, or link_energy",
+                            "the system \"%.100s\" has no energy costs: mac_energy, dram_energy "
+                            "... of its designs with energy_source, or link_energy",
                             s->system->name);
     if (by == BY_LAYER && s->hand_built)
         return th_error_set(&c->err, "TCL-0197",
@@ -215,7 +215,7 @@ static int run_report_critical_path(th_call *c)
         return -1;
     if (th_call_has(c, REPORT_SORT_BY) && !th_call_has(c, PATH_SLACK))
         return th_error_set(&c->err, "TCL-0700",
-                            "-sort_by: is for -slack; the path goes on in time");
+                            "-sort_by: is for -slack; the path is in order of time");
     th_report *r = th_report_of_call(c, "critical_path", "Critical path");
     if (!r)
         return -1;
@@ -256,10 +256,11 @@ static int held_accel(th_call *c)
     int accel = s->system->nodes[node].accel;
     if (accel >= 0 && th_lower_peak_of(s->simulation->lower, accel, &place))
         return accel;
-    th_error_set(
-        &c->err, "TCL-0701", "-of \"%.100s\": must be an accelerator that holds something%s",
-        th_call_text(c, MEMORY_OF, ""),
-        s->system->transfers_serially ? ", on a system whose transfers are not serial" : "");
+    th_error_set(&c->err, "TCL-0701",
+                 "-of \"%.100s\": must be an accelerator with something in its memory%s",
+                 th_call_text(c, MEMORY_OF, ""),
+                 s->system->transfers_serially ? ", on a system whose transfers are not serial"
+                                               : "");
     return -2;
 }
 

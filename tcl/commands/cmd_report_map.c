@@ -34,7 +34,7 @@ static int check_search_report(th_call *c)
     if (is_table + th_call_has(c, SEARCH_TIMING) > 1 ||
         (th_call_has(c, SEARCH_CONVERGENCE) && th_call_has(c, SEARCH_PARETO)))
         return th_error_set(&c->err, "TCL-0258",
-                            "-convergence, -pareto, -timing: one of them at a time");
+                            "-convergence, -pareto and -timing exclude each other");
     if (th_call_has(c, SEARCH_PARETO) && th_session_need_front(c->session, &c->err) != 0)
         return -1;
     if (th_call_has(c, SEARCH_CONVERGENCE) && !s->search.type)

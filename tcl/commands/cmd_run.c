@@ -304,7 +304,7 @@ static int run_run(th_call *c)
     if (th_call_has(c, RUN_FOR))
         until = until > TH_TIME_MAX - now ? TH_TIME_MAX : now + until;
     if (until < now)
-        return th_error_set(&c->err, "TCL-0102", "-until \"%s\": it is later already",
+        return th_error_set(&c->err, "TCL-0102", "-until \"%s\": the run is already past this time",
                             th_call_text(c, RUN_UNTIL, ""));
     begin(&d);
     return finish(&d, run_to(&d, until));

@@ -112,12 +112,12 @@ static int parse_properties(th_call *c, request *q)
         if (th_what_if_is_of_links((th_what_if_property)w) && !links_matter(c->session))
             return th_error_set(
                 &c->err, "TCL-0709",
-                "-properties %s: on the astra networks dimensions have it, not links",
+                "-properties %s: on the astra networks it belongs to dimensions, not links",
                 th_what_if_names[w]);
         if (w == TH_WHAT_IF_MEMORY && q->remap == 0)
             return th_error_set(
                 &c->err, "TCL-0719",
-                "-properties memory: changes nothing while the mapping stays: needs -remap");
+                "-properties memory: has no effect on a fixed mapping: needs -remap");
         q->what[w] = true;
     }
     return 0;
@@ -137,7 +137,7 @@ static int check_latencies(th_call *c, const request *q)
     if (!any || q->by < 1)
         return 0;
     return th_error_set(&c->err, "TCL-0705",
-                        "-by \"%s\": latencies can get less by less than 100%% only",
+                        "-by \"%s\": latencies can only be reduced by less than 100%%",
                         th_call_text(c, BY, ""));
 }
 

@@ -177,8 +177,8 @@ static int report_outcome(th_call *c, th_store *t, th_study_end end)
         return -1;
     if (n[TH_POINT_FAILED] > 0)
         th_warn(c, "STUDY-0090",
-                "%lld of %lld points failed, the first of them point %lld: %s; report_study shows "
-                "all, -retry does them again",
+                "%lld of %lld points failed, the first of them point %lld: %s; report_study lists "
+                "them, -retry runs them again",
                 (long long)n[TH_POINT_FAILED],
                 (long long)(n[TH_POINT_WAITING] + n[TH_POINT_DONE] + n[TH_POINT_FAILED]),
                 (long long)first.point, first.error);

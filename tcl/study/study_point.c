@@ -190,7 +190,7 @@ static void end_limit(evaluation *e)
     th_interrupt_set_limit(0);
     if (!is_late || e->out->point.state != TH_POINT_FAILED)
         return;
-    th_error_set(&err, "STUDY-0091", "given up after %lld s: run_study -seconds allows no more",
+    th_error_set(&err, "STUDY-0091", "stopped after %lld s: the limit of run_study -seconds",
                  (long long)e->job->seconds);
     fail_with(e->out, &err);
 }

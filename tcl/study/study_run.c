@@ -216,8 +216,8 @@ static int check_version(const th_study *study, th_error *err)
     if (strcmp(study->version, PACKAGE_VERSION) == 0)
         return 0;
     return th_error_set(err, "STUDY-0063",
-                        "the study is one of tharsis %s, whose results would stand beside those of "
-                        "%s: finish it there, or make a new one",
+                        "the study is one of tharsis %s, whose results cannot be mixed with those "
+                        "of %s: finish it there, or make a new one",
                         study->version, PACKAGE_VERSION);
 }
 
