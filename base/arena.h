@@ -10,7 +10,7 @@ th_arena *th_arena_new(void); /* NULL: memory is out */
 /* 16-byte aligned, not cleared; NULL: memory is out. */
 void *th_arena_alloc(th_arena *a, size_t size);
 char *th_arena_string(th_arena *a, const char *text);
-void th_arena_reset(th_arena *a); /* forgets all, keeps the blocks for reuse */
+void th_arena_reset(th_arena *a); /* frees all pieces, keeps the blocks for reuse */
 void th_arena_free(th_arena *a);  /* accepts NULL */
 
 #endif

@@ -248,8 +248,8 @@ int th_config_as_string(const th_config_node *n, const char **out, th_error *err
     return 0;
 }
 
-/* A quantity is a text with a unit. A bare integer goes the same way: it says what is missing, and
- * 0 needs no unit. */
+/* A quantity is a text with a unit. A bare integer is parsed alike: the message names the missing
+ * unit, and 0 needs none. */
 static int as_quantity(const th_config_node *n,
                        int (*parse_text)(const char *, int64_t *, th_error *), int64_t *out,
                        th_error *err)

@@ -47,7 +47,7 @@ void th_config_put_number(th_strbuf *out, double x)
 typedef char *format_quantity(int64_t x, char *out, size_t size);
 typedef int parse_quantity(const char *text, int64_t *out, th_error *err);
 
-/* As for people, where that says it exactly; else in the smallest unit. */
+/* In the readable format where that is exact; else in the smallest unit. */
 static void put_quantity(th_strbuf *out, int64_t x, format_quantity *format, parse_quantity *parse,
                          const char *smallest)
 {

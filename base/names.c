@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/strbuf.h"
 
-enum { LENGTH_MAX = 64 }; /* characters that are looked at: names are short */
+enum { LENGTH_MAX = 64 }; /* characters that are compared: names are short */
 
 static int min(int a, int b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shared_map.h - a hash map from byte strings to values, for several threads at once: what memos
- * that evaluators share are made of.
+/* shared_map.h - a hash map from byte strings to values, for several threads at once, as for
+ * caches that evaluators share.
  *   new -> (find | add | number)* -> clear -> ... -> free
  * find takes no lock. What is added stays until clear, and neither it nor its value ever changes,
  * so a value that was found may be read without a lock too. It is never iterated. */
@@ -14,14 +14,14 @@ typedef struct th_shared_map th_shared_map;
 th_shared_map *th_shared_map_new(void); /* NULL: memory is out */
 /* The value of the key; NULL: it has none, yet. */
 const void *th_shared_map_find(const th_shared_map *m, const void *key, size_t n);
-/* The value that the key has from now on: this one, which is not NULL, or the one of whoever came
- * first. NULL: memory is out, the map is unchanged. */
+/* Adds the key with this value, not NULL, unless it has one; returns the value that it has then.
+ * NULL: memory is out, the map is unchanged. */
 const void *th_shared_map_add(th_shared_map *m, const void *key, size_t n, const void *value);
-/* In a map of numbers, to which nothing else is added: that of the key, from 0 on as they come. -1:
+/* In a map of numbers alone: the number of the key; keys are numbered from 0 as they are added. -1:
  * memory is out. */
 int64_t th_shared_map_number(th_shared_map *m, const void *key, size_t n);
 size_t th_shared_map_count(th_shared_map *m);
-/* Forgets all; nobody else uses it meanwhile. */
+/* Removes all keys; no other thread may use the map meanwhile. */
 void th_shared_map_clear(th_shared_map *m);
 void th_shared_map_free(th_shared_map *m); /* accepts NULL */
 

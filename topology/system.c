@@ -16,7 +16,7 @@
 
 /* A million nodes take a quarter of a GiB. */
 enum { MAX_NODES = 1 << 20 };
-/* Far beyond what anybody builds. The latencies of TH_ROUTE_MAX links together fit into th_time. */
+/* Far beyond any real system. The latencies of TH_ROUTE_MAX links together fit into th_time. */
 static const int64_t max_bits_per_s = 1000000000000000;
 static const th_time max_latency_ps = 1000 * TH_PS_PER_S;
 

@@ -20,7 +20,7 @@ typedef enum { TH_NODE_ACCEL, TH_NODE_HOST, TH_NODE_SWITCH } th_node_kind;
 
 typedef enum { TH_PARAM_NUMBER, TH_PARAM_TEXT, TH_PARAM_BOOL } th_param_kind;
 
-/* One key of a design block, as the file said it: text may carry a unit ("200MHz"). */
+/* One key of a design block, as in the file: text may carry a unit ("200MHz"). */
 typedef struct th_param {
     char *key;
     th_param_kind kind;
@@ -214,7 +214,7 @@ int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err
  * shared. 0 or -1. */
 int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err);
 
-/* The links that transfers from one node to another take, in place of what the routing says. Links
+/* The links that transfers from one node to another take, in place of the routing's route. Links
  * with ends must lead from the one to the other, over nodes that forward; segments may stand
  * anywhere. No node and no segment twice, at most one route a pair. 0 or -1. */
 int th_system_add_route(th_system *s, int from, int to, const int *links, int n, th_error *err);

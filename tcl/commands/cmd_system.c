@@ -320,7 +320,7 @@ static int need_host(th_call *c)
 static int run_create_system(th_call *c)
 {
     th_topology_options o = {
-        .says_islands = th_call_has(c, CREATE_ISLAND) || th_call_has(c, CREATE_NICS),
+        .has_island_options = th_call_has(c, CREATE_ISLAND) || th_call_has(c, CREATE_NICS),
         .has_full_islands = th_call_number(c, CREATE_ISLAND, 0) == 1,
         .has_island_nics = th_call_number(c, CREATE_NICS, 0) == 1,
         .switches_reduce = th_call_has(c, CREATE_REDUCES),

@@ -223,7 +223,7 @@ static void refuses_what_does_not_fit(void)
     o.with_host = true;
     expect_refused("pcie_tree", &o, "TOPO-0093", "system \"sys\": pcie_tree has hosts of its own");
     o = options_of(DIMS(8));
-    o.says_islands = true;
+    o.has_island_options = true;
     expect_refused("ring", &o, "TOPO-0088", "system \"sys\": ring has no islands");
 }
 

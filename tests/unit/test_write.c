@@ -155,7 +155,7 @@ static void generated_systems_come_back(void)
                                  .host_bits_per_s = 777777777,
                                  .host_latency_ps = n % 3 - 1};
         if (type->takes & TH_TAKES_ISLANDS)
-            o.says_islands = o.has_full_islands = true;
+            o.has_island_options = o.has_full_islands = true;
         else if (type->takes & TH_TAKES_OVERSUBSCRIPTION)
             o.oversubscription = 2;
         for (int d = 0; d < o.n_dims; d++) {

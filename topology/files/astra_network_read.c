@@ -7,7 +7,7 @@
  *   read the text -> guard its size -> load the document -> one list per key -> equal lengths
  * libyaml keeps its depth below 1000 by itself, and an alias names a node again without copying it,
  * so a small file cannot grow. Every message begins with FILE:LINE. Other documents of the file are
- * not looked at. */
+ * ignored. */
 #include <config.h>
 #include "topology/files/astra_read.h"
 

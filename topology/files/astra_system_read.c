@@ -141,7 +141,7 @@ static int read_unsupported(reader *r, const key_row *row, const json_t *value)
                         line_of(r, row->key), row->key);
 }
 
-/* One of row->words; *which tells which. */
+/* One of row->words; *which is its index. */
 static int read_word(reader *r, const key_row *row, const json_t *value, int *which)
 {
     const char *word = json_string_value(value);

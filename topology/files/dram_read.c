@@ -4,7 +4,7 @@
  *   dram = { capacity = "8GiB"; bandwidth = "16GB/s" or "unlimited"; latency = "100ns"; burst =
  *            "64B"; channels = 4; interleave = "256B"; efficiency = ( ("64B", 0.4),
  *            ("4KiB", 0.9) ); };
- * What the numbers mean is told in sim/pipeline/port.h. */
+ * sim/pipeline/port.h explains the numbers. */
 #include <config.h>
 #include "topology/files/system_reader.h"
 

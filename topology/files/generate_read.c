@@ -107,7 +107,7 @@ static int n_own_values(const th_config_node *dims, const char *key)
     return n;
 }
 
-/* The own value of each dimension; where it has none, what was said for all (n_values, as read). */
+/* The value of each dimension; where it has none, the common value (n_values, as read). */
 static int read_own_values(th_system_reader *r, const th_config_node *dims, const char *key,
                            as_quantity *as, int64_t *values, int n_values)
 {
@@ -199,7 +199,7 @@ static int read_islands(th_system_reader *r, const th_config_node *n, th_topolog
 {
     static const char *const island[] = {"switch", "fully_connected"};
     static const char *const nics[] = {"accelerator", "island"};
-    o->says_islands = th_config_member(n, "island") || th_config_member(n, "nics");
+    o->has_island_options = th_config_member(n, "island") || th_config_member(n, "nics");
     if (read_either(r, n, "island", island, &o->has_full_islands) < 0)
         return -1;
     return read_either(r, n, "nics", nics, &o->has_island_nics);

@@ -131,7 +131,7 @@ static int check_transfers(th_system_reader *r)
                         th_config_file(n), th_config_line(n));
 }
 
-/* The element that a message of th_system_finish is about, as far as that can be told. */
+/* The element that an error of th_system_finish most likely concerns. */
 static const th_config_node *main_part(const th_config_node *root)
 {
     const th_config_node *n = th_config_member(root, "links");

@@ -28,7 +28,7 @@ typedef struct th_known {
  * -1. */
 int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n,
                       const th_known *k);
-/* The list g.key of at least min elements (of exactly min where max says so, 0: no limit). */
+/* The list g.key of at least min elements and at most max elements (0: no limit). */
 int th_reader_list(th_system_reader *r, const th_config_node *g, const char *key, int min, int max,
                    const th_config_node **out);
 /* Calls read for every element of the list root.key, which may be absent. */

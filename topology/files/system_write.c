@@ -2,8 +2,8 @@
 /* system_write.c - a system as text.
  *   th_system_write: head -> designs -> accelerators -> topology, or hosts, switches and links ->
  *   segments -> dead links -> routes -> routing
- * A system that a generator made is written as what the generator was told: its routes go by its
- * dimensions or levels, which a list of links does not tell. */
+ * A generated system is written as the generator's options: its routing needs its dimensions or
+ * levels, which a list of links does not give. */
 #include <config.h>
 #include "topology/files/system_write.h"
 
@@ -217,7 +217,7 @@ static void put_generator(th_strbuf *out, const th_generator_spec *spec)
         th_config_put_number(out, o->oversubscription);
         th_strbuf_add(out, ";");
     }
-    if (o->says_islands)
+    if (o->has_island_options)
         th_strbuf_printf(out, " island = \"%s\"; nics = \"%s\";",
                          o->has_full_islands ? "fully_connected" : "switch",
                          o->has_island_nics ? "island" : "accelerator");

@@ -152,7 +152,7 @@ static int check_takes(const th_system *s, const th_topology_type *type,
         bool is_said;
         unsigned takes;
     } options[] = {{"oversubscription", o->oversubscription > 0, TH_TAKES_OVERSUBSCRIPTION},
-                   {"islands", o->says_islands, TH_TAKES_ISLANDS}};
+                   {"islands", o->has_island_options, TH_TAKES_ISLANDS}};
     for (int i = 0; i < 2; i++)
         if (options[i].is_said && !(type->takes & options[i].takes))
             return th_error_set(err, "TOPO-0088", "system \"%s\": %s has no %s", s->name,

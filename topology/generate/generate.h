@@ -18,8 +18,8 @@ typedef struct th_topology_options {
     int64_t bits_per_s[TH_MAX_DIMS];
     th_time latency_ps[TH_MAX_DIMS];
     int n_bandwidths, n_latencies;
-    double oversubscription; /* links down per link up of a switch; 0: not said, as 1 */
-    bool says_islands;       /* one of the next two was asked for, if only as it is by default */
+    double oversubscription; /* links down per link up of a switch; 0: default, as 1 */
+    bool has_island_options; /* one of the next two was given, even if as by default */
     bool has_full_islands; /* accelerators of an island are joined each to each, not by a switch */
     bool has_island_nics;  /* one cable to the fabric per island, not per accelerator */
     bool switches_reduce;  /* all of them; those that join an island always do */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* connected.c - does everybody reach everybody?
+/* connected.c - whether all accelerators and hosts reach each other.
  *   th_check_connected (once, by th_system_finish)
- * First a check in time O\(nodes + links\): when all accelerators and hosts reach one node that
- * forwards, over nodes that forward, and it reaches them, then everybody reaches everybody through
+ * First a check in time O(nodes + links): when all accelerators and hosts reach one node that
+ * forwards, over nodes that forward, and it reaches them, then all reach each other through
  * it, in at most as many links as the two longest paths have together. Only when no such node is
  * found near the first accelerator, or the paths through it are long, each accelerator is checked
- * for itself: that is exact, counts explicit routes, and finds the pair to name. */
+ * by itself: that is exact, counts explicit routes, and finds the pair to name. */
 #include <config.h>
 #include "topology/routing/connected.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* connected.h - does everybody reach everybody? */
+/* connected.h - whether all accelerators and hosts reach each other. */
 #ifndef TH_TOPOLOGY_ROUTING_CONNECTED_H
 #define TH_TOPOLOGY_ROUTING_CONNECTED_H
 #include "topology/system.h"
 
-/* Every pair of accelerators, and every accelerator and host both ways: is there a way over nodes
- * that forward, of at most TH_ROUTE_MAX links? Wants the adjacency. 0, or -1 with the first pair of
- * which that is not so, or memory. */
+/* Every pair of accelerators, and every accelerator and host both ways: is there a path over nodes
+ * that forward, of at most TH_ROUTE_MAX links? Needs the adjacency. 0, or -1: the first pair
+ * without one, or memory is out. */
 int th_check_connected(const th_system *s, th_error *err);
 
 #endif

@@ -8,13 +8,13 @@
  *   aware     store and forward over its route. A link serves messages in the order in which they
  *             arrive, is busy for floor(m / bw), and they arrive after
  *             floor(latency + m / bw)
- * A collective of all accelerators that ASTRA-sim knows is one step, as long as its formula says. A
- * rank is in one collective at a time: another begins when the last of its ranks is free. Others
- * (broadcast, subgroups, uneven sizes ...) go message by message.
+ * A collective of all accelerators that ASTRA-sim knows is one step, whose duration is the
+ * formula's. A rank is in one collective at a time: another begins when the last of its ranks is
+ * free. Others (broadcast, subgroups, uneven sizes ...) go message by message.
  *
- * Only for systems with an astra block: what it says is not in the graph. Not modelled: links while
- * a collective goes on (it leaves no bytes on them, and messages do not see it); priorities among
- * collectives that wait. */
+ * Only for systems with an astra block: the graph lacks its parameters. Not modelled: links while
+ * a collective runs (it leaves no bytes on them and does not contend with messages); priorities
+ * among waiting collectives. */
 #include <config.h>
 
 #include <string.h>

@@ -11,7 +11,7 @@
  * TH_ASTRA_FOREVER_NS. */
 int64_t th_astra_hop_ns(const th_astra_dim *dim, int64_t bytes);
 int64_t th_astra_serialization_ns(const th_astra_dim *dim, int64_t bytes);
-/* A message from coordinate a to coordinate b of a dimension, a != b, nobody else there. */
+/* A message from coordinate a to coordinate b of a dimension, a != b, uncontended. */
 int64_t th_astra_message_ns(const th_astra_dim *dim, bool is_aware, int a, int b, int64_t bytes);
 
 /* A collective of all accelerators. bytes as ASTRA-sim counts them: an all-gather's are the shard
