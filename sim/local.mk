@@ -36,7 +36,7 @@ libtharsis_la_SOURCES += \
 	sim/design/energy_keys.c \
 	sim/design/gemv.c \
 	sim/design/learned.c \
-	sim/design/plain.c \
+	sim/design/canonical.c \
 	sim/design/roofline.c \
 	sim/design/script.c \
 	sim/design/script_memo.c \
@@ -194,7 +194,7 @@ unit_tests += \
 	tests/unit/test_systolic \
 	tests/unit/test_pipeline \
 	tests/unit/test_port \
-	tests/unit/test_plain \
+	tests/unit/test_canonical \
 	tests/unit/test_prefetch \
 	tests/unit/test_pipeline_rules \
 	tests/unit/test_program \

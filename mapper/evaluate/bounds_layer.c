@@ -64,12 +64,13 @@ static struct th_task_floor floor_with(th_floors *f, int class, int design, cons
         return impossible;
     if (is_unavailable_script(f, design, shard))
         return script_unknown(f, design);
-    if (th_compute_cost_schedule(f->costs, f->first_of[class], design, shard, &s, &port, &reason)) {
+    if (th_compute_cost_schedule(f->costs, f->first_of[class], design, shard, &s, &reason)) {
         f->was_interrupted |= th_error_is_interrupted(&reason);
         return th_script_is_cause(&reason) ? script_unknown(f, design) : impossible;
     }
     if (clock != 1)
         s.hz = th_scaled_hz(s.hz, clock);
+    port = th_compute_cost_port(f->costs, f->first_of[class]);
     return (struct th_task_floor){th_task_least_ps(&s, &port, loads_weights),
                                   th_task_least_bytes(&s, &port), TH_UNKNOWN_NONE, -1};
 }

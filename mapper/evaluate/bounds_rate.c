@@ -51,10 +51,9 @@ static void find_bytes(const th_floors *f, int class, int design, const th_shard
 {
     const int32_t *d = s->dim;
     th_schedule schedule;
-    th_port port;
     *weights = *outputs = 0;
     if (s->up_h > 1 || s->up_w > 1 ||
-        th_compute_cost_schedule(f->costs, f->first_of[class], design, s, &schedule, &port, NULL))
+        th_compute_cost_schedule(f->costs, f->first_of[class], design, s, &schedule, NULL))
         return;
     th_schedule_totals t = th_schedule_sum(&schedule);
     *outputs = tensor_bytes(s, TH_TENSOR_OUTPUT,

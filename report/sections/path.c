@@ -119,8 +119,9 @@ static int add_task(const th_path_analysis *x, th_table *t, int32_t task, th_err
     th_strbuf text = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
     if (th_interrupt_is_pending())
         return th_error_interrupted(err, "not all tasks were told");
-    if (th_task_parts(s->system, th_simulation_costs(sim), sim->program, x->result, task, part,
-                      err) != 0 ||
+    if (th_time_breakdown(
+            &(th_run_view){s->system, th_simulation_costs(sim), sim->program, x->result}, task,
+            part, err) != 0 ||
         find_holder(x, task, part[TH_PART_CONTENTION], &h, err) != 0)
         return -1;
     th_task_describe(s, what, &text);
@@ -270,8 +271,9 @@ static int add_up(const th_path_analysis *x, th_time *sum, th_time *wait, th_err
     const th_simulation *sim = x->session->simulation;
     th_time part[TH_N_PARTS];
     for (int i = 0; i < x->n_path; i++) {
-        if (th_task_parts(x->session->system, th_simulation_costs(sim), sim->program, x->result,
-                          x->path[i].task, part, err) != 0)
+        if (th_time_breakdown(&(th_run_view){x->session->system, th_simulation_costs(sim),
+                                             sim->program, x->result},
+                              x->path[i].task, part, err) != 0)
             return -1;
         for (int p = 0; p < TH_N_PARTS; p++)
             sum[p] += part[p];

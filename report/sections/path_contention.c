@@ -55,8 +55,9 @@ static int list_held(th_session *s, const th_result *r, held **list, th_error *e
     if (!*list)
         failed = th_error_no_memory(err);
     for (int i = 0; !failed && i < n; i++) {
-        failed = th_task_parts(s->system, th_simulation_costs(s->simulation),
-                               s->simulation->program, r, path[i].task, part, err);
+        failed = th_time_breakdown(&(th_run_view){s->system, th_simulation_costs(s->simulation),
+                                                  s->simulation->program, r},
+                                   path[i].task, part, err);
         if (!failed && part[TH_PART_CONTENTION] > 0)
             (*list)[n_held++] = (held){part[TH_PART_CONTENTION], path[i].task};
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* critical_path.c - from the task that ended last back through what let each start.
+/* critical_path.c - the critical path: from the task that ended last back through the causes of
+ * starts.
  *
- * The machine notes for every task the one whose end let it start: its last predecessor, or the
- * task before it on its accelerator or host when it was ready earlier. Where a release came after
- * the last predecessor, nothing before it mattered: the path begins there, and the wait for the
- * release is its first piece. So waits and durations add up to the makespan exactly. */
+ * The machine records for every task the one whose end let it start: its last predecessor, or the
+ * task before it on its accelerator or host if it was ready earlier. A release after the last
+ * predecessor's end makes earlier tasks irrelevant: the path begins there, and the wait for the
+ * release is its first entry. So waits and durations add up to the makespan exactly. */
 #include <config.h>
 
 #include "sim/analysis/critical_path.h"

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* energy.c - what a run took, in joules, from what was done and what the system says that costs.
+/* energy.c - the energy of a run, from its operations and the energies of the system's designs.
  *   th_energy_account: designs_of_accels -> add_tasks -> { add_accel } -> the run
  *   th_machine_energy: the same sums without the figures of a result, for searches
  *
- *   task      MACs mac_energy + operations vector_energy + bytes on chip buffer_energy
- *             + DRAM bytes dram_energy;  bytes on chip: what the array reads and writes, and what
- *                                        is filled from and drained to DRAM
- *   transfer  bytes dram_energy of the sender and of the receiver + bytes links link_energy
- *   accelerator  its tasks, its transfers' DRAM, static_power elapsed
- *   run       accelerators + links
- * Source and limits: docs/models/energy.md. An accelerator costs what the design
- * that it is configured with says (its first one, where it computes nothing), its vector unit and
- * DRAM too. Tasks count when they have ended, static power and bytes of DRAM at once. A layer has
- * its tasks, their transfers, and static power while one of its tasks runs; what is left of the run
- * is idle accelerators', weights that were loaded in vain, and collectives'.
- * Sums go over tasks in program order, so they do not depend on how the run was made. */
+ *   task         MACs mac_energy + operations vector_energy + bytes on chip buffer_energy
+ *                + DRAM bytes dram_energy;  bytes on chip: reads and writes of the array, and
+ *                transfers between buffers and DRAM
+ *   transfer     bytes dram_energy of the sender and of the receiver + bytes links link_energy
+ *   accelerator  its tasks, DRAM bytes of its transfers, static_power elapsed
+ *   run          accelerators + links
+ * Source and limits: docs/models/energy.md. An accelerator has the energies of the design that it
+ * is configured with (its first one, if it computes nothing), for its vector unit and DRAM, too.
+ * Tasks count when they have ended, static power and DRAM bytes at once. A layer has its tasks,
+ * their transfers, and static power while one of its tasks runs; the rest of the run is idle
+ * accelerators, discarded prefetched weights, and collectives. Sums are over tasks in program
+ * order, so they do not depend on how the run was executed. */
 #include <config.h>
 
 #include "base/alloc.h"
 #include "sim/machine/machine_state.h"
 #include "topology/routing/route.h"
 
-/* What is needed to account for a run. */
 typedef struct {
     const th_machine *m;
     th_result *r;
@@ -58,7 +57,7 @@ static void designs_of_accels(const account *a)
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-/* Of inputs and weights, the wider. */
+/* The wider of the precisions of inputs and weights. */
 static th_precision mac_precision(const th_shard *s)
 {
     th_precision input = (th_precision)s->precision[TH_TENSOR_INPUT];
@@ -87,8 +86,8 @@ static double dram_bytes(const th_pipeline_stats *did)
     return (double)th_stats_read(did) + (double)did->moved_bytes[TH_ENGINE_OUTPUT];
 }
 
-/* What a task took but for static power. */
-static th_energy energy_of_work(const th_compute_cost *w, const th_design_energy *e)
+/* The energy of a compute without static power. */
+static th_energy energy_of_compute(const th_compute_cost *w, const th_design_energy *e)
 {
     int64_t macs = w->design >= 0 ? th_shard_macs(&w->shard) : 0;
     return (th_energy){.mac_j = (double)macs * e->mac_j[mac_precision(&w->shard)],
@@ -109,7 +108,7 @@ static void add_compute(const account *a, const th_task *k, const th_task_result
     const th_design_energy *e = a->of_accel[accel];
     th_energy x = {0}, *sum = &a->r->accels[accel].energy;
     if (t->end_ps >= 0)
-        x = energy_of_work(th_compute_cost_get(a->m->costs, k->compute_cost), e);
+        x = energy_of_compute(th_compute_cost_get(a->m->costs, k->compute_cost), e);
     sum->mac_j += x.mac_j;
     sum->vector_j += x.vector_j;
     sum->buffer_j += x.buffer_j;
@@ -124,7 +123,7 @@ static double dram_j_at(const account *a, int32_t node)
     return accel >= 0 ? a->of_accel[accel]->dram_j_per_byte : 0;
 }
 
-/* What ended transfers take is known of the accelerators and links as wholes. */
+/* For layers only: totals of transfers come from the bytes of accelerators and links. */
 static void add_transfer(const account *a, const th_task *k, const th_task_result *t)
 {
     int links[TH_ROUTE_MAX];
@@ -204,7 +203,7 @@ int th_machine_energy(const th_machine *m, double *joules, th_error *err)
     return failed;
 }
 
-/* What a task takes whenever it runs, whatever weights are loaded in vain. */
+/* A lower bound of the energy of a task, without discarded weights. */
 static double least_of(const account *a, const th_task *k)
 {
     int links[TH_ROUTE_MAX];
@@ -215,8 +214,8 @@ static double least_of(const account *a, const th_task *k)
                 (per_link > 0 ? per_link * th_route(a->m->system, k->node, k->peer, links) : 0));
     if (k->kind != TH_TASK_COMPUTE)
         return 0;
-    th_energy e = energy_of_work(th_compute_cost_get(a->m->costs, k->compute_cost),
-                                 a->of_accel[a->m->system->nodes[k->node].accel]);
+    th_energy e = energy_of_compute(th_compute_cost_get(a->m->costs, k->compute_cost),
+                                    a->of_accel[a->m->system->nodes[k->node].accel]);
     return th_energy_sum(&e);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layers.c - what each layer of the workload took, while a machine runs.
+/* layers.c - the results of each layer of the workload, collected while a machine runs.
  *
  *   load -> { start -> [computed] -> end }* ; copy -> add_running* -> finish for a result
  *
- * Only where the machine was asked (per_layer): what a task did is added when it ends, because an
- * expanded task takes other times than the memo says. A layer is under way as long as any task of
- * it runs, so in a stream of inputs the time in which others have its accelerators does not count;
- * a transfer counts for the layer that it brings an input to. Roofline: Williams, Waterman,
- * Patterson, CACM 52(4), 2009. */
+ * Only with options.per_layer: the statistics of a task are added when it ends, because an expanded
+ * task takes longer than its collapsed time. A layer is active as long as any task of it runs, so
+ * in a stream of inputs the time in which other layers have its accelerators does not count; a
+ * transfer counts for the layer whose input it brings. Roofline: Williams, Waterman, Patterson,
+ * CACM 52(4), 2009. */
 #include <config.h>
 
 #include <math.h>

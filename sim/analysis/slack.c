@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* slack.c - how much later each task of a run could have ended without moving the end of the run.
+/* slack.c - the slack of each task of a run: how much later it could have ended without moving the
+ * end of the run.
  *
- *   queue (tasks after their predecessors) -> order (by time) -> backwards: latest ends
- * The latest end of a task is the least latest start of those that follow it: its successors, and
- * the task that ran next on its accelerator or host. Tasks stand in the order of their starts, then
- * ends, then as a queue of ready tasks has them; so what must follow a task stands behind it even
- * where both took no time. Not modelled: a task that comes later may meet others on its links and
- * DRAM, and others then run before it. */
+ *   find_queue (topological order) -> find_order (by time) -> go_back: latest ends
+ * The latest end of a task is the minimum latest start of its followers: its successors, and the
+ * task that ran next on its accelerator or host. Tasks are ordered by start, then end, then
+ * topologically, so every follower comes later in the order even if both took no time. Not
+ * modelled: a delayed task may contend with other transfers and computes, and others may run before
+ * it. */
 #include <config.h>
 
 #include "base/alloc.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* time_breakdown.c - see time_breakdown.h. Nothing is recorded during a run: what a task takes
- * alone follows from its work (sim/design/compute_cost.h) or its route, and the rest of its
- * duration is what held it up.
- */
+/* time_breakdown.c - see time_breakdown.h. Nothing is recorded during a run: the time of a task
+ * without contention follows from its compute cost (sim/design/compute_cost.h) or its route; the
+ * rest of its duration is contention. */
 #include <config.h>
 
 #include "sim/analysis/time_breakdown.h"
@@ -18,7 +17,7 @@ const char *th_time_part_name(int part)
     return names[part];
 }
 
-/* So much of what is left of the duration, at most. */
+/* Takes up to `wanted` of the rest of the duration. */
 static th_time take(th_time *left, th_time wanted)
 {
     th_time taken = wanted < *left ? wanted : *left;
@@ -26,15 +25,15 @@ static th_time take(th_time *left, th_time wanted)
     return taken;
 }
 
-static void part_compute(const th_compute_cost *w, th_time left, th_time *part)
+static void split_compute(const th_compute_cost *w, th_time left, th_time *part)
 {
     part[TH_PART_ARRAY] = take(&left, w->collapsed.busy_ps);
     part[TH_PART_MEMORY] = take(&left, w->collapsed_ps - w->collapsed.busy_ps);
     part[TH_PART_CONTENTION] = left;
 }
 
-static int part_transfer(const th_system *s, const th_task *t, th_time left, th_time *part,
-                         th_error *err)
+static int split_transfer(const th_system *s, const th_task *t, th_time left, th_time *part,
+                          th_error *err)
 {
     th_route_summary route;
     int answer = th_route_summarize(s, t->node, t->peer, &route);
@@ -47,18 +46,17 @@ static int part_transfer(const th_system *s, const th_task *t, th_time left, th_
     return 0;
 }
 
-int th_task_parts(const th_system *s, const th_compute_cost_cache *costs, const th_program *p,
-                  const th_result *r, int32_t task, th_time part[TH_N_PARTS], th_error *err)
+int th_time_breakdown(const th_run_view *run, int32_t task, th_time part[TH_N_PARTS], th_error *err)
 {
-    const th_task *t = &p->tasks[task];
-    th_time all = r->tasks[task].end_ps - r->tasks[task].start_ps;
+    const th_task *t = &run->program->tasks[task];
+    th_time all = run->result->tasks[task].end_ps - run->result->tasks[task].start_ps;
     memset(part, 0, TH_N_PARTS * sizeof *part);
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
-        part_compute(th_compute_cost_get(costs, t->compute_cost), all, part);
+        split_compute(th_compute_cost_get(run->costs, t->compute_cost), all, part);
         break;
     case TH_TASK_TRANSFER:
-        return part_transfer(s, t, all, part, err);
+        return split_transfer(run->system, t, all, part, err);
     case TH_TASK_HOST:
         part[TH_PART_HOST] = all;
         break;

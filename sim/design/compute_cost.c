@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compute_cost.c - the compute-cost cache.
- *   new -> (intern | get)* -> free
- *   intern: find -> (make it -> keep it, unless another thread has, with the lock)
- * Invariants: two works differ in (memory class, design, shard); a work never moves or changes.
- * Accelerators with equal memory and vector unit are one class, so alike accelerators share their
- * works. */
+ *   new -> (lookup | get)* -> free
+ *   lookup: find -> (compute -> add, unless another thread has, with the lock)
+ * Invariants: two costs differ in (memory class, design, shard); a cost never moves or changes.
+ * Accelerators with equal memory and vector unit form one class, so equal accelerators share costs.
+ */
 #include <config.h>
 
 #include "sim/design/compute_cost.h"
@@ -22,7 +22,7 @@ typedef struct {
     th_design_config config;
 } configured;
 
-/* Chunk c holds twice as many works as chunk c - 1, so that none ever moves. */
+/* Chunk c holds twice as many costs as chunk c - 1, so that none ever moves. */
 enum { FIRST_CHUNK_LOG2 = 6, N_CHUNKS = 31 - FIRST_CHUNK_LOG2 };
 
 struct th_compute_cost_cache {
@@ -31,7 +31,7 @@ struct th_compute_cost_cache {
     int32_t
         *class_of; /* by accelerator: the first accelerator with the same memory and vector unit */
     th_shared_map *known; /* th_compute_cost by key */
-    pthread_mutex_t keeping;
+    pthread_mutex_t lock;
     th_compute_cost *chunk[N_CHUNKS];
     int32_t n;
 };
@@ -39,7 +39,7 @@ struct th_compute_cost_cache {
 typedef struct {
     int32_t memory_class, design;
     th_shard shard;
-} work_key;
+} cost_key;
 
 static bool same_memory(const th_accel *a, const th_accel *b)
 {
@@ -73,7 +73,7 @@ th_compute_cost_cache *th_compute_cost_cache_new(const th_system *s, th_error *e
     th_compute_cost_cache *w = th_alloc_zero(1, sizeof *w);
     if (!w)
         goto fail;
-    pthread_mutex_init(&w->keeping, NULL);
+    pthread_mutex_init(&w->lock, NULL);
     w->system = s;
     w->designs = th_alloc_zero((size_t)s->n_designs + 1, sizeof *w->designs);
     w->class_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *w->class_of);
@@ -105,7 +105,7 @@ void th_compute_cost_cache_free(th_compute_cost_cache *w)
     th_shared_map_free(w->known);
     for (int c = 0; c < N_CHUNKS; c++)
         th_free(w->chunk[c]);
-    pthread_mutex_destroy(&w->keeping);
+    pthread_mutex_destroy(&w->lock);
     th_free(w);
 }
 
@@ -141,29 +141,34 @@ bool th_compute_cost_scripts_are_current(const th_compute_cost_cache *w)
     return true;
 }
 
-/* Else it is for the vector unit. */
+/* Else it runs on the vector unit. */
 static bool runs_on_design(const th_compute_cost_cache *w, int design, const th_shard *s)
 {
     return design >= 0 && (th_shard_is_for_arrays(s) || w->designs[design].type->runs_all);
 }
 
-/* What comes the weights' way is another task's output, or is picked by one. */
+/* The weight engine loads the output of another task, or rows that one selects. */
 static bool weights_follow_inputs(const th_shard *s)
 {
     return s->kind == TH_LAYER_EMBEDDING || th_shard_multiplies_activations(s);
 }
 
+th_port th_compute_cost_port(const th_compute_cost_cache *w, int accel)
+{
+    return th_port_of(&w->system->nodes[w->system->accel_node[accel]].a);
+}
+
 int th_compute_cost_schedule(const th_compute_cost_cache *w, int accel, int design,
-                             const th_shard *shard, th_schedule *out, th_port *port, th_error *err)
+                             const th_shard *shard, th_schedule *out, th_error *err)
 {
     const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
     if ((int64_t)shard->dim[TH_DIM_B] * shard->groups > INT32_MAX)
         return th_error_set(err, "SIM-0009",
                             "a shard of %d images in %d groups: must be %d at most together",
                             (int)shard->dim[TH_DIM_B], (int)shard->groups, INT32_MAX);
-    *port = th_port_of(a);
+    const th_port port = th_port_of(a);
     if (runs_on_design(w, design, shard))
-        return th_design_schedule(w->designs[design].type, &w->designs[design].config, shard, port,
+        return th_design_schedule(w->designs[design].type, &w->designs[design].config, shard, &port,
                                   out, err);
     th_vector_schedule(a, shard, out);
     return 0;
@@ -181,17 +186,18 @@ bool th_compute_cost_min_cycles(const th_compute_cost_cache *w, int accel, int d
     }
     if (!th_design_peak_of(w->designs[design].type, &w->designs[design].config, shard, &peak))
         return false;
-    *cycles = peak.macs_per_cycle > 0 ? th_plain_macs(shard) / peak.macs_per_cycle : INFINITY;
+    *cycles = peak.macs_per_cycle > 0 ? th_canonical_macs(shard) / peak.macs_per_cycle : INFINITY;
     *hz = peak.hz;
     return true;
 }
 
-static int fill_work(const th_compute_cost_cache *w, int accel, int design, const th_shard *shard,
-                     th_compute_cost *out, th_error *err)
+static int compute(const th_compute_cost_cache *w, int accel, int design, const th_shard *shard,
+                   th_compute_cost *out, th_error *err)
 {
     const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
-    *out = (th_compute_cost){.shard = *shard, .design = design}; /* what lies there is anything */
-    if (th_compute_cost_schedule(w, accel, design, shard, &out->schedule, &out->port, err))
+    *out = (th_compute_cost){
+        .shard = *shard, .design = design, .port = th_compute_cost_port(w, accel)};
+    if (th_compute_cost_schedule(w, accel, design, shard, &out->schedule, err))
         return -1;
     if (shard->adds_to_output)
         out->schedule.reads_sums = true;
@@ -215,8 +221,8 @@ static int fill_work(const th_compute_cost_cache *w, int accel, int design, cons
     return 0;
 }
 
-/* One step, in and out, on ports of those bandwidths; the memory behind them never limits. */
-static int fill_moves(const th_moves *x, th_compute_cost *out, th_error *err)
+/* One step, in and out, through ports of these bandwidths; the memory never limits. */
+static int compute_moves(const th_moves *x, th_compute_cost *out, th_error *err)
 {
     enum { PS_HZ_EXPONENT = 12 }; /* a clock whose cycle is a picosecond; no cycle is computed */
     int64_t hz = 1;
@@ -250,9 +256,10 @@ static int fill_moves(const th_moves *x, th_compute_cost *out, th_error *err)
                         (long long)x->in_bits_per_s, (long long)x->out_bits_per_s);
 }
 
-/* --- keeping ---------------------------------------------------------------------------------- */
+/* --- the cache -------------------------------------------------------------------------------- */
 
-/* Where a work stands: chunk c begins with number 2^c * F - F, F the size of the first one. */
+/* The address of a number: chunk c begins with number 2^c * F - F, F the size of the first
+ * chunk. */
 static th_compute_cost *place_of(const th_compute_cost_cache *w, int32_t number)
 {
     uint32_t at = (uint32_t)number + (1u << FIRST_CHUNK_LOG2);
@@ -260,7 +267,7 @@ static th_compute_cost *place_of(const th_compute_cost_cache *w, int32_t number)
     return &w->chunk[log2 - FIRST_CHUNK_LOG2][at - (1u << log2)];
 }
 
-/* Its place as the next one, with the lock. NULL: memory is out. */
+/* The address of the next number, with the lock. NULL: memory is out. */
 static th_compute_cost *next_place(th_compute_cost_cache *w)
 {
     uint32_t at = (uint32_t)w->n + (1u << FIRST_CHUNK_LOG2);
@@ -271,47 +278,47 @@ static th_compute_cost *next_place(th_compute_cost_cache *w)
 }
 
 /* With the lock. NULL: memory is out. */
-static const th_compute_cost *keep(th_compute_cost_cache *w, const void *key, size_t bytes,
-                                   const th_compute_cost *made)
+static const th_compute_cost *add(th_compute_cost_cache *w, const void *key, size_t bytes,
+                                  const th_compute_cost *computed)
 {
     const th_compute_cost *known = th_shared_map_find(w->known, key, bytes);
-    if (known) /* another thread was quicker */
+    if (known) /* another thread was first */
         return known;
     th_compute_cost *place = next_place(w);
     if (!place)
         return NULL;
-    *place = *made;
+    *place = *computed;
     place->number = w->n;
     known = th_shared_map_add(w->known, key, bytes, place);
     w->n += !!known;
     return known;
 }
 
-static int32_t keep_made(th_compute_cost_cache *w, const void *key, size_t bytes,
-                         const th_compute_cost *made, th_error *err)
+static int32_t add_computed(th_compute_cost_cache *w, const void *key, size_t bytes,
+                            const th_compute_cost *computed, th_error *err)
 {
-    pthread_mutex_lock(&w->keeping);
-    const th_compute_cost *kept = keep(w, key, bytes, made);
-    pthread_mutex_unlock(&w->keeping);
-    return kept ? kept->number : th_error_no_memory(err);
+    pthread_mutex_lock(&w->lock);
+    const th_compute_cost *added = add(w, key, bytes, computed);
+    pthread_mutex_unlock(&w->lock);
+    return added ? added->number : th_error_no_memory(err);
 }
 
 int32_t th_compute_cost_lookup_moves(th_compute_cost_cache *w, const th_moves *moves, th_error *err)
 {
     const th_compute_cost *known = th_shared_map_find(w->known, moves, sizeof *moves);
-    th_compute_cost made;
+    th_compute_cost computed;
     if (known)
         return known->number;
-    if (fill_moves(moves, &made, err))
+    if (compute_moves(moves, &computed, err))
         return -1;
-    return keep_made(w, moves, sizeof *moves, &made, err);
+    return add_computed(w, moves, sizeof *moves, &computed, err);
 }
 
 int32_t th_compute_cost_lookup(th_compute_cost_cache *w, int accel, int design,
                                const th_shard *shard, th_error *err)
 {
-    work_key key;
-    th_compute_cost made;
+    cost_key key;
+    th_compute_cost computed;
     memset(&key, 0, sizeof key);
     key.memory_class = w->class_of[accel];
     key.design = runs_on_design(w, design, shard) ? design : -1;
@@ -319,9 +326,9 @@ int32_t th_compute_cost_lookup(th_compute_cost_cache *w, int accel, int design,
     const th_compute_cost *known = th_shared_map_find(w->known, &key, sizeof key);
     if (known)
         return known->number;
-    if (fill_work(w, accel, key.design, shard, &made, err))
+    if (compute(w, accel, key.design, shard, &computed, err))
         return -1;
-    return keep_made(w, &key, sizeof key, &made, err);
+    return add_computed(w, &key, sizeof key, &computed, err);
 }
 
 const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *w, int32_t number)
@@ -331,9 +338,9 @@ const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *w, int32
 
 int32_t th_compute_cost_count(th_compute_cost_cache *w)
 {
-    pthread_mutex_lock(&w->keeping);
+    pthread_mutex_lock(&w->lock);
     int32_t n = w->n;
-    pthread_mutex_unlock(&w->keeping);
+    pthread_mutex_unlock(&w->lock);
     return n;
 }
 

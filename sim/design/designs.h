@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* designs.h - the table of designs: a line NAME stands for th_design_NAME, the row in NAME.c. */
+/* designs.h - the table of designs: ROW(NAME) is th_design_NAME, defined in NAME.c. */
 #ifndef TH_SIM_DESIGN_DESIGNS_H
 #define TH_SIM_DESIGN_DESIGNS_H
 #include "sim/design/design.h"
@@ -20,8 +20,8 @@
 TH_DESIGNS(TH_DECLARE_DESIGN)
 #undef TH_DECLARE_DESIGN
 
-/* energy_keys.c: the keys that every design has besides its own, and what they say; value and text
- * are by their places in the table. 0 or -1. */
+/* energy_keys.c: the keys that every design has besides its own; value and text are by their index
+ * in the table. 0 or -1. */
 extern const th_design_key th_energy_keys[];
 int th_energy_configure(const th_design_block *b, const double *value, const char *const *text,
                         th_design_energy *out, th_error *err);

@@ -270,14 +270,18 @@ static double tiles_form(const th_design_config *d, const th_shard *s)
     return tiles * (steps * (t_in + t_comp) + t_out);
 }
 
-static double stream_form(const th_design_config *d, const th_shard *s, double times, double rows,
-                          double inputs, double outputs, double weights)
+/* `times` products of rows x inputs with a matrix of so many weights. */
+typedef struct products {
+    double times, rows, inputs, outputs, weights;
+} products;
+
+static double stream_form(const th_design_config *d, const th_shard *s, products p)
 {
-    double t_in = bus_cycles(d, s, TH_TENSOR_INPUT, rows * inputs) +
-                  bus_cycles(d, s, TH_TENSOR_WEIGHT, weights);
-    double t_comp = OPERATIONS_PER_MAC * rows * weights;
-    double t_out = bus_cycles(d, s, TH_TENSOR_OUTPUT, rows * outputs);
-    return times * fmax(t_in, fmax(t_comp, t_out));
+    double t_in = bus_cycles(d, s, TH_TENSOR_INPUT, p.rows * p.inputs) +
+                  bus_cycles(d, s, TH_TENSOR_WEIGHT, p.weights);
+    double t_comp = OPERATIONS_PER_MAC * p.rows * p.weights;
+    double t_out = bus_cycles(d, s, TH_TENSOR_OUTPUT, p.rows * p.outputs);
+    return p.times * fmax(t_in, fmax(t_comp, t_out));
 }
 
 static double closed_form(const th_design_config *d, const th_shard *s)
@@ -288,10 +292,10 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     if (s->kind == TH_LAYER_CONV)
         return has_tiles(d) ? tiles_form(d, s) : NAN;
     if (gates > 0)
-        return stream_form(d, s, rows, b, inner, k, gates * k * (inner + k));
+        return stream_form(d, s, (products){rows, b, inner, k, gates * k * (inner + k)});
     if (th_shard_multiplies_activations(s))
-        return stream_form(d, s, b * s->groups, rows, inner, k, inner * k);
-    return stream_form(d, s, s->groups, b * rows, inner, k, inner * k);
+        return stream_form(d, s, (products){b * s->groups, rows, inner, k, inner * k});
+    return stream_form(d, s, (products){s->groups, b * rows, inner, k, inner * k});
 }
 
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)

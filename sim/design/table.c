@@ -6,7 +6,7 @@
  * A layer is one step of its time that moves nothing: the measurement held the traffic. Not
  * modelled, so to be measured in the file or not at all: precision, dilation, strides that
  * differ, density; and a DRAM that others draw from slows nothing. A transposed convolution is
- * looked up as what plain.c makes of it. */
+ * looked up as what canonical.c makes of it. */
 #include <config.h>
 
 #include <math.h>

@@ -402,8 +402,8 @@ static void check_boxes(gsl_rng *r, const th_system *s, const th_workload *w)
         th_loop_box box = box_at_random(r, l, &part);
         th_shard shard = th_plan_shard(l, &box);
         th_schedule schedule;
-        th_port port;
-        if (th_compute_cost_schedule(f.costs, 0, 0, &shard, &schedule, &port, &e))
+        th_port port = th_compute_cost_port(f.costs, 0);
+        if (th_compute_cost_schedule(f.costs, 0, 0, &shard, &schedule, &e))
             continue;
         double took = th_task_least_ps(&schedule, &port, true),
                moved = th_task_least_bytes(&schedule, &port);

@@ -106,7 +106,7 @@ static void assert_parts(const th_system *s, const th_compute_cost_cache *costs,
                          th_time link, th_time held_up)
 {
     th_time part[TH_N_PARTS];
-    CU_ASSERT_EQUAL(th_task_parts(s, costs, p, r, task, part, NULL), 0);
+    CU_ASSERT_EQUAL(th_time_breakdown(&(th_run_view){s, costs, p, r}, task, part, NULL), 0);
     CU_ASSERT_EQUAL(part[TH_PART_LATENCY], latency);
     CU_ASSERT_EQUAL(part[TH_PART_LINK], link);
     CU_ASSERT_EQUAL(part[TH_PART_CONTENTION], held_up);
@@ -181,7 +181,8 @@ static int part_breaches(const world *w, const th_result *r)
     int wrong = 0;
     for (int32_t t = 0; t < r->n_tasks; t++) {
         th_time part[TH_N_PARTS], sum = 0;
-        wrong += th_task_parts(w->system, w->costs, w->program, r, t, part, NULL) != 0;
+        wrong += th_time_breakdown(&(th_run_view){w->system, w->costs, w->program, r}, t, part,
+                                   NULL) != 0;
         for (int p = 0; p < TH_N_PARTS; p++) {
             sum += part[p];
             wrong += part[p] < 0;

@@ -46,7 +46,7 @@ static void assert_dims(const th_shard *s, int b, int k, int c, int h, int w, in
 static void phases_become_output_channels(void)
 {
     th_shard s = transposed(), out;
-    CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, NULL), 0);
+    CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
     assert_dims(&out, 3, 20, 6, 7, 7, 2, 2);
     CU_ASSERT_TRUE(out.up_h == 1 && out.up_w == 1 && out.in_h == 7 && out.stride_h == 1);
     CU_ASSERT_EQUAL(th_shard_macs(&out), th_shard_macs(&s)); /* 3*5*6*7*7*16 */
@@ -57,11 +57,11 @@ static void phases_become_output_channels(void)
     s.dim[TH_DIM_S] = 2;
     s.dim[TH_DIM_H] = 13;
     s.up_w = 3;
-    CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, NULL), 0);
+    CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
     assert_dims(&out, 3, 30, 6, 7, 5, 2, 1);
     /* no shard of these: nothing changes */
     th_shard plain = conv_shard(1, 2, 3, 4, 5, 3);
-    CU_ASSERT_EQUAL(th_plain_shard(&plain, 0, &out, NULL), 0);
+    CU_ASSERT_EQUAL(th_canonical_shard(&plain, 0, &out, NULL), 0);
     CU_ASSERT_EQUAL(memcmp(&plain, &out, sizeof out), 0);
 }
 
@@ -72,14 +72,14 @@ static void dilated_kernels_have_fewer_phases(void)
     th_shard s = transposed(), out;
     s.dilation_h = 3;
     s.dilation_w = 2;
-    CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, NULL), 0);
+    CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
     assert_dims(&out, 3, 10, 6, 7, 14, 2, 4);
     CU_ASSERT_TRUE(out.dilation_h == 3 && out.dilation_w == 1);
     s.up_w = 4;
-    CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, NULL), 0);
+    CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
     assert_dims(&out, 3, 20, 6, 7, 7, 2, 2);
     s.up_h = 6; /* 3 divides both */
-    CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, NULL), 0);
+    CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
     assert_dims(&out, 3, 20, 6, 7, 7, 2, 2);
     CU_ASSERT_EQUAL(out.dilation_h, 1);
 }
@@ -100,7 +100,7 @@ static void no_product_is_lost(void)
         s.dim[TH_DIM_R] = kernel;
         s.up_h = up;
         s.dilation_h = dilation;
-        CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, NULL), 0);
+        CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
         lost += (int64_t)out.dim[TH_DIM_K] * out.dim[TH_DIM_H] * out.dim[TH_DIM_R] < real;
         lost += out.dim[TH_DIM_K] * out.dim[TH_DIM_H] < h;
     }
@@ -116,7 +116,7 @@ static void time_steps_become_images(void)
     th_shard s = conv_shard(2, 10, 12, 7, 1, 1), out;
     s.kind = TH_LAYER_LSTM;
     s.in_h = 7;
-    CU_ASSERT_EQUAL(th_plain_shard(&s, 1u << TH_LAYER_GRU, &out, NULL), 0);
+    CU_ASSERT_EQUAL(th_canonical_shard(&s, 1u << TH_LAYER_GRU, &out, NULL), 0);
     assert_dims(&out, 7, 40, 22, 2, 1, 1, 1);
     CU_ASSERT_TRUE(out.kind == TH_LAYER_MATMUL && out.in_h == 2 && out.in_w == 1);
     CU_ASSERT_EQUAL(th_shard_macs(&out), th_shard_macs(&s));
@@ -126,9 +126,9 @@ static void time_steps_become_images(void)
     CU_ASSERT_TRUE(t.cycles == 7 * 2 * 5 && t.weight_bytes == 1760 &&
                    t.input_bytes == 7 * 2 * 22 * 2 && t.output_bytes == 7 * 2 * 40 * 2);
     s.kind = TH_LAYER_GRU;
-    CU_ASSERT_EQUAL(th_plain_shard(&s, 1u << TH_LAYER_GRU, &out, NULL), 0);
+    CU_ASSERT_EQUAL(th_canonical_shard(&s, 1u << TH_LAYER_GRU, &out, NULL), 0);
     CU_ASSERT_EQUAL(memcmp(&s, &out, sizeof out), 0);
-    CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, NULL), 0);
+    CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
     assert_dims(&out, 7, 30, 22, 2, 1, 1, 1);
 }
 
@@ -137,13 +137,13 @@ static void refuses_what_does_not_fit_an_extent(void)
     th_shard s = transposed(), out;
     th_error e = {"", ""};
     s.dim[TH_DIM_K] = 600000000;
-    CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, &e), -1);
+    CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0070");
     TAP_ASSERT_TEXT(e.text,
                     "a transposed convolution of 600000000 channels and 2 x 2 phases: must be "
                     "2147483647 at most together");
     s.kind = TH_LAYER_LSTM;
-    CU_ASSERT_EQUAL(th_plain_shard(&s, 0, &out, &e), -1);
+    CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0071");
     TAP_ASSERT_TEXT(e.text, "a recurrent layer of 6 inputs and 600000000 units: its gates and its "
                             "inputs must be 2147483647 at most each");
@@ -221,5 +221,5 @@ int main(int argc, char **argv)
         TAP(the_memo_asks_for_plain_shards),
         TAP_END,
     };
-    return tap_main("plain", tests, argc, argv);
+    return tap_main("canonical", tests, argc, argv);
 }

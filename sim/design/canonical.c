@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* plain.c - turns shards that a design does not run as they are into shards that it does.
+/* canonical.c - turns shards that a design does not run as they are into shards that it does.
  *   th_design_schedule: plain_shard -> type->schedule -> what a second operand changes
  *
  * A transposed convolution (up > 1) is a convolution over its input with up - 1 zeros between
@@ -88,7 +88,7 @@ static int unroll_steps(th_shard *s, th_error *err)
     return 0;
 }
 
-int th_plain_shard(const th_shard *shard, unsigned kinds, th_shard *out, th_error *err)
+int th_canonical_shard(const th_shard *shard, unsigned kinds, th_shard *out, th_error *err)
 {
     *out = *shard;
     if (kinds >> shard->kind & 1u)
@@ -105,7 +105,7 @@ int th_design_schedule(const th_design_type *type, const th_design_config *confi
                        th_error *err)
 {
     th_shard plain;
-    if (th_plain_shard(shard, type->kinds, &plain, err) ||
+    if (th_canonical_shard(shard, type->kinds, &plain, err) ||
         type->schedule(config, &plain, memory, out, err))
         return -1;
     if (th_shard_multiplies_activations(&plain))
@@ -116,7 +116,7 @@ int th_design_schedule(const th_design_type *type, const th_design_config *confi
 /* Of a transposed convolution those of the plain shards of its parts, ceil left out: a part in
  * the outputs and kernel rows is that part of them. th_shard_macs counts products that no output
  * holds, too. */
-double th_plain_macs(const th_shard *s)
+double th_canonical_macs(const th_shard *s)
 {
     if (s->up_h == 1 && s->up_w == 1)
         return (double)th_shard_macs(s);
@@ -132,7 +132,7 @@ bool th_design_peak_of(const th_design_type *type, const th_design_config *confi
                        const th_shard *shard, th_design_peak *out)
 {
     th_shard plain;
-    if (!type->peak || th_plain_shard(shard, type->kinds, &plain, NULL))
+    if (!type->peak || th_canonical_shard(shard, type->kinds, &plain, NULL))
         return false;
     *out = type->peak(config, &plain);
     return true;
