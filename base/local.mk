@@ -6,7 +6,6 @@ libtharsis_la_SOURCES += \
 	base/config_read.c base/config_read.h \
 	base/config_write.c base/config_write.h \
 	base/csv.c base/csv.h \
-	base/double_double.h \
 	base/elementary.c base/elementary.h \
 	base/error.c base/error.h \
 	base/file_lock.c base/file_lock.h \
@@ -29,19 +28,18 @@ libdatafile_la_CPPFLAGS = $(AM_CPPFLAGS) \
 libtharsis_la_LIBADD += libdatafile.la
 
 unit_tests += \
-	tests/unit/test_alloc \
-	tests/unit/test_arena \
-	tests/unit/test_config_read \
-	tests/unit/test_csv \
-	tests/unit/test_double_double \
-	tests/unit/test_data_file \
-	tests/unit/test_elementary \
-	tests/unit/test_error \
-	tests/unit/test_map \
-	tests/unit/test_names \
-	tests/unit/test_random \
-	tests/unit/test_shared_map \
-	tests/unit/test_strbuf \
-	tests/unit/test_sort_by_time \
-	tests/unit/test_units \
-	tests/unit/test_write_file
+	tests/unit/base/test_alloc \
+	tests/unit/base/test_arena \
+	tests/unit/base/test_config_read \
+	tests/unit/base/test_csv \
+	tests/unit/base/test_data_file \
+	tests/unit/base/test_elementary \
+	tests/unit/base/test_error \
+	tests/unit/base/test_map \
+	tests/unit/base/test_names \
+	tests/unit/base/test_random \
+	tests/unit/base/test_shared_map \
+	tests/unit/base/test_strbuf \
+	tests/unit/base/test_sort_by_time \
+	tests/unit/base/test_units \
+	tests/unit/base/test_write_file

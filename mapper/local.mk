@@ -87,55 +87,55 @@ libtharsis_la_SOURCES += \
 	mapper/search/variation/variation.c mapper/search/variation/variation.h
 
 unit_tests += \
-	tests/unit/test_alternatives \
-	tests/unit/test_baseline \
-	tests/unit/test_bounds \
-	tests/unit/test_bounds_heterogeneous \
-	tests/unit/test_offspring \
-	tests/unit/test_constraints \
-	tests/unit/test_evaluate \
-	tests/unit/test_exhaustive \
-	tests/unit/test_front \
-	tests/unit/test_h2h \
-	tests/unit/test_infeasible \
-	tests/unit/test_journal \
-	tests/unit/test_large_sets \
-	tests/unit/test_partition \
-	tests/unit/test_lower \
-	tests/unit/test_lower_random \
-	tests/unit/test_mapping \
-	tests/unit/test_mapping_read \
-	tests/unit/test_multi_model \
-	tests/unit/test_objective \
-	tests/unit/test_plan \
-	tests/unit/test_pool \
-	tests/unit/test_search \
-	tests/unit/test_search_candidates \
-	tests/unit/test_search_random \
-	tests/unit/test_segment \
-	tests/unit/test_sets \
-	tests/unit/test_shard \
-	tests/unit/test_shard_kinds \
-	tests/unit/test_strategies \
-	tests/unit/test_serializer \
-	tests/unit/test_worker \
-	tests/unit/test_write
+	tests/unit/search/test_alternatives \
+	tests/unit/search/test_baseline \
+	tests/unit/mapper/test_bounds \
+	tests/unit/mapper/test_bounds_heterogeneous \
+	tests/unit/search/test_offspring \
+	tests/unit/mapper/test_constraints \
+	tests/unit/mapper/test_evaluate \
+	tests/unit/search/test_exhaustive \
+	tests/unit/search/test_front \
+	tests/unit/search/test_h2h \
+	tests/unit/search/test_infeasible \
+	tests/unit/search/test_journal \
+	tests/unit/search/test_large_sets \
+	tests/unit/search/test_partition \
+	tests/unit/mapper/test_lower \
+	tests/unit/mapper/test_lower_random \
+	tests/unit/mapper/test_mapping \
+	tests/unit/mapper/test_mapping_read \
+	tests/unit/search/test_multi_model \
+	tests/unit/search/test_objective \
+	tests/unit/mapper/test_plan \
+	tests/unit/mapper/test_pool \
+	tests/unit/search/test_search \
+	tests/unit/search/test_search_candidates \
+	tests/unit/search/test_search_random \
+	tests/unit/mapper/test_segment \
+	tests/unit/mapper/test_sets \
+	tests/unit/mapper/test_shard \
+	tests/unit/mapper/test_shard_kinds \
+	tests/unit/search/test_strategies \
+	tests/unit/mapper/test_serializer \
+	tests/unit/mapper/test_worker \
+	tests/unit/mapper/test_write
 
-tests_unit_test_segment_SOURCES = tests/unit/test_segment.c \
+tests_unit_mapper_test_segment_SOURCES = tests/unit/mapper/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h
-tests_unit_test_bounds_SOURCES = tests/unit/test_bounds.c \
+tests_unit_mapper_test_bounds_SOURCES = tests/unit/mapper/test_bounds.c \
 	tests/unit/random_net.c tests/unit/random_net.h
-tests_unit_test_bounds_heterogeneous_SOURCES = tests/unit/test_bounds_heterogeneous.c \
+tests_unit_mapper_test_bounds_heterogeneous_SOURCES = tests/unit/mapper/test_bounds_heterogeneous.c \
 	tests/unit/random_net.c tests/unit/random_net.h
-tests_unit_test_exhaustive_SOURCES = tests/unit/test_exhaustive.c \
+tests_unit_search_test_exhaustive_SOURCES = tests/unit/search/test_exhaustive.c \
 	tests/unit/random_net.c tests/unit/random_net.h
-tests_unit_test_lower_random_SOURCES = tests/unit/test_lower_random.c \
+tests_unit_mapper_test_lower_random_SOURCES = tests/unit/mapper/test_lower_random.c \
 	tests/unit/lower_oracle.c tests/unit/lower_oracle.h \
 	tests/unit/element_model.c tests/unit/element_model.h \
 	tests/unit/random_net.c tests/unit/random_net.h
-tests_unit_test_constraints_SOURCES = tests/unit/test_constraints.c \
+tests_unit_mapper_test_constraints_SOURCES = tests/unit/mapper/test_constraints.c \
 	tests/unit/random_net.c tests/unit/random_net.h
-tests_unit_test_search_random_SOURCES = tests/unit/test_search_random.c \
+tests_unit_search_test_search_random_SOURCES = tests/unit/search/test_search_random.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 
 EXTRA_DIST += tests/unit/map_help.h tests/unit/search_help.h tests/unit/search_main.h tests/unit/pool_help.h

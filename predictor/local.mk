@@ -52,17 +52,17 @@ predictor_modelsdir = $(pkgdatadir)/predictor/models
 dist_predictor_models_DATA = predictor/models/README.md predictor/models/default.model
 
 unit_tests += \
-	tests/unit/test_layer_op \
-	tests/unit/test_learners \
-	tests/unit/test_measurements \
-	tests/unit/test_law \
-	tests/unit/test_mlp \
-	tests/unit/test_nnls \
-	tests/unit/test_op \
-	tests/unit/test_phases \
-	tests/unit/test_predictor \
-	tests/unit/test_trees \
-	tests/unit/test_nearest_device
+	tests/unit/predictor/test_layer_op \
+	tests/unit/predictor/test_learners \
+	tests/unit/predictor/test_measurements \
+	tests/unit/predictor/test_law \
+	tests/unit/predictor/test_mlp \
+	tests/unit/predictor/test_nnls \
+	tests/unit/predictor/test_op \
+	tests/unit/predictor/test_phases \
+	tests/unit/predictor/test_predictor \
+	tests/unit/predictor/test_trees \
+	tests/unit/predictor/test_nearest_device
 
 EXTRA_DIST += tests/unit/learned_help.h tests/unit/predict_help.h
-tests_unit_test_measurements_LDADD = $(LDADD) $(LZMA_LIBS) $(ZLIB_LIBS)
+tests_unit_predictor_test_measurements_LDADD = $(LDADD) $(LZMA_LIBS) $(ZLIB_LIBS)

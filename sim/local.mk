@@ -62,6 +62,7 @@ libtharsis_la_SOURCES += \
 	sim/design/vector.c \
 	sim/design/winograd.c \
 	sim/kernel/event.c \
+	sim/kernel/double_double.h \
 	sim/kernel/event.h \
 	sim/kernel/fluid_time.h \
 	sim/kernel/ready_queue.c \
@@ -162,68 +163,69 @@ libtharsis_la_SOURCES += \
 	sim/trace/writer.h
 
 unit_tests += \
-	tests/unit/test_algorithms \
-	tests/unit/test_bound \
-	tests/unit/test_tuner \
-	tests/unit/test_closed_forms \
-	tests/unit/test_design_properties \
-	tests/unit/test_pipeline_traces \
-	tests/unit/test_tiling \
-	tests/unit/test_collective \
-	tests/unit/test_collective_bounds \
-	tests/unit/test_collective_machine \
-	tests/unit/test_astra \
-	tests/unit/test_design \
-	tests/unit/test_energy \
-	tests/unit/test_event \
-	tests/unit/test_explain \
-	tests/unit/test_gemv \
-	tests/unit/test_link_probe \
-	tests/unit/test_limits \
-	tests/unit/test_layers \
-	tests/unit/test_completion_cache \
-	tests/unit/test_ready_queue \
-	tests/unit/test_machine \
-	tests/unit/test_maxmin \
-	tests/unit/test_network \
-	tests/unit/test_network_filling \
-	tests/unit/test_packet \
-	tests/unit/test_packet_deadlock \
-	tests/unit/test_slices \
-	tests/unit/test_systolic_vec \
-	tests/unit/test_systolic \
-	tests/unit/test_pipeline \
-	tests/unit/test_port \
-	tests/unit/test_canonical \
-	tests/unit/test_prefetch \
-	tests/unit/test_pipeline_rules \
-	tests/unit/test_program \
-	tests/unit/test_replay \
-	tests/unit/test_replay_long \
-	tests/unit/test_roofline \
-	tests/unit/test_schedule \
-	tests/unit/test_serial_tiled \
-	tests/unit/test_table \
-	tests/unit/test_script \
-	tests/unit/test_trace \
-	tests/unit/test_trace_tiles \
-	tests/unit/test_traffic \
-	tests/unit/test_unroll \
-	tests/unit/test_user_schedule \
-	tests/unit/test_vector \
-	tests/unit/test_winograd \
-	tests/unit/test_compute_cost
+	tests/unit/design/test_algorithms \
+	tests/unit/collective/test_bound \
+	tests/unit/collective/test_tuner \
+	tests/unit/design/test_closed_forms \
+	tests/unit/design/test_design_properties \
+	tests/unit/machine/test_pipeline_traces \
+	tests/unit/design/test_tiling \
+	tests/unit/collective/test_collective \
+	tests/unit/collective/test_collective_bounds \
+	tests/unit/collective/test_collective_machine \
+	tests/unit/network/test_astra \
+	tests/unit/design/test_design \
+	tests/unit/design/test_energy \
+	tests/unit/machine/test_double_double \
+	tests/unit/machine/test_event \
+	tests/unit/machine/test_explain \
+	tests/unit/design/test_gemv \
+	tests/unit/machine/test_link_probe \
+	tests/unit/design/test_limits \
+	tests/unit/design/test_layers \
+	tests/unit/machine/test_completion_cache \
+	tests/unit/machine/test_ready_queue \
+	tests/unit/machine/test_machine \
+	tests/unit/network/test_maxmin \
+	tests/unit/network/test_network \
+	tests/unit/network/test_network_filling \
+	tests/unit/network/test_packet \
+	tests/unit/network/test_packet_deadlock \
+	tests/unit/design/test_slices \
+	tests/unit/design/test_systolic_vec \
+	tests/unit/design/test_systolic \
+	tests/unit/machine/test_pipeline \
+	tests/unit/machine/test_port \
+	tests/unit/design/test_canonical \
+	tests/unit/machine/test_prefetch \
+	tests/unit/machine/test_pipeline_rules \
+	tests/unit/machine/test_program \
+	tests/unit/machine/test_replay \
+	tests/unit/machine/test_replay_long \
+	tests/unit/design/test_roofline \
+	tests/unit/design/test_schedule \
+	tests/unit/design/test_serial_tiled \
+	tests/unit/design/test_table \
+	tests/unit/design/test_script \
+	tests/unit/machine/test_trace \
+	tests/unit/machine/test_trace_tiles \
+	tests/unit/machine/test_traffic \
+	tests/unit/collective/test_unroll \
+	tests/unit/collective/test_user_schedule \
+	tests/unit/design/test_vector \
+	tests/unit/design/test_winograd \
+	tests/unit/design/test_compute_cost
 
-tests_unit_test_unroll_SOURCES = tests/unit/test_unroll.c \
+tests_unit_collective_test_unroll_SOURCES = tests/unit/collective/test_unroll.c \
 	tests/unit/unroll.c tests/unit/unroll.h
-tests_unit_test_explain_SOURCES = tests/unit/test_explain.c \
+tests_unit_machine_test_explain_SOURCES = tests/unit/machine/test_explain.c \
 	tests/unit/random_program.c tests/unit/random_program.h
-tests_unit_test_trace_tiles_SOURCES = tests/unit/test_trace_tiles.c \
+tests_unit_machine_test_trace_tiles_SOURCES = tests/unit/machine/test_trace_tiles.c \
 	tests/unit/random_program.c tests/unit/random_program.h
-tests_unit_test_replay_long_SOURCES = tests/unit/test_replay_long.c \
+tests_unit_machine_test_replay_long_SOURCES = tests/unit/machine/test_replay_long.c \
 	tests/unit/replay_checks.c tests/unit/replay_checks.h \
 	tests/unit/random_program.c tests/unit/random_program.h
-tests_unit_test_replay_SOURCES = tests/unit/test_replay.c \
+tests_unit_machine_test_replay_SOURCES = tests/unit/machine/test_replay.c \
 	tests/unit/replay_checks.c tests/unit/replay_checks.h \
 	tests/unit/random_program.c tests/unit/random_program.h
 

@@ -6,6 +6,6 @@ libtharsis_la_SOURCES += \
 	study/study.c study/study.h
 
 unit_tests += \
-	tests/unit/test_pareto \
-	tests/unit/test_store \
-	tests/unit/test_study
+	tests/unit/study/test_pareto \
+	tests/unit/study/test_store \
+	tests/unit/study/test_study

@@ -67,8 +67,8 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/faults.tcl tests/tcl/write_faults.c \
 	tests/tcl/hand.map \
 	tests/tcl/accept.test \
-	tests/tcl/alternatives.test \
-	tests/tcl/bounds.test \
+	tests/tcl/report/alternatives.test \
+	tests/tcl/report/bounds.test \
 	tests/tcl/breakpoint.test \
 	tests/tcl/build.test \
 	tests/tcl/change.test \
@@ -77,34 +77,34 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/complete.test \
 	tests/tcl/constraints.test \
 	tests/tcl/designs.test \
-	tests/tcl/diff.test \
+	tests/tcl/report/diff.test \
 	tests/tcl/docs.test \
-	tests/tcl/energy.test \
+	tests/tcl/report/energy.test \
 	tests/tcl/files.test \
 	tests/tcl/predict_network.test \
 	tests/tcl/gpus.test \
 	tests/tcl/help.test \
-	tests/tcl/html.test \
+	tests/tcl/report/html.test \
 	tests/tcl/infeasible.test \
 	tests/tcl/interrupt.test \
 	tests/tcl/kinds.test \
-	tests/tcl/layers.test \
+	tests/tcl/report/layers.test \
 	tests/tcl/map.test \
 	tests/tcl/measure.test \
 	tests/tcl/models.test \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \
-	tests/tcl/plot.test \
+	tests/tcl/report/plot.test \
 	tests/tcl/predict.test \
 	tests/tcl/program.test \
 	tests/tcl/published.test \
-	tests/tcl/report.test \
+	tests/tcl/report/report.test \
 	tests/tcl/run.test \
 	tests/tcl/script.test \
-	tests/tcl/sensitivity.test \
+	tests/tcl/report/sensitivity.test \
 	tests/tcl/shell.test \
 	tests/tcl/study.test \
-	tests/tcl/shown.test \
+	tests/tcl/report/shown.test \
 	tests/tcl/trace.test \
 	tests/tcl/traffic.test \
 	tests/tcl/write.test \

@@ -58,17 +58,17 @@ scalesimdir = $(pkgdatadir)/scripts/scalesim
 dist_scalesim_DATA = scripts/scalesim/edge_array.cfg scripts/scalesim/edge_net.csv
 
 unit_tests += \
-	tests/unit/test_astra_read \
-	tests/unit/test_connected \
-	tests/unit/test_generate \
-	tests/unit/test_generate_dims \
-	tests/unit/test_generate_dragonfly \
-	tests/unit/test_generate_hosts \
-	tests/unit/test_generate_tree \
-	tests/unit/test_route \
-	tests/unit/test_route_ecmp \
-	tests/unit/test_route_explicit \
-	tests/unit/test_route_read \
-	tests/unit/test_system \
-	tests/unit/test_system_read
+	tests/unit/topology/test_astra_read \
+	tests/unit/topology/test_connected \
+	tests/unit/topology/test_generate \
+	tests/unit/topology/test_generate_dims \
+	tests/unit/topology/test_generate_dragonfly \
+	tests/unit/topology/test_generate_hosts \
+	tests/unit/topology/test_generate_tree \
+	tests/unit/topology/test_route \
+	tests/unit/topology/test_route_ecmp \
+	tests/unit/topology/test_route_explicit \
+	tests/unit/topology/test_route_read \
+	tests/unit/topology/test_system \
+	tests/unit/topology/test_system_read
 EXTRA_DIST += tests/unit/astra_help.h tests/unit/topology_help.h

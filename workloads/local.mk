@@ -29,7 +29,7 @@ workloads/onnx.pb-c.h: workloads/onnx.pb-c.c
 	@test -f $@ || { rm -f workloads/onnx.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) workloads/onnx.pb-c.c; }
 # Of a tree that is not built yet, make TARGET makes it too: BUILT_SOURCES is for all, check and install alone.
 workloads/onnx_graph.lo workloads/onnx_operators.lo workloads/onnx_read.lo workloads/onnx_values.lo \
-workloads/onnx_views.lo tests/unit/test_onnx_read.$(OBJEXT): workloads/onnx.pb-c.h
+workloads/onnx_views.lo tests/unit/workloads/test_onnx_read.$(OBJEXT): workloads/onnx.pb-c.h
 
 dist_models_DATA = \
 	workloads/models/alexnet.cfg \
@@ -59,11 +59,11 @@ dist_models_DATA = \
 EXTRA_DIST += scripts/transformers.tcl
 
 unit_tests += \
-	tests/unit/test_layer \
-	tests/unit/test_layer_kinds \
-	tests/unit/test_layer_types_read \
-	tests/unit/test_models \
-	tests/unit/test_onnx_read \
-	tests/unit/test_scalesim_read \
-	tests/unit/test_workload \
-	tests/unit/test_workload_read
+	tests/unit/workloads/test_layer \
+	tests/unit/workloads/test_layer_kinds \
+	tests/unit/workloads/test_layer_types_read \
+	tests/unit/workloads/test_models \
+	tests/unit/workloads/test_onnx_read \
+	tests/unit/workloads/test_scalesim_read \
+	tests/unit/workloads/test_workload \
+	tests/unit/workloads/test_workload_read

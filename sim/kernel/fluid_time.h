@@ -3,7 +3,7 @@
  * base/units.h: bytes at a fixed whole rate). */
 #ifndef TH_SIM_KERNEL_FLUID_TIME_H
 #define TH_SIM_KERNEL_FLUID_TIME_H
-#include "base/double_double.h"
+#include "sim/kernel/double_double.h"
 #include "base/units.h"
 
 /* A duration that is a whole number of picoseconds but for the rounding of doubles must not be

@@ -17,7 +17,7 @@ including() {
         [ "$all" = "$known" ] && break
         known=$all
     done
-    (cd "$top" && eval "grep -l -F $pattern */*.c tests/unit/*.c tests/bench/*.c") | sort -u
+    (cd "$top" && eval "grep -l -F $pattern */*.c tests/unit/*.c tests/unit/*/*.c tests/bench/*.c") | sort -u
 }
 
 # All objects that a rule of the Makefile's own makes depend on the header.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # html.sh - the pages of write_report in a browser: html.js says what must hold. Skipped, with what is missing, where
 # there is no Node, no Chromium or no playwright-core ("./bootstrap check" installs them), and under sanitizers, for
-# which the pages are written by tests/tcl/html.test.
+# which the pages are written by tests/tcl/report/html.test.
 : "${srcdir:=.}" "${builddir:=build}"
 srcdir=$(cd "$srcdir" && pwd) builddir=$(cd "$builddir" && pwd)
 

@@ -3,7 +3,7 @@
 #ifndef TH_SIM_NETWORK_FLUID_FLUID_H
 #define TH_SIM_NETWORK_FLUID_FLUID_H
 #include "base/alloc.h"
-#include "base/double_double.h"
+#include "sim/kernel/double_double.h"
 #include "sim/network/fluid/maxmin.h"
 #include "sim/network/models.h"
 #include "sim/network/routes.h"

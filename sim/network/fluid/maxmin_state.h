@@ -4,7 +4,7 @@
 #ifndef TH_SIM_NETWORK_FLUID_MAXMIN_STATE_H
 #define TH_SIM_NETWORK_FLUID_MAXMIN_STATE_H
 #include <string.h>
-#include "base/double_double.h"
+#include "sim/kernel/double_double.h"
 #include "sim/network/fluid/maxmin.h"
 
 /* Marks of a link: it is in work.touched; a flow on it has got a rate above its level; it is the

@@ -11,7 +11,7 @@
  * So a change of level costs one update of the medium, not one per flow. How often a virtual time
  * is updated depends on other flows; the end of a flow must not. A double that holds the 10 TB of a
  * flow resolves no more than a picosecond at 1 GB/s, so counts are double-doubles
- * (base/double_double.h).
+ * (sim/kernel/double_double.h).
  * Invariants: count <= finish of every flow of the medium, up to a picosecond; a medium that has
  * flows and is not stale has an event in the picosecond in which its first flow ends. */
 #include <config.h>

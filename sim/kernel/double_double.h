@@ -4,8 +4,8 @@
  * extending the available precision", Numerische Mathematik 18, 1971).
  * sum and product of two doubles are exact; else errors are below 2^-100 of the greatest operand.
  * Operands are finite, and neither overflow nor become subnormal. */
-#ifndef TH_BASE_DOUBLE_DOUBLE_H
-#define TH_BASE_DOUBLE_DOUBLE_H
+#ifndef TH_SIM_KERNEL_DOUBLE_DOUBLE_H
+#define TH_SIM_KERNEL_DOUBLE_DOUBLE_H
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>

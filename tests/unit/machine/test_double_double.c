@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_double_double.c - against integers of 128 bits. */
 #include <config.h>
-#include "base/double_double.h"
+#include "sim/kernel/double_double.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
 
