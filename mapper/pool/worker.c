@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* worker.c - remote evaluation of mappings (worker.h).
- * Messages, all little-endian:
- *   problem: version 4, system, workload, stream, network, goal
- *   chunk:   bound 8, mappings, then each of them
+ * Messages, all little-endian, with the bytes of each number:
+ *   problem: format 4 bytes, system, workload, stream, network, goal
+ *   chunk:   bound 8 bytes, mappings, then each of them
  *   answer:  per mapping a byte (th_answer), then its fitness, or the id and text of an error;
- *     at the end the counts of the segment memo, 4 x 8
+ *     at the end the counts of the segment memo, 4 x 8 bytes
  * Procedures of script designs exist only where their interpreter is: a mapping that needs one is
  * answered by TH_ANSWER_NEEDS_SCRIPT. */
 #include <config.h>

@@ -94,8 +94,8 @@ static void share_dram(th_pipeline *p, const th_port *port)
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
-/* The maximum rate of a request through the engine's port and its channels, in bytes of DRAM time:
- * a byte in inefficient runs takes the DRAM time of more than one. */
+/* The maximum rate of a request through the engine's port and its channels, in effective bytes:
+ * bytes / efficiency, as a byte in inefficient bursts takes the DRAM time of more than one. */
 static double cap_of(const th_schedule *s, const th_port *port, int e, int64_t bytes,
                      double efficiency)
 {

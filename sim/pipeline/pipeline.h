@@ -36,8 +36,8 @@ typedef enum { TH_ENGINE_IDLE, TH_ENGINE_WAITS, TH_ENGINE_MOVES } th_engine_phas
 
 typedef struct th_engine {
     int64_t bytes;      /* of the request that waits or moves, bursts included */
-    double cap;         /* maximum bytes of DRAM time per second; INFINITY: takes no time */
-    double left_bytes;  /* of DRAM time (bytes / efficiency), at time since */
+    double cap;         /* maximum effective bytes per second; INFINITY: takes no time */
+    double left_bytes;  /* effective bytes (bytes / efficiency), at time since */
     double bytes_per_s; /* its rate from since on */
     th_time since;
     th_time at; /* waits: start of the transfer; moves: its end at this rate; idle: TH_TIME_MAX */
@@ -52,7 +52,7 @@ typedef struct th_engine {
 typedef struct th_prefetch_plan {
     int32_t n;                       /* requests, one a step, at most one a slot; 0: no weights */
     int64_t bytes[TH_SLOTS_MAX];     /* bursts included; 0: the operand stays on chip */
-    double dram_bytes[TH_SLOTS_MAX]; /* of DRAM time */
+    double dram_bytes[TH_SLOTS_MAX]; /* effective */
     double cap[TH_SLOTS_MAX];        /* see th_engine */
 } th_prefetch_plan;
 
@@ -160,7 +160,7 @@ extern const th_schedule th_no_schedule;
 void th_pipeline_enter_contention(th_pipeline *p);
 void th_pipeline_leave_contention(th_pipeline *p, const th_port *port, bool skip);
 unsigned th_pipeline_demand(const th_pipeline *p);
-double th_pipeline_cap(const th_pipeline *p, th_engine_kind e); /* bytes of DRAM time per second */
+double th_pipeline_cap(const th_pipeline *p, th_engine_kind e); /* effective bytes per second */
 void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s);
 
 #endif

@@ -13,7 +13,7 @@
 #include "sim/collective/collective.h"
 
 typedef enum {
-    TH_TASK_COMPUTE,  /* a shard on an accelerator: node, work */
+    TH_TASK_COMPUTE,  /* a shard on an accelerator: node, compute_cost */
     TH_TASK_TRANSFER, /* bytes from node to peer over the network */
     /* node -1: nothing but time on no resource: an input that becomes available at release. Else
      * what a host does, for delay_ps: one task at a time, those that are ready in program order. */
@@ -71,7 +71,7 @@ static inline int32_t th_program_add(th_program *p, const th_task *t, th_error *
         p->n_inputs = t->input + 1;
     return p->n_tasks++;
 }
-/* A collective of its own, to be named by task.compute_cost; *c is copied. Its number, or -1. */
+/* A collective of its own, to be named by task.collective; *c is copied. Its number, or -1. */
 int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err);
 /* Room for more dependencies. 0 or -1. */
 int th_program_grow(th_program *p, th_error *err);

@@ -10,7 +10,8 @@
  * lost. Late mappings are dominated by all that are in time (constrained domination). Of mappings
  * with equal values only the first is kept. With a single objective it is an elitist genetic
  * search. No run is stopped early, as a bound on one objective does not bound the others.
- * Deterministic: random numbers come from one stream, ties go to the lower index. */
+ * Deterministic: parents are drawn from one stream, every child from its own (offspring.c); ties go
+ * to the lower index. */
 #include <config.h>
 
 #include <math.h>

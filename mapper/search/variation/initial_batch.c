@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* initial_batch.c - the initial mappings of searches, made on demand.
- *   initial mappings*
+ *   th_variation_initial*, then offspring (offspring.c): th_variation_next_batch does either
  * The first is options.start. Heuristic initial mappings follow in this order: dynamic programming
  * (initial_mapping.h) on candidate partitions, exact and perturbed; the mapping of
  * computation_prioritized; uniform splits. Those of dynamic programming, which take long, are made
@@ -103,8 +103,8 @@ static int by_dynamic_programming(th_variation *v, th_mapping **batch, int wante
         got = next_order(v, &orders[n], err);
         n += got > 0;
     }
-    /* Random numbers of the initial mappings alone, so that searches of one seed have the same
-     * ones. */
+    /* A stream of random numbers for initial mappings alone, so that searches of one seed have the
+     * same ones. The name of the stream is part of every result. */
     th_offspring_numbers numbers = {"seeds", c->n_jobs};
     c->n_jobs += (uint64_t)n;
     if (got >= 0)
