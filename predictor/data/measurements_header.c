@@ -305,13 +305,13 @@ static int place_column(measurement_reader *r, int place)
  */
 static int check_other_times(const measurement_reader *r)
 {
-    static const char *const beginnings[] = {"time", "latency", "duration"};
+    static const char *const prefixes[] = {"time", "latency", "duration"};
     for (int i = 0; i < r->csv.n_fields; i++) {
         const char *name = name_of(r, i);
         int unit = unit_of_name(name);
         bool is_time = false;
-        for (size_t b = 0; b < sizeof beginnings / sizeof beginnings[0]; b++)
-            is_time = is_time || strncasecmp(name, beginnings[b], strlen(beginnings[b])) == 0;
+        for (size_t b = 0; b < sizeof prefixes / sizeof prefixes[0]; b++)
+            is_time = is_time || strncasecmp(name, prefixes[b], strlen(prefixes[b])) == 0;
         if (is_time && unit >= 0 && !find_column(r, name) && units[unit].ms != r->time[0].ms)
             return second_times(r, i);
     }

@@ -69,13 +69,13 @@ typedef struct th_path_analysis {
     const th_result *result;
     th_path_entry *path;
     int n_path;
-    const th_time *slack;   /* by task */
-    th_contention *held_up; /* NULL: not asked for, and the rows have no columns of it */
+    const th_time *slack;      /* by task */
+    th_contention *contention; /* NULL: not asked for, and the rows have no columns of it */
 } th_path_analysis;
 
 static void forget(th_path_analysis *x)
 {
-    th_contention_free(x->held_up);
+    th_contention_free(x->contention);
     th_free(x->path);
 }
 
@@ -98,11 +98,11 @@ static th_time wait_of(const th_result *r, int32_t task, th_cause cause)
 }
 
 /* Of tasks that were held up; 0 or -1. */
-static int find_holder(const th_path_analysis *x, int32_t task, th_time held_up, th_contender *h,
+static int find_holder(const th_path_analysis *x, int32_t task, th_time contention, th_contender *h,
                        th_error *err)
 {
     h->task = -1;
-    return x->held_up && held_up > 0 ? th_contention_find(x->held_up, task, h, err) : 0;
+    return x->contention && contention > 0 ? th_contention_find(x->contention, task, h, err) : 0;
 }
 
 /* The slack is not known before the run ends. */
@@ -256,8 +256,8 @@ int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
     th_path_analysis x;
     if (explain(s, &x, err) != 0)
         return -1;
-    x.held_up = th_contention_new(s, x.result, err);
-    int failed = x.held_up ? 0 : -1;
+    x.contention = th_contention_new(s, x.result, err);
+    int failed = x.contention ? 0 : -1;
     if (!failed)
         failed = add_path(&x, critical_path_table(r), limit, err);
     forget(&x);

@@ -9,8 +9,8 @@
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
 
-static int add_row(th_session *s, th_contention *f, th_table *t, int32_t task, th_time held_up,
-                   th_error *err)
+static int add_row(th_session *s, th_contention *f, th_table *t, int32_t task,
+                   th_time contention_ps, th_error *err)
 {
     enum { TASK, WHAT, TIME, HOLDER, N_CELLS = HOLDER + TH_CONTENDER_CELLS };
     th_quantity cells[N_CELLS];
@@ -21,7 +21,7 @@ static int add_row(th_session *s, th_contention *f, th_table *t, int32_t task, t
     th_task_describe(s, &s->simulation->program->tasks[task], &what);
     cells[TASK] = th_count(task);
     cells[WHAT] = th_text(what.text);
-    cells[TIME] = th_ps(held_up);
+    cells[TIME] = th_ps(contention_ps);
     th_contender_cells(s, &h, &at, &by, cells + HOLDER);
     th_table_row(t, cells);
     th_strbuf_clear(&what);

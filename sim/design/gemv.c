@@ -2,8 +2,8 @@
 /* gemv.c - an engine for matrix-vector products, as recurrent layers need them.
  *
  * After S. Han et al., "ESE: Efficient Speech Recognition Engine with Sparse LSTM on FPGA", FPGA
- * 2017 (rows of the matrix dealt out to processing elements, element-wise work beside them), and
- * J. Fowers et al., "A Configurable Cloud-Scale DNN Processor for Real-Time AI", ISCA 2018
+ * 2017 (rows of the matrix distributed over processing elements, element-wise work beside them),
+ * and J. Fowers et al., "A Configurable Cloud-Scale DNN Processor for Real-Time AI", ISCA 2018
  * (weights resident on chip; the latency of a step through the pipeline); equations ours. Each of
  * `lanes` multipliers holds one column of the product and takes in one element of the vector per
  * cycle:

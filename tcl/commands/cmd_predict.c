@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_predict.c - times of layers on GPUs, learned from measurements: read_measurements,
  * train_predictor, write_predictor, read_predictor, predict_layer. The rows held out of training
- * are remembered with the predictor, for evaluate_predictor -held_out. */
+ * are kept with the predictor, for evaluate_predictor -held_out. */
 #include <config.h>
 #include <math.h>
 #include <string.h>

@@ -318,7 +318,7 @@ enum { CHILDREN = 2000 };
 
 /* Mappings as a genetic search makes them of its best: a layer, a run of layers, or all of one
  * shape changed. */
-static void breed(th_search *s, th_mapping **child)
+static void make_child(th_search *s, th_mapping **child)
 {
     th_error e = {0};
     th_variation b = {0};
@@ -368,7 +368,7 @@ static void bench_segments_of(const th_system *system, const char *network)
     th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
     th_search *s = search(&p, "two_level", 1000, false);
     double warm = evaluation_seconds(p, s->best, false), all = evaluation_seconds(p, s->best, true);
-    breed(s, child);
+    make_child(s, child);
     stream_figures f = evaluate_children(p, s->best, child, false),
                    g = evaluate_children(p, s->best, child, true);
     printf("%-10s %8.0f %9.0f %6.0f %8.0f %9.0f %6.1f %8.1f  %s\n", network, 1 / all, 1 / warm,

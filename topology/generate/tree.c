@@ -30,19 +30,19 @@ void th_generate_leaves(th_system *s, int leaves_per_group)
 
 /* The switches of one level. */
 typedef struct level {
-    int l;             /* 1: the lowest */
-    int n_subtrees;    /* S runs below it */
-    int n_leaves;      /* accelerators below a switch */
-    int n_twins;       /* W runs below it */
-    int n_twins_below; /* the same of the children */
-    int first_child;   /* node */
+    int l;              /* 1: the lowest */
+    int n_subtrees;     /* S runs below it */
+    int n_leaves;       /* accelerators below a switch */
+    int n_copies;       /* W runs below it */
+    int n_copies_below; /* the same of the children */
+    int first_child;    /* node */
 } level;
 
-static int add_switch(th_system *s, const th_tree *t, const level *v, int subtree, int twin,
+static int add_switch(th_system *s, const th_tree *t, const level *v, int subtree, int copy,
                       th_error *err)
 {
     int height = t->first_level + v->l - 1;
-    int node = th_generate_switch(s, height, subtree * v->n_twins + twin, err);
+    int node = th_generate_switch(s, height, subtree * v->n_copies + copy, err);
     if (node < 0)
         return -1;
     s->nodes[node].level = height;
@@ -55,12 +55,12 @@ static int add_level(th_system *s, const th_topology_options *o, const th_tree *
                      th_error *err)
 {
     int cable = t->first_cable + (v->l < t->n_cables ? v->l : t->n_cables) - 1;
-    for (int i = 0; i < v->n_subtrees * v->n_twins; i++) {
-        int subtree = i / v->n_twins, twin = i % v->n_twins;
-        int node = add_switch(s, t, v, subtree, twin, err);
+    for (int i = 0; i < v->n_subtrees * v->n_copies; i++) {
+        int subtree = i / v->n_copies, copy = i % v->n_copies;
+        int node = add_switch(s, t, v, subtree, copy, err);
         int child =
-            v->first_child + subtree * t->arity * v->n_twins_below + twin % v->n_twins_below;
-        for (int c = 0; node >= 0 && c < t->arity; c++, child += v->n_twins_below)
+            v->first_child + subtree * t->arity * v->n_copies_below + copy % v->n_copies_below;
+        for (int c = 0; node >= 0 && c < t->arity; c++, child += v->n_copies_below)
             if (th_generate_join(s, o, cable, child, node, err) < 0)
                 return -1;
         if (node < 0)
@@ -73,16 +73,16 @@ int th_generate_tree(th_system *s, const th_topology_options *o, const th_tree *
 {
     level v = {.n_subtrees = (int)th_generate_power(t->arity, t->n_levels),
                .n_leaves = t->leaf_span,
-               .n_twins_below = 1,
+               .n_copies_below = 1,
                .first_child = t->first_leaf};
     for (v.l = 1; v.l <= t->n_levels; v.l++) {
         int first = s->n_nodes;
         v.n_subtrees /= t->arity;
         v.n_leaves *= t->arity;
-        v.n_twins = v.l == 1 ? 1 : v.n_twins_below * t->n_up;
+        v.n_copies = v.l == 1 ? 1 : v.n_copies_below * t->n_up;
         if (add_level(s, o, t, &v, err) < 0)
             return -1;
-        v.n_twins_below = v.n_twins;
+        v.n_copies_below = v.n_copies;
         v.first_child = first;
     }
     return 0;

@@ -135,5 +135,5 @@ int main(int argc, char **argv)
         TAP(no_memory_leaves_it_as_it_was),
         TAP_END,
     };
-    return tap_main("known_ends", tests, argc, argv);
+    return tap_main("completion_cache", tests, argc, argv);
 }

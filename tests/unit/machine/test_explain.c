@@ -103,13 +103,13 @@ static void causes_and_slacks_of_a_host(void)
 
 static void assert_parts(const th_system *s, const th_compute_cost_cache *costs,
                          const th_program *p, const th_result *r, int32_t task, th_time latency,
-                         th_time link, th_time held_up)
+                         th_time link, th_time contention)
 {
     th_time part[TH_N_PARTS];
     CU_ASSERT_EQUAL(th_time_breakdown(&(th_run_view){s, costs, p, r}, task, part, NULL), 0);
     CU_ASSERT_EQUAL(part[TH_PART_LATENCY], latency);
     CU_ASSERT_EQUAL(part[TH_PART_LINK], link);
-    CU_ASSERT_EQUAL(part[TH_PART_CONTENTION], held_up);
+    CU_ASSERT_EQUAL(part[TH_PART_CONTENTION], contention);
 }
 
 /* Both go from 0 to the host: 500 ns of latency, and with 0.5 GB/s 4000 B take 8 us, 1000 B 2 us.

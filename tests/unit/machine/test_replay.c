@@ -136,7 +136,7 @@ static th_result replay_changed(const world *w, const th_machine_options *o, uin
     return r;
 }
 
-/* Whether flows that are alone keep to themselves or not, with equal weights and others, coupled
+/* Whether flows that are alone keep to themselves or not, with equal weights and others, contended
  * DRAMs and not. */
 static void flows_that_are_alone_end_as_solved(void)
 {

@@ -17,7 +17,7 @@ typedef struct {
     int64_t scale;
     int n_clocks, n_cables; /* that change */
     bool prefetches, by_latency, in_bursts, is_measured;
-    bool lasts_days; /* then ends may be a picosecond apart where DRAMs are coupled all along */
+    bool lasts_days; /* then ends may be a picosecond apart where DRAMs are contended throughout */
 } sort;
 
 /* Changes of a run that lasts until about end, the same for every machine that runs it. Clocks

@@ -213,8 +213,8 @@ static void completes_what_is_begun(void)
 }
 
 /* Random networks on random subsets of six accelerators. A search may find nothing, and says so;
- * what it finds keeps to the constraints. Those that breed find something wherever one accelerator
- * may run all. */
+ * what it finds keeps to the constraints. Those with offspring find something wherever one
+ * accelerator may run all. */
 static int check_case(int number)
 {
     gsl_rng *r = th_random_stream(11, "constraints", (uint64_t)number);

@@ -216,8 +216,9 @@ static void a_dram_is_shared_when_flows_can_saturate_it(void)
     }
 }
 
-/* One of 8 GB/s with 4 engines is coupled from 8 - 4 * 2 = 0 on, with any flow; one of 10 GB/s when
- * a link of 2 is in use; one of 12 when two are, here both ways of a cable; until no flow is on it.
+/* One of 8 GB/s with 4 engines is contended from 8 - 4 * 2 = 0 on, with any flow; one of 10 GB/s
+ * when a link of 2 is in use; one of 12 when two are, here both ways of a cable; until no flow is
+ * on it.
  */
 static void a_dram_is_coupled_while_links_in_use_can_saturate_it(void)
 {

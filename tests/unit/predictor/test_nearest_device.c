@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_nearest_device.c - which devices are alike, and what a twin's times say. */
+/* test_nearest_device.c - which device is the nearest, and what its times say. */
 #include <config.h>
 #include <math.h>
 #include <stdlib.h>

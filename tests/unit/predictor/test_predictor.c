@@ -239,9 +239,9 @@ static void a_sum_is_found_again(void)
     CU_ASSERT(sum.addend[3].part == TH_TERM_MEMORY && sum.addend[3].weight < 0.1);
 }
 
-/* The GPU is its twin in all but name, so nothing is to be mended; but every other row was
- * disturbed, by 2.5 or 1 / 2.5. What is said afterwards must hardly be further off where nothing
- * was disturbed. */
+/* The GPU equals a device of training in all but name, so nothing is corrected; but every other row
+ * was disturbed, by 2.5 or 1 / 2.5. What is said afterwards must hardly be further off where
+ * nothing was disturbed. */
 static void rows_that_mislead_change_little(void)
 {
     th_error e = {"", ""};

@@ -15,15 +15,15 @@ static th_workload *net;
 static th_problem problem;
 
 typedef struct {
-    th_mapping *mother;
+    th_mapping *parent;
     bool fills_up; /* a member finds the memos full, as if the plans of others had been too many */
     int fails_at, other_fails_at;
     atomic_int tries[MEMBERS];
-} nest;
+} offspring_test;
 
 static int offspring(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
 {
-    nest *n = state;
+    offspring_test *n = state;
     th_plans *plans = th_initial_plans(b->generator);
     atomic_fetch_add(&n->tries[i], 1);
     if (n->fails_at > 0 && (i == n->fails_at || i == n->other_fails_at))
@@ -32,11 +32,11 @@ static int offspring(th_variation *b, void *state, int i, th_mapping **out, th_e
         atomic_fetch_add(&plans->first->held_bytes, (size_t)TH_PLANS_LIMIT + 1);
     switch (i % 4) {
     case 0:
-        return th_variation_sharding(b, n->mother, NULL, out, err);
+        return th_variation_sharding(b, n->parent, NULL, out, err);
     case 1:
-        return th_variation_perturbed(b, n->mother, out, err);
+        return th_variation_perturbed(b, n->parent, out, err);
     case 2:
-        return th_variation_partitioning(b, n->mother, out, err);
+        return th_variation_partitioning(b, n->parent, out, err);
     default:
         return th_variation_random(b, i % 8 == 3, out, err);
     }
@@ -50,12 +50,12 @@ static th_search *search_on(int threads)
 }
 
 /* In so many broods, one after the other. */
-static void bring_up(int threads, int broods, nest *n, th_mapping **out)
+static void make_batch(int threads, int broods, offspring_test *n, th_mapping **out)
 {
     th_error e = {"", ""};
     th_variation b = {0};
     th_search *s = search_on(threads);
-    CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
+    CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "members", &e), 0);
     for (int i = 0; i < broods; i++) {
         int each = MEMBERS / broods;
         CU_ASSERT_EQUAL(th_variation_offspring(&b,
@@ -85,15 +85,15 @@ static int n_equal(th_mapping *const *a, th_mapping *const *b)
 static void members_do_not_depend_on_threads(void)
 {
     th_mapping *alone[MEMBERS], *among[MEMBERS];
-    nest n = {.mother = mapping_on("01 23", net)};
-    bring_up(1, 1, &n, alone);
+    offspring_test n = {.parent = mapping_on("01 23", net)};
+    make_batch(1, 1, &n, alone);
     for (int threads = 2; threads <= 5; threads++) {
-        bring_up(threads, 1, &n, among);
+        make_batch(threads, 1, &n, among);
         CU_ASSERT_EQUAL(n_equal(alone, among), MEMBERS);
         free_all(among);
     }
     free_all(alone);
-    th_mapping_free(n.mother);
+    th_mapping_free(n.parent);
 }
 
 /* No two members have the same numbers: they are seldom equal. */
@@ -101,45 +101,45 @@ static void each_member_has_numbers_of_its_own(void)
 {
     th_mapping *first[MEMBERS];
     int n_same = 0;
-    nest n = {.mother = mapping_on("01 23", net)};
-    bring_up(1, 1, &n, first);
+    offspring_test n = {.parent = mapping_on("01 23", net)};
+    make_batch(1, 1, &n, first);
     for (int i = 3; i < MEMBERS; i += 4) /* drawn at random, by nothing but these numbers */
         for (int j = 3; j < i; j += 4)
             n_same += th_mapping_equal(first[i], first[j]);
     CU_ASSERT_TRUE(n_same <= 2);
     free_all(first);
-    th_mapping_free(n.mother);
+    th_mapping_free(n.parent);
 }
 
 /* What threads may not drop they leave to the calling thread, with the same end. */
 static void full_memos_change_nothing(void)
 {
     th_mapping *alone[MEMBERS], *among[MEMBERS];
-    nest n = {.mother = mapping_on("01 23", net)};
-    bring_up(1, 1, &n, alone);
+    offspring_test n = {.parent = mapping_on("01 23", net)};
+    make_batch(1, 1, &n, alone);
     n.fills_up = true;
     for (int threads = 1; threads <= 3; threads++) {
         for (int i = 0; i < MEMBERS; i++)
             atomic_store(&n.tries[i], 0);
-        bring_up(threads, 1, &n, among);
+        make_batch(threads, 1, &n, among);
         CU_ASSERT_EQUAL(n_equal(alone, among), MEMBERS);
         free_all(among);
     }
     free_all(alone);
-    th_mapping_free(n.mother);
+    th_mapping_free(n.parent);
 }
 
-static void the_first_failure_is_told(void)
+static void the_first_failure_is_reported(void)
 {
     int64_t live;
-    nest n = {.mother = mapping_on("01 23", net), .fails_at = 30, .other_fails_at = 7};
+    offspring_test n = {.parent = mapping_on("01 23", net), .fails_at = 30, .other_fails_at = 7};
     for (int threads = 1; threads <= 3; threads++) {
         th_error e = {"", ""};
         th_mapping *out[MEMBERS];
         th_variation b = {0};
         live = th_alloc_live();
         th_search *s = search_on(threads);
-        CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
+        CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "members", &e), 0);
         CU_ASSERT_EQUAL(th_variation_offspring(&b,
                                                &(th_offspring){offspring, &n, TH_VARIATION_TRIES},
                                                MEMBERS, out, &e),
@@ -151,12 +151,12 @@ static void the_first_failure_is_told(void)
         th_search_free(s);
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }
-    th_mapping_free(n.mother);
+    th_mapping_free(n.parent);
 }
 
 static int nothing(th_variation *b, void *state, int i, th_mapping **out, th_error *err)
 {
-    nest *n = state;
+    offspring_test *n = state;
     atomic_fetch_add(&n->tries[i], 1);
     return i % 2 ? 0 : th_variation_random(b, true, out, err);
 }
@@ -165,12 +165,12 @@ static void what_cannot_be_made_is_tried_and_left_out(void)
 {
     for (int threads = 1; threads <= 2; threads++) {
         enum { TRIES = 5, FEW = 10 };
-        nest n = {.mother = NULL};
+        offspring_test n = {.parent = NULL};
         th_error e = {"", ""};
         th_mapping *out[FEW];
         th_variation b = {0};
         th_search *s = search_on(threads);
-        CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
+        CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "members", &e), 0);
         CU_ASSERT_EQUAL(
             th_variation_offspring(&b, &(th_offspring){nothing, &n, TRIES}, FEW, out, &e), 0);
         for (int i = 0; i < FEW; i++) {
@@ -183,16 +183,16 @@ static void what_cannot_be_made_is_tried_and_left_out(void)
     }
 }
 
-/* By a search with this budget: a brood of which every second member cannot be made. */
+/* By a search with this budget: an offspring batch of which every second member cannot be made. */
 static int fill_within(int64_t budget, th_mapping **out, int size)
 {
-    nest n = {.mother = NULL};
+    offspring_test n = {.parent = NULL};
     th_error e = {"", ""};
     th_variation b = {0};
     th_search_options o = th_search_defaults;
     o.evaluations = budget;
     th_search *s = search_of("two_level", &problem, &o);
-    CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
+    CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "members", &e), 0);
     b.cursor.stage = TH_STAGE_END;
     int filled = th_variation_next_batch(&b, &(th_offspring){nothing, &n, 1}, out, size, &e);
     th_variation_clear(&b);
@@ -200,8 +200,8 @@ static int fill_within(int64_t budget, th_mapping **out, int size)
     return filled;
 }
 
-/* A smaller budget has the first of the same members, not members of a smaller brood. */
-static void a_budget_cuts_a_whole_brood(void)
+/* A smaller budget has the first of the same members, not members of a smaller batch. */
+static void a_budget_cuts_a_whole_batch(void)
 {
     enum { SIZE = 16, MADE = SIZE / 2 };
     th_mapping *all[SIZE], *some[SIZE];
@@ -221,7 +221,7 @@ static void a_budget_cuts_a_whole_brood(void)
 /* With one thread, so that it is known whose allocation fails. */
 static void no_memory_leaves_nothing_behind(void)
 {
-    nest n = {.mother = mapping_on("01 23", net)};
+    offspring_test n = {.parent = mapping_on("01 23", net)};
     int64_t live = th_alloc_live();
     bool done = false;
     for (int64_t k = 1; !done && k < 4000; k = k + 1 + k / 8) {
@@ -229,7 +229,7 @@ static void no_memory_leaves_nothing_behind(void)
         th_mapping *out[MEMBERS] = {NULL};
         th_variation b = {0};
         th_search *s = search_on(1);
-        CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "brood", &e), 0);
+        CU_ASSERT_EQUAL_FATAL(th_variation_init(&b, s, "members", &e), 0);
         th_alloc_fail_at(k);
         done = th_variation_offspring(&b, &(th_offspring){offspring, &n, TH_VARIATION_TRIES}, 4,
                                       out, &e) == 0;
@@ -242,7 +242,7 @@ static void no_memory_leaves_nothing_behind(void)
         th_search_free(s);
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }
-    th_mapping_free(n.mother);
+    th_mapping_free(n.parent);
 }
 
 int main(int argc, char **argv)
@@ -251,9 +251,9 @@ int main(int argc, char **argv)
         TAP(members_do_not_depend_on_threads),
         TAP(each_member_has_numbers_of_its_own),
         TAP(full_memos_change_nothing),
-        TAP(the_first_failure_is_told),
+        TAP(the_first_failure_is_reported),
         TAP(what_cannot_be_made_is_tried_and_left_out),
-        TAP(a_budget_cuts_a_whole_brood),
+        TAP(a_budget_cuts_a_whole_batch),
         TAP(no_memory_leaves_nothing_behind),
         TAP_END,
     };
@@ -262,7 +262,7 @@ int main(int argc, char **argv)
                 "[4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
     net = branching_workload();
     problem = problem_of(sys, net);
-    int status = tap_main("brood", tests, argc, argv);
+    int status = tap_main("offspring", tests, argc, argv);
     th_workload_free(net);
     th_system_free(sys);
     return status;

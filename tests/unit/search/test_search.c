@@ -210,19 +210,19 @@ static void two_level_beats_baselines_and_chance(void)
     th_problem p = problem_of(f1, alexnet);
     th_search_options o = {.seed = 1, .evaluations = 600, .threads = 2};
     th_search *two = found("two_level", &p, &o), *random = found("random", &p, &o),
-              *herald = found("computation_prioritized", &p, &o),
+              *baseline = found("computation_prioritized", &p, &o),
               *uniform = found("uniform", &p, &o);
     printf("# alexnet on f1_16xlarge, ms: two_level %.3f, random %.3f, uniform %.3f, "
            "computation_prioritized %.3f\n",
            two->best_fitness.value * 1e-9, random->best_fitness.value * 1e-9,
-           uniform->best_fitness.value * 1e-9, herald->best_fitness.value * 1e-9);
-    CU_ASSERT_TRUE(two->best_fitness.value <= herald->best_fitness.value);
+           uniform->best_fitness.value * 1e-9, baseline->best_fitness.value * 1e-9);
+    CU_ASSERT_TRUE(two->best_fitness.value <= baseline->best_fitness.value);
     CU_ASSERT_TRUE(two->best_fitness.value <= uniform->best_fitness.value);
     CU_ASSERT_TRUE(two->best_fitness.value <= random->best_fitness.value);
     CU_ASSERT_TRUE(two->n_evaluations == 600 && random->n_evaluations == 600);
     th_search_free(two);
     th_search_free(random);
-    th_search_free(herald);
+    th_search_free(baseline);
     th_search_free(uniform);
 }
 
@@ -279,14 +279,14 @@ static void searches_for_throughput(void)
     p.stream.n_inputs = 6;
     p.objective = TH_OBJECTIVE_THROUGHPUT;
     th_search_options o = {.seed = 1, .evaluations = 300, .threads = 2};
-    th_search *s = found("two_level", &p, &o), *herald = found("computation_prioritized", &p, &o),
+    th_search *s = found("two_level", &p, &o), *baseline = found("computation_prioritized", &p, &o),
               *latency = found("two_level", &q, &o);
     CU_ASSERT_EQUAL(fitness_of(&p, s->best), s->best_fitness.value);
-    CU_ASSERT_TRUE(s->best_fitness.value <= herald->best_fitness.value);
+    CU_ASSERT_TRUE(s->best_fitness.value <= baseline->best_fitness.value);
     CU_ASSERT_TRUE(s->best_fitness.value <= fitness_of(&p, latency->best));
     CU_ASSERT_EQUAL(s->counts.stopped_early, 0);
     th_search_free(s);
-    th_search_free(herald);
+    th_search_free(baseline);
     th_search_free(latency);
 }
 
@@ -338,7 +338,7 @@ static void seeds_fit_into_little_memory(void)
     th_system_free(s);
 }
 
-/* Nothing but a pool: no layer with weights, so nothing to breed. */
+/* Nothing but a pool: no layer with weights, so no offspring. */
 static void layers_without_weights_alone(void)
 {
     th_workload *w = workload_of(

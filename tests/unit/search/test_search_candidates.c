@@ -129,7 +129,7 @@ static void partitions_of_f1(void)
     th_evaluator *e = th_evaluator_new(&p, NULL);
     th_initial_generator *generator = th_initial_new(e, NULL);
     CU_ASSERT_EQUAL(th_partitioner_init(&l, generator, &p, false, NULL), 0);
-    /* alone: 8, 8 dealt out one by one, by twos, 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
+    /* alone: 8, 8 interleaved by ones, by twos, 4 2 1; together: 4 4, 2 2 2 2, 1 x 8 */
     static const int32_t sets[] = {1, 1, 1, 1, 1, 1, 2, 4, 8},
                          first[] = {8, 8, 8, 4, 2, 1, 4, 2, 1},
                          block[] = {0, 1, 2, 0, 0, 0, 0, 0, 0};

@@ -179,7 +179,7 @@ static void a_run_goes_on_to_where_it_was_to_go(void)
     CU_ASSERT_TRUE(count_interruptions(&x) >= 3);
 }
 
-/* So many collectives are not all remembered, and chosen once more: then the run stands where it
+/* So many collectives are not all cached, and chosen once more: then the run stands where it
  * stood. */
 static void restart_gives_up_whole(void)
 {
