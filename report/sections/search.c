@@ -144,7 +144,9 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         f->goal.deadline_ps > 0 ? th_ps(f->goal.deadline_ps) : th_absent(TH_KIND_TIME),
         has_deadline ? th_ps(m->lateness_ps) : th_absent(TH_KIND_TIME),
         bound > 0 ? th_ps((th_time)bound) : th_absent(TH_KIND_TIME),
-        bound > 0 ? th_share(f->fitness.value / bound - 1) : th_absent(TH_KIND_SHARE),
+        /* a late value holds more than a makespan */
+        bound > 0 && m->lateness_ps <= 0 ? th_share(f->fitness.value / bound - 1)
+                                         : th_absent(TH_KIND_SHARE),
         f->nodes > 0 ? th_count(f->nodes) : th_absent(TH_KIND_COUNT),
         f->nodes > 0 ? th_count(f->pruned) : th_absent(TH_KIND_COUNT),
         if_found(f,
