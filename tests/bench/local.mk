@@ -24,6 +24,25 @@ tests_bench_bench_LDADD = libtharsis.la
 CLEANFILES += $(EXTRA_PROGRAMS) tests/bench/simgrid_flows$(EXEEXT)
 
 # The same flows under SimGrid, where its library is.
+EXTRA_DIST += \
+	tests/bench/quality/quality.tcl \
+	tests/bench/quality/heterogeneous.cfg \
+	tests/bench/quality/best.csv \
+	tests/bench/quality/mappings/alexnet_f1.map \
+	tests/bench/quality/mappings/vgg16_f1.map \
+	tests/bench/quality/mappings/resnet34_f1.map \
+	tests/bench/quality/mappings/resnet101_f1.map \
+	tests/bench/quality/mappings/wrn50_2_f1.map \
+	tests/bench/quality/mappings/wrn50_2_small.map \
+	tests/bench/quality/mappings/resnet34_balanced.map \
+	tests/bench/quality/mappings/resnet18_heterogeneous.map \
+	tests/bench/quality/mappings/unet_f1.map \
+	tests/bench/quality/mappings/mobilenet_v2_f1.map \
+	tests/bench/quality/mappings/two_deadlines.map \
+	tests/bench/quality/mappings/resnet18_stream.map \
+	tests/bench/quality/mappings/resnet18_edp.map \
+	tests/bench/quality/mappings/bert_torus.map \
+	tests/bench/quality/mappings/resnet101_fattree.map
 EXTRA_DIST += tests/bench/networks.tcl tests/bench/reports.tcl tests/bench/simgrid_flows.cpp tests/bench/ranks.sh tests/bench/studies.sh
 tests/bench/simgrid_flows$(EXEEXT): $(srcdir)/tests/bench/simgrid_flows.cpp
 	test '$(with_simgrid)' != no && $(PEER_CXX) -O2 -o $@ $(srcdir)/tests/bench/simgrid_flows.cpp -lsimgrid
