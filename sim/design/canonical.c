@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* canonical.c - turns shards that a design does not run as they are into shards that it does.
- *   th_design_schedule: plain_shard -> type->schedule -> what a second operand changes
+/* canonical.c - converts shards of kinds that a design does not run into kinds that it runs.
+ *   th_design_schedule: th_canonical_shard -> type->schedule -> adjust weight reuse for matmuls
  *
- * A transposed convolution (up > 1) is a convolution over its input with up - 1 zeros between
- * neighbours; most of its products are with these zeros. Output row h meets the kernel rows r with
- * h - pad + r dilation = 0 (mod up) only, so its outputs fall into up phases, each an ordinary
- * convolution of the input with every up-th kernel row (W. Shi et al., "Real-Time Single Image and
- * Video Super-Resolution Using an Efficient Sub-Pixel Convolutional Neural Network", CVPR 2016, and
- * "Is the deconvolution layer the same as a convolutional layer?", 2016). All phases read the same
- * input with kernels of their own, as output channels do, so they become output channels:
+ * A transposed convolution (up > 1) is a convolution of its input with up - 1 zeros inserted
+ * between neighbours; most of its products have such a zero as a factor. Output row h uses only the
+ * kernel rows r with h - pad + r dilation = 0 (mod up). The outputs therefore fall into up phases,
+ * and each phase is an ordinary convolution of the input with every up-th kernel row (W. Shi et
+ * al., "Real-Time Single Image and Video Super-Resolution Using an Efficient Sub-Pixel
+ * Convolutional Neural Network", CVPR 2016, and "Is the deconvolution layer the same as a
+ * convolutional layer?", 2016). All phases read the same input with different kernels, as output
+ * channels do, so phases become output channels:
  *     u = up / gcd(up, dilation)     K -> K u_h u_w     H, R -> ceil(H / u_h), ceil(R / u_h)
- * and W, S alike; the dilation becomes dilation / gcd. Over-counted: the kernel rows and outputs
- * that ceil adds (kernels of 3 at up 2 count as 4 taps: 16/9 in two dimensions), and with a
- * dilation that shares a factor with up the outputs that meet no input. Not modelled: that the
- * outputs of a phase do not lie side by side in DRAM.
+ * W and S are converted like H and R; the dilation becomes dilation / gcd. The conversion
+ * over-counts the kernel rows and outputs that ceil adds (a kernel of 3 at up 2 counts as 4 taps:
+ * 16/9 in two dimensions) and, where the dilation shares a factor with up, the outputs that no
+ * input reaches. Not modelled: the outputs of one phase are not contiguous in DRAM.
  *
- * One layer of an LSTM or GRU is H time steps, each a product of B rows of C + K elements with
- * gates K columns. The steps take the place of the images of a matmul: a design that keeps
- * weights through images keeps them through the steps. Over-counted: the gates' sums leave the
- * chip (gates K elements, not K). Not modelled here, but by the design gemv: that a step needs
- * the result of the one before, and the element-wise work of the gates.
+ * A layer of an LSTM or GRU has H time steps. Each step multiplies B rows of C + K elements by a
+ * matrix of gates K columns. The time steps become the images of a matmul: a design that keeps
+ * weights on chip across images keeps them across time steps. The conversion over-counts the
+ * output: the sums of all gates leave the chip (gates K elements instead of K). Not modelled here:
+ * the dependence of a step on the result of the previous one, and the element-wise work of the
+ * gates; the design gemv models both.
  *
- * A matmul of two inputs has other "weights" in every image, so they stay through no images. */
+ * The second operand of a matmul of two activations differs in every image, so weight_stays
+ * excludes the loop over images. */
 #include <config.h>
 
 #include "sim/design/design.h"
@@ -42,7 +45,7 @@ static int32_t ceil_of(int32_t a, int32_t b)
     return (int32_t)th_ceil_div(a, b);
 }
 
-/* The phases of a transposed convolution as output channels. */
+/* Converts the phases of a transposed convolution into output channels. */
 static int unfold_phases(th_shard *s, th_error *err)
 {
     int32_t common_h = greatest_divisor(s->up_h, s->dilation_h);
@@ -66,7 +69,7 @@ static int unfold_phases(th_shard *s, th_error *err)
     return 0;
 }
 
-/* The time steps of a recurrent layer as the images of a matmul. */
+/* Converts the time steps of a recurrent layer into the images of a matmul. */
 static int unroll_steps(th_shard *s, th_error *err)
 {
     int32_t steps = s->dim[TH_DIM_H], rows = s->dim[TH_DIM_B];
@@ -113,9 +116,9 @@ int th_design_schedule(const th_design_type *type, const th_design_config *confi
     return 0;
 }
 
-/* Of a transposed convolution those of the plain shards of its parts, ceil left out: a part in
- * the outputs and kernel rows is that part of them. th_shard_macs counts products that no output
- * holds, too. */
+/* A transposed convolution counts as the canonical shards of its parts, without ceil: a part that
+ * has a fraction of the outputs and kernel rows has that fraction of the products. th_shard_macs
+ * also counts products that contribute to no output. */
 double th_canonical_macs(const th_shard *s)
 {
     if (s->up_h == 1 && s->up_w == 1)
@@ -127,7 +130,7 @@ double th_canonical_macs(const th_shard *s)
            d[TH_DIM_H] * d[TH_DIM_W] * d[TH_DIM_R] * d[TH_DIM_S] / phases;
 }
 
-/* Parts of a shard become parts of its plain shard. */
+/* Every part of a shard converts to a part of its canonical shard. */
 bool th_design_peak_of(const th_design_type *type, const th_design_config *config,
                        const th_shard *shard, th_design_peak *out)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* compute_cost.c - the compute-cost cache.
  *   new -> (lookup | get)* -> free
- *   lookup: find -> (compute -> add, unless another thread has, with the lock)
- * Invariants: two costs differ in (memory class, design, shard); a cost never moves or changes.
- * Accelerators with equal memory and vector unit form one class, so equal accelerators share costs.
- */
+ *   lookup: find -> compute -> add, with the lock, unless another thread has added it
+ * Invariants: two costs differ in (memory class, design, shard); the address and the value of a
+ * cost never change. Accelerators with equal memories and vector units form one class and share
+ * costs. */
 #include <config.h>
 
 #include "sim/design/compute_cost.h"
@@ -22,7 +22,7 @@ typedef struct {
     th_design_config config;
 } configured;
 
-/* Chunk c holds twice as many costs as chunk c - 1, so that none ever moves. */
+/* Chunk c holds twice as many costs as chunk c - 1, so growing never moves a cost. */
 enum { FIRST_CHUNK_LOG2 = 6, N_CHUNKS = 31 - FIRST_CHUNK_LOG2 };
 
 struct th_compute_cost_cache {
@@ -141,13 +141,14 @@ bool th_compute_cost_scripts_are_current(const th_compute_cost_cache *w)
     return true;
 }
 
-/* Else it runs on the vector unit. */
+/* False: the shard runs on the vector unit. */
 static bool runs_on_design(const th_compute_cost_cache *w, int design, const th_shard *s)
 {
     return design >= 0 && (th_shard_is_for_arrays(s) || w->designs[design].type->runs_all);
 }
 
-/* The weight engine loads the output of another task, or rows that one selects. */
+/* True if the weight engine loads data that another task produces (the second operand of a matmul)
+ * or selects (the rows of an embedding), so that weights cannot be prefetched. */
 static bool weights_follow_inputs(const th_shard *s)
 {
     return s->kind == TH_LAYER_EMBEDDING || th_shard_multiplies_activations(s);
@@ -221,10 +222,10 @@ static int compute(const th_compute_cost_cache *w, int accel, int design, const 
     return 0;
 }
 
-/* One step, in and out, through ports of these bandwidths; the memory never limits. */
+/* One step that loads and stores through ports of these bandwidths; the memory never limits it. */
 static int compute_moves(const th_moves *x, th_compute_cost *out, th_error *err)
 {
-    enum { PS_HZ_EXPONENT = 12 }; /* a clock whose cycle is a picosecond; no cycle is computed */
+    enum { PS_HZ_EXPONENT = 12 }; /* one clock cycle is one picosecond; the step computes nothing */
     int64_t hz = 1;
     for (int i = 0; i < PS_HZ_EXPONENT; i++)
         hz *= 10;
@@ -258,7 +259,7 @@ static int compute_moves(const th_moves *x, th_compute_cost *out, th_error *err)
 
 /* --- the cache -------------------------------------------------------------------------------- */
 
-/* The address of a number: chunk c begins with number 2^c * F - F, F the size of the first
+/* The address of a cost. Chunk c begins with number 2^c * F - F, where F is the size of the first
  * chunk. */
 static th_compute_cost *place_of(const th_compute_cost_cache *w, int32_t number)
 {
@@ -267,7 +268,7 @@ static th_compute_cost *place_of(const th_compute_cost_cache *w, int32_t number)
     return &w->chunk[log2 - FIRST_CHUNK_LOG2][at - (1u << log2)];
 }
 
-/* The address of the next number, with the lock. NULL: memory is out. */
+/* The address of the next cost. The caller holds the lock. NULL: out of memory. */
 static th_compute_cost *next_place(th_compute_cost_cache *w)
 {
     uint32_t at = (uint32_t)w->n + (1u << FIRST_CHUNK_LOG2);
@@ -277,12 +278,12 @@ static th_compute_cost *next_place(th_compute_cost_cache *w)
     return w->chunk[c] ? place_of(w, w->n) : NULL;
 }
 
-/* With the lock. NULL: memory is out. */
+/* The caller holds the lock. NULL: out of memory. */
 static const th_compute_cost *add(th_compute_cost_cache *w, const void *key, size_t bytes,
                                   const th_compute_cost *computed)
 {
     const th_compute_cost *known = th_shared_map_find(w->known, key, bytes);
-    if (known) /* another thread was first */
+    if (known) /* another thread has added it */
         return known;
     th_compute_cost *place = next_place(w);
     if (!place)

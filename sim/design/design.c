@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* design.c - the table of accelerator designs, and the reading of their keys. */
+/* design.c - the table of accelerator designs, and the reader of their keys. */
 #include <config.h>
 
 #include "sim/design/design.h"
@@ -23,7 +23,7 @@ const th_design_type *th_design_find(const char *name)
     return NULL;
 }
 
-enum { TYPES_MAX = 64 }; /* that a message lists */
+enum { TYPES_MAX = 64 }; /* designs listed in a message */
 
 static int fail_unknown_type(const th_design_block *b, th_error *err)
 {
@@ -97,7 +97,7 @@ static int choice_of(const th_design_key *k, const char *name)
 
 typedef int th_quantity_parser(const char *text, int64_t *out, th_error *err);
 
-/* A text with a unit, whose parser counts in parts of the base unit. */
+/* Converts a text with a unit; the parser returns multiples of `part` base units. */
 static int convert_quantity(const th_param *p, th_quantity_parser *parse, double part, double *out)
 {
     int64_t quantity = 0;
@@ -107,7 +107,7 @@ static int convert_quantity(const th_param *p, th_quantity_parser *parse, double
     return 0;
 }
 
-/* The value in base units; -1 when the kind is wrong. */
+/* Converts to base units; -1 if the value has the wrong kind. */
 static int convert(const th_design_key *k, const th_param *p, double *out)
 {
     switch (k->kind) {
@@ -141,7 +141,7 @@ static int convert(const th_design_key *k, const th_param *p, double *out)
     return -1;
 }
 
-/* What a value must be, with the names of a choice. */
+/* Describes what the value must be, with the names of a choice. */
 static void describe(const th_design_key *k, th_strbuf *out)
 {
     th_strbuf_printf(out, "%s", k->kind == TH_KEY_CHOICE ? "one of" : kind_text(k->kind));
@@ -149,7 +149,7 @@ static void describe(const th_design_key *k, th_strbuf *out)
         th_strbuf_printf(out, "%s %s", i ? "," : "", k->choices[i]);
 }
 
-/* A value as it stands in the file. */
+/* Prints a value as it is in the file. */
 static void describe_value(const th_param *p, th_strbuf *out)
 {
     switch (p->kind) {
@@ -215,7 +215,7 @@ const th_design_key *th_design_key_find(const th_design_type *type, const char *
     return key ? key : find_key(th_energy_keys, name);
 }
 
-/* Values and texts by the places of the keys. */
+/* Reads values and texts, by the indices of their keys. */
 static int read_keys(const th_design_block *block, const th_design_key *keys, double *value,
                      const char **text, th_error *err)
 {

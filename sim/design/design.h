@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* design.h - the table of accelerator designs: one design is one file and one row.
  *
- * configure turns the block of a design's configuration into plain data once; schedule then returns
- * the schedule of tiles of any layer shard (sim/pipeline/schedule.h). sim/design/README.md explains
- * how to add a design. */
+ * configure converts the configuration block of a design into plain data, once. schedule then
+ * returns the tile schedule of any layer shard (sim/pipeline/schedule.h). sim/design/README.md
+ * explains how to add a design. */
 #ifndef TH_SIM_DESIGN_H
 #define TH_SIM_DESIGN_H
 #include "base/error.h"
@@ -31,7 +31,7 @@ typedef struct th_design_key {
     const char *name;
     th_key_kind kind;
     bool required;
-    double minimum, maximum, standard; /* standard: the default; may be 0 out of range */
+    double minimum, maximum, standard; /* standard: the default; 0 even if out of range */
     const char *meaning;               /* one line, with the unit, for help and docs */
     const char *const *choices;        /* of a CHOICE, ends in NULL */
 } th_design_key;
@@ -44,24 +44,24 @@ typedef struct th_design_energy {
     double mac_j[TH_N_PRECISIONS]; /* of one multiply-accumulate, by th_precision */
     double vector_j;               /* of one operation of the vector unit */
     double buffer_j_per_byte, dram_j_per_byte, static_w;
-    const char *source; /* of the figures, from the block; NULL: none */
+    const char *source; /* of the numbers, from the block; NULL: none */
 } th_design_energy;
 
-/* Time of the host before an accelerator begins with an input, and after it has the output. */
+/* Host time before an accelerator starts with an input, and after it has produced the output. */
 typedef struct th_host_times {
     th_time before_ps, after_ps;
 } th_host_times;
 
 typedef struct th_design_config {
     double value[TH_DESIGN_KEYS_MAX];
-    const char *text[TH_DESIGN_KEYS_MAX]; /* of TEXT keys; the block's, NULL where absent */
+    const char *text[TH_DESIGN_KEYS_MAX]; /* of TEXT keys, owned by the block; NULL: absent */
     th_design_energy energy;
-    void *data; /* what prepare made */
+    void *data; /* result of prepare */
 } th_design_config;
 
 /* A rate that no part of a layer exceeds, for any partitioning. */
 typedef struct th_design_peak {
-    double macs_per_cycle; /* as if dense; 0: the design runs no part of the layer */
+    double macs_per_cycle; /* zeros included; 0: the design runs no part of the layer */
     int64_t hz;
 } th_design_peak;
 
@@ -73,24 +73,25 @@ typedef struct th_design_type {
      * 0, or -1: the design cannot run it. */
     int (*schedule)(const th_design_config *c, const th_shard *shard, const th_port *memory,
                     th_schedule *out, th_error *err);
-    /* Cycles of the same schedule with two slots and a memory faster than the ports, by a closed
-     * form; NAN: it does not hold for this configuration or shard. */
+    /* Cycles, in closed form, of the same schedule with two slots and a memory faster than the
+     * ports; NAN if the form does not hold for this configuration or shard. */
     double (*closed_form)(const th_design_config *c, const th_shard *shard);
-    /* For lower bounds (mapper/evaluate/bounds.h): the rate that no part of the shard exceeds. A
-     * design with a peak moves all weights that a part reads and all outputs that it produces, as
-     * far as its schedule of the whole shard does. NULL: no such rate is known. */
+    /* For lower bounds (mapper/evaluate/bounds.h): a rate that no part of the shard exceeds. If the
+     * schedule of the whole shard moves weights or outputs, so must that of every part: all weights
+     * that the part reads and all outputs that it produces. NULL: no such rate is known. */
     th_design_peak (*peak)(const th_design_config *c, const th_shard *shard);
-    /* Time of the host for the first or last shard of an input on the accelerator; NULL: none. */
+    /* Host time before the first and after the last shard of an input on the accelerator; NULL: no
+     * host time. */
     void (*host)(const th_design_config *c, const th_shard *shard, th_host_times *out);
-    unsigned
-        kinds; /* bit 1 << th_layer_kind: further kinds that it runs directly; others are converted
-                       to matmuls first (canonical.c) */
-    /* Sets config->data from its block, once (a table read from a file); release frees it. Both may
-     * be NULL. 0 or -1. */
+    /* Bits 1 << th_layer_kind: recurrent kinds that the design runs directly. canonical.c converts
+     * the others to matmuls. */
+    unsigned kinds;
+    /* Sets config->data from the block, once (for example a table read from a file); release frees
+     * it. Both may be NULL. 0 or -1. */
     int (*prepare)(th_design_config *c, const th_design_block *block, th_error *err);
     void (*release)(th_design_config *c);
-    /* It also runs layers without multiply-accumulates and sums of partial results: the vector unit
-     * runs nothing. Its kinds must then include lstm and gru. */
+    /* The design also runs layers without multiply-accumulates and sums of partial results, so the
+     * vector unit runs nothing. kinds must then include lstm and gru. */
     bool runs_all;
     bool takes_parameters; /* prepare reads keys of the block that are not in the table */
 } th_design_type;
@@ -98,25 +99,23 @@ typedef struct th_design_type {
 extern const th_design_type *const th_design_types[]; /* ends in NULL */
 const th_design_type *th_design_find(const char *name);
 
-/* Reads and checks the block's keys, and prepares; the block must outlive *out, which is released
- * by th_design_release. 0 or -1 with FILE:LINE in err, nothing to release. */
+/* Reads and checks the keys of the block and calls prepare. The block must outlive *out, which
+ * th_design_release releases. 0, or -1 with FILE:LINE in err and nothing to release. */
 int th_design_configure(const th_design_block *block, const th_design_type **type,
                         th_design_config *out, th_error *err);
 void th_design_release(const th_design_type *type, th_design_config *c);
-/* The key of that name; NULL: there is none. */
+/* The key of that name, or NULL. */
 const th_design_key *th_design_key_find(const th_design_type *type, const char *name);
-/* Checks every design block of the system. Called when a system is read, before anything is
- * stored. */
+/* Checks every design block of a system that is being read. 0 or -1. */
 int th_design_check_system(const th_system *s, th_error *err);
 
-/* canonical.c: the schedule of a shard of any kind that runs on arrays. What the design does not
- * run as it is (a transposed convolution, a recurrent layer) is turned into what it does:
- * th_canonical_shard. 0 or -1. */
+/* canonical.c: the schedule of a shard of any kind with multiply-accumulates. th_canonical_shard
+ * converts a transposed convolution, and a recurrent layer that is not among kinds. 0 or -1. */
 int th_design_schedule(const th_design_type *type, const th_design_config *config,
                        const th_shard *shard, const th_port *memory, th_schedule *out,
                        th_error *err);
 int th_canonical_shard(const th_shard *shard, unsigned kinds, th_shard *out, th_error *err);
-/* A lower bound of the multiply-accumulates of arrays for a shard, for any partitioning. */
+/* A lower bound of the multiply-accumulates for a shard, over all partitionings. */
 double th_canonical_macs(const th_shard *shard);
 /* type->peak of the canonical shard. False: none is known. */
 bool th_design_peak_of(const th_design_type *type, const th_design_config *config,
@@ -124,7 +123,7 @@ bool th_design_peak_of(const th_design_type *type, const th_design_config *confi
 
 /* The vector unit, for layers without multiply-accumulates. */
 void th_vector_schedule(const th_accel *a, const th_shard *shard, th_schedule *out);
-/* Its operations for a shard (vector.c: a copy is one, an exponential several). */
+/* Operations of the vector unit for a shard (a copy counts as one, an exponential as several). */
 int64_t th_vector_operations(const th_accel *a, const th_shard *shard);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* energy_keys.c - the keys that say what the operations of a design cost; all designs have them.
+/* energy_keys.c - the keys for the energies of a design; every design has them.
  *   th_energy_keys (read by design.c) -> th_energy_configure
- * None is required: energy is off by default. As soon as one stands, the file must name the source
+ * None is required: energy is off by default. A block with any of these keys must name the source
  * of its numbers. See docs/models/energy.md. */
 #include <config.h>
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gemv.c - an engine for matrix-vector products, as recurrent layers need them.
+/* gemv.c - a matrix-vector engine for recurrent layers.
  *
  * After S. Han et al., "ESE: Efficient Speech Recognition Engine with Sparse LSTM on FPGA", FPGA
- * 2017 (rows of the matrix distributed over processing elements, element-wise work beside them),
- * and J. Fowers et al., "A Configurable Cloud-Scale DNN Processor for Real-Time AI", ISCA 2018
- * (weights resident on chip; the latency of a step through the pipeline); equations ours. Each of
- * `lanes` multipliers holds one column of the product and takes in one element of the vector per
- * cycle:
+ * 2017 (matrix rows distributed over processing elements, element-wise units beside them), and J.
+ * Fowers et al., "A Configurable Cloud-Scale DNN Processor for Real-Time AI", ISCA 2018 (weights
+ * resident on chip; pipeline latency of a step). The equations are ours. Each of `lanes`
+ * multipliers holds one column of the product and reads one element of the vector per cycle:
  *   product of n columns with c elements   ceil(n / lanes) c
- * A recurrent layer of C inputs, K units, g gates, B rows (each a vector of its own), time step t:
- *   x = B ceil(g K / lanes) C     of x(t), which waits for nothing
- *   h = B ceil(g K / lanes) K     of h(t - 1), which waits for the gates of t - 1
+ * For a recurrent layer of C inputs, K units, g gates and B rows (B independent vectors), time step
+ * t:
+ *   x = B ceil(g K / lanes) C     product with x(t), which depends on no earlier step
+ *   h = B ceil(g K / lanes) K     product with h(t - 1), which waits for the gates of step t - 1
  *   e = B ceil(o K / gate_lanes) + step_latency     o = 9 (LSTM), 8 (GRU) operations per unit
  *   cycles = H (h + max(x, e)) + min(x, e)
- * Weights that weight_buffer holds are loaded once; others are streamed in every step, in blocks
- * of units of which the buffer holds `slots` (of one unit each, at least), and every block's gates
- * but the last one's hide behind the next block's product. For other layers each block of columns
- * takes all vectors in turn; an output row is a step, and a convolution gathers its vectors from
- * the window of that row.
- *   o, LSTM: 3 sigmoid, 2 tanh (one look-up each, as in ESE), f c, i g, their sum, o tanh(c)
+ * If weight_buffer holds all weights, they are loaded once. Otherwise every step streams them in
+ * blocks of units; the buffer holds `slots` blocks, each of at least one unit. The gates of every
+ * block but the last overlap with the product of the next block. In other layers, each block of
+ * columns processes all vectors in turn; an output row is a step, and a convolution gathers its
+ * vectors from the window of that row.
+ *   o, LSTM: 3 sigmoid, 2 tanh (one table look-up each, as in ESE), f c, i g, their sum, o tanh(c)
  *   o, GRU: 2 sigmoid, 1 tanh, r (U h) and its sum, h - n, z times that, plus n
- * Not modelled: both directions at once, weights that stay from one run of a layer to the next,
- * skipped zeros (compressed weights do take less traffic). */
+ * Not modelled: the two directions of a bidirectional layer running at once, weights that stay on
+ * chip between runs of a layer, skipping of zeros (compressed weights do reduce traffic). */
 #include <config.h>
 
 #include <math.h>
@@ -42,7 +42,9 @@ enum {
     SLOTS
 };
 enum { LSTM_OPERATIONS = 9, GRU_OPERATIONS = 8 };
-enum { PIECES = 8 }; /* of a product with one vector, so that loading overlaps */
+enum {
+    PIECES = 8
+}; /* pieces of a product with one vector, so that loading overlaps with computing */
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the engine", NULL},
@@ -72,8 +74,9 @@ static int64_t at_least_0(int64_t a)
     return a > 0 ? a : 0;
 }
 
-/* How many of n columns (or units) of so many weight elements a block has: what a slot of the
- * buffer holds, in whole rounds of the lanes where there is one; 0: not even one. */
+/* The number of columns (or units) in a block, of n columns of `elements` weights each: as many as
+ * one slot of the buffer holds, rounded down to a multiple of the lanes if larger; 0: a slot holds
+ * none. */
 static int64_t block_of(const th_design_config *d, const th_shard *s, int64_t n, int64_t elements)
 {
     int64_t lanes = value(d, LANES);
@@ -101,7 +104,7 @@ static int fail_too_small(const th_design_config *d, const th_shard *s, const ch
 /* --- recurrent layers ------------------------------------------------------------------------- */
 
 typedef struct {
-    int64_t rows, inputs, units, gates, block; /* units of a block */
+    int64_t rows, inputs, units, gates, block; /* block: units per block */
     bool is_resident;                          /* all weights stay on chip */
 } recurrence;
 
@@ -122,7 +125,7 @@ static int64_t rounds_of(const th_design_config *d, const recurrence *r, int64_t
     return r->rows * th_ceil_div(r->gates * units, value(d, LANES));
 }
 
-/* From the last product of a step to the first use of its result. */
+/* Cycles from the last product of a step to the first use of its result. */
 static int64_t wait_of(const th_design_config *d, const recurrence *r, int64_t units)
 {
     int64_t operations = r->gates == 4 ? LSTM_OPERATIONS : GRU_OPERATIONS;
@@ -136,8 +139,8 @@ static void set_unit_block(const th_design_config *d, const th_shard *s, const r
     int64_t units = th_tile_extent(r->units, r->block, is_last), inner = r->inputs + r->units;
     int64_t product = rounds_of(d, r, units) * inner;
     int64_t gates = wait_of(d, r, units) - value(d, STEP_LATENCY);
-    int64_t hidden =
-        rounds_of(d, r, r->block) * r->inputs; /* x of the first block of the next step */
+    int64_t hidden = rounds_of(d, r, r->block) *
+                     r->inputs; /* the product x of the first block of the next step */
     int64_t cycles = product > gates ? product : gates;
     if (is_last)
         cycles = product + at_least_0(wait_of(d, r, units) - hidden);
@@ -161,7 +164,7 @@ static int set_recurrence(const th_design_config *d, const th_shard *s, th_sched
         set_unit_block(d, s, &r, mask, out);
     int64_t last = th_tile_extent(r.units, r.block, true);
     int64_t x = rounds_of(d, &r, r.block) * r.inputs, wait = wait_of(d, &r, last);
-    out->start_cycles = x < wait ? x : wait; /* nothing hides the gates of the last step */
+    out->start_cycles = x < wait ? x : wait; /* nothing overlaps with the gates of the last step */
     out->input_stays = 1u << TH_LOOP_K;
     out->weight_stays = r.is_resident ? 1u << TH_LOOP_B : 0;
     out->variant = r.is_resident ? "weights on chip" : "weights streamed in every step";
@@ -184,7 +187,7 @@ static bool is_one_vector(const th_shard *s)
     return (int64_t)s->dim[TH_DIM_B] * s->groups * s->dim[TH_DIM_H] == 1;
 }
 
-/* Columns of a block of n columns; 0: not even one fits. */
+/* Columns per block, of n columns; 0: the buffer holds none. */
 static int64_t columns_of(const th_design_config *d, const th_shard *s, int64_t n, int64_t inner)
 {
     int64_t lanes = value(d, LANES), block = block_of(d, s, n, inner);
@@ -231,7 +234,8 @@ static void set_buffers(th_schedule *out)
     const th_step *step =
         &out->step[TH_N_STEP_KINDS - 1 - (out->count[TH_LOOP_K] > 1 ? TH_LAST_K : 0)];
     unsigned tile = TH_N_STORE_KINDS - 1 - (out->count[TH_LOOP_K] > 1 ? TH_LAST_K : 0);
-    bool is_resident = out->weight_stays == 1u << TH_LOOP_B; /* of a recurrent layer: no slots */
+    bool is_resident =
+        out->weight_stays == 1u << TH_LOOP_B; /* a recurrent layer keeps its weights: no slots */
     out->buffer_bytes[TH_TENSOR_INPUT] = out->slots_in * step->input_bytes;
     out->buffer_bytes[TH_TENSOR_WEIGHT] = (is_resident ? 1 : out->slots_in) * step->weight_bytes;
     out->buffer_bytes[TH_TENSOR_OUTPUT] = out->slots_out * out->output_bytes[tile];
@@ -254,12 +258,12 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
 
 /* --- the closed form -------------------------------------------------------------------------- */
 
-/* The last block of a nest may have fewer columns (or units), the others are full. */
+/* The last block of a loop may have fewer columns (or units) than the others. */
 typedef struct {
     const th_design_config *d;
     const th_shard *s;
     recurrence r;
-    int64_t full, rest; /* columns or units of a block */
+    int64_t full, rest; /* columns or units of a full block and of the last one */
     unsigned weight_when;
 } form;
 
@@ -268,7 +272,8 @@ static double port_cycles(const form *f, th_tensor tensor, int64_t elements)
     return th_port_cycles(f->s, tensor, elements, f->d->value[INPUT_PORT + tensor]);
 }
 
-/* x, h and e of the head of this file, for the units of a block; e without the latency. */
+/* x, h and e of the equations at the head of this file, for the units of one block; e without the
+ * latency. */
 static double product_of(const form *f, int64_t units, int64_t elements)
 {
     double columns = (double)(f->r.gates * units), lanes = f->d->value[LANES];
@@ -281,8 +286,8 @@ static double gates_of(const form *f, int64_t units)
     return (double)f->r.rows * ceil(operations * (double)units / f->d->value[GATE_LANES]);
 }
 
-/* Time steps outside, blocks inside. The x of a first block of the next step hides the last
- * gates. */
+/* The time steps are the outer loop, the blocks the inner one. The product x of the first block of
+ * the next step overlaps with the gates of the last block. */
 static th_two_slot_step recurrent_step(const void *context, unsigned first, unsigned last)
 {
     enum { STEPS = 1, BLOCKS = 2, ALL = 15 };
@@ -305,7 +310,7 @@ static th_two_slot_step recurrent_step(const void *context, unsigned first, unsi
     };
 }
 
-/* Blocks of columns, images and groups, rows. */
+/* The loops are blocks of columns, images and groups, rows. */
 static th_two_slot_step row_step(const void *context, unsigned first, unsigned last)
 {
     enum { BLOCKS = 1 };
@@ -324,7 +329,7 @@ static th_two_slot_step row_step(const void *context, unsigned first, unsigned l
     };
 }
 
-/* Two slots. */
+/* With two slots. */
 static double closed_form(const th_design_config *d, const th_shard *s)
 {
     enum { IMAGES = 2, ROWS = 4 }; /* loops of the nest of rows */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* learned.c - a GPU whose layer times are predicted from measurements.
  *
- * A shard is the operation that predictor/op/layer_op.c makes of it, and takes its predicted
- * execution: one step that moves nothing, for the measurement held the traffic (as in table.c).
- * What the host does before and after is asked for apart, and the ways of input and output are
- * transfers of the program. The GPU runs every layer itself, also those without
- * multiply-accumulates, and sums of partial results.
+ * predictor/op/layer_op.c converts a shard into an operation, and the shard takes the predicted
+ * execution time of that operation: one step that moves no bytes, because the measured time
+ * includes the memory traffic (as in table.c). host() gives the time of the host before and after
+ * the layer; the transfers of inputs and outputs are tasks of the program. The GPU runs every layer
+ * itself, including layers without multiply-accumulates and the sums of partial results.
  *   prepare: model file -> GPU by name, or by its numbers -> schedule*, host* -> release
- * Not modelled: a DRAM that others draw from slows nothing; precisions, densities (what was
- * measured is single precision); layers that run at the same time. docs/models/gpu_system.md. */
+ * Not modelled: slow-down by other users of the DRAM; precision and density (the measurements are
+ * in single precision); layers that run concurrently. docs/models/gpu_system.md. */
 #include <config.h>
 
 #include <math.h>
@@ -90,7 +90,7 @@ static th_predictor *read_model(const th_design_block *b, const char *name, th_e
     return p;
 }
 
-/* By name: as described in the table that comes with Tharsis, or as the model knows it. false:
+/* Looks the name up in the table of GPUs that comes with Tharsis, then in the model. False: in
  * neither. */
 static bool find_gpu(const th_predictor *p, const char *name, th_gpu *out)
 {
@@ -109,7 +109,7 @@ static bool find_gpu(const th_predictor *p, const char *name, th_gpu *out)
     return found;
 }
 
-/* A key's value in the unit of the table. */
+/* The value of a key in the unit of the table. */
 static double in_table_unit(th_gpu_number i, double value)
 {
     static const double BITS_PER_GB = 8e9, MEGA = 1e6, MIB = 0x1p20, GIB = 0x1p30;
@@ -131,7 +131,7 @@ static double in_table_unit(th_gpu_number i, double value)
     return value;
 }
 
-/* The GPU of that name; numbers of the block go before those of the table. */
+/* The GPU of that name. Numbers in the block override those of the table. */
 static int describe_gpu(const th_design_config *c, const th_design_block *b, learned *l,
                         th_error *err)
 {
@@ -189,7 +189,7 @@ static th_layer_part part_of(const th_design_config *c, const th_shard *s)
     return p;
 }
 
-/* What the shard is and takes; op->times 0: nothing. */
+/* The operation of the shard and its predicted times; op->times is 0 if there is nothing to run. */
 static int predict(const th_design_config *c, const th_shard *s, th_layer_op *op, th_phases *phases,
                    th_error *err)
 {
@@ -219,8 +219,8 @@ static int schedule(const th_design_config *c, const th_shard *s, const th_port 
     return 0;
 }
 
-/* A GPU runs behind its host: launches but for the first are hidden. Layouts change once, on the
- * way in and out; the host waits for them. */
+/* The GPU runs asynchronously to its host, so every launch but the first is hidden. Data layouts
+ * are converted once on the way in and once on the way out; the host waits for both. */
 static void host(const th_design_config *c, const th_shard *s, th_host_times *out)
 {
     th_layer_op op;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* roofline.c - peak, efficiency and memory bandwidth, and nothing else.
+/* roofline.c - the roofline model: peak, efficiency and memory bandwidth.
  *
  * Source: S. Williams et al., "Roofline", CACM 2009. A layer takes max(MACs / (peak efficiency),
- * bytes / bandwidth) plus the fill and drain of a pipeline of PIECES pieces, cut along the operand
- * that weighs more: output channels when weights do, rows when inputs do. Each byte moves once. The
- * peak has a factor per precision (of the slower of input and weight), and MACs with a zero may be
- * skipped; both ours. A bandwidth of its own is shared like the DRAM's would be, by ports: all of
- * it for the operand that comes first, then what streams in and out in proportion to their bytes.
- * Not modelled: any shape dependence of the efficiency. */
+ * bytes / bandwidth) plus the fill and drain of a pipeline of PIECES pieces. The layer is cut along
+ * its larger operand: into output channels if the weights are larger, into rows if the inputs are.
+ * Each byte moves once. Two additions are ours: the peak has a factor per precision (that of the
+ * slower of input and weight), and MACs with a zero operand may be skipped. A design with a
+ * bandwidth of its own shares it, through ports, as it would share the DRAM: the operand that is
+ * loaded first has all of it, then the streams in and out share it in proportion to their bytes.
+ * Not modelled: a dependence of the efficiency on the shape of the layer. */
 #include <config.h>
 
 #include <math.h>
@@ -51,14 +52,14 @@ static const th_design_key keys[] = {
     {.name = NULL},
 };
 
-/* How a shard is cut. */
+/* How a shard is cut into pieces. */
 typedef struct {
     int64_t k, rows, w,
-        window; /* output channels, rows of all images, their width; inputs of one output */
-    int64_t inputs, weights;  /* bytes; of all images, where these have weights of their own */
-    bool by_channel;          /* cut along k, else along the rows */
-    int64_t extent, piece, n; /* of that dimension */
-    int64_t copies;           /* of the weights: images of a matmul of two inputs, else 1 */
+        window;               /* output channels, rows of all images, columns; inputs per output */
+    int64_t inputs, weights;  /* bytes; of all images if these have weights of their own */
+    bool by_channel;          /* cut along k; otherwise along the rows */
+    int64_t extent, piece, n; /* of the dimension that is cut */
+    int64_t copies; /* of the weights: the images of a matmul of two activations, otherwise 1 */
 } plan;
 
 static plan plan_of(const th_shard *s)
@@ -85,7 +86,7 @@ static double peak(const th_design_config *d, const th_shard *s)
     return d->value[MACS_PER_CYCLE] * (input < weight ? input : weight);
 }
 
-/* The part of the MACs that takes cycles. Zeros of inputs and weights are taken to be
+/* The fraction of the MACs that takes cycles. Zeros of inputs and of weights are assumed to be
  * independent. */
 static double worked_part(const th_design_config *d, const th_shard *s)
 {
@@ -120,7 +121,7 @@ static void set_step(const th_design_config *d, const th_shard *s, const plan *p
     out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] = th_shard_bytes(s, TH_TENSOR_OUTPUT, outputs);
 }
 
-/* Ports that share the bandwidth, where the design has one of its own. */
+/* Sets the ports that share the bandwidth, if the design has a bandwidth of its own. */
 static void set_bandwidth(const th_design_config *d, const plan *p, th_schedule *out)
 {
     double bits = d->value[BANDWIDTH];
@@ -136,7 +137,8 @@ static void set_bandwidth(const th_design_config *d, const plan *p, th_schedule 
         (int64_t)ceil(bits * stored / (streamed + stored));
 }
 
-/* Every operand is read from its buffer once, every output written once: no array is known. */
+/* Each operand is read from its buffer once and each output written once: the model has no array.
+ */
 static void set_accounts(const th_design_config *d, const th_shard *s, const plan *p,
                          th_schedule *out)
 {
@@ -172,7 +174,7 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
-/* Cycles of bytes at the rate that set_bandwidth gives an engine; none without a bandwidth. */
+/* Cycles of a transfer at the rate that set_bandwidth gives an engine; 0 without a bandwidth. */
 static double port_cycles(const th_design_config *d, double bytes, double share)
 {
     return d->value[BANDWIDTH] > 0 ? bytes * 8 * d->value[CLOCK] / (d->value[BANDWIDTH] * share)
@@ -184,7 +186,8 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* The double-buffered recurrence over the pieces (load, compute, store), one operand before all. */
+/* The double-buffered recurrence over the pieces (load, compute, store); one operand is loaded
+ * before all of them. */
 static double closed_form(const th_design_config *d, const th_shard *s)
 {
     plan p = plan_of(s);

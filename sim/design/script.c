@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* script.c - a design whose figures come from a procedure: cycles, and bytes where they are not
- * each tensor once.
+/* script.c - a design whose cycles come from a Tcl procedure. The procedure may also give the
+ * bytes; by default each tensor moves once.
  *
- * Ours. An answer of n tiles becomes n steps, alike but for the last, which has the remainders of
- * the divisions: each loads and stores its part of all tensors and computes its part of the cycles.
- * Overlap, fill, drain, slots, ports and the DRAM are the pipeline's. The block's keys that are not
- * the design's own are parameters of the procedure. prepare -> connect (by th_compute_cost_cache)
- * -> schedule*
- * -> release Not modelled: operands that stay on chip between tiles (an answer says how many bytes
- * move in all). */
+ * The model is ours. An answer of n tiles becomes n equal steps; the last one has the remainders of
+ * the divisions. Each step loads and stores its part of every tensor and computes its part of the
+ * cycles. The pipeline adds overlap, fill, drain, slots, ports and the DRAM. Keys of the block that
+ * the design does not define are parameters of the procedure.
+ *   prepare -> connect (by th_compute_cost_cache) -> schedule* -> release
+ * Not modelled: operands that stay on chip between tiles (an answer gives the total of bytes
+ * moved). */
 #include <config.h>
 
 #include <math.h>
@@ -71,8 +71,8 @@ static const char *misspelt(const char *parameter)
     return NULL;
 }
 
-/* A key left out cannot be told from one misspelt, which would become a parameter: so parameters
- * must not look like the keys that may be left out. Those that are required are missed anyway. */
+/* Rejects parameters whose names resemble an optional key: such a parameter may be a misspelt key.
+ * A misspelt required key is reported as missing anyway. */
 static int check_parameters(const th_design_block *b, th_error *err)
 {
     for (int i = 0; i < b->n_params; i++) {
@@ -158,14 +158,14 @@ int64_t th_script_tensor_bytes(const th_shard *s, th_tensor tensor)
     return 0;
 }
 
-/* What the answer says, or else all of the tensor once. */
+/* The bytes of the answer, or the size of the tensor if the answer has none. */
 static int64_t bytes_of(const th_script_answer *a, th_script_number number, const th_shard *s,
                         th_tensor tensor)
 {
     return a->has[number] ? (int64_t)a->number[number] : th_script_tensor_bytes(s, tensor);
 }
 
-/* The part of one of n tiles. */
+/* The share of one of n tiles. */
 static int64_t part_of(int64_t all, int64_t n, bool is_last)
 {
     return is_last ? all - all / n * (n - 1) : all / n;
@@ -221,7 +221,7 @@ static int schedule(const th_design_config *d, const th_shard *shard, const th_p
     return 0;
 }
 
-/* Cycles of a tile in the array and in the ports; the last one has the remainders. */
+/* Cycles of a tile in the array and in the ports; the last tile has the remainders. */
 typedef struct {
     th_two_slot_step all_but_last, last;
 } form;
@@ -233,7 +233,7 @@ static th_two_slot_step tile_step(const void *context, unsigned first, unsigned 
     return last & 1u ? f->last : f->all_but_last;
 }
 
-/* Cycles of a part of the bytes of a tensor: of one of n tiles, or of the last one. */
+/* Cycles that one of n tiles of a tensor, or the last one, takes in its port. */
 static double port_cycles(const th_design_config *d, const th_shard *s, const th_script_answer *a,
                           int tensor, bool is_last)
 {
@@ -259,7 +259,7 @@ static th_two_slot_step tile_of(const th_design_config *d, const th_shard *s,
     };
 }
 
-/* Two slots: the tiles of the answer one after the other. */
+/* With two slots: the tiles of the answer one after the other. */
 static double closed_form(const th_design_config *d, const th_shard *s)
 {
     const script *own = d->data;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* script_memo.c - see script_memo.h.
- *   find -> (known | noted as needed | ask -> check -> known)
- *   fill -> for all noted, in order: ask -> check -> known, or failed and stop
- * Invariant: a known entry never changes, so what find returned may be read without the lock. The
- * provider is called without the lock. */
+ *   find -> known | recorded as needed | (ask -> check -> known)
+ *   fill -> for all recorded questions, in order: ask -> check -> known, or failed and stop
+ * Invariant: a known entry never changes, so a caller may read the result of find without the lock.
+ * The memo calls the provider without holding the lock. */
 #include <config.h>
 
 #include "sim/design/script_memo.h"
@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     entry_key key;
     entry_state state;
-    th_script_question question; /* while NEEDED; its shard is key.shard */
+    th_script_question question; /* valid while NEEDED; its shard is key.shard */
     th_script_answer answer;
     th_error failure;
 } entry;
@@ -35,7 +35,7 @@ struct th_script_memo {
     th_script_provider provider;
     pthread_mutex_t lock;
     th_map *numbers; /* by key */
-    entry **entries; /* each a block of its own: answers stay where they are */
+    entry **entries; /* each allocated on its own, so that answers never move */
     size_t n, capacity;
     bool deferred;
 };
@@ -80,7 +80,7 @@ int th_script_check(const th_script_answer *a, th_error *err)
     return 0;
 }
 
-/* Says which question err is about. */
+/* Adds the design, the procedure and the shard of the question to the reason. */
 static int blame(const th_script_question *q, const th_error *reason, th_error *err)
 {
     static const char *const kinds[] = {
@@ -178,7 +178,7 @@ int th_script_memo_digest(th_script_memo *m, const th_design_block *block, const
     return 0;
 }
 
-/* The entry of a key, FORGOTTEN when it is new; with the lock. NULL: memory is out. */
+/* The entry of a key, FORGOTTEN if it is new. The caller holds the lock. NULL: out of memory. */
 static entry *entry_of(th_script_memo *m, const entry_key *key)
 {
     int64_t number;
@@ -206,7 +206,7 @@ static int fail_cannot(const char *procedure, const char *why, th_error *err)
     return th_error_set(err, "SIM-0097", "procedure %s cannot run it: %s", procedure, why);
 }
 
-/* What is known of the question; NULL and no error: it is to be asked now. With the lock. */
+/* The known answer. NULL without an error: the caller is to ask now. The caller holds the lock. */
 static const th_script_answer *look_up(th_script_memo *m, entry *e, const th_script_question *q,
                                        th_error *err)
 {
@@ -245,7 +245,7 @@ const th_script_answer *th_script_memo_find(th_script_memo *m, uint64_t digest,
         return fail(th_error_no_memory(err));
     if (reason.id[0] != '\0')
         return fail(th_error_set(err, reason.id, "%s", reason.text));
-    if (!found) { /* not deferred: no other thread looks */
+    if (!found) { /* not deferred, so no other thread calls find */
         if (ask(m, q, &e->answer, err))
             return NULL;
         e->state = KNOWN;

@@ -2,24 +2,25 @@
 /* serial_tiled.c - tiles without overlap on a local bus: the cost model of the H2H comparison.
  *
  * Source: X. Zhang et al., "H2H: Heterogeneous Model to Heterogeneous System Mapping with
- * Computation and Communication Awareness", DAC 2022. Th operations (two per MAC) and BWl bits per
- * second, b bits per element, M x N x R x C x K^2 a convolution, Tr_ x Tc_ the input tile:
+ * Computation and Communication Awareness", DAC 2022. The paper's symbols: Th operations per second
+ * (two per MAC), BWl bits per second, b bits per element, a convolution of M x N x R x C x K^2, an
+ * input tile of Tr_ x Tc_:
  *   t_comp = 2 Tr Tc Tm Tn K^2 / Th          t_in = (Tm Tn K^2 + Tn Tr_ Tc_) b / BWl
  *   t_out = Tm Tr Tc b / BWl
  *   conv   ceil(R/Tr) ceil(C/Tc) ceil(M/Tm) (ceil(N/Tn) (t_in + t_comp) + t_out)
  *   fc     max(t_in, 2 M N K / Th, t_out)       t_in = (M N + N K) b / BWl, t_out = M K b / BWl
  *   lstm   Iter max(t_in, 8 H (D + H) / Th, t_out)
  *          t_in = (4 H (D + H) + D) b / BWl, t_out = H b / BWl
- * All tiles are full. Ours: images and groups one after the other, B rows of a recurrent layer (its
- * weights come once for all rows of a step), a GRU with 3 gates for 4.
+ * All tiles are full. Our extensions: images and groups run one after the other; a recurrent layer
+ * may have B rows (a step loads its weights once for all of them); a GRU has 3 gates instead of 4.
  *
- * In the pipeline's words: one operation is one cycle of a clock of Th, so nothing is rounded.
- * Weights and inputs share the bus in proportion to their bytes, so both are in after t_in.
- * Tiles: one slot, and nothing is loaded while a tile is computed or stored. The maxima of fc and
- * lstm are a perfect overlap, without fill or drain, which no order of steps gives: loading,
- * computing and storing are three steps of their own (of two H by two K iterations, the third
- * idle), with slots for all of them, that begin together. They hold where the DRAM has twice the
- * bus' bandwidth and no latency. */
+ * In the schedule one operation is one cycle of a clock of Th, so nothing is rounded. Weights and
+ * inputs share the bus in proportion to their bytes, so both arrive after t_in. Tiles have one
+ * slot, and nothing is loaded while a tile is computed or stored. The maxima of fc and lstm are a
+ * perfect overlap without fill or drain, which no order of steps gives. Loading, computing and
+ * storing are therefore three steps (of two H by two K iterations; the fourth is idle) with slots
+ * for all of them, which start together. The maxima hold if the DRAM has twice the bandwidth of the
+ * bus and no latency. */
 #include <config.h>
 
 #include <math.h>
@@ -98,8 +99,9 @@ static int64_t operations_per_s(const th_design_config *d)
     return whole(OPERATIONS_PER_MAC * d->value[TILE_K] * d->value[TILE_C] * d->value[CLOCK]);
 }
 
-/* The bus: inputs and weights of a step together take as long as one after the other. Ports are
- * whole bits per second: the larger operand has the nearest, the smaller is not to be later. */
+/* Inputs and weights of a step share the bus, so together they take as long as one after the other.
+ * Ports have whole bits per second: the rate of the larger operand is rounded to the nearest, that
+ * of the smaller one up, so that it does not finish later. */
 static int64_t part_of(double bits, int64_t part, int64_t other)
 {
     double rate = bits * (double)part / ((double)part + (double)other);
@@ -115,7 +117,7 @@ static void set_bus(const th_design_config *d, int64_t inputs, int64_t weights, 
         whole(ceil(bits));
 }
 
-/* What goes through at once, perfectly overlapped. */
+/* Tensors and operations that overlap perfectly. */
 typedef struct {
     int64_t inputs, weights, outputs; /* elements */
     double operations;
@@ -142,7 +144,7 @@ static void set_stream(const th_design_config *d, const th_shard *s, const strea
     out->variant = "stream";
 }
 
-/* The rows of all images have the same weights, unless there are two inputs. */
+/* All images have the same weights, unless the layer multiplies two activations. */
 static void set_product(const th_design_config *d, const th_shard *s, th_schedule *out)
 {
     bool own = th_shard_multiplies_activations(s);
@@ -188,7 +190,7 @@ static void set_tiles(const th_design_config *d, const th_shard *s, th_schedule 
     out->serial = true;
     out->slots_in = out->slots_out = 1;
     set_bus(d, step.input_bytes, step.weight_bytes, out);
-    /* Per cycle Tn inputs and Tm sums; weights once per place of the kernel (FPGA'15). */
+    /* Per cycle Tn inputs and Tm sums are read; weights once per kernel position (FPGA'15). */
     double steps = 1;
     for (int loop = 0; loop < TH_N_LOOPS; loop++)
         steps *= out->count[loop];
@@ -270,7 +272,7 @@ static double tiles_form(const th_design_config *d, const th_shard *s)
     return tiles * (steps * (t_in + t_comp) + t_out);
 }
 
-/* `times` products of rows x inputs with a matrix of so many weights. */
+/* `times` products of rows x inputs elements with a matrix of so many weights. */
 typedef struct products {
     double times, rows, inputs, outputs, weights;
 } products;

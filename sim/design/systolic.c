@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* systolic.c - a systolic array of rows x cols, output-, weight- or input-stationary.
  *
- * A convolution is a matrix product: M = output pixels (of all images: one long stream), N =
- * filters, K = R S C, group by group. With (Sr, Sc, T) = (M, N, K) output-stationary (os), (K, N,
- * M) weight-stationary (ws), (K, M, N) input-stationary (is):
+ * A convolution is a matrix product per group: M = output pixels (of all images: one long stream),
+ * N = filters, K = R S C. With (Sr, Sc, T) = (M, N, K) output-stationary (os), (K, N, M)
+ * weight-stationary (ws), (K, M, N) input-stationary (is):
  *   folds   F = ceil(Sr/rows) ceil(Sc/cols)
  *   cycles  os F (T + rows + cols - 2)    ws, is F (T + 2 rows + cols - 2)
- * as in A. Samajdar et al., "SCALE-Sim: Systolic CNN Accelerator Simulator", 2018, version 3 of it.
- * With overlap the wavefront of the next fold follows that of the last one directly, and
- *   cycles = F P + start,  P = max(T, rows),  start = (cycles of one fold above) - P:
- * ws, is: a second register in each element takes the next stationary operand in, row by row (rows
- * cycles), while T elements stream; os: finished sums leave through a shift chain of their column
- * (rows cycles) while the next fold accumulates. So neither can be shorter than rows.
+ * as in version 3 of A. Samajdar et al., "SCALE-Sim: Systolic CNN Accelerator Simulator", 2018.
+ * With overlap the wavefront of a fold follows that of the previous fold directly, and
+ *   cycles = F P + start,  P = max(T, rows),  start = (cycles of one fold above) - P.
+ * ws, is: a second register in each element loads the next stationary operand row by row (rows
+ * cycles) while T elements stream. os: finished sums leave through a shift chain of their column
+ * (rows cycles) while the next fold accumulates. So P is at least rows.
  *
- * A step is a fold, or a piece of its stream where a buffer cannot hold more (systolic_plan.c);
- * only the last piece of a fold pays the fill, so cutting changes no cycle. With refill (ws, is) a
- * stream may be cut besides into runs, each a fold that pays its fill: F (T + n fill) cycles for n
- * runs, and the partial sums of a run need no more than its tile. Images of a batch become one
- * M (fewer folds and fills); image by image only in ws, where the partial sums of one image stay on
- * chip and those of all do not.
+ * A step is a fold, or a piece of its stream if a buffer cannot hold all of it (systolic_plan.c).
+ * Only the last piece of a fold pays the fill, so cutting changes no cycle. With refill (ws, is) a
+ * stream may also be cut into runs. Each run is a fold that pays its own fill: F (T + n fill)
+ * cycles for n runs, and the buffer holds the partial sums of one tile only. The images of a batch
+ * form one M, which means fewer folds and fills, except in ws if the partial sums of one image fit
+ * on chip and those of all images do not.
  *
  * Structured sparsity of weights, n of m: the inner dimension shrinks to ceil(K n / m), as in
  * SCALE-Sim v3. Not modelled: the gathering of the inputs that belong to kept weights; bank
- * conflicts; the drain of the last fold's sums, which SCALE-Sim does not count either.
+ * conflicts; the drain of the sums of the last fold, which SCALE-Sim does not count either.
  * docs/models/systolic.md. */
 #include <config.h>
 
@@ -55,7 +55,7 @@ enum { LARGEST_SIDE = 65536 };
 
 static const char *const dataflows[] = {"os", "ws", "is", NULL}; /* as th_systolic_flow */
 
-/* 0, the value of absent keys, means no limit and no port. */
+/* 0 is the value of absent keys: no limit, or no port. */
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0, "clock of the array", NULL},
     [ROWS] = {"rows", TH_KEY_INTEGER, true, 1, LARGEST_SIDE, 0, "elements in a column", NULL},
@@ -100,8 +100,8 @@ static int64_t limit_of(const th_design_config *d, int key)
 
 /* --- the layer as matrix products ------------------------------------------------------------- */
 
-/* Weight-stationary sums of so many images, a block of filters at a time, and the tiles that leave
- * besides. */
+/* True if the output buffer holds the weight-stationary sums of so many images, for one block of
+ * filters. */
 static bool sums_fit(const th_systolic_layer *l, int64_t pixels, int64_t images)
 {
     int64_t filters = th_group_outputs(l->shard) < l->cols ? th_group_outputs(l->shard) : l->cols;
@@ -110,8 +110,8 @@ static bool sums_fit(const th_systolic_layer *l, int64_t pixels, int64_t images)
     return bytes <= (double)(room < l->all_bytes ? room : l->all_bytes);
 }
 
-/* Is one M made of the pixels of all images? A product of two activations has other "weights" in
- * every image. */
+/* True if one M has the pixels of all images. A product of two activations has a different second
+ * operand in every image. */
 static bool merges_images(const th_systolic_layer *l, int64_t pixels)
 {
     const th_shard *s = l->shard;
@@ -156,7 +156,7 @@ static th_systolic_layer layer_of(const th_design_config *d, const th_shard *s)
     return l;
 }
 
-/* Blocks of the two loops over folds: (Sr by rows, Sc by cols). */
+/* The number of folds: blocks of Sr by rows, and of Sc by cols. */
 static void folds_of(const th_systolic_layer *l, int64_t *down, int64_t *across)
 {
     bool is_os = l->flow == TH_SYSTOLIC_OS, is_is = l->flow == TH_SYSTOLIC_IS;
@@ -166,14 +166,14 @@ static void folds_of(const th_systolic_layer *l, int64_t *down, int64_t *across)
 
 /* --- schedule --------------------------------------------------------------------------------- */
 
-/* Where the array is filled anew for runs of a stream: how many; else 1. */
+/* The number of runs of a stream, each of which fills the array again; 1 without refill. */
 static int64_t runs_of(const th_systolic_layer *l, const th_schedule *s)
 {
     bool refills = l->flow != TH_SYSTOLIC_OS && s->order[TH_N_LOOPS - 1] == TH_LOOP_C;
     return refills ? s->count[th_systolic_stream(l->flow)] : 1;
 }
 
-/* Elements between array and buffers, of all products. */
+/* Elements moved between array and buffers, for all products. */
 static th_accesses accesses_of(const th_systolic_layer *l, int64_t runs)
 {
     int64_t products = l->extent[TH_LOOP_B], m = l->extent[TH_LOOP_H], n = l->extent[TH_LOOP_K],
@@ -214,7 +214,7 @@ static const char *variant_of(const th_systolic_layer *l, const th_schedule *s)
     };
     if (runs_of(l, s) > 1)
         return running[l->flow];
-    enum { OUTER_FOLD = 2 }; /* place of the outer loop over folds */
+    enum { OUTER_FOLD = 2 }; /* index of the outer loop over folds in the order */
     bool is_first = l->flow == TH_SYSTOLIC_WS ? s->order[OUTER_FOLD] == TH_LOOP_K
                                               : s->order[OUTER_FOLD] == TH_LOOP_H;
     bool spills = th_schedule_revisits(s) && !s->sums_stay;
@@ -251,8 +251,8 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
     return 0;
 }
 
-/* Without stalls: what the memory is fast enough for. Runs of a stream pay fills that depend on the
- * buffers. */
+/* The cycles without stalls, if the memory is fast enough. Runs have fills that depend on the
+ * buffers, so there is no closed form with refill. */
 static double closed_form(const th_design_config *d, const th_shard *s)
 {
     th_systolic_layer l = layer_of(d, s);
@@ -265,7 +265,7 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     return d->value[OVERLAP] != 0 ? (folds - 1) * period + fold : folds * fold;
 }
 
-/* Structured zeros are skipped. */
+/* Zeros of structured sparsity are skipped. */
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
 {
     double kept = s->sparse_m > 0 ? (double)s->sparse_n / s->sparse_m : 1;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* systolic_plan.c - the order of the folds, the pieces of their streams, and what stays on chip.
+/* systolic_plan.c - chooses the order of the folds, the pieces of their streams, and the data that
+ * stays on chip.
  *   th_systolic_plan: for both orders of the two loops over folds, for pieces of 1, 1/2, 1/4 ... of
- *   a stream, for everything that may stay: schedule, needs, estimate; the least estimate wins
+ *   a stream, for every set of data that may stay: schedule, buffer bytes, estimate; the least wins
  *
- * The stream is the innermost loop, so that cutting it adds no fill; but where the design may
- * refill, ways are tried besides in which every piece is a fold of its own, with the blocks of the
- * inner dimension innermost: they cost fills and spare spilled sums. The estimate is that of
- * the pipeline with its slots: step by step the larger of its cycles, its loads and its spilled
- * sums (docs/models/systolic.md), never less than all traffic over the bandwidth, and the first
- * load and the last store besides. It only ranks; times are those of the pipeline. Ties go to the
- * lesser traffic, then to the way found first: larger pieces. */
+ * The stream is the innermost loop, so cutting it adds no fill. With refill, the search also tries
+ * candidates in which every piece is a fold of its own and the blocks of the inner dimension are
+ * innermost: they pay more fills and avoid spilling partial sums. The estimate approximates the
+ * pipeline with its slots: per step the maximum of its cycles, its loads and its spilled sums
+ * (docs/models/systolic.md), at least all traffic over the bandwidth, plus the first load and the
+ * last store. The estimate only ranks the candidates; the pipeline computes the times. Ties go to
+ * the candidate with less traffic, then to the one found first, which has the larger pieces. */
 #include <config.h>
 
 #include "sim/design/systolic.h"
@@ -19,8 +20,8 @@
 
 #include "sim/design/tiles.h"
 
-/* Pieces of a stream: not smaller than one element; not more than a few halvings beyond the first
- * that fits, for small pieces cost latency and events. */
+/* Pieces of a stream have at least one element. The search tries MORE_HALVINGS sizes below the
+ * first that fits and no smaller ones, because small pieces cost latency and events. */
 enum { MAX_HALVINGS = 40, MORE_HALVINGS = 6, N_ORDERS = 2, N_REFILLING = 2, N_CHOICES = 64 };
 enum {
     STAYS_INPUT = 1,
@@ -40,7 +41,8 @@ static const uint8_t orders[][N_ORDERS][TH_N_LOOPS] = {
                         {TH_LOOP_B, TH_LOOP_W, TH_LOOP_C, TH_LOOP_H, TH_LOOP_K}},
 };
 
-/* Runs of a stream that fill the array anew: the sums of a tile come one after the other. */
+/* Loop orders of candidates that refill the array for every piece of a stream: the steps that add
+ * to one tile of sums are consecutive. */
 static const uint8_t refilling[N_REFILLING][TH_N_LOOPS] = {
     {TH_LOOP_B, TH_LOOP_W, TH_LOOP_H, TH_LOOP_K, TH_LOOP_C},
     {TH_LOOP_B, TH_LOOP_W, TH_LOOP_K, TH_LOOP_H, TH_LOOP_C},
@@ -67,7 +69,7 @@ static clockwork clockwork_of(const th_schedule *s, const th_port *memory)
     return k;
 }
 
-/* Seconds of a step that loads so many bytes: the slots let several requests be under way. */
+/* Seconds of a step that loads so many bytes; the slots allow several requests in flight. */
 static double step_seconds(const clockwork *k, double input, double weight, double sums,
                            double cycles)
 {
@@ -79,7 +81,8 @@ static double step_seconds(const clockwork *k, double input, double weight, doub
     return fmax(fmax(compute, load), round);
 }
 
-/* Share of the steps of a kind that load an operand which stays through the loops of a mask. */
+/* The fraction of the steps of a kind that load an operand which stays through the loops in
+ * `stays`. */
 static double share_loading(const th_schedule *s, unsigned mask, unsigned stays)
 {
     double share = stays & 1u << TH_LOOP_B ? 1.0 / s->count[TH_LOOP_B] : 1;
@@ -107,7 +110,7 @@ static double seconds_of_kind(const clockwork *k, unsigned mask, double sums)
            cycles = (double)step->cycles;
     double a = share_loading(k->s, mask, k->s->input_stays),
            b = share_loading(k->s, mask, k->s->weight_stays);
-    double seconds = 0; /* of no operand, inputs, weights, both */
+    double seconds = 0; /* sum over the four cases: loads neither, inputs, weights, both */
     for (int loads = 0; loads < 4; loads++) {
         double share = (loads & 1 ? a : 1 - a) * (loads & 2 ? b : 1 - b);
         if (share > 0)
@@ -151,7 +154,7 @@ static int64_t extent_or(int64_t extent, int64_t tile)
     return extent < tile ? extent : tile;
 }
 
-/* A fold and a piece of its stream; orders behind N_ORDERS are those of runs. */
+/* A fold and a piece of its stream; an order of N_ORDERS or above refills. */
 static th_systolic_way way_of(const th_systolic_layer *l, int order, int64_t piece)
 {
     th_systolic_way w = {.tile = {1, 1, 1, 1, 1}, .refills = order >= N_ORDERS};
@@ -171,8 +174,8 @@ static bool repeats(const th_systolic_layer *l, const th_systolic_way *w, int lo
     return th_systolic_count(l, w, loop) > 1;
 }
 
-/* Which of the choices of what stays change anything. What stays through the innermost loop does so
- * anyway: it lies in the array. */
+/* The options that change the schedule. Data that stays through the innermost loop always does: it
+ * is in the array. */
 static unsigned open_choices(const th_systolic_layer *l, const th_systolic_way *w)
 {
     int innermost = w->order[TH_N_LOOPS - 1];
@@ -219,11 +222,11 @@ typedef struct {
     const th_systolic_layer *l;
     const th_port *memory;
     th_schedule *best, work;
-    double least_seconds, least_bytes; /* of the best */
+    double least_seconds, least_bytes; /* of the best candidate */
     bool is_found;
 } search;
 
-/* Quicker; or, but for rounding, as quick with less traffic. */
+/* Faster, or equally fast within the rounding error and with less traffic. */
 static bool is_better(const search *x, double seconds, double bytes)
 {
     static const double rounding = 1e-9;
@@ -232,7 +235,7 @@ static bool is_better(const search *x, double seconds, double bytes)
     return seconds <= x->least_seconds * (1 + rounding) && bytes < x->least_bytes;
 }
 
-/* Weighs x->work. */
+/* Estimates x->work and keeps it if it is the best. */
 static void weigh(search *x)
 {
     const th_schedule_totals t = th_schedule_sum(&x->work);
@@ -247,7 +250,8 @@ static void weigh(search *x)
     *x->best = x->work;
 }
 
-/* Is all of these kept by one of n choices that fit? Then it can only move more. */
+/* True if one of the n fitting sets keeps all that `choices` keeps: `choices` can only move more
+ * bytes. */
 static bool is_part_of(unsigned choices, const unsigned *fitting, int n)
 {
     for (int i = 0; i < n; i++)
@@ -256,7 +260,7 @@ static bool is_part_of(unsigned choices, const unsigned *fitting, int n)
     return false;
 }
 
-/* Whether any way of these pieces fits. */
+/* True if any candidate with pieces of this size fits. */
 static bool try_pieces(search *x, int order, int64_t piece)
 {
     th_systolic_way w = way_of(x->l, order, piece);

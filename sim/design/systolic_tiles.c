@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* systolic_tiles.c - what the tiles of a systolic array weigh, in DRAM and on chip.
+/* systolic_tiles.c - the bytes of the tiles of a systolic array, in DRAM and on chip.
  *
- * Inputs. M counts output pixels, row by row; the inner dimension is ordered channel by channel,
- * the R S taps of a channel next to each other, so that a block of it reads few channels. Blocks
- * that do not begin at a channel's border share channels with their neighbours: a block of e
- * elements touches (e + RS - gcd(e, RS)) / RS channels in the mean, and the last one is counted
- * exactly; where the shared channel stays on chip (keeps_channel), e / RS. Of each channel a block
- * of M reads its window: whole rows of the input where it covers more than one row of the output.
- * Where the rows that the next block needs again stay on chip (keeps_rows), a block loads only what
- * is new: the mean over the images; what the first window has more is first_row_extra_bytes.
- * Nothing loads more elements than the product has (1 x 1 kernels with a stride leave out what they
- * skip). Weights and outputs are dense blocks.
+ * Inputs. M counts output pixels, row by row. The inner dimension is ordered channel by channel,
+ * with the R S taps of a channel adjacent, so that a block of it reads few channels. A block that
+ * does not begin at the border of a channel shares that channel with its neighbour: a block of e
+ * elements touches (e + RS - gcd(e, RS)) / RS channels on average (the last block is counted
+ * exactly), or e / RS if the shared channel stays on chip (keeps_channel). Of each channel a block
+ * of M reads its window, which is whole rows of the input if the block covers more than one row of
+ * the output. If the rows that the next block needs again stay on chip (keeps_rows), a block loads
+ * new rows only: the average over the images; first_row_extra_bytes is what the first window needs
+ * in addition. No load exceeds the number of elements that the product reads (1 x 1 kernels with a
+ * stride do not read the pixels that they skip). Weights and outputs are dense blocks.
  *
  * Not modelled: a block of M that begins inside an output row counts as if it began with the row.
  */
@@ -27,7 +27,7 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* ceil, with room for the rounding of a quotient that is whole. */
+/* ceil, with a tolerance for the rounding of a quotient that is an integer. */
 static int64_t round_up(double x)
 {
     static const double noise = 1e-12;
@@ -62,7 +62,7 @@ int64_t th_systolic_count(const th_systolic_layer *l, const th_systolic_way *w, 
     return th_ceil_div(l->extent[loop], w->tile[loop]);
 }
 
-/* The loop that a tensor does not depend on: K for inputs, H for weights, C for outputs. */
+/* The loop that does not change a tensor: K for inputs, H for weights, C for outputs. */
 static int loop_without(th_tensor tensor)
 {
     if (tensor == TH_TENSOR_INPUT)
@@ -88,7 +88,7 @@ static int64_t image_pixels(const th_shard *s)
     return rows_of(s, s->dim[TH_DIM_H]) * cols_of(s, s->dim[TH_DIM_W]);
 }
 
-/* Input pixels of one channel that m output pixels in a row read. */
+/* Input pixels of one channel that m consecutive output pixels read. */
 static int64_t window_pixels(const th_shard *s, int64_t m)
 {
     int64_t width = s->dim[TH_DIM_W], image = (int64_t)s->dim[TH_DIM_H] * width;
@@ -108,7 +108,7 @@ static int64_t extra_pixels(const th_shard *s)
     return steady < image_pixels(s) ? image_pixels(s) - steady : 0;
 }
 
-/* Does a step load only what is new? */
+/* True if a step loads new rows only. */
 static bool loads_new_rows(const th_systolic_layer *l, const th_systolic_way *w)
 {
     return w->keeps_rows && th_systolic_count(l, w, TH_LOOP_H) > 1;
@@ -139,7 +139,7 @@ static double channels_of(const th_systolic_layer *l, const th_systolic_way *w, 
     return mean < (double)channels ? mean : (double)channels;
 }
 
-/* Of c elements of the inner dimension that are kept, so many stand in the dense one. */
+/* The extent in the dense inner dimension of c elements that structured sparsity keeps. */
 static int64_t dense_inner(const th_systolic_layer *l, int64_t c)
 {
     const th_shard *s = l->shard;
@@ -156,8 +156,8 @@ static int64_t input_elements(const th_systolic_layer *l, const th_systolic_way 
     return smaller(round_up(read), m * inner);
 }
 
-/* Elements of the first window that no later block of M loads again, per block of the inner
- * dimension: the mean, for all of them have the same. */
+/* Elements of the first window that no later block of M loads again, averaged over the blocks of
+ * the inner dimension, because all of them have the same first_row_extra_bytes. */
 static int64_t extra_elements(const th_systolic_layer *l, const th_systolic_way *w)
 {
     int64_t m = w->tile[TH_LOOP_H], c = w->tile[TH_LOOP_C], inner = dense_inner(l, c);
@@ -193,7 +193,7 @@ static int64_t extent_of(const th_systolic_layer *l, const th_systolic_way *w, i
     return th_tile_extent(l->extent[loop], w->tile[loop], mask >> (loop - TH_LOOP_H) & 1u);
 }
 
-/* Cycles of a step beyond those of its part of the stream. */
+/* Cycles of a step beyond those of its piece of the stream. */
 static int64_t overhang(const th_systolic_layer *l, const th_systolic_way *w, int64_t part,
                         bool ends_fold)
 {
@@ -205,7 +205,7 @@ static int64_t overhang(const th_systolic_layer *l, const th_systolic_way *w, in
     return stream < l->rows ? l->rows - stream : 0;
 }
 
-/* What the first fold takes beyond max(stream, rows), where folds overlap. */
+/* Cycles of the first fold beyond max(stream, rows), with overlap. */
 static int64_t start_cycles(const th_systolic_layer *l, const th_systolic_way *w)
 {
     int loop = th_systolic_stream(l->flow);
@@ -225,7 +225,8 @@ void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way
         out->order[loop] = w->order[loop];
     }
     for (unsigned mask = TH_LAST_W; mask < TH_N_STEP_KINDS; mask = (mask + 1) | TH_LAST_W) {
-        unsigned inner_w = mask & ~(unsigned)TH_LAST_W; /* W has one iteration: never happens */
+        unsigned inner_w =
+            mask & ~(unsigned)TH_LAST_W; /* W has one iteration, so it is always in its last one */
         int64_t m = extent_of(l, w, TH_LOOP_H, mask), n = extent_of(l, w, TH_LOOP_K, mask),
                 c = extent_of(l, w, TH_LOOP_C, mask), part = extent_of(l, w, stream, mask);
         bool ends_fold = mask >> (stream - TH_LOOP_H) & 1u;
@@ -233,7 +234,7 @@ void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way
             th_shard_bytes(s, TH_TENSOR_INPUT, input_elements(l, w, m, c, mask & TH_LAST_C)),
             weight_bytes(l, n, c), part + overhang(l, w, part, ends_fold)};
         if (mask & TH_LAST_C)
-            continue; /* stores do not depend on it */
+            continue; /* output bytes do not depend on the loop C */
         out->output_bytes[mask] = out->output_bytes[inner_w] =
             th_shard_bytes(s, TH_TENSOR_OUTPUT, m * n);
         out->partial_bytes[mask] = out->partial_bytes[inner_w] = sum_bytes(l, m, n);
@@ -249,7 +250,7 @@ void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way
 
 /* --- what lies on chip ------------------------------------------------------------------------ */
 
-/* Extent of a loop that a tensor covers while it stays through loop past: all of it where the loop
+/* The extent of a loop that a tensor covers while it stays through loop past: all of it if the loop
  * runs inside past. */
 static int64_t held_extent(const th_systolic_layer *l, const th_systolic_way *w, int loop, int past)
 {
@@ -277,7 +278,7 @@ static int64_t held_bytes(const th_systolic_layer *l, const th_systolic_way *w, 
     return sum_bytes(l, m, n);
 }
 
-/* Different tiles of a tensor, in all products. */
+/* The number of distinct tiles of a tensor, in all products. */
 static int64_t n_tiles(const th_systolic_layer *l, const th_systolic_way *w, th_tensor tensor)
 {
     int64_t n = l->extent[TH_LOOP_B];
@@ -287,7 +288,7 @@ static int64_t n_tiles(const th_systolic_layer *l, const th_systolic_way *w, th_
     return n;
 }
 
-/* Slots of tiles; besides what is held, unless that is all there is. */
+/* Slots of tiles, in addition to the tiles held, unless these are all tiles. */
 static int64_t room_of(const th_systolic_layer *l, const th_systolic_way *w, th_tensor tensor,
                        int64_t tile_bytes, bool stays)
 {
@@ -302,8 +303,8 @@ static int64_t room_of(const th_systolic_layer *l, const th_systolic_way *w, th_
     return held + (tiles_held < tiles ? in_flight : 0);
 }
 
-/* Input rows that wait for the next block of M, of all blocks of the inner dimension that come
- * before it. */
+/* Input rows kept for the next block of M, of all blocks of the inner dimension inside that loop.
+ */
 static int64_t kept_rows_bytes(const th_systolic_layer *l, const th_systolic_way *w,
                                const th_schedule *s)
 {
@@ -311,7 +312,7 @@ static int64_t kept_rows_bytes(const th_systolic_layer *l, const th_systolic_way
     return s->first_row_extra_bytes * (inner_inside ? s->count[TH_LOOP_C] : 1);
 }
 
-/* One channel that two blocks of the inner dimension share; none besides where all of them stay. */
+/* The channel that two blocks of the inner dimension share; 0 if all channels stay. */
 static int64_t kept_channel_bytes(const th_systolic_layer *l, const th_systolic_way *w)
 {
     bool all_stay = w->input_stays && w->order[TH_N_LOOPS - 1] != TH_LOOP_K &&
@@ -328,7 +329,7 @@ void th_systolic_needs(const th_systolic_layer *l, const th_systolic_way *w, con
     const th_step *full = &s->step[0];
     bool adds_outside = l->flow != TH_SYSTOLIC_OS && s->count[TH_LOOP_C] > 1;
     bool is_held = adds_outside && th_schedule_revisits(s) && w->sums_stay;
-    /* What stays through the innermost loop is the step's own tile. */
+    /* Data that stays through the innermost loop is the tile of the step itself. */
     int innermost = w->order[TH_N_LOOPS - 1];
     needs[TH_TENSOR_INPUT] = room_of(l, w, TH_TENSOR_INPUT, full->input_bytes,
                                      w->input_stays && innermost != TH_LOOP_K) +

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* systolic_vec.c - a rows x cols x vec systolic array: rows work on output channels, columns on
- * output columns, each element multiplies a vector of input channels.
+/* systolic_vec.c - a rows x cols x vec systolic array: rows of elements work on output channels,
+ * columns on output columns, and each element multiplies a vector of input channels.
  *
  * Source: the FPGA form of X. Wei et al., "Automated Systolic Array Architecture Synthesis for High
- * Throughput CNN Inference on FPGAs", DAC 2017; equation ours. Per image and group
+ * Throughput CNN Inference on FPGAs", DAC 2017; the equation is ours. Per image and group
  *   cycles = ceil(K/rows) ceil(W/cols) H R S ceil(C/vec) + fill
- * where a pass is one (K block, W block); fill = rows + cols per pass, once per layer with overlap.
- * A step is one vector of channels of a pass; partial sums of a pass (rows x cols x H) stay in the
- * array's accumulators. Inputs are loaded as real windows. Called in this order: tile_of and
- * set_step for every kind of step, check_buffers. */
+ * A pass is one (K block, W block); fill = rows + cols per pass, or once per layer with overlap. A
+ * step is one vector of channels of a pass; the partial sums of a pass (rows x cols x H) stay in
+ * the array's accumulators. Inputs are loaded as the windows that the outputs read.
+ *   schedule: tile_of and set_step for every kind of step -> check_buffers */
 #include <config.h>
 
 #include "sim/design/designs.h"
@@ -91,7 +91,7 @@ static void set_step(const th_design_config *d, const th_shard *s, unsigned mask
         th_shard_bytes(s, TH_TENSOR_OUTPUT, t.k * h * t.w);
 }
 
-/* What the largest of the steps that occur takes in all slots. */
+/* The bytes that the largest of the steps that occur needs, in all slots. */
 static void set_buffers(const th_schedule *s, int64_t bytes[TH_N_TENSORS])
 {
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
@@ -121,8 +121,8 @@ static int check_buffers(const th_design_config *d, const th_schedule *s, th_err
     return 0;
 }
 
-/* Inputs are read anew for every K block, weights once for every W block and then held for all
- * rows; sums stay in the array. */
+/* Inputs are read again for every K block. Weights are read once per W block and then held for all
+ * rows. Sums stay in the array. */
 static th_accesses accesses_of(const th_shard *s, const th_schedule *out)
 {
     int64_t rounds = out->count[TH_LOOP_B], k = th_group_outputs(s), c = th_group_inputs(s);
@@ -162,9 +162,9 @@ static double port_cycles(const th_design_config *d, const th_shard *s, th_tenso
     return th_port_cycles(s, tensor, elements, d->value[INPUT_PORT + tensor]);
 }
 
-/* When so many passes of q steps are computed, stores aside: a first load of t cycles, then every
- * step but the last beside the load of the next one. The fill f is part of the first step of all
- * (overlap), or of the last step of every pass. */
+/* The time at which `passes` passes of q steps have been computed, without stores: the first load
+ * of t cycles, then every step but the last overlaps with the load of the next. The fill f belongs
+ * to the first step of all (overlap), or to the last step of every pass. */
 static double computed_after(double passes, double q, double t, double c, double f, bool overlaps)
 {
     double step = fmax(t, c), filled = fmax(t, c + f), n = passes * q;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* table.c - measured times, one per layer shape, and nothing in between.
+/* table.c - measured times, one per layer shape, without interpolation.
  *
- * The file has a time for every shape that may come up (sim/design/table_read.h); one that is not
- * in it is an error that names the nearest row: what lies between two measurements is not known.
- * A layer is one step of its time that moves nothing: the measurement held the traffic. Not
- * modelled, so to be measured in the file or not at all: precision, dilation, strides that
- * differ, density; and a DRAM that others draw from slows nothing. A transposed convolution is
- * looked up as what canonical.c makes of it. */
+ * The file must have a time for every shape that the program uses (sim/design/table_read.h). A
+ * missing shape is an error that names the nearest row; the model does not interpolate between
+ * measurements. A layer is one step of the measured time that moves no bytes, because the measured
+ * time includes the memory traffic. Not modelled, so measured or absent: precision, dilation,
+ * unequal strides, density. Other users of the DRAM do not slow a layer down. A transposed
+ * convolution is looked up as the convolution into which canonical.c converts it. */
 #include <config.h>
 
 #include <math.h>
@@ -25,7 +25,7 @@ static const th_design_key keys[] = {
     {.name = NULL},
 };
 
-/* The path of a file that a system file names: relative to where that is. */
+/* The path of a file that a system file names, relative to the folder of the system file. */
 static int path_beside(const char *file, const char *name, th_strbuf *out, th_error *err)
 {
     const char *slash = strrchr(file, '/');
@@ -119,7 +119,7 @@ static double row_macs(const th_timed_shape *x)
     return (double)th_shard_macs(&s);
 }
 
-/* May a part of a shard have the shape? */
+/* True if a part of the shard may have the shape. */
 static bool may_be_part(const th_timed_shape *x, const th_timed_shape *whole)
 {
     bool fits = x->kind == whole->kind && x->stride == whole->stride && x->groups <= whole->groups;
@@ -128,7 +128,7 @@ static bool may_be_part(const th_timed_shape *x, const th_timed_shape *whole)
     return fits;
 }
 
-/* That of the best row. */
+/* The rate of the best row. */
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
 {
     const th_time_table *t = d->data;

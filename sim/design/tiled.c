@@ -4,10 +4,10 @@
  * Source: C. Zhang et al., "Optimizing FPGA-based Accelerator Design for Deep Convolutional Neural
  * Networks", FPGA 2015; ports as in W. Jiang et al., "Achieving Super-Linear Speedup across
  * Multi-FPGA", 2019. Per step: t_I = Tn Tr Tc / Ip, t_W = Tm Tn R S / Wp, t_C = R S Tr Tc; per tile
- * t_O = Tm Tr Tc / Op. Overlap, fill and drain come from the pipeline. docs/models/tiled.md has the
- * closed forms. As published, each step loads its operands anew, in the order B H W K C; where
- * buffers have sizes, operands stay on chip, and tiles and orders that are left open are chosen for
- * each layer (tiling.c). Not modelled: the depth of the array's own pipeline. */
+ * t_O = Tm Tr Tc / Op. The pipeline adds overlap, fill and drain. docs/models/tiled.md has the
+ * closed forms. As published, each step loads its operands again, in the order B H W K C. If
+ * buffers have sizes, operands stay on chip; tiles and orders that the block does not fix are
+ * chosen per layer (tiling.c). Not modelled: the pipeline depth of the array. */
 #include <config.h>
 
 #include <math.h>
@@ -182,9 +182,9 @@ static th_tiling tiling_of(const th_design_config *d, const th_shard *s)
 
 /* --- the schedule ----------------------------------------------------------------------------- */
 
-/* In each cycle of a step one input of each of Tn channels goes to all Tm, and Tm sums are read,
- * added to and written; a weight is read once for a kernel position and stays in its unit while the
- * pixels of the tile pass. The first sum of a tile needs no read. */
+/* In each cycle of a step, one input of each of Tn channels goes to all Tm outputs, and Tm sums are
+ * read, added to and written. A weight is read once per kernel position and stays in its unit while
+ * the pixels of the tile pass. The first sum of a tile needs no read. */
 static void set_accesses(const th_shard *s, th_schedule *out)
 {
     double kernel = (double)s->dim[TH_DIM_R] * s->dim[TH_DIM_S], rounds = out->count[TH_LOOP_B];
@@ -220,7 +220,7 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-/* Does every step load, in the standard order and two slots? */
+/* True if every step loads its operands, in the published order, with two slots. */
 static bool is_as_published(const double *v, const char *order)
 {
     bool has_tile = v[TILE_K] > 0 && v[TILE_C] > 0 && v[TILE_H] > 0 && v[TILE_W] > 0;
@@ -231,7 +231,7 @@ static bool is_as_published(const double *v, const char *order)
            (!order || strcmp(order, standard_order) == 0);
 }
 
-/* Of full tiles in two slots: P max(q L1, t_O) + min(max(t_I, t_W), t_C) + min(t_O, q L1). */
+/* Full tiles in two slots: P max(q L1, t_O) + min(max(t_I, t_W), t_C) + min(t_O, q L1). */
 static double closed_form(const th_design_config *d, const th_shard *s)
 {
     const double *v = d->value;

@@ -9,13 +9,13 @@ static inline int64_t th_ceil_div(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-/* The extent of an iteration of a loop that walks extent in tiles. */
+/* The extent of one iteration of a loop over `extent` in tiles; the last tile may be smaller. */
 static inline int64_t th_tile_extent(int64_t extent, int64_t tile, bool is_last)
 {
     return is_last ? extent - (th_ceil_div(extent, tile) - 1) * tile : tile;
 }
 
-/* Rows (or columns) of input that n rows of output read, at most all there are. */
+/* Rows (or columns) of input that n rows of output read, at most the extent of the input. */
 static inline int64_t th_window(int64_t n, int64_t stride, int64_t kernel, int64_t dilation,
                                 int64_t all)
 {
@@ -45,7 +45,8 @@ static inline int64_t th_port_bits(double elements_per_cycle, const th_shard *s,
     return bits < 0x1p63 ? (int64_t)bits : INT64_MAX;
 }
 
-/* Cycles that elements of a tensor take through a port of so many elements per cycle; 0: none. */
+/* Cycles that the elements of a tensor take through a port of so many elements per cycle; 0: no
+ * port. */
 static inline double th_port_cycles(const th_shard *s, th_tensor tensor, int64_t elements,
                                     double elements_per_cycle)
 {
@@ -55,8 +56,8 @@ static inline double th_port_cycles(const th_shard *s, th_tensor tensor, int64_t
     return 8 * (double)th_shard_bytes(s, tensor, elements) / bits / elements_per_cycle;
 }
 
-/* Ports of so many elements per cycle for input, weight and output; partial sums come in through a
- * port like that of the outputs. */
+/* Sets ports of so many elements per cycle for input, weight and output; partial sums are read
+ * through a port of the output's bandwidth. */
 static inline void th_set_ports(th_schedule *out, const th_shard *s, const double elements[3])
 {
     out->port_bits_per_s[TH_ENGINE_INPUT] = th_port_bits(elements[0], s, TH_TENSOR_INPUT, out->hz);

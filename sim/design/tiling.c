@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tiling.c - tiles, loop order and what stays on chip, chosen for each layer.
+/* tiling.c - searches tiles, loop order and the data that stays on chip, for each layer.
  *
  *   schedule: { for tiles { measure -> for orders { for what stays { fits -> estimate -> keep } } }
- *               -> for the few kept { their schedule -> the pipeline } }
+ *               -> for the best by estimate { their schedule -> the pipeline } }
  *
- * Tiles are extents ceil(E / n), which leave no more remainder than their number needs; orders are
- * those that differ in what they let stay. The pipeline (sim/pipeline/pipeline.h) decides among the
- * KEPT_MAX best by estimate (tiling_estimate.c). Ties, about half a per cent: less traffic, then
- * fewer steps, then the earlier candidate (larger tiles first). The number of tiles looked at and
- * of steps run is bounded. What is given is not searched.
+ * Tile extents are ceil(E / n), so a loop of n iterations has the smallest remainder. The orders
+ * are those that differ in the data that may stay. The pipeline (sim/pipeline/pipeline.h) decides
+ * among the KEPT_MAX candidates with the least estimates (tiling_estimate.c). Estimates that differ
+ * by less than about 0.5 % tie: then less traffic wins, then fewer steps, then the earlier
+ * candidate (larger tiles come first). The numbers of tiles tried and of pipeline steps simulated
+ * are bounded. What the design fixes is not searched.
  *
- * Not modelled: input windows that neighbouring tiles share (each loads its own); operands that are
- * compressed in DRAM but not on chip. */
+ * Not modelled: reuse of input windows between neighbouring tiles (each loads its own); operands
+ * that are compressed in DRAM but not on chip. */
 #include <config.h>
 
 #include "sim/design/tiling.h"
@@ -27,14 +28,14 @@
 
 enum {
     KEPT_MAX = 6,
-    RUN_STEPS_MAX = 60000, /* of all that the pipeline tries but the first */
+    RUN_STEPS_MAX = 60000, /* pipeline steps of all candidates but the first */
     TILES_MAX = 1500,
     EXTENTS_MAX = 38,    /* candidates for an extent */
-    CHANNEL_EXTENTS = 5, /* of these for channels, where they are free */
+    CHANNEL_EXTENTS = 5, /* for channels, if the design does not fix them */
 };
 
-/* Orders that the search tries; pixels (B H W, if there is one group) move together, or split after
- * B or H. */
+/* Loop orders that the search tries. The loops over pixels (B H W, if there is one group) stay
+ * together, or split after B or H. */
 static const char *const orders[] = {"BHWKC", "BHWCK", "KBHWC", "KCBHW", "CKBHW", "CBHWK", "BKHWC",
                                      "BKCHW", "BCKHW", "BCHWK", "BHKWC", "BHKCW", "BHCKW", "BHCWK"};
 enum { N_ORDERS = sizeof orders / sizeof *orders };
@@ -61,7 +62,7 @@ static bool fits(const th_tiling *t, const th_level *const in[TH_N_TENSORS])
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-/* Times that differ by less than about half a per cent may count as one. */
+/* Maps times that differ by less than about 0.5 % to the same rank in most cases. */
 static double rank_of(double ps)
 {
     enum { RANKS_PER_E = 200 };
@@ -89,7 +90,8 @@ static void keep(search *f, const th_candidate *c)
     f->kept[at] = *c;
 }
 
-/* All that may stay and fits; with a buffer of its own an operand takes the most. */
+/* Tries all sets of data that may stay and fit, largest first. With separate buffers each operand
+ * keeps the most that fits, so one set suffices. */
 static void try_order(search *f, const th_measure *m, const th_tile *tile, const char *order)
 {
     th_level in[TH_N_TENSORS][TH_LEVELS_MAX];
@@ -111,11 +113,11 @@ static void try_order(search *f, const th_measure *m, const th_tile *tile, const
         th_candidate c = th_choice_estimate(&f->task, m, &how, revisits);
         keep(f, &c);
         if (f->task.t->shared_bytes == 0)
-            return; /* the first that fits holds most of everything */
+            return; /* the first that fits keeps the most of every operand */
     }
 }
 
-/* Orders that differ in loops of one iteration alone are one order. */
+/* True if the orders differ only in loops of one iteration. */
 static bool same_order(const char *a, const char *b, const int32_t *count)
 {
     for (int i = 0, j = 0;; i++, j++) {
@@ -154,14 +156,14 @@ typedef struct {
     int64_t extent[EXTENTS_MAX];
 } extents;
 
-/* ceil(all / n), n in growing steps so that they are at_most, from largest down to 1. */
+/* Extents ceil(all / n) from largest down to 1; n grows geometrically so that there are at_most. */
 static extents extents_of(int64_t given, int64_t largest, int64_t all, int at_most)
 {
     if (given > 0)
         return (extents){1, {given}};
     extents e = {0};
     int64_t pieces = largest > 0 ? th_ceil_div(all, largest) : 1;
-    /* A whole power must not fall short of itself by its last bit. */
+    /* Rounding must not make an exact power too small. */
     static const double slack = 1 + 1e-12;
     double growth = th_pow((double)all / (double)pieces, 1.0 / (at_most - 1)) * slack;
     while (pieces < all && e.n < at_most - 1) {
@@ -180,7 +182,7 @@ typedef struct {
     extents k, c, h, w;
 } grid;
 
-/* The more is free, the coarser: TILES_MAX tiles in all. */
+/* The more extents are searched, the coarser the grid: about TILES_MAX tiles in all. */
 static grid make_grid(const th_tiling *t, const th_shard *s)
 {
     int channels = (t->tile.k == 0 ? CHANNEL_EXTENTS : 1) * (t->tile.c == 0 ? CHANNEL_EXTENTS : 1);
@@ -242,7 +244,8 @@ static th_time run(const th_schedule *s, const th_port *memory)
     return th_pipeline_finish(&p, s, memory);
 }
 
-/* The pipeline decides, as long as its steps are few. */
+/* Simulates the kept candidates, while the total of their steps is small enough, and takes the
+ * fastest. */
 static void run_kept(const search *f, th_schedule *out)
 {
     th_time best = TH_TIME_MAX;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tiling.h - tiles, loop order and what stays on chip, for an array behind buffers: what a design
- * leaves open is chosen for each layer.
+/* tiling.h - chooses tiles, loop order and the data that stays on chip, for an array behind
+ * buffers. What a design fixes is not searched.
  *
- * An operand's buffer holds slots tiles at least. Where its size is known and it holds more, the
- * operand stays on chip through the loops that do not change it: all its tiles inside such a loop,
- * or its slots, whichever is more. Likewise partial sums where other loops run inside C; else they
- * are spilled and read back. Without sizes every step loads its operands anew. */
+ * The buffer of an operand holds at least `slots` tiles. If its size is known and it holds more,
+ * the operand stays on chip through the loops that do not change it; the buffer then holds all its
+ * tiles inside such a loop, or its slots, whichever is more. Partial sums stay likewise where other
+ * loops run inside C; otherwise they are spilled and read back. If no sizes are known, every step
+ * loads its operands again. */
 #ifndef TH_SIM_DESIGN_TILING_H
 #define TH_SIM_DESIGN_TILING_H
 #include "base/error.h"
@@ -19,26 +20,26 @@ typedef struct th_tile {
 
 typedef struct th_tiling {
     int64_t hz;
-    th_tile tile;                       /* 0: to be chosen */
-    th_tile largest;                    /* that may be chosen; 0: as large as the layer */
-    const char *order;                  /* "BHWKC": outermost first; NULL: to be chosen */
-    int64_t buffer_bytes[TH_N_TENSORS]; /* 0: not known */
-    int64_t shared_bytes;               /* one buffer for all three; 0: none */
+    th_tile tile;                       /* extents of 0 are chosen by the search */
+    th_tile largest;                    /* upper limits of the search; 0: the extent of the layer */
+    const char *order;                  /* "BHWKC": outermost first; NULL: chosen by the search */
+    int64_t buffer_bytes[TH_N_TENSORS]; /* 0: unknown */
+    int64_t shared_bytes; /* size of one buffer for all three tensors; 0: there is none */
     int32_t slots_in, slots_out;
     int32_t accumulator_bits;  /* of partial sums, on chip and spilled */
-    bool clips;                /* remainder tiles are what they hold */
-    bool has_halo;             /* a tile's input is its real window */
-    bool has_runs;             /* rows of input, sums and output lie apart in DRAM */
+    bool clips;                /* a remainder tile costs what it holds, not a full tile */
+    bool has_halo;             /* the input of a tile is the window that its outputs read */
+    bool has_runs;             /* rows of input, sums and output are not contiguous in DRAM */
     double port[TH_N_TENSORS]; /* elements per cycle */
-    int64_t (*cycles)(const th_shard *s, const th_tile *t); /* of a step, 1 at least */
+    int64_t (*cycles)(const th_shard *s, const th_tile *t); /* of a step, at least 1 */
 } th_tiling;
 
-/* Is it each of BHWKC once? */
+/* True if the text has each letter of BHWKC once. */
 bool th_tiling_is_order(const char *text);
 
-/* The fastest schedule that the search finds for a shard on a memory, the same for the same
- * arguments; -1 where no tile fits, with what is missing. Leaves accesses and macs_per_cycle 0. A
- * chosen order, and a given one, is its variant. */
+/* The fastest schedule that the search finds for a shard on a memory; deterministic. -1 if no tile
+ * fits; err tells what is missing. accesses and macs_per_cycle stay 0. The variant is the loop
+ * order. */
 int th_tiling_schedule(const th_tiling *t, const th_shard *s, const th_port *memory,
                        th_schedule *out, th_error *err);
 

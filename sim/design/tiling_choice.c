@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tiling_choice.c - the schedule of a tile, an order, and what stays on chip.
+/* tiling_choice.c - the schedule of a tile, a loop order, and the data that stays on chip.
  *
- * An operand that a loop does not change may stay through it; then its buffer holds all its tiles
- * inside that loop, or its slots, whichever is more: a slot that a step leaves is where the next
- * request goes. Partial sums likewise stay where all tiles inside C are held. */
+ * An operand that a loop does not change may stay through it. Its buffer then holds all its tiles
+ * inside that loop, or its slots, whichever is more: the next request needs the slot that a step
+ * frees. Partial sums stay likewise if the buffer holds all tiles inside C. */
 #include <config.h>
 
 #include <string.h>
@@ -41,7 +41,7 @@ void th_tile_counts(const th_shard *s, const th_tile *tile, int32_t *count)
     count[TH_LOOP_C] = (int32_t)th_ceil_div(th_group_inputs(s), tile->c);
 }
 
-/* Rounds of a batch in one group use the same weights, unless the weights are activations. */
+/* The images of a shard with one group share the weights, unless the weights are activations. */
 unsigned th_tensor_loops(const th_shard *s, th_tensor tensor)
 {
     bool has_own = s->groups > 1 || th_shard_multiplies_activations(s);
@@ -77,7 +77,7 @@ th_tile th_tile_at(const th_tiling *t, const th_shard *s, const th_tile *full, u
                      th_tile_extent(s->dim[TH_DIM_W], full->w, mask & TH_LAST_W)};
 }
 
-/* The largest tile: a loop of one iteration is in its last one. */
+/* The largest tile; a loop of one iteration is always in its last one. */
 th_tile th_tile_largest(const th_tiling *t, const th_shard *s, const th_tile *full)
 {
     int32_t count[TH_N_LOOPS];
@@ -179,7 +179,8 @@ int th_tile_levels(const th_tiling_task *f, const char *order, const int32_t *co
 
 /* --- the schedule of a choice ----------------------------------------------------------------- */
 
-/* Contiguous bytes of rows x columns in planes of all_rows x all_columns; 0: all of it. */
+/* Contiguous bytes of a tile of rows x columns in planes of all_rows x all_columns; 0: the whole
+ * tile. */
 static int64_t run_of(const th_shard *s, th_tensor tensor, int64_t rows, int64_t all_rows,
                       int64_t columns, int64_t all_columns)
 {

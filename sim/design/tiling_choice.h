@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tiling_choice.h - what the parts of the search for tiles share: a way to run a shard, its
- * schedule (tiling_choice.c) and what it is said to take (tiling_estimate.c). */
+/* tiling_choice.h - types shared by the search for tilings (tiling.c), the schedule of a tiling
+ * (tiling_choice.c) and the estimate of its time (tiling_estimate.c). */
 #ifndef TH_SIM_DESIGN_TILING_CHOICE_H
 #define TH_SIM_DESIGN_TILING_CHOICE_H
 #include "sim/design/tiling.h"
 
-/* A way to run a shard. */
+/* A tile, a loop order, and the data that stays on chip. */
 typedef struct th_choice {
     th_tile tile;
     const char *order;
@@ -13,7 +13,7 @@ typedef struct th_choice {
     bool sums_stay;
 } th_choice;
 
-/* What is to be run, and where. */
+/* The shard to be run, and the memory. */
 typedef struct th_tiling_task {
     const th_tiling *t;
     const th_shard *s;
@@ -25,33 +25,35 @@ void th_tile_counts(const th_shard *s, const th_tile *tile, int32_t *count);
 /* Loops that change an operand (bit 1 << TH_LOOP_x). */
 unsigned th_tensor_loops(const th_shard *s, th_tensor tensor);
 
-/* The tile of the steps in which the loops of mask are in their last iteration, and the largest. */
+/* The tile of the steps in which the loops of mask are in their last iteration, and the largest
+ * tile. */
 th_tile th_tile_at(const th_tiling *t, const th_shard *s, const th_tile *full, unsigned mask);
 th_tile th_tile_largest(const th_tiling *t, const th_shard *s, const th_tile *full);
 
-/* Bytes of a tile in DRAM, by engine, and on chip: sums there are dense, as wide as they are summed
- * or stored, whichever is wider. */
+/* Bytes of a tile in DRAM, by engine, and on chip. On chip, partial sums are dense and as wide as
+ * the accumulator or the output, whichever is wider. */
 int64_t th_tile_bytes(const th_tiling *t, const th_shard *s, const th_tile *tile, th_engine_kind e);
 int64_t th_tile_held(const th_tiling *t, const th_shard *s, const th_tile *tile, th_tensor tensor);
-/* Contiguous bytes of a tile's requests, where it has runs. */
+/* Sets the contiguous bytes per request of a tile (run_bytes). */
 void th_tile_runs(const th_tiling *t, const th_shard *s, const th_tile *tile, th_schedule *out);
 
-/* Loops through which an operand stays, and what its buffer must hold then. */
+/* Loops through which an operand stays, and the buffer bytes that this needs. */
 typedef struct th_level {
     unsigned stays;
     int64_t bytes;
 } th_level;
 enum { TH_LEVELS_MAX = TH_N_LOOPS };
 
-/* From nothing stays to everything stays; how many. For outputs: sums are spilled, and where loops
- * run inside C, all of them stay. */
+/* Fills out from "nothing stays" to "everything stays"; returns the number of levels. For outputs
+ * the levels are: sums are spilled, and, where loops run inside C, all sums stay. */
 int th_tile_levels(const th_tiling_task *f, const char *order, const int32_t *count,
                    th_tensor tensor, int64_t tile_bytes, th_level *out);
 
 void th_choice_schedule(const th_tiling_task *f, const th_choice *how, th_schedule *out);
 
-/* What a tile means in any order: by engine the bytes of all tiles once and of one tile, how many
- * there are, what a byte takes of DRAM time, the port. */
+/* Properties of a tile that no order changes; per engine: bytes of all tiles once and of one tile,
+ * the number of tiles, DRAM time per byte relative to a full burst, and the bandwidth of the port.
+ */
 typedef struct th_measure {
     int32_t count[TH_N_LOOPS];
     th_tile largest;
@@ -62,7 +64,7 @@ typedef struct th_measure {
 } th_measure;
 th_measure th_tile_measure(const th_tiling_task *f, const th_tile *full);
 
-/* A choice with what it is said to take. */
+/* A tiling with its estimated time and traffic. */
 typedef struct th_candidate {
     th_choice how;
     double ps, bytes, steps;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tiling_estimate.c - about how long a choice takes, in closed form; ours.
+/* tiling_estimate.c - estimates the time of a tiling in closed form; the equations are ours.
  *
- *   measure (a tile) -> estimate (an order, what stays)
+ *   measure (a tile) -> estimate (an order, the data that stays)
  *   even + (uneven - even) / (slots - 1) + first loads + last store
  *   even    max(cycles, bytes of an engine / its port, all bytes / bandwidth)
- *   uneven  the same, steps that load different operands apart, where a step that loads takes
- *           (latency + bytes + cycles) / slots at least
- * For an operand that stays is loaded in bursts, which slots spread over few steps. Remainder tiles
- * count in proportion. Not counted: stores in bursts. The pipeline has the last word (tiling.c). */
+ *   uneven  the same maximum, taken separately over steps that load different operands; a step that
+ *           loads takes at least (latency + bytes + cycles) / slots
+ * An operand that stays is loaded in bursts, which the slots spread over few steps. Remainder tiles
+ * count in proportion to their size. Not counted: bursts of stores. The estimate only ranks
+ * tilings; the pipeline computes the times (tiling.c). */
 #include <config.h>
 
 #include "sim/design/tiles.h"
@@ -23,7 +24,8 @@ static double count_over(const int32_t *count, unsigned loops)
     return all;
 }
 
-/* Bytes of DRAM time per byte of a request: bursts, and what its runs reach. */
+/* DRAM time per byte of a request relative to full bursts: partial bursts and short runs take
+ * longer. */
 static double dram_part(const th_port *memory, int64_t bytes, int64_t run)
 {
     int64_t piece = run > 0 && run < bytes ? run : bytes, burst = memory->burst_bytes;
@@ -49,7 +51,7 @@ static void measure_compute(const th_tiling_task *f, const th_tile *full, th_mea
     m->compute_ps = cycles * (double)TH_PS_PER_S / (double)f->t->hz;
 }
 
-/* All tiles of an operand once: full ones but for the last of each loop, taken in proportion. */
+/* Bytes of all tiles of an operand, each once; the last tile of each loop counts in proportion. */
 static double bytes_once(const th_tiling_task *f, const th_measure *m, const th_tile *full,
                          th_engine_kind e, unsigned changes)
 {
@@ -103,7 +105,7 @@ static double first_ps(const th_tiling_task *f, const th_measure *m, th_engine_k
     return m->tile_bytes[e] > 0 ? ps : 0;
 }
 
-/* How often the tiles of an engine go to and fro. */
+/* How often each engine moves its tiles. */
 static void find_passes(const th_tiling_task *f, const th_measure *m, const th_choice *how,
                         bool revisits, double *passes)
 {
@@ -120,7 +122,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* What one load of an engine takes by itself: of its port, and of the DRAM. */
+/* The time of one load of an engine alone, in its port and in the DRAM. */
 typedef struct {
     double port_ps, dram_ps;
 } load_time;
@@ -132,7 +134,8 @@ static load_time time_of_load(const th_tiling_task *f, const th_measure *m, int 
                        bytes * m->dram_part[e] * BITS_PS / (double)f->memory->bits_per_s};
 }
 
-/* A step that loads the engines of a set, when all steps around it do. */
+/* The time of a step that loads through the engines in the mask `loading`, if all steps around it
+ * do. */
 static double step_ps(const th_tiling_task *f, const load_time *loads, unsigned loading,
                       double compute_ps, double store_ps)
 {
@@ -147,7 +150,8 @@ static double step_ps(const th_tiling_task *f, const load_time *loads, unsigned 
     return larger(longest, dram);
 }
 
-/* All steps by what they load: loads come in bursts, which slots spread over few steps. */
+/* The time of all steps, grouped by the engines that load: loads come in bursts, which the slots
+ * spread over few steps. */
 static double steps_ps(const th_tiling_task *f, const th_measure *m, const th_choice *how,
                        bool spills, double store_ps)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* two_slot.c - the end of a two-slot pipeline as a product of max-plus matrices.
+/* two_slot.c - the end time of a two-slot pipeline as a product of max-plus matrices.
  *
  * With two slots for operands and for outputs, step j + 1 of loads t, u, computation c and, at the
- * end of tile i, store o, follows from step j by maxima and sums alone (docs/models/pipeline.md):
- *   input   = max(input, compute before the last) + t        weight likewise, with u
- *   compute = max(input, weight, compute, store[i - 2] if the step opens tile i) + c
- *   store   = max(store, compute) + o                        if the step ends a tile
- * which is x' = A x in the algebra where + is the maximum and * the sum. A loop of n equal
- * iterations is a power of their matrix, so the whole nest is a product with about log n factors
- * for each loop: exact, whatever differs in first and last iterations, and without any event. */
+ * end of tile i, store o, follows from step j by maxima and sums (docs/models/pipeline.md):
+ *   input   = max(input, compute[j - 1]) + t        weight likewise, with u
+ *   compute = max(input, weight, compute, store[i - 2] if the step starts tile i) + c
+ *   store   = max(store, compute) + o               if the step ends a tile
+ * This is x' = A x in the max-plus algebra, where + is the maximum and * the sum. A loop of n equal
+ * iterations is a power of their matrix, so the nest is a product of about log n factors per loop.
+ * The product is exact for any difference in first and last iterations, and needs no events. */
 #include <config.h>
 
 #include "sim/design/two_slot.h"
 
 #include <math.h>
 
-/* What the state of the pipeline consists of: the time at which each was last done; the _BEFORE
- * ones the time before that. */
+/* The state of the pipeline: the time at which each engine last finished; _BEFORE: the time before
+ * that. */
 enum { INPUT, WEIGHT, COMPUTE, COMPUTE_BEFORE, STORE, STORE_BEFORE, N_STATES };
 
 typedef struct {
@@ -32,7 +32,7 @@ static matrix identity(void)
     return m;
 }
 
-/* First b, then a. */
+/* b is applied first, then a. */
 static matrix product(const matrix *a, const matrix *b)
 {
     matrix m;
@@ -76,7 +76,8 @@ static void copy(matrix *m, int to, int from)
         m->at[to][k] = m->at[from][k];
 }
 
-/* Rows are what is known so far, in terms of the state before the step. */
+/* Row i is the time of state i after the part of the step handled so far, in terms of the state
+ * before the step. */
 static matrix step_matrix(const th_two_slot_step *s, bool opens, bool ends)
 {
     matrix m = identity();
@@ -98,7 +99,8 @@ static matrix step_matrix(const th_two_slot_step *s, bool opens, bool ends)
     return m;
 }
 
-/* The loops from place inwards, in an iteration of the outer ones that first and last describe. */
+/* The matrix of the loops from index `place` inwards, in an iteration of the outer loops that first
+ * and last describe. */
 static matrix nest_matrix(const th_two_slot_nest *n, int place, unsigned first, unsigned last)
 {
     unsigned bit = 1u << place, innermost = 1u << (TH_NEST_LOOPS - 1);
@@ -121,7 +123,7 @@ double th_two_slot_cycles(const th_two_slot_nest *n)
 {
     matrix m = nest_matrix(n, 0, 0, 0);
     double end = -INFINITY;
-    for (int k = 0; k < N_STATES; k++) /* all begins at 0 */
+    for (int k = 0; k < N_STATES; k++) /* all times start at 0 */
         end = fmax(end, m.at[STORE][k]);
     return end;
 }

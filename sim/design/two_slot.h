@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* two_slot.h - the end of a two-slot pipeline as a product of max-plus matrices. */
+/* two_slot.h - the end time of a two-slot pipeline as a product of max-plus matrices. */
 #ifndef TH_SIM_DESIGN_TWO_SLOT_H
 #define TH_SIM_DESIGN_TWO_SLOT_H
 #include <stdbool.h>
@@ -7,21 +7,21 @@
 
 enum { TH_NEST_LOOPS = 4 };
 
-/* Cycles of one step; store: of the tile that it ends. */
+/* Cycles of one step; store is that of the tile that the step ends. */
 typedef struct th_two_slot_step {
     double load_input, load_weight, compute, store;
 } th_two_slot_step;
 
-/* Iterations of nested loops, outermost first. The steps of the innermost loop belong to one output
- * tile. step: of the iteration that is the first (last) one of the loops in a mask, bit 1 << place.
- */
+/* Iterations of nested loops, outermost first. The steps of the innermost loop add to one output
+ * tile. step() returns the step of an iteration; first and last are masks (1 << place) of the loops
+ * that are in their first or last iteration. */
 typedef struct th_two_slot_nest {
     int32_t count[TH_NEST_LOOPS];
     th_two_slot_step (*step)(const void *context, unsigned first, unsigned last);
     const void *context;
 } th_two_slot_nest;
 
-/* Cycles until the last byte is stored, where the memory is faster than the ports. */
+/* Cycles until the last byte is stored, if the memory is faster than the ports. */
 double th_two_slot_cycles(const th_two_slot_nest *n);
 
 #endif

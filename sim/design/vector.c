@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vector.c - the unit beside the array: everything without multiply-accumulates, and the sums after
- * a split reduction.
+/* vector.c - the vector unit beside the array: it runs all layers without multiply-accumulates, and
+ * adds the partial results of a split reduction.
  *   th_vector_schedule: only renamed | embedding_schedule | rows_schedule: start_pieces ->
  *   set_accounts
  *
- * Ours: elements_per_cycle lanes, each of which does one operation per cycle: an addition,
- * multiplication, multiply-add or comparison. An exponential, a reciprocal or a reciprocal root
- * takes E operations; E = 4 is the ratio of an Nvidia multiprocessor of compute capability 8.0 (64
- * additions, 16 special functions per cycle; CUDA C++ Programming Guide, arithmetic instructions).
- * Operations per output element, c the elements of a row:
+ * The model is ours: elements_per_cycle lanes, each of which does one operation per cycle: an
+ * addition, multiplication, multiply-add or comparison. An exponential, a reciprocal or a
+ * reciprocal root takes E operations; E = 4 is the ratio of an Nvidia multiprocessor of compute
+ * capability 8.0 (64 additions, 16 special functions per cycle; CUDA C++ Programming Guide,
+ * arithmetic instructions). Operations per output element, c the elements of a row:
  *   pool R S     add, mul of n operands n - 1     relu, batch norm (folded into one multiply-add) 1
  *   scale, shift, copy, dropout (which copies) 1     power x^a = e^(a ln x): 2 E + 1
  *   sigmoid 1/(1 + e^-x): 2 E + 1     tanh = 2 sigmoid(2 x) - 1: 2 E + 2
@@ -18,14 +18,14 @@
  *   rms norm: sum of squares 1, normalise 1, scale 1; per row 1 + E
  *   softmax: max 1, subtract 1, exponential E, sum 1, times the reciprocal of the sum 1; per row E
  *   concat, slice, embedding: a copy, 1
- * A row is the channels of a pixel; of each group for softmax. Norms pass twice over a row, softmax
- * three times (as the safe softmax of M. Milakov, N. Gimelshein, "Online normalizer calculation for
- * softmax", 2018). A row that does not fit the unit's buffer is read once more in every further
- * pass, and softmax computes its exponentials twice: 1 + E more.
+ * A row is the channels of a pixel; for softmax, the channels of one group. Norms pass over a row
+ * twice, softmax three times (as the safe softmax of M. Milakov, N. Gimelshein, "Online normalizer
+ * calculation for softmax", 2018). A row that does not fit the buffer of the unit is read again in
+ * every further pass, and softmax computes its exponentials twice: 1 + E more.
  *
- * The rows of an image are cut into PIECES pieces that flow through the pipeline; each byte moves
- * once per pass. An embedding reads the rows that it picks, each a request of its own run. Not
- * modelled: reuse of pool windows inside the unit, the parameters of norms (2 K elements). */
+ * The rows of an image are cut into PIECES pieces, which are pipelined; each byte moves once per
+ * pass. An embedding reads the rows that it selects, each with a request of its own. Not modelled:
+ * reuse of pool windows inside the unit, the parameters of norms (2 K elements). */
 #include <config.h>
 
 #include "sim/design/design.h"
@@ -34,10 +34,10 @@
 enum { PIECES = 16, SLOTS = 2 }; /* fill and drain are 1/16 of an image; double buffering */
 enum { STANDARD_EXP_OPERATIONS = 4, ALL_BUT_LAST_H = TH_N_STEP_KINDS - 1 - TH_LAST_H };
 
-/* What a layer takes. */
+/* The operations of a layer. */
 typedef struct {
     int64_t per_output, per_row;
-    int64_t again; /* more per output where the row does not stay in the buffer */
+    int64_t again; /* additional operations per output if the row does not stay in the buffer */
     int passes;    /* over the row */
 } cost;
 
@@ -102,7 +102,7 @@ static bool copies(const th_shard *s)
     return s->kind == TH_LAYER_CONCAT || s->kind == TH_LAYER_SLICE;
 }
 
-/* Of an image, read once. */
+/* Elements of one image, read once. */
 static int64_t input_elements(const th_shard *s)
 {
     int64_t k = s->dim[TH_DIM_K];
@@ -111,7 +111,7 @@ static int64_t input_elements(const th_shard *s)
     return k * s->in_h * s->in_w * s->n_operands;
 }
 
-/* Buffers and counters of reports, once the steps are there. */
+/* Sets the buffer sizes and access counts of reports; the steps must be set. */
 static void set_accounts(const th_shard *s, int64_t reads_per_output, th_schedule *out)
 {
     int64_t outputs =
@@ -162,7 +162,7 @@ static void rows_schedule(const th_accel *a, const th_shard *s, th_schedule *out
         out->variant = fits ? "row in the buffer" : "row read in every pass";
 }
 
-/* The numbers come in as the input, the rows that they pick as the weights. */
+/* The indices are loaded as the input, the rows that they select as the weights. */
 static void embedding_schedule(const th_accel *a, const th_shard *s, th_schedule *out)
 {
     int64_t piece, h = s->dim[TH_DIM_H], k = s->dim[TH_DIM_K], w = s->dim[TH_DIM_W];

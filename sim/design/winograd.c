@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* winograd.c - F(m x m, r x r) transforms on Pn input-channel x Pm output-channel processing
- * elements of n^2 multipliers each, line buffers of n + m rows, n = m + r - 1.
+/* winograd.c - Winograd convolution F(m x m, r x r) on Pn input-channel x Pm output-channel
+ * processing elements of n^2 multipliers each, with line buffers of n + m rows, n = m + r - 1.
  *
  * Source: L. Lu et al., "Evaluating Fast Algorithms for Convolutional Neural Networks on FPGAs",
- * FCCM 2017; equations ours. A stripe is m output rows. A layer runs in one of three ways, the
- * quickest of those that are exact:
+ * FCCM 2017; the equations are ours. A stripe is m output rows. A layer runs with the fastest of
+ * three methods, among those that are exact for it:
  *   winograd     ceil(C/Pn) ceil(K/Pm) ceil(W/m) cycles per stripe; the kernel is r x r
  *   decomposed   ceil(R/r) ceil(S/r) sub-kernels of that
- *   direct       the n^2 multipliers of an element work on as many (pixel, tap) pairs,
+ *   direct       the n^2 multipliers of an element work on n^2 (pixel, tap) pairs,
  *                  ceil(C/Pn) ceil(K/Pm) ceil(rows W R S / n^2),
- *                or on further input channels, whichever is quicker for the layer,
+ *                or on n^2 times as many input channels, whichever is faster for the layer,
  *                  ceil(C/(Pn n^2)) ceil(K/Pm) rows W R S
  * Strided and dilated kernels are always direct.
  *
- * Raw weights are loaded once where the weight buffer holds them. Else in blocks, of which it holds
- * one per slot: all blocks for every stripe (rows outermost), or all stripes for every block and so
- * the input once per block (channels outermost), whichever moves fewer bytes. The first stripe
- * needs n rows of input, each further one m. Called in this order: make_plan (choose_way,
- * fit_weights), check_lines, set_loops, set_input_rows, set_steps. closed_form works from the plan
- * and the extents alone. Not modelled: the latency of the transforms (a
+ * If the weight buffer holds all untransformed weights, they are loaded once. Otherwise they are
+ * loaded in blocks, one per slot of the buffer: either all blocks for every stripe (rows
+ * outermost), or all stripes for every block, which loads the input once per block (channels
+ * outermost), whichever moves fewer bytes. The first stripe needs n rows of input, each further one
+ * m.
+ *   make_plan (choose_method, fit_weights) -> check_lines -> set_loops -> set_input_rows -> set_steps
+ * closed_form uses the plan and the extents only. Not modelled: the latency of the transforms (a
  * few cycles per layer), the loss of precision. */
 #include <config.h>
 
@@ -74,12 +75,12 @@ static const th_design_key keys[] = {
 typedef enum { WINOGRAD, DECOMPOSED, DIRECT_PIXELS, DIRECT_CHANNELS } way;
 static const char *const way_names[] = {"winograd", "decomposed", "direct", "direct"};
 
-/* What the blocks of one layer shard have in common. */
+/* Properties that all blocks of a layer shard share. */
 typedef struct {
     int64_t k, c, h, w, r, s; /* per group */
     int64_t rounds;           /* images times groups */
-    bool shares_weights;      /* all rounds have the same */
-    int64_t together;         /* rounds whose weights are on chip at once, where they stay */
+    bool shares_weights;      /* all images and groups use the same weights */
+    int64_t together; /* image-group pairs whose weights are on chip at once, if weights stay */
     int64_t m, n, pn, pm, rr; /* of the array */
     int64_t slots;
     way how;
@@ -94,7 +95,7 @@ static int64_t sub_kernels(const plan *p)
     return th_ceil_div(p->r, p->rr) * th_ceil_div(p->s, p->rr);
 }
 
-/* Of k outputs and c inputs over h rows, h <= m. */
+/* Cycles for k outputs, c inputs and h rows, h <= m. */
 static int64_t cycles_of(const plan *p, way how, int64_t k, int64_t c, int64_t h)
 {
     int64_t lanes = p->n * p->n, taps = h * p->w * p->r * p->s, outputs = th_ceil_div(k, p->pm);
@@ -149,8 +150,9 @@ static int64_t at_most(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Blocks of all input channels and as many output channels as a slot holds; of Pm output channels
- * and some of the input channels where these are too many. */
+/* Blocks have all input channels and as many output channels as a slot holds. If a slot cannot hold
+ * all input channels of Pm output channels, blocks have Pm output channels and some of the input
+ * channels. */
 static int fit_blocks(const th_shard *s, int64_t buffer, plan *p, th_error *err)
 {
     int64_t room = buffer / p->slots, column = weight_bytes(s, p, p->pm, p->c);
@@ -175,8 +177,8 @@ static int fit_blocks(const th_shard *s, int64_t buffer, plan *p, th_error *err)
     return 0;
 }
 
-/* They stay when those that are on chip together fit: of the group (or the image with weights of
- * its own) at work and of those being loaded. */
+/* Weights stay if the buffer holds those of the current group (or of the current image, if each has
+ * its own weights) and those being loaded. */
 static int fit_weights(const th_design_config *d, const th_shard *s, plan *p, th_error *err)
 {
     int64_t buffer = (int64_t)d->value[WEIGHT_BUFFER];
@@ -218,8 +220,8 @@ static int64_t input_row_bytes(const th_shard *s, const plan *p)
     return th_shard_bytes(s, TH_TENSOR_INPUT, p->c * s->in_w);
 }
 
-/* Rows on chip: the window of a stripe, and the new rows of those being loaded: n + m for two slots
- * and stride 1. */
+/* Rows on chip: the window of a stripe plus the new rows of the stripes being loaded; n + m rows
+ * for two slots and stride 1. */
 static int64_t line_bytes(const th_shard *s, const plan *p)
 {
     int64_t window = th_window(p->m, s->stride_h, p->r, s->dilation_h, s->in_h);
@@ -239,8 +241,9 @@ static int check_lines(const th_design_config *d, const th_shard *s, const plan 
                         (long long)(needs - has));
 }
 
-/* New input rows of a stripe: the first one reads its window, all together in_h rows. Where padding
- * makes the windows reach beyond the input, the first has that much less, or all there is. */
+/* New input rows of a stripe: the first stripe loads its window; all stripes load in_h rows
+ * together. Where padding makes the windows extend beyond the input, the first stripe loads that
+ * much less, or the whole input. */
 static void set_input_rows(const th_shard *s, const plan *p, th_schedule *out)
 {
     int64_t row_bytes = input_row_bytes(s, p), middle = p->m * s->stride_h;
@@ -318,8 +321,8 @@ static void set_steps(const th_shard *s, const plan *p, th_schedule *out)
     }
 }
 
-/* Elements between array and buffers: input tiles of n x n (pixels and taps when direct) for every
- * block of Pm outputs, weights once per stripe, sums once per pass over input channels. */
+/* Elements between array and buffers: input tiles of n x n (pixels and taps when direct) per block
+ * of Pm outputs, weights once per stripe, sums once per pass over the input channels. */
 static th_accesses accesses_of(const plan *p)
 {
     bool is_direct = p->how == DIRECT_PIXELS || p->how == DIRECT_CHANNELS;
@@ -368,11 +371,12 @@ static int schedule(const th_design_config *d, const th_shard *s, const th_port 
 
 /* --- the closed form -------------------------------------------------------------------------- */
 
-/* What the steps of a layer of full stripes and blocks take, from its extents. */
+/* The times of the steps of a layer of full stripes and blocks, computed from its extents. */
 typedef struct {
     double first_rows, more_rows, weights, compute, store; /* cycles */
-    unsigned input_when, weight_when; /* loaded in the first iteration of these loops of the nest */
-    unsigned first_stripe;            /* the loop over stripes */
+    unsigned input_when,
+        weight_when;       /* masks of loops of the nest; loaded in their first iterations */
+    unsigned first_stripe; /* the loop over stripes */
 } step_times;
 
 static double port_cycles(const th_design_config *d, const th_shard *s, th_tensor tensor,
@@ -410,8 +414,9 @@ static step_times times_of(const th_design_config *d, const th_shard *s, const p
     };
 }
 
-/* Two slots, clip = false: the nest of rounds, stripes, blocks of outputs and of inputs, or with
- * channels outermost of blocks, images and stripes (of several groups: groups, blocks, stripes). */
+/* Two slots, clip = false. The nest is image-group pairs, stripes, blocks of outputs, blocks of
+ * inputs; with channels outermost: blocks, images and stripes (with several groups: groups, blocks,
+ * stripes). */
 static double closed_form(const th_design_config *d, const th_shard *s)
 {
     enum { FIRST = 1, SECOND = 2, THIRD = 4, FOURTH = 8 }; /* loops of the nest */
@@ -440,8 +445,8 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     return th_two_slot_cycles(&n);
 }
 
-/* Per element and cycle: n^2 products, or an output tile of m x m, for each of which a
- * sub-kernel of r x r taps at most is summed. */
+/* Per element and cycle: n^2 products, or an output tile of m x m, each output of which sums a
+ * sub-kernel of at most r x r taps. */
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
 {
     const double *v = d->value;
