@@ -54,14 +54,14 @@ static bool same_memory(const th_accel *a, const th_accel *b)
            a->concat_is_free == b->concat_is_free;
 }
 
-static void find_classes(th_compute_cost_cache *w)
+static void find_classes(th_compute_cost_cache *cache)
 {
-    const th_system *s = w->system;
+    const th_system *s = cache->system;
     for (int a = 0; a < s->n_accels; a++) {
-        w->class_of[a] = a;
+        cache->class_of[a] = a;
         for (int b = 0; b < a; b++) {
             if (same_memory(&s->nodes[s->accel_node[a]].a, &s->nodes[s->accel_node[b]].a)) {
-                w->class_of[a] = w->class_of[b];
+                cache->class_of[a] = cache->class_of[b];
                 break;
             }
         }
@@ -70,81 +70,83 @@ static void find_classes(th_compute_cost_cache *w)
 
 th_compute_cost_cache *th_compute_cost_cache_new(const th_system *s, th_error *err)
 {
-    th_compute_cost_cache *w = th_alloc_zero(1, sizeof *w);
-    if (!w)
+    th_compute_cost_cache *cache = th_alloc_zero(1, sizeof *cache);
+    if (!cache)
         goto fail;
-    pthread_mutex_init(&w->lock, NULL);
-    w->system = s;
-    w->designs = th_alloc_zero((size_t)s->n_designs + 1, sizeof *w->designs);
-    w->class_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *w->class_of);
-    w->known = th_shared_map_new();
-    if (!w->designs || !w->class_of || !w->known)
+    pthread_mutex_init(&cache->lock, NULL);
+    cache->system = s;
+    cache->designs = th_alloc_zero((size_t)s->n_designs + 1, sizeof *cache->designs);
+    cache->class_of = th_alloc_zero((size_t)s->n_accels + 1, sizeof *cache->class_of);
+    cache->known = th_shared_map_new();
+    if (!cache->designs || !cache->class_of || !cache->known)
         goto fail;
     for (int i = 0; i < s->n_designs; i++) {
-        if (th_design_configure(&s->designs[i], &w->designs[i].type, &w->designs[i].config, err)) {
-            th_compute_cost_cache_free(w);
+        if (th_design_configure(&s->designs[i], &cache->designs[i].type, &cache->designs[i].config,
+                                err)) {
+            th_compute_cost_cache_free(cache);
             return NULL;
         }
     }
-    find_classes(w);
-    return w;
+    find_classes(cache);
+    return cache;
 fail:
     th_error_no_memory(err);
-    th_compute_cost_cache_free(w);
+    th_compute_cost_cache_free(cache);
     return NULL;
 }
 
-void th_compute_cost_cache_free(th_compute_cost_cache *w)
+void th_compute_cost_cache_free(th_compute_cost_cache *cache)
 {
-    if (!w)
+    if (!cache)
         return;
-    for (int i = 0; w->designs && i < w->system->n_designs; i++)
-        th_design_release(w->designs[i].type, &w->designs[i].config);
-    th_free(w->designs);
-    th_free(w->class_of);
-    th_shared_map_free(w->known);
+    for (int i = 0; cache->designs && i < cache->system->n_designs; i++)
+        th_design_release(cache->designs[i].type, &cache->designs[i].config);
+    th_free(cache->designs);
+    th_free(cache->class_of);
+    th_shared_map_free(cache->known);
     for (int c = 0; c < N_CHUNKS; c++)
-        th_free(w->chunk[c]);
-    pthread_mutex_destroy(&w->lock);
-    th_free(w);
+        th_free(cache->chunk[c]);
+    pthread_mutex_destroy(&cache->lock);
+    th_free(cache);
 }
 
-int th_compute_cost_set_scripts(th_compute_cost_cache *w, th_script_memo *scripts, th_error *err)
+int th_compute_cost_set_scripts(th_compute_cost_cache *cache, th_script_memo *scripts,
+                                th_error *err)
 {
-    for (int i = 0; i < w->system->n_designs; i++)
-        if (th_script_connect(w->designs[i].type, &w->designs[i].config, scripts, err))
+    for (int i = 0; i < cache->system->n_designs; i++)
+        if (th_script_connect(cache->designs[i].type, &cache->designs[i].config, scripts, err))
             return -1;
     return 0;
 }
 
-bool th_compute_cost_uses_scripts(const th_compute_cost_cache *w)
+bool th_compute_cost_uses_scripts(const th_compute_cost_cache *cache)
 {
     bool any = false;
-    for (int i = 0; i < w->system->n_designs; i++)
-        any |= th_script_is_asked(w->designs[i].type);
+    for (int i = 0; i < cache->system->n_designs; i++)
+        any |= th_script_is_asked(cache->designs[i].type);
     return any;
 }
 
-bool th_compute_cost_uses_hosts(const th_compute_cost_cache *w)
+bool th_compute_cost_uses_hosts(const th_compute_cost_cache *cache)
 {
     bool any = false;
-    for (int i = 0; i < w->system->n_designs; i++)
-        any |= !!w->designs[i].type->host;
+    for (int i = 0; i < cache->system->n_designs; i++)
+        any |= !!cache->designs[i].type->host;
     return any;
 }
 
-bool th_compute_cost_scripts_are_current(const th_compute_cost_cache *w)
+bool th_compute_cost_scripts_are_current(const th_compute_cost_cache *cache)
 {
-    for (int i = 0; i < w->system->n_designs; i++)
-        if (!th_script_is_current(w->designs[i].type, &w->designs[i].config))
+    for (int i = 0; i < cache->system->n_designs; i++)
+        if (!th_script_is_current(cache->designs[i].type, &cache->designs[i].config))
             return false;
     return true;
 }
 
 /* False: the shard runs on the vector unit. */
-static bool runs_on_design(const th_compute_cost_cache *w, int design, const th_shard *s)
+static bool runs_on_design(const th_compute_cost_cache *cache, int design, const th_shard *s)
 {
-    return design >= 0 && (th_shard_is_for_arrays(s) || w->designs[design].type->runs_all);
+    return design >= 0 && (th_shard_is_for_arrays(s) || cache->designs[design].type->runs_all);
 }
 
 /* True if the weight engine loads data that another task produces (the second operand of a matmul)
@@ -154,58 +156,59 @@ static bool weights_follow_inputs(const th_shard *s)
     return s->kind == TH_LAYER_EMBEDDING || th_shard_multiplies_activations(s);
 }
 
-th_port th_compute_cost_port(const th_compute_cost_cache *w, int accel)
+th_port th_compute_cost_port(const th_compute_cost_cache *cache, int accel)
 {
-    return th_port_of(&w->system->nodes[w->system->accel_node[accel]].a);
+    return th_port_of(&cache->system->nodes[cache->system->accel_node[accel]].a);
 }
 
-int th_compute_cost_schedule(const th_compute_cost_cache *w, int accel, int design,
+int th_compute_cost_schedule(const th_compute_cost_cache *cache, int accel, int design,
                              const th_shard *shard, th_schedule *out, th_error *err)
 {
-    const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
+    const th_accel *a = &cache->system->nodes[cache->system->accel_node[accel]].a;
     if ((int64_t)shard->dim[TH_DIM_B] * shard->groups > INT32_MAX)
         return th_error_set(err, "SIM-0009",
                             "a shard of %d images in %d groups: must be %d at most together",
                             (int)shard->dim[TH_DIM_B], (int)shard->groups, INT32_MAX);
     const th_port port = th_port_of(a);
-    if (runs_on_design(w, design, shard))
-        return th_design_schedule(w->designs[design].type, &w->designs[design].config, shard, &port,
-                                  out, err);
+    if (runs_on_design(cache, design, shard))
+        return th_design_schedule(cache->designs[design].type, &cache->designs[design].config,
+                                  shard, &port, out, err);
     th_vector_schedule(a, shard, out);
     return 0;
 }
 
-bool th_compute_cost_min_cycles(const th_compute_cost_cache *w, int accel, int design,
+bool th_compute_cost_min_cycles(const th_compute_cost_cache *cache, int accel, int design,
                                 const th_shard *shard, double *cycles, int64_t *hz)
 {
-    const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
+    const th_accel *a = &cache->system->nodes[cache->system->accel_node[accel]].a;
     th_design_peak peak;
-    if (!runs_on_design(w, design, shard)) {
+    if (!runs_on_design(cache, design, shard)) {
         *cycles = (double)th_vector_operations(a, shard) / (double)a->vector_elements_per_cycle;
         *hz = a->vector_hz;
         return true;
     }
-    if (!th_design_peak_of(w->designs[design].type, &w->designs[design].config, shard, &peak))
+    if (!th_design_peak_of(cache->designs[design].type, &cache->designs[design].config, shard,
+                           &peak))
         return false;
     *cycles = peak.macs_per_cycle > 0 ? th_canonical_macs(shard) / peak.macs_per_cycle : INFINITY;
     *hz = peak.hz;
     return true;
 }
 
-static int compute(const th_compute_cost_cache *w, int accel, int design, const th_shard *shard,
+static int compute(const th_compute_cost_cache *cache, int accel, int design, const th_shard *shard,
                    th_compute_cost *out, th_error *err)
 {
-    const th_accel *a = &w->system->nodes[w->system->accel_node[accel]].a;
+    const th_accel *a = &cache->system->nodes[cache->system->accel_node[accel]].a;
     *out = (th_compute_cost){
-        .shard = *shard, .design = design, .port = th_compute_cost_port(w, accel)};
-    if (th_compute_cost_schedule(w, accel, design, shard, &out->schedule, err))
+        .shard = *shard, .design = design, .port = th_compute_cost_port(cache, accel)};
+    if (th_compute_cost_schedule(cache, accel, design, shard, &out->schedule, err))
         return -1;
     if (shard->adds_to_output)
         out->schedule.reads_sums = true;
     if (!weights_follow_inputs(shard))
         out->prefetch = th_prefetch_plan_of(&out->schedule, &out->port);
-    if (design >= 0 && w->designs[design].type->host)
-        w->designs[design].type->host(&w->designs[design].config, shard, &out->host);
+    if (design >= 0 && cache->designs[design].type->host)
+        cache->designs[design].type->host(&cache->designs[design].config, shard, &out->host);
     out->total = th_schedule_sum(&out->schedule);
     out->vector_operations = design < 0 ? th_vector_operations(a, shard) : 0;
     th_pipeline p;
@@ -216,7 +219,7 @@ static int compute(const th_compute_cost_cache *w, int accel, int design, const 
         return th_error_set(err, "SIM-0110",
                             "accel/%s: a shard that reads %lld bytes and computes %lld cycles at "
                             "%lld Hz must end within 2^63 ps (106 days), where simulated time ends",
-                            w->system->nodes[w->system->accel_node[accel]].name,
+                            cache->system->nodes[cache->system->accel_node[accel]].name,
                             (long long)(out->total.input_bytes + out->total.weight_bytes),
                             (long long)out->total.cycles, (long long)out->schedule.hz);
     return 0;
@@ -261,101 +264,102 @@ static int compute_moves(const th_moves *x, th_compute_cost *out, th_error *err)
 
 /* The address of a cost. Chunk c begins with number 2^c * F - F, where F is the size of the first
  * chunk. */
-static th_compute_cost *place_of(const th_compute_cost_cache *w, int32_t number)
+static th_compute_cost *cost_at(const th_compute_cost_cache *cache, int32_t number)
 {
     uint32_t at = (uint32_t)number + (1u << FIRST_CHUNK_LOG2);
     int log2 = 31 - __builtin_clz(at);
-    return &w->chunk[log2 - FIRST_CHUNK_LOG2][at - (1u << log2)];
+    return &cache->chunk[log2 - FIRST_CHUNK_LOG2][at - (1u << log2)];
 }
 
 /* The address of the next cost. The caller holds the lock. NULL: out of memory. */
-static th_compute_cost *next_place(th_compute_cost_cache *w)
+static th_compute_cost *next_cost(th_compute_cost_cache *cache)
 {
-    uint32_t at = (uint32_t)w->n + (1u << FIRST_CHUNK_LOG2);
+    uint32_t at = (uint32_t)cache->n + (1u << FIRST_CHUNK_LOG2);
     int log2 = 31 - __builtin_clz(at), c = log2 - FIRST_CHUNK_LOG2;
-    if (!w->chunk[c])
-        w->chunk[c] = th_alloc_array((size_t)1 << log2, sizeof(th_compute_cost));
-    return w->chunk[c] ? place_of(w, w->n) : NULL;
+    if (!cache->chunk[c])
+        cache->chunk[c] = th_alloc_array((size_t)1 << log2, sizeof(th_compute_cost));
+    return cache->chunk[c] ? cost_at(cache, cache->n) : NULL;
 }
 
 /* The caller holds the lock. NULL: out of memory. */
-static const th_compute_cost *add(th_compute_cost_cache *w, const void *key, size_t bytes,
+static const th_compute_cost *add(th_compute_cost_cache *cache, const void *key, size_t bytes,
                                   const th_compute_cost *computed)
 {
-    const th_compute_cost *known = th_shared_map_find(w->known, key, bytes);
+    const th_compute_cost *known = th_shared_map_find(cache->known, key, bytes);
     if (known) /* another thread has added it */
         return known;
-    th_compute_cost *place = next_place(w);
+    th_compute_cost *place = next_cost(cache);
     if (!place)
         return NULL;
     *place = *computed;
-    place->number = w->n;
-    known = th_shared_map_add(w->known, key, bytes, place);
-    w->n += !!known;
+    place->number = cache->n;
+    known = th_shared_map_add(cache->known, key, bytes, place);
+    cache->n += !!known;
     return known;
 }
 
-static int32_t add_computed(th_compute_cost_cache *w, const void *key, size_t bytes,
+static int32_t add_computed(th_compute_cost_cache *cache, const void *key, size_t bytes,
                             const th_compute_cost *computed, th_error *err)
 {
-    pthread_mutex_lock(&w->lock);
-    const th_compute_cost *added = add(w, key, bytes, computed);
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_lock(&cache->lock);
+    const th_compute_cost *added = add(cache, key, bytes, computed);
+    pthread_mutex_unlock(&cache->lock);
     return added ? added->number : th_error_no_memory(err);
 }
 
-int32_t th_compute_cost_lookup_moves(th_compute_cost_cache *w, const th_moves *moves, th_error *err)
+int32_t th_compute_cost_lookup_moves(th_compute_cost_cache *cache, const th_moves *moves,
+                                     th_error *err)
 {
-    const th_compute_cost *known = th_shared_map_find(w->known, moves, sizeof *moves);
+    const th_compute_cost *known = th_shared_map_find(cache->known, moves, sizeof *moves);
     th_compute_cost computed;
     if (known)
         return known->number;
     if (compute_moves(moves, &computed, err))
         return -1;
-    return add_computed(w, moves, sizeof *moves, &computed, err);
+    return add_computed(cache, moves, sizeof *moves, &computed, err);
 }
 
-int32_t th_compute_cost_lookup(th_compute_cost_cache *w, int accel, int design,
+int32_t th_compute_cost_lookup(th_compute_cost_cache *cache, int accel, int design,
                                const th_shard *shard, th_error *err)
 {
     cost_key key;
     th_compute_cost computed;
     memset(&key, 0, sizeof key);
-    key.memory_class = w->class_of[accel];
-    key.design = runs_on_design(w, design, shard) ? design : -1;
+    key.memory_class = cache->class_of[accel];
+    key.design = runs_on_design(cache, design, shard) ? design : -1;
     key.shard = *shard;
-    const th_compute_cost *known = th_shared_map_find(w->known, &key, sizeof key);
+    const th_compute_cost *known = th_shared_map_find(cache->known, &key, sizeof key);
     if (known)
         return known->number;
-    if (compute(w, accel, key.design, shard, &computed, err))
+    if (compute(cache, accel, key.design, shard, &computed, err))
         return -1;
-    return add_computed(w, &key, sizeof key, &computed, err);
+    return add_computed(cache, &key, sizeof key, &computed, err);
 }
 
-const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *w, int32_t number)
+const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *cache, int32_t number)
 {
-    return place_of(w, number);
+    return cost_at(cache, number);
 }
 
-int32_t th_compute_cost_count(th_compute_cost_cache *w)
+int32_t th_compute_cost_count(th_compute_cost_cache *cache)
 {
-    pthread_mutex_lock(&w->lock);
-    int32_t n = w->n;
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_lock(&cache->lock);
+    int32_t n = cache->n;
+    pthread_mutex_unlock(&cache->lock);
     return n;
 }
 
-int32_t th_compute_cost_memory_class(const th_compute_cost_cache *w, int accel)
+int32_t th_compute_cost_memory_class(const th_compute_cost_cache *cache, int accel)
 {
-    return w->class_of[accel];
+    return cache->class_of[accel];
 }
 
-bool th_compute_cost_runs_all(const th_compute_cost_cache *w, int32_t design)
+bool th_compute_cost_runs_all(const th_compute_cost_cache *cache, int32_t design)
 {
-    return w->designs[design].type->runs_all;
+    return cache->designs[design].type->runs_all;
 }
 
-const th_design_energy *th_compute_cost_energy(const th_compute_cost_cache *w, int32_t design)
+const th_design_energy *th_compute_cost_energy(const th_compute_cost_cache *cache, int32_t design)
 {
-    return &w->designs[design].config.energy;
+    return &cache->designs[design].config.energy;
 }

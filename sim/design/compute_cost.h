@@ -32,25 +32,26 @@ typedef struct th_compute_cost_cache th_compute_cost_cache;
 
 /* Serves the designs and memories of one system, which must outlive the cache. NULL on failure. */
 th_compute_cost_cache *th_compute_cost_cache_new(const th_system *s, th_error *err);
-void th_compute_cost_cache_free(th_compute_cost_cache *w);
+void th_compute_cost_cache_free(th_compute_cost_cache *cache);
 
 /* Connects the script designs of the system with their procedures; NULL: no scripts. The scripts
- * must outlive w. Called in the thread of the provider, before the first lookup. 0, or -1 if a
+ * must outlive cache. Called in the thread of the provider, before the first lookup. 0, or -1 if a
  * procedure does not exist. */
-int th_compute_cost_set_scripts(th_compute_cost_cache *w, th_script_memo *scripts, th_error *err);
+int th_compute_cost_set_scripts(th_compute_cost_cache *cache, th_script_memo *scripts,
+                                th_error *err);
 /* True if any design calls a procedure. */
-bool th_compute_cost_uses_scripts(const th_compute_cost_cache *w);
+bool th_compute_cost_uses_scripts(const th_compute_cost_cache *cache);
 /* True if any design needs time of the host. */
-bool th_compute_cost_uses_hosts(const th_compute_cost_cache *w);
+bool th_compute_cost_uses_hosts(const th_compute_cost_cache *cache);
 /* True if the procedures of the script designs are unchanged. Called in the thread of the provider.
  */
-bool th_compute_cost_scripts_are_current(const th_compute_cost_cache *w);
+bool th_compute_cost_scripts_are_current(const th_compute_cost_cache *cache);
 
 /* The cost of a shard on accelerator accel configured with design (an index in system.designs).
  * Layers without multiply-accumulates run on the vector unit, unless the design runs all layers.
  * Returns the number of the cost, or -1; th_script_is_needed(err) tells that a script's answer is
  * still missing. */
-int32_t th_compute_cost_lookup(th_compute_cost_cache *w, int accel, int design,
+int32_t th_compute_cost_lookup(th_compute_cost_cache *cache, int accel, int design,
                                const th_shard *shard, th_error *err);
 /* A compute task that only transfers bytes over the accelerator's own link, first in and then out
  * (for systems whose transfers are serial). Returns the number of the cost, or -1. */
@@ -59,27 +60,27 @@ typedef struct th_moves {
     int64_t in_bits_per_s, out_bits_per_s;
     th_time latency_ps; /* before the first byte, in each direction that has bytes */
 } th_moves;
-int32_t th_compute_cost_lookup_moves(th_compute_cost_cache *w, const th_moves *moves,
+int32_t th_compute_cost_lookup_moves(th_compute_cost_cache *cache, const th_moves *moves,
                                      th_error *err);
 /* The schedule of a shard, and the memory port of an accelerator. Neither is cached. 0 or -1. */
-int th_compute_cost_schedule(const th_compute_cost_cache *w, int accel, int design,
+int th_compute_cost_schedule(const th_compute_cost_cache *cache, int accel, int design,
                              const th_shard *shard, th_schedule *out, th_error *err);
-th_port th_compute_cost_port(const th_compute_cost_cache *w, int accel);
+th_port th_compute_cost_port(const th_compute_cost_cache *cache, int accel);
 /* A lower bound of the sum of the cycles of all parts of a shard, for any partitioning, on
  * accelerator accel with design, at the clock *hz; INFINITY if the design can run no part. False if
  * the design gives no bound. */
-bool th_compute_cost_min_cycles(const th_compute_cost_cache *w, int accel, int design,
+bool th_compute_cost_min_cycles(const th_compute_cost_cache *cache, int accel, int design,
                                 const th_shard *shard, double *cycles, int64_t *hz);
-const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *w,
+const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *cache,
                                            int32_t number); /* the address never changes */
-int32_t th_compute_cost_count(th_compute_cost_cache *w);
+int32_t th_compute_cost_count(th_compute_cost_cache *cache);
 /* The class of an accelerator; accelerators with equal memories and vector units have equal
  * classes. */
-int32_t th_compute_cost_memory_class(const th_compute_cost_cache *w, int accel);
+int32_t th_compute_cost_memory_class(const th_compute_cost_cache *cache, int accel);
 /* True if the design (an index in the system) runs all layers, so that the vector unit runs none.
  */
-bool th_compute_cost_runs_all(const th_compute_cost_cache *w, int32_t design);
+bool th_compute_cost_runs_all(const th_compute_cost_cache *cache, int32_t design);
 /* The energies of the design (an index in the system). */
-const th_design_energy *th_compute_cost_energy(const th_compute_cost_cache *w, int32_t design);
+const th_design_energy *th_compute_cost_energy(const th_compute_cost_cache *cache, int32_t design);
 
 #endif

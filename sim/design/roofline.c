@@ -88,7 +88,7 @@ static double peak(const th_design_config *d, const th_shard *s)
 
 /* The fraction of the MACs that takes cycles. Zeros of inputs and of weights are assumed to be
  * independent. */
-static double worked_part(const th_design_config *d, const th_shard *s)
+static double mac_fraction(const th_design_config *d, const th_shard *s)
 {
     int skips = (int)d->value[ZERO_SKIPPING];
     double part = 1, weights = s->sparse_m > 0 ? (double)s->sparse_n / s->sparse_m
@@ -102,7 +102,7 @@ static double worked_part(const th_design_config *d, const th_shard *s)
 
 static int64_t cycles_of(const th_design_config *d, const th_shard *s, double macs)
 {
-    double cycles = ceil(macs * worked_part(d, s) / (peak(d, s) * d->value[EFFICIENCY]));
+    double cycles = ceil(macs * mac_fraction(d, s) / (peak(d, s) * d->value[EFFICIENCY]));
     return cycles < 1 ? 1 : cycles < 0x1p62 ? (int64_t)cycles : (int64_t)1 << 62;
 }
 
@@ -216,7 +216,7 @@ static double closed_form(const th_design_config *d, const th_shard *s)
 
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)
 {
-    return (th_design_peak){peak(d, s) * d->value[EFFICIENCY] / worked_part(d, s),
+    return (th_design_peak){peak(d, s) * d->value[EFFICIENCY] / mac_fraction(d, s),
                             (int64_t)d->value[CLOCK]};
 }
 

@@ -81,7 +81,7 @@ int th_script_check(const th_script_answer *a, th_error *err)
 }
 
 /* Adds the design, the procedure and the shard of the question to the reason. */
-static int blame(const th_script_question *q, const th_error *reason, th_error *err)
+static int add_context(const th_script_question *q, const th_error *reason, th_error *err)
 {
     static const char *const kinds[] = {
         [TH_LAYER_CONV] = "conv", [TH_LAYER_FC] = "fc", [TH_LAYER_MATMUL] = "matmul"};
@@ -101,7 +101,7 @@ static int ask(th_script_memo *m, const th_script_question *q, th_script_answer 
     th_error reason = {"", ""};
     if (m->provider.answer(m->provider.context, q, &answer, &reason) ||
         th_script_check(&answer, &reason))
-        return blame(q, &reason, err);
+        return add_context(q, &reason, err);
     *out = answer;
     return 0;
 }

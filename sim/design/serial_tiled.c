@@ -87,7 +87,7 @@ static int prepare(th_design_config *d, const th_design_block *b, th_error *err)
         b->file, b->line, b->name);
 }
 
-static int64_t whole(double x)
+static int64_t to_int64(double x)
 {
     return x < 0x1p62 ? (int64_t)x : (int64_t)1 << 62;
 }
@@ -95,8 +95,8 @@ static int64_t whole(double x)
 static int64_t operations_per_s(const th_design_config *d)
 {
     if (d->value[THROUGHPUT] > 0)
-        return whole(ceil(d->value[THROUGHPUT]));
-    return whole(OPERATIONS_PER_MAC * d->value[TILE_K] * d->value[TILE_C] * d->value[CLOCK]);
+        return to_int64(ceil(d->value[THROUGHPUT]));
+    return to_int64(OPERATIONS_PER_MAC * d->value[TILE_K] * d->value[TILE_C] * d->value[CLOCK]);
 }
 
 /* Inputs and weights of a step share the bus, so together they take as long as one after the other.
@@ -105,7 +105,7 @@ static int64_t operations_per_s(const th_design_config *d)
 static int64_t part_of(double bits, int64_t part, int64_t other)
 {
     double rate = bits * (double)part / ((double)part + (double)other);
-    return whole(part >= other ? round(rate) : ceil(rate));
+    return to_int64(part >= other ? round(rate) : ceil(rate));
 }
 
 static void set_bus(const th_design_config *d, int64_t inputs, int64_t weights, th_schedule *out)
@@ -114,7 +114,7 @@ static void set_bus(const th_design_config *d, int64_t inputs, int64_t weights, 
     out->port_bits_per_s[TH_ENGINE_INPUT] = part_of(bits, inputs, weights);
     out->port_bits_per_s[TH_ENGINE_WEIGHT] = part_of(bits, weights, inputs);
     out->port_bits_per_s[TH_ENGINE_PARTIAL] = out->port_bits_per_s[TH_ENGINE_OUTPUT] =
-        whole(ceil(bits));
+        to_int64(ceil(bits));
 }
 
 /* Tensors and operations that overlap perfectly. */
@@ -133,7 +133,7 @@ static void set_stream(const th_design_config *d, const th_shard *s, const strea
         out->count[loop] = count[loop];
     out->step[load].input_bytes = th_shard_bytes(s, TH_TENSOR_INPUT, x->inputs);
     out->step[load].weight_bytes = th_shard_bytes(s, TH_TENSOR_WEIGHT, x->weights);
-    out->step[compute].cycles = whole(x->operations);
+    out->step[compute].cycles = to_int64(x->operations);
     out->output_bytes[store & (TH_N_STORE_KINDS - 1)] =
         th_shard_bytes(s, TH_TENSOR_OUTPUT, x->outputs);
     out->slots_in = out->slots_out = STREAM_SLOTS;
@@ -147,13 +147,13 @@ static void set_stream(const th_design_config *d, const th_shard *s, const strea
 /* All images have the same weights, unless the layer multiplies two activations. */
 static void set_product(const th_design_config *d, const th_shard *s, th_schedule *out)
 {
-    bool own = th_shard_multiplies_activations(s);
+    bool has_own_weights = th_shard_multiplies_activations(s);
     int64_t b = s->dim[TH_DIM_B], k = th_group_outputs(s),
             inner = th_group_inputs(s) * s->dim[TH_DIM_R] * s->dim[TH_DIM_S];
-    int64_t rows = (int64_t)s->dim[TH_DIM_H] * s->dim[TH_DIM_W] * (own ? 1 : b);
+    int64_t rows = (int64_t)s->dim[TH_DIM_H] * s->dim[TH_DIM_W] * (has_own_weights ? 1 : b);
     stream x = {rows * inner, k * inner, rows * k,
                 (double)OPERATIONS_PER_MAC * (double)rows * (double)k * (double)inner};
-    set_stream(d, s, &x, (int32_t)(s->groups * (own ? b : 1)), out);
+    set_stream(d, s, &x, (int32_t)(s->groups * (has_own_weights ? b : 1)), out);
 }
 
 static void set_recurrence(const th_design_config *d, const th_shard *s, th_schedule *out)
@@ -176,7 +176,7 @@ static void set_tiles(const th_design_config *d, const th_shard *s, th_schedule 
     th_step step = {
         th_shard_bytes(s, TH_TENSOR_INPUT, tn * in_pixels),
         th_shard_bytes(s, TH_TENSOR_WEIGHT, tm * tn * kernel),
-        whole((double)OPERATIONS_PER_MAC * (double)(pixels * tm * tn) * (double)kernel)};
+        to_int64((double)OPERATIONS_PER_MAC * (double)(pixels * tm * tn) * (double)kernel)};
     out->count[TH_LOOP_B] = s->dim[TH_DIM_B] * s->groups;
     out->count[TH_LOOP_H] = (int32_t)th_ceil_div(s->dim[TH_DIM_H], (int64_t)d->value[TILE_H]);
     out->count[TH_LOOP_W] = (int32_t)th_ceil_div(s->dim[TH_DIM_W], (int64_t)d->value[TILE_W]);
@@ -195,9 +195,9 @@ static void set_tiles(const th_design_config *d, const th_shard *s, th_schedule 
     for (int loop = 0; loop < TH_N_LOOPS; loop++)
         steps *= out->count[loop];
     double cycles = steps * (double)kernel * (double)pixels;
-    out->accesses =
-        (th_accesses){whole(cycles * (double)tn), whole(steps * (double)(tm * tn) * (double)kernel),
-                      whole(cycles * (double)tm), whole(cycles * (double)tm)};
+    out->accesses = (th_accesses){to_int64(cycles * (double)tn),
+                                  to_int64(steps * (double)(tm * tn) * (double)kernel),
+                                  to_int64(cycles * (double)tm), to_int64(cycles * (double)tm)};
 }
 
 static void set_buffers(th_schedule *out)

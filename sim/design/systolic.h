@@ -29,28 +29,28 @@ typedef struct th_systolic_layer {
 } th_systolic_layer;
 
 /* A candidate schedule; a tile is a fold, or a piece of the stream of a fold. */
-typedef struct th_systolic_way {
+typedef struct th_systolic_candidate {
     uint8_t order[TH_N_LOOPS];
     int64_t tile[TH_N_LOOPS];       /* at most the extent */
     bool refills;                   /* every step is a fold of its own (a run of the stream) */
     bool input_stays, weight_stays; /* through the loop that does not change the operand */
-    bool weights_stay_for_good;     /* through all products: the buffer holds all weights */
+    bool all_weights_stay;          /* through all products: the buffer holds all weights */
     bool sums_stay;
     bool keeps_rows;    /* input rows that the next block of M reads again stay on chip */
     bool keeps_channel; /* the channel that two blocks of the inner dimension share stays on chip */
-} th_systolic_way;
+} th_systolic_candidate;
 
 /* The loop over the streamed dimension of a fold. */
 int th_systolic_stream(th_systolic_flow flow);
-int64_t th_systolic_count(const th_systolic_layer *l, const th_systolic_way *w, int loop);
+int64_t th_systolic_count(const th_systolic_layer *l, const th_systolic_candidate *w, int loop);
 
 /* Sets the fields of *out that bytes and cycles depend on. */
-void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way *w,
+void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_candidate *w,
                                th_schedule *out);
 /* The bytes of each buffer that a candidate needs, for all slots; *s is filled from the same
  * candidate. */
-void th_systolic_needs(const th_systolic_layer *l, const th_systolic_way *w, const th_schedule *s,
-                       int64_t needs[TH_N_TENSORS]);
+void th_systolic_buffer_bytes(const th_systolic_layer *l, const th_systolic_candidate *w,
+                              const th_schedule *s, int64_t needs[TH_N_TENSORS]);
 
 /* The fastest candidate that fits the buffers. 0, or -1 if not even one element at a time fits. */
 int th_systolic_plan(const th_systolic_layer *l, const th_port *memory, th_schedule *out,

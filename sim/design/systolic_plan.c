@@ -22,14 +22,14 @@
 
 /* Pieces of a stream have at least one element. The search tries MORE_HALVINGS sizes below the
  * first that fits and no smaller ones, because small pieces cost latency and events. */
-enum { MAX_HALVINGS = 40, MORE_HALVINGS = 6, N_ORDERS = 2, N_REFILLING = 2, N_CHOICES = 64 };
+enum { MAX_HALVINGS = 40, MORE_HALVINGS = 6, N_ORDERS = 2, N_REFILLING = 2, N_OPTION_SETS = 64 };
 enum {
     STAYS_INPUT = 1,
     STAYS_WEIGHT = 2,
     STAYS_SUMS = 4,
     STAYS_ROWS = 8,
     STAYS_CHANNEL = 16,
-    STAYS_FOR_GOOD = 32
+    STAYS_ALL_WEIGHTS = 32
 };
 
 static const uint8_t orders[][N_ORDERS][TH_N_LOOPS] = {
@@ -43,7 +43,7 @@ static const uint8_t orders[][N_ORDERS][TH_N_LOOPS] = {
 
 /* Loop orders of candidates that refill the array for every piece of a stream: the steps that add
  * to one tile of sums are consecutive. */
-static const uint8_t refilling[N_REFILLING][TH_N_LOOPS] = {
+static const uint8_t refill_orders[N_REFILLING][TH_N_LOOPS] = {
     {TH_LOOP_B, TH_LOOP_W, TH_LOOP_H, TH_LOOP_K, TH_LOOP_C},
     {TH_LOOP_B, TH_LOOP_W, TH_LOOP_K, TH_LOOP_H, TH_LOOP_C},
 };
@@ -53,11 +53,11 @@ static const uint8_t refilling[N_REFILLING][TH_N_LOOPS] = {
 typedef struct {
     const th_schedule *s;
     double seconds_per_byte[TH_N_ENGINES], dram_seconds_per_byte, latency, cycle;
-} clockwork;
+} rates;
 
-static clockwork clockwork_of(const th_schedule *s, const th_port *memory)
+static rates rates_of(const th_schedule *s, const th_port *memory)
 {
-    clockwork k = {
+    rates k = {
         .s = s, .latency = (double)memory->latency_ps / TH_PS_PER_S, .cycle = 1.0 / (double)s->hz};
     if (memory->bits_per_s != TH_UNLIMITED)
         k.dram_seconds_per_byte = 8.0 / (double)memory->bits_per_s;
@@ -70,8 +70,7 @@ static clockwork clockwork_of(const th_schedule *s, const th_port *memory)
 }
 
 /* Seconds of a step that loads so many bytes; the slots allow several requests in flight. */
-static double step_seconds(const clockwork *k, double input, double weight, double sums,
-                           double cycles)
+static double step_seconds(const rates *k, double input, double weight, double sums, double cycles)
 {
     double compute = cycles * k->cycle;
     double load = fmax(input * k->seconds_per_byte[TH_ENGINE_INPUT],
@@ -103,7 +102,7 @@ static double steps_of_kind(const th_schedule *s, unsigned mask)
     return n;
 }
 
-static double seconds_of_kind(const clockwork *k, unsigned mask, double sums)
+static double seconds_of_kind(const rates *k, unsigned mask, double sums)
 {
     const th_step *step = &k->s->step[mask];
     double in = (double)step->input_bytes, weight = (double)step->weight_bytes,
@@ -131,7 +130,7 @@ static unsigned first_mask(const th_schedule *s)
 
 static double estimate(const th_schedule *s, const th_schedule_totals *t, const th_port *memory)
 {
-    const clockwork k = clockwork_of(s, memory);
+    const rates k = rates_of(s, memory);
     const th_step *first = &s->step[first_mask(s)];
     double stored = (double)t->output_bytes, sums = stored + (double)t->partial_bytes;
     double steps = 0;
@@ -147,7 +146,7 @@ static double estimate(const th_schedule *s, const th_schedule_totals *t, const 
            (double)s->output_bytes[TH_N_STORE_KINDS - 1] * k.seconds_per_byte[TH_ENGINE_OUTPUT];
 }
 
-/* --- ways ------------------------------------------------------------------------------------- */
+/* --- candidates ------------------------------------------------------------------------------ */
 
 static int64_t extent_or(int64_t extent, int64_t tile)
 {
@@ -155,10 +154,10 @@ static int64_t extent_or(int64_t extent, int64_t tile)
 }
 
 /* A fold and a piece of its stream; an order of N_ORDERS or above refills. */
-static th_systolic_way way_of(const th_systolic_layer *l, int order, int64_t piece)
+static th_systolic_candidate candidate_of(const th_systolic_layer *l, int order, int64_t piece)
 {
-    th_systolic_way w = {.tile = {1, 1, 1, 1, 1}, .refills = order >= N_ORDERS};
-    memcpy(w.order, w.refills ? refilling[order - N_ORDERS] : orders[l->flow][order],
+    th_systolic_candidate w = {.tile = {1, 1, 1, 1, 1}, .refills = order >= N_ORDERS};
+    memcpy(w.order, w.refills ? refill_orders[order - N_ORDERS] : orders[l->flow][order],
            sizeof w.order);
     int64_t rows = l->rows, cols = l->cols;
     w.tile[TH_LOOP_H] = l->flow == TH_SYSTOLIC_OS ? rows : l->flow == TH_SYSTOLIC_WS ? piece : cols;
@@ -169,14 +168,14 @@ static th_systolic_way way_of(const th_systolic_layer *l, int order, int64_t pie
     return w;
 }
 
-static bool repeats(const th_systolic_layer *l, const th_systolic_way *w, int loop)
+static bool repeats(const th_systolic_layer *l, const th_systolic_candidate *w, int loop)
 {
     return th_systolic_count(l, w, loop) > 1;
 }
 
 /* The options that change the schedule. Data that stays through the innermost loop always does: it
  * is in the array. */
-static unsigned open_choices(const th_systolic_layer *l, const th_systolic_way *w)
+static unsigned effective_options(const th_systolic_layer *l, const th_systolic_candidate *w)
 {
     int innermost = w->order[TH_N_LOOPS - 1];
     bool has_kernel = l->shard->dim[TH_DIM_R] > 1 || l->shard->dim[TH_DIM_S] > 1;
@@ -192,19 +191,19 @@ static unsigned open_choices(const th_systolic_layer *l, const th_systolic_way *
     if (has_kernel && repeats(l, w, TH_LOOP_C))
         open |= STAYS_CHANNEL;
     if (l->shares_weights && l->extent[TH_LOOP_B] > 1)
-        open |= STAYS_FOR_GOOD;
+        open |= STAYS_ALL_WEIGHTS;
     return open;
 }
 
-static void set_choices(th_systolic_way *w, unsigned choices)
+static void set_options(th_systolic_candidate *w, unsigned options)
 {
     int innermost = w->order[TH_N_LOOPS - 1];
-    w->input_stays = choices & STAYS_INPUT || innermost == TH_LOOP_K;
-    w->weight_stays = choices & STAYS_WEIGHT || innermost == TH_LOOP_H;
-    w->sums_stay = choices & STAYS_SUMS;
-    w->keeps_rows = choices & STAYS_ROWS;
-    w->keeps_channel = choices & STAYS_CHANNEL;
-    w->weights_stay_for_good = choices & STAYS_FOR_GOOD;
+    w->input_stays = options & STAYS_INPUT || innermost == TH_LOOP_K;
+    w->weight_stays = options & STAYS_WEIGHT || innermost == TH_LOOP_H;
+    w->sums_stay = options & STAYS_SUMS;
+    w->keeps_rows = options & STAYS_ROWS;
+    w->keeps_channel = options & STAYS_CHANNEL;
+    w->all_weights_stay = options & STAYS_ALL_WEIGHTS;
 }
 
 static bool fits(const th_systolic_layer *l, const int64_t needs[TH_N_TENSORS])
@@ -236,7 +235,7 @@ static bool is_better(const search *x, double seconds, double bytes)
 }
 
 /* Estimates x->work and keeps it if it is the best. */
-static void weigh(search *x)
+static void evaluate(search *x)
 {
     const th_schedule_totals t = th_schedule_sum(&x->work);
     double seconds = estimate(&x->work, &t, x->memory);
@@ -250,12 +249,12 @@ static void weigh(search *x)
     *x->best = x->work;
 }
 
-/* True if one of the n fitting sets keeps all that `choices` keeps: `choices` can only move more
+/* True if one of the n fitting sets keeps all that `options` keeps: `options` can only move more
  * bytes. */
-static bool is_part_of(unsigned choices, const unsigned *fitting, int n)
+static bool is_subset(unsigned options, const unsigned *fitting, int n)
 {
     for (int i = 0; i < n; i++)
-        if ((choices & ~fitting[i]) == 0)
+        if ((options & ~fitting[i]) == 0)
             return true;
     return false;
 }
@@ -263,19 +262,19 @@ static bool is_part_of(unsigned choices, const unsigned *fitting, int n)
 /* True if any candidate with pieces of this size fits. */
 static bool try_pieces(search *x, int order, int64_t piece)
 {
-    th_systolic_way w = way_of(x->l, order, piece);
-    unsigned open = open_choices(x->l, &w), fitting[N_CHOICES];
+    th_systolic_candidate w = candidate_of(x->l, order, piece);
+    unsigned open = effective_options(x->l, &w), fitting[N_OPTION_SETS];
     int n = 0;
-    for (unsigned choices = N_CHOICES; choices-- > 0;) {
-        if ((choices & ~open) || is_part_of(choices, fitting, n))
+    for (unsigned options = N_OPTION_SETS; options-- > 0;) {
+        if ((options & ~open) || is_subset(options, fitting, n))
             continue;
-        set_choices(&w, choices);
+        set_options(&w, options);
         th_systolic_fill_schedule(x->l, &w, &x->work);
-        th_systolic_needs(x->l, &w, &x->work, x->work.buffer_bytes);
+        th_systolic_buffer_bytes(x->l, &w, &x->work, x->work.buffer_bytes);
         if (!fits(x->l, x->work.buffer_bytes))
             continue;
-        fitting[n++] = choices;
-        weigh(x);
+        fitting[n++] = options;
+        evaluate(x);
     }
     return n > 0;
 }
@@ -299,12 +298,12 @@ static void try_order(search *x, int order)
 static int fail_too_small(const th_systolic_layer *l, th_schedule *s, th_error *err)
 {
     static const char *const names[] = {"input", "weight", "output"};
-    th_systolic_way w = way_of(l, 0, 1);
+    th_systolic_candidate w = candidate_of(l, 0, 1);
     int64_t needs[TH_N_TENSORS], all = 0;
     char missing[64];
-    set_choices(&w, 0);
+    set_options(&w, 0);
     th_systolic_fill_schedule(l, &w, s);
-    th_systolic_needs(l, &w, s, needs);
+    th_systolic_buffer_bytes(l, &w, s, needs);
     for (int t = 0; t < TH_N_TENSORS; t++) {
         all = th_bytes_add(all, needs[t]);
         if (needs[t] > l->buffer_bytes[t])

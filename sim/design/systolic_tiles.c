@@ -57,7 +57,7 @@ int th_systolic_stream(th_systolic_flow flow)
     return TH_LOOP_C;
 }
 
-int64_t th_systolic_count(const th_systolic_layer *l, const th_systolic_way *w, int loop)
+int64_t th_systolic_count(const th_systolic_layer *l, const th_systolic_candidate *w, int loop)
 {
     return th_ceil_div(l->extent[loop], w->tile[loop]);
 }
@@ -109,12 +109,12 @@ static int64_t extra_pixels(const th_shard *s)
 }
 
 /* True if a step loads new rows only. */
-static bool loads_new_rows(const th_systolic_layer *l, const th_systolic_way *w)
+static bool loads_new_rows(const th_systolic_layer *l, const th_systolic_candidate *w)
 {
     return w->keeps_rows && th_systolic_count(l, w, TH_LOOP_H) > 1;
 }
 
-static double pixels_of(const th_systolic_layer *l, const th_systolic_way *w, int64_t m)
+static double pixels_of(const th_systolic_layer *l, const th_systolic_candidate *w, int64_t m)
 {
     const th_shard *s = l->shard;
     if (m == l->extent[TH_LOOP_H])
@@ -126,7 +126,7 @@ static double pixels_of(const th_systolic_layer *l, const th_systolic_way *w, in
 }
 
 /* Channels that a block of the (dense) inner dimension touches. */
-static double channels_of(const th_systolic_layer *l, const th_systolic_way *w, int64_t inner,
+static double channels_of(const th_systolic_layer *l, const th_systolic_candidate *w, int64_t inner,
                           bool is_last)
 {
     int64_t taps = (int64_t)l->shard->dim[TH_DIM_R] * l->shard->dim[TH_DIM_S];
@@ -148,7 +148,7 @@ static int64_t dense_inner(const th_systolic_layer *l, int64_t c)
     return smaller(th_ceil_div(c * s->sparse_m, s->sparse_n), l->inner);
 }
 
-static int64_t input_elements(const th_systolic_layer *l, const th_systolic_way *w, int64_t m,
+static int64_t input_elements(const th_systolic_layer *l, const th_systolic_candidate *w, int64_t m,
                               int64_t c, bool is_last_c)
 {
     int64_t inner = dense_inner(l, c);
@@ -158,7 +158,7 @@ static int64_t input_elements(const th_systolic_layer *l, const th_systolic_way 
 
 /* Elements of the first window that no later block of M loads again, averaged over the blocks of
  * the inner dimension, because all of them have the same first_row_extra_bytes. */
-static int64_t extra_elements(const th_systolic_layer *l, const th_systolic_way *w)
+static int64_t extra_elements(const th_systolic_layer *l, const th_systolic_candidate *w)
 {
     int64_t m = w->tile[TH_LOOP_H], c = w->tile[TH_LOOP_C], inner = dense_inner(l, c);
     int64_t n = th_systolic_count(l, w, TH_LOOP_C);
@@ -187,15 +187,15 @@ static int64_t sum_bytes(const th_systolic_layer *l, int64_t m, int64_t n)
     return th_ceil_div(m * n * l->sum_bits, 8);
 }
 
-static int64_t extent_of(const th_systolic_layer *l, const th_systolic_way *w, int loop,
+static int64_t extent_of(const th_systolic_layer *l, const th_systolic_candidate *w, int loop,
                          unsigned mask)
 {
     return th_tile_extent(l->extent[loop], w->tile[loop], mask >> (loop - TH_LOOP_H) & 1u);
 }
 
 /* Cycles of a step beyond those of its piece of the stream. */
-static int64_t overhang(const th_systolic_layer *l, const th_systolic_way *w, int64_t part,
-                        bool ends_fold)
+static int64_t extra_cycles(const th_systolic_layer *l, const th_systolic_candidate *w,
+                            int64_t part, bool ends_fold)
 {
     int64_t stream = w->refills ? part : l->extent[th_systolic_stream(l->flow)];
     if (!ends_fold && !w->refills)
@@ -206,7 +206,7 @@ static int64_t overhang(const th_systolic_layer *l, const th_systolic_way *w, in
 }
 
 /* Cycles of the first fold beyond max(stream, rows), with overlap. */
-static int64_t start_cycles(const th_systolic_layer *l, const th_systolic_way *w)
+static int64_t start_cycles(const th_systolic_layer *l, const th_systolic_candidate *w)
 {
     int loop = th_systolic_stream(l->flow);
     int64_t stream = w->refills ? w->tile[loop] : l->extent[loop];
@@ -215,7 +215,7 @@ static int64_t start_cycles(const th_systolic_layer *l, const th_systolic_way *w
     return stream < l->rows ? stream + l->fill - l->rows : l->fill;
 }
 
-void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way *w,
+void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_candidate *w,
                                th_schedule *out)
 {
     const th_shard *s = l->shard;
@@ -232,7 +232,7 @@ void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way
         bool ends_fold = mask >> (stream - TH_LOOP_H) & 1u;
         out->step[mask] = out->step[inner_w] = (th_step){
             th_shard_bytes(s, TH_TENSOR_INPUT, input_elements(l, w, m, c, mask & TH_LAST_C)),
-            weight_bytes(l, n, c), part + overhang(l, w, part, ends_fold)};
+            weight_bytes(l, n, c), part + extra_cycles(l, w, part, ends_fold)};
         if (mask & TH_LAST_C)
             continue; /* output bytes do not depend on the loop C */
         out->output_bytes[mask] = out->output_bytes[inner_w] =
@@ -242,9 +242,9 @@ void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way
     out->first_row_extra_bytes = th_shard_bytes(s, TH_TENSOR_INPUT, extra_elements(l, w));
     out->start_cycles = start_cycles(l, w);
     out->input_stays = (uint8_t)(w->input_stays ? 1u << TH_LOOP_K : 0);
-    bool for_good = w->weights_stay_for_good;
-    out->weight_stays = (uint8_t)((w->weight_stays || for_good ? 1u << TH_LOOP_H : 0) |
-                                  (for_good ? 1u << TH_LOOP_B : 0));
+    bool all = w->all_weights_stay;
+    out->weight_stays =
+        (uint8_t)((w->weight_stays || all ? 1u << TH_LOOP_H : 0) | (all ? 1u << TH_LOOP_B : 0));
     out->sums_stay = w->sums_stay;
 }
 
@@ -252,7 +252,8 @@ void th_systolic_fill_schedule(const th_systolic_layer *l, const th_systolic_way
 
 /* The extent of a loop that a tensor covers while it stays through loop past: all of it if the loop
  * runs inside past. */
-static int64_t held_extent(const th_systolic_layer *l, const th_systolic_way *w, int loop, int past)
+static int64_t held_extent(const th_systolic_layer *l, const th_systolic_candidate *w, int loop,
+                           int past)
 {
     for (int place = TH_N_LOOPS - 1; place >= 0 && w->order[place] != past; place--)
         if (w->order[place] == loop)
@@ -260,7 +261,8 @@ static int64_t held_extent(const th_systolic_layer *l, const th_systolic_way *w,
     return w->tile[loop];
 }
 
-static int64_t held_bytes(const th_systolic_layer *l, const th_systolic_way *w, th_tensor tensor)
+static int64_t held_bytes(const th_systolic_layer *l, const th_systolic_candidate *w,
+                          th_tensor tensor)
 {
     int past = loop_without(tensor);
     int64_t m = held_extent(l, w, TH_LOOP_H, past), n = held_extent(l, w, TH_LOOP_K, past),
@@ -279,7 +281,7 @@ static int64_t held_bytes(const th_systolic_layer *l, const th_systolic_way *w, 
 }
 
 /* The number of distinct tiles of a tensor, in all products. */
-static int64_t n_tiles(const th_systolic_layer *l, const th_systolic_way *w, th_tensor tensor)
+static int64_t n_tiles(const th_systolic_layer *l, const th_systolic_candidate *w, th_tensor tensor)
 {
     int64_t n = l->extent[TH_LOOP_B];
     for (int loop = TH_LOOP_H; loop <= TH_LOOP_C; loop++)
@@ -289,8 +291,8 @@ static int64_t n_tiles(const th_systolic_layer *l, const th_systolic_way *w, th_
 }
 
 /* Slots of tiles, in addition to the tiles held, unless these are all tiles. */
-static int64_t room_of(const th_systolic_layer *l, const th_systolic_way *w, th_tensor tensor,
-                       int64_t tile_bytes, bool stays)
+static int64_t slots_and_held_bytes(const th_systolic_layer *l, const th_systolic_candidate *w,
+                                    th_tensor tensor, int64_t tile_bytes, bool stays)
 {
     int64_t tiles = n_tiles(l, w, tensor), in_flight = smaller(tiles, l->slots) * tile_bytes;
     if (!stays)
@@ -305,7 +307,7 @@ static int64_t room_of(const th_systolic_layer *l, const th_systolic_way *w, th_
 
 /* Input rows kept for the next block of M, of all blocks of the inner dimension inside that loop.
  */
-static int64_t kept_rows_bytes(const th_systolic_layer *l, const th_systolic_way *w,
+static int64_t kept_rows_bytes(const th_systolic_layer *l, const th_systolic_candidate *w,
                                const th_schedule *s)
 {
     bool inner_inside = held_extent(l, w, TH_LOOP_C, TH_LOOP_H) == l->extent[TH_LOOP_C];
@@ -313,7 +315,7 @@ static int64_t kept_rows_bytes(const th_systolic_layer *l, const th_systolic_way
 }
 
 /* The channel that two blocks of the inner dimension share; 0 if all channels stay. */
-static int64_t kept_channel_bytes(const th_systolic_layer *l, const th_systolic_way *w)
+static int64_t kept_channel_bytes(const th_systolic_layer *l, const th_systolic_candidate *w)
 {
     bool all_stay = w->input_stays && w->order[TH_N_LOOPS - 1] != TH_LOOP_K &&
                     held_extent(l, w, TH_LOOP_C, TH_LOOP_K) == l->extent[TH_LOOP_C];
@@ -323,21 +325,21 @@ static int64_t kept_channel_bytes(const th_systolic_layer *l, const th_systolic_
     return th_shard_bytes(l->shard, TH_TENSOR_INPUT, round_up(pixels_of(l, w, m)));
 }
 
-void th_systolic_needs(const th_systolic_layer *l, const th_systolic_way *w, const th_schedule *s,
-                       int64_t needs[TH_N_TENSORS])
+void th_systolic_buffer_bytes(const th_systolic_layer *l, const th_systolic_candidate *w,
+                              const th_schedule *s, int64_t needs[TH_N_TENSORS])
 {
     const th_step *full = &s->step[0];
     bool adds_outside = l->flow != TH_SYSTOLIC_OS && s->count[TH_LOOP_C] > 1;
     bool is_held = adds_outside && th_schedule_revisits(s) && w->sums_stay;
     /* Data that stays through the innermost loop is the tile of the step itself. */
     int innermost = w->order[TH_N_LOOPS - 1];
-    needs[TH_TENSOR_INPUT] = room_of(l, w, TH_TENSOR_INPUT, full->input_bytes,
-                                     w->input_stays && innermost != TH_LOOP_K) +
+    needs[TH_TENSOR_INPUT] = slots_and_held_bytes(l, w, TH_TENSOR_INPUT, full->input_bytes,
+                                                  w->input_stays && innermost != TH_LOOP_K) +
                              kept_rows_bytes(l, w, s) + kept_channel_bytes(l, w);
-    needs[TH_TENSOR_WEIGHT] = room_of(l, w, TH_TENSOR_WEIGHT, full->weight_bytes,
-                                      w->weight_stays && innermost != TH_LOOP_H);
-    if (w->weights_stay_for_good)
+    needs[TH_TENSOR_WEIGHT] = slots_and_held_bytes(l, w, TH_TENSOR_WEIGHT, full->weight_bytes,
+                                                   w->weight_stays && innermost != TH_LOOP_H);
+    if (w->all_weights_stay)
         needs[TH_TENSOR_WEIGHT] = weight_bytes(l, l->extent[TH_LOOP_K], l->extent[TH_LOOP_C]);
-    needs[TH_TENSOR_OUTPUT] = room_of(
+    needs[TH_TENSOR_OUTPUT] = slots_and_held_bytes(
         l, w, TH_TENSOR_OUTPUT, adds_outside ? s->partial_bytes[0] : s->output_bytes[0], is_held);
 }

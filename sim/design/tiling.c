@@ -42,11 +42,11 @@ enum { N_ORDERS = sizeof orders / sizeof *orders };
 
 typedef struct {
     th_tiling_task task;
-    th_candidate kept[KEPT_MAX];
+    th_tiling_candidate kept[KEPT_MAX];
     int n_kept;
 } search;
 
-static bool fits(const th_tiling *t, const th_level *const in[TH_N_TENSORS])
+static bool fits(const th_tiling *t, const th_residency *const in[TH_N_TENSORS])
 {
     int64_t all = 0;
     for (int tensor = 0; tensor < TH_N_TENSORS; tensor++) {
@@ -69,7 +69,7 @@ static double rank_of(double ps)
     return floor(th_log(ps) * RANKS_PER_E);
 }
 
-static bool is_better(const th_candidate *a, const th_candidate *b)
+static bool is_better(const th_tiling_candidate *a, const th_tiling_candidate *b)
 {
     double a_rank = rank_of(a->ps), b_rank = rank_of(b->ps);
     if (a_rank != b_rank)
@@ -77,7 +77,7 @@ static bool is_better(const th_candidate *a, const th_candidate *b)
     return a->bytes != b->bytes ? a->bytes < b->bytes : a->steps < b->steps;
 }
 
-static void keep(search *f, const th_candidate *c)
+static void keep(search *f, const th_tiling_candidate *c)
 {
     int at = f->n_kept;
     while (at > 0 && is_better(c, &f->kept[at - 1]))
@@ -92,25 +92,27 @@ static void keep(search *f, const th_candidate *c)
 
 /* Tries all sets of data that may stay and fit, largest first. With separate buffers each operand
  * keeps the most that fits, so one set suffices. */
-static void try_order(search *f, const th_measure *m, const th_tile *tile, const char *order)
+static void try_order(search *f, const th_tile_properties *m, const th_tile *tile,
+                      const char *order)
 {
-    th_level in[TH_N_TENSORS][TH_LEVELS_MAX];
-    th_choice how = {.tile = *tile, .order = order};
+    th_residency in[TH_N_TENSORS][TH_RESIDENCIES_MAX];
+    th_tiling_choice choice = {.tile = *tile, .order = order};
     int n[TH_N_TENSORS];
     for (int i = 0; i < TH_N_TENSORS; i++)
-        n[i] = th_tile_levels(&f->task, order, m->count, (th_tensor)i, m->held_bytes[i], in[i]);
+        n[i] =
+            th_tile_residencies(&f->task, order, m->count, (th_tensor)i, m->held_bytes[i], in[i]);
     int n_in = n[TH_TENSOR_INPUT], n_weight = n[TH_TENSOR_WEIGHT], n_sums = n[TH_TENSOR_OUTPUT];
     bool revisits = n_sums > 1;
     for (int i = n_in * n_weight * n_sums - 1; i >= 0; i--) {
-        const th_level *const at[] = {&in[TH_TENSOR_INPUT][i % n_in],
-                                      &in[TH_TENSOR_WEIGHT][i / n_in % n_weight],
-                                      &in[TH_TENSOR_OUTPUT][i / n_in / n_weight]};
+        const th_residency *const at[] = {&in[TH_TENSOR_INPUT][i % n_in],
+                                          &in[TH_TENSOR_WEIGHT][i / n_in % n_weight],
+                                          &in[TH_TENSOR_OUTPUT][i / n_in / n_weight]};
         if (!fits(f->task.t, at))
             continue;
-        how.input_stays = (uint8_t)at[TH_TENSOR_INPUT]->stays;
-        how.weight_stays = (uint8_t)at[TH_TENSOR_WEIGHT]->stays;
-        how.sums_stay = at[TH_TENSOR_OUTPUT]->stays != 0;
-        th_candidate c = th_choice_estimate(&f->task, m, &how, revisits);
+        choice.input_stays = (uint8_t)at[TH_TENSOR_INPUT]->stays;
+        choice.weight_stays = (uint8_t)at[TH_TENSOR_WEIGHT]->stays;
+        choice.sums_stay = at[TH_TENSOR_OUTPUT]->stays != 0;
+        th_tiling_candidate c = th_tiling_choice_estimate(&f->task, m, &choice, revisits);
         keep(f, &c);
         if (f->task.t->shared_bytes == 0)
             return; /* the first that fits keeps the most of every operand */
@@ -134,7 +136,7 @@ static bool same_order(const char *a, const char *b, const int32_t *count)
 
 static void try_tile(search *f, const th_tile *tile)
 {
-    th_measure m = th_tile_measure(&f->task, tile);
+    th_tile_properties m = th_tile_properties_of(&f->task, tile);
     if (f->n_kept == KEPT_MAX && rank_of(m.compute_ps) > rank_of(f->kept[KEPT_MAX - 1].ps))
         return;
     if (f->task.t->order) {
@@ -214,7 +216,7 @@ static int fail_no_fit(const search *f, const grid *g, th_error *err)
     const th_tiling *t = f->task.t;
     const th_tile tile = {g->k.extent[g->k.n - 1], g->c.extent[g->c.n - 1], g->h.extent[g->h.n - 1],
                           g->w.extent[g->w.n - 1]};
-    th_measure m = th_tile_measure(&f->task, &tile);
+    th_tile_properties m = th_tile_properties_of(&f->task, &tile);
     int64_t all = 0;
     for (int i = 0; i < TH_N_TENSORS; i++) {
         int slots = i == TH_TENSOR_OUTPUT ? t->slots_out : t->slots_in;
@@ -246,11 +248,11 @@ static th_time run(const th_schedule *s, const th_port *memory)
 
 /* Simulates the kept candidates, while the total of their steps is small enough, and takes the
  * fastest. */
-static void run_kept(const search *f, th_schedule *out)
+static void simulate_kept(const search *f, th_schedule *out)
 {
     th_time best = TH_TIME_MAX;
     double steps = 0;
-    th_choice_schedule(&f->task, &f->kept[0].how, out);
+    th_tiling_choice_schedule(&f->task, &f->kept[0].choice, out);
     if (f->n_kept == 1)
         return;
     for (int i = 0; i < f->n_kept; i++) {
@@ -258,7 +260,7 @@ static void run_kept(const search *f, th_schedule *out)
         steps += f->kept[i].steps;
         if (steps > RUN_STEPS_MAX)
             continue;
-        th_choice_schedule(&f->task, &f->kept[i].how, &s);
+        th_tiling_choice_schedule(&f->task, &f->kept[i].choice, &s);
         th_time took = run(&s, f->task.memory);
         if (took < best) {
             best = took;
@@ -275,6 +277,6 @@ int th_tiling_schedule(const th_tiling *t, const th_shard *s, const th_port *mem
     try_grid(&f, &g);
     if (f.n_kept == 0)
         return fail_no_fit(&f, &g, err);
-    run_kept(&f, out);
+    simulate_kept(&f, out);
     return 0;
 }

@@ -137,44 +137,44 @@ int64_t th_tile_held(const th_tiling *t, const th_shard *s, const th_tile *tile,
 
 /* --- what stays on chip ----------------------------------------------------------------------- */
 
-static int operand_levels(const char *order, const int32_t *count, unsigned changes, int32_t slots,
-                          int64_t tile_bytes, th_level *out)
+static int operand_residencies(const char *order, const int32_t *count, unsigned changes,
+                               int32_t slots, int64_t tile_bytes, th_residency *out)
 {
     int n = 0;
     int64_t tiles = 1;
-    out[n++] = (th_level){0, slots * tile_bytes};
+    out[n++] = (th_residency){0, slots * tile_bytes};
     for (int place = TH_N_LOOPS - 1; place >= 0; place--) {
         int loop = th_order_loop(order, place);
         if (changes >> loop & 1u) {
             tiles *= count[loop];
         } else if (count[loop] > 1) {
             unsigned stays = out[n - 1].stays | 1u << loop;
-            out[n++] = (th_level){stays, most(tiles, slots) * tile_bytes};
+            out[n++] = (th_residency){stays, most(tiles, slots) * tile_bytes};
         }
     }
     return n;
 }
 
-static int sum_levels(const char *order, const int32_t *count, int32_t slots, int64_t tile_bytes,
-                      th_level *out)
+static int sum_residencies(const char *order, const int32_t *count, int32_t slots,
+                           int64_t tile_bytes, th_residency *out)
 {
     int64_t tiles = 1;
-    out[0] = (th_level){0, slots * tile_bytes};
+    out[0] = (th_residency){0, slots * tile_bytes};
     for (int place = TH_N_LOOPS - 1; th_order_loop(order, place) != TH_LOOP_C; place--)
         tiles *= count[th_order_loop(order, place)];
     if (tiles == 1 || count[TH_LOOP_C] == 1)
         return 1;
-    out[1] = (th_level){1u << TH_LOOP_C, most(tiles, slots) * tile_bytes};
+    out[1] = (th_residency){1u << TH_LOOP_C, most(tiles, slots) * tile_bytes};
     return 2;
 }
 
-int th_tile_levels(const th_tiling_task *f, const char *order, const int32_t *count,
-                   th_tensor tensor, int64_t tile_bytes, th_level *out)
+int th_tile_residencies(const th_tiling_task *f, const char *order, const int32_t *count,
+                        th_tensor tensor, int64_t tile_bytes, th_residency *out)
 {
     if (tensor == TH_TENSOR_OUTPUT)
-        return sum_levels(order, count, f->t->slots_out, tile_bytes, out);
-    return operand_levels(order, count, th_tensor_loops(f->s, tensor), f->t->slots_in, tile_bytes,
-                          out);
+        return sum_residencies(order, count, f->t->slots_out, tile_bytes, out);
+    return operand_residencies(order, count, th_tensor_loops(f->s, tensor), f->t->slots_in,
+                               tile_bytes, out);
 }
 
 /* --- the schedule of a choice ----------------------------------------------------------------- */
@@ -200,31 +200,32 @@ void th_tile_runs(const th_tiling *t, const th_shard *s, const th_tile *tile, th
     out->run_bytes[TH_ENGINE_PARTIAL] = (of_sums * t->accumulator_bits + 7) / 8;
 }
 
-static void set_buffers(const th_tiling_task *f, const th_choice *how, th_schedule *out)
+static void set_buffers(const th_tiling_task *f, const th_tiling_choice *choice, th_schedule *out)
 {
-    th_level levels[TH_LEVELS_MAX];
-    th_tile tile = th_tile_largest(f->t, f->s, &how->tile);
-    const unsigned stays[] = {how->input_stays, how->weight_stays,
-                              how->sums_stay ? 1u << TH_LOOP_C : 0};
+    th_residency levels[TH_RESIDENCIES_MAX];
+    th_tile tile = th_tile_largest(f->t, f->s, &choice->tile);
+    const unsigned stays[] = {choice->input_stays, choice->weight_stays,
+                              choice->sums_stay ? 1u << TH_LOOP_C : 0};
     for (int tensor = 0; tensor < TH_N_TENSORS; tensor++) {
         int64_t bytes = th_tile_held(f->t, f->s, &tile, (th_tensor)tensor);
-        int n = th_tile_levels(f, how->order, out->count, (th_tensor)tensor, bytes, levels);
+        int n = th_tile_residencies(f, choice->order, out->count, (th_tensor)tensor, bytes, levels);
         for (int i = 0; i < n; i++)
             if (levels[i].stays == stays[tensor])
                 out->buffer_bytes[tensor] = levels[i].bytes;
     }
 }
 
-void th_choice_schedule(const th_tiling_task *f, const th_choice *how, th_schedule *out)
+void th_tiling_choice_schedule(const th_tiling_task *f, const th_tiling_choice *choice,
+                               th_schedule *out)
 {
     const th_tiling *t = f->t;
     const th_shard *s = f->s;
     *out = (th_schedule){.hz = t->hz, .slots_in = t->slots_in, .slots_out = t->slots_out};
-    th_tile_counts(s, &how->tile, out->count);
+    th_tile_counts(s, &choice->tile, out->count);
     for (int place = 0; place < TH_N_LOOPS; place++)
-        out->order[place] = (uint8_t)th_order_loop(how->order, place);
+        out->order[place] = (uint8_t)th_order_loop(choice->order, place);
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
-        th_tile tile = th_tile_at(t, s, &how->tile, mask);
+        th_tile tile = th_tile_at(t, s, &choice->tile, mask);
         unsigned store = mask & (TH_N_STORE_KINDS - 1);
         out->step[mask] =
             (th_step){th_tile_bytes(t, s, &tile, TH_ENGINE_INPUT),
@@ -232,14 +233,14 @@ void th_choice_schedule(const th_tiling_task *f, const th_choice *how, th_schedu
         out->output_bytes[store] = th_tile_bytes(t, s, &tile, TH_ENGINE_OUTPUT);
         out->partial_bytes[store] = th_tile_bytes(t, s, &tile, TH_ENGINE_PARTIAL);
     }
-    out->input_stays = how->input_stays;
-    out->weight_stays = how->weight_stays;
-    out->sums_stay = how->sums_stay;
-    out->variant = how->order;
+    out->input_stays = choice->input_stays;
+    out->weight_stays = choice->weight_stays;
+    out->sums_stay = choice->sums_stay;
+    out->variant = choice->order;
     th_set_ports(out, s, t->port);
-    set_buffers(f, how, out);
+    set_buffers(f, choice, out);
     if (t->has_runs) {
-        th_tile tile = th_tile_largest(t, s, &how->tile);
+        th_tile tile = th_tile_largest(t, s, &choice->tile);
         th_tile_runs(t, s, &tile, out);
     }
 }

@@ -6,12 +6,12 @@
 #include "sim/design/tiling.h"
 
 /* A tile, a loop order, and the data that stays on chip. */
-typedef struct th_choice {
+typedef struct th_tiling_choice {
     th_tile tile;
     const char *order;
     uint8_t input_stays, weight_stays;
     bool sums_stay;
-} th_choice;
+} th_tiling_choice;
 
 /* The shard to be run, and the memory. */
 typedef struct th_tiling_task {
@@ -38,38 +38,39 @@ int64_t th_tile_held(const th_tiling *t, const th_shard *s, const th_tile *tile,
 void th_tile_runs(const th_tiling *t, const th_shard *s, const th_tile *tile, th_schedule *out);
 
 /* Loops through which an operand stays, and the buffer bytes that this needs. */
-typedef struct th_level {
+typedef struct th_residency {
     unsigned stays;
     int64_t bytes;
-} th_level;
-enum { TH_LEVELS_MAX = TH_N_LOOPS };
+} th_residency;
+enum { TH_RESIDENCIES_MAX = TH_N_LOOPS };
 
 /* Fills out from "nothing stays" to "everything stays"; returns the number of levels. For outputs
  * the levels are: sums are spilled, and, where loops run inside C, all sums stay. */
-int th_tile_levels(const th_tiling_task *f, const char *order, const int32_t *count,
-                   th_tensor tensor, int64_t tile_bytes, th_level *out);
+int th_tile_residencies(const th_tiling_task *f, const char *order, const int32_t *count,
+                        th_tensor tensor, int64_t tile_bytes, th_residency *out);
 
-void th_choice_schedule(const th_tiling_task *f, const th_choice *how, th_schedule *out);
+void th_tiling_choice_schedule(const th_tiling_task *f, const th_tiling_choice *choice,
+                               th_schedule *out);
 
 /* Properties of a tile that no order changes; per engine: bytes of all tiles once and of one tile,
  * the number of tiles, DRAM time per byte relative to a full burst, and the bandwidth of the port.
  */
-typedef struct th_measure {
+typedef struct th_tile_properties {
     int32_t count[TH_N_LOOPS];
     th_tile largest;
     int64_t held_bytes[TH_N_TENSORS]; /* of a tile on chip */
     double compute_ps, steps;
     double bytes[TH_N_ENGINES], tile_bytes[TH_N_ENGINES], tiles[TH_N_ENGINES];
     double dram_part[TH_N_ENGINES], bits_per_s[TH_N_ENGINES];
-} th_measure;
-th_measure th_tile_measure(const th_tiling_task *f, const th_tile *full);
+} th_tile_properties;
+th_tile_properties th_tile_properties_of(const th_tiling_task *f, const th_tile *full);
 
 /* A tiling with its estimated time and traffic. */
-typedef struct th_candidate {
-    th_choice how;
+typedef struct th_tiling_candidate {
+    th_tiling_choice choice;
     double ps, bytes, steps;
-} th_candidate;
-th_candidate th_choice_estimate(const th_tiling_task *f, const th_measure *m, const th_choice *how,
-                                bool revisits);
+} th_tiling_candidate;
+th_tiling_candidate th_tiling_choice_estimate(const th_tiling_task *f, const th_tile_properties *m,
+                                              const th_tiling_choice *choice, bool revisits);
 
 #endif

@@ -35,7 +35,7 @@ static double dram_part(const th_port *memory, int64_t bytes, int64_t run)
     return with_bursts / (double)piece / th_port_efficiency(memory, piece);
 }
 
-static void measure_compute(const th_tiling_task *f, const th_tile *full, th_measure *m)
+static void measure_compute(const th_tiling_task *f, const th_tile *full, th_tile_properties *m)
 {
     double cycles = 0;
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
@@ -52,7 +52,7 @@ static void measure_compute(const th_tiling_task *f, const th_tile *full, th_mea
 }
 
 /* Bytes of all tiles of an operand, each once; the last tile of each loop counts in proportion. */
-static double bytes_once(const th_tiling_task *f, const th_measure *m, const th_tile *full,
+static double bytes_once(const th_tiling_task *f, const th_tile_properties *m, const th_tile *full,
                          th_engine_kind e, unsigned changes)
 {
     const th_tiling *t = f->t;
@@ -69,14 +69,14 @@ static double bytes_once(const th_tiling_task *f, const th_measure *m, const th_
     return all * m->tile_bytes[e];
 }
 
-th_measure th_tile_measure(const th_tiling_task *f, const th_tile *full)
+th_tile_properties th_tile_properties_of(const th_tiling_task *f, const th_tile *full)
 {
     const th_tiling *t = f->t;
     const th_shard *s = f->s;
     static const th_tensor tensor_of[] = {TH_TENSOR_INPUT, TH_TENSOR_WEIGHT, TH_TENSOR_OUTPUT,
                                           TH_TENSOR_OUTPUT};
     th_schedule ports = {.hz = t->hz};
-    th_measure m;
+    th_tile_properties m;
     th_tile_counts(s, full, m.count);
     m.largest = th_tile_largest(t, s, full);
     measure_compute(f, full, &m);
@@ -97,7 +97,7 @@ th_measure th_tile_measure(const th_tiling_task *f, const th_tile *full)
     return m;
 }
 
-static double first_ps(const th_tiling_task *f, const th_measure *m, th_engine_kind e)
+static double first_ps(const th_tiling_task *f, const th_tile_properties *m, th_engine_kind e)
 {
     double dram = (double)f->memory->bits_per_s / m->dram_part[e];
     double rate = m->bits_per_s[e] < dram ? m->bits_per_s[e] : dram;
@@ -106,14 +106,14 @@ static double first_ps(const th_tiling_task *f, const th_measure *m, th_engine_k
 }
 
 /* How often each engine moves its tiles. */
-static void find_passes(const th_tiling_task *f, const th_measure *m, const th_choice *how,
-                        bool revisits, double *passes)
+static void find_passes(const th_tiling_task *f, const th_tile_properties *m,
+                        const th_tiling_choice *choice, bool revisits, double *passes)
 {
     unsigned all = (1u << TH_N_LOOPS) - 1, input = th_tensor_loops(f->s, TH_TENSOR_INPUT),
              weight = th_tensor_loops(f->s, TH_TENSOR_WEIGHT);
-    passes[TH_ENGINE_INPUT] = count_over(m->count, all & ~input & ~how->input_stays);
-    passes[TH_ENGINE_WEIGHT] = count_over(m->count, all & ~weight & ~how->weight_stays);
-    passes[TH_ENGINE_PARTIAL] = revisits && !how->sums_stay ? m->count[TH_LOOP_C] - 1 : 0;
+    passes[TH_ENGINE_INPUT] = count_over(m->count, all & ~input & ~choice->input_stays);
+    passes[TH_ENGINE_WEIGHT] = count_over(m->count, all & ~weight & ~choice->weight_stays);
+    passes[TH_ENGINE_PARTIAL] = revisits && !choice->sums_stay ? m->count[TH_LOOP_C] - 1 : 0;
     passes[TH_ENGINE_OUTPUT] = 1;
 }
 
@@ -127,7 +127,7 @@ typedef struct {
     double port_ps, dram_ps;
 } load_time;
 
-static load_time time_of_load(const th_tiling_task *f, const th_measure *m, int e)
+static load_time time_of_load(const th_tiling_task *f, const th_tile_properties *m, int e)
 {
     double bytes = m->bytes[e] / m->tiles[e];
     return (load_time){bytes * BITS_PS / m->bits_per_s[e],
@@ -152,13 +152,13 @@ static double step_ps(const th_tiling_task *f, const load_time *loads, unsigned 
 
 /* The time of all steps, grouped by the engines that load: loads come in bursts, which the slots
  * spread over few steps. */
-static double steps_ps(const th_tiling_task *f, const th_measure *m, const th_choice *how,
-                       bool spills, double store_ps)
+static double steps_ps(const th_tiling_task *f, const th_tile_properties *m,
+                       const th_tiling_choice *choice, bool spills, double store_ps)
 {
     load_time loads[TH_ENGINE_OUTPUT];
-    double n_in = m->steps / count_over(m->count, how->input_stays);
-    double n_weight = m->steps / count_over(m->count, how->weight_stays);
-    double n_both = m->steps / count_over(m->count, how->input_stays | how->weight_stays);
+    double n_in = m->steps / count_over(m->count, choice->input_stays);
+    double n_weight = m->steps / count_over(m->count, choice->weight_stays);
+    double n_both = m->steps / count_over(m->count, choice->input_stays | choice->weight_stays);
     double n[] = {m->steps - n_in - n_weight + n_both, n_in - n_both, n_weight - n_both, n_both};
     double reads = spills ? 1 - 1.0 / m->count[TH_LOOP_C] : 0;
     double compute = m->compute_ps / m->steps, all = 0;
@@ -175,11 +175,11 @@ static double steps_ps(const th_tiling_task *f, const th_measure *m, const th_ch
     return all;
 }
 
-th_candidate th_choice_estimate(const th_tiling_task *f, const th_measure *m, const th_choice *how,
-                                bool revisits)
+th_tiling_candidate th_tiling_choice_estimate(const th_tiling_task *f, const th_tile_properties *m,
+                                              const th_tiling_choice *choice, bool revisits)
 {
     double passes[TH_N_ENGINES], dram = 0, even = m->compute_ps, all = 0, store_ps = 0;
-    find_passes(f, m, how, revisits, passes);
+    find_passes(f, m, choice, revisits, passes);
     for (int e = 0; e < TH_N_ENGINES; e++) {
         double bytes = passes[e] * m->bytes[e];
         if (e == TH_ENGINE_OUTPUT) {
@@ -191,8 +191,10 @@ th_candidate th_choice_estimate(const th_tiling_task *f, const th_measure *m, co
         even = larger(even, bytes * BITS_PS / m->bits_per_s[e]);
     }
     even = larger(even, dram * BITS_PS / (double)f->memory->bits_per_s);
-    double uneven = steps_ps(f, m, how, passes[TH_ENGINE_PARTIAL] > 0, store_ps / m->steps) - even;
+    double uneven =
+        steps_ps(f, m, choice, passes[TH_ENGINE_PARTIAL] > 0, store_ps / m->steps) - even;
     double longest = even + larger(uneven, 0) / (f->t->slots_in > 1 ? f->t->slots_in - 1 : 1);
     double fill = larger(first_ps(f, m, TH_ENGINE_INPUT), first_ps(f, m, TH_ENGINE_WEIGHT));
-    return (th_candidate){*how, longest + fill + first_ps(f, m, TH_ENGINE_OUTPUT), all, m->steps};
+    return (th_tiling_candidate){*choice, longest + fill + first_ps(f, m, TH_ENGINE_OUTPUT), all,
+                                 m->steps};
 }

@@ -37,8 +37,8 @@ enum { STANDARD_EXP_OPERATIONS = 4, ALL_BUT_LAST_H = TH_N_STEP_KINDS - 1 - TH_LA
 /* The operations of a layer. */
 typedef struct {
     int64_t per_output, per_row;
-    int64_t again; /* additional operations per output if the row does not stay in the buffer */
-    int passes;    /* over the row */
+    int64_t recompute; /* additional operations per output if the row does not stay in the buffer */
+    int passes;        /* over the row */
 } cost;
 
 static int64_t exp_operations(const th_accel *a)
@@ -146,7 +146,7 @@ static void rows_schedule(const th_accel *a, const th_shard *s, th_schedule *out
     if (!fits)
         inputs *= c.passes;
     start_pieces(a, s, &piece, out);
-    int64_t n = out->count[TH_LOOP_H], per_output = c.per_output + (fits ? 0 : c.again);
+    int64_t n = out->count[TH_LOOP_H], per_output = c.per_output + (fits ? 0 : c.recompute);
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
         bool is_last = mask & TH_LAST_H;
         int64_t outputs = row * th_tile_extent(h, piece, is_last);
@@ -202,6 +202,6 @@ int64_t th_vector_operations(const th_accel *a, const th_shard *s)
     cost c = cost_of(a, s);
     if (copies(s) && a->concat_is_free)
         return 0;
-    return outputs * (c.per_output + (row_fits(a, s) ? 0 : c.again)) +
+    return outputs * (c.per_output + (row_fits(a, s) ? 0 : c.recompute)) +
            outputs / row_elements(s) * c.per_row;
 }

@@ -18,7 +18,8 @@
  * outermost), or all stripes for every block, which loads the input once per block (channels
  * outermost), whichever moves fewer bytes. The first stripe needs n rows of input, each further one
  * m.
- *   make_plan (choose_method, fit_weights) -> check_lines -> set_loops -> set_input_rows -> set_steps
+ *   make_plan (choose_method, fit_weights) -> check_lines -> set_loops -> set_input_rows ->
+ *   set_steps
  * closed_form uses the plan and the extents only. Not modelled: the latency of the transforms (a
  * few cycles per layer), the loss of precision. */
 #include <config.h>
@@ -72,18 +73,18 @@ static const th_design_key keys[] = {
 };
 
 /* How a layer is computed. */
-typedef enum { WINOGRAD, DECOMPOSED, DIRECT_PIXELS, DIRECT_CHANNELS } way;
-static const char *const way_names[] = {"winograd", "decomposed", "direct", "direct"};
+typedef enum { WINOGRAD, DECOMPOSED, DIRECT_PIXELS, DIRECT_CHANNELS } conv_method;
+static const char *const method_names[] = {"winograd", "decomposed", "direct", "direct"};
 
 /* Properties that all blocks of a layer shard share. */
 typedef struct {
     int64_t k, c, h, w, r, s; /* per group */
-    int64_t rounds;           /* images times groups */
+    int64_t image_groups;     /* images times groups */
     bool shares_weights;      /* all images and groups use the same weights */
-    int64_t together; /* image-group pairs whose weights are on chip at once, if weights stay */
+    int64_t n_resident; /* image-group pairs whose weights are on chip at once, if weights stay */
     int64_t m, n, pn, pm, rr; /* of the array */
     int64_t slots;
-    way how;
+    conv_method method;
     bool weights_stay, is_clipped;
     int64_t block_k, block_c; /* channels of a block of weights */
 } plan;
@@ -96,10 +97,10 @@ static int64_t sub_kernels(const plan *p)
 }
 
 /* Cycles for k outputs, c inputs and h rows, h <= m. */
-static int64_t cycles_of(const plan *p, way how, int64_t k, int64_t c, int64_t h)
+static int64_t cycles_of(const plan *p, conv_method method, int64_t k, int64_t c, int64_t h)
 {
     int64_t lanes = p->n * p->n, taps = h * p->w * p->r * p->s, outputs = th_ceil_div(k, p->pm);
-    switch (how) {
+    switch (method) {
     case WINOGRAD:
     case DECOMPOSED:
         return sub_kernels(p) * th_ceil_div(c, p->pn) * outputs * th_ceil_div(p->w, p->m);
@@ -121,13 +122,13 @@ static int64_t last_rows(const plan *p)
     return p->is_clipped ? th_tile_extent(p->h, p->m, true) : p->m;
 }
 
-static int64_t layer_cycles(const plan *p, way how)
+static int64_t layer_cycles(const plan *p, conv_method method)
 {
-    return (stripes(p) - 1) * cycles_of(p, how, p->k, p->c, p->m) +
-           cycles_of(p, how, p->k, p->c, last_rows(p));
+    return (stripes(p) - 1) * cycles_of(p, method, p->k, p->c, p->m) +
+           cycles_of(p, method, p->k, p->c, last_rows(p));
 }
 
-static way choose_way(const th_shard *s, const plan *p)
+static conv_method choose_method(const th_shard *s, const plan *p)
 {
     bool is_exact =
         s->stride_h == 1 && s->stride_w == 1 && s->dilation_h == 1 && s->dilation_w == 1;
@@ -161,7 +162,7 @@ static int fit_blocks(const th_shard *s, int64_t buffer, plan *p, th_error *err)
     if (p->block_k > 0)
         return 0;
     p->block_k = at_most(p->k, p->pm);
-    int64_t unit = at_most(p->c, p->pn * (p->how == DIRECT_CHANNELS ? p->n * p->n : 1));
+    int64_t unit = at_most(p->c, p->pn * (p->method == DIRECT_CHANNELS ? p->n * p->n : 1));
     if (weight_bytes(s, p, p->block_k, unit) > room)
         unit = at_most(p->c, p->pn);
     int64_t least = weight_bytes(s, p, p->block_k, unit);
@@ -182,7 +183,7 @@ static int fit_blocks(const th_shard *s, int64_t buffer, plan *p, th_error *err)
 static int fit_weights(const th_design_config *d, const th_shard *s, plan *p, th_error *err)
 {
     int64_t buffer = (int64_t)d->value[WEIGHT_BUFFER];
-    p->weights_stay = weight_bytes(s, p, p->k, p->c) <= buffer / p->together;
+    p->weights_stay = weight_bytes(s, p, p->k, p->c) <= buffer / p->n_resident;
     p->block_k = p->k;
     p->block_c = p->c;
     return p->weights_stay ? 0 : fit_blocks(s, buffer, p, err);
@@ -197,7 +198,7 @@ static int make_plan(const th_design_config *d, const th_shard *s, plan *p, th_e
         .w = s->dim[TH_DIM_W],
         .r = s->dim[TH_DIM_R],
         .s = s->dim[TH_DIM_S],
-        .rounds = (int64_t)s->dim[TH_DIM_B] * s->groups,
+        .image_groups = (int64_t)s->dim[TH_DIM_B] * s->groups,
         .m = (int64_t)d->value[M],
         .n = (int64_t)(d->value[M] + d->value[RR]) - 1,
         .pn = (int64_t)d->value[PN],
@@ -206,10 +207,10 @@ static int make_plan(const th_design_config *d, const th_shard *s, plan *p, th_e
         .slots = (int64_t)d->value[SLOTS],
         .is_clipped = d->value[CLIP] != 0,
     };
-    bool own = th_shard_multiplies_activations(s);
-    p->shares_weights = s->groups == 1 && !own;
-    p->together = at_most(own ? p->rounds : s->groups, p->slots);
-    p->how = choose_way(s, p);
+    bool has_own_weights = th_shard_multiplies_activations(s);
+    p->shares_weights = s->groups == 1 && !has_own_weights;
+    p->n_resident = at_most(has_own_weights ? p->image_groups : s->groups, p->slots);
+    p->method = choose_method(s, p);
     return fit_weights(d, s, p, err);
 }
 
@@ -275,8 +276,9 @@ static bool channels_are_outermost(const th_design_config *d, const th_shard *s,
 {
     int64_t blocks = th_ceil_div(p->k, p->block_k), all = weight_bytes(s, p, p->k, p->c);
     int64_t input = s->in_h * input_row_bytes(s, p);
-    int64_t by_rows = p->rounds * (input + stripes(p) * all);
-    int64_t by_channels = p->rounds * blocks * input + (p->shares_weights ? 1 : p->rounds) * all;
+    int64_t by_rows = p->image_groups * (input + stripes(p) * all);
+    int64_t by_channels =
+        p->image_groups * blocks * input + (p->shares_weights ? 1 : p->image_groups) * all;
     if (p->weights_stay || p->block_c < p->c) /* a block is used for one stripe only */
         return false;
     if (d->value[OUTERMOST] != OUTERMOST_AUTO)
@@ -289,7 +291,7 @@ static void set_loops(const th_design_config *d, const th_shard *s, const plan *
     static const uint8_t images_too[] = {TH_LOOP_K, TH_LOOP_B, TH_LOOP_H, TH_LOOP_W, TH_LOOP_C};
     static const uint8_t groups_first[] = {TH_LOOP_B, TH_LOOP_K, TH_LOOP_H, TH_LOOP_W, TH_LOOP_C};
     bool one_group = s->groups == 1, by_channels = channels_are_outermost(d, s, p);
-    out->count[TH_LOOP_B] = (int32_t)p->rounds;
+    out->count[TH_LOOP_B] = (int32_t)p->image_groups;
     out->count[TH_LOOP_H] = (int32_t)stripes(p);
     out->count[TH_LOOP_W] = 1;
     out->count[TH_LOOP_K] = (int32_t)th_ceil_div(p->k, p->block_k);
@@ -315,7 +317,7 @@ static void set_steps(const th_shard *s, const plan *p, th_schedule *out)
                 c = part(p, p->c, p->block_c, mask & TH_LAST_C),
                 h = mask & TH_LAST_H ? last_rows(p) : p->m;
         step->weight_bytes = weight_bytes(s, p, k, c);
-        step->cycles = cycles_of(p, p->how, k, c, h);
+        step->cycles = cycles_of(p, p->method, k, c, h);
         out->output_bytes[mask & (TH_N_STORE_KINDS - 1)] =
             th_shard_bytes(s, TH_TENSOR_OUTPUT, k * h * p->w);
     }
@@ -325,25 +327,25 @@ static void set_steps(const th_shard *s, const plan *p, th_schedule *out)
  * of Pm outputs, weights once per stripe, sums once per pass over the input channels. */
 static th_accesses accesses_of(const plan *p)
 {
-    bool is_direct = p->how == DIRECT_PIXELS || p->how == DIRECT_CHANNELS;
+    bool is_direct = p->method == DIRECT_PIXELS || p->method == DIRECT_CHANNELS;
     int64_t weights = p->k * p->c * p->r * p->s, outputs = p->k * p->h * p->w;
     int64_t transformed = stripes(p) * sub_kernels(p) * th_ceil_div(p->w, p->m) * p->n * p->n;
     int64_t points = is_direct ? p->h * p->w * p->r * p->s : transformed;
-    int64_t passes = p->how == DIRECT_CHANNELS
+    int64_t passes = p->method == DIRECT_CHANNELS
                          ? th_ceil_div(p->c, p->pn * p->n * p->n) * p->r * p->s
                          : th_ceil_div(p->c, p->pn) * (is_direct ? 1 : sub_kernels(p));
     return (th_accesses){
-        .input_reads = p->rounds * th_ceil_div(p->k, p->pm) * p->c * points,
-        .weight_reads = p->rounds * stripes(p) * weights,
-        .partial_reads = p->rounds * outputs * (passes - 1),
-        .output_writes = p->rounds * outputs * passes,
+        .input_reads = p->image_groups * th_ceil_div(p->k, p->pm) * p->c * points,
+        .weight_reads = p->image_groups * stripes(p) * weights,
+        .partial_reads = p->image_groups * outputs * (passes - 1),
+        .output_writes = p->image_groups * outputs * passes,
     };
 }
 
 static void set_report(const th_shard *s, const plan *p, th_schedule *out)
 {
-    int64_t copies = p->weights_stay ? p->together : p->slots;
-    out->variant = way_names[p->how];
+    int64_t copies = p->weights_stay ? p->n_resident : p->slots;
+    out->variant = method_names[p->method];
     out->accesses = accesses_of(p);
     out->macs_per_cycle = (double)(p->pm * p->pn * p->n * p->n);
     out->buffer_bytes[TH_TENSOR_INPUT] = line_bytes(s, p);
@@ -409,7 +411,7 @@ static step_times times_of(const th_design_config *d, const th_shard *s, const p
         .first_rows = port_cycles(d, s, TH_TENSOR_INPUT, window * row),
         .more_rows = port_cycles(d, s, TH_TENSOR_INPUT, p->m * s->stride_h * row),
         .weights = port_cycles(d, s, TH_TENSOR_WEIGHT, p->block_k * p->block_c * p->r * p->s),
-        .compute = (double)cycles_of(p, p->how, p->block_k, p->block_c, p->m),
+        .compute = (double)cycles_of(p, p->method, p->block_k, p->block_c, p->m),
         .store = port_cycles(d, s, TH_TENSOR_OUTPUT, p->block_k * p->m * p->w),
     };
 }
@@ -424,15 +426,15 @@ static double closed_form(const th_design_config *d, const th_shard *s)
     th_error ignored;
     if (make_plan(d, s, &p, &ignored))
         return NAN;
-    int32_t rounds = (int32_t)p.rounds, rows = (int32_t)stripes(&p);
+    int32_t image_groups = (int32_t)p.image_groups, rows = (int32_t)stripes(&p);
     int32_t blocks_k = (int32_t)th_ceil_div(p.k, p.block_k),
             blocks_c = (int32_t)th_ceil_div(p.c, p.block_c);
     step_times t = times_of(d, s, &p);
-    th_two_slot_nest n = {{rounds, rows, blocks_k, blocks_c}, step_of, &t};
+    th_two_slot_nest n = {{image_groups, rows, blocks_k, blocks_c}, step_of, &t};
     bool one_group = s->groups == 1;
     if (channels_are_outermost(d, s, &p)) {
-        n.count[0] = one_group ? blocks_k : rounds;
-        n.count[1] = one_group ? rounds : blocks_k;
+        n.count[0] = one_group ? blocks_k : image_groups;
+        n.count[1] = one_group ? image_groups : blocks_k;
         n.count[2] = rows;
         t.first_stripe = THIRD;
         t.weight_when = THIRD | (p.shares_weights ? SECOND : 0u);
