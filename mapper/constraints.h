@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* constraints.h - constraints on mappings: which accelerators a layer may use, and a partial
+/* constraints.h - constraints on mappings: the accelerators that a layer may use, and a partial
  * mapping to be completed.
- *   new -> (allow | forbid | th_mapping_read_partial)* -> validate -> (allows | check | apply
- *     ...)* -> free
- * After validate they are only read. */
+ *   new -> (allow | forbid | th_mapping_read_partial)* -> validate -> (allows | check | apply ...)*
+ *   -> free
+ * After validate, constraints do not change. */
 #ifndef TH_MAPPER_CONSTRAINTS_H
 #define TH_MAPPER_CONSTRAINTS_H
 #include "mapper/mapping.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mapping.h - a mapping: sets of accelerators, per set a design, per layer a set and a strategy.
- * Plain data that a person can read and edit (mapping_read.h). */
+/* mapping.h - a mapping: sets of accelerators, a design per set, and a set and a strategy per
+ * layer. Plain data; mapping_read.h reads it from a text file. */
 #ifndef TH_MAPPER_MAPPING_H
 #define TH_MAPPER_MAPPING_H
 #include "base/strbuf.h"

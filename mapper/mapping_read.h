@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mapping_read.h - a mapping from a libconfig file; the grammar is docs/formats.md. */
+/* mapping_read.h - reads a mapping from a libconfig file; docs/formats.md has the grammar. */
 #ifndef TH_MAPPER_MAPPING_READ_H
 #define TH_MAPPER_MAPPING_READ_H
 #include "mapper/constraints.h"

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shard.h - sharding geometry: how a set of accelerators splits one layer, in boxes of index space.
  *
- * Exclusive shards (ES): dimension d is cut split[d] ways, the product over d is the size of the
- * set. Position r of the set holds the coordinates of r written in the mixed radix of the splits,
- * the last dimension (S) fastest. Cuts are even up to one element: piece i of n over extent e is
- * [i*e/n, (i+1)*e/n), never empty because n <= e. A set whose members have shares (positive
- * integers, such as their speeds) cuts in proportion: a piece of a dimension weighs as much as the
- * shares of all positions with its coordinate together, w_i, and cut i stands at e * (w_0 + .. +
- * w_{i-1}) / (sum of w), rounded down, then moved as little as leaves every piece an element (along
- * rotate, one for every phase). Equal shares are the even cuts. Groups that may not be parted stay
- * whole; where even pieces are parts of groups, shares do not count. Shared shards (SS) on top:
- * along rotate, an operand that ES leaves identical on a group of positions is cut into as many
- * pieces as the group has members; each member starts with the piece of its own rank and passes
- * pieces round the ring of the group, computing one phase with each. */
+ * Exclusive shards (ES): dimension d is cut into split[d] pieces; the product over d is the size of
+ * the set. The coordinates of position r of the set are the digits of r in the mixed radix of the
+ * splits, the last dimension (S) fastest. Even cuts differ by at most one element: piece i of n
+ * over extent e is [i*e/n, (i+1)*e/n), never empty because n <= e. If the members of a set have
+ * shares (positive integers, such as their speeds), cuts are proportional: the weight w_i of piece
+ * i of a dimension is the sum of the shares of all positions with that coordinate, and cut i is at
+ * e * (w_0 + .. + w_{i-1}) / (sum of w), rounded down, then moved by the least amount that leaves
+ * every piece an element (along rotate: one per phase). Equal shares give the even cuts. Groups
+ * that must not be divided stay whole; if even pieces are parts of groups, shares are ignored.
+ *
+ * Shared shards (SS), in one additional dimension, rotate: an operand that ES replicates on a group
+ * of positions is cut into as many pieces as the group has members. Each member starts with the
+ * piece of its own rank and passes pieces on along the ring of the group, computing one phase with
+ * each. */
 #ifndef TH_MAPPER_SHARD_H
 #define TH_MAPPER_SHARD_H
 #include <stddef.h>

@@ -2,10 +2,11 @@
 /* critical_path.c - the critical path: from the task that ended last back through the causes of
  * starts.
  *
- * The machine records for every task the one whose end let it start: its last predecessor, or the
- * task before it on its accelerator or host if it was ready earlier. A release after the last
- * predecessor's end makes earlier tasks irrelevant: the path begins there, and the wait for the
- * release is its first entry. So waits and durations add up to the makespan exactly. */
+ * The cause of a task's start is the task that delayed it: its last predecessor, or, if the task
+ * was ready earlier, the task that ran before it on its accelerator or host. The machine records it
+ * for every task. If a task waited for its release after the end of its last predecessor, the path
+ * begins there, and the wait is its first entry. So waits and durations add up to the makespan
+ * exactly. */
 #include <config.h>
 
 #include "sim/analysis/critical_path.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* energy.c - the energy of a run, from its operations and the energies of the system's designs.
  *   th_energy_account: designs_of_accels -> add_tasks -> { add_accel } -> the run
- *   th_machine_energy: the same sums without the figures of a result, for searches
+ *   th_machine_energy: the total only, without the parts of a result, for searches
  *
  *   task         MACs mac_energy + operations vector_energy + bytes on chip buffer_energy
  *                + DRAM bytes dram_energy;  bytes on chip: reads and writes of the array, and
@@ -10,11 +10,11 @@
  *   accelerator  its tasks, DRAM bytes of its transfers, static_power elapsed
  *   run          accelerators + links
  * Source and limits: docs/models/energy.md. An accelerator has the energies of the design that it
- * is configured with (its first one, if it computes nothing), for its vector unit and DRAM, too.
- * Tasks count when they have ended, static power and DRAM bytes at once. A layer has its tasks,
- * their transfers, and static power while one of its tasks runs; the rest of the run is idle
- * accelerators, discarded prefetched weights, and collectives. Sums are over tasks in program
- * order, so they do not depend on how the run was executed. */
+ * is configured with (its first one, if it computes nothing), also for its vector unit and DRAM. A
+ * task counts once it has ended; static power and DRAM bytes count continuously. A layer has its
+ * tasks, their transfers, and static power while one of its tasks runs; the rest of the run is idle
+ * accelerators, discarded prefetched weights, and collectives. Sums are computed in program order
+ * of the tasks, so they do not depend on how the run was executed. */
 #include <config.h>
 
 #include "base/alloc.h"

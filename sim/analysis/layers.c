@@ -3,10 +3,10 @@
  *
  *   load -> { start -> [computed] -> end }* ; copy -> add_running* -> finish for a result
  *
- * Only with options.per_layer: the statistics of a task are added when it ends, because an expanded
- * task takes longer than its collapsed time. A layer is active as long as any task of it runs, so
- * in a stream of inputs the time in which other layers have its accelerators does not count; a
- * transfer counts for the layer whose input it brings. Roofline: Williams, Waterman, Patterson,
+ * Only with options.per_layer. The statistics of a task are added when it ends, because an expanded
+ * task takes longer than its collapsed time. A layer is active as long as any of its tasks runs, so
+ * in a stream of inputs the time in which its accelerators run other layers does not count; a
+ * transfer counts for the layer whose input it carries. Roofline: Williams, Waterman, Patterson,
  * CACM 52(4), 2009. */
 #include <config.h>
 

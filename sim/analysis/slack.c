@@ -6,8 +6,8 @@
  * The latest end of a task is the minimum latest start of its followers: its successors, and the
  * task that ran next on its accelerator or host. Tasks are ordered by start, then end, then
  * topologically, so every follower comes later in the order even if both took no time. Not
- * modelled: a delayed task may contend with other transfers and computes, and others may run before
- * it. */
+ * modelled: a delayed task may contend with other tasks, and the order of tasks on its accelerator
+ * may change. */
 #include <config.h>
 
 #include "base/alloc.h"

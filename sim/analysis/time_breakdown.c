@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* time_breakdown.c - see time_breakdown.h. Nothing is recorded during a run: the time of a task
+/* time_breakdown.c - see time_breakdown.h. The parts are derived after the run: the time of a task
  * without contention follows from its compute cost (sim/design/compute_cost.h) or its route; the
  * rest of its duration is contention. */
 #include <config.h>

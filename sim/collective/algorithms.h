@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* algorithms.h - the rows of the table of algorithms, one file per family. */
+/* algorithms.h - the rows of the table of collective algorithms; each family is one file. */
 #ifndef TH_SIM_COLLECTIVE_ALGORITHMS_H
 #define TH_SIM_COLLECTIVE_ALGORITHMS_H
 #include "sim/collective/collective.h"

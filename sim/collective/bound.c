@@ -4,12 +4,12 @@
  * Cuts. For any set X of nodes with some of the ranks but not all, the bytes that must leave X pass
  * the links that leave it, and the bytes that must enter pass those that enter:
  *     time >= delay + minimum latency of these links + bytes / sum of their bandwidths
- * and the same for both directions together (which matters for half-duplex media). With P the
- * sum of the pieces of the ranks in X, k their number, of n, and S as in collective.h:
+ * and the same for both directions together (which matters for half-duplex media). With P the sum
+ * of the pieces of the ranks in X, k their number, of n, and S as in collective.h:
  *     all_reduce       out S            in S
  *     reduce_scatter   out S - P        in P             all_gather   out P   in S - P
- *     broadcast        out S where X has the root, else in S;    reduce the other way round
- *     scatter          out S - P where X has the root, else in P;    gather the other way round
+ *     broadcast        out S if X has the root, else in S;    reduce: in and out swapped
+ *     scatter          out S - P if X has the root, else in P;    gather: in and out swapped
  *     all_to_all       sum of its pairs; even sizes: out k (S - P), in (n - k) P
  *     barrier          one message in each direction
  * X is each single rank (S / bw_out, S / bw_in), each island (nodes of one group), and the first
@@ -17,7 +17,7 @@
  * alone, and with all switches and hosts that have more bandwidth to X than to the rest, so that
  * the cut of an island is its uplinks, not its inner switch.
  *
- * Total traffic. Where only ranks add and copy, every byte of the result needs n - 1 messages to
+ * Total traffic. If only ranks add and copy, every byte of the result needs n - 1 messages to
  * reduce it and n - 1 to distribute it. So the ranks send (n - 1) S in total in a reduce_scatter,
  * all_gather, broadcast or reduce, and 2 (n - 1) S in an all_reduce, over all their links: with
  * equal ranks 2 S (n - 1) / (n bw_out) (P. Patarasuk, X. Yuan, 2009). This does not hold for

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule_read.c - ranks = ( { threads = ( ( STEP, ... ), ... ); }, ... ), each STEP a send or a
- * recv.
+/* schedule_read.c - reads ranks = ( { threads = ( ( STEP, ... ), ... ); }, ... ), where each STEP
+ * is a send or a recv.
  *   open -> ranks -> threads -> steps -> th_user_schedule_finish */
 #include <config.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* user_schedule.h - a collective that a user has written: per rank, threads of sends and receives.
+/* user_schedule.h - a user-written collective: per rank, threads of sends and receives.
  *
  *   new -> add_rank, add_thread, add_step (to the last rank, thread) ... -> finish -> read only
  *       -> free

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* accelerator.c - the accelerators of a machine: which task runs, collapsed, expanded or stepped,
- * and when it ends.
+/* accelerator.c - the accelerators of a machine: which task runs, in which mode (collapsed,
+ * expanded or stepped), and when it ends.
  *
  *   start -> settle -> (event | settle)* -> the task ends
  *
  * A task is collapsed (one end event, from its compute cost) as long as no flow uses its DRAM. When
- * a flow does, the task expands: its end then follows from the demand history
+ * a flow uses it, the task expands: its end then follows from the demand history
  * (accelerator_history.c). While flows could saturate the DRAM (network.is_contended), or with
  * expand_all, the pipeline is stepped event by event instead. When contention ends, the rest of the
  * task is expanded again, but its end is not cached. Advancing a pipeline to a time changes no

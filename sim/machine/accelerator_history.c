@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* accelerator_history.c - the end of a task whose DRAM flows use.
+/* accelerator_history.c - the end of a task whose DRAM is also used by flows.
  *
  *   expand -> (change -> schedule_completion)* -> find_completion -> the task ends
  *
- * An expanded task keeps its demand history, the changes of the DRAM demand of flows. Its end
- * follows from its compute cost and that history, and is computed only when it could be near: the
- * event posted until then is at a lower bound, the start plus the busy time of the array. Then the
- * end is looked up in the completion-time cache, or computed by running the tile pipeline through
- * the history. */
+ * An expanded task records its demand history: the changes of the DRAM demand of flows. Its end
+ * follows from its compute cost and that history, and is computed only when the task could end
+ * soon. Until then the end event is at a lower bound, the start plus the busy time of the array. At
+ * that event the end is looked up in the completion-time cache, or computed by simulating the tile
+ * pipeline over the history. */
 #include <config.h>
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* accelerator_inspect.c - the state of the running tasks of accelerators: for traces, and for
- * results of a run that has stopped. Changes nothing. */
+/* accelerator_inspect.c - the state of the running tasks of accelerators, for traces and for the
+ * results of a stopped run. Changes nothing. */
 #include <config.h>
 
 #include "sim/machine/accelerator_state.h"

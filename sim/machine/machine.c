@@ -2,15 +2,15 @@
 /* machine.c - the replay of a program, event by event.
  *
  *   new -> (load | resume) -> (run_until | step)* -> result
- *   inside: act = { an event of now before READY | a message of a collective | a ready task
- *                   | the start of an accelerator or host | an event of now from START on
- *                   | settle, then advance to the next event time }
+ *   inside: act = { an event of the current time before READY | a message of a collective | a ready
+ *                   task | the start of an accelerator or host | an event of the current time from
+ *                   START on | settle, then advance to the next event time }
  *
- * Within a time step, events happen in the order of th_priority. settle runs when no event of this
- * time is left, so that rates and the ends of collapsed tasks follow from all of them. Ready tasks
- * and accelerators that may start are taken lowest first: no result depends on the order of
- * pushing. Invariant: a task is in exactly one state: waiting[t] > 0, in ready, in an accelerator's
- * queue, running, or ended. */
+ * Within a time step, events are processed in the order of th_priority. settle runs when no event
+ * of this time is left, so that rates and the ends of collapsed tasks take all of them into
+ * account. Ready tasks, and accelerators that may start, are taken lowest number first, so no
+ * result depends on the order of insertion. Invariant: a task is in exactly one state: waiting[t] >
+ * 0, in ready, in the queue of an accelerator, running, or ended. */
 #include <config.h>
 
 #include "sim/machine/machine.h"

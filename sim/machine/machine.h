@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* machine.h - a system made ready to run, and the replay of a program on it, event by event.
+/* machine.h - a system ready to simulate, and the replay of a program on it, event by event.
  *
  *   new -> load(program) -> (run_until | step)* -> result; load again -> ... -> free
- * Several machines live side by side; one machine belongs to one thread. The system, the compute
- * costs and the program must outlive it. All its state is plain data (indices, no addresses). */
+ * Several machines can exist at once; one thread uses a machine. The system, the compute costs and
+ * the program must outlive it. Its state is plain data (indices, no addresses). */
 #ifndef TH_SIM_MACHINE_MACHINE_H
 #define TH_SIM_MACHINE_MACHINE_H
 #include <stdbool.h>

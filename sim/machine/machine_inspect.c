@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* machine_inspect.c - the state of a machine and its results so far. Changes nothing.
  *
- * Links and accelerators include transfers and tasks in flight up to now; energy and on-chip
- * accesses count tasks that have ended. */
+ * Results of links and accelerators include transfers and running tasks up to the current time;
+ * energy and on-chip accesses include tasks that have ended only. */
 #include <config.h>
 
 #include <string.h>

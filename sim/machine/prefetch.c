@@ -3,18 +3,18 @@
  *
  *   load -> (task_starts -> set_options -> (is_incomplete -> set_options)?)*
  *
- * The next task of an accelerator is fixed by the program: the first task, in program order, that
- * has weights and has not started (the target). If its weights depend on its inputs (rows of an
- * embedding, products of activations) or arrive over the network, nothing of it can be prefetched.
+ * The program determines the next task of an accelerator, the target: the first task, in program
+ * order, that has weights and has not started. If its weights depend on its inputs (rows of an
+ * embedding, products of activations) or arrive over the network, none of them can be prefetched.
  * When the weights of the running task are loaded, the weight engine continues with those of the
  * target, into slots that the array has released (sim/pipeline/pipeline.c); without a running task
  * it continues alone (mode LOADING). The target finds the prefetched weights in its slots. A task
- * without weights leaves them there; another task with weights that starts before the target
+ * without weights leaves them there. Another task with weights that starts before the target
  * discards them, and their bytes count for the accelerator only.
  *
  * Tasks of such an accelerator are never collapsed: their ends depend on the prefetch state, which
  * is part of the digest of their history. Invariant: prefetch.done is the progress for the target
- * when the running task starts, or, between two tasks, when the last one ended. */
+ * when the running task started, or, between two tasks, when the previous one ended. */
 #include <config.h>
 
 #include "base/alloc.h"

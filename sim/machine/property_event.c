@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* property_event.c - see property_event.h. A property event is an event of priority PROPERTY whose
- * object is its index in m->properties.events; one for the present time is applied at once. Tasks
- * at a changed frequency have compute costs of their own, with the schedule at that frequency. */
+ * object is its index in m->properties.events; an event at the current time is applied at once.
+ * Tasks at a changed frequency have separate compute costs, with the schedule at that frequency. */
 #include <config.h>
 
 #include "sim/machine/property_event.h"

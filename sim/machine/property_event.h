@@ -3,11 +3,11 @@
  * an accelerator.
  *
  *   load -> (th_machine_add_property_event | run)*; load again drops all property events
- * A property event takes effect before all other events of its time. A link's bandwidth is that of
- * its medium, so both directions of a half-duplex link change; transfers in flight continue at the
- * new rates, and stop at 0. The frequency is that of the whole accelerator, array and vector unit;
- * tasks that start later have it, a running task keeps its own. At 0 an accelerator has failed: its
- * running task never ends, and none starts; its memory still serves transfers. */
+ * A property event takes effect before all other events of its time. The bandwidth of a link is
+ * that of its medium, so both directions of a half-duplex link change; transfers in flight continue
+ * at the new rates, and stop at 0. A frequency applies to the whole accelerator, array and vector
+ * unit, for tasks that start later; a running task keeps its frequency. At 0 the accelerator has
+ * failed: its running task never ends and none starts, but its memory still serves transfers. */
 #ifndef TH_SIM_MACHINE_PROPERTY_EVENT_H
 #define TH_SIM_MACHINE_PROPERTY_EVENT_H
 #include "base/error.h"

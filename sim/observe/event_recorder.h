@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* event_recorder.h - an observer that records events of chosen kinds and stops the run after each:
- * what breakpoints are built on.
+/* event_recorder.h - an observer that records events of selected kinds and stops the run after
+ * each; the basis of breakpoints.
  *
  *   init -> (kinds = ...) -> th_machine_observe -> (the run stops -> record -> forget)*
  *   -> th_machine_observe(m, NULL) -> clear */

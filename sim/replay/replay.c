@@ -3,11 +3,11 @@
  *
  *   new -> load -> (start | next* | arrive)* -> load again -> ... -> free
  *
- * An execution holds, per participant and thread, the next step, and per participant and port the
- * number of messages received and the message being sent. Whatever can let a participant continue
- * (the start, a port that becomes free, a message that arrives) puts it on the pending list of its
- * execution, once, and the execution on that of the replay. `next` takes pending participants in
- * that order and returns the messages that their threads send.
+ * An execution stores the next step per participant and thread, and the number of messages received
+ * and the message being sent per participant and port. Every change after which a participant may
+ * continue (the start, a port that becomes free, a message that arrives) puts the participant on
+ * the pending list of its execution, once, and the execution on that of the replay. `next` takes
+ * pending participants in that order and returns the messages that their threads send.
  *
  * Flows are numbered n_tasks + base + participant * n_ports + port. base is the lowest free range
  * when a collective starts, so flow numbers depend on the model only.

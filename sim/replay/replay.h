@@ -3,8 +3,8 @@
  * messages that it sends next.
  *
  *   new -> load(program) -> (start | next* | arrive)* -> load again -> ... -> free
- * It knows neither time nor network: the machine starts the messages that `next` returns as flows,
- * and calls `arrive` when one has ended. */
+ * The replay is independent of time and network: the machine starts the messages that `next`
+ * returns as flows, and calls `arrive` when one has ended. */
 #ifndef TH_SIM_REPLAY_REPLAY_H
 #define TH_SIM_REPLAY_REPLAY_H
 #include "sim/replay/tuner.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule_cache.c - collective schedules by the contents of their collective.
+/* schedule_cache.c - a cache of collective schedules, keyed by the contents of the collective.
  *   new -> (get* | trim)* -> free
- * A program that is lowered again finds the schedules, and the choices of the tuner, of the last
- * one. A user-written schedule is identified by its address only, which may be reused, so trim
- * drops its entry. */
+ * A program that is lowered again finds the schedules, and the choices of the tuner, of the
+ * previous program. A user-written schedule is identified by its address only, which may be reused,
+ * so trim drops its entry. */
 #include <config.h>
 
 #include "sim/replay/schedule_cache.h"

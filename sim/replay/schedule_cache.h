@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schedule_cache.h - keeps the schedules of collectives, so that equal collectives of one program
- * or of several share one. new -> (get* | trim)* -> free */
+/* schedule_cache.h - caches the schedules of collectives, so that equal collectives share one.
+ *   new -> (get* | trim)* -> free */
 #ifndef TH_SIM_REPLAY_SCHEDULE_CACHE_H
 #define TH_SIM_REPLAY_SCHEDULE_CACHE_H
 #include "sim/replay/tuner.h"

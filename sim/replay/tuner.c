@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tuner.c - `auto`: simulates every candidate algorithm on the idle system and keeps the fastest.
+/* tuner.c - the algorithm `auto`: simulates every candidate algorithm on the idle system and
+ * selects the fastest.
  *
  * Candidates are all algorithms of the table that implement the kind (or the given algorithm), each
  * with the given number of chunks, or with 1, 4, 16 and 64 as long as a chunk keeps CHUNK_MIN bytes
  * and ranks times chunks stay below CHUNKS_IN_ALL. A simulation stops once it is later than the
- * best so far. The tuner skips algorithms that refuse the group, and, while another algorithm
- * remains, those that are slow to simulate: more than MESSAGES_MAX messages, or more than
+ * best so far. The tuner skips algorithms that do not support the group and, while another
+ * algorithm remains, those that are slow to simulate: more than MESSAGES_MAX messages, or more than
  * AT_ONCE_MAX at once. Not modelled: other traffic at the time of the collective. */
 #include <config.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tuner.h - chooses the algorithm and the number of chunks of a collective that leaves them open,
- * by simulating each candidate. */
+/* tuner.h - chooses the algorithm and the number of chunks of a collective that does not specify
+ * them, by simulating each candidate. */
 #ifndef TH_SIM_REPLAY_TUNER_H
 #define TH_SIM_REPLAY_TUNER_H
 #include "sim/collective/collective.h"
