@@ -13,7 +13,7 @@ enum { TH_DESIGN_OWN = -1 }; /* each member has the first design of its own list
 typedef struct th_set {
     int32_t design; /* index in system.designs, or TH_DESIGN_OWN */
     int32_t n_accels;
-    int32_t *accels; /* accelerator indices; the position in this list is the shard's position */
+    int32_t *accels; /* accelerator indices; the index in this list is the position of the shard */
     /* share of the work, by position, 1 .. TH_SHARE_MAX; NULL: equal ones (shard.h) */
     int32_t *shares;
 } th_set;
@@ -27,9 +27,9 @@ int th_set_share(th_set *set, const int32_t *shares);
 
 /* Where the weights of a layer are, on a system with serial transfers. */
 typedef enum {
-    TH_WEIGHTS_AUTO,   /* in the memory for weights as far as it goes, by a knapsack per accelerator
-                        */
-    TH_WEIGHTS_PINNED, /* there from the start */
+    /* pinned as far as the weight memory allows, by a knapsack per accelerator */
+    TH_WEIGHTS_AUTO,
+    TH_WEIGHTS_PINNED,  /* in the weight memory from the start */
     TH_WEIGHTS_STREAMED /* transferred for every run of the layer */
 } th_weights_place;
 extern const char *const th_weights_place_names[]; /* ends in NULL */
@@ -41,28 +41,29 @@ typedef struct th_mapping {
     int32_t *set_of;       /* per layer */
     th_strategy *strategy; /* per layer */
     /* On systems with serial transfers only. */
-    int32_t *order;   /* layers as accelerators take them; NULL: as the workload has them */
+    /* layers in the order in which accelerators run them; NULL: that of the workload */
+    int32_t *order;
     uint8_t *weights; /* per layer a th_weights_place; NULL: all TH_WEIGHTS_AUTO */
     /* activations cross the network even between consecutive layers of one accelerator */
     bool activations_cross;
 } th_mapping;
 
-/* Empty sets (n_accels 0), layers all on set 0. sizes[i] accelerators in set i. NULL: memory is
- * out. */
+/* Empty sets (n_accels 0), with all layers on set 0. sizes[i] is the number of accelerators of set
+ * i. NULL: memory is out. */
 th_mapping *th_mapping_new(int n_sets, const int32_t *sizes, int n_layers);
 th_mapping *th_mapping_copy(const th_mapping *m);
 void th_mapping_free(th_mapping *m); /* accepts NULL */
 bool th_mapping_equal(const th_mapping *a, const th_mapping *b);
-/* The same sets, with the same designs, and every layer on the same one. */
+/* True if the sets have the same members and designs, and every layer is on the same set. */
 bool th_mapping_same_sets(const th_mapping *a, const th_mapping *b);
 
 /* Allocates order (as the workload's) and weights (all auto). 0, or -1: memory is out. */
 int th_mapping_add_queues(th_mapping *m);
 
-/* Accelerators in range and in one set at most, designs that they can take, every layer on a set,
- * every strategy fits. 0 or -1. */
+/* Checks that accelerators are in range and in at most one set, that they can take their designs,
+ * that every layer is on a set, and that every strategy fits. 0 or -1. */
 int th_mapping_check(const th_mapping *m, const th_system *s, const th_workload *w, th_error *err);
-/* The same for one set, given those before it; prefix stands before the reason in err. */
+/* The same check for one set, given those before it; prefix is put before the reason in err. */
 int th_mapping_check_set(const th_mapping *m, int set, const th_system *s, const char *prefix,
                          th_error *err);
 

@@ -10,7 +10,7 @@ th_mapping *th_mapping_read(const char *path, const th_system *s, const th_workl
 th_mapping *th_mapping_read_text(const char *text, const char *name, const th_system *s,
                                  const th_workload *w, th_error *err);
 
-/* Reads a partial mapping into c, in place of an earlier one: sets may have no design, layers no
+/* Reads a partial mapping into c, replacing an earlier one: sets may have no design, layers no
  * split, and layers may be missing. 0, or -1: c is unchanged. */
 int th_mapping_read_partial(const char *path, const th_system *s, const th_workload *w,
                             th_constraints *c, th_error *err);

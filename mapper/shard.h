@@ -26,7 +26,7 @@ enum {
     TH_SHARE_MAX = 10000 /* of one accelerator of a set */
 };
 
-/* Without padding: memos and digests take it as words. */
+/* Has no padding bytes: memos and digests read it as words. */
 typedef struct th_strategy {
     int32_t split[TH_N_DIMS]; /* by th_dim, each >= 1 */
     int32_t rotate;           /* th_dim or TH_NO_ROTATION */
@@ -38,21 +38,22 @@ typedef enum { TH_OPERAND_NONE, TH_OPERAND_INPUT, TH_OPERAND_WEIGHT } th_operand
 
 extern const th_strategy th_strategy_single; /* a set of one */
 
-/* 0, or -1 with the reason when n positions cannot run layer l (with batch images) by strategy s:
- * the product is not n, more pieces than extent, a dimension that this kind cannot split, a
- * rotation without a replicated operand or with fewer elements than members, or more than INT32_MAX
- * messages. prefix stands before the reason in err. */
+/* 0, or -1 with the reason if n positions cannot run layer l (with batch images) by strategy s: the
+ * product of the splits is not n, there are more pieces than elements, this kind cannot split a
+ * dimension, a rotation has no replicated operand or fewer elements than members, or there are more
+ * than INT32_MAX messages. prefix is put before the reason in err. */
 int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, int n,
                       const char *prefix, th_error *err);
 bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, int n);
 bool th_strategy_equal(const th_strategy *a, const th_strategy *b);
-/* < 0, 0, > 0: an order of strategies, by their splits, then their rotation, none of them last. */
+/* < 0, 0, > 0: orders strategies by their splits, then by their rotation; no rotation comes last.
+ */
 int th_strategy_compare(const th_strategy *a, const th_strategy *b);
 /* "K4", "H2 K2 rotate C", "-" for a set of one. Into out[size], returned. */
 char *th_strategy_format(const th_strategy *s, char *out, size_t size);
 
-/* The part of the loop nest of position r: ES only, and in phase p of the rotation (0 when there is
- * none). shares: of all positions, here and below; NULL: equal ones. */
+/* The part of the loop nest of position r: ES only, and in phase p of the rotation (0 without
+ * rotation). shares, here and below: of all positions; NULL: equal shares. */
 th_loop_box th_shard_loops(const th_layer *l, int32_t batch, const th_strategy *s,
                            const int32_t *shares, int r);
 th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_strategy *s,
@@ -66,23 +67,22 @@ int th_shard_ring(const th_layer *l, const th_strategy *s, int r, int *members, 
 /* Positions that hold partial sums of the same output box as r, ascending; 1 (r alone) when no
  * reduction dimension is split. */
 int th_shard_partners(const th_strategy *s, const th_layer *l, int r, int *members, int *rank);
-/* The part of the output that position r holds when the layer has ended: its ES output box, or,
- * after the reduce-scatter that follows split reductions, its piece of it (cut evenly along the
- * longest dimension, whatever the shares; may be empty when there are fewer elements than
- * partners). */
+/* The part of the output that position r holds when the layer has ended: its ES output box or,
+ * after the reduce-scatter of a split reduction, its piece of that box (cut evenly along the
+ * longest dimension, whatever the shares; may be empty if there are fewer elements than partners).
+ */
 th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares,
                      int r);
 
-/* Bytes of the weights of a part of the loop nest as they lie in memory and travel: compressed
- * where they are not dense (th_shard_bytes). 0 for a matmul of two inputs, whose second input is no
- * weight. */
+/* Bytes of the weights of a part of the loop nest in memory and in transfers: compressed if they
+ * are not dense (th_shard_bytes). 0 for a matmul of two inputs, whose second input is no weight. */
 int64_t th_shard_weight_piece_bytes(const th_layer *l, const th_loop_box *loops);
-/* Bytes of parameters that position r keeps resident: the weights of its share (under SS the
- * rotating piece of one phase), and what its output channels have besides (biases, scales,
- * shifts), which is dense. */
+/* Bytes of parameters that position r keeps resident: the weights of its shard (under SS the
+ * rotating piece of one phase), and the dense parameters of its output channels (biases, scales,
+ * shifts). */
 int64_t th_shard_weight_bytes(const th_layer *l, const th_strategy *s, const int32_t *shares,
                               int r);
-int32_t th_density_ppm(double density); /* parts per million, as th_shard has it */
+int32_t th_density_ppm(double density); /* parts per million, as in th_shard */
 
 /* a minus b as at most 2 * TH_TENSOR_DIMS disjoint boxes into out; returns their number. */
 int th_box_subtract(const th_box *a, const th_box *b, th_box *out);

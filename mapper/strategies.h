@@ -19,8 +19,8 @@ int th_strategies_list_all(const th_layer *l, int32_t batch, int n, th_strategy 
  * fits. False: there is no strategy for n positions. */
 bool th_strategy_repair(th_strategy *s, const th_layer *l, int32_t batch, int n);
 
-/* For layers of the vector unit: the producer's split, so that (almost) nothing moves. producer may
- * be NULL. */
+/* For layers of the vector unit: the split of the producer, so that almost no data move. producer
+ * may be NULL. */
 bool th_strategy_follow(th_strategy *s, const th_layer *l, int32_t batch, int n,
                         const th_strategy *producer);
 
@@ -30,7 +30,7 @@ bool th_strategy_longest(th_strategy *s, const th_layer *l, int32_t batch, int n
                          const th_dim *dims, int n_dims);
 
 /* Gives every layer of the vector unit in the mapping the strategy that follows its first producer
- * on the same set. False when some layer cannot run on its set at all. */
+ * on the same set. False if a layer cannot run on its set. */
 bool th_mapping_follow(th_mapping *m, const th_workload *w, int32_t batch);
 
 #endif

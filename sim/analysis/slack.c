@@ -14,8 +14,7 @@
 #include "base/sort_by_time.h"
 #include "sim/analysis/critical_path.h"
 
-/* Tasks so that each comes after its predecessors, but for those of a cycle, which never run;
- * returns how many. */
+/* Sorts tasks topologically, except those on a cycle, which never run; returns their number. */
 static int32_t find_queue(const th_program *p, int32_t *waiting, int32_t *queue)
 {
     int32_t n = 0;
@@ -31,8 +30,8 @@ static int32_t find_queue(const th_program *p, int32_t *waiting, int32_t *queue)
     return n;
 }
 
-/* Those of a queue that have ended, by start, then end, then as they stand in it; returns how many.
- */
+/* Sorts the tasks of a queue that have ended by start, then end, then position in the queue;
+ * returns their number. */
 static int32_t find_order(const th_result *r, const int32_t *queue, int32_t n_queue,
                           th_timed *order, th_timed *scratch)
 {
@@ -47,7 +46,7 @@ static int32_t find_order(const th_result *r, const int32_t *queue, int32_t n_qu
     return n;
 }
 
-/* The node on which a task takes its turn, or -1. */
+/* The accelerator or host that runs the task, or -1. */
 static int32_t engine_of(const th_task *t)
 {
     return t->kind == TH_TASK_COMPUTE || t->kind == TH_TASK_HOST ? t->node : -1;
@@ -62,14 +61,14 @@ static int32_t count_engines(const th_program *p)
     return n;
 }
 
-/* A task must end before the latest start of one behind it. */
+/* A task must end before the latest start of each follower. */
 static void stay_before(const th_result *r, const th_time *slack, int32_t behind, th_time *latest)
 {
     if (r->tasks[behind].end_ps >= 0 && r->tasks[behind].start_ps + slack[behind] < *latest)
         *latest = r->tasks[behind].start_ps + slack[behind];
 }
 
-/* next: by engine, the task that runs next on it; -1: none. */
+/* next: by accelerator or host, the task that runs next on it; -1: none. */
 static void go_back(const th_program *p, const th_result *r, const th_timed *order, int32_t n,
                     int32_t *next, th_time *slack)
 {

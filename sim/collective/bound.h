@@ -4,9 +4,9 @@
 #define TH_SIM_COLLECTIVE_BOUND_H
 #include "sim/collective/collective.h"
 
-/* *out: no run of *c on *s takes less. *c has passed th_collective_check. Switches may add where
- * the algorithm is in_switch or not set; otherwise the algorithm does not matter. 0 or -1 (memory).
- */
+/* *out is a time that every run of *c on *s takes at least. *c has passed th_collective_check. If
+ * the algorithm is in_switch or not set, switches may add; otherwise the algorithm does not matter.
+ * 0, or -1: memory is out. */
 int th_collective_bound(const th_collective *c, const th_system *s, th_time *out, th_error *err);
 
 #endif

@@ -11,13 +11,13 @@
 #include <stdint.h>
 #include "base/units.h"
 
-/* The order of events of one time step, each with its reason. */
+/* The order of events at one time, with the reason for each place. */
 typedef enum {
-    TH_PRIORITY_PROPERTY,     /* property changes and faults hold for all events of their time */
-    TH_PRIORITY_TRANSFER_END, /* data that have arrived are there for whatever starts now */
-    TH_PRIORITY_COMPUTE_END,  /* stores and computes end before free units are looked for */
+    TH_PRIORITY_PROPERTY,     /* property changes and faults apply to all events of their time */
+    TH_PRIORITY_TRANSFER_END, /* data that have arrived are available to everything that starts */
+    TH_PRIORITY_COMPUTE_END,  /* stores and computes end before free units are searched */
     TH_PRIORITY_RELEASE,      /* resources become free */
-    TH_PRIORITY_READY,        /* then it is known which tasks are ready */
+    TH_PRIORITY_READY,        /* then all ready tasks are known */
     TH_PRIORITY_START,        /* loads, computes and transfers start, with all ready tasks known */
     TH_PRIORITY_SAMPLE        /* observers see the state after all events of this time */
 } th_priority;
@@ -31,7 +31,7 @@ typedef struct th_event {
 } th_event;
 
 typedef struct th_events th_events;
-typedef int32_t th_event_handle; /* >= 0; TH_NO_EVENT when there is none */
+typedef int32_t th_event_handle; /* >= 0; TH_NO_EVENT: no event */
 enum { TH_NO_EVENT = -1 };
 
 th_events *th_events_new(void);     /* NULL: memory is out */

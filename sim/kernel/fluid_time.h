@@ -6,9 +6,9 @@
 #include "sim/kernel/double_double.h"
 #include "base/units.h"
 
-/* A duration that is a whole number of picoseconds but for the rounding of doubles must not be
- * rounded up to the next: an excess of this size is ignored, a thousandth or a few units in the
- * last place, at most a half. */
+/* A duration that is an integer number of picoseconds except for the rounding of doubles must not
+ * be rounded up. An excess of this size is ignored: a thousandth of a picosecond or a few units in
+ * the last place, at most half a picosecond. */
 static inline double th_fluid_slack(double ps)
 {
     double slack = ps * 0x1p-50;

@@ -22,8 +22,8 @@ typedef struct th_machine_options {
     const th_network_type *network; /* NULL: the default */
     th_network_options network_options;
     bool expand_all; /* run every tile pipeline event by event (slow, same times) */
-    /* Treats DRAMs that flows can saturate as contended all the time (slower; same times, but for a
-     * picosecond now and then in runs of hours: docs/models/network.md). */
+    /* Treats DRAMs that flows can saturate as contended all the time (slower; same times, except
+     * for rare differences of a picosecond in runs of hours: docs/models/network.md). */
     bool always_contended;
     bool no_skip;         /* tile pipelines never skip whole periods (slower, same times) */
     uint64_t expand_seed; /* not 0: expand tasks at random times (tests; same times) */
@@ -49,7 +49,7 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
                            const th_machine_options *o, th_error *err);
 void th_machine_free(th_machine *m);
 
-/* For tuning a collective on this machine's system and options; *m outlives it. */
+/* The context for tuning collectives on this machine's system and options; *m must outlive it. */
 th_tuner_context th_machine_tuner_context(const th_machine *m);
 
 /* Resets to time 0. The program is not copied. 0 or -1. */
@@ -63,7 +63,7 @@ typedef struct th_demand_change {
 /* Adds a change to the digest of a demand history. */
 void th_demand_digest(uint64_t digest[2], const th_demand_change *c);
 
-/* A compute in flight while no flow is on the network. */
+/* A compute task in flight while the network has no flow. */
 typedef struct th_in_flight {
     th_time started_ps; /* <= 0 */
     const th_demand_change
@@ -71,21 +71,22 @@ typedef struct th_in_flight {
     size_t n_demands;
 } th_in_flight;
 
-/* Can a run on this machine be cut where only computes are in flight, and the rest be replayed by
- * resume to the picosecond? Not with contended DRAMs, prefetched weights, or a network that has
- * state while no flow is on it. */
+/* True if a run on this machine can be cut at a time without flows and continued by resume with the
+ * same times to the picosecond. False with contended DRAMs, prefetched weights, or a network that
+ * keeps state without flows. */
 bool th_machine_can_resume(const th_machine *m);
 /* Like load, but the first n tasks of the program, computes on different accelerators, are in
- * flight at time 0 as in f[0 .. n). The machine logs start and demand history of every compute. */
+ * flight at time 0 as in f[0 .. n). The machine logs start and demand history of every compute
+ * task. */
 int th_machine_resume(th_machine *m, const th_program *p, const th_in_flight *f, int32_t n,
                       th_error *err);
-/* After resume: the state at time t, when no flow was on the network, of a compute that has ended
- * since. started_ps is relative to t, demands to the task's start; they are valid until the next
- * load. */
+/* After resume: the state at time t, at which the network had no flow, of a compute task that has
+ * ended since. started_ps is relative to t, demands to the start of the task; they are valid until
+ * the next load. */
 th_in_flight th_machine_in_flight_at(const th_machine *m, int32_t task, th_time t);
 
 /* Runs all events up to and including time `until`. DONE: the program has ended. ERROR: it cannot
- * (tasks are left, but no event); err has the first such task. */
+ * end (tasks are left, but no event); err names the first such task. */
 th_stop th_machine_run_until(th_machine *m, th_time until, th_error *err);
 /* Stops (BOUND) when the next event is after bound: the search has a better candidate. */
 th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err);
@@ -133,7 +134,7 @@ int th_machine_observe(th_machine *m, th_observer *first, th_error *err);
  * -1. */
 int th_machine_result(const th_machine *m, th_result *out, th_error *err);
 
-/* Does the system have any energy figures? */
+/* True if the system has energies. */
 bool th_machine_knows_energy(const th_machine *m);
 /* Joules of a run that is done, bit by bit as in th_machine_result. 0 or -1. */
 int th_machine_energy(const th_machine *m, double *joules, th_error *err);

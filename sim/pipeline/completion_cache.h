@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "sim/pipeline/pipeline.h"
 
-/* How a compute ends under a demand history. */
+/* The end of a compute task under a demand history. */
 typedef struct th_compute_completion {
     th_time end; /* relative to the start */
     th_pipeline_stats stats;
@@ -17,7 +17,7 @@ typedef struct th_compute_completion {
 
 typedef struct th_completion_cache th_completion_cache;
 
-/* Beyond max entries all are dropped; a shared cache takes no more until it is trimmed. NULL:
+/* A cache with max entries drops all of them; a shared cache instead adds no more until trim. NULL:
  * memory is out. */
 th_completion_cache *th_completion_cache_new(size_t max);
 enum { TH_COMPLETION_CACHE_MAX = 1 << 20 }; /* of a machine, or of those that share it */

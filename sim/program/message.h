@@ -8,7 +8,7 @@
 typedef struct th_message {
     int32_t src, dst; /* nodes */
     int64_t bytes;    /* >= 0; 0: the flow takes its latencies only */
-    th_time delay_ps; /* >= 0, before its first byte goes: overhead of software and protocol */
+    th_time delay_ps; /* >= 0, before its first byte: overhead of software and protocol */
 } th_message;
 
 #endif

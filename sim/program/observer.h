@@ -28,16 +28,18 @@ typedef struct th_tile_source {
     const th_schedule *schedule; /* these two live as long as the task runs */
     const th_port *port;
     const th_pipeline *from; /* its present state; NULL: its start, with nothing prefetched */
-    const uint64_t *digest;  /* two words: equal for pipelines that are equal in all they depend
-                                on, at the clock of their start; NULL: unknown */
+    /* two words, equal for pipelines that are equal in everything their progress depends on, at the
+     * clock of their start; NULL: unknown */
+    const uint64_t *digest;
 } th_tile_source;
 
 typedef struct th_observer_type {
-    /* A run of p starts at time 0; or the observer joins one under way, whose queued and running
-     * tasks and busy links are reported next. */
+    /* A run of p starts at time 0, or the observer joins a run; in that case the calls that follow
+     * report its queued and running tasks and busy links. */
     void (*restart)(th_observer *o, const th_program *p);
-    /* Has it followed the present run of p? A type with this function has restart, queued,
-     * task_start and link, too. NULL: it never asks for the state of a run that it joins. */
+    /* True if the observer has followed the current run of p. A type with this function also has
+     * restart, queued, task_start and link. NULL: it never needs the state of a run that it joins.
+     */
     bool (*follows)(const th_observer *o, const th_program *p);
     th_tile_detail (*tile_detail)(const th_observer *o, int accel); /* NULL: ignored */
 
@@ -53,7 +55,7 @@ typedef struct th_observer_type {
 
     /* The pipeline of the accelerator is *source, until tiles, another follow or the task's end. */
     void (*follow)(th_observer *o, th_time now, int accel, const th_tile_source *source);
-    /* Flows draw so much from the accelerator's DRAM from now on. */
+    /* The DRAM bandwidth that flows demand from the accelerator from this time on. */
     void (*dram_demand)(th_observer *o, th_time now, int accel, double bytes_per_s);
     void (*tiles)(th_observer *o, th_time now, int accel, const th_tiles *tiles);
     void (*accel_fails)(th_observer *o, th_time now, int accel); /* its task stops */
@@ -62,7 +64,7 @@ typedef struct th_observer_type {
 struct th_observer {
     const th_observer_type *type;
     th_observer *next; /* of the same machine; NULL: the last */
-    bool stops_run;    /* the run is to stop after the present event */
+    bool stops_run;    /* the run stops after the current event */
 };
 
 /* Calls one notify function of all observers in a list that have it. */

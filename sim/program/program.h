@@ -13,28 +13,29 @@
 #include "sim/collective/collective.h"
 
 typedef enum {
-    TH_TASK_COMPUTE,  /* a shard on an accelerator: node, compute_cost */
+    TH_TASK_COMPUTE,  /* a shard on an accelerator; has node, compute_cost */
     TH_TASK_TRANSFER, /* bytes from node to peer over the network */
-    /* node -1: nothing but time on no resource: an input that becomes available at release. Else
-     * what a host does, for delay_ps: one task at a time, those that are ready in program order. */
+    /* node -1: a delay on no resource, such as the arrival of an input at release. Otherwise work
+     * of a host, for delay_ps; a host runs one task at a time, the ready tasks in program order. */
     TH_TASK_HOST,
-    TH_TASK_COLLECTIVE /* of a group of nodes, expanded into messages as it goes */
+    TH_TASK_COLLECTIVE /* a collective of a group of nodes, replayed message by message */
 } th_task_kind;
 
 typedef struct th_task {
     int32_t kind; /* th_task_kind */
-    int32_t node; /* where it runs, or the sender */
+    int32_t node; /* where the task runs, or the sender */
     int32_t peer; /* the receiver */
     union {
-        int32_t compute_cost; /* compute: its number (sim/design/compute_cost.h) */
+        int32_t compute_cost; /* compute: the number of its cost (sim/design/compute_cost.h) */
         int32_t collective;   /* collective: index in the program's collectives */
     };
-    int64_t bytes;          /* transfer, >= 0 */
-    th_time release_ps;     /* not before */
-    th_time delay_ps;       /* transfer: overhead before its first byte goes; host: what it takes */
-    int32_t weights_arrive; /* compute: 1: transfers bring its weights, so none are loaded ahead */
-    int32_t layer;          /* of the workload; -1: none */
-    int32_t input;          /* of the stream, 0 based */
+    int64_t bytes;      /* transfer, >= 0 */
+    th_time release_ps; /* earliest start */
+    th_time delay_ps;   /* transfer: overhead before its first byte; host: duration */
+    /* compute: 1 if transfers bring its weights, so that none are prefetched */
+    int32_t weights_arrive;
+    int32_t layer; /* of the workload; -1: none */
+    int32_t input; /* of the stream, 0 based */
 } th_task;
 
 typedef struct th_program {
@@ -46,7 +47,7 @@ typedef struct th_program {
     int32_t *successor_start, *successors;
     int32_t *n_predecessors;
     int32_t n_inputs; /* of the stream */
-    int32_t wave;     /* inputs that may be under way together; 1: one after another */
+    int32_t wave;     /* inputs that may be in flight together; 1: one after another */
     int64_t n_dependencies;
     /* private */
     bool (*is_interrupted)(void);
@@ -71,9 +72,9 @@ static inline int32_t th_program_add(th_program *p, const th_task *t, th_error *
         p->n_inputs = t->input + 1;
     return p->n_tasks++;
 }
-/* A collective of its own, to be named by task.collective; *c is copied. Its number, or -1. */
+/* Adds a collective, which task.collective refers to; *c is copied. Its number, or -1. */
 int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err);
-/* Room for more dependencies. 0 or -1. */
+/* Reserves room for more dependencies. 0 or -1. */
 int th_program_grow(th_program *p, th_error *err);
 /* Task "after" starts when "before" has ended. 0 or -1. */
 static inline int th_program_depend(th_program *p, int32_t after, int32_t before, th_error *err)
@@ -86,18 +87,18 @@ static inline int th_program_depend(th_program *p, int32_t after, int32_t before
     p->edge_to[p->n_dependencies++] = after;
     return 0;
 }
-/* Where a program stands, and back to it: what was added since is gone. For those who add several
- * things that belong together. */
+/* A state of a program, and the return to it, which drops all that was added since: for callers
+ * that add several things as a unit. */
 typedef struct th_program_mark {
     int32_t n_tasks, n_collectives, n_inputs;
     int64_t n_dependencies;
 } th_program_mark;
 th_program_mark th_program_mark_of(const th_program *p);
 void th_program_cut(th_program *p, th_program_mark mark);
-/* Asked now and then by finish: true: give up (BASE-0008). NULL: never. */
+/* finish polls is_interrupted; true: it fails with BASE-0008. NULL: never. */
 void th_program_ask(th_program *p, bool (*is_interrupted)(void));
-/* Builds the successor lists, of INT32_MAX dependencies at most. A cycle is not looked for: a
- * replay of it ends with SIM-0006. 0 or -1. */
+/* Builds the successor lists, of at most INT32_MAX dependencies. It does not look for cycles: the
+ * replay of a cycle fails with SIM-0006. 0 or -1. */
 int th_program_finish(th_program *p, th_error *err);
 
 #endif

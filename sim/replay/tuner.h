@@ -6,7 +6,7 @@
 #include "sim/collective/collective.h"
 #include "sim/program/program.h"
 
-/* How to simulate a program; the machine, which stands above this folder, provides it. */
+/* Simulates a program for the tuner; the machine, which is above this folder, provides it. */
 typedef struct th_simulator {
     /* setup: th_tuner_context.setup. NULL on failure. */
     void *(*create)(const void *setup, th_error *err);
@@ -23,15 +23,15 @@ typedef struct th_tuner_context {
     const void *setup; /* the simulator's */
 } th_tuner_context;
 
-/* Whether *c leaves anything open: no algorithm, or chunks 0. */
+/* True if *c leaves the algorithm or the number of chunks (0) open. */
 static inline bool th_tuner_is_needed(const th_collective *c)
 {
     return !c->algorithm || c->chunks == 0;
 }
 
-/* Sets *algorithm and *chunks to those with which *c ends first when it runs alone; equal times:
- * the first in the table, the fewest chunks. Depends on its arguments only. 0, or -1 with the
- * reason why no algorithm can. */
+/* Sets *algorithm and *chunks to those with which *c ends first when it runs alone; among equal
+ * times the first in the table with the fewest chunks. Depends on its arguments only. 0, or -1 with
+ * the reason if no algorithm can run *c. */
 int th_tuner_choose(const th_tuner_context *t, const th_collective *c,
                     const th_algorithm **algorithm, int32_t *chunks, th_error *err);
 
