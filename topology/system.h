@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system.h - what the network runs on: nodes, links, designs; a plain table once finished.
+/* system.h - the hardware: nodes, links, designs; a plain table once finished.
  *
  *   new -> (add_medium | add_link | add_node | add_design | ...)* -> finish -> read only -> free
  *
- * Nodes are accelerators, hosts and switches. Every link is directed and draws on a medium, the
- * thing that has a bandwidth: a full-duplex cable is two links on two media, a half-duplex one (or
- * a bus) two or more links on one medium. Accelerators are numbered densely: accelerator a is node
- * accel_node[a]. Topology knows no simulator: a design is a block of typed keys here, and
- * sim/design/ gives it meaning. */
+ * Nodes are accelerators, hosts and switches. Every link is directed and uses a medium, which has
+ * the bandwidth: a full-duplex cable is two links on two media, a half-duplex one (or a bus) two or
+ * more links on one medium. Accelerators are numbered densely: accelerator a is node accel_node[a].
+ * Topology does not depend on the simulator: a design is a block of typed keys here, which
+ * sim/design/ interprets. */
 #ifndef TH_TOPOLOGY_SYSTEM_H
 #define TH_TOPOLOGY_SYSTEM_H
 #include <stdbool.h>

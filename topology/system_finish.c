@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system_finish.c - numbers, names, adjacency and routes of a system whose parts are all added.
+/* system_finish.c - numbers, names, adjacency and routes of a complete system.
  *   th_system_name_links* -> th_system_finish
  * finish = check and number the accelerators, name the links, sort them by node, prepare the routes
- * (route.c), check that all nodes are connected (connected.c). A finish that fails leaves a system
- * that can only be freed.
- * The time it takes grows as nodes plus links. */
+ * (route.c), check that all nodes are connected (connected.c). If finish fails, the system can only
+ * be freed. Its time is linear in nodes plus links. */
 #include <config.h>
 #include "topology/routing/connected.h"
 #include "topology/routing/route.h"

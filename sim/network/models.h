@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* models.h - the rows of the network table, one per file, and what they share. */
+/* models.h - the rows of the network table, one per file, and the functions that they share. */
 #ifndef TH_SIM_NETWORK_MODELS_H
 #define TH_SIM_NETWORK_MODELS_H
 #include "sim/network/network.h"

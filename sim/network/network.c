@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* network.c - the table of network models, and what they share: link statistics, slots of
+/* network.c - the table of network models, and the code that they share: link statistics, slots of
  * flows. */
 #include <config.h>
 

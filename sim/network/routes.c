@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* routes.c - blocks of integers by classes of powers of two, and routes stored in them.
  *   init -> (take | give)* -> reset -> ... -> clear
- * Invariant: a block of class c has 2^c integers and is either handed out or in free_block[c]; what
- * lies behind n has never been handed out. No memory is given back before clear. */
+ * Invariant: a block of class c has 2^c integers and is either handed out or in free_block[c];
+ * integers from n on have never been handed out. Memory is returned by clear only. */
 #include <config.h>
 
 #include "sim/network/routes.h"

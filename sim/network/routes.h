@@ -2,7 +2,7 @@
 /* routes.h - the links of the flows in the network, in blocks of integers that are reused.
  *
  *   init -> (take | give)* -> reset -> ... -> clear
- * Memory follows the flows that are in the network at one time. */
+ * The memory is proportional to the largest number of flows in the network at one time. */
 #ifndef TH_SIM_NETWORK_ROUTES_H
 #define TH_SIM_NETWORK_ROUTES_H
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* program.h - the only language that the machine speaks: tasks with dependencies.
+/* program.h - a program: tasks with dependencies, the only input that a machine simulates.
  *
  * Everything else (mappings, schedules, traces) is lowered to it. Tasks are numbered in program
- * order; among those that wait for one accelerator, the lowest number goes first.
+ * order; among the tasks that wait for one accelerator, the lowest number runs first.
  *   new -> (add | depend)* -> finish -> read only -> (clear ->)* free */
 #ifndef TH_SIM_PROGRAM_PROGRAM_H
 #define TH_SIM_PROGRAM_PROGRAM_H

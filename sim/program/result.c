@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* result.c - figures from the times of a run. */
+/* result.c - metrics computed from the times of a run. */
 #include <config.h>
 
 #include "sim/program/result.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* result.h - what a run gave: times, where they went, bytes. */
+/* result.h - the results of a run: times and their components, and bytes. */
 #ifndef TH_SIM_PROGRAM_RESULT_H
 #define TH_SIM_PROGRAM_RESULT_H
 #include <stdbool.h>

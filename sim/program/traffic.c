@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* traffic.c - synthetic traffic: a table of patterns, two processes of arrivals.
+/* traffic.c - synthetic traffic: a table of patterns, and two arrival processes.
  *   th_traffic_add: check -> draw (node by node, each from its own streams) -> sort -> tasks
- * The patterns are those that networks are compared with (W. Dally, B. Towles, "Principles and
+ * The patterns are the usual ones for comparing networks (W. Dally, B. Towles, "Principles and
  * practices of interconnection networks", 2004, section 3.2). Bernoulli draws once per cycle and
- * node; Poisson adds up -ln(1 - u) x mean and rounds down to a picosecond.
- * Not modelled: bursts, requests that wait for replies, senders that slow down when the network
- * does (open loop: messages queue at their source). */
+ * node; Poisson adds up -ln(1 - u) x mean and rounds down to a picosecond. Not modelled: bursts,
+ * requests that wait for replies, senders that slow down when the network does (open loop: messages
+ * queue at their source). */
 #include <config.h>
 
 #include "sim/program/traffic.h"

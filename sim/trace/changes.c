@@ -2,8 +2,9 @@
 /* changes.c - the values that have changed at a tick.
  *
  *   (change | set_tiles)* -> write_changes
- * Objects with events are put on a list. At the end of the tick, those of their signals are written
- * that have other values than before: so each variable is written at most once per tick. */
+ * Objects with events are put on a list. At the end of the tick those of their signals are written
+ * whose values differ from the last ones written, so each variable is written at most once per
+ * tick. */
 #include <config.h>
 
 #include "sim/trace/writer.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lanes.c - the spans under way, and a lane for each.
+/* lanes.c - the running spans, and a lane for each.
  *
  *   new -> (acquire | release)* -> reset -> ... -> free
- * Viewers need spans of one track not to overlap. So a span gets the lowest free lane of its object
- * and kind; where only one is under way at a time, all are on lane 0.
- * Invariant: spans[i] is under way if and only if is_used[place(spans[i])] has the bit of its lane.
- */
+ * Viewers need spans of one track not to overlap. A span therefore gets the lowest free lane of its
+ * object and kind; if at most one runs at a time, all are on lane 0. Invariant: spans[i] is running
+ * if and only if is_used[place(spans[i])] has the bit of its lane. */
 #include <config.h>
 
 #include "base/alloc.h"

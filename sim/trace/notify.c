@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* notify.c - the notify functions of a trace (sim/program/observer.h).
- * Each first lets ticks.c write what happened before, then updates the objects concerned. Spans go
- * to the writer at once. */
+/* notify.c - the notify functions of a trace (sim/program/observer.h). Each first calls ticks.c,
+ * which writes the changes of earlier ticks, then updates the objects concerned. Spans go to the
+ * writer at once. */
 #include <config.h>
 
 #include <limits.h>

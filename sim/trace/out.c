@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* out.c - the buffer of a trace file, written in blocks.
- * Numbers are converted here, as printf takes longer than the rest of a trace. The first failure is
- * kept in `error`; later bytes are dropped. */
+/* out.c - the buffer of a trace file, written in blocks. Numbers are converted here, because printf
+ * would take longer than the rest of a trace. The first failure is kept in `error`; later bytes are
+ * dropped. */
 #include <config.h>
 
 #include "sim/trace/writer.h"

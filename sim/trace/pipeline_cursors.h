@@ -3,9 +3,10 @@
  * order, for a trace of signals inside tasks.
  *
  *   new -> (follow -> demand* -> drop)* and start -> (next -> take)* -> free
- * A machine jumps over the tiles of a task. A cursor walks through the cached pipeline trace of the
- * task that its accelerator runs; every change is taken, or only the state at the ticks of a coarse
- * resolution. Before start, a cursor only records the demand of flows. Times are of the run. */
+ * A machine does not simulate the tiles of every task. A cursor steps through the cached pipeline
+ * trace of the task that its accelerator runs; it takes every change or, at a coarse resolution,
+ * only the state at the ticks. Before start, a cursor only records the demand of flows. Times are
+ * those of the run. */
 #ifndef TH_SIM_TRACE_PIPELINE_CURSORS_H
 #define TH_SIM_TRACE_PIPELINE_CURSORS_H
 #include "sim/program/observer.h"

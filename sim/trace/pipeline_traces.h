@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pipeline_traces.h - cached pipeline traces: the changes of a tile pipeline from a state on,
- * shared by all tasks that come into an equal state.
+ * shared by all tasks that reach an equal state.
  *
  *   new -> (find or add -> (more | state)* -> release)* -> forget | free
- * A pipeline trace lists what a pipeline does if the demand of flows on its DRAM does not change
- * any more. It is extended on request, so equal tasks under equal demand are simulated once. Times
+ * A pipeline trace lists the changes of a pipeline while the demand of flows on its DRAM is
+ * constant. It is extended on request, so equal tasks under equal demand are simulated once. Times
  * are relative to the start of the task. */
 #ifndef TH_SIM_TRACE_PIPELINE_TRACES_H
 #define TH_SIM_TRACE_PIPELINE_TRACES_H

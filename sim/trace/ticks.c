@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ticks.c - when values are written.
  *
- *   reset -> (event -> what happened at earlier ticks is written)* -> leave -> finish
- * When an event comes at a later multiple of the resolution, the changes of the present tick are
+ *   reset -> (event -> the changes of earlier ticks are written)* -> leave -> finish
+ * When an event arrives at a later multiple of the resolution, the changes of the current tick are
  * written (changes.c), then those inside tasks up to the event. Spans are written at once. */
 #include <config.h>
 

@@ -2,9 +2,9 @@
 /* trace.h - a file that records how signals of a system and its tasks change during a run.
  *
  *   open -> add* -> th_machine_observe(th_trace_observer) -> the run -> advance -> close
- * A trace is an observer (sim/program/observer.h) of one machine; a restart of the run begins the
- * file anew. One writer per format is a row of th_trace_types. A trace never changes a run.
- * Failures during the run (memory, full disks) are reported by close. */
+ * A trace is an observer (sim/program/observer.h) of one machine; a restart of the run starts the
+ * file again. One writer per format is a row of th_trace_types. A trace never changes a run. close
+ * reports failures during the run (memory, full disks). */
 #ifndef TH_SIM_TRACE_H
 #define TH_SIM_TRACE_H
 #include "base/error.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* vcd.c - value change dump, as IEEE Std 1364-2005 has it in section 18.2, for GTKWave and
- * similar viewers.
+/* vcd.c - value change dump (IEEE Std 1364-2005, section 18.2), for GTKWave and similar viewers.
  *
- * Objects are scopes within the scope of their class, signals variables in them: accel.3.busy.
- * Numbers are integers, bits wires, and what has names (state, layer, array) is of the type
- * `string` that GTKWave adds to the standard: "sNAME ID". Times count the resolution, which is the
- * timescale. */
+ * Objects are scopes within the scope of their class, signals are variables in them: accel.3.busy.
+ * Numbers are integers, bits are wires, and values with names (state, layer, array) have the type
+ * `string` that GTKWave adds to the standard: "sNAME ID". Times are multiples of the resolution,
+ * which is the timescale. */
 #include <config.h>
 
 #include "sim/trace/writer.h"

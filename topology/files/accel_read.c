@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* accel_read.c - the designs and accelerators of a system file.
  *   th_read_designs -> th_read_accels (both called by system_read.c, a generator between them)
- * With a topology the entries describe accelerators that are there already, without one they add
- * them. Keys of designs are kept as they are: sim/design/ knows which ones a type has. */
+ * With a topology the entries describe accelerators that the generator has created; without one
+ * they create them. Keys of designs are stored unchecked: sim/design/ knows which keys a type has.
+ */
 #include <config.h>
 #include "topology/files/system_reader.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* astra.h - what ASTRA-sim's files say of a system beyond its graph: the dimensions as they are
- * written, and the parameters of its system layer. Plain data behind th_system.astra; the networks
- * astra_aware and astra_unaware compute with it, all others with the graph. */
+/* astra.h - the data in ASTRA-sim's files besides the graph: the dimensions as written, and the
+ * parameters of its system layer. Plain data behind th_system.astra. The networks astra_aware and
+ * astra_unaware use it, all other networks use the graph. */
 #ifndef TH_TOPOLOGY_FILES_ASTRA_H
 #define TH_TOPOLOGY_FILES_ASTRA_H
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  *   topology: [ Ring, Switch ]    npus_count: [ 4, 8 ]
  *   bandwidth: [ 50.0, 25.0 ]     latency: [ 500.0, 1000.0 ]
  *
- *   read the text -> guard its size -> load the document -> one list per key -> equal lengths
- * libyaml keeps its depth below 1000 by itself, and an alias names a node again without copying it,
+ *   read the text -> check its size -> load the document -> one list per key -> equal lengths
+ * libyaml limits its depth to below 1000, and an alias refers to a node again without copying it,
  * so a small file cannot grow. Every message begins with FILE:LINE. Other documents of the file are
  * ignored. */
 #include <config.h>

@@ -2,13 +2,13 @@
 /* astra_read.c - a system from ASTRA-sim's network.yml and system.json.
  *   th_astra_read_network -> th_astra_read_system -> composition, accelerators -> finish
  *
- * The graph is a composition of the dimensions, dimension 0 fastest; every cable has its
- * dimension's bandwidth each way (GB/s of ASTRA-sim are 2^30 bytes/s) and latency. So the same
+ * The graph is a composition of the dimensions, dimension 0 fastest; every cable has the bandwidth
+ * of its dimension each way (GB/s of ASTRA-sim are 2^30 bytes/s) and the latency. So the same
  * system runs under every network.
  *
- * The accelerators are nothing but places, for ASTRA-sim keeps compute in its traces: 64 GiB of
- * memory of local-mem-bw, a vector unit and a roofline of peak-perf (100 TFLOPS where there is
- * none), at 1 GHz. */
+ * ASTRA-sim describes computation in its traces only, so the accelerators have default properties:
+ * 64 GiB of memory of local-mem-bw, a vector unit and a roofline of peak-perf (default 100 TFLOPS),
+ * at 1 GHz. */
 #include <config.h>
 #include "topology/files/astra_read.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* astra_read.h - a system from the two files of ASTRA-sim; docs/formats.md says which keys. */
+/* astra_read.h - reads a system from the two files of ASTRA-sim; docs/formats.md lists the keys. */
 #ifndef TH_TOPOLOGY_FILES_ASTRA_READ_H
 #define TH_TOPOLOGY_FILES_ASTRA_READ_H
 #include "topology/files/astra.h"

@@ -2,12 +2,11 @@
 /* astra_system_read.c - the parameters of ASTRA-sim's system layer from system.json, through
  * jansson.
  *
- *   read the text -> guard its size -> parse -> every key against the table below
- * A key is read, or has no say in the time of collectives and messages and is passed over, or would
- * change that time in a way that is not modelled: then its value must be the one that changes
- * nothing. A key of no kind is an error. jansson keeps its depth below 2048 by itself, gives the
- * line of what is not JSON, and none later: a message about a value names the line on which the key
- * stands first. */
+ *   read the text -> check its size -> parse -> every key against the table below
+ * A key is either read; or ignored, if it does not affect the time of collectives and messages; or,
+ * if it would change that time in a way that is not modelled, its value must be the neutral one.
+ * Any other key is an error. jansson limits its depth to below 2048. It gives line numbers for
+ * syntax errors only: a message about a value names the line of the first occurrence of its key. */
 #include <config.h>
 #include "topology/files/astra_read.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* generate_read.c - the group "topology" of a system file: a generator and its options.
  *   th_read_topology (by system_read.c, before the accelerators)
- * bandwidth and latency are one value or a list of them. The dims of a composition are groups
- * { type; size; bandwidth; latency; }; what one of them leaves out, the topology must say for
- * all. */
+ * bandwidth and latency are one value or a list of values. The dims of a composition are groups {
+ * type; size; bandwidth; latency; }; a key that one of them omits must be given for the whole
+ * topology. */
 #include <config.h>
 #include "topology/files/system_reader.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* link_read.c - the links of a system file: cables, cliques, stars, and links of one direction.
- *   th_read_links (by system_read.c, when all nodes are there)
- * Not modelled here: segments and routes (route_read.c). */
+ *   th_read_links (by system_read.c, when all nodes exist)
+ * Segments and routes: route_read.c. */
 #include <config.h>
 #include "topology/files/system_reader.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* route_read.c - how transfers go, in a system file: the routing, segments, dead links, and
- * explicit routes.
- *   th_read_routes (by system_read.c, when all nodes and links are there) */
+/* route_read.c - the routing, segments, dead links and explicit routes of a system file.
+ *   th_read_routes (by system_read.c, when all nodes and links exist) */
 #include <config.h>
 #include "topology/files/system_reader.h"
 

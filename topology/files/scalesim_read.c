@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* scalesim_read.c - a system from the configuration of SCALE-Sim, an INI file.
  *
- *   read the text -> a line at a time: [section], or key = value -> what must be there -> build
+ *   read the text -> a line at a time: [section], or key = value -> check required keys -> build
  *
  * One accelerator without a host: a design "systolic" with the array, its dataflow and its three
- * buffers. SCALE-Sim counts words and cycles: a word is a byte here, a cycle 1 ns. With
- * InterfaceBandwidth USER each operand has a port of its own of Bandwidth words per cycle; with
- * CALC memory never limits. Keys and sections without a say in cycles and accesses are passed over.
- * Names of sections and keys are the same in capitals and small letters, as there. */
+ * buffers. SCALE-Sim counts words and cycles: here a word is a byte and a cycle 1 ns. With
+ * InterfaceBandwidth USER each operand has a port of Bandwidth words per cycle; with CALC memory
+ * never limits. Keys and sections without influence on cycles and accesses are ignored. Names of
+ * sections and keys are not case-sensitive, as in SCALE-Sim. */
 #include <config.h>
 #include "topology/files/scalesim_read.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* scalesim_read.h - a system from SCALE-Sim's configuration; docs/formats.md says which keys. */
+/* scalesim_read.h - reads a system from SCALE-Sim's configuration; docs/formats.md lists the keys.
+ */
 #ifndef TH_TOPOLOGY_FILES_SCALESIM_READ_H
 #define TH_TOPOLOGY_FILES_SCALESIM_READ_H
 #include "topology/system.h"

@@ -2,11 +2,11 @@
 /* system_read.c - a system from a libconfig file.
  *   th_read_designs -> th_read_topology -> th_read_accels -> hosts, switches -> th_read_links
  *   -> th_read_routes -> finish
- * With a topology the generator makes all nodes and links, and the accelerator entries only
- * describe its accelerators; without one, every node and link is written down.
- * Every message starts with FILE:LINE of the element it is about; what th_system_* reports is given
- * the position of the element that was being added. Designs and accelerators: accel_read.c;
- * topologies: generate_read.c; links: link_read.c; segments, dead links, routes: route_read.c. */
+ * With a topology the generator creates all nodes and links, and the accelerator entries only
+ * describe its accelerators; without one, the file lists every node and link. Every message starts
+ * with FILE:LINE of the element; errors of th_system_* get the position of the element being added.
+ * Designs and accelerators: accel_read.c; topologies: generate_read.c; links: link_read.c;
+ * segments, dead links, routes: route_read.c. */
 #include <config.h>
 #include "topology/files/system_read.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system_reader.c - what the readers of a system file share: positions in messages, lists, groups,
- * names. */
+/* system_reader.c - functions shared by the readers of a system file: positions in messages, lists,
+ * groups, names. */
 #include <config.h>
 #include "topology/files/system_reader.h"
 

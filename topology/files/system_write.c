@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system_write.c - a system as text.
+/* system_write.c - writes a system as text.
  *   th_system_write: head -> designs -> accelerators -> topology, or hosts, switches and links ->
  *   segments -> dead links -> routes -> routing
- * A generated system is written as the generator's options: its routing needs its dimensions or
- * levels, which a list of links does not give. */
+ * A generated system is written as the options of its generator, because its routing needs the
+ * dimensions or levels, which a list of links does not contain. */
 #include <config.h>
 #include "topology/files/system_write.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* system_write.h - a system as the text that th_system_read takes. */
+/* system_write.h - writes a system as text for th_system_read. */
 #ifndef TH_TOPOLOGY_FILES_SYSTEM_WRITE_H
 #define TH_TOPOLOGY_FILES_SYSTEM_WRITE_H
 #include "base/strbuf.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* dims.c - systems made of dimensions: line, ring, mesh, torus, hypercube,
- * fully_connected, star, and any composition.
+/* dims.c - systems made of dimensions: line, ring, mesh, torus, hypercube, fully_connected, star,
+ * and any composition.
  *   (row's generate) -> generate_dims
- * A node has one coordinate in each dimension, dims[0] running fastest, and in dimension d it is
- * joined to the nodes that differ from it in coordinate d alone: to the next one (line), also the
- * last to the first (ring), to each (fully_connected), or all of them to one switch. That is the
- * Cartesian product of graphs, so that a mesh is lines, a torus rings, a hypercube dimensions of
- * two that are fully connected (each a special case; W. Dally, B. Towles, "Principles and Practices
- * of Interconnection Networks", 2004, chapters 3 and 5).
- * Switches are called sDIMENSION.NUMBER, a lone one "switch". */
+ * A node has one coordinate in each dimension, dims[0] running fastest. In dimension d it is
+ * connected to nodes that differ from it in coordinate d only: to the next one (line), also the
+ * last to the first (ring), to each (fully_connected), or all of them to one switch. This is the
+ * Cartesian product of graphs: all dimensions of a mesh are lines, those of a torus rings, and a
+ * hypercube has fully connected dimensions of two (W. Dally, B. Towles, "Principles and Practices
+ * of Interconnection Networks", 2004, chapters 3 and 5). Switches are called sDIMENSION.NUMBER, a
+ * single one "switch". */
 #include <config.h>
 #include "topology/generate/parts.h"
 

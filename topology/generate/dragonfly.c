@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* dragonfly.c - groups of routers: P accelerators on a router, A routers in a group, each
- * joined to each, H global cables from a router, G groups (J. Kim, W. Dally, S. Scott, D. Abts,
- * "Technology-driven, highly-scalable dragonfly topology", ISCA 2008).
+/* dragonfly.c - groups of routers: P accelerators per router, A fully connected routers per group,
+ * H global cables per router, G groups (J. Kim, W. Dally, S. Scott, D. Abts, "Technology-driven,
+ * highly-scalable dragonfly topology", ISCA 2008).
  *   (row's generate)
- * A group has A * H global ports, so G is at most A * H + 1, which it is where it is not given;
- * then there is one cable between any two groups, else m = floor(A * H / (G - 1)), and the ports
- * that are left over stay empty. Arrangement "relative" (E. Hastings et al., "Comparing global link
- * arrangements for dragonfly networks", CLUSTER 2015): port k of group i, on router floor(k / H),
- * leads to group i + k mod (G - 1) + 1 modulo G, of every G - 1 ports. So
+ * A group has A * H global ports, so G is at most A * H + 1, its default; then there is one cable
+ * between any two groups. Otherwise there are m = floor(A * H / (G - 1)), and the remaining ports
+ * are unused. Arrangement "relative" (E. Hastings et al., "Comparing global link arrangements for
+ * dragonfly networks", CLUSTER 2015): port k of group i, on router floor(k / H), leads to group i +
+ * k mod (G - 1) + 1 modulo G, of every G - 1 ports. So
  *
  *   cables = G A P  +  G A (A - 1) / 2  +  m G (G - 1) / 2,
  *
- * and a route has at most five links: up, local, global, local, down.
- * Routers are called sGROUP.ROUTER; th_node.group is the group. */
+ * and a route has at most five links: up, local, global, local, down. Routers are called
+ * sGROUP.ROUTER; th_node.group is the group. */
 #include <config.h>
 #include "topology/generate/parts.h"
 

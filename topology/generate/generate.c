@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* generate.c - the table of regular systems, and what its rows share.
+/* generate.c - the table of regular systems, and the functions that its rows share.
  *   th_topology_find -> th_topology_create | th_topology_generate -> the row's generate
- * Every generator adds its accelerators first, named "0", "1", ..., then switches; the host comes
- * last. Two neighbours are joined by one cable (two links when full duplex), also where a ring of
- * two would close twice.
- * The host does not forward: accelerators talk through the topology they were given, never round
- * it, so the routes of a ring are the same with and without a host. */
+ * Every generator adds its accelerators first, named "0", "1", ..., then switches, then the host.
+ * Two neighbours are connected by one cable (two links if full duplex), also in a ring of two. The
+ * host does not forward: routes between accelerators use the topology only, so the routes of a ring
+ * are the same with and without a host. */
 #include <config.h>
 #include "topology/generate/generate.h"
 

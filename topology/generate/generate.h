@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* generate.h - regular systems from a few numbers. A table: one generator is one row.
+/* generate.h - regular systems from a few parameters. A table: one generator is one row.
  *   th_topology_find -> th_topology_create, or (a reader) th_topology_generate and then the
  *   accelerators */
 #ifndef TH_TOPOLOGY_GENERATE_GENERATE_H

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* hosts.c - what machines look like inside: pcie_tree and islands.
+/* hosts.c - systems of hosts and islands: pcie_tree and islands.
  *   (row's generate)
  * pcie_tree: HOSTS, each with SWITCHES below its root complex, each with ACCELS accelerators below
- * it, which share the switch's cable up; the hosts hang on one network switch, where there are
- * several. Hosts forward: two accelerators below one switch talk through it alone.
+ * it, which share the upward cable of the switch. Several hosts are connected to one network
+ * switch. Hosts forward; two accelerators below one switch communicate through it only.
  *
- * islands: ISLANDS of ACCELS accelerators, joined inside through a switch of the island (which can
- * reduce, as NVSwitches do) or each to each, and outside by a fabric: one switch, or, where ARITY
- * is given, a fat tree of switches with ARITY cables down. An accelerator has a network card of its
- * own, or the island has one, on its switch (in a fully connected island that switch has nothing
- * else to do). A fat tree has ARITY^N ports, which must be as many as cards.
- * Both are trees, and routed up_down; accelerators of an island, or below one PCIe switch, are a
- * group. Switches are called sLEVEL.NUMBER. */
+ * islands: ISLANDS of ACCELS accelerators, connected inside by a switch of the island (which can
+ * reduce, as NVSwitches do) or fully connected, and outside by a fabric: one switch or, with ARITY,
+ * a fat tree of switches with ARITY cables down. Each accelerator has a network card, or the island
+ * has one, on its switch (in a fully connected island that switch has no other use). A fat tree has
+ * ARITY^N ports; there must be as many cards. Both are trees and routed up_down; accelerators of an
+ * island, or below one PCIe switch, are a group. Switches are called sLEVEL.NUMBER. */
 #include <config.h>
 #include "topology/generate/parts.h"
 

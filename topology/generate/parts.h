@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* parts.h - what the generators share, and the rows they fill; for generate*.c alone.
- * Functions return 0 (or the new node), or -1 with err filled. */
+/* parts.h - functions shared by the generators, and their rows; private to generate*.c. Functions
+ * return 0 (or the new node), or -1 with err filled. */
 #ifndef TH_TOPOLOGY_GENERATE_PARTS_H
 #define TH_TOPOLOGY_GENERATE_PARTS_H
 #include "topology/generate/generate.h"

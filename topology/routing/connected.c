@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* connected.c - whether all accelerators and hosts reach each other.
+/* connected.c - checks that all accelerators and hosts can reach each other.
  *   th_check_connected (once, by th_system_finish)
- * First a check in time O(nodes + links): when all accelerators and hosts reach one node that
- * forwards, over nodes that forward, and it reaches them, then all reach each other through
- * it, in at most as many links as the two longest paths have together. Only when no such node is
- * found near the first accelerator, or the paths through it are long, each accelerator is checked
- * by itself: that is exact, counts explicit routes, and finds the pair to name. */
+ * First a check in time O(nodes + links): if all accelerators and hosts reach one forwarding node
+ * over forwarding nodes, and it reaches them, then all reach each other through it, over at most
+ * the sum of the two longest paths. If no such node is found near the first accelerator, or the
+ * paths through it are long, each accelerator is checked separately: this is exact, includes
+ * explicit routes, and finds the pair to report. */
 #include <config.h>
 #include "topology/routing/connected.h"
 

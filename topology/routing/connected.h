@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* connected.h - whether all accelerators and hosts reach each other. */
+/* connected.h - checks that all accelerators and hosts can reach each other. */
 #ifndef TH_TOPOLOGY_ROUTING_CONNECTED_H
 #define TH_TOPOLOGY_ROUTING_CONNECTED_H
 #include "topology/system.h"

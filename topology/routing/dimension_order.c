@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* dimension_order.c - routes in dimension order.
  *   prepare -> next* -> release
- * A node with coordinates has its index as number in the mixed radix of the sizes, dims[0] fastest.
- * A route sets the coordinates right one dimension after the other, 0 first (H. Sullivan, T.
- * Bashkow, "A large scale, homogeneous, fully distributed parallel machine", ISCA 1977): along a
- * line step by step, on a ring in the shorter direction, in a full mesh over one link, through a
- * switch over two. So in dimension d it takes |a - b|, min(u, size - u) with u = b - a modulo size,
- * 1, or 2 links, and each step leads nearer: a route ends.
- * Half way round a ring both directions are equally long. The parity of source and destination
+ * The coordinates of a node are the digits of its index in the mixed radix of the sizes, dims[0]
+ * fastest. A route corrects the coordinates one dimension after the other, dimension 0 first (H.
+ * Sullivan, T. Bashkow, "A large scale, homogeneous, fully distributed parallel machine", ISCA
+ * 1977): along a line step by step, on a ring in the shorter direction, in a fully connected
+ * dimension over one link, through a switch over two. So dimension d takes |a - b|, min(u, size -
+ * u) with u = b - a modulo size, 1, or 2 links. Every step is closer to the destination, so a route
+ * ends.
+ *
+ * Halfway round a ring both directions are equally long. The parity of source and destination
  * decides (is_upwards_on_tie), so that under uniform traffic half of such routes go up and half go
  * down, and all links of a ring carry the same.
- * A switch of dimension d has the coordinates of its nodes but for d, where its own counts as 0. To
- * a switch the route sets all other coordinates right, then goes up. Nodes outside the dimensions
- * (hosts) are reached over a link of their own where there is one, else, and from them, as by
- * shortest.
- * Costs O(n_dims + log degree) per step and O(links) memory. */
+ *
+ * A switch of dimension d has the coordinates of its nodes except for d, where its own counts as 0.
+ * A route to a switch corrects all other coordinates, then goes to the switch. Nodes outside the
+ * dimensions (hosts) are reached over a direct link if there is one; otherwise, and from them, as
+ * by shortest. Costs O(n_dims + log degree) per step and O(links) memory. */
 #include <config.h>
 #include "topology/routing/types.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* dragonfly.c - minimal routes in a dragonfly: to the router of the own group with a link to
- * the group of the destination, over it, and to the destination's router.
+/* dragonfly.c - minimal routes in a dragonfly: to the router of the source's group with a link to
+ * the group of the destination, over that link, and to the destination's router.
  *   prepare -> next* -> release
  * Routers are the switches of level 1, th_node.group their group. A route has at most one local
  * link on either side of the global one (J. Kim et al., "Technology-driven, highly-scalable
- * dragonfly topology", ISCA 2008: MIN routing). Where several links join two groups, those with the
- * fewest local links beside them are left, and of these the destination's number modulo theirs
- * takes one. Hosts are reached, and reach, over a link of their own, else as by shortest.
- * Costs O(log degree + links between two groups) per step and O(links) memory: two groups are
- * joined, so there are at least as many links as pairs of groups.
- * Not modelled: Valiant and adaptive routing (UGAL). */
+ * dragonfly topology", ISCA 2008: MIN routing). If several links connect two groups, the candidates
+ * are those that need the fewest local links; of n candidates the route takes number (destination
+ * mod n). Hosts are reached, and reach others, over a direct link if there is one, otherwise as by
+ * shortest. Costs O(log degree + links between two groups) per step and O(links) memory: every two
+ * groups are connected, so there are at least as many links as pairs of groups. Not modelled:
+ * Valiant and adaptive routing (UGAL). */
 #include <config.h>
 #include "topology/routing/types.h"
 

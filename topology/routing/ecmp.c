@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ecmp.c - equal-cost multipath: equally good paths share the pairs of nodes.
+/* ecmp.c - equal-cost multipath: distributes the pairs of nodes over equally good paths.
  *   prepare -> next* -> release
- * Equally good as the best path of routing/shortest.c: as many links, as wide, as quick. Of the
- * links that begin such a path at a node, a hash of (source, destination, node) chooses one, so a
- * pair always has one path and its transfers stay in order, and a node spreads the pairs evenly.
- * The next-hop table of a destination has a bit for each link of the system: whether it begins a
- * best path. Method: RFC 2992 (hash-threshold and the like), with the pair in place of the flow's
- * header. Invariant: every chosen link leads nearer to the destination, so a route ends. Not
- * modelled: weights, loads, and paths that are as long but narrower. */
+ * A path is equally good if it has as many links, the same smallest bandwidth and the same latency
+ * as the best path of routing/shortest.c. Of the links that begin such a path at a node, a hash of
+ * (source, destination, node) chooses one, so a pair always has one path, its transfers stay in
+ * order, and a node distributes the pairs evenly. The next-hop table of a destination has a bit for
+ * each link of the system: whether it begins a best path. Method: RFC 2992, with the pair instead
+ * of the flow's header. Invariant: every chosen link is closer to the destination, so a route ends.
+ * Not modelled: weights, loads, and paths that are as long but narrower. */
 #include <config.h>
 #include "topology/routing/types.h"
 

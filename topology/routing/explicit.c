@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* explicit.c - routes of single pairs, given link by link.
+/* explicit.c - explicit routes: routes of single pairs, given link by link.
  *   th_system_add_route* -> th_explicit_find* -> th_explicit_free
- * One array holds the links of all of them, and a hash map the route of a pair. Invariant: a route
- * is checked before it is stored, and so has no loop. */
+ * One array holds the links of all routes, and a hash map the route of a pair. Invariant: a route
+ * is checked before it is stored, so it has no loop. */
 #include <config.h>
 #include "topology/routing/types.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* graph_search.c - best paths from all nodes to one, and a store of next-hop tables.
  *   init -> search_towards -> clear        th_next_hops_new -> (get | find)* -> free
- * Breadth first from the destination against the links: when a node is taken from the queue, all
- * nodes one link nearer have been, so its best path is known.
- * Threads share the store: a table is published by compare-and-exchange, and a thread that comes
+ * A breadth-first search from the destination against the direction of the links: when a node is
+ * taken from the queue, all nodes one link closer have been taken, so its best path is known.
+ * Threads share the store: a table is published by compare-and-exchange, and a thread that is
  * second frees its own, equal table. Tables are never removed, so readers need no lock. */
 #include <config.h>
 #include "topology/routing/graph_search.h"

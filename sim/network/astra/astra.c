@@ -2,19 +2,19 @@
 /* astra.c - ASTRA-sim's analytical networks, for comparison with it: astra_aware, astra_unaware.
  *   create -> reset -> (start | event | collective)* -> destroy
  *
- * Times are those of astra_physics.c, whole nanoseconds from whenever something begins. A message:
- *   unaware   the formula's t of each dimension in which its ends differ, one after the other;
- *             messages do not contend
+ * Durations come from astra_physics.c, in whole nanoseconds. A message:
+ *   unaware   the t of the formula for each dimension in which its ends differ, one after the
+ *             other; messages do not contend
  *   aware     store and forward over its route. A link serves messages in the order in which they
- *             arrive, is busy for floor(m / bw), and they arrive after
+ *             arrive and is busy for floor(m / bw); a message arrives after
  *             floor(latency + m / bw)
- * A collective of all accelerators that ASTRA-sim knows is one step, whose duration is the
- * formula's. A rank is in one collective at a time: another begins when the last of its ranks is
- * free. Others (broadcast, subgroups, uneven sizes ...) go message by message.
+ * A collective of all accelerators that ASTRA-sim supports is one step of the duration of the
+ * formula. A rank is in one collective at a time: another starts when the last of its ranks is
+ * free. Other collectives (broadcast, subgroups, uneven sizes ...) are sent message by message.
  *
- * Only for systems with an astra block: the graph lacks its parameters. Not modelled: links while
- * a collective runs (it leaves no bytes on them and does not contend with messages); priorities
- * among waiting collectives. */
+ * Only for systems with an astra block, because the graph lacks its parameters. Not modelled: links
+ * while a collective runs (it leaves no bytes on them and does not contend with messages);
+ * priorities among waiting collectives. */
 #include <config.h>
 
 #include <string.h>
