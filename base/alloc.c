@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* alloc.c - all allocation on the heap.
  *   th_alloc* | th_realloc_array | th_grow -> th_free
- * Counters are atomic, so that threads may allocate side by side; a test that fails the k-th call
- * wants a single thread, as "k-th" has no meaning over several.
- * Not modelled: a limit in bytes. Callers cap what they read from files instead. */
+ * Counters are atomic, so that threads may allocate concurrently. A test that fails the k-th call
+ * must use a single thread, because the order of calls of several threads is undefined. Not
+ * modelled: a limit in bytes. Callers limit the sizes that they read from files instead. */
 #include <config.h>
 #include "base/alloc.h"
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* config_guard.h - what libconfig must not see. Used by config_read.c alone. */
+/* config_guard.h - rejects texts that libconfig handles badly. Used by config_read.c only. */
 #ifndef TH_BASE_CONFIG_GUARD_H
 #define TH_BASE_CONFIG_GUARD_H
 #include <stddef.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* config_read.c - the only way in for configuration files: guard, parse, then typed getters.
+/* config_read.c - the reader of configuration files: guard, parse, then typed getters.
  *   open -> root -> (check_keys | member | int | string | child | at | as_...)* -> close
- * A th_config_node is libconfig's setting under another name, so that no header shows libconfig.
- * Its way back to the file is setting->config, the first field of th_config.
- * Not modelled: writing, and what libconfig does when memory is out while it parses (it does not
- * check). */
+ * A th_config_node is libconfig's setting under another name, so that no header depends on
+ * libconfig. The file of a node is setting->config, the first field of th_config. Not modelled:
+ * writing; libconfig's behaviour when memory runs out while it parses (it does not check). */
 #include <config.h>
 #include "base/config_read.h"
 #include "base/alloc.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* csv.h - lines of comma-separated values, cut up where they lie.
+/* csv.h - lines of comma-separated values, split in place.
  *   th_csv_open(text) -> th_csv_next -> field[0 .. n_fields) ... -> th_csv_clear
- * Blank lines are skipped, fields trimmed; a field may stand in double quotes, with "" for a quote;
- * a line break inside quotes is not known. */
+ * Blank lines are skipped, fields trimmed; a field may be in double quotes, with "" for a quote;
+ * line breaks inside quotes are not supported. */
 #ifndef TH_BASE_CSV_H
 #define TH_BASE_CSV_H
 #include <stddef.h>

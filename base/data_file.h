@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* data_file.h - where a file that another file names is looked for. */
+/* data_file.h - finds files that other files name. */
 #ifndef TH_BASE_DATA_FILE_H
 #define TH_BASE_DATA_FILE_H
 #include "base/error.h"

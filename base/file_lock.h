@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* file_lock.h - a lock on bytes of a file, for one writer at a time.
  *   open -> th_file_lock -> ... -> close
- * It belongs to the open file description: another open of the same file is kept out, in this
- * process too. The kernel drops it when the descriptor is closed, and when the process ends,
- * however. */
+ * The lock belongs to the open file description: it excludes another open of the same file, also in
+ * this process. The kernel releases it when the descriptor is closed or the process ends in any
+ * way. */
 #ifndef TH_BASE_FILE_LOCK_H
 #define TH_BASE_FILE_LOCK_H
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* map.c - a hash map from byte strings to int64 values: open addressing, linear probing.
  *   new -> (put | get | clear)* -> free
- * Invariants: capacity is 0 or a power of two; at most 3/4 of the slots are taken, so every probe
- * ends; keys live in an arena, as nothing is ever removed but all at once.
- * The digest is a chain of the finaliser of splitmix64 (Steele, Lea, Flood: Fast splittable
- * pseudorandom number generators, OOPSLA 2014) over words of eight bytes, read little-endian. */
+ * Invariants: capacity is 0 or a power of two; at most 3/4 of the slots are used, so every probe
+ * ends; keys are in an arena, because keys are only removed all at once. The digest is a chain of
+ * the finaliser of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+ * OOPSLA 2014) over words of eight bytes, read little-endian. */
 #include <config.h>
 #include "base/map.h"
 #include "base/alloc.h"

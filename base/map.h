@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* map.h - a hash map from byte strings to int64 values, and the digest behind it.
- * It is never iterated: no output can depend on the order of a hash table. */
+/* map.h - a hash map from byte strings to int64 values, and its digest function. The map is never
+ * iterated, so no output can depend on the order of a hash table. */
 #ifndef TH_BASE_MAP_H
 #define TH_BASE_MAP_H
 #include <stdbool.h>

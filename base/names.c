@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* names.c - near misses: which known name did the user mean?
+/* names.c - near misses: the known name that is most similar to a given one.
  *
- * Optimal string alignment: the cheapest way from a to b by inserting, deleting or replacing one
- * character, or swapping two neighbours that are not touched again. With d[i][j] for the first i
- * characters of a and j of b:
+ * Optimal string alignment: the least number of insertions, deletions, replacements of one
+ * character, and swaps of two neighbours that are not changed again, that convert a into b. With
+ * d[i][j] for the first i characters of a and j of b:
  *   d[i][j] = min(d[i-1][j] + 1, d[i][j-1] + 1, d[i-1][j-1] + (a_i != b_j),
- *                 d[i-2][j-2] + 1 where a_i a_{i-1} = b_{j-1} b_j) */
+ *                 d[i-2][j-2] + 1 if a_i a_{i-1} = b_{j-1} b_j) */
 #include <config.h>
 #include "base/names.h"
 #include <string.h>

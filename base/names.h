@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* names.h - near misses: which known name did the user mean? */
+/* names.h - near misses: the known name that is most similar to a given one. */
 #ifndef TH_BASE_NAMES_H
 #define TH_BASE_NAMES_H
 #include <stddef.h>

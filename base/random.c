@@ -3,9 +3,9 @@
  *
  * A stream is a taus2 (L'Ecuyer: Maximally equidistributed combined Tausworthe generators,
  * Mathematics of Computation 65, 1996) whose three words of state come from a digest of (seed,
- * name, index). gsl_rng_set takes 32 bits of seed only: among 80,000 streams two would probably be
- * the same one. With the 64 bits of the digest that does not happen.
- * The generator is built by hand, as gsl_rng_alloc ends the process when memory is out. */
+ * name, index). gsl_rng_set takes a seed of 32 bits only, with which two of 80,000 streams would
+ * probably be equal; the 64 bits of the digest avoid that. The generator is built by hand, because
+ * gsl_rng_alloc ends the process when memory is out. */
 #include <config.h>
 #include "base/random.h"
 #include "base/map.h"

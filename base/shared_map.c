@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shared_map.c - see shared_map.h: open addressing, linear probing, over pointers to entries.
- *   find: the table of now -> slots from the hash on, up to a free one
- *   add:  with the lock: find again -> (a larger table) -> entry -> into its slot, from when on
- *         others find it
- * Invariants: at most half of the slots of a table are taken, so every probe ends; a slot changes
- * once, from free to taken, and an entry never does. A table that has become too small is kept
- * until clear: others may be looking through it. They miss at worst what came later, and find it in
- * add. */
+ *   find: the current table -> slots from the hash on, up to a free one
+ *   add:  with the lock: find again -> (a larger table) -> entry -> its slot, which publishes it
+ * Invariants: at most half of the slots of a table are used, so every probe ends; a slot changes
+ * once, from free to used, and an entry never changes. A table that has become too small is kept
+ * until clear, because other threads may be reading it. They only miss later entries, which they
+ * find in add. */
 #include <config.h>
 
 #include "base/shared_map.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shared_map.h - a hash map from byte strings to values, for several threads at once, as for
- * caches that evaluators share.
+/* shared_map.h - a hash map from byte strings to values for several threads, as for caches that
+ * evaluators share.
  *   new -> (find | add | number)* -> clear -> ... -> free
- * find takes no lock. What is added stays until clear, and neither it nor its value ever changes,
- * so a value that was found may be read without a lock too. It is never iterated. */
+ * find takes no lock. An entry stays until clear, and neither it nor its value changes, so a value
+ * may be read without a lock too. The map is never iterated. */
 #ifndef TH_BASE_SHARED_MAP_H
 #define TH_BASE_SHARED_MAP_H
 #include <stddef.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sort_by_time.c - see sort_by_time.h. A radix sort from the least significant digit on: each pass
- * keeps the order of those with equal digits, so the last one leaves all in order. It compares
- * nothing, and on the millions of tasks of a long run that is several times as quick as sorting by
- * comparison. */
+ * is stable, so after the last one everything is in order. On the millions of tasks of a long run
+ * it is several times as fast as a comparison sort. */
 #include <config.h>
 
 #include "base/sort_by_time.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sort_by_time.h - many numbers in the order of their times. */
+/* sort_by_time.h - sorts numbers by their times. */
 #ifndef TH_BASE_SORT_BY_TIME_H
 #define TH_BASE_SORT_BY_TIME_H
 #include <stddef.h>

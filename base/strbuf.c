@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* strbuf.c - a text that grows. Failure is sticky: check `failed` once, after all additions. */
+/* strbuf.c - a growing text. Failure is sticky: check `failed` once, after all additions. */
 #include <config.h>
 #include "base/strbuf.h"
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* strbuf.h - a text that grows. Failure is sticky: check `failed` once, after all additions. */
+/* strbuf.h - a growing text. Failure is sticky: check `failed` once, after all additions. */
 #ifndef TH_BASE_STRBUF_H
 #define TH_BASE_STRBUF_H
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* text_file.c - the whole of a file, up to a limit. */
+/* text_file.c - reads a whole file, up to a size limit. */
 #include <config.h>
 #include "base/text_file.h"
 #include <errno.h>

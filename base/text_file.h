@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* text_file.h - the whole of a file, up to a limit, for readers that parse in memory. */
+/* text_file.h - reads a whole file, up to a size limit, for readers that parse in memory. */
 #ifndef TH_BASE_TEXT_FILE_H
 #define TH_BASE_TEXT_FILE_H
 #include "base/error.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* units.c - the edge where text with units becomes integers, and back.
+/* units.c - conversion of text with units to integers, and back.
  *
  * A quantity is digits * 10^exponent * scale, all three integers: "1.5us" is 15 * 10^-1 * 10^6 ps.
- * It is worked out in 128 bits and rounded once, half upwards, so that no double and no locale
- * comes near it.
- *   split the number off -> look the unit up -> multiply -> check the range
+ * It is computed in 128 bits and rounded once, half upwards, without doubles and locales.
+ *   split off the number -> look the unit up -> multiply -> check the range
  * A number may have a fraction and an exponent, and blanks before its unit. Digits after the 19th
- * only count as places: no quantity is known that well. */
+ * count as zeros. */
 #include <config.h>
 #include "base/units.h"
 #include <ctype.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* units.h - the edge where text with units becomes integers, and back.
+/* units.h - conversion of text with units to integers, and back.
  *
- * Inside: time in int64 picoseconds, sizes in bytes, bandwidth in bits per second, frequency in
+ * Internally: time in int64 picoseconds, sizes in bytes, bandwidth in bits per second, frequency in
  * hertz. Decimal prefixes are powers of 1000 (k M G T P), binary ones of 1024 (Ki Mi Gi Ti). "b" is
- * bit, "B" is byte; they are never confused. A number without a unit is an error unless it is 0. */
+ * bit, "B" is byte. A number without a unit is an error unless it is 0. */
 #ifndef TH_BASE_UNITS_H
 #define TH_BASE_UNITS_H
 #include <stdint.h>

@@ -3,10 +3,11 @@
  * errors.
  *
  * A family of commands is one cmd_*.c file and one array of rows. The dispatcher parses the words
- * of a call against the row before the row's function runs, so a function sees checked values only:
- *   dispatch -> (help | parse -> refused while running? -> run) -> result or "Error ID: command:
- *   text"
- * A function validates everything, then acts; when it fails, the session is as it was. */
+ * of a call against the row before the row's function runs, so the function gets checked values
+ * only:
+ *   dispatch -> (help | parse -> check that no run is active -> run) -> result or "Error ID:
+ *   command: text"
+ * A function validates everything, then acts; if it fails, the session is unchanged. */
 #ifndef TH_TCL_COMMAND_H
 #define TH_TCL_COMMAND_H
 #include <stdbool.h>

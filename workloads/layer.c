@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layer.c - what a layer is called, what it may be cut along, and how much it computes and holds.
+/* layer.c - names of layers, the dimensions along which they may be cut, and their operation and
+ * parameter counts.
  *
- * Multiply-accumulates are counted as papers do, padding included: B K (C/G) H W R S. Those of a
- * transposed convolution leave the zeros between neighbours out: every input pixel meets every
- * kernel element once, B K (C/G) in_h in_w R S, what padding crops included. An lstm or gru takes
- * gates K (C + K) for every time step.
- * Functions here are pure and may be called in any order; the layer's extents are taken as valid
- * (th_workload_finish checks them). Boxes are layer_boxes.c. */
+ * Multiply-accumulates follow the usual convention, padding included: B K (C/G) H W R S. Those of a
+ * transposed convolution exclude the zeros between neighbours: every input pixel is multiplied by
+ * every kernel element once, B K (C/G) in_h in_w R S, including products that padding crops. An
+ * lstm or gru takes gates K (C + K) per time step. Functions here are pure and may be called in any
+ * order; they assume valid extents (th_workload_finish checks them). Boxes are in layer_boxes.c. */
 #include <config.h>
 #include "workloads/layer.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layer.h - one layer of a neural network: its kind and its dimensions, everything else derived.
+/* layer.h - one layer of a neural network: its kind and its dimensions, from which everything else
+ * is derived.
  *
  * Dimensions: B batch, K output channels, C input channels, H x W output pixels, R x S kernel.
  * Every kind is a loop nest over these:
@@ -17,19 +18,19 @@
  *   softmax  over the channels of a pixel; with groups over the channels of each group
  *   concat   the inputs' channels one after the other (K = C = their sum); slice (or split): K of
  *            the C channels of one input
- *   embedding  rows of a table: B x 1 x H numbers in (C = 1), K channels out; the table has
+ *   embedding  rows of a table: B x 1 x H indices in (C = 1), K channels out; the table has
  *              vocabulary rows
  *   lstm gru   H time steps of one layer: C inputs, K hidden units, which are the outputs
- * A matmul of two inputs multiplies activations, in groups (attention heads): the second one takes
- * the place of the weights. With H = M rows and per group K/G columns and C/G inner,
+ * A matmul of two inputs multiplies activations, in groups (attention heads). The second input
+ * replaces the weights. With H = M rows and per group K/G columns and C/G inner,
  *     transposed      second[b, c + group C/G, column k]: its rows are the product's columns (Q
  *                     K^T)
  *     not transposed  second[b, k + group K/G, row c]: its rows are the inner dimension (P V)
- * and TH_TENSOR_WEIGHT stands for it: that precision is the inputs', that density its own.
- * A transposed convolution (up > 1) is a convolution with stride 1 over its input with up - 1 zeros
- * between neighbours; pad_top and pad_left are those of this view. Activations and batch norm that
- * follow a conv are part of it (has_norm: 2K parameters, folded when it runs). Depthwise
- * convolution is conv with groups = C. */
+ * TH_TENSOR_WEIGHT means this input: its precision is that of the inputs, its density its own. A
+ * transposed convolution (up > 1) is a convolution with stride 1 over its input with up - 1 zeros
+ * between neighbours; pad_top and pad_left refer to this view. Activations and batch norm that
+ * follow a conv are part of it (has_norm: 2K parameters, folded at run time). Depthwise convolution
+ * is conv with groups = C. */
 #ifndef TH_WORKLOADS_LAYER_H
 #define TH_WORKLOADS_LAYER_H
 #include <stdbool.h>

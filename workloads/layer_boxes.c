@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layer_boxes.c - which boxes of a layer's tensors a part of its loop nest touches.
+/* layer_boxes.c - the boxes of a layer's tensors that a part of its loop nest touches.
  *
- * Along the height (the width is alike) output row h reads, through kernel row r, the row
+ * Along the height (and likewise the width) output row h reads, through kernel row r, the row
  *     y(h, r) = h * stride - pad_top + r * dilation
- * of the input with its up - 1 zeros between neighbours: input row y / up where that is whole and
- * inside, else padding or a zero. What a loop box reads is the smallest box that holds every row
- * that is neither: exact, not the clipped hull (with stride 2, padding 1 and a 1 x 1 kernel output
- * row 0 reads nothing, and row 1 begins at input row 1).
- * A part of an lstm or a gru reads every channel of every time step up to its last one, for a
- * hidden unit hears all others through the step before.
- * Functions here are pure and may be called in any order; the layer's extents are taken as valid
- * (th_workload_finish checks them).
- * Not modelled: holes. A stride greater than the kernel leaves rows inside the box that nobody
- * reads. */
+ * of the input with up - 1 zeros between neighbours: input row y / up if that is an integer inside
+ * the input, otherwise padding or a zero. A loop box reads the smallest box that contains every row
+ * that is neither. This is exact, not the clipped hull (with stride 2, padding 1 and a 1 x 1
+ * kernel, output row 0 reads nothing, and row 1 begins at input row 1). A part of an lstm or a gru
+ * reads every channel of every time step up to its last one, because a hidden unit depends on all
+ * units of the previous step. Functions here are pure and may be called in any order; they assume
+ * valid extents (th_workload_finish checks them). Not modelled: holes. A stride greater than the
+ * kernel leaves rows inside the box that are not read. */
 #include <config.h>
 #include "workloads/layer.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layer_inputs_read.h - what a layer of a file reads: extents, precision and density of its inputs,
- * which follow from their makers or from what it says itself; and what it says of its tensors.
+/* layer_inputs_read.h - the input extents, precision and density of a layer in a file, which follow
+ * from its producers or are stated, and the properties that it states for its tensors.
  *   th_layer_take_inputs -> th_layer_input_shape* -> th_layer_read_tensors */
 #ifndef TH_WORKLOADS_LAYER_INPUTS_READ_H
 #define TH_WORKLOADS_LAYER_INPUTS_READ_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* models.c - several networks that share a system, as one workload.
  *   join: check -> copy base's layers -> copy added's layers, renumbered and renamed -> finish
- * The layers of a model stand together, in their order, and read no other model's tensors, so
- * sorting leaves them where they are. */
+ * The layers of a model are contiguous, in their order, and read no tensors of other models, so
+ * sorting does not move them. */
 #include <config.h>
 
 #include "workloads/models.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* onnx_operators.c - what each operator of an ONNX model becomes; see onnx_read.c. */
+/* onnx_operators.c - converts each operator of an ONNX model; see onnx_read.c. */
 #include <config.h>
 #include "workloads/onnx_values.h"
 

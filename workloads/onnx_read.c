@@ -2,10 +2,10 @@
 /* onnx_read.c - a workload from an ONNX model: node by node, in the order of the file, which is
  * topological.
  *   th_onnx_open -> add_constants -> begin -> count_uses -> read_node* -> finish
- * Nodes that look at a tensor in another way make a view of it; activations, batch norms and biases
- * become part of the layer that they follow where nothing else reads it; all others add a layer. A
- * view whose elements were transposed and that has the shape of its layer again (a shuffle of
- * channels) is laid out anew by a layer when somebody reads it. */
+ * Nodes that only reshape a tensor create a view of it. Activations, batch norms and biases become
+ * part of the layer that they follow if nothing else reads it. All other nodes add a layer. A view
+ * whose elements were transposed and that has the shape of its layer again (a shuffle of channels)
+ * becomes a copy layer when it is read. */
 #include <config.h>
 #include "workloads/onnx_read.h"
 

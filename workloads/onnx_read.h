@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* onnx_read.h - a workload from an ONNX model: convolutional networks and perceptrons;
- * docs/formats.md says which operators. */
+/* onnx_read.h - reads a workload from an ONNX model: convolutional networks and perceptrons;
+ * docs/formats.md lists the operators. */
 #ifndef TH_WORKLOADS_ONNX_READ_H
 #define TH_WORKLOADS_ONNX_READ_H
 #include "workloads/workload.h"

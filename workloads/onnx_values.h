@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* onnx_values.h - between the files that read an ONNX model: the tensors of its graph, and the
- * layers that make them.
+/* onnx_values.h - shared by the files that read an ONNX model: the tensors of its graph, and the
+ * layers that produce them.
  *
- * A constant has a shape, and integers where something depends on them. Any other value is a view
- * of what a layer makes: C x H x W there, other extents once it was reshaped. Where a function
- * fails, it returns -1 or NULL, and the error names the node. Pointers to values hold until the
- * next one is defined. */
+ * A constant has a shape and, if a shape depends on them, integer values. Any other value is a view
+ * of the output of a layer: C x H x W there, other extents after a reshape. A function that fails
+ * returns -1 or NULL, and the error names the node. Pointers to values are valid until the next one
+ * is defined. */
 #ifndef TH_WORKLOADS_ONNX_VALUES_H
 #define TH_WORKLOADS_ONNX_VALUES_H
 #include "base/map.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* onnx_views.c - operators of an ONNX model that compute nothing: constants, and other views of
- * what layers make. */
+/* onnx_views.c - operators of an ONNX model that compute nothing: constants, and views of the
+ * outputs of layers. */
 #include <config.h>
 #include "workloads/onnx_values.h"
 

@@ -6,9 +6,9 @@
  *   Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter,
  *   Strides                                                                (on one line), or
  *   Layer, M, N, K
- * A convolution may have a second stride (along the width), and either kind a ratio of structured
- * sparsity behind it ("2:4"). Layers are independent there: each reads an input of its own. There
- * is no padding; a last window that hangs over the edge counts, so along each axis
+ * A convolution may have a second stride (along the width), and either kind a final ratio of
+ * structured sparsity ("2:4"). Layers are independent: each reads an input of its own. There is no
+ * padding; a last window that extends beyond the edge counts, so along each axis
  *     out = ceil((in - filter) / stride) + 1. */
 #include <config.h>
 #include "workloads/scalesim_read.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* workload.h - what is computed: a directed acyclic graph of layers, in topological order.
+/* workload.h - the computation: a directed acyclic graph of layers, in topological order.
  *
  *   new -> add_layer* -> (sort ->) finish -> read only -> free
- * Invariant after finish: every layer stands after its producers, its input extents equal its
+ * Invariant after finish: every layer comes after its producers, its input extents equal its
  * producers' output extents, and exactly the layers without consumers are outputs of the workload.
  */
 #ifndef TH_WORKLOADS_WORKLOAD_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* workload_check.c - is this graph of layers one that can be computed?
+/* workload_check.c - checks that a graph of layers can be computed.
  *   check_input (new) ; check_names -> check_inputs (sort) -> check_shapes -> check_totals (finish)
- * Shapes are compared, never inferred: a reader infers them before (workload_read.c).
- * Every extent, and every product of extents that somebody may form, fits into 53 bits afterwards,
- * so that sizes in bytes fit into int64 and survive a double. */
+ * Shapes are compared, never inferred: a reader infers them before (workload_read.c). After the
+ * checks, every extent, and every product of extents that other code computes, fits into 53 bits,
+ * so that sizes in bytes fit into int64 and are exact as doubles. */
 #include <config.h>
 #include "workloads/workload_check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* workload_check.h - what th_workload_new, sort and finish refuse. Each returns 0, or -1 with err
- * naming file and line (where known), layer, and what was expected. */
+/* workload_check.h - the checks of th_workload_new, sort and finish. Each returns 0, or -1 with err
+ * naming file and line (if known), layer, and the expected value. */
 #ifndef TH_WORKLOADS_WORKLOAD_CHECK_H
 #define TH_WORKLOADS_WORKLOAD_CHECK_H
 #include "workloads/workload.h"

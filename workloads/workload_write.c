@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* workload_write.c - a workload as text: what layer_types_read.c infers is left out, what it reads
- * is written.
+/* workload_write.c - a workload as text, without the properties that layer_types_read.c infers.
  *   th_workload_write: head -> (inputs -> keys of its kind -> precision and density)* of every
  *   layer
- * An attention comes as the layers that it stands for. Padding at the bottom and on the right is
- * not kept with a layer, so the least that gives its output is written. */
+ * An attention is written as the layers to which it expands. Layers do not store the padding at the
+ * bottom and on the right, so the least padding that gives the output is written. */
 #include <config.h>
 #include "workloads/workload_write.h"
 

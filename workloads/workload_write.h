@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* workload_write.h - a workload as the text that th_workload_read takes. */
+/* workload_write.h - writes a workload as text for th_workload_read. */
 #ifndef TH_WORKLOADS_WORKLOAD_WRITE_H
 #define TH_WORKLOADS_WORKLOAD_WRITE_H
 #include "base/strbuf.h"

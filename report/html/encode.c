@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* encode.c - numbers in few bytes, for a page that stays small.
- * A number takes seven bits a byte, the lowest first, with the eighth set where more follow
- * (LEB128, as in DWARF 5, section 7.6); one with a sign is folded first: 0 -1 1 -2 ... becomes 0 1
- * 2 3. All of them together are deflated (RFC 1951), for what a stream of inputs does comes again
- * and again. */
+/* encode.c - compact encoding of numbers for small pages. A number takes seven bits per byte, the
+ * lowest first, with the eighth bit set if more follow (LEB128, as in DWARF 5, section 7.6). Signed
+ * numbers are zigzag-encoded: 0 -1 1 -2 ... becomes 0 1 2 3. The stream is deflated (RFC 1951),
+ * because a stream of inputs repeats the same patterns. */
 #include <config.h>
 #include "report/html/parts.h"
 #include <zlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* html.h - a run as one HTML file that needs nothing else: no network, no other file.
+/* html.h - a run as one self-contained HTML file: no network, no other file.
  *
- * The skeleton is report.html, its looks report.css, what moves in it *.js; embed.awk makes them
- * part of the program. The same run gives the same bytes: no clock, no path, no address. */
+ * The template is report.html, its style report.css, its scripts *.js; embed.awk makes them part of
+ * the program. The same run gives the same bytes: no date, no path, no address. */
 #ifndef TH_REPORT_HTML_HTML_H
 #define TH_REPORT_HTML_HTML_H
 #include "report/session/session.h"

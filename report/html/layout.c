@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layout.c - a picture of a system without a search: what it is made of says where things stand.
+/* layout.c - the layout of a system figure, computed from its topology without a search.
  *
  * Trees, fat trees and hosts with islands: levels, every switch in the middle above its leaves, and
- * those with the same leaves side by side. One dimension that is no line, or no dimensions at all:
- * a circle. Dimensions: a grid, with every further pair of dimensions a grid of grids. Islands
- * without levels: a circle of circles. What then has no place (hosts, switches of a dimension)
- * stands in the middle of its neighbours, or next to it. */
+ * switches with the same leaves side by side. One dimension other than a line, or no dimensions: a
+ * circle. Dimensions: a grid, with every further pair of dimensions a grid of grids. Islands
+ * without levels: a circle of circles. Nodes without a position after that (hosts, switches of a
+ * dimension) are placed in the middle of their neighbours, or next to it. */
 #include <config.h>
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page.c - the whole page: the skeleton, with each {{name}} replaced by the output of a function in
+/* page.c - the whole page: the template, with each {{name}} replaced by the output of a function in
  * the table below. Sections that do not apply are left out (a hand-built program has no layers). */
 #include <config.h>
 #include <string.h>

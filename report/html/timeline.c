@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* timeline.c - the spans of a run as one block of JSON, for timeline.js.
  *
- *   collect rows and pack them (with fewer spans, until they are small enough) -> write the block
- * Tasks are listed once, by start; rows name them by their place in that list. All that is one
- * stream of numbers (encode.c), the tasks first, then row after row. Of a task, in this order:
- * kind, start since the task before it, duration, number (signed difference), layer (signed
- * difference), input; then of a compute its accelerator's node (signed difference) and its cost; of
- * a transfer sender, receiver, bytes; of a collective its place among them, bytes. Of a span in a
- * row: four times the distance of its task from that of the span before it, plus two if it is
- * backwards, plus one if it stands for several tasks; then, of those alone, start since the start
- * of the span before it, length, number of tasks, sum of their durations. */
+ *   collect rows and encode them (with fewer spans, until they are small enough) -> write the block
+ * Tasks are listed once, by start; rows refer to them by their index in that list. The data are one
+ * stream of numbers (encode.c), the tasks first, then row after row. Fields of a task, in this
+ * order: kind, start since the previous task, duration, number (signed difference), layer (signed
+ * difference), input; of a compute task also its accelerator's node (signed difference) and its
+ * cost; of a transfer sender, receiver, bytes; of a collective its number among them, bytes. Fields
+ * of a span in a row: four times the distance of its task from that of the previous span, plus two
+ * if it is negative, plus one if the span merges several tasks; for a merged span also the start
+ * since the start of the previous span, length, number of tasks, sum of their durations. */
 #include <config.h>
 #include <inttypes.h>
 #include "base/alloc.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* topology.c - the system as a picture: nodes where layout.c puts them, links in the colour of
- * their load. A cable is two lines, each on the right of its way; a line that would cross a node
- * goes round it in a bow. Where there are many links they have no names on the picture, and those
- * of one colour are one path. */
+/* topology.c - the figure of a system: nodes at the positions of layout.c, links in the colour of
+ * their load. A cable is two lines, one per direction, each on the right; a line that would cross a
+ * node is drawn around it. With many links the figure has no names of links, and the links of one
+ * colour are one path. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tracks.c - rows of spans, with those that are too short to be seen drawn together.
- *   order -> make rows -> count (coarser and coarser, until they are few enough) -> store
- * Tasks come in the order of their starts, so each row only looks at its last span. A short task
- * joins the short ones that began less than a resolution before it: a row of n resolutions has at
- * most n such spans. */
+/* tracks.c - rows of spans; spans that are too short to be seen are merged.
+ *   order -> make rows -> count (coarser and coarser, until there are few enough) -> store
+ * Tasks come in the order of their starts, so each row needs its last span only. A short task is
+ * merged with the short ones that began less than a resolution earlier: a row of n resolutions has
+ * at most n such spans. */
 #include <config.h>
 #include <stdlib.h>
 #include <string.h>

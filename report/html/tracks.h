@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tracks.h - what a timeline shows: rows of spans.
+/* tracks.h - the contents of a timeline: rows of spans.
  *   collect -> clear
  *
- * A row is the critical path, an accelerator with its computes, a link with the transfers whose
- * route takes it, or all collectives. Where that would be more spans than a page can have, those
- * shorter than a resolution are drawn together, row by row: the resolution is the smallest of the
- * makespan / 2^k that is coarse enough. */
+ * A row is the critical path, an accelerator with its compute tasks, a link with the transfers over
+ * it, or all collectives. If a page would have too many spans, those shorter than a resolution are
+ * merged, row by row: the resolution is the smallest makespan / 2^k that is coarse enough. */
 #ifndef TH_REPORT_HTML_TRACKS_H
 #define TH_REPORT_HTML_TRACKS_H
 #include "report/session/session.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collectives.c - how quick each collective of a program was.
- * Algorithm bandwidth is S / t. Bus bandwidth is that times the share of S that every rank must at
- * least send over its links, so that it compares with the links' own bandwidth whatever the number
- * of ranks; the factors are those of nccl-tests (NVIDIA, doc/PERFORMANCE.md). With in-switch
- * reduction, or more than one link per rank, it may exceed the bandwidth of a link. The bound is
- * that of sim/collective/bound.h, for the group alone on the system; over_bound is time / bound
- * - 1. A network without contention is not held by it: there both are absent. */
+/* collectives.c - the time and bandwidth of each collective of a program. Algorithm bandwidth is S
+ * / t. Bus bandwidth is that times the fraction of S that every rank must send over its links at
+ * least, so that it is comparable with the bandwidth of links for any number of ranks; the factors
+ * are those of nccl-tests (NVIDIA, doc/PERFORMANCE.md). With in-switch reduction, or more than one
+ * link per rank, it may exceed the bandwidth of a link. The bound is that of
+ * sim/collective/bound.h, for the group alone on the system; over_bound is time / bound - 1. It
+ * does not apply to a network without contention; there both are absent. */
 #include <config.h>
 #include <string.h>
 #include "sim/collective/bound.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* latency.c - how long transfers took, those that started in a span of time.
- * The p-th percentile of n is the ceil(p n / 100)-th smallest (nearest rank). */
+/* latency.c - the durations of transfers that started in a window of time. The p-th percentile of n
+ * is the ceil(p n / 100)-th smallest (nearest rank). */
 #include <config.h>
 #include <stdlib.h>
 #include "base/alloc.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* links.c - what each link carried, and the flows that shared one of them.
- * A link's load is what went over its medium, as a share of what the medium could have carried in
- * the elapsed time. (Busy is weaker: a link is busy with a single flow that another link slows
- * down.) Flows over time are not kept during a run: the run is done again, with an eye on the one
+/* links.c - the bytes that each link carried, and the flows that shared one of them. The load of a
+ * link is the bytes over its medium as a fraction of what the medium could have carried in the
+ * elapsed time. (Busy time says less: a single flow that another link slows down keeps a link
+ * busy.) Flows over time are not recorded during a run: the run is repeated with a probe on the
  * link. */
 #include <config.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* memory.c - memory use of each accelerator: its peak, when, and by what. */
+/* memory.c - memory use of each accelerator: its peak, the time of the peak, and the contents. */
 #include <config.h>
 #include "base/alloc.h"
 #include "report/sections/sections.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search.c - how a mapping was found. */
+/* search.c - the report on the search that found the mapping. */
 #include <config.h>
 #include <string.h>
 #include <stdio.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* property_events.h - what set_property and inject_fault have changed in the present run, and where
- * it stood then. add* -> (again, when a run begins anew | replay, of a checkpoint | forget, when it
- * goes)* -> drop A fault belongs to the session until its system goes: it happens again in every
- * run. What set_property has set ends with the run. */
+/* property_events.h - the changes by set_property and inject_fault in the current run, with the
+ * position of the run at each.
+ *   add* -> (again, when a run restarts | replay, of a checkpoint | forget, when it is dropped)* ->
+ *   drop
+ * A fault belongs to the session until its system is dropped: it happens again in every run.
+ * Changes by set_property end with the run. */
 #ifndef TH_REPORT_SESSION_PROPERTY_EVENTS_H
 #define TH_REPORT_SESSION_PROPERTY_EVENTS_H
 #include "report/session/session.h"

@@ -2,11 +2,11 @@
 /* session.h - the state that commands work on: problem, mapping, run, saved runs. There are no
  * globals.
  *
- *   init -> (set_system -> (set_workload -> set_mapping | set_made) -> simulation)* -> clear
- * Each setter takes what it is given and drops what no longer fits: a new system or workload drops
- * the mapping, a new mapping drops the run. A hand-built program stands in the place of workload
- * and mapping: it drops both, and either of them drops it. Saved runs are figures and outlive all
- * of it. */
+ *   init -> (set_system -> (set_workload -> set_mapping | set_hand_built) -> simulation)* -> clear
+ * Each setter takes ownership of its argument and drops the state that depends on the old one: a
+ * new system or workload drops the mapping, a new mapping drops the run. A hand-built program
+ * replaces workload and mapping: it drops both, and either of them drops it. Saved runs contain
+ * results only and outlive all of it. */
 #ifndef TH_REPORT_SESSION_SESSION_H
 #define TH_REPORT_SESSION_SESSION_H
 #include "mapper/evaluate/bounds.h"

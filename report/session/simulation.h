@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* simulation.h - a mapping lowered, or a hand-built program, loaded into a machine, with the
- * figures read off it. new -> (run_until | step on .machine -> changed)* -> result -> ... -> free
+/* simulation.h - a lowered mapping or a hand-built program, loaded into a machine, and its results.
+ *   new -> (run_until | step on .machine -> changed)* -> result -> ... -> free
  * System, workload and mapping, or the hand-built program, must outlive it. */
 #ifndef TH_REPORT_SESSION_SIMULATION_H
 #define TH_REPORT_SESSION_SIMULATION_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* what_if.c - see what_if.h.
  *
- * A system with another bandwidth, latency or capacity is made anew, as from a file that says so:
- * routes, tiles and senders follow from the new value. So is one with the clock of designs that no
- * other accelerator has. Where one shares its design with accelerators that keep theirs, its clock
- * is changed in the machine at time 0, and tiles stay as they were chosen at the old one. */
+ * A system with another bandwidth, latency or capacity is built again, as from a file with that
+ * value: routes, tiles and senders follow from the new value. The same holds for the clock of a
+ * design that no other accelerator has. If an accelerator shares its design with others, its clock
+ * is changed in the machine at time 0, and its tiles stay those of the old clock. */
 #include <config.h>
 #include "report/what_if/what_if.h"
 #include <pthread.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_checkpoint.c - save_checkpoint, load_checkpoint: a run put aside, and taken up again.
+/* cmd_checkpoint.c - save_checkpoint, load_checkpoint: save and continue a run.
  *
- * A run is deterministic. So a checkpoint holds no state of the machine, but what leads to it: the
- * options of the run, what was changed in it and when, and where it stands. Loading compares a
- * digest of what is run (system, workload, mapping or program, options) before it does anything
- * else, replays the run to there, at the speed of any run, and compares a digest of everything that
- * has happened, which another simulator, or another procedure of a design, makes differ. Files come
- * from anywhere: every number is held to the range that the commands keep to. */
+ * A run is deterministic, so a checkpoint contains no state of the machine, but the inputs that
+ * lead to it: the options of the run, its changes with their times, and its position. Loading first
+ * compares a digest of the inputs (system, workload, mapping or program, options), then replays the
+ * run up to the position, at the speed of any run, and compares a digest of all events, which
+ * differs for another simulator or another procedure of a design. Files are not trusted: every
+ * number is checked against the range that the commands allow. */
 #include <config.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_evaluate.c - evaluate_predictor: how far predicted times are from measured ones.
+/* cmd_evaluate.c - evaluate_predictor: errors of predicted times against measured ones.
  *   run_evaluate -> (report_learners | rows -> draw_parity -> report_accuracy | report_groups) */
 #include <config.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_layers.c - create_workload: a network from a Tcl list. The list becomes the text of a
- * workload file with layer i in line i, which the reader takes: so both know the same keys, and
- * messages name the layer. */
+/* cmd_layers.c - create_workload: a network from a Tcl list. The list is converted to the text of a
+ * workload file with layer i in line i, and read as such: so both have the same keys, and messages
+ * name the layer. */
 #include <config.h>
 #include <ctype.h>
 #include <string.h>

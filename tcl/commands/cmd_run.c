@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_run.c - run, step, now, restart, stop, save_run.
- *   run: options -> simulation -> (advance to the next breakpoint -> its script)* -> why it stopped
- * The machine moves in slices of a few thousand events; between them timers are served and the
- * progress line is shown. Ctrl-C is asked for there, and by the machine inside a slice that moves
- * much. A slice never changes a result: the machine stops between two events. */
+ *   run: options -> simulation -> (advance to the next breakpoint -> its script)* -> reason of the
+ *   stop
+ * The machine advances in slices of a few thousand events; between them timers are served and the
+ * progress line is updated. Ctrl-C is polled there and, within long slices, by the machine. Slices
+ * do not change results: the machine stops between two events. */
 #include <config.h>
 #include <stdio.h>
 #include "base/alloc.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_sensitivity.c - report_sensitivity: what more bandwidth, clock or memory would give, one
+/* cmd_sensitivity.c - report_sensitivity: the gain from more bandwidth, clock or memory, one
  * property at a time.
- *   options -> what is asked for (properties, objects, groups) -> run them all -> a table, the
+ *   options -> select properties, objects, groups -> run them all -> a table, the
  *   largest gain first */
 #include <config.h>
 #include <math.h>

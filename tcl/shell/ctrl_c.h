@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ctrl_c.h - Ctrl-C without a signal handler.
  *   block (main, before Tcl starts) -> start
- * Tcl_AsyncMark from a signal handler deadlocks on threaded Tcl 8.6. So SIGINT is blocked in every
- * thread and one small thread waits for it, raises the interrupt flag and marks the handler. A loop
- * that polls the flag (run, map_workload) takes it where its state is whole; else Tcl itself takes
- * it between two commands and cancels the script. */
+ * Tcl_AsyncMark in a signal handler deadlocks on threaded Tcl 8.6. SIGINT is therefore blocked in
+ * every thread; one small thread waits for it, raises the interrupt flag and marks the handler. A
+ * loop that polls the flag (run, map_workload) handles it at a consistent state; otherwise Tcl
+ * handles it between two commands and cancels the script. */
 #ifndef TH_TCL_SHELL_CTRL_C_H
 #define TH_TCL_SHELL_CTRL_C_H
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* line_editor.c - see line_editor.h. tclreadline brings GNU readline; its own loop is not used, as
- * it knows neither Ctrl-C nor the log. Ctrl-C while a line is typed: the thread that waits for
- * signals marks the handler, Tcl calls empty_line between two events of the loop in which
- * tclreadline reads, in the interpreter's thread. Readline itself has no command for that in
- * tclreadline, so its functions are looked up in the library that is loaded. */
+/* line_editor.c - see line_editor.h. tclreadline provides GNU readline; its own loop is not used,
+ * because it supports neither Ctrl-C nor the log. Ctrl-C while a line is typed: the thread that
+ * waits for signals marks the handler, and Tcl calls empty_line in the interpreter's thread between
+ * two events of the loop in which tclreadline reads. tclreadline has no command to empty the line,
+ * so the functions of readline are looked up in the loaded library. */
 #include <config.h>
 #include "tcl/shell/line_editor.h"
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* line_editor.h - lines that a person types, with editing, history and completion, where
- * tclreadline is installed.
+/* line_editor.h - reads lines at the prompt with editing, history and completion, if tclreadline is
+ * installed.
  *   open -> read* */
 #ifndef TH_TCL_SHELL_LINE_EDITOR_H
 #define TH_TCL_SHELL_LINE_EDITOR_H

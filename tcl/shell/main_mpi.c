@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* main_mpi.c - the program tharsis-mpi: rank 0 runs the script, the others evaluate for its
- * searches and do points of its studies. When a rank is lost or mpirun is interrupted, mpirun ends
- * the others with SIGTERM. Journals are written after every batch, so nothing is left to save then;
+/* main_mpi.c - the program tharsis-mpi: rank 0 runs the script, the other ranks evaluate for its
+ * searches and run points of its studies. When a rank is lost or mpirun is interrupted, mpirun ends
+ * the other ranks with SIGTERM. Journals are written after every batch, so nothing is left to save;
  * rank 0 prints how to continue. */
 #include <config.h>
 #include <signal.h>

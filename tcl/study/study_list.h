@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study_list.h - the studies that a session knows by name, and how one is made from the words of
- * create_study. A study lives in its file; the session keeps where that is. */
+/* study_list.h - the named studies of a session, and the construction of a study from the words of
+ * create_study. A study is stored in its file; the session stores the path. */
 #ifndef TH_TCL_STUDY_STUDY_LIST_H
 #define TH_TCL_STUDY_STUDY_LIST_H
 #include "study/store.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_point.h - one point of a study: its script, in an interpreter and a session of its own, and
- * what is read off afterwards.
+ * its metrics.
  *   begin_thread once per thread -> (evaluate -> outcome_clear)*
- * Nothing of a point is left in the process, so no result depends on which points were done before
- * it, or where. */
+ * A point leaves no state in the process, so no result depends on which points were run before it,
+ * or where. */
 #ifndef TH_TCL_STUDY_STUDY_POINT_H
 #define TH_TCL_STUDY_STUDY_POINT_H
 #include "study/store.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* study_ranks.h - points of a study done in other processes.
+/* study_ranks.h - points of a study evaluated in other processes.
  *   here:  new -> (submit | take)* -> free
  *   there: th_study_ranks_serve for every message
- * A message has all that a point needs: its values, the script, the metrics; other processes keep
- * nothing between messages. How bytes travel is up to th_mailbox (main_mpi.c). */
+ * A message contains everything that a point needs: its values, the script, the metrics; other
+ * processes keep no state between messages. th_mailbox (main_mpi.c) transports the bytes. */
 #ifndef TH_TCL_STUDY_STUDY_RANKS_H
 #define TH_TCL_STUDY_STUDY_RANKS_H
 #include "mapper/pool/serializer.h"

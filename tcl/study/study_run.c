@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study_run.c - see study_run.h.
- *   th_study_run: lock -> workers, ranks -> { take -> give -> record -> wait }* until nothing waits
- *   and nobody is busy
- * This thread alone touches the file. Results are recorded in transactions, whole; a point that was
- * given out and not recorded when the process ends, however, still waits. */
+ *   th_study_run: lock -> workers, ranks -> { take -> give -> record -> wait }* until no point
+ *   waits and no worker is busy
+ * Only this thread accesses the file. Results are recorded in transactions; if the process ends,
+ * points that were distributed and not recorded still wait. */
 #include <config.h>
 #include "tcl/study/study_run.h"
 #include "tcl/tcl_session.h"
