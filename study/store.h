@@ -4,9 +4,9 @@
  *   create (a new file)  |  open (a file that holds a study)
  *   -> study -> (lock -> retry_failed? -> (next_waiting | begin -> record* -> commit)* |
  *     counts | read)* -> close
- * All writes are transactions, so a process that is killed at any moment leaves what it has
- * committed, complete. There is one writer at a time (lock); others may read meanwhile. A point
- * that is done or failed is never written again: record refuses. */
+ * All writes are transactions, so a process that is killed at any time leaves exactly what it has
+ * committed. There is one writer at a time (lock); others may read at the same time. record fails
+ * for a point that is done or failed: its result is never written again. */
 #ifndef TH_STUDY_STORE_H
 #define TH_STUDY_STORE_H
 #include "study/study.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* store_study.c - the definition of a study in its file. What is read is checked like user input,
- * for a file may come from anywhere, and its digest must be the one written with it. */
+/* store_study.c - the definition of a study in its file. It is checked like user input when read,
+ * because files are not trusted, and its digest must match the stored one. */
 #include <config.h>
 #include "study/store_study.h"
 #include <inttypes.h>

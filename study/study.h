@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* study.h - a parameter study: parameters and their values, the script run at each point, and the
- * metrics kept of it.
+ * metrics recorded.
  *
  *   new -> (add_parameter | add_metric)* -> join* -> check -> (value | point_seed | digest |
  *     compare)* -> free
  * Parameters that are joined advance together and are one axis of the grid. Cells of the grid are
  * counted from 0, the last axis fastest, as nested loops would; points are the cells that a study
- * keeps, counted from 1. */
+ * includes, counted from 1. */
 #ifndef TH_STUDY_STUDY_H
 #define TH_STUDY_STUDY_H
 #include <stdbool.h>

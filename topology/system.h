@@ -30,17 +30,18 @@ typedef struct th_param {
 } th_param;
 
 typedef struct th_design_block {
-    char *name; /* "superlip": what accelerators and mappings call it */
-    char *type; /* "tiled": which row of the design table */
+    char *name; /* "superlip": the name in accelerators and mappings */
+    char *type; /* "tiled": the row of the design table */
     th_param *params;
     int n_params;
-    char *file; /* where it stands, for messages */
+    char *file; /* position in the file, for messages */
     int line;
 } th_design_block;
 
 enum { TH_STANDARD_INTERLEAVE_BYTES = 256 }; /* of neighbouring channels of a DRAM */
 
-/* What contiguous runs reach of a DRAM's bandwidth: points of a curve, runs ascending; n 0: all. */
+/* The fraction of the DRAM bandwidth that contiguous runs reach: points of a curve, runs ascending;
+ * n 0: the whole bandwidth. */
 enum { TH_EFFICIENCY_POINTS_MAX = 8 };
 typedef struct th_dram_efficiency {
     int32_t n;
@@ -57,13 +58,14 @@ typedef struct th_accel {
     int32_t dram_channels;         /* that share the bandwidth; >= 1 */
     int64_t dram_interleave_bytes; /* of neighbouring channels */
     th_dram_efficiency dram_efficiency;
-    int64_t vector_hz; /* clock of the unit for pool, elementwise, norm and reductions */
+    int64_t vector_hz; /* clock of the vector unit */
     int64_t vector_elements_per_cycle;
     int64_t vector_exp_operations; /* of an exponential, a reciprocal or a root; 0: the standard */
-    int64_t vector_buffer_bytes;   /* for rows that are passed over more than once; 0: all fit */
-    bool concat_is_free;           /* concat and slice only rename; else they copy */
-    bool prefetches;               /* loads the next task's first weights while this one drains */
-    int *designs;                  /* indices into th_system.designs; more than one: adaptive */
+    int64_t vector_buffer_bytes;   /* for rows that are read in several passes; 0: all rows fit */
+    bool concat_is_free;           /* concat and slice move no data; otherwise they copy */
+    /* loads the first weights of the next task while the current one drains */
+    bool prefetches;
+    int *designs; /* indices into th_system.designs; more than one: adaptive */
     int n_designs;
 } th_accel;
 
@@ -72,7 +74,7 @@ typedef struct th_node {
     th_node_kind kind;
     int group;     /* island that the file or generator names; 0 by default */
     bool forwards; /* may routes pass through it (default true) */
-    bool reduces;  /* switches: can add up in flight what it forwards */
+    bool reduces;  /* switches: can add the data that it forwards */
     int accel;     /* index among accelerators, -1 for others */
     /* Of generated trees; 0 elsewhere. Accelerators stand on level 0, switches at their height, and
      * below a switch are the accelerators leaf_first .. leaf_first + n_leaves - 1. */
@@ -107,8 +109,8 @@ static inline th_cable th_cable_symmetric(int64_t bits_per_s, th_time latency_ps
     return (th_cable){{bits_per_s, bits_per_s}, {latency_ps, latency_ps}, is_full_duplex};
 }
 
-/* How the nodes along one dimension are joined: each to the next one; also the last to the first;
- * each to each; all to a switch of their own. */
+/* How the nodes along one dimension are connected: each to the next one; also the last to the
+ * first; all pairs; all to a switch of the row. */
 typedef enum { TH_DIM_LINE, TH_DIM_RING, TH_DIM_FULL, TH_DIM_SWITCH } th_dim_kind;
 
 typedef struct th_shape_dim {
@@ -143,8 +145,8 @@ typedef struct th_system_routes {
 } th_system_routes;
 
 typedef struct th_link_energy {
-    double j_per_byte; /* of a byte on every link that it crosses; 0: not known */
-    char *source;      /* of that number; NULL: not known */
+    double j_per_byte; /* of a byte on every link that it crosses; 0: unknown */
+    char *source;      /* of that number; NULL: unknown */
 } th_link_energy;
 
 typedef struct th_system {
@@ -173,19 +175,19 @@ typedef struct th_system {
     th_system_names names;
     struct th_astra *astra; /* of a system read from ASTRA-sim's files, else NULL */
     th_link_energy link_energy;
-    /* Transfers are not flows on links: an accelerator itself fetches its inputs and sends its
-     * outputs, one after the other, at the bandwidth of its route to the host, and does nothing
-     * else meanwhile. The share weight_memory of its memory holds weights from the start. The cost
+    /* If true, transfers are not flows on links: an accelerator transfers its inputs and outputs
+     * itself, one after the other, at the bandwidth of its route to the host, and does not compute
+     * meanwhile. The fraction weight_memory of its memory holds weights from the start. The cost
      * model of H2H: docs/models/h2h.md. */
     bool transfers_serially;
     double weight_memory;                /* 0 unless transfers_serially */
-    struct th_generator_spec *generator; /* that made it; NULL: none */
+    struct th_generator_spec *generator; /* the generator and its options; NULL: none */
 } th_system;
 
-/* Links that a system may have: so many, unless max_links is set to another number up to the most.
- * A short file can ask for the links between all pairs of thousands of nodes; those of 4,000 are 16
- * million and take 1.3 GB. The usual number is enough for 65,536 accelerators with 16 cables each.
- */
+/* The maximum number of links: TH_LINKS_USUAL, unless max_links is another number up to
+ * TH_LINKS_MOST. A short file can ask for the links between all pairs of thousands of nodes; those
+ * of 4,000 are 16 million and take 1.3 GB. TH_LINKS_USUAL is enough for 65,536 accelerators with 16
+ * cables each. */
 enum { TH_LINKS_USUAL = 1 << 21, TH_LINKS_MOST = 1 << 24 };
 
 th_system *th_system_new(const char *name, th_error *err);
@@ -195,30 +197,30 @@ int th_system_add_node(th_system *s, const char *name, th_node_kind kind, int gr
 int th_system_add_medium(th_system *s, int64_t bits_per_s, th_error *err);
 int th_system_add_link(th_system *s, int from, int to, int medium, th_time latency_ps,
                        th_error *err);
-/* A segment joins no two nodes; only explicit routes take it. Its name must be free among the links
- * so far (which get their names now). */
+/* A segment has no end nodes; only explicit routes use it. Its name must not be used by a link (the
+ * links so far get their names here). */
 int th_system_add_segment(th_system *s, const char *name, int medium, th_time latency_ps,
                           th_error *err);
-/* A cable between two nodes: two links, on two media when full duplex, on one when not. Returns the
+/* A cable between two nodes: two links, on two media if full duplex, otherwise on one. Returns the
  * first. */
 int th_system_add_cable(th_system *s, int a, int b, th_cable cable, th_error *err);
 int th_system_add_design(th_system *s, const char *name, const char *type, const char *file,
                          int line, th_error *err);
 int th_system_add_param(th_system *s, int design, const th_param *param, th_error *err);
-/* As add_param, but in the place of a key that the design has. */
+/* Replaces the value of a key that the design has. */
 int th_system_set_param(th_system *s, int design, const th_param *param, th_error *err);
-/* Makes node an accelerator of these properties; a->designs is copied. 0 or -1 (memory). */
+/* Makes node an accelerator with these properties; a->designs is copied. 0 or -1 (memory). */
 int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err);
 /* Copies the accelerator properties of accelerator accel of another (finished) system, and the
  * design blocks that it lists, to node of this one. Designs already here under the same name are
  * shared. 0 or -1. */
 int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err);
 
-/* The links that transfers from one node to another take, in place of the routing's route. Links
- * with ends must lead from the one to the other, over nodes that forward; segments may stand
- * anywhere. No node and no segment twice, at most one route a pair. 0 or -1. */
+/* Sets the links of transfers from one node to another, instead of the routing's route. Links with
+ * ends must lead from the one to the other, over nodes that forward; segments may be anywhere. No
+ * node and no segment twice, at most one route per pair. 0 or -1. */
 int th_system_add_route(th_system *s, int from, int to, const int *links, int n, th_error *err);
-/* The i-th of them, as they were added; false: there are no more. */
+/* The i-th explicit route, in the order of addition; false: there are no more. */
 typedef struct th_given_route {
     int32_t from, to, n_links;
     const int32_t *links;

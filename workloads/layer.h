@@ -62,10 +62,10 @@ typedef enum {
     TH_FUNCTION_GELU,
     TH_FUNCTION_SILU,
     TH_FUNCTION_SCALE,   /* times a number */
-    TH_FUNCTION_SHIFT,   /* plus a number, or a mask that is small beside it */
+    TH_FUNCTION_SHIFT,   /* plus a number, or a mask that is small compared with the tensor */
     TH_FUNCTION_POWER,   /* a number of times by itself */
-    TH_FUNCTION_COPY,    /* laid out anew */
-    TH_FUNCTION_DROPOUT, /* nothing but in training */
+    TH_FUNCTION_COPY,    /* copied into another layout */
+    TH_FUNCTION_DROPOUT, /* no operation except in training */
     TH_FUNCTION_BATCH_NORM,
     TH_FUNCTION_LAYER_NORM,
     TH_FUNCTION_RMS_NORM
@@ -126,7 +126,7 @@ typedef struct th_layer {
     th_precision precision[TH_N_TENSORS];
     double density[TH_N_TENSORS]; /* part that is not zero, 0 .. 1 */
     int32_t sparse_n,
-        sparse_m;    /* weights: at most n of m neighbours along C are not zero; 0: free */
+        sparse_m;    /* weights: at most n of m neighbours along C are not zero; 0: no structure */
     int32_t *inputs; /* producers, by layer index; TH_EXTERNAL_INPUT: the workload's input */
     int32_t n_inputs;
     int line; /* in the file it came from, for messages; 0: none */
@@ -139,7 +139,7 @@ enum { TH_EXTERNAL_INPUT = -1 };
 th_layer th_layer_over(th_layer_kind kind, int32_t batch, int32_t c, int32_t h, int32_t w,
                        th_precision p);
 
-/* What a workload file calls it: "conv", "add", "max_pool" ... */
+/* The type in a workload file: "conv", "add", "max_pool" ... */
 const char *th_layer_type_name(const th_layer *l);
 extern const char th_dim_letters[TH_N_DIMS + 1]; /* "BKCHWRS" */
 
@@ -152,17 +152,16 @@ bool th_layer_has_weights(
     const th_layer *l); /* resident: those but a matmul of two inputs; embedding */
 bool th_layer_is_channelwise(const th_layer *l); /* output channel k reads input channel k alone:
                                                   * batch norm, pool, elementwise */
-/* Is d a dimension that is summed over (C, R, S of conv, fc, matmul)? A pool's R and S are not
- * split. */
+/* True if d is summed over (C, R, S of conv, fc, matmul). R and S of a pool are not split. */
 bool th_layer_is_reduction(const th_layer *l, th_dim d);
-/* May the extent of d be cut into n pieces at i*extent/n without changing what is computed? A
- * matmul of two inputs only so that every piece lies inside a group or is made of whole groups. */
+/* True if the extent of d may be cut into n pieces at i*extent/n without changing the result. In a
+ * matmul of two inputs, every piece must lie inside a group or consist of whole groups. */
 bool th_layer_can_split(const th_layer *l, th_dim d, int n);
 int th_layer_gates(th_layer_kind kind); /* lstm 4, gru 3, else 0 */
 
-/* B K (C/G) H W R S, products with padding included; of a transposed convolution B K (C/G) in_h
- * in_w R S, those with the zeros between neighbours left out; of an lstm or gru B H gates K (C +
- * K). 0 for what does not run on an array. */
+/* B K (C/G) H W R S, including products with padding; for a transposed convolution B K (C/G) in_h
+ * in_w R S, without the zeros between neighbours; for an lstm or gru B H gates K (C + K). 0 for
+ * layers that do not run on an array. */
 int64_t th_layer_macs(const th_layer *l);
 /* Elements: K * C/groups * R * S; gates * K * (C + K); vocabulary * K; 0 without. */
 int64_t th_layer_weights(const th_layer *l);
@@ -176,17 +175,16 @@ th_loop_box th_layer_loops(const th_layer *l);
 th_box th_layer_output_box(const th_layer *l);
 th_box th_layer_input_box(const th_layer *l, int input);
 
-/* The part of one input tensor that a loop box reads (halos of stride, dilation and kernel
- * included, padding clipped off, channels by groups), and the part of the output that it writes.
- * May be empty (lo == hi) where a box lies wholly in the padding, or in another input of a concat.
- */
+/* The part of one input tensor that a loop box reads (including halos of stride, dilation and
+ * kernel, without padding, channels by groups), and the part of the output that it writes. May be
+ * empty (lo == hi) if a box lies entirely in the padding, or in another input of a concat. */
 th_box th_layer_input_of(const th_layer *l, int input, const th_loop_box *loops);
 th_box th_layer_output_of(const th_layer *l, const th_loop_box *loops);
 
-/* Planning a redistribution asks these for every pair of positions: so they stand here. */
+/* Inline, because planning a redistribution calls them for every pair of positions. */
 static inline bool th_box_is_empty(const th_box *b)
 {
-    bool is_empty = false; /* no branch: nobody could foretell it */
+    bool is_empty = false; /* without branches, because the outcome is unpredictable */
     for (int d = 0; d < TH_TENSOR_DIMS; d++)
         is_empty |= b->lo[d] >= b->hi[d];
     return is_empty;
@@ -202,7 +200,7 @@ static inline int32_t th_lesser(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-/* Have they an element in common? */
+/* True if they have an element in common. */
 static inline bool th_box_meets(const th_box *a, const th_box *b)
 {
     bool is_apart = false;

@@ -16,7 +16,8 @@ int th_read_density(const th_config_node *n, const char *key, double *out, th_er
 /* ' (did you mean "conv"?)' in out, or nothing where nearest is NULL. Returns out. */
 const char *th_read_hint(const char *nearest, char *out, size_t size);
 
-/* A layer of a workload whose layers are in the order of the graph, all before it being known. */
+/* A layer of a workload whose layers are in the order of the graph; all layers before it are
+ * complete. */
 typedef struct th_layer_source {
     const th_workload *w;
     th_layer *layer;         /* has its inputs */
@@ -35,9 +36,9 @@ int th_layer_read_pair(const th_layer_source *s, const char *key, int64_t min, i
                        int32_t *width);
 /* One number, [height, width] or [top, left, bottom, right]; absent: none. */
 int th_layer_read_padding(const th_layer_source *s, th_padding *out);
-/* A key that repeats what the graph already says must say the same. */
+/* A key that repeats a property of the graph must have the same value. */
 int th_layer_check_stated(const th_layer_source *s, const char *key, int32_t inferred);
-/* A key that says nothing here must be absent: of the other form of its type. */
+/* A key without meaning for this layer, of the other form of its type, must be absent. */
 int th_layer_refuse_key(const th_layer_source *s, const char *key, const char *why);
 
 #endif

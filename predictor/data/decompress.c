@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* decompress.c - files compressed by xz (liblzma) or gzip (zlib), known by their first bytes.
- * A file that was cut short is an error, and never the beginning of one. */
+/* decompress.c - files compressed by xz (liblzma) or gzip (zlib), recognised by their first bytes.
+ * A truncated file is an error. */
 #include <config.h>
 
 #include "predictor/data/decompress.h"

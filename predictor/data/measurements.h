@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measurements.h - measured times of operations on GPUs.
  *   new -> th_measurements_read* -> row[] -> free
- * Formats differ in the names of their columns alone; docs/formats.md has them. */
+ * Formats differ in the names of their columns only; docs/formats.md has them. */
 #ifndef TH_PREDICTOR_DATA_MEASUREMENTS_H
 #define TH_PREDICTOR_DATA_MEASUREMENTS_H
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* measurements_header.c - what the columns of a file of measurements are.
+/* measurements_header.c - interprets the columns of a file of measurements.
  *   th_measurement_defaults -> th_measurement_header: find_format -> { place_column } ->
  *   read_file_name
- * A format is a list of column names and what each means. A column of times may belong to one
- * device ("time_median_1080ti"); a name of a file may say the kind and the device
+ * A format is a list of column names and their meanings. A column of times may belong to one device
+ * ("time_median_1080ti"); the name of a file may give the kind and the device
  * ("convolution_K40.csv.xz"). */
 #include <config.h>
 

@@ -2,8 +2,7 @@
 /* measurements_read.c - measured times from files of comma-separated values.
  *   th_measurements_read: unpack -> th_measurement_header -> { read_line: numbers, kind, op -> per
  *   column of times: add_row }
- * Invariant: until all is read, rows are added behind n_rows of the target, which does not count
- * them. */
+ * Invariant: until the whole file is read, n_rows of the target does not include its rows. */
 #include <config.h>
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* measurements_text.h - private to the reading of measurements: measurements_header.c makes out
- * what the columns of a file are, measurements_read.c reads its lines. */
+/* measurements_text.h - private to the reading of measurements: measurements_header.c interprets
+ * the columns of a file, measurements_read.c reads its lines. */
 #ifndef TH_PREDICTOR_DATA_MEASUREMENTS_TEXT_H
 #define TH_PREDICTOR_DATA_MEASUREMENTS_TEXT_H
 #include "base/csv.h"

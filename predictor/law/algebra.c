@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* algebra.c - finds a library for products of matrices. What was opened once stays open. */
+/* algebra.c - finds a library for matrix products. An opened library stays open. */
 #include <config.h>
 
 #include "predictor/law/algebra.h"

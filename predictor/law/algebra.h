@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* algebra.h - products of dense matrices, by the quickest library there is.
- * OpenBLAS starts threads when it is loaded, which would take signals that are meant for the shell;
- * so it is not linked, but opened here, with one thread, when something is to be trained. Without
- * it GSL's own routines do, some ten times slower. */
+/* algebra.h - products of dense matrices, with the fastest library available. OpenBLAS starts
+ * threads when it is loaded, which would receive signals meant for the shell. It is therefore not
+ * linked but opened here, with one thread, when training needs it. Without it GSL's own routines
+ * are used, which are about ten times slower. */
 #ifndef TH_PREDICTOR_LAW_ALGEBRA_H
 #define TH_PREDICTOR_LAW_ALGEBRA_H
 #include <gsl/gsl_cblas.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* law.c - amounts of terms, and what they have in common. The terms of each kind are in law_*.c. */
+/* law.c - amounts of terms, and the functions that all kinds share. The terms of each kind are in
+ * law_*.c. */
 #include <config.h>
 
 #include "predictor/law/law.h"

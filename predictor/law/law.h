@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* law.h - the additive time law: what an operation costs, as a sum of terms with weights >= 0.
+/* law.h - the additive time law: the time of an operation as a sum of terms with weights >= 0.
  *
  *   ms(op, gpu) = sum of weight[i] * amount_i(op, gpu)
- * An amount is the time that a part of the work takes at the data sheet's peak (bytes / bandwidth,
- * operations / peak), or one for what the host does; so a weight is 1 / efficiency, and comparable
+ * An amount is the time of a part of the work at the peak of the data sheet (bytes / bandwidth,
+ * operations / peak), or 1 for the work of the host; so a weight is 1 / efficiency, and comparable
  * between devices. Weights are fitted by non-negative least squares on the relative error
- * (law_fit.c). Which terms there are, and why: docs/models/time_law.md. */
+ * (law_fit.c). docs/models/time_law.md lists the terms and their reasons. */
 #ifndef TH_PREDICTOR_LAW_LAW_H
 #define TH_PREDICTOR_LAW_LAW_H
 #include <stdbool.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* law_fit.c - weights of the time law.
- *   fit: { normal equations of the rows over their times -> nnls -> rows far off count less } x
- *   PASSES
+ *   fit: { normal equations of the rows over their times -> nnls -> reweight the rows } x PASSES
  * Iteratively reweighted least squares (IRLS) on the relative error, towards least absolute
- * deviations: the law fits most rows, not the mean of two algorithms of the framework. */
+ * deviations: the law fits most rows, instead of the mean of two algorithms of the framework. */
 #include <config.h>
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* law_pooling.c - terms of pooling's time: bytes, most of them. Rows of the input that no window
- * covers are not read, those that windows share are read from the cache; each kernel size has its
- * own loop. */
+/* law_pooling.c - terms of the time of pooling, mostly bytes. Input rows that no window covers are
+ * not read, rows that several windows share are read from the cache; each kernel size has its own
+ * loop. */
 #include <config.h>
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nnls.c - non-negative least squares by active sets.
- *   solve: { the column that most wants to grow becomes free -> { least squares over the free ones
- *   -> back to the bounds with those that turn negative } } until none wants to
- * Columns are scaled to length 1 first. Free columns are kept independent: one whose pivot is below
- * PIVOT_MIN is left at 0, and not asked again until another set is free. */
+ *   solve: { the column with the largest gradient becomes free -> { least squares over the free
+ *   columns -> columns that turn negative return to the bound } } until no gradient is positive
+ * Columns are first scaled to length 1. Free columns are kept independent: a column whose pivot is
+ * below PIVOT_MIN stays at 0, and is not tried again until the free set has changed. */
 #include <config.h>
 
 #include "predictor/law/nnls.h"

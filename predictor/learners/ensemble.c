@@ -2,9 +2,9 @@
 /* ensemble.c - greedy ensemble selection with replacement.
  *   select: the best candidate -> { add the candidate that lowers the ensemble's error most } x
  *   ADDED
- * Source: Caruana, Niculescu-Mizil, Crew, Ksikes, Ensemble selection from libraries of models
- * (ICML 2004). A candidate that is not a member yet must lower the error by PRICE, since every
- * member costs time and text. */
+ * Source: Caruana, Niculescu-Mizil, Crew, Ksikes, Ensemble selection from libraries of models (ICML
+ * 2004). A candidate that is not yet a member must lower the error by PRICE, because every member
+ * adds time and text. */
 #include <config.h>
 
 #include "predictor/learners/ensemble.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* law_learner.c - the additive time law (law/law.h) by itself as a learner. It has nothing to
- * train: the law's weights belong to the layer model (training_set.c fits them), since the other
+/* law_learner.c - the additive time law (law/law.h) alone as a learner. It has nothing to train:
+ * the weights of the law belong to the layer model (training_set.c fits them), because the other
  * learners start from them. */
 #include <config.h>
 

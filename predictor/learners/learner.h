@@ -2,8 +2,8 @@
 /* learner.h - the interface of a learner: a regression of ln(ms) on the samples of one kind and
  * phase.
  *   train -> run ... | write;  read -> run ...;  clear
- * A learner is trained twice: for known devices, which have laws of their own, and for other
- * devices, which share one law and differ by their data sheets alone. */
+ * A learner is trained twice: for known devices, each of which has a law, and for other devices,
+ * which share one law and differ in their data sheets only. */
 #ifndef TH_PREDICTOR_LEARNERS_LEARNER_H
 #define TH_PREDICTOR_LEARNERS_LEARNER_H
 #include "base/strbuf.h"

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* backward.c - which operations the backward pass and the update of a layer are, where they were
- * not measured: a rule.
+/* backward.c - the operations of the backward pass and the update of a layer, by rule, if they were
+ * not measured.
  *
- * With the gradient G of the output at hand,
+ * With the gradient G of the output given,
  *   dense  Y = X W    dX = G W', dW = X' G: two products of as many operations each; a bias sums
- *                     G's rows
+ *                     the rows of G
  *   matmul Y = A B    dA = G B', dB = A' G
  *   conv              the gradients of input and weights, each as long as forward
- *   functions         of one operand: G times a slope (two operands); a sum passes G on, with a
- *                    number too; mul: two products; a power: two more of one operand
+ *   functions         of one operand: G times a slope (two operands); a sum copies G, also with a
+ *                     number; mul: two products; a power: two more of one operand
  *   softmax           one pass over Y, G and dX: two operands
  *   norm              one pass over X, G and dX, and one over X and G for its parameters
  *   pooling           as long as forward
- *   embedding         the table's gradient: as large as the table, and the rows that are added into
- *                     it
- * Passes that only read count half. A tensor with several readers has its gradients summed
- * (network_prediction.c). Sources: the definitions of the operations, and PyTorch's kernels for
- * them. */
+ *   embedding         the table's gradient: as large as the table, and the rows that are added
+ *                     to it
+ * Passes that only read count half. The gradients of a tensor with several readers are summed
+ * (network_prediction.c). Sources: the definitions of the operations, and PyTorch's kernels. */
 #include <config.h>
 
 #include "predictor/model/network_prediction.h"

@@ -2,11 +2,11 @@
 /* calibration.c - calibration of a device by a few measured rows.
  *   calibrate: { rows of a device -> predictions of the base models -> leave-one-out predictions of
  *              three methods -> stacking weights -> fit to all rows }
- * The three methods are the uncalibrated prediction; the same with a host cost and a scale, fitted
- * by least squares on the relative error, reweighted towards absolute deviations, with a ridge
- * towards 0 and 1, so that twenty rows do not override thousands; and the sum (calibration_sum.c).
- * The stacking weights follow from the leave-one-out errors, and no method gets all the weight, so
- * that misleading rows change little. */
+ * The three methods are the uncalibrated prediction; that prediction with a host cost and a scale,
+ * fitted by least squares on the relative error, reweighted towards absolute deviations, with a
+ * ridge towards 0 and 1, so that twenty rows do not override thousands; and the sum
+ * (calibration_sum.c). The stacking weights follow from the leave-one-out errors; no method gets
+ * all the weight, so outliers change little. */
 #include <config.h>
 
 #include "predictor/model/calibration.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calibration_sum.c - a device as a sum of predictions for others, and of parts of the law.
- *   fit: { normal equations of the addends over the times -> nnls -> rows far off count less } x
- *   PASSES */
+/* calibration_sum.c - a device as a sum of predictions for other devices and of parts of the law.
+ *   fit: { normal equations of the addends over the times -> nnls -> reweight the rows } x PASSES
+ */
 #include <config.h>
 
 #include "predictor/model/calibration_sum.h"

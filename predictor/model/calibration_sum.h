@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* calibration_sum.h - private to calibration.c: a device as a sum.
  *   ms = host + sum of weight * addend,        weights never negative
- * Addends are the predictions of the base models, and the parts that calls, bytes and operations
- * have in the uncalibrated prediction; so bytes may cost more on the device where operations do
- * not. Weights are fitted by least squares on the relative error, reweighted towards absolute
+ * Addends are the predictions of the base models, and the parts of calls, bytes and operations in
+ * the uncalibrated prediction, so that bytes may cost more on the device while operations do not.
+ * Weights are fitted by least squares on the relative error, reweighted towards absolute
  * deviations, with a ridge towards the mean of all base models. */
 #ifndef TH_PREDICTOR_MODEL_CALIBRATION_SUM_H
 #define TH_PREDICTOR_MODEL_CALIBRATION_SUM_H

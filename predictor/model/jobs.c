@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* jobs.c - threads that each take the next piece that nobody has.
+/* jobs.c - threads that each take the next piece of work.
  *   run: start the others -> take pieces until there is none -> join
- * A thread that cannot be started is done without. Signals stay with the caller's thread. */
+ * If a thread cannot be started, the others do its work. Signals stay with the caller's thread. */
 #include <config.h>
 
 #include "predictor/model/jobs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* jobs.h - pieces of work that do not depend on each other, done by several threads. */
+/* jobs.h - runs independent pieces of work on several threads. */
 #ifndef TH_PREDICTOR_MODEL_JOBS_H
 #define TH_PREDICTOR_MODEL_JOBS_H
 #include "base/error.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nearest_device.c - similarity of GPUs.
  *   of: { distance of a device } -> the least -> share = exp(-distance^2 / 2 reach^2)
- * The distance is Euclidean over logarithms of data-sheet numbers, within one generation of GPUs:
- * libraries have other kernels for the next. A last-level cache of 16 MiB or more marks the
- * generations from the A100 on, which get the same kernels of single precision and so count as
- * similar whatever their size. Older generations differ in the units of a multiprocessor (Kepler
- * 192; Maxwell, Pascal 128; P100, Volta, Turing 64), though not all. */
+ * The distance is Euclidean over logarithms of data-sheet numbers. Only GPUs of one generation are
+ * compared, because libraries use other kernels for the next one. A last-level cache of 16 MiB or
+ * more indicates the generations from the A100 on, which run the same single-precision kernels and
+ * so count as similar whatever their size. Older generations differ in the units of a
+ * multiprocessor (Kepler 192; Maxwell, Pascal 128; P100, Volta, Turing 64), though not all. */
 #include <config.h>
 
 #include "predictor/model/nearest_device.h"

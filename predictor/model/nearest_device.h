@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* nearest_device.h - correction of a prediction for a GPU outside training by the most similar
- * device of training.
+/* nearest_device.h - correction of a prediction for a GPU outside the training data by the most
+ * similar device of the training data.
  *
  *   ms(op, gpu) = ms(op, nearest) * law(op, gpu) / law(op, nearest)
- * with the law's weights of the nearest device: the ratio of time to law is taken over from it. */
+ * with the weights of the nearest device in the law: its ratio of time to law is transferred. */
 #ifndef TH_PREDICTOR_MODEL_NEAREST_DEVICE_H
 #define TH_PREDICTOR_MODEL_NEAREST_DEVICE_H
 #include "predictor/model/layer_model.h"

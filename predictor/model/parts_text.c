@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* parts_text.c - trees and perceptrons as text.
- * A tree is its questions in the order yes, no: "12<0.5" asks feature 12, "=4096" answers, in
- * units; a question all of whose answers are one is that answer. */
+/* parts_text.c - trees and perceptrons as text. A tree is written as its splits, the true branch
+ * first: "12<0.5" tests feature 12, "=4096" is a leaf value, in units; a split whose leaves are all
+ * equal is written as that leaf. */
 #include <config.h>
 
 #include <errno.h>

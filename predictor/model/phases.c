@@ -2,13 +2,13 @@
 /* phases.c - phases of an operation.
  *   predict: measured phases | split of a call
  *
- * A call is launch, change of the input's layout, execution, change of the output's layout, and
- * return of the output. Where the phases were not measured apart, each term of the call's law
- * belongs to one of them by its class and has its share of the call: calls to the launch, bytes
- * between host and device to the return, all others to execution. A change of layout counts as a
- * pass over the tensor (TH_TERM_PASS); the rest of a TH_TERM_LAYOUT term is execution. The split is
- * as good as the law: launch-bound layers determine the cost of a call, memory-bound ones that of a
- * pass. */
+ * A call consists of launch, change of the input's layout, execution, change of the output's
+ * layout, and return of the output. If the phases were not measured separately, each term of the
+ * call's law belongs to a phase by its class and has its share of the call: calls to the launch,
+ * bytes between host and device to the return, all others to execution. A change of layout counts
+ * as a pass over the tensor (TH_TERM_PASS); the rest of a TH_TERM_LAYOUT term is execution. The
+ * split is as accurate as the law: launch-bound layers determine the cost of a call, memory-bound
+ * ones that of a pass. */
 #include <config.h>
 
 #include "predictor/model/phases.h"

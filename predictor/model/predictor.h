@@ -2,7 +2,7 @@
 /* predictor.h - times of layers on GPUs, learned from measurements: a model per kind and phase.
  *   th_predictor_train | th_predictor_read -> th_predictor_find -> th_layer_model_estimate ...
  *   -> th_predictor_free
- * docs/models/learned.md says what is learned and how good it is. */
+ * docs/models/learned.md describes the method and its errors. */
 #ifndef TH_PREDICTOR_MODEL_PREDICTOR_H
 #define TH_PREDICTOR_MODEL_PREDICTOR_H
 #include "base/strbuf.h"

@@ -2,8 +2,8 @@
 /* predictor_read.c - a predictor from its text.
  *   th_predictor_read: unpack -> check_head (version, digest) -> { read_layer: devices, ranges,
  *   weights, { read_side: scores, quantiles, ensemble } }
- * The digest detects changes by hand; the reader checks every number that becomes an index all the
- * same. */
+ * The digest detects accidental changes; the reader also checks every number that becomes an index.
+ */
 #include <config.h>
 
 #include <inttypes.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* residual_quantiles.c - intervals of predictions: empirical quantiles of what was held out.
+/* residual_quantiles.c - intervals of predictions: empirical quantiles of the residuals of held-out
+ * rows.
  *   fit: sort by prediction -> { sort a bin by group and residual -> { quantiles of a group } } */
 #include <config.h>
 

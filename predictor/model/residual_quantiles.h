@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* residual_quantiles.h - how far measurements lie from predictions, by how long those are. */
+/* residual_quantiles.h - quantiles of ln(measured / predicted), in bins of predicted time. */
 #ifndef TH_PREDICTOR_MODEL_RESIDUAL_QUANTILES_H
 #define TH_PREDICTOR_MODEL_RESIDUAL_QUANTILES_H
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* training_set.c - rows of measurements, laws fitted to them, and samples.
- * Which rows are held out or sampled follows from their draws alone, so an operation that was
- * measured on several devices is held out on all of them. */
+/* training_set.c - rows of measurements, laws fitted to them, and samples. The draws of a row alone
+ * decide whether it is held out or sampled, so an operation that was measured on several devices is
+ * held out on all of them. */
 #include <config.h>
 
 #include "predictor/model/training_set.h"

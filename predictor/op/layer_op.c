@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layer_op.c - which operations layers are on a GPU, as frameworks run them layer by layer.
+/* layer_op.c - converts layers to operations on a GPU, as frameworks run them layer by layer.
  *   part_of -> op_of: { by kind } -> check
  *
- * A matmul with weights is a dense layer of as many rows as the batch has; one of two inputs a
- * batch of products, one for each head. Elementwise functions, norms and softmax go over rows of
- * channels. A slice is another view of its input and runs nothing; a concat copies; an embedding
- * copies the rows it picks: a copy is what a function of one operand moves. Batch norm is a scale
- * and a shift with known numbers, so such a function too. Dropouts run in training alone. A
- * convolution of a few groups is that many convolutions. Functions that were not measured stand for
- * their likes: sigmoid for tanh, silu for gelu.
+ * A matmul with weights is a dense layer with the rows of the whole batch; a matmul of two inputs
+ * is a batch of products, one per head. Elementwise functions, norms and softmax process rows of
+ * channels. A slice is a view of its input and runs nothing; a concat copies; an embedding copies
+ * the rows that it selects: a copy moves the bytes of a function of one operand. Batch norm is a
+ * scale and a shift with known numbers, so it is such a function too. Dropouts run in training
+ * only. A convolution of a few groups is that many convolutions. Functions without measurements use
+ * similar ones: sigmoid counts as tanh, silu as gelu.
  *
- * Padding is what the outputs need beyond the input, so that a part and the whole say the same. */
+ * Padding is the extent that the outputs need beyond the input, so that a part and the whole agree.
+ */
 #include <config.h>
 
 #include "predictor/op/layer_op.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* layer_op.h - which operations a layer of a network, or a part of one, is on a GPU.
+/* layer_op.h - the operation on a GPU of a layer of a network, or of a part of a layer.
  * docs/models/gpu_system.md has the table. */
 #ifndef TH_PREDICTOR_OP_LAYER_OP_H
 #define TH_PREDICTOR_OP_LAYER_OP_H

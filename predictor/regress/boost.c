@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* boost.c - gradient boosting through XGBoost's C interface.
  *   train: matrix -> booster -> { round } -> its trees as text -> { read_tree }
- * One thread, so that the same seed gives the same trees whatever the machine. */
+ * Training uses one thread, so that the same seed gives the same trees on every machine. */
 #include <config.h>
 
 #include "predictor/regress/boost.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* features.h - what learners see of an operation on a GPU: its numbers, mostly as logarithms; how
- * they fill tiles; the time law's answer, and which share of it each part has; the GPU's balance.
- * Nothing names a device, so that what is learned on some holds for others. */
+/* features.h - the features of an operation on a GPU: its numbers, mostly as logarithms; how they
+ * fill tiles; the prediction of the time law and the share of each of its parts; the balance of the
+ * GPU. No feature identifies a device, so that a model learned on some devices holds for others. */
 #ifndef TH_PREDICTOR_REGRESS_FEATURES_H
 #define TH_PREDICTOR_REGRESS_FEATURES_H
 #include "predictor/law/law.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mlp.h - a multi-layer perceptron: standardised inputs, hidden layers of rectified linear units,
- * one output. th_mlp_train -> th_mlp_run ... -> th_mlp_clear Trained by Adam (Kingma, Ba, ICLR
- * 2015) on the pseudo-Huber error, as trees are (boost.h). */
+ * one output.
+ *   th_mlp_train -> th_mlp_run ... -> th_mlp_clear
+ * Trained by Adam (Kingma, Ba, ICLR 2015) on the pseudo-Huber error, as the trees are (boost.h). */
 #ifndef TH_PREDICTOR_REGRESS_MLP_H
 #define TH_PREDICTOR_REGRESS_MLP_H
 #include <stddef.h>

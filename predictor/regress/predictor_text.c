@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* predictor_text.c - lines of predictors. Numbers have as many digits as bring them back exactly.
- */
+/* predictor_text.c - lines of predictors. Numbers have enough digits to be read back exactly. */
 #include <config.h>
 
 #include "predictor/regress/predictor_text.h"

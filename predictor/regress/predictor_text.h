@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* predictor_text.h - private to what reads and writes the parts of predictors.
- * A line is a word and what follows; behind " #" stand remarks. */
+/* predictor_text.h - private to the code that reads and writes the parts of predictors. A line is a
+ * word and its values; " #" begins a comment. */
 #ifndef TH_PREDICTOR_REGRESS_PREDICTOR_TEXT_H
 #define TH_PREDICTOR_REGRESS_PREDICTOR_TEXT_H
 #include "base/error.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trees.c - the sum of an ensemble of decision trees for a row of features.
  *   init -> th_trees_sum | th_trees_sum_many -> clear
- * Every comparison of a walk waits for the one before. So eight trees are walked at a time, which
- * keeps the processor busy; leaf values are integers, so the order of the sum does not matter. */
+ * Each comparison in a tree depends on the previous one. Eight trees are therefore evaluated at a
+ * time, which hides the latency; leaf values are integers, so the order of the sum does not matter.
+ */
 #include <config.h>
 
 #include "predictor/regress/trees.h"

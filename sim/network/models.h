@@ -10,7 +10,7 @@ extern const th_network_type th_network_astra_aware, th_network_astra_unaware;
 extern const th_network_type th_network_packet;
 
 /* The kind of an event of a network: the low bit of th_event.argument; the other bits are the slot
- * of the flow, the model's own number for it. The object is the machine's number. */
+ * of the flow, the model's own number for it. The object is the number that the machine uses. */
 enum { TH_FLOW_ENTERS, TH_FLOW_ENDS };
 enum { TH_FLOWS_MAX = INT32_MAX / 2 }; /* slots that fit into an argument */
 
@@ -23,13 +23,14 @@ static inline int32_t th_flow_slot(const th_event *e)
     return (int32_t)(e->argument >> 1);
 }
 
-/* The common head: arrays by link and accelerator, no flows. 0 or -1 (call clear all the same). */
+/* Initialises the common head: arrays by link and accelerator, no flows. 0 or -1 (call clear in
+ * both cases). */
 int th_network_head_init(th_network *n, const th_network_type *type, const th_system *s);
 void th_network_head_reset(th_network *n);
 void th_network_head_clear(th_network *n);
 
-/* Slots of an array of structs that start with an int32_t: while a slot is free, that is the next
- * free one, or -1. */
+/* Slots of an array of structs that start with an int32_t, which in a free slot is the next free
+ * one, or -1. */
 typedef struct th_slots {
     size_t n, room;  /* slots taken since the reset; elements of the array */
     int32_t is_free; /* the first free one, -1: none */

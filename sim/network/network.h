@@ -20,20 +20,24 @@ typedef struct th_network th_network;
 
 /* Options of models. Zero means the default of the model. */
 typedef struct th_network_options {
-    bool weigh_by_latency;   /* fluid: a flow's weight is its route's latency, as SimGrid has it */
-    bool solves_uncontended; /* fluid: uncontended flows too (slower, same times) */
+    /* fluid: the weight of a flow is the latency of its route, as in SimGrid */
+    bool weigh_by_latency;
+    bool solves_uncontended; /* fluid: also solves uncontended flows (slower, same times) */
     /* packet; see sim/network/packet/packet.h for the defaults */
     int64_t packet_bytes;
     int64_t buffer_bytes;       /* of each virtual channel at the end of a link */
     int32_t n_virtual_channels; /* of each link */
-    th_time credit_delay_ps; /* from a buffer's space becoming free to the sender's learning it */
+    /* from the release of space in a buffer to the sender's knowledge of it */
+    th_time credit_delay_ps;
     th_time router_delay_ps; /* on top of each link's latency */
-    int64_t terminal_bits_per_s; /* of the links between a node and its router, one each way; 0: a
-                                  * node injects into all its links at once, and takes from all */
-    int32_t n_crossbar_inputs;   /* packets that a link's buffers pass on at once; 0: any number */
+    /* of the links between a node and its router, one each way; 0: a node injects into all its
+     * links at once, and receives from all */
+    int64_t terminal_bits_per_s;
+    /* packets that the buffers of a link forward at once; 0: any number */
+    int32_t n_crossbar_inputs;
     th_time allocation_cycle_ps; /* of a router that allocates in one pass per cycle, see
                                   * packet_step.c; 0: without loss, at once */
-    bool may_deadlock;           /* routes that can deadlock are run all the same, to see it */
+    bool may_deadlock;           /* also runs routes that can deadlock */
 } th_network_options;
 
 typedef struct th_network_type {
@@ -50,26 +54,27 @@ typedef struct th_network_type {
     /* At the end of a time step: computes rates from all events at now. 0, or -1: th_network_failed
      * gives the error. */
     int (*settle)(th_network *n, th_events *q, th_time now);
-    /* Accelerator accel is_contended: its engines in mask want the DRAM, each up to its port's
-     * rate. Their rates are in engine_rate after the next settle. NULL: this model never shares a
-     * DRAM. 0 or -1. */
+    /* Accelerator accel is_contended: its engines in mask demand DRAM bandwidth, each up to the
+     * rate of its port. Their rates are in engine_rate after the next settle. NULL: this model
+     * never shares a DRAM. 0 or -1. */
     int (*demand)(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s);
     /* The demand of flows on accelerator accel's DRAM, bytes/s. NULL: accel_dram_demand has it. */
     double (*dram_demand)(th_network *n, int accel);
-    /* A collective begins at now. 1: this network takes it as a whole, and it ends at *end; 0: it
-     * is to be expanded into messages; -1. NULL: all are expanded. */
+    /* A collective starts at now. 1: this network runs it as a whole, and it ends at *end; 0: it is
+     * replayed message by message; -1. NULL: all are replayed message by message. */
     int (*collective)(th_network *n, const th_collective *c, th_time now, th_time *end,
                       th_error *err);
-    /* Before settle: decides which of the DRAMs that are is_shared are contended from now on, by
-     * the flows on them, and lists those that changed in toggled. The caller then starts or stops
-     * to demand rates for their engines. 0 or -1. NULL: all of them are contended, always. */
+    /* Before settle: decides, by the flows on them, which of the DRAMs that are is_shared are
+     * contended until the next call, and lists those that changed in toggled. The caller then
+     * starts or stops to demand rates for their engines. 0 or -1. NULL: all of them are always
+     * contended. */
     int (*update_contention)(th_network *n, th_time now);
     /* Changes the bandwidth of a medium from the next settle on. NULL: not supported. */
     void (*set_bandwidth)(th_network *n, int32_t medium, double bytes_per_s);
-    bool is_memoryless; /* without flows, and settled, its state is that after a reset */
+    bool is_memoryless; /* without flows, and settled, its state equals that after a reset */
 } th_network_type;
 
-/* What every model keeps, at the head of its own struct. */
+/* The state that every model keeps, at the head of its own struct. */
 struct th_network {
     const th_network_type *type;
     const th_system *system;
@@ -79,7 +84,7 @@ struct th_network {
     int32_t *link_flows;    /* per link, flows on it now */
     uint64_t *link_flow_ps; /* per link: sum of the times at which flows left it minus that of
                              * the times at which they entered, modulo 2^64 */
-    int32_t *link_most_flows;  /* per link, at once */
+    int32_t *link_most_flows;  /* per link: maximum at one time */
     th_observer *observers;    /* of the machine; NULL: none */
     double *accel_dram_demand; /* per accelerator, bytes/s of flows on its DRAM, see
                                   th_network_dram_demand */

@@ -6,13 +6,13 @@
 #include "topology/system.h"
 
 /* The text to write for a text key of a design: its own, or a path that is valid from another
- * folder. It must live until the next call. NULL: memory is out. */
+ * folder. It must be valid until the next call. NULL: memory is out. */
 typedef const char *th_param_text(void *context, const th_design_block *design,
                                   const th_param *param);
 
 /* Adds the text of a finished system, which reads back to the same nodes, links and routes in the
- * same order. text NULL: texts are as they are. 0, or -1: the system has more than such a file can
- * express (ASTRA-sim's). */
+ * same order. text NULL: texts are written unchanged. 0, or -1 if a file cannot express the system
+ * (ASTRA-sim's). */
 int th_system_write(const th_system *s, th_param_text *text, void *context, th_strbuf *out,
                     th_error *err);
 

@@ -9,7 +9,7 @@
 enum { TH_MAX_ACCELS = 65536 }; /* that a generator makes */
 
 typedef struct th_topology_options {
-    int dims[TH_MAX_DIMS]; /* what they mean is the generator's: {n} for ring, {x y} for mesh ... */
+    int dims[TH_MAX_DIMS]; /* meaning depends on the generator: {n} for ring, {x y} for mesh ... */
     th_dim_kind
         kinds[TH_MAX_DIMS]; /* composition: how each dimension is joined; not read by others */
     int n_dims;
@@ -19,10 +19,11 @@ typedef struct th_topology_options {
     th_time latency_ps[TH_MAX_DIMS];
     int n_bandwidths, n_latencies;
     double oversubscription; /* links down per link up of a switch; 0: default, as 1 */
-    bool has_island_options; /* one of the next two was given, even if as by default */
-    bool has_full_islands; /* accelerators of an island are joined each to each, not by a switch */
-    bool has_island_nics;  /* one cable to the fabric per island, not per accelerator */
-    bool switches_reduce;  /* all of them; those that join an island always do */
+    bool has_island_options; /* one of the next two options was given, even with its default */
+    /* the accelerators of an island are fully connected, not connected by a switch */
+    bool has_full_islands;
+    bool has_island_nics; /* one cable to the fabric per island, not per accelerator */
+    bool switches_reduce; /* all switches; those of islands always do */
     bool half_duplex;
     int max_links;           /* of th_topology_create: refuses more; 0: TH_LINKS_USUAL */
     bool with_host;          /* one host "host", joined to every accelerator by its own cable */
@@ -30,7 +31,7 @@ typedef struct th_topology_options {
     th_time host_latency_ps; /* -1: as latency_ps[0] */
 } th_topology_options;
 
-/* What only some topologies have. */
+/* Options that only some topologies have. */
 enum {
     TH_TAKES_KINDS = 1, /* a dimension is a kind and a size */
     TH_TAKES_OVERSUBSCRIPTION = 2,
@@ -43,7 +44,8 @@ typedef struct th_topology_type {
     const char *synopsis; /* "ring N", "mesh X Y ...", "tree ARITY DEPTH" */
     int min_dims, max_dims;
     unsigned takes; /* of TH_TAKES_..., what others would ignore is refused */
-    /* How many different cables it has (1 .. TH_MAX_DIMS); dims are within their limits. */
+    /* The number of different cables (1 .. TH_MAX_DIMS); checks that dims are within their limits.
+     */
     int (*n_cables)(const th_topology_options *o);
     /* Adds nodes and links to an unfinished, empty system: accelerators first, then switches. */
     int (*generate)(th_system *s, const th_topology_options *o, th_error *err);
@@ -63,9 +65,8 @@ typedef struct th_generator_spec {
 extern const char *const th_dim_kind_names[];
 const char *th_dim_kind_find(const char *name, th_dim_kind *out);
 
-/* Checks the options against the row, adds its nodes and links to s and the host, if one is wanted.
- * Accelerator nodes are left without properties: the caller sets them. 0, or -1 (s can only be
- * freed). */
+/* Checks the options against the row, and adds its nodes and links to s, and the host if requested.
+ * Accelerator nodes have no properties: the caller sets them. 0, or -1 (s can only be freed). */
 int th_topology_generate(th_system *s, const th_topology_type *type, const th_topology_options *o,
                          th_error *err);
 

@@ -34,18 +34,18 @@ typedef struct th_routing_type {
      * 0 or -1. */
     int (*prepare)(th_system *s, th_error *err);
     /* First link on the route from node at to dst of a transfer from src, or TH_NO_PATH, or
-     * TH_NO_MEMORY. at != dst. Called by several threads at a time. Wherever links lead from src to
-     * dst over nodes that forward, there must be a route, of TH_ROUTE_MAX links at most: a prepare
-     * that cannot promise it refuses the system, naming a pair. */
+     * TH_NO_MEMORY. at != dst. Several threads may call it. If links lead from src to dst over
+     * nodes that forward, there must be a route of at most TH_ROUTE_MAX links: a prepare that
+     * cannot guarantee this fails, naming a pair. */
     int (*next)(const th_system *s, int at, int src, int dst);
     void (*release)(th_system *s); /* frees s->routes.data, also after a prepare that failed */
-    bool goes_round;               /* avoids dead links; else such systems are refused */
+    bool goes_round;               /* avoids dead links; other routings fail with dead links */
 } th_routing_type;
 
 extern const th_routing_type *const th_routing_types[];   /* ends in NULL */
 const th_routing_type *th_routing_find(const char *name); /* NULL: unknown */
 
-/* Chooses the routing where none is, and prepares it. Called by th_system_finish. 0 or -1. */
+/* Chooses the routing if none is set, and prepares it. Called by th_system_finish. 0 or -1. */
 int th_route_prepare(th_system *s, th_error *err);
 void th_route_release(th_system *s);
 
@@ -59,9 +59,9 @@ int th_route_link_to(const th_system *s, int at, int to);
  * are computed at the first use of a destination, so memory may run out here. A finished system has
  * routes between its accelerators, and between them and hosts; other pairs may have none. */
 int th_route(const th_system *s, int src, int dst, int *links);
-/* The first of them; src != dst. */
+/* The first link of the route; src != dst. */
 int th_route_first(const th_system *s, int src, int dst);
-/* The error of a result below 0 of one of these. Returns -1. */
+/* Reports the error of a negative result of these functions. Returns -1. */
 int th_route_error(const th_system *s, int src, int dst, int answer, th_error *err);
 
 /* Properties of that route: smallest bandwidth (INT64_MAX when src == dst), sum of latencies,
