@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# compare_all_reduce.tcl - the quickest all-reduce of sixteen accelerators on several topologies.
+# compare_all_reduce.tcl - the fastest all-reduce of sixteen accelerators on several topologies.
 #
 #   tharsis -exit scripts/experiments/compare_all_reduce.tcl ?SIZE?
 #
-# Every topology gets the algorithm that is the quickest on it. A comparison of equal links is not
-# one of equal cost: the table says how many there are. The last report tells where the slowest
-# loses its time.
+# Every topology uses the algorithm that is fastest on it. Equal links do not mean equal cost: the
+# table lists the number of links. The last report shows the busiest links of the slowest topology.
 
 set size [expr {[llength $argv] > 0 ? [lindex $argv 0] : "64MB"}]
 foreach {name type dims} {

@@ -3,8 +3,8 @@
 #
 #   tharsis -exit scripts/experiments/compare_collectives.tcl ?TOPOLOGY? ?DIMS?
 #
-# Small messages want few steps, large ones want every link busy; which algorithm wins where depends
-# on the topology, because messages share links. The quickest of each size is marked.
+# Small messages need few steps, large ones need every link busy; the fastest algorithm depends on
+# the topology, because messages share links. The fastest of each size is marked.
 
 lassign [expr {[llength $argv] > 0 ? $argv : {torus {4 4}}}] topology dims
 set algorithms {

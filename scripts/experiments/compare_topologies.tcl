@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# compare_topologies.tcl - the same sixteen accelerators joined in five ways: a table and a picture.
+# compare_topologies.tcl - the same sixteen accelerators in five topologies: a table and a plot.
 #
 #   tharsis -exit scripts/experiments/compare_topologies.tcl ?OPTIONS of map_workload?
 

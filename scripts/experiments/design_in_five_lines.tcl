@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# design_in_five_lines.tcl - an accelerator that is five lines of Tcl: how does it map, which shape
-# wins?
+# design_in_five_lines.tcl - an accelerator design in five lines of Tcl: maps a network onto it, for
+# several shapes of its array.
 #
 #   tharsis -exit scripts/experiments/design_in_five_lines.tcl ?OPTIONS of map_workload?
 #
-# The idea: weights stay in an array of rows x cols, output channels along the rows, input channels
-# and kernel along the columns; for every filling of the array, all output pixels stream through,
-# one per cycle. rows and cols come from the design in the system file
+# The design: weights stay in an array of rows x cols, output channels along the rows, input
+# channels and kernel along the columns; for every fold of the array, all output pixels stream
+# through it, one per cycle. rows and cols come from the design in the system file
 # (topology/systems/script_4.cfg).
 
 proc array_npu {shard parameters} {

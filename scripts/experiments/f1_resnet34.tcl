@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# f1_resnet34.tcl - how much does a good mapping buy on eight FPGAs?
+# f1_resnet34.tcl - the gain from a good mapping on eight FPGAs.
 #
 #   tharsis -exit scripts/experiments/f1_resnet34.tcl ?MODEL? ?-seed N? ?-evaluations N? ?-out FILE?
 #
-# MODEL is resnet34 when left out; alexnet, vgg16, resnet101 and wrn50_2 are there too. Five
-# mappings are found and each is simulated: three baselines, random search as the honest control,
-# and the two-level search with as many evaluations. On a chain of layers computation_prioritized
+# MODEL is resnet34 by default; others are alexnet, vgg16, resnet101 and wrn50_2. The script finds
+# and simulates five mappings: three baselines, random search as the control experiment, and the
+# two-level search with as many evaluations. On a chain of layers computation_prioritized
 # leaves the second group of accelerators idle, so a reduction against it says less than one against
 # uniform or greedy_rotating.
 

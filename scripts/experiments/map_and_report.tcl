@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# map_and_report.tcl - map a network onto the eight-FPGA system and look at the result.
+# map_and_report.tcl - map a network onto the eight-FPGA system and print reports.
 #
 #   tharsis -exit scripts/experiments/map_and_report.tcl ?OPTIONS of map_workload?
 

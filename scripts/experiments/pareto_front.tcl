@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# pareto_front.tcl - what a millisecond costs in joules: the mappings between the quickest and the
-# thriftiest.
+# pareto_front.tcl - the trade-off between latency and energy: the Pareto front of mappings.
 #
 #   tharsis -exit scripts/experiments/pareto_front.tcl ?OPTIONS of map_workload?
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# published_designs.tcl - accelerators of the literature, run on what their papers ran.
+# published_designs.tcl - published accelerators with the networks of their papers.
 #
 #   tharsis -exit scripts/experiments/published_designs.tcl
 #
 # One line for each convolution and one for all of them: GOP/s (two operations for each
-# multiply-accumulate of the direct convolution), time, and how far it is from the published figure.
-# docs/models/anchors.md tells where the figures come from and what explains the rest.
+# multiply-accumulate of the direct convolution), time, and the difference from the published
+# figure.
+# docs/models/anchors.md gives the sources of the figures and explains the differences.
 
 # System, workload, published GOP/s of all convolutions, and per layer where there are any.
 set published {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# report_resnet34.tcl - map a network onto the eight-FPGA system, simulate it, and write a page
-# about it that any browser shows: out/resnet34.html (docs/report.md).
+# report_resnet34.tcl - map a network onto the eight-FPGA system, simulate it, and write an HTML
+# report: out/resnet34.html (docs/report.md).
 #
 #   tharsis -exit scripts/experiments/report_resnet34.tcl
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# study_topologies.tcl - which network for sixteen accelerators? A sweep over topology, bandwidth,
-# batch and mapping method, what its links cost, and the points that no other one beats: tables and
-# pictures.
+# study_topologies.tcl - a sweep over topology, bandwidth, batch and mapping method for sixteen
+# accelerators, with the cost of the links and Pareto fronts: tables and plots.
 #
 #   tharsis -exit scripts/experiments/study_topologies.tcl ?OPTIONS of run_study?
 #
-# Stopped in whatever way, the same command goes on.
+# After any interruption, the same command continues the study.
 
 create_study topologies -file out/topologies.db -parameters {
     topology       {ring mesh torus hypercube}

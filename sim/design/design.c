@@ -221,7 +221,7 @@ static int read_keys(const th_design_block *block, const th_design_key *keys, do
 {
     for (int i = 0; keys[i].name; i++) {
         const th_param *p = find_param(block, keys[i].name);
-        value[i] = keys[i].standard;
+        value[i] = keys[i].default_value;
         if (!p && keys[i].required)
             return th_error_set(err, "SIM-0005", "%s:%d: design \"%s\": key \"%s\" is missing: %s",
                                 block->file, block->line, block->name, keys[i].name,

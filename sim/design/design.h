@@ -31,9 +31,9 @@ typedef struct th_design_key {
     const char *name;
     th_key_kind kind;
     bool required;
-    double minimum, maximum, standard; /* standard: the default; 0 even if out of range */
-    const char *meaning;               /* one line, with the unit, for help and docs */
-    const char *const *choices;        /* of a CHOICE, ends in NULL */
+    double minimum, maximum, default_value; /* default_value may be 0 even if out of range */
+    const char *meaning;                    /* one line, with the unit, for help and docs */
+    const char *const *choices;             /* of a CHOICE, ends in NULL */
 } th_design_key;
 
 enum { TH_DESIGN_KEYS_MAX = 32 };

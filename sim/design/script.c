@@ -24,7 +24,7 @@
 enum { CLOCK, PROCEDURE, TIME_LIMIT, SLOTS, INPUT_PORT, WEIGHT_PORT, OUTPUT_PORT };
 
 static const th_time limit_min = 1000000000, limit_max = 3600000000000000,
-                     limit_standard = 2000000000000; /* 1 ms, 1 h, 2 s */
+                     default_limit_ps = 2000000000000; /* 1 ms, 1 h, 2 s */
 
 static const th_design_key keys[] = {
     [CLOCK] = {"clock", TH_KEY_FREQUENCY, true, 1e3, 1e13, 0,
@@ -89,7 +89,7 @@ static int check_parameters(const th_design_block *b, th_error *err)
 
 static int prepare(th_design_config *c, const th_design_block *block, th_error *err)
 {
-    th_time limit = limit_standard;
+    th_time limit = default_limit_ps;
     const char *text = c->text[TIME_LIMIT];
     if (check_parameters(block, err))
         return -1;

@@ -32,7 +32,7 @@
 #include "sim/design/tiles.h"
 
 enum { PIECES = 16, SLOTS = 2 }; /* fill and drain are 1/16 of an image; double buffering */
-enum { STANDARD_EXP_OPERATIONS = 4, ALL_BUT_LAST_H = TH_N_STEP_KINDS - 1 - TH_LAST_H };
+enum { DEFAULT_EXP_OPERATIONS = 4, ALL_BUT_LAST_H = TH_N_STEP_KINDS - 1 - TH_LAST_H };
 
 /* The operations of a layer. */
 typedef struct {
@@ -43,7 +43,7 @@ typedef struct {
 
 static int64_t exp_operations(const th_accel *a)
 {
-    return a->vector_exp_operations > 0 ? a->vector_exp_operations : STANDARD_EXP_OPERATIONS;
+    return a->vector_exp_operations > 0 ? a->vector_exp_operations : DEFAULT_EXP_OPERATIONS;
 }
 
 static cost function_cost(const th_shard *s, int64_t exp)

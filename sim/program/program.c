@@ -18,7 +18,7 @@ th_program *th_program_new(th_error *err)
     return p;
 }
 
-/* Those from number on. */
+/* Drops the collectives from number on. */
 static void drop_collectives(th_program *p, int32_t number)
 {
     for (int32_t i = number; i < p->n_collectives; i++) {
@@ -105,14 +105,14 @@ void th_program_cut(th_program *p, th_program_mark mark)
     p->n_dependencies = mark.n_dependencies;
 }
 
-/* Counting sort of the edges by their first task. Successors of a task stand in the order of
+/* Counting sort of the edges by their first task. The successors of a task are in the order of
  * adding. */
 void th_program_ask(th_program *p, bool (*is_interrupted)(void))
 {
     p->is_interrupted = is_interrupted;
 }
 
-/* Now and then, among so many edges. */
+/* Polls is_interrupted once per many edges. */
 static bool gives_up(const th_program *p, size_t i)
 {
     enum { EDGES_BETWEEN = 1 << 20 };

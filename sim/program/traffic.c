@@ -177,7 +177,7 @@ static int check_rate(const th_traffic_options *o, int n_nodes, th_error *err)
     if (o->process == TH_TRAFFIC_BERNOULLI && o->cycle_ps <= 0)
         return th_error_set(err, "NET-0022", "traffic: cycle of %lld ps: must be positive",
                             (long long)o->cycle_ps);
-    /* One in a million more: a rate given as a quotient may round up. */
+    /* A tolerance of one in a million: a rate given as a quotient may be rounded up. */
     if (o->process == TH_TRAFFIC_BERNOULLI && messages_per_ps * (double)o->cycle_ps > 1.000001)
         return th_error_set(err, "NET-0023",
                             "traffic: %g messages of %lld bytes per cycle and node: must be one at "
@@ -237,8 +237,8 @@ typedef struct {
     th_error *err;
 } drawing;
 
-/* When the next message of a node is released, after *at; false: not in the time asked for. The
- * first call begins one cycle before it. */
+/* When the next message of a node is released, after *at; false: not within the duration. The first
+ * call begins one cycle earlier. */
 static bool next_release(const th_traffic_options *o, gsl_rng *r, th_time *at)
 {
     th_time end = o->start_ps + o->duration_ps;
@@ -259,7 +259,7 @@ static bool next_release(const th_traffic_options *o, gsl_rng *r, th_time *at)
     return false;
 }
 
-/* Asks after every so many messages, of a node that may send none of them. */
+/* Polls is_interrupted once per many messages of a node, also if it sends none of them. */
 static int give_up(const drawing *d, int64_t k)
 {
     enum { MESSAGES_BETWEEN = 4096 };

@@ -93,7 +93,7 @@ static void message_end(th_observer *o, th_time now, int32_t flow, const th_mess
 {
     th_trace *t = (th_trace *)o;
     th_trace_event(t, now);
-    if (t->objects[m->src].sending > 0) /* else it began before the trace did */
+    if (t->objects[m->src].sending > 0) /* otherwise it started before the trace */
         send_ends(t, flow, m->src, m->dst);
 }
 
@@ -168,7 +168,7 @@ static void collective(th_trace *t, int32_t number, const th_task *task, bool st
                             .to = -1});
 }
 
-/* Where objects were chosen, tasks of other objects are left out. */
+/* If objects were selected, tasks of other objects are not traced. */
 static bool is_at_traced(const th_trace *t, const th_task *task)
 {
     return !t->is.is_chosen || task->kind == TH_TASK_COLLECTIVE ||
@@ -193,7 +193,7 @@ static void change_task(th_trace *t, th_time now, int32_t number, bool starts)
         collective(t, number, task, starts);
         break;
     case TH_TASK_HOST:
-        if (task->node >= 0) /* else the arrival of an input */
+        if (task->node >= 0) /* otherwise the arrival of an input */
             run_at_node(t, TH_SPAN_HOST, number, task, starts);
         break;
     }
@@ -263,7 +263,7 @@ static void tiles_change(th_observer *o, th_time now, int accel, const th_tiles 
     th_trace_set_tiles(t, accel, th_tile_state_of(tiles));
 }
 
-/* Its changes at this very time do not happen. */
+/* The changes of its tiles at this time do not happen. */
 static void accel_fails(th_observer *o, th_time now, int accel)
 {
     th_trace *t = (th_trace *)o;

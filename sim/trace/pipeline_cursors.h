@@ -17,25 +17,26 @@ typedef struct th_pipeline_cursors th_pipeline_cursors;
 th_pipeline_cursors *th_pipeline_cursors_new(int32_t n_accels); /* NULL: memory is out */
 void th_pipeline_cursors_free(th_pipeline_cursors *t);          /* accepts NULL */
 void th_pipeline_cursors_reset(th_pipeline_cursors *t);         /* as new; the cache is emptied */
-/* Memory was out at some time: changes are missing. */
+/* True if memory was out at some time, so that changes are missing. */
 bool th_pipeline_cursors_have_failed(const th_pipeline_cursors *t);
 
 void th_pipeline_cursors_follow(th_pipeline_cursors *t, int32_t accel,
                                 const th_tile_source *source);
-/* Flows draw so much from the accelerator's DRAM from now on. */
+/* The DRAM bandwidth that flows demand from this time on. */
 void th_pipeline_cursors_demand(th_pipeline_cursors *t, int32_t accel, th_time now,
                                 double bytes_per_s);
 void th_pipeline_cursors_drop(th_pipeline_cursors *t, int32_t accel);
 bool th_pipeline_cursors_follows(const th_pipeline_cursors *t, int32_t accel);
-/* The state of a followed accelerator at `now`, not before what was taken. After start. */
+/* The state of a followed accelerator at `now`, which is not before the last change taken. After
+ * start. */
 th_tile_state th_pipeline_cursors_state(th_pipeline_cursors *t, int32_t accel, th_time now);
 
-/* Changes can be taken from now on, those at `now` included. */
+/* Changes from `now` on, inclusive, can be taken after this call. */
 void th_pipeline_cursors_start(th_pipeline_cursors *t, th_time now);
 /* Time of the next change of any accelerator; TH_TIME_MAX: there is none. */
 th_time th_pipeline_cursors_next(const th_pipeline_cursors *t);
-/* The accelerator with the next change: moves its cursor past all changes up to `last`; its state
- * is *tiles then. -1: nothing changes up to `last`. */
+/* The accelerator with the next change: moves its cursor past all changes up to `last`, and sets
+ * *tiles to its state then. -1: there is no change up to `last`. */
 int32_t th_pipeline_cursors_take(th_pipeline_cursors *t, th_time last, th_tile_state *tiles);
 
 #endif

@@ -60,7 +60,7 @@ th_pipeline_trace *th_pipeline_traces_add(th_pipeline_traces *k, const uint64_t 
 void th_pipeline_trace_release(th_pipeline_trace *r); /* accepts NULL */
 
 /* Extends *r for a user that has passed its last change. *r may become another trace; *next is the
- * first new change. 1, 0 when the pipeline has ended, or -1: memory is out. */
+ * first new change. 1, or 0 if the pipeline has ended, or -1: memory is out. */
 int th_pipeline_traces_more(th_pipeline_traces *k, th_pipeline_trace **r, size_t *next);
 /* The pipeline at a time not before the last change that the user has passed, changes at that time
  * included. */

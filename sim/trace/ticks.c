@@ -15,7 +15,7 @@ static void begin_spans(th_trace *t)
         t->type->span_begin(t, t->at.tick, &s);
 }
 
-/* Spans under way when the window ends are cut there. */
+/* Spans that run at the end of the window are cut there. */
 static void end_spans(th_trace *t, th_time last)
 {
     th_span s;
@@ -33,7 +33,7 @@ static void start_cursors(th_trace *t, th_time now)
                 th_pipeline_cursors_state(t->cursors, a, now - 1);
 }
 
-/* The window begins: the writer gets the objects, their values and the spans under way. */
+/* The window begins: the writer gets the objects, their values and the running spans. */
 static void begin(th_trace *t)
 {
     t->is.has_begun = true;

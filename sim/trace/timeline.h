@@ -16,8 +16,8 @@ bool th_timeline_writes(const th_trace *t, const th_variable *v);
 /* Prepares t->writer_data: lanes declared, by object (the last: none) and kind. 0, or -1: memory is
  * out. */
 int th_timeline_begin(th_trace *t);
-/* The first lane of the span's object and kind, up to its own, that is not declared yet, and is
- * from now on; -1: none. */
+/* The first lane of the span's object and kind, up to its own, that is not yet declared; marks it
+ * as declared. -1: none. */
 int32_t th_timeline_undeclared(th_trace *t, const th_span *s);
 
 const char *th_span_kind_name(int32_t kind); /* compute host send receive collective */

@@ -20,19 +20,19 @@ extern const th_trace_type *const th_trace_types[]; /* ends in NULL */
 const th_trace_type *th_trace_find(const char *name);
 const char *th_trace_type_name(const th_trace_type *type); /* csv, vcd, perfetto, chrome */
 
-/* What can be traced of an object. */
+/* Signals of an object. */
 typedef enum {
     TH_SIGNAL_STATE,       /* accelerator: idle or computing */
-    TH_SIGNAL_TASK,        /* accelerator, host: number of the task that it runs, -1: none */
+    TH_SIGNAL_TASK,        /* accelerator, host: number of the running task, -1: none */
     TH_SIGNAL_LAYER,       /* accelerator, host: the layer of that task */
     TH_SIGNAL_SENDING,     /* node: transfers and messages that it sends */
     TH_SIGNAL_RECEIVING,   /* node: and that it receives */
-    TH_SIGNAL_BUSY,        /* accelerator, host: runs a task; link: something is on it */
-    TH_SIGNAL_FLOWS,       /* link: how many transfers, messages or packets */
+    TH_SIGNAL_BUSY,        /* accelerator, host: runs a task; link: has a flow */
+    TH_SIGNAL_FLOWS,       /* link: transfers, messages or packets on it */
     TH_SIGNAL_QUEUE_DEPTH, /* accelerator: tasks that wait for it; link: flows beyond the first */
     /* Inside a task, tile by tile (pipeline_cursors.h). */
     TH_SIGNAL_BUFFER_FILL, /* accelerator: tiles in its buffers, of inputs and outputs */
-    TH_SIGNAL_ARRAY,       /* accelerator: idle, computing, or what it waits for */
+    TH_SIGNAL_ARRAY,       /* accelerator: idle, computing, or the engine that it waits for */
     TH_SIGNAL_LOAD_INPUT,  /* accelerator: 1 while this engine moves data */
     TH_SIGNAL_LOAD_WEIGHT,
     TH_SIGNAL_LOAD_PARTIAL,
@@ -49,29 +49,30 @@ unsigned th_signals_of(th_traced_class class, bool all);
 
 typedef struct th_trace_options {
     th_time resolution_ps; /* 1, 10 or 100 of a unit; 0: that of the format */
-    th_time since_ps;      /* what happens in [since, until] is written */
+    th_time since_ps;      /* events in [since, until] are written */
     th_time until_ps;      /* TH_TIME_MAX: to the end */
 } th_trace_options;
 
 /* 0, or -1: not 1, 10 or 100 of ps ... s. */
 int th_trace_check_resolution(th_time resolution_ps, th_error *err);
 
-/* Opens path for writing; system and workload give the names and must outlive it (workload may be
- * NULL). NULL on failure. o NULL: all of the run, as finely as the format can. */
+/* Opens path for writing; system and workload give the names and must outlive the trace (workload
+ * may be NULL). NULL on failure. o NULL: the whole run, at the finest resolution of the format. */
 th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_trace_options *o,
                         const th_system *s, const th_workload *w, th_error *err);
-/* Traces these signals of an accelerator, link or node from the beginning on: before anything is
- * told. Where nothing is added, all objects are traced with all signals but those inside tasks. */
+/* Traces these signals of an accelerator, link or node. Called before the first event. Without any
+ * call, all objects are traced with all signals except those inside tasks. */
 void th_trace_add(th_trace *t, th_traced_class class, int index, unsigned signals);
-/* What the machine notifies. */
+/* The observer that the machine notifies. */
 th_observer *th_trace_observer(th_trace *t);
-/* The program is about to go: nothing is told any more, until restart. */
+/* The program will be dropped: no events until restart. */
 void th_trace_leave(th_trace *t);
-bool th_trace_has_begun(const th_trace *t); /* something was told */
-/* 0, or -1 when not everything reached the file (disk full). Frees t either way; accepts NULL. */
+bool th_trace_has_begun(const th_trace *t); /* true after the first event */
+/* 0, or -1 if not everything was written to the file (disk full). Frees t in both cases; accepts
+ * NULL. */
 int th_trace_close(th_trace *t, th_error *err);
 
-/* Nothing else has happened up to now. */
+/* Advances to now without further events. */
 void th_trace_advance(th_trace *t, th_time now);
 
 #endif

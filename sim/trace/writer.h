@@ -18,8 +18,8 @@ enum { TH_OUT_BLOCK = 1 << 18, TH_OUT_SPARE = 4096, TH_ID_BYTES = 8 };
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Bytes that are not in the file yet. They are written in whole blocks at multiples of the block
- * size, which takes a half to a third of the time of other writes. */
+/* Bytes that are not yet in the file. They are written in whole blocks at multiples of the block
+ * size, which takes a third to a half of the time of other writes. */
 typedef struct th_out {
     int file;  /* descriptor */
     int error; /* errno of the first write that failed; 0: none has */
@@ -76,7 +76,7 @@ typedef struct th_variable {
 typedef struct th_traced {
     int32_t first;              /* of its variables */
     unsigned signals;           /* bits of those traced; 0: it is not */
-    unsigned written;           /* bits of those the writer has a use for */
+    unsigned written;           /* bits of those that the writer uses */
     unsigned changed;           /* bits of those that may have another value than written */
     bool is_listed;             /* in th_trace.changed */
     int8_t place[TH_N_SIGNALS]; /* of the variable of a traced signal, after first */
@@ -182,9 +182,9 @@ void th_trace_reset(th_trace *t); /* to the start of a run */
 void th_trace_event(th_trace *t, th_time now);
 void th_trace_finish(th_trace *t); /* writes the rest, and the end of the file */
 
-/* changes.c: these signals (bits) of an object may have changed; the tiles of an accelerator are
- * these; writes the variables that have changed at the tick; takes the present values as written.
- */
+/* changes.c: change: these signals (bits) of an object may have changed; set_tiles: the tiles of an
+ * accelerator; write_changes: writes the variables that have changed at the tick; drop_changes
+ * marks the current values as written. */
 void th_trace_change(th_trace *t, int32_t object, unsigned signals);
 void th_trace_set_tiles(th_trace *t, int32_t accel, th_tile_state tiles);
 void th_trace_write_changes(th_trace *t);
@@ -201,8 +201,9 @@ const char *th_value_text(const th_trace *t, const th_variable *v);
 bool th_signal_is_text(th_signal s);
 bool th_signal_is_bit(th_signal s);
 
-/* lanes.c: the spans under way. acquire returns a lane, or -1: memory is out. release fills *s with
- * the span that began, or returns false when none did. open: the i-th span under way, or false. */
+/* lanes.c: the running spans. acquire returns a lane, or -1: memory is out. release fills *s with
+ * the span that started, or returns false if there is none. open: the i-th running span, or false.
+ */
 typedef struct th_lanes th_lanes;
 th_lanes *th_lanes_new(int32_t n_objects);
 void th_lanes_free(th_lanes *l);

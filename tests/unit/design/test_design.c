@@ -211,8 +211,8 @@ static void the_table_is_in_order(void)
         int n = 0;
         for (const th_design_key *k = t->keys; k->name; k++, n++)
             CU_ASSERT_TRUE(k->minimum <= k->maximum && k->meaning &&
-                           (k->required || k->standard == 0 ||
-                            (k->standard >= k->minimum && k->standard <= k->maximum)));
+                           (k->required || k->default_value == 0 ||
+                            (k->default_value >= k->minimum && k->default_value <= k->maximum)));
         CU_ASSERT_TRUE(n > 0 && n <= TH_DESIGN_KEYS_MAX);
     }
     CU_ASSERT_PTR_NULL(th_design_find("tile"));
