@@ -135,7 +135,7 @@ typedef struct th_adjacency {
 typedef struct th_system_names {
     struct th_arena *text;
     th_map *nodes, *links; /* index by name */
-    int n_links;           /* the first so many links have names, and are in links */
+    int n_links;           /* the first n_links links have names, and are in links */
 } th_system_names;
 
 typedef struct th_system_routes {

@@ -90,7 +90,7 @@ static void set_window(th_layer *l, const window *x)
     l->pad_left = (int32_t)x->pad[1];
 }
 
-/* The second input: weights of so many extents, all of them positive. */
+/* The second input: weights with this number of extents, all of them positive. */
 static const th_onnx_value *weights_input(th_onnx_reader *r, int32_t rank)
 {
     const th_onnx_value *v = th_onnx_input(r, 1);

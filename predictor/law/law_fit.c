@@ -13,7 +13,7 @@
 #include "predictor/law/nnls.h"
 
 enum { PASSES = 4 };
-static const double DEVIATION_MIN = 0.02; /* relative errors below count alike */
+static const double DEVIATION_MIN = 0.02; /* smaller relative errors have equal weights */
 
 /* gram += w^2 a a', moment += w^2 a, for a row a of amounts over its time. */
 static void add_row(double *gram, double *moment, const double *amount, int n, double ms,

@@ -21,7 +21,7 @@ enum { PASSES = 5, FOLDS_MAX = 40, BLOCK = 64 };
 static const double RIDGE_HOST = 1, RIDGE_SCALE = 0.3, DEVIATION_MIN = 0.02;
 static const double SCALE_LEAST = 0.2; /* the least part of a prediction that remains */
 static const double OPTIMISM = 1.1;    /* error on other rows / where it was least, about */
-static const double SHARPNESS = 8, ERROR_MIN = 0.03; /* of errors below all count about alike */
+static const double SHARPNESS = 8, ERROR_MIN = 0.03; /* smaller errors have about equal weights */
 
 static double scaled(const th_scaling *f, double ms)
 {

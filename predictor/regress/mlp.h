@@ -26,7 +26,7 @@ typedef struct th_mlp_options {
     uint64_t seed;
 } th_mlp_options;
 
-/* The loss of an answer that is off by so much, and its derivative. */
+/* The loss of a prediction with this error, and its derivative. */
 double th_mlp_loss(double off, double slope, double *derivative);
 
 /* 0, or -1: memory is out. */

@@ -27,7 +27,7 @@ typedef struct th_trees {
 int th_trees_init(th_trees *t, int n, int depth);
 void th_trees_clear(th_trees *t);
 
-/* Of one row of so many features. */
+/* For one row of features. */
 double th_trees_sum(const th_trees *t, const float *x, size_t width);
 /* Of n rows of width features each; out[i] becomes what th_trees_sum gives. */
 void th_trees_sum_many(const th_trees *t, const float *x, size_t n, size_t width, double *out);

@@ -8,7 +8,7 @@
 
 /* ---- designs ---- */
 
-/* layer, set, design, alone; then one column per design; the quickest. NULL: memory is out. */
+/* layer, set, design, alone; then one column per design; the fastest. NULL: memory is out. */
 static th_column *design_columns(th_session *s, th_report *r)
 {
     static const th_column first[] = {

@@ -249,7 +249,7 @@ static void alter(const th_system *s, const tables *t, const th_what_if *w, doub
         alter_designs(s, t, w, by);
 }
 
-/* A changed system, finished anew. NULL on failure. */
+/* A changed system, finished again. NULL on failure. */
 static th_system *rebuild(const th_system *s, th_error *err)
 {
     th_serializer out = TH_SERIALIZER_INIT;

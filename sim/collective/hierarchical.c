@@ -57,7 +57,7 @@ static int32_t coordinate(const dimension *d, int32_t rank)
     return rank / d->stride % d->extent;
 }
 
-/* The rank so many hops further along a dimension. */
+/* The rank `hops` further on along a dimension. */
 static int32_t along(const dimension *d, int32_t rank, int32_t hops)
 {
     int32_t own = coordinate(d, rank);

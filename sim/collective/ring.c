@@ -65,7 +65,7 @@ static place place_of(const th_collective_schedule *cs, int32_t rank, int32_t th
                    .direction = directions(cs) == 2 && thread % 2 == 1 ? -1 : 1};
 }
 
-/* The rank so many hops on, -n < hops < n. */
+/* The rank `hops` further on, -n < hops < n. */
 static int32_t hops_on(const place *p, int32_t hops)
 {
     return th_wrap(p->rank + p->direction * hops, p->n);

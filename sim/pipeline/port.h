@@ -9,7 +9,7 @@ typedef struct th_port {
     th_time latency_ps;
     int64_t burst_bytes;      /* every contiguous run is rounded up to it */
     int32_t channels;         /* that share the bandwidth evenly; 0 and 1: one */
-    int64_t interleave_bytes; /* neighbours of so many bytes lie on neighbouring channels */
+    int64_t interleave_bytes; /* consecutive pieces of this size are on consecutive channels */
     th_dram_efficiency efficiency;
 } th_port;
 

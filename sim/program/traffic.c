@@ -71,7 +71,7 @@ static int next_shuffle(const th_traffic_nodes *t, int from, int64_t k, gsl_rng 
     return t->bits > 0 ? (from << 1 | from >> (t->bits - 1)) & (t->n - 1) : from;
 }
 
-/* The coordinates of from, each so much further, round the end. */
+/* The node whose coordinates are those of from plus an offset, modulo the extents. */
 static int shifted(const th_traffic_nodes *t, int from, int (*by)(int size))
 {
     int to = 0, below = 1;

@@ -17,7 +17,7 @@ bool th_study_workers_submit(th_study_workers *c, int64_t number, int64_t cell);
 /* A finished point; the caller clears *out. False: none. */
 bool th_study_workers_take(th_study_workers *c, th_outcome *out);
 int th_study_workers_busy(th_study_workers *c); /* points submitted and not taken */
-/* Waits for a finished point, at most so many ms. */
+/* Waits for a finished point, at most this number of ms. */
 void th_study_workers_wait(th_study_workers *c, int ms);
 /* Cancels scripts; runs end between two events. Unfinished points have was_stopped. */
 void th_study_workers_stop(th_study_workers *c);

@@ -140,7 +140,7 @@ static const char *arities_of(int n_ports, char *out, size_t size)
     return at > 0 ? out : "none";
 }
 
-/* The levels of a fat tree with so many ports, or -1. */
+/* The number of levels of a fat tree with this number of ports, or -1. */
 static int fabric_levels(const th_system *s, const th_topology_options *o, int n_ports,
                          th_error *err)
 {

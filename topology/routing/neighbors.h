@@ -12,7 +12,8 @@ typedef struct th_neighbors {
 /* 0, or -1 (memory is out; nothing to clear). */
 int th_neighbors_init(th_neighbors *n, const th_system *s);
 void th_neighbors_clear(th_neighbors *n); /* accepts one that is all zero */
-/* The widest, then the quickest, then the first link from node at to node to; -1: no link. */
+/* The widest link from node at to node to, then that of the least latency, then the first; -1: no
+ * link. */
 int th_neighbors_link(const th_neighbors *n, const th_system *s, int at, int to);
 
 #endif

@@ -18,7 +18,7 @@ void th_shortest_release(th_system *s);
  * their number. route.c. */
 int th_links_near(const th_system *s, int at, int to, const int32_t **links);
 
-/* Is link a wider than b, or as wide and quicker? route.c. */
+/* True if link a is wider than b, or as wide with a lower latency. route.c. */
 bool th_link_is_better(const th_system *s, int a, int b);
 
 /* The explicit route of a pair: its links, their number in *n; NULL: it has none.

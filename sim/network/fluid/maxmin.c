@@ -413,7 +413,7 @@ static void set_rate(th_maxmin *m, int32_t flow, double x)
     w->rate = rate;
 }
 
-/* The same for all flows bottlenecked at link l where no flow has a weight: all change alike. */
+/* The same for all flows bottlenecked at link l, if no flow has a weight: rates change equally. */
 static void set_bottlenecked_rates(th_maxmin *m, int32_t l, double x)
 {
     const th_maxmin_link *k = &m->link[l];

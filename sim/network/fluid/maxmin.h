@@ -43,7 +43,8 @@ typedef struct th_maxmin_entry {
 } th_maxmin_entry;
 
 typedef struct th_maxmin_link {
-    __int128 tolerance;         /* not the bottleneck of a flow, it may be overfull by so much */
+    /* by which the link may be overfull if it is not the bottleneck of a flow */
+    __int128 tolerance;
     double bottlenecked_shares; /* sum of 1 / w over entries of flows whose bottleneck it is */
     int32_t n_bottlenecked;     /* number of those entries */
     int32_t n_new;              /* entries of flows without a bottleneck yet */
