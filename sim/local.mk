@@ -7,6 +7,7 @@ libtharsis_la_SOURCES += \
 	sim/analysis/slack.c \
 	sim/analysis/time_breakdown.c \
 	sim/analysis/time_breakdown.h \
+	sim/collective/algorithms.c \
 	sim/collective/algorithms.h \
 	sim/collective/binomial.c \
 	sim/collective/bound.c \
@@ -32,6 +33,7 @@ libtharsis_la_SOURCES += \
 	sim/design/compute_cost.h \
 	sim/design/design.c \
 	sim/design/design.h \
+	sim/design/designs.c \
 	sim/design/designs.h \
 	sim/design/energy_keys.c \
 	sim/design/gemv.c \
@@ -96,8 +98,8 @@ libtharsis_la_SOURCES += \
 	sim/network/fluid/uncontended.c \
 	sim/network/fluid/virtual_time.c \
 	sim/network/ideal.c \
+	sim/network/models.c \
 	sim/network/models.h \
-	sim/network/network.c \
 	sim/network/network.h \
 	sim/network/packet/deadlock_report.c \
 	sim/network/packet/index_set.c \

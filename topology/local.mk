@@ -7,7 +7,8 @@ libtharsis_la_SOURCES += \
 	topology/files/astra_read.c topology/files/astra_read.h \
 	topology/files/astra_system_read.c \
 	topology/routing/connected.c topology/routing/connected.h \
-	topology/generate/generate.c topology/generate/generate.h topology/generate/parts.h \
+	topology/generate/generate.c topology/generate/generate.h \
+	topology/generate/parts.c topology/generate/parts.h \
 	topology/generate/dims.c \
 	topology/generate/dragonfly.c \
 	topology/generate/hosts.c \
@@ -15,11 +16,12 @@ libtharsis_la_SOURCES += \
 	topology/generate/tree.c \
 	topology/files/link_read.c \
 	topology/routing/neighbors.c topology/routing/neighbors.h \
-	topology/routing/route.c topology/routing/route.h topology/routing/types.h \
+	topology/routing/route.c topology/routing/route.h \
+	topology/routing/types.c topology/routing/types.h \
 	topology/routing/dimension_order.c \
 	topology/routing/dragonfly.c \
 	topology/routing/ecmp.c \
-	topology/routing/explicit.c \
+	topology/routing/explicit.c topology/routing/explicit.h \
 	topology/files/route_read.c \
 	topology/routing/graph_search.c topology/routing/graph_search.h \
 	topology/routing/shortest.c \

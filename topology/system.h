@@ -216,6 +216,8 @@ int th_system_set_accel(th_system *s, int node, const th_accel *a, th_error *err
  * shared. 0 or -1. */
 int th_system_copy_accel(th_system *s, int node, const th_system *from, int accel, th_error *err);
 
+enum { TH_ROUTE_MAX = 4096 }; /* links of a route: a ring of 8,192, a line of 4,097 */
+
 /* Sets the links of transfers from one node to another, instead of the routing's route. Links with
  * ends must lead from the one to the other, over nodes that forward; segments may be anywhere. No
  * node and no segment twice, at most one route per pair. 0 or -1. */

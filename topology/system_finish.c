@@ -2,7 +2,7 @@
 /* system_finish.c - numbers, names, adjacency and routes of a complete system.
  *   th_system_name_links* -> th_system_finish
  * finish = check and number the accelerators, name the links, sort them by node, prepare the routes
- * (route.c), check that all nodes are connected (connected.c). If finish fails, the system can only
+ * (types.c), check that all nodes are connected (connected.c). If finish fails, the system can only
  * be freed. Its time is linear in nodes plus links. */
 #include <config.h>
 #include "topology/routing/connected.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* collective.c - the table of algorithms, checks of collectives, and helpers of algorithms.
+/* collective.c - checks of collectives, their schedules, and helpers of algorithms.
  *   th_collective_check, or th_collective_schedule_init (which checks) -> action, range ->
  *   th_collective_schedule_clear */
 #include <config.h>
@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/collective/algorithms.h"
 
 const char *const th_collective_names[TH_N_COLLECTIVES + 1] = {
     [TH_ALL_REDUCE] = "all_reduce",
@@ -27,28 +26,6 @@ const char *const th_collective_names[TH_N_COLLECTIVES + 1] = {
     [TH_USER_SCHEDULE] = "schedule",
     [TH_N_COLLECTIVES] = NULL,
 };
-
-const th_algorithm *const th_algorithms[] = {
-    &th_algorithm_ring,
-    &th_algorithm_ring_bidirectional,
-    &th_algorithm_direct,
-    &th_algorithm_pairwise,
-    &th_algorithm_halving_doubling,
-    &th_algorithm_binomial,
-    &th_algorithm_double_binary_tree,
-    &th_algorithm_bruck,
-    &th_algorithm_hierarchical,
-    &th_algorithm_in_switch,
-    NULL,
-};
-
-const th_algorithm *th_algorithm_find(const char *name)
-{
-    for (int i = 0; th_algorithms[i]; i++)
-        if (strcmp(th_algorithms[i]->name, name) == 0)
-            return th_algorithms[i];
-    return NULL;
-}
 
 /* --- checks ----------------------------------------------------------------------------------- */
 

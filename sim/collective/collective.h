@@ -112,8 +112,10 @@ struct th_algorithm {
                   int64_t step, int32_t i, th_range *out);
 };
 
-extern const th_algorithm *const th_algorithms[]; /* ends in NULL; auto tries them in this order */
-const th_algorithm *th_algorithm_find(const char *name);            /* NULL: unknown */
+/* algorithms.c: the table, which ends in NULL; auto tries the algorithms in this order. find: NULL:
+ * unknown. */
+extern const th_algorithm *const th_algorithms[];
+const th_algorithm *th_algorithm_find(const char *name);
 extern const char *const th_collective_names[TH_N_COLLECTIVES + 1]; /* "all_reduce" ..., NULL */
 enum { TH_CHUNKS_MAX = 1 << 16 };
 

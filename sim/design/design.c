@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* design.c - the table of accelerator designs, and the reader of their keys. */
+/* design.c - the reader of the keys of accelerator designs. */
 #include <config.h>
 
 #include "sim/design/design.h"
@@ -9,19 +9,6 @@
 
 #include "base/names.h"
 #include "base/strbuf.h"
-#include "sim/design/designs.h"
-
-#define ROW_OF(name) &th_design_##name,
-const th_design_type *const th_design_types[] = {TH_DESIGNS(ROW_OF) NULL};
-#undef ROW_OF
-
-const th_design_type *th_design_find(const char *name)
-{
-    for (int i = 0; th_design_types[i]; i++)
-        if (strcmp(th_design_types[i]->name, name) == 0)
-            return th_design_types[i];
-    return NULL;
-}
 
 enum { TYPES_MAX = 64 }; /* designs listed in a message */
 

@@ -96,7 +96,8 @@ typedef struct th_design_type {
     bool takes_parameters; /* prepare reads keys of the block that are not in the table */
 } th_design_type;
 
-extern const th_design_type *const th_design_types[]; /* ends in NULL */
+/* designs.c: the table, which ends in NULL. */
+extern const th_design_type *const th_design_types[];
 const th_design_type *th_design_find(const char *name);
 
 /* Reads and checks the keys of the block and calls prepare. The block must outlive *out, which
@@ -120,6 +121,12 @@ double th_canonical_macs(const th_shard *shard);
 /* type->peak of the canonical shard. False: none is known. */
 bool th_design_peak_of(const th_design_type *type, const th_design_config *config,
                        const th_shard *shard, th_design_peak *out);
+
+/* energy_keys.c: the keys that every design has besides its own; value and text are by their index
+ * in the table. 0 or -1. */
+extern const th_design_key th_energy_keys[];
+int th_energy_configure(const th_design_block *b, const double *value, const char *const *text,
+                        th_design_energy *out, th_error *err);
 
 /* The vector unit, for layers without multiply-accumulates. */
 void th_vector_schedule(const th_accel *a, const th_shard *shard, th_schedule *out);

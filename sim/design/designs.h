@@ -20,10 +20,4 @@
 TH_DESIGNS(TH_DECLARE_DESIGN)
 #undef TH_DECLARE_DESIGN
 
-/* energy_keys.c: the keys that every design has besides its own; value and text are by their index
- * in the table. 0 or -1. */
-extern const th_design_key th_energy_keys[];
-int th_energy_configure(const th_design_block *b, const double *value, const char *const *text,
-                        th_design_energy *out, th_error *err);
-
 #endif

@@ -5,7 +5,7 @@
  * of its numbers. See docs/models/energy.md. */
 #include <config.h>
 
-#include "sim/design/designs.h"
+#include "sim/design/design.h"
 
 enum { MAC, MAC_FIRST, VECTOR = MAC_FIRST + TH_N_PRECISIONS, BUFFER, DRAM, STATIC, SOURCE };
 

@@ -100,10 +100,11 @@ struct th_network {
     th_error why; /* start, settle or demand failed; no id: memory is out */
 };
 
-/* The error of a failed start, settle or demand. Returns -1. */
+/* models.c: the error of a failed start, settle or demand. Returns -1. */
 int th_network_failed(const th_network *n, th_error *err);
 
-extern const th_network_type *const th_network_types[]; /* ends in NULL; the first is the default */
+/* models.c: the table, which ends in NULL; the first model is the default. */
+extern const th_network_type *const th_network_types[];
 const th_network_type *th_network_find(const char *name);
 
 /* The demand of flows on accelerator accel's DRAM, bytes/s. */

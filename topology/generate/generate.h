@@ -51,8 +51,9 @@ typedef struct th_topology_type {
     int (*generate)(th_system *s, const th_topology_options *o, th_error *err);
 } th_topology_type;
 
-extern const th_topology_type *const th_topology_types[];   /* ends in NULL */
-const th_topology_type *th_topology_find(const char *name); /* NULL: unknown */
+/* parts.c: the table, which ends in NULL. find: NULL: unknown. */
+extern const th_topology_type *const th_topology_types[];
+const th_topology_type *th_topology_find(const char *name);
 
 /* The generator of a system and its options, for writers of the system. */
 typedef struct th_generator_spec {

@@ -10,7 +10,7 @@
 #include "topology/routing/connected.h"
 
 #include "base/alloc.h"
-#include "topology/routing/types.h"
+#include "topology/routing/explicit.h"
 
 typedef struct flood {
     const th_system *s;

@@ -4,7 +4,7 @@
  * One array holds the links of all routes, and a hash map the route of a pair. Invariant: a route
  * is checked before it is stored, so it has no loop. */
 #include <config.h>
-#include "topology/routing/types.h"
+#include "topology/routing/explicit.h"
 
 #include "base/alloc.h"
 #include "base/map.h"

@@ -22,8 +22,6 @@
 #define TH_TOPOLOGY_ROUTING_ROUTE_H
 #include "topology/system.h"
 
-enum { TH_ROUTE_MAX = 4096 }; /* links: a ring of 8,192, a line of 4,097 */
-
 /* In the place of a link, or of a number of links. */
 enum { TH_NO_PATH = -1, TH_NO_MEMORY = -2 };
 
@@ -42,10 +40,12 @@ typedef struct th_routing_type {
     bool goes_round;               /* avoids dead links; other routings fail with dead links */
 } th_routing_type;
 
-extern const th_routing_type *const th_routing_types[];   /* ends in NULL */
-const th_routing_type *th_routing_find(const char *name); /* NULL: unknown */
+/* types.c: the table, which ends in NULL. find: NULL: unknown. */
+extern const th_routing_type *const th_routing_types[];
+const th_routing_type *th_routing_find(const char *name);
 
-/* Chooses the routing if none is set, and prepares it. Called by th_system_finish. 0 or -1. */
+/* types.c: chooses the routing if none is set, and prepares it. Called by th_system_finish. 0 or
+ * -1. */
 int th_route_prepare(th_system *s, th_error *err);
 void th_route_release(th_system *s);
 

@@ -15,16 +15,10 @@ int th_shortest_prepare(th_system *s, th_error *err);
 void th_shortest_release(th_system *s);
 
 /* The links out of at or those into to, ascending: all links from at to to are among them. Returns
- * their number. route.c. */
+ * their number. */
 int th_links_near(const th_system *s, int at, int to, const int32_t **links);
 
-/* True if link a is wider than b, or as wide with a lower latency. route.c. */
+/* True if link a is wider than b, or as wide with a lower latency. */
 bool th_link_is_better(const th_system *s, int a, int b);
-
-/* The explicit route of a pair: its links, their number in *n; NULL: it has none.
- * routing/explicit.c. */
-const int32_t *th_explicit_links(const th_system *s, int from, int to, int *n);
-bool th_explicit_find(const th_system *s, int from, int to);
-void th_explicit_free(th_system *s);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* network.c - the table of network models, and the code that they share: link statistics, slots of
+/* models.c - the table of network models, and the code that they share: link statistics, slots of
  * flows. */
 #include <config.h>
 
-#include "sim/network/network.h"
+#include "sim/network/models.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/network/models.h"
 #include "sim/pipeline/schedule.h"
 
 const th_network_type *const th_network_types[] = {

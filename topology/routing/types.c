@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* types.c - the table of routings, the choice of one for a system, and what the routings share. */
+#include <config.h>
+#include "topology/routing/types.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "topology/routing/explicit.h"
+
+const th_routing_type *const th_routing_types[] = {&th_routing_shortest,        &th_routing_ecmp,
+                                                   &th_routing_dimension_order, &th_routing_up_down,
+                                                   &th_routing_dragonfly,       NULL};
+
+const th_routing_type *th_routing_find(const char *name)
+{
+    for (int i = 0; th_routing_types[i]; i++)
+        if (strcmp(th_routing_types[i]->name, name) == 0)
+            return th_routing_types[i];
+    return NULL;
+}
+
+static bool has_levels(const th_system *s)
+{
+    for (int i = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].level > 0)
+            return true;
+    return false;
+}
+
+/* Routers of one level that are joined are those of a dragonfly; the levels of a tree are not. */
+static bool joins_routers(const th_system *s)
+{
+    for (int i = 0; i < s->n_links; i++) {
+        const th_link *l = &s->links[i];
+        if (l->from >= 0 && s->nodes[l->from].level > 0 &&
+            s->nodes[l->from].level == s->nodes[l->to].level)
+            return true;
+    }
+    return false;
+}
+
+static const th_link *first_dead_link(const th_system *s)
+{
+    for (int i = 0; i < s->n_links; i++)
+        if (s->links[i].is_dead && s->links[i].from >= 0)
+            return &s->links[i];
+    return NULL;
+}
+
+/* The one for the system's shape, if it has one, and that can be trusted with its dead links. */
+static const th_routing_type *natural_routing(const th_system *s)
+{
+    const th_routing_type *r = &th_routing_shortest;
+    if (s->n_dims > 0)
+        r = &th_routing_dimension_order;
+    else if (has_levels(s))
+        r = joins_routers(s) ? &th_routing_dragonfly : &th_routing_up_down;
+    return r->goes_round || !first_dead_link(s) ? r : &th_routing_shortest;
+}
+
+static int check_dead_links(const th_system *s, th_error *err)
+{
+    const th_link *dead = first_dead_link(s);
+    if (s->routing->goes_round || !dead)
+        return 0;
+    return th_error_set(
+        err, "TOPO-0061",
+        "system \"%s\": routing \"%s\" finds no way round the dead link from \"%s\" "
+        "to \"%s\"; shortest and ecmp do",
+        s->name, s->routing->name, s->nodes[dead->from].name, s->nodes[dead->to].name);
+}
+
+int th_route_prepare(th_system *s, th_error *err)
+{
+    assert(!s->routes.data && !s->routes.next_hops);
+    if (!s->routing)
+        s->routing = natural_routing(s);
+    if (check_dead_links(s, err) < 0 || th_shortest_prepare(s, err) < 0)
+        return -1;
+    return s->routing->prepare(s, err);
+}
+
+void th_route_release(th_system *s)
+{
+    if (s->routing)
+        s->routing->release(s);
+    th_shortest_release(s);
+    th_explicit_free(s);
+}
+
+/* ---- neighbours ---- */
+
+bool th_link_is_better(const th_system *s, int a, int b)
+{
+    int64_t a_bits = s->media[s->links[a].medium].bits_per_s;
+    int64_t b_bits = s->media[s->links[b].medium].bits_per_s;
+    if (a_bits != b_bits)
+        return a_bits > b_bits;
+    return s->links[a].latency_ps < s->links[b].latency_ps;
+}
+
+/* A host has a link to each of many accelerators, and each of those has few: the shorter list is
+ * taken. */
+int th_links_near(const th_system *s, int at, int to, const int32_t **links)
+{
+    int n_out = s->adjacency.out_start[at + 1] - s->adjacency.out_start[at],
+        n_in = s->adjacency.in_start[to + 1] - s->adjacency.in_start[to];
+    *links = n_out <= n_in ? &s->adjacency.out_links[s->adjacency.out_start[at]]
+                           : &s->adjacency.in_links[s->adjacency.in_start[to]];
+    return n_out <= n_in ? n_out : n_in;
+}
+
+int th_route_link_to(const th_system *s, int at, int to)
+{
+    const int32_t *links;
+    int n = th_links_near(s, at, to, &links), best = TH_NO_PATH;
+    for (int i = 0; i < n; i++) {
+        const th_link *l = &s->links[links[i]];
+        if (l->from == at && l->to == to && (best < 0 || th_link_is_better(s, links[i], best)))
+            best = links[i];
+    }
+    return best;
+}
