@@ -56,6 +56,7 @@ libtharsis_la_SOURCES += \
 	sim/design/tiles.h \
 	sim/design/tiling.c \
 	sim/design/tiling.h \
+	sim/design/tiling_array.h \
 	sim/design/tiling_choice.c \
 	sim/design/tiling_choice.h \
 	sim/design/tiling_estimate.c \
@@ -79,10 +80,12 @@ libtharsis_la_SOURCES += \
 	sim/machine/machine_inspect.c \
 	sim/machine/machine_state.h \
 	sim/machine/prefetch.c \
-	sim/machine/property_event.c \
+	sim/machine/properties.c \
 	sim/machine/property_event.h \
 	sim/machine/tuning.c \
 	sim/network/astra/astra.c \
+	sim/network/astra/astra_message.c \
+	sim/network/astra/astra_message.h \
 	sim/network/astra/astra_physics.c \
 	sim/network/astra/astra_physics.h \
 	sim/network/astra/chunk_pipeline.c \
@@ -125,6 +128,7 @@ libtharsis_la_SOURCES += \
 	sim/pipeline/pipeline_requests.h \
 	sim/pipeline/pipeline_skip.c \
 	sim/pipeline/pipeline_skip.h \
+	sim/pipeline/pipeline_state.h \
 	sim/pipeline/pipeline_stats.c \
 	sim/pipeline/port.c \
 	sim/pipeline/port.h \
@@ -161,8 +165,8 @@ libtharsis_la_SOURCES += \
 	sim/trace/timeline.h \
 	sim/trace/trace.c \
 	sim/trace/trace.h \
-	sim/trace/vcd.c \
-	sim/trace/writer.h
+	sim/trace/trace_state.h \
+	sim/trace/vcd.c
 
 unit_tests += \
 	tests/unit/design/test_algorithms \

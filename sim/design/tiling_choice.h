@@ -3,7 +3,8 @@
  * (tiling_choice.c) and the estimate of its time (tiling_estimate.c). */
 #ifndef TH_SIM_DESIGN_TILING_CHOICE_H
 #define TH_SIM_DESIGN_TILING_CHOICE_H
-#include "sim/design/tiling.h"
+#include "sim/design/tiling_array.h"
+#include "sim/pipeline/port.h"
 
 /* A tile, a loop order, and the data that stays on chip. */
 typedef struct th_tiling_choice {

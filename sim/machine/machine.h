@@ -134,6 +134,13 @@ int th_machine_observe(th_machine *m, th_observer *first, th_error *err);
  * -1. */
 int th_machine_result(const th_machine *m, th_result *out, th_error *err);
 
+/* properties.c: do the machine and its network support the property event? 0 or -1. */
+int th_machine_check_property_event(const th_machine *m, const th_property_event *c, th_error *err);
+/* 0, or -1 with nothing changed. */
+int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_error *err);
+/* The present factor of a property of an object. */
+double th_machine_property_factor(const th_machine *m, th_property_kind kind, int object);
+
 /* True if the system has energies. */
 bool th_machine_knows_energy(const th_machine *m);
 /* Joules of a run that is done, bit by bit as in th_machine_result. 0 or -1. */

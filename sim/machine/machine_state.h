@@ -127,7 +127,7 @@ typedef struct th_run_log {
     size_t n_demands, demand_capacity;
 } th_run_log;
 
-/* property_event.c: the property events since load, and the present values. */
+/* properties.c: the property events since load, and the present values. */
 typedef struct th_machine_properties {
     th_property_event *events;
     size_t n_events, capacity;
@@ -186,7 +186,7 @@ void th_accelerator_trace(th_machine *m, int accel, bool is_traced);
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel);
 th_tiles th_accelerator_tiles(const th_machine *m, int accel);
 
-/* property_event.c. apply: the event takes place, 0 or -1. scaled_cost: index in
+/* properties.c. apply: the event takes place, 0 or -1. scaled_cost: index in
  * m->properties.scaled of a compute cost at another frequency, -1: memory is out. */
 int th_property_event_apply(th_machine *m, int32_t number, th_error *err);
 void th_property_events_reset(th_machine *m);

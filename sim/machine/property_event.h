@@ -10,10 +10,9 @@
  * failed: its running task never ends and none starts, but its memory still serves transfers. */
 #ifndef TH_SIM_MACHINE_PROPERTY_EVENT_H
 #define TH_SIM_MACHINE_PROPERTY_EVENT_H
-#include "base/error.h"
+#include <math.h>
+#include <stdint.h>
 #include "base/units.h"
-
-struct th_machine;
 
 typedef enum { TH_PROPERTY_BANDWIDTH, TH_PROPERTY_FREQUENCY } th_property_kind;
 
@@ -26,14 +25,11 @@ typedef struct th_property_event {
 
 enum { TH_FACTOR_MAX = 1000 };
 
-/* Do the machine and its network support it? 0 or -1. */
-int th_machine_check_property_event(const struct th_machine *m, const th_property_event *c,
-                                    th_error *err);
-/* 0, or -1 with nothing changed. */
-int th_machine_add_property_event(struct th_machine *m, const th_property_event *c, th_error *err);
 /* hz times factor, in whole Hz, at least 1. */
-int64_t th_scaled_hz(int64_t hz, double factor);
-/* The present factor. */
-double th_machine_property_factor(const struct th_machine *m, th_property_kind kind, int object);
+static inline int64_t th_scaled_hz(int64_t hz, double factor)
+{
+    double scaled = (double)hz * factor;
+    return scaled < 1 ? 1 : (int64_t)llround(scaled);
+}
 
 #endif

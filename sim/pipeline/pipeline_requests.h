@@ -3,7 +3,7 @@
  * bytes of each request. */
 #ifndef TH_SIM_PIPELINE_PIPELINE_REQUESTS_H
 #define TH_SIM_PIPELINE_PIPELINE_REQUESTS_H
-#include "sim/pipeline/pipeline.h"
+#include "sim/pipeline/pipeline_state.h"
 
 /* The next iteration, innermost fastest; returns the outermost loop that advanced. Without C: the
  * next tile, where C is the innermost loop. */

@@ -2,7 +2,8 @@
 /* pipeline_skip.h - skips whole periods of a tile pipeline in a steady state. */
 #ifndef TH_SIM_PIPELINE_PIPELINE_SKIP_H
 #define TH_SIM_PIPELINE_PIPELINE_SKIP_H
-#include "sim/pipeline/pipeline.h"
+#include "sim/pipeline/pipeline_state.h"
+#include "sim/pipeline/port.h"
 
 /* Two states at earlier advances of one loop. The newest finds periods of one advance, the anchor
  * longer ones: it stays for gap advances, and each next one for twice as many. They may be one. */

@@ -7,7 +7,7 @@
  * tick. */
 #include <config.h>
 
-#include "sim/trace/writer.h"
+#include "sim/trace/trace_state.h"
 
 void th_trace_change(th_trace *t, int32_t object, unsigned signals)
 {

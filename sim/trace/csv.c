@@ -5,7 +5,7 @@
 #include <config.h>
 
 #include "base/strbuf.h"
-#include "sim/trace/writer.h"
+#include "sim/trace/trace_state.h"
 
 static const char *const kind_names[] = {
     [TH_TASK_COMPUTE] = "compute",

@@ -8,7 +8,7 @@
 #include <config.h>
 
 #include "base/alloc.h"
-#include "sim/trace/writer.h"
+#include "sim/trace/trace_state.h"
 
 enum { BITS = 64 };
 

@@ -4,7 +4,7 @@
  * dropped. */
 #include <config.h>
 
-#include "sim/trace/writer.h"
+#include "sim/trace/trace_state.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
 #include <config.h>
 
 #include "base/alloc.h"
-#include "sim/trace/writer.h"
+#include "sim/trace/trace_state.h"
 
 static const char *const signal_names[] = {
     [TH_SIGNAL_STATE] = "state",

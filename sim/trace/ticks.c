@@ -6,7 +6,7 @@
  * written (changes.c), then those inside tasks up to the event. Spans are written at once. */
 #include <config.h>
 
-#include "sim/trace/writer.h"
+#include "sim/trace/trace_state.h"
 
 static void begin_spans(th_trace *t)
 {

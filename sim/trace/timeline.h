@@ -6,7 +6,7 @@
  * a number. The track of a lane is declared when it is first used. */
 #ifndef TH_SIM_TRACE_TIMELINE_H
 #define TH_SIM_TRACE_TIMELINE_H
-#include "sim/trace/writer.h"
+#include "sim/trace/trace_state.h"
 
 /* NONE: spans of tasks show the same. */
 typedef enum { TH_TRACK_NONE, TH_TRACK_SLICES, TH_TRACK_COUNTER } th_track_kind;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "sim/trace/writer.h"
+#include "sim/trace/trace_state.h"
 
 const th_trace_type *const th_trace_types[] = {&th_trace_csv, &th_trace_vcd, &th_trace_perfetto,
                                                &th_trace_chrome, NULL};

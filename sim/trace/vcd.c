@@ -7,7 +7,7 @@
  * which is the timescale. */
 #include <config.h>
 
-#include "sim/trace/writer.h"
+#include "sim/trace/trace_state.h"
 
 enum { FIRST_ID = '!', N_IDS = '~' - '!' + 1, INTEGER_BITS = 32 };
 

@@ -2,7 +2,7 @@
 /* astra.c - ASTRA-sim's analytical networks, for comparison with it: astra_aware, astra_unaware.
  *   create -> reset -> (start | event | collective)* -> destroy
  *
- * Durations come from astra_physics.c, in whole nanoseconds. A message:
+ * Durations come from astra_message.c and astra_physics.c, in whole nanoseconds. A message:
  *   unaware   the t of the formula for each dimension in which its ends differ, one after the
  *             other; messages do not contend
  *   aware     store and forward over its route. A link serves messages in the order in which they
@@ -21,7 +21,7 @@
 
 #include "base/alloc.h"
 #include "sim/collective/collective.h"
-#include "sim/network/astra/chunk_pipeline.h"
+#include "sim/network/astra/astra_message.h"
 #include "sim/network/astra/astra_physics.h"
 #include "sim/network/models.h"
 #include "topology/routing/route.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* astra_physics.c - how long messages and collectives take in ASTRA-sim's analytical networks.
+/* astra_physics.c - how long collectives take in ASTRA-sim's analytical networks.
  *
- *   message     t = floor(h latency + m / bw): h = 1 to a neighbour on a ring or in a full mesh, 2
- *               through a switch; congestion-aware, a switch (and each further hop of a ring) takes
- *               the whole message in before it sends it on: h floor(latency + m / bw)
+ *   message     astra_message.c: t of one message of m bytes
  *   phase       T = (steps + 1) endpoint_delay + steps t + [N - 1 if it reduces] 3 floor(m / mem)
  *               ring: steps = 2 (N - 1) all-reduce, N - 1 reduce-scatter and all-gather,
  *               N (N - 1) / 2 all-to-all; m = size / N, for an all-gather size
@@ -28,72 +26,11 @@
 
 #include "sim/network/astra/astra_physics.h"
 
-#include <math.h>
-
+#include "sim/network/astra/astra_message.h"
 #include "sim/network/astra/chunk_pipeline.h"
 
-static const double bytes_per_gib = 1073741824.0, ns_per_s = 1e9;
 enum { MEMORY_PASSES = 3 };      /* to reduce: two reads, one write */
 enum { MAX_MESSAGES = 1 << 24 }; /* followed one by one: some seconds */
-
-/* ---- messages ---- */
-
-static double bytes_per_ns(const th_astra_dim *dim)
-{
-    return dim->gib_per_s * bytes_per_gib / ns_per_s;
-}
-
-static int64_t floor_ns(double ns)
-{
-    return ns < (double)TH_ASTRA_FOREVER_NS ? (int64_t)ns : TH_ASTRA_FOREVER_NS;
-}
-
-int64_t th_astra_hop_ns(const th_astra_dim *dim, int64_t bytes)
-{
-    return floor_ns(dim->latency_ns + (double)bytes / bytes_per_ns(dim));
-}
-
-int64_t th_astra_serialization_ns(const th_astra_dim *dim, int64_t bytes)
-{
-    return floor_ns((double)bytes / bytes_per_ns(dim));
-}
-
-int64_t th_astra_add(int64_t a, int64_t b)
-{
-    return a < TH_ASTRA_FOREVER_NS - b ? a + b : TH_ASTRA_FOREVER_NS;
-}
-
-/* As th_astra_add. */
-static int64_t multiply(int64_t a, int64_t b)
-{
-    int64_t product;
-    if (__builtin_mul_overflow(a, b, &product) || product > TH_ASTRA_FOREVER_NS)
-        return TH_ASTRA_FOREVER_NS;
-    return product;
-}
-
-static int hops_between(const th_astra_dim *dim, int a, int b)
-{
-    int upwards = (b - a + dim->size) % dim->size;
-    switch (dim->kind) {
-    case TH_DIM_RING:
-        return upwards <= dim->size - upwards ? upwards : dim->size - upwards;
-    case TH_DIM_SWITCH:
-        return 2;
-    case TH_DIM_FULL:
-    case TH_DIM_LINE: /* ASTRA-sim has none */
-        break;
-    }
-    return 1;
-}
-
-int64_t th_astra_message_ns(const th_astra_dim *dim, bool is_aware, int a, int b, int64_t bytes)
-{
-    int hops = hops_between(dim, a, b);
-    if (is_aware)
-        return multiply(hops, th_astra_hop_ns(dim, bytes));
-    return floor_ns(hops * dim->latency_ns + (double)bytes / bytes_per_ns(dim));
-}
 
 /* ---- phases ---- */
 
@@ -123,8 +60,9 @@ static int64_t steps_of(th_astra_collective kind, int64_t n)
 static int64_t direct_ns(const th_astra_dim *dim, bool is_aware, int64_t message)
 {
     if (is_aware && dim->kind == TH_DIM_SWITCH)
-        return th_astra_add(multiply(dim->size - 2, th_astra_serialization_ns(dim, message)),
-                            multiply(2, th_astra_hop_ns(dim, message)));
+        return th_astra_add(
+            th_astra_multiply(dim->size - 2, th_astra_serialization_ns(dim, message)),
+            th_astra_multiply(2, th_astra_hop_ns(dim, message)));
     return th_astra_message_ns(dim, is_aware, 0, dim->size / 2, message);
 }
 
@@ -133,9 +71,9 @@ static int64_t direct_ns(const th_astra_dim *dim, bool is_aware, int64_t message
 static int64_t alone_ns(const th_astra *a, const th_astra_phase *ph, int64_t t,
                         int64_t n_reductions)
 {
-    return th_astra_add(
-        th_astra_add(multiply(ph->steps + 1, a->endpoint_delay_ns), multiply(ph->steps, t)),
-        multiply(n_reductions, ph->reduce_ns));
+    return th_astra_add(th_astra_add(th_astra_multiply(ph->steps + 1, a->endpoint_delay_ns),
+                                     th_astra_multiply(ph->steps, t)),
+                        th_astra_multiply(n_reductions, ph->reduce_ns));
 }
 
 static void add_phase(plan *p, th_astra_collective kind, int d)
@@ -145,7 +83,7 @@ static void add_phase(plan *p, th_astra_collective kind, int d)
     bool reduces = kind == TH_ASTRA_ALL_REDUCE || kind == TH_ASTRA_REDUCE_SCATTER;
     th_astra_phase ph = {.dim = d, .n_reduced = reduces ? dim->size - 1 : 0};
     ph.bytes = kind == TH_ASTRA_ALL_GATHER ? p->bytes : p->bytes / dim->size;
-    ph.reduce_ns = MEMORY_PASSES * floor_ns((double)ph.bytes / a->local_mem_gb_per_s);
+    ph.reduce_ns = MEMORY_PASSES * th_astra_floor((double)ph.bytes / a->local_mem_gb_per_s);
     if (p->implementation[d] == TH_ASTRA_DIRECT) {
         ph.steps = kind == TH_ASTRA_ALL_REDUCE ? 2 : 1;
         ph.ns = alone_ns(a, &ph, direct_ns(dim, p->is_aware, ph.bytes), reduces);
@@ -158,7 +96,7 @@ static void add_phase(plan *p, th_astra_collective kind, int d)
     if (kind == TH_ASTRA_REDUCE_SCATTER)
         p->bytes /= dim->size;
     if (kind == TH_ASTRA_ALL_GATHER)
-        p->bytes = multiply(p->bytes, dim->size);
+        p->bytes = th_astra_multiply(p->bytes, dim->size);
 }
 
 /* All-reduce over dimensions, localBWAware: later dimensions see the smaller pieces. */
@@ -191,7 +129,7 @@ static int64_t queue_up(const plan *p, int64_t n_chunks)
     int64_t ns = 0;
     for (int i = 0; i < p->route.n_phases; i++)
         ns = th_astra_add(ns, p->route.phase[i].ns);
-    return multiply(n_chunks, ns);
+    return th_astra_multiply(n_chunks, ns);
 }
 
 /* ---- collectives ---- */
@@ -251,7 +189,7 @@ static int check_sharing(const plan *p, int64_t n_chunks, th_error *err)
     int64_t n_messages = 0;
     for (int i = 0; i < p->route.n_phases; i++) {
         const th_astra_phase *ph = &p->route.phase[i];
-        n_messages = th_astra_add(n_messages, multiply(n_chunks, ph->steps));
+        n_messages = th_astra_add(n_messages, th_astra_multiply(n_chunks, ph->steps));
         if (p->implementation[ph->dim] != TH_ASTRA_RING)
             return th_error_set(err, "NET-0033",
                                 "direct in dimension %d of system.json: astra_aware does not know "

@@ -18,7 +18,7 @@
 
 #include "base/alloc.h"
 #include "sim/kernel/event.h"
-#include "sim/network/astra/astra_physics.h"
+#include "sim/network/astra/astra_message.h"
 
 enum { SENDS, AT_SWITCH, RECEIVED, LEAVES }; /* what an event means */
 

@@ -23,7 +23,4 @@ typedef struct th_astra_route {
 /* *ns: when the last of n_chunks has left, all of them there at 0. 0, or -1 (memory). */
 int th_astra_pipeline_ns(const th_astra_route *r, int32_t n_chunks, int64_t *ns, th_error *err);
 
-/* A sum that stays at TH_ASTRA_FOREVER_NS; nothing is negative. */
-int64_t th_astra_add(int64_t a, int64_t b);
-
 #endif

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* property_event.c - see property_event.h. A property event is an event of priority PROPERTY whose
- * object is its index in m->properties.events; an event at the current time is applied at once.
- * Tasks at a changed frequency have separate compute costs, with the schedule at that frequency. */
+/* properties.c - the property events of a machine, see property_event.h. A property event is an
+ * event of priority PROPERTY whose object is its index in m->properties.events; an event at the
+ * current time is applied at once. Tasks at a changed frequency have separate compute costs, with
+ * the schedule at that frequency. */
 #include <config.h>
 
-#include "sim/machine/property_event.h"
-
-#include <math.h>
+#include "sim/machine/machine_state.h"
 
 #include "base/alloc.h"
 #include "base/units.h"
-#include "sim/machine/machine_state.h"
 
 static int32_t medium_of(const th_machine *m, int link)
 {
@@ -115,12 +113,6 @@ void th_property_events_free(th_machine *m)
 }
 
 /* --- compute costs at other frequencies ------------------------------------------------------- */
-
-int64_t th_scaled_hz(int64_t hz, double factor)
-{
-    double scaled = (double)hz * factor;
-    return scaled < 1 ? 1 : (int64_t)llround(scaled);
-}
 
 static th_compute_cost *make_scaled(th_machine *m, const th_compute_cost *w, double factor)
 {

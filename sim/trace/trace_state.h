@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* writer.h - private to sim/trace: the state of an open trace, and the interface of a writer.
+/* trace_state.h - private to sim/trace: the state of an open trace, and the interface of a writer.
  *
  * trace.c opens and closes; notify.c has the functions that the machine calls; ticks.c decides when
  * values are written; changes.c writes those that have changed; signals.c stores which signals are
  * traced and their current values; lanes.c places spans on lanes; out.c buffers the file. A writer
  * is one file and one row of the table in trace.c: one that shows signals has `value`, one that
  * shows spans has `span_begin` and `span_end`. */
-#ifndef TH_SIM_TRACE_WRITER_H
-#define TH_SIM_TRACE_WRITER_H
+#ifndef TH_SIM_TRACE_TRACE_STATE_H
+#define TH_SIM_TRACE_TRACE_STATE_H
 #include <stdbool.h>
 #include <string.h>
 #include "sim/trace/pipeline_cursors.h"
