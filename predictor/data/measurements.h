@@ -59,7 +59,7 @@ extern const char *const th_measurement_units[];   /* the same */
 th_measurements *th_measurements_new(void); /* NULL: memory is out */
 /* Adds the rows of a file. 0, or -1 and *m is as it was. Rows without a time (an empty field) are
  * left out. */
-int th_measurements_read(th_measurements *m, const th_measurement_source *s, const th_gpus *known,
+int th_measurements_read(th_measurements *m, const th_measurement_source *s, const th_gpus *gpus,
                          th_error *err);
 void th_measurements_free(th_measurements *m);
 

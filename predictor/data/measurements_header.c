@@ -143,7 +143,7 @@ int th_measurement_kind(const char *word, size_t n, th_op_function *function)
 int th_measurement_device(const measurement_reader *r, const char *name)
 {
     th_measurements *m = r->m;
-    const th_gpu *gpu = th_gpus_find(r->known, name);
+    const th_gpu *gpu = th_gpus_find(r->gpus, name);
     if (!gpu)
         return th_error_set(
             r->err, "PRED-0030",
@@ -347,7 +347,7 @@ static int read_file_name(measurement_reader *r)
         return 0;
     char device[TH_GPU_NAME_MAX];
     snprintf(device, sizeof device, "%.*s", (int)strcspn(name + n + 1, "_."), name + n + 1);
-    if (th_gpus_find(r->known, device))
+    if (th_gpus_find(r->gpus, device))
         r->device = th_measurement_device(r, device);
     return 0;
 }

@@ -134,7 +134,7 @@ static bool is_told(const measurement_reader *r, th_op_kind kind, th_op_field f)
 static int check_columns(const measurement_reader *r, const th_op *op)
 {
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
-        if (th_op_has(op->kind, (th_op_field)f) && th_op_least((th_op_field)f) > 0 &&
+        if (th_op_has(op->kind, (th_op_field)f) && th_op_field_min((th_op_field)f) > 0 &&
             !is_told(r, op->kind, (th_op_field)f))
             return th_error_set(r->err, "PRED-0151", "%s:%d: %s: must have a column of %s",
                                 r->source->path, r->csv.line, th_op_kind_name(op->kind),
@@ -270,13 +270,13 @@ static uint64_t digest_of(const th_measurements *m, size_t from, size_t to)
     return h;
 }
 
-int th_measurements_read(th_measurements *m, const th_measurement_source *s, const th_gpus *known,
+int th_measurements_read(th_measurements *m, const th_measurement_source *s, const th_gpus *gpus,
                          th_error *err)
 {
     th_strbuf text = TH_STRBUF_INIT;
     measurement_reader r = {.m = m,
                             .source = s,
-                            .known = known,
+                            .gpus = gpus,
                             .kind = -1,
                             .device = -1,
                             .n_rows = m->n_rows,

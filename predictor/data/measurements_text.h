@@ -38,7 +38,7 @@ typedef struct {
 typedef struct {
     th_measurements *m;
     const th_measurement_source *source;
-    const th_gpus *known;
+    const th_gpus *gpus;
     th_csv csv;
     int format;
     const char *column[MEASUREMENT_COLUMNS_MAX]; /* names */

@@ -2,7 +2,7 @@
 /* learner.h - the interface of a learner: a regression of ln(ms) on the samples of one kind and
  * phase.
  *   train -> run ... | write;  read -> run ...;  clear
- * A learner is trained twice: for known devices, each of which has a law, and for other devices,
+ * A learner is trained twice: for seen devices, each of which has a law, and for unseen devices,
  * which share one law and differ in their data sheets only. */
 #ifndef TH_PREDICTOR_LEARNERS_LEARNER_H
 #define TH_PREDICTOR_LEARNERS_LEARNER_H
@@ -33,7 +33,7 @@ struct th_text_reader;
 typedef struct th_learner_type {
     const char *name, *help;
     bool uses_features;
-    bool (*is_there)(void); /* NULL: always */
+    bool (*is_available)(void); /* NULL: always */
     /* *state belongs to the caller, who clears it; NULL: the learner has no state. 0 or -1. */
     int (*train)(const th_training_set *t, const th_hyper_parameters *h, void **state,
                  th_error *err);

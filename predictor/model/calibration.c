@@ -36,10 +36,10 @@ static void predict_sum(const th_layer_model *m, const th_calibration *c, const 
 {
     int itself = th_layer_model_device(m, c->gpu.name);
     for (size_t r = 0; r < n; r++)
-        ms[r] =
-            c->sum.host_ms + uncalibrated[r] * th_sum_by_parts(m, &c->sum, &op[r], &c->gpu, itself);
+        ms[r] = c->sum.host_ms +
+                uncalibrated[r] * th_calibration_sum_factor(m, &c->sum, &op[r], &c->gpu, itself);
     for (int k = 0; k < c->sum.n; k++) {
-        const th_addend *a = &c->sum.addend[k];
+        const th_regressor *a = &c->sum.regressor[k];
         double predicted[BLOCK];
         if (a->part >= 0)
             continue;
@@ -63,7 +63,7 @@ static void predict_block(const th_layer_model *m, const th_calibration *c, cons
         double ln_ms = c->uncalibrated_share * log(uncalibrated[r]) +
                        c->scaling.share * log(scaled(&c->scaling, uncalibrated[r]));
         if (c->sum.share > 0)
-            ln_ms += c->sum.share * log(fmax(sum[r], TH_SUM_LEAST_MS));
+            ln_ms += c->sum.share * log(fmax(sum[r], TH_CALIBRATION_SUM_MIN_MS));
         ms[r] = exp(ln_ms);
     }
 }
@@ -125,8 +125,8 @@ static void fit_scaling(th_scaling *f, const sample *s, const double *prediction
 /* The predictions of the base models for the rows of a sample, and the parts that classes of terms
  * have in the first. The first is the uncalibrated prediction. */
 typedef struct {
-    th_addend *addend;
-    double *predictions; /* by addend and row */
+    th_regressor *regressor;
+    double *predictions; /* by regressor and row */
     int n_base_models, n;
     bool has_sum; /* false: too many for a sum */
 } regressors;
@@ -138,10 +138,10 @@ typedef struct {
 
 static int fit(const regressors *x, const sample *s, double *weight, fitted *out)
 {
-    const th_addends all = {x->predictions, x->addend, x->n, x->n_base_models};
+    const th_regressors all = {x->predictions, x->regressor, x->n, x->n_base_models};
     *out = (fitted){.sum.n = 0};
     fit_scaling(&out->scaling, s, x->predictions, weight);
-    return x->has_sum ? th_sum_fit(&all, s->ms, s->n, &out->sum) : 0;
+    return x->has_sum ? th_calibration_sum_fit(&all, s->ms, s->n, &out->sum) : 0;
 }
 
 /* --- stacking --------------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ static void leave_out(const regressors *x, const sample *s, size_t fold, size_t 
                     x->predictions[(size_t)k * s->n + i];
 }
 
-/* Memory of a calibration: [addends][n] twice, [n] twice, [N_METHODS][n]. */
+/* Memory of a calibration: [regressors][n] twice, [n] twice, [N_METHODS][n]. */
 typedef struct {
     sample all_rows, rest;
     regressors all, some; /* of all rows; of the rest */
@@ -188,8 +188,8 @@ static int predict_folds(workspace *w)
             double uncalibrated = x->predictions[i];
             w->ln_ms[UNCALIBRATED * n + i] = log(uncalibrated);
             w->ln_ms[SCALED * n + i] = log(scaled(&f.scaling, uncalibrated));
-            w->ln_ms[SUM * n + i] =
-                log(x->has_sum ? th_sum_at(&f.sum, x->predictions, n, i) : uncalibrated);
+            w->ln_ms[SUM * n + i] = log(
+                x->has_sum ? th_calibration_sum_at(&f.sum, x->predictions, n, i) : uncalibrated);
         }
     }
     return 0;
@@ -229,8 +229,8 @@ static void keep_methods(const regressors *x, const fitted *f, const double *sha
         return;
     out->sum = (th_calibration_sum){.host_ms = f->sum.host_ms, .share = share[SUM]};
     for (int k = 0; k < f->sum.n; k++)
-        if (f->sum.addend[k].weight > 0)
-            out->sum.addend[out->sum.n++] = f->sum.addend[k];
+        if (f->sum.regressor[k].weight > 0)
+            out->sum.regressor[out->sum.n++] = f->sum.regressor[k];
 }
 
 /* --- a device --------------------------------------------------------------------------------- */
@@ -239,7 +239,7 @@ static void add_base_model(const th_layer_model *m, const sample *s, th_device_v
                            regressors *out)
 {
     th_layer_model_predict_as(m, s->op, s->n, v, out->predictions + (size_t)out->n * s->n);
-    out->addend[out->n++] = (th_addend){.device = v.device, .is_law = v.is_law, .part = -1};
+    out->regressor[out->n++] = (th_regressor){.device = v.device, .is_law = v.is_law, .part = -1};
 }
 
 /* Every device of training by its ensemble and by its law, and any other device by the ensemble;
@@ -257,17 +257,17 @@ static void predict_base_models(const th_layer_model *m, const sample *s, const 
             add_base_model(m, s, (th_device_view){gpu, device, true}, out);
     }
     out->n_base_models = out->n;
-    out->has_sum = out->n + TH_N_TERM_CLASSES <= TH_ADDENDS_MAX;
+    out->has_sum = out->n + TH_N_TERM_CLASSES <= TH_REGRESSORS_MAX;
     if (!out->has_sum)
         return;
     const th_device_rows rows = {s->op, s->n, gpu, itself, out->predictions};
-    out->n +=
-        th_sum_parts(m, &rows, out->addend + out->n, out->predictions + (size_t)out->n * s->n);
+    out->n += th_calibration_sum_split(m, &rows, out->regressor + out->n,
+                                       out->predictions + (size_t)out->n * s->n);
 }
 
 static int calibrate(const th_layer_model *m, workspace *w, th_calibration *c)
 {
-    const th_scores *others = &m->other.scores;
+    const th_scores *unseen = &m->unseen.scores;
     double share[N_METHODS], *some_predictions = w->some.predictions;
     fitted f;
     predict_base_models(m, &w->all_rows, &c->gpu, &w->all);
@@ -279,7 +279,7 @@ static int calibrate(const th_layer_model *m, workspace *w, th_calibration *c)
     if (fit(&w->all, &w->all_rows, w->weight, &f))
         return -1;
     keep_methods(&w->all, &f, share, c);
-    c->gain = others->n > 0 && others->chosen > 0 ? OPTIMISM * error / others->chosen : 1;
+    c->gain = unseen->n > 0 && unseen->chosen > 0 ? OPTIMISM * error / unseen->chosen : 1;
     return 0;
 }
 
@@ -307,26 +307,26 @@ static int calibrate_device(const th_layer_model *m, const th_measurements *rows
                             th_calibration *out)
 {
     size_t n = rows_of(m, rows, device, NULL),
-           addends = 2 * (size_t)m->n_devices + 1 + TH_N_TERM_CLASSES;
+           n_regressors = 2 * (size_t)m->n_devices + 1 + TH_N_TERM_CLASSES;
     th_op *op = th_alloc_array(n, sizeof *op);
-    th_addend *addend = th_alloc_array(addends, sizeof *addend);
-    double *memory = th_alloc_array((2 * addends + N_METHODS + 3) * n, sizeof *memory);
-    int failed = op && addend && memory ? 0 : -1;
+    th_regressor *regressor = th_alloc_array(n_regressors, sizeof *regressor);
+    double *memory = th_alloc_array((2 * n_regressors + N_METHODS + 3) * n, sizeof *memory);
+    int failed = op && regressor && memory ? 0 : -1;
     *out = (th_calibration){.gpu = rows->device[device], .n_rows = n};
     if (!failed) {
-        double *row = memory + 2 * addends * n;
+        double *row = memory + 2 * n_regressors * n;
         workspace w = {
             .all_rows = {.op = op, .ms = row, .n = n},
             .rest = {.ms = row + n},
-            .all = {.addend = addend, .predictions = memory},
-            .some = {.predictions = memory + addends * n},
+            .all = {.regressor = regressor, .predictions = memory},
+            .some = {.predictions = memory + n_regressors * n},
             .weight = row + 2 * n,
             .ln_ms = row + 3 * n,
         };
         rows_of(m, rows, device, &w.all_rows);
         failed = calibrate(m, &w, out);
     }
-    th_free(addend);
+    th_free(regressor);
     th_free(op);
     th_free(memory);
     return failed;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calibration_sum.c - a device as a sum of predictions for other devices and of parts of the law.
- *   fit: { normal equations of the addends over the times -> nnls -> reweight the rows } x PASSES
+/* calibration_sum.c - a device as a weighted sum of predictions for seen devices and of parts of
+ * the law.
+ *   fit: { normal equations of the regressors over the times -> nnls -> reweight rows } x
+ *        PASSES
  */
 #include <config.h>
 
@@ -35,7 +37,8 @@ static double parts_of(const th_layer_model *m, const th_op *op, const th_gpu *g
     return all;
 }
 
-int th_sum_parts(const th_layer_model *m, const th_device_rows *r, th_addend *addend, double *out)
+int th_calibration_sum_split(const th_layer_model *m, const th_device_rows *r,
+                             th_regressor *regressor, double *out)
 {
     int parts = 0;
     for (int c = 0; c < TH_N_TERM_CLASSES; c++) {
@@ -46,14 +49,15 @@ int th_sum_parts(const th_layer_model *m, const th_device_rows *r, th_addend *ad
             sum += row[i];
         }
         if (sum > 0)
-            addend[parts++] = (th_addend){.device = r->device, .part = c};
+            regressor[parts++] = (th_regressor){.device = r->device, .part = c};
     }
     return parts;
 }
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* Normal equations of 1 + n unknowns: the host's cost, in units of the least time, and the addends.
+/* Normal equations of 1 + n unknowns: the host's cost, in units of the least time, and the
+ * regressors.
  */
 typedef struct {
     double *gram, *moment, *x, *column, *weight;
@@ -61,7 +65,7 @@ typedef struct {
     size_t size;
 } equations;
 
-static void set_ridge(const equations *e, const th_addends *a)
+static void set_ridge(const equations *e, const th_regressors *a)
 {
     memset(e->gram, 0, e->size * e->size * sizeof *e->gram);
     memset(e->moment, 0, e->size * sizeof *e->moment);
@@ -71,7 +75,7 @@ static void set_ridge(const equations *e, const th_addends *a)
         e->moment[v + 1] = RIDGE / a->n_base_models;
 }
 
-static void set_columns(const equations *e, const th_addends *a, double ms, size_t n, size_t row)
+static void set_columns(const equations *e, const th_regressors *a, double ms, size_t n, size_t row)
 {
     e->column[0] = e->unit / ms;
     for (int k = 0; k < a->n; k++)
@@ -87,7 +91,7 @@ static void add_row(const equations *e, double weight)
     }
 }
 
-static int solve(const equations *e, const th_addends *a, const double *ms, size_t n)
+static int solve(const equations *e, const th_regressors *a, const double *ms, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         e->weight[i] = 1;
@@ -114,7 +118,8 @@ static int solve(const equations *e, const th_addends *a, const double *ms, size
     return 0;
 }
 
-int th_sum_fit(const th_addends *a, const double *ms, size_t n, th_calibration_sum *out)
+int th_calibration_sum_fit(const th_regressors *a, const double *ms, size_t n,
+                           th_calibration_sum *out)
 {
     size_t size = (size_t)a->n + 1;
     double *room = th_alloc_array(size * (size + 3) + n, sizeof *room);
@@ -133,8 +138,8 @@ int th_sum_fit(const th_addends *a, const double *ms, size_t n, th_calibration_s
     if (!failed) {
         *out = (th_calibration_sum){.host_ms = e.x[0] * e.unit, .n = a->n};
         for (int k = 0; k < a->n; k++) {
-            out->addend[k] = a->addend[k];
-            out->addend[k].weight = e.x[k + 1];
+            out->regressor[k] = a->regressor[k];
+            out->regressor[k].weight = e.x[k + 1];
         }
     }
     th_free(room);
@@ -144,20 +149,21 @@ int th_sum_fit(const th_addends *a, const double *ms, size_t n, th_calibration_s
 /* --- prediction ----------------------------------------------------------------------------------
  */
 
-double th_sum_at(const th_calibration_sum *s, const double *predictions, size_t n, size_t i)
+double th_calibration_sum_at(const th_calibration_sum *s, const double *predictions, size_t n,
+                             size_t i)
 {
     double ms = s->host_ms;
     for (int k = 0; k < s->n; k++)
-        ms += s->addend[k].weight * predictions[(size_t)k * n + i];
-    return fmax(ms, TH_SUM_LEAST_MS);
+        ms += s->regressor[k].weight * predictions[(size_t)k * n + i];
+    return fmax(ms, TH_CALIBRATION_SUM_MIN_MS);
 }
 
-double th_sum_by_parts(const th_layer_model *m, const th_calibration_sum *s, const th_op *op,
-                       const th_gpu *gpu, int device)
+double th_calibration_sum_factor(const th_layer_model *m, const th_calibration_sum *s,
+                                 const th_op *op, const th_gpu *gpu, int device)
 {
     double part[TH_N_TERM_CLASSES], all = parts_of(m, op, gpu, device, part), sum = 0;
     for (int k = 0; k < s->n; k++)
-        if (s->addend[k].part >= 0)
-            sum += s->addend[k].weight * part[s->addend[k].part];
+        if (s->regressor[k].part >= 0)
+            sum += s->regressor[k].weight * part[s->regressor[k].part];
     return all > 0 ? sum / all : 0;
 }

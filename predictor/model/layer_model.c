@@ -35,8 +35,8 @@ void th_layer_model_clear(th_layer_model *m)
     th_free(m->device);
     th_free(m->weight);
     th_free(m->calibration);
-    th_ensemble_clear(&m->known.ensemble);
-    th_ensemble_clear(&m->other.ensemble);
+    th_ensemble_clear(&m->seen.ensemble);
+    th_ensemble_clear(&m->unseen.ensemble);
     *m = (th_layer_model){.n_terms = 0};
 }
 
@@ -48,7 +48,7 @@ int th_layer_model_device(const th_layer_model *m, const char *name)
     return m->n_devices;
 }
 
-bool th_layer_model_knows(const th_layer_model *m, const th_gpu *gpu)
+bool th_layer_model_has_seen(const th_layer_model *m, const th_gpu *gpu)
 {
     return th_layer_model_device(m, gpu->name) < m->n_devices;
 }
@@ -84,13 +84,13 @@ bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const t
 {
     for (int f = 0; f < TH_N_OP_FIELDS; f++) {
         if (!th_op_has(op->kind, (th_op_field)f) ||
-            (op->x[f] >= m->least[f] && op->x[f] <= m->most[f]))
+            (op->x[f] >= m->field_min[f] && op->x[f] <= m->field_max[f]))
             continue;
         snprintf(text, size, "%s %d: training had %d to %d", th_op_field_name((th_op_field)f),
-                 op->x[f], m->least[f], m->most[f]);
+                 op->x[f], m->field_min[f], m->field_max[f]);
         return true;
     }
-    return !th_layer_model_knows(m, gpu) && !calibration_of(m, gpu) &&
+    return !th_layer_model_has_seen(m, gpu) && !calibration_of(m, gpu) &&
            gpu_is_outside(m, gpu, text, size);
 }
 
@@ -116,7 +116,7 @@ enum { BLOCK = 64 }; /* rows of a learner at once */
 static void predict_block(const th_layer_model *m, const th_op *op, size_t n, th_device_view v,
                           double *ms)
 {
-    const th_ensemble *ensemble = v.device < m->n_devices ? &m->known.ensemble : &m->other.ensemble;
+    const th_ensemble *ensemble = v.device < m->n_devices ? &m->seen.ensemble : &m->unseen.ensemble;
     const double *weight = m->weight + (size_t)v.device * (size_t)m->n_terms;
     bool has_features = !v.is_law && ensemble->uses_features;
     float x[BLOCK * TH_FEATURES_MAX];
@@ -174,7 +174,7 @@ static double op_beyond(const th_layer_model *m, const th_op *op)
     double sum = 0;
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
         if (th_op_has(op->kind, (th_op_field)f))
-            sum += beyond(op->x[f], m->least[f], m->most[f]);
+            sum += beyond(op->x[f], m->field_min[f], m->field_max[f]);
     return sum;
 }
 
@@ -195,10 +195,10 @@ static double gpu_beyond(const th_layer_model *m, const th_gpu *gpu)
 th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
 {
     const th_calibration *c = calibration_of(m, gpu);
-    bool is_known = !c && th_layer_model_knows(m, gpu);
-    const th_residual_quantiles *quantiles = is_known ? &m->known.quantiles : &m->other.quantiles;
+    bool is_seen = !c && th_layer_model_has_seen(m, gpu);
+    const th_residual_quantiles *quantiles = is_seen ? &m->seen.quantiles : &m->unseen.quantiles;
     double ms = th_layer_model_predict(m, op, gpu), low, high;
-    double wider = 1 + op_beyond(m, op) + (is_known || c ? 0 : gpu_beyond(m, gpu));
+    double wider = 1 + op_beyond(m, op) + (is_seen || c ? 0 : gpu_beyond(m, gpu));
     th_residual_quantiles_at(quantiles, log(ms), &low, &high);
     wider *= c ? c->gain : 1;
     return (th_estimate){ms, ms * exp(low * wider), ms * exp(high * wider)};

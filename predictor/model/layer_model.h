@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* layer_model.h - the times of one kind of operation in one phase, on every GPU.
  *
- * One ensemble of learners (learners/ensemble.h) predicts devices of training, another one all
- * other devices; cross-validation selected both. Under them lies the time law (law.h), with weights
- * for each device of training, and weights that serve all of them for any other. */
+ * One ensemble of learners (learners/ensemble.h) predicts seen devices (those of the training
+ * data), another one unseen devices; cross-validation selected both. Under them lies the time law
+ * (law.h), with weights for each seen device, and common weights for unseen devices. */
 #ifndef TH_PREDICTOR_MODEL_LAYER_MODEL_H
 #define TH_PREDICTOR_MODEL_LAYER_MODEL_H
 #include "predictor/regress/features.h"
@@ -11,14 +11,14 @@
 #include "predictor/data/measurements.h"
 #include "predictor/model/residual_quantiles.h"
 
-/* How good each learner was on rows that it had not seen; INFINITY: it was not tried. */
+/* Errors of each learner on held-out rows; INFINITY: not a candidate. */
 typedef struct th_scores {
-    double error[TH_N_LEARNERS]; /* mean |answer / measured - 1| */
+    double error[TH_N_LEARNERS]; /* mean |predicted / measured - 1| */
     double chosen;               /* of the ensemble */
     size_t n;                    /* rows; 0: nothing could be held out */
 } th_scores;
 
-/* For devices of training, or for others. */
+/* For seen or for unseen devices. */
 typedef struct th_validated_ensemble {
     th_ensemble ensemble;
     th_scores scores;
@@ -32,19 +32,19 @@ typedef struct th_scaling {
 
 /* A regressor of the sum: the prediction of a base model, or the part of it that terms of one class
  * have in the law. calibration_sum.h */
-typedef struct th_addend {
+typedef struct th_regressor {
     int device;
     bool is_law;
     int part; /* th_term_class; -1: the whole prediction */
     double weight;
-} th_addend;
+} th_regressor;
 
-enum { TH_ADDENDS_MAX = 64 };
+enum { TH_REGRESSORS_MAX = 64 };
 
 typedef struct th_calibration_sum {
     double host_ms;
     int n;
-    th_addend addend[TH_ADDENDS_MAX];
+    th_regressor regressor[TH_REGRESSORS_MAX];
     double share; /* 0: there is no sum */
 } th_calibration_sum;
 
@@ -54,24 +54,24 @@ typedef struct th_calibration {
     double uncalibrated_share;
     th_scaling scaling;
     th_calibration_sum sum;
-    double gain; /* error to be expected / of other devices */
+    double gain; /* expected error / error for unseen devices */
 } th_calibration;
 
 typedef struct th_layer_model {
     th_op_kind kind;
     th_phase phase;
     int n_terms, n_features;
-    th_gpu *device; /* that it was trained on */
+    th_gpu *device; /* seen in training */
     int n_devices;
-    int32_t least[TH_N_OP_FIELDS], most[TH_N_OP_FIELDS]; /* of each field in training */
-    double *weight;                     /* by device and term; behind the last device: of any */
-    th_validated_ensemble known, other; /* devices */
+    int32_t field_min[TH_N_OP_FIELDS], field_max[TH_N_OP_FIELDS]; /* in the training data */
+    double *weight;                     /* by device and term; behind the last device: common */
+    th_validated_ensemble seen, unseen; /* devices */
     th_calibration *calibration;
     int n_calibrations;
 } th_layer_model;
 
 typedef struct th_train_options {
-    th_hyper_parameters known, other;
+    th_hyper_parameters seen, unseen;
     int learner;   /* of th_learner_choice_of */
     int threads;   /* 0: as many as there are processors; the result does not depend on it */
     uint64_t seed; /* of samples, trees and perceptrons: goes before the learners' own */
@@ -87,28 +87,28 @@ void th_layer_model_clear(th_layer_model *m);
 /* Sets the numbers of terms and features, which follow from kind and phase. */
 void th_layer_model_count(th_layer_model *m);
 
-/* Is the GPU, by its name, one of those of training? */
-bool th_layer_model_knows(const th_layer_model *m, const th_gpu *gpu);
-/* The first number of op, or else of a gpu that is not known, that lies outside those of training:
- * what it is, and what they were, into text[size]. false: all lie inside. */
+/* Is the GPU, by its name, a device of the training data? */
+bool th_layer_model_has_seen(const th_layer_model *m, const th_gpu *gpu);
+/* The first number of op, or else of an unseen gpu, that lies outside the range of the
+ * training data: its name, value and range into text[size]. false: all lie inside. */
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
                                char *text, size_t size);
-/* The number of a device of training by its name, or n_devices: any other. */
+/* The index of a seen device by its name, or n_devices: unseen. */
 int th_layer_model_device(const th_layer_model *m, const char *name);
 /* ms; gpu may be any. */
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
 
 /* ms, and what a tenth and nine tenths of measurements will be below: by what was held out when
- * learning, the wider the further op or an unknown gpu lies outside of what training had. */
+ * learning, the wider the further op or an unseen gpu lies outside of what training had. */
 typedef struct th_estimate {
     double ms, low_ms, high_ms;
 } th_estimate;
 th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
 
-/* Private to calibration and nearest_device: a GPU seen as a device of training. */
+/* Private to calibration and nearest_device: the GPU treated as a seen device. */
 typedef struct th_device_view {
     const th_gpu *gpu;
-    int device;  /* of training; their number: any other */
+    int device;  /* index of a seen device; n_devices: unseen */
     bool is_law; /* by its law alone; else by its ensemble */
 } th_device_view;
 

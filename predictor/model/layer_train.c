@@ -2,7 +2,7 @@
 /* layer_train.c - training of the models of several kinds of operations.
  *   train: { begin } of every model -> jobs { validate a fold, fit a law } -> select
  *          -> jobs { train a member } -> end
- * Cross-validation: for known devices a fifth of the operations is a fold, for other devices every
+ * Cross-validation: for seen devices a fifth of the operations is a fold, for unseen devices every
  * device is one. The candidate learners are trained without the fold, on a sample of the rows, and
  * predict it. From these out-of-fold predictions the members of the ensembles are selected, which
  * are then trained on all rows. Jobs do not depend on each other, so the result does not depend on
@@ -18,46 +18,47 @@
 
 #define PERCEPTRON(n_steps)                                                                        \
     {                                                                                              \
-        .hidden = {64, 64}, .steps = (n_steps), .batch = 256, .rate = 2e-3, .slope = 0.15          \
+        .hidden = {64, 64}, .steps = (n_steps), .batch = 256, .learning_rate = 2e-3,               \
+        .huber_slope = 0.15                                                                        \
     }
 
 const th_train_options th_train_defaults = {
-    .known = {.trees = {.rounds = 150,
-                        .depth = 8,
-                        .rate = 0.12,
-                        .slope = 0.15,
-                        .least_weight = 10,
-                        .row_share = 1,
-                        .column_share = 0.5},
-              .mlp = PERCEPTRON(5000)},
-    .other = {.trees = {.rounds = 150,
-                        .depth = 6,
-                        .rate = 0.08,
-                        .slope = 0.15,
-                        .least_weight = 40,
-                        .row_share = 1,
-                        .column_share = 0.5},
-              .mlp = PERCEPTRON(2000)},
+    .seen = {.trees = {.rounds = 150,
+                       .depth = 8,
+                       .learning_rate = 0.12,
+                       .huber_slope = 0.15,
+                       .min_child_weight = 10,
+                       .subsample = 1,
+                       .colsample = 0.5},
+             .mlp = PERCEPTRON(5000)},
+    .unseen = {.trees = {.rounds = 150,
+                         .depth = 6,
+                         .learning_rate = 0.08,
+                         .huber_slope = 0.15,
+                         .min_child_weight = 40,
+                         .subsample = 1,
+                         .colsample = 0.5},
+               .mlp = PERCEPTRON(2000)},
     .seed = 1,
 };
 
-/* In cross-validation: rows to train on, for known and for other devices, and rows to validate. */
-enum { TRAINED = 16000, TRAINED_OTHER = 8000, VALIDATED = 8000 };
+/* In cross-validation: rows to train on, for seen and for unseen devices, and rows to validate. */
+enum { TRAINED = 16000, TRAINED_UNSEEN = 8000, VALIDATED = 8000 };
 enum { EPOCHS_MAX = 100 };
 
 typedef struct {
-    th_rows rows;
+    th_training_rows rows;
     const th_train_options *o;
     unsigned candidates;
-    th_fold_predictions *fold; /* 0: of known devices; 1 + i: of other devices, device i left out */
+    th_fold_predictions *fold; /* 0: seen devices; 1 + i: unseen devices, with device i held out */
     int n_folds;
 } trainer;
 
 typedef struct {
     trainer *trainer;
-    enum { VALIDATE, FIT_LAW, TRAIN } what;
-    int number;    /* of the fold; of the device; of the member */
-    bool is_known; /* of the member */
+    enum { VALIDATE, FIT_LAW, TRAIN } kind;
+    int number;   /* of the fold; of the device; of the member */
+    bool is_seen; /* of the member */
 } job;
 
 typedef struct {
@@ -74,7 +75,7 @@ static double *weights_of(const th_layer_model *m, int device)
 /* --- cross-validation
  * ------------------------------------------------------------------------------------ */
 
-/* So many rows are seen so often at most. */
+/* Training passes over n rows at most EPOCHS_MAX times. */
 static void limit_steps(th_mlp_options *o, size_t n)
 {
     size_t limit = EPOCHS_MAX * n / (size_t)o->batch + 1;
@@ -82,9 +83,9 @@ static void limit_steps(th_mlp_options *o, size_t n)
         o->steps = (int)limit;
 }
 
-static th_hyper_parameters hyper_parameters_of(const trainer *t, bool is_known, size_t n)
+static th_hyper_parameters hyper_parameters_of(const trainer *t, bool is_seen, size_t n)
 {
-    th_hyper_parameters h = is_known ? t->o->known : t->o->other;
+    th_hyper_parameters h = is_seen ? t->o->seen : t->o->unseen;
     h.trees.seed = h.mlp.seed = t->o->seed;
     limit_steps(&h.mlp, n);
     return h;
@@ -93,7 +94,7 @@ static th_hyper_parameters hyper_parameters_of(const trainer *t, bool is_known, 
 static bool is_candidate(const trainer *t, int learner)
 {
     const th_learner_type *type = th_learner_types[learner];
-    return (t->candidates >> learner & 1) && (!type->is_there || type->is_there());
+    return (t->candidates >> learner & 1) && (!type->is_available || type->is_available());
 }
 
 static bool uses_features(const trainer *t)
@@ -105,10 +106,10 @@ static bool uses_features(const trainer *t)
 }
 
 /* Trains the candidates on one set and predicts the other. */
-static int predict_fold(const trainer *t, bool is_known, const th_training_set *trained,
+static int predict_fold(const trainer *t, bool is_seen, const th_training_set *trained,
                         const th_training_set *fold, th_fold_predictions *out, th_error *err)
 {
-    th_hyper_parameters h = hyper_parameters_of(t, is_known, trained->samples.n);
+    th_hyper_parameters h = hyper_parameters_of(t, is_seen, trained->samples.n);
     out->n = fold->samples.n;
     out->measured = th_alloc_array(out->n + 1, sizeof *out->measured);
     if (!out->measured)
@@ -132,15 +133,18 @@ static int predict_fold(const trainer *t, bool is_known, const th_training_set *
 }
 
 /* Weights of the laws by the rows outside the fold: by device, or of all. */
-static int fold_laws(const trainer *t, int left_out, double *weight)
+static int fold_laws(const trainer *t, int held_out_device, double *weight)
 {
     const th_layer_model *m = t->rows.model;
-    if (left_out != TH_ALL)
-        return th_rows_fit_law(&t->rows, &(th_selection){TH_ALL, left_out, TH_ALL, false, SIZE_MAX},
-                               weight);
+    if (held_out_device != TH_UNFILTERED)
+        return th_training_rows_fit_law(
+            &t->rows,
+            &(th_row_filter){TH_UNFILTERED, held_out_device, TH_UNFILTERED, false, SIZE_MAX},
+            weight);
     for (int d = 0; d < m->n_devices; d++)
-        if (th_rows_fit_law(&t->rows, &(th_selection){d, TH_ALL, TH_HELD_OUT, true, SIZE_MAX},
-                            weight + (size_t)d * (size_t)m->n_terms))
+        if (th_training_rows_fit_law(
+                &t->rows, &(th_row_filter){d, TH_UNFILTERED, TH_HELD_OUT_FOLD, true, SIZE_MAX},
+                weight + (size_t)d * (size_t)m->n_terms))
             return -1;
     return 0;
 }
@@ -148,23 +152,25 @@ static int fold_laws(const trainer *t, int left_out, double *weight)
 static int validate(const trainer *t, int number, th_error *err)
 {
     const th_layer_model *m = t->rows.model;
-    bool is_known = number == 0;
-    int left_out = is_known ? TH_ALL : number - 1;
-    th_selection rest = {TH_ALL, left_out, is_known ? TH_HELD_OUT : TH_ALL, true,
-                         is_known ? TRAINED : TRAINED_OTHER},
-                 held_out = {left_out, TH_ALL, is_known ? TH_HELD_OUT : TH_ALL, false,
-                             is_known ? VALIDATED : VALIDATED / (size_t)m->n_devices};
+    bool is_seen = number == 0;
+    int held_out_device = is_seen ? TH_UNFILTERED : number - 1;
+    th_row_filter rest = {TH_UNFILTERED, held_out_device,
+                          is_seen ? TH_HELD_OUT_FOLD : TH_UNFILTERED, true,
+                          is_seen ? TRAINED : TRAINED_UNSEEN},
+                  held_out = {held_out_device, TH_UNFILTERED,
+                              is_seen ? TH_HELD_OUT_FOLD : TH_UNFILTERED, false,
+                              is_seen ? VALIDATED : VALIDATED / (size_t)m->n_devices};
     double *weight =
         th_alloc_zero((size_t)(m->n_devices + 1) * (size_t)m->n_terms + 1, sizeof *weight);
     th_training_set trained = {.ms = NULL}, fold = {.ms = NULL};
-    const th_sampling sampling = {is_known, weight, uses_features(t)};
-    int failed = !weight || fold_laws(t, left_out, weight) ||
+    const th_sampling sampling = {is_seen, weight, uses_features(t)};
+    int failed = !weight || fold_laws(t, held_out_device, weight) ||
                          th_training_set_make(&trained, &t->rows, &rest, &sampling) ||
                          th_training_set_make(&fold, &t->rows, &held_out, &sampling)
                      ? th_error_no_memory(err)
                      : 0;
     if (!failed && trained.samples.n > 0 && fold.samples.n > 0)
-        failed = predict_fold(t, is_known, &trained, &fold, &t->fold[number], err);
+        failed = predict_fold(t, is_seen, &trained, &fold, &t->fold[number], err);
     th_training_set_clear(&trained);
     th_training_set_clear(&fold);
     th_free(weight);
@@ -229,8 +235,8 @@ static int select_members(const th_fold_predictions *b, th_validated_ensemble *o
     return failed;
 }
 
-static int choose_side(const trainer *t, int first, int last, th_validated_ensemble *out,
-                       th_error *err)
+static int choose_ensemble(const trainer *t, int first, int last, th_validated_ensemble *out,
+                           th_error *err)
 {
     th_fold_predictions b = {.n = 0};
     int failed = join(t, first, last, &b) || select_members(&b, out) ? -1 : 0;
@@ -241,24 +247,25 @@ static int choose_side(const trainer *t, int first, int last, th_validated_ensem
 static int choose(const trainer *t, th_error *err)
 {
     th_layer_model *m = t->rows.model;
-    return choose_side(t, 0, 1, &m->known, err) || choose_side(t, 1, t->n_folds, &m->other, err)
+    return choose_ensemble(t, 0, 1, &m->seen, err) ||
+                   choose_ensemble(t, 1, t->n_folds, &m->unseen, err)
                ? -1
                : 0;
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-static int train_member(const trainer *t, bool is_known, int member, th_error *err)
+static int train_member(const trainer *t, bool is_seen, int member, th_error *err)
 {
     th_layer_model *m = t->rows.model;
     th_ensemble_member *who =
-        is_known ? &m->known.ensemble.member[member] : &m->other.ensemble.member[member];
+        is_seen ? &m->seen.ensemble.member[member] : &m->unseen.ensemble.member[member];
     th_training_set set = {.ms = NULL};
-    const th_sampling sampling = {is_known, is_known ? m->weight : weights_of(m, m->n_devices),
+    const th_sampling sampling = {is_seen, is_seen ? m->weight : weights_of(m, m->n_devices),
                                   who->type->uses_features};
     int failed =
         th_training_set_make(&set, &t->rows, &th_all_rows, &sampling) ? th_error_no_memory(err) : 0;
-    th_hyper_parameters h = hyper_parameters_of(t, is_known, set.samples.n);
+    th_hyper_parameters h = hyper_parameters_of(t, is_seen, set.samples.n);
     if (!failed)
         failed = who->type->train(&set, &h, &who->state, err);
     th_training_set_clear(&set);
@@ -268,21 +275,22 @@ static int train_member(const trainer *t, bool is_known, int member, th_error *e
 static int fit_law(const trainer *t, int device, th_error *err)
 {
     const th_layer_model *m = t->rows.model;
-    th_selection s = th_all_rows;
-    s.device = device < m->n_devices ? device : TH_ALL;
-    return th_rows_fit_law(&t->rows, &s, weights_of(m, device)) ? th_error_no_memory(err) : 0;
+    th_row_filter s = th_all_rows;
+    s.device = device < m->n_devices ? device : TH_UNFILTERED;
+    return th_training_rows_fit_law(&t->rows, &s, weights_of(m, device)) ? th_error_no_memory(err)
+                                                                         : 0;
 }
 
 static int do_job(void *state, int i, th_error *err)
 {
     const job *j = &((const job_list *)state)->job[i];
-    switch (j->what) {
+    switch (j->kind) {
     case VALIDATE:
         return validate(j->trainer, j->number, err);
     case FIT_LAW:
         return fit_law(j->trainer, j->number, err);
     case TRAIN:
-        return train_member(j->trainer, j->is_known, j->number, err);
+        return train_member(j->trainer, j->is_seen, j->number, err);
     }
     return 0;
 }
@@ -309,9 +317,9 @@ static int add_members(job_list *l, trainer *t)
 {
     const th_layer_model *m = t->rows.model;
     int failed = 0;
-    for (int i = 0; i < m->known.ensemble.n; i++)
+    for (int i = 0; i < m->seen.ensemble.n; i++)
         failed |= add_job(l, (job){t, TRAIN, i, true});
-    for (int i = 0; i < m->other.ensemble.n; i++)
+    for (int i = 0; i < m->unseen.ensemble.n; i++)
         failed |= add_job(l, (job){t, TRAIN, i, false});
     return failed;
 }
@@ -323,7 +331,7 @@ static int begin(trainer *t, th_error *err)
     th_layer_model *m = t->rows.model;
     m->weight =
         th_alloc_zero((size_t)(m->n_devices + 1) * (size_t)m->n_terms + 1, sizeof *m->weight);
-    t->n_folds = m->n_devices > 1 ? 1 + m->n_devices : 1; /* one alone cannot be left out */
+    t->n_folds = m->n_devices > 1 ? 1 + m->n_devices : 1; /* one alone cannot be held out */
     t->fold = th_alloc_zero((size_t)t->n_folds, sizeof *t->fold);
     return m->weight && t->fold ? 0 : th_error_no_memory(err);
 }
@@ -333,7 +341,7 @@ static void end(trainer *t)
     for (int e = 0; t->fold && e < t->n_folds; e++)
         clear_predictions(&t->fold[e]);
     th_free(t->fold);
-    th_rows_clear(&t->rows);
+    th_training_rows_clear(&t->rows);
 }
 
 static int train(trainer *t, int n, const th_train_options *o, th_error *err)
@@ -366,10 +374,10 @@ int th_layer_models_train(th_layer_model *out, int n_models, const th_measured_r
     for (; !failed && begun < n_models; begun++) {
         t[begun].o = o;
         t[begun].candidates = th_learner_choice_of(o->learner).candidates;
-        failed =
-            th_rows_begin(&t[begun].rows, &out[begun], rows, o->seed, err) || begin(&t[begun], err)
-                ? -1
-                : 0;
+        failed = th_training_rows_begin(&t[begun].rows, &out[begun], rows, o->seed, err) ||
+                         begin(&t[begun], err)
+                     ? -1
+                     : 0;
     }
     if (!failed)
         failed = train(t, n_models, o, err);

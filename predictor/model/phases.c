@@ -21,8 +21,8 @@ th_op th_phases_as_measured(const th_layer_model *m, const th_op *op)
     static const th_op_field flags[] = {TH_OP_BIAS, TH_OP_ACTIVATION};
     th_op x = *op;
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-        if (th_op_has(op->kind, flags[i]) && m->least[flags[i]] == m->most[flags[i]])
-            x.x[flags[i]] = m->least[flags[i]];
+        if (th_op_has(op->kind, flags[i]) && m->field_min[flags[i]] == m->field_max[flags[i]])
+            x.x[flags[i]] = m->field_min[flags[i]];
     return x;
 }
 
@@ -90,7 +90,7 @@ double th_phases_sum(const th_phases *x)
 
 static bool knows(const th_layer_model *m, const th_gpu *gpu)
 {
-    return m && th_layer_model_knows(m, gpu);
+    return m && th_layer_model_has_seen(m, gpu);
 }
 
 const th_layer_model *th_phases_model(const th_predictor *p, th_op_kind kind, const th_gpu *gpu)

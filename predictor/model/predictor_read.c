@@ -56,7 +56,8 @@ static int read_ranges(th_text_reader *r, th_layer_model *m)
 {
     for (int f = 0; f < TH_N_OP_FIELDS; f++) {
         char name[TH_TERM_NAME_MAX];
-        if (th_text_scan(r, 3, "range %31s %" SCNd32 " %" SCNd32, name, &m->least[f], &m->most[f]))
+        if (th_text_scan(r, 3, "range %31s %" SCNd32 " %" SCNd32, name, &m->field_min[f],
+                         &m->field_max[f]))
             return -1;
         if (strcmp(name, th_op_field_name((th_op_field)f)) != 0)
             return th_text_fail(r);
@@ -144,10 +145,10 @@ static int read_scaling(th_text_reader *r, th_scaling *out)
                                                                                   : th_text_fail(r);
 }
 
-static int read_addend(th_text_reader *r, const th_layer_model *m, th_addend *out)
+static int read_addend(th_text_reader *r, const th_layer_model *m, th_regressor *out)
 {
     int is_law;
-    if (th_text_scan(r, 4, "addend %d %d part %d weight %lf", &out->device, &is_law, &out->part,
+    if (th_text_scan(r, 4, "regressor %d %d part %d weight %lf", &out->device, &is_law, &out->part,
                      &out->weight))
         return -1;
     out->is_law = is_law != 0;
@@ -159,13 +160,14 @@ static int read_addend(th_text_reader *r, const th_layer_model *m, th_addend *ou
 
 static int read_sum(th_text_reader *r, const th_layer_model *m, th_calibration_sum *out)
 {
-    if (th_text_scan(r, 3, "sum host %lf share %lf addends %d", &out->host_ms, &out->share,
+    if (th_text_scan(r, 3, "sum host %lf share %lf regressors %d", &out->host_ms, &out->share,
                      &out->n))
         return -1;
-    if (!isfinite(out->host_ms) || !isfinite(out->share) || out->n < 0 || out->n > TH_ADDENDS_MAX)
+    if (!isfinite(out->host_ms) || !isfinite(out->share) || out->n < 0 ||
+        out->n > TH_REGRESSORS_MAX)
         return th_text_fail(r);
     for (int i = 0; i < out->n; i++)
-        if (read_addend(r, m, &out->addend[i]))
+        if (read_addend(r, m, &out->regressor[i]))
             return -1;
     return 0;
 }
@@ -215,7 +217,7 @@ static int read_layer(th_text_reader *r, th_layer_model *m)
     if (n_features != m->n_features)
         return th_text_fail(r);
     return read_devices(r, m) || read_ranges(r, m) || read_weights(r, m) ||
-                   read_side(r, "known", m, &m->known) || read_side(r, "other", m, &m->other) ||
+                   read_side(r, "known", m, &m->seen) || read_side(r, "other", m, &m->unseen) ||
                    read_calibrations(r, m)
                ? -1
                : 0;

@@ -63,12 +63,12 @@ static void write_calibration(const th_calibration *c, th_strbuf *out)
     write_gpu(&c->gpu, out);
     th_strbuf_printf(out, "scaled host %.17g scale %.17g share %.17g\n", c->scaling.host_ms,
                      c->scaling.scale, c->scaling.share);
-    th_strbuf_printf(out, "sum host %.17g share %.17g addends %d\n", c->sum.host_ms, c->sum.share,
-                     c->sum.n);
+    th_strbuf_printf(out, "sum host %.17g share %.17g regressors %d\n", c->sum.host_ms,
+                     c->sum.share, c->sum.n);
     for (int i = 0; i < c->sum.n; i++) {
-        const th_addend *a = &c->sum.addend[i];
-        th_strbuf_printf(out, "addend %d %d part %d weight %.17g\n", a->device, a->is_law, a->part,
-                         a->weight);
+        const th_regressor *a = &c->sum.regressor[i];
+        th_strbuf_printf(out, "regressor %d %d part %d weight %.17g\n", a->device, a->is_law,
+                         a->part, a->weight);
     }
 }
 
@@ -113,11 +113,11 @@ static void write_layer(const th_layer_model *m, th_strbuf *out)
                      th_phase_name(m->phase), m->n_features);
     write_devices(m, out);
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
-        th_strbuf_printf(out, "range %s %d %d\n", th_op_field_name((th_op_field)f), m->least[f],
-                         m->most[f]);
+        th_strbuf_printf(out, "range %s %d %d\n", th_op_field_name((th_op_field)f), m->field_min[f],
+                         m->field_max[f]);
     write_weights(m, out);
-    write_side(&m->known, "known", out);
-    write_side(&m->other, "other", out);
+    write_side(&m->seen, "known", out);
+    write_side(&m->unseen, "other", out);
     th_strbuf_printf(out, "calibrations %d\n", m->n_calibrations);
     for (int i = 0; i < m->n_calibrations; i++)
         write_calibration(&m->calibration[i], out);

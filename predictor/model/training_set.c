@@ -14,9 +14,9 @@
 
 enum { FOLDS = 5, ROWS_MIN = 50, ROWS_FOR_LAW = 30 };
 
-const th_selection th_all_rows = {TH_ALL, TH_ALL, TH_ALL, false, SIZE_MAX};
+const th_row_filter th_all_rows = {TH_UNFILTERED, TH_UNFILTERED, TH_UNFILTERED, false, SIZE_MAX};
 
-static const th_measurement *row_of(const th_rows *r, size_t i)
+static const th_measurement *row_of(const th_training_rows *r, size_t i)
 {
     return &r->all->row[r->row[i]];
 }
@@ -37,14 +37,14 @@ static int add_device(th_layer_model *m, size_t *capacity, const th_gpu *gpu)
 static void widen_ranges(th_layer_model *m, const th_op *op, bool is_first)
 {
     for (int f = 0; f < TH_N_OP_FIELDS; f++) {
-        if (is_first || op->x[f] < m->least[f])
-            m->least[f] = op->x[f];
-        if (is_first || op->x[f] > m->most[f])
-            m->most[f] = op->x[f];
+        if (is_first || op->x[f] < m->field_min[f])
+            m->field_min[f] = op->x[f];
+        if (is_first || op->x[f] > m->field_max[f])
+            m->field_max[f] = op->x[f];
     }
 }
 
-static int measure(th_rows *r, uint64_t seed)
+static int measure(th_training_rows *r, uint64_t seed)
 {
     size_t capacity = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -58,7 +58,7 @@ static int measure(th_rows *r, uint64_t seed)
     return 0;
 }
 
-static size_t select_rows(const th_rows *r, const size_t *rows, size_t n, size_t *out)
+static size_t select_rows(const th_training_rows *r, const size_t *rows, size_t n, size_t *out)
 {
     size_t selected = 0;
     for (size_t i = 0; i < n; i++) {
@@ -69,7 +69,7 @@ static size_t select_rows(const th_rows *r, const size_t *rows, size_t n, size_t
     return selected;
 }
 
-static int check_times(const th_rows *r, th_error *err)
+static int check_times(const th_training_rows *r, th_error *err)
 {
     for (size_t i = 0; i < r->n; i++) {
         const th_measurement *row = row_of(r, i);
@@ -82,10 +82,10 @@ static int check_times(const th_rows *r, th_error *err)
     return 0;
 }
 
-int th_rows_begin(th_rows *r, th_layer_model *model, const th_measured_rows *rows, uint64_t seed,
-                  th_error *err)
+int th_training_rows_begin(th_training_rows *r, th_layer_model *model, const th_measured_rows *rows,
+                           uint64_t seed, th_error *err)
 {
-    *r = (th_rows){.model = model, .all = rows->all};
+    *r = (th_training_rows){.model = model, .all = rows->all};
     th_layer_model_count(model);
     r->row = th_alloc_array(rows->n + 1, sizeof *r->row);
     if (!r->row)
@@ -102,25 +102,26 @@ int th_rows_begin(th_rows *r, th_layer_model *model, const th_measured_rows *row
     return r->device && r->draw && measure(r, seed) == 0 ? 0 : th_error_no_memory(err);
 }
 
-void th_rows_clear(th_rows *r)
+void th_training_rows_clear(th_training_rows *r)
 {
     th_free(r->row);
     th_free(r->device);
     th_free(r->draw);
-    *r = (th_rows){.n = 0};
+    *r = (th_training_rows){.n = 0};
 }
 
 /* --- selections ------------------------------------------------------------------------------- */
 
-static bool is_selected(const th_rows *r, const th_selection *s, size_t i)
+static bool is_selected(const th_training_rows *r, const th_row_filter *s, size_t i)
 {
-    if ((s->device != TH_ALL && r->device[i] != s->device) || r->device[i] == s->left_out)
+    if ((s->device != TH_UNFILTERED && r->device[i] != s->device) ||
+        r->device[i] == s->held_out_device)
         return false;
-    return s->fold == TH_ALL || ((int)(r->draw[i] % FOLDS) == s->fold) != s->without_fold;
+    return s->fold == TH_UNFILTERED || ((int)(r->draw[i] % FOLDS) == s->fold) != s->without_fold;
 }
 
 /* Below this number a row is in the sample. */
-static uint64_t limit_of(const th_rows *r, const th_selection *s, size_t *n)
+static uint64_t limit_of(const th_training_rows *r, const th_row_filter *s, size_t *n)
 {
     *n = 0;
     for (size_t i = 0; i < r->n; i++)
@@ -130,20 +131,20 @@ static uint64_t limit_of(const th_rows *r, const th_selection *s, size_t *n)
     return (uint64_t)((double)s->n_max / (double)*n * (double)UINT32_MAX);
 }
 
-static bool is_drawn(const th_rows *r, size_t i, uint64_t limit)
+static bool is_drawn(const th_training_rows *r, size_t i, uint64_t limit)
 {
     return th_hash_word(r->draw[i], 1) >> 32 <= limit;
 }
 
 /* --- laws ------------------------------------------------------------------------------------- */
 
-int th_rows_fit_law(const th_rows *r, const th_selection *s, double *weight)
+int th_training_rows_fit_law(const th_training_rows *r, const th_row_filter *s, double *weight)
 {
-    th_selection all = *s;
+    th_row_filter all = *s;
     size_t n, m = (size_t)r->model->n_terms;
     limit_of(r, s, &n);
-    if (s->device != TH_ALL && n < ROWS_FOR_LAW) {
-        all.device = TH_ALL;
+    if (s->device != TH_UNFILTERED && n < ROWS_FOR_LAW) {
+        all.device = TH_UNFILTERED;
         limit_of(r, &all, &n);
     }
     double *amounts = th_alloc_array(n * m + 1, sizeof *amounts),
@@ -181,8 +182,8 @@ static int training_set_init(th_training_set *t, size_t n, const th_layer_model 
     return t->ms && s->law_ms && (s->x || !has_features) ? 0 : -1;
 }
 
-int th_training_set_make(th_training_set *out, const th_rows *r, const th_selection *selection,
-                         const th_sampling *sampling)
+int th_training_set_make(th_training_set *out, const th_training_rows *r,
+                         const th_row_filter *selection, const th_sampling *sampling)
 {
     const th_layer_model *m = r->model;
     size_t n, n_terms = (size_t)m->n_terms;
@@ -197,7 +198,7 @@ int th_training_set_make(th_training_set *out, const th_rows *r, const th_select
         const th_measurement *row = row_of(r, i);
         if (!is_selected(r, selection, i) || !is_drawn(r, i, limit))
             continue;
-        size_t law = sampling->is_known ? (size_t)r->device[i] : 0;
+        size_t law = sampling->is_seen ? (size_t)r->device[i] : 0;
         s->law_ms[s->n] = th_layer_model_sample(m, &row->op, &m->device[r->device[i]],
                                                 sampling->weight + law * n_terms,
                                                 s->x ? s->x + s->n * (size_t)m->n_features : NULL);

@@ -41,7 +41,7 @@ enum { EXTENT_MAX = 1 << 24 }; /* products of four stay exact in doubles where n
 
 static const struct {
     const char *name;
-    int32_t least, most;
+    int32_t minimum, maximum;
     const char *const *words;
 } fields[TH_N_OP_FIELDS] = {
     [TH_OP_BATCH] = {"batch", 1, EXTENT_MAX, NULL},
@@ -75,9 +75,9 @@ const char *th_op_field_name(th_op_field f)
     return fields[f].name;
 }
 
-int32_t th_op_least(th_op_field f)
+int32_t th_op_field_min(th_op_field f)
 {
-    return fields[f].least;
+    return fields[f].minimum;
 }
 
 const char *th_phase_name(th_phase p)
@@ -87,12 +87,13 @@ const char *th_phase_name(th_phase p)
 
 const char *th_op_word(th_op_field f, int32_t value)
 {
-    return fields[f].words && value >= 0 && value <= fields[f].most ? fields[f].words[value] : NULL;
+    return fields[f].words && value >= 0 && value <= fields[f].maximum ? fields[f].words[value]
+                                                                       : NULL;
 }
 
 int32_t th_op_value(th_op_field f, const char *text)
 {
-    for (int32_t i = 0; fields[f].words && i <= fields[f].most; i++)
+    for (int32_t i = 0; fields[f].words && i <= fields[f].maximum; i++)
         if (strcmp(fields[f].words[i], text) == 0)
             return i;
     char *end;
@@ -133,10 +134,10 @@ int th_op_check(const th_op *op, th_error *err)
 {
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
         if (th_op_has(op->kind, (th_op_field)f) &&
-            (op->x[f] < fields[f].least || op->x[f] > fields[f].most))
+            (op->x[f] < fields[f].minimum || op->x[f] > fields[f].maximum))
             return th_error_set(err, "PRED-0001", "%s: %s %d: must be %d to %d",
-                                kinds[op->kind].name, fields[f].name, op->x[f], fields[f].least,
-                                fields[f].most);
+                                kinds[op->kind].name, fields[f].name, op->x[f], fields[f].minimum,
+                                fields[f].maximum);
     if (th_op_has(op->kind, TH_OP_IN_H) && (th_op_out_h(op) < 1 || th_op_out_w(op) < 1))
         return th_error_set(
             err, "PRED-0002", "%s: kernel %d x %d: must fit into the padded input, %d x %d",

@@ -97,7 +97,7 @@ typedef struct th_op {
 
 const char *th_op_kind_name(th_op_kind k);   /* "conv" */
 const char *th_op_field_name(th_op_field f); /* "channels_in" */
-int32_t th_op_least(th_op_field f);          /* that a number can be */
+int32_t th_op_field_min(th_op_field f);      /* that a number can be */
 const char *th_phase_name(th_phase p);       /* "call" */
 /* The word for a value of a field that is a choice (activation, function, optimizer); NULL for
  * numbers. */

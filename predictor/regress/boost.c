@@ -14,7 +14,7 @@
 #include <string.h>
 #include <xgboost/c_api.h>
 
-bool th_boost_is_there(void)
+bool th_boost_is_available(void)
 {
     return true;
 }
@@ -31,13 +31,13 @@ static int set_options(BoosterHandle b, const th_boost_options *o, th_error *err
     static const double SLOPES_MAX = 6;
     char number[8][32];
     snprintf(number[0], sizeof number[0], "%d", o->depth);
-    snprintf(number[1], sizeof number[1], "%.9g", o->rate);
-    snprintf(number[2], sizeof number[2], "%.9g", o->least_weight);
-    snprintf(number[3], sizeof number[3], "%.9g", o->row_share);
-    snprintf(number[4], sizeof number[4], "%.9g", o->column_share);
+    snprintf(number[1], sizeof number[1], "%.9g", o->learning_rate);
+    snprintf(number[2], sizeof number[2], "%.9g", o->min_child_weight);
+    snprintf(number[3], sizeof number[3], "%.9g", o->subsample);
+    snprintf(number[4], sizeof number[4], "%.9g", o->colsample);
     snprintf(number[5], sizeof number[5], "%llu", (unsigned long long)(o->seed & INT32_MAX));
-    snprintf(number[6], sizeof number[6], "%.9g", o->slope);
-    snprintf(number[7], sizeof number[7], "%.9g", SLOPES_MAX * o->slope);
+    snprintf(number[6], sizeof number[6], "%.9g", o->huber_slope);
+    snprintf(number[7], sizeof number[7], "%.9g", SLOPES_MAX * o->huber_slope);
     const char *const options[][2] = {
         {"objective", "reg:pseudohubererror"},
         {"huber_slope", number[6]},
@@ -173,7 +173,7 @@ int th_boost_train(const th_boost_data *d, const th_boost_options *o, th_trees *
 
 #else
 
-bool th_boost_is_there(void)
+bool th_boost_is_available(void)
 {
     return false;
 }

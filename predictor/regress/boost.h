@@ -12,14 +12,14 @@
 
 typedef struct th_boost_options {
     int rounds, depth;
-    double rate;                    /* learning rate */
-    double slope;                   /* of the loss: quadratic for errors below it, linear above */
-    double least_weight;            /* rows in a leaf at least */
-    double row_share, column_share; /* that a tree sees, 0 .. 1 */
+    double learning_rate;
+    double huber_slope;          /* of the loss: quadratic for errors below it, linear above */
+    double min_child_weight;     /* of a leaf, in rows */
+    double subsample, colsample; /* that a tree sees, 0 .. 1 */
     uint64_t seed;
 } th_boost_options;
 
-bool th_boost_is_there(void);
+bool th_boost_is_available(void);
 typedef struct th_boost_data {
     const float *x; /* by row and feature */
     const float *y; /* by row */

@@ -21,13 +21,13 @@ typedef struct th_mlp {
 typedef struct th_mlp_options {
     int hidden[TH_MLP_LAYERS_MAX]; /* sizes; 0 ends them */
     int steps, batch;              /* steps of a batch each, whatever the number of rows */
-    double rate;                   /* at the beginning; it falls to 0 along half a cosine */
-    double slope;                  /* of the pseudo-Huber error */
+    double learning_rate;          /* at the beginning; it falls to 0 along half a cosine */
+    double huber_slope;            /* of the pseudo-Huber error */
     uint64_t seed;
 } th_mlp_options;
 
 /* The loss of a prediction with this error, and its derivative. */
-double th_mlp_loss(double off, double slope, double *derivative);
+double th_mlp_loss(double residual, double huber_slope, double *derivative);
 
 /* 0, or -1: memory is out. */
 int th_mlp_init(th_mlp *m, const int *sizes, int n_layers);

@@ -126,12 +126,12 @@ static void forward(const trainer *t, int rows)
     }
 }
 
-/* slope^2 (sqrt(1 + (off / slope)^2) - 1) */
-double th_mlp_loss(double off, double slope, double *derivative)
+/* slope^2 (sqrt(1 + (residual / slope)^2) - 1), slope = huber_slope */
+double th_mlp_loss(double residual, double huber_slope, double *derivative)
 {
-    double s = off / slope, root = sqrt(1 + s * s);
-    *derivative = off / root;
-    return slope * slope * (root - 1);
+    double s = residual / huber_slope, root = sqrt(1 + s * s);
+    *derivative = residual / root;
+    return huber_slope * huber_slope * (root - 1);
 }
 
 /* The derivatives over the rows of the batch. */
@@ -141,7 +141,7 @@ static void errors(const trainer *t, size_t from, int rows)
     for (int r = 0; r < rows; r++) {
         size_t row = t->order[from + (size_t)r];
         double derivative;
-        th_mlp_loss((double)t->act[last][r] - (double)t->y[row], t->o->slope, &derivative);
+        th_mlp_loss((double)t->act[last][r] - (double)t->y[row], t->o->huber_slope, &derivative);
         t->back[last][r] = (float)(derivative / rows);
     }
 }
@@ -191,7 +191,7 @@ static void learn(trainer *t, gsl_rng *rng)
             from = 0;
         }
         int rows = (int)(t->n - from < batch ? t->n - from : batch);
-        t->rate = (float)(t->o->rate * (1 + cos(M_PI * t->step / t->o->steps)) / 2);
+        t->rate = (float)(t->o->learning_rate * (1 + cos(M_PI * t->step / t->o->steps)) / 2);
         t->step++;
         load(t, from, rows);
         forward(t, rows);

@@ -22,7 +22,7 @@ void th_gpu_models_free(th_gpu_models *l)
     th_free(l->sets);
     th_gpus_clear(&l->gpus);
     th_predictor_free(l->predictor);
-    th_free(l->left_out.devices);
+    th_free(l->held_out.devices);
     th_free(l);
 }
 
@@ -54,12 +54,12 @@ th_measurements *th_gpu_models_measurements(th_gpu_models *l, const char *name, 
     return m;
 }
 
-void th_gpu_models_set_predictor(th_gpu_models *l, th_predictor *p, th_held_out left_out)
+void th_gpu_models_set_predictor(th_gpu_models *l, th_predictor *p, th_held_out held_out)
 {
     th_predictor_free(l->predictor);
-    th_free(l->left_out.devices);
+    th_free(l->held_out.devices);
     l->predictor = p;
-    l->left_out = left_out;
+    l->held_out = held_out;
 }
 
 static bool is_left_out_device(const th_held_out *o, const char *name)
@@ -73,18 +73,18 @@ static bool is_left_out_device(const th_held_out *o, const char *name)
 
 /* Chosen by a digest of its id, so that an operation measured on several devices is held out on
  * all. */
-static bool is_left_out(const th_held_out *o, const th_measurements *m, const th_measurement *row)
+static bool is_held_out(const th_held_out *o, const th_measurements *m, const th_measurement *row)
 {
     uint64_t h = th_hash_word(th_hash_word(o->seed, (uint64_t)row->op.kind), (uint64_t)row->row_id);
     return (int64_t)(h % 100) < o->percent || is_left_out_device(o, m->device[row->device].name);
 }
 
-size_t *th_held_out_rows(const th_held_out *o, const th_measurements *m, bool left_out, size_t *n)
+size_t *th_held_out_rows(const th_held_out *o, const th_measurements *m, bool held_out, size_t *n)
 {
     size_t *rows = th_alloc_array(m->n_rows + 1, sizeof *rows);
     *n = 0;
     for (size_t i = 0; rows && i < m->n_rows; i++)
-        if (is_left_out(o, m, &m->row[i]) == left_out)
+        if (is_held_out(o, m, &m->row[i]) == held_out)
             rows[(*n)++] = i;
     return rows;
 }

@@ -20,7 +20,7 @@ typedef struct th_gpu_models {
     } * sets;
     size_t n_sets, capacity;
     th_predictor *predictor; /* NULL: none */
-    th_held_out left_out;    /* rows held out of its training; none if it was read */
+    th_held_out held_out;    /* rows held out of its training; none if it was read from a file */
 } th_gpu_models;
 
 th_gpu_models *th_gpu_models_new(void); /* NULL: memory is out */
@@ -31,10 +31,10 @@ void th_gpu_models_free(th_gpu_models *l);
 th_measurements *th_gpu_models_measurements(th_gpu_models *l, const char *name, bool make,
                                             th_error *err);
 /* Takes over p and the names of devices. */
-void th_gpu_models_set_predictor(th_gpu_models *l, th_predictor *p, th_held_out left_out);
+void th_gpu_models_set_predictor(th_gpu_models *l, th_predictor *p, th_held_out held_out);
 /* The numbers of the rows held out, or of the others; the caller frees them. NULL: memory is
  * out. */
-size_t *th_held_out_rows(const th_held_out *o, const th_measurements *m, bool left_out, size_t *n);
+size_t *th_held_out_rows(const th_held_out *o, const th_measurements *m, bool held_out, size_t *n);
 /* NULL: err names the command that makes one. */
 const th_predictor *th_gpu_models_predictor(const th_gpu_models *l, th_error *err);
 

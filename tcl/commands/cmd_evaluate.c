@@ -42,7 +42,7 @@ static const th_column accuracy_columns[] = {
     {"kind", "kind", TH_KIND_TEXT},
     {"phase", "phase", TH_KIND_TEXT},
     {"device", "device", TH_KIND_TEXT},
-    {"known", "in training", TH_KIND_TEXT},
+    {"seen", "seen in training", TH_KIND_TEXT},
     {"rows", "rows", TH_KIND_COUNT},
     {"mean_error", "mean error", TH_KIND_SHARE},
     {"median_error", "median", TH_KIND_SHARE},
@@ -62,9 +62,9 @@ static void add_accuracy(th_table *t, const th_predictor *p, const th_measuremen
                         th_text(th_op_kind_name(a->kind)),
                         th_text(th_phase_name(a->phase)),
                         th_text(gpu ? gpu->name : "mean"),
-                        th_text(!gpu                               ? NULL
-                                : th_layer_model_knows(model, gpu) ? "yes"
-                                                                   : "no"),
+                        th_text(!gpu                                  ? NULL
+                                : th_layer_model_has_seen(model, gpu) ? "yes"
+                                                                      : "no"),
                         th_count((int64_t)a->n),
                         th_share(a->mape),
                         th_share(a->median),
@@ -200,11 +200,11 @@ static int run_evaluate(th_call *c)
     size_t n;
     if (!m)
         return -1;
-    if (held_out && l->left_out.percent == 0 && !l->left_out.devices)
+    if (held_out && l->held_out.percent == 0 && !l->held_out.devices)
         return th_error_set(&c->err, "TCL-0323",
                             "-held_out: train_predictor must have held out rows");
     static const th_held_out nothing = {.percent = 0};
-    size_t *rows = th_held_out_rows(held_out ? &l->left_out : &nothing, m, held_out, &n);
+    size_t *rows = th_held_out_rows(held_out ? &l->held_out : &nothing, m, held_out, &n);
     if (!rows)
         return th_error_no_memory(&c->err);
     int failed = draw_parity(c, p, m, rows, n);

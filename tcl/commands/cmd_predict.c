@@ -481,7 +481,7 @@ const th_command th_predict_commands[] = {
     {"train_predictor", GROUP, "", 0, 0, train_options, "learn layer times from measurements",
      "One model for each kind of layer and phase among the measurements: an additive time law, and "
      "boosted trees and a perceptron on its residuals. Cross-validation selects the ensemble for "
-     "the devices of training and that for others. Returns the kinds and phases; "
+     "seen devices and that for unseen ones. Returns the kinds and phases; "
      "evaluate_predictor -learners shows the members.",
      .run = run_train, .not_while_running = true},
     {"write_predictor", GROUP, "FILE", 1, 1, NULL, "write the predictor into a file", NULL,

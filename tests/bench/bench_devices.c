@@ -47,13 +47,13 @@ static double error_on(const th_layer_model *model, const th_measurements *m, in
 
 /* Learns from all but a fifth of the operations, or but a device (or -1). 0, or -1 and says why. */
 static int learn(th_layer_model *out, const th_measurements *m, th_op_kind kind, th_phase phase,
-                 int left_out)
+                 int held_out)
 {
     th_error e = {"", ""};
     th_train_options o = th_train_defaults;
     size_t *rows = th_alloc_array(m->n_rows, sizeof *rows), n = 0;
     for (size_t i = 0; i < m->n_rows; i++)
-        if (left_out < 0 ? !is_held_out(&m->row[i]) : m->row[i].device != left_out)
+        if (held_out < 0 ? !is_held_out(&m->row[i]) : m->row[i].device != held_out)
             rows[n++] = i;
     *out = (th_layer_model){.kind = kind, .phase = phase};
     int failed = th_layer_models_train(out, 1, &(th_measured_rows){m, rows, n}, &o, &e);
@@ -90,12 +90,12 @@ static void seen(const th_measurements *m, th_op_kind kind, th_phase phase)
         sum += error;
         n++;
     }
-    printf("  mean %.2f; law %.2f", sum / n, 100 * model.known.scores.error[TH_LEARNER_law]);
-    print_ensemble(&model.known);
+    printf("  mean %.2f; law %.2f", sum / n, 100 * model.seen.scores.error[TH_LEARNER_law]);
+    print_ensemble(&model.seen);
     th_layer_model_clear(&model);
 }
 
-static void left_out(const th_measurements *m, th_op_kind kind, th_phase phase)
+static void held_out(const th_measurements *m, th_op_kind kind, th_phase phase)
 {
     const char *wanted = getenv("LOO");
     double sum = 0;
@@ -111,7 +111,7 @@ static void left_out(const th_measurements *m, th_op_kind kind, th_phase phase)
             continue;
         double error = error_on(&model, m, d, true);
         printf("  without %s %.1f", m->device[d].name, error);
-        print_ensemble(&model.other);
+        print_ensemble(&model.unseen);
         sum += error;
         n++;
         th_layer_model_clear(&model);
@@ -163,7 +163,7 @@ int th_bench_devices(char **argv, int argc)
                 continue;
             seen(m, (th_op_kind)k, (th_phase)p);
             if (getenv("LOO"))
-                left_out(m, (th_op_kind)k, (th_phase)p);
+                held_out(m, (th_op_kind)k, (th_phase)p);
         }
     th_measurements_free(m);
     th_gpus_clear(&known);

@@ -158,8 +158,8 @@ static int run_learner(const th_measurements *m, size_t *rows, th_op_kind kind, 
     if (train(&(th_measured_rows){m, rows, n}, kind, learner, "held out", &model))
         return -1;
     report(&model, m, false);
-    print_side("known", &model.known);
-    print_side("other", &model.other);
+    print_side("known", &model.seen);
+    print_side("other", &model.unseen);
     print_coverage(&model, m, -1);
     print_speed(&model, m);
     th_layer_model_clear(&model);
@@ -172,7 +172,7 @@ static int run_learner(const th_measurements *m, size_t *rows, th_op_kind kind, 
             return -1;
         printf(" %s", m->device[d].name);
         report(&model, m, true);
-        print_side("other", &model.other);
+        print_side("other", &model.unseen);
         print_coverage(&model, m, d);
         print_calibrated(&model, m, d);
         th_layer_model_clear(&model);

@@ -93,19 +93,19 @@ static double error_of(const th_learner_type *type, const th_training_set *t,
 static void residuals_are_learned(void)
 {
     th_training_set t = make_set();
-    th_hyper_parameters h = th_train_defaults.known;
+    th_hyper_parameters h = th_train_defaults.seen;
     h.trees = (th_boost_options){.rounds = 60,
                                  .depth = 5,
-                                 .rate = 0.2,
-                                 .slope = 2,
-                                 .least_weight = 2,
-                                 .row_share = 1,
-                                 .column_share = 1};
+                                 .learning_rate = 0.2,
+                                 .huber_slope = 2,
+                                 .min_child_weight = 2,
+                                 .subsample = 1,
+                                 .colsample = 1};
     h.mlp.steps = 600;
     h.mlp.batch = 64;
     double law = error_of(&th_learner_law, &t, &h);
     CU_ASSERT(error_of(&th_learner_law_perceptron, &t, &h) < 0.2 * law);
-    if (th_boost_is_there())
+    if (th_boost_is_available())
         CU_ASSERT(error_of(&th_learner_law_boosting, &t, &h) < 0.2 * law);
     clear_set(&t);
 }

@@ -27,8 +27,12 @@ static void a_perceptron_by_hand(void)
 }
 
 enum { ROWS = 2000, WIDTH = 3 };
-static const th_mlp_options options = {
-    .hidden = {16, 16}, .steps = 2000, .batch = 64, .rate = 5e-3, .slope = 0.5, .seed = 9};
+static const th_mlp_options options = {.hidden = {16, 16},
+                                       .steps = 2000,
+                                       .batch = 64,
+                                       .learning_rate = 5e-3,
+                                       .huber_slope = 0.5,
+                                       .seed = 9};
 
 /* |x0| + x1 / 2, and an input that never changes. */
 typedef struct {

@@ -74,7 +74,7 @@ static void times_move_towards_the_nearest_device(void)
     m.weight = th_alloc_zero(2 * (size_t)m.n_terms, sizeof *m.weight);
     m.weight[0] = 2;
     m.weight[m.n_terms] = 8;
-    m.known.ensemble = m.other.ensemble =
+    m.seen.ensemble = m.unseen.ensemble =
         (th_ensemble){.member = {{&th_learner_law, NULL, 1}}, .n = 1};
     th_op op = {TH_OP_DENSE,
                 {[TH_OP_BATCH] = 3, [TH_OP_CHANNELS_IN] = 5, [TH_OP_CHANNELS_OUT] = 7}};

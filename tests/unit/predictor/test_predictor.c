@@ -56,8 +56,8 @@ static th_predictor *train_by(int learner, int threads)
     th_error e = {"", ""};
     o.learner = learner;
     o.threads = threads;
-    o.known.trees.rounds = o.other.trees.rounds = 5;
-    o.known.mlp.steps = o.other.mlp.steps = 20;
+    o.seen.trees.rounds = o.unseen.trees.rounds = 5;
+    o.seen.mlp.steps = o.unseen.mlp.steps = 20;
     th_predictor *p = th_predictor_train(all, rows, 2 * ROWS, &o, &e);
     if (!p)
         printf("# %s\n", e.text);
@@ -90,7 +90,7 @@ static void the_law_is_found_again(void)
     for (int i = 0; i < 3; i++)
         CU_ASSERT_DOUBLE_EQUAL(th_layer_model_predict(m, &op, each[i]) / truth(&op, each[i]), 1,
                                0.01);
-    CU_ASSERT(th_layer_model_knows(m, each[0]) && !th_layer_model_knows(m, each[2]));
+    CU_ASSERT(th_layer_model_has_seen(m, each[0]) && !th_layer_model_has_seen(m, each[2]));
     CU_ASSERT_PTR_NULL(th_predictor_find(p, TH_OP_CONV, TH_PHASE_CALL));
     CU_ASSERT_PTR_NULL(th_predictor_gpu(p, "third"));
     CU_ASSERT_PTR_NOT_NULL(th_predictor_gpu(p, "large"));
@@ -190,7 +190,7 @@ static void a_few_rows_calibrate(void)
     CU_ASSERT_EQUAL(th_predictor_calibrate(p, few, &e), 0);
     CU_ASSERT(error_elsewhere(&p->model[0], &gpu) < 0.06);
     CU_ASSERT_EQUAL(th_layer_model_predict(&p->model[0], &op, &gpus.gpu[0]), known);
-    CU_ASSERT(!th_layer_model_knows(&p->model[0], &gpu));
+    CU_ASSERT(!th_layer_model_has_seen(&p->model[0], &gpu));
     CU_ASSERT_PTR_NOT_NULL(th_predictor_gpu(p, "elsewhere"));
     th_strbuf a = text_of(p);
     temporary_file f = write_text("p.model", a.text);
@@ -218,25 +218,25 @@ static void a_sum_is_found_again(void)
 {
     enum { N = 20, VOICES = 3, ADDENDS = 4 };
     double said[ADDENDS * N], ms[N], least = 1;
-    th_addend addend[ADDENDS] = {
+    th_regressor regressor[ADDENDS] = {
         {0, false, -1, 0}, {1, false, -1, 0}, {1, true, -1, 0}, {0, false, TH_TERM_MEMORY, 0}};
-    const th_addends addends = {said, addend, ADDENDS, VOICES};
+    const th_regressors regressors = {said, regressor, ADDENDS, VOICES};
     th_calibration_sum sum;
     for (size_t i = 0; i < N; i++) {
         for (size_t k = 0; k < ADDENDS; k++)
             said[k * N + i] = 0.1 + (double)(th_hash_word(k, i) % 1000) / 1000;
         ms[i] = i == 7 ? 40 : 0.3 + 2 * said[N + i];
     }
-    CU_ASSERT_EQUAL_FATAL(th_sum_fit(&addends, ms, N, &sum), 0);
+    CU_ASSERT_EQUAL_FATAL(th_calibration_sum_fit(&regressors, ms, N, &sum), 0);
     CU_ASSERT_EQUAL(sum.n, ADDENDS);
     for (size_t i = 0; i < N; i++) {
-        double off = fabs(th_sum_at(&sum, said, N, i) / ms[i] - 1);
+        double off = fabs(th_calibration_sum_at(&sum, said, N, i) / ms[i] - 1);
         CU_ASSERT(i == 7 ? off > 0.9 : off < 0.1);
         least = fmin(least, off);
     }
     CU_ASSERT(least < 0.01);
-    CU_ASSERT(sum.addend[1].device == 1 && fabs(sum.addend[1].weight - 2) < 0.2);
-    CU_ASSERT(sum.addend[3].part == TH_TERM_MEMORY && sum.addend[3].weight < 0.1);
+    CU_ASSERT(sum.regressor[1].device == 1 && fabs(sum.regressor[1].weight - 2) < 0.2);
+    CU_ASSERT(sum.regressor[3].part == TH_TERM_MEMORY && sum.regressor[3].weight < 0.1);
 }
 
 /* The GPU equals a device of training in all but name, so nothing is corrected; but every other row
@@ -470,7 +470,7 @@ static void one_device_alone(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(p);
     const th_layer_model *m = &p->model[0];
     th_op op = dense(33, 3000, 2000);
-    CU_ASSERT(m->other.scores.n == 0 && m->known.scores.n > 0);
+    CU_ASSERT(m->unseen.scores.n == 0 && m->seen.scores.n > 0);
     th_estimate known = th_layer_model_estimate(m, &op, &gpus.gpu[0]),
                 other = th_layer_model_estimate(m, &op, &gpus.gpu[1]);
     CU_ASSERT_DOUBLE_EQUAL(known.ms / truth(&op, &gpus.gpu[0]), 1, 0.01);
@@ -491,8 +491,8 @@ static void too_few_rows_and_no_memory(void)
     CU_ASSERT_PTR_NULL(th_predictor_train(all, rows, 0, &th_train_defaults, &e));
     TAP_ASSERT_TEXT(e.id, "PRED-0070");
     th_train_options o = th_train_defaults;
-    o.known.trees.rounds = o.other.trees.rounds = 1;
-    o.known.mlp.steps = o.other.mlp.steps = 2;
+    o.seen.trees.rounds = o.unseen.trees.rounds = 1;
+    o.seen.mlp.steps = o.unseen.mlp.steps = 2;
     o.threads = 1;
     int64_t live = th_alloc_live();
     for (int k = 1; k < 300; k += 1 + k / 10) {

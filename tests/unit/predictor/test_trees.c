@@ -116,16 +116,16 @@ static void boosting_learns_and_repeats(void)
     static double one[ROWS], many[ROWS];
     const th_boost_options o = {.rounds = 60,
                                 .depth = 5,
-                                .rate = 0.2,
-                                .slope = 0.5,
-                                .least_weight = 5,
-                                .row_share = 1,
-                                .column_share = 1,
+                                .learning_rate = 0.2,
+                                .huber_slope = 0.5,
+                                .min_child_weight = 5,
+                                .subsample = 1,
+                                .colsample = 1,
                                 .seed = 4};
     th_trees t, again;
     th_error e = {"", ""};
     make_rows(x, y);
-    if (!th_boost_is_there()) {
+    if (!th_boost_is_available()) {
         CU_ASSERT_EQUAL(th_boost_train(&(th_boost_data){x, y, ROWS, WIDTH}, &o, &t, &e), -1);
         TAP_ASSERT_TEXT(e.id, "PRED-0052");
         return;
@@ -147,11 +147,15 @@ static void boosting_learns_and_repeats(void)
 static void the_library_says_what_is_wrong(void)
 {
     static float x[ROWS * WIDTH], y[ROWS];
-    th_boost_options o = {
-        .rounds = 1, .depth = 3, .rate = -1, .slope = 0.5, .row_share = 1, .column_share = 1};
+    th_boost_options o = {.rounds = 1,
+                          .depth = 3,
+                          .learning_rate = -1,
+                          .huber_slope = 0.5,
+                          .subsample = 1,
+                          .colsample = 1};
     th_trees t;
     th_error e = {"", ""};
-    if (!th_boost_is_there())
+    if (!th_boost_is_available())
         return;
     make_rows(x, y);
     CU_ASSERT_EQUAL(th_boost_train(&(th_boost_data){x, y, ROWS, WIDTH}, &o, &t, &e), -1);
