@@ -1,21 +1,59 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tap.h - CUnit tests by name, told in TAP (one line per test, what failed as # lines).
  *
- *   static void counts_live_blocks(void) { CU_ASSERT_EQUAL(th_alloc_live(), 0); }
- *   int main(int argc, char **argv)
+ *   TEST(counts_live_blocks)
  *   {
- *       static const tap_test tests[] = {TAP(counts_live_blocks), TAP_END};
- *       return tap_main("alloc", tests, argc, argv);
+ *       CU_ASSERT_EQUAL(th_alloc_live(), 0);
  *   }
+ *   TAP_MAIN("alloc")
  * Run by hand, "test_alloc counts_live_blocks" runs that test alone. */
 #ifndef TH_TESTS_UNIT_TAP_H
 #define TH_TESTS_UNIT_TAP_H
 #include <CUnit/CUnit.h>
 
-typedef struct tap_test {
+typedef struct tap_test tap_test;
+struct tap_test {
     const char *name;
     void (*run)(void);
-} tap_test;
+    int line;
+    tap_test *next;
+};
+
+/* Defines a test, which the program runs in the order of the lines of its file. */
+#define TEST(function)                                                                             \
+    static void function(void);                                                                    \
+    __attribute__((constructor)) static void function##_add(void)                                  \
+    {                                                                                              \
+        static tap_test test = {#function, function, __LINE__, NULL};                              \
+        tap_add(&test);                                                                            \
+    }                                                                                              \
+    static void function(void)
+
+/* Adds a test that lives as long as the program. */
+void tap_add(tap_test *test);
+
+/* The main of a program that needs nothing around its tests. */
+#define TAP_MAIN(suite)                                                                            \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        return tap_run(suite, argc, argv);                                                         \
+    }
+
+/* Runs the tests, or those that the arguments name. Returns 0 once they ran, even if some failed
+ * (the TAP lines say which, and the harness counts those); a crash or a sanitizer's finding is
+ * another status. */
+int tap_run(const char *suite, int argc, char **argv);
+
+/* The same for a list of tests that TAP_END ends. */
+int tap_main(const char *suite, const tap_test *tests, int argc, char **argv);
+#define TAP(function)                                                                              \
+    {                                                                                              \
+#function, function, 0, NULL                                                               \
+    }
+#define TAP_END                                                                                    \
+    {                                                                                              \
+        NULL, NULL, 0, NULL                                                                        \
+    }
 
 /* Where each run takes ten times as long, with sanitizers and invariant walks, a test of many like
  * cases takes every fourth: these look at how a result is made, and the plain build at all of the
@@ -27,23 +65,13 @@ enum { TAP_STRIDE = 1 };
 #endif
 #define TAP_REPEATS(n) (((n) + TAP_STRIDE - 1) / TAP_STRIDE)
 
-#define TAP(function)                                                                              \
-    {                                                                                              \
-#function, function                                                                        \
-    }
-#define TAP_END                                                                                    \
-    {                                                                                              \
-        NULL, NULL                                                                                 \
-    }
-
-/* Runs the tests in order. Returns 0 once all of them ran, even if some failed (the TAP lines say
- * which, and the harness counts those); a crash or a sanitizer's finding is another status. */
-int tap_main(const char *suite, const tap_test *tests, int argc, char **argv);
-
 /* The running test misses a bar by a known amount: the format says "got X, bar Y". Its line becomes
  * "not ok N - NAME # TODO got X, bar Y", which counts apart from failures, unless one of its
  * assertions fails. */
 void tap_known_miss(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The running test cannot run here, for this reason: its line ends with "# SKIP why". */
+void tap_skip(const char *why);
 
 /* Asserts that both texts are equal, and shows them where they are not. */
 #define TAP_ASSERT_TEXT(got, expected) tap_assert_text((got), (expected), __FILE__, __LINE__)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static void counts_live_blocks_and_calls(void)
+TEST(counts_live_blocks_and_calls)
 {
     int64_t live = th_alloc_live(), calls = th_alloc_calls();
     void *a = th_alloc(3), *b = th_alloc_zero(4, 5), *c = th_alloc_array(6, 7);
@@ -18,7 +18,7 @@ static void counts_live_blocks_and_calls(void)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-static void clears_when_asked(void)
+TEST(clears_when_asked)
 {
     unsigned char *a = th_alloc_zero(100, 3);
     int sum = 0;
@@ -28,7 +28,7 @@ static void clears_when_asked(void)
     th_free(a);
 }
 
-static void gives_a_block_for_zero_bytes(void)
+TEST(gives_a_block_for_zero_bytes)
 {
     void *a = th_alloc(0), *b = th_alloc_zero(0, 8), *c = th_alloc_array(0, 8);
     CU_ASSERT(a && b && c);
@@ -39,7 +39,7 @@ static void gives_a_block_for_zero_bytes(void)
     th_free(c);
 }
 
-static void refuses_sizes_that_overflow(void)
+TEST(refuses_sizes_that_overflow)
 {
     int *block = th_alloc_array(2, sizeof *block);
     CU_ASSERT_PTR_NULL(th_alloc_array(SIZE_MAX / 2, 3));
@@ -48,14 +48,14 @@ static void refuses_sizes_that_overflow(void)
     th_free(block);
 }
 
-static void copies_text(void)
+TEST(copies_text)
 {
     char *copy = th_alloc_string("folds");
     TAP_ASSERT_TEXT(copy, "folds");
     th_free(copy);
 }
 
-static void fails_the_kth_call_alone(void)
+TEST(fails_the_kth_call_alone)
 {
     void *block[4];
     th_alloc_fail_at(3);
@@ -72,7 +72,7 @@ static void fails_the_kth_call_alone(void)
 }
 
 /* From 0: 1 -> 8 (the first size), 9 -> 16 (doubled), 100 -> 100 (more than double). */
-static void grows_by_doubling(void)
+TEST(grows_by_doubling)
 {
     int *block = NULL;
     size_t capacity = 0;
@@ -89,7 +89,7 @@ static void grows_by_doubling(void)
     th_free(block);
 }
 
-static void keeps_all_when_growing_fails(void)
+TEST(keeps_all_when_growing_fails)
 {
     int *block = NULL;
     size_t capacity = 0;
@@ -105,16 +105,4 @@ static void keeps_all_when_growing_fails(void)
     th_free(block);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(counts_live_blocks_and_calls),
-                                     TAP(clears_when_asked),
-                                     TAP(gives_a_block_for_zero_bytes),
-                                     TAP(refuses_sizes_that_overflow),
-                                     TAP(copies_text),
-                                     TAP(fails_the_kth_call_alone),
-                                     TAP(grows_by_doubling),
-                                     TAP(keeps_all_when_growing_fails),
-                                     TAP_END};
-    return tap_main("alloc", tests, argc, argv);
-}
+TAP_MAIN("alloc")

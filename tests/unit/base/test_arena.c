@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static void aligns_every_piece(void)
+TEST(aligns_every_piece)
 {
     th_arena *a = th_arena_new();
     for (size_t size = 0; size < 200; size += 7) {
@@ -19,7 +19,7 @@ static void aligns_every_piece(void)
 }
 
 /* 4000 pieces of 100 bytes cross several blocks; none may touch another. */
-static void keeps_pieces_apart(void)
+TEST(keeps_pieces_apart)
 {
     enum { N = 4000, SIZE = 100 };
     th_arena *a = th_arena_new();
@@ -35,7 +35,7 @@ static void keeps_pieces_apart(void)
     th_arena_free(a);
 }
 
-static void gives_pieces_larger_than_a_block(void)
+TEST(gives_pieces_larger_than_a_block)
 {
     th_arena *a = th_arena_new();
     char *small = th_arena_string(a, "tile");
@@ -47,7 +47,7 @@ static void gives_pieces_larger_than_a_block(void)
     th_arena_free(a);
 }
 
-static void reuses_its_blocks_after_reset(void)
+TEST(reuses_its_blocks_after_reset)
 {
     th_arena *a = th_arena_new();
     for (int round = 0; round < 3; round++) {
@@ -63,7 +63,7 @@ static void reuses_its_blocks_after_reset(void)
 }
 
 /* Beyond some blocks they are larger ones; which are kept, too, and not mixed up. */
-static void serves_large_users(void)
+TEST(serves_large_users)
 {
     enum { N = 1700, SIZE = 5000 }; /* some 8 MB */
     static unsigned char *piece[N];
@@ -86,7 +86,7 @@ static void serves_large_users(void)
     th_arena_free(a);
 }
 
-static void survives_failure(void)
+TEST(survives_failure)
 {
     int64_t live = th_alloc_live();
     th_alloc_fail_at(1);
@@ -103,14 +103,4 @@ static void survives_failure(void)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(aligns_every_piece),
-                                     TAP(keeps_pieces_apart),
-                                     TAP(gives_pieces_larger_than_a_block),
-                                     TAP(reuses_its_blocks_after_reset),
-                                     TAP(serves_large_users),
-                                     TAP(survives_failure),
-                                     TAP_END};
-    return tap_main("arena", tests, argc, argv);
-}
+TAP_MAIN("arena")

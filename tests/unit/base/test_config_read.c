@@ -34,7 +34,7 @@ static th_config *open_text(const char *text)
     return c;
 }
 
-static void reads_scalars(void)
+TEST(reads_scalars)
 {
     th_config *c = open_text(sample);
     const th_config_node *root = th_config_root(c);
@@ -56,7 +56,7 @@ static void reads_scalars(void)
     th_config_close(c);
 }
 
-static void reads_quantities(void)
+TEST(reads_quantities)
 {
     th_config *c = open_text(sample);
     const th_config_node *memory, *links, *second;
@@ -77,7 +77,7 @@ static void reads_quantities(void)
     th_config_close(c);
 }
 
-static void walks_nodes(void)
+TEST(walks_nodes)
 {
     th_config *c = open_text(sample);
     const th_config_node *root = th_config_root(c), *links = th_config_member(root, "links");
@@ -101,7 +101,7 @@ static void walks_nodes(void)
     th_config_close(c);
 }
 
-static void knows_file_and_line(void)
+TEST(knows_file_and_line)
 {
     th_config *c = open_text(sample);
     const th_config_node *root = th_config_root(c), *links = th_config_member(root, "links");
@@ -114,7 +114,7 @@ static void knows_file_and_line(void)
     th_config_close(c);
 }
 
-static void leaves_absent_keys_alone(void)
+TEST(leaves_absent_keys_alone)
 {
     th_config *c = open_text("");
     const th_config_node *root = th_config_root(c), *child = root;
@@ -135,7 +135,7 @@ static void expect(const th_error *e, const char *id, const char *text)
     TAP_ASSERT_TEXT(e->text, text);
 }
 
-static void names_missing_keys(void)
+TEST(names_missing_keys)
 {
     th_config *c = open_text(sample);
     const th_config_node *root = th_config_root(c);
@@ -154,7 +154,7 @@ static void names_missing_keys(void)
     th_config_close(c);
 }
 
-static void names_wrong_types(void)
+TEST(names_wrong_types)
 {
     th_config *c = open_text(sample);
     const th_config_node *root = th_config_root(c), *child = root;
@@ -183,7 +183,7 @@ static void names_wrong_types(void)
     th_config_close(c);
 }
 
-static void names_bad_values(void)
+TEST(names_bad_values)
 {
     th_config *c = open_text("n = 9;\nhuge = 1.0e999;\nlatency = 15;\nbw = \"8Gx\";\n");
     const th_config_node *root = th_config_root(c);
@@ -204,7 +204,7 @@ static void names_bad_values(void)
     th_config_close(c);
 }
 
-static void names_unknown_keys(void)
+TEST(names_unknown_keys)
 {
     static const char *const link_keys[] = {"from", "to", "bandwidth", "latency", NULL};
     static const char *const other_keys[] = {"from", "to", "bandwith", NULL};
@@ -235,7 +235,7 @@ static void refuse(const char *text, const char *id, const char *message)
         TAP_ASSERT_TEXT(e.text, message);
 }
 
-static void refuses_integers_that_would_wrap(void)
+TEST(refuses_integers_that_would_wrap)
 {
     refuse("\na = 9999999999;", "BASE-0021",
            "a.cfg:2: integer 9999999999: does not fit 32 bits: write 9999999999L, or a quantity "
@@ -249,7 +249,7 @@ static void refuses_integers_that_would_wrap(void)
     refuse("a = 0x1FFFFFFFFFFFFFFFFL;", "BASE-0020", NULL);
 }
 
-static void accepts_integers_that_fit(void)
+TEST(accepts_integers_that_fit)
 {
     th_config *c = open_text(
         "a = 2147483647; b = -2147483648; c = 9223372036854775807L; d = 5e9; e = 5000000000.0;\n"
@@ -264,7 +264,7 @@ static void accepts_integers_that_fit(void)
     th_config_close(c);
 }
 
-static void refuses_deep_nesting(void)
+TEST(refuses_deep_nesting)
 {
     th_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add(&b, "a = ");
@@ -281,7 +281,7 @@ static void refuses_deep_nesting(void)
     th_strbuf_clear(&b);
 }
 
-static void refuses_huge_groups_but_no_long_lists(void)
+TEST(refuses_huge_groups_but_no_long_lists)
 {
     th_strbuf group = TH_STRBUF_INIT, list = TH_STRBUF_INIT;
     for (int i = 0; i < TH_CONFIG_MEMBERS_MAX; i++)
@@ -301,14 +301,14 @@ static void refuses_huge_groups_but_no_long_lists(void)
     th_strbuf_clear(&list);
 }
 
-static void refuses_includes(void)
+TEST(refuses_includes)
 {
     refuse("# @include is a word here\n@include \"/etc/passwd\"\n", "BASE-0024",
            "a.cfg:2: @include is not supported: one file, one system or network");
     th_config_close(open_text("a = \"x@y\";\n"));
 }
 
-static void refuses_long_tokens(void)
+TEST(refuses_long_tokens)
 {
     th_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add(&b, "\na = \"");
@@ -320,7 +320,7 @@ static void refuses_long_tokens(void)
     th_strbuf_clear(&b);
 }
 
-static void names_syntax_errors(void)
+TEST(names_syntax_errors)
 {
     refuse("a = 1;\nb = = 2;\n", "BASE-0032", "a.cfg:2: syntax error");
     refuse("a = 1;\na = 2;\n", "BASE-0032", "a.cfg:2: duplicate setting name");
@@ -343,7 +343,7 @@ static void write_file(const char *bytes, size_t n)
     fclose(file);
 }
 
-static void reads_files(void)
+TEST(reads_files)
 {
     write_file(sample, sizeof sample - 1);
     th_error e;
@@ -363,7 +363,7 @@ static void refuse_file(const char *name, const char *id, const char *message)
     expect(&e, id, message);
 }
 
-static void refuses_files_that_are_none(void)
+TEST(refuses_files_that_are_none)
 {
     refuse_file("no/such.cfg", "BASE-0031",
                 "no/such.cfg: cannot be opened: No such file or directory");
@@ -373,7 +373,7 @@ static void refuses_files_that_are_none(void)
     remove(path);
 }
 
-static void refuses_ten_megabytes_of_noise(void)
+TEST(refuses_ten_megabytes_of_noise)
 {
     th_strbuf b = TH_STRBUF_INIT;
     for (uint32_t i = 1; b.length < 10000000; i = i * 1664525u + 1013904223u)
@@ -386,7 +386,7 @@ static void refuses_ten_megabytes_of_noise(void)
 }
 
 /* Fails every allocation of ours in turn: an error, no leak, and nothing half open. */
-static void survives_every_failure(void)
+TEST(survives_every_failure)
 {
     write_file(sample, sizeof sample - 1);
     int64_t live = th_alloc_live();
@@ -405,28 +405,4 @@ static void survives_every_failure(void)
     remove(path);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(reads_scalars),
-                                     TAP(reads_quantities),
-                                     TAP(walks_nodes),
-                                     TAP(knows_file_and_line),
-                                     TAP(leaves_absent_keys_alone),
-                                     TAP(names_missing_keys),
-                                     TAP(names_wrong_types),
-                                     TAP(names_bad_values),
-                                     TAP(names_unknown_keys),
-                                     TAP(refuses_integers_that_would_wrap),
-                                     TAP(accepts_integers_that_fit),
-                                     TAP(refuses_deep_nesting),
-                                     TAP(refuses_huge_groups_but_no_long_lists),
-                                     TAP(refuses_includes),
-                                     TAP(refuses_long_tokens),
-                                     TAP(names_syntax_errors),
-                                     TAP(reads_files),
-                                     TAP(refuses_files_that_are_none),
-                                     TAP(refuses_ten_megabytes_of_noise),
-                                     TAP(survives_every_failure),
-                                     TAP_END};
-    return tap_main("config_read", tests, argc, argv);
-}
+TAP_MAIN("config_read")

@@ -6,7 +6,7 @@
 #include "base/csv.h"
 #include "tests/unit/tap.h"
 
-static void cuts_lines_and_fields(void)
+TEST(cuts_lines_and_fields)
 {
     char text[] = "a, b ,c\r\n\n  \n1,,\"x, \"\"y\"\"\" ,\nlast";
     th_csv c = th_csv_open(text);
@@ -30,7 +30,7 @@ static void cuts_lines_and_fields(void)
     th_csv_clear(&c);
 }
 
-static void an_open_quote_ends_with_its_line(void)
+TEST(an_open_quote_ends_with_its_line)
 {
     char text[] = "\"abc,d\ne";
     th_csv c = th_csv_open(text);
@@ -42,7 +42,7 @@ static void an_open_quote_ends_with_its_line(void)
     th_csv_clear(&c);
 }
 
-static void no_memory(void)
+TEST(no_memory)
 {
     char text[] = "a,b";
     int64_t live = th_alloc_live();
@@ -54,13 +54,4 @@ static void no_memory(void)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(cuts_lines_and_fields),
-        TAP(an_open_quote_ends_with_its_line),
-        TAP(no_memory),
-        TAP_END,
-    };
-    return tap_main("csv", tests, argc, argv);
-}
+TAP_MAIN("csv")

@@ -8,7 +8,7 @@ static int find(const char *name, const char *beside, th_strbuf *out)
     return th_data_file_find(&(th_data_file){name, ".csv", beside, "predictor"}, out);
 }
 
-static void beside_the_file_that_names_it_goes_first(void)
+TEST(beside_the_file_that_names_it_goes_first)
 {
     temporary_file f = write_text("devices.csv", "mine");
     char other[200];
@@ -23,7 +23,7 @@ static void beside_the_file_that_names_it_goes_first(void)
     remove_file(&f);
 }
 
-static void then_along_the_path_then_in_the_sources(void)
+TEST(then_along_the_path_then_in_the_sources)
 {
     temporary_file f = write_text("devices.csv", "mine");
     th_strbuf path = TH_STRBUF_INIT;
@@ -40,7 +40,7 @@ static void then_along_the_path_then_in_the_sources(void)
     remove_file(&f);
 }
 
-static void nowhere(void)
+TEST(nowhere)
 {
     th_strbuf path = TH_STRBUF_INIT;
     CU_ASSERT_EQUAL(find("no_such_table", NULL, &path), 1);
@@ -49,13 +49,4 @@ static void nowhere(void)
     th_strbuf_clear(&path);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(beside_the_file_that_names_it_goes_first),
-        TAP(then_along_the_path_then_in_the_sources),
-        TAP(nowhere),
-        TAP_END,
-    };
-    return tap_main("data_file", tests, argc, argv);
-}
+TAP_MAIN("data_file")

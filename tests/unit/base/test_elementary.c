@@ -16,7 +16,7 @@ static double draw(gsl_rng *r, int i)
                       : 1 + (u - 0.5) / (1 << i % 20);
 }
 
-static void logarithms_are_those_of_the_library_but_for_the_last_bits(void)
+TEST(logarithms_are_those_of_the_library_but_for_the_last_bits)
 {
     gsl_rng *r = th_random_stream(1, "elementary", 0);
     for (int i = 0; i < 100000; i++) {
@@ -29,7 +29,7 @@ static void logarithms_are_those_of_the_library_but_for_the_last_bits(void)
     gsl_rng_free(r);
 }
 
-static void exponentials_are_those_of_the_library_but_for_the_last_bits(void)
+TEST(exponentials_are_those_of_the_library_but_for_the_last_bits)
 {
     gsl_rng *r = th_random_stream(2, "elementary", 0);
     for (int i = 0; i < 100000; i++) {
@@ -42,7 +42,7 @@ static void exponentials_are_those_of_the_library_but_for_the_last_bits(void)
     gsl_rng_free(r);
 }
 
-static void powers_are_exponentials_of_logarithms(void)
+TEST(powers_are_exponentials_of_logarithms)
 {
     CU_ASSERT(fabs(th_pow(2, 10) - 1024) < 1024 * 1e-14);
     CU_ASSERT(fabs(th_pow(8, 1.0 / 3) - 2) < 1e-14);
@@ -51,7 +51,7 @@ static void powers_are_exponentials_of_logarithms(void)
 }
 
 /* Bits, not values: what every machine must get. */
-static void the_last_bit_is_fixed(void)
+TEST(the_last_bit_is_fixed)
 {
     CU_ASSERT_EQUAL(th_log(2.0 / 3), -0x1.9f323ecbf984cp-2);
     CU_ASSERT_EQUAL(th_log(1e9 + 7), 0x1.4b927f34a104dp+4);
@@ -60,14 +60,4 @@ static void the_last_bit_is_fixed(void)
     CU_ASSERT_EQUAL(th_pow(0.003, 0.7), 0x1.18ce13ad4780ep-6);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(logarithms_are_those_of_the_library_but_for_the_last_bits),
-        TAP(exponentials_are_those_of_the_library_but_for_the_last_bits),
-        TAP(powers_are_exponentials_of_logarithms),
-        TAP(the_last_bit_is_fixed),
-        TAP_END,
-    };
-    return tap_main("elementary", tests, argc, argv);
-}
+TAP_MAIN("elementary")

@@ -4,7 +4,7 @@
 #include "tests/unit/tap.h"
 #include <string.h>
 
-static void fills_id_and_text(void)
+TEST(fills_id_and_text)
 {
     th_error e = {"", ""};
     CU_ASSERT_EQUAL(th_error_set(&e, "TEST-0007", "%s:%d: key \"%s\"", "a.cfg", 12, "dims"), -1);
@@ -12,20 +12,20 @@ static void fills_id_and_text(void)
     TAP_ASSERT_TEXT(e.text, "a.cfg:12: key \"dims\"");
 }
 
-static void accepts_nobody_to_tell(void)
+TEST(accepts_nobody_to_tell)
 {
     CU_ASSERT_EQUAL(th_error_set(NULL, "TEST-0007", "%d", 1), -1);
     CU_ASSERT_EQUAL(th_error_no_memory(NULL), -1);
 }
 
-static void stays_on_one_line(void)
+TEST(stays_on_one_line)
 {
     th_error e;
     th_error_set(&e, "TEST-0007", "a\nb\r\tc\033d\177e \303\251");
     TAP_ASSERT_TEXT(e.text, "a b  c d e \303\251");
 }
 
-static void cuts_what_is_too_long(void)
+TEST(cuts_what_is_too_long)
 {
     char text[2000];
     memset(text, 'x', sizeof text);
@@ -36,7 +36,7 @@ static void cuts_what_is_too_long(void)
     CU_ASSERT_EQUAL(strlen(e.id), TH_ERROR_ID_MAX - 1);
 }
 
-static void may_quote_itself(void)
+TEST(may_quote_itself)
 {
     th_error e;
     th_error_set(&e, "TEST-0001", "inner");
@@ -44,7 +44,7 @@ static void may_quote_itself(void)
     TAP_ASSERT_TEXT(e.text, "outer: inner");
 }
 
-static void says_that_memory_ran_out(void)
+TEST(says_that_memory_ran_out)
 {
     th_error e;
     CU_ASSERT_EQUAL(th_error_no_memory(&e), -1);
@@ -52,7 +52,7 @@ static void says_that_memory_ran_out(void)
     TAP_ASSERT_TEXT(e.text, "memory ran out");
 }
 
-static void says_that_it_was_interrupted(void)
+TEST(says_that_it_was_interrupted)
 {
     th_error e;
     CU_ASSERT_EQUAL(th_error_interrupted(&e, "nothing was made"), -1);
@@ -63,15 +63,4 @@ static void says_that_it_was_interrupted(void)
     CU_ASSERT_FALSE(th_error_is_interrupted(&e));
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(fills_id_and_text),
-                                     TAP(accepts_nobody_to_tell),
-                                     TAP(stays_on_one_line),
-                                     TAP(cuts_what_is_too_long),
-                                     TAP(may_quote_itself),
-                                     TAP(says_that_memory_ran_out),
-                                     TAP(says_that_it_was_interrupted),
-                                     TAP_END};
-    return tap_main("error", tests, argc, argv);
-}
+TAP_MAIN("error")

@@ -33,7 +33,7 @@ static int count_wrong(const th_map *m, int n)
     return n_wrong;
 }
 
-static void finds_what_was_put(void)
+TEST(finds_what_was_put)
 {
     th_map *m = th_map_new();
     int64_t value = 41;
@@ -46,7 +46,7 @@ static void finds_what_was_put(void)
     th_map_free(m);
 }
 
-static void replaces(void)
+TEST(replaces)
 {
     th_map *m = th_map_new();
     int64_t value = 0;
@@ -58,7 +58,7 @@ static void replaces(void)
     th_map_free(m);
 }
 
-static void tells_keys_by_every_byte_and_length(void)
+TEST(tells_keys_by_every_byte_and_length)
 {
     th_map *m = th_map_new();
     int64_t value = 0;
@@ -74,7 +74,7 @@ static void tells_keys_by_every_byte_and_length(void)
     th_map_free(m);
 }
 
-static void clears(void)
+TEST(clears)
 {
     th_map *m = th_map_new();
     int64_t value = 0;
@@ -91,7 +91,7 @@ static void clears(void)
 
 /* Fails every allocation of a fill in turn: the put says so, what was there stays, nothing
  * leaks. */
-static void survives_every_failure(void)
+TEST(survives_every_failure)
 {
     int64_t live = th_alloc_live();
     int k = 1;
@@ -109,7 +109,7 @@ static void survives_every_failure(void)
 }
 
 /* Pinned: digests may be written to files, so they are the same for ever and everywhere. */
-static void digest_is_stable(void)
+TEST(digest_is_stable)
 {
     CU_ASSERT_EQUAL(th_hash("", 0, 0), 0xA706DD2F4D197E6Fu);
     CU_ASSERT_EQUAL(th_hash("resnet34", 8, 0), 0xCA22FE0CA2014823u);
@@ -118,7 +118,7 @@ static void digest_is_stable(void)
 
 /* A flipped bit flips half of the digest: of 64 bits, between 16 and 48 in each of these cases
  * (standard deviation 4). */
-static void digest_spreads(void)
+TEST(digest_spreads)
 {
     unsigned char key[24] = "0123456789abcdefghijklm";
     uint64_t plain = th_hash(key, sizeof key, 0);
@@ -130,15 +130,4 @@ static void digest_spreads(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(finds_what_was_put),
-                                     TAP(replaces),
-                                     TAP(tells_keys_by_every_byte_and_length),
-                                     TAP(clears),
-                                     TAP(survives_every_failure),
-                                     TAP(digest_is_stable),
-                                     TAP(digest_spreads),
-                                     TAP_END};
-    return tap_main("map", tests, argc, argv);
-}
+TAP_MAIN("map")

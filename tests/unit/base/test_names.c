@@ -4,7 +4,7 @@
 #include "tests/unit/tap.h"
 #include <string.h>
 
-static void counts_single_edits(void)
+TEST(counts_single_edits)
 {
     CU_ASSERT_EQUAL(th_name_distance("mesh", "mesh"), 0);
     CU_ASSERT_EQUAL(th_name_distance("bandwith", "bandwidth"), 1); /* insert */
@@ -15,7 +15,7 @@ static void counts_single_edits(void)
 
 /* kitten -> sitten -> sittin -> sitting; from nothing every character is one insertion; the swap in
  * ca -> abc may not be touched again, so it is 3 (and not 2, as with unrestricted swaps). */
-static void counts_several_edits(void)
+TEST(counts_several_edits)
 {
     CU_ASSERT_EQUAL(th_name_distance("kitten", "sitting"), 3);
     CU_ASSERT_EQUAL(th_name_distance("", "torus"), 5);
@@ -23,7 +23,7 @@ static void counts_several_edits(void)
     CU_ASSERT_EQUAL(th_name_distance("ca", "abc"), 3);
 }
 
-static void looks_at_64_characters(void)
+TEST(looks_at_64_characters)
 {
     char a[200], b[200];
     memset(a, 'a', sizeof a);
@@ -32,7 +32,7 @@ static void looks_at_64_characters(void)
     CU_ASSERT_EQUAL(th_name_distance(a, b), 64);
 }
 
-static void names_the_nearest(void)
+TEST(names_the_nearest)
 {
     static const char *const names[] = {"latency", "bandwidth", "duplex", "latencies"};
     TAP_ASSERT_TEXT(th_name_nearest("bandwith", names, 4), "bandwidth");
@@ -47,7 +47,7 @@ static void names_the_nearest(void)
 }
 
 /* Near enough is 1 + length / 4: 2 for four characters. */
-static void knows_what_is_too_far(void)
+TEST(knows_what_is_too_far)
 {
     static const char *const names[] = {"abcd"};
     TAP_ASSERT_TEXT(th_name_nearest("abxy", names, 1), "abcd");
@@ -55,7 +55,7 @@ static void knows_what_is_too_far(void)
 }
 
 /* All names of one letter are one letter apart. */
-static void knows_that_one_letter_is_no_hint(void)
+TEST(knows_that_one_letter_is_no_hint)
 {
     static const char *const names[] = {"0", "1", "ab"};
     CU_ASSERT_PTR_NULL(th_name_nearest("9", names, 2));
@@ -63,18 +63,10 @@ static void knows_that_one_letter_is_no_hint(void)
     TAP_ASSERT_TEXT(th_name_nearest("ac", names, 3), "ab");
 }
 
-static void takes_the_first_of_equals(void)
+TEST(takes_the_first_of_equals)
 {
     static const char *const names[] = {"relu6", "relu7"};
     TAP_ASSERT_TEXT(th_name_nearest("relu", names, 2), "relu6");
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(counts_single_edits),       TAP(counts_several_edits),
-        TAP(looks_at_64_characters),    TAP(names_the_nearest),
-        TAP(knows_what_is_too_far),     TAP(knows_that_one_letter_is_no_hint),
-        TAP(takes_the_first_of_equals), TAP_END};
-    return tap_main("names", tests, argc, argv);
-}
+TAP_MAIN("names")

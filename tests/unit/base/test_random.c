@@ -12,7 +12,7 @@ static unsigned long first_of(uint64_t seed, const char *name, uint64_t index)
 }
 
 /* Pinned: a seed in an old report must give the old numbers. */
-static void streams_are_stable(void)
+TEST(streams_are_stable)
 {
     gsl_rng *r = th_random_stream(7, "genetic", 0);
     CU_ASSERT_EQUAL(gsl_rng_get(r), 43364149);
@@ -22,7 +22,7 @@ static void streams_are_stable(void)
     gsl_rng_free(r);
 }
 
-static void streams_differ_by_every_part_of_their_name(void)
+TEST(streams_differ_by_every_part_of_their_name)
 {
     unsigned long value = first_of(7, "genetic", 0);
     CU_ASSERT_EQUAL(value, first_of(7, "genetic", 0));
@@ -35,7 +35,7 @@ static void streams_differ_by_every_part_of_their_name(void)
 
 /* 60000 dice: each face 10000 expected, standard deviation sqrt(60000 * 5/36) = 91; 5 of them =
  * 456. */
-static void dice_are_fair(void)
+TEST(dice_are_fair)
 {
     int count[6] = {0};
     gsl_rng *r = th_random_stream(1, "dice", 0);
@@ -46,7 +46,7 @@ static void dice_are_fair(void)
     gsl_rng_free(r);
 }
 
-static void below_covers_its_range(void)
+TEST(below_covers_its_range)
 {
     const uint64_t huge = (1ull << 63) + 1; /* almost half of all draws are rejected */
     gsl_rng *r = th_random_stream(1, "range", 0);
@@ -62,7 +62,7 @@ static void below_covers_its_range(void)
 }
 
 /* Mean of 100000: 1/2 with standard deviation 1 / sqrt(12 * 100000) = 0.00091; 5 of them. */
-static void unit_is_uniform(void)
+TEST(unit_is_uniform)
 {
     gsl_rng *r = th_random_stream(1, "unit", 0);
     double sum = 0, least = 1, greatest = 0;
@@ -77,11 +77,4 @@ static void unit_is_uniform(void)
     gsl_rng_free(r);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(streams_are_stable), TAP(streams_differ_by_every_part_of_their_name),
-        TAP(dice_are_fair),      TAP(below_covers_its_range),
-        TAP(unit_is_uniform),    TAP_END};
-    return tap_main("random", tests, argc, argv);
-}
+TAP_MAIN("random")

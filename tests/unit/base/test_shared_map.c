@@ -26,7 +26,7 @@ static int count_wrong(const th_shared_map *m, const int *value, int n)
     return wrong;
 }
 
-static void finds_what_was_added(void)
+TEST(finds_what_was_added)
 {
     th_shared_map *m = th_shared_map_new();
     char key[32];
@@ -42,7 +42,7 @@ static void finds_what_was_added(void)
     th_shared_map_free(NULL);
 }
 
-static void the_first_value_stays_until_all_go(void)
+TEST(the_first_value_stays_until_all_go)
 {
     th_shared_map *m = th_shared_map_new();
     char key[32];
@@ -60,7 +60,7 @@ static void the_first_value_stays_until_all_go(void)
     th_shared_map_free(m);
 }
 
-static void numbers_come_in_turn(void)
+TEST(numbers_come_in_turn)
 {
     th_shared_map *m = th_shared_map_new();
     char key[32];
@@ -70,7 +70,7 @@ static void numbers_come_in_turn(void)
     th_shared_map_free(m);
 }
 
-static void no_memory_leaves_it_as_it_was(void)
+TEST(no_memory_leaves_it_as_it_was)
 {
     int64_t live = th_alloc_live();
     int failed = 0;
@@ -118,7 +118,7 @@ static void *add_all(void *argument)
     return NULL;
 }
 
-static void threads_agree(void)
+TEST(threads_agree)
 {
     static adder adders[THREADS];
     pthread_t thread[THREADS];
@@ -146,12 +146,4 @@ static void threads_agree(void)
     th_shared_map_free(m);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(finds_what_was_added), TAP(the_first_value_stays_until_all_go),
-        TAP(numbers_come_in_turn), TAP(no_memory_leaves_it_as_it_was),
-        TAP(threads_agree),        TAP_END,
-    };
-    return tap_main("shared_map", tests, argc, argv);
-}
+TAP_MAIN("shared_map")

@@ -5,7 +5,7 @@
 #include "base/sort_by_time.h"
 #include "tests/unit/tap.h"
 
-static void nothing_and_one(void)
+TEST(nothing_and_one)
 {
     th_timed one = {7, 3}, scratch;
     th_sort_by_time(NULL, 0, NULL);
@@ -13,7 +13,7 @@ static void nothing_and_one(void)
     CU_ASSERT(one.at == 7 && one.number == 3);
 }
 
-static void equal_times_stay_as_they_are(void)
+TEST(equal_times_stay_as_they_are)
 {
     th_timed all[] = {{5, 9}, {INT64_MAX, 0}, {5, 1}, {0, 4}, {5, 7}, {0, 2}}, scratch[6];
     static const int32_t want[] = {4, 2, 9, 1, 7, 0};
@@ -33,7 +33,7 @@ static bool is_in_order(const th_timed *all, size_t n)
 
 /* Numbered as they come, so the order of equal times is that of the numbers; all are still there
  * where their times are what they were. */
-static void random_times(void)
+TEST(random_times)
 {
     enum { MOST = 3000 };
     static th_timed all[MOST], scratch[MOST];
@@ -53,9 +53,4 @@ static void random_times(void)
     gsl_rng_free(r);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(nothing_and_one), TAP(equal_times_stay_as_they_are),
-                                     TAP(random_times), TAP_END};
-    return tap_main("sort_by_time", tests, argc, argv);
-}
+TAP_MAIN("sort_by_time")

@@ -5,7 +5,7 @@
 #include "tests/unit/tap.h"
 #include <string.h>
 
-static void appends(void)
+TEST(appends)
 {
     th_strbuf b = TH_STRBUF_INIT;
     CU_ASSERT_PTR_NULL(b.text);
@@ -24,7 +24,7 @@ static void appends(void)
     th_strbuf_clear(&b);
 }
 
-static void keeps_zero_bytes(void)
+TEST(keeps_zero_bytes)
 {
     th_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add_bytes(&b, "a\0b", 3);
@@ -33,7 +33,7 @@ static void keeps_zero_bytes(void)
     th_strbuf_clear(&b);
 }
 
-static void writes_json(void)
+TEST(writes_json)
 {
     th_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add_json(&b, "a \"b\" c:\\d\n\r\t\001\177 \303\251 \342\202\254");
@@ -42,7 +42,7 @@ static void writes_json(void)
 }
 
 /* Latin-1, an overlong form, a surrogate, one cut short at the end: none of them is UTF-8. */
-static void replaces_what_is_no_utf8(void)
+TEST(replaces_what_is_no_utf8)
 {
     th_strbuf b = TH_STRBUF_INIT;
     th_strbuf_add_json(&b, "\351t\351 \300\200 \355\240\200 \360\237\230\200 \342\202");
@@ -51,7 +51,7 @@ static void replaces_what_is_no_utf8(void)
     th_strbuf_clear(&b);
 }
 
-static void stays_failed(void)
+TEST(stays_failed)
 {
     int64_t live = th_alloc_live();
     th_strbuf b = TH_STRBUF_INIT;
@@ -67,10 +67,4 @@ static void stays_failed(void)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(appends),      TAP(keeps_zero_bytes),
-                                     TAP(writes_json),  TAP(replaces_what_is_no_utf8),
-                                     TAP(stays_failed), TAP_END};
-    return tap_main("strbuf", tests, argc, argv);
-}
+TAP_MAIN("strbuf")

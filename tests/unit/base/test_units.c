@@ -17,7 +17,7 @@ static int64_t value_of(parser *parse, const char *text)
     return value;
 }
 
-static void parses_times(void)
+TEST(parses_times)
 {
     CU_ASSERT_EQUAL(value_of(th_parse_time, "7ps"), 7);
     CU_ASSERT_EQUAL(value_of(th_parse_time, "3ns"), 3000);
@@ -29,7 +29,7 @@ static void parses_times(void)
     CU_ASSERT_EQUAL(value_of(th_parse_time, "-0.0us"), 0);
 }
 
-static void rounds_half_upwards_once(void)
+TEST(rounds_half_upwards_once)
 {
     CU_ASSERT_EQUAL(value_of(th_parse_time, "0.5ps"), 1);
     CU_ASSERT_EQUAL(value_of(th_parse_time, "0.4999999999999999999ps"), 0);
@@ -39,7 +39,7 @@ static void rounds_half_upwards_once(void)
     CU_ASSERT_EQUAL(value_of(th_parse_time, "0.33333333333333333333333333333333s"), 333333333333);
 }
 
-static void parses_sizes(void)
+TEST(parses_sizes)
 {
     CU_ASSERT_EQUAL(value_of(th_parse_bytes, "17B"), 17);
     CU_ASSERT_EQUAL(value_of(th_parse_bytes, "1.5kB"), 1500);
@@ -54,7 +54,7 @@ static void parses_sizes(void)
     CU_ASSERT_EQUAL(value_of(th_parse_bytes, "0"), 0);
 }
 
-static void parses_bandwidths(void)
+TEST(parses_bandwidths)
 {
     CU_ASSERT_EQUAL(value_of(th_parse_bandwidth, "8Gbps"), 8000000000);
     CU_ASSERT_EQUAL(value_of(th_parse_bandwidth, "8Gb/s"), 8000000000);
@@ -64,7 +64,7 @@ static void parses_bandwidths(void)
     CU_ASSERT_EQUAL(value_of(th_parse_bandwidth, "2.5Tbps"), 2500000000000);
 }
 
-static void parses_frequencies(void)
+TEST(parses_frequencies)
 {
     CU_ASSERT_EQUAL(value_of(th_parse_frequency, "200MHz"), 200000000);
     CU_ASSERT_EQUAL(value_of(th_parse_frequency, "1.41GHz"), 1410000000);
@@ -73,7 +73,7 @@ static void parses_frequencies(void)
 }
 
 /* All digits count: a factor that was written is read back as it was. */
-static void parses_and_writes_factors(void)
+TEST(parses_and_writes_factors)
 {
     static const double factors[] = {0, 0.5, 1, 1000, 1.0 / 3, 0.1, 1e-9, 123456789};
     char text[64];
@@ -93,7 +93,7 @@ static void parses_and_writes_factors(void)
     }
 }
 
-static void parses_energies_and_powers(void)
+TEST(parses_energies_and_powers)
 {
     CU_ASSERT_EQUAL(value_of(th_parse_energy, "0.9pJ"), 900000);
     CU_ASSERT_EQUAL(value_of(th_parse_energy, "1.95nJ"), 1950000000);
@@ -107,7 +107,7 @@ static void parses_energies_and_powers(void)
     CU_ASSERT_EQUAL(value_of(th_parse_power, "1.5kW"), 1500000000000);
 }
 
-static void reaches_the_limits(void)
+TEST(reaches_the_limits)
 {
     CU_ASSERT_EQUAL(value_of(th_parse_time, "9223372036854775807ps"), INT64_MAX);
     CU_ASSERT_EQUAL(value_of(th_parse_time, "9223372.036854775807s"), INT64_MAX);
@@ -127,7 +127,7 @@ static void refuse(parser *parse, const char *text, const char *id, const char *
     CU_ASSERT_EQUAL(parse(text, &value, NULL), -1);
 }
 
-static void refuses_what_is_no_number(void)
+TEST(refuses_what_is_no_number)
 {
     refuse(th_parse_time, "soon", "BASE-0002",
            "time \"soon\": must be a number with one of the units ps, ns, us, ms, s (as in 1.5us)");
@@ -139,7 +139,7 @@ static void refuses_what_is_no_number(void)
     refuse(th_parse_time, "+-1s", "BASE-0002", NULL);
 }
 
-static void refuses_missing_units(void)
+TEST(refuses_missing_units)
 {
     refuse(th_parse_time, "15", "BASE-0003",
            "time \"15\": has no unit: must be one of ps, ns, us, ms, s (as in 1.5us)");
@@ -147,7 +147,7 @@ static void refuses_missing_units(void)
     refuse(th_parse_bandwidth, "0", "BASE-0003", NULL);
 }
 
-static void refuses_unknown_units(void)
+TEST(refuses_unknown_units)
 {
     refuse(th_parse_frequency, "200Mhz", "BASE-0004",
            "frequency \"200Mhz\": unknown unit \"Mhz\": must be one of Hz, kHz, MHz, GHz, THz, PHz "
@@ -168,7 +168,7 @@ static void refuses_unknown_units(void)
     refuse(th_parse_bandwidth, "1GBps", "BASE-0004", NULL);
 }
 
-static void refuses_what_is_out_of_range(void)
+TEST(refuses_what_is_out_of_range)
 {
     refuse(th_parse_time, "-1us", "BASE-0005", "time \"-1us\": must not be negative");
     refuse(th_parse_time, "9223372036854775808ps", "BASE-0006",
@@ -182,7 +182,7 @@ static void refuses_what_is_out_of_range(void)
 }
 
 /* 1,000,003 bytes at 7 Gbps: 8,000,024 bits * 1e12 / 7e9 = 1,142,860,571.43 ps. */
-static void rounds_durations_up(void)
+TEST(rounds_durations_up)
 {
     CU_ASSERT_EQUAL(th_duration_ps(1000003, 7000000000), 1142860572);
     CU_ASSERT_EQUAL(th_duration_ps(0, 7000000000), 0);
@@ -191,7 +191,7 @@ static void rounds_durations_up(void)
 }
 
 /* 2 MB * 8e12 exceeds 64 bits; 2^50 bytes at 1 Tbps: 2^53 bits = 2^53 ps. */
-static void durations_need_128_bits(void)
+TEST(durations_need_128_bits)
 {
     CU_ASSERT_EQUAL(th_duration_ps(2000000, 16000000000), 1000000000);
     CU_ASSERT_EQUAL(th_duration_ps(1LL << 50, 1000000000000), 1LL << 53);
@@ -200,14 +200,14 @@ static void durations_need_128_bits(void)
 }
 
 /* 1000 cycles at 300 MHz: 3,333,333.3 ps. */
-static void counts_cycles(void)
+TEST(counts_cycles)
 {
     CU_ASSERT_EQUAL(th_cycles_ps(1000, 300000000), 3333334);
     CU_ASSERT_EQUAL(th_cycles_ps(123456789012, 200000000), 617283945060000);
     CU_ASSERT_EQUAL(th_cycles_ps(INT64_MAX, 1), TH_TIME_MAX);
 }
 
-static void formats_times(void)
+TEST(formats_times)
 {
     char t[40];
     TAP_ASSERT_TEXT(th_format_time(0, t, sizeof t), "0s");
@@ -219,7 +219,7 @@ static void formats_times(void)
     TAP_ASSERT_TEXT(th_format_time(61 * TH_PS_PER_S, t, sizeof t), "61s");
 }
 
-static void formats_sizes(void)
+TEST(formats_sizes)
 {
     char t[40];
     TAP_ASSERT_TEXT(th_format_bytes(0, t, sizeof t), "0B");
@@ -232,7 +232,7 @@ static void formats_sizes(void)
     TAP_ASSERT_TEXT(th_format_bytes(1234567, t, sizeof t), "1.23457MB");
 }
 
-static void formats_energies(void)
+TEST(formats_energies)
 {
     char text[40];
     TAP_ASSERT_TEXT(th_format_energy(0, text, sizeof text), "0J");
@@ -243,7 +243,7 @@ static void formats_energies(void)
     TAP_ASSERT_TEXT(th_format_energy(12345678e3, text, sizeof text), "12345.7MJ");
 }
 
-static void formats_rates(void)
+TEST(formats_rates)
 {
     char t[40];
     TAP_ASSERT_TEXT(th_format_bandwidth(8000000000, t, sizeof t), "8Gbps");
@@ -252,14 +252,14 @@ static void formats_rates(void)
     TAP_ASSERT_TEXT(th_format_frequency(1, t, sizeof t), "1Hz");
 }
 
-static void cuts_to_the_room_given(void)
+TEST(cuts_to_the_room_given)
 {
     char t[4];
     TAP_ASSERT_TEXT(th_format_time(1500000, t, sizeof t), "1.5");
     TAP_ASSERT_TEXT(th_format_bytes(1500000, t, sizeof t), "1.5");
 }
 
-static void sums_of_times_saturate(void)
+TEST(sums_of_times_saturate)
 {
     CU_ASSERT_EQUAL(th_time_add(70, 8), 78);
     CU_ASSERT_EQUAL(th_time_add(TH_TIME_MAX - 5, 4), TH_TIME_MAX - 1);
@@ -268,29 +268,4 @@ static void sums_of_times_saturate(void)
     CU_ASSERT_EQUAL(th_time_add(0, TH_TIME_MAX), TH_TIME_MAX);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(parses_times),
-                                     TAP(sums_of_times_saturate),
-                                     TAP(rounds_half_upwards_once),
-                                     TAP(parses_sizes),
-                                     TAP(parses_bandwidths),
-                                     TAP(parses_frequencies),
-                                     TAP(parses_and_writes_factors),
-                                     TAP(parses_energies_and_powers),
-                                     TAP(reaches_the_limits),
-                                     TAP(refuses_what_is_no_number),
-                                     TAP(refuses_missing_units),
-                                     TAP(refuses_unknown_units),
-                                     TAP(refuses_what_is_out_of_range),
-                                     TAP(rounds_durations_up),
-                                     TAP(durations_need_128_bits),
-                                     TAP(counts_cycles),
-                                     TAP(formats_times),
-                                     TAP(formats_sizes),
-                                     TAP(formats_energies),
-                                     TAP(formats_rates),
-                                     TAP(cuts_to_the_room_given),
-                                     TAP_END};
-    return tap_main("units", tests, argc, argv);
-}
+TAP_MAIN("units")

@@ -69,7 +69,7 @@ static mode_t mode_of(const char *path)
     return s.st_mode & 07777;
 }
 
-static void a_file_is_replaced_with_its_permissions(void)
+TEST(a_file_is_replaced_with_its_permissions)
 {
     enter();
     mode_t mask = umask(022);
@@ -83,7 +83,7 @@ static void a_file_is_replaced_with_its_permissions(void)
     LEAVE("a");
 }
 
-static void links_are_followed(void)
+TEST(links_are_followed)
 {
     enter();
     CU_ASSERT_EQUAL(mkdir("d", 0777), 0);
@@ -105,7 +105,7 @@ static void links_are_followed(void)
 }
 
 /* Who reads a FIFO gets the bytes; what a descriptor has open keeps its inode. */
-static void what_is_no_plain_file_is_written_in_place(void)
+TEST(what_is_no_plain_file_is_written_in_place)
 {
     char by_descriptor[40], got[10] = "";
     enter();
@@ -128,7 +128,7 @@ static void what_is_no_plain_file_is_written_in_place(void)
     LEAVE("fifo", "log");
 }
 
-static void what_cannot_be_written_stays(void)
+TEST(what_cannot_be_written_stays)
 {
     enter();
     th_error e = {"", ""};
@@ -158,7 +158,7 @@ static int write_too_much(void)
     return th_append_file("a", text, sizeof text, &e) == -1 ? 0 : 2;
 }
 
-static void what_does_not_fit_leaves_the_old_bytes(void)
+TEST(what_does_not_fit_leaves_the_old_bytes)
 {
     enter();
     replace("a", "old", "");
@@ -173,7 +173,7 @@ static void what_does_not_fit_leaves_the_old_bytes(void)
     LEAVE("a");
 }
 
-static void a_name_as_long_as_can_be(void)
+TEST(a_name_as_long_as_can_be)
 {
     char name[256];
     enter();
@@ -185,7 +185,7 @@ static void a_name_as_long_as_can_be(void)
     LEAVE(name);
 }
 
-static void more_is_added_at_the_end(void)
+TEST(more_is_added_at_the_end)
 {
     enter();
     CU_ASSERT_EQUAL(th_append_file("a", "one ", 4, NULL), 0);
@@ -194,7 +194,7 @@ static void more_is_added_at_the_end(void)
     LEAVE("a");
 }
 
-static void no_memory_leaves_the_old_bytes(void)
+TEST(no_memory_leaves_the_old_bytes)
 {
     enter();
     replace("a", "old", "");
@@ -214,18 +214,4 @@ static void no_memory_leaves_the_old_bytes(void)
     LEAVE("a", "link");
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_file_is_replaced_with_its_permissions),
-        TAP(links_are_followed),
-        TAP(what_is_no_plain_file_is_written_in_place),
-        TAP(what_cannot_be_written_stays),
-        TAP(what_does_not_fit_leaves_the_old_bytes),
-        TAP(a_name_as_long_as_can_be),
-        TAP(more_is_added_at_the_end),
-        TAP(no_memory_leaves_the_old_bytes),
-        TAP_END,
-    };
-    return tap_main("write_file", tests, argc, argv);
-}
+TAP_MAIN("write_file")

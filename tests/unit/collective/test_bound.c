@@ -23,7 +23,7 @@ static double bound_of(const th_system *s, const th_collective *c)
 /* A star of 8, a link each: all_reduce of 240,000 bytes: 500 + 2 * 7/8 * 24,000, or when switches
  * may add, 500 + 24,000. Half duplex, what goes out and comes in share 10 bytes per ns: twice that.
  * A ring has two links: 500 + 2 * 7/8 * 12,000. Broadcast: S. all_to_all: 7/8. */
-static void bounds_are_what_is_known(void)
+TEST(bounds_are_what_is_known)
 {
     th_system *star = of_size("star", 8), *half = generated_with("star", &(int){8}, 1, true);
     th_system *ring = of_size("ring", 8);
@@ -59,7 +59,7 @@ static void bounds_are_what_is_known(void)
 /* Two islands of four on a link of 10 bytes per ns between their switches, their own links ten
  * times as wide: 240,000 bytes must cross it both ways, 24,000 ns. all_to_all: 4 ranks times half
  * of S. */
-static void islands_bound_what_crosses(void)
+TEST(islands_bound_what_crosses)
 {
     th_system *s = system_of(
         "name = \"islands\"; designs = ({ name = \"r\"; type = \"roofline\"; clock = \"1GHz\";"
@@ -95,7 +95,7 @@ static void islands_bound_what_crosses(void)
 /* Two islands of four round switches of 100 bytes per ns, with one card of 10 bytes per ns each: it
  * counts, not the links inside. 240,000 bytes take 24,000 ns over its link, with the link's 500
  * ns. */
-static void what_an_island_hangs_on_counts(void)
+TEST(what_an_island_hangs_on_counts)
 {
     th_system *s =
         system_of(ALIKE("type = \"islands\"; dims = [2, 4]; nics = \"island\"; bandwidth = "
@@ -108,7 +108,7 @@ static void what_an_island_hangs_on_counts(void)
 /* 4 x 4 with links of 10 bytes per ns: 8 ranks send half of their 16,000 bytes each over 4 links. A
  * fat tree of two levels, oversubscribed by 2: each switch of four ranks has two links up, and
  * three quarters of what they send go there. */
-static void halves_bound_what_crosses(void)
+TEST(halves_bound_what_crosses)
 {
     th_system *s = system_of(
         ALIKE("type = \"mesh\"; dims = [4, 4]; bandwidth = \"80Gbps\"; latency = \"500ns\";"));
@@ -123,7 +123,7 @@ static void halves_bound_what_crosses(void)
     th_system_free(s);
 }
 
-static void bounds_survive_lack_of_memory(void)
+TEST(bounds_survive_lack_of_memory)
 {
     th_system *s = of_size("ring", 3);
     th_collective c = collective(s, TH_ALL_REDUCE, "ring", 100);
@@ -277,7 +277,7 @@ static void try_one(const char *network, uint64_t seed, int64_t *n_tight)
 
 /* Half or full duplex, any widths and latencies, any groups, up to three at once; and the bounds
  * are not idle: some runs come close. */
-static void nothing_beats_its_bound_under_fluid(void)
+TEST(nothing_beats_its_bound_under_fluid)
 {
     int64_t n_tight = 0;
     for (uint64_t seed = 0; seed < 2000; seed++)
@@ -285,7 +285,7 @@ static void nothing_beats_its_bound_under_fluid(void)
     CU_ASSERT_TRUE(n_tight > 50);
 }
 
-static void nothing_beats_its_bound_under_ideal_alone(void)
+TEST(nothing_beats_its_bound_under_ideal_alone)
 {
     /* ideal knows no contention: what one sends to several at once is under way at once, so bounds
      * hold only for algorithms that send one after the other: a ring of chains, one chunk. */
@@ -298,7 +298,7 @@ static void nothing_beats_its_bound_under_ideal_alone(void)
     th_system_free(s);
 }
 
-static void nothing_beats_its_bound_under_packet(void)
+TEST(nothing_beats_its_bound_under_packet)
 {
     int64_t n_tight = 0;
     for (uint64_t seed = 0; seed < 150; seed++)
@@ -306,16 +306,4 @@ static void nothing_beats_its_bound_under_packet(void)
     CU_ASSERT_TRUE(n_tight > 2);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(bounds_are_what_is_known),
-                                     TAP(islands_bound_what_crosses),
-                                     TAP(what_an_island_hangs_on_counts),
-                                     TAP(halves_bound_what_crosses),
-                                     TAP(bounds_survive_lack_of_memory),
-                                     TAP(nothing_beats_its_bound_under_fluid),
-                                     TAP(nothing_beats_its_bound_under_ideal_alone),
-                                     TAP(nothing_beats_its_bound_under_packet),
-                                     TAP_END};
-    return tap_main("bound", tests, argc, argv);
-}
+TAP_MAIN("bound")

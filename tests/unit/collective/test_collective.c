@@ -45,7 +45,7 @@ static void try_roots(const th_algorithm *a, int kind, int n, const th_system *s
 
 /* Every algorithm, every kind that it can do, groups of 1 .. 17, sizes below, at and above the
  * number of ranks, in chunks, messages in orders drawn at random. */
-static void every_rank_ends_with_the_right_data(void)
+TEST(every_rank_ends_with_the_right_data)
 {
     th_system *s = of_size("ring", MANY);
     for (int i = 0; th_algorithms[i]; i++)
@@ -57,7 +57,7 @@ static void every_rank_ends_with_the_right_data(void)
 }
 
 /* Every algorithm that can: sizes drawn at random, some of them 0. */
-static void uneven_all_to_all_is_right(void)
+TEST(uneven_all_to_all_is_right)
 {
     th_system *s = of_size("ring", MANY);
     gsl_rng *random = th_random_stream(5, "pairs", 0);
@@ -96,7 +96,7 @@ static bool mutated_step(const th_collective_schedule *x, int32_t p, int32_t thr
     return true;
 }
 
-static void the_interpreter_finds_mistakes(void)
+TEST(the_interpreter_finds_mistakes)
 {
     static const char *const found[] = {"lacks", "wrong word", "never gets past", "wrong word"};
     th_system *s = of_size("ring", 5);
@@ -121,7 +121,7 @@ static void the_interpreter_finds_mistakes(void)
 
 /* 2 (n - 1) (S/(n bw) + L): n pieces of 30,000 bytes at 10 bytes per ns take 3 us each. Both ways,
  * each half as long. Chunks side by side share the links and lose nothing. */
-static void ring_all_reduce_takes_what_is_known(void)
+TEST(ring_all_reduce_takes_what_is_known)
 {
     static const char *const networks[] = {"fluid", "ideal"};
     for (int i = 0; i < 2; i++)
@@ -144,7 +144,7 @@ static void ring_all_reduce_takes_what_is_known(void)
 }
 
 /* (n - 2 + chunks) (L + S/(chunks bw)): 60,000 bytes in 4 chunks: 1500 ns each and 500 ns. */
-static void chains_take_what_is_known(void)
+TEST(chains_take_what_is_known)
 {
     th_system *s = of_size("ring", 6);
     static const int kinds[] = {TH_BROADCAST, TH_REDUCE};
@@ -159,7 +159,7 @@ static void chains_take_what_is_known(void)
 }
 
 /* One message on one link: 70,000 bytes, 7 us and 500 ns; a group of one has nothing to do. */
-static void single_link_takes_what_is_known(void)
+TEST(single_link_takes_what_is_known)
 {
     th_system *s = of_size("ring", 3);
     th_collective c = collective(TH_SEND_RECV, "direct", 2, 70000);
@@ -173,7 +173,7 @@ static void single_link_takes_what_is_known(void)
 
 /* Fully connected, a link per pair: direct takes one message's time per phase, pairwise one per
  * round. 5 ranks, pieces of 20,000 bytes: 2 us and 500 ns. */
-static void direct_and_pairwise_take_what_is_known(void)
+TEST(direct_and_pairwise_take_what_is_known)
 {
     th_system *s = of_size("fully_connected", 5);
     th_collective c = collective(TH_ALL_TO_ALL, "direct", 5, 100000);
@@ -199,7 +199,7 @@ static void assert_refused(const th_collective *c, const th_system *s, const cha
     TAP_ASSERT_TEXT(e.id, id);
 }
 
-static void bad_collectives_are_refused(void)
+TEST(bad_collectives_are_refused)
 {
     th_system *s = of_size("star", 4);
     const th_collective good = collective(TH_ALL_TO_ALL, "direct", 4, 100);
@@ -245,7 +245,7 @@ static int prepare_too_many(th_collective_schedule *x, th_error *err)
 
 /* Ports beyond what numbers of flows can tell apart, numbers that are all taken by tasks, and
  * counts beyond 2^31. */
-static void too_many_messages_are_refused(void)
+TEST(too_many_messages_are_refused)
 {
     th_system *s = of_size("ring", 4);
     th_collective c = collective(TH_BROADCAST, "ring", 4, 100);
@@ -276,7 +276,7 @@ static void too_many_messages_are_refused(void)
 }
 
 /* A collective whose last message nobody sends is named, with who waits for what. */
-static void a_stuck_collective_is_named(void)
+TEST(a_stuck_collective_is_named)
 {
     th_system *s = of_size("ring", 5);
     th_algorithm mutated = *th_algorithm_find("ring");
@@ -301,18 +301,4 @@ static void a_stuck_collective_is_named(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(every_rank_ends_with_the_right_data),
-                                     TAP(uneven_all_to_all_is_right),
-                                     TAP(the_interpreter_finds_mistakes),
-                                     TAP(ring_all_reduce_takes_what_is_known),
-                                     TAP(chains_take_what_is_known),
-                                     TAP(single_link_takes_what_is_known),
-                                     TAP(direct_and_pairwise_take_what_is_known),
-                                     TAP(bad_collectives_are_refused),
-                                     TAP(too_many_messages_are_refused),
-                                     TAP(a_stuck_collective_is_named),
-                                     TAP_END};
-    return tap_main("collective", tests, argc, argv);
-}
+TAP_MAIN("collective")

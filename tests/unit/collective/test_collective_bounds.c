@@ -253,7 +253,7 @@ static int try_all(const th_system *s, gsl_rng *random)
     return tried;
 }
 
-static void no_algorithm_beats_the_links(void)
+TEST(no_algorithm_beats_the_links)
 {
     th_system *prototype = shipped_system("npu_v1");
     gsl_rng *random = th_random_stream(3, "bounds", 0);
@@ -268,8 +268,4 @@ static void no_algorithm_beats_the_links(void)
     th_system_free(prototype);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(no_algorithm_beats_the_links), TAP_END};
-    return tap_main("collective_bounds", tests, argc, argv);
-}
+TAP_MAIN("collective_bounds")

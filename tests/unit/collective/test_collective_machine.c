@@ -8,7 +8,7 @@
 
 /* Bytes and events of messages are counted: ring all-reduce of 5 ranks and 1003 bytes, each rank
  * sends all but one piece, twice over. */
-static void messages_are_counted(void)
+TEST(messages_are_counted)
 {
     th_system *s = of_size("ring", 5);
     th_collective c = collective(TH_ALL_REDUCE, "ring", 5, 1003);
@@ -30,7 +30,7 @@ static void messages_are_counted(void)
 }
 
 /* Tasks wait for a collective and it for them; it is released at 9 us. */
-static void collectives_depend_and_wait(void)
+TEST(collectives_depend_and_wait)
 {
     th_system *s = of_size("ring", 4);
     th_collective c = collective(TH_BROADCAST, "ring", 2, 20000);
@@ -53,7 +53,7 @@ static void collectives_depend_and_wait(void)
 }
 
 /* Two rings over the same links share them: each round carries twice the bytes. */
-static void overlapping_groups_share_links(void)
+TEST(overlapping_groups_share_links)
 {
     th_system *s = of_size("ring", 4);
     th_collective c = collective(TH_ALL_REDUCE, "ring", 4, 120000);
@@ -95,7 +95,7 @@ static void clear_stage(stage *g)
 }
 
 /* A program that is loaded again, or made again with the same contents, needs no memory. */
-static void expansions_are_used_again(void)
+TEST(expansions_are_used_again)
 {
     stage g = ring_stage(6, NULL);
     th_machine *m = g.machine;
@@ -119,7 +119,7 @@ static void expansions_are_used_again(void)
 }
 
 /* Events one by one: the start of the task, of three messages, the first end. */
-static void messages_are_steps(void)
+TEST(messages_are_steps)
 {
     stage g = ring_stage(3, NULL);
     th_machine *m = g.machine;
@@ -153,7 +153,7 @@ static int takes_broadcasts(th_network *n, const th_collective *c, th_time now, 
 
 /* A network that takes broadcasts as a whole has one event for each, and no algorithm is asked for;
  * other collectives are expanded. What it refuses ends the run. */
-static void a_network_may_take_a_collective_as_a_whole(void)
+TEST(a_network_may_take_a_collective_as_a_whole)
 {
     th_network_type type = *th_network_find("ideal");
     type.collective = takes_broadcasts;
@@ -182,7 +182,7 @@ static void a_network_may_take_a_collective_as_a_whole(void)
 }
 
 /* Whichever allocation fails, from making the machine to the end of the run. */
-static void memory_that_runs_out_is_told(void)
+TEST(memory_that_runs_out_is_told)
 {
     th_system *s = of_size("star", 4);
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
@@ -217,15 +217,4 @@ static void memory_that_runs_out_is_told(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(messages_are_counted),
-                                     TAP(collectives_depend_and_wait),
-                                     TAP(overlapping_groups_share_links),
-                                     TAP(expansions_are_used_again),
-                                     TAP(messages_are_steps),
-                                     TAP(a_network_may_take_a_collective_as_a_whole),
-                                     TAP(memory_that_runs_out_is_told),
-                                     TAP_END};
-    return tap_main("collective_machine", tests, argc, argv);
-}
+TAP_MAIN("collective_machine")

@@ -8,7 +8,7 @@
 
 /* The fastest of all that can, simulated singly; what it is can be asked for. Small messages go by
  * another one than large ones, and the order of the table decides among equals. */
-static void auto_is_the_quickest_that_can(void)
+TEST(auto_is_the_quickest_that_can)
 {
     th_system *s = of_size("star", 8);
     const int64_t sizes[] = {8, 24000, 24000000};
@@ -45,7 +45,7 @@ static bool is_interrupted(void)
 static const th_machine_options interrupted = {.is_interrupted = is_interrupted};
 
 /* 64 ranks send to each other: more than 4,096 acts, so the machine asks at least thrice. */
-static void an_interruption_changes_no_time(void)
+TEST(an_interruption_changes_no_time)
 {
     th_system *s = of_size("ring", 64);
     th_collective c = collective(s, TH_ALL_TO_ALL, "direct", 640000);
@@ -89,7 +89,7 @@ static void an_interruption_changes_no_time(void)
 
 /* A chain of many chunks beats one of few; a group that one algorithm alone refuses has the others;
  * where all refuse, the last says why. */
-static void auto_chooses_chunks_and_passes_over_refusals(void)
+TEST(auto_chooses_chunks_and_passes_over_refusals)
 {
     th_system *s = of_size("ring", 8);
     th_collective c = collective(s, TH_BROADCAST, "ring", 24000000);
@@ -118,7 +118,7 @@ static void auto_chooses_chunks_and_passes_over_refusals(void)
 }
 
 /* Wherever memory runs out, choosing says so, keeps nothing and chooses nothing. */
-static void choosing_survives_lack_of_memory(void)
+TEST(choosing_survives_lack_of_memory)
 {
     th_system *s = of_size("star", 3);
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
@@ -147,10 +147,4 @@ static void choosing_survives_lack_of_memory(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(auto_is_the_quickest_that_can), TAP(auto_chooses_chunks_and_passes_over_refusals),
-        TAP(an_interruption_changes_no_time), TAP(choosing_survives_lack_of_memory), TAP_END};
-    return tap_main("tuner", tests, argc, argv);
-}
+TAP_MAIN("tuner")

@@ -153,12 +153,12 @@ static void compare(const char *network, uint64_t seed)
     gsl_rng_free(random);
 }
 
-static void unrolled_collectives_take_as_long_under_fluid(void)
+TEST(unrolled_collectives_take_as_long_under_fluid)
 {
     compare("fluid", 1);
 }
 
-static void unrolled_collectives_take_as_long_under_ideal(void)
+TEST(unrolled_collectives_take_as_long_under_ideal)
 {
     compare("ideal", 2);
 }
@@ -209,7 +209,7 @@ static int prepare_two(th_collective_schedule *x, th_error *err)
     return th_collective_schedule_set_ranks(x, 2, 2, err);
 }
 
-static void what_cannot_be_written_out_is_refused(void)
+TEST(what_cannot_be_written_out_is_refused)
 {
     world w = new_world("ring", 3, "fluid");
     int32_t nodes[] = {0, 1, 2};
@@ -238,7 +238,7 @@ static void what_cannot_be_written_out_is_refused(void)
     free_world(&w);
 }
 
-static void memory_that_runs_out_is_told(void)
+TEST(memory_that_runs_out_is_told)
 {
     world w = new_world("ring", 4, "fluid");
     int32_t nodes[] = {0, 1, 2, 3};
@@ -276,11 +276,4 @@ static void memory_that_runs_out_is_told(void)
     free_world(&w);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(unrolled_collectives_take_as_long_under_fluid),
-                                     TAP(unrolled_collectives_take_as_long_under_ideal),
-                                     TAP(what_cannot_be_written_out_is_refused),
-                                     TAP(memory_that_runs_out_is_told), TAP_END};
-    return tap_main("unroll", tests, argc, argv);
-}
+TAP_MAIN("unroll")

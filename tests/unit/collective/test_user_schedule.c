@@ -45,7 +45,7 @@ static th_collective collective(const th_system *s, const th_user_schedule *u, i
 
 /* The shipped example is an all_reduce, whatever S and the order of messages; 240,000 bytes take
  * 2 (500 + 6000) ns, as every pair of ranks has a link. */
-static void the_shipped_schedule_is_an_all_reduce(void)
+TEST(the_shipped_schedule_is_an_all_reduce)
 {
     th_system *s = of_size("fully_connected", 4);
     th_user_schedule *u = shipped_schedule();
@@ -66,7 +66,7 @@ static void the_shipped_schedule_is_an_all_reduce(void)
 
 /* Two threads and two channels between one pair go side by side: 1000 and 3000 bytes share 10 bytes
  * per ns, and the first is passed on at once: 500 + 200, 500 + 100 later. */
-static void threads_go_side_by_side(void)
+TEST(threads_go_side_by_side)
 {
     th_system *s = of_size("fully_connected", 3);
     th_user_schedule *u = schedule_of("ranks = ( { threads = ( ( { send = 1; size = \"1kB\"; } ),"
@@ -83,7 +83,7 @@ static void threads_go_side_by_side(void)
 
 /* The example of docs/formats.md, of 80,000 bytes: 65,536 one way, 40,000 there, 40,000 back; the
  * first two go to one rank one after the other. */
-static void the_documented_schedule_works(void)
+TEST(the_documented_schedule_works)
 {
     th_system *s = of_size("fully_connected", 2);
     th_user_schedule *u = schedule_of(
@@ -108,7 +108,7 @@ typedef struct {
 #define TWO(first, second)                                                                         \
     "ranks = (\n{ threads = ( (" first ") ); },\n{ threads = ( (" second ") ); } );"
 
-static void bad_schedules_are_refused(void)
+TEST(bad_schedules_are_refused)
 {
     static const refusal cases[] = {
         {"COLL-0030", "s.cfg:2: send = 7 of rank 0: ranks are 0 .. 1",
@@ -164,7 +164,7 @@ static void bad_schedules_are_refused(void)
     }
 }
 
-static void a_schedule_fits_its_group(void)
+TEST(a_schedule_fits_its_group)
 {
     th_system *s = of_size("fully_connected", 5);
     th_user_schedule *u = shipped_schedule();
@@ -181,7 +181,7 @@ static void a_schedule_fits_its_group(void)
     th_system_free(s);
 }
 
-static void reading_survives_lack_of_memory(void)
+TEST(reading_survives_lack_of_memory)
 {
     int failed = -1, n = 0;
     for (int64_t k = 1; failed; k++, n++) {
@@ -200,14 +200,4 @@ static void reading_survives_lack_of_memory(void)
     CU_ASSERT_TRUE(n > 10);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(the_shipped_schedule_is_an_all_reduce),
-                                     TAP(threads_go_side_by_side),
-                                     TAP(the_documented_schedule_works),
-                                     TAP(bad_schedules_are_refused),
-                                     TAP(a_schedule_fits_its_group),
-                                     TAP(reading_survives_lack_of_memory),
-                                     TAP_END};
-    return tap_main("user_schedule", tests, argc, argv);
-}
+TAP_MAIN("user_schedule")

@@ -39,7 +39,7 @@ static void try_hierarchy(th_collective *c, const th_system *s, gsl_rng *r)
 }
 
 /* Dimensions of the system and of the collective, where they are rings, lines, or all joined. */
-static void hierarchies_of_all_shapes_are_right(void)
+TEST(hierarchies_of_all_shapes_are_right)
 {
     static const struct {
         const char *type;
@@ -68,7 +68,7 @@ static void hierarchies_of_all_shapes_are_right(void)
 }
 
 /* Ranks 0, 1, 3 of a tree of islands of three: no shape, no islands of one size. */
-static void a_hierarchy_needs_dimensions(void)
+TEST(a_hierarchy_needs_dimensions)
 {
     th_system *s = generated("tree", (int[]){3, 2}, 2);
     int32_t nodes[] = {s->accel_node[0], s->accel_node[1], s->accel_node[3]};
@@ -131,7 +131,7 @@ static void try_in_switch(const th_system *s)
 }
 
 /* One switch; two levels, all of them reduce or one only forwards; several planes. */
-static void switches_give_everyone_what_is_right(void)
+TEST(switches_give_everyone_what_is_right)
 {
     th_system *star = of_size("star", 7), *planes = three_planes();
     let_switches_reduce(star, -1);
@@ -147,7 +147,7 @@ static void switches_give_everyone_what_is_right(void)
     th_system_free(planes);
 }
 
-static void switches_that_only_forward_are_refused(void)
+TEST(switches_that_only_forward_are_refused)
 {
     th_system *s = of_size("star", 4);
     th_collective c = collective(s, TH_ALL_REDUCE, "in_switch", 100);
@@ -176,7 +176,7 @@ static int misled(const th_system *s, int at, int src, int dst)
     return th_route_link_to(s, at, dst);
 }
 
-static void ways_in_a_circle_are_no_tree(void)
+TEST(ways_in_a_circle_are_no_tree)
 {
     th_system *s = three_planes();
     th_routing_type misleading = *s->routing;
@@ -193,7 +193,7 @@ static void ways_in_a_circle_are_no_tree(void)
 }
 
 /* Wherever memory runs out, preparing an algorithm says so and keeps nothing. */
-static void preparing_survives_lack_of_memory(void)
+TEST(preparing_survives_lack_of_memory)
 {
     th_system *s = of_size("star", 6);
     let_switches_reduce(s, -1);
@@ -231,7 +231,7 @@ static void preparing_survives_lack_of_memory(void)
  * reduce_scatter: pieces of 4000 ns. Fold, 24,500; what the partners of the first round sent has
  * come by then, so those who stand for two send two pieces in both rounds at once (8500); then one
  * piece is unfolded while the others exchange one (4500). */
-static void halving_and_doubling_take_what_is_known(void)
+TEST(halving_and_doubling_take_what_is_known)
 {
     th_system *eight = of_size("fully_connected", 8), *six = of_size("fully_connected", 6);
     th_system *star = of_size("star", 8);
@@ -257,7 +257,7 @@ static void halving_and_doubling_take_what_is_known(void)
 /* On a star, what a rank sends goes one after the other: ceil(log2 n) (L + S/bw), 25,000 each, for
  * n = 5 .. 8; gather and scatter of 8: pieces of 1, 2, 4 times 3000 ns and 1000 ns each.
  * Of 4 ranks, k chunks: the root sends 2 k of them, L + c each: 2 k (1000 + 24,000/k). */
-static void binomial_trees_take_what_is_known(void)
+TEST(binomial_trees_take_what_is_known)
 {
     for (int n = 5; n <= 8; n++) {
         th_system *s = of_size("star", n);
@@ -289,7 +289,7 @@ static void binomial_trees_take_what_is_known(void)
 /* Eight ranks, 6 chunks of 20,000 bytes in each tree: 2500 ns per edge. broadcast: the deepest of 7
  * is 3 edges below the root, no two edges of both trees are the same: (3 + 5) 2500. all_reduce: up
  * 3 edges and down again, (6 + 5) 2500 where edges of both trees do not share links; they do. */
-static void double_trees_take_what_is_known(void)
+TEST(double_trees_take_what_is_known)
 {
     th_system *s = of_size("fully_connected", 8);
     th_collective c = collective(s, TH_BROADCAST, "double_binary_tree", 240000);
@@ -306,7 +306,7 @@ static void double_trees_take_what_is_known(void)
 
 /* On a star of 64 a rank sends and receives about 2 S whatever n, so many chunks take little more
  * than 2 S/bw = 480 us of 2.4 MB; a tree without chunks takes 12 times S/bw. */
-static void double_trees_use_all_of_a_link(void)
+TEST(double_trees_use_all_of_a_link)
 {
     th_system *s = of_size("star", 64);
     th_collective c = collective(s, TH_ALL_REDUCE, "double_binary_tree", 2400000);
@@ -321,7 +321,7 @@ static void double_trees_use_all_of_a_link(void)
 /* S = 240,000. Fully connected 4 x 2: in d0 a quarter to each at once, in d1 an eighth:
  * 2 (500 + 6000 + 500 + 3000). A star: 2 (3 (1000 + 6000) + 1000 + 3000). A torus 4 x 4, both ways
  * round: 2 (3 (500 + 3000) + 3 (500 + 750)). */
-static void hierarchies_take_what_is_known(void)
+TEST(hierarchies_take_what_is_known)
 {
     th_system *full = of_size("fully_connected", 8), *star = of_size("star", 8);
     th_system *torus = generated("torus", (int[]){4, 4}, 2);
@@ -345,7 +345,7 @@ static void hierarchies_take_what_is_known(void)
 
 /* On a torus of two equal dimensions with messages so large that latency is nothing, the second
  * dimension idles while the first works: with chunks both work at once, and all is done sooner. */
-static void chunks_keep_several_dimensions_busy(void)
+TEST(chunks_keep_several_dimensions_busy)
 {
     th_system *torus = generated("torus", (int[]){4, 4}, 2);
     th_collective c = collective(torus, TH_ALL_REDUCE, "hierarchical", 240000000);
@@ -358,7 +358,7 @@ static void chunks_keep_several_dimensions_busy(void)
 /* 240,000 bytes in k chunks: up to the switch, one behind the other, and the last down again:
  * (k + 1) (500 + 24,000/k), where a ring needs 2 * 7/8 of 24,000 at the least. Three planes carry a
  * third each. Many chunks of much data: S/bw and little more. */
-static void switches_take_what_is_known(void)
+TEST(switches_take_what_is_known)
 {
     th_system *star = of_size("star", 8), *planes = three_planes();
     let_switches_reduce(star, -1);
@@ -381,7 +381,7 @@ static void switches_take_what_is_known(void)
 
 /* A star of 8: all_gather 3 * 1000 + 7/8 * 24,000; all_to_all 3 (1000 + 12,000). Of 6: 1, 2 and 2
  * pieces of 4000 ns. */
-static void bruck_takes_what_is_known(void)
+TEST(bruck_takes_what_is_known)
 {
     th_system *eight = of_size("star", 8), *six = of_size("star", 6);
     th_collective c = collective(eight, TH_ALL_GATHER, "bruck", 240000);
@@ -394,22 +394,4 @@ static void bruck_takes_what_is_known(void)
     th_system_free(six);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(hierarchies_of_all_shapes_are_right),
-                                     TAP(a_hierarchy_needs_dimensions),
-                                     TAP(preparing_survives_lack_of_memory),
-                                     TAP(ways_in_a_circle_are_no_tree),
-                                     TAP(halving_and_doubling_take_what_is_known),
-                                     TAP(binomial_trees_take_what_is_known),
-                                     TAP(double_trees_take_what_is_known),
-                                     TAP(double_trees_use_all_of_a_link),
-                                     TAP(hierarchies_take_what_is_known),
-                                     TAP(chunks_keep_several_dimensions_busy),
-                                     TAP(switches_give_everyone_what_is_right),
-                                     TAP(switches_that_only_forward_are_refused),
-                                     TAP(switches_take_what_is_known),
-                                     TAP(bruck_takes_what_is_known),
-                                     TAP_END};
-    return tap_main("algorithms", tests, argc, argv);
-}
+TAP_MAIN("algorithms")

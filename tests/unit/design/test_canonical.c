@@ -43,7 +43,7 @@ static void assert_dims(const th_shard *s, int b, int k, int c, int h, int w, in
     CU_ASSERT_EQUAL(memcmp(s->dim, expected, sizeof expected), 0);
 }
 
-static void phases_become_output_channels(void)
+TEST(phases_become_output_channels)
 {
     th_shard s = transposed(), out;
     CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
@@ -67,7 +67,7 @@ static void phases_become_output_channels(void)
 
 /* Dilation 3 at up 2 visits both phases, every 2nd tap 3 input rows on; dilation 2 meets inputs in
  * one of two phases only and is left whole; dilation 2 at up 4 has 2 phases, dilated by 1. */
-static void dilated_kernels_have_fewer_phases(void)
+TEST(dilated_kernels_have_fewer_phases)
 {
     th_shard s = transposed(), out;
     s.dilation_h = 3;
@@ -86,7 +86,7 @@ static void dilated_kernels_have_fewer_phases(void)
 
 /* Every real product is counted by the phases, over 2,000 kernels: rows of output h, kernel row r
  * meet the input where h - pad + r dilation is a multiple of up. */
-static void no_product_is_lost(void)
+TEST(no_product_is_lost)
 {
     gsl_rng *r = th_random_stream(41, "plain", 0);
     int lost = 0;
@@ -111,7 +111,7 @@ static void no_product_is_lost(void)
 /* LSTM of 12 inputs, 10 units, 7 steps, 2 rows: 7 "images" of 2 rows of 22 elements, 40 columns. On
  * winograd, direct, 2 * 36 input channels and 8 output channels at once: ceil(22/72)*ceil(40/8)
  * = 5 cycles for each of 2 rows; weights 40*22*2 bytes, once. A GRU has 3 gates. */
-static void time_steps_become_images(void)
+TEST(time_steps_become_images)
 {
     th_shard s = conv_shard(2, 10, 12, 7, 1, 1), out;
     s.kind = TH_LAYER_LSTM;
@@ -132,7 +132,7 @@ static void time_steps_become_images(void)
     assert_dims(&out, 7, 30, 22, 2, 1, 1, 1);
 }
 
-static void refuses_what_does_not_fit_an_extent(void)
+TEST(refuses_what_does_not_fit_an_extent)
 {
     th_shard s = transposed(), out;
     th_error e = {"", ""};
@@ -151,7 +151,7 @@ static void refuses_what_does_not_fit_an_extent(void)
 
 /* 4 images of 6 x 8 times 8 x 16 in 2 heads: with weights one matrix of 16*4 elements serves all, a
  * second input is another one in every image. */
-static void a_second_input_is_loaded_for_every_image(void)
+TEST(a_second_input_is_loaded_for_every_image)
 {
     const char *const keys[] = {WINOGRAD, SYSTOLIC, TILED};
     for (int i = 0; i < 3; i++) {
@@ -171,7 +171,7 @@ static void a_second_input_is_loaded_for_every_image(void)
  * work: 32 passes of ceil(8/4) W blocks, 9*9 cycles each; dense with the same channels takes 4 *
  * 2 * 8 * 81, for 32 times the products. In groups of 2 channels, 16 passes of the same length.
  */
-static void narrow_groups_leave_the_array_idle(void)
+TEST(narrow_groups_leave_the_array_idle)
 {
     th_shard s = conv_shard(1, 32, 32, 9, 8, 3);
     th_schedule dense = planned(SYSTOLIC, &s);
@@ -190,7 +190,7 @@ static void narrow_groups_leave_the_array_idle(void)
 }
 
 /* Through the memo: a transposed convolution costs what its phases cost, and stays what it is. */
-static void the_memo_asks_for_plain_shards(void)
+TEST(the_memo_asks_for_plain_shards)
 {
     th_system *system = system_with(TILED);
     th_compute_cost_cache *w = th_compute_cost_cache_new(system, NULL);
@@ -208,18 +208,4 @@ static void the_memo_asks_for_plain_shards(void)
     th_system_free(system);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(phases_become_output_channels),
-        TAP(dilated_kernels_have_fewer_phases),
-        TAP(no_product_is_lost),
-        TAP(time_steps_become_images),
-        TAP(refuses_what_does_not_fit_an_extent),
-        TAP(a_second_input_is_loaded_for_every_image),
-        TAP(narrow_groups_leave_the_array_idle),
-        TAP(the_memo_asks_for_plain_shards),
-        TAP_END,
-    };
-    return tap_main("canonical", tests, argc, argv);
-}
+TAP_MAIN("canonical")

@@ -9,7 +9,7 @@
 
 enum { LAYERS = 1000, LAYERS_PER_CONFIG = 10 };
 
-static void every_design_has_a_row(void)
+TEST(every_design_has_a_row)
 {
     for (int i = 0; th_design_types[i]; i++) {
         const design_row *row = row_of(th_design_types[i]);
@@ -68,7 +68,7 @@ static bool form_holds(const ready_design *d, const th_shard *shard)
     return fabs(cycles - form) < 1;
 }
 
-static void the_pipeline_agrees_with_every_closed_form(void)
+TEST(the_pipeline_agrees_with_every_closed_form)
 {
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
@@ -89,12 +89,4 @@ static void the_pipeline_agrees_with_every_closed_form(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(every_design_has_a_row),
-        TAP(the_pipeline_agrees_with_every_closed_form),
-        TAP_END,
-    };
-    return tap_main("closed_forms", tests, argc, argv);
-}
+TAP_MAIN("closed_forms")

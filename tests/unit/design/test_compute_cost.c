@@ -15,7 +15,7 @@ static th_shard pool_shard(void)
 
 /* Equal shards have one number, on all alike accelerators; any difference in the key gives another.
  */
-static void equal_shards_are_one_work(void)
+TEST(equal_shards_are_one_work)
 {
     th_system *s = shipped_system("f1_16xlarge");
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
@@ -39,7 +39,7 @@ static void equal_shards_are_one_work(void)
 
 /* Accelerator 2 has a slower DRAM, 5 a faster vector unit, 6 the slower DRAM as well: 2 and 6 are
  * one class. */
-static void other_memory_is_other_work(void)
+TEST(other_memory_is_other_work)
 {
     th_system *s = shipped_system("f1_16xlarge");
     s->nodes[s->accel_node[2]].a.dram_bits_per_s /= 4;
@@ -63,7 +63,7 @@ static void other_memory_is_other_work(void)
 }
 
 /* The memo is what the pipeline gives when it goes step by step. */
-static void collapsed_times_are_those_of_the_pipeline(void)
+TEST(collapsed_times_are_those_of_the_pipeline)
 {
     th_system *s = shipped_system("f1_16xlarge");
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
@@ -87,7 +87,7 @@ static void collapsed_times_are_those_of_the_pipeline(void)
 
 /* Partial sums that a shard goes on with are read once, however its tiles walk: as many bytes as
  * are written. */
-static void partial_sums_are_read_once(void)
+TEST(partial_sums_are_read_once)
 {
     gsl_rng *r = th_random_stream(73, "partial", 0);
     int wrong = 0;
@@ -126,7 +126,7 @@ static void partial_sums_are_read_once(void)
     th_system_free(s);
 }
 
-static void designs_that_are_wrong_are_refused(void)
+TEST(designs_that_are_wrong_are_refused)
 {
     th_error e = {"", ""};
     th_system *s = shipped_system("f1_16xlarge");
@@ -158,7 +158,7 @@ static int use(const th_system *s)
 }
 
 /* 200 MB of weights at 8 bits a second. */
-static void shards_that_never_end_are_refused(void)
+TEST(shards_that_never_end_are_refused)
 {
     th_system *s = shipped_system("f1_16xlarge");
     s->nodes[s->accel_node[0]].a.dram_bits_per_s = 8;
@@ -177,7 +177,7 @@ static void shards_that_never_end_are_refused(void)
 }
 
 /* 65,536 images in 65,536 groups would be 2^32 iterations of the outermost loop. */
-static void shards_beyond_counting_are_refused(void)
+TEST(shards_beyond_counting_are_refused)
 {
     th_system *s = shipped_system("f1_16xlarge");
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
@@ -193,7 +193,7 @@ static void shards_beyond_counting_are_refused(void)
     th_system_free(s);
 }
 
-static void any_allocation_may_fail(void)
+TEST(any_allocation_may_fail)
 {
     th_system *s = shipped_system("f1_16xlarge");
     int64_t live = th_alloc_live(), calls = th_alloc_calls();
@@ -209,18 +209,4 @@ static void any_allocation_may_fail(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(equal_shards_are_one_work),
-        TAP(other_memory_is_other_work),
-        TAP(collapsed_times_are_those_of_the_pipeline),
-        TAP(partial_sums_are_read_once),
-        TAP(designs_that_are_wrong_are_refused),
-        TAP(shards_beyond_counting_are_refused),
-        TAP(shards_that_never_end_are_refused),
-        TAP(any_allocation_may_fail),
-        TAP_END,
-    };
-    return tap_main("work", tests, argc, argv);
-}
+TAP_MAIN("work")

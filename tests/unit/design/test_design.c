@@ -23,7 +23,7 @@ static th_shard strided(void)
 /* full: in 4*5*4, weights 8*4*9, 9*20 cycles, out 8*5*4; last: 2*4*3, 4*2*9, 9*12, 4*4*3; 2 bytes
  * each all: cycles 2*3*3*9*63 = 10206, in 2*3*10*63*2 = 7560, weights 2*4*20*10*9*2 = 28800, out
  * 2*20*63*2 = 5040 */
-static void tiled_clips_remainder_tiles(void)
+TEST(tiled_clips_remainder_tiles)
 {
     th_shard shard = strided();
     th_schedule s = schedule_on(TILED, &shard);
@@ -41,7 +41,7 @@ static void tiled_clips_remainder_tiles(void)
                    s.port_bits_per_s[TH_ENGINE_OUTPUT] == 8000000000);
 }
 
-static void tiled_unclipped_tiles_are_all_full(void)
+TEST(tiled_unclipped_tiles_are_all_full)
 {
     th_shard shard = strided();
     th_schedule s = schedule_on(TILED "clip = false; slots = 5; ", &shard);
@@ -52,7 +52,7 @@ static void tiled_unclipped_tiles_are_all_full(void)
 }
 
 /* Windows: (5-1)2+3 = 11 rows and 9 columns; last 9 and 7. An input of 10 rows has no eleventh. */
-static void tiled_halo_loads_real_windows(void)
+TEST(tiled_halo_loads_real_windows)
 {
     th_shard shard = strided();
     th_schedule s = schedule_on(TILED "halo = true; ", &shard);
@@ -67,7 +67,7 @@ static void tiled_halo_loads_real_windows(void)
 }
 
 /* 5 groups of 4 -> 2 channels: 10 rounds of 1 x 1 blocks of channels, 4*20*9 weights each. */
-static void tiled_walks_groups_with_the_batch(void)
+TEST(tiled_walks_groups_with_the_batch)
 {
     th_shard shard = strided();
     shard.groups = 5;
@@ -79,7 +79,7 @@ static void tiled_walks_groups_with_the_batch(void)
 
 /* The published layer through the design: see test_pipeline.c. 1e6-port and 10 THz do not overflow.
  */
-static void tiled_reproduces_the_published_layer(void)
+TEST(tiled_reproduces_the_published_layer)
 {
     const th_port ideal = {1000000000000000, 0, 1};
     th_shard shard = conv_shard(2, 128, 192, 13, 13, 3);
@@ -126,7 +126,7 @@ static const char *with_types(const char *text)
     return line;
 }
 
-static void refuses_unknown_types_and_keys(void)
+TEST(refuses_unknown_types_and_keys)
 {
     assert_refused("type = \"tilde\";", "SIM-0001",
                    with_types("test:1: design \"d\": unknown type \"tilde\" (did you mean "
@@ -140,7 +140,7 @@ static void refuses_unknown_types_and_keys(void)
                    "test:1: design \"d\": unknown key \"weather\" of a tiled design");
 }
 
-static void refuses_wrong_kinds(void)
+TEST(refuses_wrong_kinds)
 {
     assert_refused(TILED "slots = 2.5;", "SIM-0003",
                    "test:1: design \"d\": slots is 2.5, must be a whole number");
@@ -164,7 +164,7 @@ static void refuses_wrong_kinds(void)
         "test:1: design \"d\": weight_buffer is \"64kHz\", must be a size such as \"64KiB\"");
 }
 
-static void refuses_values_out_of_range_and_missing_keys(void)
+TEST(refuses_values_out_of_range_and_missing_keys)
 {
     assert_refused(TILED "slots = 9;", "SIM-0004",
                    "test:1: design \"d\": slots is 9, must be in 1 .. 8");
@@ -180,7 +180,7 @@ static void refuses_values_out_of_range_and_missing_keys(void)
 }
 
 /* A key that is left out may mean no limit; one that is 0 means nothing. */
-static void refuses_rates_and_sizes_of_nothing(void)
+TEST(refuses_rates_and_sizes_of_nothing)
 {
 #define SYSTOLIC "type = \"systolic\"; clock = \"1GHz\"; rows = 4; cols = 4; dataflow = \"os\"; "
     assert_refused(SYSTOLIC "input_port = 0;", "SIM-0004",
@@ -203,7 +203,7 @@ static void refuses_rates_and_sizes_of_nothing(void)
 
 /* Every row has its keys within the table's bounds, standard values within their own (or 0, which
  * stands for a key that is left out), and is found by name. */
-static void the_table_is_in_order(void)
+TEST(the_table_is_in_order)
 {
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
@@ -218,7 +218,7 @@ static void the_table_is_in_order(void)
     CU_ASSERT_PTR_NULL(th_design_find("tile"));
 }
 
-static void shipped_systems_have_valid_designs(void)
+TEST(shipped_systems_have_valid_designs)
 {
     const char *const names[] = {
         "f1_16xlarge", "f1_16xlarge_balanced", "f1_16xlarge_energy", "f1_16xlarge_small", "npu_v1",
@@ -232,21 +232,4 @@ static void shipped_systems_have_valid_designs(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(tiled_clips_remainder_tiles),
-        TAP(tiled_unclipped_tiles_are_all_full),
-        TAP(tiled_halo_loads_real_windows),
-        TAP(tiled_walks_groups_with_the_batch),
-        TAP(tiled_reproduces_the_published_layer),
-        TAP(refuses_unknown_types_and_keys),
-        TAP(refuses_wrong_kinds),
-        TAP(refuses_values_out_of_range_and_missing_keys),
-        TAP(refuses_rates_and_sizes_of_nothing),
-        TAP(the_table_is_in_order),
-        TAP(shipped_systems_have_valid_designs),
-        TAP_END,
-    };
-    return tap_main("design", tests, argc, argv);
-}
+TAP_MAIN("design")

@@ -91,7 +91,7 @@ static void hold_design(const th_design_type *t, gsl_rng *r, int *wrong, int *n)
     free_ready(&d);
 }
 
-static void time_and_bytes_hold_for_every_design(void)
+TEST(time_and_bytes_hold_for_every_design)
 {
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
@@ -121,7 +121,7 @@ static bool converges(th_schedule s, double memory_speed)
     return end >= bound * (1 - 1e-9) - 1 && end <= 1.02 * bound;
 }
 
-static void every_design_converges_to_the_roofline(void)
+TEST(every_design_converges_to_the_roofline)
 {
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
@@ -156,12 +156,4 @@ static void every_design_converges_to_the_roofline(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(time_and_bytes_hold_for_every_design),
-        TAP(every_design_converges_to_the_roofline),
-        TAP_END,
-    };
-    return tap_main("design_properties", tests, argc, argv);
-}
+TAP_MAIN("design_properties")

@@ -102,7 +102,7 @@ static const th_machine_options per_layer = {.per_layer = true};
  * came. RELU: 8000 operations; 8000 elements of 2 bytes read, written, filled and drained: 64000
  * bytes; 32000 bytes of DRAM. 49827 ns of 2 W are 99654 nJ, for the accelerator that does nothing
  * too. The bytes crossed two links. */
-static void three_tasks_on_paper(void)
+TEST(three_tasks_on_paper)
 {
     setup u = set_up(ROW(COSTS, LINK_COSTS), &per_layer);
     th_result r = result_at(&u, TH_TIME_MAX);
@@ -119,7 +119,7 @@ static void three_tasks_on_paper(void)
 }
 
 /* The same without layers; the total is the same to the bit. */
-static void the_run_needs_no_layers(void)
+TEST(the_run_needs_no_layers)
 {
     setup u = set_up(ROW(COSTS, LINK_COSTS), &per_layer), v = set_up(ROW(COSTS, LINK_COSTS), NULL);
     th_result with = result_at(&u, TH_TIME_MAX), without = result_at(&v, TH_TIME_MAX);
@@ -131,7 +131,7 @@ static void the_run_needs_no_layers(void)
 
 /* At 20000 ns CONV runs: 40000 nJ of static power at each, of which 17500 ns for the layer; its
  * bytes of DRAM have moved, but for the 8000 it stores. The MACs count at its end. */
-static void a_run_that_has_stopped(void)
+TEST(a_run_that_has_stopped)
 {
     setup u = set_up(ROW(COSTS, LINK_COSTS), &per_layer);
     th_result r = result_at(&u, 20000000);
@@ -140,7 +140,7 @@ static void a_run_that_has_stopped(void)
     take_down(&u, &r);
 }
 
-static void nothing_is_known_without_keys(void)
+TEST(nothing_is_known_without_keys)
 {
     setup u = set_up(ROW("", ""), &per_layer);
     th_result r = result_at(&u, TH_TIME_MAX);
@@ -156,7 +156,7 @@ static void nothing_is_known_without_keys(void)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static void precisions_have_energies_of_their_own(void)
+TEST(precisions_have_energies_of_their_own)
 {
     th_system *s = system_with("type = \"roofline\"; clock = \"1GHz\"; macs_per_cycle = 1; "
                                "mac_energy = \"4.6pJ\"; mac_energy_int8 = \"0.23pJ\"; "
@@ -188,7 +188,7 @@ static void refuse(const char *keys, const char *id, const char *message)
     th_system_free(s);
 }
 
-static void refuses_numbers_without_a_source(void)
+TEST(refuses_numbers_without_a_source)
 {
     refuse("static_power = \"0W\";", "SIM-0100",
            "test:1: design \"d\": energies without energy_source: must say where the numbers come "
@@ -201,7 +201,7 @@ static void refuses_numbers_without_a_source(void)
            "precisions");
 }
 
-static void refuses_what_is_no_energy(void)
+TEST(refuses_what_is_no_energy)
 {
     refuse("mac_energy = \"2W\"; energy_source = \"x\";", "SIM-0003",
            "test:1: design \"d\": mac_energy is \"2W\", must be an energy such as \"0.9pJ\"");
@@ -214,7 +214,7 @@ static void refuses_what_is_no_energy(void)
            "\"dram_energy\"?");
 }
 
-static void links_need_a_source_too(void)
+TEST(links_need_a_source_too)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_system_read_text(ROW("", "link_energy = \"1pJ\"; "), "test", &e));
@@ -225,18 +225,4 @@ static void links_need_a_source_too(void)
     TAP_ASSERT_TEXT(e.id, "BASE-0003");
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(three_tasks_on_paper),
-        TAP(the_run_needs_no_layers),
-        TAP(a_run_that_has_stopped),
-        TAP(nothing_is_known_without_keys),
-        TAP(precisions_have_energies_of_their_own),
-        TAP(refuses_numbers_without_a_source),
-        TAP(refuses_what_is_no_energy),
-        TAP(links_need_a_source_too),
-        TAP_END,
-    };
-    return tap_main("energy", tests, argc, argv);
-}
+TAP_MAIN("energy")

@@ -21,7 +21,7 @@ static th_shard lstm(void)
 
 /* x hides the gates: 5 (60 + 36) + 35. With a latency of 20 it does not: 5 (60 + 44) + 36. A GRU:
  * 30 columns in 2 rounds, x 24, h 40, gates 2*ceil(80/8) + 11 = 31: 5 (40 + 31) + 24. */
-static void steps_wait_for_the_gates(void)
+TEST(steps_wait_for_the_gates)
 {
     th_shard s = lstm();
     th_schedule out = schedule_on(GEMV("1280B"), &s);
@@ -42,7 +42,7 @@ static void steps_wait_for_the_gates(void)
 /* Resident: once 1280 bytes, 24 in and 40 out per step. Time on a memory without limit: 1280
  * bytes through 50 elements of 2 bytes per cycle, 12.8 cycles, before the first step; 40/50 to
  * store the last. */
-static void resident_weights_are_loaded_once(void)
+TEST(resident_weights_are_loaded_once)
 {
     th_shard s = lstm();
     th_pipeline p;
@@ -66,7 +66,7 @@ static void resident_weights_are_loaded_once(void)
  * columns, one round each of 2*16 = 32 cycles. Gates of 4 units 2*ceil(36/8) = 10 hide; those of
  * the last 2*ceil(18/8) + 11 = 17 wait 5 cycles more than x of a first block, 12. Every step
  * loads it all. */
-static void streamed_weights_are_loaded_in_every_step(void)
+TEST(streamed_weights_are_loaded_in_every_step)
 {
     th_shard s = lstm();
     th_schedule out = schedule_on(GEMV("1279B"), &s);
@@ -85,7 +85,7 @@ static void streamed_weights_are_loaded_in_every_step(void)
 /* 44 weights of a unit, 88 bytes; 2 slots of 176: blocks of 2 units, 8 columns, one round of 64
  * lanes, 2*11 = 22 cycles. Gates of 18 operations on one lane, 2*18 = 36, outlast it; the last
  * ones but for x, 2*1. */
-static void gates_bound_inner_blocks(void)
+TEST(gates_bound_inner_blocks)
 {
     th_shard s = conv_shard(2, 10, 1, 3, 1, 1);
     s.kind = TH_LAYER_LSTM;
@@ -101,7 +101,7 @@ static void gates_bound_inner_blocks(void)
 
 /* fc of 300 inputs, 100 outputs, one vector: 8 pieces of 13 columns, in rounds of 16: 7 blocks,
  * 300 cycles each; everything moves once. */
-static void one_vector_is_cut_to_overlap_its_weights(void)
+TEST(one_vector_is_cut_to_overlap_its_weights)
 {
     th_shard s = conv_shard(1, 100, 300, 1, 1, 1);
     s.kind = TH_LAYER_FC;
@@ -117,7 +117,7 @@ static void one_vector_is_cut_to_overlap_its_weights(void)
 /* 20 x 30 by 30 x 40 for 3 images in 2 slots of 1000 bytes: 16 columns of 60 bytes, blocks of 16,
  * 16, 8. One matrix comes once and every row of the inputs with each block; matrices of their own
  * for every image. */
-static void matmuls_keep_a_block_through_all_rows(void)
+TEST(matmuls_keep_a_block_through_all_rows)
 {
     th_shard s = conv_shard(3, 40, 30, 20, 1, 1);
     s.kind = TH_LAYER_MATMUL;
@@ -145,7 +145,7 @@ static void matmuls_keep_a_block_through_all_rows(void)
 
 /* 3 x 3 of 4 -> 10 channels in 2 groups, 6 x 7: rows of 7 vectors of 2*9 = 18, 5 columns, one
  * round: 126 cycles, windows of 3 rows of 9 columns of 2 channels, 108 bytes. */
-static void convolutions_gather_their_vectors(void)
+TEST(convolutions_gather_their_vectors)
 {
     th_shard s = conv_shard(1, 10, 4, 6, 7, 3);
     s.groups = 2;
@@ -157,7 +157,7 @@ static void convolutions_gather_their_vectors(void)
 
 /* A unit of the LSTM has 128 bytes, 2 slots of one 256; a column of the convolution 18 elements, 36
  * bytes. */
-static void refuses_what_no_slot_can_hold(void)
+TEST(refuses_what_no_slot_can_hold)
 {
     th_shard s = lstm(), conv = conv_shard(1, 10, 2, 6, 7, 3);
     th_schedule out = schedule_on(GEMV("256B"), &s);
@@ -170,18 +170,4 @@ static void refuses_what_no_slot_can_hold(void)
                  "has 50: 22 bytes are missing");
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(steps_wait_for_the_gates),
-        TAP(resident_weights_are_loaded_once),
-        TAP(streamed_weights_are_loaded_in_every_step),
-        TAP(gates_bound_inner_blocks),
-        TAP(one_vector_is_cut_to_overlap_its_weights),
-        TAP(matmuls_keep_a_block_through_all_rows),
-        TAP(convolutions_gather_their_vectors),
-        TAP(refuses_what_no_slot_can_hold),
-        TAP_END,
-    };
-    return tap_main("gemv", tests, argc, argv);
-}
+TAP_MAIN("gemv")

@@ -88,7 +88,7 @@ static void add_two_layers(setup *u)
     th_program_depend(u->program, compute(u, 0, u->relu, 2), t + 1, NULL);
 }
 
-static void two_tasks_on_paper(void)
+TEST(two_tasks_on_paper)
 {
     setup u = set_up();
     add_two_layers(&u);
@@ -119,7 +119,7 @@ static void two_tasks_on_paper(void)
 
 /* CONV: 31250 ns of MACs, 208832 bytes are 13052 ns: 47002 / 31250. RELU: 625 ns of cycles, 32000
  * bytes are 2000 ns: 2825 / 2000. */
-static void rooflines_on_paper(void)
+TEST(rooflines_on_paper)
 {
     setup u = set_up();
     add_two_layers(&u);
@@ -141,7 +141,7 @@ static void rooflines_on_paper(void)
 
 /* At 20000 ns CONV has waited 12652 ns for its input and computed for 20000 - 2500 - 12652. What is
  * counted when tasks end is still 0. */
-static void a_running_task_counts_as_far_as_it_is(void)
+TEST(a_running_task_counts_as_far_as_it_is)
 {
     setup u = set_up();
     add_two_layers(&u);
@@ -159,7 +159,7 @@ static void a_running_task_counts_as_far_as_it_is(void)
 
 /* RELU twice for layer 0 on accelerator 0, with CONV for layer 1 between, once on 1: under way for
  * 2 x 2825 ns, of 2 accelerators, on which it runs 3 x 2825 ns. */
-static void time_that_others_have_does_not_count(void)
+TEST(time_that_others_have_does_not_count)
 {
     setup u = set_up();
     compute(&u, 0, u.relu, 0);
@@ -178,7 +178,7 @@ static void time_that_others_have_does_not_count(void)
     take_down(&u);
 }
 
-static void what_takes_longest_is_the_bound(void)
+TEST(what_takes_longest_is_the_bound)
 {
     static const char *const names[] = {"compute",      "memory",      "input port", "weight port",
                                         "partial port", "output port", "waiting"};
@@ -194,7 +194,7 @@ static void what_takes_longest_is_the_bound(void)
 }
 
 /* A peak that a design does not know makes no utilisation; its cycles make the roofline. */
-static void an_unknown_peak_leaves_the_utilization_open(void)
+TEST(an_unknown_peak_leaves_the_utilization_open)
 {
     setup u = set_up();
     ((th_compute_cost *)th_compute_cost_get(u.costs, u.conv))->schedule.macs_per_cycle = 0;
@@ -206,16 +206,4 @@ static void an_unknown_peak_leaves_the_utilization_open(void)
     take_down(&u);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(two_tasks_on_paper),
-        TAP(rooflines_on_paper),
-        TAP(a_running_task_counts_as_far_as_it_is),
-        TAP(time_that_others_have_does_not_count),
-        TAP(what_takes_longest_is_the_bound),
-        TAP(an_unknown_peak_leaves_the_utilization_open),
-        TAP_END,
-    };
-    return tap_main("layers", tests, argc, argv);
-}
+TAP_MAIN("layers")

@@ -96,7 +96,7 @@ static void expect_too_long(world *w, const char *network)
 
 /* Bytes at 1 byte/s each of which goes alone in 64 days, but that share a link: two transfers, or
  * the pieces of a collective; and a release at the end itself. */
-static void what_would_not_end_in_time_says_so(void)
+TEST(what_would_not_end_in_time_says_so)
 {
     const int64_t much = 5500000;
     world w = new_world(8, 500000);
@@ -119,7 +119,7 @@ static void what_would_not_end_in_time_says_so(void)
 }
 
 /* Just before the end all is as ever: 8 bytes at 1 byte/s and 500 ns, from 10 s before it on. */
-static void what_ends_in_time_does(void)
+TEST(what_ends_in_time_does)
 {
     const th_time late = TH_TIME_MAX - 10 * TH_PS_PER_S;
     world w = new_world(8, 500000);
@@ -138,7 +138,7 @@ static void what_ends_in_time_does(void)
 }
 
 /* An all-reduce of S over n ranks moves 2 (n - 1) S bytes: of 2 x 10^18, more than 2^63. */
-static void sums_of_bytes_stay_at_the_most(void)
+TEST(sums_of_bytes_stay_at_the_most)
 {
     world w = new_world(INT64_C(1000000000000000), 0);
     th_machine *m = new_machine(&w, "ideal");
@@ -158,7 +158,7 @@ static void sums_of_bytes_stay_at_the_most(void)
 /* --- steps ------------------------------------------------------------------------------------ */
 
 /* The last byte leaves a link of no latency in the instant at which the program ends. */
-static void the_last_step_leaves_nothing_to_count(void)
+TEST(the_last_step_leaves_nothing_to_count)
 {
     world w = new_world(8000000000, 0);
     add_transfer(&w, 10000, 0, 0);
@@ -192,7 +192,7 @@ static int new_node(th_system *s, int i, th_node_kind kind)
 
 /* Five switches round a ring of one direction, accelerators at two neighbours. Those two send over
  * some links only; sums between switches go all round, and need a class more. */
-static void switches_that_reduce_are_ends_too(void)
+TEST(switches_that_reduce_are_ends_too)
 {
     enum { N_SWITCHES = 5 };
     th_error e = {"", ""};
@@ -225,12 +225,4 @@ static void switches_that_reduce_are_ends_too(void)
     th_system_free(prototype);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(what_would_not_end_in_time_says_so), TAP(what_ends_in_time_does),
-        TAP(sums_of_bytes_stay_at_the_most),     TAP(the_last_step_leaves_nothing_to_count),
-        TAP(switches_that_reduce_are_ends_too),  TAP_END,
-    };
-    return tap_main("limits", tests, argc, argv);
-}
+TAP_MAIN("limits")

@@ -11,7 +11,7 @@
  * At 10 GB/s: inputs and both slots of weights come in first (23040 bytes, 2304 ns), 32 * 29500 ns
  * of compute, 102.4 ns for the last store. At 50 MB/s: traffic (36864 + 20736 + 32768) / 0.05 =
  * 1807.36 us; at most the first and last pieces of work and store are not hidden behind it. */
-static void roofline_by_hand(void)
+TEST(roofline_by_hand)
 {
     th_shard shard = conv_shard(1, 64, 32, 16, 16, 3);
     th_schedule s = schedule_on(ROOFLINE, &shard);
@@ -28,7 +28,7 @@ static void roofline_by_hand(void)
 
 /* Every byte moves once, and the pieces' MACs add up; at most one cycle per piece is lost in
  * rounding. */
-static void roofline_moves_every_byte_once(void)
+TEST(roofline_moves_every_byte_once)
 {
     gsl_rng *r = th_random_stream(37, "roofline", 0);
     int wrong = 0;
@@ -59,7 +59,7 @@ static int64_t piece_cycles(const char *keys, const th_shard *shard)
 /* The layer above, 147456 MACs in a piece: int8 at 4 times the peak ceil(147456/200) = 738;
  * weights of int8 with inputs of fp16 go at the pace of fp16; at half the peak ceil(147456/25) =
  * 5899. */
-static void precisions_have_their_peak(void)
+TEST(precisions_have_their_peak)
 {
     th_shard s = conv_shard(1, 64, 32, 16, 16, 3);
     CU_ASSERT_EQUAL(piece_cycles("int8 = 4; fp32 = 0.5; ", &s), 2950);
@@ -79,7 +79,7 @@ static void precisions_have_their_peak(void)
 /* 2,950 cycles shrink by the density of what is skipped: 147456/4/50 -> 738, 2 of 4: 1475, inputs
  * of 0.5: 1475, both 147456/8/50 -> 369. The weights are large enough in all of them to be what
  * is cut. */
-static void zeros_are_skipped_where_asked(void)
+TEST(zeros_are_skipped_where_asked)
 {
     th_shard s = conv_shard(1, 64, 32, 4, 4, 3);
     CU_ASSERT_EQUAL(piece_cycles("zero_skipping = \"both\"; ", &s), 185); /* 2*16*288/50 */
@@ -97,7 +97,7 @@ static void zeros_are_skipped_where_asked(void)
 
 /* 80 Gbit/s: all of it for the inputs that come first, 36864 : 32768 for weights and outputs. A
  * batch of 3 products of two inputs has 3 second operands. */
-static void a_bandwidth_of_its_own_is_shared(void)
+TEST(a_bandwidth_of_its_own_is_shared)
 {
     th_shard s = conv_shard(1, 64, 32, 16, 16, 3), product = conv_shard(3, 40, 30, 20, 1, 1);
     th_schedule out = schedule_on(ROOFLINE "bandwidth = \"10GB/s\"; ", &s);
@@ -120,7 +120,7 @@ static void a_bandwidth_of_its_own_is_shared(void)
 /* The closed form is the time of the pipeline on a memory without limit, to the rounding of
  * requests and ports: 1,000 random layers, with a bandwidth of their own (narrow to wide) or
  * without. */
-static void the_closed_form_is_the_pipeline(void)
+TEST(the_closed_form_is_the_pipeline)
 {
     const th_port unlimited = {.bits_per_s = TH_UNLIMITED, .burst_bytes = 1};
     gsl_rng *r = th_random_stream(43, "closed", 0);
@@ -156,16 +156,4 @@ static void the_closed_form_is_the_pipeline(void)
     gsl_rng_free(r);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(roofline_by_hand),
-        TAP(roofline_moves_every_byte_once),
-        TAP(precisions_have_their_peak),
-        TAP(zeros_are_skipped_where_asked),
-        TAP(a_bandwidth_of_its_own_is_shared),
-        TAP(the_closed_form_is_the_pipeline),
-        TAP_END,
-    };
-    return tap_main("roofline", tests, argc, argv);
-}
+TAP_MAIN("roofline")

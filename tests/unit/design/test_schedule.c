@@ -59,7 +59,7 @@ static bool same_totals(th_schedule_totals a, th_schedule_totals b)
  *   steps 2*3*4 = 24, stores 2*3 = 6
  *   cycles 9 + 6 (3*5 + 4) = 123        input 6 (3*10 + 6) + 2*4*11 = 304 (the extra is in every C
  *   of H 0) weights 3*4*3 = 36                  output 2 (7 + 7 + 2) = 32 */
-static void a_case_by_hand(void)
+TEST(a_case_by_hand)
 {
     th_schedule s = {.count = {2, 3, 1, 1, 4},
                      .first_row_extra_bytes = 11,
@@ -74,7 +74,7 @@ static void a_case_by_hand(void)
     CU_ASSERT_TRUE(t.input_bytes == 304 && t.weight_bytes == 36 && t.output_bytes == 32);
 }
 
-static void sums_equal_the_loop_nest_walked(void)
+TEST(sums_equal_the_loop_nest_walked)
 {
     gsl_rng *r = th_random_stream(3, "schedule", 0);
     int wrong = 0;
@@ -96,18 +96,9 @@ static void sums_equal_the_loop_nest_walked(void)
 }
 
 /* The shard is a memo's key, compared by bytes. */
-static void a_shard_has_no_padding(void)
+TEST(a_shard_has_no_padding)
 {
     CU_ASSERT_EQUAL(sizeof(th_shard), (21 + TH_N_DIMS) * sizeof(int32_t) + 2 * sizeof(int64_t));
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_case_by_hand),
-        TAP(sums_equal_the_loop_nest_walked),
-        TAP(a_shard_has_no_padding),
-        TAP_END,
-    };
-    return tap_main("schedule", tests, argc, argv);
-}
+TAP_MAIN("schedule")

@@ -77,7 +77,7 @@ static th_compute_cost work_on(const char *keys, fake *f, const th_shard *shard,
 /* 1 x 1 kernel, 8 x 4 x 16 pixels, K 6, C 10, tiles of one row of 16: tiled loads 10 x 16 inputs
  * and all 60 weights in each of 8 steps, computes 16 cycles, stores 6 x 16. Said in totals, it is
  * the same schedule and takes as long. */
-static void totals_equal_the_tiled_schedule(void)
+TEST(totals_equal_the_tiled_schedule)
 {
     th_shard s = conv_shard(1, 6, 10, 8, 16, 1);
     fake f = {0};
@@ -100,7 +100,7 @@ static void totals_equal_the_tiled_schedule(void)
 
 /* 103 cycles and 1 input byte in 10 tiles: 9 of 10 cycles and a last one of 13, which loads the
  * byte. */
-static void the_last_tile_has_the_remainders(void)
+TEST(the_last_tile_has_the_remainders)
 {
     th_shard s = conv_shard(2, 7, 5, 4, 4, 3);
     fake f = {0};
@@ -122,7 +122,7 @@ static void the_last_tile_has_the_remainders(void)
 
 /* Groups touch their own channels alone; the second operand of a matmul has a matrix for every
  * image. */
-static void tensors_left_out_move_once(void)
+TEST(tensors_left_out_move_once)
 {
     th_shard s = conv_shard(3, 8, 12, 5, 6, 3);
     s.groups = 4;
@@ -137,7 +137,7 @@ static void tensors_left_out_move_once(void)
 }
 
 /* All bytes zero: nothing but cycles. */
-static void no_bytes_take_no_time(void)
+TEST(no_bytes_take_no_time)
 {
     th_shard s = conv_shard(1, 6, 10, 8, 16, 1);
     fake f = {0};
@@ -149,7 +149,7 @@ static void no_bytes_take_no_time(void)
 
 /* ---- what is wrong ---- */
 
-static void answers_are_checked(void)
+TEST(answers_are_checked)
 {
     static const struct {
         th_script_number field;
@@ -197,7 +197,7 @@ static void assert_key_error(const char *keys, const char *id, const char *text)
     th_system_free(s);
 }
 
-static void keys_are_checked(void)
+TEST(keys_are_checked)
 {
     assert_key_error(SCRIPT "slot = 3;", "SIM-0091",
                      "test:1: design \"d\": \"slot\" looks like the key \"slots\"");
@@ -215,7 +215,7 @@ static void keys_are_checked(void)
     th_system_free(s);
 }
 
-static void someone_must_answer(void)
+TEST(someone_must_answer)
 {
     th_system *s = system_with(SCRIPT);
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
@@ -233,7 +233,7 @@ static void someone_must_answer(void)
 }
 
 /* A refusal is an answer: it is not asked for again, and no fault of the script. */
-static void a_refusal_is_an_answer(void)
+TEST(a_refusal_is_an_answer)
 {
     fake f = {.answer = {.cannot = "no kernels of one"}};
     set(&f.answer, TH_SCRIPT_CYCLES, 0);
@@ -259,7 +259,7 @@ static void a_refusal_is_an_answer(void)
 
 /* One call for equal shards, in all works, whoever adds to sums; more for other shards, parameters
  * and procedures, none for those of before. */
-static void a_shard_is_asked_for_once(void)
+TEST(a_shard_is_asked_for_once)
 {
     fake f = {.digest = 5};
     th_script_memo *m = memo_of(&f);
@@ -305,7 +305,7 @@ static void a_shard_is_asked_for_once(void)
 
 /* Deferred questions are noted; fill asks them in an order of its own and stops at a failure, which
  * is told to those who ask again, and forgotten after the batch. */
-static void deferred_questions_wait_for_fill(void)
+TEST(deferred_questions_wait_for_fill)
 {
     fake f = {.fails_at = 3};
     th_script_memo *m = memo_of(&f);
@@ -367,7 +367,7 @@ static th_mapping **random_mappings(const th_workload *net)
 
 /* The same fitness, questions and order of questions on any number of threads; nothing is left to
  * ask the second time; a failure of the k-th call is the same error everywhere. */
-static void threads_change_nothing(void)
+TEST(threads_change_nothing)
 {
     static fake first, f; /* what the first pool asked */
     static const int threads[] = {1, 2, 5};
@@ -413,7 +413,7 @@ static void threads_change_nothing(void)
 
 /* ---- memory ---- */
 
-static void failed_allocations_leave_nothing(void)
+TEST(failed_allocations_leave_nothing)
 {
     th_shard s = conv_shard(1, 6, 10, 8, 16, 1);
     th_error e;
@@ -443,22 +443,4 @@ static void failed_allocations_leave_nothing(void)
     CU_ASSERT_TRUE(k > 5 && th_alloc_live() == live);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(totals_equal_the_tiled_schedule),
-        TAP(the_last_tile_has_the_remainders),
-        TAP(tensors_left_out_move_once),
-        TAP(no_bytes_take_no_time),
-        TAP(answers_are_checked),
-        TAP(keys_are_checked),
-        TAP(someone_must_answer),
-        TAP(a_refusal_is_an_answer),
-        TAP(a_shard_is_asked_for_once),
-        TAP(deferred_questions_wait_for_fill),
-        TAP(threads_change_nothing),
-        TAP(failed_allocations_leave_nothing),
-        TAP_END,
-    };
-    return tap_main("script", tests, argc, argv);
-}
+TAP_MAIN("script")

@@ -123,7 +123,7 @@ static th_shard random_layer(gsl_rng *r)
 
 /* Any of the three of a maximum may be the largest. Ports are whole bits per second, so buses of
  * 2 Gbit/s and more. */
-static void the_pipeline_takes_the_published_time(void)
+TEST(the_pipeline_takes_the_published_time)
 {
     gsl_rng *r = th_random_stream(47, "serial", 0);
     int wrong = 0;
@@ -150,7 +150,7 @@ static void the_pipeline_takes_the_published_time(void)
 /* 100 MHz, 512 bits, 2*4*2 operations per cycle, tiles 4 x 2 x 5 x 7 from 6 x 8; K 10, C 3, 12 x
  * 9, 3 x 3, fp32: 3*2*3 tiles of 2 steps. t_in = (4*2*9 + 2*48) 32/512 = 10.5 cycles, t_comp 35*9
  * = 315, t_out = 4*35*32/512 = 8.75: 18 (2*325.5 + 8.75) = 11875.5 cycles of 10 ns. */
-static void tiles_by_hand(void)
+TEST(tiles_by_hand)
 {
     const accelerator a = {100, 512, 0, 4, 2, 5, 7, 6, 8};
     char keys[800];
@@ -175,7 +175,7 @@ static void tiles_by_hand(void)
 /* LSTM D 3, H 5, 7 steps, 2-byte elements, 160 Mbit/s, 1 Gop/s: t_in = (160 + 3) 16/160e6 = 16.3
  * us, 320 operations 0.32 us. All bytes move: 7*(160 + 3)*2 in, 7*10 out. At 0.01 Gop/s 32 us
  * each. */
-static void recurrence_by_hand(void)
+TEST(recurrence_by_hand)
 {
     accelerator a = {10, 16, 1e9, 0, 0, 0, 0, 0, 0};
     char keys[800];
@@ -195,7 +195,7 @@ static void recurrence_by_hand(void)
 /* 3 images of 6 x 8 times 8 x 16 in 2 groups: 6 products of their own, t_in = (6*4 + 8*4) 16/16 =
  * 56 cycles, 2*6*4*8/8 = 48. With one matrix for all images: rows 18, 2 products of (72 + 32),
  * 144 cycles. */
-static void two_inputs_are_loaded_for_every_image(void)
+TEST(two_inputs_are_loaded_for_every_image)
 {
     const accelerator a = {100, 16, 8e8, 0, 0, 0, 0, 0, 0};
     double rounded;
@@ -207,7 +207,7 @@ static void two_inputs_are_loaded_for_every_image(void)
     CU_ASSERT_DOUBLE_EQUAL(time_of(&a, &s, &rounded), 6 * 56e-8, 1e-11);
 }
 
-static void refuses_convolutions_without_tiles(void)
+TEST(refuses_convolutions_without_tiles)
 {
     th_system *s =
         system_with("type = \"serial_tiled\"; clock = \"1GHz\"; bus_bits = 8;\ntile_k = 3; ");
@@ -329,7 +329,7 @@ static int compare_layers(const char *folder, const char *name, const library_en
 }
 
 /* The keys say all that the twelve accelerators of the comparison differ in. */
-static void the_keys_describe_the_library(void)
+TEST(the_keys_describe_the_library)
 {
     static const char *const networks[] = {"casia_surf", "cnn_lstm", "facebag", "vfs"};
     library_entry library[32];
@@ -345,16 +345,4 @@ static void the_keys_describe_the_library(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(the_pipeline_takes_the_published_time),
-        TAP(tiles_by_hand),
-        TAP(recurrence_by_hand),
-        TAP(two_inputs_are_loaded_for_every_image),
-        TAP(refuses_convolutions_without_tiles),
-        TAP(the_keys_describe_the_library),
-        TAP_END,
-    };
-    return tap_main("serial_tiled", tests, argc, argv);
-}
+TAP_MAIN("serial_tiled")

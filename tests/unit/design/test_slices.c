@@ -227,28 +227,19 @@ static void compare_all(const char *network, int first, int n)
     th_system_free(prototype);
 }
 
-static void under_fluid(void)
+TEST(under_fluid)
 {
     compare_all("fluid", 0, 60);
 }
 
-static void under_ideal(void)
+TEST(under_ideal)
 {
     compare_all("ideal", 100, 60);
 }
 
-static void under_packet(void)
+TEST(under_packet)
 {
     compare_all("packet", 200, 40);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(under_fluid),
-        TAP(under_ideal),
-        TAP(under_packet),
-        TAP_END,
-    };
-    return tap_main("slices", tests, argc, argv);
-}
+TAP_MAIN("slices")

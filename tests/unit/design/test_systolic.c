@@ -71,7 +71,7 @@ static int64_t bigger(int64_t a, int64_t b)
  *   is  ceil(18/8) ceil(20/4) = 3*5 = 15 folds of 7 + 16 + 4 - 2 = 25: 375; inputs 20*18, weights
  *       18*7*5, outputs 20*7*3
  * overlap: os 5 max(18, 8) + 28 = 118; ws 5 max(20, 8) + 38 = 138; is 14 max(7, 8) + 25 = 137 */
-static void a_product_by_hand(void)
+TEST(a_product_by_hand)
 {
     static const int64_t cycles[] = {168, 228, 375}, overlapped[] = {118, 138, 137};
     static const th_accesses accesses[] = {
@@ -97,7 +97,7 @@ static void a_product_by_hand(void)
  * 16/9 channels, the last one of 5 touches 1. Rows stay: 3 output pixels need (3*36 - 12) 3/48 = 6
  * new ones, 11 elements, and the first window 12 more, times (5*16/9 + 1)/6 channels in the mean:
  * 20 elements. */
-static void a_convolution_by_hand(void)
+TEST(a_convolution_by_hand)
 {
     th_shard shard = conv_shard(3, 6, 5, 4, 4, 3);
     array a = {WS, 8, 4, false, ""};
@@ -196,7 +196,7 @@ static void draw_buffers(gsl_rng *r, array *a, const th_shard *s)
 }
 
 /* Whatever is cut and whatever stays: 1,000 layers per dataflow and kind of fill. */
-static void the_pipeline_takes_the_cycles_of_the_equation(void)
+TEST(the_pipeline_takes_the_cycles_of_the_equation)
 {
     gsl_rng *r = th_random_stream(41, "systolic", 0);
     int wrong = 0, planned = 0, cut = 0, spilled = 0;
@@ -246,7 +246,7 @@ static int64_t weights_of(const th_shard *s)
 
 /* Plenty of buffer on a slow DRAM: every output is stored once, every weight loaded once, nothing
  * is spilled, and every input is loaded once but for channels that two blocks share. */
-static void large_buffers_load_everything_once(void)
+TEST(large_buffers_load_everything_once)
 {
     const th_port slow = {800000000, 0, 1, 1, 0, {0}};
     gsl_rng *r = th_random_stream(43, "systolic once", 0);
@@ -272,7 +272,7 @@ static void large_buffers_load_everything_once(void)
 
 /* Buffers, ports and DRAM of all sizes: never below the array, nor below traffic over bandwidth; no
  * buffer holds more than its size; smaller buffers never move less. */
-static void nothing_beats_the_array_or_the_dram(void)
+TEST(nothing_beats_the_array_or_the_dram)
 {
     gsl_rng *r = th_random_stream(47, "systolic bounds", 0);
     int wrong = 0, planned = 0;
@@ -311,7 +311,7 @@ static void nothing_beats_the_array_or_the_dram(void)
 /* M 40, N 6, K 16, int8, ws on 8 x 4, 4 slots... K has 2 blocks, N 2. An output buffer of 2 * 5 * 4
  * * 4 = 160 bytes holds two tiles of 5 pixels, and no sums: 16 visits to 8 pixels' worth. Every sum
  * is written and read back once as 4 bytes: 40*6*4 = 960. */
-static void sums_are_spilled_when_they_do_not_fit(void)
+TEST(sums_are_spilled_when_they_do_not_fit)
 {
     th_shard shard = matmul_shard(40, 6, 16);
     array a = {WS, 8, 4, false, "output_buffer = \"160B\"; "};
@@ -333,7 +333,7 @@ static void sums_are_spilled_when_they_do_not_fit(void)
  * runs of 400/16 = 25 pixels take 2*25*4*4 = 800 bytes: 2*(400 + 16*18) cycles, nothing spilled,
  * and the array takes its weights in 16 times. Overlapped 32 folds of max(25, 8) and one fill
  * of 18. A memory without limit needs no runs. */
-static void refills_where_that_is_quicker_than_spilling(void)
+TEST(refills_where_that_is_quicker_than_spilling)
 {
     static const th_port slow = {12800000000, 0, 1, 1, 0, {0}};
     th_shard shard = matmul_shard(400, 4, 16);
@@ -369,7 +369,7 @@ static void refills_where_that_is_quicker_than_spilling(void)
 /* 4 images of 5 x 5, 6 filters, 8 channels 1 x 1, int8, ws on 4 x 8. Sums of an image: 25*6*4 = 600
  * bytes. 2500 bytes hold those of all four: 2 folds of 100 + 14; 1000 bytes those of one: 8 folds
  * of 25 + 14; 300 bytes none: 2 folds again. */
-static void images_are_one_stream_unless_their_sums_would_leave(void)
+TEST(images_are_one_stream_unless_their_sums_would_leave)
 {
     static const int room[] = {2500, 1000, 300};
     static const int64_t cycles[] = {2 * 114, 8 * 39, 2 * 114};
@@ -389,7 +389,7 @@ static void images_are_one_stream_unless_their_sums_would_leave(void)
 }
 
 /* A product of two activations is another one for every image: 3 of M 6, N 5, K 4 in 2 groups. */
-static void products_of_activations_stay_apart(void)
+TEST(products_of_activations_stay_apart)
 {
     th_shard shard = matmul_shard(6, 10, 8);
     array a = {OS, 4, 4, false, ""};
@@ -406,7 +406,7 @@ static void products_of_activations_stay_apart(void)
 /* 2 of 4: K 50 -> 25. ws on 8 x 4, M 9, N 4: 4 folds of 9 + 18. Weights: 100 kept of 8 + 2 bits =
  * 125 bytes in all, each block rounded up (8*4*10/8 = 40, 40, 40, 5). Inputs are read whole. 3 of 4
  * of 50: 38 rows. */
-static void structured_weights_shorten_the_inner_dimension(void)
+TEST(structured_weights_shorten_the_inner_dimension)
 {
     th_shard shard = matmul_shard(9, 4, 50);
     array a = {WS, 8, 4, false, ""};
@@ -427,7 +427,7 @@ static void structured_weights_shorten_the_inner_dimension(void)
 }
 
 /* Half of the inputs are not zero: 450 elements, 225 bytes and 450 bits. Cycles stay. */
-static void density_shrinks_bytes_alone(void)
+TEST(density_shrinks_bytes_alone)
 {
     th_shard shard = matmul_shard(9, 4, 50);
     array a = {WS, 64, 4, false, ""};
@@ -455,7 +455,7 @@ static void assert_refused(const char *more, const th_shard *shard, const char *
 }
 
 /* os on 8 x 4, fp16: a tile of one inner element takes 8, 4 and 32 elements; two slots of each. */
-static void says_which_buffer_is_too_small(void)
+TEST(says_which_buffer_is_too_small)
 {
     th_shard shard = conv_shard(1, 40, 30, 10, 10, 1), huge = matmul_shard(1 << 20, 4, 4);
     assert_refused("input_buffer = \"30B\"; ", &shard, "SIM-0040",
@@ -473,20 +473,4 @@ static void says_which_buffer_is_too_small(void)
                    "2147483647 of each");
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(a_product_by_hand),
-                                     TAP(a_convolution_by_hand),
-                                     TAP(the_pipeline_takes_the_cycles_of_the_equation),
-                                     TAP(large_buffers_load_everything_once),
-                                     TAP(nothing_beats_the_array_or_the_dram),
-                                     TAP(sums_are_spilled_when_they_do_not_fit),
-                                     TAP(refills_where_that_is_quicker_than_spilling),
-                                     TAP(images_are_one_stream_unless_their_sums_would_leave),
-                                     TAP(products_of_activations_stay_apart),
-                                     TAP(structured_weights_shorten_the_inner_dimension),
-                                     TAP(density_shrinks_bytes_alone),
-                                     TAP(says_which_buffer_is_too_small),
-                                     TAP_END};
-    return tap_main("systolic", tests, argc, argv);
-}
+TAP_MAIN("systolic")

@@ -11,7 +11,7 @@
 
 /* Rounds of ceil(K/rows) ceil(W/cols) passes of H R S ceil(C/vec) cycles, and rows + cols per pass,
  * or once. Weights go in once per round and W block, outputs leave once. */
-static void systolic_cycles_are_the_formula(void)
+TEST(systolic_cycles_are_the_formula)
 {
     gsl_rng *r = th_random_stream(29, "systolic", 0);
     int wrong = 0;
@@ -50,7 +50,7 @@ static th_shard strided(void)
 
 /* strided() on 11 x 4 x 3: W 7 = 4 + 3, K 20 = 11 + 9, C 10 = 3 + 3 + 3 + 1; windows (4-1)2+3 = 9
  * and 7 columns. */
-static void systolic_by_hand(void)
+TEST(systolic_by_hand)
 {
     char keys[500];
     th_shard shard = strided();
@@ -74,7 +74,7 @@ static void systolic_by_hand(void)
 }
 
 /* clip = false: blocks of 11, 4 and 3 everywhere; one of them alone is as large. */
-static void unclipped_blocks_are_all_full(void)
+TEST(unclipped_blocks_are_all_full)
 {
     char keys[500];
     th_shard shard = strided();
@@ -89,7 +89,7 @@ static void unclipped_blocks_are_all_full(void)
 }
 
 /* At 1 MHz a cycle is 10^6 ps, so that ends that are rounded up to a picosecond do not add up. */
-static void the_closed_form_is_what_the_pipeline_takes(void)
+TEST(the_closed_form_is_what_the_pipeline_takes)
 {
     gsl_rng *r = th_random_stream(43, "systolic", 0);
     int wrong = 0, bound_by_ports = 0;
@@ -112,7 +112,7 @@ static void the_closed_form_is_what_the_pipeline_takes(void)
     gsl_rng_free(r);
 }
 
-static void refuses_layers_that_do_not_fit(void)
+TEST(refuses_layers_that_do_not_fit)
 {
     char keys[500];
     th_shard shard = strided();
@@ -137,12 +137,4 @@ static void refuses_layers_that_do_not_fit(void)
     schedule_on(keys, &shard);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(systolic_cycles_are_the_formula), TAP(systolic_by_hand),
-        TAP(unclipped_blocks_are_all_full),   TAP(the_closed_form_is_what_the_pipeline_takes),
-        TAP(refuses_layers_that_do_not_fit),  TAP_END,
-    };
-    return tap_main("systolic_vec", tests, argc, argv);
-}
+TAP_MAIN("systolic_vec")

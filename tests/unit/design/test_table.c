@@ -64,7 +64,7 @@ static void free_design(design *d)
     th_system_free(d->system);
 }
 
-static void a_shape_takes_its_time(void)
+TEST(a_shape_takes_its_time)
 {
     const th_port slow = {.bits_per_s = 8, .latency_ps = 1000000, .burst_bytes = 64};
     write_file(ROWS);
@@ -87,7 +87,7 @@ static void a_shape_takes_its_time(void)
 
 /* A transposed convolution is looked up as its 4 phases: 3 x 3 at up 2 to 6 x 6, K 2 -> 8, 2 x 2
  * on 3 x 3. */
-static void phases_are_looked_up(void)
+TEST(phases_are_looked_up)
 {
     write_file(HEADER "conv,1,8,3,3,3,2,2,1,1,12\n");
     design d = new_design();
@@ -112,7 +112,7 @@ static void assert_unknown(const design *d, const th_shard *s, const char *id, c
 }
 
 /* 60 channels of 64 are nearer (ln 64/60) than 64 of 3. */
-static void unknown_shapes_name_the_nearest(void)
+TEST(unknown_shapes_name_the_nearest)
 {
     write_file(ROWS);
     design d = new_design();
@@ -135,7 +135,7 @@ static void unknown_shapes_name_the_nearest(void)
 }
 
 /* 4 is as far from 8 as from 2. */
-static void the_first_of_equals_is_the_nearest(void)
+TEST(the_first_of_equals_is_the_nearest)
 {
     write_file(HEADER "conv,1,8,3,4,5,6,7,8,9,10\nconv,1,2,3,4,5,6,7,8,9,10\n");
     th_time_table *t = th_time_table_read(path, NULL);
@@ -159,7 +159,7 @@ static void assert_refused(const char *text, const char *id, const char *message
     remove_file();
 }
 
-static void refuses_nonsense(void)
+TEST(refuses_nonsense)
 {
     assert_refused(
         "kind,B,K,Q\n", "SIM-0074",
@@ -192,7 +192,7 @@ static void refuses_nonsense(void)
                    ":8: the same shape as on line 3");
 }
 
-static void refuses_files_that_are_too_large_or_not_there(void)
+TEST(refuses_files_that_are_too_large_or_not_there)
 {
     th_error e = {"", ""};
     write_file("");
@@ -208,7 +208,7 @@ static void refuses_files_that_are_too_large_or_not_there(void)
 }
 
 /* Whichever allocation fails, the file is refused and nothing is left. */
-static void any_allocation_may_fail(void)
+TEST(any_allocation_may_fail)
 {
     write_file(ROWS);
     int64_t live = th_alloc_live(), calls = th_alloc_calls();
@@ -229,7 +229,7 @@ static void any_allocation_may_fail(void)
 }
 
 /* The shipped example: a system whose table lies beside it. */
-static void the_example_is_read_from_beside_its_system(void)
+TEST(the_example_is_read_from_beside_its_system)
 {
     th_system *s = shipped_system("measured_example");
     th_error e = {"", ""};
@@ -244,18 +244,4 @@ static void the_example_is_read_from_beside_its_system(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_shape_takes_its_time),
-        TAP(phases_are_looked_up),
-        TAP(unknown_shapes_name_the_nearest),
-        TAP(the_first_of_equals_is_the_nearest),
-        TAP(refuses_nonsense),
-        TAP(refuses_files_that_are_too_large_or_not_there),
-        TAP(any_allocation_may_fail),
-        TAP(the_example_is_read_from_beside_its_system),
-        TAP_END,
-    };
-    return tap_main("table", tests, argc, argv);
-}
+TAP_MAIN("table")

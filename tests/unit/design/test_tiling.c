@@ -34,7 +34,7 @@ static th_time time_with(const char *keys, const th_shard *shard, th_schedule *o
  * BHWKC: inputs stay through K with 2 tiles (of C) at hand, weights through H with 4.
  * BCHWK: inputs stay through K with their one tile, weights through H with 2; sums of 4 tiles. */
 #define SIX "tile_h = 3; tile_w = 6; "
-static void operands_stay_where_buffers_hold_them(void)
+TEST(operands_stay_where_buffers_hold_them)
 {
     static const struct {
         const char *keys;
@@ -73,7 +73,7 @@ static void operands_stay_where_buffers_hold_them(void)
 
 /* Rows of 6 of 13 columns, 2 bytes: inputs have a window of (6-1)2+3 = 13 of 27 columns. Weights
  * lie tile by tile. Whole rows: 3 rows of 13, and of the input 7 of 27. */
-static void runs_are_rows_of_a_tile(void)
+TEST(runs_are_rows_of_a_tile)
 {
     th_shard shard = conv_shard(1, 16, 8, 13, 13, 3);
     th_schedule s;
@@ -94,7 +94,7 @@ static void runs_are_rows_of_a_tile(void)
 
 /* K 16, C 8, 6 x 6, 3 x 3 in tiles of 8 x 4 x 3 x 6, by the loops: 8 steps of 9*18 = 162 cycles; 4
  * inputs a cycle, 8 sums written and read, but the first of 16*36; weights 8*4*9 a step. */
-static void accesses_are_counted(void)
+TEST(accesses_are_counted)
 {
     th_shard shard = conv_shard(1, 16, 8, 6, 6, 3);
     th_schedule s;
@@ -110,7 +110,7 @@ static void accesses_are_counted(void)
 }
 
 /* Two images: weights stay through B; a second operand that takes their place differs by image. */
-static void a_product_of_activations_has_no_weights_to_keep(void)
+TEST(a_product_of_activations_has_no_weights_to_keep)
 {
     th_shard shard = conv_shard(2, 16, 8, 6, 1, 1);
     th_schedule s;
@@ -244,7 +244,7 @@ static int64_t largest_of(const th_schedule *s, th_tensor tensor)
     return most;
 }
 
-static void what_is_at_hand_fits(void)
+TEST(what_is_at_hand_fits)
 {
     gsl_rng *r = th_random_stream(53, "fits", 0);
     const unsigned pixels = 1u << TH_LOOP_B | 1u << TH_LOOP_H | 1u << TH_LOOP_W;
@@ -310,7 +310,7 @@ static th_time best_of_all(const char *buffers, const th_shard *shard, int max_h
     return best;
 }
 
-static void the_search_is_near_the_best_of_all(void)
+TEST(the_search_is_near_the_best_of_all)
 {
     static const struct {
         int b, k, c, h, w, kernel;
@@ -335,7 +335,7 @@ static void the_search_is_near_the_best_of_all(void)
     }
 }
 
-static void the_search_is_deterministic(void)
+TEST(the_search_is_deterministic)
 {
     gsl_rng *r = th_random_stream(59, "again", 0);
     int wrong = 0;
@@ -358,7 +358,7 @@ static void the_search_is_deterministic(void)
 }
 
 /* Channels too: the array is an upper bound, and a layer that has fewer channels gets fewer. */
-static void channels_are_chosen_up_to_the_array(void)
+TEST(channels_are_chosen_up_to_the_array)
 {
     th_shard shard = conv_shard(1, 24, 3, 16, 16, 3);
     th_schedule s;
@@ -386,7 +386,7 @@ static void assert_no_fit(const char *keys, const th_shard *shard, const char *i
 }
 
 /* Tiles as above: 144, 576 and 288 bytes. The smallest tile of 1 x 1 pixel: 8, 576, 16. */
-static void what_does_not_fit_is_refused(void)
+TEST(what_does_not_fit_is_refused)
 {
     th_shard shard = conv_shard(1, 16, 8, 6, 6, 3);
     assert_no_fit(ARRAY SIX "weight_buffer = \"1151B\"; ", &shard, "SIM-0055",
@@ -418,7 +418,7 @@ static void assert_refused(const char *keys, const char *id, const char *text)
 }
 
 #define OPEN "clock = \"200MHz\"; input_port = 8; weight_port = 8; output_port = 8; "
-static void keys_that_contradict_are_refused(void)
+TEST(keys_that_contradict_are_refused)
 {
     assert_refused(
         OPEN "tile_k = 8; ", "SIM-0050",
@@ -444,20 +444,4 @@ static void keys_that_contradict_are_refused(void)
                    "test:1: design \"d\": accumulator_bits is -1, must be in 1 .. 128");
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(operands_stay_where_buffers_hold_them),
-        TAP(runs_are_rows_of_a_tile),
-        TAP(accesses_are_counted),
-        TAP(a_product_of_activations_has_no_weights_to_keep),
-        TAP(what_is_at_hand_fits),
-        TAP(the_search_is_near_the_best_of_all),
-        TAP(the_search_is_deterministic),
-        TAP(channels_are_chosen_up_to_the_array),
-        TAP(what_does_not_fit_is_refused),
-        TAP(keys_that_contradict_are_refused),
-        TAP_END,
-    };
-    return tap_main("tiling", tests, argc, argv);
-}
+TAP_MAIN("tiling")

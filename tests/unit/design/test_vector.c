@@ -7,7 +7,7 @@
 /* Pool 3 x 3 of 6 channels, 33 x 5 from 67 x 12: 16 pieces would be 2.06 rows, so 11 of 3. Cycles
  * 6*5*3*9/64 -> 13, output 6*5*3*2 = 180 bytes, input 6*67*12*2 = 9648 = 10*877 + 878 per image.
  * A sum of 4 operands of 6 x 33 x 5: 3 operations, 90*3/64 -> 5 cycles, 4 * 1980 bytes in. */
-static void vector_by_hand(void)
+TEST(vector_by_hand)
 {
     const th_accel a = {.vector_hz = 150000000, .vector_elements_per_cycle = 64};
     th_shard pool = conv_shard(2, 6, 6, 33, 5, 3), sum = conv_shard(1, 6, 6, 33, 5, 1);
@@ -58,7 +58,7 @@ static int64_t cycles_on(const th_accel *a, th_layer_kind kind, th_function func
 
 /* 40 outputs on 5 lanes are 8 cycles per operation; 4 rows of E = 4 and more are 4 * 7 / 5 -> 6,
  * and so on. */
-static void functions_cost_their_operations(void)
+TEST(functions_cost_their_operations)
 {
     th_accel a = five_lanes;
     const th_layer_kind e = TH_LAYER_ELEMENTWISE, n = TH_LAYER_NORM;
@@ -81,7 +81,7 @@ static void functions_cost_their_operations(void)
 }
 
 /* Softmax over 2 groups of 5 channels has twice the rows: (320 + 32) / 5 -> 71. */
-static void softmax_rows_are_the_channels_of_a_group(void)
+TEST(softmax_rows_are_the_channels_of_a_group)
 {
     th_shard s = vector_shard(TH_LAYER_SOFTMAX, TH_FUNCTION_NONE, 2, 10, 3, 4);
     th_schedule out;
@@ -93,7 +93,7 @@ static void softmax_rows_are_the_channels_of_a_group(void)
 /* A row of 10 channels is 20 bytes. In 19 it does not fit: the norm reads its 480 bytes twice,
  * softmax three times, with 5 more operations per element: (520 + 16) / 5 -> 108. A pool does not
  * care. */
-static void rows_beyond_the_buffer_are_read_in_every_pass(void)
+TEST(rows_beyond_the_buffer_are_read_in_every_pass)
 {
     th_accel a = five_lanes;
     th_shard norm = vector_shard(TH_LAYER_NORM, TH_FUNCTION_LAYER_NORM, 2, 10, 3, 4);
@@ -120,7 +120,7 @@ static void rows_beyond_the_buffer_are_read_in_every_pass(void)
 
 /* 2 x 20 numbers of 4 bytes pick rows of 48 elements of 2 bytes: 16 pieces would be 1.25 numbers,
  * so 10 of 2, ceil(96/64) = 2 cycles each. Bursts of 64 bytes make 128 of every row of 96. */
-static void an_embedding_gathers_rows(void)
+TEST(an_embedding_gathers_rows)
 {
     const th_accel a = {.vector_hz = 150000000, .vector_elements_per_cycle = 64};
     const th_port bursts = {.bits_per_s = 80000000000, .burst_bytes = 64};
@@ -142,7 +142,7 @@ static void an_embedding_gathers_rows(void)
 }
 
 /* Concat copies its outputs' bytes, or takes no time at all, on an accelerator class of its own. */
-static void concat_is_a_copy_or_free(void)
+TEST(concat_is_a_copy_or_free)
 {
     th_system *system = shipped_system("f1_16xlarge");
     system->nodes[system->accel_node[1]].a.concat_is_free = true;
@@ -165,7 +165,7 @@ static void concat_is_a_copy_or_free(void)
 }
 
 /* The optional keys of the block, and what is refused. */
-static void the_block_has_optional_keys(void)
+TEST(the_block_has_optional_keys)
 {
 #define VECTOR_SYSTEM(keys)                                                                        \
     "name = \"one\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "          \
@@ -223,7 +223,7 @@ static th_shard random_rows(gsl_rng *r, int64_t *operations)
 
 /* With a memory that takes no time, the cycles alone; with any, never less than the larger of
  * cycles and traffic, and no time is lost from the account. */
-static void the_closed_form_is_the_pipeline(void)
+TEST(the_closed_form_is_the_pipeline)
 {
     gsl_rng *r = th_random_stream(47, "vector", 0);
     const th_port ideal = {.bits_per_s = TH_UNLIMITED, .burst_bytes = 1};
@@ -252,18 +252,4 @@ static void the_closed_form_is_the_pipeline(void)
     gsl_rng_free(r);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(vector_by_hand),
-        TAP(functions_cost_their_operations),
-        TAP(softmax_rows_are_the_channels_of_a_group),
-        TAP(rows_beyond_the_buffer_are_read_in_every_pass),
-        TAP(an_embedding_gathers_rows),
-        TAP(concat_is_a_copy_or_free),
-        TAP(the_block_has_optional_keys),
-        TAP(the_closed_form_is_the_pipeline),
-        TAP_END,
-    };
-    return tap_main("vector", tests, argc, argv);
-}
+TAP_MAIN("vector")

@@ -13,7 +13,7 @@
  * 81). Stripes of 4, 4, 2 rows: 6, 4, 2 new input rows of 5*11*2 = 110 bytes. Weights 20*5*9*2 =
  * 1800, once. Lines: 6 + 4 rows; array reads 6*6 for every tile, 3 stripes of 3, for 3 blocks of
  * outputs, all of 5 channels; sums in 3 passes. */
-static void winograd_by_hand(void)
+TEST(winograd_by_hand)
 {
     th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
     th_schedule s = schedule_on(WINOGRAD("4", "64KiB"), &shard);
@@ -35,7 +35,7 @@ static void winograd_by_hand(void)
 }
 
 /* clip = false: stripes of 4 rows, all of them, the first one with its window. */
-static void unclipped_stripes_are_all_full(void)
+TEST(unclipped_stripes_are_all_full)
 {
     th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
     th_schedule s = schedule_on(WINOGRAD("4", "64KiB") "clip = false; slots = 3; ", &shard);
@@ -47,7 +47,7 @@ static void unclipped_stripes_are_all_full(void)
 /* 1700 bytes do not hold 1800: two slots of 850/720 blocks of 8 channels: 8, 8, 4 channels, 3*1*3 =
  * 9 cycles each. Rows outermost: weights for each of 3 stripes, inputs once: 1320 + 5400 bytes;
  * channels outermost: inputs for each of 3 blocks, weights once: 3960 + 1800, which is less. */
-static void weights_that_do_not_fit_go_in_blocks(void)
+TEST(weights_that_do_not_fit_go_in_blocks)
 {
     th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
     th_schedule s = schedule_on(WINOGRAD("4", "1700B") "outermost = \"rows\"; ", &shard);
@@ -66,7 +66,7 @@ static void weights_that_do_not_fit_go_in_blocks(void)
 }
 
 /* Weights that stay do so for the whole batch; of several groups, one image each time. */
-static void weights_that_fit_stay(void)
+TEST(weights_that_fit_stay)
 {
     th_shard shard = conv_shard(3, 20, 5, 10, 9, 3);
     th_schedule s = schedule_on(WINOGRAD("4", "1800B"), &shard);
@@ -90,7 +90,7 @@ static void weights_that_fit_stay(void)
 
 /* Fully connected, 9216 -> 4096: 576 multipliers, all of them on 2 * 36 input channels at once:
  * 128 * 512 cycles. 64 KiB: two slots of 8 x 2016 weights; 5 blocks of inputs (4 * 2016 + 1152). */
-static void fully_connected_layers_use_all_multipliers(void)
+TEST(fully_connected_layers_use_all_multipliers)
 {
     th_shard shard = conv_shard(1, 4096, 9216, 1, 1, 1);
     th_schedule s = schedule_on(WINOGRAD("4", "64KiB"), &shard);
@@ -108,7 +108,7 @@ static void fully_connected_layers_use_all_multipliers(void)
 /* Whole tiles: direct / transformed = (m r / n)^2. K 16, C 4, 8 x 8, 36864 MACs:
  *   F(4,3): 576 multipliers, direct 64, transformed 2 stripes of 2*2*2 = 16;  F(2,3): 256, 144, 4
  *   of 2*2*4 = 64 */
-static void winograd_saves_as_published(void)
+TEST(winograd_saves_as_published)
 {
     th_shard shard = conv_shard(1, 16, 4, 8, 8, 3);
     th_schedule s = schedule_on(WINOGRAD("4", "64KiB"), &shard);
@@ -128,7 +128,7 @@ static void assert_way(const th_shard *shard, int64_t cycles, const char *varian
  * each. Kernel 1 x 1: ceil(36/36) = 1 each, against 3 tiles. 5 x 5: 4 sub-kernels of 3 tiles
  * against ceil(36*25/36) = 25. 1 x 3 is one sub-kernel, 3 tiles: as many as direct, which wins
  * then. */
-static void other_kernels_run_the_faster_way(void)
+TEST(other_kernels_run_the_faster_way)
 {
     th_shard shard = conv_shard(1, 20, 5, 8, 9, 3);
     shard.stride_h = 2;
@@ -162,7 +162,7 @@ static void assert_accesses(const th_shard *shard, th_accesses expected)
 /* Stride 2, K 20, C 5, 8 x 9, 3 x 3, direct: 648 taps of 5 inputs for 3 blocks of outputs; 2
  * stripes read 900 weights; 3 passes over inputs. 5 x 5: 4 sub-kernels of 2 * 3 tiles of 36, 12
  * passes. Fully connected: 512 blocks of outputs, 128 passes of 72 inputs. */
-static void accesses_of_the_other_ways(void)
+TEST(accesses_of_the_other_ways)
 {
     th_shard shard = conv_shard(1, 20, 5, 8, 9, 3);
     shard.stride_h = 2;
@@ -175,7 +175,7 @@ static void accesses_of_the_other_ways(void)
 }
 
 /* Depthwise: one channel in, one out, for each of 16 groups: all elements but one idle. */
-static void groups_leave_elements_idle(void)
+TEST(groups_leave_elements_idle)
 {
     th_shard shard = conv_shard(1, 16, 16, 8, 8, 3);
     shard.groups = 16;
@@ -185,7 +185,7 @@ static void groups_leave_elements_idle(void)
 }
 
 /* 13 rows with padding 1: 5, 4, 4 and no new row in the last stripe. */
-static void padding_takes_rows_from_the_first_stripe(void)
+TEST(padding_takes_rows_from_the_first_stripe)
 {
     th_shard shard = conv_shard(1, 20, 5, 13, 9, 3);
     shard.in_h = 13;
@@ -232,7 +232,7 @@ static int64_t expected_rows(const array *a, const th_shard *s, const char *vari
 /* Input rows go in once, or once per block of output channels; outputs leave once; weights once per
  * image and group (batch, for one group), or per stripe; the cycles are the formula's whatever the
  * blocks, but for blocks of inputs. */
-static void random_layers_move_every_byte_as_often_as_they_should(void)
+TEST(random_layers_move_every_byte_as_often_as_they_should)
 {
     gsl_rng *r = th_random_stream(31, "winograd", 0);
     int wrong = 0, by_channels = 0, decomposed = 0;
@@ -272,7 +272,7 @@ static void random_layers_move_every_byte_as_often_as_they_should(void)
 }
 
 /* At 1 MHz a cycle is 10^6 ps, so that ends that are rounded up to a picosecond do not add up. */
-static void the_closed_form_is_what_the_pipeline_takes(void)
+TEST(the_closed_form_is_what_the_pipeline_takes)
 {
     static const char *const outermost[] = {"auto", "rows", "channels"};
     gsl_rng *r = th_random_stream(47, "winograd", 0);
@@ -298,7 +298,7 @@ static void the_closed_form_is_what_the_pipeline_takes(void)
  * stripe is 6 rows of 110/2 = 55 elements, weights 900, t_c 27, stores 20*4*9 = 720. Port 40, 40,
  * 40: A 8.25, W 22.5, a 5.5, o 18: the array is the bottleneck, W + 3*27 + 18. Output port 10: o 72
  * is: W + 27 + 3*72. Input port 2: a 110, A 165: A + 2*110 + 27 + 18. */
-static void the_closed_form_by_hand(void)
+TEST(the_closed_form_by_hand)
 {
     th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
     CU_ASSERT_DOUBLE_EQUAL(closed_form_of(WINOGRAD("4", "64KiB") "clip = false; ", &shard),
@@ -321,7 +321,7 @@ static void the_closed_form_by_hand(void)
 /* --- buffers ---------------------------------------------------------------------------------- */
 
 /* 10 rows of 110 bytes; weights: 2 slots of 8 x 2 channels of 3 x 3. */
-static void refuses_layers_that_do_not_fit(void)
+TEST(refuses_layers_that_do_not_fit)
 {
     th_shard shard = conv_shard(1, 20, 5, 10, 9, 3);
     assert_unfit(
@@ -335,24 +335,4 @@ static void refuses_layers_that_do_not_fit(void)
     schedule_on(WINOGRAD("4", "576B") "line_buffer = \"1100B\"; ", &shard);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(winograd_by_hand),
-        TAP(unclipped_stripes_are_all_full),
-        TAP(weights_that_do_not_fit_go_in_blocks),
-        TAP(weights_that_fit_stay),
-        TAP(fully_connected_layers_use_all_multipliers),
-        TAP(winograd_saves_as_published),
-        TAP(other_kernels_run_the_faster_way),
-        TAP(accesses_of_the_other_ways),
-        TAP(groups_leave_elements_idle),
-        TAP(padding_takes_rows_from_the_first_stripe),
-        TAP(random_layers_move_every_byte_as_often_as_they_should),
-        TAP(the_closed_form_is_what_the_pipeline_takes),
-        TAP(the_closed_form_by_hand),
-        TAP(refuses_layers_that_do_not_fit),
-        TAP_END,
-    };
-    return tap_main("winograd", tests, argc, argv);
-}
+TAP_MAIN("winograd")

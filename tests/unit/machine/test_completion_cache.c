@@ -35,7 +35,7 @@ static int keep(th_completion_cache *k, int i)
     return th_completion_cache_add(k, digest, &e);
 }
 
-static void finds_what_was_kept(void)
+TEST(finds_what_was_kept)
 {
     th_completion_cache *k = th_completion_cache_new(N);
     CU_ASSERT_EQUAL(count_known(k), 0);
@@ -47,7 +47,7 @@ static void finds_what_was_kept(void)
 }
 
 /* 3000 = 29 * 101 + 71: after every 101 all are forgotten. */
-static void forgets_when_it_is_full(void)
+TEST(forgets_when_it_is_full)
 {
     th_completion_cache *k = th_completion_cache_new(101);
     for (int i = 0; i < N; i++)
@@ -57,7 +57,7 @@ static void forgets_when_it_is_full(void)
 }
 
 /* 101 are kept, and found, until they are trimmed. */
-static void shared_ones_stay_until_they_are_trimmed(void)
+TEST(shared_ones_stay_until_they_are_trimmed)
 {
     th_completion_cache *k = th_completion_cache_new(101);
     uint64_t digest[2];
@@ -91,7 +91,7 @@ static void *keep_all(void *k)
     return failed;
 }
 
-static void several_threads_keep_at_once(void)
+TEST(several_threads_keep_at_once)
 {
     enum { THREADS = 3 };
     pthread_t thread[THREADS];
@@ -108,7 +108,7 @@ static void several_threads_keep_at_once(void)
     th_completion_cache_free(k);
 }
 
-static void no_memory_leaves_it_as_it_was(void)
+TEST(no_memory_leaves_it_as_it_was)
 {
     int64_t live = th_alloc_live();
     th_completion_cache *k = th_completion_cache_new(N);
@@ -125,15 +125,4 @@ static void no_memory_leaves_it_as_it_was(void)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(finds_what_was_kept),
-        TAP(forgets_when_it_is_full),
-        TAP(shared_ones_stay_until_they_are_trimmed),
-        TAP(several_threads_keep_at_once),
-        TAP(no_memory_leaves_it_as_it_was),
-        TAP_END,
-    };
-    return tap_main("completion_cache", tests, argc, argv);
-}
+TAP_MAIN("completion_cache")

@@ -12,7 +12,7 @@ static __int128 whole(th_double_double x)
 }
 
 /* 53 digits times 53, and 53 digits times the 63 of an integer that is a multiple of 2^10. */
-static void products_are_exact(void)
+TEST(products_are_exact)
 {
     gsl_rng *r = th_random_stream(1, "double_double", 0);
     int wrong = 0;
@@ -30,7 +30,7 @@ static void products_are_exact(void)
 
 /* 2^100 + 1 - 2^100 is 1, which doubles lose; and 1 ps at 1/3 GB/s, a million times over, brings as
  * much as a million ps at once. */
-static void sums_keep_what_doubles_lose(void)
+TEST(sums_keep_what_doubles_lose)
 {
     th_double_double big = th_dd_sum(0x1p100, 1), sum = {1e13, 0};
     CU_ASSERT_EQUAL(th_dd_subtract(big, (th_double_double){0x1p100, 0}).hi, 1);
@@ -42,7 +42,7 @@ static void sums_keep_what_doubles_lose(void)
     CU_ASSERT_TRUE(fabs(th_dd_subtract(sum, at_once).hi) < 1e-9);
 }
 
-static void the_lower_half_decides(void)
+TEST(the_lower_half_decides)
 {
     th_double_double a = th_dd_sum(1e20, 1), b = th_dd_sum(1e20, 2);
     CU_ASSERT_TRUE(a.hi == b.hi && th_dd_is_less(a, b));
@@ -50,13 +50,4 @@ static void the_lower_half_decides(void)
     CU_ASSERT_FALSE(th_dd_is_less(a, a));
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(products_are_exact),
-        TAP(sums_keep_what_doubles_lose),
-        TAP(the_lower_half_decides),
-        TAP_END,
-    };
-    return tap_main("double_double", tests, argc, argv);
-}
+TAP_MAIN("double_double")

@@ -30,7 +30,7 @@ static void assert_pops(th_events *q, const th_event *expected, int n)
 }
 
 /* Each field decides only when those before it are equal; the argument never does. */
-static void leaves_in_order_of_time_priority_object_sequence(void)
+TEST(leaves_in_order_of_time_priority_object_sequence)
 {
     const th_event sorted[] = {
         {-3, TH_PRIORITY_SAMPLE, 9, 9, 1}, {7, TH_PRIORITY_PROPERTY, 0xffffffff, 5, 2},
@@ -48,7 +48,7 @@ static void leaves_in_order_of_time_priority_object_sequence(void)
 }
 
 /* Fields are drawn from few values, so that ties are many; keys differ in the sequence at least. */
-static void random_orders_of_pushing_leave_sorted(void)
+TEST(random_orders_of_pushing_leave_sorted)
 {
     enum { N = 3000 };
     static th_event all[N], sorted[N];
@@ -74,7 +74,7 @@ static void random_orders_of_pushing_leave_sorted(void)
     gsl_rng_free(r);
 }
 
-static void cancels_and_reschedules(void)
+TEST(cancels_and_reschedules)
 {
     th_events *q = th_events_new();
     th_event e;
@@ -179,19 +179,19 @@ static void agree_with_a_list(bool rising)
     gsl_rng_free(r);
 }
 
-static void a_hundred_thousand_operations_agree_with_a_list(void)
+TEST(a_hundred_thousand_operations_agree_with_a_list)
 {
     agree_with_a_list(false);
 }
 
-static void operations_on_rising_times_agree_with_a_list(void)
+TEST(operations_on_rising_times_agree_with_a_list)
 {
     agree_with_a_list(true);
 }
 
 /* Events that are pushed and moved again and again while the first stays take no more memory, and
  * all that were pushed in order can be moved into another one. */
-static void gaps_take_no_memory(void)
+TEST(gaps_take_no_memory)
 {
     enum { N = 1000 };
     th_events *q = th_events_new();
@@ -221,7 +221,7 @@ static void gaps_take_no_memory(void)
 }
 
 /* Whatever allocation fails: TH_NO_EVENT, what was pending stays, and the next push succeeds. */
-static void a_push_without_memory_changes_nothing(void)
+TEST(a_push_without_memory_changes_nothing)
 {
     for (int64_t k = 1; k < 12; k++) {
         int64_t live = th_alloc_live();
@@ -247,17 +247,4 @@ static void a_push_without_memory_changes_nothing(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(leaves_in_order_of_time_priority_object_sequence),
-        TAP(random_orders_of_pushing_leave_sorted),
-        TAP(cancels_and_reschedules),
-        TAP(a_hundred_thousand_operations_agree_with_a_list),
-        TAP(operations_on_rising_times_agree_with_a_list),
-        TAP(gaps_take_no_memory),
-        TAP(a_push_without_memory_changes_nothing),
-        TAP_END,
-    };
-    return tap_main("event", tests, argc, argv);
-}
+TAP_MAIN("event")

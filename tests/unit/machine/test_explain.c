@@ -69,7 +69,7 @@ static void assert_cause(const th_result *r, int32_t task, int kind, int32_t aft
  *   slack of 3: 4 starts at 2000, so it may end at 2000: 800. 2: before 3, which may start at 1600:
  *   800.
  *   1: 2 may start at 1300, 3 at 1600: the sooner less 500 is 800. 0: 2100 - 1000 = 1100. */
-static void causes_and_slacks_of_a_host(void)
+TEST(causes_and_slacks_of_a_host)
 {
     static const th_time slacks[] = {1100, 800, 800, 800, 0};
     th_system *s = system_of(row_text);
@@ -116,7 +116,7 @@ static void assert_parts(const th_system *s, const th_compute_cost_cache *costs,
  * Task 1 begins 100 ns later by its overhead. From 500 to 600 ns task 0 alone moves 50 B; then both
  * at a half, 250 B/us: 1000 B take 4 us, to 4.6 us, when task 0 has 2950 B left, 5.9 us alone:
  * to 10.5 us. So 1 is held up for 2 us (4.6 - 0.6 - 2) and 0 for 2 us (10.5 - 0.5 - 8). */
-static void sharing_a_link_holds_up(void)
+TEST(sharing_a_link_holds_up)
 {
     th_system *s = system_of(row_text);
     th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
@@ -197,7 +197,7 @@ static void let_one_prefetch(world *w)
     w->system->nodes[w->system->accel_node[pick(w->random, 0, 7)]].a.prefetches = true;
 }
 
-static void sums_hold_on_a_hundred_programs(void)
+TEST(sums_hold_on_a_hundred_programs)
 {
     static const char *const networks[] = {"fluid", "ideal", "packet"};
     static th_time slack[TASKS_MAX];
@@ -262,7 +262,7 @@ static th_time end_when(const world *w, const th_result *r, int32_t task, th_tim
 
 /* No flow meets another on an ideal network, so durations stay: delayed by its slack a task leaves
  * the end where it was, and by a picosecond more moves it by that. */
-static void a_task_can_be_late_by_its_slack_and_no_more(void)
+TEST(a_task_can_be_late_by_its_slack_and_no_more)
 {
     static th_time slack[TASKS_MAX];
     world w = new_world(75, 0);
@@ -284,7 +284,7 @@ static void a_task_can_be_late_by_its_slack_and_no_more(void)
 }
 
 /* Tasks 1 .. 3 of the host take no time and run at one instant, 3 before 2 as 2 depends on it. */
-static void tasks_without_duration_stand_after_their_predecessors(void)
+TEST(tasks_without_duration_stand_after_their_predecessors)
 {
     th_system *s = system_of(row_text);
     th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
@@ -309,7 +309,7 @@ static void tasks_without_duration_stand_after_their_predecessors(void)
 }
 
 /* Of a run that goes on, what has ended so far; of tasks that have not ended, -1. */
-static void a_run_under_way_has_slacks_up_to_now(void)
+TEST(a_run_under_way_has_slacks_up_to_now)
 {
     static th_time slack[TASKS_MAX];
     world w = new_world(76, 0);
@@ -335,7 +335,7 @@ static void a_run_under_way_has_slacks_up_to_now(void)
     free_world(&w);
 }
 
-static void any_allocation_may_fail(void)
+TEST(any_allocation_may_fail)
 {
     static th_time slack[TASKS_MAX];
     world w = new_world(77, 0);
@@ -357,17 +357,4 @@ static void any_allocation_may_fail(void)
     free_world(&w);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(causes_and_slacks_of_a_host),
-        TAP(sharing_a_link_holds_up),
-        TAP(sums_hold_on_a_hundred_programs),
-        TAP(a_task_can_be_late_by_its_slack_and_no_more),
-        TAP(tasks_without_duration_stand_after_their_predecessors),
-        TAP(a_run_under_way_has_slacks_up_to_now),
-        TAP(any_allocation_may_fail),
-        TAP_END,
-    };
-    return tap_main("explain", tests, argc, argv);
-}
+TAP_MAIN("explain")

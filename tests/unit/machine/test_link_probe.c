@@ -5,7 +5,7 @@
 
 /* One flow from 10 to 60 ps, another from 30 to 90; spans of 25 ps: 15, 5 + 2 x 20, 2 x 10 + 15,
  * 15. */
-static void adds_up_flows_span_by_span(void)
+TEST(adds_up_flows_span_by_span)
 {
     static const th_time expected[] = {15, 45, 35, 15};
     static const int32_t most[] = {1, 2, 2, 1};
@@ -22,7 +22,7 @@ static void adds_up_flows_span_by_span(void)
 }
 
 /* 103 ps in 4 spans of 26: the last is shorter. What comes later is dropped. */
-static void covers_what_cannot_be_divided(void)
+TEST(covers_what_cannot_be_divided)
 {
     th_link_probe w;
     th_link_probe_init(&w, 0, 103, 4);
@@ -37,7 +37,7 @@ static void covers_what_cannot_be_divided(void)
 }
 
 /* Time that is too short for as many spans as asked for, or none at all. */
-static void has_fewer_spans_for_little_time(void)
+TEST(has_fewer_spans_for_little_time)
 {
     th_link_probe w;
     th_link_probe_init(&w, 0, 3, 20);
@@ -48,13 +48,4 @@ static void has_fewer_spans_for_little_time(void)
     CU_ASSERT_TRUE(w.spans[0].peak_flows == 2 && w.spans[0].flow_ps == 0);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(adds_up_flows_span_by_span),
-        TAP(covers_what_cannot_be_divided),
-        TAP(has_fewer_spans_for_little_time),
-        TAP_END,
-    };
-    return tap_main("link_probe", tests, argc, argv);
-}
+TAP_MAIN("link_probe")

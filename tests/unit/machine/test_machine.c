@@ -127,7 +127,7 @@ static int32_t on_host(th_program *p, th_time takes, th_time release)
 /* Task 0 is there at 700, 1 and 2 at 0, 3 behind 1. The host takes 1 (0 .. 500), then 2 (500 ..
  * 800), as the lower number is not there yet; then 0, which is (800 .. 900), and 3 last (900 ..
  * 1300). Task 4 has no host. */
-static void a_host_runs_one_task_at_a_time_the_lowest_first(void)
+TEST(a_host_runs_one_task_at_a_time_the_lowest_first)
 {
     setup u = set_up();
     on_host(u.program, 100, 700);
@@ -147,7 +147,7 @@ static void a_host_runs_one_task_at_a_time_the_lowest_first(void)
 
 /* Task 3 is ready before 2 is, but both wait for accelerator 0 when it gets free: the lower number
  * first. Task 1 occupies it from 0 on, 2 waits for the host's release at 1500 ns. */
-static void an_accelerator_takes_the_lowest_number_first(void)
+TEST(an_accelerator_takes_the_lowest_number_first)
 {
     setup u = set_up();
     host(u.program, 1500000);
@@ -177,7 +177,7 @@ static void an_accelerator_takes_the_lowest_number_first(void)
 
 /* While the row is computed on 0, 1000 bytes go 1 -> host: 300 ns + 2000 ns. Then 0 sends 4000
  * bytes to the host: 500 ns + 8000 ns. 1 -> host is in use for 2300 + 8500 ns, 0 -> 1 for 8500. */
-static void transfers_overlap_computes(void)
+TEST(transfers_overlap_computes)
 {
     setup u = set_up();
     compute(u.program, 0, u.row);
@@ -204,7 +204,7 @@ static void transfers_overlap_computes(void)
  * load has had 1600 bytes by then; 14400 at 15 GB/s take 960 ns: 1160. Computed at 1785, stored
  * from 1885 on at 15 GB/s: 16000/15 = 1066.667 ns -> 2951.667 ns, 126.667 later than without. The
  * same at the sender's DRAM. */
-static void a_flow_slows_the_task_at_its_ends(void)
+TEST(a_flow_slows_the_task_at_its_ends)
 {
     setup u = set_up();
     compute(u.program, 1, u.row);
@@ -228,7 +228,7 @@ static void a_flow_slows_the_task_at_its_ends(void)
  * 1160 ns as before; the store begins at 1160 + 1250 + 100 = 2510 ns, has 15 GB/s until 3200 ns
  * (10350 bytes), then 16 GB/s for 5650 bytes: 353.125 ns. Once the transfer has ended, nobody
  * draws: 1100 + 1250 + 1100 = 3450 ns. Accelerator 0 keeps its clock. */
-static void a_flow_slows_a_task_on_a_changed_clock(void)
+TEST(a_flow_slows_a_task_on_a_changed_clock)
 {
     const th_property_event half = {.kind = TH_PROPERTY_FREQUENCY, .object = 1, .factor = 0.5};
     setup u = set_up();
@@ -252,7 +252,7 @@ static void a_flow_slows_a_task_on_a_changed_clock(void)
 /* A convolution that is known by its time alone, 41.5 us, so that nothing on its DRAM slows it. At
  * half the clock it takes 83 us: by itself, with 1 kB that crosses its DRAM from the start on, with
  * 1 kB from 20 us on, and each of these tile by tile. */
-static void a_measured_time_scales_with_the_clock(void)
+TEST(a_measured_time_scales_with_the_clock)
 {
     const th_property_event half = {.kind = TH_PROPERTY_FREQUENCY, .object = 0, .factor = 0.5};
     th_system *s = shipped_system("measured_example");
@@ -284,7 +284,7 @@ static void a_measured_time_scales_with_the_clock(void)
  * 0.75 each when both are there: until 200 ns the load has 150 bytes at 1.5; the flow's 3000 bytes
  * end at 200 + 4000 ns; by then the load has 3150, and the remaining 12850 at 1.5: 8566.667 ns ->
  * 12766.667. + 625 + 100 + 16000/1.5 = 10666.667: 24158.334 */
-static void flows_share_a_weak_dram_with_the_engines(void)
+TEST(flows_share_a_weak_dram_with_the_engines)
 {
     setup u = set_up();
     th_shard shard = row_shard();
@@ -305,7 +305,7 @@ static void flows_share_a_weak_dram_with_the_engines(void)
 }
 
 /* Looking in between: the transfer 0 -> 1 of 3000 bytes and a row after it, input 2 of a stream. */
-static void can_be_looked_at_while_it_runs(void)
+TEST(can_be_looked_at_while_it_runs)
 {
     setup u = set_up();
     th_result r;
@@ -356,7 +356,7 @@ static void can_be_looked_at_while_it_runs(void)
 
 /* 300 host tasks whose releases go up and down, some at once, some alike; every fourth follows the
  * one before it: each starts at its release, or when that has ended. */
-static void releases_are_kept_in_any_order(void)
+TEST(releases_are_kept_in_any_order)
 {
     enum { TASKS = 300 };
     gsl_rng *r = th_random_stream(2, "releases", 0);
@@ -378,7 +378,7 @@ static void releases_are_kept_in_any_order(void)
 }
 
 /* Host task, row on accelerator 0: four program events, a step is one of them. */
-static void a_step_is_one_event(void)
+TEST(a_step_is_one_event)
 {
     setup u = set_up();
     host(u.program, 0);
@@ -394,7 +394,7 @@ static void a_step_is_one_event(void)
 }
 
 /* Inputs end at 10, 20, 26, 32 ms: (4 - 2) / 12 ms. One input of 8 ms: 1 / 8 ms. */
-static void throughput_is_that_of_the_second_half(void)
+TEST(throughput_is_that_of_the_second_half)
 {
     th_time ends[] = {10000000000, 20000000000, 26000000000, 32000000000}, one = 8000000000;
     th_result r = {.input_end_ps = ends, .n_inputs = 4},
@@ -409,7 +409,7 @@ static void throughput_is_that_of_the_second_half(void)
 /* Two by two: 10 10 20 20 30 30 40 40 ms. Four of eight in 20 ms; two of six in 10 ms, where the
  * second half would be three in 10 ms; both of two in 10 ms, where the second half would be one in
  * no time. */
-static void throughput_of_waves_is_that_of_whole_waves(void)
+TEST(throughput_of_waves_is_that_of_whole_waves)
 {
     th_time ends[8];
     for (int i = 0; i < 8; i++)
@@ -424,7 +424,7 @@ static void throughput_of_waves_is_that_of_whole_waves(void)
                    th_throughput_counted(25, 3) == 12 && th_throughput_counted(7, 1) == 4);
 }
 
-static void a_program_that_cannot_end_says_so(void)
+TEST(a_program_that_cannot_end_says_so)
 {
     setup u = set_up();
     th_error e = {"", ""};
@@ -443,7 +443,7 @@ static void a_program_that_cannot_end_says_so(void)
     take_down(&u);
 }
 
-static void an_empty_program_is_done(void)
+TEST(an_empty_program_is_done)
 {
     setup u = set_up();
     th_result r = run(&u);
@@ -452,24 +452,4 @@ static void an_empty_program_is_done(void)
     take_down(&u);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_host_runs_one_task_at_a_time_the_lowest_first),
-        TAP(an_accelerator_takes_the_lowest_number_first),
-        TAP(transfers_overlap_computes),
-        TAP(a_flow_slows_the_task_at_its_ends),
-        TAP(a_flow_slows_a_task_on_a_changed_clock),
-        TAP(a_measured_time_scales_with_the_clock),
-        TAP(flows_share_a_weak_dram_with_the_engines),
-        TAP(can_be_looked_at_while_it_runs),
-        TAP(releases_are_kept_in_any_order),
-        TAP(a_step_is_one_event),
-        TAP(throughput_is_that_of_the_second_half),
-        TAP(throughput_of_waves_is_that_of_whole_waves),
-        TAP(a_program_that_cannot_end_says_so),
-        TAP(an_empty_program_is_done),
-        TAP_END,
-    };
-    return tap_main("machine", tests, argc, argv);
-}
+TAP_MAIN("machine")

@@ -24,7 +24,7 @@ static th_schedule uniform(const int32_t *count, int64_t in, int64_t weight, int
  *   t_I = 32*169/2 = 2704   t_W = 8*32*9/2 = 1152   t_O = 8*169/2 = 676   t_C = 9*169 = 1521
  *   q = 6, L1 = 2704, P = 2*16 = 32: published P max(q L1, t_O) = 32*16224 = 519168
  *   two slots: + min(t_L, t_C) + min(t_O, q L1) = + 1521 + 676 = 521365 */
-static void the_published_tiled_layer(void)
+TEST(the_published_tiled_layer)
 {
     const int32_t count[] = {2, 1, 1, 16, 6};
     th_schedule s = uniform(count, 32 * 169, 8 * 32 * 9, 9 * 169, 8 * 169, 2);
@@ -39,7 +39,7 @@ static void the_published_tiled_layer(void)
 }
 
 /* cycles = P max(q L1, t_O) + min(t_L, t_C) + min(t_O, q L1), for unclipped tiles and two slots. */
-static void the_two_slot_closed_form(void)
+TEST(the_two_slot_closed_form)
 {
     gsl_rng *r = th_random_stream(2, "closed form", 0);
     int wrong = 0;
@@ -65,7 +65,7 @@ static void the_two_slot_closed_form(void)
  *   loads: 70 .. 110, 110 .. 150 (its slot was free from the start), then step 0 has computed at
  *   135, so the third may begin at 135 and moves from 135 + 70 = 205 on, .. 245
  *   computes: 110 .. 135, 150 .. 175, 245 .. 270;  store: 270 + 70 = 340 .. 360 */
-static void latency_is_paid_once_and_hidden_when_slots_are_free(void)
+TEST(latency_is_paid_once_and_hidden_when_slots_are_free)
 {
     th_schedule s = {.hz = HZ,
                      .count = {1, 1, 1, 1, 3},
@@ -96,7 +96,7 @@ static void latency_is_paid_once_and_hidden_when_slots_are_free(void)
  * 3500 ns. Until then the weights have had 500 ns * 6 + 1000 ns * 3 = 6000 bytes; the rest of 4000
  * at 6 GB/s: 3500 + 666.667 = 4166.667 ns (rounded up). Step 1 computes 500 ns and stores 500 ns:
  * 5166.667. */
-static void engines_share_the_dram_fairly(void)
+TEST(engines_share_the_dram_fairly)
 {
     th_schedule s = {.hz = HZ,
                      .count = {1, 1, 1, 2, 1},
@@ -131,7 +131,7 @@ static void engines_share_the_dram_fairly(void)
  * 190. Step 2 160 .. 180, step 3 210 .. 230, output 240 .. 250. Where the inputs stay too, step 1
  * is 80 .. 100 after input 0 alone; its sums are stored 110 .. 130, read 140 .. 160, those of step
  * 0 120 .. 140; step 2 140 .. 160, step 3 160 .. 180, output 190 .. 200. */
-static void sums_are_spilled_and_read_back(void)
+TEST(sums_are_spilled_and_read_back)
 {
     const th_port dram = {1000000000000000, 10000, 1, 1, 0, {0}};
     th_schedule s = {.hz = HZ,
@@ -213,7 +213,7 @@ static th_time run_with(const th_schedule *s, const th_port *port, const draws *
     return end;
 }
 
-static void skipping_and_looking_change_nothing(void)
+TEST(skipping_and_looking_change_nothing)
 {
     gsl_rng *r = th_random_stream(13, "skip", 0);
     int wrong = 0;
@@ -234,7 +234,7 @@ static void skipping_and_looking_change_nothing(void)
 }
 
 /* Long loops of every kind, so that whole periods recur and are jumped. */
-static void skipping_long_layers_changes_nothing(void)
+TEST(skipping_long_layers_changes_nothing)
 {
     gsl_rng *r = th_random_stream(17, "long", 0);
     int wrong = 0;
@@ -255,7 +255,7 @@ static void skipping_long_layers_changes_nothing(void)
 
 /* 2e9 steps, which only jumps get through: P max(q L1, t_O) + min(t_L, t_C) + min(t_O, q L1), with
  * t_L = 30, t_C = 50 and t_O = 70 cycles. First most of them in C, then spread over all loops. */
-static void jumps_whole_periods_of_every_loop(void)
+TEST(jumps_whole_periods_of_every_loop)
 {
     const int32_t deep[] = {2, 1, 1, 1, 1000000000}, wide[] = {20, 100, 100, 100, 100};
     th_schedule s = uniform(deep, 120, 100, 50, 280, 4);
@@ -269,7 +269,7 @@ static void jumps_whole_periods_of_every_loop(void)
  * 400: with two slots compute[j] = compute[j - 2] + l + m + c, compute[1] = l + m + 2 c; the one
  * store of 70 cycles begins after the latency. With three, l + m + c for three steps, of which the
  * last one ends c later still. Steps of no time behind no memory take none in any number. */
-static void jumps_periods_of_several_steps(void)
+TEST(jumps_periods_of_several_steps)
 {
     const int32_t count[] = {1, 1, 1, 1, 999999996};
     const th_port slow = {ideal.bits_per_s, 400 * CYCLE_PS, 1, 1, 0, {0}},
@@ -306,7 +306,7 @@ static void set_fair_rates(th_pipeline *p, const th_port *port)
             th_pipeline_set_rate(p, (th_engine_kind)e, rate[e]);
 }
 
-static void rates_from_outside_give_the_same_times(void)
+TEST(rates_from_outside_give_the_same_times)
 {
     gsl_rng *r = th_random_stream(19, "shared", 0);
     int wrong = 0;
@@ -330,7 +330,7 @@ static void rates_from_outside_give_the_same_times(void)
 
 /* --- bounds ----------------------------------------------------------------------------------- */
 
-static void never_below_compute_or_traffic(void)
+TEST(never_below_compute_or_traffic)
 {
     gsl_rng *r = th_random_stream(23, "bound", 0);
     int wrong = 0;
@@ -375,7 +375,7 @@ static th_schedule extreme_schedule(gsl_rng *r)
 
 /* A loop of 2^31 - 1 iterations, or inputs of 2^53 bytes a step: no sum overflows, nothing is lost.
  */
-static void the_largest_counts_and_sizes(void)
+TEST(the_largest_counts_and_sizes)
 {
     gsl_rng *r = th_random_stream(29, "limits", 0);
     int wrong = 0;
@@ -401,7 +401,7 @@ static void the_largest_counts_and_sizes(void)
 
 /* A thousand steps of 8,000 bytes at a byte a second: 93 days. At half of that they last too long,
  * and so do several latencies of 53 days. */
-static void what_does_not_end_in_time_never_ends(void)
+TEST(what_does_not_end_in_time_never_ends)
 {
     const int32_t count[] = {1, 1, 1, 1, 1000};
     const th_port slow = {8, 0, 1, 1, 0, {0}}, late = {1000000000, TH_TIME_MAX / 2, 1, 1, 0, {0}};
@@ -421,7 +421,7 @@ static void what_does_not_end_in_time_never_ends(void)
 /* A big layer comes within 1 % of max(compute, traffic / bandwidth) when its slots cover the
  * latency: 1600 tiles of 4 steps; traffic 6400*(4096+2048)+1600*4096 bytes, compute 6400*500 cycles
  * of 5 ns. */
-static void converges_to_the_roofline(void)
+TEST(converges_to_the_roofline)
 {
     const int32_t count[] = {1, 20, 20, 4, 4};
     th_schedule s = uniform(count, 2048, 1024, 500, 2048, 16);
@@ -438,24 +438,4 @@ static void converges_to_the_roofline(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(the_published_tiled_layer),
-        TAP(the_two_slot_closed_form),
-        TAP(latency_is_paid_once_and_hidden_when_slots_are_free),
-        TAP(engines_share_the_dram_fairly),
-        TAP(sums_are_spilled_and_read_back),
-        TAP(skipping_and_looking_change_nothing),
-        TAP(skipping_long_layers_changes_nothing),
-        TAP(jumps_whole_periods_of_every_loop),
-        TAP(jumps_periods_of_several_steps),
-        TAP(rates_from_outside_give_the_same_times),
-        TAP(never_below_compute_or_traffic),
-        TAP(the_largest_counts_and_sizes),
-        TAP(what_does_not_end_in_time_never_ends),
-        TAP(converges_to_the_roofline),
-        TAP_END,
-    };
-    return tap_main("pipeline", tests, argc, argv);
-}
+TAP_MAIN("pipeline")

@@ -234,7 +234,7 @@ static void drop_ports(gsl_rng *r, th_schedule *s, const th_port *port)
         s->port_bits_per_s[e] *= pick(r, 0, 1);
 }
 
-static void the_pipeline_is_the_recurrence(void)
+TEST(the_pipeline_is_the_recurrence)
 {
     gsl_rng *r = th_random_stream(7, "max plus", 0);
     int wrong = 0, n_spills = 0;
@@ -252,7 +252,7 @@ static void the_pipeline_is_the_recurrence(void)
 
 /* So few tiles inside C that their sums are asked for before they are stored, images whose sums
  * were made elsewhere, and so many iterations of C that periods are jumped. */
-static void sums_are_read_after_they_are_stored(void)
+TEST(sums_are_read_after_they_are_stored)
 {
     gsl_rng *r = th_random_stream(8, "sums", 0);
     int wrong = 0, n_spills = 0;
@@ -283,7 +283,7 @@ static void sums_are_read_after_they_are_stored(void)
 }
 
 /* Long loops in any place of the order, so that periods are jumped. */
-static void jumps_keep_the_recurrence(void)
+TEST(jumps_keep_the_recurrence)
 {
     gsl_rng *r = th_random_stream(9, "jumps", 0);
     int wrong = 0;
@@ -299,13 +299,4 @@ static void jumps_keep_the_recurrence(void)
     gsl_rng_free(r);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(the_pipeline_is_the_recurrence),
-        TAP(sums_are_read_after_they_are_stored),
-        TAP(jumps_keep_the_recurrence),
-        TAP_END,
-    };
-    return tap_main("pipeline_rules", tests, argc, argv);
-}
+TAP_MAIN("pipeline_rules")

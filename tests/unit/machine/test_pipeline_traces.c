@@ -29,7 +29,7 @@ static int walk(th_pipeline_traces *k, th_pipeline_trace **r, size_t *next, th_p
 }
 
 /* The second comes when the first is on its way, and both see all of it. */
-static void shows_what_a_pipeline_shows(void)
+TEST(shows_what_a_pipeline_shows)
 {
     gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
     th_pipeline_traces *k = th_pipeline_traces_new();
@@ -58,7 +58,7 @@ static void shows_what_a_pipeline_shows(void)
 
 /* Wherever others begin to draw, the rest takes as long as that of a pipeline that was stepped
  * there. */
-static void gives_the_state_at_a_time(void)
+TEST(gives_the_state_at_a_time)
 {
     gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
     th_pipeline_traces *k = th_pipeline_traces_new();
@@ -84,7 +84,7 @@ static void gives_the_state_at_a_time(void)
 }
 
 /* More events than a record keeps: each goes on in one of its own. */
-static void goes_on_past_what_is_kept(void)
+TEST(goes_on_past_what_is_kept)
 {
     th_schedule s = {.hz = HZ, .count = {1, 80, 80, 20, 1}, .slots_in = 2, .slots_out = 2};
     for (unsigned m = 0; m < TH_N_STEP_KINDS; m++) {
@@ -117,7 +117,7 @@ static void goes_on_past_what_is_kept(void)
 }
 
 /* What is in use stays, and what is kept is bounded. */
-static void forgets(void)
+TEST(forgets)
 {
     th_schedule s = {.hz = HZ, .count = {1, 40, 1, 1, 1}, .slots_in = 2, .slots_out = 2};
     for (unsigned m = 0; m < TH_N_STEP_KINDS; m++) {
@@ -145,7 +145,7 @@ static void forgets(void)
 }
 
 /* Whichever allocation fails, nothing is lost. */
-static void memory_may_run_out(void)
+TEST(memory_may_run_out)
 {
     th_schedule s = {.hz = HZ, .count = {1, 9, 9, 1, 1}, .slots_in = 2, .slots_out = 2};
     for (unsigned m = 0; m < TH_N_STEP_KINDS; m++) {
@@ -175,12 +175,4 @@ static void memory_may_run_out(void)
     CU_ASSERT_TRUE(n_failed > 5);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(shows_what_a_pipeline_shows), TAP(gives_the_state_at_a_time),
-        TAP(goes_on_past_what_is_kept),   TAP(forgets),
-        TAP(memory_may_run_out),          TAP_END,
-    };
-    return tap_main("pipeline_traces", tests, argc, argv);
-}
+TAP_MAIN("pipeline_traces")

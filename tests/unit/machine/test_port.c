@@ -22,7 +22,7 @@ static th_port port_of(const char *text)
 
 /* Points (100 bytes, 0.2) and (1600 bytes, 0.8): 400 bytes lie halfway in the logarithm, 0.5; 200
  * bytes a quarter of the way, 0.35. */
-static void efficiency_follows_the_curve(void)
+TEST(efficiency_follows_the_curve)
 {
     th_port p = port_of(SYSTEM("capacity = \"1GiB\"; bandwidth = \"8GB/s\"; "
                                "efficiency = ( (\"100B\", 0.2), (\"1600B\", 0.8) );"));
@@ -37,7 +37,7 @@ static void efficiency_follows_the_curve(void)
 }
 
 /* 8 GB/s over four channels, 512 bytes apiece: 600 bytes lie on two of them. */
-static void small_requests_reach_some_channels(void)
+TEST(small_requests_reach_some_channels)
 {
     th_port p = port_of(SYSTEM("capacity = \"1GiB\"; bandwidth = \"8GB/s\"; channels = 4; "
                                "interleave = \"512B\";"));
@@ -53,7 +53,7 @@ static void small_requests_reach_some_channels(void)
  * half the bandwidth of 8 GB/s (the curve is flat): 3200 / 4 = 800 ns. Computes 10 ns. Stores 600
  * bytes in one run, 640 with bursts, on two of four channels of 512 bytes. In DRAM time it is 1280
  * bytes, at 4 GB/s: 320 ns. */
-static void a_request_by_hand(void)
+TEST(a_request_by_hand)
 {
     th_port p =
         port_of(SYSTEM("capacity = \"1GiB\"; bandwidth = \"8GB/s\"; burst = \"64B\"; channels = 4; "
@@ -73,7 +73,7 @@ static void a_request_by_hand(void)
 
 /* Nothing but the latency and the array is left: 5 ns before the load, 3 steps of 10 ns, 5 ns
  * before the store. */
-static void an_unlimited_memory_takes_no_time(void)
+TEST(an_unlimited_memory_takes_no_time)
 {
     th_port p =
         port_of(SYSTEM("capacity = \"1GiB\"; bandwidth = \"unlimited\"; latency = \"5ns\";"));
@@ -89,7 +89,7 @@ static void an_unlimited_memory_takes_no_time(void)
     CU_ASSERT_EQUAL(th_stats_read(&q.stats), 3 * 3500);
 }
 
-static void refuses_what_is_no_curve(void)
+TEST(refuses_what_is_no_curve)
 {
     static const struct {
         const char *dram, *id, *text;
@@ -129,15 +129,4 @@ static void refuses_what_is_no_curve(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(efficiency_follows_the_curve),
-        TAP(small_requests_reach_some_channels),
-        TAP(a_request_by_hand),
-        TAP(an_unlimited_memory_takes_no_time),
-        TAP(refuses_what_is_no_curve),
-        TAP_END,
-    };
-    return tap_main("port", tests, argc, argv);
-}
+TAP_MAIN("port")

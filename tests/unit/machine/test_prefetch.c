@@ -94,7 +94,7 @@ static void expect(setup *u, const int64_t *end_ns, int64_t weight_bytes)
 
 /* Alone: latency 100, both operands at 8 GB/s until 1124, array until 1444, latency and store of
  * 512 ns: 2056. */
-static void without_it_tasks_follow_each_other(void)
+TEST(without_it_tasks_follow_each_other)
 {
     setup u = set_up(false);
     compute(&u, u.conv, compute(&u, u.conv, -1));
@@ -105,7 +105,7 @@ static void without_it_tasks_follow_each_other(void)
  * from 1544 on: by then 6720 bytes are in, the last 1472 share the DRAM until 1728, when 6720 bytes
  * are still to be stored: 2148. The second task loads its inputs alone: 2148 + 100 + 512 + 320 +
  * 100 + 512 = 3692. */
-static void the_next_weights_come_while_a_task_drains(void)
+TEST(the_next_weights_come_while_a_task_drains)
 {
     setup u = set_up(true);
     compute(&u, u.conv, compute(&u, u.conv, -1));
@@ -114,7 +114,7 @@ static void the_next_weights_come_while_a_task_drains(void)
 
 /* The accelerator waits for the release at 1000, its weights are in at 612: inputs 1100 .. 1612,
  * array until 1932, store 2032 .. 2544. */
-static void weights_come_while_nothing_runs(void)
+TEST(weights_come_while_nothing_runs)
 {
     setup u = set_up(true);
     compute(&u, u.conv, release(&u, 1000000));
@@ -124,7 +124,7 @@ static void weights_come_while_nothing_runs(void)
 /* Released at 300, the weights are half there: 100 + 200 ns at 16 GB/s brought 3200 bytes. From 300
  * on they are alone until the inputs move from 400 on, 3392 bytes to go; at 8 GB/s both until 824,
  * when 4800 bytes of input are left: 1124. Array 1444, store 1544 .. 2056. */
-static void a_request_on_its_way_goes_on(void)
+TEST(a_request_on_its_way_goes_on)
 {
     setup u = set_up(true);
     compute(&u, u.conv, release(&u, 300000));
@@ -134,7 +134,7 @@ static void a_request_on_its_way_goes_on(void)
 /* The pool between has no weights and leaves those of the second conv where they are. It is
  * released at 3000, when they are in: 100 + 8 ns for 128 bytes, a cycle of 5, 100 + 8. The conv
  * then is as above without weights: 3221 + 100 + 512 + 320 + 100 + 512. */
-static void a_task_without_weights_leaves_them_there(void)
+TEST(a_task_without_weights_leaves_them_there)
 {
     setup u = set_up(true);
     int32_t go = release(&u, 3000000), first = compute(&u, u.conv, -1),
@@ -148,7 +148,7 @@ static void a_task_without_weights_leaves_them_there(void)
  * 116, array until 121, store 221 .. 237; the weights have 128 + 1680 + 128 bytes then, 1600 more
  * by 337, when the conv's inputs begin to move; the last 4656 at 8 GB/s until 919, 3536 bytes of
  * inputs at 16 until 1140. Array 1460, store 1560 .. 2072. */
-static void they_come_beside_a_task_without_weights(void)
+TEST(they_come_beside_a_task_without_weights)
 {
     setup u = set_up(true);
     compute(&u, u.conv, compute(&u, u.pool, -1));
@@ -158,7 +158,7 @@ static void they_come_beside_a_task_without_weights(void)
 /* Eight steps of 128 bytes in and out and 320 ns each. The weights of the conv begin with the first
  * of them, which therefore moves until 116; the steps end at 116 + 8 * 320 = 2676, the last store
  * is 2776 .. 2784. The conv finds all its weights. */
-static void they_come_from_the_first_step_of_a_task_without_weights(void)
+TEST(they_come_from_the_first_step_of_a_task_without_weights)
 {
     setup u = set_up(true);
     th_shard pool = conv_shard(1, 64, 64, 8, 1, 8);
@@ -173,7 +173,7 @@ static void they_come_from_the_first_step_of_a_task_without_weights(void)
 
 /* The second operand of a product of activations is there when the release at 1000 says so, and the
  * rows of an embedding are known then: nothing of them comes before. */
-static void what_follows_from_inputs_is_not_loaded_ahead(void)
+TEST(what_follows_from_inputs_is_not_loaded_ahead)
 {
     for (int i = 0; i < 2; i++) {
         setup u = set_up(true);
@@ -191,7 +191,7 @@ static void what_follows_from_inputs_is_not_loaded_ahead(void)
 
 /* The place of a refused work (200 MB of weights at 8 bits a second, of which two slots could come
  * ahead) goes to the next one; that has nothing to load ahead, whatever lies there. */
-static void a_refused_work_leaves_nothing_to_load_ahead(void)
+TEST(a_refused_work_leaves_nothing_to_load_ahead)
 {
     setup u = set_up(true);
     int64_t *dram = &u.system->nodes[u.system->accel_node[0]].a.dram_bits_per_s, bits_per_s = *dram;
@@ -211,7 +211,7 @@ static void a_refused_work_leaves_nothing_to_load_ahead(void)
 }
 
 /* A piece of weights that the others pass on. */
-static void what_transfers_bring_is_not_loaded_ahead(void)
+TEST(what_transfers_bring_is_not_loaded_ahead)
 {
     setup u = set_up(true);
     int32_t t = compute(&u, u.conv, release(&u, 1000000));
@@ -223,7 +223,7 @@ static void what_transfers_bring_is_not_loaded_ahead(void)
  * been loaded for task 2 is thrown away; it is loaded again from the time on when task 3's own
  * weights are in. 2148 + 1124 = 3272, as task 1 from here on: ends 2148 + 2148. Then task 2: 10000
  * + 1544. */
-static void an_overtaking_task_throws_them_away(void)
+TEST(an_overtaking_task_throws_them_away)
 {
     setup u = set_up(true);
     int32_t go = release(&u, 10000000);
@@ -233,21 +233,4 @@ static void an_overtaking_task_throws_them_away(void)
     expect(&u, (int64_t[]){10000, 2148, 10000 + 1544, 2 * 2148}, 4 * 8192);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(without_it_tasks_follow_each_other),
-        TAP(the_next_weights_come_while_a_task_drains),
-        TAP(weights_come_while_nothing_runs),
-        TAP(a_request_on_its_way_goes_on),
-        TAP(a_task_without_weights_leaves_them_there),
-        TAP(they_come_beside_a_task_without_weights),
-        TAP(they_come_from_the_first_step_of_a_task_without_weights),
-        TAP(what_follows_from_inputs_is_not_loaded_ahead),
-        TAP(a_refused_work_leaves_nothing_to_load_ahead),
-        TAP(what_transfers_bring_is_not_loaded_ahead),
-        TAP(an_overtaking_task_throws_them_away),
-        TAP_END,
-    };
-    return tap_main("prefetch", tests, argc, argv);
-}
+TAP_MAIN("prefetch")

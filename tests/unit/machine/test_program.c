@@ -19,7 +19,7 @@ static void assert_successors(const th_program *p, int32_t task, int n, const in
 }
 
 /* 0 -> 3, 0 -> 2, 2 -> 3, 0 -> 4, and 3 told of 2 twice: in the order of telling. */
-static void lists_successors_in_the_order_of_telling(void)
+TEST(lists_successors_in_the_order_of_telling)
 {
     th_program *p = th_program_new(NULL);
     for (int32_t i = 0; i < 5; i++)
@@ -40,7 +40,7 @@ static void lists_successors_in_the_order_of_telling(void)
 }
 
 /* Task 2 waits for 0 and 1, and has a collective; cut off again, with its edges and its ranks. */
-static void is_as_it_was_once_cut(void)
+TEST(is_as_it_was_once_cut)
 {
     int32_t nodes[] = {4, 2, 7};
     th_collective c = {.kind = TH_BARRIER, .rank_node = nodes, .n_ranks = 3, .chunks = 1};
@@ -66,7 +66,7 @@ static void is_as_it_was_once_cut(void)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-static void is_empty_again_once_cleared(void)
+TEST(is_empty_again_once_cleared)
 {
     th_program *p = th_program_new(NULL);
     for (int32_t i = 0; i < 40; i++)
@@ -87,7 +87,7 @@ static void is_empty_again_once_cleared(void)
     th_program_free(p);
 }
 
-static void any_allocation_may_fail(void)
+TEST(any_allocation_may_fail)
 {
     int64_t live = th_alloc_live();
     int failures = 0;
@@ -125,7 +125,7 @@ static bool at_an_asking(void)
 
 /* Numbers of tasks and of dependencies have 32 bits: nothing is added, nothing written, at the
  * last. */
-static void more_than_can_be_numbered_are_refused(void)
+TEST(more_than_can_be_numbered_are_refused)
 {
     th_error e = {"", ""};
     th_program *p = th_program_new(NULL);
@@ -145,7 +145,7 @@ static void more_than_can_be_numbered_are_refused(void)
 }
 
 /* Asked at the first edge while successors are counted, and while they are written. */
-static void finishing_may_be_interrupted(void)
+TEST(finishing_may_be_interrupted)
 {
     th_program *p = th_program_new(NULL);
     int32_t a = add(p, 0), b = add(p, 0);
@@ -164,16 +164,4 @@ static void finishing_may_be_interrupted(void)
     th_program_free(p);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(lists_successors_in_the_order_of_telling),
-        TAP(is_as_it_was_once_cut),
-        TAP(is_empty_again_once_cleared),
-        TAP(any_allocation_may_fail),
-        TAP(more_than_can_be_numbered_are_refused),
-        TAP(finishing_may_be_interrupted),
-        TAP_END,
-    };
-    return tap_main("program", tests, argc, argv);
-}
+TAP_MAIN("program")

@@ -17,7 +17,7 @@ static int32_t least_of(const int *count)
 }
 
 /* Against counts of each value; a value may be there several times. */
-static void the_lowest_leaves_first(void)
+TEST(the_lowest_leaves_first)
 {
     gsl_rng *r = th_random_stream(3, "least first", 0);
     th_ready_queue q = {0};
@@ -41,7 +41,7 @@ static void the_lowest_leaves_first(void)
     gsl_rng_free(r);
 }
 
-static void an_add_without_memory_changes_nothing(void)
+TEST(an_add_without_memory_changes_nothing)
 {
     th_ready_queue q = {0};
     th_alloc_fail_at(1);
@@ -50,12 +50,4 @@ static void an_add_without_memory_changes_nothing(void)
     th_ready_queue_clear(&q);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(the_lowest_leaves_first),
-        TAP(an_add_without_memory_changes_nothing),
-        TAP_END,
-    };
-    return tap_main("least_first", tests, argc, argv);
-}
+TAP_MAIN("least_first")

@@ -138,7 +138,7 @@ static th_result replay_changed(const world *w, const th_machine_options *o, uin
 
 /* Whether flows that are alone keep to themselves or not, with equal weights and others, contended
  * DRAMs and not. */
-static void flows_that_are_alone_end_as_solved(void)
+TEST(flows_that_are_alone_end_as_solved)
 {
     int wrong = 0;
     for (uint64_t seed = 0; seed < 12; seed++) {
@@ -159,21 +159,21 @@ static void flows_that_are_alone_end_as_solved(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-static void collapsing_changes_nothing(void)
+TEST(collapsing_changes_nothing)
 {
     every_way_of_running_on(51, 0, 12, NONE_PREFETCHES);
 }
 
 /* Links bring 6.5 GB/s in all and 1 at most each: at 5 GB/s flows could saturate a DRAM as soon as
  * a cable is in use, at 7 GB/s with three of them, at 24 by no means. */
-static void collapsing_changes_nothing_with_other_drams(void)
+TEST(collapsing_changes_nothing_with_other_drams)
 {
     every_way_of_running_on(52, 40000000000, 5, NONE_PREFETCHES);
     every_way_of_running_on(54, 56000000000, 6, NONE_PREFETCHES);
     every_way_of_running_on(53, 192000000000, 4, NONE_PREFETCHES);
 }
 
-static void collapsing_changes_nothing_with_prefetch(void)
+TEST(collapsing_changes_nothing_with_prefetch)
 {
     every_way_of_running_on(62, 0, 6, SOME_PREFETCH);
     every_way_of_running_on(63, 40000000000, 4, SOME_PREFETCH);
@@ -182,7 +182,7 @@ static void collapsing_changes_nothing_with_prefetch(void)
 }
 
 /* Half of the accelerators weak, half not. */
-static void collapsing_changes_nothing_with_mixed_drams(void)
+TEST(collapsing_changes_nothing_with_mixed_drams)
 {
     world w = new_world(54, 0);
     int wrong = 0;
@@ -215,7 +215,7 @@ static void collapsing_changes_nothing_with_mixed_drams(void)
 }
 
 /* Who does not ask for layers gets the same of all else. */
-static void layers_change_nothing(void)
+TEST(layers_change_nothing)
 {
     world w = new_world(62, 40000000000);
     random_program(&w, 200);
@@ -234,7 +234,7 @@ static void layers_change_nothing(void)
     free_world(&w);
 }
 
-static void ideal_networks_never_expand(void)
+TEST(ideal_networks_never_expand)
 {
     world w = new_world(55, 0);
     random_program(&w, 300);
@@ -269,7 +269,7 @@ static world world_of_sort(uint64_t seed, int sort)
     return w;
 }
 
-static void slices_and_steps_change_nothing(void)
+TEST(slices_and_steps_change_nothing)
 {
     for (int sort = 0; sort < N_SORTS; sort++) {
         world w = world_of_sort(56, sort);
@@ -301,7 +301,7 @@ static void slices_and_steps_change_nothing(void)
 }
 
 /* Loaded again after the end, and from the midst of it, with another program in between. */
-static void loading_again_gives_the_same(void)
+TEST(loading_again_gives_the_same)
 {
     for (int sort = 0; sort < N_SORTS; sort++) {
         world w = world_of_sort(57, sort);
@@ -331,7 +331,7 @@ static void loading_again_gives_the_same(void)
     }
 }
 
-static void machines_side_by_side_do_not_meet(void)
+TEST(machines_side_by_side_do_not_meet)
 {
     world a = new_world(58, 0), b = new_world(59, 40000000000);
     random_program(&a, 200);
@@ -357,7 +357,7 @@ static void machines_side_by_side_do_not_meet(void)
 
 /* The same dependencies, told in another order. */
 /* What one machine has worked out, another one knows; and it outlives both. */
-static void machines_share_ends_of_computes(void)
+TEST(machines_share_ends_of_computes)
 {
     world w = new_world(77, 0);
     th_completion_cache *ends = th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
@@ -376,7 +376,7 @@ static void machines_share_ends_of_computes(void)
     free_world(&w);
 }
 
-static void the_order_of_telling_does_not_matter(void)
+TEST(the_order_of_telling_does_not_matter)
 {
     world w = new_world(60, 0);
     int wrong = 0;
@@ -419,7 +419,7 @@ static int run_all(const world *w, const th_machine_options *o)
     return failed ? -1 : 0;
 }
 
-static void any_allocation_may_fail(void)
+TEST(any_allocation_may_fail)
 {
     const th_machine_options ways[] = {{.per_layer = true},
                                        {.expand_seed = 5},
@@ -444,23 +444,4 @@ static void any_allocation_may_fail(void)
     th_machine_free(NULL);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(collapsing_changes_nothing),
-        TAP(flows_that_are_alone_end_as_solved),
-        TAP(collapsing_changes_nothing_with_other_drams),
-        TAP(collapsing_changes_nothing_with_prefetch),
-        TAP(collapsing_changes_nothing_with_mixed_drams),
-        TAP(layers_change_nothing),
-        TAP(ideal_networks_never_expand),
-        TAP(slices_and_steps_change_nothing),
-        TAP(loading_again_gives_the_same),
-        TAP(machines_side_by_side_do_not_meet),
-        TAP(machines_share_ends_of_computes),
-        TAP(the_order_of_telling_does_not_matter),
-        TAP(any_allocation_may_fail),
-        TAP_END,
-    };
-    return tap_main("replay", tests, argc, argv);
-}
+TAP_MAIN("replay")

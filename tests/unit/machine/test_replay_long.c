@@ -200,7 +200,7 @@ static void every_way_gives_the_same(const sort *s)
 }
 
 /* Seconds. */
-static void clocks_that_change(void)
+TEST(clocks_that_change)
 {
     every_way_gives_the_same(
         &(sort){.first_seed = 1000, .n_programs = 12, .scale = 1, .n_clocks = 40});
@@ -215,7 +215,7 @@ static void clocks_that_change(void)
 }
 
 /* Minutes. */
-static void transfers_of_gigabytes(void)
+TEST(transfers_of_gigabytes)
 {
     every_way_gives_the_same(&(sort){.first_seed = 2000, .n_programs = 24, .scale = 1000});
     every_way_gives_the_same(&(sort){.first_seed = 2100,
@@ -227,7 +227,7 @@ static void transfers_of_gigabytes(void)
 }
 
 /* More than a day. */
-static void transfers_of_terabytes(void)
+TEST(transfers_of_terabytes)
 {
     every_way_gives_the_same(
         &(sort){.first_seed = 3000, .n_programs = 24, .scale = 1000000, .lasts_days = true});
@@ -240,7 +240,7 @@ static void transfers_of_terabytes(void)
                                      .lasts_days = true});
 }
 
-static void transfers_that_start_at_once(void)
+TEST(transfers_that_start_at_once)
 {
     every_way_gives_the_same(&(sort){
         .first_seed = 1, .n_programs = 24, .scale = 1000000, .n_cables = 40, .in_bursts = true});
@@ -254,7 +254,7 @@ static void transfers_that_start_at_once(void)
 
 /* Three machines, each with changes of its own, so that they meet the clocks in another order. What
  * one has worked out of a compute, another one finds. */
-static void machines_share_ends_at_any_clocks(void)
+TEST(machines_share_ends_at_any_clocks)
 {
     const sort s = {.scale = 1, .n_clocks = 12};
     size_t n_known = 0;
@@ -280,15 +280,4 @@ static void machines_share_ends_at_any_clocks(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(clocks_that_change),
-        TAP(transfers_of_gigabytes),
-        TAP(transfers_of_terabytes),
-        TAP(transfers_that_start_at_once),
-        TAP(machines_share_ends_at_any_clocks),
-        TAP_END,
-    };
-    return tap_main("replay_long", tests, argc, argv);
-}
+TAP_MAIN("replay_long")

@@ -72,7 +72,7 @@ static const char *read_back(const char *path)
     return text;
 }
 
-static void csv_holds_starts_and_ends(void)
+TEST(csv_holds_starts_and_ends)
 {
     char path[] = "test_trace_XXXXXX";
     close(mkstemp(path));
@@ -129,7 +129,7 @@ static void csv_holds_starts_and_ends(void)
 
 /* Two tasks of a host, which runs one at a time: 50 ns for the layer, 70 ns for nothing that is
  * named. */
-static void tasks_of_hosts_are_shown_where_they_run(void)
+TEST(tasks_of_hosts_are_shown_where_they_run)
 {
     static const struct {
         const char *format, *expected;
@@ -194,7 +194,7 @@ static void tasks_of_hosts_are_shown_where_they_run(void)
     th_system_free(s);
 }
 
-static void a_path_that_cannot_be_opened_is_refused(void)
+TEST(a_path_that_cannot_be_opened_is_refused)
 {
     th_error e = {"", ""};
     th_system *s = system_of(system_text);
@@ -210,7 +210,7 @@ static void a_path_that_cannot_be_opened_is_refused(void)
 
 /* A little, which fails at the end, and a lot, which fails on the way; another call may fail in
  * between. */
-static void a_full_disk_is_told_at_the_end(void)
+TEST(a_full_disk_is_told_at_the_end)
 {
     th_system *s = system_of(system_text);
     th_program *p = th_program_new(NULL);
@@ -239,7 +239,7 @@ static void a_full_disk_is_told_at_the_end(void)
 }
 
 /* What is 1, 10 or 100 of a unit is a resolution, and nothing else. */
-static void a_resolution_is_a_power_of_ten(void)
+TEST(a_resolution_is_a_power_of_ten)
 {
     th_error e = {"", ""};
     for (th_time r = 1; r <= TH_PS_PER_S; r *= 10)
@@ -252,7 +252,7 @@ static void a_resolution_is_a_power_of_ten(void)
 
 /* The relu is one tile, from 3240 ns on: 100 ns of latency and 16000 bytes at 16 GB/s in, 625 ns,
  * 100 ns and 16000 bytes out. A look inside changes nothing. */
-static void vcd_looks_inside_tasks(void)
+TEST(vcd_looks_inside_tasks)
 {
     char path[] = "test_trace_XXXXXX";
     close(mkstemp(path));
@@ -289,7 +289,7 @@ static void vcd_looks_inside_tasks(void)
     th_system_free(s);
 }
 
-static void the_table_is_in_order(void)
+TEST(the_table_is_in_order)
 {
     for (int i = 0; th_trace_types[i]; i++)
         CU_ASSERT_PTR_EQUAL(th_trace_find(th_trace_type_name(th_trace_types[i])),
@@ -297,7 +297,7 @@ static void the_table_is_in_order(void)
     CU_ASSERT_PTR_NULL(th_trace_find("CSV"));
 }
 
-static void any_allocation_may_fail(void)
+TEST(any_allocation_may_fail)
 {
     th_system *s = system_of(system_text);
     int64_t live = th_alloc_live();
@@ -312,18 +312,4 @@ static void any_allocation_may_fail(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(csv_holds_starts_and_ends),
-        TAP(tasks_of_hosts_are_shown_where_they_run),
-        TAP(a_path_that_cannot_be_opened_is_refused),
-        TAP(a_full_disk_is_told_at_the_end),
-        TAP(the_table_is_in_order),
-        TAP(any_allocation_may_fail),
-        TAP(a_resolution_is_a_power_of_ten),
-        TAP(vcd_looks_inside_tasks),
-        TAP_END,
-    };
-    return tap_main("trace", tests, argc, argv);
-}
+TAP_MAIN("trace")

@@ -186,7 +186,7 @@ static void what_comes_again_shows_the_same_on(uint64_t seed, int64_t dram_bits_
     free_world(&w);
 }
 
-static void what_comes_again_shows_the_same(void)
+TEST(what_comes_again_shows_the_same)
 {
     what_comes_again_shows_the_same_on(76, 0, false);
     what_comes_again_shows_the_same_on(77, 0, true);
@@ -194,7 +194,7 @@ static void what_comes_again_shows_the_same(void)
 }
 
 /* Its times stand alone, once for all that changes at a tick. */
-static void what_comes_again_shows_the_same_in_vcd(void)
+TEST(what_comes_again_shows_the_same_in_vcd)
 {
     format = "vcd";
     what_comes_again_shows_the_same_on(79, 0, false);
@@ -202,33 +202,22 @@ static void what_comes_again_shows_the_same_in_vcd(void)
     format = "csv";
 }
 
-static void every_way_shows_the_same(void)
+TEST(every_way_shows_the_same)
 {
     every_way_shows_the_same_on(71, 0, false);
 }
 
 /* Flows could saturate a DRAM as soon as a cable is in use: engines and flows share it then. */
-static void every_way_shows_the_same_with_coupled_drams(void)
+TEST(every_way_shows_the_same_with_coupled_drams)
 {
     every_way_shows_the_same_on(72, 40000000000, false);
     every_way_shows_the_same_on(73, 56000000000, false);
 }
 
-static void every_way_shows_the_same_where_weights_come_ahead(void)
+TEST(every_way_shows_the_same_where_weights_come_ahead)
 {
     every_way_shows_the_same_on(74, 0, true);
     every_way_shows_the_same_on(75, 40000000000, true);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(every_way_shows_the_same),
-        TAP(every_way_shows_the_same_with_coupled_drams),
-        TAP(what_comes_again_shows_the_same),
-        TAP(what_comes_again_shows_the_same_in_vcd),
-        TAP(every_way_shows_the_same_where_weights_come_ahead),
-        TAP_END,
-    };
-    return tap_main("trace_tiles", tests, argc, argv);
-}
+TAP_MAIN("trace_tiles")

@@ -49,7 +49,7 @@ static int64_t add(th_program *p, const th_system *s, const char *pattern,
 /* --- patterns --------------------------------------------------------------------------------- */
 
 /* On 4 x 4, x fastest: where each node sends, from -1 on: nothing. By hand. */
-static void permutations_are_as_told(void)
+TEST(permutations_are_as_told)
 {
     static const struct {
         const char *pattern;
@@ -81,7 +81,7 @@ static void permutations_are_as_told(void)
 }
 
 /* 5 x 2: two further along the first, none along the second (ceil(2/2) - 1 = 0). */
-static void tornado_goes_nearly_half_way(void)
+TEST(tornado_goes_nearly_half_way)
 {
     th_system *s = mesh(5, 2);
     th_program *p = th_program_new(NULL);
@@ -95,7 +95,7 @@ static void tornado_goes_nearly_half_way(void)
 }
 
 /* 15 others of 16, about 200 messages of each: every pair talks; no node to itself. */
-static void uniform_and_all_to_all_reach_all_others(void)
+TEST(uniform_and_all_to_all_reach_all_others)
 {
     static const char *const patterns[] = {"uniform", "all_to_all"};
     th_system *s = mesh(4, 4);
@@ -118,7 +118,7 @@ static void uniform_and_all_to_all_reach_all_others(void)
 }
 
 /* 40 % to node 3, and of the rest one in 15: 44 % of 15 x 200; node 3 sends to others only. */
-static void a_hotspot_draws_its_share(void)
+TEST(a_hotspot_draws_its_share)
 {
     th_traffic_options o = tenth;
     o.hotspot = 3;
@@ -140,7 +140,7 @@ static void a_hotspot_draws_its_share(void)
 
 /* 16 x 200 messages in the mean; Poisson has a standard deviation of sqrt(3200) = 57, Bernoulli
  * less. */
-static void both_processes_keep_the_rate(void)
+TEST(both_processes_keep_the_rate)
 {
     th_system *s = mesh(4, 4);
     for (int k = 0; k < 2; k++) {
@@ -166,7 +166,7 @@ static void both_processes_keep_the_rate(void)
 }
 
 /* Variance of the times between messages of one node: of the exponential, the mean squared. */
-static void poisson_gaps_are_exponential(void)
+TEST(poisson_gaps_are_exponential)
 {
     th_traffic_options o = tenth;
     o.process = TH_TRAFFIC_POISSON;
@@ -193,7 +193,7 @@ static void poisson_gaps_are_exponential(void)
     th_system_free(s);
 }
 
-static void a_cycle_of_probability_one_is_always_taken(void)
+TEST(a_cycle_of_probability_one_is_always_taken)
 {
     th_traffic_options o = tenth;
     o.bytes_per_s = 1e10;
@@ -210,7 +210,7 @@ static bool same_tasks(const th_program *a, const th_program *b)
            memcmp(a->tasks, b->tasks, (size_t)a->n_tasks * sizeof *a->tasks) == 0;
 }
 
-static void a_seed_gives_the_same_messages(void)
+TEST(a_seed_gives_the_same_messages)
 {
     th_system *s = mesh(4, 4);
     th_program *p[3];
@@ -249,7 +249,7 @@ static bool at_the_third_asking(void)
 }
 
 /* 6 nodes: asked at the first message of each. */
-static void an_interruption_adds_nothing(void)
+TEST(an_interruption_adds_nothing)
 {
     th_system *s = mesh(3, 2);
     th_traffic_options o;
@@ -260,7 +260,7 @@ static void an_interruption_adds_nothing(void)
     th_system_free(s);
 }
 
-static void bad_options_are_refused(void)
+TEST(bad_options_are_refused)
 {
     th_traffic_options o;
     th_system *s = mesh(3, 2), *one = mesh(1, 1);
@@ -293,7 +293,7 @@ static void bad_options_are_refused(void)
     th_system_free(one);
 }
 
-static void every_pattern_is_found_by_its_name(void)
+TEST(every_pattern_is_found_by_its_name)
 {
     for (int i = 0; th_traffic_patterns[i]; i++)
         CU_ASSERT_PTR_EQUAL(th_traffic_find_pattern(th_traffic_patterns[i]->name),
@@ -301,7 +301,7 @@ static void every_pattern_is_found_by_its_name(void)
 }
 
 /* GSL's generators come from malloc, which no test can fail: all others may. */
-static void any_allocation_may_fail(void)
+TEST(any_allocation_may_fail)
 {
     th_system *s = mesh(2, 2);
     int64_t live = th_alloc_live(), calls = 0;
@@ -343,7 +343,7 @@ static double latency_at(const mesh_case *k, const th_system *s, const th_comput
 /* BookSim2's latencies on the 8 x 8 mesh, up to 0.45 flits per node and cycle. There they grow by a
  * third for a fiftieth more load; without allocation cycles ours would be 17 % less, without a
  * limit of crossbar inputs 22 %. */
-static void the_mesh_has_the_latencies_of_booksim(void)
+TEST(the_mesh_has_the_latencies_of_booksim)
 {
     const double within[MESH_N_LOADS] = {0.02, 0.02, 0.02, 0.02, 0.05, 0.12};
     th_error e = {"", ""};
@@ -399,43 +399,21 @@ static void check_saturation(const mesh_case *k)
 }
 
 /* Three times the latency at no load is reached within 6 % of where BookSim2's is. */
-static void meshes_and_tori_saturate_where_booksim_does(void)
+TEST(meshes_and_tori_saturate_where_booksim_does)
 {
     for (int i = 0; i < MESH_N_CASES; i += TAP_STRIDE)
         if (mesh_cases[i].known_miss == 0)
             check_saturation(&mesh_cases[i]);
 }
 
-static void a_transposed_torus_saturates_where_booksim_does_1_flit(void)
+TEST(a_transposed_torus_saturates_where_booksim_does_1_flit)
 {
     check_saturation(&mesh_cases[MESH_N_CASES - 2]);
 }
 
-static void a_transposed_torus_saturates_where_booksim_does_8_flits(void)
+TEST(a_transposed_torus_saturates_where_booksim_does_8_flits)
 {
     check_saturation(&mesh_cases[MESH_N_CASES - 1]);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(permutations_are_as_told),
-        TAP(tornado_goes_nearly_half_way),
-        TAP(uniform_and_all_to_all_reach_all_others),
-        TAP(a_hotspot_draws_its_share),
-        TAP(both_processes_keep_the_rate),
-        TAP(poisson_gaps_are_exponential),
-        TAP(a_cycle_of_probability_one_is_always_taken),
-        TAP(a_seed_gives_the_same_messages),
-        TAP(an_interruption_adds_nothing),
-        TAP(bad_options_are_refused),
-        TAP(every_pattern_is_found_by_its_name),
-        TAP(any_allocation_may_fail),
-        TAP(the_mesh_has_the_latencies_of_booksim),
-        TAP(meshes_and_tori_saturate_where_booksim_does),
-        TAP(a_transposed_torus_saturates_where_booksim_does_1_flit),
-        TAP(a_transposed_torus_saturates_where_booksim_does_8_flits),
-        TAP_END,
-    };
-    return tap_main("traffic", tests, argc, argv);
-}
+TAP_MAIN("traffic")

@@ -93,7 +93,7 @@ static int64_t ns_of(const th_network_type *type, const setup *u, th_collective_
 enum { MIB = 1 << 20, GIB = 1 << 30 };
 
 /* What ASTRA-sim answered, ns; bytes as it counts them. 50 GB/s and 500 ns where not said. */
-static void agrees_on_one_dimension(void)
+TEST(agrees_on_one_dimension)
 {
     static const struct {
         const th_network_type *type;
@@ -126,7 +126,7 @@ static void agrees_on_one_dimension(void)
     }
 }
 
-static void agrees_on_several_dimensions(void)
+TEST(agrees_on_several_dimensions)
 {
     static const setup cube = {"Ring, Ring, Ring", "8, 8, 8", "50, 50, 50",
                                "500, 500, 500",    RING3,     1};
@@ -142,7 +142,7 @@ static void agrees_on_several_dimensions(void)
 }
 
 /* 2560 bytes of an all-to-all, 8 accelerators with 2400 GB/s and 500 ns. */
-static void agrees_on_direct(void)
+TEST(agrees_on_direct)
 {
     static const setup full = {"FullyConnected", "8", "2400", "500", "\"direct\"", 1};
     static const setup star = {"Switch", "8", "2400", "500", "\"direct\"", 1};
@@ -157,7 +157,7 @@ static void agrees_on_direct(void)
 /* A ring of 3 at 1 GB/s = 1.073741824 bytes/ns and 100 ns, 7 ns at the ends. A chunk of one byte is
  * raised to three, so messages are of one byte: t = floor(100 + 0.93) = 100, reducing takes
  * floor(1 / 1600) = 0. Two chunks: 2 (5 * 7 + 4 * 100) = 870. */
-static void raises_small_chunks(void)
+TEST(raises_small_chunks)
 {
     static const setup u = {"Ring", "3", "1", "100", RING1, 2, .endpoint_delay_ns = 7};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_ALL_REDUCE, 2), 870);
@@ -166,7 +166,7 @@ static void raises_small_chunks(void)
 
 /* 100 bytes in 3 chunks of 33 leave one byte: a fourth chunk, as long as the others. Messages of
  * 33 / 3 = 11 bytes: t = floor(100 + 10.24) = 110, so 4 (3 * 10 + 2 * 110) = 1000. */
-static void rounds_chunks_up(void)
+TEST(rounds_chunks_up)
 {
     static const setup u = {"Ring", "3", "1", "100", RING1, 3};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_REDUCE_SCATTER, 100), 1000);
@@ -176,7 +176,7 @@ static void rounds_chunks_up(void)
  * All-reduce of all of it in each dimension:
  *   d0  m 3000: t = floor(100 + 2793.967) = 2893, 3 * 10 + 2 * 2893 + 1 * 3 * 1      = 5819
  *   d1  m 2000: t = floor(200 + 931.322) = 1131,  5 * 10 + 4 * 1131 + 2 * 3 * 1      = 4580 */
-static void knows_the_baseline(void)
+TEST(knows_the_baseline)
 {
     static const setup u = {
         "Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 1, .optimization = "baseline"};
@@ -189,7 +189,7 @@ static void knows_the_baseline(void)
  *   switch     unaware floor(200 + 1490.12) = 1690; aware the fourth message leaves after
  *              3 * 1490 and takes 2 * 1590: 2 * 10 + 7650 for an all-to-all
  *   ring       two hops to the farthest, unaware floor(200 + 1490.12) = 1690 */
-static void knows_direct(void)
+TEST(knows_direct)
 {
     static const setup full = {"FullyConnected", "5", "1", "100", "\"direct\"", 1};
     static const setup star = {"Switch", "5", "1", "100", "\"direct\"", 1};
@@ -205,7 +205,7 @@ static void knows_direct(void)
  * 2 * 10 + 2893 + 3 = 2916, m 1000 in d1 (200 + 465.66 = 665) 3 * 10 + 2 * 665 + 0 = 1360. The
  * second chunk follows into d0 when the first goes on: 2 * 2916 + 1360. With two places in each
  * dimension both go side by side: 2916 + 1360. */
-static void pipes_chunks_through_dimensions(void)
+TEST(pipes_chunks_through_dimensions)
 {
     setup u = {"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 2};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_REDUCE_SCATTER, 12000), 7192);
@@ -217,7 +217,7 @@ static void pipes_chunks_through_dimensions(void)
 /* 3 x 2, 18000 bytes in chunks of 6000: d0 (2 GB/s, 200 ns, m 2000: t = 1131) takes
  * 3 * 10 + 2 * 1131 + 2 * 3 * 1 = 2298, d1 (1 GB/s, 100 ns, m 1000: t = 1031) 2 * 10 + 1031 + 0 =
  * 1051: d0 is never idle. */
-static void waits_for_the_slowest_dimension(void)
+TEST(waits_for_the_slowest_dimension)
 {
     setup u = {"Ring, Ring", "3, 2", "2, 1", "200, 100", RING2, 3};
     CU_ASSERT_EQUAL(ns_of(UNAWARE, &u, TH_REDUCE_SCATTER, 18000), 3 * 2298 + 1051);
@@ -232,7 +232,7 @@ static void waits_for_the_slowest_dimension(void)
  * All-gather, switch; the second link is as busy as the first, A's way is free when it comes:
  *   A 10 -> 15011 -> 30012, B 14911 -> 29912 -> 44913
  *   A 30022 -> 45023 -> 60024, B from 44923 -> 59924 -> 74925, 10 at its end */
-static void chunks_meet_on_aware_links(void)
+TEST(chunks_meet_on_aware_links)
 {
     static const setup ring = {"Ring", "3", "1", "100", RING1, 2, 2};
     static const setup star = {"Switch", "3", "1", "100", RING1, 2, 2};
@@ -241,7 +241,7 @@ static void chunks_meet_on_aware_links(void)
 }
 
 /* Followed message by message, a chunk that is alone takes what the formula says. */
-static void following_agrees_with_the_formula(void)
+TEST(following_agrees_with_the_formula)
 {
     static const char *const kinds[] = {"Ring", "FullyConnected", "Switch"};
     for (int i = 0; i < 3; i++) {
@@ -263,7 +263,7 @@ static void following_agrees_with_the_formula(void)
 
 /* ---- one at a time, and what is not taken ---- */
 
-static void takes_one_collective_at_a_time(void)
+TEST(takes_one_collective_at_a_time)
 {
     static const setup u = {"Ring", "4", "50", "500", RING1, 1};
     th_error e = {"", ""};
@@ -279,7 +279,7 @@ static void takes_one_collective_at_a_time(void)
 }
 
 /* What ASTRA-sim has no formula for goes message by message. */
-static void leaves_others_to_messages(void)
+TEST(leaves_others_to_messages)
 {
     static const setup u = {"Ring", "4", "50", "500", RING1, 1};
     th_error e = {"", ""};
@@ -309,7 +309,7 @@ static void expect_refusal(const th_network_type *type, const setup *u, th_colle
     th_system_free(s);
 }
 
-static void refuses_what_it_cannot(void)
+TEST(refuses_what_it_cannot)
 {
     static const setup direct = {"Ring", "4", "50", "500", "\"direct\"", 1};
     static const setup star = {"Switch", "4", "50", "500", "\"direct\"", 1};
@@ -343,7 +343,7 @@ static void refuses_what_it_cannot(void)
                    "all_reduce of 1125899906842624 bytes takes longer than any run: 106 days");
 }
 
-static void needs_the_files(void)
+TEST(needs_the_files)
 {
     th_error e = {"", ""};
     th_network_options o = {0};
@@ -402,7 +402,7 @@ static void expect_messages(const th_network_type *type, const setup *u, const s
 /* 1000 bytes at 1 GB/s: 931.32 ns. Ring of 5 with 100.5 ns: one hop floor(1031.82) = 1031; two hops
  * floor(201 + 931.32) = 1132 unaware, 2 * 1031 aware. Messages on one link, aware: the second is
  * sent when the link is free after floor(931.32) = 931; the third comes when it is free again. */
-static void sends_messages_along_a_ring(void)
+TEST(sends_messages_along_a_ring)
 {
     static const setup u = {"Ring", "5", "1", "100.5", RING1, 1};
     static const sent alone[] = {{0, 1, 1000, 0, 0, 1031000},
@@ -419,7 +419,7 @@ static void sends_messages_along_a_ring(void)
 
 /* Half way round a ring of 4 ASTRA-sim goes upwards whatever the source: from 1 to 3 over 2, so
  * that the message to 2 waits for 931 ns. A hop takes floor(100 + 931.32) = 1031. */
-static void goes_upwards_half_way_round_a_ring(void)
+TEST(goes_upwards_half_way_round_a_ring)
 {
     static const setup u = {"Ring", "4", "1", "100", RING1, 1};
     static const sent both[] = {{1, 3, 1000, 0, 0, 2 * 1031000},
@@ -430,7 +430,7 @@ static void goes_upwards_half_way_round_a_ring(void)
 /* Ring of 4 with 1 GB/s, 100 ns, then a switch of 3 with 2 GB/s, 50.5 ns; 1000 bytes. From (0, 0)
  * to (1, 2): one step along the ring, 1031; then the switch, floor(101 + 465.66) = 566 unaware,
  * 2 floor(50.5 + 465.66) = 1032 aware. */
-static void sends_messages_across_dimensions(void)
+TEST(sends_messages_across_dimensions)
 {
     static const setup u = {"Ring, Switch", "4, 3", "1, 2", "100, 50.5", RING2, 1};
     static const sent unaware[] = {{0, 9, 1000, 0, 0, 1597000}},
@@ -440,7 +440,7 @@ static void sends_messages_across_dimensions(void)
 }
 
 /* Wave after wave: once the first has been, no more memory is asked for. */
-static void memory_follows_the_messages_that_live(void)
+TEST(memory_follows_the_messages_that_live)
 {
     static const setup u = {"Ring, Switch", "4, 3", "1, 2", "100, 50.5", RING2, 1};
     const th_network_type *const types[] = {AWARE, UNAWARE};
@@ -466,7 +466,7 @@ static void memory_follows_the_messages_that_live(void)
     th_system_free(s);
 }
 
-static void counts_bytes_on_links(void)
+TEST(counts_bytes_on_links)
 {
     static const setup u = {"Switch", "3", "1", "100", RING1, 1};
     const th_network_type *const types[] = {AWARE, UNAWARE};
@@ -509,7 +509,7 @@ static th_time send(const th_network_type *type, const setup *u, const char *to,
 
 /* 2^50 bytes at 1074 bytes/s take 1e12 s. To a switch, which has no coordinates, aware goes link by
  * link: 107374182400 bytes at 100 GiB/s, 100 ns before them. */
-static void refuses_messages_it_cannot_time(void)
+TEST(refuses_messages_it_cannot_time)
 {
     static const setup slow = {"Ring", "4", "0.000001", "500", RING1, 1};
     static const setup star = {"Switch", "4", "100", "100", RING1, 1};
@@ -531,7 +531,7 @@ static void refuses_messages_it_cannot_time(void)
                 "an accelerator");
 }
 
-static void survives_lack_of_memory(void)
+TEST(survives_lack_of_memory)
 {
     static const setup u = {"Ring, Ring", "2, 3", "1, 2", "100, 200", RING2, 5};
     th_system *s = system_of(&u);
@@ -562,32 +562,4 @@ static void survives_lack_of_memory(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(agrees_on_one_dimension),
-        TAP(agrees_on_several_dimensions),
-        TAP(agrees_on_direct),
-        TAP(raises_small_chunks),
-        TAP(rounds_chunks_up),
-        TAP(knows_the_baseline),
-        TAP(knows_direct),
-        TAP(pipes_chunks_through_dimensions),
-        TAP(waits_for_the_slowest_dimension),
-        TAP(chunks_meet_on_aware_links),
-        TAP(following_agrees_with_the_formula),
-        TAP(takes_one_collective_at_a_time),
-        TAP(leaves_others_to_messages),
-        TAP(refuses_what_it_cannot),
-        TAP(needs_the_files),
-        TAP(sends_messages_along_a_ring),
-        TAP(goes_upwards_half_way_round_a_ring),
-        TAP(sends_messages_across_dimensions),
-        TAP(memory_follows_the_messages_that_live),
-        TAP(counts_bytes_on_links),
-        TAP(refuses_messages_it_cannot_time),
-        TAP(survives_lack_of_memory),
-        TAP_END,
-    };
-    return tap_main("astra", tests, argc, argv);
-}
+TAP_MAIN("astra")

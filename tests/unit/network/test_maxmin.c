@@ -95,7 +95,7 @@ static void add_flow(th_maxmin *m, plain *p, int f, double weight, int n, const 
 /* Links of 10, 4 and 3; flows 0: a b, 1: a, 2: b c, 3: c. Link c gives 1.5 to flows 2 and 3, link b
  * what is left of 4, 2.5, to flow 0, and link a 7.5 to flow 1. Without flow 3, link b is first: 2
  * for flows 0 and 2, and 8 for flow 1. Then link c falls to 1: flow 2 has 1, flow 0 3, flow 1 7. */
-static void three_links_by_hand(void)
+TEST(three_links_by_hand)
 {
     static plain p = {.n_links = 3, .n_flows = 4, .capacity = {10, 4, 3}};
     const int32_t hops[4][2] = {{0, 1}, {0}, {1, 2}, {2}};
@@ -124,7 +124,7 @@ static void three_links_by_hand(void)
 
 /* A link of 12: weights 1, 2 and 3 have 12 / (1 + 1/2 + 1/3) = 72/11, and a half and a third of
  * it. */
-static void shares_are_inverse_to_weights(void)
+TEST(shares_are_inverse_to_weights)
 {
     static plain p = {.n_links = 1, .n_flows = 3, .capacity = {12}};
     const int32_t link = 0;
@@ -203,7 +203,7 @@ static uint64_t run(const shape *s, uint64_t seed, int *wrong)
     return digest;
 }
 
-static void random_histories_agree_with_plain_filling(void)
+TEST(random_histories_agree_with_plain_filling)
 {
     int wrong = 0, solved = 0;
     gsl_rng *r = th_random_stream(5, "shapes", 0);
@@ -228,13 +228,4 @@ static void random_histories_agree_with_plain_filling(void)
     gsl_rng_free(r);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(three_links_by_hand),
-        TAP(shares_are_inverse_to_weights),
-        TAP(random_histories_agree_with_plain_filling),
-        TAP_END,
-    };
-    return tap_main("maxmin", tests, argc, argv);
-}
+TAP_MAIN("maxmin")

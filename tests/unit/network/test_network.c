@@ -11,7 +11,7 @@
 
 /* 0 - 1 at 1 GB/s, 1000 ns, 1 - 2 at 0.25 GB/s, 500 ns: 1000 bytes take 1500 + 4000 ns, however
  * many do. */
-static void ideal_adds_latencies_and_the_narrowest_link(void)
+TEST(ideal_adds_latencies_and_the_narrowest_link)
 {
     th_system *s = new_system(3, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 1000000, true), NULL);
@@ -40,7 +40,7 @@ static void watch_first_draws(th_network *n, th_time now, th_time next)
  * the second has 3000 of 6000 left and now 1 GB/s: 7000 ns; the third 1000 of 2000 left at 0.5:
  * 6000 ns. Draws before: accelerator 0 1.0, 1 0.75 + 0.25 (what passes through does not count), 2
  * 0.5 GB/s. */
-static void three_flows_on_two_links(void)
+TEST(three_flows_on_two_links)
 {
     const double draws[] = {1e9, 1e9, 0.5e9};
     th_system *s = new_system(3, 100);
@@ -68,7 +68,7 @@ static void three_flows_on_two_links(void)
 
 /* 10 TB at 1 GB/s take 10,000 s; 9,000 times 7 bytes share the link with them, for 14 ns at half of
  * it, and cost them 7 ns each: 10,000 s + 63 us, to the picosecond. */
-static void a_long_flow_loses_no_picosecond(void)
+TEST(a_long_flow_loses_no_picosecond)
 {
     enum { SHORT = 9000, TOGETHER = 14000, LOST = 7000 };
     const th_time every = 1100000000001, alone = INT64_C(10000) * TH_PS_PER_S;
@@ -91,7 +91,7 @@ static void a_long_flow_loses_no_picosecond(void)
 
 /* Both ways at once on 1 GB/s, 3000 and 1000 bytes. Half duplex: 0.5 each until 2000 ns, then 2000
  * bytes at 1. */
-static void half_duplex_cables_share_one_medium(void)
+TEST(half_duplex_cables_share_one_medium)
 {
     for (int full = 0; full < 2; full++) {
         th_system *s = new_system(2, 100);
@@ -106,7 +106,7 @@ static void half_duplex_cables_share_one_medium(void)
 }
 
 /* A bus: both hops of 0 - 2 - 1 on one medium of 1 GB/s, so each byte uses it twice: 0.5 GB/s. */
-static void a_route_may_cross_one_medium_twice(void)
+TEST(a_route_may_cross_one_medium_twice)
 {
     th_system *s = new_system(2, 100);
     th_system_add_node(s, "hub", TH_NODE_SWITCH, 0, NULL);
@@ -126,7 +126,7 @@ static void a_route_may_cross_one_medium_twice(void)
 /* 1 GB/s, 700 ns: the first enters at 700 ns and is alone until the second, begun at 1000 ns,
  * enters at 1700. Then 0.5 each: the second's 1000 bytes end at 3700; the first has 5000 - 1000 -
  * 1000 left: 6700. */
-static void latency_delays_the_entry(void)
+TEST(latency_delays_the_entry)
 {
     th_system *s = new_system(2, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 700000, true), NULL);
@@ -138,7 +138,7 @@ static void latency_delays_the_entry(void)
 }
 
 /* From a node to itself no link is used: it is there at once. */
-static void a_transfer_to_itself_ends_at_once(void)
+TEST(a_transfer_to_itself_ends_at_once)
 {
     th_system *s = new_system(2, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 700000, true), NULL);
@@ -151,7 +151,7 @@ static void a_transfer_to_itself_ends_at_once(void)
 
 /* No bytes: 300 ns before the first byte and 700 ns of latency, and nothing from the other flow,
  * which has its 1 GB/s. With 3000 bytes it would be 1000 + 3000 alone. */
-static void a_message_without_bytes_shares_nothing(void)
+TEST(a_message_without_bytes_shares_nothing)
 {
     th_system *s = new_system(2, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 700000, true), NULL);
@@ -181,7 +181,7 @@ static void a_message_without_bytes_shares_nothing(void)
  * 3000 are through at 4000 ns, and 8000 take 10000 ns more: 14000. The second has had 2000 of 3000
  * by then, and has
  * 1 GB/s now: 15000. */
-static void weights_may_be_latencies(void)
+TEST(weights_may_be_latencies)
 {
     th_system *s = new_system(3, 1000);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 1000000, true), NULL);
@@ -200,7 +200,7 @@ static void weights_may_be_latencies(void)
 /* --- DRAM that flows can saturate ------------------------------------------------------------- */
 
 /* Links of 2 GB/s each way: a DRAM is out of reach of flows beyond 4 * 2 + 4 = 12 GB/s. */
-static void a_dram_is_shared_when_flows_can_saturate_it(void)
+TEST(a_dram_is_shared_when_flows_can_saturate_it)
 {
     for (int gbytes = 9; gbytes < 15; gbytes++) {
         th_system *s = new_system(2, gbytes);
@@ -220,7 +220,7 @@ static void a_dram_is_shared_when_flows_can_saturate_it(void)
  * when a link of 2 is in use; one of 12 when two are, here both ways of a cable; until no flow is
  * on it.
  */
-static void a_dram_is_coupled_while_links_in_use_can_saturate_it(void)
+TEST(a_dram_is_coupled_while_links_in_use_can_saturate_it)
 {
     for (int gbytes = 8; gbytes <= 12; gbytes += 2) {
         th_system *s = new_system(2, gbytes);
@@ -277,7 +277,7 @@ static void assert_rates(th_network *n, th_events *q, unsigned mask, const doubl
 /* A flow of 2 GB/s at most into accelerator 1 with 3 GB/s of DRAM. Alone: 2. With an engine of 5
  * GB/s: 1.5 each. With two of 5: 1 each. With one of 0.25 and one of 5: 0.25 and 1.375 each. With
  * one of 0.25: the flow has its link's 2. With three of 5: 0.75 each. */
-static void flows_and_engines_share_a_dram_fairly(void)
+TEST(flows_and_engines_share_a_dram_fairly)
 {
     const double fast[] = {5e9, 5e9, 5e9, 5e9}, mixed[] = {0.25e9, 5e9, 5e9, 5e9};
     th_system *s = new_system(2, 3);
@@ -306,7 +306,7 @@ static void flows_and_engines_share_a_dram_fairly(void)
 /* --- the table, and memory -------------------------------------------------------------------- */
 
 /* 2^50 bytes at 1 bit/s: 9e15 s. So too when the delay alone is as long as a run can be. */
-static void what_takes_longer_than_any_run_is_refused(void)
+TEST(what_takes_longer_than_any_run_is_refused)
 {
     static const char *const names[] = {"fluid", "ideal", "packet"};
     th_system *s = new_system(2, 100);
@@ -329,7 +329,7 @@ static void what_takes_longer_than_any_run_is_refused(void)
     th_system_free(s);
 }
 
-static void the_table_is_in_order(void)
+TEST(the_table_is_in_order)
 {
     for (int i = 0; th_network_types[i]; i++)
         CU_ASSERT_PTR_EQUAL(th_network_find(th_network_types[i]->name), th_network_types[i]);
@@ -376,7 +376,7 @@ static bool takes(const th_network_type *type, const th_system *s)
     return !is_refused;
 }
 
-static void any_allocation_may_fail(void)
+TEST(any_allocation_may_fail)
 {
     th_system *s = new_system(3, 2);
     for (int i = 0; i < 3; i++)
@@ -401,7 +401,7 @@ static void any_allocation_may_fail(void)
 
 /* Wave after wave of the same flows over routes of one to five links, under numbers that are high
  * and only grow: once the first wave has been, no more memory is asked for. */
-static void memory_follows_the_flows_that_live(void)
+TEST(memory_follows_the_flows_that_live)
 {
     enum { WAVES = 300, WAVE = 12 };
     th_system *s = new_system(6, 3);
@@ -447,26 +447,4 @@ static void memory_follows_the_flows_that_live(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(ideal_adds_latencies_and_the_narrowest_link),
-        TAP(three_flows_on_two_links),
-        TAP(a_long_flow_loses_no_picosecond),
-        TAP(half_duplex_cables_share_one_medium),
-        TAP(a_route_may_cross_one_medium_twice),
-        TAP(latency_delays_the_entry),
-        TAP(a_transfer_to_itself_ends_at_once),
-        TAP(a_message_without_bytes_shares_nothing),
-        TAP(weights_may_be_latencies),
-        TAP(a_dram_is_shared_when_flows_can_saturate_it),
-        TAP(a_dram_is_coupled_while_links_in_use_can_saturate_it),
-        TAP(flows_and_engines_share_a_dram_fairly),
-        TAP(memory_follows_the_flows_that_live),
-        TAP(what_takes_longer_than_any_run_is_refused),
-        TAP(the_table_is_in_order),
-        TAP(any_allocation_may_fail),
-        TAP_END,
-    };
-    return tap_main("network", tests, argc, argv);
-}
+TAP_MAIN("network")

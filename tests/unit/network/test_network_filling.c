@@ -151,7 +151,7 @@ static void integrate(th_network *n, th_time now, th_time next)
 
 /* Ends agree to some ps per flow (each end is rounded up to one); what accelerators drew is what
  * was sent and received; the links carried it. */
-static void random_flows_agree_with_naive_filling(void)
+TEST(random_flows_agree_with_naive_filling)
 {
     gsl_rng *r = th_random_stream(41, "flows", 0);
     for (int round = 0; round < 60; round++) {
@@ -275,7 +275,7 @@ static int compare_instant(th_network *n, const demand *d, const double *draw, c
     return wrong;
 }
 
-static void rates_with_engines_agree_with_naive_filling(void)
+TEST(rates_with_engines_agree_with_naive_filling)
 {
     gsl_rng *r = th_random_stream(43, "engines", 0);
     int shared = 0, wrong = 0, all = 0;
@@ -320,12 +320,4 @@ static void rates_with_engines_agree_with_naive_filling(void)
     gsl_rng_free(r);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(random_flows_agree_with_naive_filling),
-        TAP(rates_with_engines_agree_with_naive_filling),
-        TAP_END,
-    };
-    return tap_main("network_filling", tests, argc, argv);
-}
+TAP_MAIN("network_filling")

@@ -11,7 +11,7 @@
 
 /* One link of 1 GB/s and 700 ns: 10000 bytes are three packets one behind the other, none is one
  * packet without bytes. */
-static void a_link_takes_its_latency_and_the_bytes(void)
+TEST(a_link_takes_its_latency_and_the_bytes)
 {
     th_system *s = new_system(2, 100);
     connect(s, 0, 1, GB, 700);
@@ -28,7 +28,7 @@ static void a_link_takes_its_latency_and_the_bytes(void)
 
 /* 100 + 200 + 300 ns and 3 x 50 ns of routers: 1000 bytes are through 750 + 1000 ns after their
  * start (stored and forwarded: 750 + 3000), 10000 bytes after 750 + 10000. */
-static void packets_cut_through(void)
+TEST(packets_cut_through)
 {
     const th_network_options o = {.router_delay_ps = 50 * NS};
     th_system *s = new_system(4, 100);
@@ -46,7 +46,7 @@ static void packets_cut_through(void)
 /* 0.25 GB/s then 1 GB/s, 100 ns each: the last of 1000 bytes cannot leave the quick link before it
  * has come in, at 100 + 4000 ns: 4200 ns. The other way the slow link begins at 100 ns: 4200 ns
  * too. */
-static void the_slow_link_sets_the_pace(void)
+TEST(the_slow_link_sets_the_pace)
 {
     th_system *s = new_system(3, 100);
     connect(s, 0, 1, GB / 4, 100);
@@ -62,7 +62,7 @@ static void the_slow_link_sets_the_pace(void)
  * room of a packet sent at s is free when it has left, s + 1000 + 1000, and known to be at s +
  * 2500. So two packets go every 2500 ns, at 2500 k and 2500 k + 1000. The twentieth goes at 23500,
  * comes to the second link at 24500, and is through at 25500 + 1000. */
-static void credits_limit_the_throughput(void)
+TEST(credits_limit_the_throughput)
 {
     const th_network_options o = {.packet_bytes = 1000,
                                   .buffer_bytes = 2000,
@@ -92,7 +92,7 @@ static void credits_limit_the_throughput(void)
  * packet. 3 has the link at 0 and stands in line for its second packet before the others come, at
  * 100 ns. Then they take turns: 3 3 0 1 2 3 0 1 2 3 ... So 3's tenth is in slot 1 + 4 x 8 = 33
  * (from 0), and those of the others are the last three of the forty. */
-static void inputs_take_turns(void)
+TEST(inputs_take_turns)
 {
     th_system *s = new_system(5, 100);
     for (int i = 0; i < 3; i++)
@@ -111,7 +111,7 @@ static void inputs_take_turns(void)
 /* 0 sends two messages of ten packets through 2, 1 one: by input, not by message or channel. The
  * link to 3 begins at 100 ns with 0's first packet; 1's tenth is the twentieth on it. 0's messages
  * take turns, so they end with the last two of the thirty. */
-static void an_input_has_one_turn_for_all_its_channels(void)
+TEST(an_input_has_one_turn_for_all_its_channels)
 {
     th_system *s = new_system(4, 100);
     connect(s, 0, 2, GB, 100);
@@ -127,7 +127,7 @@ static void an_input_has_one_turn_for_all_its_channels(void)
 }
 
 /* A half-duplex cable of 1 GB/s, 3 packets up and 2 down: up, down, up, down, up. */
-static void links_of_one_medium_take_turns(void)
+TEST(links_of_one_medium_take_turns)
 {
     th_system *s = new_system(2, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 100 * NS, false), NULL);
@@ -142,7 +142,7 @@ static void links_of_one_medium_take_turns(void)
  * one packet in each channel's buffer. With one channel the last waits until both others have left
  * 1, at 20000 ns; with two until the first has, at 10000; with three it goes at 2000, when its link
  * is free. */
-static void more_channels_let_packets_pass(void)
+TEST(more_channels_let_packets_pass)
 {
     const th_time ends[] = {21000 * NS, 11000 * NS, 3000 * NS};
     th_network_options o = {.packet_bytes = 1000, .buffer_bytes = 1000};
@@ -166,7 +166,7 @@ static void more_channels_let_packets_pass(void)
  * router takes 30. Without terminals both are through at the same time. With terminals of 1 GB/s
  * the second follows the first into 0's router, and out of it; and each takes 30 ns more out of the
  * last router. */
-static void terminals_carry_what_a_node_injects_and_takes(void)
+TEST(terminals_carry_what_a_node_injects_and_takes)
 {
     th_network_options o = {.packet_bytes = 1000, .router_delay_ps = 30 * NS};
     th_system *s = new_system(3, 100);
@@ -195,7 +195,7 @@ static void terminals_carry_what_a_node_injects_and_takes(void)
  * second comes to 1 at 1000 ns, in another channel. One crossbar input reads it when it has read
  * the first, at 10000 ns; two read both, if they are not those of one crossbar input: channels 0
  * and 1 are not. */
-static void a_crossbar_input_reads_one_packet_at_a_time(void)
+TEST(a_crossbar_input_reads_one_packet_at_a_time)
 {
     const struct {
         int n_inputs, n_channels;
@@ -221,7 +221,7 @@ static void a_crossbar_input_reads_one_packet_at_a_time(void)
 /* One channel: the second packet is given its channel while a cycle of 70 ns goes by after the
  * first has left. The first of all does not wait, nor does one that comes when the buffer is
  * empty for longer than that. */
-static void the_next_packet_of_a_channel_waits_for_a_cycle(void)
+TEST(the_next_packet_of_a_channel_waits_for_a_cycle)
 {
     const th_network_options o = {
         .packet_bytes = 1000, .n_virtual_channels = 1, .allocation_cycle_ps = 70 * NS};
@@ -241,7 +241,7 @@ static void the_next_packet_of_a_channel_waits_for_a_cycle(void)
  * 4 and to 3 wait for its only crossbar input, 1's to 4 came last. Then 3 and 4 both grant to 0,
  * whose input accepts 3. Link 2 -> 4 has lost: it takes 1's packet at once without a cycle, else a
  * cycle later, and 0's after that. */
-static void a_grant_that_is_not_accepted_costs_a_cycle(void)
+TEST(a_grant_that_is_not_accepted_costs_a_cycle)
 {
     th_network_options o = {.packet_bytes = 1000, .n_virtual_channels = 4, .n_crossbar_inputs = 1};
     th_system *s = new_system(6, 100);
@@ -278,7 +278,7 @@ static void run_model(const char *model, const th_system *s, transfer *t, int co
 
 /* Where each input of a busy link carries one flow, fair by packets is fair by flows: all ends
  * agree within a packet or so for each flow that shared, here within 0.5 % of 4 MB. */
-static void long_messages_come_near_fluid(void)
+TEST(long_messages_come_near_fluid)
 {
     th_system *s = new_system(6, 100);
     for (int i = 0; i < 5; i++)
@@ -337,7 +337,7 @@ static th_network_options random_options(gsl_rng *r, const th_system *s)
  * with and without terminals, limits of crossbar inputs and allocation cycles: every message
  * arrives, no sooner than alone; every link has carried its bytes, is empty, and was busy for as
  * long as they take at least. Starting in the other order changes nothing. */
-static void random_traffic_is_conserved_and_ordered(void)
+TEST(random_traffic_is_conserved_and_ordered)
 {
     gsl_rng *r = th_random_stream(11, "packet", 0);
     for (int round = 0; round < 40; round++) {
@@ -383,7 +383,7 @@ static void assert_refused(const th_system *s, th_network_options o, const char 
     TAP_ASSERT_TEXT(e.id, id);
 }
 
-static void bad_options_are_refused(void)
+TEST(bad_options_are_refused)
 {
     th_system *s = one_way_ring(3);
     int64_t live = th_alloc_live();
@@ -403,7 +403,7 @@ static void bad_options_are_refused(void)
     th_system_free(s);
 }
 
-static void time_steps_come_in_order(void)
+TEST(time_steps_come_in_order)
 {
     enum { POSTS = 20000 };
     gsl_rng *r = th_random_stream(3, "instants", 0);
@@ -437,7 +437,7 @@ static void time_steps_come_in_order(void)
     gsl_rng_free(r);
 }
 
-static void sets_give_the_least_first(void)
+TEST(sets_give_the_least_first)
 {
     const int32_t items[] = {270000, 63, 64, 4095, 4096, 0, 63, 262144},
                   sorted[] = {0, 63, 64, 4095, 4096, 262144, 270000};
@@ -452,27 +452,4 @@ static void sets_give_the_least_first(void)
     th_index_set_clear(&s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_link_takes_its_latency_and_the_bytes),
-        TAP(packets_cut_through),
-        TAP(the_slow_link_sets_the_pace),
-        TAP(credits_limit_the_throughput),
-        TAP(inputs_take_turns),
-        TAP(an_input_has_one_turn_for_all_its_channels),
-        TAP(links_of_one_medium_take_turns),
-        TAP(more_channels_let_packets_pass),
-        TAP(terminals_carry_what_a_node_injects_and_takes),
-        TAP(a_crossbar_input_reads_one_packet_at_a_time),
-        TAP(the_next_packet_of_a_channel_waits_for_a_cycle),
-        TAP(a_grant_that_is_not_accepted_costs_a_cycle),
-        TAP(long_messages_come_near_fluid),
-        TAP(random_traffic_is_conserved_and_ordered),
-        TAP(bad_options_are_refused),
-        TAP(time_steps_come_in_order),
-        TAP(sets_give_the_least_first),
-        TAP_END,
-    };
-    return tap_main("packet", tests, argc, argv);
-}
+TAP_MAIN("packet")

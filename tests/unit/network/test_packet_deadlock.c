@@ -14,7 +14,7 @@
 static const transfer round_trip[] = {
     {0, 0, 3, 10000, 0}, {0, 1, 0, 10000, 0}, {0, 2, 1, 10000, 0}, {0, 3, 2, 10000, 0}};
 
-static void a_routing_that_can_deadlock_is_given_channels(void)
+TEST(a_routing_that_can_deadlock_is_given_channels)
 {
     th_system *s = one_way_ring(4);
     transfer t[4];
@@ -37,7 +37,7 @@ static void a_routing_that_can_deadlock_is_given_channels(void)
 
 /* The same with one channel and room for one packet: at 100 ns each link's buffer holds a packet
  * that goes on, and at 1000 ns the next ones would; all wait for all. */
-static void a_deadlock_is_detected_and_explained(void)
+TEST(a_deadlock_is_detected_and_explained)
 {
     th_system *s = one_way_ring(4);
     th_network *n = create(s, &(th_network_options){.packet_bytes = 1000,
@@ -56,7 +56,7 @@ static void a_deadlock_is_detected_and_explained(void)
 }
 
 /* The machine passes it on. */
-static void a_run_that_is_stuck_ends_with_the_reason(void)
+TEST(a_run_that_is_stuck_ends_with_the_reason)
 {
     th_system *s = one_way_ring(4);
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
@@ -133,7 +133,7 @@ static void assert_no_deadlock(const th_system *s, bool waits_at_end)
     th_channels_free(c);
 }
 
-static void classes_leave_no_cycle(void)
+TEST(classes_leave_no_cycle)
 {
     gsl_rng *r = th_random_stream(5, "channels", 0);
     for (int i = 0; i < 15; i++) {
@@ -147,7 +147,7 @@ static void classes_leave_no_cycle(void)
 
 /* Half-way routes go both ways round each ring: two classes are enough (one date line per ring and
  * direction), and leave no cycle. Rings of two and three nodes have no routes of three links. */
-static void a_torus_takes_two_classes(void)
+TEST(a_torus_takes_two_classes)
 {
     const int cases[][3] = {{4, 4, 1}, {6, 4, 1}, {2, 6, 1}, {8, 1, 1}, {4, 2, 3}, {5, 4, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -163,7 +163,7 @@ static void a_torus_takes_two_classes(void)
 }
 
 /* Of two classes a route that needs one takes either, about as often. */
-static void routes_are_spread_over_the_classes(void)
+TEST(routes_are_spread_over_the_classes)
 {
     int n_raised = 0;
     for (int src = 0; src < 40; src++)
@@ -179,7 +179,7 @@ static void routes_are_spread_over_the_classes(void)
 
 /* A torus of 24 x 24 has more pairs than are looked at. Buffers of one packet, no more channels
  * than it is given: all arrive. */
-static void large_systems_do_not_deadlock_either(void)
+TEST(large_systems_do_not_deadlock_either)
 {
     enum { SIDE = 24, MESSAGES = 4000 };
     const th_topology_options o = {.dims = {SIDE, SIDE},
@@ -210,7 +210,7 @@ static void large_systems_do_not_deadlock_either(void)
 }
 
 /* Two switches that nobody is joined to. */
-static void a_missing_route_is_told(void)
+TEST(a_missing_route_is_told)
 {
     th_system *s = new_system(2, 100);
     connect(s, 0, 1, GB, 100);
@@ -228,18 +228,4 @@ static void a_missing_route_is_told(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_routing_that_can_deadlock_is_given_channels),
-        TAP(a_deadlock_is_detected_and_explained),
-        TAP(a_run_that_is_stuck_ends_with_the_reason),
-        TAP(classes_leave_no_cycle),
-        TAP(a_torus_takes_two_classes),
-        TAP(routes_are_spread_over_the_classes),
-        TAP(large_systems_do_not_deadlock_either),
-        TAP(a_missing_route_is_told),
-        TAP_END,
-    };
-    return tap_main("packet_deadlock", tests, argc, argv);
-}
+TAP_MAIN("packet_deadlock")

@@ -36,7 +36,7 @@ static double amount_of(const th_op *op, const th_gpu *gpu, const char *name)
 static const th_op dense = {
     TH_OP_DENSE, {[TH_OP_BATCH] = 1000, [TH_OP_CHANNELS_IN] = 512, [TH_OP_CHANNELS_OUT] = 2000}};
 
-static void operations_and_waves(void)
+TEST(operations_and_waves)
 {
     th_gpu g = gpu_of(10);
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &g, "operations"), 2.048e9 / 1e10, 1e-9);
@@ -47,7 +47,7 @@ static void operations_and_waves(void)
 
 /* Square tiles of 128 have 2 x 128^2 k operations for 2 x 128 k x 4 bytes: 32 a byte, 3.2e13 a
  * second here; at 0.8 of a peak of 1e14 that is 2.5 times slower. */
-static void operands_of_tiles_bound_the_peak(void)
+TEST(operands_of_tiles_bound_the_peak)
 {
     th_gpu g = gpu_of(100);
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &g, "operations"), 2.5 * 2.048e9 / 1e11, 1e-9);
@@ -58,7 +58,7 @@ static void operands_of_tiles_bound_the_peak(void)
 
 /* Above 24 operations a byte clocks fall: as much again where operands are there (0.8 x 30 < 32),
  * and 2 - 0.8 x 60 / 32 = half as much where they are late. */
-static void clocks_fall(void)
+TEST(clocks_fall)
 {
     th_gpu low = gpu_of(30), late = gpu_of(60), high = gpu_of(24);
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &low, "throttled"), 2.048e9 / 3e10, 1e-9);
@@ -69,7 +69,7 @@ static void clocks_fall(void)
 }
 
 /* 4.096 MB of weights at 1 TB/s; 20 rows pass by them 3 times, 1000 no oftener than 64. */
-static void few_rows_stream_the_weights(void)
+TEST(few_rows_stream_the_weights)
 {
     th_gpu g = gpu_of(10);
     th_op few = dense;
@@ -78,14 +78,4 @@ static void few_rows_stream_the_weights(void)
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &g, "weights per 8 rows"), 8 * 4.096e-3, 1e-12);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(operations_and_waves),
-        TAP(operands_of_tiles_bound_the_peak),
-        TAP(clocks_fall),
-        TAP(few_rows_stream_the_weights),
-        TAP_END,
-    };
-    return tap_main("law", tests, argc, argv);
-}
+TAP_MAIN("law")

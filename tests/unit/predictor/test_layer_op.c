@@ -24,7 +24,7 @@ static th_layer_part part_of(th_layer_kind kind, const int32_t dim[TH_N_DIMS], i
 }
 
 /* ResNet's first layer: 7 x 7, stride 2, 224 -> 112: 111 * 2 + 7 - 224 = 5 zeros. */
-static void a_conv_has_the_padding_that_its_outputs_need(void)
+TEST(a_conv_has_the_padding_that_its_outputs_need)
 {
     const int32_t dim[] = {4, 64, 3, 112, 112, 7, 7};
     th_layer_part p = part_of(TH_LAYER_CONV, dim, 224);
@@ -38,7 +38,7 @@ static void a_conv_has_the_padding_that_its_outputs_need(void)
     CU_ASSERT_EQUAL(th_op_out_h(&op.op), 112);
 }
 
-static void groups_run_one_after_the_other(void)
+TEST(groups_run_one_after_the_other)
 {
     const int32_t dim[] = {1, 256, 96, 27, 27, 5, 5};
     th_layer_part p = part_of(TH_LAYER_CONV, dim, 27);
@@ -50,7 +50,7 @@ static void groups_run_one_after_the_other(void)
 }
 
 /* 2 images of 5 rows. */
-static void matmuls_are_dense_or_products_of_heads(void)
+TEST(matmuls_are_dense_or_products_of_heads)
 {
     const int32_t dim[] = {2, 12, 24, 5, 1, 1, 1};
     th_layer_part p = part_of(TH_LAYER_MATMUL, dim, 5);
@@ -78,7 +78,7 @@ static th_layer_op rows_of(th_layer_kind kind, th_function function, int n_opera
     return op;
 }
 
-static void functions_go_over_rows_of_channels(void)
+TEST(functions_go_over_rows_of_channels)
 {
     th_layer_op add = rows_of(TH_LAYER_ELEMENTWISE, TH_FUNCTION_ADD, 3, 1),
                 norm = rows_of(TH_LAYER_NORM, TH_FUNCTION_LAYER_NORM, 1, 1),
@@ -99,7 +99,7 @@ static void functions_go_over_rows_of_channels(void)
                     TH_EW_TANH);
 }
 
-static void a_dropout_runs_in_training_alone(void)
+TEST(a_dropout_runs_in_training_alone)
 {
     const int32_t dim[] = {2, 60, 60, 5, 1, 1, 1};
     th_layer_part p = part_of(TH_LAYER_ELEMENTWISE, dim, 5);
@@ -128,7 +128,7 @@ static const char *refused(th_layer_kind kind, int groups, int dilation)
     return text;
 }
 
-static void what_was_not_measured_is_named(void)
+TEST(what_was_not_measured_is_named)
 {
     TAP_ASSERT_TEXT(refused(TH_LAYER_LSTM, 1, 1),
                     "PRED-0132: a recurrent layer (lstm): GPUs were measured without");
@@ -139,7 +139,7 @@ static void what_was_not_measured_is_named(void)
 }
 
 /* X is 10 x 24, W 24 x 12: dX = G W' is 10 x 12 by 12 x 24, dW = X' G is 24 x 10 by 10 x 12. */
-static void the_backward_pass_of_a_dense_layer_is_two_products(void)
+TEST(the_backward_pass_of_a_dense_layer_is_two_products)
 {
     const int32_t dim[] = {2, 12, 24, 5, 1, 1, 1};
     th_layer_part p = part_of(TH_LAYER_MATMUL, dim, 5);
@@ -159,7 +159,7 @@ static void the_backward_pass_of_a_dense_layer_is_two_products(void)
                    th_op_flops(&back[1].op) == th_op_flops(&op.op));
 }
 
-static void other_backward_passes(void)
+TEST(other_backward_passes)
 {
     th_layer_op back[TH_BACKWARD_OPS_MAX];
     th_layer_part any = {.kind = TH_LAYER_ELEMENTWISE};
@@ -175,18 +175,4 @@ static void other_backward_passes(void)
                    back[0].op.x[TH_OP_BATCH] == 5 && back[0].op.x[TH_OP_CHANNELS_IN] == 1024);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_conv_has_the_padding_that_its_outputs_need),
-        TAP(groups_run_one_after_the_other),
-        TAP(matmuls_are_dense_or_products_of_heads),
-        TAP(functions_go_over_rows_of_channels),
-        TAP(a_dropout_runs_in_training_alone),
-        TAP(what_was_not_measured_is_named),
-        TAP(the_backward_pass_of_a_dense_layer_is_two_products),
-        TAP(other_backward_passes),
-        TAP_END,
-    };
-    return tap_main("layer_op", tests, argc, argv);
-}
+TAP_MAIN("layer_op")

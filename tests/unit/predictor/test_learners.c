@@ -90,7 +90,7 @@ static double error_of(const th_learner_type *type, const th_training_set *t,
 }
 
 /* A law of one call predicts 1 ms for everything; the other learners fit its residuals. */
-static void residuals_are_learned(void)
+TEST(residuals_are_learned)
 {
     th_training_set t = make_set();
     th_hyper_parameters h = th_train_defaults.seen;
@@ -112,7 +112,7 @@ static void residuals_are_learned(void)
 
 /* The law is 1/4 too high in logarithms, law_boosting 3/4 too low, law_perceptron useless: the law
  * is added three times as often. */
-static void shares_by_hand(void)
+TEST(shares_by_hand)
 {
     enum { N = 40 };
     double measured[N], law[N], low[N], useless[N];
@@ -147,7 +147,7 @@ static int square(void *state, int i, th_error *err)
     return i == 70 || i == 90 ? th_error_set(err, "TEST-0001", "piece %d", i) : 0;
 }
 
-static void jobs_are_done_once(void)
+TEST(jobs_are_done_once)
 {
     for (int threads = 0; threads <= 4; threads++) {
         int out[100] = {0};
@@ -167,15 +167,9 @@ static void jobs_are_done_once(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(residuals_are_learned),
-        TAP(shares_by_hand),
-        TAP(jobs_are_done_once),
-        TAP_END,
-    };
     gpus = two_gpus();
     make_ops();
-    int status = tap_main("learners", tests, argc, argv);
+    int status = tap_run("learners", argc, argv);
     th_free(weight);
     th_gpus_clear(&gpus);
     return status;

@@ -38,7 +38,7 @@ static void assert_refused(const char *name, const char *text, th_measurement_so
 
 static const th_measurement_source plain = {.format = "auto"};
 
-static void reads_wide_tables_of_devices(void)
+TEST(reads_wide_tables_of_devices)
 {
     static const char text[] =
         "row_id,batchsize,matsize,kernelsize,channels_in,channels_out,strides,padding,"
@@ -63,7 +63,7 @@ static void reads_wide_tables_of_devices(void)
     th_measurements_free(m);
 }
 
-static void names_of_files_tell_kind_and_device(void)
+TEST(names_of_files_tell_kind_and_device)
 {
     static const char text[] =
         "row_id,batchsize,dim_input,dim_output,activation_fct,optimizer,gpu,timeUsed_median\n"
@@ -79,7 +79,7 @@ static void names_of_files_tell_kind_and_device(void)
     th_measurements_free(m);
 }
 
-static void reads_kernels_by_their_matrices(void)
+TEST(reads_kernels_by_their_matrices)
 {
     static const char text[] =
         "OPName,Device,latency_ms,B,M,N,K\nbmm,Acme Small 4GB,0.5,13,27,15,29\n"
@@ -96,7 +96,7 @@ static void reads_kernels_by_their_matrices(void)
     th_measurements_free(m);
 }
 
-static void own_format_has_units_words_and_other_names(void)
+TEST(own_format_has_units_words_and_other_names)
 {
     static const char text[] = "kind,gpu,what,batch,channels_in,function,microseconds,note\n"
                                "elementwise,tiny,execution,12,34,pow_number,2500,x\n"
@@ -112,7 +112,7 @@ static void own_format_has_units_words_and_other_names(void)
     th_measurements_free(m);
 }
 
-static void sums_groups_by_network_and_batch(void)
+TEST(sums_groups_by_network_and_batch)
 {
     static const char text[] =
         "device,network,operation,batchsize,matsize,kernelsize,channels_in,channels_out,strides,"
@@ -133,7 +133,7 @@ static void sums_groups_by_network_and_batch(void)
 
 #define DENSE "kind,device,batch,channels_in,channels_out,time_ms\n"
 
-static void refuses_what_is_wrong(void)
+TEST(refuses_what_is_wrong)
 {
     static const th_measurement_source odd_format = {.format = "parquet"},
                                        odd_kind = {.kind = "lstm"};
@@ -181,7 +181,7 @@ static void refuses_what_is_wrong(void)
         "-kind \"lstm\": must be one of conv, pooling, dense, matmul, elementwise, norm, softmax");
 }
 
-static void columns_that_mean_the_same(void)
+TEST(columns_that_mean_the_same)
 {
     static const char *const names[] = {"n", "batch"};
     th_measurement_source s = {.columns = names, .n_columns = 1};
@@ -193,7 +193,7 @@ static void columns_that_mean_the_same(void)
     assert_refused("a.csv", many, plain, "PRED-0035", ":1: must have 128 columns at most");
 }
 
-static void columns_that_are_missing_or_unknown(void)
+TEST(columns_that_are_missing_or_unknown)
 {
     static const char *const absent[] = {"took", "time_us"}, *const odd[] = {"took", "time_m"};
     th_measurement_source s = {.columns = absent, .n_columns = 1};
@@ -210,7 +210,7 @@ static void columns_that_are_missing_or_unknown(void)
                    "-columns: \"time_m\": must be \"-\" or a column of format tharsis");
 }
 
-static void mixed_units(void)
+TEST(mixed_units)
 {
     static const char *const left_out[] = {"latency_us", "-"};
     th_measurement_source us = {.units = "us"}, odd = {.units = "hours"},
@@ -244,7 +244,7 @@ static void mixed_units(void)
     th_measurements_free(m);
 }
 
-static void marks_at_both_ends(void)
+TEST(marks_at_both_ends)
 {
     th_measurements *m = th_measurements_new();
     th_error e = {"", ""};
@@ -267,7 +267,7 @@ static void marks_at_both_ends(void)
  */
 
 /* A few bytes of a good file replaced, taken out or doubled: it is read or refused, never worse. */
-static void odd_bytes_are_read_or_refused(void)
+TEST(odd_bytes_are_read_or_refused)
 {
     static const char good[] =
         "kind,device,phase,batch,in_size,kernel,stride,channels_in,channels_out,time_ms\n"
@@ -340,7 +340,7 @@ static void assert_unpacks(const char *name, const unsigned char *bytes, size_t 
     }
 }
 
-static void packed_files_are_whole_or_refused(void)
+TEST(packed_files_are_whole_or_refused)
 {
     unsigned char bytes[1000];
     assert_unpacks("t.csv.xz", bytes, pack_xz(bytes, sizeof bytes), "xz");
@@ -360,7 +360,7 @@ static void packed_files_are_whole_or_refused(void)
 
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
-static void gpus_are_found_by_name_or_alias(void)
+TEST(gpus_are_found_by_name_or_alias)
 {
     CU_ASSERT_PTR_EQUAL(th_gpus_find(&gpus, "SMALL"), &gpus.gpu[0]);
     CU_ASSERT_PTR_EQUAL(th_gpus_find(&gpus, "acme_small-4gb"), &gpus.gpu[0]);
@@ -383,7 +383,7 @@ static void assert_gpus_refused(const char *text, const char *id, const char *wh
     remove_file(&f);
 }
 
-static void wrong_gpus_are_refused(void)
+TEST(wrong_gpus_are_refused)
 {
 #define HEAD "device,memory_bandwidth_GBps,sms,cores_per_sm,clock_MHz,fp32_GFLOPs,l2_MB,memory_GB\n"
     assert_gpus_refused("", "PRED-0014", "d.csv: must have a line of column names");
@@ -405,7 +405,7 @@ static void wrong_gpus_are_refused(void)
 
 /* A file with a column of sources is refused where one is missing. Peaks are 2 operations of each
  * unit in a cycle. */
-static void the_gpus_of_the_project_have_sources_and_peaks_that_follow(void)
+TEST(the_gpus_of_the_project_have_sources_and_peaks_that_follow)
 {
     th_gpus g = {.gpu = NULL};
     th_error e = {"", ""};
@@ -428,7 +428,7 @@ static void the_gpus_of_the_project_have_sources_and_peaks_that_follow(void)
     th_gpus_clear(&g);
 }
 
-static void a_gpu_told_again_is_replaced(void)
+TEST(a_gpu_told_again_is_replaced)
 {
     th_gpus g = two_gpus();
     th_error e = {"", ""};
@@ -442,7 +442,7 @@ static void a_gpu_told_again_is_replaced(void)
     th_gpus_clear(&g);
 }
 
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     temporary_file f = write_text("dense.csv", packed_text), d = write_text("d.csv", TWO_GPUS);
     th_measurement_source s = {.path = f.path};
@@ -465,28 +465,8 @@ static void no_memory_leaves_nothing_behind(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(reads_wide_tables_of_devices),
-        TAP(names_of_files_tell_kind_and_device),
-        TAP(reads_kernels_by_their_matrices),
-        TAP(own_format_has_units_words_and_other_names),
-        TAP(sums_groups_by_network_and_batch),
-        TAP(refuses_what_is_wrong),
-        TAP(columns_that_mean_the_same),
-        TAP(columns_that_are_missing_or_unknown),
-        TAP(mixed_units),
-        TAP(marks_at_both_ends),
-        TAP(odd_bytes_are_read_or_refused),
-        TAP(packed_files_are_whole_or_refused),
-        TAP(gpus_are_found_by_name_or_alias),
-        TAP(wrong_gpus_are_refused),
-        TAP(the_gpus_of_the_project_have_sources_and_peaks_that_follow),
-        TAP(a_gpu_told_again_is_replaced),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP_END,
-    };
     gpus = two_gpus();
-    int status = tap_main("measurements", tests, argc, argv);
+    int status = tap_run("measurements", argc, argv);
     th_gpus_clear(&gpus);
     return status;
 }

@@ -9,7 +9,7 @@
 
 /* Inputs 3 and 5 with means 1, 2 and scales 0.5, 1 are 1 and 3. Hidden: 1 + 2 1 - 3 = 0, -> 0;
  * 0.5 + 1 + 3 = 4.5. Output: 7 - 2 x 4.5 = -2. */
-static void a_perceptron_by_hand(void)
+TEST(a_perceptron_by_hand)
 {
     static const int sizes[] = {2, 2, 1};
     static const float x[] = {3, 5};
@@ -61,7 +61,7 @@ static void clear_rows(rows *l)
     th_free(l->y);
 }
 
-static void learns_and_repeats(void)
+TEST(learns_and_repeats)
 {
     rows l;
     th_mlp m, again;
@@ -81,14 +81,14 @@ static void learns_and_repeats(void)
 }
 
 /* Off by 3 at slope 4: 16 (sqrt(1 + 9/16) - 1) = 4, and its derivative 3 / 1.25. */
-static void losses_by_hand(void)
+TEST(losses_by_hand)
 {
     double derivative;
     CU_ASSERT_DOUBLE_EQUAL(th_mlp_loss(-3, 4, &derivative), 4, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(derivative, -2.4, 1e-12);
 }
 
-static void no_memory(void)
+TEST(no_memory)
 {
     rows l;
     make_rows(&l);
@@ -108,7 +108,7 @@ static void no_memory(void)
 
 /* A hidden layer of 37 units, 32 of which go at once: each is rectified, and weighs 1 and -1 in
  * turn. */
-static void wide_layers_by_hand(void)
+TEST(wide_layers_by_hand)
 {
     enum { UNITS = 37 };
     static const int sizes[] = {2, UNITS, 1};
@@ -128,11 +128,4 @@ static void wide_layers_by_hand(void)
     th_mlp_clear(&m);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_perceptron_by_hand), TAP(wide_layers_by_hand), TAP(learns_and_repeats),
-        TAP(losses_by_hand),       TAP(no_memory),           TAP_END,
-    };
-    return tap_main("mlp", tests, argc, argv);
-}
+TAP_MAIN("mlp")

@@ -22,7 +22,7 @@ static th_gpu gpu_of(const char *name, double bandwidth, double sms, double peak
 }
 
 /* Without large caches, e^0.35 in one number is a reach: share exp(-1/2). Twice as far, exp(-2). */
-static void alike_by_the_data_sheet(void)
+TEST(alike_by_the_data_sheet)
 {
     th_gpu known[] = {gpu_of("far", 100 * exp(0.7), 10, 1000, 4),
                       gpu_of("near", 100, 10, 1000 * exp(0.35), 4)};
@@ -40,7 +40,7 @@ static void alike_by_the_data_sheet(void)
 
 /* An A100 serves an H100, however far: logarithms 0.791, 0.201, 1.233, 0.223 apart, exp(-(1.496 /
  * 4)^2 / 2). No V100 does. */
-static void generations_of_large_caches(void)
+TEST(generations_of_large_caches)
 {
     th_gpu a100 = gpu_of("A100", 1555, 108, 19492, 40), v100 = gpu_of("V100", 900, 80, 14130, 6);
     th_gpu h100 = gpu_of("H100", 3430, 132, 66908, 50), both[] = {v100, a100};
@@ -52,7 +52,7 @@ static void generations_of_large_caches(void)
 }
 
 /* Multiprocessors of other units are of another generation. */
-static void generations_of_small_caches(void)
+TEST(generations_of_small_caches)
 {
     th_gpu gpu = gpu_of("new", 100, 10, 1000, 4), other = gpu;
     double share;
@@ -64,7 +64,7 @@ static void generations_of_small_caches(void)
 /* The law has but "call" (2 ms by its weight) on a device whose learner adds nothing: a law alone.
  * The nearest device, of similarity exp(-1/2), says as much, as calls do not depend on the GPU; the
  * common law said 8 ms: 8 (2/8)^share. */
-static void times_move_towards_the_nearest_device(void)
+TEST(times_move_towards_the_nearest_device)
 {
     th_gpu near = gpu_of("near", 100, 10, 1000 * exp(0.35), 4);
     th_gpu gpu = gpu_of("new", 100, 10, 1000, 4);
@@ -83,14 +83,4 @@ static void times_move_towards_the_nearest_device(void)
     th_free(m.weight);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(alike_by_the_data_sheet),
-        TAP(generations_of_large_caches),
-        TAP(generations_of_small_caches),
-        TAP(times_move_towards_the_nearest_device),
-        TAP_END,
-    };
-    return tap_main("nearest_device", tests, argc, argv);
-}
+TAP_MAIN("nearest_device")

@@ -25,7 +25,7 @@ static void normal_equations(const double *a, const double *b, int rows, int n, 
 
 /* Two points (1, 2) and (2, 3): y = 1 + x. Forbidden to go down: (1, 3), (2, 2) has slope -1, so
  * the constant alone is left, their mean 2.5. */
-static void lines_by_hand(void)
+TEST(lines_by_hand)
 {
     const double a[] = {1, 1, 1, 2}, up[] = {2, 3}, down[] = {3, 2};
     double gram[4], moment[2], x[2];
@@ -39,7 +39,7 @@ static void lines_by_hand(void)
     CU_ASSERT_EQUAL(x[1], 0);
 }
 
-static void equal_and_empty_columns_do_no_harm(void)
+TEST(equal_and_empty_columns_do_no_harm)
 {
     const double a[] = {1, 1, 0, 2, 2, 0, 3, 3, 0}, b[] = {2, 4, 6};
     double gram[9], moment[3], x[3];
@@ -51,7 +51,7 @@ static void equal_and_empty_columns_do_no_harm(void)
 
 /* The conditions of Kuhn and Tucker: the gradient is 0 where x > 0, and points into the bound
  * elsewhere. */
-static void meets_the_conditions_of_an_optimum(void)
+TEST(meets_the_conditions_of_an_optimum)
 {
     gsl_rng *rng = th_random_stream(3, "nnls", 0);
     for (int k = 0; k < 200; k++) {
@@ -76,7 +76,7 @@ static void meets_the_conditions_of_an_optimum(void)
     gsl_rng_free(rng);
 }
 
-static void no_memory(void)
+TEST(no_memory)
 {
     const double gram = 1, moment = 1;
     double x;
@@ -89,14 +89,4 @@ static void no_memory(void)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(lines_by_hand),
-        TAP(equal_and_empty_columns_do_no_harm),
-        TAP(meets_the_conditions_of_an_optimum),
-        TAP(no_memory),
-        TAP_END,
-    };
-    return tap_main("nnls", tests, argc, argv);
-}
+TAP_MAIN("nnls")

@@ -22,7 +22,7 @@ static th_op conv(int32_t batch, int32_t in, int32_t channels_in, int32_t channe
 
 /* The first layer of AlexNet: 227 x 227 x 3, 96 kernels of 11 x 11, stride 4: 55 x 55 outputs of
  * 363 products each; 2 x 55 x 55 x 96 x 363 = 210830400 operations. */
-static void a_convolution_by_hand(void)
+TEST(a_convolution_by_hand)
 {
     th_op op = conv(2, 227, 3, 96, 11, 4, 0);
     CU_ASSERT_EQUAL(th_op_out_h(&op), 55);
@@ -32,7 +32,7 @@ static void a_convolution_by_hand(void)
     CU_ASSERT_EQUAL(th_op_output_bytes(&op), 4.0 * 2 * 55 * 55 * 96);
 }
 
-static void products_by_hand(void)
+TEST(products_by_hand)
 {
     th_op m = {
         TH_OP_MATMUL,
@@ -47,7 +47,7 @@ static void products_by_hand(void)
 }
 
 /* "Same" padding keeps ceil(in / stride) outputs, with no zero more than that needs. */
-static void same_padding_keeps_the_size(void)
+TEST(same_padding_keeps_the_size)
 {
     for (int32_t in = 1; in < 20; in++)
         for (int32_t kernel = 1; kernel < 8; kernel++)
@@ -63,7 +63,7 @@ static void same_padding_keeps_the_size(void)
     CU_ASSERT_EQUAL(th_op_same_padding(28, 5, 2), 3);
 }
 
-static void checks_ranges(void)
+TEST(checks_ranges)
 {
     th_error e = {"", ""};
     th_op op = conv(2, 5, 3, 4, 7, 1, 2);
@@ -76,7 +76,7 @@ static void checks_ranges(void)
     TAP_ASSERT_TEXT(e.text, "conv: batch 0: must be 1 to 16777216");
 }
 
-static void names_and_words(void)
+TEST(names_and_words)
 {
     for (int k = 0; k < TH_N_OP_KINDS; k++)
         CU_ASSERT_EQUAL(th_op_kind_find(th_op_kind_name((th_op_kind)k)), k);
@@ -95,11 +95,4 @@ static void names_and_words(void)
               !th_op_has(TH_OP_POOLING, TH_OP_CHANNELS_OUT));
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_convolution_by_hand), TAP(products_by_hand), TAP(same_padding_keeps_the_size),
-        TAP(checks_ranges),         TAP(names_and_words),  TAP_END,
-    };
-    return tap_main("op", tests, argc, argv);
-}
+TAP_MAIN("op")

@@ -12,7 +12,7 @@ static bool near(double got, double expected)
 /* Large enough that every part is in the time: 64 x 2000 to 1900 on the small GPU (100 GB/s) moves
  * 0.512 + 15.2 + 0.4864 MB: 0.16198 ms; 0.25 ms are the host's, 0.04864 ms the output's way at 10
  * GB/s. */
-static void a_call_is_split_by_its_law(void)
+TEST(a_call_is_split_by_its_law)
 {
     const th_op_kind kind = TH_OP_DENSE;
     const th_phase phase = TH_PHASE_CALL;
@@ -32,7 +32,7 @@ static void a_call_is_split_by_its_law(void)
 }
 
 /* Executions were measured apart, so they go before those of calls. */
-static void what_was_measured_is_no_fit(void)
+TEST(what_was_measured_is_no_fit)
 {
     th_gpus gpus = two_gpus();
     th_predictor *p = learned_some();
@@ -53,7 +53,7 @@ static void what_was_measured_is_no_fit(void)
 }
 
 /* Launch and input, kernels, and the output's way, each timed by itself: nothing is a fit. */
-static void phases_that_were_measured_are_taken(void)
+TEST(phases_that_were_measured_are_taken)
 {
     const th_op_kind kinds[] = {TH_OP_DENSE, TH_OP_DENSE, TH_OP_DENSE};
     const th_phase phases[] = {TH_PHASE_EXECUTION, TH_PHASE_PRE, TH_PHASE_POST};
@@ -76,7 +76,7 @@ static void phases_that_were_measured_are_taken(void)
 }
 
 /* 0.16198 ms of bytes: a step's rest beside what its law calls the host's. */
-static void a_step_is_launch_and_execution(void)
+TEST(a_step_is_launch_and_execution)
 {
     const th_op_kind kind = TH_OP_DENSE;
     const th_phase phase = TH_PHASE_STEP;
@@ -93,7 +93,7 @@ static void a_step_is_launch_and_execution(void)
     th_gpus_clear(&gpus);
 }
 
-static void a_bias_that_was_never_there_changes_nothing(void)
+TEST(a_bias_that_was_never_there_changes_nothing)
 {
     th_gpus gpus = two_gpus();
     th_predictor *p = learned_some();
@@ -109,7 +109,7 @@ static void a_bias_that_was_never_there_changes_nothing(void)
 }
 
 /* An add of 500,000 numbers reads 4 MB and writes 2 at 100 GB/s: 0.06 ms. */
-static void kinds_without_a_model(void)
+TEST(kinds_without_a_model)
 {
     const th_op_kind kind = TH_OP_MATMUL;
     const th_phase phase = TH_PHASE_EXECUTION;
@@ -132,16 +132,4 @@ static void kinds_without_a_model(void)
     th_gpus_clear(&gpus);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_call_is_split_by_its_law),
-        TAP(what_was_measured_is_no_fit),
-        TAP(phases_that_were_measured_are_taken),
-        TAP(a_step_is_launch_and_execution),
-        TAP(a_bias_that_was_never_there_changes_nothing),
-        TAP(kinds_without_a_model),
-        TAP_END,
-    };
-    return tap_main("phases", tests, argc, argv);
-}
+TAP_MAIN("phases")

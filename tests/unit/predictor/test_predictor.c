@@ -77,7 +77,7 @@ static th_op dense(int32_t batch, int32_t in, int32_t out)
 }
 
 /* Weights per device: 0.25 ms, 2, and 1. So a third GPU is known as well. */
-static void the_law_is_found_again(void)
+TEST(the_law_is_found_again)
 {
     th_gpu third = gpus.gpu[0];
     th_op op = dense(33, 3000, 2000);
@@ -97,7 +97,7 @@ static void the_law_is_found_again(void)
     th_predictor_free(p);
 }
 
-static void says_what_lies_outside(void)
+TEST(says_what_lies_outside)
 {
     char text[200] = "";
     th_gpu faster = gpus.gpu[1];
@@ -115,7 +115,7 @@ static void says_what_lies_outside(void)
     th_predictor_free(p);
 }
 
-static void is_evaluated_per_device(void)
+TEST(is_evaluated_per_device)
 {
     th_accuracy *a = NULL;
     th_error e = {"", ""};
@@ -178,7 +178,7 @@ static double error_elsewhere(const th_layer_model *m, const th_gpu *gpu)
 
 static th_strbuf text_of(const th_predictor *p);
 
-static void a_few_rows_calibrate(void)
+TEST(a_few_rows_calibrate)
 {
     th_error e = {"", ""};
     th_gpu gpu;
@@ -214,7 +214,7 @@ static void a_few_rows_calibrate(void)
 }
 
 /* 0.3 ms and twice the second of three voices, none of the part: found again, but for the ridge. */
-static void a_sum_is_found_again(void)
+TEST(a_sum_is_found_again)
 {
     enum { N = 20, VOICES = 3, ADDENDS = 4 };
     double said[ADDENDS * N], ms[N], least = 1;
@@ -242,7 +242,7 @@ static void a_sum_is_found_again(void)
 /* The GPU equals a device of training in all but name, so nothing is corrected; but every other row
  * was disturbed, by 2.5 or 1 / 2.5. What is said afterwards must hardly be further off where
  * nothing was disturbed. */
-static void rows_that_mislead_change_little(void)
+TEST(rows_that_mislead_change_little)
 {
     th_error e = {"", ""};
     th_gpu gpu;
@@ -269,7 +269,7 @@ static void rows_that_mislead_change_little(void)
 
 /* 1 .. 100 hundredths below what is predicted: a tenth and nine tenths lie at -0.901 and -0.109;
  * then the same for longer times, twice as far. */
-static void quantiles_by_hand(void)
+TEST(quantiles_by_hand)
 {
     enum { N = 100 };
     double predicted[2 * N], measured[2 * N], low, high;
@@ -308,7 +308,7 @@ static double strayed(int i, const th_op *op, const th_gpu *gpu)
     return truth(op, gpu) * exp(0.6 * (th_hash_word(5, (uint64_t)i) % 1000 / 999.0 - 0.5));
 }
 
-static void intervals_hold_four_in_five(void)
+TEST(intervals_hold_four_in_five)
 {
     th_measurements *m = all;
     int inside = 0;
@@ -341,7 +341,7 @@ static th_strbuf text_of(const th_predictor *p)
     return text;
 }
 
-static void written_and_read_is_the_same(void)
+TEST(written_and_read_is_the_same)
 {
     th_error e = {"", ""};
     th_predictor *p = train(), *q = train();
@@ -376,7 +376,7 @@ static void assert_refused(const char *text, const char *id, const char *why)
     remove_file(&f);
 }
 
-static void changed_files_are_refused(void)
+TEST(changed_files_are_refused)
 {
     static const char changed[] =
         "p.model: its digest is not that of its text: was cut short or changed by hand";
@@ -408,7 +408,7 @@ static void assert_body_refused(const char *body, const char *where)
     th_strbuf_clear(&text);
 }
 
-static void nonsense_is_refused(void)
+TEST(nonsense_is_refused)
 {
 #define HEAD "trained 0 rows 1 layers 1\n"
     assert_body_refused("trained 0 rows 1 layers 0\n", "2");
@@ -420,7 +420,7 @@ static void nonsense_is_refused(void)
 
 /* Letters of a good body replaced, or its end taken away, with a digest that fits all the same: it
  * is read or refused, and what was read answers. */
-static void odd_bodies_are_read_or_refused(void)
+TEST(odd_bodies_are_read_or_refused)
 {
     static const char odd[] = "0-9.e =<#\nx";
     th_predictor *p = train();
@@ -456,7 +456,7 @@ static void odd_bodies_are_read_or_refused(void)
 }
 
 /* Nothing tells how devices differ: the law answers for others, and how far off is not known. */
-static void one_device_alone(void)
+TEST(one_device_alone)
 {
     static size_t of_one[ROWS];
     size_t n = 0;
@@ -483,7 +483,7 @@ static void one_device_alone(void)
     th_predictor_free(p);
 }
 
-static void too_few_rows_and_no_memory(void)
+TEST(too_few_rows_and_no_memory)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_predictor_train(all, rows, 49, &th_train_defaults, &e));
@@ -505,26 +505,9 @@ static void too_few_rows_and_no_memory(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(the_law_is_found_again),
-        TAP(says_what_lies_outside),
-        TAP(a_few_rows_calibrate),
-        TAP(a_sum_is_found_again),
-        TAP(rows_that_mislead_change_little),
-        TAP(quantiles_by_hand),
-        TAP(intervals_hold_four_in_five),
-        TAP(one_device_alone),
-        TAP(is_evaluated_per_device),
-        TAP(written_and_read_is_the_same),
-        TAP(changed_files_are_refused),
-        TAP(nonsense_is_refused),
-        TAP(odd_bodies_are_read_or_refused),
-        TAP(too_few_rows_and_no_memory),
-        TAP_END,
-    };
     gpus = two_gpus();
     measure();
-    int status = tap_main("predictor", tests, argc, argv);
+    int status = tap_run("predictor", argc, argv);
     th_measurements_free(all);
     th_gpus_clear(&gpus);
     return status;

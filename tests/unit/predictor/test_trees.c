@@ -23,7 +23,7 @@ static th_trees by_hand(void)
     return t;
 }
 
-static void trees_by_hand(void)
+TEST(trees_by_hand)
 {
     static const float x[][2] = {{4, 1}, {5, 1}, {6, 2}, {7, 4}, {0, 1}};
     static const double sums[] = {1 + 32, 2 + 32, 4 + 32, 8 + 64, 1 + 16};
@@ -39,7 +39,7 @@ static void trees_by_hand(void)
 
 /* 1 + 2^-17 has 18 binary digits, one more than a threshold: it becomes 1. Negative ones keep 16
  * digits behind the point, and the further seven are ones. */
-static void thresholds_are_rounded_down(void)
+TEST(thresholds_are_rounded_down)
 {
     static const float x[] = {-1e30f, -2, -1, -0.5f, 0, 1e-30f, 0.5f, 1, 2, 1e30f};
     CU_ASSERT_EQUAL(th_trees_threshold(th_trees_split(127, 1 + 0x1p-17f)), 1);
@@ -69,7 +69,7 @@ static double walked(const th_trees *t, const float *x)
 }
 
 /* Any depth, numbers of trees and rows; every third number of a row is one that is asked for. */
-static void eight_walks_at_a_time_are_walks(void)
+TEST(eight_walks_at_a_time_are_walks)
 {
     static float x[WALKS * WALK_WIDTH];
     static double many[WALKS];
@@ -110,7 +110,7 @@ static void make_rows(float *x, float *y)
     gsl_rng_free(rng);
 }
 
-static void boosting_learns_and_repeats(void)
+TEST(boosting_learns_and_repeats)
 {
     static float x[ROWS * WIDTH], y[ROWS];
     static double one[ROWS], many[ROWS];
@@ -144,7 +144,7 @@ static void boosting_learns_and_repeats(void)
     th_trees_clear(&again);
 }
 
-static void the_library_says_what_is_wrong(void)
+TEST(the_library_says_what_is_wrong)
 {
     static float x[ROWS * WIDTH], y[ROWS];
     th_boost_options o = {.rounds = 1,
@@ -163,7 +163,7 @@ static void the_library_says_what_is_wrong(void)
 }
 
 /* A tree of two leaves below a question, beside a leaf; and lines that no tree has. */
-static void text_of_the_library_is_understood_or_refused(void)
+TEST(text_of_the_library_is_understood_or_refused)
 {
 #ifdef HAVE_XGBOOST
     static const char good[] = "0:[f1<0.5] yes=1,no=2,missing=1\n\t1:[f0<2] yes=3,no=4,missing=3\n"
@@ -192,7 +192,7 @@ static void text_of_the_library_is_understood_or_refused(void)
 #endif
 }
 
-static void no_memory(void)
+TEST(no_memory)
 {
     int64_t live = th_alloc_live();
     for (int k = 1; k <= 2; k++) {
@@ -204,17 +204,4 @@ static void no_memory(void)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(trees_by_hand),
-        TAP(thresholds_are_rounded_down),
-        TAP(eight_walks_at_a_time_are_walks),
-        TAP(boosting_learns_and_repeats),
-        TAP(the_library_says_what_is_wrong),
-        TAP(text_of_the_library_is_understood_or_refused),
-        TAP(no_memory),
-        TAP_END,
-    };
-    return tap_main("trees", tests, argc, argv);
-}
+TAP_MAIN("trees")

@@ -93,7 +93,7 @@ static int count_interruptions(const interrupted *x)
 #define MAPPED     "read_system f1_16xlarge; read_workload alexnet; map_workload -algorithm single;"
 #define OF_A_RUN   "list [now] [report_utilization -return_string] [report_links -return_string]"
 
-static void what_does_the_run_again_leaves_it_as_it_was(void)
+TEST(what_does_the_run_again_leaves_it_as_it_was)
 {
     static const interrupted all[] = {
         {.setup = HALF_OF_IT,
@@ -129,7 +129,7 @@ static void what_does_the_run_again_leaves_it_as_it_was(void)
 }
 
 /* Lists and reports of some hundred tasks: nothing is printed or written of what is not whole. */
-static void what_is_long_is_told_whole_or_not_at_all(void)
+TEST(what_is_long_is_told_whole_or_not_at_all)
 {
 #define DONE MAPPED "run -inputs 40"
     static const interrupted all[] = {
@@ -166,7 +166,7 @@ static void what_is_long_is_told_whole_or_not_at_all(void)
 }
 
 /* Also in the last slice of a run, which ends where it was to go. */
-static void a_run_goes_on_to_where_it_was_to_go(void)
+TEST(a_run_goes_on_to_where_it_was_to_go)
 {
     static const interrupted x = {
         .setup = EXCHANGE,
@@ -181,7 +181,7 @@ static void a_run_goes_on_to_where_it_was_to_go(void)
 
 /* So many collectives are not all cached, and chosen once more: then the run stands where it
  * stood. */
-static void restart_gives_up_whole(void)
+TEST(restart_gives_up_whole)
 {
     static const interrupted x = {
         .setup = "create_system -name s -topology ring -dims 3 -accel npu_v1 -link_bandwidth "
@@ -242,7 +242,7 @@ static bool is_kept_at(const char *command, int n, int *kept)
     return !is_over;
 }
 
-static void a_search_keeps_the_best_it_has_found(void)
+TEST(a_search_keeps_the_best_it_has_found)
 {
     static const char *const of[] = {
         "portfolio", "two_level", "nsga2",     "nsga2 -objective {pareto latency throughput}",
@@ -266,7 +266,7 @@ static void a_search_keeps_the_best_it_has_found(void)
 }
 
 /* A deadline that nothing meets: the least late mapping is no result, unless it is asked for. */
-static void a_search_that_is_late_keeps_nothing(void)
+TEST(a_search_that_is_late_keeps_nothing)
 {
     int kept = 0;
     set_up("read_system f1_16xlarge; read_workload alexnet");
@@ -277,7 +277,7 @@ static void a_search_that_is_late_keeps_nothing(void)
     Tcl_DeleteInterp(interp);
 }
 
-static void what_has_not_begun_has_not(void)
+TEST(what_has_not_begun_has_not)
 {
     static const interrupted all[] = {
         {.setup = MAPPED,
@@ -322,16 +322,6 @@ static void what_has_not_begun_has_not(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(what_does_the_run_again_leaves_it_as_it_was),
-        TAP(what_is_long_is_told_whole_or_not_at_all),
-        TAP(a_run_goes_on_to_where_it_was_to_go),
-        TAP(restart_gives_up_whole),
-        TAP(a_search_keeps_the_best_it_has_found),
-        TAP(a_search_that_is_late_keeps_nothing),
-        TAP(what_has_not_begun_has_not),
-        TAP_END,
-    };
     Tcl_FindExecutable(argv[0]);
-    return tap_main("interrupt", tests, argc, argv);
+    return tap_run("interrupt", argc, argv);
 }

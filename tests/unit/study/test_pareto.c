@@ -26,7 +26,7 @@ static bool is_dominated(const double *values, size_t n, int n_objectives, size_
 
 /* (3, 1) and (1, 3) beat nobody of each other; (2, 2) stands between; (3, 2) and (2, 3) are beaten.
  */
-static void knows_a_front_by_hand(void)
+TEST(knows_a_front_by_hand)
 {
     static const double values[] = {3, 1, 3, 2, 2, 2, 1, 3, 2, 3};
     static const bool expected[] = {true, false, true, true, false};
@@ -36,7 +36,7 @@ static void knows_a_front_by_hand(void)
         CU_ASSERT_EQUAL(is_in[i], expected[i]);
 }
 
-static void keeps_equals_together(void)
+TEST(keeps_equals_together)
 {
     static const double values[] = {2, 2, 1, 5, 2, 2, 7, 7, 7, 7};
     bool is_in[5];
@@ -45,7 +45,7 @@ static void keeps_equals_together(void)
     CU_ASSERT_FALSE(is_in[3] || is_in[4]);
 }
 
-static void takes_one_objective_and_none(void)
+TEST(takes_one_objective_and_none)
 {
     static const double values[] = {4, 3, 3, 9};
     bool is_in[4];
@@ -55,7 +55,7 @@ static void takes_one_objective_and_none(void)
 }
 
 /* Few different values, so that ties are many. */
-static void agrees_with_every_pair(void)
+TEST(agrees_with_every_pair)
 {
     static double values[N_MAX * OBJECTIVES_MAX];
     bool is_in[N_MAX];
@@ -75,7 +75,7 @@ static void agrees_with_every_pair(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-static void survives_a_lack_of_memory(void)
+TEST(survives_a_lack_of_memory)
 {
     static const double values[] = {1, 2};
     bool is_in[2];
@@ -84,10 +84,4 @@ static void survives_a_lack_of_memory(void)
     th_alloc_fail_at(0);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(knows_a_front_by_hand),        TAP(keeps_equals_together),
-                                     TAP(takes_one_objective_and_none), TAP(agrees_with_every_pair),
-                                     TAP(survives_a_lack_of_memory),    TAP_END};
-    return tap_main("pareto", tests, argc, argv);
-}
+TAP_MAIN("pareto")

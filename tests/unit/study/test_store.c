@@ -87,7 +87,7 @@ static void expect_rows(th_store *t, const char *rows)
     th_strbuf_clear(&out);
 }
 
-static void keeps_the_study_word_by_word(void)
+TEST(keeps_the_study_word_by_word)
 {
     th_store *t = a_store();
     th_store_close(t);
@@ -105,7 +105,7 @@ static void keeps_the_study_word_by_word(void)
     unlink(path);
 }
 
-static void keeps_results(void)
+TEST(keeps_results)
 {
     th_store *t = a_store();
     th_study_point done = result(3, 700),
@@ -125,7 +125,7 @@ static void keeps_results(void)
 }
 
 /* Neither one that is done, nor one that failed, nor one that there is not. */
-static void refuses_a_second_result(void)
+TEST(refuses_a_second_result)
 {
     th_store *t = a_store();
     th_study_point first = result(2, 700), second = result(2, 800), nowhere = result(4, 1);
@@ -137,7 +137,7 @@ static void refuses_a_second_result(void)
     unlink(path);
 }
 
-static void hands_out_what_waits(void)
+TEST(hands_out_what_waits)
 {
     th_store *t = a_store();
     th_study_point p = result(2, 5), bad = {.number = 3, .state = TH_POINT_FAILED, .error = "x"};
@@ -157,7 +157,7 @@ static void hands_out_what_waits(void)
 }
 
 /* What was not committed is gone when the store is closed, as when the process is killed. */
-static void forgets_what_is_not_committed(void)
+TEST(forgets_what_is_not_committed)
 {
     th_store *t = a_store();
     th_study_point p = result(2, 5);
@@ -171,7 +171,7 @@ static void forgets_what_is_not_committed(void)
 }
 
 /* Between opening and locking somebody took it away. */
-static void cannot_lock_what_is_gone(void)
+TEST(cannot_lock_what_is_gone)
 {
     th_store *t = a_store();
     th_error e = {"", ""};
@@ -184,7 +184,7 @@ static void cannot_lock_what_is_gone(void)
     th_store_close(t);
 }
 
-static void lets_one_write(void)
+TEST(lets_one_write)
 {
     th_store *t = a_store(), *other = th_store_open(path, NULL);
     th_error e = {"", ""};
@@ -213,7 +213,7 @@ static void write_file(const char *text)
     fclose(f);
 }
 
-static void refuses_other_files(void)
+TEST(refuses_other_files)
 {
     fresh();
     expect_refusal("STUDY-0029"); /* none */
@@ -237,7 +237,7 @@ static void tamper(const char *sql)
 }
 
 /* Whatever somebody has changed in the definition is told, and nothing of it gets into SQL. */
-static void refuses_what_was_tampered_with(void)
+TEST(refuses_what_was_tampered_with)
 {
     static const struct {
         const char *sql, *id;
@@ -270,7 +270,7 @@ static int ignore(void *state, const th_study_point *p)
     return 0;
 }
 
-static void refuses_points_outside_the_grid(void)
+TEST(refuses_points_outside_the_grid)
 {
     th_error e = {"", ""};
     tamper("UPDATE point SET cell = 9 WHERE point = 1");
@@ -284,7 +284,7 @@ static void refuses_points_outside_the_grid(void)
 }
 
 /* A study never takes the place of another one. */
-static void makes_nothing_over_a_study(void)
+TEST(makes_nothing_over_a_study)
 {
     static const int64_t cells[] = {0};
     th_store *t = a_store();
@@ -301,7 +301,7 @@ static void makes_nothing_over_a_study(void)
 }
 
 /* Each allocation of ours in turn. */
-static void survives_a_lack_of_memory(void)
+TEST(survives_a_lack_of_memory)
 {
     th_store *t = a_store();
     th_store_close(t);
@@ -319,20 +319,4 @@ static void survives_a_lack_of_memory(void)
     unlink(path);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(keeps_the_study_word_by_word),
-                                     TAP(keeps_results),
-                                     TAP(refuses_a_second_result),
-                                     TAP(hands_out_what_waits),
-                                     TAP(forgets_what_is_not_committed),
-                                     TAP(cannot_lock_what_is_gone),
-                                     TAP(lets_one_write),
-                                     TAP(refuses_other_files),
-                                     TAP(refuses_what_was_tampered_with),
-                                     TAP(refuses_points_outside_the_grid),
-                                     TAP(makes_nothing_over_a_study),
-                                     TAP(survives_a_lack_of_memory),
-                                     TAP_END};
-    return tap_main("store", tests, argc, argv);
-}
+TAP_MAIN("store")

@@ -32,7 +32,7 @@ static void expect_cell(const th_study *s, int64_t cell, const char *letter, con
 }
 
 /* Of 3 x 2 x 3 cells number 8 is 1, 0, 2: 1 x 6 + 0 x 3 + 2. */
-static void counts_the_last_parameter_fastest(void)
+TEST(counts_the_last_parameter_fastest)
 {
     th_study *s = a_study();
     CU_ASSERT_EQUAL(th_study_n_cells(s), 18);
@@ -44,7 +44,7 @@ static void counts_the_last_parameter_fastest(void)
 }
 
 /* letter and dims are one axis, the first: cells 0 .. 5 are a1 a2 b1 b2 c1 c2. */
-static void joins_parameters(void)
+TEST(joins_parameters)
 {
     th_study *s = a_study();
     CU_ASSERT_EQUAL(th_study_join(s, "dims", "letter", NULL), 0);
@@ -63,7 +63,7 @@ static void joins_parameters(void)
 }
 
 /* The seed of a point is that of its values: in a larger grid they have it too. */
-static void seeds_points_by_their_values(void)
+TEST(seeds_points_by_their_values)
 {
     th_study *s = a_study(), *larger = th_study_new();
     th_study_add_parameter(larger, "letter", letters, 3, NULL);
@@ -91,7 +91,7 @@ static void expect_difference(th_study *here, const char *text)
     th_study_free(here);
 }
 
-static void tells_what_differs(void)
+TEST(tells_what_differs)
 {
     th_study *s = a_study(), *same = a_study();
     CU_ASSERT_EQUAL(th_study_compare(s, same, NULL), 0);
@@ -115,7 +115,7 @@ static void tells_what_differs(void)
         s, "the file holds another study: -zip: \"another grouping\" there, \"dims\" here");
 }
 
-static void refuses_what_is_no_study(void)
+TEST(refuses_what_is_no_study)
 {
     th_error e;
     th_study *s = th_study_new();
@@ -143,7 +143,7 @@ static void refuses_what_is_no_study(void)
 }
 
 /* "Status" is the file's own column; SQL takes "LETTER" for "letter". */
-static void refuses_names_that_are_taken(void)
+TEST(refuses_names_that_are_taken)
 {
     static const char *const taken[] = {"Status", "LETTER", "latency", "latency_ps"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
@@ -156,7 +156,7 @@ static void refuses_names_that_are_taken(void)
     }
 }
 
-static void limits_metrics(void)
+TEST(limits_metrics)
 {
     th_error e;
     th_study *s = th_study_new();
@@ -171,15 +171,4 @@ static void limits_metrics(void)
     th_study_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(counts_the_last_parameter_fastest),
-                                     TAP(joins_parameters),
-                                     TAP(seeds_points_by_their_values),
-                                     TAP(tells_what_differs),
-                                     TAP(refuses_what_is_no_study),
-                                     TAP(refuses_names_that_are_taken),
-                                     TAP(limits_metrics),
-                                     TAP_END};
-    return tap_main("study", tests, argc, argv);
-}
+TAP_MAIN("study")

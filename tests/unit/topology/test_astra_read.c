@@ -28,7 +28,7 @@ static th_system *read_or_tell(const char *network, const char *parameters)
 
 /* ---- what is read ---- */
 
-static void reads_dimensions(void)
+TEST(reads_dimensions)
 {
     th_system *s = read_or_tell(TWO_DIMS, JSON(""));
     TAP_ASSERT_TEXT(s->name, "astra_ring4_switch8");
@@ -42,7 +42,7 @@ static void reads_dimensions(void)
     th_system_free(s);
 }
 
-static void reads_parameters(void)
+TEST(reads_parameters)
 {
     th_system *s = read_or_tell(
         TWO_DIMS, JSON("\"endpoint-delay\": 12, \"active-chunks-per-dimension\": 3,"
@@ -68,7 +68,7 @@ static void reads_parameters(void)
 }
 
 /* What ASTRA-sim takes where a key is absent. */
-static void has_defaults(void)
+TEST(has_defaults)
 {
     th_system *s = read_or_tell(ONE_DIM, JSON(""));
     CU_ASSERT_EQUAL(s->astra->endpoint_delay_ns, 10);
@@ -91,7 +91,7 @@ static void expect_way(const th_system *s, int from, int to, int hops, th_time l
 
 /* Accelerator 6 is (2, 1): two steps along the ring of four, then through the switch of column 2.
  * 25.5 GB/s are 25.5 * 2^33 bits/s. */
-static void makes_the_graph(void)
+TEST(makes_the_graph)
 {
     const int64_t gib = 1LL << 33;
     th_system *s = read_or_tell(TWO_DIMS, JSON(""));
@@ -106,7 +106,7 @@ static void makes_the_graph(void)
     th_system_free(s);
 }
 
-static void two_share_one_cable(void)
+TEST(two_share_one_cable)
 {
     th_system *s = read_or_tell(YML("Ring, FullyConnected", "2, 3", "1, 2", "0, 7"), JSON(""));
     CU_ASSERT_EQUAL(s->n_links, 2 * (3 * 1 + 2 * 3));
@@ -131,7 +131,7 @@ static void expect_failure(const failure *f)
     th_system_free(s);
 }
 
-static void refuses_wrong_networks(void)
+TEST(refuses_wrong_networks)
 {
     static const failure failures[] = {
         {"topology: [ Ring\n", JSON(""), "TOPO-0110",
@@ -170,7 +170,7 @@ static void refuses_wrong_networks(void)
         expect_failure(&failures[i]);
 }
 
-static void refuses_wrong_parameters(void)
+TEST(refuses_wrong_parameters)
 {
     static const failure failures[] = {
         {ONE_DIM, "{\n\"L\": 1,\n}\n", "TOPO-0130",
@@ -206,7 +206,7 @@ static void refuses_wrong_parameters(void)
         expect_failure(&failures[i]);
 }
 
-static void refuses_long_files(void)
+TEST(refuses_long_files)
 {
     char *spaces = th_alloc(TH_ASTRA_FILE_MAX + 2);
     memset(spaces, ' ', TH_ASTRA_FILE_MAX + 1);
@@ -218,7 +218,7 @@ static void refuses_long_files(void)
     th_free(spaces);
 }
 
-static void refuses_missing_files(void)
+TEST(refuses_missing_files)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_system_read_astra("no.yml", "no.json", TH_LINKS_USUAL, &e));
@@ -227,7 +227,7 @@ static void refuses_missing_files(void)
 }
 
 /* Deeply nested, and names of names: an error or a system, soon, and no memory lost. */
-static void survives_nesting(void)
+TEST(survives_nesting)
 {
     enum { DEPTH = 50000 };
     char *text = th_alloc(2 * DEPTH + 64);
@@ -243,7 +243,7 @@ static void survives_nesting(void)
     TAP_ASSERT_TEXT(e.id, "TOPO-0112");
 }
 
-static void survives_lack_of_memory(void)
+TEST(survives_lack_of_memory)
 {
     th_system *s = NULL;
     for (int64_t k = 1; !s && k < 1000; k++) {
@@ -261,13 +261,4 @@ static void survives_lack_of_memory(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(reads_dimensions),         TAP(reads_parameters),        TAP(has_defaults),
-        TAP(makes_the_graph),          TAP(two_share_one_cable),     TAP(refuses_wrong_networks),
-        TAP(refuses_wrong_parameters), TAP(refuses_long_files),      TAP(refuses_missing_files),
-        TAP(survives_nesting),         TAP(survives_lack_of_memory), TAP_END,
-    };
-    return tap_main("astra_read", tests, argc, argv);
-}
+TAP_MAIN("astra_read")

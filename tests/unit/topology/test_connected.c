@@ -84,7 +84,7 @@ static void expected_complaint(const th_system *s, char *text, size_t room)
 }
 
 /* A third or more of each kind, so that both outcomes are seen. */
-static void agrees_with_warshall(void)
+TEST(agrees_with_warshall)
 {
     gsl_rng *r = th_random_stream(7, "connected", 0);
     int n_connected = 0, n_apart = 0, n_wrong = 0;
@@ -108,7 +108,7 @@ static void agrees_with_warshall(void)
 
 /* Where finish is content, every such pair has a route, under both routings, over nodes that
  * forward. */
-static void what_is_connected_has_routes(void)
+TEST(what_is_connected_has_routes)
 {
     gsl_rng *r = th_random_stream(8, "connected", 0);
     int links[TH_ROUTE_MAX], n_routes = 0, n_wrong = 0;
@@ -131,9 +131,4 @@ static void what_is_connected_has_routes(void)
     CU_ASSERT_TRUE(n_routes > 1000);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(agrees_with_warshall), TAP(what_is_connected_has_routes),
-                                     TAP_END};
-    return tap_main("connected", tests, argc, argv);
-}
+TAP_MAIN("connected")

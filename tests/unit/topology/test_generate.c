@@ -31,7 +31,7 @@ static void expect_sizes(const th_system *s, int n_accels, int n_nodes, int n_ca
     CU_assertImplementation(right, (unsigned)line, "sizes", __FILE__, "", CU_FALSE);
 }
 
-static void has_a_table_of_types(void)
+TEST(has_a_table_of_types)
 {
     static const char *const names[] = {
         "line", "ring",    "mesh",      "torus",     "hypercube", "fully_connected", "star",
@@ -46,7 +46,7 @@ static void has_a_table_of_types(void)
 }
 
 /* Cables: a ring of n has n, but 1 of two and none of one; the farthest is n / 2 away. */
-static void makes_rings(void)
+TEST(makes_rings)
 {
     static const int expected[][3] = {{1, 0, 0}, {2, 1, 1}, {3, 3, 1}, {7, 7, 3}, {8, 8, 4}};
     for (int i = 0; i < 5; i++) {
@@ -57,7 +57,7 @@ static void makes_rings(void)
 }
 
 /* x * y nodes: mesh (x - 1) * y + x * (y - 1) cables, torus 2 * x * y (both extents above 2). */
-static void makes_meshes_and_tori(void)
+TEST(makes_meshes_and_tori)
 {
     th_system *s = create2("mesh", 2, 4, 3);
     expect_sizes(s, 12, 12, 3 * 3 + 4 * 2, 5, __LINE__);
@@ -78,7 +78,7 @@ static void makes_meshes_and_tori(void)
 
 /* 3 x 2 x 4 x 2: cables per dimension 2 * 16 + 1 * 24 + 3 * 12 + 1 * 24 = 116; diameter 2 + 1 + 3 +
  * 1. */
-static void makes_meshes_of_many_dimensions(void)
+TEST(makes_meshes_of_many_dimensions)
 {
     th_topology_options o = cables();
     static const int dims[] = {3, 2, 4, 2};
@@ -89,7 +89,7 @@ static void makes_meshes_of_many_dimensions(void)
     th_system_free(s);
 }
 
-static void makes_cliques_and_stars(void)
+TEST(makes_cliques_and_stars)
 {
     th_system *s = create2("fully_connected", 1, 6, 0);
     expect_sizes(s, 6, 6, 15, 1, __LINE__);
@@ -101,7 +101,7 @@ static void makes_cliques_and_stars(void)
 }
 
 /* Arity 3, depth 2: 9 leaves, 3 + 1 switches, 9 + 3 cables; up two, down two. */
-static void makes_trees(void)
+TEST(makes_trees)
 {
     th_system *s = create2("tree", 2, 3, 2);
     expect_sizes(s, 9, 13, 12, 4, __LINE__);
@@ -113,7 +113,7 @@ static void makes_trees(void)
     th_system_free(s);
 }
 
-static void gives_every_accelerator_the_prototype(void)
+TEST(gives_every_accelerator_the_prototype)
 {
     th_system *s = create2("ring", 1, 3, 0);
     CU_ASSERT_EQUAL(s->n_designs, 1);
@@ -125,7 +125,7 @@ static void gives_every_accelerator_the_prototype(void)
 }
 
 /* The host is a neighbour of all, and no short cut. */
-static void a_host_does_not_forward(void)
+TEST(a_host_does_not_forward)
 {
     th_topology_options o = cables();
     o.n_dims = 1;
@@ -158,7 +158,7 @@ static void a_host_does_not_forward(void)
     th_system_free(s);
 }
 
-static void half_duplex_cables_share_a_medium(void)
+TEST(half_duplex_cables_share_a_medium)
 {
     th_topology_options o = cables();
     o.n_dims = 1;
@@ -184,7 +184,7 @@ static void expect_refusal(const char *type, int n_dims, int x, int y, const cha
     th_system_free(prototype);
 }
 
-static void refuses_dimensions(void)
+TEST(refuses_dimensions)
 {
     expect_refusal("ring", 2, 3, 3, "TOPO-0020",
                    "system \"sys\": 2 dims given, but the topology is: ring N");
@@ -202,7 +202,7 @@ static void refuses_dimensions(void)
                    "system \"sys\": a tree of arity 1: must be at least 2");
 }
 
-static void survives_every_failing_allocation(void)
+TEST(survives_every_failing_allocation)
 {
     th_system *prototype = new_prototype();
     int64_t live = th_alloc_live();
@@ -226,19 +226,4 @@ static void survives_every_failing_allocation(void)
     th_system_free(prototype);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(has_a_table_of_types),
-                                     TAP(makes_rings),
-                                     TAP(makes_meshes_and_tori),
-                                     TAP(makes_meshes_of_many_dimensions),
-                                     TAP(makes_cliques_and_stars),
-                                     TAP(makes_trees),
-                                     TAP(gives_every_accelerator_the_prototype),
-                                     TAP(a_host_does_not_forward),
-                                     TAP(half_duplex_cables_share_a_medium),
-                                     TAP(refuses_dimensions),
-                                     TAP(survives_every_failing_allocation),
-                                     TAP_END};
-    return tap_main("generate", tests, argc, argv);
-}
+TAP_MAIN("generate")

@@ -24,7 +24,7 @@ static th_topology_options composition_of(const int (*dims)[2])
 /* ---- sizes by hand ---- */
 
 /* n nodes: n - 1 cables, from end to end n - 1 links; one cable joins the halves. */
-static void makes_lines(void)
+TEST(makes_lines)
 {
     th_topology_options o = options_of(DIMS(9));
     th_system *s = create("line", &o);
@@ -36,7 +36,7 @@ static void makes_lines(void)
 
 /* D dimensions: 2^D nodes of degree D, D * 2^(D - 1) cables, diameter D, 2^(D - 1) cables between
  * the halves. 4 dimensions: 16, 32, 4, 8; and 10: 1024, 5120, 10, 512. */
-static void makes_hypercubes(void)
+TEST(makes_hypercubes)
 {
     th_topology_options o = options_of(DIMS(4));
     th_system *s = create("hypercube", &o);
@@ -60,7 +60,7 @@ static void makes_hypercubes(void)
 /* 4 x 6 torus (even k): 2 * 24 cables, diameter 2 + 3; cut across dimension 1, two cables of each
  * of the
  * 4 columns are cut. The mesh: 3 * 6 + 4 * 5 = 38 cables, 3 + 5, one cable per column. */
-static void tori_and_meshes_have_their_bisection(void)
+TEST(tori_and_meshes_have_their_bisection)
 {
     th_topology_options o = options_of(DIMS(4, 6));
     th_system *s = create("torus", &o);
@@ -76,7 +76,7 @@ static void tori_and_meshes_have_their_bisection(void)
 /* {ring 4} {fully_connected 3} {switch 5}: 60 nodes. Ring: 15 rings of 4 cables; fully connected:
  * 20 times
  * 3; switch: 12 switches of 5. 60 + 60 + 60 cables; diameter 2 + 1 + 2. Node 37 = (1, 0, 3). */
-static void makes_compositions(void)
+TEST(makes_compositions)
 {
     th_topology_options o = COMPOSITION({TH_DIM_RING, 4}, {TH_DIM_FULL, 3}, {TH_DIM_SWITCH, 5});
     th_system *s = create("composition", &o);
@@ -92,7 +92,7 @@ static void makes_compositions(void)
 }
 
 /* A composition of rings is the torus, of lines the mesh, of pairs the hypercube: link for link. */
-static void special_cases_are_compositions(void)
+TEST(special_cases_are_compositions)
 {
     static const struct {
         const char *type;
@@ -116,7 +116,7 @@ static void special_cases_are_compositions(void)
     }
 }
 
-static void dimensions_have_bandwidths_and_latencies_of_their_own(void)
+TEST(dimensions_have_bandwidths_and_latencies_of_their_own)
 {
     th_topology_options o = COMPOSITION({TH_DIM_RING, 4}, {TH_DIM_SWITCH, 3});
     o.n_bandwidths = 2;
@@ -171,7 +171,7 @@ static int any(const th_system *s, int a, int b)
 
 /* Between places as long as the dimensions say; between switches, and with a host, at least
  * sound. */
-static void routes_are_sound_and_as_long_as_the_dimensions_say(void)
+TEST(routes_are_sound_and_as_long_as_the_dimensions_say)
 {
     const th_topology_options cases[] = {
         COMPOSITION({TH_DIM_LINE, 7}),
@@ -226,7 +226,7 @@ static int n_uneven_links(const th_system *s, const double *expected)
  * (n^2 - 1)/4 with n odd. A torus of N nodes has N sources and N/n destinations at each distance,
  * so its 2 N links along that dimension (N where n is 2) carry N/n n^2/4 / 2 = N n/8 pairs each if
  * ties are evenly split, and where that is no whole number the next one below or above. */
-static void uniform_traffic_loads_the_links_of_a_torus_alike(void)
+TEST(uniform_traffic_loads_the_links_of_a_torus_alike)
 {
     const int cases[][3] = {{8, 8, 1},  {6, 6, 1}, {6, 10, 1}, {4, 6, 1}, {8, 1, 1}, {6, 1, 1},
                             {10, 1, 1}, {6, 3, 1}, {3, 6, 1},  {2, 6, 1}, {6, 2, 1}, {2, 2, 2},
@@ -262,7 +262,7 @@ static const char *way(const th_system *s, int src, int dst)
 /* {ring 4} {switch 3}: places (c0, c1) = c0 + 4 * c1. The ring first, whatever comes then. Half way
  * round it goes up where c0 of the source and c1 of both ends have an even sum; switch s1.2 counts
  * as (2, 0). */
-static void dimension_0_goes_first(void)
+TEST(dimension_0_goes_first)
 {
     th_topology_options o = COMPOSITION({TH_DIM_RING, 4}, {TH_DIM_SWITCH, 3});
     th_system *s = create("composition", &o);
@@ -276,7 +276,7 @@ static void dimension_0_goes_first(void)
 
 /* ---- what is refused ---- */
 
-static void refuses_what_does_not_fit(void)
+TEST(refuses_what_does_not_fit)
 {
     th_topology_options o = options_of(DIMS(2, 3));
     expect_refused(
@@ -304,7 +304,7 @@ static void refuses_what_does_not_fit(void)
 }
 
 /* A shape that the links do not have: 0 - 1 - 2 is no ring, and has no dimensions at all. */
-static void dimension_order_needs_its_links(void)
+TEST(dimension_order_needs_its_links)
 {
     th_error e = {"", ""};
     for (int n_dims = 0; n_dims < 2; n_dims++) {
@@ -330,7 +330,7 @@ static void dimension_order_needs_its_links(void)
     }
 }
 
-static void survives_every_failing_allocation(void)
+TEST(survives_every_failing_allocation)
 {
     th_system *prototype = new_prototype();
     int64_t live = th_alloc_live();
@@ -348,20 +348,4 @@ static void survives_every_failing_allocation(void)
     th_system_free(prototype);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(makes_lines),
-                                     TAP(makes_hypercubes),
-                                     TAP(tori_and_meshes_have_their_bisection),
-                                     TAP(makes_compositions),
-                                     TAP(special_cases_are_compositions),
-                                     TAP(dimensions_have_bandwidths_and_latencies_of_their_own),
-                                     TAP(routes_are_sound_and_as_long_as_the_dimensions_say),
-                                     TAP(uniform_traffic_loads_the_links_of_a_torus_alike),
-                                     TAP(dimension_0_goes_first),
-                                     TAP(refuses_what_does_not_fit),
-                                     TAP(dimension_order_needs_its_links),
-                                     TAP(survives_every_failing_allocation),
-                                     TAP_END};
-    return tap_main("generate_dims", tests, argc, argv);
-}
+TAP_MAIN("generate_dims")

@@ -16,7 +16,7 @@ static th_system *new_dragonfly(const int *dims)
  * local ones,
  * 36 global ones, one between any two groups. A router has 2 + 3 + 2 links; no route has more than
  * 5. */
-static void makes_balanced_ones(void)
+TEST(makes_balanced_ones)
 {
     th_system *s = new_dragonfly(DIMS(2, 4, 2));
     int n_between[9][9] = {{0}};
@@ -39,7 +39,7 @@ static void makes_balanced_ones(void)
 
 /* P 1, A 4, H 2, G 4: 8 ports for 3 other groups, 2 cables to each and 2 ports empty: 16 + 4 * 6 +
  * 2 * 6 cables. G 3: 4 to each. One group: a clique of routers. */
-static void makes_smaller_ones(void)
+TEST(makes_smaller_ones)
 {
     th_system *s = new_dragonfly(DIMS(1, 4, 2, 4));
     expect_counts(s, 16, 16, 16 + 24 + 12, __LINE__);
@@ -58,7 +58,7 @@ static void makes_smaller_ones(void)
     th_system_free(s);
 }
 
-static void kinds_of_cable_have_bandwidths_of_their_own(void)
+TEST(kinds_of_cable_have_bandwidths_of_their_own)
 {
     th_topology_options o = options_of(DIMS(2, 2, 1));
     static const int64_t bits[] = {900, 400, 70};
@@ -130,7 +130,7 @@ static int n_not_minimal(const th_system *s)
     return n_wrong;
 }
 
-static void routes_are_sound_and_minimal(void)
+TEST(routes_are_sound_and_minimal)
 {
     static const int cases[][5] = {{2, 4, 2, 0}, {1, 4, 2, 4, 0}, {3, 4, 2, 3, 0}, {2, 3, 1, 0},
                                    {1, 1, 4, 0}, {2, 5, 3, 7, 0}, {4, 2, 1, 2, 0}};
@@ -145,7 +145,7 @@ static void routes_are_sound_and_minimal(void)
 }
 
 /* Several cables between two groups: all of them carry routes. */
-static void parallel_cables_are_all_used(void)
+TEST(parallel_cables_are_all_used)
 {
     th_system *s = new_dragonfly(DIMS(3, 4, 2, 3));
     int links[TH_ROUTE_MAX], *n_on = th_alloc_zero((size_t)s->n_links, sizeof *n_on), n_idle = 0;
@@ -160,7 +160,7 @@ static void parallel_cables_are_all_used(void)
     th_system_free(s);
 }
 
-static void refuses_what_does_not_fit(void)
+TEST(refuses_what_does_not_fit)
 {
     th_topology_options o = options_of(DIMS(2, 4, 2, 10));
     expect_refused("dragonfly", &o, "TOPO-0091",
@@ -174,7 +174,7 @@ static void refuses_what_does_not_fit(void)
                    "system \"sys\": 2 dims given, but the topology is: dragonfly P A H ?G?");
 }
 
-static void its_routing_needs_a_dragonfly(void)
+TEST(its_routing_needs_a_dragonfly)
 {
     static const char *const types[] = {"ring", "fattree"};
     for (int i = 0; i < 2; i++) {
@@ -193,15 +193,4 @@ static void its_routing_needs_a_dragonfly(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(makes_balanced_ones),
-                                     TAP(makes_smaller_ones),
-                                     TAP(kinds_of_cable_have_bandwidths_of_their_own),
-                                     TAP(routes_are_sound_and_minimal),
-                                     TAP(parallel_cables_are_all_used),
-                                     TAP(refuses_what_does_not_fit),
-                                     TAP(its_routing_needs_a_dragonfly),
-                                     TAP_END};
-    return tap_main("generate_dragonfly", tests, argc, argv);
-}
+TAP_MAIN("generate_dragonfly")

@@ -29,7 +29,7 @@ static const char *way(const th_system *s, int src, int dst)
 
 /* 2 hosts of 3 switches of 4: 24 accelerators, 6 switches, 2 hosts, the network; 24 + 6 + 2
  * cables. */
-static void makes_pcie_trees(void)
+TEST(makes_pcie_trees)
 {
     th_topology_options o = options_of(DIMS(2, 3, 4));
     static const int64_t bits[] = {900, 400, 70};
@@ -52,7 +52,7 @@ static void makes_pcie_trees(void)
 }
 
 /* One host needs no network: 8 accelerators, 2 switches, the host; 8 + 2 cables of two kinds. */
-static void one_host_has_no_network(void)
+TEST(one_host_has_no_network)
 {
     th_topology_options o = options_of(DIMS(1, 2, 4));
     o.n_latencies = 2;
@@ -79,7 +79,7 @@ static th_system *new_islands(const int *dims, bool is_full, bool has_island_nic
 }
 
 /* 3 islands of 4, a card for each accelerator: 3 + 1 switches, 12 + 12 cables. */
-static void islands_have_a_switch_and_cards(void)
+TEST(islands_have_a_switch_and_cards)
 {
     th_system *s = new_islands(DIMS(3, 4), false, false);
     expect_counts(s, 12, 4, 24, __LINE__);
@@ -95,7 +95,7 @@ static void islands_have_a_switch_and_cards(void)
 }
 
 /* A card per island hangs on its switch: 12 + 3 cables. */
-static void islands_may_share_a_card(void)
+TEST(islands_may_share_a_card)
 {
     th_system *s = new_islands(DIMS(3, 4), false, true);
     expect_counts(s, 12, 4, 15, __LINE__);
@@ -107,7 +107,7 @@ static void islands_may_share_a_card(void)
 /* Each to each inside: 3 * 6 cables, and 12 cards; or, with a card per island, 12 cables to its
  * switch and
  * 3 from there. */
-static void islands_may_be_fully_connected(void)
+TEST(islands_may_be_fully_connected)
 {
     th_system *s = new_islands(DIMS(3, 4), true, false);
     expect_counts(s, 12, 1, 30, __LINE__);
@@ -123,7 +123,7 @@ static void islands_may_be_fully_connected(void)
 
 /* A fat tree of arity 4 above 4 islands of 4: 16 ports, 4 + 4 switches with 16 cables between them.
  * Leaf 14 is below root 14 mod 4. With a card per island, 4 ports: one switch of the fabric. */
-static void the_fabric_may_be_a_fat_tree(void)
+TEST(the_fabric_may_be_a_fat_tree)
 {
     th_system *s = new_islands(DIMS(4, 4, 4), false, false);
     expect_counts(s, 16, 4 + 8, 16 + 16 + 16, __LINE__);
@@ -155,7 +155,7 @@ static int inside(const th_system *s, int a, int b)
     return a == b ? 0 : s->nodes[a].group != s->nodes[b].group ? -1 : is_joined ? 1 : 2;
 }
 
-static void routes_are_sound_and_stay_inside(void)
+TEST(routes_are_sound_and_stay_inside)
 {
     static const int cases[][4] = {{5, 3}, {4, 4, 4}, {4, 4, 2}, {8, 2, 2}, {2, 32, 8}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -174,7 +174,7 @@ static void routes_are_sound_and_stay_inside(void)
 
 /* Switches that join an island reduce; those of a fabric, or that only hold a card, when told
  * so. */
-static void switches_reduce(void)
+TEST(switches_reduce)
 {
     th_system *s = new_islands(DIMS(3, 4), false, false);
     CU_ASSERT_TRUE(s->nodes[12].reduces && s->nodes[14].reduces && !s->nodes[15].reduces);
@@ -194,7 +194,7 @@ static void switches_reduce(void)
 
 /* ---- what is refused ---- */
 
-static void refuses_what_does_not_fit(void)
+TEST(refuses_what_does_not_fit)
 {
     th_topology_options o = options_of(DIMS(3, 4, 5));
     expect_refused("islands", &o, "TOPO-0094",
@@ -227,17 +227,4 @@ static void refuses_what_does_not_fit(void)
     expect_refused("ring", &o, "TOPO-0088", "system \"sys\": ring has no islands");
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(makes_pcie_trees),
-                                     TAP(one_host_has_no_network),
-                                     TAP(islands_have_a_switch_and_cards),
-                                     TAP(islands_may_share_a_card),
-                                     TAP(islands_may_be_fully_connected),
-                                     TAP(the_fabric_may_be_a_fat_tree),
-                                     TAP(routes_are_sound_and_stay_inside),
-                                     TAP(switches_reduce),
-                                     TAP(refuses_what_does_not_fit),
-                                     TAP_END};
-    return tap_main("generate_hosts", tests, argc, argv);
-}
+TAP_MAIN("generate_hosts")

@@ -15,7 +15,7 @@ static th_system *new_tree(const char *type, int arity, int n_levels, double ove
 
 /* Arity 3, depth 3: 27 leaves, 9 + 3 + 1 switches, 27 + 9 + 3 cables; 2 * 3 links from end to
  * end. */
-static void makes_trees(void)
+TEST(makes_trees)
 {
     th_system *s = new_tree("tree", 3, 3, 0);
     expect_counts(s, 27, 13, 39, __LINE__);
@@ -33,7 +33,7 @@ static void makes_trees(void)
 /* The K-ary N-tree: K^N leaves, N * K^(N - 1) switches, N * K^N cables, diameter 2 N. 4 and 2: 16,
  * 8, 32,
  * 4; 3 and 3: 27, 27, 81, 6. A switch has K cables down and, but for the roots, K up. */
-static void makes_fat_trees(void)
+TEST(makes_fat_trees)
 {
     th_system *s = new_tree("fattree", 4, 2, 0);
     expect_counts(s, 16, 8, 32, __LINE__);
@@ -51,7 +51,7 @@ static void makes_fat_trees(void)
 /* K 4, N 3, two down per one up: U = 2. Level l has 4^(3 - l) * 2^(l - 1) switches: 16 + 8 + 4;
  * cables 64 +
  * 16 * 2 + 8 * 2 = 112. K 6, 1.5: U = 4, 6 + 4 switches, 36 + 24 cables. K 3, 3: the plain tree. */
-static void oversubscribes(void)
+TEST(oversubscribes)
 {
     th_system *s = new_tree("fattree", 4, 3, 2);
     expect_counts(s, 64, 28, 112, __LINE__);
@@ -67,7 +67,7 @@ static void oversubscribes(void)
 
 /* Cables between the switches above the first half of the leaves and the roots: half of the leaves
  * where nothing is oversubscribed, a half of that at 2. */
-static void halves_are_joined_by_as_many_cables_as_said(void)
+TEST(halves_are_joined_by_as_many_cables_as_said)
 {
     for (int ratio = 1; ratio <= 2; ratio++) {
         th_system *s = new_tree("fattree", 4, 2, ratio);
@@ -81,7 +81,7 @@ static void halves_are_joined_by_as_many_cables_as_said(void)
     }
 }
 
-static void levels_have_bandwidths_of_their_own(void)
+TEST(levels_have_bandwidths_of_their_own)
 {
     th_topology_options o = options_of((const int[]){2, 3, 0});
     static const int64_t bits[] = {900, 400, 70};
@@ -116,7 +116,7 @@ static int up_and_down(const th_system *s, int a, int b)
     return 2 * level;
 }
 
-static void routes_are_sound_and_go_no_higher_than_needed(void)
+TEST(routes_are_sound_and_go_no_higher_than_needed)
 {
     static const struct {
         const char *type;
@@ -138,7 +138,7 @@ static void routes_are_sound_and_go_no_higher_than_needed(void)
 }
 
 /* D-mod-k by hand, 4-ary 2-tree: leaf j is reached through root j mod 4, from wherever. */
-static void the_destination_chooses_the_root(void)
+TEST(the_destination_chooses_the_root)
 {
     th_system *s = new_tree("fattree", 4, 2, 0);
     for (int j = 0; j < 16; j++)
@@ -167,7 +167,7 @@ static int worst_shared(const th_system *s, int n_steps)
 
 /* What D-mod-k is for: without oversubscription no shift permutation makes two routes share a link;
  * with U = K / 2 no more than two do for each level of switches but the first. */
-static void shifts_do_not_block(void)
+TEST(shifts_do_not_block)
 {
     th_system *full = new_tree("fattree", 4, 3, 0), *half = new_tree("fattree", 4, 2, 2);
     th_system *quarter = new_tree("fattree", 4, 3, 2);
@@ -196,7 +196,7 @@ static void expect_refusal(const char *type, int arity, double ratio, const char
     expect_refused(type, &o, id, text);
 }
 
-static void refuses_what_does_not_fit(void)
+TEST(refuses_what_does_not_fit)
 {
     expect_refusal("fattree", 4, 3, "TOPO-0087",
                    "system \"sys\": an oversubscription of 3 leaves 1.33333 of 4 links up from a "
@@ -217,7 +217,7 @@ static void refuses_what_does_not_fit(void)
     expect_refusal("ring", 4, 2, "TOPO-0088", "system \"sys\": ring has no oversubscription");
 }
 
-static void up_down_needs_a_tree(void)
+TEST(up_down_needs_a_tree)
 {
     th_error e = {"", ""};
     th_topology_options o = options_of((const int[]){4, 0});
@@ -233,18 +233,4 @@ static void up_down_needs_a_tree(void)
     th_system_free(prototype);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(makes_trees),
-                                     TAP(makes_fat_trees),
-                                     TAP(oversubscribes),
-                                     TAP(halves_are_joined_by_as_many_cables_as_said),
-                                     TAP(levels_have_bandwidths_of_their_own),
-                                     TAP(routes_are_sound_and_go_no_higher_than_needed),
-                                     TAP(the_destination_chooses_the_root),
-                                     TAP(shifts_do_not_block),
-                                     TAP(refuses_what_does_not_fit),
-                                     TAP(up_down_needs_a_tree),
-                                     TAP_END};
-    return tap_main("generate_tree", tests, argc, argv);
-}
+TAP_MAIN("generate_tree")

@@ -29,7 +29,7 @@ static void finish(th_system *s)
 }
 
 /* 0 - 1 directly but slow; 0 - 2 - 1 wide: fewest links win. */
-static void fewest_links_first(void)
+TEST(fewest_links_first)
 {
     th_system *s = new_system(3, 1);
     th_system_add_cable(s, 0, 2, th_cable_symmetric(9000, 1, true), NULL);
@@ -42,7 +42,7 @@ static void fewest_links_first(void)
 }
 
 /* From 0 to 4 over 1, 2 or 3: smallest bandwidths 30, 50, 50, sums of latencies 8, 12, 11. */
-static void then_width_then_latency_then_the_lowest_node(void)
+TEST(then_width_then_latency_then_the_lowest_node)
 {
     th_system *s = new_system(5, 1);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(30, 4, true), NULL);
@@ -61,7 +61,7 @@ static void then_width_then_latency_then_the_lowest_node(void)
     th_system_free(s);
 }
 
-static void ties_go_to_the_lowest_node_and_link(void)
+TEST(ties_go_to_the_lowest_node_and_link)
 {
     th_system *s = new_system(4, 1);
     th_system_add_cable(s, 0, 2, th_cable_symmetric(50, 5, true), NULL);
@@ -79,7 +79,7 @@ static void ties_go_to_the_lowest_node_and_link(void)
 
 /* 0 - 1 - 2 is short but 1 does not forward; the way round is 0 - 3 - 4 - 2. Node 1 itself is
  * reached. */
-static void avoids_nodes_that_do_not_forward(void)
+TEST(avoids_nodes_that_do_not_forward)
 {
     th_system *s = new_system(5, 1);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(50, 5, true), NULL);
@@ -95,7 +95,7 @@ static void avoids_nodes_that_do_not_forward(void)
     th_system_free(s);
 }
 
-static void says_when_there_is_no_way(void)
+TEST(says_when_there_is_no_way)
 {
     th_system *s = new_system(1, 1);
     int lonely = th_system_add_node(s, "lonely", TH_NODE_SWITCH, 0, NULL);
@@ -126,7 +126,7 @@ static th_system *new_grid(int x, int y, bool wraps)
 }
 
 /* 4 x 3:  8 9 10 11 / 4 5 6 7 / 0 1 2 3. From (0, 0) to (2, 2): along the row, then up. */
-static void meshes_go_along_dimension_0_first(void)
+TEST(meshes_go_along_dimension_0_first)
 {
     th_system *s = new_grid(4, 3, false);
     finish(s);
@@ -139,7 +139,7 @@ static void meshes_go_along_dimension_0_first(void)
 /* 4 x 5: row 3 -> 0 wraps (1 step); columns of 5 go the shorter way: from row 0 to row 3 downwards
  * through row 4. Two steps along a row of 4 are a tie: up where x of the source and y of both ends
  * have an even sum. */
-static void tori_go_the_shorter_way_and_by_parity_on_a_tie(void)
+TEST(tori_go_the_shorter_way_and_by_parity_on_a_tie)
 {
     th_system *s = new_grid(4, 5, true);
     finish(s);
@@ -157,7 +157,7 @@ static void tori_go_the_shorter_way_and_by_parity_on_a_tie(void)
 
 /* 4 x 4 and a host at node 1: it has no coordinates, so those of 1 count. In the row to 3, x is 1:
  * down; in the column to 9, y is 0 and x is 1 at both ends: up. */
-static void from_outside_a_tie_goes_as_from_where_the_route_comes_in(void)
+TEST(from_outside_a_tie_goes_as_from_where_the_route_comes_in)
 {
     th_system *s = new_grid(4, 4, true);
     int host = th_system_add_node(s, "host", TH_NODE_HOST, 0, NULL);
@@ -169,7 +169,7 @@ static void from_outside_a_tie_goes_as_from_where_the_route_comes_in(void)
 }
 
 /* A forwarding hub one link from everybody would be shorter, but is not part of the mesh. */
-static void a_mesh_ignores_short_cuts(void)
+TEST(a_mesh_ignores_short_cuts)
 {
     th_system *s = new_grid(5, 1, false);
     int hub = th_system_add_node(s, "hub", TH_NODE_HOST, 0, NULL);
@@ -191,7 +191,7 @@ static th_system *new_chain(int n)
     return s;
 }
 
-static void refuses_routes_that_are_too_long(void)
+TEST(refuses_routes_that_are_too_long)
 {
     th_error e = {"", ""};
     int links[TH_ROUTE_MAX];
@@ -218,7 +218,7 @@ static void refuses_routes_that_are_too_long(void)
 
 /* Only the ways of accelerators are measured: 4,096 in a row are 4,095 links, 4,096 to a host at
  * either end, and 4,097 between the hosts. */
-static void ways_between_hosts_may_be_too_long(void)
+TEST(ways_between_hosts_may_be_too_long)
 {
     th_error e = {"", ""};
     int links[TH_ROUTE_MAX];
@@ -274,7 +274,7 @@ static void fill_distances(const th_system *s, int distance[N_RANDOM][N_RANDOM])
 }
 
 /* As many links as the shortest way, and a tail that is the route of its first node. */
-static void routes_are_shortest_and_consistent(void)
+TEST(routes_are_shortest_and_consistent)
 {
     gsl_rng *r = th_random_stream(3, "routes", 0);
     int distance[N_RANDOM][N_RANDOM], links[TH_ROUTE_MAX], tail[TH_ROUTE_MAX], n_wrong = 0;
@@ -295,20 +295,4 @@ static void routes_are_shortest_and_consistent(void)
     gsl_rng_free(r);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(fewest_links_first),
-                                     TAP(then_width_then_latency_then_the_lowest_node),
-                                     TAP(ties_go_to_the_lowest_node_and_link),
-                                     TAP(avoids_nodes_that_do_not_forward),
-                                     TAP(says_when_there_is_no_way),
-                                     TAP(meshes_go_along_dimension_0_first),
-                                     TAP(tori_go_the_shorter_way_and_by_parity_on_a_tie),
-                                     TAP(from_outside_a_tie_goes_as_from_where_the_route_comes_in),
-                                     TAP(a_mesh_ignores_short_cuts),
-                                     TAP(refuses_routes_that_are_too_long),
-                                     TAP(ways_between_hosts_may_be_too_long),
-                                     TAP(routes_are_shortest_and_consistent),
-                                     TAP_END};
-    return tap_main("route", tests, argc, argv);
-}
+TAP_MAIN("route")

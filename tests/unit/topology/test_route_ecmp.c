@@ -57,7 +57,7 @@ static th_system *new_clos(const char *routing)
 
 /* 64 x 56 pairs go over a spine: 896 over each of the four if the hash is even, and by the binomial
  * distribution within 5 x 26 of that. Shortest takes the first spine always. */
-static void pairs_are_spread_over_the_spines(void)
+TEST(pairs_are_spread_over_the_spines)
 {
     th_system *ecmp = new_clos("ecmp"), *shortest = new_clos("shortest");
     int links[TH_ROUTE_MAX], n_over[N_SPINES] = {0}, n_first = 0;
@@ -79,7 +79,7 @@ static void pairs_are_spread_over_the_spines(void)
 
 /* Switches 2 (wide), 3 (narrow), 4 (wide), 5 (wide, slow) between 0 and 1: only 2 and 4 are best.
  * And three parallel cables straight from 6 to 7, one of them slow. */
-static void only_equally_good_ways_are_taken(void)
+TEST(only_equally_good_ways_are_taken)
 {
     int n_over[8] = {0}, links[TH_ROUTE_MAX];
     for (int n_more = 0; n_more < 40; n_more++) { /* other node numbers, other hashes */
@@ -102,7 +102,7 @@ static void only_equally_good_ways_are_taken(void)
     CU_ASSERT_EQUAL(n_over[0] + n_over[2], 40 * 41 / 2);
 }
 
-static void parallel_cables_are_shared(void)
+TEST(parallel_cables_are_shared)
 {
     int n_by[3] = {0}, links[TH_ROUTE_MAX];
     th_system *s = new_system(101, 0, "ecmp");
@@ -144,7 +144,7 @@ static th_system *new_random_system(uint64_t seed, const char *routing)
     return s;
 }
 
-static void ways_are_as_good_as_the_shortest(void)
+TEST(ways_are_as_good_as_the_shortest)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         th_system *ecmp = new_random_system(seed, "ecmp"),
@@ -182,7 +182,7 @@ static void *walk_all(void *argument)
 }
 
 /* Two threads that meet in the middle read what one thread reads. */
-static void routes_do_not_depend_on_who_asks_first(void)
+TEST(routes_do_not_depend_on_who_asks_first)
 {
     static const char *const routings[] = {"ecmp", "shortest"};
     for (int i = 0; i < 8; i++) {
@@ -201,7 +201,7 @@ static void routes_do_not_depend_on_who_asks_first(void)
 }
 
 /* A route says that memory is out, and is found when asked again. */
-static void survives_every_failing_allocation(void)
+TEST(survives_every_failing_allocation)
 {
     static const char *const routings[] = {"ecmp", "shortest"};
     for (int i = 0; i < 2; i++) {
@@ -225,14 +225,4 @@ static void survives_every_failing_allocation(void)
     }
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(pairs_are_spread_over_the_spines),
-                                     TAP(only_equally_good_ways_are_taken),
-                                     TAP(parallel_cables_are_shared),
-                                     TAP(ways_are_as_good_as_the_shortest),
-                                     TAP(routes_do_not_depend_on_who_asks_first),
-                                     TAP(survives_every_failing_allocation),
-                                     TAP_END};
-    return tap_main("route_ecmp", tests, argc, argv);
-}
+TAP_MAIN("route_ecmp")

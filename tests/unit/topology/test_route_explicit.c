@@ -29,7 +29,7 @@ static void finish(th_system *s)
 
 /* A ring of four; 0 to 1 is sent the long way round and over a slow segment; 1 to 0 goes as
  * ever. */
-static void a_pair_takes_its_route(void)
+TEST(a_pair_takes_its_route)
 {
     th_system *s = new_line(4);
     int last =
@@ -50,7 +50,7 @@ static void a_pair_takes_its_route(void)
 }
 
 /* Three accelerators and no cable: all their pairs have routes over two segments. */
-static void routes_of_segments_alone_connect(void)
+TEST(routes_of_segments_alone_connect)
 {
     for (int n_pairs = 5; n_pairs <= 6; n_pairs++) {
         static const int pairs[6][2] = {{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}};
@@ -71,7 +71,7 @@ static void routes_of_segments_alone_connect(void)
 }
 
 /* All of 60 x 59 pairs, each over a segment of its own. */
-static void thousands_of_routes_are_found(void)
+TEST(thousands_of_routes_are_found)
 {
     enum { N = 60 };
     th_system *s = new_line(N);
@@ -104,7 +104,7 @@ static void expect_refusal(th_system *s, const int *links, int n, const char *id
     TAP_ASSERT_TEXT(e.text, text);
 }
 
-static void refuses_routes_that_do_not_lead_there(void)
+TEST(refuses_routes_that_do_not_lead_there)
 {
     static int many[TH_ROUTE_MAX + 1];
     th_error e = {"", ""};
@@ -145,7 +145,7 @@ static void refuses_routes_that_do_not_lead_there(void)
     th_system_free(s);
 }
 
-static void refuses_segments(void)
+TEST(refuses_segments)
 {
     th_error e = {"", ""};
     th_system *s = new_line(2);
@@ -175,7 +175,7 @@ static void refuses_segments(void)
 
 /* A ring of four as a torus of one dimension: dimension order goes 0 1 2; with 0_1 dead the other
  * way is taken, 1 to 0 being as before. Asked for by name, dimension order is refused. */
-static void dead_links_are_gone_round(void)
+TEST(dead_links_are_gone_round)
 {
     th_error e = {"", ""};
     for (int i = 0; i < 2; i++) {
@@ -196,7 +196,7 @@ static void dead_links_are_gone_round(void)
     }
 }
 
-static void a_pair_behind_a_dead_link_is_named(void)
+TEST(a_pair_behind_a_dead_link_is_named)
 {
     th_error e = {"", ""};
     th_system *s = new_line(4);
@@ -224,7 +224,7 @@ static bool make_system(void)
     return done;
 }
 
-static void survives_every_failing_allocation(void)
+TEST(survives_every_failing_allocation)
 {
     int64_t live = th_alloc_live(), k = 0;
     bool done = false;
@@ -237,16 +237,4 @@ static void survives_every_failing_allocation(void)
     CU_ASSERT_TRUE(done && k > 15);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(a_pair_takes_its_route),
-                                     TAP(routes_of_segments_alone_connect),
-                                     TAP(thousands_of_routes_are_found),
-                                     TAP(refuses_routes_that_do_not_lead_there),
-                                     TAP(refuses_segments),
-                                     TAP(dead_links_are_gone_round),
-                                     TAP(a_pair_behind_a_dead_link_is_named),
-                                     TAP(survives_every_failing_allocation),
-                                     TAP_END};
-    return tap_main("route_explicit", tests, argc, argv);
-}
+TAP_MAIN("route_explicit")

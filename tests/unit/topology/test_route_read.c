@@ -43,7 +43,7 @@ static const char *const with_routes = HEAD RING
     "routes = ( { from = \"0\"; to = \"1\"; links = [\"0_3\", \"3_2\", \"cw0\", \"2_1\"]; },\n"
     "{ from = \"2\"; to = \"0\"; links = [\"cw0\"]; } );\n";
 
-static void reads_segments_and_routes(void)
+TEST(reads_segments_and_routes)
 {
     th_system *s = read_or_tell(with_routes);
     CU_ASSERT_EQUAL(s->n_links, 9);
@@ -56,7 +56,7 @@ static void reads_segments_and_routes(void)
 }
 
 /* Of a generated ring too, whose links have names as any others. */
-static void reads_routes_of_a_topology(void)
+TEST(reads_routes_of_a_topology)
 {
     th_system *s = read_or_tell(
         HEAD "topology = { type = \"ring\"; dims = [4]; " CABLE "};\n"
@@ -69,7 +69,7 @@ static void reads_routes_of_a_topology(void)
     th_system_free(s);
 }
 
-static void reads_links_that_differ_by_direction(void)
+TEST(reads_links_that_differ_by_direction)
 {
     th_system *s = read_or_tell(
         HEAD "switches = ( { name = \"sw\"; reduces = true; }, \"plain\" );\n"
@@ -96,7 +96,7 @@ static void reads_links_that_differ_by_direction(void)
     th_system_free(s);
 }
 
-static void reads_the_routing(void)
+TEST(reads_the_routing)
 {
     th_system *s = read_or_tell(HEAD RING "routing = \"ecmp\";\n");
     TAP_ASSERT_TEXT(s->routing->name, "ecmp");
@@ -109,7 +109,7 @@ static void reads_the_routing(void)
 }
 
 /* Both directions of a cable; the ring is gone round the other way. */
-static void reads_dead_cables(void)
+TEST(reads_dead_cables)
 {
     th_system *s = read_or_tell(
         HEAD "links = ( { between = [\"0\", \"1\"]; " CABLE "dead = true; },\n"
@@ -134,7 +134,7 @@ static void expect_refusal(const char *text, const char *id, const char *message
 
 #define LINK(keys) HEAD "links = ( {\n" keys "} );"
 
-static void refuses_links(void)
+TEST(refuses_links)
 {
     expect_refusal(
         LINK("all_pairs = [\"0\", \"1\"]; bandwidth = [\"1Gbps\", \"2Gbps\"]; latency = \"1us\"; "),
@@ -163,7 +163,7 @@ static void refuses_links(void)
         "sys.cfg:4: unknown key \"reduces\" in element 1 of \"hosts\" (one of name, forwards)");
 }
 
-static void refuses_absurd_links(void)
+TEST(refuses_absurd_links)
 {
     expect_refusal(LINK("between = [\"0\", \"1\"]; bandwidth = \"0Gbps\"; latency = \"1us\"; "),
                    "BASE-0007",
@@ -184,7 +184,7 @@ static void refuses_absurd_links(void)
 #define ROUTES(routes) SEGMENT "routes = (\n" routes " );"
 #define ROUTE(links)   ROUTES("{ from = \"0\"; to = \"2\"; links = [" links "]; }")
 
-static void refuses_routes(void)
+TEST(refuses_routes)
 {
     expect_refusal(
         ROUTE("\"0_1\", \"1_0\""), "TOPO-0055",
@@ -224,7 +224,7 @@ static void refuses_routes(void)
 /* ---- size and memory ---- */
 
 /* A file of 2,000 segments and as many routes takes their number, not its square. */
-static void reads_thousands_of_routes(void)
+TEST(reads_thousands_of_routes)
 {
     enum { N = 2000 };
     th_strbuf b = TH_STRBUF_INIT;
@@ -246,7 +246,7 @@ static void reads_thousands_of_routes(void)
     th_strbuf_clear(&b);
 }
 
-static void survives_every_failing_allocation(void)
+TEST(survives_every_failing_allocation)
 {
     int64_t live = th_alloc_live(), k = 0, calls;
     do {
@@ -264,18 +264,4 @@ static void survives_every_failing_allocation(void)
     CU_ASSERT_TRUE(k > 60);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(reads_segments_and_routes),
-                                     TAP(reads_routes_of_a_topology),
-                                     TAP(reads_links_that_differ_by_direction),
-                                     TAP(reads_the_routing),
-                                     TAP(reads_dead_cables),
-                                     TAP(refuses_links),
-                                     TAP(refuses_absurd_links),
-                                     TAP(refuses_routes),
-                                     TAP(reads_thousands_of_routes),
-                                     TAP(survives_every_failing_allocation),
-                                     TAP_END};
-    return tap_main("route_read", tests, argc, argv);
-}
+TAP_MAIN("route_read")

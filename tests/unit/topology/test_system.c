@@ -48,7 +48,7 @@ static void expect_finish_refuses(th_system *s, const char *id, const char *text
 }
 
 /* Host h between a0 and a1; numbers of accelerators skip it. */
-static void numbers_accelerators_and_hosts(void)
+TEST(numbers_accelerators_and_hosts)
 {
     th_accel a = some_accel();
     th_system *s = new_system(1);
@@ -68,7 +68,7 @@ static void numbers_accelerators_and_hosts(void)
     th_system_free(s);
 }
 
-static void cables_are_two_links_on_one_or_two_media(void)
+TEST(cables_are_two_links_on_one_or_two_media)
 {
     th_system *s = new_system(3);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
@@ -82,7 +82,7 @@ static void cables_are_two_links_on_one_or_two_media(void)
 }
 
 /* Two cables a0 - a1, and a node a0_a1: link a0_a1 -> a2 and a0 -> a1_a2 would both be a0_a1_a2. */
-static void link_names_are_unique(void)
+TEST(link_names_are_unique)
 {
     th_accel a = some_accel();
     th_system *s = new_system(3);
@@ -107,7 +107,7 @@ static void link_names_are_unique(void)
     th_system_free(s);
 }
 
-static void copies_accelerators_with_their_designs(void)
+TEST(copies_accelerators_with_their_designs)
 {
     th_system *from = new_system(2), *to = th_system_new("copy", NULL);
     CU_ASSERT_EQUAL(th_system_add_cable(from, 0, 1, th_cable_symmetric(900, 5, true), NULL), 0);
@@ -127,7 +127,7 @@ static void copies_accelerators_with_their_designs(void)
     th_system_free(to);
 }
 
-static void refuses_nodes(void)
+TEST(refuses_nodes)
 {
     th_error e = {"", ""};
     th_system *s = new_system(1);
@@ -141,7 +141,7 @@ static void refuses_nodes(void)
     th_system_free(s);
 }
 
-static void refuses_too_many_nodes(void)
+TEST(refuses_too_many_nodes)
 {
     enum { MAX_NODES = 1 << 20 };
     th_error e = {"", ""};
@@ -154,7 +154,7 @@ static void refuses_too_many_nodes(void)
     th_system_free(s);
 }
 
-static void refuses_links(void)
+TEST(refuses_links)
 {
     th_error e = {"", ""};
     th_system *s = new_system(2);
@@ -191,7 +191,7 @@ static void refuses_links(void)
     th_system_free(s);
 }
 
-static void refuses_designs(void)
+TEST(refuses_designs)
 {
     th_error e = {"", ""};
     th_system *s = new_system(1);
@@ -204,7 +204,7 @@ static void refuses_designs(void)
     th_system_free(s);
 }
 
-static void finish_refuses_accelerators_that_lack_something(void)
+TEST(finish_refuses_accelerators_that_lack_something)
 {
     th_system *s = new_system(1);
     s->nodes[0].a.n_designs = 0;
@@ -223,7 +223,7 @@ static void finish_refuses_accelerators_that_lack_something(void)
                           "system \"sys\": no accelerator: at least one was expected");
 }
 
-static void finish_names_a_pair_that_is_apart(void)
+TEST(finish_names_a_pair_that_is_apart)
 {
     th_system *s = new_system(3);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
@@ -257,7 +257,7 @@ static int make_system(void)
     return done;
 }
 
-static void survives_every_failing_allocation(void)
+TEST(survives_every_failing_allocation)
 {
     int64_t live = th_alloc_live(), k = 0;
     int done = 0;
@@ -270,19 +270,4 @@ static void survives_every_failing_allocation(void)
     CU_ASSERT_TRUE(done && k > 30);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(numbers_accelerators_and_hosts),
-                                     TAP(cables_are_two_links_on_one_or_two_media),
-                                     TAP(link_names_are_unique),
-                                     TAP(copies_accelerators_with_their_designs),
-                                     TAP(refuses_nodes),
-                                     TAP(refuses_too_many_nodes),
-                                     TAP(refuses_links),
-                                     TAP(refuses_designs),
-                                     TAP(finish_refuses_accelerators_that_lack_something),
-                                     TAP(finish_names_a_pair_that_is_apart),
-                                     TAP(survives_every_failing_allocation),
-                                     TAP_END};
-    return tap_main("system", tests, argc, argv);
-}
+TAP_MAIN("system")

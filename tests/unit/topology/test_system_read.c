@@ -146,7 +146,7 @@ static void expect_f1_links(const th_system *s)
     CU_ASSERT_TRUE(th_system_find_link(s, "host_5") >= 0 && th_system_find_link(s, "3_4") < 0);
 }
 
-static void f1_16xlarge_is_pinned(void)
+TEST(f1_16xlarge_is_pinned)
 {
     static const design_key keys[] = {{"tiled", "tile_k", 64},
                                       {"tiled", "tile_c", 7},
@@ -160,7 +160,7 @@ static void f1_16xlarge_is_pinned(void)
     th_system_free(s);
 }
 
-static void f1_16xlarge_balanced_is_pinned(void)
+TEST(f1_16xlarge_balanced_is_pinned)
 {
     static const design_key keys[] = {{"tiled", "tile_k", 16},
                                       {"tiled", "tile_c", 18},
@@ -174,7 +174,7 @@ static void f1_16xlarge_balanced_is_pinned(void)
     th_system_free(s);
 }
 
-static void f1_16xlarge_small_is_pinned(void)
+TEST(f1_16xlarge_small_is_pinned)
 {
     static const design_key keys[] = {{"tiled", "tile_k", 64},
                                       {"tiled", "tile_c", 7},
@@ -188,7 +188,7 @@ static void f1_16xlarge_small_is_pinned(void)
     th_system_free(s);
 }
 
-static void npu_v1_is_a_single_accelerator(void)
+TEST(npu_v1_is_a_single_accelerator)
 {
     static const design_key keys[] = {{"npu_v1", "macs_per_cycle", 16384},
                                       {"npu_v1", "efficiency", 0.8}};
@@ -202,7 +202,7 @@ static void npu_v1_is_a_single_accelerator(void)
     th_system_free(s);
 }
 
-static void ring8_is_generated(void)
+TEST(ring8_is_generated)
 {
     th_system *s = read_shipped("ring8");
     th_route_summary r;
@@ -217,7 +217,7 @@ static void ring8_is_generated(void)
 
 /* 4 * 8 cables inside, 32 cards, 32 to the host. Inside an island two links, and so to another
  * one. */
-static void islands_4x8_is_generated(void)
+TEST(islands_4x8_is_generated)
 {
     th_system *s = read_shipped("islands_4x8");
     th_route_summary r;
@@ -232,7 +232,7 @@ static void islands_4x8_is_generated(void)
 
 /* ---- what is read ---- */
 
-static void reads_every_way_to_write_links(void)
+TEST(reads_every_way_to_write_links)
 {
     th_system *s =
         read_or_tell(HEAD "accelerators = ( { count = 2; group = 5; " ACCEL
@@ -253,7 +253,7 @@ static void reads_every_way_to_write_links(void)
     th_system_free(s);
 }
 
-static void keeps_design_keys_with_type_and_line(void)
+TEST(keeps_design_keys_with_type_and_line)
 {
     th_system *s = read_or_tell(
         "name = \"sys\"; designs = (\n{ name = \"d\";\n type = \"odd\"; clock = \"1GHz\";\n"
@@ -271,7 +271,7 @@ static void keeps_design_keys_with_type_and_line(void)
     th_system_free(s);
 }
 
-static void describes_generated_accelerators(void)
+TEST(describes_generated_accelerators)
 {
     th_system *s = read_or_tell(
         HEAD "accelerators = ( { count = 3; " ACCEL "}, { group = 2; " ACCEL "} );\n"
@@ -291,7 +291,7 @@ static void expect_refusal(const char *text, const char *id, const char *message
     TAP_ASSERT_TEXT(e.text, message);
 }
 
-static void refuses_unknown_names(void)
+TEST(refuses_unknown_names)
 {
     expect_refusal(HEAD TWO "hosts = ( \"host\" );\nlinks = ( { between = [\"0\", \"hots\"]; " CABLE
                             "} );",
@@ -308,7 +308,7 @@ static void refuses_unknown_names(void)
                    "transfers, weight_memory)");
 }
 
-static void refuses_designs(void)
+TEST(refuses_designs)
 {
     expect_refusal("name = \"sys\"; designs = ( 5 );", "TOPO-0035",
                    "sys.cfg:1: a design must be a group: { key = value; ... }");
@@ -322,7 +322,7 @@ static void refuses_designs(void)
                    "TOPO-0008", "sys.cfg:2: design \"d\": the name is taken; names must be unique");
 }
 
-static void refuses_accelerators(void)
+TEST(refuses_accelerators)
 {
     expect_refusal(HEAD "accelerators = ();", "TOPO-0032",
                    "sys.cfg:3: key \"accelerators\": has 0 elements: at least 1 expected");
@@ -336,7 +336,7 @@ static void refuses_accelerators(void)
                    "sys.cfg:3: key \"count\": must be from 1 to 65536, not 0");
 }
 
-static void refuses_quantities(void)
+TEST(refuses_quantities)
 {
     th_error e = {"", ""};
     expect_refusal(HEAD
@@ -357,7 +357,7 @@ static void refuses_quantities(void)
     CU_ASSERT_PTR_EQUAL(strstr(e.text, "sys.cfg:4: key \"bandwidth\": "), e.text);
 }
 
-static void refuses_links(void)
+TEST(refuses_links)
 {
     expect_refusal(
         HEAD TWO "links = ( { between = [\"0\", \"1\"]; " CABLE "duplex = \"semi\"; } );",
@@ -378,7 +378,7 @@ static void refuses_links(void)
     expect_refusal(HEAD TWO, "TOPO-0013", "sys.cfg:3: system \"sys\": no way from \"0\" to \"1\"");
 }
 
-static void refuses_topologies(void)
+TEST(refuses_topologies)
 {
     expect_refusal(
         HEAD TWO "topology = { type = \"ring\"; dims = [2]; " CABLE "};\nhosts = ();", "TOPO-0045",
@@ -404,7 +404,7 @@ static void refuses_topologies(void)
 
 /* Lists of bandwidths and latencies; dimensions with their own, over what the topology says for
  * all. */
-static void reads_lists_and_compositions(void)
+TEST(reads_lists_and_compositions)
 {
     th_route_summary r;
     th_system *s =
@@ -430,7 +430,7 @@ static void reads_lists_and_compositions(void)
 #define COMPOSITION(DIMS)                                                                          \
     HEAD ONE "topology = { type = \"composition\"; latency = \"1us\";\n" DIMS "};"
 
-static void refuses_compositions(void)
+TEST(refuses_compositions)
 {
     expect_refusal(COMPOSITION("dims = ( { type = \"rnig\"; size = 2; } );"), "TOPO-0084",
                    "sys.cfg:5: unknown kind of dimension \"rnig\": did you mean \"ring\"?");
@@ -452,7 +452,7 @@ static void refuses_compositions(void)
         "each (composition {line|ring|fully_connected|switch N} ...)");
 }
 
-static void reads_fat_trees(void)
+TEST(reads_fat_trees)
 {
     static const char good[] = HEAD ONE
         "topology = { type = \"fattree\"; dims = [4, 2]; oversubscription = 2; " CABLE "};";
@@ -465,7 +465,7 @@ static void reads_fat_trees(void)
                    "TOPO-0090", "sys.cfg:5: key \"oversubscription\": must be at least 1");
 }
 
-static void reads_islands(void)
+TEST(reads_islands)
 {
     th_system *s = read_or_tell(
         HEAD ONE "topology = { type = \"islands\"; dims = [3, 4]; island = \"fully_connected\";\n"
@@ -509,7 +509,7 @@ static void fail_every_allocation(const char *text, int succeeds)
     CU_ASSERT_EQUAL(s != NULL, succeeds);
 }
 
-static void survives_every_failing_allocation(void)
+TEST(survives_every_failing_allocation)
 {
     fail_every_allocation(
         HEAD TWO "hosts = (\"h\"); links = ( { all_pairs = [\"0\", \"1\", \"h\"]; " CABLE "} );",
@@ -521,28 +521,4 @@ static void survives_every_failing_allocation(void)
     fail_every_allocation(HEAD "accelerators = ( { " MEMORY VECTOR "designs = [\"e\"]; } );", 0);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(f1_16xlarge_is_pinned),
-                                     TAP(f1_16xlarge_balanced_is_pinned),
-                                     TAP(f1_16xlarge_small_is_pinned),
-                                     TAP(npu_v1_is_a_single_accelerator),
-                                     TAP(ring8_is_generated),
-                                     TAP(islands_4x8_is_generated),
-                                     TAP(reads_every_way_to_write_links),
-                                     TAP(keeps_design_keys_with_type_and_line),
-                                     TAP(describes_generated_accelerators),
-                                     TAP(refuses_unknown_names),
-                                     TAP(refuses_designs),
-                                     TAP(refuses_accelerators),
-                                     TAP(refuses_quantities),
-                                     TAP(refuses_links),
-                                     TAP(refuses_topologies),
-                                     TAP(reads_lists_and_compositions),
-                                     TAP(refuses_compositions),
-                                     TAP(reads_fat_trees),
-                                     TAP(reads_islands),
-                                     TAP(survives_every_failing_allocation),
-                                     TAP_END};
-    return tap_main("system_read", tests, argc, argv);
-}
+TAP_MAIN("system_read")

@@ -35,7 +35,7 @@ static void expect_box(th_box got, th_box expected, int line)
 }
 #define EXPECT_BOX(got, ...) expect_box((got), (th_box){__VA_ARGS__}, __LINE__)
 
-static void names_kinds_and_dimensions(void)
+TEST(names_kinds_and_dimensions)
 {
     TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = TH_LAYER_CONV}), "conv");
     TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = TH_LAYER_MATMUL}), "matmul");
@@ -48,7 +48,7 @@ static void names_kinds_and_dimensions(void)
 /* weights = 4 * 6 * 3 * 2 = 144; MACs = 144 * B * H * W = 144 * 2 * 7 * 4 = 8064;
  * parameters = 144 + 4 (bias) + 2 * 4 (norm) = 156; input 2 * 6 * 13 * 9 = 1404; output 2 * 4 * 28
  * = 224. */
-static void counts_what_a_conv_needs(void)
+TEST(counts_what_a_conv_needs)
 {
     th_layer l = small_conv();
     l.has_bias = l.has_norm = true;
@@ -61,7 +61,7 @@ static void counts_what_a_conv_needs(void)
 
 /* Two groups: each output channel sees 3 of 6 inputs: 4 * 3 * 3 * 2 = 72 weights, 72 * 56 = 4032
  * MACs. */
-static void counts_groups_once(void)
+TEST(counts_groups_once)
 {
     th_layer l = small_conv();
     l.groups = 2;
@@ -70,7 +70,7 @@ static void counts_groups_once(void)
 }
 
 /* M x N x K = 5 x 7 x 3 for a batch of 2: 7 * 3 = 21 weights, 2 * 5 * 21 = 210 MACs, 7 biases. */
-static void counts_a_matmul(void)
+TEST(counts_a_matmul)
 {
     th_layer l = {.kind = TH_LAYER_MATMUL,
                   .dim = {2, 7, 3, 5, 1, 1, 1},
@@ -92,7 +92,7 @@ static void counts_a_matmul(void)
     EXPECT_BOX(th_layer_output_of(&l, &part), {1, 2, 2, 0}, {2, 5, 4, 1});
 }
 
-static void knows_what_is_summed_over(void)
+TEST(knows_what_is_summed_over)
 {
     th_layer conv = small_conv(), pool = small_conv();
     pool.kind = TH_LAYER_POOL;
@@ -107,7 +107,7 @@ static void knows_what_is_summed_over(void)
 }
 
 /* A norm layer has scale and shift without any flag: 2 * 6. */
-static void counts_a_norm_layer(void)
+TEST(counts_a_norm_layer)
 {
     th_layer l = {.kind = TH_LAYER_NORM,
                   .function = TH_FUNCTION_BATCH_NORM,
@@ -120,7 +120,7 @@ static void counts_a_norm_layer(void)
 
 /* Rows: h in [2, 5), r in [1, 3): from 2 * 2 - 2 + 1 * 2 = 4 to 4 * 2 - 2 + 2 * 2 = 10.
  * Columns: w in [1, 3), s in [0, 2): from 1 * 3 - 1 = 2 to 2 * 3 - 1 + 1 = 6. */
-static void reads_halos_of_stride_and_dilation(void)
+TEST(reads_halos_of_stride_and_dilation)
 {
     th_layer l = small_conv();
     th_loop_box part = {{1, 1, 2, 2, 1, 1, 0}, {2, 3, 5, 5, 3, 3, 2}};
@@ -129,7 +129,7 @@ static void reads_halos_of_stride_and_dilation(void)
 }
 
 /* Row 0 reads -2, 0, 2: padding clipped off leaves [0, 3). Row 6 reads 10, 12, 14: [10, 13). */
-static void clips_padding(void)
+TEST(clips_padding)
 {
     th_layer l = small_conv();
     th_loop_box top = th_layer_loops(&l), bottom = top;
@@ -142,7 +142,7 @@ static void clips_padding(void)
 /* Stride 2, padding 1, kernel 1 over 6 rows: outputs 0 .. 3 read -1, 1, 3, 5. So outputs [0, 3)
  * read rows 1 and 3, not row 0 that the clipped hull [-1, 4) would hold, and output 0 alone reads
  * nothing. */
-static void leaves_out_rows_that_only_the_hull_holds(void)
+TEST(leaves_out_rows_that_only_the_hull_holds)
 {
     th_layer l = {.kind = TH_LAYER_CONV,
                   .dim = {1, 2, 3, 4, 5, 1, 1},
@@ -167,7 +167,7 @@ static void leaves_out_rows_that_only_the_hull_holds(void)
 
 /* 6 inputs and 9 outputs in 3 groups: outputs [2, 5) lie in groups 0 and 1, which read inputs [0,
  * 4). */
-static void reads_the_channels_of_the_groups_it_touches(void)
+TEST(reads_the_channels_of_the_groups_it_touches)
 {
     th_layer l = small_conv();
     l.dim[TH_DIM_K] = 9;
@@ -182,7 +182,7 @@ static void reads_the_channels_of_the_groups_it_touches(void)
 }
 
 /* A pool reads its own channels. 3 x 3, stride 2 over 7 x 7: row 1 reads [2, 5). */
-static void pools_channel_by_channel(void)
+TEST(pools_channel_by_channel)
 {
     th_layer l = {.kind = TH_LAYER_POOL,
                   .dim = {1, 8, 8, 3, 3, 3, 3},
@@ -204,7 +204,7 @@ static void pools_channel_by_channel(void)
 }
 
 /* An fc over 5 x 6 x 4: half of its kernel rows reads half of the input rows. */
-static void reads_an_fc_through_its_kernel(void)
+TEST(reads_an_fc_through_its_kernel)
 {
     th_layer l = {.kind = TH_LAYER_FC,
                   .dim = {2, 10, 5, 1, 1, 6, 4},
@@ -223,7 +223,7 @@ static void reads_an_fc_through_its_kernel(void)
     CU_ASSERT_EQUAL(th_layer_macs(&l), 2 * 10 * 5 * 24);
 }
 
-static void whole_loops_write_the_whole_output(void)
+TEST(whole_loops_write_the_whole_output)
 {
     th_layer l = small_conv();
     th_loop_box all = th_layer_loops(&l);
@@ -306,7 +306,7 @@ static int agrees_with_enumeration(gsl_rng *r)
     return th_box_equal(&got, &expected);
 }
 
-static void reads_what_enumeration_says(void)
+TEST(reads_what_enumeration_says)
 {
     gsl_rng *r = th_random_stream(5, "layer geometry", 0);
     int n_wrong = 0;
@@ -318,7 +318,7 @@ static void reads_what_enumeration_says(void)
 
 /* ---- boxes ---- */
 
-static void boxes_are_half_open(void)
+TEST(boxes_are_half_open)
 {
     th_box a = {{0, 2, 3, 4}, {2, 5, 7, 9}}, b = {{1, 4, 6, 0}, {9, 9, 9, 5}},
            c = {{0, 5, 0, 0}, {9, 9, 9, 9}};
@@ -333,23 +333,4 @@ static void boxes_are_half_open(void)
     CU_ASSERT_FALSE(th_box_equal(&a, &b));
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(names_kinds_and_dimensions),
-                                     TAP(counts_what_a_conv_needs),
-                                     TAP(counts_groups_once),
-                                     TAP(counts_a_matmul),
-                                     TAP(knows_what_is_summed_over),
-                                     TAP(counts_a_norm_layer),
-                                     TAP(reads_halos_of_stride_and_dilation),
-                                     TAP(clips_padding),
-                                     TAP(leaves_out_rows_that_only_the_hull_holds),
-                                     TAP(reads_the_channels_of_the_groups_it_touches),
-                                     TAP(pools_channel_by_channel),
-                                     TAP(reads_an_fc_through_its_kernel),
-                                     TAP(whole_loops_write_the_whole_output),
-                                     TAP(reads_what_enumeration_says),
-                                     TAP(boxes_are_half_open),
-                                     TAP_END};
-    return tap_main("layer", tests, argc, argv);
-}
+TAP_MAIN("layer")

@@ -259,7 +259,7 @@ static bool agrees_with_walk(const th_layer *l, const th_loop_box *part)
     return true;
 }
 
-static void reads_what_a_walk_over_elements_reads(void)
+TEST(reads_what_a_walk_over_elements_reads)
 {
     gsl_rng *r = th_random_stream(11, "layer kinds", 0);
     for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_SLICE; kind++) {
@@ -279,7 +279,7 @@ static void reads_what_a_walk_over_elements_reads(void)
 }
 
 /* But for halos and strides, all of an input is read by all of the loops. */
-static void whole_loops_read_whole_inputs(void)
+TEST(whole_loops_read_whole_inputs)
 {
     gsl_rng *r = th_random_stream(12, "layer kinds", 0);
     for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_SLICE; kind++) {
@@ -318,7 +318,7 @@ static bool is_exact(const th_layer *l, int n)
 }
 
 /* Q K^T may be cut along its columns exactly where the boxes of K have no holes. */
-static void cuts_a_matmul_where_its_boxes_are_exact(void)
+TEST(cuts_a_matmul_where_its_boxes_are_exact)
 {
     gsl_rng *r = th_random_stream(13, "layer kinds", 0);
     int n_wrong = 0, n_allowed = 0, n_refused = 0;
@@ -342,7 +342,7 @@ static void cuts_a_matmul_where_its_boxes_are_exact(void)
 
 /* 6 heads of 4 columns: 2, 3 and 6 pieces are whole heads, 12 lie inside one; 4 pieces (borders 6,
  * 12, 18) and 5 (4, 9, 14, 19) cross one, and so on up to 14. */
-static void cuts_heads_at_their_borders(void)
+TEST(cuts_heads_at_their_borders)
 {
     th_layer l = {
         .kind = TH_LAYER_MATMUL, .dim = {1, 24, 18, 5, 1, 1, 1}, .groups = 6, .n_inputs = 2};
@@ -357,7 +357,7 @@ static void cuts_heads_at_their_borders(void)
 }
 
 /* What may be cut in two: letters of the dimensions. A softmax of 4 heads may be cut along them. */
-static void every_kind_says_what_it_may_be_cut_along(void)
+TEST(every_kind_says_what_it_may_be_cut_along)
 {
     static const struct {
         th_layer_kind kind;
@@ -400,7 +400,7 @@ static void every_kind_says_what_it_may_be_cut_along(void)
                     th_layer_can_split(&softmax, TH_DIM_K, 8));
 }
 
-static void recurrences_sum_but_are_not_cut(void)
+TEST(recurrences_sum_but_are_not_cut)
 {
     th_layer l = {
         .kind = TH_LAYER_LSTM, .dim = {4, 16, 16, 4, 1, 1, 1}, .groups = 1, .n_inputs = 1};
@@ -428,7 +428,7 @@ static th_layer layer_of(th_layer_kind kind, int b, int k, int c, int h)
 
 /* 3 channels to 5, kernel 3 x 3, up 2, over 4 x 6 pixels, padding 1: (4 - 1) 2 + 3 - 2 = 7 rows and
  * 11 columns. 135 weights, each meets every one of 24 pixels: 2 * 135 * 24 = 6480, 5 biases. */
-static void counts_a_transposed_conv(void)
+TEST(counts_a_transposed_conv)
 {
     th_layer l = layer_of(TH_LAYER_CONV, 2, 5, 3, 7);
     l.dim[TH_DIM_W] = 11;
@@ -445,7 +445,7 @@ static void counts_a_transposed_conv(void)
 
 /* Output rows 2 and 3 of up 2, kernel 3, padding 1 see stuffed rows 1 .. 4: input rows 1 and 2; row
  * 2 alone sees 1 .. 3, of which only row 1 (stuffed row 2) is real. */
-static void reads_past_the_zeros_of_a_transposed_conv(void)
+TEST(reads_past_the_zeros_of_a_transposed_conv)
 {
     th_layer l = layer_of(TH_LAYER_CONV, 1, 1, 1, 7);
     l.dim[TH_DIM_R] = 3;
@@ -464,7 +464,7 @@ static void reads_past_the_zeros_of_a_transposed_conv(void)
 }
 
 /* 3 sentences of 7 words, 5 inputs, 4 hidden units: 4 * (5 + 4) = 36 weights per gate, 8 biases. */
-static void counts_recurrent_layers(void)
+TEST(counts_recurrent_layers)
 {
     th_layer lstm = layer_of(TH_LAYER_LSTM, 3, 4, 5, 7), gru = layer_of(TH_LAYER_GRU, 3, 4, 5, 7);
     CU_ASSERT_EQUAL(th_layer_weights(&lstm), 144);
@@ -477,7 +477,7 @@ static void counts_recurrent_layers(void)
 }
 
 /* 2 heads of 3 channels, 5 queries, 7 keys, batch 2: 2 * 5 * 14 * 3 = 420 products, no weights. */
-static void counts_a_matmul_of_activations(void)
+TEST(counts_a_matmul_of_activations)
 {
     th_layer l = layer_of(TH_LAYER_MATMUL, 2, 14, 6, 5);
     l.n_inputs = l.groups = 2;
@@ -491,7 +491,7 @@ static void counts_a_matmul_of_activations(void)
 
 /* A table of 11 rows of 4; norms of 6 channels; a concat of 2 + 3 channels reads 2 of them first.
  */
-static void counts_what_runs_beside_the_array(void)
+TEST(counts_what_runs_beside_the_array)
 {
     th_layer table = layer_of(TH_LAYER_EMBEDDING, 2, 4, 1, 7),
              norm = layer_of(TH_LAYER_NORM, 2, 6, 6, 3);
@@ -510,7 +510,7 @@ static void counts_what_runs_beside_the_array(void)
     CU_ASSERT_EQUAL(th_layer_input_elements(&concat), 12);
 }
 
-static void names_every_type(void)
+TEST(names_every_type)
 {
     static const char *const kinds[] = {"conv",    "fc",        "matmul",   "lstm",
                                         "gru",     "embedding", "max_pool", "unknown",
@@ -526,20 +526,4 @@ static void names_every_type(void)
             functions[f]);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(reads_what_a_walk_over_elements_reads),
-                                     TAP(whole_loops_read_whole_inputs),
-                                     TAP(cuts_a_matmul_where_its_boxes_are_exact),
-                                     TAP(cuts_heads_at_their_borders),
-                                     TAP(every_kind_says_what_it_may_be_cut_along),
-                                     TAP(recurrences_sum_but_are_not_cut),
-                                     TAP(counts_a_transposed_conv),
-                                     TAP(reads_past_the_zeros_of_a_transposed_conv),
-                                     TAP(counts_recurrent_layers),
-                                     TAP(counts_a_matmul_of_activations),
-                                     TAP(counts_what_runs_beside_the_array),
-                                     TAP(names_every_type),
-                                     TAP_END};
-    return tap_main("layer_kinds", tests, argc, argv);
-}
+TAP_MAIN("layer_kinds")

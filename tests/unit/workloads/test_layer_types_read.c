@@ -50,7 +50,7 @@ static void expect_dims(const th_layer *l, int k, int c, int h, int w)
 
 /* Rows: (5 - 1) 3 - 1 - 2 + 2 * 2 + 1 + 1 = 15, padded by 2 * 2 - 1 = 3 where the zeros are seen;
  * columns: (9 - 1) 2 - 0 + 1 + 0 + 1 = 18, padded by 1. */
-static void reads_a_transposed_conv(void)
+TEST(reads_a_transposed_conv)
 {
     th_workload *w = good(
         IMAGE, "{ name = \"a\"; type = \"conv\"; transposed = true; outputs = 4; kernel = [3, 2];"
@@ -65,7 +65,7 @@ static void reads_a_transposed_conv(void)
 }
 
 /* Without up-sampling a transposed conv is a conv again: kernel 3, padding 1 keeps the size. */
-static void a_transposed_conv_of_stride_1_is_a_conv(void)
+TEST(a_transposed_conv_of_stride_1_is_a_conv)
 {
     th_workload *w =
         good(IMAGE, "{ name = \"a\"; type = \"conv\"; transposed = true; outputs = 4; kernel = 3;"
@@ -79,7 +79,7 @@ static void a_transposed_conv_of_stride_1_is_a_conv(void)
 }
 
 /* 3 heads of 4 channels: scores 13 rows of 3 * 13 columns, context 13 rows of 12. */
-static void reads_products_of_two_inputs(void)
+TEST(reads_products_of_two_inputs)
 {
     th_workload *w =
         good(SEQUENCE,
@@ -100,7 +100,7 @@ static void reads_products_of_two_inputs(void)
     th_workload_free(w);
 }
 
-static void an_attention_becomes_three_layers(void)
+TEST(an_attention_becomes_three_layers)
 {
     th_workload *w = good(
         SEQUENCE, "{ name = \"q\"; type = \"matmul\"; columns = 6; },"
@@ -127,7 +127,7 @@ static void an_attention_becomes_three_layers(void)
 }
 
 /* 12 channels hold queries, keys and values of 4; the attention is written before what it reads. */
-static void a_packed_attention_takes_thirds(void)
+TEST(a_packed_attention_takes_thirds)
 {
     th_workload *w = good(
         SEQUENCE, "{ name = \"a\"; type = \"attention\"; heads = 2; inputs = \"x\"; },"
@@ -148,7 +148,7 @@ static void a_packed_attention_takes_thirds(void)
 }
 
 /* 11 words of 6; 4 (5 + 6) 5 weights and 40 biases of an lstm, 3 (5 + 5) 5 of a gru without. */
-static void reads_sequences(void)
+TEST(reads_sequences)
 {
     th_workload *w = good(
         WORDS, "{ name = \"e\"; type = \"embedding\"; vocabulary = 11; outputs = 6; },"
@@ -166,7 +166,7 @@ static void reads_sequences(void)
     th_workload_free(w);
 }
 
-static void reads_what_moves_channels(void)
+TEST(reads_what_moves_channels)
 {
     th_workload *w =
         good(IMAGE, "{ name = \"a\"; type = \"conv\"; outputs = 4; output_density = 0.5;"
@@ -190,7 +190,7 @@ static void reads_what_moves_channels(void)
 
 /* What an attention states is what it reads and makes as a whole: 12 channels, packed 4 of each, or
  * apart 12 of each. A split is a slice. */
-static void an_attention_states_what_it_is_as_a_whole(void)
+TEST(an_attention_states_what_it_is_as_a_whole)
 {
     th_workload *w = good(
         SEQUENCE, "{ name = \"a\"; type = \"attention\"; heads = 2; in_channels = 12; outputs = 4;"
@@ -207,7 +207,7 @@ static void an_attention_states_what_it_is_as_a_whole(void)
 }
 
 /* Every function has its own word, and a function of its own. */
-static void reads_every_function(void)
+TEST(reads_every_function)
 {
     static const char *const words[] = {"relu",  "sigmoid",    "tanh",    "gelu", "silu",
                                         "scale", "shift",      "power",   "copy", "dropout",
@@ -223,7 +223,7 @@ static void reads_every_function(void)
 
 /* ---- precision and density ---- */
 
-static void inputs_are_what_their_makers_made(void)
+TEST(inputs_are_what_their_makers_made)
 {
     th_workload *w = good(
         "precision = \"bf16\"; input = { channels = 4; height = 13; width = 1; density = 0.75; };",
@@ -268,7 +268,7 @@ static void expect_refusals(const refusal *cases, size_t n)
 
 #define A(type) "{ name = \"a\"; type = \"" type "\"; "
 
-static void refuses_precisions_and_densities(void)
+TEST(refuses_precisions_and_densities)
 {
     static const refusal cases[] = {
         {SEQUENCE, A("relu") "output_precision = \"int6\"; }", "WORK-0037",
@@ -306,7 +306,7 @@ static void refuses_precisions_and_densities(void)
     EXPECT_REFUSALS(cases);
 }
 
-static void refuses_keys_of_another_form(void)
+TEST(refuses_keys_of_another_form)
 {
     static const refusal cases[] = {
         {SEQUENCE, A("matmul") "columns = 3; heads = 2; }", "WORK-0039",
@@ -329,7 +329,7 @@ static void refuses_keys_of_another_form(void)
     EXPECT_REFUSALS(cases);
 }
 
-static void refuses_windows_that_leave_nothing(void)
+TEST(refuses_windows_that_leave_nothing)
 {
     static const refusal cases[] = {
         {IMAGE, A("conv") "transposed = true; outputs = 3; kernel = 2; stride = 2; padding = 2; }",
@@ -351,7 +351,7 @@ static void refuses_windows_that_leave_nothing(void)
     EXPECT_REFUSALS(cases);
 }
 
-static void refuses_attentions(void)
+TEST(refuses_attentions)
 {
     static const refusal cases[] = {
         {SEQUENCE, A("attention") "inputs = [\"input\", \"input\"]; heads = 2; }", "WORK-0046",
@@ -396,7 +396,7 @@ static void refuses_attentions(void)
     EXPECT_REFUSALS(cases);
 }
 
-static void refuses_shapes(void)
+TEST(refuses_shapes)
 {
     static const refusal cases[] = {
         {IMAGE, A("lstm") "outputs = 3; }", "WORK-0023",
@@ -426,7 +426,7 @@ static void refuses_shapes(void)
 
 /* ---- memory ---- */
 
-static void survives_every_failing_allocation(void)
+TEST(survives_every_failing_allocation)
 {
     static const char text[] =
         SEQUENCE "layers = ( { name = \"a\"; type = \"attention\"; heads = 2; },"
@@ -448,24 +448,4 @@ static void survives_every_failing_allocation(void)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(reads_a_transposed_conv),
-                                     TAP(a_transposed_conv_of_stride_1_is_a_conv),
-                                     TAP(reads_products_of_two_inputs),
-                                     TAP(an_attention_becomes_three_layers),
-                                     TAP(a_packed_attention_takes_thirds),
-                                     TAP(reads_sequences),
-                                     TAP(reads_what_moves_channels),
-                                     TAP(an_attention_states_what_it_is_as_a_whole),
-                                     TAP(reads_every_function),
-                                     TAP(inputs_are_what_their_makers_made),
-                                     TAP(refuses_precisions_and_densities),
-                                     TAP(refuses_keys_of_another_form),
-                                     TAP(refuses_windows_that_leave_nothing),
-                                     TAP(refuses_attentions),
-                                     TAP(refuses_shapes),
-                                     TAP(survives_every_failing_allocation),
-                                     TAP_END};
-    return tap_main("layer_types_read", tests, argc, argv);
-}
+TAP_MAIN("layer_types_read")

@@ -27,7 +27,7 @@ static th_workload *joined(const char *first, const char *second, const th_model
     return w;
 }
 
-static void layers_keep_their_order_under_new_names(void)
+TEST(layers_keep_their_order_under_new_names)
 {
     th_error e = {"", ""};
     th_workload *w = joined(ONE, TWO, &(th_model_options){"x", 5, 70}, &e);
@@ -44,7 +44,7 @@ static void layers_keep_their_order_under_new_names(void)
     th_workload_free(w);
 }
 
-static void models_keep_their_inputs(void)
+TEST(models_keep_their_inputs)
 {
     th_workload *w = joined(ONE, TWO, &(th_model_options){"x", 5, 70}, NULL);
     CU_ASSERT_EQUAL_FATAL(th_workload_parts(w), 2);
@@ -61,7 +61,7 @@ static void models_keep_their_inputs(void)
 }
 
 /* A third one; and a first one that is renamed. */
-static void models_join_models(void)
+TEST(models_join_models)
 {
     th_workload *one = workload_of(ONE), *two = workload_of(TWO);
     th_workload *first = th_models_join(NULL, one, &(th_model_options){"p", 1, 2}, NULL);
@@ -81,7 +81,7 @@ static void models_join_models(void)
     th_workload_free(two);
 }
 
-static void alone_a_workload_is_one_part(void)
+TEST(alone_a_workload_is_one_part)
 {
     th_workload *w = workload_of(TWO);
     th_model part = th_workload_part(w, 0);
@@ -99,7 +99,7 @@ static void assert_refused(const char *second, const char *name, const char *id,
     TAP_ASSERT_TEXT(e.text, text);
 }
 
-static void what_cannot_be_joined(void)
+TEST(what_cannot_be_joined)
 {
     assert_refused(TWO, "x/y", "WORK-0075",
                    "model \"x/y\": its name must not be empty or have a \"/\"");
@@ -109,7 +109,7 @@ static void what_cannot_be_joined(void)
                    "model \"x\": a batch of 4, and the workload has 1: all models have one batch");
 }
 
-static void no_memory_is_an_error(void)
+TEST(no_memory_is_an_error)
 {
     th_workload *one = workload_of(ONE), *two = workload_of(TWO);
     int64_t live = th_alloc_live(), k = 1;
@@ -129,16 +129,4 @@ static void no_memory_is_an_error(void)
     th_workload_free(two);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(layers_keep_their_order_under_new_names),
-        TAP(models_keep_their_inputs),
-        TAP(models_join_models),
-        TAP(alone_a_workload_is_one_part),
-        TAP(what_cannot_be_joined),
-        TAP(no_memory_is_an_error),
-        TAP_END,
-    };
-    return tap_main("models", tests, argc, argv);
-}
+TAP_MAIN("models")

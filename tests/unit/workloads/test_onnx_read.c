@@ -255,7 +255,7 @@ static void refused(const char *id, const char *op, const char *inputs, const ch
 /* ---- what nodes become ----------------------------------------------------------------------- */
 
 /* Bias, batch norm and activation become part of the product before them. */
-static void a_network_is_read(void)
+TEST(a_network_is_read)
 {
     begin("2,3,32,24");
     weights("w1", "16,3,3,3");
@@ -302,7 +302,7 @@ static void a_network_is_read(void)
 }
 
 /* ... but not where something else reads that as well, and not behind an activation. */
-static void what_is_read_twice_stays(void)
+TEST(what_is_read_twice_stays)
 {
     begin("1,4,8,8");
     weights("w", "4,4,1,1");
@@ -331,7 +331,7 @@ static void what_is_read_twice_stays(void)
 
 /* A shuffle of channels is laid out anew, once; a transposition of extents of 1 and a reshaping are
  * not. */
-static void views_cost_nothing_but_shuffles(void)
+TEST(views_cost_nothing_but_shuffles)
 {
     begin("0,6,4,4");
     integers("grouped", "1,2,3,4,4", true);
@@ -358,7 +358,7 @@ static void views_cost_nothing_but_shuffles(void)
 }
 
 /* Of a perceptron: features have norms of their own, unlike the channels of what was flattened. */
-static void features_are_normed(void)
+TEST(features_are_normed)
 {
     begin("1,12");
     weights("w", "12,6");
@@ -378,7 +378,7 @@ static void features_are_normed(void)
 }
 
 /* Whoever reads a tensor under another name reads it as well. */
-static void views_share_what_they_look_at(void)
+TEST(views_share_what_they_look_at)
 {
     begin("1,4,8,8");
     weights("w", "4,4,1,1");
@@ -393,7 +393,7 @@ static void views_share_what_they_look_at(void)
     th_workload_free(w);
 }
 
-static void pools_round_up_within_their_input(void)
+TEST(pools_round_up_within_their_input)
 {
     begin("1,1,6,7");
     node("AveragePool", "x", "a", "kernel_shape=1,2 strides=4,2 pads=0,0,0,1 ceil_mode=1");
@@ -405,7 +405,7 @@ static void pools_round_up_within_their_input(void)
     th_workload_free(w);
 }
 
-static void batch_and_precision_are_the_callers(void)
+TEST(batch_and_precision_are_the_callers)
 {
     th_error e = {"", ""};
     begin(NULL);
@@ -427,7 +427,7 @@ static void batch_and_precision_are_the_callers(void)
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
-static void bad_files_are_refused(void)
+TEST(bad_files_are_refused)
 {
     th_error e = {"", ""};
     write_file("no model", 8);
@@ -460,7 +460,7 @@ static void bad_files_are_refused(void)
     expect("WORK-0100", "initializer \"w\": 9 dimensions: at most 8 were expected");
 }
 
-static void bad_nodes_are_refused(void)
+TEST(bad_nodes_are_refused)
 {
     refused("WORK-0081", "Relu", "q", "", "input 1 \"q\" is not there");
     refused("WORK-0093", "Sum", "", "", "no input");
@@ -510,7 +510,7 @@ static void bad_nodes_are_refused(void)
 }
 
 /* Cut off anywhere, and with any byte changed, it is a model or an error. */
-static void any_bytes_are_read_or_refused(void)
+TEST(any_bytes_are_read_or_refused)
 {
     begin("1,4,8,8");
     weights("w", "4,4,3,3");
@@ -539,7 +539,7 @@ static void any_bytes_are_read_or_refused(void)
     unlink(path);
 }
 
-static void any_allocation_may_fail(void)
+TEST(any_allocation_may_fail)
 {
     begin("1,4,8,8");
     weights("w", "4,4,3,3");
@@ -563,21 +563,4 @@ static void any_allocation_may_fail(void)
     unlink(path);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_network_is_read),
-        TAP(what_is_read_twice_stays),
-        TAP(views_cost_nothing_but_shuffles),
-        TAP(features_are_normed),
-        TAP(views_share_what_they_look_at),
-        TAP(pools_round_up_within_their_input),
-        TAP(batch_and_precision_are_the_callers),
-        TAP(bad_files_are_refused),
-        TAP(bad_nodes_are_refused),
-        TAP(any_bytes_are_read_or_refused),
-        TAP(any_allocation_may_fail),
-        TAP_END,
-    };
-    return tap_main("onnx_read", tests, argc, argv);
-}
+TAP_MAIN("onnx_read")

@@ -43,7 +43,7 @@ static double number(const th_system *s, const char *key)
     return p ? p->number : -1;
 }
 
-static void a_configuration_becomes_an_array(void)
+TEST(a_configuration_becomes_an_array)
 {
     th_error e = {"", ""};
     write_text("# comment\n; and another\n" HEAD "\r\n" ARRAY
@@ -70,7 +70,7 @@ static void a_configuration_becomes_an_array(void)
 
 /* Without run_name the file's, without USER no ports; three bandwidths are those of the operands.
  */
-static void bandwidth_is_that_of_ports(void)
+TEST(bandwidth_is_that_of_ports)
 {
     th_error e = {"", ""};
     write_text(ARRAY "Bandwidth = 10, 20,30\n[run_presets]\nInterfaceBandwidth = calc\n");
@@ -98,7 +98,7 @@ static void refuse_system(const char *text, const char *id, const char *message)
 
 #define AT "test_scalesim_read.tmp:"
 
-static void says_what_is_wrong_with_a_configuration(void)
+TEST(says_what_is_wrong_with_a_configuration)
 {
     refuse_system("[architecture_presets]\nArrayHeight: 0\n", "TOPO-0170",
                   AT "2: key \"ArrayHeight\": must be a whole number from 1 to 65536, not \"0\"");
@@ -128,7 +128,7 @@ static void says_what_is_wrong_with_a_configuration(void)
         "test_scalesim_read.tmp: key \"ArrayHeight\" of [architecture_presets] is missing");
 }
 
-static void refuses_files_that_are_too_large(void)
+TEST(refuses_files_that_are_too_large)
 {
     static char text[TH_SCALESIM_TOPOLOGY_MAX + 2];
     th_error e = {"", ""};
@@ -155,7 +155,7 @@ static void assert_dims(const th_layer *l, const int32_t *dim)
 
 /* 30 x 20, 7 x 5, strides 2: ceil(23/2) + 1 = 13, ceil(15/2) + 1 = 9; strides 3 and 4: ceil(23/3) +
  * 1 = 9, ceil(15/4) + 1 = 5. Layers do not fit each other, names have blanks or are taken. */
-static void convolutions_stand_side_by_side(void)
+TEST(convolutions_stand_side_by_side)
 {
     static const int32_t first[] = {2, 12, 3, 13, 9, 7, 5}, second[] = {2, 12, 3, 9, 5, 7, 5},
                          third[] = {2, 10, 64, 1, 1, 1, 1};
@@ -180,7 +180,7 @@ static void convolutions_stand_side_by_side(void)
     th_workload_free(w);
 }
 
-static void products_are_matmuls(void)
+TEST(products_are_matmuls)
 {
     static const int32_t dim[] = {1, 7, 90, 40, 1, 1, 1};
     th_error e = {"", ""};
@@ -203,7 +203,7 @@ static void refuse_workload(const char *text, const char *id, const char *messag
     TAP_ASSERT_TEXT(e.text, message);
 }
 
-static void says_what_is_wrong_with_a_topology(void)
+TEST(says_what_is_wrong_with_a_topology)
 {
     refuse_workload(CONVOLUTIONS "a,8,8,3,3,4,x,1,\n", "WORK-0060",
                     AT
@@ -232,12 +232,7 @@ static void says_what_is_wrong_with_a_topology(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(a_configuration_becomes_an_array),        TAP(bandwidth_is_that_of_ports),
-        TAP(says_what_is_wrong_with_a_configuration), TAP(refuses_files_that_are_too_large),
-        TAP(convolutions_stand_side_by_side),         TAP(products_are_matmuls),
-        TAP(says_what_is_wrong_with_a_topology),      TAP_END};
-    int status = tap_main("scalesim_read", tests, argc, argv);
+    int status = tap_run("scalesim_read", argc, argv);
     unlink(path);
     return status;
 }

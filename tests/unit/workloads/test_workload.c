@@ -70,7 +70,7 @@ static th_workload *new_diamond(void)
     return w;
 }
 
-static void links_consumers_and_outputs(void)
+TEST(links_consumers_and_outputs)
 {
     th_workload *w = new_diamond();
     th_error e = {"", ""};
@@ -90,7 +90,7 @@ static void links_consumers_and_outputs(void)
 }
 
 /* MACs: 48 pixels * batch 2 * (3 * 5 + 5 * 5 + 5 * 5 + 3 * 4) = 96 * 77 = 7392; parameters 77. */
-static void sums_over_layers(void)
+TEST(sums_over_layers)
 {
     th_workload *w = new_diamond();
     CU_ASSERT_EQUAL(th_workload_macs(w), 7392);
@@ -102,7 +102,7 @@ static void sums_over_layers(void)
 
 /* "last" is written first, its producer third: the producer moves in front of it, nothing else
  * does. */
-static void sorts_but_keeps_the_order_where_it_can(void)
+TEST(sorts_but_keeps_the_order_where_it_can)
 {
     th_workload *w = new_workload();
     add_conv(w, "last", 7, 2, 2);
@@ -119,7 +119,7 @@ static void sorts_but_keeps_the_order_where_it_can(void)
     th_workload_free(w);
 }
 
-static void sorts_a_long_chain_written_backwards(void)
+TEST(sorts_a_long_chain_written_backwards)
 {
     enum { LENGTH = 20000 };
     char name[16];
@@ -146,7 +146,7 @@ static void expect_refusal(th_workload *w, const char *id, const char *text)
     th_workload_free(w);
 }
 
-static void refuses_extents_of_the_input(void)
+TEST(refuses_extents_of_the_input)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_workload_new("net", NULL, &(th_workload_input){0, 3, 8, 6, TH_FP16}, &e));
@@ -154,7 +154,7 @@ static void refuses_extents_of_the_input(void)
     TAP_ASSERT_TEXT(e.text, "net: batch 0, input 3 x 8 x 6: extents must be from 1 to 268435456");
 }
 
-static void refuses_bad_names(void)
+TEST(refuses_bad_names)
 {
     th_workload *w = new_workload();
     add_conv(w, "a b", 3, 3, TH_EXTERNAL_INPUT);
@@ -169,7 +169,7 @@ static void refuses_bad_names(void)
         "net.cfg:11: layer \"a\": the name is taken by the layer of line 10; names must be unique");
 }
 
-static void names_a_cycle(void)
+TEST(names_a_cycle)
 {
     th_workload *w = new_workload();
     add_conv(w, "stem", 3, 5, TH_EXTERNAL_INPUT);
@@ -180,12 +180,12 @@ static void names_a_cycle(void)
                    "net.cfg:11: layer \"a\": the layers form a cycle: a <- c <- b <- a");
 }
 
-static void refuses_an_empty_workload(void)
+TEST(refuses_an_empty_workload)
 {
     expect_refusal(new_workload(), "WORK-0005", "net.cfg: no layers: at least one was expected");
 }
 
-static void refuses_a_wrong_number_of_inputs(void)
+TEST(refuses_a_wrong_number_of_inputs)
 {
     th_workload *w = new_workload();
     add_sum(w, "a", 3, TH_EXTERNAL_INPUT, TH_EXTERNAL_INPUT);
@@ -366,7 +366,7 @@ static void grouped_pool(th_layer *l)
     l->groups = 3;
 }
 
-static void refuses_shapes(void)
+TEST(refuses_shapes)
 {
     static const struct {
         void (*change)(th_layer *l);
@@ -425,7 +425,7 @@ static void refuses_shapes(void)
     }
 }
 
-static void refuses_an_edge_that_does_not_fit(void)
+TEST(refuses_an_edge_that_does_not_fit)
 {
     th_workload *w = new_workload();
     add_conv(w, "a", 3, 5, TH_EXTERNAL_INPUT);
@@ -450,7 +450,7 @@ static th_workload *new_concat(int32_t first, int32_t second)
     return w;
 }
 
-static void checks_every_input_of_a_concat(void)
+TEST(checks_every_input_of_a_concat)
 {
     th_workload *w = new_concat(3, 5);
     CU_ASSERT_EQUAL(th_workload_finish(w, NULL), 0);
@@ -489,7 +489,7 @@ static th_workload *new_product(int32_t columns, bool is_transposed, th_precisio
     return w;
 }
 
-static void checks_both_inputs_of_a_matmul(void)
+TEST(checks_both_inputs_of_a_matmul)
 {
     th_workload *w = new_product(24, true, TH_FP16);
     CU_ASSERT_EQUAL(th_workload_finish(w, NULL), 0);
@@ -508,7 +508,7 @@ static void checks_both_inputs_of_a_matmul(void)
 }
 
 /* Each layer is 2^25 * 2^21 * 96 loop steps = 2^51 * 3, below 2^53; three of them are not. */
-static void refuses_totals_that_no_double_holds(void)
+TEST(refuses_totals_that_no_double_holds)
 {
     th_workload *w =
         th_workload_new("net", NULL, &(th_workload_input){2, 1 << 21, 8, 6, TH_FP16}, NULL);
@@ -534,7 +534,7 @@ static int build(void)
     return status;
 }
 
-static void survives_every_failing_allocation(void)
+TEST(survives_every_failing_allocation)
 {
     int64_t live = th_alloc_live(), k = 0;
     int status = -1;
@@ -548,23 +548,4 @@ static void survives_every_failing_allocation(void)
     CU_ASSERT_EQUAL(status, 0);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(links_consumers_and_outputs),
-                                     TAP(sums_over_layers),
-                                     TAP(sorts_but_keeps_the_order_where_it_can),
-                                     TAP(sorts_a_long_chain_written_backwards),
-                                     TAP(refuses_extents_of_the_input),
-                                     TAP(refuses_bad_names),
-                                     TAP(names_a_cycle),
-                                     TAP(refuses_an_empty_workload),
-                                     TAP(refuses_a_wrong_number_of_inputs),
-                                     TAP(refuses_shapes),
-                                     TAP(refuses_an_edge_that_does_not_fit),
-                                     TAP(checks_every_input_of_a_concat),
-                                     TAP(checks_both_inputs_of_a_matmul),
-                                     TAP(refuses_totals_that_no_double_holds),
-                                     TAP(survives_every_failing_allocation),
-                                     TAP_END};
-    return tap_main("workload", tests, argc, argv);
-}
+TAP_MAIN("workload")

@@ -24,7 +24,7 @@ static th_workload *read_layers(const char *layers, th_error *err)
 
 /* Kernel 3 x 2, stride 2 x 3, padding (2, 1, 2, 1), dilation 2 x 1 over 13 x 9:
  *   H = floor((13 + 4 - 2 * 2 - 1) / 2) + 1 = 7,   W = floor((9 + 2 - 1 - 1) / 3) + 1 = 4. */
-static void reads_every_key_of_a_conv(void)
+TEST(reads_every_key_of_a_conv)
 {
     th_error e = {"", ""};
     th_workload *w =
@@ -46,7 +46,7 @@ static void reads_every_key_of_a_conv(void)
     th_workload_free(w);
 }
 
-static void fills_in_what_is_not_said(void)
+TEST(fills_in_what_is_not_said)
 {
     th_workload *w =
         read_layers("{ name = \"a\"; type = \"conv\"; outputs = 5; },"
@@ -68,7 +68,7 @@ static void fills_in_what_is_not_said(void)
 }
 
 /* Written back to front, and with all ways to name inputs. */
-static void reads_a_graph_in_any_order(void)
+TEST(reads_a_graph_in_any_order)
 {
     th_error e = {"", ""};
     th_workload *w = read_layers(
@@ -89,7 +89,7 @@ static void reads_a_graph_in_any_order(void)
 }
 
 /* 13 rows x 3 inner x 8 columns, batch 2 or 5. */
-static void reads_a_matmul(void)
+TEST(reads_a_matmul)
 {
     static const char text[] =
         "input = { channels = 3; height = 13; width = 1; }; batch = 2;"
@@ -116,7 +116,7 @@ static th_workload *read_model(const char *name)
     return w;
 }
 
-static void models_hold_the_published_totals(void)
+TEST(models_hold_the_published_totals)
 {
     static const struct {
         const char *name;
@@ -143,7 +143,7 @@ static void models_hold_the_published_totals(void)
 }
 
 /* 25 * 32 weights meet 24 x 24 pixels, 25 * 32 * 64 meet 8 x 8, then 1024 * 100 and 100 * 10. */
-static void lenet_holds_its_totals(void)
+TEST(lenet_holds_its_totals)
 {
     th_workload *w = read_model("lenet");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
@@ -155,7 +155,7 @@ static void lenet_holds_its_totals(void)
 /* As published, and the words' table a second time where it is the last layer's too: GPT-2 large
  * 774,030,080 and 50257 * 1280, OPT 1.3B 1,315,758,080 and 50272 * 2048; BERT base 109,482,240 and
  * 2 classes. */
-static void transformers_hold_the_published_parameters(void)
+TEST(transformers_hold_the_published_parameters)
 {
     static const struct {
         const char *name;
@@ -176,7 +176,7 @@ static void transformers_hold_the_published_parameters(void)
  * * 768. lstm_lm: 700 words meet 2 * 4 * 650 * 1300 and 650 * 10000 weights. unet: 7,763,041
  * parameters are those of Buda's program; every level of it is summed here again, in its own words.
  */
-static void models_of_other_kinds_hold_their_totals(void)
+TEST(models_of_other_kinds_hold_their_totals)
 {
     int64_t unet = 0, side = 256, c = 3;
     for (int64_t k = 32; k <= 512; k *= 2, side /= 2) {
@@ -207,7 +207,7 @@ static void models_of_other_kinds_hold_their_totals(void)
 
 /* conv1, pool1, then blocks of c1, c2 and a sum with what entered the block, or with its
  * projection. */
-static void residual_sums_join_the_right_layers(void)
+TEST(residual_sums_join_the_right_layers)
 {
     th_workload *w = read_model("resnet34");
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
@@ -264,17 +264,13 @@ static void compare_with_list(const char *folder, const char *list, const char *
     th_workload_free(w);
 }
 
-static const char *reference_folder(void)
+TEST(models_agree_with_the_reference_layers)
 {
     const char *folder = getenv("THARSIS_REFERENCE");
-    return folder && folder[0] ? folder : NULL;
-}
-
-static void models_agree_with_the_reference_layers(void)
-{
-    const char *folder = reference_folder();
-    if (!folder)
+    if (!folder || !folder[0]) {
+        tap_skip("THARSIS_REFERENCE is not set");
         return;
+    }
     compare_with_list(folder, "alexnet_torchvision", "alexnet");
     compare_with_list(folder, "vgg16", "vgg16");
     compare_with_list(folder, "resnet34", "resnet34");
@@ -294,7 +290,7 @@ static void expect_refusal(const char *layers, const char *id, const char *text)
 
 #define A "{ name = \"a\"; type = \"conv\"; outputs = 4; "
 
-static void refuses_unknown_words(void)
+TEST(refuses_unknown_words)
 {
     expect_refusal(
         A "strid = 2; }", "BASE-0037",
@@ -320,7 +316,7 @@ static void refuses_unknown_words(void)
                    "net.cfg:3: layer \"b\": input \"nothing\" is neither a layer nor \"input\"");
 }
 
-static void refuses_what_is_no_layer(void)
+TEST(refuses_what_is_no_layer)
 {
     expect_refusal("7", "WORK-0025",
                    "net.cfg:2: a layer must be a group: { name = ...; type = ...; }");
@@ -335,7 +331,7 @@ static void refuses_what_is_no_layer(void)
                    "net.cfg:2: layer \"a\": the layers form a cycle: a <- b <- a");
 }
 
-static void refuses_sizes(void)
+TEST(refuses_sizes)
 {
     expect_refusal("{ name = \"a\"; type = \"conv\"; outputs = 0; }", "BASE-0035",
                    "net.cfg:2: key \"outputs\": must be from 1 to 268435456, not 0");
@@ -363,7 +359,7 @@ static void refuses_sizes(void)
                    "kind conv");
 }
 
-static void refuses_a_sum_of_different_shapes(void)
+TEST(refuses_a_sum_of_different_shapes)
 {
     expect_refusal(
         A "},\n{ name = \"b\"; type = \"conv\"; outputs = 5; },\n"
@@ -373,7 +369,7 @@ static void refuses_a_sum_of_different_shapes(void)
         "makes 5 x 13 x 9");
 }
 
-static void refuses_a_bad_head(void)
+TEST(refuses_a_bad_head)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_workload_read_text("layers = ();", "net.cfg", 0, &e));
@@ -416,7 +412,7 @@ static void fail_every_allocation(const char *layers, int succeeds)
     CU_ASSERT_EQUAL(w != NULL, succeeds);
 }
 
-static void survives_every_failing_allocation(void)
+TEST(survives_every_failing_allocation)
 {
     fail_every_allocation(A "norm = true; },\n{ name = \"b\"; type = \"conv\"; outputs = 4; },\n"
                             "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; }",
@@ -425,27 +421,4 @@ static void survives_every_failing_allocation(void)
     fail_every_allocation(A "inputs = \"b\"; }, { name = \"b\"; type = \"relu\"; }", 0);
 }
 
-int main(int argc, char **argv)
-{
-    const tap_test tests[] = {TAP(reads_every_key_of_a_conv),
-                              TAP(fills_in_what_is_not_said),
-                              TAP(reads_a_graph_in_any_order),
-                              TAP(reads_a_matmul),
-                              TAP(models_hold_the_published_totals),
-                              TAP(lenet_holds_its_totals),
-                              TAP(transformers_hold_the_published_parameters),
-                              TAP(models_of_other_kinds_hold_their_totals),
-                              TAP(residual_sums_join_the_right_layers),
-                              {reference_folder() ? "models_agree_with_the_reference_layers"
-                                                  : "models_agree_with_the_reference_layers "
-                                                    "# SKIP THARSIS_REFERENCE is not set",
-                               models_agree_with_the_reference_layers},
-                              TAP(refuses_unknown_words),
-                              TAP(refuses_what_is_no_layer),
-                              TAP(refuses_sizes),
-                              TAP(refuses_a_sum_of_different_shapes),
-                              TAP(refuses_a_bad_head),
-                              TAP(survives_every_failing_allocation),
-                              TAP_END};
-    return tap_main("workload_read", tests, argc, argv);
-}
+TAP_MAIN("workload_read")
