@@ -27,6 +27,7 @@ libtharsis_la_SOURCES += \
 	predictor/model/network_prediction.c predictor/model/network_prediction.h \
 	predictor/model/jobs.c predictor/model/jobs.h \
 	predictor/model/layer_model.c predictor/model/layer_model.h \
+	predictor/model/layer_predict.c \
 	predictor/model/layer_train.c \
 	predictor/model/nearest_device.c predictor/model/nearest_device.h \
 	predictor/model/parts_text.c \

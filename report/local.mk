@@ -73,6 +73,7 @@ libtharsis_la_SOURCES += \
 	report/session/saved_run.h \
 	report/session/session.c \
 	report/session/session.h \
+	report/session/session_parts.c \
 	report/session/simulation.c \
 	report/session/simulation.h \
 	report/table/quantity.c \

@@ -234,6 +234,16 @@ static int print_help(th_call *c)
     return failed;
 }
 
+int th_call_cancel(th_call *c, const char *message)
+{
+    (void)th_session_is_interrupted(c->session); /* the cancellation ends here */
+    if (Tcl_Canceled(c->interp, 0) != TCL_ERROR)
+        Tcl_CancelEval(c->interp, Tcl_NewStringObj(message, -1), NULL, TCL_CANCEL_UNWIND);
+    Tcl_SetObjResult(c->interp, Tcl_NewStringObj(message, -1));
+    c->err.id[0] = '\0';
+    return -1;
+}
+
 /* The error that arrives was written by the part of the work that saw Ctrl-C. Only the command
  * knows what state the session is in afterwards, so the text is replaced. */
 static int cancel(th_call *c)

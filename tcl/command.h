@@ -111,6 +111,9 @@ void th_call_return_text(th_call *c, const char *text);
 void th_call_return_time(th_call *c, int64_t ps);
 /* Puts "what: " before the text of an error that base/, topology/ ... gave. Returns -1. */
 int th_call_prefix_error(th_call *c, const char *what, const th_error *e);
+/* Ends the whole script with this message; catch does not stop it. Returns -1 and leaves c->err
+ * empty. */
+int th_call_cancel(th_call *c, const char *message);
 
 /* help.c: the synopsis, the help of one command, and the list of all commands. */
 void th_help_synopsis(const th_command *row, th_strbuf *out);

@@ -3,6 +3,7 @@
  *   list -> name, type -> (find | add to every accelerator) -> keys */
 #include <config.h>
 #include "tcl/design_option.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include <string.h>
 #include "base/alloc.h"

@@ -2,6 +2,7 @@
 /* files.c - see files.h. TH_SOURCE_DIR and TH_DATA_DIR come from the build. */
 #include <config.h>
 #include "tcl/files.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include <string.h>

@@ -3,6 +3,7 @@
 #ifndef TH_TCL_GOAL_OPTION_H
 #define TH_TCL_GOAL_OPTION_H
 #include "report/session/goal.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
 /* "energy"; "latency 1 energy 0.5", a weighted sum; "pareto latency energy" or "latency energy", a

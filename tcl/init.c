@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
 static const char session_key[] = "tharsis";

@@ -56,8 +56,6 @@ face_sources = \
 	tcl/objects/condition.h \
 	tcl/objects/object_name.c \
 	tcl/objects/object_name.h \
-	tcl/objects/probes.c \
-	tcl/objects/probes.h \
 	tcl/options.c \
 	tcl/options.h \
 	tcl/program_options.h \
@@ -79,6 +77,7 @@ face_sources = \
 	tcl/study/study_workers.h \
 	tcl/tcl_session.c \
 	tcl/tcl_session.h \
+	tcl/tcl_session_parts.c \
 	tcl/warning.c \
 	tcl/warning.h \
 	tcl/write_plot.c \

@@ -2,6 +2,7 @@
 /* options.h - options that several commands share. */
 #ifndef TH_TCL_OPTIONS_H
 #define TH_TCL_OPTIONS_H
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
 const char *th_network_name(int i);  /* of th_network_types; NULL after the last */

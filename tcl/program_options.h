@@ -3,6 +3,7 @@
  *   th_timing_parse -> th_call_add_task -> th_free(timing.after) */
 #ifndef TH_TCL_PROGRAM_OPTIONS_H
 #define TH_TCL_PROGRAM_OPTIONS_H
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
 /* Rows of an option table, starting at index first. */

@@ -6,6 +6,7 @@
 #define TH_TCL_REPORT_CALL_H
 #include "report/sections/sections.h"
 #include "report/table/report.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
 /* Records take the first two alone. */

@@ -5,9 +5,9 @@
  * The first member is the state that report/ knows; th_tcl_of finds the whole from it. */
 #ifndef TH_TCL_TCL_SESSION_H
 #define TH_TCL_TCL_SESSION_H
+#include <tcl.h>
 #include "report/session/session.h"
 #include "sim/observe/event_recorder.h"
-#include "tcl/command.h"
 
 typedef struct th_breakpoint th_breakpoint; /* tcl/objects/breakpoint.h */
 
@@ -31,6 +31,7 @@ typedef struct th_tcl_session {
     bool stop_asked;
 } th_tcl_session;
 
+/* tcl_session_parts.c */
 th_session *th_session_new(Tcl_Interp *interp); /* NULL: memory is out */
 void th_session_free(th_session *s); /* close_trace and end_log tell what was lost; accepts NULL */
 
@@ -51,15 +52,12 @@ int th_session_write_file(th_session *s, const char *path, bool append, const th
                           th_error *err);
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
 
-/* Close the trace or the log, if open, when a session ends. 0, or -1: it is closed, but not all of
- * it could be written. */
+/* tcl_session_parts.c: close the trace or the log, if open, when a session ends. 0, or -1: it is
+ * closed, but not all of it could be written. */
 int th_session_close_trace(th_session *s, th_error *err);
 int th_session_end_log(th_session *s, th_error *err);
 
 /* True once after Ctrl-C, or while the interpreter is being cancelled. Loops poll it. */
 bool th_session_is_interrupted(th_session *s);
-/* Ends the whole script with this message; catch does not stop it. Returns -1 and leaves c->err
- * empty. */
-int th_call_cancel(th_call *c, const char *message);
 
 #endif

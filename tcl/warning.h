@@ -3,6 +3,7 @@
  * suppresses it. Points of a study print none. */
 #ifndef TH_TCL_WARNING_H
 #define TH_TCL_WARNING_H
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
 void th_warn(const th_call *c, const char *id, const char *format, ...)

@@ -101,18 +101,17 @@ static int read_sparsity(const th_layer_source *s)
 
 /* precision is that of weights and outputs; the tensors' own keys go before it. Those of an
  * attention are its last part's. */
-int th_layer_read_tensors(const th_layer_source *s, const th_layer_type *t)
+int th_layer_read_tensors(const th_layer_source *s, bool keeps_precision, bool is_inner)
 {
     th_layer *l = s->layer;
-    th_precision *p = l->precision,
-                 both = t->keeps_precision ? p[TH_TENSOR_INPUT] : s->w->precision;
-    if (t->kind == TH_LAYER_CONCAT || t->kind == TH_LAYER_SLICE)
+    th_precision *p = l->precision, both = keeps_precision ? p[TH_TENSOR_INPUT] : s->w->precision;
+    if (l->kind == TH_LAYER_CONCAT || l->kind == TH_LAYER_SLICE)
         l->density[TH_TENSOR_OUTPUT] = l->density[TH_TENSOR_INPUT];
     if (th_read_precision(s->n, "precision", &both, s->err) < 0)
         return -1;
     p[TH_TENSOR_WEIGHT] = is_product(l) ? p[TH_TENSOR_INPUT] : both;
     p[TH_TENSOR_OUTPUT] = both;
-    if (t->is_inner)
+    if (is_inner)
         return 0;
     if (th_read_precision(s->n, "weight_precision", &p[TH_TENSOR_WEIGHT], s->err) < 0 ||
         th_read_precision(s->n, "output_precision", &p[TH_TENSOR_OUTPUT], s->err) < 0 ||

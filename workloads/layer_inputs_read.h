@@ -4,7 +4,7 @@
  *   th_layer_take_inputs -> th_layer_input_shape* -> th_layer_read_tensors */
 #ifndef TH_WORKLOADS_LAYER_INPUTS_READ_H
 #define TH_WORKLOADS_LAYER_INPUTS_READ_H
-#include "workloads/layer_types_read.h"
+#include "workloads/layer_keys_read.h"
 
 typedef struct th_input_shape {
     int32_t c, h, w;
@@ -13,7 +13,9 @@ typedef struct th_input_shape {
 /* Fills in_h, in_w, and precision and density of what is read. 0 or -1. */
 int th_layer_take_inputs(const th_layer_source *s);
 th_input_shape th_layer_input_shape(const th_layer_source *s, int input);
-/* Precision and density of weights and outputs, behind the type's infer. 0 or -1. */
-int th_layer_read_tensors(const th_layer_source *s, const th_layer_type *t);
+/* Precision and density of weights and outputs, behind the type's infer. keeps_precision: the
+ * output has the precision of the input, unless told; is_inner: a part of an attention that is not
+ * its last one. 0 or -1. */
+int th_layer_read_tensors(const th_layer_source *s, bool keeps_precision, bool is_inner);
 
 #endif

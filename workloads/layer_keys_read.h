@@ -6,8 +6,6 @@
 #include "base/config_read.h"
 #include "workloads/workload.h"
 
-enum { TH_LARGEST_EXTENT = 1 << 28 };
-
 /* Keys of any group. */
 int th_read_extent(const th_config_node *n, const char *key, bool required, int64_t max,
                    int32_t *out, th_error *err);

@@ -508,7 +508,8 @@ static int check_all_stated(const th_layer_source *s, const th_layer_type *t)
 
 int th_layer_type_infer(const th_layer_source *s, const th_layer_type *t)
 {
-    if (th_layer_take_inputs(s) < 0 || t->infer(s, t) < 0 || th_layer_read_tensors(s, t) < 0)
+    if (th_layer_take_inputs(s) < 0 || t->infer(s, t) < 0 ||
+        th_layer_read_tensors(s, t->keeps_precision, t->is_inner) < 0)
         return -1;
     return t->is_inner ? 0 : check_all_stated(s, t);
 }

@@ -54,16 +54,20 @@ typedef struct th_workload_input {
     th_precision precision;
 } th_workload_input;
 
+enum { TH_LARGEST_EXTENT = 1 << 28 }; /* of a tensor */
+
 th_workload *th_workload_new(const char *name, const char *file, const th_workload_input *input,
                              th_error *err);
 /* Copies the layer (name, inputs and input_channels too). inputs may name layers added later.
  * Returns its index or -1. */
 int th_workload_add_layer(th_workload *w, const th_layer *l, th_error *err);
-/* Sorts topologically and renumbers the inputs: layers keep their order, but a producer written
- * after its consumer moves directly in front of it. The message about a cycle names one. A reader
- * that infers shapes calls this first and then walks w->layers; finish calls it in any case. */
+/* workload_finish.c: sorts topologically and renumbers the inputs: layers keep their order, but a
+ * producer written after its consumer moves directly in front of it. The message about a cycle
+ * names one. A reader that infers shapes calls this first and then walks w->layers; finish calls it
+ * in any case. */
 int th_workload_sort(th_workload *w, th_error *err);
-/* Sorts, checks shapes, sizes, unique names, at least one layer; fills consumers and outputs. */
+/* workload_finish.c: sorts, checks shapes, sizes, unique names, at least one layer; fills consumers
+ * and outputs. */
 int th_workload_finish(th_workload *w, th_error *err);
 void th_workload_free(th_workload *w); /* accepts NULL */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* workload_check.c - checks that a graph of layers can be computed.
- *   check_input (new) ; check_names -> check_inputs (sort) -> check_shapes -> check_totals (finish)
+ *   check_names -> check_inputs (sort) -> check_shapes -> check_totals (finish)
  * Shapes are compared, never inferred: a reader infers them before (workload_read.c). After the
  * checks, every extent, and every product of extents that other code computes, fits into 53 bits,
  * so that sizes in bytes fit into int64 and are exact as doubles. */
@@ -17,7 +17,6 @@
 
 static const double largest_product = 9007199254740992.0; /* 2^53 */
 enum {
-    LARGEST_EXTENT = 1 << 28,
     LARGEST_SPARSE_BLOCK = 256 /* no hardware known skips zeros in blocks above 32 */
 };
 
@@ -36,18 +35,7 @@ int th_workload_layer_error(const th_workload *w, const th_layer *l, th_error *e
 
 static bool is_extent(int32_t n)
 {
-    return n >= 1 && n <= LARGEST_EXTENT;
-}
-
-int th_workload_check_input(const th_workload *w, th_error *err)
-{
-    if (is_extent(w->batch) && is_extent(w->input_c) && is_extent(w->input_h) &&
-        is_extent(w->input_w))
-        return 0;
-    return th_error_set(err, "WORK-0001",
-                        "%s: batch %d, input %d x %d x %d: extents must be from 1 to %d",
-                        w->file ? w->file : w->name, (int)w->batch, (int)w->input_c,
-                        (int)w->input_h, (int)w->input_w, LARGEST_EXTENT);
+    return n >= 1 && n <= TH_LARGEST_EXTENT;
 }
 
 /* ---- names ---- */
@@ -152,11 +140,11 @@ static int check_extents(const th_workload *w, const th_layer *l, th_error *err)
     for (int d = 0; d < TH_N_DIMS; d++)
         if (!is_extent(l->dim[d]))
             return th_workload_layer_error(w, l, err, "WORK-0008", "%c = %d: must be from 1 to %d",
-                                           th_dim_letters[d], (int)l->dim[d], LARGEST_EXTENT);
+                                           th_dim_letters[d], (int)l->dim[d], TH_LARGEST_EXTENT);
     if (!is_extent(l->in_h) || !is_extent(l->in_w))
         return th_workload_layer_error(w, l, err, "WORK-0009",
                                        "input of %d x %d: must be from 1 to %d", (int)l->in_h,
-                                       (int)l->in_w, LARGEST_EXTENT);
+                                       (int)l->in_w, TH_LARGEST_EXTENT);
     if (!is_extent(l->stride_h) || !is_extent(l->stride_w) || !is_extent(l->dilation_h) ||
         !is_extent(l->dilation_w) || l->pad_top < 0 || l->pad_left < 0)
         return th_workload_layer_error(
@@ -168,7 +156,7 @@ static int check_extents(const th_workload *w, const th_layer *l, th_error *err)
     if (!is_extent(l->up_h) || !is_extent(l->up_w))
         return th_workload_layer_error(w, l, err, "WORK-0030",
                                        "up-sampling of %d x %d: must be from 1 to %d", (int)l->up_h,
-                                       (int)l->up_w, LARGEST_EXTENT);
+                                       (int)l->up_w, TH_LARGEST_EXTENT);
     return 0;
 }
 

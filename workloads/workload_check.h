@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* workload_check.h - the checks of th_workload_new, sort and finish. Each returns 0, or -1 with err
+/* workload_check.h - the checks of th_workload_sort and finish. Each returns 0, or -1 with err
  * naming file and line (if known), layer, and the expected value. */
 #ifndef TH_WORKLOADS_WORKLOAD_CHECK_H
 #define TH_WORKLOADS_WORKLOAD_CHECK_H
 #include "workloads/workload.h"
 
-int th_workload_check_input(const th_workload *w, th_error *err);  /* batch and external input */
 int th_workload_check_names(const th_workload *w, th_error *err);  /* a layer; unique, printable */
 int th_workload_check_inputs(const th_workload *w, th_error *err); /* number, range of producers */
 int th_workload_check_shapes(const th_workload *w, th_error *err); /* of layers and their edges */

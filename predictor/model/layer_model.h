@@ -89,17 +89,18 @@ void th_layer_model_count(th_layer_model *m);
 
 /* Is the GPU, by its name, a device of the training data? */
 bool th_layer_model_has_seen(const th_layer_model *m, const th_gpu *gpu);
-/* The first number of op, or else of an unseen gpu, that lies outside the range of the
- * training data: its name, value and range into text[size]. false: all lie inside. */
+/* layer_predict.c: the first number of op, or else of an unseen gpu, that lies outside the range of
+ * the training data: its name, value and range into text[size]. false: all lie inside. */
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
                                char *text, size_t size);
 /* The index of a seen device by its name, or n_devices: unseen. */
 int th_layer_model_device(const th_layer_model *m, const char *name);
-/* ms; gpu may be any. */
+/* layer_predict.c: ms; gpu may be any. */
 double th_layer_model_predict(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
 
-/* ms, and what a tenth and nine tenths of measurements will be below: by what was held out when
- * learning, the wider the further op or an unseen gpu lies outside of what training had. */
+/* layer_predict.c: ms, and what a tenth and nine tenths of measurements will be below: by what was
+ * held out when learning, the wider the further op or an unseen gpu lies outside of what training
+ * had. */
 typedef struct th_estimate {
     double ms, low_ms, high_ms;
 } th_estimate;
@@ -112,7 +113,7 @@ typedef struct th_device_view {
     bool is_law; /* by its law alone; else by its ensemble */
 } th_device_view;
 
-/* ms[n] of op[n]. */
+/* layer_predict.c: ms[n] of op[n]. */
 void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t n, th_device_view v,
                                double *ms);
 /* Private to training: the law's prediction by those weights, at least a positive number; and the

@@ -1,145 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* session.c - see session.h. */
+/* session.c - what a session has: its parts, its program, its digests. session_parts.c makes,
+ * replaces and frees its parts. */
 #include <config.h>
-#include "report/session/gpu_models.h"
 #include "report/session/session.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-#include "base/alloc.h"
 #include "base/map.h"
 #include "mapper/pool/serializer.h"
-#include "report/session/property_events.h"
-#include "report/session/saved_run.h"
-
-int th_session_init(th_session *s, const th_session_observer *observer)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    *s = (th_session){.observer = observer,
-                      .threads = processors > 0 ? (int)processors : 1,
-                      .defaults = {.stream = th_stream_single, .network = th_network_types[0]},
-                      .text = {.links_of_task = -1},
-                      .gpu_models = th_gpu_models_new()};
-    return s->gpu_models ? 0 : -1;
-}
-
-void th_session_clear(th_session *s)
-{
-    th_session_drop_run(s);
-    th_property_events_clear(s);
-    th_saved_runs_clear(s);
-    th_mapping_free(s->mapping);
-    th_free(s->search.improvements);
-    th_front_free(s->search.front);
-    th_hand_built_free(s->hand_built);
-    th_workload_free(s->workload);
-    th_script_memo_free(s->scripts);
-    th_system_free(s->system);
-    th_free(s->text.task_links);
-    th_strbuf_clear(&s->text.scratch);
-    th_gpu_models_free(s->gpu_models);
-}
-
-/* ---- setters ---- */
-
-static void drop_simulation(th_session *s)
-{
-    if (s->simulation && s->trace)
-        th_trace_leave(s->trace);
-    th_simulation_free(s->simulation);
-    s->simulation = NULL;
-    s->text.links_of_task = -1;
-}
-
-int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err)
-{
-    drop_simulation(s); /* but not the property events, which belong to the new run already */
-    s->simulation = fresh;
-    if (!s->observer || s->observer->run_replaced(s, err) == 0)
-        return 0;
-    th_session_drop_run(s);
-    return -1;
-}
-
-int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err)
-{
-    if (th_property_events_reapply(s, fresh, err) == 0)
-        return th_session_keep_simulation(s, fresh, err);
-    th_simulation_free(fresh);
-    return -1;
-}
-
-void th_session_drop_run(th_session *s)
-{
-    drop_simulation(s);
-    th_property_events_discard(s);
-}
-
-static void clear_search(th_search_record *f)
-{
-    th_free(f->improvements);
-    th_front_free(f->front);
-    *f = (th_search_record){0};
-}
-
-static void notify_dropped(th_session *s, bool of_system)
-{
-    if (s->observer)
-        s->observer->objects_dropped(s, of_system);
-}
-
-/* Drops the mapping or the hand-built program, and breakpoints on its layers and tasks. */
-static void drop_mapping(th_session *s)
-{
-    th_session_drop_run(s);
-    notify_dropped(s, false);
-    th_mapping_free(s->mapping);
-    th_hand_built_free(s->hand_built);
-    s->mapping = NULL;
-    s->hand_built = NULL;
-    clear_search(&s->search);
-    s->defaults = (th_run_options){.stream = th_stream_single, .network = th_network_types[0]};
-}
-
-void th_session_set_system(th_session *s, th_system *system)
-{
-    drop_mapping(s);
-    notify_dropped(s, true);
-    th_property_events_clear(s);
-    th_script_memo_clear(s->scripts);
-    th_system_free(s->system);
-    s->system = system;
-}
-
-void th_session_set_workload(th_session *s, th_workload *workload)
-{
-    drop_mapping(s);
-    th_workload_free(s->workload);
-    s->workload = workload;
-}
-
-void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_search_record *how)
-{
-    drop_mapping(s);
-    s->mapping = mapping;
-    s->search = *how;
-}
-
-int th_session_select(th_session *s, int number, th_error *err)
-{
-    const th_front *f = s->search.front;
-    th_mapping *m = th_mapping_copy(f->mapping[number]);
-    if (!m)
-        return th_error_no_memory(err);
-    th_session_drop_run(s);
-    th_mapping_free(s->mapping);
-    s->mapping = m;
-    s->search.selected = number;
-    s->search.fitness.metrics = f->metrics[number];
-    s->search.fitness.value = th_goal_fitness(&s->search.goal, &f->metrics[number]);
-    return 0;
-}
 
 int th_session_need_front(th_session *s, th_error *err)
 {
@@ -150,27 +18,6 @@ int th_session_need_front(th_session *s, th_error *err)
     return th_error_set(
         err, "TCL-0256",
         "no Pareto front: map_workload -objective {pareto latency energy} finds one");
-}
-
-void th_session_set_hand_built(th_session *s, th_hand_built *hand_built)
-{
-    th_session_set_workload(s, NULL);
-    s->hand_built = hand_built;
-}
-
-/* The options of a run that has not begun are kept for the next one. */
-int th_session_open_hand_built(th_session *s, th_error *err)
-{
-    if (!s->hand_built)
-        return th_error_set(err, "TCL-0150", "no program yet: create_program first");
-    if (!s->simulation)
-        return 0;
-    if (s->simulation->has_begun)
-        return th_error_set(err, "TCL-0151", "the program \"%s\" has begun to run: restart first",
-                            s->hand_built->name);
-    s->defaults = s->simulation->options;
-    th_session_drop_run(s);
-    return 0;
 }
 
 int th_session_need_system(th_session *s, th_error *err)
@@ -236,23 +83,6 @@ int th_session_need_no_trace(th_session *s, th_error *err)
         return 0;
     return th_error_set(err, "TCL-0024",
                         "a trace of what is simulated now is open: close_trace first");
-}
-
-th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err)
-{
-    if (th_session_need_program(s, err) != 0)
-        return NULL;
-    if (s->hand_built)
-        return th_simulation_of_program(s->system, s->hand_built->program, o, err);
-    return th_simulation_new(s->system, s->workload, s->mapping, s->scripts, o, err);
-}
-
-th_simulation *th_session_simulation(th_session *s, th_error *err)
-{
-    if (s->simulation)
-        return s->simulation;
-    th_simulation *fresh = th_session_new_simulation(s, &s->defaults, err);
-    return fresh && th_session_take_simulation(s, fresh, err) == 0 ? fresh : NULL;
 }
 
 const th_program *th_session_program(const th_session *s)

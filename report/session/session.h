@@ -115,6 +115,7 @@ struct th_session {
     th_object_text text;
 };
 
+/* session_parts.c, as the setters and the functions of simulations below. */
 int th_session_init(th_session *s,
                     const th_session_observer *observer); /* 0, or -1: memory is out */
 void th_session_clear(th_session *s);                     /* the trace must be closed */

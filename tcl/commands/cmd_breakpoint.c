@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include "tcl/objects/breakpoint.h"
-#include "tcl/objects/probes.h"
 
 #define GROUP "breakpoints"
 

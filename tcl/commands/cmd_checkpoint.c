@@ -15,12 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/map.h"
 #include "sim/network/packet/packet.h"
 #include "report/session/property_events.h"
 #include "tcl/options.h"
-#include "tcl/objects/probes.h"
+#include "tcl/objects/breakpoint.h"
 
 #define GROUP "simulate"
 #define MAGIC "tharsis checkpoint 2\n"

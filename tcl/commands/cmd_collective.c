@@ -5,6 +5,7 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include "sim/collective/algorithms.h"

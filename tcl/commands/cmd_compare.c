@@ -4,6 +4,7 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include "tcl/report_call.h"

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "tcl/log.h"
 #include "report/table/report_scale.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"
 

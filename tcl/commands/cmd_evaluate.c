@@ -4,6 +4,7 @@
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "predictor/model/predictor.h"
 #include "report/session/gpu_models.h"

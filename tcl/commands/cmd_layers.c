@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/config_write.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "workloads/workload_read.h"
 

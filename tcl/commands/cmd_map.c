@@ -16,6 +16,7 @@
 #include "tcl/goal_option.h"
 #include "tcl/options.h"
 #include "report/session/progress.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"
 

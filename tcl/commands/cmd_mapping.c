@@ -2,6 +2,7 @@
 /* cmd_mapping.c - select_mapping, write_mapping. read_mapping is in cmd_workload.c, and the reports
  * on mappings are in cmd_report_map.c. */
 #include <config.h>
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
 #define GROUP "map"

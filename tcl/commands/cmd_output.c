@@ -3,6 +3,7 @@
  * cmd_trace.c. */
 #include <config.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "report/html/html.h"
 #include "report/sections/sections.h"

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include "predictor/model/predictor.h"

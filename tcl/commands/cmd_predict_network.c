@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "predictor/model/network_prediction.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "report/session/gpu_models.h"
 #include "tcl/gpu_option.h"

@@ -5,6 +5,7 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/objects/object_name.h"
 #include "report/objects/objects.h"

@@ -2,6 +2,7 @@
 /* cmd_property.c - report_property: attributes of objects, their values and what they mean. */
 #include <config.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/objects/object_name.h"
 #include "report/objects/objects.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "report/session/property_events.h"
 #include "report/objects/objects.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/objects/breakpoint.h"
 #include "report/objects/objects.h"

@@ -3,6 +3,7 @@
  * lower bounds. */
 #include <config.h>
 #include "tcl/report_call.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "report/sections/sections.h"
 

@@ -6,6 +6,7 @@
 #include "report/sections/sections.h"
 #include "sim/observe/link_probe.h"
 #include "tcl/report_call.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
 #define GROUP "report"

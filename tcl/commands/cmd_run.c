@@ -8,6 +8,7 @@
 #include <config.h>
 #include <stdio.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/objects/breakpoint.h"
 #include "report/session/property_events.h"
@@ -15,7 +16,6 @@
 #include "report/session/progress.h"
 #include "report/session/saved_run.h"
 #include "tcl/warning.h"
-#include "tcl/objects/probes.h"
 
 #define GROUP "simulate"
 

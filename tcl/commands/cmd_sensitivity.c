@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include "report/objects/objects.h"

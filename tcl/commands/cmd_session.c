@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
 #define GROUP "session"

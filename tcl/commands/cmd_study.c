@@ -3,6 +3,7 @@
 #include <config.h>
 #include <stdio.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/report_call.h"
 #include "tcl/study/study_list.h"

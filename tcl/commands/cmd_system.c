@@ -8,6 +8,7 @@
 #include "tcl/design_option.h"
 #include "tcl/design_script.h"
 #include "tcl/files.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"
 #include "topology/files/astra_read.h"

@@ -5,10 +5,11 @@
 #include <config.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include "report/objects/objects.h"
-#include "tcl/objects/probes.h"
+#include "tcl/objects/breakpoint.h"
 
 #define GROUP "output"
 

@@ -3,6 +3,7 @@
  * hand-built program. */
 #include <config.h>
 #include "sim/program/traffic.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "report/interrupt.h"
 #include "report/objects/objects.h"

@@ -9,6 +9,7 @@
 #include "mapper/mapping_read.h"
 #include "tcl/design_script.h"
 #include "tcl/files.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"
 #include "workloads/models.h"

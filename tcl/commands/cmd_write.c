@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "sim/design/design.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "topology/files/system_write.h"
 #include "workloads/workload_write.h"

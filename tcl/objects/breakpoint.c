@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "tcl/objects/probes.h"
 
 static const struct {
     const char *name;
@@ -308,7 +307,11 @@ int th_breakpoints_handle_records(th_session *s, bool *stops, char *stopped_by, 
     return failed;
 }
 
-unsigned th_breakpoints_kinds(const th_session *s, bool *named, bool *only_named)
+/* ---- observers of the machine ---- */
+
+/* The kinds of events that must be recorded: bits of th_record_kind. Where links matter, named (by
+ * link) says which; only_named false: all do. */
+static unsigned recorded_kinds(const th_session *s, bool *named, bool *only_named)
 {
     unsigned kinds = 0;
     *only_named = true;
@@ -324,4 +327,32 @@ unsigned th_breakpoints_kinds(const th_session *s, bool *named, bool *only_named
         *only_named = th_condition_links(b->when, named) && *only_named;
     }
     return kinds;
+}
+
+/* Sets the kinds of events, and the links, that the recorder records for breakpoints. 0 or -1. */
+static int configure_recorder(th_session *s, th_error *err)
+{
+    bool only_named;
+    bool *named = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *named);
+    if (!named)
+        return th_error_no_memory(err);
+    th_tcl_of(s)->recorder.kinds = recorded_kinds(s, named, &only_named);
+    th_free(th_tcl_of(s)->watched_links);
+    th_tcl_of(s)->watched_links = named;
+    th_tcl_of(s)->recorder.links = only_named ? named : NULL;
+    return 0;
+}
+
+int th_probes_update(th_session *s, th_error *err)
+{
+    if (!s->simulation)
+        return 0;
+    if (configure_recorder(s, err) != 0)
+        return -1;
+    th_observer *trace = s->trace ? th_trace_observer(s->trace) : NULL,
+                *recorder =
+                    th_tcl_of(s)->recorder.kinds != 0 ? &th_tcl_of(s)->recorder.observer : NULL;
+    if (trace)
+        trace->next = recorder;
+    return th_machine_observe(s->simulation->machine, trace ? trace : recorder, err);
 }

@@ -57,8 +57,8 @@ int th_breakpoint_hit(th_session *s, th_breakpoint *b, bool *stops, char *stoppe
 int th_breakpoints_handle_records(th_session *s, bool *stops, char *stopped_by, size_t size,
                                   th_error *err);
 
-/* The kinds of events that must be recorded: bits of th_record_kind. Where links matter, named (by
- * link) says which; false: all do. */
-unsigned th_breakpoints_kinds(const th_session *s, bool *named, bool *only_named);
+/* Attaches the observers that the open trace and the breakpoints need to the present machine, if
+ * there is one: called when either changes, or a machine is made. 0 or -1. */
+int th_probes_update(th_session *s, th_error *err);
 
 #endif

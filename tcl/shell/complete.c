@@ -4,6 +4,7 @@
  * Completion creates nothing: tasks are offered only once the mapping has been lowered. */
 #include <config.h>
 #include "tcl/shell/complete.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/objects/object_name.h"
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include <config.h>
 #include "tcl/shell/unknown.h"
 #include "base/names.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
 /* 1 if Tcl's libraries know the command and have loaded it. */

@@ -2,6 +2,7 @@
 /* study_list.c - see study_list.h. */
 #include <config.h>
 #include "tcl/study/study_list.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include <string.h>

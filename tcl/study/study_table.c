@@ -3,6 +3,7 @@
  *   th_study_table: columns -> { row -> -where }* -> -pareto -> -columns */
 #include <config.h>
 #include "tcl/study/study_table.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
 #include <inttypes.h>
