@@ -70,8 +70,8 @@ th_shared_map *th_shared_map_new(void)
 }
 
 /* The entry of the key, or NULL and in *free_slot where it belongs. */
-static const entry *look(const table *t, const void *key, size_t n, uint64_t hash,
-                         size_t *free_slot)
+static const entry *probe(const table *t, const void *key, size_t n, uint64_t hash,
+                          size_t *free_slot)
 {
     size_t mask = t->n_slots - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -87,7 +87,7 @@ const void *th_shared_map_find(const th_shared_map *m, const void *key, size_t n
 {
     size_t slot;
     const table *t = atomic_load_explicit(&m->now, memory_order_acquire);
-    const entry *e = look(t, key, n, th_hash(key, n, 0), &slot);
+    const entry *e = probe(t, key, n, th_hash(key, n, 0), &slot);
     return e ? e->value : NULL;
 }
 
@@ -103,7 +103,7 @@ static table *make_room(th_shared_map *m)
     for (size_t i = 0; i < old->n_slots; i++) {
         const entry *e = atomic_load_explicit(&old->slot[i], memory_order_relaxed);
         size_t slot;
-        if (e && !look(t, e->key, e->n, e->hash, &slot))
+        if (e && !probe(t, e->key, e->n, e->hash, &slot))
             atomic_store_explicit(&t->slot[slot], e, memory_order_relaxed);
     }
     t->smaller = old;
@@ -116,7 +116,8 @@ static const void *add(th_shared_map *m, const void *key, size_t n, const void *
 {
     uint64_t hash = th_hash(key, n, 0);
     size_t slot;
-    const entry *e = look(atomic_load_explicit(&m->now, memory_order_relaxed), key, n, hash, &slot);
+    const entry *e =
+        probe(atomic_load_explicit(&m->now, memory_order_relaxed), key, n, hash, &slot);
     if (e)
         return e->value;
     table *t = n < SIZE_MAX - sizeof(entry) ? make_room(m) : NULL;
@@ -127,7 +128,7 @@ static const void *add(th_shared_map *m, const void *key, size_t n, const void *
     *made = (entry){hash, n, value ? value : (const void *)m->count};
     if (n > 0)
         memcpy(made->key, key, n);
-    look(t, key, n, hash, &slot);
+    probe(t, key, n, hash, &slot);
     atomic_store_explicit(&t->slot[slot], made, memory_order_release);
     return made->value;
 }

@@ -21,7 +21,7 @@ static void count_look(void)
         atomic_store(&state.is_pending, true);
 }
 
-int th_interrupt_at_look(int n)
+int th_interrupt_at_poll(int n)
 {
     return atomic_exchange(&state.polls_left, n);
 }

@@ -16,6 +16,6 @@ void th_interrupt_set_limit(double seconds);
 bool th_interrupt_is_late(void);
 /* For tests: the n-th poll from here, by take or is_pending in any thread, returns true. 0: none
  * does. Returns how many polls were left. */
-int th_interrupt_at_look(int n);
+int th_interrupt_at_poll(int n);
 
 #endif

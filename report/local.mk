@@ -19,7 +19,7 @@ libtharsis_la_SOURCES += \
 	report/objects/objects.c \
 	report/objects/objects.h \
 	report/objects/task_attributes.c \
-	report/plot/figures.h \
+	report/plot/plots.h \
 	report/plot/gnuplot.c \
 	report/plot/heat_of_table.c \
 	report/plot/of_predictor.c \

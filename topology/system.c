@@ -54,7 +54,7 @@ th_system *th_system_new(const char *name, th_error *err)
     }
     th_system *s = th_alloc_zero(1, sizeof *s);
     if (s)
-        s->max_links = TH_LINKS_USUAL;
+        s->max_links = TH_LINKS_DEFAULT_MAX;
     if (s && (s->name = th_alloc_string(name)) && (s->names.text = th_arena_new()) &&
         (s->names.nodes = th_map_new()) && (s->names.links = th_map_new()))
         return s;
@@ -161,7 +161,7 @@ static int add_link(th_system *s, const th_link *link, th_error *err)
         return th_error_set(err, "TOPO-0016",
                             "link from \"%s\" to \"%s\": a system has at most %d links, unless "
                             "-max_links allows more (%d at most)",
-                            from, to, s->max_links, TH_LINKS_MOST);
+                            from, to, s->max_links, TH_LINKS_MAX);
     if (grow(&s->links, s->n_links, sizeof *s->links) < 0)
         return th_error_no_memory(err);
     s->links[s->n_links] = *link;

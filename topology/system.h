@@ -38,7 +38,7 @@ typedef struct th_design_block {
     int line;
 } th_design_block;
 
-enum { TH_STANDARD_INTERLEAVE_BYTES = 256 }; /* of neighbouring channels of a DRAM */
+enum { TH_DEFAULT_INTERLEAVE_BYTES = 256 }; /* of neighbouring channels of a DRAM */
 
 /* The fraction of the DRAM bandwidth that contiguous runs reach: points of a curve, runs ascending;
  * n 0: the whole bandwidth. */
@@ -111,10 +111,15 @@ static inline th_cable th_cable_symmetric(int64_t bits_per_s, th_time latency_ps
 
 /* How the nodes along one dimension are connected: each to the next one; also the last to the
  * first; all pairs; all to a switch of the row. */
-typedef enum { TH_DIM_LINE, TH_DIM_RING, TH_DIM_FULL, TH_DIM_SWITCH } th_dim_kind;
+typedef enum {
+    TH_TOPOLOGY_DIM_LINE,
+    TH_TOPOLOGY_DIM_RING,
+    TH_TOPOLOGY_DIM_FULL,
+    TH_TOPOLOGY_DIM_SWITCH
+} th_topology_dim_kind;
 
 typedef struct th_shape_dim {
-    int32_t kind; /* th_dim_kind */
+    int32_t kind; /* th_topology_dim_kind */
     int32_t size; /* nodes along it */
 } th_shape_dim;
 
@@ -184,11 +189,11 @@ typedef struct th_system {
     struct th_generator_spec *generator; /* the generator and its options; NULL: none */
 } th_system;
 
-/* The maximum number of links: TH_LINKS_USUAL, unless max_links is another number up to
- * TH_LINKS_MOST. A short file can ask for the links between all pairs of thousands of nodes; those
- * of 4,000 are 16 million and take 1.3 GB. TH_LINKS_USUAL is enough for 65,536 accelerators with 16
- * cables each. */
-enum { TH_LINKS_USUAL = 1 << 21, TH_LINKS_MOST = 1 << 24 };
+/* The maximum number of links: TH_LINKS_DEFAULT_MAX, unless max_links is another number up to
+ * TH_LINKS_MAX. A short file can ask for the links between all pairs of thousands of nodes; those
+ * of 4,000 are 16 million and take 1.3 GB. TH_LINKS_DEFAULT_MAX is enough for 65,536 accelerators
+ * with 16 cables each. */
+enum { TH_LINKS_DEFAULT_MAX = 1 << 21, TH_LINKS_MAX = 1 << 24 };
 
 th_system *th_system_new(const char *name, th_error *err);
 
@@ -223,11 +228,11 @@ enum { TH_ROUTE_MAX = 4096 }; /* links of a route: a ring of 8,192, a line of 4,
  * node and no segment twice, at most one route per pair. 0 or -1. */
 int th_system_add_route(th_system *s, int from, int to, const int *links, int n, th_error *err);
 /* The i-th explicit route, in the order of addition; false: there are no more. */
-typedef struct th_given_route {
+typedef struct th_explicit_route {
     int32_t from, to, n_links;
     const int32_t *links;
-} th_given_route;
-bool th_system_given_route(const th_system *s, int i, th_given_route *out);
+} th_explicit_route;
+bool th_system_explicit_route(const th_system *s, int i, th_explicit_route *out);
 
 /* Names the links added so far, in the order in which they were added: after it they can be found
  * by name. finish calls it; call it before to find links earlier. 0 or -1 (memory). */

@@ -185,7 +185,7 @@ int th_mpi_serve(th_mpi_answer *other, void *state)
 
 /* --- rank 0 --- */
 
-int th_mpi_n_others(void)
+int th_mpi_n_workers(void)
 {
     return n_ranks() - 1;
 }

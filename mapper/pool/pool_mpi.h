@@ -17,7 +17,7 @@ typedef int th_mpi_answer(void *state, const void *bytes, size_t n, th_serialize
 /* 0, or -1: out of memory, and all ranks end. */
 int th_mpi_serve(th_mpi_answer *other, void *state);
 /* On rank 0, outside batches: other work for ranks 1 .. n. A rank has one message at a time. */
-int th_mpi_n_others(void);
+int th_mpi_n_workers(void);
 void th_mpi_send(int to, const void *bytes, size_t n);
 /* An answer that has arrived: its length, in *bytes, which grows; -1: none, -2: out of memory. */
 long th_mpi_receive(int *from, char **bytes, size_t *capacity);

@@ -261,12 +261,12 @@ static int read_links(th_serializer *w, th_system *s, th_error *err)
 
 static void write_routes(th_serializer *w, const th_system *s)
 {
-    th_given_route r;
+    th_explicit_route r;
     int n = 0;
-    while (th_system_given_route(s, n, &r))
+    while (th_system_explicit_route(s, n, &r))
         n++;
     number_of(w, &n);
-    for (int i = 0; th_system_given_route(s, i, &r); i++) {
+    for (int i = 0; th_system_explicit_route(s, i, &r); i++) {
         th_serializer_int(w, &r.from);
         th_serializer_int(w, &r.to);
         number_of(w, &r.n_links);
@@ -317,8 +317,8 @@ static void astra(th_serializer *w, th_astra *a)
     th_serializer_count(w, &a->n_dims, TH_MAX_DIMS);
     for (int i = 0; i < a->n_dims; i++) {
         uint8_t k = (uint8_t)a->dims[i].kind;
-        kind(w, &k, TH_DIM_SWITCH + 1);
-        a->dims[i].kind = (th_dim_kind)k;
+        kind(w, &k, TH_TOPOLOGY_DIM_SWITCH + 1);
+        a->dims[i].kind = (th_topology_dim_kind)k;
         th_serializer_int(w, &a->dims[i].size);
         th_serializer_double(w, &a->dims[i].gib_per_s);
         th_serializer_double(w, &a->dims[i].latency_ns);
@@ -386,7 +386,7 @@ th_system *th_serializer_read_system(th_serializer *w, th_error *err)
     th_serializer_text(w, &source);
     th_system *s = name && !w->failed ? th_system_new(name, &reason) : NULL;
     if (s)
-        s->max_links = TH_LINKS_MOST; /* the writer has applied the limit */
+        s->max_links = TH_LINKS_MAX; /* the writer has applied the limit */
     if (s && read_rest(w, s, routing, source, &reason) == 0 && !w->failed)
         return s;
     th_system_free(s);

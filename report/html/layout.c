@@ -14,13 +14,13 @@
 
 typedef struct th_placing {
     const th_system *system;
-    th_spot *at;
+    th_html_position *at;
     bool *is_placed;
 } th_placing;
 
 static void place(th_placing *p, int node, double x, double y)
 {
-    p->at[node] = (th_spot){x, y};
+    p->at[node] = (th_html_position){x, y};
     p->is_placed[node] = true;
 }
 
@@ -133,20 +133,20 @@ typedef struct th_islands {
     double radius, small; /* radius of the circle of islands; two are placed side by side */
 } th_islands;
 
-static th_spot middle_of(const th_islands *g, int group)
+static th_html_position middle_of(const th_islands *g, int group)
 {
     double turn = g->n == 2 ? TURN * (group + 1) / 2 : TURN * group / g->n - TURN / 4;
-    return (th_spot){g->radius * cos(turn), g->radius * sin(turn)};
+    return (th_html_position){g->radius * cos(turn), g->radius * sin(turn)};
 }
 
 /* A switch goes between the middle of its island and that of its leaves. */
 static void place_router(th_placing *p, const th_islands *g, int node)
 {
     const th_node *n = &p->system->nodes[node];
-    th_spot middle = middle_of(g, n->group), sum = {0, 0};
+    th_html_position middle = middle_of(g, n->group), sum = {0, 0};
     for (int i = 0; i < n->n_leaves; i++) {
-        th_spot leaf = p->at[p->system->accel_node[n->leaf_first + i]];
-        sum = (th_spot){sum.x + leaf.x / n->n_leaves, sum.y + leaf.y / n->n_leaves};
+        th_html_position leaf = p->at[p->system->accel_node[n->leaf_first + i]];
+        sum = (th_html_position){sum.x + leaf.x / n->n_leaves, sum.y + leaf.y / n->n_leaves};
     }
     place(p, node, 0.4 * middle.x + 0.6 * sum.x, 0.4 * middle.y + 0.6 * sum.y);
 }
@@ -162,7 +162,7 @@ static void place_on_islands(th_placing *p, th_islands *g)
     for (int a = 0; a < s->n_accels; a++) {
         int group = s->nodes[s->accel_node[a]].group;
         double turn = TURN * (g->number[group]++ + 0.5) / g->size[group];
-        th_spot middle = middle_of(g, group);
+        th_html_position middle = middle_of(g, group);
         place(p, s->accel_node[a], middle.x + g->small * sin(turn),
               middle.y - g->small * cos(turn));
     }
@@ -189,7 +189,7 @@ static int place_islands(th_placing *p, int n_groups)
 static bool is_free(const th_placing *p, double x, double y)
 {
     for (int i = 0; i < p->system->n_nodes; i++)
-        if (p->is_placed[i] && hypot(p->at[i].x - x, p->at[i].y - y) < TH_APART)
+        if (p->is_placed[i] && hypot(p->at[i].x - x, p->at[i].y - y) < TH_HTML_NODE_DISTANCE_MIN)
             return false;
     return true;
 }
@@ -224,14 +224,14 @@ static void place_between(th_placing *p, int node)
     place_near(p, node, n > 0 ? x / n : 0, n > 0 ? y / n : 0);
 }
 
-int th_layout(const th_system *s, th_spot *at)
+int th_html_layout(const th_system *s, th_html_position *at)
 {
     th_placing p = {s, at, th_alloc_zero((size_t)s->n_nodes + 1, sizeof *p.is_placed)};
     if (!p.is_placed)
         return -1;
     int n_groups = count_groups(s);
     int failed = 0;
-    bool is_line = s->n_dims == 1 && s->dims[0].kind == TH_DIM_LINE;
+    bool is_line = s->n_dims == 1 && s->dims[0].kind == TH_TOPOLOGY_DIM_LINE;
     if (has_levels(s))
         place_levels(&p);
     else if (s->n_dims > 1 || is_line)

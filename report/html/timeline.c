@@ -18,7 +18,7 @@
 
 typedef struct th_spans_page {
     th_html *page;
-    th_tracks tracks;
+    th_html_tracks tracks;
     const th_program *program;
     int32_t *place;      /* place of each task in the list; -1: in no span */
     int32_t *cost_index; /* compute cost -> index in costs; -1: none yet */
@@ -84,7 +84,7 @@ static void encode_tasks(th_spans_page *g, th_strbuf *bytes)
             continue;
         th_encode_number(bytes, (uint64_t)t->kind);
         th_encode_number(bytes, (uint64_t)(start - before));
-        th_encode_number(bytes, (uint64_t)(th_tracks_end(&g->tracks, task) - start));
+        th_encode_number(bytes, (uint64_t)(th_html_tracks_end(&g->tracks, task) - start));
         th_encode_signed(bytes, task - number);
         th_encode_signed(bytes, t->layer - layer);
         th_encode_number(bytes, (uint64_t)t->input);
@@ -97,12 +97,12 @@ static void encode_tasks(th_spans_page *g, th_strbuf *bytes)
 
 /* ---- rows ---- */
 
-static void encode_spans(const th_spans_page *g, const th_track *t, th_strbuf *bytes)
+static void encode_spans(const th_spans_page *g, const th_html_track *t, th_strbuf *bytes)
 {
     int32_t before = 0;
     th_time start = 0;
     for (size_t i = 0; i < t->n; i++) {
-        const th_span *s = &t->spans[i];
+        const th_html_span *s = &t->spans[i];
         int64_t step = g->place[s->task] - before;
         bool is_one = s->count == 1;
         th_encode_number(bytes, (uint64_t)(step < 0 ? -step : step) << 2 |
@@ -118,17 +118,17 @@ static void encode_spans(const th_spans_page *g, const th_track *t, th_strbuf *b
     }
 }
 
-static const char *object_name(const th_spans_page *g, const th_track *t)
+static const char *object_name(const th_spans_page *g, const th_html_track *t)
 {
     const th_system *s = g->page->session->system;
-    switch ((th_track_kind)t->kind) {
-    case TH_TRACK_ACCEL:
+    switch ((th_html_track_kind)t->kind) {
+    case TH_HTML_TRACK_ACCEL:
         return s->nodes[s->accel_node[t->object]].name;
-    case TH_TRACK_LINK:
+    case TH_HTML_TRACK_LINK:
         return s->links[t->object].name;
-    case TH_TRACK_PATH:
-    case TH_TRACK_COLLECTIVE:
-    case TH_N_TRACK_KINDS:
+    case TH_HTML_TRACK_PATH:
+    case TH_HTML_TRACK_COLLECTIVE:
+    case TH_N_HTML_TRACK_KINDS:
         break;
     }
     return "";
@@ -136,11 +136,11 @@ static const char *object_name(const th_spans_page *g, const th_track *t)
 
 static void add_tracks(th_spans_page *g)
 {
-    static const char *const kinds[TH_N_TRACK_KINDS] = {"path", "accel", "link", "collective"};
+    static const char *const kinds[TH_N_HTML_TRACK_KINDS] = {"path", "accel", "link", "collective"};
     th_strbuf *out = g->page->out;
     th_strbuf_printf(out, ",\n\"tasks\":%d,\n\"tracks\":[", (int)g->n_tasks);
     for (int i = 0; i < g->tracks.n; i++) {
-        const th_track *t = &g->tracks.tracks[i];
+        const th_html_track *t = &g->tracks.tracks[i];
         th_strbuf_printf(out, "%s\n{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "", kinds[t->kind]);
         th_strbuf_add_json(out, object_name(g, t));
         th_strbuf_printf(out, ",\"n\":%zu}", t->n);
@@ -245,7 +245,7 @@ static int make_places(th_spans_page *g)
 
 static void forget(th_spans_page *g)
 {
-    th_tracks_clear(&g->tracks);
+    th_html_tracks_clear(&g->tracks);
     th_free(g->place);
     th_free(g->cost_index);
     th_free(g->costs);
@@ -258,7 +258,7 @@ static int pack(th_spans_page *g, th_html *p, int64_t most)
     th_strbuf bytes = TH_STRBUF_INIT;
     *g = (th_spans_page){
         .page = p, .program = p->session->simulation->program, .packed = TH_STRBUF_INIT};
-    if (th_tracks_collect(&g->tracks, p->session, p->result, most, p->err) != 0)
+    if (th_html_tracks_collect(&g->tracks, p->session, p->result, most, p->err) != 0)
         return -1;
     int failed = make_places(g);
     if (!failed) {
@@ -275,7 +275,7 @@ static int pack(th_spans_page *g, th_html *p, int64_t most)
 
 static void add_block(th_spans_page *g)
 {
-    const th_tracks *k = &g->tracks;
+    const th_html_tracks *k = &g->tracks;
     th_strbuf *out = g->page->out;
     th_strbuf_printf(
         out,

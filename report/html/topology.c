@@ -24,8 +24,8 @@ static const double RADIUS = 0.27,
 typedef struct th_picture {
     th_html *page;
     const th_system *system;
-    th_spot *at;  /* in units of the picture */
-    double *load; /* of each link */
+    th_html_position *at; /* in units of the picture */
+    double *load;         /* of each link */
     double greatest;
     double width, height;
 } th_picture;
@@ -43,7 +43,8 @@ static void scale(th_picture *p)
         bottom = fmax(bottom, p->at[i].y);
     }
     for (int i = 0; i < n; i++)
-        p->at[i] = (th_spot){(p->at[i].x - x) * CELL + MARGIN, (p->at[i].y - y) * CELL + MARGIN};
+        p->at[i] =
+            (th_html_position){(p->at[i].x - x) * CELL + MARGIN, (p->at[i].y - y) * CELL + MARGIN};
     p->width = (right - x) * CELL + 2 * MARGIN;
     p->height = (bottom - y) * CELL + 2 * MARGIN;
 }
@@ -51,7 +52,7 @@ static void scale(th_picture *p)
 /* Does the straight line between two nodes come too close to a third one? */
 static bool is_blocked(const th_picture *p, int a, int b)
 {
-    th_spot from = p->at[a], to = p->at[b];
+    th_html_position from = p->at[a], to = p->at[b];
     double dx = to.x - from.x, dy = to.y - from.y, length2 = dx * dx + dy * dy;
     for (int i = 0; i < p->system->n_nodes; i++) {
         double t = ((p->at[i].x - from.x) * dx + (p->at[i].y - from.y) * dy) / length2;
@@ -67,7 +68,7 @@ static bool is_blocked(const th_picture *p, int a, int b)
  * other. */
 static void add_way(const th_picture *p, int a, int b, int number, th_strbuf *out)
 {
-    th_spot from = p->at[a], to = p->at[b];
+    th_html_position from = p->at[a], to = p->at[b];
     double length = hypot(to.x - from.x, to.y - from.y), ux = (to.x - from.x) / length,
            uy = (to.y - from.y) / length;
     double aside = (1 + number) * BESIDE * CELL, trim = RADIUS * CELL;
@@ -162,7 +163,7 @@ static void add_accel(th_picture *p, int node)
     const th_node *n = &p->system->nodes[node];
     const th_result *x = p->page->result;
     double busy =
-        x->elapsed_ps > 0 ? (double)x->accels[n->accel].did.busy_ps / (double)x->elapsed_ps : 0;
+        x->elapsed_ps > 0 ? (double)x->accels[n->accel].stats.busy_ps / (double)x->elapsed_ps : 0;
     double r = RADIUS * CELL, left = p->at[node].x - r, top = p->at[node].y - r;
     th_strbuf *out = p->page->out;
     th_strbuf_printf(out, "<g><title>accel/");
@@ -251,7 +252,7 @@ int th_html_topology(th_html *page)
     }
     p.at = th_alloc_array((size_t)s->n_nodes + 1, sizeof *p.at);
     p.load = th_link_loads(s, page->result);
-    int failed = !p.at || !p.load || th_layout(s, p.at) != 0;
+    int failed = !p.at || !p.load || th_html_layout(s, p.at) != 0;
     for (int l = 0; !failed && l < s->n_links; l++)
         p.greatest = fmax(p.greatest, p.load[l]);
     if (!failed)

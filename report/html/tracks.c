@@ -13,7 +13,7 @@
 #include "report/interrupt.h"
 #include "topology/routing/route.h"
 
-th_time th_tracks_end(const th_tracks *k, int32_t task)
+th_time th_html_tracks_end(const th_html_tracks *k, int32_t task)
 {
     th_time end = k->result->tasks[task].end_ps;
     return end >= 0 ? end : k->result->elapsed_ps;
@@ -21,9 +21,9 @@ th_time th_tracks_end(const th_tracks *k, int32_t task)
 
 /* ---- rows ---- */
 
-static int add_track(th_tracks *k, th_track_kind kind, int32_t object)
+static int add_track(th_html_tracks *k, th_html_track_kind kind, int32_t object)
 {
-    k->tracks[k->n] = (th_track){.kind = kind, .object = object, .open = -1};
+    k->tracks[k->n] = (th_html_track){.kind = kind, .object = object, .open = -1};
     return k->n++;
 }
 
@@ -42,12 +42,12 @@ static th_time least_busy(const th_result *r)
     for (int l = 0; l < r->n_links; l++)
         busy[l] = r->links[l].busy_ps;
     qsort(busy, (size_t)r->n_links, sizeof *busy, by_time);
-    th_time least = r->n_links > TH_LINK_ROWS_MAX ? busy[TH_LINK_ROWS_MAX - 1] : 1;
+    th_time least = r->n_links > TH_HTML_LINK_TRACKS_MAX ? busy[TH_HTML_LINK_TRACKS_MAX - 1] : 1;
     th_free(busy);
     return least > 0 ? least : 1;
 }
 
-static void add_link_tracks(th_tracks *k, th_time least)
+static void add_link_tracks(th_html_tracks *k, th_time least)
 {
     const th_result *r = k->result;
     int n = 0;
@@ -55,14 +55,14 @@ static void add_link_tracks(th_tracks *k, th_time least)
         k->track_of_link[l] = -1;
         if (r->links[l].busy_ps == 0)
             continue;
-        if (r->links[l].busy_ps >= least && n++ < TH_LINK_ROWS_MAX)
-            k->track_of_link[l] = add_track(k, TH_TRACK_LINK, l);
+        if (r->links[l].busy_ps >= least && n++ < TH_HTML_LINK_TRACKS_MAX)
+            k->track_of_link[l] = add_track(k, TH_HTML_TRACK_LINK, l);
         else
             k->n_links_hidden++;
     }
 }
 
-static int make_tracks(th_tracks *k)
+static int make_tracks(th_html_tracks *k)
 {
     const th_result *r = k->result;
     const th_program *p = k->session->simulation->program;
@@ -72,10 +72,11 @@ static int make_tracks(th_tracks *k)
     k->track_of_link = th_alloc_array((size_t)r->n_links + 1, sizeof *k->track_of_link);
     if (least < 0 || !k->tracks || !k->track_of_accel || !k->track_of_link)
         return -1;
-    add_track(k, TH_TRACK_PATH, -1);
-    k->track_of_collectives = p->n_collectives > 0 ? add_track(k, TH_TRACK_COLLECTIVE, -1) : -1;
+    add_track(k, TH_HTML_TRACK_PATH, -1);
+    k->track_of_collectives =
+        p->n_collectives > 0 ? add_track(k, TH_HTML_TRACK_COLLECTIVE, -1) : -1;
     for (int a = 0; a < r->n_accels; a++)
-        k->track_of_accel[a] = add_track(k, TH_TRACK_ACCEL, a);
+        k->track_of_accel[a] = add_track(k, TH_HTML_TRACK_ACCEL, a);
     add_link_tracks(k, least);
     return 0;
 }
@@ -83,14 +84,14 @@ static int make_tracks(th_tracks *k)
 /* ---- spans ---- */
 
 /* A short span joins the open span, if that began less than one resolution ago. */
-static bool is_joined(const th_tracks *k, const th_track *t, th_time start)
+static bool is_joined(const th_html_tracks *k, const th_html_track *t, th_time start)
 {
     return t->open >= 0 && start - t->open_start < k->resolution;
 }
 
-static void join(th_track *t, int32_t task, th_time start, th_time end)
+static void join(th_html_track *t, int32_t task, th_time start, th_time end)
 {
-    th_span *s = &t->spans[t->open];
+    th_html_span *s = &t->spans[t->open];
     if (end - start > s->longest) {
         s->task = task;
         s->longest = end - start;
@@ -100,9 +101,9 @@ static void join(th_track *t, int32_t task, th_time start, th_time end)
     s->end = end > s->end ? end : s->end;
 }
 
-static int add_span(th_tracks *k, int track, int32_t task, th_time start, th_time end)
+static int add_span(th_html_tracks *k, int track, int32_t task, th_time start, th_time end)
 {
-    th_track *t = &k->tracks[track];
+    th_html_track *t = &k->tracks[track];
     bool is_short = end - start < k->resolution;
     if (is_short && is_joined(k, t, start)) {
         if (k->stores)
@@ -117,13 +118,13 @@ static int add_span(th_tracks *k, int track, int32_t task, th_time start, th_tim
     if (k->stores && th_grow(&t->spans, &t->capacity, t->n + 1, sizeof *t->spans) != 0)
         return -1;
     if (k->stores)
-        t->spans[t->n] = (th_span){task, 1, start, end, end - start, end - start};
+        t->spans[t->n] = (th_html_span){task, 1, start, end, end - start, end - start};
     t->n++;
     return 0;
 }
 
 /* A transfer is on every link of its route from its start to its end. */
-static int add_transfer(th_tracks *k, int32_t number, const th_task *t, th_time end)
+static int add_transfer(th_html_tracks *k, int32_t number, const th_task *t, th_time end)
 {
     int links[TH_ROUTE_MAX];
     int n = th_route(k->session->system, t->node, t->peer, links);
@@ -137,10 +138,10 @@ static int add_transfer(th_tracks *k, int32_t number, const th_task *t, th_time 
     return 0;
 }
 
-static int add_task(th_tracks *k, int32_t number)
+static int add_task(th_html_tracks *k, int32_t number)
 {
     const th_task *t = &k->session->simulation->program->tasks[number];
-    th_time start = k->result->tasks[number].start_ps, end = th_tracks_end(k, number);
+    th_time start = k->result->tasks[number].start_ps, end = th_html_tracks_end(k, number);
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
         return add_span(k, k->track_of_accel[k->session->system->nodes[t->node].accel], number,
@@ -155,7 +156,7 @@ static int add_task(th_tracks *k, int32_t number)
     return 0;
 }
 
-static bool is_interrupted_at(th_tracks *k, int32_t i)
+static bool is_interrupted_at(th_html_tracks *k, int32_t i)
 {
     enum { TASKS_BETWEEN = 1 << 16 }; /* polls of Ctrl-C */
     k->was_interrupted |= i % TASKS_BETWEEN == 0 && th_interrupt_is_pending();
@@ -163,7 +164,7 @@ static bool is_interrupted_at(th_tracks *k, int32_t i)
 }
 
 /* All spans at this resolution, stored or only counted. */
-static int walk(th_tracks *k, const th_path_entry *path, int n_path)
+static int walk(th_html_tracks *k, const th_path_entry *path, int n_path)
 {
     k->n_drawn = 0;
     for (int i = 0; i < k->n; i++) {
@@ -181,7 +182,7 @@ static int walk(th_tracks *k, const th_path_entry *path, int n_path)
 
 enum { FINEST = 16 }; /* the first resolution that is tried: makespan / 2^16 */
 
-static int merge_short_spans(th_tracks *k, const th_path_entry *path, int n_path, int64_t most)
+static int merge_short_spans(th_html_tracks *k, const th_path_entry *path, int n_path, int64_t most)
 {
     if (walk(k, path, n_path) != 0)
         return -1;
@@ -195,11 +196,11 @@ static int merge_short_spans(th_tracks *k, const th_path_entry *path, int n_path
     return walk(k, path, n_path);
 }
 
-int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int64_t most,
-                      th_error *err)
+int th_html_tracks_collect(th_html_tracks *k, const th_session *s, const th_result *r, int64_t most,
+                           th_error *err)
 {
     th_path_entry *path = NULL;
-    *k = (th_tracks){.session = s, .result = r};
+    *k = (th_html_tracks){.session = s, .result = r};
     int n_path = th_critical_path(r, &path, err);
     if (n_path >= 0 && th_tasks_by_start(k->result, &k->order, &k->n_started) == 0 &&
         make_tracks(k) == 0 && merge_short_spans(k, path, n_path, most) == 0) {
@@ -208,12 +209,12 @@ int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int
     }
     th_free(path);
     bool was_interrupted = k->was_interrupted;
-    th_tracks_clear(k);
+    th_html_tracks_clear(k);
     return was_interrupted ? th_error_interrupted(err, "no track was drawn")
                            : th_error_no_memory(err);
 }
 
-void th_tracks_clear(th_tracks *k)
+void th_html_tracks_clear(th_html_tracks *k)
 {
     for (int i = 0; i < k->n; i++)
         th_free(k->tracks[i].spans);
@@ -221,5 +222,5 @@ void th_tracks_clear(th_tracks *k)
     th_free(k->order);
     th_free(k->track_of_accel);
     th_free(k->track_of_link);
-    *k = (th_tracks){.n = 0};
+    *k = (th_html_tracks){.n = 0};
 }

@@ -9,35 +9,35 @@
 #define TH_REPORT_HTML_TRACKS_H
 #include "report/session/session.h"
 
-enum { TH_LINK_ROWS_MAX = 2000 }; /* the busiest ones */
+enum { TH_HTML_LINK_TRACKS_MAX = 2000 }; /* the busiest ones */
 
 typedef enum {
-    TH_TRACK_PATH,
-    TH_TRACK_ACCEL,
-    TH_TRACK_LINK,
-    TH_TRACK_COLLECTIVE,
-    TH_N_TRACK_KINDS
-} th_track_kind;
+    TH_HTML_TRACK_PATH,
+    TH_HTML_TRACK_ACCEL,
+    TH_HTML_TRACK_LINK,
+    TH_HTML_TRACK_COLLECTIVE,
+    TH_N_HTML_TRACK_KINDS
+} th_html_track_kind;
 
 /* One task, or several drawn as one. */
-typedef struct th_span {
+typedef struct th_html_span {
     int32_t task; /* the longest of them */
     int32_t count;
     th_time start, end;
     th_time busy;    /* sum of their durations */
     th_time longest; /* of them */
-} th_span;
+} th_html_span;
 
-typedef struct th_track {
-    int32_t kind, object; /* th_track_kind; accelerator or link */
-    th_span *spans;       /* by start */
+typedef struct th_html_track {
+    int32_t kind, object; /* th_html_track_kind; accelerator or link */
+    th_html_span *spans;  /* by start */
     size_t n, capacity;
     int64_t open; /* private: the open span that short ones join, -1: none; and its start */
     th_time open_start;
-} th_track;
+} th_html_track;
 
-typedef struct th_tracks {
-    th_track *tracks;
+typedef struct th_html_tracks {
+    th_html_track *tracks;
     int n;
     int32_t *order; /* tasks that have started, by start, then number */
     int32_t n_started;
@@ -52,13 +52,13 @@ typedef struct th_tracks {
     int *track_of_accel, *track_of_link; /* -1: none */
     int track_of_collectives;
     bool stores;
-} th_tracks;
+} th_html_tracks;
 
 /* At most so many spans. 0, or -1 with nothing to clear. */
-int th_tracks_collect(th_tracks *k, const th_session *s, const th_result *r, int64_t most,
-                      th_error *err);
-void th_tracks_clear(th_tracks *k);
+int th_html_tracks_collect(th_html_tracks *k, const th_session *s, const th_result *r, int64_t most,
+                           th_error *err);
+void th_html_tracks_clear(th_html_tracks *k);
 /* When a task ended, or the simulated time so far. */
-th_time th_tracks_end(const th_tracks *k, int32_t task);
+th_time th_html_tracks_end(const th_html_tracks *k, int32_t task);
 
 #endif

@@ -124,7 +124,7 @@ static th_quantity accel_inside(th_session *s, int a, int attribute)
 
 static th_quantity accel_energy(th_session *s, int index)
 {
-    const th_result *r = th_run_figures(s);
+    const th_result *r = th_run_result(s);
     return r && r->has_energy ? th_joules(th_energy_sum(&r->accels[index].energy))
                               : th_absent(TH_KIND_ENERGY);
 }
@@ -136,25 +136,25 @@ static th_quantity accel_figure(th_session *s, int index, int attribute)
     const th_accel_result one = th_machine_accel(s->simulation->machine, index), *a = &one;
     switch (attribute) {
     case ACCEL_BUSY:
-        return th_ps(a->did.busy_ps);
+        return th_ps(a->stats.busy_ps);
     case ACCEL_STALL_IN:
-        return th_ps(th_stats_stall_in(&a->did));
+        return th_ps(th_stats_stall_in(&a->stats));
     case ACCEL_STALL_INPUT:
     case ACCEL_STALL_WEIGHT:
     case ACCEL_STALL_PARTIAL:
-        return th_ps(a->did.stall_ps[attribute - ACCEL_STALL_INPUT + TH_ENGINE_INPUT]);
+        return th_ps(a->stats.stall_ps[attribute - ACCEL_STALL_INPUT + TH_ENGINE_INPUT]);
     case ACCEL_STALL_OUT:
-        return th_ps(a->did.stall_ps[TH_ENGINE_OUTPUT]);
+        return th_ps(a->stats.stall_ps[TH_ENGINE_OUTPUT]);
     case ACCEL_IDLE:
         return th_ps(a->idle_ps);
     case ACCEL_UTILIZATION:
-        return th_share(th_ratio(a->did.busy_ps, th_machine_elapsed(s->simulation->machine)));
+        return th_share(th_ratio(a->stats.busy_ps, th_machine_elapsed(s->simulation->machine)));
     case ACCEL_TASKS:
         return th_count(a->n_tasks);
     case ACCEL_DRAM_READ:
-        return th_bytes(th_stats_read(&a->did));
+        return th_bytes(th_stats_read(&a->stats));
     case ACCEL_DRAM_WRITTEN:
-        return th_bytes(a->did.moved_bytes[TH_ENGINE_OUTPUT]);
+        return th_bytes(a->stats.moved_bytes[TH_ENGINE_OUTPUT]);
     case ACCEL_ENERGY:
         return accel_energy(s, index);
     case ACCEL_SENT:

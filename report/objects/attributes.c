@@ -5,7 +5,7 @@
 #include "base/names.h"
 #include "report/objects/class_attributes.h"
 
-const th_result *th_run_figures(th_session *s)
+const th_result *th_run_result(th_session *s)
 {
     return s->simulation ? th_simulation_result(s->simulation, NULL) : NULL;
 }
@@ -66,7 +66,7 @@ static th_quantity link_figure(th_session *s, int index, int attribute)
     case LINK_QUEUE_DEPTH:
         return th_count(flows > 0 ? flows - 1 : 0);
     case LINK_MOST_FLOWS:
-        return th_count(l.most_flows);
+        return th_count(l.peak_flows);
     case LINK_MEAN_FLOWS:
         return th_mean(th_ratio(l.flow_ps, l.busy_ps));
     case LINK_BYTES:

@@ -19,7 +19,7 @@ unsigned th_accel_attribute_changes(int attribute);
 unsigned th_task_attribute_changes(int attribute);
 
 /* The result of the present run; NULL: there is none, or memory is out. */
-const th_result *th_run_figures(th_session *s);
+const th_result *th_run_result(th_session *s);
 /* The short name of an object as a value. */
 th_quantity th_object_name_text(th_session *s, th_class class, int32_t index);
 /* The factor that set_property and inject_fault have applied to a property of an object. */

@@ -173,10 +173,10 @@ static th_quantity accesses(const th_layer_result *l, int attribute)
 
 static th_quantity dram(const th_layer_result *l, int attribute)
 {
-    const int64_t *moved = l->did.moved_bytes;
+    const int64_t *moved = l->stats.moved_bytes;
     switch (attribute) {
     case LAYER_DRAM_READ:
-        return th_bytes(th_stats_read(&l->did));
+        return th_bytes(th_stats_read(&l->stats));
     case LAYER_DRAM_WRITTEN:
         return th_bytes(moved[TH_ENGINE_OUTPUT]);
     default:
@@ -210,11 +210,11 @@ static th_quantity times(const th_layer_result *l, int attribute)
     case LAYER_ACTIVE:
         return th_ps(l->active_ps);
     case LAYER_BUSY:
-        return th_ps(l->did.busy_ps);
+        return th_ps(l->stats.busy_ps);
     case LAYER_IDLE:
         return th_ps(l->idle_ps);
     default:
-        return th_ps(l->did.stall_ps[attribute - LAYER_STALL_INPUT + TH_ENGINE_INPUT]);
+        return th_ps(l->stats.stall_ps[attribute - LAYER_STALL_INPUT + TH_ENGINE_INPUT]);
     }
 }
 
@@ -236,7 +236,7 @@ static th_quantity work(const th_layer_result *l, int attribute)
 
 static th_quantity figure(th_session *s, int index, int attribute)
 {
-    const th_result *r = th_run_figures(s);
+    const th_result *r = th_run_result(s);
     if (!r || index >= r->n_layers)
         return th_absent(th_layer_attributes[attribute].kind);
     const th_layer_result *l = &r->layers[index];

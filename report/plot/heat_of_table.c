@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/alloc.h"
-#include "report/plot/figures.h"
+#include "report/plot/plots.h"
 #include "report/table/report_scale.h"
 
 enum { PLACES_MAX = 256 }; /* more are too small to see */

@@ -2,7 +2,7 @@
 /* of_predictor.c - the parity plot of predictions: a point per measurement, a colour per device. */
 #include <config.h>
 #include "base/alloc.h"
-#include "report/plot/figures.h"
+#include "report/plot/plots.h"
 
 enum { POINTS_MAX = 800 }; /* points of a device; more are thinned out evenly */
 static const double BAND = 0.1;

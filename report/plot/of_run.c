@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include "base/alloc.h"
 #include "report/session/link_flows.h"
-#include "report/plot/figures.h"
+#include "report/plot/plots.h"
 #include "report/table/report_scale.h"
 #include "report/sections/sections.h"
 
@@ -20,11 +20,11 @@ static double part_of(const th_accel_result *a, int part)
 {
     switch (part) {
     case BUSY:
-        return (double)a->did.busy_ps;
+        return (double)a->stats.busy_ps;
     case STALL_IN:
-        return (double)th_stats_stall_in(&a->did);
+        return (double)th_stats_stall_in(&a->stats);
     case STALL_OUT:
-        return (double)a->did.stall_ps[TH_ENGINE_OUTPUT];
+        return (double)a->stats.stall_ps[TH_ENGINE_OUTPUT];
     default:
         return (double)a->idle_ps;
     }

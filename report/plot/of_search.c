@@ -3,7 +3,7 @@
 #include <config.h>
 #include <math.h>
 #include "report/session/goal.h"
-#include "report/plot/figures.h"
+#include "report/plot/plots.h"
 #include "report/table/report_scale.h"
 #include "report/sections/sections.h"
 

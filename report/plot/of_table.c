@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "report/plot/figures.h"
+#include "report/plot/plots.h"
 #include "report/table/report_scale.h"
 
 enum { LABELLED_POINTS = 40 }; /* points of a scatter plot that have labels; with more, none has */

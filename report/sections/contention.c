@@ -18,13 +18,13 @@
 #include "topology/routing/route.h"
 
 /* A resource where a task can be delayed. */
-typedef struct place {
+typedef struct resource {
     bool is_dram;
     int32_t number; /* accelerator, or medium */
     int32_t link;   /* of that medium, on the task's route */
     double bits_per_s;
-    double kept_s; /* occupied by other tasks */
-} place;
+    double occupied_s; /* occupied by other tasks */
+} resource;
 
 struct th_contention {
     th_session *session;
@@ -34,14 +34,14 @@ struct th_contention {
     int32_t n;
     th_time longest; /* duration */
     bool **taken;    /* by collective: its links; NULL: not asked yet */
-    place *places;
-    int n_places;
+    resource *resources;
+    int n_resources;
     int *links, *other_links; /* routes, TH_ROUTE_MAX each */
 };
 
 /* ---- preparation ---- */
 
-static int put_in_order(th_contention *f)
+static int sort_tasks(th_contention *f)
 {
     int32_t n_begun;
     if (th_tasks_by_start(f->result, &f->order, &n_begun) != 0)
@@ -50,8 +50,8 @@ static int put_in_order(th_contention *f)
         const th_task_result *x = &f->result->tasks[f->order[i]];
         if (x->end_ps < 0)
             continue;
-        th_time took = x->end_ps - x->start_ps;
-        f->longest = took > f->longest ? took : f->longest;
+        th_time duration_ps = x->end_ps - x->start_ps;
+        f->longest = duration_ps > f->longest ? duration_ps : f->longest;
         f->order[f->n++] = f->order[i];
     }
     return 0;
@@ -65,7 +65,7 @@ void th_contention_free(th_contention *f)
         th_free(f->taken[c]);
     th_free(f->taken);
     th_free(f->order);
-    th_free(f->places);
+    th_free(f->resources);
     th_free(f->links);
     th_free(f->other_links);
     th_free(f);
@@ -75,11 +75,11 @@ static int allocate(th_contention *f)
 {
     enum { DRAMS = 2 };
     f->taken = th_alloc_zero((size_t)f->program->n_collectives + 1, sizeof *f->taken);
-    f->places = th_alloc_array(TH_ROUTE_MAX + DRAMS, sizeof *f->places);
+    f->resources = th_alloc_array(TH_ROUTE_MAX + DRAMS, sizeof *f->resources);
     f->links = th_alloc_array(TH_ROUTE_MAX, sizeof *f->links);
     f->other_links = th_alloc_array(TH_ROUTE_MAX, sizeof *f->other_links);
-    bool is_there = f->taken && f->places && f->links && f->other_links;
-    return is_there ? put_in_order(f) : -1;
+    bool is_there = f->taken && f->resources && f->links && f->other_links;
+    return is_there ? sort_tasks(f) : -1;
 }
 
 th_contention *th_contention_new(th_session *s, const th_result *r, th_error *err)
@@ -106,13 +106,14 @@ static void add_dram(th_contention *f, int32_t node)
 {
     const th_node *n = &f->session->system->nodes[node];
     if (n->accel >= 0 && n->a.dram_bits_per_s < TH_UNLIMITED)
-        f->places[f->n_places++] = (place){true, n->accel, -1, (double)n->a.dram_bits_per_s, 0};
+        f->resources[f->n_resources++] =
+            (resource){true, n->accel, -1, (double)n->a.dram_bits_per_s, 0};
 }
 
 static void find_places(th_contention *f, const th_task *t)
 {
     const th_system *s = f->session->system;
-    f->n_places = 0;
+    f->n_resources = 0;
     add_dram(f, t->node);
     if (t->kind != TH_TASK_TRANSFER)
         return;
@@ -120,8 +121,8 @@ static void find_places(th_contention *f, const th_task *t)
     int n = th_route(s, t->node, t->peer, f->links);
     for (int i = 0; i < n; i++) {
         int32_t medium = s->links[f->links[i]].medium;
-        f->places[f->n_places++] =
-            (place){false, medium, f->links[i], (double)s->media[medium].bits_per_s, 0};
+        f->resources[f->n_resources++] =
+            (resource){false, medium, f->links[i], (double)s->media[medium].bits_per_s, 0};
     }
 }
 
@@ -163,10 +164,10 @@ static int64_t dram_bytes(const th_contention *f, const th_task *t)
 {
     if (t->kind == TH_TASK_TRANSFER)
         return t->bytes;
-    const th_pipeline_stats *did =
+    const th_pipeline_stats *stats =
         &th_compute_cost_get(th_simulation_costs(f->session->simulation), t->compute_cost)
              ->collapsed;
-    return th_stats_read(did) + did->moved_bytes[TH_ENGINE_OUTPUT];
+    return th_stats_read(stats) + stats->moved_bytes[TH_ENGINE_OUTPUT];
 }
 
 static bool moves_dram(const th_contention *f, const th_task *t, int32_t accel)
@@ -176,9 +177,9 @@ static bool moves_dram(const th_contention *f, const th_task *t, int32_t accel)
            (t->node == node || (t->kind == TH_TASK_TRANSFER && t->peer == node));
 }
 
-/* For how many seconds another task, with all of its bytes, occupies each resource: kept[n_places].
- * 0 or -1. */
-static int occupancy(th_contention *f, const th_task *other, double *kept, th_error *err)
+/* For how many seconds another task, with all of its bytes, occupies each resource:
+ * occupied[n_resources]. 0 or -1. */
+static int occupancy(th_contention *f, const th_task *other, double *occupied, th_error *err)
 {
     const th_system *s = f->session->system;
     const bool *taken = NULL;
@@ -186,8 +187,8 @@ static int occupancy(th_contention *f, const th_task *other, double *kept, th_er
         other->kind == TH_TASK_TRANSFER ? th_route(s, other->node, other->peer, f->other_links) : 0;
     if (other->kind == TH_TASK_COLLECTIVE && !(taken = links_of(f, other->collective, err)))
         return -1;
-    for (int i = 0; i < f->n_places; i++) {
-        const place *p = &f->places[i];
+    for (int i = 0; i < f->n_resources; i++) {
+        const resource *p = &f->resources[i];
         int64_t bytes = 0;
         if (p->is_dram)
             bytes = moves_dram(f, other, p->number) ? dram_bytes(f, other) : 0;
@@ -197,7 +198,7 @@ static int occupancy(th_contention *f, const th_task *other, double *kept, th_er
                         : 0;
         else if (has_medium(s, f->other_links, n, p->number))
             bytes = other->bytes;
-        kept[i] = (double)bytes * 8 / p->bits_per_s;
+        occupied[i] = (double)bytes * 8 / p->bits_per_s;
     }
     return 0;
 }
@@ -206,9 +207,9 @@ static int occupancy(th_contention *f, const th_task *other, double *kept, th_er
 
 /* The resource, and the task that occupied it longest. */
 typedef struct culprit {
-    const place *at; /* NULL: none */
+    const resource *at; /* NULL: none */
     th_contender found;
-    double kept_s;
+    double occupied_s;
 } culprit;
 
 /* The first task, by start, that can be running at or after t. */
@@ -226,7 +227,7 @@ static int32_t first_after(const th_contention *f, th_time t)
 }
 
 /* The time that two tasks overlap. */
-static th_time together(const th_result *r, int32_t a, int32_t b)
+static th_time overlap(const th_result *r, int32_t a, int32_t b)
 {
     const th_task_result *x = &r->tasks[a], *y = &r->tasks[b];
     th_time from = x->start_ps > y->start_ps ? x->start_ps : y->start_ps;
@@ -236,40 +237,42 @@ static th_time together(const th_result *r, int32_t a, int32_t b)
 
 /* Adds the occupation by each overlapping task; once h->at is chosen, finds the task that occupied
  * it longest. */
-static int weigh_others(th_contention *f, int32_t task, culprit *h, double *kept, th_error *err)
+static int weigh_contenders(th_contention *f, int32_t task, culprit *h, double *occupied,
+                            th_error *err)
 {
     const th_result *r = f->result;
     for (int32_t i = first_after(f, r->tasks[task].start_ps); i < f->n; i++) {
         int32_t other = f->order[i];
         const th_task *o = &f->program->tasks[other];
-        th_time both = together(r, task, other);
+        th_time both = overlap(r, task, other);
         if (r->tasks[other].start_ps >= r->tasks[task].end_ps)
             break;
         if (other == task || both <= 0 || o->kind == TH_TASK_HOST)
             continue;
-        if (occupancy(f, o, kept, err) != 0)
+        if (occupancy(f, o, occupied, err) != 0)
             return -1;
         double share = (double)both / (double)(r->tasks[other].end_ps - r->tasks[other].start_ps);
-        for (int p = 0; !h->at && p < f->n_places; p++)
-            f->places[p].kept_s += share * kept[p];
-        double here = h->at ? share * kept[h->at - f->places] : 0;
-        h->found.n_others += here > 0;
-        if (here > h->kept_s) {
-            h->kept_s = here;
+        for (int p = 0; !h->at && p < f->n_resources; p++)
+            f->resources[p].occupied_s += share * occupied[p];
+        double here = h->at ? share * occupied[h->at - f->resources] : 0;
+        h->found.n_contenders += here > 0;
+        if (here > h->occupied_s) {
+            h->occupied_s = here;
             h->found.task = other;
-            h->found.together_ps = both;
+            h->found.overlap_ps = both;
         }
     }
     return 0;
 }
 
 /* The link, or the DRAM, that others occupied longest; NULL: none. */
-static const place *most_kept(const th_contention *f, bool is_dram)
+static const resource *most_occupied(const th_contention *f, bool is_dram)
 {
-    const place *most = NULL;
-    for (int p = 0; p < f->n_places; p++)
-        if (f->places[p].is_dram == is_dram && f->places[p].kept_s > (most ? most->kept_s : 0))
-            most = &f->places[p];
+    const resource *most = NULL;
+    for (int p = 0; p < f->n_resources; p++)
+        if (f->resources[p].is_dram == is_dram &&
+            f->resources[p].occupied_s > (most ? most->occupied_s : 0))
+            most = &f->resources[p];
     return most;
 }
 
@@ -277,16 +280,16 @@ int th_contention_find(th_contention *f, int32_t task, th_contender *out, th_err
 {
     culprit h = {.found = {.task = -1}};
     find_places(f, &f->program->tasks[task]);
-    double *kept = th_alloc_zero((size_t)f->n_places + 1, sizeof *kept);
-    int failed = kept ? weigh_others(f, task, &h, kept, err) : th_error_no_memory(err);
+    double *occupied = th_alloc_zero((size_t)f->n_resources + 1, sizeof *occupied);
+    int failed = occupied ? weigh_contenders(f, task, &h, occupied, err) : th_error_no_memory(err);
     if (!failed && th_interrupt_is_pending())
         failed = th_error_interrupted(err, "who held it up was not found");
-    h.at = most_kept(f, false);
+    h.at = most_occupied(f, false);
     if (!h.at)
-        h.at = most_kept(f, true);
+        h.at = most_occupied(f, true);
     if (!failed && h.at)
-        failed = weigh_others(f, task, &h, kept, err);
-    th_free(kept);
+        failed = weigh_contenders(f, task, &h, occupied, err);
+    th_free(occupied);
     *out = h.found;
     out->dram = h.at && h.at->is_dram ? h.at->number : -1;
     out->link = h.at && !h.at->is_dram ? h.at->link : -1;
@@ -313,7 +316,7 @@ void th_contender_cells(const th_session *s, const th_contender *h, th_strbuf *a
     describe_place(s, h, at);
     th_task_describe(s, &s->simulation->program->tasks[h->task], by);
     const th_quantity found[] = {th_text(at->text), th_count(h->task), th_text(by->text),
-                                 th_ps(h->together_ps), th_count(h->n_others - 1)};
+                                 th_ps(h->overlap_ps), th_count(h->n_contenders - 1)};
     for (int i = 0; i < TH_CONTENDER_CELLS; i++)
         cells[i] = found[i];
 }

@@ -9,10 +9,10 @@
 typedef struct th_contention th_contention;
 
 typedef struct th_contender {
-    int32_t task;        /* that occupied the resource longest; -1: none */
-    int32_t dram, link;  /* the resource: the DRAM of an accelerator, or a link; the other is -1 */
-    th_time together_ps; /* overlap with that task */
-    int32_t n_others;    /* that occupied the resource, this one included */
+    int32_t task;         /* that occupied the resource longest; -1: none */
+    int32_t dram, link;   /* the resource: the DRAM of an accelerator, or a link; the other is -1 */
+    th_time overlap_ps;   /* overlap with that task */
+    int32_t n_contenders; /* that occupied the resource, this one included */
 } th_contender;
 
 /* For the run of the session and its result, which must both outlive it. NULL: memory is out. */

@@ -87,7 +87,8 @@ static int add_inputs(const comparison *x, th_error *err)
 /* ---- property events ---- */
 
 /* How many events are the same at the beginning, or the end, of both lists. */
-static int common(const th_event_list *a, const th_event_list *b, int most, bool at_end)
+static int common(const th_property_event_list *a, const th_property_event_list *b, int most,
+                  bool at_end)
 {
     int n = 0;
     while (n < most) {
@@ -103,8 +104,9 @@ static void add_events_of(th_table *t, const th_saved_run *run, int from, int to
 {
     for (int i = from; i < to; i++) {
         const th_listed_event *c = &run->events->all[i];
-        th_quantity cells[2 + TH_EVENT_LIST_COLUMNS] = {th_text(run->name), th_text(c->text)};
-        th_event_list_cells(c, &cells[2]);
+        th_quantity cells[2 + TH_PROPERTY_EVENT_LIST_COLUMNS] = {th_text(run->name),
+                                                                 th_text(c->text)};
+        th_property_event_list_cells(c, &cells[2]);
         th_table_row(t, cells);
     }
 }
@@ -121,12 +123,12 @@ static int add_events(const comparison *x, th_error *err)
     int after = common(a->events, b->events, fewer - before, true);
     if (o->is_text && before + after == a->events->n && before + after == b->events->n)
         return 0;
-    th_column *columns = th_report_columns(r, 2 + TH_EVENT_LIST_COLUMNS);
+    th_column *columns = th_report_columns(r, 2 + TH_PROPERTY_EVENT_LIST_COLUMNS);
     if (!columns)
         return th_error_no_memory(err);
     columns[0] = (th_column){"run", "run", TH_KIND_TEXT};
     columns[1] = (th_column){"change", "change", TH_KIND_TEXT};
-    memcpy(&columns[2], th_event_list_columns, sizeof th_event_list_columns);
+    memcpy(&columns[2], th_property_event_list_columns, sizeof th_property_event_list_columns);
     th_table *t = th_report_table(r, "changes", "Changes in the runs", columns);
     th_table_wrap(t);
     add_events_of(t, a, before, a->events->n - after);

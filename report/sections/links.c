@@ -59,9 +59,9 @@ static void add_link(th_table *t, const th_system *s, const th_result *x, int l,
                                  th_bandwidth(s->media[link->medium].bits_per_s),
                                  th_bytes(f->bytes), th_share(load), th_ps(f->busy_ps),
                                  th_share(th_ratio(f->busy_ps, x->elapsed_ps)),
-                                 th_mean(th_ratio(f->flow_ps, f->busy_ps)), th_count(f->most_flows),
+                                 th_mean(th_ratio(f->flow_ps, f->busy_ps)), th_count(f->peak_flows),
                                  th_mean(th_ratio(queued, elapsed)),
-                                 th_count(f->most_flows > 0 ? f->most_flows - 1 : 0)});
+                                 th_count(f->peak_flows > 0 ? f->peak_flows - 1 : 0)});
 }
 
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
@@ -188,9 +188,9 @@ static int watch_again(th_session *s, th_link_probe *w, th_time end, th_error *e
     if (!again)
         return -1;
     int failed = th_machine_observe(again->machine, &w->observer, err);
-    for (int32_t i = 1; !failed && i <= w->n_spans; i++) {
-        failed =
-            th_property_events_replay(s, again, &next, i < w->n_spans ? i * w->span_ps : end, err);
+    for (int32_t i = 1; !failed && i <= w->n_windows; i++) {
+        failed = th_property_events_replay(s, again, &next,
+                                           i < w->n_windows ? i * w->window_ps : end, err);
         if (!failed && th_interrupt_is_pending())
             failed = th_error_interrupted(err, "the link was not watched to the end");
     }
@@ -199,7 +199,7 @@ static int watch_again(th_session *s, th_link_probe *w, th_time end, th_error *e
     return failed;
 }
 
-int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans, th_error *err)
+int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_windows, th_error *err)
 {
     static const th_column columns[] = {
         {"start", "start", TH_KIND_TIME},           {"end", "end", TH_KIND_TIME},
@@ -211,21 +211,21 @@ int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans,
     if (!x)
         return -1;
     th_time end = x->elapsed_ps;
-    th_link_probe_init(&w, link, end, n_spans);
+    th_link_probe_init(&w, link, end, n_windows);
     if (watch_again(s, &w, end, err) != 0)
         return -1;
     th_table *t = th_report_table(
         r, "over_time",
         th_report_printf(r, "Flows on link/%.60s over time", s->system->links[link].name), columns);
-    th_table_note(t, "flows: their mean over the span; queue: flows beyond the first.");
-    for (int32_t i = 0; i < w.n_spans; i++) {
-        const th_probe_span *span = &w.spans[i];
-        th_time from = i * w.span_ps, to = from + w.span_ps < end ? from + w.span_ps : end;
-        th_table_row(t,
-                     (th_quantity[]){th_ps(from), th_ps(to),
-                                     th_mean(th_ratio((double)span->flow_ps, (double)(to - from))),
-                                     th_count(span->peak_flows),
-                                     th_count(span->peak_flows > 0 ? span->peak_flows - 1 : 0)});
+    th_table_note(t, "flows: their mean over the window; queue: flows beyond the first.");
+    for (int32_t i = 0; i < w.n_windows; i++) {
+        const th_probe_window *window = &w.windows[i];
+        th_time from = i * w.window_ps, to = from + w.window_ps < end ? from + w.window_ps : end;
+        th_table_row(
+            t, (th_quantity[]){th_ps(from), th_ps(to),
+                               th_mean(th_ratio((double)window->flow_ps, (double)(to - from))),
+                               th_count(window->peak_flows),
+                               th_count(window->peak_flows > 0 ? window->peak_flows - 1 : 0)});
     }
     return 0;
 }

@@ -97,21 +97,21 @@ static void head_fields(th_session *s, th_report *r, const char *digest)
 /* Property events: a line in text, a list in CSV and JSON. */
 static void head_changes(const th_session *s, th_report *r)
 {
-    th_event_list *changes = th_event_list_of(s);
-    th_table *t = th_report_head_table(r, "changes", th_event_list_columns);
+    th_property_event_list *changes = th_property_event_list_of(s);
+    th_table *t = th_report_head_table(r, "changes", th_property_event_list_columns);
     th_strbuf line = TH_STRBUF_INIT;
     if (changes)
-        th_event_list_add_line(changes, TH_HEAD_WIDTH, &line);
+        th_property_event_list_add_line(changes, TH_HEAD_WIDTH, &line);
     if (line.text)
         th_report_head_line(r, "changes", line.text);
     for (int i = 0; changes && i < changes->n; i++) {
-        th_quantity cells[TH_EVENT_LIST_COLUMNS];
-        th_event_list_cells(&changes->all[i], cells);
+        th_quantity cells[TH_PROPERTY_EVENT_LIST_COLUMNS];
+        th_property_event_list_cells(&changes->all[i], cells);
         th_table_row(t, cells);
     }
     r->failed |= !changes || line.failed;
     th_strbuf_clear(&line);
-    th_event_list_free(changes);
+    th_property_event_list_free(changes);
 }
 
 int th_section_head(th_session *s, th_report *r, th_error *err)

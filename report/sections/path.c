@@ -27,8 +27,8 @@ enum {
     QUEUED,
     PARTS,
     N_COLUMNS = PARTS + TH_N_PARTS,
-    HOLDER = N_COLUMNS, /* of the path alone */
-    N_PATH_COLUMNS = HOLDER + TH_CONTENDER_CELLS
+    CONTENDER = N_COLUMNS, /* of the path alone */
+    N_PATH_COLUMNS = CONTENDER + TH_CONTENDER_CELLS
 };
 
 static const th_column path_columns[N_PATH_COLUMNS + 1] = {
@@ -50,11 +50,11 @@ static const th_column path_columns[N_PATH_COLUMNS + 1] = {
     [PARTS + TH_PART_CONTENTION] = {"contention", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_HOST] = {"host", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_COLLECTIVE] = {"collective", NULL, TH_KIND_TIME},
-    [HOLDER] = {"contention_at", NULL, TH_KIND_TEXT},
-    [HOLDER + 1] = {"contention_by", NULL, TH_KIND_COUNT},
-    [HOLDER + 2] = {"contention_by_what", NULL, TH_KIND_TEXT},
-    [HOLDER + 3] = {"contention_together", NULL, TH_KIND_TIME},
-    [HOLDER + 4] = {"contention_others", NULL, TH_KIND_COUNT},
+    [CONTENDER] = {"contention_at", NULL, TH_KIND_TEXT},
+    [CONTENDER + 1] = {"contention_by", NULL, TH_KIND_COUNT},
+    [CONTENDER + 2] = {"contention_by_what", NULL, TH_KIND_TEXT},
+    [CONTENDER + 3] = {"contention_overlap", NULL, TH_KIND_TIME},
+    [CONTENDER + 4] = {"contention_others", NULL, TH_KIND_COUNT},
     [N_PATH_COLUMNS] = {NULL, NULL, TH_KIND_TEXT},
 };
 
@@ -98,8 +98,8 @@ static th_time wait_of(const th_result *r, int32_t task, th_cause cause)
 }
 
 /* Of tasks that were held up; 0 or -1. */
-static int find_holder(const th_path_analysis *x, int32_t task, th_time contention, th_contender *h,
-                       th_error *err)
+static int find_contender(const th_path_analysis *x, int32_t task, th_time contention,
+                          th_contender *h, th_error *err)
 {
     h->task = -1;
     return x->contention && contention > 0 ? th_contention_find(x->contention, task, h, err) : 0;
@@ -122,7 +122,7 @@ static int add_task(const th_path_analysis *x, th_table *t, int32_t task, th_err
     if (th_time_breakdown(
             &(th_run_view){s->system, th_simulation_costs(sim), sim->program, x->result}, task,
             part, err) != 0 ||
-        find_holder(x, task, part[TH_PART_CONTENTION], &h, err) != 0)
+        find_contender(x, task, part[TH_PART_CONTENTION], &h, err) != 0)
         return -1;
     th_task_describe(s, what, &text);
     cells[START] = th_ps(f->start_ps);
@@ -139,7 +139,7 @@ static int add_task(const th_path_analysis *x, th_table *t, int32_t task, th_err
     cells[QUEUED] = th_ps(f->start_ps - f->ready_ps);
     for (int p = 0; p < TH_N_PARTS; p++)
         cells[PARTS + p] = th_ps(part[p]);
-    th_contender_cells(s, &h, &at, &by, cells + HOLDER);
+    th_contender_cells(s, &h, &at, &by, cells + CONTENDER);
     th_table_row(t, cells);
     th_strbuf_clear(&text);
     th_strbuf_clear(&at);

@@ -12,7 +12,7 @@
 static int add_row(th_session *s, th_contention *f, th_table *t, int32_t task,
                    th_time contention_ps, th_error *err)
 {
-    enum { TASK, WHAT, TIME, HOLDER, N_CELLS = HOLDER + TH_CONTENDER_CELLS };
+    enum { TASK, WHAT, TIME, CONTENDER, N_CELLS = CONTENDER + TH_CONTENDER_CELLS };
     th_quantity cells[N_CELLS];
     th_contender h;
     th_strbuf what = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
@@ -22,7 +22,7 @@ static int add_row(th_session *s, th_contention *f, th_table *t, int32_t task,
     cells[TASK] = th_count(task);
     cells[WHAT] = th_text(what.text);
     cells[TIME] = th_ps(contention_ps);
-    th_contender_cells(s, &h, &at, &by, cells + HOLDER);
+    th_contender_cells(s, &h, &at, &by, cells + CONTENDER);
     th_table_row(t, cells);
     th_strbuf_clear(&what);
     th_strbuf_clear(&at);
@@ -78,7 +78,7 @@ int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *
         {"at", "at", TH_KIND_TEXT},
         {"by", "by task", TH_KIND_COUNT},
         {"by_what", "what that is", TH_KIND_TEXT},
-        {"together", NULL, TH_KIND_TIME},
+        {"overlap", NULL, TH_KIND_TIME},
         {"others", "others", TH_KIND_COUNT},
         {NULL, NULL, TH_KIND_TEXT},
     };
@@ -93,9 +93,10 @@ int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *
     th_contention *f = th_contention_new(s, result, err);
     th_table *t =
         f ? th_report_table(r, "contention", "Contention on the critical path", columns) : NULL;
-    th_table_note(t,
-                  "delay: beyond the time alone on its links and DRAM; at: where; by task: the "
-                  "task that kept that place longest meanwhile; others: how many more tasks did.");
+    th_table_note(
+        t,
+        "delay: beyond the uncontended time on its links and DRAM; at: the resource; by task: the "
+        "task that occupied it longest during this task; others: the number of further tasks.");
     int failed = f ? 0 : -1;
     for (int i = 0; !failed && i < n && (limit <= 0 || i < limit); i++)
         failed = add_row(s, f, t, list[i].task, list[i].ps, err);

@@ -10,8 +10,8 @@ static int64_t dram_bytes(const th_result *result)
 {
     int64_t sum = 0;
     for (int a = 0; a < result->n_accels; a++)
-        sum += th_stats_read(&result->accels[a].did) +
-               result->accels[a].did.moved_bytes[TH_ENGINE_OUTPUT];
+        sum += th_stats_read(&result->accels[a].stats) +
+               result->accels[a].stats.moved_bytes[TH_ENGINE_OUTPUT];
     return sum;
 }
 
@@ -142,14 +142,15 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
                      "store outputs; busy, both stalls and idle add up to the elapsed time.");
     for (int a = 0; a < x->n_accels; a++) {
         const th_accel_result *f = &x->accels[a];
-        th_table_row(t, (th_quantity[]){th_text(s->system->nodes[s->system->accel_node[a]].name),
-                                        th_share(th_ratio(f->did.busy_ps, x->elapsed_ps)),
-                                        th_ps(f->did.busy_ps), th_ps(th_stats_stall_in(&f->did)),
-                                        th_ps(f->did.stall_ps[TH_ENGINE_OUTPUT]), th_ps(f->idle_ps),
-                                        th_count(f->n_tasks), th_bytes(f->sent_bytes),
-                                        th_ps(f->did.stall_ps[TH_ENGINE_INPUT]),
-                                        th_ps(f->did.stall_ps[TH_ENGINE_WEIGHT]),
-                                        th_ps(f->did.stall_ps[TH_ENGINE_PARTIAL])});
+        th_table_row(t,
+                     (th_quantity[]){th_text(s->system->nodes[s->system->accel_node[a]].name),
+                                     th_share(th_ratio(f->stats.busy_ps, x->elapsed_ps)),
+                                     th_ps(f->stats.busy_ps), th_ps(th_stats_stall_in(&f->stats)),
+                                     th_ps(f->stats.stall_ps[TH_ENGINE_OUTPUT]), th_ps(f->idle_ps),
+                                     th_count(f->n_tasks), th_bytes(f->sent_bytes),
+                                     th_ps(f->stats.stall_ps[TH_ENGINE_INPUT]),
+                                     th_ps(f->stats.stall_ps[TH_ENGINE_WEIGHT]),
+                                     th_ps(f->stats.stall_ps[TH_ENGINE_PARTIAL])});
     }
     return 0;
 }

@@ -83,7 +83,7 @@ static const th_column input_columns[TH_RUN_INPUTS] = {
 static const char *changes_of(th_report *r, const th_saved_run *run)
 {
     th_strbuf line = TH_STRBUF_INIT;
-    th_event_list_add_line(run->events, INT_MAX, &line);
+    th_property_event_list_add_line(run->events, INT_MAX, &line);
     const char *kept = line.text ? th_report_keep(r, line.text) : NULL;
     r->failed |= line.failed;
     th_strbuf_clear(&line);
@@ -204,7 +204,7 @@ static void add_changes(th_report *r, th_saved_run *const *runs, int n_runs)
         if (runs[i]->events->n == 0)
             continue;
         th_strbuf_printf(&line, "%.30s: ", runs[i]->name);
-        th_event_list_add_line(runs[i]->events, TH_HEAD_WIDTH - (int)line.length, &line);
+        th_property_event_list_add_line(runs[i]->events, TH_HEAD_WIDTH - (int)line.length, &line);
         if (line.text)
             th_report_head_line(r, is_first ? "changes" : "", line.text);
         is_first = false;
@@ -242,16 +242,16 @@ void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
 /* A row per property event and run. */
 static int add_run_changes(th_report *r, th_saved_run *const *runs, int n_runs, th_error *err)
 {
-    th_column *columns = th_report_columns(r, 1 + TH_EVENT_LIST_COLUMNS);
+    th_column *columns = th_report_columns(r, 1 + TH_PROPERTY_EVENT_LIST_COLUMNS);
     if (!columns)
         return th_error_no_memory(err);
     columns[0] = (th_column){"run", NULL, TH_KIND_TEXT};
-    memcpy(&columns[1], th_event_list_columns, sizeof th_event_list_columns);
+    memcpy(&columns[1], th_property_event_list_columns, sizeof th_property_event_list_columns);
     th_table *t = th_report_table(r, "run_changes", NULL, columns);
     for (int i = 0; i < n_runs; i++)
         for (int k = 0; k < runs[i]->events->n; k++) {
-            th_quantity cells[1 + TH_EVENT_LIST_COLUMNS] = {th_text(runs[i]->name)};
-            th_event_list_cells(&runs[i]->events->all[k], &cells[1]);
+            th_quantity cells[1 + TH_PROPERTY_EVENT_LIST_COLUMNS] = {th_text(runs[i]->name)};
+            th_property_event_list_cells(&runs[i]->events->all[k], &cells[1]);
             th_table_row(t, cells);
         }
     return 0;

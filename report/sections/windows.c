@@ -59,9 +59,9 @@ static void add_accel(windows *w, th_time from, th_time to, int accel)
 {
     const th_accel_result *a = &w->before.accels[accel], *b = &w->now.accels[accel];
     const th_system *s = w->session->system;
-    th_time busy = b->did.busy_ps - a->did.busy_ps;
-    th_time in = th_stats_stall_in(&b->did) - th_stats_stall_in(&a->did);
-    th_time out = b->did.stall_ps[TH_ENGINE_OUTPUT] - a->did.stall_ps[TH_ENGINE_OUTPUT];
+    th_time busy = b->stats.busy_ps - a->stats.busy_ps;
+    th_time in = th_stats_stall_in(&b->stats) - th_stats_stall_in(&a->stats);
+    th_time out = b->stats.stall_ps[TH_ENGINE_OUTPUT] - a->stats.stall_ps[TH_ENGINE_OUTPUT];
     th_table_row(w->accels,
                  (th_quantity[]){th_ps(from), th_ps(to),
                                  th_text(s->nodes[s->accel_node[accel]].name),

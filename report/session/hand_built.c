@@ -77,7 +77,7 @@ static uint64_t add_task(const th_task *t, uint64_t digest)
 static uint64_t add_schedule(const th_user_schedule *u, uint64_t digest)
 {
     for (int32_t i = 0; i < u->n_steps; i++) {
-        const th_schedule_step *s = &u->steps[i];
+        const th_user_schedule_step *s = &u->steps[i];
         int64_t numbers[] = {s->sends,     s->reduces, s->peer,     s->channel, s->size.bytes,
                              s->size.a,    s->size.b,  s->at.bytes, s->at.a,    s->at.b,
                              u->n_threads, u->n_ranks, s->match};

@@ -12,16 +12,16 @@
 #include "base/map.h"
 #include "report/session/property_events.h"
 
-const th_column th_event_list_columns[TH_EVENT_LIST_COLUMNS + 1] = {
+const th_column th_property_event_list_columns[TH_PROPERTY_EVENT_LIST_COLUMNS + 1] = {
     {"object", NULL, TH_KIND_TEXT}, {"property", NULL, TH_KIND_TEXT},
     {"value", NULL, TH_KIND_TEXT},  {"factor", NULL, TH_KIND_NUMBER},
     {"at", NULL, TH_KIND_TIME},     {"after_event", NULL, TH_KIND_COUNT},
     {"by", NULL, TH_KIND_TEXT},     {NULL, NULL, TH_KIND_TEXT},
 };
 
-void th_event_list_cells(const th_listed_event *c, th_quantity *cells)
+void th_property_event_list_cells(const th_listed_event *c, th_quantity *cells)
 {
-    const th_quantity all[TH_EVENT_LIST_COLUMNS] = {
+    const th_quantity all[TH_PROPERTY_EVENT_LIST_COLUMNS] = {
         th_text(c->object),
         th_text(c->property),
         th_text(c->value),
@@ -122,10 +122,10 @@ static const char *value_of(const th_system *s, const th_property_event *c, stru
 }
 
 /* The time of the event; empty at the start of the run. */
-static void add_position(const th_listed_event *c, th_position asked, th_strbuf *text)
+static void add_position(const th_listed_event *c, th_run_position asked, th_strbuf *text)
 {
     char time[64];
-    if (c->at_ps > 0 || asked.events > 0 || asked.is_whole)
+    if (c->at_ps > 0 || asked.events > 0 || asked.is_time_complete)
         th_strbuf_printf(text, " at %s", exact_time(c->at_ps, time, sizeof time));
     if (c->after_event >= 0)
         th_strbuf_printf(text, " after event %" PRId64, c->after_event);
@@ -136,8 +136,8 @@ static int describe(const th_system *s, const th_applied_event *c, struct th_are
                     th_listed_event *out)
 {
     th_strbuf text = TH_STRBUF_INIT;
-    bool is_between =
-        c->event.at <= c->applied_at.now && !c->applied_at.is_whole && c->applied_at.events > 0;
+    bool is_between = c->event.at <= c->applied_at.now && !c->applied_at.is_time_complete &&
+                      c->applied_at.events > 0;
     *out = (th_listed_event){.object = object_of(s, &c->event, arena),
                              .property =
                                  c->event.kind == TH_PROPERTY_BANDWIDTH ? "bandwidth" : "clock",
@@ -157,11 +157,11 @@ static int describe(const th_system *s, const th_applied_event *c, struct th_are
 
 /* ---- the list ---- */
 
-th_event_list *th_event_list_of(const th_session *s)
+th_property_event_list *th_property_event_list_of(const th_session *s)
 {
     int n = 0, failed = -1;
     sortable *all = sorted(s, &n);
-    th_event_list *l = th_alloc_zero(1, sizeof *l);
+    th_property_event_list *l = th_alloc_zero(1, sizeof *l);
     if (l && (l->arena = th_arena_new()))
         l->all = th_arena_alloc(l->arena, ((size_t)n + 1) * sizeof *l->all);
     if (all && l && l->all)
@@ -170,11 +170,11 @@ th_event_list *th_event_list_of(const th_session *s)
     th_free(all);
     if (!failed)
         return l;
-    th_event_list_free(l);
+    th_property_event_list_free(l);
     return NULL;
 }
 
-void th_event_list_free(th_event_list *l)
+void th_property_event_list_free(th_property_event_list *l)
 {
     if (l)
         th_arena_free(l->arena);
@@ -184,7 +184,7 @@ void th_event_list_free(th_event_list *l)
 /* ---- a line of it ---- */
 
 /* How many of the first fit in so many characters, separated by commas; at least one. */
-static int fitting(const th_event_list *l, int width)
+static int fitting(const th_property_event_list *l, int width)
 {
     int n = 0, length = 0;
     while (n < l->n && length <= width) {
@@ -194,7 +194,7 @@ static int fitting(const th_event_list *l, int width)
     return n;
 }
 
-static uint64_t digest_of(const th_event_list *l)
+static uint64_t digest_of(const th_property_event_list *l)
 {
     uint64_t digest = 0;
     for (int i = 0; i < l->n; i++)
@@ -202,7 +202,7 @@ static uint64_t digest_of(const th_event_list *l)
     return digest;
 }
 
-void th_event_list_add_line(const th_event_list *l, int width, th_strbuf *out)
+void th_property_event_list_add_line(const th_property_event_list *l, int width, th_strbuf *out)
 {
     enum { TAIL = 32 }; /* characters of ", and 12 more (0123456789abcdef)" */
     int n = fitting(l, width);

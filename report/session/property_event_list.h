@@ -18,25 +18,26 @@ typedef struct th_listed_event {
     const char *text;              /* "fault link/0_1 bandwidth 50Gbps at 40.5us" */
 } th_listed_event;
 
-typedef struct th_event_list {
+typedef struct th_property_event_list {
     th_listed_event *all; /* by time, then links before accelerators, in the order of the system */
     int n;
     struct th_arena *arena; /* private */
-} th_event_list;
+} th_property_event_list;
 
 /* Events of the present run, or of the next one if there is none. NULL: memory is out. */
-th_event_list *th_event_list_of(const th_session *s);
-void th_event_list_free(th_event_list *l); /* accepts NULL */
+th_property_event_list *th_property_event_list_of(const th_session *s);
+void th_property_event_list_free(th_property_event_list *l); /* accepts NULL */
 
 /* All events in a line. If that takes more than width characters: the first ones, the number of the
  * others, and a digest of all, so that different lists have different lines. Empty for an empty
  * list. */
-void th_event_list_add_line(const th_event_list *l, int width, th_strbuf *out);
+void th_property_event_list_add_line(const th_property_event_list *l, int width, th_strbuf *out);
 
 /* Columns of a table in CSV and JSON; text does not show them. */
-enum { TH_EVENT_LIST_COLUMNS = 7 };
-extern const th_column th_event_list_columns[TH_EVENT_LIST_COLUMNS + 1]; /* ends in an empty one */
-/* TH_EVENT_LIST_COLUMNS cells, whose texts are the list's. */
-void th_event_list_cells(const th_listed_event *c, th_quantity *cells);
+enum { TH_PROPERTY_EVENT_LIST_COLUMNS = 7 };
+extern const th_column
+    th_property_event_list_columns[TH_PROPERTY_EVENT_LIST_COLUMNS + 1]; /* ends in an empty one */
+/* TH_PROPERTY_EVENT_LIST_COLUMNS cells, whose texts are the list's. */
+void th_property_event_list_cells(const th_listed_event *c, th_quantity *cells);
 
 #endif

@@ -4,22 +4,22 @@
 #include "report/session/property_events.h"
 #include "base/alloc.h"
 
-th_position th_position_of(const th_simulation *sim)
+th_run_position th_run_position_of(const th_simulation *sim)
 {
-    return (th_position){th_machine_events(sim->machine), th_machine_now(sim->machine),
-                         sim->is_whole};
+    return (th_run_position){th_machine_events(sim->machine), th_machine_now(sim->machine),
+                             sim->is_time_complete};
 }
 
-int th_position_reach(th_simulation *sim, th_position p, th_error *err)
+int th_run_to_position(th_simulation *sim, th_run_position p, th_error *err)
 {
     th_machine *m = sim->machine;
     th_stop stop = TH_STOP_UNTIL;
-    if (p.is_whole)
+    if (p.is_time_complete)
         stop = th_machine_run_until(m, p.now, err);
     else if (p.events > th_machine_events(m))
         stop = th_machine_step(m, p.events - th_machine_events(m), err);
     th_simulation_changed(sim);
-    sim->is_whole = p.is_whole;
+    sim->is_time_complete = p.is_time_complete;
     if (stop == TH_STOP_INTERRUPTED)
         return th_error_interrupted(err, "the position was not reached");
     return stop == TH_STOP_ERROR ? -1 : 0;
@@ -37,7 +37,7 @@ int th_property_events_add(th_session *s, const th_property_event *c, size_t n, 
     if (th_grow(&s->events.all, &s->events.capacity, s->events.n + n, sizeof *s->events.all) != 0)
         return th_error_no_memory(err);
     for (size_t i = 0; i < n; i++) {
-        th_applied_event applied = {c[i], th_position_of(sim), is_fault};
+        th_applied_event applied = {c[i], th_run_position_of(sim), is_fault};
         if (th_machine_add_property_event(sim->machine, &c[i], err) != 0)
             return -1;
         s->events.all[s->events.n++] = applied;
@@ -53,7 +53,7 @@ void th_property_events_discard(th_session *s)
         if (!s->events.all[i].is_fault)
             continue;
         s->events.all[n] = s->events.all[i];
-        s->events.all[n++].applied_at = (th_position){0, 0, false};
+        s->events.all[n++].applied_at = (th_run_position){0, 0, false};
     }
     s->events.n = n;
 }
@@ -72,17 +72,17 @@ int th_property_events_replay(const th_session *s, th_simulation *sim, size_t *n
                               th_error *err)
 {
     for (; *next < s->events.n && s->events.all[*next].applied_at.now <= t; ++*next)
-        if (th_position_reach(sim, s->events.all[*next].applied_at, err) != 0 ||
+        if (th_run_to_position(sim, s->events.all[*next].applied_at, err) != 0 ||
             th_machine_add_property_event(sim->machine, &s->events.all[*next].event, err) != 0)
             return -1;
-    return th_position_reach(sim, (th_position){0, t, true}, err);
+    return th_run_to_position(sim, (th_run_position){0, t, true}, err);
 }
 
 /* Before all other events of time 0. */
 static bool is_at_start(const th_applied_event *c)
 {
     return c->event.at == 0 && c->applied_at.now == 0 && c->applied_at.events == 0 &&
-           !c->applied_at.is_whole;
+           !c->applied_at.is_time_complete;
 }
 
 static double *factor_of(const th_session *s, const th_applied_event *c, double *clock,

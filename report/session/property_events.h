@@ -9,19 +9,20 @@
 #define TH_REPORT_SESSION_PROPERTY_EVENTS_H
 #include "report/session/session.h"
 
-/* A position in a run: after so many program events, or, if whole, after all events of a time. */
-typedef struct th_position {
+/* A position in a run: after a number of program events, or, if is_time_complete, after all events
+ * of time now. */
+typedef struct th_run_position {
     int64_t events;
     th_time now;
-    bool is_whole;
-} th_position;
-th_position th_position_of(const th_simulation *sim);
+    bool is_time_complete;
+} th_run_position;
+th_run_position th_run_position_of(const th_simulation *sim);
 /* Runs up to this position. 0, or -1: it failed, or was interrupted. */
-int th_position_reach(th_simulation *sim, th_position p, th_error *err);
+int th_run_to_position(th_simulation *sim, th_run_position p, th_error *err);
 
 typedef struct th_applied_event {
     th_property_event event;
-    th_position applied_at; /* the position of the run at the command */
+    th_run_position applied_at; /* the position of the run at the command */
     bool is_fault;
 } th_applied_event;
 

@@ -33,8 +33,8 @@ static void take_accels(const th_session *s, const th_result *r, th_saved_figure
     for (int a = 0; a < r->n_accels; a++) {
         const th_accel_result *x = &r->accels[a];
         o[a].name = th_arena_string(f->arena, s->system->nodes[s->system->accel_node[a]].name);
-        o[a].figure[0] = th_ps(x->did.busy_ps);
-        o[a].figure[1] = th_ps(th_stats_occupied(&x->did) - x->did.busy_ps);
+        o[a].figure[0] = th_ps(x->stats.busy_ps);
+        o[a].figure[1] = th_ps(th_stats_occupied(&x->stats) - x->stats.busy_ps);
         o[a].figure[2] = th_ps(x->idle_ps);
         o[a].figure[3] = th_bytes(x->sent_bytes);
         o[a].figure[4] = energy_of(r, &x->energy);

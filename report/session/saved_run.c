@@ -17,7 +17,7 @@ static void free_run(th_saved_run *r)
     th_free(r->system);
     th_free(r->workload);
     th_free(r->program);
-    th_event_list_free(r->events);
+    th_property_event_list_free(r->events);
     th_saved_figures_free(r->figures);
     th_free(r);
 }
@@ -65,7 +65,7 @@ static th_saved_run *new_run(th_session *s, const char *name, const th_result *r
     r->system = th_alloc_string(s->system->name);
     r->workload = s->workload ? th_alloc_string(s->workload->name) : NULL;
     r->program = s->hand_built ? th_alloc_string(s->hand_built->name) : NULL;
-    r->events = th_event_list_of(s);
+    r->events = th_property_event_list_of(s);
     r->figures = th_saved_figures_of(s, result);
     if (!r->name || !r->system || (!r->workload && !r->program) || !r->events || !r->figures) {
         free_run(r);

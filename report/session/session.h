@@ -65,8 +65,8 @@ typedef struct th_saved_run {
     int64_t network_bytes;
     bool has_energy; /* the system says what things cost */
     double energy_j;
-    struct th_event_list *events;     /* report/session/property_event_list.h; never NULL */
-    struct th_saved_figures *figures; /* report/session/saved_figures.h; never NULL */
+    struct th_property_event_list *events; /* report/session/property_event_list.h; never NULL */
+    struct th_saved_figures *figures;      /* report/session/saved_figures.h; never NULL */
 } th_saved_run;
 
 /* Saved runs, and the property events that set_property and inject_fault applied to the run. */

@@ -180,7 +180,7 @@ int th_simulation_restart(th_simulation *s, th_error *err)
         th_machine_free(s->machine);
         s->machine = fresh;
     }
-    s->has_begun = s->is_whole = false;
+    s->has_begun = s->is_time_complete = false;
     th_simulation_changed(s);
     return 0;
 }

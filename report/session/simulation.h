@@ -18,8 +18,8 @@ typedef struct th_simulation {
     th_lower *lower; /* NULL: the program is hand-built */
     const th_program *program;
     th_machine *machine;
-    bool has_begun; /* run or step was called */
-    bool is_whole;  /* all events of the present time have happened */
+    bool has_begun;        /* run or step was called */
+    bool is_time_complete; /* the run has simulated all events of the present time */
     /* private */
     const th_system *system;
     th_program *lowered;

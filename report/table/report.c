@@ -46,7 +46,7 @@ void th_report_free(th_report *r)
 bool th_report_is_interrupted(th_report *r)
 {
     enum { ROWS_BETWEEN = 512 }; /* a power of two; rows between polls of Ctrl-C */
-    if ((r->n_looks++ & (ROWS_BETWEEN - 1)) == 0)
+    if ((r->n_polls++ & (ROWS_BETWEEN - 1)) == 0)
         r->was_interrupted |= th_interrupt_is_pending();
     return r->was_interrupted;
 }

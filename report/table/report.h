@@ -121,7 +121,7 @@ struct th_report {
     th_table *first, **last;
     const char *const *units; /* units of text by th_kind; NULL: chosen by value */
     bool failed, was_interrupted;
-    unsigned n_looks;
+    unsigned n_polls;
 };
 
 #endif

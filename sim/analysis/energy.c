@@ -81,9 +81,9 @@ static double bytes_on_chip(const th_compute_cost *w)
            (double)(t->input_bytes + t->weight_bytes + t->partial_bytes + t->output_bytes);
 }
 
-static double dram_bytes(const th_pipeline_stats *did)
+static double dram_bytes(const th_pipeline_stats *stats)
 {
-    return (double)th_stats_read(did) + (double)did->moved_bytes[TH_ENGINE_OUTPUT];
+    return (double)th_stats_read(stats) + (double)stats->moved_bytes[TH_ENGINE_OUTPUT];
 }
 
 /* The energy of a compute without static power. */
@@ -156,7 +156,7 @@ static void add_accel(const account *a, int accel)
 {
     th_accel_result *x = &a->r->accels[accel];
     const th_design_energy *e = a->of_accel[accel];
-    double bytes = dram_bytes(&x->did) + (double)x->sent_bytes + (double)x->received_bytes;
+    double bytes = dram_bytes(&x->stats) + (double)x->sent_bytes + (double)x->received_bytes;
     x->energy.dram_j = bytes * e->dram_j_per_byte;
     x->energy.static_j = e->static_w * (double)a->r->elapsed_ps / (double)TH_PS_PER_S;
     th_energy_add(&a->r->energy, &x->energy);

@@ -153,7 +153,7 @@ static double seconds_through(int64_t bytes, int64_t bits_per_s)
     return is_limit ? (double)bytes * 8 / (double)bits_per_s : 0;
 }
 
-void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *did)
+void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *stats)
 {
     th_layer_state *state = layer_of(m, task);
     if (!state)
@@ -161,15 +161,15 @@ void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *di
     th_layer_result *l = &state->sum;
     const th_compute_cost *w = th_compute_cost_get(m->costs, m->program->tasks[task].compute_cost);
     l->n_tasks++;
-    th_stats_add(&l->did, did);
+    th_stats_add(&l->stats, stats);
     add_accesses(&l->accesses, &w->schedule.accesses);
     if (w->design < 0)
         add_vector_work(l, w);
     else
         add_array_work(l, w);
     for (int e = 0; e < TH_N_ENGINES; e++) {
-        l->memory_s += seconds_through(did->moved_bytes[e], w->port.bits_per_s);
-        l->port_s[e] += seconds_through(did->moved_bytes[e], w->schedule.port_bits_per_s[e]);
+        l->memory_s += seconds_through(stats->moved_bytes[e], w->port.bits_per_s);
+        l->port_s[e] += seconds_through(stats->moved_bytes[e], w->schedule.port_bits_per_s[e]);
     }
 }
 
@@ -185,17 +185,17 @@ void th_layers_copy(const th_machine *m, th_layer_result *out)
     }
 }
 
-void th_layers_add_running(const th_machine *m, int32_t task, const th_pipeline_stats *did,
+void th_layers_add_running(const th_machine *m, int32_t task, const th_pipeline_stats *stats,
                            th_layer_result *out)
 {
     int32_t layer = m->layers.n > 0 && task >= 0 ? m->program->tasks[task].layer : -1;
     if (layer >= 0)
-        th_stats_add(&out[layer].did, did);
+        th_stats_add(&out[layer].stats, stats);
 }
 
 void th_layers_finish(th_layer_result *layers, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
         layers[i].idle_ps =
-            layers[i].n_accels * layers[i].active_ps - th_stats_occupied(&layers[i].did);
+            layers[i].n_accels * layers[i].active_ps - th_stats_occupied(&layers[i].stats);
 }

@@ -123,8 +123,8 @@ static th_range what(const th_collective_schedule *cs, int64_t j, int32_t first,
     if (c->kind == TH_BARRIER)
         return (th_range){0, 0};
     if (c->kind == TH_GATHER || c->kind == TH_SCATTER)
-        return th_pieces(c->bytes, first, end, c->n_ranks);
-    return th_pieces(c->bytes, j, j + 1, b->chunks);
+        return th_range_pieces(c->bytes, first, end, c->n_ranks);
+    return th_range_pieces(c->bytes, j, j + 1, b->chunks);
 }
 
 static void send_down(const th_collective_schedule *cs, int32_t p, const place *at, int64_t j,

@@ -53,9 +53,9 @@ static bool gathered(const th_collective *c, int32_t p, int32_t k, int32_t i, th
     int32_t n = c->n_ranks, rest = n - (1 << k), count = rest < 1 << k ? rest : 1 << k;
     int32_t before_end = n - p < count ? n - p : count;
     if (i == 0)
-        *out = th_pieces(c->bytes, p, p + before_end, n);
+        *out = th_range_pieces(c->bytes, p, p + before_end, n);
     else
-        *out = th_pieces(c->bytes, 0, count - before_end, n);
+        *out = th_range_pieces(c->bytes, 0, count - before_end, n);
     return i == 0 || (i == 1 && count > before_end);
 }
 

@@ -157,13 +157,13 @@ static inline int64_t th_piece_bytes(int64_t bytes, int64_t i, int64_t n)
     return th_piece_first(bytes, i + 1, n) - th_piece_first(bytes, i, n);
 }
 /* Pieces i .. j - 1 of n, i <= j <= n. */
-static inline th_range th_pieces(int64_t bytes, int64_t i, int64_t j, int64_t n)
+static inline th_range th_range_pieces(int64_t bytes, int64_t i, int64_t j, int64_t n)
 {
     int64_t first = th_piece_first(bytes, i, n);
     return (th_range){first, th_piece_first(bytes, j, n) - first};
 }
 /* Part i of n of a range. */
-static inline th_range th_part(th_range r, int64_t i, int64_t n)
+static inline th_range th_range_part(th_range r, int64_t i, int64_t n)
 {
     int64_t first = th_piece_first(r.bytes, i, n);
     return (th_range){r.first + first, th_piece_first(r.bytes, i + 1, n) - first};

@@ -74,10 +74,10 @@ static th_range what(const th_collective_schedule *cs, int32_t kind, int32_t fro
     case TH_ALL_REDUCE:
     case TH_REDUCE_SCATTER:
     case TH_SCATTER:
-        return th_pieces(c->bytes, to, to + 1, n);
+        return th_range_pieces(c->bytes, to, to + 1, n);
     case TH_ALL_GATHER:
     case TH_GATHER:
-        return th_pieces(c->bytes, from, from + 1, n);
+        return th_range_pieces(c->bytes, from, from + 1, n);
     case TH_ALL_TO_ALL:
         return pair(cs, from, to);
     case TH_BROADCAST:

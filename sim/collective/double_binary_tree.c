@@ -134,10 +134,10 @@ static void send(const th_collective_schedule *cs, int32_t tree, int32_t neighbo
                  int64_t chunk, th_collective_step *out)
 {
     const double_tree *d = cs->data;
-    th_range half = th_pieces(cs->collective->bytes, tree, tree + 1, N_TREES);
+    th_range half = th_range_pieces(cs->collective->bytes, tree, tree + 1, N_TREES);
     th_collective_step_send(out, tree * N_NEIGHBOURS + neighbour, at->at[neighbour],
                             tree * N_NEIGHBOURS + (neighbour == PARENT ? at->side : PARENT),
-                            th_part(half, chunk, d->chunks));
+                            th_range_part(half, chunk, d->chunks));
     out->reduces = neighbour == PARENT;
 }
 

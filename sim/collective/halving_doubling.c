@@ -143,14 +143,15 @@ static bool message_range(const th_collective_schedule *cs, int32_t chunk, const
     if (i >= (is_one ? 1 : m->end - m->first))
         return false;
     if (c->kind == TH_ALL_REDUCE) {
-        th_range all = th_pieces(c->bytes, chunk, chunk + 1, h->chunks);
-        th_range part = th_pieces(all.bytes, m->first, m->end, 1 << h->n_bits);
+        th_range all = th_range_pieces(c->bytes, chunk, chunk + 1, h->chunks);
+        th_range part = th_range_pieces(all.bytes, m->first, m->end, 1 << h->n_bits);
         *out = (th_range){all.first + part.first, part.bytes};
     } else if (is_one) {
-        *out = th_pieces(c->bytes, m->first, m->end, c->n_ranks);
+        *out = th_range_pieces(c->bytes, m->first, m->end, c->n_ranks);
     } else {
         int32_t rank = m->first + i;
-        *out = th_part(th_pieces(c->bytes, rank, rank + 1, c->n_ranks), chunk, h->chunks);
+        *out =
+            th_range_part(th_range_pieces(c->bytes, rank, rank + 1, c->n_ranks), chunk, h->chunks);
     }
     return true;
 }

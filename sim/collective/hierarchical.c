@@ -255,22 +255,23 @@ static bool move_range(const th_collective_schedule *cs, int32_t p, int32_t thre
         for (int32_t q = 0; q < m->dim; q++)
             at = at * h->dim[q].extent + coordinate(&h->dim[q], p);
         at = (at * d->extent + m->coordinate) * n_beyond;
-        th_range all = th_pieces(c->bytes, thread, thread + 1, cs->n_threads);
-        *out = th_pieces(all.bytes, at, at + n_beyond, c->n_ranks);
+        th_range all = th_range_pieces(c->bytes, thread, thread + 1, cs->n_threads);
+        *out = th_range_pieces(all.bytes, at, at + n_beyond, c->n_ranks);
         out->first += all.first;
         return i == 0;
     }
     if (c->kind != TH_ALL_TO_ALL) {
         int32_t rank = first + i * beyond;
         if (i < n_beyond)
-            *out = th_part(th_pieces(c->bytes, rank, rank + 1, c->n_ranks), thread, cs->n_threads);
+            *out = th_range_part(th_range_pieces(c->bytes, rank, rank + 1, c->n_ranks), thread,
+                                 cs->n_threads);
         return i < n_beyond;
     }
     int32_t from, to;
     if (!move_pair(cs, p, m, i, &from, &to))
         return false;
     th_range pair = {th_pair_first(c, from, to), th_pair_bytes(c, from, to)};
-    *out = th_part(pair, thread, cs->n_threads);
+    *out = th_range_part(pair, thread, cs->n_threads);
     return true;
 }
 
@@ -293,7 +294,8 @@ static th_range move_sum(const th_collective_schedule *cs, int32_t p, int32_t th
     if (c->kind == TH_ALL_TO_ALL) { /* the positions of pairs would take long to find */
         for (int32_t i = 0; move_pair(cs, p, m, i, &from, &to); i++)
             sum.bytes +=
-                th_part((th_range){0, th_pair_bytes(c, from, to)}, thread, cs->n_threads).bytes;
+                th_range_part((th_range){0, th_pair_bytes(c, from, to)}, thread, cs->n_threads)
+                    .bytes;
         return sum;
     }
     for (int32_t i = 0; move_range(cs, p, thread, m, i, &next); i++) {

@@ -100,8 +100,8 @@ static bool share_range(const th_collective_schedule *cs, int32_t tree, int64_t 
     int64_t parts = (int64_t)w->t.n_trees * w->t.chunks, part = (int64_t)tree * w->t.chunks + j;
     int32_t n = c->n_ranks, size = s->end - s->first, at = s->first + i;
     if (!by_pieces(c)) {
-        *out =
-            c->kind == TH_BARRIER ? (th_range){0, 0} : th_pieces(c->bytes, part, part + 1, parts);
+        *out = c->kind == TH_BARRIER ? (th_range){0, 0}
+                                     : th_range_pieces(c->bytes, part, part + 1, parts);
         return i == 0;
     }
     if (i >= (s->is_rest ? n - size : size))
@@ -109,7 +109,7 @@ static bool share_range(const th_collective_schedule *cs, int32_t tree, int64_t 
     if (s->is_rest)
         at = i < s->first ? i : i + size;
     int32_t rank = w->t.order[(int64_t)tree * n + at];
-    *out = th_part(th_pieces(c->bytes, rank, rank + 1, n), part, parts);
+    *out = th_range_part(th_range_pieces(c->bytes, rank, rank + 1, n), part, parts);
     return true;
 }
 

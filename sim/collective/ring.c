@@ -73,8 +73,8 @@ static int32_t hops_on(const place *p, int32_t hops)
 
 static th_range piece(const th_collective *c, const place *p, int32_t rank)
 {
-    th_range whole = th_pieces(c->bytes, rank, rank + 1, c->n_ranks);
-    return p->n_streams == 1 ? whole : th_part(whole, p->stream, p->n_streams);
+    th_range whole = th_range_pieces(c->bytes, rank, rank + 1, c->n_ranks);
+    return p->n_streams == 1 ? whole : th_range_part(whole, p->stream, p->n_streams);
 }
 
 static void send(th_collective_step *a, const place *p, int32_t hops, th_range what)
@@ -109,7 +109,7 @@ static bool round_step(const th_collective *c, const place *p, int64_t round, th
 
 static th_range chunk_of(const th_collective *c, const place *p, th_range whole, int64_t chunk)
 {
-    return th_part(th_part(whole, p->stream, p->n_streams), chunk, c->chunks);
+    return th_range_part(th_range_part(whole, p->stream, p->n_streams), chunk, c->chunks);
 }
 
 /* broadcast: away from the root; reduce: towards it. */
@@ -135,7 +135,7 @@ static bool gather_step(const th_collective *c, const place *p, int32_t v, int64
     if (beyond > 0)
         wait_for(a, p, step - c->chunks + 1);
     int32_t of = hops_on(p, (int32_t)beyond);
-    send(a, p, -1, chunk_of(c, p, th_pieces(c->bytes, of, of + 1, p->n), step % c->chunks));
+    send(a, p, -1, chunk_of(c, p, th_range_pieces(c->bytes, of, of + 1, p->n), step % c->chunks));
     return true;
 }
 
@@ -148,7 +148,7 @@ static bool scatter_step(const th_collective *c, const place *p, int32_t v, int6
     if (v > 0)
         wait_for(a, p, step + 1);
     int32_t of = hops_on(p, (int32_t)hops);
-    send(a, p, 1, chunk_of(c, p, th_pieces(c->bytes, of, of + 1, p->n), step % c->chunks));
+    send(a, p, 1, chunk_of(c, p, th_range_pieces(c->bytes, of, of + 1, p->n), step % c->chunks));
     return true;
 }
 

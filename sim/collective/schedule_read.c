@@ -23,7 +23,7 @@ static int bad_size(const th_config_node *n, th_error *err)
 }
 
 static int read_size(const th_config_node *step, const char *key, bool required,
-                     th_schedule_size *out, th_error *err)
+                     th_user_schedule_size *out, th_error *err)
 {
     const char *text = NULL;
     char rest;
@@ -45,7 +45,7 @@ static int read_size(const th_config_node *step, const char *key, bool required,
 static int read_step(th_user_schedule *u, const th_config_node *n, th_error *err)
 {
     static const char *const keys[] = {"send", "recv", "size", "at", "reduce", "channel", NULL};
-    th_schedule_step s = {.at = {.bytes = 0}, .line = th_config_line(n)};
+    th_user_schedule_step s = {.at = {.bytes = 0}, .line = th_config_line(n)};
     int64_t peer = 0, channel = 0;
     if (th_config_kind_of(n) != TH_CONFIG_GROUP)
         return th_error_set(err, "COLL-0039",
@@ -133,12 +133,12 @@ static th_user_schedule *read_config(th_config *c, const char *name, th_error *e
     return u;
 }
 
-th_user_schedule *th_schedule_read(const char *path, th_error *err)
+th_user_schedule *th_user_schedule_read(const char *path, th_error *err)
 {
     return read_config(th_config_open(path, err), path, err);
 }
 
-th_user_schedule *th_schedule_read_text(const char *text, const char *name, th_error *err)
+th_user_schedule *th_user_schedule_read_text(const char *text, const char *name, th_error *err)
 {
     return read_config(th_config_open_text(text, name, err), name, err);
 }

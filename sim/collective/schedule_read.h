@@ -5,8 +5,8 @@
 #include "sim/collective/user_schedule.h"
 
 /* NULL, with FILE:LINE of what is wrong. To be freed with th_user_schedule_free. */
-th_user_schedule *th_schedule_read(const char *path, th_error *err);
+th_user_schedule *th_user_schedule_read(const char *path, th_error *err);
 /* The same for text in memory; name stands for the file in messages. */
-th_user_schedule *th_schedule_read_text(const char *text, const char *name, th_error *err);
+th_user_schedule *th_user_schedule_read_text(const char *text, const char *name, th_error *err);
 
 #endif

@@ -67,7 +67,7 @@ int th_user_schedule_add_thread(th_user_schedule *u, th_error *err)
     return 0;
 }
 
-int th_user_schedule_add_step(th_user_schedule *u, const th_schedule_step *step, th_error *err)
+int th_user_schedule_add_step(th_user_schedule *u, const th_user_schedule_step *step, th_error *err)
 {
     if (th_grow(&u->steps, &u->step_capacity, (size_t)u->n_steps + 1, sizeof *u->steps))
         return th_error_no_memory(err);
@@ -101,20 +101,20 @@ typedef struct name {
     int32_t sends, sender, receiver, channel;
 } name;
 
-static name name_of(const th_schedule_step *s, int32_t rank, bool sends)
+static name name_of(const th_user_schedule_step *s, int32_t rank, bool sends)
 {
     return (name){sends, s->sends ? rank : s->peer, s->sends ? s->peer : rank, s->channel};
 }
 
 /* The other end of a step's connection; -1: there is none. */
-static int32_t other_end(const joining *j, const th_schedule_step *s, int32_t rank)
+static int32_t other_end(const joining *j, const th_user_schedule_step *s, int32_t rank)
 {
     name n = name_of(s, rank, !s->sends);
     int64_t number;
     return th_map_get(j->numbers, &n, sizeof n, &number) ? (int32_t)number : -1;
 }
 
-static int check_step(const joining *j, const th_schedule_step *s, int32_t rank, th_error *err)
+static int check_step(const joining *j, const th_user_schedule_step *s, int32_t rank, th_error *err)
 {
     const th_user_schedule *u = j->u;
     const char *verb = s->sends ? "send" : "recv";
@@ -124,7 +124,7 @@ static int check_step(const joining *j, const th_schedule_step *s, int32_t rank,
     if (s->peer == rank)
         return th_error_set(err, "COLL-0031", "%s:%d: %s = %d of rank %d: must be another rank",
                             u->file, s->line, verb, s->peer, rank);
-    const th_schedule_size *size = &s->size, *at = &s->at;
+    const th_user_schedule_size *size = &s->size, *at = &s->at;
     if (s->sends && size->b > 0 && at->b > 0 &&
         (int64_t)at->a * size->b + (int64_t)size->a * at->b > (int64_t)at->b * size->b)
         return th_error_set(
@@ -137,7 +137,7 @@ static int check_step(const joining *j, const th_schedule_step *s, int32_t rank,
 static int add_to_end(joining *j, int32_t step, int32_t rank, int32_t thread, th_error *err)
 {
     const th_user_schedule *u = j->u;
-    const th_schedule_step *s = &u->steps[step];
+    const th_user_schedule_step *s = &u->steps[step];
     name n = name_of(s, rank, s->sends);
     int64_t number = j->n_ends;
     if (!th_map_get(j->numbers, &n, sizeof n, &number)) {
@@ -192,7 +192,7 @@ static int list_step(joining *j, int32_t step, int32_t rank, int32_t thread, th_
 
 /* --- matching --------------------------------------------------------------------------------- */
 
-static const char *size_text(const th_schedule_size *s, char *out, size_t n)
+static const char *size_text(const th_user_schedule_size *s, char *out, size_t n)
 {
     if (s->b > 0)
         snprintf(out, n, "%d/%d", s->a, s->b);
@@ -201,7 +201,7 @@ static const char *size_text(const th_schedule_size *s, char *out, size_t n)
     return out;
 }
 
-static bool is_same_size(const th_schedule_size *one, const th_schedule_size *other)
+static bool is_same_size(const th_user_schedule_size *one, const th_user_schedule_size *other)
 {
     if ((one->b > 0) != (other->b > 0))
         return false;
@@ -210,8 +210,8 @@ static bool is_same_size(const th_schedule_size *one, const th_schedule_size *ot
 }
 
 /* The peer has no receive (send) for this send (receive). */
-static int no_match(const joining *j, const th_schedule_step *s, int32_t rank, const end *other,
-                    th_error *err)
+static int no_match(const joining *j, const th_user_schedule_step *s, int32_t rank,
+                    const end *other, th_error *err)
 {
     const th_user_schedule *u = j->u;
     const char *does = s->sends ? "sends to" : "receives from";
@@ -231,7 +231,7 @@ static int no_match(const joining *j, const th_schedule_step *s, int32_t rank, c
 static int match_step(joining *j, int32_t step, int32_t rank, int32_t thread, th_error *err)
 {
     th_user_schedule *u = j->u;
-    th_schedule_step *s = &u->steps[step];
+    th_user_schedule_step *s = &u->steps[step];
     int32_t number = other_end(j, s, rank);
     const end *other = number < 0 ? NULL : &j->ends[number];
     (void)thread;
@@ -239,7 +239,7 @@ static int match_step(joining *j, int32_t step, int32_t rank, int32_t thread, th
         return no_match(j, s, rank, other, err);
     s->match = j->listed[other->first + s->number];
     s->peer_port = other->port;
-    const th_schedule_step *m = &u->steps[s->match];
+    const th_user_schedule_step *m = &u->steps[s->match];
     char here[40], there[40];
     if (!is_same_size(&s->size, &m->size))
         return th_error_set(
@@ -259,7 +259,7 @@ static bool run_threads(const th_user_schedule *u, int32_t *at, bool *done)
     bool moved = false;
     for (int32_t t = 0; t < u->n_threads; t++)
         for (; at[t] < u->thread_step[t + 1]; at[t]++) {
-            const th_schedule_step *s = &u->steps[at[t]];
+            const th_user_schedule_step *s = &u->steps[at[t]];
             if (!s->sends && !done[s->match])
                 break;
             done[at[t]] = moved = true;
@@ -280,7 +280,7 @@ static int report_deadlock(const th_user_schedule *u, const int32_t *at, th_erro
     int32_t t = 0;
     while (at[t] == u->thread_step[t + 1])
         t++;
-    const th_schedule_step *s = &u->steps[at[t]], *m = &u->steps[s->match];
+    const th_user_schedule_step *s = &u->steps[at[t]], *m = &u->steps[s->match];
     int32_t rank = rank_of_step(u, at[t]), other = 0;
     while (u->thread_step[other + 1] <= s->match) /* the thread that should send it */
         other++;
@@ -370,13 +370,13 @@ static int prepare(th_collective_schedule *cs, th_error *err)
     return th_collective_schedule_set_ranks(cs, u->max_rank_threads, u->max_rank_ports, err);
 }
 
-static int64_t bytes_of(const th_schedule_size *s, int64_t all)
+static int64_t bytes_of(const th_user_schedule_size *s, int64_t all)
 {
     return s->b > 0 ? (int64_t)((__int128)all * s->a / s->b) : s->bytes;
 }
 
 /* Begin and end are rounded one by one, so that neighbouring pieces meet whatever S is. */
-static th_range range_of(const th_schedule_step *s, int64_t all)
+static th_range range_of(const th_user_schedule_step *s, int64_t all)
 {
     int64_t first = bytes_of(&s->at, all);
     if (s->size.b == 0 || s->at.b == 0)
@@ -393,7 +393,7 @@ static bool get_step(const th_collective_schedule *cs, int32_t participant, int3
     *out = TH_COLLECTIVE_STEP_NONE;
     if (t >= u->rank_thread[participant + 1] || step >= u->thread_step[t + 1] - u->thread_step[t])
         return false;
-    const th_schedule_step *s = &u->steps[u->thread_step[t] + step];
+    const th_user_schedule_step *s = &u->steps[u->thread_step[t] + step];
     if (!s->sends) {
         out->wait_port = s->port;
         out->wait_count = s->number + 1;

@@ -41,7 +41,7 @@ static const char *const orders[] = {"BHWKC", "BHWCK", "KBHWC", "KCBHW", "CKBHW"
 enum { N_ORDERS = sizeof orders / sizeof *orders };
 
 typedef struct {
-    th_tiling_task task;
+    th_tiling_problem task;
     th_tiling_candidate kept[KEPT_MAX];
     int n_kept;
 } search;

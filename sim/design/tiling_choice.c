@@ -168,7 +168,7 @@ static int sum_residencies(const char *order, const int32_t *count, int32_t slot
     return 2;
 }
 
-int th_tile_residencies(const th_tiling_task *f, const char *order, const int32_t *count,
+int th_tile_residencies(const th_tiling_problem *f, const char *order, const int32_t *count,
                         th_tensor tensor, int64_t tile_bytes, th_residency *out)
 {
     if (tensor == TH_TENSOR_OUTPUT)
@@ -200,7 +200,8 @@ void th_tile_runs(const th_tiling *t, const th_shard *s, const th_tile *tile, th
     out->run_bytes[TH_ENGINE_PARTIAL] = (of_sums * t->accumulator_bits + 7) / 8;
 }
 
-static void set_buffers(const th_tiling_task *f, const th_tiling_choice *choice, th_schedule *out)
+static void set_buffers(const th_tiling_problem *f, const th_tiling_choice *choice,
+                        th_schedule *out)
 {
     th_residency levels[TH_RESIDENCIES_MAX];
     th_tile tile = th_tile_largest(f->t, f->s, &choice->tile);
@@ -215,7 +216,7 @@ static void set_buffers(const th_tiling_task *f, const th_tiling_choice *choice,
     }
 }
 
-void th_tiling_choice_schedule(const th_tiling_task *f, const th_tiling_choice *choice,
+void th_tiling_choice_schedule(const th_tiling_problem *f, const th_tiling_choice *choice,
                                th_schedule *out)
 {
     const th_tiling *t = f->t;

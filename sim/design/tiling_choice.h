@@ -15,11 +15,11 @@ typedef struct th_tiling_choice {
 } th_tiling_choice;
 
 /* The shard to be run, and the memory. */
-typedef struct th_tiling_task {
+typedef struct th_tiling_problem {
     const th_tiling *t;
     const th_shard *s;
     const th_port *memory;
-} th_tiling_task;
+} th_tiling_problem;
 
 int th_order_loop(const char *order, int place);
 void th_tile_counts(const th_shard *s, const th_tile *tile, int32_t *count);
@@ -47,10 +47,10 @@ enum { TH_RESIDENCIES_MAX = TH_N_LOOPS };
 
 /* Fills out from "nothing stays" to "everything stays"; returns the number of levels. For outputs
  * the levels are: sums are spilled, and, where loops run inside C, all sums stay. */
-int th_tile_residencies(const th_tiling_task *f, const char *order, const int32_t *count,
+int th_tile_residencies(const th_tiling_problem *f, const char *order, const int32_t *count,
                         th_tensor tensor, int64_t tile_bytes, th_residency *out);
 
-void th_tiling_choice_schedule(const th_tiling_task *f, const th_tiling_choice *choice,
+void th_tiling_choice_schedule(const th_tiling_problem *f, const th_tiling_choice *choice,
                                th_schedule *out);
 
 /* Properties of a tile that no order changes; per engine: bytes of all tiles once and of one tile,
@@ -64,14 +64,15 @@ typedef struct th_tile_properties {
     double bytes[TH_N_ENGINES], tile_bytes[TH_N_ENGINES], tiles[TH_N_ENGINES];
     double dram_part[TH_N_ENGINES], bits_per_s[TH_N_ENGINES];
 } th_tile_properties;
-th_tile_properties th_tile_properties_of(const th_tiling_task *f, const th_tile *full);
+th_tile_properties th_tile_properties_of(const th_tiling_problem *f, const th_tile *full);
 
 /* A tiling with its estimated time and traffic. */
 typedef struct th_tiling_candidate {
     th_tiling_choice choice;
     double ps, bytes, steps;
 } th_tiling_candidate;
-th_tiling_candidate th_tiling_choice_estimate(const th_tiling_task *f, const th_tile_properties *m,
+th_tiling_candidate th_tiling_choice_estimate(const th_tiling_problem *f,
+                                              const th_tile_properties *m,
                                               const th_tiling_choice *choice, bool revisits);
 
 #endif

@@ -35,7 +35,7 @@ static double dram_part(const th_port *memory, int64_t bytes, int64_t run)
     return with_bursts / (double)piece / th_port_efficiency(memory, piece);
 }
 
-static void measure_compute(const th_tiling_task *f, const th_tile *full, th_tile_properties *m)
+static void measure_compute(const th_tiling_problem *f, const th_tile *full, th_tile_properties *m)
 {
     double cycles = 0;
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
@@ -52,8 +52,8 @@ static void measure_compute(const th_tiling_task *f, const th_tile *full, th_til
 }
 
 /* Bytes of all tiles of an operand, each once; the last tile of each loop counts in proportion. */
-static double bytes_once(const th_tiling_task *f, const th_tile_properties *m, const th_tile *full,
-                         th_engine_kind e, unsigned changes)
+static double bytes_once(const th_tiling_problem *f, const th_tile_properties *m,
+                         const th_tile *full, th_engine_kind e, unsigned changes)
 {
     const th_tiling *t = f->t;
     th_tile last = th_tile_at(t, f->s, full, TH_N_STEP_KINDS - 1);
@@ -69,7 +69,7 @@ static double bytes_once(const th_tiling_task *f, const th_tile_properties *m, c
     return all * m->tile_bytes[e];
 }
 
-th_tile_properties th_tile_properties_of(const th_tiling_task *f, const th_tile *full)
+th_tile_properties th_tile_properties_of(const th_tiling_problem *f, const th_tile *full)
 {
     const th_tiling *t = f->t;
     const th_shard *s = f->s;
@@ -97,7 +97,7 @@ th_tile_properties th_tile_properties_of(const th_tiling_task *f, const th_tile 
     return m;
 }
 
-static double first_ps(const th_tiling_task *f, const th_tile_properties *m, th_engine_kind e)
+static double first_ps(const th_tiling_problem *f, const th_tile_properties *m, th_engine_kind e)
 {
     double dram = (double)f->memory->bits_per_s / m->dram_part[e];
     double rate = m->bits_per_s[e] < dram ? m->bits_per_s[e] : dram;
@@ -106,7 +106,7 @@ static double first_ps(const th_tiling_task *f, const th_tile_properties *m, th_
 }
 
 /* How often each engine moves its tiles. */
-static void find_passes(const th_tiling_task *f, const th_tile_properties *m,
+static void find_passes(const th_tiling_problem *f, const th_tile_properties *m,
                         const th_tiling_choice *choice, bool revisits, double *passes)
 {
     unsigned all = (1u << TH_N_LOOPS) - 1, input = th_tensor_loops(f->s, TH_TENSOR_INPUT),
@@ -127,7 +127,7 @@ typedef struct {
     double port_ps, dram_ps;
 } load_time;
 
-static load_time time_of_load(const th_tiling_task *f, const th_tile_properties *m, int e)
+static load_time time_of_load(const th_tiling_problem *f, const th_tile_properties *m, int e)
 {
     double bytes = m->bytes[e] / m->tiles[e];
     return (load_time){bytes * BITS_PS / m->bits_per_s[e],
@@ -136,7 +136,7 @@ static load_time time_of_load(const th_tiling_task *f, const th_tile_properties 
 
 /* The time of a step that loads through the engines in the mask `loading`, if all steps around it
  * do. */
-static double step_ps(const th_tiling_task *f, const load_time *loads, unsigned loading,
+static double step_ps(const th_tiling_problem *f, const load_time *loads, unsigned loading,
                       double compute_ps, double store_ps)
 {
     double slots = f->t->slots_in, longest = compute_ps, dram = store_ps;
@@ -152,7 +152,7 @@ static double step_ps(const th_tiling_task *f, const load_time *loads, unsigned 
 
 /* The time of all steps, grouped by the engines that load: loads come in bursts, which the slots
  * spread over few steps. */
-static double steps_ps(const th_tiling_task *f, const th_tile_properties *m,
+static double steps_ps(const th_tiling_problem *f, const th_tile_properties *m,
                        const th_tiling_choice *choice, bool spills, double store_ps)
 {
     load_time loads[TH_ENGINE_OUTPUT];
@@ -175,7 +175,8 @@ static double steps_ps(const th_tiling_task *f, const th_tile_properties *m,
     return all;
 }
 
-th_tiling_candidate th_tiling_choice_estimate(const th_tiling_task *f, const th_tile_properties *m,
+th_tiling_candidate th_tiling_choice_estimate(const th_tiling_problem *f,
+                                              const th_tile_properties *m,
                                               const th_tiling_choice *choice, bool revisits)
 {
     double passes[TH_N_ENGINES], dram = 0, even = m->compute_ps, all = 0, store_ps = 0;

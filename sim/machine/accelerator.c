@@ -222,16 +222,16 @@ static int log_run(th_machine *m, const th_accel_state *a)
     return 0;
 }
 
-static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *did,
+static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *stats,
                     const th_prefetch_state *prefetched, th_error *err)
 {
     int32_t task = a->task;
     a->prefetch.done = *prefetched;
     a->prefetch.just_ended = m->prefetch.is_used;
-    th_stats_add(&a->sum.did, did);
+    th_stats_add(&a->sum.stats, stats);
     a->sum.n_tasks++;
     if (m->layers.n > 0)
-        th_layers_computed(m, task, did);
+        th_layers_computed(m, task, stats);
     if (m->run_log.is_on && log_run(m, a))
         return th_error_no_memory(err);
     a->mode = TH_ACCEL_IDLE;

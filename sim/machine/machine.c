@@ -347,7 +347,7 @@ static int replay(th_machine *m, th_error *err)
         return m->network->type->start(m->network, m->events, m->now, step.flow, &step.message)
                    ? th_network_failed(m->network, err)
                    : 0;
-    case TH_REPLAY_STAYS:
+    case TH_REPLAY_LOCAL:
         m->counts.events += 2;
         return 0;
     case TH_REPLAY_ENDS:
@@ -466,7 +466,7 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
     bool any = th_events_next(m->events, &next, &priority), is_now = any && next == m->now;
     if (is_now && priority <= TH_PRIORITY_READY)
         return pop(m, err) ? FAILED : ACTED;
-    if (m->program->n_collectives > 0 && !th_replay_is_quiet(m->replay)) {
+    if (m->program->n_collectives > 0 && !th_replay_is_idle(m->replay)) {
         m->settle.is_done = false;
         return replay(m, err) ? FAILED : ACTED;
     }

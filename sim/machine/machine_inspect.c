@@ -124,7 +124,7 @@ static th_link_result link_result(const th_network *n, int link, th_time now)
     th_time open = flows > 0 ? now - n->link_since[link] : 0;
     uint64_t flow_ps = n->link_flow_ps[link] + (uint64_t)flows * (uint64_t)now;
     return (th_link_result){n->link_bytes[link], n->link_busy_ps[link] + open, (th_time)flow_ps,
-                            n->link_most_flows[link]};
+                            n->link_peak_flows[link]};
 }
 
 th_link_result th_machine_link(const th_machine *m, int link)
@@ -141,8 +141,8 @@ th_accel_result th_machine_accel(const th_machine *m, int accel)
 {
     th_accel_result a = m->accels[accel].sum;
     th_pipeline_stats running = th_accelerator_running(m, accel);
-    th_stats_add(&a.did, &running);
-    a.idle_ps = th_machine_elapsed(m) - th_stats_occupied(&a.did);
+    th_stats_add(&a.stats, &running);
+    a.idle_ps = th_machine_elapsed(m) - th_stats_occupied(&a.stats);
     return a;
 }
 
@@ -192,11 +192,11 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
     r.elapsed_ps = r.is_done ? m->last_end : m->now;
     th_layers_copy(m, r.layers);
     for (int a = 0; a < r.n_accels; a++) {
-        th_pipeline_stats did = th_accelerator_running(m, a);
+        th_pipeline_stats stats = th_accelerator_running(m, a);
         r.accels[a] = m->accels[a].sum;
-        th_stats_add(&r.accels[a].did, &did);
-        r.accels[a].idle_ps = r.elapsed_ps - th_stats_occupied(&r.accels[a].did);
-        th_layers_add_running(m, m->accels[a].task, &did, r.layers);
+        th_stats_add(&r.accels[a].stats, &stats);
+        r.accels[a].idle_ps = r.elapsed_ps - th_stats_occupied(&r.accels[a].stats);
+        th_layers_add_running(m, m->accels[a].task, &stats, r.layers);
     }
     th_layers_finish(r.layers, r.n_layers);
     for (int l = 0; l < r.n_links; l++)

@@ -198,11 +198,11 @@ int32_t th_frequency_scaled_cost(th_machine *m, int32_t cost, double factor);
 int th_layers_load(th_machine *m);
 void th_layers_start(th_machine *m, int32_t task);
 void th_layers_end(th_machine *m, int32_t task);
-void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *did);
+void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *stats);
 /* copy: the results so far, without those of running tasks; add_running: of a running task (-1:
  * none); finish: the idle times. */
 void th_layers_copy(const th_machine *m, th_layer_result *out);
-void th_layers_add_running(const th_machine *m, int32_t task, const th_pipeline_stats *did,
+void th_layers_add_running(const th_machine *m, int32_t task, const th_pipeline_stats *stats,
                            th_layer_result *out);
 void th_layers_finish(th_layer_result *layers, int32_t n);
 

@@ -114,7 +114,7 @@ void th_prefetch_task_starts(th_machine *m, th_accel_state *a)
     if (a->task == a->prefetch.target)
         a->prefetch.inherited = a->prefetch.done;
     else
-        a->sum.did.moved_bytes[TH_ENGINE_WEIGHT] += a->prefetch.done.moved_bytes;
+        a->sum.stats.moved_bytes[TH_ENGINE_WEIGHT] += a->prefetch.done.moved_bytes;
     a->prefetch.done = (th_prefetch_state){0};
     a->prefetch.target = next_target(m, a);
 }

@@ -60,7 +60,7 @@ int th_network_head_init(th_network *n, const th_network_type *type, const th_sy
     n->link_since = th_alloc_zero(links, sizeof *n->link_since);
     n->link_flows = th_alloc_zero(links, sizeof *n->link_flows);
     n->link_flow_ps = th_alloc_zero(links, sizeof *n->link_flow_ps);
-    n->link_most_flows = th_alloc_zero(links, sizeof *n->link_most_flows);
+    n->link_peak_flows = th_alloc_zero(links, sizeof *n->link_peak_flows);
     n->accel_dram_demand = th_alloc_zero(accels, sizeof *n->accel_dram_demand);
     n->engine_rate = th_alloc_zero(accels * TH_N_ENGINES, sizeof *n->engine_rate);
     n->is_shared = th_alloc_zero(accels, sizeof *n->is_shared);
@@ -68,7 +68,7 @@ int th_network_head_init(th_network *n, const th_network_type *type, const th_sy
     n->toggled = th_alloc_zero(accels, sizeof *n->toggled);
     n->touched = th_alloc_zero(accels, sizeof *n->touched);
     if (!n->link_bytes || !n->link_busy_ps || !n->link_since || !n->link_flows ||
-        !n->link_flow_ps || !n->link_most_flows || !n->accel_dram_demand || !n->engine_rate ||
+        !n->link_flow_ps || !n->link_peak_flows || !n->accel_dram_demand || !n->engine_rate ||
         !n->is_shared || !n->is_contended || !n->toggled || !n->touched)
         return -1;
     for (int a = 0; a < s->n_accels; a++)
@@ -84,7 +84,7 @@ void th_network_head_reset(th_network *n)
     memset(n->link_busy_ps, 0, links * sizeof *n->link_busy_ps);
     memset(n->link_flows, 0, links * sizeof *n->link_flows);
     memset(n->link_flow_ps, 0, links * sizeof *n->link_flow_ps);
-    memset(n->link_most_flows, 0, links * sizeof *n->link_most_flows);
+    memset(n->link_peak_flows, 0, links * sizeof *n->link_peak_flows);
     memset(n->accel_dram_demand, 0, accels * sizeof *n->accel_dram_demand);
     memset(n->engine_rate, 0, accels * TH_N_ENGINES * sizeof *n->engine_rate);
     memcpy(n->is_contended, n->is_shared, accels * sizeof *n->is_contended);
@@ -99,7 +99,7 @@ void th_network_head_clear(th_network *n)
     th_free(n->link_since);
     th_free(n->link_flows);
     th_free(n->link_flow_ps);
-    th_free(n->link_most_flows);
+    th_free(n->link_peak_flows);
     th_free(n->accel_dram_demand);
     th_free(n->engine_rate);
     th_free(n->is_shared);
@@ -153,8 +153,8 @@ void th_network_link_enter(th_network *n, int link, th_time now)
 {
     if (n->link_flows[link]++ == 0)
         n->link_since[link] = now;
-    if (n->link_flows[link] > n->link_most_flows[link])
-        n->link_most_flows[link] = n->link_flows[link];
+    if (n->link_flows[link] > n->link_peak_flows[link])
+        n->link_peak_flows[link] = n->link_flows[link];
     n->link_flow_ps[link] -= (uint64_t)now;
     TH_NOTIFY(n->observers, link, now, link, n->link_flows[link], 1);
 }

@@ -84,7 +84,7 @@ struct th_network {
     int32_t *link_flows;    /* per link, flows on it now */
     uint64_t *link_flow_ps; /* per link: sum of the times at which flows left it minus that of
                              * the times at which they entered, modulo 2^64 */
-    int32_t *link_most_flows;  /* per link: maximum at one time */
+    int32_t *link_peak_flows;  /* per link: maximum at one time */
     th_observer *observers;    /* of the machine; NULL: none */
     double *accel_dram_demand; /* per accelerator, bytes/s of flows on its DRAM, see
                                   th_network_dram_demand */

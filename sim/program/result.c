@@ -92,7 +92,7 @@ double th_result_accel_utilization(const th_result *r)
 {
     double sum = 0;
     for (int a = 0; a < r->n_accels; a++)
-        sum += (double)r->accels[a].did.busy_ps;
+        sum += (double)r->accels[a].stats.busy_ps;
     return r->n_accels > 0 && r->elapsed_ps > 0 ? sum / r->n_accels / (double)r->elapsed_ps : 0;
 }
 
@@ -106,7 +106,7 @@ static double seconds(th_time ps)
 th_bound th_layer_bound(const th_layer_result *l)
 {
     const double spent[] = {
-        [TH_BOUND_COMPUTE] = seconds(l->did.busy_ps),
+        [TH_BOUND_COMPUTE] = seconds(l->stats.busy_ps),
         [TH_BOUND_MEMORY] = l->memory_s,
         [TH_BOUND_INPUT_PORT] = l->port_s[TH_ENGINE_INPUT],
         [TH_BOUND_WEIGHT_PORT] = l->port_s[TH_ENGINE_WEIGHT],

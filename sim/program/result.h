@@ -13,9 +13,9 @@ typedef struct th_energy {
     double mac_j, vector_j, buffer_j, dram_j, static_j, link_j;
 } th_energy;
 
-/* The results of one accelerator; did.busy + all of did.stall + idle = elapsed. */
+/* The results of one accelerator; stats.busy + all of stats.stall + idle = elapsed. */
 typedef struct th_accel_result {
-    th_pipeline_stats did;
+    th_pipeline_stats stats;
     th_time idle_ps;
     int64_t sent_bytes, received_bytes; /* over the network */
     int32_t n_tasks;
@@ -26,12 +26,12 @@ typedef struct th_link_result {
     int64_t bytes;
     th_time busy_ps;
     th_time flow_ps;    /* integral of the number of flows over time */
-    int32_t most_flows; /* maximum at one time */
+    int32_t peak_flows; /* maximum at one time */
 } th_link_result;
 
 /* The results of one layer of the workload, over all inputs. A layer is active while any of its
- * tasks runs, including transfers of its inputs; did.busy + all of did.stall + idle = n_accels *
- * active. The fields after "of tasks that have ended" exclude running tasks. */
+ * tasks runs, including transfers of its inputs; stats.busy + all of stats.stall + idle = n_accels
+ * * active. The fields after "of tasks that have ended" exclude running tasks. */
 typedef struct th_layer_result {
     int32_t n_accels;         /* accelerators that compute for it in the whole program */
     int32_t n_tasks;          /* compute tasks */
@@ -39,7 +39,7 @@ typedef struct th_layer_result {
     th_time start_ps, end_ps; /* start of its first task, end of its last one so far; -1: none */
     /* time while active; time of its accelerators without a task of it while it is active */
     th_time active_ps, idle_ps;
-    th_pipeline_stats did;
+    th_pipeline_stats stats;
     /* of tasks that have ended */
     int64_t macs, array_cycles;               /* cycles: of all arrays together */
     int64_t vector_operations, vector_cycles; /* of the vector units */

@@ -57,7 +57,7 @@ typedef struct {
 struct th_replay {
     const th_system *system;
     const th_program *program;
-    th_schedule_cache *cache;
+    th_collective_schedule_cache *cache;
     const th_collective_schedule **schedules; /* by collective of the program, NULL: not yet made */
     size_t schedule_capacity;
     execution *executions; /* slots, reused with their memory */
@@ -77,7 +77,7 @@ th_replay *th_replay_new(const th_tuner_context *t)
         return NULL;
     r->system = t->system;
     r->first_pending = NONE;
-    r->cache = th_schedule_cache_new(t);
+    r->cache = th_collective_schedule_cache_new(t);
     if (r->cache)
         return r;
     th_free(r);
@@ -93,7 +93,7 @@ void th_replay_free(th_replay *r)
         th_free(r->executions[i].ports);
         th_free(r->executions[i].next_pending);
     }
-    th_schedule_cache_free(r->cache);
+    th_collective_schedule_cache_free(r->cache);
     th_free(r->schedules);
     th_free(r->executions);
     th_free(r->active);
@@ -108,13 +108,13 @@ int th_replay_load(th_replay *r, const th_program *p, bool prepare, th_error *er
     r->n_active = 0;
     r->first_pending = NONE;
     r->program = p;
-    th_schedule_cache_trim(r->cache);
+    th_collective_schedule_cache_trim(r->cache);
     if (th_grow(&r->schedules, &r->schedule_capacity, n + 1, sizeof *r->schedules))
         return th_error_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         r->schedules[i] = NULL;
-        if (prepare &&
-            !(r->schedules[i] = th_schedule_cache_get(r->cache, &p->collectives[i], err)))
+        if (prepare && !(r->schedules[i] =
+                             th_collective_schedule_cache_get(r->cache, &p->collectives[i], err)))
             return -1;
     }
     return 0;
@@ -263,7 +263,8 @@ int th_replay_start(th_replay *r, int32_t task, th_error *err)
 {
     int32_t number = r->program->tasks[task].compute_cost;
     const th_collective_schedule *s = r->schedules[number];
-    if (!s && !(s = th_schedule_cache_get(r->cache, &r->program->collectives[number], err)))
+    if (!s &&
+        !(s = th_collective_schedule_cache_get(r->cache, &r->program->collectives[number], err)))
         return -1;
     r->schedules[number] = s;
     int64_t base;
@@ -329,7 +330,7 @@ static th_replay_outcome send(execution *e, int32_t participant, const th_collec
     if (out->message.src == out->message.dst) {
         port_of(e, s->to, s->to_port)->n_received++;
         set_pending(e, s->to);
-        return TH_REPLAY_STAYS;
+        return TH_REPLAY_LOCAL;
     }
     port *p = port_of(e, participant, s->send_port);
     p->is_busy = true;
@@ -379,7 +380,7 @@ th_replay_outcome th_replay_next(th_replay *r, th_replay_step *out)
     return TH_REPLAY_NOTHING;
 }
 
-bool th_replay_is_quiet(const th_replay *r)
+bool th_replay_is_idle(const th_replay *r)
 {
     return r->first_pending == NONE;
 }

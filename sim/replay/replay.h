@@ -31,7 +31,7 @@ int th_replay_start(th_replay *r, int32_t task, th_error *err);
 typedef enum {
     TH_REPLAY_NOTHING, /* until the next arrive or start */
     TH_REPLAY_SENDS,   /* message is sent, as flow number `flow` */
-    TH_REPLAY_STAYS,   /* message is from a node to itself, and has arrived */
+    TH_REPLAY_LOCAL,   /* message is from a node to itself, and has arrived */
     TH_REPLAY_ENDS     /* task has ended */
 } th_replay_outcome;
 
@@ -43,7 +43,7 @@ typedef struct th_replay_step {
 /* The next message or end of a collective at this time. Collectives and their participants take
  * turns in the order in which they became pending: the order depends on the model only. */
 th_replay_outcome th_replay_next(th_replay *r, th_replay_step *out);
-bool th_replay_is_quiet(const th_replay *r); /* next would return NOTHING */
+bool th_replay_is_idle(const th_replay *r); /* next would return NOTHING */
 
 /* The message of this flow has arrived; *m describes it (delay 0). */
 void th_replay_arrive(th_replay *r, int32_t flow, th_message *m);

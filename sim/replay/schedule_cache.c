@@ -18,7 +18,7 @@ typedef struct {
     th_collective_schedule schedule;
 } entry;
 
-struct th_schedule_cache {
+struct th_collective_schedule_cache {
     th_tuner_context tuner;
     th_map *numbers; /* digest -> number in entries */
     entry **entries; /* allocated one by one: a schedule points to its collective */
@@ -28,9 +28,9 @@ struct th_schedule_cache {
 
 enum { ENTRIES_MAX = 1024 };
 
-th_schedule_cache *th_schedule_cache_new(const th_tuner_context *t)
+th_collective_schedule_cache *th_collective_schedule_cache_new(const th_tuner_context *t)
 {
-    th_schedule_cache *k = th_alloc_zero(1, sizeof *k);
+    th_collective_schedule_cache *k = th_alloc_zero(1, sizeof *k);
     if (!k)
         return NULL;
     k->tuner = *t;
@@ -52,7 +52,7 @@ static void drop(entry *e)
     th_free(e);
 }
 
-static void drop_all(th_schedule_cache *k)
+static void drop_all(th_collective_schedule_cache *k)
 {
     for (size_t i = 0; i < k->n; i++)
         drop(k->entries[i]);
@@ -61,7 +61,7 @@ static void drop_all(th_schedule_cache *k)
     th_map_clear(k->numbers);
 }
 
-void th_schedule_cache_free(th_schedule_cache *k)
+void th_collective_schedule_cache_free(th_collective_schedule_cache *k)
 {
     if (!k)
         return;
@@ -71,7 +71,7 @@ void th_schedule_cache_free(th_schedule_cache *k)
     th_free(k);
 }
 
-void th_schedule_cache_trim(th_schedule_cache *k)
+void th_collective_schedule_cache_trim(th_collective_schedule_cache *k)
 {
     if (k->has_user_schedules || k->n > ENTRIES_MAX)
         drop_all(k);
@@ -122,7 +122,8 @@ static int copy_arrays(th_collective *to, const th_collective *from)
     return 0;
 }
 
-static entry *new_entry(const th_schedule_cache *k, const th_collective *c, th_error *err)
+static entry *new_entry(const th_collective_schedule_cache *k, const th_collective *c,
+                        th_error *err)
 {
     entry *e = th_alloc_zero(1, sizeof *e);
     if (!e) {
@@ -143,8 +144,9 @@ static entry *new_entry(const th_schedule_cache *k, const th_collective *c, th_e
     return NULL;
 }
 
-const th_collective_schedule *th_schedule_cache_get(th_schedule_cache *k, const th_collective *c,
-                                                    th_error *err)
+const th_collective_schedule *th_collective_schedule_cache_get(th_collective_schedule_cache *k,
+                                                               const th_collective *c,
+                                                               th_error *err)
 {
     digest key = digest_of(c);
     int64_t number;

@@ -51,15 +51,15 @@ static uint64_t digest_state(const th_system *s, const th_simulation *sim)
     }
     for (int i = 0; i < s->n_accels; i++)
         d = hash_number(d, th_stats_occupied(&(th_pipeline_stats){
-                               .busy_ps = th_machine_accel(m, i).did.busy_ps}));
+                               .busy_ps = th_machine_accel(m, i).stats.busy_ps}));
     return d;
 }
 
 /* ---- saving ---- */
 
-static void write_position(th_strbuf *b, th_position p)
+static void write_position(th_strbuf *b, th_run_position p)
 {
-    th_strbuf_printf(b, " %" PRId64 " %" PRId64 " %d", p.events, p.now, (int)p.is_whole);
+    th_strbuf_printf(b, " %" PRId64 " %" PRId64 " %d", p.events, p.now, (int)p.is_time_complete);
 }
 
 static void write_options(th_strbuf *b, const th_run_options *o)
@@ -114,7 +114,7 @@ static int run_save_checkpoint(th_call *c)
         th_strbuf_add(&b, "\n");
     }
     th_strbuf_add(&b, "at");
-    write_position(&b, th_position_of(sim));
+    write_position(&b, th_run_position_of(sim));
     th_strbuf_printf(&b, "\nstate %016" PRIx64 "\n", digest_state(s->system, sim));
     int failed = b.failed ? th_error_no_memory(&c->err)
                           : th_session_write_file(s, th_call_word(c, 0), false, &b, &c->err);
@@ -132,7 +132,7 @@ enum { NETWORK, STREAM, PROGRAM, AT, STATE, N_KNOWN };
 typedef struct checkpoint {
     th_run_options options;
     uint64_t program, state;
-    th_position at;
+    th_run_position at;
     th_applied_event *changes;
     size_t n_changes, capacity;
     bool is_known[N_KNOWN];
@@ -169,12 +169,12 @@ static double next_factor(fields *f)
     return factor;
 }
 
-static th_position next_position(fields *f)
+static th_run_position next_position(fields *f)
 {
-    th_position p;
+    th_run_position p;
     p.events = next_whole(f, 0, INT64_MAX);
     p.now = next_whole(f, 0, TH_TIME_MAX);
-    p.is_whole = next_bool(f);
+    p.is_time_complete = next_bool(f);
     return p;
 }
 
@@ -235,7 +235,7 @@ static int read_stream(fields f, th_stream *s)
     return last_field(&f);
 }
 
-static int read_position(fields f, th_position *p)
+static int read_position(fields f, th_run_position *p)
 {
     *p = next_position(&f);
     return last_field(&f);
@@ -292,7 +292,7 @@ static int read_line(const char *line, checkpoint *k)
 static bool is_in_order(const checkpoint *k)
 {
     for (size_t i = 0; i < k->n_changes; i++) {
-        th_position next = i + 1 < k->n_changes ? k->changes[i + 1].applied_at : k->at;
+        th_run_position next = i + 1 < k->n_changes ? k->changes[i + 1].applied_at : k->at;
         if (k->changes[i].applied_at.events > next.events ||
             k->changes[i].applied_at.now > next.now)
             return false;
@@ -354,10 +354,10 @@ static int check_run(const th_session *s, const checkpoint *k, const char *path,
 static int replay(th_call *c, th_simulation *sim, const checkpoint *k, const char *path)
 {
     for (size_t i = 0; i < k->n_changes; i++)
-        if (th_position_reach(sim, k->changes[i].applied_at, &c->err) != 0 ||
+        if (th_run_to_position(sim, k->changes[i].applied_at, &c->err) != 0 ||
             th_machine_add_property_event(sim->machine, &k->changes[i].event, &c->err) != 0)
             return -1;
-    if (th_position_reach(sim, k->at, &c->err) != 0)
+    if (th_run_to_position(sim, k->at, &c->err) != 0)
         return -1;
     sim->has_begun = true;
     return digest_state(c->session->system, sim) == k->state

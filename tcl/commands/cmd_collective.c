@@ -238,7 +238,7 @@ static int parse_schedule(th_call *c, th_collective *out)
         th_file_find(c->session, &th_schedule_file, c->option[COLLECTIVE_SCHEDULE].word, &c->err);
     if (!path)
         return -1;
-    th_user_schedule *u = th_schedule_read(Tcl_FSGetNativePath(path), &c->err);
+    th_user_schedule *u = th_user_schedule_read(Tcl_FSGetNativePath(path), &c->err);
     Tcl_DecrRefCount(path);
     if (!u || th_hand_built_keep_schedule(c->session->hand_built, u, &c->err) != 0) {
         th_user_schedule_free(u);

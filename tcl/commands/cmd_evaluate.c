@@ -8,7 +8,7 @@
 #include "tcl/tcl_session.h"
 #include "predictor/model/predictor.h"
 #include "report/session/gpu_models.h"
-#include "report/plot/figures.h"
+#include "report/plot/plots.h"
 #include "tcl/write_plot.h"
 #include "tcl/report_call.h"
 #include "report/sections/sections.h"

@@ -9,7 +9,7 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
-#include "report/plot/figures.h"
+#include "report/plot/plots.h"
 #include "tcl/write_plot.h"
 #include "report/session/saved_run.h"
 #include "tcl/report_call.h"

@@ -23,9 +23,10 @@ static const th_option links_options[] = {
     [LINKS_USED] = {"-used", TH_OPTION_FLAG, NULL, "Only links that carried something."},
     [LINKS_FLOWS] = {"-flows", TH_OPTION_TEXT, "LINK",
                      "The flows over this link instead of those over the most loaded one."},
-    [LINKS_OVER_TIME] = {"-over_time", TH_OPTION_TEXT, "LINK",
-                         "Only the number of flows on this link over time, in -limit spans (20, at "
-                         "most 64); the run is simulated once more for it."},
+    [LINKS_OVER_TIME] =
+        {"-over_time", TH_OPTION_TEXT, "LINK",
+         "Only the number of flows on this link over time, in -limit windows (20, at "
+         "most 64); the run is simulated once more for it."},
     {.name = NULL},
 };
 
@@ -60,13 +61,13 @@ static int flows_link(th_call *c)
 static int report_over_time(th_call *c)
 {
     int link = parse_link(c, LINKS_OVER_TIME);
-    int64_t spans = th_call_number(c, REPORT_LIMIT, SPANS);
+    int64_t windows = th_call_number(c, REPORT_LIMIT, SPANS);
     th_report *r = link >= 0 ? th_report_of_call(c, "links", "Links") : NULL;
     if (!r)
         return -1;
-    spans = spans < TH_PROBE_SPANS_MAX ? spans : TH_PROBE_SPANS_MAX;
+    windows = windows < TH_PROBE_WINDOWS_MAX ? windows : TH_PROBE_WINDOWS_MAX;
     return th_report_finish(
-        c, r, th_section_link_time(c->session, r, link, (int32_t)spans, &c->err), NULL);
+        c, r, th_section_link_time(c->session, r, link, (int32_t)windows, &c->err), NULL);
 }
 
 /* By load, unless -sort_by is given. */
@@ -150,7 +151,7 @@ const th_command th_report_network_commands[] = {
      "print statistics of the duration of transfers",
      "Of the transfers that started between -since and -until, so that warm-up and drain can be "
      "left out. Percentiles by nearest rank. Delivered bandwidth: bytes of transfers that ended in "
-     "that span / its length.",
+     "that window / its length.",
      .run = run_report_latency, .is_report = true},
     {"report_collectives", GROUP, "", 0, 0, table_options,
      "print time and bandwidths of each collective operation",

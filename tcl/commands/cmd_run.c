@@ -77,7 +77,7 @@ static bool serve_timers(th_run_call *d, th_run_end *end)
 static th_stop move_slice(th_run_call *d, th_time target, th_time *reached, th_time *slice_ps)
 {
     th_machine *m = d->sim->machine;
-    d->sim->is_whole = false;
+    d->sim->is_time_complete = false;
     if (target == TH_TIME_MAX)
         return th_machine_step(m, SLICE_EVENTS, &d->call->err);
     int64_t before = th_machine_events(m);
@@ -111,7 +111,8 @@ static th_run_end advance(th_run_call *d, th_time target)
     while (serve_timers(d, &end)) {
         th_stop stop = move_slice(d, target, &reached, &slice_ps);
         th_simulation_changed(d->sim);
-        d->sim->is_whole = stop == TH_STOP_DONE || (stop == TH_STOP_UNTIL && target != TH_TIME_MAX);
+        d->sim->is_time_complete =
+            stop == TH_STOP_DONE || (stop == TH_STOP_UNTIL && target != TH_TIME_MAX);
         if (stop == TH_STOP_ERROR)
             return END_FAILED;
         if (stop == TH_STOP_INTERRUPTED) {
@@ -170,7 +171,7 @@ static th_run_end step_events(th_run_call *d, int64_t n)
             return stopped;
         th_stop stop = th_machine_step(m, 1, &d->call->err);
         th_simulation_changed(d->sim);
-        d->sim->is_whole = stop == TH_STOP_DONE;
+        d->sim->is_time_complete = stop == TH_STOP_DONE;
         if (stop == TH_STOP_INTERRUPTED && !serve_timers(d, &stopped))
             return stopped;
         end = stop == TH_STOP_ERROR ? END_FAILED : stop == TH_STOP_DONE ? END_DONE : END_UNTIL;

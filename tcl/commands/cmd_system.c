@@ -48,7 +48,7 @@ static th_system *read_system_by(th_call *c, Tcl_Obj *name, system_reader *reade
 
 static th_system *read_prototype(th_call *c, Tcl_Obj *name, Tcl_Obj *design)
 {
-    return read_system_by(c, name, th_system_read_up_to, TH_LINKS_USUAL, design);
+    return read_system_by(c, name, th_system_read_up_to, TH_LINKS_DEFAULT_MAX, design);
 }
 
 /* Has no links. */
@@ -74,7 +74,7 @@ static void take_system(th_call *c, th_system *s)
     {                                                                                              \
         "-max_links", TH_OPTION_INTEGER, "N",                                                      \
             "Refuse a system with more links (2097152). A million links take some 80 MB.", 1,      \
-            TH_LINKS_MOST                                                                          \
+            TH_LINKS_MAX                                                                           \
     }
 
 enum { READ_FORMAT, READ_DESIGN, READ_MAX_LINKS };
@@ -131,7 +131,7 @@ static int run_read_system(th_call *c)
     if (is_astra && th_call_has(c, READ_DESIGN))
         return th_error_set(&c->err, "TCL-0148", "-design: is for -format cfg");
     Tcl_Obj *design = c->option[READ_DESIGN].word;
-    int max_links = (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_USUAL);
+    int max_links = (int)th_call_number(c, READ_MAX_LINKS, TH_LINKS_DEFAULT_MAX);
     th_system *system =
         is_astra ? read_astra(c, max_links)
                  : read_system_by(c, c->words[0],
@@ -246,9 +246,9 @@ static int parse_shape_dim(th_call *c, Tcl_Obj *word, int d, th_topology_options
         return th_error_set(&c->err, "TCL-0074",
                             "-dims \"%s\": a dimension of a composition must be {KIND N}",
                             Tcl_GetString(word));
-    if (!th_dim_kind_find(Tcl_GetString(words[0]), &o->kinds[d]))
+    if (!th_topology_dim_kind_find(Tcl_GetString(words[0]), &o->kinds[d]))
         return th_error_unknown(&c->err, "TCL-0075", "-dims", Tcl_GetString(words[0]),
-                                th_dim_kind_names);
+                                th_topology_dim_kind_names);
     return parse_extent(c, words[1], &o->dims[d]);
 }
 
@@ -329,7 +329,7 @@ static int run_create_system(th_call *c)
         .with_host = th_call_has(c, CREATE_HOST),
         .host_bits_per_s = th_call_number(c, CREATE_HOST_BANDWIDTH, 0),
         .host_latency_ps = th_call_number(c, CREATE_HOST_LATENCY, -1),
-        .max_links = (int)th_call_number(c, CREATE_MAX_LINKS, TH_LINKS_USUAL),
+        .max_links = (int)th_call_number(c, CREATE_MAX_LINKS, TH_LINKS_DEFAULT_MAX),
     };
     const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
     if (th_session_need_no_trace(c->session, &c->err) != 0 || need_host(c) != 0 ||

@@ -51,7 +51,7 @@ static void end_all(ClientData unused)
 
 int main(int argc, char **argv)
 {
-    static const th_mailbox mailbox = {th_mpi_n_others, th_mpi_send, th_mpi_receive};
+    static const th_mailbox mailbox = {th_mpi_n_workers, th_mpi_send, th_mpi_receive};
     const struct sigaction action = {.sa_handler = say_how_to_go_on};
     th_ctrl_c_block(); /* the threads of MPI inherit it */
     if (th_mpi_begin(&argc, &argv) > 0) {

@@ -24,7 +24,7 @@ static inline th_system *astra_system(const char *network, const char *parameter
     char yml[] = "network_XXXXXX", json[] = "system_XXXXXX";
     text_file(yml, network, strlen(network));
     text_file(json, parameters, strlen(parameters));
-    th_system *s = th_system_read_astra(yml, json, TH_LINKS_USUAL, err);
+    th_system *s = th_system_read_astra(yml, json, TH_LINKS_DEFAULT_MAX, err);
     const char *const names[] = {yml, json};
     for (int i = 0; i < 2 && !s && err; i++) {
         char *at = strstr(err->text, names[i]), *suffix = at ? strrchr(names[i], '_') : NULL;

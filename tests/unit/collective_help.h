@@ -108,7 +108,7 @@ static inline bool col_starts_with(const th_collective *c, int32_t rank, int64_t
         return true;
     case TH_ALL_GATHER:
     case TH_GATHER:
-        return col_in(th_pieces(c->bytes, rank, rank + 1, c->n_ranks), position);
+        return col_in(th_range_pieces(c->bytes, rank, rank + 1, c->n_ranks), position);
     case TH_BROADCAST:
     case TH_SCATTER:
         return rank == c->root;
@@ -139,7 +139,7 @@ static inline bool col_ends_with(const th_collective *c, int32_t rank, int64_t p
         return true;
     case TH_REDUCE_SCATTER:
     case TH_SCATTER:
-        return col_in(th_pieces(c->bytes, rank, rank + 1, c->n_ranks), position);
+        return col_in(th_range_pieces(c->bytes, rank, rank + 1, c->n_ranks), position);
     case TH_REDUCE:
     case TH_GATHER:
         return rank == c->root;

@@ -538,7 +538,7 @@ static void must_replay(const book *k)
             wrong("accelerator %d: %lld bytes sent, %lld received, must be %lld, %lld", a,
                   (long long)x->sent_bytes, (long long)x->received_bytes, (long long)k->sent[a],
                   (long long)k->received[a]);
-        if (x->did.busy_ps + th_stats_stall_in(&x->did) + x->did.stall_ps[TH_ENGINE_OUTPUT] +
+        if (x->stats.busy_ps + th_stats_stall_in(&x->stats) + x->stats.stall_ps[TH_ENGINE_OUTPUT] +
                 x->idle_ps !=
             r.elapsed_ps)
             wrong("accelerator %d: times do not add up", a);

@@ -15,11 +15,11 @@ static bool same_energy(const th_energy *a, const th_energy *b)
 
 static bool same_accel(const th_accel_result *a, const th_accel_result *b)
 {
-    return a->did.busy_ps == b->did.busy_ps &&
-           th_stats_stall_in(&a->did) == th_stats_stall_in(&b->did) &&
-           a->did.stall_ps[TH_ENGINE_OUTPUT] == b->did.stall_ps[TH_ENGINE_OUTPUT] &&
-           a->idle_ps == b->idle_ps && th_stats_read(&a->did) == th_stats_read(&b->did) &&
-           a->did.moved_bytes[TH_ENGINE_OUTPUT] == b->did.moved_bytes[TH_ENGINE_OUTPUT] &&
+    return a->stats.busy_ps == b->stats.busy_ps &&
+           th_stats_stall_in(&a->stats) == th_stats_stall_in(&b->stats) &&
+           a->stats.stall_ps[TH_ENGINE_OUTPUT] == b->stats.stall_ps[TH_ENGINE_OUTPUT] &&
+           a->idle_ps == b->idle_ps && th_stats_read(&a->stats) == th_stats_read(&b->stats) &&
+           a->stats.moved_bytes[TH_ENGINE_OUTPUT] == b->stats.moved_bytes[TH_ENGINE_OUTPUT] &&
            a->sent_bytes == b->sent_bytes && a->received_bytes == b->received_bytes &&
            a->n_tasks == b->n_tasks && same_energy(&a->energy, &b->energy);
 }
@@ -40,7 +40,7 @@ static bool same_stats(const th_pipeline_stats *a, const th_pipeline_stats *b)
 
 static bool same_layer(const th_layer_result *a, const th_layer_result *b)
 {
-    bool same = same_stats(&a->did, &b->did) && a->n_accels == b->n_accels &&
+    bool same = same_stats(&a->stats, &b->stats) && a->n_accels == b->n_accels &&
                 a->n_tasks == b->n_tasks && a->start_ps == b->start_ps && a->end_ps == b->end_ps &&
                 a->active_ps == b->active_ps && a->idle_ps == b->idle_ps && a->macs == b->macs &&
                 a->array_cycles == b->array_cycles && a->vector_cycles == b->vector_cycles &&
@@ -88,15 +88,15 @@ static int layer_breaches(const world *w, const th_result *r)
     th_pipeline_stats by_layer = {0}, by_accel = {0};
     int64_t tasks = 0;
     for (int a = 0; a < r->n_accels; a++) {
-        th_stats_add(&by_accel, &r->accels[a].did);
+        th_stats_add(&by_accel, &r->accels[a].stats);
         tasks += r->accels[a].n_tasks;
     }
     for (int i = 0; i < r->n_layers; i++) {
         const th_layer_result *l = &r->layers[i];
-        th_stats_add(&by_layer, &l->did);
+        th_stats_add(&by_layer, &l->stats);
         tasks -= l->n_tasks;
         wrong += l->idle_ps < 0 || l->active_ps < 0 || l->active_ps > r->elapsed_ps - l->start_ps ||
-                 th_stats_occupied(&l->did) + l->idle_ps != l->n_accels * l->active_ps;
+                 th_stats_occupied(&l->stats) + l->idle_ps != l->n_accels * l->active_ps;
         wrong += r->is_done && l->active_ps > l->end_ps - l->start_ps;
     }
     int64_t *weights = &by_layer.moved_bytes[TH_ENGINE_WEIGHT];
@@ -127,11 +127,11 @@ int breaches(const world *w, const th_result *r)
     memset(on_link, 0, sizeof on_link);
     for (int a = 0; a < r->n_accels; a++) {
         const th_accel_result *x = &r->accels[a];
-        n += x->did.busy_ps + th_stats_stall_in(&x->did) + x->did.stall_ps[TH_ENGINE_OUTPUT] +
+        n += x->stats.busy_ps + th_stats_stall_in(&x->stats) + x->stats.stall_ps[TH_ENGINE_OUTPUT] +
                      x->idle_ps !=
                  r->elapsed_ps ||
-             x->idle_ps < 0 || x->did.busy_ps < 0 || th_stats_stall_in(&x->did) < 0 ||
-             x->did.stall_ps[TH_ENGINE_OUTPUT] < 0;
+             x->idle_ps < 0 || x->stats.busy_ps < 0 || th_stats_stall_in(&x->stats) < 0 ||
+             x->stats.stall_ps[TH_ENGINE_OUTPUT] < 0;
         sent += x->sent_bytes;
         received += x->received_bytes;
     }

@@ -104,7 +104,7 @@ static int read_concat(th_system_reader *r, const th_config_node *g, th_accel *a
     if (a->concat_is_free || strcmp(kind, kinds[0]) == 0)
         return 0;
     return th_reader_unknown(r, "TOPO-0149", th_config_member(g, "concat"),
-                             &(th_known){"concat", kinds, 2});
+                             &(th_valid_names){"concat", kinds, 2});
 }
 
 static int read_vector(th_system_reader *r, const th_config_node *g, th_accel *a)

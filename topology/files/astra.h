@@ -29,9 +29,9 @@ typedef enum {
 } th_astra_implementation;
 
 typedef struct th_astra_dim {
-    th_dim_kind kind; /* RING, FULL or SWITCH */
-    int size;         /* accelerators along it, >= 2 */
-    double gib_per_s; /* of every link, each way; the files call it GB/s */
+    th_topology_dim_kind kind; /* RING, FULL or SWITCH */
+    int size;                  /* accelerators along it, >= 2 */
+    double gib_per_s;          /* of every link, each way; the files call it GB/s */
     double latency_ns;
 } th_astra_dim;
 

@@ -26,8 +26,10 @@ static const char *const keys[N_KEYS] = {"topology", "npus_count", "bandwidth", 
 
 static const struct {
     const char *name;
-    th_dim_kind kind;
-} kinds[] = {{"Ring", TH_DIM_RING}, {"FullyConnected", TH_DIM_FULL}, {"Switch", TH_DIM_SWITCH}};
+    th_topology_dim_kind kind;
+} kinds[] = {{"Ring", TH_TOPOLOGY_DIM_RING},
+             {"FullyConnected", TH_TOPOLOGY_DIM_FULL},
+             {"Switch", TH_TOPOLOGY_DIM_SWITCH}};
 
 /* Bounds that keep every product of the physics within its type. */
 static const double largest_gib_per_s = 1e6, smallest_gib_per_s = 1e-6, largest_latency_ns = 1e9;

@@ -86,8 +86,9 @@ static int build(th_system *s, const th_astra *a, double peak_tflops, th_error *
 
 static void name_after_dimensions(const th_astra *a, char *name, size_t size)
 {
-    static const char *const words[] = {
-        [TH_DIM_RING] = "ring", [TH_DIM_FULL] = "full", [TH_DIM_SWITCH] = "switch"};
+    static const char *const words[] = {[TH_TOPOLOGY_DIM_RING] = "ring",
+                                        [TH_TOPOLOGY_DIM_FULL] = "full",
+                                        [TH_TOPOLOGY_DIM_SWITCH] = "switch"};
     size_t n = (size_t)snprintf(name, size, "astra");
     for (int d = 0; d < a->n_dims; d++)
         n += (size_t)snprintf(name + n, size - n, "_%s%d", words[a->dims[d].kind], a->dims[d].size);

@@ -40,7 +40,7 @@ static int read_bandwidth(th_system_reader *r, const th_config_node *g, th_accel
 static int read_channels(th_system_reader *r, const th_config_node *g, th_accel *a)
 {
     int64_t channels = 1;
-    a->dram_interleave_bytes = TH_STANDARD_INTERLEAVE_BYTES;
+    a->dram_interleave_bytes = TH_DEFAULT_INTERLEAVE_BYTES;
     if (th_config_int(g, "channels", false, (th_int_range){1, LARGEST_CHANNELS}, &channels,
                       &r->error) < 0)
         return -1;

@@ -26,7 +26,7 @@ static const th_topology_type *type_named(th_system_reader *r, const th_config_n
     for (; th_topology_types[count] && count < sizeof names / sizeof names[0]; count++)
         names[count] = th_topology_types[count]->name;
     th_reader_unknown(r, "TOPO-0043", th_config_member(n, "type"),
-                      &(th_known){"topology", names, count});
+                      &(th_valid_names){"topology", names, count});
     return NULL;
 }
 
@@ -44,9 +44,10 @@ static int read_shape_dim(th_system_reader *r, const th_config_node *n, int d,
         th_config_string(n, "type", true, &type, &r->error) < 0 ||
         th_config_int(n, "size", true, (th_int_range){1, LARGEST_DIM}, &size, &r->error) < 0)
         return -1;
-    if (!th_dim_kind_find(type, &o->kinds[d]))
-        return th_reader_unknown(r, "TOPO-0084", th_config_member(n, "type"),
-                                 &(th_known){"kind of dimension", th_dim_kind_names, 4});
+    if (!th_topology_dim_kind_find(type, &o->kinds[d]))
+        return th_reader_unknown(
+            r, "TOPO-0084", th_config_member(n, "type"),
+            &(th_valid_names){"kind of dimension", th_topology_dim_kind_names, 4});
     o->dims[d] = (int)size;
     return 0;
 }

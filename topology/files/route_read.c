@@ -86,7 +86,7 @@ static int read_routing(th_system_reader *r)
     for (; th_routing_types[count] && count < MAX_NAMES; count++)
         names[count] = th_routing_types[count]->name;
     return th_reader_unknown(r, "TOPO-0066", th_config_member(r->root, "routing"),
-                             &(th_known){"routing", names, count});
+                             &(th_valid_names){"routing", names, count});
 }
 
 /* Links need their names before routes can take them. */

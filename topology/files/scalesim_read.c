@@ -316,7 +316,7 @@ static int build(th_system *s, const reader *r, th_error *err)
         .dram_bits_per_s = TH_UNLIMITED,
         .dram_burst_bytes = 1,
         .dram_channels = 1,
-        .dram_interleave_bytes = TH_STANDARD_INTERLEAVE_BYTES,
+        .dram_interleave_bytes = TH_DEFAULT_INTERLEAVE_BYTES,
         .vector_hz = clock_hz,
         .vector_elements_per_cycle = VECTOR_ELEMENTS,
         .designs = &design,

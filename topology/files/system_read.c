@@ -108,7 +108,7 @@ static int read_transfers(th_system_reader *r)
     r->s->transfers_serially = strcmp(mode, modes[1]) == 0;
     if (!r->s->transfers_serially && strcmp(mode, modes[0]) != 0)
         return th_reader_unknown(r, "TOPO-0190", th_config_member(r->root, "transfers"),
-                                 &(th_known){"transfers", modes, 2});
+                                 &(th_valid_names){"transfers", modes, 2});
     if (share && !(r->s->transfers_serially && weight_memory >= 0 && weight_memory <= 1))
         return th_error_set(&r->error, "TOPO-0191",
                             "%s:%d: weight_memory %g: must be from 0 to 1, beside "
@@ -181,7 +181,7 @@ static th_system *read_config(th_config *c, int max_links, th_error *err)
 
 th_system *th_system_read(const char *path, th_error *err)
 {
-    return th_system_read_up_to(path, TH_LINKS_USUAL, err);
+    return th_system_read_up_to(path, TH_LINKS_DEFAULT_MAX, err);
 }
 
 th_system *th_system_read_up_to(const char *path, int max_links, th_error *err)
@@ -191,5 +191,5 @@ th_system *th_system_read_up_to(const char *path, int max_links, th_error *err)
 
 th_system *th_system_read_text(const char *text, const char *name, th_error *err)
 {
-    return read_config(th_config_open_text(text, name, err), TH_LINKS_USUAL, err);
+    return read_config(th_config_open_text(text, name, err), TH_LINKS_DEFAULT_MAX, err);
 }

@@ -19,7 +19,7 @@ int th_reader_at(th_system_reader *r, const th_config_node *n)
 }
 
 /* The names as far as they fit on a line that one wants to read. */
-static void list_known(const th_known *k, char *out, size_t size)
+static void list_known(const th_valid_names *k, char *out, size_t size)
 {
     size_t n = 0;
     out[0] = '\0';
@@ -34,7 +34,7 @@ static void list_known(const th_known *k, char *out, size_t size)
 }
 
 int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n,
-                      const th_known *k)
+                      const th_valid_names *k)
 {
     enum { ENOUGH = 200 };
     const char *name = "", *near;
@@ -111,7 +111,7 @@ int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node 
         return th_error_no_memory(&r->error);
     for (int i = 0; i < k->n; i++)
         names[i] = k->name(r->s, i);
-    th_reader_unknown(r, id, n, &(th_known){k->what, names, (size_t)k->n});
+    th_reader_unknown(r, id, n, &(th_valid_names){k->what, names, (size_t)k->n});
     th_free(names);
     return -1;
 }

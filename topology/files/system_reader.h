@@ -18,16 +18,16 @@ typedef struct th_system_reader {
 /* Puts FILE:LINE of n in front of what th_system_* reported. -1. */
 int th_reader_at(th_system_reader *r, const th_config_node *n);
 /* What the text n might have been. */
-typedef struct th_known {
+typedef struct th_valid_names {
     const char *what;
     const char *const *names;
     size_t count;
-} th_known;
+} th_valid_names;
 
 /* 'FILE:LINE: unknown WHAT "NAME": did you mean "NEAR"?', or, where none is near: 'must be one of'.
  * -1. */
 int th_reader_unknown(th_system_reader *r, const char *id, const th_config_node *n,
-                      const th_known *k);
+                      const th_valid_names *k);
 /* The list g.key of at least min elements and at most max elements (0: no limit). */
 int th_reader_list(th_system_reader *r, const th_config_node *g, const char *key, int min, int max,
                    const th_config_node **out);

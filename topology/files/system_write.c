@@ -182,8 +182,8 @@ static void put_dims(th_strbuf *out, const th_topology_type *type, const th_topo
     for (int d = 0; d < o->n_dims; d++) {
         th_strbuf_add(out, d > 0 ? ", " : "");
         if (has_kinds)
-            th_strbuf_printf(out, "{ type = \"%s\"; size = %d; }", th_dim_kind_names[o->kinds[d]],
-                             o->dims[d]);
+            th_strbuf_printf(out, "{ type = \"%s\"; size = %d; }",
+                             th_topology_dim_kind_names[o->kinds[d]], o->dims[d]);
         else
             th_strbuf_printf(out, "%d", o->dims[d]);
     }
@@ -337,8 +337,8 @@ static void put_dead_links(th_strbuf *out, const th_system *s)
 
 static void put_routes(th_strbuf *out, const th_system *s)
 {
-    th_given_route r;
-    for (int i = 0; th_system_given_route(s, i, &r); i++) {
+    th_explicit_route r;
+    for (int i = 0; th_system_explicit_route(s, i, &r); i++) {
         th_strbuf_add(out, i > 0 ? ",\n    { from = " : "routes = (\n    { from = ");
         th_config_put_text(out, s->nodes[r.from].name);
         th_strbuf_add(out, "; to = ");
@@ -350,7 +350,7 @@ static void put_routes(th_strbuf *out, const th_system *s)
         }
         th_strbuf_add(out, "]; }");
     }
-    th_strbuf_add(out, th_system_given_route(s, 0, &r) ? "\n);\n" : "");
+    th_strbuf_add(out, th_system_explicit_route(s, 0, &r) ? "\n);\n" : "");
 }
 
 /* ---- the file ---- */

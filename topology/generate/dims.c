@@ -14,18 +14,18 @@
 
 #include <string.h>
 
-const char *const th_dim_kind_names[] = {[TH_DIM_LINE] = "line",
-                                         [TH_DIM_RING] = "ring",
-                                         [TH_DIM_FULL] = "fully_connected",
-                                         [TH_DIM_SWITCH] = "switch",
-                                         NULL};
+const char *const th_topology_dim_kind_names[] = {[TH_TOPOLOGY_DIM_LINE] = "line",
+                                                  [TH_TOPOLOGY_DIM_RING] = "ring",
+                                                  [TH_TOPOLOGY_DIM_FULL] = "fully_connected",
+                                                  [TH_TOPOLOGY_DIM_SWITCH] = "switch",
+                                                  NULL};
 
-const char *th_dim_kind_find(const char *name, th_dim_kind *out)
+const char *th_topology_dim_kind_find(const char *name, th_topology_dim_kind *out)
 {
-    for (int i = 0; th_dim_kind_names[i]; i++)
-        if (strcmp(th_dim_kind_names[i], name) == 0) {
-            *out = (th_dim_kind)i;
-            return th_dim_kind_names[i];
+    for (int i = 0; th_topology_dim_kind_names[i]; i++)
+        if (strcmp(th_topology_dim_kind_names[i], name) == 0) {
+            *out = (th_topology_dim_kind)i;
+            return th_topology_dim_kind_names[i];
         }
     return NULL;
 }
@@ -49,7 +49,7 @@ static int join_next(th_system *s, const th_topology_options *o, const slice *al
                      th_error *err)
 {
     int at = coordinate(along, node);
-    bool closes = o->kinds[along->d] == TH_DIM_RING && along->size > 2;
+    bool closes = o->kinds[along->d] == TH_TOPOLOGY_DIM_RING && along->size > 2;
     if (at + 1 < along->size)
         return th_generate_join(s, o, along->d, node, node + along->below, err);
     return closes ? th_generate_join(s, o, along->d, node, node - at * along->below, err) : 0;
@@ -71,8 +71,9 @@ static int join_all_above(th_system *s, const th_topology_options *o, const slic
 static int join_nodes(th_system *s, const th_topology_options *o, const slice *along, th_error *err)
 {
     for (int node = 0; node < along->n; node++) {
-        int status = o->kinds[along->d] == TH_DIM_FULL ? join_all_above(s, o, along, node, err)
-                                                       : join_next(s, o, along, node, err);
+        int status = o->kinds[along->d] == TH_TOPOLOGY_DIM_FULL
+                         ? join_all_above(s, o, along, node, err)
+                         : join_next(s, o, along, node, err);
         if (status < 0)
             return -1;
     }
@@ -83,7 +84,7 @@ static bool is_lone_switch(const th_topology_options *o, const slice *along)
 {
     int n_switched = 0;
     for (int d = 0; d < o->n_dims; d++)
-        n_switched += o->kinds[d] == TH_DIM_SWITCH;
+        n_switched += o->kinds[d] == TH_TOPOLOGY_DIM_SWITCH;
     return n_switched == 1 && along->size == along->n;
 }
 
@@ -127,8 +128,8 @@ static int generate_dims(th_system *s, const th_topology_options *o, th_error *e
         along.d = d;
         along.size = o->dims[d];
         s->dims[d] = (th_shape_dim){(int32_t)o->kinds[d], o->dims[d]};
-        int status = o->kinds[d] == TH_DIM_SWITCH ? add_switches(s, o, &along, err)
-                                                  : join_nodes(s, o, &along, err);
+        int status = o->kinds[d] == TH_TOPOLOGY_DIM_SWITCH ? add_switches(s, o, &along, err)
+                                                           : join_nodes(s, o, &along, err);
         if (status < 0)
             return -1;
         along.below *= along.size;
@@ -139,7 +140,7 @@ static int generate_dims(th_system *s, const th_topology_options *o, th_error *e
 
 /* ---- the rows ---- */
 
-static int generate_alike(th_system *s, const th_topology_options *o, th_dim_kind kind,
+static int generate_alike(th_system *s, const th_topology_options *o, th_topology_dim_kind kind,
                           th_error *err)
 {
     th_topology_options alike = *o;
@@ -150,22 +151,22 @@ static int generate_alike(th_system *s, const th_topology_options *o, th_dim_kin
 
 static int generate_lines(th_system *s, const th_topology_options *o, th_error *err)
 {
-    return generate_alike(s, o, TH_DIM_LINE, err);
+    return generate_alike(s, o, TH_TOPOLOGY_DIM_LINE, err);
 }
 
 static int generate_rings(th_system *s, const th_topology_options *o, th_error *err)
 {
-    return generate_alike(s, o, TH_DIM_RING, err);
+    return generate_alike(s, o, TH_TOPOLOGY_DIM_RING, err);
 }
 
 static int generate_full(th_system *s, const th_topology_options *o, th_error *err)
 {
-    return generate_alike(s, o, TH_DIM_FULL, err);
+    return generate_alike(s, o, TH_TOPOLOGY_DIM_FULL, err);
 }
 
 static int generate_star(th_system *s, const th_topology_options *o, th_error *err)
 {
-    return generate_alike(s, o, TH_DIM_SWITCH, err);
+    return generate_alike(s, o, TH_TOPOLOGY_DIM_SWITCH, err);
 }
 
 /* The dimensions of a hypercube: dims is their number, or as many twos. */
@@ -189,7 +190,7 @@ static int generate_hypercube(th_system *s, const th_topology_options *o, th_err
                             cube.n_dims, TH_MAX_DIMS, th_topology_hypercube.synopsis);
     for (int d = 0; d < cube.n_dims; d++)
         cube.dims[d] = 2;
-    return generate_alike(s, &cube, TH_DIM_FULL, err);
+    return generate_alike(s, &cube, TH_TOPOLOGY_DIM_FULL, err);
 }
 
 const th_topology_type th_topology_line = {"line",        "line N", 1, 1, 0, th_generate_one_cable,

@@ -10,7 +10,7 @@ enum { TH_MAX_ACCELS = 65536 }; /* that a generator makes */
 
 typedef struct th_topology_options {
     int dims[TH_MAX_DIMS]; /* meaning depends on the generator: {n} for ring, {x y} for mesh ... */
-    th_dim_kind
+    th_topology_dim_kind
         kinds[TH_MAX_DIMS]; /* composition: how each dimension is joined; not read by others */
     int n_dims;
     /* Of the cables of each dimension, or of each level from the leaves up. At most one: the first
@@ -25,7 +25,7 @@ typedef struct th_topology_options {
     bool has_island_nics; /* one cable to the fabric per island, not per accelerator */
     bool switches_reduce; /* all switches; those of islands always do */
     bool half_duplex;
-    int max_links;           /* of th_topology_create: refuses more; 0: TH_LINKS_USUAL */
+    int max_links;           /* of th_topology_create: refuses more; 0: TH_LINKS_DEFAULT_MAX */
     bool with_host;          /* one host "host", joined to every accelerator by its own cable */
     int64_t host_bits_per_s; /* 0: as bits_per_s[0] */
     th_time host_latency_ps; /* -1: as latency_ps[0] */
@@ -62,9 +62,9 @@ typedef struct th_generator_spec {
 } th_generator_spec;
 
 /* The dimension of a composition called so: line, ring, fully_connected or switch. NULL: unknown;
- * the names end in NULL and are in the order of th_dim_kind. */
-extern const char *const th_dim_kind_names[];
-const char *th_dim_kind_find(const char *name, th_dim_kind *out);
+ * the names end in NULL and are in the order of th_topology_dim_kind. */
+extern const char *const th_topology_dim_kind_names[];
+const char *th_topology_dim_kind_find(const char *name, th_topology_dim_kind *out);
 
 /* Checks the options against the row, and adds its nodes and links to s, and the host if requested.
  * Accelerator nodes have no properties: the caller sets them. 0, or -1 (s can only be freed). */

@@ -42,7 +42,7 @@ static int dim_of_switch(const th_system *s, const dimension_data *data, int nod
 {
     int d = -1;
     for (int i = 0; node >= data->n_places && i < s->n_dims; i++)
-        if (s->dims[i].kind == TH_DIM_SWITCH && data->first_switch[i] <= node)
+        if (s->dims[i].kind == TH_TOPOLOGY_DIM_SWITCH && data->first_switch[i] <= node)
             d = i;
     return d;
 }
@@ -98,16 +98,16 @@ static int next_on_ring(const th_system *s, const dimension_data *data, const wa
 static int next_along(const th_system *s, const dimension_data *data, const walk *w, int d)
 {
     int a = coordinates_of(s, data, w->at)[d], b = coordinates_of(s, data, w->dst)[d];
-    switch ((th_dim_kind)s->dims[d].kind) {
-    case TH_DIM_LINE:
+    switch ((th_topology_dim_kind)s->dims[d].kind) {
+    case TH_TOPOLOGY_DIM_LINE:
         b = b > a ? a + 1 : a - 1;
         break;
-    case TH_DIM_RING:
+    case TH_TOPOLOGY_DIM_RING:
         b = next_on_ring(s, data, w, d);
         break;
-    case TH_DIM_FULL:
+    case TH_TOPOLOGY_DIM_FULL:
         break;
-    case TH_DIM_SWITCH:
+    case TH_TOPOLOGY_DIM_SWITCH:
         return switch_of(s, data, w->at, d);
     }
     return w->at + (b - a) * data->below[d];
@@ -160,7 +160,7 @@ static void count_nodes(const th_system *s, dimension_data *data)
     data->n_inside = data->n_places;
     for (int d = 0; d < s->n_dims; d++) {
         data->first_switch[d] = data->n_inside;
-        if (s->dims[d].kind == TH_DIM_SWITCH)
+        if (s->dims[d].kind == TH_TOPOLOGY_DIM_SWITCH)
             data->n_inside += data->n_places / s->dims[d].size;
     }
 }
@@ -177,18 +177,18 @@ static bool is_joined(const th_system *s, const dimension_data *data, int node, 
 {
     int own = coordinates_of(s, data, node)[d], size = s->dims[d].size, hub;
     bool is_fine = true;
-    switch ((th_dim_kind)s->dims[d].kind) {
-    case TH_DIM_LINE:
+    switch ((th_topology_dim_kind)s->dims[d].kind) {
+    case TH_TOPOLOGY_DIM_LINE:
         return is_joined_to(s, data, node, d, own > 0 ? own - 1 : own) &&
                is_joined_to(s, data, node, d, own + 1 < size ? own + 1 : own);
-    case TH_DIM_RING:
+    case TH_TOPOLOGY_DIM_RING:
         return is_joined_to(s, data, node, d, own > 0 ? own - 1 : size - 1) &&
                is_joined_to(s, data, node, d, own + 1 < size ? own + 1 : 0);
-    case TH_DIM_FULL:
+    case TH_TOPOLOGY_DIM_FULL:
         for (int c = 0; c < size && is_fine; c++)
             is_fine = is_joined_to(s, data, node, d, c);
         return is_fine;
-    case TH_DIM_SWITCH:
+    case TH_TOPOLOGY_DIM_SWITCH:
         hub = switch_of(s, data, node, d);
         return hub < s->n_nodes && th_neighbors_link(&data->neighbors, s, node, hub) >= 0 &&
                th_neighbors_link(&data->neighbors, s, hub, node) >= 0;
@@ -214,10 +214,10 @@ static int check_diameter(const th_system *s, th_error *err)
     int diameter = 0;
     for (int d = 0; d < s->n_dims; d++) {
         int size = s->dims[d].size;
-        const int longest[] = {[TH_DIM_LINE] = size - 1,
-                               [TH_DIM_RING] = size / 2,
-                               [TH_DIM_FULL] = 1,
-                               [TH_DIM_SWITCH] = 2};
+        const int longest[] = {[TH_TOPOLOGY_DIM_LINE] = size - 1,
+                               [TH_TOPOLOGY_DIM_RING] = size / 2,
+                               [TH_TOPOLOGY_DIM_FULL] = 1,
+                               [TH_TOPOLOGY_DIM_SWITCH] = 2};
         diameter += longest[s->dims[d].kind];
     }
     if (diameter <= TH_ROUTE_MAX)

@@ -23,7 +23,7 @@ static bool has_bit(const uint64_t *bits, int i)
     return bits[i / WORD_BITS] >> (i % WORD_BITS) & 1;
 }
 
-static bool is_as_good(const th_reach *a, const th_reach *b)
+static bool is_as_good(const th_best_path *a, const th_best_path *b)
 {
     return a->n_links == b->n_links && a->bits_per_s == b->bits_per_s &&
            a->latency_ps == b->latency_ps;
@@ -33,11 +33,11 @@ static bool is_as_good(const th_reach *a, const th_reach *b)
 static bool begins_best(const th_route_search *f, int node, int link)
 {
     int to = f->s->links[link].to;
-    if (f->reach[node].link < 0 || f->reach[to].n_links + 1 != f->reach[node].n_links ||
+    if (f->best[node].link < 0 || f->best[to].n_links + 1 != f->best[node].n_links ||
         (to != f->dst && !f->s->nodes[to].forwards))
         return false;
-    th_reach path = th_route_search_path(f, link);
-    return is_as_good(&path, &f->reach[node]);
+    th_best_path path = th_route_search_path(f, link);
+    return is_as_good(&path, &f->best[node]);
 }
 
 static void *make_bits(const th_route_search *f)
@@ -122,5 +122,5 @@ const th_routing_type th_routing_ecmp = {
     .prepare = prepare,
     .next = next,
     .release = release,
-    .goes_round = true,
+    .avoids_dead_links = true,
 };

@@ -73,13 +73,13 @@ bool th_explicit_find(const th_system *s, int from, int to)
     return th_explicit_links(s, from, to, &n);
 }
 
-bool th_system_given_route(const th_system *s, int i, th_given_route *out)
+bool th_system_explicit_route(const th_system *s, int i, th_explicit_route *out)
 {
     const table *x = s->routes.explicit;
     if (!x || (size_t)i >= x->n_routes)
         return false;
     const explicit_route *r = &x->routes[i];
-    *out = (th_given_route){r->from, r->to, r->n_links, &x->links[r->first]};
+    *out = (th_explicit_route){r->from, r->to, r->n_links, &x->links[r->first]};
     return true;
 }
 

@@ -16,7 +16,7 @@
 
 static void clear(th_route_search *f)
 {
-    th_free(f->reach);
+    th_free(f->best);
     th_free(f->queue);
 }
 
@@ -25,16 +25,16 @@ static int init(th_route_search *f, const th_system *s)
 {
     size_t n = (size_t)s->n_nodes;
     *f = (th_route_search){.s = s,
-                           .reach = th_alloc_array(n, sizeof *f->reach),
+                           .best = th_alloc_array(n, sizeof *f->best),
                            .queue = th_alloc_array(n, sizeof *f->queue)};
-    if (f->reach && f->queue)
+    if (f->best && f->queue)
         return 0;
     clear(f);
     return -1;
 }
 
 /* Is a better than b, both of equally many links? The rules of route.h; a tie leaves b. */
-static bool is_better(const th_system *s, const th_reach *a, const th_reach *b)
+static bool is_better(const th_system *s, const th_best_path *a, const th_best_path *b)
 {
     if (a->bits_per_s != b->bits_per_s)
         return a->bits_per_s > b->bits_per_s;
@@ -43,36 +43,37 @@ static bool is_better(const th_system *s, const th_reach *a, const th_reach *b)
     return s->links[a->link].to < s->links[b->link].to;
 }
 
-th_reach th_route_search_path(const th_route_search *f, int link)
+th_best_path th_route_search_path(const th_route_search *f, int link)
 {
     const th_link *l = &f->s->links[link];
-    const th_reach *rest = &f->reach[l->to];
+    const th_best_path *rest = &f->best[l->to];
     int64_t bits_per_s = f->s->media[l->medium].bits_per_s;
-    return (th_reach){.n_links = rest->n_links + 1,
-                      .bits_per_s = bits_per_s < rest->bits_per_s ? bits_per_s : rest->bits_per_s,
-                      .latency_ps = l->latency_ps + rest->latency_ps,
-                      .link = link};
+    return (th_best_path){.n_links = rest->n_links + 1,
+                          .bits_per_s =
+                              bits_per_s < rest->bits_per_s ? bits_per_s : rest->bits_per_s,
+                          .latency_ps = l->latency_ps + rest->latency_ps,
+                          .link = link};
 }
 
-/* Fills reach. */
+/* Fills best[]. */
 static void search_towards(th_route_search *f, int dst)
 {
     const th_system *s = f->s;
     int head = 0, tail = 0;
     f->dst = dst;
     for (int i = 0; i < s->n_nodes; i++)
-        f->reach[i] = (th_reach){.n_links = -1, .link = -1};
-    f->reach[dst] = (th_reach){.n_links = 0, .bits_per_s = INT64_MAX, .link = -1};
+        f->best[i] = (th_best_path){.n_links = -1, .link = -1};
+    f->best[dst] = (th_best_path){.n_links = 0, .bits_per_s = INT64_MAX, .link = -1};
     f->queue[tail++] = dst;
     while (head < tail) {
-        int node = f->queue[head++], n_links = f->reach[node].n_links + 1;
+        int node = f->queue[head++], n_links = f->best[node].n_links + 1;
         if (node != dst && !s->nodes[node].forwards)
             continue;
         for (int i = s->adjacency.in_start[node]; i < s->adjacency.in_start[node + 1]; i++) {
-            th_reach *known = &f->reach[s->links[s->adjacency.in_links[i]].from];
+            th_best_path *known = &f->best[s->links[s->adjacency.in_links[i]].from];
             if (known->n_links >= 0 && known->n_links < n_links)
                 continue;
-            th_reach path = th_route_search_path(f, s->adjacency.in_links[i]);
+            th_best_path path = th_route_search_path(f, s->adjacency.in_links[i]);
             if (known->n_links < 0)
                 f->queue[tail++] = s->links[s->adjacency.in_links[i]].from;
             if (known->n_links < 0 || is_better(s, &path, known))

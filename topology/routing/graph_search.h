@@ -5,22 +5,22 @@
 #include "topology/system.h"
 
 /* The best path known so far from a node to the destination of the search. */
-typedef struct th_reach {
+typedef struct th_best_path {
     int32_t n_links;    /* -1: not reached */
     int32_t link;       /* the first one; -1 at the destination */
     int64_t bits_per_s; /* of the narrowest link */
     th_time latency_ps;
-} th_reach;
+} th_best_path;
 
 typedef struct th_route_search {
     const th_system *s;
     int dst;
-    th_reach *reach; /* by node */
+    th_best_path *best; /* by node */
     int32_t *queue;
 } th_route_search;
 
 /* The path that starts with link and goes on as the best path from its end. */
-th_reach th_route_search_path(const th_route_search *f, int link);
+th_best_path th_route_search_path(const th_route_search *f, int link);
 
 /* A next-hop table per destination, in the routing's own format, made at its first use by any
  * thread. It follows from the system, so all threads read the same. */

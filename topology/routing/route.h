@@ -37,7 +37,7 @@ typedef struct th_routing_type {
      * cannot guarantee this fails, naming a pair. */
     int (*next)(const th_system *s, int at, int src, int dst);
     void (*release)(th_system *s); /* frees s->routes.data, also after a prepare that failed */
-    bool goes_round;               /* avoids dead links; other routings fail with dead links */
+    bool avoids_dead_links;        /* avoids dead links; other routings fail with dead links */
 } th_routing_type;
 
 /* types.c: the table, which ends in NULL. find: NULL: unknown. */

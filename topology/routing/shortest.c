@@ -48,7 +48,7 @@ static void *make_ports(const th_route_search *f)
     p->narrow = is_narrow ? (uint8_t *)(p + 1) : NULL;
     p->wide = is_narrow ? NULL : (uint32_t *)(p + 1);
     for (int i = 0; i < s->n_nodes; i++) {
-        uint32_t entry = f->reach[i].link < 0 ? 0 : 1 + port_of(s, i, f->reach[i].link);
+        uint32_t entry = f->best[i].link < 0 ? 0 : 1 + port_of(s, i, f->best[i].link);
         if (is_narrow)
             p->narrow[i] = (uint8_t)entry;
         else
@@ -113,5 +113,5 @@ const th_routing_type th_routing_shortest = {
     .prepare = prepare,
     .next = next,
     .release = release,
-    .goes_round = true,
+    .avoids_dead_links = true,
 };

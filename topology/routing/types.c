@@ -56,13 +56,13 @@ static const th_routing_type *natural_routing(const th_system *s)
         r = &th_routing_dimension_order;
     else if (has_levels(s))
         r = joins_routers(s) ? &th_routing_dragonfly : &th_routing_up_down;
-    return r->goes_round || !first_dead_link(s) ? r : &th_routing_shortest;
+    return r->avoids_dead_links || !first_dead_link(s) ? r : &th_routing_shortest;
 }
 
 static int check_dead_links(const th_system *s, th_error *err)
 {
     const th_link *dead = first_dead_link(s);
-    if (s->routing->goes_round || !dead)
+    if (s->routing->avoids_dead_links || !dead)
         return 0;
     return th_error_set(
         err, "TOPO-0061",

@@ -50,12 +50,12 @@ static int hops_between(const th_astra_dim *dim, int a, int b)
 {
     int upwards = (b - a + dim->size) % dim->size;
     switch (dim->kind) {
-    case TH_DIM_RING:
+    case TH_TOPOLOGY_DIM_RING:
         return upwards <= dim->size - upwards ? upwards : dim->size - upwards;
-    case TH_DIM_SWITCH:
+    case TH_TOPOLOGY_DIM_SWITCH:
         return 2;
-    case TH_DIM_FULL:
-    case TH_DIM_LINE: /* ASTRA-sim has none */
+    case TH_TOPOLOGY_DIM_FULL:
+    case TH_TOPOLOGY_DIM_LINE: /* ASTRA-sim has none */
         break;
     }
     return 1;

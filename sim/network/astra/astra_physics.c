@@ -59,7 +59,7 @@ static int64_t steps_of(th_astra_collective kind, int64_t n)
 /* Of N - 1 messages that set out together, the last is there. */
 static int64_t direct_ns(const th_astra_dim *dim, bool is_aware, int64_t message)
 {
-    if (is_aware && dim->kind == TH_DIM_SWITCH)
+    if (is_aware && dim->kind == TH_TOPOLOGY_DIM_SWITCH)
         return th_astra_add(
             th_astra_multiply(dim->size - 2, th_astra_serialization_ns(dim, message)),
             th_astra_multiply(2, th_astra_hop_ns(dim, message)));
@@ -137,14 +137,16 @@ static int64_t queue_up(const plan *p, int64_t n_chunks)
 /* Messages of a round of direct that arrive at different times start the next round piecemeal. */
 static bool is_known(const th_astra *a, bool is_aware, th_astra_collective kind, int d)
 {
-    th_dim_kind links = a->dims[d].kind;
+    th_topology_dim_kind links = a->dims[d].kind;
     if (a->implementation[kind][d] == TH_ASTRA_RING)
         return true;
-    if (a->implementation[kind][d] != TH_ASTRA_DIRECT || (is_aware && links == TH_DIM_RING))
+    if (a->implementation[kind][d] != TH_ASTRA_DIRECT ||
+        (is_aware && links == TH_TOPOLOGY_DIM_RING))
         return false;
     bool has_two_rounds =
         kind == TH_ASTRA_ALL_REDUCE && (d + 1 == a->n_dims || !a->is_local_bw_aware);
-    return !has_two_rounds || links == TH_DIM_FULL || (links == TH_DIM_SWITCH && !is_aware);
+    return !has_two_rounds || links == TH_TOPOLOGY_DIM_FULL ||
+           (links == TH_TOPOLOGY_DIM_SWITCH && !is_aware);
 }
 
 static int check_implementation(const th_astra *a, bool is_aware, th_astra_collective kind,

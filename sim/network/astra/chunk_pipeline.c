@@ -117,7 +117,7 @@ static int handle(pipeline *c, const th_event *e)
 {
     int32_t i = (int32_t)e->object;
     int d = phase_of(c, i)->dim;
-    bool has_switch = c->r->a->dims[d].kind == TH_DIM_SWITCH;
+    bool has_switch = c->r->a->dims[d].kind == TH_TOPOLOGY_DIM_SWITCH;
     switch (e->argument) {
     case SENDS:
         return send(c, i, e->time, &c->servers[d].up_free, has_switch ? AT_SWITCH : RECEIVED);

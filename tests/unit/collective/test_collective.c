@@ -257,7 +257,7 @@ TEST(too_many_messages_are_refused)
     CU_ASSERT_EQUAL(th_replay_load(r, &p, true, &e), 0);
     CU_ASSERT_EQUAL(th_replay_start(r, 0, &e), -1);
     TAP_ASSERT_TEXT(e.id, "SIM-0011");
-    CU_ASSERT_TRUE(th_replay_is_quiet(r) && th_replay_report_deadlock(r, &e) == 0);
+    CU_ASSERT_TRUE(th_replay_is_idle(r) && th_replay_report_deadlock(r, &e) == 0);
     th_replay_free(r);
     wide.prepare = prepare_too_many;
     c.algorithm = &wide;

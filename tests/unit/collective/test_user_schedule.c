@@ -14,7 +14,7 @@
 static th_user_schedule *schedule_of(const char *text)
 {
     th_error e = {"", ""};
-    th_user_schedule *u = th_schedule_read_text(text, "s.cfg", &e);
+    th_user_schedule *u = th_user_schedule_read_text(text, "s.cfg", &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
     return u;
@@ -26,7 +26,7 @@ static th_user_schedule *shipped_schedule(void)
     th_error e = {"", ""};
     const char *top = getenv("srcdir");
     snprintf(path, sizeof path, "%s/scripts/schedules/all_reduce_4.cfg", top ? top : ".");
-    th_user_schedule *u = th_schedule_read(path, &e);
+    th_user_schedule *u = th_user_schedule_read(path, &e);
     TAP_ASSERT_TEXT(e.text, "");
     CU_ASSERT_PTR_NOT_NULL_FATAL(u);
     return u;
@@ -155,7 +155,7 @@ TEST(bad_schedules_are_refused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         th_error e = {"", ""};
         int64_t live = th_alloc_live();
-        CU_ASSERT_PTR_NULL(th_schedule_read_text(cases[i].schedule, "s.cfg", &e));
+        CU_ASSERT_PTR_NULL(th_user_schedule_read_text(cases[i].schedule, "s.cfg", &e));
         TAP_ASSERT_TEXT(e.id, cases[i].id);
         if (cases[i].text)
             TAP_ASSERT_TEXT(e.text, cases[i].text);
@@ -188,7 +188,7 @@ TEST(reading_survives_lack_of_memory)
         th_error e = {"", ""};
         int64_t live = th_alloc_live();
         th_alloc_fail_at(k);
-        th_user_schedule *u = th_schedule_read_text(
+        th_user_schedule *u = th_user_schedule_read_text(
             TWO("{ send = 1; size = \"1/2\"; }", "{ recv = 0; size = \"1/2\"; }"), "s.cfg", &e);
         th_alloc_fail_at(0);
         failed = u ? 0 : -1;

@@ -99,13 +99,13 @@ TEST(two_tasks_on_paper)
                    conv->start_ps == 0);
     CU_ASSERT_EQUAL(conv->end_ps, (2500 + CONV_NS) * PS);
     CU_ASSERT_TRUE(conv->active_ps == conv->end_ps && conv->idle_ps == 2500 * PS);
-    CU_ASSERT_TRUE(conv->did.busy_ps == 31250 * PS &&
-                   conv->did.stall_ps[TH_ENGINE_INPUT] == 12652 * PS &&
-                   conv->did.stall_ps[TH_ENGINE_WEIGHT] == 0 &&
-                   conv->did.stall_ps[TH_ENGINE_OUTPUT] == 600 * PS);
-    CU_ASSERT_TRUE(conv->did.moved_bytes[TH_ENGINE_INPUT] == 200000 &&
-                   conv->did.moved_bytes[TH_ENGINE_WEIGHT] == 832 &&
-                   conv->did.moved_bytes[TH_ENGINE_OUTPUT] == 8000);
+    CU_ASSERT_TRUE(conv->stats.busy_ps == 31250 * PS &&
+                   conv->stats.stall_ps[TH_ENGINE_INPUT] == 12652 * PS &&
+                   conv->stats.stall_ps[TH_ENGINE_WEIGHT] == 0 &&
+                   conv->stats.stall_ps[TH_ENGINE_OUTPUT] == 600 * PS);
+    CU_ASSERT_TRUE(conv->stats.moved_bytes[TH_ENGINE_INPUT] == 200000 &&
+                   conv->stats.moved_bytes[TH_ENGINE_WEIGHT] == 832 &&
+                   conv->stats.moved_bytes[TH_ENGINE_OUTPUT] == 8000);
     CU_ASSERT_TRUE(conv->macs == 400000 && conv->array_cycles == 6250 && conv->vector_cycles == 0);
     CU_ASSERT_TRUE(relu->start_ps == conv->end_ps && relu->idle_ps == 0 && relu->macs == 0);
     CU_ASSERT_EQUAL(relu->active_ps, RELU_NS * PS);
@@ -148,8 +148,8 @@ TEST(a_running_task_counts_as_far_as_it_is)
     th_result r = run_until(&u, 20000 * PS);
     const th_layer_result *conv = &r.layers[0];
     CU_ASSERT_TRUE(conv->active_ps == 20000 * PS && conv->idle_ps == 2500 * PS);
-    CU_ASSERT_TRUE(conv->did.busy_ps == 4848 * PS &&
-                   conv->did.stall_ps[TH_ENGINE_INPUT] == 12652 * PS);
+    CU_ASSERT_TRUE(conv->stats.busy_ps == 4848 * PS &&
+                   conv->stats.stall_ps[TH_ENGINE_INPUT] == 12652 * PS);
     CU_ASSERT_TRUE(conv->n_tasks == 0 && conv->n_open == 1 && conv->macs == 0 &&
                    conv->end_ps == 2500 * PS);
     CU_ASSERT_EQUAL(r.layers[2].start_ps, -1);
@@ -172,7 +172,7 @@ TEST(time_that_others_have_does_not_count)
     CU_ASSERT_EQUAL(relu->end_ps, (2 * RELU_NS + CONV_NS) * PS);
     CU_ASSERT_EQUAL(relu->active_ps, 2 * RELU_NS * PS);
     CU_ASSERT_EQUAL(relu->idle_ps, RELU_NS * PS);
-    CU_ASSERT_EQUAL(th_stats_read(&relu->did), 3 * 16000);
+    CU_ASSERT_EQUAL(th_stats_read(&relu->stats), 3 * 16000);
     CU_ASSERT_DOUBLE_EQUAL(th_layer_roofline_distance(relu), 2 * 2825. / (3 * 2000. / 2), 1e-9);
     th_result_clear(&r);
     take_down(&u);
@@ -183,7 +183,7 @@ TEST(what_takes_longest_is_the_bound)
     static const char *const names[] = {"compute",      "memory",      "input port", "weight port",
                                         "partial port", "output port", "waiting"};
     for (int i = 0; i < 7; i++) {
-        th_layer_result l = {.did = {.busy_ps = i == 0 ? 4000000 : 3000000},
+        th_layer_result l = {.stats = {.busy_ps = i == 0 ? 4000000 : 3000000},
                              .memory_s = i == 1 ? 4e-6 : 3.5e-6,
                              .idle_ps = i == 6 ? 4000000 : 2000000};
         if (i > 1 && i < 6)

@@ -171,7 +171,7 @@ static int account_breaches(const th_result *r)
 {
     int wrong = 0;
     for (int a = 0; a < r->n_accels; a++)
-        wrong += th_stats_occupied(&r->accels[a].did) + r->accels[a].idle_ps != r->elapsed_ps ||
+        wrong += th_stats_occupied(&r->accels[a].stats) + r->accels[a].idle_ps != r->elapsed_ps ||
                  r->accels[a].idle_ps < 0;
     return wrong;
 }

@@ -165,10 +165,10 @@ TEST(an_accelerator_takes_the_lowest_number_first)
     CU_ASSERT_TRUE(r.is_done && r.elapsed_ps == 3 * ROW_PS && r.n_events == 10 &&
                    r.n_expanded == 0);
     CU_ASSERT_TRUE(r.accels[0].n_tasks == 3 && r.accels[0].idle_ps == 0 &&
-                   r.accels[0].did.busy_ps == 3 * 625000);
+                   r.accels[0].stats.busy_ps == 3 * 625000);
     CU_ASSERT_TRUE(r.accels[1].n_tasks == 1 && r.accels[1].idle_ps == 2 * ROW_PS);
-    CU_ASSERT_TRUE(th_stats_read(&r.accels[1].did) == 16000 &&
-                   r.accels[1].did.moved_bytes[TH_ENGINE_OUTPUT] == 16000);
+    CU_ASSERT_TRUE(th_stats_read(&r.accels[1].stats) == 16000 &&
+                   r.accels[1].stats.moved_bytes[TH_ENGINE_OUTPUT] == 16000);
     CU_ASSERT_DOUBLE_EQUAL(th_result_accel_utilization(&r), (3 * 625.0 + 625) / 2 / (3 * 2825),
                            1e-12);
     th_result_clear(&r);
@@ -215,9 +215,9 @@ TEST(a_flow_slows_the_task_at_its_ends)
     for (int t = 0; t < 3; t += 2)
         assert_task(&r, t, 0, 2951667, -1);
     for (int a = 0; a < 2; a++)
-        CU_ASSERT_TRUE(r.accels[a].did.busy_ps == 625000 &&
-                       th_stats_stall_in(&r.accels[a].did) == 1160000 &&
-                       r.accels[a].did.stall_ps[TH_ENGINE_OUTPUT] == 2951667 - 1785000 &&
+        CU_ASSERT_TRUE(r.accels[a].stats.busy_ps == 625000 &&
+                       th_stats_stall_in(&r.accels[a].stats) == 1160000 &&
+                       r.accels[a].stats.stall_ps[TH_ENGINE_OUTPUT] == 2951667 - 1785000 &&
                        r.accels[a].idle_ps == 3200000 - 2951667);
     CU_ASSERT_EQUAL(r.n_expanded, 2);
     th_result_clear(&r);
@@ -244,7 +244,7 @@ TEST(a_flow_slows_a_task_on_a_changed_clock)
     assert_task(&r, 0, 0, 3553125, -1);
     assert_task(&r, 2, 0, 2951667, -1);
     assert_task(&r, 3, 3553125, 3553125 + 3450000, 0);
-    CU_ASSERT_EQUAL(r.accels[1].did.busy_ps, 2 * 1250000);
+    CU_ASSERT_EQUAL(r.accels[1].stats.busy_ps, 2 * 1250000);
     th_result_clear(&r);
     take_down(&u);
 }
@@ -299,7 +299,7 @@ TEST(flows_share_a_weak_dram_with_the_engines)
     th_result r = run(&u);
     assert_task(&r, 1, 0, 4200000, -1);
     assert_task(&r, 0, 0, 24158334, -1);
-    CU_ASSERT_EQUAL(th_stats_stall_in(&r.accels[1].did), 12766667);
+    CU_ASSERT_EQUAL(th_stats_stall_in(&r.accels[1].stats), 12766667);
     th_result_clear(&r);
     take_down(&u);
 }
@@ -337,11 +337,11 @@ TEST(can_be_looked_at_while_it_runs)
     CU_ASSERT_EQUAL(th_machine_result(u.machine, &r, NULL), 0);
     CU_ASSERT_TRUE(!r.is_done && r.elapsed_ps == 4325000 && r.tasks[1].end_ps == -1 &&
                    r.n_events == 3);
-    CU_ASSERT_TRUE(r.accels[1].did.busy_ps == 25000 &&
-                   th_stats_stall_in(&r.accels[1].did) == 1100000 &&
+    CU_ASSERT_TRUE(r.accels[1].stats.busy_ps == 25000 &&
+                   th_stats_stall_in(&r.accels[1].stats) == 1100000 &&
                    r.accels[1].idle_ps == 3200000);
-    CU_ASSERT_TRUE(th_stats_read(&r.accels[1].did) == 16000 &&
-                   r.accels[1].did.moved_bytes[TH_ENGINE_OUTPUT] == 0);
+    CU_ASSERT_TRUE(th_stats_read(&r.accels[1].stats) == 16000 &&
+                   r.accels[1].stats.moved_bytes[TH_ENGINE_OUTPUT] == 0);
     th_result_clear(&r);
     CU_ASSERT_EQUAL(th_machine_run_until(u.machine, 1000, NULL),
                     TH_STOP_UNTIL); /* time does not go back */

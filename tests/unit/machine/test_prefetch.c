@@ -73,7 +73,7 @@ static void expect_ps(setup *u, const th_time *end_ps, int64_t weight_bytes)
         CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, NULL), 0);
         for (int32_t t = 0; t < r.n_tasks; t++)
             CU_ASSERT_EQUAL(r.tasks[t].end_ps, end_ps[t]);
-        CU_ASSERT_EQUAL(r.accels[0].did.moved_bytes[TH_ENGINE_WEIGHT], weight_bytes);
+        CU_ASSERT_EQUAL(r.accels[0].stats.moved_bytes[TH_ENGINE_WEIGHT], weight_bytes);
         th_result_clear(&r);
         th_machine_free(m);
     }

@@ -272,7 +272,7 @@ TEST(vcd_looks_inside_tasks)
     CU_ASSERT_EQUAL(traced.elapsed_ps, plain.elapsed_ps);
     CU_ASSERT_EQUAL(traced.n_events, plain.n_events);
     CU_ASSERT_EQUAL(traced.n_expanded, plain.n_expanded);
-    CU_ASSERT_EQUAL(traced.accels[1].did.busy_ps, plain.accels[1].did.busy_ps);
+    CU_ASSERT_EQUAL(traced.accels[1].stats.busy_ps, plain.accels[1].stats.busy_ps);
     TAP_ASSERT_TEXT(read_back(path), "$version Tharsis " PACKAGE_VERSION " $end\n"
                                      "$timescale 1ns $end\n$scope module accel $end\n"
                                      "$scope module b $end\n$var string 1 ! state $end\n"

@@ -160,7 +160,7 @@ static void generated_systems_come_back(void)
             o.oversubscription = 2;
         for (int d = 0; d < o.n_dims; d++) {
             o.dims[d] = strcmp(type->name, "hypercube") != 0 && d == 0 ? 4 : 2;
-            o.kinds[d] = (th_dim_kind)(d + 2);
+            o.kinds[d] = (th_topology_dim_kind)(d + 2);
         }
         int cables = type->n_cables(&o);
         for (int i = 0; i < cables; i++) {

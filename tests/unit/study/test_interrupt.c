@@ -49,10 +49,10 @@ static bool is_interrupted_at(const interrupted *x, int n, const char *before)
 {
     th_strbuf script = TH_STRBUF_INIT;
     th_strbuf_printf(&script, "if {[catch {%s} said]} {error $said}", x->script);
-    th_interrupt_at_look(n);
+    th_interrupt_at_poll(n);
     int code = eval(script.text);
     th_strbuf_clear(&script);
-    if (th_interrupt_at_look(0) > 0) {
+    if (th_interrupt_at_poll(0) > 0) {
         TAP_ASSERT_TEXT(code == TCL_OK ? "" : Tcl_GetStringResult(interp), "");
         return false;
     }
@@ -212,9 +212,9 @@ static bool is_kept_at(const char *command, int n, int *kept)
     text_of("map_workload -algorithm single");
     th_strbuf_printf(&found, "%s", text_of("report_mapping -return_string"));
     th_strbuf_printf(&script, "if {[catch {%s -evaluations 1000000} said]} {error $said}", command);
-    th_interrupt_at_look(n);
+    th_interrupt_at_poll(n);
     int code = eval(script.text);
-    bool is_over = th_interrupt_at_look(0) > 0 || (code == TCL_OK && th_interrupt_take());
+    bool is_over = th_interrupt_at_poll(0) > 0 || (code == TCL_OK && th_interrupt_take());
     if (!is_over) {
         const char *said = Tcl_GetStringResult(interp), *budget = strstr(said, "-evaluations ");
         CU_ASSERT_TRUE(Tcl_StringMatch(said, "map_workload: interrupted*"));

@@ -33,9 +33,9 @@ TEST(reads_dimensions)
     th_system *s = read_or_tell(TWO_DIMS, JSON(""));
     TAP_ASSERT_TEXT(s->name, "astra_ring4_switch8");
     CU_ASSERT_EQUAL(s->astra->n_dims, 2);
-    CU_ASSERT_EQUAL(s->astra->dims[0].kind, TH_DIM_RING);
+    CU_ASSERT_EQUAL(s->astra->dims[0].kind, TH_TOPOLOGY_DIM_RING);
     CU_ASSERT_EQUAL(s->astra->dims[0].size, 4);
-    CU_ASSERT_EQUAL(s->astra->dims[1].kind, TH_DIM_SWITCH);
+    CU_ASSERT_EQUAL(s->astra->dims[1].kind, TH_TOPOLOGY_DIM_SWITCH);
     CU_ASSERT_EQUAL(s->astra->dims[1].size, 8);
     CU_ASSERT_EQUAL(s->astra->dims[1].gib_per_s, 25.5);
     CU_ASSERT_EQUAL(s->astra->dims[1].latency_ns, 1000.25);
@@ -221,7 +221,7 @@ TEST(refuses_long_files)
 TEST(refuses_missing_files)
 {
     th_error e = {"", ""};
-    CU_ASSERT_PTR_NULL(th_system_read_astra("no.yml", "no.json", TH_LINKS_USUAL, &e));
+    CU_ASSERT_PTR_NULL(th_system_read_astra("no.yml", "no.json", TH_LINKS_DEFAULT_MAX, &e));
     TAP_ASSERT_TEXT(e.id, "BASE-0031");
     TAP_ASSERT_TEXT(e.text, "no.yml: cannot be opened: No such file or directory");
 }

@@ -62,13 +62,13 @@ TEST(makes_meshes_and_tori)
     th_system *s = create2("mesh", 2, 4, 3);
     expect_sizes(s, 12, 12, 3 * 3 + 4 * 2, 5, __LINE__);
     CU_ASSERT_TRUE(s->n_dims == 2 && s->dims[0].size == 4 && s->dims[1].size == 3 &&
-                   s->dims[0].kind == TH_DIM_LINE);
+                   s->dims[0].kind == TH_TOPOLOGY_DIM_LINE);
     CU_ASSERT_TRUE(th_system_find_link(s, "0_1") >= 0 && th_system_find_link(s, "4_0") >= 0);
     CU_ASSERT_TRUE(th_system_find_link(s, "3_4") < 0 && th_system_find_link(s, "3_0") < 0);
     th_system_free(s);
     s = create2("torus", 2, 4, 3);
     expect_sizes(s, 12, 12, 24, 2 + 1, __LINE__);
-    CU_ASSERT_TRUE(s->dims[1].kind == TH_DIM_RING && th_system_find_link(s, "3_0") >= 0 &&
+    CU_ASSERT_TRUE(s->dims[1].kind == TH_TOPOLOGY_DIM_RING && th_system_find_link(s, "3_0") >= 0 &&
                    th_system_find_link(s, "8_0") >= 0);
     th_system_free(s);
     s = create2("torus", 2, 2, 5); /* a dimension of two closes once: 5 + 10 */

@@ -13,7 +13,7 @@ static th_topology_options composition_of(const int (*dims)[2])
 {
     th_topology_options o = options_of(DIMS(1));
     for (o.n_dims = 0; dims[o.n_dims][1] != 0; o.n_dims++) {
-        o.kinds[o.n_dims] = (th_dim_kind)dims[o.n_dims][0];
+        o.kinds[o.n_dims] = (th_topology_dim_kind)dims[o.n_dims][0];
         o.dims[o.n_dims] = dims[o.n_dims][1];
     }
     return o;
@@ -78,7 +78,8 @@ TEST(tori_and_meshes_have_their_bisection)
  * 3; switch: 12 switches of 5. 60 + 60 + 60 cables; diameter 2 + 1 + 2. Node 37 = (1, 0, 3). */
 TEST(makes_compositions)
 {
-    th_topology_options o = COMPOSITION({TH_DIM_RING, 4}, {TH_DIM_FULL, 3}, {TH_DIM_SWITCH, 5});
+    th_topology_options o = COMPOSITION({TH_TOPOLOGY_DIM_RING, 4}, {TH_TOPOLOGY_DIM_FULL, 3},
+                                        {TH_TOPOLOGY_DIM_SWITCH, 5});
     th_system *s = create("composition", &o);
     expect_counts(s, 60, 12, 180, __LINE__);
     CU_ASSERT_EQUAL(diameter(s), 5);
@@ -97,16 +98,16 @@ TEST(special_cases_are_compositions)
     static const struct {
         const char *type;
         int kind, dims[4];
-    } cases[] = {{"torus", TH_DIM_RING, {3, 4, 2}},
-                 {"mesh", TH_DIM_LINE, {3, 4, 2}},
-                 {"hypercube", TH_DIM_FULL, {2, 2, 2}},
-                 {"star", TH_DIM_SWITCH, {6}},
-                 {"fully_connected", TH_DIM_FULL, {6}}};
+    } cases[] = {{"torus", TH_TOPOLOGY_DIM_RING, {3, 4, 2}},
+                 {"mesh", TH_TOPOLOGY_DIM_LINE, {3, 4, 2}},
+                 {"hypercube", TH_TOPOLOGY_DIM_FULL, {2, 2, 2}},
+                 {"star", TH_TOPOLOGY_DIM_SWITCH, {6}},
+                 {"fully_connected", TH_TOPOLOGY_DIM_FULL, {6}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         th_topology_options o = options_of(cases[i].dims);
         th_system *a = create(cases[i].type, &o);
         for (int d = 0; d < 4; d++)
-            o.kinds[d] = (th_dim_kind)cases[i].kind;
+            o.kinds[d] = (th_topology_dim_kind)cases[i].kind;
         th_system *b = create("composition", &o);
         CU_ASSERT_EQUAL(a->n_links, b->n_links);
         for (int l = 0; l < a->n_links && l < b->n_links; l++)
@@ -118,7 +119,7 @@ TEST(special_cases_are_compositions)
 
 TEST(dimensions_have_bandwidths_and_latencies_of_their_own)
 {
-    th_topology_options o = COMPOSITION({TH_DIM_RING, 4}, {TH_DIM_SWITCH, 3});
+    th_topology_options o = COMPOSITION({TH_TOPOLOGY_DIM_RING, 4}, {TH_TOPOLOGY_DIM_SWITCH, 3});
     o.n_bandwidths = 2;
     o.bits_per_s[0] = 700;
     o.bits_per_s[1] = 90;
@@ -137,14 +138,14 @@ TEST(dimensions_have_bandwidths_and_latencies_of_their_own)
 static int distance_along(const th_shape_dim *dim, int a, int b)
 {
     int far = a > b ? a - b : b - a;
-    switch ((th_dim_kind)dim->kind) {
-    case TH_DIM_LINE:
+    switch ((th_topology_dim_kind)dim->kind) {
+    case TH_TOPOLOGY_DIM_LINE:
         return far;
-    case TH_DIM_RING:
+    case TH_TOPOLOGY_DIM_RING:
         return 2 * far > dim->size ? dim->size - far : far;
-    case TH_DIM_FULL:
+    case TH_TOPOLOGY_DIM_FULL:
         return far != 0;
-    case TH_DIM_SWITCH:
+    case TH_TOPOLOGY_DIM_SWITCH:
         return far != 0 ? 2 : 0;
     }
     return -1;
@@ -174,16 +175,19 @@ static int any(const th_system *s, int a, int b)
 TEST(routes_are_sound_and_as_long_as_the_dimensions_say)
 {
     const th_topology_options cases[] = {
-        COMPOSITION({TH_DIM_LINE, 7}),
-        COMPOSITION({TH_DIM_RING, 1}),
-        COMPOSITION({TH_DIM_RING, 2}, {TH_DIM_RING, 3}),
-        COMPOSITION({TH_DIM_RING, 5}, {TH_DIM_RING, 4}, {TH_DIM_LINE, 3}),
-        COMPOSITION({TH_DIM_FULL, 5}, {TH_DIM_LINE, 1}, {TH_DIM_RING, 6}),
-        COMPOSITION({TH_DIM_SWITCH, 4}, {TH_DIM_SWITCH, 3}),
-        COMPOSITION({TH_DIM_SWITCH, 3}, {TH_DIM_RING, 4}, {TH_DIM_SWITCH, 2}, {TH_DIM_FULL, 3}),
-        COMPOSITION({TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}, {TH_DIM_FULL, 2}, {TH_DIM_FULL, 2},
-                    {TH_DIM_FULL, 2}),
-        COMPOSITION({TH_DIM_SWITCH, 1}, {TH_DIM_LINE, 2}),
+        COMPOSITION({TH_TOPOLOGY_DIM_LINE, 7}),
+        COMPOSITION({TH_TOPOLOGY_DIM_RING, 1}),
+        COMPOSITION({TH_TOPOLOGY_DIM_RING, 2}, {TH_TOPOLOGY_DIM_RING, 3}),
+        COMPOSITION({TH_TOPOLOGY_DIM_RING, 5}, {TH_TOPOLOGY_DIM_RING, 4},
+                    {TH_TOPOLOGY_DIM_LINE, 3}),
+        COMPOSITION({TH_TOPOLOGY_DIM_FULL, 5}, {TH_TOPOLOGY_DIM_LINE, 1},
+                    {TH_TOPOLOGY_DIM_RING, 6}),
+        COMPOSITION({TH_TOPOLOGY_DIM_SWITCH, 4}, {TH_TOPOLOGY_DIM_SWITCH, 3}),
+        COMPOSITION({TH_TOPOLOGY_DIM_SWITCH, 3}, {TH_TOPOLOGY_DIM_RING, 4},
+                    {TH_TOPOLOGY_DIM_SWITCH, 2}, {TH_TOPOLOGY_DIM_FULL, 3}),
+        COMPOSITION({TH_TOPOLOGY_DIM_FULL, 2}, {TH_TOPOLOGY_DIM_FULL, 2}, {TH_TOPOLOGY_DIM_FULL, 2},
+                    {TH_TOPOLOGY_DIM_FULL, 2}, {TH_TOPOLOGY_DIM_FULL, 2}),
+        COMPOSITION({TH_TOPOLOGY_DIM_SWITCH, 1}, {TH_TOPOLOGY_DIM_LINE, 2}),
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         th_topology_options o = cases[i];
@@ -264,7 +268,7 @@ static const char *way(const th_system *s, int src, int dst)
  * as (2, 0). */
 TEST(dimension_0_goes_first)
 {
-    th_topology_options o = COMPOSITION({TH_DIM_RING, 4}, {TH_DIM_SWITCH, 3});
+    th_topology_options o = COMPOSITION({TH_TOPOLOGY_DIM_RING, 4}, {TH_TOPOLOGY_DIM_SWITCH, 3});
     th_system *s = create("composition", &o);
     TAP_ASSERT_TEXT(way(s, 0, 11), "0 3 s1.3 11");
     TAP_ASSERT_TEXT(way(s, 11, 0), "11 8 s1.0 0");
@@ -315,7 +319,7 @@ TEST(dimension_order_needs_its_links)
         }
         th_system_add_cable(s, 0, 1, th_cable_symmetric(500, 3, true), NULL);
         th_system_add_cable(s, 1, 2, th_cable_symmetric(500, 3, true), NULL);
-        s->dims[0] = (th_shape_dim){TH_DIM_RING, 3};
+        s->dims[0] = (th_shape_dim){TH_TOPOLOGY_DIM_RING, 3};
         s->n_dims = n_dims;
         s->routing = th_routing_find("dimension_order");
         CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
@@ -334,7 +338,7 @@ TEST(survives_every_failing_allocation)
 {
     th_system *prototype = new_prototype();
     int64_t live = th_alloc_live();
-    th_topology_options o = COMPOSITION({TH_DIM_RING, 3}, {TH_DIM_SWITCH, 2});
+    th_topology_options o = COMPOSITION({TH_TOPOLOGY_DIM_RING, 3}, {TH_TOPOLOGY_DIM_SWITCH, 2});
     th_system *s = NULL;
     for (int64_t k = 1; !s && k < 1000; k++) {
         th_alloc_fail_at(k);

@@ -120,8 +120,8 @@ static th_system *new_grid(int x, int y, bool wraps)
             th_system_add_cable(s, i, up, th_cable_symmetric(50, 5, true), NULL);
     }
     s->n_dims = 2;
-    s->dims[0] = (th_shape_dim){wraps ? TH_DIM_RING : TH_DIM_LINE, x};
-    s->dims[1] = (th_shape_dim){wraps ? TH_DIM_RING : TH_DIM_LINE, y};
+    s->dims[0] = (th_shape_dim){wraps ? TH_TOPOLOGY_DIM_RING : TH_TOPOLOGY_DIM_LINE, x};
+    s->dims[1] = (th_shape_dim){wraps ? TH_TOPOLOGY_DIM_RING : TH_TOPOLOGY_DIM_LINE, y};
     return s;
 }
 
@@ -208,7 +208,7 @@ TEST(refuses_routes_that_are_too_long)
     th_system_free(s);
     s = new_chain(TH_ROUTE_MAX + 2);
     s->n_dims = 1;
-    s->dims[0] = (th_shape_dim){TH_DIM_LINE, TH_ROUTE_MAX + 2};
+    s->dims[0] = (th_shape_dim){TH_TOPOLOGY_DIM_LINE, TH_ROUTE_MAX + 2};
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0015");
     TAP_ASSERT_TEXT(e.text,

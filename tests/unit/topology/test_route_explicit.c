@@ -182,7 +182,7 @@ TEST(dead_links_are_gone_round)
         th_system *s = new_line(4);
         th_system_add_cable(s, 3, 0, th_cable_symmetric(50, 5, true), NULL);
         s->n_dims = 1;
-        s->dims[0] = (th_shape_dim){TH_DIM_RING, 4};
+        s->dims[0] = (th_shape_dim){TH_TOPOLOGY_DIM_RING, 4};
         s->links[0].is_dead = true;
         s->routing = i == 0 ? NULL : th_routing_find("dimension_order");
         CU_ASSERT_EQUAL(th_system_finish(s, &e), i == 0 ? 0 : -1);

@@ -177,7 +177,7 @@ TEST(refuses_links)
     TAP_ASSERT_TEXT(e.text, "link from \"a0\" to \"a1\": latency must be from 0 to 1000s");
     CU_ASSERT_TRUE(s->n_links == 0 && s->n_media == 0);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
-    s->n_links = TH_LINKS_USUAL; /* pretend */
+    s->n_links = TH_LINKS_DEFAULT_MAX; /* pretend */
     CU_ASSERT_EQUAL(th_system_add_link(s, 0, 1, 0, 5, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0016");
     TAP_ASSERT_TEXT(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* figures.h - the plots of write_plot. NULL: error in err. */
-#ifndef TH_REPORT_PLOT_FIGURES_H
-#define TH_REPORT_PLOT_FIGURES_H
+/* plots.h - the plots of write_plot. NULL: error in err. */
+#ifndef TH_REPORT_PLOT_PLOTS_H
+#define TH_REPORT_PLOT_PLOTS_H
 #include "predictor/model/predictor.h"
 #include "report/plot/plot.h"
 #include "report/table/report.h"
