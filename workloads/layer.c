@@ -39,6 +39,8 @@ static const char *function_name(th_function f)
         return "power";
     case TH_FUNCTION_COPY:
         return "copy";
+    case TH_FUNCTION_REDUCE:
+        return "reduce";
     case TH_FUNCTION_DROPOUT:
         return "dropout";
     case TH_FUNCTION_BATCH_NORM:
@@ -82,6 +84,8 @@ const char *th_layer_type_name(const th_layer *l)
         return "lstm";
     case TH_LAYER_GRU:
         return "gru";
+    case TH_LAYER_RNN:
+        return "rnn";
     case TH_LAYER_EMBEDDING:
         return "embedding";
     case TH_LAYER_POOL:
@@ -124,7 +128,7 @@ int64_t th_tensor_bytes(int64_t elements, th_precision p)
 
 int th_layer_gates(th_layer_kind kind)
 {
-    return kind == TH_LAYER_LSTM ? 4 : kind == TH_LAYER_GRU ? 3 : 0;
+    return kind == TH_LAYER_LSTM ? 4 : kind == TH_LAYER_GRU ? 3 : kind == TH_LAYER_RNN ? 1 : 0;
 }
 
 bool th_layer_has_macs(const th_layer *l)
@@ -145,7 +149,7 @@ bool th_layer_has_weights(const th_layer *l)
 
 bool th_layer_is_channelwise(const th_layer *l)
 {
-    return l->kind == TH_LAYER_POOL || l->kind == TH_LAYER_ELEMENTWISE ||
+    return l->kind == TH_LAYER_POOL || (l->kind == TH_LAYER_ELEMENTWISE && !l->input_shapes) ||
            (l->kind == TH_LAYER_NORM && l->function == TH_FUNCTION_BATCH_NORM);
 }
 
@@ -181,6 +185,7 @@ static bool can_split_channels(const th_layer *l, int n)
         return th_layer_is_channelwise(l);
     case TH_LAYER_LSTM: /* a unit needs the others' outputs at every step */
     case TH_LAYER_GRU:
+    case TH_LAYER_RNN:
         return false;
     case TH_LAYER_CONV:
     case TH_LAYER_FC:

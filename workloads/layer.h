@@ -12,7 +12,10 @@
  *            S = 1
  *   pool     channel by channel (K = C): max or mean over R x S
  *   elementwise  a function of one input (relu, sigmoid, tanh, gelu, silu, scale, shift, power,
- *                copy, dropout) or of all inputs (add, mul)
+ *                copy, reduce, dropout) or of all inputs (add, mul). scale and shift may read a
+ *                second, smaller tensor, and copy and reduce may have an output of other extents
+ *                than their inputs (input_shapes): along an axis where these differ, the whole
+ *                input is read
  *   norm     batch (a scale and shift per channel, on one input), layer and rms (over the channels
  *            of a pixel)
  *   softmax  over the channels of a pixel; with groups over the channels of each group
@@ -20,7 +23,7 @@
  *            the C channels of one input
  *   embedding  rows of a table: B x 1 x H indices in (C = 1), K channels out; the table has
  *              vocabulary rows
- *   lstm gru   H time steps of one layer: C inputs, K hidden units, which are the outputs
+ *   lstm gru rnn  H time steps of one layer: C inputs, K hidden units, which are the outputs
  * A matmul of two inputs multiplies activations, in groups (attention heads). The second input
  * replaces the weights. With H = M rows and per group K/G columns and C/G inner,
  *     transposed      second[b, c + group C/G, column k]: its rows are the product's columns (Q
@@ -48,7 +51,8 @@ typedef enum {
     TH_LAYER_NORM,
     TH_LAYER_SOFTMAX,
     TH_LAYER_CONCAT,
-    TH_LAYER_SLICE
+    TH_LAYER_SLICE,
+    TH_LAYER_RNN
 } th_layer_kind;
 
 /* Of elementwise and norm layers. */
@@ -65,6 +69,7 @@ typedef enum {
     TH_FUNCTION_SHIFT,   /* plus a number, or a mask that is small compared with the tensor */
     TH_FUNCTION_POWER,   /* a number of times by itself */
     TH_FUNCTION_COPY,    /* copied into another layout */
+    TH_FUNCTION_REDUCE,  /* sums, means, extremes over some of the elements */
     TH_FUNCTION_DROPOUT, /* no operation except in training */
     TH_FUNCTION_BATCH_NORM,
     TH_FUNCTION_LAYER_NORM,
@@ -123,6 +128,9 @@ typedef struct th_layer {
     int32_t vocabulary;      /* embedding: rows of the table */
     int32_t first_channel;   /* slice: of the input */
     int32_t *input_channels; /* concat: of each input; else NULL */
+    /* elementwise whose inputs have extents of their own: channels, height, width of each; else
+     * NULL */
+    int32_t *input_shapes;
     th_precision precision[TH_N_TENSORS];
     double density[TH_N_TENSORS]; /* part that is not zero, 0 .. 1 */
     int32_t sparse_n,
@@ -150,6 +158,7 @@ int64_t th_tensor_bytes(int64_t elements, th_precision p); /* ceil(elements bits
 bool th_layer_has_macs(const th_layer *l); /* conv, fc, matmul, lstm, gru: runs on an array */
 bool th_layer_has_weights(
     const th_layer *l); /* resident: those but a matmul of two inputs; embedding */
+/* Without another shape. */
 bool th_layer_is_channelwise(const th_layer *l); /* output channel k reads input channel k alone:
                                                   * batch norm, pool, elementwise */
 /* True if d is summed over (C, R, S of conv, fc, matmul). R and S of a pool are not split. */
@@ -157,7 +166,7 @@ bool th_layer_is_reduction(const th_layer *l, th_dim d);
 /* True if the extent of d may be cut into n pieces at i*extent/n without changing the result. In a
  * matmul of two inputs, every piece must lie inside a group or consist of whole groups. */
 bool th_layer_can_split(const th_layer *l, th_dim d, int n);
-int th_layer_gates(th_layer_kind kind); /* lstm 4, gru 3, else 0 */
+int th_layer_gates(th_layer_kind kind); /* lstm 4, gru 3, rnn 1, else 0 */
 
 /* B K (C/G) H W R S, including products with padding; for a transposed convolution B K (C/G) in_h
  * in_w R S, without the zeros between neighbours; for an lstm or gru B H gates K (C + K). 0 for

@@ -74,6 +74,10 @@ th_box th_layer_input_box(const th_layer *l, int input)
         return (th_box){{0, 0, 0, 0}, {batch, k, c / l->groups, 1}};
     if (l->kind == TH_LAYER_CONCAT)
         c = l->input_channels[input];
+    if (l->input_shapes) {
+        const int32_t *shape = l->input_shapes + 3 * input;
+        return (th_box){{0, 0, 0, 0}, {batch, shape[0], shape[1], shape[2]}};
+    }
     return (th_box){{0, 0, 0, 0}, {batch, c, l->in_h, l->in_w}};
 }
 
@@ -188,6 +192,7 @@ static range channels_read(const th_layer *l, int input, const th_loop_box *loop
         return (range){l->first_channel + k.lo, l->first_channel + k.hi};
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
+    case TH_LAYER_RNN:
     case TH_LAYER_EMBEDDING:
         break;
     }
@@ -218,10 +223,26 @@ static th_box second_factor_of(const th_layer *l, const th_loop_box *loops)
     return box_of(ranges);
 }
 
+/* Of an input with extents of its own: the elements at the same places along the axes that have the
+ * output's extent, and all along the others. */
+static th_box shaped_input_of(const th_layer *l, int input, const th_loop_box *loops)
+{
+    static const th_dim axes[] = {TH_DIM_B, TH_DIM_K, TH_DIM_H, TH_DIM_W};
+    th_box box = th_layer_input_box(l, input);
+    for (int d = 0; d < TH_TENSOR_DIMS; d++)
+        if (box.hi[d] == l->dim[axes[d]]) {
+            box.lo[d] = loops->lo[axes[d]];
+            box.hi[d] = loops->hi[axes[d]];
+        }
+    return box;
+}
+
 th_box th_layer_input_of(const th_layer *l, int input, const th_loop_box *loops)
 {
     if (loops_are_empty(loops))
         return (th_box){{0}, {0}};
+    if (l->input_shapes)
+        return shaped_input_of(l, input, loops);
     if (is_second_factor(l, input))
         return second_factor_of(l, loops);
     const axis height = {l->in_h, l->stride_h, l->pad_top, l->dilation_h, l->up_h};

@@ -200,8 +200,9 @@ static int infer_weighted(const th_layer_source *s)
 {
     static const char why[] = "only a matmul of two inputs has it";
     th_input_shape in = th_layer_input_shape(s, 0);
-    set_extents(s->layer, (extents){.c = in.c, .h = in.h, .w = 1, .r = 1, .s = 1});
-    if (th_layer_refuse_key(s, "heads", why) < 0 || th_layer_refuse_key(s, "transposed", why) < 0 ||
+    set_extents(s->layer, (extents){.c = in.c, .h = in.h, .w = in.w, .r = 1, .s = 1});
+    if (th_layer_refuse_key(s, "transposed", why) < 0 ||
+        th_layer_read_extent(s, "heads", false, &s->layer->groups) < 0 ||
         th_layer_read_extent(s, "columns", true, &s->layer->dim[TH_DIM_K]) < 0 ||
         th_layer_check_stated(s, "rows", in.h) < 0 || th_layer_check_stated(s, "inner", in.c) < 0)
         return -1;
@@ -239,9 +240,9 @@ static int infer_product(const th_layer_source *s)
 static int infer_matmul(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
-    if (check_sequence(s, "inner x rows") < 0)
-        return -1;
-    return s->layer->n_inputs == 2 ? infer_product(s) : infer_weighted(s);
+    if (s->layer->n_inputs == 1)
+        return infer_weighted(s);
+    return check_sequence(s, "inner x rows") < 0 ? -1 : infer_product(s);
 }
 
 static int infer_recurrent(const th_layer_source *s, const th_layer_type *t)
@@ -274,6 +275,33 @@ static int infer_alike(const th_layer_source *s, const th_layer_type *t)
     (void)t;
     th_input_shape in = th_layer_input_shape(s, 0);
     set_extents(s->layer, (extents){.k = in.c, .c = in.c, .h = in.h, .w = in.w, .r = 1, .s = 1});
+    return 0;
+}
+
+/* Inputs with extents of their own; the output's are those of the first unless the layer says
+ * others. */
+static int infer_shaped(const th_layer_source *s, const th_layer_type *t)
+{
+    th_layer *l = s->layer;
+    th_input_shape in = th_layer_input_shape(s, 0);
+    infer_alike(s, t);
+    if (t->function == TH_FUNCTION_COPY || t->function == TH_FUNCTION_REDUCE) {
+        if (th_layer_read_extent(s, "outputs", false, &l->dim[TH_DIM_K]) < 0 ||
+            th_layer_read_extent(s, "height", false, &l->dim[TH_DIM_H]) < 0 ||
+            th_layer_read_extent(s, "width", false, &l->dim[TH_DIM_W]) < 0)
+            return -1;
+    }
+    bool is_alike =
+        l->dim[TH_DIM_K] == in.c && l->dim[TH_DIM_H] == in.h && l->dim[TH_DIM_W] == in.w;
+    if (l->n_inputs == 1 && is_alike)
+        return 0;
+    l->input_shapes = th_alloc_array((size_t)l->n_inputs, 3 * sizeof *l->input_shapes);
+    if (!l->input_shapes)
+        return th_error_no_memory(s->err);
+    for (int i = 0; i < l->n_inputs; i++) {
+        in = th_layer_input_shape(s, i);
+        memcpy(l->input_shapes + (ptrdiff_t)3 * i, (int32_t[]){in.c, in.h, in.w}, 3 * sizeof in.c);
+    }
     return 0;
 }
 
@@ -379,6 +407,10 @@ static const char *const embedding_keys[] = {COMMON_KEYS, "vocabulary", "weight_
     {                                                                                              \
         word, alike_keys, infer_alike, .kind = TH_LAYER_ELEMENTWISE, .function = f                 \
     }
+#define SHAPED(word, f)                                                                            \
+    {                                                                                              \
+        word, alike_keys, infer_shaped, .kind = TH_LAYER_ELEMENTWISE, .function = f                \
+    }
 #define NORM(word, f)                                                                              \
     {                                                                                              \
         word, alike_keys, infer_alike, .kind = TH_LAYER_NORM, .function = f                        \
@@ -392,6 +424,7 @@ static const th_layer_type layer_types[] = {
     {"attention", softmax_keys, NULL, .kind = TH_LAYER_MATMUL},
     {"lstm", dense_keys, infer_recurrent, .kind = TH_LAYER_LSTM},
     {"gru", dense_keys, infer_recurrent, .kind = TH_LAYER_GRU},
+    {"rnn", dense_keys, infer_recurrent, .kind = TH_LAYER_RNN},
     {"embedding", embedding_keys, infer_embedding, .kind = TH_LAYER_EMBEDDING},
     {"max_pool", pool_keys, infer_pool, .kind = TH_LAYER_POOL},
     {"mean_pool", pool_keys, infer_pool, .kind = TH_LAYER_POOL, .is_mean = true},
@@ -402,10 +435,11 @@ static const th_layer_type layer_types[] = {
     ELEMENTWISE("tanh", TH_FUNCTION_TANH),
     ELEMENTWISE("gelu", TH_FUNCTION_GELU),
     ELEMENTWISE("silu", TH_FUNCTION_SILU),
-    ELEMENTWISE("scale", TH_FUNCTION_SCALE),
-    ELEMENTWISE("shift", TH_FUNCTION_SHIFT),
+    SHAPED("scale", TH_FUNCTION_SCALE),
+    SHAPED("shift", TH_FUNCTION_SHIFT),
     ELEMENTWISE("power", TH_FUNCTION_POWER),
-    ELEMENTWISE("copy", TH_FUNCTION_COPY),
+    SHAPED("copy", TH_FUNCTION_COPY),
+    SHAPED("reduce", TH_FUNCTION_REDUCE),
     ELEMENTWISE("dropout", TH_FUNCTION_DROPOUT),
     NORM("norm", TH_FUNCTION_BATCH_NORM),
     NORM("layer_norm", TH_FUNCTION_LAYER_NORM),

@@ -6,11 +6,36 @@ libtharsis_la_SOURCES += \
 	workloads/layer_keys_read.c workloads/layer_keys_read.h \
 	workloads/layer_types_read.c workloads/layer_types_read.h \
 	workloads/models.c workloads/models.h \
-	workloads/onnx_graph.c workloads/onnx_graph.h \
-	workloads/onnx_operators.c \
-	workloads/onnx_read.c workloads/onnx_read.h \
-	workloads/onnx_values.c workloads/onnx_values.h \
-	workloads/onnx_views.c \
+	workloads/onnx/emit.c \
+	workloads/onnx/emit.h \
+	workloads/onnx/fold.c \
+	workloads/onnx/fold.h \
+	workloads/onnx/fold_axes.c \
+	workloads/onnx/graph.c \
+	workloads/onnx/graph.h \
+	workloads/onnx/inputs.c \
+	workloads/onnx/inputs.h \
+	workloads/onnx/layout.c \
+	workloads/onnx/layout.h \
+	workloads/onnx/op.h \
+	workloads/onnx/op_table.c \
+	workloads/onnx/options.h \
+	workloads/onnx/order.c \
+	workloads/onnx/order.h \
+	workloads/onnx/product.c \
+	workloads/onnx/product.h \
+	workloads/onnx/read.c \
+	workloads/onnx/read.h \
+	workloads/onnx/read_pass.c \
+	workloads/onnx/read_product.c \
+	workloads/onnx/read_recurrent.c \
+	workloads/onnx/read_view.c \
+	workloads/onnx/read_window.c \
+	workloads/onnx/shape.c \
+	workloads/onnx/shape_axes.c \
+	workloads/onnx/shape_window.c \
+	workloads/onnx/value.c \
+	workloads/onnx/value.h \
 	workloads/scalesim_read.c workloads/scalesim_read.h \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
@@ -19,18 +44,22 @@ libtharsis_la_SOURCES += \
 	workloads/workload_write.c workloads/workload_write.h
 
 # What protoc-c writes, whose warnings are its own.
-nodist_libmessages_la_SOURCES = workloads/onnx.pb-c.c workloads/onnx.pb-c.h
+nodist_libmessages_la_SOURCES = workloads/onnx/onnx.pb-c.c workloads/onnx/onnx.pb-c.h
 libmessages_la_CFLAGS = -w
 BUILT_SOURCES += $(nodist_libmessages_la_SOURCES)
 CLEANFILES += $(nodist_libmessages_la_SOURCES)
-EXTRA_DIST += workloads/onnx.proto
-workloads/onnx.pb-c.c: workloads/onnx.proto
-	$(AM_V_GEN)$(MKDIR_P) workloads && $(PROTOC_C) --proto_path=$(srcdir)/workloads --c_out=workloads $(srcdir)/workloads/onnx.proto
-workloads/onnx.pb-c.h: workloads/onnx.pb-c.c
-	@test -f $@ || { rm -f workloads/onnx.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) workloads/onnx.pb-c.c; }
+EXTRA_DIST += workloads/onnx/onnx.proto
+workloads/onnx/onnx.pb-c.c: workloads/onnx/onnx.proto
+	$(AM_V_GEN)$(MKDIR_P) workloads/onnx && $(PROTOC_C) --proto_path=$(srcdir)/workloads/onnx --c_out=workloads/onnx $(srcdir)/workloads/onnx/onnx.proto
+workloads/onnx/onnx.pb-c.h: workloads/onnx/onnx.pb-c.c
+	@test -f $@ || { rm -f workloads/onnx/onnx.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) workloads/onnx/onnx.pb-c.c; }
 # Of a tree that is not built yet, make TARGET makes it too: BUILT_SOURCES is for all, check and install alone.
-workloads/onnx_graph.lo workloads/onnx_operators.lo workloads/onnx_read.lo workloads/onnx_values.lo \
-workloads/onnx_views.lo tests/unit/workloads/test_onnx_read.$(OBJEXT): workloads/onnx.pb-c.h
+workloads/onnx/emit.lo workloads/onnx/fold.lo workloads/onnx/fold_axes.lo workloads/onnx/graph.lo \
+workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \
+workloads/onnx/product.lo workloads/onnx/read.lo workloads/onnx/read_pass.lo workloads/onnx/read_product.lo \
+workloads/onnx/read_recurrent.lo workloads/onnx/read_view.lo workloads/onnx/read_window.lo \
+workloads/onnx/shape.lo workloads/onnx/shape_axes.lo workloads/onnx/shape_window.lo workloads/onnx/value.lo \
+tests/unit/workloads/test_onnx_read.$(OBJEXT): workloads/onnx/onnx.pb-c.h
 
 dist_models_DATA = \
 	workloads/models/alexnet.cfg \

@@ -72,6 +72,7 @@ static void layer_clear(th_layer *l)
     th_free(l->name);
     th_free(l->inputs);
     th_free(l->input_channels);
+    th_free(l->input_shapes);
 }
 
 /* n numbers copied; *out is NULL for none. 0 or -1. */
@@ -93,7 +94,8 @@ int th_workload_add_layer(th_workload *w, const th_layer *l, th_error *err)
     copy.name = th_alloc_string(l->name);
     int status = copy_numbers(l->inputs, l->n_inputs, &copy.inputs);
     int other = copy_numbers(l->input_channels, l->n_inputs, &copy.input_channels);
-    if (!copy.name || status < 0 || other < 0 || grow_layers(w) < 0) {
+    int shapes = copy_numbers(l->input_shapes, 3 * l->n_inputs, &copy.input_shapes);
+    if (!copy.name || status < 0 || other < 0 || shapes < 0 || grow_layers(w) < 0) {
         layer_clear(&copy);
         return th_error_no_memory(err);
     }
@@ -120,6 +122,16 @@ void th_workload_free(th_workload *w)
 }
 
 /* ---- asking ---- */
+
+void th_workload_set_precision(th_workload *w, th_precision p)
+{
+    w->precision = p;
+    for (int l = 0; l < w->n_layers; l++)
+        for (int t = 0; t < TH_N_TENSORS; t++)
+            w->layers[l].precision[t] = p;
+    for (int i = 0; i < w->n_models; i++)
+        w->models[i].precision = p;
+}
 
 int th_workload_find(const th_workload *w, const char *layer_name)
 {

@@ -71,6 +71,8 @@ int th_workload_sort(th_workload *w, th_error *err);
 int th_workload_finish(th_workload *w, th_error *err);
 void th_workload_free(th_workload *w); /* accepts NULL */
 
+/* All tensors in this precision. */
+void th_workload_set_precision(th_workload *w, th_precision p);
 int th_workload_find(const th_workload *w, const char *layer_name); /* index or -1 */
 /* Makes a name in size bytes one that a layer may have: what it may not hold becomes _, and one
  * that is taken gets the number behind it, for which there should be room. w may be NULL: nothing

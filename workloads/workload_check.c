@@ -104,9 +104,12 @@ static bool is_number_of_inputs(const th_layer *l, int32_t n, const char **expec
 {
     bool joins = l->kind == TH_LAYER_CONCAT || l->function == TH_FUNCTION_ADD ||
                  l->function == TH_FUNCTION_MUL;
-    bool multiplies = l->kind == TH_LAYER_MATMUL;
-    *expected = joins ? "two or more" : multiplies ? "one or two" : "one";
-    return joins ? n >= 2 : n == 1 || (multiplies && n == 2);
+    bool gathers = l->kind == TH_LAYER_ELEMENTWISE && l->function == TH_FUNCTION_COPY;
+    bool may_be_two = l->kind == TH_LAYER_MATMUL ||
+                      (l->kind == TH_LAYER_ELEMENTWISE &&
+                       (l->function == TH_FUNCTION_SCALE || l->function == TH_FUNCTION_SHIFT));
+    *expected = gathers ? "one or more" : joins ? "two or more" : may_be_two ? "one or two" : "one";
+    return gathers ? n >= 1 : joins ? n >= 2 : n == 1 || (may_be_two && n == 2);
 }
 
 static int check_inputs_of(const th_workload *w, const th_layer *l, th_error *err)
@@ -190,8 +193,8 @@ static int check_groups(const th_workload *w, const th_layer *l, th_error *err)
 {
     bool divides =
         l->groups >= 1 && l->dim[TH_DIM_K] % l->groups == 0 && l->dim[TH_DIM_C] % l->groups == 0;
-    bool may_group = l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_SOFTMAX ||
-                     (l->kind == TH_LAYER_MATMUL && l->n_inputs == 2);
+    bool may_group =
+        l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_SOFTMAX || l->kind == TH_LAYER_MATMUL;
     if (divides && (l->groups == 1 || may_group))
         return 0;
     bool has_heads = l->kind == TH_LAYER_SOFTMAX || l->kind == TH_LAYER_MATMUL;
@@ -216,6 +219,7 @@ static bool has_function_of_kind(const th_layer *l)
     case TH_LAYER_MATMUL:
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
+    case TH_LAYER_RNN:
     case TH_LAYER_EMBEDDING:
     case TH_LAYER_POOL:
     case TH_LAYER_SOFTMAX:
@@ -224,6 +228,14 @@ static bool has_function_of_kind(const th_layer *l)
         break;
     }
     return l->function == TH_FUNCTION_NONE;
+}
+
+static bool has_good_shapes(const th_layer *l)
+{
+    for (int i = 0; l->input_shapes && i < 3 * l->n_inputs; i++)
+        if (!is_extent(l->input_shapes[i]))
+            return false;
+    return true;
 }
 
 static bool concat_adds_up(const th_layer *l)
@@ -243,10 +255,12 @@ static const char *broken_pixel_rule(const th_layer *l)
     const int32_t *d = l->dim;
     bool point_kernel = d[TH_DIM_R] == 1 && d[TH_DIM_S] == 1;
     bool keeps_shape = d[TH_DIM_H] == l->in_h && d[TH_DIM_W] == l->in_w;
-    bool is_matrix =
-        l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_EMBEDDING || th_layer_gates(l->kind) > 0;
+    bool is_matrix = (l->kind == TH_LAYER_MATMUL && l->n_inputs == 2) ||
+                     l->kind == TH_LAYER_EMBEDDING || th_layer_gates(l->kind) > 0;
     if (l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_FC || l->kind == TH_LAYER_POOL)
         return NULL;
+    if (l->input_shapes)
+        return point_kernel ? NULL : "has R = S = 1";
     if (is_matrix && !(point_kernel && keeps_shape && d[TH_DIM_W] == 1))
         return "has W = R = S = 1 and as many input as output rows";
     if (!(point_kernel && keeps_shape))
@@ -289,6 +303,10 @@ static const char *broken_rule(const th_layer *l)
         return "has one output pixel and a kernel that covers the input";
     if (is_stuffed && (l->kind != TH_LAYER_CONV || l->stride_h != 1 || l->stride_w != 1))
         return "has no zeros in its input; a conv that has them has a stride of 1";
+    if (l->input_shapes && l->kind != TH_LAYER_ELEMENTWISE)
+        return "has no inputs of other extents; elementwise layers may";
+    if (!has_good_shapes(l))
+        return "has inputs with extents of at least 1";
     if (!has_function_of_kind(l))
         return "has a function of its kind";
     if (l->has_norm && l->kind != TH_LAYER_CONV)

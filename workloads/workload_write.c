@@ -155,6 +155,8 @@ static void put_matmul(th_strbuf *out, const th_layer *l)
         return;
     }
     put_extent(out, "columns", l->dim[TH_DIM_K]);
+    if (l->groups != 1)
+        put_extent(out, "heads", l->groups);
     if (l->has_bias)
         put_flag(out, "bias", true);
 }
@@ -166,6 +168,16 @@ static void put_dense(th_strbuf *out, const th_layer *l)
         put_flag(out, "bias", false);
 }
 
+/* Where it is not that of the first input. */
+static void put_output(th_strbuf *out, const th_layer *l)
+{
+    static const char *const keys[] = {"outputs", "height", "width"};
+    const int32_t made[] = {l->dim[TH_DIM_K], l->dim[TH_DIM_H], l->dim[TH_DIM_W]};
+    for (int i = 0; i < 3; i++)
+        if (made[i] != l->input_shapes[i])
+            put_extent(out, keys[i], made[i]);
+}
+
 static void put_kind(th_strbuf *out, const th_layer *l)
 {
     switch (l->kind) {
@@ -175,6 +187,7 @@ static void put_kind(th_strbuf *out, const th_layer *l)
     case TH_LAYER_FC:
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
+    case TH_LAYER_RNN:
         put_dense(out, l);
         break;
     case TH_LAYER_MATMUL:
@@ -197,6 +210,9 @@ static void put_kind(th_strbuf *out, const th_layer *l)
             put_extent(out, "first", l->first_channel);
         break;
     case TH_LAYER_ELEMENTWISE:
+        if (l->input_shapes)
+            put_output(out, l);
+        break;
     case TH_LAYER_NORM:
     case TH_LAYER_CONCAT:
         break;

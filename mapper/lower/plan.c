@@ -12,8 +12,8 @@
 #include "base/map.h"
 #include "topology/routing/route.h"
 
-/* All that a plan may depend on, but for the batch. A concat's key ends with its inputs' channels.
- */
+/* All that a plan may depend on, but for the batch. The key ends with the inputs' channels of a
+ * concat, the inputs' extents of an elementwise layer. */
 static size_t shape_of(const th_layer *l, int32_t *key)
 {
     size_t n = 0;
@@ -34,14 +34,17 @@ static size_t shape_of(const th_layer *l, int32_t *key)
     n += sizeof rest / sizeof *rest;
     for (int i = 0; l->input_channels && i < l->n_inputs; i++)
         key[n++] = l->input_channels[i];
+    for (int i = 0; l->input_shapes && i < 3 * l->n_inputs; i++)
+        key[n++] = l->input_shapes[i];
     return n * sizeof *key;
 }
 
-enum { SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 20 }; /* without the inputs of a concat */
+enum { SHAPE_WORDS = TH_N_DIMS + 2 * TH_N_TENSORS + 20 }; /* without the inputs */
 
 static bool inputs_differ(const th_layer *l)
 {
-    return l->n_inputs > 1 && (l->kind == TH_LAYER_CONCAT || th_layer_has_macs(l));
+    return l->n_inputs > 1 &&
+           (l->kind == TH_LAYER_CONCAT || l->input_shapes || th_layer_has_macs(l));
 }
 
 /* The number of l's class: that of an equal shape, or else *next, which is advanced. -1:
@@ -64,7 +67,7 @@ static int find_classes(th_plans *p)
         if ((size_t)p->workload->layers[l].n_inputs > longest)
             longest = (size_t)p->workload->layers[l].n_inputs;
     th_map *shapes = th_map_new();
-    int32_t *key = th_alloc_array(SHAPE_WORDS + longest, sizeof *key);
+    int32_t *key = th_alloc_array(SHAPE_WORDS + 3 * longest, sizeof *key);
     int failed = shapes && key ? 0 : -1;
     for (int l = 0; !failed && l < p->workload->n_layers; l++) {
         p->facts.shape_class[l] = class_of(shapes, &p->workload->layers[l], key, &next);

@@ -20,6 +20,10 @@ static int32_t groups_touched(const th_layer *l, const th_loop_box *loops)
  * takes the place of the weights. */
 static int32_t channels_read(const th_layer *l, const th_loop_box *loops, int32_t groups)
 {
+    if (l->input_shapes && l->n_inputs == 1) {
+        th_box box = th_layer_input_of(l, 0, loops);
+        return box.hi[1] - box.lo[1];
+    }
     if (!th_layer_has_macs(l) && l->kind != TH_LAYER_EMBEDDING)
         return loops->hi[TH_DIM_K] - loops->lo[TH_DIM_K];
     if (l->groups > 1)
@@ -84,6 +88,11 @@ th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops)
     for (int d = 0; d < TH_N_DIMS; d++)
         s.dim[d] = loops->hi[d] - loops->lo[d];
     s.dim[TH_DIM_C] = channels_read(l, loops, s.groups);
+    if (l->input_shapes && l->n_inputs > 1) { /* one pass over as much as the output holds */
+        s.in_h = s.dim[TH_DIM_H];
+        s.in_w = s.dim[TH_DIM_W];
+        s.n_operands = 1;
+    }
     if (l->up_h > 1 || l->up_w > 1)
         count_products(l, loops, &s);
     return s;

@@ -10,7 +10,7 @@
 /* --- layers --- */
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_layer) == 176 && sizeof(th_workload) == 136, "see layer() and head()");
+_Static_assert(sizeof(th_layer) == 184 && sizeof(th_workload) == 136, "see layer() and head()");
 _Static_assert(sizeof(th_model) == 56, "see model()");
 /* Ranks need neither constraints nor scripts; no_segments changes no result. */
 _Static_assert(sizeof(th_problem) == 224 && sizeof(th_goal) == 72, "see th_serializer_goal");
@@ -39,7 +39,7 @@ static void small(th_serializer *w, int x, int n, uint8_t *out)
 static void kinds(th_serializer *w, th_layer *l)
 {
     uint8_t x;
-    small(w, l->kind, TH_LAYER_SLICE + 1, &x);
+    small(w, l->kind, TH_LAYER_RNN + 1, &x);
     l->kind = (th_layer_kind)x;
     small(w, l->function, TH_FUNCTION_RMS_NORM + 1, &x);
     l->function = (th_function)x;
@@ -109,9 +109,14 @@ static void head(th_serializer *w, th_workload *net)
     w->failed |= !net->name;
 }
 
-static void inputs(th_serializer *w, th_layer *l, bool has_channels)
+static void inputs(th_serializer *w, th_layer *l, bool has_channels, bool has_shapes)
 {
     numbers(w, l->inputs, l->n_inputs);
+    th_serializer_bool(w, &has_shapes);
+    if (has_shapes)
+        numbers(w, l->input_shapes, 3 * l->n_inputs);
+    else
+        l->input_shapes = NULL;
     th_serializer_bool(w, &has_channels);
     if (has_channels)
         numbers(w, l->input_channels, l->n_inputs);
@@ -130,7 +135,7 @@ void th_serializer_write_workload(th_serializer *w, const th_workload *net)
     for (int i = 0; i < net->n_layers; i++) {
         th_layer l = net->layers[i];
         layer(w, &l);
-        inputs(w, &l, l.input_channels);
+        inputs(w, &l, l.input_channels, l.input_shapes);
     }
 }
 
@@ -139,14 +144,15 @@ static int read_layer(th_serializer *w, th_workload *net, int n_layers, th_error
     th_layer l = {0};
     layer(w, &l);
     bool is_short = w->failed || l.n_inputs > w->end - w->at;
-    int32_t *lists = is_short ? NULL : th_alloc_zero((size_t)l.n_inputs + 1, 2 * sizeof *lists);
+    int32_t *lists = is_short ? NULL : th_alloc_zero((size_t)l.n_inputs + 1, 5 * sizeof *lists);
     if (!lists) {
         w->failed |= is_short;
         return is_short ? -1 : th_error_no_memory(err);
     }
     l.inputs = lists;
     l.input_channels = lists + l.n_inputs;
-    inputs(w, &l, false);
+    l.input_shapes = lists + 2 * (size_t)l.n_inputs;
+    inputs(w, &l, false, false);
     for (int i = 0; i < l.n_inputs; i++)
         w->failed |= lists[i] < TH_EXTERNAL_INPUT || lists[i] >= n_layers;
     int failed = w->failed || th_workload_add_layer(net, &l, err) < 0 ? -1 : 0;

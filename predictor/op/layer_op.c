@@ -31,7 +31,7 @@ th_layer_part th_layer_part_of(const th_layer *l, int32_t batch)
                        .dilation_w = l->dilation_w,
                        .up_h = l->up_h,
                        .up_w = l->up_w,
-                       .n_operands = l->n_inputs,
+                       .n_operands = l->input_shapes ? 1 : l->n_inputs,
                        .vocabulary = l->vocabulary,
                        .has_bias = l->has_bias || l->has_norm};
     for (int d = 0; d < TH_N_DIMS; d++)
@@ -144,6 +144,7 @@ static th_op_function function_of(th_function f)
         return TH_EW_POW_NUMBER;
     case TH_FUNCTION_SCALE:
     case TH_FUNCTION_COPY:
+    case TH_FUNCTION_REDUCE:
     case TH_FUNCTION_DROPOUT:
     case TH_FUNCTION_NONE:
     case TH_FUNCTION_BATCH_NORM:
@@ -165,13 +166,17 @@ static int fill(const th_layer_part *p, th_layer_op *out, th_error *err)
         out->op = dense(p, d[TH_DIM_B], product(d[TH_DIM_C], d[TH_DIM_R], d[TH_DIM_S]));
         return 0;
     case TH_LAYER_MATMUL:
-        out->op = p->n_operands == 2 ? products(p) : dense(p, rows, d[TH_DIM_C]);
+        out->op = p->n_operands == 2 || p->groups > 1 ? products(p) : dense(p, rows, d[TH_DIM_C]);
         return 0;
     case TH_LAYER_POOL:
         out->op = plane(TH_OP_POOLING, p);
         out->op.x[TH_OP_CHANNELS_IN] = k;
         return 0;
     case TH_LAYER_ELEMENTWISE:
+        if (p->function == TH_FUNCTION_REDUCE) {
+            rows = product(d[TH_DIM_B], p->in_h, p->in_w);
+            k = d[TH_DIM_C];
+        }
         out->op = rows_op(TH_OP_ELEMENTWISE, rows, k, function_of(p->function));
         out->times = p->n_operands > 2 ? p->n_operands - 1 : 1;
         return 0;
@@ -190,10 +195,13 @@ static int fill(const th_layer_part *p, th_layer_op *out, th_error *err)
     case TH_LAYER_SLICE:
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
+    case TH_LAYER_RNN:
         break;
     }
     return th_error_set(err, "PRED-0132", "a recurrent layer (%s): GPUs were measured without",
-                        p->kind == TH_LAYER_LSTM ? "lstm" : "gru");
+                        p->kind == TH_LAYER_LSTM  ? "lstm"
+                        : p->kind == TH_LAYER_GRU ? "gru"
+                                                  : "rnn");
 }
 
 int th_layer_op_of(const th_layer_part *p, th_layer_op *out, th_error *err)

@@ -160,6 +160,7 @@ static int class_of(const th_layer *l)
     case TH_LAYER_MATMUL:
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
+    case TH_LAYER_RNN:
         return 1;
     case TH_LAYER_EMBEDDING:
     case TH_LAYER_POOL:

@@ -362,5 +362,5 @@ const th_design_type th_design_gemv = {
     .schedule = schedule,
     .peak = peak_of,
     .closed_form = closed_form,
-    .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU,
+    .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN,
 };

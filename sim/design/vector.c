@@ -46,6 +46,13 @@ static int64_t exp_operations(const th_accel *a)
     return a->vector_exp_operations > 0 ? a->vector_exp_operations : DEFAULT_EXP_OPERATIONS;
 }
 
+/* Input elements for each output element. */
+static int64_t reduced_elements(const th_shard *s)
+{
+    int64_t outputs = (int64_t)s->dim[TH_DIM_K] * s->dim[TH_DIM_H] * s->dim[TH_DIM_W];
+    return th_ceil_div((int64_t)s->dim[TH_DIM_C] * s->in_h * s->in_w, outputs);
+}
+
 static cost function_cost(const th_shard *s, int64_t exp)
 {
     switch ((th_function)s->function) {
@@ -61,6 +68,8 @@ static cost function_cost(const th_shard *s, int64_t exp)
         return (cost){4, 3 + exp, 0, 2};
     case TH_FUNCTION_RMS_NORM:
         return (cost){3, 1 + exp, 0, 2};
+    case TH_FUNCTION_REDUCE:
+        return (cost){reduced_elements(s), 0, 0, 1};
     case TH_FUNCTION_ADD:
     case TH_FUNCTION_MUL:
         return (cost){s->n_operands > 1 ? s->n_operands - 1 : 1, 0, 0, 1};
@@ -108,6 +117,8 @@ static int64_t input_elements(const th_shard *s)
     int64_t k = s->dim[TH_DIM_K];
     if (copies(s))
         return k * s->dim[TH_DIM_H] * s->dim[TH_DIM_W];
+    if (s->kind == TH_LAYER_ELEMENTWISE)
+        k = s->dim[TH_DIM_C];
     return k * s->in_h * s->in_w * s->n_operands;
 }
 

@@ -139,7 +139,7 @@ bool th_shard_multiplies_activations(const th_shard *s)
 bool th_shard_is_for_arrays(const th_shard *s)
 {
     return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL ||
-           s->kind == TH_LAYER_LSTM || s->kind == TH_LAYER_GRU;
+           th_layer_gates((th_layer_kind)s->kind) > 0;
 }
 
 int64_t th_shard_macs(const th_shard *s)
@@ -157,6 +157,7 @@ int64_t th_shard_macs(const th_shard *s)
         return (int64_t)d[TH_DIM_B] * d[TH_DIM_K] * c * per_channel;
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
+    case TH_LAYER_RNN:
         return (int64_t)d[TH_DIM_B] * d[TH_DIM_H] * th_layer_gates((th_layer_kind)s->kind) *
                d[TH_DIM_K] * ((int64_t)d[TH_DIM_C] + d[TH_DIM_K]);
     case TH_LAYER_EMBEDDING:

@@ -13,7 +13,7 @@
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"
 #include "workloads/models.h"
-#include "workloads/onnx_read.h"
+#include "workloads/onnx/read.h"
 #include "workloads/scalesim_read.h"
 #include "workloads/workload_read.h"
 
@@ -25,6 +25,8 @@ enum {
     WORKLOAD_BATCH,
     WORKLOAD_FORMAT,
     WORKLOAD_PRECISION,
+    WORKLOAD_DIM,
+    WORKLOAD_UNKNOWN,
     WORKLOAD_ADD,
     WORKLOAD_NAME,
     WORKLOAD_ARRIVAL,
@@ -44,6 +46,12 @@ static const char *precision_name(int i)
     return i < TH_N_PRECISIONS ? th_precision_name((th_precision)i) : NULL;
 }
 
+static const char *unknown_name(int i)
+{
+    static const char *const names[] = {"error", "copy", NULL};
+    return names[i];
+}
+
 static const th_option read_workload_options[] = {
     [WORKLOAD_BATCH] = {"-batch", TH_OPTION_INTEGER, "N",
                         "Inputs per batch, instead of the number in the file.", 1, 1000000},
@@ -54,8 +62,16 @@ static const th_option read_workload_options[] = {
          .choice = workload_format_name},
     [WORKLOAD_PRECISION] =
         {"-precision", TH_OPTION_CHOICE, "PRECISION",
-         "Precision of values for -format scalesim (int8) or onnx (that of the model's input).",
+         "Precision of all tensors, instead of that of the file (-format scalesim: int8).",
          .choice = precision_name},
+    [WORKLOAD_DIM] = {"-dim", TH_OPTION_TEXT, "LIST",
+                      "Lengths of the axes that an ONNX model leaves open: {NAME N ...}, by the "
+                      "axis's name or as INPUT.AXIS."},
+    [WORKLOAD_UNKNOWN] =
+        {"-unknown", TH_OPTION_CHOICE, "WHAT",
+         "Operators of an ONNX model that have no rule: error, or copy: a pass over their inputs, "
+         "with a warning. Default: error.",
+         .choice = unknown_name},
     [WORKLOAD_ADD] = {"-add", TH_OPTION_FLAG, NULL,
                       "Shares the system with the models of the present workload."},
     [WORKLOAD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
@@ -68,15 +84,76 @@ static const th_option read_workload_options[] = {
     {.name = NULL},
 };
 
+/* ---- ONNX ---- */
+
+enum { DIMS_MAX = 64 };
+
+static int bad_dims(th_call *c)
+{
+    return th_error_set(&c->err, "TCL-0275",
+                        "-dim \"%.200s\": must be a list {NAME N ...} of at most %d axes and their "
+                        "lengths, each from 1 to 268435456",
+                        th_call_text(c, WORKLOAD_DIM, ""), DIMS_MAX);
+}
+
+/* The words of -dim, whose texts last as long as they do. -1: they are no list of axes. */
+static int read_dims(th_call *c, Tcl_Obj *list, th_onnx_dim *dims)
+{
+    enum { LONGEST = 1 << 28 };
+    Tcl_Size n = 0;
+    Tcl_Obj **words = NULL;
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n % 2 != 0 || n > 2 * DIMS_MAX)
+        return bad_dims(c);
+    for (Tcl_Size i = 0; i < n / 2; i++) {
+        Tcl_WideInt extent;
+        if (Tcl_GetWideIntFromObj(NULL, words[2 * i + 1], &extent) != TCL_OK || extent < 1 ||
+            extent > LONGEST)
+            return bad_dims(c);
+        dims[i] = (th_onnx_dim){.name = Tcl_GetString(words[2 * i]), .extent = extent};
+    }
+    return (int)(n / 2);
+}
+
+static void warn_of_copies(th_call *c, const th_onnx_notes *notes)
+{
+    if (notes->n_copied > 0)
+        th_warn(c, "TCL-0276",
+                "%d nodes have operators without a rule, among them %s: read as copies of their "
+                "inputs",
+                notes->n_copied, notes->first_copied);
+}
+
+static th_workload *read_onnx(th_call *c, const char *path, int32_t batch)
+{
+    th_onnx_dim dims[DIMS_MAX];
+    th_onnx_notes notes = {.n_copied = 0};
+    Tcl_Obj *list = Tcl_NewStringObj(th_call_text(c, WORKLOAD_DIM, ""), -1);
+    Tcl_IncrRefCount(list);
+    th_onnx_options o = {.batch = batch,
+                         .precision = (int)th_call_number(c, WORKLOAD_PRECISION, -1),
+                         .dims = dims,
+                         .n_dims = read_dims(c, list, dims),
+                         .copies_unknown = th_call_number(c, WORKLOAD_UNKNOWN, 0) == 1};
+    th_workload *w = o.n_dims < 0 ? NULL : th_workload_read_onnx(path, &o, &notes, &c->err);
+    Tcl_DecrRefCount(list);
+    if (w)
+        warn_of_copies(c, &notes);
+    return w;
+}
+
 /* The workload in a file that was found. */
 static th_workload *read_workload(th_call *c, const char *path, int64_t format)
 {
     int32_t batch = (int32_t)th_call_number(c, WORKLOAD_BATCH, 0);
-    if (format == WORKLOAD_CFG)
-        return th_workload_read(path, batch, &c->err);
+    if (format == WORKLOAD_CFG) {
+        th_workload *w = th_workload_read(path, batch, &c->err);
+        int64_t p = th_call_number(c, WORKLOAD_PRECISION, -1);
+        if (w && p >= 0)
+            th_workload_set_precision(w, (th_precision)p);
+        return w;
+    }
     if (format == WORKLOAD_ONNX)
-        return th_workload_read_onnx(path, batch, (int)th_call_number(c, WORKLOAD_PRECISION, -1),
-                                     &c->err);
+        return read_onnx(c, path, batch);
     th_precision p = (th_precision)th_call_number(c, WORKLOAD_PRECISION, TH_INT8);
     return th_workload_read_scalesim(path, batch > 0 ? batch : 1, p, &c->err);
 }
@@ -130,8 +207,6 @@ static int run_read_workload(th_call *c)
     int64_t format = format_of(c);
     if (th_session_need_no_trace(c->session, &c->err) != 0)
         return -1;
-    if (format == WORKLOAD_CFG && th_call_has(c, WORKLOAD_PRECISION))
-        return th_error_set(&c->err, "TCL-0200", "-precision: needs -format scalesim or onnx");
     if (check_model_options(c) != 0)
         return -1;
     Tcl_Obj *path = th_file_find(c->session, kinds[format], c->words[0], &c->err);

@@ -19,6 +19,7 @@ folders() {
     case $1 in
     mars) ;;
     predictor) echo gpu ;;
+    onnx) echo onnx onnx_exports ;;
     *) echo "$1" ;;
     esac
 }

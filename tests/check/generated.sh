@@ -5,7 +5,7 @@
 # all, check and install alone. One TAP line per source.
 top=${srcdir:-.}
 makefile=${builddir:-.}/Makefile
-header=workloads/onnx.pb-c.h
+header=workloads/onnx/onnx.pb-c.h
 
 # Sources and headers that include one of these headers, by any way.
 including() {

@@ -43,6 +43,19 @@ static int real_row(int y, int up, int size)
     return y >= 0 && y % up == 0 && y / up < size ? y / up : -1;
 }
 
+/* Along an axis in which the input has another extent, all of it. */
+static void touch_shaped(touched *t, const th_layer *l, int input, const int32_t i[TH_N_DIMS])
+{
+    const int32_t *shape = l->input_shapes + 3 * input, *d = l->dim;
+    for (int c = 0; c < shape[0]; c++)
+        for (int h = 0; h < shape[1]; h++)
+            for (int w = 0; w < shape[2]; w++)
+                if ((shape[0] != d[TH_DIM_K] || c == i[TH_DIM_K]) &&
+                    (shape[1] != d[TH_DIM_H] || h == i[TH_DIM_H]) &&
+                    (shape[2] != d[TH_DIM_W] || w == i[TH_DIM_W]))
+                    touch(t, i[TH_DIM_B], c, h, w);
+}
+
 /* One step of the loop nest; a kind that sums without a loop of its own walks its channels here. */
 static void walk_step(const th_layer *l, int input, const int32_t i[TH_N_DIMS], touched *t)
 {
@@ -70,6 +83,7 @@ static void walk_step(const th_layer *l, int input, const int32_t i[TH_N_DIMS], 
         break;
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
+    case TH_LAYER_RNN:
         for (int step = 0; step <= h; step++)
             touch(t, b, c, step, 0);
         break;
@@ -81,7 +95,10 @@ static void walk_step(const th_layer *l, int input, const int32_t i[TH_N_DIMS], 
             touch(t, b, k, y, x);
         break;
     case TH_LAYER_ELEMENTWISE:
-        touch(t, b, k, h, w);
+        if (l->input_shapes)
+            touch_shaped(t, l, input, i);
+        else
+            touch(t, b, k, h, w);
         break;
     case TH_LAYER_NORM:
         touch(t, b, l->function == TH_FUNCTION_BATCH_NORM ? k : c, h, w);
@@ -118,7 +135,7 @@ static void walk(const th_layer *l, int input, const th_loop_box *part, touched 
 
 typedef struct drawn {
     th_layer l;
-    int32_t parts[3];
+    int32_t parts[3], shapes[6];
 } drawn;
 
 static void set_dims(th_layer *l, int k, int c, int h, int w)
@@ -159,6 +176,15 @@ static void draw_concat(gsl_rng *r, drawn *d)
     set_dims(&d->l, sum, sum, draw(r, 1, 4), draw(r, 1, 4));
 }
 
+/* A copy of two inputs, some of whose extents are the output's. */
+static void draw_shapes(gsl_rng *r, drawn *d)
+{
+    d->l.function = TH_FUNCTION_COPY;
+    d->l.input_shapes = d->shapes;
+    for (int i = 0; i < 6; i++)
+        d->shapes[i] = draw(r, 1, 5);
+}
+
 static void draw_shape(gsl_rng *r, drawn *d)
 {
     th_layer *l = &d->l;
@@ -182,6 +208,7 @@ static void draw_shape(gsl_rng *r, drawn *d)
         return;
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
+    case TH_LAYER_RNN:
         set_dims(l, n, draw(r, 1, 5), h, 1);
         return;
     case TH_LAYER_EMBEDDING:
@@ -199,6 +226,8 @@ static void draw_shape(gsl_rng *r, drawn *d)
         l->function = TH_FUNCTION_MUL;
         l->n_inputs = 2;
         set_dims(l, n, n, h, w);
+        if (draw(r, 0, 1))
+            draw_shapes(r, d);
         return;
     case TH_LAYER_SOFTMAX:
         l->groups = groups;
@@ -262,7 +291,7 @@ static bool agrees_with_walk(const th_layer *l, const th_loop_box *part)
 TEST(reads_what_a_walk_over_elements_reads)
 {
     gsl_rng *r = th_random_stream(11, "layer kinds", 0);
-    for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_SLICE; kind++) {
+    for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_RNN; kind++) {
         int n_wrong = 0;
         for (int i = 0; i < 2000; i++) {
             drawn d;
@@ -282,7 +311,7 @@ TEST(reads_what_a_walk_over_elements_reads)
 TEST(whole_loops_read_whole_inputs)
 {
     gsl_rng *r = th_random_stream(12, "layer kinds", 0);
-    for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_SLICE; kind++) {
+    for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_RNN; kind++) {
         if (kind == TH_LAYER_CONV || kind == TH_LAYER_POOL || kind == TH_LAYER_SLICE)
             continue;
         for (int i = 0; i < 100; i++) {
@@ -371,6 +400,7 @@ TEST(every_kind_says_what_it_may_be_cut_along)
         {TH_LAYER_MATMUL, TH_FUNCTION_NONE, 1, "BKCHWRS"},
         {TH_LAYER_LSTM, TH_FUNCTION_NONE, 1, "B"},
         {TH_LAYER_GRU, TH_FUNCTION_NONE, 1, "B"},
+        {TH_LAYER_RNN, TH_FUNCTION_NONE, 1, "B"},
         {TH_LAYER_EMBEDDING, TH_FUNCTION_NONE, 1, "BKHW"},
         {TH_LAYER_POOL, TH_FUNCTION_NONE, 1, "BKHW"},
         {TH_LAYER_ELEMENTWISE, TH_FUNCTION_ADD, 1, "BKHW"},
@@ -474,6 +504,8 @@ TEST(counts_recurrent_layers)
     CU_ASSERT_EQUAL(th_layer_parameters(&lstm), 144 + 32);
     CU_ASSERT_EQUAL(th_layer_macs(&gru), 108 * 21);
     CU_ASSERT_EQUAL(th_layer_parameters(&gru), 108 + 24);
+    th_layer rnn = layer_of(TH_LAYER_RNN, 3, 4, 5, 7);
+    CU_ASSERT_TRUE(th_layer_macs(&rnn) == 36 * 21 && th_layer_parameters(&rnn) == 36);
 }
 
 /* 2 heads of 3 channels, 5 queries, 7 keys, batch 2: 2 * 5 * 14 * 3 = 420 products, no weights. */
@@ -512,13 +544,13 @@ TEST(counts_what_runs_beside_the_array)
 
 TEST(names_every_type)
 {
-    static const char *const kinds[] = {"conv",    "fc",        "matmul",   "lstm",
-                                        "gru",     "embedding", "max_pool", "unknown",
-                                        "unknown", "softmax",   "concat",   "slice"};
+    static const char *const kinds[] = {"conv",      "fc",       "matmul",  "lstm",    "gru",
+                                        "embedding", "max_pool", "unknown", "unknown", "softmax",
+                                        "concat",    "slice",    "rnn"};
     static const char *const functions[] = {
-        "unknown", "add",   "mul",   "relu", "sigmoid", "tanh", "gelu",       "silu",
-        "scale",   "shift", "power", "copy", "dropout", "norm", "layer_norm", "rms_norm"};
-    for (int k = TH_LAYER_CONV; k <= TH_LAYER_SLICE; k++)
+        "unknown", "add",   "mul",  "relu",   "sigmoid", "tanh", "gelu",       "silu",    "scale",
+        "shift",   "power", "copy", "reduce", "dropout", "norm", "layer_norm", "rms_norm"};
+    for (int k = TH_LAYER_CONV; k <= TH_LAYER_RNN; k++)
         TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = (th_layer_kind)k}), kinds[k]);
     for (int f = TH_FUNCTION_NONE; f <= TH_FUNCTION_RMS_NORM; f++)
         TAP_ASSERT_TEXT(

@@ -309,8 +309,8 @@ TEST(refuses_precisions_and_densities)
 TEST(refuses_keys_of_another_form)
 {
     static const refusal cases[] = {
-        {SEQUENCE, A("matmul") "columns = 3; heads = 2; }", "WORK-0039",
-         "net.cfg:2: layer \"a\": key \"heads\": only a matmul of two inputs has it"},
+        {SEQUENCE, A("matmul") "columns = 3; transposed = true; }", "WORK-0039",
+         "net.cfg:2: layer \"a\": key \"transposed\": only a matmul of two inputs has it"},
         {SEQUENCE, A("matmul") "inputs = [\"input\", \"input\"]; transposed = true; bias = true; }",
          "WORK-0039",
          "net.cfg:2: layer \"a\": key \"bias\": a matmul of two inputs has no weights"},

@@ -238,9 +238,9 @@ static void fc_with_pixels(th_layer *l)
     l->kind = TH_LAYER_FC;
 }
 
-static void wide_matmul(th_layer *l)
+static void wide_lstm(th_layer *l)
 {
-    l->kind = TH_LAYER_MATMUL;
+    l->kind = TH_LAYER_LSTM;
 }
 
 static void unequal_pool(th_layer *l)
@@ -383,8 +383,8 @@ TEST(refuses_shapes)
          "2 groups do not divide 3 input and 4 output channels of a layer of kind conv"},
         {fc_with_pixels, "WORK-0013",
          "a layer of kind fc has one output pixel and a kernel that covers the input"},
-        {wide_matmul, "WORK-0013",
-         "a layer of kind matmul has W = R = S = 1 and as many input as output rows"},
+        {wide_lstm, "WORK-0013",
+         "a layer of kind lstm has W = R = S = 1 and as many input as output rows"},
         {unequal_pool, "WORK-0013",
          "a layer of kind max_pool has as many output as input channels"},
         {shrinking_relu, "WORK-0013",

@@ -300,13 +300,14 @@ TEST(refuses_unknown_words)
         "output_precision, "
         "output_density, weight_precision, weight_density, sparsity, kernel, stride, padding, "
         "dilation, groups, bias, norm, transposed, output_padding)");
-    expect_refusal("{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",
-                   "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be "
-                   "one of conv, fc, "
-                   "matmul, attention, lstm, gru, embedding, max_pool, mean_pool, add, mul, relu, "
-                   "sigmoid, tanh, "
-                   "gelu, silu, scale, shift, power, copy, dropout, norm, layer_norm, rms_norm, "
-                   "softmax, concat, slice, split");
+    expect_refusal(
+        "{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",
+        "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be "
+        "one of conv, fc, "
+        "matmul, attention, lstm, gru, rnn, embedding, max_pool, mean_pool, add, mul, relu, "
+        "sigmoid, tanh, "
+        "gelu, silu, scale, shift, power, copy, reduce, dropout, norm, layer_norm, rms_norm, "
+        "softmax, concat, slice, split");
     expect_refusal(A "},\n{ name = \"bee\"; type = \"relu\"; },\n{ name = \"c\"; type = \"relu\"; "
                      "inputs = \"be\"; }",
                    "WORK-0027",
@@ -350,8 +351,8 @@ TEST(refuses_sizes)
         "net.cfg:2: layer \"a\": a kernel of 5 x 7 (dilation 1 x 2) is larger than its input of "
         "13 x 9 with padding");
     expect_refusal(
-        "{ name = \"a\"; type = \"matmul\"; columns = 4; }", "WORK-0023",
-        "net.cfg:2: layer \"a\": a layer of kind matmul reads inner x rows x 1, but its input is "
+        "{ name = \"a\"; type = \"lstm\"; outputs = 4; }", "WORK-0023",
+        "net.cfg:2: layer \"a\": a layer of kind lstm reads channels x steps x 1, but its input is "
         "3 x 13 x 9");
     expect_refusal(A "groups = 2; }", "WORK-0012",
                    "net.cfg:2: layer \"a\": 2 groups do not divide 3 input and 4 output channels "

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* inputs.c - see inputs.h.
+ *
+ * The batch is the axis whose name has "batch" in it, or else the first axis of the first input,
+ * and of every input the axis of the same name or, without names, the first one where it is as
+ * long. An axis without a length is bound by its name, or by INPUT.AXIS; that of the batch may stay
+ * open. */
+#include <config.h>
+#include "workloads/onnx/inputs.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/names.h"
+
+enum { NAME_BYTES = 200, HOPS = 8 };
+
+typedef struct {
+    const ThOnnx__Value *value;
+    const ThOnnx__Shape *shape;
+    th_onnx_value v;
+    int32_t batch_axis; /* -1: none */
+} input;
+
+/* ---- axes ------------------------------------------------------------------------------------ */
+
+static const char *symbol_of(const ThOnnx__Dimension *d)
+{
+    return !d->has_dim_value && d->dim_param ? d->dim_param : "";
+}
+
+static bool is_batch_name(const char *name)
+{
+    for (; *name; name++)
+        if (tolower((unsigned char)name[0]) == 'b' && tolower((unsigned char)name[1]) == 'a' &&
+            tolower((unsigned char)name[2]) == 't' && tolower((unsigned char)name[3]) == 'c' &&
+            tolower((unsigned char)name[4]) == 'h')
+            return true;
+    return false;
+}
+
+static th_onnx_dim *bound(const th_onnx_reader *r, const char *name)
+{
+    for (int i = 0; i < r->options->n_dims; i++)
+        if (strcmp(r->options->dims[i].name, name) == 0)
+            return &r->options->dims[i];
+    return NULL;
+}
+
+/* May the axis stay open? It is the batch, or nobody said what it is. */
+static bool may_be_open(const char *symbol, int32_t axis)
+{
+    return is_batch_name(symbol) || (axis == 0 && (symbol[0] == '\0' || strcmp(symbol, "N") == 0));
+}
+
+static int64_t extent_of(th_onnx_reader *r, const input *in, int32_t axis)
+{
+    char place[NAME_BYTES];
+    const ThOnnx__Dimension *d = in->shape->dim[axis];
+    const char *symbol = symbol_of(d);
+    if (d->has_dim_value && d->dim_value != 0) {
+        if (d->dim_value > 0 && d->dim_value <= TH_ONNX_EXTENT_MAX)
+            return d->dim_value;
+        return th_error_set(r->err, "WORK-0105",
+                            "%s: input \"%.80s\": axis %d is %lld long: from 1 to %d was expected",
+                            r->path, in->value->name, (int)axis, (long long)d->dim_value,
+                            TH_ONNX_EXTENT_MAX);
+    }
+    snprintf(place, sizeof place, "%.180s.%d", in->value->name, (int)axis);
+    th_onnx_dim *by_name = symbol[0] ? bound(r, symbol) : NULL, *by_place = bound(r, place),
+                *by = by_place ? by_place : by_name;
+    if (by_name)
+        by_name->is_met = true;
+    if (by) {
+        by->is_met = true;
+        return by->extent;
+    }
+    if (may_be_open(symbol, axis))
+        return r->options->batch > 0 ? r->options->batch : 1;
+    return th_error_set(r->err, "WORK-0106",
+                        "%s: input \"%.80s\": axis %d has no length: -dim {%.80s N} was expected",
+                        r->path, in->value->name, (int)axis, symbol[0] ? symbol : place);
+}
+
+static int read_axes(th_onnx_reader *r, input *in)
+{
+    const ThOnnx__TensorType *t = in->value->type ? in->value->type->tensor_type : NULL;
+    in->shape = t ? t->shape : NULL;
+    if (!in->shape)
+        return th_error_set(r->err, "WORK-0107",
+                            "%s: input \"%.80s\": a tensor with a shape was "
+                            "expected",
+                            r->path, in->value->name);
+    if (in->shape->n_dim > TH_ONNX_RANK_MAX)
+        return th_error_set(r->err, "WORK-0108",
+                            "%s: input \"%.80s\": %zu axes: at most %d were expected", r->path,
+                            in->value->name, in->shape->n_dim, TH_ONNX_RANK_MAX);
+    in->v = (th_onnx_value){.rank = (int32_t)in->shape->n_dim, .type = t->elem_type};
+    for (int32_t i = 0; i < in->v.rank; i++)
+        if ((in->v.dim[i] = extent_of(r, in, i)) < 0)
+            return -1;
+    return 0;
+}
+
+static int check_names(th_onnx_reader *r, const input *inputs, size_t n)
+{
+    for (int i = 0; i < r->options->n_dims; i++) {
+        if (r->options->dims[i].is_met)
+            continue;
+        const char *near = NULL, *names[64];
+        size_t n_names = 0;
+        for (size_t k = 0; k < n; k++)
+            for (size_t axis = 0; axis < inputs[k].shape->n_dim && n_names < 64; axis++)
+                if (symbol_of(inputs[k].shape->dim[axis])[0])
+                    names[n_names++] = symbol_of(inputs[k].shape->dim[axis]);
+        near = th_name_nearest(r->options->dims[i].name, names, n_names);
+        return th_error_set(r->err, "WORK-0109",
+                            "%s: -dim {%.80s %lld}: no axis of an input without a length is called "
+                            "that%s%.80s%s",
+                            r->path, r->options->dims[i].name,
+                            (long long)r->options->dims[i].extent, near ? " (did you mean " : "",
+                            near ? near : "", near ? "?)" : "");
+    }
+    return 0;
+}
+
+/* ---- the batch ------------------------------------------------------------------------------- */
+
+/* The name of the batch's axis, "" without; *first: where it is in the first input that has it. */
+static const char *batch_symbol(const input *inputs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t axis = 0; axis < inputs[i].shape->n_dim; axis++)
+            if (is_batch_name(symbol_of(inputs[i].shape->dim[axis])))
+                return symbol_of(inputs[i].shape->dim[axis]);
+    return n > 0 && inputs[0].v.rank > 0 ? symbol_of(inputs[0].shape->dim[0]) : "";
+}
+
+static void find_batch(th_onnx_reader *r, input *inputs, size_t n)
+{
+    const char *symbol = batch_symbol(inputs, n);
+    r->batch = 1;
+    for (size_t i = 0; i < n; i++) {
+        input *in = &inputs[i];
+        in->batch_axis = -1;
+        for (int32_t axis = in->v.rank - 1; axis >= 0; axis--)
+            if (symbol[0] && strcmp(symbol_of(in->shape->dim[axis]), symbol) == 0)
+                in->batch_axis = axis;
+        if (!symbol[0] && in->v.rank > 0 && (i == 0 || in->v.dim[0] == r->batch))
+            in->batch_axis = 0;
+        if (in->batch_axis >= 0)
+            r->batch = in->v.dim[in->batch_axis];
+    }
+}
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+static const th_onnx_node *reader_of(const ThOnnx__Graph *g, const char *name)
+{
+    for (size_t i = 0; i < g->n_node; i++)
+        for (size_t k = 0; k < g->node[i]->n_input; k++)
+            if (strcmp(g->node[i]->input[k], name) == 0)
+                return g->node[i];
+    return NULL;
+}
+
+/* The first node that does more than change the type. */
+static const th_onnx_node *first_use(const ThOnnx__Graph *g, const char *name)
+{
+    static const char *const alike[] = {
+        "Cast", "Identity", "QuantizeLinear", "DequantizeLinear", "Sub", "Div", "Mul"};
+    const th_onnx_node *n = reader_of(g, name);
+    for (int hop = 0; n && hop < HOPS; hop++) {
+        bool is_alike = false;
+        for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+            is_alike |= strcmp(n->op_type, alike[i]) == 0;
+        if (!is_alike)
+            break;
+        n = reader_of(g, n->output[0]);
+    }
+    return n;
+}
+
+static bool reads_images(const th_onnx_node *n)
+{
+    return strstr(n->op_type, "Conv") || strstr(n->op_type, "Pool") ||
+           strcmp(n->op_type, "BatchNormalization") == 0 ||
+           strcmp(n->op_type, "InstanceNormalization") == 0;
+}
+
+static bool puts_channels_first(const th_onnx_node *n, int32_t rank)
+{
+    int64_t order[TH_ONNX_RANK_MAX];
+    return strcmp(n->op_type, "Transpose") == 0 &&
+           th_onnx_ints(n, "perm", order, TH_ONNX_RANK_MAX) == rank && order[0] == 0 &&
+           order[1] == rank - 1;
+}
+
+static int lay_out(th_onnx_reader *r, const ThOnnx__Graph *g, input *in)
+{
+    int coordinates[TH_ONNX_RANK_MAX];
+    th_onnx_value *v = &in->v;
+    const th_onnx_node *n = first_use(g, in->value->name);
+    v->layer = TH_EXTERNAL_INPUT;
+    v->b = (int32_t)r->batch;
+    th_onnx_layout_fill(v, r->batch > 1 ? in->batch_axis : -1);
+    bool is_image = v->rank >= 4 || (v->rank == 3 && n && reads_images(n));
+    th_onnx_usual_coordinates(v, is_image, coordinates);
+    if (v->rank >= 4 && n && puts_channels_first(n, v->rank))
+        for (int32_t i = 0; i < v->rank; i++)
+            coordinates[i] = i == v->rank - 1   ? TH_ONNX_C
+                             : i == v->rank - 2 ? TH_ONNX_W
+                                                : TH_ONNX_H;
+    bool are_indices = v->rank <= 2 && !th_onnx_is_real(v->type);
+    for (int32_t i = 0; i < v->rank; i++)
+        if (are_indices)
+            coordinates[i] = TH_ONNX_H;
+    if (th_onnx_layout_assign(v, v, coordinates))
+        return th_error_set(r->err, "WORK-0110",
+                            "%s: input \"%.80s\": more than %d channels, rows or columns", r->path,
+                            in->value->name, TH_ONNX_EXTENT_MAX);
+    return 0;
+}
+
+/* ---- the workload ---------------------------------------------------------------------------- */
+
+static th_precision precision_of(int32_t type)
+{
+    switch (type) {
+    case TH_ONNX_UINT8:
+    case TH_ONNX_INT8:
+        return TH_INT8;
+    case TH_ONNX_UINT16:
+    case TH_ONNX_INT16:
+        return TH_INT16;
+    case TH_ONNX_FLOAT16:
+        return TH_FP16;
+    case TH_ONNX_BFLOAT16:
+        return TH_BF16;
+    default:
+        return TH_FP32;
+    }
+}
+
+/* That of the first input; of models that read indices, of the first weights. */
+static th_precision find_precision(const th_onnx_reader *r, const ThOnnx__Graph *g,
+                                   const input *inputs, size_t n)
+{
+    if (r->options->precision >= 0)
+        return (th_precision)r->options->precision;
+    for (size_t i = 0; i < n; i++)
+        if (th_onnx_is_real(inputs[i].v.type) || inputs[i].v.type <= TH_ONNX_INT16)
+            return precision_of(inputs[i].v.type);
+    for (size_t i = 0; i < g->n_initializer; i++)
+        if (th_onnx_is_real(g->initializer[i]->data_type))
+            return precision_of(g->initializer[i]->data_type);
+    return TH_FP32;
+}
+
+static int make_workload(th_onnx_reader *r, const th_onnx_value *first)
+{
+    char name[NAME_BYTES + 1];
+    const char *slash = strrchr(r->path, '/'), *file = slash ? slash + 1 : r->path,
+               *dot = strrchr(file, '.');
+    snprintf(name, sizeof name, "%.*s", dot && dot > file ? (int)(dot - file) : (int)strlen(file),
+             file);
+    int32_t batch = r->options->batch > 0 ? r->options->batch : (int32_t)r->batch;
+    r->w = th_workload_new(name, r->path,
+                           &(th_workload_input){batch, first->c, first->h, first->w, r->precision},
+                           r->err);
+    if (r->w)
+        r->w->has_own_inputs = r->has_inputs_of_their_own;
+    return r->w ? 0 : -1;
+}
+
+/* One of several inputs: a copy brings it to the accelerators, unless its only reader is the table
+ * that it indexes. */
+static int define(th_onnx_reader *r, const ThOnnx__Graph *g, input *in)
+{
+    th_onnx_value *v = th_onnx_define(r, in->value->name, &in->v);
+    const th_onnx_node *n = reader_of(g, in->value->name);
+    int64_t uses = 0;
+    th_map_get(r->uses, in->value->name, strlen(in->value->name), &uses);
+    bool is_index = n && uses == 1 && strcmp(n->op_type, "Gather") == 0;
+    if (!v)
+        return -1;
+    if (!r->has_inputs_of_their_own || is_index || uses == 0)
+        return 0;
+    const th_onnx_node named = {.name = in->value->name, .op_type = (char *)"Identity"};
+    th_layer l = th_onnx_layer_over(r, TH_LAYER_ELEMENTWISE, v);
+    int32_t from = TH_EXTERNAL_INPUT;
+    l.function = TH_FUNCTION_COPY;
+    r->node = &named;
+    v->layer = th_onnx_add_layer(r, &l, &from, 1, "");
+    r->node = NULL;
+    return v->layer < 0 ? -1 : 0;
+}
+
+static int add_inputs(th_onnx_reader *r, const ThOnnx__Graph *g, input *inputs, size_t n,
+                      bool keeps_batch)
+{
+    for (size_t i = 0; i < n; i++)
+        if (read_axes(r, &inputs[i]))
+            return -1;
+    if (check_names(r, inputs, n))
+        return -1;
+    find_batch(r, inputs, n);
+    int64_t batch = r->batch;
+    if (!keeps_batch)
+        r->batch = 1;
+    if (!keeps_batch && r->options->batch > 0 && r->options->batch != batch)
+        return th_error_set(r->err, "WORK-0111",
+                            "%s: -batch %d: the model mixes the images of its batch of %lld: it "
+                            "must be bound by -dim",
+                            r->path, (int)r->options->batch, (long long)batch);
+    for (size_t i = 0; i < n; i++)
+        if (lay_out(r, g, &inputs[i]))
+            return -1;
+    r->has_inputs_of_their_own = n > 1;
+    r->precision = find_precision(r, g, inputs, n);
+    const th_onnx_value none = {.c = 1, .h = 1, .w = 1};
+    if (make_workload(r, n > 0 ? &inputs[0].v : &none))
+        return -1;
+    if (!keeps_batch)
+        r->w->batch = 1;
+    for (size_t i = 0; i < n; i++)
+        if (define(r, g, &inputs[i]))
+            return -1;
+    return 0;
+}
+
+int th_onnx_add_inputs(th_onnx_reader *r, const ThOnnx__Graph *g, bool keeps_batch)
+{
+    size_t n = 0;
+    input *inputs = th_alloc_zero(g->n_input + 1, sizeof *inputs);
+    if (!inputs)
+        return th_error_no_memory(r->err);
+    for (size_t i = 0; i < g->n_input; i++)
+        if (!th_onnx_find(r, g->input[i]->name))
+            inputs[n++].value = g->input[i];
+    int status = add_inputs(r, g, inputs, n, keeps_batch);
+    th_free(inputs);
+    return status;
+}

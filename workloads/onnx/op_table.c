@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* op_table.c - the operators of ONNX, one row each: ai.onnx up to version 21, and the fused ones of
+ * com.microsoft. */
+#include <config.h>
+#include "workloads/onnx/op.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PRODUCT    TH_ONNX_PRODUCT
+#define PASS       TH_ONNX_PASS
+#define VIEW       TH_ONNX_VIEW
+#define SHAPE      TH_ONNX_SHAPE
+#define REFUSED    TH_ONNX_REFUSED
+#define RULE(name) th_onnx_shape_##name
+#define READ(name) th_onnx_read_##name
+#define FOLD(name) th_onnx_fold_##name
+
+/* A function of every element, and such a one that may end the layer before it. */
+#define UNARY(name, f)                                                                             \
+    {                                                                                              \
+        name, PASS, RULE(same), READ(unary), NULL, 0, TH_FUNCTION_##f, false                       \
+    }
+#define FOLDED(name, f, number)                                                                    \
+    {                                                                                              \
+        name, PASS, RULE(same), READ(unary), FOLD(unary), TH_ONNX_##number, TH_FUNCTION_##f, false \
+    }
+#define ACTIVATION(name, f)                                                                        \
+    {                                                                                              \
+        name, PASS, RULE(same), READ(activation), NULL, 0, TH_FUNCTION_##f, false                  \
+    }
+#define BINARY(name, rule, f, number)                                                              \
+    {                                                                                              \
+        name, PASS, RULE(rule), READ(binary), FOLD(binary), TH_ONNX_##number, TH_FUNCTION_##f,     \
+            false                                                                                  \
+    }
+#define REDUCE(name, number)                                                                       \
+    {                                                                                              \
+        name, PASS, RULE(reduce), READ(reduce), FOLD(reduce), TH_ONNX_##number,                    \
+            TH_FUNCTION_REDUCE, false                                                              \
+    }
+#define ROW(name, class, rule, read, fold, what)                                                   \
+    {                                                                                              \
+        name, class, RULE(rule), read, fold, what, TH_FUNCTION_COPY, false                         \
+    }
+#define DATA(name)                                                                                 \
+    {                                                                                              \
+        name, REFUSED, RULE(data), NULL, NULL, 0, TH_FUNCTION_NONE, false                          \
+    }
+#define MICROSOFT(name, class, rule, read, what, f)                                                \
+    {                                                                                              \
+        name, class, RULE(rule), READ(read), NULL, what, TH_FUNCTION_##f, true                     \
+    }
+
+/* Sorted by name within a domain, ai.onnx first. */
+static const th_onnx_operator operators[] = {
+    FOLDED("Abs", SCALE, ABS),
+    UNARY("Acos", POWER),
+    UNARY("Acosh", POWER),
+    BINARY("Add", broadcast, ADD, ADD),
+    ROW("AffineGrid", PASS, affine_grid, READ(copy), NULL, 0),
+    BINARY("And", boolean, MUL, AND),
+    ROW("ArgMax", PASS, arg, READ(reduce), NULL, TH_ONNX_MAX),
+    ROW("ArgMin", PASS, arg, READ(reduce), NULL, TH_ONNX_MIN),
+    UNARY("Asin", POWER),
+    UNARY("Asinh", POWER),
+    UNARY("Atan", POWER),
+    UNARY("Atanh", POWER),
+    ROW("AveragePool", PASS, pool, READ(pool), NULL, true),
+    {"BatchNormalization", PASS, RULE(batch_norm), READ(batch_norm), NULL, 0,
+     TH_FUNCTION_BATCH_NORM, false},
+    UNARY("Bernoulli", COPY),
+    BINARY("BitShift", broadcast, MUL, MUL),
+    BINARY("BitwiseAnd", broadcast, MUL, AND),
+    UNARY("BitwiseNot", SCALE),
+    BINARY("BitwiseOr", broadcast, ADD, OR),
+    BINARY("BitwiseXor", broadcast, ADD, XOR),
+    ROW("BlackmanWindow", SHAPE, window_function, READ(copy), NULL, 0),
+    ROW("Cast", VIEW, cast, READ(same), FOLD(cast), 0),
+    ROW("CastLike", VIEW, cast, READ(same), FOLD(cast), 1),
+    FOLDED("Ceil", SCALE, CEIL),
+    ACTIVATION("Celu", RELU),
+    ROW("CenterCropPad", PASS, center_crop_pad, READ(copy), NULL, 0),
+    ACTIVATION("Clip", RELU),
+    ROW("Col2Im", PASS, col2im, READ(copy), NULL, 0),
+    DATA("Compress"),
+    ROW("Concat", PASS, concat, READ(concat), FOLD(concat), 0),
+    ROW("Constant", SHAPE, constant, NULL, FOLD(constant), 0),
+    ROW("ConstantFill", SHAPE, filled, NULL, NULL, 0),
+    ROW("ConstantOfShape", SHAPE, filled, READ(copy), FOLD(filled), 0),
+    ROW("Conv", PRODUCT, conv, READ(conv), NULL, 1),
+    ROW("ConvInteger", PRODUCT, conv, READ(conv), NULL, 1),
+    ROW("ConvTranspose", PRODUCT, conv_transpose, READ(conv_transpose), NULL, 1),
+    FOLDED("Cos", POWER, COS),
+    UNARY("Cosh", POWER),
+    {"CumSum", PASS, RULE(same), READ(unary), FOLD(cumsum), 0, TH_FUNCTION_COPY, false},
+    ROW("DFT", PASS, dft, READ(copy), NULL, 0),
+    ROW("DeformConv", PRODUCT, conv, READ(conv), NULL, 1),
+    ROW("DepthToSpace", PASS, depth_to_space, READ(copy), NULL, 0),
+    UNARY("DequantizeLinear", SCALE),
+    UNARY("Det", REDUCE),
+    BINARY("Div", broadcast, MUL, DIV),
+    ROW("Dropout", VIEW, same, READ(same), FOLD(same), 0),
+    ROW("DynamicQuantizeLinear", PASS, quantize, READ(unary), NULL, 0),
+    ROW("Einsum", PRODUCT, einsum, READ(einsum), NULL, 0),
+    ACTIVATION("Elu", RELU),
+    BINARY("Equal", boolean, ADD, EQUAL),
+    UNARY("Erf", POWER),
+    FOLDED("Exp", POWER, EXP),
+    ROW("Expand", PASS, expand, READ(expand), FOLD(expand), 0),
+    ROW("EyeLike", SHAPE, filled, READ(copy), FOLD(eye), 1),
+    ROW("Flatten", VIEW, flatten, READ(reshaped), FOLD(same), 0),
+    FOLDED("Floor", SCALE, FLOOR),
+    ROW("GRU", PRODUCT, recurrent, READ(recurrent), NULL, TH_LAYER_GRU),
+    ROW("Gather", PASS, gather, READ(gather), FOLD(gather), 0),
+    ROW("GatherElements", PASS, gather_elements, READ(copy), NULL, 0),
+    ROW("GatherND", PASS, gather_nd, READ(copy), NULL, 0),
+    ACTIVATION("Gelu", GELU),
+    ROW("Gemm", PRODUCT, gemm, READ(gemm), NULL, 0),
+    ROW("GlobalAveragePool", PASS, global_pool, READ(global_pool), NULL, true),
+    ROW("GlobalLpPool", PASS, global_pool, READ(global_pool), NULL, true),
+    ROW("GlobalMaxPool", PASS, global_pool, READ(global_pool), NULL, false),
+    BINARY("Greater", boolean, ADD, GREATER),
+    BINARY("GreaterOrEqual", boolean, ADD, GREATER_OR_EQUAL),
+    ROW("GridSample", PASS, grid, READ(copy), NULL, 0),
+    {"GroupNormalization", PASS, RULE(same), READ(image_norm), NULL, 0, TH_FUNCTION_LAYER_NORM,
+     false},
+    ROW("HammingWindow", SHAPE, window_function, READ(copy), NULL, 0),
+    ROW("HannWindow", SHAPE, window_function, READ(copy), NULL, 0),
+    ACTIVATION("HardSigmoid", SIGMOID),
+    ACTIVATION("HardSwish", SILU),
+    UNARY("Hardmax", COPY),
+    ROW("Identity", VIEW, same, READ(same), FOLD(same), 0),
+    DATA("ImageDecoder"),
+    {"InstanceNormalization", PASS, RULE(same), READ(image_norm), NULL, 0, TH_FUNCTION_BATCH_NORM,
+     false},
+    {"IsInf", PASS, RULE(boolean), READ(unary), NULL, 0, TH_FUNCTION_SCALE, false},
+    {"IsNaN", PASS, RULE(boolean), READ(unary), NULL, 0, TH_FUNCTION_SCALE, false},
+    UNARY("LRN", POWER),
+    ROW("LSTM", PRODUCT, recurrent, READ(recurrent), NULL, TH_LAYER_LSTM),
+    {"LayerNormalization", PASS, RULE(norm), READ(norm), NULL, 0, TH_FUNCTION_LAYER_NORM, false},
+    ACTIVATION("LeakyRelu", RELU),
+    BINARY("Less", boolean, ADD, LESS),
+    BINARY("LessOrEqual", boolean, ADD, LESS_OR_EQUAL),
+    FOLDED("Log", POWER, LOG),
+    ROW("LogSoftmax", PASS, same, READ(softmax), NULL, 0),
+    DATA("Loop"),
+    UNARY("LpNormalization", POWER),
+    ROW("LpPool", PASS, pool, READ(pool), NULL, true),
+    ROW("MatMul", PRODUCT, matmul, READ(matmul), NULL, 0),
+    ROW("MatMulInteger", PRODUCT, matmul, READ(matmul), NULL, 0),
+    BINARY("Max", broadcast, ADD, MAX),
+    ROW("MaxPool", PASS, pool, READ(pool), NULL, false),
+    ROW("MaxRoiPool", PASS, roi, READ(copy), NULL, 1),
+    ROW("MaxUnpool", PASS, unpool, READ(copy), NULL, 0),
+    BINARY("Mean", broadcast, ADD, SUM),
+    UNARY("MeanVarianceNormalization", POWER),
+    ROW("MelWeightMatrix", SHAPE, window_function, READ(copy), NULL, 1),
+    BINARY("Min", broadcast, ADD, MIN),
+    ACTIVATION("Mish", SILU),
+    BINARY("Mod", broadcast, MUL, MOD),
+    BINARY("Mul", broadcast, MUL, MUL),
+    ROW("Multinomial", PASS, multinomial, READ(copy), NULL, 0),
+    FOLDED("Neg", SCALE, NEG),
+    ROW("NegativeLogLikelihoodLoss", PASS, loss, READ(copy), NULL, 1),
+    DATA("NonMaxSuppression"),
+    ROW("NonZero", SHAPE, data, NULL, FOLD(nonzero), 0),
+    {"Not", PASS, RULE(same), READ(unary), FOLD(unary), TH_ONNX_NOT, TH_FUNCTION_SCALE, false},
+    ROW("OneHot", PASS, one_hot, READ(copy), NULL, 0),
+    BINARY("Or", boolean, ADD, OR),
+    ACTIVATION("PRelu", RELU),
+    ROW("Pad", PASS, pad, READ(copy), NULL, 0),
+    BINARY("Pow", broadcast, POWER, POW),
+    ROW("QLinearConv", PRODUCT, conv, READ(conv), NULL, 3),
+    ROW("QLinearMatMul", PRODUCT, matmul, READ(matmul), NULL, 3),
+    UNARY("QuantizeLinear", SCALE),
+    ROW("RNN", PRODUCT, recurrent, READ(recurrent), NULL, TH_LAYER_RNN),
+    ROW("RandomNormal", SHAPE, filled, READ(copy), NULL, 0),
+    ROW("RandomNormalLike", SHAPE, filled, READ(copy), NULL, 1),
+    ROW("RandomUniform", SHAPE, filled, READ(copy), NULL, 0),
+    ROW("RandomUniformLike", SHAPE, filled, READ(copy), NULL, 1),
+    ROW("Range", SHAPE, range, READ(copy), FOLD(range), 0),
+    FOLDED("Reciprocal", POWER, RECIPROCAL),
+    REDUCE("ReduceL1", SUM),
+    REDUCE("ReduceL2", SUM),
+    REDUCE("ReduceLogSum", SUM),
+    REDUCE("ReduceLogSumExp", SUM),
+    REDUCE("ReduceMax", MAX),
+    REDUCE("ReduceMean", MEAN),
+    REDUCE("ReduceMin", MIN),
+    REDUCE("ReduceProd", PROD),
+    REDUCE("ReduceSum", SUM),
+    REDUCE("ReduceSumSquare", SUM),
+    {"Relu", PASS, RULE(same), READ(activation), FOLD(unary), TH_ONNX_RELU, TH_FUNCTION_RELU,
+     false},
+    ROW("Reshape", VIEW, reshape, READ(reshaped), FOLD(same), 0),
+    ROW("Resize", PASS, resize, READ(copy), NULL, 0),
+    UNARY("ReverseSequence", COPY),
+    ROW("RoiAlign", PASS, roi, READ(copy), NULL, 0),
+    FOLDED("Round", SCALE, ROUND),
+    ROW("STFT", PASS, stft, READ(copy), NULL, 0),
+    DATA("Scan"),
+    UNARY("Scatter", COPY),
+    UNARY("ScatterElements", COPY),
+    {"ScatterND", PASS, RULE(same), READ(unary), FOLD(scatter_nd), 0, TH_FUNCTION_COPY, false},
+    ACTIVATION("Selu", RELU),
+    ROW("Shape", SHAPE, shape, NULL, FOLD(shape), 0),
+    UNARY("Shrink", SCALE),
+    ACTIVATION("Sigmoid", SIGMOID),
+    FOLDED("Sign", SCALE, SIGN),
+    FOLDED("Sin", POWER, SIN),
+    UNARY("Sinh", POWER),
+    ROW("Size", SHAPE, scalar, NULL, FOLD(size), TH_ONNX_INT64),
+    ROW("Slice", PASS, slice, READ(part), FOLD(slice), 0),
+    ROW("Softmax", PASS, same, READ(softmax), NULL, 0),
+    ROW("SoftmaxCrossEntropyLoss", PASS, loss, READ(copy), NULL, 0),
+    UNARY("Softplus", POWER),
+    UNARY("Softsign", POWER),
+    ROW("SpaceToDepth", PASS, space_to_depth, READ(copy), NULL, 0),
+    ROW("Split", PASS, split, READ(part), FOLD(split), 0),
+    FOLDED("Sqrt", POWER, SQRT),
+    ROW("Squeeze", VIEW, squeeze, READ(reshaped), FOLD(same), 0),
+    UNARY("StringConcat", COPY),
+    DATA("StringNormalizer"),
+    DATA("StringSplit"),
+    BINARY("Sub", broadcast, ADD, SUB),
+    BINARY("Sum", broadcast, ADD, ADD),
+    UNARY("Tan", POWER),
+    ACTIVATION("Tanh", TANH),
+    DATA("TfIdfVectorizer"),
+    ACTIVATION("ThresholdedRelu", RELU),
+    ROW("Tile", PASS, tile, READ(copy), FOLD(tile), 0),
+    ROW("TopK", PASS, top_k, READ(copy), NULL, 0),
+    ROW("Transpose", VIEW, transpose, READ(transpose), FOLD(transpose), 0),
+    UNARY("Trilu", SCALE),
+    DATA("Unique"),
+    ROW("Unsqueeze", VIEW, unsqueeze, READ(reshaped), FOLD(same), 0),
+    ROW("Upsample", PASS, resize, READ(copy), NULL, 1),
+    {"Where", PASS, RULE(broadcast), READ(binary), FOLD(where), 0, TH_FUNCTION_MUL, false},
+    BINARY("Xor", boolean, ADD, XOR),
+    /* com.microsoft */
+    MICROSOFT("BiasGelu", PASS, same, activation, 0, GELU),
+    MICROSOFT("FastGelu", PASS, same, activation, 0, GELU),
+    MICROSOFT("FusedConv", PRODUCT, conv, conv, 1, COPY),
+    MICROSOFT("FusedGemm", PRODUCT, gemm, gemm, 0, COPY),
+    MICROSOFT("FusedMatMul", PRODUCT, matmul, matmul, 0, COPY),
+    MICROSOFT("Gelu", PASS, same, activation, 0, GELU),
+    MICROSOFT("MatMulNBits", PRODUCT, matmul, matmul, 0, COPY),
+    MICROSOFT("QuickGelu", PASS, same, activation, 0, SILU),
+    MICROSOFT("SimplifiedLayerNormalization", PASS, norm, norm, 0, RMS_NORM),
+    MICROSOFT("SkipLayerNormalization", PASS, norm, norm, 1, LAYER_NORM),
+    MICROSOFT("SkipSimplifiedLayerNormalization", PASS, norm, norm, 1, RMS_NORM),
+};
+enum { N_OPERATORS = sizeof operators / sizeof *operators };
+
+typedef struct {
+    const char *name;
+    bool is_microsoft;
+} key;
+
+static int compare(const void *a, const void *b)
+{
+    const key *k = a;
+    const th_onnx_operator *o = b;
+    if (k->is_microsoft != o->is_microsoft)
+        return k->is_microsoft ? 1 : -1;
+    return strcmp(k->name, o->name);
+}
+
+const th_onnx_operator *th_onnx_operator_find(const char *name, bool is_microsoft)
+{
+    const key k = {name, is_microsoft};
+    return bsearch(&k, operators, N_OPERATORS, sizeof *operators, compare);
+}
+
+const th_onnx_operator *th_onnx_operator_at(int i)
+{
+    return i < N_OPERATORS ? &operators[i] : NULL;
+}
+
+int th_onnx_operator_names(const char **names, int max)
+{
+    int n = 0;
+    for (; n < N_OPERATORS && n < max; n++)
+        names[n] = operators[n].name;
+    return n;
+}
+
+const char *th_onnx_class_name(th_onnx_class c)
+{
+    static const char *const names[] = {[TH_ONNX_PRODUCT] = "product",
+                                        [TH_ONNX_PASS] = "pass over data",
+                                        [TH_ONNX_VIEW] = "view",
+                                        [TH_ONNX_SHAPE] = "shape arithmetic",
+                                        [TH_ONNX_REFUSED] = "refused"};
+    return names[c];
+}

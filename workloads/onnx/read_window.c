@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* read_window.c - convolutions, transposed ones and pools, of one to three axes.
+ *
+ * A layer has two axes of pixels, rows (the height) and columns (the width). The last axis of
+ * several is the columns; those before it are the rows, one after the other, and images that are no
+ * batch are further rows. The kernel's rows are then those of all these axes, as many as the input
+ * rows that they lie in: multiply-accumulates, parameters and sizes are exact, and the rows that a
+ * part of the output reads are bounded. */
+#include <config.h>
+#include "workloads/onnx/op.h"
+
+#include <string.h>
+
+/* One axis of a layer's window. */
+typedef struct {
+    int64_t in, kernel, stride, dilation, before, out;
+} side;
+
+static side side_of(const th_onnx_window *x, const th_onnx_value *in, int i)
+{
+    return (side){in->dim[i + 2], x->kernel[i], x->stride[i],
+                  x->dilation[i], x->before[i], x->out[i]};
+}
+
+/* Several axes as one: the kernel's rows, spread over the input's. */
+static side join_sides(const side *s, int n, int64_t images)
+{
+    side all = {images, 1, 1, 1, 0, images};
+    int64_t reach = 0, inner = 1;
+    for (int i = n - 1; i >= 0; i--) {
+        all.in *= s[i].in;
+        all.out *= s[i].out;
+        all.kernel *= s[i].kernel;
+        all.stride *= s[i].stride;
+        all.before += s[i].before * inner;
+        reach += (s[i].kernel - 1) * s[i].dilation * inner;
+        inner *= s[i].in;
+    }
+    if (n == 1 && images == 1)
+        return s[0];
+    all.dilation = all.kernel > 1 ? (reach + all.kernel - 2) / (all.kernel - 1) : 1;
+    all.dilation = all.dilation > 0 ? all.dilation : 1;
+    return all;
+}
+
+static bool is_extent(int64_t n)
+{
+    return n >= 1 && n <= TH_ONNX_EXTENT_MAX;
+}
+
+static int set_rows(th_onnx_reader *r, th_layer *l, const side *h, const side *w)
+{
+    bool is_good = is_extent(h->kernel) && is_extent(w->kernel) && is_extent(h->out) &&
+                   is_extent(w->out) && is_extent(h->stride) && is_extent(h->dilation) &&
+                   h->before <= TH_ONNX_EXTENT_MAX;
+    if (!is_good)
+        return th_onnx_refuse_large(r);
+    l->dim[TH_DIM_R] = (int32_t)h->kernel;
+    l->dim[TH_DIM_S] = (int32_t)w->kernel;
+    l->dim[TH_DIM_H] = (int32_t)h->out;
+    l->dim[TH_DIM_W] = (int32_t)w->out;
+    l->stride_h = (int32_t)h->stride;
+    l->stride_w = (int32_t)w->stride;
+    l->dilation_h = (int32_t)h->dilation;
+    l->dilation_w = (int32_t)w->dilation;
+    l->pad_top = (int32_t)h->before;
+    l->pad_left = (int32_t)w->before;
+    return 0;
+}
+
+/* A transposed convolution is one of stride 1 over its input with zeros between neighbours. */
+static int set_spread(th_onnx_reader *r, th_layer *l, side *h, side *w)
+{
+    side *const sides[] = {h, w};
+    int32_t *const up[] = {&l->up_h, &l->up_w};
+    for (int i = 0; i < 2; i++) {
+        int64_t pad = (sides[i]->kernel - 1) * sides[i]->dilation - sides[i]->before;
+        if (!is_extent(sides[i]->stride))
+            return th_onnx_refuse_large(r);
+        *up[i] = (int32_t)sides[i]->stride;
+        sides[i]->stride = 1;
+        sides[i]->before = pad > 0 ? pad : 0;
+    }
+    return set_rows(r, l, h, w);
+}
+
+/* The window of a layer over in, which has the layout of images. */
+static int set_window(th_onnx_reader *r, th_layer *l, const th_onnx_value *in,
+                      const th_onnx_window *x, bool is_transposed)
+{
+    side s[TH_ONNX_RANK_MAX], w = {1, 1, 1, 1, 0, 1};
+    int64_t pixels = 1;
+    int n_rows = x->n > 1 ? x->n - 1 : 1;
+    for (int i = 0; i < x->n; i++)
+        s[i] = side_of(x, in, i);
+    if (x->n > 1)
+        w = s[x->n - 1];
+    for (int i = 0; i < n_rows; i++)
+        pixels *= s[i].in;
+    side h = join_sides(s, n_rows, in->h / pixels);
+    return is_transposed ? set_spread(r, l, &h, &w) : set_rows(r, l, &h, &w);
+}
+
+/* Axes of the output as the layer makes them: of the images as the input's. */
+static int define_image(th_onnx_reader *r, const th_onnx_value *in, int32_t layer, size_t output)
+{
+    th_onnx_value v = th_onnx_made(r, output, layer), axes = *in;
+    int coordinates[TH_ONNX_RANK_MAX];
+    axes.n_factors = 0;
+    th_onnx_layout_copy(&axes, 0, in, 0);
+    for (int32_t i = 1; i < v.rank; i++)
+        th_onnx_layout_add(&axes, i, TH_ONNX_C, v.dim[i], 1);
+    th_onnx_usual_coordinates(&v, true, coordinates);
+    return th_onnx_layout_assign(&v, &axes, coordinates) ? -1
+                                                         : th_onnx_define_output(r, output, &v);
+}
+
+/* The first input as images. NULL: it is not there, or refused. */
+static const th_onnx_value *image_input(th_onnx_reader *r)
+{
+    th_onnx_value *in = th_onnx_input_or_none(r, 0);
+    if (r->batch > 1 && !th_onnx_has_batch(in)) {
+        th_onnx_mixes_batch(r);
+        return NULL;
+    }
+    return th_onnx_arrange_image(r, in);
+}
+
+/* what: the number of the weights among the inputs; a bias may follow them. */
+static int read_conv(th_onnx_reader *r, const th_onnx_operator *o, bool is_transposed)
+{
+    th_onnx_window x;
+    if (!th_onnx_is_tensor(th_onnx_input_or_none(r, 0)))
+        return th_onnx_gather_inputs(r, TH_FUNCTION_COPY, 0, "");
+    const th_onnx_value *in = image_input(r);
+    if (!in || th_onnx_window_of(r, o->what, is_transposed, &x))
+        return -1;
+    th_layer l = th_onnx_layer_over(r, TH_LAYER_CONV, in);
+    int64_t channels = r->out[0].dim[1];
+    if (set_window(r, &l, in, &x, is_transposed))
+        return -1;
+    l.dim[TH_DIM_K] = (int32_t)channels;
+    l.groups = (int32_t)th_onnx_int(r->node, "group", 1);
+    l.has_bias = o->what == 1 && th_onnx_input_or_none(r, 2);
+    int32_t from = in->layer, layer = th_onnx_add_layer(r, &l, &from, 1, "");
+    return layer < 0 ? -1 : define_image(r, in, layer, 0);
+}
+
+int th_onnx_read_conv(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    return read_conv(r, o, false);
+}
+
+int th_onnx_read_conv_transpose(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    return read_conv(r, o, true);
+}
+
+/* what: whether it takes means. */
+int th_onnx_read_pool(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    th_onnx_window x;
+    const th_onnx_value *in = image_input(r);
+    if (!in || th_onnx_window_of(r, -1, false, &x))
+        return -1;
+    th_layer l = th_onnx_layer_over(r, TH_LAYER_POOL, in);
+    if (set_window(r, &l, in, &x, false))
+        return -1;
+    l.is_mean_pool = o->what;
+    int32_t from = in->layer, layer = th_onnx_add_layer(r, &l, &from, 1, "");
+    return layer < 0 ? -1 : define_image(r, in, layer, 0);
+}
+
+int th_onnx_read_global_pool(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    const th_onnx_value *in = image_input(r);
+    th_onnx_window x = {.n = 0};
+    if (!in)
+        return -1;
+    for (x.n = 0; x.n < in->rank - 2; x.n++) {
+        x.kernel[x.n] = in->dim[x.n + 2];
+        x.stride[x.n] = x.dilation[x.n] = x.out[x.n] = 1;
+    }
+    th_layer l = th_onnx_layer_over(r, TH_LAYER_POOL, in);
+    if (set_window(r, &l, in, &x, false))
+        return -1;
+    l.is_mean_pool = o->what;
+    int32_t from = in->layer, layer = th_onnx_add_layer(r, &l, &from, 1, "");
+    return layer < 0 ? -1 : define_image(r, in, layer, 0);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* value.c - see value.h. */
+#include <config.h>
+#include "workloads/onnx/value.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+int th_onnx_refuse(th_onnx_reader *r, const char *id, const char *format, ...)
+{
+    char text[TH_ERROR_TEXT_MAX / 2];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return th_error_set(r->err, id, "%s: node \"%.100s\" (%.40s): %s", r->path,
+                        th_onnx_node_name(r->node), r->node->op_type, text);
+}
+
+int th_onnx_expected(th_onnx_reader *r, const char *what)
+{
+    return th_onnx_refuse(r, "WORK-0089", "must have %s", what);
+}
+
+int th_onnx_refuse_large(th_onnx_reader *r)
+{
+    return th_onnx_refuse(r, "WORK-0084",
+                          "an extent of more than %d in batch x channels x height x width",
+                          TH_ONNX_EXTENT_MAX);
+}
+
+int th_onnx_refuse_extent(th_onnx_reader *r, int64_t extent, int64_t least, int64_t most)
+{
+    return th_onnx_refuse(r, "WORK-0097", "extent %lld: from %lld to %lld was expected",
+                          (long long)extent, (long long)least, (long long)most);
+}
+
+int th_onnx_refuse_number(th_onnx_reader *r, const char *what, double x)
+{
+    return th_onnx_refuse(r, "WORK-0094", "%s of %g: out of range", what, x);
+}
+
+int th_onnx_refuse_rank(th_onnx_reader *r, int32_t rank)
+{
+    return th_onnx_refuse(r, "WORK-0100", "%d axes: at most %d are read", (int)rank,
+                          TH_ONNX_RANK_MAX);
+}
+
+int th_onnx_refuse_unknown(th_onnx_reader *r, size_t input)
+{
+    return th_onnx_refuse(r, "WORK-0096",
+                          "input %zu \"%.80s\" is not known without running the model, and a shape "
+                          "depends on it",
+                          input + 1, r->node->input[input]);
+}
+
+int th_onnx_mixes_batch(th_onnx_reader *r)
+{
+    r->mixes_batch = true;
+    return -1;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+void *th_onnx_room(th_onnx_reader *r, int64_t n, size_t size)
+{
+    void *block = NULL;
+    if (th_grow(&r->blocks, &r->block_room, r->n_blocks + 1, sizeof *r->blocks) == 0)
+        block = th_alloc_zero((size_t)(n > 0 ? n : 1), size);
+    if (!block)
+        th_error_no_memory(r->err);
+    else
+        r->blocks[r->n_blocks++] = block;
+    return block;
+}
+
+th_onnx_value *th_onnx_define(th_onnx_reader *r, const char *name, const th_onnx_value *v)
+{
+    th_onnx_value *made = NULL;
+    if (th_grow(&r->values, &r->room, r->n_values + 1, sizeof *r->values) == 0 &&
+        th_map_put(r->scope->number, name, strlen(name), (int64_t)r->n_values) == 0)
+        made = th_alloc(sizeof *made);
+    if (!made) {
+        th_error_no_memory(r->err);
+        return NULL;
+    }
+    *made = *v;
+    r->values[r->n_values++] = made;
+    if (r->options->on_value)
+        r->options->on_value(r->options->context, name, made->dim, made->rank);
+    return made;
+}
+
+int th_onnx_define_output(th_onnx_reader *r, size_t i, const th_onnx_value *v)
+{
+    const char *name = i < r->node->n_output ? r->node->output[i] : "";
+    int64_t number;
+    if (!name[0])
+        return 0;
+    if (th_map_get(r->scope->number, name, strlen(name), &number))
+        return th_onnx_refuse(r, "WORK-0083", "output %zu \"%.80s\": another tensor has the name",
+                              i + 1, name);
+    return th_onnx_define(r, name, v) ? 0 : -1;
+}
+
+th_onnx_value *th_onnx_find(const th_onnx_reader *r, const char *name)
+{
+    int64_t i;
+    for (const th_onnx_scope *s = r->scope; s; s = s->outer)
+        if (th_map_get(s->number, name, strlen(name), &i))
+            return r->values[i];
+    return NULL;
+}
+
+th_onnx_value *th_onnx_input_or_none(const th_onnx_reader *r, size_t i)
+{
+    return i < r->node->n_input && r->node->input[i][0] ? th_onnx_find(r, r->node->input[i]) : NULL;
+}
+
+th_onnx_value *th_onnx_input(th_onnx_reader *r, size_t i)
+{
+    th_onnx_value *v = th_onnx_input_or_none(r, i);
+    if (!v)
+        th_onnx_refuse(r, "WORK-0081", "input %zu%s%.80s%s is not there", i + 1,
+                       i < r->node->n_input ? " \"" : "",
+                       i < r->node->n_input ? r->node->input[i] : "",
+                       i < r->node->n_input ? "\"" : "");
+    return v;
+}
+
+static int64_t uses_of(const th_onnx_reader *r, const char *name)
+{
+    int64_t n = 0;
+    th_map_get(r->uses, name, strlen(name), &n);
+    return n;
+}
+
+bool th_onnx_is_sole_reader(const th_onnx_reader *r, size_t i)
+{
+    return uses_of(r, r->node->input[i]) == 1;
+}
+
+bool th_onnx_is_used(const th_onnx_reader *r, size_t output)
+{
+    return output < r->node->n_output && r->node->output[output][0] &&
+           uses_of(r, r->node->output[output]) > 0;
+}
+
+bool th_onnx_is_tensor(const th_onnx_value *v)
+{
+    return v && !v->is_constant && !v->is_sequence;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+int64_t th_onnx_elements(const th_onnx_value *v)
+{
+    const int64_t most = (int64_t)1 << 53;
+    int64_t n = 1;
+    for (int32_t i = 0; i < v->rank; i++)
+        if (v->dim[i] == 0)
+            return 0;
+    for (int32_t i = 0; i < v->rank; i++) {
+        if (v->dim[i] < 0 || n > most / v->dim[i])
+            return -1;
+        n *= v->dim[i];
+    }
+    return n;
+}
+
+bool th_onnx_is_known(const th_onnx_value *v)
+{
+    return v && v->is_constant && (v->ints || v->reals);
+}
+
+int64_t th_onnx_number(const th_onnx_value *v, int64_t i)
+{
+    const double most = 9.2e18;
+    if (v->ints)
+        return v->ints[i];
+    double x = v->reals[i];
+    return x != x ? 0 : x > most ? INT64_MAX : x < -most ? INT64_MIN : (int64_t)x;
+}
+
+double th_onnx_real_number(const th_onnx_value *v, int64_t i)
+{
+    return v->ints ? (double)v->ints[i] : v->reals[i];
+}
+
+int th_onnx_list(th_onnx_reader *r, int input, const char *attribute, int64_t *out, int max)
+{
+    const th_onnx_value *v = input >= 0 ? th_onnx_input_or_none(r, (size_t)input) : NULL;
+    if (!v)
+        return attribute ? th_onnx_ints(r->node, attribute, out, max) : -1;
+    if (!th_onnx_is_known(v)) {
+        th_onnx_refuse_unknown(r, (size_t)input);
+        return -2;
+    }
+    int64_t n = th_onnx_elements(v);
+    for (int64_t i = 0; i < n && i < max; i++)
+        out[i] = th_onnx_number(v, i);
+    return n < max ? (int)n : max;
+}
+
+int th_onnx_scalar(th_onnx_reader *r, int input, const char *attribute, int64_t *out)
+{
+    if (attribute && th_onnx_has(r->node, attribute)) {
+        *out = th_onnx_int(r->node, attribute, *out);
+        return 0;
+    }
+    int n = th_onnx_list(r, input, NULL, out, 1);
+    return n == -2 ? -1 : 0;
+}
+
+int32_t th_onnx_axis(th_onnx_reader *r, int64_t axis, int32_t rank)
+{
+    if (axis >= -rank && axis < rank)
+        return (int32_t)(axis < 0 ? axis + rank : axis);
+    return th_onnx_refuse(r, "WORK-0098", "axis %lld: from %d to %d was expected", (long long)axis,
+                          -(int)rank, (int)rank - 1);
+}
