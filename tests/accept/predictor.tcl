@@ -89,9 +89,9 @@ proc evaluation {args} {
     set all {}
     foreach line [lrange $lines 1 end] {
         foreach name $names value [split $line ,] {set field($name) $value}
-        if {$field(known) eq ""} continue
+        if {$field(seen) eq ""} continue
         lappend all [dict create kind $field(kind) phase $field(phase) device $field(device) \
-            in_training [expr {$field(known) eq "yes"}] rows $field(rows) percent \
+            in_training [expr {$field(seen) eq "yes"}] rows $field(rows) percent \
             $field(mean_error_percent)]
     }
     return $all

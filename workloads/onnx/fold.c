@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "workloads/onnx/fold.h"
 
 int th_onnx_fold_begin(th_onnx_reader *r, th_onnx_value *out)
@@ -57,13 +58,9 @@ static double unary_real(int f, double x)
     case TH_ONNX_RECIPROCAL:
         return 1 / x;
     case TH_ONNX_EXP:
-        return exp(x);
+        return th_exp(x);
     case TH_ONNX_LOG:
-        return log(x);
-    case TH_ONNX_SIN:
-        return sin(x);
-    case TH_ONNX_COS:
-        return cos(x);
+        return x < 0 ? NAN : isinf(x) ? x : th_log(x);
     case TH_ONNX_SIGN:
         return x > 0 ? 1 : x < 0 ? -1 : 0;
     case TH_ONNX_NOT:
@@ -107,6 +104,18 @@ int th_onnx_fold_unary(th_onnx_reader *r, const th_onnx_operator *o)
 
 /* ---- of two ---------------------------------------------------------------------------------- */
 
+/* x^y as C's pow gives it, on th_pow, which takes positive bases. */
+static double power_real(double x, double y)
+{
+    if (x > 0 || y == 0)
+        return y == 0 ? 1 : th_pow(x, y);
+    if (x == 0)
+        return y > 0 ? 0 : INFINITY;
+    if (y != floor(y))
+        return NAN;
+    return fmod(y, 2) == 0 ? th_pow(-x, y) : -th_pow(-x, y);
+}
+
 static double binary_real(int f, double x, double y)
 {
     switch (f) {
@@ -121,7 +130,7 @@ static double binary_real(int f, double x, double y)
     case TH_ONNX_MOD:
         return fmod(x, y);
     case TH_ONNX_POW:
-        return pow(x, y);
+        return power_real(x, y);
     case TH_ONNX_MIN:
         return x < y ? x : y;
     default:

@@ -159,8 +159,6 @@ typedef enum {
     TH_ONNX_LOG,
     TH_ONNX_SIGN,
     TH_ONNX_NOT,
-    TH_ONNX_SIN,
-    TH_ONNX_COS,
     TH_ONNX_RELU,
     TH_ONNX_ADD,
     TH_ONNX_SUB,
