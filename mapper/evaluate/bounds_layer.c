@@ -4,8 +4,10 @@
  *
  *   init -> layer: { strategy by strategy { position by position { task by task } } } -> clear
  *
- * Tasks: bounds_task.c. Layers with more tasks than TASKS_MAX (on large systems), and all layers
- * where cuts need not be even (sets with shares), are bounded by peak rates alone: bounds_rate.c.
+ * Where all accelerators are of one class, the times of a layer are kept by the size and the design
+ * of the set that runs it. Tasks: bounds_task.c. Layers with more tasks than TASKS_MAX (on large
+ * systems), and all layers where cuts need not be even (sets with shares), are bounded by peak
+ * rates alone: bounds_rate.c.
  * Proofs: docs/models/bounds.md. Invariant: tasks[i] is the bound of shard number i on the fastest
  * class, task_ps[i n_classes + c] on class c. */
 #include <config.h>
@@ -75,6 +77,20 @@ static struct th_task_floor floor_with(th_floors *f, int class, int design, cons
                                   th_task_least_bytes(&s, &port), TH_UNKNOWN_NONE, -1};
 }
 
+/* The same step by step, for a shard that the design can run; scripts are not called again. */
+static double pipelined_with(const th_floors *f, int design, const th_shard *shard, double least)
+{
+    th_schedule s;
+    double clock = th_floors_clock(f, 0);
+    if (strcmp(f->system->designs[design].type, "script") == 0 ||
+        th_compute_cost_schedule(f->costs, f->first_of[0], design, shard, &s, NULL))
+        return least;
+    if (clock != 1)
+        s.hz = th_scaled_hz(s.hz, clock);
+    th_port port = th_compute_cost_port(f->costs, f->first_of[0]);
+    return fmax(least, th_task_pipelined_ps(&s, &port, !th_floors_accel(f, 0)->prefetches));
+}
+
 /* The lesser of each bound; the first unknown stays. */
 static void take_less(struct th_task_floor *a, const struct th_task_floor *b)
 {
@@ -86,31 +102,51 @@ static void take_less(struct th_task_floor *a, const struct th_task_floor *b)
     }
 }
 
-static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *shard)
+/* by_design: what it takes with each, or NULL. */
+static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *shard,
+                                     double *by_design)
 {
     struct th_task_floor least = {INFINITY, INFINITY, TH_UNKNOWN_NONE, -1};
     const th_accel *a = th_floors_accel(f, class);
     for (int i = 0; i < a->n_designs; i++) {
         struct th_task_floor with = floor_with(f, class, a->designs[i], shard);
         take_less(&least, &with);
+        if (by_design)
+            by_design[i] = with.occupied;
     }
     return least;
+}
+
+/* Room for one more shard. 0 or -1. */
+static int grow_tasks(th_floors *f)
+{
+    size_t n = f->n_tasks + 1, n_designs = (size_t)f->n_designs;
+    return th_grow(&f->tasks, &f->task_capacity, n, sizeof *f->tasks) ||
+                   th_grow(&f->task_ps, &f->task_ps_capacity, n * (size_t)f->n_classes,
+                           sizeof *f->task_ps) ||
+                   th_grow(&f->least_ps, &f->least_capacity, n * n_designs + 1,
+                           sizeof *f->least_ps) ||
+                   th_grow(&f->pipelined_ps, &f->pipelined_capacity, n * n_designs + 1,
+                           sizeof *f->pipelined_ps)
+               ? -1
+               : 0;
 }
 
 /* The number of the shard in tasks[]; -1: memory is out. */
 static int64_t number_of(th_floors *f, const th_shard *shard)
 {
     int64_t number;
-    size_t n = (size_t)f->n_classes;
     if (th_map_get(f->numbers, shard, sizeof *shard, &number))
         return number;
-    if (th_grow(&f->tasks, &f->task_capacity, f->n_tasks + 1, sizeof *f->tasks) ||
-        th_grow(&f->task_ps, &f->task_ps_capacity, (f->n_tasks + 1) * n, sizeof *f->task_ps))
+    if (grow_tasks(f))
         return -1;
     struct th_task_floor best = {INFINITY, INFINITY, TH_UNKNOWN_NONE, -1};
-    double *ps = &f->task_ps[f->n_tasks * n];
+    double *ps = &f->task_ps[f->n_tasks * (size_t)f->n_classes],
+           *least = &f->least_ps[f->n_tasks * (size_t)f->n_designs];
+    for (int i = 0; i < f->n_designs; i++)
+        f->pipelined_ps[f->n_tasks * (size_t)f->n_designs + (size_t)i] = NAN;
     for (int c = 0; c < f->n_classes; c++) {
-        struct th_task_floor on = floor_on(f, c, shard);
+        struct th_task_floor on = floor_on(f, c, shard, f->n_designs > 0 ? least : NULL);
         ps[c] = on.occupied;
         take_less(&best, &on);
     }
@@ -228,6 +264,9 @@ int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *sco
     if (p->scripts && th_compute_cost_set_scripts(f->costs, p->scripts, NULL) == 0)
         f->calls_scripts = true;
     find_classes(f);
+    f->n_designs = f->n_classes == 1 ? th_floors_accel(f, 0)->n_designs : 0;
+    if (f->n_designs > TH_FLOOR_DESIGNS_MAX)
+        f->n_designs = 0;
     th_plans *plans = th_plans_new(f->system, f->workload, err);
     int failed = !plans ? -1 : find_host_paths(f, plans) ? th_error_no_memory(err) : 0;
     th_plans_free(plans);
@@ -244,6 +283,8 @@ void th_floors_clear(th_floors *f)
     th_map_free(f->numbers);
     th_free(f->tasks);
     th_free(f->task_ps);
+    th_free(f->least_ps);
+    th_free(f->pipelined_ps);
 }
 
 double th_floors_speed(const th_floors *f)
@@ -261,8 +302,9 @@ typedef struct {
     const th_layer *layer;
     int32_t batch;
     bool is_output;
-    double *whole; /* by class: th_floors_layer */
-    double all;    /* iterations of its loops */
+    double *whole, *on_set;                 /* th_floors_layer */
+    double all;                             /* iterations of its loops */
+    double by_design[TH_FLOOR_DESIGNS_MAX]; /* sums over the tasks of a strategy */
     th_layer_floor *out;
 } maker;
 
@@ -325,6 +367,7 @@ static void lower_whole(maker *k, int64_t number, double amount)
 /* Adds the tasks of position r. 0; 1: no accelerator can run one of them; -1: memory is out. */
 static int add_tasks(maker *k, const th_strategy *s, int r, double *occupied, double *dram_bytes)
 {
+    const th_floors *f = k->floors;
     int phases = th_shard_phases(k->layer, s);
     for (int phase = 0; phase < phases; phase++) {
         th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, s, NULL, r, phase);
@@ -342,6 +385,8 @@ static int add_tasks(maker *k, const th_strategy *s, int r, double *occupied, do
         }
         *occupied += t->occupied;
         *dram_bytes += t->dram_bytes;
+        for (int i = 0; i < f->n_designs; i++)
+            k->by_design[i] += f->least_ps[number * f->n_designs + i];
     }
     return 0;
 }
@@ -356,11 +401,40 @@ static void shorten(th_layer_floor *f, double arrival, double occupied, double d
     f->arrival = fmin(f->arrival, arrival);
 }
 
+/* What task p of position r takes with a design, step by step. */
+static double pipelined_of(maker *k, const th_strategy *s, int r, int phase, int design)
+{
+    th_floors *f = k->floors;
+    th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, s, NULL, r, phase);
+    th_shard shard = th_plan_shard(k->layer, &loops);
+    int64_t number = number_of(f, &shard); /* known */
+    size_t at = (size_t)number * (size_t)f->n_designs + (size_t)design;
+    if (isnan(f->pipelined_ps[at]))
+        f->pipelined_ps[at] =
+            pipelined_with(f, th_floors_accel(f, 0)->designs[design], &shard, f->least_ps[at]);
+    return f->pipelined_ps[at];
+}
+
+/* Lowers on_set of sets of n with a design to what this strategy takes there. sum: of the least
+ * times of its tasks. */
+static void lower_on_set(maker *k, const th_strategy *s, int n, int design, double sum)
+{
+    double *least = &k->on_set[th_floors_set(k->floors, n, design)];
+    if (sum >= *least)
+        return;
+    sum = 0;
+    for (int r = 0; r < n; r++)
+        for (int phase = 0; phase < th_shard_phases(k->layer, s); phase++)
+            sum += pipelined_of(k, s, r, phase, design);
+    *least = fmin(*least, sum);
+}
+
 /* One way to split the layer. 0; 1: no accelerator can run it; -1: memory is out. */
 static int add_strategy(maker *k, const th_strategy *s, int n)
 {
     th_layer_floor found = *k->out;
     double sum = 0, bytes = 0;
+    memset(k->by_design, 0, sizeof k->by_design);
     for (int r = 0; r < n; r++) {
         double occupied = 0, moved = 0;
         int status = add_tasks(k, s, r, &occupied, &moved);
@@ -378,6 +452,8 @@ static int add_strategy(maker *k, const th_strategy *s, int n)
     found.occupied = fmin(found.occupied, sum);
     found.dram_bytes = fmin(found.dram_bytes, bytes);
     *k->out = found;
+    for (int i = 0; i < k->floors->n_designs; i++)
+        lower_on_set(k, s, n, i, k->by_design[i]);
     return 0;
 }
 
@@ -442,6 +518,19 @@ static int add_even_cuts(maker *k)
     return failed ? -1 : ways > TASKS_MAX;
 }
 
+/* All designs of a set follow from its tasks, or (on_set is not known) every set takes occupied. */
+static void finish_on_set(maker *k, bool is_known)
+{
+    int n = th_floors_n_sets(k->floors);
+    double least = INFINITY;
+    for (int i = 0; is_known && i < n; i++)
+        least = fmin(least, k->on_set[i]);
+    if (least < INFINITY)
+        k->out->occupied = fmax(k->out->occupied, least);
+    for (int i = 0; !(least < INFINITY) && i < n; i++)
+        k->on_set[i] = k->out->occupied;
+}
+
 static int find_layer(maker *k, int layer)
 {
     th_floors *f = k->floors;
@@ -454,24 +543,29 @@ static int find_layer(maker *k, int layer)
         status = add_shards_of_mapping(k, layer);
     if (status < 0)
         return -1;
-    if (f->any_cuts || status == 1)
+    bool is_by_rate = f->any_cuts || status == 1;
+    if (is_by_rate)
         th_bound_layer_by_rate(f, &whole, status == 0, k->out, k->whole);
     else if (k->out->occupied == INFINITY) /* no accelerator can run it */
         *k->out = (th_layer_floor){.unknown = TH_UNKNOWN_NO_ACCELERATOR, .unknown_design = -1};
+    finish_on_set(k, !is_by_rate && k->out->unknown == TH_UNKNOWN_NONE);
     return 0;
 }
 
 int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out, double *whole,
-                    th_error *err)
+                    double *on_set, th_error *err)
 {
     maker k = {.floors = f,
                .layer = &f->workload->layers[layer],
                .batch = batch,
                .is_output = th_bound_is_output(f->workload, layer),
                .whole = whole,
+               .on_set = on_set,
                .out = out};
     for (int c = 0; c < f->n_classes; c++)
         whole[c] = INFINITY;
+    for (int i = 0; i < th_floors_n_sets(f); i++)
+        on_set[i] = INFINITY;
     *out = (th_layer_floor){.occupied = INFINITY,
                             .dram_bytes = INFINITY,
                             .shortest = {{INFINITY, INFINITY}, {INFINITY, INFINITY}},

@@ -9,6 +9,8 @@
 #include "base/map.h"
 #include "mapper/evaluate/bounds.h"
 
+enum { TH_FLOOR_DESIGNS_MAX = 8 }; /* of a set: of accelerators with more, any may run any task */
+
 /* All times in ps, as doubles: they are summed and divided, and rounded down at the end. */
 typedef struct th_layer_floor {
     double occupied;       /* accelerator time of all shards together, each where it is fastest */
@@ -48,6 +50,13 @@ typedef struct th_floors {
     /* by number and class: what the task takes there; INFINITY: it cannot run there */
     double *task_ps;
     size_t n_tasks, task_capacity, task_ps_capacity;
+    /* Where all accelerators are of one class, a set runs all its layers with one of their designs;
+     * with several classes its members may have different ones, and n_designs is 0. */
+    int n_designs;
+    /* by number and design: what the task takes with it (th_task_least_ps, th_task_pipelined_ps;
+     * NAN: not computed yet) */
+    double *least_ps, *pipelined_ps;
+    size_t least_capacity, pipelined_capacity;
     th_host_path in, out;
 } th_floors;
 
@@ -56,9 +65,11 @@ int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *sco
 void th_floors_clear(th_floors *f);
 /* Bounds of a layer with batch images. whole: by class, the least time of the whole layer there,
  * in shards of any size, each for its part of the layer's operations; INFINITY: it cannot run
- * there. 0 or -1: memory is out, or a script's procedure was interrupted. */
+ * there. on_set: by size of a set and design (th_floors_set), the least accelerator time of the
+ * layer there; INFINITY likewise. 0 or -1: memory is out, or a script's procedure was interrupted.
+ */
 int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out, double *whole,
-                    th_error *err);
+                    double *on_set, th_error *err);
 /* Speeds of all accelerators together, for the layers bounded so far. */
 double th_floors_speed(const th_floors *f);
 
@@ -67,6 +78,17 @@ double th_floors_speed(const th_floors *f);
 static inline const th_accel *th_floors_accel(const th_floors *f, int class)
 {
     return &f->system->nodes[f->system->accel_node[f->first_of[class]]].a;
+}
+
+/* Kinds of sets: (size, design), in on_set of th_floors_layer. */
+static inline int th_floors_set(const th_floors *f, int size, int design)
+{
+    return (size - 1) * f->n_designs + design;
+}
+
+static inline int th_floors_n_sets(const th_floors *f)
+{
+    return f->system->n_accels * f->n_designs;
 }
 
 /* The clock of a class in the run, relative to the system's. */

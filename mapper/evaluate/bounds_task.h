@@ -8,6 +8,8 @@
 /* How long a task of this schedule occupies its accelerator. with_weights: its weights are not
  * loaded ahead. */
 double th_task_least_ps(const th_schedule *s, const th_port *port, bool with_weights);
+/* The same, tighter: the schedule step by step. */
+double th_task_pipelined_ps(const th_schedule *s, const th_port *port, bool with_weights);
 /* Its DRAM bytes, less what rounding may save. */
 double th_task_least_bytes(const th_schedule *s, const th_port *port);
 

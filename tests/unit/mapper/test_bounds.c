@@ -39,6 +39,50 @@ static void a_task_by_hand(void)
     CU_ASSERT_TRUE(th_pipeline_finish(&p, &s, &port) >= 800000);
 }
 
+/* As above, with weights of 600 bytes in both steps: in the shared DRAM, a step's operands take
+ * 1600 / 20 = 80 ns, but its input 1000 / 10 = 100 ns through the port. Two slots: the second
+ * step's load follows the first, at 205 ns; the first computes from 105 to 205, the second to 305,
+ * and the store takes 5 + 15. With one slot the second load starts at 205 + 5 and ends at 310: 410
+ * + 20. With a DRAM of 12.5 bytes/ns operands take 128 ns, and the store 24: 133 + 100, then 233 +
+ * 5 + 128, + 100 + 5 + 24 = 495 ns. Sums alone say 105 + 200 + 29 = 334 ns. */
+static void a_task_step_by_step(void)
+{
+    th_schedule s = {.hz = 1000000000,
+                     .count = {1, 1, 1, 1, 2},
+                     .output_bytes = {300, 300, 300, 300, 300, 300, 300, 300},
+                     .port_bits_per_s = {80000000000, 0, 0, 0},
+                     .slots_in = 2,
+                     .slots_out = 2};
+    th_port port = {.bits_per_s = 160000000000, .latency_ps = 5000, .burst_bytes = 1};
+    for (int mask = 0; mask < TH_N_STEP_KINDS; mask++)
+        s.step[mask] = (th_step){1000, 600, 100};
+    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port, true), 325000, 0.01);
+    s.slots_in = 1;
+    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port, true), 430000, 0.01);
+    port.bits_per_s = 100000000000;
+    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port, true), 495000, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port, true), 334000, 0.01);
+}
+
+/* The first row of tiles needs 400 bytes less than the others (the border of a kernel): 600 / 20 =
+ * 30 ns, not 50. */
+static void the_first_step_may_load_less(void)
+{
+    th_schedule s = {.hz = 1000000000,
+                     .count = {1, 2, 1, 1, 1},
+                     .first_row_extra_bytes = -400,
+                     .slots_in = 2,
+                     .slots_out = 2};
+    const th_port port = {.bits_per_s = 160000000000, .latency_ps = 5000, .burst_bytes = 1};
+    for (int mask = 0; mask < TH_N_STEP_KINDS; mask++)
+        s.step[mask] = (th_step){1000, 0, 100};
+    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port, true), 235000, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port, true), 235000, 0.01);
+    th_pipeline p;
+    th_pipeline_start(&p, &s, &port, &(th_pipeline_options){.skip = true});
+    CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &port), 235000);
+}
+
 /* Accelerators of one multiply-accumulate per ns, whose DRAM takes no time. */
 #define NODES(COUNT, REST)                                                                         \
     "name = \"t\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "            \
@@ -170,6 +214,35 @@ static void an_ideal_network_shares_nothing(void)
     th_problem p = problem_of("ideal");
     th_bounds b = bounds_of(&p);
     assert_bounds(&b, 5072000, 0, 5072000, 5072000);
+    tear_down();
+}
+
+/* A set runs all its layers with one design. d does one multiply-accumulate per ns; e four, but
+ * moves 0.55 bytes/ns: a takes 2048 ns on d, or 1024 bytes / 0.55 = 1862 and fill and drain on e, b
+ * 1024 or 768 / 0.55 = 1396. One accelerator: 3072 ns with d, more with e; not 1862 + 1024. Two
+ * with d take 1536; with both designs more than (1862 + 1024) / 2. */
+#define TWO_DESIGNS(COUNT, REST)                                                                   \
+    "name = \"t\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "            \
+    "macs_per_cycle = 1; }, { name = \"e\"; type = \"roofline\"; clock = \"1GHz\"; "               \
+    "macs_per_cycle = 4; bandwidth = \"550MB/s\"; } ); accelerators = ( { count = " COUNT          \
+    "; dram = { capacity = \"1GiB\"; bandwidth = \"unlimited\"; latency = \"0ns\"; }; "            \
+    "vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; designs = [\"d\", \"e\"]; } ); " REST
+static void a_set_has_one_design(void)
+{
+    set_up(TWO_DESIGNS("1", ""), CHAIN);
+    th_problem p = problem_of("fluid");
+    th_mapping *m = mapping_on("0", net);
+    th_bounds b = bounds_of(&p);
+    CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 3072000);
+    CU_ASSERT_EQUAL(makespan_of(&p, m), 3072000);
+    TAP_ASSERT_TEXT(b.why[TH_LIMIT_COMPUTE], "2 of 2 layers on 1 accelerator: 1");
+    th_mapping_free(m);
+    tear_down();
+    set_up(TWO_DESIGNS("2", LINK), CHAIN);
+    p = problem_of("fluid");
+    b = bounds_of(&p);
+    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] <= 1536000);
+    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] > 1500000);
     tear_down();
 }
 
@@ -311,6 +384,19 @@ static void check_case(const th_system *s, int number)
     "{ between = [\"s\", \"y0\"]; bandwidth = \"2Gbps\"; latency = \"15ns\"; }, "                  \
     "{ between = [\"s\", \"y1\"]; bandwidth = \"1Gbps\"; latency = \"25ns\"; } );"
 
+/* Three designs that trade places, behind a narrow DRAM. */
+#define ALIKE                                                                                      \
+    "name = \"alike\"; designs = ( { name = \"t\"; type = \"tiled\"; clock = \"1GHz\"; "           \
+    "tile_k = 4; tile_c = 2; tile_h = 2; tile_w = 3; input_port = 2; weight_port = 2; "            \
+    "output_port = 2; clip = true; }, { name = \"s\"; type = \"systolic_vec\"; clock = "           \
+    "\"1GHz\"; rows = 3; cols = 3; vec = 2; input_port = 2; weight_port = 2; output_port = 2; }, " \
+    "{ name = \"w\"; type = \"winograd\"; clock = \"1GHz\"; m = 2; r = 3; pn = 1; pm = 1; "        \
+    "weight_buffer = \"256B\"; input_port = 2; weight_port = 2; output_port = 2; } ); "            \
+    "accelerators = ( { count = 4; dram = { capacity = \"1GiB\"; bandwidth = \"3GB/s\"; latency "  \
+    "= \"20ns\"; }; vector = { clock = \"1GHz\"; elements_per_cycle = 2; }; designs = [\"t\", "    \
+    "\"s\", \"w\"]; } ); topology = { type = \"ring\"; dims = [4]; bandwidth = \"8Gbps\"; "        \
+    "latency = \"100ns\"; };"
+
 /* Every second accelerator, so that both kinds and both ways meet. */
 static th_system *with_some_that_prefetch(th_system *s)
 {
@@ -331,6 +417,7 @@ static void no_mapping_is_below_any_bound(void)
         system_of(UNLIKE),
         with_some_that_prefetch(system_of(UNLIKE)),
         system_of(SLOW_DRAM),
+        system_of(ALIKE),
         shipped_system("f1_16xlarge"),
     };
     enum { N = sizeof systems / sizeof *systems };
@@ -353,10 +440,13 @@ int main(int argc, char **argv)
 {
     static const tap_test tests[] = {
         TAP(a_task_by_hand),
+        TAP(a_task_step_by_step),
+        TAP(the_first_step_may_load_less),
         TAP(one_accelerator_meets_its_bound),
         TAP(two_accelerators_share_the_work),
         TAP(halves_of_rows_meet_the_bound),
         TAP(an_ideal_network_shares_nothing),
+        TAP(a_set_has_one_design),
         TAP(memory_by_hand),
         TAP(what_strides_leave_out_need_not_come),
         TAP(padding_need_not_come),

@@ -382,7 +382,34 @@ static th_loop_box box_at_random(gsl_rng *r, const th_layer *l, double *part)
     return box;
 }
 
-static int n_boxes, n_close;
+static int n_boxes, n_close, n_tight;
+
+/* The schedule's time, beside flows that take a part of the DRAM for a while if they are there. */
+static th_time time_beside_flows(gsl_rng *r, const th_schedule *s, const th_port *port, bool flows)
+{
+    th_pipeline p;
+    th_time now = 0, pause = (th_time)th_task_least_ps(s, port, true) / 4;
+    th_pipeline_start(&p, s, port, &(th_pipeline_options){.skip = true});
+    for (int i = 0; flows && i < 4 && port->bits_per_s != TH_UNLIMITED; i++, now += pause) {
+        th_pipeline_advance(&p, s, port, now);
+        th_pipeline_set_demand(&p, port, gsl_rng_uniform(r) * 0.9 * (double)port->bits_per_s / 8);
+    }
+    return th_pipeline_finish(&p, s, port);
+}
+
+/* No schedule ends before its bound, whatever flows there are. */
+static void check_schedule(gsl_rng *r, const th_schedule *s, const th_port *port)
+{
+    double least = th_task_pipelined_ps(s, port, true);
+    th_time alone = time_beside_flows(r, s, port, false),
+            beside = time_beside_flows(r, s, port, true);
+    CU_ASSERT_TRUE((double)alone >= least && (double)beside >= least);
+    CU_ASSERT_TRUE(least >= th_task_least_ps(s, port, true));
+    n_tight += (double)alone <= least * 1.02;
+    if ((double)alone < least || (double)beside < least)
+        printf("# a schedule takes %lld and %lld ps, not %.3f\n", (long long)alone,
+               (long long)beside, least);
+}
 
 /* On the system's one accelerator: a box takes its part of what all of the layer takes, in time
  * and in bytes. */
@@ -394,9 +421,9 @@ static void check_boxes(gsl_rng *r, const th_system *s, const th_workload *w)
     th_layer_floor all;
     th_floors f;
     th_error e = {"", ""};
-    double ps, part;
+    double ps, on_set, part;
     if (th_floors_init(&f, &p, &(th_bounds_scope){.cuts = TH_CUTS_ANY}, &e) ||
-        th_floors_layer(&f, 0, w->batch, &all, &ps, &e))
+        th_floors_layer(&f, 0, w->batch, &all, &ps, &on_set, &e))
         bail_out(&e);
     for (int i = 0; i < BOXES; i++) {
         th_loop_box box = box_at_random(r, l, &part);
@@ -408,6 +435,7 @@ static void check_boxes(gsl_rng *r, const th_system *s, const th_workload *w)
         double took = th_task_least_ps(&schedule, &port, true),
                moved = th_task_least_bytes(&schedule, &port);
         bool holds = took >= part * ps * (1 - 1e-9) && moved >= part * all.dram_bytes * (1 - 1e-9);
+        check_schedule(r, &schedule, &port);
         n_boxes++;
         n_close += took <= 1.3 * part * ps;
         if (!holds)
@@ -433,7 +461,8 @@ static void no_shard_exceeds_the_rate_of_its_design(void)
         }
         gsl_rng_free(r);
     }
-    printf("# %d boxes, %d of them close to the rate\n", n_boxes, n_close);
+    printf("# %d boxes, %d of them close to the rate, %d to their bound\n", n_boxes, n_close,
+           n_tight);
     CU_ASSERT_TRUE(n_boxes > 10000 && n_close > 500);
 }
 
