@@ -80,7 +80,7 @@ static int usage(th_call *c, const char *problem)
     return -1;
 }
 
-static int unknown_option(th_call *c, const char *word)
+static int unknown_option(th_call *c, const char *text)
 {
     const char *names[TH_OPTIONS_MAX + 2];
     size_t n = 0;
@@ -88,7 +88,38 @@ static int unknown_option(th_call *c, const char *word)
         names[n++] = o->name;
     names[n++] = "-help";
     names[n] = NULL;
-    return th_error_unknown(&c->err, "TCL-0002", "option", word, names);
+    th_error_unknown(&c->err, "TCL-0002", "option", text, names);
+    return -1;
+}
+
+static int ambiguous_option(th_call *c, const char *text)
+{
+    th_strbuf names = TH_STRBUF_INIT;
+    for (const th_option *o = c->command->options; o->name; o++)
+        if (strncmp(o->name, text, strlen(text)) == 0)
+            th_strbuf_printf(&names, "%s%s", names.length > 0 ? ", " : "", o->name);
+    th_error_set(&c->err, "TCL-0740", "option \"%s\": is ambiguous: %s", text,
+                 names.text ? names.text : "");
+    th_strbuf_clear(&names);
+    return -1;
+}
+
+/* The option of which a person typed the beginning at the prompt: its index, or -1 and c->err. In
+ * scripts there is none, so that a later option breaks none of them. */
+static int option_by_prefix(th_call *c, const char *text)
+{
+    const th_option *options = c->command->options;
+    int found = -1, n = 0;
+    if (!options || text[1] == '\0' || !th_session_is_typed(c->session))
+        return unknown_option(c, text);
+    for (int i = 0; options[i].name; i++)
+        if (strncmp(options[i].name, text, strlen(text)) == 0) {
+            found = i;
+            n++;
+        }
+    if (n == 1)
+        return found;
+    return n == 0 ? unknown_option(c, text) : ambiguous_option(c, text);
 }
 
 static int parse_choice(th_call *c, const th_option *o, const char *text, th_value *v)
@@ -156,17 +187,29 @@ static int parse_option(th_call *c, const th_option *o, Tcl_Obj *word, th_value 
     return failed;
 }
 
-/* Takes "> FILE" off the end of a report's words. */
+/* The length of ">" or ">>" at the beginning of a word; 0: there is none. */
+static size_t redirect_sign(const char *word)
+{
+    return word[0] != '>' ? 0 : word[1] == '>' ? 2 : 1;
+}
+
+/* Takes "> FILE" or ">FILE" off the end of a report's words. c->redirect has a reference. */
 static int strip_redirect(th_call *c, int objc, Tcl_Obj *const objv[])
 {
-    if (!c->command->is_report || objc < 3)
+    if (!c->command->is_report || objc < 2)
         return objc;
-    const char *sign = Tcl_GetString(objv[objc - 2]);
-    if (strcmp(sign, ">") != 0 && strcmp(sign, ">>") != 0)
+    const char *last = Tcl_GetString(objv[objc - 1]), *sign = Tcl_GetString(objv[objc - 2]);
+    size_t length = redirect_sign(last);
+    bool is_joined = length > 0 && last[length] != '\0';
+    if (is_joined)
+        c->redirect = Tcl_NewStringObj(last + length, -1);
+    else if (objc >= 3 && redirect_sign(sign) > 0 && sign[redirect_sign(sign)] == '\0')
+        c->redirect = objv[objc - 1];
+    else
         return objc;
-    c->redirect = objv[objc - 1];
-    c->append = sign[1] == '>';
-    return objc - 2;
+    Tcl_IncrRefCount(c->redirect);
+    c->append = redirect_sign(is_joined ? last : sign) == 2;
+    return objc - (is_joined ? 1 : 2);
 }
 
 /* Parses the option at objv[*i] and its value; *i ends at the last word used. */
@@ -174,9 +217,10 @@ static int parse_option_at(th_call *c, int objc, Tcl_Obj *const objv[], int *i)
 {
     const th_option *options = c->command->options;
     int k;
-    if (!options || Tcl_GetIndexFromObjStruct(NULL, objv[*i], options, sizeof *options, "option",
-                                              TCL_EXACT, &k) != TCL_OK)
-        return unknown_option(c, Tcl_GetString(objv[*i]));
+    if ((!options || Tcl_GetIndexFromObjStruct(NULL, objv[*i], options, sizeof *options, "option",
+                                               TCL_EXACT, &k) != TCL_OK) &&
+        (k = option_by_prefix(c, Tcl_GetString(objv[*i]))) < 0)
+        return -1;
     if (th_call_has(c, k))
         return th_error_set(&c->err, "TCL-0006", "%s: given twice", options[k].name);
     Tcl_Obj *word = objv[*i];
@@ -299,6 +343,8 @@ static int dispatch(ClientData data, Tcl_Interp *interp, int objc, Tcl_Obj *cons
     c.words = th_alloc_array((size_t)objc, sizeof *c.words);
     int failed = c.words ? run_parsed(&c, objc, objv) : th_error_no_memory(&c.err);
     th_free(c.words);
+    if (c.redirect)
+        Tcl_DecrRefCount(c.redirect);
     return failed ? fail(&c) : TCL_OK;
 }
 

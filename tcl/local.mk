@@ -100,14 +100,20 @@ libshell_la_SOURCES = \
 	tcl/shell/complete.h \
 	tcl/shell/ctrl_c.c \
 	tcl/shell/ctrl_c.h \
+	tcl/shell/error_text.c \
+	tcl/shell/error_text.h \
 	tcl/shell/line_editor.c \
 	tcl/shell/line_editor.h \
 	tcl/shell/shell.c \
 	tcl/shell/shell.h \
+	tcl/shell/source.c \
+	tcl/shell/source.h \
+	tcl/shell/typed_lines.c \
+	tcl/shell/typed_lines.h \
 	tcl/shell/unknown.c \
 	tcl/shell/unknown.h
-libshell_la_CPPFLAGS = $(face_flags)
-shell_libraries = libshell.la libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
+libshell_la_CPPFLAGS = $(face_flags) $(READLINE_CFLAGS)
+shell_libraries = libshell.la libface.la libtharsis.la $(READLINE_LIBS) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
 
 # Ctrl-C at each look for it; the programs wait for signals, this test does not.
 unit_tests += tests/unit/study/test_interrupt

@@ -73,3 +73,23 @@ bool th_session_is_interrupted(th_session *s)
     bool is_asked = th_tcl_of(s)->is_in_study ? th_interrupt_is_pending() : th_interrupt_take();
     return is_asked || Tcl_Canceled(th_tcl_of(s)->interp, 0) == TCL_ERROR;
 }
+
+/* ---- typed commands ---- */
+
+/* The shell sets is_typed while it runs a line of the prompt; within that line, the level of
+ * procedures and the name of the script tell what was typed from what it calls. */
+bool th_session_is_typed(const th_session *s)
+{
+    const th_tcl_session *t = th_tcl_of(s);
+    int is_typed = 0;
+    if (!t->is_typed || t->is_running)
+        return false;
+    Tcl_InterpState saved = Tcl_SaveInterpState(t->interp, TCL_OK);
+    Tcl_Obj *test = Tcl_NewStringObj("[info level] == 0 && [info script] eq {}", -1);
+    Tcl_IncrRefCount(test);
+    if (Tcl_ExprBooleanObj(t->interp, test, &is_typed) != TCL_OK)
+        is_typed = 0;
+    Tcl_DecrRefCount(test);
+    Tcl_RestoreInterpState(t->interp, saved);
+    return is_typed;
+}

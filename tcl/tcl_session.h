@@ -29,6 +29,7 @@ typedef struct th_tcl_session {
     bool is_running;            /* inside run or step: their scripts may not start another */
     bool is_answering; /* inside the procedure of a script design: it may not start a run either */
     bool stop_asked;
+    bool is_typed; /* the shell runs what a person typed at its prompt */
 } th_tcl_session;
 
 /* tcl_session_parts.c */
@@ -56,6 +57,10 @@ int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
  * closed, but not all of it could be written. */
 int th_session_close_trace(th_session *s, th_error *err);
 int th_session_end_log(th_session *s, th_error *err);
+
+/* Was the present command typed at the prompt, outside procedures and files? Only then do
+ * beginnings of names stand for commands and options. */
+bool th_session_is_typed(const th_session *s);
 
 /* True once after Ctrl-C, or while the interpreter is being cancelled. Loops poll it. */
 bool th_session_is_interrupted(th_session *s);

@@ -97,6 +97,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/report/plot.test \
 	tests/tcl/predict.test \
 	tests/tcl/program.test \
+	tests/tcl/prompt.test \
 	tests/tcl/published.test \
 	tests/tcl/report/report.test \
 	tests/tcl/run.test \

@@ -21,7 +21,8 @@ static const th_option get_options[] = {
     [GET_FILTER] =
         {"-filter", TH_OPTION_TEXT, "{ATTRIBUTE OP LITERAL}",
          "Only objects for which this holds; OP is == != < <= > >= or =~ (glob pattern). Several "
-         "are joined by && || ! ( ), as in the conditions of breakpoints."},
+         "are joined by && || ! ( ), as in the conditions of breakpoints. Where none is left, the "
+         "list is empty."},
     [GET_OF] = {"-of", TH_OPTION_TEXT, "OBJECTS", "Only objects related to one of these."},
     [GET_QUIET] = {"-quiet", TH_OPTION_FLAG, NULL,
                    "No error if a pattern, or all together, match nothing."},
@@ -280,7 +281,7 @@ static int return_wanted(th_call *c, th_class class, th_wanted *w)
     Tcl_ListObjLength(NULL, names, &found);
     if (!failed && !th_call_has(c, GET_QUIET))
         failed = check_all_met(c, class, &w->patterns);
-    if (!failed && found == 0 && !th_call_has(c, GET_QUIET))
+    if (!failed && found == 0 && !w->filter.is_on && !th_call_has(c, GET_QUIET))
         failed =
             th_error_set(&c->err, "TCL-0083", "there is no such %s; -quiet returns an empty list",
                          th_class_name(class));

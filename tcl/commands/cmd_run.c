@@ -243,14 +243,21 @@ static const th_option run_options[] = {
     {.name = NULL},
 };
 
+/* "run 100us" is "run -for 100us". */
+static bool is_relative(const th_call *c)
+{
+    return th_call_has(c, RUN_FOR) || c->n_words > 0;
+}
+
 static int parse_until(th_call *c, th_time *out)
 {
-    bool is_absolute = th_call_has(c, RUN_UNTIL), is_relative = th_call_has(c, RUN_FOR);
-    if (th_call_has(c, RUN_ALL) + is_absolute + is_relative > 1)
-        return th_error_set(&c->err, "TCL-0100", "-all, -until and -for exclude each other");
-    *out = is_absolute   ? c->option[RUN_UNTIL].number
-           : is_relative ? c->option[RUN_FOR].number
-                         : TH_TIME_MAX;
+    th_error e;
+    bool is_absolute = th_call_has(c, RUN_UNTIL);
+    if (th_call_has(c, RUN_ALL) + is_absolute + th_call_has(c, RUN_FOR) + (c->n_words > 0) > 1)
+        return th_error_set(&c->err, "TCL-0100", "-all, -until, -for and TIME exclude each other");
+    *out = is_absolute ? c->option[RUN_UNTIL].number : th_call_number(c, RUN_FOR, TH_TIME_MAX);
+    if (c->n_words > 0 && th_parse_time(th_call_word(c, 0), out, &e) != 0)
+        return th_call_prefix_error(c, "TIME", &e);
     return 0;
 }
 
@@ -303,7 +310,7 @@ static int run_run(th_call *c)
     if (!d.sim)
         return -1;
     th_time now = th_machine_now(d.sim->machine);
-    if (th_call_has(c, RUN_FOR))
+    if (is_relative(c))
         until = until > TH_TIME_MAX - now ? TH_TIME_MAX : now + until;
     if (until < now)
         return th_error_set(&c->err, "TCL-0102", "-until \"%s\": the run is already past this time",
@@ -378,8 +385,9 @@ static int run_save_run(th_call *c)
 }
 
 const th_command th_run_commands[] = {
-    {"run", GROUP, "", 0, 0, run_options, "simulate; return why it stopped",
-     "Returns done, until, \"breakpoint NAME\" or interrupted. Continues where the previous run "
+    {"run", GROUP, "?TIME?", 0, 1, run_options, "simulate; return why it stopped",
+     "TIME is short for -for TIME. Returns done, until, \"breakpoint NAME\" or interrupted. "
+     "Continues where the previous run "
      "stopped. Without options for them, the stream and the network are those of map_workload. "
      "Ctrl-C stops between two events, and `run` continues from there.",
      .run = run_run, .not_while_running = true},

@@ -5,7 +5,7 @@
 #define TH_TCL_SHELL_COMPLETE_H
 #include "tcl/tcl_session.h"
 
-/* Creates ::tharsis::Complete WORD START END LINE, in the form that tclreadline calls: LINE from
+/* Creates ::tharsis::Complete WORD START END LINE, as the line editor calls it: LINE from
  * START to END is WORD. It returns a list: the longest common prefix of the candidates, then the
  * candidates, if there are several. */
 void th_complete_create(Tcl_Interp *interp, th_session *s);

@@ -4,14 +4,9 @@
 #include "tcl/shell/ctrl_c.h"
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <string.h>
-#include <unistd.h>
 #include "report/interrupt.h"
 
 static struct {
-    atomic_bool is_dropped;
-    _Atomic(const char *) prompt;
     void (*reader)(void); /* of the interpreter's thread alone */
     Tcl_AsyncHandler handler;
     Tcl_Interp *interp;
@@ -30,12 +25,6 @@ void th_ctrl_c_block(void)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-static void show_prompt(const char *prompt)
-{
-    if (write(STDOUT_FILENO, "\n", 1) < 0 || write(STDOUT_FILENO, prompt, strlen(prompt)) < 0)
-        return; /* no code polls the flag */
-}
-
 static void *wait_for_signals(void *unused)
 {
     sigset_t set;
@@ -43,12 +32,6 @@ static void *wait_for_signals(void *unused)
     (void)unused;
     interrupt_set(&set);
     while (sigwait(&set, &number) == 0) {
-        const char *prompt = atomic_load(&state.prompt);
-        if (prompt) {
-            atomic_store(&state.is_dropped, true);
-            show_prompt(prompt);
-            continue;
-        }
         th_interrupt_raise();
         Tcl_AsyncMark(state.handler);
     }
@@ -78,16 +61,6 @@ int th_ctrl_c_start(Tcl_Interp *interp)
         return -1;
     pthread_detach(thread);
     return 0;
-}
-
-void th_ctrl_c_set_prompt(const char *prompt)
-{
-    atomic_store(&state.prompt, prompt);
-}
-
-bool th_ctrl_c_take_dropped(void)
-{
-    return atomic_exchange(&state.is_dropped, false);
 }
 
 void th_ctrl_c_set_reader(void (*on_ctrl_c)(void))

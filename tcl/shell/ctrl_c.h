@@ -12,10 +12,6 @@
 
 void th_ctrl_c_block(void);
 int th_ctrl_c_start(Tcl_Interp *interp); /* 0, or -1: Ctrl-C does nothing then */
-/* At the prompt there is nothing to stop: Ctrl-C shows this prompt again, and what was typed of a
- * command so far is dropped. NULL: a command is at work. */
-void th_ctrl_c_set_prompt(const char *prompt);
-bool th_ctrl_c_take_dropped(void); /* true once after that */
 /* While an editor reads a line, Ctrl-C calls this function in the interpreter's thread. NULL: no
  * editor reads. */
 void th_ctrl_c_set_reader(void (*on_ctrl_c)(void));

@@ -14,10 +14,13 @@
 #include "tcl/init.h"
 #include "report/interrupt.h"
 #include "tcl/shell/ctrl_c.h"
+#include "tcl/shell/error_text.h"
+#include "tcl/shell/typed_lines.h"
 #include "tcl/shell/line_editor.h"
 #include "tcl/log.h"
 #include "tcl/tcl_session.h"
 #include "tcl/shell/shell.h"
+#include "tcl/shell/source.h"
 #include "tcl/shell/unknown.h"
 
 #if TCL_MAJOR_VERSION > 8 && !defined(Tcl_StaticPackage)
@@ -27,10 +30,11 @@
 enum { EXIT_SCRIPT = 1, EXIT_USAGE = 2 };
 
 static const char usage_text[] =
-    "Usage: tharsis [-no_init] [-exit] [-batch] [-log FILE] [-threads N] [SCRIPT [ARGS]]\n"
+    "Usage: tharsis [-no_init] [-exit] [-batch] [-trace] [-log FILE] [-threads N] [SCRIPT [ARGS]]\n"
     "  -no_init    do not read ~/.tharsisrc\n"
     "  -exit       exit after SCRIPT; status 1 if it failed\n"
     "  -batch      no prompt and no progress lines; exit after SCRIPT\n"
+    "  -trace      print the whole Tcl stack of an error, with the text of each command\n"
     "  -log FILE   copy commands and what they print to FILE, as log_begin does\n"
     "  -threads N  evaluate mappings with N threads\n"
     "  -version    print the version and exit\n"
@@ -38,8 +42,10 @@ static const char usage_text[] =
     "Without SCRIPT commands are read from standard input; \"help\" lists them. With -exit or\n"
     "-batch the first that fails ends the program with status 1, unless a person types them.\n";
 
+static const char first_prompt[] = "tharsis> ", next_prompt[] = "       > ";
+
 typedef struct th_command_line {
-    bool no_init, exits, is_batch;
+    bool no_init, exits, is_batch, prints_traces;
     int threads;     /* 0: not said */
     const char *log; /* NULL: none */
     int script;      /* index in argv; 0: none */
@@ -78,6 +84,8 @@ static int parse_command_line(int argc, char **argv, th_command_line *out)
             out->exits = true;
         } else if (strcmp(word, "-batch") == 0) {
             out->is_batch = true;
+        } else if (strcmp(word, "-trace") == 0) {
+            out->prints_traces = true;
         } else if (strcmp(word, "-threads") == 0) {
             if (parse_threads(argv[++i], out) != 0)
                 return 1 + EXIT_USAGE;
@@ -123,7 +131,8 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
     Tcl_SetVar2Ex(interp, "tcl_interactive", NULL, Tcl_NewBooleanObj(is_interactive),
                   TCL_GLOBAL_ONLY);
     if (Tcl_Init(interp) != TCL_OK || Tharsis_Init(interp) != TCL_OK ||
-        Tcl_Eval(interp, "namespace import ::tharsis::*") != TCL_OK)
+        Tcl_Eval(interp, "namespace import ::tharsis::*") != TCL_OK ||
+        th_source_create(interp, first_prompt) != TCL_OK)
         return TCL_ERROR;
     th_unknown_create(interp);
     th_complete_create(interp, th_session_of(interp));
@@ -138,18 +147,6 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
     return line->log ? begin_log(interp, line->log) : TCL_OK;
 }
 
-/* A value of the options of the last return, "" where there is none; referenced. */
-static Tcl_Obj *return_option(Tcl_Obj *options, const char *key)
-{
-    Tcl_Obj *word = Tcl_NewStringObj(key, -1), *value = NULL;
-    Tcl_IncrRefCount(word);
-    if (Tcl_DictObjGet(NULL, options, word, &value) != TCL_OK || !value)
-        value = Tcl_NewObj();
-    Tcl_IncrRefCount(value);
-    Tcl_DecrRefCount(word);
-    return value;
-}
-
 /* A line on standard output or standard error, through Tcl's channels, where a log sees it. */
 static void say(int channel, const char *text)
 {
@@ -161,46 +158,24 @@ static void say(int channel, const char *text)
     Tcl_Flush(to);
 }
 
-static void say_where(const char *file, int line)
+static void print_error(Tcl_Interp *interp, int code, bool is_full)
 {
-    Tcl_Obj *text = Tcl_ObjPrintf("    (%s, line %d)", file, line);
-    Tcl_IncrRefCount(text);
+    Tcl_Obj *text = th_error_text(interp, code, is_full);
+    Tcl_Flush(Tcl_GetStdChannel(TCL_STDOUT));
     say(TCL_STDERR, Tcl_GetString(text));
     Tcl_DecrRefCount(text);
 }
 
-/* Prints the error: one line for an error of Tharsis, the whole trace for one of Tcl. errorInfo and
- * errorCode may still hold an earlier error, even one that Tcl caught while it started. */
-static void print_error(Tcl_Interp *interp, int code, const char *file)
-{
-    Tcl_Obj *options = Tcl_GetReturnOptions(interp, code);
-    Tcl_IncrRefCount(options);
-    Tcl_Obj *error_code = return_option(options, "-errorcode");
-    Tcl_Obj *trace = return_option(options, "-errorinfo");
-    bool is_ours = strncmp(Tcl_GetString(error_code), "THARSIS ", 8) == 0 ||
-                   strncmp(Tcl_GetString(error_code), "TCL CANCEL", 10) == 0;
-    Tcl_Flush(Tcl_GetStdChannel(TCL_STDOUT));
-    if (is_ours || code != TCL_ERROR)
-        say(TCL_STDERR, Tcl_GetStringResult(interp));
-    else
-        say(TCL_STDERR, Tcl_GetString(trace));
-    if (is_ours && file)
-        say_where(file, Tcl_GetErrorLine(interp));
-    Tcl_DecrRefCount(trace);
-    Tcl_DecrRefCount(error_code);
-    Tcl_DecrRefCount(options);
-}
-
 /* A Tcl return code; the error is printed. */
-static int source(Tcl_Interp *interp, const char *file)
+static int source(Tcl_Interp *interp, const char *file, bool is_full)
 {
     int code = Tcl_EvalFile(interp, file);
     if (code != TCL_OK && code != TCL_RETURN)
-        print_error(interp, code, file);
+        print_error(interp, code, is_full);
     return code == TCL_RETURN ? TCL_OK : code;
 }
 
-static void source_init_file(Tcl_Interp *interp)
+static void source_init_file(Tcl_Interp *interp, bool is_full)
 {
     const char *home = getenv("HOME");
     if (!home)
@@ -208,47 +183,46 @@ static void source_init_file(Tcl_Interp *interp)
     Tcl_Obj *path = Tcl_ObjPrintf("%s/.tharsisrc", home);
     Tcl_IncrRefCount(path);
     if (Tcl_FSAccess(path, R_OK) == 0)
-        source(interp, Tcl_GetString(path));
+        source(interp, Tcl_GetString(path), is_full);
     Tcl_DecrRefCount(path);
 }
 
 /* ---- prompt ---- */
 
-static const char first_prompt[] = "tharsis> ", next_prompt[] = "       > ";
-
 typedef struct th_input {
-    bool is_on;     /* a person types */
-    bool is_edited; /* with tclreadline */
+    bool is_on; /* a person types */
+    bool prints_traces;
 } th_input;
 
-static void show_prompt(bool is_on, const char *prompt)
+/* Takes the command into the history, and a repeated one in its place. False: what it repeats was
+ * never typed. */
+static bool record(Tcl_Interp *interp, Tcl_Obj **command)
 {
-    if (!is_on)
-        return;
-    th_ctrl_c_set_prompt(first_prompt); /* until Tcl sees it */
-    fputs(prompt, stdout);
-    fflush(stdout);
-}
-
-/* Into what Tcl's "history" lists. */
-static void record(Tcl_Interp *interp, Tcl_Obj *command)
-{
-    th_log *log = th_tcl_of(th_session_of(interp))->log;
-    th_log_pause(log, 1);
-    Tcl_RecordAndEvalObj(interp, command, TCL_NO_EVAL);
-    th_log_pause(log, 0);
+    Tcl_Obj *meant = th_typed_record(interp, *command);
+    if (!meant) {
+        say(TCL_STDERR, Tcl_GetStringResult(interp));
+        return false;
+    }
+    if (meant != *command)
+        say(TCL_STDOUT, Tcl_GetString(meant));
+    Tcl_DecrRefCount(*command);
+    *command = meant;
+    return true;
 }
 
 /* Runs one whole command and prints its result. */
-static int run_command(Tcl_Interp *interp, Tcl_Obj *command, bool is_on)
+static int run_command(Tcl_Interp *interp, Tcl_Obj **command, const th_input *in)
 {
-    if (is_on)
-        record(interp, command);
-    int code = Tcl_EvalObjEx(interp, command, TCL_EVAL_GLOBAL);
+    if (in->is_on && !record(interp, command))
+        return TCL_ERROR;
+    th_tcl_session *t = th_tcl_of(th_session_of(interp));
+    t->is_typed = in->is_on;
+    int code = Tcl_EvalObjEx(interp, *command, TCL_EVAL_GLOBAL);
+    t->is_typed = false;
     th_interrupt_take(); /* a late one */
     if (code != TCL_OK)
-        say(TCL_STDERR, Tcl_GetStringResult(interp));
-    else if (is_on && Tcl_GetStringResult(interp)[0] != '\0')
+        print_error(interp, code, in->prints_traces);
+    else if (in->is_on && Tcl_GetStringResult(interp)[0] != '\0')
         say(TCL_STDOUT, Tcl_GetStringResult(interp));
     return code;
 }
@@ -266,16 +240,12 @@ static void begin_command(Tcl_Obj **command)
  * forgotten where Ctrl-C came. */
 static Tcl_Obj *next_line(Tcl_Interp *interp, const th_input *in, const char *prompt, bool *dropped)
 {
-    if (in->is_edited)
+    if (in->is_on)
         return th_line_editor_read(interp, prompt, dropped);
-    show_prompt(in->is_on, prompt);
     Tcl_Channel channel = Tcl_GetStdChannel(TCL_STDIN);
     Tcl_Obj *line = Tcl_NewObj();
     Tcl_IncrRefCount(line);
-    bool is_read = channel && Tcl_GetsObj(channel, line) >= 0;
-    th_ctrl_c_set_prompt(NULL);
-    *dropped = th_ctrl_c_take_dropped();
-    if (is_read)
+    if (channel && Tcl_GetsObj(channel, line) >= 0)
         return line;
     Tcl_DecrRefCount(line);
     return NULL;
@@ -314,11 +284,11 @@ static int read_commands(Tcl_Interp *interp, const th_input *in, bool stops_at_e
         if (!is_whole)
             continue;
         if (!is_blank(Tcl_GetString(command)))
-            last = run_command(interp, command, in->is_on);
+            last = run_command(interp, &command, in);
         begin_command(&command);
     }
     if (!Tcl_CommandComplete(Tcl_GetString(command))) /* incomplete */
-        last = run_command(interp, command, in->is_on);
+        last = run_command(interp, &command, in);
     Tcl_DecrRefCount(command);
     if (in->is_on)
         say(TCL_STDOUT, "");
@@ -333,11 +303,12 @@ static bool is_typed(const th_command_line *line)
 
 static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
 {
-    th_input in = {.is_on = is_typed(line)};
+    th_input in = {.is_on = is_typed(line), .prints_traces = line->prints_traces};
     if (in.is_on)
         say(TCL_STDOUT,
             "Tharsis " PACKAGE_VERSION ". \"help\" lists the commands, \"exit\" leaves.");
-    in.is_edited = in.is_on && th_line_editor_open(interp, first_prompt);
+    if (in.is_on)
+        th_line_editor_open(interp, first_prompt);
     return read_commands(interp, &in, !in.is_on && (line->exits || line->is_batch));
 }
 
@@ -357,9 +328,9 @@ int th_shell_main(int argc, char **argv, const th_remote *elsewhere)
     }
     set_arguments(interp, argc, argv, &line);
     if (!line.no_init)
-        source_init_file(interp);
+        source_init_file(interp, line.prints_traces);
     if (line.script > 0)
-        code = source(interp, argv[line.script]);
+        code = source(interp, argv[line.script], line.prints_traces);
     bool is_over =
         line.script > 0 && (line.exits || line.is_batch || (code != TCL_OK && !is_typed(&line)));
     if (!is_over)

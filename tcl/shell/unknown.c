@@ -2,8 +2,10 @@
 /* unknown.c - see unknown.h. */
 #include <config.h>
 #include "tcl/shell/unknown.h"
+#include <string.h>
 #include "base/names.h"
 #include "tcl/command.h"
+#include "tcl/init.h"
 #include "tcl/tcl_session.h"
 
 /* 1 if Tcl's libraries know the command and have loaded it. */
@@ -24,6 +26,50 @@ static const char *nearest(const char *name)
     return th_name_nearest(name, names, th_command_names(names));
 }
 
+/* The names of the commands that begin so, sorted; referenced. */
+static Tcl_Obj *commands_with_prefix(Tcl_Interp *interp, const char *prefix)
+{
+    Tcl_Obj **all, *found = Tcl_NewListObj(0, NULL);
+    Tcl_Size n = 0;
+    Tcl_IncrRefCount(found);
+    if (Tcl_EvalEx(interp, "lsort [info commands]", -1, TCL_EVAL_GLOBAL) == TCL_OK &&
+        Tcl_ListObjGetElements(NULL, Tcl_GetObjResult(interp), &n, &all) == TCL_OK)
+        for (Tcl_Size i = 0; i < n; i++)
+            if (strncmp(Tcl_GetString(all[i]), prefix, strlen(prefix)) == 0)
+                Tcl_ListObjAppendElement(NULL, found, all[i]);
+    Tcl_ResetResult(interp);
+    return found;
+}
+
+static int run_as(Tcl_Interp *interp, Tcl_Obj *name, int objc, Tcl_Obj *const objv[])
+{
+    Tcl_Obj *command = Tcl_NewListObj(objc, objv);
+    Tcl_IncrRefCount(command);
+    Tcl_ListObjReplace(NULL, command, 0, 1, 1, &name);
+    int code = Tcl_EvalObjEx(interp, command, 0);
+    Tcl_DecrRefCount(command);
+    return code;
+}
+
+/* Runs the command whose beginning was typed. False: there is none. */
+static bool run_abbreviated(Tcl_Interp *interp, int objc, Tcl_Obj *const objv[], int *code)
+{
+    const char *name = Tcl_GetString(objv[0]);
+    Tcl_Obj **found, *names = commands_with_prefix(interp, name);
+    Tcl_Size n = 0;
+    Tcl_ListObjGetElements(NULL, names, &n, &found);
+    if (n == 1) {
+        *code = run_as(interp, found[0], objc, objv);
+    } else if (n > 1) {
+        Tcl_SetObjResult(
+            interp, Tcl_ObjPrintf("ambiguous command name \"%s\": %s", name, Tcl_GetString(names)));
+        Tcl_SetErrorCode(interp, "TCL", "LOOKUP", "COMMAND", name, NULL);
+        *code = TCL_ERROR;
+    }
+    Tcl_DecrRefCount(names);
+    return n > 0;
+}
+
 static int unknown(ClientData unused, Tcl_Interp *interp, int objc, Tcl_Obj *const objv[])
 {
     (void)unused;
@@ -32,6 +78,10 @@ static int unknown(ClientData unused, Tcl_Interp *interp, int objc, Tcl_Obj *con
     if (auto_load(interp, objv[1]))
         return Tcl_EvalObjv(interp, objc - 1, objv + 1, 0);
     const char *name = Tcl_GetString(objv[1]), *near = nearest(name);
+    int code = TCL_ERROR;
+    if (name[0] != '\0' && th_session_is_typed(th_session_of(interp)) &&
+        run_abbreviated(interp, objc - 1, objv + 1, &code))
+        return code;
     if (near)
         Tcl_SetObjResult(
             interp, Tcl_ObjPrintf("invalid command name \"%s\": did you mean \"%s\"?", name, near));
