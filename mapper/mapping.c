@@ -343,6 +343,9 @@ static void write_layer(const th_mapping *m, int l, const th_workload *w, th_str
         th_strbuf_printf(out, "weights = \"%s\"; ", th_weights_place_names[m->weights[l]]);
     if (s->rotate != TH_NO_ROTATION)
         th_strbuf_printf(out, "rotate = \"%c\"; ", th_dim_letters[s->rotate]);
+    if (s->chunks > 0)
+        th_strbuf_printf(out, "chunks = { %c = %d; }; ", th_dim_letters[s->chunk_dim],
+                         (int)s->chunks);
     th_strbuf_printf(out, "}%s\n", l + 1 < m->n_layers ? "," : "");
 }
 

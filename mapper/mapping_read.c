@@ -147,22 +147,51 @@ static int read_set(const reader *r, const th_config_node *g, int number)
     return 0;
 }
 
+/* A dimension and how many ways it is cut. */
+static int read_cut(const reader *r, const th_config_node *item, int *dim, int32_t *n)
+{
+    const char *key = th_config_key(item);
+    const char *letter = strlen(key) == 1 ? strchr(th_dim_letters, key[0]) : NULL;
+    int64_t ways;
+    if (!letter)
+        return th_error_set(r->err, "MAP-0015",
+                            "%s:%d: unknown dimension \"%s\", must be one of B, K, C, H, W, R, S",
+                            th_config_file(item), th_config_line(item), key);
+    if (th_config_as_int(item, 1, INT32_MAX, &ways, r->err))
+        return -1;
+    *dim = (int)(letter - th_dim_letters);
+    *n = (int32_t)ways;
+    return 0;
+}
+
 static int read_split(const reader *r, const th_config_node *g, th_strategy *s)
 {
+    int dim;
+    int32_t n;
     for (int i = 0; i < th_config_count(g); i++) {
-        const th_config_node *item = th_config_at(g, i);
-        const char *key = th_config_key(item);
-        const char *letter = strlen(key) == 1 ? strchr(th_dim_letters, key[0]) : NULL;
-        int64_t n;
-        if (!letter)
-            return th_error_set(
-                r->err, "MAP-0015",
-                "%s:%d: unknown dimension \"%s\", must be one of B, K, C, H, W, R, S",
-                th_config_file(item), th_config_line(item), key);
-        if (th_config_as_int(item, 1, INT32_MAX, &n, r->err))
+        if (read_cut(r, th_config_at(g, i), &dim, &n))
             return -1;
-        s->split[letter - th_dim_letters] = (int32_t)n;
+        s->split[dim] = n;
     }
+    return 0;
+}
+
+static int read_chunks(const reader *r, const th_config_node *layer, th_strategy *s)
+{
+    const th_config_node *g;
+    int dim;
+    int32_t n;
+    if (th_config_child(layer, "chunks", false, TH_CONFIG_GROUP, &g, r->err))
+        return -1;
+    if (!g)
+        return 0;
+    if (th_config_count(g) != 1)
+        return th_error_set(r->err, "MAP-0128",
+                            "%s:%d: chunks: must name one dimension, but names %d",
+                            th_config_file(g), th_config_line(g), th_config_count(g));
+    if (read_cut(r, th_config_at(g, 0), &dim, &n))
+        return -1;
+    th_strategy_set_chunks(s, n, dim);
     return 0;
 }
 
@@ -233,7 +262,7 @@ static int read_weights(const reader *r, const th_config_node *g, int l)
 
 static int read_layer(const reader *r, const th_config_node *g)
 {
-    static const char *const keys[] = {"name", "set", "split", "rotate", "weights", NULL};
+    static const char *const keys[] = {"name", "set", "split", "rotate", "chunks", "weights", NULL};
     const char *name;
     const th_config_node *split;
     int64_t set;
@@ -244,9 +273,9 @@ static int read_layer(const reader *r, const th_config_node *g)
         return -1;
     int l = find_layer(r, g, name);
     if (l < 0 || (split && read_split(r, split, &s)) || read_rotation(r, g, &s) ||
-        read_weights(r, g, l))
+        read_chunks(r, g, &s) || read_weights(r, g, l))
         return -1;
-    bool is_open = r->has_strategy && !split && s.rotate == TH_NO_ROTATION;
+    bool is_open = r->has_strategy && !split && s.rotate == TH_NO_ROTATION && s.chunks == 0;
     if (!is_open && check_layer(r, g, l, set, &s))
         return -1;
     if (r->has_strategy)

@@ -13,7 +13,7 @@
 
 #include "sim/pipeline/schedule.h"
 
-const th_strategy th_strategy_single = {{1, 1, 1, 1, 1, 1, 1}, TH_NO_ROTATION};
+const th_strategy th_strategy_single = {{1, 1, 1, 1, 1, 1, 1}, TH_NO_ROTATION, 0, 0};
 
 typedef struct {
     int32_t lo, hi;
@@ -65,6 +65,12 @@ static unsigned index_of(const th_layer *l, th_operand operand)
     if (operand == TH_OPERAND_WEIGHT)
         return K | C | R | S;
     return l->groups == 1 ? B | C | H | W | R | S : B | K | C | H | W | R | S;
+}
+
+/* Has it groups of output channels that shards may contain, but not part? */
+static bool keeps_groups(const th_layer *l)
+{
+    return l->groups > 1 && (l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX);
 }
 
 static int replicas(const th_layer *l, const th_strategy *s, th_operand operand)
@@ -153,6 +159,61 @@ static int check_traffic(const th_strategy *s, const th_layer *l, int n, const c
         l->name, n, each, is_rotation ? "rotating pieces" : "partial sums", INT32_MAX);
 }
 
+void th_strategy_set_chunks(th_strategy *s, int32_t chunks, int32_t dim)
+{
+    s->chunks = chunks > 1 ? chunks : 0;
+    s->chunk_dim = chunks > 1 ? dim : 0;
+}
+
+void th_strategy_take_chunks(th_strategy *s, const th_strategy *from)
+{
+    if (s->rotate == TH_NO_ROTATION)
+        th_strategy_set_chunks(s, from->chunks, from->chunk_dim);
+}
+
+int th_shard_chunks(const th_strategy *s)
+{
+    return s->chunks > 0 ? s->chunks : 1;
+}
+
+/* No cut along K parts a group of a softmax, or of a matmul that is split between its groups. */
+static bool can_chunk(const th_strategy *s, const th_layer *l)
+{
+    th_dim d = (th_dim)s->chunk_dim;
+    if (th_layer_is_reduction(l, d) || (d == TH_DIM_K && keeps_groups(l)))
+        return false;
+    return th_layer_can_split(l, d, s->chunks * s->split[d]);
+}
+
+static int check_chunks(const th_strategy *s, const th_layer *l, int32_t batch, const char *prefix,
+                        th_error *err)
+{
+    if (s->chunks == 0)
+        return 0;
+    if (s->rotate != TH_NO_ROTATION)
+        return th_error_set(
+            err, "MAP-0123",
+            "%slayer \"%s\" rotates along %c and has chunks: must be one of the two", prefix,
+            l->name, th_dim_letters[s->rotate]);
+    const int32_t shortest = extent_of(l, batch, s->chunk_dim) / s->split[s->chunk_dim];
+    const char letter = th_dim_letters[s->chunk_dim];
+    if (s->chunks < 2 || s->chunks > TH_SHARD_CHUNKS_MAX || s->chunks > shortest)
+        return th_error_set(
+            err, "MAP-0124",
+            "%slayer \"%s\": %d chunks along %c: must be 2 .. %d, and %d at most for "
+            "shards of %d",
+            prefix, l->name, (int)s->chunks, letter, (int)TH_SHARD_CHUNKS_MAX, (int)shortest,
+            (int)shortest);
+    if (!can_chunk(s, l))
+        return th_error_set(
+            err, "MAP-0125",
+            "%slayer \"%s\": %d shards of a %s%s layer cannot be cut into %d chunks "
+            "along %c",
+            prefix, l->name, (int)s->split[s->chunk_dim], l->groups > 1 ? "grouped " : "",
+            th_layer_type_name(l), (int)s->chunks, letter);
+    return 0;
+}
+
 /* INT64_MAX: that many, or more. */
 static int64_t shards_of(const th_strategy *s)
 {
@@ -181,7 +242,10 @@ int th_strategy_check(const th_strategy *s, const th_layer *l, int32_t batch, in
             err, "MAP-0005",
             "%slayer \"%s\": the splits make %lld shards for a set of %d accelerators", prefix,
             l->name, (long long)shards_of(s), n);
-    return check_rotation(s, l, batch, prefix, err) || check_traffic(s, l, n, prefix, err) ? -1 : 0;
+    return check_rotation(s, l, batch, prefix, err) || check_chunks(s, l, batch, prefix, err) ||
+                   check_traffic(s, l, n, prefix, err)
+               ? -1
+               : 0;
 }
 
 bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, int n)
@@ -192,7 +256,7 @@ bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, in
             return false;
     }
     return shards_of(s) == n && check_rotation(s, l, batch, "", NULL) == 0 &&
-           check_traffic(s, l, n, "", NULL) == 0;
+           check_chunks(s, l, batch, "", NULL) == 0 && check_traffic(s, l, n, "", NULL) == 0;
 }
 
 bool th_strategy_equal(const th_strategy *a, const th_strategy *b)
@@ -207,7 +271,9 @@ int th_strategy_compare(const th_strategy *a, const th_strategy *b)
             return a->split[d] < b->split[d] ? -1 : 1;
     int32_t p = a->rotate == TH_NO_ROTATION ? TH_N_DIMS : a->rotate,
             q = b->rotate == TH_NO_ROTATION ? TH_N_DIMS : b->rotate;
-    return p - q;
+    if (p != q)
+        return p - q;
+    return a->chunks != b->chunks ? a->chunks - b->chunks : a->chunk_dim - b->chunk_dim;
 }
 
 char *th_strategy_format(const th_strategy *s, char *out, size_t size)
@@ -221,6 +287,9 @@ char *th_strategy_format(const th_strategy *s, char *out, size_t size)
     if (s->rotate != TH_NO_ROTATION && n < size)
         n += (size_t)snprintf(out + n, size - n, "%srotate %c", n ? " " : "",
                               th_dim_letters[s->rotate]);
+    if (s->chunks > 0 && n < size)
+        n += (size_t)snprintf(out + n, size - n, "%schunks %c%d", n ? " " : "",
+                              th_dim_letters[s->chunk_dim], (int)s->chunks);
     if (n == 0)
         snprintf(out, size, "-");
     return out;
@@ -246,8 +315,7 @@ static void cut_loops(th_loop_box *box, int d, int i, int n)
  * groups, a whole group. 0: only the even cuts are sure to part no group. */
 static int32_t grain_of(const th_layer *l, int d, int n)
 {
-    bool keeps_groups = l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX;
-    if (d != TH_DIM_K || l->groups == 1 || !keeps_groups)
+    if (d != TH_DIM_K || !keeps_groups(l))
         return 1;
     return l->groups % n == 0 ? l->dim[d] / l->groups : 0;
 }
@@ -290,12 +358,19 @@ static int64_t part_of(int64_t extent, int64_t so_far, int64_t all)
     return high / all * LOW + (high % all * LOW + extent % LOW * so_far) / all;
 }
 
+/* Elements of a piece: one for each of its phases or chunks. */
+static int32_t least_of(const th_layer *l, const th_strategy *s, int d)
+{
+    if (d == s->rotate)
+        return th_shard_phases(l, s);
+    return d == s->chunk_dim ? th_shard_chunks(s) : 1;
+}
+
 /* Piece "digit" of dimension d, from 0 to its extent in the box. */
 static void cut_by_shares(const th_layer *l, const th_strategy *s, const int32_t *shares, int d,
                           int digit, th_loop_box *box)
 {
-    int32_t n = s->split[d], grain = grain_of(l, d, n),
-            least = d == s->rotate ? th_shard_phases(l, s) : 1;
+    int32_t n = s->split[d], grain = grain_of(l, d, n), least = least_of(l, s, d);
     int64_t extent = grain > 0 ? box->hi[d] / grain : 0, so_far = 0, at = 0;
     if (extent < (int64_t)n * least) {
         cut_loops(box, d, digit, n);
@@ -337,6 +412,15 @@ th_loop_box th_shard_phase_loops(const th_layer *l, int32_t batch, const th_stra
         return box;
     th_shard_ring(l, s, r, NULL, &rank);
     cut_loops(&box, s->rotate, (rank + phase) % n, n);
+    return box;
+}
+
+th_loop_box th_shard_chunk_loops(const th_layer *l, int32_t batch, const th_strategy *s,
+                                 const int32_t *shares, int r, int chunk)
+{
+    th_loop_box box = th_shard_loops(l, batch, s, shares, r);
+    if (s->chunks > 0)
+        cut_loops(&box, s->chunk_dim, chunk, s->chunks);
     return box;
 }
 
@@ -398,9 +482,9 @@ static int longest_dimension(const th_box *b)
 }
 
 th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares,
-                     int r)
+                     int r, int chunk)
 {
-    th_loop_box loops = th_shard_loops(l, batch, s, shares, r);
+    th_loop_box loops = th_shard_chunk_loops(l, batch, s, shares, r, chunk);
     th_box box = th_layer_output_of(l, &loops);
     int rank = 0, n = th_shard_partners(s, l, r, NULL, &rank);
     if (n == 1)

@@ -142,6 +142,8 @@ bool th_strategy_repair(th_strategy *s, const th_layer *l, int32_t batch, int n)
         left /= f;
     }
     if (!th_strategy_fits(s, l, batch, n))
+        th_strategy_set_chunks(s, 0, 0);
+    if (!th_strategy_fits(s, l, batch, n))
         s->rotate = TH_NO_ROTATION;
     return th_strategy_fits(s, l, batch, n);
 }

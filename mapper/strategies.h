@@ -14,13 +14,13 @@ int th_strategies_list(const th_layer *l, int32_t batch, int n, th_strategy **li
 /* The same with kernels split too: every strategy that a mapping can name. */
 int th_strategies_list_all(const th_layer *l, int32_t batch, int n, th_strategy **list);
 
-/* Changes *s to the nearest strategy that the layer can run: factors of dimensions that cannot
- * take them move to the dimensions with most elements per piece. *s keeps its rotation if it still
- * fits. False: there is no strategy for n positions. */
+/* Changes *s to the nearest strategy that the layer can run: factors of dimensions that cannot take
+ * them move to the dimensions with most elements per piece. *s keeps its rotation or its chunks if
+ * they still fit. False: there is no strategy for n positions. */
 bool th_strategy_repair(th_strategy *s, const th_layer *l, int32_t batch, int n);
 
-/* For layers of the vector unit: the split of the producer, so that almost no data move. producer
- * may be NULL. */
+/* For layers of the vector unit: split and chunks of the producer, so that almost no data move.
+ * producer may be NULL. */
 bool th_strategy_follow(th_strategy *s, const th_layer *l, int32_t batch, int n,
                         const th_strategy *producer);
 

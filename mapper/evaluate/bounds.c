@@ -442,6 +442,14 @@ th_cuts th_bounds_cuts_of(const th_mapping *m)
     return TH_CUTS_EVEN;
 }
 
+int th_bounds_chunks_of(const th_mapping *m)
+{
+    int most = 1;
+    for (int l = 0; l < m->n_layers; l++)
+        most = th_greater(most, th_shard_chunks(&m->strategy[l]));
+    return most;
+}
+
 static void clear(th_bound_finder *f)
 {
     th_floors_clear(&f->floors);

@@ -2,7 +2,7 @@
 /* bounds.h - lower bounds on the makespan of a workload on a system.
  *   find -> explain* -> clear
  * Each holds for every mapping that can be written (any sets, designs, splits of B K C H W R S and
- * rotations; uneven cuts are a case of their own), not only for those of some search;
+ * rotations; uneven cuts and chunks are cases of their own), not only for those of some search;
  * docs/models/bounds.md has the proofs. */
 #ifndef TH_MAPPER_EVALUATE_BOUNDS_H
 #define TH_MAPPER_EVALUATE_BOUNDS_H
@@ -54,9 +54,10 @@ typedef struct th_bounds {
 typedef enum { TH_CUTS_EVEN, TH_CUTS_ANY, TH_CUTS_OF_SEARCHES } th_cuts;
 
 /* The mappings and the run that bounds hold for. The default, all 0: mappings whose sets cut
- * evenly, on the system as it is. */
+ * evenly, without chunks, on the system as it is. */
 typedef struct th_bounds_scope {
     th_cuts cuts;
+    int chunks; /* most of a shard; 0: as 1, there are none */
     /* For designs without a peak rate where shards may have any size: take the shards to be those
      * of even cuts, or of this mapping (TH_UNKNOWN_PARTIAL). NULL: such a design has no bound. */
     const th_mapping *mapping;
@@ -71,8 +72,9 @@ typedef struct th_bounds_scope {
 int th_bounds_find(const th_problem *p, const th_bounds_scope *scope, th_bounds *out,
                    th_error *err);
 void th_bounds_clear(th_bounds *b);
-/* The cuts of a mapping. */
+/* The cuts of a mapping, and the most chunks that its shards are computed in. */
 th_cuts th_bounds_cuts_of(const th_mapping *m);
+int th_bounds_chunks_of(const th_mapping *m);
 /* The reason in words. */
 const char *th_bounds_explain(const th_unknown_bound *g, const th_system *s, char *out,
                               size_t size);
@@ -80,7 +82,7 @@ const char *th_bounds_explain(const th_unknown_bound *g, const th_system *s, cha
 bool th_bounds_are_partial(const th_bounds *b);
 
 /* By layer: the least time in ps from the end of any task of it to the end of its pass. For even
- * cuts. 0 or -1. */
+ * cuts without chunks. 0 or -1. */
 int th_bounds_tails(const th_problem *p, double *tail, th_error *err);
 
 /* The largest bound, as a value of the problem's objective; 0: there is none for that objective. */

@@ -256,6 +256,8 @@ static int allocate(th_floors *f, th_error *err)
 int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *scope, th_error *err)
 {
     *f = (th_floors){.system = p->system, .workload = p->workload, .scope = *scope};
+    if (p->system->transfers_serially)
+        f->scope.chunks = 0; /* there are none */
     f->costs = th_compute_cost_cache_new(f->system, err);
     if (!f->costs || allocate(f, err))
         return -1;
@@ -313,13 +315,30 @@ static double bytes_of(const th_box *box, th_precision p)
     return (double)th_tensor_bytes(th_box_elements(box), p);
 }
 
-/* The least time until position r has its external inputs; also notes whether it reads every
- * input. */
-static double arrival_of(maker *k, const th_strategy *s, int r)
+/* A position of a strategy, or one of its chunks (0 without chunks). */
+typedef struct {
+    const th_strategy *strategy;
+    int position, chunk;
+    th_loop_box loops; /* of the chunk, all phases */
+} piece;
+
+/* Of a set of n; pieces are numbered chunk by chunk. */
+static piece piece_of(const maker *k, const th_strategy *s, int n, int i)
+{
+    piece x = {s, i % n, i / n, {{0}, {0}}};
+    x.loops = th_shard_chunk_loops(k->layer, k->batch, s, NULL, x.position, x.chunk);
+    return x;
+}
+
+/* The least time until it has its external inputs; also notes whether it reads every input. */
+static double arrival_of(maker *k, const piece *x)
 {
     const th_workload *w = k->floors->workload;
-    th_loop_box whole = th_shard_loops(k->layer, k->batch, s, NULL, r),
-                first = th_shard_phase_loops(k->layer, k->batch, s, NULL, r, 0);
+    const th_strategy *s = x->strategy;
+    const th_loop_box whole = x->loops, first = s->rotate == TH_NO_ROTATION
+                                                    ? whole
+                                                    : th_shard_phase_loops(k->layer, k->batch, s,
+                                                                           NULL, x->position, 0);
     bool rotates = th_shard_rotating(k->layer, s) == TH_OPERAND_INPUT;
     const th_host_path *in = &k->floors->in;
     double most = 0;
@@ -336,12 +355,12 @@ static double arrival_of(maker *k, const th_strategy *s, int r)
     return most;
 }
 
-static double departure_of(const maker *k, const th_strategy *s, int r)
+static double departure_of(const maker *k, const piece *x)
 {
     const th_host_path *out = &k->floors->out;
     if (!k->is_output || !out->exists)
         return 0;
-    th_box held = th_shard_held(k->layer, k->batch, s, NULL, r);
+    th_box held = th_shard_held(k->layer, k->batch, x->strategy, NULL, x->position, x->chunk);
     double bytes = bytes_of(&held, k->layer->precision[TH_TENSOR_OUTPUT]);
     return bytes > 0 ? out->latency + bytes * out->ps_per_byte : 0;
 }
@@ -364,13 +383,21 @@ static void lower_whole(maker *k, int64_t number, double amount)
         k->whole[c] = fmin(k->whole[c], ps[c] * (k->all / amount));
 }
 
-/* Adds the tasks of position r. 0; 1: no accelerator can run one of them; -1: memory is out. */
-static int add_tasks(maker *k, const th_strategy *s, int r, double *occupied, double *dram_bytes)
+/* Of one of its phases. */
+static th_loop_box loops_of(const maker *k, const piece *x, int phase)
+{
+    return x->strategy->rotate == TH_NO_ROTATION
+               ? x->loops
+               : th_shard_phase_loops(k->layer, k->batch, x->strategy, NULL, x->position, phase);
+}
+
+/* Adds its tasks. 0; 1: no accelerator can run one of them; -1: memory is out. */
+static int add_tasks(maker *k, const piece *x, double *occupied, double *dram_bytes)
 {
     const th_floors *f = k->floors;
-    int phases = th_shard_phases(k->layer, s);
+    int phases = th_shard_phases(k->layer, x->strategy);
     for (int phase = 0; phase < phases; phase++) {
-        th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, s, NULL, r, phase);
+        th_loop_box loops = loops_of(k, x, phase);
         th_shard shard = th_plan_shard(k->layer, &loops);
         int64_t number = number_of(k->floors, &shard);
         if (number < 0)
@@ -391,7 +418,7 @@ static int add_tasks(maker *k, const th_strategy *s, int r, double *occupied, do
     return 0;
 }
 
-/* Lowers the shortest times of f to those of a position. */
+/* Lowers the shortest times of f to those of a position or chunk. */
 static void shorten(th_layer_floor *f, double arrival, double occupied, double departure)
 {
     for (int in = 0; in < 2; in++)
@@ -401,11 +428,11 @@ static void shorten(th_layer_floor *f, double arrival, double occupied, double d
     f->arrival = fmin(f->arrival, arrival);
 }
 
-/* What task p of position r takes with a design, step by step. */
-static double pipelined_of(maker *k, const th_strategy *s, int r, int phase, int design)
+/* What its task of a phase takes with a design, step by step. */
+static double pipelined_of(maker *k, const piece *x, int phase, int design)
 {
     th_floors *f = k->floors;
-    th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, s, NULL, r, phase);
+    th_loop_box loops = loops_of(k, x, phase);
     th_shard shard = th_plan_shard(k->layer, &loops);
     int64_t number = number_of(f, &shard); /* known */
     size_t at = (size_t)number * (size_t)f->n_designs + (size_t)design;
@@ -423,9 +450,11 @@ static void lower_on_set(maker *k, const th_strategy *s, int n, int design, doub
     if (sum >= *least)
         return;
     sum = 0;
-    for (int r = 0; r < n; r++)
+    for (int i = 0; i < n * th_shard_chunks(s); i++) {
+        const piece x = piece_of(k, s, n, i);
         for (int phase = 0; phase < th_shard_phases(k->layer, s); phase++)
-            sum += pipelined_of(k, s, r, phase, design);
+            sum += pipelined_of(k, &x, phase, design);
+    }
     *least = fmin(*least, sum);
 }
 
@@ -435,15 +464,16 @@ static int add_strategy(maker *k, const th_strategy *s, int n)
     th_layer_floor found = *k->out;
     double sum = 0, bytes = 0;
     memset(k->by_design, 0, sizeof k->by_design);
-    for (int r = 0; r < n; r++) {
+    for (int i = 0; i < n * th_shard_chunks(s); i++) {
         double occupied = 0, moved = 0;
-        int status = add_tasks(k, s, r, &occupied, &moved);
+        const piece x = piece_of(k, s, n, i);
+        int status = add_tasks(k, &x, &occupied, &moved);
         if (status != 0)
             return status;
-        double arrival = arrival_of(k, s, r);
+        double arrival = arrival_of(k, &x);
         sum += occupied;
         bytes += moved;
-        shorten(&found, arrival, occupied, departure_of(k, s, r));
+        shorten(&found, arrival, occupied, departure_of(k, &x));
     }
     found.reads_always = k->out->reads_always;
     found.reads_any = k->out->reads_any;
@@ -468,13 +498,27 @@ static int count_tasks(const maker *k, int n, int64_t *ways)
     return count < 0 ? -1 : 0;
 }
 
+/* The same split in all chunks that it can have. As add_strategy. */
+static int add_chunked(maker *k, th_strategy s, int n)
+{
+    int status = 0;
+    for (int d = 0; status >= 0 && s.rotate == TH_NO_ROTATION && d < TH_N_DIMS; d++)
+        for (int chunks = 2; status >= 0 && chunks <= k->floors->scope.chunks; chunks++) {
+            th_strategy_set_chunks(&s, chunks, d);
+            if (th_strategy_fits(&s, k->layer, k->batch, n))
+                status = add_strategy(k, &s, n);
+        }
+    return status;
+}
+
 /* All strategies of sets of n. 0 or -1. */
 static int add_sets_of(maker *k, int n)
 {
     th_strategy *list = NULL;
     int count = th_strategies_list_all(k->layer, k->batch, n, &list), status = count < 0 ? -1 : 0;
     for (int i = 0; status >= 0 && i < count; i++)
-        status = add_strategy(k, &list[i], n);
+        if ((status = add_strategy(k, &list[i], n)) >= 0)
+            status = add_chunked(k, list[i], n);
     th_free(list);
     return status < 0 ? -1 : 0;
 }
@@ -485,9 +529,12 @@ static int add_shards_of_mapping(maker *k, int layer)
     const th_mapping *m = k->floors->scope.mapping;
     const th_set *set = &m->sets[m->set_of[layer]];
     const th_strategy *s = &m->strategy[layer];
+    const int phases = th_shard_phases(k->layer, s), chunks = th_shard_chunks(s);
     for (int r = 0; r < set->n_accels; r++)
-        for (int phase = 0; phase < th_shard_phases(k->layer, s); phase++) {
-            th_loop_box loops = th_shard_phase_loops(k->layer, k->batch, s, set->shares, r, phase);
+        for (int i = 0; i < phases * chunks; i++) {
+            th_loop_box loops =
+                chunks > 1 ? th_shard_chunk_loops(k->layer, k->batch, s, set->shares, r, i)
+                           : th_shard_phase_loops(k->layer, k->batch, s, set->shares, r, i);
             th_shard shard = th_plan_shard(k->layer, &loops);
             int64_t number = number_of(k->floors, &shard);
             if (number < 0)

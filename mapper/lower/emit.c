@@ -19,9 +19,15 @@
 
 /* --- inputs --- */
 
+static int accel_of(const th_lower *l, int layer, int r)
+{
+    const th_set *set = l->planned.placed[layer].set;
+    return set->accels[r % set->n_accels];
+}
+
 static int32_t node_of(const th_lower *l, int layer, int r)
 {
-    return l->system->accel_node[l->planned.placed[layer].set->accels[r]];
+    return l->system->accel_node[accel_of(l, layer, r)];
 }
 
 static int need(th_lower *l, int32_t task)
@@ -80,7 +86,7 @@ static int emit_launches(th_lower *l, int layer, th_error *err)
 {
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     for (int r = 0; r < plan->n; r++) {
-        int accel = l->planned.placed[layer].set->accels[r];
+        int accel = accel_of(l, layer, r);
         th_time takes = th_compute_cost_get(th_plans_costs(l->plans), plan->cost[r * plan->phases])
                             ->host.before_ps;
         if (takes > 0 && launch_of(l, accel) < 0 && launch(l, layer, accel, takes, err))
@@ -114,7 +120,9 @@ static int emit_deliveries(th_lower *l, int32_t e, th_error *err)
                      .layer = edge->consumer,
                      .input = l->emission.input};
         int32_t task = th_program_add(l->emission.program, &t, err);
-        if (task < 0 || th_program_depend(l->emission.program, task, before, err))
+        if (task < 0 || th_program_depend(l->emission.program, task, before, err) ||
+            (x->after >= 0 &&
+             th_program_depend(l->emission.program, task, edge->first_task + x->after, err)))
             return -1;
     }
     return 0;
@@ -136,9 +144,9 @@ static int needs_of_edge(th_lower *l, int32_t e, int r)
         if (need(l, l->graph.edges[siblings + plan->reuses[i].edge].first_task +
                         plan->reuses[i].delivery))
             return -1;
-    if (plan->local_from[r] >= 0)
-        return need(l,
-                    l->emission.final[l->emission.first_final[edge->tensor] + plan->local_from[r]]);
+    for (int32_t i = plan->first_local_of[r]; i < plan->first_local_of[r + 1]; i++)
+        if (need(l, l->emission.final[l->emission.first_final[edge->tensor] + plan->locals[i]]))
+            return -1;
     return 0;
 }
 
@@ -163,8 +171,11 @@ static int emit_inputs(th_lower *l, int layer, th_error *err)
         if (emit_deliveries(l, edge_of_input(l, layer, i), err))
             return -1;
     l->emission.n_needs = 0;
+    if (th_grow(&l->emission.first_need, &l->emission.first_need_capacity,
+                (size_t)l->planned.layer_plan[layer]->n + 1, sizeof *l->emission.first_need))
+        return th_error_no_memory(err);
     for (int r = 0; r < l->planned.layer_plan[layer]->n; r++) {
-        int32_t launched = launch_of(l, l->planned.placed[layer].set->accels[r]);
+        int32_t launched = launch_of(l, accel_of(l, layer, r));
         l->emission.first_need[r] = (int32_t)l->emission.n_needs;
         if (launched >= 0 && need(l, launched))
             return th_error_no_memory(err);
@@ -285,24 +296,27 @@ static int emit_phase(th_lower *l, int layer, int r, int p, th_error *err)
     return th_program_depend(l->emission.program, t, l->emission.phase_task[at - 1], err);
 }
 
-static int emit_phases(th_lower *l, int layer, th_error *err)
+/* Of the positions from .. to - 1, here and below. */
+static int emit_phases(th_lower *l, int layer, int from, int to, th_error *err)
 {
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     size_t all = (size_t)plan->n * (size_t)plan->phases;
-    if (th_grow(&l->emission.arrivals, &l->emission.arrival_capacity, all,
+    if (th_grow(&l->emission.kept, &l->emission.kept_capacity, (size_t)plan->n,
+                sizeof *l->emission.kept) ||
+        th_grow(&l->emission.arrivals, &l->emission.arrival_capacity, all,
                 sizeof *l->emission.arrivals) ||
         th_grow(&l->emission.phase_task, &l->emission.phase_capacity, all,
                 sizeof *l->emission.phase_task))
         return th_error_no_memory(err);
-    for (int r = 0; r < plan->n; r++) {
+    for (int r = from; r < to; r++) {
         l->emission.arrivals[r * plan->phases] = -1;
         l->emission.kept[r] = l->emission.final[l->emission.first_final[layer] + r];
     }
     for (int p = 0; p < plan->phases; p++) {
-        for (int r = 0; p > 0 && r < plan->n; r++)
+        for (int r = from; p > 0 && r < to; r++)
             if (emit_arrival(l, layer, r, p, err))
                 return -1;
-        for (int r = 0; r < plan->n; r++)
+        for (int r = from; r < to; r++)
             if (emit_phase(l, layer, r, p, err))
                 return -1;
     }
@@ -311,10 +325,10 @@ static int emit_phases(th_lower *l, int layer, th_error *err)
 
 /* Every position sends its partial sums of the others' pieces, and sums what it gets for its
  * own. */
-static int emit_partial_sends(th_lower *l, int layer, th_error *err)
+static int emit_partial_sends(th_lower *l, int layer, int from, int to, th_error *err)
 {
     const th_layer_plan *plan = l->planned.layer_plan[layer];
-    for (int r = 0; r < plan->n; r++) {
+    for (int r = from; r < to; r++) {
         for (int i = 0; i < plan->at[r].n_sends; i++) {
             const th_partial_send *x = &plan->sends[plan->at[r].first_send + i];
             int32_t t = emit_transfer(l, layer, node_of(l, layer, r), node_of(l, layer, x->to),
@@ -328,11 +342,11 @@ static int emit_partial_sends(th_lower *l, int layer, th_error *err)
     return 0;
 }
 
-static int emit_sums(th_lower *l, int layer, int32_t first_send, th_error *err)
+static int emit_sums(th_lower *l, int layer, int from, int to, int32_t first_send, th_error *err)
 {
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     int32_t *final = &l->emission.final[l->emission.first_final[layer]], send = first_send;
-    for (int r = 0; r < plan->n; r++) {
+    for (int r = from; r < to; r++) {
         if (plan->at[r].reduce_cost < 0)
             continue;
         int32_t sum = emit_compute(l, layer, r, plan->at[r].reduce_cost, err);
@@ -340,7 +354,7 @@ static int emit_sums(th_lower *l, int layer, int32_t first_send, th_error *err)
             return -1;
         final[r] = sum;
     }
-    for (int r = 0; r < plan->n; r++)
+    for (int r = from; r < to; r++)
         for (int i = 0; i < plan->at[r].n_sends; i++)
             if (th_program_depend(l->emission.program,
                                   final[plan->sends[plan->at[r].first_send + i].to], send++, err))
@@ -348,12 +362,12 @@ static int emit_sums(th_lower *l, int layer, int32_t first_send, th_error *err)
     return 0;
 }
 
-static int emit_reduction(th_lower *l, int layer, th_error *err)
+static int emit_reduction(th_lower *l, int layer, int from, int to, th_error *err)
 {
     int32_t first = l->emission.program->n_tasks;
-    if (emit_partial_sends(l, layer, err))
+    if (emit_partial_sends(l, layer, from, to, err))
         return -1;
-    return l->emission.program->n_tasks == first ? 0 : emit_sums(l, layer, first, err);
+    return l->emission.program->n_tasks == first ? 0 : emit_sums(l, layer, from, to, first, err);
 }
 
 /* --- passes --- */
@@ -373,7 +387,7 @@ static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_er
     const th_layer_plan *plan = l->planned.layer_plan[layer];
     th_time takes =
         th_compute_cost_get(th_plans_costs(l->plans), plan->cost[r * plan->phases])->host.after_ps;
-    int host = th_plans_host_of(l->plans, l->planned.placed[layer].set->accels[r]);
+    int host = th_plans_host_of(l->plans, accel_of(l, layer, r));
     if (takes == 0 || host < 0)
         return after;
     int32_t task = emit_host_task(l, layer, host, takes, err);
@@ -383,7 +397,7 @@ static int32_t emit_relayout(th_lower *l, int layer, int r, int32_t after, th_er
 static int emit_output(th_lower *l, int layer, int r, th_error *err)
 {
     int32_t task = l->emission.final[l->emission.first_final[layer] + r];
-    int host = th_plans_host_of(l->plans, l->planned.placed[layer].set->accels[r]);
+    int host = th_plans_host_of(l->plans, accel_of(l, layer, r));
     int64_t bytes = th_tensor_bytes(th_box_elements(&l->planned.layer_plan[layer]->at[r].held),
                                     l->workload->layers[layer].precision[TH_TENSOR_OUTPUT]);
     if (host >= 0 && bytes > 0) {
@@ -435,11 +449,22 @@ static int emit_release(th_lower *l, const th_stream *stream, int number, const 
     return 0;
 }
 
+/* Sums of a chunk come before later chunks: an accelerator that has both runs the sums. */
+static int emit_chunks(th_lower *l, int layer, th_error *err)
+{
+    const th_layer_plan *plan = l->planned.layer_plan[layer];
+    for (int from = 0; from < plan->n; from += plan->n_accels)
+        if (emit_phases(l, layer, from, from + plan->n_accels, err) ||
+            emit_reduction(l, layer, from, from + plan->n_accels, err))
+            return -1;
+    return 0;
+}
+
 static int emit_layers(th_lower *l, int first, int last, th_error *err)
 {
     for (int layer = first; layer <= last; layer++)
         if (emit_launches(l, layer, err) || emit_inputs(l, layer, err) ||
-            emit_phases(l, layer, err) || emit_reduction(l, layer, err))
+            emit_chunks(l, layer, err))
             return -1;
     return 0;
 }

@@ -92,7 +92,7 @@ static void hold_layer(const table *t, int layer)
     const span output = span_of(t, layer, l->graph.last_use[layer + 1]),
                itself = span_of(t, layer, layer);
     for (int r = 0; r < plan->n; r++) {
-        int accel = l->planned.placed[layer].set->accels[r];
+        int accel = l->planned.placed[layer].set->accels[r % plan->n_accels];
         hold_weights(t, accel, layer, plan->at[r].weight_bytes);
         hold(t, accel, output, (th_held){TH_HELD_OUTPUT, layer, plan->at[r].output_bytes});
         hold(t, accel, itself, (th_held){TH_HELD_BUFFER, layer, plan->at[r].buffer_bytes});
@@ -122,7 +122,7 @@ static void hold_external(const table *t, const th_edge *e)
     const th_layer_plan *plan = l->planned.layer_plan[e->consumer];
     const span x = span_of(t, first_of_part(l, e->consumer), e->consumer);
     for (int r = 0; r < plan->n; r++) {
-        int accel = l->planned.placed[e->consumer].set->accels[r];
+        int accel = l->planned.placed[e->consumer].set->accels[r % plan->n_accels];
         int64_t bytes =
             th_tensor_bytes(th_box_elements(&plan->at[r].need[e->input]),
                             l->workload->layers[e->consumer].precision[TH_TENSOR_INPUT]);
@@ -241,7 +241,9 @@ int th_footprint_of_segment(th_lower *l, int first, int last, th_footprint_part 
         return -1;
     hold_all(&t, first, last);
     for (int r = 0; first > 0 && r < l->planned.layer_plan[first - 1]->n; r++)
-        hold(&t, l->planned.placed[first - 1].set->accels[r],
+        hold(&t,
+             l->planned.placed[first - 1]
+                 .set->accels[r % l->planned.layer_plan[first - 1]->n_accels],
              span_of(&t, first, l->graph.last_use[first]),
              (th_held){TH_HELD_OUTPUT, first - 1,
                        l->planned.layer_plan[first - 1]->at[r].output_bytes});

@@ -94,24 +94,20 @@ static int allocate(th_lower *l)
     l->planned.placed = th_alloc_zero(layers, sizeof *l->planned.placed);
     l->planned.layer_plan = th_alloc_zero(layers, sizeof *l->planned.layer_plan);
     l->emission.first_final = th_alloc_zero(layers, sizeof *l->emission.first_final);
-    l->emission.final = th_alloc_zero(layers * accels, sizeof *l->emission.final);
     l->graph.edge_start = th_alloc_zero(layers, sizeof *l->graph.edge_start);
     l->graph.last_use = th_alloc_zero(layers, sizeof *l->graph.last_use);
     l->graph.first_input = th_alloc_zero(layers, sizeof *l->graph.first_input);
     l->memory.peak_bytes = th_alloc_zero(accels, sizeof *l->memory.peak_bytes);
     l->memory.weight_bytes = th_alloc_zero(accels, sizeof *l->memory.weight_bytes);
     l->memory.peak_layer = th_alloc_zero(accels, sizeof *l->memory.peak_layer);
-    l->emission.first_need = th_alloc_zero(accels + 1, sizeof *l->emission.first_need);
-    l->emission.kept = th_alloc_zero(accels + 1, sizeof *l->emission.kept);
     l->passes.in_flight =
         th_alloc_zero((size_t)th_workload_parts(l->workload), sizeof *l->passes.in_flight);
     l->emission.launched = th_alloc_zero(accels + 1, sizeof *l->emission.launched);
     l->emission.launch_task = th_alloc_zero(accels + 1, sizeof *l->emission.launch_task);
     return l->emission.launched && l->emission.launch_task && l->passes.in_flight &&
                    l->planned.placed && l->planned.layer_plan && l->emission.first_final &&
-                   l->emission.final && l->graph.edge_start && l->graph.last_use &&
-                   l->graph.first_input && l->memory.peak_bytes && l->memory.weight_bytes &&
-                   l->memory.peak_layer && l->emission.first_need && l->emission.kept
+                   l->graph.edge_start && l->graph.last_use && l->graph.first_input &&
+                   l->memory.peak_bytes && l->memory.weight_bytes && l->memory.peak_layer
                ? 0
                : -1;
 }

@@ -38,7 +38,7 @@ static void place(th_lower *l, const th_mapping *m, int first, int last)
                                            .members_id = l->planned.members_id[set],
                                            .strategy = m->strategy[i]};
         l->emission.first_final[i] = n;
-        n += m->sets[set].n_accels;
+        n += m->sets[set].n_accels * th_shard_chunks(&m->strategy[i]);
     }
     l->emission.first_final[last + 1] = n;
 }
@@ -79,6 +79,9 @@ int th_lower_plan(th_lower *l, const th_mapping *m, int first, int last, int32_t
                   th_error *err)
 {
     place(l, m, first > 0 ? first - 1 : 0, last);
+    if (th_grow(&l->emission.final, &l->emission.final_capacity,
+                (size_t)l->emission.first_final[last + 1] + 1, sizeof *l->emission.final))
+        return th_error_no_memory(err);
     return plan_batch(l, first, last, batch, err);
 }
 

@@ -68,6 +68,7 @@ typedef struct th_lower_emission {
     int32_t *needs, *first_need; /* per position: the transfers to it */
     int32_t *kept;               /* per position: final, of this layer in the pass before */
     int32_t *arrivals, *phase_task; /* per position and phase of a rotation */
+    size_t final_capacity, first_need_capacity, kept_capacity;
     size_t n_needs, need_capacity, arrival_capacity, phase_capacity;
 } th_lower_emission;
 

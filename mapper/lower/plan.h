@@ -10,11 +10,11 @@
 #include "mapper/mapping.h"
 #include "sim/design/compute_cost.h"
 
-/* One position of a set that runs a layer. */
+/* One position of a set that runs a layer; of a layer in chunks, one chunk of a position. */
 typedef struct th_position_plan {
     th_box *need;         /* by input: of that input, before the first phase; may be empty */
     th_box held;          /* of the output, when the layer has ended */
-    int64_t weight_bytes; /* resident */
+    int64_t weight_bytes; /* resident; of all chunks, in the first */
     int64_t output_bytes; /* of its output box, partial sums included */
     int64_t buffer_bytes; /* while the layer runs: an arriving piece, partners' partial sums */
     int32_t ring_from,
@@ -29,8 +29,10 @@ typedef struct th_partial_send {
     int64_t bytes;
 } th_partial_send;
 
+/* Chunk i of the position on accelerator a of the set is position i * n_accels + a of the plan. */
 typedef struct th_layer_plan {
-    int32_t n, phases;
+    int32_t n, n_accels; /* positions, those of all chunks; accelerators */
+    int32_t phases;
     bool rotates_input;
     th_position_plan *at; /* n */
     /* By position and piece, n x phases; piece i of position r is the one that it computes with in
@@ -48,10 +50,14 @@ typedef struct th_delivery {
     int32_t to;
     int64_t bytes;
     int32_t first_box, n_boxes;
+    /* an earlier delivery of the edge that must have ended, so that chunks of the reader get the
+     * same sender's data one after the other; -1: none */
+    int32_t after;
     int64_t sent_bytes; /* serial transfers: bytes of the part as the sender stores it */
 } th_delivery;
 
-/* A delivery to an earlier consumer of the tensor that serves this one too. */
+/* A delivery to an earlier consumer of the tensor, or to an earlier chunk, that serves this one
+ * too. */
 typedef struct th_reuse {
     int32_t to;             /* position that uses it */
     int32_t edge, delivery; /* ordinal among the tensor's consumers, and there */
@@ -61,8 +67,9 @@ typedef struct th_edge_plan {
     int32_t n;
     th_delivery *deliveries; /* ascending by to */
     th_box *boxes;
-    int32_t *first_of;   /* n_positions + 1: deliveries to position r start at first_of[r] */
-    int32_t *local_from; /* per position: the producer's on its own accelerator that it uses; -1 */
+    int32_t *first_of; /* n_positions + 1: deliveries to position r start at first_of[r] */
+    int32_t *locals;   /* the producer's positions on its own accelerator that a position uses */
+    int32_t *first_local_of; /* n_positions + 1 */
     int32_t n_reuses;
     th_reuse *reuses;        /* ascending by to */
     int32_t *first_reuse_of; /* n_positions + 1 */

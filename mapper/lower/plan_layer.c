@@ -150,8 +150,9 @@ static int64_t output_bytes(const maker *k, const th_box *box)
 static int32_t cost_of(maker *k, int r, const th_shard *shard, th_error *err)
 {
     th_error reason = {"", ""};
-    const int32_t accel = k->at->set->accels[r];
-    const int32_t design = th_set_design(k->at->set, r, k->plans->system);
+    const int position = r % k->plan->n_accels;
+    const int32_t accel = k->at->set->accels[position];
+    const int32_t design = th_set_design(k->at->set, position, k->plans->system);
     int32_t cost = th_compute_cost_lookup(k->plans->costs, accel, design, shard, &reason);
     if (cost >= 0)
         return cost;
@@ -219,13 +220,14 @@ static int plan_reduction(maker *k, int r, th_error *err)
     at->first_send = k->n_sends;
     if (k->n_partners == 1)
         return 0;
-    int rank = 0, n = th_shard_partners(&k->at->strategy, k->layer, r, k->members, &rank);
+    const int chunk = r / k->plan->n_accels, position = r % k->plan->n_accels;
+    int rank = 0, n = th_shard_partners(&k->at->strategy, k->layer, position, k->members, &rank);
     for (int i = 0; i < n; i++) {
-        th_box piece =
-            th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares, k->members[i]);
+        th_box piece = th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
+                                     k->members[i], chunk);
         if (i != rank && !th_box_is_empty(&piece))
-            k->plan->sends[k->n_sends++] =
-                (th_partial_send){k->members[i], output_bytes(k, &piece)};
+            k->plan->sends[k->n_sends++] = (th_partial_send){
+                chunk * k->plan->n_accels + k->members[i], output_bytes(k, &piece)};
     }
     at->n_sends = k->n_sends - at->first_send;
     if (th_box_is_empty(&at->held))
@@ -239,13 +241,17 @@ static int plan_reduction(maker *k, int r, th_error *err)
 static int plan_position(maker *k, int r, th_error *err)
 {
     th_position_plan *at = &k->plan->at[r];
-    th_loop_box loops = th_shard_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
+    int chunk = r / k->plan->n_accels, position = r % k->plan->n_accels;
+    th_loop_box loops = th_shard_chunk_loops(k->layer, k->batch, &k->at->strategy,
+                                             k->at->set->shares, position, chunk);
     th_box output = th_layer_output_of(k->layer, &loops);
-    at->held = k->n_partners == 1
-                   ? output
-                   : th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r);
+    at->held = k->n_partners == 1 ? output
+                                  : th_shard_held(k->layer, k->batch, &k->at->strategy,
+                                                  k->at->set->shares, position, chunk);
     at->output_bytes = output_bytes(k, &output);
-    at->weight_bytes = th_shard_weight_bytes(k->layer, &k->at->strategy, k->at->set->shares, r);
+    if (chunk == 0)
+        at->weight_bytes =
+            th_shard_weight_bytes(k->layer, &k->at->strategy, k->at->set->shares, position);
     at->loops = loops;
     plan_needs(k, r, &loops);
     plan_ring(k, r);
@@ -272,20 +278,32 @@ static th_layer_plan *new_plan(th_plans *p, int n, int phases, int n_inputs)
     return plan;
 }
 
+static int check_serial(const th_layer *l, const th_strategy *s, th_error *err)
+{
+    if (s->rotate != TH_NO_ROTATION)
+        return th_error_set(err, "MAP-0084",
+                            "layer \"%s\": rotates an operand, which serial transfers do not know",
+                            l->name);
+    if (s->chunks > 0)
+        return th_error_set(err, "MAP-0126",
+                            "layer \"%s\": has chunks, which serial transfers do not know",
+                            l->name);
+    return 0;
+}
+
 th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
 {
     const th_layer *l = &p->workload->layers[at->layer];
     int n = at->set->n_accels, partners = th_shard_partners(&at->strategy, l, 0, NULL, NULL);
-    if (p->system->transfers_serially && at->strategy.rotate != TH_NO_ROTATION) {
-        th_error_set(err, "MAP-0084",
-                     "layer \"%s\": rotates an operand, which serial transfers do not know",
-                     l->name);
+    if (p->system->transfers_serially && check_serial(l, &at->strategy, err))
         return NULL;
-    }
-    th_layer_plan *plan = new_plan(p, n, th_shard_phases(l, &at->strategy), l->n_inputs);
+    const int all = n * th_shard_chunks(&at->strategy);
+    th_layer_plan *plan = new_plan(p, all, th_shard_phases(l, &at->strategy), l->n_inputs);
     int32_t *members = th_alloc_array((size_t)n, sizeof *members);
-    if (plan)
-        plan->sends = th_plans_alloc(p, (size_t)n * (size_t)partners, sizeof *plan->sends);
+    if (plan) {
+        plan->n_accels = n;
+        plan->sends = th_plans_alloc(p, (size_t)all * (size_t)partners, sizeof *plan->sends);
+    }
     int failed = plan && members && plan->sends ? 0 : th_error_no_memory(err);
     maker k = {.plans = p,
                .at = at,
@@ -296,7 +314,7 @@ th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batc
                .n_partners = partners};
     if (!failed)
         plan->rotates_input = th_shard_rotating(l, &at->strategy) == TH_OPERAND_INPUT;
-    for (int r = 0; !failed && r < n; r++)
+    for (int r = 0; !failed && r < all; r++)
         failed = plan_position(&k, r, err);
     th_free(members);
     return failed ? NULL : plan;

@@ -140,8 +140,8 @@ static th_edge_plan *new_edge(maker *k)
         return NULL;
     e->deliveries = th_plans_alloc(k->plans, positions * from, sizeof *e->deliveries);
     e->first_of = th_plans_alloc(k->plans, positions + 1, sizeof *e->first_of);
-    e->local_from = th_plans_alloc(k->plans, positions, sizeof *e->local_from);
-    return e->deliveries && e->first_of && e->local_from ? e : NULL;
+    e->first_local_of = th_plans_alloc(k->plans, positions + 1, sizeof *e->first_local_of);
+    return e->deliveries && e->first_of && e->first_local_of ? e : NULL;
 }
 
 th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_edge_ends *ends, th_error *err)
@@ -157,7 +157,6 @@ th_edge_plan *th_plan_make_serial_edge(th_plans *p, const th_edge_ends *ends, th
         region x = region_read(l, &ends->reads->at[r], consumer->input);
         x.axis[0].extent = ends->batch;
         k.out->first_of[r] = k.out->n;
-        k.out->local_from[r] = -1;
         if (x.bytes > 0 && ends->producer)
             add_from_positions(&k, &x, r);
         else if (x.bytes > 0)

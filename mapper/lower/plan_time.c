@@ -114,7 +114,7 @@ static void carry_made(traffic *t, const th_placed *producer, const th_layer_pla
         t->plans->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT];
     for (int q = 0; q < made->n; q++) {
         int64_t elements = elements_in_common(&made->at[q].held, need);
-        const int32_t from = producer->set->accels[q];
+        const int32_t from = producer->set->accels[q % made->n_accels];
         if (elements > 0 && from != accel)
             carry(t, s->accel_node[from], s->accel_node[accel],
                   th_tensor_bytes(elements, precision));
@@ -141,7 +141,7 @@ static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_
     begin(&t, p);
     for (int r = 0; r < reads->n && t.busiest + t.latency <= enough; r++) {
         const th_box *need = &reads->at[r].need[reader->input];
-        const int32_t accel = reader->set->accels[r];
+        const int32_t accel = reader->set->accels[r % reads->n_accels];
         if (producer)
             carry_made(&t, producer, made, need, accel);
         else
@@ -163,7 +163,7 @@ th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const t
 
 static int node_of(const th_plans *p, const th_placed *at, int r)
 {
-    return p->system->accel_node[at->set->accels[r]];
+    return p->system->accel_node[at->set->accels[r % at->set->n_accels]];
 }
 
 /* -1: memory is out. */

@@ -168,14 +168,28 @@ void th_serializer_fitness(th_serializer *w, th_fitness *f)
 
 /* --- mappings --- */
 
+/* One byte for the rotation or the chunks, of which a strategy has one at most. */
+static uint8_t code_of(const th_strategy *s)
+{
+    return (uint8_t)(s->chunks > 0 ? 1 + TH_N_DIMS * (s->chunks - 1) + s->chunk_dim
+                                   : s->rotate - TH_NO_ROTATION);
+}
+
+static void decode(uint8_t code, th_strategy *s)
+{
+    const int32_t chunks = code > 0 ? (code - 1) / TH_N_DIMS + 1 : 1;
+    s->rotate = chunks > 1 ? TH_NO_ROTATION : code + TH_NO_ROTATION;
+    th_strategy_set_chunks(s, chunks, code > 0 ? (code - 1) % TH_N_DIMS : 0);
+}
+
 static void strategy(th_serializer *w, th_strategy *s)
 {
-    uint8_t rotate = (uint8_t)(s->rotate - TH_NO_ROTATION);
+    uint8_t code = code_of(s);
     for (int d = 0; d < TH_N_DIMS; d++)
         th_serializer_count(w, &s->split[d], INT32_MAX);
-    th_serializer_byte(w, &rotate);
-    s->rotate = rotate + TH_NO_ROTATION;
-    w->failed |= rotate > TH_N_DIMS;
+    th_serializer_byte(w, &code);
+    w->failed |= code > TH_SHARD_CHUNKS_MAX * TH_N_DIMS;
+    decode(w->failed ? 0 : code, s);
 }
 
 /* number[l]: which of the distinct strategies layer l has; first[i]: the layer that had the i-th

@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 
-enum { FORMAT = 1 };
+enum { FORMAT = 2 };
 
 struct th_worker {
     th_system *system;

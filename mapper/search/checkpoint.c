@@ -16,7 +16,7 @@
 #include "sim/design/table_read.h"
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_search_options) == 88, "see describe_search");
+_Static_assert(sizeof(th_search_options) == 96, "see describe_search");
 #endif
 
 enum { TABLE_BYTES_MAX = 1 << 26 };
@@ -113,7 +113,7 @@ static int describe_search(th_serializer *w, const th_search_type *type, const t
     uint64_t seed = type->is_baseline ? 0 : o->seed,
              constraints = th_constraints_digest(p->constraints);
     int initial = (int)(o->initial == TH_INITIAL_DEFAULT ? type->initial : o->initial);
-    int steps = o->steps;
+    int steps = o->steps, chunks = o->chunks;
     bool inside = o->sets_inside_groups, keeps_late = o->keep_late;
     double gap = o->stop_gap; /* the lower bound follows from the problem */
     th_serializer_text(w, &name);
@@ -127,6 +127,7 @@ static int describe_search(th_serializer *w, const th_search_type *type, const t
     if (digest_of(w, &out->part[TH_JOURNAL_CONSTRAINTS], err))
         return -1;
     th_serializer_int(w, &steps);
+    th_serializer_int(w, &chunks);
     th_serializer_int(w, &initial);
     th_serializer_bool(w, &keeps_late);
     th_serializer_double(w, &gap);

@@ -23,7 +23,7 @@
 #include "mapper/pool/serializer.h"
 
 enum {
-    FORMAT = 3,
+    FORMAT = 4,
     HEAD_BYTES = 8 + 4 + 8 * (TH_JOURNAL_N_PARTS + 2) + 8,
     RECORD_HEAD_BYTES = 4 + 4 + 8 + 8,
     CHECKSUM_BYTES = 8,

@@ -19,7 +19,8 @@
 #include "mapper/search/journal.h"
 #include "mapper/search/initial/initial_mapping.h"
 
-const th_search_options th_search_defaults = {.seed = 1, .threads = 1};
+const th_search_options th_search_defaults = {
+    .seed = 1, .threads = 1, .chunks = TH_SHARD_CHUNKS_MAX};
 
 /* --- life --- */
 
@@ -44,6 +45,8 @@ static th_search *allocate(const th_search_type *type, const th_problem *p,
     s->options = *o;
     if (o->initial == TH_INITIAL_DEFAULT)
         s->options.initial = type->initial;
+    if (p->system->transfers_serially)
+        s->options.chunks = 1; /* it knows none */
     s->budget = o->evaluations > 0 ? o->evaluations : type->default_evaluations;
     if (s->budget == 0 || (o->seconds > 0 && o->evaluations == 0))
         s->budget = INT64_MAX;

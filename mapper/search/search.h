@@ -29,6 +29,7 @@ typedef struct th_search_options {
     /* evaluated first, and the first of the initial mappings; checked, not owned; NULL: none */
     const th_mapping *start;
     th_initial_kind initial;
+    int chunks;             /* most chunks of a shard, 1 .. TH_SHARD_CHUNKS_MAX */
     int steps;              /* of h2h: how many of its four; 0: all */
     const char *checkpoint; /* file to resume from (journal.h); NULL: none */
     double lower_bound;     /* no mapping's value is less (bounds.h); 0: none is known */

@@ -59,6 +59,14 @@ static int measure(th_session *s, const th_problem *p, th_time *took_ps, th_erro
     return 0;
 }
 
+/* Most chunks of a shard: of the search, or of the mapping of a file; without a mapping, of any. */
+static int chunks_of(const th_session *s)
+{
+    if (!s->mapping)
+        return TH_SHARD_CHUNKS_MAX;
+    return s->search.type ? s->search.chunks : th_bounds_chunks_of(s->mapping);
+}
+
 /* Bounds of problem p; is_of_run: with the property events of the present run. 0 or -1. */
 static int find_bounds(const th_session *s, const th_problem *p, bool is_of_run, th_bounds *out,
                        th_error *err)
@@ -68,6 +76,7 @@ static int find_bounds(const th_session *s, const th_problem *p, bool is_of_run,
     th_bounds_scope scope = {.mapping = s->mapping};
     if (!factors)
         return th_error_no_memory(err);
+    scope.chunks = chunks_of(s);
     if (s->mapping)
         scope.cuts = th_bounds_cuts_of(s->mapping);
     if (is_of_run && s->events.n > 0) {
@@ -208,7 +217,8 @@ int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err
 static int find_for_all(const th_session *s, const th_problem *p, double *bound, th_error *err)
 {
     th_bounds b;
-    if (th_bounds_find(p, &(th_bounds_scope){.cuts = s->search.cuts}, &b, err) != 0)
+    const th_bounds_scope scope = {.cuts = s->search.cuts, .chunks = s->search.chunks};
+    if (th_bounds_find(p, &scope, &b, err) != 0)
         return -1;
     *bound = th_bounds_value(&b, p);
     th_bounds_clear(&b);
@@ -223,7 +233,8 @@ int th_search_record_bound(const th_session *s, double *bound, double *for_all, 
     *bound = *for_all = 0;
     if (!s->search.type)
         return 0;
-    th_bounds_scope scope = {.cuts = s->search.cuts, .mapping = s->mapping};
+    th_bounds_scope scope = {
+        .cuts = s->search.cuts, .chunks = s->search.chunks, .mapping = s->mapping};
     if (th_bounds_find(&p, &scope, &b, err) != 0)
         return -1;
     *bound = *for_all = th_bounds_value(&b, &p);

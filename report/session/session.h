@@ -42,6 +42,7 @@ typedef struct th_search_record {
     int selected;          /* the member of the front that is the session's mapping */
     th_run_options run;    /* stream and network of the search */
     th_cuts cuts;          /* in the search space */
+    int chunks;            /* of a shard, at most, there */
     int64_t nodes, pruned; /* of an exhaustive search */
     bool is_proven;        /* no mapping of the search space is better */
 } th_search_record;

@@ -46,6 +46,8 @@ th_mapping *th_what_if_map(const th_session *s, const th_system *system, const t
     options.evaluations = evaluations;
     options.threads = 1;
     options.sets_inside_groups = how->inside_groups;
+    if (how->type)
+        options.chunks = how->chunks;
     options.keep_late = true; /* how late it is, the report says */
     options.start = s->mapping;
     th_search *search = th_search_new(algorithm_of(how), &problem, &options, err);

@@ -42,6 +42,7 @@ enum {
     MAP_FORBID,
     MAP_COMPLETE,
     MAP_STOP_GAP,
+    MAP_CHUNKS,
     MAP_NETWORK,
     MAP_STREAM = MAP_NETWORK + TH_N_NETWORK_OPTIONS
 };
@@ -121,6 +122,11 @@ static const th_option map_options[] = {
     [MAP_STOP_GAP] = {"-stop_gap", TH_OPTION_TEXT, "PERCENT",
                       "Stops as soon as the best mapping is this close to the lower bound of "
                       "report_bounds (0: when it is optimal)."},
+    [MAP_CHUNKS] =
+        {"-chunks", TH_OPTION_INTEGER, "N",
+         "Most chunks that a shard is computed in (4), so that what is done travels while "
+         "the rest is computed; 1: none.",
+         1, TH_SHARD_CHUNKS_MAX},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
@@ -139,6 +145,12 @@ static th_cuts cuts_of(const th_problem *p, const th_search_options *o)
     return p->constraints || o->start ? TH_CUTS_ANY : TH_CUTS_OF_SEARCHES;
 }
 
+/* Likewise the most chunks. */
+static int chunks_of(const th_problem *p, const th_search_options *o)
+{
+    return p->constraints || o->start ? TH_SHARD_CHUNKS_MAX : o->chunks;
+}
+
 /* The gap to the lower bound that ends the search. Without the option no bound is computed: that
  * takes as long as hundreds of evaluations. */
 static int set_stop_gap(th_call *c, const th_problem *p, th_search_options *o)
@@ -153,7 +165,8 @@ static int set_stop_gap(th_call *c, const th_problem *p, th_search_options *o)
                             text, PERCENT_MAX);
     if (!th_call_has(c, MAP_STOP_GAP))
         return 0;
-    if (th_bounds_find(p, &(th_bounds_scope){.cuts = cuts_of(p, o)}, &bounds, &c->err))
+    const th_bounds_scope scope = {.cuts = cuts_of(p, o), .chunks = chunks_of(p, o)};
+    if (th_bounds_find(p, &scope, &bounds, &c->err))
         return -1;
     o->stop_gap = percent / 100;
     o->lower_bound = th_bounds_value(&bounds, p);
@@ -176,6 +189,7 @@ static th_search_options search_options(const th_call *c)
     o.sets_inside_groups = th_call_number(c, MAP_SETS, 0) == 1;
     o.keep_late = th_call_has(c, MAP_KEEP_LATE);
     o.steps = (int)th_call_number(c, MAP_STEPS, 0);
+    o.chunks = (int)th_call_number(c, MAP_CHUNKS, o.chunks);
     return o;
 }
 
@@ -279,6 +293,7 @@ static int keep_best(th_call *c, const th_search *search, const th_run_options *
         .fitness = search->best_fitness,
         .run = *run,
         .cuts = cuts_of(&search->problem, &search->options),
+        .chunks = chunks_of(&search->problem, &search->options),
         .is_proven = search->is_proven,
         .nodes = search->counts.nodes,
         .pruned = search->counts.pruned,

@@ -77,6 +77,8 @@ static void cut_in_proportion(loops *x, const th_layer *l, const th_strategy *s,
         n *= s->split[i];
     if (s->rotate == d)
         least = ring_of(l, s, n, 0, member, &rank);
+    if (s->chunks > 0 && s->chunk_dim == d)
+        least = s->chunks;
     for (int q = 0; q < n; q++) {
         digits_of(s, q, digit);
         weight[digit[d]] += shares[q];

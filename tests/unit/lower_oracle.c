@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lower_oracle.c - walks a program in order and keeps book of which element is where since which
  * task.
- *   th_oracle_check: passes { release -> layers { deliveries -> phases -> sums } -> outputs } ->
- *   replay */
+ *   th_oracle_check: passes { release -> layers { deliveries -> chunks { phases -> sums } } ->
+ *   outputs } -> replay
+ * A position here is a chunk of an accelerator's part of a layer: number chunk * size of the set +
+ * place in the set. */
 #include <config.h>
 #include "tests/unit/lower_oracle.h"
 #include "base/alloc.h"
@@ -15,6 +17,7 @@ enum {
     LAYERS_MAX = RANDOM_LAYERS_MAX,
     ACCELS_MAX = RANDOM_ACCELS_MAX,
     PHASES_MAX = ACCELS_MAX,
+    POSITIONS_MAX = 4 * ACCELS_MAX, /* of chunks */
     NOWHERE = -1,
     FROM_THE_START = -2
 };
@@ -47,14 +50,30 @@ typedef struct {
     /* tensor t is at t + 1, the external input at 0 */
     int32_t owner[LAYERS_MAX + 1][ELEMENTS_MAX]; /* position of its layer; -1: not made yet */
     int32_t here[LAYERS_MAX + 1][ACCELS_MAX][ELEMENTS_MAX]; /* task that made it be here */
-    int32_t final[LAYERS_MAX][ACCELS_MAX];
+    int32_t final[LAYERS_MAX][POSITIONS_MAX];
     int64_t sent[ACCELS_MAX], received[ACCELS_MAX];
-    int32_t outputs[64][LAYERS_MAX * ACCELS_MAX], n_outputs[64]; /* last tasks by pass */
+    int32_t outputs[64][LAYERS_MAX * POSITIONS_MAX], n_outputs[64]; /* last tasks by pass */
 } book;
+
+static int set_size(const book *k, int layer)
+{
+    return k->mapping->sets[k->mapping->set_of[layer]].n_accels;
+}
+
+static int n_chunks(const book *k, int layer)
+{
+    int n = k->mapping->strategy[layer].chunks;
+    return n > 0 ? n : 1;
+}
+
+static int n_positions(const book *k, int layer)
+{
+    return set_size(k, layer) * n_chunks(k, layer);
+}
 
 static int accel_of(const book *k, int layer, int r)
 {
-    return k->mapping->sets[k->mapping->set_of[layer]].accels[r];
+    return k->mapping->sets[k->mapping->set_of[layer]].accels[r % set_size(k, layer)];
 }
 
 static int node_of(const book *k, int layer, int r)
@@ -62,14 +81,19 @@ static int node_of(const book *k, int layer, int r)
     return k->system->accel_node[accel_of(k, layer, r)];
 }
 
-static int set_size(const book *k, int layer)
-{
-    return k->mapping->sets[k->mapping->set_of[layer]].n_accels;
-}
-
 static const int32_t *shares_of(const book *k, int layer)
 {
     return k->mapping->sets[k->mapping->set_of[layer]].shares;
+}
+
+static loops part_of(const book *k, int layer, int r)
+{
+    const th_strategy *s = &k->mapping->strategy[layer];
+    int n = set_size(k, layer);
+    loops x = loops_of(&k->workload->layers[layer], k->batch, s, shares_of(k, layer), r % n);
+    if (s->chunks > 0)
+        cut(&x, s->chunk_dim, r / n, s->chunks);
+    return x;
 }
 
 /* The design that position r runs its part with; the vector unit has none. */
@@ -144,7 +168,8 @@ static int host_of(const th_system *s, int accel)
 }
 
 /* All of need that is not at accel comes from sender q (-1: the host): one transfer. */
-static void expect_delivery(book *k, int layer, int tensor, const elements *need, int r, int q)
+static void expect_delivery(book *k, int layer, int tensor, const elements *need, int r, int q,
+                            int32_t *latest)
 {
     int accel = accel_of(k, layer, r), from = q < 0 ? host_of(k->system, accel) : -1;
     int32_t *here = k->here[tensor + 1][accel];
@@ -157,6 +182,9 @@ static void expect_delivery(book *k, int layer, int tensor, const elements *need
         from = node_of(k, tensor, q);
     int32_t task = expect(k, TH_TASK_TRANSFER, layer, from, k->system->accel_node[accel],
                           bytes_of(n, shape_of_tensor(k->workload, tensor).precision));
+    if (latest[r % set_size(k, layer)] >= 0)
+        must_wait(k, task, latest[r % set_size(k, layer)], "an earlier chunk's");
+    latest[r % set_size(k, layer)] = task;
     for (int e = 0; e < need->size; e++) {
         if (!need->at[e] || here[e] != NOWHERE || (q >= 0 && k->owner[tensor + 1][e] != q))
             continue;
@@ -169,14 +197,16 @@ static void expect_delivery(book *k, int layer, int tensor, const elements *need
 }
 
 static void expect_deliveries(book *k, int layer, int input,
-                              elements need[ACCELS_MAX][RANDOM_INPUTS_MAX])
+                              elements need[POSITIONS_MAX][RANDOM_INPUTS_MAX])
 {
     int tensor = k->workload->layers[layer].inputs[input];
-    for (int r = 0; r < set_size(k, layer); r++) {
+    int32_t latest[POSITIONS_MAX + 1][ACCELS_MAX]; /* by sender + 1 and accelerator */
+    memset(latest, -1, sizeof latest);
+    for (int r = 0; r < n_positions(k, layer); r++) {
         if (tensor < 0 && k->system->n_hosts > 0)
-            expect_delivery(k, layer, tensor, &need[r][input], r, -1);
-        for (int q = 0; tensor >= 0 && q < set_size(k, tensor); q++)
-            expect_delivery(k, layer, tensor, &need[r][input], r, q);
+            expect_delivery(k, layer, tensor, &need[r][input], r, -1, latest[0]);
+        for (int q = 0; tensor >= 0 && q < n_positions(k, tensor); q++)
+            expect_delivery(k, layer, tensor, &need[r][input], r, q, latest[q + 1]);
     }
 }
 
@@ -202,14 +232,15 @@ static void must_compute(const book *k, int32_t task, const th_layer *l, const l
 }
 
 typedef struct {
-    int layer, n, phases;
+    int layer, n, n_accels, phases;
     bool rotates_input;
-    int ring_from[ACCELS_MAX], ring_to[ACCELS_MAX];
-    loops part[ACCELS_MAX][PHASES_MAX];
-    elements reads[ACCELS_MAX][PHASES_MAX][RANDOM_INPUTS_MAX]; /* with the piece in hand */
-    elements need[ACCELS_MAX][RANDOM_INPUTS_MAX];              /* before the first phase */
-    int32_t compute[ACCELS_MAX][PHASES_MAX], arrival[ACCELS_MAX][PHASES_MAX];
-    int32_t kept[ACCELS_MAX]; /* the last task of the pass before, where pieces of weights stay */
+    int ring_from[POSITIONS_MAX], ring_to[POSITIONS_MAX];
+    loops part[POSITIONS_MAX][PHASES_MAX];
+    elements reads[POSITIONS_MAX][PHASES_MAX][RANDOM_INPUTS_MAX]; /* with the piece in hand */
+    elements need[POSITIONS_MAX][RANDOM_INPUTS_MAX];              /* before the first phase */
+    int32_t compute[POSITIONS_MAX][PHASES_MAX], arrival[POSITIONS_MAX][PHASES_MAX];
+    int32_t
+        kept[POSITIONS_MAX]; /* the last task of the pass before, where pieces of weights stay */
 } execution;
 
 static void prepare(const book *k, int layer, execution *x)
@@ -218,12 +249,13 @@ static void prepare(const book *k, int layer, execution *x)
     const th_strategy *s = &k->mapping->strategy[layer];
     bool rotates = s->rotate != TH_NO_ROTATION;
     x->layer = layer;
-    x->n = set_size(k, layer);
+    x->n = n_positions(k, layer);
+    x->n_accels = set_size(k, layer);
     x->phases = 1;
     x->rotates_input = rotates && !rotates_weights(l, s);
     for (int r = 0; r < x->n; r++) {
         int member[ACCELS_MAX], rank = 0;
-        loops whole = loops_of(l, k->batch, s, shares_of(k, layer), r);
+        loops whole = part_of(k, layer, r);
         if (rotates)
             x->phases = ring_of(l, s, x->n, r, member, &rank);
         /* weights stay where they came to last: each pass begins with the piece in hand */
@@ -277,14 +309,15 @@ static void expect_arrival(book *k, execution *x, int r, int p)
     }
 }
 
-static void expect_phases(book *k, execution *x)
+/* Of one chunk, here and below: the positions from first on. */
+static void expect_phases(book *k, execution *x, int first)
 {
     const th_layer *l = &k->workload->layers[x->layer];
     int8_t rotate = k->mapping->strategy[x->layer].rotate;
     for (int p = 0; p < x->phases; p++) {
-        for (int r = 0; p > 0 && r < x->n; r++)
+        for (int r = first; p > 0 && r < first + x->n_accels; r++)
             expect_arrival(k, x, r, p);
-        for (int r = 0; r < x->n; r++) {
+        for (int r = first; r < first + x->n_accels; r++) {
             int32_t t = expect(k, TH_TASK_COMPUTE, x->layer, node_of(k, x->layer, r), -1, 0);
             x->compute[r][p] = k->final[x->layer][r] = t;
             must_compute(k, t, l, &x->part[r][p], x->reads[r][p], p > 0 && rotate == TH_DIM_C);
@@ -305,28 +338,29 @@ static void expect_phases(book *k, execution *x)
 }
 
 /* Partial sums go to the partner that holds the piece; it adds them up. */
-static void expect_reduction(book *k, execution *x)
+static void expect_reduction(book *k, execution *x, int first)
 {
     const th_layer *l = &k->workload->layers[x->layer];
     const th_strategy *s = &k->mapping->strategy[x->layer];
     int32_t came[ACCELS_MAX][ACCELS_MAX];
     elements piece;
-    for (int r = 0; r < x->n; r++) {
-        int member[ACCELS_MAX], rank = 0, n = partners_of(s, x->n, r, member, &rank);
-        loops whole = loops_of(l, k->batch, s, shares_of(k, x->layer), r);
+    for (int r = first; r < first + x->n_accels; r++) {
+        int member[ACCELS_MAX], rank = 0, n = partners_of(s, x->n_accels, r - first, member, &rank);
+        loops whole = part_of(k, x->layer, r);
         for (int i = 0; i < n; i++) {
             outputs_held(l, &whole, i, n, &piece);
             if (i == rank || piece.n == 0)
                 continue;
-            int32_t t = came[member[i]][rank] = expect(
-                k, TH_TASK_TRANSFER, x->layer, node_of(k, x->layer, r),
-                node_of(k, x->layer, member[i]), bytes_of(piece.n, l->precision[TH_TENSOR_OUTPUT]));
+            int32_t t = came[member[i]][rank] =
+                expect(k, TH_TASK_TRANSFER, x->layer, node_of(k, x->layer, r),
+                       node_of(k, x->layer, first + member[i]),
+                       bytes_of(piece.n, l->precision[TH_TENSOR_OUTPUT]));
             must_wait(k, t, x->compute[r][x->phases - 1], "its partial sums");
         }
     }
-    for (int r = 0; r < x->n; r++) {
-        int member[ACCELS_MAX], rank = 0, n = partners_of(s, x->n, r, member, &rank);
-        loops whole = loops_of(l, k->batch, s, shares_of(k, x->layer), r);
+    for (int r = first; r < first + x->n_accels; r++) {
+        int member[ACCELS_MAX], rank = 0, n = partners_of(s, x->n_accels, r - first, member, &rank);
+        loops whole = part_of(k, x->layer, r);
         outputs_held(l, &whole, rank, n, &piece);
         if (n == 1 || piece.n == 0)
             continue;
@@ -334,7 +368,7 @@ static void expect_reduction(book *k, execution *x)
         must_wait(k, t, x->compute[r][x->phases - 1], "its own partial sums");
         for (int i = 0; i < n; i++)
             if (i != rank)
-                must_wait(k, t, came[r][i], "a partner's partial sums");
+                must_wait(k, t, came[r - first][i], "a partner's partial sums");
         k->final[x->layer][r] = t;
         if (t < 0)
             continue;
@@ -358,8 +392,9 @@ static void note_outputs(book *k, const execution *x)
     int64_t held = 0;
     elements piece;
     for (int r = 0; r < x->n; r++) {
-        int member[ACCELS_MAX], rank = 0, n = partners_of(s, x->n, r, member, &rank);
-        loops whole = loops_of(l, k->batch, s, shares_of(k, x->layer), r);
+        int member[ACCELS_MAX], rank = 0,
+                                n = partners_of(s, x->n_accels, r % x->n_accels, member, &rank);
+        loops whole = part_of(k, x->layer, r);
         outputs_held(l, &whole, rank, n, &piece);
         held += piece.n;
         for (int e = 0; e < piece.size; e++) {
@@ -427,8 +462,7 @@ static void must_be_in_memory(const book *k, const execution *x, const int64_t *
     const th_layer *l = &k->workload->layers[x->layer];
     for (int r = 0; r < x->n; r++) {
         int a = accel_of(k, x->layer, r);
-        loops whole =
-            loops_of(l, k->batch, &k->mapping->strategy[x->layer], shares_of(k, x->layer), r);
+        loops whole = part_of(k, x->layer, r);
         elements out;
         outputs_held(l, &whole, 0, 1, &out);
         int64_t bytes = bytes_of(out.n, l->precision[TH_TENSOR_OUTPUT]);
@@ -452,8 +486,10 @@ static void expect_layer(book *k, int layer, const th_lower *lower)
     prepare(k, layer, &ex);
     for (int i = 0; i < l->n_inputs; i++)
         expect_deliveries(k, layer, i, ex.need);
-    expect_phases(k, &ex);
-    expect_reduction(k, &ex);
+    for (int first = 0; first < ex.n; first += ex.n_accels) {
+        expect_phases(k, &ex, first);
+        expect_reduction(k, &ex, first);
+    }
     note_outputs(k, &ex);
     must_cover(k, &ex);
     must_be_in_memory(k, &ex, th_lower_peak_bytes(lower), th_lower_weight_bytes(lower));
@@ -465,7 +501,7 @@ static void expect_outputs(book *k, int pass)
     k->n_outputs[pass] = 0;
     for (int i = 0; i < w->n_outputs; i++) {
         int layer = w->outputs[i];
-        for (int r = 0; r < set_size(k, layer); r++) {
+        for (int r = 0; r < n_positions(k, layer); r++) {
             int64_t n = 0;
             int32_t last = k->final[layer][r], host = host_of(k->system, accel_of(k, layer, r));
             for (int e = 0; e < size_of(k, layer); e++)

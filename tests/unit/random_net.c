@@ -298,7 +298,9 @@ th_workload *random_workload(gsl_rng *r)
 
 /* --- mappings and streams --------------------------------------------------------------------- */
 
-static bool random_strategy(gsl_rng *r, const th_layer *l, int32_t batch, int n, th_strategy *out)
+/* has_chunks: maybe */
+static bool random_strategy(gsl_rng *r, const th_layer *l, int32_t batch, int n, bool has_chunks,
+                            th_strategy *out)
 {
     static const int primes[] = {2, 3, 5, 7};
     for (int tries = 0; tries < 40; tries++) {
@@ -314,6 +316,8 @@ static bool random_strategy(gsl_rng *r, const th_layer *l, int32_t batch, int n,
         }
         if (pick(r, 0, 1))
             out->rotate = (int32_t)pick(r, 0, TH_DIM_W);
+        else if (has_chunks && pick(r, 0, 1))
+            th_strategy_set_chunks(out, (int32_t)pick(r, 2, 4), (int32_t)pick(r, 0, TH_DIM_W));
         if (th_strategy_fits(out, l, batch, n))
             return true;
     }
@@ -371,7 +375,7 @@ th_mapping *random_mapping(gsl_rng *r, const th_system *s, const th_workload *w,
         do
             m->set_of[l] = (int32_t)pick(r, 0, m->n_sets - 1);
         while (!random_strategy(r, &w->layers[l], smallest_batch, m->sets[m->set_of[l]].n_accels,
-                                &m->strategy[l]) &&
+                                !s->transfers_serially, &m->strategy[l]) &&
                ++tries < 10);
         if (tries == 10) {
             th_mapping_free(m);

@@ -5,9 +5,9 @@
  *     nothing is left -> clear
  *
  * The space: disjoint sets of accelerators, in any number and size, members in ascending order,
- * some idle; a design that all members can take, or, where there is none, each member's own;
- * layers on sets in any way; every strategy of th_strategies_list; layers of the vector unit
- * follow (th_mapping_follow). Layers are decided in the order of the workload, depth first,
+ * some idle; a design that all members can take, or, where there is none, each member's own; layers
+ * on sets in any way; every strategy of th_strategies_list, without chunks; layers of the vector
+ * unit follow (th_mapping_follow). Layers are decided in the order of the workload, depth first,
  * prefixes with the least lower bound first (prefix.c). A prefix whose bound is no better than the
  * best value is pruned; the remaining mappings are simulated. The bounds are on the makespan, so
  * nothing is pruned for objectives other than time. docs/models/exhaustive.md. Invariant: level[d]
@@ -101,6 +101,21 @@ static int allocate(exhaustive *x, const th_problem *p)
     return 0;
 }
 
+/* The bounds on prefixes are those of shards that compute in one. */
+static int check_chunks(const th_problem *p, th_error *err)
+{
+    for (int l = 0; l < p->workload->n_layers; l++) {
+        const th_strategy *given = th_constraints_fixed_strategy(p->constraints, l);
+        if (given && given->chunks > 0)
+            return th_error_set(
+                err, "MAP-0127",
+                "exhaustive: layer \"%s\" has chunks in the partial mapping: must have "
+                "none",
+                p->workload->layers[l].name);
+    }
+    return 0;
+}
+
 static int init(th_search *s, th_error *err)
 {
     exhaustive *x = s->state;
@@ -114,6 +129,9 @@ static int init(th_search *s, th_error *err)
             "exhaustive: \"%s\" has %d accelerators, of which 2^%d sets can be made: "
             "must be %d at most to look at all; a budget gives the best found in it",
             p->system->name, p->system->n_accels, p->system->n_accels, ACCELS_MAX);
+    if (check_chunks(p, err))
+        return -1;
+    s->options.chunks = 1;
     if (allocate(x, p))
         return th_error_no_memory(err);
     x->prunes =

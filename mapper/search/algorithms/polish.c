@@ -6,10 +6,11 @@
  *     batch by batch -> done after a whole cycle without improvement -> clear
  *
  * Moves, in this order: another design for a set; a moved boundary between two ranges; a larger or
- * smaller share for a member of a set, which moves cuts to where tiles end; a strategy for all
- * layers of a shape; for one layer; for a run of two and of three; a strategy each for two
- * neighbours. Strategies are the choices of dynamic programming (initial_mapping.h). The best
- * improvement of a batch is kept, and the cycle continues from there. */
+ * smaller share for a member of a set, which moves cuts to where tiles end; chunks, or none, for
+ * all layers of a shape; for one layer; for two neighbours; a strategy for all layers of a shape;
+ * for one layer; for a run of two and of three; a strategy each for two neighbours. Strategies are
+ * the choices of dynamic programming (initial_mapping.h), with the chunks that the layer had. The
+ * best improvement of a batch is kept, and the cycle continues from there. */
 #include <config.h>
 
 #include <math.h>
@@ -24,6 +25,7 @@ enum {
     BATCH = 16,
     INITIAL_BATCH = 32,
     LONGEST_RUN = 3,
+    LONGEST_CHUNK_RUN = 2,
     PAIR_CHOICES = 4 /* of each of two neighbours */
 };
 static const int shifts[] = {1, -1, 2, -2, 4, -4}; /* of a boundary, in layers */
@@ -33,13 +35,23 @@ static const int share_percents[] = {90, 111, 75, 133, 50, 200}; /* of what a me
 enum { N_SHARE_PERCENTS = sizeof share_percents / sizeof *share_percents };
 
 /* The first three change the partitioning. */
-typedef enum { MOVE_DESIGN, MOVE_BOUNDARY, MOVE_SHARE, MOVE_SHAPE, MOVE_RUN, MOVE_PAIR } move_kind;
+typedef enum {
+    MOVE_DESIGN,
+    MOVE_BOUNDARY,
+    MOVE_SHARE,
+    MOVE_SHAPE_CHUNKS,
+    MOVE_RUN_CHUNKS,
+    MOVE_SHAPE,
+    MOVE_RUN,
+    MOVE_PAIR
+} move_kind;
 
 typedef struct {
     move_kind kind;
     int at;    /* set; or layer: the first after the boundary, of the run, of the pair */
-    int to;    /* design; layers; percent; choice */
+    int to;    /* design; layers; percent; chunks; choice */
     int other; /* of a share the position; of a run its length; of a pair the second choice */
+    int dim;   /* of chunks */
     bool reoptimised; /* strategies of the sets that change by dynamic programming */
 } move;
 
@@ -89,8 +101,8 @@ static int list_designs(polish *p)
         for (int32_t d = 0; d < system->n_designs; d++)
             if (d != p->now->sets[set].design &&
                 th_set_supports_design(system, &p->now->sets[set], d) &&
-                (add(p, &(move){MOVE_DESIGN, set, d, 0, true}) ||
-                 add(p, &(move){MOVE_DESIGN, set, d, 0, false})))
+                (add(p, &(move){MOVE_DESIGN, set, d, 0, 0, true}) ||
+                 add(p, &(move){MOVE_DESIGN, set, d, 0, 0, false})))
                 return -1;
     return 0;
 }
@@ -99,8 +111,8 @@ static int list_boundaries(polish *p)
 {
     for (int l = 1; l < p->now->n_layers; l++)
         for (int i = 0; p->now->set_of[l] != p->now->set_of[l - 1] && i < N_SHIFTS; i++)
-            if (add(p, &(move){MOVE_BOUNDARY, l, shifts[i], 0, true}) ||
-                add(p, &(move){MOVE_BOUNDARY, l, shifts[i], 0, false}))
+            if (add(p, &(move){MOVE_BOUNDARY, l, shifts[i], 0, 0, true}) ||
+                add(p, &(move){MOVE_BOUNDARY, l, shifts[i], 0, 0, false}))
                 return -1;
     return 0;
 }
@@ -110,7 +122,7 @@ static int list_shares(polish *p)
     for (int32_t set = 0; set < p->now->n_sets; set++)
         for (int32_t r = 0; p->now->sets[set].shares && r < p->now->sets[set].n_accels; r++)
             for (int i = 0; i < N_SHARE_PERCENTS; i++)
-                if (add(p, &(move){MOVE_SHARE, set, share_percents[i], r, false}))
+                if (add(p, &(move){MOVE_SHARE, set, share_percents[i], r, 0, false}))
                     return -1;
     return 0;
 }
@@ -154,9 +166,39 @@ static int list_run(polish *p, int l, int length, th_error *err)
 {
     const th_choices *c = choices_of(p, l, err);
     for (int i = 0; c && i < c->n; i++)
-        if (add(p, &(move){length ? MOVE_RUN : MOVE_SHAPE, l, i, length, false}))
+        if (add(p, &(move){length ? MOVE_RUN : MOVE_SHAPE, l, i, length, 0, false}))
             return th_error_no_memory(err);
     return c ? 0 : -1;
+}
+
+static const th_dim chunk_dims[] = {TH_DIM_H, TH_DIM_W, TH_DIM_K, TH_DIM_B};
+enum { N_CHUNK_DIMS = sizeof chunk_dims / sizeof *chunk_dims };
+
+static bool may_chunk(const polish *p, int l, th_dim d, int n)
+{
+    const th_layer *x = &workload_of(p)->layers[l];
+    th_strategy s = p->now->strategy[l];
+    s.rotate = TH_NO_ROTATION;
+    th_strategy_set_chunks(&s, n, (int32_t)d);
+    return !th_strategy_equal(&s, &p->now->strategy[l]) &&
+           th_strategy_fits(&s, x, th_search_batch(p->variation.search),
+                            p->now->sets[p->now->set_of[l]].n_accels);
+}
+
+/* All chunks for layer l and the layers after it, length in all; 0: all of its shape. */
+static int list_chunks(polish *p, int l, int length)
+{
+    const int most = p->variation.search->options.chunks;
+    move m = {.kind = length ? MOVE_RUN_CHUNKS : MOVE_SHAPE_CHUNKS, .at = l, .other = length};
+    if (p->now->strategy[l].chunks > 0 && add(p, &m))
+        return -1;
+    for (int d = 0; d < N_CHUNK_DIMS; d++)
+        for (m.to = 2; m.to <= most; m.to++) {
+            m.dim = (int)chunk_dims[d];
+            if (may_chunk(p, l, chunk_dims[d], m.to) && add(p, &m))
+                return -1;
+        }
+    return 0;
 }
 
 static int list_pair(polish *p, int l, th_error *err)
@@ -167,7 +209,7 @@ static int list_pair(polish *p, int l, th_error *err)
         return -1;
     for (int i = 0; second >= 0 && i < a->n && i < PAIR_CHOICES; i++)
         for (int j = 0; j < b->n && j < PAIR_CHOICES; j++)
-            if (add(p, &(move){MOVE_PAIR, l, i, j, false}))
+            if (add(p, &(move){MOVE_PAIR, l, i, j, 0, false}))
                 return th_error_no_memory(err);
     return 0;
 }
@@ -175,6 +217,11 @@ static int list_pair(polish *p, int l, th_error *err)
 static int list_strategies(polish *p, th_error *err)
 {
     const th_workload *w = workload_of(p);
+    for (int length = 0; length <= LONGEST_CHUNK_RUN; length++)
+        for (int l = 0; l < w->n_layers; l++)
+            if (th_layer_has_macs(&w->layers[l]) && (length > 0 || is_first_of_shape(p, l)) &&
+                list_chunks(p, l, length))
+                return th_error_no_memory(err);
     for (int length = 0; length <= LONGEST_RUN; length++)
         for (int l = 0; l < w->n_layers; l++)
             if (th_layer_has_macs(&w->layers[l]) && (length > 0 || is_first_of_shape(p, l)) &&
@@ -236,6 +283,24 @@ static int change_share(th_mapping *m, const move *v)
     return 0;
 }
 
+/* A choice, with the chunks that the layer has. */
+static void give_choice(const polish *p, th_mapping *m, int l, const th_strategy *choice)
+{
+    th_strategy s = *choice;
+    th_strategy_take_chunks(&s, &m->strategy[l]);
+    give(p, m, l, &s);
+}
+
+/* Chunks as a move has them, instead of a rotation. */
+static void chunk(const polish *p, th_mapping *m, int l, const move *v)
+{
+    th_strategy s = m->strategy[l];
+    if (v->to > 0)
+        s.rotate = TH_NO_ROTATION;
+    th_strategy_set_chunks(&s, v->to, v->dim);
+    give(p, m, l, &s);
+}
+
 /* Changes m, a copy of p->now. 0; 1: it cannot be done; -1: error. */
 static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
 {
@@ -249,24 +314,33 @@ static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
         return shift_boundary(p, m, v, err);
     case MOVE_SHARE:
         return change_share(m, v);
+    case MOVE_SHAPE_CHUNKS:
+        for (int i = v->at; i < m->n_layers; i++)
+            if (is_alike(p, i, v->at))
+                chunk(p, m, i, v);
+        return 0;
+    case MOVE_RUN_CHUNKS:
+        for (int i = 0; i < v->other && l >= 0; i++, l = next_on_array(p, l))
+            chunk(p, m, l, v);
+        return 0;
     case MOVE_SHAPE:
     case MOVE_RUN:
         if (!(c = choices_of(p, v->at, err)))
             return -1;
         for (int i = v->at; v->kind == MOVE_SHAPE && i < m->n_layers; i++)
             if (is_alike(p, i, v->at))
-                give(p, m, i, &c->strategy[v->to]);
+                give_choice(p, m, i, &c->strategy[v->to]);
         for (int i = 0; v->kind == MOVE_RUN && i < v->other && l >= 0; i++, l = next_on_array(p, l))
-            give(p, m, l, &c->strategy[v->to]);
+            give_choice(p, m, l, &c->strategy[v->to]);
         return 0;
     case MOVE_PAIR:
         if (!(c = choices_of(p, v->at, err)))
             return -1;
-        give(p, m, v->at, &c->strategy[v->to]);
+        give_choice(p, m, v->at, &c->strategy[v->to]);
         l = next_on_array(p, v->at);
         if (!(c = choices_of(p, l, err)))
             return -1;
-        give(p, m, l, &c->strategy[v->other]);
+        give_choice(p, m, l, &c->strategy[v->other]);
         return 0;
     }
     return 1;

@@ -174,8 +174,8 @@ static void wait_for(th_prefix *x, int32_t tensor, const th_edge_plan *plan)
               x->arrival[record_of(x, tensor, plan->reuses[i].edge)->first +
                          (size_t)plan->reuses[i].delivery]);
     for (int r = 0; r < x->placed[x->n].set->n_accels; r++)
-        if (plan->local_from[r] >= 0)
-            later(&x->path.begin[r], final_of(x, tensor, plan->local_from[r]));
+        for (int32_t i = plan->first_local_of[r]; i < plan->first_local_of[r + 1]; i++)
+            later(&x->path.begin[r], final_of(x, tensor, plan->locals[i]));
 }
 
 /* 0; 1: a design cannot run it; -1. */

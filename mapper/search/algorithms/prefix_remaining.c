@@ -173,7 +173,10 @@ static int begin_after(th_remaining_time *x, const th_edge_plan *edge, int r, in
 {
     bool any = false;
     for (int to = 0; to < n; to++)
-        x->path.begin[to] = edge->local_from[to] == r ? 0 : -INFINITY;
+        x->path.begin[to] = edge->first_local_of[to] < edge->first_local_of[to + 1] &&
+                                    edge->locals[edge->first_local_of[to]] == r
+                                ? 0
+                                : -INFINITY;
     for (int32_t d = 0; d < edge->n; d++) {
         const th_delivery *v = &edge->deliveries[d];
         double travel;

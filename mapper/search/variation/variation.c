@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "mapper/strategies.h"
 
+static const double CHUNK_RATE = 0.4; /* mutations that change chunks and no split */
 static const double CROSS_RATE = 0.4; /* offspring that take a run of layers from father */
 
 bool th_variation_chance(th_variation *v, double p)
@@ -84,13 +85,24 @@ static int draw_strategy(th_variation *v, th_mapping *m, int l, th_strategy *out
     return 0;
 }
 
+/* Other chunks, most often two along H, or none. */
+static void draw_chunks(th_variation *v, th_strategy *s)
+{
+    static const th_dim dims[] = {TH_DIM_H, TH_DIM_W, TH_DIM_K, TH_DIM_B};
+    const bool had_some = s->chunks > 0;
+    const int chunks = 1 + th_variation_rank(v, v->search->options.chunks);
+    const th_dim d = dims[th_variation_rank(v, sizeof dims / sizeof *dims)];
+    s->rotate = TH_NO_ROTATION;
+    th_strategy_set_chunks(s, chunks == 1 && !had_some ? 2 : chunks, (int32_t)d);
+}
+
 static bool same_shape(const th_variation *v, int one, int other)
 {
     const th_plans *plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(v->search->pool)));
     return th_plans_shape_class(plans, one) == th_plans_shape_class(plans, other);
 }
 
-/* One layer, a run of layers, or all layers of a shape get a strategy. */
+/* One layer, a run of layers, or all layers of a shape get a strategy, or other chunks. */
 static int mutate(th_variation *v, th_mapping *m, th_error *err)
 {
     const th_workload *w = v->search->problem.workload;
@@ -99,10 +111,14 @@ static int mutate(th_variation *v, th_mapping *m, th_error *err)
     th_strategy drawn = m->strategy[l];
     if (!th_layer_has_macs(&w->layers[l]))
         return 0;
-    if (th_variation_chance(v, 0.25))
+    if (v->search->options.chunks > 1 && th_variation_chance(v, CHUNK_RATE))
+        draw_chunks(v, &drawn);
+    else if (th_variation_chance(v, 0.25))
         drawn = m->strategy[random_weighted_layer(v, w)];
     else if (draw_strategy(v, m, l, &drawn, err))
         return -1;
+    else
+        th_strategy_take_chunks(&drawn, &m->strategy[l]);
     for (int i = 0; i < w->n_layers; i++) {
         bool is_meant = kind >= 2 ? same_shape(v, i, l) : i >= l && i < l + run;
         th_strategy repaired = drawn;
@@ -215,6 +231,20 @@ static int reoptimise_all(th_variation *v, th_mapping *m, double jitter, th_erro
     return failed;
 }
 
+/* Layers keep their chunks, which dynamic programming knows nothing of. */
+static int take_chunks(th_variation *v, th_mapping *m, const th_mapping *from)
+{
+    const th_workload *w = v->search->problem.workload;
+    for (int l = 0; l < m->n_layers; l++) {
+        th_strategy s = m->strategy[l];
+        th_strategy_take_chunks(&s, &from->strategy[l]);
+        if (th_strategy_fits(&s, &w->layers[l], th_search_batch(v->search),
+                             m->sets[m->set_of[l]].n_accels))
+            m->strategy[l] = s;
+    }
+    return th_mapping_follow(m, w, th_search_batch(v->search)) ? 0 : 1;
+}
+
 /* Mother's strategies everywhere but in a run of layers. */
 static void keep_all_but_a_run(th_variation *v, th_mapping *m, const th_mapping *mother)
 {
@@ -233,6 +263,8 @@ int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping
     if (!m)
         return th_error_no_memory(err);
     int failed = reoptimise_all(v, m, th_random_unit(v->random), err);
+    if (!failed)
+        failed = take_chunks(v, m, mother);
     if (!failed && !th_variation_chance(v, WHOLE_RATE)) {
         keep_all_but_a_run(v, m, mother);
         failed = !th_mapping_follow(m, v->search->problem.workload, th_search_batch(v->search));

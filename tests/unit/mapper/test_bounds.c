@@ -347,8 +347,9 @@ static void check_case(const th_system *s, int number)
     bool any_cuts = pick(r, 0, 2) == 0;
     th_bounds b;
     th_evaluator *v = th_evaluator_new(&p, &e);
-    if (!v || th_bounds_find(&p, &(th_bounds_scope){.cuts = any_cuts ? TH_CUTS_ANY : TH_CUTS_EVEN},
-                             &b, &e))
+    const th_bounds_scope scope = {.cuts = any_cuts ? TH_CUTS_ANY : TH_CUTS_EVEN,
+                                   .chunks = TH_SHARD_CHUNKS_MAX};
+    if (!v || th_bounds_find(&p, &scope, &b, &e))
         bail_out(&e);
     case_number = number;
     for (int i = 0; i < 12; i++) {

@@ -539,7 +539,9 @@ static void check_mapping(which x, const th_bounds *even, const th_bounds *any, 
         return;
     }
     n_shared++;
-    th_bounds own = find(x.problem, &(th_bounds_scope){.cuts = cuts, .mapping = m});
+    th_bounds own =
+        find(x.problem,
+             &(th_bounds_scope){.cuts = cuts, .chunks = th_bounds_chunks_of(m), .mapping = m});
     x.of = "own";
     hold(&x, &own, took);
     n_known += own.makespan_ps[TH_LIMIT_COMPUTE] > 0;
@@ -565,8 +567,9 @@ static void check_case(int number, const char *model)
     th_evaluator *v = th_evaluator_new(&p, &e);
     if (!v)
         bail_out(&e);
-    th_bounds even = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_EVEN}),
-              any = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY});
+    const int chunks = TH_SHARD_CHUNKS_MAX;
+    th_bounds even = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_EVEN, .chunks = chunks}),
+              any = find(&p, &(th_bounds_scope){.cuts = TH_CUTS_ANY, .chunks = chunks});
     for (int i = 0; i < MAPPINGS; i++) {
         th_mapping *m = random_mapping(r, s, w, w->batch / p.stream.micro_batches);
         th_fitness fit = {.fit = TH_FIT_INFEASIBLE};

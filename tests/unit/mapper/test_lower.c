@@ -197,6 +197,73 @@ static void computing_hides_behind_travel(void)
     tear_down();
 }
 
+#define TWO                                                                                        \
+    "name = \"n\"; batch = 1; input = { channels = 6; height = 10; width = 10; }; layers = ( "     \
+    "{ name = \"a\"; type = \"conv\"; outputs = 6; kernel = 1; },"                                 \
+    "{ name = \"b\"; type = \"conv\"; outputs = 6; kernel = 1; } );"
+
+/* Transfers take DRAM from the computes beside them: less than a nanosecond in all. */
+#define ASSERT_ABOUT(GOT, EXPECTED) CU_ASSERT_DOUBLE_EQUAL((double)(GOT), (double)(EXPECTED), 1000)
+
+static th_time elapsed(const char *a, const char *b)
+{
+    put_layer(map, 0, 0, a);
+    put_layer(map, 1, 1, b);
+    lower_stream(th_stream_single);
+    th_result r = replay();
+    th_time t = r.elapsed_ps;
+    th_result_clear(&r);
+    return t;
+}
+
+/* a on accelerator 0, b on 1, 6 x 100 x 2 = 1200 bytes between. In one: a, then x = 1300 ns, then
+ * b, c each. In halves of h each, with 700 ns for half of the bytes: the first half of b starts
+ * after h + 700, the second after 2 h + 700, when its input and the array come at once. Only a in
+ * halves: b waits for both, 2 h + 700. Only b in halves: both of its inputs leave at c, the second
+ * after the first, c + 1400. */
+static void chunks_compute_while_others_travel(void)
+{
+    set_up(RING4, TWO, "0 1");
+    th_time whole = elapsed("", ""), c = compute_ps(0);
+    CU_ASSERT_EQUAL(whole, 2 * c + 1300000);
+    th_time halves = elapsed("xH2", "xH2"), h = compute_ps(0);
+    assert_transfers("b:0>1=600 b:0>1=600");
+    CU_ASSERT_TRUE(h >= 1800000 && 2 * h < c + 100000);
+    ASSERT_ABOUT(halves, 3 * h + 700000);
+    ASSERT_ABOUT(elapsed("xH2", ""), 2 * h + 700000 + c);
+    ASSERT_ABOUT(elapsed("", "xH2"), c + 700000 + 2 * h);
+    ASSERT_ABOUT(elapsed("xW2", "xW2"), halves);
+    tear_down();
+}
+
+/* Rows and columns cross: 300 bytes of each half of a for each half of b. Both columns' halves need
+ * both rows' halves. */
+static void chunks_along_other_dimensions_wait_for_all(void)
+{
+    set_up(RING4, TWO, "0 1");
+    th_time crossed = elapsed("xH2", "xW2"), h = compute_ps(0);
+    assert_transfers("b:0>1=300 b:0>1=300 b:0>1=300 b:0>1=300");
+    /* the first half of a sends 300 bytes twice, one after the other, while the second computes;
+     * then that sends its own: b's first half starts at 2 h + 400 */
+    ASSERT_ABOUT(crossed, 4 * h + 400000);
+    tear_down();
+}
+
+/* A kernel of 3 rows reads a row of the other chunk, which the accelerator has, and one of the
+ * other accelerator: each halo row of 120 bytes is sent once, although two chunks of one position
+ * could need it. */
+static void chunks_share_what_came(void)
+{
+    set_up(RING4, CHAIN("1"), "20");
+    for (int l = 0; l < 3; l++)
+        put_layer(map, l, 0, l == 1 ? "H2 xW2" : "H2 xK2");
+    lower_stream(th_stream_single);
+    /* half of the channels of 6 (b: columns of 5 + 1) */
+    assert_transfers("b:0>2=36 b:0>2=36 b:2>0=36 b:2>0=36 b:0>2=24 b:0>2=24 b:2>0=24 b:2>0=24 "
+                     "c:0>2=60 c:0>2=60 c:2>0=60 c:2>0=60");
+    tear_down();
+}
+
 /* a on accelerator 0, b on 1, x between: 6 x 100 x 2 = 1200 bytes, 1300 ns. With a, b computing for
  * ca < cb: two inputs in flight keep b busy from ca + x on as long as cb > ca + x: input i ends at
  * ca + x + (i + 1) cb. One in flight: (i + 1)(ca + x + cb). */
@@ -455,6 +522,9 @@ int main(int argc, char **argv)
         TAP(travel_hides_behind_computing),
         TAP(pieces_that_arrive_are_marked),
         TAP(computing_hides_behind_travel),
+        TAP(chunks_compute_while_others_travel),
+        TAP(chunks_along_other_dimensions_wait_for_all),
+        TAP(chunks_share_what_came),
         TAP(a_pipeline_is_as_quick_as_its_slowest_set),
         TAP(one_tensor_may_be_read_many_times),
         TAP(micro_batches_differ_by_one_image),

@@ -13,6 +13,7 @@ enum {
 
 static int n_wrong;
 static int n_own, n_shared; /* layers on sets with own designs, with shares */
+static int n_chunked, n_chunked_reducing;
 static int n_programs, n_streams, n_rotating, n_reducing, n_products, n_rotating_products, n_up;
 static int n_of_kind[TH_LAYER_SLICE + 1];
 
@@ -22,6 +23,9 @@ static void count_layer(const th_layer *l, const th_strategy *s)
     n_of_kind[l->kind]++;
     n_rotating += s->rotate != TH_NO_ROTATION;
     n_reducing += s->split[TH_DIM_C] * s->split[TH_DIM_R] * s->split[TH_DIM_S] > 1;
+    n_chunked += s->chunks > 0;
+    n_chunked_reducing +=
+        s->chunks > 0 && s->split[TH_DIM_C] * s->split[TH_DIM_R] * s->split[TH_DIM_S] > 1;
     n_products += is_product;
     n_rotating_products += is_product && s->rotate != TH_NO_ROTATION;
     n_up += l->up_h > 1;
@@ -140,6 +144,9 @@ static void programs_are_exactly_what_the_rules_say(void)
     printf("# %d programs, %d streams, %d rotating and %d reducing layers, %d on sets with own "
            "designs, %d with shares\n",
            n_programs, n_streams, n_rotating, n_reducing, n_own, n_shared);
+    printf("# %d layers in chunks, %d of them reducing\n", n_chunked, n_chunked_reducing);
+    CU_ASSERT_TRUE(only ||
+                   (n_chunked > TAP_REPEATS(1000) && n_chunked_reducing > TAP_REPEATS(100)));
     CU_ASSERT_TRUE(all_kinds_came() || only);
     CU_ASSERT_TRUE(only || (n_programs > 2 * CASES && n_streams > TAP_REPEATS(1000) &&
                             n_rotating > TAP_REPEATS(1000) && n_reducing > TAP_REPEATS(1000) &&

@@ -110,6 +110,19 @@ static void refuses_bad_strategies(void)
                    "m.map:5: layer \"c\": R is split 4 ways, must be 1 .. 3");
     assert_refused(LAYER("split = { C = 2; };"), "MAP-0004",
                    "m.map:5: layer \"c\": a grouped conv layer cannot be split 2 ways along C");
+    assert_refused(LAYER("split = { H = 2; }; chunks = { H = 2; W = 2; };"), "MAP-0128",
+                   "m.map:5: chunks: must name one dimension, but names 2");
+    assert_refused(LAYER("split = { H = 2; }; chunks = { N = 2; };"), "MAP-0015",
+                   "m.map:5: unknown dimension \"N\", must be one of B, K, C, H, W, R, S");
+    assert_refused(
+        LAYER("split = { H = 2; }; chunks = { H = 5; };"), "MAP-0124",
+        "m.map:5: layer \"c\": 5 chunks along H: must be 2 .. 4, and 3 at most for shards "
+        "of 3");
+    assert_refused(LAYER("split = { K = 2; }; chunks = { C = 2; };"), "MAP-0125",
+                   "m.map:5: layer \"c\": 1 shards of a grouped conv layer cannot be cut into 2 "
+                   "chunks along C");
+    assert_refused(LAYER("split = { H = 2; }; rotate = \"K\"; chunks = { W = 2; };"), "MAP-0123",
+                   "m.map:5: layer \"c\" rotates along K and has chunks: must be one of the two");
     assert_refused(LAYER(""), "MAP-0005",
                    "m.map:5: layer \"c\": the splits make 1 shards for a set of 2 accelerators");
 }
@@ -162,6 +175,7 @@ static void reads_what_was_written(void)
 {
     th_workload *w = shipped_workload("alexnet");
     gsl_rng *r = th_random_stream(5, "write", 0);
+    int n_chunked = 0;
     for (int round = 0; round < 300; round++) {
         th_mapping *m = random_mapping_on(r, round % 2 ? "1350 24 7" : "76543210", w);
         for (int i = 0; i < m->n_sets; i++)
@@ -171,6 +185,14 @@ static void reads_what_was_written(void)
             for (int a = 0; a < 8; a++)
                 shares[a] = (int32_t)pick(r, 1, TH_SHARE_MAX);
             CU_ASSERT_EQUAL(th_set_share(&m->sets[i], pick(r, 0, 1) ? shares : NULL), 0);
+        }
+        for (int l = 0; l < w->n_layers; l++) {
+            th_strategy s = m->strategy[l];
+            th_strategy_set_chunks(&s, (int32_t)pick(r, 1, TH_SHARD_CHUNKS_MAX),
+                                   (int32_t)pick(r, 0, TH_DIM_W));
+            if (th_strategy_fits(&s, &w->layers[l], w->batch, m->sets[m->set_of[l]].n_accels))
+                m->strategy[l] = s;
+            n_chunked += m->strategy[l].chunks > 0;
         }
         th_strbuf text = TH_STRBUF_INIT, again = TH_STRBUF_INIT;
         th_error e = {"", ""};
@@ -185,6 +207,7 @@ static void reads_what_was_written(void)
         th_mapping_free(back);
         th_mapping_free(m);
     }
+    CU_ASSERT_TRUE(n_chunked > 300);
     gsl_rng_free(r);
     th_workload_free(w);
 }

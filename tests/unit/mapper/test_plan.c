@@ -144,7 +144,8 @@ static void edges_by_hand(void)
     CU_ASSERT_TRUE(e->deliveries[1].from_node == 2 && e->deliveries[1].to_node == 3);
     CU_ASSERT_TRUE(th_box_equal(&e->boxes[e->deliveries[0].first_box],
                                 &(th_box){{0, 0, 5, 0}, {2, 6, 6, 10}}));
-    CU_ASSERT_TRUE(e->local_from[0] == 0 && e->local_from[1] == 1 && e->n_reuses == 0);
+    CU_ASSERT_TRUE(e->first_local_of[1] == 1 && e->first_local_of[2] == 2 && e->locals[0] == 0 &&
+                   e->locals[1] == 1 && e->n_reuses == 0);
     CU_ASSERT_EQUAL(th_plans_edge_time(plans, e, NULL), 340000);
     CU_ASSERT_TRUE(in->n == 2 && in->deliveries[0].from == -1 && in->deliveries[0].bytes == 1440);
     CU_ASSERT_EQUAL(th_plans_edge_time(plans, in, NULL), 6060000);

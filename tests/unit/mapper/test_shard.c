@@ -216,7 +216,7 @@ static void partners_share_an_output_box(void)
     int members[12], rank = -1;
     CU_ASSERT_EQUAL(th_shard_partners(&s, &l, 9, members, &rank), 3);
     CU_ASSERT_TRUE(members[0] == 7 && members[1] == 9 && members[2] == 11 && rank == 1);
-    assert_box(th_shard_held(&l, 5, &s, NULL, 9), (th_box){{0, 6, 5, 3}, {5, 12, 11, 6}});
+    assert_box(th_shard_held(&l, 5, &s, NULL, 9, 0), (th_box){{0, 6, 5, 3}, {5, 12, 11, 6}});
     th_strategy none = strategy_of("K2 H2");
     CU_ASSERT_EQUAL(th_shard_partners(&none, &l, 3, members, &rank), 1);
     CU_ASSERT_TRUE(members[0] == 3 && rank == 0);
@@ -232,7 +232,7 @@ static void fewer_elements_than_partners_leave_some_empty(void)
     th_strategy s = strategy_of("R3");
     const int64_t elements[] = {0, 1, 1};
     for (int r = 0; r < 3; r++) {
-        th_box held = th_shard_held(&l, 1, &s, NULL, r);
+        th_box held = th_shard_held(&l, 1, &s, NULL, r, 0);
         CU_ASSERT_EQUAL(th_box_elements(&held), elements[r]);
     }
 }
@@ -346,6 +346,36 @@ static void refuses_what_a_layer_cannot_run(void)
     CU_ASSERT_EQUAL(th_strategy_check(&th_strategy_single, &l, 5, 1, "", NULL), 0);
 }
 
+/* 11 rows in two: 5 and 6; the second in 3 chunks: 2 each. Two halves of 6 input channels hold
+ * halves of each chunk's longest dimension: of 12 channels x 2 rows x 6 columns the channels. */
+static void chunks_cut_a_shard(void)
+{
+    th_layer l = conv();
+    th_strategy s = strategy_of("C2 H2 xH3");
+    CU_ASSERT_EQUAL_FATAL(l.dim[TH_DIM_H], 11);
+    CU_ASSERT_EQUAL(th_strategy_check(&s, &l, 5, 4, "", NULL), 0);
+    CU_ASSERT_EQUAL(th_shard_chunks(&s), 3);
+    for (int i = 0; i < 3; i++) {
+        th_loop_box box = th_shard_chunk_loops(&l, 5, &s, NULL, 1, i);
+        CU_ASSERT_TRUE(box.lo[TH_DIM_H] == 5 + 2 * i && box.hi[TH_DIM_H] == 7 + 2 * i);
+        CU_ASSERT_TRUE(box.lo[TH_DIM_C] == 0 && box.hi[TH_DIM_C] == l.dim[TH_DIM_C] / 2);
+    }
+    th_strategy_set_chunks(&s, 1, TH_DIM_H);
+    CU_ASSERT_TRUE(s.chunks == 0 && th_shard_chunks(&s) == 1);
+}
+
+/* Shares of 1 : 99 leave the first of two a row per chunk. */
+static void no_chunk_is_empty(void)
+{
+    th_layer l = conv();
+    th_strategy s = strategy_of("H2 xH4");
+    const int32_t shares[] = {1, 99};
+    for (int i = 0; i < 4; i++) {
+        th_loop_box box = th_shard_chunk_loops(&l, 5, &s, shares, 0, i);
+        CU_ASSERT_TRUE(box.lo[TH_DIM_H] == i && box.hi[TH_DIM_H] == i + 1);
+    }
+}
+
 /* 2^32 wraps to 0 in 32 bits, 2^70 in 64. */
 static void a_product_that_wraps_is_no_small_one(void)
 {
@@ -370,7 +400,9 @@ static void formats(void)
         th_strategy s = strategy_of(i == 3 ? "" : same[i]);
         TAP_ASSERT_TEXT(th_strategy_format(&s, text, sizeof text), same[i]);
     }
-    th_strategy s = strategy_of("H2 K2 rC"), r = strategy_of("rH");
+    th_strategy s = strategy_of("H2 K2 xW3"), r = strategy_of("rH");
+    TAP_ASSERT_TEXT(th_strategy_format(&s, text, sizeof text), "K2 H2 chunks W3");
+    s = strategy_of("H2 K2 rC");
     TAP_ASSERT_TEXT(th_strategy_format(&s, text, sizeof text), "K2 H2 rotate C");
     TAP_ASSERT_TEXT(th_strategy_format(&r, text, sizeof text), "rotate H");
     for (size_t size = 1; size <= sizeof text; size++) { /* cut off, never beyond the end */
@@ -449,6 +481,8 @@ int main(int argc, char **argv)
         TAP(rotates_inputs),
         TAP(refuses_what_a_layer_cannot_run),
         TAP(a_product_that_wraps_is_no_small_one),
+        TAP(chunks_cut_a_shard),
+        TAP(no_chunk_is_empty),
         TAP(formats),
         TAP(subtracts_like_brute_force),
         TAP_END,

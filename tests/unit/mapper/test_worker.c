@@ -119,10 +119,11 @@ static void a_bad_problem_is_the_answer(void)
     assert_answers(w, "MAP-0110");
     th_worker_read_problem(w, bytes.out.text, bytes.out.length - 300);
     assert_answers(w, "MAP-0101");
+    const char format = bytes.out.text[0];
     bytes.out.text[0] = 77;
     th_worker_read_problem(w, bytes.out.text, bytes.out.length);
     assert_answers(w, "MAP-0109");
-    bytes.out.text[0] = 1;
+    bytes.out.text[0] = format;
     th_worker_read_problem(w, bytes.out.text, bytes.out.length);
     assert_as_here(w, &problem, INFINITY);
     th_serializer_clear(&bytes);

@@ -352,6 +352,8 @@ static void memory_that_does_not_suffice(void)
     put_layer(m, 1, 0, "K2");
     explain(s, w, m, "MAP-0084",
             "layer \"c1\": rotates an operand, which serial transfers do not know");
+    put_layer(m, 0, 0, "H2 xW2");
+    explain(s, w, m, "MAP-0126", "layer \"c1\": has chunks, which serial transfers do not know");
     th_mapping_free(m);
     th_workload_free(w);
     th_system_free(s);

@@ -168,7 +168,7 @@ static void another_header_is_refused_and_named(void)
     assert_refused(&plain, "MAP-0105", "is not a checkpoint; it is left as it is");
     char other[400] = "THARSISJ\1";
     write_file(other, sizeof other);
-    assert_refused(&plain, "MAP-0104", "has format 1; this program writes and reads format 3");
+    assert_refused(&plain, "MAP-0104", "has format 1; this program writes and reads format 4");
 }
 
 static void another_batch_is_refused(void)
