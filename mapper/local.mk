@@ -40,15 +40,13 @@ libtharsis_la_SOURCES += \
 	mapper/lower/stream.c mapper/lower/stream.h \
 	mapper/pool/pool.c mapper/pool/pool.h \
 	mapper/pool/pool_threads.c \
-	mapper/pool/serializer.c mapper/pool/serializer.h \
-	mapper/pool/serializer_problem.c \
-	mapper/pool/serializer_system.c \
 	mapper/pool/worker.c mapper/pool/worker.h \
 	mapper/search/alternatives.c mapper/search/alternatives.h \
 	mapper/search/checkpoint.c mapper/search/checkpoint.h \
 	mapper/search/front.c mapper/search/front.h \
 	mapper/search/journal.c mapper/search/journal.h \
 	mapper/search/search.c mapper/search/search.h \
+	mapper/search/search_options.h \
 	mapper/search/search_types.c \
 	mapper/search/searches.h \
 	mapper/search/algorithms/annealing.c \
@@ -73,7 +71,7 @@ libtharsis_la_SOURCES += \
 	mapper/search/initial/choices.c \
 	mapper/search/initial/dynamic_programming.c \
 	mapper/search/initial/initial_mapping.c mapper/search/initial/initial_mapping.h \
-	mapper/search/initial/initial_state.h \
+	mapper/search/initial/initial_mapping_state.h \
 	mapper/search/initial/transition.c \
 	mapper/search/partition/heterogeneous_sets.c \
 	mapper/search/partition/candidates.c \
@@ -85,7 +83,10 @@ libtharsis_la_SOURCES += \
 	mapper/search/partition/sets.c mapper/search/partition/sets.h \
 	mapper/search/variation/initial_batch.c \
 	mapper/search/variation/offspring.c \
-	mapper/search/variation/variation.c mapper/search/variation/variation.h
+	mapper/search/variation/variation.c mapper/search/variation/variation.h \
+	mapper/serialize/serializer.c mapper/serialize/serializer.h \
+	mapper/serialize/serializer_problem.c \
+	mapper/serialize/serializer_system.c
 
 unit_tests += \
 	tests/unit/search/test_alternatives \

@@ -30,6 +30,7 @@ face_sources = \
 	tcl/commands/cmd_traffic.c \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
+	tcl/commands/tcl_session_parts.c \
 	tcl/design_option.c \
 	tcl/design_option.h \
 	tcl/design_script.c \
@@ -77,7 +78,6 @@ face_sources = \
 	tcl/study/study_workers.h \
 	tcl/tcl_session.c \
 	tcl/tcl_session.h \
-	tcl/tcl_session_parts.c \
 	tcl/warning.c \
 	tcl/warning.h \
 	tcl/write_plot.c \

@@ -32,7 +32,7 @@ typedef struct th_tcl_session {
     bool is_typed; /* the shell runs what a person typed at its prompt */
 } th_tcl_session;
 
-/* tcl_session_parts.c */
+/* commands/tcl_session_parts.c */
 th_session *th_session_new(Tcl_Interp *interp); /* NULL: memory is out */
 void th_session_free(th_session *s); /* close_trace and end_log tell what was lost; accepts NULL */
 
@@ -53,8 +53,8 @@ int th_session_write_file(th_session *s, const char *path, bool append, const th
                           th_error *err);
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
 
-/* tcl_session_parts.c: close the trace or the log, if open, when a session ends. 0, or -1: it is
- * closed, but not all of it could be written. */
+/* commands/tcl_session_parts.c: close the trace or the log, if open, when a session ends. 0, or
+ * -1: it is closed, but not all of it could be written. */
 int th_session_close_trace(th_session *s, th_error *err);
 int th_session_end_log(th_session *s, th_error *err);
 

@@ -26,9 +26,9 @@ libtharsis_la_SOURCES += \
 	topology/routing/graph_search.c topology/routing/graph_search.h \
 	topology/routing/shortest.c \
 	topology/routing/up_down.c \
+	topology/routing/system_finish.c \
 	topology/files/scalesim_read.c topology/files/scalesim_read.h \
 	topology/system.c topology/system.h \
-	topology/system_finish.c \
 	topology/files/system_read.c topology/files/system_read.h \
 	topology/files/system_reader.c topology/files/system_reader.h \
 	topology/files/system_write.c topology/files/system_write.h

@@ -3,13 +3,12 @@
  *   new -> (add_* | connect | set_accel | copy_accel)* -> finish -> find* -> free
  * Invariants: accel_node[nodes[i].accel] == i for accelerators; links are named once finish is
  * done; an array of n elements has room for the next power of two, so no capacity is stored.
- * Finishing: system_finish.c. */
+ * Finishing: routing/system_finish.c. */
 #include <config.h>
 #include "topology/system.h"
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "topology/routing/route.h"
 
 #include <assert.h>
 #include <string.h>
@@ -89,7 +88,8 @@ void th_system_free(th_system *s)
     th_free(s->designs);
     th_free(s->accel_node);
     th_free(s->host_node);
-    th_route_release(s);
+    if (s->routes.release)
+        s->routes.release(s);
     th_free(s->adjacency.out_start);
     th_free(s->adjacency.out_links);
     th_free(s->adjacency.in_start);

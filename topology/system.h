@@ -143,10 +143,14 @@ typedef struct th_system_names {
     int n_links;           /* the first n_links links have names, and are in links */
 } th_system_names;
 
+typedef struct th_system th_system;
+
 typedef struct th_system_routes {
     void *data;                          /* private to the system's routing */
     struct th_next_hops *next_hops;      /* private to routing/shortest.c, under every routing */
     struct th_explicit_routes *explicit; /* private to routing/explicit.c; NULL: none */
+    /* Frees all of these; called by th_system_free. NULL: there is nothing to free. */
+    void (*release)(th_system *s);
 } th_system_routes;
 
 typedef struct th_link_energy {
@@ -154,7 +158,7 @@ typedef struct th_link_energy {
     char *source;      /* of that number; NULL: unknown */
 } th_link_energy;
 
-typedef struct th_system {
+struct th_system {
     char *name;
     th_node *nodes;
     int n_nodes;
@@ -187,7 +191,7 @@ typedef struct th_system {
     bool transfers_serially;
     double weight_memory;                /* 0 unless transfers_serially */
     struct th_generator_spec *generator; /* the generator and its options; NULL: none */
-} th_system;
+};
 
 /* The maximum number of links: TH_LINKS_DEFAULT_MAX, unless max_links is another number up to
  * TH_LINKS_MAX. A short file can ask for the links between all pairs of thousands of nodes; those

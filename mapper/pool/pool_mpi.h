@@ -6,7 +6,7 @@
 #ifndef TH_MAPPER_POOL_MPI_H
 #define TH_MAPPER_POOL_MPI_H
 #include "mapper/pool/pool.h"
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 
 extern const th_pool_type th_pool_mpi;
 

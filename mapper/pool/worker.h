@@ -6,7 +6,7 @@
  * mappings, in order -> read_counts */
 #ifndef TH_MAPPER_WORKER_H
 #define TH_MAPPER_WORKER_H
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 
 typedef struct th_worker th_worker;
 

@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "base/text_file.h"
 #include "mapper/mapping_digest.h"
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 #include "sim/design/script_memo.h"
 #include "sim/design/table_read.h"
 

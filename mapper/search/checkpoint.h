@@ -3,7 +3,7 @@
 #ifndef TH_MAPPER_CHECKPOINT_H
 #define TH_MAPPER_CHECKPOINT_H
 #include "mapper/search/journal.h"
-#include "mapper/search/search.h"
+#include "mapper/search/search_options.h"
 
 /* Digests of all that the result of a search depends on. 0 or -1. */
 int th_checkpoint_describe(const th_search_type *type, const th_problem *p,

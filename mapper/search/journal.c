@@ -20,7 +20,7 @@
 #include "base/alloc.h"
 #include "base/file_lock.h"
 #include "base/map.h"
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 
 enum {
     FORMAT = 4,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/map.h"
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 
 int th_session_need_front(th_session *s, th_error *err)
 {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 #include "predictor/model/jobs.h"
 #include "report/session/property_events.h"
 #include "report/interrupt.h"

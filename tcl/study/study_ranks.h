@@ -6,7 +6,7 @@
  * processes keep no state between messages. th_mailbox (main_mpi.c) transports the bytes. */
 #ifndef TH_TCL_STUDY_STUDY_RANKS_H
 #define TH_TCL_STUDY_STUDY_RANKS_H
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 #include "tcl/study/study_point.h"
 
 /* How bytes get to other processes, 1 .. n, and back. */

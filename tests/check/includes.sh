@@ -53,8 +53,9 @@ breaches() {
 # itself.
 order() {
     case $1 in
-    mapper) echo ". lower evaluate pool search" ;;
+    mapper) echo ". lower evaluate serialize pool search" ;;
     mapper/search) echo "initial partition . variation baselines algorithms" ;;
+    workloads) echo ". onnx" ;;
     topology) echo ". routing generate files" ;;
     report) echo ". table session objects sections html plot what_if" ;;
     tcl) echo ". objects study commands shell" ;;
@@ -77,31 +78,18 @@ order_breaches() {
         }
         /^[ \t]*#[ \t]*include[ \t]*"/ {
             path = $0; sub(/^[^"]*"/, "", path); sub(/".*$/, "", path)
-            if (file ~ /^topology\/system(_finish)?\.c$/ && path ~ /^topology\/routing\//)
-                next # a system frees, and finish prepares, what its routing keeps
-            if (file == "tcl/tcl_session_parts.c")
-                next # makes and frees a session with its breakpoints and studies
             if (index(path, folder) == 1 && !(level[sub_folder(path)] <= level[sub_folder(file)]))
                 printf "# %s:%d: %s: %s must not know %s\n", file, FNR, $0, sub_folder(file), sub_folder(path)
         }' "$file"
     done
 }
 
-# Circles that stay: module, module that it includes, reason.
-export circles_that_stay='
-mapper/search/initial/initial_mapping mapper/search/initial/initial_state   its private head, by another name
-mapper/search/search                  mapper/search/checkpoint              for later: a search writes its checkpoints
-'
-
 circles() {
-    find "$1" -name '*.[ch]' ! -name '*.pb-c.[ch]' | LC_ALL=C sort | xargs "${AWK:-awk}" -v top="$1/" '
+    find "$1" -name '*.[ch]' ! -name '*.pb-c.[ch]' | LC_ALL=C sort | xargs "${AWK:-awk}" '
     function stem(path) { sub(/\.[ch]$/, "", path); return path }
     function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
     BEGIN {
         for (i = 1; i < ARGC; i++) exists[ARGV[i]]
-        n = split(ENVIRON["circles_that_stay"], line, "\n")
-        for (i = 1; i <= n; i++)
-            if (split(line[i], word, " ") > 2 && index(word[1], top) == 1) stays[word[1] " " word[2]]
     }
     /^[ \t]*#[ \t]*include[ \t]*"/ {
         path = $0; sub(/^[^"]*"/, "", path); sub(/".*$/, "", path)
@@ -110,13 +98,11 @@ circles() {
             next
         if (FILENAME ~ /\.c$/ && (from "_state.h") in exists)
             next
-        if (pair in stays)
-            found[pair]
-        else if (!(pair in place))
+        if (!(pair in place))
             place[pair] = FILENAME ":" FNR
     }
     # Drops the includes from modules that nothing includes and of modules that include nothing, until only
-    # circles are left (and the ways from one circle to another).
+    # circles are left (and the paths from one circle to another).
     END {
         do {
             dropped = 0
@@ -133,8 +119,6 @@ circles() {
             split(pair, end, " ")
             printf "# %s: includes %s.h, which leads back to it\n", place[pair], end[2]
         }
-        for (pair in stays)
-            if (!(pair in found)) printf "# circles_that_stay: %s: no such include\n", pair
     }' | LC_ALL=C sort
 }
 
@@ -144,8 +128,8 @@ report() {
 }
 
 folders="base topology workloads predictor sim mapper study report tcl"
-ordered="topology sim sim/network mapper mapper/search predictor report tcl"
-echo 1..26
+ordered="topology workloads sim sim/network mapper mapper/search predictor report tcl"
+echo 1..27
 n=0
 for folder in $folders; do
     report "$folder" "$(breaches "$folder")"

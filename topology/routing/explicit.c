@@ -190,6 +190,8 @@ int th_system_add_route(th_system *s, int from, int to, const int *links, int n,
     const explicit_route route = {.from = from, .to = to, .n_links = n};
     if (!s->routes.explicit)
         s->routes.explicit = new_table();
+    if (!s->routes.release)
+        s->routes.release = th_explicit_free;
     if (!s->routes.explicit || store(s->routes.explicit, &route, links) < 0)
         return th_error_no_memory(err);
     return 0;

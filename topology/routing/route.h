@@ -47,7 +47,6 @@ const th_routing_type *th_routing_find(const char *name);
 /* types.c: chooses the routing if none is set, and prepares it. Called by th_system_finish. 0 or
  * -1. */
 int th_route_prepare(th_system *s, th_error *err);
-void th_route_release(th_system *s);
 
 /* For routings: next as by shortest; and the widest, then the quickest, then the first link from
  * node at to its neighbour to, or TH_NO_PATH. */

@@ -71,22 +71,23 @@ static int check_dead_links(const th_system *s, th_error *err)
         s->name, s->routing->name, s->nodes[dead->from].name, s->nodes[dead->to].name);
 }
 
-int th_route_prepare(th_system *s, th_error *err)
-{
-    assert(!s->routes.data && !s->routes.next_hops);
-    if (!s->routing)
-        s->routing = natural_routing(s);
-    if (check_dead_links(s, err) < 0 || th_shortest_prepare(s, err) < 0)
-        return -1;
-    return s->routing->prepare(s, err);
-}
-
-void th_route_release(th_system *s)
+static void release(th_system *s)
 {
     if (s->routing)
         s->routing->release(s);
     th_shortest_release(s);
     th_explicit_free(s);
+}
+
+int th_route_prepare(th_system *s, th_error *err)
+{
+    assert(!s->routes.data && !s->routes.next_hops);
+    s->routes.release = release;
+    if (!s->routing)
+        s->routing = natural_routing(s);
+    if (check_dead_links(s, err) < 0 || th_shortest_prepare(s, err) < 0)
+        return -1;
+    return s->routing->prepare(s, err);
 }
 
 /* ---- neighbours ---- */

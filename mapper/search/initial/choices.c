@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapper/search/initial/initial_state.h"
+#include "mapper/search/initial/initial_mapping_state.h"
 #include "mapper/strategies.h"
 
 /* On large sets more are kept: their times differ little, but the traffic that they cause differs

@@ -9,7 +9,7 @@
 #include <config.h>
 
 #include "base/alloc.h"
-#include "mapper/search/initial/initial_state.h"
+#include "mapper/search/initial/initial_mapping_state.h"
 #include "mapper/strategies.h"
 
 typedef struct {

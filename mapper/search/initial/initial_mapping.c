@@ -4,7 +4,7 @@
  * layers, dynamic_programming.c chooses among them. */
 #include <config.h>
 
-#include "mapper/search/initial/initial_state.h"
+#include "mapper/search/initial/initial_mapping_state.h"
 
 #include <stdlib.h>
 #include <string.h>

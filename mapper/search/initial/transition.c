@@ -13,7 +13,7 @@
  * do. */
 #include <config.h>
 
-#include "mapper/search/initial/initial_state.h"
+#include "mapper/search/initial/initial_mapping_state.h"
 
 #include <string.h>
 

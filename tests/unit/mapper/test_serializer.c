@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <math.h>
 #include "base/alloc.h"
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 #include "topology/routing/route.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Systems and workloads as text: what is read back has the same serialised bytes
- * (mapper/pool/serializer.h), which is all that a run depends on. */
+ * (mapper/serialize/serializer.h), which is all that a run depends on. */
 #include <config.h>
 #include <dirent.h>
 #include "base/alloc.h"
 #include "base/config_write.h"
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"
 #include "topology/files/astra_read.h"

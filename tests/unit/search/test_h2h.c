@@ -11,7 +11,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/lower/knapsack.h"
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 #include "mapper/search/search.h"
 #include "tests/unit/map_help.h"
 #include "tests/unit/tap.h"

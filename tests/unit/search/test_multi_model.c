@@ -5,7 +5,7 @@
 #include <math.h>
 #include "base/alloc.h"
 #include "mapper/evaluate/deadline.h"
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 #include "mapper/search/search.h"
 #include "mapper/strategies.h"
 #include "tests/unit/map_help.h"

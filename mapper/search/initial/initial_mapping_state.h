@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* initial_state.h - private to dynamic programming: kept choices and transition times. */
-#ifndef TH_MAPPER_SEARCH_INITIAL_INITIAL_STATE_H
-#define TH_MAPPER_SEARCH_INITIAL_INITIAL_STATE_H
+/* initial_mapping_state.h - private to dynamic programming: kept choices and transition times. */
+#ifndef TH_MAPPER_SEARCH_INITIAL_INITIAL_MAPPING_STATE_H
+#define TH_MAPPER_SEARCH_INITIAL_INITIAL_MAPPING_STATE_H
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 
 /* --- layers --- */
 

@@ -2,7 +2,7 @@
 /* serializer.c - numbers, texts, fitness and mappings as bytes (serializer.h). */
 #include <config.h>
 
-#include "mapper/pool/serializer.h"
+#include "mapper/serialize/serializer.h"
 
 #include <math.h>
 #include <string.h>
