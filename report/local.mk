@@ -76,6 +76,10 @@ libtharsis_la_SOURCES += \
 	report/session/session_parts.c \
 	report/session/simulation.c \
 	report/session/simulation.h \
+	report/table/layout.c \
+	report/table/layout.h \
+	report/table/legend.c \
+	report/table/legend.h \
 	report/table/quantity.c \
 	report/table/quantity.h \
 	report/table/report.c \

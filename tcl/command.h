@@ -15,6 +15,7 @@
 #include <tcl.h>
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "report/table/legend.h"
 
 #ifndef TCL_SIZE_MAX /* Tcl 8.6 counts in int */
 typedef int Tcl_Size;
@@ -127,6 +128,10 @@ int th_help_search(const char *word, th_strbuf *out);
 void th_help_synopsis_lines(const th_command *row, th_strbuf *out);
 void th_help_option_form(const th_option *o, char *out, size_t size);
 void th_help_choices(th_strbuf *out, const th_option *o);
+/* The columns of a report, table by table; nothing for other commands. */
+void th_help_each_column(const th_command *row, th_strbuf *out,
+                         void (*begin)(th_strbuf *out, const char *table),
+                         void (*add)(th_strbuf *out, const th_legend *l));
 /* Every group once, in the order of the table, and its rows. */
 void th_help_each_group(th_strbuf *out, void (*begin)(th_strbuf *out, const char *group),
                         void (*add)(th_strbuf *out, const th_command *row));

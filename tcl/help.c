@@ -122,6 +122,36 @@ static void add_options(th_strbuf *out, const th_command *row)
     }
 }
 
+void th_help_each_column(const th_command *row, th_strbuf *out,
+                         void (*begin)(th_strbuf *out, const char *table),
+                         void (*add)(th_strbuf *out, const th_legend *l))
+{
+    const char *report;
+    for (int i = 0; (report = th_legend_report(row->name, i)); i++) {
+        const char *table = "";
+        for (const th_legend *l = th_legends; l->column; l++) {
+            if (strcmp(l->report, report) != 0)
+                continue;
+            if (l->table != table)
+                begin(out, l->table ? l->table : report);
+            table = l->table;
+            add(out, l);
+        }
+    }
+}
+
+static void begin_columns(th_strbuf *out, const char *table)
+{
+    th_strbuf_printf(out, "\nColumns of %s:\n", table);
+}
+
+static void add_column(th_strbuf *out, const th_legend *l)
+{
+    enum { WIDTH_OF_NAMES = 20 };
+    th_strbuf_printf(out, "%*s%-*s  ", INDENT, "", WIDTH_OF_NAMES, l->column);
+    add_wrapped(out, l->meaning, INDENT + WIDTH_OF_NAMES + 2);
+}
+
 static void add_indented(th_strbuf *out, const char *lines)
 {
     while (*lines != '\0') {
@@ -143,6 +173,7 @@ void th_help_command(const th_command *row, th_strbuf *out)
         th_strbuf_add(out, "\n");
         add_wrapped(out, row->help, 0);
     }
+    th_help_each_column(row, out, begin_columns, add_column);
     const char *example = th_example_of(row->name);
     if (example) {
         th_strbuf_add(out, "\nExample:\n");

@@ -92,6 +92,25 @@ static void add_neighbor(th_strbuf *out, const th_command *row)
         th_strbuf_printf(out, "%s\n[%s](%s.md)", is_first ? "" : ",", row->name, row->name);
 }
 
+static void add_column(th_strbuf *out, const th_legend *l)
+{
+    th_strbuf_printf(out, "| `%s` | %s |\n", l->column, l->meaning);
+}
+
+static void begin_columns(th_strbuf *out, const char *table)
+{
+    th_strbuf_printf(out, "\n| column of `%s` | meaning |\n|---|---|\n", table);
+}
+
+static void add_columns(th_strbuf *out, const th_command *row)
+{
+    if (!th_legend_report(row->name, 0))
+        return;
+    th_strbuf_add(out, "## Columns\n\nBy their names in csv, without the unit.\n");
+    th_help_each_column(row, out, begin_columns, add_column);
+    th_strbuf_add(out, "\n");
+}
+
 void th_help_markdown_page(const th_command *row, th_strbuf *out)
 {
     const char *example = th_example_of(row->name);
@@ -104,6 +123,7 @@ void th_help_markdown_page(const th_command *row, th_strbuf *out)
         th_strbuf_printf(out, "%s\n\n", row->help);
     add_short_names(out, row);
     add_options(out, row);
+    add_columns(out, row);
     if (example)
         th_strbuf_printf(out, "## Example\n\n```tcl\n%s```\n\n", example);
     th_strbuf_printf(

@@ -2,6 +2,9 @@
 /* report_call.c - see report_call.h. */
 #include <config.h>
 #include "tcl/report_call.h"
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include "tcl/tcl_session.h"
 #include "base/alloc.h"
 #include "report/session/saved_run.h"
@@ -25,7 +28,7 @@ th_report *th_report_of_call(th_call *c, const char *name, const char *title)
 int th_report_arrange(th_call *c, th_table *t)
 {
     if (th_call_has(c, REPORT_SORT_BY)) {
-        int column = th_table_column(t, th_call_text(c, REPORT_SORT_BY, ""), &c->err);
+        int column = th_table_column(t, "-sort_by", th_call_text(c, REPORT_SORT_BY, ""), &c->err);
         if (column < 0)
             return -1;
         th_table_sort(t, column);
@@ -35,11 +38,58 @@ int th_report_arrange(th_call *c, th_table *t)
     return 0;
 }
 
+/* ---- how text is shown ---- */
+
+/* The -fields of the first table. 0 or -1. */
+static int select_fields(th_call *c, th_table *t)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    int columns[TH_COLUMNS_MAX];
+    Tcl_Obj *list = c->option[REPORT_FIELDS].word;
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n < 1 || n > TH_COLUMNS_MAX)
+        return th_error_set(&c->err, "TCL-0730", "-fields \"%.100s\": must be a list of columns",
+                            Tcl_GetString(list));
+    for (int i = 0; i < (int)n; i++) {
+        columns[i] = th_table_column(t, "-fields", Tcl_GetString(words[i]), &c->err);
+        if (columns[i] < 0)
+            return -1;
+        for (int j = 0; j < i; j++)
+            if (columns[j] == columns[i])
+                return th_error_set(&c->err, "TCL-0731", "-fields: \"%.100s\" is given twice",
+                                    Tcl_GetString(words[i]));
+    }
+    th_table_select(t, columns, (int)n);
+    return 0;
+}
+
+/* The width of what a person reads: COLUMNS, or that of the terminal; 0: neither is known. */
+static int screen_width(void)
+{
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    long n = columns ? strtol(columns, NULL, 10) : 0;
+    if (n == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        n = size.ws_col;
+    return n >= REPORT_WIDTH_MIN && n <= REPORT_WIDTH_MAX ? (int)n : 0;
+}
+
+static th_display display_of(const th_call *c)
+{
+    bool is_printed = !c->redirect && !th_call_has(c, REPORT_RETURN_STRING);
+    return (th_display){
+        .width = (int)th_call_number(c, REPORT_WIDTH, is_printed ? screen_width() : 0),
+        .digits = (int)th_call_number(c, REPORT_DIGITS, 0),
+        .has_legend = th_call_has(c, REPORT_LEGEND),
+    };
+}
+
 /* To standard output, into a file, or as the result. */
 static int deliver(th_call *c, th_report *r)
 {
     th_strbuf text = TH_STRBUF_INIT;
     r->units = c->session->units;
+    r->display = display_of(c);
     int failed = th_report_render(r, th_report_format(c), &text, &c->err);
     if (!failed && c->redirect)
         failed = th_session_write_file(c->session, Tcl_GetString(c->redirect), c->append, &text,
@@ -58,6 +108,8 @@ int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arr
     int failed = section_failed;
     if (!failed && arranged)
         failed = th_report_arrange(c, arranged);
+    if (!failed && th_call_has(c, REPORT_FIELDS) && r->first)
+        failed = select_fields(c, arranged ? arranged : r->first);
     if (!failed)
         failed = deliver(c, r);
     th_report_free(r);

@@ -9,14 +9,40 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
-/* Records take the first two alone. */
-enum { REPORT_FORMAT, REPORT_RETURN_STRING, REPORT_LIMIT, REPORT_SORT_BY, REPORT_N_OPTIONS };
+/* Records take the options up to REPORT_LEGEND alone. */
+enum {
+    REPORT_FORMAT,
+    REPORT_RETURN_STRING,
+    REPORT_FIELDS,
+    REPORT_DIGITS,
+    REPORT_WIDTH,
+    REPORT_LEGEND,
+    RECORD_N_OPTIONS,
+    REPORT_LIMIT = RECORD_N_OPTIONS,
+    REPORT_SORT_BY,
+    REPORT_N_OPTIONS
+};
+enum { REPORT_DIGITS_MAX = 15, REPORT_WIDTH_MIN = 40, REPORT_WIDTH_MAX = 10000 };
 
 #define RECORD_OPTIONS                                                                             \
     [REPORT_FORMAT] = {"-format", TH_OPTION_CHOICE, "FORMAT", "What is printed.",                  \
                        .choice = th_format_name},                                                  \
     [REPORT_RETURN_STRING] = {"-return_string", TH_OPTION_FLAG, NULL,                              \
-                              "Returns the report and prints nothing."}
+                              "Returns the report and prints nothing."},                           \
+    [REPORT_FIELDS] = {"-fields", TH_OPTION_TEXT, "COLUMNS",                                       \
+                       "Only these columns of the first table, in this order, with the names of "  \
+                       "-format csv, without the unit, or their headings in text."},               \
+    [REPORT_DIGITS] = {"-digits", TH_OPTION_INTEGER,                                               \
+                       "N",       "Significant digits of the largest value of a column, in text.", \
+                       1,         REPORT_DIGITS_MAX},                                              \
+    [REPORT_WIDTH] = {"-width",                                                                    \
+                      TH_OPTION_INTEGER,                                                           \
+                      "N",                                                                         \
+                      "Columns of a line of text (COLUMNS, or those of the terminal; else 80).",   \
+                      REPORT_WIDTH_MIN,                                                            \
+                      REPORT_WIDTH_MAX},                                                           \
+    [REPORT_LEGEND] = {"-legend", TH_OPTION_FLAG, NULL,                                            \
+                       "The meaning of every heading below its table, in text."}
 #define LIMIT_OPTION                                                                               \
     [REPORT_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "At most so many rows.", 1, INT64_MAX}
 #define TABLE_OPTIONS                                                                              \

@@ -106,6 +106,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/shell.test \
 	tests/tcl/study.test \
 	tests/tcl/report/shown.test \
+	tests/tcl/report/text.test \
 	tests/tcl/trace.test \
 	tests/tcl/traffic.test \
 	tests/tcl/write.test \

@@ -48,7 +48,8 @@ static int add_tables(th_html *p, th_section section, const char *label, const c
         return th_error_no_memory(p->err);
     int failed = section(p->session, r, p->err);
     for (th_table *t = r->first; !failed && t; t = t->next) {
-        int column = sort_by && t == r->first ? th_table_column(t, sort_by, p->err) : -1;
+        int column =
+            sort_by && t == r->first ? th_table_column(t, "-sort_by", sort_by, p->err) : -1;
         if (column >= 0)
             th_table_sort(t, column);
         th_table_limit(t, ROWS_MAX);

@@ -92,7 +92,7 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
     const th_network_type *network = s->simulation->options.network;
     bool has_contention = !network || strcmp(network->name, "ideal") != 0;
     th_table *t = th_report_table(r, "collectives", "Collectives", columns);
-    th_table_own_units(t);
+    th_table_wide_range(t);
     th_table_note(
         t, "algbw: size / time; busbw: algbw times the share of the size that each rank sends at "
            "least (as nccl-tests); over bound: time / lower bound of the group alone - 1.");

@@ -192,10 +192,10 @@ void th_table_total(th_table *t, const th_quantity *cells)
         t->total[i] = keep(t->report, cells[i]);
 }
 
-void th_table_own_units(th_table *t)
+void th_table_wide_range(th_table *t)
 {
     if (t)
-        t->has_own_units = true;
+        t->has_wide_range = true;
 }
 
 void th_table_note(th_table *t, const char *note)
@@ -309,7 +309,7 @@ static int column_of_title(const th_table *t, const char *title)
     return -1;
 }
 
-int th_table_column(const th_table *t, const char *name, th_error *err)
+int th_table_column(const th_table *t, const char *option, const char *name, th_error *err)
 {
     const char *names[TH_COLUMNS_MAX + 1];
     int n = 0;
@@ -322,7 +322,53 @@ int th_table_column(const th_table *t, const char *name, th_error *err)
     int titled = column_of_title(t, name);
     if (titled >= 0)
         return titled;
-    return th_error_unknown(err, "TCL-0050", "-sort_by", name, names);
+    return th_error_unknown(err, "TCL-0050", option, name, names);
+}
+
+/* ---- choice of columns ---- */
+
+bool th_table_project(const th_table *t, const int *columns, int n, th_table *out)
+{
+    size_t lines = t->n_rows + (t->total ? 1 : 0), width = (size_t)n;
+    th_column *chosen = th_report_columns(t->report, n);
+    th_quantity *cells = th_arena_alloc(t->report->arena, (lines * width + 1) * sizeof *cells);
+    if (!chosen || !cells) {
+        t->report->failed = true;
+        return false;
+    }
+    for (int c = 0; c < n; c++)
+        chosen[c] = t->columns[columns[c]];
+    chosen[n] = (th_column){.name = NULL};
+    for (size_t row = 0; row < lines; row++)
+        for (int c = 0; c < n; c++)
+            cells[row * width + (size_t)c] =
+                row < t->n_rows ? *th_table_cell(t, row, columns[c]) : t->total[columns[c]];
+    *out = *t;
+    out->columns = chosen;
+    out->n_columns = n;
+    out->cells = cells;
+    out->total = t->total ? &cells[t->n_rows * width] : NULL;
+    return true;
+}
+
+void th_table_select(th_table *t, const int *columns, int n)
+{
+    th_table selected;
+    th_column *titled = t ? th_report_columns(t->report, n) : NULL;
+    if (!titled || !th_table_project(t, columns, n, &selected))
+        return;
+    for (int c = 0; c <= n; c++) {
+        titled[c] = selected.columns[c];
+        if (!titled[c].title)
+            titled[c].title = titled[c].name;
+    }
+    /* No column is chosen twice, so the cells fit where they were. */
+    if (selected.n_rows > 0)
+        memcpy(t->cells, selected.cells, selected.n_rows * (size_t)n * sizeof *t->cells);
+    t->columns = titled;
+    t->n_columns = n;
+    t->total = selected.total;
+    t->keeps_empty = true;
 }
 
 /* ---- CSV and JSON ---- */

@@ -14,7 +14,17 @@ typedef struct th_table th_table;
 typedef enum { TH_FORMAT_TEXT, TH_FORMAT_CSV, TH_FORMAT_JSON } th_format;
 const char *th_format_name(int i); /* text csv json; NULL after the last */
 
-enum { TH_COLUMNS_MAX = 64 }; /* of one table */
+enum {
+    TH_COLUMNS_MAX = 64, /* of one table */
+    TH_TEXT_WIDTH = 80   /* columns of a line of text, unless the user asks for others */
+};
+
+/* How a report is shown as text; zeros: by default. */
+typedef struct th_display {
+    int width;       /* columns of a line; 0: TH_TEXT_WIDTH */
+    int digits;      /* significant digits of the largest value of a column; 0: by its kind */
+    bool has_legend; /* the meaning of every heading below its table */
+} th_display;
 
 typedef struct th_column {
     const char
@@ -47,21 +57,24 @@ th_table *th_report_record(th_report *r, const char *name, const char *title,
 void th_report_drop_first(th_report *r);                    /* the first table */
 void th_table_row(th_table *t, const th_quantity *cells);   /* one per column */
 void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
-/* In text every time and size has its own unit, for values of very different sizes. */
-void th_table_own_units(th_table *t);
+/* Values of very different sizes: the unit of a column is chosen by its smallest one. */
+void th_table_wide_range(th_table *t);
 /* In text the last column is not shortened but continues on further lines, broken between words. */
 void th_table_wrap(th_table *t);
 /* Explains headings that need it: printed below the table in text and HTML. The text must outlive
  * the report. */
 void th_table_note(th_table *t, const char *note);
-/* In text a new block of lines begins at this column. */
+/* Where the lines of text are too short for the table, a new block begins at this column. */
 void th_table_break(th_table *t, const char *column);
 /* Sorts numbers from large to small, and texts in order; equal rows keep their order. */
 void th_table_sort(th_table *t, int column);
 void th_table_sort_up(th_table *t, int column); /* numbers from small to large, absent ones last */
 void th_table_limit(th_table *t, int64_t n);    /* keeps the first n rows */
 void th_table_hide(th_table *t, int64_t n);     /* counts rows that were not added */
-int th_table_column(const th_table *t, const char *name, th_error *err); /* -1: unknown */
+/* The column of this name or heading. -1: unknown; option is what the user asked by. */
+int th_table_column(const th_table *t, const char *option, const char *name, th_error *err);
+/* Keeps these n columns, each once, in this order, in every format; each has a heading then. */
+void th_table_select(th_table *t, const int *columns, int n);
 const th_quantity *th_table_cell(const th_table *t, size_t row, int column);
 
 /* The suffix of a field in CSV and JSON: "_ps"; "" if the name has it. */
@@ -85,7 +98,8 @@ struct th_table {
     int n_columns;
     const char *breaks_at; /* NULL: where the width requires it */
     const char *note;      /* NULL: none */
-    bool is_record, has_own_units, wraps;
+    bool is_record, has_wide_range, wraps;
+    bool keeps_empty;        /* columns without a value but 0 are shown too */
     th_quantity *cells;      /* n_rows x n_columns */
     size_t n_rows, capacity; /* capacity in cells */
     th_quantity *total;      /* NULL: none */
@@ -102,6 +116,8 @@ typedef struct th_displayed_table {
     char **texts;                     /* (n_rows + 1) x n_columns; the last row is the total */
 } th_displayed_table;
 bool th_table_display(const th_table *t, th_displayed_table *out);
+/* The table with these n columns alone; false: memory is out. */
+bool th_table_project(const th_table *t, const int *columns, int n, th_table *out);
 void th_report_value(th_strbuf *out, const th_quantity *q); /* of a record, with its unit */
 
 typedef struct th_head_item {
@@ -120,6 +136,7 @@ struct th_report {
     th_table *head_table; /* NULL: none */
     th_table *first, **last;
     const char *const *units; /* units of text by th_kind; NULL: chosen by value */
+    th_display display;
     bool failed, was_interrupted;
     unsigned n_polls;
 };

@@ -131,18 +131,43 @@ static void drop_decimals(const th_table *t, int column, th_scale *scale)
     scale->decimals = needed;
 }
 
-static bool has_own_unit(const th_table *t, th_kind kind)
+/* The smallest value of a column but 0, which its unit must still show; 0: there is none. */
+static double smallest_in(const th_table *t, int column)
 {
-    return t->has_own_units && (kind == TH_KIND_TIME || kind == TH_KIND_BYTES) &&
-           !wanted_unit(t->report, kind);
+    double smallest = 0;
+    for (size_t row = 0; row < t->n_rows; row++) {
+        double value = fabs(th_quantity_number(th_table_cell(t, row, column), 0));
+        if (value > 0 && (smallest == 0 || value < smallest))
+            smallest = value;
+    }
+    return smallest;
+}
+
+/* The value that decides the unit of a column. */
+static double reference_of_column(const th_table *t, int column)
+{
+    return t->has_wide_range ? smallest_in(t, column)
+                             : reference_of_kind(t, t->columns[column].kind);
+}
+
+static int digits_of(const th_table *t, int by_kind)
+{
+    return t->report->display.digits > 0 ? t->report->display.digits : by_kind;
+}
+
+/* A share in percent, a mean: two decimals, unless the user has set the digits. */
+static th_scale with_decimals(const th_table *t, const char *unit, double divisor, double largest)
+{
+    enum { DECIMALS = 2 };
+    int before = largest >= divisor ? (int)floor(log10(largest / divisor)) + 1 : 1;
+    int decimals = digits_of(t, before + DECIMALS) - before;
+    return (th_scale){unit, divisor, decimals > 0 ? decimals : 0};
 }
 
 th_scale th_scale_of_column(const th_table *t, int column)
 {
     double largest = largest_in(t, column);
     th_scale scale = {"", 1, 0};
-    if (has_own_unit(t, t->columns[column].kind))
-        return scale;
     switch (t->columns[column].kind) {
     case TH_KIND_TEXT:
     case TH_KIND_COUNT:
@@ -150,37 +175,30 @@ th_scale th_scale_of_column(const th_table *t, int column)
     case TH_KIND_FACTOR:
         break;
     case TH_KIND_TIME:
-        return unit_for(t, TH_KIND_TIME, reference_of_kind(t, TH_KIND_TIME), 6);
+        return unit_for(t, TH_KIND_TIME, reference_of_column(t, column), digits_of(t, 6));
     case TH_KIND_BYTES:
-        return unit_for(t, TH_KIND_BYTES, reference_of_kind(t, TH_KIND_BYTES), 4);
+        return unit_for(t, TH_KIND_BYTES, reference_of_column(t, column), digits_of(t, 4));
     case TH_KIND_BANDWIDTH:
-        scale = unit_for(t, TH_KIND_BANDWIDTH, largest, 4);
+        scale = unit_for(t, TH_KIND_BANDWIDTH, largest, digits_of(t, 4));
         drop_decimals(t, column, &scale);
         break;
     case TH_KIND_RATE:
-        scale = pick_unit(rate_units, largest, 6);
-        scale.decimals = scale.decimals > 0 ? scale.decimals : largest < 10 ? 4 : 2;
+        scale = pick_unit(rate_units, largest, digits_of(t, 6));
+        if (t->report->display.digits == 0)
+            scale.decimals = scale.decimals > 0 ? scale.decimals : largest < 10 ? 4 : 2;
         break;
     case TH_KIND_ENERGY:
-        return unit_for(t, TH_KIND_ENERGY, reference_of_kind(t, TH_KIND_ENERGY), 6);
+        return unit_for(t, TH_KIND_ENERGY, reference_of_column(t, column), digits_of(t, 6));
     case TH_KIND_MEAN:
-        return (th_scale){"", 1, 2};
+        return with_decimals(t, "", 1, largest);
     case TH_KIND_SHARE:
-        return (th_scale){"%", 0.01, 2};
     case TH_KIND_CHANGE:
-        return (th_scale){"%", 0.01, 2};
+        return with_decimals(t, "%", 0.01, largest);
     }
     return scale;
 }
 
 /* ---- values ---- */
-
-/* The cell with its own unit. */
-static const char *with_unit(const th_quantity *q, char *out, size_t size)
-{
-    return q->kind == TH_KIND_TIME ? th_format_time(q->whole, out, size)
-                                   : th_format_bytes(q->whole, out, size);
-}
 
 const char *th_cell_format(const th_table *t, const th_quantity *q, const th_scale *scale,
                            char *out, size_t size)
@@ -189,14 +207,12 @@ const char *th_cell_format(const th_table *t, const th_quantity *q, const th_sca
         return "-";
     if (q->kind == TH_KIND_TEXT)
         return q->text;
-    if (has_own_unit(t, q->kind))
-        return with_unit(q, out, size);
     if (q->kind == TH_KIND_CHANGE)
         snprintf(out, size, "%+.*f", scale->decimals, q->real / scale->divisor);
     else if (q->kind == TH_KIND_COUNT)
         snprintf(out, size, "%lld", (long long)q->whole);
     else if (q->kind == TH_KIND_NUMBER)
-        snprintf(out, size, "%.6g", q->real);
+        snprintf(out, size, "%.*g", digits_of(t, 6), q->real);
     else if (q->kind == TH_KIND_FACTOR)
         th_format_factor(q->real, out, size);
     else

@@ -1,121 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* report_text.c - a report as text: aligned, at most 80 columns, one unit per column, in the
- * heading (report_scale.c). Numbers are right-aligned. Texts that would make a table too wide are
- * cut in the middle. */
+/* report_text.c - a report as text: aligned, in lines of the report's width (layout.c), one unit
+ * per column, in the heading (report_scale.c). Numbers are right-aligned. */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "report/table/report_scale.h"
-
-enum { WIDTH = 80, GAP = 2, NARROWEST = 10, WIDEST = 30 };
-
-typedef struct th_layout {
-    th_scale scale[TH_COLUMNS_MAX];
-    int width[TH_COLUMNS_MAX];
-    bool is_shown[TH_COLUMNS_MAX]; /* in the present block of columns */
-    char **texts;                  /* (n_rows + 1) x n_columns; the last row is the total */
-} th_layout;
-
-/* ---- cells ---- */
-
-/* The cell as it is printed, in the report's arena; "" when memory is out. */
-static char *cell_text(const th_table *t, const th_quantity *q, const th_scale *scale)
-{
-    char number[80];
-    const char *text = th_cell_format(t, q, scale, number, sizeof number);
-    char *copy = th_arena_string(t->report->arena, text);
-    if (!copy)
-        t->report->failed = true;
-    return copy;
-}
-
-static int total_width(const th_table *t, const th_layout *l)
-{
-    int sum = (t->n_columns - 1) * GAP;
-    for (int c = 0; c < t->n_columns; c++)
-        sum += l->width[c];
-    return sum;
-}
-
-static int widest_text(const th_table *t, const th_layout *l)
-{
-    int widest = -1;
-    for (int c = 0; c < t->n_columns; c++)
-        if (t->columns[c].kind == TH_KIND_TEXT && (widest < 0 || l->width[c] > l->width[widest]))
-            widest = c;
-    return widest;
-}
-
-/* Shortens the widest text until the table fits; if that is not possible, it is written in
- * blocks. */
-static void narrow(const th_table *t, th_layout *l)
-{
-    int excess = total_width(t, l) - WIDTH, spare = 0;
-    for (int c = 0; c < t->n_columns; c++)
-        if (t->columns[c].kind == TH_KIND_TEXT && l->width[c] > NARROWEST)
-            spare += l->width[c] - NARROWEST;
-    bool fits = spare >= excess;
-    for (int c = widest_text(t, l); c >= 0 && (fits ? excess > 0 : l->width[c] > WIDEST);
-         excess--) {
-        l->width[c]--;
-        c = widest_text(t, l);
-    }
-}
-
-static bool breaks_at(const th_table *t, int column)
-{
-    return t->breaks_at && strcmp(t->columns[column].name, t->breaks_at) == 0;
-}
-
-/* Of the parts that a break makes of the table, each with column 0. */
-static int widest_part(const th_table *t, const th_layout *l)
-{
-    int widest = 0, width = l->width[0];
-    for (int c = 1; c < t->n_columns; c++) {
-        if (breaks_at(t, c))
-            width = l->width[0];
-        width += GAP + l->width[c];
-        widest = width > widest ? width : widest;
-    }
-    return widest;
-}
-
-/* A long name must not cut a part in two. */
-static void narrow_names(const th_table *t, th_layout *l)
-{
-    int excess = widest_part(t, l) - WIDTH;
-    if (t->breaks_at && excess > 0 && l->width[0] - excess >= NARROWEST)
-        l->width[0] -= excess;
-}
-
-static int lay_out(const th_table *t, th_layout *l)
-{
-    size_t n = (size_t)t->n_columns, rows = t->n_rows + (t->total ? 1 : 0);
-    l->texts = th_arena_alloc(t->report->arena, (rows * n + 1) * sizeof *l->texts);
-    if (!l->texts) {
-        t->report->failed = true;
-        return -1;
-    }
-    for (int c = 0; c < t->n_columns; c++) {
-        l->scale[c] = th_scale_of_column(t, c);
-        int unit = (int)strlen(l->scale[c].unit);
-        l->width[c] = th_text_width(t->columns[c].title);
-        l->width[c] = unit + 2 > l->width[c] && unit > 0 ? unit + 2 : l->width[c];
-        for (size_t row = 0; row < rows; row++) {
-            if (th_report_is_interrupted(t->report))
-                return -1;
-            const th_quantity *q = row < t->n_rows ? th_table_cell(t, row, c) : &t->total[c];
-            char *text = cell_text(t, q, &l->scale[c]);
-            l->texts[row * n + (size_t)c] = text;
-            l->width[c] = th_text_width(text) > l->width[c] ? th_text_width(text) : l->width[c];
-        }
-    }
-    narrow(t, l);
-    narrow_names(t, l);
-    return 0;
-}
+#include "report/table/layout.h"
+#include "report/table/legend.h"
 
 /* ---- lines ---- */
 
@@ -126,45 +18,34 @@ static void trim_line(th_strbuf *out)
     th_strbuf_add(out, "\n");
 }
 
-/* text in width columns, cut in the middle if it is too long */
-static void add_padded(th_strbuf *out, const char *text, int width, bool to_right)
+static void add_line(const th_layout *l, char *const *texts, th_strbuf *out)
 {
-    text = text ? text : "";
-    int length = th_text_width(text), bytes = (int)strlen(text);
-    if (length > width && length == bytes) {
-        int head = (width - 2 + 1) / 2, tail = width - 2 - head;
-        th_strbuf_printf(out, "%.*s..%s", head, text, text + bytes - tail);
-        return;
-    }
-    int pad = width > length ? width - length : 0;
-    th_strbuf_printf(out, "%*s%s%*s", to_right ? pad : 0, "", text, to_right ? 0 : pad, "");
-}
-
-static void add_line(const th_table *t, const th_layout *l, char *const *texts, th_strbuf *out)
-{
+    const th_table *t = &l->table;
     for (int c = 0; c < t->n_columns; c++) {
         if (!l->is_shown[c])
             continue;
-        th_strbuf_printf(out, "%*s", c > 0 ? GAP : 0, "");
-        add_padded(out, texts[c], l->width[c], t->columns[c].kind != TH_KIND_TEXT);
+        th_strbuf_printf(out, "%*s", c > 0 ? TH_TEXT_GAP : 0, "");
+        th_layout_add_padded(out, texts[c], l->width[c], t->columns[c].kind != TH_KIND_TEXT);
     }
     trim_line(out);
 }
 
-static void add_rule(const th_table *t, const th_layout *l, th_strbuf *out)
+static void add_rule(const th_layout *l, th_strbuf *out)
 {
+    const th_table *t = &l->table;
     for (int c = 0; c < t->n_columns; c++) {
         if (!l->is_shown[c])
             continue;
-        th_strbuf_printf(out, "%*s", c > 0 ? GAP : 0, "");
+        th_strbuf_printf(out, "%*s", c > 0 ? TH_TEXT_GAP : 0, "");
         for (int i = 0; i < l->width[c]; i++)
             th_strbuf_add(out, "-");
     }
     th_strbuf_add(out, "\n");
 }
 
-static void add_heading(const th_table *t, const th_layout *l, th_strbuf *out)
+static void add_heading(const th_layout *l, th_strbuf *out)
 {
+    const th_table *t = &l->table;
     char *titles[TH_COLUMNS_MAX], *units[TH_COLUMNS_MAX], bracketed[TH_COLUMNS_MAX][16];
     bool has_units = false;
     for (int c = 0; c < t->n_columns; c++) {
@@ -174,25 +55,10 @@ static void add_heading(const th_table *t, const th_layout *l, th_strbuf *out)
         snprintf(bracketed[c], sizeof bracketed[c], has_unit ? "[%s]" : "%s", l->scale[c].unit);
         has_units = has_units || (has_unit && l->is_shown[c]);
     }
-    add_line(t, l, titles, out);
+    add_line(l, titles, out);
     if (has_units)
-        add_line(t, l, units, out);
-    add_rule(t, l, out);
-}
-
-/* The columns from first on that fit beside column 0; returns the one after them. */
-static int show_block(const th_table *t, th_layout *l, int first)
-{
-    int width = l->width[0], c = first;
-    memset(l->is_shown, 0, sizeof l->is_shown);
-    l->is_shown[0] = true;
-    for (; c < t->n_columns &&
-           (c == first || (width + GAP + l->width[c] <= WIDTH && !breaks_at(t, c)));
-         c++) {
-        width += GAP + l->width[c];
-        l->is_shown[c] = true;
-    }
-    return c;
+        add_line(l, units, out);
+    add_rule(l, out);
 }
 
 /* How many bytes of text fit in a line of so many columns: up to a space, if there is one. */
@@ -210,8 +76,9 @@ static size_t fitting(const char *text, int width)
 }
 
 /* A row whose last text continues on further lines. */
-static void add_wrapped(const th_table *t, const th_layout *l, char *const *texts, th_strbuf *out)
+static void add_wrapped(const th_layout *l, char *const *texts, th_strbuf *out)
 {
+    const th_table *t = &l->table;
     int last = t->n_columns - 1;
     char *parts[TH_COLUMNS_MAX];
     th_strbuf part = TH_STRBUF_INIT;
@@ -222,7 +89,7 @@ static void add_wrapped(const th_table *t, const th_layout *l, char *const *text
         th_strbuf_clear(&part);
         th_strbuf_add_bytes(&part, rest, n);
         parts[last] = part.text;
-        add_line(t, l, parts, out);
+        add_line(l, parts, out);
         memset(parts, 0, sizeof parts); /* no texts */
         rest += n + strspn(rest + n, " ");
     } while (*rest != '\0');
@@ -230,94 +97,129 @@ static void add_wrapped(const th_table *t, const th_layout *l, char *const *text
     th_strbuf_clear(&part);
 }
 
-static void add_row(const th_table *t, const th_layout *l, size_t row, th_strbuf *out)
+static void add_row(const th_layout *l, size_t row, th_strbuf *out)
 {
+    const th_table *t = &l->table;
     char *const *texts = &l->texts[row * (size_t)t->n_columns];
     if (t->wraps)
-        add_wrapped(t, l, texts, out);
+        add_wrapped(l, texts, out);
     else
-        add_line(t, l, texts, out);
+        add_line(l, texts, out);
 }
 
-static void add_block(const th_table *t, const th_layout *l, th_strbuf *out)
+static void add_block(const th_layout *l, th_strbuf *out)
 {
-    add_heading(t, l, out);
+    const th_table *t = &l->table;
+    add_heading(l, out);
     for (size_t row = 0; row < t->n_rows && !th_report_is_interrupted(t->report); row++)
-        add_row(t, l, row, out);
+        add_row(l, row, out);
     if (t->n_hidden > 0)
         th_strbuf_printf(out, "(%zu more)\n", t->n_hidden);
     if (t->total) {
-        add_rule(t, l, out);
-        add_line(t, l, &l->texts[t->n_rows * (size_t)t->n_columns], out);
+        add_rule(l, out);
+        add_line(l, &l->texts[t->n_rows * (size_t)t->n_columns], out);
     }
 }
 
-/* The table without the columns that text leaves out; false when memory is out. */
-static bool take_titled(const th_table *t, th_table *out)
+enum { PARAGRAPH_MAX = 100 }; /* longer lines are hard to read */
+
+/* A text in lines of the report's width, the further ones indented. */
+static void add_paragraph(const th_report *r, int indent, const char *text, th_strbuf *out)
 {
-    size_t rows = t->n_rows + (t->total ? 1 : 0);
-    struct th_arena *arena = t->report->arena;
-    th_column *columns = th_report_columns(t->report, t->n_columns);
-    th_quantity *cells = th_arena_alloc(arena, (rows * (size_t)t->n_columns + 1) * sizeof *cells);
-    if (!columns || !cells)
-        return false;
-    *out = *t;
-    out->columns = columns;
-    out->cells = cells;
-    out->n_columns = 0;
-    for (int c = 0; c < t->n_columns; c++)
-        if (t->columns[c].title)
-            columns[out->n_columns++] = t->columns[c];
-    for (size_t row = 0; row < rows; row++)
-        for (int c = 0; c < t->n_columns; c++)
-            if (t->columns[c].title)
-                *cells++ = row < t->n_rows ? *th_table_cell(t, row, c) : t->total[c];
-    if (t->total)
-        out->total = cells - out->n_columns;
-    return true;
+    int width = r->display.width > 0 ? r->display.width : TH_TEXT_WIDTH, begun = 0;
+    width = width < PARAGRAPH_MAX ? width : PARAGRAPH_MAX;
+    do {
+        size_t n = fitting(text, width - begun > 1 ? width - begun : 1);
+        th_strbuf_printf(out, "%*s%.*s\n", begun, "", (int)n, text);
+        text += n + strspn(text + n, " ");
+        begun = indent;
+    } while (*text != '\0');
 }
 
-bool th_table_display(const th_table *t, th_displayed_table *out)
+/* The meaning of the heading, or of the field in CSV; NULL: none is known. */
+static const char *meaning_of(const th_table *t, const th_column *column)
 {
-    th_layout l;
-    if (!take_titled(t, &out->table) || lay_out(&out->table, &l) != 0)
-        return false;
-    for (int c = 0; c < out->table.n_columns; c++)
-        out->unit[c] = l.scale[c].unit;
-    out->texts = l.texts;
-    return !t->report->failed;
+    const char *meaning = th_legend_meaning(t->report->name, t->name, column->name);
+    return column->title ? meaning : NULL;
 }
 
-/* The note below a table or a record, in lines of the full width. */
+/* A line per heading, where the report has been asked for a legend. */
+static void add_legend(const th_table *t, th_strbuf *out)
+{
+    int width = 0;
+    for (int c = 0; c < t->n_columns; c++) {
+        int length = meaning_of(t, &t->columns[c]) ? th_text_width(t->columns[c].title) : 0;
+        width = length > width ? length : width;
+    }
+    if (width > 0)
+        th_strbuf_add(out, "\n");
+    for (int c = 0; c < t->n_columns; c++) {
+        const char *meaning = meaning_of(t, &t->columns[c]);
+        if (meaning)
+            add_paragraph(
+                t->report, width + 4,
+                th_report_printf(t->report, "  %-*s  %s", width, t->columns[c].title, meaning),
+                out);
+    }
+}
+
+/* What explains a table or a record. */
 static void add_note(const th_table *t, th_strbuf *out)
 {
-    for (const char *rest = t->note; rest && *rest != '\0';) {
-        size_t n = fitting(rest, WIDTH);
-        th_strbuf_printf(out, "%.*s\n", (int)n, rest);
-        rest += n + strspn(rest + n, " ");
-    }
+    if (t->report->display.has_legend)
+        add_legend(t, out);
+    else if (t->note)
+        add_paragraph(t->report, 0, t->note, out);
+}
+
+/* Which columns are left out, and what of names. */
+static void add_left_out(const th_layout *l, th_strbuf *out)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    for (int i = 0; i < l->n_empty; i++)
+        th_strbuf_printf(&text, "%s%s", i > 0 ? ", " : "Empty or zero in all rows: ", l->empty[i]);
+    if (l->n_empty > 0 && !text.failed)
+        add_paragraph(l->table.report, 0, text.text, out);
+    out->failed |= text.failed;
+    th_strbuf_clear(&text);
+    for (int c = 0; c < l->table.n_columns; c++)
+        if (l->prefix[c])
+            add_paragraph(l->table.report, 0,
+                          th_report_printf(l->table.report,
+                                           "%s: without \"%s\", with which all begin.",
+                                           l->table.columns[c].title, l->prefix[c]),
+                          out);
 }
 
 static void render_table(const th_table *whole, th_strbuf *out)
 {
     th_layout l;
-    th_table titled;
-    const th_table *t = &titled;
-    if (!take_titled(whole, &titled)) {
-        whole->report->failed = true;
+    if (!th_layout_table(whole, &l)) {
+        whole->report->failed |= !whole->report->was_interrupted;
         return;
     }
-    if (lay_out(t, &l) != 0)
-        return;
-    if (t->title && strcmp(t->title, t->report->title) != 0)
-        th_strbuf_printf(out, "%s\n", t->title);
+    if (whole->title && strcmp(whole->title, whole->report->title) != 0)
+        th_strbuf_printf(out, "%s\n", whole->title);
     int next = 1;
     do {
         th_strbuf_add(out, next > 1 ? "\n" : "");
-        next = show_block(t, &l, next);
-        add_block(t, &l, out);
-    } while (next < t->n_columns);
-    add_note(t, out);
+        next = th_layout_block(&l, next);
+        add_block(&l, out);
+    } while (next < l.table.n_columns);
+    add_left_out(&l, out);
+    add_note(whole, out);
+}
+
+bool th_table_display(const th_table *t, th_displayed_table *out)
+{
+    th_layout l;
+    if (!th_layout_whole(t, &l))
+        return false;
+    out->table = l.table;
+    for (int c = 0; c < out->table.n_columns; c++)
+        out->unit[c] = l.scale[c].unit;
+    out->texts = l.texts;
+    return !t->report->failed;
 }
 
 /* A record's value with its unit; shares in percent, as in tables. */

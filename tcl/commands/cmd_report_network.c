@@ -73,7 +73,7 @@ static int report_over_time(th_call *c)
 /* By load, unless -sort_by is given. */
 static int arrange_links(th_call *c, th_table *t)
 {
-    int load = th_table_column(t, "load", &c->err);
+    int load = th_table_column(t, "-sort_by", "load", &c->err);
     if (!th_call_has(c, REPORT_SORT_BY))
         th_table_sort(t, load);
     return th_report_arrange(c, t);
@@ -104,7 +104,7 @@ static int run_report_links(th_call *c)
 
 /* ---- report_latency ---- */
 
-enum { LATENCY_SINCE = REPORT_RETURN_STRING + 1, LATENCY_UNTIL };
+enum { LATENCY_SINCE = RECORD_N_OPTIONS, LATENCY_UNTIL };
 
 static const th_option latency_options[] = {
     RECORD_OPTIONS,

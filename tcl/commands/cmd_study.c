@@ -247,7 +247,7 @@ static int arrange(th_call *c, th_table *t)
         return th_report_arrange(c, t);
     if (!th_call_has(c, REPORT_SORT_BY))
         return th_error_set(&c->err, "STUDY-0082", "-increasing: is for -sort_by");
-    int column = th_table_column(t, th_call_text(c, REPORT_SORT_BY, ""), &c->err);
+    int column = th_table_column(t, "-sort_by", th_call_text(c, REPORT_SORT_BY, ""), &c->err);
     if (column < 0)
         return -1;
     th_table_sort_up(t, column);
