@@ -50,14 +50,30 @@ tests/check/mpi.log: $(bin_PROGRAMS)
 tests/check/html.log: tharsis$(EXEEXT)
 EXTRA_DIST += tests/check/deb.sh tests/check/html.tcl tests/check/html.js
 
+check_PROGRAMS =
 if HAVE_CUNIT
-check_PROGRAMS = $(unit_tests)
+check_PROGRAMS += $(unit_tests)
 check_LIBRARIES = tests/unit/libtap.a
 endif
 tests_unit_libtap_a_SOURCES = tests/unit/tap.c tests/unit/tap.h
 
 # For every program that does not say otherwise, and so for every unit test.
 LDADD = tests/unit/libtap.a libtharsis.la $(CUNIT_LIBS)
+
+# Shapes of ONNX models as read_workload infers them, and, where its library is, as libonnx does (tests/tcl/onnx.test).
+check_PROGRAMS += tests/onnx/onnx_shapes
+tests_onnx_onnx_shapes_SOURCES = tests/onnx/shapes.c
+tests_onnx_onnx_shapes_LDADD = libtharsis.la
+EXTRA_DIST += tests/onnx/model.tcl tests/onnx/oracle.cpp
+tests/onnx/onnx_oracle$(EXEEXT): $(srcdir)/tests/onnx/oracle.cpp
+	$(AM_V_GEN)$(MKDIR_P) tests/onnx && $(PEER_CXX) -std=c++17 -O1 -DONNX_ML=1 -DONNX_NAMESPACE=onnx -o $@ \
+		$(srcdir)/tests/onnx/oracle.cpp -lonnx -lonnx_proto -lprotobuf
+CLEANFILES += tests/onnx/onnx_oracle$(EXEEXT)
+onnx_tools = tests/onnx/onnx_shapes$(EXEEXT)
+if HAVE_ONNX
+onnx_tools += tests/onnx/onnx_oracle$(EXEEXT)
+endif
+tests/tcl/all.log: $(onnx_tools)
 
 # The commands, as scripts see them; the example scripts, with small budgets.
 shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl tests/golden/pages.tcl
@@ -94,6 +110,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/models.test \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \
+	tests/tcl/onnx.test \
 	tests/tcl/report/plot.test \
 	tests/tcl/predict.test \
 	tests/tcl/program.test \
@@ -127,7 +144,10 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/systolic_array.txt
 
 # The longest first: what is left to run at the end is short, and no processor waits for it.
-TESTS = $(shell_scripts) $(check_scripts) $(check_PROGRAMS)
+TESTS = $(shell_scripts) $(check_scripts)
+if HAVE_CUNIT
+TESTS += $(unit_tests)
+endif
 EXTRA_DIST += $(check_scripts)
 
 clean-local:

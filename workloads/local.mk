@@ -17,6 +17,11 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/inputs.h \
 	workloads/onnx/layout.c \
 	workloads/onnx/layout.h \
+	workloads/onnx/body.c \
+	workloads/onnx/body.h \
+	workloads/onnx/fused.c \
+	workloads/onnx/nodes.c \
+	workloads/onnx/nodes.h \
 	workloads/onnx/op.h \
 	workloads/onnx/op_table.c \
 	workloads/onnx/options.h \
@@ -31,6 +36,7 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/read_recurrent.c \
 	workloads/onnx/read_view.c \
 	workloads/onnx/read_window.c \
+	workloads/onnx/sequence.c \
 	workloads/onnx/shape.c \
 	workloads/onnx/shape_axes.c \
 	workloads/onnx/shape_window.c \
@@ -55,7 +61,7 @@ workloads/onnx/onnx.pb-c.h: workloads/onnx/onnx.pb-c.c
 	@test -f $@ || { rm -f workloads/onnx/onnx.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) workloads/onnx/onnx.pb-c.c; }
 # Of a tree that is not built yet, make TARGET makes it too: BUILT_SOURCES is for all, check and install alone.
 workloads/onnx/emit.lo workloads/onnx/fold.lo workloads/onnx/fold_axes.lo workloads/onnx/graph.lo \
-workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \
+workloads/onnx/body.lo workloads/onnx/fused.lo workloads/onnx/nodes.lo workloads/onnx/sequence.lo workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \
 workloads/onnx/product.lo workloads/onnx/read.lo workloads/onnx/read_pass.lo workloads/onnx/read_product.lo \
 workloads/onnx/read_recurrent.lo workloads/onnx/read_view.lo workloads/onnx/read_window.lo \
 workloads/onnx/shape.lo workloads/onnx/shape_axes.lo workloads/onnx/shape_window.lo workloads/onnx/value.lo \

@@ -283,7 +283,9 @@ static int define(th_onnx_reader *r, const ThOnnx__Graph *g, input *in)
     const th_onnx_node *n = reader_of(g, in->value->name);
     int64_t uses = 0;
     th_map_get(r->uses, in->value->name, strlen(in->value->name), &uses);
-    bool is_index = n && uses == 1 && strcmp(n->op_type, "Gather") == 0;
+    bool is_index =
+        n && uses == 1 &&
+        (strcmp(n->op_type, "Gather") == 0 || strcmp(n->op_type, "EmbedLayerNormalization") == 0);
     if (!v)
         return -1;
     if (!r->has_inputs_of_their_own || is_index || uses == 0)

@@ -27,6 +27,9 @@ struct th_onnx_operator {
     int (*read)(th_onnx_reader *r, const th_onnx_operator *o);
     /* Fills r->out with numbers. 1: done, 0: they are not known, -1. NULL: never. */
     int (*fold)(th_onnx_reader *r, const th_onnx_operator *o);
+    /* Reads other nodes in the place of this one, or defines its outputs in another way; there are
+     * no shape, read and fold then. */
+    int (*replace)(th_onnx_reader *r, const th_onnx_operator *o);
     int what;             /* of an operator among those that share the functions */
     th_function function; /* of the layer that a pass becomes */
     bool is_microsoft;    /* of the domain com.microsoft, else of ai.onnx */
@@ -58,6 +61,7 @@ TH_ONNX_RULE(th_onnx_shape_one_hot);
 TH_ONNX_RULE(th_onnx_shape_data); /* refuses: it depends on the data */
 TH_ONNX_RULE(th_onnx_shape_reduce);
 TH_ONNX_RULE(th_onnx_shape_arg);
+TH_ONNX_RULE(th_onnx_shape_det);
 TH_ONNX_RULE(th_onnx_shape_concat);
 TH_ONNX_RULE(th_onnx_shape_split);
 TH_ONNX_RULE(th_onnx_shape_slice);
@@ -89,7 +93,6 @@ TH_ONNX_RULE(th_onnx_shape_dft);
 TH_ONNX_RULE(th_onnx_shape_stft);
 TH_ONNX_RULE(th_onnx_shape_window_function);
 TH_ONNX_RULE(th_onnx_shape_affine_grid);
-TH_ONNX_RULE(th_onnx_shape_attention);
 TH_ONNX_RULE(th_onnx_shape_quantize); /* scale and zero are numbers */
 TH_ONNX_RULE(th_onnx_shape_center_crop_pad);
 TH_ONNX_RULE(th_onnx_shape_multinomial);
@@ -120,7 +123,6 @@ TH_ONNX_RULE(th_onnx_read_matmul);
 TH_ONNX_RULE(th_onnx_read_gemm);
 TH_ONNX_RULE(th_onnx_read_einsum);
 TH_ONNX_RULE(th_onnx_read_recurrent);
-TH_ONNX_RULE(th_onnx_read_attention);
 
 /* ---- numbers: fold.c, fold_axes.c ---- */
 TH_ONNX_RULE(th_onnx_fold_unary);
@@ -145,6 +147,20 @@ TH_ONNX_RULE(th_onnx_fold_nonzero);
 TH_ONNX_RULE(th_onnx_fold_scatter_nd);
 TH_ONNX_RULE(th_onnx_fold_cumsum);
 TH_ONNX_RULE(th_onnx_fold_eye);
+
+/* ---- other nodes in the place of one: fused.c, sequence.c ---- */
+TH_ONNX_RULE(th_onnx_replace_same_as); /* a standard operator on some of the inputs */
+TH_ONNX_RULE(th_onnx_replace_attention);
+TH_ONNX_RULE(th_onnx_replace_multi_head_attention);
+TH_ONNX_RULE(th_onnx_replace_group_query_attention);
+TH_ONNX_RULE(th_onnx_replace_embed_layer_norm);
+TH_ONNX_RULE(th_onnx_replace_sequence);
+TH_ONNX_RULE(th_onnx_replace_sequence_at);
+TH_ONNX_RULE(th_onnx_replace_sequence_insert);
+TH_ONNX_RULE(th_onnx_replace_sequence_length);
+TH_ONNX_RULE(th_onnx_replace_split_to_sequence);
+TH_ONNX_RULE(th_onnx_replace_concat_from_sequence);
+TH_ONNX_RULE(th_onnx_replace_optional);
 
 /* Functions of one and two numbers, and ways to reduce them, of th_onnx_operator.what. */
 typedef enum {

@@ -19,37 +19,44 @@
 /* A function of every element, and such a one that may end the layer before it. */
 #define UNARY(name, f)                                                                             \
     {                                                                                              \
-        name, PASS, RULE(same), READ(unary), NULL, 0, TH_FUNCTION_##f, false                       \
+        name, PASS, RULE(same), READ(unary), NULL, NULL, 0, TH_FUNCTION_##f, false                 \
     }
 #define FOLDED(name, f, number)                                                                    \
     {                                                                                              \
-        name, PASS, RULE(same), READ(unary), FOLD(unary), TH_ONNX_##number, TH_FUNCTION_##f, false \
+        name, PASS, RULE(same), READ(unary), FOLD(unary), NULL, TH_ONNX_##number, TH_FUNCTION_##f, \
+            false                                                                                  \
     }
 #define ACTIVATION(name, f)                                                                        \
     {                                                                                              \
-        name, PASS, RULE(same), READ(activation), NULL, 0, TH_FUNCTION_##f, false                  \
+        name, PASS, RULE(same), READ(activation), NULL, NULL, 0, TH_FUNCTION_##f, false            \
     }
 #define BINARY(name, rule, f, number)                                                              \
     {                                                                                              \
-        name, PASS, RULE(rule), READ(binary), FOLD(binary), TH_ONNX_##number, TH_FUNCTION_##f,     \
-            false                                                                                  \
+        name, PASS, RULE(rule), READ(binary), FOLD(binary), NULL, TH_ONNX_##number,                \
+            TH_FUNCTION_##f, false                                                                 \
     }
 #define REDUCE(name, number)                                                                       \
     {                                                                                              \
-        name, PASS, RULE(reduce), READ(reduce), FOLD(reduce), TH_ONNX_##number,                    \
+        name, PASS, RULE(reduce), READ(reduce), FOLD(reduce), NULL, TH_ONNX_##number,              \
             TH_FUNCTION_REDUCE, false                                                              \
     }
 #define ROW(name, class, rule, read, fold, what)                                                   \
     {                                                                                              \
-        name, class, RULE(rule), read, fold, what, TH_FUNCTION_COPY, false                         \
+        name, class, RULE(rule), read, fold, NULL, what, TH_FUNCTION_COPY, false                   \
     }
 #define DATA(name)                                                                                 \
     {                                                                                              \
-        name, REFUSED, RULE(data), NULL, NULL, 0, TH_FUNCTION_NONE, false                          \
+        name, REFUSED, RULE(data), NULL, NULL, NULL, 0, TH_FUNCTION_NONE, false                    \
     }
 #define MICROSOFT(name, class, rule, read, what, f)                                                \
     {                                                                                              \
-        name, class, RULE(rule), READ(read), NULL, what, TH_FUNCTION_##f, true                     \
+        name, class, RULE(rule), READ(read), NULL, NULL, what, TH_FUNCTION_##f, true               \
+    }
+
+#define REPLACED(name, class, rule, what, is_microsoft)                                            \
+    {                                                                                              \
+        name, class, NULL, NULL, NULL, th_onnx_replace_##rule, what, TH_FUNCTION_NONE,             \
+            is_microsoft                                                                           \
     }
 
 /* Sorted by name within a domain, ai.onnx first. */
@@ -67,7 +74,7 @@ static const th_onnx_operator operators[] = {
     UNARY("Atan", POWER),
     UNARY("Atanh", POWER),
     ROW("AveragePool", PASS, pool, READ(pool), NULL, true),
-    {"BatchNormalization", PASS, RULE(batch_norm), READ(batch_norm), NULL, 0,
+    {"BatchNormalization", PASS, RULE(batch_norm), READ(batch_norm), NULL, NULL, 0,
      TH_FUNCTION_BATCH_NORM, false},
     UNARY("Bernoulli", COPY),
     BINARY("BitShift", broadcast, MUL, MUL),
@@ -85,6 +92,7 @@ static const th_onnx_operator operators[] = {
     ROW("Col2Im", PASS, col2im, READ(copy), NULL, 0),
     DATA("Compress"),
     ROW("Concat", PASS, concat, READ(concat), FOLD(concat), 0),
+    REPLACED("ConcatFromSequence", PASS, concat_from_sequence, 0, false),
     ROW("Constant", SHAPE, constant, NULL, FOLD(constant), 0),
     ROW("ConstantFill", SHAPE, filled, NULL, NULL, 0),
     ROW("ConstantOfShape", SHAPE, filled, READ(copy), FOLD(filled), 0),
@@ -93,12 +101,12 @@ static const th_onnx_operator operators[] = {
     ROW("ConvTranspose", PRODUCT, conv_transpose, READ(conv_transpose), NULL, 1),
     UNARY("Cos", POWER),
     UNARY("Cosh", POWER),
-    {"CumSum", PASS, RULE(same), READ(unary), FOLD(cumsum), 0, TH_FUNCTION_COPY, false},
+    {"CumSum", PASS, RULE(same), READ(unary), FOLD(cumsum), NULL, 0, TH_FUNCTION_COPY, false},
     ROW("DFT", PASS, dft, READ(copy), NULL, 0),
     ROW("DeformConv", PRODUCT, conv, READ(conv), NULL, 1),
     ROW("DepthToSpace", PASS, depth_to_space, READ(copy), NULL, 0),
     UNARY("DequantizeLinear", SCALE),
-    UNARY("Det", REDUCE),
+    ROW("Det", PASS, det, READ(copy), NULL, 0),
     BINARY("Div", broadcast, MUL, DIV),
     ROW("Dropout", VIEW, same, READ(same), FOLD(same), 0),
     ROW("DynamicQuantizeLinear", PASS, quantize, READ(unary), NULL, 0),
@@ -123,8 +131,8 @@ static const th_onnx_operator operators[] = {
     BINARY("Greater", boolean, ADD, GREATER),
     BINARY("GreaterOrEqual", boolean, ADD, GREATER_OR_EQUAL),
     ROW("GridSample", PASS, grid, READ(copy), NULL, 0),
-    {"GroupNormalization", PASS, RULE(same), READ(image_norm), NULL, 0, TH_FUNCTION_LAYER_NORM,
-     false},
+    {"GroupNormalization", PASS, RULE(same), READ(image_norm), NULL, NULL, 0,
+     TH_FUNCTION_LAYER_NORM, false},
     ROW("HammingWindow", SHAPE, window_function, READ(copy), NULL, 0),
     ROW("HannWindow", SHAPE, window_function, READ(copy), NULL, 0),
     ACTIVATION("HardSigmoid", SIGMOID),
@@ -132,13 +140,14 @@ static const th_onnx_operator operators[] = {
     UNARY("Hardmax", COPY),
     ROW("Identity", VIEW, same, READ(same), FOLD(same), 0),
     DATA("ImageDecoder"),
-    {"InstanceNormalization", PASS, RULE(same), READ(image_norm), NULL, 0, TH_FUNCTION_BATCH_NORM,
-     false},
-    {"IsInf", PASS, RULE(boolean), READ(unary), NULL, 0, TH_FUNCTION_SCALE, false},
-    {"IsNaN", PASS, RULE(boolean), READ(unary), NULL, 0, TH_FUNCTION_SCALE, false},
+    {"InstanceNormalization", PASS, RULE(same), READ(image_norm), NULL, NULL, 0,
+     TH_FUNCTION_BATCH_NORM, false},
+    {"IsInf", PASS, RULE(boolean), READ(unary), NULL, NULL, 0, TH_FUNCTION_SCALE, false},
+    {"IsNaN", PASS, RULE(boolean), READ(unary), NULL, NULL, 0, TH_FUNCTION_SCALE, false},
     UNARY("LRN", POWER),
     ROW("LSTM", PRODUCT, recurrent, READ(recurrent), NULL, TH_LAYER_LSTM),
-    {"LayerNormalization", PASS, RULE(norm), READ(norm), NULL, 0, TH_FUNCTION_LAYER_NORM, false},
+    {"LayerNormalization", PASS, RULE(norm), READ(norm), NULL, NULL, 0, TH_FUNCTION_LAYER_NORM,
+     false},
     ACTIVATION("LeakyRelu", RELU),
     BINARY("Less", boolean, ADD, LESS),
     BINARY("LessOrEqual", boolean, ADD, LESS_OR_EQUAL),
@@ -165,8 +174,12 @@ static const th_onnx_operator operators[] = {
     ROW("NegativeLogLikelihoodLoss", PASS, loss, READ(copy), NULL, 1),
     DATA("NonMaxSuppression"),
     ROW("NonZero", SHAPE, data, NULL, FOLD(nonzero), 0),
-    {"Not", PASS, RULE(same), READ(unary), FOLD(unary), TH_ONNX_NOT, TH_FUNCTION_SCALE, false},
+    {"Not", PASS, RULE(same), READ(unary), FOLD(unary), NULL, TH_ONNX_NOT, TH_FUNCTION_SCALE,
+     false},
     ROW("OneHot", PASS, one_hot, READ(copy), NULL, 0),
+    REPLACED("Optional", VIEW, optional, 0, false),
+    REPLACED("OptionalGetElement", VIEW, optional, 0, false),
+    REPLACED("OptionalHasElement", SHAPE, optional, 1, false),
     BINARY("Or", boolean, ADD, OR),
     ACTIVATION("PRelu", RELU),
     ROW("Pad", PASS, pad, READ(copy), NULL, 0),
@@ -191,7 +204,8 @@ static const th_onnx_operator operators[] = {
     REDUCE("ReduceProd", PROD),
     REDUCE("ReduceSum", SUM),
     REDUCE("ReduceSumSquare", SUM),
-    {"Relu", PASS, RULE(same), READ(activation), FOLD(unary), TH_ONNX_RELU, TH_FUNCTION_RELU,
+    {"RegexFullMatch", PASS, RULE(boolean), READ(unary), NULL, NULL, 0, TH_FUNCTION_COPY, false},
+    {"Relu", PASS, RULE(same), READ(activation), FOLD(unary), NULL, TH_ONNX_RELU, TH_FUNCTION_RELU,
      false},
     ROW("Reshape", VIEW, reshape, READ(reshaped), FOLD(same), 0),
     ROW("Resize", PASS, resize, READ(copy), NULL, 0),
@@ -202,8 +216,16 @@ static const th_onnx_operator operators[] = {
     DATA("Scan"),
     UNARY("Scatter", COPY),
     UNARY("ScatterElements", COPY),
-    {"ScatterND", PASS, RULE(same), READ(unary), FOLD(scatter_nd), 0, TH_FUNCTION_COPY, false},
+    {"ScatterND", PASS, RULE(same), READ(unary), FOLD(scatter_nd), NULL, 0, TH_FUNCTION_COPY,
+     false},
     ACTIVATION("Selu", RELU),
+    REPLACED("SequenceAt", VIEW, sequence_at, 0, false),
+    REPLACED("SequenceConstruct", VIEW, sequence, 0, false),
+    REPLACED("SequenceEmpty", VIEW, sequence, 0, false),
+    REPLACED("SequenceErase", VIEW, sequence_insert, 1, false),
+    REPLACED("SequenceInsert", VIEW, sequence_insert, 0, false),
+    REPLACED("SequenceLength", SHAPE, sequence_length, 0, false),
+    DATA("SequenceMap"),
     ROW("Shape", SHAPE, shape, NULL, FOLD(shape), 0),
     UNARY("Shrink", SCALE),
     ACTIVATION("Sigmoid", SIGMOID),
@@ -218,6 +240,7 @@ static const th_onnx_operator operators[] = {
     UNARY("Softsign", POWER),
     ROW("SpaceToDepth", PASS, space_to_depth, READ(copy), NULL, 0),
     ROW("Split", PASS, split, READ(part), FOLD(split), 0),
+    REPLACED("SplitToSequence", PASS, split_to_sequence, 0, false),
     FOLDED("Sqrt", POWER, SQRT),
     ROW("Squeeze", VIEW, squeeze, READ(reshaped), FOLD(same), 0),
     UNARY("StringConcat", COPY),
@@ -236,17 +259,39 @@ static const th_onnx_operator operators[] = {
     DATA("Unique"),
     ROW("Unsqueeze", VIEW, unsqueeze, READ(reshaped), FOLD(same), 0),
     ROW("Upsample", PASS, resize, READ(copy), NULL, 1),
-    {"Where", PASS, RULE(broadcast), READ(binary), FOLD(where), 0, TH_FUNCTION_MUL, false},
+    {"Where", PASS, RULE(broadcast), READ(binary), FOLD(where), NULL, 0, TH_FUNCTION_MUL, false},
     BINARY("Xor", boolean, ADD, XOR),
     /* com.microsoft */
+    REPLACED("Attention", PRODUCT, attention, 0, true),
     MICROSOFT("BiasGelu", PASS, same, activation, 0, GELU),
+    MICROSOFT("BiasSoftmax", PASS, same, softmax, 0, COPY),
+    REPLACED("DynamicQuantizeMatMul", PRODUCT, same_as, 0, true),
+    REPLACED("EmbedLayerNormalization", PASS, embed_layer_norm, 0, true),
     MICROSOFT("FastGelu", PASS, same, activation, 0, GELU),
     MICROSOFT("FusedConv", PRODUCT, conv, conv, 1, COPY),
     MICROSOFT("FusedGemm", PRODUCT, gemm, gemm, 0, COPY),
     MICROSOFT("FusedMatMul", PRODUCT, matmul, matmul, 0, COPY),
     MICROSOFT("Gelu", PASS, same, activation, 0, GELU),
+    REPLACED("GroupQueryAttention", PRODUCT, group_query_attention, 0, true),
+    MICROSOFT("MatMulBnb4", PRODUCT, matmul, matmul, 0, COPY),
+    REPLACED("MatMulIntegerToFloat", PRODUCT, same_as, 0, true),
     MICROSOFT("MatMulNBits", PRODUCT, matmul, matmul, 0, COPY),
+    REPLACED("MultiHeadAttention", PRODUCT, multi_head_attention, 0, true),
+    REPLACED("QAttention", PRODUCT, attention, 8, true),
+    REPLACED("QGemm", PRODUCT, same_as, 0, true),
+    REPLACED("QLinearAdd", PASS, same_as, 0, true),
+    REPLACED("QLinearAveragePool", PASS, same_as, 0, true),
+    REPLACED("QLinearConcat", PASS, same_as, 0, true),
+    REPLACED("QLinearGlobalAveragePool", PASS, same_as, 0, true),
+    REPLACED("QLinearLeakyRelu", PASS, same_as, 0, true),
+    REPLACED("QLinearMul", PASS, same_as, 0, true),
+    REPLACED("QLinearReduceMean", PASS, same_as, 0, true),
+    REPLACED("QLinearSigmoid", PASS, same_as, 0, true),
+    REPLACED("QLinearSoftmax", PASS, same_as, 0, true),
+    REPLACED("QLinearWhere", PASS, same_as, 0, true),
     MICROSOFT("QuickGelu", PASS, same, activation, 0, SILU),
+    MICROSOFT("RMSNormalization", PASS, norm, norm, 0, RMS_NORM),
+    MICROSOFT("RotaryEmbedding", PASS, same, unary, 0, SCALE),
     MICROSOFT("SimplifiedLayerNormalization", PASS, norm, norm, 0, RMS_NORM),
     MICROSOFT("SkipLayerNormalization", PASS, norm, norm, 1, LAYER_NORM),
     MICROSOFT("SkipSimplifiedLayerNormalization", PASS, norm, norm, 1, RMS_NORM),

@@ -59,6 +59,19 @@ int th_onnx_shape_reduce(th_onnx_reader *r, const th_onnx_operator *o)
     return 0;
 }
 
+/* Of the matrices in the last two axes. */
+int th_onnx_shape_det(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    const th_onnx_value *in = begin(r);
+    (void)o;
+    if (!in)
+        return -1;
+    if (in->rank < 2)
+        return th_onnx_expected(r, "at least two axes");
+    r->out[0].rank -= 2;
+    return 0;
+}
+
 int th_onnx_shape_arg(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *in = begin(r);

@@ -131,7 +131,7 @@ th_onnx_value *th_onnx_input(th_onnx_reader *r, size_t i)
     return v;
 }
 
-static int64_t uses_of(const th_onnx_reader *r, const char *name)
+int64_t th_onnx_uses_of(const th_onnx_reader *r, const char *name)
 {
     int64_t n = 0;
     th_map_get(r->uses, name, strlen(name), &n);
@@ -140,13 +140,13 @@ static int64_t uses_of(const th_onnx_reader *r, const char *name)
 
 bool th_onnx_is_sole_reader(const th_onnx_reader *r, size_t i)
 {
-    return uses_of(r, r->node->input[i]) == 1;
+    return th_onnx_uses_of(r, r->node->input[i]) == 1;
 }
 
 bool th_onnx_is_used(const th_onnx_reader *r, size_t output)
 {
     return output < r->node->n_output && r->node->output[output][0] &&
-           uses_of(r, r->node->output[output]) > 0;
+           th_onnx_uses_of(r, r->node->output[output]) > 0;
 }
 
 bool th_onnx_is_tensor(const th_onnx_value *v)

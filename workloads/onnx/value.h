@@ -107,6 +107,7 @@ void *th_onnx_room(th_onnx_reader *r, int64_t n, size_t size);
 /* An input of the node, by number from 0. NULL: it is not given. */
 th_onnx_value *th_onnx_input_or_none(const th_onnx_reader *r, size_t i);
 th_onnx_value *th_onnx_input(th_onnx_reader *r, size_t i); /* NULL: refused */
+int64_t th_onnx_uses_of(const th_onnx_reader *r, const char *name);
 bool th_onnx_is_sole_reader(const th_onnx_reader *r, size_t i);
 bool th_onnx_is_used(const th_onnx_reader *r, size_t output);
 bool th_onnx_is_tensor(const th_onnx_value *v); /* there, and no constant */

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* nodes.c - see nodes.h.
+ *
+ * A node whose inputs are constants is computed, or, where their numbers are not known or too many,
+ * its output is a constant of a known shape. A node that reads a tensor becomes what its row of the
+ * table says (op.h). A branch of an If, whose condition must be known, is read in the place of the
+ * node, and so is the body of a function of the model. */
+#include <config.h>
+#include "workloads/onnx/nodes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/names.h"
+#include "workloads/onnx/fold.h"
+#include "workloads/onnx/op.h"
+#include "workloads/onnx/order.h"
+
+enum { OPERATORS_MAX = 320, DEEPEST = 32 };
+
+/* ---- constants and uses ---------------------------------------------------------------------- */
+
+int th_onnx_add_constants(th_onnx_reader *r, const ThOnnx__Graph *g)
+{
+    for (size_t i = 0; i < g->n_initializer; i++) {
+        const th_onnx_tensor *t = g->initializer[i];
+        th_onnx_value v = {.is_constant = true, .type = t->data_type};
+        if (t->n_dims > TH_ONNX_RANK_MAX)
+            return th_error_set(r->err, "WORK-0112",
+                                "%s: initializer \"%.100s\": %zu axes: at most %d were expected",
+                                r->path, t->name, t->n_dims, TH_ONNX_RANK_MAX);
+        for (; v.rank < (int32_t)t->n_dims; v.rank++)
+            v.dim[v.rank] = t->dims[v.rank];
+        if (th_onnx_find(r, t->name))
+            return th_error_set(r->err, "WORK-0113",
+                                "%s: initializer \"%.100s\": another tensor has the name", r->path,
+                                t->name);
+        if (th_onnx_fold_tensor(r, &v, t) < 0 || !th_onnx_define(r, t->name, &v))
+            return -1;
+    }
+    return 0;
+}
+
+int th_onnx_count_use(th_onnx_reader *r, const char *name)
+{
+    int64_t n = 0;
+    th_map_get(r->uses, name, strlen(name), &n);
+    return th_map_put(r->uses, name, strlen(name), n + 1) ? th_error_no_memory(r->err) : 0;
+}
+
+static int count_graph(th_onnx_reader *r, const ThOnnx__Graph *g);
+
+static int count_nodes(th_onnx_reader *r, th_onnx_node *const *nodes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < nodes[i]->n_input; k++)
+            if (th_onnx_count_use(r, nodes[i]->input[k]))
+                return -1;
+        for (size_t k = 0; k < nodes[i]->n_attribute; k++)
+            if (nodes[i]->attribute[k]->g && count_graph(r, nodes[i]->attribute[k]->g))
+                return -1;
+    }
+    return 0;
+}
+
+static int count_graph(th_onnx_reader *r, const ThOnnx__Graph *g)
+{
+    for (size_t i = 0; i < g->n_output; i++)
+        if (th_onnx_count_use(r, g->output[i]->name))
+            return -1;
+    return count_nodes(r, g->node, g->n_node);
+}
+
+int th_onnx_count_uses(th_onnx_reader *r)
+{
+    for (size_t i = 0; i < r->model->n_functions; i++) {
+        const ThOnnx__Function *f = r->model->functions[i];
+        for (size_t k = 0; k < f->n_output; k++)
+            if (th_onnx_count_use(r, f->output[k]))
+                return -1;
+        if (count_nodes(r, f->node, f->n_node))
+            return -1;
+    }
+    return count_graph(r, r->model->graph);
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+static bool is_domain(const th_onnx_node *n, const char *domain)
+{
+    return strcmp(n->domain ? n->domain : "", domain) == 0;
+}
+
+static const th_onnx_operator *operator_of(const th_onnx_node *n)
+{
+    const th_onnx_operator *o = NULL;
+    bool is_microsoft = is_domain(n, "com.microsoft");
+    if (is_microsoft)
+        o = th_onnx_operator_find(n->op_type, true);
+    if (!o && (is_microsoft || is_domain(n, "") || is_domain(n, "ai.onnx")))
+        o = th_onnx_operator_find(n->op_type, false);
+    /* exporters put these into the default domain, too */
+    if (!o && (is_domain(n, "") || is_domain(n, "ai.onnx")))
+        o = th_onnx_operator_find(n->op_type, true);
+    return o;
+}
+
+static int refuse_operator(th_onnx_reader *r)
+{
+    const char *names[OPERATORS_MAX], *domain = r->node->domain ? r->node->domain : "";
+    int n = th_onnx_operator_names(names, OPERATORS_MAX);
+    const char *near = domain[0] ? NULL : th_name_nearest(r->node->op_type, names, (size_t)n);
+    return th_onnx_refuse(r, "WORK-0102",
+                          "no rule for this operator%s%.60s%s%s%s; docs/onnx.md has those that are "
+                          "read, and -unknown copy reads others as copies",
+                          domain[0] ? " of the domain " : "", domain, near ? " (did you mean " : "",
+                          near ? near : "", near ? "?)" : "");
+}
+
+static bool has_tensor_input(const th_onnx_reader *r)
+{
+    for (size_t i = 0; i < r->node->n_input; i++)
+        if (th_onnx_is_tensor(th_onnx_input_or_none(r, i)))
+            return true;
+    return false;
+}
+
+/* Outputs that no layer makes are constants of a known shape. */
+static int define_rest(th_onnx_reader *r)
+{
+    for (size_t i = 0; i < r->n_out; i++) {
+        int64_t number;
+        const char *name = r->node->output[i];
+        if (!name[0] || th_map_get(r->scope->number, name, strlen(name), &number))
+            continue;
+        r->out[i].is_constant = true;
+        if (th_onnx_define_output(r, i, &r->out[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static int copy_unknown(th_onnx_reader *r)
+{
+    const th_onnx_value *in = NULL;
+    for (size_t i = 0; i < r->node->n_input && !th_onnx_is_tensor(in); i++)
+        in = th_onnx_input_or_none(r, i);
+    if (!in)
+        in = r->node->n_input > 0 ? th_onnx_input(r, 0) : NULL;
+    if (!in)
+        return r->err->id[0] ? -1 : refuse_operator(r);
+    if (r->n_copied++ == 0 && r->notes)
+        snprintf(r->notes->first_copied, sizeof r->notes->first_copied, "%.70s", r->node->op_type);
+    for (size_t i = 0; i < r->n_out; i++) {
+        r->out[i].rank = in->rank;
+        r->out[i].type = in->type;
+        memcpy(r->out[i].dim, in->dim, sizeof in->dim);
+    }
+    if (th_onnx_is_tensor(in) && th_onnx_read_copy(r, NULL))
+        return -1;
+    return define_rest(r);
+}
+
+/* Every input that is named must be there. */
+static int check_inputs(th_onnx_reader *r)
+{
+    for (size_t i = 0; i < r->node->n_input; i++)
+        if (r->node->input[i][0] && !th_onnx_input(r, i))
+            return -1;
+    return 0;
+}
+
+static int check_shapes(th_onnx_reader *r)
+{
+    for (size_t i = 0; i < r->n_out; i++)
+        if (th_onnx_elements(&r->out[i]) < 0)
+            return th_onnx_refuse(r, "WORK-0114",
+                                  "output %zu has more than 2^53 elements, or a negative extent",
+                                  i + 1);
+    return 0;
+}
+
+static int make_room(th_onnx_reader *r)
+{
+    r->n_out = r->node->n_output;
+    if (th_grow(&r->out, &r->out_room, r->n_out, sizeof *r->out))
+        return th_error_no_memory(r->err);
+    memset(r->out, 0, r->n_out * sizeof *r->out);
+    return 0;
+}
+
+static int read_operator(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    bool is_rule_free = o->shape == th_onnx_shape_data && o->fold && th_onnx_fold_can(r);
+    if (!is_rule_free && (o->shape(r, o) || check_shapes(r)))
+        return -1;
+    bool has_tensor = has_tensor_input(r) && o->class != TH_ONNX_SHAPE;
+    bool needs_no_numbers = o->fold == th_onnx_fold_shape || o->fold == th_onnx_fold_size ||
+                            o->fold == th_onnx_fold_filled || o->fold == th_onnx_fold_eye;
+    bool can_fold = o->fold && !has_tensor && (needs_no_numbers || th_onnx_fold_can(r));
+    if (can_fold && o->fold(r, o) < 0)
+        return -1;
+    bool has_elements = r->n_out > 0 && th_onnx_elements(&r->out[0]) > 0;
+    if (has_tensor && has_elements && o->read(r, o))
+        return -1;
+    return define_rest(r);
+}
+
+/* ---- branches and functions ------------------------------------------------------------------ */
+
+/* What the inner scope calls inner is what the node's output, in the outer one, is. */
+int th_onnx_bind_output(th_onnx_reader *r, th_onnx_scope *inner, const char *name, size_t output)
+{
+    th_onnx_scope *outer = r->scope;
+    r->scope = inner;
+    const th_onnx_value *v = th_onnx_find(r, name);
+    r->scope = outer;
+    if (!v)
+        return th_onnx_refuse(r, "WORK-0115", "\"%.80s\", which it returns, is not there", name);
+    th_onnx_value copy = *v;
+    copy.is_shared |= th_onnx_uses_of(r, name) > 1;
+    copy.other_layout = NULL;
+    return th_onnx_define_output(r, output, &copy);
+}
+
+int th_onnx_enter(th_onnx_reader *r, th_onnx_scope *inner)
+{
+    if (r->depth == DEEPEST)
+        return th_onnx_refuse(r, "WORK-0116", "branches or functions deeper than %d levels",
+                              DEEPEST);
+    inner->number = th_map_new();
+    if (!inner->number)
+        return th_error_no_memory(r->err);
+    r->depth++;
+    return 0;
+}
+
+void th_onnx_leave(th_onnx_reader *r, th_onnx_scope *inner)
+{
+    th_map_free(inner->number);
+    r->depth--;
+}
+
+static int read_branch(th_onnx_reader *r, const ThOnnx__Graph *g)
+{
+    const th_onnx_node *node = r->node;
+    th_onnx_scope inner = {.outer = r->scope}, *outer = r->scope;
+    if (th_onnx_enter(r, &inner))
+        return -1;
+    r->scope = &inner;
+    int status = th_onnx_add_constants(r, g) || th_onnx_read_nodes(r, g->node, g->n_node) ? -1 : 0;
+    r->scope = outer;
+    r->node = node;
+    for (size_t i = 0; status == 0 && i < node->n_output && i < g->n_output; i++)
+        status = th_onnx_bind_output(r, &inner, g->output[i]->name, i);
+    th_onnx_leave(r, &inner);
+    return status;
+}
+
+static int read_if(th_onnx_reader *r)
+{
+    const th_onnx_value *condition = th_onnx_input(r, 0);
+    if (!condition)
+        return -1;
+    if (!th_onnx_is_known(condition) || th_onnx_elements(condition) != 1)
+        return th_onnx_refuse(r, "WORK-0117",
+                              "its condition \"%.80s\" is not known without running the model",
+                              r->node->input[0]);
+    const char *name = th_onnx_number(condition, 0) ? "then_branch" : "else_branch";
+    const th_onnx_attribute *a = th_onnx_attribute_of(r->node, name);
+    if (!a || !a->g)
+        return th_onnx_refuse(r, "WORK-0118", "%s: a graph was expected", name);
+    return read_branch(r, a->g);
+}
+
+static const ThOnnx__Function *function_of(const th_onnx_reader *r)
+{
+    for (size_t i = 0; i < r->model->n_functions; i++) {
+        const ThOnnx__Function *f = r->model->functions[i];
+        if (strcmp(f->name, r->node->op_type) == 0 &&
+            is_domain(r->node, f->domain ? f->domain : ""))
+            return f;
+    }
+    return NULL;
+}
+
+/* A node of a function's body with the attributes that the call gives. out's attributes are to be
+ * freed. */
+static int give_attributes(th_onnx_reader *r, const ThOnnx__Function *f, const th_onnx_node *call,
+                           const th_onnx_node *from, th_onnx_node *out)
+{
+    *out = *from;
+    out->n_attribute = 0;
+    out->attribute = th_onnx_room(r, (int64_t)from->n_attribute, sizeof *out->attribute);
+    if (!out->attribute)
+        return -1;
+    for (size_t i = 0; i < from->n_attribute; i++) {
+        th_onnx_attribute *a = from->attribute[i];
+        if (a->ref_attr_name && a->ref_attr_name[0]) {
+            const th_onnx_attribute *given = th_onnx_attribute_of(call, a->ref_attr_name);
+            for (size_t k = 0; !given && k < f->n_attribute_proto; k++)
+                if (f->attribute_proto[k]->name &&
+                    strcmp(f->attribute_proto[k]->name, a->ref_attr_name) == 0)
+                    given = f->attribute_proto[k];
+            if (!given)
+                continue;
+            th_onnx_attribute *named = th_onnx_room(r, 1, sizeof *named);
+            if (!named)
+                return -1;
+            *named = *given;
+            named->name = a->name;
+            a = named;
+        }
+        out->attribute[out->n_attribute++] = a;
+    }
+    return 0;
+}
+
+static int read_body(th_onnx_reader *r, const ThOnnx__Function *f, const th_onnx_node *call)
+{
+    th_onnx_node *nodes = th_onnx_room(r, (int64_t)f->n_node, sizeof *nodes),
+                 **list = nodes ? th_onnx_room(r, (int64_t)f->n_node, sizeof *list) : NULL;
+    if (!list)
+        return -1;
+    for (size_t i = 0; i < f->n_node; i++) {
+        if (give_attributes(r, f, call, f->node[i], &nodes[i]))
+            return -1;
+        list[i] = &nodes[i];
+    }
+    return th_onnx_read_nodes(r, list, f->n_node);
+}
+
+static int read_function(th_onnx_reader *r, const ThOnnx__Function *f)
+{
+    const th_onnx_node *node = r->node;
+    th_onnx_scope inner = {.outer = NULL}, *outer = r->scope;
+    if (th_onnx_enter(r, &inner))
+        return -1;
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < f->n_input && i < node->n_input; i++) {
+        th_onnx_value *v = node->input[i][0] ? th_onnx_input(r, i) : NULL;
+        if (!node->input[i][0])
+            continue;
+        r->scope = &inner;
+        th_onnx_value copy = v ? *v : (th_onnx_value){0};
+        copy.is_shared = true;
+        copy.other_layout = NULL;
+        status = v && th_onnx_define(r, f->input[i], &copy) ? 0 : -1;
+        r->scope = outer;
+    }
+    r->scope = &inner;
+    if (status == 0)
+        status = read_body(r, f, node);
+    r->scope = outer;
+    r->node = node;
+    for (size_t i = 0; status == 0 && i < node->n_output && i < f->n_output; i++)
+        status = th_onnx_bind_output(r, &inner, f->output[i], i);
+    th_onnx_leave(r, &inner);
+    return status;
+}
+
+/* ---- the graph ------------------------------------------------------------------------------- */
+
+static int read_node(th_onnx_reader *r)
+{
+    const ThOnnx__Function *f = function_of(r);
+    const th_onnx_operator *o = operator_of(r->node);
+    if (f && (!o || !is_domain(r->node, "")))
+        return read_function(r, f);
+    if (check_inputs(r))
+        return -1;
+    if ((is_domain(r->node, "") || is_domain(r->node, "ai.onnx")) &&
+        strcmp(r->node->op_type, "If") == 0)
+        return read_if(r);
+    if (o && o->replace)
+        return o->replace(r, o);
+    if (make_room(r))
+        return -1;
+    if (o)
+        return read_operator(r, o);
+    return r->options->copies_unknown ? copy_unknown(r) : refuse_operator(r);
+}
+
+int th_onnx_read_nodes(th_onnx_reader *r, th_onnx_node *const *nodes, size_t n)
+{
+    size_t *order = th_onnx_order(r, nodes, n);
+    int status = order ? 0 : -1;
+    for (size_t i = 0; i < n && status == 0; i++) {
+        r->node = nodes[order[i]];
+        status = read_node(r);
+    }
+    th_free(order);
+    return status;
+}
