@@ -108,6 +108,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/map.test \
 	tests/tcl/measure.test \
 	tests/tcl/models.test \
+	tests/tcl/networks.test \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \
 	tests/tcl/onnx.test \

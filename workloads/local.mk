@@ -75,24 +75,37 @@ dist_models_DATA = \
 	workloads/models/bert_base.cfg \
 	workloads/models/bert_large.cfg \
 	workloads/models/bert_large_pretraining.cfg \
+	workloads/models/casia_surf.cfg \
+	workloads/models/convnext_tiny.cfg \
+	workloads/models/densenet121.cfg \
+	workloads/models/dlrm.cfg \
+	workloads/models/efficientnet_b0.cfg \
+	workloads/models/facebagnet.cfg \
 	workloads/models/gpt2_block.cfg \
 	workloads/models/gpt2_large.cfg \
 	workloads/models/gpt2_med.cfg \
 	workloads/models/gpt3_27.cfg \
 	workloads/models/gpt3_xl.cfg \
+	workloads/models/inception_v3.cfg \
 	workloads/models/lenet.cfg \
 	workloads/models/lstm_lm.cfg \
 	workloads/models/mobilenet_v2.cfg \
+	workloads/models/mobilenet_v3_large.cfg \
+	workloads/models/mobilenet_v3_small.cfg \
 	workloads/models/opt_13.cfg \
 	workloads/models/resnet101.cfg \
+	workloads/models/resnet152.cfg \
 	workloads/models/resnet18.cfg \
 	workloads/models/resnet34.cfg \
+	workloads/models/resnet50.cfg \
 	workloads/models/unet.cfg \
 	workloads/models/vgg16.cfg \
 	workloads/models/vgg16_conv.cfg \
+	workloads/models/vgg19.cfg \
+	workloads/models/vit_b_16.cfg \
 	workloads/models/wrn50_2.cfg
 
-EXTRA_DIST += scripts/transformers.tcl
+EXTRA_DIST += scripts/networks.tcl scripts/transformers.tcl
 
 unit_tests += \
 	tests/unit/workloads/test_layer \
