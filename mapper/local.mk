@@ -1,6 +1,7 @@
 # mapper/ - from a mapping to a program, and the search for a good one.
 libtharsis_la_SOURCES += \
 	mapper/constraints.c mapper/constraints.h \
+	mapper/generator.h \
 	mapper/mapping.c mapper/mapping.h \
 	mapper/mapping_digest.c mapper/mapping_digest.h \
 	mapper/mapping_read.c mapper/mapping_read.h \

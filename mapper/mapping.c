@@ -9,6 +9,20 @@
 
 #include "base/alloc.h"
 
+const char *const th_generator_names[TH_N_GENERATORS] = {
+    [TH_GENERATOR_GIVEN] = "given",
+    [TH_GENERATOR_DYNAMIC_PROGRAMMING] = "dynamic programming",
+    [TH_GENERATOR_PERTURBED] = "perturbed dynamic programming",
+    [TH_GENERATOR_UNIFORM] = "uniform split",
+    [TH_GENERATOR_BASELINE] = "baseline",
+    [TH_GENERATOR_RANDOM] = "random",
+    [TH_GENERATOR_CROSSOVER] = "crossover",
+    [TH_GENERATOR_MUTATION] = "mutation",
+    [TH_GENERATOR_PARTITIONING] = "other partitioning",
+    [TH_GENERATOR_LOCAL_MOVE] = "local move",
+    [TH_GENERATOR_ENUMERATION] = "enumeration",
+};
+
 /* --- sets --- */
 
 bool th_set_equal(const th_set *a, const th_set *b)
@@ -101,6 +115,7 @@ th_mapping *th_mapping_copy(const th_mapping *m)
         memcpy(copy->weights, m->weights, (size_t)m->n_layers);
     }
     copy->activations_cross = m->activations_cross;
+    copy->generator = m->generator;
     return copy;
 }
 

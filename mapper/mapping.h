@@ -4,6 +4,7 @@
 #ifndef TH_MAPPER_MAPPING_H
 #define TH_MAPPER_MAPPING_H
 #include "base/strbuf.h"
+#include "mapper/generator.h"
 #include "mapper/shard.h"
 #include "topology/system.h"
 
@@ -46,6 +47,7 @@ typedef struct th_mapping {
     uint8_t *weights; /* per layer a th_weights_place; NULL: all TH_WEIGHTS_AUTO */
     /* activations cross the network even between consecutive layers of one accelerator */
     bool activations_cross;
+    uint8_t generator; /* th_generator: what made it; digests and comparisons leave it out */
 } th_mapping;
 
 /* Empty sets (n_accels 0), with all layers on set 0. sizes[i] is the number of accelerators of set

@@ -187,6 +187,8 @@ static int evaluate_start(th_search *s, th_error *err)
 {
     th_mapping *start = th_mapping_copy(s->options.start);
     th_fitness fitness;
+    if (start)
+        start->generator = TH_GENERATOR_GIVEN;
     int failed =
         start ? th_search_evaluate(s, &start, 1, INFINITY, &fitness, err) : th_error_no_memory(err);
     th_mapping_free(start);
@@ -310,17 +312,18 @@ static int simulate(th_search *s, const batch *b, th_error *err)
     return failed;
 }
 
-static int add_improvement(th_search *s, int64_t number, const th_metrics *m)
+static int add_improvement(th_search *s, const th_improvement *i)
 {
     if (th_grow(&s->improvements.at, &s->improvements.capacity, s->improvements.n + 1,
                 sizeof *s->improvements.at))
         return -1;
-    s->improvements.at[s->improvements.n++] = (th_improvement){number, *m};
+    s->improvements.at[s->improvements.n++] = *i;
     return 0;
 }
 
+/* by: the search that made the mapping. */
 static int keep_if_best(th_search *s, const th_mapping *m, const th_fitness *fitness,
-                        int64_t number, th_error *err)
+                        int64_t number, const th_search_type *by, th_error *err)
 {
     if (fitness->fit == TH_FIT_INFEASIBLE && s->counts.infeasible++ == 0 &&
         satisfies_constraints(s, m, &s->first_infeasibility))
@@ -328,8 +331,9 @@ static int keep_if_best(th_search *s, const th_mapping *m, const th_fitness *fit
     s->counts.stopped_early += fitness->fit == TH_FIT_STOPPED;
     if (fitness->fit != TH_FIT || fitness->value >= s->best_fitness.value)
         return 0;
+    const th_improvement improvement = {number, fitness->metrics, by, (th_generator)m->generator};
     th_mapping *copy = th_mapping_copy(m);
-    if (!copy || add_improvement(s, number, &fitness->metrics)) {
+    if (!copy || add_improvement(s, &improvement)) {
         th_mapping_free(copy);
         return th_error_no_memory(err);
     }
@@ -344,18 +348,22 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
                        th_fitness *fitness, th_error *err)
 {
     const batch b = {mappings, n, bound, fitness};
+    const th_search_type *by = s->type;
     th_search *outermost = s;
     while (outermost->parent)
         outermost = outermost->parent;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        if (by->is_baseline)
+            mappings[i]->generator = TH_GENERATOR_BASELINE;
         if (th_constraints_apply(s->problem.constraints, mappings[i], s->problem.workload,
                                  th_search_batch(s)))
             return th_error_no_memory(err);
+    }
     if (simulate(outermost, &b, err))
         return -1;
     for (; s; s = s->parent) {
         for (int i = 0; i < n; i++)
-            if (keep_if_best(s, mappings[i], &fitness[i], s->n_evaluations + i + 1, err))
+            if (keep_if_best(s, mappings[i], &fitness[i], s->n_evaluations + i + 1, by, err))
                 return -1;
         s->n_evaluations += n;
     }

@@ -11,10 +11,13 @@
 #include "mapper/pool/pool.h"
 #include "mapper/search/search_options.h"
 
-/* A mapping that was better than all before it: after how many evaluations, and its metrics. */
+/* A mapping that was better than all before it: after how many evaluations, its metrics, and which
+ * search (of the portfolio: which of its searches) found it, by which generator or operator. */
 typedef struct th_improvement {
     int64_t evaluation;
     th_metrics metrics;
+    const th_search_type *found_by;
+    th_generator generator;
 } th_improvement;
 
 typedef struct th_improvements {

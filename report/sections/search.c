@@ -38,9 +38,22 @@ static const char *seeds_of(const th_search_record *f)
 
 static const char *describe_time(const th_search_record *f, char *out, size_t size)
 {
-    snprintf(out, size, "%.0f s; again with -evaluations %lld", f->seconds,
+    snprintf(out, size, "%.10g s; again with -evaluations %lld", f->seconds,
              (long long)f->evaluations);
     return out;
+}
+
+/* The search that found the mapping, of the portfolio one of its own; and what made the mapping. */
+static const char *found_by(const th_search_record *f)
+{
+    return f->n_improvements > 0 ? f->improvements[f->n_improvements - 1].found_by->name : NULL;
+}
+
+static const char *generator_of(const th_search_record *f)
+{
+    return f->n_improvements > 0
+               ? th_generator_names[f->improvements[f->n_improvements - 1].generator]
+               : NULL;
 }
 
 /* "ideal network, 8 inputs": the network and stream of the search, which all of its figures refer
@@ -82,6 +95,8 @@ static const th_column search_columns[] = {
     {"infeasible", "infeasible", TH_KIND_COUNT},
     {"stopped_early", "stopped early", TH_KIND_COUNT},
     {"found_at", "best found at evaluation", TH_KIND_COUNT},
+    {"found_by", "best found by", TH_KIND_TEXT},
+    {"generator", "generator", TH_KIND_TEXT},
     {"deadline", "deadline", TH_KIND_TIME},
     {"lateness", "late by", TH_KIND_TIME},
     {"lower_bound", "lower bound", TH_KIND_TIME},
@@ -141,6 +156,8 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
         if_found(f, th_count(f->infeasible)),
         if_found(f, th_count(f->stopped_early)),
         if_found(f, th_count(f->found_at)),
+        th_text(found_by(f)),
+        th_text(generator_of(f)),
         f->goal.deadline_ps > 0 ? th_ps(f->goal.deadline_ps) : th_absent(TH_KIND_TIME),
         has_deadline ? th_ps(m->lateness_ps) : th_absent(TH_KIND_TIME),
         bound > 0 ? th_ps((th_time)bound) : th_absent(TH_KIND_TIME),
@@ -202,14 +219,16 @@ int th_section_convergence(th_session *s, th_report *r, th_error *err)
 {
     const th_search_record *f = &s->search;
     bool has_deadline = f->goal.deadline_ps > 0 || th_deadline_exists(s->workload);
-    th_column *columns = th_report_columns(r, 4);
+    th_column *columns = th_report_columns(r, 6);
     if (!columns)
         return th_error_no_memory(err);
     columns[0] = (th_column){"evaluation", "evaluation", TH_KIND_COUNT};
     columns[1] = th_goal_column(&f->goal);
     columns[2] = (th_column){"change", "change", TH_KIND_CHANGE};
     columns[3] = (th_column){"lateness", has_deadline ? "late by" : NULL, TH_KIND_TIME};
-    columns[4] = (th_column){NULL, NULL, TH_KIND_TEXT};
+    columns[4] = (th_column){"found_by", "found by", TH_KIND_TEXT};
+    columns[5] = (th_column){"generator", "generator", TH_KIND_TEXT};
+    columns[6] = (th_column){NULL, NULL, TH_KIND_TEXT};
     th_table *t = th_report_table(r, "convergence", "Improvements, by evaluation", columns);
     for (size_t i = 0; i < f->n_improvements; i++) {
         const th_metrics *m = &f->improvements[i].metrics;
@@ -220,6 +239,8 @@ int th_section_convergence(th_session *s, th_report *r, th_error *err)
                             th_goal_quantity(&f->goal, m),
                             before > 0 ? th_change(value / before - 1) : th_absent(TH_KIND_CHANGE),
                             th_ps(m->lateness_ps),
+                            th_text(f->improvements[i].found_by->name),
+                            th_text(th_generator_names[f->improvements[i].generator]),
                         });
     }
     return 0;

@@ -47,7 +47,7 @@ static int width_of_line(void)
 
 void th_progress_show(th_progress *p, const char *format, ...)
 {
-    char line[256];
+    char line[400];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);

@@ -84,10 +84,10 @@ static const th_option map_options[] = {
                          "Budget; each search has its own default; baselines end by themselves, "
                          "and warn if a budget ends them earlier.",
                          1, INT64_MAX},
-    [MAP_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
-                     "Budget of wall time, checked between batches. The result depends on the "
-                     "speed of the machine; report_search prints the -evaluations that repeats it.",
-                     1, SECONDS_MAX},
+    [MAP_SECONDS] = {"-seconds", TH_OPTION_TEXT, "T",
+                     "Budget of wall time (0.1 or more), checked between batches. More time is "
+                     "never worse. The result depends on the speed of the machine; report_search "
+                     "prints the -evaluations that repeats it."},
     [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
                   "Whether sets of accelerators may span the groups of the system.",
                   .choice = sets_name},
@@ -174,12 +174,25 @@ static int set_stop_gap(th_call *c, const th_problem *p, th_search_options *o)
     return 0;
 }
 
+/* Decimal fractions, as a first mapping may take less than a second. */
+static int set_seconds(th_call *c, th_search_options *o)
+{
+    const double SECONDS_MIN = 0.1;
+    const char *text = th_call_text(c, MAP_SECONDS, "0");
+    char *end;
+    o->seconds = strtod(text, &end);
+    if (th_call_has(c, MAP_SECONDS) &&
+        (end == text || *end != '\0' || !(o->seconds >= SECONDS_MIN && o->seconds <= SECONDS_MAX)))
+        return th_error_set(&c->err, "TCL-0221", "-seconds \"%.40s\": must be %g to %d", text,
+                            SECONDS_MIN, SECONDS_MAX);
+    return 0;
+}
+
 static th_search_options search_options(const th_call *c)
 {
     th_search_options o = th_search_defaults;
     o.seed = (uint64_t)th_call_number(c, MAP_SEED, 1);
     o.evaluations = th_call_number(c, MAP_EVALUATIONS, 0);
-    o.seconds = (double)th_call_number(c, MAP_SECONDS, 0);
     o.pool = c->session->pool;
     o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
     if (th_call_has(c, MAP_CHECKPOINT))
@@ -193,31 +206,67 @@ static th_search_options search_options(const th_call *c)
     return o;
 }
 
-static void show_progress(th_progress *p, const th_search *s)
+/* "1.678 ms by annealing (mutation), 21.9 % above the bound" */
+static const char *describe_best(const th_search *s, double bound, char *out, size_t size)
 {
-    char best[160] = "-", left[64] = "";
+    char best[160] = "-", gap[64] = "";
+    const th_improvement *last = s->improvements.at + s->improvements.n - 1;
+    if (!s->best) {
+        snprintf(out, size, "%s", best);
+        return out;
+    }
+    th_goal_format(&s->problem.goal, &s->best_fitness.metrics, best, sizeof best);
+    if (bound > 0 && s->best_fitness.metrics.lateness_ps <= 0)
+        snprintf(gap, sizeof gap, ", %.1f %% above the bound",
+                 100 * (s->best_fitness.value / bound - 1));
+    snprintf(out, size, "%s by %s (%s)%s", best, last->found_by->name,
+             th_generator_names[last->generator], gap);
+    return out;
+}
+
+static void show_progress(th_progress *p, const th_search *s, double bound)
+{
+    char best[320], left[64] = "";
     double elapsed = th_progress_elapsed_s(p), rate = (double)s->n_evaluations / elapsed;
-    if (s->best)
-        th_goal_format(&s->problem.goal, &s->best_fitness.metrics, best, sizeof best);
     if (s->options.evaluations > s->n_evaluations && rate > 0)
         snprintf(left, sizeof left, ", %.0f s left",
                  (double)(s->options.evaluations - s->n_evaluations) / rate);
     th_progress_show(p, "map_workload: %lld evaluations, best %s, %.0f evaluations/s%s",
-                     (long long)s->n_evaluations, best, rate, left);
+                     (long long)s->n_evaluations, describe_best(s, bound, best, sizeof best), rate,
+                     left);
+}
+
+/* The lower bound that the progress line measures the best mapping by; 0: none is known. Finding it
+ * may take a second: only where the line is shown, and not at the cost of a short limit of time. */
+static double bound_for_progress(const th_search *s)
+{
+    const double SHORT_S = 10;
+    th_bounds bounds;
+    const th_search_options *o = &s->options;
+    if (o->lower_bound > 0 || (o->seconds > 0 && o->seconds < SHORT_S) ||
+        th_bounds_find(&s->problem, &(th_bounds_scope){.cuts = cuts_of(&s->problem, o)}, &bounds,
+                       NULL))
+        return o->lower_bound;
+    double value = th_bounds_value(&bounds, &s->problem);
+    th_bounds_clear(&bounds);
+    return value;
 }
 
 /* 0 when done, 1 when interrupted, -1 on failure. */
 static int iterate(th_call *c, th_search *search)
 {
     th_progress progress = th_progress_start(c->session->is_quiet);
+    double bound = -1; /* not yet known */
     int failed = 0;
     while (!failed && !search->done) {
         if (th_session_is_interrupted(c->session))
             failed = 1;
         else
             failed = th_search_iterate(search, &c->err);
-        if (th_progress_is_due(&progress))
-            show_progress(&progress, search);
+        if (!th_progress_is_due(&progress))
+            continue;
+        bound = bound < 0 ? bound_for_progress(search) : bound;
+        show_progress(&progress, search, bound);
     }
     th_progress_end(&progress);
     return failed;
@@ -463,6 +512,8 @@ static int run_map_workload(th_call *c)
         .scripts = s->scripts,
     };
     th_search_options options = search_options(c);
+    if (set_seconds(c, &options) != 0)
+        return -1;
     if (th_call_has(c, MAP_CHECKPOINT) && (!options.checkpoint || options.checkpoint[0] == '\0'))
         return th_error_set(&c->err, "TCL-0263",
                             "-checkpoint \"%.80s\": must be the name of a file",

@@ -23,12 +23,14 @@ static void clear(th_search *s)
     th_variation_clear(s->state);
 }
 
+/* Batches begin small, for short limits of time: a single mapping of a large system takes long. */
 static int iterate(th_search *s, th_error *err)
 {
     th_variation *v = s->state;
     th_mapping *batch[BATCH] = {NULL};
     th_fitness fitness[BATCH];
-    int n = th_variation_initial(v, batch, th_search_left(s, BATCH), err);
+    int wanted = s->n_evaluations + 1 < BATCH ? (int)s->n_evaluations + 1 : BATCH;
+    int n = th_variation_initial(v, batch, th_search_left(s, wanted), err);
     if (n < 0)
         return -1;
     int failed = th_search_evaluate(s, batch, n, s->best_fitness.value, fitness, err);

@@ -322,6 +322,7 @@ static th_mapping *mapping_of(const th_search *s, const exhaustive *x)
     th_mapping *m = th_mapping_new(x->n_sets, sizes, s->problem.workload->n_layers);
     if (!m)
         return NULL;
+    m->generator = TH_GENERATOR_ENUMERATION;
     for (int i = 0; i < x->n_sets; i++) {
         m->sets[i].design = x->set[i].design;
         memcpy(m->sets[i].accels, x->set[i].accels, (size_t)sizes[i] * sizeof *m->sets[i].accels);

@@ -352,6 +352,7 @@ static int make(polish *p, const move *v, th_mapping **out, th_error *err)
     th_mapping *m = th_mapping_copy(p->now);
     if (!m)
         return th_error_no_memory(err);
+    m->generator = TH_GENERATOR_LOCAL_MOVE;
     int failed = apply(p, m, v, err);
     *out = NULL;
     if (failed == 0 && th_mapping_follow(m, workload_of(p), th_search_batch(p->variation.search)) &&

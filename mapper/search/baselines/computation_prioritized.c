@@ -141,6 +141,7 @@ int th_baseline_computation_prioritized(th_search *s, th_mapping **out, th_error
         failed = choose_splits(s, &h, set, err) || choose_design(s, &h, set, err);
     if (!failed) {
         choose_sets(s, &h);
+        h.mapping->generator = TH_GENERATOR_BASELINE;
         *out = h.mapping;
         h.mapping = NULL;
     }

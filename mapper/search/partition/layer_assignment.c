@@ -370,6 +370,8 @@ int th_partitioner_mapping(th_partitioner *pr, const th_partition *p, const int3
     if (!failed && th_constraints_apply(problem->constraints, m, problem->workload,
                                         problem->workload->batch / problem->stream.micro_batches))
         failed = th_error_no_memory(err);
+    if (m)
+        m->generator = jitter.most > 0 ? TH_GENERATOR_PERTURBED : TH_GENERATOR_DYNAMIC_PROGRAMMING;
     *out = failed ? NULL : m;
     if (failed)
         th_mapping_free(m);

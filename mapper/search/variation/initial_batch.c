@@ -35,6 +35,8 @@ static int user_start(th_variation *v, th_mapping **out, th_error *err)
     v->cursor.stage =
         o->initial == TH_INITIAL_HEURISTIC ? TH_STAGE_DYNAMIC_PROGRAMMING : TH_STAGE_RANDOM;
     *out = o->start ? th_mapping_copy(o->start) : NULL;
+    if (*out)
+        (*out)->generator = TH_GENERATOR_GIVEN;
     return o->start && !*out ? th_error_no_memory(err) : 0;
 }
 
@@ -162,6 +164,7 @@ static int uniform_mapping(const th_variation *v, const th_mapping *like, const 
                                       m->sets[m->set_of[l]].n_accels);
     }
     if (fits && th_mapping_follow(m, w, th_search_batch(v->search))) {
+        m->generator = TH_GENERATOR_UNIFORM;
         *out = m;
         return 0;
     }

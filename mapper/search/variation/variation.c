@@ -136,8 +136,11 @@ int th_variation_sharding(th_variation *v, const th_mapping *mother, const th_ma
     th_mapping *m = th_mapping_copy(mother);
     if (!m)
         return th_error_no_memory(err);
-    if (father && th_variation_chance(v, CROSS_RATE))
+    m->generator = TH_GENERATOR_MUTATION;
+    if (father && th_variation_chance(v, CROSS_RATE)) {
         cross(v, m, father);
+        m->generator = TH_GENERATOR_CROSSOVER;
+    }
     do {
         if (mutate(v, m, err)) {
             th_mapping_free(m);
@@ -262,6 +265,7 @@ int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping
     th_mapping *m = th_mapping_copy(mother);
     if (!m)
         return th_error_no_memory(err);
+    m->generator = TH_GENERATOR_PERTURBED;
     int failed = reoptimise_all(v, m, th_random_unit(v->random), err);
     if (!failed)
         failed = take_chunks(v, m, mother);
@@ -291,9 +295,12 @@ static int another_partition(th_variation *v, th_mapping **out, th_error *err)
 {
     int32_t design[TH_PARTITION_SETS_MAX];
     const th_partition *p = draw_partition(v, design, err);
-    return p ? th_partitioner_mapping(&v->partitioner, p, design,
-                                      (th_jitter){th_random_unit(v->random), v->random}, out, err)
-             : -1;
+    if (!p || th_partitioner_mapping(&v->partitioner, p, design,
+                                     (th_jitter){th_random_unit(v->random), v->random}, out, err))
+        return -1;
+    if (*out)
+        (*out)->generator = TH_GENERATOR_PARTITIONING;
+    return 0;
 }
 
 int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
@@ -304,6 +311,7 @@ int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapp
     th_mapping *m = th_mapping_copy(mother);
     if (!m)
         return th_error_no_memory(err);
+    m->generator = TH_GENERATOR_PARTITIONING;
     switch (th_variation_below(v, 3)) {
     case 0:
         move_boundary(v, m);
@@ -388,11 +396,14 @@ int th_variation_flat(th_variation *v, const th_mapping *mother, const th_mappin
 {
     th_mapping *m = th_mapping_copy(mother);
     int failed = m ? 0 : th_error_no_memory(err);
-    if (m && father && th_variation_chance(v, CROSS_RATE))
+    bool crosses = m && father && th_variation_chance(v, CROSS_RATE);
+    if (crosses)
         cross_flat(v, m, father);
     do {
         failed = failed ? failed : mutate_flat(v, &m, err);
     } while (!failed && th_variation_chance(v, 0.5));
+    if (m)
+        m->generator = crosses ? TH_GENERATOR_CROSSOVER : TH_GENERATOR_MUTATION;
     *out = !failed && fit_strategies(v, m) ? m : NULL;
     if (!*out)
         th_mapping_free(m);
@@ -430,6 +441,8 @@ int th_variation_random(th_variation *v, bool by_dynamic_programming, th_mapping
     if (!p ||
         th_partitioner_mapping(&v->partitioner, p, design, (th_jitter){1.0, v->random}, out, err))
         return -1;
+    if (*out)
+        (*out)->generator = TH_GENERATOR_RANDOM;
     if (!*out || by_dynamic_programming)
         return 0;
     int failed = randomize(v, *out, err);
