@@ -3,12 +3,12 @@
  * so far.
  *
  *   init -> iterate: the first of dp -> the baselines and the rest of dp, each to its end ->
- *     rounds of two_level, ga, annealing and polish -> done when several rounds in a row brought
+ *     rounds of two_level, polish, ga and annealing -> done when several rounds in a row brought
  *     nothing, or the budget is spent -> clear
  *
  * So a few dozen evaluations already give a good mapping, and the best is never behind a baseline
  * that had its evaluations. uniform is the last of them, as it needs most evaluations. In a round
- * each search has its turn until PATIENCE evaluations brought nothing; two_level and annealing
+ * each search has a turn of TURN evaluations, polish one until it ends; two_level and annealing
  * keep their state between turns and take in the best of the others; ga keeps to its own
  * population, for diversity; polish starts anew when there is a better mapping. All decisions
  * depend on progress alone: a run with a smaller budget is the start of one with a larger. */
@@ -21,19 +21,19 @@
 
 enum {
     FIRST_INITIAL = 24,  /* of dp, before the baselines */
-    PATIENCE = 1500,     /* evaluations of a turn without a better mapping */
+    TURN = 1500,         /* evaluations */
     FRUITLESS_ROUNDS = 3 /* in a row, then it is done */
 };
 /* The default budget: so many shards (layers x accelerators x passes) simulated, within limits. On
  * more than FEW accelerators each shard counts for more, as it has more partners to exchange with.
  */
-static const double DEFAULT_SHARDS = 1.2e7;
-enum { LEAST_EVALUATIONS = 1000, MOST_EVALUATIONS = 12000, FEW = 8 };
+static const double DEFAULT_SHARDS = 7e6;
+enum { LEAST_EVALUATIONS = 1000, MOST_EVALUATIONS = 7000, FEW = 8 };
 
 typedef enum { STAGE_FIRST, STAGE_BASELINES, STAGE_UNIFORM, STAGE_DP, STAGE_ROUNDS } stage;
 
-static const th_search_type *const turns[] = {&th_search_two_level, &th_search_ga,
-                                              &th_search_annealing, &th_search_polish};
+static const th_search_type *const turns[] = {&th_search_two_level, &th_search_polish,
+                                              &th_search_ga, &th_search_annealing};
 enum { N_TURNS = sizeof turns / sizeof *turns, NO_TURN = -1 };
 /* uniform has a stage of its own. */
 static const th_search_type *const baselines[] = {
@@ -50,8 +50,8 @@ typedef struct {
     th_search *dp;    /* from the first initial mappings to its own stage; then it is the child */
     th_search *turn[N_TURNS]; /* those that stay */
     int now;                  /* whose turn it is */
-    int64_t since;            /* evaluations when its turn began, or it last brought something */
-    double best, round_best;  /* then, and when the round began */
+    int64_t since;            /* evaluations when its turn began */
+    double round_best;        /* when the round began */
     double polished;          /* what polish has nothing more to do with */
     int fruitless;
 } portfolio;
@@ -79,7 +79,7 @@ static int init(th_search *s, th_error *err)
                : s->problem.constraints                   ? STAGE_DP /* baselines ignore them */
                                                           : STAGE_FIRST;
     p->now = NO_TURN;
-    p->best = p->round_best = p->polished = INFINITY;
+    p->round_best = p->polished = INFINITY;
     return 0;
 }
 
@@ -165,7 +165,6 @@ static void begin_turn(th_search *s, int turn)
     portfolio *p = s->state;
     p->now = turn;
     p->since = s->n_evaluations;
-    p->best = s->best_fitness.value;
 }
 
 /* The next turn, and with the first a new round. */
@@ -186,7 +185,7 @@ static bool is_over(const th_search *s)
 {
     const portfolio *p = s->state;
     return p->turn[p->now]->done ||
-           (turns[p->now] != &th_search_polish && s->n_evaluations - p->since >= PATIENCE);
+           (turns[p->now] != &th_search_polish && s->n_evaluations - p->since >= TURN);
 }
 
 static int take_turn(th_search *s, th_error *err)
@@ -203,8 +202,6 @@ static int take_turn(th_search *s, th_error *err)
     (*turn)->budget = INT64_MAX; /* the budget is this search's */
     if (th_search_iterate(*turn, err))
         return -1;
-    if (s->best_fitness.value < p->best)
-        begin_turn(s, p->now);
     if (!is_over(s))
         return 0;
     if (polishing) {
