@@ -18,6 +18,8 @@ libtharsis_la_SOURCES += \
 	report/objects/layer_attributes.c \
 	report/objects/objects.c \
 	report/objects/objects.h \
+	report/objects/run_stop.c \
+	report/objects/run_stop.h \
 	report/objects/task_attributes.c \
 	report/plot/plots.h \
 	report/plot/gnuplot.c \
@@ -50,6 +52,7 @@ libtharsis_la_SOURCES += \
 	report/sections/saved.c \
 	report/sections/search.c \
 	report/sections/sections.h \
+	report/sections/where.c \
 	report/sections/windows.c \
 	report/session/goal.c \
 	report/session/goal.h \

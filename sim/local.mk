@@ -120,6 +120,8 @@ libtharsis_la_SOURCES += \
 	sim/observe/event_recorder.h \
 	sim/observe/link_probe.c \
 	sim/observe/link_probe.h \
+	sim/observe/step_probe.c \
+	sim/observe/step_probe.h \
 	sim/pipeline/completion_cache.c \
 	sim/pipeline/completion_cache.h \
 	sim/pipeline/pipeline.c \
@@ -187,6 +189,7 @@ unit_tests += \
 	tests/unit/machine/test_explain \
 	tests/unit/design/test_gemv \
 	tests/unit/machine/test_link_probe \
+	tests/unit/machine/test_step_probe \
 	tests/unit/design/test_limits \
 	tests/unit/design/test_layers \
 	tests/unit/machine/test_completion_cache \

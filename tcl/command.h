@@ -88,12 +88,13 @@ struct th_call {
 /* Every family's rows; each array, and the list of arrays, ends in NULL. */
 extern const th_command th_session_commands[], th_system_commands[], th_workload_commands[],
     th_layers_commands[], th_write_commands[], th_display_commands[], th_property_commands[],
-    th_object_commands[], th_map_commands[], th_mapping_commands[], th_program_commands[],
-    th_collective_commands[], th_traffic_commands[], th_run_commands[], th_breakpoint_commands[],
-    th_report_map_commands[], th_report_commands[], th_report_network_commands[],
-    th_predict_commands[], th_evaluate_commands[], th_predict_network_commands[],
-    th_output_commands[], th_plot_commands[], th_trace_commands[], th_property_event_commands[],
-    th_compare_commands[], th_sensitivity_commands[], th_checkpoint_commands[], th_study_commands[];
+    th_object_commands[], th_examine_commands[], th_map_commands[], th_mapping_commands[],
+    th_program_commands[], th_collective_commands[], th_traffic_commands[], th_run_commands[],
+    th_step_commands[], th_breakpoint_commands[], th_report_map_commands[], th_report_commands[],
+    th_report_network_commands[], th_predict_commands[], th_evaluate_commands[],
+    th_predict_network_commands[], th_output_commands[], th_plot_commands[], th_trace_commands[],
+    th_property_event_commands[], th_compare_commands[], th_sensitivity_commands[],
+    th_checkpoint_commands[], th_study_commands[];
 extern const th_command *const th_command_families[];
 
 /* Creates every command in ::tharsis and exports it. */

@@ -83,7 +83,7 @@ static const th_example examples[] = {
                      "set_property [get_links host_*] bandwidth 1Gbps\n"
                      "set_property accel/3 clock x0.5\n"
                      "run\n"},
-    {"examine", "restart\nrun -until 1ms\nexamine accel/3.state\n"},
+    {"examine", "restart\nrun -until 1ms\nexamine accel/3.state\nexamine link/0_*.queue_depth\n"},
     {"map_workload",
      "map_workload -evaluations 100\n"
      "map_workload -algorithm two_level -seed 7 -evaluations 50 -objective latency\n"
@@ -112,7 +112,8 @@ static const th_example examples[] = {
             "run\n"
             "restart\n"
             "run -network packet -inputs 2\n"},
-    {"step", "restart\nstep\nstep 100\n"},
+    {"step", "restart\nstep 100\nstep -layer\nstep 5 -tile -of accel/0\n"},
+    {"where", "restart\nrun -until 1ms\nwhere\n"},
     {"now", "puts \"stopped at [now]\"\n"},
     {"restart", "restart\nrun -until 1ms\n"},
     {"stop", "restart\n"

@@ -9,6 +9,7 @@ face_sources = \
 	tcl/commands/cmd_display.c \
 	tcl/commands/cmd_evaluate.c \
 	tcl/commands/cmd_predict_network.c \
+	tcl/commands/cmd_examine.c \
 	tcl/commands/cmd_layers.c \
 	tcl/commands/cmd_map.c tcl/commands/cmd_mapping.c \
 	tcl/commands/cmd_objects.c \
@@ -24,6 +25,7 @@ face_sources = \
 	tcl/commands/cmd_run.c \
 	tcl/commands/cmd_sensitivity.c \
 	tcl/commands/cmd_session.c \
+	tcl/commands/cmd_step.c \
 	tcl/commands/cmd_study.c \
 	tcl/commands/cmd_system.c \
 	tcl/commands/cmd_trace.c \
@@ -31,6 +33,8 @@ face_sources = \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
 	tcl/commands/tcl_session_parts.c \
+	tcl/commands/run_call.c \
+	tcl/commands/run_call.h \
 	tcl/design_option.c \
 	tcl/design_option.h \
 	tcl/design_script.c \

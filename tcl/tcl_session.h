@@ -8,6 +8,7 @@
 #include <tcl.h>
 #include "report/session/session.h"
 #include "sim/observe/event_recorder.h"
+#include "report/objects/run_stop.h"
 
 typedef struct th_breakpoint th_breakpoint; /* tcl/objects/breakpoint.h */
 
@@ -24,6 +25,8 @@ typedef struct th_tcl_session {
     int64_t breakpoints_made;
     th_event_recorder recorder; /* of what breakpoints are about */
     bool *watched_links;        /* that conditions of breakpoints name */
+    th_step_probe *probe;       /* of the present step; NULL: none */
+    th_run_stop stop;           /* of the present run */
     struct th_studies *studies; /* tcl/study/study_list.h */
     bool is_in_study;           /* of a point: others look after Ctrl-C, and it may run no study */
     bool is_running;            /* inside run or step: their scripts may not start another */

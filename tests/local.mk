@@ -122,6 +122,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/script.test \
 	tests/tcl/report/sensitivity.test \
 	tests/tcl/shell.test \
+	tests/tcl/step.test \
 	tests/tcl/study.test \
 	tests/tcl/report/shown.test \
 	tests/tcl/report/text.test \

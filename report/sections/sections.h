@@ -70,6 +70,10 @@ int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
  * system has costs of energy. */
 int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err);
 
+/* where.c: what each accelerator does now, and the transfers and other tasks in flight, at most
+ * limit of them; omits_empty: without a table of these where there are none. */
+int th_section_where(th_session *s, th_report *r, bool omits_empty, int64_t limit, th_error *err);
+
 /* links.c; used_only: those that carried something. */
 int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err);
 /* The load of every link, the caller's (th_free); NULL: memory is out. */

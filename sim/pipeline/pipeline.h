@@ -56,6 +56,7 @@ typedef enum {
 
 /* The state of the tiles of a task; all 0: no task. */
 typedef struct th_tiles {
+    int64_t done;    /* steps that the array has computed */
     int32_t fill;    /* tiles in its buffers: inputs loaded and not computed, outputs not stored */
     int32_t is_full; /* 1: all slots of inputs, or all of outputs, hold one */
     int32_t array;   /* th_array_state */

@@ -41,9 +41,10 @@ static th_array_state array_state(const th_pipeline *p, const th_schedule *s)
 th_tiles th_pipeline_tiles(const th_pipeline *p, const th_schedule *s)
 {
     if (p->done)
-        return (th_tiles){0};
+        return (th_tiles){.done = p->steps_done};
     int64_t in = steps_loaded(p), out = p->tiles_done - p->engine[TH_ENGINE_OUTPUT].n_done;
-    return (th_tiles){.fill = (int32_t)(in + out),
+    return (th_tiles){.done = p->steps_done,
+                      .fill = (int32_t)(in + out),
                       .is_full = in >= s->slots_in || out >= s->slots_out,
                       .array = (int32_t)array_state(p, s),
                       .moving = p->moving};

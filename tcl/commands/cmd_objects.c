@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_objects.c - get_accels, get_links, get_nodes, get_layers, get_tasks, get_property. */
+/* cmd_objects.c - get_accels, get_links, get_nodes, get_layers, get_tasks. */
 #include <config.h>
 #include <ctype.h>
 #include <string.h>
@@ -330,83 +330,6 @@ static int run_get_tasks(th_call *c)
     return get(c, TH_CLASS_TASK);
 }
 
-/* ---- get_property, examine ---- */
-
-enum { PROPERTY_EXACT };
-
-static const th_option property_options[] = {
-    [PROPERTY_EXACT] = {"-exact", TH_OPTION_FLAG, NULL,
-                        "Numbers without units: ps, bytes, bits per second; shares of 1."},
-    {.name = NULL},
-};
-
-/* The value of the attribute for scripts; absent: the empty string. */
-static Tcl_Obj *value_object(const th_call *c, const th_quantity *q)
-{
-    if (th_call_has(c, PROPERTY_EXACT) && !q->is_absent && q->kind != TH_KIND_TEXT)
-        return th_kind_is_real(q->kind) ? Tcl_NewDoubleObj(q->real) : Tcl_NewWideIntObj(q->whole);
-    th_strbuf text = TH_STRBUF_INIT;
-    if (!q->is_absent)
-        th_quantity_format(q, &text);
-    Tcl_Obj *value = Tcl_NewStringObj(text.text ? text.text : "", (int)text.length);
-    th_strbuf_clear(&text);
-    return value;
-}
-
-static int return_attribute(th_call *c, th_object o, const char *name)
-{
-    th_quantity value;
-    int attribute = th_attribute_find(o.class, name, &c->err);
-    if (attribute < 0 || th_attribute_get(c->session, o, attribute, &value, &c->err) != 0)
-        return -1;
-    Tcl_SetObjResult(c->interp, value_object(c, &value));
-    return 0;
-}
-
-static int return_all(th_call *c, th_object o)
-{
-    Tcl_Obj *list = Tcl_NewListObj(0, NULL);
-    const th_attribute *attributes = th_attributes_of(o.class);
-    for (int i = 0; attributes[i].name; i++) {
-        th_quantity value;
-        if (th_attribute_get(c->session, o, i, &value, &c->err) != 0) {
-            Tcl_DecrRefCount(list);
-            return -1;
-        }
-        Tcl_ListObjAppendElement(NULL, list, Tcl_NewStringObj(attributes[i].name, -1));
-        Tcl_ListObjAppendElement(NULL, list, value_object(c, &value));
-    }
-    Tcl_SetObjResult(c->interp, list);
-    return 0;
-}
-
-static int run_get_property(th_call *c)
-{
-    th_object o;
-    if (th_object_parse(c->session, th_call_word(c, 0), &o, &c->err) != 0)
-        return -1;
-    return c->n_words == 1 ? return_all(c, o) : return_attribute(c, o, th_call_word(c, 1));
-}
-
-/* "link/3_4.1.bytes": names may hold dots, so the whole is tried as an object first. */
-static int run_examine(th_call *c)
-{
-    th_object o;
-    th_error whole_error;
-    const char *path = th_call_word(c, 0), *dot = strrchr(path, '.');
-    if (th_object_parse(c->session, path, &o, &whole_error) == 0)
-        return return_all(c, o);
-    if (!dot) {
-        c->err = whole_error;
-        return -1;
-    }
-    Tcl_Obj *name = Tcl_NewStringObj(path, (int)(dot - path));
-    Tcl_IncrRefCount(name);
-    int failed = th_object_parse(c->session, Tcl_GetString(name), &o, &c->err);
-    Tcl_DecrRefCount(name);
-    return failed ? -1 : return_attribute(c, o, dot + 1);
-}
-
 #define GET_HELP                                                                                   \
     "Patterns are glob patterns, with or without the class prefix, or lists of them. Names are "   \
     "returned in the order of the system, workload or program. "
@@ -423,15 +346,5 @@ const th_command th_object_commands[] = {
     {"get_tasks", GROUP, "?PATTERN ...?", 0, -1, get_options,
      "return tasks by number or by their layer",
      GET_HELP "Needs a mapping, which is lowered if nothing has run yet.", .run = run_get_tasks},
-    {"get_property", GROUP, "OBJECT ?ATTRIBUTE?", 1, 2, property_options,
-     "return an attribute of an object, or all of them",
-     "Without ATTRIBUTE: a list of names and values. Times, sizes and rates have units, and six "
-     "digits. Unknown values are empty.",
-     .run = run_get_property},
-    {"examine", GROUP, "OBJECT.ATTRIBUTE", 1, 1, property_options,
-     "return the present state of an object",
-     "Like get_property, with the attribute as part of the path: \"examine accel/3.state\". "
-     "Without an attribute, returns all of them.",
-     .run = run_examine},
     {.name = NULL},
 };

@@ -1,234 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_run.c - run, step, now, restart, stop, save_run.
- *   run: options -> simulation -> (advance to the next breakpoint -> its script)* -> reason of the
- *   stop
- * The machine advances in slices of a few thousand events; between them timers are served and the
- * progress line is updated. Ctrl-C is polled there and, within long slices, by the machine. Slices
- * do not change results: the machine stops between two events. */
+/* cmd_run.c - run, now, restart, stop, save_run.
+ *   run: options -> simulation -> run_call */
 #include <config.h>
-#include <stdio.h>
 #include "base/alloc.h"
 #include "tcl/command.h"
+#include "tcl/commands/run_call.h"
 #include "tcl/tcl_session.h"
 #include "tcl/objects/breakpoint.h"
 #include "report/session/property_events.h"
 #include "tcl/options.h"
-#include "report/session/progress.h"
 #include "report/session/saved_run.h"
 #include "tcl/warning.h"
 
 #define GROUP "simulate"
-
-enum { SLICE_EVENTS = 4096, NAME_MAX_BYTES = 200 };
-static const th_time first_slice_ps = 1000000; /* 1 us */
-
-typedef enum {
-    END_DONE,
-    END_UNTIL,
-    END_BREAKPOINT,
-    END_INTERRUPTED,
-    END_STOPPED,
-    END_FAILED
-} th_run_end;
-
-/* One call of run or step. */
-typedef struct th_run_call {
-    th_call *call;
-    th_session *session;
-    th_simulation *sim;
-    th_progress progress;
-    char stopped_by[NAME_MAX_BYTES]; /* the breakpoint */
-} th_run_call;
-
-/* ---- moving the machine ---- */
-
-static void show_progress(th_run_call *d)
-{
-    char now[64];
-    double rate = (double)th_machine_events(d->sim->machine) / th_progress_elapsed_s(&d->progress);
-    int64_t done = th_machine_tasks_done(d->sim->machine), all = d->sim->program->n_tasks;
-    char left[64] = "";
-    if (done > 0) /* before that there is no estimate */
-        snprintf(left, sizeof left, ", %.0f s left",
-                 th_progress_elapsed_s(&d->progress) * (double)(all - done) / (double)done);
-    th_progress_show(&d->progress, "run: %s simulated, %lld events, %.0f events/s%s",
-                     th_format_time(th_machine_now(d->sim->machine), now, sizeof now),
-                     (long long)th_machine_events(d->sim->machine), rate, left);
-}
-
-/* Between two slices: serves timers and the progress line. False: the run must end, for the reason
- * *end. */
-static bool serve_timers(th_run_call *d, th_run_end *end)
-{
-    *end = END_INTERRUPTED;
-    if (th_session_is_interrupted(d->session))
-        return false;
-    while (Tcl_DoOneEvent(TCL_TIMER_EVENTS | TCL_DONT_WAIT))
-        ;
-    *end = END_STOPPED;
-    if (th_tcl_of(d->session)->stop_asked)
-        return false;
-    if (th_progress_is_due(&d->progress))
-        show_progress(d);
-    return true;
-}
-
-/* One slice towards time target; *slice_ps follows the density of events. */
-static th_stop move_slice(th_run_call *d, th_time target, th_time *reached, th_time *slice_ps)
-{
-    th_machine *m = d->sim->machine;
-    d->sim->is_time_complete = false;
-    if (target == TH_TIME_MAX)
-        return th_machine_step(m, SLICE_EVENTS, &d->call->err);
-    int64_t before = th_machine_events(m);
-    *reached = target - *reached > *slice_ps ? *reached + *slice_ps : target;
-    th_stop stop = th_machine_run_until(m, *reached, &d->call->err);
-    int64_t events = th_machine_events(m) - before;
-    if (events < SLICE_EVENTS / 2 && *slice_ps < TH_TIME_MAX / 2)
-        *slice_ps *= 2;
-    else if (events > 2 * SLICE_EVENTS && *slice_ps > 1)
-        *slice_ps /= 2;
-    return stop;
-}
-
-/* Runs the scripts of breakpoints on the recorded events. */
-static th_run_end answer(th_run_call *d, th_run_end otherwise)
-{
-    bool stops;
-    if (th_breakpoints_handle_records(d->session, &stops, d->stopped_by, sizeof d->stopped_by,
-                                      &d->call->err) != 0)
-        return END_FAILED;
-    if (th_tcl_of(d->session)->stop_asked && !stops)
-        return END_STOPPED;
-    return stops ? END_BREAKPOINT : otherwise;
-}
-
-/* All events up to and including target; TH_TIME_MAX: all there are. */
-static th_run_end advance(th_run_call *d, th_time target)
-{
-    th_time reached = th_machine_now(d->sim->machine), slice_ps = first_slice_ps;
-    th_run_end end;
-    while (serve_timers(d, &end)) {
-        th_stop stop = move_slice(d, target, &reached, &slice_ps);
-        th_simulation_changed(d->sim);
-        d->sim->is_time_complete =
-            stop == TH_STOP_DONE || (stop == TH_STOP_UNTIL && target != TH_TIME_MAX);
-        if (stop == TH_STOP_ERROR)
-            return END_FAILED;
-        if (stop == TH_STOP_INTERRUPTED) {
-            reached = th_machine_now(d->sim->machine);
-            continue;
-        }
-        if (stop == TH_STOP_OBSERVER) {
-            reached = th_machine_now(d->sim->machine);
-            if ((end = answer(d, END_UNTIL)) != END_UNTIL)
-                return end;
-            continue;
-        }
-        if (stop == TH_STOP_DONE)
-            return END_DONE;
-        if (target != TH_TIME_MAX && reached >= target)
-            return END_UNTIL;
-    }
-    return end;
-}
-
-/* Runs the scripts of all breakpoints at or before now. */
-static th_run_end pass_breakpoints(th_run_call *d, th_run_end otherwise)
-{
-    th_time now = th_machine_now(d->sim->machine);
-    th_breakpoint *b;
-    bool stops = false;
-    while (!stops && (b = th_breakpoint_next(d->session)) && b->at_ps <= now)
-        if (th_breakpoint_hit(d->session, b, &stops, d->stopped_by, sizeof d->stopped_by) != 0)
-            return END_FAILED;
-    return stops ? END_BREAKPOINT : otherwise;
-}
-
-static th_run_end run_to(th_run_call *d, th_time until)
-{
-    for (;;) {
-        const th_breakpoint *b = th_breakpoint_next(d->session);
-        th_time target = b && b->at_ps < until ? b->at_ps : until;
-        th_run_end end = advance(d, target);
-        if (end != END_DONE && end != END_UNTIL)
-            return end;
-        th_run_end after = pass_breakpoints(d, end);
-        if (after != end || end == END_DONE || target == until)
-            return after;
-    }
-}
-
-/* n program events, one by one; a breakpoint is noticed after the event that passed it. */
-static th_run_end step_events(th_run_call *d, int64_t n)
-{
-    th_machine *m = d->sim->machine;
-    int64_t first = th_machine_events(m), last = n > INT64_MAX - first ? INT64_MAX : first + n;
-    th_run_end end = END_UNTIL;
-    for (int64_t i = 0; end == END_UNTIL && th_machine_events(m) < last; i++) {
-        th_run_end stopped;
-        if (i % SLICE_EVENTS == 0 && !serve_timers(d, &stopped))
-            return stopped;
-        th_stop stop = th_machine_step(m, 1, &d->call->err);
-        th_simulation_changed(d->sim);
-        d->sim->is_time_complete = stop == TH_STOP_DONE;
-        if (stop == TH_STOP_INTERRUPTED && !serve_timers(d, &stopped))
-            return stopped;
-        end = stop == TH_STOP_ERROR ? END_FAILED : stop == TH_STOP_DONE ? END_DONE : END_UNTIL;
-        if (stop == TH_STOP_OBSERVER)
-            end = answer(d, END_UNTIL);
-        if (end != END_FAILED && end != END_BREAKPOINT)
-            end = pass_breakpoints(d, end);
-    }
-    return end;
-}
-
-/* ---- begin and end of a call ---- */
-
-static void begin(th_run_call *d)
-{
-    if (!d->sim->has_begun)
-        th_breakpoints_reset(d->session);
-    d->sim->has_begun = true;
-    th_tcl_of(d->session)->is_running = true;
-    th_tcl_of(d->session)->stop_asked = false;
-    d->progress = th_progress_start(d->session->is_quiet);
-}
-
-static int return_end(th_run_call *d, th_run_end end)
-{
-    char text[2 * NAME_MAX_BYTES], now[64];
-    switch (end) {
-    case END_DONE:
-        th_call_return_text(d->call, "done");
-        return 0;
-    case END_UNTIL:
-        th_call_return_text(d->call, "until");
-        return 0;
-    case END_BREAKPOINT:
-        snprintf(text, sizeof text, "breakpoint %s", d->stopped_by);
-        th_call_return_text(d->call, text);
-        return 0;
-    case END_STOPPED:
-        th_call_return_text(d->call, "interrupted");
-        return 0;
-    case END_INTERRUPTED:
-        snprintf(text, sizeof text, "interrupted at %s; `run` continues",
-                 th_format_time(th_machine_now(d->sim->machine), now, sizeof now));
-        return th_call_cancel(d->call, text);
-    case END_FAILED:
-        break;
-    }
-    return -1;
-}
-
-static int finish(th_run_call *d, th_run_end end)
-{
-    th_progress_end(&d->progress);
-    th_tcl_of(d->session)->is_running = false;
-    th_tcl_of(d->session)->stop_asked = false;
-    return return_end(d, end);
-}
 
 /* ---- run ---- */
 
@@ -315,25 +99,11 @@ static int run_run(th_call *c)
     if (until < now)
         return th_error_set(&c->err, "TCL-0102", "-until \"%s\": the run is already past this time",
                             th_call_text(c, RUN_UNTIL, ""));
-    begin(&d);
-    return finish(&d, run_to(&d, until));
+    th_run_begin(&d);
+    return th_run_finish(&d, th_run_to(&d, until));
 }
 
-/* ---- step, now, restart, stop, save_run ---- */
-
-static int run_step(th_call *c)
-{
-    Tcl_WideInt n = 1;
-    if (c->n_words > 0 && (Tcl_GetWideIntFromObj(NULL, c->words[0], &n) != TCL_OK || n < 1))
-        return th_error_set(&c->err, "TCL-0103", "\"%s\": must be an integer, at least 1",
-                            th_call_word(c, 0));
-    th_run_call d = {
-        .call = c, .session = c->session, .sim = th_session_simulation(c->session, &c->err)};
-    if (!d.sim)
-        return -1;
-    begin(&d);
-    return finish(&d, step_events(&d, n));
-}
+/* ---- now, restart, stop, save_run ---- */
 
 static int run_now(th_call *c)
 {
@@ -354,6 +124,7 @@ static int run_restart(th_call *c)
         return 0;
     if (th_simulation_restart(sim, &c->err) != 0)
         return -1;
+    th_tcl_of(c->session)->stop.is_known = false;
     th_event_recorder_clear(&th_tcl_of(c->session)->recorder);
     return th_probes_update(c->session, &c->err) != 0
                ? -1
@@ -391,10 +162,6 @@ const th_command th_run_commands[] = {
      "stopped. Without options for them, the stream and the network are those of map_workload. "
      "Ctrl-C stops between two events, and `run` continues from there.",
      .run = run_run, .not_while_running = true},
-    {"step", GROUP, "?N?", 0, 1, NULL, "simulate N program events (1): starts and ends of tasks",
-     "Returns until, or why it stopped before. A breakpoint is noticed after the event that passed "
-     "it.",
-     .run = run_step, .not_while_running = true, .after_interrupt = "nothing has run"},
     {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
     {"restart", GROUP, "", 0, 0, NULL, "go back to time 0 with the same mapping and options",
      "Breakpoints and faults are kept and happen again; changes by set_property are undone; an "

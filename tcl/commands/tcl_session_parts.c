@@ -12,6 +12,7 @@
 
 static int run_replaced(th_session *s, th_error *err)
 {
+    th_tcl_of(s)->stop.is_known = false;
     th_breakpoints_reset(s);
     return th_probes_update(s, err);
 }

@@ -183,14 +183,27 @@ static void set_variables(th_session *s, const th_breakpoint *b, const th_object
                   TCL_GLOBAL_ONLY);
 }
 
-static int hit(th_session *s, th_breakpoint *b, const th_object *o, bool *stops, char *stopped_by,
-               size_t size)
+/* Why b stops the run, in words: "link/3_4.queue_depth > 16", "stall", "at 5us". */
+static void describe(const th_breakpoint *b, const th_object *o, th_stopped_by *by)
+{
+    char at[64];
+    *by = (th_stopped_by){.has_object = o, .object = o ? *o : (th_object){TH_CLASS_ACCEL, 0}};
+    snprintf(by->name, sizeof by->name, "%s", b->name);
+    if (b->text)
+        snprintf(by->why, sizeof by->why, "%s", b->text);
+    else if (b->on >= 0)
+        snprintf(by->why, sizeof by->why, "%s", events[b->on].name);
+    else
+        snprintf(by->why, sizeof by->why, "at %s", th_format_time(b->at_ps, at, sizeof at));
+}
+
+static int hit(th_session *s, th_breakpoint *b, const th_object *o, bool *stops, th_stopped_by *by)
 {
     int code = TCL_OK;
     b->is_passed = true;
     b->hits++;
     *stops = !b->goes_on;
-    snprintf(stopped_by, size, "%s", b->name);
+    describe(b, o, by);
     Tcl_Obj *script = b->script ? Tcl_NewStringObj(b->script, -1) : NULL;
     set_variables(s, b, o);
     if (b->is_once)
@@ -204,9 +217,9 @@ static int hit(th_session *s, th_breakpoint *b, const th_object *o, bool *stops,
     return code == TCL_OK ? 0 : -1;
 }
 
-int th_breakpoint_hit(th_session *s, th_breakpoint *b, bool *stops, char *stopped_by, size_t size)
+int th_breakpoint_hit(th_session *s, th_breakpoint *b, bool *stops, th_stopped_by *by)
 {
-    return hit(s, b, NULL, stops, stopped_by, size);
+    return hit(s, b, NULL, stops, by);
 }
 
 /* ---- what was recorded ---- */
@@ -286,21 +299,20 @@ static int collect_calls(th_session *s, calls *c, th_error *err)
     return th_event_recorder_forget(&th_tcl_of(s)->recorder, err);
 }
 
-int th_breakpoints_handle_records(th_session *s, bool *stops, char *stopped_by, size_t size,
-                                  th_error *err)
+int th_breakpoints_handle_records(th_session *s, bool *stops, th_stopped_by *by, th_error *err)
 {
     calls c = {NULL, 0, 0};
     int failed = collect_calls(s, &c, err);
     *stops = false;
     for (size_t i = 0; !failed && i < c.n; i++) {
-        char name[128];
+        th_stopped_by here;
         bool stops_here = false;
         th_breakpoint *b = find_number(s, c.all[i].number);
         if (!b) /* deleted by an earlier script, or hit already */
             continue;
-        failed = hit(s, b, &c.all[i].object, &stops_here, name, sizeof name);
+        failed = hit(s, b, &c.all[i].object, &stops_here, &here);
         if (stops_here && !*stops)
-            snprintf(stopped_by, size, "%s", name);
+            *by = here;
         *stops = *stops || stops_here;
     }
     th_free(c.all);
@@ -351,8 +363,15 @@ int th_probes_update(th_session *s, th_error *err)
         return -1;
     th_observer *trace = s->trace ? th_trace_observer(s->trace) : NULL,
                 *recorder =
-                    th_tcl_of(s)->recorder.kinds != 0 ? &th_tcl_of(s)->recorder.observer : NULL;
+                    th_tcl_of(s)->recorder.kinds != 0 ? &th_tcl_of(s)->recorder.observer : NULL,
+                *probe = th_tcl_of(s)->probe ? &th_tcl_of(s)->probe->observer : NULL;
+    if (recorder)
+        recorder->next = probe;
     if (trace)
-        trace->next = recorder;
-    return th_machine_observe(s->simulation->machine, trace ? trace : recorder, err);
+        trace->next = recorder ? recorder : probe;
+    return th_machine_observe(s->simulation->machine,
+                              trace      ? trace
+                              : recorder ? recorder
+                                         : probe,
+                              err);
 }

@@ -50,12 +50,11 @@ void th_breakpoints_drop_bound(th_session *s, bool any);
 void th_breakpoints_reset(th_session *s);
 /* The breakpoint of the earliest time ahead, the oldest among equals; NULL: none. */
 th_breakpoint *th_breakpoint_next(th_session *s);
-/* The run has reached b->at_ps: runs the script of b. *stops: the run ends here, and stopped_by (of
- * size) holds the name of b. 0, or -1 with the Tcl error where the script failed. */
-int th_breakpoint_hit(th_session *s, th_breakpoint *b, bool *stops, char *stopped_by, size_t size);
+/* The run has reached b->at_ps: runs the script of b. *stops: the run ends here, by b. 0, or -1
+ * with the Tcl error where the script failed. */
+int th_breakpoint_hit(th_session *s, th_breakpoint *b, bool *stops, th_stopped_by *by);
 /* The same for all breakpoints that wait for the events that were recorded. */
-int th_breakpoints_handle_records(th_session *s, bool *stops, char *stopped_by, size_t size,
-                                  th_error *err);
+int th_breakpoints_handle_records(th_session *s, bool *stops, th_stopped_by *by, th_error *err);
 
 /* Attaches the observers that the open trace and the breakpoints need to the present machine, if
  * there is one: called when either changes, or a machine is made. 0 or -1. */
