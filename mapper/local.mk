@@ -73,6 +73,7 @@ libtharsis_la_SOURCES += \
 	mapper/search/initial/dynamic_programming.c \
 	mapper/search/initial/initial_mapping.c mapper/search/initial/initial_mapping.h \
 	mapper/search/initial/initial_mapping_state.h \
+	mapper/search/initial/ranking.c \
 	mapper/search/initial/transition.c \
 	mapper/search/partition/heterogeneous_sets.c \
 	mapper/search/partition/candidates.c \

@@ -140,6 +140,11 @@ th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const t
 th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
                             th_error *err);
 
+/* A lower bound of th_plans_layer_time without a plan: what the last position computes, its phases
+ * one after another; 0 with chunks or serial transfers. Uneven cuts give the last position the
+ * longest piece of each dimension. TH_TIME_MAX: its design cannot run it. -1: error. */
+th_time th_plans_layer_bound(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
+
 /* The host that an accelerator exchanges inputs and outputs with: by greatest bandwidth of the
  * route, then fewest hops, then lowest number. Node, or -1 when the system has no host. */
 int th_plans_host_of(const th_plans *p, int accel);

@@ -13,8 +13,8 @@
 
 /* Routes between up to so many nodes are kept in a table by pair, which makes searches on a fat
  * tree of 64 accelerators 1.8 times as quick; in larger systems they are computed again each time.
- */
-enum { KEPT_NODES_MAX = 256 };
+ * The table of so many takes 100 MB where all pairs are used. */
+enum { KEPT_NODES_MAX = 2048 };
 
 /* Appends the media of the route to those kept. NULL: memory is out. */
 static const th_plan_route *compute_route(th_plans *p, int from, int to, th_plan_route *out)
@@ -216,4 +216,40 @@ th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_pla
         sum = time < 0 ? -1 : sum + time;
     }
     return sum < 0 ? th_error_no_memory(err) : sum;
+}
+
+/* --- a bound --- */
+
+/* The collapsed time of position r's part in these loops, partial sums added or not; TH_TIME_MAX:
+ * its design cannot run it. -1: error. */
+static th_time part_time(th_plans *p, const th_placed *at, int r, const th_loop_box *loops,
+                         bool adds_to_output, th_error *err)
+{
+    th_error reason = {"", ""};
+    th_shard shard = th_plan_shard(&p->workload->layers[at->layer], loops);
+    shard.adds_to_output = adds_to_output;
+    int32_t cost = th_compute_cost_lookup(p->costs, at->set->accels[r],
+                                          th_set_design(at->set, r, p->system), &shard, &reason);
+    if (cost >= 0)
+        return th_compute_cost_get(p->costs, cost)->collapsed_ps;
+    return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text)
+                                      : TH_TIME_MAX;
+}
+
+th_time th_plans_layer_bound(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
+{
+    const th_layer *l = &p->workload->layers[at->layer];
+    const th_strategy *s = &at->strategy;
+    const int r = at->set->n_accels - 1, phases = th_shard_phases(l, s);
+    th_time sum = 0;
+    if (p->system->transfers_serially || s->chunks > 0)
+        return 0;
+    for (int phase = 0; phase < phases; phase++) {
+        th_loop_box loops = th_shard_phase_loops(l, batch, s, at->set->shares, r, phase);
+        th_time own = part_time(p, at, r, &loops, phase > 0 && s->rotate == TH_DIM_C, err);
+        if (own < 0 || own == TH_TIME_MAX)
+            return own;
+        sum += own;
+    }
+    return sum;
 }

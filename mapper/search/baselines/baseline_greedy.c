@@ -19,14 +19,21 @@
 
 typedef enum { EXCLUSIVE, ROTATING, ONE_DIMENSION } allowed;
 
+/* The allowed strategies of a layer by ascending time, as far as they were asked for. */
+typedef struct {
+    th_timed_strategy *timed;
+    int n;
+    size_t capacity;
+    th_strategy_ranking *ranking; /* of those that follow; NULL: none do */
+} strategies;
+
 typedef struct {
     th_search *search;
     th_initial_generator *generator;
     th_plans *plans;
     th_mapping *mapping;
-    th_placed *placed;         /* per layer, once it has its strategy */
-    th_timed_strategy **timed; /* per layer, NULL where an earlier layer of its shape has them */
-    int *n_timed, *same_as;    /* that layer; the layer itself where it is the first */
+    th_placed *placed; /* per layer, once it has its strategy */
+    strategies *lists; /* per layer: of the first layer of each shape */
     allowed what;
 } walk;
 
@@ -65,35 +72,64 @@ static int keep_allowed(const walk *k, th_timed_strategy *all, int n)
     return kept;
 }
 
-/* Layers of one shape share their list. */
-static int list_times(walk *k, int layer, th_error *err)
+/* Model parallelism needs all of them to tell which to allow. 0 or -1. */
+static int list_one_dimension(walk *k, int layer, strategies *list, th_error *err)
+{
+    int n =
+        th_initial_timed_strategies(k->generator, &k->mapping->sets[0], layer, &list->timed, err);
+    if (n < 0)
+        return -1;
+    list->n = keep_allowed(k, list->timed, n);
+    return 0;
+}
+
+/* Layers of one shape share their list. NULL: error. */
+static strategies *list_of(walk *k, int layer, th_error *err)
 {
     int same = 0;
     while (th_plans_shape_class(k->plans, same) != th_plans_shape_class(k->plans, layer))
         same++;
-    k->same_as[layer] = same;
-    if (same < layer)
+    strategies *list = &k->lists[same];
+    if (list->timed || list->ranking)
+        return list;
+    if (k->what == ONE_DIMENSION)
+        return list_one_dimension(k, layer, list, err) ? NULL : list;
+    list->ranking =
+        th_initial_rank(k->generator, &k->mapping->sets[0], layer, k->what == ROTATING, err);
+    return list->ranking ? list : NULL;
+}
+
+/* The i-th of a list, timed if it is asked for the first time. 1; 0: there are fewer; -1: error. */
+static int get(strategies *list, int i, th_timed_strategy *out, th_error *err)
+{
+    if (i == list->n && list->ranking) {
+        size_t n = (size_t)list->n;
+        if (th_grow(&list->timed, &list->capacity, n + 1, sizeof *list->timed))
+            return th_error_no_memory(err);
+        int status = th_ranking_next(list->ranking, &list->timed[n], err);
+        if (status <= 0)
+            return status;
+        list->n++;
+    }
+    if (i == list->n)
         return 0;
-    int n = th_initial_timed_strategies(k->generator, &k->mapping->sets[0], layer, &k->timed[layer],
-                                        err);
-    if (n < 0)
-        return -1;
-    k->n_timed[layer] = keep_allowed(k, k->timed[layer], n);
-    return 0;
+    *out = list->timed[i];
+    return 1;
 }
 
 /* --- the walk --- */
 
-/* The transfer time of a layer's inputs; -1: out of memory. */
-static th_time transfer_time(walk *k, int layer, th_placed *at, th_error *err)
+/* The transfer time of a layer's inputs; above `enough` maybe a lower bound that is above it. -1:
+ * out of memory. */
+static th_time transfer_time(walk *k, int layer, th_placed *at, th_time enough, th_error *err)
 {
     const th_layer *l = &k->search->problem.workload->layers[layer];
     th_time sum = 0;
-    for (int i = 0; i < l->n_inputs; i++) {
+    for (int i = 0; i < l->n_inputs && sum <= enough; i++) {
         at->input = i;
         const th_placed *from = l->inputs[i] >= 0 ? &k->placed[l->inputs[i]] : NULL;
         th_time time = th_plans_transition_time(k->plans, from, at, th_search_batch(k->search),
-                                                TH_TIME_MAX, err);
+                                                enough - sum, err);
         if (time < 0)
             return -1;
         sum += time;
@@ -106,22 +142,22 @@ static th_time transfer_time(walk *k, int layer, th_placed *at, th_error *err)
 static int take_least(walk *k, int layer, th_error *err)
 {
     th_time least = TH_TIME_MAX;
-    if (list_times(k, layer, err))
-        return -1;
-    const th_timed_strategy *all = k->timed[k->same_as[layer]];
-    for (int i = 0; i < k->n_timed[k->same_as[layer]] && all[i].time < least; i++) {
+    th_timed_strategy next;
+    int status = 0;
+    strategies *list = list_of(k, layer, err);
+    for (int i = 0; list && (status = get(list, i, &next, err)) > 0 && next.time < least; i++) {
         th_placed at;
-        if (th_plans_place(k->plans, layer, &k->mapping->sets[0], &all[i].strategy, &at, err))
+        if (th_plans_place(k->plans, layer, &k->mapping->sets[0], &next.strategy, &at, err))
             return -1;
-        th_time transfer = transfer_time(k, layer, &at, err);
+        th_time transfer = transfer_time(k, layer, &at, least - next.time, err);
         if (transfer < 0)
             return -1;
-        if (all[i].time + transfer < least) {
-            least = all[i].time + transfer;
-            k->mapping->strategy[layer] = all[i].strategy;
+        if (next.time + transfer < least) {
+            least = next.time + transfer;
+            k->mapping->strategy[layer] = next.strategy;
         }
     }
-    return least == TH_TIME_MAX;
+    return !list || status < 0 ? -1 : least == TH_TIME_MAX;
 }
 
 static int follow(walk *k, int layer)
@@ -160,17 +196,14 @@ static int add_greedy(th_search *s, th_initial_generator *generator, th_mapping 
     walk k = {.search = s, .generator = generator, .mapping = m, .what = what};
     k.plans = th_lower_plans(th_evaluator_lower(th_pool_evaluator(s->pool)));
     k.placed = th_alloc_zero(n, sizeof *k.placed);
-    k.timed = th_alloc_zero(n, sizeof *k.timed);
-    k.n_timed = th_alloc_zero(n, sizeof *k.n_timed);
-    k.same_as = th_alloc_zero(n, sizeof *k.same_as);
-    int failed = m && k.placed && k.timed && k.n_timed && k.same_as ? assign_layers(&k, err)
-                                                                    : th_error_no_memory(err);
-    for (size_t l = 0; k.timed && l < n; l++)
-        th_free(k.timed[l]);
+    k.lists = th_alloc_zero(n, sizeof *k.lists);
+    int failed = m && k.placed && k.lists ? assign_layers(&k, err) : th_error_no_memory(err);
+    for (size_t l = 0; k.lists && l < n; l++) {
+        th_free(k.lists[l].timed);
+        th_ranking_free(k.lists[l].ranking);
+    }
     th_free(k.placed);
-    th_free(k.timed);
-    th_free(k.n_timed);
-    th_free(k.same_as);
+    th_free(k.lists);
     if (!failed)
         return th_candidates_add(s, m, err);
     th_mapping_free(m);

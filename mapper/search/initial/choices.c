@@ -33,16 +33,9 @@ int th_initial_trim_plans(th_initial_generator *g)
     return g->is_full ? -1 : 0;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const th_timed_strategy *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return x->order - y->order;
-}
-
 /* On a set of one, which needs no split, the design is the reason that a layer cannot run. */
-static void note_infeasibility(th_initial_generator *g, const th_error *reason, bool is_of_design)
+void th_initial_note_infeasibility(th_initial_generator *g, const th_error *reason,
+                                   bool is_of_design)
 {
     if (g->infeasibility.id[0] && g->infeasibility_is_of_design >= is_of_design)
         return;
@@ -62,7 +55,7 @@ th_time th_initial_layer_time(th_initial_generator *g, const th_set *set, int la
         return th_plans_layer_time(g->plans, &at, plan, err);
     if (th_plans_is_fatal(&reason))
         return th_error_set(err, reason.id, "%s", reason.text);
-    note_infeasibility(g, &reason, true);
+    th_initial_note_infeasibility(g, &reason, true);
     return TH_TIME_MAX;
 }
 
@@ -88,129 +81,44 @@ static bool is_new_split(const th_choices *c, const th_strategy *s)
     return i == c->n;
 }
 
-static bool is_kept(const th_choices *c, const th_timed_strategy *t, int rank, bool is_large)
+/* NULL: out of memory. */
+static th_choices *new_choices(void)
 {
-    return rank < KEPT || is_pure(&t->strategy) ||
-           (is_large && c->n < KEPT_SPLITS && is_new_split(c, &t->strategy));
-}
-
-static th_choices *keep_best(const th_timed_strategy *all, int n, bool is_large)
-{
+    enum { MOST = KEPT_SPLITS + KEPT + TH_N_DIMS + 1 }; /* a split of each dimension; of none */
     th_choices *c = th_alloc_zero(1, sizeof *c);
     if (!c)
         return NULL;
-    c->strategy = th_alloc_array((size_t)n + 1, sizeof *c->strategy);
-    c->time = th_alloc_array((size_t)n + 1, sizeof *c->time);
-    c->resident_bytes = th_alloc_array((size_t)n + 1, sizeof *c->resident_bytes);
-    if (!c->strategy || !c->time || !c->resident_bytes) {
-        th_choices_free(c);
-        return NULL;
+    c->strategy = th_alloc_array(MOST, sizeof *c->strategy);
+    c->time = th_alloc_array(MOST, sizeof *c->time);
+    c->resident_bytes = th_alloc_array(MOST, sizeof *c->resident_bytes);
+    if (c->strategy && c->time && c->resident_bytes)
+        return c;
+    th_choices_free(c);
+    return NULL;
+}
+
+/* Once no more than these can be kept, the others are not timed at all. 0 or -1. */
+static int keep_best(th_strategy_ranking *r, bool is_large, th_choices *c, th_error *err)
+{
+    th_timed_strategy t;
+    bool is_narrow = false;
+    int status = 0;
+    for (int rank = 0; (status = th_ranking_next(r, &t, err)) > 0; rank++) {
+        const bool has_room = rank < KEPT || (is_large && c->n < KEPT_SPLITS);
+        if (!has_room && !is_narrow)
+            th_ranking_narrow(r, is_pure);
+        is_narrow = !has_room;
+        if (rank < KEPT || is_pure(&t.strategy) || (has_room && is_new_split(c, &t.strategy))) {
+            c->strategy[c->n] = t.strategy;
+            c->time[c->n++] = t.time;
+        }
     }
-    for (int i = 0; i < n; i++) {
-        if (!is_kept(c, &all[i], i, is_large))
-            continue;
-        c->strategy[c->n] = all[i].strategy;
-        c->time[c->n++] = all[i].time;
-    }
-    return c;
-}
-
-/* The strategies of a list that the set's design can run, with their times. */
-typedef struct {
-    const th_set *set;
-    int layer;
-    const th_strategy *list;
-    th_timed_strategy *timed;
-    int n; /* timed so far */
-} timing;
-
-static int time_one(th_initial_generator *g, timing *t, int i, th_error *err)
-{
-    th_time time = th_initial_layer_time(g, t->set, t->layer, &t->list[i], err);
-    if (time < 0)
-        return -1;
-    if (time < TH_TIME_MAX)
-        t->timed[t->n++] = (th_timed_strategy){t->list[i], time, i};
-    return 0;
-}
-
-static bool contains(const th_timed_strategy *some, int n, int order)
-{
-    bool found = false;
-    for (int i = 0; i < n; i++)
-        found |= some[i].order == order;
-    return found;
-}
-
-/* Times the n strategies of the list. Of very many, rotations are timed for the quickest splits
- * alone: a rotation saves memory and exchange, seldom time. In the list each split stands before
- * its rotations. 0 or -1. */
-static int time_all(th_initial_generator *g, timing *t, int n, th_error *err)
-{
-    enum { MANY = 256, ROTATED_SPLITS = 24 };
-    int split = 0;
-    for (int i = 0; i < n; i++)
-        if ((n <= MANY || t->list[i].rotate == TH_NO_ROTATION) && time_one(g, t, i, err))
-            return -1;
-    if (n <= MANY)
-        return 0;
-    qsort(t->timed, (size_t)t->n, sizeof *t->timed, by_time);
-    const int n_quickest = t->n < ROTATED_SPLITS ? t->n : ROTATED_SPLITS;
-    for (int i = 0; i < n; i++) {
-        split = t->list[i].rotate == TH_NO_ROTATION ? i : split;
-        if (split != i && contains(t->timed, n_quickest, split) && time_one(g, t, i, err))
-            return -1;
-    }
-    return 0;
-}
-
-/* A list of it alone, or of nothing where it does not fit. Returns the length; -1: out of memory.
- */
-static int list_given(const th_strategy *given, const th_layer *l, int32_t batch, int n,
-                      th_strategy **list)
-{
-    if (!th_strategy_fits(given, l, batch, n))
-        return 0;
-    *list = th_alloc_array(1, sizeof **list);
-    if (!*list)
-        return -1;
-    **list = *given;
-    return 1;
+    return status;
 }
 
 int32_t th_initial_given(const th_initial_generator *g, int layer)
 {
     return layer >= 0 && th_constraints_fixed_strategy(g->constraints, layer) ? layer : -1;
-}
-
-int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int layer,
-                                th_timed_strategy **out, th_error *err)
-{
-    if (th_initial_trim_plans(g))
-        return -1;
-    const th_layer *l = &g->workload->layers[layer];
-    th_error none;
-    th_strategy *list = NULL;
-    const th_strategy *given = th_constraints_fixed_strategy(g->constraints, layer);
-    int n = given ? list_given(given, l, g->batch, set->n_accels, &list)
-                  : th_strategies_list(l, g->batch, set->n_accels, &list);
-    th_timed_strategy *all = n < 0 ? NULL : th_alloc_array((size_t)n + 1, sizeof *all);
-    timing t = {set, layer, list, all, 0};
-    int failed = all ? time_all(g, &t, n, err) : th_error_no_memory(err);
-    if (n == 0) {
-        th_error_set(&none, "MAP-0040", "layer \"%s\" cannot be split %sover %d accelerator%s",
-                     l->name, given ? "as the partial mapping gives it " : "", (int)set->n_accels,
-                     set->n_accels == 1 ? "" : "s");
-        note_infeasibility(g, &none, false);
-    }
-    th_free(list);
-    if (failed) {
-        th_free(all);
-        return -1;
-    }
-    qsort(all, (size_t)t.n, sizeof *all, by_time);
-    *out = all;
-    return t.n;
 }
 
 /* Of the fullest position. */
@@ -227,16 +135,17 @@ static int64_t resident_bytes(const th_layer *l, const th_set *set, const th_str
 static th_choices *make_choices(th_initial_generator *g, const th_set *set, int layer,
                                 th_error *err)
 {
-    th_timed_strategy *all;
-    int n = th_initial_timed_strategies(g, set, layer, &all, err);
-    if (n < 0)
-        return NULL;
-    th_choices *c = keep_best(all, n, set->n_accels >= TH_INITIAL_LARGE_SET);
-    if (!c)
+    th_strategy_ranking *r = th_initial_rank(g, set, layer, true, err);
+    th_choices *c = r ? new_choices() : NULL;
+    if (r && !c)
         th_error_no_memory(err);
+    if (c && keep_best(r, set->n_accels >= TH_INITIAL_LARGE_SET, c, err)) {
+        th_choices_free(c);
+        c = NULL;
+    }
     for (int i = 0; c && i < c->n; i++)
         c->resident_bytes[i] = resident_bytes(&g->workload->layers[layer], set, &c->strategy[i]);
-    th_free(all);
+    th_ranking_free(r);
     return c;
 }
 

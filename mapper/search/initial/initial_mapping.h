@@ -32,8 +32,16 @@ typedef struct th_timed_strategy {
     th_time time; /* of its own, in ps */
     int order;    /* in the list of strategies.h, for ties */
 } th_timed_strategy;
-/* All strategies by which a set with its design can run a layer, by ascending time; *out is the
- * caller's (th_free). Their number, or -1. */
+/* The strategies by which a set with its design can run a layer, by ascending time. The set must
+ * outlive it. NULL: error. next: 1 with the next one in *out; 0: there is none left; -1: error.
+ * narrow: only those that are wanted follow. */
+typedef struct th_strategy_ranking th_strategy_ranking;
+th_strategy_ranking *th_initial_rank(th_initial_generator *g, const th_set *set, int layer,
+                                     bool with_rotations, th_error *err);
+int th_ranking_next(th_strategy_ranking *r, th_timed_strategy *out, th_error *err);
+void th_ranking_narrow(th_strategy_ranking *r, bool (*is_wanted)(const th_strategy *s));
+void th_ranking_free(th_strategy_ranking *r); /* accepts NULL */
+/* All of them; *out is the caller's (th_free). Their number, or -1. */
 int th_initial_timed_strategies(th_initial_generator *g, const th_set *set, int layer,
                                 th_timed_strategy **out, th_error *err);
 

@@ -54,6 +54,9 @@ void th_choices_free(th_choices *c);
 /* The time of a layer alone; TH_TIME_MAX: the design cannot run it so. -1: error. */
 th_time th_initial_layer_time(th_initial_generator *g, const th_set *set, int layer,
                               const th_strategy *strategy, th_error *err);
+/* On a set of one, which needs no split, the design is the reason that a layer cannot run. */
+void th_initial_note_infeasibility(th_initial_generator *g, const th_error *reason,
+                                   bool is_of_design);
 /* Layers of one shape have the same choices, but for those whose strategy is given: the layer
  * itself; else -1. */
 int32_t th_initial_given(const th_initial_generator *g, int layer);
