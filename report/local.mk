@@ -23,6 +23,7 @@ libtharsis_la_SOURCES += \
 	report/objects/task_attributes.c \
 	report/plot/plots.h \
 	report/plot/gnuplot.c \
+	report/plot/graph.c \
 	report/plot/heat_of_table.c \
 	report/plot/of_predictor.c \
 	report/plot/of_run.c \
@@ -41,6 +42,7 @@ libtharsis_la_SOURCES += \
 	report/sections/energy.c \
 	report/sections/latency.c \
 	report/sections/layers.c \
+	report/sections/layer_totals.c \
 	report/sections/learners.c \
 	report/sections/links.c \
 	report/sections/map.c \

@@ -199,8 +199,9 @@ namespace eval networks {
         conv head 1280
         add avgpool mean_pool
         add fc fc outputs 1000
-        write $folder efficientnet_b0 "EfficientNet-B0: \"EfficientNet: rethinking model scaling\
-            for convolutional neural networks\"\n(Tan, Le, 2019), as torchvision has it." {3 224 224}
+        write $folder efficientnet_b0 "EfficientNet-B0: \"EfficientNet: rethinking model\
+            scaling for convolutional neural networks\"\n(Tan, Le, 2019), as\
+            torchvision has it." {3 224 224}
     }
 
     # ---- others of images ----------------------------------------------------------------------

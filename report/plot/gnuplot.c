@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gnuplot.c - gnuplot as a filter: a script in, a picture out, through files without a name.
- *   th_gnuplot_run: files -> start -> wait -> read
- * It starts with default settings (-d), so nobody's ~/.gnuplot changes a picture. */
+/* gnuplot.c - gnuplot and dot as filters: a script in, a picture out, through files without a name.
+ *   th_gnuplot_run, th_dot_run: files -> start -> wait -> read
+ * gnuplot starts with default settings (-d), so nobody's ~/.gnuplot changes a picture. */
 #include <config.h>
 #include <errno.h>
 #include <signal.h>
@@ -15,10 +15,14 @@ extern char **environ;
 
 enum { IN, OUT, ERRORS, N_STREAMS };
 
+typedef struct {
+    char *words[4];      /* the command, ended by NULL */
+    const char *missing; /* what to do without it */
+} filter;
+
 /* Signals have their default actions, so that Ctrl-C ends it, whatever this process has blocked. */
-static int start(FILE *const *streams, pid_t *child)
+static int start(const filter *f, FILE *const *streams, pid_t *child)
 {
-    char *const words[] = {"gnuplot", "-d", "-", NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
@@ -29,7 +33,7 @@ static int start(FILE *const *streams, pid_t *child)
     posix_spawnattr_setsigmask(&attributes, &none);
     for (int i = 0; i < N_STREAMS; i++)
         posix_spawn_file_actions_adddup2(&actions, fileno(streams[i]), i);
-    int failed = posix_spawnp(child, words[0], &actions, &attributes, words, environ);
+    int failed = posix_spawnp(child, f->words[0], &actions, &attributes, f->words, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return failed;
@@ -46,7 +50,7 @@ static int read_all(FILE *file, th_strbuf *out)
 }
 
 /* The last line of its messages that is not empty, without the place in the script. */
-static int failed_with(FILE *errors, th_error *err)
+static int failed_with(const filter *f, FILE *errors, th_error *err)
 {
     th_strbuf said = TH_STRBUF_INIT;
     if (read_all(errors, &said) != 0 || !said.text)
@@ -56,12 +60,13 @@ static int failed_with(FILE *errors, th_error *err)
     while (n > 0 && line[n - 1] == '\n')
         line[--n] = '\0';
     char *last = strrchr(line, '\n');
-    th_error_set(err, "TCL-0364", "gnuplot: %.200s", last ? last + 1 : line);
+    th_error_set(err, "TCL-0364", "%s: %.200s", f->words[0], last ? last + 1 : line);
     th_strbuf_clear(&said);
     return -1;
 }
 
-static int run(const char *script, FILE *const *streams, th_strbuf *out, th_error *err)
+static int run(const filter *f, const char *script, FILE *const *streams, th_strbuf *out,
+               th_error *err)
 {
     pid_t child;
     int status = 0;
@@ -69,21 +74,20 @@ static int run(const char *script, FILE *const *streams, th_strbuf *out, th_erro
         return th_error_set(err, "TCL-0365", "a temporary file cannot be written: %s",
                             strerror(errno));
     rewind(streams[IN]);
-    int failed = start(streams, &child);
+    int failed = start(f, streams, &child);
     if (failed != 0)
-        return th_error_set(err, "TCL-0366",
-                            "gnuplot draws pictures and cannot be started (%s): install it "
-                            "(Debian: gnuplot-nox), or write a .gp file",
-                            strerror(failed));
+        return th_error_set(err, "TCL-0366", "%s draws pictures and cannot be started (%s): %s",
+                            f->words[0], strerror(failed), f->missing);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return failed_with(streams[ERRORS], err);
-    return read_all(streams[OUT], out) == 0 && out->length > 0 ? 0
-                                                               : failed_with(streams[ERRORS], err);
+        return failed_with(f, streams[ERRORS], err);
+    return read_all(streams[OUT], out) == 0 && out->length > 0
+               ? 0
+               : failed_with(f, streams[ERRORS], err);
 }
 
-int th_gnuplot_run(const char *script, th_strbuf *out, th_error *err)
+static int run_filter(const filter *f, const char *script, th_strbuf *out, th_error *err)
 {
     FILE *streams[N_STREAMS] = {NULL};
     int failed = 0;
@@ -94,9 +98,25 @@ int th_gnuplot_run(const char *script, th_strbuf *out, th_error *err)
                 th_error_set(err, "TCL-0367", "no temporary file can be made: %s", strerror(errno));
     }
     if (!failed)
-        failed = run(script, streams, out, err);
+        failed = run(f, script, streams, out, err);
     for (int i = 0; i < N_STREAMS; i++)
         if (streams[i])
             fclose(streams[i]);
     return failed;
+}
+
+int th_gnuplot_run(const char *script, th_strbuf *out, th_error *err)
+{
+    const filter gnuplot = {{"gnuplot", "-d", "-", NULL},
+                            "install it (Debian: gnuplot-nox), or write a .gp file"};
+    return run_filter(&gnuplot, script, out, err);
+}
+
+int th_dot_run(const char *format, const char *script, th_strbuf *out, th_error *err)
+{
+    char option[16];
+    snprintf(option, sizeof option, "-T%.10s", format);
+    const filter dot = {{"dot", option, NULL},
+                        "install it (Debian: graphviz), or write a .dot file"};
+    return run_filter(&dot, script, out, err);
 }

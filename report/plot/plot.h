@@ -88,5 +88,7 @@ bool th_plot_text_draw(const th_plot *p, th_strbuf *out);
 void th_plot_script(const th_plot *p, th_picture as, th_strbuf *out);
 /* gnuplot.c: runs gnuplot on this script, and reads its output. 0 or -1. */
 int th_gnuplot_run(const char *script, th_strbuf *out, th_error *err);
+/* The same with Graphviz' dot; format: svg, png, pdf. */
+int th_dot_run(const char *format, const char *script, th_strbuf *out, th_error *err);
 
 #endif

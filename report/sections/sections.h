@@ -66,6 +66,9 @@ int th_section_models(th_session *s, th_report *r, th_error *err);
 /* layers.c: the figures of each layer; not for a hand-built program. */
 int th_section_layer_figures(th_session *s, th_report *r, th_error *err);
 
+/* layer_totals.c: parameters, multiply-accumulates and activations of each kind of layer. */
+int th_section_layer_totals(th_session *s, th_report *r, th_error *err);
+
 /* energy.c: energy by component, of layers and the rest, or of accelerators and links; only if the
  * system has costs of energy. */
 int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err);

@@ -37,6 +37,7 @@ typedef enum {
     CONVERGENCE,
     PARETO,
     STUDY,
+    GRAPH,
     N_SOURCES
 } plot_source;
 
@@ -60,6 +61,7 @@ static const struct {
                      TH_PLOT_LINE, "evaluation", NULL},
     [PARETO] = {"pareto", NULL, 0, th_section_front, TH_PLOT_SCATTER, NULL, NULL},
     [STUDY] = {"study", NULL, 0, NULL, TH_PLOT_BAR, NULL, NULL},
+    [GRAPH] = {"graph", NULL, 0, NULL, TH_PLOT_BAR, NULL, NULL},
 };
 
 static const char *source_name(int i)
@@ -89,6 +91,8 @@ static int need_source(th_session *s, plot_source source, th_error *err)
         return th_session_need_mapping(s, err);
     case PARETO:
         return th_session_need_mapping(s, err) == 0 ? th_session_need_front(s, err) : -1;
+    case GRAPH:
+        return th_session_need_workload(s, err);
     case N_SOURCES:
         break;
     }
@@ -126,7 +130,7 @@ static const th_option plot_options[] = {
     [PLOT_OF] = {"-of", TH_OPTION_CHOICE, "WHAT",
                  "Saved runs (where RUNS are named), layers or utilization of the accelerators of "
                  "the run, load of its links, traffic from node to node, convergence or Pareto "
-                 "front of the search; points of a study.",
+                 "front of the search; points of a study; graph: the layers of the workload.",
                  .choice = source_name},
     [PLOT_TYPE] =
         {"-type", TH_OPTION_CHOICE, "TYPE",
@@ -370,6 +374,24 @@ static int draw(th_call *c, plot_source source, const th_runs *runs)
     return 0;
 }
 
+/* The graph of the workload, which Graphviz draws. */
+static int draw_graph(th_call *c)
+{
+    const char *path = th_call_word(c, c->n_words - 1);
+    th_strbuf bytes = TH_STRBUF_INIT;
+    for (int o = PLOT_TYPE; o <= PLOT_TITLE; o++)
+        if (th_call_has(c, o))
+            return th_error_set(&c->err, "TCL-0621", "%s: is not for -of graph",
+                                plot_options[o].name);
+    int failed = need_source(c->session, GRAPH, &c->err) ||
+                 th_graph_draw(c->session->workload, path, &bytes, &c->err) ||
+                 th_session_write_file(c->session, path, false, &bytes, &c->err);
+    th_strbuf_clear(&bytes);
+    if (!failed)
+        th_call_return_text(c, path);
+    return failed ? -1 : 0;
+}
+
 static int run_write_plot(th_call *c)
 {
     th_runs runs = {NULL, 0};
@@ -388,6 +410,8 @@ static int run_write_plot(th_call *c)
         return th_error_set(&c->err, "TCL-0382", "-of %s: %s", sources[source].name,
                             has_runs ? "is of the present run or search: must have no RUNS"
                                      : "must have RUNS, as save_run returns them");
+    if (source == GRAPH)
+        return draw_graph(c);
     int failed = has_runs ? th_saved_runs_parse(c->session, c->words[0], &runs, &c->err) : 0;
     if (!failed)
         failed = draw(c, (plot_source)source, &runs);
@@ -400,7 +424,9 @@ const th_command th_plot_commands[] = {
      "plot saved runs, the present run, a search or a study",
      "RUNS are names that save_run returned; with -of study a STUDY is named; everything else is "
      "of the present run or search. gnuplot draws it: FILE ends in .svg, .png, .pdf, .txt (for "
-     "terminals), or .gp (the gnuplot script, for changes by hand). Bars and lines over a column "
+     "terminals), or .gp (the gnuplot script, for changes by hand). With -of graph Graphviz draws "
+     "it: "
+     ".svg, .png, .pdf, or .dot (its text, which needs no Graphviz). Bars and lines over a column "
      "of texts keep the order of the rows. A scatter plot of figures to be minimised or maximised "
      "(latency, energy, throughput ...) shows the Pareto front. The same numbers give the same "
      "file. Missing folders are created. Returns FILE.",

@@ -130,6 +130,27 @@ static int run_report_utilization(th_call *c)
     return failed;
 }
 
+enum { LAYERS_TOTALS = REPORT_N_OPTIONS };
+
+static const th_option layers_options[] = {
+    TABLE_OPTIONS,
+    [LAYERS_TOTALS] = {"-totals", TH_OPTION_FLAG, NULL,
+                       "Parameters, multiply-accumulates and activations of the workload by kind "
+                       "of layer, instead; needs no run."},
+    {.name = NULL},
+};
+
+static int report_totals(th_call *c)
+{
+    if (th_session_need_workload(c->session, &c->err) != 0)
+        return -1;
+    th_report *r = th_report_of_call(c, "layer_totals", "Layers by kind");
+    if (!r)
+        return -1;
+    int failed = th_section_layer_totals(c->session, r, &c->err);
+    return th_report_finish(c, r, failed, r->first);
+}
+
 static int run_report_layers(th_call *c)
 {
     if (c->session->hand_built)
@@ -137,6 +158,8 @@ static int run_report_layers(th_call *c)
             &c->err, "TCL-0146",
             "the program \"%.100s\" is hand-built: only a mapped workload has layers",
             c->session->hand_built->name);
+    if (th_call_has(c, LAYERS_TOTALS))
+        return report_totals(c);
     return th_report_run(c, "layers", "Layers", th_section_layer_figures, true);
 }
 
@@ -384,7 +407,7 @@ const th_command th_report_commands[] = {
      "windows the run is simulated once more; the present run stays as it is. Without -of, a "
      "window lists only the links that were busy in it.",
      .run = run_report_utilization, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
-    {"report_layers", GROUP, "", 0, 0, table_options, "print time, stalls and bound of each layer",
+    {"report_layers", GROUP, "", 0, 0, layers_options, "print time, stalls and bound of each layer",
      "A layer is active while any of its tasks runs, transfers of its inputs included. Busy, the "
      "stalls on input, weight, partial sums and output, and idle are summed over its accelerators: "
      "together they are active times accels. Text shows stalls on partial sums where there are "
