@@ -6,6 +6,7 @@
  * writing; libconfig's behaviour when memory runs out while it parses (it does not check). */
 #include <config.h>
 #include "base/config_read.h"
+#include "base/config_hint.h"
 #include "base/alloc.h"
 #include "base/config_guard.h"
 #include "base/names.h"
@@ -47,8 +48,13 @@ static th_config *parse(const char *text, const char *name, th_error *err)
     config_init(&c->parsed);
     c->name = copy;
     if (config_read_string(&c->parsed, text) != CONFIG_TRUE) {
-        th_error_set(err, "BASE-0032", "%s:%d: %s", name, config_error_line(&c->parsed),
-                     config_error_text(&c->parsed));
+        char hint[200];
+        int line = config_error_line(&c->parsed);
+        const char *problem = config_error_text(&c->parsed);
+        hint[0] = '\0';
+        if (strcmp(problem, "syntax error") == 0)
+            th_config_hint(text, line, hint, sizeof hint);
+        th_error_set(err, "BASE-0032", "%s:%d: %s%s", name, line, problem, hint);
         th_config_close(c);
         return NULL;
     }

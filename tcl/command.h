@@ -121,7 +121,8 @@ int th_call_cancel(th_call *c, const char *message);
 void th_help_synopsis(const th_command *row, th_strbuf *out);
 void th_help_command(const th_command *row, th_strbuf *out);
 void th_help_all(th_strbuf *out);
-/* The commands that have word in their name, summary or options; returns how many. */
+void th_help_line(th_strbuf *out, const th_command *row); /* of one command, in that list */
+/* help_search.c: the commands that are about a word; returns how many. */
 int th_help_search(const char *word, th_strbuf *out);
 /* Shared with help_man.c and help_markdown.c: the synopsis in lines, wrapped between its words, so
  * that "?-seed N?" stays together; "-seed N"; " One of a, b." after the help of an option with

@@ -4,7 +4,6 @@
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include "tcl/command.h"
 
 enum { WIDTH = 80, INDENT = 4 };
@@ -216,7 +215,7 @@ void th_help_each_of_group(th_strbuf *out, const char *group,
                 add(out, row);
 }
 
-static void add_line(th_strbuf *out, const th_command *row)
+void th_help_line(th_strbuf *out, const th_command *row)
 {
     if (row->alias_of)
         th_strbuf_printf(out, "    %-20s short for %s\n", row->name, row->alias_of);
@@ -231,39 +230,7 @@ static void begin_group(th_strbuf *out, const char *group)
 
 void th_help_all(th_strbuf *out)
 {
-    th_help_each_group(out, begin_group, add_line);
+    th_help_each_group(out, begin_group, th_help_line);
     th_strbuf_add(
         out, "\n\"help COMMAND\" or \"COMMAND -help\" tells more, \"help WORD\" finds commands.\n");
-}
-
-/* Does text contain word, in any case? */
-static bool has_word(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-    for (; text && *text != '\0'; text++)
-        if (strncasecmp(text, word, length) == 0)
-            return true;
-    return false;
-}
-
-static bool mentions(const th_command *row, const char *word)
-{
-    if (has_word(row->name, word) || has_word(row->summary, word))
-        return true;
-    for (const th_option *o = row->options; o && o->name; o++)
-        if (has_word(o->name, word))
-            return true;
-    return false;
-}
-
-int th_help_search(const char *word, th_strbuf *out)
-{
-    int n = 0;
-    for (int f = 0; th_command_families[f]; f++)
-        for (const th_command *row = th_command_families[f]; row->name; row++)
-            if (word[0] != '\0' && !row->alias_of && mentions(row, word)) {
-                add_line(out, row);
-                n++;
-            }
-    return n;
 }

@@ -49,6 +49,7 @@ face_sources = \
 	tcl/help.c \
 	tcl/help_man.c \
 	tcl/help_markdown.c \
+	tcl/help_search.c \
 	tcl/init.c \
 	tcl/init.h \
 	tcl/log.c \

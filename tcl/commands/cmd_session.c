@@ -104,8 +104,9 @@ static int run_set_threads(th_call *c)
 
 const th_command th_session_commands[] = {
     {"help", GROUP, "?WORD?", 0, 1, help_options, "list all commands, or describe one",
-     "WORD is a command (\"COMMAND -help\" prints the same), or a part of a name, summary or "
-     "option: then the commands that have it are listed.",
+     "WORD is a command (\"COMMAND -help\" prints the same), or any word: then the commands that "
+     "are about it are listed, by names, summaries and options, and those whose help mentions it. "
+     "Endings do not matter: stepping finds step.",
      .run = run_help},
     {"version", GROUP, "", 0, 0, NULL, "return the version of Tharsis", NULL, .run = run_version},
     {"set_threads", GROUP, "?N?", 0, 1, NULL, "set and return the number of threads",

@@ -322,13 +322,35 @@ TEST(refuses_long_tokens)
 
 TEST(names_syntax_errors)
 {
-    refuse("a = 1;\nb = = 2;\n", "BASE-0032", "a.cfg:2: syntax error");
+    refuse("a = 1;\nb = = 2;\n", "BASE-0032",
+           "a.cfg:2: syntax error: expected NAME = VALUE; with commas between the values of a "
+           "list");
     refuse("a = 1;\na = 2;\n", "BASE-0032", "a.cfg:2: duplicate setting name");
     refuse("\na = \"never ends;\nb = 1;\n", "BASE-0028",
            "a.cfg:2: a string that begins here never ends");
     refuse("a = 1;\n/* never ends", "BASE-0028", "a.cfg:2: a comment that begins here never ends");
     refuse("a = \"\\", "BASE-0028", NULL);
     refuse("}", "BASE-0032", NULL);
+}
+
+/* The mistakes that are made most, and what is expected instead. */
+TEST(says_what_syntax_was_expected)
+{
+    refuse("a = 1;\nb = yes;\n", "BASE-0032",
+           "a.cfg:2: syntax error: \"yes\" must be true, false, a number, or a text in quotes, "
+           "\"yes\"");
+    refuse("a = (\n { b = 1; }\n { b = 2; }\n);\n", "BASE-0032",
+           "a.cfg:3: syntax error: expected a comma between this line and the one before it");
+    refuse("\xef\xbb\xbf"
+           "a = 1;\n",
+           "BASE-0032",
+           "a.cfg:1: syntax error: begins with a byte order mark, which must not be there");
+    refuse("{\n \"a\": 1\n}\n", "BASE-0032",
+           "a.cfg:1: syntax error: is this JSON? Expected NAME = VALUE; with names without quotes");
+    refuse("a = {\n \"b\": 1;\n};\n", "BASE-0032",
+           "a.cfg:2: syntax error: is this JSON? Expected NAME = VALUE; with names without quotes");
+    refuse("a = (\n { b = 1; # }\n", "BASE-0032",
+           "a.cfg:3: syntax error: ends too early: a quote or one of } ] ) is missing");
 }
 
 /* ---- files ---- */
