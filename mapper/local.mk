@@ -13,6 +13,7 @@ libtharsis_la_SOURCES += \
 	mapper/evaluate/bounds_price.c \
 	mapper/evaluate/bounds_rate.c \
 	mapper/evaluate/bounds_sets.c \
+	mapper/evaluate/bounds_shard.c \
 	mapper/evaluate/bounds_state.c mapper/evaluate/bounds_state.h \
 	mapper/evaluate/bounds_task.c mapper/evaluate/bounds_task.h \
 	mapper/evaluate/bounds_unknown.c \

@@ -256,12 +256,12 @@ static int heterogeneous_bound(const th_bound_finder *f, double *ps, int *n)
     return 0;
 }
 
-/* Raises *ps to what the sets of accelerators take for the layers in the window of the bound by
- * rates, or for all. *n: layers that count. 0 or -1: memory is out. */
-static int bound_on_sets(const th_bound_finder *f, th_bound_window window, double *ps, int *n,
+/* Raises *ps to what the sets of accelerators take for the layers in the window *at of the bound by
+ * rates, or for all, which *at then is. *n: layers that count. 0 or -1: memory is out. */
+static int bound_on_sets(const th_bound_finder *f, th_bound_window *at, double *ps, int *n,
                          char *sets, size_t size)
 {
-    th_bound_window all = {INFINITY, INFINITY};
+    th_bound_window all = {INFINITY, INFINITY}, window = *at;
     int n_layers = f->workload->n_layers;
     for (int l = 0; l < n_layers; l++) {
         all.head = fmin(all.head, f->head[l]);
@@ -278,9 +278,28 @@ static int bound_on_sets(const th_bound_finder *f, th_bound_window window, doubl
         *n = 0;
         for (int l = 0; l < n_layers; l++)
             *n += f->head[l] >= window.head && f->tail[l] >= window.tail;
+        *at = window;
         snprintf(sets, size, "%s", text);
     }
     return 0;
+}
+
+/* "; arrays 85 %, DRAM 15 %": of the accelerators' time between head and tail; nothing where
+ * that of a layer is not known. */
+static void describe_time(const th_bound_finder *f, th_bound_window window, char *out, size_t size)
+{
+    double sum = 0, computing = 0;
+    for (int l = 0; l < f->workload->n_layers; l++) {
+        if (f->head[l] < window.head || f->tail[l] < window.tail)
+            continue;
+        if (f->floor[l].computing == 0)
+            return;
+        sum += f->work[l];
+        computing += f->work[l] * f->floor[l].computing;
+    }
+    if (sum > 0)
+        snprintf(out, size, "; arrays %.0f %%, DRAM %.0f %%", computing / sum * 100,
+                 (1 - computing / sum) * 100);
 }
 
 static int find_compute(th_bound_finder *f)
@@ -295,13 +314,15 @@ static int find_compute(th_bound_finder *f)
             f->floor[l].unknown != TH_UNKNOWN_NONE && f->floor[l].unknown != TH_UNKNOWN_PARTIAL;
     double ps = rate > 0 ? rate_bound(f, f->work, rate, true, &n, &window) : 0;
     if (f->floors.n_classes > 1 ? heterogeneous_bound(f, &ps, &n)
-                                : bound_on_sets(f, window, &ps, &n, sets, sizeof sets))
+                                : bound_on_sets(f, &window, &ps, &n, sets, sizeof sets))
         return -1;
     b->makespan_ps[TH_LIMIT_COMPUTE] = th_bound_round_up_ps(ps);
     char *why = b->why[TH_LIMIT_COMPUTE];
-    int at = snprintf(why, sizeof b->why[0], "%d of %d layers on %d accelerator%s%s%s", n,
-                      f->workload->n_layers, n_accels, n_accels == 1 ? "" : "s",
-                      sets[0] ? ": " : "", sets);
+    char share[60] = "";
+    describe_time(f, window, share, sizeof share);
+    int at = snprintf(why, sizeof b->why[0], "%d of %d layers on %d accelerator%s%s%s%s", n,
+                      f->workload->n_layers, n_accels, n_accels == 1 ? "" : "s", share,
+                      sets[0] ? "; in sets of " : "", sets);
     if (unknown > 0)
         snprintf(why + at, sizeof b->why[0] - (size_t)at, "; %d unknown", unknown);
     return 0;

@@ -8,8 +8,7 @@
  * of the set that runs it. Tasks: bounds_task.c. Layers with more tasks than TASKS_MAX (on large
  * systems), and all layers where cuts need not be even (sets with shares), are bounded by peak
  * rates alone: bounds_rate.c.
- * Proofs: docs/models/bounds.md. Invariant: tasks[i] is the bound of shard number i on the fastest
- * class, task_ps[i n_classes + c] on class c. */
+ * Tasks of single shards: bounds_shard.c. Proofs: docs/models/bounds.md. */
 #include <config.h>
 
 #include "mapper/evaluate/bounds_layer.h"
@@ -27,136 +26,6 @@
 enum {
     TASKS_MAX = 200000
 }; /* tasks of all strategies of a layer that are enumerated, a fraction of a second */
-
-enum { SCRIPT_CALLS_MAX = 10000 }; /* shards for which procedures of scripts are called */
-
-struct th_task_floor {
-    double occupied, dram_bytes; /* INFINITY: no accelerator can run it */
-    th_unknown_reason unknown;   /* of a script that failed: then both are 0 */
-    int32_t unknown_design;      /* its design */
-};
-
-/* --- tasks --- */
-
-/* Does a script make the schedule, and may it not be called? */
-static bool is_unavailable_script(th_floors *f, int design, const th_shard *shard)
-{
-    if (strcmp(f->system->designs[design].type, "script") != 0 || !th_shard_is_for_arrays(shard))
-        return false;
-    return !f->calls_scripts || f->n_script_calls++ >= SCRIPT_CALLS_MAX;
-}
-
-static struct th_task_floor script_unknown(const th_floors *f, int design)
-{
-    th_unknown_reason why =
-        f->calls_scripts ? TH_UNKNOWN_SCRIPT_FAILED : TH_UNKNOWN_SCRIPT_NOT_CALLABLE;
-    return (struct th_task_floor){.unknown = why, .unknown_design = design};
-}
-
-/* On an accelerator of a class with one of its designs; INFINITY: the design cannot run it. */
-static struct th_task_floor floor_with(th_floors *f, int class, int design, const th_shard *shard)
-{
-    static const struct th_task_floor impossible = {INFINITY, INFINITY, TH_UNKNOWN_NONE, -1};
-    th_schedule s;
-    th_port port;
-    th_error reason;
-    double clock = th_floors_clock(f, class);
-    bool loads_weights = !th_floors_accel(f, class)->prefetches;
-    if (clock == 0)
-        return impossible;
-    if (is_unavailable_script(f, design, shard))
-        return script_unknown(f, design);
-    if (th_compute_cost_schedule(f->costs, f->first_of[class], design, shard, &s, &reason)) {
-        f->was_interrupted |= th_error_is_interrupted(&reason);
-        return th_script_is_cause(&reason) ? script_unknown(f, design) : impossible;
-    }
-    if (clock != 1)
-        s.hz = th_scaled_hz(s.hz, clock);
-    port = th_compute_cost_port(f->costs, f->first_of[class]);
-    return (struct th_task_floor){th_task_least_ps(&s, &port, loads_weights),
-                                  th_task_least_bytes(&s, &port), TH_UNKNOWN_NONE, -1};
-}
-
-/* The same step by step, for a shard that the design can run; scripts are not called again. */
-static double pipelined_with(const th_floors *f, int design, const th_shard *shard, double least)
-{
-    th_schedule s;
-    double clock = th_floors_clock(f, 0);
-    if (strcmp(f->system->designs[design].type, "script") == 0 ||
-        th_compute_cost_schedule(f->costs, f->first_of[0], design, shard, &s, NULL))
-        return least;
-    if (clock != 1)
-        s.hz = th_scaled_hz(s.hz, clock);
-    th_port port = th_compute_cost_port(f->costs, f->first_of[0]);
-    return fmax(least, th_task_pipelined_ps(&s, &port, !th_floors_accel(f, 0)->prefetches));
-}
-
-/* The lesser of each bound; the first unknown stays. */
-static void take_less(struct th_task_floor *a, const struct th_task_floor *b)
-{
-    a->occupied = fmin(a->occupied, b->occupied);
-    a->dram_bytes = fmin(a->dram_bytes, b->dram_bytes);
-    if (a->unknown == TH_UNKNOWN_NONE) {
-        a->unknown = b->unknown;
-        a->unknown_design = b->unknown_design;
-    }
-}
-
-/* by_design: what it takes with each, or NULL. */
-static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *shard,
-                                     double *by_design)
-{
-    struct th_task_floor least = {INFINITY, INFINITY, TH_UNKNOWN_NONE, -1};
-    const th_accel *a = th_floors_accel(f, class);
-    for (int i = 0; i < a->n_designs; i++) {
-        struct th_task_floor with = floor_with(f, class, a->designs[i], shard);
-        take_less(&least, &with);
-        if (by_design)
-            by_design[i] = with.occupied;
-    }
-    return least;
-}
-
-/* Room for one more shard. 0 or -1. */
-static int grow_tasks(th_floors *f)
-{
-    size_t n = f->n_tasks + 1, n_designs = (size_t)f->n_designs;
-    return th_grow(&f->tasks, &f->task_capacity, n, sizeof *f->tasks) ||
-                   th_grow(&f->task_ps, &f->task_ps_capacity, n * (size_t)f->n_classes,
-                           sizeof *f->task_ps) ||
-                   th_grow(&f->least_ps, &f->least_capacity, n * n_designs + 1,
-                           sizeof *f->least_ps) ||
-                   th_grow(&f->pipelined_ps, &f->pipelined_capacity, n * n_designs + 1,
-                           sizeof *f->pipelined_ps)
-               ? -1
-               : 0;
-}
-
-/* The number of the shard in tasks[]; -1: memory is out. */
-static int64_t number_of(th_floors *f, const th_shard *shard)
-{
-    int64_t number;
-    if (th_map_get(f->numbers, shard, sizeof *shard, &number))
-        return number;
-    if (grow_tasks(f))
-        return -1;
-    struct th_task_floor best = {INFINITY, INFINITY, TH_UNKNOWN_NONE, -1};
-    double *ps = &f->task_ps[f->n_tasks * (size_t)f->n_classes],
-           *least = &f->least_ps[f->n_tasks * (size_t)f->n_designs];
-    for (int i = 0; i < f->n_designs; i++)
-        f->pipelined_ps[f->n_tasks * (size_t)f->n_designs + (size_t)i] = NAN;
-    for (int c = 0; c < f->n_classes; c++) {
-        struct th_task_floor on = floor_on(f, c, shard, f->n_designs > 0 ? least : NULL);
-        ps[c] = on.occupied;
-        take_less(&best, &on);
-    }
-    if (!f->any_cuts) /* else by rates: bounds_rate.c */
-        th_floors_update_speed(f, ps, best.occupied);
-    if (th_map_put(f->numbers, shard, sizeof *shard, (int64_t)f->n_tasks))
-        return -1;
-    f->tasks[f->n_tasks] = best;
-    return (int64_t)f->n_tasks++;
-}
 
 /* --- life --- */
 
@@ -287,6 +156,7 @@ void th_floors_clear(th_floors *f)
     th_free(f->task_ps);
     th_free(f->least_ps);
     th_free(f->pipelined_ps);
+    th_free(f->computing_ps);
 }
 
 double th_floors_speed(const th_floors *f)
@@ -305,6 +175,7 @@ typedef struct {
     int32_t batch;
     bool is_output;
     double *whole, *on_set;                 /* th_floors_layer */
+    double cheapest, computing;             /* least of on_set, and the array's part of it */
     double all;                             /* iterations of its loops */
     double by_design[TH_FLOOR_DESIGNS_MAX]; /* sums over the tasks of a strategy */
     th_layer_floor *out;
@@ -399,7 +270,7 @@ static int add_tasks(maker *k, const piece *x, double *occupied, double *dram_by
     for (int phase = 0; phase < phases; phase++) {
         th_loop_box loops = loops_of(k, x, phase);
         th_shard shard = th_plan_shard(k->layer, &loops);
-        int64_t number = number_of(k->floors, &shard);
+        int64_t number = th_floors_number(k->floors, &shard);
         if (number < 0)
             return -1;
         const struct th_task_floor *t = &k->floors->tasks[number];
@@ -428,18 +299,16 @@ static void shorten(th_layer_floor *f, double arrival, double occupied, double d
     f->arrival = fmin(f->arrival, arrival);
 }
 
-/* What its task of a phase takes with a design, step by step. */
-static double pipelined_of(maker *k, const piece *x, int phase, int design)
+/* What its task of a phase takes with a design, step by step; computing: plus what the array
+ * computes. */
+static double pipelined_of(maker *k, const piece *x, int phase, int design, double *computing)
 {
     th_floors *f = k->floors;
     th_loop_box loops = loops_of(k, x, phase);
     th_shard shard = th_plan_shard(k->layer, &loops);
-    int64_t number = number_of(f, &shard); /* known */
-    size_t at = (size_t)number * (size_t)f->n_designs + (size_t)design;
-    if (isnan(f->pipelined_ps[at]))
-        f->pipelined_ps[at] =
-            pipelined_with(f, th_floors_accel(f, 0)->designs[design], &shard, f->least_ps[at]);
-    return f->pipelined_ps[at];
+    int64_t number = th_floors_number(f, &shard); /* known */
+    *computing += f->computing_ps[number * f->n_designs + design];
+    return th_floors_pipelined(f, number, design, &shard);
 }
 
 /* Lowers on_set of sets of n with a design to what this strategy takes there. sum: of the least
@@ -449,13 +318,18 @@ static void lower_on_set(maker *k, const th_strategy *s, int n, int design, doub
     double *least = &k->on_set[th_floors_set(k->floors, n, design)];
     if (sum >= *least)
         return;
+    double computing = 0;
     sum = 0;
     for (int i = 0; i < n * th_shard_chunks(s); i++) {
         const piece x = piece_of(k, s, n, i);
         for (int phase = 0; phase < th_shard_phases(k->layer, s); phase++)
-            sum += pipelined_of(k, &x, phase, design);
+            sum += pipelined_of(k, &x, phase, design, &computing);
     }
     *least = fmin(*least, sum);
+    if (sum < k->cheapest) {
+        k->cheapest = sum;
+        k->computing = computing / sum;
+    }
 }
 
 /* One way to split the layer. 0; 1: no accelerator can run it; -1: memory is out. */
@@ -536,7 +410,7 @@ static int add_shards_of_mapping(maker *k, int layer)
                 chunks > 1 ? th_shard_chunk_loops(k->layer, k->batch, s, set->shares, r, i)
                            : th_shard_phase_loops(k->layer, k->batch, s, set->shares, r, i);
             th_shard shard = th_plan_shard(k->layer, &loops);
-            int64_t number = number_of(k->floors, &shard);
+            int64_t number = th_floors_number(k->floors, &shard);
             if (number < 0)
                 return -1;
             lower_whole(k, number, amount_of(&loops));
@@ -574,6 +448,7 @@ static void finish_on_set(maker *k, bool is_known)
         least = fmin(least, k->on_set[i]);
     if (least < INFINITY)
         k->out->occupied = fmax(k->out->occupied, least);
+    k->out->computing = least < INFINITY ? k->computing : 0;
     for (int i = 0; !(least < INFINITY) && i < n; i++)
         k->on_set[i] = k->out->occupied;
 }
@@ -608,6 +483,7 @@ int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out,
                .is_output = th_bound_is_output(f->workload, layer),
                .whole = whole,
                .on_set = on_set,
+               .cheapest = INFINITY,
                .out = out};
     for (int c = 0; c < f->n_classes; c++)
         whole[c] = INFINITY;

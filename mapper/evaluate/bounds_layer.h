@@ -14,6 +14,7 @@ enum { TH_FLOOR_DESIGNS_MAX = 8 }; /* of a set: of accelerators with more, any m
 /* All times in ps, as doubles: they are summed and divided, and rounded down at the end. */
 typedef struct th_layer_floor {
     double occupied;       /* accelerator time of all shards together, each where it is fastest */
+    double computing;      /* the part of occupied, 0 .. 1, in which arrays compute; 0: unknown */
     double dram_bytes;     /* that all shards together move through DRAM */
     double shortest[2][2]; /* of any position that runs it; [1][]: from the pass's release on, the
                             * external input included; [][1]: until its outputs are in the host */
@@ -30,6 +31,13 @@ typedef struct th_host_path {
     bool exists; /* a host */
     double latency, ps_per_byte;
 } th_host_path;
+
+struct th_task_floor {
+    double occupied, dram_bytes; /* INFINITY: no accelerator can run it */
+    double computing;            /* of occupied, what the array computes */
+    th_unknown_reason unknown;   /* of a script that failed: then both are 0 */
+    int32_t unknown_design;      /* its design */
+};
 
 typedef struct th_floors {
     const th_system *system;
@@ -56,7 +64,8 @@ typedef struct th_floors {
     /* by number and design: what the task takes with it (th_task_least_ps, th_task_pipelined_ps;
      * NAN: not computed yet) */
     double *least_ps, *pipelined_ps;
-    size_t least_capacity, pipelined_capacity;
+    double *computing_ps; /* likewise: of least_ps, what the array computes */
+    size_t least_capacity, pipelined_capacity, computing_capacity;
     th_host_path in, out;
 } th_floors;
 
@@ -73,7 +82,14 @@ int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out,
 /* Speeds of all accelerators together, for the layers bounded so far. */
 double th_floors_speed(const th_floors *f);
 
-/* --- for bounds_layer.c and bounds_rate.c --- */
+/* --- bounds_shard.c --- */
+
+/* The number of a shard's bounds, found now if it is new. -1: memory is out. */
+int64_t th_floors_number(th_floors *f, const th_shard *shard);
+/* What the shard of that number takes with a design, step by step. */
+double th_floors_pipelined(th_floors *f, int64_t number, int design, const th_shard *shard);
+
+/* --- for bounds_layer.c, bounds_shard.c and bounds_rate.c --- */
 
 static inline const th_accel *th_floors_accel(const th_floors *f, int class)
 {

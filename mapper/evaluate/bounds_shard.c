@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bounds_shard.c - lower bounds on the tasks of single shards, each found once and numbered.
+ *   number -> pipelined*
+ * Class by class and design by design, by bounds_task.c. Invariant: tasks[i] is the bound of shard
+ * number i on the fastest class, task_ps[i n_classes + c] on class c. */
+#include <config.h>
+
+#include "mapper/evaluate/bounds_layer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "mapper/evaluate/bounds_task.h"
+#include "sim/design/script_memo.h"
+
+enum { SCRIPT_CALLS_MAX = 10000 }; /* shards for which procedures of scripts are called */
+
+/* Does a script make the schedule, and may it not be called? */
+static bool is_unavailable_script(th_floors *f, int design, const th_shard *shard)
+{
+    if (strcmp(f->system->designs[design].type, "script") != 0 || !th_shard_is_for_arrays(shard))
+        return false;
+    return !f->calls_scripts || f->n_script_calls++ >= SCRIPT_CALLS_MAX;
+}
+
+static struct th_task_floor script_unknown(const th_floors *f, int design)
+{
+    th_unknown_reason why =
+        f->calls_scripts ? TH_UNKNOWN_SCRIPT_FAILED : TH_UNKNOWN_SCRIPT_NOT_CALLABLE;
+    return (struct th_task_floor){.unknown = why, .unknown_design = design};
+}
+
+/* On an accelerator of a class with one of its designs; INFINITY: the design cannot run it. */
+static struct th_task_floor floor_with(th_floors *f, int class, int design, const th_shard *shard)
+{
+    static const struct th_task_floor impossible = {INFINITY, INFINITY, 0, TH_UNKNOWN_NONE, -1};
+    th_schedule s;
+    th_port port;
+    th_error reason;
+    double clock = th_floors_clock(f, class);
+    bool loads_weights = !th_floors_accel(f, class)->prefetches;
+    if (clock == 0)
+        return impossible;
+    if (is_unavailable_script(f, design, shard))
+        return script_unknown(f, design);
+    if (th_compute_cost_schedule(f->costs, f->first_of[class], design, shard, &s, &reason)) {
+        f->was_interrupted |= th_error_is_interrupted(&reason);
+        return th_script_is_cause(&reason) ? script_unknown(f, design) : impossible;
+    }
+    if (clock != 1)
+        s.hz = th_scaled_hz(s.hz, clock);
+    port = th_compute_cost_port(f->costs, f->first_of[class]);
+    return (struct th_task_floor){
+        th_task_least_ps(&s, &port, loads_weights), th_task_least_bytes(&s, &port),
+        (double)th_cycles_ps(th_schedule_sum(&s).cycles, s.hz), TH_UNKNOWN_NONE, -1};
+}
+
+/* The same step by step, for a shard that the design can run; scripts are not called again. */
+static double pipelined_with(const th_floors *f, int design, const th_shard *shard, double least)
+{
+    th_schedule s;
+    double clock = th_floors_clock(f, 0);
+    if (strcmp(f->system->designs[design].type, "script") == 0 ||
+        th_compute_cost_schedule(f->costs, f->first_of[0], design, shard, &s, NULL))
+        return least;
+    if (clock != 1)
+        s.hz = th_scaled_hz(s.hz, clock);
+    th_port port = th_compute_cost_port(f->costs, f->first_of[0]);
+    return fmax(least, th_task_pipelined_ps(&s, &port, !th_floors_accel(f, 0)->prefetches));
+}
+
+/* The lesser of each bound; the first unknown stays. */
+static void take_less(struct th_task_floor *a, const struct th_task_floor *b)
+{
+    a->occupied = fmin(a->occupied, b->occupied);
+    a->dram_bytes = fmin(a->dram_bytes, b->dram_bytes);
+    if (a->unknown == TH_UNKNOWN_NONE) {
+        a->unknown = b->unknown;
+        a->unknown_design = b->unknown_design;
+    }
+}
+
+/* by_design, computing: what it takes with each, and the array's part of that; or NULL. */
+static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *shard,
+                                     double *by_design, double *computing)
+{
+    struct th_task_floor least = {INFINITY, INFINITY, 0, TH_UNKNOWN_NONE, -1};
+    const th_accel *a = th_floors_accel(f, class);
+    for (int i = 0; i < a->n_designs; i++) {
+        struct th_task_floor with = floor_with(f, class, a->designs[i], shard);
+        take_less(&least, &with);
+        if (by_design) {
+            by_design[i] = with.occupied;
+            computing[i] = with.computing;
+        }
+    }
+    return least;
+}
+
+/* Room for one more shard. 0 or -1. */
+static int grow_tasks(th_floors *f)
+{
+    size_t n = f->n_tasks + 1, n_designs = (size_t)f->n_designs;
+    return th_grow(&f->tasks, &f->task_capacity, n, sizeof *f->tasks) ||
+                   th_grow(&f->task_ps, &f->task_ps_capacity, n * (size_t)f->n_classes,
+                           sizeof *f->task_ps) ||
+                   th_grow(&f->least_ps, &f->least_capacity, n * n_designs + 1,
+                           sizeof *f->least_ps) ||
+                   th_grow(&f->computing_ps, &f->computing_capacity, n * n_designs + 1,
+                           sizeof *f->computing_ps) ||
+                   th_grow(&f->pipelined_ps, &f->pipelined_capacity, n * n_designs + 1,
+                           sizeof *f->pipelined_ps)
+               ? -1
+               : 0;
+}
+
+int64_t th_floors_number(th_floors *f, const th_shard *shard)
+{
+    int64_t number;
+    if (th_map_get(f->numbers, shard, sizeof *shard, &number))
+        return number;
+    if (grow_tasks(f))
+        return -1;
+    struct th_task_floor best = {INFINITY, INFINITY, 0, TH_UNKNOWN_NONE, -1};
+    double *ps = &f->task_ps[f->n_tasks * (size_t)f->n_classes],
+           *least = &f->least_ps[f->n_tasks * (size_t)f->n_designs],
+           *computing = &f->computing_ps[f->n_tasks * (size_t)f->n_designs];
+    for (int i = 0; i < f->n_designs; i++)
+        f->pipelined_ps[f->n_tasks * (size_t)f->n_designs + (size_t)i] = NAN;
+    for (int c = 0; c < f->n_classes; c++) {
+        struct th_task_floor on = floor_on(f, c, shard, f->n_designs > 0 ? least : NULL, computing);
+        ps[c] = on.occupied;
+        take_less(&best, &on);
+    }
+    if (!f->any_cuts) /* else by rates: bounds_rate.c */
+        th_floors_update_speed(f, ps, best.occupied);
+    if (th_map_put(f->numbers, shard, sizeof *shard, (int64_t)f->n_tasks))
+        return -1;
+    f->tasks[f->n_tasks] = best;
+    return (int64_t)f->n_tasks++;
+}
+
+double th_floors_pipelined(th_floors *f, int64_t number, int design, const th_shard *shard)
+{
+    size_t at = (size_t)number * (size_t)f->n_designs + (size_t)design;
+    if (isnan(f->pipelined_ps[at]))
+        f->pipelined_ps[at] =
+            pipelined_with(f, th_floors_accel(f, 0)->designs[design], shard, f->least_ps[at]);
+    return f->pipelined_ps[at];
+}
