@@ -334,17 +334,17 @@ static int read_order(const reader *r, const th_config_node *list)
 static int read_queues(const reader *r, const th_config_node *root)
 {
     const th_config_node *order;
-    const char *way = "local";
+    const char *activations = "local";
     if (th_config_child(root, "order", false, TH_CONFIG_LIST, &order, r->err) ||
-        th_config_string(root, "activations", false, &way, r->err) ||
+        th_config_string(root, "activations", false, &activations, r->err) ||
         (order && read_order(r, order)))
         return -1;
-    r->mapping->activations_cross = strcmp(way, "network") == 0;
-    if (r->mapping->activations_cross || strcmp(way, "local") == 0)
+    r->mapping->activations_cross = strcmp(activations, "network") == 0;
+    if (r->mapping->activations_cross || strcmp(activations, "local") == 0)
         return 0;
     return th_error_set(r->err, "MAP-0083", "%s:%d: activations \"%s\": must be local or network",
                         th_config_file(root), th_config_line(th_config_member(root, "activations")),
-                        way);
+                        activations);
 }
 
 static int expect_group(const reader *r, const th_config_node *g, const char *what)

@@ -17,9 +17,9 @@
  * piece of its own rank and passes pieces on along the ring of the group, computing one phase with
  * each.
  *
- * Chunks: a position computes its shard in so many parts, one task after the other, cut evenly
- * along one dimension that is no reduction. What a chunk has made can leave while the next one
- * computes, and a chunk starts when its own inputs are there. Not together with a rotation. */
+ * Chunks: a position computes its shard in this number of parts, one task after the other, cut
+ * evenly along one dimension that is no reduction. What a chunk has made can leave while the next
+ * one computes, and a chunk starts when its own inputs are there. Not together with a rotation. */
 #ifndef TH_MAPPER_SHARD_H
 #define TH_MAPPER_SHARD_H
 #include <stddef.h>

@@ -265,7 +265,7 @@ static int fill(th_store *t, const th_study *s, const int64_t *cells, int64_t n,
              (int)APPLICATION, (int)FORMAT);
     int there = what_is_there(t, err);
     if (there > 0)
-        th_error_set(err, "STUDY-0024", "%s: somebody else has made a study there meanwhile",
+        th_error_set(err, "STUDY-0024", "%s: another process created a study in this file",
                      t->path);
     if (there || execute(t, pragmas, err) != 0 || th_store_write_study(t->db, s) != SQLITE_OK)
         return there ? -1 : sqlite_failure(t, "written", err);

@@ -44,7 +44,7 @@ enum { REPORT_DIGITS_MAX = 15, REPORT_WIDTH_MIN = 40, REPORT_WIDTH_MAX = 10000 }
     [REPORT_LEGEND] = {"-legend", TH_OPTION_FLAG, NULL,                                            \
                        "The meaning of every heading below its table, in text."}
 #define LIMIT_OPTION                                                                               \
-    [REPORT_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "At most so many rows.", 1, INT64_MAX}
+    [REPORT_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "Maximum number of rows.", 1, INT64_MAX}
 #define TABLE_OPTIONS                                                                              \
     RECORD_OPTIONS, LIMIT_OPTION,                                                                  \
         [REPORT_SORT_BY] = {                                                                       \

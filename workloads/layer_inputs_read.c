@@ -41,14 +41,14 @@ static bool is_product(const th_layer *l)
 static double density_of_inputs(const th_layer_source *s, int n)
 {
     double elements = 0, present = 0, first = density_of(s, 0);
-    bool are_alike = true;
+    bool are_equal = true;
     for (int i = 0; i < n; i++) {
         th_input_shape in = th_layer_input_shape(s, i);
-        are_alike = are_alike && density_of(s, i) == first;
+        are_equal = are_equal && density_of(s, i) == first;
         elements += (double)in.c * in.h * in.w;
         present += (double)in.c * in.h * in.w * density_of(s, i);
     }
-    return are_alike ? first : present / elements;
+    return are_equal ? first : present / elements;
 }
 
 /* What a layer says that it reads, or else what its first input is. */

@@ -270,7 +270,7 @@ static int infer_embedding(const th_layer_source *s, const th_layer_type *t)
 
 /* ---- pixel by pixel ---- */
 
-static int infer_alike(const th_layer_source *s, const th_layer_type *t)
+static int infer_same_shape(const th_layer_source *s, const th_layer_type *t)
 {
     (void)t;
     th_input_shape in = th_layer_input_shape(s, 0);
@@ -284,16 +284,16 @@ static int infer_shaped(const th_layer_source *s, const th_layer_type *t)
 {
     th_layer *l = s->layer;
     th_input_shape in = th_layer_input_shape(s, 0);
-    infer_alike(s, t);
+    infer_same_shape(s, t);
     if (t->function == TH_FUNCTION_COPY || t->function == TH_FUNCTION_REDUCE) {
         if (th_layer_read_extent(s, "outputs", false, &l->dim[TH_DIM_K]) < 0 ||
             th_layer_read_extent(s, "height", false, &l->dim[TH_DIM_H]) < 0 ||
             th_layer_read_extent(s, "width", false, &l->dim[TH_DIM_W]) < 0)
             return -1;
     }
-    bool is_alike =
+    bool same_shape =
         l->dim[TH_DIM_K] == in.c && l->dim[TH_DIM_H] == in.h && l->dim[TH_DIM_W] == in.w;
-    if (l->n_inputs == 1 && is_alike)
+    if (l->n_inputs == 1 && same_shape)
         return 0;
     l->input_shapes = th_alloc_array((size_t)l->n_inputs, 3 * sizeof *l->input_shapes);
     if (!l->input_shapes)
@@ -307,7 +307,7 @@ static int infer_shaped(const th_layer_source *s, const th_layer_type *t)
 
 static int infer_softmax(const th_layer_source *s, const th_layer_type *t)
 {
-    infer_alike(s, t);
+    infer_same_shape(s, t);
     return th_layer_read_extent(s, "heads", false, &s->layer->groups);
 }
 
@@ -398,22 +398,22 @@ static const char *const dense_keys[] = {COMMON_KEYS, WEIGHT_KEYS, "bias", NULL}
 static const char *const matmul_keys[] = {
     COMMON_KEYS, WEIGHT_KEYS, "rows", "inner", "columns", "bias", "heads", "transposed", NULL};
 static const char *const pool_keys[] = {COMMON_KEYS, "kernel", "stride", "padding", NULL};
-static const char *const alike_keys[] = {COMMON_KEYS, NULL};
+static const char *const common_keys[] = {COMMON_KEYS, NULL};
 static const char *const softmax_keys[] = {COMMON_KEYS, "heads", NULL};
 static const char *const slice_keys[] = {COMMON_KEYS, "first", "channels", NULL};
 static const char *const embedding_keys[] = {COMMON_KEYS, "vocabulary", "weight_precision", NULL};
 
 #define ELEMENTWISE(word, f)                                                                       \
     {                                                                                              \
-        word, alike_keys, infer_alike, .kind = TH_LAYER_ELEMENTWISE, .function = f                 \
+        word, common_keys, infer_same_shape, .kind = TH_LAYER_ELEMENTWISE, .function = f           \
     }
 #define SHAPED(word, f)                                                                            \
     {                                                                                              \
-        word, alike_keys, infer_shaped, .kind = TH_LAYER_ELEMENTWISE, .function = f                \
+        word, common_keys, infer_shaped, .kind = TH_LAYER_ELEMENTWISE, .function = f               \
     }
 #define NORM(word, f)                                                                              \
     {                                                                                              \
-        word, alike_keys, infer_alike, .kind = TH_LAYER_NORM, .function = f                        \
+        word, common_keys, infer_same_shape, .kind = TH_LAYER_NORM, .function = f                  \
     }
 
 /* Attention has no infer: it stands for its parts. */
@@ -445,7 +445,7 @@ static const th_layer_type layer_types[] = {
     NORM("layer_norm", TH_FUNCTION_LAYER_NORM),
     NORM("rms_norm", TH_FUNCTION_RMS_NORM),
     {"softmax", softmax_keys, infer_softmax, .kind = TH_LAYER_SOFTMAX},
-    {"concat", alike_keys, infer_concat, .kind = TH_LAYER_CONCAT, .keeps_precision = true},
+    {"concat", common_keys, infer_concat, .kind = TH_LAYER_CONCAT, .keeps_precision = true},
     {"slice", slice_keys, infer_slice, .kind = TH_LAYER_SLICE, .keeps_precision = true},
     {"split", slice_keys, infer_slice, .kind = TH_LAYER_SLICE, .keeps_precision = true},
 };

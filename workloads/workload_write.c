@@ -63,8 +63,8 @@ static void put_padding(th_strbuf *out, const padding *p)
                          (int)p->bottom, (int)p->right);
 }
 
-/* Along one axis: the least padding behind the input that leaves so many outputs. Where that before
- * it gives as many, that is taken, as it looks better. */
+/* Along one axis: the least padding behind the input that gives this number of outputs. Where that
+ * before it gives as many, that is taken, as it looks better. */
 static int32_t padding_after(int32_t in, int32_t before, int32_t kernel, int32_t dilation,
                              int32_t stride, int32_t outputs)
 {

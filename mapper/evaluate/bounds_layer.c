@@ -75,7 +75,7 @@ static void improve_path(th_host_path *w, const th_route_summary *r)
     w->exists = true;
 }
 
-/* The quickest between any accelerator and its host. 0 or -1. */
+/* The fastest between any accelerator and its host. 0 or -1. */
 static int find_host_paths(th_floors *f, const th_plans *plans)
 {
     const th_system *s = f->system;
@@ -361,13 +361,13 @@ static int add_strategy(maker *k, const th_strategy *s, int n)
     return 0;
 }
 
-/* Tasks of all strategies of sets of n, added to *ways. 0 or -1. */
-static int count_tasks(const maker *k, int n, int64_t *ways)
+/* Tasks of all strategies of sets of n, added to *n_tasks. 0 or -1. */
+static int count_tasks(const maker *k, int n, int64_t *n_tasks)
 {
     th_strategy *list = NULL;
     int count = th_strategies_list_all(k->layer, k->batch, n, &list);
     for (int i = 0; i < count; i++)
-        *ways += n * th_shard_phases(k->layer, &list[i]);
+        *n_tasks += n * th_shard_phases(k->layer, &list[i]);
     th_free(list);
     return count < 0 ? -1 : 0;
 }
@@ -430,13 +430,13 @@ static bool needs_shards(const th_floors *f, const th_shard *whole)
 /* Enumerates all even cuts, if they are not too many. 1: they are; 0 or -1. */
 static int add_even_cuts(maker *k)
 {
-    int64_t ways = 0;
+    int64_t n_tasks = 0;
     int failed = 0, n_accels = k->floors->system->n_accels;
-    for (int n = 1; !failed && ways <= TASKS_MAX && n <= n_accels; n++)
-        failed = count_tasks(k, n, &ways);
-    for (int n = 1; !failed && ways <= TASKS_MAX && n <= n_accels; n++)
+    for (int n = 1; !failed && n_tasks <= TASKS_MAX && n <= n_accels; n++)
+        failed = count_tasks(k, n, &n_tasks);
+    for (int n = 1; !failed && n_tasks <= TASKS_MAX && n <= n_accels; n++)
         failed = add_sets_of(k, n);
-    return failed ? -1 : ways > TASKS_MAX;
+    return failed ? -1 : n_tasks > TASKS_MAX;
 }
 
 /* All designs of a set follow from its tasks, or (on_set is not known) every set takes occupied. */

@@ -52,7 +52,7 @@ typedef struct th_floors {
     int32_t *first_of;    /* by class: an accelerator */
     int32_t *size_of;     /* by class: how many accelerators */
     int n_classes;
-    double *speed; /* by class, 0 .. 1: how quick it can be for any shard, of the quickest */
+    double *speed; /* by class, 0 .. 1: how fast it can be for any shard, of the fastest */
     th_map *numbers;
     struct th_task_floor *tasks;
     /* by number and class: what the task takes there; INFINITY: it cannot run there */

@@ -29,7 +29,7 @@ static double bytes_per_s(const th_schedule *s, const th_port *port, int engine)
     return own < dram ? own : dram;
 }
 
-/* Of a request of so many bytes alone. */
+/* The time of a single request of that size. */
 static double request_ps(const th_schedule *s, const th_port *port, int engine, double bytes)
 {
     if (bytes <= 0)

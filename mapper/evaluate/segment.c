@@ -7,10 +7,10 @@
  *
  * A layer is a cut of the network when no tensor made before it is read after it; a piece is the
  * layers between two cuts. No task behind a cut starts before the first position of the cut layer
- * ends its last task. At the latest instant up to then at which no transfer is in flight, the rest
+ * ends its last task. At the latest time up to then at which no transfer is in flight, the rest
  * of the run depends on the layers to come and on this state: the pending tasks, their
  * dependencies, and for each running compute its start and the DRAM demand of flows since then.
- * Time restarts at 0 there. Where no such instant exists since the last cut, the step covers 1, 2,
+ * Time restarts at 0 there. Where no such time exists since the last cut, the step covers 1, 2,
  * 4, ... pieces, at last the rest of the network.
  *
  * Keys: a piece is identified by its layers' shapes, their inputs, and their sets, designs and
@@ -125,7 +125,7 @@ static void free_scratch(th_state_scratch *x)
     th_free(x->task);
     th_free(x->wait);
     th_free(x->final);
-    th_free(x->draw);
+    th_free(x->demand);
     th_free(x->state_key);
 }
 
@@ -293,11 +293,12 @@ static int emit(th_segments *s, const th_segment_state *from, int32_t first, int
                 int32_t *n, th_error *err)
 {
     const th_pending_tasks x = {from->task, from->wait, from->final, from->n_tasks, from->n_waits};
-    const th_demand_change *draw = from->draw;
+    const th_demand_change *demand = from->demand;
     for (*n = 0; *n < x.n_tasks && x.task[*n].started_ps <= 0; (*n)++) {
-        size_t draws = (size_t)x.task[*n].n_demands;
-        s->under_way[*n] = (th_in_flight){x.task[*n].started_ps, draws > 0 ? draw : NULL, draws};
-        draw = draws > 0 ? draw + draws : draw;
+        size_t n_demands = (size_t)x.task[*n].n_demands;
+        s->under_way[*n] =
+            (th_in_flight){x.task[*n].started_ps, n_demands > 0 ? demand : NULL, n_demands};
+        demand = n_demands > 0 ? demand + n_demands : demand;
     }
     th_program_clear(s->program);
     s->lower->emission.program = s->program;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* segment.h - the segment memo: the makespan of a mapping as the sum of replayed segments, equal to
  * that of a full replay to the picosecond (docs/models/segments.md). Makes default searches of the
- * CNNs on f1_16xlarge 1.3 times as quick.
+ * CNNs on f1_16xlarge 1.3 times as fast.
  *
  *   new -> (share) -> (run | trim)* -> free
  * One per evaluator, whose lowering, program and machine it uses; several threads may share one

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* segment_cut.c - the state at a cut, read off a finished replay: the tasks that remain at the
- * latest instant without transfers before anything behind the cut can begin, and the progress of
+ * latest time without transfers before anything behind the cut can begin, and the progress of
  * running ones.
- *   cut: the instant -> tasks, dependencies and finals into scratch -> the kept state with
+ *   cut: the time -> tasks, dependencies and finals into scratch -> the kept state with
  * these bytes, or a new one */
 #include <config.h>
 
@@ -29,7 +29,7 @@ static bool is_under_way(const th_task_result *t, th_time at)
     return t->start_ps < at && t->end_ps >= at;
 }
 
-/* The latest instant up to t before whose events no transfer is in flight; 0: none but the
+/* The latest time up to t before whose events no transfer is in flight; 0: none but the
  * start. */
 static th_time last_quiet(const th_segments *s, th_time t)
 {
@@ -60,11 +60,11 @@ static int add_task(th_segments *s, th_segment_state *x, int32_t task, th_time t
             u = (th_in_flight){-th_compute_cost_get(costs, from->compute_cost)->collapsed_ps, NULL,
                                0};
         size_t before = (size_t)x->n_demands;
-        if (th_grow(&s->scratch.draw, &s->scratch.draw_capacity, before + u.n_demands,
-                    sizeof *s->scratch.draw))
+        if (th_grow(&s->scratch.demand, &s->scratch.demand_capacity, before + u.n_demands,
+                    sizeof *s->scratch.demand))
             return -1;
         if (u.n_demands > 0)
-            memcpy(&s->scratch.draw[before], u.demands, u.n_demands * sizeof *u.demands);
+            memcpy(&s->scratch.demand[before], u.demands, u.n_demands * sizeof *u.demands);
         x->n_demands += (int32_t)u.n_demands;
         to.n_demands = (int32_t)u.n_demands;
         to.started_ps = u.started_ps;
@@ -134,15 +134,15 @@ static size_t key_of_state(th_segments *s, const th_segment_state *x)
     size_t tasks = (size_t)x->n_tasks * sizeof *s->scratch.task,
            waits = (size_t)x->n_waits * sizeof *s->scratch.wait,
            finals = (size_t)x->n_finals * sizeof *s->scratch.final,
-           draws = (size_t)x->n_demands * sizeof *s->scratch.draw;
+           demands = (size_t)x->n_demands * sizeof *s->scratch.demand;
     if (th_grow(&s->scratch.state_key, &s->scratch.state_key_capacity,
-                sizeof sizes + tasks + waits + finals + draws, 1))
+                sizeof sizes + tasks + waits + finals + demands, 1))
         return 0;
     size_t n = add_to_key(s->scratch.state_key, 0, sizes, sizeof sizes);
     n = add_to_key(s->scratch.state_key, n, s->scratch.task, tasks);
     n = add_to_key(s->scratch.state_key, n, s->scratch.wait, waits);
     n = add_to_key(s->scratch.state_key, n, s->scratch.final, finals);
-    return add_to_key(s->scratch.state_key, n, s->scratch.draw, draws);
+    return add_to_key(s->scratch.state_key, n, s->scratch.demand, demands);
 }
 
 /* A copy that stays. NULL: memory is out. */
@@ -164,8 +164,8 @@ static th_segment_state *keep_state(th_segments *s, const th_segment_state *x)
     kept->task = keep(s, s->scratch.task, x->n_tasks, sizeof *s->scratch.task);
     kept->wait = keep(s, s->scratch.wait, x->n_waits, sizeof *s->scratch.wait);
     kept->final = keep(s, s->scratch.final, x->n_finals, sizeof *s->scratch.final);
-    kept->draw = keep(s, s->scratch.draw, x->n_demands, sizeof *s->scratch.draw);
-    return kept->task && kept->wait && kept->final && kept->draw ? kept : NULL;
+    kept->demand = keep(s, s->scratch.demand, x->n_demands, sizeof *s->scratch.demand);
+    return kept->task && kept->wait && kept->final && kept->demand ? kept : NULL;
 }
 
 /* The published state with the bytes in scratch. NULL: memory is out. */

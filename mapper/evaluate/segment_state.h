@@ -28,7 +28,7 @@ typedef struct th_segment_state {
     const th_pending_task *task;
     const th_pending_dependency *wait;
     const int32_t *final;
-    const th_demand_change *draw;
+    const th_demand_change *demand;
 } th_segment_state;
 
 typedef enum { TH_STEP_TO_STATE, TH_STEP_TO_END, TH_STEP_NO_CUT, TH_STEP_FULL_REPLAY } th_step_end;
@@ -55,9 +55,9 @@ typedef struct th_state_scratch {
     th_pending_task *task;
     th_pending_dependency *wait;
     int32_t *final;
-    th_demand_change *draw;
+    th_demand_change *demand;
     char *state_key;
-    size_t number_capacity, task_capacity, wait_capacity, final_capacity, draw_capacity,
+    size_t number_capacity, task_capacity, wait_capacity, final_capacity, demand_capacity,
         state_key_capacity;
 } th_state_scratch;
 

@@ -86,7 +86,7 @@ static void overlap(const region *x, const th_box *held, const th_box *full, dou
     }
 }
 
-/* A part of so many bytes, in whole bytes; what rounding in the part itself adds does not count. */
+/* A part of a number of bytes, in whole bytes; rounding errors of the part itself are ignored. */
 static int64_t part_of(int64_t bytes, double part)
 {
     const double slack = 1e-6;

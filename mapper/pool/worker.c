@@ -110,7 +110,7 @@ static int read_problem(th_worker *w, const void *bytes, size_t n, th_error *err
     w->problem = (th_problem){.system = w->system, .workload = w->workload, .scripts = w->scripts};
     rest(&in, &w->problem);
     return in.failed || in.at != in.end
-               ? th_error_set(err, "MAP-0110", "bytes of a problem: are cut off or damaged")
+               ? th_error_set(err, "MAP-0110", "serialised problem: truncated or damaged")
                : 0;
 }
 
@@ -152,8 +152,7 @@ static void evaluate(th_worker *w, th_serializer *in, double bound, th_serialize
     if (m)
         status = th_evaluator_run(w->evaluator, m, bound, &fitness, &e);
     else
-        th_error_set(&e, "MAP-0111",
-                     "bytes of a mapping: are cut off or damaged, or memory is out");
+        th_error_set(&e, "MAP-0111", "serialised mapping: truncated or damaged, or out of memory");
     th_mapping_free(m);
     if (status < 0) {
         write_error(out, &e);
@@ -209,7 +208,7 @@ th_answer th_worker_read_answer(th_serializer *in, th_fitness *fitness, th_error
     else
         th_serializer_text(in, &id), th_serializer_text(in, &text);
     if (in->failed)
-        th_error_set(err, "MAP-0112", "bytes of an answer: are cut off or damaged");
+        th_error_set(err, "MAP-0112", "serialised answer: truncated or damaged");
     else if (kind == TH_ANSWER_DONE)
         return TH_ANSWER_DONE;
     else

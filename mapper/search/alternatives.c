@@ -89,7 +89,7 @@ static int try_strategy(finder *f, th_alternative *a, th_mapping *trial,
     return 0;
 }
 
-/* The whole run with each of these strategies, the first of which is the quickest alone. */
+/* The whole run with each of these strategies, the first of which is the fastest alone. */
 static int simulate_exclusive(finder *f, th_alternative *a, const th_timed_strategy *all, int n,
                               th_error *err)
 {

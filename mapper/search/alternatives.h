@@ -10,7 +10,7 @@
 typedef struct th_alternative {
     int32_t layer;
     th_time alone_ps;   /* as it is */
-    th_time *by_design; /* alone, by its quickest strategy under every design of the system; -1: the
+    th_time *by_design; /* alone, by its fastest strategy under every design of the system; -1: the
                          * set cannot have it, or it cannot run the layer. Of the list. */
     bool has_exclusive; /* can it run without rotation? */
     th_strategy exclusive; /* see below */
@@ -22,8 +22,8 @@ typedef struct th_alternative {
     th_error why;          /* instead is infeasible: why */
 } th_alternative;
 
-/* exclusive is the quickest alone; of a layer that rotates, that with which the whole run has the
- * least fitness, or where none fits, the quickest alone. */
+/* exclusive is the fastest alone; of a layer that rotates, that with which the whole run has the
+ * least fitness, or where none fits, the fastest alone. */
 
 typedef struct th_alternatives {
     int32_t n;

@@ -78,7 +78,8 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
     }
     if (o->start && type->is_baseline) {
         th_error_set(err, "MAP-0115",
-                     "%s: a baseline starts from nothing: only a search takes a start", type->name);
+                     "%s: baselines take no initial mapping; only searches accept -start",
+                     type->name);
         return NULL;
     }
     th_search *s = allocate(type, p, o, err);

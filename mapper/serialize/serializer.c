@@ -28,7 +28,7 @@ bool th_serializer_is_reading(const th_serializer *w)
 
 /* --- numbers and texts --- */
 
-/* The next n bytes; NULL, and failed, where there are not so many. */
+/* The next n bytes; NULL, and failed, where fewer are left. */
 static const unsigned char *take(th_serializer *w, size_t n)
 {
     if (w->failed || n > (size_t)(w->end - w->at)) {

@@ -222,7 +222,7 @@ th_workload *th_serializer_read_workload(th_serializer *w, th_error *err)
     if (reason.id[0])
         th_error_set(err, reason.id, "%s", reason.text);
     else
-        th_error_set(err, "MAP-0101", "bytes of a workload: are cut off or damaged");
+        th_error_set(err, "MAP-0101", "serialised workload: truncated or damaged");
     return NULL;
 }
 

@@ -393,6 +393,6 @@ th_system *th_serializer_read_system(th_serializer *w, th_error *err)
     if (reason.id[0])
         th_error_set(err, reason.id, "%s", reason.text);
     else
-        th_error_set(err, "MAP-0100", "bytes of a system: are cut off or damaged");
+        th_error_set(err, "MAP-0100", "serialised system: truncated or damaged");
     return NULL;
 }

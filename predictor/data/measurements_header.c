@@ -217,17 +217,18 @@ static int unit_of_name(const char *name)
     return from > 0 ? find_unit(name + from, end - from) : -1;
 }
 
-/* What column c of times is in; -1: err says why that cannot be told. */
+/* What column c of times is in; -1: err says why that is unknown. */
 static int unit_of_times(const measurement_reader *r, const known_column *c)
 {
-    const char *told = r->source->units;
-    int unit = told ? find_unit(told, strlen(told)) : 0;
+    const char *given = r->source->units;
+    int unit = given ? find_unit(given, strlen(given)) : 0;
     if (unit < 0)
-        return th_error_set(r->err, "PRED-0154", "-units \"%.40s\": must be ms, us, s or ns", told);
-    if (c->unit && told && strcmp(c->unit, told) != 0)
+        return th_error_set(r->err, "PRED-0154", "-units \"%.40s\": must be ms, us, s or ns",
+                            given);
+    if (c->unit && given && strcmp(c->unit, given) != 0)
         return th_error_set(r->err, "PRED-0153", "%s:%d: -units %s: column \"%s\" is in %s",
-                            r->source->path, r->csv.line, told, c->name, c->unit);
-    if (!c->unit && !told && r->format == OWN)
+                            r->source->path, r->csv.line, given, c->name, c->unit);
+    if (!c->unit && !given && r->format == OWN)
         return th_error_set(r->err, "PRED-0155",
                             "%s:%d: column \"%s\": must say its unit (time_ms, time_us, time_s, "
                             "time_ns), or -units",
@@ -342,8 +343,8 @@ static int read_file_name(measurement_reader *r)
     size_t n = strcspn(name, "_.");
     if (r->kind < 0 && r->place[KIND] < 0)
         r->kind = th_measurement_kind(name, n, &r->function);
-    bool is_told = r->device >= 0 || r->place[DEVICE] >= 0 || r->time[0].device >= 0;
-    if (is_told || name[n] != '_')
+    bool is_given = r->device >= 0 || r->place[DEVICE] >= 0 || r->time[0].device >= 0;
+    if (is_given || name[n] != '_')
         return 0;
     char device[TH_GPU_NAME_MAX];
     snprintf(device, sizeof device, "%.*s", (int)strcspn(name + n + 1, "_."), name + n + 1);
@@ -352,20 +353,20 @@ static int read_file_name(measurement_reader *r)
     return 0;
 }
 
-/* Kind and device, if columns do not tell them. */
-static int check_told(measurement_reader *r)
+/* Kind and device, if columns do not give them. */
+static int check_given(measurement_reader *r)
 {
     if (read_file_name(r))
         return -1;
     if (r->kind < 0 && r->place[KIND] < 0)
         return th_error_set(r->err, "PRED-0037",
-                            "%s: -kind: must be told, for neither a column nor the "
-                            "file's name does",
+                            "%s: -kind: is required: neither a column nor the "
+                            "file's name gives it",
                             r->source->path);
     if (r->device < 0 && r->place[DEVICE] < 0 && r->time[0].device < 0)
         return th_error_set(r->err, "PRED-0038",
-                            "%s: -device: must be told, for neither a column nor the "
-                            "file's name does",
+                            "%s: -device: is required: neither a column nor the "
+                            "file's name gives it",
                             r->source->path);
     return 0;
 }
@@ -389,7 +390,7 @@ int th_measurement_header(measurement_reader *r)
         return th_error_set(r->err, "PRED-0036",
                             "%s:%d: must have a column of times (time_ms, or that of the format)",
                             r->source->path, r->csv.line);
-    return check_other_times(r) || check_told(r) ? -1 : 0;
+    return check_other_times(r) || check_given(r) ? -1 : 0;
 }
 
 th_phase th_measurement_phase(const measurement_reader *r)

@@ -108,8 +108,8 @@ static int read_kind(const measurement_reader *r, th_op *op)
     return 0;
 }
 
-/* Is there a column that tells this number of the operation? */
-static bool is_told(const measurement_reader *r, th_op_kind kind, th_op_field f)
+/* Is there a column that gives this number of the operation? */
+static bool is_given(const measurement_reader *r, th_op_kind kind, th_op_field f)
 {
     static const struct {
         th_op_field h, w;
@@ -135,7 +135,7 @@ static int check_columns(const measurement_reader *r, const th_op *op)
 {
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
         if (th_op_has(op->kind, (th_op_field)f) && th_op_field_min((th_op_field)f) > 0 &&
-            !is_told(r, op->kind, (th_op_field)f))
+            !is_given(r, op->kind, (th_op_field)f))
             return th_error_set(r->err, "PRED-0151", "%s:%d: %s: must have a column of %s",
                                 r->source->path, r->csv.line, th_op_kind_name(op->kind),
                                 th_op_field_name((th_op_field)f));

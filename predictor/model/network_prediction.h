@@ -58,7 +58,7 @@ void th_network_prediction_clear(th_network_prediction *f);
  * returns their number. docs/models/gpu_system.md has the table. */
 enum { TH_BACKWARD_OPS_MAX = 4 };
 int th_backward_ops(const th_layer_part *part, const th_layer_op *forward, th_layer_op *out);
-/* The same of an optimiser's step over so many weights. */
+/* The same of an optimiser's step over a number of weights. */
 int th_update_ops(th_op_optimizer optimizer, int64_t weights, th_layer_op *out);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct th_layer_part {
     th_op_activation activation; /* of conv and fc: part of the operation */
 } th_layer_part;
 
-/* An operation that runs so many times, one after the other; 0: it does not. */
+/* An operation, and the number of times that it runs, one after the other. */
 typedef struct th_layer_op {
     th_op op;
     int32_t times;

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-/* Inputs so many deviations off are no further off: nothing was learned there. */
+/* Inputs are clipped to this number of standard deviations: there are no samples beyond. */
 static const float LIMIT = 6;
 
 int th_mlp_init(th_mlp *m, const int *sizes, int n_layers)

@@ -34,7 +34,7 @@
         return term ? term.nextElementSibling.textContent : "";
     }
 
-    // 1, 2 or 5 times a power of ten, so that there are at most so many marks.
+    // 1, 2 or 5 times a power of ten, so that there are at most this number of marks.
     function marks(from, to, most) {
         const least = (to - from) / most,
             power = 10 ** Math.floor(Math.log10(least));

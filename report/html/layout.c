@@ -35,18 +35,18 @@ static bool has_levels(const th_system *s)
     return false;
 }
 
-static bool are_twins(const th_node *a, const th_node *b)
+static bool are_siblings(const th_node *a, const th_node *b)
 {
     return a->level == b->level && a->leaf_first == b->leaf_first && a->n_leaves == b->n_leaves;
 }
 
-/* The rank of a node among its twins, which are placed in a row, and their number. */
-static void count_twins(const th_system *s, int node, int *number, int *n)
+/* The rank of a node among its siblings, which are placed in a row, and their number. */
+static void count_siblings(const th_system *s, int node, int *number, int *n)
 {
     int first = node, last = node;
-    while (first > 0 && are_twins(&s->nodes[first - 1], &s->nodes[node]))
+    while (first > 0 && are_siblings(&s->nodes[first - 1], &s->nodes[node]))
         first--;
-    while (last + 1 < s->n_nodes && are_twins(&s->nodes[last + 1], &s->nodes[node]))
+    while (last + 1 < s->n_nodes && are_siblings(&s->nodes[last + 1], &s->nodes[node]))
         last++;
     *number = node - first;
     *n = last - first + 1;
@@ -66,7 +66,7 @@ static void place_levels(th_placing *p)
         if (node->n_leaves == 0)
             continue;
         if (node->level > 0)
-            count_twins(s, i, &number, &n);
+            count_siblings(s, i, &number, &n);
         place(p, i, node->leaf_first + node->n_leaves * (number + 0.5) / n - 0.5,
               (top - node->level) * step);
     }

@@ -244,7 +244,7 @@ th.painter = function (data) {
 
     // ---- axis ----
 
-    // The step of 1, 2 or 5 times a power of ten that leaves so many pixels between marks.
+    // The step of 1, 2 or 5 times a power of ten that leaves this number of pixels between marks.
     function stepOf(span, width) {
         const least = span / Math.max(2, Math.floor(width / 110));
         const power = 10 ** Math.floor(Math.log10(least));

@@ -253,7 +253,7 @@ static void forget(th_spans_page *g)
     th_strbuf_clear(&g->packed);
 }
 
-/* At most so many spans. 0, or -1 with nothing to forget. */
+/* At most `most` spans. 0, or -1 with nothing to forget. */
 static int pack(th_spans_page *g, th_html *p, int64_t most)
 {
     th_strbuf bytes = TH_STRBUF_INIT;

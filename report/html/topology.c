@@ -66,7 +66,7 @@ static bool is_blocked(const th_picture *p, int a, int b)
 
 /* "M1 2L3 4", or with a bow "M1 2Q5 6 3 4"; number: among the links from the one node to the
  * other. */
-static void add_way(const th_picture *p, int a, int b, int number, th_strbuf *out)
+static void add_path(const th_picture *p, int a, int b, int number, th_strbuf *out)
 {
     th_html_position from = p->at[a], to = p->at[b];
     double length = hypot(to.x - from.x, to.y - from.y), ux = (to.x - from.x) / length,
@@ -95,7 +95,7 @@ static int shade_of(const th_picture *p, int link)
     return shade < SHADES - 1 ? shade : SHADES - 1;
 }
 
-/* How many earlier links join the same nodes in the same way. */
+/* How many earlier links join the same nodes in the same direction. */
 static int number_of(const th_system *s, int link)
 {
     int n = 0;
@@ -112,7 +112,7 @@ static void add_named_link(th_picture *p, int link, int shade)
     char bytes[64], bandwidth[64];
     th_strbuf *out = p->page->out;
     th_strbuf_printf(out, "<path class=\"h%d\" d=\"", shade);
-    add_way(p, l->from, l->to, number_of(s, link), out);
+    add_path(p, l->from, l->to, number_of(s, link), out);
     th_strbuf_add(out, "\"><title>link/");
     th_html_text(out, l->name);
     th_strbuf_printf(
@@ -135,7 +135,7 @@ static void add_links(th_picture *p)
             if (has_names)
                 add_named_link(p, l, shade);
             else
-                add_way(p, s->links[l].from, s->links[l].to, number_of(s, l), p->page->out);
+                add_path(p, s->links[l].from, s->links[l].to, number_of(s, l), p->page->out);
         }
         if (!has_names)
             th_strbuf_add(p->page->out, "\"/>\n");

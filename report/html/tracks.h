@@ -54,7 +54,7 @@ typedef struct th_html_tracks {
     bool stores;
 } th_html_tracks;
 
-/* At most so many spans. 0, or -1 with nothing to clear. */
+/* At most `most` spans. 0, or -1 with nothing to clear. */
 int th_html_tracks_collect(th_html_tracks *k, const th_session *s, const th_result *r, int64_t most,
                            th_error *err);
 void th_html_tracks_clear(th_html_tracks *k);

@@ -21,10 +21,11 @@ static const char palette[] =
     "0 '#EEF3F8', 0.25 '#B5CDE1', 0.5 '#6BA3C9', 0.75 '#2B6FA5', 1 '#08306B'";
 
 enum {
-    LABELLED_BARS = 24,   /* so many bars have their values above them */
-    LABELLED_CELLS = 12,  /* heat maps with so many columns show values */
-    LETTERS_IN_ROW = 84,  /* so many names are horizontal; more are slanted */
-    LETTERS_IN_HEAT = 56, /* so many are slanted; more are vertical */
+    LABELLED_BARS = 24,  /* up to this number of bars, values stand above them */
+    LABELLED_CELLS = 12, /* up to this number of columns, heat maps show values */
+    LETTERS_IN_ROW =
+        84, /* up to this number of letters, names are horizontal; longer ones slanted */
+    LETTERS_IN_HEAT = 56, /* up to this number they are slanted; longer ones vertical */
     LETTERS_IN_KEY = 14,  /* longer names leave room for fewer */
     TICKS_MAX = 30,       /* of more categories only some have names */
     HEAT_TICKS_MAX = 48
@@ -140,7 +141,7 @@ static void add_label(th_strbuf *out, const char *what, const char *text)
     th_strbuf_printf(out, " textcolor '%s'\n", ink);
 }
 
-/* Every so many of n names is shown. */
+/* The distance between names that are shown, of n. */
 static int stride_of(const th_plot *p, int n)
 {
     int most = p->type == TH_PLOT_HEAT ? HEAT_TICKS_MAX : TICKS_MAX;

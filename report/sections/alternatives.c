@@ -40,9 +40,9 @@ static int add_designs(th_session *s, th_report *r, const th_alternatives *a, th
     if (!columns)
         return th_error_no_memory(err);
     th_table *t =
-        th_report_table(r, "designs", "Each layer alone, by its quickest strategy", columns);
+        th_report_table(r, "designs", "Each layer alone, by its fastest strategy", columns);
     th_table_note(t, "this mapping: with its present design and strategy; then each design with "
-                     "the strategy that is quickest on it.");
+                     "the strategy that is fastest on it.");
     for (int i = 0; i < a->n; i++) {
         const th_alternative *x = &a->at[i];
         int set = s->mapping->set_of[x->layer], n = 0;

@@ -109,8 +109,8 @@ static void name_layers(const th_session *s, const th_unknown_bound *g, int n, c
                  layers[g[n - 1].layer].name, n);
 }
 
-/* is_folded: neighbouring layers with one reason share a row. */
-static void add_unknown(const th_session *s, const th_bounds *b, th_report *r, bool is_folded)
+/* is_merged: neighbouring layers with one reason share a row. */
+static void add_unknown(const th_session *s, const th_bounds *b, th_report *r, bool is_merged)
 {
     static const th_column columns[] = {
         {"bound", "bound", TH_KIND_TEXT},
@@ -125,7 +125,7 @@ static void add_unknown(const th_session *s, const th_bounds *b, th_report *r, b
     for (int i = 0, n; i < b->n_unknown; i += n) {
         char layers[120], why[200];
         const th_unknown_bound *g = &b->unknown[i];
-        for (n = 1; is_folded && i + n < b->n_unknown && has_same_reason(g, &b->unknown[i + n]);
+        for (n = 1; is_merged && i + n < b->n_unknown && has_same_reason(g, &b->unknown[i + n]);
              n++)
             ;
         name_layers(s, g, n, layers, sizeof layers);
@@ -168,7 +168,7 @@ static void name_run(const th_session *s, th_report *r)
     th_report_head_line(r, "for", text);
 }
 
-int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err)
+int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err)
 {
     static const th_column columns[] = {
         {"bound", "bound", TH_KIND_TEXT},
@@ -206,7 +206,7 @@ int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err
     }
     th_table_note(t, "gap: by how much the makespan of the run, or of the mapping before a run, "
                      "exceeds the bound.");
-    add_unknown(s, &b, r, is_folded);
+    add_unknown(s, &b, r, is_merged);
     th_bounds_clear(&b);
     return 0;
 }

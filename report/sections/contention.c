@@ -283,7 +283,7 @@ int th_contention_find(th_contention *f, int32_t task, th_contender *out, th_err
     double *occupied = th_alloc_zero((size_t)f->n_resources + 1, sizeof *occupied);
     int failed = occupied ? weigh_contenders(f, task, &h, occupied, err) : th_error_no_memory(err);
     if (!failed && th_interrupt_is_pending())
-        failed = th_error_interrupted(err, "who held it up was not found");
+        failed = th_error_interrupted(err, "what delayed it was not found");
     h.at = most_occupied(f, false);
     if (!h.at)
         h.at = most_occupied(f, true);

@@ -227,8 +227,8 @@ static th_layer_line line_of(const th_session *s, int layer)
     return line;
 }
 
-/* The same set, strategy, and part of an output; fully connected layers must be alike in all. */
-static bool are_alike(const th_session *s, const th_layer_line *a, const th_layer_line *b)
+/* The same set, strategy, and part of an output; fully connected layers must be equal in all. */
+static bool mapped_equally(const th_session *s, const th_layer_line *a, const th_layer_line *b)
 {
     static const th_dim output[] = {TH_DIM_B, TH_DIM_K, TH_DIM_H, TH_DIM_W};
     bool is_fc = s->workload->layers[a->last].kind == TH_LAYER_FC ||
@@ -275,7 +275,7 @@ static void add_layer_line(th_session *s, th_table *t, const th_layer_line *line
                                     th_count(line->set), th_text(line->strategy), th_text(shard)});
 }
 
-int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err)
+int th_section_layers(th_session *s, th_report *r, bool is_merged, th_error *err)
 {
     static const th_column columns[] = {
         {"layer", "layer", TH_KIND_TEXT},
@@ -290,7 +290,7 @@ int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err
     th_layer_line line = line_of(s, 0);
     for (int l = 1; l < s->mapping->n_layers; l++) {
         th_layer_line next = line_of(s, l);
-        if (is_folded && are_alike(s, &line, &next)) {
+        if (is_merged && mapped_equally(s, &line, &next)) {
             merge_lines(&line, &next);
         } else {
             add_layer_line(s, t, &line);

@@ -97,7 +97,7 @@ static void add_all_weights(th_report *r, th_table *t, const th_memory_peak *p, 
         add_held(t, th_report_printf(r, "(%d layer%s)", n, n == 1 ? "" : "s"), &all, peak);
 }
 
-int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_error *err)
+int th_section_held(th_session *s, th_report *r, int accel, bool is_merged, th_error *err)
 {
     static const th_column columns[] = {
         {"layer", "layer", TH_KIND_TEXT},  {"what", "what", TH_KIND_TEXT},
@@ -113,10 +113,10 @@ int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_e
     const char *name = s->system->nodes[s->system->accel_node[accel]].name;
     th_table *t = th_report_table(
         r, "held", th_report_printf(r, "What fills accel/%.60s at its peak", name), columns);
-    if (is_folded)
+    if (is_merged)
         add_all_weights(r, t, &p, peak);
     for (size_t i = 0; i < p.n; i++)
-        if (!is_folded || p.held[i].kind != TH_HELD_WEIGHTS)
+        if (!is_merged || p.held[i].kind != TH_HELD_WEIGHTS)
             add_held(t, s->workload->layers[p.held[i].layer].name, &p.held[i], peak);
     th_table_total(t, (th_quantity[]){th_text("peak"), th_absent(TH_KIND_TEXT), th_bytes(peak),
                                       th_share(peak > 0 ? 1 : 0)});

@@ -5,31 +5,32 @@
 #include "mapper/evaluate/deadline.h"
 #include "report/sections/sections.h"
 
-static th_quantity if_through(const th_model_timing *due, th_time ps)
+static th_quantity if_through(const th_model_timing *timing, th_time ps)
 {
-    return due->is_complete ? th_ps(ps) : th_absent(TH_KIND_TIME);
+    return timing->is_complete ? th_ps(ps) : th_absent(TH_KIND_TIME);
 }
 
 static void add_model(const th_session *s, th_table *t, int number, const th_time *end)
 {
     const th_model *m = &s->workload->models[number];
-    th_model_timing due =
+    th_model_timing timing =
         th_deadline_model_timing(s->workload, &s->simulation->options.stream, number, end);
     bool has_deadline = m->deadline_ps > 0;
-    const char *verdict = !has_deadline || !due.is_complete ? NULL
-                          : due.lateness_ps > 0             ? "missed"
-                                                            : "met";
-    th_table_row(t, (th_quantity[]){
-                        th_text(m->name),
-                        th_count(m->n_layers),
-                        th_ps(m->arrival_ps),
-                        if_through(&due, due.end_ps),
-                        if_through(&due, due.latency_ps),
-                        if_through(&due, due.max_latency_ps),
-                        has_deadline ? th_ps(m->deadline_ps) : th_absent(TH_KIND_TIME),
-                        th_text(verdict),
-                        has_deadline ? if_through(&due, due.lateness_ps) : th_absent(TH_KIND_TIME),
-                    });
+    const char *verdict = !has_deadline || !timing.is_complete ? NULL
+                          : timing.lateness_ps > 0             ? "missed"
+                                                               : "met";
+    th_table_row(
+        t, (th_quantity[]){
+               th_text(m->name),
+               th_count(m->n_layers),
+               th_ps(m->arrival_ps),
+               if_through(&timing, timing.end_ps),
+               if_through(&timing, timing.latency_ps),
+               if_through(&timing, timing.max_latency_ps),
+               has_deadline ? th_ps(m->deadline_ps) : th_absent(TH_KIND_TIME),
+               th_text(verdict),
+               has_deadline ? if_through(&timing, timing.lateness_ps) : th_absent(TH_KIND_TIME),
+           });
 }
 
 int th_section_models(th_session *s, th_report *r, th_error *err)

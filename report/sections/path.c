@@ -97,7 +97,7 @@ static th_time wait_of(const th_result *r, int32_t task, th_cause cause)
     return r->tasks[task].start_ps - (cause.task >= 0 ? r->tasks[cause.task].end_ps : 0);
 }
 
-/* Of tasks that were held up; 0 or -1. */
+/* Finds what delayed a task by contention. 0 or -1. */
 static int find_contender(const th_path_analysis *x, int32_t task, th_time contention,
                           th_contender *h, th_error *err)
 {
@@ -118,7 +118,7 @@ static int add_task(const th_path_analysis *x, th_table *t, int32_t task, th_err
     th_contender h;
     th_strbuf text = TH_STRBUF_INIT, at = TH_STRBUF_INIT, by = TH_STRBUF_INIT;
     if (th_interrupt_is_pending())
-        return th_error_interrupted(err, "not all tasks were told");
+        return th_error_interrupted(err, "not all tasks were printed");
     if (th_time_breakdown(
             &(th_run_view){s->system, th_simulation_costs(sim), sim->program, x->result}, task,
             part, err) != 0 ||
@@ -182,8 +182,8 @@ static th_time threshold(const th_path_entry *path, int n, int64_t limit)
     return result;
 }
 
-/* Entries folded into one line. */
-static void add_folded(th_table *t, const th_path_entry *path, int n)
+/* Entries merged into one line. */
+static void add_merged(th_table *t, const th_path_entry *path, int n)
 {
     char what[60];
     th_quantity cells[N_PATH_COLUMNS];
@@ -226,20 +226,20 @@ static int add_path(const th_path_analysis *x, th_table *t, int64_t limit, th_er
 {
     const th_path_entry *path = x->path;
     th_time least = threshold(path, x->n_path, limit);
-    int folded = 0;
+    int merged = 0;
     int64_t shown = 0;
     for (int i = 0; i < x->n_path; i++) {
         if (least >= 0 && (span_of(&path[i]) < least || shown == limit)) {
-            folded++;
+            merged++;
             continue;
         }
-        add_folded(t, &path[i - folded], folded);
+        add_merged(t, &path[i - merged], merged);
         if (add_task(x, t, path[i].task, err) != 0)
             return -1;
-        folded = 0;
+        merged = 0;
         shown++;
     }
-    add_folded(t, &path[x->n_path - folded], folded);
+    add_merged(t, &path[x->n_path - merged], merged);
     add_sum(t, x);
     return 0;
 }
@@ -338,7 +338,8 @@ static int32_t order_by_slack(const th_path_analysis *x, th_timed *order, th_tim
     return n;
 }
 
-/* Those of the path, without who held it up: to ask that of all tasks takes too long. */
+/* Those of the path, without what delayed them by contention: finding that for all tasks takes too
+ * long. */
 static const th_column *slack_columns(th_report *r)
 {
     th_column *c = th_report_columns(r, N_COLUMNS);

@@ -30,25 +30,25 @@ static int add_row(th_session *s, th_contention *f, th_table *t, int32_t task,
     return 0;
 }
 
-typedef struct held {
+typedef struct delayed_task {
     th_time ps;
     int32_t task;
-} held;
+} delayed_task;
 
 static int longest_first(const void *a, const void *b)
 {
-    const held *x = a, *y = b;
+    const delayed_task *x = a, *y = b;
     if (x->ps != y->ps)
         return x->ps > y->ps ? -1 : 1;
     return (x->task > y->task) - (x->task < y->task);
 }
 
-/* Delayed tasks of the path, the longest first: returns how many, or -1. */
-static int list_held(th_session *s, const th_result *r, held **list, th_error *err)
+/* Tasks of the path that contention delayed, the longest first: returns how many, or -1. */
+static int list_delayed(th_session *s, const th_result *r, delayed_task **list, th_error *err)
 {
     th_path_entry *path;
     th_time part[TH_N_PARTS];
-    int n = th_critical_path(r, &path, err), n_held = 0, failed = 0;
+    int n = th_critical_path(r, &path, err), n_delayed = 0, failed = 0;
     if (n < 0)
         return -1;
     *list = th_alloc_array((size_t)n + 1, sizeof **list);
@@ -59,14 +59,14 @@ static int list_held(th_session *s, const th_result *r, held **list, th_error *e
                                                   s->simulation->program, r},
                                    path[i].task, part, err);
         if (!failed && part[TH_PART_CONTENTION] > 0)
-            (*list)[n_held++] = (held){part[TH_PART_CONTENTION], path[i].task};
+            (*list)[n_delayed++] = (delayed_task){part[TH_PART_CONTENTION], path[i].task};
     }
     th_free(path);
     if (!failed)
-        qsort(*list, (size_t)n_held, sizeof **list, longest_first);
+        qsort(*list, (size_t)n_delayed, sizeof **list, longest_first);
     else
         th_free(*list);
-    return failed ? -1 : n_held;
+    return failed ? -1 : n_delayed;
 }
 
 int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *err)
@@ -83,8 +83,8 @@ int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *
         {NULL, NULL, TH_KIND_TEXT},
     };
     const th_result *result = th_simulation_result(s->simulation, err);
-    held *list = NULL;
-    int n = result ? list_held(s, result, &list, err) : -1;
+    delayed_task *list = NULL;
+    int n = result ? list_delayed(s, result, &list, err) : -1;
     if (n <= 0) {
         if (n == 0)
             th_free(list);

@@ -175,7 +175,7 @@ int th_section_search(th_session *s, th_report *r, th_error *err)
     return 0;
 }
 
-/* ---- effort ---- */
+/* ---- budget and evaluations ---- */
 
 /* Only if the search has composed makespans from segments. */
 static th_quantity if_segmented(const th_segment_counts *k, th_quantity q)

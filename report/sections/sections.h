@@ -16,32 +16,32 @@ int th_section_search(th_session *s, th_report *r, th_error *err);
 int th_section_search_timing(th_session *s, th_report *r, th_error *err);
 int th_section_convergence(th_session *s, th_report *r, th_error *err);
 int th_section_front(th_session *s, th_report *r, th_error *err);
-/* bounds.c; is_folded: layers without a bound for the same reason share a line. */
-int th_section_bounds(th_session *s, th_report *r, bool is_folded, th_error *err);
+/* bounds.c; is_merged: layers without a bound for the same reason share a line. */
+int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err);
 /* Of what a search could find, under its options, as a value of its objective; 0: none is known,
  * or nothing was searched. *for_all: the same where that holds for some mappings alone
  * (TH_UNKNOWN_PARTIAL). */
 int th_search_record_bound(const th_session *s, double *bound, double *for_all, th_error *err);
 
-/* map.c; is_folded: neighbouring layers that are mapped alike share a line. */
+/* map.c; is_merged: neighbouring layers that are mapped equally share a line. */
 int th_section_sets(th_session *s, th_report *r, th_error *err);
-int th_section_layers(th_session *s, th_report *r, bool is_folded, th_error *err);
+int th_section_layers(th_session *s, th_report *r, bool is_merged, th_error *err);
 /* alternatives.c: two tables of alternatives per layer; in text a third one if something does not
  * fit. */
 int th_section_alternatives(th_session *s, th_report *r, bool is_text, th_error *err);
 
 /* memory.c: peaks of all accelerators; the fullest one (-1: none, -2 on failure); and the contents
- * of one (is_folded: the weights of all layers share a line). */
+ * of one (is_merged: the weights of all layers share a line). */
 int th_section_memory(th_session *s, th_report *r, th_error *err);
 int th_memory_fullest(th_session *s, th_error *err);
-int th_section_held(th_session *s, th_report *r, int accel, bool is_folded, th_error *err);
+int th_section_held(th_session *s, th_report *r, int accel, bool is_merged, th_error *err);
 
 /* run.c; summary: followed by the models of a workload, if it has some. */
 int th_section_summary(th_session *s, th_report *r, th_error *err);
 int th_section_accels(th_session *s, th_report *r, th_error *err);
 
-/* path.c; limit: the longest so many entries of the path, the others folded (0: all);
- * parts: what its time went to; slack: limit of the tasks that have ended, the least slack
+/* path.c; limit: the number of entries of the path, the longest ones; the others are merged (0:
+ * all); parts: what its time went to; slack: limit of the tasks that have ended, the least slack
  * first. */
 int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_path_parts(th_session *s, th_report *r, th_error *err);

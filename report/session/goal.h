@@ -22,7 +22,7 @@ th_quantity th_objective_quantity(th_objective o, const th_metrics *m);
 /* Is throughput the objective, a part of it, or on its front? */
 bool th_goal_has_throughput(const th_goal *g);
 /* The throughput of these metrics as two columns, TH_GOAL_RATES, and their cells: samples per
- * second, of which a batch has so many, and batches per second. Text shows the second where they
+ * second (a batch has several), and batches per second. Text shows the second where they
  * differ, and neither where the goal has no throughput; the cells are absent there. */
 enum { TH_GOAL_RATES = 2 };
 void th_goal_rate_columns(const th_goal *g, int64_t samples, th_column *out);

@@ -81,7 +81,7 @@ static const char *exact_time(th_time ps, char *out, size_t size)
     return out;
 }
 
-/* Of a link that has so many bits per second at a factor of 1. */
+/* Of a link whose bandwidth is bits_per_s at a factor of 1. */
 static const char *exact_bandwidth(int64_t bits_per_s, double factor, char *out, size_t size)
 {
     int64_t back,
@@ -183,7 +183,7 @@ void th_property_event_list_free(th_property_event_list *l)
 
 /* ---- a line of it ---- */
 
-/* How many of the first fit in so many characters, separated by commas; at least one. */
+/* How many of the first fit in width characters, separated by commas; at least one. */
 static int fitting(const th_property_event_list *l, int width)
 {
     int n = 0, length = 0;

@@ -25,7 +25,7 @@ static const th_unit energy_units[] = {{"J", 1},     {"mJ", 1e-3},  {"uJ", 1e-6}
 static const th_unit rate_units[] = {
     {"T/s", 1e12}, {"G/s", 1e9}, {"M/s", 1e6}, {"1/s", 1}, {NULL, 0}};
 
-/* The largest unit that leaves at least 1 before the point, with so many significant digits. */
+/* The largest unit that leaves at least 1 before the point, with `digits` significant digits. */
 static th_scale pick_unit(const th_unit *units, double largest, int digits)
 {
     while (units[1].name && largest < units->divisor)
@@ -71,7 +71,7 @@ static const char *wanted_unit(const th_report *r, th_kind kind)
     return r->units ? r->units[kind] : NULL;
 }
 
-/* A unit by name, with so many significant digits of the largest. */
+/* A unit by name, with `digits` significant digits of the largest. */
 static th_scale fixed_unit(th_kind kind, const char *name, double largest, int digits)
 {
     enum { MOST_DECIMALS = 12 };

@@ -61,7 +61,7 @@ static void add_heading(const th_layout *l, th_strbuf *out)
     add_rule(l, out);
 }
 
-/* How many bytes of text fit in a line of so many columns: up to a space, if there is one. */
+/* How many bytes of text fit in a line of width columns: up to a space, if there is one. */
 static size_t fitting(const char *text, int width)
 {
     size_t at = 0, space = 0;

@@ -30,8 +30,8 @@ typedef struct th_what_if {
 typedef struct th_what_ifs {
     double by; /* 0.1: 10 % more bandwidth, clock, memory; 10 % less latency; above -1, below 1 for
                   latencies */
-    /* > 0: each system, and the unchanged one, gets its own search of so many evaluations, from the
-     * mapping of the session; 0: the mapping stays */
+    /* > 0: each system, and the unchanged one, gets its own search of this number of evaluations,
+     * from the mapping of the session; 0: the mapping stays */
     int64_t remap;
     th_what_if baseline; /* n 0 */
     th_what_if *all;

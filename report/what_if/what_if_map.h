@@ -4,8 +4,8 @@
 #define TH_REPORT_WHAT_IF_WHAT_IF_MAP_H
 #include "report/session/session.h"
 
-/* The best mapping that a search of so many evaluations finds on this system, which has the
- * session's accelerators and designs. It starts from the session's mapping, by the algorithm,
+/* The best mapping that a search with this budget of evaluations finds on this system, which has
+ * the session's accelerators and designs. It starts from the session's mapping, by the algorithm,
  * objective and seed that found that (the default search, for latency, where a baseline, nsga2 or
  * nobody did), on one thread: safe to call from several. Owned by the caller. NULL: nothing fits,
  * memory is out, or Ctrl-C (BASE-0008). */

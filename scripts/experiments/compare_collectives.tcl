@@ -25,7 +25,7 @@ foreach algorithm $algorithms {
     }
 }
 
-puts "all_reduce of [llength [get_accels]] on $topology $dims, time in us; * the quickest"
+puts "all_reduce of [llength [get_accels]] on $topology $dims, time in us; * the fastest"
 puts [format "%-18s%s" algorithm [join [lmap size $sizes {format %12s $size}] ""]]
 foreach algorithm $algorithms {
     set line [format %-18s $algorithm]

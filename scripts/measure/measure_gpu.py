@@ -216,12 +216,12 @@ class TorchGpu:
         p = self.properties
         cores = self.options.cores_per_sm or CORES_PER_SM.get((p.major, p.minor))
         if cores is None:
-            raise Problem(f"--cores-per-sm: must be told for compute capability {p.major}.{p.minor}")
+            raise Problem(f"--cores-per-sm: is required for compute capability {p.major}.{p.minor}")
         sm, memory = (float(x) for x in self.ask("clocks.max.sm,clocks.max.memory").values())
         bus = getattr(p, "memory_bus_width", 0)
         bandwidth = self.options.bandwidth or 2 * memory * 1e6 * bus / 8 / 1e9
         if not bandwidth:
-            raise Problem("--bandwidth: must be told in GB/s: this PyTorch does not know the width of the memory's bus")
+            raise Problem("--bandwidth: is required, in GB/s: this PyTorch does not know the width of the memory's bus")
         return {"device": self.name, "memory_bandwidth_GBps": round(bandwidth, 1), "sms": p.multi_processor_count,
                 "cores_per_sm": cores, "clock_MHz": sm,
                 "fp32_GFLOPs": round(2e-3 * p.multi_processor_count * cores * sm),

@@ -101,7 +101,8 @@ static crossing_bytes bytes_of_pairs(const bounding *b)
     return n;
 }
 
-/* The bytes that must cross the cut around X, which holds k ranks with so many bytes of pieces. */
+/* The bytes that must cross the cut around X, which holds k ranks whose pieces have this number of
+ * bytes. */
 static crossing_bytes bytes_of(const bounding *b, int32_t k, int64_t pieces, bool has_root)
 {
     const th_collective *c = b->c;

@@ -129,7 +129,7 @@ void th_collective_schedule_clear(th_collective_schedule *cs);
 
 /* --- for algorithms --------------------------------------------------------------------------- */
 
-/* Makes the ranks the participants, with so many threads and ports each. 0 or -1. */
+/* Makes the ranks the participants, with n_threads threads and n_ports ports each. 0 or -1. */
 int th_collective_schedule_set_ranks(th_collective_schedule *cs, int32_t n_threads, int32_t n_ports,
                                      th_error *err);
 

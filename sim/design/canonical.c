@@ -46,7 +46,7 @@ static int32_t ceil_of(int32_t a, int32_t b)
 }
 
 /* Converts the phases of a transposed convolution into output channels. */
-static int unfold_phases(th_shard *s, th_error *err)
+static int phases_to_channels(th_shard *s, th_error *err)
 {
     int32_t common_h = greatest_divisor(s->up_h, s->dilation_h);
     int32_t common_w = greatest_divisor(s->up_w, s->dilation_w);
@@ -99,7 +99,7 @@ int th_canonical_shard(const th_shard *shard, unsigned kinds, th_shard *out, th_
     if (th_layer_gates((th_layer_kind)shard->kind) > 0)
         return unroll_steps(out, err);
     if (shard->up_h > 1 || shard->up_w > 1)
-        return unfold_phases(out, err);
+        return phases_to_channels(out, err);
     return 0;
 }
 

@@ -272,7 +272,7 @@ static double tiles_form(const th_design_config *d, const th_shard *s)
     return tiles * (steps * (t_in + t_comp) + t_out);
 }
 
-/* `times` products of rows x inputs elements with a matrix of so many weights. */
+/* `times` products of rows x inputs elements with a matrix of `weights` weights. */
 typedef struct products {
     double times, rows, inputs, outputs, weights;
 } products;

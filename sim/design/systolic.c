@@ -64,10 +64,9 @@ static const th_design_key keys[] = {
                   "os, ws or is: what stays in the array, outputs, weights or inputs", dataflows},
     [OVERLAP] = {"overlap", TH_KEY_BOOL, false, 0, 1, 0,
                  "the fill of a fold hides in the drain of the one before", NULL},
-    [REFILL] =
-        {"refill", TH_KEY_BOOL, false, 0, 1, 0,
-         "ws, is: a stream may be cut into runs that fill the array anew, if that is quicker",
-         NULL},
+    [REFILL] = {"refill", TH_KEY_BOOL, false, 0, 1, 0,
+                "ws, is: a stream may be cut into runs that fill the array anew, if that is faster",
+                NULL},
     [BUFFER] = {"buffer", TH_KEY_BYTES, false, 1, LARGEST_BUFFER, 0,
                 "on-chip buffer of all operands together; absent: no limit", NULL},
     [INPUT_BUFFER] = {"input_buffer", TH_KEY_BYTES, false, 1, LARGEST_BUFFER, 0,
@@ -100,7 +99,7 @@ static int64_t limit_of(const th_design_config *d, int key)
 
 /* --- the layer as matrix products ------------------------------------------------------------- */
 
-/* True if the output buffer holds the weight-stationary sums of so many images, for one block of
+/* True if the output buffer holds the weight-stationary sums of `images` images, for one block of
  * filters. */
 static bool sums_fit(const th_systolic_layer *l, int64_t pixels, int64_t images)
 {

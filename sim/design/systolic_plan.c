@@ -69,7 +69,8 @@ static rates rates_of(const th_schedule *s, const th_port *memory)
     return k;
 }
 
-/* Seconds of a step that loads so many bytes; the slots allow several requests in flight. */
+/* Seconds of a step that loads these numbers of bytes; the slots allow several requests in flight.
+ */
 static double step_seconds(const rates *k, double input, double weight, double sums, double cycles)
 {
     double compute = cycles * k->cycle;

@@ -39,7 +39,7 @@ typedef struct th_shard {
     int64_t products_h, products_w;
 } th_shard;
 
-/* Bytes in DRAM of so many elements of a tensor: a sparse tensor is compressed to its non-zero
+/* Bytes in DRAM of a number of elements of a tensor: a sparse tensor is compressed to its non-zero
  * elements and one bit per element (structured weights: log2 m bits per kept element). */
 int64_t th_shard_bytes(const th_shard *s, th_tensor tensor, int64_t elements);
 int64_t th_shard_macs(const th_shard *s);       /* as if dense; 0: for the vector unit */

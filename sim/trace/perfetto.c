@@ -6,7 +6,7 @@
  * track_event/{track_event,track_descriptor,counter_descriptor,debug_annotation}.proto. A file is a
  * sequence of packets, each with a time in ns and either the description of a track or an event on
  * one. The wire format is protobuf's: a key (field << 3 | type), then a varint, eight bytes, or a
- * length and so many bytes. */
+ * length and that number of bytes. */
 #include <config.h>
 
 #include "sim/trace/timeline.h"

@@ -147,7 +147,7 @@ enum { DIFF_IN_TEXT = 10 }; /* rows of a table without -limit */
 static const th_option diff_options[] = {
     RECORD_OPTIONS,
     [REPORT_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N",
-                      "At most so many rows of each table (in text 10).", 1, INT64_MAX},
+                      "Maximum number of rows of each table (in text 10).", 1, INT64_MAX},
     {.name = NULL},
 };
 

@@ -31,7 +31,7 @@ enum {
     MAP_EVALUATIONS,
     MAP_SECONDS,
     MAP_SETS,
-    MAP_SEEDS,
+    MAP_INITIAL,
     MAP_STEPS,
     MAP_THREADS,
     MAP_DEADLINE,
@@ -61,7 +61,7 @@ static const char *sets_name(int i)
 }
 
 /* Names of th_initial_kind without the default. */
-static const char *seeds_name(int i)
+static const char *initial_name(int i)
 {
     static const char *const names[] = {"random", "heuristic", NULL};
     return names[i];
@@ -91,10 +91,11 @@ static const th_option map_options[] = {
     [MAP_SETS] = {"-sets", TH_OPTION_CHOICE, "WHERE",
                   "Whether sets of accelerators may span the groups of the system.",
                   .choice = sets_name},
-    [MAP_SEEDS] = {"-seeds", TH_OPTION_CHOICE, "WHICH",
-                   "Initial mappings of a search: random ones, or those of heuristics; each search "
-                   "has its own default, baselines take none.",
-                   .choice = seeds_name},
+    [MAP_INITIAL] =
+        {"-initial", TH_OPTION_CHOICE, "WHICH",
+         "Initial mappings of a search: random ones, or those of heuristics; each search "
+         "has its own default, baselines take none.",
+         .choice = initial_name},
     [MAP_STEPS] = {"-steps", TH_OPTION_INTEGER, "N", "h2h: the number of steps, out of four (4).",
                    1, 4},
     [MAP_THREADS] = {"-threads", TH_OPTION_INTEGER, "N",
@@ -197,8 +198,8 @@ static th_search_options search_options(const th_call *c)
     o.threads = (int)th_call_number(c, MAP_THREADS, c->session->threads);
     if (th_call_has(c, MAP_CHECKPOINT))
         o.checkpoint = Tcl_FSGetNativePath(c->option[MAP_CHECKPOINT].word);
-    if (th_call_has(c, MAP_SEEDS))
-        o.initial = (th_initial_kind)(TH_INITIAL_RANDOM + th_call_number(c, MAP_SEEDS, 0));
+    if (th_call_has(c, MAP_INITIAL))
+        o.initial = (th_initial_kind)(TH_INITIAL_RANDOM + th_call_number(c, MAP_INITIAL, 0));
     o.sets_inside_groups = th_call_number(c, MAP_SETS, 0) == 1;
     o.keep_late = th_call_has(c, MAP_KEEP_LATE);
     o.steps = (int)th_call_number(c, MAP_STEPS, 0);
@@ -288,7 +289,7 @@ static void warn_of_cut(const th_call *c, const th_search *search)
 /* Warns of options that have no effect, and of a baseline that did not finish. */
 static void warn_of_baseline(const th_call *c, const th_search *search)
 {
-    static const int idle[] = {MAP_SEED, MAP_SEEDS};
+    static const int idle[] = {MAP_SEED, MAP_INITIAL};
     for (size_t i = 0; search->type->is_baseline && i < sizeof idle / sizeof *idle; i++) {
         if (!th_call_has(c, idle[i]))
             continue;

@@ -445,7 +445,7 @@ const th_command th_report_commands[] = {
      "Below: the time breakdown of the path, in which contention is the time beyond that of a task "
      "alone, and the tasks that contended with those of the path. csv and json have the breakdown "
      "and the contention of every task, and the time between ready and start (queued). With -limit "
-     "the N longest tasks have a row each and the others are folded.",
+     "the N longest tasks have a row each and the others are merged into one row per gap.",
      .run = run_report_critical_path, .is_report = true},
     {"report_breakpoints", GROUP, "", 0, 0, table_options, "print all breakpoints", NULL,
      .run = run_report_breakpoints, .is_report = true},

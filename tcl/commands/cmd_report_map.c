@@ -94,10 +94,10 @@ static int run_report_mapping(th_call *c)
         return -1;
     if (th_call_has(c, MAPPING_ALTERNATIVES))
         return report_alternatives(c, r);
-    bool is_folded = th_report_format(c) == TH_FORMAT_TEXT && !th_call_has(c, REPORT_SORT_BY);
+    bool is_merged = th_report_format(c) == TH_FORMAT_TEXT && !th_call_has(c, REPORT_SORT_BY);
     int failed = th_section_sets(s, r, &c->err);
     if (!failed)
-        failed = th_section_layers(s, r, is_folded, &c->err);
+        failed = th_section_layers(s, r, is_merged, &c->err);
     return th_report_finish(c, r, failed, !failed ? r->first->next : NULL);
 }
 
@@ -122,7 +122,7 @@ const th_command th_report_map_commands[] = {
      "In text, neighbouring layers with the same set, strategy and extents of the output share a "
      "row. The shard is the largest that one accelerator has (over the layers of a row: the "
      "largest of each extent); extents of 1 are left out. With -alternatives, for each layer that "
-     "runs on the array: its time alone on its set with this mapping and with the quickest "
+     "runs on the array: its time alone on its set with this mapping and with the fastest "
      "strategy of each possible design; and the best exclusive shards (ES), which rotate nothing: "
      "for a layer that rotates, those that make the whole run shortest. Rotates and per phase are "
      "what it rotates and the largest piece sent per phase; run with ES is the change of the "
@@ -138,9 +138,9 @@ const th_command th_report_map_commands[] = {
     {"report_bounds", GROUP, "", 0, 0, bounds_options,
      "print lower bounds on the makespan, and the gap to them",
      "Lower bounds on the makespan of any mapping of the workload on the system: all accelerators "
-     "busy, each task where it is quickest (compute); the bytes of all tasks through all DRAMs "
+     "busy, each task where it is fastest (compute); the bytes of all tasks through all DRAMs "
      "(memory); input and output over the links of the hosts (cut); dependent layers one after "
-     "another, each split as it is quickest (critical path). For a stream, also the time per input "
+     "another, each split as it is fastest (critical path). For a stream, also the time per input "
      "in the long run. Stream, network and clocks are those of the run, and gap is makespan / "
      "bound - 1; before a run, those of the next run, and the gap of the mapping. A second table "
      "names the layers that a bound does not cover, or not for all mappings, and why.",

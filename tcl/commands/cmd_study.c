@@ -143,7 +143,8 @@ static const th_option run_options[] = {
                      "Points to run at the same time (that of set_threads; with tharsis-mpi, 1 "
                      "besides one on every other rank).",
                      1, 1024},
-    [RUN_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "Run at most so many points.", 1, INT64_MAX},
+    [RUN_LIMIT] = {"-limit", TH_OPTION_INTEGER, "N", "Maximum number of points to run.", 1,
+                   INT64_MAX},
     [RUN_SECONDS] = {"-seconds", TH_OPTION_INTEGER, "N",
                      "Limit of wall time per point: one that takes longer is recorded as failed, "
                      "which depends on the speed of the machine. Default: no limit.",

@@ -20,7 +20,7 @@ static void say_how_to_go_on(int number)
     static const char text[] =
         "\nError "
         "TCL-0241" /* by itself, for the list of messages */
-        ": tharsis-mpi: told to end, as when a rank is lost or mpirun stopped: a map_workload with "
+        ": tharsis-mpi: received SIGTERM (a rank was lost or mpirun stopped): a map_workload with "
         "-checkpoint FILE, and a run_study, continues from there when the same is run again\n";
     const struct timespec until_mpirun_has_read = {0, 300 * 1000 * 1000};
     (void)number;

@@ -27,7 +27,7 @@ void th_points_begin_thread(void)
     for (int i = 0; i < 2; i++) {
         Tcl_Channel nowhere = Tcl_OpenFileChannel(NULL, "/dev/null", "w", 0);
         if (!nowhere)
-            return;                         /* then it is heard */
+            return;                         /* output is then not discarded */
         Tcl_RegisterChannel(NULL, nowhere); /* stays open when an interpreter is deleted */
         Tcl_SetStdChannel(nowhere, channels[i]);
     }
@@ -234,7 +234,7 @@ static void clear_figures(th_outcome *out)
 void th_point_evaluate(const th_point_job *job, th_outcome *out)
 {
     th_error err;
-    const th_point_timer *watch = &job->watch;
+    const th_point_timer *timer = &job->timer;
     *out =
         (th_outcome){.point = {.number = job->number, .cell = job->cell, .state = TH_POINT_DONE}};
     evaluation e = {.job = job, .out = out, .interp = th_point_interp(&err)};
@@ -246,14 +246,14 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
     Tcl_Preserve(e.interp);
     set_session(&e);
     set_variables(&e);
-    bool may_begin = !watch->begin || watch->begin(watch->state, e.interp);
+    bool may_begin = !timer->begin || timer->begin(timer->state, e.interp);
     if (may_begin) {
         begin_limit(&e);
         run_script(&e);
         end_limit(&e);
     }
     /* A run may have seen Ctrl-C before anybody who looks after it has. */
-    bool was_stopped = watch->end && watch->end(watch->state);
+    bool was_stopped = timer->end && timer->end(timer->state);
     was_stopped |= th_interrupt_is_pending();
     out->was_stopped = !may_begin || (was_stopped && out->point.state == TH_POINT_FAILED);
     if (out->point.state == TH_POINT_FAILED)

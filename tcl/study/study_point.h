@@ -30,7 +30,7 @@ typedef struct th_point_job {
     int threads;           /* of the searches of the script */
     int64_t seconds;       /* wall time after which the point fails; 0: no limit */
     const char *auto_path; /* where packages are; NULL: the default */
-    th_point_timer watch;  /* .begin NULL: none */
+    th_point_timer timer;  /* .begin NULL: none */
 } th_point_job;
 
 /* Discards what scripts print in this thread from here on. */

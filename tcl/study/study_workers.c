@@ -75,7 +75,7 @@ static void do_point(worker *m)
                                       .threads = c->threads_each,
                                       .seconds = c->seconds,
                                       .auto_path = c->auto_path,
-                                      .watch = {begin_point, end_point, m}},
+                                      .timer = {begin_point, end_point, m}},
                       &outcome);
     pthread_mutex_lock(&m->owner->lock);
     m->outcome = outcome;

@@ -122,7 +122,7 @@ proc less {one other} {
 # be what is compared.
 proc map_seeded {network} {
     return [lmap search {two_level random} {
-        line "$network $search, $::seeded_evaluations" -algorithm $search -seeds heuristic \
+        line "$network $search, $::seeded_evaluations" -algorithm $search -initial heuristic \
             -evaluations $::seeded_evaluations
     }]
 }
@@ -146,7 +146,7 @@ proc map_network {network} {
         [line "$network portfolio" -algorithm portfolio -evaluations $::portfolio_evaluations]
     show_mapping
     foreach {name search} {lone two_level  chance random} {
-        set took($name) [line "$network $search, random seeds" -algorithm $search -seeds random \
+        set took($name) [line "$network $search, random seeds" -algorithm $search -initial random \
                 -evaluations $::evaluations]
     }
     lappend r(random) [less $took(lone) $took(chance)]

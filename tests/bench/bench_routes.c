@@ -134,9 +134,9 @@ void th_bench_routes(void)
         {"torus {64 32 32}", "torus", {64, 32, 32}, 3, NULL, 1000000},
         {"fattree {16 4}", "fattree", {16, 4}, 2, NULL, 1000000},
     };
-    printf(
-        "what routes take: CPU s until the system is finished, of so many routes between random\n"
-        "accelerators, and of the same again; MiB at the end; mean links per route\n");
+    printf("what routes take: CPU s until the system is finished, of a number of routes between "
+           "random\n"
+           "accelerators, and of the same again; MiB at the end; mean links per route\n");
     printf("%-24s %7s %8s %9s %8s %6s %9s %9s %9s\n", "system", "accels", "links", "finished",
            "routes", "links", "first", "again", "MiB");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_speedup.c - how much quicker a search is on two threads, beside what two cores give at all.
+/* bench_speedup.c - how much faster a search is on two threads, beside what two cores give at all.
  *
  * In turns: the search on one thread; on two; and two processes side by side with a search of one
  * thread each, which share nothing but the machine. Cores that share caches, memory and heat are

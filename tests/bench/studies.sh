@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # studies.sh - the same study with one point at a time, with two on threads, and on two ranks of MPI: wall and CPU
-# seconds, the best of so many rounds, each of which does all three in turn; and the same results.
+# seconds, the best of several rounds, each of which does all three in turn; and the same results.
 #   tests/bench/studies.sh BUILD_FOLDER ?POINTS? ?ROUNDS?
 build=$(cd "${1:?the build folder}" && pwd) || exit 2
 points=${2:-48} rounds=${3:-3}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # html.tcl - the pages that html.js looks at, and what they must show: html.tcl FOLDER
 #   run.html     AlexNet on eight FPGAs, searched for, so that there is a convergence
-#   large.html   the same by a mapping from a file, a stream of so many inputs that there are almost
+#   large.html   the same by a mapping from a file, a stream of enough inputs that there are almost
 #   100,000 spans
 #   program.html a hand-built program, with a name that is markup
 #   facts.json   figures of run.html as the reports print them

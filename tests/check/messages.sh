@@ -18,22 +18,30 @@ messages() {
 
 # Cuts C into comments, literals and the rest. Literals right behind the id are its message (names among
 # them are printf macros: PRId64 is shown as %d). Where another argument comes first, a helper makes up
-# the message: then it is the name of the helper and the literals that it is given.
+# the message: then it is the name of the helper and the literals that it is given, and where the
+# helper is an X_unknown, the kind of name that it is given.
 scan='
 function emit() {
     if (id != "")
-        printf "%s\t%s\t%d\t%s\n", id, file, at, is_direct ? text : helper text
+        printf "%s\t%s\t%d\t%s\n", id, file, at, is_direct && helper !~ /unknown/ ? text : made_by_helper()
     id = ""
+}
+# A helper that lists known names is given the kind of name last.
+function made_by_helper() {
+    if (helper !~ /unknown/)
+        return helper text
+    return (last == "" ? "name" : last) " \\\"%s\\\": must be one of ..."
 }
 function begin(literal) {
     emit()
-    id = literal; at = FNR; text = ""; is_direct = 0; n_tokens = 0
+    id = literal; at = FNR; text = ""; last = ""; is_direct = 0; n_tokens = 0
     helper = call[depth]; sub(/^th_/, "", helper); gsub(/_/, " ", helper)
 }
 function add_literal(literal) {
     if (n_tokens == 1)
         is_direct = 1
     text = text (is_direct ? "" : " ") literal
+    last = literal
 }
 function add_word() {
     if (is_direct && word ~ /^PRI/)

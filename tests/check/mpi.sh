@@ -40,7 +40,7 @@ SCRIPT
 "$top/tharsis" -no_init -batch "$folder/search.tcl" "$folder/expected.map" -evaluations 300 >"$folder/expected.txt" 2>&1
 verdict $? "tharsis"
 
-# same N HOW: so many ranks find the same.
+# same N HOW: N ranks find the same.
 same() {
     ranks "$1" "$folder/search.tcl" "$folder/$1.map" -evaluations 300 >"$folder/$1.txt" 2>"$folder/err.txt"
     verdict $? "$1 ranks$2 end well"
@@ -90,7 +90,7 @@ log_bytes() {
     cat "$log" 2>/dev/null | wc -c
 }
 
-# signal_rank N SIGNAL first|last BYTES: on N ranks, once they have added so many bytes to the log. Ranks are known by
+# signal_rank N SIGNAL first|last BYTES: on N ranks, once they have added BYTES bytes to the log. Ranks are known by
 # the folder in their command lines, and started in their order.
 signal_rank() {
     begun=$(log_bytes)
@@ -115,7 +115,7 @@ signal_rank 4 -KILL last 1500
 verdict $? "a rank that is killed ends the run"
 signal_rank 2 -TERM first 1500
 [ $? -ne 0 ] && [ ! -f "$folder/killed.map" ] &&
-    grep -q '^Error TCL-0241: tharsis-mpi: told to end, as when a rank is lost' "$folder/killed.txt"
+    grep -q '^Error TCL-0241: tharsis-mpi: received SIGTERM' "$folder/killed.txt"
 verdict $? "rank 0, told to end, says how to go on"
 size=$(log_bytes)
 # shellcheck disable=SC2086

@@ -9,7 +9,7 @@
 
 static int the_design = 0;
 
-/* n accelerators, not connected, with a DRAM of so many GB/s. */
+/* n accelerators, not connected, with a DRAM of dram_gbytes GB/s. */
 static inline th_system *new_system(int n, int dram_gbytes)
 {
     const th_accel a = {.dram_bytes = 1,

@@ -167,7 +167,7 @@ static void serial_tiled_text(gsl_rng *r, char *out)
                  (int)pick(r, 1, 1000000));
 }
 
-/* A slow array, so that requests rounded to a picosecond do not add up to a cycle, and a quick bus,
+/* A slow array, so that requests rounded to a picosecond do not add up to a cycle, and a fast bus,
  * so that whole bits per second are near enough. */
 static void serial_tiled_closed(gsl_rng *r, char *out)
 {

@@ -19,7 +19,7 @@ typedef enum {
     TH_ASTRA_NONE, /* the file names no implementation */
     TH_ASTRA_RING,
     TH_ASTRA_DIRECT,
-    TH_ASTRA_DIRECT_WINDOW, /* direct4: at most so many messages at a time */
+    TH_ASTRA_DIRECT_WINDOW, /* direct4: at most this number of messages at a time */
     TH_ASTRA_HALVING_DOUBLING,
     TH_ASTRA_DOUBLE_BINARY_TREE,
     TH_ASTRA_ONE_RING, /* those over all dimensions as if they were one */

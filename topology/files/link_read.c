@@ -152,7 +152,7 @@ static int read_star(th_system_reader *r, const entry *e)
     return 0;
 }
 
-static int read_one_way(th_system_reader *r, const entry *e)
+static int read_one_direction(th_system_reader *r, const entry *e)
 {
     const th_config_node *to_name = th_config_member(e->n, "to");
     int from, to;
@@ -188,7 +188,7 @@ typedef struct form {
 static const form forms[] = {{"between", NULL, read_between},
                              {"all_pairs", NULL, read_all_pairs},
                              {"center", "leaves", read_star},
-                             {"from", "to", read_one_way}};
+                             {"from", "to", read_one_direction}};
 enum { N_FORMS = sizeof forms / sizeof forms[0] };
 
 /* The only form whose key the entry has, without the partner of another; NULL: none, or several. */

@@ -117,7 +117,7 @@ static void put_accel(th_strbuf *out, const th_system *s, const th_node *n)
     th_strbuf_add(out, "]; }");
 }
 
-/* Neighbours that are alike are one entry, by name; those of a generator, by number. */
+/* Neighbours with equal properties are one entry, by name; those of a generator, by number. */
 static void put_entry(const writer *w, int first, int last, const char *common)
 {
     const th_system *s = w->s;
@@ -277,7 +277,7 @@ static void put_cable(th_strbuf *out, const th_system *s, const th_link *there, 
     th_strbuf_add(out, is_half ? " duplex = \"half\"; }" : " }");
 }
 
-static void put_one_way(th_strbuf *out, const th_system *s, const th_link *l)
+static void put_one_direction(th_strbuf *out, const th_system *s, const th_link *l)
 {
     th_strbuf_add(out, "    { from = ");
     th_config_put_text(out, s->nodes[l->from].name);
@@ -297,7 +297,7 @@ static void put_links(th_strbuf *out, const th_system *s)
         if (i + 1 < s->n_links && is_cable(l, l + 1))
             put_cable(out, s, l, &s->links[++i]);
         else
-            put_one_way(out, s, l);
+            put_one_direction(out, s, l);
     }
     if (s->n_links > 0 && s->links[0].from >= 0)
         th_strbuf_add(out, "\n);\n");

@@ -140,33 +140,33 @@ static int generate_dims(th_system *s, const th_topology_options *o, th_error *e
 
 /* ---- the rows ---- */
 
-static int generate_alike(th_system *s, const th_topology_options *o, th_topology_dim_kind kind,
-                          th_error *err)
+static int generate_uniform(th_system *s, const th_topology_options *o, th_topology_dim_kind kind,
+                            th_error *err)
 {
-    th_topology_options alike = *o;
+    th_topology_options uniform = *o;
     for (int d = 0; d < o->n_dims; d++)
-        alike.kinds[d] = kind;
-    return generate_dims(s, &alike, err);
+        uniform.kinds[d] = kind;
+    return generate_dims(s, &uniform, err);
 }
 
 static int generate_lines(th_system *s, const th_topology_options *o, th_error *err)
 {
-    return generate_alike(s, o, TH_TOPOLOGY_DIM_LINE, err);
+    return generate_uniform(s, o, TH_TOPOLOGY_DIM_LINE, err);
 }
 
 static int generate_rings(th_system *s, const th_topology_options *o, th_error *err)
 {
-    return generate_alike(s, o, TH_TOPOLOGY_DIM_RING, err);
+    return generate_uniform(s, o, TH_TOPOLOGY_DIM_RING, err);
 }
 
 static int generate_full(th_system *s, const th_topology_options *o, th_error *err)
 {
-    return generate_alike(s, o, TH_TOPOLOGY_DIM_FULL, err);
+    return generate_uniform(s, o, TH_TOPOLOGY_DIM_FULL, err);
 }
 
 static int generate_star(th_system *s, const th_topology_options *o, th_error *err)
 {
-    return generate_alike(s, o, TH_TOPOLOGY_DIM_SWITCH, err);
+    return generate_uniform(s, o, TH_TOPOLOGY_DIM_SWITCH, err);
 }
 
 /* The dimensions of a hypercube: dims is their number, or as many twos. */
@@ -190,7 +190,7 @@ static int generate_hypercube(th_system *s, const th_topology_options *o, th_err
                             cube.n_dims, TH_MAX_DIMS, th_topology_hypercube.synopsis);
     for (int d = 0; d < cube.n_dims; d++)
         cube.dims[d] = 2;
-    return generate_alike(s, &cube, TH_TOPOLOGY_DIM_FULL, err);
+    return generate_uniform(s, &cube, TH_TOPOLOGY_DIM_FULL, err);
 }
 
 const th_topology_type th_topology_line = {"line",        "line N", 1, 1, 0, th_generate_one_cable,

@@ -122,12 +122,12 @@ static bool is_joined_by_a_root(const flood *f)
 
 /* ---- the exact one ---- */
 
-static int check_way(const th_system *s, int from, int to, int n_links, th_error *err)
+static int check_path(const th_system *s, int from, int to, int n_links, th_error *err)
 {
     if (th_explicit_find(s, from, to))
         return 0;
     if (n_links < 0)
-        return th_error_set(err, "TOPO-0013", "system \"%s\": no way from \"%s\" to \"%s\"",
+        return th_error_set(err, "TOPO-0013", "system \"%s\": no path from \"%s\" to \"%s\"",
                             s->name, s->nodes[from].name, s->nodes[to].name);
     if (n_links > TH_ROUTE_MAX)
         return th_error_set(err, "TOPO-0014",
@@ -142,12 +142,12 @@ static int check_accel(const flood *f, int node, th_error *err)
     const th_system *s = f->s;
     flood_at(f, node);
     for (int b = 0; b < s->n_accels; b++)
-        if (check_way(s, node, s->accel_node[b], f->from_root[s->accel_node[b]], err) < 0)
+        if (check_path(s, node, s->accel_node[b], f->from_root[s->accel_node[b]], err) < 0)
             return -1;
     for (int h = 0; h < s->n_hosts; h++) {
         int host = s->host_node[h];
-        if (check_way(s, node, host, f->from_root[host], err) < 0 ||
-            check_way(s, host, node, f->to_root[host], err) < 0)
+        if (check_path(s, node, host, f->from_root[host], err) < 0 ||
+            check_path(s, host, node, f->to_root[host], err) < 0)
             return -1;
     }
     return 0;

@@ -2,7 +2,7 @@
 /* neighbors.c - links by the node they lead to.
  *   init -> link* -> clear
  * Invariant: in the row of a node, links ascend by their end, and the best of parallel ones (the
- * widest, then the quickest, then the lowest) comes first. */
+ * widest, then the fastest, then the lowest) comes first. */
 #include <config.h>
 #include "topology/routing/neighbors.h"
 

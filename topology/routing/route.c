@@ -46,7 +46,7 @@ int th_route_error(const th_system *s, int src, int dst, int answer, th_error *e
     if (answer == TH_NO_MEMORY)
         return th_error_no_memory(err);
     return th_error_set(err, "TOPO-0067",
-                        "system \"%s\": no way of at most %d links from \"%s\" to \"%s\"", s->name,
+                        "system \"%s\": no path of at most %d links from \"%s\" to \"%s\"", s->name,
                         TH_ROUTE_MAX, s->nodes[src].name, s->nodes[dst].name);
 }
 

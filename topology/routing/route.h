@@ -7,7 +7,7 @@
  *
  * shortest: fewest links; among those the greatest smallest bandwidth, then the least latency, then
  * the lowest next node. Consistent: the rest of a route is the route of its next node. (So a wider
- * or quicker route with another rest than the next node's own is not taken.)
+ * or faster route with another rest than the next node's own is not taken.)
  * ecmp: as shortest; where several links begin routes that are equally good (links, bandwidth,
  * latency), a hash of (source, destination, node) chooses one.
  * dimension_order: dimension 0 first; on a ring in the shorter direction, half way round by the
@@ -48,7 +48,7 @@ const th_routing_type *th_routing_find(const char *name);
  * -1. */
 int th_route_prepare(th_system *s, th_error *err);
 
-/* For routings: next as by shortest; and the widest, then the quickest, then the first link from
+/* For routings: next as by shortest; and the widest, then the fastest, then the first link from
  * node at to its neighbour to, or TH_NO_PATH. */
 int th_route_shortest_next(const th_system *s, int at, int dst);
 int th_route_link_to(const th_system *s, int at, int to);

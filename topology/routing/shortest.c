@@ -109,7 +109,7 @@ static void release(th_system *s)
 
 const th_routing_type th_routing_shortest = {
     .name = "shortest",
-    .synopsis = "fewest links, then widest, then quickest, then the lowest next node",
+    .synopsis = "fewest links, then widest, then fastest, then the lowest next node",
     .prepare = prepare,
     .next = next,
     .release = release,

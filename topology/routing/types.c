@@ -66,7 +66,7 @@ static int check_dead_links(const th_system *s, th_error *err)
         return 0;
     return th_error_set(
         err, "TOPO-0061",
-        "system \"%s\": routing \"%s\" finds no way round the dead link from \"%s\" "
+        "system \"%s\": routing \"%s\" finds no path around the dead link from \"%s\" "
         "to \"%s\"; shortest and ecmp do",
         s->name, s->routing->name, s->nodes[dead->from].name, s->nodes[dead->to].name);
 }

@@ -205,8 +205,9 @@ static void number_nodes(const th_system *s, up_down_data *data)
 {
     for (int i = 0; i < s->n_nodes; i++) {
         const th_node *n = &s->nodes[i], *before = i > 0 ? n - 1 : NULL;
-        bool is_twin = before && before->level == n->level && before->leaf_first == n->leaf_first;
-        data->key[i] = n->level == 0 ? n->leaf_first : is_twin ? data->key[i - 1] + 1 : 0;
+        bool same_leaves =
+            before && before->level == n->level && before->leaf_first == n->leaf_first;
+        data->key[i] = n->level == 0 ? n->leaf_first : same_leaves ? data->key[i - 1] + 1 : 0;
         data->divisor[i] = 1;
         if (n->level > 0 && data->down.start[i] < data->down.start[i + 1]) {
             int child = s->links[data->down.links[data->down.start[i]]].to;

@@ -33,7 +33,7 @@ static const double HOT = 0.01, COLD = 0.0001; /* T over the best value */
 static const double PARTITIONING_RATE = 0.08;  /* neighbours with another partitioning */
 static const double PERTURBED_RATE =
     0.1;                       /* that take a run of layers from dynamic programming, perturbed */
-static const double FAR = 1.1; /* a chain at so many times the best is given up */
+static const double FAR = 1.1; /* a chain is given up when its value is this multiple of the best */
 
 typedef struct {
     th_mapping *mapping;
@@ -156,8 +156,8 @@ static int reheat(th_search *s, th_error *err)
 static double temperature(const th_search *s)
 {
     const annealing *a = s->state;
-    double way = (double)a->step / (double)a->cycle;
-    return s->best_fitness.value * HOT * th_pow(COLD / HOT, way);
+    double progress = (double)a->step / (double)a->cycle;
+    return s->best_fitness.value * HOT * th_pow(COLD / HOT, progress);
 }
 
 /* The neighbours of a step, one per chain, and the greatest value at which each is accepted. */

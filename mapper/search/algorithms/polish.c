@@ -136,7 +136,7 @@ static int next_on_array(const polish *p, int l)
     return -1;
 }
 
-static bool is_alike(const polish *p, int a, int b)
+static bool same_shape(const polish *p, int a, int b)
 {
     const th_plans *plans =
         th_lower_plans(th_evaluator_lower(th_pool_evaluator(p->variation.search->pool)));
@@ -149,10 +149,10 @@ static bool is_first_of_shape(const polish *p, int l)
 {
     bool others = false;
     for (int i = 0; i < l; i++)
-        if (is_alike(p, i, l))
+        if (same_shape(p, i, l))
             return false;
     for (int i = l + 1; i < p->now->n_layers; i++)
-        others |= is_alike(p, i, l);
+        others |= same_shape(p, i, l);
     return others;
 }
 
@@ -316,7 +316,7 @@ static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
         return change_share(m, v);
     case MOVE_SHAPE_CHUNKS:
         for (int i = v->at; i < m->n_layers; i++)
-            if (is_alike(p, i, v->at))
+            if (same_shape(p, i, v->at))
                 chunk(p, m, i, v);
         return 0;
     case MOVE_RUN_CHUNKS:
@@ -328,7 +328,7 @@ static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
         if (!(c = choices_of(p, v->at, err)))
             return -1;
         for (int i = v->at; v->kind == MOVE_SHAPE && i < m->n_layers; i++)
-            if (is_alike(p, i, v->at))
+            if (same_shape(p, i, v->at))
                 give_choice(p, m, i, &c->strategy[v->to]);
         for (int i = 0; v->kind == MOVE_RUN && i < v->other && l >= 0; i++, l = next_on_array(p, l))
             give_choice(p, m, l, &c->strategy[v->to]);

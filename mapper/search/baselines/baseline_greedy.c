@@ -4,7 +4,7 @@
  * greedy_rotating: the same, including strategies that rotate. model_parallel: the same as greedy,
  * but a layer splits one of its dimensions K C H W, never the images.
  *   init, per design: its accelerators -> per order of them: walk the layers -> a candidate;
- *     where a layer cannot be shared by so many, half as many
+ *     where a layer cannot be shared by all of them, by half of them
  *
  * Times are the estimates of plan.h: compute and reduction of the slowest position alone, and the
  * busiest medium of each transfer. Later layers and memory are ignored; the best design and order
@@ -188,7 +188,7 @@ static int assign_layers(walk *k, th_error *err)
     return 0;
 }
 
-/* 0, 1 (a layer cannot be shared by so many) or -1. */
+/* 0, 1 (a layer cannot be shared by all members) or -1. */
 static int add_greedy(th_search *s, th_initial_generator *generator, th_mapping *m, allowed what,
                       th_error *err)
 {
@@ -218,7 +218,8 @@ typedef struct {
     allowed what;
 } greedy;
 
-/* A candidate for every order of the members. 0; 1: a layer cannot be shared by so many; or -1. */
+/* Adds a candidate for every order of the members. 0; 1: a layer cannot be shared by all members;
+ * or -1. */
 static int add_orders(const greedy *k, int32_t design, const int32_t *accels, int32_t n,
                       th_error *err)
 {
@@ -298,7 +299,7 @@ const th_search_type th_search_greedy_rotating = {
 
 const th_search_type th_search_model_parallel = {
     "model_parallel",
-    "one set; each layer splits one of K C H W, the quickest in turn",
+    "one set; each layer splits one of K C H W, the fastest in turn",
     true,
     0,
     TH_INITIAL_RANDOM,

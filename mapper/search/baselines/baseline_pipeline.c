@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* baseline_pipeline.c - pipeline_parallel: every accelerator is a stage, or every group is one;
- * stages have contiguous ranges of layers, and each the design that is quickest on its range. The
+ * stages have contiguous ranges of layers, and each the design that is fastest on its range. The
  * better of the two by simulation.
  *   init, per kind of stage: time of every (stage, design, layer) -> the least time that, given to
  *   every stage in turn, gets all layers done -> ranges and designs -> strategies
@@ -80,7 +80,7 @@ static int time_stages(stages *k, th_error *err)
 /* --- ranges --- */
 
 /* Where the range of a stage ends that begins at a layer and takes at most so long, with the design
- * that gets furthest, the quickest of equals. */
+ * that gets furthest, the fastest of equals. */
 static int furthest(const stages *k, int stage, int from, th_time most, int *design)
 {
     int end = from, n_layers = k->search->problem.workload->n_layers;

@@ -203,7 +203,7 @@ static int by_time(const void *a, const void *b)
     return x->order - y->order;
 }
 
-/* The quickest come first. */
+/* The fastest come first. */
 static int sort(combinations *k, th_error *err)
 {
     int32_t estimated = -1;
@@ -283,7 +283,7 @@ static int add_orders(th_search *s, const int32_t *accels, int32_t n, th_error *
 }
 
 /* All accelerators where a set may span groups; the first group; the first accelerator. The large
- * sets come first: mostly they are quick, and then what runs on few accelerators is soon stopped.
+ * sets come first: mostly they are fast, and then what runs on few accelerators is soon stopped.
  */
 static int init(th_search *s, th_error *err)
 {

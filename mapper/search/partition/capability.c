@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* capability.c - estimates of which set can run which layers, and how quickly.
+/* capability.c - estimates of which set can run which layers, and how fast.
  *
  *   analyze -> (capability)* -> clear_analysis
  *
@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "mapper/strategies.h"
 
-enum { FINEST_SHARE = 1000 }; /* of the quickest member */
+enum { FINEST_SHARE = 1000 }; /* of the fastest member */
 
 /* --- the problem --- */
 

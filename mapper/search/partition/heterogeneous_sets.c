@@ -2,13 +2,13 @@
 /* heterogeneous_sets.c - candidate sets for heterogeneous accelerators.
  *
  * A class is the accelerators that can run the same layers (and, where sets may not span groups, of
- * one group). Sets are formed inside classes alone, quick members first. Candidates, few on
+ * one group). Sets are formed inside classes alone, fast members first. Candidates, few on
  * purpose:
- *   - every accelerator alone (or the quickest SINGLES of all classes, in turn);
- *   - the quickest 1, 2, 4 of each class as a set;
+ *   - every accelerator alone (or the fastest SINGLES of all classes, in turn);
+ *   - the fastest 1, 2, 4 of each class as a set;
  *   - each class in 1, 2, 3, 4, 6, 8 parts of near-equal speed;
  *   - each class in as many parts as there are branches of the network that it has work in, each as
- *     quick as its branch's share of the work asks for.
+ *     fast as its branch's share of the work asks for.
  * Layers go where they end earliest; for a stream also by ranges, as pipelines. */
 #include <config.h>
 
@@ -27,7 +27,7 @@ typedef struct {
 } member;
 
 typedef struct {
-    member *member; /* quick ones first */
+    member *member; /* fast ones first */
     int32_t n;
     int32_t first; /* in the array of all */
 } class;
@@ -200,8 +200,8 @@ static int add_singles(kinds *k)
     return add_both_assignments(k, &p);
 }
 
-/* The quickest "most" of each class. */
-static int add_quickest(kinds *k, int32_t most)
+/* The fastest "most" of each class. */
+static int add_fastest(kinds *k, int32_t most)
 {
     th_partition p = {0};
     for (int32_t c = 0; c < k->n; c++) {
@@ -213,7 +213,7 @@ static int add_quickest(kinds *k, int32_t most)
     return add_both_assignments(k, &p);
 }
 
-/* Distributes the members, quick ones first, each to the part that lacks most of its wanted
+/* Distributes the members, fast ones first, each to the part that lacks most of its wanted
  * speed. */
 static void distribute(kinds *k, const class *c, const double *wanted, int32_t parts)
 {
@@ -250,7 +250,7 @@ static int add_equal_parts(kinds *k, int32_t parts)
     return add_both_assignments(k, &p);
 }
 
-/* The class's time for each branch (on its quickest member), branches without any left out. */
+/* The class's time for each branch (on its fastest member), branches without any left out. */
 static int32_t find_work(kinds *k, const class *c, double *work, th_error *err)
 {
     const th_workload *w = k->partitioner->problem->workload;
@@ -291,12 +291,12 @@ static int add_by_branches(kinds *k, th_error *err)
 
 static int add_all(kinds *k, th_error *err)
 {
-    static const int32_t quickest[] = {1, 2, 4}, parts[] = {1, 2, 3, 4, 6, 8};
+    static const int32_t fastest[] = {1, 2, 4}, parts[] = {1, 2, 3, 4, 6, 8};
     bool failed = add_singles(k) != 0;
     for (size_t i = 0; !failed && i < sizeof parts / sizeof *parts; i++)
         failed = add_equal_parts(k, parts[i]) != 0;
-    for (size_t i = 0; !failed && i < sizeof quickest / sizeof *quickest; i++)
-        failed = add_quickest(k, quickest[i]) != 0;
+    for (size_t i = 0; !failed && i < sizeof fastest / sizeof *fastest; i++)
+        failed = add_fastest(k, fastest[i]) != 0;
     return failed ? th_error_no_memory(err) : add_by_branches(k, err);
 }
 

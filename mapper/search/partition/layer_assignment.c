@@ -4,7 +4,7 @@
  *   mapping: capabilities of the sets -> by ranges | by earliest finish | uneven -> layers
  *     that a set cannot run move -> shares -> strategies
  *
- * By ranges: contiguous in the order of whole branches. Sets that are equally quick get near-equal
+ * By ranges: contiguous in the order of whole branches. Sets that are equally fast get near-equal
  * sums of time; for heterogeneous sets bisection finds the ranges whose longest time is least. By
  * earliest finish, in the manner of HEFT (Topcuoglu et al., 2002): a layer's rank is its mean time
  * over the sets that can run it, plus the longest path of ranks and mean transfers from it to an
@@ -30,7 +30,7 @@ typedef struct {
     const th_partition *p;
     const th_workload *workload;
     th_time *time;   /* per set and layer, perturbed; TH_TIME_MAX: cannot */
-    bool is_uniform; /* all sets are equally quick */
+    bool is_uniform; /* all sets are equally fast */
     int32_t *set_of;
     /* by earliest finish */
     double *rank;
@@ -68,9 +68,9 @@ static int get_times(assigner *g, th_partitioner *pr, const int32_t *design, th_
     return 0;
 }
 
-/* Where the layer is quickest, or -1; off the array where its first producer is, if that can run
+/* Where the layer is fastest, or -1; off the array where its first producer is, if that can run
  * it. */
-static int32_t quickest(const assigner *g, int layer)
+static int32_t fastest(const assigner *g, int layer)
 {
     const th_layer *at = &g->workload->layers[layer];
     int32_t best = -1;
@@ -90,7 +90,7 @@ static int move_unsupported(assigner *g)
     for (int i = 0; i < g->workload->n_layers; i++) {
         if (time_on(g, g->set_of[i], i) < TH_TIME_MAX)
             continue;
-        int32_t to = quickest(g, i);
+        int32_t to = fastest(g, i);
         if (to < 0)
             return 1;
         g->set_of[i] = to;

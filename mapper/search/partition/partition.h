@@ -11,11 +11,11 @@
 
 enum {
     TH_PARTITION_SETS_MAX = 64,
-    TH_PARTITION_DESIGNS_MAX = 8 /* of a set: the quickest are kept */
+    TH_PARTITION_DESIGNS_MAX = 8 /* of a set: the fastest are kept */
 };
 
 /* How a partition gets its layers. A layer that its set cannot run goes to the one that runs it
- * quickest. */
+ * fastest. */
 typedef enum {
     TH_ASSIGN_RANGES,          /* contiguous in an order of whole branches, near-equal times */
     TH_ASSIGN_EARLIEST_FINISH, /* list scheduling: where a layer ends earliest */
@@ -76,7 +76,7 @@ int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_pr
 void th_partitioner_clear(th_partitioner *pr);
 
 /* The designs that the sets of a partition can have: one that all members can take, or, where there
- * is none, each its own. Quick ones for the layers that the set would run come first. */
+ * is none, each its own. Fast ones for the layers that the set would run come first. */
 typedef struct th_design_vectors {
     int32_t n, n_of[TH_PARTITION_SETS_MAX], of[TH_PARTITION_SETS_MAX][TH_PARTITION_DESIGNS_MAX];
     /* private: which come next */
@@ -85,8 +85,8 @@ typedef struct th_design_vectors {
 
 int th_design_vectors_init(th_design_vectors *d, th_partitioner *pr, const th_partition *p,
                            th_error *err);
-/* The next vector into design[i] of set i: the quickest of every set; one design for all; then the
- * others, those that depart from the quickest by fewer ranks first. False, and design
+/* The next vector into design[i] of set i: the fastest of every set; one design for all; then the
+ * others, those that depart from the fastest by fewer ranks first. False, and design
  * unchanged: there is none left. */
 bool th_design_vectors_next(th_design_vectors *d, int32_t *design);
 void th_design_vectors_draw(const th_design_vectors *d, gsl_rng *r,

@@ -28,8 +28,8 @@ int th_set_tree_init(th_set_tree *t, const th_system *s, const bool *is_taken);
 int32_t th_set_tree_add(th_set_tree *t, const th_system *s, const int32_t *accels, int32_t n);
 void th_set_tree_clear(th_set_tree *t);
 
-/* Can the members of a node be interleaved in blocks, so many of one child, of the next, and so on
- * round? Its children are as large as one another, larger than a block, and parted by slow links.
+/* Can the members of a node be interleaved in blocks of equal size, taken from its children in
+ * turn? Its children are as large as one another, larger than a block, and parted by slow links.
  */
 bool th_set_tree_can_interleave(const th_set_tree *t, int32_t node, int32_t block);
 /* The members of a node into accels, interleaved in blocks (0, or where that cannot be: as they

@@ -58,7 +58,7 @@ typedef struct {
     double jitter;
 } order;
 
-/* Every partition with its quickest designs first, so that a small budget has seen them all; then
+/* Every partition with its fastest designs first, so that a small budget has seen them all; then
  * with the others. 1; 0: none this time; or -1. */
 static int next_order(th_variation *v, order *out, th_error *err)
 {

@@ -71,7 +71,7 @@ static int random_weighted_layer(th_variation *v, const th_workload *w)
     return l;
 }
 
-/* A strategy for layer l: from its choices (the quick ones more often), or any that the layer can
+/* A strategy for layer l: from its choices (the fast ones more often), or any that the layer can
  * run. */
 static int draw_strategy(th_variation *v, th_mapping *m, int l, th_strategy *out, th_error *err)
 {

@@ -24,14 +24,14 @@ enum {
     TH_PACKET_CHANNELS = 4, /* default, or as many as the routes need */
     TH_PACKET_CHANNELS_MAX = 32,
     TH_PACKET_CROSSBAR_MAX = 32,
-    /* Default buffer: what a link carries in a round trip, and so many packets besides. */
+    /* Default buffer: what a link carries in a round trip, and this number of packets besides. */
     TH_PACKET_BUFFERED = 4
 };
 
 typedef enum {
     TH_PACKET_HEAD_ARRIVES, /* object: packet, whose head is at the end of its link */
     TH_PACKET_TAIL_LEAVES,  /* object: link; the last byte of the packet that it sends leaves */
-    TH_PACKET_CREDIT,       /* object: buffer; so many bytes of it are free again */
+    TH_PACKET_CREDIT,       /* object: buffer; a number of its bytes is free again */
     TH_PACKET_INJECT,       /* object: flow; its first packet may be sent */
     TH_PACKET_READY,        /* object: buffer; its first packet may request its link */
     TH_PACKET_RETRY         /* object: medium; it may request the crossbar again */

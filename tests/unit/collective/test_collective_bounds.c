@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_collective_bounds.c - on random graphs, with every algorithm: nothing is quicker than what
+/* test_collective_bounds.c - on random graphs, with every algorithm: nothing is faster than what
  * each rank's own links allow, and every link carries just the bytes of the messages that take
  * it. */
 #include <config.h>

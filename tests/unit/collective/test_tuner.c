@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_tuner.c - auto: the quickest algorithm and chunks, by simulating them; interruptions. */
+/* test_tuner.c - auto: the fastest algorithm and chunks, by simulating them; interruptions. */
 #include <config.h>
 #include "sim/machine/machine.h"
 #include "base/alloc.h"
@@ -8,7 +8,7 @@
 
 /* The fastest of all that can, simulated singly; what it is can be asked for. Small messages go by
  * another one than large ones, and the order of the table decides among equals. */
-TEST(auto_is_the_quickest_that_can)
+TEST(auto_is_the_fastest_that_can)
 {
     th_system *s = of_size("star", 8);
     const int64_t sizes[] = {8, 24000, 24000000};

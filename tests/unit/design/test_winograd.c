@@ -216,7 +216,7 @@ static array random_array(gsl_rng *r, const char *more)
     return a;
 }
 
-/* Cycles of h rows with so many input channels at once, its own arithmetic. */
+/* Cycles of h rows, its own arithmetic. */
 static int64_t expected_rows(const array *a, const th_shard *s, const char *variant, int64_t h)
 {
     int64_t k = over(s->dim[TH_DIM_K], s->groups), c = over(s->dim[TH_DIM_C], s->groups);

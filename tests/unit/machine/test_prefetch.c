@@ -60,7 +60,7 @@ static int32_t release(setup *u, th_time at)
         NULL);
 }
 
-/* Every way of running it gives these ends and so many bytes of weights. */
+/* Every way of running it gives these ends and weight_bytes of weights. */
 static void expect_ps(setup *u, const th_time *end_ps, int64_t weight_bytes)
 {
     const th_machine_options ways[] = {{0}, {.expand_all = true}, {.no_skip = true}};

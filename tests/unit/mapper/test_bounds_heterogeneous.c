@@ -114,7 +114,7 @@ static void a_layer_takes_its_operations_over_the_sum_of_rates(void)
     th_system_free(s);
 }
 
-/* A relu of 64 elements, as quick on both, and 2048 multiply-accumulates that y does at a tenth
+/* A relu of 64 elements, as fast on both, and 2048 multiply-accumulates that y does at a tenth
  * of x's rate of 10 per ns. Priced at 10 : 1 a nanosecond, 64 / 11 + 2048 / 11 = 192 ns: x does
  * convolutions alone. Equal prices would say (64 + 204.8) / 2 = 134.4 ns. */
 static void prices_tell_who_is_to_do_what(void)
@@ -286,7 +286,7 @@ static th_system *random_system(gsl_rng *r, const char *model, const char *table
     return s;
 }
 
-/* Times of most shards of even cuts of the layers, of which any may be the quickest for its
+/* Times of most shards of even cuts of the layers, of which any may be the fastest for its
  * operations. */
 static temporary_file table_for(gsl_rng *r, const th_workload *w)
 {
@@ -325,7 +325,7 @@ static temporary_file table_for(gsl_rng *r, const th_workload *w)
 /* --- no shard exceeds its rate
  * ----------------------------------------------------------------- */
 
-/* One accelerator, whose DRAM is quick enough for the array to count, or slow. */
+/* One accelerator, whose DRAM is fast enough for the array to count, or slow. */
 static th_system *system_of_design(gsl_rng *r, const char *design)
 {
     th_strbuf text = TH_STRBUF_INIT;

@@ -43,7 +43,7 @@ TEST(packets_cut_through)
     th_system_free(s);
 }
 
-/* 0.25 GB/s then 1 GB/s, 100 ns each: the last of 1000 bytes cannot leave the quick link before it
+/* 0.25 GB/s then 1 GB/s, 100 ns each: the last of 1000 bytes cannot leave the fast link before it
  * has come in, at 100 + 4000 ns: 4200 ns. The other way the slow link begins at 100 ns: 4200 ns
  * too. */
 TEST(the_slow_link_sets_the_pace)

@@ -166,9 +166,9 @@ TEST(refuses_what_is_wrong)
                    ":1: columns \"time_ms\" and \"time_us\": are both times; -columns "
                    "{\"time_us\" -} leaves one out");
     assert_refused("a.csv", "device,batch,time_ms\n", plain, "PRED-0037",
-                   ": -kind: must be told, for neither a column nor the file's name does");
+                   ": -kind: is required: neither a column nor the file's name gives it");
     assert_refused("a.csv", "kind,batch,time_ms\n", plain, "PRED-0038",
-                   ": -device: must be told, for neither a column nor the file's name does");
+                   ": -device: is required: neither a column nor the file's name gives it");
     assert_refused("a.csv", "kind,device,phase,batch,channels_in,time_ms\nnorm,small,later,1,1,1\n",
                    plain, "PRED-0041",
                    ":2: phase \"later\": must be one of call, execution, step, pre, post, forward, "

@@ -210,7 +210,7 @@ static void members_are_interleaved(void)
     "{ name = \"" NAME "\"; group = " GROUP "; dram = { capacity = \"1GiB\"; bandwidth = "         \
     "\"1000GB/s\"; latency = \"1ns\"; burst = \"1B\"; }; vector = { clock = \"1GHz\"; "            \
     "elements_per_cycle = " VECTOR "; }; designs = [" DESIGNS "]; }"
-/* 30 or 50 MACs per ns; b is the only one with a quick vector unit. */
+/* 30 or 50 MACs per ns; b is the only one with a fast vector unit. */
 #define FOUR_KINDS                                                                                 \
     "name = \"mixed\"; designs = ( { name = \"x\"; type = \"roofline\"; clock = \"1GHz\"; "        \
     "macs_per_cycle = 30; }, { name = \"y\"; type = \"roofline\"; clock = \"1GHz\"; "              \
@@ -243,9 +243,9 @@ static th_workload *convolutions(int n)
                         ", { name = \"r\"; type = \"relu\"; }");
 }
 
-/* Five pairs of accelerator and design; the quick design beside the quick vector unit. No host:
+/* Five pairs of accelerator and design; the fast design beside the fast vector unit. No host:
  * nothing moves. */
-static void single_takes_the_quickest(void)
+static void single_takes_the_fastest(void)
 {
     th_system *s = system_of(FOUR_KINDS);
     th_workload *w = convolutions(2);
@@ -399,7 +399,7 @@ static void pipeline_of_accelerators(void)
     th_system_free(s);
 }
 
-/* Equal layers at 30, 50, 30 and 50 a unit, b with its quick design: 16 of them in the time of 3,
+/* Equal layers at 30, 50, 30 and 50 a unit, b with its fast design: 16 of them in the time of 3,
  * 5, 3 and 5. */
 static void pipeline_of_heterogeneous_accelerators(void)
 {
@@ -546,7 +546,7 @@ int main(int argc, char **argv)
         TAP(greedy_by_hand),
         TAP(greedy_takes_the_least),
         TAP(members_are_interleaved),
-        TAP(single_takes_the_quickest),
+        TAP(single_takes_the_fastest),
         TAP(data_parallel_splits_images),
         TAP(data_parallel_needs_images),
         TAP(model_parallel_splits_no_images),

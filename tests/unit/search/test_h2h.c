@@ -121,7 +121,7 @@ static void modalities_part(void)
     CU_ASSERT_TRUE(takes(time_of_steps(two, net, 4), 154));
 }
 
-/* b is twice as quick. Step 1: c1 on a ends at 134, d1 on b at 15 + 8 + 64 + 32 = 119, c2 there at
+/* b is twice as fast. Step 1: c1 on a ends at 134, d1 on b at 15 + 8 + 64 + 32 = 119, c2 there at
  * 134 + 26 + 16 + 32 + 8 (on a: 134 + 108). Step 2: 126 + 66. Step 3: no neighbours of one
  * modality. Step 4: c1 before c2 on b would end c2 at 111 + (15 + 64) + (26 + 8); c2 behind c1 on a
  * ends at (30 + 64) + (52 + 8). */
@@ -177,7 +177,7 @@ static void partial_sums_go_up_and_down(void)
     th_system_free(s);
 }
 
-/* Even shares of a quick and a slow accelerator, 8 rows each: polish gives the quick one more. */
+/* Even shares of a fast and a slow accelerator, 8 rows each: polish gives the fast one more. */
 static void polish_moves_shares(void)
 {
     th_error e = {"", ""};

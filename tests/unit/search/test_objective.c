@@ -14,7 +14,7 @@ static th_workload *alexnet;
 static const th_metrics run = {
     .latency_ps = INT64_C(3000000000), .interval_ps = INT64_C(2000000000), .energy_j = 0.25};
 
-static void terms_on_paper(void)
+TEST(terms_on_paper)
 {
     CU_ASSERT_EQUAL(th_objective_value(TH_OBJECTIVE_LATENCY, &run), 3e9);
     CU_ASSERT_EQUAL(th_objective_value(TH_OBJECTIVE_THROUGHPUT, &run), 2e9);
@@ -23,7 +23,7 @@ static void terms_on_paper(void)
 }
 
 /* 2 * 0.003 + 3 * 0.002 + 0.5 * 0.25 + 10 * 0.00075 = 0.1445 */
-static void a_weighted_sum_on_paper(void)
+TEST(a_weighted_sum_on_paper)
 {
     th_goal g = {.objective = TH_OBJECTIVE_WEIGHTED, .weight = {2, 3, 0.5, 10}};
     CU_ASSERT_DOUBLE_EQUAL(th_goal_value(&g, &run), 0.1445, 1e-15);
@@ -35,7 +35,7 @@ static void a_weighted_sum_on_paper(void)
 }
 
 /* Any lateness is worse than any value; a picosecond more is worse. */
-static void late_is_worse_than_slow(void)
+TEST(late_is_worse_than_slow)
 {
     th_goal g = {.objective = TH_OBJECTIVE_WEIGHTED, .weight = {1e9, 1e9, 1e9, 1e9}};
     th_metrics slow = {.latency_ps = TH_TIME_MAX, .interval_ps = TH_TIME_MAX, .energy_j = 1e3},
@@ -50,7 +50,7 @@ static void late_is_worse_than_slow(void)
 }
 
 /* At the makespan where runs are stopped the least that they can have is just past the bound. */
-static void stops_lie_where_the_floor_passes_the_bound(void)
+TEST(stops_lie_where_the_floor_passes_the_bound)
 {
     static const th_goal goals[] = {
         {.objective = TH_OBJECTIVE_ENERGY},
@@ -75,7 +75,7 @@ static void stops_lie_where_the_floor_passes_the_bound(void)
     CU_ASSERT_EQUAL(th_goal_stop(&goals[0], 0.01, true, &(th_energy_floor){0.05, 0}), 0);
 }
 
-static void deadlines_stop_what_cannot_count(void)
+TEST(deadlines_stop_what_cannot_count)
 {
     th_goal g = {.objective = TH_OBJECTIVE_LATENCY, .deadline_ps = 1000};
     CU_ASSERT_EQUAL(th_goal_stop(&g, 400, true, NULL), 400);
@@ -126,7 +126,7 @@ static th_fitness fitness_of(th_evaluator *e, const th_mapping *m, double bound)
 }
 
 /* Of one input and of five, to the bit. */
-static void energy_is_that_of_the_result(void)
+TEST(energy_is_that_of_the_result)
 {
     gsl_rng *r = th_random_stream(1, "energy", 0);
     static const th_stream streams[] = {{1, 0, 1, 0}, {5, 1000000, 1, 0}};
@@ -147,7 +147,7 @@ static void energy_is_that_of_the_result(void)
 }
 
 /* What is stopped would have passed the bound; what is a little below it never is. */
-static void bounds_stop_by_energy(void)
+TEST(bounds_stop_by_energy)
 {
     gsl_rng *r = th_random_stream(2, "bounds", 0);
     static const th_goal goals[] = {
@@ -172,7 +172,7 @@ static void bounds_stop_by_energy(void)
     gsl_rng_free(r);
 }
 
-static void energy_of_what_costs_nothing_is_refused(void)
+TEST(energy_of_what_costs_nothing_is_refused)
 {
     th_error err = {"", ""};
     th_system *f1 = shipped_system("f1_16xlarge");
@@ -208,7 +208,7 @@ static th_search *search_for(const th_goal *goal, bool keep_late, th_error *err)
 }
 
 /* Each search has the least of its own objective, by the same mappings. */
-static void searches_make_their_objective_small(void)
+TEST(searches_make_their_objective_small)
 {
     th_error err = {"", ""};
     th_metrics by[3];
@@ -231,12 +231,12 @@ static void searches_make_their_objective_small(void)
 }
 
 /* Least energy within 1.2 times the least latency; and a deadline that nothing meets. */
-static void deadlines_are_met_or_told(void)
+TEST(deadlines_are_met_or_told)
 {
     th_error err = {"", ""};
     th_goal goal = {.objective = TH_OBJECTIVE_LATENCY};
-    th_search *quickest = search_for(&goal, false, &err);
-    th_time least = quickest->best_fitness.metrics.latency_ps;
+    th_search *fastest = search_for(&goal, false, &err);
+    th_time least = fastest->best_fitness.metrics.latency_ps;
     goal = (th_goal){.objective = TH_OBJECTIVE_ENERGY, .deadline_ps = least * 6 / 5};
     th_search *s = search_for(&goal, false, &err);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
@@ -251,9 +251,9 @@ static void deadlines_are_met_or_told(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     CU_ASSERT_EQUAL(s->best_fitness.metrics.latency_ps, least); /* the least late */
     CU_ASSERT_EQUAL(s->best_fitness.metrics.lateness_ps, 1000);
-    CU_ASSERT_TRUE(th_mapping_equal(s->best, quickest->best));
+    CU_ASSERT_TRUE(th_mapping_equal(s->best, fastest->best));
     th_search_free(s);
-    th_search_free(quickest);
+    th_search_free(fastest);
 }
 
 /* --- starting from a mapping ------------------------------------------------------------------ */
@@ -278,7 +278,7 @@ static th_fitness best_from(const char *type, const th_mapping *start, int64_t e
 
 /* What a long search found is kept by a search of one evaluation, and bettered by breeding alone.
  */
-static void a_start_is_never_lost(void)
+TEST(a_start_is_never_lost)
 {
     th_error err = {"", ""};
     th_search *s = search_for(&(th_goal){.objective = TH_OBJECTIVE_LATENCY}, false, &err);
@@ -293,11 +293,11 @@ static void a_start_is_never_lost(void)
     CU_ASSERT_PTR_NULL(th_search_new(th_search_find("uniform"), &s->problem, &o, &err));
     TAP_ASSERT_TEXT(err.id, "MAP-0115");
     TAP_ASSERT_TEXT(err.text,
-                    "uniform: a baseline starts from nothing: only a search takes a start");
+                    "uniform: baselines take no initial mapping; only searches accept -start");
     th_search_free(s);
 }
 
-static void no_memory_is_an_error_once(void)
+TEST(no_memory_is_an_error_once)
 {
     gsl_rng *r = th_random_stream(5, "memory", 0);
     th_problem p = {.system = costed, .workload = alexnet, .stream = th_stream_single};
@@ -322,24 +322,9 @@ static void no_memory_is_an_error_once(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(terms_on_paper),
-        TAP(a_weighted_sum_on_paper),
-        TAP(late_is_worse_than_slow),
-        TAP(stops_lie_where_the_floor_passes_the_bound),
-        TAP(deadlines_stop_what_cannot_count),
-        TAP(energy_is_that_of_the_result),
-        TAP(bounds_stop_by_energy),
-        TAP(energy_of_what_costs_nothing_is_refused),
-        TAP(searches_make_their_objective_small),
-        TAP(deadlines_are_met_or_told),
-        TAP(a_start_is_never_lost),
-        TAP(no_memory_is_an_error_once),
-        TAP_END,
-    };
     costed = shipped_system("f1_16xlarge_energy");
     alexnet = shipped_workload("alexnet");
-    int status = tap_main("objective", tests, argc, argv);
+    int status = tap_run("objective", argc, argv);
     th_workload_free(alexnet);
     th_system_free(costed);
     return status;

@@ -49,7 +49,7 @@ static th_search *search_on(int threads)
     return search_of("two_level", &problem, &o);
 }
 
-/* In so many broods, one after the other. */
+/* In a number of batches, one after the other. */
 static void make_batch(int threads, int broods, offspring_test *n, th_mapping **out)
 {
     th_error e = {"", ""};

@@ -54,19 +54,19 @@ static th_search *found(const char *name, const th_problem *p, int64_t evaluatio
 }
 
 /* Accelerators of 3 and 1 multiply-accumulates per cycle, links and memories that take next to no
- * time. 64 x 64 channels, 64 x 64 pixels: 2^24 products. The quick one alone takes 2^24 / 3 = 5.59
+ * time. 64 x 64 channels, 64 x 64 pixels: 2^24 products. The fast one alone takes 2^24 / 3 = 5.59
  * ms, even halves 2^23 / 1 = 8.39 ms, three to one 2^24 / 4 = 4.19 ms: 48 and 16 channels or rows.
  */
 static void the_proportional_split_is_the_optimum(void)
 {
-    th_system *s = system_of("name = \"two\"; designs = ( " MACS("quick", "3") ", " MACS(
+    th_system *s = system_of("name = \"two\"; designs = ( " MACS("fast", "3") ", " MACS(
         "slow",
         "1") " ); accelerators = ( " ACCEL("a",
-                                           "quick") ", " ACCEL("b",
-                                                               "slow") " ); links = ( { between = "
-                                                                       "[\"a\", \"b\"]; "
-                                                                       "bandwidth = \"8000Gbps\"; "
-                                                                       "latency = \"1ns\"; } );");
+                                           "fast") ", " ACCEL("b",
+                                                              "slow") " ); links = ( { between = "
+                                                                      "[\"a\", \"b\"]; "
+                                                                      "bandwidth = \"8000Gbps\"; "
+                                                                      "latency = \"1ns\"; } );");
     th_workload *w =
         workload_of("name = \"n\"; batch = 1; input = { channels = 64; height = 64; width = 64; }; "
                     "layers = ( { name = \"c\"; type = \"conv\"; outputs = 64; kernel = 1; } );");
@@ -90,7 +90,7 @@ static void the_proportional_split_is_the_optimum(void)
     th_system_free(s);
 }
 
-/* c is quick at convolutions, d a little less; r has no tiles for them, but is quick at recurrent
+/* c is fast at convolutions, d a little less; r has no tiles for them, but is fast at recurrent
  * layers. */
 static const char kinds[] = "name = \"kinds\"; designs = ( " MACS("cd", "100") ", " MACS(
     "dd", "60") ", "
@@ -178,7 +178,7 @@ static void mixed_kinds_find_their_layers(void)
     th_system_free(s);
 }
 
-/* Two sets of f1 with three designs each: nine vectors, each once, the quickest of both sets first,
+/* Two sets of f1 with three designs each: nine vectors, each once, the fastest of both sets first,
  * then one for all; a set alone: three. */
 static void each_vector_of_designs_comes_once(void)
 {

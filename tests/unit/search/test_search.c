@@ -324,7 +324,7 @@ static void one_layer_is_enough(void)
 }
 
 /* 24 MiB for each of eight, and 85 MiB of weights: dynamic programming finds splits of all eight,
- * in three orders, and of four that fit, where the quickest do not. */
+ * in three orders, and of four that fit, where the fastest do not. */
 static void seeds_fit_into_little_memory(void)
 {
     th_system *s = shipped_system("f1_16xlarge_small");

@@ -59,7 +59,7 @@ static void close_ways(const th_system *s, bool way[N][N])
 static void complain(char *text, size_t room, bool has_way, int from, int to)
 {
     if (from != to && !has_way && !text[0])
-        snprintf(text, room, "system \"sys\": no way from \"%d\" to \"%d\"", from, to);
+        snprintf(text, room, "system \"sys\": no path from \"%d\" to \"%d\"", from, to);
 }
 
 /* What finish is to say: accelerator by accelerator, to the others first, then to and from

@@ -234,7 +234,7 @@ TEST(ways_between_hosts_may_be_too_long)
     CU_ASSERT_EQUAL(th_route_error(s, left, right, TH_NO_PATH, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0067");
     TAP_ASSERT_TEXT(e.text,
-                    "system \"sys\": no way of at most 4096 links from \"left\" to \"right\"");
+                    "system \"sys\": no path of at most 4096 links from \"left\" to \"right\"");
     CU_ASSERT_EQUAL(th_route_error(s, left, right, TH_NO_MEMORY, &e), -1);
     TAP_ASSERT_TEXT(e.id, "BASE-0001");
     th_system_free(s);

@@ -63,7 +63,7 @@ TEST(routes_of_segments_alone_connect)
                 th_system_add_route(s, pairs[i][0], pairs[i][1], (int[]){a, b}, 1 + i % 2, NULL),
                 0);
         CU_ASSERT_EQUAL(th_system_finish(s, &e), n_pairs == 6 ? 0 : -1);
-        TAP_ASSERT_TEXT(e.text, n_pairs == 6 ? "" : "system \"sys\": no way from \"2\" to \"1\"");
+        TAP_ASSERT_TEXT(e.text, n_pairs == 6 ? "" : "system \"sys\": no path from \"2\" to \"1\"");
         if (n_pairs == 6)
             TAP_ASSERT_TEXT(links_of(s, 1, 0), "a b");
         th_system_free(s);
@@ -189,7 +189,7 @@ TEST(dead_links_are_gone_round)
         TAP_ASSERT_TEXT(i == 0 ? links_of(s, 0, 2) : e.id, i == 0 ? "0_3 3_2" : "TOPO-0061");
         TAP_ASSERT_TEXT(i == 0 ? links_of(s, 1, 0) : e.text,
                         i == 0 ? "1_0"
-                               : "system \"sys\": routing \"dimension_order\" finds no way round "
+                               : "system \"sys\": routing \"dimension_order\" finds no path around "
                                  "the dead link from "
                                  "\"0\" to \"1\"; shortest and ecmp do");
         th_system_free(s);
@@ -203,7 +203,7 @@ TEST(a_pair_behind_a_dead_link_is_named)
     s->links[3].is_dead = true; /* 2_1 */
     CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
     TAP_ASSERT_TEXT(e.id, "TOPO-0013");
-    TAP_ASSERT_TEXT(e.text, "system \"sys\": no way from \"2\" to \"0\"");
+    TAP_ASSERT_TEXT(e.text, "system \"sys\": no path from \"2\" to \"0\"");
     th_system_free(s);
 }
 

@@ -218,7 +218,7 @@ TEST(refuses_routes)
                    "dimension_order, up_down, "
                    "dragonfly");
     expect_refusal(HEAD RING "dead_links = [\"0_1\", \"0_3\"];\n", "TOPO-0013",
-                   "sys.cfg:4: system \"sys\": no way from \"0\" to \"1\"");
+                   "sys.cfg:4: system \"sys\": no path from \"0\" to \"1\"");
 }
 
 /* ---- size and memory ---- */

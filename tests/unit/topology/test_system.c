@@ -227,11 +227,11 @@ TEST(finish_names_a_pair_that_is_apart)
 {
     th_system *s = new_system(3);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(900, 5, true), NULL);
-    expect_finish_refuses(s, "TOPO-0013", "system \"sys\": no way from \"a0\" to \"a2\"");
+    expect_finish_refuses(s, "TOPO-0013", "system \"sys\": no path from \"a0\" to \"a2\"");
     s = new_system(1); /* a host that can send and not be reached */
     int host = th_system_add_node(s, "h", TH_NODE_HOST, 0, NULL);
     th_system_add_link(s, host, 0, th_system_add_medium(s, 900, NULL), 5, NULL);
-    expect_finish_refuses(s, "TOPO-0013", "system \"sys\": no way from \"a0\" to \"h\"");
+    expect_finish_refuses(s, "TOPO-0013", "system \"sys\": no path from \"a0\" to \"h\"");
 }
 
 /* 1 when the whole system could be made. */

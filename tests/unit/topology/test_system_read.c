@@ -374,8 +374,8 @@ TEST(refuses_links)
     expect_refusal(HEAD TWO "hosts = ( { name = \"0\"; } );", "TOPO-0002",
                    "sys.cfg:4: node \"0\": the name is taken; names must be unique");
     expect_refusal(HEAD TWO "\n\nlinks = ();", "TOPO-0013",
-                   "sys.cfg:6: system \"sys\": no way from \"0\" to \"1\"");
-    expect_refusal(HEAD TWO, "TOPO-0013", "sys.cfg:3: system \"sys\": no way from \"0\" to \"1\"");
+                   "sys.cfg:6: system \"sys\": no path from \"0\" to \"1\"");
+    expect_refusal(HEAD TWO, "TOPO-0013", "sys.cfg:3: system \"sys\": no path from \"0\" to \"1\"");
 }
 
 TEST(refuses_topologies)
