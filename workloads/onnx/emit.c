@@ -16,7 +16,7 @@ th_layer th_onnx_layer_over(const th_onnx_reader *r, th_layer_kind kind, const t
     return th_layer_over(kind, r->w->batch, v->c, v->h, v->w, r->precision);
 }
 
-/* Makes a layer's name one that is free. */
+/* Appends a number to a layer's name if the name is used already. */
 static int free_name(th_onnx_reader *r, char *name, size_t size)
 {
     int64_t number = r->w->n_layers + 1;
@@ -53,7 +53,7 @@ th_onnx_value th_onnx_made(const th_onnx_reader *r, size_t output, int32_t layer
     return v;
 }
 
-int th_onnx_add_alike(th_onnx_reader *r, th_layer *l, const th_onnx_value *in)
+int th_onnx_add_same_shape(th_onnx_reader *r, th_layer *l, const th_onnx_value *in)
 {
     int32_t from = in->layer;
     th_onnx_value v = *in;
@@ -68,7 +68,7 @@ int th_onnx_add_alike(th_onnx_reader *r, th_layer *l, const th_onnx_value *in)
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
-/* One that has the wanted layout among those that v was copied into, or NULL. */
+/* Returns v or the copy of it that has the wanted layout, or NULL. */
 static const th_onnx_value *find_layout(const th_onnx_value *v, const th_onnx_value *wanted)
 {
     for (; v; v = v->other_layout)
@@ -116,7 +116,7 @@ const th_onnx_value *th_onnx_arrange(th_onnx_reader *r, th_onnx_value *v, const 
 
 void th_onnx_usual_coordinates(const th_onnx_value *v, bool is_image, int *coordinates)
 {
-    int32_t rows = -1; /* the last axis but the very last that holds more than the batch */
+    int32_t rows = -1; /* the last axis, except axis rank - 1, with factors besides the batch */
     for (int32_t i = 0; i < v->n_factors; i++)
         if (v->factor[i].coordinate != TH_ONNX_B && v->factor[i].axis < v->rank - 1)
             rows = v->factor[i].axis;
@@ -156,9 +156,9 @@ const th_onnx_value *th_onnx_arrange_like(th_onnx_reader *r, th_onnx_value *v,
     return copy_into(r, v, &wanted, ".input");
 }
 
-/* ---- what makes one tensor of several -------------------------------------------------------- */
+/* ---- layers that read all inputs of a node -------------------------------------------------- */
 
-/* Of the first of the node's inputs that is a tensor and has the batch, as far as one has. */
+/* The batch axis of the node's first input that is a tensor and has one; -1: none has. */
 static int32_t batch_axis_of_inputs(const th_onnx_reader *r)
 {
     int32_t axis = -1;
@@ -170,7 +170,7 @@ static int32_t batch_axis_of_inputs(const th_onnx_reader *r)
     return axis;
 }
 
-/* Channels of an image where the input has them so. */
+/* True if the first tensor among the inputs has the layout of images. */
 static bool looks_like_image(const th_onnx_reader *r)
 {
     const th_onnx_value *in = NULL;
@@ -180,7 +180,8 @@ static bool looks_like_image(const th_onnx_reader *r)
            th_onnx_layout_is(in, 1, 1, (const int[]){TH_ONNX_C, -1}) && in->c > 1;
 }
 
-/* Where the output's batch is: at the input's axis, or, where that does not fit, at the first. */
+/* Sets the layout of an output: the batch is on the input's batch axis or, if the batch does not
+ * divide that, on axis 0. */
 static int lay_out(th_onnx_reader *r, th_onnx_value *v)
 {
     int coordinates[TH_ONNX_RANK_MAX];
@@ -196,7 +197,7 @@ static int lay_out(th_onnx_reader *r, th_onnx_value *v)
     return 0;
 }
 
-/* Layers and extents of the inputs that are tensors, each once; how many. */
+/* Lists layers and extents of the inputs that are tensors. Returns their number. */
 static int32_t list_inputs(const th_onnx_reader *r, int32_t *from, int32_t *shapes)
 {
     int32_t n = 0;

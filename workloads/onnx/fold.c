@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fold.c - numbers of operators on known constants, element by element; see op.h. Integers are
- * computed as integers, with wrap-around as in hardware. */
+/* fold.c - evaluates elementwise operators whose inputs are known constants; see op.h. Integers are
+ * computed as integers and wrap around as in hardware. */
 #include <config.h>
 #include "workloads/onnx/op.h"
 
@@ -96,13 +96,13 @@ int th_onnx_fold_unary(th_onnx_reader *r, const th_onnx_operator *o)
     int64_t n = status > 0 ? th_onnx_elements(out) : 0;
     for (int64_t i = 0; i < n; i++)
         if (out->reals)
-            out->reals[i] = unary_real(o->what, th_onnx_real_number(in, i));
+            out->reals[i] = unary_real(o->variant, th_onnx_real_number(in, i));
         else
-            out->ints[i] = unary_int(o->what, th_onnx_number(in, i));
+            out->ints[i] = unary_int(o->variant, th_onnx_number(in, i));
     return status;
 }
 
-/* ---- of two ---------------------------------------------------------------------------------- */
+/* ---- functions of two numbers ---------------------------------------------------------------- */
 
 /* x^y as C's pow gives it, on th_pow, which takes positive bases. */
 static double power_real(double x, double y)
@@ -149,12 +149,13 @@ static int64_t power(int64_t x, int64_t y)
     return (int64_t)result;
 }
 
-/* Rounds towards zero, as C and ONNX do; mod has the sign of the divisor unless it is fmod. */
+/* Rounds towards zero, as C and ONNX do; division by 0 gives 0. */
 static int64_t divide(int64_t x, int64_t y)
 {
     return y == 0 ? 0 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y;
 }
 
+/* The result has the sign of the divisor, for fmod that of the dividend. */
 static int64_t modulo(int64_t x, int64_t y, bool is_fmod)
 {
     int64_t rest = y == 0 || y == -1 ? 0 : x % y;
@@ -210,7 +211,6 @@ static bool compare_ints(int f, int64_t x, int64_t y)
     return compare(f, x < y ? -1 : x > y, 0);
 }
 
-/* Where element i of the result comes from in v, which is broadcast to it. */
 int64_t th_onnx_fold_place(const th_onnx_value *out, const th_onnx_value *v, int64_t i)
 {
     int64_t at = 0, stride = 1;
@@ -226,20 +226,36 @@ int64_t th_onnx_fold_place(const th_onnx_value *out, const th_onnx_value *v, int
     return at;
 }
 
-static void combine(const th_onnx_reader *r, int f, th_onnx_value *out, int64_t to,
-                    const th_onnx_value *a, int64_t i, const th_onnx_value *b, int64_t j)
+/* One element of a value. */
+typedef struct operand {
+    const th_onnx_value *value;
+    int64_t index;
+} operand;
+
+static int64_t integer(operand x)
 {
-    if (f >= TH_ONNX_EQUAL && f <= TH_ONNX_GREATER_OR_EQUAL)
-        out->ints[to] = a->ints && b->ints
-                            ? compare_ints(f, a->ints[i], b->ints[j])
-                            : compare(f, th_onnx_real_number(a, i), th_onnx_real_number(b, j));
-    else if (out->reals)
-        out->reals[to] = binary_real(f, th_onnx_real_number(a, i), th_onnx_real_number(b, j));
-    else
-        out->ints[to] = binary_int(r, f, th_onnx_number(a, i), th_onnx_number(b, j));
+    return th_onnx_number(x.value, x.index);
 }
 
-/* Of two or more inputs, from the left. */
+static double real(operand x)
+{
+    return th_onnx_real_number(x.value, x.index);
+}
+
+/* Sets element `to` of the node's first output to f(a, b). */
+static void combine(const th_onnx_reader *r, int f, int64_t to, operand a, operand b)
+{
+    th_onnx_value *out = &r->out[0];
+    if (f >= TH_ONNX_EQUAL && f <= TH_ONNX_GREATER_OR_EQUAL)
+        out->ints[to] = a.value->ints && b.value->ints ? compare_ints(f, integer(a), integer(b))
+                                                       : compare(f, real(a), real(b));
+    else if (out->reals)
+        out->reals[to] = binary_real(f, real(a), real(b));
+    else
+        out->ints[to] = binary_int(r, f, integer(a), integer(b));
+}
+
+/* Combines two or more inputs from left to right. */
 int th_onnx_fold_binary(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_value *out = &r->out[0];
@@ -252,8 +268,8 @@ int th_onnx_fold_binary(th_onnx_reader *r, const th_onnx_operator *o)
             th_onnx_fold_copy(out, i, a, from);
         for (size_t k = 1; k < r->node->n_input; k++) {
             const th_onnx_value *b = th_onnx_input_or_none(r, k);
-            combine(r, o->what, out, i, k == 1 ? a : out, k == 1 ? from : i, b,
-                    th_onnx_fold_place(out, b, i));
+            combine(r, o->variant, i, k == 1 ? (operand){a, from} : (operand){out, i},
+                    (operand){b, th_onnx_fold_place(out, b, i)});
         }
     }
     return status;
@@ -275,7 +291,7 @@ int th_onnx_fold_where(th_onnx_reader *r, const th_onnx_operator *o)
     return status;
 }
 
-/* ---- the same numbers, or such of a shape ---------------------------------------------------- */
+/* ---- copies, casts and filled tensors -------------------------------------------------------- */
 
 int th_onnx_fold_same(th_onnx_reader *r, const th_onnx_operator *o)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fold_axes.c - numbers of operators that select, join, move or reduce parts of known constants;
- * see op.h. */
+/* fold_axes.c - evaluates operators that select, join, move or reduce elements of known
+ * constants; see op.h. */
 #include <config.h>
 #include "workloads/onnx/op.h"
 
@@ -8,7 +8,7 @@
 
 #include "workloads/onnx/fold.h"
 
-/* Elements behind an axis, and before it. */
+/* The product of the extents after an axis. */
 static int64_t inner_of(const th_onnx_value *v, int32_t axis)
 {
     int64_t n = 1;
@@ -17,6 +17,7 @@ static int64_t inner_of(const th_onnx_value *v, int32_t axis)
     return n;
 }
 
+/* The product of the extents before an axis. */
 static int64_t outer_of(const th_onnx_value *v, int32_t axis)
 {
     int64_t n = 1;
@@ -71,7 +72,7 @@ int th_onnx_fold_concat(th_onnx_reader *r, const th_onnx_operator *o)
     return status;
 }
 
-/* Every element of out from one of in, along axes that begin somewhere and go in steps. */
+/* Copies the ranges of the axes of in to out. */
 static int copy_ranges(th_onnx_reader *r, th_onnx_value *out, const th_onnx_value *in,
                        const th_onnx_range *axes)
 {
@@ -205,14 +206,14 @@ int th_onnx_fold_reduce(th_onnx_reader *r, const th_onnx_operator *o)
     for (int64_t i = 0; i < n; i++) {
         int64_t to = th_onnx_fold_place(in, &kept, i);
         double x = th_onnx_real_number(in, i), *count = &sums[2 * to + 1];
-        sums[2 * to] = *count > 0 ? reduce_two(o->what, sums[2 * to], x) : x;
+        sums[2 * to] = *count > 0 ? reduce_two(o->variant, sums[2 * to], x) : x;
         *count += 1;
     }
     for (int64_t i = 0; i < parts; i++) {
         double x = sums[2 * i];
-        if (o->what == TH_ONNX_PROD && sums[2 * i + 1] == 0)
+        if (o->variant == TH_ONNX_PROD && sums[2 * i + 1] == 0)
             x = 1;
-        if (o->what == TH_ONNX_MEAN)
+        if (o->variant == TH_ONNX_MEAN)
             x /= sums[2 * i + 1];
         if (out->reals)
             out->reals[i] = x;
@@ -246,9 +247,9 @@ int th_onnx_fold_cumsum(th_onnx_reader *r, const th_onnx_operator *o)
     return status;
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- indices --------------------------------------------------------------------------------- */
 
-/* rank x count of the elements that are not zero. */
+/* Indices of the elements that are not zero: rank x count. */
 int th_onnx_fold_nonzero(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_value *out = &r->out[0];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* inputs.c - see inputs.h.
  *
- * The batch is the axis whose name has "batch" in it, or else the first axis of the first input,
- * and of every input the axis of the same name or, without names, the first one where it is as
- * long. An axis without a length is bound by its name, or by INPUT.AXIS; that of the batch may stay
- * open. */
+ * The batch is the axis whose name contains "batch", or else the first axis of the first input. In
+ * other inputs it is the axis of the same name or, if axes have no names, the first axis if it has
+ * the same extent. Options give a symbolic axis its extent by its name or by INPUT.AXIS; without
+ * one, the batch is 1, and other symbolic axes are errors. */
 #include <config.h>
 #include "workloads/onnx/inputs.h"
 
@@ -49,7 +49,8 @@ static th_onnx_dim *bound(const th_onnx_reader *r, const char *name)
     return NULL;
 }
 
-/* May the axis stay open? It is the batch, or nobody said what it is. */
+/* True if a symbolic axis needs no extent from the options: it is named as a batch, or it is the
+ * first axis and has no name or the name N. */
 static bool may_be_open(const char *symbol, int32_t axis)
 {
     return is_batch_name(symbol) || (axis == 0 && (symbol[0] == '\0' || strcmp(symbol, "N") == 0));
@@ -128,7 +129,8 @@ static int check_names(th_onnx_reader *r, const input *inputs, size_t n)
 
 /* ---- the batch ------------------------------------------------------------------------------- */
 
-/* The name of the batch's axis, "" without; *first: where it is in the first input that has it. */
+/* The name of the batch axis, "" if there is none; *first: its position in the first input that has
+ * it. */
 static const char *batch_symbol(const input *inputs, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -166,17 +168,17 @@ static const th_onnx_node *reader_of(const ThOnnx__Graph *g, const char *name)
     return NULL;
 }
 
-/* The first node that does more than change the type. */
+/* The first reader of a tensor that is not one of these elementwise operators. */
 static const th_onnx_node *first_use(const ThOnnx__Graph *g, const char *name)
 {
-    static const char *const alike[] = {
+    static const char *const skipped[] = {
         "Cast", "Identity", "QuantizeLinear", "DequantizeLinear", "Sub", "Div", "Mul"};
     const th_onnx_node *n = reader_of(g, name);
     for (int hop = 0; n && hop < HOPS; hop++) {
-        bool is_alike = false;
-        for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
-            is_alike |= strcmp(n->op_type, alike[i]) == 0;
-        if (!is_alike)
+        bool is_skipped = false;
+        for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
+            is_skipped |= strcmp(n->op_type, skipped[i]) == 0;
+        if (!is_skipped)
             break;
         n = reader_of(g, n->output[0]);
     }
@@ -244,7 +246,7 @@ static th_precision precision_of(int32_t type)
     }
 }
 
-/* That of the first input; of models that read indices, of the first weights. */
+/* The precision of the first input or, if that holds indices, of the first weights. */
 static th_precision find_precision(const th_onnx_reader *r, const ThOnnx__Graph *g,
                                    const input *inputs, size_t n)
 {
@@ -271,12 +273,12 @@ static int make_workload(th_onnx_reader *r, const th_onnx_value *first)
                            &(th_workload_input){batch, first->c, first->h, first->w, r->precision},
                            r->err);
     if (r->w)
-        r->w->has_own_inputs = r->has_inputs_of_their_own;
+        r->w->has_own_inputs = r->has_own_inputs;
     return r->w ? 0 : -1;
 }
 
-/* One of several inputs: a copy brings it to the accelerators, unless its only reader is the table
- * that it indexes. */
+/* Defines one of several inputs as a copy layer, except for indices whose only reader is the table
+ * lookup. */
 static int define(th_onnx_reader *r, const ThOnnx__Graph *g, input *in)
 {
     th_onnx_value *v = th_onnx_define(r, in->value->name, &in->v);
@@ -288,7 +290,7 @@ static int define(th_onnx_reader *r, const ThOnnx__Graph *g, input *in)
         (strcmp(n->op_type, "Gather") == 0 || strcmp(n->op_type, "EmbedLayerNormalization") == 0);
     if (!v)
         return -1;
-    if (!r->has_inputs_of_their_own || is_index || uses == 0)
+    if (!r->has_own_inputs || is_index || uses == 0)
         return 0;
     const th_onnx_node named = {.name = in->value->name, .op_type = (char *)"Identity"};
     th_layer l = th_onnx_layer_over(r, TH_LAYER_ELEMENTWISE, v);
@@ -320,7 +322,7 @@ static int add_inputs(th_onnx_reader *r, const ThOnnx__Graph *g, input *inputs, 
     for (size_t i = 0; i < n; i++)
         if (lay_out(r, g, &inputs[i]))
             return -1;
-    r->has_inputs_of_their_own = n > 1;
+    r->has_own_inputs = n > 1;
     r->precision = find_precision(r, g, inputs, n);
     const th_onnx_value none = {.c = 1, .h = 1, .w = 1};
     if (make_workload(r, n > 0 ? &inputs[0].v : &none))

@@ -35,7 +35,8 @@ void th_onnx_layout_merge(th_onnx_value *v)
     v->n_factors = n;
 }
 
-/* Takes an extent off the fast end of the factors [0, *n), into out at its front. */
+/* Removes an extent from the fastest of the factors [0, *n) and appends it to the factors of out,
+ * as factors of the axis. False: the extent does not divide them. */
 static bool take(th_onnx_factor *from, int32_t *n, int64_t extent, int32_t axis, th_onnx_value *out)
 {
     while (extent > 1) {
@@ -165,7 +166,7 @@ int th_onnx_layout_assign(th_onnx_value *v, const th_onnx_value *like, const int
     return 0;
 }
 
-/* The factor with the least stride along a coordinate that is at least this; NULL: none. */
+/* The factor along a coordinate with the smallest stride >= least; NULL: none. */
 static th_onnx_factor *next_factor(th_onnx_value *v, th_onnx_coordinate c, int64_t least)
 {
     th_onnx_factor *found = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* order.c - see order.h. Depth first from each node in the order of the file; a name that no node
- * makes is an input, a constant, or missing, which its reader reports. */
+/* order.c - see order.h. A depth-first search from each node, in the order of the file. A name that
+ * no node outputs is an input or a constant, or undefined, which is reported when the node is read.
+ */
 #include <config.h>
 #include "workloads/onnx/order.h"
 
@@ -18,7 +19,7 @@ typedef struct {
     unsigned char *state;
 } sorter;
 
-/* The next maker of an input of the node that is not placed; n: there is none. */
+/* The next node that outputs an input of this node and is not ordered yet; n: there is none. */
 static size_t next_maker(sorter *s, size_t node)
 {
     while (s->cursor[node] < s->nodes[node]->n_input) {

@@ -5,8 +5,9 @@
 #define TH_WORKLOADS_ONNX_ORDER_H
 #include "workloads/onnx/value.h"
 
-/* Numbers of the nodes, which keep their order where it is one; to be freed. NULL: a cycle, which
- * is named, or memory is out. */
+/* Returns the numbers of the nodes in a topological order, which is that of the file if that is
+ * one; freed by the caller. NULL: the nodes have a cycle, which the error names, or out of memory.
+ */
 size_t *th_onnx_order(th_onnx_reader *r, th_onnx_node *const *nodes, size_t n);
 
 #endif

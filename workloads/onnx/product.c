@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* product.c - see product.h.
  *
- * An axis of both inputs and the output is one of groups (heads); of both inputs alone, inner; of
- * one input and the output, rows (the first's) or columns (the second's). With weights, a layer
- * reads the inner axes from its channels, or from all of its pixels (fc), and keeps its rows where
- * they are. Without, its first input has groups x inner channels and its rows as rows, its second
- * groups x columns channels and inner rows, or, transposed, groups x inner channels and its columns
- * as rows. */
+ * Kinds of axes: group (a head): in both inputs and the output; inner: in both inputs only; rows:
+ * in the first input and the output; columns: in the second input and the output. If one input is a
+ * constant (weights), the layer reads the inner axes from the channels of the other, or from all of
+ * its pixels (fc), and the rows keep their layout. If both are tensors, the first input has groups
+ * x inner channels and the rows as rows; the second has groups x columns channels and inner rows
+ * or, transposed, groups x inner channels and the columns as rows. */
 #include <config.h>
 #include "workloads/onnx/product.h"
 
@@ -20,7 +20,8 @@ static role role_of(const th_onnx_product *p, int i)
     return a && b ? (out ? GROUP : INNER) : !out ? ALONE : a ? ROW : COLUMN;
 }
 
-/* Extents of an axis; that of the input which is not broadcast. */
+/* The extent of an axis of the product; of a broadcast axis, that of the input that has more than
+ * 1. */
 static int64_t extent_of(const th_onnx_product *p, const th_onnx_value *a, const th_onnx_value *b,
                          int i)
 {
@@ -29,7 +30,8 @@ static int64_t extent_of(const th_onnx_product *p, const th_onnx_value *a, const
     return x == 1 ? y : x;
 }
 
-/* An axis in which one input has an extent of 1 and the other more is not that of a group. */
+/* Splits an axis of both inputs in which one of them has extent 1 (is broadcast): the axis then
+ * belongs to the other input alone. */
 static void split_broadcast(th_onnx_product *p, const th_onnx_value *a, const th_onnx_value *b)
 {
     for (int i = 0; i < p->n; i++) {
@@ -60,8 +62,8 @@ static int64_t product_of(const th_onnx_product *p, const th_onnx_value *a, cons
     return n <= TH_ONNX_EXTENT_MAX ? n : -1;
 }
 
-/* v with its axes in another order, those of a kind together: group, then kinds[0], kinds[1]. The
- * axes' numbers in the product are in order. */
+/* Returns v with its axes sorted by kind: groups, then kinds[0], then kinds[1]. numbers receives
+ * the numbers of the axes in the product, in that order. */
 static th_onnx_value sorted(const th_onnx_product *p, const th_onnx_value *v, const int32_t *at,
                             const role *kinds, int32_t *numbers)
 {
@@ -90,7 +92,7 @@ static int mixed(th_onnx_reader *r, const th_onnx_product *p, const th_onnx_valu
     return 0;
 }
 
-/* Where the layer puts axis number i of the product: as in the input that it is an axis of. */
+/* Gives axis i of the product in out the factors that it has in the input `from`. */
 static void copy_axis(th_onnx_value *out, const th_onnx_product *p, int i,
                       const th_onnx_value *from, const int32_t *numbers)
 {
@@ -99,7 +101,7 @@ static void copy_axis(th_onnx_value *out, const th_onnx_product *p, int i,
             th_onnx_layout_copy(out, p->out[i], from, k);
 }
 
-/* Factors in the order of their axes. */
+/* Sorts the factors by axis. */
 static void sort_factors(th_onnx_value *v)
 {
     th_onnx_value in = *v;
@@ -117,7 +119,8 @@ static int finish(th_onnx_reader *r, th_onnx_value *v)
 
 /* ---- with weights ---------------------------------------------------------------------------- */
 
-/* Output axes of a product with weights: groups and columns are the channels, rows stay. */
+/* Lays out the output of a product with weights: groups and columns are the channels; rows keep the
+ * factors of the input. */
 static void weighted_axes(th_onnx_value *out, const th_onnx_product *p, const th_onnx_value *in,
                           const int32_t *numbers, const th_onnx_value *a, const th_onnx_value *b)
 {
@@ -175,7 +178,7 @@ static int add_weighted(th_onnx_reader *r, const th_onnx_product *p, th_onnx_val
     return finish(r, &v);
 }
 
-/* ---- without --------------------------------------------------------------------------------- */
+/* ---- without weights ------------------------------------------------------------------------- */
 
 static void axis_coordinates(const th_onnx_product *p, const int32_t *numbers, int32_t rank,
                              role rows, int *coordinates)
@@ -184,7 +187,7 @@ static void axis_coordinates(const th_onnx_product *p, const int32_t *numbers, i
         coordinates[i] = role_of(p, numbers[i]) == rows ? TH_ONNX_H : TH_ONNX_C;
 }
 
-/* Is v, sorted by axes, groups x one kind as channels and another as rows? */
+/* True if v has the layout that these coordinates give. */
 static bool is_laid_out(const th_onnx_value *v, const int *coordinates)
 {
     th_onnx_value wanted = *v;
@@ -207,7 +210,7 @@ static const th_onnx_value *arrange_second(th_onnx_reader *r, const th_onnx_prod
     return th_onnx_arrange(r, view, coordinates, ".second");
 }
 
-/* The factors that the columns, or groups, have in the output's channels. */
+/* Lays out groups and columns along the channels of the output. */
 static void channel_axes(th_onnx_value *out, const th_onnx_product *p, const th_onnx_value *a,
                          const th_onnx_value *b)
 {
@@ -272,7 +275,7 @@ static int add_unweighted(th_onnx_reader *r, const th_onnx_product *p, th_onnx_v
     return finish(r, &v);
 }
 
-/* The batch of an input may be its rows or columns only where the other has none. */
+/* True if the batch is part of the rows of the first input and of the columns of the second. */
 static bool has_batch_twice(const th_onnx_product *p, const th_onnx_value *a,
                             const th_onnx_value *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* read_pass.c - passes over data: functions of every element, sums and products of tensors, norms,
- * softmax and reductions. Activations, batch norms and biases become part of the layer that they
- * follow if nothing else reads it. */
+/* read_pass.c - passes over data: elementwise functions, sums and products of tensors, norms,
+ * softmax and reductions. Activations, batch norms and biases are fused into the layer before them
+ * if no other node reads its output. */
 #include <config.h>
 #include "workloads/onnx/op.h"
 
@@ -15,7 +15,7 @@ static int add_elementwise(th_onnx_reader *r, th_function f, const th_onnx_value
 {
     th_layer l = th_onnx_layer_over(r, TH_LAYER_ELEMENTWISE, in);
     l.function = f;
-    return th_onnx_add_alike(r, &l, in);
+    return th_onnx_add_same_shape(r, &l, in);
 }
 
 int th_onnx_read_unary(th_onnx_reader *r, const th_onnx_operator *o)
@@ -44,7 +44,7 @@ int th_onnx_read_activation(th_onnx_reader *r, const th_onnx_operator *o)
 
 /* ---- sums and products of tensors ------------------------------------------------------------ */
 
-/* A tensor and a constant: a bias of the product before it, or a function of every element. */
+/* Combines a tensor and a constant: as the bias of the product before it, or else elementwise. */
 static int with_constant(th_onnx_reader *r, th_function f, size_t tensor, size_t constant)
 {
     const th_onnx_value *in = th_onnx_input_or_none(r, tensor);
@@ -63,7 +63,7 @@ static int with_constant(th_onnx_reader *r, th_function f, size_t tensor, size_t
     return th_onnx_define_output(r, 0, &v);
 }
 
-/* The input with the axes of the output, in front of which it has none. */
+/* Gives v the axes of the output: prepends axes of extent 1. */
 static void widen(const th_onnx_reader *r, th_onnx_value *v)
 {
     const th_onnx_value *out = &r->out[0];
@@ -80,7 +80,7 @@ static bool is_full(const th_onnx_reader *r, const th_onnx_value *v)
     return th_onnx_elements(v) == th_onnx_elements(&r->out[0]);
 }
 
-/* Joins the inputs that have the output's shape, all in the layout of the first of them. */
+/* Combines the inputs that have the shape of the output, all in the layout of the first of them. */
 static int join_full(th_onnx_reader *r, th_function f, th_onnx_value *out)
 {
     int32_t n = 0, *from = th_onnx_room(r, (int64_t)r->node->n_input, sizeof *from);
@@ -113,7 +113,7 @@ static int join_full(th_onnx_reader *r, th_function f, th_onnx_value *out)
     return out->layer < 0 ? -1 : 0;
 }
 
-/* Then the smaller ones, one after the other. */
+/* Then combines the inputs that are broadcast, one after the other. */
 static int join_small(th_onnx_reader *r, th_function f, th_onnx_value *out)
 {
     for (size_t i = 0; i < r->node->n_input; i++) {
@@ -178,7 +178,7 @@ int th_onnx_read_binary(th_onnx_reader *r, const th_onnx_operator *o)
 
 /* ---- norms ----------------------------------------------------------------------------------- */
 
-/* Of the channels of an image, or the features of a vector. */
+/* Normalises the channels of an image or the features of a vector. */
 int th_onnx_read_batch_norm(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_value *v = th_onnx_input_or_none(r, 0);
@@ -197,27 +197,28 @@ int th_onnx_read_batch_norm(th_onnx_reader *r, const th_onnx_operator *o)
     }
     th_layer l = th_onnx_layer_over(r, TH_LAYER_NORM, in);
     l.function = TH_FUNCTION_BATCH_NORM;
-    return th_onnx_add_alike(r, &l, in);
+    return th_onnx_add_same_shape(r, &l, in);
 }
 
-/* Of each image, over its pixels: parameters of each channel. */
+/* Normalises each image over its pixels, with parameters per channel; variant: 1 if the channels
+ * are the last axis. */
 int th_onnx_read_image_norm(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_value *v = th_onnx_input_or_none(r, 0);
     if (!th_onnx_is_tensor(v))
         return th_onnx_gather_inputs(r, TH_FUNCTION_COPY, 0, "");
     const th_onnx_value *in = v;
-    if (!th_onnx_layout_is(v, o->what ? v->rank - 1 : 1, o->what ? v->rank - 1 : 1,
+    if (!th_onnx_layout_is(v, o->variant ? v->rank - 1 : 1, o->variant ? v->rank - 1 : 1,
                            (const int[]){TH_ONNX_C, -1}))
         in = th_onnx_arrange_image(r, v);
     if (!in)
         return -1;
     th_layer l = th_onnx_layer_over(r, TH_LAYER_NORM, in);
     l.function = o->function;
-    return th_onnx_add_alike(r, &l, in);
+    return th_onnx_add_same_shape(r, &l, in);
 }
 
-/* v with the axes from axis on as channels, the others as rows. */
+/* Returns v with the axes first .. last as channels and the others as rows. */
 static const th_onnx_value *arrange_rows(th_onnx_reader *r, th_onnx_value *v, int32_t first,
                                          int32_t last)
 {
@@ -233,13 +234,14 @@ static const th_onnx_value *arrange_rows(th_onnx_reader *r, th_onnx_value *v, in
     return th_onnx_arrange(r, v, coordinates, ".input");
 }
 
-/* what: the input that is added before, 0 for none; its sum is the last output. */
+/* variant: the number of the input that is added before the norm, 0 for none; the sum is the last
+ * output. */
 int th_onnx_read_norm(th_onnx_reader *r, const th_onnx_operator *o)
 {
     static const int all[] = {TH_ONNX_C, TH_ONNX_H, TH_ONNX_W, -1}, channels[] = {TH_ONNX_C, -1};
     th_onnx_value *v = th_onnx_input_or_none(r, 0), *skip = NULL;
-    if (o->what)
-        skip = th_onnx_input_or_none(r, (size_t)o->what);
+    if (o->variant)
+        skip = th_onnx_input_or_none(r, (size_t)o->variant);
     if (!th_onnx_is_tensor(v))
         return th_onnx_gather_inputs(r, TH_FUNCTION_COPY, 0, "");
     int32_t axis = th_onnx_axis(r, th_onnx_int(r->node, "axis", -1), v->rank), last = v->rank - 1;
@@ -265,13 +267,13 @@ int th_onnx_read_norm(th_onnx_reader *r, const th_onnx_operator *o)
     }
     th_layer l = th_onnx_layer_over(r, TH_LAYER_NORM, in);
     l.function = o->function;
-    return th_onnx_add_alike(r, &l, &sum);
+    return th_onnx_add_same_shape(r, &l, &sum);
 }
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-/* Where the axes are the fastest part of the channels: how many such parts there are; 0: they are
- * not. */
+/* If the axes are the fastest factors of the channels, the number of groups into which they divide
+ * the channels; else 0. */
 static int32_t groups_of(const th_onnx_value *v, int32_t first, int32_t last)
 {
     int64_t extent = 1;
@@ -289,7 +291,7 @@ static int32_t groups_of(const th_onnx_value *v, int32_t first, int32_t last)
     return is_good ? (int32_t)(v->c / extent) : 0;
 }
 
-/* Before version 13 it goes over the axis and all behind it. */
+/* Before version 13, softmax normalises over the axis and all axes after it. */
 int th_onnx_read_softmax(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_value *v = th_onnx_input_or_none(r, 0);
@@ -305,12 +307,12 @@ int th_onnx_read_softmax(th_onnx_reader *r, const th_onnx_operator *o)
         return -1;
     th_layer l = th_onnx_layer_over(r, TH_LAYER_SOFTMAX, in);
     l.groups = groups_of(in, axis, last);
-    return th_onnx_add_alike(r, &l, in);
+    return th_onnx_add_same_shape(r, &l, in);
 }
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-/* v without the axes of the mask, of which nothing or an extent of 1 stays. */
+/* Removes the axes of the mask from v; keeps: they stay with extent 1. */
 static void drop_axes(th_onnx_value *v, uint32_t mask, bool keeps)
 {
     int32_t n = 0, at[TH_ONNX_RANK_MAX], n_factors = 0;
@@ -331,7 +333,8 @@ static bool is_pool(const th_onnx_value *in, const th_onnx_value *out)
     return in->c == out->c && out->h == 1 && out->w == 1 && (in->h > 1 || in->w > 1);
 }
 
-/* what: a th_onnx_arithmetic; pools where it goes over all pixels of each channel. */
+/* Adds a reduction: a pool if it reduces all pixels of each channel; variant: a th_onnx_arithmetic.
+ */
 int th_onnx_read_reduce(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *in = th_onnx_input_or_none(r, 0);
@@ -354,7 +357,7 @@ int th_onnx_read_reduce(th_onnx_reader *r, const th_onnx_operator *o)
     l.dim[TH_DIM_W] = out.w;
     if (is_pool(in, &out)) {
         l.kind = TH_LAYER_POOL;
-        l.is_mean_pool = o->what == TH_ONNX_MEAN;
+        l.is_mean_pool = o->variant == TH_ONNX_MEAN;
         l.dim[TH_DIM_R] = in->h;
         l.dim[TH_DIM_S] = in->w;
     } else {

@@ -13,7 +13,8 @@ static void add_axis(th_onnx_product *p, int32_t first, int32_t second, int32_t 
     p->out[p->n++] = out;
 }
 
-/* Of matrices in the last two axes, of all in front of them; a vector is one row or column. */
+/* The product of matrices in the last two axes, for each index of the axes before them; a vector is
+ * a matrix of one row or column. */
 static th_onnx_product matrices(const th_onnx_reader *r, const th_onnx_value *a,
                                 const th_onnx_value *b, bool is_first_turned, bool is_second_turned)
 {
@@ -33,11 +34,11 @@ static th_onnx_product matrices(const th_onnx_reader *r, const th_onnx_value *a,
     return p;
 }
 
-/* what: the number of the second input, 0 for 1. */
+/* variant: the number of the second input; 0 means 1. */
 int th_onnx_read_matmul(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_value *a = th_onnx_input_or_none(r, 0),
-                  *b = th_onnx_input_or_none(r, (size_t)(o->what > 0 ? o->what : 1)), packed;
+                  *b = th_onnx_input_or_none(r, (size_t)(o->variant > 0 ? o->variant : 1)), packed;
     if (!th_onnx_is_tensor(a) && !th_onnx_is_tensor(b))
         return th_onnx_gather_inputs(r, TH_FUNCTION_COPY, 0, "");
     if (th_onnx_has(r->node, "K") && th_onnx_has(r->node, "N")) {
@@ -216,7 +217,7 @@ static bool product_of_terms(const char *a, const char *b, const char *out, th_o
     return !has_twice(a) && !has_twice(b) && !has_twice(out);
 }
 
-/* Of two inputs a product; of one a transposition or a reduction. */
+/* Two inputs make a product; one input is transposed or reduced. */
 int th_onnx_read_einsum(th_onnx_reader *r, const th_onnx_operator *o)
 {
     equation e;

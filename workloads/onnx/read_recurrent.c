@@ -25,7 +25,7 @@ static void set_axes(th_onnx_value *v, const th_onnx_value *in, const axes *out,
             th_onnx_layout_add(v, axis, TH_ONNX_C, hidden, 1);
 }
 
-/* The layers of all directions; the number of the last. */
+/* Adds a layer per direction. Returns the number of the last. */
 static int32_t add_directions(th_onnx_reader *r, th_layer_kind kind, const th_onnx_value *in,
                               int32_t directions, int32_t hidden)
 {
@@ -48,7 +48,7 @@ static int32_t add_directions(th_onnx_reader *r, th_layer_kind kind, const th_on
     return th_onnx_add_layer(r, &l, made, directions, "");
 }
 
-/* Of the last step: a copy of a part. */
+/* Adds a copy of the last step: a state. */
 static int add_state(th_onnx_reader *r, size_t output, const th_onnx_value *in,
                      const th_onnx_value *all, const axes *from, int32_t directions)
 {
@@ -72,7 +72,7 @@ static int add_state(th_onnx_reader *r, size_t output, const th_onnx_value *in,
     return th_onnx_define_output(r, output, &v);
 }
 
-/* function of the row: none; what: the kind of the layers. */
+/* variant: the th_layer_kind of the layers. */
 int th_onnx_read_recurrent(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_value *v = th_onnx_input_or_none(r, 0);
@@ -92,7 +92,7 @@ int th_onnx_read_recurrent(th_onnx_reader *r, const th_onnx_operator *o)
     if (directions < 1 || directions > DIRECTIONS || hidden < 1 || hidden > TH_ONNX_EXTENT_MAX / 2)
         return th_onnx_refuse_extent(r, hidden, 1, TH_ONNX_EXTENT_MAX / 2);
     int32_t layer =
-        add_directions(r, (th_layer_kind)o->what, in, (int32_t)directions, (int32_t)hidden);
+        add_directions(r, (th_layer_kind)o->variant, in, (int32_t)directions, (int32_t)hidden);
     if (layer < 0)
         return -1;
     th_onnx_value all = th_onnx_made(r, 0, layer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* read_view.c - what only renames, selects, joins or moves elements. A view adds no layer; a slice
- * of the slowest part of the channels is a slice layer, and tensors joined there are a concat;
- * other parts and joins are copies. */
+/* read_view.c - operators that rename, select, join or move elements. A view adds no layer; a slice
+ * of the slowest factor of the channels becomes a slice layer, a concatenation along it a concat
+ * layer; other slices and concatenations become copies. */
 #include <config.h>
 #include "workloads/onnx/op.h"
 
@@ -13,7 +13,7 @@ enum { N_EXTENTS = 3 };
 
 /* ---- views ----------------------------------------------------------------------------------- */
 
-/* What others read, too, is read by others in whatever way one looks at it. */
+/* The first input as the output of the node; it is shared if the input has other readers. */
 static th_onnx_value view_of(const th_onnx_reader *r, const th_onnx_value *in)
 {
     th_onnx_value v = *in;
@@ -68,7 +68,7 @@ int th_onnx_read_transpose(th_onnx_reader *r, const th_onnx_operator *o)
     return th_onnx_define_output(r, 0, &v);
 }
 
-/* Without a change of extents a view. */
+/* If no extent changes, the output is a view. */
 int th_onnx_read_expand(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *in = th_onnx_input_or_none(r, 0);
@@ -79,8 +79,8 @@ int th_onnx_read_expand(th_onnx_reader *r, const th_onnx_operator *o)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* The coordinate of every axis of v, as far as each is one; those of extent 1 go to the channels.
- * false: one has several. */
+/* Sets the coordinate of every axis of v; axes of extent 1 go to the channels. False: an axis lies
+ * along several coordinates. */
 static bool coordinates_of(const th_onnx_value *v, int *coordinates)
 {
     for (int32_t i = 0; i < v->rank; i++)
@@ -98,7 +98,7 @@ static bool coordinates_of(const th_onnx_value *v, int *coordinates)
     return true;
 }
 
-/* The factor that is all of an axis; NULL: there are several, or none. */
+/* The factor of an axis that has exactly one; else NULL. */
 static th_onnx_factor *sole_factor(th_onnx_value *v, int32_t axis)
 {
     th_onnx_factor *found = NULL;
@@ -111,7 +111,8 @@ static th_onnx_factor *sole_factor(th_onnx_value *v, int32_t axis)
     return found;
 }
 
-/* Shortens the axes of v. 1: done, 0: an axis has several factors, -1: it is the batch. */
+/* Restricts the axes of v to ranges. 1: done; 0: an axis has several factors; -1: a range cuts the
+ * batch. */
 static int shorten(th_onnx_reader *r, th_onnx_value *v, const th_onnx_range *axes, int *n_cut,
                    th_onnx_factor *cut)
 {
@@ -133,7 +134,7 @@ static int shorten(th_onnx_reader *r, th_onnx_value *v, const th_onnx_range *axe
     return 1;
 }
 
-/* out[output] is a part of the first input. rank: its axes before those that the operator drops. */
+/* Defines out[output] as the part of the first input that the ranges select. */
 static int add_part(th_onnx_reader *r, const th_onnx_range *axes, size_t output, const char *suffix)
 {
     th_onnx_value *given = th_onnx_input_or_none(r, 0), v = *given, view;
@@ -201,7 +202,7 @@ static int read_split(th_onnx_reader *r, const th_onnx_value *in)
     return 0;
 }
 
-/* Slice, Split (several outputs). */
+/* Slice, and Split, which has several outputs. */
 int th_onnx_read_part(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_range axes[TH_ONNX_RANK_MAX];
@@ -213,7 +214,7 @@ int th_onnx_read_part(th_onnx_reader *r, const th_onnx_operator *o)
     return th_onnx_slices(r, axes) ? -1 : add_part(r, axes, 0, "");
 }
 
-/* The rows of a table: the table has no layer, its indices have one. */
+/* Adds an embedding layer: the table is its weights, the indices are its input. */
 static int add_embedding(th_onnx_reader *r, const th_onnx_value *table, th_onnx_value *at)
 {
     int coordinates[TH_ONNX_RANK_MAX];
@@ -247,7 +248,7 @@ static int add_embedding(th_onnx_reader *r, const th_onnx_value *table, th_onnx_
     return th_onnx_define_output(r, 0, &v);
 }
 
-/* Do the indices, which are known, go up by one? Where they begin is *first. */
+/* True if the known indices are *first, *first + 1, ... */
 static bool is_range(const th_onnx_value *at, int64_t extent, int64_t *first)
 {
     int64_t n = th_onnx_elements(at);
@@ -282,7 +283,8 @@ int th_onnx_read_gather(th_onnx_reader *r, const th_onnx_operator *o)
 
 /* ---- joins ----------------------------------------------------------------------------------- */
 
-/* May tensors laid out so be joined along the axis: is it the slowest part of the channels? */
+/* True if the axis is the slowest factor of the channels, so that tensors can be concatenated along
+ * it. */
 static bool is_slowest(const th_onnx_value *v, int32_t axis, const int *coordinates)
 {
     for (int32_t i = 0; i < axis; i++)
@@ -293,7 +295,8 @@ static bool is_slowest(const th_onnx_value *v, int32_t axis, const int *coordina
     return coordinates[axis] == TH_ONNX_C;
 }
 
-/* Inputs from and their channels, all laid out by coordinates. Sums the channels; -1: refused. */
+/* Brings all inputs into the layout of the coordinates and lists their layers and channels. Returns
+ * the sum of the channels; -1: refused. */
 static int64_t lay_out_inputs(th_onnx_reader *r, const int *coordinates, int32_t *from,
                               int32_t *channels, th_onnx_value *last)
 {

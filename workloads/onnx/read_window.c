@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* read_window.c - convolutions, transposed ones and pools, of one to three axes.
+/* read_window.c - convolutions, transposed convolutions and pools with one to three spatial axes.
  *
- * A layer has two axes of pixels, rows (the height) and columns (the width). The last axis of
- * several is the columns; those before it are the rows, one after the other, and images that are no
- * batch are further rows. The kernel's rows are then those of all these axes, as many as the input
- * rows that they lie in: multiply-accumulates, parameters and sizes are exact, and the rows that a
- * part of the output reads are bounded. */
+ * A layer has two spatial axes, rows (the height) and columns (the width). The last spatial axis
+ * becomes the columns; the axes before it, flattened, become the rows, and so do images that are no
+ * batch. The kernel has the product of its extents along the flattened axes as rows; they are
+ * spread over the input rows that the kernel reaches. Multiply-accumulates, parameters and sizes
+ * are exact; the rows that a part of the output reads are bounded from above. */
 #include <config.h>
 #include "workloads/onnx/op.h"
 
@@ -22,7 +22,7 @@ static side side_of(const th_onnx_window *x, const th_onnx_value *in, int i)
                   x->dilation[i], x->before[i], x->out[i]};
 }
 
-/* Several axes as one: the kernel's rows, spread over the input's. */
+/* Flattens several axes into one; see above for the rows of the kernel. */
 static side join_sides(const side *s, int n, int64_t images)
 {
     side all = {images, 1, 1, 1, 0, images};
@@ -68,7 +68,8 @@ static int set_rows(th_onnx_reader *r, th_layer *l, const side *h, const side *w
     return 0;
 }
 
-/* A transposed convolution is one of stride 1 over its input with zeros between neighbours. */
+/* A transposed convolution is a convolution of stride 1 over its input with zeros inserted between
+ * neighbouring elements. */
 static int set_spread(th_onnx_reader *r, th_layer *l, side *h, side *w)
 {
     side *const sides[] = {h, w};
@@ -84,7 +85,7 @@ static int set_spread(th_onnx_reader *r, th_layer *l, side *h, side *w)
     return set_rows(r, l, h, w);
 }
 
-/* The window of a layer over in, which has the layout of images. */
+/* Sets the layer's window over in, which has the layout of images. */
 static int set_window(th_onnx_reader *r, th_layer *l, const th_onnx_value *in,
                       const th_onnx_window *x, bool is_transposed)
 {
@@ -101,7 +102,7 @@ static int set_window(th_onnx_reader *r, th_layer *l, const th_onnx_value *in,
     return is_transposed ? set_spread(r, l, &h, &w) : set_rows(r, l, &h, &w);
 }
 
-/* Axes of the output as the layer makes them: of the images as the input's. */
+/* Defines an output in the layout of images; the image axis has the factors of the input's. */
 static int define_image(th_onnx_reader *r, const th_onnx_value *in, int32_t layer, size_t output)
 {
     th_onnx_value v = th_onnx_made(r, output, layer), axes = *in;
@@ -115,7 +116,7 @@ static int define_image(th_onnx_reader *r, const th_onnx_value *in, int32_t laye
                                                          : th_onnx_define_output(r, output, &v);
 }
 
-/* The first input as images. NULL: it is not there, or refused. */
+/* The first input in the layout of images. NULL: refused. */
 static const th_onnx_value *image_input(th_onnx_reader *r)
 {
     th_onnx_value *in = th_onnx_input_or_none(r, 0);
@@ -126,14 +127,14 @@ static const th_onnx_value *image_input(th_onnx_reader *r)
     return th_onnx_arrange_image(r, in);
 }
 
-/* what: the number of the weights among the inputs; a bias may follow them. */
+/* variant: the number of the input that holds the weights; a bias may follow it. */
 static int read_conv(th_onnx_reader *r, const th_onnx_operator *o, bool is_transposed)
 {
     th_onnx_window x;
     if (!th_onnx_is_tensor(th_onnx_input_or_none(r, 0)))
         return th_onnx_gather_inputs(r, TH_FUNCTION_COPY, 0, "");
     const th_onnx_value *in = image_input(r);
-    if (!in || th_onnx_window_of(r, o->what, is_transposed, &x))
+    if (!in || th_onnx_window_of(r, o->variant, is_transposed, &x))
         return -1;
     th_layer l = th_onnx_layer_over(r, TH_LAYER_CONV, in);
     int64_t channels = r->out[0].dim[1];
@@ -141,7 +142,7 @@ static int read_conv(th_onnx_reader *r, const th_onnx_operator *o, bool is_trans
         return -1;
     l.dim[TH_DIM_K] = (int32_t)channels;
     l.groups = (int32_t)th_onnx_int(r->node, "group", 1);
-    l.has_bias = o->what == 1 && th_onnx_input_or_none(r, 2);
+    l.has_bias = o->variant == 1 && th_onnx_input_or_none(r, 2);
     int32_t from = in->layer, layer = th_onnx_add_layer(r, &l, &from, 1, "");
     return layer < 0 ? -1 : define_image(r, in, layer, 0);
 }
@@ -156,7 +157,7 @@ int th_onnx_read_conv_transpose(th_onnx_reader *r, const th_onnx_operator *o)
     return read_conv(r, o, true);
 }
 
-/* what: whether it takes means. */
+/* variant: 1 for mean pools, 0 for maximum pools. */
 int th_onnx_read_pool(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_window x;
@@ -166,7 +167,7 @@ int th_onnx_read_pool(th_onnx_reader *r, const th_onnx_operator *o)
     th_layer l = th_onnx_layer_over(r, TH_LAYER_POOL, in);
     if (set_window(r, &l, in, &x, false))
         return -1;
-    l.is_mean_pool = o->what;
+    l.is_mean_pool = o->variant;
     int32_t from = in->layer, layer = th_onnx_add_layer(r, &l, &from, 1, "");
     return layer < 0 ? -1 : define_image(r, in, layer, 0);
 }
@@ -184,7 +185,7 @@ int th_onnx_read_global_pool(th_onnx_reader *r, const th_onnx_operator *o)
     th_layer l = th_onnx_layer_over(r, TH_LAYER_POOL, in);
     if (set_window(r, &l, in, &x, false))
         return -1;
-    l.is_mean_pool = o->what;
+    l.is_mean_pool = o->variant;
     int32_t from = in->layer, layer = th_onnx_add_layer(r, &l, &from, 1, "");
     return layer < 0 ? -1 : define_image(r, in, layer, 0);
 }

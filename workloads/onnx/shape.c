@@ -75,7 +75,7 @@ int th_onnx_shape_boolean(th_onnx_reader *r, const th_onnx_operator *o)
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* Vectors count as matrices of one row or one column. */
+/* Vectors are matrices with one row or one column. */
 static int multiply(th_onnx_reader *r, th_onnx_value a, th_onnx_value b)
 {
     bool is_row = a.rank == 1, is_column = b.rank == 1;
@@ -108,11 +108,11 @@ static int multiply(th_onnx_reader *r, th_onnx_value a, th_onnx_value b)
     return 0;
 }
 
-/* what: the number of the second input. */
+/* variant: the number of the second input. */
 int th_onnx_shape_matmul(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *a = th_onnx_input(r, 0),
-                        *b = a ? th_onnx_input(r, (size_t)(o->what > 0 ? o->what : 1)) : NULL;
+                        *b = a ? th_onnx_input(r, (size_t)(o->variant > 0 ? o->variant : 1)) : NULL;
     if (!b)
         return -1;
     th_onnx_value x = *a, y = *b;
@@ -132,7 +132,7 @@ int th_onnx_shape_matmul(th_onnx_reader *r, const th_onnx_operator *o)
     return multiply(r, x, y);
 }
 
-/* Before version 7 the inputs may have more axes, which are one. */
+/* Before version 7 the inputs may have more than two axes, which are flattened. */
 int th_onnx_shape_gemm(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *a = th_onnx_input(r, 0), *b = a ? th_onnx_input(r, 1) : NULL;
@@ -160,8 +160,8 @@ int th_onnx_shape_gemm(th_onnx_reader *r, const th_onnx_operator *o)
 
 /* ---- norms ----------------------------------------------------------------------------------- */
 
-/* The statistics have an extent of 1 along the axes that are normed; what: the output before which
- * there are none. */
+/* Outputs after the first are statistics, with extent 1 along the normalised axes; the fourth
+ * output of com.microsoft's operators is the sum of the inputs. */
 int th_onnx_shape_norm(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *in = th_onnx_input(r, 0);
@@ -192,8 +192,8 @@ int th_onnx_shape_batch_norm(th_onnx_reader *r, const th_onnx_operator *o)
 
 int th_onnx_shape_cast(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    const th_onnx_value *to = o->what ? th_onnx_input(r, 1) : NULL;
-    if ((o->what && !to) || th_onnx_shape_same(r, o))
+    const th_onnx_value *to = o->variant ? th_onnx_input(r, 1) : NULL;
+    if ((o->variant && !to) || th_onnx_shape_same(r, o))
         return -1;
     r->out[0].type = to ? to->type : (int32_t)th_onnx_int(r->node, "to", 0);
     return 0;
@@ -222,7 +222,7 @@ int th_onnx_shape_constant(th_onnx_reader *r, const th_onnx_operator *o)
     return 0;
 }
 
-/* Extents out of a list of numbers, which may not be negative. */
+/* Sets the extents of out; negative ones are refused. */
 static int set_listed(th_onnx_reader *r, th_onnx_value *out, const int64_t *dim, int n)
 {
     for (int i = 0; i < n; i++)
@@ -232,12 +232,12 @@ static int set_listed(th_onnx_reader *r, th_onnx_value *out, const int64_t *dim,
     return 0;
 }
 
-/* what: the first input is no shape, but something of the shape. */
+/* variant: 0: the first input lists the extents; 1: the output has the shape of the first input. */
 int th_onnx_shape_filled(th_onnx_reader *r, const th_onnx_operator *o)
 {
     int64_t dim[TH_ONNX_RANK_MAX];
     const th_onnx_attribute *value = th_onnx_attribute_of(r->node, "value");
-    if (o->what) {
+    if (o->variant) {
         if (th_onnx_shape_same(r, o))
             return -1;
     } else {
@@ -268,11 +268,11 @@ int th_onnx_shape_shape(th_onnx_reader *r, const th_onnx_operator *o)
     return 0;
 }
 
-/* what: its type. */
+/* variant: the type of the output. */
 int th_onnx_shape_scalar(th_onnx_reader *r, const th_onnx_operator *o)
 {
     r->out[0].rank = 0;
-    r->out[0].type = o->what;
+    r->out[0].type = o->variant;
     return 0;
 }
 

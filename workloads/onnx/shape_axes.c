@@ -195,7 +195,7 @@ int th_onnx_shape_slice(th_onnx_reader *r, const th_onnx_operator *o)
     return 0;
 }
 
-/* The axis gives way to the axes of the indices. */
+/* The axes of the indices replace the axis. */
 int th_onnx_shape_gather(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *in = begin(r), *at = in ? th_onnx_input(r, 1) : NULL;
@@ -269,7 +269,7 @@ int th_onnx_shape_transpose(th_onnx_reader *r, const th_onnx_operator *o)
     return 0;
 }
 
-/* 0: the extent of the input; -1: what is left. */
+/* In the list of extents, 0 stands for the extent of the input, and -1 for the rest. */
 int th_onnx_shape_reshape(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_value *out = &r->out[0];
@@ -382,7 +382,7 @@ int th_onnx_shape_expand(th_onnx_reader *r, const th_onnx_operator *o)
     return th_onnx_broadcast(r, &r->out[0], &to);
 }
 
-/* Extents times numbers; sizes stay below 2^53 (th_onnx_elements). */
+/* Multiplies the extents of the output; sizes stay below 2^53 (th_onnx_elements). */
 static int multiply_extents(th_onnx_reader *r, const int64_t *by, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -393,7 +393,7 @@ static int multiply_extents(th_onnx_reader *r, const int64_t *by, int n)
     return 0;
 }
 
-/* Before version 6 the inputs are one number and one axis. */
+/* Before version 6, the inputs are one repeat count and one axis. */
 int th_onnx_shape_tile(th_onnx_reader *r, const th_onnx_operator *o)
 {
     int64_t repeats[TH_ONNX_RANK_MAX];
@@ -473,7 +473,7 @@ int th_onnx_shape_multinomial(th_onnx_reader *r, const th_onnx_operator *o)
     return 0;
 }
 
-/* Without reduction, the channels go. */
+/* Without reduction, the output has no axis of channels. */
 int th_onnx_shape_loss(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *in = begin(r);
@@ -497,7 +497,7 @@ int th_onnx_shape_quantize(th_onnx_reader *r, const th_onnx_operator *o)
 
 /* ---- sizes of images ------------------------------------------------------------------------- */
 
-/* Reads numbers of an input, or of an attribute, as reals. How many; -1: absent, -2: refused. */
+/* Reads real numbers of an input or an attribute. Returns their number; -1: absent; -2: refused. */
 static int reals_of(th_onnx_reader *r, size_t input, const char *attribute, double *out)
 {
     const th_onnx_value *v = th_onnx_input_or_none(r, input);
@@ -526,7 +526,7 @@ static int scale_axis(th_onnx_reader *r, int32_t axis, double scale)
     return 0;
 }
 
-/* Sizes that keep the proportions: the same scale for all axes, the least or the greatest. */
+/* Changes the sizes so that all axes have the same scale, the smallest or the largest. */
 static void keep_proportions(th_onnx_reader *r, const th_onnx_value *in, const int32_t *axis,
                              double *sizes, int n)
 {
@@ -542,7 +542,8 @@ static void keep_proportions(th_onnx_reader *r, const th_onnx_value *in, const i
         sizes[i] = floor((double)in->dim[axis[i]] * scale + 0.5);
 }
 
-/* what: 0 Resize (scales, sizes are inputs 2 and 3, 1 is a region), 1 Upsample (scales). */
+/* variant: 0 Resize (scales, sizes are inputs 2 and 3, input 1 is a region), 1 Upsample (scales).
+ */
 int th_onnx_shape_resize(th_onnx_reader *r, const th_onnx_operator *o)
 {
     double x[TH_ONNX_RANK_MAX];
@@ -552,7 +553,7 @@ int th_onnx_shape_resize(th_onnx_reader *r, const th_onnx_operator *o)
     bool is_sized = false;
     if (!in)
         return -1;
-    size_t scales = o->what || r->opset < 11 ? 1 : 2;
+    size_t scales = o->variant || r->opset < 11 ? 1 : 2;
     int n = reals_of(r, scales, "scales", x), n_axes;
     if (n == -1 && scales == 2) {
         n = reals_of(r, 3, "sizes", x);

@@ -30,8 +30,9 @@ static int64_t reach_of(const th_onnx_window *x, int i)
     return (x->kernel[i] - 1) * x->dilation[i] + 1;
 }
 
-/* So that the output has ceil(input / stride) pixels: what is odd goes in front, or behind. */
-static void pad_alike(const int64_t *in, bool is_lower, th_onnx_window *x)
+/* Sets the padding (auto_pad SAME) that gives ceil(input / stride) outputs; an odd element goes
+ * before the input (SAME_LOWER) or after it (SAME_UPPER). */
+static void pad_same(const int64_t *in, bool is_lower, th_onnx_window *x)
 {
     for (int i = 0; i < x->n; i++) {
         int64_t steps = (in[i] + x->stride[i] - 1) / x->stride[i] - 1;
@@ -47,7 +48,7 @@ static int read_pads(th_onnx_reader *r, const int64_t *in, th_onnx_window *x)
     int64_t pads[2 * TH_ONNX_RANK_MAX] = {0};
     bool is_lower = th_onnx_is(r->node, "auto_pad", "SAME_LOWER");
     if (is_lower || th_onnx_is(r->node, "auto_pad", "SAME_UPPER")) {
-        pad_alike(in, is_lower, x);
+        pad_same(in, is_lower, x);
         return 0;
     }
     if (!th_onnx_is(r->node, "auto_pad", "VALID") && read_numbers(r, "pads", 2 * x->n, 0, 0, pads))
@@ -76,7 +77,7 @@ static int slide(th_onnx_reader *r, const int64_t *in, bool is_open, th_onnx_win
     return 0;
 }
 
-/* The padding follows from output_shape where that is given. */
+/* If output_shape is given, the padding follows from it. */
 static int spread(th_onnx_reader *r, const int64_t *in, th_onnx_window *x)
 {
     int64_t extra[2 * TH_ONNX_RANK_MAX], shape[2 * TH_ONNX_RANK_MAX] = {0};
@@ -169,13 +170,13 @@ static int check_groups(th_onnx_reader *r, int64_t groups, int64_t channels, int
                           (long long)groups, (long long)channels, (long long)inputs);
 }
 
-/* what: the number of the weights among the inputs. */
+/* variant: the number of the input that holds the weights. */
 int th_onnx_shape_conv(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_window x;
-    if (th_onnx_window_of(r, o->what, false, &x))
+    if (th_onnx_window_of(r, o->variant, false, &x))
         return -1;
-    const th_onnx_value *in = th_onnx_input(r, 0), *w = th_onnx_input(r, (size_t)o->what);
+    const th_onnx_value *in = th_onnx_input(r, 0), *w = th_onnx_input(r, (size_t)o->variant);
     set_image(r, w->dim[0], &x);
     return check_groups(r, th_onnx_int(r->node, "group", 1), w->dim[1], in->dim[1]);
 }
@@ -184,9 +185,9 @@ int th_onnx_shape_conv_transpose(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_window x;
     int64_t groups = th_onnx_int(r->node, "group", 1);
-    if (th_onnx_window_of(r, o->what, true, &x))
+    if (th_onnx_window_of(r, o->variant, true, &x))
         return -1;
-    const th_onnx_value *in = th_onnx_input(r, 0), *w = th_onnx_input(r, (size_t)o->what);
+    const th_onnx_value *in = th_onnx_input(r, 0), *w = th_onnx_input(r, (size_t)o->variant);
     if (groups < 1 || groups > TH_ONNX_EXTENT_MAX || w->dim[0] != in->dim[1] ||
         in->dim[1] % groups != 0)
         return th_onnx_expected(r, "weights for each channel of the input");
@@ -281,7 +282,7 @@ int th_onnx_shape_grid(th_onnx_reader *r, const th_onnx_operator *o)
     return 0;
 }
 
-/* what: 0 RoiAlign (attributes), 1 MaxRoiPool (pooled_shape). */
+/* variant: 0 RoiAlign (attributes), 1 MaxRoiPool (pooled_shape). */
 int th_onnx_shape_roi(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *in = th_onnx_input(r, 0), *roi = in ? th_onnx_input(r, 1) : NULL;
@@ -289,7 +290,7 @@ int th_onnx_shape_roi(th_onnx_reader *r, const th_onnx_operator *o)
                        th_onnx_int(r->node, "output_width", 1)};
     if (!roi)
         return -1;
-    if (o->what)
+    if (o->variant)
         th_onnx_ints(r->node, "pooled_shape", size, 2);
     if (in->rank != 4 || roi->rank != 2 || size[0] < 1 || size[1] < 1)
         return th_onnx_expected(r, "an image and a list of regions");
@@ -381,18 +382,19 @@ int th_onnx_shape_stft(th_onnx_reader *r, const th_onnx_operator *o)
     return 0;
 }
 
-/* HannWindow and the like: of a size; what: MelWeightMatrix, bins x spectrum. */
+/* variant: 0: HannWindow and other window functions, a vector; 1: MelWeightMatrix, bins x spectrum.
+ */
 int th_onnx_shape_window_function(th_onnx_reader *r, const th_onnx_operator *o)
 {
     int64_t size = 0, length = 0;
     if (!th_onnx_input(r, 0) || th_onnx_scalar(r, 0, NULL, &size) ||
-        (o->what && th_onnx_scalar(r, 1, NULL, &length)))
+        (o->variant && th_onnx_scalar(r, 1, NULL, &length)))
         return -1;
     if (size < 0 || length < 0)
         return th_onnx_refuse_extent(r, (size < 0 ? size : length), 0, TH_ONNX_EXTENT_MAX);
     r->out[0].type = TH_ONNX_FLOAT;
-    r->out[0].rank = o->what ? 2 : 1;
-    r->out[0].dim[0] = o->what ? length / 2 + 1 : size;
+    r->out[0].rank = o->variant ? 2 : 1;
+    r->out[0].dim[0] = o->variant ? length / 2 + 1 : size;
     r->out[0].dim[1] = size;
     return 0;
 }

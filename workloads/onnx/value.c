@@ -68,27 +68,27 @@ int th_onnx_mixes_batch(th_onnx_reader *r)
 void *th_onnx_room(th_onnx_reader *r, int64_t n, size_t size)
 {
     void *block = NULL;
-    if (th_grow(&r->blocks, &r->block_room, r->n_blocks + 1, sizeof *r->blocks) == 0)
+    if (th_grow(&r->blocks.at, &r->blocks.room, r->blocks.n + 1, sizeof *r->blocks.at) == 0)
         block = th_alloc_zero((size_t)(n > 0 ? n : 1), size);
     if (!block)
         th_error_no_memory(r->err);
     else
-        r->blocks[r->n_blocks++] = block;
+        r->blocks.at[r->blocks.n++] = block;
     return block;
 }
 
 th_onnx_value *th_onnx_define(th_onnx_reader *r, const char *name, const th_onnx_value *v)
 {
     th_onnx_value *made = NULL;
-    if (th_grow(&r->values, &r->room, r->n_values + 1, sizeof *r->values) == 0 &&
-        th_map_put(r->scope->number, name, strlen(name), (int64_t)r->n_values) == 0)
+    if (th_grow(&r->values.at, &r->values.room, r->values.n + 1, sizeof *r->values.at) == 0 &&
+        th_map_put(r->scope->number, name, strlen(name), (int64_t)r->values.n) == 0)
         made = th_alloc(sizeof *made);
     if (!made) {
         th_error_no_memory(r->err);
         return NULL;
     }
     *made = *v;
-    r->values[r->n_values++] = made;
+    r->values.at[r->values.n++] = made;
     if (r->options->on_value)
         r->options->on_value(r->options->context, name, made->dim, made->rank);
     return made;
@@ -111,7 +111,7 @@ th_onnx_value *th_onnx_find(const th_onnx_reader *r, const char *name)
     int64_t i;
     for (const th_onnx_scope *s = r->scope; s; s = s->outer)
         if (th_map_get(s->number, name, strlen(name), &i))
-            return r->values[i];
+            return r->values.at[i];
     return NULL;
 }
 
