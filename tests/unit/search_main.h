@@ -8,12 +8,12 @@
 static th_system *f1;
 static th_workload *alexnet, *branches;
 
-static inline int search_main(const char *name, const tap_test *tests, int argc, char **argv)
+static inline int search_main(const char *name, int argc, char **argv)
 {
     f1 = shipped_system("f1_16xlarge");
     alexnet = shipped_workload("alexnet");
     branches = branching_workload();
-    int status = tap_main(name, tests, argc, argv);
+    int status = tap_run(name, argc, argv);
     th_workload_free(branches);
     th_workload_free(alexnet);
     th_system_free(f1);

@@ -74,18 +74,6 @@ int tap_run(const char *suite_name, int argc, char **argv)
     return 0;
 }
 
-int tap_main(const char *suite_name, const tap_test *list, int argc, char **argv)
-{
-    static tap_test copies[100];
-    for (int i = 0; list[i].name; i++) {
-        assert(i < 100);
-        copies[i] = list[i];
-        copies[i].line = i;
-        tap_add(&copies[i]);
-    }
-    return tap_run(suite_name, argc, argv);
-}
-
 void tap_known_miss(const char *format, ...)
 {
     va_list arguments;

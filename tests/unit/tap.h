@@ -44,17 +44,6 @@ void tap_add(tap_test *test);
  * another status. */
 int tap_run(const char *suite, int argc, char **argv);
 
-/* The same for a list of tests that TAP_END ends. */
-int tap_main(const char *suite, const tap_test *tests, int argc, char **argv);
-#define TAP(function)                                                                              \
-    {                                                                                              \
-#function, function, 0, NULL                                                               \
-    }
-#define TAP_END                                                                                    \
-    {                                                                                              \
-        NULL, NULL, 0, NULL                                                                        \
-    }
-
 /* Where each run takes ten times as long, with sanitizers and invariant walks, a test of many like
  * cases takes every fourth: these look at how a result is made, and the plain build at all of the
  * results. */

@@ -18,7 +18,7 @@
  *   DRAM     2700 / 20 = 135 ns; input port 2000 / 10 = 200 ns
  * With a port of 2.5 bytes/ns the input alone takes 800 ns, of which 5 + 400 before the first step.
  */
-static void a_task_by_hand(void)
+TEST(a_task_by_hand)
 {
     th_schedule s = {.hz = 1000000000,
                      .count = {1, 1, 1, 1, 2},
@@ -45,7 +45,7 @@ static void a_task_by_hand(void)
  * and the store takes 5 + 15. With one slot the second load starts at 205 + 5 and ends at 310: 410
  * + 20. With a DRAM of 12.5 bytes/ns operands take 128 ns, and the store 24: 133 + 100, then 233 +
  * 5 + 128, + 100 + 5 + 24 = 495 ns. Sums alone say 105 + 200 + 29 = 334 ns. */
-static void a_task_step_by_step(void)
+TEST(a_task_step_by_step)
 {
     th_schedule s = {.hz = 1000000000,
                      .count = {1, 1, 1, 1, 2},
@@ -66,7 +66,7 @@ static void a_task_step_by_step(void)
 
 /* The first row of tiles needs 400 bytes less than the others (the border of a kernel): 600 / 20 =
  * 30 ns, not 50. */
-static void the_first_step_may_load_less(void)
+TEST(the_first_step_may_load_less)
 {
     th_schedule s = {.hz = 1000000000,
                      .count = {1, 2, 1, 1, 1},
@@ -162,7 +162,7 @@ static void assert_bounds(const th_bounds *b, th_time compute, th_time memory, t
 }
 
 /* One accelerator, no host: 2048 + 1024 ns of work, and nothing else. */
-static void one_accelerator_meets_its_bound(void)
+TEST(one_accelerator_meets_its_bound)
 {
     set_up(NODES("1", ""), CHAIN);
     th_problem p = problem_of("fluid");
@@ -176,7 +176,7 @@ static void one_accelerator_meets_its_bound(void)
 }
 
 /* Two, without a host: half of it. The path takes half a layer at least, twice. */
-static void two_accelerators_share_the_work(void)
+TEST(two_accelerators_share_the_work)
 {
     set_up(NODES("2", LINK), CHAIN);
     th_problem p = problem_of("fluid");
@@ -190,7 +190,7 @@ static void two_accelerators_share_the_work(void)
  * turn: 5072 ns, which two halves of rows reach. compute: a cannot begin before 2024, both need
  * 1024 for it, and b and its way to the host take 2024 after it. cut: 256 bytes over both links,
  * then half of a, and b. */
-static void halves_of_rows_meet_the_bound(void)
+TEST(halves_of_rows_meet_the_bound)
 {
     set_up(NODES("2", HOST_LINKS), CHAIN);
     th_problem p = problem_of("fluid");
@@ -208,7 +208,7 @@ static void halves_of_rows_meet_the_bound(void)
 
 /* Where nothing is shared, one of a's two transfers (two accelerators, one reading) has 128 bytes
  * at least, and the link for itself: 1000 + 1024 ns, as above. */
-static void an_ideal_network_shares_nothing(void)
+TEST(an_ideal_network_shares_nothing)
 {
     set_up(NODES("2", HOST_LINKS), CHAIN);
     th_problem p = problem_of("ideal");
@@ -228,7 +228,7 @@ static void an_ideal_network_shares_nothing(void)
     "macs_per_cycle = 4; bandwidth = \"550MB/s\"; } ); accelerators = ( { count = " COUNT          \
     "; dram = { capacity = \"1GiB\"; bandwidth = \"unlimited\"; latency = \"0ns\"; }; "            \
     "vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; designs = [\"d\", \"e\"]; } ); " REST
-static void a_set_has_one_design(void)
+TEST(a_set_has_one_design)
 {
     set_up(TWO_DESIGNS("1", ""), CHAIN);
     th_problem p = problem_of("fluid");
@@ -255,7 +255,7 @@ static void a_set_has_one_design(void)
     "macs_per_cycle = 1000; } ); accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = "    \
     "\"1GB/s\"; latency = \"0ns\"; burst = \"1B\"; }; vector = { clock = \"1GHz\"; "               \
     "elements_per_cycle = 1; }; designs = [\"d\"]; } );"
-static void memory_by_hand(void)
+TEST(memory_by_hand)
 {
     set_up(SLOW_DRAM, CHAIN);
     th_problem p = problem_of("fluid");
@@ -269,7 +269,7 @@ static void memory_by_hand(void)
  * outputs 3 x 7 pixels at least: 1000 + 336 * 8 ns, 64 for half of 128 multiply-accumulates, 1000 +
  * 128 for half of 32 bytes: 4880. All that is read are 256 bytes; by those alone it would be 3216,
  * by the whole input 6288. */
-static void what_strides_leave_out_need_not_come(void)
+TEST(what_strides_leave_out_need_not_come)
 {
     set_up(NODES("2", HOST_LINKS),
            "name = \"n\"; batch = 1; element_bytes = 2; input = { channels = 8; height = 8; width "
@@ -282,7 +282,7 @@ static void what_strides_leave_out_need_not_come(void)
 }
 
 /* The kernel meets nothing but padding, so nothing has to come in, and no way in is gone. */
-static void padding_need_not_come(void)
+TEST(padding_need_not_come)
 {
     set_up(NODES("2", HOST_LINKS),
            "name = \"n\"; batch = 1; element_bytes = 2; input = { channels = 1; height = 1; width "
@@ -408,7 +408,7 @@ static th_system *with_some_that_prefetch(th_system *s)
     return s;
 }
 
-static void no_mapping_is_below_any_bound(void)
+TEST(no_mapping_is_below_any_bound)
 {
     enum { CASES = 600 };
     th_system *systems[] = {
@@ -439,22 +439,4 @@ static void no_mapping_is_below_any_bound(void)
         th_system_free(systems[i]);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_task_by_hand),
-        TAP(a_task_step_by_step),
-        TAP(the_first_step_may_load_less),
-        TAP(one_accelerator_meets_its_bound),
-        TAP(two_accelerators_share_the_work),
-        TAP(halves_of_rows_meet_the_bound),
-        TAP(an_ideal_network_shares_nothing),
-        TAP(a_set_has_one_design),
-        TAP(memory_by_hand),
-        TAP(what_strides_leave_out_need_not_come),
-        TAP(padding_need_not_come),
-        TAP(no_mapping_is_below_any_bound),
-        TAP_END,
-    };
-    return tap_main("bounds", tests, argc, argv);
-}
+TAP_MAIN("bounds")

@@ -91,7 +91,7 @@ static th_time makespan_of(const th_problem *p, const th_mapping *m)
 
 /* 1 and 3 multiply-accumulates per ns: 2048 / 4 = 512 ns, which rows in the proportion 1 : 3
  * reach. */
-static void a_layer_takes_its_operations_over_the_sum_of_rates(void)
+TEST(a_layer_takes_its_operations_over_the_sum_of_rates)
 {
     th_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "1") ", " RATE(
         "e", "3") " ); "
@@ -117,7 +117,7 @@ static void a_layer_takes_its_operations_over_the_sum_of_rates(void)
 /* A relu of 64 elements, as fast on both, and 2048 multiply-accumulates that y does at a tenth
  * of x's rate of 10 per ns. Priced at 10 : 1 a nanosecond, 64 / 11 + 2048 / 11 = 192 ns: x does
  * convolutions alone. Equal prices would say (64 + 204.8) / 2 = 134.4 ns. */
-static void prices_tell_who_is_to_do_what(void)
+TEST(prices_tell_who_is_to_do_what)
 {
     th_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "10") ", " RATE(
         "e", "1") " ); "
@@ -137,7 +137,7 @@ static void prices_tell_who_is_to_do_what(void)
 }
 
 /* A run that doubles the clock of x and halves that of y: 2 + 1.5 multiply-accumulates per ns. */
-static void clocks_are_those_of_the_run(void)
+TEST(clocks_are_those_of_the_run)
 {
     th_system *s = system_of("name = \"t\"; designs = ( " RATE("d", "1") ", " RATE(
         "e", "3") " ); "
@@ -177,7 +177,7 @@ static th_bounds scripted(fake *f, const th_bounds_scope *scope)
 
 /* Of even cuts a procedure is asked. Of any cuts nothing is known, unless a mapping tells which
  * there are. */
-static void scripts_are_asked_about_even_cuts(void)
+TEST(scripts_are_asked_about_even_cuts)
 {
     fake f = {0};
     th_bounds b = scripted(&f, &(th_bounds_scope){.cuts = TH_CUTS_EVEN});
@@ -446,7 +446,7 @@ static void check_boxes(gsl_rng *r, const th_system *s, const th_workload *w)
     th_floors_clear(&f);
 }
 
-static void no_shard_exceeds_the_rate_of_its_design(void)
+TEST(no_shard_exceeds_the_rate_of_its_design)
 {
     enum { LAYERS = 60 };
     for (int d = 0; d < N_DESIGNS; d++) {
@@ -591,7 +591,7 @@ static void check_case(int number, const char *model)
     gsl_rng_free(r);
 }
 
-static void no_mapping_is_below_any_bound(void)
+TEST(no_mapping_is_below_any_bound)
 {
     enum { CASES = 1500 };
     temporary_file model = learned_file();
@@ -617,16 +617,4 @@ static void no_mapping_is_below_any_bound(void)
     remove_file(&model);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_layer_takes_its_operations_over_the_sum_of_rates),
-        TAP(prices_tell_who_is_to_do_what),
-        TAP(clocks_are_those_of_the_run),
-        TAP(scripts_are_asked_about_even_cuts),
-        TAP(no_shard_exceeds_the_rate_of_its_design),
-        TAP(no_mapping_is_below_any_bound),
-        TAP_END,
-    };
-    return tap_main("bounds_heterogeneous", tests, argc, argv);
-}
+TAP_MAIN("bounds_heterogeneous")

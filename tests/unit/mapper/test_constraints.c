@@ -57,7 +57,7 @@ static th_error refused(th_constraints *c)
 /* --- what they say ---------------------------------------------------------------------------- */
 
 /* Six accelerators: c1, c2 may use 0 .. 2 and 5 but not 1; all others what is not 4. */
-static void patterns_add_up_and_forbid_at_last(void)
+TEST(patterns_add_up_and_forbid_at_last)
 {
     th_constraints *c = none();
     allow(c, "c*", "[0-2]");
@@ -72,7 +72,7 @@ static void patterns_add_up_and_forbid_at_last(void)
     th_constraints_free(c);
 }
 
-static void refuses_patterns_without_a_match(void)
+TEST(refuses_patterns_without_a_match)
 {
     th_constraints *c = none();
     th_error e = {"", ""};
@@ -99,7 +99,7 @@ static th_constraints *partial(const char *text)
     "accelerators = [\"0\"]; } ); "                                                                \
     "layers = ( { name = \"c2\"; set = 0; split = { K = 2; }; }, { name = \"f1\"; set = 1; } );"
 
-static void refuses_contradictions(void)
+TEST(refuses_contradictions)
 {
     th_constraints *c = none();
     allow(c, "c2", "3");
@@ -114,7 +114,7 @@ static void refuses_contradictions(void)
     TAP_ASSERT_TEXT(e.text, "layer \"f1\" is fixed to set 1, but may not use accel/0");
 }
 
-static void says_what_is_not_as_given(void)
+TEST(says_what_is_not_as_given)
 {
     th_constraints *c = partial(PARTIAL);
     th_mapping *m = mapping_on("31 0 2", chain);
@@ -156,7 +156,7 @@ static th_search *search_for(const th_search_type *type, const th_problem *p, th
     return s;
 }
 
-static void names_a_layer_that_none_can_run(void)
+TEST(names_a_layer_that_none_can_run)
 {
     th_system *s = system_of(
         "name = \"s\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "
@@ -188,7 +188,7 @@ static void names_a_layer_that_none_can_run(void)
 /* Two sets given with shares and with a design, one layer with its split, one without; the rest is
  * free. What is given stands in the result byte by byte, and the file of the result is a mapping.
  */
-static void completes_what_is_begun(void)
+TEST(completes_what_is_begun)
 {
     th_constraints *c = partial(PARTIAL);
     th_problem p = {
@@ -247,7 +247,7 @@ static int check_case(int number)
     return n_found;
 }
 
-static void every_search_keeps_to_them(void)
+TEST(every_search_keeps_to_them)
 {
     const char *only = getenv("THARSIS_CASE");
     int n = 0;
@@ -261,7 +261,7 @@ static void every_search_keeps_to_them(void)
     CU_ASSERT_TRUE(only || n >= 2 * CASES);
 }
 
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     int64_t live = th_alloc_live();
     for (int64_t k = 1;; k++) {
@@ -279,20 +279,9 @@ static void no_memory_leaves_nothing_behind(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(patterns_add_up_and_forbid_at_last),
-        TAP(refuses_patterns_without_a_match),
-        TAP(refuses_contradictions),
-        TAP(says_what_is_not_as_given),
-        TAP(names_a_layer_that_none_can_run),
-        TAP(completes_what_is_begun),
-        TAP(every_search_keeps_to_them),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP_END,
-    };
     ring = system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [6];"));
     chain = workload_of(chain_text);
-    int status = tap_main("constraints", tests, argc, argv);
+    int status = tap_run("constraints", argc, argv);
     th_system_free(ring);
     th_workload_free(chain);
     return status;

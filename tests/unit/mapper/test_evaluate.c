@@ -59,7 +59,7 @@ static th_time fitness_of(th_evaluator *e, const th_mapping *m, double bound)
 
 /* One evaluator, whose memos fill up, against fresh ones; and the first mapping again at the end.
  */
-static void latency_is_the_makespan_of_the_machine(void)
+TEST(latency_is_the_makespan_of_the_machine)
 {
     gsl_rng *r = th_random_stream(1, "latency", 0);
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
@@ -80,7 +80,7 @@ static void latency_is_the_makespan_of_the_machine(void)
 }
 
 /* Seven inputs: (t_7 - t_3) / 4, rounded down to a picosecond. */
-static void throughput_is_the_time_between_inputs(void)
+TEST(throughput_is_the_time_between_inputs)
 {
     gsl_rng *r = th_random_stream(2, "throughput", 0);
     th_problem p = problem_of(TH_OBJECTIVE_THROUGHPUT, (th_stream){7, 0, 1, 2});
@@ -98,7 +98,7 @@ static void throughput_is_the_time_between_inputs(void)
     gsl_rng_free(r);
 }
 
-static void one_input_has_its_latency_for_throughput(void)
+TEST(one_input_has_its_latency_for_throughput)
 {
     gsl_rng *r = th_random_stream(3, "one", 0);
     th_problem p = problem_of(TH_OBJECTIVE_THROUGHPUT, th_stream_single),
@@ -112,7 +112,7 @@ static void one_input_has_its_latency_for_throughput(void)
     gsl_rng_free(r);
 }
 
-static void a_bound_stops_what_passes_it(void)
+TEST(a_bound_stops_what_passes_it)
 {
     gsl_rng *r = th_random_stream(4, "bound", 0);
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
@@ -130,7 +130,7 @@ static void a_bound_stops_what_passes_it(void)
 }
 
 /* AlexNet's 122 MB do not fit into 24 MiB. */
-static void what_does_not_fit_is_no_error(void)
+TEST(what_does_not_fit_is_no_error)
 {
     th_system *small = shipped_system("f1_16xlarge_small");
     th_problem p = {.system = small, .workload = alexnet, .stream = th_stream_single};
@@ -143,7 +143,7 @@ static void what_does_not_fit_is_no_error(void)
     th_system_free(small);
 }
 
-static void a_stream_that_cannot_be_is_an_error(void)
+TEST(a_stream_that_cannot_be_is_an_error)
 {
     th_error e = {"", ""};
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, (th_stream){2, 0, 2, 0});
@@ -155,7 +155,7 @@ static void a_stream_that_cannot_be_is_an_error(void)
 }
 
 /* H3 rK of 13 rows: the slowest of three positions, each with three phases. */
-static void shard_time_is_of_the_slowest_position(void)
+TEST(shard_time_is_of_the_slowest_position)
 {
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
     th_evaluator *e = th_evaluator_new(&p, NULL);
@@ -179,7 +179,7 @@ static void shard_time_is_of_the_slowest_position(void)
 }
 
 /* What runs out of memory says so, and works the next time. */
-static void no_memory_is_an_error_once(void)
+TEST(no_memory_is_an_error_once)
 {
     gsl_rng *r = th_random_stream(5, "memory", 0);
     th_problem p = problem_of(TH_OBJECTIVE_LATENCY, th_stream_single);
@@ -208,20 +208,9 @@ static void no_memory_is_an_error_once(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(latency_is_the_makespan_of_the_machine),
-        TAP(throughput_is_the_time_between_inputs),
-        TAP(one_input_has_its_latency_for_throughput),
-        TAP(a_bound_stops_what_passes_it),
-        TAP(what_does_not_fit_is_no_error),
-        TAP(a_stream_that_cannot_be_is_an_error),
-        TAP(shard_time_is_of_the_slowest_position),
-        TAP(no_memory_is_an_error_once),
-        TAP_END,
-    };
     f1 = shipped_system("f1_16xlarge");
     alexnet = shipped_workload("alexnet");
-    int status = tap_main("evaluate", tests, argc, argv);
+    int status = tap_run("evaluate", argc, argv);
     th_workload_free(alexnet);
     th_system_free(f1);
     return status;

@@ -93,7 +93,7 @@ static th_time compute_ps(int n)
 
 /* Halves of 10 rows; a 3 x 3 kernel lacks one row of the other half: 6 channels x 10 columns x 2
  * bytes = 120. The sets are {2, 0}: position 0 is accelerator 2. */
-static void halos_travel_between_halves(void)
+TEST(halos_travel_between_halves)
 {
     set_up(RING4, CHAIN("1"), "20");
     for (int l = 0; l < 3; l++)
@@ -106,7 +106,7 @@ static void halos_travel_between_halves(void)
 /* Three of 6 channels each, 3 x 100 x 2 = 600 bytes: everyone needs the other half. Then C2 needs
  * just the channels that it holds, sends partial sums of half of 8 x 100 outputs (rows: the first
  * of the longest dimensions): 800 bytes. */
-static void channels_are_gathered_and_partial_sums_exchanged(void)
+TEST(channels_are_gathered_and_partial_sums_exchanged)
 {
     set_up(RING4, CHAIN("1"), "20");
     put_layer(map, 0, 0, "K2");
@@ -120,7 +120,7 @@ static void channels_are_gathered_and_partial_sums_exchanged(void)
 /* K3 of 8 channels behind H2 of another set: the third of 2, 3, 3 channels (cuts 0 2 5 8). b on {1,
  * 3, 0}: every position needs all 6 channels of both halves, 600 bytes each, accelerator 0 has one.
  * c rotates its weights: 6 x 9 x (cuts of 8 in 3: 2, 3, 3) x 2 bytes = 216, 324, 324. */
-static void sets_of_different_sizes(void)
+TEST(sets_of_different_sizes)
 {
     set_up(RING4, CHAIN("1"), "130 2");
     put_layer(map, 0, 1, "");
@@ -144,7 +144,7 @@ static void sets_of_different_sizes(void)
 
 /* Four phases of 4 filters. Each piece: 4 x 40 x 9 x 2 = 2880 bytes, x = 2980 ns round the ring. A
  * phase: 4 x 2 x 8 x 360 = 23,040 steps of 1 ns, so c > x and the travel is hidden: 4 c. */
-static void travel_hides_behind_computing(void)
+TEST(travel_hides_behind_computing)
 {
     set_up(RING4, ONE("3", "1"), "0123");
     put_layer(map, 0, 0, "H4 rK");
@@ -171,7 +171,7 @@ static int n_whose_weights_arrive(const char *strategy)
 }
 
 /* On each of four all phases but the first, where weights rotate; none where inputs do. */
-static void pieces_that_arrive_are_marked(void)
+TEST(pieces_that_arrive_are_marked)
 {
     CU_ASSERT_EQUAL(n_whose_weights_arrive("H4 rK"), 12);
     CU_ASSERT_EQUAL(n_whose_weights_arrive("K4 rH"), 0);
@@ -181,7 +181,7 @@ static void pieces_that_arrive_are_marked(void)
 /* 4 rows and columns of 8 x 8 in 2 x 2, 1 x 1 kernel, batch 1, rotating C: pieces of 16 x 10 x 2 =
  * 320 bytes, x = 420 ns; a phase is 16 x 4 x 4 x 10 = 2560 steps. On a system of a thousandth of
  * the bandwidth x = 320,100 ns > c: arrivals at x, 2 x, 3 x; the end is 3 x + c. */
-static void computing_hides_behind_travel(void)
+TEST(computing_hides_behind_travel)
 {
     set_up("name = \"t\"; " MAP_HELP_ACCEL("1GiB") "topology = { type = \"ring\"; dims = [4]; "
                                                    "bandwidth = \"8Mbps\"; latency = \"100ns\"; };",
@@ -221,7 +221,7 @@ static th_time elapsed(const char *a, const char *b)
  * after h + 700, the second after 2 h + 700, when its input and the array come at once. Only a in
  * halves: b waits for both, 2 h + 700. Only b in halves: both of its inputs leave at c, the second
  * after the first, c + 1400. */
-static void chunks_compute_while_others_travel(void)
+TEST(chunks_compute_while_others_travel)
 {
     set_up(RING4, TWO, "0 1");
     th_time whole = elapsed("", ""), c = compute_ps(0);
@@ -238,7 +238,7 @@ static void chunks_compute_while_others_travel(void)
 
 /* Rows and columns cross: 300 bytes of each half of a for each half of b. Both columns' halves need
  * both rows' halves. */
-static void chunks_along_other_dimensions_wait_for_all(void)
+TEST(chunks_along_other_dimensions_wait_for_all)
 {
     set_up(RING4, TWO, "0 1");
     th_time crossed = elapsed("xH2", "xW2"), h = compute_ps(0);
@@ -252,7 +252,7 @@ static void chunks_along_other_dimensions_wait_for_all(void)
 /* A kernel of 3 rows reads a row of the other chunk, which the accelerator has, and one of the
  * other accelerator: each halo row of 120 bytes is sent once, although two chunks of one position
  * could need it. */
-static void chunks_share_what_came(void)
+TEST(chunks_share_what_came)
 {
     set_up(RING4, CHAIN("1"), "20");
     for (int l = 0; l < 3; l++)
@@ -267,7 +267,7 @@ static void chunks_share_what_came(void)
 /* a on accelerator 0, b on 1, x between: 6 x 100 x 2 = 1200 bytes, 1300 ns. With a, b computing for
  * ca < cb: two inputs in flight keep b busy from ca + x on as long as cb > ca + x: input i ends at
  * ca + x + (i + 1) cb. One in flight: (i + 1)(ca + x + cb). */
-static void a_pipeline_is_as_quick_as_its_slowest_set(void)
+TEST(a_pipeline_is_as_quick_as_its_slowest_set)
 {
     set_up(
         RING4,
@@ -302,7 +302,7 @@ static void a_pipeline_is_as_quick_as_its_slowest_set(void)
 
 /* Twelve readings by one layer of two: more than twice the layers. 2 x 3 x 3 elements on the spot,
  * so no transfer, and eleven sums of 18 elements. */
-static void one_tensor_may_be_read_many_times(void)
+TEST(one_tensor_may_be_read_many_times)
 {
     set_up(RING4,
            "name = \"n\"; batch = 1; input = { channels = 2; height = 3; width = 3; }; layers = ( "
@@ -318,7 +318,7 @@ static void one_tensor_may_be_read_many_times(void)
 }
 
 /* A batch of 5 in 2: 2 images, then 3; in 3: 1, 2, 2. All of one input. */
-static void micro_batches_differ_by_one_image(void)
+TEST(micro_batches_differ_by_one_image)
 {
     set_up(RING4, CHAIN("5"), "0");
     for (int parts = 2; parts <= 3; parts++) {
@@ -340,7 +340,7 @@ static void micro_batches_differ_by_one_image(void)
     tear_down();
 }
 
-static void refuses_bad_streams(void)
+TEST(refuses_bad_streams)
 {
     static const th_stream bad[] = {
         {0, 0, 1, 0}, {1, 0, 0, 0}, {1, 0, 6, 0}, {-3, 0, 1, 0}, {INT32_MAX, 0, 2, 0}};
@@ -372,7 +372,7 @@ static void refuses_bad_streams(void)
 /* Two images on accelerator 3. Weights and biases: 2 (324 + 6) + 2 (324 + 6) + 2 (432 + 8) = 2200.
  * Tensors: input 2400 until a; a 2400 until b; b 2400 until c; c 3200 to the end: 4800, 4800, 5600.
  * In all 7800 bytes. */
-static void memory_by_hand(void)
+TEST(memory_by_hand)
 {
     set_up(WITH_HOST("7000B"), CHAIN("2"), "3");
     th_error e = {"", ""};
@@ -399,7 +399,7 @@ static void memory_by_hand(void)
 }
 
 /* Three images in two: the larger micro-batch counts, 2200 + 2 * 2800 = 7800 and not 5000. */
-static void memory_holds_the_largest_micro_batch(void)
+TEST(memory_holds_the_largest_micro_batch)
 {
     set_up(WITH_HOST("7799B"), CHAIN("3"), "3");
     th_error e = {"", ""};
@@ -412,7 +412,7 @@ static void memory_holds_the_largest_micro_batch(void)
 /* Under SS two of four pieces are there: in hand, and arriving. 16 filters of 40 x 9: a piece of 4
  * is 2880 bytes; 32 bytes of biases; output 16 x 2 x 8 x 2 = 512; input 40 x 3 x 8 x 2 = 1920
  * (outer rows; inner positions 2560). */
-static void a_rotation_needs_two_pieces(void)
+TEST(a_rotation_needs_two_pieces)
 {
     set_up(WITH_HOST("1GiB"), ONE("3", "1"), "0123");
     put_layer(map, 0, 0, "H4 rK");
@@ -438,7 +438,7 @@ static int lower_everywhere(const char *wish, th_error *e)
 }
 
 /* 89.1 MB of weights, 24 MiB each. */
-static void resnet101_fits_when_weights_are_cut_or_rotate(void)
+TEST(resnet101_fits_when_weights_are_cut_or_rotate)
 {
     sys = shipped_system("f1_16xlarge_small");
     net = shipped_workload("resnet101");
@@ -464,7 +464,7 @@ static bool at_the_third_asking(void)
 }
 
 /* Asked once per pass, and there are six: of the two that were made nothing is left. */
-static void an_interruption_leaves_nothing_behind(void)
+TEST(an_interruption_leaves_nothing_behind)
 {
     th_error e = {"", ""};
     set_up(RING4, CHAIN("1"), "20");
@@ -481,7 +481,7 @@ static void an_interruption_leaves_nothing_behind(void)
     tear_down();
 }
 
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     int64_t k = 1, before = th_alloc_live();
     set_up(RING4, CHAIN("2"), "20 13");
@@ -513,29 +513,4 @@ static void no_memory_leaves_nothing_behind(void)
     CU_ASSERT_EQUAL(th_alloc_live(), before);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(halos_travel_between_halves),
-        TAP(channels_are_gathered_and_partial_sums_exchanged),
-        TAP(sets_of_different_sizes),
-        TAP(travel_hides_behind_computing),
-        TAP(pieces_that_arrive_are_marked),
-        TAP(computing_hides_behind_travel),
-        TAP(chunks_compute_while_others_travel),
-        TAP(chunks_along_other_dimensions_wait_for_all),
-        TAP(chunks_share_what_came),
-        TAP(a_pipeline_is_as_quick_as_its_slowest_set),
-        TAP(one_tensor_may_be_read_many_times),
-        TAP(micro_batches_differ_by_one_image),
-        TAP(refuses_bad_streams),
-        TAP(memory_by_hand),
-        TAP(memory_holds_the_largest_micro_batch),
-        TAP(a_rotation_needs_two_pieces),
-        TAP(resnet101_fits_when_weights_are_cut_or_rotate),
-        TAP(an_interruption_leaves_nothing_behind),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP_END,
-    };
-    return tap_main("lower", tests, argc, argv);
-}
+TAP_MAIN("lower")

@@ -111,7 +111,7 @@ static void check_case(th_system *const *systems, int n_systems, int number)
     gsl_rng_free(r);
 }
 
-static void programs_are_exactly_what_the_rules_say(void)
+TEST(programs_are_exactly_what_the_rules_say)
 {
     th_system *systems[] = {
         system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [6];")),
@@ -155,11 +155,4 @@ static void programs_are_exactly_what_the_rules_say(void)
         th_system_free(systems[i]);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(programs_are_exactly_what_the_rules_say),
-        TAP_END,
-    };
-    return tap_main("lower_random", tests, argc, argv);
-}
+TAP_MAIN("lower_random")

@@ -38,7 +38,7 @@ static th_mapping *good(void)
     return m;
 }
 
-static void accepts_a_good_one(void)
+TEST(accepts_a_good_one)
 {
     th_mapping *m = good();
     th_error e = {"", ""};
@@ -47,7 +47,7 @@ static void accepts_a_good_one(void)
     th_mapping_free(m);
 }
 
-static void writes_what_a_person_can_edit(void)
+TEST(writes_what_a_person_can_edit)
 {
     th_mapping *m = good();
     th_strbuf text = TH_STRBUF_INIT;
@@ -66,7 +66,7 @@ static void writes_what_a_person_can_edit(void)
     th_mapping_free(m);
 }
 
-static void a_copy_is_equal_until_it_is_changed(void)
+TEST(a_copy_is_equal_until_it_is_changed)
 {
     th_mapping *m = good();
     for (int change = 0; change < 8; change++) {
@@ -113,7 +113,7 @@ static void assert_refused(th_mapping *m, const char *id, const char *text)
     th_mapping_free(m);
 }
 
-static void refuses_bad_sets(void)
+TEST(refuses_bad_sets)
 {
     th_mapping *m = good();
     m->sets[0].accels[1] = 4;
@@ -149,7 +149,7 @@ static void refuses_bad_sets(void)
 }
 
 /* r has tiny, its first design, and s its only one. */
-static void each_accelerator_may_keep_its_own_design(void)
+TEST(each_accelerator_may_keep_its_own_design)
 {
     th_mapping *m = mapping_on("23 0", net);
     th_error e = {"", ""};
@@ -178,7 +178,7 @@ static void each_accelerator_may_keep_its_own_design(void)
     th_mapping_free(m);
 }
 
-static void a_design_called_own_cannot_be_asked_for(void)
+TEST(a_design_called_own_cannot_be_asked_for)
 {
     char own[] = "own", *name = sys->designs[0].name;
     sys->designs[0].name = own;
@@ -189,7 +189,7 @@ static void a_design_called_own_cannot_be_asked_for(void)
     sys->designs[0].name = name;
 }
 
-static void refuses_bad_layers(void)
+TEST(refuses_bad_layers)
 {
     th_mapping *m = good();
     m->n_layers = 2;
@@ -209,7 +209,7 @@ static void refuses_bad_layers(void)
                    "layer \"c\": the splits make 4 shards for a set of 2 accelerators");
 }
 
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     th_mapping *m = good();
     int64_t live = th_alloc_live();
@@ -231,20 +231,9 @@ static void no_memory_leaves_nothing_behind(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(accepts_a_good_one),
-        TAP(writes_what_a_person_can_edit),
-        TAP(a_copy_is_equal_until_it_is_changed),
-        TAP(refuses_bad_sets),
-        TAP(each_accelerator_may_keep_its_own_design),
-        TAP(a_design_called_own_cannot_be_asked_for),
-        TAP(refuses_bad_layers),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP_END,
-    };
     sys = system_of(system_text);
     net = workload_of(net_text);
-    int status = tap_main("mapping", tests, argc, argv);
+    int status = tap_run("mapping", argc, argv);
     th_system_free(sys);
     th_workload_free(net);
     return status;

@@ -14,7 +14,7 @@ static th_workload *net;
 #define C "  { name = \"c\"; set = 0; split = { H = 2; }; rotate = \"K\"; }"
 #define F "  { name = \"f\"; set = 1; }"
 
-static void reads_layers_in_any_order(void)
+TEST(reads_layers_in_any_order)
 {
     th_error e = {"", ""};
     th_mapping *m =
@@ -40,7 +40,7 @@ static void assert_refused(const char *text, const char *id, const char *message
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-static void refuses_bad_sets(void)
+TEST(refuses_bad_sets)
 {
     assert_refused(
         "sets = ( { design = \"tiled\";\n accelerators = [ \"0\",\n \"9\" ]; } ); layers = ();",
@@ -68,7 +68,7 @@ static void refuses_bad_sets(void)
                    "m.map:2: a set must be a group { ... }");
 }
 
-static void refuses_bad_layers(void)
+TEST(refuses_bad_layers)
 {
     assert_refused(SETS "layers = (\n" C ",\n  { name = \"g\"; set = 0; } );", "MAP-0017",
                    "m.map:6: workload \"net\" has no layer \"g\"");
@@ -84,7 +84,7 @@ static void refuses_bad_layers(void)
 
 #define LAYER(REST) SETS "layers = (\n  { name = \"c\"; set = 0; " REST " } );"
 
-static void refuses_bad_strategies(void)
+TEST(refuses_bad_strategies)
 {
     assert_refused(LAYER("split = { H = 2;\n N = 2; };"), "MAP-0015",
                    "m.map:6: unknown dimension \"N\", must be one of B, K, C, H, W, R, S");
@@ -127,7 +127,7 @@ static void refuses_bad_strategies(void)
                    "m.map:5: layer \"c\": the splits make 1 shards for a set of 2 accelerators");
 }
 
-static void refuses_what_is_no_mapping_at_all(void)
+TEST(refuses_what_is_no_mapping_at_all)
 {
     const char *const texts[] = {
         "",
@@ -162,7 +162,7 @@ static void refuses_what_is_no_mapping_at_all(void)
     }
 }
 
-static void refuses_a_file_that_is_not_there(void)
+TEST(refuses_a_file_that_is_not_there)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(th_mapping_read("no/such/file.map", sys, net, &e));
@@ -171,7 +171,7 @@ static void refuses_a_file_that_is_not_there(void)
 
 /* A random mapping of alexnet onto sets of f1_16xlarge, written and read: the same, and the same
  * bytes. */
-static void reads_what_was_written(void)
+TEST(reads_what_was_written)
 {
     th_workload *w = shipped_workload("alexnet");
     gsl_rng *r = th_random_stream(5, "write", 0);
@@ -212,7 +212,7 @@ static void reads_what_was_written(void)
     th_workload_free(w);
 }
 
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     const char text[] = SETS "layers = (\n" C ",\n" F " );\n";
     int64_t live = th_alloc_live(), k = 1;
@@ -234,23 +234,12 @@ static void no_memory_leaves_nothing_behind(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(reads_layers_in_any_order),
-        TAP(refuses_bad_sets),
-        TAP(refuses_bad_layers),
-        TAP(refuses_bad_strategies),
-        TAP(refuses_what_is_no_mapping_at_all),
-        TAP(refuses_a_file_that_is_not_there),
-        TAP(reads_what_was_written),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP_END,
-    };
     sys = shipped_system("f1_16xlarge");
     net = workload_of(
         "name = \"net\"; batch = 1; input = { channels = 4; height = 9; width = 9; };"
         "layers = ( { name = \"c\"; type = \"conv\"; outputs = 6; kernel = 3; groups = 2; },"
         "{ name = \"f\"; type = \"fc\"; outputs = 10; } );");
-    int status = tap_main("mapping_read", tests, argc, argv);
+    int status = tap_run("mapping_read", argc, argv);
     th_system_free(sys);
     th_workload_free(net);
     return status;

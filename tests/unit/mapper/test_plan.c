@@ -86,7 +86,7 @@ static th_placed place(int layer, const th_set *set, const char *strategy)
     return place_input(layer, 0, set, strategy);
 }
 
-static void equal_shapes_on_equal_sets_share_a_plan(void)
+TEST(equal_shapes_on_equal_sets_share_a_plan)
 {
     set_up(RING("4"), NET);
     int32_t first[] = {0, 2}, same[] = {0, 2}, other[] = {2, 0};
@@ -112,7 +112,7 @@ static void equal_shapes_on_equal_sets_share_a_plan(void)
 }
 
 /* What travels does not depend on the design. */
-static void designs_share_edges_but_no_layers(void)
+TEST(designs_share_edges_but_no_layers)
 {
     sys = shipped_system("f1_16xlarge");
     net = workload_of(NET);
@@ -131,7 +131,7 @@ static void designs_share_edges_but_no_layers(void)
 /* a H2 -> b H2 with a 3 x 3 kernel: each needs one row of the other's, 2 images x 6 channels x 10
  * columns x 2 bytes = 240 bytes over one link of 8 Gb/s and 100 ns: 240 + 100 ns.
  * From the host: rows 0 .. 5 and 4 .. 9, 1440 bytes each at 2 Gb/s: 5760 + 300 ns. */
-static void edges_by_hand(void)
+TEST(edges_by_hand)
 {
     set_up(RING("4"), NET);
     int32_t accels[] = {2, 3};
@@ -170,7 +170,7 @@ static th_time max_of(th_time a, th_time b)
  * x 5 x 10 x 54 = 16,200 steps of 1 ns takes longer. C2: each sends 2 x 3 x 100 x 2 = 1200 bytes of
  * partial sums (the box 2 x 6 x 10 x 10 is cut along H, the first of the longest): 1200 + 100 ns,
  * and adds its half, 600 outputs of 1 ns at least. */
-static void layers_by_hand(void)
+TEST(layers_by_hand)
 {
     set_up(RING("4"), NET);
     int32_t accels[] = {2, 3};
@@ -200,7 +200,7 @@ static void layers_by_hand(void)
 /* Two tensors, x and y, each with 67 readers that all want everything. The first reader of x is the
  * accelerator that also runs readers 1 .. 66, that of y is another one: the last reader of x waits
  * for what came for reader 0, that of y for reader 1. */
-static void many_readers_of_one_tensor(void)
+TEST(many_readers_of_one_tensor)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_strbuf_add(&text,
@@ -225,7 +225,7 @@ static void many_readers_of_one_tensor(void)
 }
 
 /* Whatever the splits, on one set or from one to another that shares some accelerators with it. */
-static void transitions_take_as_long_as_their_plans(void)
+TEST(transitions_take_as_long_as_their_plans)
 {
     set_up(RING("4"), NET);
     int32_t accels[] = {2, 3, 0, 1}, turned[] = {3, 1, 2, 0};
@@ -256,7 +256,7 @@ static void transitions_take_as_long_as_their_plans(void)
     tear_down();
 }
 
-static void trimmed_plans_are_made_again(void)
+TEST(trimmed_plans_are_made_again)
 {
     set_up(RING("4"), NET);
     int32_t accels[] = {2, 3, 0};
@@ -279,7 +279,7 @@ static void trimmed_plans_are_made_again(void)
 
 /* h reaches 0 at 2 Gb/s and 1 through it at 2; i reaches 1 at 3 and 0 through it at 3. Wider first:
  * i for both. Without a host: -1. */
-static void the_host_is_the_one_with_the_widest_way(void)
+TEST(the_host_is_the_one_with_the_widest_way)
 {
     set_up("name = \"two\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "
            "macs_per_cycle = 1; } ); accelerators = ( { count = 2; dram = { capacity = \"1GiB\"; "
@@ -307,7 +307,7 @@ static void the_host_is_the_one_with_the_widest_way(void)
 
 /* Layers that differ from the first in one thing each. Only classes are asked for, so they need not
  * make sense. */
-static void everything_that_matters_makes_a_class(void)
+TEST(everything_that_matters_makes_a_class)
 {
     enum { N = 33 };
     int32_t two[] = {1, 3}, other[] = {3, 1};
@@ -369,7 +369,7 @@ static int64_t macs_of_parts(const th_set *set, const char *strategy)
 /* Up 2, kernel 3 x 1, 5 rows to 11, 4 channels to 6, 2 images: 2 * 4 * 6 * 15 = 720 products, 48
  * for each of the 5 * 3 pairs of rows. Of the 15, H in 4 pieces that end at rows 2, 5, 8 and 11 has
  * 30/11 = 2, 4, 4, 5. */
-static void parts_of_a_transposed_conv_add_up_to_the_layer(void)
+TEST(parts_of_a_transposed_conv_add_up_to_the_layer)
 {
     static const char *const strategies[] = {"H4",       "K2 H2",    "C2 R2",
                                              "H2 K2 rH", "K2 H2 rC", "H3 B1"};
@@ -403,7 +403,7 @@ static void parts_of_a_transposed_conv_add_up_to_the_layer(void)
 
 /* x: 4 channels of 3 rows, 2 images, int4, from the host. c joins x and x. K2 on accelerators 0 and
  * 1: 0 needs the first input alone, 1 the second: 2 * 4 * 3 half bytes each. */
-static void a_position_gets_only_the_input_it_needs(void)
+TEST(a_position_gets_only_the_input_it_needs)
 {
     int32_t twice[] = {-1, -1}, channels[] = {4, 4}, accels[] = {0, 1};
     begin(3);
@@ -426,7 +426,7 @@ static void a_position_gets_only_the_input_it_needs(void)
 
 /* x times x transposed, 4 channels of 6 rows, H2: position 0 needs rows 0 .. 2 as the first input
  * (2 * 4 * 3 half bytes) and all six as the second: rows 3 .. 5 come, the others are reused. */
-static void one_tensor_as_two_inputs_comes_once(void)
+TEST(one_tensor_as_two_inputs_comes_once)
 {
     int32_t twice[] = {-1, -1}, accels[] = {2, 3};
     begin(6);
@@ -471,7 +471,7 @@ static void set_up_product(void)
 
 /* The first input of a product, 5 rows of 4 channels, rotates along H over K2: one piece of 2 or 3
  * rows at first. All of the second input's columns of K that the position has stay. */
-static void the_second_input_stays_while_the_first_rotates(void)
+TEST(the_second_input_stays_while_the_first_rotates)
 {
     int32_t accels[] = {0, 2};
     set_up_product();
@@ -490,7 +490,7 @@ static void the_second_input_stays_while_the_first_rotates(void)
 /* The same product without a rotation. a and b are equal layers on equal sets, rows 0, 1 and 2 ..
  * 4. The edge from a, the first input, delivers all rows; the edge from b, the second, delivers
  * columns of K, which are rows of b: none. */
-static void equal_producers_of_different_inputs_have_edges_of_their_own(void)
+TEST(equal_producers_of_different_inputs_have_edges_of_their_own)
 {
     int32_t accels[] = {0, 2};
     set_up_product();
@@ -504,24 +504,4 @@ static void equal_producers_of_different_inputs_have_edges_of_their_own(void)
     tear_down();
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(equal_shapes_on_equal_sets_share_a_plan),
-        TAP(designs_share_edges_but_no_layers),
-        TAP(edges_by_hand),
-        TAP(layers_by_hand),
-        TAP(many_readers_of_one_tensor),
-        TAP(transitions_take_as_long_as_their_plans),
-        TAP(trimmed_plans_are_made_again),
-        TAP(the_host_is_the_one_with_the_widest_way),
-        TAP(everything_that_matters_makes_a_class),
-        TAP(parts_of_a_transposed_conv_add_up_to_the_layer),
-        TAP(a_position_gets_only_the_input_it_needs),
-        TAP(one_tensor_as_two_inputs_comes_once),
-        TAP(the_second_input_stays_while_the_first_rotates),
-        TAP(equal_producers_of_different_inputs_have_edges_of_their_own),
-        TAP_END,
-    };
-    return tap_main("plan", tests, argc, argv);
-}
+TAP_MAIN("plan")

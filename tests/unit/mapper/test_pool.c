@@ -52,7 +52,7 @@ static void make_mappings(void)
 }
 
 /* Against one evaluator; batches of all sizes, with and without a bound. */
-static void results_do_not_depend_on_threads(void)
+TEST(results_do_not_depend_on_threads)
 {
     static const int threads[] = {1, 2, 3, 7};
     th_fitness expected[MAPPINGS], got[MAPPINGS];
@@ -85,7 +85,7 @@ static th_segment_counts counts_of(th_pool *p)
 
 /* What one thread has met is known to all, so no more is replayed than by one alone; and what is
  * counted does not depend on their number. */
-static void threads_share_caches(void)
+TEST(threads_share_caches)
 {
     th_fitness fitness[MAPPINGS];
     th_segment_counts alone = {0};
@@ -107,7 +107,7 @@ static void threads_share_caches(void)
 }
 
 /* Whole replays share plans, compute costs and ends of computes. */
-static void whole_replays_share_too(void)
+TEST(whole_replays_share_too)
 {
     th_fitness expected[MAPPINGS], got[MAPPINGS];
     th_problem p = problem;
@@ -144,7 +144,7 @@ static int run_errand(void *state, th_evaluator *e, int i)
     return i == x->fails_at ? -1 : 0;
 }
 
-static void each_item_is_warmed_once(void)
+TEST(each_item_is_warmed_once)
 {
     for (int threads = 1; threads <= 5; threads++) {
         th_pool *p = th_pool_new(NULL, &problem, threads, NULL);
@@ -177,7 +177,7 @@ static int identify(void *context, const char *procedure, uint64_t *digest, th_e
 }
 
 /* Procedures are the interpreter's, in the calling thread. */
-static void procedures_are_not_called_for_warmth(void)
+TEST(procedures_are_not_called_for_warmth)
 {
     const th_script_provider provider = {NULL, identify, answer};
     th_script_memo *memo = th_script_memo_new(&provider, NULL);
@@ -199,7 +199,7 @@ static void procedures_are_not_called_for_warmth(void)
 }
 
 /* Small batches, one after another, so that workers fall asleep and wake up all the time. */
-static void many_batches(void)
+TEST(many_batches)
 {
     th_pool *p = th_pool_new(NULL, &problem, 4, NULL);
     th_fitness first, t;
@@ -214,7 +214,7 @@ static void many_batches(void)
     th_pool_free(p);
 }
 
-static void a_failure_is_told_and_the_pool_lives_on(void)
+TEST(a_failure_is_told_and_the_pool_lives_on)
 {
     th_pool *p = th_pool_new(NULL, &problem, 1, NULL);
     th_error e = {"", ""};
@@ -227,7 +227,7 @@ static void a_failure_is_told_and_the_pool_lives_on(void)
     th_pool_free(p);
 }
 
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     int64_t live = th_alloc_live();
     for (int64_t k = 1; k < 1000; k++) {
@@ -245,7 +245,7 @@ static void no_memory_leaves_nothing_behind(void)
     }
 }
 
-static void threads_that_do_not_start_are_told(void)
+TEST(threads_that_do_not_start_are_told)
 {
 #ifndef KEEPS_THREADS
     int64_t live = th_alloc_live();
@@ -262,23 +262,11 @@ static void threads_that_do_not_start_are_told(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(results_do_not_depend_on_threads),
-        TAP(many_batches),
-        TAP(threads_share_caches),
-        TAP(whole_replays_share_too),
-        TAP(each_item_is_warmed_once),
-        TAP(procedures_are_not_called_for_warmth),
-        TAP(a_failure_is_told_and_the_pool_lives_on),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP(threads_that_do_not_start_are_told),
-        TAP_END,
-    };
     sys = ring_of_four();
     net = three_layers();
     problem = (th_problem){.system = sys, .workload = net, .stream = th_stream_single};
     make_mappings();
-    int status = tap_main("pool", tests, argc, argv);
+    int status = tap_run("pool", argc, argv);
     for (int i = 0; i < MAPPINGS; i++)
         th_mapping_free(mappings[i]);
     th_workload_free(net);

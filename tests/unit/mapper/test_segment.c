@@ -106,7 +106,7 @@ static void check_case(th_system *const *systems, int n_systems, int number)
     gsl_rng_free(r);
 }
 
-static void random_networks_take_the_same(void)
+TEST(random_networks_take_the_same)
 {
     th_system *systems[] = {
         system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [6];")),
@@ -188,13 +188,13 @@ static void compare_on(const char *system, const char *network, int n, int n_cha
     gsl_rng_free(r);
 }
 
-static void networks_take_the_same(void)
+TEST(networks_take_the_same)
 {
     compare_on("f1_16xlarge", "alexnet", 20, 4);
     compare_on("f1_16xlarge", "resnet34", 3, 3);
 }
 
-static void what_does_not_fit_is_the_same(void)
+TEST(what_does_not_fit_is_the_same)
 {
     compare_on("f1_16xlarge_small", "alexnet", 15, 3);
     CU_ASSERT_TRUE(n_misfits > 5 && n_misfits < n_compared);
@@ -204,7 +204,7 @@ static void what_does_not_fit_is_the_same(void)
 
 /* Every block but the first of a stage is like the one before it, but for the state at its begin.
  */
-static void what_is_known_is_not_replayed(void)
+TEST(what_is_known_is_not_replayed)
 {
     th_system *s = shipped_system("f1_16xlarge");
     th_workload *w = shipped_workload("resnet34");
@@ -233,7 +233,7 @@ static void what_is_known_is_not_replayed(void)
 }
 
 /* With room for nothing, all is dropped before every run. */
-static void what_is_dropped_is_replayed(void)
+TEST(what_is_dropped_is_replayed)
 {
     th_error e = {"", ""};
     th_system *s = shipped_system("f1_16xlarge");
@@ -275,7 +275,7 @@ static int64_t evaluations_by_segments(const th_system *s, th_stream stream, con
     return n;
 }
 
-static void others_are_replayed_whole(void)
+TEST(others_are_replayed_whole)
 {
     th_system *s = shipped_system("f1_16xlarge");
     CU_ASSERT_EQUAL(evaluations_by_segments(s, th_stream_single, "fluid"), 1);
@@ -290,16 +290,4 @@ static void others_are_replayed_whole(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(random_networks_take_the_same),
-        TAP(networks_take_the_same),
-        TAP(what_does_not_fit_is_the_same),
-        TAP(what_is_known_is_not_replayed),
-        TAP(what_is_dropped_is_replayed),
-        TAP(others_are_replayed_whole),
-        TAP_END,
-    };
-    return tap_main("segment", tests, argc, argv);
-}
+TAP_MAIN("segment")

@@ -9,7 +9,7 @@
 #include "topology/routing/route.h"
 
 /* Known bytes: little-endian, 7 bits at a time, a text with its 0. */
-static void numbers_have_known_bytes(void)
+TEST(numbers_have_known_bytes)
 {
     th_serializer w = TH_SERIALIZER_INIT;
     int small = -2;
@@ -41,7 +41,7 @@ static void numbers_have_known_bytes(void)
     th_serializer_clear(&w);
 }
 
-static void fitness_comes_back(void)
+TEST(fitness_comes_back)
 {
     th_fitness all[] = {{TH_FIT, 0.1, {7, -3, 5, 0.3}},
                         {.fit = TH_FIT_STOPPED, .value = INFINITY},
@@ -137,13 +137,13 @@ static void check_system(const char *path)
     th_system_free(s);
 }
 
-static void systems_come_back(void)
+TEST(systems_come_back)
 {
     CU_ASSERT_TRUE(each_of("topology/systems", check_system) > 3);
 }
 
 /* Explicit routes, segments, dead links: made by hand. */
-static void what_no_file_has_comes_back(void)
+TEST(what_no_file_has_comes_back)
 {
     th_error e = {"", ""};
     th_system *from = system_of("name = \"one\"; " MAP_HELP_ACCEL("1GB"));
@@ -192,7 +192,7 @@ static void check_workload(const char *path)
     th_workload_free(net);
 }
 
-static void workloads_come_back(void)
+TEST(workloads_come_back)
 {
     CU_ASSERT_TRUE(each_of("workloads/models", check_workload) > 3);
 }
@@ -222,7 +222,7 @@ static th_serializer_limits limits(void)
     return (th_serializer_limits){f1->n_accels, f1->n_designs, net->n_layers};
 }
 
-static void a_mapping_comes_back(void)
+TEST(a_mapping_comes_back)
 {
     const th_serializer_limits l = limits();
     th_serializer w = TH_SERIALIZER_INIT;
@@ -244,7 +244,7 @@ static void a_mapping_comes_back(void)
 }
 
 /* Every prefix is refused; a changed byte is refused, or gives a mapping with indices in range. */
-static void a_damaged_mapping_does_no_harm(void)
+TEST(a_damaged_mapping_does_no_harm)
 {
     const th_serializer_limits l = limits();
     th_serializer w = TH_SERIALIZER_INIT;
@@ -270,7 +270,7 @@ static void a_damaged_mapping_does_no_harm(void)
 
 /* --- damage and memory ------------------------------------------------------------------------ */
 
-static void truncated_bytes_are_refused(void)
+TEST(truncated_bytes_are_refused)
 {
     th_serializer w = bytes_of_system(f1), v = TH_SERIALIZER_INIT;
     th_serializer_write_workload(&v, net);
@@ -292,7 +292,7 @@ static void truncated_bytes_are_refused(void)
     th_serializer_clear(&v);
 }
 
-static void changed_bytes_do_no_harm(void)
+TEST(changed_bytes_do_no_harm)
 {
     th_serializer w = bytes_of_system(f1), v = TH_SERIALIZER_INIT;
     th_serializer_write_workload(&v, net);
@@ -316,7 +316,7 @@ static void changed_bytes_do_no_harm(void)
     th_serializer_clear(&v);
 }
 
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     th_serializer w = bytes_of_system(f1);
     th_serializer_write_workload(&w, net);
@@ -342,21 +342,8 @@ static void no_memory_leaves_nothing_behind(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(numbers_have_known_bytes),
-        TAP(fitness_comes_back),
-        TAP(systems_come_back),
-        TAP(what_no_file_has_comes_back),
-        TAP(workloads_come_back),
-        TAP(a_mapping_comes_back),
-        TAP(a_damaged_mapping_does_no_harm),
-        TAP(truncated_bytes_are_refused),
-        TAP(changed_bytes_do_no_harm),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP_END,
-    };
     make_mapping();
-    int status = tap_main("serializer", tests, argc, argv);
+    int status = tap_run("serializer", argc, argv);
     th_mapping_free(mapping);
     th_workload_free(net);
     th_system_free(f1);

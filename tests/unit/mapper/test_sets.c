@@ -34,7 +34,7 @@ static void assert_tree(const th_system *s, const char *expected)
 #define EIGHT "name = \"t\"; " MAP_HELP_ACCEL("1GiB")
 
 /* The host's 2 Gb/s fall first: two groups of four, all of whose links are alike. */
-static void f1_parts_into_its_groups(void)
+TEST(f1_parts_into_its_groups)
 {
     th_system *s = shipped_system("f1_16xlarge");
     assert_tree(s, "((((0)(1))((2)(3)))(((4)(5))((6)(7))))");
@@ -61,7 +61,7 @@ static void assert_dealt(const th_set_tree *t, int32_t block, const char *expect
 
 /* One of each group in turn, or two; groups whole is how they are. A half of a group stays as it
  * is: its links are alike. */
-static void members_are_dealt_across_slow_links(void)
+TEST(members_are_dealt_across_slow_links)
 {
     th_system *s = shipped_system("f1_16xlarge");
     th_set_tree t;
@@ -96,7 +96,7 @@ static void assert_orders(const th_system *s, const char *members, const char *e
 
 /* As given, then one of each group in turn, then two, where the groups are as large as one another:
  * links to accelerators outside the set do not count. Inside a group links are alike. */
-static void orders_of_a_set(void)
+TEST(orders_of_a_set)
 {
     th_system *s = shipped_system("f1_16xlarge");
     assert_orders(s, "01234567", "01234567 04152637 01452367");
@@ -108,7 +108,7 @@ static void orders_of_a_set(void)
 }
 
 /* Links alike: halves by number, the first one larger when odd. */
-static void rings_and_meshes_are_halved(void)
+TEST(rings_and_meshes_are_halved)
 {
     th_system *ring = system_of(EIGHT "topology = { type = \"ring\"; dims = [5]; bandwidth = "
                                       "\"8Gbps\"; latency = \"1us\"; };");
@@ -126,7 +126,7 @@ static void rings_and_meshes_are_halved(void)
 }
 
 /* A chain 0 =4= 1 -2- 2 =4= 3 -1- 4 =8= 5 -2- 6: 1 Gb/s falls first, then 2 on both sides. */
-static void weak_links_part_a_chain(void)
+TEST(weak_links_part_a_chain)
 {
     th_system *s = system_of(
         "name = \"t\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "
@@ -149,7 +149,7 @@ static void weak_links_part_a_chain(void)
 }
 
 /* Children part their parent, whatever the links. */
-static void every_node_is_the_union_of_its_children(void)
+TEST(every_node_is_the_union_of_its_children)
 {
     th_system *s = system_of(EIGHT "topology = { type = \"tree\"; dims = [3, 3]; bandwidth = "
                                    "\"8Gbps\"; latency = \"1us\"; };");
@@ -169,7 +169,7 @@ static void every_node_is_the_union_of_its_children(void)
     th_system_free(s);
 }
 
-static void groups_become_sets(void)
+TEST(groups_become_sets)
 {
     th_system *f1 = shipped_system("f1_16xlarge"), *ring = shipped_system("ring8");
     th_mapping *m = th_sets_by_group(f1, 3), *r = th_sets_by_group(ring, 3);
@@ -186,7 +186,7 @@ static void groups_become_sets(void)
 }
 
 /* Groups 7 3 7: sets by first appearance. One accelerator alone: one set. */
-static void groups_may_be_interleaved(void)
+TEST(groups_may_be_interleaved)
 {
     th_system *s = system_of(
         "name = \"t\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "
@@ -220,7 +220,7 @@ static void groups_may_be_interleaved(void)
     th_system_free(s);
 }
 
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     th_system *s = shipped_system("f1_16xlarge");
     int64_t live = th_alloc_live(), k = 1;
@@ -247,19 +247,4 @@ static void no_memory_leaves_nothing_behind(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(f1_parts_into_its_groups),
-        TAP(members_are_dealt_across_slow_links),
-        TAP(orders_of_a_set),
-        TAP(rings_and_meshes_are_halved),
-        TAP(weak_links_part_a_chain),
-        TAP(every_node_is_the_union_of_its_children),
-        TAP(groups_become_sets),
-        TAP(groups_may_be_interleaved),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP_END,
-    };
-    return tap_main("sets", tests, argc, argv);
-}
+TAP_MAIN("sets")

@@ -39,7 +39,7 @@ static void assert_box(th_box got, th_box expected)
 
 /* 11 rows in 4 pieces: 0, 2.75, 5.5, 8.25, 11 -> 2, 3, 3, 3 rows. 12 channels in 2. Position 5 of
  * K2 H4 is digits K 1, H 1. */
-static void cuts_unevenly_but_exactly(void)
+TEST(cuts_unevenly_but_exactly)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("K2 H4");
@@ -55,7 +55,7 @@ static void cuts_unevenly_but_exactly(void)
 
 /* Shares 3 1 1 | 2 1 4 of K2 H3, by position; K: 5 and 7 of 12, H: 5, 2, 5 of 12.
  * 12 channels: cut at 5. 11 rows: 55/12 = 4, 77/12 = 6. */
-static void cuts_in_proportion_to_shares(void)
+TEST(cuts_in_proportion_to_shares)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("K2 H3");
@@ -73,7 +73,7 @@ static void cuts_in_proportion_to_shares(void)
 
 /* Every piece has an element, whatever the shares: 5 images as 1 1 3, or 3 1 1, or 1 3 1. Along
  * rotate it has one per phase: K2 H3 rH rotates inputs in 2 phases, so 11 rows are cut as 7 2 2. */
-static void leaves_no_piece_empty(void)
+TEST(leaves_no_piece_empty)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("B3"), rotating = strategy_of("K2 H3 rH");
@@ -96,7 +96,7 @@ static void leaves_no_piece_empty(void)
 
 /* A softmax of 4 groups of 3: shares 1 and 6 would cut 12 channels at 1, and leave at least one
  * group. */
-static void parts_no_group(void)
+TEST(parts_no_group)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("K2");
@@ -111,7 +111,7 @@ static void parts_no_group(void)
 }
 
 /* Equal shares are the even cuts, exactly. */
-static void equal_shares_are_even_cuts(void)
+TEST(equal_shares_are_even_cuts)
 {
     static const char *const strategies[] = {"K2 H4", "B4 W2 rK", "H8", "C2 K4", "B2 K2 H2 rH"};
     th_layer l = conv();
@@ -129,7 +129,7 @@ static void equal_shares_are_even_cuts(void)
 
 /* Last dimension fastest: position 17 of B2 C3 S3 is 1 2 2; 17 = (1 * 3 + 2) * 3 + 2. Batch 3 of a
  * micro-batch, not the layer's 5: images 1 .. 2. C: 6 .. 9. */
-static void numbers_positions_with_the_last_dimension_fastest(void)
+TEST(numbers_positions_with_the_last_dimension_fastest)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("B2 C3 S3");
@@ -142,7 +142,7 @@ static void numbers_positions_with_the_last_dimension_fastest(void)
 /* Stride 2, padding 1, dilation 2, 3 kernel rows: output row h reads rows 2h-1, 2h+1, 2h+3. Rows 2
  * .. 4 (third of 4 pieces of 7: 3 .. 5) read 5 .. 11. The first piece, row 0: -1 1 3 -> rows 1
  * .. 3. */
-static void halos_follow_stride_and_dilation(void)
+TEST(halos_follow_stride_and_dilation)
 {
     th_layer l = conv();
     l.dim[TH_DIM_H] = 7;
@@ -161,7 +161,7 @@ static void halos_follow_stride_and_dilation(void)
 
 /* 12 outputs in 3 groups of 4, 9 inputs in 3 groups of 3. K5 pieces: 0 2 4 7 9 12. The fourth, 7 ..
  * 9, touches groups 1 and 2: inputs 3 .. 9. */
-static void groups_need_whole_groups_of_inputs(void)
+TEST(groups_need_whole_groups_of_inputs)
 {
     th_layer l = conv();
     l.dim[TH_DIM_C] = 9;
@@ -175,7 +175,7 @@ static void groups_need_whole_groups_of_inputs(void)
 }
 
 /* 12 channels, each on its own; K4 H2: 3 filters of 3 x 3 and 3 folded shifts of 2 bytes. */
-static void depthwise_reads_its_own_channels(void)
+TEST(depthwise_reads_its_own_channels)
 {
     th_layer l = conv();
     l.dim[TH_DIM_C] = l.groups = 12;
@@ -191,7 +191,7 @@ static void depthwise_reads_its_own_channels(void)
 
 /* K4 of 12: 3 filters of 10 x 9 weights, and 3 biases. C3 of 10: 3, 3, 4 channels of all 12
  * filters, and 12 biases each. An exact fifth of the batch holds everything. */
-static void weights_by_position(void)
+TEST(weights_by_position)
 {
     th_layer l = conv();
     l.has_bias = true;
@@ -209,7 +209,7 @@ static void weights_by_position(void)
 
 /* K2 C3 H2: positions are K*6 + C*2 + H. Position 9 = (1, 1, 1): partners 7, 9, 11. Its output box,
  * 6 channels x rows 5 .. 10 x 9 columns of 5 images: the longest is 9 columns: pieces of 3. */
-static void partners_share_an_output_box(void)
+TEST(partners_share_an_output_box)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("K2 C3 H2");
@@ -224,7 +224,7 @@ static void partners_share_an_output_box(void)
 
 /* One image, 2 channels, 1 pixel in 3 pieces along the channels: 0, 1, 1 elements: 0, 0.67, 1.33.
  */
-static void fewer_elements_than_partners_leave_some_empty(void)
+TEST(fewer_elements_than_partners_leave_some_empty)
 {
     th_layer l = conv();
     l.dim[TH_DIM_K] = 2;
@@ -241,7 +241,7 @@ static void fewer_elements_than_partners_leave_some_empty(void)
 
 /* H2 W2 leaves weights alike on all four. Rotating K: 12 channels in 4 pieces of 3; position 2
  * starts with its own, channels 6 .. 8, then 9 .. 11, 0 .. 2, 3 .. 5. Resident: 3 of 12 filters. */
-static void rotates_weights_along_k(void)
+TEST(rotates_weights_along_k)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("H2 W2 rK");
@@ -259,7 +259,7 @@ static void rotates_weights_along_k(void)
 }
 
 /* Along C: 10 channels in 4 pieces of 2, 3, 2, 3; resident is the largest, 3, of 12 filters. */
-static void rotates_weights_along_c(void)
+TEST(rotates_weights_along_c)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("H4 rC");
@@ -275,7 +275,7 @@ static void rotates_weights_along_c(void)
 /* K3 W2 leaves inputs alike on positions that differ in K: rings {0, 2, 4} and {1, 3, 5}. Rotating
  * H: rows 0 .. 10 in 3, 4, 4; position 3 (K 1, W 1) starts with rows 3 .. 6, which it reads from
  * input rows 3 .. 8. K4 rC rotates inputs too (weights are all different). */
-static void rotates_inputs(void)
+TEST(rotates_inputs)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("K3 W2 rH");
@@ -305,7 +305,7 @@ static void assert_refused(const th_layer *l, const char *strategy, int n, const
     CU_ASSERT_FALSE(th_strategy_fits(&s, l, 5, n));
 }
 
-static void refuses_what_a_layer_cannot_run(void)
+TEST(refuses_what_a_layer_cannot_run)
 {
     th_layer l = conv(), grouped = conv(), pool = conv();
     grouped.groups = 2;
@@ -348,7 +348,7 @@ static void refuses_what_a_layer_cannot_run(void)
 
 /* 11 rows in two: 5 and 6; the second in 3 chunks: 2 each. Two halves of 6 input channels hold
  * halves of each chunk's longest dimension: of 12 channels x 2 rows x 6 columns the channels. */
-static void chunks_cut_a_shard(void)
+TEST(chunks_cut_a_shard)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("C2 H2 xH3");
@@ -365,7 +365,7 @@ static void chunks_cut_a_shard(void)
 }
 
 /* Shares of 1 : 99 leave the first of two a row per chunk. */
-static void no_chunk_is_empty(void)
+TEST(no_chunk_is_empty)
 {
     th_layer l = conv();
     th_strategy s = strategy_of("H2 xH4");
@@ -377,7 +377,7 @@ static void no_chunk_is_empty(void)
 }
 
 /* 2^32 wraps to 0 in 32 bits, 2^70 in 64. */
-static void a_product_that_wraps_is_no_small_one(void)
+TEST(a_product_that_wraps_is_no_small_one)
 {
     th_layer l = conv();
     for (int d = 0; d < TH_N_DIMS; d++)
@@ -392,7 +392,7 @@ static void a_product_that_wraps_is_no_small_one(void)
     TAP_ASSERT_TEXT(e.id, "MAP-0005");
 }
 
-static void formats(void)
+TEST(formats)
 {
     char text[64];
     const char *const same[] = {"K4", "H2", "B2 K3 C4 H5 W6 R7 S8", "-"};
@@ -439,7 +439,7 @@ static bool has(const th_box *b, const int *x)
 
 /* Every point of 4 x 4 x 4 x 4 lies in exactly one piece when it is in a and not in b, else in
  * none. */
-static void subtracts_like_brute_force(void)
+TEST(subtracts_like_brute_force)
 {
     gsl_rng *r = th_random_stream(11, "boxes", 0);
     int wrong = 0;
@@ -461,31 +461,4 @@ static void subtracts_like_brute_force(void)
     gsl_rng_free(r);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(cuts_unevenly_but_exactly),
-        TAP(cuts_in_proportion_to_shares),
-        TAP(leaves_no_piece_empty),
-        TAP(parts_no_group),
-        TAP(equal_shares_are_even_cuts),
-        TAP(numbers_positions_with_the_last_dimension_fastest),
-        TAP(halos_follow_stride_and_dilation),
-        TAP(groups_need_whole_groups_of_inputs),
-        TAP(depthwise_reads_its_own_channels),
-        TAP(weights_by_position),
-        TAP(partners_share_an_output_box),
-        TAP(fewer_elements_than_partners_leave_some_empty),
-        TAP(rotates_weights_along_k),
-        TAP(rotates_weights_along_c),
-        TAP(rotates_inputs),
-        TAP(refuses_what_a_layer_cannot_run),
-        TAP(a_product_that_wraps_is_no_small_one),
-        TAP(chunks_cut_a_shard),
-        TAP(no_chunk_is_empty),
-        TAP(formats),
-        TAP(subtracts_like_brute_force),
-        TAP_END,
-    };
-    return tap_main("shard", tests, argc, argv);
-}
+TAP_MAIN("shard")

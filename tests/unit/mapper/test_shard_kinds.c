@@ -68,7 +68,7 @@ static th_layer scores(void)
 /* K3: two heads each; position 1 has heads 2 and 3, channels 16 .. 31 of both inputs, all 9 rows of
  * the second. K18: a third of a head; position 7 has columns 3 .. 5 of head 2. H2 leaves the second
  * input whole. */
-static void products_need_other_boxes_of_each_input(void)
+TEST(products_need_other_boxes_of_each_input)
 {
     th_layer l = scores();
     assert_box(needs(&l, 0, "K3", 1), (th_box){{0, 16, 0, 0}, {4, 32, 10, 1}});
@@ -85,7 +85,7 @@ static void products_need_other_boxes_of_each_input(void)
 
 /* One head of 12 x 20 by 20 x 10. Positions that differ in K alone share the first input, which may
  * rotate along B, H or C. Those that differ in H alone share the second one, which never does. */
-static void products_rotate_their_first_input_alone(void)
+TEST(products_rotate_their_first_input_alone)
 {
     th_layer l = column(TH_LAYER_MATMUL, 10, 20, 12);
     l.n_inputs = 2;
@@ -111,7 +111,7 @@ static void products_rotate_their_first_input_alone(void)
 
 /* 5 inputs, 6 hidden units: lstm 4 * 6 * (5 + 6) = 264 weights and 8 * 6 biases, gru 198 and 6 * 6.
  */
-static void recurrent_layers_split_images_alone(void)
+TEST(recurrent_layers_split_images_alone)
 {
     th_layer l = column(TH_LAYER_LSTM, 6, 5, 10);
     assert_runs(&l, "B4", 4);
@@ -132,7 +132,7 @@ static void recurrent_layers_split_images_alone(void)
 }
 
 /* 1,000 rows of 10 channels: K3 cuts the table into 3, 3, 4 columns. It does not rotate. */
-static void an_embedding_cuts_its_table(void)
+TEST(an_embedding_cuts_its_table)
 {
     th_layer l = column(TH_LAYER_EMBEDDING, 10, 1, 7);
     l.vocabulary = 1000;
@@ -150,7 +150,7 @@ static void an_embedding_cuts_its_table(void)
 /* --- pixel by pixel --------------------------------------------------------------------------- */
 
 /* A group is not cut: 12 channels in 6 groups split into 2, 3 and 6, not into 4. */
-static void softmax_keeps_groups_whole(void)
+TEST(softmax_keeps_groups_whole)
 {
     th_layer l = column(TH_LAYER_SOFTMAX, 12, 12, 5);
     l.groups = 6;
@@ -166,7 +166,7 @@ static void softmax_keeps_groups_whole(void)
 
 /* Scale and shift of 12 channels; rms has a scale alone. Batch norm knows channels, the others
  * pixels. */
-static void norms_hold_their_parameters(void)
+TEST(norms_hold_their_parameters)
 {
     th_layer l = column(TH_LAYER_NORM, 12, 12, 5);
     l.function = TH_FUNCTION_LAYER_NORM;
@@ -182,7 +182,7 @@ static void norms_hold_their_parameters(void)
 
 /* 2 + 7 + 3 channels. K4, position 0: channels 0 .. 2, so both of the first input and one of the
  * second; position 1: 3 .. 5, of the second alone. A slice begins at channel 20. */
-static void a_part_of_a_concat_may_need_nothing_of_an_input(void)
+TEST(a_part_of_a_concat_may_need_nothing_of_an_input)
 {
     int32_t channels[] = {2, 7, 3};
     th_layer l = column(TH_LAYER_CONCAT, 12, 12, 5), s = column(TH_LAYER_SLICE, 12, 60, 5);
@@ -202,7 +202,7 @@ static void a_part_of_a_concat_may_need_nothing_of_an_input(void)
 /* 3 filters of 5 channels: 15 weights and 3 biases. int4: 7.5 and 1.5 bytes, each rounded up. A
  * third is not zero: 5 of 16 bits and a bit for each of 15: 95 bits. 2 of 4 along C: 8 of 16 bits
  * and 2 for their places: 144 bits. */
-static void weights_lie_in_their_own_precision_without_their_zeros(void)
+TEST(weights_lie_in_their_own_precision_without_their_zeros)
 {
     th_layer l = column(TH_LAYER_MATMUL, 6, 5, 7);
     l.has_bias = true;
@@ -221,18 +221,4 @@ static void weights_lie_in_their_own_precision_without_their_zeros(void)
     CU_ASSERT_EQUAL(weights(&l, "H2 rK", 0), 18 + 12);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(products_need_other_boxes_of_each_input),
-        TAP(products_rotate_their_first_input_alone),
-        TAP(recurrent_layers_split_images_alone),
-        TAP(an_embedding_cuts_its_table),
-        TAP(softmax_keeps_groups_whole),
-        TAP(norms_hold_their_parameters),
-        TAP(a_part_of_a_concat_may_need_nothing_of_an_input),
-        TAP(weights_lie_in_their_own_precision_without_their_zeros),
-        TAP_END,
-    };
-    return tap_main("shard_kinds", tests, argc, argv);
-}
+TAP_MAIN("shard_kinds")

@@ -69,7 +69,7 @@ static void assert_as_here(th_worker *w, const th_problem *p, double bound)
     th_evaluator_free(here);
 }
 
-static void answers_are_those_from_here(void)
+TEST(answers_are_those_from_here)
 {
     th_worker *w = worker_with(&problem);
     assert_as_here(w, &problem, INFINITY);
@@ -79,7 +79,7 @@ static void answers_are_those_from_here(void)
 
 /* The stream, the network and the goal travel too, and a problem takes the place of the one before.
  */
-static void all_of_the_problem_travels(void)
+TEST(all_of_the_problem_travels)
 {
     th_problem other = problem;
     other.stream = (th_stream){.n_inputs = 3, .interval_ps = 777, .micro_batches = 1};
@@ -110,7 +110,7 @@ static void assert_answers(th_worker *w, const char *id)
     th_serializer_clear(&answer);
 }
 
-static void a_bad_problem_is_the_answer(void)
+TEST(a_bad_problem_is_the_answer)
 {
     th_worker *w = th_worker_new(NULL);
     th_serializer bytes = TH_SERIALIZER_INIT;
@@ -130,7 +130,7 @@ static void a_bad_problem_is_the_answer(void)
     th_worker_free(w);
 }
 
-static void damaged_chunks_and_answers_are_told(void)
+TEST(damaged_chunks_and_answers_are_told)
 {
     th_worker *w = worker_with(&problem);
     th_serializer chunk = TH_SERIALIZER_INIT, answer = TH_SERIALIZER_INIT;
@@ -148,7 +148,7 @@ static void damaged_chunks_and_answers_are_told(void)
     th_worker_free(w);
 }
 
-static void procedures_are_needed_elsewhere(void)
+TEST(procedures_are_needed_elsewhere)
 {
     static const char text[] =
         "name = \"t\"; designs = ( { name = \"d\"; type = \"script\"; procedure = \"p\"; clock = "
@@ -175,7 +175,7 @@ static void procedures_are_needed_elsewhere(void)
     th_system_free(s);
 }
 
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     th_serializer bytes = TH_SERIALIZER_INIT, chunk = TH_SERIALIZER_INIT;
     th_worker_write_problem(&bytes, &problem);
@@ -200,20 +200,11 @@ static void no_memory_leaves_nothing_behind(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(answers_are_those_from_here),
-        TAP(all_of_the_problem_travels),
-        TAP(a_bad_problem_is_the_answer),
-        TAP(damaged_chunks_and_answers_are_told),
-        TAP(procedures_are_needed_elsewhere),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP_END,
-    };
     sys = ring_of_four();
     net = three_layers();
     problem = (th_problem){.system = sys, .workload = net, .stream = th_stream_single};
     make_mappings();
-    int status = tap_main("worker", tests, argc, argv);
+    int status = tap_run("worker", argc, argv);
     for (int i = 0; i < MAPPINGS; i++)
         th_mapping_free(mappings[i]);
     th_workload_free(net);

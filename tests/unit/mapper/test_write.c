@@ -53,7 +53,7 @@ static void assert_same_bytes(th_serializer *a, th_serializer *b)
 
 /* ---- values ---- */
 
-static void numbers_are_exact(void)
+TEST(numbers_are_exact)
 {
     static const double numbers[] = {0,       -3,    2147483647, 2147483648.0, 0.1,
                                      1.0 / 3, 1e300, 1e-300,     6.02e23,      2251799813685249.5};
@@ -70,7 +70,7 @@ static void numbers_are_exact(void)
     }
 }
 
-static void quantities_are_exact_and_short(void)
+TEST(quantities_are_exact_and_short)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_config_put_time(&text, 1500000);
@@ -122,12 +122,12 @@ static void check_system(const char *path)
     th_system_free(s);
 }
 
-static void shipped_systems_come_back(void)
+TEST(shipped_systems_come_back)
 {
     CU_ASSERT_TRUE(each_of("topology/systems", check_system) > 10);
 }
 
-static void a_scalesim_system_comes_back(void)
+TEST(a_scalesim_system_comes_back)
 {
     char path[2048];
     path_of("scripts/scalesim/edge_array.cfg", path, sizeof path);
@@ -138,7 +138,7 @@ static void a_scalesim_system_comes_back(void)
 }
 
 /* Every generator, with all its options. */
-static void generated_systems_come_back(void)
+TEST(generated_systems_come_back)
 {
     th_system *one = system_of("name = \"one\"; " MAP_HELP_ACCEL("1GB"));
     int n = 0;
@@ -180,7 +180,7 @@ static void generated_systems_come_back(void)
 
 /* Cables of all kinds, links of one way, a dead one, segments, routes, numbers that are not round.
  */
-static void odd_systems_come_back(void)
+TEST(odd_systems_come_back)
 {
     static const char text[] =
         "name = \"odd\"; link_energy = \"9.36pJ\"; link_energy_source = \"a \\\"book\\\"\";\n"
@@ -228,7 +228,7 @@ static const char *shout(void *context, const th_design_block *d, const th_param
     return strcmp(d->name, "d") == 0 && strcmp(p->key, "word") == 0 ? "WORD" : p->text;
 }
 
-static void texts_of_designs_can_be_others(void)
+TEST(texts_of_designs_can_be_others)
 {
     th_error e = {"", ""};
     th_system *s = th_system_read_text(
@@ -273,12 +273,12 @@ static void check_workload(const char *path)
     th_workload_free(net);
 }
 
-static void shipped_workloads_come_back(void)
+TEST(shipped_workloads_come_back)
 {
     CU_ASSERT_TRUE(each_of("workloads/models", check_workload) > 10);
 }
 
-static void a_scalesim_workload_comes_back(void)
+TEST(a_scalesim_workload_comes_back)
 {
     char path[2048];
     path_of("scripts/scalesim/edge_net.csv", path, sizeof path);
@@ -288,7 +288,7 @@ static void a_scalesim_workload_comes_back(void)
     th_workload_free(net);
 }
 
-static void odd_layers_come_back(void)
+TEST(odd_layers_come_back)
 {
     static const char *const texts[] = {
         "precision = \"int8\"; input = { channels = 6; height = 19; width = 17; density = 0.3; }; "
@@ -339,7 +339,7 @@ static void odd_layers_come_back(void)
     }
 }
 
-static void own_inputs_say_their_shape(void)
+TEST(own_inputs_say_their_shape)
 {
     th_workload *net = workload_of(
         "shapes = \"own\"; input = { channels = 1; height = 1; width = 1; }; layers = (\n"
@@ -356,7 +356,7 @@ static void own_inputs_say_their_shape(void)
     th_workload_free(net);
 }
 
-static void several_models_are_refused(void)
+TEST(several_models_are_refused)
 {
     th_error e = {"", ""};
     th_strbuf text = TH_STRBUF_INIT;
@@ -372,7 +372,7 @@ static void several_models_are_refused(void)
 
 /* ---- memory ---- */
 
-static void no_memory_is_told(void)
+TEST(no_memory_is_told)
 {
     th_system *s = system_of("name = \"one\"; " MAP_HELP_ACCEL("1GB"));
     th_workload *net = shipped_workload("alexnet");
@@ -394,21 +394,4 @@ static void no_memory_is_told(void)
     th_workload_free(net);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {TAP(numbers_are_exact),
-                                     TAP(quantities_are_exact_and_short),
-                                     TAP(shipped_systems_come_back),
-                                     TAP(a_scalesim_system_comes_back),
-                                     TAP(generated_systems_come_back),
-                                     TAP(odd_systems_come_back),
-                                     TAP(texts_of_designs_can_be_others),
-                                     TAP(shipped_workloads_come_back),
-                                     TAP(a_scalesim_workload_comes_back),
-                                     TAP(odd_layers_come_back),
-                                     TAP(own_inputs_say_their_shape),
-                                     TAP(several_models_are_refused),
-                                     TAP(no_memory_is_told),
-                                     TAP_END};
-    return tap_main("write", tests, argc, argv);
-}
+TAP_MAIN("write")

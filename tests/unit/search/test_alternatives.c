@@ -48,7 +48,7 @@ static th_mapping *mapping_of(const th_workload *w, const char *a, const char *r
 
 /* 64 x 64 x 64 MACs by four accelerators: 65,536 at one a ns, and a quarter of that. a's weights
  * rotate along K in pieces of 16 x 64 bytes, b keeps still. */
-static void designs_and_pieces_by_hand(void)
+TEST(designs_and_pieces_by_hand)
 {
     th_system *s = ring(ONE_MAC "," FOUR_MACS "," NONE, "\"x\", \"y\", \"z\"", "1GiB");
     th_workload *w = workload_of(SQUARE);
@@ -85,7 +85,7 @@ static double fitness_of(const th_problem *p, const th_mapping *m)
 
 /* Both layers rotate; each one's best exclusive shards, by running all of them with the relu
  * following. */
-static void the_best_instead_by_brute_force(void)
+TEST(the_best_instead_by_brute_force)
 {
     th_system *s = ring(ONE_MAC, "\"x\"", "1GiB");
     th_workload *w = workload_of(SQUARE);
@@ -122,7 +122,7 @@ static void the_best_instead_by_brute_force(void)
 /* H4 with weights that rotate holds two quarters of them, and a quarter of inputs and outputs:
  * 4,096 bytes. K4 wants all of the input, 6,144; K2 H2 5,120; H4 all weights; C4 all partial sums,
  * of four bytes each. b's weights rotate too. */
-static void where_nothing_else_fits(void)
+TEST(where_nothing_else_fits)
 {
     th_system *s = ring(ONE_MAC, "\"x\"", "1GiB"), *small;
     th_workload *w = workload_of("name = \"n\"; batch = 1; precision = \"int8\"; input = { "
@@ -154,7 +154,7 @@ static void where_nothing_else_fits(void)
     th_system_free(small);
 }
 
-static void no_memory(void)
+TEST(no_memory)
 {
     th_system *s = ring(ONE_MAC "," FOUR_MACS, "\"x\", \"y\"", "1GiB");
     th_workload *w = workload_of(SQUARE);
@@ -181,14 +181,4 @@ static void no_memory(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(designs_and_pieces_by_hand),
-        TAP(the_best_instead_by_brute_force),
-        TAP(where_nothing_else_fits),
-        TAP(no_memory),
-        TAP_END,
-    };
-    return tap_main("alternatives", tests, argc, argv);
-}
+TAP_MAIN("alternatives")

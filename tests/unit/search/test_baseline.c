@@ -54,7 +54,7 @@ static void assert_splits(const th_search *s, const char *const *splits)
  * to 1,000: K2 lacks 224 bytes, 324 ns; where halves of C rotate, 112 bytes, 212 ns, and the other
  * half comes while it computes; C2 lacks as little, but exchanges 500 partial sums of 4 bytes, at
  * least 2,000 ns. K2, and K2 rotate C where it may rotate. */
-static void greedy_by_hand(void)
+TEST(greedy_by_hand)
 {
     static const char *const splits[] = {"H2", "H2", "H2", "K2"}, *const rotating[] = {
                                                                       "H2", "H2", "H2", "K2 rC"};
@@ -124,7 +124,7 @@ static void assert_least(const th_problem *p, const th_search *g, bool may_rotat
     th_evaluator_free(e);
 }
 
-static void greedy_takes_the_least(void)
+TEST(greedy_takes_the_least)
 {
     th_system *s = shipped_system("f1_16xlarge");
     th_workload *w = shipped_workload("resnet18");
@@ -178,7 +178,7 @@ static double value_by_number(const th_problem *p, const th_mapping *m)
  * K H, so K2 H2 by number exchanges halves of the channels over the slow links, and interleaved
  * inside the pairs. a: K4 takes 8 x 2 outputs, K2 H2 15. b and c need the other half of the
  * channels of their row. */
-static void members_are_interleaved(void)
+TEST(members_are_interleaved)
 {
     static const char *const names[] = {"greedy", "greedy_rotating", "uniform"};
     static const char *const splits[] = {"K2 H2", "K2 H2", "K2 H2"};
@@ -245,7 +245,7 @@ static th_workload *convolutions(int n)
 
 /* Five pairs of accelerator and design; the fast design beside the fast vector unit. No host:
  * nothing moves. */
-static void single_takes_the_fastest(void)
+TEST(single_takes_the_fastest)
 {
     th_system *s = system_of(FOUR_KINDS);
     th_workload *w = convolutions(2);
@@ -264,7 +264,7 @@ static void single_takes_the_fastest(void)
 
 /* Three images: three of four equal accelerators, a third of the work each; of mixed ones the
  * design that two have. */
-static void data_parallel_splits_images(void)
+TEST(data_parallel_splits_images)
 {
     static const char *const thirds[] = {"B3", "B3", "B3"}, *const halves[] = {"B2", "B2", "B2"};
     th_system *ring = system_of(RING("4")), *mixed = system_of(FOUR_KINDS);
@@ -293,7 +293,7 @@ static void data_parallel_splits_images(void)
 
 /* One image, or one in each micro-batch: there is nothing to split, one accelerator is all that it
  * can use. */
-static void data_parallel_needs_images(void)
+TEST(data_parallel_needs_images)
 {
     th_system *s = system_of(RING("4"));
     th_workload *w = convolutions(2);
@@ -311,7 +311,7 @@ static void data_parallel_needs_images(void)
 /* Four images, but no split of them; every layer that can splits one dimension alone. The second
  * has 2 x 2 outputs of 3 channels, of which none can be cut in four, and its input's 8 channels
  * can. The third can split nothing in four but two dimensions: 2 x 2 pixels. */
-static void model_parallel_splits_no_images(void)
+TEST(model_parallel_splits_no_images)
 {
     th_system *s = system_of(RING("4"));
     th_workload *w = workload_of(
@@ -337,7 +337,7 @@ static void model_parallel_splits_no_images(void)
 }
 
 /* An LSTM of one image cannot be shared; a pool of 3 channels to one pixel by two. */
-static void too_little_to_share(void)
+TEST(too_little_to_share)
 {
     static const char *const nets[] = {
         "name = \"n\"; batch = 1; input = { channels = 8; height = 4; width = 1; }; layers = ( "
@@ -373,7 +373,7 @@ static void assert_stages(const th_search *s, const int32_t *set_of, const char 
  * (inputs + outputs) MACs: 60,000, 20,160, 19,720, 39,360 and 40,480 ns. The first alone, then two,
  * one and one; with three together the longest stage takes more than 60,000. A stream of 12 leaves
  * in about the time of the longest. */
-static void pipeline_of_accelerators(void)
+TEST(pipeline_of_accelerators)
 {
     static const int32_t stage[] = {0, 1, 1, 2, 3};
     th_system *s = system_of(
@@ -401,7 +401,7 @@ static void pipeline_of_accelerators(void)
 
 /* Equal layers at 30, 50, 30 and 50 a unit, b with its fast design: 16 of them in the time of 3,
  * 5, 3 and 5. */
-static void pipeline_of_heterogeneous_accelerators(void)
+TEST(pipeline_of_heterogeneous_accelerators)
 {
     static const int32_t stage[] = {0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3};
     th_system *s = system_of(FOUR_KINDS);
@@ -420,7 +420,7 @@ static void pipeline_of_heterogeneous_accelerators(void)
 }
 
 /* The first of three can run nothing: it is no stage. */
-static void pipeline_passes_over_who_cannot(void)
+TEST(pipeline_passes_over_who_cannot)
 {
     static const int32_t stage[] = {0, 1};
     th_system *s = system_of(
@@ -450,7 +450,7 @@ static void pipeline_passes_over_who_cannot(void)
 
 /* One image, and as many layers as groups: for latency the groups are stages, and each shares its
  * layer. */
-static void pipeline_of_groups(void)
+TEST(pipeline_of_groups)
 {
     th_system *s = shipped_system("f1_16xlarge");
     th_workload *w = workload_of(
@@ -472,7 +472,7 @@ static void pipeline_of_groups(void)
 
 /* 64 accelerators in one group: 84 x 7 combinations, of which 9 are simulated, and one accelerator
  * alone. What is left out is no better than what is there: a sample of them, evenly. */
-static void uniform_prunes_by_estimates(void)
+TEST(uniform_prunes_by_estimates)
 {
     th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"torus\"; dims = [8, 8]; bandwidth = \"8Gbps\"; latency = "
@@ -511,7 +511,7 @@ static void uniform_prunes_by_estimates(void)
 /* --- failure ---------------------------------------------------------------------------------- */
 
 /* A systolic array whose buffer holds no tile: no accelerator can run the layer, whoever asks. */
-static void no_design_can_run_it(void)
+TEST(no_design_can_run_it)
 {
     static const char *const names[] = {"greedy", "single", "data_parallel", "model_parallel",
                                         "pipeline_parallel"};
@@ -540,24 +540,4 @@ static void no_design_can_run_it(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(greedy_by_hand),
-        TAP(greedy_takes_the_least),
-        TAP(members_are_interleaved),
-        TAP(single_takes_the_fastest),
-        TAP(data_parallel_splits_images),
-        TAP(data_parallel_needs_images),
-        TAP(model_parallel_splits_no_images),
-        TAP(too_little_to_share),
-        TAP(pipeline_of_accelerators),
-        TAP(pipeline_of_heterogeneous_accelerators),
-        TAP(pipeline_passes_over_who_cannot),
-        TAP(pipeline_of_groups),
-        TAP(uniform_prunes_by_estimates),
-        TAP(no_design_can_run_it),
-        TAP_END,
-    };
-    return tap_main("baseline", tests, argc, argv);
-}
+TAP_MAIN("baseline")

@@ -198,7 +198,7 @@ static th_workload *draw_workload(gsl_rng *r, int n_layers)
 
 enum { FIRST = 500 }; /* evaluations of the search that comes first in exhaustive */
 
-static void brute_force_finds_nothing_better(void)
+TEST(brute_force_finds_nothing_better)
 {
     int64_t all = 0, simulated = 0;
     for (int i = 0; i < 12; i++) {
@@ -226,7 +226,7 @@ static void brute_force_finds_nothing_better(void)
 
 /* Small instances of 2 to 4 accelerators and 3 to 5 layers, proven, and what the default search
  * finds of them with a modest budget: as short as that in the mean within 1 %, and 5 % at worst. */
-static void the_default_search_is_near_the_optimum(void)
+TEST(the_default_search_is_near_the_optimum)
 {
 #ifdef TH_PARANOID
     enum { CASES = N_SYSTEMS, EVALUATIONS = 1000 }; /* a slow build looks for errors, not at gaps */
@@ -265,7 +265,7 @@ static void the_default_search_is_near_the_optimum(void)
     CU_ASSERT_TRUE(worst <= 0.05);
 }
 
-static void too_many_accelerators_are_refused(void)
+TEST(too_many_accelerators_are_refused)
 {
     th_system *s = shipped_system("f1_16xlarge");
     th_workload *w = shipped_workload("alexnet");
@@ -278,7 +278,7 @@ static void too_many_accelerators_are_refused(void)
 }
 
 /* A budget ends it before anything is proven; the same budget, the same result. */
-static void a_budget_is_kept(void)
+TEST(a_budget_is_kept)
 {
     th_system *s = system_of(systems[5]);
     gsl_rng *r = th_random_stream(6, "budget", 0);
@@ -296,7 +296,7 @@ static void a_budget_is_kept(void)
 }
 
 /* The throughput of three inputs has no proven bound, so all mappings are simulated. */
-static void without_a_bound_nothing_is_pruned(void)
+TEST(without_a_bound_nothing_is_pruned)
 {
     th_system *s = system_of(systems[0]);
     gsl_rng *r = th_random_stream(6, "throughput", 0);
@@ -317,15 +317,4 @@ static void without_a_bound_nothing_is_pruned(void)
     gsl_rng_free(r);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(brute_force_finds_nothing_better),
-        TAP(too_many_accelerators_are_refused),
-        TAP(a_budget_is_kept),
-        TAP(without_a_bound_nothing_is_pruned),
-        TAP(the_default_search_is_near_the_optimum),
-        TAP_END,
-    };
-    return tap_main("exhaustive", tests, argc, argv);
-}
+TAP_MAIN("exhaustive")

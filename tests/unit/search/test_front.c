@@ -11,7 +11,7 @@
  *   rank 0: (1, 9) (2, 5) (4, 4) (9, 1)   rank 1: (4, 6)   rank 2: (5, 7)   rank 3: late (0, 0)
  * Crowding of (2, 5): (4 - 1) / 8 + (9 - 4) / 8 = 1; of (4, 4): (9 - 2) / 8 + (5 - 1) / 8 = 11 / 8.
  */
-static void a_staircase_on_paper(void)
+TEST(a_staircase_on_paper)
 {
     th_point p[] = {{.value = {4, 6}}, {.value = {2, 5}},
                     {.value = {9, 1}}, {.value = {0, 0}, .lateness_ps = 1},
@@ -28,7 +28,7 @@ static void a_staircase_on_paper(void)
             CU_ASSERT_TRUE(isinf(p[i].crowding));
 }
 
-static void late_points_stand_behind_and_by_lateness(void)
+TEST(late_points_stand_behind_and_by_lateness)
 {
     th_point soon = {.value = {9, 9}}, late = {.value = {1, 1}, .lateness_ps = 5},
              later = {.value = {0, 0}, .lateness_ps = 6},
@@ -52,7 +52,7 @@ static int chain_above(const th_point *p, int n, int k, int n_values)
     return longest;
 }
 
-static void ranks_are_the_longest_chains_above(void)
+TEST(ranks_are_the_longest_chains_above)
 {
     gsl_rng *r = th_random_stream(1, "ranks", 0);
     for (int round = 0; round < 200; round++) {
@@ -97,7 +97,7 @@ static th_search *search_for(const char *type, const th_goal *goal, int64_t eval
     return NULL;
 }
 
-static void a_front_is_one(void)
+TEST(a_front_is_one)
 {
     th_error e = {"", ""};
     th_search *s = search_for("nsga2", &pareto, TAP_REPEATS(300), 1, &e),
@@ -127,7 +127,7 @@ static void a_front_is_one(void)
 
 /* Nothing that as many random mappings find dominates a member; each end is near that of a search
  * for it alone. */
-static void a_front_is_good(void)
+TEST(a_front_is_good)
 {
     th_error e = {"", ""};
     th_search *s = search_for("nsga2", &pareto, 400, 1, &e);
@@ -148,7 +148,7 @@ static void a_front_is_good(void)
     th_search_free(s);
 }
 
-static void deadlines_cut_the_front(void)
+TEST(deadlines_cut_the_front)
 {
     th_error e = {"", ""};
     th_search *s = search_for("nsga2", &pareto, 400, 1, &e);
@@ -164,7 +164,7 @@ static void deadlines_cut_the_front(void)
     th_search_free(t);
 }
 
-static void others_find_no_front(void)
+TEST(others_find_no_front)
 {
     th_error e = {"", ""};
     CU_ASSERT_PTR_NULL(search_for("random", &pareto, 10, 1, &e));
@@ -172,7 +172,7 @@ static void others_find_no_front(void)
     TAP_ASSERT_TEXT(e.text, "random: finds one mapping: a Pareto front is what nsga2 finds");
 }
 
-static void no_memory_is_an_error(void)
+TEST(no_memory_is_an_error)
 {
     th_error e = {"", ""};
     th_search *s = search_for("nsga2", &pareto, 100, 1, &e);
@@ -198,20 +198,9 @@ static void no_memory_is_an_error(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(a_staircase_on_paper),
-        TAP(late_points_stand_behind_and_by_lateness),
-        TAP(ranks_are_the_longest_chains_above),
-        TAP(a_front_is_one),
-        TAP(a_front_is_good),
-        TAP(deadlines_cut_the_front),
-        TAP(others_find_no_front),
-        TAP(no_memory_is_an_error),
-        TAP_END,
-    };
     costed = shipped_system("f1_16xlarge_energy");
     alexnet = shipped_workload("alexnet");
-    int status = tap_main("front", tests, argc, argv);
+    int status = tap_run("front", argc, argv);
     th_workload_free(alexnet);
     th_system_free(costed);
     return status;

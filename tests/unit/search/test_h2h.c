@@ -94,7 +94,7 @@ static th_fitness fitness_on(const th_system *s, const th_workload *w, const th_
     return f;
 }
 
-static void a_chain_on_one_accelerator(void)
+TEST(a_chain_on_one_accelerator)
 {
     const char *one = ONE REST("\"a\"", "0ns");
     /* (30 + 8 + 64 + 32) + (52 + 16 + 32 + 8); without 8 + 16; without 32 + 32. */
@@ -105,7 +105,7 @@ static void a_chain_on_one_accelerator(void)
 }
 
 /* Every way of bytes pays the latency once: in and out of c1, in and out of c2. */
-static void latency_is_paid_per_way(void)
+TEST(latency_is_paid_per_way)
 {
     const char *one = ONE REST("\"a\"", "1us");
     CU_ASSERT_TRUE(takes(time_of_steps(one, NET(CHAIN), 1), 246));
@@ -113,7 +113,7 @@ static void latency_is_paid_per_way(void)
 }
 
 /* Both modalities at once, each on an accelerator; nothing moves for the other's sake. */
-static void modalities_part(void)
+TEST(modalities_part)
 {
     const char *two = TWO REST("\"a\", \"b\"", "0ns");
     const char *net = NET(CHAIN ", " LAYER("d1", "input", 2, 1, 4) ", " LAYER("d2", "d1", 2, 2, 2));
@@ -125,7 +125,7 @@ static void modalities_part(void)
  * 134 + 26 + 16 + 32 + 8 (on a: 134 + 108). Step 2: 126 + 66. Step 3: no neighbours of one
  * modality. Step 4: c1 before c2 on b would end c2 at 111 + (15 + 64) + (26 + 8); c2 behind c1 on a
  * ends at (30 + 64) + (52 + 8). */
-static void a_layer_moves_to_its_producer(void)
+TEST(a_layer_moves_to_its_producer)
 {
     const char *mixed =
         "name = \"mixed\"; designs = ( " SLOW ", " FAST " ); accelerators = ( " ACCEL(
@@ -140,7 +140,7 @@ static void a_layer_moves_to_its_producer(void)
 
 /* c1 over H: half of the input each, 32; 30; all of its half is needed over there, 16. c2 over K:
  * the half of its input that is not here, 16; 52; one of two channels out, 4. */
-static void shards_move_what_they_lack(void)
+TEST(shards_move_what_they_lack)
 {
     th_system *s = system_of(TWO REST("\"a\", \"b\"", "0ns"));
     th_workload *w = workload_of(NET(CHAIN));
@@ -162,7 +162,7 @@ static void shards_move_what_they_lack(void)
 /* c2 over C: a channel each, T_acc 22 + 8; half a channel lacks, 8, so c1 sends 8; one of two
  * partial sums goes, 4, one comes, 4, and is added within the nanoseconds of the vector unit; 4
  * out. */
-static void partial_sums_go_up_and_down(void)
+TEST(partial_sums_go_up_and_down)
 {
     th_system *s = system_of(TWO REST("\"a\", \"b\"", "0ns"));
     th_workload *w = workload_of(NET(CHAIN));
@@ -178,7 +178,7 @@ static void partial_sums_go_up_and_down(void)
 }
 
 /* Even shares of a fast and a slow accelerator, 8 rows each: polish gives the fast one more. */
-static void polish_moves_shares(void)
+TEST(polish_moves_shares)
 {
     th_error e = {"", ""};
     th_system *s =
@@ -208,7 +208,7 @@ static void polish_moves_shares(void)
     th_system_free(s);
 }
 
-static void the_fullest_knapsack(void)
+TEST(the_fullest_knapsack)
 {
     const int64_t some[] = {5, 4, 3, 0}, equal[] = {3, 3};
     bool in[4];
@@ -225,7 +225,7 @@ static void the_fullest_knapsack(void)
 }
 
 /* What a mapping says of queues and weights is written and read. */
-static void queues_are_written_and_read(void)
+TEST(queues_are_written_and_read)
 {
     th_error e = {"", ""};
     th_system *s = system_of(TWO REST("\"a\", \"b\"", "0ns"));
@@ -273,7 +273,7 @@ static void refuse_system(const char *text, const char *id, const char *message)
     TAP_ASSERT_TEXT(e.text, message);
 }
 
-static void systems_that_are_refused(void)
+TEST(systems_that_are_refused)
 {
     refuse_system(ONE "transfers = \"serail\";", "TOPO-0190",
                   "test:1: unknown transfers \"serail\": did you mean \"serial\"?");
@@ -297,7 +297,7 @@ static void refuse_mapping(const th_system *s, const th_workload *w, const char 
     TAP_ASSERT_TEXT(e.id, id);
 }
 
-static void mappings_that_are_refused(void)
+TEST(mappings_that_are_refused)
 {
     th_system *s = system_of(ONE REST("\"a\"", "0ns"));
     th_workload *w = workload_of(NET(CHAIN));
@@ -331,7 +331,7 @@ static void explain(const th_system *s, const th_workload *w, const th_mapping *
 }
 
 /* 16 bytes for weights are none: a unit is 4,000 bytes. */
-static void memory_that_does_not_suffice(void)
+TEST(memory_that_does_not_suffice)
 {
     th_system *s = system_of(TWO REST("\"a\", \"b\"", "0ns"));
     th_workload *w = workload_of(NET(CHAIN));
@@ -359,7 +359,7 @@ static void memory_that_does_not_suffice(void)
     th_system_free(s);
 }
 
-static void searches_that_are_refused(void)
+TEST(searches_that_are_refused)
 {
     th_error e = {"", ""};
     th_system *s = system_of(ONE REST("\"a\"", "0ns"));
@@ -390,7 +390,7 @@ static void searches_that_are_refused(void)
 }
 
 /* 10^15 bytes at a bit per second. */
-static void moves_that_never_end(void)
+TEST(moves_that_never_end)
 {
     th_error e = {"", ""};
     th_system *s = system_of(ONE REST("\"a\"", "0ns"));
@@ -405,24 +405,4 @@ static void moves_that_never_end(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(a_chain_on_one_accelerator),
-        TAP(latency_is_paid_per_way),
-        TAP(modalities_part),
-        TAP(a_layer_moves_to_its_producer),
-        TAP(shards_move_what_they_lack),
-        TAP(partial_sums_go_up_and_down),
-        TAP(polish_moves_shares),
-        TAP(the_fullest_knapsack),
-        TAP(queues_are_written_and_read),
-        TAP(systems_that_are_refused),
-        TAP(mappings_that_are_refused),
-        TAP(memory_that_does_not_suffice),
-        TAP(searches_that_are_refused),
-        TAP(moves_that_never_end),
-        TAP_END,
-    };
-    return tap_main("h2h", tests, argc, argv);
-}
+TAP_MAIN("h2h")

@@ -36,7 +36,7 @@ static th_search *search_on(const th_system *s, const char *name, th_error *e)
     return x;
 }
 
-static void a_mapping_by_hand_names_the_layer(void)
+TEST(a_mapping_by_hand_names_the_layer)
 {
     th_system *s = system_of(ACCELS("2"));
     th_error e = {"", ""};
@@ -56,7 +56,7 @@ static void a_mapping_by_hand_names_the_layer(void)
     th_system_free(s);
 }
 
-static void searches_find_the_way_that_is_left(void)
+TEST(searches_find_the_way_that_is_left)
 {
     th_system *s = system_of(ACCELS("2"));
     for (int i = 0; th_search_types[i]; i++) {
@@ -89,7 +89,7 @@ static bool asks_no_design(const th_search_type *type)
            type == &th_search_data_parallel || type == &th_search_portfolio;
 }
 
-static void searches_say_why_there_is_no_way(void)
+TEST(searches_say_why_there_is_no_way)
 {
     th_system *s = system_of(ACCELS("1"));
     for (int i = 0; th_search_types[i]; i++) {
@@ -116,7 +116,7 @@ static void searches_say_why_there_is_no_way(void)
 }
 
 /* One image of one channel, one pixel: nothing to cut. */
-static void a_layer_that_cannot_be_cut_has_no_choices(void)
+TEST(a_layer_that_cannot_be_cut_has_no_choices)
 {
     th_system *s = system_of(ACCELS("2"));
     th_workload *w = workload_of(
@@ -141,15 +141,8 @@ static void a_layer_that_cannot_be_cut_has_no_choices(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(a_mapping_by_hand_names_the_layer),
-        TAP(searches_find_the_way_that_is_left),
-        TAP(searches_say_why_there_is_no_way),
-        TAP(a_layer_that_cannot_be_cut_has_no_choices),
-        TAP_END,
-    };
     wide = workload_of(NET);
-    int status = tap_main("infeasible", tests, argc, argv);
+    int status = tap_run("infeasible", argc, argv);
     th_workload_free(wide);
     return status;
 }

@@ -91,7 +91,7 @@ static void make_journal(int batches)
     th_journal_free(j);
 }
 
-static void what_was_appended_is_answered(void)
+TEST(what_was_appended_is_answered)
 {
     make_journal(6);
     th_journal *j = opened(&plain);
@@ -106,7 +106,7 @@ static void what_was_appended_is_answered(void)
 }
 
 /* Cut at every byte: what is whole before it is answered, and going on gives the file again. */
-static void a_file_cut_anywhere_goes_on(void)
+TEST(a_file_cut_anywhere_goes_on)
 {
     make_journal(3);
     th_strbuf whole = bytes_of_file();
@@ -130,7 +130,7 @@ static void a_file_cut_anywhere_goes_on(void)
 
 /* A byte changed: in the header it is refused; behind it what comes before is answered, and it and
  * all behind it are cut off. */
-static void a_changed_byte_ends_the_log(void)
+TEST(a_changed_byte_ends_the_log)
 {
     make_journal(2);
     th_strbuf whole = bytes_of_file();
@@ -156,7 +156,7 @@ static void a_changed_byte_ends_the_log(void)
     th_strbuf_clear(&whole);
 }
 
-static void another_header_is_refused_and_named(void)
+TEST(another_header_is_refused_and_named)
 {
     make_journal(2);
     th_journal_header h = plain;
@@ -171,7 +171,7 @@ static void another_header_is_refused_and_named(void)
     assert_refused(&plain, "MAP-0104", "has format 1; this program writes and reads format 4");
 }
 
-static void another_batch_is_refused(void)
+TEST(another_batch_is_refused)
 {
     make_journal(3);
     th_error e = {"", ""};
@@ -186,7 +186,7 @@ static void another_batch_is_refused(void)
 }
 
 /* Under another budget a batch that differs ends what can be answered. */
-static void another_budget_goes_on(void)
+TEST(another_budget_goes_on)
 {
     make_journal(4);
     th_journal_header more = plain;
@@ -210,7 +210,7 @@ static void another_budget_goes_on(void)
 
 /* Under a smaller budget the last batch is cut short, and the log stays as it is, whatever is found
  * after it; the first budget then finds all of it. */
-static void a_smaller_budget_leaves_the_log_alone(void)
+TEST(a_smaller_budget_leaves_the_log_alone)
 {
     make_journal(4);
     th_journal_header less = plain;
@@ -236,7 +236,7 @@ static void a_smaller_budget_leaves_the_log_alone(void)
 
 /* A batch of another size in the midst of the log does not follow from another budget: nothing is
  * cut off. */
-static void a_difference_in_the_midst_is_refused(void)
+TEST(a_difference_in_the_midst_is_refused)
 {
     make_journal(4);
     th_journal_header more = plain;
@@ -262,14 +262,14 @@ static void assert_cannot_open(const char *where, const char *id)
     CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
-static void files_that_cannot_be_are_told(void)
+TEST(files_that_cannot_be_are_told)
 {
     assert_cannot_open("/nowhere/at/all", "MAP-0102");
     assert_cannot_open("/dev/full", "MAP-0102");
     assert_cannot_open("/tmp", "MAP-0102");
 }
 
-static void another_search_is_kept_out(void)
+TEST(another_search_is_kept_out)
 {
     make_journal(1);
     th_journal *j = opened(&plain);
@@ -302,7 +302,7 @@ static int append_where_there_is_no_room(off_t size)
     return strstr(e.text, "cannot be written: File too large") ? 0 : 3;
 }
 
-static void a_full_disk_is_told_and_nothing_is_lost(void)
+TEST(a_full_disk_is_told_and_nothing_is_lost)
 {
     make_journal(3);
     struct stat before, after;
@@ -322,7 +322,7 @@ static void a_full_disk_is_told_and_nothing_is_lost(void)
     th_journal_free(j);
 }
 
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     make_journal(3);
     int64_t live = th_alloc_live();
@@ -397,7 +397,7 @@ static void assert_finishes_as(th_search *s, const char *expected)
 }
 
 /* Every search of the table: left after some batches, and the file cut besides. */
-static void searches_go_on_to_the_same(void)
+TEST(searches_go_on_to_the_same)
 {
     enum { BUDGET = 90, OTHER = 130 };
     for (int i = 0; th_search_types[i]; i++) {
@@ -426,22 +426,6 @@ static void searches_go_on_to_the_same(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(what_was_appended_is_answered),
-        TAP(a_file_cut_anywhere_goes_on),
-        TAP(a_changed_byte_ends_the_log),
-        TAP(another_header_is_refused_and_named),
-        TAP(another_batch_is_refused),
-        TAP(another_budget_goes_on),
-        TAP(a_smaller_budget_leaves_the_log_alone),
-        TAP(a_difference_in_the_midst_is_refused),
-        TAP(files_that_cannot_be_are_told),
-        TAP(another_search_is_kept_out),
-        TAP(a_full_disk_is_told_and_nothing_is_lost),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP(searches_go_on_to_the_same),
-        TAP_END,
-    };
     snprintf(path, sizeof path, "%s/tharsis_journal.%ld",
              getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
     ring = system_of("name = \"t\"; " MAP_HELP_ACCEL(
@@ -452,7 +436,7 @@ int main(int argc, char **argv)
         "{ name = \"a\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
         "{ name = \"b\"; type = \"conv\"; outputs = 8; kernel = 3; padding = 1; },"
         "{ name = \"s\"; type = \"add\"; inputs = [\"a\", \"b\"]; } );");
-    int status = tap_main("journal", tests, argc, argv);
+    int status = tap_run("journal", argc, argv);
     unlink(path);
     th_workload_free(net);
     th_system_free(ring);

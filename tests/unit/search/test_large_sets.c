@@ -69,7 +69,7 @@ static th_time makespan_of(const th_system *s, const th_workload *w, const th_ma
  */
 
 /* Three images for two accelerators: who has two takes 2 (2,048 + 1,024) ns. */
-static void data_parallel_takes_them_all(void)
+TEST(data_parallel_takes_them_all)
 {
     for (int i = 0; i < N_SIZES; i++) {
         int32_t n = sizes[i];
@@ -101,7 +101,7 @@ static void data_parallel_takes_them_all(void)
 /* A row of 8 x 4 each: 16 * 8 * 4 = 512 ns. Then every row of 16 x 4 x 2 bytes goes to both
  * neighbours, which get two of them: 256 ns and two links' 200 ns. Then 4 * 16 * 4 * 9 = 2,304 ns.
  */
-static void rows_go_to_neighbours(void)
+TEST(rows_go_to_neighbours)
 {
     for (int i = 0; i < N_SIZES; i++) {
         th_system *s = switched(sizes[i]);
@@ -124,7 +124,7 @@ static void rows_go_to_neighbours(void)
 
 /* An image each, and one of 256 outputs in each phase, 1,000 inputs: 1,000 ns, in which its weights
  * of a byte each would travel on in 1,000 + 200 ns. After the first phase each takes that long. */
-static void weights_rotate_through_hundreds(void)
+TEST(weights_rotate_through_hundreds)
 {
     th_system *s = switched(256);
     th_workload *w = workload_of(
@@ -143,7 +143,7 @@ static void weights_rotate_through_hundreds(void)
  */
 
 /* Shares 1, 3, 1, 3 ...: of 8 rows for each pair the first has 2. */
-static void shares_cut_in_proportion(void)
+TEST(shares_cut_in_proportion)
 {
     for (int i = 0; i < N_SIZES; i++) {
         int32_t n = sizes[i], *shares = th_alloc_zero((size_t)n, sizeof *shares);
@@ -162,7 +162,7 @@ static void shares_cut_in_proportion(void)
 }
 
 /* The largest shares of a million positions over 2^31 - 1 rows: their product has 65 bits. */
-static void large_shares_do_not_overflow(void)
+TEST(large_shares_do_not_overflow)
 {
     const int32_t n = 1000000, rows = INT32_MAX;
     int32_t *shares = th_alloc_zero((size_t)n, sizeof *shares);
@@ -180,7 +180,7 @@ static void large_shares_do_not_overflow(void)
 /* --- files and messages -------------------------------------------------------------------------
  */
 
-static void mappings_come_back(void)
+TEST(mappings_come_back)
 {
     for (int i = 0; i < N_SIZES; i++) {
         th_system *s = switched(sizes[i]);
@@ -215,7 +215,7 @@ static void mappings_come_back(void)
  */
 
 /* 46,340 squared is just below 2^31. */
-static void pieces_that_cannot_be_counted_are_refused(void)
+TEST(pieces_that_cannot_be_counted_are_refused)
 {
     th_layer l = {.kind = TH_LAYER_FC,
                   .groups = 1,
@@ -239,7 +239,7 @@ static void pieces_that_cannot_be_counted_are_refused(void)
 }
 
 /* 2^11 layers on 2^20 accelerators: positions of layers are numbered in 31 bits. */
-static void layers_on_too_many_accelerators_are_refused(void)
+TEST(layers_on_too_many_accelerators_are_refused)
 {
     th_system s = {.name = (char *)"s", .n_accels = 1 << 20};
     th_workload w = {.name = (char *)"w", .n_layers = 1 << 11};
@@ -250,18 +250,4 @@ static void layers_on_too_many_accelerators_are_refused(void)
                             "2147483647 at most multiplied");
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(data_parallel_takes_them_all),
-        TAP(rows_go_to_neighbours),
-        TAP(weights_rotate_through_hundreds),
-        TAP(shares_cut_in_proportion),
-        TAP(large_shares_do_not_overflow),
-        TAP(mappings_come_back),
-        TAP(pieces_that_cannot_be_counted_are_refused),
-        TAP(layers_on_too_many_accelerators_are_refused),
-        TAP_END,
-    };
-    return tap_main("large_sets", tests, argc, argv);
-}
+TAP_MAIN("large_sets")

@@ -97,7 +97,7 @@ static void compare_with_each_alone(const th_workload *a, const th_workload *b,
 }
 
 /* To the picosecond, whatever the other does, with one input and with streams. */
-static void apart_each_runs_as_if_alone(void)
+TEST(apart_each_runs_as_if_alone)
 {
     gsl_rng *r = th_random_stream(1, "apart", 0);
     static const th_stream streams[] = {{1, 0, 1, 0}, {6, 0, 1, 0}, {5, 200000000, 1, 2}};
@@ -111,7 +111,7 @@ static void apart_each_runs_as_if_alone(void)
 
 /* On one accelerator, of which each needs more than half: alone either fits, both together do not.
  */
-static void memory_holds_both(void)
+TEST(memory_holds_both)
 {
     th_error e = {"", ""};
     th_system *small = system_of(
@@ -143,7 +143,7 @@ static void memory_holds_both(void)
 
 /* Two models of two inputs, 100 apart: arrivals 10 and 110, 40 and 140. Ends 60 and 190: latencies
  * 50 and 80; 100 and 150: 60 and 10. */
-static void due_on_paper(void)
+TEST(due_on_paper)
 {
     th_workload *w = th_models_join(NULL, alexnet, &(th_model_options){"a", 10, 70}, NULL);
     th_workload *both = th_models_join(w, alexnet, &(th_model_options){"b", 40, 55}, NULL);
@@ -183,7 +183,7 @@ static th_search *search_for(const th_workload *w, const char *type, bool keep_l
 
 /* A deadline of the second model, which is last in program order, is met where it can be, though
  * the end of both is later for it; and one that cannot be met is told. */
-static void searches_meet_the_deadlines_of_models(void)
+TEST(searches_meet_the_deadlines_of_models)
 {
     th_error e = {"", ""};
     static const th_time deadlines[] = {2500000000, 1000};
@@ -208,7 +208,7 @@ static void searches_meet_the_deadlines_of_models(void)
         strstr(e.text, "none meets the deadlines of its models: the least late"));
 }
 
-static void every_search_and_baseline_maps_them(void)
+TEST(every_search_and_baseline_maps_them)
 {
     th_workload *w =
         th_models_join(alexnet, two_readers, &(th_model_options){"b", 1000000, 0}, NULL);
@@ -233,7 +233,7 @@ static void every_search_and_baseline_maps_them(void)
 }
 
 /* Written, read, the same. */
-static void mappings_of_models_are_written_and_read(void)
+TEST(mappings_of_models_are_written_and_read)
 {
     th_error e = {"", ""};
     gsl_rng *r = th_random_stream(3, "written", 0);
@@ -254,7 +254,7 @@ static void mappings_of_models_are_written_and_read(void)
 }
 
 /* As bytes and back; bytes that are cut off anywhere are refused. */
-static void models_travel(void)
+TEST(models_travel)
 {
     th_workload *w = th_models_join(alexnet, two_readers, &(th_model_options){"b", 7, 9}, NULL);
     th_serializer out = TH_SERIALIZER_INIT, again = TH_SERIALIZER_INIT;
@@ -279,20 +279,10 @@ static void models_travel(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(apart_each_runs_as_if_alone),
-        TAP(memory_holds_both),
-        TAP(due_on_paper),
-        TAP(searches_meet_the_deadlines_of_models),
-        TAP(every_search_and_baseline_maps_them),
-        TAP(mappings_of_models_are_written_and_read),
-        TAP(models_travel),
-        TAP_END,
-    };
     f1 = shipped_system("f1_16xlarge");
     alexnet = shipped_workload("alexnet");
     two_readers = workload_of(TWO_READERS);
-    int status = tap_main("multi_model", tests, argc, argv);
+    int status = tap_run("multi_model", argc, argv);
     th_workload_free(alexnet);
     th_workload_free(two_readers);
     th_system_free(f1);

@@ -82,7 +82,7 @@ static int n_equal(th_mapping *const *a, th_mapping *const *b)
     return n;
 }
 
-static void members_do_not_depend_on_threads(void)
+TEST(members_do_not_depend_on_threads)
 {
     th_mapping *alone[MEMBERS], *among[MEMBERS];
     offspring_test n = {.parent = mapping_on("01 23", net)};
@@ -97,7 +97,7 @@ static void members_do_not_depend_on_threads(void)
 }
 
 /* No two members have the same numbers: they are seldom equal. */
-static void each_member_has_numbers_of_its_own(void)
+TEST(each_member_has_numbers_of_its_own)
 {
     th_mapping *first[MEMBERS];
     int n_same = 0;
@@ -112,7 +112,7 @@ static void each_member_has_numbers_of_its_own(void)
 }
 
 /* What threads may not drop they leave to the calling thread, with the same end. */
-static void full_memos_change_nothing(void)
+TEST(full_memos_change_nothing)
 {
     th_mapping *alone[MEMBERS], *among[MEMBERS];
     offspring_test n = {.parent = mapping_on("01 23", net)};
@@ -129,7 +129,7 @@ static void full_memos_change_nothing(void)
     th_mapping_free(n.parent);
 }
 
-static void the_first_failure_is_reported(void)
+TEST(the_first_failure_is_reported)
 {
     int64_t live;
     offspring_test n = {.parent = mapping_on("01 23", net), .fails_at = 30, .other_fails_at = 7};
@@ -161,7 +161,7 @@ static int nothing(th_variation *b, void *state, int i, th_mapping **out, th_err
     return i % 2 ? 0 : th_variation_random(b, true, out, err);
 }
 
-static void what_cannot_be_made_is_tried_and_left_out(void)
+TEST(what_cannot_be_made_is_tried_and_left_out)
 {
     for (int threads = 1; threads <= 2; threads++) {
         enum { TRIES = 5, FEW = 10 };
@@ -201,7 +201,7 @@ static int fill_within(int64_t budget, th_mapping **out, int size)
 }
 
 /* A smaller budget has the first of the same members, not members of a smaller batch. */
-static void a_budget_cuts_a_whole_batch(void)
+TEST(a_budget_cuts_a_whole_batch)
 {
     enum { SIZE = 16, MADE = SIZE / 2 };
     th_mapping *all[SIZE], *some[SIZE];
@@ -219,7 +219,7 @@ static void a_budget_cuts_a_whole_batch(void)
 }
 
 /* With one thread, so that it is known whose allocation fails. */
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     offspring_test n = {.parent = mapping_on("01 23", net)};
     int64_t live = th_alloc_live();
@@ -247,22 +247,12 @@ static void no_memory_leaves_nothing_behind(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(members_do_not_depend_on_threads),
-        TAP(each_member_has_numbers_of_its_own),
-        TAP(full_memos_change_nothing),
-        TAP(the_first_failure_is_reported),
-        TAP(what_cannot_be_made_is_tried_and_left_out),
-        TAP(a_budget_cuts_a_whole_batch),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP_END,
-    };
     sys = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"ring\"; dims = "
                 "[4]; bandwidth = \"8Gbps\"; latency = \"100ns\"; };");
     net = branching_workload();
     problem = problem_of(sys, net);
-    int status = tap_main("offspring", tests, argc, argv);
+    int status = tap_run("offspring", argc, argv);
     th_workload_free(net);
     th_system_free(sys);
     return status;

@@ -57,7 +57,7 @@ static th_search *found(const char *name, const th_problem *p, int64_t evaluatio
  * time. 64 x 64 channels, 64 x 64 pixels: 2^24 products. The fast one alone takes 2^24 / 3 = 5.59
  * ms, even halves 2^23 / 1 = 8.39 ms, three to one 2^24 / 4 = 4.19 ms: 48 and 16 channels or rows.
  */
-static void the_proportional_split_is_the_optimum(void)
+TEST(the_proportional_split_is_the_optimum)
 {
     th_system *s = system_of("name = \"two\"; designs = ( " MACS("fast", "3") ", " MACS(
         "slow",
@@ -116,7 +116,7 @@ static const char three_branches[] =
  * rank a1, b1, a2, b2 of the convolutions. a1 on c to 2.9. b1: c would end at 5.9, d at 4.9. a2
  * stays on c: to 14.7. b2: c would end at 26.5, d at 24.6. LSTMs load 4 * 512 * 528 weights of 2
  * bytes at 512 bytes per ns, 32 times: 135 us; 346 us on c. */
-static void branches_go_where_they_end_earliest(void)
+TEST(branches_go_where_they_end_earliest)
 {
     static const char *const at[] = {"c", "c", "d", "d", "r", "r"};
     th_system *s = system_of(kinds);
@@ -150,7 +150,7 @@ static void branches_go_where_they_end_earliest(void)
 
 /* Convolutions never go to r, which cannot run them, alone or among others; what is written is read
  * and takes the same time. */
-static void mixed_kinds_find_their_layers(void)
+TEST(mixed_kinds_find_their_layers)
 {
     th_system *s = system_of(kinds);
     th_workload *w = workload_of(three_branches);
@@ -180,7 +180,7 @@ static void mixed_kinds_find_their_layers(void)
 
 /* Two sets of f1 with three designs each: nine vectors, each once, the fastest of both sets first,
  * then one for all; a set alone: three. */
-static void each_vector_of_designs_comes_once(void)
+TEST(each_vector_of_designs_comes_once)
 {
     th_system *s = shipped_system("f1_16xlarge");
     th_workload *w = shipped_workload("alexnet");
@@ -214,7 +214,7 @@ static void each_vector_of_designs_comes_once(void)
 }
 
 /* Twenty-four accelerators of eight kinds: candidates stay few, none overlaps itself. */
-static void candidates_stay_few(void)
+TEST(candidates_stay_few)
 {
     th_strbuf text = TH_STRBUF_INIT;
     th_strbuf_add(&text, "name = \"many\"; designs = ( ");
@@ -253,15 +253,4 @@ static void candidates_stay_few(void)
     th_system_free(s);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(the_proportional_split_is_the_optimum),
-        TAP(branches_go_where_they_end_earliest),
-        TAP(mixed_kinds_find_their_layers),
-        TAP(each_vector_of_designs_comes_once),
-        TAP(candidates_stay_few),
-        TAP_END,
-    };
-    return tap_main("partitioner", tests, argc, argv);
-}
+TAP_MAIN("partitioner")

@@ -23,7 +23,7 @@ static void assert_same(const th_search *a, const th_search *b)
     th_strbuf_clear(&y);
 }
 
-static void the_same_twice_and_on_two_threads(void)
+TEST(the_same_twice_and_on_two_threads)
 {
     enum { EVALUATIONS = TAP_REPEATS(250) };
     th_problem p = problem_of(f1, branches);
@@ -43,7 +43,7 @@ static void the_same_twice_and_on_two_threads(void)
     }
 }
 
-static void seeds_matter(void)
+TEST(seeds_matter)
 {
     th_problem p = problem_of(f1, alexnet);
     th_search_options o = {.seed = 1, .evaluations = 40, .threads = 1};
@@ -55,7 +55,7 @@ static void seeds_matter(void)
     th_search_free(b);
 }
 
-static void budgets_are_kept_exactly(void)
+TEST(budgets_are_kept_exactly)
 {
     static const int64_t budgets[] = {1, 31, 32, 33, TAP_REPEATS(157)};
     static const char *const names[] = {"portfolio", "two_level", "ga", "annealing", "random"};
@@ -74,7 +74,7 @@ static void budgets_are_kept_exactly(void)
 
 /* A baseline ends by itself, or with the budget, and says which; then it has seen its first
  * mappings. */
-static void a_budget_ends_a_baseline_early(void)
+TEST(a_budget_ends_a_baseline_early)
 {
     th_problem p = problem_of(f1, branches);
     th_search_options o = {.threads = 1};
@@ -94,7 +94,7 @@ static void a_budget_ends_a_baseline_early(void)
 
 /* A few evaluations of the default search are those of dp, so they are near what the baselines
  * find; with a budget that all of these fit into it is behind none. */
-static void a_short_portfolio_is_good_already(void)
+TEST(a_short_portfolio_is_good_already)
 {
     th_problem p = problem_of(f1, alexnet);
     th_search_options none = {.threads = 1}, few = {.seed = 1, .evaluations = 20, .threads = 1},
@@ -117,7 +117,7 @@ static void a_short_portfolio_is_good_already(void)
 }
 
 /* A budget of time: the evaluations that it took give the same. */
-static void evaluations_give_what_time_gave(void)
+TEST(evaluations_give_what_time_gave)
 {
     static const char *const names[] = {"portfolio", "two_level", "annealing"};
     th_problem p = problem_of(f1, branches);
@@ -178,7 +178,7 @@ static void check_ends(const th_search_type *type, const th_problem *p)
 
 /* Wherever a search is stopped, its evaluations are a budget that gives the same again. On the
  * small system exhaustive goes through all mappings. */
-static void any_end_is_that_of_a_budget(void)
+TEST(any_end_is_that_of_a_budget)
 {
     th_system *small = system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [4];"));
     th_workload *few =
@@ -193,7 +193,7 @@ static void any_end_is_that_of_a_budget(void)
     th_system_free(small);
 }
 
-static void the_table_is_in_order(void)
+TEST(the_table_is_in_order)
 {
     for (int i = 0; th_search_types[i]; i++)
         CU_ASSERT_PTR_EQUAL(th_search_find(th_search_types[i]->name), th_search_types[i]);
@@ -205,7 +205,7 @@ static void the_table_is_in_order(void)
 
 /* --- two_level -------------------------------------------------------------------------------- */
 
-static void two_level_beats_baselines_and_chance(void)
+TEST(two_level_beats_baselines_and_chance)
 {
     th_problem p = problem_of(f1, alexnet);
     th_search_options o = {.seed = 1, .evaluations = 600, .threads = 2};
@@ -227,7 +227,7 @@ static void two_level_beats_baselines_and_chance(void)
 }
 
 /* Both begin at the same mappings, and have as many evaluations; sometimes it finds more. */
-static void two_level_is_never_behind_chance_with_the_same_seeds(void)
+TEST(two_level_is_never_behind_chance_with_the_same_seeds)
 {
     th_system *few = system_of(
         "name = \"few\"; " MAP_HELP_ACCEL("1GiB") "topology = { type = \"ring\"; dims = [4]; "
@@ -254,7 +254,7 @@ static void two_level_is_never_behind_chance_with_the_same_seeds(void)
     th_system_free(few);
 }
 
-static void sets_stay_inside_groups_when_asked_to(void)
+TEST(sets_stay_inside_groups_when_asked_to)
 {
     th_problem p = problem_of(f1, branches);
     for (int n = 0; th_search_types[n]; n++) {
@@ -273,7 +273,7 @@ static void sets_stay_inside_groups_when_asked_to(void)
 
 /* A stream of 6: the time between inputs; never worse than the baseline's mapping, and better than
  * what the search for latency finds. */
-static void searches_for_throughput(void)
+TEST(searches_for_throughput)
 {
     th_problem p = problem_of(f1, branches), q = p;
     p.stream.n_inputs = 6;
@@ -290,7 +290,7 @@ static void searches_for_throughput(void)
     th_search_free(latency);
 }
 
-static void micro_batches_bound_the_strategies(void)
+TEST(micro_batches_bound_the_strategies)
 {
     th_workload *w = workload_of(
         "name = \"n\"; batch = 5; input = { channels = 6; height = 10; width = 10; }; layers = ( "
@@ -310,7 +310,7 @@ static void micro_batches_bound_the_strategies(void)
 }
 
 /* One layer: sets and boundaries have nothing to be moved. */
-static void one_layer_is_enough(void)
+TEST(one_layer_is_enough)
 {
     th_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 64; height = 14; width = 14; }; layers = ( "
@@ -325,7 +325,7 @@ static void one_layer_is_enough(void)
 
 /* 24 MiB for each of eight, and 85 MiB of weights: dynamic programming finds splits of all eight,
  * in three orders, and of four that fit, where the fastest do not. */
-static void seeds_fit_into_little_memory(void)
+TEST(seeds_fit_into_little_memory)
 {
     th_system *s = shipped_system("f1_16xlarge_small");
     th_workload *w = shipped_workload("resnet101");
@@ -339,7 +339,7 @@ static void seeds_fit_into_little_memory(void)
 }
 
 /* Nothing but a pool: no layer with weights, so no offspring. */
-static void layers_without_weights_alone(void)
+TEST(layers_without_weights_alone)
 {
     th_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 8; height = 14; width = 14; }; layers = ( "
@@ -367,7 +367,7 @@ static int search_once(const char *name, const th_problem *p, th_error *e)
 }
 
 /* The first allocations one by one, then ever fewer of them. */
-static void no_memory_leaves_nothing_behind(void)
+TEST(no_memory_leaves_nothing_behind)
 {
     th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"ring\"; "
@@ -397,25 +397,5 @@ static void no_memory_leaves_nothing_behind(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(the_same_twice_and_on_two_threads),
-        TAP(seeds_matter),
-        TAP(budgets_are_kept_exactly),
-        TAP(a_budget_ends_a_baseline_early),
-        TAP(a_short_portfolio_is_good_already),
-        TAP(evaluations_give_what_time_gave),
-        TAP(any_end_is_that_of_a_budget),
-        TAP(the_table_is_in_order),
-        TAP(two_level_beats_baselines_and_chance),
-        TAP(two_level_is_never_behind_chance_with_the_same_seeds),
-        TAP(sets_stay_inside_groups_when_asked_to),
-        TAP(searches_for_throughput),
-        TAP(micro_batches_bound_the_strategies),
-        TAP(one_layer_is_enough),
-        TAP(seeds_fit_into_little_memory),
-        TAP(layers_without_weights_alone),
-        TAP(no_memory_leaves_nothing_behind),
-        TAP_END,
-    };
-    return search_main("search", tests, argc, argv);
+    return search_main("search", argc, argv);
 }

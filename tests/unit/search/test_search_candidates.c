@@ -27,7 +27,7 @@
 
 /* a and c have x, b and d have y: no set of two neighbours has a design, single accelerators do.
  * The groups are {a, c} and {b, d}: uniform runs on a and c. */
-static void sets_without_a_common_design_are_left_out(void)
+TEST(sets_without_a_common_design_are_left_out)
 {
     th_system *s = system_of(TWO_KINDS("1", "0"));
     th_problem p = problem_of(s, branches);
@@ -43,7 +43,7 @@ static void sets_without_a_common_design_are_left_out(void)
 
 /* Groups {a, b} and {c, d}: none has a design. The baseline says so, the search goes on without it.
  */
-static void a_baseline_without_a_design_is_an_error(void)
+TEST(a_baseline_without_a_design_is_an_error)
 {
     th_system *s = system_of(TWO_KINDS("0", "1"));
     th_problem p = problem_of(s, branches);
@@ -60,7 +60,7 @@ static void a_baseline_without_a_design_is_an_error(void)
     th_system_free(s);
 }
 
-static void a_layer_that_cannot_be_split_is_an_error(void)
+TEST(a_layer_that_cannot_be_split_is_an_error)
 {
     th_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 3; height = 4; width = 4; }; layers = ( "
@@ -76,7 +76,7 @@ static void a_layer_that_cannot_be_split_is_an_error(void)
     th_workload_free(w);
 }
 
-static void nothing_that_fits_is_an_error(void)
+TEST(nothing_that_fits_is_an_error)
 {
     th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "100B") "topology = { type = \"ring\"; "
@@ -103,7 +103,7 @@ static void nothing_that_fits_is_an_error(void)
 
 /* 256 accelerators of one group: sets beyond 255, and pools of 128 channels that cannot be cut as
  * often. */
-static void hundreds_of_accelerators(void)
+TEST(hundreds_of_accelerators)
 {
     th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"mesh\"; "
@@ -122,7 +122,7 @@ static void hundreds_of_accelerators(void)
 
 /* --- candidates of level 1 -------------------------------------------------------------------- */
 
-static void partitions_of_f1(void)
+TEST(partitions_of_f1)
 {
     th_problem p = problem_of(f1, alexnet);
     th_partitioner l;
@@ -150,7 +150,7 @@ static void partitions_of_f1(void)
 /* One image through an LSTM, which nothing but images could split, and a wide product. Alone: 8 in
  * three orders, 4 2 1; together: 4 4; accelerator 0 beside {2, 3} and {4 .. 7}. The search gives
  * the product a set of several; one accelerator for both, the uniform answer, is slower. */
-static void one_accelerator_runs_what_cannot_be_split(void)
+TEST(one_accelerator_runs_what_cannot_be_split)
 {
     th_workload *w = workload_of("name = \"words\"; batch = 1; input = { channels = 512; height = "
                                  "32; width = 1; }; layers = ("
@@ -189,7 +189,7 @@ static void one_accelerator_runs_what_cannot_be_split(void)
  * alike. stem: both sets would end at once: set 0. a: likewise, 0. b: 0 is busy with a, 1 is
  * free: 1. sum waits for a, the longer: both free then: 0. Splits over the two longest: stem K 64,
  * H 56 (C 3): 2 x 2; a, b: K 96, C 64; sum: K 96, H 56. */
-static void computation_prioritized_by_hand(void)
+TEST(computation_prioritized_by_hand)
 {
     th_problem p = problem_of(f1, branches);
     th_search *s = found("computation_prioritized", &p, &th_search_defaults);
@@ -220,7 +220,7 @@ static void computation_prioritized_by_hand(void)
     th_search_free(s);
 }
 
-static void a_chain_leaves_the_second_group_idle(void)
+TEST(a_chain_leaves_the_second_group_idle)
 {
     th_problem p = problem_of(f1, alexnet);
     th_search *s = found("computation_prioritized", &p, &th_search_defaults);
@@ -231,7 +231,7 @@ static void a_chain_leaves_the_second_group_idle(void)
 
 /* Two accelerators, one design: one alone, or both with conv K2, C2, H2 or W2 and fc K2 or C2: 1 +
  * 4 * 2 mappings. The relu follows the conv (C2: its halves of K). */
-static void uniform_by_brute_force(void)
+TEST(uniform_by_brute_force)
 {
     static const char *const convs[] = {"K2", "C2", "H2", "W2"},
                              *const follows[] = {"K2", "K2", "H2", "W2"},
@@ -269,18 +269,5 @@ static void uniform_by_brute_force(void)
 
 int main(int argc, char **argv)
 {
-    static const tap_test tests[] = {
-        TAP(sets_without_a_common_design_are_left_out),
-        TAP(a_baseline_without_a_design_is_an_error),
-        TAP(a_layer_that_cannot_be_split_is_an_error),
-        TAP(nothing_that_fits_is_an_error),
-        TAP(hundreds_of_accelerators),
-        TAP(partitions_of_f1),
-        TAP(one_accelerator_runs_what_cannot_be_split),
-        TAP(computation_prioritized_by_hand),
-        TAP(a_chain_leaves_the_second_group_idle),
-        TAP(uniform_by_brute_force),
-        TAP_END,
-    };
-    return search_main("search_candidates", tests, argc, argv);
+    return search_main("search_candidates", argc, argv);
 }

@@ -45,7 +45,7 @@ static void check_search(const th_search_type *type, const th_problem *p)
 }
 
 /* Memory is ample, so every mapping that a search makes must be one that can be run. */
-static void searches_make_sound_mappings(void)
+TEST(searches_make_sound_mappings)
 {
     th_system *systems[] = {
         system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [6];")),
@@ -71,11 +71,4 @@ static void searches_make_sound_mappings(void)
         th_system_free(systems[i]);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(searches_make_sound_mappings),
-        TAP_END,
-    };
-    return tap_main("search_random", tests, argc, argv);
-}
+TAP_MAIN("search_random")

@@ -75,7 +75,7 @@ static int count_by_force(const th_layer *l, int32_t batch, int n, const th_stra
     return fitting;
 }
 
-static void lists_every_strategy_once(void)
+TEST(lists_every_strategy_once)
 {
     gsl_rng *r = th_random_stream(3, "list", 0);
     int most = 0;
@@ -93,7 +93,7 @@ static void lists_every_strategy_once(void)
 }
 
 /* 512 = 2^9 over K, C, H, W: C(12, 3) = 220 ways. */
-static void lists_sets_of_hundreds(void)
+TEST(lists_sets_of_hundreds)
 {
     th_layer l = layer_of(TH_LAYER_CONV, 1000, 1000, 1000, 1000, 1);
     th_strategy *list = NULL;
@@ -104,7 +104,7 @@ static void lists_sets_of_hundreds(void)
     th_free(list);
 }
 
-static void no_memory_is_told(void)
+TEST(no_memory_is_told)
 {
     th_layer l = layer_of(TH_LAYER_CONV, 20, 20, 20, 20, 1);
     int64_t live = th_alloc_live();
@@ -127,7 +127,7 @@ static void assert_repaired(const th_layer *l, const char *wish, int n, const ch
 }
 
 /* 12 -> 20 channels, 3 x 9 pixels. */
-static void repairs_to_the_nearest(void)
+TEST(repairs_to_the_nearest)
 {
     th_layer l = layer_of(TH_LAYER_CONV, 20, 12, 3, 9, 3);
     assert_repaired(&l, "K4", 4, "K4");
@@ -139,7 +139,7 @@ static void repairs_to_the_nearest(void)
 }
 
 /* A wish that fits is granted; what comes of any other one fits, or there is none. */
-static void repairs_whenever_there_is_a_way(void)
+TEST(repairs_whenever_there_is_a_way)
 {
     gsl_rng *r = th_random_stream(4, "repair", 0);
     int hopeless = 0, unwished = 0;
@@ -165,7 +165,7 @@ static void repairs_whenever_there_is_a_way(void)
 }
 
 /* A pool behind "K2 C2 H2": the four pieces of K that the reduction leaves, and the rows. */
-static void follows_its_producer(void)
+TEST(follows_its_producer)
 {
     th_layer pool = layer_of(TH_LAYER_POOL, 20, 20, 4, 4, 3), shallow = pool;
     th_strategy producer = strategy_of("K2 C2 H2"), s, expected = strategy_of("K4 H2");
@@ -188,7 +188,7 @@ static void follows_its_producer(void)
 
 /* A softmax of four heads takes whole heads alone: of "K5 H2" K can take no 5, so the rows do; of
  * "K8" it takes 4. */
-static void follows_by_whole_groups(void)
+TEST(follows_by_whole_groups)
 {
     th_layer softmax = layer_of(TH_LAYER_SOFTMAX, 20, 20, 30, 1, 1);
     softmax.groups = 4;
@@ -213,7 +213,7 @@ static void assert_longest(const th_layer *l, int n, const char *expected)
     CU_ASSERT_TRUE(th_strategy_equal(&s, &e));
 }
 
-static void splits_the_two_longest(void)
+TEST(splits_the_two_longest)
 {
     th_layer l = layer_of(TH_LAYER_CONV, 64, 3, 55, 55, 11);
     assert_longest(&l, 4, "K2 H2"); /* 64, then 55: H before W */
@@ -233,7 +233,7 @@ static void splits_the_two_longest(void)
 }
 
 /* One dimension into hundreds of pieces, and into no more than it has elements. */
-static void splits_one_dimension_into_hundreds(void)
+TEST(splits_one_dimension_into_hundreds)
 {
     static const th_dim dims[] = {TH_DIM_K, TH_DIM_C, TH_DIM_H, TH_DIM_W};
     th_layer pool = layer_of(TH_LAYER_POOL, 2048, 2048, 1, 1, 7);
@@ -249,7 +249,7 @@ static void splits_one_dimension_into_hundreds(void)
 
 /* Pools and sums take the strategy of the first producer on their own set; convolutions keep
  * theirs. */
-static void layers_without_weights_follow(void)
+TEST(layers_without_weights_follow)
 {
     th_workload *w = workload_of(
         "name = \"n\"; batch = 1; input = { channels = 3; height = 16; width = 16; }; layers = ("
@@ -276,20 +276,4 @@ static void layers_without_weights_follow(void)
     th_workload_free(w);
 }
 
-int main(int argc, char **argv)
-{
-    static const tap_test tests[] = {
-        TAP(lists_every_strategy_once),
-        TAP(lists_sets_of_hundreds),
-        TAP(no_memory_is_told),
-        TAP(repairs_to_the_nearest),
-        TAP(repairs_whenever_there_is_a_way),
-        TAP(follows_its_producer),
-        TAP(follows_by_whole_groups),
-        TAP(splits_the_two_longest),
-        TAP(splits_one_dimension_into_hundreds),
-        TAP(layers_without_weights_follow),
-        TAP_END,
-    };
-    return tap_main("strategies", tests, argc, argv);
-}
+TAP_MAIN("strategies")
