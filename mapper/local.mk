@@ -123,8 +123,7 @@ unit_tests += \
 	tests/unit/mapper/test_shard_kinds \
 	tests/unit/search/test_strategies \
 	tests/unit/mapper/test_serializer \
-	tests/unit/mapper/test_worker \
-	tests/unit/mapper/test_write
+	tests/unit/mapper/test_worker
 
 tests_unit_mapper_test_segment_SOURCES = tests/unit/mapper/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h
@@ -143,4 +142,5 @@ tests_unit_mapper_test_constraints_SOURCES = tests/unit/mapper/test_constraints.
 tests_unit_search_test_search_random_SOURCES = tests/unit/search/test_search_random.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 
-EXTRA_DIST += tests/unit/map_help.h tests/unit/search_help.h tests/unit/search_main.h tests/unit/pool_help.h
+EXTRA_DIST += tests/unit/map_help.h tests/unit/search_help.h tests/unit/search_main.h tests/unit/pool_help.h \
+	tests/unit/shard_help.h

@@ -34,11 +34,17 @@ static place place_of(const th_config_node *g)
     return p;
 }
 
-/* The nearest of n names, as ", did you mean ...": into out[size], "" when none is near. */
-static const char *near_miss(const reader *r, const char *name,
-                             const char *(*name_of)(const reader *, int), int n, char *out,
-                             size_t size)
+enum { NEAR_MAX = 300 }; /* characters of a near miss */
+
+typedef struct near_miss {
+    char text[NEAR_MAX];
+} near_miss;
+
+/* ", did you mean "NAME"?" with the most similar of n names, or "" if none is similar. */
+static near_miss find_near_miss(const reader *r, const char *name,
+                                const char *(*name_of)(const reader *, int), int n)
 {
+    near_miss out = {""};
     const char *near = NULL;
     int best = 2 + (int)strlen(name) / 4; /* further off is no near miss */
     for (int i = 0; i < n; i++) {
@@ -48,9 +54,8 @@ static const char *near_miss(const reader *r, const char *name,
             near = name_of(r, i);
         }
     }
-    out[0] = 0;
     if (near)
-        snprintf(out, size, ", did you mean \"%s\"?", near);
+        snprintf(out.text, sizeof out.text, ", did you mean \"%s\"?", near);
     return out;
 }
 
@@ -69,22 +74,18 @@ static const char *layer_name(const reader *r, int i)
     return r->workload->layers[i].name;
 }
 
-enum { NEAR_MAX = 300 }; /* characters of a near miss */
-
 static int read_accels(const reader *r, const th_config_node *list, th_set *set)
 {
     for (int i = 0; i < set->n_accels; i++) {
         const th_config_node *item = th_config_at(list, i);
         const char *name;
-        char near[NEAR_MAX];
         if (th_config_as_string(item, &name, r->err))
             return -1;
         int node = th_system_find_node(r->system, name);
         if (node < 0 || r->system->nodes[node].accel < 0)
-            return th_error_set(
-                r->err, "MAP-0013", "%s:%d: unknown accelerator \"%s\"%s", th_config_file(item),
-                th_config_line(item), name,
-                near_miss(r, name, accel_name, r->system->n_accels, near, NEAR_MAX));
+            return th_error_set(r->err, "MAP-0013", "%s:%d: unknown accelerator \"%s\"%s",
+                                th_config_file(item), th_config_line(item), name,
+                                find_near_miss(r, name, accel_name, r->system->n_accels).text);
         set->accels[i] = r->system->nodes[node].accel;
     }
     return 0;
@@ -115,7 +116,6 @@ static int read_shares(const reader *r, const th_config_node *g, th_set *set)
 
 static int read_design(const reader *r, const th_config_node *g, const char *design, th_set *set)
 {
-    char near[NEAR_MAX];
     set->design = TH_DESIGN_OWN;
     if (!design || strcmp(design, TH_DESIGN_OWN_NAME) == 0)
         return 0;
@@ -124,7 +124,7 @@ static int read_design(const reader *r, const th_config_node *g, const char *des
         return 0;
     return th_error_set(r->err, "MAP-0014", "%s:%d: unknown design \"%s\"%s", th_config_file(g),
                         th_config_line(g), design,
-                        near_miss(r, design, design_name, r->system->n_designs, near, NEAR_MAX));
+                        find_near_miss(r, design, design_name, r->system->n_designs).text);
 }
 
 static int read_set(const reader *r, const th_config_node *g, int number)
@@ -212,12 +212,11 @@ static int read_rotation(const reader *r, const th_config_node *g, th_strategy *
 
 static int find_layer(const reader *r, const th_config_node *g, const char *name)
 {
-    char near[NEAR_MAX];
     int l = th_workload_find(r->workload, name);
     if (l < 0)
         return th_error_set(r->err, "MAP-0017", "%s:%d: workload \"%s\" has no layer \"%s\"%s",
                             th_config_file(g), th_config_line(g), r->workload->name, name,
-                            near_miss(r, name, layer_name, r->workload->n_layers, near, NEAR_MAX));
+                            find_near_miss(r, name, layer_name, r->workload->n_layers).text);
     if (r->mapping->set_of[l] >= 0)
         return th_error_set(r->err, "MAP-0018", "%s:%d: layer \"%s\" is mapped twice",
                             th_config_file(g), th_config_line(g), name);
@@ -306,7 +305,6 @@ static th_mapping *new_mapping(const reader *r, const th_config_node *sets)
 
 static int read_order(const reader *r, const th_config_node *list)
 {
-    char near[NEAR_MAX];
     const char *name;
     if (th_config_count(list) != r->workload->n_layers)
         return th_error_set(r->err, "MAP-0081",
@@ -321,10 +319,9 @@ static int read_order(const reader *r, const th_config_node *list)
             return -1;
         r->mapping->order[i] = th_workload_find(r->workload, name);
         if (r->mapping->order[i] < 0)
-            return th_error_set(
-                r->err, "MAP-0082", "%s:%d: order: unknown layer \"%s\"%s", th_config_file(item),
-                th_config_line(item), name,
-                near_miss(r, name, layer_name, r->workload->n_layers, near, NEAR_MAX));
+            return th_error_set(r->err, "MAP-0082", "%s:%d: order: unknown layer \"%s\"%s",
+                                th_config_file(item), th_config_line(item), name,
+                                find_near_miss(r, name, layer_name, r->workload->n_layers).text);
     }
     return 0;
 }

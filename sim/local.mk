@@ -171,7 +171,7 @@ libtharsis_la_SOURCES += \
 	sim/trace/vcd.c
 
 unit_tests += \
-	tests/unit/design/test_algorithms \
+	tests/unit/collective/test_algorithms \
 	tests/unit/collective/test_bound \
 	tests/unit/collective/test_tuner \
 	tests/unit/design/test_closed_forms \

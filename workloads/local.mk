@@ -113,6 +113,9 @@ unit_tests += \
 	tests/unit/workloads/test_layer_types_read \
 	tests/unit/workloads/test_models \
 	tests/unit/workloads/test_onnx_read \
+	tests/unit/workloads/test_round_trip \
 	tests/unit/workloads/test_scalesim_read \
 	tests/unit/workloads/test_workload \
 	tests/unit/workloads/test_workload_read
+
+EXTRA_DIST += tests/unit/draw.h

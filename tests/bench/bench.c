@@ -2,8 +2,8 @@
 /* bench.c - the figures of docs/benchmarks.md: `make bench`.
  *
  *   bench answers                known answers of the models
- *   bench fitness [MODEL ...]    speed of one fitness evaluation on f1_16xlarge, memos warm
- *   bench segments [MODEL ...]   the same by segments, and of mappings that a search breeds
+ *   bench fitness [MODEL ...]    speed of one fitness evaluation on f1_16xlarge, caches filled
+ *   bench segments [MODEL ...]   the same by segments, and of mappings that a search generates
  *   bench search [EVALUATIONS]   what the searches find on f1_16xlarge, five networks
  *   bench seeds [EVALUATIONS]    two_level against random, with the same seeds on both sides
  *   bench collective [RANKS]     ring all-reduce of 1 GiB, every message; large machines
@@ -22,7 +22,7 @@
  *                                predicted times of kernels, on devices of training and others
  *   bench transformers FOLDER    whole transformers as sums of their operators, against measured
  *                                runs
- *   bench lookup                 finding a layer shard in the memo of collapsed tasks
+ *   bench lookup                 finding a layer shard in the cache of compute costs
  *   bench scale                  what systems of 4,096 and 65,536 accelerators take, and replays
  *                                over 8 to 64
  *   bench large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]
@@ -294,7 +294,7 @@ static void bench_seeds(int64_t evaluations)
 
 /* --- fitness ---------------------------------------------------------------------------------- */
 
-/* CPU seconds of one evaluation, the memos warm. */
+/* CPU seconds of one evaluation, the caches filled. */
 static double evaluation_seconds(th_problem p, const th_mapping *m, bool no_segments)
 {
     enum { RUNS = 400, RUNS_BY_SEGMENTS = 40000 };
@@ -367,12 +367,13 @@ static void bench_segments_of(const th_system *system, const char *network)
     th_workload *w = read_workload(network);
     th_problem p = {.system = system, .workload = w, .stream = th_stream_single};
     th_search *s = search(&p, "two_level", 1000, false);
-    double warm = evaluation_seconds(p, s->best, false), all = evaluation_seconds(p, s->best, true);
+    double filled = evaluation_seconds(p, s->best, false),
+           all = evaluation_seconds(p, s->best, true);
     make_child(s, child);
     stream_figures f = evaluate_children(p, s->best, child, false),
                    g = evaluate_children(p, s->best, child, true);
-    printf("%-10s %8.0f %9.0f %6.0f %8.0f %9.0f %6.1f %8.1f  %s\n", network, 1 / all, 1 / warm,
-           all / warm, g.per_second, f.per_second, f.per_second / g.per_second,
+    printf("%-10s %8.0f %9.0f %6.0f %8.0f %9.0f %6.1f %8.1f  %s\n", network, 1 / all, 1 / filled,
+           all / filled, g.per_second, f.per_second, f.per_second / g.per_second,
            100.0 * (double)(f.counts.lookups - f.counts.replayed) / (double)f.counts.lookups,
            f.sum == g.sum ? "equal" : "DIFFERENT");
     for (int i = 0; i < CHILDREN; i++)
@@ -394,7 +395,7 @@ static void bench_segments(char **network, int n)
     th_system_free(system);
 }
 
-/* CPU seconds of one replay with these options on a machine of its own, nothing warm. */
+/* CPU seconds of one replay with these options on a machine of its own, empty caches. */
 static double replay_seconds(const th_problem *p, th_lower *lower, const th_program *program,
                              const th_machine_options *o, th_time *end, int64_t *events)
 {
@@ -425,7 +426,7 @@ static const struct {
 static void bench_mapping(const th_problem *p, const char *title, const th_mapping *m)
 {
     th_error e = {0};
-    double warm = evaluation_seconds(*p, m, true);
+    double filled = evaluation_seconds(*p, m, true);
     th_lower *lower = th_lower_new(p->system, p->workload, &e);
     th_program *program = lower ? th_program_new(&e) : NULL;
     if (!program || th_lower_program(lower, m, &p->stream, program, &e))
@@ -436,8 +437,8 @@ static void bench_mapping(const th_problem *p, const char *title, const th_mappi
     double slow = replay_seconds(p, lower, program, &(th_machine_options){.expand_all = true},
                                  &expanded, &events);
     printf("%-10s %-18s %9.4f %7d %8" PRId64 " %9.0f %10.1f %9.1f  %s\n", p->workload->name, title,
-           (double)collapsed * 1e-9, (int)program->n_tasks, events, 1 / warm,
-           (double)events / warm * 1e-6, slow / cold,
+           (double)collapsed * 1e-9, (int)program->n_tasks, events, 1 / filled,
+           (double)events / filled * 1e-6, slow / cold,
            collapsed == expanded ? "equal" : "DIFFERENT");
     th_program_free(program);
     th_lower_free(lower);
@@ -465,8 +466,9 @@ static void bench_fitness(char **network, int n)
            "events", "eval/s", "Mevents/s", "expanded", "times");
     for (int i = 0; i < (n > 0 ? n : N_NETWORKS); i++)
         bench_fitness_of(system, n > 0 ? network[i] : networks[i]);
-    printf("eval/s: per CPU second, memos warm; expanded: CPU time of the replay with every tile "
-           "event,\nover the collapsed replay with nothing warm\n");
+    printf(
+        "eval/s: per CPU second, caches filled; expanded: CPU time of the replay with every tile "
+        "event,\nover the collapsed replay with empty caches\n");
     th_system_free(system);
 }
 

@@ -54,18 +54,18 @@ void th_bench_lookup(const th_system *s)
             stop_unless(th_compute_cost_lookup(w, 0, d, &shards[i], &e) >= 0, &e);
     }
     double made = th_bench_cpu_seconds();
-    int64_t sum = 0; /* looked at below: the loop must not go away */
+    int64_t sum = 0; /* used below, so that the compiler keeps the loop */
     for (uint32_t i = 0, next = 1; i < N_LOOKUPS; i++) {
         next = next * 1664525u + 1013904223u; /* Numerical Recipes' generator: any order will do */
         sum +=
             th_compute_cost_lookup(w, (int)(next >> 8) % s->n_accels, (int)(next >> 16) % N_DESIGNS,
                                    &shards[(next >> 4) % N_SHARDS], &e);
     }
-    double looked = th_bench_cpu_seconds();
-    printf("layer lookup, %d works of %s in the memo, at random\n", th_compute_cost_count(w),
-           s->name);
+    double found = th_bench_cpu_seconds();
+    printf("layer lookup, %d compute costs of %s in the cache, at random\n",
+           th_compute_cost_count(w), s->name);
     printf("%8.1f us to make one, %8.1f ns to find one (asked: 200 ns; checksum %lld)\n",
-           (made - before) / th_compute_cost_count(w) * 1e6, (looked - made) / N_LOOKUPS * 1e9,
+           (made - before) / th_compute_cost_count(w) * 1e6, (found - made) / N_LOOKUPS * 1e9,
            (long long)sum);
     th_compute_cost_cache_free(w);
     gsl_rng_free(r);

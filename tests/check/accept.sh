@@ -5,8 +5,8 @@
 # the data of a script are not in it, the script is reported as skipped. Status of a script: 0 its bars hold, 1 one does
 # not, 2 the data cannot be read.
 #
-# A script that tells its bars in lines "bar: BAR: got 2.5 %, at least 3 %: MISSED" (or "at most", or "holds") has a TAP
-# line for each that it misses. A miss that tests/accept/known_misses lists, in lines "SCRIPT | BAR | FIGURE", is told as
+# A script that reports its bars in lines "bar: BAR: got 2.5 %, at least 3 %: MISSED" (or "at most", or "holds") has a TAP
+# line for each that it misses. A miss that tests/accept/known_misses lists, in lines "SCRIPT | BAR | FIGURE", is reported as
 # TODO, and the tests pass all the same, unless it is worse than the listed figure by more than a tenth of that.
 : "${srcdir:=.}" "${builddir:=build}" "${AWK:=awk}"
 reference=${THARSIS_REFERENCE:-}
@@ -24,7 +24,7 @@ folders() {
     esac
 }
 
-# Training on everything takes minutes: make check looks at a part of it.
+# Training on everything takes minutes: make check trains on a part of it.
 words() {
     [ "$1" = predictor ] && echo -quick
 }
@@ -85,13 +85,13 @@ tell_missed() {
     while IFS='|' read -r bar got side asked; do
         figure=$(known "$1" "$bar")
         if [ -z "$figure" ]; then
-            tell "not ok" "$1: $bar: got $got, bar $asked"
+            print_verdict "not ok" "$1: $bar: got $got, bar $asked"
             all_known=1
         elif is_worse "$got" "$side" "$figure"; then
-            tell "not ok" "$1: $bar: got $got, bar $asked; known was $figure: it got worse by more than a tenth"
+            print_verdict "not ok" "$1: $bar: got $got, bar $asked; known was $figure: it got worse by more than a tenth"
             all_known=1
         else
-            tell "not ok" "$1: $bar # TODO got $got, bar $asked"
+            print_verdict "not ok" "$1: $bar # TODO got $got, bar $asked"
         fi
     done <<EOF
 $2
@@ -101,22 +101,22 @@ EOF
 
 # ---- the scripts ----
 
-tell() {
+print_verdict() {
     n=$((n + 1))
     echo "$1 $n - $2"
 }
 
-# Runs a script and tells.
+# Runs a script and prints its verdicts.
 report() {
     said=$(run "$1")
     status=$?
     missed=$(echo "$said" | missed_bars)
     lines=40
     if [ $status -eq 0 ]; then
-        tell ok "$1"
+        print_verdict ok "$1"
         lines=1
     elif [ $status -ne 1 ] || [ -z "$missed" ]; then
-        tell "not ok" "$1: status $status"
+        print_verdict "not ok" "$1: status $status"
     elif tell_missed "$1" "$missed"; then
         lines=1
     fi
@@ -142,7 +142,7 @@ for script in "$srcdir"/tests/accept/*.tcl; do
     name=${name%.tcl}
     reason=$(reason_to_skip "$name")
     if [ -n "$reason" ]; then
-        tell ok "$name # SKIP $reason"
+        print_verdict ok "$name # SKIP $reason"
     else
         report "$name"
     fi

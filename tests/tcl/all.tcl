@@ -3,7 +3,7 @@
 # time as there are processors; output is TAP.
 #   tharsis -no_init -exit tests/tcl/all.tcl ?NAME.test ...?
 # tcltest's verdicts become "ok" and "not ok" lines, all else it says becomes comments. A file that
-# crashes, or says nothing, has failed.
+# crashes, or prints nothing, has failed.
 
 set here [file dirname [file normalize [info script]]]
 set files [lsort [glob -directory $here *.test report/*.test]]
@@ -15,7 +15,7 @@ if {[llength $argv] > 0} {
 }
 set count 0
 
-proc tell {verdict name} {
+proc print_verdict {verdict name} {
     puts "$verdict [incr ::count] - $name"
 }
 
@@ -31,11 +31,11 @@ proc start {} {
     fconfigure $pipe -encoding utf-8 -blocking 0
     set said($next) {}
     set pipes($next) $pipe
-    fileevent $pipe readable [list hear $next]
+    fileevent $pipe readable [list receive $next]
     incr next
 }
 
-proc hear {number} {
+proc receive {number} {
     global pipes said closed
     while {[gets $pipes($number) line] >= 0} {
         lappend said($number) $line
@@ -52,19 +52,19 @@ proc report {name lines message} {
     set before $::count
     foreach line $lines {
         if {[regexp {^\+\+\+\+ (\S+) PASSED$} $line -> test]} {
-            tell ok $test
+            print_verdict ok $test
         } elseif {[regexp {^==== (\S+) FAILED$} $line -> test]} {
-            tell "not ok" $test
+            print_verdict "not ok" $test
         } elseif {[regexp {^\+\+\+\+ (\S+) SKIPPED: (.*)$} $line -> test why]} {
-            tell ok "$test # SKIP $why"
+            print_verdict ok "$test # SKIP $why"
         } else {
             puts "# $line"
         }
     }
     if {$message ne ""} {
-        tell "not ok" "$name: $message"
+        print_verdict "not ok" "$name: $message"
     } elseif {$::count == $before} {
-        tell "not ok" "$name: says nothing"
+        print_verdict "not ok" "$name: prints nothing"
     }
     flush stdout
 }

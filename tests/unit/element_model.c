@@ -139,16 +139,21 @@ static void include(span *s, int32_t at)
     s->hi = at + 1 > s->hi ? at + 1 : s->hi;
 }
 
+/* One axis of the window of a layer: its dimensions of the output and of the kernel. */
+typedef struct window {
+    int dim, kernel;
+    int32_t stride, pad, dilation, up, size;
+} window;
+
 /* Least span that holds all rows read: between inputs there are up - 1 rows of zeros. */
-static span rows_read(const loops *x, int d, int kernel, int32_t stride, int32_t pad,
-                      int32_t dilation, int32_t up, int32_t size)
+static span rows_read(const loops *x, window v)
 {
     span s = nothing;
-    for (int32_t h = x->lo[d]; h < x->hi[d]; h++)
-        for (int32_t r = x->lo[kernel]; r < x->hi[kernel]; r++) {
-            int32_t y = h * stride - pad + r * dilation;
-            if (y >= 0 && y % up == 0 && y / up < size)
-                include(&s, y / up);
+    for (int32_t h = x->lo[v.dim]; h < x->hi[v.dim]; h++)
+        for (int32_t r = x->lo[v.kernel]; r < x->hi[v.kernel]; r++) {
+            int32_t y = h * v.stride - v.pad + r * v.dilation;
+            if (y >= 0 && y % v.up == 0 && y / v.up < v.size)
+                include(&s, y / v.up);
         }
     return s;
 }
@@ -186,18 +191,23 @@ static span channels_read(const th_layer *l, int input, const loops *x)
     return s;
 }
 
-static void mark(elements *e, random_shape of, int32_t batch, span b, span c, span h, span w)
+typedef struct region {
+    span b, c, h, w;
+} region;
+
+/* Marks the elements of a region of a tensor of this batch and shape. */
+static void mark(elements *e, random_shape of, int32_t batch, region x)
 {
     e->size = batch * of.c * of.h * of.w;
     memset(e->at, 0, (size_t)e->size);
     e->n = 0;
-    e->channels = c;
-    e->rows = h;
-    e->columns = w;
-    for (int32_t i = b.lo; i < b.hi; i++)
-        for (int32_t j = c.lo; j < c.hi; j++)
-            for (int32_t k = h.lo; k < h.hi; k++)
-                for (int32_t m = w.lo; m < w.hi; m++) {
+    e->channels = x.c;
+    e->rows = x.h;
+    e->columns = x.w;
+    for (int32_t i = x.b.lo; i < x.b.hi; i++)
+        for (int32_t j = x.c.lo; j < x.c.hi; j++)
+            for (int32_t k = x.h.lo; k < x.h.hi; k++)
+                for (int32_t m = x.w.lo; m < x.w.hi; m++) {
                     e->at[((i * of.c + j) * of.h + k) * of.w + m] = true;
                     e->n++;
                 }
@@ -223,7 +233,7 @@ static void second_factor_read(const th_layer *l, const loops *x, elements *out)
         }
     random_shape of = {l->is_transposed ? l->dim[TH_DIM_C] : l->dim[TH_DIM_K],
                        l->is_transposed ? columns : inner, 1, TH_FP32};
-    mark(out, of, l->dim[TH_DIM_B], batch_of(x), channels, rows, (span){0, 1});
+    mark(out, of, l->dim[TH_DIM_B], (region){batch_of(x), channels, rows, {0, 1}});
 }
 
 void inputs_read(const th_layer *l, int input, const loops *x, elements *out)
@@ -233,12 +243,12 @@ void inputs_read(const th_layer *l, int input, const loops *x, elements *out)
         return;
     }
     int32_t c = l->kind == TH_LAYER_CONCAT ? l->input_channels[input] : l->dim[TH_DIM_C];
-    span h =
-        rows_read(x, TH_DIM_H, TH_DIM_R, l->stride_h, l->pad_top, l->dilation_h, l->up_h, l->in_h);
-    span w =
-        rows_read(x, TH_DIM_W, TH_DIM_S, l->stride_w, l->pad_left, l->dilation_w, l->up_w, l->in_w);
-    mark(out, (random_shape){c, l->in_h, l->in_w, TH_FP32}, l->dim[TH_DIM_B], batch_of(x),
-         channels_read(l, input, x), h, w);
+    span h = rows_read(
+        x, (window){TH_DIM_H, TH_DIM_R, l->stride_h, l->pad_top, l->dilation_h, l->up_h, l->in_h});
+    span w = rows_read(
+        x, (window){TH_DIM_W, TH_DIM_S, l->stride_w, l->pad_left, l->dilation_w, l->up_w, l->in_w});
+    mark(out, (random_shape){c, l->in_h, l->in_w, TH_FP32}, l->dim[TH_DIM_B],
+         (region){batch_of(x), channels_read(l, input, x), h, w});
 }
 
 void outputs_held(const th_layer *l, const loops *x, int rank, int n, elements *out)
@@ -251,9 +261,11 @@ void outputs_held(const th_layer *l, const loops *x, int rank, int n, elements *
             longest = order[i];
     cut(&part, longest, rank, n);
     mark(out, (random_shape){l->dim[TH_DIM_K], l->dim[TH_DIM_H], l->dim[TH_DIM_W], TH_FP32},
-         l->dim[TH_DIM_B], batch_of(&part), (span){part.lo[TH_DIM_K], part.hi[TH_DIM_K]},
-         (span){part.lo[TH_DIM_H], part.hi[TH_DIM_H]},
-         (span){part.lo[TH_DIM_W], part.hi[TH_DIM_W]});
+         l->dim[TH_DIM_B],
+         (region){batch_of(&part),
+                  {part.lo[TH_DIM_K], part.hi[TH_DIM_K]},
+                  {part.lo[TH_DIM_H], part.hi[TH_DIM_H]},
+                  {part.lo[TH_DIM_W], part.hi[TH_DIM_W]}});
 }
 
 /* --- counts ----------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 /* element_model.h - sharding element by element: what tests hold the mapper's boxes against.
  *
  * It knows the documented rules alone (docs/models/sharding.md, workloads/layer.h) and none of the
- * project's geometry: it marks elements that some step of a loop nest touches, and never reckons
+ * project's geometry: it marks elements that some step of a loop nest touches, and never computes
  * with boxes but for the least spans around what was touched. */
 #ifndef TH_TESTS_UNIT_ELEMENT_MODEL_H
 #define TH_TESTS_UNIT_ELEMENT_MODEL_H

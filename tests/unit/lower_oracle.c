@@ -473,7 +473,7 @@ static void must_be_in_memory(const book *k, const execution *x, const int64_t *
             bytes += again ? 0 : held_of(k, x, r, l->inputs[i]);
         }
         if (peak[a] - weights[a] < bytes)
-            wrong("layer %d: accelerator %d holds %lld bytes, at most %lld reckoned", x->layer, a,
+            wrong("layer %d: accelerator %d holds %lld bytes, at most %lld computed", x->layer, a,
                   (long long)bytes, (long long)(peak[a] - weights[a]));
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lower_oracle.h - what a lowered program must be, told by the rules of docs/models/sharding.md
+/* lower_oracle.h - what a lowered program must be, computed by the rules of docs/models/sharding.md
  * element by element (element_model.h). */
 #ifndef TH_TESTS_UNIT_LOWER_ORACLE_H
 #define TH_TESTS_UNIT_LOWER_ORACLE_H

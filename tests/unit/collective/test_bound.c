@@ -23,7 +23,7 @@ static double bound_of(const th_system *s, const th_collective *c)
 /* A star of 8, a link each: all_reduce of 240,000 bytes: 500 + 2 * 7/8 * 24,000, or when switches
  * may add, 500 + 24,000. Half duplex, what goes out and comes in share 10 bytes per ns: twice that.
  * A ring has two links: 500 + 2 * 7/8 * 12,000. Broadcast: S. all_to_all: 7/8. */
-TEST(bounds_are_what_is_known)
+TEST(bounds_match_the_closed_forms)
 {
     th_system *star = of_size("star", 8), *half = generated_with("star", &(int){8}, 1, true);
     th_system *ring = of_size("ring", 8);
@@ -59,7 +59,7 @@ TEST(bounds_are_what_is_known)
 /* Two islands of four on a link of 10 bytes per ns between their switches, their own links ten
  * times as wide: 240,000 bytes must cross it both ways, 24,000 ns. all_to_all: 4 ranks times half
  * of S. */
-TEST(islands_bound_what_crosses)
+TEST(cuts_between_islands_bound_their_traffic)
 {
     th_system *s = system_of(
         "name = \"islands\"; designs = ({ name = \"r\"; type = \"roofline\"; clock = \"1GHz\";"
@@ -108,7 +108,7 @@ TEST(what_an_island_hangs_on_counts)
 /* 4 x 4 with links of 10 bytes per ns: 8 ranks send half of their 16,000 bytes each over 4 links. A
  * fat tree of two levels, oversubscribed by 2: each switch of four ranks has two links up, and
  * three quarters of what they send go there. */
-TEST(halves_bound_what_crosses)
+TEST(cuts_between_halves_bound_their_traffic)
 {
     th_system *s = system_of(
         ALIKE("type = \"mesh\"; dims = [4, 4]; bandwidth = \"80Gbps\"; latency = \"500ns\";"));

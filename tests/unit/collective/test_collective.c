@@ -121,7 +121,7 @@ TEST(the_interpreter_finds_mistakes)
 
 /* 2 (n - 1) (S/(n bw) + L): n pieces of 30,000 bytes at 10 bytes per ns take 3 us each. Both ways,
  * each half as long. Chunks side by side share the links and lose nothing. */
-TEST(ring_all_reduce_takes_what_is_known)
+TEST(ring_all_reduce_matches_the_closed_form)
 {
     static const char *const networks[] = {"fluid", "ideal"};
     for (int i = 0; i < 2; i++)
@@ -144,7 +144,7 @@ TEST(ring_all_reduce_takes_what_is_known)
 }
 
 /* (n - 2 + chunks) (L + S/(chunks bw)): 60,000 bytes in 4 chunks: 1500 ns each and 500 ns. */
-TEST(chains_take_what_is_known)
+TEST(chains_match_the_closed_form)
 {
     th_system *s = of_size("ring", 6);
     static const int kinds[] = {TH_BROADCAST, TH_REDUCE};
@@ -159,7 +159,7 @@ TEST(chains_take_what_is_known)
 }
 
 /* One message on one link: 70,000 bytes, 7 us and 500 ns; a group of one has nothing to do. */
-TEST(single_link_takes_what_is_known)
+TEST(single_link_matches_the_closed_form)
 {
     th_system *s = of_size("ring", 3);
     th_collective c = collective(TH_SEND_RECV, "direct", 2, 70000);
@@ -173,7 +173,7 @@ TEST(single_link_takes_what_is_known)
 
 /* Fully connected, a link per pair: direct takes one message's time per phase, pairwise one per
  * round. 5 ranks, pieces of 20,000 bytes: 2 us and 500 ns. */
-TEST(direct_and_pairwise_take_what_is_known)
+TEST(direct_and_pairwise_match_the_closed_form)
 {
     th_system *s = of_size("fully_connected", 5);
     th_collective c = collective(TH_ALL_TO_ALL, "direct", 5, 100000);

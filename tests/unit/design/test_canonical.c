@@ -37,17 +37,17 @@ static th_shard transposed(void)
     return s;
 }
 
-static void assert_dims(const th_shard *s, int b, int k, int c, int h, int w, int r, int t)
+/* expected: B, K, C, H, W, R, S */
+static void assert_dims(const th_shard *s, const int32_t *expected)
 {
-    const int32_t expected[TH_N_DIMS] = {b, k, c, h, w, r, t};
-    CU_ASSERT_EQUAL(memcmp(s->dim, expected, sizeof expected), 0);
+    CU_ASSERT_EQUAL(memcmp(s->dim, expected, sizeof s->dim), 0);
 }
 
 TEST(phases_become_output_channels)
 {
     th_shard s = transposed(), out;
     CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
-    assert_dims(&out, 3, 20, 6, 7, 7, 2, 2);
+    assert_dims(&out, (const int32_t[]){3, 20, 6, 7, 7, 2, 2});
     CU_ASSERT_TRUE(out.up_h == 1 && out.up_w == 1 && out.in_h == 7 && out.stride_h == 1);
     CU_ASSERT_EQUAL(th_shard_macs(&out), th_shard_macs(&s)); /* 3*5*6*7*7*16 */
     CU_ASSERT_EQUAL(th_shard_macs(&s), 70560);
@@ -58,7 +58,7 @@ TEST(phases_become_output_channels)
     s.dim[TH_DIM_H] = 13;
     s.up_w = 3;
     CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
-    assert_dims(&out, 3, 30, 6, 7, 5, 2, 1);
+    assert_dims(&out, (const int32_t[]){3, 30, 6, 7, 5, 2, 1});
     /* no shard of these: nothing changes */
     th_shard plain = conv_shard(1, 2, 3, 4, 5, 3);
     CU_ASSERT_EQUAL(th_canonical_shard(&plain, 0, &out, NULL), 0);
@@ -73,14 +73,14 @@ TEST(dilated_kernels_have_fewer_phases)
     s.dilation_h = 3;
     s.dilation_w = 2;
     CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
-    assert_dims(&out, 3, 10, 6, 7, 14, 2, 4);
+    assert_dims(&out, (const int32_t[]){3, 10, 6, 7, 14, 2, 4});
     CU_ASSERT_TRUE(out.dilation_h == 3 && out.dilation_w == 1);
     s.up_w = 4;
     CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
-    assert_dims(&out, 3, 20, 6, 7, 7, 2, 2);
+    assert_dims(&out, (const int32_t[]){3, 20, 6, 7, 7, 2, 2});
     s.up_h = 6; /* 3 divides both */
     CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
-    assert_dims(&out, 3, 20, 6, 7, 7, 2, 2);
+    assert_dims(&out, (const int32_t[]){3, 20, 6, 7, 7, 2, 2});
     CU_ASSERT_EQUAL(out.dilation_h, 1);
 }
 
@@ -117,7 +117,7 @@ TEST(time_steps_become_images)
     s.kind = TH_LAYER_LSTM;
     s.in_h = 7;
     CU_ASSERT_EQUAL(th_canonical_shard(&s, 1u << TH_LAYER_GRU, &out, NULL), 0);
-    assert_dims(&out, 7, 40, 22, 2, 1, 1, 1);
+    assert_dims(&out, (const int32_t[]){7, 40, 22, 2, 1, 1, 1});
     CU_ASSERT_TRUE(out.kind == TH_LAYER_MATMUL && out.in_h == 2 && out.in_w == 1);
     CU_ASSERT_EQUAL(th_shard_macs(&out), th_shard_macs(&s));
     CU_ASSERT_EQUAL(th_shard_macs(&s), 7 * 2 * 40 * 22);
@@ -129,7 +129,7 @@ TEST(time_steps_become_images)
     CU_ASSERT_EQUAL(th_canonical_shard(&s, 1u << TH_LAYER_GRU, &out, NULL), 0);
     CU_ASSERT_EQUAL(memcmp(&s, &out, sizeof out), 0);
     CU_ASSERT_EQUAL(th_canonical_shard(&s, 0, &out, NULL), 0);
-    assert_dims(&out, 7, 30, 22, 2, 1, 1, 1);
+    assert_dims(&out, (const int32_t[]){7, 30, 22, 2, 1, 1, 1});
 }
 
 TEST(refuses_what_does_not_fit_an_extent)

@@ -101,12 +101,11 @@ TEST(causes_and_slacks_of_a_host)
     th_system_free(s);
 }
 
-static void assert_parts(const th_system *s, const th_compute_cost_cache *costs,
-                         const th_program *p, const th_result *r, int32_t task, th_time latency,
-                         th_time link, th_time contention)
+static void assert_parts(const th_run_view *run, int32_t task, th_time latency, th_time link,
+                         th_time contention)
 {
     th_time part[TH_N_PARTS];
-    CU_ASSERT_EQUAL(th_time_breakdown(&(th_run_view){s, costs, p, r}, task, part, NULL), 0);
+    CU_ASSERT_EQUAL(th_time_breakdown(run, task, part, NULL), 0);
     CU_ASSERT_EQUAL(part[TH_PART_LATENCY], latency);
     CU_ASSERT_EQUAL(part[TH_PART_LINK], link);
     CU_ASSERT_EQUAL(part[TH_PART_CONTENTION], contention);
@@ -138,8 +137,9 @@ TEST(sharing_a_link_holds_up)
     th_result r = run_program(s, costs, p, "fluid");
     CU_ASSERT_EQUAL(r.tasks[0].end_ps, 10500000);
     CU_ASSERT_EQUAL(r.tasks[1].end_ps, 4600000);
-    assert_parts(s, costs, p, &r, 0, 500000, 8000000, 2000000);
-    assert_parts(s, costs, p, &r, 1, 600000, 2000000, 2000000);
+    const th_run_view run = {s, costs, p, &r};
+    assert_parts(&run, 0, 500000, 8000000, 2000000);
+    assert_parts(&run, 1, 600000, 2000000, 2000000);
     CU_ASSERT_EQUAL(th_slacks(p, &r, slack, NULL), 0);
     CU_ASSERT_TRUE(slack[0] == 0 && slack[1] == 5900000);
     th_result_clear(&r);

@@ -164,7 +164,7 @@ TEST(sums_are_spilled_and_read_back)
                    stats.moved_bytes[TH_ENGINE_OUTPUT] == 80);
 }
 
-/* --- skipping, looking, sharing from outside: never a different picosecond -------------------- */
+/* --- skipping, inspecting, sharing: never a different picosecond ------------------------ */
 
 static bool same_stats(const th_pipeline_stats *a, const th_pipeline_stats *b)
 {
@@ -172,38 +172,44 @@ static bool same_stats(const th_pipeline_stats *a, const th_pipeline_stats *b)
            memcmp(a->moved_bytes, b->moved_bytes, sizeof a->moved_bytes) == 0;
 }
 
-/* What others draw may change at some instants; the same for every way of running. */
+/* The DRAM demand of others may change at some times; it is the same for every mode of simulation.
+ */
 enum { CHANGES_MAX = 12 };
 typedef struct {
     int n;
     th_time at[CHANGES_MAX];
-    double draw[CHANGES_MAX];
-} draws;
+    double demand[CHANGES_MAX];
+} demands;
 
-static draws random_draws(gsl_rng *r, const th_port *port, th_time about)
+static demands random_demands(gsl_rng *r, const th_port *port, th_time about)
 {
-    draws d = {.n = (int)pick(r, 0, CHANGES_MAX)};
+    demands d = {.n = (int)pick(r, 0, CHANGES_MAX)};
     th_time at = 0;
     for (int i = 0; i < d.n; i++) {
         at += pick(r, 0, about / 4);
         d.at[i] = at;
-        d.draw[i] = pick(r, 0, 2) ? th_random_unit(r) * 0.9 * (double)port->bits_per_s / 8 : 0;
+        d.demand[i] = pick(r, 0, 2) ? th_random_unit(r) * 0.9 * (double)port->bits_per_s / 8 : 0;
     }
     return d;
 }
 
-/* Advances in pieces of at most piece (0: as far as possible). */
-static th_time run_with(const th_schedule *s, const th_port *port, const draws *d, bool skip,
-                        gsl_rng *r, th_time piece, th_pipeline_stats *stats)
+typedef struct mode {
+    bool skip;
+    th_time piece; /* the simulation advances by at most this; 0: as far as possible */
+} mode;
+
+static th_time run_with(const th_schedule *s, const th_port *port, const demands *d, mode mode,
+                        gsl_rng *r, th_pipeline_stats *stats)
 {
     th_pipeline p;
-    th_pipeline_start(&p, s, port, &(th_pipeline_options){.skip = skip});
+    th_time piece = mode.piece;
+    th_pipeline_start(&p, s, port, &(th_pipeline_options){.skip = mode.skip});
     for (int i = 0; i < d->n && !p.done; i++) {
         while (piece && !p.done && p.now < d->at[i])
             th_pipeline_advance(&p, s, port, min2(d->at[i], p.now + pick(r, 0, piece) + 1));
         th_pipeline_advance(&p, s, port, d->at[i]);
         if (!p.done)
-            th_pipeline_set_demand(&p, port, d->draw[i]);
+            th_pipeline_set_demand(&p, port, d->demand[i]);
     }
     for (int i = 0; piece && !p.done && i < 500; i++)
         th_pipeline_advance(&p, s, port, p.now + pick(r, 0, piece));
@@ -213,21 +219,21 @@ static th_time run_with(const th_schedule *s, const th_port *port, const draws *
     return end;
 }
 
-TEST(skipping_and_looking_change_nothing)
+TEST(skipping_and_inspecting_change_no_time)
 {
     gsl_rng *r = th_random_stream(13, "skip", 0);
     int wrong = 0;
     for (int round = 0; round < 1500; round++) {
         th_schedule s = random_schedule(r);
         th_port port = random_port(r);
-        th_pipeline_stats plain, skipped, looked;
-        draws d = random_draws(r, &port, run(&s, &port, false, NULL));
-        th_time end = run_with(&s, &port, &d, false, r, 0, &plain);
-        wrong +=
-            run_with(&s, &port, &d, true, r, 0, &skipped) != end || !same_stats(&plain, &skipped);
+        th_pipeline_stats plain, skipped, inspected;
+        demands d = random_demands(r, &port, run(&s, &port, false, NULL));
+        th_time end = run_with(&s, &port, &d, (mode){false, 0}, r, &plain);
+        wrong += run_with(&s, &port, &d, (mode){true, 0}, r, &skipped) != end ||
+                 !same_stats(&plain, &skipped);
         th_time piece = end / pick(r, 1, 200) + 1;
-        wrong += run_with(&s, &port, &d, pick(r, 0, 1), r, piece, &looked) != end ||
-                 !same_stats(&plain, &looked);
+        wrong += run_with(&s, &port, &d, (mode){pick(r, 0, 1), piece}, r, &inspected) != end ||
+                 !same_stats(&plain, &inspected);
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);
@@ -244,10 +250,10 @@ TEST(skipping_long_layers_changes_nothing)
             s.count[loop] = (int32_t)pick(r, 1, loop == round % TH_N_LOOPS ? 1000 : 4);
         th_port port = pick(r, 0, 1) ? ideal : random_port(r);
         th_pipeline_stats plain, skipped;
-        draws d = random_draws(r, &port, run(&s, &port, true, NULL));
-        th_time end = run_with(&s, &port, &d, false, r, 0, &plain);
-        wrong +=
-            run_with(&s, &port, &d, true, r, 0, &skipped) != end || !same_stats(&plain, &skipped);
+        demands d = random_demands(r, &port, run(&s, &port, true, NULL));
+        th_time end = run_with(&s, &port, &d, (mode){false, 0}, r, &plain);
+        wrong += run_with(&s, &port, &d, (mode){true, 0}, r, &skipped) != end ||
+                 !same_stats(&plain, &skipped);
     }
     CU_ASSERT_EQUAL(wrong, 0);
     gsl_rng_free(r);

@@ -9,19 +9,25 @@
 
 enum { ROUNDS = 60, MANY = 40000 };
 
-/* A pipeline stepped, next to a record from event *next on. Returns how many of `most` events
- * differ. */
-static int walk(th_pipeline_traces *k, th_pipeline_trace **r, size_t *next, th_pipeline *p,
-                const th_schedule *s, const th_port *port, int64_t most)
+typedef struct stepped {
+    th_pipeline *p;
+    const th_schedule *s;
+    const th_port *port;
+} stepped;
+
+/* Steps a pipeline and compares it with a record from event *next on. Returns how many of `most`
+ * events differ. */
+static int walk(th_pipeline_traces *k, th_pipeline_trace **r, size_t *next, const stepped *x,
+                int64_t most)
 {
     int wrong = 0;
     for (int64_t i = 0; i < most; i++) {
-        th_time at = th_pipeline_next(p);
+        th_time at = th_pipeline_next(x->p);
         bool has_more = *next < (*r)->n || th_pipeline_traces_more(k, r, next) > 0;
         if (!has_more || at == TH_TIME_MAX)
             return wrong + (has_more || at != TH_TIME_MAX);
-        th_pipeline_advance(p, s, port, at);
-        th_tiles tiles = th_pipeline_tiles(p, s);
+        th_pipeline_advance(x->p, x->s, x->port, at);
+        th_tiles tiles = th_pipeline_tiles(x->p, x->s);
         const th_pipeline_change *e = &(*r)->change[(*next)++];
         wrong += e->at != at || e->tiles != th_tile_state_of(&tiles);
     }
@@ -42,12 +48,12 @@ TEST(shows_what_a_pipeline_shows)
         th_pipeline_start(&p, &s, &port, &(th_pipeline_options){0});
         th_pipeline q = p;
         th_pipeline_trace *a = th_pipeline_traces_add(k, digest, &p, &s, &port);
-        CU_ASSERT_EQUAL(walk(k, &a, &next[0], &p, &s, &port, pick(random, 0, 50)), 0);
+        CU_ASSERT_EQUAL(walk(k, &a, &next[0], &(stepped){&p, &s, &port}, pick(random, 0, 50)), 0);
         th_pipeline_trace *b = th_pipeline_traces_find(k, digest);
         CU_ASSERT_PTR_EQUAL(a, b);
         CU_ASSERT_TRUE(round == 7 || !th_pipeline_traces_find(k, other));
-        CU_ASSERT_EQUAL(walk(k, &a, &next[0], &p, &s, &port, INT64_MAX), 0);
-        CU_ASSERT_EQUAL(walk(k, &b, &next[1], &q, &s, &port, INT64_MAX), 0);
+        CU_ASSERT_EQUAL(walk(k, &a, &next[0], &(stepped){&p, &s, &port}, INT64_MAX), 0);
+        CU_ASSERT_EQUAL(walk(k, &b, &next[1], &(stepped){&q, &s, &port}, INT64_MAX), 0);
         CU_ASSERT_EQUAL(next[0], next[1]);
         th_pipeline_trace_release(a);
         th_pipeline_trace_release(b);
@@ -69,7 +75,7 @@ TEST(gives_the_state_at_a_time)
         th_pipeline p, q;
         th_pipeline_start(&p, &s, &port, &(th_pipeline_options){0});
         th_pipeline_trace *r = th_pipeline_traces_add(k, NULL, &p, &s, &port);
-        walk(k, &r, &next, &p, &s, &port, pick(random, 0, 300));
+        walk(k, &r, &next, &(stepped){&p, &s, &port}, pick(random, 0, 300));
         th_time at = p.now + pick(random, 0, 1000000);
         th_pipeline_trace_state(r, at, &q);
         th_pipeline_advance(&p, &s, &port, at);
@@ -104,8 +110,9 @@ TEST(goes_on_past_what_is_kept)
     r[1] = th_pipeline_traces_find(k, digest);
     for (int part = 0; part < 2; part++) /* in turns */
         for (int i = 0; i < 2; i++)
-            CU_ASSERT_EQUAL(walk(k, &r[i], &next[i], &p[i], &s, &port, part ? INT64_MAX : 300000),
-                            0);
+            CU_ASSERT_EQUAL(
+                walk(k, &r[i], &next[i], &(stepped){&p[i], &s, &port}, part ? INT64_MAX : 300000),
+                0);
     CU_ASSERT_TRUE(p[0].done && p[1].done && p[0].steps_done == 128000);
     CU_ASSERT_TRUE(r[0] != r[1] && r[0]->n < 10000 && r[1]->n < 10000);
     th_pipeline_trace_release(r[0]);
@@ -138,7 +145,7 @@ TEST(forgets)
     }
     CU_ASSERT_PTR_NULL(th_pipeline_traces_find(k, first));
     CU_ASSERT_TRUE(most > MANY / 4 && most < MANY);
-    CU_ASSERT_EQUAL(walk(k, &used, &next, &p, &s, &ideal, INT64_MAX), 0);
+    CU_ASSERT_EQUAL(walk(k, &used, &next, &(stepped){&p, &s, &ideal}, INT64_MAX), 0);
     CU_ASSERT_TRUE(next > 40);
     th_pipeline_trace_release(used);
     th_pipeline_traces_free(k);

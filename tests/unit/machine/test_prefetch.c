@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_prefetch.c - weights loaded ahead, by hand; test_replay.c holds random programs. */
+/* test_prefetch.c - weights that are prefetched, by hand; test_replay.c holds random programs. */
 #include <config.h>
 #include "sim/machine/machine.h"
 #include "tests/unit/sim_help.h"
@@ -173,7 +173,7 @@ TEST(they_come_from_the_first_step_of_a_task_without_weights)
 
 /* The second operand of a product of activations is there when the release at 1000 says so, and the
  * rows of an embedding are known then: nothing of them comes before. */
-TEST(what_follows_from_inputs_is_not_loaded_ahead)
+TEST(what_follows_from_inputs_is_not_prefetched)
 {
     for (int i = 0; i < 2; i++) {
         setup u = set_up(true);
@@ -190,8 +190,8 @@ TEST(what_follows_from_inputs_is_not_loaded_ahead)
 }
 
 /* The place of a refused work (200 MB of weights at 8 bits a second, of which two slots could come
- * ahead) goes to the next one; that has nothing to load ahead, whatever lies there. */
-TEST(a_refused_work_leaves_nothing_to_load_ahead)
+ * ahead) goes to the next one; that has nothing to prefetch, whatever lies there. */
+TEST(a_refused_task_leaves_nothing_to_prefetch)
 {
     setup u = set_up(true);
     int64_t *dram = &u.system->nodes[u.system->accel_node[0]].a.dram_bits_per_s, bits_per_s = *dram;
@@ -211,7 +211,7 @@ TEST(a_refused_work_leaves_nothing_to_load_ahead)
 }
 
 /* A piece of weights that the others pass on. */
-TEST(what_transfers_bring_is_not_loaded_ahead)
+TEST(what_transfers_bring_is_not_prefetched)
 {
     setup u = set_up(true);
     int32_t t = compute(&u, u.conv, release(&u, 1000000));

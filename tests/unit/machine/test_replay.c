@@ -59,8 +59,8 @@ static th_result replay_recorded(const world *w)
     int failed = th_machine_load(m, w->program, &e);
     th_stop stop = TH_STOP_UNTIL;
     while (!failed && stop != TH_STOP_DONE && stop != TH_STOP_ERROR) {
-        bool looks = pick(w->random, 0, 3) > 0;
-        failed = th_machine_observe(m, looks ? &recorder.observer : NULL, &e);
+        bool observes = pick(w->random, 0, 3) > 0;
+        failed = th_machine_observe(m, observes ? &recorder.observer : NULL, &e);
         for (int i = (int)pick(w->random, 1, 2000);
              i > 0 && stop != TH_STOP_DONE && stop != TH_STOP_ERROR; i--) {
             stop = th_machine_step(m, 1, &e);
@@ -250,7 +250,7 @@ TEST(ideal_networks_never_expand)
 }
 
 /* Results so far hold their sums and never go back. */
-static int look(const world *w, th_machine *m, th_time *seen)
+static int inspect(const world *w, th_machine *m, th_time *seen)
 {
     th_result r = result_of(m);
     int wrong = breaches(w, &r) + (r.elapsed_ps < *seen);
@@ -259,12 +259,12 @@ static int look(const world *w, th_machine *m, th_time *seen)
     return wrong;
 }
 
-enum { PLAIN, WEAK, AHEAD, WEAK_AND_AHEAD, N_SORTS };
+enum { NONE, SLOW_DRAM, PREFETCHING, SLOW_DRAM_AND_PREFETCHING, N_SORTS };
 
 static world world_of_sort(uint64_t seed, int sort)
 {
-    world w = new_world(seed, sort & WEAK ? 40000000000 : 0);
-    if (sort & AHEAD)
+    world w = new_world(seed, sort & SLOW_DRAM ? 40000000000 : 0);
+    if (sort & PREFETCHING)
         let_some_prefetch(&w);
     return w;
 }
@@ -280,7 +280,7 @@ TEST(slices_and_steps_change_nothing)
         th_time seen = 0, to = 0;
         th_machine_load(m, w.program, NULL);
         while (th_machine_run_until(m, to, NULL) == TH_STOP_UNTIL) {
-            wrong += th_machine_now(m) != to || look(&w, m, &seen);
+            wrong += th_machine_now(m) != to || inspect(&w, m, &seen);
             to += pick(w.random, 0, r.elapsed_ps / 50);
         }
         wrong += differs(result_of(m), &r);
@@ -290,7 +290,7 @@ TEST(slices_and_steps_change_nothing)
         while (th_machine_step(m, 1, NULL) == TH_STOP_UNTIL) {
             wrong += th_machine_events(m) <= events || th_machine_events(m) > events + 2;
             events = th_machine_events(m);
-            wrong += look(&w, m, &seen);
+            wrong += inspect(&w, m, &seen);
         }
         wrong += differs(result_of(m), &r);
         CU_ASSERT_EQUAL(wrong, 0);
@@ -355,7 +355,7 @@ TEST(machines_side_by_side_do_not_meet)
     free_world(&b);
 }
 
-/* The same dependencies, told in another order. */
+/* The same dependencies, added in another order. */
 /* What one machine has worked out, another one knows; and it outlives both. */
 TEST(machines_share_ends_of_computes)
 {
@@ -383,15 +383,15 @@ TEST(the_order_of_telling_does_not_matter)
     for (int round = 0; round < 5; round++) {
         random_program(&w, 200);
         th_result r = replay(&w, NULL);
-        th_program *told = w.program;
+        th_program *original = w.program;
         w.program = th_program_new(NULL);
-        for (int32_t t = 0; t < told->n_tasks; t++)
-            th_program_add(w.program, &told->tasks[t], NULL);
+        for (int32_t t = 0; t < original->n_tasks; t++)
+            th_program_add(w.program, &original->tasks[t], NULL);
         for (int i = n_edges - 1; i >= 0; i--)
             depend(w.program, edges[i][0], edges[i][1]);
         th_program_finish(w.program, NULL);
         wrong += differs(replay(&w, NULL), &r);
-        th_program_free(told);
+        th_program_free(original);
         th_result_clear(&r);
     }
     CU_ASSERT_EQUAL(wrong, 0);
@@ -426,7 +426,7 @@ TEST(any_allocation_may_fail)
                                        {.expand_all = true},
                                        {.network = th_network_find("ideal")}};
     for (int i = 0; i < 6; i++) {
-        world w = world_of_sort(61, i == 4 ? WEAK : i == 5 ? AHEAD : PLAIN);
+        world w = world_of_sort(61, i == 4 ? SLOW_DRAM : i == 5 ? PREFETCHING : NONE);
         const th_machine_options *o = &ways[i % 4];
         random_program(&w, 60);
         int64_t live = th_alloc_live(), calls = th_alloc_calls();

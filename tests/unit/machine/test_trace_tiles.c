@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_trace_tiles.c - what a trace shows inside tasks is the same however the machine runs them:
- * it follows collapsed and expanded ones by pipelines of its own, and is told tile by tile where
- * they are stepped. */
+ * it follows collapsed and expanded ones by pipelines of its own, and receives the times tile by
+ * tile where they are stepped. */
 #include <config.h>
 #include "sim/observe/event_recorder.h"
 #include "sim/trace/trace.h"
@@ -105,7 +105,7 @@ static lines traced(const world *w, const th_trace_options *o, const th_machine_
 }
 
 /* However it is run, and in whatever window. At a coarse resolution periods are jumped. */
-static void every_way_shows_the_same_on(uint64_t seed, int64_t dram_bits_per_s, bool prefetch)
+static void all_modes_show_the_same_on(uint64_t seed, int64_t dram_bits_per_s, bool prefetch)
 {
     static const th_trace_options windows[] = {
         {.until_ps = TH_TIME_MAX},
@@ -160,8 +160,7 @@ static void repeat_program(world *w, int times)
     w->program = all;
 }
 
-static void what_comes_again_shows_the_same_on(uint64_t seed, int64_t dram_bits_per_s,
-                                               bool prefetch)
+static void repeated_tasks_show_the_same_on(uint64_t seed, int64_t dram_bits_per_s, bool prefetch)
 {
     static const th_trace_options windows[] = {
         {.until_ps = TH_TIME_MAX},
@@ -186,38 +185,38 @@ static void what_comes_again_shows_the_same_on(uint64_t seed, int64_t dram_bits_
     free_world(&w);
 }
 
-TEST(what_comes_again_shows_the_same)
+TEST(repeated_tasks_show_the_same)
 {
-    what_comes_again_shows_the_same_on(76, 0, false);
-    what_comes_again_shows_the_same_on(77, 0, true);
-    what_comes_again_shows_the_same_on(78, 40000000000, false);
+    repeated_tasks_show_the_same_on(76, 0, false);
+    repeated_tasks_show_the_same_on(77, 0, true);
+    repeated_tasks_show_the_same_on(78, 40000000000, false);
 }
 
 /* Its times stand alone, once for all that changes at a tick. */
-TEST(what_comes_again_shows_the_same_in_vcd)
+TEST(repeated_tasks_show_the_same_in_vcd)
 {
     format = "vcd";
-    what_comes_again_shows_the_same_on(79, 0, false);
-    what_comes_again_shows_the_same_on(80, 40000000000, true);
+    repeated_tasks_show_the_same_on(79, 0, false);
+    repeated_tasks_show_the_same_on(80, 40000000000, true);
     format = "csv";
 }
 
-TEST(every_way_shows_the_same)
+TEST(all_modes_show_the_same)
 {
-    every_way_shows_the_same_on(71, 0, false);
+    all_modes_show_the_same_on(71, 0, false);
 }
 
 /* Flows could saturate a DRAM as soon as a cable is in use: engines and flows share it then. */
-TEST(every_way_shows_the_same_with_coupled_drams)
+TEST(all_modes_show_the_same_with_contended_drams)
 {
-    every_way_shows_the_same_on(72, 40000000000, false);
-    every_way_shows_the_same_on(73, 56000000000, false);
+    all_modes_show_the_same_on(72, 40000000000, false);
+    all_modes_show_the_same_on(73, 56000000000, false);
 }
 
-TEST(every_way_shows_the_same_where_weights_come_ahead)
+TEST(all_modes_show_the_same_where_weights_come_prefetched)
 {
-    every_way_shows_the_same_on(74, 0, true);
-    every_way_shows_the_same_on(75, 40000000000, true);
+    all_modes_show_the_same_on(74, 0, true);
+    all_modes_show_the_same_on(75, 40000000000, true);
 }
 
 TAP_MAIN("trace_tiles")

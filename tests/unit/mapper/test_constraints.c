@@ -261,7 +261,7 @@ TEST(every_search_keeps_to_them)
     CU_ASSERT_TRUE(only || n >= 2 * CASES);
 }
 
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     int64_t live = th_alloc_live();
     for (int64_t k = 1;; k++) {

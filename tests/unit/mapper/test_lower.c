@@ -481,7 +481,7 @@ TEST(an_interruption_leaves_nothing_behind)
     tear_down();
 }
 
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     int64_t k = 1, before = th_alloc_live();
     set_up(RING4, CHAIN("2"), "20 13");

@@ -111,7 +111,7 @@ static void check_case(th_system *const *systems, int n_systems, int number)
     gsl_rng_free(r);
 }
 
-TEST(programs_are_exactly_what_the_rules_say)
+TEST(programs_match_the_oracle)
 {
     th_system *systems[] = {
         system_of(RANDOM_TOPOLOGY("type = \"ring\"; dims = [6];")),

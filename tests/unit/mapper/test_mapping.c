@@ -209,7 +209,7 @@ TEST(refuses_bad_layers)
                    "layer \"c\": the splits make 4 shards for a set of 2 accelerators");
 }
 
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     th_mapping *m = good();
     int64_t live = th_alloc_live();

@@ -212,7 +212,7 @@ TEST(reads_what_was_written)
     th_workload_free(w);
 }
 
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     const char text[] = SETS "layers = (\n" C ",\n" F " );\n";
     int64_t live = th_alloc_live(), k = 1;

@@ -279,7 +279,7 @@ TEST(trimmed_plans_are_made_again)
 
 /* h reaches 0 at 2 Gb/s and 1 through it at 2; i reaches 1 at 3 and 0 through it at 3. Wider first:
  * i for both. Without a host: -1. */
-TEST(the_host_is_the_one_with_the_widest_way)
+TEST(the_host_is_the_one_with_the_widest_path)
 {
     set_up("name = \"two\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "
            "macs_per_cycle = 1; } ); accelerators = ( { count = 2; dram = { capacity = \"1GiB\"; "

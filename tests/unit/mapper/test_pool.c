@@ -227,7 +227,7 @@ TEST(a_failure_is_told_and_the_pool_lives_on)
     th_pool_free(p);
 }
 
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     int64_t live = th_alloc_live();
     for (int64_t k = 1; k < 1000; k++) {

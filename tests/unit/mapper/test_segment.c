@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_segment.c - makespans from segments against replays of the whole program: equal to the
- * picosecond, cold and warm, with bounds and without. THARSIS_CASE=N runs one random case alone. */
+ * picosecond, with empty and filled caches, with bounds and without. THARSIS_CASE=N runs one random
+ * case alone. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -9,7 +10,7 @@
 #include "tests/unit/random_net.h"
 #include "tests/unit/tap.h"
 
-static int n_compared, n_stopped, n_misfits, n_wrong;
+static int n_compared, n_stopped, n_infeasible, n_wrong;
 
 static th_evaluator *evaluator_of(th_problem p, bool no_segments)
 {
@@ -36,7 +37,7 @@ static void compare_at(th_evaluator *by_segments, th_evaluator *whole, const th_
     th_fitness f = fitness_of(by_segments, m, bound), g = fitness_of(whole, m, bound);
     n_compared++;
     n_stopped += g.fit == TH_FIT_STOPPED;
-    n_misfits += g.fit == TH_FIT_INFEASIBLE;
+    n_infeasible += g.fit == TH_FIT_INFEASIBLE;
     bool same = f.fit == g.fit && f.value == g.value;
     if (same && f.fit == TH_FIT)
         same = f.metrics.latency_ps == g.metrics.latency_ps &&
@@ -117,7 +118,7 @@ TEST(random_networks_take_the_same)
     };
     enum { N = sizeof systems / sizeof *systems };
     const char *only = getenv("THARSIS_CASE");
-    n_compared = n_stopped = n_misfits = n_wrong = 0;
+    n_compared = n_stopped = n_infeasible = n_wrong = 0;
     n_asked = n_replayed = n_whole = n_evaluations = 0;
     for (int i = only ? atoi(only) : 0; i < CASES && n_wrong == 0; i++) {
         check_case(systems, N, i);
@@ -165,7 +166,7 @@ static void compare_on(const char *system, const char *network, int n, int n_cha
     th_workload *w = shipped_workload(network);
     th_problem p = {.system = s, .workload = w, .stream = th_stream_single};
     th_evaluator *by_segments = evaluator_of(p, false), *whole = evaluator_of(p, true);
-    n_compared = n_stopped = n_misfits = n_wrong = 0;
+    n_compared = n_stopped = n_infeasible = n_wrong = 0;
     for (int i = 0; i < n; i++) {
         th_mapping *m = mapping_of_ranges(r, w);
         for (int k = 0; k < n_changes; k++) {
@@ -177,7 +178,7 @@ static void compare_on(const char *system, const char *network, int n, int n_cha
     th_segment_counts c = th_evaluator_segments(by_segments);
     printf(
         "# %s on %s: %d evaluations, %d stopped, %d do not fit; %lld of %lld segments replayed\n",
-        network, system, n_compared, n_stopped, n_misfits, (long long)c.replayed,
+        network, system, n_compared, n_stopped, n_infeasible, (long long)c.replayed,
         (long long)c.lookups);
     CU_ASSERT_EQUAL(n_wrong, 0);
     CU_ASSERT_TRUE(c.full_replays == 0 && c.replayed < c.lookups);
@@ -197,14 +198,14 @@ TEST(networks_take_the_same)
 TEST(what_does_not_fit_is_the_same)
 {
     compare_on("f1_16xlarge_small", "alexnet", 15, 3);
-    CU_ASSERT_TRUE(n_misfits > 5 && n_misfits < n_compared);
+    CU_ASSERT_TRUE(n_infeasible > 5 && n_infeasible < n_compared);
 }
 
 /* --- what is known ---------------------------------------------------------------------------- */
 
 /* Every block but the first of a stage is like the one before it, but for the state at its begin.
  */
-TEST(what_is_known_is_not_replayed)
+TEST(cached_steps_are_not_replayed)
 {
     th_system *s = shipped_system("f1_16xlarge");
     th_workload *w = shipped_workload("resnet34");
@@ -218,14 +219,14 @@ TEST(what_is_known_is_not_replayed)
     th_segment_counts cold = th_evaluator_segments(e);
     CU_ASSERT_TRUE(first.fit == TH_FIT && cold.replayed > 3);
     th_fitness again = fitness_of(e, m, INFINITY);
-    th_segment_counts warm = th_evaluator_segments(e);
-    CU_ASSERT_TRUE(again.value == first.value && warm.replayed == cold.replayed);
-    CU_ASSERT_TRUE(warm.evaluations == 2 && warm.lookups == 2 * cold.lookups);
+    th_segment_counts filled = th_evaluator_segments(e);
+    CU_ASSERT_TRUE(again.value == first.value && filled.replayed == cold.replayed);
+    CU_ASSERT_TRUE(filled.evaluations == 2 && filled.lookups == 2 * cold.lookups);
     put_layer(m, w->n_layers / 2, 0, "W4");
     fitness_of(e, m, INFINITY);
     th_segment_counts near = th_evaluator_segments(e);
-    CU_ASSERT_TRUE(near.replayed > warm.replayed &&
-                   2 * (near.replayed - warm.replayed) < cold.lookups);
+    CU_ASSERT_TRUE(near.replayed > filled.replayed &&
+                   2 * (near.replayed - filled.replayed) < cold.lookups);
     th_mapping_free(m);
     th_evaluator_free(e);
     th_workload_free(w);
@@ -233,7 +234,7 @@ TEST(what_is_known_is_not_replayed)
 }
 
 /* With room for nothing, all is dropped before every run. */
-TEST(what_is_dropped_is_replayed)
+TEST(dropped_steps_are_replayed)
 {
     th_error e = {"", ""};
     th_system *s = shipped_system("f1_16xlarge");

@@ -41,7 +41,7 @@ TEST(numbers_have_known_bytes)
     th_serializer_clear(&w);
 }
 
-TEST(fitness_comes_back)
+TEST(fitness_round_trips)
 {
     th_fitness all[] = {{TH_FIT, 0.1, {7, -3, 5, 0.3}},
                         {.fit = TH_FIT_STOPPED, .value = INFINITY},
@@ -137,13 +137,13 @@ static void check_system(const char *path)
     th_system_free(s);
 }
 
-TEST(systems_come_back)
+TEST(systems_round_trip)
 {
     CU_ASSERT_TRUE(each_of("topology/systems", check_system) > 3);
 }
 
 /* Explicit routes, segments, dead links: made by hand. */
-TEST(what_no_file_has_comes_back)
+TEST(fields_without_file_keys_round_trip)
 {
     th_error e = {"", ""};
     th_system *from = system_of("name = \"one\"; " MAP_HELP_ACCEL("1GB"));
@@ -192,7 +192,7 @@ static void check_workload(const char *path)
     th_workload_free(net);
 }
 
-TEST(workloads_come_back)
+TEST(workloads_round_trip)
 {
     CU_ASSERT_TRUE(each_of("workloads/models", check_workload) > 3);
 }
@@ -222,7 +222,7 @@ static th_serializer_limits limits(void)
     return (th_serializer_limits){f1->n_accels, f1->n_designs, net->n_layers};
 }
 
-TEST(a_mapping_comes_back)
+TEST(a_mapping_round_trips)
 {
     const th_serializer_limits l = limits();
     th_serializer w = TH_SERIALIZER_INIT;
@@ -244,7 +244,7 @@ TEST(a_mapping_comes_back)
 }
 
 /* Every prefix is refused; a changed byte is refused, or gives a mapping with indices in range. */
-TEST(a_damaged_mapping_does_no_harm)
+TEST(a_damaged_mapping_never_crashes)
 {
     const th_serializer_limits l = limits();
     th_serializer w = TH_SERIALIZER_INIT;
@@ -292,7 +292,7 @@ TEST(truncated_bytes_are_refused)
     th_serializer_clear(&v);
 }
 
-TEST(changed_bytes_do_no_harm)
+TEST(changed_bytes_never_crash)
 {
     th_serializer w = bytes_of_system(f1), v = TH_SERIALIZER_INIT;
     th_serializer_write_workload(&v, net);
@@ -316,7 +316,7 @@ TEST(changed_bytes_do_no_harm)
     th_serializer_clear(&v);
 }
 
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     th_serializer w = bytes_of_system(f1);
     th_serializer_write_workload(&w, net);

@@ -48,7 +48,7 @@ TEST(f1_parts_into_its_groups)
     th_system_free(s);
 }
 
-static void assert_dealt(const th_set_tree *t, int32_t block, const char *expected)
+static void assert_interleaved(const th_set_tree *t, int32_t block, const char *expected)
 {
     th_strbuf text = TH_STRBUF_INIT;
     int32_t accels[8];
@@ -61,16 +61,16 @@ static void assert_dealt(const th_set_tree *t, int32_t block, const char *expect
 
 /* One of each group in turn, or two; groups whole is how they are. A half of a group stays as it
  * is: its links are alike. */
-TEST(members_are_dealt_across_slow_links)
+TEST(members_are_interleaved_across_slow_links)
 {
     th_system *s = shipped_system("f1_16xlarge");
     th_set_tree t;
     th_set_tree_init(&t, s, NULL);
-    assert_dealt(&t, 0, "01234567");
-    assert_dealt(&t, 1, "04152637");
-    assert_dealt(&t, 2, "01452367");
-    assert_dealt(&t, 3, "01234567");
-    assert_dealt(&t, 4, "01234567");
+    assert_interleaved(&t, 0, "01234567");
+    assert_interleaved(&t, 1, "04152637");
+    assert_interleaved(&t, 2, "01452367");
+    assert_interleaved(&t, 3, "01234567");
+    assert_interleaved(&t, 4, "01234567");
     CU_ASSERT_TRUE(th_set_tree_can_interleave(&t, 0, 1) && th_set_tree_can_interleave(&t, 0, 2));
     CU_ASSERT_FALSE(th_set_tree_can_interleave(&t, 0, 0) || th_set_tree_can_interleave(&t, 0, 3) ||
                     th_set_tree_can_interleave(&t, 0, 4));
@@ -119,7 +119,7 @@ TEST(rings_and_meshes_are_halved)
     th_set_tree t;
     th_set_tree_init(&t, mesh, NULL);
     CU_ASSERT_FALSE(th_set_tree_can_interleave(&t, 0, 1));
-    assert_dealt(&t, 1, "012345");
+    assert_interleaved(&t, 1, "012345");
     th_set_tree_clear(&t);
     th_system_free(ring);
     th_system_free(mesh);
@@ -220,7 +220,7 @@ TEST(groups_may_be_interleaved)
     th_system_free(s);
 }
 
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     th_system *s = shipped_system("f1_16xlarge");
     int64_t live = th_alloc_live(), k = 1;

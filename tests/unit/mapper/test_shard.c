@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "mapper/shard.h"
-#include "tests/unit/map_help.h"
-#include "tests/unit/tap.h"
+#include "tests/unit/shard_help.h"
 
 /* Batch 5, 10 -> 12 channels, 11 x 9 output pixels of a 3 x 3 kernel. */
 static th_layer conv(void)
@@ -28,11 +26,6 @@ static void assert_range(const th_loop_box *b, int d, int lo, int hi)
 {
     CU_ASSERT_EQUAL(b->lo[d], lo);
     CU_ASSERT_EQUAL(b->hi[d], hi);
-}
-
-static void assert_box(th_box got, th_box expected)
-{
-    CU_ASSERT_TRUE(th_box_equal(&got, &expected));
 }
 
 /* --- exclusive shards ------------------------------------------------------------------------- */
@@ -294,55 +287,38 @@ TEST(rotates_inputs)
 
 /* --- which strategies ------------------------------------------------------------------------- */
 
-static void assert_refused(const th_layer *l, const char *strategy, int n, const char *id,
-                           const char *text)
-{
-    th_strategy s = strategy_of(strategy);
-    th_error e = {"", ""};
-    CU_ASSERT_EQUAL(th_strategy_check(&s, l, 5, n, "file:3: ", &e), -1);
-    TAP_ASSERT_TEXT(e.id, id);
-    TAP_ASSERT_TEXT(e.text, text);
-    CU_ASSERT_FALSE(th_strategy_fits(&s, l, 5, n));
-}
-
 TEST(refuses_what_a_layer_cannot_run)
 {
     th_layer l = conv(), grouped = conv(), pool = conv();
     grouped.groups = 2;
     pool.kind = TH_LAYER_POOL;
     pool.dim[TH_DIM_C] = 12;
-    assert_refused(
-        &l, "K4 rK", 4, "MAP-0001",
-        "file:3: layer \"c\" cannot rotate along K: no operand that is cut along K is the "
-        "same on several accelerators");
-    assert_refused(
-        &l, "H4 rH", 4, "MAP-0001",
-        "file:3: layer \"c\" cannot rotate along H: no operand that is cut along H is the "
-        "same on several accelerators");
-    assert_refused(
-        &l, "K4 rR", 4, "MAP-0001",
-        "file:3: layer \"c\" cannot rotate along R: no operand that is cut along R is the "
-        "same on several accelerators");
-    assert_refused(
-        &pool, "H4 rK", 4, "MAP-0001",
-        "file:3: layer \"c\" cannot rotate along K: no operand that is cut along K is the "
-        "same on several accelerators");
-    assert_refused(&l, "H7 K2 rK", 14, "MAP-0002",
-                   "file:3: layer \"c\" cannot rotate along K: 7 pieces of 6 elements");
-    assert_refused(&l, "H12", 12, "MAP-0003",
-                   "file:3: layer \"c\": H is split 12 ways, must be 1 .. 11");
-    assert_refused(&l, "B6", 6, "MAP-0003",
-                   "file:3: layer \"c\": B is split 6 ways, must be 1 .. 5");
-    assert_refused(&l, "K0", 0, "MAP-0003",
-                   "file:3: layer \"c\": K is split 0 ways, must be 1 .. 12");
-    assert_refused(&grouped, "C2", 2, "MAP-0004",
-                   "file:3: layer \"c\": a grouped conv layer cannot be split 2 ways along C");
-    assert_refused(&pool, "R3", 3, "MAP-0004",
-                   "file:3: layer \"c\": a max_pool layer cannot be split 3 ways along R");
-    assert_refused(&pool, "C2", 2, "MAP-0004",
-                   "file:3: layer \"c\": a max_pool layer cannot be split 2 ways along C");
-    assert_refused(&l, "K2 H3", 4, "MAP-0005",
-                   "file:3: layer \"c\": the splits make 6 shards for a set of 4 accelerators");
+    assert_refused(&l, 5, "K4 rK", 4, "MAP-0001",
+                   "layer \"c\" cannot rotate along K: no operand that is cut along K is the "
+                   "same on several accelerators");
+    assert_refused(&l, 5, "H4 rH", 4, "MAP-0001",
+                   "layer \"c\" cannot rotate along H: no operand that is cut along H is the "
+                   "same on several accelerators");
+    assert_refused(&l, 5, "K4 rR", 4, "MAP-0001",
+                   "layer \"c\" cannot rotate along R: no operand that is cut along R is the "
+                   "same on several accelerators");
+    assert_refused(&pool, 5, "H4 rK", 4, "MAP-0001",
+                   "layer \"c\" cannot rotate along K: no operand that is cut along K is the "
+                   "same on several accelerators");
+    assert_refused(&l, 5, "H7 K2 rK", 14, "MAP-0002",
+                   "layer \"c\" cannot rotate along K: 7 pieces of 6 elements");
+    assert_refused(&l, 5, "H12", 12, "MAP-0003",
+                   "layer \"c\": H is split 12 ways, must be 1 .. 11");
+    assert_refused(&l, 5, "B6", 6, "MAP-0003", "layer \"c\": B is split 6 ways, must be 1 .. 5");
+    assert_refused(&l, 5, "K0", 0, "MAP-0003", "layer \"c\": K is split 0 ways, must be 1 .. 12");
+    assert_refused(&grouped, 5, "C2", 2, "MAP-0004",
+                   "layer \"c\": a grouped conv layer cannot be split 2 ways along C");
+    assert_refused(&pool, 5, "R3", 3, "MAP-0004",
+                   "layer \"c\": a max_pool layer cannot be split 3 ways along R");
+    assert_refused(&pool, 5, "C2", 2, "MAP-0004",
+                   "layer \"c\": a max_pool layer cannot be split 2 ways along C");
+    assert_refused(&l, 5, "K2 H3", 4, "MAP-0005",
+                   "layer \"c\": the splits make 6 shards for a set of 4 accelerators");
     CU_ASSERT_EQUAL(th_strategy_check(&th_strategy_single, &l, 5, 1, "", NULL), 0);
 }
 

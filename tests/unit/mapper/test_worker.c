@@ -175,7 +175,7 @@ TEST(procedures_are_needed_elsewhere)
     th_system_free(s);
 }
 
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     th_serializer bytes = TH_SERIALIZER_INIT, chunk = TH_SERIALIZER_INIT;
     th_worker_write_problem(&bytes, &problem);

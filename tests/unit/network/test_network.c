@@ -25,14 +25,14 @@ TEST(ideal_adds_latencies_and_the_narrowest_link)
     th_system_free(s);
 }
 
-static const double *expected_draws;
-static int wrong_draws;
+static const double *expected_demands;
+static int wrong_demands;
 
-static void watch_first_draws(th_network *n, th_time now, th_time next)
+static void watch_first_demands(th_network *n, th_time now, th_time next)
 {
     (void)next;
     for (int a = 0; now == 0 && a < n->system->n_accels; a++)
-        wrong_draws += fabs(th_network_dram_demand(n, a) - expected_draws[a]) > 1;
+        wrong_demands += fabs(th_network_dram_demand(n, a) - expected_demands[a]) > 1;
 }
 
 /* 0 - 1 at 1 GB/s, 1 - 2 at 0.5. Flows 0 -> 2, 0 -> 1, 1 -> 2: the second link is the bottleneck,
@@ -42,7 +42,7 @@ static void watch_first_draws(th_network *n, th_time now, th_time next)
  * 0.5 GB/s. */
 TEST(three_flows_on_two_links)
 {
-    const double draws[] = {1e9, 1e9, 0.5e9};
+    const double demands[] = {1e9, 1e9, 0.5e9};
     th_system *s = new_system(3, 100);
     th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 0, true), NULL);
     th_system_add_cable(s, 1, 2, th_cable_symmetric(GB / 2, 0, true), NULL);
@@ -51,10 +51,10 @@ TEST(three_flows_on_two_links)
     transfer t[] = {{0, 0, 2, 1000, 0}, {0, 0, 1, 6000, 0}, {0, 1, 2, 2000, 0}};
     for (int again = 0; again < 2; again++) {
         n->type->reset(n);
-        expected_draws = draws;
-        wrong_draws = 0;
-        drive_network(n, t, 3, watch_first_draws);
-        CU_ASSERT_EQUAL(wrong_draws, 0);
+        expected_demands = demands;
+        wrong_demands = 0;
+        drive_network(n, t, 3, watch_first_demands);
+        CU_ASSERT_EQUAL(wrong_demands, 0);
         CU_ASSERT_TRUE(t[0].end == 4000000 && t[1].end == 7000000 && t[2].end == 6000000);
         int first = th_system_find_link(s, "0_1"), second = th_system_find_link(s, "1_2");
         CU_ASSERT_TRUE(n->link_bytes[first] == 7000 && n->link_bytes[second] == 3000);
@@ -220,7 +220,7 @@ TEST(a_dram_is_shared_when_flows_can_saturate_it)
  * when a link of 2 is in use; one of 12 when two are, here both ways of a cable; until no flow is
  * on it.
  */
-TEST(a_dram_is_coupled_while_links_in_use_can_saturate_it)
+TEST(a_dram_is_contended_while_links_in_use_can_saturate_it)
 {
     for (int gbytes = 8; gbytes <= 12; gbytes += 2) {
         th_system *s = new_system(2, gbytes);

@@ -442,7 +442,7 @@ TEST(a_gpu_told_again_is_replaced)
     th_gpus_clear(&g);
 }
 
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     temporary_file f = write_text("dense.csv", packed_text), d = write_text("d.csv", TWO_GPUS);
     th_measurement_source s = {.path = f.path};

@@ -3,28 +3,31 @@
 #include "predictor/op/op.h"
 #include "tests/unit/tap.h"
 
-static th_op conv(int32_t batch, int32_t in, int32_t channels_in, int32_t channels_out,
-                  int32_t kernel, int32_t stride, int32_t pad)
+typedef struct conv_shape {
+    int32_t batch, in, channels_in, channels_out, kernel, stride, pad;
+} conv_shape;
+
+static th_op conv(conv_shape x)
 {
     return (th_op){TH_OP_CONV,
-                   {[TH_OP_BATCH] = batch,
-                    [TH_OP_IN_H] = in,
-                    [TH_OP_IN_W] = in,
-                    [TH_OP_CHANNELS_IN] = channels_in,
-                    [TH_OP_CHANNELS_OUT] = channels_out,
-                    [TH_OP_KERNEL_H] = kernel,
-                    [TH_OP_KERNEL_W] = kernel,
-                    [TH_OP_STRIDE_H] = stride,
-                    [TH_OP_STRIDE_W] = stride,
-                    [TH_OP_PAD_H] = pad,
-                    [TH_OP_PAD_W] = pad}};
+                   {[TH_OP_BATCH] = x.batch,
+                    [TH_OP_IN_H] = x.in,
+                    [TH_OP_IN_W] = x.in,
+                    [TH_OP_CHANNELS_IN] = x.channels_in,
+                    [TH_OP_CHANNELS_OUT] = x.channels_out,
+                    [TH_OP_KERNEL_H] = x.kernel,
+                    [TH_OP_KERNEL_W] = x.kernel,
+                    [TH_OP_STRIDE_H] = x.stride,
+                    [TH_OP_STRIDE_W] = x.stride,
+                    [TH_OP_PAD_H] = x.pad,
+                    [TH_OP_PAD_W] = x.pad}};
 }
 
 /* The first layer of AlexNet: 227 x 227 x 3, 96 kernels of 11 x 11, stride 4: 55 x 55 outputs of
  * 363 products each; 2 x 55 x 55 x 96 x 363 = 210830400 operations. */
 TEST(a_convolution_by_hand)
 {
-    th_op op = conv(2, 227, 3, 96, 11, 4, 0);
+    th_op op = conv((conv_shape){2, 227, 3, 96, 11, 4, 0});
     CU_ASSERT_EQUAL(th_op_out_h(&op), 55);
     CU_ASSERT_EQUAL(th_op_flops(&op), 2 * 210830400.0);
     CU_ASSERT_EQUAL(th_op_input_bytes(&op), 4.0 * 2 * 227 * 227 * 3);
@@ -54,7 +57,7 @@ TEST(same_padding_keeps_the_size)
             for (int32_t stride = 1; stride < 5; stride++) {
                 int32_t pad = th_op_same_padding(in, kernel, stride),
                         out = (in + stride - 1) / stride;
-                th_op op = conv(1, in, 1, 1, kernel, stride, pad);
+                th_op op = conv((conv_shape){1, in, 1, 1, kernel, stride, pad});
                 CU_ASSERT_EQUAL(th_op_out_h(&op), out);
                 op.x[TH_OP_PAD_H]--;
                 CU_ASSERT(pad == 0 || th_op_out_h(&op) == out - 1);
@@ -66,7 +69,7 @@ TEST(same_padding_keeps_the_size)
 TEST(checks_ranges)
 {
     th_error e = {"", ""};
-    th_op op = conv(2, 5, 3, 4, 7, 1, 2);
+    th_op op = conv((conv_shape){2, 5, 3, 4, 7, 1, 2});
     CU_ASSERT_EQUAL(th_op_check(&op, &e), 0);
     op.x[TH_OP_PAD_W] = 1;
     CU_ASSERT_EQUAL(th_op_check(&op, &e), -1);

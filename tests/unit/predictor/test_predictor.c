@@ -213,7 +213,8 @@ TEST(a_few_rows_calibrate)
     th_predictor_free(p);
 }
 
-/* 0.3 ms and twice the second of three voices, none of the part: found again, but for the ridge. */
+/* 0.3 ms and twice the second of three regressors, none of the part: found again, but for the
+ * ridge. */
 TEST(a_sum_is_found_again)
 {
     enum { N = 20, VOICES = 3, ADDENDS = 4 };
@@ -455,7 +456,7 @@ TEST(odd_bodies_are_read_or_refused)
     th_predictor_free(p);
 }
 
-/* Nothing tells how devices differ: the law answers for others, and how far off is not known. */
+/* No data show how devices differ: the law predicts the others, with unknown errors. */
 TEST(one_device_alone)
 {
     static size_t of_one[ROWS];

@@ -56,7 +56,7 @@ TEST(a_mapping_by_hand_names_the_layer)
     th_system_free(s);
 }
 
-TEST(searches_find_the_way_that_is_left)
+TEST(searches_find_the_only_feasible_mapping)
 {
     th_system *s = system_of(ACCELS("2"));
     for (int i = 0; th_search_types[i]; i++) {
@@ -89,7 +89,7 @@ static bool asks_no_design(const th_search_type *type)
            type == &th_search_data_parallel || type == &th_search_portfolio;
 }
 
-TEST(searches_say_why_there_is_no_way)
+TEST(searches_say_why_nothing_is_feasible)
 {
     th_system *s = system_of(ACCELS("1"));
     for (int i = 0; th_search_types[i]; i++) {

@@ -66,7 +66,7 @@ static void append(th_journal *j, int from, int to)
         CU_ASSERT_EQUAL(th_journal_append(j, 100 + (uint64_t)i, i % 4 + 1, some, i, NULL), 0);
 }
 
-static int answered(th_journal *j, int from, int to)
+static int replayed(th_journal *j, int from, int to)
 {
     th_fitness got[4];
     for (int i = from; i < to; i++) {
@@ -85,27 +85,27 @@ static void make_journal(int batches)
 {
     unlink(path);
     th_journal *j = opened(&plain);
-    CU_ASSERT_EQUAL(answered(j, 0, 1), 0);
+    CU_ASSERT_EQUAL(replayed(j, 0, 1), 0);
     append(j, 0, batches);
     CU_ASSERT_EQUAL(th_journal_sync(j, NULL), 0);
     th_journal_free(j);
 }
 
-TEST(what_was_appended_is_answered)
+TEST(appended_records_are_replayed)
 {
     make_journal(6);
     th_journal *j = opened(&plain);
-    CU_ASSERT_EQUAL(answered(j, 0, 7), 6);
+    CU_ASSERT_EQUAL(replayed(j, 0, 7), 6);
     CU_ASSERT_TRUE(th_journal_n_replayed(j) == 1 + 2 + 3 + 4 + 1 + 2 &&
                    th_journal_truncated_bytes(j) == 0);
     append(j, 6, 9);
     th_journal_free(j);
     j = opened(&plain);
-    CU_ASSERT_EQUAL(answered(j, 0, 10), 9);
+    CU_ASSERT_EQUAL(replayed(j, 0, 10), 9);
     th_journal_free(j);
 }
 
-/* Cut at every byte: what is whole before it is answered, and going on gives the file again. */
+/* Cut at every byte: the records before it are replayed, and going on gives the file again. */
 TEST(a_file_cut_anywhere_goes_on)
 {
     make_journal(3);
@@ -113,10 +113,10 @@ TEST(a_file_cut_anywhere_goes_on)
     for (size_t n = 0; n <= whole.length; n++) {
         write_file(whole.text, n);
         th_journal *j = opened(&plain);
-        int have = answered(j, 0, 3);
+        int have = replayed(j, 0, 3);
         CU_ASSERT_TRUE(have == 3 || n < whole.length);
         if (have == 3)
-            CU_ASSERT_EQUAL(answered(j, 3, 4), 3);
+            CU_ASSERT_EQUAL(replayed(j, 3, 4), 3);
         append(j, have, 3);
         CU_ASSERT_EQUAL((size_t)th_journal_truncated_bytes(j) <= n, 1);
         th_journal_free(j);
@@ -128,7 +128,7 @@ TEST(a_file_cut_anywhere_goes_on)
     th_strbuf_clear(&whole);
 }
 
-/* A byte changed: in the header it is refused; behind it what comes before is answered, and it and
+/* A byte changed: in the header it is refused; behind it what comes before is replayed, and it and
  * all behind it are cut off. */
 TEST(a_changed_byte_ends_the_log)
 {
@@ -144,7 +144,7 @@ TEST(a_changed_byte_ends_the_log)
             continue;
         }
         th_journal *j = opened(&plain);
-        int have = answered(j, 0, 2);
+        int have = replayed(j, 0, 2);
         CU_ASSERT_TRUE(have < 2 && th_journal_truncated_bytes(j) >= (int64_t)(whole.length - n));
         append(j, have, 2);
         th_journal_free(j);
@@ -177,32 +177,32 @@ TEST(another_batch_is_refused)
     th_error e = {"", ""};
     th_fitness got[4];
     th_journal *j = opened(&plain);
-    CU_ASSERT_EQUAL(answered(j, 0, 1), 1);
+    CU_ASSERT_EQUAL(replayed(j, 0, 1), 1);
     CU_ASSERT_EQUAL(th_journal_replay(j, 999, 2, got, &e), -1);
     TAP_ASSERT_TEXT(e.id, "MAP-0107");
     CU_ASSERT_EQUAL(th_journal_replay(j, 101, 3, got, &e), -1);
-    CU_ASSERT_EQUAL(answered(j, 1, 3), 3);
+    CU_ASSERT_EQUAL(replayed(j, 1, 3), 3);
     th_journal_free(j);
 }
 
-/* Under another budget a batch that differs ends what can be answered. */
+/* Under another budget a batch that differs ends what can be replayed. */
 TEST(another_budget_goes_on)
 {
     make_journal(4);
     th_journal_header more = plain;
     more.evaluations = 80;
     th_journal *j = opened(&more);
-    CU_ASSERT_EQUAL(answered(j, 0, 2), 2);
+    CU_ASSERT_EQUAL(replayed(j, 0, 2), 2);
     th_journal_free(j); /* killed: batches of both budgets may stand there */
     j = opened(&more);
-    CU_ASSERT_EQUAL(answered(j, 0, 3), 3);
+    CU_ASSERT_EQUAL(replayed(j, 0, 3), 3);
     th_fitness got[4];
     CU_ASSERT_EQUAL(th_journal_replay(j, 999, 4, got, NULL), 0);
     CU_ASSERT_TRUE(th_journal_truncated_bytes(j) > 0);
     CU_ASSERT_EQUAL(th_journal_append(j, 999, 2, some, 3, NULL), 0);
     th_journal_free(j);
     j = opened(&more); /* of one budget again: a difference counts */
-    CU_ASSERT_EQUAL(answered(j, 0, 3), 3);
+    CU_ASSERT_EQUAL(replayed(j, 0, 3), 3);
     CU_ASSERT_EQUAL(th_journal_replay(j, 998, 2, got, NULL), -1);
     CU_ASSERT_EQUAL(th_journal_replay(j, 999, 2, got, NULL), 1);
     th_journal_free(j);
@@ -218,7 +218,7 @@ TEST(a_smaller_budget_leaves_the_log_alone)
     th_strbuf before = bytes_of_file();
     th_fitness got[4];
     th_journal *j = opened(&less);
-    CU_ASSERT_EQUAL(answered(j, 0, 2), 2);
+    CU_ASSERT_EQUAL(replayed(j, 0, 2), 2);
     CU_ASSERT_EQUAL(th_journal_replay(j, 999, 1, got, NULL), 0); /* the log has three here */
     CU_ASSERT_EQUAL(th_journal_append(j, 999, 1, some, 3, NULL), 0);
     CU_ASSERT_EQUAL(th_journal_replay(j, 103, 1, got, NULL), 0);
@@ -230,7 +230,7 @@ TEST(a_smaller_budget_leaves_the_log_alone)
     th_strbuf_clear(&before);
     th_strbuf_clear(&after);
     j = opened(&plain);
-    CU_ASSERT_EQUAL(answered(j, 0, 4), 4);
+    CU_ASSERT_EQUAL(replayed(j, 0, 4), 4);
     th_journal_free(j);
 }
 
@@ -244,10 +244,10 @@ TEST(a_difference_in_the_midst_is_refused)
     th_error e = {"", ""};
     th_fitness got[4];
     th_journal *j = opened(&more);
-    CU_ASSERT_EQUAL(answered(j, 0, 1), 1);
+    CU_ASSERT_EQUAL(replayed(j, 0, 1), 1);
     CU_ASSERT_EQUAL(th_journal_replay(j, 999, 4, got, &e), -1);
     TAP_ASSERT_TEXT(e.id, "MAP-0107");
-    CU_ASSERT_EQUAL(answered(j, 1, 4), 4);
+    CU_ASSERT_EQUAL(replayed(j, 1, 4), 4);
     th_journal_free(j);
 }
 
@@ -295,14 +295,14 @@ static int append_where_there_is_no_room(off_t size)
     const struct rlimit room = {(rlim_t)size + 10, (rlim_t)size + 10};
     th_journal *j = opened(&plain);
     signal(SIGXFSZ, SIG_IGN);
-    if (answered(j, 0, 4) != 3 || setrlimit(RLIMIT_FSIZE, &room))
+    if (replayed(j, 0, 4) != 3 || setrlimit(RLIMIT_FSIZE, &room))
         return 1;
     if (th_journal_append(j, 103, 4, some, 3, &e) != -1 || strcmp(e.id, "MAP-0102") != 0)
         return 2;
     return strstr(e.text, "cannot be written: File too large") ? 0 : 3;
 }
 
-TEST(a_full_disk_is_told_and_nothing_is_lost)
+TEST(a_full_disk_is_reported_and_nothing_is_lost)
 {
     make_journal(3);
     struct stat before, after;
@@ -317,12 +317,12 @@ TEST(a_full_disk_is_told_and_nothing_is_lost)
     CU_ASSERT_EQUAL(stat(path, &after), 0);
     CU_ASSERT_EQUAL(after.st_size, before.st_size);
     th_journal *j = opened(&plain);
-    CU_ASSERT_EQUAL(answered(j, 0, 4), 3);
+    CU_ASSERT_EQUAL(replayed(j, 0, 4), 3);
     append(j, 3, 4);
     th_journal_free(j);
 }
 
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     make_journal(3);
     int64_t live = th_alloc_live();
@@ -337,7 +337,7 @@ TEST(no_memory_leaves_nothing_behind)
         CU_ASSERT_EQUAL(th_alloc_live(), live);
     }
     th_journal *j = opened(&plain);
-    CU_ASSERT_EQUAL(answered(j, 0, 4), 3);
+    CU_ASSERT_EQUAL(replayed(j, 0, 4), 3);
     for (int64_t k = 1; k <= 2; k++) {
         th_alloc_fail_at(k);
         int failed = th_journal_append(j, 1, 1, some, 0, NULL);
@@ -347,7 +347,7 @@ TEST(no_memory_leaves_nothing_behind)
     append(j, 3, 4);
     th_journal_free(j);
     j = opened(&plain);
-    CU_ASSERT_EQUAL(answered(j, 0, 5), 4);
+    CU_ASSERT_EQUAL(replayed(j, 0, 5), 4);
     th_journal_free(j);
 }
 

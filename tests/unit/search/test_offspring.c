@@ -112,7 +112,7 @@ TEST(each_member_has_numbers_of_its_own)
 }
 
 /* What threads may not drop they leave to the calling thread, with the same end. */
-TEST(full_memos_change_nothing)
+TEST(full_caches_change_no_result)
 {
     th_mapping *alone[MEMBERS], *among[MEMBERS];
     offspring_test n = {.parent = mapping_on("01 23", net)};
@@ -219,7 +219,7 @@ TEST(a_budget_cuts_a_whole_batch)
 }
 
 /* With one thread, so that it is known whose allocation fails. */
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     offspring_test n = {.parent = mapping_on("01 23", net)};
     int64_t live = th_alloc_live();

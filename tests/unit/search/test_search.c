@@ -367,7 +367,7 @@ static int search_once(const char *name, const th_problem *p, th_error *e)
 }
 
 /* The first allocations one by one, then ever fewer of them. */
-TEST(no_memory_leaves_nothing_behind)
+TEST(out_of_memory_leaks_nothing)
 {
     th_system *s = system_of("name = \"t\"; " MAP_HELP_ACCEL(
         "1GiB") "topology = { type = \"ring\"; "

@@ -139,7 +139,7 @@ TEST(repairs_to_the_nearest)
 }
 
 /* A wish that fits is granted; what comes of any other one fits, or there is none. */
-TEST(repairs_whenever_there_is_a_way)
+TEST(repairs_if_a_repair_exists)
 {
     gsl_rng *r = th_random_stream(4, "repair", 0);
     int hopeless = 0, unwished = 0;

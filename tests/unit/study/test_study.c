@@ -91,7 +91,7 @@ static void expect_difference(th_study *here, const char *text)
     th_study_free(here);
 }
 
-TEST(tells_what_differs)
+TEST(names_the_differences)
 {
     th_study *s = a_study(), *same = a_study();
     CU_ASSERT_EQUAL(th_study_compare(s, same, NULL), 0);

@@ -230,7 +230,7 @@ static int n_uneven_links(const th_system *s, const double *expected)
  * (n^2 - 1)/4 with n odd. A torus of N nodes has N sources and N/n destinations at each distance,
  * so its 2 N links along that dimension (N where n is 2) carry N/n n^2/4 / 2 = N n/8 pairs each if
  * ties are evenly split, and where that is no whole number the next one below or above. */
-TEST(uniform_traffic_loads_the_links_of_a_torus_alike)
+TEST(uniform_traffic_loads_the_links_of_a_torus_equally)
 {
     const int cases[][3] = {{8, 8, 1},  {6, 6, 1}, {6, 10, 1}, {4, 6, 1}, {8, 1, 1}, {6, 1, 1},
                             {10, 1, 1}, {6, 3, 1}, {3, 6, 1},  {2, 6, 1}, {6, 2, 1}, {2, 2, 2},

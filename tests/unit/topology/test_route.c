@@ -95,7 +95,7 @@ TEST(avoids_nodes_that_do_not_forward)
     th_system_free(s);
 }
 
-TEST(says_when_there_is_no_way)
+TEST(reports_when_there_is_no_path)
 {
     th_system *s = new_system(1, 1);
     int lonely = th_system_add_node(s, "lonely", TH_NODE_SWITCH, 0, NULL);
@@ -139,7 +139,7 @@ TEST(meshes_go_along_dimension_0_first)
 /* 4 x 5: row 3 -> 0 wraps (1 step); columns of 5 go the shorter way: from row 0 to row 3 downwards
  * through row 4. Two steps along a row of 4 are a tie: up where x of the source and y of both ends
  * have an even sum. */
-TEST(tori_go_the_shorter_way_and_by_parity_on_a_tie)
+TEST(tori_take_the_shorter_direction_and_parity_on_a_tie)
 {
     th_system *s = new_grid(4, 5, true);
     finish(s);
@@ -218,7 +218,7 @@ TEST(refuses_routes_that_are_too_long)
 
 /* Only the ways of accelerators are measured: 4,096 in a row are 4,095 links, 4,096 to a host at
  * either end, and 4,097 between the hosts. */
-TEST(ways_between_hosts_may_be_too_long)
+TEST(paths_between_hosts_may_be_too_long)
 {
     th_error e = {"", ""};
     int links[TH_ROUTE_MAX];

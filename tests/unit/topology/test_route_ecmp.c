@@ -79,7 +79,7 @@ TEST(pairs_are_spread_over_the_spines)
 
 /* Switches 2 (wide), 3 (narrow), 4 (wide), 5 (wide, slow) between 0 and 1: only 2 and 4 are best.
  * And three parallel cables straight from 6 to 7, one of them slow. */
-TEST(only_equally_good_ways_are_taken)
+TEST(only_equally_good_paths_are_taken)
 {
     int n_over[8] = {0}, links[TH_ROUTE_MAX];
     for (int n_more = 0; n_more < 40; n_more++) { /* other node numbers, other hashes */
@@ -144,7 +144,7 @@ static th_system *new_random_system(uint64_t seed, const char *routing)
     return s;
 }
 
-TEST(ways_are_as_good_as_the_shortest)
+TEST(paths_are_as_good_as_the_shortest)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
         th_system *ecmp = new_random_system(seed, "ecmp"),

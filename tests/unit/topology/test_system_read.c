@@ -232,7 +232,7 @@ TEST(islands_4x8_is_generated)
 
 /* ---- what is read ---- */
 
-TEST(reads_every_way_to_write_links)
+TEST(reads_all_forms_of_links)
 {
     th_system *s =
         read_or_tell(HEAD "accelerators = ( { count = 2; group = 5; " ACCEL

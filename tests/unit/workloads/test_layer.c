@@ -2,6 +2,7 @@
 #include <config.h>
 #include "workloads/layer.h"
 #include "base/random.h"
+#include "tests/unit/draw.h"
 #include "tests/unit/tap.h"
 #include <string.h>
 
@@ -257,11 +258,6 @@ static void enumerate_rows(const axis_case *a, int *lo, int *hi)
         }
     if (*hi == 0)
         *lo = 0;
-}
-
-static int draw(gsl_rng *r, int from, int to)
-{
-    return from + (int)th_random_below(r, (uint64_t)(to - from + 1));
 }
 
 static axis_case draw_axis(gsl_rng *r, int *n_out, int *kernel)

@@ -4,13 +4,9 @@
 #include <config.h>
 #include "workloads/layer.h"
 #include "base/random.h"
+#include "tests/unit/draw.h"
 #include "tests/unit/tap.h"
 #include <string.h>
-
-static int draw(gsl_rng *r, int from, int to)
-{
-    return from + (int)th_random_below(r, (uint64_t)(to - from + 1));
-}
 
 /* ---- the walk ---- */
 

@@ -235,13 +235,17 @@ static void expect(const char *id, const char *text)
     unlink(path);
 }
 
-static bool is_layer(const th_workload *w, int i, const char *name, const char *type, int k, int h,
-                     int width)
+typedef struct expected_layer {
+    const char *name, *type;
+    int k, h, w;
+} expected_layer;
+
+static bool is_layer(const th_workload *w, int i, expected_layer x)
 {
     const th_layer *l = &w->layers[i];
-    return i < w->n_layers && strcmp(l->name, name) == 0 &&
-           strcmp(th_layer_type_name(l), type) == 0 && l->dim[TH_DIM_K] == k &&
-           l->dim[TH_DIM_H] == h && l->dim[TH_DIM_W] == width;
+    return i < w->n_layers && strcmp(l->name, x.name) == 0 &&
+           strcmp(th_layer_type_name(l), x.type) == 0 && l->dim[TH_DIM_K] == x.k &&
+           l->dim[TH_DIM_H] == x.h && l->dim[TH_DIM_W] == x.w;
 }
 
 /* One node that is refused, of an image "x" of 4 x 8 x 8, a vector "v", weights "w" and integers
@@ -297,13 +301,13 @@ TEST(a_network_is_read)
     th_workload *w = read_model();
     CU_ASSERT_TRUE(w->n_layers == 7 && w->batch == 2 && w->precision == TH_FP32);
     TAP_ASSERT_TEXT(w->name, "test_onnx_read.tmp");
-    CU_ASSERT_TRUE(is_layer(w, 0, "a", "conv", 16, 16, 12) &&
-                   is_layer(w, 1, "d", "conv", 16, 16, 12));
-    CU_ASSERT_TRUE(is_layer(w, 2, "e", "add", 16, 16, 12) &&
-                   is_layer(w, 3, "g", "max_pool", 16, 8, 6));
-    CU_ASSERT_TRUE(is_layer(w, 4, "all_of__it_", "fc", 768, 1, 1) &&
-                   is_layer(w, 5, "j", "fc", 10, 1, 1));
-    CU_ASSERT_TRUE(is_layer(w, 6, "k", "softmax", 10, 1, 1));
+    CU_ASSERT_TRUE(is_layer(w, 0, (expected_layer){"a", "conv", 16, 16, 12}) &&
+                   is_layer(w, 1, (expected_layer){"d", "conv", 16, 16, 12}));
+    CU_ASSERT_TRUE(is_layer(w, 2, (expected_layer){"e", "add", 16, 16, 12}) &&
+                   is_layer(w, 3, (expected_layer){"g", "max_pool", 16, 8, 6}));
+    CU_ASSERT_TRUE(is_layer(w, 4, (expected_layer){"all_of__it_", "fc", 768, 1, 1}) &&
+                   is_layer(w, 5, (expected_layer){"j", "fc", 10, 1, 1}));
+    CU_ASSERT_TRUE(is_layer(w, 6, (expected_layer){"k", "softmax", 10, 1, 1}));
     const th_layer *a = &w->layers[0], *d = &w->layers[1], *fc = &w->layers[4];
     CU_ASSERT_TRUE(a->has_bias && a->has_norm && !d->has_bias && !d->has_norm && fc->has_bias);
     CU_ASSERT_TRUE(a->pad_top == 1 && a->stride_w == 2 && d->groups == 4 && d->dilation_h == 2 &&
@@ -366,10 +370,10 @@ TEST(views_cost_nothing_but_shuffles)
     node("MatMul", "g w2", "h", "");
     th_workload *w = read_model();
     CU_ASSERT_TRUE(w->batch == 1 && w->n_layers == 5);
-    CU_ASSERT_TRUE(is_layer(w, 0, "d.input", "copy", 6, 4, 4) &&
-                   is_layer(w, 1, "d", "conv", 6, 4, 4));
+    CU_ASSERT_TRUE(is_layer(w, 0, (expected_layer){"d.input", "copy", 6, 4, 4}) &&
+                   is_layer(w, 1, (expected_layer){"d", "conv", 6, 4, 4}));
     CU_ASSERT_TRUE(w->layers[1].inputs[0] == 0 && w->layers[2].inputs[0] == 0);
-    CU_ASSERT_TRUE(is_layer(w, 4, "h", "fc", 5, 1, 1));
+    CU_ASSERT_TRUE(is_layer(w, 4, (expected_layer){"h", "fc", 5, 1, 1}));
     th_workload_free(w);
 }
 
@@ -384,8 +388,8 @@ TEST(features_are_normed)
     node("Gemm", "c v", "d", "");
     weights("v", "6,3");
     th_workload *w = read_model();
-    CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, "b", "norm", 6, 1, 1) &&
-                   is_layer(w, 2, "d", "fc", 3, 1, 1));
+    CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, (expected_layer){"b", "norm", 6, 1, 1}) &&
+                   is_layer(w, 2, (expected_layer){"d", "fc", 3, 1, 1}));
     th_workload_free(w);
 }
 
@@ -400,8 +404,8 @@ TEST(views_share_what_they_look_at)
     node("Relu", "c", "d", "");
     node("Sum", "a d", "e", "");
     th_workload *w = read_model();
-    CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, "d", "relu", 4, 8, 8) &&
-                   is_layer(w, 2, "e", "add", 4, 8, 8));
+    CU_ASSERT_TRUE(w->n_layers == 3 && is_layer(w, 1, (expected_layer){"d", "relu", 4, 8, 8}) &&
+                   is_layer(w, 2, (expected_layer){"e", "add", 4, 8, 8}));
     th_workload_free(w);
 }
 
@@ -411,8 +415,8 @@ TEST(pools_round_up_within_their_input)
     node("AveragePool", "x", "a", "kernel_shape=1,2 strides=4,2 pads=0,0,0,1 ceil_mode=1");
     node("MaxPool", "x", "b", "kernel_shape=3,3 strides=2,2 auto_pad=SAME_UPPER");
     th_workload *w = read_model();
-    CU_ASSERT_TRUE(is_layer(w, 0, "a", "mean_pool", 1, 2, 4) &&
-                   is_layer(w, 1, "b", "max_pool", 1, 3, 4));
+    CU_ASSERT_TRUE(is_layer(w, 0, (expected_layer){"a", "mean_pool", 1, 2, 4}) &&
+                   is_layer(w, 1, (expected_layer){"b", "max_pool", 1, 3, 4}));
     CU_ASSERT_TRUE(w->layers[1].pad_top == 0 && w->layers[1].pad_left == 1);
     th_workload_free(w);
 }

@@ -131,7 +131,7 @@ static void try_in_switch(const th_system *s)
 }
 
 /* One switch; two levels, all of them reduce or one only forwards; several planes. */
-TEST(switches_give_everyone_what_is_right)
+TEST(switches_give_all_ranks_the_right_data)
 {
     th_system *star = of_size("star", 7), *planes = three_planes();
     let_switches_reduce(star, -1);
@@ -176,7 +176,7 @@ static int misled(const th_system *s, int at, int src, int dst)
     return th_route_link_to(s, at, dst);
 }
 
-TEST(ways_in_a_circle_are_no_tree)
+TEST(cyclic_paths_are_no_tree)
 {
     th_system *s = three_planes();
     th_routing_type misleading = *s->routing;
@@ -231,7 +231,7 @@ TEST(preparing_survives_lack_of_memory)
  * reduce_scatter: pieces of 4000 ns. Fold, 24,500; what the partners of the first round sent has
  * come by then, so those who stand for two send two pieces in both rounds at once (8500); then one
  * piece is unfolded while the others exchange one (4500). */
-TEST(halving_and_doubling_take_what_is_known)
+TEST(halving_and_doubling_match_the_closed_form)
 {
     th_system *eight = of_size("fully_connected", 8), *six = of_size("fully_connected", 6);
     th_system *star = of_size("star", 8);
@@ -257,7 +257,7 @@ TEST(halving_and_doubling_take_what_is_known)
 /* On a star, what a rank sends goes one after the other: ceil(log2 n) (L + S/bw), 25,000 each, for
  * n = 5 .. 8; gather and scatter of 8: pieces of 1, 2, 4 times 3000 ns and 1000 ns each.
  * Of 4 ranks, k chunks: the root sends 2 k of them, L + c each: 2 k (1000 + 24,000/k). */
-TEST(binomial_trees_take_what_is_known)
+TEST(binomial_trees_match_the_closed_form)
 {
     for (int n = 5; n <= 8; n++) {
         th_system *s = of_size("star", n);
@@ -289,7 +289,7 @@ TEST(binomial_trees_take_what_is_known)
 /* Eight ranks, 6 chunks of 20,000 bytes in each tree: 2500 ns per edge. broadcast: the deepest of 7
  * is 3 edges below the root, no two edges of both trees are the same: (3 + 5) 2500. all_reduce: up
  * 3 edges and down again, (6 + 5) 2500 where edges of both trees do not share links; they do. */
-TEST(double_trees_take_what_is_known)
+TEST(double_trees_match_the_closed_form)
 {
     th_system *s = of_size("fully_connected", 8);
     th_collective c = collective(s, TH_BROADCAST, "double_binary_tree", 240000);
@@ -321,7 +321,7 @@ TEST(double_trees_use_all_of_a_link)
 /* S = 240,000. Fully connected 4 x 2: in d0 a quarter to each at once, in d1 an eighth:
  * 2 (500 + 6000 + 500 + 3000). A star: 2 (3 (1000 + 6000) + 1000 + 3000). A torus 4 x 4, both ways
  * round: 2 (3 (500 + 3000) + 3 (500 + 750)). */
-TEST(hierarchies_take_what_is_known)
+TEST(hierarchies_match_the_closed_form)
 {
     th_system *full = of_size("fully_connected", 8), *star = of_size("star", 8);
     th_system *torus = generated("torus", (int[]){4, 4}, 2);
@@ -358,7 +358,7 @@ TEST(chunks_keep_several_dimensions_busy)
 /* 240,000 bytes in k chunks: up to the switch, one behind the other, and the last down again:
  * (k + 1) (500 + 24,000/k), where a ring needs 2 * 7/8 of 24,000 at the least. Three planes carry a
  * third each. Many chunks of much data: S/bw and little more. */
-TEST(switches_take_what_is_known)
+TEST(switches_match_the_closed_form)
 {
     th_system *star = of_size("star", 8), *planes = three_planes();
     let_switches_reduce(star, -1);
@@ -381,7 +381,7 @@ TEST(switches_take_what_is_known)
 
 /* A star of 8: all_gather 3 * 1000 + 7/8 * 24,000; all_to_all 3 (1000 + 12,000). Of 6: 1, 2 and 2
  * pieces of 4000 ns. */
-TEST(bruck_takes_what_is_known)
+TEST(bruck_matches_the_closed_form)
 {
     th_system *eight = of_size("star", 8), *six = of_size("star", 6);
     th_collective c = collective(eight, TH_ALL_GATHER, "bruck", 240000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Systems and workloads as text: what is read back has the same serialised bytes
- * (mapper/serialize/serializer.h), which is all that a run depends on. */
+/* test_round_trip.c - systems and workloads as text: what is read back has the same serialised
+ * bytes (mapper/serialize/serializer.h), which is all that a run depends on. */
 #include <config.h>
 #include <dirent.h>
 #include "base/alloc.h"
@@ -127,7 +127,7 @@ TEST(shipped_systems_come_back)
     CU_ASSERT_TRUE(each_of("topology/systems", check_system) > 10);
 }
 
-TEST(a_scalesim_system_comes_back)
+TEST(a_scalesim_system_round_trips)
 {
     char path[2048];
     path_of("scripts/scalesim/edge_array.cfg", path, sizeof path);
@@ -278,7 +278,7 @@ TEST(shipped_workloads_come_back)
     CU_ASSERT_TRUE(each_of("workloads/models", check_workload) > 10);
 }
 
-TEST(a_scalesim_workload_comes_back)
+TEST(a_scalesim_workload_round_trips)
 {
     char path[2048];
     path_of("scripts/scalesim/edge_net.csv", path, sizeof path);
@@ -394,4 +394,4 @@ TEST(no_memory_is_told)
     th_workload_free(net);
 }
 
-TAP_MAIN("write")
+TAP_MAIN("round_trip")
