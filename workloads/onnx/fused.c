@@ -200,7 +200,7 @@ static int split_projection(th_onnx_reader *r, const th_onnx_value *w, int64_t *
     return sizes[0] == sizes[1] && sizes[0] + sizes[1] + sizes[2] == w->dim[1] ? 0 : bad_heads(r);
 }
 
-/* Attention and QAttention (what: 8, the input that holds the past): one product makes queries,
+/* Attention and QAttention (variant: 8, the input that holds the past): one product makes queries,
  * keys and values. */
 int th_onnx_replace_attention(th_onnx_reader *r, const th_onnx_operator *o)
 {
@@ -215,7 +215,7 @@ int th_onnx_replace_attention(th_onnx_reader *r, const th_onnx_operator *o)
     th_onnx_body_give(&b, "x", 0);
     th_onnx_body_give(&b, "w", 1);
     bool has_bias = th_onnx_body_give(&b, "bias", 2);
-    a.has_past = th_onnx_body_give(&b, "past", (size_t)(o->what ? o->what : 4));
+    a.has_past = th_onnx_body_give(&b, "past", (size_t)(o->variant ? o->variant : 4));
     th_onnx_body_add(&b, "MatMul", "x w", has_bias ? "product" : "qkv");
     if (has_bias)
         th_onnx_body_add(&b, "Add", "product bias", "qkv");
@@ -325,8 +325,8 @@ int th_onnx_replace_group_query_attention(th_onnx_reader *r, const th_onnx_opera
 
 /* ---- embeddings ------------------------------------------------------------------------------ */
 
-/* Words, positions (which are constant: a bias) and segments, summed and normed. what: the inputs
- * are those of QEmbedLayerNormalization, in the same order. */
+/* Words, positions (which are constant: a bias) and segments, summed and normed. variant: the
+ * inputs are those of QEmbedLayerNormalization, in the same order. */
 int th_onnx_replace_embed_layer_norm(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_body b;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* op.h - the operators of ONNX: one row each (op_table.c).
  *
- * A row says how the shapes of the outputs follow (shape), what the node becomes where an input is
- * a tensor (read), and how its numbers follow where all inputs are known (fold). The rules of an
- * operator's versions are one rule: what newer versions take as an input, older ones take as an
- * attribute, and what changed otherwise depends on th_onnx_reader.opset. */
+ * A row has three functions: shape computes the shapes of the outputs; read adds the layers of the
+ * node if an input is a tensor; fold computes the output if all inputs are known constants. One
+ * rule covers all versions of an operator: a value that is an input in newer versions and an
+ * attribute in older ones is read from either; other differences are decided by
+ * th_onnx_reader.opset. */
 #ifndef TH_WORKLOADS_ONNX_OP_H
 #define TH_WORKLOADS_ONNX_OP_H
 #include "workloads/onnx/emit.h"
@@ -13,7 +14,7 @@ typedef enum {
     TH_ONNX_PRODUCT, /* multiplies and accumulates */
     TH_ONNX_PASS,    /* reads and writes its data once */
     TH_ONNX_VIEW,    /* no work */
-    TH_ONNX_SHAPE,   /* of shapes and constants alone */
+    TH_ONNX_SHAPE,   /* depends on shapes and constants alone */
     TH_ONNX_REFUSED  /* depends on the data */
 } th_onnx_class;
 
@@ -23,29 +24,31 @@ struct th_onnx_operator {
     th_onnx_class class;
     /* Fills r->out: rank, extents, type (0: that of the first input). 0 or -1. */
     int (*shape)(th_onnx_reader *r, const th_onnx_operator *o);
-    /* Defines the outputs, adding layers. NULL: a view of or a copy of the inputs, by class. */
+    /* Defines the outputs and adds layers. NULL: a view or a copy of the inputs, by class. */
     int (*read)(th_onnx_reader *r, const th_onnx_operator *o);
-    /* Fills r->out with numbers. 1: done, 0: they are not known, -1. NULL: never. */
+    /* Computes the numbers of r->out. 1: done; 0: they are not known; -1: error. NULL: it is
+     * never computed. */
     int (*fold)(th_onnx_reader *r, const th_onnx_operator *o);
     /* Reads other nodes in the place of this one, or defines its outputs in another way; there are
      * no shape, read and fold then. */
     int (*replace)(th_onnx_reader *r, const th_onnx_operator *o);
-    int what;             /* of an operator among those that share the functions */
+    /* which operator of a family this row is; its meaning is given at each rule function */
+    int variant;
     th_function function; /* of the layer that a pass becomes */
     bool is_microsoft;    /* of the domain com.microsoft, else of ai.onnx */
 };
 
 /* By name; NULL: there is none. */
 const th_onnx_operator *th_onnx_operator_find(const char *name, bool is_microsoft);
-int th_onnx_operator_names(const char **names, int max); /* how many */
-const th_onnx_operator *th_onnx_operator_at(int i);      /* NULL behind the last */
+int th_onnx_operator_names(const char **names, int max); /* returns their number */
+const th_onnx_operator *th_onnx_operator_at(int i);      /* NULL after the last */
 const char *th_onnx_class_name(th_onnx_class c);
 
 /* ---- shape rules: shape.c, shape_axes.c, shape_window.c ---- */
 #define TH_ONNX_RULE(name) int name(th_onnx_reader *r, const th_onnx_operator *o)
-TH_ONNX_RULE(th_onnx_shape_same);      /* all outputs as the first input */
+TH_ONNX_RULE(th_onnx_shape_same);      /* all outputs have the shape of the first input */
 TH_ONNX_RULE(th_onnx_shape_broadcast); /* of all inputs */
-TH_ONNX_RULE(th_onnx_shape_boolean);   /* the same, of truth values */
+TH_ONNX_RULE(th_onnx_shape_boolean);   /* the same, with truth values */
 TH_ONNX_RULE(th_onnx_shape_matmul);
 TH_ONNX_RULE(th_onnx_shape_gemm);
 TH_ONNX_RULE(th_onnx_shape_einsum);
@@ -53,7 +56,7 @@ TH_ONNX_RULE(th_onnx_shape_norm); /* and statistics */
 TH_ONNX_RULE(th_onnx_shape_batch_norm);
 TH_ONNX_RULE(th_onnx_shape_cast);
 TH_ONNX_RULE(th_onnx_shape_constant);
-TH_ONNX_RULE(th_onnx_shape_filled); /* by a shape that the first input or an attribute gives */
+TH_ONNX_RULE(th_onnx_shape_filled); /* of the shape in the first input or an attribute */
 TH_ONNX_RULE(th_onnx_shape_shape);
 TH_ONNX_RULE(th_onnx_shape_scalar);
 TH_ONNX_RULE(th_onnx_shape_range);
@@ -98,9 +101,9 @@ TH_ONNX_RULE(th_onnx_shape_center_crop_pad);
 TH_ONNX_RULE(th_onnx_shape_multinomial);
 TH_ONNX_RULE(th_onnx_shape_loss);
 
-/* ---- what nodes become: read_pass.c, read_view.c, read_window.c, read_product.c ... ---- */
+/* ---- layers of nodes: read_pass.c, read_view.c, read_window.c, read_product.c ... ---- */
 TH_ONNX_RULE(th_onnx_read_unary);
-TH_ONNX_RULE(th_onnx_read_activation); /* may end the layer before it */
+TH_ONNX_RULE(th_onnx_read_activation); /* may be fused into the layer before it */
 TH_ONNX_RULE(th_onnx_read_binary);     /* two or more inputs, broadcast */
 TH_ONNX_RULE(th_onnx_read_batch_norm);
 TH_ONNX_RULE(th_onnx_read_norm);
@@ -162,7 +165,7 @@ TH_ONNX_RULE(th_onnx_replace_split_to_sequence);
 TH_ONNX_RULE(th_onnx_replace_concat_from_sequence);
 TH_ONNX_RULE(th_onnx_replace_optional);
 
-/* Functions of one and two numbers, and ways to reduce them, of th_onnx_operator.what. */
+/* Functions of one and two numbers, and reductions of them, of th_onnx_operator.variant. */
 typedef enum {
     TH_ONNX_NEG,
     TH_ONNX_ABS,
@@ -201,13 +204,13 @@ typedef enum {
 
 /* The extents of a and b broadcast against each other, into out; -1: refused. */
 int th_onnx_broadcast(th_onnx_reader *r, th_onnx_value *out, const th_onnx_value *b);
-/* The slice of one axis: from first, n places, every step. */
+/* A slice of one axis: n elements from first on, step apart. */
 typedef struct {
     int64_t first, n, step;
 } th_onnx_range;
-/* Of every axis of the first input of a Slice. */
+/* The slices of all axes of the first input of a Slice. 0 or -1. */
 int th_onnx_slices(th_onnx_reader *r, th_onnx_range *axes);
-/* Axes over which a reduction goes, as a mask; -1: refused. */
+/* The axes that a reduction reduces, as a mask. 0, or -1: refused. */
 int th_onnx_reduced_axes(th_onnx_reader *r, const th_onnx_value *in, uint32_t *mask);
 
 typedef struct {
@@ -215,7 +218,8 @@ typedef struct {
     int64_t kernel[TH_ONNX_RANK_MAX], stride[TH_ONNX_RANK_MAX], dilation[TH_ONNX_RANK_MAX],
         before[TH_ONNX_RANK_MAX], after[TH_ONNX_RANK_MAX], out[TH_ONNX_RANK_MAX];
 } th_onnx_window;
-/* Of a convolution (weights: input), a transposed one, or a pool (weights < 0). */
+/* The window of a convolution (weights: the number of that input), of a transposed convolution, or
+ * of a pool (weights < 0). */
 int th_onnx_window_of(th_onnx_reader *r, int weights, bool is_transposed, th_onnx_window *out);
 
 #endif

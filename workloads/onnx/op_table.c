@@ -40,17 +40,17 @@
         name, PASS, RULE(reduce), READ(reduce), FOLD(reduce), NULL, TH_ONNX_##number,              \
             TH_FUNCTION_REDUCE, false                                                              \
     }
-#define ROW(name, class, rule, read, fold, what)                                                   \
+#define ROW(name, class, rule, read, fold, variant)                                                \
     {                                                                                              \
-        name, class, RULE(rule), read, fold, NULL, what, TH_FUNCTION_COPY, false                   \
+        name, class, RULE(rule), read, fold, NULL, variant, TH_FUNCTION_COPY, false                \
     }
 #define DATA(name)                                                                                 \
     {                                                                                              \
         name, REFUSED, RULE(data), NULL, NULL, NULL, 0, TH_FUNCTION_NONE, false                    \
     }
-#define MICROSOFT(name, class, rule, read, what, f)                                                \
+#define MICROSOFT(name, class, rule, read, variant, f)                                             \
     {                                                                                              \
-        name, class, RULE(rule), READ(read), NULL, NULL, what, TH_FUNCTION_##f, true               \
+        name, class, RULE(rule), READ(read), NULL, NULL, variant, TH_FUNCTION_##f, true            \
     }
 
 #define REPLACED(name, class, rule, what, is_microsoft)                                            \

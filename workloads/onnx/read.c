@@ -33,20 +33,23 @@ static int read_graph(th_onnx_reader *r, bool keeps_batch)
     return th_workload_finish(r->w, r->err);
 }
 
+static void free_pointers(th_onnx_pointers *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        th_free(list->at[i]);
+    th_free(list->at);
+}
+
 static void clear(th_onnx_reader *r)
 {
-    for (size_t i = 0; i < r->n_values; i++)
-        th_free(r->values[i]);
-    for (size_t i = 0; i < r->n_blocks; i++)
-        th_free(r->blocks[i]);
-    th_free(r->values);
-    th_free(r->blocks);
+    free_pointers(&r->values);
+    free_pointers(&r->blocks);
     th_free(r->out);
     th_map_free(r->uses);
     th_map_free(r->layer_names);
 }
 
-/* NULL on failure; *mixes_batch then tells whether a batch of 1 may do. */
+/* NULL on failure; *mixes_batch is then true if reading with a batch of 1 may succeed. */
 static th_workload *read_once(th_onnx_reader start, bool keeps_batch, bool *mixes_batch)
 {
     th_onnx_reader r = start;

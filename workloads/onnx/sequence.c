@@ -69,22 +69,22 @@ int th_onnx_replace_sequence_at(th_onnx_reader *r, const th_onnx_operator *o)
     return at < 0 ? -1 : define_alias(r, v->items[at]);
 }
 
-/* SequenceInsert; what: SequenceErase. */
+/* SequenceInsert; variant: SequenceErase. */
 int th_onnx_replace_sequence_insert(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *v = sequence_input(r);
-    th_onnx_value *more = v && !o->what ? th_onnx_input(r, 1) : NULL;
-    if (!v || (!o->what && !more))
+    th_onnx_value *more = v && !o->variant ? th_onnx_input(r, 1) : NULL;
+    if (!v || (!o->variant && !more))
         return -1;
-    int32_t places = v->n_items + (o->what ? 0 : 1),
-            at = index_input(r, o->what ? 1 : 2, places, places - 1), n = 0;
+    int32_t places = v->n_items + (o->variant ? 0 : 1),
+            at = index_input(r, o->variant ? 1 : 2, places, places - 1), n = 0;
     th_onnx_value **items = at < 0 ? NULL : th_onnx_room(r, v->n_items + 1, sizeof(*items));
     if (!items)
         return -1;
     for (int32_t i = 0; i < places; i++)
         if (i != at)
-            items[n++] = v->items[i > at && !o->what ? i - 1 : i];
-        else if (!o->what)
+            items[n++] = v->items[i > at && !o->variant ? i - 1 : i];
+        else if (!o->variant)
             items[n++] = more;
     return define_sequence(r, items, n);
 }
@@ -191,11 +191,11 @@ int th_onnx_replace_concat_from_sequence(th_onnx_reader *r, const th_onnx_operat
     return th_onnx_body_end(&b, th_onnx_body_whole);
 }
 
-/* Optional, OptionalGetElement; what: OptionalHasElement. */
+/* Optional, OptionalGetElement; variant: OptionalHasElement. */
 int th_onnx_replace_optional(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *v = th_onnx_input_or_none(r, 0);
-    if (o->what)
+    if (o->variant)
         return define_number(r, v ? 1 : 0, TH_ONNX_BOOL);
     if (v)
         return define_alias(r, v);
