@@ -59,6 +59,8 @@ static void warn_of_lost_changes(const th_call *c)
                 n, n > 1 ? "s" : "");
 }
 
+enum { LONG_STREAM = 200 }; /* inputs: preparing more of a large network may take a second */
+
 /* The simulation that the options ask for: the present one, or a new one where nothing would be
  * lost but what set_property changed. */
 static th_simulation *simulation_for(th_call *c)
@@ -76,7 +78,12 @@ static th_simulation *simulation_for(th_call *c)
         th_error_set(&c->err, "TCL-0101", "a run with other options is under way: restart first");
         return NULL;
     }
+    th_progress progress = th_progress_start(s->is_quiet);
+    if (progress.is_on && wanted.stream.n_inputs >= LONG_STREAM)
+        th_progress_show(&progress, "run: prepares the tasks of %d inputs",
+                         (int)wanted.stream.n_inputs);
     th_simulation *fresh = th_session_new_simulation(s, &wanted, &c->err);
+    th_progress_end(&progress);
     if (!fresh)
         return NULL;
     warn_of_lost_changes(c);
