@@ -54,7 +54,6 @@ libtharsis_la_SOURCES += \
 	mapper/search/algorithms/annealing.c \
 	mapper/search/algorithms/dp.c \
 	mapper/search/algorithms/exhaustive.c \
-	mapper/search/algorithms/ga.c \
 	mapper/search/algorithms/nsga2.c \
 	mapper/search/algorithms/polish.c \
 	mapper/search/algorithms/portfolio.c \

@@ -10,7 +10,6 @@ const th_search_type *const th_search_types[] = {
     &th_search_portfolio,
     &th_search_two_level,
     &th_search_nsga2,
-    &th_search_ga,
     &th_search_dp,
     &th_search_annealing,
     &th_search_polish,

@@ -8,7 +8,6 @@
 extern const th_search_type th_search_portfolio;
 extern const th_search_type th_search_two_level;
 extern const th_search_type th_search_nsga2;
-extern const th_search_type th_search_ga;
 extern const th_search_type th_search_dp;
 extern const th_search_type th_search_annealing;
 extern const th_search_type th_search_polish;

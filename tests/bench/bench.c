@@ -195,7 +195,6 @@ typedef enum {
     COL_UNIFORM,
     COL_GREEDY,
     COL_RANDOM,
-    COL_GA,
     COL_DP,
     COL_ANNEALING,
     COL_TWO_LEVEL,
@@ -212,7 +211,6 @@ static const struct {
     [COL_UNIFORM] = {"uniform", "uniform", false, false},
     [COL_GREEDY] = {"greedy", "greedy", false, false},
     [COL_RANDOM] = {"random", "random", false, true},
-    [COL_GA] = {"ga", "ga", false, true},
     [COL_DP] = {"dp", "dp", false, false},
     [COL_ANNEALING] = {"annealing", "annealing", false, true},
     [COL_TWO_LEVEL] = {"two_level", "two_level", false, true},
@@ -236,7 +234,7 @@ static void bench_search(int64_t evaluations)
 {
     th_time found[N_NETWORKS][N_COLS];
     th_system *system = read_system("f1_16xlarge");
-    printf("latency in ms, seed 1; random, ga, annealing, two_level: %" PRId64
+    printf("latency in ms, seed 1; random, annealing, two_level: %" PRId64
            " evaluations; inside: portfolio, no set spans groups\n%-10s",
            evaluations, "network");
     for (int c = 0; c < N_COLS; c++)

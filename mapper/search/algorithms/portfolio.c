@@ -2,16 +2,16 @@
 /* portfolio.c - the default search: runs the others one after the other, each from the best found
  * so far.
  *
- *   init -> iterate: the first of dp -> the baselines and the rest of dp, each to its end ->
- *     rounds of two_level, polish, ga and annealing -> done when several rounds in a row brought
- *     nothing, or the budget is spent -> clear
+ *   init -> iterate: the first of dp -> the baselines but uniform -> a brief round of polish,
+ *     annealing and two_level -> uniform, the rest of dp, each to its end -> longer rounds -> done
+ *     when several rounds in a row brought nothing, or the budget is spent -> clear
  *
  * So a few dozen evaluations already give a good mapping, and the best is never behind a baseline
- * that had its evaluations. uniform is the last of them, as it needs most evaluations. In a round
- * each search has a turn of TURN evaluations, polish one until it ends; two_level and annealing
- * keep their state between turns and take in the best of the others; ga keeps to its own
- * population, for diversity; polish starts anew when there is a better mapping. All decisions
- * depend on progress alone: a run with a smaller budget is the start of one with a larger. */
+ * that had its evaluations. uniform and the rest of dp seldom find anything, and take hundreds of
+ * evaluations. In a round each search has a turn of equal length, polish after the first round
+ * one until it ends; annealing and two_level keep their state between turns and take in the best
+ * of the others; polish starts anew when there is a better mapping. All decisions depend on
+ * progress alone: a run with a smaller budget is the start of one with a larger. */
 #include <config.h>
 
 #include <math.h>
@@ -21,7 +21,8 @@
 
 enum {
     FIRST_INITIAL = 24,  /* of dp, before the baselines */
-    TURN = 1500,         /* evaluations */
+    BRIEF_TURN = 200,    /* evaluations of a turn in the first round */
+    TURN = 1500,         /* and in the others */
     FRUITLESS_ROUNDS = 3 /* in a row, then it is done */
 };
 /* The default budget: so many shards (layers x accelerators x passes) simulated, within limits. On
@@ -30,10 +31,17 @@ enum {
 static const double DEFAULT_SHARDS = 7e6;
 enum { LEAST_EVALUATIONS = 1000, MOST_EVALUATIONS = 7000, FEW = 8 };
 
-typedef enum { STAGE_FIRST, STAGE_BASELINES, STAGE_UNIFORM, STAGE_DP, STAGE_ROUNDS } stage;
+typedef enum {
+    STAGE_FIRST,
+    STAGE_BASELINES,
+    STAGE_BRIEF_ROUND,
+    STAGE_UNIFORM,
+    STAGE_DP,
+    STAGE_ROUNDS
+} stage;
 
-static const th_search_type *const turns[] = {&th_search_two_level, &th_search_polish,
-                                              &th_search_ga, &th_search_annealing};
+static const th_search_type *const turns[] = {&th_search_polish, &th_search_annealing,
+                                              &th_search_two_level};
 enum { N_TURNS = sizeof turns / sizeof *turns, NO_TURN = -1 };
 /* uniform has a stage of its own. */
 static const th_search_type *const baselines[] = {
@@ -52,7 +60,7 @@ typedef struct {
     int now;                  /* whose turn it is */
     int64_t since;            /* evaluations when its turn began */
     double round_best;        /* when the round began */
-    double polished;          /* what polish has nothing more to do with */
+    double polished;          /* what polish began with last */
     int fruitless;
 } portfolio;
 
@@ -115,6 +123,7 @@ static int begin_child(th_search *s, th_error *err)
         p->child = p->dp;
         p->dp = NULL;
         break;
+    case STAGE_BRIEF_ROUND:
     case STAGE_ROUNDS:
         break;
     }
@@ -171,7 +180,13 @@ static void begin_turn(th_search *s, int turn)
 static void next_turn(th_search *s)
 {
     portfolio *p = s->state;
-    if (p->now == N_TURNS - 1) {
+    bool round_ends = p->now == N_TURNS - 1;
+    if (round_ends && p->stage == STAGE_BRIEF_ROUND) {
+        p->stage = STAGE_UNIFORM;
+        p->now = NO_TURN;
+        return;
+    }
+    if (round_ends) {
         bool fruitless = s->best_fitness.value >= p->round_best;
         p->fruitless = fruitless ? p->fruitless + 1 : 0;
         p->round_best = s->best_fitness.value;
@@ -180,43 +195,56 @@ static void next_turn(th_search *s)
     begin_turn(s, (p->now + 1) % N_TURNS);
 }
 
-/* Polish ends by itself and is made anew; the others stay. */
 static bool is_over(const th_search *s)
 {
     const portfolio *p = s->state;
+    bool is_brief = p->stage == STAGE_BRIEF_ROUND,
+         ends_itself = turns[p->now] == &th_search_polish && !is_brief;
     return p->turn[p->now]->done ||
-           (turns[p->now] != &th_search_polish && s->n_evaluations - p->since >= TURN);
+           (!ends_itself && s->n_evaluations - p->since >= (is_brief ? BRIEF_TURN : TURN));
+}
+
+/* Polish goes on from a better mapping that another search has found. */
+static void drop_outdated_polish(const th_search *s)
+{
+    portfolio *p = s->state;
+    th_search **turn = &p->turn[p->now];
+    if (turns[p->now] != &th_search_polish || !*turn ||
+        s->best_fitness.value >= (*turn)->best_fitness.value ||
+        s->best_fitness.value >= p->polished)
+        return;
+    th_search_free(*turn);
+    *turn = NULL;
 }
 
 static int take_turn(th_search *s, th_error *err)
 {
     portfolio *p = s->state;
     th_search **turn = &p->turn[p->now];
-    bool polishing = turns[p->now] == &th_search_polish;
-    if ((polishing && s->best_fitness.value >= p->polished) || (*turn && (*turn)->done)) {
+    drop_outdated_polish(s);
+    if (*turn && (*turn)->done) {
         next_turn(s);
         return 0;
     }
-    if (!*turn && !(*turn = th_search_new_child(s, turns[p->now], 0, s->options.seed, err)))
-        return -1;
+    if (!*turn) {
+        *turn = th_search_new_child(s, turns[p->now], 0, s->options.seed, err);
+        if (!*turn)
+            return -1;
+        if (turns[p->now] == &th_search_polish)
+            p->polished = s->best_fitness.value;
+    }
     (*turn)->budget = INT64_MAX; /* the budget is this search's */
     if (th_search_iterate(*turn, err))
         return -1;
-    if (!is_over(s))
-        return 0;
-    if (polishing) {
-        p->polished = s->best_fitness.value;
-        th_search_free(*turn);
-        *turn = NULL;
-    }
-    next_turn(s);
+    if (is_over(s))
+        next_turn(s);
     return 0;
 }
 
 static int iterate(th_search *s, th_error *err)
 {
     portfolio *p = s->state;
-    if (p->stage != STAGE_ROUNDS)
+    if (p->stage != STAGE_BRIEF_ROUND && p->stage != STAGE_ROUNDS)
         return prepare(s, err);
     if (p->now == NO_TURN)
         begin_turn(s, 0);
@@ -225,7 +253,7 @@ static int iterate(th_search *s, th_error *err)
 
 const th_search_type th_search_portfolio = {
     "portfolio",
-    "dp, the baselines, then two_level, ga, annealing and polish by turns",
+    "dp, the baselines, and polish, annealing and two_level by turns",
     false,
     0,
     TH_INITIAL_HEURISTIC,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* variation.h - initial mappings and variation operators: how searches make new mappings from old
  * ones.
- *   init -> (initial mappings | offspring batch: random | sharding | partitioning | flat ...)*
+ *   init -> (initial mappings | offspring batch: random | sharding | partitioning ...)*
  *     -> clear
  * Every member of an offspring batch draws from a stream of random numbers of its own, so that
  * several threads can make them. Every mapping that is returned can be lowered, if memory suffices
@@ -117,12 +117,6 @@ int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping
 /* Sets, designs or ranges changed, strategies by dynamic programming. */
 int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
                               th_error *err);
-
-/* All choices are genes of equal rank, those of the partitioning too, without dynamic programming:
- * sets and designs of mother, layers' sets and strategies of either, then mutations of any of
- * them. */
-int th_variation_flat(th_variation *v, const th_mapping *mother, const th_mapping *father,
-                      th_mapping **out, th_error *err);
 
 bool th_variation_chance(th_variation *v, double p);
 int th_variation_below(th_variation *v, int n);

@@ -11,7 +11,7 @@
 # that found it; mappings/INSTANCE.map the mapping. quick runs the default search on six instances
 # with 300 evaluations; status 1 where one is more than 15 % behind the best known.
 #   -instances PATTERN    those whose names match (*)
-#   -algorithms LIST      (portfolio two_level ga annealing polish dp nsga2 random)
+#   -algorithms LIST      (portfolio two_level annealing polish dp nsga2 random)
 #   -evaluations LIST     budgets (compare: 300 1000 4000; record: 50000)
 #   -seeds N              1 .. N (compare: 3; record: 5)
 
@@ -219,7 +219,7 @@ proc quick {} {
 
 set command [lindex $argv 0]
 set options {
-    -instances * -algorithms {portfolio two_level ga annealing polish dp nsga2 random} -seeds 3
+    -instances * -algorithms {portfolio two_level annealing polish dp nsga2 random} -seeds 3
     -evaluations {300 1000 4000}
 }
 if {$command eq "record"} {set options [dict merge $options {-seeds 5 -evaluations 50000}]}
