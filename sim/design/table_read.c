@@ -108,6 +108,10 @@ static int read_header(reader *r, char *const fields[N_COLUMNS], int n)
                                 r->line, columns[c]);
         r->place[c] = i;
     }
+    for (int c = 0; c < N_COLUMNS; c++)
+        if (r->place[c] < 0)
+            return th_error_set(r->err, "SIM-0098", "%s:%d: column %s%s: is missing", r->path,
+                                r->line, columns[c], c == TIME ? "_ps, _ns, _us, _ms or _s" : "");
     if (n != N_COLUMNS)
         return fail_count(r, n);
     r->has_header = true;

@@ -165,7 +165,10 @@ TEST(refuses_nonsense)
         "kind,B,K,Q\n", "SIM-0074",
         ":1: column \"Q\": must be one of kind, B, K, C, H, W, R, S, stride, groups and time_ps, "
         "time_ns, time_us, time_ms or time_s");
-    assert_refused("kind,B,K,C,H,W,R,S,stride,groups\n", "SIM-0075", ":1: 10 columns: must be 11");
+    assert_refused("kind,B,K,C,H,W,R,S,stride,groups\n", "SIM-0098",
+                   ":1: column time_ps, _ns, _us, _ms or _s: is missing");
+    assert_refused("kind,B,K,C,H,W,R,S,stride,time_ps\n", "SIM-0098",
+                   ":1: column groups: is missing");
     assert_refused(HEADER "conv,1,2,3\n", "SIM-0075", ":2: 4 columns: must be 11");
     assert_refused(HEADER "conv,1,2,3,4,5,6,7,8,9,10,11\n", "SIM-0075",
                    ":2: 12 columns: must be 11");
