@@ -32,6 +32,9 @@ libtharsis_la_SOURCES += \
 	mapper/lower/lower_plan.c \
 	mapper/lower/lower_serial.c mapper/lower/lower_serial.h \
 	mapper/lower/lower_state.h \
+	mapper/lower/lower_trace.c mapper/lower/lower_trace.h \
+	mapper/lower/trace_groups.c mapper/lower/trace_groups.h \
+	mapper/lower/trace_stuck.c mapper/lower/trace_stuck.h \
 	mapper/lower/plan.c mapper/lower/plan.h \
 	mapper/lower/plan_edge.c \
 	mapper/lower/plan_layer.c \

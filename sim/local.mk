@@ -7,6 +7,15 @@ libtharsis_la_SOURCES += \
 	sim/analysis/slack.c \
 	sim/analysis/time_breakdown.c \
 	sim/analysis/time_breakdown.h \
+	sim/astra/algorithm.c \
+	sim/astra/trace_replay_state.h \
+	sim/astra/chunks.c \
+	sim/astra/clock.c \
+	sim/astra/pool.h \
+	sim/astra/trace_replay.c \
+	sim/astra/trace_replay.h \
+	sim/astra/units.c \
+	sim/astra/wire.c \
 	sim/collective/algorithms.c \
 	sim/collective/algorithms.h \
 	sim/collective/binomial.c \

@@ -29,6 +29,7 @@ face_sources = \
 	tcl/commands/cmd_study.c \
 	tcl/commands/cmd_system.c \
 	tcl/commands/cmd_trace.c \
+	tcl/commands/cmd_trace_program.c \
 	tcl/commands/cmd_traffic.c \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
@@ -163,6 +164,7 @@ dist_experiments_DATA = \
 	scripts/experiments/compare_topologies.tcl \
 	scripts/experiments/design_in_five_lines.tcl \
 	scripts/experiments/f1_resnet34.tcl \
+	scripts/experiments/from_astra.tcl \
 	scripts/experiments/gpt2_tp8.map \
 	scripts/experiments/map_and_report.tcl \
 	scripts/experiments/multi_model.tcl \

@@ -44,7 +44,8 @@ EXTRA_DIST += \
 	tests/accept/onnx.tcl \
 	tests/accept/predictor.tcl \
 	tests/accept/scalesim.tcl \
-	tests/accept/simgrid.tcl
+	tests/accept/simgrid.tcl \
+	tests/accept/trace.tcl
 tests/check/accept.log: tharsis$(EXEEXT)
 tests/check/mpi.log: $(bin_PROGRAMS)
 tests/check/html.log: tharsis$(EXEEXT)
@@ -83,6 +84,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/faults.tcl tests/tcl/write_faults.c \
 	tests/tcl/hand.map \
 	tests/tcl/accept.test \
+	tests/tcl/read_program.test \
 	tests/tcl/report/alternatives.test \
 	tests/tcl/report/bounds.test \
 	tests/tcl/breakpoint.test \

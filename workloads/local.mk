@@ -43,6 +43,10 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/value.c \
 	workloads/onnx/value.h \
 	workloads/scalesim_read.c workloads/scalesim_read.h \
+	workloads/trace/groups_read.c workloads/trace/groups_read.h \
+	workloads/trace/node_read.c workloads/trace/node_read.h \
+	workloads/trace/trace.c workloads/trace/trace.h \
+	workloads/trace/trace_read.c workloads/trace/trace_read.h \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
 	workloads/workload_finish.c \
@@ -50,15 +54,21 @@ libtharsis_la_SOURCES += \
 	workloads/workload_write.c workloads/workload_write.h
 
 # What protoc-c writes, whose warnings are its own.
-nodist_libmessages_la_SOURCES = workloads/onnx/onnx.pb-c.c workloads/onnx/onnx.pb-c.h
+nodist_libmessages_la_SOURCES = workloads/onnx/onnx.pb-c.c workloads/onnx/onnx.pb-c.h \
+	workloads/trace/trace.pb-c.c workloads/trace/trace.pb-c.h
 libmessages_la_CFLAGS = -w
 BUILT_SOURCES += $(nodist_libmessages_la_SOURCES)
 CLEANFILES += $(nodist_libmessages_la_SOURCES)
-EXTRA_DIST += workloads/onnx/onnx.proto
+EXTRA_DIST += workloads/onnx/onnx.proto workloads/trace/trace.proto
 workloads/onnx/onnx.pb-c.c: workloads/onnx/onnx.proto
 	$(AM_V_GEN)$(MKDIR_P) workloads/onnx && $(PROTOC_C) --proto_path=$(srcdir)/workloads/onnx --c_out=workloads/onnx $(srcdir)/workloads/onnx/onnx.proto
 workloads/onnx/onnx.pb-c.h: workloads/onnx/onnx.pb-c.c
 	@test -f $@ || { rm -f workloads/onnx/onnx.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) workloads/onnx/onnx.pb-c.c; }
+workloads/trace/trace.pb-c.c: workloads/trace/trace.proto
+	$(AM_V_GEN)$(MKDIR_P) workloads/trace && $(PROTOC_C) --proto_path=$(srcdir)/workloads/trace --c_out=workloads/trace $(srcdir)/workloads/trace/trace.proto
+workloads/trace/trace.pb-c.h: workloads/trace/trace.pb-c.c
+	@test -f $@ || { rm -f workloads/trace/trace.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) workloads/trace/trace.pb-c.c; }
+workloads/trace/node_read.lo workloads/trace/trace_read.lo: workloads/trace/trace.pb-c.h
 # Of a tree that is not built yet, make TARGET makes it too: BUILT_SOURCES is for all, check and install alone.
 workloads/onnx/emit.lo workloads/onnx/fold.lo workloads/onnx/fold_axes.lo workloads/onnx/graph.lo \
 workloads/onnx/body.lo workloads/onnx/fused.lo workloads/onnx/nodes.lo workloads/onnx/sequence.lo workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \

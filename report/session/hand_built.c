@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/map.h"
+#include "report/interrupt.h"
 
 th_hand_built *th_hand_built_new(const char *name, th_error *err)
 {
@@ -18,11 +19,30 @@ th_hand_built *th_hand_built_new(const char *name, th_error *err)
     return m;
 }
 
+th_hand_built *th_hand_built_of_trace(th_trace *t, const th_system *s, th_roofline_choice roofline,
+                                      th_error *err)
+{
+    th_hand_built *m = th_hand_built_new(t->prefix, err);
+    if (!m) {
+        th_trace_free(t);
+        return NULL;
+    }
+    m->trace = t;
+    m->roofline = roofline;
+    th_lower_trace_options o = {
+        .trace = t, .system = s, .roofline = roofline, .is_interrupted = th_interrupt_is_pending};
+    if (th_lower_trace(&o, m->program, err) == 0)
+        return m;
+    th_hand_built_free(m);
+    return NULL;
+}
+
 void th_hand_built_free(th_hand_built *m)
 {
     if (!m)
         return;
     th_program_free(m->program);
+    th_trace_free(m->trace);
     for (size_t i = 0; i < m->n_schedules; i++)
         th_user_schedule_free(m->schedules[i]);
     th_free(m->schedules);
@@ -42,6 +62,8 @@ static int32_t append(th_program *p, const th_hand_built_task *t, th_error *err)
 {
     th_task task = t->task;
     if (t->collective && (task.collective = th_program_add_collective(p, t->collective, err)) < 0)
+        return -1;
+    if (t->work && (task.compute_cost = th_program_add_work(p, t->work, err)) < 0)
         return -1;
     int32_t number = th_program_add(p, &task, err);
     for (int32_t i = 0; number >= 0 && i < t->n_after; i++)
@@ -110,6 +132,8 @@ uint64_t th_hand_built_digest(const th_hand_built *m)
         digest = add_task(&p->tasks[t], digest);
     for (int32_t i = 0; i < p->n_collectives; i++)
         digest = add_collective(&p->collectives[i], digest);
+    for (int32_t i = 0; i < p->n_works; i++)
+        digest = th_hash(&p->works[i], sizeof p->works[i], digest);
     size_t edges = (size_t)p->n_dependencies;
     digest = th_hash(p->edge_from, edges * sizeof *p->edge_from, digest);
     return th_hash(p->edge_to, edges * sizeof *p->edge_to, digest);

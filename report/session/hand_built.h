@@ -6,6 +6,7 @@
  * hand-built program has no cycle. */
 #ifndef TH_REPORT_SESSION_HAND_BUILT_H
 #define TH_REPORT_SESSION_HAND_BUILT_H
+#include "mapper/lower/lower_trace.h"
 #include "sim/collective/user_schedule.h"
 #include "sim/program/program.h"
 
@@ -14,6 +15,8 @@
 
 typedef struct th_hand_built {
     char *name;
+    th_trace *trace; /* what it was read from: then nothing can be added; NULL: none */
+    th_roofline_choice roofline;
     th_program *program;
     th_user_schedule **schedules; /* that its collectives follow */
     size_t n_schedules, schedule_capacity;
@@ -23,11 +26,15 @@ typedef struct th_hand_built {
 typedef struct th_hand_built_task {
     th_task task;
     const th_collective *collective;
+    const th_fixed_work *work; /* of a computation; copied */
     const int32_t *after;
     int32_t n_after;
 } th_hand_built_task;
 
 th_hand_built *th_hand_built_new(const char *name, th_error *err);
+/* Takes over the trace, on failure too. Its program is that of the default network. */
+th_hand_built *th_hand_built_of_trace(th_trace *t, const th_system *s, th_roofline_choice roofline,
+                                      th_error *err);
 void th_hand_built_free(th_hand_built *m); /* accepts NULL */
 
 /* Takes over the schedule of a collective that will be added. 0, or -1: the caller still owns

@@ -87,7 +87,7 @@ int th_session_need_no_trace(th_session *s, th_error *err)
 
 const th_program *th_session_program(const th_session *s)
 {
-    if (s->hand_built)
+    if (s->hand_built && !(s->hand_built->trace && s->simulation))
         return s->hand_built->program;
     return s->simulation ? s->simulation->program : NULL;
 }

@@ -6,6 +6,7 @@
 #include "report/session/session.h"
 #include <unistd.h>
 #include "base/alloc.h"
+#include "report/interrupt.h"
 #include "report/session/property_events.h"
 #include "report/session/saved_run.h"
 
@@ -148,6 +149,11 @@ int th_session_open_hand_built(th_session *s, th_error *err)
 {
     if (!s->hand_built)
         return th_error_set(err, "TCL-0150", "no program yet: create_program first");
+    if (s->hand_built->trace)
+        return th_error_set(err, "TCL-0801",
+                            "the program \"%s\" is a trace, to which nothing can be added: "
+                            "create_program first",
+                            s->hand_built->name);
     if (!s->simulation)
         return 0;
     if (s->simulation->has_begun)
@@ -162,6 +168,13 @@ th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o,
 {
     if (th_session_need_program(s, err) != 0)
         return NULL;
+    if (s->hand_built && s->hand_built->trace)
+        return th_simulation_of_trace(
+            &(th_lower_trace_options){.trace = s->hand_built->trace,
+                                      .system = s->system,
+                                      .roofline = s->hand_built->roofline,
+                                      .is_interrupted = th_interrupt_is_pending},
+            o, err);
     if (s->hand_built)
         return th_simulation_of_program(s->system, s->hand_built->program, o, err);
     return th_simulation_new(s->system, s->workload, s->mapping, s->scripts, o, err);

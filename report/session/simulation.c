@@ -129,12 +129,52 @@ th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p
     th_simulation *sim = new_simulation(o, err);
     if (!sim)
         return NULL;
-    if (!(sim->costs = th_compute_cost_cache_new(s, err))) {
+    if (!(sim->costs = th_compute_cost_cache_new(s, err)) ||
+        th_program_look_up_works(p, sim->costs, err) != 0) {
         th_simulation_free(sim);
         return NULL;
     }
     sim->program = p;
     return load(sim, s, err);
+}
+
+bool th_network_is_astra(const th_network_type *n, bool *is_aware)
+{
+    *is_aware = n == th_network_find("astra_aware");
+    return *is_aware || n == th_network_find("astra_unaware");
+}
+
+static int lower_trace(const th_lower_trace_options *t, const th_run_options *o, th_program *p,
+                       th_astra_rank_times *ranks, th_error *err)
+{
+    bool is_aware;
+    if (th_network_is_astra(o->network, &is_aware))
+        return th_lower_trace_replay(t, is_aware, p, ranks, err);
+    return th_lower_trace(t, p, err);
+}
+
+th_simulation *th_simulation_of_trace(const th_lower_trace_options *t, const th_run_options *o,
+                                      th_error *err)
+{
+    bool is_aware;
+    th_program *p = new_program(err);
+    th_astra_rank_times *ranks = th_alloc_array((size_t)t->trace->n_ranks, sizeof *ranks);
+    th_simulation *sim = NULL;
+    if (p && !ranks)
+        th_error_no_memory(err);
+    if (p && ranks && lower_trace(t, o, p, ranks, err) == 0)
+        sim = th_simulation_of_program(t->system, p, o, err);
+    if (!sim || !th_network_is_astra(o->network, &is_aware)) {
+        th_free(ranks);
+        ranks = NULL;
+    }
+    if (!sim) {
+        th_program_free(p);
+        return NULL;
+    }
+    sim->lowered = p;
+    sim->ranks = ranks;
+    return sim;
 }
 
 void th_simulation_free(th_simulation *s)
@@ -143,6 +183,7 @@ void th_simulation_free(th_simulation *s)
         return;
     th_result_clear(&s->result);
     th_free(s->slacks);
+    th_free(s->ranks);
     th_machine_free(s->machine);
     th_program_free(s->lowered);
     th_lower_free(s->lower);

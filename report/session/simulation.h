@@ -5,6 +5,7 @@
 #ifndef TH_REPORT_SESSION_SIMULATION_H
 #define TH_REPORT_SESSION_SIMULATION_H
 #include "mapper/lower/lower.h"
+#include "mapper/lower/lower_trace.h"
 #include "sim/machine/machine.h"
 
 typedef struct th_run_options {
@@ -26,7 +27,8 @@ typedef struct th_simulation {
     th_compute_cost_cache *costs; /* of a hand-built program: the costs of its system */
     th_result result;
     bool result_is_fresh;
-    th_time *slacks; /* NULL: not computed since the machine moved */
+    th_astra_rank_times *ranks; /* of a trace as ASTRA-sim replays it, else NULL */
+    th_time *slacks;            /* NULL: not computed since the machine moved */
 } th_simulation;
 
 /* scripts: the results of script designs. */
@@ -38,6 +40,12 @@ th_simulation *th_simulation_of_program(const th_system *s, th_program *p, const
 /* p is finished and only read, so that several threads may each make one of it. */
 th_simulation *th_simulation_of_finished(const th_system *s, const th_program *p,
                                          const th_run_options *o, th_error *err);
+/* A trace, lowered for the network of the options: as ASTRA-sim replays it under its networks, else
+ * as traffic of its own. */
+th_simulation *th_simulation_of_trace(const th_lower_trace_options *t, const th_run_options *o,
+                                      th_error *err);
+/* Is it one of ASTRA-sim's networks? */
+bool th_network_is_astra(const th_network_type *n, bool *is_aware);
 void th_simulation_free(th_simulation *s); /* accepts NULL */
 /* Are the procedures of script designs the same as when the mapping was lowered? */
 bool th_simulation_is_current(const th_simulation *s);

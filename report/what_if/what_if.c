@@ -315,6 +315,12 @@ static int change_machine(const th_session *s, th_machine *m, const th_what_if *
 static th_simulation *load(const th_session *s, const th_system *system, const th_mapping *m,
                            const th_run_options *o, th_error *err)
 {
+    if (s->hand_built && s->hand_built->trace)
+        return th_simulation_of_trace(
+            &(th_lower_trace_options){.trace = s->hand_built->trace,
+                                      .system = system,
+                                      .roofline = s->hand_built->roofline},
+            o, err);
     if (s->hand_built)
         return th_simulation_of_finished(system, s->hand_built->program, o, err);
     return th_simulation_new(system, s->workload, m, s->scripts, o, err);

@@ -260,6 +260,27 @@ static int compute_moves(const th_moves *x, th_compute_cost *out, th_error *err)
                         (long long)x->in_bits_per_s, (long long)x->out_bits_per_s);
 }
 
+/* One step that computes for so many picoseconds and moves nothing. */
+static void compute_fixed(const th_fixed_work *w, th_compute_cost *out)
+{
+    *out = (th_compute_cost){.design = -1};
+    out->shard.kind = TH_LAYER_ELEMENTWISE;
+    out->port = (th_port){.bits_per_s = TH_UNLIMITED, .burst_bytes = 1, .channels = 1};
+    th_schedule *s = &out->schedule;
+    *s = (th_schedule){
+        .hz = TH_PS_PER_S, .slots_in = 1, .slots_out = 1, .variant = "fixed duration"};
+    for (int loop = 0; loop < TH_N_LOOPS; loop++)
+        s->count[loop] = 1;
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
+        s->step[mask].cycles = w->duration_ps;
+    out->total = th_schedule_sum(s);
+    out->vector_operations = w->operations;
+    th_pipeline p;
+    th_pipeline_start(&p, s, &out->port, &(th_pipeline_options){.skip = true});
+    out->collapsed_ps = th_pipeline_finish(&p, s, &out->port);
+    out->collapsed = p.stats;
+}
+
 /* --- the cache -------------------------------------------------------------------------------- */
 
 /* The address of a cost. Chunk c begins with number 2^c * F - F, where F is the size of the first
@@ -319,6 +340,17 @@ int32_t th_compute_cost_lookup_moves(th_compute_cost_cache *cache, const th_move
     return add_computed(cache, moves, sizeof *moves, &computed, err);
 }
 
+int32_t th_compute_cost_lookup_fixed(th_compute_cost_cache *cache, const th_fixed_work *w,
+                                     th_error *err)
+{
+    const th_compute_cost *known = th_shared_map_find(cache->known, w, sizeof *w);
+    th_compute_cost computed;
+    if (known)
+        return known->number;
+    compute_fixed(w, &computed);
+    return add_computed(cache, w, sizeof *w, &computed, err);
+}
+
 int32_t th_compute_cost_lookup(th_compute_cost_cache *cache, int accel, int design,
                                const th_shard *shard, th_error *err)
 {
@@ -339,6 +371,49 @@ int32_t th_compute_cost_lookup(th_compute_cost_cache *cache, int accel, int desi
 const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *cache, int32_t number)
 {
     return cost_at(cache, number);
+}
+
+/* A product that fills any array. */
+static th_shard large_product(void)
+{
+    enum { EXTENT = 4096 };
+    th_shard s = {.kind = TH_LAYER_MATMUL,
+                  .groups = 1,
+                  .in_h = EXTENT,
+                  .in_w = 1,
+                  .stride_h = 1,
+                  .stride_w = 1,
+                  .dilation_h = 1,
+                  .dilation_w = 1,
+                  .up_h = 1,
+                  .up_w = 1,
+                  .n_operands = 1};
+    for (int d = 0; d < TH_N_DIMS; d++)
+        s.dim[d] = 1;
+    s.dim[TH_DIM_K] = s.dim[TH_DIM_C] = s.dim[TH_DIM_H] = EXTENT;
+    for (int t = 0; t < TH_N_TENSORS; t++) {
+        s.precision[t] = TH_FP16;
+        s.density_ppm[t] = 1000000;
+    }
+    return s;
+}
+
+int th_compute_cost_roofline(const th_compute_cost_cache *cache, int accel,
+                             double *operations_per_s, double *bytes_per_s, th_error *err)
+{
+    enum { OPERATIONS_PER_MAC = 2, BITS_PER_BYTE = 8 };
+    const th_accel *a = &cache->system->nodes[cache->system->accel_node[accel]].a;
+    th_shard product = large_product();
+    double cycles = INFINITY;
+    int64_t hz = 0;
+    bool is_known = a->n_designs > 0 &&
+                    th_compute_cost_min_cycles(cache, accel, a->designs[0], &product, &cycles, &hz);
+    if (!is_known || !(cycles > 0) || isinf(cycles))
+        return th_error_set(err, "SIM-0307",
+                            "accelerator %d: its design has no peak: give the duration", accel);
+    *operations_per_s = OPERATIONS_PER_MAC * (double)th_shard_macs(&product) * (double)hz / cycles;
+    *bytes_per_s = (double)a->dram_bits_per_s / BITS_PER_BYTE;
+    return 0;
 }
 
 int32_t th_compute_cost_count(th_compute_cost_cache *cache)

@@ -62,6 +62,19 @@ typedef struct th_moves {
 } th_moves;
 int32_t th_compute_cost_lookup_moves(th_compute_cost_cache *cache, const th_moves *moves,
                                      th_error *err);
+/* Work of an accelerator that takes a fixed time and leaves its DRAM alone. A key: plain, without
+ * padding. Returns the number of the cost, or -1. */
+typedef struct th_fixed_work {
+    int64_t duration_ps; /* > 0 */
+    int64_t operations;  /* 0: unknown */
+    int64_t bytes;       /* that it reads and writes in its DRAM, for reports alone */
+} th_fixed_work;
+int32_t th_compute_cost_lookup_fixed(th_compute_cost_cache *cache, const th_fixed_work *w,
+                                     th_error *err);
+/* The peak of an accelerator under its first design, on products of 16 bits (a multiply-accumulate
+ * is two operations), and the bandwidth of its DRAM. 0, or -1: the design has no peak. */
+int th_compute_cost_roofline(const th_compute_cost_cache *cache, int accel,
+                             double *operations_per_s, double *bytes_per_s, th_error *err);
 /* The schedule of a shard, and the memory port of an accelerator. Neither is cached. 0 or -1. */
 int th_compute_cost_schedule(const th_compute_cost_cache *cache, int accel, int design,
                              const th_shard *shard, th_schedule *out, th_error *err);

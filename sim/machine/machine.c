@@ -276,19 +276,22 @@ static int start_collective(th_machine *m, int32_t task, th_error *err)
     return th_events_push(m->events, &e) == TH_NO_EVENT ? th_error_no_memory(err) : 0;
 }
 
+static int end_after(th_machine *m, int32_t task, th_time delay_ps, th_error *err)
+{
+    th_event e = {th_time_add(m->now, delay_ps), TH_PRIORITY_RELEASE, (uint32_t)task, 0, 0};
+    return th_events_push(m->events, &e) == TH_NO_EVENT ? th_error_no_memory(err) : 0;
+}
+
 static int start_ready(th_machine *m, int32_t task, th_error *err)
 {
     const th_task *t = &m->program->tasks[task];
     int accel;
     switch ((th_task_kind)t->kind) {
-    case TH_TASK_HOST: /* without a node: takes no time */
+    case TH_TASK_HOST: /* without a node: a delay */
         if (t->node >= 0)
             return th_hosts_add(m, task) ? th_error_no_memory(err) : 0;
         th_machine_task_starts(m, task, m->tasks.times[task].cause);
-        if (th_events_push(m->events, &(th_event){m->now, TH_PRIORITY_RELEASE, (uint32_t)task, 0,
-                                                  0}) == TH_NO_EVENT)
-            return th_error_no_memory(err);
-        return 0;
+        return end_after(m, task, t->delay_ps, err);
     case TH_TASK_TRANSFER:
         th_machine_task_starts(m, task, m->tasks.times[task].cause);
         if (m->network->type->start(m->network, m->events, m->now, task,

@@ -28,9 +28,20 @@ static void drop_collectives(th_program *p, int32_t number)
     p->n_collectives = number;
 }
 
+/* The map forgets all, and knows those that stay again when the next is added. */
+static void drop_works(th_program *p, int32_t n)
+{
+    if (p->n_works == n)
+        return;
+    p->n_works = n;
+    th_map_clear(p->work_numbers);
+}
+
 void th_program_clear(th_program *p)
 {
     drop_collectives(p, 0);
+    drop_works(p, 0);
+    p->n_blocked = 0;
     p->n_tasks = 0;
     p->n_dependencies = 0;
     p->n_inputs = 0;
@@ -43,6 +54,9 @@ void th_program_free(th_program *p)
         return;
     drop_collectives(p, 0);
     th_free(p->collectives);
+    th_free(p->works);
+    th_free(p->blocked);
+    th_map_free(p->work_numbers);
     th_free(p->tasks);
     th_free(p->successor_start);
     th_free(p->successors);
@@ -82,6 +96,49 @@ int32_t th_program_add_collective(th_program *p, const th_collective *c, th_erro
     return p->n_collectives++;
 }
 
+static int remember_works(th_program *p)
+{
+    if (!p->work_numbers && !(p->work_numbers = th_map_new()))
+        return -1;
+    for (int32_t i = (int32_t)th_map_count(p->work_numbers); i < p->n_works; i++)
+        if (th_map_put(p->work_numbers, &p->works[i], sizeof p->works[i], i))
+            return -1;
+    return 0;
+}
+
+int32_t th_program_add_work(th_program *p, const th_fixed_work *w, th_error *err)
+{
+    int64_t number;
+    if (remember_works(p))
+        return th_error_no_memory(err);
+    if (th_map_get(p->work_numbers, w, sizeof *w, &number))
+        return (int32_t)number;
+    if (th_grow(&p->works, &p->work_capacity, (size_t)p->n_works + 1, sizeof *p->works) ||
+        th_map_put(p->work_numbers, w, sizeof *w, p->n_works))
+        return th_error_no_memory(err);
+    p->works[p->n_works] = *w;
+    return p->n_works++;
+}
+
+int th_program_look_up_works(const th_program *p, th_compute_cost_cache *costs, th_error *err)
+{
+    for (int32_t i = 0; i < p->n_works; i++) {
+        int32_t number = th_compute_cost_lookup_fixed(costs, &p->works[i], err);
+        if (number < 0)
+            return -1;
+        assert(number == i);
+    }
+    return 0;
+}
+
+int th_program_block(th_program *p, int32_t task, th_error *err)
+{
+    if (th_grow(&p->blocked, &p->blocked_capacity, p->n_blocked + 1, sizeof *p->blocked))
+        return th_error_no_memory(err);
+    p->blocked[p->n_blocked++] = task;
+    return 0;
+}
+
 int th_program_grow(th_program *p, th_error *err)
 {
     size_t capacity = p->edge_capacity, same = p->edge_capacity;
@@ -94,12 +151,14 @@ int th_program_grow(th_program *p, th_error *err)
 
 th_program_mark th_program_mark_of(const th_program *p)
 {
-    return (th_program_mark){p->n_tasks, p->n_collectives, p->n_inputs, p->n_dependencies};
+    return (th_program_mark){p->n_tasks, p->n_collectives, p->n_inputs, p->n_works,
+                             p->n_dependencies};
 }
 
 void th_program_cut(th_program *p, th_program_mark mark)
 {
     drop_collectives(p, mark.n_collectives);
+    drop_works(p, mark.n_works);
     p->n_tasks = mark.n_tasks;
     p->n_inputs = mark.n_inputs;
     p->n_dependencies = mark.n_dependencies;
@@ -140,6 +199,8 @@ int th_program_finish(th_program *p, th_error *err)
         fill[p->edge_from[i] + 1]++;
         p->n_predecessors[p->edge_to[i]]++;
     }
+    for (size_t i = 0; i < p->n_blocked; i++)
+        p->n_predecessors[p->blocked[i]]++;
     for (size_t t = 0; t < n; t++)
         fill[t + 1] += fill[t];
     for (size_t i = 0; i < edges; i++) {

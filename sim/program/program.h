@@ -10,13 +10,17 @@
 #include <stdbool.h>
 #include "base/error.h"
 #include "base/units.h"
+#include "base/map.h"
 #include "sim/collective/collective.h"
+#include "sim/design/compute_cost.h"
 
 typedef enum {
-    TH_TASK_COMPUTE,  /* a shard on an accelerator; has node, compute_cost */
+    /* A shard, or work of a fixed duration, on an accelerator; has node, compute_cost. */
+    TH_TASK_COMPUTE,
     TH_TASK_TRANSFER, /* bytes from node to peer over the network */
-    /* node -1: a delay on no resource, such as the arrival of an input at release. Otherwise work
-     * of a host, for delay_ps; a host runs one task at a time, the ready tasks in program order. */
+    /* node -1: a delay on no resource, for delay_ps, such as the arrival of an input at release.
+     * Otherwise work of a host, for delay_ps; a host runs one task at a time, the ready tasks in
+     * program order. */
     TH_TASK_HOST,
     TH_TASK_COLLECTIVE /* a collective of a group of nodes, replayed message by message */
 } th_task_kind;
@@ -26,8 +30,10 @@ typedef struct th_task {
     int32_t node; /* where the task runs, or the sender */
     int32_t peer; /* the receiver */
     union {
-        int32_t compute_cost; /* compute: the number of its cost (sim/design/compute_cost.h) */
-        int32_t collective;   /* collective: index in the program's collectives */
+        /* compute: the number of its cost (sim/design/compute_cost.h); in a program that is not
+         * lowered from a mapping, the index of its fixed work, which is the same */
+        int32_t compute_cost;
+        int32_t collective; /* collective: index in the program's collectives */
     };
     int64_t bytes;      /* transfer, >= 0 */
     th_time release_ps; /* earliest start */
@@ -43,6 +49,8 @@ typedef struct th_program {
     int32_t n_tasks;
     th_collective *collectives;
     int32_t n_collectives;
+    th_fixed_work *works; /* all different */
+    int32_t n_works;
     /* successors of task t: successors[successor_start[t] .. successor_start[t + 1]) */
     int32_t *successor_start, *successors;
     int32_t *n_predecessors;
@@ -52,6 +60,9 @@ typedef struct th_program {
     /* private */
     bool (*is_interrupted)(void);
     int32_t *edge_from, *edge_to;
+    th_map *work_numbers;
+    int32_t *blocked;
+    size_t n_blocked, blocked_capacity, work_capacity;
     size_t collective_capacity, task_capacity, edge_capacity, start_capacity, successor_capacity,
         predecessor_capacity;
 } th_program;
@@ -74,6 +85,12 @@ static inline int32_t th_program_add(th_program *p, const th_task *t, th_error *
 }
 /* Adds a collective, which task.collective refers to; *c is copied. Its number, or -1. */
 int32_t th_program_add_collective(th_program *p, const th_collective *c, th_error *err);
+/* The number of a work, which is added if it is new; or -1. th_program_look_up_works finds it under
+ * the same number in a new cache of compute costs. */
+int32_t th_program_add_work(th_program *p, const th_fixed_work *w, th_error *err);
+int th_program_look_up_works(const th_program *p, th_compute_cost_cache *costs, th_error *err);
+/* The task waits for something that never comes: a message that nobody sends. 0 or -1. */
+int th_program_block(th_program *p, int32_t task, th_error *err);
 /* Reserves room for more dependencies. 0 or -1. */
 int th_program_grow(th_program *p, th_error *err);
 /* Task "after" starts when "before" has ended. 0 or -1. */
@@ -90,7 +107,7 @@ static inline int th_program_depend(th_program *p, int32_t after, int32_t before
 /* A state of a program, and the return to it, which drops all that was added since: for callers
  * that add several things as a unit. */
 typedef struct th_program_mark {
-    int32_t n_tasks, n_collectives, n_inputs;
+    int32_t n_tasks, n_collectives, n_inputs, n_works;
     int64_t n_dependencies;
 } th_program_mark;
 th_program_mark th_program_mark_of(const th_program *p);

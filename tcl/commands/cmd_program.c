@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_program.c - hand-built programs: create_program, add_transfer.
- *   create_program -> add_transfer* -> run
+/* cmd_program.c - hand-built programs: create_program, add_transfer, add_compute.
+ *   create_program -> (add_transfer | add_compute)* -> run
  * All options of a task are checked before the task is added. */
 #include <config.h>
+#include <math.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/command.h"
@@ -148,15 +149,119 @@ static int run_add_transfer(th_call *c)
     return failed;
 }
 
+/* ---- add_compute ---- */
+
+enum { COMPUTE_ON, COMPUTE_DURATION, COMPUTE_OPERATIONS, COMPUTE_BYTES, COMPUTE_AT, COMPUTE_AFTER };
+
+static const th_option compute_options[] = {
+    [COMPUTE_ON] = {"-on", TH_OPTION_TEXT, "ACCEL", "The accelerator: 3, accel/3.",
+                    .required = true},
+    [COMPUTE_DURATION] = {"-duration", TH_OPTION_TIME, "TIME", "How long it takes."},
+    [COMPUTE_OPERATIONS] = {"-operations", TH_OPTION_INTEGER, "N",
+                            "Instead of -duration: operations (a multiply-accumulate is two) at "
+                            "the accelerator's peak, with its first design, on 16-bit data.",
+                            1, INT64_C(1) << 60},
+    [COMPUTE_BYTES] = {"-bytes", TH_OPTION_BYTES, "SIZE",
+                       "Bytes that these operations move to or from the accelerator's DRAM (0); "
+                       "the longer of both times counts."},
+    [COMPUTE_AT] = {"-at", TH_OPTION_TIME, "TIME", "Starts no earlier than this time (0)."},
+    [COMPUTE_AFTER] = {"-after", TH_OPTION_TEXT, "TASKS",
+                       "Starts when all of these have ended: {task/0 task/3}."},
+    {.name = NULL},
+};
+
+static int parse_accel(th_call *c, int option)
+{
+    int node = th_node_parse(c->session, th_call_text(c, option, ""), &c->err);
+    if (node < 0)
+        return th_call_prefix_error(c, "-on", &c->err);
+    if (c->session->system->nodes[node].kind != TH_NODE_ACCEL)
+        return th_error_set(&c->err, "TCL-0805", "-on \"%s\": must be an accelerator",
+                            th_call_text(c, option, ""));
+    return node;
+}
+
+/* The time of the operations and bytes on the accelerator of a node. */
+static int roofline(th_call *c, int node, th_fixed_work *w)
+{
+    const th_system *s = c->session->system;
+    double operations_per_s, bytes_per_s;
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, &c->err);
+    int status = costs ? th_compute_cost_roofline(costs, s->nodes[node].accel, &operations_per_s,
+                                                  &bytes_per_s, &c->err)
+                       : -1;
+    th_compute_cost_cache_free(costs);
+    if (status != 0)
+        return -1;
+    double s_of_work =
+        fmax((double)w->operations / operations_per_s, (double)w->bytes / bytes_per_s);
+    double ps = ceil(s_of_work * (double)TH_PS_PER_S);
+    if (!(ps < 0x1p60))
+        return th_error_set(&c->err, "TCL-0806",
+                            "-operations and -bytes take longer than 13 days: less was expected");
+    w->duration_ps = (th_time)fmax(ps, 1);
+    return 0;
+}
+
+static int parse_work(th_call *c, int node, th_fixed_work *w)
+{
+    bool has_duration = th_call_has(c, COMPUTE_DURATION);
+    *w = (th_fixed_work){.duration_ps = th_call_number(c, COMPUTE_DURATION, 0),
+                         .operations = th_call_number(c, COMPUTE_OPERATIONS, 0),
+                         .bytes = th_call_number(c, COMPUTE_BYTES, 0)};
+    if (has_duration == th_call_has(c, COMPUTE_OPERATIONS) ||
+        (has_duration && th_call_has(c, COMPUTE_BYTES)))
+        return th_error_set(
+            &c->err, "TCL-0807",
+            "either -duration, or -operations with or without -bytes, was expected");
+    if (!has_duration)
+        return roofline(c, node, w);
+    return w->duration_ps > 0
+               ? 0
+               : th_error_set(&c->err, "TCL-0808", "-duration: must be greater than zero");
+}
+
+static int run_add_compute(th_call *c)
+{
+    th_fixed_work work;
+    th_timing timing = {.n_after = 0};
+    if (th_session_open_hand_built(c->session, &c->err) != 0)
+        return -1;
+    int node = parse_accel(c, COMPUTE_ON);
+    if (node < 0 || parse_work(c, node, &work) != 0 ||
+        parse_after(c, COMPUTE_AFTER, &timing) != 0) {
+        th_free(timing.after);
+        return -1;
+    }
+    th_hand_built_task t = {.task = {.kind = TH_TASK_COMPUTE,
+                                     .node = node,
+                                     .peer = -1,
+                                     .release_ps = th_call_number(c, COMPUTE_AT, 0),
+                                     .layer = -1},
+                            .work = &work,
+                            .after = timing.after,
+                            .n_after = timing.n_after};
+    int failed = th_call_add_task(c, &t);
+    th_free(timing.after);
+    return failed;
+}
+
 const th_command th_program_commands[] = {
     {"create_program", GROUP, "NAME", 1, 1, NULL,
      "begin a hand-built program, in place of a mapping",
-     "Needs only a system. add_transfer and add_collective fill it; run and the reports take it as "
+     "Needs only a system. add_transfer, add_compute and add_collective fill it; run and the "
+     "reports take it as "
      "they take a mapping. The previous workload, mapping and run are dropped; a new system or "
      "workload drops the program. Returns NAME.",
      .run = run_create_program, .not_while_running = true},
     {"add_transfer", GROUP, "", 0, 0, transfer_options, "add a transfer to the program",
      "Returns task/N. Refused once the program has begun to run, until restart.",
      .run = run_add_transfer, .not_while_running = true},
+    {"add_compute", GROUP, "", 0, 0, compute_options, "add a computation to the program",
+     "An accelerator runs one computation at a time, of those that are ready the one that was "
+     "added "
+     "first. Its time is fixed: it does not share the DRAM with transfers. Returns task/N. Refused "
+     "once the program has begun to run, until restart.",
+     .run = run_add_compute, .not_while_running = true},
     {.name = NULL},
 };

@@ -16,12 +16,22 @@
 
 /* ---- run ---- */
 
-enum { RUN_ALL, RUN_UNTIL, RUN_FOR, RUN_NETWORK, RUN_STREAM = RUN_NETWORK + TH_N_NETWORK_OPTIONS };
+enum {
+    RUN_ALL,
+    RUN_UNTIL,
+    RUN_FOR,
+    RUN_LENIENT,
+    RUN_NETWORK,
+    RUN_STREAM = RUN_NETWORK + TH_N_NETWORK_OPTIONS
+};
 
 static const th_option run_options[] = {
     [RUN_ALL] = {"-all", TH_OPTION_FLAG, NULL, "To the end; the default."},
     [RUN_UNTIL] = {"-until", TH_OPTION_TIME, "TIME", "Up to and including this simulated time."},
     [RUN_FOR] = {"-for", TH_OPTION_TIME, "TIME", "For this much simulated time from now."},
+    [RUN_LENIENT] = {"-lenient", TH_OPTION_FLAG, NULL,
+                     "Of an execution trace: nodes that wait for what never comes, and messages "
+                     "that nobody receives, are a warning, as ASTRA-sim has it, not an error."},
     TH_NETWORK_OPTIONS(RUN_NETWORK),
     TH_STREAM_OPTIONS(RUN_STREAM),
     {.name = NULL},
@@ -107,6 +117,7 @@ static int run_run(th_call *c)
         return th_error_set(&c->err, "TCL-0102", "-until \"%s\": the run is already past this time",
                             th_call_text(c, RUN_UNTIL, ""));
     th_run_begin(&d);
+    d.is_lenient = th_call_has(c, RUN_LENIENT);
     return th_run_finish(&d, th_run_to(&d, until));
 }
 

@@ -6,6 +6,9 @@
  * do not change results: the machine stops between two events. */
 #include <config.h>
 #include "tcl/commands/run_call.h"
+#include <string.h>
+#include "mapper/lower/trace_stuck.h"
+#include "tcl/warning.h"
 #include <stdio.h>
 #include "tcl/objects/breakpoint.h"
 
@@ -225,8 +228,41 @@ static int tell(th_run_call *d, th_run_end end)
     return failed;
 }
 
+/* Tasks are left that never start: number 6 of the simulator's messages. */
+static bool is_deadlock(const th_error *e)
+{
+    return strncmp(e->id, "SIM-", 4) == 0 && strcmp(e->id + 4, "0006") == 0;
+}
+
+/* At the end of a trace's replay: nodes that never end, and messages that nobody receives, are an
+ * error, or a warning if the run is lenient. */
+static th_run_end judge_trace(th_run_call *d, th_run_end end)
+{
+    const th_hand_built *h = d->session->hand_built;
+    bool is_stuck = end == TH_END_FAILED && is_deadlock(&d->call->err);
+    th_error why;
+    if (!h || !h->trace || (end != TH_END_DONE && !is_stuck))
+        return end;
+    th_trace_explainer *x = th_trace_explainer_new(
+        h->trace, d->session->system, th_machine_times(d->sim->machine), &d->call->err);
+    int found = x ? th_trace_explain(x, &why, &d->call->err) : -1;
+    th_trace_explainer_free(x);
+    if (found < 0)
+        return TH_END_FAILED;
+    if (found == 0)
+        return end;
+    if (!d->is_lenient) {
+        d->call->err = why;
+        return TH_END_FAILED;
+    }
+    th_warn(d->call, "TCL-0804", "%s", why.text);
+    d->call->err = (th_error){"", ""};
+    return TH_END_DONE;
+}
+
 int th_run_finish(th_run_call *d, th_run_end end)
 {
+    end = judge_trace(d, end);
     th_progress_end(&d->progress);
     th_tcl_of(d->session)->is_running = false;
     th_tcl_of(d->session)->stop_asked = false;

@@ -15,6 +15,7 @@ typedef struct th_run_call {
     th_simulation *sim;
     th_step_probe *probe; /* counts steps; NULL: run */
     int64_t steps;        /* that were asked for */
+    bool is_lenient;      /* what of a trace does not come to its end is a warning */
     /* private */
     th_progress progress;
     th_stopped_by by;

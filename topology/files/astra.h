@@ -44,6 +44,12 @@ typedef struct th_astra {
     double local_mem_gb_per_s; /* 1e9 bytes/s */
     bool is_local_bw_aware;    /* all-reduce over dimensions: localBWAware, else baseline */
     uint8_t implementation[TH_ASTRA_N_COLLECTIVES][TH_MAX_DIMS]; /* th_astra_implementation */
+    /* direct4: 4, the messages at a time; 0: all */
+    int32_t window[TH_ASTRA_N_COLLECTIVES][TH_MAX_DIMS];
+    /* Of traces alone. */
+    double peak_tflops;
+    bool has_roofline;   /* computations take what the roofline says, not what was measured */
+    bool is_replay_only; /* every node takes what was measured */
 } th_astra;
 
 extern const char *const th_astra_collective_keys[TH_ASTRA_N_COLLECTIVES];

@@ -119,7 +119,29 @@ static int read_local_mem(reader *r, const key_row *row, const json_t *value)
 
 static int read_peak(reader *r, const key_row *row, const json_t *value)
 {
-    return read_number(r, row->key, value, 0, largest_tflops, &r->peak_tflops);
+    if (read_number(r, row->key, value, 0, largest_tflops, &r->peak_tflops))
+        return -1;
+    r->out->peak_tflops = r->peak_tflops;
+    return 0;
+}
+
+static int read_switch(reader *r, const key_row *row, const json_t *value, bool *out)
+{
+    if (!json_is_boolean(value) && !json_is_number(value))
+        return th_error_set(&r->error, "TOPO-0142", "%s:%d: key \"%s\": must be 0 or 1", r->path,
+                            line_of(r, row->key), row->key);
+    *out = json_is_true(value) || json_number_value(value) != 0;
+    return 0;
+}
+
+static int read_roofline(reader *r, const key_row *row, const json_t *value)
+{
+    return read_switch(r, row, value, &r->out->has_roofline);
+}
+
+static int read_replay_only(reader *r, const key_row *row, const json_t *value)
+{
+    return read_switch(r, row, value, &r->out->is_replay_only);
 }
 
 /* What is off may be written 0 or false. */
@@ -173,13 +195,18 @@ static int read_optimization(reader *r, const key_row *row, const json_t *value)
     return 0;
 }
 
-/* "direct4", "oneDirect4": with a window of four messages. No window is modelled, so its size is
- * not kept. */
+/* "direct4", "oneDirect4": with a window of four messages. */
 static bool has_window(const char *name, const char *direct)
 {
     size_t n = strlen(direct);
     return strncmp(name, direct, n) == 0 && name[n] != '\0' &&
            strspn(name + n, "0123456789") == strlen(name + n);
+}
+
+static int32_t window_of(const char *name)
+{
+    long n = strtol(name + strcspn(name, "0123456789"), NULL, 10);
+    return n < INT32_MAX ? (int32_t)n : INT32_MAX;
 }
 
 static int implementation_named(const char *name)
@@ -212,6 +239,7 @@ static int read_implementation(reader *r, const key_row *row, const json_t *valu
                 "oneHalvingDoubling",
                 r->path, line_of(r, row->key), row->key, name ? name : "", d);
         out->implementation[row->collective][d] = (uint8_t)i;
+        out->window[row->collective][d] = window_of(name);
     }
     return 0;
 }
@@ -248,9 +276,9 @@ static const key_row rows[] = {
     {"all-to-all-implementation-chakra", read_unsupported},
     {"boost-mode", NULL},
     {"local-reduction-delay", NULL},
-    {"roofline-enabled", NULL},
+    {"roofline-enabled", read_roofline},
     {"trace-enabled", NULL},
-    {"replay-only", NULL},
+    {"replay-only", read_replay_only},
     {"track-local-mem", NULL},
     {"local-mem-trace-filename", NULL},
     {"L", NULL},

@@ -165,8 +165,8 @@ static int check_implementation(const th_astra *a, bool is_aware, th_astra_colle
     return 0;
 }
 
-static int cut_into_chunks(const th_astra *a, th_astra_collective kind, int64_t bytes,
-                           int64_t *chunk, int64_t *n_chunks, th_error *err)
+int th_astra_cut_into_chunks(const th_astra *a, th_astra_collective kind, int64_t bytes,
+                             int64_t *chunk, int64_t *n_chunks, th_error *err)
 {
     int64_t n_accels = 1;
     for (int d = 0; d < a->n_dims; d++)
@@ -213,7 +213,7 @@ int th_astra_collective_ns(const th_astra *a, bool is_aware, th_astra_collective
     plan p = {.route.a = a, .implementation = a->implementation[kind], .is_aware = is_aware};
     int64_t n_chunks;
     if (check_implementation(a, is_aware, kind, err) < 0 ||
-        cut_into_chunks(a, kind, bytes, &p.bytes, &n_chunks, err) < 0)
+        th_astra_cut_into_chunks(a, kind, bytes, &p.bytes, &n_chunks, err) < 0)
         return -1;
     plan_phases(&p, kind);
     if (n_chunks == 1 || (a->n_dims == 1 && a->active_chunks == 1)) {

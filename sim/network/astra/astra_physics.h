@@ -11,4 +11,8 @@
 int th_astra_collective_ns(const th_astra *a, bool is_aware, th_astra_collective kind,
                            int64_t bytes, int64_t *ns, th_error *err);
 
+/* The chunks of a collective: all of *chunk bytes. 0 or -1. */
+int th_astra_cut_into_chunks(const th_astra *a, th_astra_collective kind, int64_t bytes,
+                             int64_t *chunk, int64_t *n_chunks, th_error *err);
+
 #endif

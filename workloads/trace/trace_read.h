@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* trace_read.h - reads execution traces: one file for each rank. */
+#ifndef TH_WORKLOADS_TRACE_TRACE_READ_H
+#define TH_WORKLOADS_TRACE_TRACE_READ_H
+#include "workloads/trace/trace.h"
+
+typedef struct th_trace_files {
+    const char
+        *prefix; /* of PREFIX.0.et, PREFIX.1.et ...; or a folder of rank.0.et, rank.1.et ... */
+    const char *groups; /* NULL: none */
+    const char *memory; /* NULL: none */
+} th_trace_files;
+
+/* NULL on failure: one line with the file, the node, and what was expected. */
+th_trace *th_trace_read(const th_trace_files *f, th_error *err);
+
+#endif
