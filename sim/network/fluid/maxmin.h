@@ -53,9 +53,9 @@ typedef struct th_maxmin_link {
     th_maxmin_entry *entry; /* flows on it, one entry per hop; bottlenecked here first */
     size_t n, room;
     double capacity;
-    /* The last fair level, the sum of 1 / w of the flows at that level, and how many of them are
-     * bottlenecked elsewhere; valid while TH_LINK_FAIR_KNOWN. */
-    double fair, fair_shares;
+    /* The fair level, and how many flows at that level are bottlenecked elsewhere; valid while
+     * TH_LINK_FAIR_EXACT. */
+    double fair;
     size_t n_above;
 } th_maxmin_link;
 
@@ -114,7 +114,6 @@ struct th_maxmin {
      * touches them. */
     __int128 *residual; /* capacity minus all rates on it, in units of 2^unit: exact */
     uint8_t *mark;      /* TH_LINK_... */
-    double *increased;  /* by how much rates on it have increased since fair was computed */
     double *level;      /* and, infinite, one more for flows without a bottleneck */
     th_maxmin_flow *flow;
     int32_t *bottleneck; /* per flow; n_links: none yet */

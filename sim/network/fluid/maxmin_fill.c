@@ -39,7 +39,7 @@ static void open_all(th_maxmin *m)
 {
     for (int32_t i = 0; i < m->work.n_heap; i++) {
         m->link[m->work.heap[i].link].place = -1;
-        m->mark[m->work.heap[i].link] &= (uint8_t) ~(TH_LINK_FAIR_KNOWN | TH_LINK_FAIR_EXACT);
+        m->mark[m->work.heap[i].link] &= (uint8_t)~TH_LINK_FAIR_EXACT;
     }
     m->work.n_heap = 0;
     m->work.stamp++;

@@ -91,29 +91,21 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
         x = th_maxmin_amount(m, add_above(m, k, limit, for_bottlenecked, &shares)) / shares.hi;
     }
     k->fair = x > 0 ? x : 0;
-    k->fair_shares = shares.hi;
     k->n_above = n;
-    m->increased[l] = 0;
-    m->mark[l] |= TH_LINK_FAIR_KNOWN | TH_LINK_FAIR_EXACT;
+    m->mark[l] |= TH_LINK_FAIR_EXACT;
 }
 
-/* T is the bottlenecked flows and those that have no bottleneck yet, else all of them. And where
- * the fair level has been x, with a sum s of 1 / w at that level, it is at least x - increased / s,
- * however much other rates on the link have fallen. */
+/* Of the bottlenecked flows and those that have no bottleneck yet, else of all of them. */
 double th_maxmin_least_level(const th_maxmin *m, int32_t l, double residual)
 {
     const th_maxmin_link *k = &m->link[l];
-    double x = 0, own = k->n_bottlenecked > 0 ? k->bottlenecked_shares : 0;
-    bool is_known = m->mark[l] & TH_LINK_FAIR_KNOWN;
-    if (is_known && m->increased[l] <= 0)
+    double own = k->n_bottlenecked > 0 ? k->bottlenecked_shares : 0;
+    if (m->mark[l] & TH_LINK_FAIR_EXACT)
         return k->fair;
-    if (!m->has_weights || k->n_new == 0) {
-        double shares = own + k->n_new, rate = k->n_bottlenecked > 0 ? m->level[l] * own : 0;
-        if (shares > 0)
-            x = (residual + rate) / shares;
-        else if (!m->has_weights)
-            x = k->capacity / (double)k->n;
-    }
-    double since = is_known ? k->fair - m->increased[l] / k->fair_shares : 0;
-    return since > x ? since : x;
+    if (m->has_weights && k->n_new > 0)
+        return 0;
+    double shares = own + k->n_new, rate = k->n_bottlenecked > 0 ? m->level[l] * own : 0;
+    if (shares > 0)
+        return (residual + rate) / shares;
+    return m->has_weights ? 0 : k->capacity / (double)k->n;
 }

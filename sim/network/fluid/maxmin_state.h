@@ -8,13 +8,12 @@
 #include "sim/network/fluid/maxmin.h"
 
 /* Marks of a link: it is in work.touched; a flow on it has got a rate above its level; it is the
- * bottleneck of a flow; its fair level has been computed; nothing on it has changed since. */
+ * bottleneck of a flow; its fair level has been computed, and nothing on it has changed since. */
 enum {
     TH_LINK_TOUCHED = 1,
     TH_LINK_EXCEEDED = 2,
     TH_LINK_IS_BOTTLENECK = 4,
-    TH_LINK_FAIR_KNOWN = 8,
-    TH_LINK_FAIR_EXACT = 16
+    TH_LINK_FAIR_EXACT = 8
 };
 
 /* A level above another by less than this is not above it. */
@@ -22,7 +21,7 @@ enum {
 
 /* maxmin_level.c. bottlenecked_shares: the sum of 1 / w of the flows bottlenecked at a link,
  * rounded once. find_fair: the level at which these flows and those above it fill link l, into
- * fair, fair_shares and n_above. least_level: a lower bound of that, at little cost; residual is
+ * fair and n_above. least_level: a lower bound of that, at little cost; residual is
  * what the link has left. */
 double th_maxmin_bottlenecked_shares(const th_maxmin *m, const th_maxmin_link *k);
 void th_maxmin_find_fair(th_maxmin *m, int32_t l);
