@@ -226,14 +226,18 @@ static th_time part_time(th_plans *p, const th_placed *at, int r, const th_loop_
                          bool adds_to_output, th_error *err)
 {
     th_error reason = {"", ""};
-    th_shard shard = th_plan_shard(&p->workload->layers[at->layer], loops);
+    const th_layer *l = &p->workload->layers[at->layer];
+    th_shard shard = th_plan_shard(l, loops);
     shard.adds_to_output = adds_to_output;
     int32_t cost = th_compute_cost_lookup(p->costs, at->set->accels[r],
                                           th_set_design(at->set, r, p->system), &shard, &reason);
     if (cost >= 0)
         return th_compute_cost_get(p->costs, cost)->collapsed_ps;
-    return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text)
-                                      : TH_TIME_MAX;
+    if (!th_plans_is_fatal(&reason))
+        return TH_TIME_MAX;
+    return th_error_is_no_memory(&reason)
+               ? th_error_no_memory(err)
+               : th_error_set(err, reason.id, "layer \"%s\": %s", l->name, reason.text);
 }
 
 th_time th_plans_layer_bound(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
