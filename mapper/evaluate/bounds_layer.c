@@ -361,13 +361,25 @@ static int add_strategy(maker *k, const th_strategy *s, int n)
     return 0;
 }
 
+/* Tasks of a split in all chunks that it can have, for sets of n. */
+static int64_t count_chunks(const maker *k, th_strategy s, int n)
+{
+    int64_t sum = 0;
+    for (int d = 0; s.rotate == TH_NO_ROTATION && d < TH_N_DIMS; d++)
+        for (int chunks = 2; chunks <= k->floors->scope.chunks; chunks++) {
+            th_strategy_set_chunks(&s, chunks, d);
+            sum += th_strategy_fits(&s, k->layer, k->batch, n) ? (int64_t)n * chunks : 0;
+        }
+    return sum;
+}
+
 /* Tasks of all strategies of sets of n, added to *n_tasks. 0 or -1. */
 static int count_tasks(const maker *k, int n, int64_t *n_tasks)
 {
     th_strategy *list = NULL;
     int count = th_strategies_list_all(k->layer, k->batch, n, &list);
     for (int i = 0; i < count; i++)
-        *n_tasks += n * th_shard_phases(k->layer, &list[i]);
+        *n_tasks += n * th_shard_phases(k->layer, &list[i]) + count_chunks(k, list[i], n);
     th_free(list);
     return count < 0 ? -1 : 0;
 }
