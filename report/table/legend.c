@@ -225,6 +225,8 @@ const th_legend th_legends[] = {
     {"property", NULL, "value", "value now"},
     {"property", NULL, "meaning", "what the attribute is"},
     {"search", NULL, "algorithm", "search that found the mapping"},
+    {"search", NULL, "found_by", "search that found the best mapping, of a portfolio its child"},
+    {"search", NULL, "generator", "how the search made the best mapping"},
     {"search", NULL, "searched_under", "network model and stream of the evaluations"},
     {"search", NULL, "objective", "what is minimised"},
     {"search", NULL, "sets", "which sets were allowed"},

@@ -198,12 +198,12 @@ typedef struct mode {
     th_time piece; /* the simulation advances by at most this; 0: as far as possible */
 } mode;
 
-static th_time run_with(const th_schedule *s, const th_port *port, const demands *d, mode mode,
+static th_time run_with(const th_schedule *s, const th_port *port, const demands *d, mode how,
                         gsl_rng *r, th_pipeline_stats *stats)
 {
     th_pipeline p;
-    th_time piece = mode.piece;
-    th_pipeline_start(&p, s, port, &(th_pipeline_options){.skip = mode.skip});
+    th_time piece = how.piece;
+    th_pipeline_start(&p, s, port, &(th_pipeline_options){.skip = how.skip});
     for (int i = 0; i < d->n && !p.done; i++) {
         while (piece && !p.done && p.now < d->at[i])
             th_pipeline_advance(&p, s, port, min2(d->at[i], p.now + pick(r, 0, piece) + 1));
