@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search.c - what all searches share: evaluations, budgets, the best mapping.
- *   new | new_child -> iterate until done -> free
- * The outermost search simulates the mappings of all its children; each search of the chain then
+ *   new | new_inner -> iterate until done -> free
+ * The outermost search simulates the mappings of all its inner searches; each search of the chain then
  * counts the evaluations and keeps its best mapping. */
 #include <config.h>
 
@@ -92,7 +92,7 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
     return NULL;
 }
 
-th_search *th_search_new_child(th_search *parent, const th_search_type *type, int64_t evaluations,
+th_search *th_search_new_inner(th_search *parent, const th_search_type *type, int64_t evaluations,
                                uint64_t seed, th_error *err)
 {
     th_search_options o = parent->options;
@@ -209,7 +209,7 @@ int th_search_iterate(th_search *s, th_error *err)
     if (s->n_batches++ == 0 && s->options.start && !s->parent && evaluate_start(s, err))
         return -1;
     int failed = s->type->iterate(s, err);
-    if (s->journal.failure.id[0]) /* a search may ignore the failure of a child */
+    if (s->journal.failure.id[0]) /* a search may ignore the failure of an inner one */
         return th_error_set(err, s->journal.failure.id, "%s", s->journal.failure.text);
     if (failed)
         return -1;

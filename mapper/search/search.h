@@ -3,8 +3,8 @@
  *   new -> iterate until done -> best, reports -> free
  * The result depends on problem, options and seed alone, not on the number of threads. With a
  * budget of time it depends on when the time ran out; the same budget of n_evaluations then
- * reproduces it. A search may run others inside itself: a child evaluates through its parent, with
- * its pool; its evaluations and improvements count for both. */
+ * reproduces it. A search may run others inside itself: an inner search evaluates through its parent,
+ * with its pool; its evaluations and improvements count for both. */
 #ifndef TH_MAPPER_SEARCH_H
 #define TH_MAPPER_SEARCH_H
 #include "mapper/evaluate/evaluate.h"
@@ -76,7 +76,7 @@ th_search *th_search_new(const th_search_type *type, const th_problem *p,
                          const th_search_options *o, th_error *err);
 /* A search inside another: with the parent's problem, pool and options, except the budget (0: the
  * type's default; the parent's budget holds as well) and the seed. Freed before its parent. */
-th_search *th_search_new_child(th_search *parent, const th_search_type *type, int64_t evaluations,
+th_search *th_search_new_inner(th_search *parent, const th_search_type *type, int64_t evaluations,
                                uint64_t seed, th_error *err);
 /* One batch. 0 or -1. Only an outermost search fails when it finds nothing. */
 int th_search_iterate(th_search *s, th_error *err);
@@ -97,7 +97,7 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
                        th_fitness *fitness, th_error *err);
 /* Evaluations that it and the searches around it may still spend; at most "wanted". */
 int th_search_left(const th_search *s, int wanted);
-/* The generator that a search and all its children share. NULL: out of memory. */
+/* The generator that a search and all its inner searches share. NULL: out of memory. */
 struct th_initial_generator *th_search_initial_generator(th_search *s, th_error *err);
 /* Images that a strategy may split: the smallest micro-batch. */
 int32_t th_search_batch(const th_search *s);

@@ -11,7 +11,8 @@
  * thousand evaluations.
  *
  * Each th_serializer_X(w, &x) works both ways: it appends x, or sets x from the next bytes. So each
- * structure has one function for both directions. Failure is sticky. Writing fails when memory is
+ * structure has one function for both directions; who writes a constant structure hands over a
+ * shallow copy, which writing only reads. Failure is sticky. Writing fails when memory is
  * out; reading fails when the bytes end too soon or a value is out of range, and then sets
  * everything to 0. */
 #ifndef TH_MAPPER_SERIALIZER_H

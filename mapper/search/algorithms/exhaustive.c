@@ -138,7 +138,7 @@ static int init(th_search *s, th_error *err)
         is_time(p) && !has_scripts(p->system) && !p->system->transfers_serially && !x->is_too_large;
     if (x->prunes && !(x->prefix = th_prefix_new(p, err)))
         return -1;
-    x->first = th_search_new_child(s, &th_search_two_level, first, s->options.seed, err);
+    x->first = th_search_new_inner(s, &th_search_two_level, first, s->options.seed, err);
     return x->first ? 0 : -1;
 }
 

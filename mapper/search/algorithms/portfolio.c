@@ -54,8 +54,8 @@ enum { N_BASELINES = sizeof baselines / sizeof *baselines };
 typedef struct {
     stage stage;
     int baseline;     /* the next one */
-    th_search *child; /* of the stages before the rounds */
-    th_search *dp;    /* from the first initial mappings to its own stage; then it is the child */
+    th_search *inner; /* of the stages before the rounds */
+    th_search *dp;    /* from the first initial mappings to its own stage; then it is `inner` */
     th_search *turn[N_TURNS]; /* those that stay */
     int now;                  /* whose turn it is */
     int64_t since;            /* evaluations when its turn began */
@@ -94,7 +94,7 @@ static int init(th_search *s, th_error *err)
 static void clear(th_search *s)
 {
     portfolio *p = s->state;
-    th_search_free(p->child);
+    th_search_free(p->inner);
     th_search_free(p->dp);
     for (int i = 0; i < N_TURNS; i++)
         th_search_free(p->turn[i]);
@@ -102,8 +102,8 @@ static void clear(th_search *s)
 
 /* --- before the rounds --- */
 
-/* The child of the present stage, where the stage has another one; else p->child stays NULL. */
-static int begin_child(th_search *s, th_error *err)
+/* The inner search of the present stage, where the stage has another one; else p->inner stays NULL. */
+static int begin_inner(th_search *s, th_error *err)
 {
     portfolio *p = s->state;
     const th_search_type *type = &th_search_dp;
@@ -120,30 +120,30 @@ static int begin_child(th_search *s, th_error *err)
         break;
     case STAGE_DP:
         evaluations = 0;
-        p->child = p->dp;
+        p->inner = p->dp;
         p->dp = NULL;
         break;
     case STAGE_BRIEF_ROUND:
     case STAGE_ROUNDS:
         break;
     }
-    if (p->child) {
-        p->child->budget = INT64_MAX; /* the budget is this search's */
-        p->child->done = false;
+    if (p->inner) {
+        p->inner->budget = INT64_MAX; /* the budget is this search's */
+        p->inner->done = false;
     } else if (type) {
-        p->child = th_search_new_child(s, type, evaluations, s->options.seed, err);
-        return p->child ? 0 : -1;
+        p->inner = th_search_new_inner(s, type, evaluations, s->options.seed, err);
+        return p->inner ? 0 : -1;
     }
     return 0;
 }
 
-static void end_child(portfolio *p)
+static void end_inner(portfolio *p)
 {
     if (p->stage == STAGE_FIRST)
-        p->dp = p->child;
+        p->dp = p->inner;
     else
-        th_search_free(p->child);
-    p->child = NULL;
+        th_search_free(p->inner);
+    p->inner = NULL;
     p->stage += p->stage != STAGE_BASELINES;
 }
 
@@ -153,17 +153,17 @@ static int prepare(th_search *s, th_error *err)
 {
     portfolio *p = s->state;
     th_error reason = {"", ""};
-    if (!p->child && begin_child(s, err))
+    if (!p->inner && begin_inner(s, err))
         return -1;
-    if (!p->child) {
+    if (!p->inner) {
         p->stage++; /* no baseline is left */
         return 0;
     }
-    int failed = th_search_iterate(p->child, &reason);
+    int failed = th_search_iterate(p->inner, &reason);
     if (failed && th_plans_is_fatal(&reason))
         return th_error_set(err, reason.id, "%s", reason.text);
-    if (failed || p->child->done)
-        end_child(p);
+    if (failed || p->inner->done)
+        end_inner(p);
     return 0;
 }
 
@@ -227,7 +227,7 @@ static int take_turn(th_search *s, th_error *err)
         return 0;
     }
     if (!*turn) {
-        *turn = th_search_new_child(s, turns[p->now], 0, s->options.seed, err);
+        *turn = th_search_new_inner(s, turns[p->now], 0, s->options.seed, err);
         if (!*turn)
             return -1;
         if (turns[p->now] == &th_search_polish)

@@ -74,10 +74,18 @@ th_initial_generator *th_initial_share(th_initial_generator *g, th_evaluator *e,
         th_error_no_memory(err);
         return NULL;
     }
-    *shared = *g;
-    shared->evaluator = e;
-    shared->plans = th_lower_plans(th_evaluator_lower(e));
-    shared->shares = true;
+    *shared = (th_initial_generator){
+        .evaluator = e,
+        .plans = th_lower_plans(th_evaluator_lower(e)),
+        .workload = g->workload,
+        .constraints = g->constraints,
+        .batch = g->batch,
+        .cache = g->cache,
+        .shares = true,
+        .is_full = g->is_full,
+        .infeasibility = g->infeasibility,
+        .infeasibility_is_of_design = g->infeasibility_is_of_design,
+    };
     return shared;
 }
 
