@@ -4,10 +4,11 @@
 #   tharsis -exit scripts/experiments/f1_resnet34.tcl ?MODEL? ?-seed N? ?-evaluations N? ?-out FILE?
 #
 # MODEL is resnet34 by default; others are alexnet, vgg16, resnet101 and wrn50_2. The script finds
-# and simulates five mappings: three baselines, random search as the control experiment, and the
-# two-level search with as many evaluations. On a chain of layers computation_prioritized
-# leaves the second group of accelerators idle, so a reduction against it says less than one against
-# uniform or greedy_rotating.
+# and simulates seven mappings: three baselines, dynamic programming, random search as the control
+# experiment, genetic search in two levels and the default search (a portfolio), each with the same
+# number of evaluations. The last line tells how far the best one is above a bound that no mapping
+# can beat. On a chain of layers computation_prioritized leaves the second group of accelerators
+# idle, so a reduction against it says less than one against uniform or greedy_rotating.
 
 set model resnet34
 array set option {-seed 1 -evaluations 4000 -out {}}
@@ -35,7 +36,7 @@ foreach baseline {computation_prioritized uniform greedy_rotating} {
     run -all
     lappend runs [save_run $baseline]
 }
-foreach search {random two_level} {
+foreach search {dp random two_level portfolio} {
     map_workload -algorithm $search -objective latency {*}$budget
     run -all
     lappend runs [save_run $search]
@@ -44,7 +45,8 @@ foreach search {random two_level} {
 report_mapping
 report_search
 report_summary
-report_compare $runs -metrics latency -relative_to {greedy_rotating uniform random}
+report_compare $runs -metrics latency -relative_to {greedy_rotating uniform dp}
+report_bounds -fields {bound makespan gap}
 puts "On a chain of layers computation_prioritized leaves one group of accelerators"
 puts "idle, so a reduction against it says less than one against uniform or"
 puts "greedy_rotating.\n"
