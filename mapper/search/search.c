@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search.c - what all searches share: evaluations, budgets, the best mapping.
  *   new | new_inner -> iterate until done -> free
- * The outermost search simulates the mappings of all its inner searches; each search of the chain then
- * counts the evaluations and keeps its best mapping. */
+ * The outermost search simulates the mappings of all its inner searches; each search of the chain
+ * then counts the evaluations and keeps its best mapping. */
 #include <config.h>
 
 #include "mapper/search/search.h"

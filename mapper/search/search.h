@@ -3,8 +3,8 @@
  *   new -> iterate until done -> best, reports -> free
  * The result depends on problem, options and seed alone, not on the number of threads. With a
  * budget of time it depends on when the time ran out; the same budget of n_evaluations then
- * reproduces it. A search may run others inside itself: an inner search evaluates through its parent,
- * with its pool; its evaluations and improvements count for both. */
+ * reproduces it. A search may run others inside itself: an inner search evaluates through its
+ * parent, with its pool; its evaluations and improvements count for both. */
 #ifndef TH_MAPPER_SEARCH_H
 #define TH_MAPPER_SEARCH_H
 #include "mapper/evaluate/evaluate.h"

@@ -102,7 +102,7 @@ static void clear(th_search *s)
 
 /* --- before the rounds --- */
 
-/* The inner search of the present stage, where the stage has another one; else p->inner stays NULL. */
+/* The inner search of the present stage, where it has another one; else p->inner stays NULL. */
 static int begin_inner(th_search *s, th_error *err)
 {
     portfolio *p = s->state;
