@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* config_guard.h - rejects texts that libconfig handles badly. Used by config_read.c only. */
+/* config_guard.h - rejects texts that libconfig handles badly, and says what was probably meant
+ * where libconfig says no more than "syntax error". Used by config_read.c only. */
 #ifndef TH_BASE_CONFIG_GUARD_H
 #define TH_BASE_CONFIG_GUARD_H
 #include <stddef.h>
@@ -15,5 +16,8 @@ enum {
 /* 0 if libconfig may parse these bytes (text[size] is 0), else -1 with 'NAME:LINE: ...'. Syntax is
  * none of its business: what is merely wrong passes, and libconfig refuses it. */
 int th_config_guard(const char *text, size_t size, const char *name, th_error *err);
+
+/* line: of the syntax error, from 1. Writes ": ..." to out. */
+void th_config_hint(const char *text, int line, char *out, size_t size);
 
 #endif

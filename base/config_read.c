@@ -6,7 +6,6 @@
  * writing; libconfig's behaviour when memory runs out while it parses (it does not check). */
 #include <config.h>
 #include "base/config_read.h"
-#include "base/config_hint.h"
 #include "base/alloc.h"
 #include "base/config_guard.h"
 #include "base/names.h"

@@ -3,7 +3,6 @@ libtharsis_la_SOURCES += \
 	base/alloc.c base/alloc.h \
 	base/arena.c base/arena.h \
 	base/config_guard.c base/config_guard.h \
-	base/config_hint.c base/config_hint.h \
 	base/config_read.c base/config_read.h \
 	base/config_write.c base/config_write.h \
 	base/csv.c base/csv.h \
