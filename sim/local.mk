@@ -162,6 +162,7 @@ libtharsis_la_SOURCES += \
 	sim/trace/changes.c \
 	sim/trace/chrome.c \
 	sim/trace/csv.c \
+	sim/trace/gtkw.c \
 	sim/trace/lanes.c \
 	sim/trace/notify.c \
 	sim/trace/out.c \

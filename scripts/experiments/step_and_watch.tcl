@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # step_and_watch.tcl - stop a run at breakpoints, step, and watch signals in GTKWave.
-#   tharsis -exit step_and_watch.tcl          then: gtkwave out/ring8.vcd
+#   tharsis -exit step_and_watch.tcl          then: gtkwave out/ring8.gtkw
 read_system   ring8
 read_workload gpt2_block
 read_mapping  gpt2_tp8.map

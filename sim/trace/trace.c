@@ -133,12 +133,12 @@ int th_trace_close(th_trace *t, th_error *err)
     th_trace_finish(t);
     t->is.is_out_of_memory |= th_pipeline_cursors_have_failed(t->cursors);
     th_out_flush(&t->out);
+    int failed = t->type->write_beside ? t->type->write_beside(t, err) : 0;
     if (close(t->out.file) != 0 && t->out.error == 0)
         t->out.error = errno;
-    int failed = t->out.error != 0;
-    if (failed)
-        th_error_set(err, "SIM-0008", "%s: not all of the trace could be written: %s", t->path,
-                     strerror(t->out.error));
+    if (t->out.error != 0)
+        failed = th_error_set(err, "SIM-0008", "%s: not all of the trace could be written: %s",
+                              t->path, strerror(t->out.error));
     else if (t->is.is_out_of_memory)
         failed = th_error_no_memory(err);
     free_trace(t);

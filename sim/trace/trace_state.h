@@ -123,7 +123,11 @@ struct th_trace_type {
     void (*span_end)(th_trace *t, th_time now, const th_span *s);
     void (*task)(th_trace *t, th_time now, bool starts, int32_t number, const th_task *task);
     void (*end)(th_trace *t, th_time now);
+    int (*write_beside)(const th_trace *t, th_error *err); /* another file, at the end */
 };
+
+/* gtkw.c: NAME.gtkw for NAME.vcd, unless there is one that Tharsis has not written. */
+int th_gtkw_write(const th_trace *t, th_error *err);
 
 extern const th_trace_type th_trace_csv, th_trace_vcd, th_trace_perfetto, th_trace_chrome;
 

@@ -152,4 +152,11 @@ static void end(th_trace *t, th_time now)
 }
 
 const th_trace_type th_trace_vcd = {
-    .name = "vcd", .finest_ps = 1, .begin = begin, .tick = tick, .value = value, .end = end};
+    .name = "vcd",
+    .finest_ps = 1,
+    .begin = begin,
+    .tick = tick,
+    .value = value,
+    .end = end,
+    .write_beside = th_gtkw_write,
+};

@@ -265,7 +265,9 @@ const th_command th_trace_commands[] = {
      .run = run_add_trace},
     {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file",
      "An open trace is closed when the session ends. It is an error if not all of it could be "
-     "written; at the end of the program, the exit status is 1.",
+     "written; at the end of the program, the exit status is 1. Beside a VCD of a run, NAME.gtkw "
+     "is written, which GTKWave opens: the signals in groups, one per accelerator with the links "
+     "that leave it. A NAME.gtkw that GTKWave has saved is kept.",
      .run = run_close_trace},
     {.name = NULL},
 };
