@@ -43,6 +43,10 @@ libtharsis_la_SOURCES += \
 	mapper/lower/plan_state.h \
 	mapper/lower/plan_time.c \
 	mapper/lower/stream.c mapper/lower/stream.h \
+	mapper/parallel/pipeline_check.c \
+	mapper/parallel/pipeline_file.c \
+	mapper/parallel/pipeline_program.c mapper/parallel/pipeline_program.h \
+	mapper/parallel/pipeline_schedule.c mapper/parallel/pipeline_schedule.h \
 	mapper/pool/pool.c mapper/pool/pool.h \
 	mapper/pool/pool_threads.c \
 	mapper/pool/worker.c mapper/pool/worker.h \
@@ -114,6 +118,7 @@ unit_tests += \
 	tests/unit/mapper/test_mapping_read \
 	tests/unit/search/test_multi_model \
 	tests/unit/search/test_objective \
+	tests/unit/mapper/test_pipeline_schedule \
 	tests/unit/mapper/test_plan \
 	tests/unit/mapper/test_pool \
 	tests/unit/search/test_search \

@@ -50,6 +50,7 @@ libtharsis_la_SOURCES += \
 	report/sections/models.c \
 	report/sections/path.c \
 	report/sections/path_contention.c \
+	report/sections/pipeline.c \
 	report/sections/ranks.c \
 	report/sections/run.c \
 	report/sections/saved.c \

@@ -106,6 +106,16 @@ static const th_example examples[] = {
                     "add_traffic -pattern uniform -rate 1Gbps -message_bytes 4KiB -duration 1ms\n"
                     "run\n"
                     "report_latency -since 200us\n"},
+    {"add_pipeline", "create_program step\n"
+                     "add_pipeline -schedule 1f1b -micro_batches 16 -forward 7ms \\\n"
+                     "    -backward 14ms -bytes 8MiB\n"
+                     "run\n"
+                     "report_pipeline\n"},
+    {"report_pipeline", "create_program step\n"
+                        "add_pipeline -schedule zb_h1 -micro_batches 16 -forward 7ms \\\n"
+                        "    -backward 7ms -weights 7ms -stages 4\n"
+                        "run\n"
+                        "report_pipeline\n"},
     {"run", "restart\n"
             "run -until 1ms\n"
             "run -for 500us\n"

@@ -42,6 +42,7 @@ EXTRA_DIST += \
 	tests/accept/h2h.tcl \
 	tests/accept/known_misses \
 	tests/accept/onnx.tcl \
+	tests/accept/pipeline.tcl \
 	tests/accept/predictor.tcl \
 	tests/accept/scalesim.tcl \
 	tests/accept/simgrid.tcl \

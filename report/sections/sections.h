@@ -92,6 +92,8 @@ int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans,
 /* latency.c: of the transfers that started in [since, until). */
 /* ranks.c: of a program that is a trace. */
 int th_section_ranks(th_session *s, th_report *r, th_error *err);
+/* pipeline.c: the bubble of every accelerator. */
+int th_section_pipeline(th_session *s, th_report *r, th_error *err);
 int th_section_latency(th_session *s, th_report *r, th_time since, th_time until, th_error *err);
 
 /* learners.c: of the predictor, which there is. */

@@ -53,7 +53,7 @@ breaches() {
 # itself.
 order() {
     case $1 in
-    mapper) echo ". lower evaluate serialize pool search" ;;
+    mapper) echo ". lower parallel evaluate serialize pool search" ;;
     mapper/search) echo "initial partition . variation baselines algorithms" ;;
     workloads) echo ". onnx" ;;
     topology) echo ". routing generate files" ;;

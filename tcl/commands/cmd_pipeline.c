@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_pipeline.c - pipeline schedules as programs: add_pipeline, report_pipeline. */
+#include <config.h>
+#include "base/alloc.h"
+#include "base/names.h"
+#include "mapper/parallel/pipeline_program.h"
+#include "report/objects/objects.h"
+#include "report/sections/sections.h"
+#include "tcl/command.h"
+#include "tcl/program_options.h"
+#include "tcl/report_call.h"
+#include "tcl/tcl_session.h"
+
+/* ---- add_pipeline ---- */
+
+enum {
+    PIPELINE_SCHEDULE,
+    PIPELINE_STAGES,
+    PIPELINE_CHUNKS,
+    PIPELINE_MICRO_BATCHES,
+    PIPELINE_FORWARD,
+    PIPELINE_BACKWARD,
+    PIPELINE_WEIGHTS,
+    PIPELINE_TRANSFER,
+    PIPELINE_BYTES,
+    PIPELINE_ACCELS
+};
+
+static const char *schedule_name(int i)
+{
+    return th_pipeline_types[i].name;
+}
+
+static const th_option pipeline_options[] = {
+    [PIPELINE_SCHEDULE] = {"-schedule", TH_OPTION_TEXT, "NAME",
+                           "gpipe, 1f1b, interleaved, zb_h1, zb_h2, zbv, or a file with a line of "
+                           "operations per stage (docs/formats.md).",
+                           .choice = schedule_name, .required = true},
+    [PIPELINE_STAGES] = {"-stages", TH_OPTION_INTEGER, "N",
+                         "Stages, on as many accelerators (all of them; of a file its lines).", 1,
+                         TH_STAGES_MAX},
+    [PIPELINE_CHUNKS] = {"-chunks", TH_OPTION_INTEGER, "N",
+                         "Chunks of the model per stage (1; zbv: 2).", 1, TH_CHUNKS_MAX_OF_STAGE},
+    [PIPELINE_MICRO_BATCHES] = {"-micro_batches", TH_OPTION_INTEGER, "N",
+                                "Micro-batches of a step (of a file its own).", 1,
+                                TH_MICRO_BATCHES_MAX},
+    [PIPELINE_FORWARD] = {"-forward", TH_OPTION_TIME, "TIME",
+                          "Forward time of a micro-batch on one chunk.", .required = true},
+    [PIPELINE_BACKWARD] = {"-backward", TH_OPTION_TIME, "TIME",
+                           "Backward time, for the gradients of the inputs.", .required = true},
+    [PIPELINE_WEIGHTS] = {"-weights", TH_OPTION_TIME, "TIME",
+                          "Backward time, for the gradients of the weights (0); schedules that do "
+                          "not split the backward operation run both as one."},
+    [PIPELINE_TRANSFER] = {"-transfer", TH_OPTION_TIME, "TIME",
+                           "Time of a message between stages; it occupies no stage and no link "
+                           "(0)."},
+    [PIPELINE_BYTES] = {"-bytes", TH_OPTION_BYTES, "SIZE",
+                        "Instead of -transfer: bytes of a message, over the network."},
+    [PIPELINE_ACCELS] = {"-accels", TH_OPTION_TEXT, "ACCELS",
+                         "The accelerator of each stage (0, 1, 2 ...)."},
+    {.name = NULL},
+};
+
+static int make_of_row(th_call *c, const th_pipeline_type *type, th_pipeline_schedule *out)
+{
+    th_pipeline_shape shape = {
+        .stages = (int32_t)th_call_number(c, PIPELINE_STAGES, c->session->system->n_accels),
+        .chunks = (int32_t)th_call_number(c, PIPELINE_CHUNKS, type->is_v ? 2 : 1),
+        .micro_batches = (int32_t)th_call_number(c, PIPELINE_MICRO_BATCHES, 0)};
+    if (shape.micro_batches == 0)
+        return th_error_set(&c->err, "TCL-0900", "-micro_batches N: is required with -schedule %s",
+                            type->name);
+    return th_pipeline_make(type, &shape, out, &c->err);
+}
+
+/* A number that a file has, and that the call repeats. */
+static int check_repeated(th_call *c, int option, int32_t of_file)
+{
+    int64_t n = th_call_number(c, option, of_file);
+    if (n == of_file)
+        return 0;
+    return th_error_set(&c->err, "TCL-0901", "%s %d: the schedule of the file has %d",
+                        pipeline_options[option].name, (int)n, (int)of_file);
+}
+
+static int read_schedule(th_call *c, th_pipeline_schedule *out)
+{
+    const char *path = Tcl_FSGetNativePath(c->option[PIPELINE_SCHEDULE].word);
+    const char *names[16] = {NULL};
+    for (int i = 0; th_pipeline_types[i].name && i < 15; i++)
+        names[i] = th_pipeline_types[i].name;
+    if (!path || Tcl_FSAccess(c->option[PIPELINE_SCHEDULE].word, 4) != 0)
+        return th_error_unknown(&c->err, "TCL-0902", "-schedule, a file or a name,",
+                                th_call_text(c, PIPELINE_SCHEDULE, ""), names);
+    if (th_pipeline_read(path, out, &c->err) != 0)
+        return -1;
+    if (check_repeated(c, PIPELINE_STAGES, out->shape.stages) == 0 &&
+        check_repeated(c, PIPELINE_CHUNKS, out->shape.chunks) == 0 &&
+        check_repeated(c, PIPELINE_MICRO_BATCHES, out->shape.micro_batches) == 0)
+        return 0;
+    th_pipeline_clear(out);
+    return -1;
+}
+
+/* ---- the accelerators ---- */
+
+static int parse_accels(th_call *c, int32_t stages, int32_t *node)
+{
+    const th_system *s = c->session->system;
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (Tcl_ListObjGetElements(NULL, c->option[PIPELINE_ACCELS].word, &n, &words) != TCL_OK ||
+        n != stages)
+        return th_error_set(&c->err, "TCL-0903", "-accels: a list of %d accelerators was expected",
+                            (int)stages);
+    for (int32_t i = 0; i < stages; i++) {
+        node[i] = th_node_parse(c->session, Tcl_GetString(words[i]), &c->err);
+        if (node[i] < 0)
+            return th_call_prefix_error(c, "-accels", &c->err);
+        if (s->nodes[node[i]].kind != TH_NODE_ACCEL)
+            return th_error_set(&c->err, "TCL-0904", "-accels \"%s\": must be an accelerator",
+                                Tcl_GetString(words[i]));
+        for (int32_t k = 0; k < i; k++)
+            if (node[k] == node[i])
+                return th_error_set(&c->err, "TCL-0905", "-accels \"%s\": stands twice",
+                                    Tcl_GetString(words[i]));
+    }
+    return 0;
+}
+
+static int find_accels(th_call *c, int32_t stages, int32_t *node)
+{
+    const th_system *s = c->session->system;
+    if (th_call_has(c, PIPELINE_ACCELS))
+        return parse_accels(c, stages, node);
+    if (stages > s->n_accels)
+        return th_error_set(&c->err, "TCL-0906",
+                            "-stages %d: the system has %d accelerators; at most as many stages "
+                            "were expected",
+                            (int)stages, s->n_accels);
+    for (int32_t i = 0; i < stages; i++)
+        node[i] = s->accel_node[i];
+    return 0;
+}
+
+/* ---- the tasks ---- */
+
+static void fill_durations(const th_call *c, const th_pipeline_schedule *s, th_time *duration)
+{
+    th_time weights = th_call_number(c, PIPELINE_WEIGHTS, 0);
+    th_time of_kind[TH_PIPELINE_N_KINDS] = {
+        [TH_PIPELINE_FORWARD] = th_call_number(c, PIPELINE_FORWARD, 0),
+        [TH_PIPELINE_BACKWARD] = th_call_number(c, PIPELINE_BACKWARD, 0),
+        [TH_PIPELINE_WEIGHTS] = weights};
+    if (!s->splits_backward)
+        of_kind[TH_PIPELINE_BACKWARD] += weights;
+    int32_t steps = s->shape.stages * s->shape.chunks;
+    for (int kind = 0; kind < TH_PIPELINE_N_KINDS; kind++)
+        for (int32_t i = 0; i < steps; i++)
+            duration[kind * steps + i] = of_kind[kind];
+}
+
+static int check_times(th_call *c, const th_pipeline_schedule *s)
+{
+    for (int option = PIPELINE_FORWARD; option <= PIPELINE_WEIGHTS; option++)
+        if (th_call_number(c, option, 0) == 0 && (option != PIPELINE_WEIGHTS || s->splits_backward))
+            return th_error_set(&c->err, "TCL-0907", "%s: must be greater than zero",
+                                pipeline_options[option].name);
+    if (th_call_has(c, PIPELINE_BYTES) && th_call_has(c, PIPELINE_TRANSFER))
+        return th_error_set(&c->err, "TCL-0908", "-transfer and -bytes exclude each other");
+    return th_size_check(c, "-bytes", th_call_number(c, PIPELINE_BYTES, 0));
+}
+
+static int lower(th_call *c, const th_pipeline_schedule *s)
+{
+    size_t steps = (size_t)s->shape.stages * (size_t)s->shape.chunks;
+    int32_t *node = th_alloc_array((size_t)s->shape.stages, sizeof *node);
+    th_time *duration = th_alloc_array(TH_PIPELINE_N_KINDS * steps, sizeof *duration);
+    int status = node && duration ? 0 : th_error_no_memory(&c->err);
+    if (status == 0)
+        status = check_times(c, s) || find_accels(c, s->shape.stages, node) ? -1 : 0;
+    if (status == 0) {
+        th_program *p = c->session->hand_built->program;
+        th_program_mark before = th_program_mark_of(p);
+        th_pipeline_work work = {.node = node,
+                                 .duration_ps = duration,
+                                 .bytes = th_call_number(c, PIPELINE_BYTES, -1),
+                                 .transfer_ps = th_call_number(c, PIPELINE_TRANSFER, 0)};
+        fill_durations(c, s, duration);
+        status = th_pipeline_lower(s, &work, NULL, p, NULL, &c->err);
+        if (status)
+            th_program_cut(p, before);
+        else
+            Tcl_SetObjResult(c->interp, Tcl_NewWideIntObj(p->n_tasks - before.n_tasks));
+    }
+    th_free(node);
+    th_free(duration);
+    return status;
+}
+
+static int run_add_pipeline(th_call *c)
+{
+    th_pipeline_schedule schedule;
+    if (th_session_open_hand_built(c->session, &c->err) != 0)
+        return -1;
+    const th_pipeline_type *type = th_pipeline_find(th_call_text(c, PIPELINE_SCHEDULE, ""));
+    if (type ? make_of_row(c, type, &schedule) : read_schedule(c, &schedule))
+        return -1;
+    int status = lower(c, &schedule);
+    th_pipeline_clear(&schedule);
+    return status;
+}
+
+/* ---- report_pipeline ---- */
+
+static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
+
+static int run_report_pipeline(th_call *c)
+{
+    if (th_session_need_run(c->session, &c->err) != 0)
+        return -1;
+    return th_report_run(c, "pipeline", "Pipeline", th_section_pipeline, true);
+}
+
+const th_command th_pipeline_commands[] = {
+    {"add_pipeline", "program", "", 0, 0, pipeline_options,
+     "add a pipeline schedule to the program",
+     "The operations of a stage run on its accelerator in the order of the schedule; messages "
+     "delay the next stage and occupy none. Refuses numbers that do not fit the schedule and "
+     "orders that deadlock. Returns how many tasks were added.",
+     .run = run_add_pipeline, .not_while_running = true},
+    {"report_pipeline", "report", "", 0, 0, table_options, "print the bubble of every accelerator",
+     "The cost of the pipeline is the longest time from the first start to the last end on an "
+     "accelerator; the bubble is the part of it in which the accelerator computes nothing. The "
+     "last line: the mean over accelerators.",
+     .run = run_report_pipeline, .is_report = true},
+    {.name = NULL},
+};
