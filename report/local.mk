@@ -2,6 +2,7 @@
 # Tcl.
 libtharsis_la_SOURCES += \
 	report/html/encode.c \
+	report/html/first_screen.c \
 	report/html/html.h \
 	report/html/layout.c \
 	report/html/layout.h \
@@ -56,6 +57,8 @@ libtharsis_la_SOURCES += \
 	report/sections/saved.c \
 	report/sections/search.c \
 	report/sections/sections.h \
+	report/sections/verdict.c \
+	report/sections/verdict.h \
 	report/sections/where.c \
 	report/sections/windows.c \
 	report/session/goal.c \
@@ -102,7 +105,7 @@ libtharsis_la_SOURCES += \
 # What the HTML report carries, as C texts.
 html_assets = report/html/report.html report/html/report.css \
 	report/html/page.js report/html/curve.js report/html/tables.js \
-	report/html/spans.js report/html/paint.js report/html/timeline.js report/html/controls.js report/html/start.js
+	report/html/groups.js report/html/spans.js report/html/paint.js report/html/usage.js report/html/timeline.js report/html/controls.js report/html/start.js
 EXTRA_DIST += report/html/embed.awk $(html_assets)
 nodist_libtharsis_la_SOURCES = report/html/assets.c
 CLEANFILES += report/html/assets.c
@@ -110,3 +113,6 @@ report/html/assets.c: report/html/embed.awk $(html_assets)
 	$(AM_V_GEN)$(MKDIR_P) report/html && cd $(srcdir) && \
 	$(AWK) -f report/html/embed.awk $(html_assets) >$(abs_builddir)/$@.new && mv $(abs_builddir)/$@.new $(abs_builddir)/$@
 
+
+unit_tests += tests/unit/report/test_verdict
+tests_unit_report_test_verdict_SOURCES = tests/unit/report/test_verdict.c

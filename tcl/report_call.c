@@ -112,7 +112,10 @@ int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arr
         failed = select_fields(c, arranged ? arranged : r->first);
     if (!failed)
         failed = deliver(c, r);
-    th_report_free(r);
+    if (!failed && r->is_kept)
+        th_session_keep_report(c->session, r);
+    else
+        th_report_free(r);
     return failed;
 }
 

@@ -2,7 +2,7 @@
 // controls.js - keys, mouse, touch, the tools above the timeline, and the ways that lead to it from tables and the
 // picture.
 th.takeControls = function () {
-    const {data, painter, end, view, look, now, rowsBox, overview, ask, arrange, timeAt, show, zoom} =
+    const {data, painter, usage, end, view, look, now, rowsBox, overview, ask, arrange, timeAt, show, zoom} =
         th.timeline;
     const {pan, scrollRows, spanAt, showTip, hideTip, pick, step, pathTrack, rowInView} = th.timeline;
     const {tasks} = data;
@@ -156,34 +156,50 @@ th.takeControls = function () {
         ask();
     });
 
-    // ---- legend, and what is not drawn span by span ----
+    // ---- colours and their legend ----
+
+    const COLOR_NAMES = [...Array.from({length: painter.GROUP_COLORS}, (_, i) => `c${i}`), "transfer", "collective", "critical"];
+    const MOST_IN_LEGEND = 16;
+
+    function legendItem(color, text, alpha = 1) {
+        const box = th.make("i", {style: `background: var(--${color}); opacity: ${alpha}`});
+        return th.make("li", {}, box, text);
+    }
+
+    function showLegend(grouping) {
+        const isUsed = new Set(Array.from(tasks.layer).filter((layer) => layer >= 0).map((layer) => grouping.of[layer]));
+        const names = grouping.names.map((name, i) => [name, i]).filter(([, i]) => isUsed.has(i));
+        const items = names
+            .slice(0, MOST_IN_LEGEND)
+            .map(([name, i]) => legendItem(`c${i % painter.GROUP_COLORS}`, name));
+        if (names.length > MOST_IN_LEGEND)
+            items.push(th.make("li", {}, `and ${names.length - MOST_IN_LEGEND} more, whose colours take turns`));
+        if (tasks.kind.includes(data.TRANSFER)) items.push(legendItem("transfer", "transfer"));
+        if (tasks.kind.includes(data.COLLECTIVE)) items.push(legendItem("collective", "collective"));
+        items.push(legendItem("critical", "critical path"));
+        th.find("legend").replaceChildren(...items);
+    }
 
     (function () {
-        const classes = new Set(
-            Array.from(tasks.kind, (kind, i) =>
-                kind === data.TRANSFER
-                    ? "transfer"
-                    : kind === data.COLLECTIVE
-                      ? "collective"
-                      : kind === data.COMPUTE && tasks.layer[i] >= 0
-                        ? ["conv", "matrix", "other"][data.layers[tasks.layer[i]][1]]
-                        : "",
-            ),
-        );
-        const names = {
-            conv: "convolution",
-            matrix: "matrix product, recurrent",
-            other: "other layers",
-            transfer: "transfer",
-            collective: "collective",
+        const choice = th.find("color-by"),
+            groupings = th.groupings(data);
+        const choose = (grouping) => {
+            painter.colorBy(grouping);
+            showLegend(grouping);
+            ask();
         };
-        for (const [name, text] of [
-            ...Object.entries(names).filter(([key]) => classes.has(key)),
-            ["critical", "critical path"],
-        ])
-            th.find("legend").append(
-                th.make("li", {}, th.make("i", {style: `background: var(--${name})`}), text),
-            );
+        choice.append(...groupings.map((g) => th.make("option", {value: g.id}, g.title)));
+        choice.parentElement.hidden = data.layers.length === 0;
+        choice.addEventListener("change", () => choose(groupings.find((g) => g.id === choice.value)));
+        choose(groupings[0]);
+        th.find("usage").append(
+            ...usage.curves.map((curve) => legendItem(COLOR_NAMES[curve.color], curve.name, curve.alpha)),
+        );
+    })();
+
+    // ---- what is not drawn span by span ----
+
+    (function () {
         const notes = [];
         if (data.costs.length > 0)
             notes.push(

@@ -161,9 +161,9 @@
     function showTime(table) {
         const numbers = (name) => columnOf(table, name).numbers;
         const parts = [
-            ["busy", "conv", numbers("busy")],
-            ["waits for operands", "matrix", numbers("stall_in")],
-            ["waits for room", "collective", numbers("stall_out")],
+            ["busy", "c0", numbers("busy")],
+            ["waits for operands", "c1", numbers("stall_in")],
+            ["waits for room", "c3", numbers("stall_out")],
             ["idle", "idle", numbers("idle")],
         ];
         addBars(
@@ -181,8 +181,8 @@
             table,
             "capacity",
             [
-                ["weights", "other", weights],
-                ["other data at the peak", "matrix", peak.map((p, r) => p - weights[r])],
+                ["weights", "c2", weights],
+                ["other data at the peak", "c1", peak.map((p, r) => p - weights[r])],
                 ["free", "idle", columnOf(table, "free").numbers],
             ],
             columnOf(table, "capacity").numbers,

@@ -32,6 +32,16 @@ static bool has_energy(const th_html *p)
     return p->result->has_energy;
 }
 
+static bool has_advice(const th_html *p)
+{
+    return th_session_kept_report(p->session, "advice");
+}
+
+static bool has_sensitivity(const th_html *p)
+{
+    return th_session_kept_report(p->session, "sensitivity");
+}
+
 static bool has_always(const th_html *p)
 {
     (void)p;
@@ -40,18 +50,10 @@ static bool has_always(const th_html *p)
 
 /* ---- sections made of tables ---- */
 
-/* The tables of a section, or only those with this name; sort_by: a column, or NULL. */
-static int add_tables(th_html *p, th_section section, const char *label, const char *sort_by)
+/* The tables of a report; each but the first has its title above it. */
+static void show_report(th_html *p, th_report *r, const char *label)
 {
-    th_report *r = th_report_new("page", "");
-    if (!r)
-        return th_error_no_memory(p->err);
-    int failed = section(p->session, r, p->err);
-    for (th_table *t = r->first; !failed && t; t = t->next) {
-        int column =
-            sort_by && t == r->first ? th_table_column(t, "-sort_by", sort_by, p->err) : -1;
-        if (column >= 0)
-            th_table_sort(t, column);
+    for (th_table *t = r->first; t; t = t->next) {
         th_table_limit(t, ROWS_MAX);
         if (t->title && t != r->first)
             th_strbuf_printf(p->out, "<h3>%s</h3>\n", t->title);
@@ -60,6 +62,20 @@ static int add_tables(th_html *p, th_section section, const char *label, const c
         else
             th_html_table(t, t->title && t != r->first ? t->title : label, p->out);
     }
+}
+
+/* The tables of a section; the first sorted by a column, unless that is NULL. */
+static int add_tables(th_html *p, th_section section, const char *label, const char *sort_by)
+{
+    th_report *r = th_report_new("page", "");
+    if (!r)
+        return th_error_no_memory(p->err);
+    int failed = section(p->session, r, p->err);
+    int column = !failed && sort_by ? th_table_column(r->first, "-sort_by", sort_by, p->err) : -1;
+    if (column >= 0)
+        th_table_sort(r->first, column);
+    if (!failed)
+        show_report(p, r, label);
     if (!failed)
         failed = th_report_state(r, p->err);
     th_report_free(r);
@@ -88,9 +104,51 @@ static int section_energy(th_session *s, th_report *r, th_error *err)
     return th_section_energy(s, r, !s->hand_built, err);
 }
 
-static int write_summary(th_html *p)
+static int write_figures(th_html *p)
 {
     return add_tables(p, th_section_summary, "Models", NULL);
+}
+
+static int write_bounds(th_html *p)
+{
+    show_report(p, p->bounds, "Lower bounds");
+    return 0;
+}
+
+/* Is it a line of the head of every report? */
+static bool is_common(const char *key)
+{
+    static const char *const common[] = {"system", "workload", "program", "mapping",
+                                         "run",    "changes",  "version", NULL};
+    int i = 0;
+    while (common[i] && strcmp(common[i], key) != 0)
+        i++;
+    return common[i];
+}
+
+/* A report that the session has kept, with the lines of its head that are its own. */
+static int write_kept(th_html *p, const char *name)
+{
+    th_report *r = th_session_kept_report(p->session, name);
+    for (int i = 0; i < r->n_head; i++) {
+        if (!r->head[i].is_line || is_common(r->head[i].key))
+            continue;
+        th_strbuf_printf(p->out, "<p class=\"note\">%s: ", r->head[i].key);
+        th_html_text(p->out, r->head[i].value.text);
+        th_strbuf_add(p->out, "</p>\n");
+    }
+    show_report(p, r, r->title);
+    return 0;
+}
+
+static int write_advice(th_html *p)
+{
+    return write_kept(p, "advice");
+}
+
+static int write_sensitivity(th_html *p)
+{
+    return write_kept(p, "sensitivity");
 }
 
 static int write_path(th_html *p)
@@ -149,9 +207,13 @@ static const struct {
     bool (*is_there)(const th_html *p);
     int (*write)(th_html *p);
 } sections[] = {
-    {"summary", "Summary", has_always, write_summary},
+    {"summary", "Summary", has_always, th_html_first_screen},
     {"topology", "System", has_always, th_html_topology},
     {"timeline", "Timeline", has_always, th_html_timeline},
+    {"figures", "Figures", has_always, write_figures},
+    {"bounds", "Bounds", has_mapping, write_bounds},
+    {"advice", "Advice", has_advice, write_advice},
+    {"sensitivity", "Sensitivity", has_sensitivity, write_sensitivity},
     {"path", "Critical path", has_always, write_path},
     {"layers", "Layers", has_mapping, write_layers},
     {"mapping", "Mapping", has_mapping, write_mapping},
@@ -257,20 +319,38 @@ static int write_slot(th_html *p, const char *name, size_t length)
     return 0;
 }
 
+static int fill_skeleton(th_html *p)
+{
+    const char *at = th_html_skeleton, *slot;
+    while ((slot = strstr(at, "{{"))) {
+        const char *end = strstr(slot, "}}");
+        th_strbuf_add_bytes(p->out, at, (size_t)(slot - at));
+        if (write_slot(p, slot + 2, (size_t)(end - slot - 2)) != 0)
+            return -1;
+        at = end + 2;
+    }
+    th_strbuf_add(p->out, at);
+    return p->out->failed ? th_error_no_memory(p->err) : 0;
+}
+
+/* Fills p->bounds. 0 or -1. */
+static int find_bounds(th_html *p)
+{
+    p->bounds = th_report_new("page", "");
+    if (!p->bounds)
+        return th_error_no_memory(p->err);
+    return th_section_bounds(p->session, p->bounds, true, p->err);
+}
+
 int th_html_page(th_session *s, th_strbuf *out, th_error *err)
 {
     th_html p = {.session = s, .out = out, .err = err};
     p.result = th_simulation_result(s->simulation, err);
-    if (!p.result)
-        return -1;
-    const char *at = th_html_skeleton, *slot;
-    while ((slot = strstr(at, "{{"))) {
-        const char *end = strstr(slot, "}}");
-        th_strbuf_add_bytes(out, at, (size_t)(slot - at));
-        if (write_slot(&p, slot + 2, (size_t)(end - slot - 2)) != 0)
-            return -1;
-        at = end + 2;
-    }
-    th_strbuf_add(out, at);
-    return out->failed ? th_error_no_memory(err) : 0;
+    int failed = p.result ? 0 : -1;
+    if (!failed && s->mapping)
+        failed = find_bounds(&p);
+    if (!failed)
+        failed = fill_skeleton(&p);
+    th_report_free(p.bounds);
+    return failed;
 }

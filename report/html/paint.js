@@ -2,9 +2,9 @@
 // paint.js - draws rows of spans into a canvas. Spans of less than a pixel are added up by column and drawn as
 // what part of it they fill, so the work per row is bounded by its width and one look at each span in view.
 th.painter = function (data) {
-    const {tasks, costs, layers} = data;
-    const LANE = 13,
-        ENGINE = 6,
+    const {tasks, costs} = data;
+    const LANE = 14,
+        ENGINE = 9,
         GAP = 5,
         HEADING = 22,
         MOST_LANES = 6;
@@ -13,35 +13,49 @@ th.painter = function (data) {
 
     // ---- colours ----
 
-    const NAMES = ["conv", "matrix", "other", "transfer", "collective", "critical", "wait"];
-    const CONV = 0,
-        OTHER = 2,
-        TRANSFER = 3,
-        COLLECTIVE = 4,
-        CRITICAL = 5;
+    // Groups of layers take turns; the others have a colour each.
+    const GROUP_COLORS = 7;
+    const NAMES = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "transfer", "collective", "critical"];
+    const TRANSFER = 7,
+        COLLECTIVE = 8,
+        CRITICAL = 9,
+        DIM = 16; // added to the colour of spans that stand back
     let color = {};
+
+    // Black or white, whichever is seen better on a colour "#rrggbb" (relative luminance of WCAG 2, section 1.4.3).
+    function inkOn(background) {
+        const [r, g, b] = [1, 3, 5].map((at) => {
+            const share = Number.parseInt(background.slice(at, at + 2), 16) / 255;
+            return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#101418" : "#ffffff";
+    }
 
     function readTheme() {
         const style = getComputedStyle(document.documentElement);
         const value = (name) => style.getPropertyValue(`--${name}`).trim();
+        const span = NAMES.map(value);
         color = {
-            span: NAMES.map(value),
+            span,
+            ink: span.map(inkOn),
             text: value("text"),
             muted: value("muted"),
             rule: value("rule"),
             page: value("raised"),
-            onSpan: value("on-span"),
             accent: value("accent"),
             idle: value("idle"),
-            wait: value("wait"),
         };
     }
 
-    const classOfTask = Uint8Array.from({length: tasks.n}, (_, i) => {
-        if (tasks.kind[i] === data.TRANSFER) return TRANSFER;
-        if (tasks.kind[i] === data.COLLECTIVE) return COLLECTIVE;
-        return tasks.layer[i] >= 0 ? CONV + layers[tasks.layer[i]][1] : OTHER;
-    });
+    const colorOfTask = new Uint8Array(tasks.n);
+
+    function colorBy(grouping) {
+        for (let i = 0; i < tasks.n; i++) {
+            if (tasks.kind[i] === data.TRANSFER) colorOfTask[i] = TRANSFER;
+            else if (tasks.kind[i] === data.COLLECTIVE) colorOfTask[i] = COLLECTIVE;
+            else colorOfTask[i] = tasks.layer[i] >= 0 ? grouping.of[tasks.layer[i]] % GROUP_COLORS : 0;
+        }
+    }
 
     // ---- rows ----
 
@@ -64,13 +78,16 @@ th.painter = function (data) {
         for (const track of data.tracks) {
             const title = {accel: "Accelerators", link: "Links"}[track.kind];
             if (title && track.kind !== kind) {
-                rows.push({type: "heading", label: title, y, height: HEADING});
+                const prefix = data.rowPrefix[track.kind];
+                rows.push({type: "heading", label: prefix ? `${title} ${prefix}\u2026` : title, y, height: HEADING});
                 y += HEADING;
             }
             kind = track.kind;
             track.lanes = track.lanes || th.lanesOf(track, MOST_LANES);
             const height = Math.max(1, track.lanes.length) * LANE;
-            const label = {path: "critical path", collective: "collectives"}[track.kind] || track.name;
+            const label =
+                {path: "critical path", collective: "collectives"}[track.kind] ||
+                track.name.slice(data.rowPrefix[track.kind].length);
             rows.push({type: "spans", track, label, y, height});
             y += height + (withEngines && track.kind === "accel" ? 2 : GAP);
             for (let engine = 0; withEngines && track.kind === "accel" && engine < ENGINES.length; engine++)
@@ -102,10 +119,10 @@ th.painter = function (data) {
         );
     }
 
-    function classOf(task, track, look) {
+    function colorOf(task, track, look) {
         return track.kind === "path" || (look.critical && tasks.isCritical[task])
             ? CRITICAL
-            : classOfTask[task];
+            : colorOfTask[task];
     }
 
     // Columns that are filled alike become one rectangle.
@@ -122,8 +139,8 @@ th.painter = function (data) {
             )
                 end++;
             if (level > 0) {
-                ctx.globalAlpha = (by & 8 ? 0.16 : 1) * (0.25 + (0.75 * level) / LEVELS);
-                ctx.fillStyle = color.span[by & 7];
+                ctx.globalAlpha = (by & DIM ? 0.16 : 1) * (0.25 + (0.75 * level) / LEVELS);
+                ctx.fillStyle = color.span[by & 15];
                 ctx.fillRect(box.left + x, box.y, end - x, box.height);
             }
             x = end;
@@ -132,15 +149,11 @@ th.painter = function (data) {
         filled.fill(0, from, to);
     }
 
-    function label(ctx, box, text, x, width, dim) {
-        const most = Math.floor((width - 6) / 6);
-        if (most < 3 || dim) return;
-        ctx.fillStyle = color.onSpan;
-        ctx.fillText(
-            text.length > most ? `${text.slice(0, most - 1)}\u2026` : text,
-            box.left + x + 4,
-            box.y + box.height / 2 + 0.5,
-        );
+    function label(ctx, box, text, x, width, by) {
+        const shown = by & DIM ? "" : th.fitName(text, Math.floor((width - 6) / 6));
+        if (shown === "") return;
+        ctx.fillStyle = color.ink[by & 15];
+        ctx.fillText(shown, box.left + x + 4, box.y + box.height / 2 + 0.5);
     }
 
     function paintLane(ctx, box, track, lane, view, look) {
@@ -155,7 +168,7 @@ th.painter = function (data) {
             const x0 = Math.max(0, (track.start[span] - view.from) * scale);
             const x1 = Math.min(box.width, (track.end[span] - view.from) * scale);
             if (x1 < 0 || track.end[span] < view.from) continue;
-            const by = classOf(task, track, look) | (isDim(task, look) ? 8 : 0);
+            const by = colorOf(task, track, look) | (isDim(task, look) ? DIM : 0);
             const part =
                 track.end[span] > track.start[span]
                     ? Math.min(1, track.busy[span] / (track.end[span] - track.start[span]))
@@ -163,13 +176,13 @@ th.painter = function (data) {
             if (x1 - x0 < 1.5) {
                 const x = Math.min(box.width - 1, Math.floor(x0));
                 filled[x] += Math.max(0.02, (x1 - x0) * part);
-                if (!(filledBy[x] & 7) || !(by & 8) || filled[x] < 0.05) filledBy[x] = by;
+                if (!(by & DIM) || filled[x] < 0.05) filledBy[x] = by;
                 first = Math.min(first, x);
                 last = Math.max(last, x + 1);
                 continue;
             }
-            ctx.globalAlpha = (by & 8 ? 0.16 : 1) * (track.count[span] > 1 ? 0.25 + 0.75 * part : 1);
-            ctx.fillStyle = color.span[by & 7];
+            ctx.globalAlpha = (by & DIM ? 0.16 : 1) * (track.count[span] > 1 ? 0.25 + 0.75 * part : 1);
+            ctx.fillStyle = color.span[by & 15];
             ctx.fillRect(box.left + x0, box.y, Math.max(1, x1 - x0 - (x1 - x0 > 4 ? 1 : 0)), box.height);
             ctx.globalAlpha = 1;
             label(
@@ -178,7 +191,7 @@ th.painter = function (data) {
                 track.count[span] > 1 ? `${track.count[span]} tasks` : th.nameOf(data, task),
                 x0,
                 x1 - x0,
-                by & 8,
+                by,
             );
         }
         if (first < last) flush(ctx, box, first, last);
@@ -215,7 +228,7 @@ th.painter = function (data) {
     // As heights, in quarters of a pixel: one shape for what is to be seen well, one for the rest.
     function paintColumns(ctx, box, from, to, engine) {
         const bottom = box.y + box.height;
-        ctx.fillStyle = engine === 0 ? color.span[CONV] : color.muted;
+        ctx.fillStyle = engine === 0 ? color.span[0] : color.muted;
         for (const isDim of [0, 1]) {
             let isEmpty = true;
             for (let x = from; x < to;) {
@@ -319,6 +332,8 @@ th.painter = function (data) {
 
     readTheme();
     return {
+        colorBy,
+        GROUP_COLORS,
         makeRows,
         paint,
         readTheme,
@@ -335,7 +350,7 @@ th.painter = function (data) {
 
 th.nameOf = function (data, task) {
     const {tasks, layers, nodes, collectives} = data;
-    const layer = tasks.layer[task] >= 0 ? layers[tasks.layer[task]][0] : "";
+    const layer = tasks.layer[task] >= 0 ? layers[tasks.layer[task]][0].slice(data.layerPrefix.length) : "";
     if (tasks.kind[task] === data.TRANSFER)
         return `${layer ? `${layer}: ` : ""}${nodes[tasks.from[task]]} \u2192 ${nodes[tasks.to[task]]}`;
     if (tasks.kind[task] === data.COLLECTIVE)

@@ -120,7 +120,17 @@ th.readSpans = async function (text) {
         .filter((track) => track.n > 0 || track.kind === "path" || (computes && track.kind === "accel"));
     for (const track of tracks)
         if (track.kind === "path") for (const task of track.task) tasks.isCritical[task] = 1;
-    return {...block, tasks, tracks, COMPUTE, TRANSFER, COLLECTIVE};
+    const namesOf = (kind) => tracks.filter((t) => t.kind === kind).map((t) => t.name);
+    return {
+        ...block,
+        tasks,
+        tracks,
+        layerPrefix: th.sharedPrefix(block.layers.map(([name]) => name)),
+        rowPrefix: {accel: th.sharedPrefix(namesOf("accel")), link: th.sharedPrefix(namesOf("link"))},
+        COMPUTE,
+        TRANSFER,
+        COLLECTIVE,
+    };
 };
 
 // Spans of a row, by start, each to the first lane that is free; where that would be too many lanes, to the one

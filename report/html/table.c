@@ -5,11 +5,15 @@
 #include <string.h>
 #include "report/html/parts.h"
 
-/* Non-ASCII characters are written as numbers, so that the page does not depend on its encoding. */
+/* Non-ASCII characters are written as numbers, so that the page does not depend on its encoding. No
+ * line ends between a number and its percent sign. */
+enum { NO_BREAK_SPACE = 0xA0 };
 void th_html_text(th_strbuf *out, const char *text)
 {
     while (text && *text != '\0') {
         uint32_t c = th_utf8_next(&text);
+        if (c == ' ' && *text == '%')
+            c = NO_BREAK_SPACE;
         if (c > '~' || c == '&' || c == '<' || c == '>' || c == '"')
             th_strbuf_printf(out, "&#%u;", (unsigned)c);
         else
@@ -20,15 +24,17 @@ void th_html_text(th_strbuf *out, const char *text)
 /* Groups digits in threes, and puts a thin space before the unit. */
 #define THIN "&#8239;"
 
-static void add_count(th_strbuf *out, const char *digits)
+void th_html_digits(th_strbuf *out, const char *number)
 {
-    for (size_t left = strlen(digits); *digits != '\0'; digits++, left--)
-        th_strbuf_printf(out, "%c%s", *digits,
-                         left > 1 && left % 3 == 1 && *digits != '-' ? THIN : "");
+    size_t left = strcspn(number, ".");
+    for (; left > 0; number++, left--)
+        th_strbuf_printf(out, "%c%s", *number,
+                         left > 1 && left % 3 == 1 && *number != '-' ? THIN : "");
+    th_strbuf_add(out, number);
 }
 
 /* Text reports write "us", as they are ASCII; here it becomes the Greek letter. */
-static void add_unit(th_strbuf *out, const char *unit)
+void th_html_unit(th_strbuf *out, const char *unit)
 {
     if (strcmp(unit, "us") == 0)
         th_strbuf_add(out, "&#181;s");
@@ -42,10 +48,10 @@ static void add_value(th_strbuf *out, const th_quantity *q)
     th_report_value(&text, q);
     size_t number = text.text ? strspn(text.text, "-+.0123456789") : 0;
     if (q->kind == TH_KIND_COUNT && number > 0 && text.text[number] == '\0') {
-        add_count(out, text.text);
+        th_html_digits(out, text.text);
     } else if (q->kind != TH_KIND_TEXT && number > 0 && isalpha((unsigned char)text.text[number])) {
         th_strbuf_printf(out, "%.*s" THIN, (int)number, text.text);
-        add_unit(out, text.text + number);
+        th_html_unit(out, text.text + number);
     } else {
         th_html_text(out, text.text);
     }
@@ -80,7 +86,7 @@ static bool is_number(const th_column *c)
 static int lead_of(const th_table *t)
 {
     int lead = 0;
-    for (int c = 0; c < t->n_columns; c++)
+    for (int c = 0; is_number(&t->columns[0]) && c < t->n_columns; c++)
         if (strcmp(t->columns[c].name, "what") == 0)
             lead = c;
     return lead;
@@ -104,7 +110,7 @@ static void add_heading(const th_displayed_table *t, th_strbuf *out)
         th_html_text(out, title_of(column));
         if (t->unit[c][0] != '\0') {
             th_strbuf_add(out, " <span class=\"unit\">");
-            add_unit(out, t->unit[c]);
+            th_html_unit(out, t->unit[c]);
             th_strbuf_add(out, "</span>");
         }
         th_strbuf_add(out, "</th>");

@@ -174,17 +174,33 @@ static int class_of(const th_layer *l)
     return 2;
 }
 
+/* Of each layer: name, group, model, set. */
+static void add_layers(th_strbuf *out, const th_session *s)
+{
+    const th_workload *w = s->workload;
+    int part = 0;
+    th_strbuf_add(out, ",\n\"layers\":[");
+    for (int l = 0; w && l < w->n_layers; l++) {
+        part = th_workload_part_of(w, l, part);
+        th_strbuf_add(out, l > 0 ? ",[" : "[");
+        th_strbuf_add_json(out, w->layers[l].name);
+        th_strbuf_printf(out, ",%d,%d,%d]", class_of(&w->layers[l]), part,
+                         s->mapping ? (int)s->mapping->set_of[l] : 0);
+    }
+    th_strbuf_add(out, "],\n\"models\":[");
+    for (int i = 0; w && i < th_workload_parts(w); i++) {
+        th_strbuf_add(out, i > 0 ? "," : "");
+        th_strbuf_add_json(out, th_workload_part(w, i).name);
+    }
+    th_strbuf_printf(out, "],\n\"sets\":%d", s->mapping ? (int)s->mapping->n_sets : 0);
+}
+
 static void add_names(th_spans_page *g)
 {
     th_strbuf *out = g->page->out;
     const th_session *s = g->page->session;
-    th_strbuf_add(out, ",\n\"layers\":[");
-    for (int l = 0; s->workload && l < s->workload->n_layers; l++) {
-        th_strbuf_add(out, l > 0 ? ",[" : "[");
-        th_strbuf_add_json(out, s->workload->layers[l].name);
-        th_strbuf_printf(out, ",%d]", class_of(&s->workload->layers[l]));
-    }
-    th_strbuf_add(out, "],\n\"nodes\":[");
+    add_layers(out, s);
+    th_strbuf_add(out, ",\n\"nodes\":[");
     for (int n = 0; n < s->system->n_nodes; n++) {
         th_strbuf_add(out, n > 0 ? "," : "");
         th_strbuf_add_json(out, s->system->nodes[n].name);

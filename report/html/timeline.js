@@ -3,9 +3,11 @@
 th.showTimeline = function (data) {
     th.find("spans").after(th.find("timeline-parts").content.cloneNode(true));
     const {tasks} = data;
-    const painter = th.painter(data);
+    const painter = th.painter(data),
+        usage = th.usageOf(data, painter);
     const end = Math.max(1, data.end);
     const LEAST = Math.min(end, 100); // ps in view at least
+    const OVERVIEW = usage.HEIGHT;
     const rowsBox = th.find("rows"),
         canvas = rowsBox.querySelector("canvas"),
         ctx = canvas.getContext("2d");
@@ -20,7 +22,7 @@ th.showTimeline = function (data) {
         gutter: 100,
         layout: null,
         selected: null,
-        hasEngines: data.tracks.filter((t) => t.kind === "accel").length <= 16 && data.costs.length > 0,
+        hasEngines: data.tracks.filter((t) => t.kind === "accel").length <= 4 && data.costs.length > 0,
     };
     let isAsked = false;
 
@@ -77,83 +79,54 @@ th.showTimeline = function (data) {
         element.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
     }
 
+    // Room for the longest name of a row, within bounds.
+    function gutterFor(width) {
+        ctx.font = look.fonts.text;
+        const longest = Math.max(
+            ...now.layout.rows.filter((r) => r.type !== "heading").map((r) => ctx.measureText(r.label).width),
+        );
+        return Math.round(Math.min(Math.max(76, longest + 14), width < 560 ? 96 : 220));
+    }
+
     function arrange() {
         now.layout = painter.makeRows(now.hasEngines);
         const style = getComputedStyle(document.body);
         look.fonts = {
             text: `12px ${style.fontFamily}`,
-            small: `9px ${style.fontFamily}`,
-            span: `10.5px ${style.fontFamily}`,
+            small: `11px ${style.fontFamily}`,
+            span: `11px ${style.fontFamily}`,
             heading: `600 12px ${style.fontFamily}`,
         };
         const width = rowsBox.clientWidth,
             most = Math.max(240, innerHeight * 0.7);
-        now.gutter = width < 560 ? 68 : 104;
+        now.gutter = gutterFor(width);
         now.size = {width, height: Math.min(most, now.layout.height + painter.AXIS)};
         rowsBox.style.height = `${now.size.height + 2}px`;
         th.find("rows-height").style.height =
             `${Math.max(0, now.layout.height + painter.AXIS - now.size.height)}px`;
         scaleCanvas(canvas, width, now.size.height);
-        scaleCanvas(overview, overview.clientWidth, 44);
+        scaleCanvas(overview, overview.clientWidth, OVERVIEW);
         painter.readTheme();
         ask();
     }
 
     // ---- the whole run, small ----
 
-    // What it is about: accelerators, where anything is computed; else links, or collectives.
-    const overviewKind = ["accel", "link", "collective"].find((kind) => data.tracks.some((t) => t.kind === kind));
-    const counted = data.tracks.filter((t) => t.kind === overviewKind);
-    const BINS = 600;
-    const activity = (function () {
-        const sum = new Float64Array(BINS),
-            width = end / BINS;
-        for (const track of counted)
-            for (let i = 0; i < track.n; i++) {
-                const length = track.end[i] - track.start[i];
-                const part = length > 0 ? track.busy[i] / length : 0;
-                for (let b = Math.floor(track.start[i] / width); b < BINS && b * width < track.end[i]; b++)
-                    sum[b] +=
-                        (part *
-                            (Math.min(track.end[i], (b + 1) * width) - Math.max(track.start[i], b * width))) /
-                        width;
-            }
-        return sum.map((s) => Math.min(1, s / Math.max(1, counted.length)));
-    })();
-
     function drawOverview() {
-        const c = overview.getContext("2d"),
-            width = overview.clientWidth,
-            height = 44,
-            left = now.gutter;
-        const color = painter.colors(),
-            inner = width - left;
-        c.clearRect(0, 0, width, height);
-        c.fillStyle = color.muted;
-        c.font = look.fonts.text;
-        c.textBaseline = "middle";
-        c.textAlign = "right";
-        c.fillText({accel: "busy", link: "links"}[overviewKind] || "", left - 8, height / 2);
-        c.fillStyle = color.span[0];
-        c.globalAlpha = 0.55;
-        for (let b = 0; b < BINS; b++)
-            c.fillRect(
-                left + (b / BINS) * inner,
-                height - 4 - activity[b] * (height - 8),
-                inner / BINS + 0.5,
-                activity[b] * (height - 8),
-            );
-        c.globalAlpha = 1;
-        const x0 = left + (view.from / end) * inner,
-            x1 = left + (view.to / end) * inner;
+        const c = overview.getContext("2d");
+        const box = {left: now.gutter, width: overview.clientWidth - now.gutter, height: OVERVIEW};
+        const color = painter.colors();
+        usage.paint(c, box, color, look.fonts);
+        const x0 = box.left + (view.from / end) * box.width,
+            x1 = box.left + (view.to / end) * box.width;
         c.fillStyle = color.page;
         c.globalAlpha = 0.7;
-        c.fillRect(left, 0, x0 - left, height);
-        c.fillRect(x1, 0, width - x1, height);
+        c.fillRect(box.left, 0, x0 - box.left, OVERVIEW);
+        c.fillRect(x1, 0, box.left + box.width - x1, OVERVIEW);
         c.globalAlpha = 1;
         c.strokeStyle = color.accent;
         c.lineWidth = 1.5;
-        c.strokeRect(x0 + 0.75, 1, Math.max(2, x1 - x0 - 1.5), height - 2);
+        c.strokeRect(x0 + 0.75, 1, Math.max(2, x1 - x0 - 1.5), OVERVIEW - 2);
     }
 
     // ---- what is in view ----
@@ -319,6 +292,7 @@ th.showTimeline = function (data) {
     th.timeline = {
         data,
         painter,
+        usage,
         end,
         view,
         look,

@@ -14,10 +14,13 @@ enum {
     NODES_MAX = 2048, /* in a picture */
     LINKS_MAX = 10000,
     NAMED_LINKS_MAX = 600,
-    SHADES = 7, /* --heat-0 .. --heat-6: nothing was carried, then sixths of the greatest load */
     CELL = 64,  /* units of the picture between two neighbours */
     MARGIN = 56 /* distance of a bow from the nodes */
 };
+/* The shades --heat-1 .. --heat-8 end at these loads: logarithmic below 10 %, so that light traffic
+ * is told apart, and in quarters up to 100 %. --heat-0: nothing was carried. */
+static const double shade_ends[] = {0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1};
+enum { SHADES = 1 + sizeof shade_ends / sizeof *shade_ends };
 static const double RADIUS = 0.27,
                     BESIDE = 0.05; /* of a node; of a line from the middle of its cable */
 
@@ -26,7 +29,6 @@ typedef struct th_picture {
     const th_system *system;
     th_html_position *at; /* in units of the picture */
     double *load;         /* of each link */
-    double greatest;
     double width, height;
 } th_picture;
 
@@ -89,10 +91,10 @@ static void add_path(const th_picture *p, int a, int b, int number, th_strbuf *o
 
 static int shade_of(const th_picture *p, int link)
 {
-    if (p->load[link] <= 0 || p->greatest <= 0)
-        return 0;
-    int shade = (int)ceil(p->load[link] / p->greatest * (SHADES - 1));
-    return shade < SHADES - 1 ? shade : SHADES - 1;
+    int shade = 1;
+    while (shade < SHADES - 1 && p->load[link] > shade_ends[shade - 1])
+        shade++;
+    return p->load[link] > 0 ? shade : 0;
 }
 
 /* How many earlier links join the same nodes in the same direction. */
@@ -204,15 +206,17 @@ static void add_other(th_picture *p, int node)
 static void add_legend(th_picture *p)
 {
     th_strbuf *out = p->page->out;
-    th_strbuf_add(out, "<p class=\"heat\"><span>load of links: 0</span>");
-    for (int i = 0; i < SHADES; i++)
-        th_strbuf_printf(out, "<i class=\"h%d\"></i>", i);
-    th_strbuf_printf(out, "<span>%.2f %%</span>", 100 * p->greatest);
+    th_strbuf_add(out, "<ol class=\"heat\" aria-label=\"Colours of links, by their load\"><li "
+                       "class=\"what\">Load of links</li><li><i class=\"h0\"></i>0</li>");
+    for (int i = 1; i < SHADES; i++)
+        th_strbuf_printf(out, "<li><i class=\"h%d\"></i>%s%g&#8239;%%</li>", i, i == 1 ? "to " : "",
+                         100 * shade_ends[i - 1]);
     if (p->page->session->mapping)
         th_strbuf_add(
             out,
-            "<span><i class=\"busy\"></i> part of the time that an accelerator was busy</span>");
-    th_strbuf_add(out, "</p>\n");
+            "<li class=\"what\"><i class=\"busy\"></i> part of the time that an accelerator was "
+            "busy</li>");
+    th_strbuf_add(out, "</ol>\n");
 }
 
 static void draw(th_picture *p)
@@ -253,8 +257,6 @@ int th_html_topology(th_html *page)
     p.at = th_alloc_array((size_t)s->n_nodes + 1, sizeof *p.at);
     p.load = th_link_loads(s, page->result);
     int failed = !p.at || !p.load || th_html_layout(s, p.at) != 0;
-    for (int l = 0; !failed && l < s->n_links; l++)
-        p.greatest = fmax(p.greatest, p.load[l]);
     if (!failed)
         draw(&p);
     th_free(p.at);

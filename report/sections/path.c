@@ -3,6 +3,7 @@
 #include <config.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/alloc.h"
 #include "base/sort_by_time.h"
 #include "sim/analysis/critical_path.h"
@@ -11,6 +12,7 @@
 #include "report/interrupt.h"
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
+#include "report/sections/verdict.h"
 
 /* Columns of the path and of the list of slacks. */
 enum {
@@ -79,14 +81,22 @@ static void forget(th_path_analysis *x)
     th_free(x->path);
 }
 
-static int explain(th_session *s, th_path_analysis *x, th_error *err)
+static int find_path(th_session *s, th_path_analysis *x, th_error *err)
 {
     *x = (th_path_analysis){.session = s, .result = th_simulation_result(s->simulation, err)};
-    x->slack = x->result ? th_simulation_slacks(s->simulation, err) : NULL;
-    if (x->slack && th_interrupt_is_pending())
-        return th_error_interrupted(err, "the path was not looked for");
-    x->n_path = x->slack ? th_critical_path(x->result, &x->path, err) : -1;
+    x->n_path = x->result ? th_critical_path(x->result, &x->path, err) : -1;
     return x->n_path >= 0 ? 0 : -1;
+}
+
+static int explain(th_session *s, th_path_analysis *x, th_error *err)
+{
+    const th_time *slack = th_simulation_slacks(s->simulation, err);
+    if (slack && th_interrupt_is_pending())
+        return th_error_interrupted(err, "the path was not looked for");
+    if (!slack || find_path(s, x, err) != 0)
+        return -1;
+    x->slack = slack;
+    return 0;
 }
 
 /* ---- rows ---- */
@@ -266,7 +276,7 @@ int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err)
 
 /* ---- time breakdown of the path ---- */
 
-static int add_up(const th_path_analysis *x, th_time *sum, th_time *wait, th_error *err)
+static int add_up(const th_path_analysis *x, th_time *sum, th_error *err)
 {
     const th_simulation *sim = x->session->simulation;
     th_time part[TH_N_PARTS];
@@ -277,9 +287,20 @@ static int add_up(const th_path_analysis *x, th_time *sum, th_time *wait, th_err
             return -1;
         for (int p = 0; p < TH_N_PARTS; p++)
             sum[p] += part[p];
-        *wait += x->path[i].wait_ps;
+        sum[TH_PATH_WAIT] += x->path[i].wait_ps;
     }
     return 0;
+}
+
+int th_path_breakdown(th_session *s, th_time part[TH_N_PATH_PARTS], th_error *err)
+{
+    th_path_analysis x;
+    memset(part, 0, TH_N_PATH_PARTS * sizeof *part);
+    if (find_path(s, &x, err) != 0)
+        return -1;
+    int failed = add_up(&x, part, err);
+    forget(&x);
+    return failed;
 }
 
 static void add_part(th_table *t, const char *name, th_time ps, th_time all, const char *what)
@@ -305,21 +326,15 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
         [TH_PART_HOST] = "work of hosts",
         [TH_PART_COLLECTIVE] = "collective operations",
     };
-    th_path_analysis x;
-    th_time sum[TH_N_PARTS] = {0}, wait = 0, all = 0;
-    if (explain(s, &x, err) != 0)
+    th_time sum[TH_N_PATH_PARTS], all = 0;
+    if (th_path_breakdown(s, sum, err) != 0)
         return -1;
-    int failed = add_up(&x, sum, &wait, err);
-    forget(&x);
-    if (failed)
-        return -1;
-    all = wait;
-    for (int p = 0; p < TH_N_PARTS; p++)
+    for (int p = 0; p < TH_N_PATH_PARTS; p++)
         all += sum[p];
     th_table *t = th_report_table(r, "path_parts", "Time breakdown of the critical path", columns);
     for (int p = 0; p < TH_N_PARTS; p++)
         add_part(t, th_time_part_name(p), sum[p], all, what[p]);
-    add_part(t, "wait", wait, all, "for an arrival");
+    add_part(t, "wait", sum[TH_PATH_WAIT], all, "for an arrival");
     th_table_total(t, (th_quantity[]){th_text("makespan"), th_ps(all), th_share(all > 0 ? 1 : 0),
                                       th_absent(TH_KIND_TEXT)});
     return 0;

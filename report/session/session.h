@@ -95,6 +95,9 @@ typedef struct th_object_text {
     th_strbuf scratch; /* text of the attribute read last */
 } th_object_text;
 
+/* Reports that take long to compute, which a page shows again. */
+enum { TH_KEPT_REPORTS_MAX = 4 };
+
 struct th_session {
     const th_session_observer *observer; /* NULL: none */
     int threads;
@@ -114,6 +117,7 @@ struct th_session {
     th_trace *trace;          /* NULL: none is open */
     struct th_gpu_models *gpu_models;
     th_object_text text;
+    struct th_report *kept[TH_KEPT_REPORTS_MAX]; /* of the mapping, from the first; NULL: none */
 };
 
 /* session_parts.c, as the setters and the functions of simulations below. */
@@ -130,6 +134,11 @@ void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_search_
 int th_session_select(th_session *s, int number, th_error *err);
 void th_session_set_hand_built(th_session *s, th_hand_built *hand_built);
 void th_session_drop_run(th_session *s);
+/* Keeps a report until the mapping, the program or the options of the run change, in the place of
+ * one of its name; takes it over. */
+void th_session_keep_report(th_session *s, struct th_report *r);
+/* NULL: none of that name is kept. */
+struct th_report *th_session_kept_report(const th_session *s, const char *name);
 /* Call before the hand-built program grows: refused once it has begun to run. 0 or -1. */
 int th_session_open_hand_built(th_session *s, th_error *err);
 

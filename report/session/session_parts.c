@@ -4,11 +4,13 @@
 #include <config.h>
 #include "report/session/gpu_models.h"
 #include "report/session/session.h"
+#include <string.h>
 #include <unistd.h>
 #include "base/alloc.h"
 #include "report/interrupt.h"
 #include "report/session/property_events.h"
 #include "report/session/saved_run.h"
+#include "report/table/report.h"
 
 int th_session_init(th_session *s, const th_session_observer *observer)
 {
@@ -38,6 +40,33 @@ void th_session_clear(th_session *s)
     th_gpu_models_free(s->gpu_models);
 }
 
+/* ---- kept reports ---- */
+
+void th_session_keep_report(th_session *s, th_report *r)
+{
+    int i = 0;
+    while (i < TH_KEPT_REPORTS_MAX - 1 && s->kept[i] && strcmp(s->kept[i]->name, r->name) != 0)
+        i++;
+    th_report_free(s->kept[i]);
+    s->kept[i] = r;
+}
+
+th_report *th_session_kept_report(const th_session *s, const char *name)
+{
+    for (int i = 0; i < TH_KEPT_REPORTS_MAX; i++)
+        if (s->kept[i] && strcmp(s->kept[i]->name, name) == 0)
+            return s->kept[i];
+    return NULL;
+}
+
+static void drop_reports(th_session *s)
+{
+    for (int i = 0; i < TH_KEPT_REPORTS_MAX; i++) {
+        th_report_free(s->kept[i]);
+        s->kept[i] = NULL;
+    }
+}
+
 /* ---- setters ---- */
 
 static void drop_simulation(th_session *s)
@@ -51,6 +80,8 @@ static void drop_simulation(th_session *s)
 
 int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err)
 {
+    if (s->simulation && !th_run_options_equal(&s->simulation->options, &fresh->options))
+        drop_reports(s);
     drop_simulation(s); /* but not the property events, which belong to the new run already */
     s->simulation = fresh;
     if (!s->observer || s->observer->run_replaced(s, err) == 0)
@@ -69,6 +100,7 @@ int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *er
 
 void th_session_drop_run(th_session *s)
 {
+    drop_reports(s);
     drop_simulation(s);
     th_property_events_discard(s);
 }

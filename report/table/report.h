@@ -137,6 +137,7 @@ struct th_report {
     th_table *first, **last;
     const char *const *units; /* units of text by th_kind; NULL: chosen by value */
     th_display display;
+    bool is_kept; /* the session keeps it, once it is printed, for pages */
     bool failed, was_interrupted;
     unsigned n_polls;
 };

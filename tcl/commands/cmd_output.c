@@ -72,8 +72,10 @@ static int run_write_report(th_call *c)
 
 const th_command th_output_commands[] = {
     {"write_report", GROUP, "FILE", 1, 1, NULL, "write the run as one HTML page",
-     "Summary, picture of the system with the load of its links, timeline, critical path, layers, "
-     "mapping, accelerators, memory and search, in one file that needs no network and no other "
+     "Main figures and verdict, picture of the system with the load of its links, timeline, "
+     "bounds, "
+     "critical path, layers, mapping, accelerators, memory and search, in one file that needs no "
+     "network and no other "
      "file. The same run gives the same bytes. Missing folders are created. Returns FILE.",
      .run = run_write_report, .after_interrupt = "nothing was written"},
     {"write_results", GROUP, "FILE", 1, 1, NULL, "write all results as JSON",

@@ -443,6 +443,7 @@ static int report(th_call *c, const th_what_ifs *w)
         th_report_head_field(r, "tiles_at_shared_designs", th_text("of the old clock"));
     }
     section(c->session, r, w);
+    r->is_kept = true;
     if (th_call_has(c, REPORT_LIMIT) || th_report_format(c) != TH_FORMAT_TEXT)
         return th_report_finish(c, r, 0, r->first);
     int failed = th_report_arrange(c, r->first);

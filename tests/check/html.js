@@ -77,7 +77,7 @@ async function checkContent(page) {
         );
     const sections = await page.evaluate(() => [...document.querySelectorAll("section")].map((s) => s.id));
     check(
-        sections.join() === "summary,topology,timeline,path,layers,mapping,utilization,links,memory,search",
+        sections.join() === "summary,topology,timeline,figures,bounds,sensitivity,path,layers,mapping,utilization,links,memory,search",
         "all sections",
         sections,
     );

@@ -11,6 +11,7 @@ read_system f1_16xlarge
 read_workload alexnet
 map_workload -algorithm two_level -seed 1 -evaluations 60
 run
+report_sensitivity -group class -return_string
 write_report [file join $folder run.html]
 
 set f [open [file join $folder facts.json] w]
