@@ -183,16 +183,26 @@ static int fill(int fd, const char *target, const void *bytes, size_t n)
     return failed ? -1 : 0;
 }
 
+/* The bytes in a new file, *name, beside the target. 0, or -1 and errno: there is none. */
+static int prepare(const char *target, const void *bytes, size_t n, th_strbuf *name)
+{
+    int fd = make_new(target, name), failed = fd < 0, error = errno;
+    if (fd >= 0 && (failed = fill(fd, target, bytes, n)) != 0) {
+        error = errno;
+        unlink(name->text);
+    }
+    errno = error;
+    return failed ? -1 : 0;
+}
+
 /* 0, or -1 and errno. */
 static int replace(const char *target, const void *bytes, size_t n)
 {
     th_strbuf name = TH_STRBUF_INIT;
-    int fd = make_new(target, &name), failed = fd < 0, error = errno;
-    if (fd >= 0) {
-        failed = fill(fd, target, bytes, n) || rename(name.text, target);
+    int failed = prepare(target, bytes, n, &name), error = errno;
+    if (!failed && (failed = rename(name.text, target)) != 0) {
         error = errno;
-        if (failed)
-            unlink(name.text);
+        unlink(name.text);
     }
     th_strbuf_clear(&name);
     errno = error;
@@ -210,4 +220,64 @@ int th_replace_file(const char *path, const void *bytes, size_t n, th_error *err
         return th_append_file(path, bytes, n, err);
     errno = error;
     return failed ? refuse(path, err) : 0;
+}
+
+/* --- several files ---------------------------------------------------------------------------- */
+
+typedef struct new_file {
+    th_strbuf name, target;
+} new_file;
+
+struct th_new_files {
+    new_file *all; /* from 0 .. n_kept - 1 have their names */
+    size_t n, n_kept, capacity;
+};
+
+th_new_files *th_new_files_new(th_error *err)
+{
+    th_new_files *f = th_alloc_zero(1, sizeof *f);
+    if (!f)
+        th_error_no_memory(err);
+    return f;
+}
+
+int th_new_files_add(th_new_files *f, const char *path, const void *bytes, size_t n, th_error *err)
+{
+    new_file fresh = {TH_STRBUF_INIT, TH_STRBUF_INIT};
+    if (th_grow(&f->all, &f->capacity, f->n + 1, sizeof *f->all))
+        return th_error_no_memory(err);
+    int found = find_target(path, &fresh.target);
+    if (found > 0)
+        errno = EISDIR;
+    if (found == 0 && prepare(fresh.target.text, bytes, n, &fresh.name) == 0) {
+        f->all[f->n++] = fresh;
+        return 0;
+    }
+    int error = errno;
+    th_strbuf_clear(&fresh.name);
+    th_strbuf_clear(&fresh.target);
+    errno = error;
+    return refuse(path, err);
+}
+
+int th_new_files_keep(th_new_files *f, th_error *err)
+{
+    for (; f->n_kept < f->n; f->n_kept++)
+        if (rename(f->all[f->n_kept].name.text, f->all[f->n_kept].target.text) != 0)
+            return refuse(f->all[f->n_kept].target.text, err);
+    return 0;
+}
+
+void th_new_files_free(th_new_files *f)
+{
+    if (!f)
+        return;
+    for (size_t i = 0; i < f->n; i++) {
+        if (i >= f->n_kept)
+            unlink(f->all[i].name.text);
+        th_strbuf_clear(&f->all[i].name);
+        th_strbuf_clear(&f->all[i].target);
+    }
+    th_free(f->all);
+    th_free(f);
 }

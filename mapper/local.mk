@@ -33,6 +33,7 @@ libtharsis_la_SOURCES += \
 	mapper/lower/lower_serial.c mapper/lower/lower_serial.h \
 	mapper/lower/lower_state.h \
 	mapper/lower/lower_trace.c mapper/lower/lower_trace.h \
+	mapper/lower/program_trace.c mapper/lower/program_trace.h \
 	mapper/lower/trace_groups.c mapper/lower/trace_groups.h \
 	mapper/lower/trace_stuck.c mapper/lower/trace_stuck.h \
 	mapper/lower/plan.c mapper/lower/plan.h \
@@ -121,6 +122,7 @@ unit_tests += \
 	tests/unit/mapper/test_pipeline_schedule \
 	tests/unit/mapper/test_plan \
 	tests/unit/mapper/test_pool \
+	tests/unit/mapper/test_program_trace \
 	tests/unit/search/test_search \
 	tests/unit/search/test_search_candidates \
 	tests/unit/search/test_search_random \
@@ -132,6 +134,8 @@ unit_tests += \
 	tests/unit/mapper/test_serializer \
 	tests/unit/mapper/test_worker
 
+tests_unit_mapper_test_program_trace_SOURCES = tests/unit/mapper/test_program_trace.c \
+	tests/unit/random_program.c tests/unit/random_program.h
 tests_unit_mapper_test_segment_SOURCES = tests/unit/mapper/test_segment.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_SOURCES = tests/unit/mapper/test_bounds.c \

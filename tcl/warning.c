@@ -24,6 +24,7 @@ static const struct {
     {"TCL", 352},  /* a network outside that range */
     {"TCL", 362},  /* a file whose last line has no end */
     {"TCL", 804},  /* a trace that does not come to its end */
+    {"TCL", 810},  /* dependencies that ASTRA-sim does not know */
     {"STUDY", 90}, /* points that failed */
 };
 enum { N_WARNINGS = sizeof warnings / sizeof *warnings, ID_MAX = 16 };

@@ -45,8 +45,10 @@ libtharsis_la_SOURCES += \
 	workloads/scalesim_read.c workloads/scalesim_read.h \
 	workloads/trace/groups_read.c workloads/trace/groups_read.h \
 	workloads/trace/node_read.c workloads/trace/node_read.h \
+	workloads/trace/node_write.c workloads/trace/node_write.h \
 	workloads/trace/trace.c workloads/trace/trace.h \
 	workloads/trace/trace_read.c workloads/trace/trace_read.h \
+	workloads/trace/trace_write.c workloads/trace/trace_write.h \
 	workloads/workload.c workloads/workload.h \
 	workloads/workload_check.c workloads/workload_check.h \
 	workloads/workload_finish.c \
@@ -68,7 +70,7 @@ workloads/trace/trace.pb-c.c: workloads/trace/trace.proto
 	$(AM_V_GEN)$(MKDIR_P) workloads/trace && $(PROTOC_C) --proto_path=$(srcdir)/workloads/trace --c_out=workloads/trace $(srcdir)/workloads/trace/trace.proto
 workloads/trace/trace.pb-c.h: workloads/trace/trace.pb-c.c
 	@test -f $@ || { rm -f workloads/trace/trace.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) workloads/trace/trace.pb-c.c; }
-workloads/trace/node_read.lo workloads/trace/trace_read.lo: workloads/trace/trace.pb-c.h
+workloads/trace/node_read.lo workloads/trace/node_write.lo workloads/trace/trace_read.lo: workloads/trace/trace.pb-c.h
 # Of a tree that is not built yet, make TARGET makes it too: BUILT_SOURCES is for all, check and install alone.
 workloads/onnx/emit.lo workloads/onnx/fold.lo workloads/onnx/fold_axes.lo workloads/onnx/graph.lo \
 workloads/onnx/body.lo workloads/onnx/fused.lo workloads/onnx/nodes.lo workloads/onnx/sequence.lo workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \
@@ -128,4 +130,4 @@ unit_tests += \
 	tests/unit/workloads/test_workload \
 	tests/unit/workloads/test_workload_read
 
-EXTRA_DIST += tests/unit/draw.h
+EXTRA_DIST += tests/unit/draw.h tests/unit/trace_help.h

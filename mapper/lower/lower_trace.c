@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lower_trace.c - see lower_trace.h.
- *   add the tasks of all nodes -> depend -> match messages -> join collectives */
+ *   add the tasks of all nodes -> stand for receives and collectives -> depend
+ * What waits for a receive waits for its message, and what waits for a collective's node for the
+ * collective: no task of no duration stands between two others, so that those which become ready
+ * at one time start in the order of their numbers. */
 #include <config.h>
 #include "mapper/lower/lower_trace.h"
 
@@ -21,6 +24,7 @@ typedef struct lowering {
     th_program *program;
     double *operations_per_s, *bytes_per_s; /* by rank; NULL: durations alone are used */
     int32_t *first;                         /* by rank: its first task; one more: the end */
+    int32_t *settled_by; /* by node: the task that what waits for the node waits for */
 } lowering;
 
 /* ---- begin ---- */
@@ -30,6 +34,7 @@ static void clear(lowering *l)
     th_free(l->operations_per_s);
     th_free(l->bytes_per_s);
     th_free(l->first);
+    th_free(l->settled_by);
 }
 
 static int find_rooflines(lowering *l, th_error *err)
@@ -52,11 +57,14 @@ static int begin(lowering *l, const th_lower_trace_options *o, th_program *p, th
 {
     *l = (lowering){.o = o, .trace = o->trace, .system = o->system, .program = p};
     l->first = th_alloc_array((size_t)o->trace->n_ranks + 1, sizeof *l->first);
-    if (!l->first)
+    l->settled_by = th_alloc_array((size_t)o->trace->n_nodes + 1, sizeof *l->settled_by);
+    if (!l->first || !l->settled_by)
         return th_error_no_memory(err);
     l->first[0] = 0;
     for (int32_t i = 0; i < o->trace->n_ranks; i++)
         l->first[i + 1] = l->first[i] + o->trace->ranks[i].n_nodes;
+    for (int32_t i = 0; i < o->trace->n_nodes; i++)
+        l->settled_by[i] = i;
     return 0;
 }
 
@@ -138,6 +146,38 @@ static int access_ps(const lowering *l, int32_t rank, const th_trace_node *n, th
     return 0;
 }
 
+static int64_t bytes_of(const th_trace_node *n)
+{
+    return n->exact_bytes >= 0 ? n->exact_bytes : n->bytes;
+}
+
+static th_task transfer(const th_trace_node *n, int from, int to)
+{
+    return (th_task){.kind = TH_TASK_TRANSFER,
+                     .node = from,
+                     .peer = to,
+                     .compute_cost = -1,
+                     .bytes = bytes_of(n),
+                     .release_ps = n->release_ps,
+                     .delay_ps = n->delay_ps,
+                     .layer = -1};
+}
+
+/* From or to a node of the system that the trace names, else to a memory that it does not name. */
+static int access_memory(const lowering *l, int32_t rank, const th_trace_node *n, th_task *out,
+                         th_error *err)
+{
+    const char *name = th_trace_text(&l->trace->ranks[rank], n->place);
+    int here = accel_of(l, rank), there = name ? th_system_find_node(l->system, name) : -1;
+    if (!name)
+        return access_ps(l, rank, n, &out->delay_ps, err);
+    if (there < 0 || there == here)
+        return bad_node(l, rank, n, err,
+                        "attribute tharsis_node: another node of the system was expected");
+    *out = n->kind == TH_TRACE_LOAD ? transfer(n, there, here) : transfer(n, here, there);
+    return 0;
+}
+
 static int task_of(const lowering *l, int32_t rank, const th_trace_node *n, th_task *out,
                    th_error *err)
 {
@@ -153,18 +193,9 @@ static int task_of(const lowering *l, int32_t rank, const th_trace_node *n, th_t
         break;
     case TH_TRACE_LOAD:
     case TH_TRACE_STORE:
-        if (access_ps(l, rank, n, &out->delay_ps, err))
-            return -1;
-        break;
+        return access_memory(l, rank, n, out, err);
     case TH_TRACE_SEND:
-        *out = (th_task){.kind = TH_TASK_TRANSFER,
-                         .node = accel_of(l, rank),
-                         .peer = accel_of(l, n->peer),
-                         .compute_cost = -1,
-                         .bytes = n->bytes,
-                         .release_ps = n->release_ps,
-                         .delay_ps = n->delay_ps,
-                         .layer = -1};
+        *out = transfer(n, accel_of(l, rank), accel_of(l, n->peer));
         break;
     case TH_TRACE_INVALID:
     case TH_TRACE_METADATA:
@@ -196,25 +227,40 @@ static int add_tasks(const lowering *l, th_error *err)
     return 0;
 }
 
-/* What waits for the node: its task, or its collective. */
+static int depend_one(const lowering *l, int32_t task, int32_t node, th_error *err)
+{
+    int32_t before = l->settled_by[node];
+    /* A node that waits for itself never starts. */
+    return before == task ? th_program_block(l->program, task, err)
+                          : th_program_depend(l->program, task, before, err);
+}
+
 static int depend_node(const lowering *l, int32_t rank, const th_trace_node *n, int32_t task,
                        th_error *err)
 {
     const th_trace_rank *r = &l->trace->ranks[rank];
-    for (int32_t k = n->first_dep; k < n->first_dep + n->n_deps; k++) {
-        int32_t before = l->first[rank] + r->deps[k];
-        /* A node that waits for itself never starts. */
-        if (before == task ? th_program_block(l->program, task, err)
-                           : th_program_depend(l->program, task, before, err))
+    for (int32_t k = n->first_dep; k < n->first_dep + n->n_deps; k++)
+        if (depend_one(l, task, l->first[rank] + r->deps[k], err))
             return -1;
-    }
     for (int32_t k = n->first_far; k < n->first_far + n->n_far; k++)
-        if (th_program_depend(l->program, task, l->first[r->far[k].rank] + r->far[k].node, err))
+        if (depend_one(l, task, l->first[r->far[k].rank] + r->far[k].node, err))
             return -1;
     return 0;
 }
 
 /* ---- what ranks do together ---- */
+
+/* NULL: any. */
+static int find_algorithm(const lowering *l, int32_t rank, const th_trace_node *n,
+                          const th_algorithm **out, th_error *err)
+{
+    const char *name = th_trace_text(&l->trace->ranks[rank], n->algorithm);
+    *out = name ? th_algorithm_find(name) : NULL;
+    return name && !*out ? bad_node(l, rank, n, err,
+                                    "attribute tharsis_algorithm: the name of an algorithm of "
+                                    "add_collective was expected")
+                         : 0;
+}
 
 static int add_collective(const lowering *l, const th_trace_meeting *m, th_error *err)
 {
@@ -226,17 +272,21 @@ static int add_collective(const lowering *l, const th_trace_meeting *m, th_error
     const th_trace_node *n = &l->trace->ranks[m->members[0]].nodes[m->nodes[0]];
     th_collective c = {.kind = kinds[n->collective],
                        .n_ranks = m->n_members,
-                       .bytes = n->bytes,
-                       .chunks = 1,
-                       .delay_ps = n->delay_ps,
-                       .rank_node = th_alloc_array((size_t)m->n_members, sizeof *c.rank_node)};
+                       .bytes = bytes_of(n),
+                       .root = n->root,
+                       .chunks = n->chunks > 0 ? n->chunks : 1,
+                       .delay_ps = n->delay_ps};
+    if (find_algorithm(l, m->members[0], n, &c.algorithm, err))
+        return -1;
+    c.rank_node = th_alloc_array((size_t)m->n_members, sizeof *c.rank_node);
     if (!c.rank_node)
         return th_error_no_memory(err);
-    if (n->collective == TH_TRACE_ALL_GATHER)
+    if (n->collective == TH_TRACE_ALL_GATHER && n->exact_bytes < 0)
         c.bytes = c.bytes < INT64_MAX / m->n_members ? c.bytes * m->n_members : INT64_MAX;
     for (int32_t i = 0; i < m->n_members; i++)
         c.rank_node[i] = accel_of(l, m->members[i]);
     int status = th_collective_check(&c, l->system, err);
+    c.chunks = n->chunks; /* 0: any number, which the check does not know */
     int32_t number = status == 0 ? th_program_add_collective(l->program, &c, err) : -1;
     th_free(c.rank_node);
     if (number < 0)
@@ -251,19 +301,19 @@ static int add_collective(const lowering *l, const th_trace_meeting *m, th_error
     return th_program_add(l->program, &task, err);
 }
 
-/* The nodes of a meeting wait for its collective, and that for what they wait for. */
+/* The nodes of a meeting end with its collective. */
 static int join(const lowering *l, const th_trace_meeting *m, th_error *err)
 {
-    int32_t together = m->is_complete && m->n_members > 1 ? add_collective(l, m, err) : -1;
-    if (m->is_complete && m->n_members > 1 && together < 0)
+    int32_t together = -1;
+    bool is_alone = m->n_members == 1;
+    if (m->is_complete && !is_alone && (together = add_collective(l, m, err)) < 0)
         return -1;
     for (int32_t i = 0; i < m->n_members; i++) {
+        int32_t task = l->first[m->members[i]] + m->nodes[i];
         if (m->nodes[i] < 0)
             continue;
-        int32_t rank = m->members[i], task = l->first[rank] + m->nodes[i];
-        const th_trace_node *n = &l->trace->ranks[rank].nodes[m->nodes[i]];
-        if (depend_node(l, rank, n, together >= 0 ? together : task, err))
-            return -1;
+        if (together >= 0)
+            l->settled_by[task] = together;
         if (together >= 0 ? th_program_depend(l->program, task, together, err)
                           : !m->is_complete && th_program_block(l->program, task, err))
             return -1;
@@ -271,28 +321,39 @@ static int join(const lowering *l, const th_trace_meeting *m, th_error *err)
     return 0;
 }
 
-static int depend_all(const lowering *l, th_error *err)
+/* A receive that waits for nothing else ends when its message arrives. */
+static int receive(const lowering *l, const th_trace_node *n, int32_t task, int32_t partner,
+                   th_error *err)
 {
-    for (int32_t rank = 0; rank < l->trace->n_ranks; rank++)
-        for (int32_t i = 0; i < l->trace->ranks[rank].n_nodes; i++) {
-            const th_trace_node *n = &l->trace->ranks[rank].nodes[i];
-            if (n->kind != TH_TRACE_COLLECTIVE && depend_node(l, rank, n, l->first[rank] + i, err))
-                return -1;
-        }
-    return 0;
+    if (partner < 0)
+        return th_program_block(l->program, task, err);
+    int32_t send = l->first[n->peer] + partner;
+    if (n->n_deps == 0 && n->n_far == 0 && n->release_ps == 0)
+        l->settled_by[task] = send;
+    return th_program_depend(l->program, task, send, err);
 }
 
-static int meet_messages(const lowering *l, const th_trace_meetings *m, th_error *err)
+static int receive_all(const lowering *l, const th_trace_meetings *m, th_error *err)
 {
     for (int32_t rank = 0; rank < l->trace->n_ranks; rank++)
         for (int32_t i = 0; i < l->trace->ranks[rank].n_nodes; i++) {
             const th_trace_node *n = &l->trace->ranks[rank].nodes[i];
             int32_t task = l->first[rank] + i;
-            if (n->kind != TH_TRACE_RECEIVE)
-                continue;
-            int32_t send = m->partner[task];
-            if (send < 0 ? th_program_block(l->program, task, err)
-                         : th_program_depend(l->program, task, l->first[n->peer] + send, err))
+            if (n->kind == TH_TRACE_RECEIVE && receive(l, n, task, m->partner[task], err))
+                return -1;
+        }
+    return 0;
+}
+
+/* Of a collective's nodes the collective waits. */
+static int depend_all(const lowering *l, th_error *err)
+{
+    for (int32_t rank = 0; rank < l->trace->n_ranks; rank++)
+        for (int32_t i = 0; i < l->trace->ranks[rank].n_nodes; i++) {
+            const th_trace_node *n = &l->trace->ranks[rank].nodes[i];
+            int32_t task = l->first[rank] + i;
+            bool joins = n->kind == TH_TRACE_COLLECTIVE;
+            if (depend_node(l, rank, n, joins ? l->settled_by[task] : task, err))
                 return -1;
         }
     return 0;
@@ -300,12 +361,12 @@ static int meet_messages(const lowering *l, const th_trace_meetings *m, th_error
 
 static int lower(const lowering *l, const th_trace_meetings *m, th_error *err)
 {
-    if (add_tasks(l, err) || depend_all(l, err) || meet_messages(l, m, err))
+    if (add_tasks(l, err) || receive_all(l, m, err))
         return -1;
     for (int32_t i = 0; i < m->n; i++)
         if (join(l, &m->all[i], err))
             return -1;
-    return 0;
+    return depend_all(l, err);
 }
 
 static int check_ranks(const th_lower_trace_options *o, th_error *err)

@@ -13,6 +13,7 @@ set cases {
     compare_mappers     {compare_mappers.tcl -evaluations 60}
     compare_collectives {compare_collectives.tcl}
     compare_all_reduce  {compare_all_reduce.tcl}
+    from_astra          {from_astra.tcl}
     design_in_five_lines {design_in_five_lines.tcl -evaluations 60}
     multi_model         {multi_model.tcl -evaluations 200}
     pareto_front        {pareto_front.tcl -evaluations 200}

@@ -103,6 +103,18 @@ static const int64_t largest_bytes = INT64_C(1) << 52;        /* a double counts
 static const int64_t largest_us = INT64_C(1000) * 1000000000; /* 11 days: fits picoseconds */
 static const int64_t largest_ps = INT64_C(1) << 60;
 
+/* What only Tharsis writes, of messages. */
+static int read_delay(const th_trace_reader *r, const ThTraceMessage__Node *m, th_trace_node *out,
+                      th_error *err)
+{
+    return read_integer(r, m, "tharsis_delay_ps", (bounds){0, largest_ps, false}, &out->delay_ps,
+                        err) ||
+                   read_integer(r, m, "tharsis_bytes", (bounds){0, largest_bytes, false},
+                                &out->exact_bytes, err)
+               ? -1
+               : 0;
+}
+
 static int read_work(const th_trace_reader *r, const ThTraceMessage__Node *m, th_trace_node *out,
                      th_error *err)
 {
@@ -111,7 +123,8 @@ static int read_work(const th_trace_reader *r, const ThTraceMessage__Node *m, th
     out->has_bytes = th_trace_attribute(m, "tensor_size");
     return read_integer(r, m, "num_ops", (bounds){0, INT64_MAX, false}, &out->operations, err) ||
                    read_integer(r, m, "tensor_size", (bounds){0, largest_bytes, moves}, &out->bytes,
-                                err)
+                                err) ||
+                   (moves && read_delay(r, m, out, err))
                ? -1
                : 0;
 }
@@ -126,7 +139,7 @@ static int read_message(const th_trace_reader *r, const ThTraceMessage__Node *m,
         read_integer(r, m, sends ? "comm_src" : "comm_dst", own, &self, err) ||
         read_integer(r, m, "comm_tag", (bounds){0, UINT32_MAX, true}, &tag, err) ||
         read_integer(r, m, "comm_size", (bounds){1, largest_bytes, true}, &out->bytes, err) ||
-        read_integer(r, m, "tharsis_delay_ps", (bounds){0, largest_ps, false}, &out->delay_ps, err))
+        read_delay(r, m, out, err))
         return -1;
     if (peer == r->rank)
         return th_trace_node_error(r, m->id, err,
@@ -180,13 +193,15 @@ static int read_group(const th_trace_reader *r, const ThTraceMessage__Node *m, i
 static int read_collective(const th_trace_reader *r, const ThTraceMessage__Node *m,
                            th_trace_node *out, int64_t *group, th_error *err)
 {
-    int64_t kind = -1;
+    int64_t kind = -1, chunks = 1, root = 0;
     if (read_integer(r, m, "comm_type", (bounds){0, UINT8_MAX, true}, &kind, err) ||
         read_integer(r, m, "comm_size", (bounds){1, largest_bytes, true}, &out->bytes, err) ||
-        read_integer(r, m, "tharsis_delay_ps", (bounds){0, largest_ps, false}, &out->delay_ps,
-                     err) ||
-        read_dims(r, m, out, err) || read_group(r, m, group, err))
+        read_integer(r, m, "tharsis_chunks", (bounds){0, INT32_MAX, false}, &chunks, err) ||
+        read_integer(r, m, "tharsis_root", (bounds){0, r->trace->n_ranks - 1, false}, &root, err) ||
+        read_delay(r, m, out, err) || read_dims(r, m, out, err) || read_group(r, m, group, err))
         return -1;
+    out->chunks = (int32_t)chunks;
+    out->root = (int32_t)root;
     if (!th_trace_collective_name((uint64_t)kind))
         return th_trace_node_error(
             r, m->id, err,
@@ -202,7 +217,7 @@ int th_trace_read_node(const th_trace_reader *r, const ThTraceMessage__Node *m, 
 {
     int64_t on_host = 0;
     *group = 0;
-    *out = (th_trace_node){.id = m->id, .peer = -1, .group = TH_TRACE_ALL_RANKS, .duration_ps = -1};
+    *out = TH_TRACE_NODE(m->id);
     if (m->type >= TH_TRACE_N_KINDS)
         return th_trace_node_error(r, m->id, err, "type %" PRIu64 ": must be 0 to %d", m->type,
                                    TH_TRACE_N_KINDS - 1);

@@ -3,6 +3,7 @@
 #include <config.h>
 #include "workloads/trace/trace.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -23,6 +24,20 @@ const char *th_trace_collective_name(uint64_t number)
 {
     return number < sizeof collective_names / sizeof *collective_names ? collective_names[number]
                                                                        : NULL;
+}
+
+void th_trace_path(const char *prefix, int32_t rank, char out[static TH_TRACE_PATH_BYTES])
+{
+    snprintf(out, TH_TRACE_PATH_BYTES, "%s.%d.et", prefix, (int)rank);
+}
+
+int th_trace_check_prefix(const char *prefix, th_error *err)
+{
+    enum { MOST = TH_TRACE_PATH_BYTES / 2 };
+    if (strlen(prefix) <= MOST)
+        return 0;
+    return th_error_set(err, "WORK-0311", "%.60s...: a path of at most %d bytes was expected",
+                        prefix, MOST);
 }
 
 static void clear_rank(th_trace_rank *r)

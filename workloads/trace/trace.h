@@ -32,7 +32,12 @@ typedef enum {
     TH_TRACE_REDUCE_SCATTER = 7
 } th_trace_collective;
 
-enum { TH_TRACE_MAX_DIMS = 16, TH_TRACE_ALL_DIMS = -1, TH_TRACE_ALL_RANKS = -1 };
+enum {
+    TH_TRACE_MAX_DIMS = 16,
+    TH_TRACE_ALL_DIMS = -1,
+    TH_TRACE_ALL_RANKS = -1,
+    TH_TRACE_NO_TEXT = -1
+};
 
 typedef struct th_trace_node {
     uint64_t id;
@@ -51,10 +56,27 @@ typedef struct th_trace_node {
     int64_t duration_ps; /* exact, where Tharsis wrote the file; -1: duration_us is all there is */
     int64_t release_ps;  /* earliest start, where Tharsis wrote the file, else 0 */
     int64_t delay_ps;    /* overhead of each message, likewise */
+    int64_t exact_bytes; /* likewise, of a message or as sim/collective/ counts them; else -1 */
+    int32_t chunks;      /* likewise, of a collective, else 1 */
+    int32_t root;        /* likewise, of a broadcast: the member; else 0 */
     int32_t name;        /* offset in the rank's names */
+    int32_t algorithm;   /* likewise: of a collective; TH_TRACE_NO_TEXT: any */
+    int32_t place;       /* likewise: the node of the system that a load or store is from or to */
     int32_t first_dep, n_deps; /* in the rank's deps, ascending, without duplicates */
     int32_t first_far, n_far;  /* in the rank's far: nodes of other ranks that it waits for */
 } th_trace_node;
+
+/* A node that is nothing yet. */
+#define TH_TRACE_NODE(number)                                                                      \
+    ((th_trace_node){.id = (number),                                                               \
+                     .n_dims = TH_TRACE_ALL_DIMS,                                                  \
+                     .group = TH_TRACE_ALL_RANKS,                                                  \
+                     .peer = -1,                                                                   \
+                     .duration_ps = -1,                                                            \
+                     .exact_bytes = -1,                                                            \
+                     .chunks = 1,                                                                  \
+                     .algorithm = TH_TRACE_NO_TEXT,                                                \
+                     .place = TH_TRACE_NO_TEXT})
 
 typedef struct th_trace_far {
     int32_t rank, node; /* node: index */
@@ -108,12 +130,23 @@ int32_t th_trace_find_group(const th_trace *t, int64_t number);
 /* Adds a group; members are copied. A group of the same number is replaced. 0 or -1. */
 int th_trace_add_group(th_trace *t, const th_trace_group *g, th_error *err);
 
+enum { TH_TRACE_PATH_BYTES = 4096 };
+/* PREFIX.RANK.et */
+void th_trace_path(const char *prefix, int32_t rank, char out[static TH_TRACE_PATH_BYTES]);
+/* 0, or -1: it is too long. */
+int th_trace_check_prefix(const char *prefix, th_error *err);
+
 /* "all_reduce"; NULL: no collective of the format. */
 const char *th_trace_collective_name(uint64_t number);
 extern const char *const th_trace_kind_names[TH_TRACE_N_KINDS]; /* "compute" ... */
 static inline const char *th_trace_node_name(const th_trace_rank *r, const th_trace_node *n)
 {
     return r->names + n->name;
+}
+/* NULL: there is none. */
+static inline const char *th_trace_text(const th_trace_rank *r, int32_t offset)
+{
+    return offset == TH_TRACE_NO_TEXT ? NULL : r->names + offset;
 }
 /* The number of a node among those of all ranks, rank by rank; its reverse. */
 int64_t th_trace_first_of_rank(const th_trace *t, int32_t rank);

@@ -20,7 +20,7 @@
 #include "workloads/trace/groups_read.h"
 #include "workloads/trace/node_read.h"
 
-enum { PATH_BYTES = 4096, MAX_RANKS = 1 << 16 };
+enum { MAX_RANKS = 1 << 16 };
 static const size_t largest_file = (size_t)1 << 31;
 
 /* A dependency as the file has it: of the node at this place in the file. */
@@ -111,18 +111,30 @@ static int add_far(rank_reader *r, const ThTraceMessage__Node *m, th_trace_node 
     return 0;
 }
 
-static int add_name(rank_reader *r, const ThTraceMessage__Node *m, th_trace_node *node,
-                    th_error *err)
+/* *offset: where the text is in the names. */
+static int add_text(rank_reader *r, const void *text, size_t n, int32_t *offset, th_error *err)
 {
-    if (r->n_names + m->name.len + 1 > INT32_MAX ||
-        th_grow(&r->names, &r->name_capacity, r->n_names + m->name.len + 1, 1))
+    if (r->n_names + n + 1 > INT32_MAX ||
+        th_grow(&r->names, &r->name_capacity, r->n_names + n + 1, 1))
         return th_error_no_memory(err);
-    node->name = (int32_t)r->n_names;
-    if (m->name.len > 0)
-        memcpy(r->names + r->n_names, m->name.data, m->name.len);
-    r->n_names += m->name.len;
+    *offset = (int32_t)r->n_names;
+    if (n > 0)
+        memcpy(r->names + r->n_names, text, n);
+    r->n_names += n;
     r->names[r->n_names++] = '\0';
     return 0;
+}
+
+/* Of an attribute that Tharsis writes; absent: *offset stays. */
+static int add_attribute(rank_reader *r, const ThTraceMessage__Node *m, const char *name,
+                         int32_t *offset, th_error *err)
+{
+    const ThTraceMessage__Attribute *a = th_trace_attribute(m, name);
+    if (!a)
+        return 0;
+    if (a->value_case != TH_TRACE_MESSAGE__ATTRIBUTE__VALUE_AS_TEXT)
+        return th_trace_node_error(&r->is, m->id, err, "attribute %s: must be a text", name);
+    return add_text(r, a->as_text, strlen(a->as_text), offset, err);
 }
 
 static int add_node(rank_reader *r, const ThTraceMessage__Node *m, th_error *err)
@@ -133,7 +145,10 @@ static int add_node(rank_reader *r, const ThTraceMessage__Node *m, th_error *err
         th_grow(&r->groups, &r->group_capacity, r->n + 1, sizeof *r->groups))
         return th_error_no_memory(err);
     th_trace_node *node = &r->nodes[r->n];
-    if (th_trace_read_node(&r->is, m, node, &group, err) || add_name(r, m, node, err) ||
+    if (th_trace_read_node(&r->is, m, node, &group, err) ||
+        add_text(r, m->name.data, m->name.len, &node->name, err) ||
+        add_attribute(r, m, "tharsis_algorithm", &node->algorithm, err) ||
+        add_attribute(r, m, "tharsis_node", &node->place, err) ||
         add_deps(r, m->control, m->n_control, err) || add_deps(r, m->data, m->n_data, err) ||
         add_far(r, m, node, err))
         return -1;
@@ -355,25 +370,20 @@ static int resolve_far(th_trace *t, int32_t rank, const int64_t *far, th_error *
     return 0;
 }
 
-static void path_of(const th_trace *t, int32_t rank, char *out)
-{
-    snprintf(out, PATH_BYTES, "%s.%d.et", t->prefix, (int)rank);
-}
-
 /* Files from rank 0 on, without a gap. Of a folder, its rank.0.et ... */
 static int count_ranks(th_trace *t, const char *prefix, th_error *err)
 {
-    char path[PATH_BYTES];
-    if (strlen(prefix) > PATH_BYTES / 2)
-        return th_error_set(err, "WORK-0311", "%.60s...: a path of at most %d bytes was expected",
-                            prefix, PATH_BYTES / 2);
+    char path[TH_TRACE_PATH_BYTES];
+    if (th_trace_check_prefix(prefix, err))
+        return -1;
     const char *endings[] = {"", "/rank"};
     for (int i = 0; i < 2 && t->n_ranks == 0; i++) {
         snprintf(path, sizeof path, "%s%s", prefix, endings[i]);
         th_free(t->prefix);
         if (!(t->prefix = th_alloc_string(path)))
             return th_error_no_memory(err);
-        while (t->n_ranks < MAX_RANKS && (path_of(t, t->n_ranks, path), access(path, F_OK) == 0))
+        while (t->n_ranks < MAX_RANKS &&
+               (th_trace_path(t->prefix, t->n_ranks, path), access(path, F_OK) == 0))
             t->n_ranks++;
     }
     if (t->n_ranks == 0)
@@ -387,12 +397,12 @@ static int count_ranks(th_trace *t, const char *prefix, th_error *err)
 
 static int read_all(th_trace *t, const th_trace_files *f, int64_t **far, th_error *err)
 {
-    char path[PATH_BYTES];
+    char path[TH_TRACE_PATH_BYTES];
     if ((f->groups && th_trace_read_groups(t, f->groups, err)) ||
         (f->memory && th_trace_read_memory(t, f->memory, err)))
         return -1;
     for (int32_t i = 0; i < t->n_ranks; i++) {
-        path_of(t, i, path);
+        th_trace_path(t->prefix, i, path);
         if (read_rank(t, i, path, &far[i], err))
             return -1;
     }
