@@ -92,6 +92,7 @@ libtharsis_la_SOURCES += \
 	mapper/search/partition/partition_state.h \
 	mapper/search/partition/sets.c mapper/search/partition/sets.h \
 	mapper/search/variation/initial_batch.c \
+	mapper/search/variation/members.c mapper/search/variation/members.h \
 	mapper/search/variation/offspring.c \
 	mapper/search/variation/variation.c mapper/search/variation/variation.h \
 	mapper/serialize/serializer.c mapper/serialize/serializer.h \
@@ -103,6 +104,7 @@ unit_tests += \
 	tests/unit/search/test_baseline \
 	tests/unit/mapper/test_bounds \
 	tests/unit/mapper/test_bounds_heterogeneous \
+	tests/unit/search/test_members \
 	tests/unit/search/test_offspring \
 	tests/unit/mapper/test_constraints \
 	tests/unit/mapper/test_evaluate \

@@ -5,19 +5,20 @@
  *   init -> iterate: the initial mappings where there is no start -> cycles over all moves,
  *     batch by batch -> done after a whole cycle without improvement -> clear
  *
- * Moves, in this order: another design for a set; a moved boundary between two ranges; a larger or
- * smaller share for a member of a set, which moves cuts to where tiles end; chunks, or none, for
- * all layers of a shape; for one layer; for two neighbours; a strategy for all layers of a shape;
- * for one layer; for a run of two and of three; a strategy each for two neighbours. Strategies are
- * the choices of dynamic programming (initial_mapping.h), with the chunks that the layer had. The
- * best improvement of a batch is kept, and the cycle continues from there. */
+ * Moves, in this order: another design for a set; a moved boundary between two ranges; other
+ * members (members.h) where there are several sets or kinds of accelerators; a larger or smaller
+ * share for a member of a set, which moves cuts to where tiles end; chunks, or none, for all layers
+ * of a shape; for one layer; for two neighbours; a strategy for all layers of a shape; for one
+ * layer; for a run of two and of three; a strategy each for two neighbours. Strategies are the
+ * choices of dynamic programming (initial_mapping.h), with the chunks that the layer had. The best
+ * improvement of a batch is kept, and the cycle continues from there. */
 #include <config.h>
 
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "mapper/search/variation/variation.h"
+#include "mapper/search/variation/members.h"
 #include "mapper/search/searches.h"
 #include "mapper/strategies.h"
 
@@ -26,7 +27,8 @@ enum {
     INITIAL_BATCH = 32,
     LONGEST_RUN = 3,
     LONGEST_CHUNK_RUN = 2,
-    PAIR_CHOICES = 4 /* of each of two neighbours */
+    PAIR_CHOICES = 4, /* of each of two neighbours */
+    MOST_MOVED = 16   /* accelerators whose members it moves */
 };
 static const int shifts[] = {1, -1, 2, -2, 4, -4}; /* of a boundary, in layers */
 enum { N_SHIFTS = sizeof shifts / sizeof *shifts };
@@ -34,10 +36,12 @@ enum { N_SHIFTS = sizeof shifts / sizeof *shifts };
 static const int share_percents[] = {90, 111, 75, 133, 50, 200}; /* of what a member has */
 enum { N_SHARE_PERCENTS = sizeof share_percents / sizeof *share_percents };
 
-/* The first three change the partitioning. */
+/* Those up to MOVE_SHARE change the partitioning. */
 typedef enum {
     MOVE_DESIGN,
     MOVE_BOUNDARY,
+    MOVE_EXCHANGE,
+    MOVE_MEMBER,
     MOVE_SHARE,
     MOVE_SHAPE_CHUNKS,
     MOVE_RUN_CHUNKS,
@@ -48,8 +52,8 @@ typedef enum {
 
 typedef struct {
     move_kind kind;
-    int at;    /* set; or layer: the first after the boundary, of the run, of the pair */
-    int to;    /* design; layers; percent; chunks; choice */
+    int at; /* set; accelerator; or layer: the first after the boundary, of the run, of the pair */
+    int to; /* design; layers; accelerator; set, -1: idle; percent; chunks; choice */
     int other; /* of a share the position; of a run its length; of a pair the second choice */
     int dim;   /* of chunks */
     bool reoptimised; /* strategies of the sets that change by dynamic programming */
@@ -114,6 +118,24 @@ static int list_boundaries(polish *p)
             if (add(p, &(move){MOVE_BOUNDARY, l, shifts[i], 0, 0, true}) ||
                 add(p, &(move){MOVE_BOUNDARY, l, shifts[i], 0, 0, false}))
                 return -1;
+    return 0;
+}
+
+/* Two accelerators change places; or one goes to another set, or becomes idle. */
+static int list_members(polish *p)
+{
+    const int32_t n = p->variation.search->problem.system->n_accels;
+    if (n > MOST_MOVED || !th_variation_has_members(&p->variation, p->now))
+        return 0;
+    for (int32_t a = 0; a < n; a++) {
+        for (int32_t b = a + 1; b < n; b++)
+            if (add(p, &(move){MOVE_EXCHANGE, a, b, 0, 0, false}) ||
+                add(p, &(move){MOVE_EXCHANGE, a, b, 0, 0, true}))
+                return -1;
+        for (int32_t set = -1; set < p->now->n_sets; set++)
+            if (add(p, &(move){MOVE_MEMBER, a, set, 0, 0, true}))
+                return -1;
+    }
     return 0;
 }
 
@@ -237,7 +259,7 @@ static int list_moves(polish *p, th_error *err)
 {
     p->n_moves = p->next = 0;
     p->improved = false;
-    if (list_designs(p) || list_boundaries(p) || list_shares(p))
+    if (list_designs(p) || list_boundaries(p) || list_members(p) || list_shares(p))
         return th_error_no_memory(err);
     return list_strategies(p, err);
 }
@@ -272,6 +294,16 @@ static int shift_boundary(polish *p, th_mapping *m, const move *v, th_error *err
     int failed = v->reoptimised ? th_variation_reoptimise(&p->variation, m, lower, 0, err) : 0;
     return failed || !v->reoptimised ? failed
                                      : th_variation_reoptimise(&p->variation, m, upper, 0, err);
+}
+
+static int change_members(polish *p, th_mapping *m, const move *v, th_error *err)
+{
+    const th_members_settling how = {.keeps_strategies = !v->reoptimised};
+    int failed =
+        v->kind == MOVE_EXCHANGE
+            ? th_member_exchange(m, v->at, v->to)
+            : th_member_move(m, v->at, v->to, v->to < 0 ? 0 : m->sets[v->to].n_accels, err);
+    return failed ? failed : th_members_settle(&p->variation, m, p->now, &how, err);
 }
 
 static int change_share(th_mapping *m, const move *v)
@@ -312,6 +344,9 @@ static int apply(polish *p, th_mapping *m, const move *v, th_error *err)
         return v->reoptimised ? th_variation_reoptimise(&p->variation, m, v->at, 0, err) : 0;
     case MOVE_BOUNDARY:
         return shift_boundary(p, m, v, err);
+    case MOVE_EXCHANGE:
+    case MOVE_MEMBER:
+        return change_members(p, m, v, err);
     case MOVE_SHARE:
         return change_share(m, v);
     case MOVE_SHAPE_CHUNKS:

@@ -75,6 +75,8 @@ int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_pr
                         bool inside_groups, th_error *err);
 void th_partitioner_clear(th_partitioner *pr);
 
+bool th_partitioner_has_several_kinds(const th_partitioner *pr); /* of accelerators */
+
 /* The designs that the sets of a partition can have: one that all members can take, or, where there
  * is none, each its own. Fast ones for the layers that the set would run come first. */
 typedef struct th_design_vectors {

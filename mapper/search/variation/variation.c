@@ -10,8 +10,9 @@
 #include "base/alloc.h"
 #include "mapper/strategies.h"
 
-static const double CHUNK_RATE = 0.4; /* mutations that change chunks and no split */
-static const double CROSS_RATE = 0.4; /* offspring that take a run of layers from father */
+static const double CHUNK_RATE = 0.4;   /* mutations that change chunks and no split */
+static const double MEMBERS_RATE = 0.5; /* changes of the partitioning that change members alone */
+static const double CROSS_RATE = 0.4;   /* offspring that take a run of layers from father */
 
 bool th_variation_chance(th_variation *v, double p)
 {
@@ -306,6 +307,8 @@ static int another_partition(th_variation *v, th_mapping **out, th_error *err)
 int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
                               th_error *err)
 {
+    if (th_variation_has_members(v, mother) && th_variation_chance(v, MEMBERS_RATE))
+        return th_variation_members(v, mother, out, err);
     if (mother->n_sets == 1 || th_variation_chance(v, 0.3))
         return another_partition(v, out, err);
     th_mapping *m = th_mapping_copy(mother);

@@ -118,6 +118,13 @@ int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping
 int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
                               th_error *err);
 
+/* Are there members to change: several sets, or accelerators of several kinds? */
+bool th_variation_has_members(const th_variation *v, const th_mapping *m);
+/* One accelerator more, less or other in one or two sets (members.c); mother's strategies in the
+ * other sets. */
+int th_variation_members(th_variation *v, const th_mapping *mother, th_mapping **out,
+                         th_error *err);
+
 bool th_variation_chance(th_variation *v, double p);
 int th_variation_below(th_variation *v, int n);
 int th_variation_rank(th_variation *v, int n); /* 0 with probability 1/2, 1 with 1/4, ... < n */

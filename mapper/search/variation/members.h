@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* members.h - changes of the members of a mapping's sets. Accelerators in no set are idle.
+ *   (move | exchange)* -> settle */
+#ifndef TH_MAPPER_SEARCH_VARIATION_MEMBERS_H
+#define TH_MAPPER_SEARCH_VARIATION_MEMBERS_H
+#include "mapper/search/variation/variation.h"
+
+typedef struct th_member_place {
+    int32_t set; /* -1: in none */
+    int32_t at;  /* position in the set */
+} th_member_place;
+/* Where the accelerator is. */
+th_member_place th_member_find(const th_mapping *m, int32_t accel);
+
+/* Accelerators a and b, at most one of them idle, change places. 0; 1: both are idle. */
+int th_member_exchange(th_mapping *m, int32_t a, int32_t b);
+/* The accelerator goes to this position of another set; -1: it becomes idle. 0; 1: it is the last
+ * of its set, or is there already; -1: error. */
+int th_member_move(th_mapping *m, int32_t accel, int32_t set, int32_t at, th_error *err);
+typedef struct th_members_settling {
+    bool keeps_strategies; /* sets are as large as they were */
+    double jitter;         /* else: of dynamic programming */
+} th_members_settling;
+/* Designs, shares and strategies for the sets of m that have other members than in before. 0; 1:
+ * some layer cannot run there, or the sets may not be so; -1: error. */
+int th_members_settle(th_variation *v, th_mapping *m, const th_mapping *before,
+                      const th_members_settling *how, th_error *err);
+#endif
