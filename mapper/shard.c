@@ -70,7 +70,8 @@ static unsigned index_of(const th_layer *l, th_operand operand)
 /* Has it groups of output channels that shards may contain, but not part? */
 static bool keeps_groups(const th_layer *l)
 {
-    return l->groups > 1 && (l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX);
+    return l->groups > 1 && (l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_SOFTMAX ||
+                             l->kind == TH_LAYER_ATTENTION);
 }
 
 static int replicas(const th_layer *l, const th_strategy *s, th_operand operand)
@@ -82,10 +83,11 @@ static int replicas(const th_layer *l, const th_strategy *s, th_operand operand)
     return n;
 }
 
-/* A recurrent layer needs all of its weights in every time step. */
+/* A recurrent layer needs all of its weights in every time step, an attention all of its keys for
+ * every query. */
 static bool can_rotate(const th_layer *l)
 {
-    return th_layer_has_macs(l) && th_layer_gates(l->kind) == 0;
+    return th_layer_has_macs(l) && th_layer_gates(l->kind) == 0 && l->kind != TH_LAYER_ATTENTION;
 }
 
 /* Of a matmul of two inputs the first one alone can rotate: the second takes the place of weights,

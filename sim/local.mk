@@ -133,6 +133,7 @@ libtharsis_la_SOURCES += \
 	sim/observe/step_probe.h \
 	sim/pipeline/completion_cache.c \
 	sim/pipeline/completion_cache.h \
+	sim/pipeline/attention.c sim/pipeline/attention.h \
 	sim/pipeline/pipeline.c \
 	sim/pipeline/pipeline.h \
 	sim/pipeline/pipeline_inspect.c \
@@ -221,6 +222,7 @@ unit_tests += \
 	tests/unit/machine/test_program \
 	tests/unit/machine/test_replay \
 	tests/unit/machine/test_replay_long \
+	tests/unit/design/test_attention \
 	tests/unit/design/test_roofline \
 	tests/unit/design/test_schedule \
 	tests/unit/design/test_serial_tiled \

@@ -66,7 +66,7 @@ LDADD = tests/unit/libtap.a libtharsis.la $(CUNIT_LIBS)
 check_PROGRAMS += tests/onnx/onnx_shapes
 tests_onnx_onnx_shapes_SOURCES = tests/onnx/shapes.c
 tests_onnx_onnx_shapes_LDADD = libtharsis.la
-EXTRA_DIST += tests/onnx/model.tcl tests/onnx/oracle.cpp
+EXTRA_DIST += tests/onnx/blocks.tcl tests/onnx/model.tcl tests/onnx/oracle.cpp
 tests/onnx/onnx_oracle$(EXEEXT): $(srcdir)/tests/onnx/oracle.cpp
 	$(AM_V_GEN)$(MKDIR_P) tests/onnx && $(PEER_CXX) -std=c++17 -O1 -DONNX_ML=1 -DONNX_NAMESPACE=onnx -o $@ \
 		$(srcdir)/tests/onnx/oracle.cpp -lonnx -lonnx_proto -lprotobuf
@@ -97,6 +97,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/constraints.test \
 	tests/tcl/designs.test \
 	tests/tcl/report/diff.test \
+	tests/tcl/workload/fuse.test \
 	tests/tcl/docs.test \
 	tests/tcl/report/energy.test \
 	tests/tcl/files.test \

@@ -5,6 +5,7 @@
  * Multiply-accumulates follow the usual convention, padding included: B K (C/G) H W R S. Those of a
  * transposed convolution exclude the zeros between neighbours: every input pixel is multiplied by
  * every kernel element once, B K (C/G) in_h in_w R S, including products that padding crops. An
+ * attention multiplies every query with every key and every score with a value: B H R (C + K). An
  * lstm or gru takes gates K (C + K) per time step. Functions here are pure and may be called in any
  * order; they assume valid extents (th_workload_finish checks them). Boxes are in layer_boxes.c. */
 #include <config.h>
@@ -43,6 +44,10 @@ static const char *function_name(th_function f)
         return "reduce";
     case TH_FUNCTION_DROPOUT:
         return "dropout";
+    case TH_FUNCTION_ROTARY:
+        return "rotary";
+    case TH_FUNCTION_GATE:
+        return "gate";
     case TH_FUNCTION_BATCH_NORM:
         return "norm";
     case TH_FUNCTION_LAYER_NORM:
@@ -99,6 +104,8 @@ const char *th_layer_type_name(const th_layer *l)
         return "concat";
     case TH_LAYER_SLICE:
         return "slice";
+    case TH_LAYER_ATTENTION:
+        return "fused_attention";
     }
     return "unknown";
 }
@@ -131,20 +138,27 @@ int th_layer_gates(th_layer_kind kind)
     return kind == TH_LAYER_LSTM ? 4 : kind == TH_LAYER_GRU ? 3 : kind == TH_LAYER_RNN ? 1 : 0;
 }
 
+int32_t th_layer_key_heads(const th_layer *l)
+{
+    int32_t width = l->dim[TH_DIM_C] / l->groups;
+    return l->input_shapes[3] / width;
+}
+
 bool th_layer_has_macs(const th_layer *l)
 {
     return l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_FC || l->kind == TH_LAYER_MATMUL ||
-           th_layer_gates(l->kind) > 0;
+           l->kind == TH_LAYER_ATTENTION || th_layer_gates(l->kind) > 0;
 }
 
-static bool multiplies_activations(const th_layer *l)
+bool th_layer_multiplies_activations(const th_layer *l)
 {
-    return l->kind == TH_LAYER_MATMUL && l->n_inputs == 2;
+    return l->kind == TH_LAYER_ATTENTION || (l->kind == TH_LAYER_MATMUL && l->n_inputs == 2);
 }
 
 bool th_layer_has_weights(const th_layer *l)
 {
-    return l->kind == TH_LAYER_EMBEDDING || (th_layer_has_macs(l) && !multiplies_activations(l));
+    return l->kind == TH_LAYER_EMBEDDING ||
+           (th_layer_has_macs(l) && !th_layer_multiplies_activations(l));
 }
 
 bool th_layer_is_channelwise(const th_layer *l)
@@ -155,7 +169,7 @@ bool th_layer_is_channelwise(const th_layer *l)
 
 bool th_layer_is_reduction(const th_layer *l, th_dim d)
 {
-    return th_layer_has_macs(l) && th_layer_gates(l->kind) == 0 &&
+    return th_layer_has_macs(l) && th_layer_gates(l->kind) == 0 && l->kind != TH_LAYER_ATTENTION &&
            (d == TH_DIM_C || d == TH_DIM_R || d == TH_DIM_S);
 }
 
@@ -180,6 +194,7 @@ static bool can_split_channels(const th_layer *l, int n)
     case TH_LAYER_MATMUL:
         return l->groups == 1 || respects_groups(l, n);
     case TH_LAYER_SOFTMAX: /* a sum over a group needs all of it */
+    case TH_LAYER_ATTENTION:
         return l->groups % n == 0;
     case TH_LAYER_NORM:
         return th_layer_is_channelwise(l);
@@ -226,6 +241,8 @@ bool th_layer_can_split(const th_layer *l, th_dim d, int n)
 static int64_t multipliers(const th_layer *l)
 {
     int64_t k = l->dim[TH_DIM_K], c = l->dim[TH_DIM_C];
+    if (l->kind == TH_LAYER_ATTENTION)
+        return l->dim[TH_DIM_R] * (c + k);
     if (th_layer_gates(l->kind) > 0)
         return th_layer_gates(l->kind) * k * (c + k);
     return k * (c / l->groups) * l->dim[TH_DIM_R] * l->dim[TH_DIM_S];

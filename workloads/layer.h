@@ -12,10 +12,10 @@
  *            S = 1
  *   pool     channel by channel (K = C): max or mean over R x S
  *   elementwise  a function of one input (relu, sigmoid, tanh, gelu, silu, scale, shift, power,
- *                copy, reduce, dropout) or of all inputs (add, mul). scale and shift may read a
- *                second, smaller tensor, and copy and reduce may have an output of other extents
- *                than their inputs (input_shapes): along an axis where these differ, the whole
- *                input is read
+ *                copy, reduce, dropout, rotary) or of all inputs (add, mul, gate). scale and shift
+ *                may read a second, smaller tensor, rotary its angles, and copy and reduce may
+ *                have an output of other extents than their inputs (input_shapes): along an axis
+ *                where these differ, the whole input is read
  *   norm     batch (a scale and shift per channel, on one input), layer and rms (over the channels
  *            of a pixel)
  *   softmax  over the channels of a pixel; with groups over the channels of each group
@@ -29,7 +29,15 @@
  *     transposed      second[b, c + group C/G, column k]: its rows are the product's columns (Q
  *                     K^T)
  *     not transposed  second[b, k + group K/G, row c]: its rows are the inner dimension (P V)
- * TH_TENSOR_WEIGHT means this input: its precision is that of the inputs, its density its own. A
+ * attention: scores, softmax and context of G heads in one, so that the scores stay on the chip. It
+ * reads queries (H rows of C channels), keys (R rows) and values (R rows), then masks of any shape,
+ * which are added to the scores:
+ *     out[b, head, h] = sum over r of softmax over r (q[b, head, h] k[b, head, r]) v[b, head, r]
+ * Its K output channels are those of the values of all heads; W = S = 1. Heads may share keys and
+ * values: these then have fewer channels, and head i reads those of head i / (G / key heads). The
+ * extents of all inputs are in input_shapes.
+ * TH_TENSOR_WEIGHT means the second input of a product of activations: its precision is that of the
+ * inputs, its density its own. A
  * transposed convolution (up > 1) is a convolution with stride 1 over its input with up - 1 zeros
  * between neighbours; pad_top and pad_left refer to this view. Activations and batch norm that
  * follow a conv are part of it (has_norm: 2K parameters, folded at run time). Depthwise convolution
@@ -52,7 +60,8 @@ typedef enum {
     TH_LAYER_SOFTMAX,
     TH_LAYER_CONCAT,
     TH_LAYER_SLICE,
-    TH_LAYER_RNN
+    TH_LAYER_RNN,
+    TH_LAYER_ATTENTION
 } th_layer_kind;
 
 /* Of elementwise and norm layers. */
@@ -71,6 +80,8 @@ typedef enum {
     TH_FUNCTION_COPY,    /* copied into another layout */
     TH_FUNCTION_REDUCE,  /* sums, means, extremes over some of the elements */
     TH_FUNCTION_DROPOUT, /* no operation except in training */
+    TH_FUNCTION_ROTARY,  /* pairs of channels turned by angles, which may be further inputs */
+    TH_FUNCTION_GATE,    /* an activation of the first input times the second */
     TH_FUNCTION_BATCH_NORM,
     TH_FUNCTION_LAYER_NORM,
     TH_FUNCTION_RMS_NORM
@@ -120,7 +131,7 @@ typedef struct th_layer {
     int32_t pad_top, pad_left; /* bottom and right padding are implied by H, W */
     int32_t dilation_h, dilation_w;
     int32_t up_h, up_w;      /* stride of a transposed convolution; 1: none */
-    int32_t groups;          /* conv; matmul of two inputs, softmax: heads; else 1 */
+    int32_t groups;          /* conv; matmul of two inputs, softmax, attention: heads; else 1 */
     th_function function;    /* elementwise, norm */
     bool is_mean_pool;       /* pool only */
     bool has_bias, has_norm; /* K, 2K further parameters */
@@ -128,8 +139,8 @@ typedef struct th_layer {
     int32_t vocabulary;      /* embedding: rows of the table */
     int32_t first_channel;   /* slice: of the input */
     int32_t *input_channels; /* concat: of each input; else NULL */
-    /* elementwise whose inputs have extents of their own: channels, height, width of each; else
-     * NULL */
+    /* attention, and elementwise whose inputs have extents of their own: channels, height, width of
+     * each; else NULL */
     int32_t *input_shapes;
     th_precision precision[TH_N_TENSORS];
     double density[TH_N_TENSORS]; /* part that is not zero, 0 .. 1 */
@@ -155,9 +166,11 @@ const char *th_precision_name(th_precision p); /* "fp16" */
 int th_precision_bits(th_precision p);
 int64_t th_tensor_bytes(int64_t elements, th_precision p); /* ceil(elements bits / 8) */
 
-bool th_layer_has_macs(const th_layer *l); /* conv, fc, matmul, lstm, gru: runs on an array */
+/* conv, fc, matmul, attention, lstm, gru: runs on an array */
+bool th_layer_has_macs(const th_layer *l);
+bool th_layer_multiplies_activations(const th_layer *l); /* attention, matmul of two inputs */
 bool th_layer_has_weights(
-    const th_layer *l); /* resident: those but a matmul of two inputs; embedding */
+    const th_layer *l); /* resident: those that do not multiply activations; embedding */
 /* Without another shape. */
 bool th_layer_is_channelwise(const th_layer *l); /* output channel k reads input channel k alone:
                                                   * batch norm, pool, elementwise */
@@ -166,10 +179,12 @@ bool th_layer_is_reduction(const th_layer *l, th_dim d);
 /* True if the extent of d may be cut into n pieces at i*extent/n without changing the result. In a
  * matmul of two inputs, every piece must lie inside a group or consist of whole groups. */
 bool th_layer_can_split(const th_layer *l, th_dim d, int n);
-int th_layer_gates(th_layer_kind kind); /* lstm 4, gru 3, rnn 1, else 0 */
+int th_layer_gates(th_layer_kind kind);        /* lstm 4, gru 3, rnn 1, else 0 */
+int32_t th_layer_key_heads(const th_layer *l); /* attention: those of its keys and values */
 
 /* B K (C/G) H W R S, including products with padding; for a transposed convolution B K (C/G) in_h
- * in_w R S, without the zeros between neighbours; for an lstm or gru B H gates K (C + K). 0 for
+ * in_w R S, without the zeros between neighbours; for an lstm or gru B H gates K (C + K); for an
+ * attention B H R (C + K). 0 for
  * layers that do not run on an array. */
 int64_t th_layer_macs(const th_layer *l);
 /* Elements: K * C/groups * R * S; gates * K * (C + K); vocabulary * K; 0 without. */

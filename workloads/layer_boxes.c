@@ -194,6 +194,7 @@ static range channels_read(const th_layer *l, int input, const th_loop_box *loop
     case TH_LAYER_GRU:
     case TH_LAYER_RNN:
     case TH_LAYER_EMBEDDING:
+    case TH_LAYER_ATTENTION: /* attention_input_of */
         break;
     }
     return all;
@@ -237,10 +238,45 @@ static th_box shaped_input_of(const th_layer *l, int input, const th_loop_box *l
     return box;
 }
 
+/* Of heads [heads.lo, heads.hi): the channels that they read of an input with so many. Heads share
+ * them evenly. */
+static range channels_of_heads(const th_layer *l, range heads, int64_t channels)
+{
+    int64_t key_heads = th_layer_key_heads(l), sharing = l->groups / key_heads,
+            width = channels / key_heads;
+    return (range){heads.lo / sharing * width, ((heads.hi - 1) / sharing + 1) * width};
+}
+
+/* Queries: the rows and heads of the outputs. Keys, values: all rows of the heads. A mask: all of
+ * it, or the rows of the queries if it has as many. */
+static th_box attention_input_of(const th_layer *l, int input, const th_loop_box *loops)
+{
+    enum { QUERIES, KEYS, VALUES };
+    int64_t width = l->dim[TH_DIM_K] / l->groups;
+    const int32_t *shape = l->input_shapes + 3 * input;
+    range k = loop_range(loops, TH_DIM_K), rows = loop_range(loops, TH_DIM_H),
+          heads = {k.lo / width, (k.hi - 1) / width + 1}, channels = {0, shape[0]};
+    int64_t of_query = l->dim[TH_DIM_C] / l->groups;
+    if (input == QUERIES)
+        channels = (range){heads.lo * of_query, heads.hi * of_query};
+    else if (input == KEYS || input == VALUES)
+        channels = channels_of_heads(l, heads, shape[0]);
+    bool has_rows = input == QUERIES || (input > VALUES && shape[1] == l->dim[TH_DIM_H]);
+    const range ranges[TH_TENSOR_DIMS] = {
+        loop_range(loops, TH_DIM_B),
+        channels,
+        has_rows ? rows : (range){0, shape[1]},
+        {0, shape[2]},
+    };
+    return box_of(ranges);
+}
+
 th_box th_layer_input_of(const th_layer *l, int input, const th_loop_box *loops)
 {
     if (loops_are_empty(loops))
         return (th_box){{0}, {0}};
+    if (l->kind == TH_LAYER_ATTENTION)
+        return attention_input_of(l, input, loops);
     if (l->input_shapes)
         return shaped_input_of(l, input, loops);
     if (is_second_factor(l, input))

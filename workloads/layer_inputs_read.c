@@ -32,11 +32,6 @@ static double density_of(const th_layer_source *s, int input)
     return from ? from->density[TH_TENSOR_OUTPUT] : s->w->density;
 }
 
-static bool is_product(const th_layer *l)
-{
-    return l->kind == TH_LAYER_MATMUL && l->n_inputs == 2;
-}
-
 /* The part that is not zero of n inputs together. */
 static double density_of_inputs(const th_layer_source *s, int n)
 {
@@ -74,8 +69,9 @@ int th_layer_take_inputs(const th_layer_source *s)
     l->in_h = in.h;
     l->in_w = in.w;
     l->precision[TH_TENSOR_INPUT] = from ? from->precision[TH_TENSOR_OUTPUT] : s->w->precision;
-    l->density[TH_TENSOR_INPUT] = density_of_inputs(s, is_product(l) ? 1 : l->n_inputs);
-    if (is_product(l))
+    l->density[TH_TENSOR_INPUT] =
+        density_of_inputs(s, th_layer_multiplies_activations(l) ? 1 : l->n_inputs);
+    if (th_layer_multiplies_activations(l))
         l->density[TH_TENSOR_WEIGHT] = density_of(s, 1);
     return 0;
 }
@@ -109,7 +105,7 @@ int th_layer_read_tensors(const th_layer_source *s, bool keeps_precision, bool i
         l->density[TH_TENSOR_OUTPUT] = l->density[TH_TENSOR_INPUT];
     if (th_read_precision(s->n, "precision", &both, s->err) < 0)
         return -1;
-    p[TH_TENSOR_WEIGHT] = is_product(l) ? p[TH_TENSOR_INPUT] : both;
+    p[TH_TENSOR_WEIGHT] = th_layer_multiplies_activations(l) ? p[TH_TENSOR_INPUT] : both;
     p[TH_TENSOR_OUTPUT] = both;
     if (is_inner)
         return 0;

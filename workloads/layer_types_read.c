@@ -278,6 +278,20 @@ static int infer_same_shape(const th_layer_source *s, const th_layer_type *t)
     return 0;
 }
 
+/* The extents of all inputs. */
+static int take_input_shapes(const th_layer_source *s)
+{
+    th_layer *l = s->layer;
+    l->input_shapes = th_alloc_array((size_t)l->n_inputs, 3 * sizeof *l->input_shapes);
+    if (!l->input_shapes)
+        return th_error_no_memory(s->err);
+    for (int i = 0; i < l->n_inputs; i++) {
+        th_input_shape in = th_layer_input_shape(s, i);
+        memcpy(l->input_shapes + (ptrdiff_t)3 * i, (int32_t[]){in.c, in.h, in.w}, 3 * sizeof in.c);
+    }
+    return 0;
+}
+
 /* Inputs with extents of their own; the output's are those of the first unless the layer says
  * others. */
 static int infer_shaped(const th_layer_source *s, const th_layer_type *t)
@@ -295,14 +309,7 @@ static int infer_shaped(const th_layer_source *s, const th_layer_type *t)
         l->dim[TH_DIM_K] == in.c && l->dim[TH_DIM_H] == in.h && l->dim[TH_DIM_W] == in.w;
     if (l->n_inputs == 1 && same_shape)
         return 0;
-    l->input_shapes = th_alloc_array((size_t)l->n_inputs, 3 * sizeof *l->input_shapes);
-    if (!l->input_shapes)
-        return th_error_no_memory(s->err);
-    for (int i = 0; i < l->n_inputs; i++) {
-        in = th_layer_input_shape(s, i);
-        memcpy(l->input_shapes + (ptrdiff_t)3 * i, (int32_t[]){in.c, in.h, in.w}, 3 * sizeof in.c);
-    }
-    return 0;
+    return take_input_shapes(s);
 }
 
 static int infer_softmax(const th_layer_source *s, const th_layer_type *t)
@@ -384,6 +391,28 @@ static int infer_attention_product(const th_layer_source *s, const th_layer_type
     return th_layer_check_stated(s, "in_channels", s->layer->dim[TH_DIM_C]);
 }
 
+/* Queries, keys, values, masks. Fewer channels of keys and values mean that heads share them. */
+static int infer_fused_attention(const th_layer_source *s, const th_layer_type *t)
+{
+    th_layer *l = s->layer;
+    (void)t;
+    th_input_shape q = th_layer_input_shape(s, 0), k = th_layer_input_shape(s, 1),
+                   v = th_layer_input_shape(s, 2);
+    if (check_sequence(s, "channels x rows") < 0 ||
+        th_layer_read_extent(s, "heads", false, &l->groups) < 0)
+        return -1;
+    int32_t width = q.c / l->groups, key_heads = width > 0 ? k.c / width : 0;
+    if (key_heads < 1 || l->groups % key_heads != 0 || k.c % width != 0 || v.c % key_heads != 0)
+        return th_workload_layer_error(
+            s->w, l, s->err, "WORK-0151",
+            "%d heads, and %d, %d and %d channels of queries, keys and values: heads of one width, "
+            "shared evenly, were expected",
+            (int)l->groups, (int)q.c, (int)k.c, (int)v.c);
+    int64_t outputs = (int64_t)v.c / key_heads * l->groups;
+    set_extents(l, (extents){.k = bounded(outputs), .c = q.c, .h = q.h, .w = 1, .r = k.h, .s = 1});
+    return take_input_shapes(s);
+}
+
 /* ---- the types ---- */
 
 #define COMMON_KEYS                                                                                \
@@ -422,6 +451,7 @@ static const th_layer_type layer_types[] = {
     {"fc", dense_keys, infer_fc, .kind = TH_LAYER_FC},
     {"matmul", matmul_keys, infer_matmul, .kind = TH_LAYER_MATMUL},
     {"attention", softmax_keys, NULL, .kind = TH_LAYER_MATMUL},
+    {"fused_attention", softmax_keys, infer_fused_attention, .kind = TH_LAYER_ATTENTION},
     {"lstm", dense_keys, infer_recurrent, .kind = TH_LAYER_LSTM},
     {"gru", dense_keys, infer_recurrent, .kind = TH_LAYER_GRU},
     {"rnn", dense_keys, infer_recurrent, .kind = TH_LAYER_RNN},
@@ -441,6 +471,8 @@ static const th_layer_type layer_types[] = {
     SHAPED("copy", TH_FUNCTION_COPY),
     SHAPED("reduce", TH_FUNCTION_REDUCE),
     ELEMENTWISE("dropout", TH_FUNCTION_DROPOUT),
+    SHAPED("rotary", TH_FUNCTION_ROTARY),
+    ELEMENTWISE("gate", TH_FUNCTION_GATE),
     NORM("norm", TH_FUNCTION_BATCH_NORM),
     NORM("layer_norm", TH_FUNCTION_LAYER_NORM),
     NORM("rms_norm", TH_FUNCTION_RMS_NORM),

@@ -5,6 +5,11 @@ libtharsis_la_SOURCES += \
 	workloads/layer_inputs_read.c workloads/layer_inputs_read.h \
 	workloads/layer_keys_read.c workloads/layer_keys_read.h \
 	workloads/layer_types_read.c workloads/layer_types_read.h \
+	workloads/fuse/attention.c \
+	workloads/fuse/fuse.c workloads/fuse/fuse.h \
+	workloads/fuse/norm.c \
+	workloads/fuse/passes.c \
+	workloads/fuse/plan.c workloads/fuse/plan.h \
 	workloads/models.c workloads/models.h \
 	workloads/onnx/emit.c \
 	workloads/onnx/emit.h \

@@ -102,9 +102,18 @@ int th_workload_check_names(const th_workload *w, th_error *err)
 /* How many inputs the kind takes, in words and by a check of n. */
 static bool is_number_of_inputs(const th_layer *l, int32_t n, const char **expected)
 {
+    if (l->kind == TH_LAYER_ATTENTION) {
+        *expected = "queries, keys and values, then masks: three or more";
+        return n >= 3;
+    }
     bool joins = l->kind == TH_LAYER_CONCAT || l->function == TH_FUNCTION_ADD ||
                  l->function == TH_FUNCTION_MUL;
-    bool gathers = l->kind == TH_LAYER_ELEMENTWISE && l->function == TH_FUNCTION_COPY;
+    bool gathers = l->kind == TH_LAYER_ELEMENTWISE &&
+                   (l->function == TH_FUNCTION_COPY || l->function == TH_FUNCTION_ROTARY);
+    if (l->function == TH_FUNCTION_GATE) {
+        *expected = "two";
+        return n == 2;
+    }
     bool may_be_two = l->kind == TH_LAYER_MATMUL ||
                       (l->kind == TH_LAYER_ELEMENTWISE &&
                        (l->function == TH_FUNCTION_SCALE || l->function == TH_FUNCTION_SHIFT));
@@ -168,6 +177,9 @@ static double largest_of(const th_layer *l)
 {
     const int32_t *d = l->dim;
     double steps = 1;
+    if (l->kind == TH_LAYER_ATTENTION)
+        return (double)d[TH_DIM_B] * d[TH_DIM_H] * d[TH_DIM_R] *
+               ((double)d[TH_DIM_C] + d[TH_DIM_K]);
     for (int i = 0; i < TH_N_DIMS; i++)
         steps *= d[i];
     if (th_layer_gates(l->kind) > 0)
@@ -193,11 +205,10 @@ static int check_groups(const th_workload *w, const th_layer *l, th_error *err)
 {
     bool divides =
         l->groups >= 1 && l->dim[TH_DIM_K] % l->groups == 0 && l->dim[TH_DIM_C] % l->groups == 0;
-    bool may_group =
-        l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_SOFTMAX || l->kind == TH_LAYER_MATMUL;
-    if (divides && (l->groups == 1 || may_group))
+    bool has_heads =
+        l->kind == TH_LAYER_SOFTMAX || l->kind == TH_LAYER_MATMUL || l->kind == TH_LAYER_ATTENTION;
+    if (divides && (l->groups == 1 || has_heads || l->kind == TH_LAYER_CONV))
         return 0;
-    bool has_heads = l->kind == TH_LAYER_SOFTMAX || l->kind == TH_LAYER_MATMUL;
     return th_workload_layer_error(
         w, l, err, "WORK-0012",
         "%d %s do not divide %d input and %d output channels of a layer of "
@@ -211,7 +222,7 @@ static bool has_function_of_kind(const th_layer *l)
 {
     switch (l->kind) {
     case TH_LAYER_ELEMENTWISE:
-        return l->function >= TH_FUNCTION_ADD && l->function <= TH_FUNCTION_DROPOUT;
+        return l->function >= TH_FUNCTION_ADD && l->function <= TH_FUNCTION_GATE;
     case TH_LAYER_NORM:
         return l->function >= TH_FUNCTION_BATCH_NORM && l->function <= TH_FUNCTION_RMS_NORM;
     case TH_LAYER_CONV:
@@ -225,6 +236,7 @@ static bool has_function_of_kind(const th_layer *l)
     case TH_LAYER_SOFTMAX:
     case TH_LAYER_CONCAT:
     case TH_LAYER_SLICE:
+    case TH_LAYER_ATTENTION:
         break;
     }
     return l->function == TH_FUNCTION_NONE;
@@ -259,6 +271,8 @@ static const char *broken_pixel_rule(const th_layer *l)
                      l->kind == TH_LAYER_EMBEDDING || th_layer_gates(l->kind) > 0;
     if (l->kind == TH_LAYER_CONV || l->kind == TH_LAYER_FC || l->kind == TH_LAYER_POOL)
         return NULL;
+    if (l->kind == TH_LAYER_ATTENTION) /* whose R is the keys' rows */
+        return d[TH_DIM_W] == 1 && d[TH_DIM_S] == 1 && keeps_shape ? NULL : "has W = S = 1";
     if (l->input_shapes)
         return point_kernel ? NULL : "has R = S = 1";
     if (is_matrix && !(point_kernel && keeps_shape && d[TH_DIM_W] == 1))
@@ -288,6 +302,29 @@ static const char *broken_channel_rule(const th_layer *l)
     return NULL;
 }
 
+/* What an attention says about its inputs; NULL: fine, else what was expected. */
+static const char *broken_attention_rule(const th_layer *l)
+{
+    const int32_t *q = l->input_shapes, *k = q ? q + 3 : NULL, *v = q ? q + 6 : NULL;
+    const int32_t *d = l->dim;
+    if (!q || !has_good_shapes(l))
+        return "has extents of its queries, keys and values";
+    if (q[0] != d[TH_DIM_C] || q[1] != d[TH_DIM_H])
+        return "has queries of C channels in H rows";
+    if (k[1] != d[TH_DIM_R] || v[1] != d[TH_DIM_R])
+        return "has as many keys as values";
+    if (q[2] != 1 || k[2] != 1 || v[2] != 1)
+        return "has queries, keys and values of width 1";
+    int32_t width = d[TH_DIM_C] / l->groups, out = d[TH_DIM_K] / l->groups;
+    int32_t key_heads = k[0] % width == 0 ? k[0] / width : 0;
+    if (key_heads < 1 || l->groups % key_heads != 0 || v[0] % key_heads != 0 ||
+        v[0] / key_heads != out)
+        return "has keys and values of the width of its heads, and of as many heads as divide them";
+    if ((int64_t)l->groups * d[TH_DIM_R] > TH_LARGEST_EXTENT)
+        return "has at most 2^28 scores for each query";
+    return NULL;
+}
+
 /* What the kind says about the extents; NULL: fine, else what was expected. */
 static const char *broken_rule(const th_layer *l)
 {
@@ -303,8 +340,12 @@ static const char *broken_rule(const th_layer *l)
         return "has one output pixel and a kernel that covers the input";
     if (is_stuffed && (l->kind != TH_LAYER_CONV || l->stride_h != 1 || l->stride_w != 1))
         return "has no zeros in its input; a conv that has them has a stride of 1";
-    if (l->input_shapes && l->kind != TH_LAYER_ELEMENTWISE)
-        return "has no inputs of other extents; elementwise layers may";
+    if (l->kind == TH_LAYER_ATTENTION)
+        rule = broken_attention_rule(l);
+    else if (l->input_shapes && l->kind != TH_LAYER_ELEMENTWISE)
+        rule = "has no inputs of other extents; elementwise layers may";
+    if (rule)
+        return rule;
     if (!has_good_shapes(l))
         return "has inputs with extents of at least 1";
     if (!has_function_of_kind(l))
@@ -354,7 +395,7 @@ static int check_precisions(const th_workload *w, const th_layer *l, th_error *e
             return th_workload_layer_error(w, l, err, "WORK-0034",
                                            "precision %d: there are %d of them",
                                            (int)l->precision[t], TH_N_PRECISIONS);
-    if (l->kind != TH_LAYER_MATMUL || l->n_inputs != 2 ||
+    if (!th_layer_multiplies_activations(l) ||
         l->precision[TH_TENSOR_WEIGHT] == l->precision[TH_TENSOR_INPUT])
         return 0;
     return th_workload_layer_error(w, l, err, "WORK-0035",

@@ -201,6 +201,7 @@ static void put_kind(th_strbuf *out, const th_layer *l)
         put_pool(out, l);
         break;
     case TH_LAYER_SOFTMAX:
+    case TH_LAYER_ATTENTION:
         if (l->groups != 1)
             put_extent(out, "heads", l->groups);
         break;
@@ -254,7 +255,7 @@ static void put_read_shape(th_strbuf *out, const th_workload *w, const th_layer 
 static void put_tensors(th_strbuf *out, const th_workload *w, const th_layer *l)
 {
     bool keeps = l->kind == TH_LAYER_CONCAT || l->kind == TH_LAYER_SLICE;
-    bool is_product = l->kind == TH_LAYER_MATMUL && l->n_inputs == 2;
+    bool is_product = th_layer_multiplies_activations(l);
     const th_precision *p = l->precision;
     th_precision both = keeps ? p[TH_TENSOR_INPUT] : w->precision;
     if (!is_product) { /* whose weights are an input */

@@ -88,7 +88,10 @@ th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops)
     for (int d = 0; d < TH_N_DIMS; d++)
         s.dim[d] = loops->hi[d] - loops->lo[d];
     s.dim[TH_DIM_C] = channels_read(l, loops, s.groups);
-    if (l->input_shapes && l->n_inputs > 1) { /* one pass over as much as the output holds */
+    if (l->kind == TH_LAYER_ATTENTION) {
+        th_box keys = th_layer_input_of(l, 1, loops);
+        s.key_groups = (keys.hi[1] - keys.lo[1]) / (l->dim[TH_DIM_C] / l->groups);
+    } else if (l->input_shapes && l->n_inputs > 1) { /* one pass over as much as the output holds */
         s.in_h = s.dim[TH_DIM_H];
         s.in_w = s.dim[TH_DIM_W];
         s.n_operands = 1;

@@ -62,7 +62,7 @@ static region region_read(const th_layer *l, const th_position_plan *at, int inp
         x.axis[2] = rows_of(l, &at->loops, TH_DIM_H, l->in_h);
         x.axis[3] = rows_of(l, &at->loops, TH_DIM_W, l->in_w);
     }
-    if (l->n_inputs > 1 && th_layer_has_macs(l) && l->kind != TH_LAYER_MATMUL)
+    if (l->n_inputs > 1 && th_layer_has_macs(l) && !th_layer_multiplies_activations(l))
         x.axis[1] = channels_of_input(l, x.axis[1], input);
     for (int d = 0; d < TH_TENSOR_DIMS; d++)
         elements *= x.axis[d].size;

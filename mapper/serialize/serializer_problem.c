@@ -39,7 +39,7 @@ static void small(th_serializer *w, int x, int n, uint8_t *out)
 static void kinds(th_serializer *w, th_layer *l)
 {
     uint8_t x;
-    small(w, l->kind, TH_LAYER_RNN + 1, &x);
+    small(w, l->kind, TH_LAYER_ATTENTION + 1, &x);
     l->kind = (th_layer_kind)x;
     small(w, l->function, TH_FUNCTION_RMS_NORM + 1, &x);
     l->function = (th_function)x;

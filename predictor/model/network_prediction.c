@@ -176,6 +176,49 @@ static int predict_forward(maker *k, th_layer_prediction *l, th_error *err)
     return 0;
 }
 
+static void add_times(th_layer_prediction *sum, const th_layer_prediction *l)
+{
+    sum->execution += l->execution;
+    sum->throttled += l->throttled;
+    sum->backward += l->backward;
+    sum->backward_throttled += l->backward_throttled;
+    sum->is_estimated |= l->is_estimated;
+    sum->is_by_rule |= l->is_by_rule;
+    sum->relayout = l->relayout;
+    sum->returned = l->returned;
+}
+
+static int predict_attention_backward(maker *k, const th_layer_part *part, th_layer_prediction *l,
+                                      th_error *err)
+{
+    th_layer_op ops[TH_BACKWARD_OPS_MAX];
+    if (!k->options->is_training || measured_backward(k, &l->op, l) == 0)
+        return 0;
+    l->is_by_rule = true;
+    return sum_of_ops(k, ops, th_backward_ops(part, &l->op, ops), &l->backward,
+                      &l->backward_throttled, err);
+}
+
+/* As its scores, softmax and context, one after the other; the first is its operation. */
+static int predict_attention(maker *k, const th_layer_part *whole, th_layer_prediction *l,
+                             th_error *err)
+{
+    th_layer_part parts[TH_ATTENTION_OPS];
+    th_layer_prediction sum = {.execution = 0};
+    th_layer_attention_parts(whole, parts);
+    for (int i = 0; i < TH_ATTENTION_OPS; i++) {
+        *l = (th_layer_prediction){.execution = 0};
+        if (th_layer_op_of(&parts[i], &l->op, err) || predict_forward(k, l, err) ||
+            predict_attention_backward(k, &parts[i], l, err))
+            return -1;
+        if (i == 0)
+            sum = (th_layer_prediction){.op = l->op, .launch = l->launch, .layout = l->layout};
+        add_times(&sum, l);
+    }
+    *l = sum;
+    return 0;
+}
+
 static int predict_layer(maker *k, int layer, th_error *err)
 {
     const th_layer *x = &k->workload->layers[layer];
@@ -187,6 +230,8 @@ static int predict_layer(maker *k, int layer, th_error *err)
     *l = (th_layer_prediction){.is_in_producer = is_in_producer(k, layer)};
     if (l->is_in_producer)
         return 0;
+    if (x->kind == TH_LAYER_ATTENTION)
+        return predict_attention(k, &part, l, err);
     if (th_layer_op_of(&part, &l->op, err) || (l->op.times > 0 && predict_forward(k, l, err)))
         return -1;
     if (!k->options->is_training)

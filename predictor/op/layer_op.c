@@ -7,7 +7,8 @@
  * channels. A slice is a view of its input and runs nothing; a concat copies; an embedding copies
  * the rows that it selects: a copy moves the bytes of a function of one operand. Batch norm is a
  * scale and a shift with known numbers, so it is such a function too. Dropouts run in training
- * only. A convolution of a few groups is that many convolutions. Functions without measurements use
+ * only. An attention runs as its scores, softmax and context. A convolution of a few groups is that
+ * many convolutions. Functions without measurements use
  * similar ones: sigmoid counts as tanh, silu as gelu.
  *
  * Padding is the extent that the outputs need beyond the input, so that a part and the whole agree.
@@ -39,6 +40,29 @@ th_layer_part th_layer_part_of(const th_layer *l, int32_t batch)
     if (batch > 0)
         p.dim[TH_DIM_B] = batch;
     return p;
+}
+
+/* A product of two inputs for each head. */
+static th_layer_part product_part(const th_layer_part *p, int32_t inner, int32_t columns)
+{
+    th_layer_part out = *p;
+    out.kind = TH_LAYER_MATMUL;
+    out.n_operands = 2;
+    out.dim[TH_DIM_C] = p->groups * inner;
+    out.dim[TH_DIM_K] = p->groups * columns;
+    out.dim[TH_DIM_R] = 1;
+    return out;
+}
+
+void th_layer_attention_parts(const th_layer_part *p, th_layer_part out[TH_ATTENTION_OPS])
+{
+    int32_t keys = p->dim[TH_DIM_R];
+    out[0] = product_part(p, p->dim[TH_DIM_C] / p->groups, keys);
+    out[1] = out[0];
+    out[1].kind = TH_LAYER_SOFTMAX;
+    out[1].n_operands = 1;
+    out[1].dim[TH_DIM_C] = out[0].dim[TH_DIM_K];
+    out[2] = product_part(p, keys, p->dim[TH_DIM_K] / p->groups);
 }
 
 static int32_t product(int64_t a, int64_t b, int64_t c)
@@ -137,6 +161,7 @@ static th_op_function function_of(th_function f)
         return TH_EW_TANH;
     case TH_FUNCTION_GELU:
     case TH_FUNCTION_SILU:
+    case TH_FUNCTION_GATE:
         return TH_EW_GELU;
     case TH_FUNCTION_SHIFT:
         return TH_EW_ADD_NUMBER;
@@ -146,6 +171,7 @@ static th_op_function function_of(th_function f)
     case TH_FUNCTION_COPY:
     case TH_FUNCTION_REDUCE:
     case TH_FUNCTION_DROPOUT:
+    case TH_FUNCTION_ROTARY:
     case TH_FUNCTION_NONE:
     case TH_FUNCTION_BATCH_NORM:
     case TH_FUNCTION_LAYER_NORM:
@@ -192,6 +218,7 @@ static int fill(const th_layer_part *p, th_layer_op *out, th_error *err)
     case TH_LAYER_EMBEDDING:
         out->op = rows_op(TH_OP_ELEMENTWISE, rows, k, TH_EW_MUL_NUMBER);
         return 0;
+    case TH_LAYER_ATTENTION: /* th_layer_attention_parts gives its operations */
     case TH_LAYER_SLICE:
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:

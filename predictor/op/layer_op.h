@@ -25,6 +25,9 @@ typedef struct th_layer_op {
 
 /* The whole of a layer, for a batch; 0: its own. */
 th_layer_part th_layer_part_of(const th_layer *l, int32_t batch);
+/* An attention as layers that run one after the other: scores, softmax, context. */
+enum { TH_ATTENTION_OPS = 3 };
+void th_layer_attention_parts(const th_layer_part *attention, th_layer_part out[TH_ATTENTION_OPS]);
 /* Fills *out; times is 0 where nothing runs, for the layer is another view of its input. 0, or -1
  * where no operation is like it; err names the kind. */
 int th_layer_op_of(const th_layer_part *p, th_layer_op *out, th_error *err);

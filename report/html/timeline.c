@@ -158,6 +158,7 @@ static int class_of(const th_layer *l)
         return 0;
     case TH_LAYER_FC:
     case TH_LAYER_MATMUL:
+    case TH_LAYER_ATTENTION:
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
     case TH_LAYER_RNN:

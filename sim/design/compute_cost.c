@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/shared_map.h"
+#include "sim/pipeline/attention.h"
 
 typedef struct {
     const th_design_type *type;
@@ -161,8 +162,25 @@ th_port th_compute_cost_port(const th_compute_cost_cache *cache, int accel)
     return th_port_of(&cache->system->nodes[cache->system->accel_node[accel]].a);
 }
 
-int th_compute_cost_schedule(const th_compute_cost_cache *cache, int accel, int design,
-                             const th_shard *shard, th_schedule *out, th_error *err)
+static int schedule_on(const th_compute_cost_cache *cache, int accel, int design,
+                       const th_shard *shard, th_schedule *out, th_error *err);
+
+/* The softmax runs on the vector unit, beside the array; where the design runs all, after it. */
+static int schedule_attention(const th_compute_cost_cache *cache, int accel, int design,
+                              const th_shard *shard, th_schedule *out, th_error *err)
+{
+    th_shard parts[TH_N_ATTENTION_PARTS];
+    th_schedule schedules[TH_N_ATTENTION_PARTS];
+    th_attention_shards(shard, parts);
+    for (int i = 0; i < TH_N_ATTENTION_PARTS; i++)
+        if (schedule_on(cache, accel, design, &parts[i], &schedules[i], err))
+            return -1;
+    th_attention_schedule(shard, schedules, !cache->designs[design].type->runs_all, out);
+    return 0;
+}
+
+static int schedule_on(const th_compute_cost_cache *cache, int accel, int design,
+                       const th_shard *shard, th_schedule *out, th_error *err)
 {
     const th_accel *a = &cache->system->nodes[cache->system->accel_node[accel]].a;
     if ((int64_t)shard->dim[TH_DIM_B] * shard->groups > INT32_MAX)
@@ -177,11 +195,37 @@ int th_compute_cost_schedule(const th_compute_cost_cache *cache, int accel, int 
     return 0;
 }
 
+int th_compute_cost_schedule(const th_compute_cost_cache *cache, int accel, int design,
+                             const th_shard *shard, th_schedule *out, th_error *err)
+{
+    if (shard->kind == TH_LAYER_ATTENTION && runs_on_design(cache, design, shard))
+        return schedule_attention(cache, accel, design, shard, out, err);
+    return schedule_on(cache, accel, design, shard, out, err);
+}
+
+/* Each product at the rate of its own. */
+static bool attention_min_cycles(const th_compute_cost_cache *cache, int accel, int design,
+                                 const th_shard *shard, double *cycles, int64_t *hz)
+{
+    th_shard parts[TH_N_ATTENTION_PARTS];
+    double scores = 0, context = 0;
+    th_attention_shards(shard, parts);
+    if (!th_compute_cost_min_cycles(cache, accel, design, &parts[TH_ATTENTION_SCORES], &scores,
+                                    hz) ||
+        !th_compute_cost_min_cycles(cache, accel, design, &parts[TH_ATTENTION_CONTEXT], &context,
+                                    hz))
+        return false;
+    *cycles = scores + context;
+    return true;
+}
+
 bool th_compute_cost_min_cycles(const th_compute_cost_cache *cache, int accel, int design,
                                 const th_shard *shard, double *cycles, int64_t *hz)
 {
     const th_accel *a = &cache->system->nodes[cache->system->accel_node[accel]].a;
     th_design_peak peak;
+    if (shard->kind == TH_LAYER_ATTENTION && runs_on_design(cache, design, shard))
+        return attention_min_cycles(cache, accel, design, shard, cycles, hz);
     if (!runs_on_design(cache, design, shard)) {
         *cycles = (double)th_vector_operations(a, shard) / (double)a->vector_elements_per_cycle;
         *hz = a->vector_hz;

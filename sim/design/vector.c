@@ -63,7 +63,10 @@ static cost function_cost(const th_shard *s, int64_t exp)
     case TH_FUNCTION_SILU:
         return (cost){2 * exp + 2, 0, 0, 1};
     case TH_FUNCTION_GELU:
+    case TH_FUNCTION_GATE: /* a silu and a product, or at most a gelu */
         return (cost){2 * exp + 5, 0, 0, 1};
+    case TH_FUNCTION_ROTARY: /* x cos + turned x sin */
+        return (cost){3, 0, 0, 1};
     case TH_FUNCTION_LAYER_NORM:
         return (cost){4, 3 + exp, 0, 2};
     case TH_FUNCTION_RMS_NORM:

@@ -133,13 +133,13 @@ int64_t th_shard_bytes(const th_shard *s, th_tensor tensor, int64_t elements)
 
 bool th_shard_multiplies_activations(const th_shard *s)
 {
-    return s->kind == TH_LAYER_MATMUL && s->n_operands == 2;
+    return s->kind == TH_LAYER_ATTENTION || (s->kind == TH_LAYER_MATMUL && s->n_operands == 2);
 }
 
 bool th_shard_is_for_arrays(const th_shard *s)
 {
     return s->kind == TH_LAYER_CONV || s->kind == TH_LAYER_FC || s->kind == TH_LAYER_MATMUL ||
-           th_layer_gates((th_layer_kind)s->kind) > 0;
+           s->kind == TH_LAYER_ATTENTION || th_layer_gates((th_layer_kind)s->kind) > 0;
 }
 
 int64_t th_shard_macs(const th_shard *s)
@@ -160,6 +160,9 @@ int64_t th_shard_macs(const th_shard *s)
     case TH_LAYER_RNN:
         return (int64_t)d[TH_DIM_B] * d[TH_DIM_H] * th_layer_gates((th_layer_kind)s->kind) *
                d[TH_DIM_K] * ((int64_t)d[TH_DIM_C] + d[TH_DIM_K]);
+    case TH_LAYER_ATTENTION:
+        return (int64_t)d[TH_DIM_B] * d[TH_DIM_H] * d[TH_DIM_R] *
+               ((int64_t)d[TH_DIM_C] + d[TH_DIM_K]);
     case TH_LAYER_EMBEDDING:
     case TH_LAYER_POOL:
     case TH_LAYER_ELEMENTWISE:

@@ -23,6 +23,7 @@ typedef struct th_shard {
     int32_t function;       /* th_function of elementwise and norm layers, else 0 */
     int32_t dim[TH_N_DIMS]; /* extents of the part; C: the input channels that it reads */
     int32_t groups;         /* that the part touches; need not divide K or C evenly */
+    int32_t key_groups;     /* attention: heads of keys and values that it reads; else 0 */
     int32_t in_h, in_w;     /* rows and columns of the input that it reads, padding excluded */
     int32_t stride_h, stride_w;
     int32_t dilation_h, dilation_w;
@@ -30,10 +31,10 @@ typedef struct th_shard {
     int32_t precision[TH_N_TENSORS];   /* th_precision */
     int32_t density_ppm[TH_N_TENSORS]; /* parts per million that are not zero; 1000000: dense */
     int32_t sparse_n,
-        sparse_m;           /* weights: at most n of m neighbours along C are not zero; 0: free */
-    int32_t n_operands;     /* inputs: 1; more for elementwise, concat, and a matmul of two */
-    int16_t adds_to_output; /* 1: reads back partial sums and adds to them */
-    int16_t has_bias;       /* 1: adds a bias, or a scale and shift that is folded into one */
+        sparse_m;       /* weights: at most n of m neighbours along C are not zero; 0: free */
+    int32_t n_operands; /* inputs: 1; more for elementwise, concat, attention, a matmul of two */
+    int32_t adds_to_output; /* 1: reads back partial sums and adds to them */
+    int32_t has_bias;       /* 1: adds a bias, or a scale and shift that is folded into one */
     /* Transposed convolution: the pairs of an input and a kernel row (column) of this part, so that
      * parts add up to the layer; else 0. */
     int64_t products_h, products_w;
@@ -44,7 +45,8 @@ typedef struct th_shard {
 int64_t th_shard_bytes(const th_shard *s, th_tensor tensor, int64_t elements);
 int64_t th_shard_macs(const th_shard *s);       /* as if dense; 0: for the vector unit */
 bool th_shard_is_for_arrays(const th_shard *s); /* else for the vector unit */
-/* A matmul of two inputs: the weight engine loads the second one, and every image has its own. */
+/* A matmul of two inputs: the weight engine loads the second one, and every image has its own. An
+ * attention: the weight engine loads keys and values. */
 bool th_shard_multiplies_activations(const th_shard *s);
 
 enum { TH_LOOP_B, TH_LOOP_H, TH_LOOP_W, TH_LOOP_K, TH_LOOP_C, TH_N_LOOPS };

@@ -12,6 +12,7 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/warning.h"
+#include "workloads/fuse/fuse.h"
 #include "workloads/models.h"
 #include "workloads/onnx/read.h"
 #include "workloads/scalesim_read.h"
@@ -27,6 +28,7 @@ enum {
     WORKLOAD_PRECISION,
     WORKLOAD_DIM,
     WORKLOAD_UNKNOWN,
+    WORKLOAD_FUSE,
     WORKLOAD_ADD,
     WORKLOAD_NAME,
     WORKLOAD_ARRIVAL,
@@ -72,6 +74,10 @@ static const th_option read_workload_options[] = {
          "Operators of an ONNX model that have no rule: error, or copy: a pass over their inputs, "
          "with a warning. Default: error.",
          .choice = unknown_name},
+    [WORKLOAD_FUSE] = {"-fuse", TH_OPTION_FLAG, NULL,
+                       "Makes one layer of what one kernel computes: scores, softmax and context "
+                       "of an attention; "
+                       "norms, activations and rotary embeddings out of their passes; gates."},
     [WORKLOAD_ADD] = {"-add", TH_OPTION_FLAG, NULL,
                       "Shares the system with the models of the present workload."},
     [WORKLOAD_NAME] = {"-name", TH_OPTION_TEXT, "NAME",
@@ -139,6 +145,16 @@ static th_workload *read_onnx(th_call *c, const char *path, int32_t batch)
     if (w)
         warn_of_copies(c, &notes);
     return w;
+}
+
+/* Takes over w, which may be NULL. */
+static th_workload *fuse(th_call *c, th_workload *w)
+{
+    if (!w || !th_call_has(c, WORKLOAD_FUSE))
+        return w;
+    th_workload *fused = th_workload_fuse(w, &c->err);
+    th_workload_free(w);
+    return fused;
 }
 
 /* The workload in a file that was found. */
@@ -212,7 +228,8 @@ static int run_read_workload(th_call *c)
     Tcl_Obj *path = th_file_find(c->session, kinds[format], c->words[0], &c->err);
     if (!path)
         return -1;
-    th_workload *workload = make_model(c, read_workload(c, Tcl_FSGetNativePath(path), format));
+    th_workload *workload =
+        make_model(c, fuse(c, read_workload(c, Tcl_FSGetNativePath(path), format)));
     Tcl_DecrRefCount(path);
     if (!workload)
         return -1;

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# all.tcl - every test file of tests/tcl and tests/tcl/report in a process of its own, as many at a
+# all.tcl - every test file of tests/tcl and its folders in a process of its own, as many at a
 # time as there are processors; output is TAP.
 #   tharsis -no_init -exit tests/tcl/all.tcl ?NAME.test ...?
 # tcltest's verdicts become "ok" and "not ok" lines, all else it says becomes comments. A file that
 # crashes, or prints nothing, has failed.
 
 set here [file dirname [file normalize [info script]]]
-set files [lsort [glob -directory $here *.test report/*.test]]
+set files [lsort [glob -directory $here *.test */*.test]]
 if {[llength $argv] > 0} {
     set files [lmap name $argv {
         set name [file tail $name]
-        lindex [glob -directory $here $name report/$name] 0
+        lindex [glob -directory $here $name */$name] 0
     }]
 }
 set count 0

@@ -52,6 +52,27 @@ static void touch_shaped(touched *t, const th_layer *l, int input, const int32_t
                     touch(t, i[TH_DIM_B], c, h, w);
 }
 
+/* Query head `group` reads the keys and values that it shares with its neighbours; a mask is read
+ * whole, but for the rows of other queries. */
+static void touch_attention(touched *t, const th_layer *l, int input, const int32_t i[TH_N_DIMS])
+{
+    const int32_t *shape = l->input_shapes + 3 * input;
+    int width = l->dim[TH_DIM_C] / l->groups, out = l->dim[TH_DIM_K] / l->groups;
+    int head = i[TH_DIM_K] / out, key_head = head / (l->groups / th_layer_key_heads(l));
+    int channel = i[TH_DIM_C] % width, row = i[TH_DIM_R];
+    if (input == 0)
+        touch(t, i[TH_DIM_B], head * width + channel, i[TH_DIM_H], 0);
+    else if (input == 1)
+        touch(t, i[TH_DIM_B], key_head * width + channel, row, 0);
+    else if (input == 2)
+        touch(t, i[TH_DIM_B], key_head * out + i[TH_DIM_K] % out, row, 0);
+    for (int c = 0; input == 3 && c < shape[0]; c++)
+        for (int h = 0; h < shape[1]; h++)
+            for (int w = 0; w < shape[2]; w++)
+                if (shape[1] != l->dim[TH_DIM_H] || h == i[TH_DIM_H])
+                    touch(t, i[TH_DIM_B], c, h, w);
+}
+
 /* One step of the loop nest; a kind that sums without a loop of its own walks its channels here. */
 static void walk_step(const th_layer *l, int input, const int32_t i[TH_N_DIMS], touched *t)
 {
@@ -112,6 +133,9 @@ static void walk_step(const th_layer *l, int input, const int32_t i[TH_N_DIMS], 
     case TH_LAYER_SLICE:
         touch(t, b, l->first_channel + k, h, w);
         break;
+    case TH_LAYER_ATTENTION:
+        touch_attention(t, l, input, i);
+        break;
     }
 }
 
@@ -131,7 +155,7 @@ static void walk(const th_layer *l, int input, const th_loop_box *part, touched 
 
 typedef struct drawn {
     th_layer l;
-    int32_t parts[3], shapes[6];
+    int32_t parts[3], shapes[12];
 } drawn;
 
 static void set_dims(th_layer *l, int k, int c, int h, int w)
@@ -179,6 +203,23 @@ static void draw_shapes(gsl_rng *r, drawn *d)
     d->l.input_shapes = d->shapes;
     for (int i = 0; i < 6; i++)
         d->shapes[i] = draw(r, 1, 5);
+}
+
+static void draw_attention(gsl_rng *r, drawn *d)
+{
+    th_layer *l = &d->l;
+    int key_heads = draw(r, 1, 2), width = draw(r, 1, 3), out = draw(r, 1, 3), h = draw(r, 1, 5),
+        keys = draw(r, 1, 5);
+    const int32_t shapes[] = {
+        0, h, 1, key_heads * width, keys, 1, key_heads * out, keys, 1, draw(r, 1, 4), draw(r, 1, 5),
+        2};
+    l->groups = key_heads * draw(r, 1, 3);
+    set_dims(l, l->groups * out, l->groups * width, h, 1);
+    l->dim[TH_DIM_R] = keys;
+    l->n_inputs = 4;
+    memcpy(d->shapes, shapes, sizeof shapes);
+    d->shapes[0] = l->dim[TH_DIM_C];
+    l->input_shapes = d->shapes;
 }
 
 static void draw_shape(gsl_rng *r, drawn *d)
@@ -236,6 +277,9 @@ static void draw_shape(gsl_rng *r, drawn *d)
         l->first_channel = draw(r, 0, 3);
         set_dims(l, n, l->first_channel + n + draw(r, 0, 3), h, w);
         return;
+    case TH_LAYER_ATTENTION:
+        draw_attention(r, d);
+        return;
     }
 }
 
@@ -254,17 +298,24 @@ static void draw_layer(gsl_rng *r, th_layer_kind kind, drawn *d)
     draw_shape(r, d);
 }
 
-/* A loop that no strategy may cut stays whole, and so do the sums of grouped layers. */
+/* A loop that no strategy may cut stays whole, and so do the sums of grouped layers and the heads
+ * of an attention. */
 static th_loop_box draw_part(gsl_rng *r, const th_layer *l)
 {
     th_loop_box part = th_layer_loops(l);
     for (int d = 0; d < TH_N_DIMS; d++) {
-        bool is_window = l->kind == TH_LAYER_POOL && (d == TH_DIM_R || d == TH_DIM_S);
+        bool is_window = (l->kind == TH_LAYER_POOL || l->kind == TH_LAYER_ATTENTION) &&
+                         (d == TH_DIM_R || d == TH_DIM_S);
         bool is_whole = d == TH_DIM_C && !th_layer_can_split(l, TH_DIM_C, 2);
         if (is_window || is_whole)
             continue;
         part.lo[d] = draw(r, 0, l->dim[d] - 1);
         part.hi[d] = draw(r, part.lo[d] + 1, l->dim[d]);
+    }
+    int head = l->dim[TH_DIM_K] / l->groups;
+    if (l->kind == TH_LAYER_ATTENTION) {
+        part.lo[TH_DIM_K] = part.lo[TH_DIM_K] / head * head;
+        part.hi[TH_DIM_K] = (part.hi[TH_DIM_K] - 1) / head * head + head;
     }
     return part;
 }
@@ -287,7 +338,7 @@ static bool agrees_with_walk(const th_layer *l, const th_loop_box *part)
 TEST(reads_what_a_walk_over_elements_reads)
 {
     gsl_rng *r = th_random_stream(11, "layer kinds", 0);
-    for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_RNN; kind++) {
+    for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_ATTENTION; kind++) {
         int n_wrong = 0;
         for (int i = 0; i < 2000; i++) {
             drawn d;
@@ -307,7 +358,7 @@ TEST(reads_what_a_walk_over_elements_reads)
 TEST(whole_loops_read_whole_inputs)
 {
     gsl_rng *r = th_random_stream(12, "layer kinds", 0);
-    for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_RNN; kind++) {
+    for (int kind = TH_LAYER_CONV; kind <= TH_LAYER_ATTENTION; kind++) {
         if (kind == TH_LAYER_CONV || kind == TH_LAYER_POOL || kind == TH_LAYER_SLICE)
             continue;
         for (int i = 0; i < 100; i++) {
@@ -540,13 +591,14 @@ TEST(counts_what_runs_beside_the_array)
 
 TEST(names_every_type)
 {
-    static const char *const kinds[] = {"conv",      "fc",       "matmul",  "lstm",    "gru",
-                                        "embedding", "max_pool", "unknown", "unknown", "softmax",
-                                        "concat",    "slice",    "rnn"};
-    static const char *const functions[] = {
-        "unknown", "add",   "mul",  "relu",   "sigmoid", "tanh", "gelu",       "silu",    "scale",
-        "shift",   "power", "copy", "reduce", "dropout", "norm", "layer_norm", "rms_norm"};
-    for (int k = TH_LAYER_CONV; k <= TH_LAYER_RNN; k++)
+    static const char *const kinds[] = {
+        "conv",    "fc",      "matmul",  "lstm",   "gru",   "embedding", "max_pool",
+        "unknown", "unknown", "softmax", "concat", "slice", "rnn",       "fused_attention"};
+    static const char *const functions[] = {"unknown", "add",  "mul",        "relu",    "sigmoid",
+                                            "tanh",    "gelu", "silu",       "scale",   "shift",
+                                            "power",   "copy", "reduce",     "dropout", "rotary",
+                                            "gate",    "norm", "layer_norm", "rms_norm"};
+    for (int k = TH_LAYER_CONV; k <= TH_LAYER_ATTENTION; k++)
         TAP_ASSERT_TEXT(th_layer_type_name(&(th_layer){.kind = (th_layer_kind)k}), kinds[k]);
     for (int f = TH_FUNCTION_NONE; f <= TH_FUNCTION_RMS_NORM; f++)
         TAP_ASSERT_TEXT(

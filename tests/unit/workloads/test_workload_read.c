@@ -300,14 +300,15 @@ TEST(refuses_unknown_words)
         "output_precision, "
         "output_density, weight_precision, weight_density, sparsity, kernel, stride, padding, "
         "dilation, groups, bias, norm, transposed, output_padding)");
-    expect_refusal(
-        "{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",
-        "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be "
-        "one of conv, fc, "
-        "matmul, attention, lstm, gru, rnn, embedding, max_pool, mean_pool, add, mul, relu, "
-        "sigmoid, tanh, "
-        "gelu, silu, scale, shift, power, copy, reduce, dropout, norm, layer_norm, rms_norm, "
-        "softmax, concat, slice, split");
+    expect_refusal("{ name = \"a\"; type = \"cnov\"; }", "WORK-0024",
+                   "net.cfg:2: unknown type \"cnov\" of layer (did you mean \"conv\"?): must be "
+                   "one of conv, fc, "
+                   "matmul, attention, fused_attention, lstm, gru, rnn, embedding, max_pool, "
+                   "mean_pool, add, mul, relu, "
+                   "sigmoid, tanh, "
+                   "gelu, silu, scale, shift, power, copy, reduce, dropout, rotary, gate, norm, "
+                   "layer_norm, rms_norm, "
+                   "softmax, concat, slice, split");
     expect_refusal(A "},\n{ name = \"bee\"; type = \"relu\"; },\n{ name = \"c\"; type = \"relu\"; "
                      "inputs = \"be\"; }",
                    "WORK-0027",
