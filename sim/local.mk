@@ -209,6 +209,7 @@ unit_tests += \
 	tests/unit/network/test_maxmin \
 	tests/unit/network/test_network \
 	tests/unit/network/test_network_filling \
+	tests/unit/network/test_trace_replay \
 	tests/unit/network/test_packet \
 	tests/unit/network/test_packet_deadlock \
 	tests/unit/design/test_slices \

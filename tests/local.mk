@@ -150,8 +150,16 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/study_topologies.txt \
 	tests/golden/systolic_array.txt
 
+# Readers of binary files under arbitrary bytes; the corpus is replayed here (tests/fuzz/replay.c).
+fuzz_tests = tests/fuzz/fuzz_trace
+check_PROGRAMS += $(fuzz_tests)
+tests_fuzz_fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c tests/fuzz/replay.c
+tests_fuzz_fuzz_trace_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"trace"'
+tests_fuzz_fuzz_trace_LDADD = libtharsis.la
+EXTRA_DIST += tests/fuzz/corpus
+
 # The longest first: what is left to run at the end is short, and no processor waits for it.
-TESTS = $(shell_scripts) $(check_scripts)
+TESTS = $(shell_scripts) $(check_scripts) $(fuzz_tests)
 if HAVE_CUNIT
 TESTS += $(unit_tests)
 endif

@@ -132,6 +132,7 @@ unit_tests += \
 	tests/unit/workloads/test_onnx_read \
 	tests/unit/workloads/test_round_trip \
 	tests/unit/workloads/test_scalesim_read \
+	tests/unit/workloads/test_trace_read \
 	tests/unit/workloads/test_workload \
 	tests/unit/workloads/test_workload_read
 

@@ -39,12 +39,12 @@ static inline void put_bytes(th_strbuf *b, int field, const void *bytes, size_t 
     th_strbuf_add_bytes(b, bytes, n);
 }
 
-/* As uint64; pg_name is a text. */
+/* As uint64; pg_name and tharsis_algorithm are texts. */
 static inline void put_attribute(th_strbuf *node, const char *name, const char *value)
 {
     th_strbuf a = TH_STRBUF_INIT;
     put_bytes(&a, 1, name, strlen(name));
-    if (strcmp(name, "pg_name") == 0)
+    if (strcmp(name, "pg_name") == 0 || strcmp(name, "tharsis_algorithm") == 0)
         put_bytes(&a, 29, value, strlen(value));
     else
         put_number(&a, 13, strtoull(value, NULL, 10));

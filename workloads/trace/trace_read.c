@@ -330,20 +330,26 @@ static void clear(rank_reader *r)
 }
 
 /* *far: pairs of rank and id, of the file's order of nodes; the caller's to free. */
-static int read_rank(th_trace *t, int32_t rank, const char *path, int64_t **far, th_error *err)
+static int read_bytes(const th_trace_reader *is, const void *bytes, size_t n, int64_t **far,
+                      th_error *err)
 {
-    th_strbuf bytes = TH_STRBUF_INIT;
-    rank_reader r = {.is = {t, rank, path}};
-    int status = th_text_file_read(path, largest_file, &bytes, err);
-    if (status == 0) {
-        r.begin = r.at = (const uint8_t *)bytes.text;
-        r.end = r.begin + bytes.length;
-        status = read_records(&r, err) || keep(&r, err) ? -1 : 0;
-    }
-    th_strbuf_clear(&bytes);
+    rank_reader r = {.is = *is, .begin = bytes, .at = bytes, .end = (const uint8_t *)bytes + n};
+    int status = read_records(&r, err) || keep(&r, err) ? -1 : 0;
     *far = r.far;
     r.far = NULL;
     clear(&r);
+    return status;
+}
+
+static int read_rank(th_trace *t, int32_t rank, int64_t **far, th_error *err)
+{
+    char path[TH_TRACE_PATH_BYTES];
+    th_strbuf bytes = TH_STRBUF_INIT;
+    th_trace_path(t->prefix, rank, path);
+    int status = th_text_file_read(path, largest_file, &bytes, err);
+    if (status == 0)
+        status = read_bytes(&(th_trace_reader){t, rank, path}, bytes.text, bytes.length, far, err);
+    th_strbuf_clear(&bytes);
     return status;
 }
 
@@ -391,43 +397,73 @@ static int count_ranks(th_trace *t, const char *prefix, th_error *err)
                             "%s.0.et: is not there: a trace has a file PREFIX.RANK.et for every "
                             "rank from 0 on",
                             prefix);
-    t->ranks = th_alloc_zero((size_t)t->n_ranks, sizeof *t->ranks);
-    return t->ranks ? 0 : th_error_no_memory(err);
-}
-
-static int read_all(th_trace *t, const th_trace_files *f, int64_t **far, th_error *err)
-{
-    char path[TH_TRACE_PATH_BYTES];
-    if ((f->groups && th_trace_read_groups(t, f->groups, err)) ||
-        (f->memory && th_trace_read_memory(t, f->memory, err)))
-        return -1;
-    for (int32_t i = 0; i < t->n_ranks; i++) {
-        th_trace_path(t->prefix, i, path);
-        if (read_rank(t, i, path, &far[i], err))
-            return -1;
-    }
-    for (int32_t i = 0; i < t->n_ranks; i++)
-        if (resolve_far(t, i, far[i], err))
-            return -1;
     return 0;
 }
 
-th_trace *th_trace_read(const th_trace_files *f, th_error *err)
+static int make_ranks(th_trace *t, int32_t n, th_error *err)
 {
-    th_trace *t = th_alloc_zero(1, sizeof *t);
-    if (!t) {
-        th_error_no_memory(err);
-        return NULL;
-    }
-    int status = count_ranks(t, f->prefix, err);
-    int64_t **far = status == 0 ? th_alloc_zero((size_t)t->n_ranks, sizeof *far) : NULL;
-    if (status == 0)
-        status = far ? read_all(t, f, far, err) : th_error_no_memory(err);
+    t->n_ranks = n;
+    t->ranks = th_alloc_zero((size_t)n, sizeof *t->ranks);
+    return t->ranks ? 0 : th_error_no_memory(err);
+}
+
+/* f NULL: all ranks have these bytes. */
+static int read_ranks(th_trace *t, const th_trace_files *f, const void *bytes, size_t n,
+                      int64_t **far, th_error *err)
+{
+    int status = 0;
+    for (int32_t i = 0; status == 0 && i < t->n_ranks; i++)
+        status = f ? read_rank(t, i, &far[i], err)
+                   : read_bytes(&(th_trace_reader){t, i, t->prefix}, bytes, n, &far[i], err);
+    for (int32_t i = 0; status == 0 && i < t->n_ranks; i++)
+        status = resolve_far(t, i, far[i], err);
+    return status;
+}
+
+static int read_all(th_trace *t, const th_trace_files *f, const void *bytes, size_t n,
+                    th_error *err)
+{
+    int64_t **far = th_alloc_zero((size_t)t->n_ranks, sizeof *far);
+    int status = far ? read_ranks(t, f, bytes, n, far, err) : th_error_no_memory(err);
     for (int32_t i = 0; far && i < t->n_ranks; i++)
         th_free(far[i]);
     th_free(far);
+    return status;
+}
+
+static th_trace *new_trace(th_error *err)
+{
+    th_trace *t = th_alloc_zero(1, sizeof *t);
+    if (!t)
+        th_error_no_memory(err);
+    return t;
+}
+
+static th_trace *free_if(int status, th_trace *t)
+{
     if (status == 0)
         return t;
     th_trace_free(t);
     return NULL;
+}
+
+th_trace *th_trace_read(const th_trace_files *f, th_error *err)
+{
+    th_trace *t = new_trace(err);
+    int status = !t || count_ranks(t, f->prefix, err) || make_ranks(t, t->n_ranks, err) ||
+                         (f->groups && th_trace_read_groups(t, f->groups, err)) ||
+                         (f->memory && th_trace_read_memory(t, f->memory, err)) ||
+                         read_all(t, f, NULL, 0, err)
+                     ? -1
+                     : 0;
+    return free_if(status, t);
+}
+
+th_trace *th_trace_read_bytes(const void *bytes, size_t n, int32_t n_ranks, th_error *err)
+{
+    th_trace *t = new_trace(err);
+    int status = t && (t->prefix = th_alloc_string("trace")) ? 0 : th_error_no_memory(err);
+    if (status == 0 && (make_ranks(t, n_ranks, err) || read_all(t, NULL, bytes, n, err)))
+        status = -1;
+    return free_if(status, t);
 }

@@ -13,5 +13,7 @@ typedef struct th_trace_files {
 
 /* NULL on failure: one line with the file, the node, and what was expected. */
 th_trace *th_trace_read(const th_trace_files *f, th_error *err);
+/* A trace whose ranks all have these bytes as their file. NULL on failure, as above. */
+th_trace *th_trace_read_bytes(const void *bytes, size_t n, int32_t n_ranks, th_error *err);
 
 #endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_trace_replay.c - execution traces on ASTRA-sim's networks and on ours, by hand. A ring of 4 at
+ * 50 GB/s (2^30) and 500 ns; 10 ns of endpoint delay, 1600 GB/s of memory, one chunk. */
+#include <config.h>
+#include "mapper/lower/lower_trace.h"
+#include "mapper/lower/trace_stuck.h"
+#include "sim/astra/trace_replay.h"
+#include "sim/machine/machine.h"
+#include "sim/network/network.h"
+#include "tests/unit/astra_help.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/trace_help.h"
+
+enum { LOAD = 2, COMPUTE = 4, SEND = 5, RECEIVE = 6, COLLECTIVE = 7, RANKS = 4 };
+
+static th_system *ring(void)
+{
+    th_error e = {"", ""};
+    th_system *s = astra_system(
+        "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n",
+        "{\"all-reduce-implementation\": [\"ring\"], \"all-gather-implementation\": [\"ring\"],"
+        " \"reduce-scatter-implementation\": [\"ring\"], \"all-to-all-implementation\": [\"ring\"],"
+        " \"preferred-dataset-splits\": 1, \"collective-optimization\": \"localBWAware\","
+        " \"local-mem-bw\": 1600, \"peak-perf\": 900, \"endpoint-delay\": 10}",
+        &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    return s;
+}
+
+/* ---- as ASTRA-sim ---- */
+
+/* The finishing times of the ranks, ns. */
+static void assert_finish(const trace_row *rows, size_t n, bool is_aware, const int64_t *expected)
+{
+    th_error e = {"", ""};
+    th_system *s = ring();
+    th_trace *t = trace_of(RANKS, rows, n, NULL, &e);
+    th_astra_replay replay;
+    th_astra_replay_options o = {.trace = t, .system = s, .is_aware = is_aware};
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_EQUAL_FATAL(th_astra_replay_run(&o, &replay, &e), 0);
+    for (int i = 0; i < RANKS; i++) {
+        if (replay.ranks[i].finish_ns != expected[i])
+            printf("# rank %d: %lld, not %lld\n", i, (long long)replay.ranks[i].finish_ns,
+                   (long long)expected[i]);
+        CU_ASSERT_EQUAL(replay.ranks[i].finish_ns, expected[i]);
+    }
+    th_astra_replay_clear(&replay);
+    th_trace_free(t);
+    th_system_free(s);
+}
+#define FINISH(ROWS, IS_AWARE, ...)                                                                \
+    assert_finish((ROWS), sizeof(ROWS) / sizeof *(ROWS), (IS_AWARE), (const int64_t[]){__VA_ARGS__})
+#define IDLE(RANK)                                                                                 \
+    {                                                                                              \
+        (RANK), 1, COMPUTE, "", "us 1"                                                             \
+    }
+#define ALL(ID, AFTER, ATTRIBUTES)                                                                 \
+    {0, ID, COLLECTIVE, AFTER, ATTRIBUTES}, {1, ID, COLLECTIVE, AFTER, ATTRIBUTES},                \
+        {2, ID, COLLECTIVE, AFTER, ATTRIBUTES},                                                    \
+    {                                                                                              \
+        3, ID, COLLECTIVE, AFTER, ATTRIBUTES                                                       \
+    }
+
+/* 6 messages of 262,144 bytes take floor(500 + 4882.8) ns each, 3 reductions 3 floor(163.8), 7
+ * delays 10: 33,829. The second waits for the unit, though it depends on nothing. */
+TEST(collectives_of_one_rank_do_not_overlap)
+{
+    static const trace_row rows[] = {ALL(1, "", "comm_type 0 comm_size 1048576"),
+                                     ALL(2, "", "comm_type 0 comm_size 1048576")};
+    FINISH(rows, false, 67658, 67658, 67658, 67658);
+    FINISH(rows, true, 67658, 67658, 67658, 67658);
+}
+
+/* To the other side: 2 x 500 + 19,531 ns at once, or link by link twice floor(500 + 19,531.25). */
+TEST(a_message_over_two_links)
+{
+    static const trace_row rows[] = {{0, 1, SEND, "", "comm_dst 2 comm_tag 7 comm_size 1048576"},
+                                     IDLE(1),
+                                     {2, 1, RECEIVE, "", "comm_src 0 comm_tag 7 comm_size 1048576"},
+                                     IDLE(3)};
+    FINISH(rows, false, 20531, 1000, 20531, 1000);
+    FINISH(rows, true, 40062, 1000, 40062, 1000);
+}
+
+/* The k-th receive of a key meets the k-th send: 20,031 ns each, one after the other. The receive
+ * of another size is never matched, so its rank does not finish. */
+TEST(messages_meet_by_tag_ends_and_size)
+{
+    static const trace_row rows[] = {{0, 1, SEND, "", "comm_dst 1 comm_tag 7 comm_size 1048576"},
+                                     {0, 2, SEND, "", "comm_dst 1 comm_tag 7 comm_size 1048576"},
+                                     {1, 5, RECEIVE, "", "comm_src 0 comm_tag 7 comm_size 1048576"},
+                                     {1, 6, RECEIVE, "", "comm_src 0 comm_tag 7 comm_size 1048576"},
+                                     IDLE(2),
+                                     {3, 1, RECEIVE, "", "comm_src 0 comm_tag 7 comm_size 9"}};
+    FINISH(rows, false, 40062, 40062, 1000, -1);
+}
+
+TEST(a_send_that_nobody_receives_ends)
+{
+    static const trace_row rows[] = {
+        {0, 1, SEND, "", "comm_dst 1 comm_tag 7 comm_size 1048576"}, IDLE(1), IDLE(2), IDLE(3)};
+    FINISH(rows, false, 20031, 1000, 1000, 1000);
+}
+
+TEST(a_rank_that_never_joins)
+{
+    static const trace_row rows[] = {{0, 1, COLLECTIVE, "", "comm_type 0 comm_size 4096"},
+                                     {1, 1, COLLECTIVE, "", "comm_type 0 comm_size 4096"},
+                                     {2, 1, COLLECTIVE, "", "comm_type 0 comm_size 4096"},
+                                     IDLE(3)};
+    FINISH(rows, false, -1, -1, -1, 1000);
+}
+
+/* Nothing is ready after node 1: the rank has finished, though 2 and 3 wait for each other. */
+TEST(a_cycle_behind_a_root)
+{
+    static const trace_row rows[] = {{0, 1, COMPUTE, "", "us 1"},
+                                     {0, 2, COMPUTE, "1 3", "us 1"},
+                                     {0, 3, COMPUTE, "2", "us 1"},
+                                     IDLE(1),
+                                     IDLE(2),
+                                     IDLE(3)};
+    FINISH(rows, false, 1000, 1000, 1000, 1000);
+}
+
+/* A node of the host does not take the accelerator's unit. */
+TEST(units)
+{
+    static const trace_row rows[] = {{0, 1, COMPUTE, "", "us 4"},
+                                     {0, 2, COMPUTE, "", "us 5 is_cpu_op 1"},
+                                     {0, 3, COMPUTE, "", "us 2"},
+                                     IDLE(1),
+                                     IDLE(2),
+                                     IDLE(3)};
+    FINISH(rows, false, 6000, 1000, 1000, 1000);
+}
+
+/* ---- our networks ---- */
+
+/* Ends of the first node of ranks 0 and 1, ps; why: what does not come to its end. */
+static void assert_ends(const trace_row *rows, size_t n, const char *groups, const char *network,
+                        const th_time *expected, const char *why_expected)
+{
+    th_error e = {"", ""}, why = {"", ""};
+    th_system *s = ring();
+    th_trace *t = trace_of(RANKS, rows, n, groups, &e);
+    th_program *p = th_program_new(NULL);
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, NULL);
+    CU_ASSERT_FATAL(t != NULL);
+    CU_ASSERT_EQUAL(th_lower_trace(&(th_lower_trace_options){.trace = t, .system = s}, p, &e), 0);
+    CU_ASSERT_EQUAL(th_program_finish(p, &e) || th_program_look_up_works(p, costs, &e), 0);
+    th_machine_options o = {.network = th_network_find(network)};
+    th_machine *m = th_machine_new(s, costs, &o, &e);
+    CU_ASSERT_FATAL(m && th_machine_load(m, p, &e) == 0);
+    th_machine_run_until(m, INT64_MAX, &e);
+    th_trace_explainer *x = th_trace_explainer_new(t, s, th_machine_times(m), &e);
+    th_trace_explain(x, &why, &e);
+    if (why_expected)
+        CU_ASSERT_PTR_NOT_NULL(strstr(why.text, why_expected));
+    for (int i = 0; i < 2 && !why_expected; i++) {
+        th_time end = th_machine_times(m)[th_trace_first_of_rank(t, i)].end_ps;
+        if (end != expected[i])
+            printf("# %s, rank %d: %lld ps, not %lld\n", network, i, (long long)end,
+                   (long long)expected[i]);
+        CU_ASSERT_EQUAL(end, expected[i]);
+    }
+    th_trace_explainer_free(x);
+    th_machine_free(m);
+    th_compute_cost_cache_free(costs);
+    th_program_free(p);
+    th_trace_free(t);
+    th_system_free(s);
+}
+#define ENDS(ROWS, GROUPS, NETWORK, ...)                                                           \
+    assert_ends((ROWS), sizeof(ROWS) / sizeof *(ROWS), (GROUPS), (NETWORK),                        \
+                (const th_time[]){__VA_ARGS__}, NULL)
+#define STUCK(ROWS, WHY)                                                                           \
+    assert_ends((ROWS), sizeof(ROWS) / sizeof *(ROWS), NULL, "fluid", NULL, (WHY))
+
+#define GATHER "comm_type 2 comm_size 1048576 pg_name 1 tharsis_algorithm ring"
+
+/* 1 MiB takes 19,531.25 ns and 500. Two gathers of 0 and 1 at once share the links. */
+TEST(collectives_of_one_rank_share_the_links)
+{
+    static const trace_row one[] = {{0, 1, COLLECTIVE, "", GATHER}, {1, 1, COLLECTIVE, "", GATHER}},
+                           two[] = {{0, 1, COLLECTIVE, "", GATHER},
+                                    {0, 2, COLLECTIVE, "", GATHER},
+                                    {1, 1, COLLECTIVE, "", GATHER},
+                                    {1, 2, COLLECTIVE, "", GATHER}};
+    ENDS(one, "{\"1\": [0, 1]}", "fluid", 20031250, 20031250);
+    ENDS(two, "{\"1\": [0, 1]}", "fluid", 39562500, 39562500);
+    ENDS(two, "{\"1\": [0, 1]}", "ideal", 20031250, 20031250);
+}
+
+/* Rank 1 comes at 10 us; both end then plus 20,031.25 ns. 256 packets of 4,096 bytes take 76,294 ps
+ * each, rounded up. */
+TEST(a_collective_begins_with_its_last_rank)
+{
+    static const trace_row rows[] = {{0, 1, COLLECTIVE, "", GATHER},
+                                     {1, 1, COLLECTIVE, "2", GATHER},
+                                     {1, 2, COMPUTE, "", "us 10"}};
+    ENDS(rows, "{\"1\": [0, 1]}", "fluid", 30031250, 30031250);
+    ENDS(rows, "{\"1\": [0, 1]}", "packet", 30031264, 30031264);
+}
+
+TEST(what_never_comes_is_named)
+{
+    static const trace_row receive[] = {{1, 5, RECEIVE, "", "comm_src 0 comm_tag 7 comm_size 9"}},
+                           cycle[] = {{2, 1, COMPUTE, "", "us 1"},
+                                      {2, 2, COMPUTE, "1 3", "us 1"},
+                                      {2, 3, COMPUTE, "2", "us 1"}},
+                           itself[] = {{3, 4, COMPUTE, "4", "us 1"}},
+                           order[] = {{0, 1, COLLECTIVE, "", "comm_type 0 comm_size 4096"},
+                                      {1, 1, COLLECTIVE, "", "comm_type 7 comm_size 4096"},
+                                      {2, 1, COLLECTIVE, "", "comm_type 0 comm_size 4096"},
+                                      {3, 1, COLLECTIVE, "", "comm_type 0 comm_size 4096"}};
+    STUCK(receive, "rank 1: node 5 waits for tag 7 (9 bytes) from rank 0, which never sends it");
+    STUCK(cycle, "rank 2: node 2 waits for node 3, that for node 2: a cycle of dependencies");
+    STUCK(itself, "rank 3: node 4 waits for ");
+    STUCK(order, "rank 0: node 1 (all_reduce of 4096 bytes) meets another one on rank 1, node 1 "
+                 "(reduce_scatter of 4096 bytes)");
+}
+
+TAP_MAIN("trace_replay")
