@@ -49,6 +49,8 @@ typedef struct th_dram_efficiency {
     double share[TH_EFFICIENCY_POINTS_MAX]; /* in 0 .. 1, more than 0 */
 } th_dram_efficiency;
 
+#define TH_COST_MAX 1e15 /* of an accelerator or a cable: sums stay exact */
+
 /* The accelerator part of a node. */
 typedef struct th_accel {
     int64_t dram_bytes;      /* usable capacity */
@@ -65,6 +67,7 @@ typedef struct th_accel {
     bool concat_is_free;           /* concat and slice move no data; otherwise they copy */
     /* loads the first weights of the next task while the current one drains */
     bool prefetches;
+    double cost;  /* of one, in whatever the file counts; 0: unknown */
     int *designs; /* indices into th_system.designs; more than one: adaptive */
     int n_designs;
 } th_accel;
@@ -84,6 +87,7 @@ typedef struct th_node {
 
 typedef struct th_medium {
     int64_t bits_per_s;
+    double cost; /* half of that of a full-duplex cable; 0: unknown */
 } th_medium;
 
 typedef struct th_link {
@@ -101,12 +105,13 @@ typedef struct th_cable {
     int64_t bits_per_s[2]; /* half duplex: the first is that of both */
     th_time latency_ps[2];
     bool is_full_duplex;
+    double cost; /* 0: unknown */
 } th_cable;
 
 static inline th_cable th_cable_symmetric(int64_t bits_per_s, th_time latency_ps,
                                           bool is_full_duplex)
 {
-    return (th_cable){{bits_per_s, bits_per_s}, {latency_ps, latency_ps}, is_full_duplex};
+    return (th_cable){{bits_per_s, bits_per_s}, {latency_ps, latency_ps}, is_full_duplex, 0};
 }
 
 /* How the nodes along one dimension are connected: each to the next one; also the last to the

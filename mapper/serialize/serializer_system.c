@@ -109,7 +109,7 @@ static int read_designs(th_serializer *w, th_system *s, th_error *err)
 /* --- nodes --- */
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_accel) == 240 && sizeof(th_node) == 280, "see accel() and node()");
+_Static_assert(sizeof(th_accel) == 248 && sizeof(th_node) == 288, "see accel() and node()");
 #endif
 
 static void accel(th_serializer *w, th_accel *a)
@@ -131,6 +131,7 @@ static void accel(th_serializer *w, th_accel *a)
     th_serializer_int64(w, &a->vector_buffer_bytes);
     th_serializer_bool(w, &a->concat_is_free);
     th_serializer_bool(w, &a->prefetches);
+    th_serializer_double(w, &a->cost);
     number_of(w, &a->n_designs);
 }
 
@@ -200,6 +201,12 @@ static int read_nodes(th_serializer *w, th_system *s, th_error *err)
 
 /* --- links --- */
 
+static void medium(th_serializer *w, th_medium *m)
+{
+    th_serializer_int64(w, &m->bits_per_s);
+    th_serializer_double(w, &m->cost);
+}
+
 static void link_of(th_serializer *w, th_link *l, const th_system *s)
 {
     const char *segment = l->from < 0 ? l->name : NULL; /* th_system_finish names the others */
@@ -218,8 +225,8 @@ static void write_links(th_serializer *w, const th_system *s)
     int n_media = s->n_media, n_links = s->n_links;
     number_of(w, &n_media);
     for (int i = 0; i < n_media; i++) {
-        int64_t bits_per_s = s->media[i].bits_per_s;
-        th_serializer_int64(w, &bits_per_s);
+        th_medium m = s->media[i];
+        medium(w, &m);
     }
     number_of(w, &n_links);
     for (int i = 0; i < n_links; i++) {
@@ -242,10 +249,11 @@ static int read_links(th_serializer *w, th_system *s, th_error *err)
     int n = 0;
     number_of(w, &n);
     for (int i = 0; i < n; i++) {
-        int64_t bits_per_s = 0;
-        th_serializer_int64(w, &bits_per_s);
-        if (w->failed || th_system_add_medium(s, bits_per_s, err) < 0)
+        th_medium m = {0};
+        medium(w, &m);
+        if (w->failed || th_system_add_medium(s, m.bits_per_s, err) < 0)
             return -1;
+        s->media[i].cost = m.cost;
     }
     number_of(w, &n);
     for (int i = 0; i < n; i++) {

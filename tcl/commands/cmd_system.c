@@ -161,6 +161,7 @@ enum {
     CREATE_HOST,
     CREATE_HOST_BANDWIDTH,
     CREATE_HOST_LATENCY,
+    CREATE_LINK_COST,
     CREATE_MAX_LINKS
 };
 
@@ -223,6 +224,9 @@ static const th_option create_system_options[] = {
          "Bandwidth of the links to the host; default: that of -link_bandwidth."},
     [CREATE_HOST_LATENCY] = {"-host_latency", TH_OPTION_TIME, "TIME",
                              "Latency of the links to the host; default: that of -link_latency."},
+    [CREATE_LINK_COST] = {"-link_cost", TH_OPTION_TEXT, "COST",
+                          "Cost of every cable, for report_advice; those of accelerators are in "
+                          "the file of -accel."},
     [CREATE_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
@@ -307,6 +311,16 @@ static int parse_oversubscription(th_call *c, th_topology_options *o)
                         Tcl_GetString(word));
 }
 
+static int parse_cost(th_call *c, double *cost)
+{
+    Tcl_Obj *word = c->option[CREATE_LINK_COST].word;
+    if (!word || (Tcl_GetDoubleFromObj(NULL, word, cost) == TCL_OK && *cost > 0 &&
+                  *cost <= TH_COST_MAX))
+        return 0;
+    return th_error_set(&c->err, "TCL-0730", "-link_cost \"%s\": must be above 0, at most %g",
+                        Tcl_GetString(word), TH_COST_MAX);
+}
+
 /* Options that only a host uses are an error without one. */
 static int need_host(th_call *c)
 {
@@ -334,8 +348,9 @@ static int run_create_system(th_call *c)
     const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
     if (th_session_need_no_trace(c->session, &c->err) != 0 || need_host(c) != 0 ||
         parse_dims(c, type->takes & TH_TAKES_KINDS, &o) != 0 || parse_cables(c, &o) != 0 ||
-        parse_oversubscription(c, &o) != 0)
+        parse_oversubscription(c, &o) != 0 || parse_cost(c, &o.cost) != 0)
         return -1;
+    o.host_cost = o.cost;
     th_system *prototype =
         read_prototype(c, c->option[CREATE_ACCEL].word, c->option[CREATE_DESIGN].word);
     if (!prototype)

@@ -153,7 +153,7 @@ static int read_cables(th_system_reader *r, const th_config_node *n, th_topology
 
 static int read_generated_host(th_system_reader *r, const th_config_node *n, th_topology_options *o)
 {
-    static const char *const keys[] = {"bandwidth", "latency", NULL};
+    static const char *const keys[] = {"bandwidth", "latency", "cost", NULL};
     const th_config_node *host = NULL;
     if (th_config_child(n, "host", false, TH_CONFIG_GROUP, &host, &r->error) < 0)
         return -1;
@@ -161,6 +161,7 @@ static int read_generated_host(th_system_reader *r, const th_config_node *n, th_
         return 0;
     o->with_host = true;
     if (th_config_check_keys(host, keys, &r->error) < 0 ||
+        th_reader_cost(r, host, &o->host_cost) < 0 ||
         th_config_bandwidth(host, "bandwidth", false, &o->host_bits_per_s, &r->error) < 0)
         return -1;
     return th_config_time(host, "latency", false, &o->host_latency_ps, &r->error);
@@ -210,7 +211,7 @@ int th_read_topology(th_system_reader *r, const th_config_node *n)
 {
     static const char *const keys[] = {
         "type",   "dims", "bandwidth", "latency", "duplex", "host", "oversubscription",
-        "island", "nics", "reduces",   NULL};
+        "island", "nics", "reduces",   "cost",    NULL};
     th_topology_options o = {.host_latency_ps = -1};
     bool is_full_duplex;
     if (th_config_check_keys(n, keys, &r->error) < 0)
@@ -218,7 +219,7 @@ int th_read_topology(th_system_reader *r, const th_config_node *n)
     const th_topology_type *type = type_named(r, n);
     if (!type || read_dims(r, n, type->takes & TH_TAKES_KINDS, &o) < 0 ||
         read_cables(r, n, &o) < 0 || read_oversubscription(r, n, &o) < 0 ||
-        read_islands(r, n, &o) < 0 ||
+        read_islands(r, n, &o) < 0 || th_reader_cost(r, n, &o.cost) < 0 ||
         th_config_bool(n, "reduces", false, &o.switches_reduce, &r->error) < 0 ||
         th_reader_duplex(r, n, &is_full_duplex) < 0 || read_generated_host(r, n, &o) < 0)
         return -1;

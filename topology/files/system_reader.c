@@ -97,6 +97,19 @@ int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full
                         th_config_file(g), th_config_line(th_config_member(g, "duplex")), duplex);
 }
 
+int th_reader_cost(th_system_reader *r, const th_config_node *g, double *cost)
+{
+    const th_config_node *n = th_config_member(g, "cost");
+    if (!n)
+        return 0;
+    if (th_config_as_double(n, cost, &r->error) < 0)
+        return -1;
+    if (*cost > 0 && *cost <= TH_COST_MAX)
+        return 0;
+    return th_error_set(&r->error, "TOPO-0210", "%s:%d: key \"cost\": must be above 0, at most %g",
+                        th_config_file(n), th_config_line(n), TH_COST_MAX);
+}
+
 int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node *n,
                       const th_reader_names *k, int *out)
 {

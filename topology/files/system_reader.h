@@ -53,6 +53,9 @@ int th_reader_group(th_system_reader *r, const th_config_node *n, const char *wh
 /* Is the optional key g.duplex "full" (as without it) or "half"? */
 int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full);
 
+/* The optional key g.cost: a finite number above 0. */
+int th_reader_cost(th_system_reader *r, const th_config_node *g, double *cost);
+
 /* generate_read.c: the nodes and links of the group "topology", n. */
 int th_read_topology(th_system_reader *r, const th_config_node *n);
 /* accel_read.c: the lists "designs" and "accelerators". */

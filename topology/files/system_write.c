@@ -62,6 +62,15 @@ static void put_designs(const writer *w)
 
 /* ---- accelerators ---- */
 
+static void put_cost(th_strbuf *out, double cost)
+{
+    if (cost == 0)
+        return;
+    th_strbuf_add(out, " cost = ");
+    th_config_put_number(out, cost);
+    th_strbuf_add(out, ";");
+}
+
 static void put_dram(th_strbuf *out, const th_accel *a)
 {
     const th_dram_efficiency *e = &a->dram_efficiency;
@@ -106,7 +115,10 @@ static void put_accel(th_strbuf *out, const th_system *s, const th_node *n)
 {
     if (n->group != 0)
         th_strbuf_printf(out, " group = %d;", n->group);
-    th_strbuf_add(out, n->a.prefetches ? " prefetch = true;\n" : "\n");
+    if (n->a.prefetches)
+        th_strbuf_add(out, " prefetch = true;");
+    put_cost(out, n->a.cost);
+    th_strbuf_add(out, "\n");
     put_dram(out, &n->a);
     put_vector(out, &n->a);
     th_strbuf_add(out, "      designs = [");
@@ -199,6 +211,7 @@ static void put_generated_host(th_strbuf *out, const th_topology_options *o)
         put_values(out, "bandwidth", &o->host_bits_per_s, 1, th_config_put_bandwidth);
     if (o->host_latency_ps >= 0)
         put_values(out, "latency", &o->host_latency_ps, 1, th_config_put_time);
+    put_cost(out, o->host_cost);
     th_strbuf_add(out, " };");
 }
 
@@ -223,6 +236,7 @@ static void put_generator(th_strbuf *out, const th_generator_spec *spec)
                          o->has_island_nics ? "island" : "accelerator");
     if (o->switches_reduce)
         th_strbuf_add(out, " reduces = true;");
+    put_cost(out, o->cost);
     put_generated_host(out, o);
     th_strbuf_add(out, "\n};\n");
 }
@@ -274,6 +288,7 @@ static void put_cable(th_strbuf *out, const th_system *s, const th_link *there, 
     th_strbuf_add(out, ";");
     put_values(out, "bandwidth", rates, rates[0] == rates[1] ? 1 : 2, th_config_put_bandwidth);
     put_values(out, "latency", latencies, latencies[0] == latencies[1] ? 1 : 2, th_config_put_time);
+    put_cost(out, is_half ? m->cost : m->cost + s->media[back->medium].cost);
     th_strbuf_add(out, is_half ? " duplex = \"half\"; }" : " }");
 }
 
@@ -286,6 +301,7 @@ static void put_one_direction(th_strbuf *out, const th_system *s, const th_link 
     th_strbuf_add(out, ";");
     put_values(out, "bandwidth", &s->media[l->medium].bits_per_s, 1, th_config_put_bandwidth);
     put_values(out, "latency", &l->latency_ps, 1, th_config_put_time);
+    put_cost(out, s->media[l->medium].cost);
     th_strbuf_add(out, " }");
 }
 

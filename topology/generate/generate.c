@@ -21,9 +21,10 @@ static int add_host(th_system *s, const th_topology_options *o, th_error *err)
     if (host < 0)
         return -1;
     s->nodes[host].forwards = false;
+    th_cable cable = th_cable_symmetric(bits_per_s, latency_ps, true);
+    cable.cost = o->host_cost;
     for (int i = 0; i < host && s->nodes[i].kind == TH_NODE_ACCEL; i++)
-        if (th_system_add_cable(s, i, host, th_cable_symmetric(bits_per_s, latency_ps, true), err) <
-            0)
+        if (th_system_add_cable(s, i, host, cable, err) < 0)
             return -1;
     return 0;
 }

@@ -29,6 +29,7 @@ typedef struct th_topology_options {
     bool with_host;          /* one host "host", joined to every accelerator by its own cable */
     int64_t host_bits_per_s; /* 0: as bits_per_s[0] */
     th_time host_latency_ps; /* -1: as latency_ps[0] */
+    double cost, host_cost;  /* of a cable; of one to the host; 0: unknown */
 } th_topology_options;
 
 /* Options that only some topologies have. */

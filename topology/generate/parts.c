@@ -58,9 +58,9 @@ int th_generate_join(th_system *s, const th_topology_options *o, int cable, int 
 {
     int64_t bits_per_s = o->bits_per_s[o->n_bandwidths > 1 ? cable : 0];
     th_time latency_ps = o->latency_ps[o->n_latencies > 1 ? cable : 0];
-    int link = th_system_add_cable(
-        s, a, b, th_cable_symmetric(bits_per_s, latency_ps, !o->half_duplex), err);
-    return link < 0 ? -1 : 0;
+    th_cable join = th_cable_symmetric(bits_per_s, latency_ps, !o->half_duplex);
+    join.cost = o->cost;
+    return th_system_add_cable(s, a, b, join, err) < 0 ? -1 : 0;
 }
 
 int64_t th_generate_power(int base, int exponent)
