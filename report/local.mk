@@ -97,6 +97,11 @@ libtharsis_la_SOURCES += \
 	report/table/report_scale.c \
 	report/table/report_scale.h \
 	report/table/report_text.c \
+	report/what_if/advice.c \
+	report/what_if/advice.h \
+	report/what_if/advice_list.c \
+	report/what_if/advice_system.c \
+	report/what_if/advice_system.h \
 	report/what_if/what_if.c \
 	report/what_if/what_if.h \
 	report/what_if/what_if_map.c \

@@ -19,6 +19,8 @@ static const struct {
     {"waveform", "open_trace add_trace close_trace"},
     {"gtkwave", "open_trace add_trace close_trace"},
     {"bottleneck", "report_critical_path report_bounds report_sensitivity report_utilization"},
+    {"buy", "report_advice report_sensitivity"},
+    {"upgrade", "report_advice report_sensitivity"},
     {"compare", "report_compare report_diff save_run write_plot"},
 };
 

@@ -23,6 +23,7 @@ face_sources = \
 	tcl/commands/cmd_report_map.c \
 	tcl/commands/cmd_report_network.c \
 	tcl/commands/cmd_run.c \
+	tcl/commands/cmd_advice.c \
 	tcl/commands/cmd_sensitivity.c \
 	tcl/commands/cmd_session.c \
 	tcl/commands/cmd_step.c \

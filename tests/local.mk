@@ -86,6 +86,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/hand.map \
 	tests/tcl/accept.test \
 	tests/tcl/read_program.test \
+	tests/tcl/report/advice.test \
 	tests/tcl/report/alternatives.test \
 	tests/tcl/report/bounds.test \
 	tests/tcl/breakpoint.test \

@@ -106,6 +106,13 @@ static int read_designs(th_serializer *w, th_system *s, th_error *err)
     return 0;
 }
 
+/* Digests, which nobody reads back, have only those that are known. */
+static void cost(th_serializer *w, double *x)
+{
+    if (!w->skips_locations || *x != 0)
+        th_serializer_double(w, x);
+}
+
 /* --- nodes --- */
 
 #if UINTPTR_MAX == UINT64_MAX
@@ -131,7 +138,7 @@ static void accel(th_serializer *w, th_accel *a)
     th_serializer_int64(w, &a->vector_buffer_bytes);
     th_serializer_bool(w, &a->concat_is_free);
     th_serializer_bool(w, &a->prefetches);
-    th_serializer_double(w, &a->cost);
+    cost(w, &a->cost);
     number_of(w, &a->n_designs);
 }
 
@@ -204,7 +211,7 @@ static int read_nodes(th_serializer *w, th_system *s, th_error *err)
 static void medium(th_serializer *w, th_medium *m)
 {
     th_serializer_int64(w, &m->bits_per_s);
-    th_serializer_double(w, &m->cost);
+    cost(w, &m->cost);
 }
 
 static void link_of(th_serializer *w, th_link *l, const th_system *s)

@@ -119,6 +119,8 @@ void th_what_ifs_clear(th_what_ifs *w)
     for (int i = 0; i < w->n; i++)
         th_free(w->all[i].objects);
     th_free(w->all);
+    th_free(w->used_links);
+    th_free(w->used_accels);
     *w = (th_what_ifs){.n = 0};
 }
 
@@ -250,7 +252,7 @@ static void alter(const th_system *s, const tables *t, const th_what_if *w, doub
 }
 
 /* A changed system, finished again. NULL on failure. */
-static th_system *rebuild(const th_system *s, th_error *err)
+th_system *th_what_if_rebuild(const th_system *s, th_error *err)
 {
     th_serializer out = TH_SERIALIZER_INIT;
     th_serializer_write_system(&out, s);
@@ -265,7 +267,7 @@ static th_system *rebuild(const th_system *s, th_error *err)
     return made;
 }
 
-static th_system *altered(const th_system *s, const th_what_if *w, double by, th_error *err)
+th_system *th_what_if_system(const th_system *s, const th_what_if *w, double by, th_error *err)
 {
     tables t;
     th_system *made = NULL;
@@ -276,7 +278,7 @@ static th_system *altered(const th_system *s, const th_what_if *w, double by, th
         shallow.nodes = t.nodes;
         shallow.designs = t.designs;
         alter(s, &t, w, by);
-        made = rebuild(&shallow, err);
+        made = th_what_if_rebuild(&shallow, err);
     } else {
         th_error_no_memory(err);
     }
@@ -359,8 +361,31 @@ static const th_mapping *mapping_for(const batch *b, const th_system *system, th
 {
     if (b->w->remap == 0)
         return b->session->mapping;
-    *own = th_what_if_map(b->session, system, &b->options, b->w->remap, err);
+    *own = th_what_if_map(b->session, system, &b->options, (th_remap){.evaluations = b->w->remap},
+                          NULL, err);
     return *own;
+}
+
+/* Of the unchanged run: links that carried bytes, accelerators that computed or moved data. */
+static void note_used(const th_result *r, th_what_ifs *w)
+{
+    for (int l = 0; l < r->n_links; l++)
+        w->used_links[l] = r->links[l].bytes > 0;
+    for (int a = 0; a < r->n_accels; a++)
+        w->used_accels[a] = r->accels[a].n_tasks > 0 || r->accels[a].sent_bytes > 0 ||
+                            r->accels[a].received_bytes > 0;
+}
+
+static void mark_unused(th_what_ifs *w)
+{
+    for (int i = 0; i < w->n; i++) {
+        th_what_if *x = &w->all[i];
+        const bool *used =
+            th_what_if_is_of_links((th_what_if_property)x->what) ? w->used_links : w->used_accels;
+        x->is_unused = true;
+        for (int o = 0; o < x->n && x->is_unused; o++)
+            x->is_unused = !used[x->objects[o]];
+    }
 }
 
 /* Job 0 is the unchanged run. Tables of the session are only read. */
@@ -372,7 +397,7 @@ static int run_piece(void *state, int i, th_error *err)
     th_system *own = NULL;
     th_mapping *mapped = NULL;
     if (w->n > 0 && !is_in_machine(system, w)) {
-        if (!(own = altered(system, w, b->w->by, err)))
+        if (!(own = th_what_if_system(system, w, b->w->by, err)))
             return -1;
         system = own;
     }
@@ -380,6 +405,9 @@ static int run_piece(void *state, int i, th_error *err)
     th_simulation *sim =
         m || b->session->hand_built ? load(b->session, system, m, &b->options, err) : NULL;
     int failed = sim ? run_to_end(b->session, sim, w, b->w->by, err) : -1;
+    const th_result *r = !failed && i == 0 ? th_simulation_result(sim, err) : NULL;
+    if (r)
+        note_used(r, b->w);
     th_simulation_free(sim);
     th_mapping_free(mapped);
     th_system_free(own);
@@ -428,8 +456,14 @@ int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
     if (s->hand_built && !s->simulation && th_program_finish(s->hand_built->program, err) != 0)
         return -1;
     w->baseline = (th_what_if){.n = 0};
+    w->used_links = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *w->used_links);
+    w->used_accels = th_alloc_zero((size_t)s->system->n_accels + 1, sizeof *w->used_accels);
+    if (!w->used_links || !w->used_accels)
+        return th_error_no_memory(err);
     int failed =
         th_jobs_run(run_one, &b, w->n + 1, has_script_designs(s->system) ? 1 : s->threads, err);
     th_progress_end(&b.progress);
+    if (!failed)
+        mark_unused(w);
     return failed;
 }

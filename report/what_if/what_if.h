@@ -23,6 +23,7 @@ typedef struct th_what_if {
     int32_t *objects; /* links, or accelerators, that change together */
     int n;
     /* filled by run */
+    bool is_unused; /* the unchanged run puts nothing on any of them */
     th_time end_ps;
     double throughput_per_s; /* samples */
 } th_what_if;
@@ -37,7 +38,14 @@ typedef struct th_what_ifs {
     th_what_if *all;
     int n;
     size_t capacity;
+    bool *used_links, *used_accels; /* of the unchanged run, with the session's system */
 } th_what_ifs;
+
+/* The system with this change. NULL on failure. by: as in th_what_ifs. */
+th_system *th_what_if_system(const th_system *s, const th_what_if *w, double by, th_error *err);
+/* A system that owns and has finished what this one refers to: nodes, media, links, designs,
+ * explicit routes. NULL on failure. */
+th_system *th_what_if_rebuild(const th_system *s, th_error *err);
 
 /* Adds a change of these n objects, which are copied. 0, or -1: memory is out. */
 int th_what_ifs_add(th_what_ifs *w, th_what_if_property what, const int32_t *objects, int n,

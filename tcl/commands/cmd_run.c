@@ -107,7 +107,7 @@ static int run_run(th_call *c)
         return -1;
     th_run_call d = {.call = c, .session = c->session, .sim = simulation_for(c)};
     if (!d.sim && th_error_is_interrupted(&c->err))
-        return th_call_cancel(c, "interrupted before it began; nothing has run");
+        return th_call_cancel(c, "interrupted while its tasks were prepared; nothing has run");
     if (!d.sim)
         return -1;
     th_time now = th_machine_now(d.sim->machine);

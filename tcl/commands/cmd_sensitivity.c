@@ -351,6 +351,12 @@ static th_quantity change_from(double value, double before)
     return before > 0 ? th_change(value / before - 1) : th_absent(TH_KIND_CHANGE);
 }
 
+/* An answer of 0 that follows from the mapping alone: it puts nothing on the objects. */
+static bool is_blind(const th_what_ifs *all, const th_what_if *w)
+{
+    return all->remap == 0 && w->n > 0 && w->is_unused;
+}
+
 static void add_row(const th_session *s, th_report *r, th_table *t, const th_what_ifs *all,
                     const th_what_if *w)
 {
@@ -367,6 +373,7 @@ static void add_row(const th_session *s, th_report *r, th_table *t, const th_wha
         has_throughput ? th_rate(w->throughput_per_s) : th_absent(TH_KIND_RATE),
         has_throughput ? change_from(w->throughput_per_s, base->throughput_per_s)
                        : th_absent(TH_KIND_CHANGE),
+        is_blind(all, w) ? th_text("unused") : th_absent(TH_KIND_TEXT),
         th_count(w->n),
     };
     if (w->n > 0)
@@ -375,9 +382,24 @@ static void add_row(const th_session *s, th_report *r, th_table *t, const th_wha
         th_table_total(t, cells);
 }
 
-static void section(th_session *s, th_report *r, const th_what_ifs *w)
+static bool any_blind(const th_what_ifs *all)
 {
-    static const th_column columns[] = {
+    bool any = false;
+    for (int i = 0; i < all->n; i++)
+        any |= is_blind(all, &all->all[i]);
+    return any;
+}
+
+#define NOTE                                                                                       \
+    "gain: makespan of the baseline less this one; change: this one over the baseline; link/A "    \
+    "+3: link/A and 3 links like it, changed together."
+#define BLIND_NOTE                                                                                 \
+    " blind: the mapping uses none of them, and it stays: only a new mapping could gain (-remap, " \
+    "report_advice)."
+
+static int section(th_session *s, th_report *r, const th_what_ifs *w, th_error *err)
+{
+    const th_column all[] = {
         {"object", "object", TH_KIND_TEXT},
         {"property", "property", TH_KIND_TEXT},
         {"from", NULL, TH_KIND_TEXT},
@@ -387,17 +409,23 @@ static void section(th_session *s, th_report *r, const th_what_ifs *w)
         {"change", "change", TH_KIND_CHANGE},
         {"throughput", NULL, TH_KIND_RATE},
         {"throughput_change", NULL, TH_KIND_CHANGE},
+        {"blind", any_blind(w) ? "blind" : NULL, TH_KIND_TEXT},
         {"objects", NULL, TH_KIND_COUNT},
         {NULL, NULL, TH_KIND_TEXT},
     };
     enum { GAIN = 5 };
+    enum { N = sizeof all / sizeof *all - 1 };
+    th_column *columns = th_report_columns(r, N);
+    if (!columns)
+        return th_error_no_memory(err);
+    memcpy(columns, all, sizeof all);
     th_table *t = th_report_table(r, "sensitivity", NULL, columns);
-    th_table_note(t, "gain: makespan of the baseline less this one; change: this one over the "
-                     "baseline; link/A +3: link/A and 3 links like it, changed together.");
+    th_table_note(t, any_blind(w) ? NOTE BLIND_NOTE : NOTE);
     for (int i = 0; i < w->n; i++)
         add_row(s, r, t, w, &w->all[i]);
     th_table_sort(t, GAIN);
     add_row(s, r, t, w, &w->baseline);
+    return 0;
 }
 
 /* ---- the command ---- */
@@ -436,17 +464,19 @@ static int report(th_call *c, const th_what_ifs *w)
             th_report_printf(r, "anew for each, by %lld evaluations", (long long)w->remap));
     if (w->remap > 0)
         th_report_head_field(r, "remap_evaluations", th_count(w->remap));
+    else if (!c->session->hand_built)
+        th_report_head_line(r, "remap", "no: the mapping stays (report_advice maps anew)");
     th_report_head_field(r, "by", th_change(w->by));
     if (keeps_tiles(c->session, w)) {
         th_report_head_line(r, "tiles",
                             "of the old clock where designs are shared (-group all: anew)");
         th_report_head_field(r, "tiles_at_shared_designs", th_text("of the old clock"));
     }
-    section(c->session, r, w);
-    r->is_kept = true;
-    if (th_call_has(c, REPORT_LIMIT) || th_report_format(c) != TH_FORMAT_TEXT)
-        return th_report_finish(c, r, 0, r->first);
-    int failed = th_report_arrange(c, r->first);
+    int failed = section(c->session, r, w, &c->err);
+    r->is_kept = !failed;
+    if (failed || th_call_has(c, REPORT_LIMIT) || th_report_format(c) != TH_FORMAT_TEXT)
+        return th_report_finish(c, r, failed, failed ? NULL : r->first);
+    failed = th_report_arrange(c, r->first);
     th_table_limit(r->first, ROWS_IN_TEXT);
     return th_report_finish(c, r, failed, NULL);
 }
@@ -476,7 +506,8 @@ const th_command th_sensitivity_commands[] = {
      "The run is simulated from time 0 to its end with one property changed at a time, on as many "
      "threads as set_threads says; no result depends on their number. Gain: makespan of the "
      "baseline less this one; change: this makespan / the baseline's - 1. The largest gain comes "
-     "first, in text twenty of them, without -limit. The mapping stays, except with -remap; all "
+     "first, in text twenty of them, without -limit. The mapping stays, except with -remap, and an "
+     "answer is blind where the mapping uses none of the objects; all "
      "else follows from the new value, as if the system file had it, except that designs shared "
      "with other accelerators keep the tiles of their old clock: with -group all, tiles are chosen "
      "anew. Links that share a medium change together. Faults of inject_fault happen in every run. "

@@ -314,10 +314,10 @@ static int parse_oversubscription(th_call *c, th_topology_options *o)
 static int parse_cost(th_call *c, double *cost)
 {
     Tcl_Obj *word = c->option[CREATE_LINK_COST].word;
-    if (!word || (Tcl_GetDoubleFromObj(NULL, word, cost) == TCL_OK && *cost > 0 &&
-                  *cost <= TH_COST_MAX))
+    if (!word ||
+        (Tcl_GetDoubleFromObj(NULL, word, cost) == TCL_OK && *cost > 0 && *cost <= TH_COST_MAX))
         return 0;
-    return th_error_set(&c->err, "TCL-0730", "-link_cost \"%s\": must be above 0, at most %g",
+    return th_error_set(&c->err, "TCL-0738", "-link_cost \"%s\": must be above 0, at most %g",
                         Tcl_GetString(word), TH_COST_MAX);
 }
 

@@ -122,6 +122,11 @@ TEST(what_does_the_run_again_leaves_it_as_it_was)
          .says = "report_sensitivity: interrupted; nothing was changed",
          .probe = OF_A_RUN,
          .step = 9},
+        {.setup = MAPPED "run",
+         .script = "report_advice -evaluations 3 -changes {memory clock} -return_string",
+         .says = "report_advice: interrupted; nothing was changed",
+         .probe = OF_A_RUN,
+         .step = 9},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         CU_ASSERT_TRUE(count_interruptions(&all[i]) >= 2);
@@ -171,7 +176,7 @@ TEST(a_run_goes_on_to_where_it_was_to_go)
     static const interrupted x = {
         .setup = EXCHANGE,
         .script = "restart; run -network packet -until 300us",
-        .says = "interrupted before it began; nothing has run",
+        .says = "interrupted while its tasks were prepared; nothing has run",
         .or_says = "interrupted at *s; `run` continues",
         .probe = "list [run -network packet -until 300us] [now] [report_links -return_string]",
         .step = 1,
@@ -288,7 +293,7 @@ TEST(what_has_not_begun_has_not)
          .step = 1},
         {.setup = MAPPED,
          .script = "run",
-         .says = "interrupted before it began; nothing has run",
+         .says = "interrupted while its tasks were prepared; nothing has run",
          .or_says = "interrupted at 0s; `run` continues",
          .probe = "now",
          .step = 1},

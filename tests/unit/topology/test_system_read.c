@@ -256,12 +256,13 @@ TEST(reads_all_forms_of_links)
 /* Costs: of each accelerator; of a cable 7, of which a full-duplex one has half on either medium. */
 TEST(reads_costs)
 {
-    th_system *s = read_or_tell(
-        HEAD "accelerators = ( { names = [\"a\", \"b\"]; cost = 2500.5; " ACCEL "}, { name = \"c\"; "
-             ACCEL "} );\nlinks = ( { between = [\"a\", \"b\"]; cost = 7; " CABLE "},\n"
-             "{ between = [\"b\", \"c\"]; duplex = \"half\"; cost = 5; " CABLE "},\n"
-             "{ from = \"a\"; to = \"c\"; cost = 3; " CABLE "}, { from = \"c\"; to = \"a\"; " CABLE
-             "} );");
+    th_system *s =
+        read_or_tell(HEAD "accelerators = ( { names = [\"a\", \"b\"]; cost = 2500.5; " ACCEL
+                          "}, { name = \"c\"; " ACCEL
+                          "} );\nlinks = ( { between = [\"a\", \"b\"]; cost = 7; " CABLE "},\n"
+                          "{ between = [\"b\", \"c\"]; duplex = \"half\"; cost = 5; " CABLE "},\n"
+                          "{ from = \"a\"; to = \"c\"; cost = 3; " CABLE
+                          "}, { from = \"c\"; to = \"a\"; " CABLE "} );");
     CU_ASSERT_TRUE(s->nodes[0].a.cost == 2500.5 && s->nodes[1].a.cost == 2500.5);
     CU_ASSERT_EQUAL(s->nodes[2].a.cost, 0);
     CU_ASSERT_EQUAL_FATAL(s->n_media, 5);
@@ -393,9 +394,8 @@ TEST(refuses_links)
                    "TOPO-0032", "sys.cfg:4: key \"between\": has 3 elements: exactly 2 expected");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"0\"]; " CABLE "} );", "TOPO-0005",
                    "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
-    expect_refusal(
-        HEAD TWO "links = ( { between = [\"0\", \"1\"]; cost = 0; " CABLE "} );", "TOPO-0210",
-        "sys.cfg:4: key \"cost\": must be above 0, at most 1e+15");
+    expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; cost = 0; " CABLE "} );",
+                   "TOPO-0210", "sys.cfg:4: key \"cost\": must be above 0, at most 1e+15");
     expect_refusal(HEAD TWO "hosts = ( { name = \"0\"; } );", "TOPO-0002",
                    "sys.cfg:4: node \"0\": the name is taken; names must be unique");
     expect_refusal(HEAD TWO "\n\nlinks = ();", "TOPO-0013",
