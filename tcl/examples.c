@@ -230,8 +230,8 @@ static const th_example examples[] = {
     {"read_study", STUDY "read_study out/links.db\n"
                          "run_study links\n"},
     {"report_advice",
-     "report_advice -evaluations 50 -changes {accelerator bandwidth} -fields {change what gain "
-     "limit}\n"},
+     "report_advice -evaluations 50 -changes {accelerator bandwidth} \\\n"
+     "    -fields {change what gain limit}\n"},
     {"report_sensitivity",
      "report_sensitivity -limit 5\nreport_sensitivity -by 100% -group class\n"},
     {"report_diff", "save_run as_is\n"
