@@ -42,7 +42,8 @@ libtharsis_la_SOURCES += \
 	mapper/lower/plan_lookup.c \
 	mapper/lower/plan_serial.c \
 	mapper/lower/plan_state.h \
-	mapper/lower/plan_time.c \
+	mapper/lower/plan_time.c mapper/lower/plan_route.c mapper/lower/plan_bound.c \
+	mapper/lower/plan_transition.c \
 	mapper/lower/stream.c mapper/lower/stream.h \
 	mapper/parallel/pipeline_check.c \
 	mapper/parallel/pipeline_file.c \

@@ -29,6 +29,9 @@ static range cut(range r, int i, int n)
 static void coordinates(const th_strategy *s, int r, int *digit)
 {
     for (int d = TH_N_DIMS - 1; d >= 0; d--) {
+        digit[d] = 0;
+        if (s->split[d] == 1) /* as most are: divisions take most of the time */
+            continue;
         digit[d] = r % s->split[d];
         r /= s->split[d];
     }
@@ -427,51 +430,86 @@ th_loop_box th_shard_chunk_loops(const th_layer *l, int32_t batch, const th_stra
 }
 
 /* Positions that differ from r only in the digits of free, ascending. */
-static int positions_along(const th_strategy *s, unsigned free, int r, int *members, int *rank)
+typedef struct {
+    const th_strategy *strategy;
+    unsigned free;
+    int digit[TH_N_DIMS]; /* of r */
+    int n, rank;          /* their number, r's place among them */
+} relatives;
+
+static relatives relatives_of(const th_strategy *s, unsigned free, int r)
 {
-    int digit[TH_N_DIMS], total = 1, first[TH_N_DIMS];
-    coordinates(s, r, digit);
-    memcpy(first, digit, sizeof first);
+    relatives x = {.strategy = s, .free = free, .n = 1};
+    coordinates(s, r, x.digit);
     for (int d = 0; d < TH_N_DIMS; d++) {
         if (free >> d & 1u) {
-            total *= s->split[d];
-            first[d] = 0;
+            x.n *= s->split[d];
+            x.rank = x.rank * s->split[d] + x.digit[d];
         }
     }
-    if (rank) {
-        *rank = 0;
-        for (int d = 0; d < TH_N_DIMS; d++)
-            if (free >> d & 1u)
-                *rank = *rank * s->split[d] + digit[d];
+    return x;
+}
+
+static int relative(const relatives *x, int i)
+{
+    int digit[TH_N_DIMS];
+    memcpy(digit, x->digit, sizeof digit);
+    for (int d = TH_N_DIMS - 1; d >= 0; d--) {
+        if (!(x->free >> d & 1u) || x->strategy->split[d] == 1)
+            continue;
+        digit[d] = i % x->strategy->split[d];
+        i /= x->strategy->split[d];
     }
-    for (int i = 0; members && i < total; i++) {
-        int left = i;
-        for (int d = TH_N_DIMS - 1; d >= 0; d--) {
-            if (!(free >> d & 1u))
-                continue;
-            first[d] = left % s->split[d];
-            left /= s->split[d];
-        }
-        members[i] = position_of(s, first);
-    }
-    return total;
+    return position_of(x->strategy, digit);
+}
+
+static int list_relatives(const relatives *x, int *members, int *rank)
+{
+    for (int i = 0; members && i < x->n; i++)
+        members[i] = relative(x, i);
+    if (rank)
+        *rank = x->rank;
+    return x->n;
+}
+
+static unsigned free_along_ring(const th_layer *l, const th_strategy *s)
+{
+    th_operand operand = th_shard_rotating(l, s);
+    unsigned all = (1u << TH_N_DIMS) - 1;
+    return operand == TH_OPERAND_NONE ? 0 : all & ~index_of(l, operand);
 }
 
 int th_shard_ring(const th_layer *l, const th_strategy *s, int r, int *members, int *rank)
 {
-    th_operand operand = th_shard_rotating(l, s);
-    unsigned all = (1u << TH_N_DIMS) - 1;
-    unsigned free = operand == TH_OPERAND_NONE ? 0 : all & ~index_of(l, operand);
-    return positions_along(s, free, r, members, rank);
+    const relatives ring = relatives_of(s, free_along_ring(l, s), r);
+    return list_relatives(&ring, members, rank);
 }
 
-int th_shard_partners(const th_strategy *s, const th_layer *l, int r, int *members, int *rank)
+int th_shard_ring_member(const th_layer *l, const th_strategy *s, int r, int ahead)
+{
+    const relatives ring = relatives_of(s, free_along_ring(l, s), r);
+    return relative(&ring, (ring.rank + ahead) % ring.n);
+}
+
+static unsigned reductions_of(const th_layer *l)
 {
     unsigned free = 0;
     for (int d = 0; d < TH_N_DIMS; d++)
         if (th_layer_is_reduction(l, (th_dim)d))
             free |= 1u << d;
-    return positions_along(s, free, r, members, rank);
+    return free;
+}
+
+int th_shard_partners(const th_strategy *s, const th_layer *l, int r, int *members, int *rank)
+{
+    const relatives partners = relatives_of(s, reductions_of(l), r);
+    return list_relatives(&partners, members, rank);
+}
+
+int th_shard_partner(const th_strategy *s, const th_layer *l, int r, int i)
+{
+    const relatives partners = relatives_of(s, reductions_of(l), r);
+    return relative(&partners, i);
 }
 
 static int longest_dimension(const th_box *b)

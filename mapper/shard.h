@@ -79,10 +79,13 @@ th_operand th_shard_rotating(const th_layer *l, const th_strategy *s);
 /* The members of r's ring in order (positions), and r's rank in it. Returns the number of
  * members. */
 int th_shard_ring(const th_layer *l, const th_strategy *s, int r, int *members, int *rank);
+/* The member that stands `ahead` places after r in its ring. The next one sends it pieces. */
+int th_shard_ring_member(const th_layer *l, const th_strategy *s, int r, int ahead);
 
 /* Positions that hold partial sums of the same output box as r, ascending; 1 (r alone) when no
  * reduction dimension is split. */
 int th_shard_partners(const th_strategy *s, const th_layer *l, int r, int *members, int *rank);
+int th_shard_partner(const th_strategy *s, const th_layer *l, int r, int i); /* the i-th of them */
 /* The part of the output that position r holds when a chunk of the layer has ended (0 without
  * chunks): the chunk's output box or, after the reduce-scatter of a split reduction, its piece of
  * that box (cut evenly along the longest dimension, whatever the shares; may be empty if there are

@@ -129,7 +129,8 @@ static int make_memos(th_plans *p)
     p->memo.sets = th_shared_map_new();
     p->memo.layers = th_shared_map_new();
     p->memo.edges = th_shared_map_new();
-    return p->memo.sets && p->memo.layers && p->memo.edges ? 0 : -1;
+    p->memo.held = th_shared_map_new();
+    return p->memo.sets && p->memo.layers && p->memo.edges && p->memo.held ? 0 : -1;
 }
 
 /* With what is its own alone. NULL: memory is out. */
@@ -142,8 +143,9 @@ static th_plans *new_plans(const th_system *s, const th_workload *w)
     p->workload = w;
     p->first = p;
     p->arena = th_arena_new();
+    p->scratch = th_arena_new();
     p->routes.medium_ps = th_alloc_zero((size_t)s->n_media + 1, sizeof *p->routes.medium_ps);
-    if (p->arena && p->routes.medium_ps)
+    if (p->arena && p->scratch && p->routes.medium_ps)
         return p;
     th_plans_free(p);
     return NULL;
@@ -200,6 +202,7 @@ static void free_known(th_plans *p)
     th_shared_map_free(p->memo.sets);
     th_shared_map_free(p->memo.layers);
     th_shared_map_free(p->memo.edges);
+    th_shared_map_free(p->memo.held);
     th_free(p->facts.shape_class);
     th_free(p->facts.inputs_differ);
     th_free(p->facts.host_of);
@@ -216,6 +219,7 @@ void th_plans_free(th_plans *p)
     if (p->first == p)
         free_known(p);
     th_arena_free(p->arena);
+    th_arena_free(p->scratch);
     th_free(p->routes.medium_ps);
     th_free(p->routes.by_pair);
     th_free(p->routes.media);
@@ -243,6 +247,7 @@ void th_plans_trim(th_plans *p, size_t limit)
         return;
     th_shared_map_clear(p->memo.layers);
     th_shared_map_clear(p->memo.edges);
+    th_shared_map_clear(p->memo.held);
     for (th_plans *q = p->first; q; q = q->next)
         th_arena_reset(q->arena);
     atomic_store_explicit(&p->first->held_bytes, 0, memory_order_relaxed);
@@ -253,7 +258,8 @@ void *th_plans_alloc(th_plans *p, size_t n, size_t size)
     void *block = th_arena_alloc(p->arena, n * size + 1);
     if (block)
         memset(block, 0, n * size + 1);
-    atomic_fetch_add_explicit(&p->first->held_bytes, n * size + 1, memory_order_relaxed);
+    if (p->arena != p->scratch)
+        atomic_fetch_add_explicit(&p->first->held_bytes, n * size + 1, memory_order_relaxed);
     return block;
 }
 

@@ -140,9 +140,12 @@ th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const t
 th_time th_plans_layer_time(th_plans *p, const th_placed *at, const th_layer_plan *plan,
                             th_error *err);
 
-/* A lower bound of th_plans_layer_time without a plan: what the last position computes, its phases
- * one after another; 0 with chunks or serial transfers. Uneven cuts give the last position the
- * longest piece of each dimension. TH_TIME_MAX: its design cannot run it. -1: error. */
+/* th_plans_layer_time of a plan that is not kept: most strategies are timed once. TH_TIME_MAX: the
+ * design cannot run the layer, for the reason given. -1: error. */
+th_time th_plans_time_alone(th_plans *p, const th_placed *at, int32_t batch, th_error *reason,
+                            th_error *err);
+/* A lower bound of th_plans_layer_time, of the last position's work alone; 0 with chunks or serial
+ * transfers. TH_TIME_MAX: its design cannot run it. -1: error. */
 th_time th_plans_layer_bound(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
 
 /* The host that an accelerator exchanges inputs and outputs with: by greatest bandwidth of the

@@ -101,8 +101,7 @@ th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops)
     return s;
 }
 
-/* The sum of n partial results of a box, on the vector unit where the design has one. */
-static th_shard sum_of(const th_layer *l, const th_box *box, int n)
+th_shard th_plan_sum(const th_layer *l, const th_box *box, int n)
 {
     int32_t h = box->hi[2] - box->lo[2], w = box->hi[3] - box->lo[3], k = box->hi[1] - box->lo[1];
     int32_t p = (int32_t)l->precision[TH_TENSOR_OUTPUT];
@@ -123,6 +122,33 @@ static th_shard sum_of(const th_layer *l, const th_box *box, int n)
                       .n_operands = n};
 }
 
+int64_t th_plan_piece_bytes(const th_layer *l, bool rotates_input, const th_loop_box *loops)
+{
+    if (rotates_input) {
+        th_box box = th_layer_input_of(l, 0, loops);
+        return th_tensor_bytes(th_box_elements(&box), l->precision[TH_TENSOR_INPUT]);
+    }
+    return th_shard_weight_piece_bytes(l, loops);
+}
+
+int64_t th_plan_output_bytes(const th_layer *l, const th_box *box)
+{
+    return th_tensor_bytes(th_box_elements(box), l->precision[TH_TENSOR_OUTPUT]);
+}
+
+/* The rotating input arrives piece by piece; of an input that does not rotate all phases together,
+ * or each, read the whole part. */
+th_box th_plan_need(const th_layer *l, int32_t batch, const th_placed *at, int r, int i)
+{
+    const th_strategy *s = &at->strategy;
+    const int32_t *shares = at->set->shares;
+    const int chunk = r / at->set->n_accels, position = r % at->set->n_accels;
+    const bool rotates = i == 0 && th_shard_rotating(l, s) == TH_OPERAND_INPUT;
+    th_loop_box loops = rotates ? th_shard_phase_loops(l, batch, s, shares, position, 0)
+                                : th_shard_chunk_loops(l, batch, s, shares, position, chunk);
+    return th_layer_input_of(l, i, &loops);
+}
+
 typedef struct {
     th_plans *plans;
     const th_placed *at;
@@ -133,21 +159,6 @@ typedef struct {
     int32_t n_sends;
     int n_partners; /* of every position, itself among them */
 } maker;
-
-static int64_t piece_bytes(const maker *k, const th_loop_box *loops)
-{
-    const th_layer *l = k->layer;
-    if (k->plan->rotates_input) {
-        th_box box = th_layer_input_of(l, 0, loops);
-        return th_tensor_bytes(th_box_elements(&box), l->precision[TH_TENSOR_INPUT]);
-    }
-    return th_shard_weight_piece_bytes(l, loops);
-}
-
-static int64_t output_bytes(const maker *k, const th_box *box)
-{
-    return th_tensor_bytes(th_box_elements(box), k->layer->precision[TH_TENSOR_OUTPUT]);
-}
 
 /* The compute cost of a part of the layer; an error names the layer. */
 static int32_t cost_of(maker *k, int r, const th_shard *shard, th_error *err)
@@ -182,7 +193,8 @@ static int plan_phases(maker *k, int r, const th_loop_box *whole, th_error *err)
             return -1;
         plan->cost[r * plan->phases + phase] = cost;
         plan->cost_adding[r * plan->phases + phase] = adding;
-        int64_t bytes = plan->phases > 1 ? piece_bytes(k, &loops) : 0;
+        int64_t bytes =
+            plan->phases > 1 ? th_plan_piece_bytes(k->layer, plan->rotates_input, &loops) : 0;
         plan->piece_bytes[r * plan->phases + phase] = bytes;
         if (bytes > plan->at[r].buffer_bytes)
             plan->at[r].buffer_bytes = bytes;
@@ -190,32 +202,23 @@ static int plan_phases(maker *k, int r, const th_loop_box *whole, th_error *err)
     return 0;
 }
 
-/* The rotating input arrives piece by piece; of an input that does not rotate all phases together,
- * or each, read the whole part. */
-static void plan_needs(maker *k, int r, const th_loop_box *whole)
+static void plan_needs(maker *k, int r)
 {
     for (int i = 0; i < k->layer->n_inputs; i++)
-        k->plan->at[r].need[i] = th_layer_input_of(k->layer, i, whole);
-    if (k->plan->rotates_input) {
-        th_loop_box own =
-            th_shard_phase_loops(k->layer, k->batch, &k->at->strategy, k->at->set->shares, r, 0);
-        k->plan->at[r].need[0] = th_layer_input_of(k->layer, 0, &own);
-    }
+        k->plan->at[r].need[i] = th_plan_need(k->layer, k->batch, k->at, r, i);
 }
 
 static void plan_ring(maker *k, int r)
 {
-    th_position_plan *at = &k->plan->at[r];
-    int rank = 0;
-    at->ring_from = at->ring_to = -1;
-    if (k->plan->phases == 1)
-        return;
-    int n = th_shard_ring(k->layer, &k->at->strategy, r, k->members, &rank);
-    at->ring_from = k->members[(rank + 1) % n];
-    at->ring_to = k->members[(rank + n - 1) % n];
+    const th_strategy *s = &k->at->strategy;
+    const int phases = k->plan->phases;
+    const bool rotates = phases > 1;
+    k->plan->at[r].ring_from = rotates ? th_shard_ring_member(k->layer, s, r, 1) : -1;
+    k->plan->at[r].ring_to = rotates ? th_shard_ring_member(k->layer, s, r, phases - 1) : -1;
 }
 
-/* Reduce-scatter among the partners: each sums its own piece of the output box they share. */
+/* Reduce-scatter among the partners: each sums its own piece of the output box they share, which
+ * is what it holds in the end. */
 static int plan_reduction(maker *k, int r, th_error *err)
 {
     th_position_plan *at = &k->plan->at[r];
@@ -226,19 +229,28 @@ static int plan_reduction(maker *k, int r, th_error *err)
     const int chunk = r / k->plan->n_accels, position = r % k->plan->n_accels;
     int rank = 0, n = th_shard_partners(&k->at->strategy, k->layer, position, k->members, &rank);
     for (int i = 0; i < n; i++) {
-        th_box piece = th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
-                                     k->members[i], chunk);
-        if (i != rank && !th_box_is_empty(&piece))
-            k->plan->sends[k->n_sends++] = (th_partial_send){
-                chunk * k->plan->n_accels + k->members[i], output_bytes(k, &piece)};
+        const int32_t to = chunk * k->plan->n_accels + k->members[i];
+        const th_box *piece = &k->plan->at[to].held;
+        if (i != rank && !th_box_is_empty(piece))
+            k->plan->sends[k->n_sends++] =
+                (th_partial_send){to, th_plan_output_bytes(k->layer, piece)};
     }
     at->n_sends = k->n_sends - at->first_send;
     if (th_box_is_empty(&at->held))
         return 0;
-    th_shard sum = sum_of(k->layer, &at->held, n);
-    at->buffer_bytes += (n - 1) * output_bytes(k, &at->held);
+    th_shard sum = th_plan_sum(k->layer, &at->held, n);
+    at->buffer_bytes += (n - 1) * th_plan_output_bytes(k->layer, &at->held);
     at->reduce_cost = cost_of(k, r, &sum, err);
     return at->reduce_cost < 0 ? -1 : 0;
+}
+
+/* Of all positions, before any of them is planned: partners need each other's. */
+static void plan_held(maker *k)
+{
+    for (int r = 0; r < k->plan->n; r++)
+        k->plan->at[r].held =
+            th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
+                          r % k->plan->n_accels, r / k->plan->n_accels);
 }
 
 static int plan_position(maker *k, int r, th_error *err)
@@ -248,15 +260,12 @@ static int plan_position(maker *k, int r, th_error *err)
     th_loop_box loops = th_shard_chunk_loops(k->layer, k->batch, &k->at->strategy,
                                              k->at->set->shares, position, chunk);
     th_box output = th_layer_output_of(k->layer, &loops);
-    at->held = k->n_partners == 1 ? output
-                                  : th_shard_held(k->layer, k->batch, &k->at->strategy,
-                                                  k->at->set->shares, position, chunk);
-    at->output_bytes = output_bytes(k, &output);
+    at->output_bytes = th_plan_output_bytes(k->layer, &output);
     if (chunk == 0)
         at->weight_bytes =
             th_shard_weight_bytes(k->layer, &k->at->strategy, k->at->set->shares, position);
     at->loops = loops;
-    plan_needs(k, r, &loops);
+    plan_needs(k, r);
     plan_ring(k, r);
     return plan_phases(k, r, &loops, err) || plan_reduction(k, r, err) ? -1 : 0;
 }
@@ -315,8 +324,10 @@ th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batc
                .plan = plan,
                .members = members,
                .n_partners = partners};
-    if (!failed)
+    if (!failed) {
         plan->rotates_input = th_shard_rotating(l, &at->strategy) == TH_OPERAND_INPUT;
+        plan_held(&k);
+    }
     for (int r = 0; !failed && r < all; r++)
         failed = plan_position(&k, r, err);
     th_free(members);

@@ -52,10 +52,7 @@ int th_plans_place(th_plans *p, int layer, const th_set *set, const th_strategy 
 
 /* --- keys --- */
 
-enum {
-    PLACED_WORDS = 2 + TH_STRATEGY_WORDS,
-    FEW_CONSUMERS = 16 /* their key fits on the stack */
-};
+enum { FEW_CONSUMERS = 16 /* their key fits on the stack */ };
 
 static void key_of_placed(const th_plans *p, const th_placed *at, int32_t number, int32_t *key)
 {
@@ -74,40 +71,64 @@ static void key_of_consumer(const th_plans *p, const th_placed *at, int32_t *key
         key[0] += at->input;
 }
 
+th_plan_key th_plan_key_of(const th_plans *p, const th_placed *at, int32_t number, int32_t batch)
+{
+    th_plan_key key;
+    key_of_placed(p, at, number, key.word);
+    key.word[TH_PLACED_WORDS] = batch;
+    return key;
+}
+
 const th_layer_plan *th_plans_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err)
 {
-    int32_t key[PLACED_WORDS + 1];
-    key_of_placed(p, at, at->set_id, key);
-    key[PLACED_WORDS] = batch;
-    const th_layer_plan *known = th_shared_map_find(p->memo.layers, key, sizeof key);
+    const th_plan_key key = th_plan_key_of(p, at, at->set_id, batch);
+    const th_layer_plan *known = th_shared_map_find(p->memo.layers, &key, sizeof key);
     if (known)
         return known;
     th_layer_plan *plan = th_plan_make_layer(p, at, batch, err);
     if (!plan)
         return NULL;
-    known = th_shared_map_add(p->memo.layers, key, sizeof key, plan);
+    known = th_shared_map_add(p->memo.layers, &key, sizeof key, plan);
     if (!known)
         th_error_no_memory(err);
     return known;
 }
 
+th_time th_plans_time_alone(th_plans *p, const th_placed *at, int32_t batch, th_error *reason,
+                            th_error *err)
+{
+    const th_plan_key key = th_plan_key_of(p, at, at->set_id, batch);
+    const th_layer_plan *plan = th_shared_map_find(p->memo.layers, &key, sizeof key);
+    if (plan)
+        return th_plans_layer_time(p, at, plan, err);
+    th_arena *kept = p->arena;
+    p->arena = p->scratch;
+    plan = th_plan_make_layer(p, at, batch, reason);
+    th_time time = plan ? th_plans_layer_time(p, at, plan, err) : TH_TIME_MAX;
+    p->arena = kept;
+    th_arena_reset(p->scratch);
+    if (!plan && th_plans_is_fatal(reason))
+        return th_error_set(err, reason->id, "%s", reason->text);
+    return time;
+}
+
 /* An edge's key: of its producer, of its consumers, and the batch. */
 typedef struct {
-    int32_t few[PLACED_WORDS * (FEW_CONSUMERS + 1) + 1], *word;
+    int32_t few[TH_PLACED_WORDS * (FEW_CONSUMERS + 1) + 1], *word;
     size_t bytes;
 } edge_key;
 
 /* 0, or -1: memory is out. */
 static int make_key(const th_plans *p, const th_edge_ends *ends, edge_key *key)
 {
-    size_t words = PLACED_WORDS * ((size_t)ends->n + 1) + 1;
+    size_t words = TH_PLACED_WORDS * ((size_t)ends->n + 1) + 1;
     key->bytes = words * sizeof *key->word;
     key->word = ends->n > FEW_CONSUMERS ? th_alloc_array(words, sizeof *key->word) : key->few;
     if (!key->word)
         return -1;
     key_of_placed(p, ends->producer, ends->producer ? ends->producer->members_id : -1, key->word);
     for (int i = 0; i < ends->n; i++)
-        key_of_consumer(p, &ends->consumers[i], key->word + PLACED_WORDS * (i + 1));
+        key_of_consumer(p, &ends->consumers[i], key->word + TH_PLACED_WORDS * (i + 1));
     key->word[words - 1] = ends->batch;
     return 0;
 }

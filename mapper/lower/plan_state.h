@@ -20,6 +20,7 @@ typedef struct th_plan_route {
 typedef struct th_plan_memo {
     th_shared_map *sets;           /* ids */
     th_shared_map *layers, *edges; /* plans */
+    th_shared_map *held;           /* th_plan_held; plan_transition.c */
 } th_plan_memo;
 
 /* What follows from the system and the workload alone. */
@@ -31,7 +32,7 @@ typedef struct th_plan_facts {
     th_moves *host_path; /* by accelerator: its route to that host; bandwidths 0: there is none */
 } th_plan_facts;
 
-/* Routes as media, for the estimates of plan_time.c. */
+/* Routes as media, for estimates of times. */
 typedef struct th_plan_routes {
     th_time *medium_ps;     /* scratch, by medium: how long it is busy */
     th_plan_route *by_pair; /* of nodes; NULL: none is kept yet, or there are too many nodes */
@@ -52,14 +53,58 @@ struct th_plans {
     th_plan_facts facts;
     atomic_size_t held_bytes; /* of the first: by all */
     th_arena *arena;
+    th_arena *scratch; /* in the place of arena while a plan is made that is not kept */
     th_plan_routes routes;
 };
+
+/* The boxes that the positions of a layer hold. */
+typedef struct th_plan_held th_plan_held;
+
+/* plan_lookup.c: the key of a layer as one set runs it; number: set_id or members_id. */
+enum { TH_PLACED_WORDS = 2 + TH_STRATEGY_WORDS };
+typedef struct th_plan_key {
+    int32_t word[TH_PLACED_WORDS + 1];
+} th_plan_key;
+th_plan_key th_plan_key_of(const th_plans *p, const th_placed *at, int32_t number, int32_t batch);
 
 /* Cleared memory that lives as long as the plans; NULL when memory is out. */
 void *th_plans_alloc(th_plans *p, size_t n, size_t size);
 
+/* --- plan_route.c --- */
+
+/* Transfers that happen together, each alone on its route. */
+typedef struct th_plan_traffic {
+    th_plans *plans;
+    th_time busiest, latency; /* most of any medium, longest of any route */
+    bool failed;              /* memory ran out */
+    struct {
+        int64_t bytes, bits_per_s;
+        th_time time;
+    } last; /* private: a transfer on a medium */
+} th_plan_traffic;
+
+/* Of one traffic per th_plans at a time. */
+void th_plan_traffic_begin(th_plan_traffic *t, th_plans *p);
+void th_plan_carry(th_plan_traffic *t, int from, int to, int64_t bytes);
+/* The time of one transfer alone. -1: memory is out. */
+th_time th_plan_route_bound(th_plans *p, int from, int to, int64_t bytes);
+/* Lower bounds of the busiest medium's time when bytes enter, or leave, a node: they share all its
+ * links. */
+th_time th_plan_time_in(const th_plans *p, int node, int64_t bytes);
+th_time th_plan_time_out(const th_plans *p, int node, int64_t bytes);
+
+/* --- plan_layer.c --- */
+
 /* A part of a layer's loop nest as designs see it. */
 th_shard th_plan_shard(const th_layer *l, const th_loop_box *loops);
+/* The sum of n partial results of a box, on the vector unit where the design has one. */
+th_shard th_plan_sum(const th_layer *l, const th_box *box, int n);
+/* Bytes of the part of the rotating operand that these loops use. */
+int64_t th_plan_piece_bytes(const th_layer *l, bool rotates_input, const th_loop_box *loops);
+int64_t th_plan_output_bytes(const th_layer *l, const th_box *box);
+/* The box of input i that position r needs from the start (th_position_plan); chunks are positions
+ * of their own. */
+th_box th_plan_need(const th_layer *l, int32_t batch, const th_placed *at, int r, int i);
 th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batch, th_error *err);
 
 /* An edge to be planned: how the last of n consumers gets the tensor that producer made (NULL: the

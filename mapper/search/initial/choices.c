@@ -50,13 +50,10 @@ th_time th_initial_layer_time(th_initial_generator *g, const th_set *set, int la
     th_error reason;
     if (th_plans_place(g->plans, layer, set, strategy, &at, err))
         return -1;
-    const th_layer_plan *plan = th_plans_layer(g->plans, &at, g->batch, &reason);
-    if (plan)
-        return th_plans_layer_time(g->plans, &at, plan, err);
-    if (th_plans_is_fatal(&reason))
-        return th_error_set(err, reason.id, "%s", reason.text);
-    th_initial_note_infeasibility(g, &reason, true);
-    return TH_TIME_MAX;
+    th_time time = th_plans_time_alone(g->plans, &at, g->batch, &reason, err);
+    if (time == TH_TIME_MAX)
+        th_initial_note_infeasibility(g, &reason, true);
+    return time;
 }
 
 static bool is_pure(const th_strategy *s)
