@@ -134,6 +134,9 @@ th_time th_plans_edge_time(th_plans *p, const th_edge_plan *e, th_error *err);
  * as th_plans_edge_time or th_plans_layer. */
 th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,
                                  int32_t batch, th_time enough, th_error *err);
+/* A lower bound of it, of what the last position must receive alone. -1: memory is out. */
+th_time th_plans_transition_bound(th_plans *p, const th_placed *producer, const th_placed *reader,
+                                  int32_t batch, th_error *err);
 /* The time of a layer alone on its set: per phase the slowest position's collapsed time, or the
  * transfer of pieces where that is longer; then the exchange and sum of partial results. -1:
  * memory is out. */

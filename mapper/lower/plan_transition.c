@@ -308,6 +308,23 @@ static th_time time_to_readers(th_plans *p, const th_placed *producer, const th_
     return k.traffic.failed ? th_error_no_memory(err) : time_of(&k, bound);
 }
 
+th_time th_plans_transition_bound(th_plans *p, const th_placed *producer, const th_placed *to,
+                                  int32_t batch, th_error *err)
+{
+    const int32_t last = to->set->n_accels - 1;
+    if (p->system->transfers_serially)
+        return 0;
+    receiver k = {.producer = producer,
+                  .precision = p->workload->layers[producer->layer].precision[TH_TENSOR_OUTPUT],
+                  .held = held_of(p, producer, batch),
+                  .accel = to->set->accels[last]};
+    if (!k.held)
+        return th_error_no_memory(err);
+    k.need = th_plan_need(&p->workload->layers[to->layer], batch, to, last, to->input);
+    k.traffic.plans = p;
+    return bound_of(&k);
+}
+
 th_time th_plans_transition_time(th_plans *p, const th_placed *producer, const th_placed *reader,
                                  int32_t batch, th_time enough, th_error *err)
 {

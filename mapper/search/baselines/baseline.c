@@ -27,8 +27,7 @@ void th_candidates_note_infeasible(th_search *s, const th_error *reason)
         s->first_infeasibility = *reason;
 }
 
-/* The bound at which candidates are stopped: the best of this search and of those around it. */
-static double bound_of(const th_search *s)
+double th_baseline_bound(const th_search *s)
 {
     double bound = INFINITY;
     for (; s; s = s->parent)
@@ -47,7 +46,8 @@ int th_candidates_iterate(th_search *s, th_error *err)
     if (n > c->n - c->next)
         n = c->n - c->next;
     n = (size_t)th_search_left(s, (int)n); /* of its budget */
-    int failed = th_search_evaluate(s, c->mapping + c->next, (int)n, bound_of(s), fitness, err);
+    int failed =
+        th_search_evaluate(s, c->mapping + c->next, (int)n, th_baseline_bound(s), fitness, err);
     c->next += n;
     s->done = c->next == c->n;
     return failed;

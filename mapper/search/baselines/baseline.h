@@ -16,6 +16,8 @@ typedef struct th_candidates {
 int th_candidates_add(th_search *s, th_mapping *m, th_error *err);
 /* Why a candidate could not be made; the first is what is reported when none was. */
 void th_candidates_note_infeasible(th_search *s, const th_error *reason);
+/* The bound at which candidates are stopped: the best of this search and of those around it. */
+double th_baseline_bound(const th_search *s);
 int th_candidates_iterate(th_search *s, th_error *err);
 void th_candidates_clear(th_search *s);
 

@@ -7,10 +7,10 @@
  * ignored while choosing. On a chain of layers all but the first set stay idle. */
 #include <config.h>
 
-#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "mapper/search/baselines/baseline.h"
 #include "mapper/search/searches.h"
 #include "mapper/search/partition/sets.h"
 #include "mapper/strategies.h"
@@ -171,7 +171,7 @@ static int iterate_computation_prioritized(th_search *s, th_error *err)
     th_fitness fitness;
     if (th_baseline_computation_prioritized(s, &m, err))
         return -1;
-    int failed = th_search_evaluate(s, &m, 1, INFINITY, &fitness, err);
+    int failed = th_search_evaluate(s, &m, 1, th_baseline_bound(s), &fitness, err);
     th_mapping_free(m);
     s->done = true;
     return failed;

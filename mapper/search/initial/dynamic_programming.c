@@ -5,7 +5,10 @@
  *     each choice and all its descendants -> from the first layer on, the choices that give it
  *     -> where they do not fit into memory by estimate, again with a price per resident byte
  *
- * Exact on the forest and the times of transition.c. */
+ * Exact on the forest and the times of transition.c, of which few are computed: those that are not
+ * known count with a lower bound, the choices of least time follow, and the transitions between
+ * them are computed; again until all between the choices are known. What is not computed then could
+ * only be slower. Ties go to the earlier choice, by bounds as by times. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -103,6 +106,34 @@ static th_time least_after(dynamic_program *p, int l, int i, th_error *err)
     return least;
 }
 
+/* Time of the transition to a choice, or a lower bound where it is not known. -1: error. */
+static th_time least_transition(dynamic_program *p, const th_transition *t, int i, int j,
+                                th_error *err)
+{
+    const th_cached_time *known = &th_transition_row(t->matrix, i)[j];
+    th_time time = atomic_load_explicit(known, memory_order_relaxed);
+    return time < 0 ? th_transition_bound(p->generator, t, i, j, err) : time;
+}
+
+/* As least_after, with lower bounds in the place of transitions that are not known. */
+static th_time bound_after(dynamic_program *p, int l, int i, th_error *err)
+{
+    cell *c = &p->cells[l];
+    const th_transition transition = {&p->mapping->sets[p->set], &c->path, l, c->matrix};
+    th_time least = TH_TIME_MAX;
+    for (int k = 0; k < c->choices->n && c->total[c->order[k]] <= least; k++) {
+        int j = c->order[k];
+        th_time time = least_transition(p, &transition, i, j, err);
+        if (time < 0)
+            return -1;
+        if (time + c->total[j] < least || (time + c->total[j] == least && j < c->best[i])) {
+            least = time + c->total[j];
+            c->best[i] = j;
+        }
+    }
+    return least;
+}
+
 /* Adds to each choice of the ancestor the least time of this layer and its descendants. 0 or -1. */
 static int accumulate(dynamic_program *p, int l, th_error *err)
 {
@@ -110,13 +141,25 @@ static int accumulate(dynamic_program *p, int l, th_error *err)
     int rows = c->ancestor >= 0 ? p->cells[c->ancestor].choices->n : 1;
     sort_by_total(c);
     for (int i = 0; i < rows; i++) {
-        c->least = least_after(p, l, i, err);
+        c->least = bound_after(p, l, i, err);
         if (c->least < 0)
             return -1;
         if (c->ancestor >= 0)
             p->cells[c->ancestor].total[i] += c->least;
     }
     return 0;
+}
+
+/* Computes the transitions after the ancestor's choice unless the one chosen is known. 1: it did; 0
+ * or -1. */
+static int compute_chosen(dynamic_program *p, int l, th_error *err)
+{
+    const cell *c = &p->cells[l];
+    const int i = c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0;
+    const th_cached_time *known = &th_transition_row(c->matrix, i)[c->chosen];
+    if (atomic_load_explicit(known, memory_order_relaxed) >= 0)
+        return 0;
+    return least_after(p, l, i, err) < 0 ? -1 : 1;
 }
 
 static th_time choose(dynamic_program *p, int l)
@@ -134,12 +177,10 @@ static double price_of(const dynamic_program *p, int l)
     return p->price * (1 + (double)l / p->mapping->n_layers);
 }
 
-/* The strategies of least time and price. 0; 1: a layer of the vector unit cannot follow; -1:
- * error. */
-static int solve(dynamic_program *p, th_time *estimate, th_error *err)
+/* Each choice's own time and the price of its bytes. */
+static void begin(dynamic_program *p)
 {
-    int n = p->generator->workload->n_layers;
-    for (int l = 0; l < n; l++) {
+    for (int l = 0; l < p->generator->workload->n_layers; l++) {
         const th_choices *c = p->cells[l].choices;
         for (int i = 0; c && i < c->n; i++) {
             p->cells[l].total[i] = p->cells[l].own[i];
@@ -147,13 +188,41 @@ static int solve(dynamic_program *p, th_time *estimate, th_error *err)
                 p->cells[l].total[i] += (th_time)(price_of(p, l) * (double)c->resident_bytes[i]);
         }
     }
+}
+
+/* The choices of least time by what is known of transitions. 1: their transitions were not all
+ * known, and now more are; 0: they are the best; or -1. */
+static int choose_all(dynamic_program *p, th_time *estimate, th_error *err)
+{
+    const int n = p->generator->workload->n_layers;
+    int more = 0;
+    begin(p);
     for (int l = n - 1; l >= 0; l--)
         if (p->cells[l].choices && accumulate(p, l, err))
             return -1;
     *estimate = 0;
-    for (int l = 0; l < n; l++)
-        if (p->cells[l].choices)
-            *estimate += choose(p, l);
+    for (int l = 0; l < n; l++) {
+        if (!p->cells[l].choices)
+            continue;
+        *estimate += choose(p, l);
+        int status = compute_chosen(p, l, err);
+        if (status < 0)
+            return -1;
+        more |= status;
+    }
+    return more;
+}
+
+/* The strategies of least time and price. 0; 1: a layer of the vector unit cannot follow; -1:
+ * error. */
+static int solve(dynamic_program *p, th_time *estimate, th_error *err)
+{
+    int more;
+    do
+        more = choose_all(p, estimate, err);
+    while (more > 0);
+    if (more < 0)
+        return -1;
     return th_mapping_follow(p->mapping, p->generator->workload, p->generator->batch) ? 0 : 1;
 }
 

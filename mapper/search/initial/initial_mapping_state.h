@@ -87,5 +87,8 @@ typedef struct th_transition {
  * lower bound that is above it. -1: error. Drops no plans. */
 th_time th_transition_time(th_initial_generator *g, const th_transition *t, int from, int to,
                            th_time enough, th_error *err);
+/* A lower bound of that time, which is computed without looking at all positions. -1: error. */
+th_time th_transition_bound(th_initial_generator *g, const th_transition *t, int from, int to,
+                            th_error *err);
 
 #endif

@@ -23,6 +23,8 @@
 static const th_time IMPOSSIBLE =
     TH_TIME_MAX / 1024; /* a layer after this choice of the ancestor cannot run */
 
+enum { UNKNOWN = -1 }; /* a time of which no lower bound is known either */
+
 typedef enum { ROW_NEW, ROW_POSSIBLE, ROW_IMPOSSIBLE } row_state;
 
 /* A choice of the ancestor and the layers that follow it up to the layer; constant once state is
@@ -90,7 +92,7 @@ static th_transition_matrix *new_matrix(const th_choices *from, const th_choices
         return NULL;
     }
     for (size_t i = 0; i < n; i++)
-        atomic_init(&m->time[i], -1);
+        atomic_init(&m->time[i], UNKNOWN);
     return m;
 }
 
@@ -266,4 +268,39 @@ th_time th_transition_time(th_initial_generator *g, const th_transition *t, int 
     if (time >= 0)
         atomic_store_explicit(place, time > enough ? -1 - time : time, memory_order_relaxed);
     return time;
+}
+
+/* As th_transition_bound, computed. */
+static th_time compute_bound(th_initial_generator *g, const th_transition *t, int from, int to,
+                             th_error *err)
+{
+    const th_transition_matrix *m = t->matrix;
+    th_placed last, at;
+    bool none;
+    if (fill_row(g, t->set, t->path, t->matrix, from, err))
+        return -1;
+    const row *r = &m->rows[from];
+    if (row_is(r) == ROW_IMPOSSIBLE)
+        return IMPOSSIBLE;
+    if (place_predecessor(g, t, r, &last, &none, err) ||
+        th_plans_place(g->plans, t->layer, t->set, &m->to->strategy[to], &at, err))
+        return -1;
+    th_time edge = none ? 0 : th_plans_transition_bound(g->plans, &last, &at, g->batch, err);
+    return edge < 0 ? -1 : r->sum + edge;
+}
+
+th_time th_transition_bound(th_initial_generator *g, const th_transition *t, int from, int to,
+                            th_error *err)
+{
+    th_transition_matrix *m = t->matrix;
+    th_cached_time *place = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
+    th_time known = atomic_load_explicit(place, memory_order_relaxed);
+    if (known != UNKNOWN)
+        return known < 0 ? -1 - known : known;
+    if (!m->from && !t->path->is_external) /* from another set: left to the simulation */
+        return 0;
+    th_time bound = compute_bound(g, t, from, to, err);
+    if (bound >= 0)
+        atomic_store_explicit(place, -1 - bound, memory_order_relaxed);
+    return bound;
 }
