@@ -524,8 +524,13 @@ static int longest_dimension(const th_box *b)
 th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares,
                      int r, int chunk)
 {
-    th_loop_box loops = th_shard_chunk_loops(l, batch, s, shares, r, chunk);
-    th_box box = th_layer_output_of(l, &loops);
+    const th_loop_box loops = th_shard_chunk_loops(l, batch, s, shares, r, chunk);
+    return th_shard_held_of(l, s, r, &loops);
+}
+
+th_box th_shard_held_of(const th_layer *l, const th_strategy *s, int r, const th_loop_box *loops)
+{
+    th_box box = th_layer_output_of(l, loops);
     int rank = 0, n = th_shard_partners(s, l, r, NULL, &rank);
     if (n == 1)
         return box;

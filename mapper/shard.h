@@ -92,6 +92,8 @@ int th_shard_partner(const th_strategy *s, const th_layer *l, int r, int i); /* 
  * fewer elements than partners). */
 th_box th_shard_held(const th_layer *l, int32_t batch, const th_strategy *s, const int32_t *shares,
                      int r, int chunk);
+/* The same, for loops of th_shard_chunk_loops. */
+th_box th_shard_held_of(const th_layer *l, const th_strategy *s, int r, const th_loop_box *loops);
 
 /* Bytes of the weights of a part of the loop nest in memory and in transfers: compressed if they
  * are not dense (th_shard_bytes). 0 for a matmul of two inputs, whose second input is no weight. */

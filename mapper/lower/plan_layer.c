@@ -138,16 +138,29 @@ int64_t th_plan_output_bytes(const th_layer *l, const th_box *box)
 
 /* The rotating input arrives piece by piece; of an input that does not rotate all phases together,
  * or each, read the whole part. */
+static th_box need_of(const th_layer *l, int32_t batch, const th_placed *at, int r, int i,
+                      const th_loop_box *whole)
+{
+    if (i > 0 || th_shard_rotating(l, &at->strategy) != TH_OPERAND_INPUT)
+        return th_layer_input_of(l, i, whole);
+    th_loop_box own = th_shard_phase_loops(l, batch, &at->strategy, at->set->shares, r, 0);
+    return th_layer_input_of(l, i, &own);
+}
+
 th_box th_plan_need(const th_layer *l, int32_t batch, const th_placed *at, int r, int i)
 {
-    const th_strategy *s = &at->strategy;
-    const int32_t *shares = at->set->shares;
     const int chunk = r / at->set->n_accels, position = r % at->set->n_accels;
-    const bool rotates = i == 0 && th_shard_rotating(l, s) == TH_OPERAND_INPUT;
-    th_loop_box loops = rotates ? th_shard_phase_loops(l, batch, s, shares, position, 0)
-                                : th_shard_chunk_loops(l, batch, s, shares, position, chunk);
-    return th_layer_input_of(l, i, &loops);
+    const th_loop_box whole =
+        th_shard_chunk_loops(l, batch, &at->strategy, at->set->shares, position, chunk);
+    return need_of(l, batch, at, position, i, &whole);
 }
+
+/* The last cost that was looked up for one purpose: most positions have the same. */
+typedef struct {
+    bool is_known;
+    int32_t memory_class, design, cost;
+    th_shard shard;
+} last_cost;
 
 typedef struct {
     th_plans *plans;
@@ -158,18 +171,25 @@ typedef struct {
     int32_t *members; /* scratch, n */
     int32_t n_sends;
     int n_partners; /* of every position, itself among them */
+    last_cost computes, adds, sums;
 } maker;
 
 /* The compute cost of a part of the layer; an error names the layer. */
-static int32_t cost_of(maker *k, int r, const th_shard *shard, th_error *err)
+static int32_t cost_of(maker *k, int r, const th_shard *shard, last_cost *last, th_error *err)
 {
     th_error reason = {"", ""};
     const int position = r % k->plan->n_accels;
     const int32_t accel = k->at->set->accels[position];
     const int32_t design = th_set_design(k->at->set, position, k->plans->system);
+    const int32_t class = th_compute_cost_memory_class(k->plans->costs, accel);
+    if (last->is_known && last->memory_class == class && last->design == design &&
+        memcmp(&last->shard, shard, sizeof *shard) == 0)
+        return last->cost;
     int32_t cost = th_compute_cost_lookup(k->plans->costs, accel, design, shard, &reason);
-    if (cost >= 0)
+    if (cost >= 0) {
+        *last = (last_cost){true, class, design, cost, *shard};
         return cost;
+    }
     if (th_error_is_no_memory(&reason))
         return th_error_no_memory(err);
     return th_error_set(err, reason.id, "layer \"%s\": %s", k->layer->name, reason.text);
@@ -185,10 +205,10 @@ static int plan_phases(maker *k, int r, const th_loop_box *whole, th_error *err)
                                 : th_shard_phase_loops(k->layer, k->batch, &k->at->strategy,
                                                        k->at->set->shares, r, phase);
         th_shard shard = th_plan_shard(k->layer, &loops);
-        int32_t cost = cost_of(k, r, &shard, err), adding = cost;
+        int32_t cost = cost_of(k, r, &shard, &k->computes, err), adding = cost;
         shard.adds_to_output = k->at->strategy.rotate == TH_DIM_C;
         if (cost >= 0 && shard.adds_to_output)
-            adding = cost_of(k, r, &shard, err);
+            adding = cost_of(k, r, &shard, &k->adds, err);
         if (cost < 0 || adding < 0)
             return -1;
         plan->cost[r * plan->phases + phase] = cost;
@@ -204,8 +224,9 @@ static int plan_phases(maker *k, int r, const th_loop_box *whole, th_error *err)
 
 static void plan_needs(maker *k, int r)
 {
+    th_position_plan *at = &k->plan->at[r];
     for (int i = 0; i < k->layer->n_inputs; i++)
-        k->plan->at[r].need[i] = th_plan_need(k->layer, k->batch, k->at, r, i);
+        at->need[i] = need_of(k->layer, k->batch, k->at, r % k->plan->n_accels, i, &at->loops);
 }
 
 static void plan_ring(maker *k, int r)
@@ -240,34 +261,33 @@ static int plan_reduction(maker *k, int r, th_error *err)
         return 0;
     th_shard sum = th_plan_sum(k->layer, &at->held, n);
     at->buffer_bytes += (n - 1) * th_plan_output_bytes(k->layer, &at->held);
-    at->reduce_cost = cost_of(k, r, &sum, err);
+    at->reduce_cost = cost_of(k, r, &sum, &k->sums, err);
     return at->reduce_cost < 0 ? -1 : 0;
 }
 
 /* Of all positions, before any of them is planned: partners need each other's. */
-static void plan_held(maker *k)
+static void plan_parts(maker *k)
 {
-    for (int r = 0; r < k->plan->n; r++)
-        k->plan->at[r].held =
-            th_shard_held(k->layer, k->batch, &k->at->strategy, k->at->set->shares,
-                          r % k->plan->n_accels, r / k->plan->n_accels);
+    const th_strategy *s = &k->at->strategy;
+    for (int r = 0; r < k->plan->n; r++) {
+        const int chunk = r / k->plan->n_accels, position = r % k->plan->n_accels;
+        th_position_plan *at = &k->plan->at[r];
+        at->loops =
+            th_shard_chunk_loops(k->layer, k->batch, s, k->at->set->shares, position, chunk);
+        at->held = th_shard_held_of(k->layer, s, position, &at->loops);
+    }
 }
 
 static int plan_position(maker *k, int r, th_error *err)
 {
     th_position_plan *at = &k->plan->at[r];
-    int chunk = r / k->plan->n_accels, position = r % k->plan->n_accels;
-    th_loop_box loops = th_shard_chunk_loops(k->layer, k->batch, &k->at->strategy,
-                                             k->at->set->shares, position, chunk);
-    th_box output = th_layer_output_of(k->layer, &loops);
+    const th_box output = th_layer_output_of(k->layer, &at->loops);
     at->output_bytes = th_plan_output_bytes(k->layer, &output);
-    if (chunk == 0)
-        at->weight_bytes =
-            th_shard_weight_bytes(k->layer, &k->at->strategy, k->at->set->shares, position);
-    at->loops = loops;
+    if (r < k->plan->n_accels) /* the first chunk */
+        at->weight_bytes = th_shard_weight_bytes(k->layer, &k->at->strategy, k->at->set->shares, r);
     plan_needs(k, r);
     plan_ring(k, r);
-    return plan_phases(k, r, &loops, err) || plan_reduction(k, r, err) ? -1 : 0;
+    return plan_phases(k, r, &at->loops, err) || plan_reduction(k, r, err) ? -1 : 0;
 }
 
 static th_layer_plan *new_plan(th_plans *p, int n, int phases, int n_inputs)
@@ -326,7 +346,7 @@ th_layer_plan *th_plan_make_layer(th_plans *p, const th_placed *at, int32_t batc
                .n_partners = partners};
     if (!failed) {
         plan->rotates_input = th_shard_rotating(l, &at->strategy) == TH_OPERAND_INPUT;
-        plan_held(&k);
+        plan_parts(&k);
     }
     for (int r = 0; !failed && r < all; r++)
         failed = plan_position(&k, r, err);
