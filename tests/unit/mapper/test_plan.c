@@ -245,6 +245,7 @@ TEST(transitions_take_as_long_as_their_plans)
                 CU_ASSERT_EQUAL(th_plans_transition_time(plans, &a, &b, 2, planned, NULL), planned);
                 th_time half = th_plans_transition_time(plans, &a, &b, 2, planned / 2, NULL);
                 CU_ASSERT_TRUE(half <= planned && half >= planned / 2);
+                CU_ASSERT_TRUE(th_plans_transition_bound(plans, &a, &b, 2, NULL) <= planned);
                 n_less += half < planned;
                 n_longer += planned > 340000;
             }
@@ -253,6 +254,55 @@ TEST(transitions_take_as_long_as_their_plans)
         }
     }
     CU_ASSERT_TRUE(n_longer > 100 && n_less > 100);
+    tear_down();
+}
+
+/* The last of four accelerators receives through two links of the ring and one from the host: 18
+ * Gb/s. Of 2 images x 6 channels x 10 rows x 10 in int16 it has made 3 rows; the layer cut along K
+ * needs the other 7, 1680 bytes, the one cut along H the row above, 240 bytes. */
+TEST(a_transition_takes_no_less_than_the_last_position_receives)
+{
+    set_up(RING("4"), NET);
+    int32_t accels[] = {2, 3, 0, 1};
+    th_set s = {0, 4, accels};
+    th_placed a = place(0, &s, "H4"), b = place(1, &s, "K4"), c = place(1, &s, "H4");
+    CU_ASSERT_EQUAL(th_plans_transition_bound(plans, &a, &b, 2, NULL), 746666);
+    CU_ASSERT_EQUAL(th_plans_transition_bound(plans, &a, &c, 2, NULL), 106666);
+    tear_down();
+}
+
+/* Every strategy of every layer: no bound is above the time, which is that of a kept plan; and most
+ * bounds know the time but for what positions differ in. */
+TEST(no_layer_takes_less_than_its_bound)
+{
+    set_up(RING("12"), NET);
+    int32_t accels[] = {2, 3, 0, 1, 7, 6, 5, 4, 11, 9, 8, 10};
+    int n_all = 0, n_equal = 0, n_near = 0;
+    for (int l = 0; l < net->n_layers; l++) {
+        for (int32_t n = 1; n <= 12; n++) {
+            const th_set s = {0, n, accels};
+            th_strategy *list = NULL;
+            int n_listed = th_strategies_list(&net->layers[l], 2, n, &list);
+            for (int i = 0; i < n_listed; i++) {
+                th_placed at;
+                th_error reason;
+                th_plans_place(plans, l, &s, &list[i], &at, NULL);
+                th_time bound = th_plans_layer_bound(plans, &at, 2, NULL),
+                        alone = th_plans_time_alone(plans, &at, 2, &reason, NULL),
+                        time = th_plans_layer_time(plans, &at, th_plans_layer(plans, &at, 2, NULL),
+                                                   NULL);
+                CU_ASSERT_TRUE(bound <= time && bound > 0);
+                CU_ASSERT_EQUAL(alone, time);
+                CU_ASSERT_EQUAL(th_plans_time_alone(plans, &at, 2, &reason, NULL), time);
+                n_all++;
+                n_equal += bound == time;
+                n_near += bound > time / 2;
+            }
+            th_free(list);
+        }
+    }
+    printf("# %d strategies, bounds of %d equal, of %d above half\n", n_all, n_equal, n_near);
+    CU_ASSERT_TRUE(n_all > 1000 && n_equal > n_all / 4 && n_near > n_all / 2);
     tear_down();
 }
 
