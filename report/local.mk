@@ -23,8 +23,12 @@ libtharsis_la_SOURCES += \
 	report/objects/run_stop.h \
 	report/objects/task_attributes.c \
 	report/plot/plots.h \
+	report/plot/axis.c \
 	report/plot/gnuplot.c \
 	report/plot/graph.c \
+	report/plot/labels.c \
+	report/plot/layout.c \
+	report/plot/layout.h \
 	report/plot/heat_of_table.c \
 	report/plot/of_predictor.c \
 	report/plot/of_run.c \
@@ -34,6 +38,7 @@ libtharsis_la_SOURCES += \
 	report/plot/plot.h \
 	report/plot/script.c \
 	report/plot/text.c \
+	report/plot/text_points.c \
 	report/sections/alternatives.c \
 	report/sections/bounds.c \
 	report/sections/collectives.c \
@@ -119,5 +124,6 @@ report/html/assets.c: report/html/embed.awk $(html_assets)
 	$(AWK) -f report/html/embed.awk $(html_assets) >$(abs_builddir)/$@.new && mv $(abs_builddir)/$@.new $(abs_builddir)/$@
 
 
-unit_tests += tests/unit/report/test_verdict
+unit_tests += tests/unit/report/test_axis tests/unit/report/test_verdict
+tests_unit_report_test_axis_SOURCES = tests/unit/report/test_axis.c
 tests_unit_report_test_verdict_SOURCES = tests/unit/report/test_verdict.c

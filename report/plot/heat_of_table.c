@@ -74,17 +74,17 @@ static void add_all(th_plot *p, const th_table *t, const th_plot_columns *c, con
     double divisor;
     char text[40];
     const char *unit = th_kind_unit(z->kind, largest_of(x, y, value), &divisor);
-    p->x.label = th_plot_text(p, "%s", t->columns[c->x].name);
-    p->y.label = th_plot_text(p, "%s", t->columns[c->y[0]].name);
-    p->z.label = th_plot_text(p, *unit != '\0' ? "%s [%s]" : "%s", z->name, unit);
+    p->x.label = th_plot_axis_label(p, t->columns[c->x].name, "");
+    p->y.label = th_plot_axis_label(p, t->columns[c->y[0]].name, "");
+    p->z.label = th_plot_axis_label(p, z->name, unit);
+    p->what = th_plot_text(p, "%s by %s and %s", p->z.label, p->x.label, p->y.label);
     for (int i = 0; i < x->n; i++)
         th_plot_category(p, name_of(p, th_table_cell(t, x->first[i], c->x)));
     for (int j = 0; j < y->n; j++) {
         th_plot_series_begin(p, name_of(p, th_table_cell(t, y->first[j], c->y[0])), TH_JOIN_NONE);
         for (int i = 0; i < x->n; i++) {
             double v = value[PLACES_MAX * j + i] / divisor;
-            snprintf(text, sizeof text, fabs(v) >= 100 ? "%.0f" : "%.3g", v);
-            th_plot_point_add(p, i, v, isnan(v) ? NULL : text);
+            th_plot_point_add(p, i, v, isnan(v) ? NULL : th_plot_label(v, text, sizeof text));
         }
     }
 }

@@ -71,7 +71,8 @@ th_plot *th_plot_of_predictor(const th_predictor *p, const th_measurements *m, c
     plot->x = (th_plot_axis){"measured [ms]", true};
     plot->y = (th_plot_axis){"predicted [ms]", true};
     plot->band = BAND;
+    plot->title = "Predicted over measured times of layers [ms]";
     if (step > 1)
-        plot->title = th_plot_text(plot, "one of %zu layers shown", step);
+        plot->title = th_plot_text(plot, "%s, one of %zu shown", plot->title, step);
     return plot;
 }

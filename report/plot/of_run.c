@@ -41,7 +41,9 @@ th_plot *th_plot_of_accels(th_session *s, th_error *err)
             th_error_no_memory(err);
         return NULL;
     }
+    p->x.label = "accelerator";
     p->y.label = "share of the elapsed time [%]";
+    p->what = "work of the accelerators";
     for (int a = 0; a < x->n_accels; a++)
         th_plot_category(p, s->system->nodes[s->system->accel_node[a]].name);
     for (int part = 0; part < N_PARTS; part++) {
@@ -152,7 +154,7 @@ th_plot *th_plot_of_links(th_session *s, th_error *err)
     th_free(load);
     th_plot *p = heat_of(system, &m, 0.01, err);
     if (p)
-        p->z.label = "load of the link [%]";
+        p->z.label = p->what = "load of the link [%]";
     return p;
 }
 
@@ -181,6 +183,6 @@ th_plot *th_plot_of_traffic(th_session *s, th_error *err)
     const char *name = th_kind_unit(TH_KIND_BYTES, (double)largest, &unit);
     th_plot *p = heat_of(system, &m, unit, err);
     if (p)
-        p->z.label = th_plot_text(p, "sent [%s]", name);
+        p->z.label = p->what = th_plot_text(p, "bytes sent [%s]", name);
     return p;
 }

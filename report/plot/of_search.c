@@ -41,6 +41,7 @@ th_plot *th_plot_of_search(th_session *s, th_error *err)
     th_goal_describe(&f->goal, objective, sizeof objective);
     p->x = (th_plot_axis){"evaluations", f->evaluations >= LOG_FROM};
     p->y.label = th_plot_text(p, *name != '\0' ? "best %s [%s]" : "best %s%s", objective, name);
+    p->what = th_plot_text(p, "%s over evaluations", p->y.label);
     add_found(p, f, unit);
     if (bound > 0 && first.kind == TH_KIND_TIME) {
         th_plot_series_begin(p, "lower bound", TH_JOIN_LEVEL);

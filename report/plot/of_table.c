@@ -12,7 +12,10 @@
 #include "report/plot/plots.h"
 #include "report/table/report_scale.h"
 
-enum { LABELLED_POINTS = 40 }; /* points of a scatter plot that have labels; with more, none has */
+enum {
+    LABELLED_POINTS = 40, /* with more points only those of the front have labels */
+    SHARED_MAX = 2000     /* points at one place share a label in series up to this size */
+};
 
 typedef struct {
     const th_table *t;
@@ -33,8 +36,32 @@ static bool is_text(const drawing *d, int column)
     return d->t->columns[column].kind == TH_KIND_TEXT;
 }
 
+/* Headings of reports are short, since a line below explains them; a plot has no such line. */
 static const char *title_of(const th_column *c)
 {
+    static const struct {
+        const char *name, *title;
+    } longer[] = {
+        {"active", "active time"},
+        {"busy", "busy time"},
+        {"idle", "idle time"},
+        {"moved", "bytes moved"},
+        {"load", "load of the link"},
+        {"utilization", "share of the time busy"},
+        {"link_utilization", "links busy"},
+        {"accel_utilization", "accelerators busy"},
+        {"stall_in", "stalled on input"},
+        {"stall_out", "stalled on output"},
+        {"stall_input", "stalled on inputs"},
+        {"stall_weight", "stalled on weights"},
+        {"stall_partial", "stalled on partial sums"},
+        {"stall_output", "stalled on outputs"},
+        {"throughput", "throughput in samples"},
+        {"batch_throughput", "throughput in batches"},
+    };
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
+        if (strcmp(longer[i].name, c->name) == 0)
+            return longer[i].title;
     return c->title ? c->title : c->name;
 }
 
@@ -59,16 +86,7 @@ static const char *axis_of(drawing *d, const int *columns, int n, double *diviso
         largest = fmax(largest, largest_in(d->t, columns[i]));
     const char *unit = th_kind_unit(first->kind, largest, divisor);
     const char *title = n == 1 ? title_of(first) : first->kind == TH_KIND_TIME ? "time" : "";
-    if (*unit == '\0')
-        return th_plot_text(d->plot, "%s", title);
-    return th_plot_text(d->plot, "%s%s[%s]", title, *title != '\0' ? " " : "", unit);
-}
-
-/* Three significant digits, and never an exponent below a million. */
-static const char *label_of(double y, char *out, size_t size)
-{
-    snprintf(out, size, fabs(y) >= 100 && fabs(y) < 1e6 ? "%.0f" : "%.3g", y);
-    return out;
+    return th_plot_axis_label(d->plot, title, unit);
 }
 
 /* ---- places along x ---- */
@@ -131,7 +149,7 @@ static void add_bars(drawing *d, int y, const char *name, const char *by)
             if (d->place[row] == place && belongs(d, row, by))
                 value = th_quantity_number(th_table_cell(d->t, row, y), NAN) / d->y_unit;
         th_plot_point_add(d->plot, place, value,
-                          isnan(value) ? NULL : label_of(value, text, sizeof text));
+                          isnan(value) ? NULL : th_plot_label(value, text, sizeof text));
     }
 }
 
@@ -141,11 +159,20 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
+/* What a point is called: the text of the first column, or the number of a study's point. */
+static const char *name_of_row(drawing *d, size_t row)
+{
+    const th_quantity *q = th_table_cell(d->t, row, 0);
+    if (is_text(d, 0))
+        return text_of(q);
+    return q->kind == TH_KIND_COUNT ? th_plot_text(d->plot, "#%d", (int)q->whole) : NULL;
+}
+
 /* Points at one place share a label: "ring, mesh". */
 static void add_named_point(drawing *d, double x, double y, const char *name)
 {
     th_plot_series *s = &d->plot->series[d->plot->n_series - 1];
-    for (size_t i = 0; name && i < s->n; i++)
+    for (size_t i = 0; name && s->n <= SHARED_MAX && i < s->n; i++)
         if (s->point[i].x == x && s->point[i].y == y && s->point[i].label) {
             s->point[i].label = th_plot_text(d->plot, "%s, %s", s->point[i].label, name);
             return;
@@ -156,7 +183,6 @@ static void add_named_point(drawing *d, double x, double y, const char *name)
 static void add_points(drawing *d, int y, const char *name, const char *by)
 {
     bool is_line = d->columns->type == TH_PLOT_LINE;
-    bool is_named = !is_line && d->t->n_rows <= LABELLED_POINTS && is_text(d, 0);
     th_plot_series_begin(d->plot, name, is_line ? TH_JOIN_LINE : TH_JOIN_NONE);
     for (size_t row = 0; !d->plot->failed && row < d->t->n_rows; row++) {
         const th_quantity *at = th_table_cell(d->t, row, d->columns->x);
@@ -164,7 +190,7 @@ static void add_points(drawing *d, int y, const char *name, const char *by)
             is_text(d, d->columns->x) ? d->place[row] : th_quantity_number(at, NAN) / d->x_unit;
         double value = th_quantity_number(th_table_cell(d->t, row, y), NAN) / d->y_unit;
         if (isfinite(x) && isfinite(value) && belongs(d, row, by))
-            add_named_point(d, x, value, is_named ? text_of(th_table_cell(d->t, row, 0)) : NULL);
+            add_named_point(d, x, value, is_line ? NULL : name_of_row(d, row));
     }
     if (d->plot->failed || !is_line)
         return;
@@ -254,6 +280,7 @@ static void add_front(drawing *d)
     if (p->failed)
         return;
     th_plot_series *front = &p->series[n];
+    front->is_front = true;
     for (int s = 0; !p->failed && s < n; s++)
         for (size_t i = 0; i < p->series[s].n; i++) {
             const th_plot_point a = p->series[s].point[i];
@@ -261,10 +288,22 @@ static void add_front(drawing *d)
             bool is_out = is_dominated(p, &a, x_sign, y_sign);
             p->n_series = n + 1;
             if (!is_out)
-                th_plot_point_add(p, a.x, a.y, NULL);
+                th_plot_point_add(p, a.x, a.y, a.label);
+            if (!is_out && !p->failed)
+                p->series[s].point[i].label = NULL; /* the front has it */
         }
     if (!p->failed)
         qsort(front->point, front->n, sizeof *front->point, x_sign < 0 ? by_x : by_x_down);
+}
+
+/* Many points, or points that have only numbers: labels for the front alone. */
+static void drop_labels(drawing *d)
+{
+    if (d->t->n_rows <= LABELLED_POINTS && is_text(d, 0))
+        return;
+    for (int s = 0; s < d->plot->n_series; s++)
+        for (size_t i = 0; !d->plot->series[s].is_front && i < d->plot->series[s].n; i++)
+            d->plot->series[s].point[i].label = NULL;
 }
 
 /* ---- the plot ---- */
@@ -311,7 +350,7 @@ th_plot *th_plot_of_table(const th_table *t, const th_plot_columns *columns, th_
         th_plot_free(d.plot);
         return NULL;
     }
-    d.plot->x.label = axis_of(&d, &columns->x, 1, &d.x_unit);
+    const char *x = d.plot->x.label = axis_of(&d, &columns->x, 1, &d.x_unit);
     d.plot->y.label = axis_of(&d, columns->y, columns->n_y, &d.y_unit);
     if (strcmp(t->columns[columns->x].name, "run") == 0)
         d.plot->x.label = NULL; /* names of runs say themselves what they are */
@@ -321,6 +360,9 @@ th_plot *th_plot_of_table(const th_table *t, const th_plot_columns *columns, th_
         add_all_series(&d);
     if (columns->type == TH_PLOT_SCATTER)
         add_front(&d);
+    if (columns->type == TH_PLOT_SCATTER && !d.plot->failed)
+        drop_labels(&d);
+    d.plot->what = th_plot_text(d.plot, is_table ? "%s by %s" : "%s over %s", d.plot->y.label, x);
     th_free(d.place);
     return d.plot;
 }

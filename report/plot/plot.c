@@ -45,6 +45,18 @@ const char *th_plot_text(th_plot *p, const char *format, ...)
     return copy ? copy : "";
 }
 
+const char *th_plot_axis_label(th_plot *p, const char *name, const char *unit)
+{
+    char words[200];
+    snprintf(words, sizeof words, "%s", name);
+    for (char *c = words; *c != '\0'; c++)
+        if (*c == '_')
+            *c = ' ';
+    if (*unit == '\0')
+        return th_plot_text(p, "%s", words);
+    return th_plot_text(p, "%s%s[%s]", words, *words != '\0' ? " " : "", unit);
+}
+
 void th_plot_category(th_plot *p, const char *name)
 {
     if (th_grow(&p->category, &p->category_capacity, (size_t)p->n_categories + 1,
@@ -101,8 +113,10 @@ int th_plot_draw(const th_plot *p, th_picture as, th_strbuf *out, th_error *err)
 {
     th_strbuf script = TH_STRBUF_INIT;
     int failed = 0;
-    if (as == TH_PICTURE_TXT && !p->failed && th_plot_text_draw(p, out))
-        return out->failed ? th_error_no_memory(err) : 0;
+    if (!p->failed && as == TH_PICTURE_TXT)
+        th_plot_text_draw(p, out);
+    if (as == TH_PICTURE_TXT)
+        return p->failed || out->failed ? th_error_no_memory(err) : 0;
     th_plot_script(p, as, &script);
     if (p->failed || script.failed)
         failed = th_error_no_memory(err);

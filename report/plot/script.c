@@ -1,35 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* script.c - the gnuplot script of a plot.
- *   th_plot_script: terminal -> axes -> the data of all series -> one plot command
+ *   th_plot_script: layout -> terminal -> axes -> the data of all series -> one plot command
  * The script contains the numbers, but no dates or paths: the same numbers give the same
  * picture. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "report/plot/plot.h"
+#include "base/alloc.h"
+#include "report/plot/layout.h"
 #include "report/table/report_scale.h"
 
 /* Okabe and Ito's colours, which the colour-blind tell apart (Color Universal Design, 2008); yellow
  * last, for it is pale on white. */
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                       "#56B4E9", "#E69F00", "#000000", "#F0E442"};
+/* gnuplot's point types: circle, square, triangle, diamond, triangle on its head, pentagon; open
+ * square and circle. A series differs from the others by colour and by shape. */
+static const int markers[] = {7, 5, 9, 13, 11, 15, 4, 6};
 enum { N_COLOURS = sizeof colours / sizeof colours[0] };
 static const char quiet[] = "#D8DCE0", ink[] = "#30363C", faint[] = "#DDE1E5", empty[] = "#F7F8FA";
 /* Heat: one hue from pale to dark. */
 static const char palette[] =
     "0 '#EEF3F8', 0.25 '#B5CDE1', 0.5 '#6BA3C9', 0.75 '#2B6FA5', 1 '#08306B'";
 
-enum {
-    LABELLED_BARS = 24,  /* up to this number of bars, values stand above them */
-    LABELLED_CELLS = 12, /* up to this number of columns, heat maps show values */
-    LETTERS_IN_ROW =
-        84, /* up to this number of letters, names are horizontal; longer ones slanted */
-    LETTERS_IN_HEAT = 56, /* up to this number they are slanted; longer ones vertical */
-    LETTERS_IN_KEY = 14,  /* longer names leave room for fewer */
-    TICKS_MAX = 30,       /* of more categories only some have names */
-    HEAT_TICKS_MAX = 48
-};
+enum { LABELLED_BARS = 24 }; /* up to this number of bars, values stand above them */
 
 static const char *colour_of(const th_plot_series *s, int number)
 {
@@ -60,76 +55,59 @@ static void add_datum(th_strbuf *out, const char *text)
     th_strbuf_add(out, "\"");
 }
 
-static bool is_text(th_picture as)
-{
-    return as == TH_PICTURE_TXT;
-}
-
-static bool is_table(const th_plot *p)
-{
-    return p->type == TH_PLOT_BAR || p->type == TH_PLOT_STACKED || p->type == TH_PLOT_HEAT;
-}
-
 /* ---- terminal and axes ---- */
 
-static void add_terminal(const th_plot *p, th_picture as, th_strbuf *out)
+static void add_terminal(const th_plot_layout *l, th_picture as, th_strbuf *out)
 {
-    bool is_square = p->type == TH_PLOT_HEAT || p->type == TH_PLOT_PARITY;
+    static const double CM = 0.02; /* of a pixel, in a PDF */
     switch (as) {
-    case TH_PICTURE_SVG:
-    case TH_PICTURE_SCRIPT:
-        th_strbuf_printf(out,
-                         "set terminal svg size %d,%d dynamic font 'Helvetica,Arial,sans-serif,14' "
-                         "background '#FFFFFF' noenhanced\n",
-                         is_square ? 760 : 900, is_square ? 680 : 540);
-        break;
     case TH_PICTURE_PNG:
         th_strbuf_printf(out,
                          "set terminal pngcairo size %d,%d font 'sans,12' fontscale 1.9 linewidth "
                          "2 pointscale 2 background '#FFFFFF' noenhanced\n",
-                         is_square ? 1520 : 1800, is_square ? 1360 : 1080);
+                         2 * l->width, 2 * l->height);
         break;
     case TH_PICTURE_PDF:
         th_strbuf_printf(out,
-                         "set terminal pdfcairo size %s font 'sans,10' linewidth 1.2 pointscale "
-                         "0.8 background '#FFFFFF' noenhanced\n",
-                         is_square ? "16cm,14.3cm" : "18cm,10.8cm");
+                         "set terminal pdfcairo size %.2fcm,%.2fcm font 'sans,7.5' linewidth 1.2 "
+                         "pointscale 0.6 background '#FFFFFF' noenhanced\n",
+                         CM * l->width, CM * l->height);
         break;
-    case TH_PICTURE_TXT:
-        th_strbuf_printf(out, "set terminal dumb %s noenhanced\n", is_square ? "78,36" : "78,26");
-        break;
+    case TH_PICTURE_SVG:
+    case TH_PICTURE_SCRIPT:
+    case TH_PICTURE_TXT: /* drawn without gnuplot */
     case TH_N_PICTURES:
+        th_strbuf_printf(out,
+                         "set terminal svg size %d,%d dynamic font 'Helvetica,Arial,sans-serif,14' "
+                         "background '#FFFFFF' noenhanced\n",
+                         l->width, l->height);
         break;
     }
+    th_strbuf_printf(out,
+                     "set lmargin at screen %.4f\nset rmargin at screen %.4f\n"
+                     "set bmargin at screen %.4f\nset tmargin at screen %.4f\n",
+                     (double)l->left / l->width, (double)(l->left + l->area_width) / l->width,
+                     (double)l->bottom / l->height,
+                     (double)(l->bottom + l->area_height) / l->height);
 }
 
-static int longest_name(const th_plot *p)
+static void add_style(const th_plot_layout *l, th_strbuf *out)
 {
-    int longest = 0;
-    for (int i = 0; i < p->n_series; i++)
-        if (p->series[i].name && th_text_width(p->series[i].name) > longest)
-            longest = th_text_width(p->series[i].name);
-    return longest;
-}
-
-static void add_style(const th_plot *p, th_picture as, th_strbuf *out)
-{
+    const th_plot *p = l->plot;
     th_strbuf_add(out, "set encoding utf8\nset datafile missing '-'\n");
     th_strbuf_add(out, p->type == TH_PLOT_HEAT ? "unset border\n" : "set border 3");
     if (p->type != TH_PLOT_HEAT)
         th_strbuf_printf(out, " linecolor '%s' linewidth 1\n", ink);
     th_strbuf_printf(out, "set tics nomirror out scale 0.5 textcolor '%s'\n", ink);
-    if (p->type != TH_PLOT_HEAT && !is_text(as))
+    if (p->type != TH_PLOT_HEAT)
         th_strbuf_printf(out, "set grid %s back linetype 1 linewidth 0.7 linecolor '%s'\n",
-                         is_table(p) ? "ytics" : "xtics ytics", faint);
+                         th_plot_is_bars(p) ? "ytics" : "xtics ytics", faint);
     th_strbuf_add(out, "set style fill solid 1 noborder\n");
-    th_strbuf_add(out, is_text(as)
-                           ? "set key tmargin left horizontal\n"
-                           : "set key outside top horizontal left Left reverse samplen 1.5\n");
-    int longest = longest_name(p); /* gnuplot thinks letters narrower than they are */
-    if (!is_text(as) && longest > LETTERS_IN_KEY)
-        th_strbuf_printf(out, "set key maxcols %d\n",
-                         longest < LETTERS_IN_ROW / 2 ? LETTERS_IN_ROW / (longest + 5) : 1);
+    th_strbuf_printf(out,
+                     "set key at screen %.4f, screen %.4f left top vertical Left reverse samplen "
+                     "1.5 spacing 1.2\n",
+                     (double)(l->left + l->area_width + TH_PIXELS_MARGIN / 2) / l->width,
+                     (double)(l->bottom + l->area_height) / l->height);
 }
 
 static void add_label(th_strbuf *out, const char *what, const char *text)
@@ -141,18 +119,11 @@ static void add_label(th_strbuf *out, const char *what, const char *text)
     th_strbuf_printf(out, " textcolor '%s'\n", ink);
 }
 
-/* The distance between names that are shown, of n. */
-static int stride_of(const th_plot *p, int n)
-{
-    int most = p->type == TH_PLOT_HEAT ? HEAT_TICKS_MAX : TICKS_MAX;
-    return (n + most - 1) / most;
-}
-
-static void add_ticks(th_strbuf *out, const char *axis, const char *(*name)(const th_plot *, int),
+static void add_names(th_strbuf *out, const char *axis, const char *(*name)(const th_plot *, int),
                       const th_plot *p, int n)
 {
     th_strbuf_printf(out, "set %stics (", axis);
-    for (int i = 0; i < n; i += stride_of(p, n)) {
+    for (int i = 0; i < n; i += th_plot_name_stride(p, n)) {
         th_strbuf_add(out, i > 0 ? ", " : "");
         add_quoted(out, name(p, i));
         th_strbuf_printf(out, " %d", i);
@@ -170,44 +141,42 @@ static const char *series_name(const th_plot *p, int i)
     return p->series[i].name ? p->series[i].name : "";
 }
 
-static void add_categories(const th_plot *p, th_strbuf *out)
+/* The range and the ticks of an axis of numbers. */
+static void add_ticks(th_strbuf *out, const char *axis, const th_plot_ticks *t)
 {
-    int n = p->n_categories, all = 0;
-    for (int i = 0; i < n; i += stride_of(p, n))
-        all += th_text_width(p->category[i]) + 2;
-    add_ticks(out, "x", category_name, p, n);
-    if (p->type == TH_PLOT_HEAT && all > LETTERS_IN_HEAT)
+    th_strbuf_printf(out, "set %srange [%.9g:%.9g]\nset %stics (", axis, t->from, t->to, axis);
+    for (int i = 0; i < t->n; i++)
+        th_strbuf_printf(out, "%s'%s' %.9g", i > 0 ? ", " : "", t->text[i], t->value[i]);
+    th_strbuf_add(out, ")\n");
+}
+
+static void add_categories(const th_plot_layout *l, th_strbuf *out)
+{
+    int n = l->plot->n_categories;
+    add_names(out, "x", category_name, l->plot, n);
+    if (l->stands_names)
         th_strbuf_add(out, "set xtics rotate by 90 right\n");
-    else if (all > LETTERS_IN_ROW)
+    else if (l->slants_names)
         th_strbuf_add(out, "set xtics rotate by 35 right\n");
     th_strbuf_printf(out, "set xtics scale 0\nset xrange [-0.6:%d.6]\n", n - 1);
 }
 
-/* A terminal has no room beside the axis that goes up, and nothing is written there: its label
- * stands below. */
-static void add_axis_labels(const th_plot *p, th_picture as, th_strbuf *out)
+static void add_axes(const th_plot_layout *l, th_strbuf *out)
 {
-    th_strbuf both = TH_STRBUF_INIT;
-    const char *x = p->x.label, *y = p->y.label;
-    if (is_text(as) && y)
-        th_strbuf_printf(&both, "%s%supwards: %s", x ? x : "", x ? "; " : "", y);
-    add_label(out, "xlabel", both.length > 0 ? both.text : x);
-    if (!is_text(as))
-        add_label(out, "ylabel", y);
-    out->failed |= both.failed;
-    th_strbuf_clear(&both);
-}
-
-static void add_axes(const th_plot *p, th_picture as, th_strbuf *out)
-{
+    const th_plot *p = l->plot;
     add_label(out, "title", p->title);
-    add_axis_labels(p, as, out);
+    add_label(out, "xlabel", p->x.label);
+    add_label(out, "ylabel", p->y.label);
     if (p->x.is_log)
         th_strbuf_add(out, "set logscale x\n");
     if (p->y.is_log)
         th_strbuf_add(out, "set logscale y\n");
     if (p->n_categories > 0)
-        add_categories(p, out);
+        add_categories(l, out);
+    else
+        add_ticks(out, "x", &l->x);
+    if (p->type != TH_PLOT_HEAT)
+        add_ticks(out, "y", &l->y);
 }
 
 /* ---- data ---- */
@@ -255,11 +224,6 @@ static void add_title(th_strbuf *out, const char *name)
     add_quoted(out, name);
 }
 
-static const char *key_name(const th_plot *p, int s)
-{
-    return p->n_series > 1 ? p->series[s].name : NULL;
-}
-
 /* ---- bars ---- */
 
 static void plot_bars(const th_plot *p, th_strbuf *out)
@@ -267,15 +231,14 @@ static void plot_bars(const th_plot *p, th_strbuf *out)
     static const double GROUP = 0.8; /* of a category's place */
     double width = GROUP / p->n_series;
     bool is_first = true, is_labelled = p->n_series * p->n_categories <= LABELLED_BARS;
-    th_strbuf_printf(
-        out, "set yrange [0:*]\nset offsets 0, 0, graph 0.06, 0\nset boxwidth %.6g absolute\n",
-        p->n_series > 1 ? 0.92 * width : width * 0.8);
+    th_strbuf_printf(out, "set boxwidth %.6g absolute\n",
+                     p->n_series > 1 ? 0.92 * width : width * 0.8);
     for (int s = 0; s < p->n_series; s++) {
         double shift = ((double)s - (double)(p->n_series - 1) / 2) * width;
         add_part(out, &is_first);
         th_strbuf_printf(out, "$s%d using ($1 + %.6g):2 with boxes linecolor '%s'", s, shift,
                          colour_of(&p->series[s], s));
-        add_title(out, key_name(p, s));
+        add_title(out, th_plot_key_name(p, s));
         if (!is_labelled)
             continue;
         add_part(out, &is_first);
@@ -299,8 +262,7 @@ static void plot_stacks(const th_plot *p, th_strbuf *out)
         }
         th_strbuf_add(out, "END\n");
     }
-    th_strbuf_add(out, "set yrange [0:*]\n");
-    for (int s = 0; s < p->n_series; s++) {
+    for (int s = p->n_series - 1; s >= 0; s--) { /* the key has the order of the stack */
         add_part(out, &is_first);
         th_strbuf_printf(
             out, "$stack%d using 1:2:($1 - 0.4):($1 + 0.4):2:3 with boxxyerror linecolor '%s'", s,
@@ -326,38 +288,33 @@ static void add_matrix(const th_plot *p, th_strbuf *out)
     th_strbuf_add(out, "END\n");
 }
 
-static double largest_cell(const th_plot *p)
+static void plot_heat(const th_plot_layout *l, th_strbuf *out)
 {
-    double largest = 0;
-    for (int s = 0; s < p->n_series; s++)
-        for (size_t i = 0; i < p->series[s].n; i++)
-            largest = fmax(largest, p->series[s].point[i].y); /* not of NAN */
-    return largest;
-}
-
-static void plot_heat(const th_plot *p, th_strbuf *out)
-{
-    double largest = largest_cell(p);
-    bool is_labelled = p->n_categories <= LABELLED_CELLS;
+    static const double DARK = 0.55; /* of the scale: from here on text is white */
+    const th_plot *p = l->plot;
     add_matrix(p, out);
-    add_ticks(out, "y", series_name, p, p->n_series);
+    add_names(out, "y", series_name, p, p->n_series);
     th_strbuf_printf(out,
                      "set yrange [%d.5:-0.5]\nset xrange [-0.5:%d.5]\nset ytics scale 0\n"
-                     "set palette defined (%s)\nset cbrange [0:%.9g]\n",
-                     p->n_series - 1, p->n_categories - 1, palette, largest > 0 ? largest : 1);
+                     "set palette defined (%s)\n",
+                     p->n_series - 1, p->n_categories - 1, palette);
+    add_ticks(out, "cb", &l->z);
     add_label(out, "cblabel", p->z.label);
     th_strbuf_printf(out,
-                     "set size ratio -1\nset colorbox noborder\n"
+                     "set colorbox user noborder origin screen %.4f, screen %.4f size screen %.4f, "
+                     "screen %.4f\n"
                      "set object 1 rectangle from graph 0, 0 to graph 1, 1 behind fillcolor '%s' "
                      "fillstyle solid noborder\n"
-                     "plot $cells using 1:2:($1 - 0.48):($1 + 0.48):($2 - 0.48):($2 + 0.48):3 with "
+                     "plot $cells using 1:2:($1 - 0.48):($1 + 0.48):($2 - 0.46):($2 + 0.46):3 with "
                      "boxxyerror linecolor palette notitle",
-                     empty);
-    if (is_labelled)
+                     (double)(l->left + l->area_width + TH_PIXELS_MARGIN / 2) / l->width,
+                     (double)l->bottom / l->height, 16. / l->width,
+                     (double)l->area_height / l->height, empty);
+    if (p->n_categories <= TH_PLOT_LABELLED_CELLS)
         th_strbuf_printf(out,
                          ", \\\n     $cells using 1:2:4:($3 > %.9g ? 0xFFFFFF : 0x30363C) with "
                          "labels textcolor rgb variable notitle",
-                         0.55 * largest);
+                         l->z.from + DARK * (l->z.to - l->z.from));
 }
 
 /* ---- points ---- */
@@ -369,37 +326,59 @@ static void plot_level(const th_plot *p, int s, th_strbuf *out)
     add_title(out, p->series[s].name);
 }
 
-static const char *style_of(th_join join)
+static void add_point_style(const th_plot_series *series, int number, th_strbuf *out)
 {
-    switch (join) {
-    case TH_JOIN_NONE:
-        return "points pointtype 7 pointsize 1.1";
-    case TH_JOIN_LINE:
-        return "linespoints pointtype 7 pointsize 0.8 linewidth 2";
-    case TH_JOIN_STEPS:
-        return "steps linewidth 2";
-    case TH_JOIN_LEVEL:
-        break;
-    }
-    return "lines";
-}
-
-static bool any_label(const th_plot_series *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->point[i].label)
-            return true;
-    return false;
-}
-
-static void plot_points(const th_plot *p, th_strbuf *out)
-{
-    bool is_first = true, is_stepped = p->n_series > 0 && p->series[0].join == TH_JOIN_STEPS;
-    if (!is_stepped)
-        th_strbuf_add(out, "set offsets graph 0.04, graph 0.06, graph 0.06, graph 0.04\n");
+    int marker = markers[number % N_COLOURS];
+    if (series->is_front)
+        th_strbuf_printf(out, "steps linewidth 1.2 linecolor '%s'", ink);
+    else if (series->join == TH_JOIN_STEPS)
+        th_strbuf_printf(out, "steps linewidth 2 linecolor '%s'", colour_of(series, number));
+    else if (series->join == TH_JOIN_LINE)
+        th_strbuf_printf(out, "linespoints pointtype %d pointsize 0.9 linewidth 2 linecolor '%s'",
+                         marker, colour_of(series, number));
     else
-        th_strbuf_printf(out, "set xrange [%d:%.9g]\nset offsets 0, 0, graph 0.06, graph 0.04\n",
-                         p->x.is_log ? 1 : 0, p->series[0].point[p->series[0].n - 1].x);
+        th_strbuf_printf(out, "points pointtype %d pointsize 1.1 linecolor '%s'", marker,
+                         colour_of(series, number));
+}
+
+/* Labels at the places that labels.c finds, in units of letters and lines. */
+static int add_point_labels(const th_plot_layout *l, th_strbuf *out)
+{
+    static const char *const sides[] = {"right", "center", "left"};
+    const th_plot *p = l->plot;
+    th_plot_place *place =
+        th_plot_place_labels(p, &(th_plot_area){l->area_width, l->area_height, TH_PIXELS_LETTER,
+                                                TH_PIXELS_LINE, &l->x, &l->y});
+    size_t at = 0;
+    for (int s = 0; place && s < p->n_series; s++)
+        for (size_t i = 0; i < p->series[s].n; i++, at++) {
+            const th_plot_point *point = &p->series[s].point[i];
+            if (!point->label || !place[at].is_shown)
+                continue;
+            th_strbuf_add(out, "set label ");
+            add_quoted(out, point->label);
+            th_strbuf_printf(out, " at %.9g, %.9g %s offset %.2f, %.2f textcolor '%s'\n", point->x,
+                             point->y, sides[place[at].side + 1], place[at].dx / TH_PIXELS_LETTER,
+                             place[at].dy / TH_PIXELS_LINE, ink);
+        }
+    th_free(place);
+    return place ? 0 : -1;
+}
+
+/* A front lies behind the points, and last in the key. */
+static void plot_points(const th_plot_layout *l, th_strbuf *out)
+{
+    const th_plot *p = l->plot;
+    bool is_first = true;
+    if (p->n_categories == 0 && add_point_labels(l, out) != 0)
+        out->failed = true;
+    for (int s = 0; s < p->n_series; s++)
+        if (p->series[s].is_front) {
+            add_part(out, &is_first);
+            th_strbuf_printf(out, "$s%d using 1:2 with ", s);
+            add_point_style(&p->series[s], s, out);
+            add_title(out, NULL);
+        }
     for (int s = 0; s < p->n_series; s++) {
         const th_plot_series *series = &p->series[s];
         add_part(out, &is_first);
@@ -407,49 +386,27 @@ static void plot_points(const th_plot *p, th_strbuf *out)
             plot_level(p, s, out);
             continue;
         }
-        th_strbuf_printf(out, "$s%d using 1:2 with %s linecolor '%s'", s, style_of(series->join),
-                         colour_of(series, s));
-        add_title(out, key_name(p, s));
-        if (!any_label(series))
-            continue;
-        add_part(out, &is_first);
-        th_strbuf_printf(out,
-                         "$s%d using 1:2:3 with labels left offset 0.8, 0.4 textcolor '%s' notitle",
-                         s, ink);
+        if (series->is_front)
+            th_strbuf_add(out, "NaN with ");
+        else
+            th_strbuf_printf(out, "$s%d using 1:2 with ", s);
+        add_point_style(series, s, out);
+        add_title(out, th_plot_key_name(p, s));
     }
 }
 
 /* ---- parity ---- */
 
-static void range_of(const th_plot *p, double *least, double *most)
+static void plot_parity(const th_plot *p, th_strbuf *out)
 {
-    *least = INFINITY;
-    *most = 0;
-    for (int s = 0; s < p->n_series; s++)
-        for (size_t i = 0; i < p->series[s].n; i++) {
-            *least = fmin(*least, fmin(p->series[s].point[i].x, p->series[s].point[i].y));
-            *most = fmax(*most, fmax(p->series[s].point[i].x, p->series[s].point[i].y));
-        }
-}
-
-static void plot_parity(const th_plot *p, th_picture as, th_strbuf *out)
-{
-    static const double MARGIN = 1.25;
-    double least, most;
-    range_of(p, &least, &most);
-    th_strbuf_printf(
-        out, "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nset size square\nset samples 2\n",
-        least / MARGIN, most * MARGIN, least / MARGIN, most * MARGIN);
-    th_strbuf_add(out, "set format xy '%g'\nplot ");
-    if (!is_text(as))
-        th_strbuf_printf(out,
-                         "'+' using 1:($1 * %.6g):($1 * %.6g) with filledcurves fillcolor '%s' "
-                         "title 'within %.3g %%', \\\n     ",
-                         1 - p->band, 1 + p->band, faint, 100 * p->band);
+    th_strbuf_printf(out,
+                     "set samples 2\nplot '+' using 1:($1 * %.6g):($1 * %.6g) with filledcurves "
+                     "fillcolor '%s' title 'within %.3g %%', \\\n     ",
+                     1 - p->band, 1 + p->band, faint, 100 * p->band);
     for (int s = 0; s < p->n_series; s++) {
-        th_strbuf_printf(out, "$s%d using 1:2 with %s linecolor '%s'", s,
-                         is_text(as) ? "dots" : "points pointtype 7 pointsize 0.28",
-                         colour_of(&p->series[s], s));
+        th_strbuf_printf(out,
+                         "$s%d using 1:2 with points pointtype %d pointsize 0.3 linecolor '%s'", s,
+                         markers[s % N_COLOURS], colour_of(&p->series[s], s));
         add_title(out, p->series[s].name);
         th_strbuf_add(out, ", \\\n     ");
     }
@@ -458,9 +415,11 @@ static void plot_parity(const th_plot *p, th_picture as, th_strbuf *out)
 
 void th_plot_script(const th_plot *p, th_picture as, th_strbuf *out)
 {
-    add_terminal(p, as, out);
-    add_style(p, as, out);
-    add_axes(p, as, out);
+    th_plot_layout l;
+    th_plot_lay_out(&l, p);
+    add_terminal(&l, as, out);
+    add_style(&l, out);
+    add_axes(&l, out);
     if (p->type != TH_PLOT_HEAT && p->type != TH_PLOT_STACKED)
         add_points(p, out);
     switch (p->type) {
@@ -471,14 +430,14 @@ void th_plot_script(const th_plot *p, th_picture as, th_strbuf *out)
         plot_stacks(p, out);
         break;
     case TH_PLOT_HEAT:
-        plot_heat(p, out);
+        plot_heat(&l, out);
         break;
     case TH_PLOT_LINE:
     case TH_PLOT_SCATTER:
-        plot_points(p, out);
+        plot_points(&l, out);
         break;
     case TH_PLOT_PARITY:
-        plot_parity(p, as, out);
+        plot_parity(p, out);
         break;
     case TH_N_PLOT_TYPES:
         break;

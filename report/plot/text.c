@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* text.c - bars, stacks and heat maps for terminals, at most 80 columns. Bars are horizontal, so
- * that names stay readable. Lines and scatter plots need gnuplot; numbers are in the reports. */
+/* text.c - plots for terminals, at most 80 columns: bars, stacks and heat maps; text_points.c draws
+ * the others. Bars are horizontal, so that names stay readable. */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void add_head(const th_plot *p, const char *label, th_strbuf *out)
 {
     if (p->title)
         th_strbuf_printf(out, "%s\n", p->title);
-    if (label)
+    if (label && (!p->title || p->is_titled))
         th_strbuf_printf(out, "%s\n", label);
     th_strbuf_add(out, "\n");
 }
@@ -156,19 +156,28 @@ static void draw_heat(const th_plot *p, th_strbuf *out)
                      p->x.label, p->z.label, largest, shades + 1);
 }
 
-bool th_plot_text_draw(const th_plot *p, th_strbuf *out)
+void th_plot_text_draw(const th_plot *p, th_strbuf *out)
 {
-    if (p->type != TH_PLOT_BAR && p->type != TH_PLOT_STACKED && p->type != TH_PLOT_HEAT)
-        return false;
-    add_head(p, p->type == TH_PLOT_HEAT ? NULL : p->y.label, out);
-    if (p->type == TH_PLOT_HEAT) {
-        draw_heat(p, out);
-        return true;
-    }
-    add_key(p, out);
-    if (p->type == TH_PLOT_BAR)
+    bool is_bars = p->type == TH_PLOT_BAR || p->type == TH_PLOT_STACKED;
+    add_head(p, is_bars ? p->y.label : NULL, out);
+    if (is_bars)
+        add_key(p, out);
+    switch (p->type) {
+    case TH_PLOT_BAR:
         draw_bars(p, out);
-    else
+        break;
+    case TH_PLOT_STACKED:
         draw_stacks(p, out);
-    return true;
+        break;
+    case TH_PLOT_HEAT:
+        draw_heat(p, out);
+        break;
+    case TH_PLOT_LINE:
+    case TH_PLOT_SCATTER:
+    case TH_PLOT_PARITY:
+        th_plot_text_points(p, out);
+        break;
+    case TH_N_PLOT_TYPES:
+        break;
+    }
 }

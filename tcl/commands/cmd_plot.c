@@ -3,6 +3,7 @@
  *   parse -> the source's own picture, or its table -> columns -> th_plot_of_table ->
  * th_write_plot */
 #include <config.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -326,8 +327,8 @@ static th_plot *make_plot(th_call *c, plot_source source, const th_runs *runs)
     return is_own ? sources[source].own(c->session, &c->err) : plot_of_table(c, source, runs);
 }
 
-/* The title: "resnet101, batch 16, on ring". */
-static const char *usual_title(th_call *c, plot_source source, th_plot *p, const th_runs *runs)
+/* What the plot is of: "resnet101, batch 16, on ring"; NULL: of runs that differ. */
+static const char *subject_of(th_call *c, plot_source source, th_plot *p, const th_runs *runs)
 {
     const th_session *s = c->session;
     const th_saved_run *first = runs->n > 0 ? runs->all[0] : NULL;
@@ -337,7 +338,7 @@ static const char *usual_title(th_call *c, plot_source source, th_plot *p, const
             first->batch != runs->all[i]->batch)
             return NULL;
     if (source == STUDY)
-        return th_plot_text(p, "%s", th_call_word(c, 0));
+        return th_plot_text(p, "study %s", th_call_word(c, 0));
     if (first)
         return first->workload ? th_plot_text(p, "%s, batch %d", first->workload, (int)first->batch)
                                : NULL;
@@ -345,6 +346,18 @@ static const char *usual_title(th_call *c, plot_source source, th_plot *p, const
         return th_plot_text(p, "%s, on %s", s->hand_built->name, s->system->name);
     return th_plot_text(p, "%s, batch %d, on %s", s->workload->name, (int)s->workload->batch,
                         s->system->name);
+}
+
+/* "Latency [ms] by run: resnet101, batch 16". */
+static const char *usual_title(th_call *c, plot_source source, th_plot *p, const th_runs *runs)
+{
+    const char *subject = subject_of(c, source, p, runs);
+    const char *what = p->what ? p->what : "";
+    int first = isascii((unsigned char)*what) ? toupper((unsigned char)*what) : *what;
+    if (*what == '\0')
+        return subject;
+    return th_plot_text(p, "%c%s%s%s", first, what + 1, subject ? ": " : "",
+                        subject ? subject : "");
 }
 
 static void set_looks(th_call *c, plot_source source, th_plot *p, const th_runs *runs)
@@ -355,7 +368,8 @@ static void set_looks(th_call *c, plot_source source, th_plot *p, const th_runs 
         p->x.is_log = log != 1;
         p->y.is_log = log != 0;
     }
-    if (th_call_has(c, PLOT_TITLE))
+    p->is_titled = th_call_has(c, PLOT_TITLE);
+    if (p->is_titled)
         p->title = th_plot_text(p, "%s", th_call_text(c, PLOT_TITLE, ""));
 }
 
@@ -423,13 +437,13 @@ const th_command th_plot_commands[] = {
     {"write_plot", GROUP, "?RUNS|STUDY? FILE", 1, 2, plot_options,
      "plot saved runs, the present run, a search or a study",
      "RUNS are names that save_run returned; with -of study a STUDY is named; everything else is "
-     "of the present run or search. gnuplot draws it: FILE ends in .svg, .png, .pdf, .txt (for "
-     "terminals), or .gp (the gnuplot script, for changes by hand). With -of graph Graphviz draws "
-     "it: "
-     ".svg, .png, .pdf, or .dot (its text, which needs no Graphviz). Bars and lines over a column "
-     "of texts keep the order of the rows. A scatter plot of figures to be minimised or maximised "
-     "(latency, energy, throughput ...) shows the Pareto front. The same numbers give the same "
-     "file. Missing folders are created. Returns FILE.",
+     "of the present run or search. FILE ends in .svg, .png or .pdf, which gnuplot draws; in .txt, "
+     "a plot for terminals of 80 columns; or in .gp, the gnuplot script, for changes by hand. With "
+     "-of graph Graphviz draws it: .svg, .png, .pdf, or .dot (its text, which needs no Graphviz). "
+     "Bars and lines over a column of texts keep the order of the rows. A scatter plot of figures "
+     "to be minimised or maximised (latency, energy, throughput ...) shows the Pareto front, whose "
+     "points are labelled (#N: point N of a study). The same numbers give the same file. Missing "
+     "folders are created. Returns FILE.",
      .run = run_write_plot},
     {.name = NULL},
 };
