@@ -98,6 +98,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/constraints.test \
 	tests/tcl/designs.test \
 	tests/tcl/report/diff.test \
+	tests/tcl/workload/exports.test \
 	tests/tcl/workload/fuse.test \
 	tests/tcl/docs.test \
 	tests/tcl/report/energy.test \

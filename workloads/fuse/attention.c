@@ -87,14 +87,25 @@ static bool is_wanted(const th_source *s, const wanted *x)
            s->shape[1] == x->rows && s->shape[2] == 1;
 }
 
+/* A copy that nothing else reads can lay its elements out as the attention wants them. */
+static bool can_relay(const th_region *g, const th_source *s, const wanted *x)
+{
+    const th_layer *l = th_fuse_layer(g->plan, s->layer);
+    return l && l->kind == TH_LAYER_ELEMENTWISE && l->function == TH_FUNCTION_COPY &&
+           l->n_inputs == 1 && l->inputs[0] != TH_EXTERNAL_INPUT && th_region_owns(g, s->layer) &&
+           (int64_t)s->shape[0] * s->shape[1] * s->shape[2] ==
+               (int64_t)x->heads * x->width * x->rows;
+}
+
 /* Follows a source back to the first tensor that is wanted; what lies between is in *path. False:
  * there is none. */
 static bool follow(const th_region *g, th_source from, const wanted *x, th_source *out,
                    th_region *path)
 {
-    bool is_found = false;
-    int n = 0;
+    bool is_found = can_relay(g, &from, x);
+    int n = g->n_members;
     *path = *g;
+    *out = (th_source){from.layer, {x->heads * x->width, x->rows, 1}};
     for (;;) {
         if (is_wanted(&from, x)) {
             *out = from;
@@ -184,6 +195,9 @@ void th_fuse_attention(th_fuse_plan *plan, int32_t last)
         made.density[t] = m.scores->density[t];
     }
     th_made_set(&inputs, &made, true);
-    if (have_one_precision(plan, &inputs, made.precision[TH_TENSOR_INPUT]))
-        th_fuse_replace(plan, &all, &made);
+    if (!have_one_precision(plan, &inputs, made.precision[TH_TENSOR_INPUT]))
+        return;
+    for (int i = 0; i < 3; i++)
+        th_fuse_relay(plan, &qkv[i]);
+    th_fuse_replace(plan, &all, &made);
 }

@@ -141,6 +141,24 @@ void th_fuse_replace(th_fuse_plan *plan, const th_region *g, const th_layer *mad
     remove_members(plan, g);
 }
 
+void th_fuse_relay(th_fuse_plan *plan, const th_source *s)
+{
+    const th_layer *from = th_fuse_layer(plan, s->layer);
+    int32_t shapes[3];
+    if (!from || (from->dim[TH_DIM_K] == s->shape[0] && from->dim[TH_DIM_H] == s->shape[1] &&
+                  from->dim[TH_DIM_W] == s->shape[2]))
+        return;
+    th_layer made = *from;
+    th_source read = th_source_of(from, 0);
+    memcpy(shapes, read.shape, sizeof shapes);
+    made.dim[TH_DIM_K] = s->shape[0];
+    made.dim[TH_DIM_H] = s->shape[1];
+    made.dim[TH_DIM_W] = s->shape[2];
+    made.input_shapes = shapes;
+    const th_region alone = {.plan = plan, .last = s->layer};
+    th_fuse_replace(plan, &alone, &made);
+}
+
 void th_fuse_remove(th_fuse_plan *plan, const th_region *g, int32_t stands_for)
 {
     remove_members(plan, g);

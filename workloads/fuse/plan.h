@@ -59,6 +59,9 @@ bool th_fuse_is_unary(const th_layer *l, th_function f);
 void th_fuse_replace(th_fuse_plan *plan, const th_region *g, const th_layer *made);
 /* The readers of the region's last layer read this one; it and the members are gone. */
 void th_fuse_remove(th_fuse_plan *plan, const th_region *g, int32_t stands_for);
+/* Where the layer of a source, a copy of one tensor, has other extents, it gets those of the
+ * source. */
+void th_fuse_relay(th_fuse_plan *plan, const th_source *s);
 /* As long as made has few inputs: room for their numbers and extents. */
 typedef struct th_made_inputs {
     int32_t inputs[TH_REGION_MAX], shapes[3 * TH_REGION_MAX];
