@@ -152,13 +152,19 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/study_topologies.txt \
 	tests/golden/systolic_array.txt
 
-# Readers of binary files under arbitrary bytes; the corpus is replayed here (tests/fuzz/replay.c).
-fuzz_tests = tests/fuzz/fuzz_trace
+# Readers of files under arbitrary bytes; the corpus is replayed here (tests/fuzz/replay.c), tests/fuzz/run.sh fuzzes.
+fuzz_tests = tests/fuzz/fuzz_onnx tests/fuzz/fuzz_trace tests/fuzz/fuzz_workload
 check_PROGRAMS += $(fuzz_tests)
 tests_fuzz_fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c tests/fuzz/replay.c
 tests_fuzz_fuzz_trace_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"trace"'
 tests_fuzz_fuzz_trace_LDADD = libtharsis.la
-EXTRA_DIST += tests/fuzz/corpus
+tests_fuzz_fuzz_onnx_SOURCES = tests/fuzz/fuzz_onnx.c tests/fuzz/input_file.c tests/fuzz/input_file.h tests/fuzz/replay.c
+tests_fuzz_fuzz_onnx_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"onnx"'
+tests_fuzz_fuzz_onnx_LDADD = libtharsis.la
+tests_fuzz_fuzz_workload_SOURCES = tests/fuzz/fuzz_workload.c tests/fuzz/input_file.c tests/fuzz/input_file.h tests/fuzz/replay.c
+tests_fuzz_fuzz_workload_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"workload"'
+tests_fuzz_fuzz_workload_LDADD = libtharsis.la
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh
 
 # The longest first: what is left to run at the end is short, and no processor waits for it.
 TESTS = $(shell_scripts) $(check_scripts) $(fuzz_tests)

@@ -88,20 +88,30 @@ static th_workload *rebuild(const th_fuse_plan *p, th_error *err)
     return NULL;
 }
 
-static th_workload *apply(const th_workload *w, th_fuse_pattern *pattern, th_error *err)
+/* The workload that a pattern makes of *now, in its place; NULL stands for w itself. A pattern that
+ * matches nothing leaves *now, unless must_copy. 0 or -1. */
+static int apply(const th_workload *w, th_workload **now, th_fuse_pattern *pattern, bool must_copy,
+                 th_error *err)
 {
     th_fuse_plan p;
+    const th_workload *from = *now ? *now : w;
     th_workload *out = NULL;
-    bool has_memory = new_plan(&p, w) == 0;
-    for (int l = w->n_layers - 1; has_memory && l >= 0; l--)
+    bool has_memory = new_plan(&p, from) == 0, is_needed;
+    for (int l = from->n_layers - 1; has_memory && l >= 0; l--)
         if (!p.is_fused[l])
             pattern(&p, l);
-    if (!has_memory || p.has_no_memory)
-        th_error_no_memory(err);
-    else
+    has_memory &= !p.has_no_memory;
+    is_needed = p.n_matches > 0 || (must_copy && !*now);
+    if (has_memory && is_needed)
         out = rebuild(&p, err);
     free_plan(&p);
-    return out;
+    if (!has_memory)
+        return th_error_no_memory(err);
+    if (!is_needed)
+        return 0;
+    th_workload_free(*now);
+    *now = out;
+    return out ? 0 : -1;
 }
 
 th_workload *th_workload_fuse(const th_workload *w, th_error *err)
@@ -110,12 +120,11 @@ th_workload *th_workload_fuse(const th_workload *w, th_error *err)
                                                 th_fuse_into_producer, th_fuse_gate,
                                                 th_fuse_rotary,        th_fuse_attention};
     th_workload *now = NULL;
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-        th_workload *next = apply(now ? now : w, patterns[i], err);
-        th_workload_free(now);
-        if (!next)
+    const size_t n = sizeof patterns / sizeof *patterns;
+    for (size_t i = 0; i < n; i++)
+        if (apply(w, &now, patterns[i], i == n - 1, err)) {
+            th_workload_free(now);
             return NULL;
-        now = next;
-    }
+        }
     return now;
 }

@@ -19,11 +19,16 @@ th_layer th_onnx_layer_over(const th_onnx_reader *r, th_layer_kind kind, const t
 /* Appends a number to a layer's name if the name is used already. */
 static int free_name(th_onnx_reader *r, char *name, size_t size)
 {
+    enum { TRIES = 16 }; /* then from the last number on, so that names in order cost no more */
     int64_t number = r->w->n_layers + 1;
     th_workload_make_name(NULL, name, (int)number, size);
     size_t n = strlen(name);
-    while (th_map_get(r->layer_names, name, strlen(name), &(int64_t){0}))
+    for (int i = 0; th_map_get(r->layer_names, name, strlen(name), &(int64_t){0}); i++) {
+        if (i >= TRIES && number <= r->last_number)
+            number = r->last_number + 1;
         snprintf(name + n, size - n, ".%lld", (long long)number++);
+        r->last_number = i >= TRIES ? number : r->last_number;
+    }
     return th_map_put(r->layer_names, name, strlen(name), 1) ? th_error_no_memory(r->err) : 0;
 }
 

@@ -13,8 +13,9 @@
 int th_onnx_fold_begin(th_onnx_reader *r, th_onnx_value *out)
 {
     int64_t n = th_onnx_elements(out);
-    if (n < 0 || n > TH_ONNX_NUMBERS_MAX)
+    if (n < 0 || n > TH_ONNX_NUMBERS_MAX || r->n_numbers + n > TH_ONNX_ALL_NUMBERS_MAX)
         return 0;
+    r->n_numbers += n;
     if (th_onnx_is_real(out->type))
         out->reals = th_onnx_room(r, n, sizeof *out->reals);
     else

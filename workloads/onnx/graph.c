@@ -124,13 +124,36 @@ static bool is_deeper(span graph, int levels)
     return false;
 }
 
+/* A graph that holds nodes (or attributes) under this number as a graph holds its nodes. */
+static bool is_deeper_by(span message, unsigned number, bool are_attributes)
+{
+    enum { ATTRIBUTE = 5, GRAPH = 6 };
+    span node, attribute, inner;
+    while (next_message(&message, number, &node)) {
+        span again = node;
+        while (are_attributes ? next_message(&again, GRAPH, &inner)
+                              : next_message(&again, ATTRIBUTE, &attribute)) {
+            if (are_attributes && is_deeper(inner, DEEPEST - 1))
+                return true;
+            while (!are_attributes && next_message(&attribute, GRAPH, &inner))
+                if (is_deeper(inner, DEEPEST - 1))
+                    return true;
+        }
+    }
+    return false;
+}
+
 static bool is_too_deep(const th_strbuf *bytes)
 {
-    enum { GRAPH_OF_MODEL = 7 };
-    span model = {(const uint8_t *)bytes->text, (const uint8_t *)bytes->text + bytes->length},
-         graph;
+    enum { GRAPH_OF_MODEL = 7, FUNCTION = 25, NODE_OF_FUNCTION = 7, DEFAULT_OF_FUNCTION = 11 };
+    span all = {(const uint8_t *)bytes->text, (const uint8_t *)bytes->text + bytes->length},
+         model = all, graph, function;
     while (next_message(&model, GRAPH_OF_MODEL, &graph))
         if (is_deeper(graph, DEEPEST))
+            return true;
+    while (next_message(&all, FUNCTION, &function))
+        if (is_deeper_by(function, NODE_OF_FUNCTION, false) ||
+            is_deeper_by(function, DEFAULT_OF_FUNCTION, true))
             return true;
     return false;
 }

@@ -274,15 +274,36 @@ static int read_if(th_onnx_reader *r)
     return read_branch(r, a->g);
 }
 
+/* The key of a function in a map; its length. */
+static size_t key_of(const char *name, const char *domain, char *key, size_t size)
+{
+    int n = snprintf(key, size, "%s\n%s", domain ? domain : "", name);
+    return n < (int)size ? (size_t)n : size - 1;
+}
+
+enum { KEY_BYTES = 512 }; /* longer names are compared as far as that */
+
+static int map_functions(th_onnx_reader *r)
+{
+    char key[KEY_BYTES];
+    r->functions = th_map_new();
+    if (!r->functions)
+        return th_error_no_memory(r->err);
+    for (size_t i = r->model->n_functions; i-- > 0;) { /* of several the first */
+        const ThOnnx__Function *f = r->model->functions[i];
+        if (th_map_put(r->functions, key, key_of(f->name, f->domain, key, sizeof key), (int64_t)i))
+            return th_error_no_memory(r->err);
+    }
+    return 0;
+}
+
+/* The function that the node calls; NULL: none. */
 static const ThOnnx__Function *function_of(const th_onnx_reader *r)
 {
-    for (size_t i = 0; i < r->model->n_functions; i++) {
-        const ThOnnx__Function *f = r->model->functions[i];
-        if (strcmp(f->name, r->node->op_type) == 0 &&
-            is_domain(r->node, f->domain ? f->domain : ""))
-            return f;
-    }
-    return NULL;
+    char key[KEY_BYTES];
+    int64_t i;
+    size_t n = r->functions ? key_of(r->node->op_type, r->node->domain, key, sizeof key) : 0;
+    return n > 0 && th_map_get(r->functions, key, n, &i) ? r->model->functions[i] : NULL;
 }
 
 /* A node of a function's body with the attributes that the call gives. out's attributes are to be
@@ -364,6 +385,14 @@ static int read_function(th_onnx_reader *r, const ThOnnx__Function *f)
 
 static int read_node(th_onnx_reader *r)
 {
+    if (!r->functions && r->model->n_functions > 0 && map_functions(r))
+        return -1;
+    r->n_read += 1 + (int64_t)r->node->n_output;
+    if (r->n_read > r->read_max)
+        return th_onnx_refuse(r, "WORK-0152",
+                              "it is behind %lld nodes and outputs, with those of functions and "
+                              "branches: at most so many were expected in a graph of %zu nodes",
+                              (long long)r->read_max, r->model->graph->n_node);
     const ThOnnx__Function *f = function_of(r);
     const th_onnx_operator *o = operator_of(r->node);
     if (f && (!o || !is_domain(r->node, "")))

@@ -13,6 +13,10 @@
 #include "workloads/onnx/inputs.h"
 #include "workloads/onnx/nodes.h"
 
+/* Nodes and outputs that are read: functions that call each other twice would double them at every
+ * level. */
+enum { READ_LEAST = 100000, READ_PER_NODE = 4 };
+
 static int64_t opset_of(const ThOnnx__Model *m)
 {
     int64_t version = 1;
@@ -47,6 +51,7 @@ static void clear(th_onnx_reader *r)
     th_free(r->out);
     th_map_free(r->uses);
     th_map_free(r->layer_names);
+    th_map_free(r->functions);
 }
 
 /* NULL on failure; *mixes_batch is then true if reading with a batch of 1 may succeed. */
@@ -57,6 +62,7 @@ static th_workload *read_once(th_onnx_reader start, bool keeps_batch, bool *mixe
     r.scope = &scope;
     r.uses = th_map_new();
     r.layer_names = th_map_new();
+    r.read_max = READ_LEAST + READ_PER_NODE * (int64_t)r.model->graph->n_node;
     int status = scope.number && r.uses && r.layer_names ? read_graph(&r, keeps_batch)
                                                          : th_error_no_memory(r.err);
     *mixes_batch = r.mixes_batch;

@@ -16,7 +16,8 @@
 
 enum {
     TH_ONNX_EXTENT_MAX = 1 << 28,
-    TH_ONNX_NUMBERS_MAX = 1 << 14, /* elements of a constant that is evaluated */
+    TH_ONNX_NUMBERS_MAX = 1 << 14,     /* elements of a constant that is evaluated */
+    TH_ONNX_ALL_NUMBERS_MAX = 1 << 22, /* of all of them: 32 MiB */
     TH_ONNX_FACTORS_MAX = 24
 };
 
@@ -81,8 +82,12 @@ struct th_onnx_reader {
     th_onnx_pointers blocks; /* memory of th_onnx_room */
     int64_t batch;    /* batch of all tensors; 1: the batch axis is treated like any other axis */
     bool mixes_batch; /* a node combines several images of the batch */
-    bool has_own_inputs; /* inputs are layers of their own (several inputs) */
-    int32_t n_copied;    /* operators without a rule, read as copies */
+    bool has_own_inputs;      /* inputs are layers of their own (several inputs) */
+    int32_t n_copied;         /* operators without a rule, read as copies */
+    int64_t n_read, read_max; /* nodes and their outputs so far, with those of functions */
+    int64_t n_numbers;        /* of constants that are evaluated */
+    int64_t last_number;      /* that was appended to a name */
+    th_map *functions;        /* the model's, by domain and name; NULL: not looked for yet */
     th_precision precision;
     th_error *err;
     /* Outputs of the node; the rule of the operator table fills in their shapes. */

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# run.sh - fuzzes a reader with libFuzzer (clang), with the address and undefined sanitizers, in a build of its own.
+#   tests/fuzz/run.sh TARGET ?SECONDS? ?FOLDER?
+# TARGET is onnx, workload, trace ...: tests/fuzz/fuzz_TARGET.c, which starts from tests/fuzz/corpus/TARGET. New inputs go
+# into FOLDER/TARGET (default: build-fuzz), findings beside it as crash-*, timeout-* and oom-*; what is worth keeping is
+# copied into the corpus by hand.
+set -e
+target=${1:?TARGET was expected} seconds=${2:-60} folder=${3:-build-fuzz}
+top=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$folder/$target"
+cd "$folder"
+flags="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fsanitize=fuzzer-no-link"
+test -f Makefile || "$top/configure" CC=clang CFLAGS="$flags" LDFLAGS="-fsanitize=address,undefined" >/dev/null
+make -s libtharsis.la
+libs=$(sed -n 's/^\(GSL\|LIBCONFIG\|YAML\|JANSSON\|LZMA\|ZLIB\|XGBOOST\|SQLITE\|PROTOBUF_C\)_LIBS = //p; s/^LIBS = //p' Makefile |
+    tr '\n' ' ')
+# shellcheck disable=SC2086  # lists of words
+clang $flags -fsanitize=fuzzer -I. -I"$top" "$top/tests/fuzz/fuzz_$target.c" "$top/tests/fuzz/input_file.c" \
+    .libs/libtharsis.a $libs -o "fuzz_$target"
+# Budgets: 2 s for each input below 1 MB, a factor of 5 for the sanitizers; 200 MB, of 10.
+exec "./fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+    -print_final_stats=1 "$target" "$top/tests/fuzz/corpus/$target"
