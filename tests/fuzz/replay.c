@@ -5,7 +5,7 @@
  * (tests/fuzz/run.sh).
  *
  * Each file is run as it is and with MUTANTS changes, drawn with a seed of its own: bytes set,
- * inserted, dropped, pieces repeated. One run of a file must take less than SECONDS of processor time,
+ * inserted, dropped, pieces repeated. One run must take less than SECONDS of processor time,
  * and all of them less than MEGABYTES of memory. */
 #include <config.h>
 #include <dirent.h>
