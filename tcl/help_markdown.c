@@ -92,6 +92,26 @@ static void add_neighbor(th_strbuf *out, const th_command *row)
         th_strbuf_printf(out, "%s\n[%s](%s.md)", is_first ? "" : ",", row->name, row->name);
 }
 
+/* Pictures of docs/pictures/, which scripts/pictures.tcl makes. */
+static void add_picture(th_strbuf *out, const th_command *row)
+{
+    static const struct {
+        const char *command, *file, *caption;
+    } pictures[] = {
+        {"report_utilization", "utilization", "write_plot FILE -of utilization"},
+        {"report_links", "links", "write_plot FILE -of links"},
+        {"report_layers", "layers", "write_plot FILE -of layers"},
+        {"report_search", "convergence", "write_plot FILE -of convergence"},
+        {"report_compare", "topologies", "write_plot RUNS FILE -x name -y latency -type bar"},
+        {"write_plot", "links", "write_plot FILE -of links"},
+        {"write_report", "timeline", "The timeline of a page shows the tasks of every accelerator"},
+    };
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
+        if (strcmp(pictures[i].command, row->name) == 0)
+            th_strbuf_printf(out, "![%s](../pictures/%s.svg)\n\n", pictures[i].caption,
+                             pictures[i].file);
+}
+
 static void add_column(th_strbuf *out, const th_legend *l)
 {
     th_strbuf_printf(out, "| `%s` | %s |\n", l->column, l->meaning);
@@ -126,6 +146,7 @@ void th_help_markdown_page(const th_command *row, th_strbuf *out)
     add_columns(out, row);
     if (example)
         th_strbuf_printf(out, "## Example\n\n```tcl\n%s```\n\n", example);
+    add_picture(out, row);
     th_strbuf_printf(
         out, "## See also\n\n[All commands](../commands.md); of the group \"%s\":", row->group);
     th_help_each_of_group(out, row->group, add_neighbor);

@@ -176,6 +176,12 @@ dist_experiments_DATA = \
 	scripts/experiments/report_resnet34.tcl \
 	scripts/experiments/step_and_watch.tcl \
 	scripts/experiments/study_topologies.tcl \
+	scripts/experiments/own_design.cfg \
+	scripts/experiments/own_design.csv \
+	scripts/experiments/own_design.tcl \
+	scripts/experiments/fpgas_and_gpu.cfg \
+	scripts/experiments/topology_choice.tcl \
+	scripts/experiments/what_to_buy.tcl \
 	scripts/experiments/systolic_array.tcl
 
 # What measures a GPU for read_measurements.

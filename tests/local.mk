@@ -30,6 +30,7 @@ check_scripts += \
 	tests/check/html.sh \
 	tests/check/includes.sh \
 	tests/check/libm.sh \
+	tests/check/manual.sh \
 	tests/check/messages.sh \
 	tests/check/mpi.sh \
 	tests/check/tcl_ids.sh
@@ -50,6 +51,8 @@ EXTRA_DIST += \
 tests/check/accept.log: tharsis$(EXEEXT)
 tests/check/mpi.log: $(bin_PROGRAMS)
 tests/check/html.log: tharsis$(EXEEXT)
+tests/check/manual.log: tharsis$(EXEEXT)
+EXTRA_DIST += tests/check/manual.tcl
 EXTRA_DIST += tests/check/deb.sh tests/check/html.tcl tests/check/html.js
 
 check_PROGRAMS =
@@ -150,7 +153,10 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/report_resnet34.txt \
 	tests/golden/step_and_watch.txt \
 	tests/golden/study_topologies.txt \
-	tests/golden/systolic_array.txt
+	tests/golden/systolic_array.txt \
+	tests/golden/topology_choice.txt \
+	tests/golden/what_to_buy.txt \
+	tests/golden/own_design.txt
 
 # Readers of files under arbitrary bytes; the corpus is replayed here (tests/fuzz/replay.c), tests/fuzz/run.sh fuzzes.
 fuzz_tests = tests/fuzz/fuzz_onnx tests/fuzz/fuzz_trace tests/fuzz/fuzz_workload
@@ -174,4 +180,4 @@ endif
 EXTRA_DIST += $(check_scripts)
 
 clean-local:
-	rm -rf tests/tcl/tmp tests/golden/tmp
+	rm -rf tests/tcl/tmp tests/golden/tmp docs/html

@@ -23,11 +23,15 @@ set cases {
     step_and_watch      {step_and_watch.tcl}
     study_topologies    {study_topologies.tcl}
     systolic_array      {systolic_array.tcl}
+    topology_choice     {topology_choice.tcl -evaluations 40}
+    what_to_buy         {what_to_buy.tcl -evaluations 40}
+    own_design          {own_design.tcl}
 }
 
 # Searches on larger systems; sanitizers make minutes of them, for code that the other scripts run
 # too.
-set slow {compare_topologies compare_mappers report_resnet34 study_topologies}
+set slow {compare_topologies compare_mappers report_resnet34 study_topologies topology_choice
+    what_to_buy}
 set is_slow_build \
     [expr {[info exists env(THARSIS_SANITIZERS)] && $env(THARSIS_SANITIZERS) eq "yes"}]
 
