@@ -105,14 +105,18 @@ proc write_timeline {file title} {
     close $channel
 }
 
-# Five marks in us.
+# Marks in us, 1, 2 or 5 times a power of ten apart.
 proc time_axis {left y width last} {
     set svg ""
-    for {set i 0} {$i <= 4} {incr i} {
-        set x [expr {$left + $i * $width / 4}]
+    set step 1e6
+    while {$last / $step > 6} {
+        set step [expr {$step * ([string match 2* [format %.0f $step]] ? 2.5 : 2)}]
+    }
+    for {set time 0} {$time <= $last} {set time [expr {$time + $step}]} {
+        set x [format %.1f [expr {$left + $time * $width / $last}]]
         append svg "<line x1=\"$x\" x2=\"$x\" y1=\"$y\" y2=\"[expr {$y + 5}]\" stroke=\"black\"/>\
             <text x=\"$x\" y=\"[expr {$y + 18}]\" text-anchor=\"middle\">[format %.0f\
-            [expr {$i * $last / 4e6}]] µs</text>\n"
+            [expr {$time / 1e6}]] µs</text>\n"
     }
     return $svg
 }
