@@ -41,6 +41,7 @@ EXTRA_DIST += \
 	tests/accept/collectives.tcl \
 	tests/accept/mars.tcl \
 	tests/accept/h2h.tcl \
+	tests/accept/lib/h2h_models.tcl \
 	tests/accept/known_misses \
 	tests/accept/onnx.tcl \
 	tests/accept/pipeline.tcl \
@@ -81,7 +82,8 @@ endif
 tests/tcl/all.log: $(onnx_tools)
 
 # The commands, as scripts see them; the example scripts, with small budgets.
-shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl tests/golden/pages.tcl
+shell_scripts = tests/tcl/all.tcl tests/golden/golden.tcl tests/golden/pages.tcl \
+	tests/bench/quality/quality.tcl
 $(shell_scripts:.tcl=.log): tharsis$(EXEEXT) libtharsistcl.la pkgIndex.tcl
 EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/common.tcl \

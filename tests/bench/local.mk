@@ -1,4 +1,4 @@
-# tests/bench/ - figures of docs/benchmarks.md. `make bench`; nothing here is run by `make check`.
+# tests/bench/ - figures of docs/benchmarks.md. `make bench`; of these, `make check` runs quality/quality.tcl alone.
 EXTRA_PROGRAMS = tests/bench/bench
 tests_bench_bench_SOURCES = \
 	tests/bench/bench.c \
@@ -25,7 +25,6 @@ CLEANFILES += $(EXTRA_PROGRAMS) tests/bench/simgrid_flows$(EXEEXT)
 
 # The same flows under SimGrid, where its library is.
 EXTRA_DIST += \
-	tests/bench/quality/quality.tcl \
 	tests/bench/quality/heterogeneous.cfg \
 	tests/bench/quality/best.csv \
 	tests/bench/quality/mappings/alexnet_f1.map \
@@ -36,6 +35,8 @@ EXTRA_DIST += \
 	tests/bench/quality/mappings/wrn50_2_small.map \
 	tests/bench/quality/mappings/resnet34_balanced.map \
 	tests/bench/quality/mappings/resnet18_heterogeneous.map \
+	tests/bench/quality/mappings/casia_surf_f1.map \
+	tests/bench/quality/mappings/facebagnet_f1.map \
 	tests/bench/quality/mappings/unet_f1.map \
 	tests/bench/quality/mappings/mobilenet_v2_f1.map \
 	tests/bench/quality/mappings/two_deadlines.map \

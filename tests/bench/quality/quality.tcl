@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # quality.tcl - how good the mappings of the searches are, on instances of different character.
 #
+#   tharsis -exit tests/bench/quality/quality.tcl ?quick?
+#   tharsis -exit tests/bench/quality/quality.tcl default ?OPTION VALUE ...?
 #   tharsis -exit tests/bench/quality/quality.tcl compare ?OPTION VALUE ...?
 #   tharsis -exit tests/bench/quality/quality.tcl record ?OPTION VALUE ...?
-#   tharsis -exit tests/bench/quality/quality.tcl quick
 #
-# compare runs every algorithm at several budgets and seeds, and prints its mean gap to the best
-# value known, by instance and over all. record searches with large budgets, and keeps what is
-# better than the best known: best.csv has the value, its bound, and the algorithm, seed and budget
-# that found it; mappings/INSTANCE.map the mapping. quick runs the default search on six instances
-# with 300 evaluations; status 1 where one is more than 15 % behind the best known.
+# quick runs the default search on six instances with 300 evaluations, and default on every instance
+# with its default budget; a TAP line each says how far it is behind the best value known. compare
+# runs every algorithm at several budgets and seeds, and prints its mean gap to the best value
+# known, by instance and over all, and the CPU time. record searches with large budgets, and keeps
+# what is better than the best known: best.csv has the value, its bound, and the algorithm, seed and
+# budget that found it; mappings/INSTANCE.map the mapping.
 #   -instances PATTERN    those whose names match (*)
 #   -algorithms LIST      (portfolio two_level annealing polish dp nsga2 random)
 #   -evaluations LIST     budgets (compare: 300 1000 4000; record: 50000)
 #   -seeds N              1 .. N (compare: 3; record: 5)
+#   -h2h FOLDER           H2H's data (tests/accept/h2h.tcl): without it, its instances are left out
 
 set folder [file dirname [file normalize [info script]]]
 
@@ -29,6 +32,8 @@ set instances {
     resnet18_heterogeneous {
         {read_system [file join $::folder heterogeneous.cfg]; read_workload resnet18} {}
     }
+    casia_surf_f1 {{read_system f1_16xlarge; read_workload casia_surf} {}}
+    facebagnet_f1 {{read_system f1_16xlarge; read_workload facebagnet} {}}
     unet_f1 {{read_system f1_16xlarge; read_workload unet} {}}
     mobilenet_v2_f1 {{read_system f1_16xlarge; read_workload mobilenet_v2} {}}
     two_deadlines {
@@ -57,21 +62,44 @@ set instances {
         } {}
     }
 }
-set quick_instances {
-    alexnet_f1 resnet34_f1 resnet34_balanced resnet18_heterogeneous mobilenet_v2_f1 bert_torus
+# H2H's models at two bandwidths, in GB/s.
+foreach model {casia_surf facebag vfs cnn_lstm} {
+    foreach bandwidth {0.125 0.5} {
+        dict set instances h2h_${model}_$bandwidth \
+            [list [list read_h2h $model $bandwidth] {}]
+    }
 }
-set quick_gap_percent 15.0
+
+# By instance: how many percent the default search may be behind with 300 evaluations.
+set quick_limits {
+    alexnet_f1 2 resnet34_f1 8 resnet34_balanced 8 resnet18_heterogeneous 2 mobilenet_v2_f1 12
+    bert_torus 8
+}
+# How many with its default budget; and where it is known to be more.
+set default_limit 1.0
+set known_misses {}
+
+source [file join $folder .. .. accept lib h2h_models.tcl]
+
+proc read_h2h {model bandwidth} {
+    close [file tempfile name]
+    file delete $name
+    file mkdir $name
+    write_h2h_case [dict get $::options -h2h] $name $model $bandwidth 0
+    read_system [file join $name system.cfg]
+    read_workload [file join $name model.cfg]
+    file delete -force $name
+}
 
 # ---- one search ----
 
 # A dict of value (in ps or J s, as -format csv has it) and bound; "" where nothing in time was
-# found.
+# found. evaluations 0: the default.
 proc search {instance algorithm evaluations seed} {
     lassign [dict get $::instances $instance] setup options
     uplevel #0 $setup
-    if {[catch {
-        map_workload -algorithm $algorithm -evaluations $evaluations -seed $seed {*}$options
-    } message]} {
+    if {$evaluations > 0} {lappend options -evaluations $evaluations}
+    if {[catch {map_workload -algorithm $algorithm -seed $seed {*}$options} message]} {
         puts stderr "$instance $algorithm: $message"
         return ""
     }
@@ -141,6 +169,7 @@ proc gap_percent {value best} {expr {100.0 * ($value / double($best) - 1)}}
 proc selected {} {
     lmap name [dict keys $::instances] {
         if {![string match [dict get $::options -instances] $name]} continue
+        if {[string match h2h_* $name] && [dict get $::options -h2h] eq ""} continue
         set name
     }
 }
@@ -170,12 +199,23 @@ proc record {} {
     return 0
 }
 
+# CPU time of this process so far; 0 where the system does not tell.
+proc cpu_seconds {} {
+    set file /proc/[pid]/stat
+    if {![file readable $file]} {return 0}
+    set f [open $file]
+    set fields [lrange [split [lindex [split [read $f] )] end]] 12 13]
+    close $f
+    return [expr {([lindex $fields 0] + [lindex $fields 1]) / 100.0}]
+}
+
 proc compare {} {
     set best [read_best]
     foreach evaluations [dict get $::options -evaluations] {
         foreach algorithm [dict get $::options -algorithms] {
             set gaps {}
             set line [format "%-10s %6d" $algorithm $evaluations]
+            set began [cpu_seconds]
             foreach instance [selected] {
                 if {![dict exists $best $instance]} continue
                 set known [dict get $best $instance value]
@@ -195,32 +235,46 @@ proc compare {} {
                 append line [format "  %s %.2f" $instance [expr {$sum / $n}]]
             }
             if {$gaps eq ""} continue
-            puts [format "%s\n  mean gap %.2f %% over %d instances" $line \
-                    [expr {[tcl::mathop::+ {*}$gaps] / [llength $gaps]}] [llength $gaps]]
+            puts [format "%s\n  mean gap %.2f %% over %d instances, %.1f CPU s" $line \
+                    [expr {[tcl::mathop::+ {*}$gaps] / [llength $gaps]}] [llength $gaps] \
+                    [expr {[cpu_seconds] - $began}]]
             flush stdout
         }
     }
     return 0
 }
 
-proc quick {} {
-    set best [read_best]
-    set status 0
-    foreach instance $::quick_instances {
-        set found [search $instance portfolio 300 1]
-        set gap [gap_percent [dict get $found value] [dict get $best $instance value]]
-        set is_bad [expr {$gap > $::quick_gap_percent}]
-        puts [format "%-20s %8.2f %% behind the best known%s" $instance $gap \
-                [expr {$is_bad ? ": more than $::quick_gap_percent" : ""}]]
-        set status [expr {$status || $is_bad}]
-    }
-    return $status
+# Is the default search within limit percent of the best known? Misses that are known do not count.
+proc verdict {number instance evaluations limit} {
+    set known [dict get [read_best] $instance value]
+    set found [search $instance portfolio $evaluations 1]
+    set gap [expr {$found eq "" ? "Inf" : [gap_percent [dict get $found value] $known]}]
+    set is_good [expr {$gap <= $limit}]
+    puts [format "%s %d - %s: %.2f %% behind the best known, bar %g %%%s" \
+            [expr {$is_good ? "ok" : "not ok"}] $number $instance $gap $limit \
+            [expr {!$is_good && $evaluations == 0 && $instance in $::known_misses ?
+                " # TODO" : ""}]]
+    flush stdout
 }
 
-set command [lindex $argv 0]
+proc quick {} {
+    puts 1..[dict size $::quick_limits]
+    set number 0
+    dict for {instance limit} $::quick_limits {verdict [incr number] $instance 300 $limit}
+    return 0
+}
+
+proc default {} {
+    set number 0
+    foreach instance [selected] {verdict [incr number] $instance 0 $::default_limit}
+    puts 1..$number
+    return 0
+}
+
+set command [expr {[llength $argv] ? [lindex $argv 0] : "quick"}]
 set options {
     -instances * -algorithms {portfolio two_level annealing polish dp nsga2 random} -seeds 3
-    -evaluations {300 1000 4000}
+    -evaluations {300 1000 4000} -h2h ""
 }
 if {$command eq "record"} {set options [dict merge $options {-seeds 5 -evaluations 50000}]}
 foreach {name value} [lrange $argv 1 end] {
@@ -230,8 +284,8 @@ foreach {name value} [lrange $argv 1 end] {
     }
     dict set options $name $value
 }
-if {$command ni {compare record quick}} {
-    puts stderr "usage: tharsis -exit quality.tcl compare|record|quick ?OPTION VALUE ...?"
+if {$command ni {compare record quick default}} {
+    puts stderr "usage: tharsis -exit quality.tcl quick|default|compare|record ?OPTION VALUE ...?"
     exit 2
 }
 exit [$command]
