@@ -85,6 +85,7 @@ workloads/onnx/shape.lo workloads/onnx/shape_axes.lo workloads/onnx/shape_window
 tests/unit/workloads/test_onnx_read.$(OBJEXT): workloads/onnx/onnx.pb-c.h
 
 dist_models_DATA = \
+	workloads/models/decoder_block.onnx \
 	workloads/models/alexnet.cfg \
 	workloads/models/alexnet_2012.cfg \
 	workloads/models/alexnet_2012_fp32.cfg \

@@ -181,6 +181,20 @@ static int64_t format_of(const th_call *c)
                           dot && strcmp(dot, ".onnx") == 0 ? WORKLOAD_ONNX : WORKLOAD_CFG);
 }
 
+/* What only ONNX models have. */
+static int check_format_options(th_call *c, int64_t format)
+{
+    static const int of_onnx[] = {WORKLOAD_DIM, WORKLOAD_UNKNOWN};
+    for (size_t i = 0; format != WORKLOAD_ONNX && i < sizeof of_onnx / sizeof *of_onnx; i++)
+        if (th_call_has(c, of_onnx[i]))
+            return th_error_set(&c->err, "TCL-0277",
+                                "%s: a file of the format %s has no open axes and no unknown "
+                                "operators: only ONNX models do",
+                                read_workload_options[of_onnx[i]].name,
+                                workload_format_name((int)format));
+    return 0;
+}
+
 static bool is_model(const th_call *c)
 {
     return th_call_has(c, WORKLOAD_ADD) || th_call_has(c, WORKLOAD_NAME) ||
@@ -223,7 +237,7 @@ static int run_read_workload(th_call *c)
     int64_t format = format_of(c);
     if (th_session_need_no_trace(c->session, &c->err) != 0)
         return -1;
-    if (check_model_options(c) != 0)
+    if (check_model_options(c) != 0 || check_format_options(c, format) != 0)
         return -1;
     Tcl_Obj *path = th_file_find(c->session, kinds[format], c->words[0], &c->err);
     if (!path)
