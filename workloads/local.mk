@@ -123,7 +123,7 @@ dist_models_DATA = \
 	workloads/models/vit_b_16.cfg \
 	workloads/models/wrn50_2.cfg
 
-EXTRA_DIST += scripts/networks.tcl scripts/transformers.tcl
+EXTRA_DIST += scripts/classic_networks.tcl scripts/networks.tcl scripts/transformers.tcl
 
 unit_tests += \
 	tests/unit/workloads/test_layer \
