@@ -44,6 +44,7 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/sequence.c \
 	workloads/onnx/shape.c \
 	workloads/onnx/shape_axes.c \
+	workloads/onnx/shape_resize.c \
 	workloads/onnx/shape_window.c \
 	workloads/onnx/value.c \
 	workloads/onnx/value.h \
@@ -81,8 +82,8 @@ workloads/onnx/emit.lo workloads/onnx/fold.lo workloads/onnx/fold_axes.lo worklo
 workloads/onnx/body.lo workloads/onnx/fused.lo workloads/onnx/nodes.lo workloads/onnx/sequence.lo workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \
 workloads/onnx/product.lo workloads/onnx/read.lo workloads/onnx/read_pass.lo workloads/onnx/read_product.lo \
 workloads/onnx/read_recurrent.lo workloads/onnx/read_view.lo workloads/onnx/read_window.lo \
-workloads/onnx/shape.lo workloads/onnx/shape_axes.lo workloads/onnx/shape_window.lo workloads/onnx/value.lo \
-tests/unit/workloads/test_onnx_read.$(OBJEXT): workloads/onnx/onnx.pb-c.h
+workloads/onnx/shape.lo workloads/onnx/shape_axes.lo workloads/onnx/shape_resize.lo workloads/onnx/shape_window.lo workloads/onnx/value.lo \
+tests/unit/workloads/test_onnx_read.$(OBJEXT) tests/unit/workloads/test_onnx_refuse.$(OBJEXT): workloads/onnx/onnx.pb-c.h
 
 dist_models_DATA = \
 	workloads/models/decoder_block.onnx \
@@ -131,6 +132,7 @@ unit_tests += \
 	tests/unit/workloads/test_layer_types_read \
 	tests/unit/workloads/test_models \
 	tests/unit/workloads/test_onnx_read \
+	tests/unit/workloads/test_onnx_refuse \
 	tests/unit/workloads/test_round_trip \
 	tests/unit/workloads/test_scalesim_read \
 	tests/unit/workloads/test_trace_read \

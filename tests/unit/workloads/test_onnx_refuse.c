@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ONNX models: what is said about files and nodes that become nothing. */
+#include <config.h>
+#define ONNX_MODEL_FILE "test_onnx_refuse.tmp.onnx"
+#include "base/alloc.h"
+#include "tests/unit/onnx_model.h"
+
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+TEST(bad_files_are_refused)
+{
+    th_error e = {"", ""};
+    write_file("no model", 8);
+    CU_ASSERT_PTR_NULL(read_at(0, -1, &e));
+    TAP_ASSERT_TEXT(
+        e.text, "test_onnx_refuse.tmp.onnx: must be an ONNX model: a graph of nodes in protobuf");
+    unlink(path);
+    CU_ASSERT_PTR_NULL(read_at(0, -1, &e));
+    TAP_ASSERT_TEXT(e.id, "BASE-0031");
+    begin("1,1,1,1");
+    expect("WORK-0080", "must be an ONNX model: a graph of nodes in protobuf");
+    begin("1,-2");
+    m.dimension[0][1].has_dim_value = true;
+    node("Relu", "x", "y", "");
+    expect("WORK-0105", "input \"x\": axis 1 is -2 long: from 1 to 268435456 was expected");
+    begin("1,0,8,8");
+    node("Relu", "x", "y", "");
+    expect("WORK-0106", "input \"x\": axis 1 has no length: -dim {x.1 N} was expected");
+    m.dimension[0][1].dim_param = (char *)"features";
+    expect("WORK-0106", "input \"x\": axis 1 has no length: -dim {features N} was expected");
+    begin("1,2");
+    m.type[0].tensor_type = NULL;
+    node("Relu", "x", "y", "");
+    expect("WORK-0107", "input \"x\": a tensor with a shape was expected");
+    begin("1,2");
+    m.shape[0].n_dim = 13;
+    ThOnnx__Dimension *many[13];
+    for (int i = 0; i < 13; i++)
+        many[i] = &m.dimension[0][0];
+    m.shape[0].dim = many;
+    node("Relu", "x", "y", "");
+    expect("WORK-0108", "input \"x\": 13 axes: at most 12 were expected");
+    begin("1,2,268435456,2,2");
+    node("Relu", "x", "y", "");
+    expect("WORK-0110", "input \"x\": more than 268435456 channels, rows or columns");
+    begin("1,2");
+    int64_t extents[13] = {0};
+    weights("w", "1");
+    m.tensor[0].n_dims = 13;
+    m.tensor[0].dims = extents;
+    node("Relu", "x", "y", "");
+    expect("WORK-0112", "initializer \"w\": 13 axes: at most 12 were expected");
+    begin("1,2");
+    weights("w", "1");
+    weights("w", "1");
+    node("Relu", "x", "y", "");
+    expect("WORK-0113", "initializer \"w\": another tensor has the name");
+}
+
+TEST(graphs_that_are_none_are_refused)
+{
+    begin("1,2");
+    node("Add", "x c", "a", "");
+    node("Relu", "a", "b", "");
+    node("Neg", "b", "c", "");
+    expect("WORK-0119", "node \"b\" (Relu): it lies on a cycle: it reads what \"a\" makes");
+    begin("1,2");
+    node("Relu", "x", "a", "");
+    node("Neg", "x", "a", "");
+    expect("WORK-0083", "node \"a\" (Neg): output 1 \"a\": another tensor has the name");
+    begin("2,3");
+    integers("one", "1,-1", false);
+    node("Reshape", "x one", "a", "");
+    weights("w", "6,4");
+    node("MatMul", "a w", "b", "");
+    th_error e = {"", ""};
+    write_model();
+    CU_ASSERT_PTR_NULL(read_at(3, -1, &e));
+    TAP_ASSERT_TEXT(e.id, "WORK-0111");
+    unlink(path);
+}
+
+TEST(bad_nodes_are_refused)
+{
+    refused("WORK-0081", "Relu", "q", "", "input 1 \"q\" is not there");
+    refused("WORK-0089", "Slice", "x", "", "must have starts and ends");
+    refused("WORK-0085", "Conv", "x w", "strides=2,0",
+            "strides: 2 numbers from 1 to 268435456 were expected");
+    refused("WORK-0085", "MaxPool", "x", "",
+            "kernel_shape: 2 numbers from 1 to 268435456 were expected");
+    refused("WORK-0085", "Conv", "x w", "pads=1,1,1",
+            "pads: 4 numbers from 0 to 268435456 were expected");
+    refused("WORK-0086", "MaxPool", "x", "kernel_shape=9,2",
+            "a kernel of 9 (dilation 1) is larger than its input of 8 with padding");
+    refused("WORK-0087", "ConvTranspose", "x w", "pads=5,5,5,5",
+            "the padding crops all 10 elements of an axis");
+    refused("WORK-0145", "Conv", "x w", "group=2", "2 groups of 4 channels: the input has 4");
+    refused("WORK-0091", "Add", "x t", "",
+            "extents 8 and 4 of axis 2: equal ones, or 1, were expected");
+    refused("WORK-0092", "Concat", "x v", "",
+            "input 2 \"v\" has other extents than the first, and not along axis 1 alone");
+    refused("WORK-0094", "Upsample", "x one", "", "a scale of -1: out of range");
+    refused("WORK-0095", "Constant", "", "", "value: a tensor of at most 12 axes was expected");
+    refused("WORK-0096", "Reshape", "x w", "",
+            "input 2 \"w\" is not known without running the model, and a shape depends on it");
+    refused("WORK-0097", "ConstantOfShape", "n", "", "extent -1: from 0 to 268435456 was expected");
+    refused("WORK-0098", "Concat", "x x", "axis=4", "axis 4: from -4 to 3 was expected");
+    refused("WORK-0099", "NonZero", "x", "",
+            "the shape of its output depends on the data; only models whose shapes follow from "
+            "their inputs' can be read");
+    refused("WORK-0100", "Unsqueeze", "x", "axes=0,1,2,3,4,5,6,7,8",
+            "13 axes: at most 12 are read");
+    refused("WORK-0101", "Transpose", "x", "perm=1,0,2,2",
+            "perm: an order of all 4 axes was expected");
+    refused("WORK-0103", "MatMul", "x w2", "", "the first input has 8 columns, the second 9 rows");
+    refused("WORK-0104", "Reshape", "x n", "", "a shape of 256 elements was expected");
+    refused("WORK-0114", "Expand", "x huge", "",
+            "output 1 has more than 2^53 elements, or a negative extent");
+    refused("WORK-0084", "Expand", "x tall", "",
+            "an extent of more than 268435456 in batch x channels x height x width");
+    refused("WORK-0117", "If", "x", "",
+            "its condition \"x\" is not known without running the model");
+    refused("WORK-0118", "If", "true", "", "then_branch: a graph was expected");
+    refused("WORK-0146", "Einsum", "x", "equation=ab->ba",
+            "equation: one that fits the extents of up to 8 inputs was expected");
+    refused("WORK-0102", "Relo", "x", "",
+            "no rule for this operator (did you mean Relu?); docs/onnx.md has those that are read, "
+            "and -unknown copy reads others as copies");
+}
+
+/* A chain of branches, each the only node of the one around it. */
+static void nest_branches(ThOnnx__Graph *graphs, ThOnnx__Node *nodes, ThOnnx__Attribute *a, int n)
+{
+    static char *inputs[] = {(char *)"true"}, *outputs[] = {(char *)"y"};
+    static ThOnnx__Node *node_lists[80];
+    static ThOnnx__Attribute *attribute_lists[80];
+    for (int i = 0; i < n; i++) {
+        th_onnx__graph__init(&graphs[i]);
+        th_onnx__node__init(&nodes[i]);
+        th_onnx__attribute__init(&a[i]);
+        node_lists[i] = &nodes[i];
+        attribute_lists[i] = &a[i];
+        graphs[i].node = &node_lists[i];
+        graphs[i].n_node = 1;
+        nodes[i].op_type = (char *)"If";
+        nodes[i].input = inputs;
+        nodes[i].output = outputs;
+        nodes[i].n_input = nodes[i].n_output = 1;
+        nodes[i].attribute = &attribute_lists[i];
+        nodes[i].n_attribute = i + 1 < n;
+        a[i].name = (char *)"then_branch";
+        a[i].g = i + 1 < n ? &graphs[i + 1] : NULL;
+    }
+}
+
+TEST(deep_branches_are_refused)
+{
+    static ThOnnx__Graph graphs[80];
+    static ThOnnx__Node nodes[80];
+    static ThOnnx__Attribute a[80];
+    begin("1,2");
+    integers("true", "1", false);
+    nest_branches(graphs, nodes, a, 40);
+    m.nodes[m.graph.n_node++] = &nodes[0];
+    expect("WORK-0116", "node \"y\" (If): branches or functions deeper than 32 levels");
+    nest_branches(graphs, nodes, a, 80);
+    expect("WORK-0088", "graphs inside graphs: at most 64 levels are read");
+    nest_branches(graphs, nodes, a, 2);
+    nodes[1].op_type = (char *)"Not";
+    ThOnnx__Value result, *results[] = {&result};
+    th_onnx__value__init(&result);
+    result.name = (char *)"z";
+    graphs[1].output = results;
+    graphs[1].n_output = 1;
+    expect("WORK-0115", "node \"y\" (If): \"z\", which it returns, is not there");
+}
+
+/* Cut off anywhere, and with any byte changed, it is a model or an error. */
+TEST(any_bytes_are_read_or_refused)
+{
+    begin("1,4,8,8");
+    weights("w", "4,4,3,3");
+    integers("n", "1,-1", true);
+    node("Conv", "x w", "a", "pads=1,1,1,1");
+    node("Reshape", "a n", "b", "");
+    write_model();
+    unsigned char bytes[1024];
+    FILE *f = fopen(path, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    size_t n = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    int read = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int change = 0; change < 9; change++) {
+            th_error e = {"", ""};
+            bytes[i] ^= change > 0 ? 1u << (change - 1) : 0;
+            write_file(bytes, change > 0 ? n : i);
+            bytes[i] ^= change > 0 ? 1u << (change - 1) : 0;
+            th_workload *w = read_at(0, -1, &e);
+            CU_ASSERT_TRUE((w != NULL) == (e.id[0] == '\0'));
+            read += w != NULL;
+            th_workload_free(w);
+        }
+    CU_ASSERT(read > 0 && (size_t)read < 9 * n);
+    unlink(path);
+}
+
+TEST(any_allocation_may_fail)
+{
+    begin("1,4,8,8");
+    weights("w", "4,4,3,3");
+    node("Conv", "x w", "a", "");
+    node("Concat", "a a", "b", "");
+    write_model();
+    th_error e = {"", ""};
+    int64_t live = th_alloc_live();
+    th_workload *w = NULL;
+    int k = 0;
+    while (!w && k < 1000) {
+        e = (th_error){"", ""};
+        th_alloc_fail_at(++k);
+        w = read_at(0, -1, &e);
+        CU_ASSERT_TRUE(w || th_error_is_no_memory(&e));
+        CU_ASSERT_TRUE(w || th_alloc_live() == live);
+    }
+    th_alloc_fail_at(0);
+    CU_ASSERT(w && k > 10);
+    th_workload_free(w);
+    unlink(path);
+}
+
+TAP_MAIN("onnx_refuse")
