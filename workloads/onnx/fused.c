@@ -2,7 +2,8 @@
 /* fused.c - fused operators of com.microsoft as the standard ones that they stand for (body.h).
  *
  * Attention is softmax(Q K^T) V for every head: the layers NODE.scores, NODE.softmax and
- * NODE.context. Masks, the scale and positions that are added to the scores belong to the softmax.
+ * NODE.context. The node's scale, masks and what it adds to the scores belong to the softmax: they
+ * are no layers and no inputs.
  * Keys and values of earlier tokens come in front of the new ones. Fewer heads of keys than of
  * queries: each serves a group of them. */
 #include <config.h>
@@ -14,8 +15,8 @@
 
 /* ---- another operator ------------------------------------------------------------------------ */
 
-/* By th_onnx_operator.name: the operator, and the inputs that it reads. A repeated list goes on by
- * the step of its last two. */
+/* By th_onnx_operator.name: the standard operator, and which n of the node's inputs it reads; with a
+ * step, inputs[0] and every step-th input behind it. */
 static const struct {
     const char *name, *is;
     int inputs[3], n, step;
@@ -325,8 +326,8 @@ int th_onnx_replace_group_query_attention(th_onnx_reader *r, const th_onnx_opera
 
 /* ---- embeddings ------------------------------------------------------------------------------ */
 
-/* Words, positions (which are constant: a bias) and segments, summed and normed. variant: the
- * inputs are those of QEmbedLayerNormalization, in the same order. */
+/* Words, positions (which are constant: a bias) and segments, summed and normed. Outputs: the norm,
+ * the lengths of the texts, the sum. */
 int th_onnx_replace_embed_layer_norm(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_body b;

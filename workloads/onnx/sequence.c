@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sequence.c - lists of tensors (Sequence...) and tensors that may be absent (Optional...): which
- * tensor is meant is known at reading time, so no layer follows but those of the split and the
- * join. */
+ * tensor is meant is known at reading time, so only splits and joins become layers; an index that
+ * is not known is refused. */
 #include <config.h>
 #include "workloads/onnx/body.h"
 #include "workloads/onnx/op.h"
