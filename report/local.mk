@@ -1,6 +1,7 @@
 # report/ - the state of a session, and what is made of it: tables, comparisons, pages, pictures. It never knows
 # Tcl.
 libtharsis_la_SOURCES += \
+	report/html/compare.c \
 	report/html/encode.c \
 	report/html/first_screen.c \
 	report/html/html.h \
@@ -8,6 +9,8 @@ libtharsis_la_SOURCES += \
 	report/html/layout.h \
 	report/html/page.c \
 	report/html/parts.h \
+	report/html/run_page.c \
+	report/html/study_page.c \
 	report/html/table.c \
 	report/html/timeline.c \
 	report/html/topology.c \
@@ -115,7 +118,7 @@ libtharsis_la_SOURCES += \
 # What the HTML report carries, as C texts.
 html_assets = report/html/report.html report/html/report.css \
 	report/html/page.js report/html/curve.js report/html/tables.js \
-	report/html/groups.js report/html/spans.js report/html/paint.js report/html/usage.js report/html/timeline.js report/html/controls.js report/html/start.js
+	report/html/groups.js report/html/spans.js report/html/paint.js report/html/usage.js report/html/timeline.js report/html/controls.js report/html/study.js report/html/start.js
 EXTRA_DIST += report/html/embed.awk $(html_assets)
 nodist_libtharsis_la_SOURCES = report/html/assets.c
 CLEANFILES += report/html/assets.c

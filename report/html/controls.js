@@ -22,8 +22,8 @@ th.takeControls = function () {
         Home: () => show(0, end),
         n: () => step(rowInView(), 1),
         p: () => step(rowInView(), -1),
-        "]": () => step(pathTrack, 1),
-        "[": () => step(pathTrack, -1),
+        "]": () => step(pathTrack(), 1),
+        "[": () => step(pathTrack(), -1),
         Enter: () => now.selected !== null && pick(now.selected, true),
         Escape: () => pick(null),
     };
@@ -221,7 +221,7 @@ th.takeControls = function () {
     // On the critical path, or else on the first row that has it.
     function goToTask(number) {
         const task = placeOfTask.get(number);
-        const track = [pathTrack, ...data.tracks].find((t) => t.task.includes(task));
+        const track = [pathTrack(), ...data.tracks].find((t) => t.task.includes(task));
         th.find("timeline").scrollIntoView();
         rowsBox.focus({preventScroll: true});
         if (track) pick({track, span: track.task.indexOf(task)}, true);

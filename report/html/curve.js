@@ -189,10 +189,14 @@
         );
     }
 
-    for (const [id, draw] of [
-        ["convergence", drawConvergence],
-        ["accelerators", showTime],
-        ["memory", showMemory],
-    ])
-        if (th.find(`table-${id}`)) draw(th.find(`table-${id}`));
+    // A table of differences has the same name, but other columns.
+    const has = (table, name) => [...table.tHead.rows[0].cells].some((c) => c.dataset.name === name);
+    for (const [id, column, draw] of [
+        ["convergence", "evaluation", drawConvergence],
+        ["accelerators", "stall_in", showTime],
+        ["memory", "capacity", showMemory],
+    ]) {
+        const table = th.find(`table-${id}`);
+        if (table && has(table, column)) draw(table);
+    }
 })();

@@ -145,7 +145,7 @@ void th_html_figures(const th_verdict *v, th_strbuf *out)
     th_strbuf_add(out, "<dl class=\"figures\">\n");
     add_time_figure(v, out);
     add_rate_figure(v, out);
-    if (v->is_hand_built)
+    if (v->is_hand_built || v->bound_ps == TH_BOUND_NOT_COMPUTED)
         add_link_figure(v, out);
     else
         add_gap_figure(v, out);
@@ -190,6 +190,7 @@ void th_html_sentence(const th_strbuf *sentence, th_strbuf *out)
 static void take_bound(const th_report *bounds, th_verdict *v)
 {
     enum { MAKESPAN = 1, LIMITED_BY = 4 };
+    v->bound_ps = 0;
     if (!bounds || !bounds->first || !bounds->first->total)
         return;
     v->bound_ps = bounds->first->total[MAKESPAN].whole;

@@ -76,6 +76,10 @@ th.painter = function (data) {
         let y = 4,
             kind = "";
         for (const track of data.tracks) {
+            if (data.runs.length > 1 && track.kind === "path") {
+                rows.push({type: "heading", label: data.runs[track.run].name, y, height: HEADING, isRun: true});
+                y += HEADING;
+            }
             const title = {accel: "Accelerators", link: "Links"}[track.kind];
             if (title && track.kind !== kind) {
                 const prefix = data.rowPrefix[track.kind];
@@ -287,8 +291,9 @@ th.painter = function (data) {
     function paintRow(ctx, row, box, view, look, gutter) {
         ctx.textAlign = "left";
         if (row.type === "heading") {
-            ctx.fillStyle = color.text;
+            ctx.fillStyle = row.isRun ? color.accent : color.text;
             ctx.font = look.fonts.heading;
+            if (row.isRun) ctx.fillRect(0, Math.round(box.y), box.left + box.width, 1);
             ctx.fillText(row.label, 4, box.y + row.height - 9);
             ctx.font = look.fonts.text;
             return;

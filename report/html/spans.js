@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// spans.js - reads the block of spans (timeline.c says how it is written) into arrays, and parts the spans of a row
-// into lanes, so that none covers another.
-th.readSpans = async function (text) {
-    const block = JSON.parse(text);
-
+// spans.js - reads the block of spans (timeline.c says how it is written) into arrays, joins those of several runs, and
+// parts the spans of a row into lanes, so that none covers another.
+th.readRun = async function (block) {
     async function inflate(base64) {
         const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
         const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
@@ -120,18 +118,84 @@ th.readSpans = async function (text) {
         .filter((track) => track.n > 0 || track.kind === "path" || (computes && track.kind === "accel"));
     for (const track of tracks)
         if (track.kind === "path") for (const task of track.task) tasks.isCritical[task] = 1;
+    return {...block, tasks, tracks, COMPUTE, TRANSFER, COLLECTIVE};
+};
+
+// Several runs as one: lists one behind the other, and what refers to them moved by the lengths of those before.
+th.joinRuns = function (runs) {
+    const sum = (of) => runs.reduce((n, run) => n + of(run), 0);
+    const all = (of) => [].concat(...runs.map(of));
+    const before = (k, of) => runs.slice(0, k).reduce((n, run) => n + of(run), 0);
+
+    function joinField(field, type, shift) {
+        const joined = new type(sum((run) => run.tasks.n));
+        runs.forEach((run, k) => {
+            const by = shift ? before(k, (r) => shift(r)) : 0;
+            const at = before(k, (r) => r.tasks.n);
+            const isShifted = (i) => run.tasks[field][i] >= 0;
+            for (let i = 0; i < run.tasks.n; i++)
+                joined[at + i] = run.tasks[field][i] + (isShifted(i) ? by : 0);
+        });
+        return joined;
+    }
+
+    const tasks = {
+        n: sum((run) => run.tasks.n),
+        kind: joinField("kind", Uint8Array),
+        start: joinField("start", Float64Array),
+        end: joinField("end", Float64Array),
+        number: joinField("number", Int32Array),
+        layer: joinField("layer", Int32Array, (r) => r.layers.length),
+        input: joinField("input", Int32Array),
+        from: joinField("from", Int32Array, (r) => r.nodes.length),
+        to: joinField("to", Int32Array, (r) => r.nodes.length),
+        entry: joinField("entry", Int32Array),
+        bytes: joinField("bytes", Float64Array),
+        isCritical: joinField("isCritical", Uint8Array),
+    };
+    // Computes name a cost, collectives a collective.
+    runs.forEach((run, k) => {
+        const at = before(k, (r) => r.tasks.n);
+        for (let i = 0; i < run.tasks.n; i++)
+            if (run.tasks.kind[i] === run.COMPUTE) tasks.entry[at + i] += before(k, (r) => r.costs.length);
+            else if (run.tasks.kind[i] === run.COLLECTIVE)
+                tasks.entry[at + i] += before(k, (r) => r.collectives.length);
+    });
+    const tracks = all((run) => run.tracks);
+    runs.forEach((run, k) => {
+        const at = before(k, (r) => r.tasks.n);
+        for (const track of run.tracks) {
+            track.run = k;
+            track.task = track.task.map((task) => task + at);
+        }
+    });
     const namesOf = (kind) => tracks.filter((t) => t.kind === kind).map((t) => t.name);
+    const layers = all((run) =>
+        run.layers.map(([name, type, model, set]) => [name, type, run.models[model], set]),
+    );
     return {
-        ...block,
+        ...runs[0],
+        runs: runs.map(({name, end}) => ({name, end})),
+        end: Math.max(...runs.map((run) => run.end)),
+        resolution: Math.max(...runs.map((run) => run.resolution)),
+        spans: sum((run) => run.spans),
+        drawn: sum((run) => run.drawn),
+        hidden: sum((run) => run.hidden),
+        nodes: all((run) => run.nodes),
+        collectives: all((run) => run.collectives),
+        costs: all((run) => run.costs),
+        layers,
         tasks,
         tracks,
-        layerPrefix: th.sharedPrefix(block.layers.map(([name]) => name)),
+        layerPrefix: th.sharedPrefix([...new Set(layers.map(([name]) => name))]),
         rowPrefix: {accel: th.sharedPrefix(namesOf("accel")), link: th.sharedPrefix(namesOf("link"))},
-        COMPUTE,
-        TRANSFER,
-        COLLECTIVE,
     };
 };
+
+th.readSpans = async (text) =>
+    th.joinRuns(
+        await Promise.all(JSON.parse(text).map(async ({name, run}) => ({...(await th.readRun(run)), name}))),
+    );
 
 // Spans of a row, by start, each to the first lane that is free; where that would be too many lanes, to the one
 // that is free soonest. Returns lists of places in the row.

@@ -17,7 +17,10 @@
 #include "report/html/tracks.h"
 
 typedef struct th_spans_page {
-    th_html *page;
+    th_session *session;
+    const th_result *result;
+    th_strbuf *out;
+    th_error *err;
     th_html_tracks tracks;
     const th_program *program;
     int32_t *place;      /* place of each task in the list; -1: in no span */
@@ -79,7 +82,7 @@ static void encode_tasks(th_spans_page *g, th_strbuf *bytes)
     for (int32_t i = 0; i < g->tracks.n_started; i++) {
         int32_t task = g->tracks.order[i];
         const th_task *t = &g->program->tasks[task];
-        th_time start = g->page->result->tasks[task].start_ps;
+        th_time start = g->result->tasks[task].start_ps;
         if (g->place[task] < 0)
             continue;
         th_encode_number(bytes, (uint64_t)t->kind);
@@ -120,7 +123,7 @@ static void encode_spans(const th_spans_page *g, const th_html_track *t, th_strb
 
 static const char *object_name(const th_spans_page *g, const th_html_track *t)
 {
-    const th_system *s = g->page->session->system;
+    const th_system *s = g->session->system;
     switch ((th_html_track_kind)t->kind) {
     case TH_HTML_TRACK_ACCEL:
         return s->nodes[s->accel_node[t->object]].name;
@@ -137,7 +140,7 @@ static const char *object_name(const th_spans_page *g, const th_html_track *t)
 static void add_tracks(th_spans_page *g)
 {
     static const char *const kinds[TH_N_HTML_TRACK_KINDS] = {"path", "accel", "link", "collective"};
-    th_strbuf *out = g->page->out;
+    th_strbuf *out = g->out;
     th_strbuf_printf(out, ",\n\"tasks\":%d,\n\"tracks\":[", (int)g->n_tasks);
     for (int i = 0; i < g->tracks.n; i++) {
         const th_html_track *t = &g->tracks.tracks[i];
@@ -198,8 +201,8 @@ static void add_layers(th_strbuf *out, const th_session *s)
 
 static void add_names(th_spans_page *g)
 {
-    th_strbuf *out = g->page->out;
-    const th_session *s = g->page->session;
+    th_strbuf *out = g->out;
+    const th_session *s = g->session;
     add_layers(out, s);
     th_strbuf_add(out, ",\n\"nodes\":[");
     for (int n = 0; n < s->system->n_nodes; n++) {
@@ -220,11 +223,11 @@ static void add_names(th_spans_page *g)
  * no limit). */
 static void add_costs(th_spans_page *g)
 {
-    th_strbuf *out = g->page->out;
+    th_strbuf *out = g->out;
     th_strbuf_add(out, ",\n\"costs\":[");
     for (int32_t i = 0; i < g->n_costs; i++) {
         const th_compute_cost *w =
-            th_compute_cost_get(th_lower_costs(g->page->session->simulation->lower), g->costs[i]);
+            th_compute_cost_get(th_lower_costs(g->session->simulation->lower), g->costs[i]);
         const int64_t *moved = w->collapsed.moved_bytes;
         int64_t dram = w->port.bits_per_s < TH_UNLIMITED ? w->port.bits_per_s : 0;
         th_strbuf_printf(
@@ -271,12 +274,12 @@ static void forget(th_spans_page *g)
 }
 
 /* At most `most` spans. 0, or -1 with nothing to forget. */
-static int pack(th_spans_page *g, th_html *p, int64_t most)
+static int pack(th_spans_page *g, int64_t most)
 {
     th_strbuf bytes = TH_STRBUF_INIT;
-    *g = (th_spans_page){
-        .page = p, .program = p->session->simulation->program, .packed = TH_STRBUF_INIT};
-    if (th_html_tracks_collect(&g->tracks, p->session, p->result, most, p->err) != 0)
+    g->program = g->session->simulation->program;
+    g->packed = (th_strbuf)TH_STRBUF_INIT;
+    if (th_html_tracks_collect(&g->tracks, g->session, g->result, most, g->err) != 0)
         return -1;
     int failed = make_places(g);
     if (!failed) {
@@ -288,39 +291,64 @@ static int pack(th_spans_page *g, th_html *p, int64_t most)
     th_strbuf_clear(&bytes);
     if (failed)
         forget(g);
-    return failed ? th_error_no_memory(p->err) : 0;
+    return failed ? th_error_no_memory(g->err) : 0;
 }
 
-static void add_block(th_spans_page *g)
+static void add_object(th_spans_page *g)
 {
     const th_html_tracks *k = &g->tracks;
-    th_strbuf *out = g->page->out;
-    th_strbuf_printf(
-        out,
-        "<script type=\"application/json\" id=\"spans\">\n{\"end\":%" PRId64
-        ",\"resolution\":%" PRId64 ",\"spans\":%" PRId64 ",\"drawn\":%" PRId64 ",\"hidden\":%d",
-        g->page->result->elapsed_ps, k->resolution, k->n_spans, k->n_drawn, k->n_links_hidden);
+    th_strbuf *out = g->out;
+    th_strbuf_printf(out,
+                     "{\"end\":%" PRId64 ",\"resolution\":%" PRId64 ",\"spans\":%" PRId64
+                     ",\"drawn\":%" PRId64 ",\"hidden\":%d",
+                     g->result->elapsed_ps, k->resolution, k->n_spans, k->n_drawn,
+                     k->n_links_hidden);
     add_names(g);
     add_costs(g);
     add_tracks(g);
-    th_strbuf_printf(out, ",\n\"stream\":\"%s\"}\n</script>\n", g->packed.text);
+    th_strbuf_printf(out, ",\n\"stream\":\"%s\"}", g->packed.text);
 }
 
-/* On one page; what else it has is up to a megabyte. */
-enum { SPANS_MAX = 100000, PACKED_BYTES_MAX = 1500000 };
+enum { PACKED_BYTES_MAX = 1500000 }; /* on one page; what else it has is up to a megabyte */
 
-int th_html_timeline(th_html *p)
+int th_html_spans(th_session *s, const th_result *r, int64_t most, th_strbuf *out, th_error *err)
 {
-    th_spans_page g;
-    if (pack(&g, p, SPANS_MAX) != 0)
+    th_spans_page g = {.session = s, .result = r, .out = out, .err = err};
+    if (pack(&g, most) != 0)
         return -1;
     while (g.packed.length > PACKED_BYTES_MAX && g.tracks.n_drawn > 1) {
         int64_t fewer = g.tracks.n_drawn / 2;
         forget(&g);
-        if (pack(&g, p, fewer) != 0)
+        if (pack(&g, fewer) != 0)
             return -1;
     }
-    add_block(&g);
+    add_object(&g);
     forget(&g);
     return 0;
+}
+
+void th_html_spans_block(th_strbuf *out, const char *const *names, const char *const *spans, int n)
+{
+    th_strbuf_add(out, "<script type=\"application/json\" id=\"spans\">\n[");
+    for (int i = 0; i < n; i++) {
+        th_strbuf_add(out, i > 0 ? ",\n{\"name\":" : "{\"name\":");
+        th_strbuf_add_json(out, names[i]);
+        th_strbuf_add(out, ",\"run\":");
+        th_strbuf_add(out, spans[i]);
+        th_strbuf_add(out, "}");
+    }
+    th_strbuf_add(out, "]\n</script>\n");
+}
+
+int th_html_timeline(th_html *p)
+{
+    enum { SPANS_MAX = 100000 }; /* on one page */
+    th_strbuf spans = TH_STRBUF_INIT;
+    int failed = th_html_spans(p->session, p->result, SPANS_MAX, &spans, p->err);
+    if (!failed)
+        th_html_spans_block(p->out, (const char *const[]){""}, (const char *const[]){spans.text},
+                            1);
+    p->out->failed |= spans.failed;
+    th_strbuf_clear(&spans);
+    return failed;
 }

@@ -216,8 +216,11 @@ th.showTimeline = function (data) {
 
     const titleOf = ({track, span}) =>
         track.count[span] > 1 ? `${track.count[span]} tasks` : th.nameOf(data, track.task[span]);
-    const rowNameOf = ({track}) =>
-        ({path: "critical path", collective: "collectives"})[track.kind] || `${track.kind}/${track.name}`;
+    const rowNameOf = ({track}) => {
+        const row =
+            {path: "critical path", collective: "collectives"}[track.kind] || `${track.kind}/${track.name}`;
+        return data.runs.length > 1 ? `${row} of ${data.runs[track.run].name}` : row;
+    };
 
     function showTip(hit, x, y) {
         const list = th.make("dl");
@@ -279,14 +282,18 @@ th.showTimeline = function (data) {
         pick({track, span: Math.min(track.n - 1, Math.max(0, span))}, false);
     }
 
-    const pathTrack = data.tracks.find((t) => t.kind === "path");
+    // Of the run where something is picked, else of the first.
+    const pathTrack = () =>
+        data.tracks.find(
+            (t) => t.kind === "path" && t.run === (now.selected === null ? 0 : now.selected.track.run),
+        );
 
     function rowInView() {
         if (now.selected !== null) return now.selected.track;
         const row = now.layout.rows.find(
             (r) => r.type === "spans" && r.track.n > 0 && r.track.kind !== "path" && r.y >= rowsBox.scrollTop,
         );
-        return row ? row.track : pathTrack;
+        return row ? row.track : pathTrack();
     }
 
     th.timeline = {

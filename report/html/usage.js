@@ -3,14 +3,15 @@
 // arrays compute, and the part of the links in use, in bins of equal length.
 th.usageOf = function (data, painter) {
     const BINS = 600,
-        HEIGHT = 76,
+        CHART = 76,
+        HEIGHT = CHART * data.runs.length,
         TOP = 6,
         BOTTOM = 8;
     const width = Math.max(1, data.end) / BINS;
 
     // Mean over rows of one kind of what spans fill, bin by bin; shareOf: the part of a span's busy time that counts.
-    function meanOf(kind, shareOf) {
-        const rows = data.tracks.filter((t) => t.kind === kind),
+    function meanOf(run, kind, shareOf) {
+        const rows = data.tracks.filter((t) => t.kind === kind && t.run === run),
             sum = new Float64Array(BINS);
         for (const track of rows)
             for (let i = 0; i < track.n; i++) {
@@ -23,21 +24,23 @@ th.usageOf = function (data, painter) {
         return rows.length > 0 ? sum.map((s) => Math.min(1, s / rows.length)) : null;
     }
 
-    const curves = [
-        {name: "accelerators at work", color: 0, alpha: 0.35, isFilled: true, at: meanOf("accel", () => 1)},
+    const curvesOf = (run) => [
+        {name: "accelerators at work", color: 0, alpha: 0.35, isFilled: true, at: meanOf(run, "accel", () => 1)},
         {
             name: "arrays computing",
             color: 0,
             alpha: 0.9,
             isFilled: true,
-            at: data.costs.length > 0 ? meanOf("accel", (task) => painter.engineShare(task, 0)) : null,
+            at: data.costs.length > 0 ? meanOf(run, "accel", (task) => painter.engineShare(task, 0)) : null,
         },
-        {name: "links in use", color: 9, alpha: 1, isFilled: false, at: meanOf("link", () => 1)},
-        {name: "collectives in flight", color: 8, alpha: 0.5, isFilled: true, at: meanOf("collective", () => 1)},
-    ].filter((curve) => curve.at !== null);
+        {name: "links in use", color: 9, alpha: 1, isFilled: false, at: meanOf(run, "link", () => 1)},
+        {name: "collectives in flight", color: 8, alpha: 0.5, isFilled: true, at: meanOf(run, "collective", () => 1)},
+    ];
+    const charts = data.runs.map((_, run) => curvesOf(run).filter((curve) => curve.at !== null));
+    const heightOf = (run, share) => (run + 1) * CHART - BOTTOM - share * (CHART - TOP - BOTTOM);
 
-    function paintCurve(c, box, curve, color) {
-        const y = (share) => HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM);
+    function paintCurve(c, box, run, curve, color) {
+        const y = (share) => heightOf(run, share);
         c.beginPath();
         c.moveTo(box.left, y(0));
         curve.at.forEach((share, b) => {
@@ -53,21 +56,31 @@ th.usageOf = function (data, painter) {
         c.globalAlpha = 1;
     }
 
-    function paint(c, box, color, fonts) {
-        c.clearRect(0, 0, box.left + box.width, HEIGHT);
-        c.fillStyle = color.muted;
-        c.font = fonts.small;
-        c.textBaseline = "middle";
-        c.textAlign = "right";
+    function paintChart(c, box, run, color, fonts) {
         for (const share of [0, 0.5, 1]) {
-            const y = HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM);
+            const y = heightOf(run, share);
             c.fillStyle = color.rule;
             c.fillRect(box.left, Math.round(y), box.width, 1);
             c.fillStyle = color.muted;
+            c.font = fonts.small;
+            c.textAlign = "right";
             c.fillText(`${100 * share} %`, box.left - 8, y);
         }
-        for (const curve of curves) paintCurve(c, box, curve, color);
+        for (const curve of charts[run]) paintCurve(c, box, run, curve, color);
+        if (data.runs.length === 1) return;
+        c.fillStyle = color.text;
+        c.font = fonts.heading;
+        c.textAlign = "left";
+        c.fillText(data.runs[run].name, 4, heightOf(run, 0.75), box.left - 44);
     }
 
+    function paint(c, box, color, fonts) {
+        c.clearRect(0, 0, box.left + box.width, HEIGHT);
+        c.textBaseline = "middle";
+        data.runs.forEach((_, run) => paintChart(c, box, run, color, fonts));
+    }
+
+    // The curves that any run has, for the legend.
+    const curves = [...new Map(charts.flat().map((curve) => [curve.name, curve])).values()];
     return {paint, curves, HEIGHT};
 };

@@ -92,7 +92,7 @@ static int find_link(th_session *s, const th_result *x, th_verdict *v, th_error 
 int th_verdict_find(th_session *s, th_verdict *v, th_error *err)
 {
     const th_result *x = th_simulation_result(s->simulation, err);
-    *v = (th_verdict){.is_hand_built = s->hand_built};
+    *v = (th_verdict){.is_hand_built = s->hand_built, .bound_ps = TH_BOUND_NOT_COMPUTED};
     if (!x)
         return -1;
     v->is_done = x->is_done;

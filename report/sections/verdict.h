@@ -23,6 +23,8 @@ typedef struct th_accel_class {
 
 enum { TH_VERDICT_CLASSES_MAX = 8 }; /* further classes count as the last one */
 
+enum { TH_BOUND_NOT_COMPUTED = -1 };
+
 typedef struct th_verdict {
     bool is_done, is_hand_built;
     th_time elapsed_ps, latency_ps;   /* latency: mean over inputs; 0: unknown */
@@ -34,8 +36,9 @@ typedef struct th_verdict {
     int n_classes;
     char link[80]; /* of the greatest load; "": nothing was carried */
     double link_load;
-    th_time bound_ps; /* the largest lower bound of the makespan; 0: unknown. find leaves it 0 */
-    char bound[24];   /* what it is of: "memory" */
+    /* the largest lower bound of the makespan; 0: none is known. find leaves it not computed */
+    th_time bound_ps;
+    char bound[24]; /* what it is of: "memory" */
 } th_verdict;
 
 /* path.c: the parts of the critical path of the session's run. 0 or -1. */

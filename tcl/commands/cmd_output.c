@@ -7,6 +7,9 @@
 #include "tcl/tcl_session.h"
 #include "report/html/html.h"
 #include "report/sections/sections.h"
+#include "tcl/report_call.h"
+#include "tcl/study/study_list.h"
+#include "tcl/study/study_table.h"
 
 #define GROUP "output"
 
@@ -55,15 +58,65 @@ static int run_write_results(th_call *c)
 
 /* ---- write_report ---- */
 
+enum { PAGE_COMPARE, PAGE_STUDY };
+static const th_option page_options[] = {
+    [PAGE_COMPARE] = {"-compare", TH_OPTION_TEXT, "{RUN RUN}",
+                      "Two runs that save_run returned, side by side, with their timelines on one "
+                      "axis."},
+    [PAGE_STUDY] = {"-study", TH_OPTION_TEXT, "STUDY",
+                    "The points of a study: a picture with the Pareto front, and a table with "
+                    "filters."},
+    {NULL, TH_OPTION_FLAG, NULL, NULL},
+};
+
+static int write_compare(th_call *c, th_strbuf *text)
+{
+    th_runs runs = {NULL, 0};
+    int failed = th_saved_runs_parse(c->session, c->option[PAGE_COMPARE].word, &runs, &c->err);
+    if (!failed && runs.n != 2)
+        failed = th_error_set(&c->err, "TCL-0388", "-compare \"%.100s\": must be two saved runs",
+                              th_call_text(c, PAGE_COMPARE, ""));
+    if (!failed)
+        failed = th_html_compare(runs.all[0], runs.all[1], text, &c->err);
+    th_free(runs.all);
+    return failed;
+}
+
+static int write_study(th_call *c, th_strbuf *text)
+{
+    const th_study_selection all = {.interp = c->interp};
+    th_table *table;
+    th_store *store = th_studies_open(c->session, th_call_text(c, PAGE_STUDY, ""), &c->err);
+    th_report *r = store ? th_report_new("study", "Study") : NULL;
+    int failed = r ? 0 : store ? th_error_no_memory(&c->err) : -1;
+    if (!failed)
+        failed = th_study_table(r, store, &all, &table, &c->err) != 0 ||
+                 th_study_head(r, store, &all, table, &c->err) != 0;
+    if (!failed)
+        failed = th_html_study_page(&(th_html_study){th_store_study(store), r}, text, &c->err);
+    th_report_free(r);
+    th_store_close(store);
+    return failed ? -1 : 0;
+}
+
+static int write_page(th_call *c, th_strbuf *text)
+{
+    if (th_call_has(c, PAGE_COMPARE) && th_call_has(c, PAGE_STUDY))
+        return th_error_set(&c->err, "TCL-0389", "-compare and -study: only one of them");
+    if (th_call_has(c, PAGE_COMPARE))
+        return write_compare(c, text);
+    if (th_call_has(c, PAGE_STUDY))
+        return write_study(c, text);
+    return th_session_need_run(c->session, &c->err) == 0 ? th_html_page(c->session, text, &c->err)
+                                                         : -1;
+}
+
 static int run_write_report(th_call *c)
 {
-    th_session *s = c->session;
-    if (th_session_need_run(s, &c->err) != 0)
-        return -1;
     th_strbuf text = TH_STRBUF_INIT;
-    int failed = th_html_page(s, &text, &c->err);
+    int failed = write_page(c, &text);
     if (!failed)
-        failed = th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
+        failed = th_session_write_file(c->session, th_call_word(c, 0), false, &text, &c->err);
     if (!failed)
         th_call_return_text(c, th_call_word(c, 0));
     th_strbuf_clear(&text);
@@ -71,7 +124,8 @@ static int run_write_report(th_call *c)
 }
 
 const th_command th_output_commands[] = {
-    {"write_report", GROUP, "FILE", 1, 1, NULL, "write the run as one HTML page",
+    {"write_report", GROUP, "FILE", 1, 1, page_options,
+     "write a run, two runs or a study as one HTML page",
      "Main figures and verdict, picture of the system with the load of its links, timeline, "
      "bounds, "
      "critical path, layers, mapping, accelerators, memory and search, in one file that needs no "

@@ -9,6 +9,7 @@
 #include "tcl/objects/breakpoint.h"
 #include "report/session/property_events.h"
 #include "tcl/options.h"
+#include "report/html/html.h"
 #include "report/session/saved_run.h"
 #include "tcl/warning.h"
 
@@ -168,6 +169,9 @@ static int run_save_run(th_call *c)
     if (th_call_word(c, 0)[0] == '\0')
         return th_error_set(&c->err, "TCL-0106", "the name of a run must not be empty");
     if (th_saved_run_add(s, th_call_word(c, 0), &c->err) != 0)
+        return -1;
+    th_saved_run *run = th_saved_run_find(s, th_call_word(c, 0), &c->err);
+    if (!run || th_html_keep(s, run, &c->err) != 0)
         return -1;
     Tcl_SetObjResult(c->interp, c->words[0]);
     return 0;

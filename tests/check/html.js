@@ -36,7 +36,7 @@ async function open(browser, name, options) {
             page.complaints.push(`asks for ${r.url()}`),
     );
     await page.goto(`file://${path.join(folder, name)}`);
-    await page.waitForFunction(() => th.timeline);
+    await page.waitForFunction(() => th.timeline || document.querySelector("svg.study"));
     await frame(page);
     return page;
 }
@@ -413,6 +413,88 @@ async function checkLarge(browser) {
     await page.close();
 }
 
+// ---- two runs, and a study ----
+
+async function checkCompare(browser) {
+    const page = await open(browser, "compare.html", {viewport: DESK});
+    const runs = await page.evaluate(() => {
+        const {data} = th.timeline;
+        return {
+            names: data.runs.map((run) => run.name),
+            end: data.end,
+            ends: data.runs.map((run) => run.end),
+            // The last end of a task of each run, and layers of its tasks by name.
+            last: data.runs.map((_, k) =>
+                Math.max(...data.tracks.filter((t) => t.run === k).map((t) => Math.max(0, ...t.end))),
+            ),
+            layers: data.runs.map((_, k) => {
+                const own = data.tracks
+                    .filter((t) => t.run === k && t.kind === "accel")
+                    .flatMap((t) => [...t.task].map((task) => data.tasks.layer[task]));
+                return [own.reduce((least, layer) => Math.min(least, layer), 1e9), own.reduce((most, layer) => Math.max(most, layer), 0)];
+            }),
+        };
+    });
+    check(runs.names.join() === "searched,streamed", "two runs are there", runs.names);
+    check(
+        near(runs.ends[0], facts.summary.summary.makespan_ps) && runs.end === Math.max(...runs.ends),
+        "on one axis, which ends with the longer",
+        runs,
+    );
+    check(runs.last.join() === runs.ends.join(), "each with its own tasks", runs);
+    const [[a, b], [c, d]] = runs.layers;
+    check(a >= 0 && b < 11 && c >= 11 && d < 22, "which have their own layers, eleven each", runs.layers);
+    const widths = await page.evaluate(() =>
+        [...document.querySelectorAll(".stack")].map((stack) =>
+            [...stack.children].reduce((sum, part) => sum + part.getBoundingClientRect().width, 0),
+        ),
+    );
+    check(
+        Math.abs(widths[0] / widths[1] - runs.ends[0] / runs.ends[1]) < 0.02,
+        "the bars are as long as the runs",
+        [widths, runs.ends],
+    );
+    await page.locator("#rows").focus();
+    await page.keyboard.press("]");
+    const picked = await page.evaluate(() => document.getElementById("picked").textContent);
+    check(/critical path of searched/.test(picked), "what is picked says of which run it is", picked);
+    check(page.complaints.length === 0, "no complaint about two runs", page.complaints);
+    await page.close();
+}
+
+// The front by hand: late 1, 2, 3 us of cost 30, 20, 10; both links of each are equal, the first is named.
+async function checkStudy(browser) {
+    const page = await open(browser, "study.html", {viewport: DESK});
+    const names = () =>
+        page.evaluate(() => [...document.querySelectorAll("svg.study .name")].map((e) => e.textContent).sort());
+    check((await names()).join() === "#1,#5,#9", "the Pareto front is that by hand", await names());
+    const visible = () =>
+        page.evaluate(
+            () => [...document.querySelector("#points table").tBodies[0].rows].filter((row) => !row.hidden).length,
+        );
+    check((await visible()) === 12, "the table has all points", await visible());
+    await page.selectOption("#study-filters select >> nth=0", "2");
+    await page.selectOption("#study-filters select >> nth=2", "100Gbps");
+    check((await visible()) === 2, "filters leave the points that have these parameters", await visible());
+    check((await names()).join() === "#6", "and the picture is of them", await names());
+    await page.focus("svg.study .point[tabindex]");
+    await page.keyboard.press("Enter");
+    const told = await page.evaluate(() => document.getElementById("study-point").innerText);
+    check(
+        /Point 6/.test(told) && /set a 2\nset b 0\nset link 100Gbps\ndict create late/.test(told),
+        "a point tells its parameters and its commands, by keyboard",
+        told,
+    );
+    await page.selectOption("#study-filters select >> nth=0", "");
+    await page.click("#points tbody tr:nth-child(4) button");
+    const other = await page.evaluate(() => document.querySelector("#study-point h3").textContent);
+    check(other === "Point 4", "so does a row of the table", other);
+    await page.selectOption("#study-picture select >> nth=1", "more");
+    check(!(await names()).includes("#5") || (await names()).length !== 3, "more may be better", await names());
+    check(page.complaints.length === 0, "no complaint about a study", page.complaints);
+    await page.close();
+}
+
 // ---- all of it ----
 
 async function main() {
@@ -433,6 +515,10 @@ async function main() {
     await checkThemes(browser);
     await checkPhone(browser, "run.html");
     await checkPhone(browser, "program.html");
+    await checkPhone(browser, "compare.html");
+    await checkPhone(browser, "study.html");
+    await checkCompare(browser);
+    await checkStudy(browser);
     const made = await open(browser, "program.html", {viewport: DESK});
     check(
         (await made.title()) === "<script>document.title=1</script> on ring8",

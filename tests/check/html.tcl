@@ -4,6 +4,8 @@
 #   large.html   the same by a mapping from a file, a stream of enough inputs that there are almost
 #   100,000 spans
 #   program.html a hand-built program, with a name that is markup
+#   compare.html two runs of it side by side
+#   study.html   a study of 12 points, of which the front has three by construction
 #   facts.json   figures of run.html as the reports print them
 set folder [lindex $argv 0]
 
@@ -13,6 +15,7 @@ map_workload -algorithm two_level -seed 1 -evaluations 60
 run
 report_sensitivity -group class -return_string
 write_report [file join $folder run.html]
+save_run searched
 
 set f [open [file join $folder facts.json] w]
 puts $f "{\"summary\": [report_summary -return_string -format json],"
@@ -39,6 +42,17 @@ set ten [spans [write_report [file join $folder large.html]]]
 restart
 run -inputs [expr {990000 / $ten}]
 write_report [file join $folder large.html]
+save_run streamed
+
+write_report [file join $folder compare.html] -compare {searched streamed}
+
+# Latencies a + b of cost (4 - a) (10 + b): those with b = 0 are better in both.
+create_study corners -file [file join $folder corners.db] \
+    -parameters {a {1 2 3} b {0 1} link {25Gbps 100Gbps}} \
+    -metrics {{late time} {cost number}} \
+    -script {dict create late [expr {$a + $b}]us cost [expr {(4 - $a) * (10 + $b)}]}
+run_study corners
+write_report [file join $folder study.html] -study corners
 
 read_system ring8
 create_program "<script>document.title=1</script>"
