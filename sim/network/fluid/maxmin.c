@@ -18,8 +18,9 @@
  *
  * Invariant after solve, for each link: it is full if it is a bottleneck, and not overfull else;
  * each of its flows has a level of at most the link's, up to CLOSE. Where repairing does not
- * converge (levels that are equal but for rounding can alternate), maxmin_fill.c computes all
- * shares anew. */
+ * converge (levels that are equal but for rounding can alternate), or reads more than filling would
+ * (an all-to-all of 1,024 on a torus: links of one level are repaired one by one, and each change
+ * touches the others), maxmin_fill.c computes all shares anew. */
 #include <config.h>
 
 #include "sim/network/fluid/maxmin.h"
@@ -105,6 +106,7 @@ void th_maxmin_reset(th_maxmin *m)
     }
     th_blocks_reset(&m->hops);
     m->flows.n_live = m->flows.n_added = m->changes.n_flows = 0;
+    m->flows.n_entries = 0;
     m->work.n_dirty = m->work.n_touched = m->work.n_heap = m->changes.n_links = 0;
     m->work.stamp = 0;
     m->has_weights = false;
@@ -169,6 +171,7 @@ int th_maxmin_add(th_maxmin *m, int32_t flow, double weight, const int32_t *link
         k->entry[k->n++] = (th_maxmin_entry){flow, i};
         k->n_new++;
     }
+    m->flows.n_entries += n;
     m->flows.live[m->flows.n_live++] = flow;
     m->flows.added[m->flows.n_added++] = flow;
     return 0;
@@ -281,6 +284,7 @@ void th_maxmin_remove(th_maxmin *m, int32_t flow)
     if (bottleneck == m->n_links)
         remove_added(m, flow);
     th_blocks_give(&m->hops, w->first, 2 * w->n_hops);
+    m->flows.n_entries -= w->n_hops;
     int32_t last = m->flows.live[--m->flows.n_live];
     m->flows.live[w->live] = last;
     m->flow[last].live = w->live;
@@ -468,10 +472,12 @@ static void check_touched(th_maxmin *m, double reached)
     m->work.n_touched = 0;
 }
 
-/* False: it does not converge. */
+/* False: it does not converge, or reads more than filling would. */
 static bool repair(th_maxmin *m)
 {
+    enum { READ_BY_FILLING = 4 }; /* per entry of a live flow, about */
     int64_t steps_left = 1000 + 8 * (int64_t)m->n_links;
+    m->work.n_read = 0;
     while (m->work.n_heap > 0) {
         double reached, bound;
         int32_t l = th_maxmin_pop(m, &reached);
@@ -479,7 +485,7 @@ static bool repair(th_maxmin *m)
             m->mark[l] &= (uint8_t)~TH_LINK_FAIR_EXACT;
             continue;
         }
-        if (steps_left-- == 0)
+        if (steps_left-- == 0 || m->work.n_read > READ_BY_FILLING * m->flows.n_entries)
             return false;
         if (!(m->mark[l] & TH_LINK_FAIR_EXACT))
             th_maxmin_find_fair(m, l);
@@ -545,11 +551,23 @@ void th_maxmin_clear_changes(th_maxmin *m)
     m->changes.n_links = 0;
 }
 
+/* Have so many flows been added that filling takes less than repairing? */
+static bool is_mostly_new(const th_maxmin *m)
+{
+    enum { PART = 8, FEW = 1000 };
+    int64_t n = 0;
+    for (size_t i = 0; i < m->flows.n_added; i++)
+        n += m->flow[m->flows.added[i]].n_hops;
+    return m->flows.n_added > FEW && n > m->flows.n_entries / PART;
+}
+
 void th_maxmin_solve(th_maxmin *m)
 {
     place_uncontended_flows(m);
-    check_dirty(m);
-    if (!repair(m))
+    bool is_filled = is_mostly_new(m);
+    if (!is_filled)
+        check_dirty(m);
+    if (is_filled || !repair(m))
         th_maxmin_fill(m);
     for (int32_t i = 0; i < m->work.n_dirty; i++)
         m->link[m->work.dirty[i]].is_dirty = false;

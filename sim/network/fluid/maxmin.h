@@ -78,7 +78,8 @@ typedef struct th_maxmin_flows {
     size_t room, bottleneck_room; /* of th_maxmin's flow and bottleneck */
     int32_t *live;                /* flows that have been added and not removed */
     size_t n_live, live_room;
-    int32_t *added; /* flows added since the last solve */
+    int64_t n_entries; /* of live flows, on all links */
+    int32_t *added;    /* flows added since the last solve */
     size_t n_added, added_room;
 } th_maxmin_flows;
 
@@ -96,6 +97,7 @@ typedef struct th_maxmin_work {
     th_maxmin_key *heap; /* by level, then number */
     int32_t n_heap;
     uint32_t stamp; /* of the round at hand */
+    int64_t n_read; /* entries that the repair at hand has read */
 } th_maxmin_work;
 
 /* Since the last clear_changes: links whose level may have changed, and live flows with another

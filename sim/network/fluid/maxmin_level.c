@@ -83,6 +83,7 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
                       !(m->mark[l] & TH_LINK_EXCEEDED); /* above the level it had */
     for (size_t round = 0; !none_above; round++) {
         double limit = x > 0 ? x * TH_MAXMIN_CLOSE : x;
+        m->work.n_read += (int64_t)k->n;
         n = count_above(m, k, limit);
         if (n == before || (round > 1 && n > before))
             break; /* from the second on there are ever fewer */
