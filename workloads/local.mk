@@ -131,6 +131,7 @@ unit_tests += \
 	tests/unit/workloads/test_layer_kinds \
 	tests/unit/workloads/test_layer_types_read \
 	tests/unit/workloads/test_models \
+	tests/unit/workloads/test_fuse \
 	tests/unit/workloads/test_onnx_read \
 	tests/unit/workloads/test_onnx_refuse \
 	tests/unit/workloads/test_round_trip \

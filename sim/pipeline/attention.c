@@ -9,7 +9,7 @@
  *     bytes loaded   what the scores load of queries and keys, and the context of values, each as
  *                    often as the design's tiling does; query heads that share keys and values load
  *                    them once
- *     bytes stored   the outputs, once
+ *     bytes stored   the outputs, once; none where the design's times include them
  * The attention is cut into PIECES equal pieces, which the pipeline loads, computes and stores; the
  * softmax of the first piece delays the array, which waits for it once. Docs:
  * docs/models/attention.md. Not modelled: tiles of scores that exceed the buffers (a row of scores
@@ -96,8 +96,9 @@ void th_attention_schedule(const th_shard *s, const th_schedule parts[TH_N_ATTEN
             between = cycles_at(th_schedule_sum(softmax).cycles, softmax->hz, scores->hz);
     int64_t cycles = overlaps ? greater(products, between) : products + between;
     int64_t keys = (a.weight_bytes + b.weight_bytes) / s->groups * s->key_groups;
-    int64_t stored = th_shard_bytes(
+    int64_t outputs = th_shard_bytes(
         s, TH_TENSOR_OUTPUT, (int64_t)s->dim[TH_DIM_B] * s->dim[TH_DIM_K] * s->dim[TH_DIM_H]);
+    int64_t stored = b.output_bytes < outputs ? b.output_bytes : outputs; /* without partial sums */
     *out = (th_schedule){.hz = scores->hz,
                          .count = {1, (int32_t)n, 1, 1, 1},
                          .start_cycles = overlaps ? between / n : 0,

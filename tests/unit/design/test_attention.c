@@ -50,6 +50,7 @@ static void schedules(th_schedule parts[TH_N_ATTENTION_PARTS])
         parts[i] =
             (th_schedule){.hz = hz[i], .count = {1, 1, 1, 1, 1}, .slots_in = 2, .slots_out = 2};
         parts[i].step[TH_N_STEP_KINDS - 1] = (th_step){480, 600, cycles[i]};
+        parts[i].output_bytes[TH_N_STORE_KINDS - 1] = 5000; /* of the context: with partial sums */
     }
 }
 
@@ -65,6 +66,9 @@ TEST(scores_stay_on_the_chip)
     CU_ASSERT_EQUAL(t.input_bytes, 480);              /* queries: what the scores load */
     CU_ASSERT_EQUAL(t.weight_bytes, (600 + 600) / 2); /* each head of keys for two of queries */
     CU_ASSERT_EQUAL(t.output_bytes, 2 * 2 * 10 * 30);
+    parts[TH_ATTENTION_CONTEXT].output_bytes[TH_N_STORE_KINDS - 1] = 0;
+    th_attention_schedule(&s, parts, false, &one);
+    CU_ASSERT_EQUAL(th_schedule_sum(&one).output_bytes, 0); /* of a design that moves no bytes */
 }
 
 TEST(the_softmax_overlaps_on_a_unit_of_its_own)

@@ -49,6 +49,27 @@ TEST(groups_run_one_after_the_other)
                    op.op.x[TH_OP_CHANNELS_OUT] == 128);
 }
 
+/* 2 images, 3 heads of 4 with values of 5, 6 queries, 7 keys. */
+TEST(an_attention_is_two_products_and_a_softmax)
+{
+    const int32_t dim[] = {2, 15, 12, 6, 1, 7, 1};
+    th_layer_part p = part_of(TH_LAYER_ATTENTION, dim, 6), parts[TH_ATTENTION_OPS];
+    th_layer_op op;
+    p.groups = 3;
+    p.n_operands = 4;
+    th_layer_attention_parts(&p, parts);
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&parts[0], &op, NULL), 0);
+    CU_ASSERT_TRUE(op.op.kind == TH_OP_MATMUL && op.op.x[TH_OP_BATCH] == 6 &&
+                   op.op.x[TH_OP_ROWS] == 6 && op.op.x[TH_OP_CHANNELS_IN] == 4 &&
+                   op.op.x[TH_OP_CHANNELS_OUT] == 7);
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&parts[1], &op, NULL), 0);
+    CU_ASSERT_TRUE(op.op.kind == TH_OP_SOFTMAX && op.op.x[TH_OP_BATCH] == 36 &&
+                   op.op.x[TH_OP_CHANNELS_IN] == 7);
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&parts[2], &op, NULL), 0);
+    CU_ASSERT_TRUE(op.op.kind == TH_OP_MATMUL && op.op.x[TH_OP_ROWS] == 6 &&
+                   op.op.x[TH_OP_CHANNELS_IN] == 7 && op.op.x[TH_OP_CHANNELS_OUT] == 5);
+}
+
 /* 2 images of 5 rows. */
 TEST(matmuls_are_dense_or_products_of_heads)
 {
