@@ -45,10 +45,16 @@ libtharsis_la_SOURCES += \
 	mapper/lower/plan_time.c mapper/lower/plan_route.c mapper/lower/plan_bound.c \
 	mapper/lower/plan_transition.c \
 	mapper/lower/stream.c mapper/lower/stream.h \
+	mapper/parallel/collective_times.c mapper/parallel/collective_times.h \
+	mapper/parallel/layer_work.c mapper/parallel/layer_work.h \
+	mapper/parallel/lower_step.c mapper/parallel/lower_step.h \
+	mapper/parallel/parallel_plan.c mapper/parallel/parallel_plan.h \
 	mapper/parallel/pipeline_check.c \
 	mapper/parallel/pipeline_file.c \
 	mapper/parallel/pipeline_program.c mapper/parallel/pipeline_program.h \
 	mapper/parallel/pipeline_schedule.c mapper/parallel/pipeline_schedule.h \
+	mapper/parallel/plan_memory.c mapper/parallel/plan_memory.h \
+	mapper/parallel/training_numbers.c mapper/parallel/training_numbers.h \
 	mapper/pool/pool.c mapper/pool/pool.h \
 	mapper/pool/pool_threads.c \
 	mapper/pool/worker.c mapper/pool/worker.h \
@@ -122,6 +128,7 @@ unit_tests += \
 	tests/unit/mapper/test_mapping_read \
 	tests/unit/search/test_multi_model \
 	tests/unit/search/test_objective \
+	tests/unit/mapper/test_parallel_plan \
 	tests/unit/mapper/test_pipeline_schedule \
 	tests/unit/mapper/test_plan \
 	tests/unit/mapper/test_pool \

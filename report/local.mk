@@ -61,6 +61,7 @@ libtharsis_la_SOURCES += \
 	report/sections/path_contention.c \
 	report/sections/pipeline.c \
 	report/sections/ranks.c \
+	report/sections/training.c \
 	report/sections/run.c \
 	report/sections/saved.c \
 	report/sections/search.c \

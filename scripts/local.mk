@@ -7,4 +7,4 @@ uninstall-hook:
 	rm -f $(DESTDIR)$(bashcompletiondir)/tharsis-mpi
 
 # How the predictor of predictor/models was made.
-EXTRA_DIST += scripts/train_default_models.tcl
+EXTRA_DIST += scripts/fit_training.tcl scripts/train_default_models.tcl

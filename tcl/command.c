@@ -27,6 +27,8 @@ const th_command *const th_command_families[] = {
     th_traffic_commands,
     th_trace_program_commands,
     th_pipeline_commands,
+    th_transformer_commands,
+    th_parallel_commands,
     th_run_commands,
     th_step_commands,
     th_breakpoint_commands,

@@ -34,6 +34,14 @@ typedef struct th_example {
     "        run\n"                                                                                \
     "    }\n"
 
+/* A step of training, not run yet. */
+#define TRAINING                                                                                   \
+    "create_system -name pod -topology islands -dims {2 8} -accel h100_sxm \\\n"                   \
+    "    -link_bandwidth {450GB/s 50GB/s} -link_latency {1us 3us}\n"                               \
+    "create_transformer -model llama3_8b -sequence 4096\n"                                         \
+    "parallel_plan -tensor 2 -pipeline 2 -zero 1 -global_batch 64 \\\n"                            \
+    "    -sequence_parallel -overlap {data tensor}\n"
+
 static const th_example examples[] = {
     {"help", "help map_workload\nhelp collective\n"},
     {"set_threads", "set_threads 2\n"},
@@ -111,6 +119,11 @@ static const th_example examples[] = {
                      "    -backward 14ms -bytes 8MiB\n"
                      "run\n"
                      "report_pipeline\n"},
+    {"create_transformer", "create_transformer -model llama3_8b -sequence 8192\n"
+                           "create_transformer -name tiny -layers 12 -hidden 768 -heads 12 \\\n"
+                           "    -vocab 50257 -sequence 1024 -recompute full\n"},
+    {"parallel_plan", TRAINING "report_memory\nrun\nreport_training\n"},
+    {"report_training", TRAINING "run\nreport_training\n"},
     {"report_pipeline", "create_program step\n"
                         "add_pipeline -schedule zb_h1 -micro_batches 16 -forward 7ms \\\n"
                         "    -backward 7ms -weights 7ms -stages 4\n"
@@ -229,9 +242,8 @@ static const th_example examples[] = {
                            "report_study links -format csv > out/links.csv\n"},
     {"read_study", STUDY "read_study out/links.db\n"
                          "run_study links\n"},
-    {"report_advice",
-     "report_advice -evaluations 50 -changes {accelerator bandwidth} \\\n"
-     "    -fields {change what gain limit}\n"},
+    {"report_advice", "report_advice -evaluations 50 -changes {accelerator bandwidth} \\\n"
+                      "    -fields {change what gain limit}\n"},
     {"report_sensitivity",
      "report_sensitivity -limit 5\nreport_sensitivity -by 100% -group class\n"},
     {"report_diff", "save_run as_is\n"

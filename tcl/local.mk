@@ -30,7 +30,9 @@ face_sources = \
 	tcl/commands/cmd_study.c \
 	tcl/commands/cmd_system.c \
 	tcl/commands/cmd_trace.c \
+	tcl/commands/cmd_parallel.c \
 	tcl/commands/cmd_pipeline.c \
+	tcl/commands/cmd_transformer.c \
 	tcl/commands/cmd_trace_program.c \
 	tcl/commands/cmd_traffic.c \
 	tcl/commands/cmd_workload.c \

@@ -48,7 +48,9 @@ EXTRA_DIST += \
 	tests/accept/predictor.tcl \
 	tests/accept/scalesim.tcl \
 	tests/accept/simgrid.tcl \
-	tests/accept/trace.tcl
+	tests/accept/trace.tcl \
+	tests/accept/training.tcl \
+	tests/accept/training_folds
 tests/check/accept.log: tharsis$(EXEEXT)
 tests/check/mpi.log: $(bin_PROGRAMS)
 tests/check/html.log: tharsis$(EXEEXT)

@@ -48,6 +48,19 @@ dist_systems_DATA = \
 	topology/systems/islands_4x8.cfg \
 	topology/systems/measured_example.cfg \
 	topology/systems/measured_example.csv \
+	topology/systems/a100_80.cfg \
+	topology/systems/a100_40.cfg \
+	topology/systems/h100_sxm.cfg \
+	topology/systems/h100_96.cfg \
+	topology/systems/h200_sxm.cfg \
+	topology/systems/b200_sxm.cfg \
+	topology/systems/gb200.cfg \
+	topology/systems/gb300.cfg \
+	topology/systems/b300_sxm.cfg \
+	topology/systems/tpu_v5e.cfg \
+	topology/systems/tpu_v5p.cfg \
+	topology/systems/mi300x.cfg \
+	topology/systems/mi355x.cfg \
 	topology/systems/npu_v1.cfg \
 	topology/systems/ring8.cfg \
 	topology/systems/script_4.cfg \

@@ -11,6 +11,8 @@ libtharsis_la_SOURCES += \
 	workloads/fuse/passes.c \
 	workloads/fuse/plan.c workloads/fuse/plan.h \
 	workloads/models.c workloads/models.h \
+	workloads/transformer/presets.c \
+	workloads/transformer/transformer.c workloads/transformer/transformer.h \
 	workloads/onnx/emit.c \
 	workloads/onnx/emit.h \
 	workloads/onnx/fold.c \
@@ -137,6 +139,7 @@ unit_tests += \
 	tests/unit/workloads/test_round_trip \
 	tests/unit/workloads/test_scalesim_read \
 	tests/unit/workloads/test_trace_read \
+	tests/unit/workloads/test_transformer \
 	tests/unit/workloads/test_workload \
 	tests/unit/workloads/test_workload_read
 

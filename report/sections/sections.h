@@ -92,6 +92,9 @@ int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans,
 /* latency.c: of the transfers that started in [since, until). */
 /* ranks.c: of a program that is a trace. */
 int th_section_ranks(th_session *s, th_report *r, th_error *err);
+/* training.c: of a step of training. */
+int th_section_training(th_session *s, th_report *r, th_error *err);
+int th_section_step_memory(th_session *s, th_report *r, th_error *err); /* by stage and term */
 /* pipeline.c: the bubble of every accelerator. */
 int th_section_pipeline(th_session *s, th_report *r, th_error *err);
 int th_section_latency(th_session *s, th_report *r, th_time since, th_time until, th_error *err);

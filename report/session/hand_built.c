@@ -37,12 +37,27 @@ th_hand_built *th_hand_built_of_trace(th_trace *t, const th_system *s, th_roofli
     return NULL;
 }
 
+th_hand_built *th_hand_built_of_step(const char *name, const th_system *s, const th_work_context *c,
+                                     const th_pipeline_schedule *schedule, th_error *err)
+{
+    th_hand_built *m = th_hand_built_new(name, err);
+    if (m && !(m->step = th_alloc_zero(1, sizeof *m->step)))
+        th_error_no_memory(err);
+    if (m && m->step && th_lower_step(s, c, schedule, m->program, m->step, err) == 0)
+        return m;
+    th_hand_built_free(m);
+    return NULL;
+}
+
 void th_hand_built_free(th_hand_built *m)
 {
     if (!m)
         return;
     th_program_free(m->program);
     th_trace_free(m->trace);
+    if (m->step)
+        th_training_step_clear(m->step);
+    th_free(m->step);
     for (size_t i = 0; i < m->n_schedules; i++)
         th_user_schedule_free(m->schedules[i]);
     th_free(m->schedules);

@@ -7,6 +7,7 @@
 #ifndef TH_REPORT_SESSION_HAND_BUILT_H
 #define TH_REPORT_SESSION_HAND_BUILT_H
 #include "mapper/lower/lower_trace.h"
+#include "mapper/parallel/lower_step.h"
 #include "sim/collective/user_schedule.h"
 #include "sim/program/program.h"
 
@@ -17,6 +18,7 @@ typedef struct th_hand_built {
     char *name;
     th_trace *trace; /* what it was read from: then nothing can be added; NULL: none */
     th_roofline_choice roofline;
+    th_training_step *step; /* of training, that the program is; NULL: none */
     th_program *program;
     th_user_schedule **schedules; /* that its collectives follow */
     size_t n_schedules, schedule_capacity;
@@ -35,6 +37,9 @@ th_hand_built *th_hand_built_new(const char *name, th_error *err);
 /* Takes over the trace, on failure too. Its program is that of the default network. */
 th_hand_built *th_hand_built_of_trace(th_trace *t, const th_system *s, th_roofline_choice roofline,
                                       th_error *err);
+/* A step of training under a plan and its schedule. */
+th_hand_built *th_hand_built_of_step(const char *name, const th_system *s, const th_work_context *c,
+                                     const th_pipeline_schedule *schedule, th_error *err);
 void th_hand_built_free(th_hand_built *m); /* accepts NULL */
 
 /* Takes over the schedule of a collective that will be added. 0, or -1: the caller still owns

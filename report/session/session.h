@@ -88,6 +88,16 @@ typedef struct th_session_observer {
                             bool of_system); /* false: only workload and program are */
 } th_session_observer;
 
+/* The language model that plans of parallelism are for. */
+typedef struct th_session_model {
+    char name[64]; /* "": there is none */
+    th_transformer shape;
+    int32_t sequence;
+    th_train_precision precision;
+    th_recompute recompute;
+    double expert_skew;
+} th_session_model;
+
 /* Cache and buffer of report/objects/. */
 typedef struct th_object_text {
     int32_t links_of_task; /* collective that task_links belongs to; -1: none */
@@ -108,7 +118,8 @@ struct th_session {
     th_system *system;
     th_workload *workload;
     th_mapping *mapping;
-    th_search_record search;   /* that found the mapping */
+    th_search_record search; /* that found the mapping */
+    th_session_model model;
     th_hand_built *hand_built; /* instead of workload and mapping; NULL: none */
     th_run_options defaults;   /* of the next run: those of map_workload */
     th_simulation *simulation; /* NULL: no run yet */
@@ -132,6 +143,7 @@ void th_session_set_mapping(th_session *s, th_mapping *mapping, const th_search_
 /* Makes a member of the front the mapping of the session; the front stays. 0, or -1: memory is
  * out. */
 int th_session_select(th_session *s, int number, th_error *err);
+void th_session_set_model(th_session *s, const th_session_model *model); /* copied */
 void th_session_set_hand_built(th_session *s, th_hand_built *hand_built);
 void th_session_drop_run(th_session *s);
 /* Keeps a report until the mapping, the program or the options of the run change, in the place of

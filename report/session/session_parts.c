@@ -141,6 +141,12 @@ void th_session_set_system(th_session *s, th_system *system)
     s->system = system;
 }
 
+void th_session_set_model(th_session *s, const th_session_model *model)
+{
+    s->model = *model;
+    s->model.shape.name = s->model.name;
+}
+
 void th_session_set_workload(th_session *s, th_workload *workload)
 {
     drop_mapping(s);

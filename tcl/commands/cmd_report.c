@@ -288,9 +288,22 @@ static int held_accel(th_call *c)
     return -2;
 }
 
+static int report_step_memory(th_call *c)
+{
+    th_report *r = th_session_simulation(c->session, &c->err)
+                       ? th_report_of_call(c, "step_memory", "Memory of a training step")
+                       : NULL;
+    if (!r)
+        return -1;
+    int failed = th_section_step_memory(c->session, r, &c->err);
+    return th_report_finish(c, r, failed, r->first);
+}
+
 static int run_report_memory(th_call *c)
 {
     th_session *s = c->session;
+    if (s->hand_built && s->hand_built->step)
+        return report_step_memory(c);
     if (th_session_need_mapping(s, &c->err) != 0 || !th_session_simulation(s, &c->err))
         return -1;
     int accel = held_accel(c);
@@ -433,7 +446,8 @@ const th_command th_report_commands[] = {
      "at, in layer: when and in which layer the peak is reached (when the layer's first task on "
      "the accelerator began, in the first pass with that many inputs in flight). Below: the "
      "tensors held at the peak by the fullest accelerator, the largest first; in text the ten "
-     "largest, without -limit, and all weights in one line; in csv only with -of.",
+     "largest, without -limit, and all weights in one line; in csv only with -of. Of a step of "
+     "training: what an accelerator of each stage needs, by term.",
      .run = run_report_memory, .is_report = true},
     {"report_critical_path", GROUP, "", 0, 0, path_options, "print the critical path or all slacks",
      "The path leads from the task that ended last back through the task that each waited for "

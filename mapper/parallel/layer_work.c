@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* layer_work.c - see layer_work.h.
+ *   th_layer_work -> forward_pieces (with the recomputation, in front of the backward ones) or
+ *   backward_pieces -> costs of attention, feed-forward network, experts
+ * Times are those of a roofline: products take the longer of operations at a share of the peak and
+ * bytes at the memory's rate, all else its bytes. */
+#include <config.h>
+#include <math.h>
+#include <string.h>
+#include "mapper/parallel/layer_work.h"
+
+enum { ELEMENT = 2 }; /* bytes of 16 bits */
+/* Products with a scale per row take so many times those with one per tensor: measured by
+ * pytorch/torchtitan, benchmarks/asyncTP_llama3_h100_2025-06_torchtitan.md. */
+static const double row_scaling = 1.4;
+
+/* What one computation adds up to. */
+typedef struct cost {
+    double product_s, attention_s;
+    double bytes;   /* of elementwise passes */
+    double kernels; /* that the host launches */
+} cost;
+
+static double number(const th_work_context *c, th_training_number n)
+{
+    return c->numbers.of[n];
+}
+
+static double tokens(const th_work_context *c)
+{
+    return (double)c->p->batch.sequence * c->p->batch.micro_batch / c->p->n.context;
+}
+
+/* ---- products ---- */
+
+/* Waves of tiles over the cores, as a share of what a whole number of them would do: the best of
+ * the tiles of 256 x 128, 128 x 256 and 128 x 128 that the vendor's library offers. */
+static double wave_share(const th_work_context *c, double m, double n)
+{
+    static const int tiles[][2] = {{256, 128}, {128, 256}, {128, 128}};
+    int cores = c->device.generation->cores;
+    double best = 0;
+    if (cores == 0)
+        return 1;
+    for (int i = 0; i < 3; i++) {
+        double count = ceil(m / tiles[i][0]) * ceil(n / tiles[i][1]);
+        double share = m / tiles[i][0] * (n / tiles[i][1]) / (ceil(count / cores) * cores);
+        best = share > best ? share : best;
+    }
+    return best;
+}
+
+static bool is_fp8(const th_work_context *c)
+{
+    return (c->p->precision == TH_TRAIN_FP8 || c->p->precision == TH_TRAIN_FP8_ROWS) &&
+           c->device.generation->fp8_factor > 1;
+}
+
+static double product_s(const th_work_context *c, double m, double n, double k, bool in_8_bits)
+{
+    const th_generation *g = c->device.generation;
+    double peak = c->device.operations_per_s, rate = peak * number(c, g->products);
+    if (in_8_bits && is_fp8(c)) {
+        /* relative to products of 16 bits, which a limit of power slows down too */
+        double limited = number(c, g->products) / number(c, TH_NUMBER_PRODUCTS_H100);
+        rate = peak * g->fp8_factor * number(c, TH_NUMBER_PRODUCTS_FP8) * limited;
+        rate /= c->p->precision == TH_TRAIN_FP8_ROWS ? row_scaling : 1;
+    }
+    double bytes = ELEMENT * (m * n + m * k + n * k);
+    return fmax(2 * m * n * k / (rate * wave_share(c, m, n)), bytes / c->device.bytes_per_s);
+}
+
+/* Forward, or for the inputs, or for the weights: as many operations each. 2.4 bytes per element of
+ * both operands are cast to 8 bits. */
+static void add_product(const th_work_context *c, cost *x, double m, double n, double k)
+{
+    x->product_s += product_s(c, m, n, k, true);
+    x->kernels += 1;
+    if (is_fp8(c))
+        x->bytes += 2.4 * (m * k + n * k);
+}
+
+/* ---- attention ---- */
+
+static double head_width(const th_transformer *t)
+{
+    return t->latent.kv_rank > 0 ? (t->head_dim + t->latent.rope_dim + t->latent.value_dim) / 2.0
+                                 : t->head_dim;
+}
+
+/* times: 1 forward, 2.5 backward. Without a fused kernel the scores are written, masked, scaled and
+ * read again: five passes forward, six backward, over all keys. */
+static void add_attention(const th_work_context *c, int32_t layer, double times, cost *x)
+{
+    const th_transformer *t = c->t;
+    double heads = (double)t->heads / c->p->n.tensor, rows = tokens(c);
+    double keys = c->p->attention != TH_ATTENTION_UNFUSED
+                      ? th_transformer_keys(t, layer, c->p->batch.sequence)
+                      : c->p->batch.sequence;
+    double operations = times * 4 * rows * keys * heads * head_width(t);
+    double rate = c->device.operations_per_s * number(c, c->device.generation->products);
+    x->kernels += 1;
+    if (c->p->attention != TH_ATTENTION_UNFUSED) {
+        x->attention_s += operations / (rate * number(c, c->p->attention == TH_ATTENTION_FUSED
+                                                             ? TH_NUMBER_ATTENTION
+                                                             : TH_NUMBER_ATTENTION_PORTABLE));
+        return;
+    }
+    x->attention_s += fmin(times, 2) * 4 * rows * keys * heads * head_width(t) / rate;
+    x->bytes += (times > 1 ? 6 : 5) * ELEMENT * rows * keys * heads;
+    x->kernels += 3;
+}
+
+/* ---- parts of a layer, forward; backward for the inputs it is the same products ---- */
+
+static void add_attention_products(const th_work_context *c, cost *x)
+{
+    const th_transformer *t = c->t;
+    double rows = tokens(c), n = c->p->n.tensor, h = t->hidden, d = t->head_dim;
+    const th_latent_attention *l = &t->latent;
+    if (l->kv_rank > 0) {
+        double key = d + l->rope_dim;
+        add_product(c, x, rows, l->q_rank + l->kv_rank + l->rope_dim, h);
+        add_product(c, x, rows, t->heads * key / n, l->q_rank ? l->q_rank : h);
+        add_product(c, x, rows, t->heads * (d + l->value_dim) / n, l->kv_rank);
+        add_product(c, x, rows, h, t->heads * (double)l->value_dim / n);
+        return;
+    }
+    add_product(c, x, rows, d * (t->heads + 2.0 * t->kv_heads) / n, h);
+    add_product(c, x, rows, h, d * t->heads / n);
+}
+
+static void add_ffn_products(const th_work_context *c, double rows, double width, double of,
+                             cost *x)
+{
+    double up = c->t->gated ? 2 : 1;
+    for (double i = 0; i < of; i++) {
+        add_product(c, x, rows, up * width, c->t->hidden);
+        add_product(c, x, rows, c->t->hidden, width);
+    }
+}
+
+/* Tokens that a rank's experts compute, in the mean of the copies, and per expert. */
+static void add_expert_products(const th_work_context *c, cost *x)
+{
+    const th_experts *e = &c->t->experts;
+    double here = (double)e->n / c->p->n.expert, etp = c->p->n.expert_tensor;
+    double rows = tokens(c) / c->p->n.tensor * etp * e->top_k * c->p->expert_skew / here;
+    cost one = {.product_s = 0};
+    add_ffn_products(c, rows * c->p->n.expert / c->p->n.expert, e->ffn / etp, 1, &one);
+    x->product_s += one.product_s * here;
+    x->bytes += one.bytes * here;
+    x->kernels += one.kernels;
+    add_product(c, x, tokens(c) / c->p->n.tensor, e->n, c->t->hidden);
+    if (e->shared_ffn > 0)
+        add_ffn_products(c, tokens(c), (double)e->shared_ffn / c->p->n.tensor, 1, x);
+}
+
+/* Elements that passes of norms, sums and the rotary embedding read and write. */
+static double attention_elements(const th_work_context *c)
+{
+    const th_transformer *t = c->t;
+    double n = c->p->n.tensor, whole = c->p->sequence_parallel ? n : 1;
+    double rotary = t->positions > 0 ? 0 : 2.0 * t->head_dim * (t->heads + t->kv_heads) / n;
+    return tokens(c) * (5.0 * t->hidden / whole + rotary);
+}
+
+static double ffn_elements(const th_work_context *c, bool is_sparse)
+{
+    const th_transformer *t = c->t;
+    double n = c->p->n.tensor, whole = c->p->sequence_parallel ? n : 1;
+    double width =
+        is_sparse ? (double)t->experts.top_k * t->experts.ffn + t->experts.shared_ffn : t->ffn;
+    /* a token's copies are made, and added up again */
+    double copies = is_sparse ? 4.0 * t->experts.top_k * t->hidden / n : 0;
+    return tokens(c) * (5.0 * t->hidden / whole + (t->gated ? 3 : 2) * width / n + copies);
+}
+
+/* ---- pieces ---- */
+
+static void close_piece(const th_work_context *c, th_pieces *out, const cost *x, double host_s)
+{
+    double passes =
+        number(c, c->p->has_fused_kernels ? TH_NUMBER_PASSES_FUSED : TH_NUMBER_PASSES_EAGER);
+    double s = x->product_s + x->attention_s + passes * x->bytes / c->device.bytes_per_s;
+    double host = x->kernels * number(c, TH_NUMBER_HOST_KERNEL) + host_s;
+    if (fmax(s, host) > 0)
+        out->of[out->n++] = (th_piece){.s = fmax(s, host)};
+}
+
+static void communicate(const th_work_context *c, th_pieces *out, th_collective_kind kind,
+                        th_plan_group group, double bytes, bool overlaps)
+{
+    if (th_plan_group_size(c->p, group) > 1 && bytes >= 1)
+        out->of[out->n++] = (th_piece){
+            .collective = kind, .group = group, .bytes = (int64_t)bytes, .overlaps = overlaps};
+}
+
+/* Before and behind a part that tensor parallel ranks compute together. */
+static void enter_tensor(const th_work_context *c, th_pieces *out)
+{
+    if (c->p->sequence_parallel)
+        communicate(c, out, TH_ALL_GATHER, TH_GROUP_TENSOR, ELEMENT * tokens(c) * c->t->hidden,
+                    c->p->overlaps_tensor);
+}
+
+static void leave_tensor(const th_work_context *c, th_pieces *out)
+{
+    bool sp = c->p->sequence_parallel;
+    communicate(c, out, sp ? TH_REDUCE_SCATTER : TH_ALL_REDUCE, TH_GROUP_TENSOR,
+                ELEMENT * tokens(c) * c->t->hidden, sp && c->p->overlaps_tensor);
+}
+
+/* Keys and values of the whole sequence, while queries meet those that are here. */
+static void gather_context(const th_work_context *c, th_pieces *out)
+{
+    double width = 2.0 * c->t->kv_heads * c->t->head_dim / c->p->n.tensor;
+    communicate(c, out, TH_ALL_GATHER, TH_GROUP_CONTEXT,
+                ELEMENT * tokens(c) * c->p->n.context * width, true);
+}
+
+/* A token goes once to every rank that has one of its experts: of e ranks, e (1 - (1 - 1/e)^k). */
+static void exchange_tokens(const th_work_context *c, th_pieces *out)
+{
+    double e = c->p->n.expert, k = c->t->experts.top_k;
+    double ranks = e * (1 - pow(1 - 1 / e, k));
+    communicate(c, out, TH_ALL_TO_ALL, TH_GROUP_EXPERT,
+                ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden * ranks, false);
+}
+
+static double host_of_experts(const th_work_context *c, bool is_sparse)
+{
+    return is_sparse ? number(c, TH_NUMBER_HOST_EXPERTS) : 0;
+}
+
+static void forward_ffn(const th_work_context *c, int32_t layer, th_pieces *out)
+{
+    bool is_sparse = th_transformer_is_sparse(c->t, layer);
+    cost x = {.bytes = ELEMENT * ffn_elements(c, is_sparse), .kernels = 4};
+    if (is_sparse)
+        add_expert_products(c, &x);
+    else
+        add_ffn_products(c, tokens(c), (double)c->t->ffn / c->p->n.tensor, 1, &x);
+    if (is_sparse)
+        exchange_tokens(c, out);
+    close_piece(c, out, &x, host_of_experts(c, is_sparse));
+    if (is_sparse)
+        exchange_tokens(c, out);
+}
+
+static void forward_layer(const th_work_context *c, int32_t layer, th_pieces *out)
+{
+    cost x = {.bytes = ELEMENT * attention_elements(c), .kernels = 4};
+    add_attention_products(c, &x);
+    add_attention(c, layer, 1, &x);
+    enter_tensor(c, out);
+    gather_context(c, out);
+    if (c->p->overlaps_tensor)
+        leave_tensor(c, out);
+    close_piece(c, out, &x, 0);
+    if (!c->p->overlaps_tensor)
+        leave_tensor(c, out);
+    enter_tensor(c, out);
+    if (c->p->overlaps_tensor)
+        leave_tensor(c, out);
+    forward_ffn(c, layer, out);
+    if (!c->p->overlaps_tensor)
+        leave_tensor(c, out);
+}
+
+static bool has_weight_gradients(const th_work_context *c, bool is_split)
+{
+    return !is_split && !c->p->frozen_weights;
+}
+
+/* Gradients of inputs take the products of the forward operation again, those of the weights once
+ * more; passes read what they wrote and what comes back. */
+static void backward_layer(const th_work_context *c, int32_t layer, bool is_split, th_pieces *out)
+{
+    bool is_sparse = th_transformer_is_sparse(c->t, layer);
+    int times = has_weight_gradients(c, is_split) ? 2 : 1;
+    cost a = {.bytes = 2 * ELEMENT * attention_elements(c), .kernels = 6};
+    cost f = {.bytes = 2 * ELEMENT * ffn_elements(c, is_sparse), .kernels = 6};
+    for (int i = 0; i < times; i++) {
+        add_attention_products(c, &a);
+        if (is_sparse)
+            add_expert_products(c, &f);
+        else
+            add_ffn_products(c, tokens(c), (double)c->t->ffn / c->p->n.tensor, 1, &f);
+    }
+    add_attention(c, layer, 2.5, &a);
+    bool early = c->p->overlaps_tensor;
+    for (int part = 0; part < 2; part++) {
+        enter_tensor(c, out);
+        if (part == 1)
+            gather_context(c, out);
+        if (early)
+            leave_tensor(c, out);
+        if (part == 0 && is_sparse)
+            exchange_tokens(c, out);
+        close_piece(c, out, part == 0 ? &f : &a, part == 0 ? host_of_experts(c, is_sparse) : 0);
+        if (part == 0 && is_sparse)
+            exchange_tokens(c, out);
+        if (!early)
+            leave_tensor(c, out);
+    }
+}
+
+static void recompute(const th_work_context *c, int32_t layer, th_pieces *out)
+{
+    if (c->p->recompute == TH_RECOMPUTE_FULL)
+        forward_layer(c, layer, out);
+    if (c->p->recompute == TH_RECOMPUTE_SELECTIVE) {
+        cost x = {.kernels = 1};
+        add_attention(c, layer, 1, &x);
+        close_piece(c, out, &x, 0);
+    }
+}
+
+static void weights_of_layer(const th_work_context *c, int32_t layer, th_pieces *out)
+{
+    cost x = {.kernels = 0};
+    if (c->p->frozen_weights)
+        return;
+    add_attention_products(c, &x);
+    if (th_transformer_is_sparse(c->t, layer))
+        add_expert_products(c, &x);
+    else
+        add_ffn_products(c, tokens(c), (double)c->t->ffn / c->p->n.tensor, 1, &x);
+    close_piece(c, out, &x, 0);
+}
+
+/* ---- embedding and output layer ---- */
+
+static void embedding(const th_work_context *c, th_pipeline_kind kind, th_pieces *out)
+{
+    cost x = {.bytes = 2.0 * ELEMENT * tokens(c) * c->t->hidden, .kernels = 2};
+    if (kind != TH_PIPELINE_WEIGHTS)
+        close_piece(c, out, &x, 0);
+}
+
+/* Logits are written, read as 32 bits, and their gradients written: 14 bytes each forward, 10
+ * backward. */
+static void output_layer(const th_work_context *c, th_pipeline_kind kind, bool is_split,
+                         th_pieces *out)
+{
+    double rows = tokens(c), columns = (double)c->t->vocab / c->p->n.tensor;
+    double one = product_s(c, rows, columns, c->t->hidden, false);
+    bool has_weights = kind == TH_PIPELINE_BACKWARD && has_weight_gradients(c, is_split);
+    cost x = {.product_s = one * (has_weights ? 2 : 1),
+              .bytes = kind == TH_PIPELINE_FORWARD    ? 14 * rows * columns
+                       : kind == TH_PIPELINE_BACKWARD ? 10 * rows * columns
+                                                      : 0,
+              .kernels = 5};
+    if (kind != TH_PIPELINE_WEIGHTS || !c->p->frozen_weights)
+        close_piece(c, out, &x, 0);
+}
+
+void th_layer_work(const th_work_context *c, int32_t layer, th_pipeline_kind kind, bool is_split,
+                   th_pieces *out)
+{
+    out->n = 0;
+    if (layer == TH_LAYER_EMBEDDING_STEP)
+        embedding(c, kind, out);
+    else if (layer == TH_LAYER_HEAD_STEP)
+        output_layer(c, kind, is_split, out);
+    else if (kind == TH_PIPELINE_FORWARD)
+        forward_layer(c, layer, out);
+    else if (kind == TH_PIPELINE_WEIGHTS)
+        weights_of_layer(c, layer, out);
+    else {
+        recompute(c, layer, out);
+        backward_layer(c, layer, is_split, out);
+    }
+}
+
+/* ---- what a rank holds ---- */
+
+int64_t th_layer_parameters_of_rank(const th_work_context *c, int32_t layer)
+{
+    const th_transformer *t = c->t;
+    if (layer == TH_LAYER_EMBEDDING_STEP)
+        return th_transformer_embedding_parameters(t) / c->p->n.tensor;
+    if (layer == TH_LAYER_HEAD_STEP)
+        return th_transformer_head_parameters(t) / c->p->n.tensor;
+    int64_t all = th_transformer_layer_parameters(t, layer);
+    if (!th_transformer_is_sparse(t, layer))
+        return all / c->p->n.tensor;
+    int64_t experts = t->experts.n * th_ffn_weights(t, t->experts.ffn);
+    return (all - experts) / c->p->n.tensor +
+           experts / ((int64_t)c->p->n.expert * c->p->n.expert_tensor);
+}
+
+/* Adam in mixed precision: 32-bit weights and two moments are read and written, gradients read
+ * twice (for their norm too), 16-bit weights written. */
+double th_optimizer_s(const th_work_context *c, int64_t parameters)
+{
+    enum { BYTES_PER_PARAMETER = 34 };
+    int32_t shards = c->p->n.zero > 0 ? c->p->n.zero_group : 1;
+    if (c->p->frozen_weights)
+        return 0;
+    return (double)parameters / shards * BYTES_PER_PARAMETER / c->device.bytes_per_s;
+}
+
+/* arXiv 2205.05198, section 4, for grouped heads and gated networks: inputs of norms and products,
+ * queries, keys, values, what the feed-forward network computes; 5 bytes of every score where
+ * attention is not fused. */
+int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer)
+{
+    const th_transformer *t = c->t;
+    double n = c->p->n.tensor, whole = c->p->sequence_parallel ? n : 1, rows = tokens(c);
+    bool is_sparse = th_transformer_is_sparse(t, layer);
+    double width =
+        is_sparse ? (double)t->experts.top_k * t->experts.ffn + t->experts.shared_ffn : t->ffn;
+    if (c->p->recompute == TH_RECOMPUTE_FULL)
+        return (int64_t)(ELEMENT * rows * t->hidden / whole);
+    double elements = (4.0 + (is_sparse ? 2 * t->experts.top_k : 0)) * t->hidden / whole +
+                      2.0 * t->head_dim * (t->heads + t->kv_heads) / n +
+                      (t->gated ? 3 : 2) * width / n;
+    bool keeps_scores =
+        c->p->attention == TH_ATTENTION_UNFUSED && c->p->recompute == TH_RECOMPUTE_NONE;
+    double scores = keeps_scores ? 5.0 * rows * c->p->batch.sequence * t->heads / n : 0;
+    return (int64_t)(ELEMENT * rows * elements + scores);
+}
+
+int64_t th_boundary_bytes(const th_work_context *c)
+{
+    double n = c->p->sequence_parallel ? c->p->n.tensor : 1;
+    return (int64_t)(ELEMENT * tokens(c) * c->t->hidden / n);
+}

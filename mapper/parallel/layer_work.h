@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* layer_work.h - what a rank does for a layer, or for the embedding or the output layer, of one
+ * micro-batch: pieces, each a computation between two communications, or a collective.
+ * docs/models/training.md has the equations. */
+#ifndef TH_MAPPER_PARALLEL_LAYER_WORK_H
+#define TH_MAPPER_PARALLEL_LAYER_WORK_H
+#include "mapper/parallel/parallel_plan.h"
+#include "mapper/parallel/training_numbers.h"
+#include "sim/collective/collective.h"
+
+/* One accelerator, as its system describes it. */
+typedef struct th_training_device {
+    double operations_per_s, bytes_per_s; /* 16-bit peak, DRAM */
+    int64_t memory_bytes;
+    const th_generation *generation;
+} th_training_device;
+
+typedef struct th_work_context {
+    const th_transformer *t;
+    const th_parallel_plan *p;
+    th_training_device device;
+    th_training_numbers numbers;
+} th_work_context;
+
+typedef struct th_piece {
+    double s;                      /* of a computation */
+    th_collective_kind collective; /* of a collective: bytes > 0 */
+    th_plan_group group;
+    int64_t bytes;
+    bool overlaps; /* the computation behind it runs at the same time */
+} th_piece;
+
+enum { TH_PIECES_MAX = 48 };
+typedef struct th_pieces {
+    th_piece of[TH_PIECES_MAX];
+    int n;
+} th_pieces;
+
+enum { TH_LAYER_EMBEDDING_STEP = -1, TH_LAYER_HEAD_STEP = -2 };
+/* The pieces of an operation on a layer, or on the embedding or output layer. is_split: the
+ * backward operation is B alone, W is another. */
+void th_layer_work(const th_work_context *c, int32_t layer, th_pipeline_kind kind, bool is_split,
+                   th_pieces *out);
+/* Parameters of a layer on a rank, before ZeRO. */
+int64_t th_layer_parameters_of_rank(const th_work_context *c, int32_t layer);
+double th_optimizer_s(const th_work_context *c, int64_t parameters); /* of its shard */
+/* Activations that a micro-batch keeps in a layer, bytes. */
+int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer);
+int64_t th_boundary_bytes(const th_work_context *c); /* of a message between stages */
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* training_numbers.c - see training_numbers.h. scripts/fit_training.tcl fits the numbers. */
+#include <config.h>
+#include <string.h>
+#include "mapper/parallel/training_numbers.h"
+
+const th_number_meaning th_number_meanings[] = {
+    [TH_NUMBER_PRODUCTS_A100] = {"products_a100", 0.7348, "share of the peak that products reach"},
+    [TH_NUMBER_PRODUCTS_H100] = {"products_h100", 0.6411, "the same, on H100 and later"},
+    [TH_NUMBER_PRODUCTS_FP8] = {"products_fp8", 0.5625, "the same, in 8 bits"},
+    [TH_NUMBER_PRODUCTS_TPU] = {"products_tpu", 0.8297, "the same, on TPUs"},
+    [TH_NUMBER_PRODUCTS_LIMITED] = {"products_limited", 0.4865,
+                                    "the same as on H100, with a limit of 500 W"},
+    [TH_NUMBER_ATTENTION_PORTABLE] = {"attention_portable", 0.4288,
+                                      "fused attention that is not the vendor's, likewise"},
+    [TH_NUMBER_ATTENTION] = {"attention", 0.7311, "fused attention, as a share of that"},
+    [TH_NUMBER_PASSES_FUSED] = {"passes_fused", 1, "passes over memory of fused kernels"},
+    [TH_NUMBER_PASSES_EAGER] = {"passes_eager", 2.024, "passes over memory of eager kernels"},
+    [TH_NUMBER_OVERLAP_COST] = {"overlap_cost", 0.2017,
+                                "part of an overlapped message's time that computation loses"},
+    [TH_NUMBER_OVERLAP_TENSOR] = {"overlap_tensor", 0.4008, "the same of messages of tensor ranks"},
+    [TH_NUMBER_NETWORK] = {"network", 0.81, "share of a link's rate that collectives reach"},
+    [TH_NUMBER_HOST_KERNEL] = {"host_kernel", 6e-6, "s of the host per kernel"},
+    [TH_NUMBER_HOST_EXPERTS] = {"host_experts", 1.503e-3,
+                                "s of the host per layer of experts, forward or backward"},
+    [TH_N_NUMBERS] = {NULL, 0, NULL},
+};
+
+th_training_numbers th_training_numbers_shipped(void)
+{
+    th_training_numbers n;
+    for (int i = 0; i < TH_N_NUMBERS; i++)
+        n.of[i] = th_number_meanings[i].shipped;
+    return n;
+}
+
+/* Streaming multiprocessors and 8-bit factors of the vendors' data sheets. */
+static const th_generation generations[] = {
+    {"h100_500w", TH_NUMBER_PRODUCTS_LIMITED, 132, 2},
+    {"a100", TH_NUMBER_PRODUCTS_A100, 108, 1},
+    {"h100", TH_NUMBER_PRODUCTS_H100, 132, 2},
+    {"h200", TH_NUMBER_PRODUCTS_H100, 132, 2},
+    {"b200", TH_NUMBER_PRODUCTS_H100, 148, 2},
+    {"gb200", TH_NUMBER_PRODUCTS_H100, 148, 2},
+    {"b300", TH_NUMBER_PRODUCTS_H100, 148, 2},
+    {"gb300", TH_NUMBER_PRODUCTS_H100, 148, 2},
+    {"tpu", TH_NUMBER_PRODUCTS_TPU, 0, 1},
+    {"mi300x", TH_NUMBER_PRODUCTS_H100, 304, 2},
+    {"mi355x", TH_NUMBER_PRODUCTS_H100, 256, 2},
+    {NULL, TH_NUMBER_PRODUCTS_H100, 0, 2},
+};
+
+const th_generation *th_generation_find(const char *design)
+{
+    const th_generation *g = generations;
+    while (g->prefix && strncmp(design, g->prefix, strlen(g->prefix)) != 0)
+        g++;
+    return g;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* training.c - a step of training: its time, and what its slowest stage waits for.
+ * A gap before a computation is exposed communication of the kind of what ended last before it; a
+ * message between stages makes it a bubble, as does the end of the step on other stages. */
+#include <config.h>
+#include "base/alloc.h"
+#include "report/sections/sections.h"
+
+typedef struct step_figures {
+    th_time step_ps, compute_ps, optimizer_ps;
+    th_time exposed_ps[TH_N_STEP_TASKS];
+} step_figures;
+
+/* Waits along one stage: compute tasks in program order, and what ended last before each. */
+static void add_stage(const th_program *p, const th_task_result *times, const uint8_t *kind,
+                      int32_t node, step_figures *f)
+{
+    th_time at = 0;
+    for (int32_t t = 0; t < p->n_tasks; t++) {
+        if (p->tasks[t].kind != TH_TASK_COMPUTE || p->tasks[t].node != node)
+            continue;
+        th_time busy = times[t].end_ps - times[t].start_ps;
+        *(kind[t] == TH_STEP_OPTIMIZER ? &f->optimizer_ps : &f->compute_ps) += busy;
+        int32_t cause = times[t].cause;
+        if (times[t].start_ps > at)
+            f->exposed_ps[cause >= 0 ? kind[cause] : TH_STEP_PIPELINE] += times[t].start_ps - at;
+        at = times[t].end_ps;
+    }
+    f->exposed_ps[TH_STEP_PIPELINE] += f->step_ps - at;
+}
+
+static int32_t last_node(const th_program *p, const th_task_result *times)
+{
+    int32_t node = -1;
+    th_time end = -1;
+    for (int32_t t = 0; t < p->n_tasks; t++)
+        if (p->tasks[t].kind == TH_TASK_COMPUTE && times[t].end_ps > end) {
+            end = times[t].end_ps;
+            node = p->tasks[t].node;
+        }
+    return node;
+}
+
+static double tokens_of(const th_parallel_plan *p)
+{
+    return (double)p->batch.global_batch * p->batch.sequence;
+}
+
+static void add_row(th_report *r, const th_training_step *x, const step_figures *f)
+{
+    static const th_column columns[] = {
+        {"step", "step", TH_KIND_TIME},
+        {"tokens", "tokens per s", TH_KIND_RATE},
+        {"accel_tokens", "tokens per s and accelerator", TH_KIND_RATE},
+        {"model_utilization", "model utilization", TH_KIND_SHARE},
+        {"hardware_utilization", "hardware utilization", TH_KIND_SHARE},
+        {"compute", "computation", TH_KIND_TIME},
+        {"optimizer", "optimizer", TH_KIND_TIME},
+        {"bubble", "bubble", TH_KIND_TIME},
+        {"exposed_tensor", "exposed: tensor", TH_KIND_TIME},
+        {"exposed_context", "exposed: context", TH_KIND_TIME},
+        {"exposed_expert", "exposed: expert", TH_KIND_TIME},
+        {"exposed_data", "exposed: data", TH_KIND_TIME},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    double s = (double)f->step_ps / (double)TH_PS_PER_S, tokens = tokens_of(&x->plan);
+    double peak = x->device.operations_per_s * x->n_ranks * s;
+    double model =
+        tokens * th_transformer_operations(&x->model, x->plan.batch.sequence, !x->model.is_encoder);
+    double again = x->plan.recompute == TH_RECOMPUTE_FULL ? 4.0 / 3 : 1;
+    th_quantity cells[] = {th_ps(f->step_ps),
+                           th_rate(th_ratio(tokens, s)),
+                           th_rate(th_ratio(tokens, s * x->n_ranks)),
+                           th_share(th_ratio(model, peak)),
+                           th_share(th_ratio(model * again, peak)),
+                           th_ps(f->compute_ps),
+                           th_ps(f->optimizer_ps),
+                           th_ps(f->exposed_ps[TH_STEP_PIPELINE]),
+                           th_ps(f->exposed_ps[TH_STEP_TENSOR]),
+                           th_ps(f->exposed_ps[TH_STEP_CONTEXT]),
+                           th_ps(f->exposed_ps[TH_STEP_EXPERT]),
+                           th_ps(f->exposed_ps[TH_STEP_DATA])};
+    th_table_row(th_report_record(r, "training", NULL, columns), cells);
+}
+
+int th_section_training(th_session *s, th_report *r, th_error *err)
+{
+    (void)err;
+    const th_training_step *x = s->hand_built->step;
+    const th_program *p = s->simulation->program;
+    const th_task_result *times = th_machine_times(s->simulation->machine);
+    step_figures f = {.step_ps = th_machine_elapsed(s->simulation->machine)};
+    int32_t node = last_node(p, times);
+    if (node >= 0)
+        add_stage(p, times, x->task, node, &f);
+    add_row(r, x, &f);
+    return 0;
+}
+
+int th_section_step_memory(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"stage", "stage", TH_KIND_COUNT},
+        {"weights", "weights", TH_KIND_BYTES},
+        {"gradients", "gradients", TH_KIND_BYTES},
+        {"states", "states", TH_KIND_BYTES},
+        {"activations", "activations", TH_KIND_BYTES},
+        {"buffers", "buffers", TH_KIND_BYTES},
+        {"sum", "sum", TH_KIND_BYTES},
+        {"share", "share", TH_KIND_SHARE},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    (void)err;
+    const th_training_step *x = s->hand_built->step;
+    th_table *table = th_report_table(r, "step_memory", NULL, columns);
+    for (int32_t i = 0; i < x->plan.n.pipeline; i++) {
+        const th_plan_memory *m = &x->memory[i];
+        int64_t sum = th_plan_memory_sum(m);
+        th_quantity cells[] = {th_count(i),
+                               th_bytes(m->of[TH_MEMORY_WEIGHTS]),
+                               th_bytes(m->of[TH_MEMORY_GRADIENTS]),
+                               th_bytes(m->of[TH_MEMORY_STATES]),
+                               th_bytes(m->of[TH_MEMORY_ACTIVATIONS]),
+                               th_bytes(m->of[TH_MEMORY_BUFFERS]),
+                               th_bytes(sum),
+                               th_share(th_ratio((double)sum, (double)x->device.memory_bytes))};
+        th_table_row(table, cells);
+    }
+    return 0;
+}

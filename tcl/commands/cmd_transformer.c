@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_transformer.c - create_transformer: a language model by its shape. */
+#include <config.h>
+#include <string.h>
+#include "base/names.h"
+#include "tcl/command.h"
+#include "tcl/tcl_session.h"
+
+enum {
+    MODEL_PRESET,
+    MODEL_NAME,
+    MODEL_LAYERS,
+    MODEL_HIDDEN,
+    MODEL_HEADS,
+    MODEL_KV_HEADS,
+    MODEL_HEAD_DIM,
+    MODEL_FFN,
+    MODEL_GATED,
+    MODEL_VOCAB,
+    MODEL_TIED,
+    MODEL_EXPERTS,
+    MODEL_TOP_K,
+    MODEL_EXPERT_FFN,
+    MODEL_SHARED_FFN,
+    MODEL_DENSE_LAYERS,
+    MODEL_WINDOW,
+    MODEL_WINDOW_EVERY,
+    MODEL_SEQUENCE,
+    MODEL_PRECISION,
+    MODEL_RECOMPUTE,
+    MODEL_SKEW
+};
+
+enum { EXTENT_MAX = 1 << 24, NAME_MAX_BYTES = 63 };
+
+static const char *preset_name(int i)
+{
+    return th_transformer_presets[i].shape.name;
+}
+
+static const char *precision_name(int i)
+{
+    static const char *const names[] = {[TH_TRAIN_BF16] = "bf16",
+                                        [TH_TRAIN_FP16] = "fp16",
+                                        [TH_TRAIN_FP8] = "fp8",
+                                        [TH_TRAIN_FP8_ROWS] = "fp8_rows",
+                                        NULL};
+    return names[i];
+}
+
+static const char *recompute_name(int i)
+{
+    static const char *const names[] = {[TH_RECOMPUTE_NONE] = "none",
+                                        [TH_RECOMPUTE_SELECTIVE] = "selective",
+                                        [TH_RECOMPUTE_FULL] = "full",
+                                        NULL};
+    return names[i];
+}
+
+#define EXTENT(NAME, HELP)                                                                         \
+    {                                                                                              \
+        NAME, TH_OPTION_INTEGER, "N", HELP, 1, EXTENT_MAX                                          \
+    }
+
+static const th_option transformer_options[] = {
+    [MODEL_PRESET] = {"-model", TH_OPTION_CHOICE, "NAME",
+                      "A published model; other options change its shape.", .choice = preset_name},
+    [MODEL_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the model."},
+    [MODEL_LAYERS] = EXTENT("-layers", "Layers."),
+    [MODEL_HIDDEN] = EXTENT("-hidden", "Width of the residual stream."),
+    [MODEL_HEADS] = EXTENT("-heads", "Attention heads."),
+    [MODEL_KV_HEADS] = EXTENT("-kv_heads", "Heads of keys and values (-heads)."),
+    [MODEL_HEAD_DIM] = EXTENT("-head_dim", "Width of a head (-hidden / -heads)."),
+    [MODEL_FFN] = EXTENT("-ffn", "Width of the feed-forward network (4 x -hidden)."),
+    [MODEL_GATED] = {"-gated", TH_OPTION_INTEGER, "0|1",
+                     "1: the feed-forward network has three matrices, else two (0).", 0, 1},
+    [MODEL_VOCAB] = EXTENT("-vocab", "Tokens of the vocabulary."),
+    [MODEL_TIED] = {"-tied", TH_OPTION_INTEGER, "0|1", "1: the output layer is the embedding (0).",
+                    0, 1},
+    [MODEL_EXPERTS] = {"-experts", TH_OPTION_INTEGER, "N", "Experts of a layer (0: none).", 0,
+                       EXTENT_MAX},
+    [MODEL_TOP_K] = EXTENT("-top_k", "Experts that a token passes (1)."),
+    [MODEL_EXPERT_FFN] = EXTENT("-expert_ffn", "Width of an expert."),
+    [MODEL_SHARED_FFN] = {"-shared_expert_ffn", TH_OPTION_INTEGER, "N",
+                          "Width of the shared experts together (0).", 0, EXTENT_MAX},
+    [MODEL_DENSE_LAYERS] = {"-dense_layers", TH_OPTION_INTEGER, "N",
+                            "First layers without experts (0).", 0, EXTENT_MAX},
+    [MODEL_WINDOW] = {"-window", TH_OPTION_INTEGER, "N",
+                      "Keys that a query meets in windowed layers (0: all).", 0, EXTENT_MAX},
+    [MODEL_WINDOW_EVERY] = EXTENT("-window_every", "Every so many layers have the window (1)."),
+    [MODEL_SEQUENCE] = EXTENT("-sequence", "Tokens of a sequence (2048)."),
+    [MODEL_PRECISION] = {"-precision", TH_OPTION_CHOICE, "P",
+                         "Of products: bf16 (the default), fp16; in the layers fp8, or fp8_rows "
+                         "with a scale per row.",
+                         .choice = precision_name},
+    [MODEL_RECOMPUTE] = {"-recompute", TH_OPTION_CHOICE, "WHAT",
+                         "What the backward operation computes again: none (the default), "
+                         "selective (the scores of attention), full (the layer).",
+                         .choice = recompute_name},
+    [MODEL_SKEW] = {"-expert_skew", TH_OPTION_TEXT, "FACTOR",
+                    "Tokens of the busiest rank's experts over the mean (1: balanced)."},
+    {.name = NULL},
+};
+
+static void take(const th_call *c, int option, int32_t *out)
+{
+    *out = (int32_t)th_call_number(c, option, *out);
+}
+
+static void take_experts(const th_call *c, th_experts *e)
+{
+    take(c, MODEL_EXPERTS, &e->n);
+    take(c, MODEL_TOP_K, &e->top_k);
+    take(c, MODEL_EXPERT_FFN, &e->ffn);
+    take(c, MODEL_SHARED_FFN, &e->shared_ffn);
+    take(c, MODEL_DENSE_LAYERS, &e->dense_layers);
+    if (e->n > 0 && e->top_k == 0)
+        e->top_k = 1;
+}
+
+/* The preset, or a model without any extent, changed as the options say. */
+static th_transformer parse_shape(const th_call *c)
+{
+    th_transformer t = {.norm_size = 1, .window_every = 1};
+    if (th_call_has(c, MODEL_PRESET))
+        t = th_transformer_presets[th_call_number(c, MODEL_PRESET, 0)].shape;
+    if (t.window_every == 0)
+        t.window_every = 1;
+    take(c, MODEL_LAYERS, &t.layers);
+    take(c, MODEL_HIDDEN, &t.hidden);
+    take(c, MODEL_HEADS, &t.heads);
+    bool is_new = !th_call_has(c, MODEL_PRESET);
+    if (is_new) {
+        t.kv_heads = t.heads;
+        t.head_dim = t.heads > 0 ? t.hidden / t.heads : 0;
+        t.ffn = 4 * t.hidden;
+    }
+    take(c, MODEL_KV_HEADS, &t.kv_heads);
+    take(c, MODEL_HEAD_DIM, &t.head_dim);
+    take(c, MODEL_FFN, &t.ffn);
+    take(c, MODEL_VOCAB, &t.vocab);
+    take(c, MODEL_WINDOW, &t.window);
+    take(c, MODEL_WINDOW_EVERY, &t.window_every);
+    t.gated = th_call_number(c, MODEL_GATED, t.gated);
+    t.tied = th_call_number(c, MODEL_TIED, t.tied);
+    take_experts(c, &t.experts);
+    return t;
+}
+
+static int parse_skew(th_call *c, double *out)
+{
+    Tcl_Obj *word = c->option[MODEL_SKEW].word;
+    *out = 1;
+    if (!word || (Tcl_GetDoubleFromObj(NULL, word, out) == TCL_OK && *out >= 1 && *out <= 1e6))
+        return 0;
+    return th_error_set(&c->err, "TCL-0910", "-expert_skew \"%s\": a number of at least 1",
+                        Tcl_GetString(word));
+}
+
+static int run_create_transformer(th_call *c)
+{
+    th_session_model m = {.shape = parse_shape(c),
+                          .sequence = (int32_t)th_call_number(c, MODEL_SEQUENCE, 2048),
+                          .precision = (th_train_precision)th_call_number(c, MODEL_PRECISION, 0),
+                          .recompute = (th_recompute)th_call_number(c, MODEL_RECOMPUTE, 0)};
+    const char *name = th_call_text(c, MODEL_NAME, m.shape.name ? m.shape.name : "transformer");
+    if (strlen(name) > NAME_MAX_BYTES || name[0] == '\0' || strpbrk(name, "\r\n"))
+        return th_error_set(&c->err, "TCL-0911", "-name \"%.70s\": one line of 1 to %d bytes", name,
+                            NAME_MAX_BYTES);
+    if (parse_skew(c, &m.expert_skew) || th_transformer_check(&m.shape, &c->err))
+        return -1;
+    strcpy(m.name, name);
+    th_session_set_model(c->session, &m);
+    th_call_return_text(c, name);
+    return 0;
+}
+
+const th_command th_transformer_commands[] = {
+    {"create_transformer", "build", "", 0, 0, transformer_options,
+     "create a language model, for parallel_plan",
+     "A preset, a preset with another shape, or a shape of your own: -layers, -hidden, -heads and "
+     "-vocab are needed then. Returns the name of the model.",
+     .run = run_create_transformer, .not_while_running = true},
+    {.name = NULL},
+};
