@@ -79,6 +79,8 @@ libtharsis_la_SOURCES += \
 	report/interrupt.c \
 	report/interrupt.h \
 	report/session/link_flows.c \
+	report/session/model_error.c \
+	report/session/model_error.h \
 	report/session/link_flows.h \
 	report/session/progress.c \
 	report/session/progress.h \
@@ -128,6 +130,7 @@ report/html/assets.c: report/html/embed.awk $(html_assets)
 	$(AWK) -f report/html/embed.awk $(html_assets) >$(abs_builddir)/$@.new && mv $(abs_builddir)/$@.new $(abs_builddir)/$@
 
 
-unit_tests += tests/unit/report/test_axis tests/unit/report/test_verdict
+unit_tests += tests/unit/report/test_axis tests/unit/report/test_model_error tests/unit/report/test_verdict
 tests_unit_report_test_axis_SOURCES = tests/unit/report/test_axis.c
+tests_unit_report_test_model_error_SOURCES = tests/unit/report/test_model_error.c
 tests_unit_report_test_verdict_SOURCES = tests/unit/report/test_verdict.c

@@ -3,9 +3,11 @@
 #include <config.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "report/session/model_error.h"
 #include "report/session/property_event_list.h"
 #include "report/session/saved_figures.h"
 #include "report/sections/sections.h"
@@ -90,25 +92,69 @@ static const char *changes_of(th_report *r, const th_saved_run *run)
     return kept;
 }
 
+/* Is the difference of two runs in a time or rate less than what their models are off by? */
+static bool is_within_error(const th_saved_run *run, const th_saved_run *reference, int metric)
+{
+    bool is_time = metric == TH_METRIC_LATENCY || metric == TH_METRIC_THROUGHPUT ||
+                   metric == TH_METRIC_BATCH_THROUGHPUT;
+    th_quantity change = change_of(value_of(run, metric), value_of(reference, metric));
+    return is_time && run != reference && !change.is_absent &&
+           100 * fabs(change.real) < th_models_error(run->models | reference->models);
+}
+
+/* The runs of relative_to from which this one differs by less, in all metrics that are times or
+ * rates; "" for none. Allocated in the report. */
+static const char *within_error_of(th_report *r, const th_saved_run *run, const int *metrics,
+                                   int n_metrics, const th_runs *relative_to)
+{
+    const char *names = "";
+    for (int k = 0; k < relative_to->n; k++) {
+        bool any = false;
+        for (int m = 0; m < n_metrics; m++)
+            any |= is_within_error(run, relative_to->all[k], metrics[m]);
+        if (any)
+            names = th_report_printf(r, "%s%s%s", names, names[0] ? " " : "",
+                                     relative_to->all[k]->name);
+    }
+    return names;
+}
+
+static bool any_within_error(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
+                             const th_runs *relative_to)
+{
+    for (int i = 0; i < runs->n; i++)
+        if (within_error_of(r, runs->all[i], metrics, n_metrics, relative_to)[0])
+            return true;
+    return false;
+}
+
 /* Explains the columns of these metrics; NULL: they need no explanation. */
-static const char *note_of(const int *metrics, int n)
+static const char *note_of(th_report *r, const int *metrics, int n, bool any_within)
 {
     bool has_throughput = false, has_links = false;
     for (int k = 0; k < n; k++) {
         has_throughput |= metrics[k] == TH_METRIC_THROUGHPUT;
         has_links |= metrics[k] == TH_METRIC_LINKS;
     }
-    return has_throughput && has_links ? "throughput: samples per second; links busy: mean over "
-                                         "the links that carried something."
-           : has_throughput            ? "throughput: samples per second."
-           : has_links                 ? "links busy: mean over the links that carried something."
-                                       : NULL;
+    const char *notes[] = {
+        has_throughput ? "throughput: samples per second" : NULL,
+        has_links ? "links busy: mean over the links that carried something" : NULL,
+        any_within ? "within error of: its time or rate differs from that run's by less than the "
+                     "largest known model error"
+                   : NULL,
+    };
+    const char *note = NULL;
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        if (notes[i])
+            note = note ? th_report_printf(r, "%s; %s", note, notes[i]) : notes[i];
+    return note ? th_report_printf(r, "%s.", note) : NULL;
 }
 
 int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
                     const th_runs *relative_to, th_error *err)
 {
-    int n_columns = 1 + n_metrics * (1 + relative_to->n) + TH_RUN_INPUTS, n = 0;
+    int n_columns = 1 + n_metrics * (1 + relative_to->n) + 1 + TH_RUN_INPUTS, n = 0;
+    bool any_within = any_within_error(r, runs, metrics, n_metrics, relative_to);
     th_column *columns = th_report_columns(r, n_columns);
     th_quantity *cells = th_alloc_array((size_t)n_columns, sizeof *cells);
     if (!columns || !cells) {
@@ -118,16 +164,19 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
     columns[n++] = (th_column){"run", "run", TH_KIND_TEXT};
     for (int k = 0; k < n_metrics; k++)
         n += add_columns(r, &columns[n], metrics[k], relative_to);
+    columns[n++] = (th_column){"within_error", any_within ? "within error of" : NULL, TH_KIND_TEXT};
     for (int k = 0; k < TH_RUN_INPUTS; k++)
         columns[n++] = input_columns[k];
     columns[n] = (th_column){NULL, NULL, TH_KIND_TEXT};
     th_table *t = th_report_table(r, "comparison", NULL, columns);
-    th_table_note(t, note_of(metrics, n_metrics));
+    th_table_note(t, note_of(r, metrics, n_metrics, any_within));
     for (int i = 0; i < runs->n; i++) {
         n = 0;
         cells[n++] = th_text(runs->all[i]->name);
         for (int k = 0; k < n_metrics; k++)
             n += add_cells(&cells[n], runs->all[i], metrics[k], relative_to);
+        const char *within = within_error_of(r, runs->all[i], metrics, n_metrics, relative_to);
+        cells[n++] = within[0] ? th_text(within) : th_absent(TH_KIND_TEXT);
         cells[n++] = th_text(runs->all[i]->system);
         cells[n++] = th_text(runs->all[i]->figures->system);
         cells[n++] = th_text(runs->all[i]->figures->workload);
@@ -213,6 +262,39 @@ static void add_changes(th_report *r, th_saved_run *const *runs, int n_runs)
     }
 }
 
+/* A list with commas as lines of the head; changes the text. NULL: none. */
+static void add_wrapped(th_report *r, const char *key, char *text)
+{
+    while (text && *text != '\0') {
+        char *next = NULL;
+        size_t n = strlen(text);
+        for (size_t i = 0; n > TH_HEAD_WIDTH && i < TH_HEAD_WIDTH; i++)
+            if (text[i] == ',')
+                next = text + i + 1;
+        if (next)
+            next[0] = '\0';
+        th_report_head_line(r, key, text);
+        key = "";
+        text = next ? next + 1 : NULL;
+    }
+}
+
+/* What the models of the runs are known to be off by. */
+static void add_errors(th_report *r, th_saved_run *const *runs, int n_runs)
+{
+    th_models models = 0;
+    th_strbuf text = TH_STRBUF_INIT;
+    for (int i = 0; i < n_runs; i++)
+        models |= runs[i]->models;
+    th_models_describe(models, &text);
+    add_wrapped(r, "model error", text.text);
+    r->failed |= text.failed;
+    th_strbuf_clear(&text);
+    double known = th_models_error(models);
+    th_report_head_field(r, "model_error",
+                         known > 0 ? th_share(known / 100) : th_absent(TH_KIND_SHARE));
+}
+
 void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
 {
     bool has_one_system = n_runs > 0, has_one_workload = n_runs > 0;
@@ -236,6 +318,7 @@ void th_section_saved_head(th_report *r, th_saved_run *const *runs, int n_runs)
     if (!has_one_workload)
         add_lines(r, "workloads", say_workload, runs, n_runs);
     add_lines(r, "runs", say_run, runs, n_runs);
+    add_errors(r, runs, n_runs);
     add_changes(r, runs, n_runs);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "report/session/model_error.h"
 #include "report/session/property_event_list.h"
 #include "report/session/saved_figures.h"
 
@@ -54,6 +55,7 @@ static void take_figures(th_session *s, const th_result *result, th_saved_run *r
     r->network_bytes = result->moved_bytes;
     r->has_energy = result->has_energy;
     r->energy_j = th_result_energy_j(result);
+    r->models = th_models_of(s, result);
 }
 
 static th_saved_run *new_run(th_session *s, const char *name, const th_result *result)

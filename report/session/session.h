@@ -66,6 +66,7 @@ typedef struct th_saved_run {
     int64_t network_bytes;
     bool has_energy; /* the system says what things cost */
     double energy_j;
+    uint32_t models;                       /* report/session/model_error.h */
     struct th_property_event_list *events; /* report/session/property_event_list.h; never NULL */
     struct th_saved_figures *figures;      /* report/session/saved_figures.h; never NULL */
 } th_saved_run;

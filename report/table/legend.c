@@ -51,6 +51,7 @@ const th_legend th_legends[] = {
      "time with a flow / elapsed time, mean over the links that carried something"},
     {"compare", NULL, "accel_utilization",
      "busy time of arrays / elapsed time, mean over the accelerators"},
+    {"compare", NULL, "within_error", "runs from which it differs by less than the model error"},
     {"compare", NULL, "energy", "energy of the run"},
     {"critical_path", "critical_path", "start", "when the task began"},
     {"critical_path", "critical_path", "wait", "time from the end of what delayed it to its start"},

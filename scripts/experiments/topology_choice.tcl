@@ -7,7 +7,7 @@ set evaluations [expr {[lindex $argv 0] eq "-evaluations" ? [lindex $argv 1] : 3
 
 create_study chips -file out/topology_choice.db -parameters [list \
     topology {ring mesh torus hypercube} network {resnet50 mobilenet_v2} \
-    evaluations $evaluations] -metrics {latency throughput {cables count}} -script {
+    evaluations $evaluations] -metrics {latency throughput model_error {cables count}} -script {
     set dims [dict get {ring 16 mesh {4 4} torus {4 4} hypercube 4} $topology]
     create_system -name $topology -topology $topology -dims $dims -accel npu_v1 \
         -link_bandwidth 25Gbps -link_latency 500ns
@@ -17,7 +17,8 @@ create_study chips -file out/topology_choice.db -parameters [list \
     dict create cables [expr {[llength [get_links]] / 2}]
 }
 run_study chips
-report_study chips -columns {topology network latency throughput cables} -sort_by network
+report_study chips -columns {topology network latency throughput model_error cables} \
+    -sort_by network
 foreach network {resnet50 mobilenet_v2} {
     puts "$network: topologies that no other beats in both latency and cables"
     report_study chips -where "\$network eq {$network}" -pareto {latency cables} \

@@ -106,7 +106,7 @@ static int compare(th_call *c, const th_runs *runs, const th_runs *relative_to)
     int metrics[TH_N_METRICS], n_metrics = 0;
     if (parse_metrics(c, runs, metrics, &n_metrics) != 0)
         return -1;
-    if (1 + n_metrics * (1 + relative_to->n) + TH_RUN_INPUTS > TH_COLUMNS_MAX)
+    if (1 + n_metrics * (1 + relative_to->n) + 1 + TH_RUN_INPUTS > TH_COLUMNS_MAX)
         return th_error_set(&c->err, "TCL-0123",
                             "more than %d columns: fewer -metrics, or -relative_to fewer runs",
                             TH_COLUMNS_MAX);

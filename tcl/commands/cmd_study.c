@@ -42,7 +42,8 @@ static const th_option create_options[] = {
     [CREATE_METRICS] =
         {"-metrics", TH_OPTION_TEXT, "{METRIC ...}",
          "Figures to record: latency, makespan, throughput (samples per second), batch_throughput, "
-         "link_utilization, accel_utilization, moved, energy of the run; {NAME KIND}: a value in "
+         "link_utilization, accel_utilization, moved, energy, model_error (the largest that is "
+         "known of its models) of the run; {NAME KIND}: a value in "
          "the dictionary that the script returns, KIND being count, number, time, bytes, "
          "bandwidth, rate, share, energy or text.",
          .choice = th_study_metric_name, .required = true},

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "report/table/report.h"
+#include "report/session/model_error.h"
 #include "report/session/saved_run.h"
 
 typedef enum {
@@ -17,6 +18,7 @@ typedef enum {
     ACCEL_UTILIZATION,
     MOVED,
     ENERGY,
+    MODEL_ERROR, /* of its models, the largest that is known */
     N_METRICS
 } run_metric;
 
@@ -32,6 +34,7 @@ static const struct {
     [ACCEL_UTILIZATION] = {"accel_utilization", TH_KIND_SHARE},
     [MOVED] = {"moved", TH_KIND_BYTES},
     [ENERGY] = {"energy", TH_KIND_ENERGY},
+    [MODEL_ERROR] = {"model_error", TH_KIND_SHARE},
 };
 
 static const char *const kinds[] = {
@@ -166,6 +169,10 @@ int th_study_metric_ask(th_session *s, const th_study_metric *m, th_quantity *ou
         break;
     case ENERGY:
         *out = r->has_energy ? th_joules(r->energy_j) : th_absent(TH_KIND_ENERGY);
+        break;
+    case MODEL_ERROR:
+        *out = th_models_error(r->models) > 0 ? th_share(th_models_error(r->models) / 100)
+                                              : th_absent(TH_KIND_SHARE);
         break;
     case N_METRICS:
         break;

@@ -507,6 +507,49 @@ static void add_pareto_line(th_report *r, const th_study_selection *what, const 
     th_report_head_line(r, "Pareto", text);
 }
 
+static int column_named(const th_table *t, const char *name)
+{
+    for (int c = 0; c < t->n_columns; c++)
+        if (strcmp(t->columns[c].name, name) == 0)
+            return c;
+    return -1;
+}
+
+/* The row of the least latency; -1: none has one. */
+static int64_t best_row(const th_table *t, int latency)
+{
+    int64_t best = -1;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const th_quantity *q = th_table_cell(t, i, latency);
+        if (!q->is_absent &&
+            (best < 0 || q->whole < th_table_cell(t, (size_t)best, latency)->whole))
+            best = (int64_t)i;
+    }
+    return best;
+}
+
+/* Of points that recorded model_error: which differences of latency it covers. */
+static void add_error_line(th_report *r, const th_table *t)
+{
+    int error = column_named(t, "model_error"), latency = column_named(t, "latency");
+    int64_t best = error >= 0 && latency >= 0 ? best_row(t, latency) : -1;
+    double largest = 0;
+    int n = 0;
+    for (size_t i = 0; best >= 0 && i < t->n_rows; i++)
+        largest = fmax(largest, th_quantity_number(th_table_cell(t, i, error), 0));
+    for (size_t i = 0; best >= 0 && i < t->n_rows; i++) {
+        const th_quantity *q = th_table_cell(t, i, latency);
+        double least = (double)th_table_cell(t, (size_t)best, latency)->whole;
+        n += !q->is_absent && (int64_t)i != best && (double)q->whole < least * (1 + largest);
+    }
+    if (largest > 0)
+        th_report_head_line(r, "model error",
+                            th_report_printf(r,
+                                             "%.3g %% at most; latencies that differ from the "
+                                             "least by less: %d",
+                                             100 * largest, n));
+}
+
 int th_study_head(th_report *r, th_store *t, const th_study_selection *what, const th_table *table,
                   th_error *err)
 {
@@ -527,6 +570,7 @@ int th_study_head(th_report *r, th_store *t, const th_study_selection *what, con
     if (what->where)
         th_report_head_line(r, "where", what->where);
     add_pareto_line(r, what, table);
+    add_error_line(r, table);
     th_report_head_line(r, "version", th_report_printf(r, "tharsis %s", s->version));
     th_report_head_field(r, "version", th_text(s->version));
     return 0;
