@@ -47,7 +47,8 @@ static const th_plan_route *find_route(th_plans *p, int from, int to)
     if (!p->routes.by_pair &&
         !(p->routes.by_pair = th_alloc_zero(nodes * nodes, sizeof *p->routes.by_pair)))
         return NULL;
-    th_plan_route *kept = &p->routes.by_pair[(size_t)from * nodes + (size_t)to];
+    /* those to one node lie together: readers are looked at one after the other */
+    th_plan_route *kept = &p->routes.by_pair[(size_t)to * nodes + (size_t)from];
     return kept->is_known ? kept : compute_route(p, from, to, kept);
 }
 

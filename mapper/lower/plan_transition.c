@@ -168,7 +168,8 @@ static th_plan_held *make_held(th_plans *p, const th_placed *at, int32_t batch)
     for (int32_t q = 0; !failed && q < n; q++) {
         box[q] =
             th_shard_held(l, batch, &at->strategy, at->set->shares, q % n_accels, q / n_accels);
-        h->largest = th_greater(h->largest, th_box_elements(&box[q]));
+        const int64_t elements = th_box_elements(&box[q]);
+        h->largest = elements > h->largest ? elements : h->largest;
     }
     if (!failed)
         failed = make_grid(p, h, box, scratch);
@@ -201,7 +202,7 @@ typedef struct {
 
 static int64_t overlap(const interval *x, const th_box *need, int d)
 {
-    return th_lesser(x->hi, need->hi[d]) - th_greater(x->lo, need->lo[d]);
+    return th_greater(th_lesser(x->hi, need->hi[d]) - th_greater(x->lo, need->lo[d]), 0);
 }
 
 /* Its own accelerator need not send. */
@@ -263,7 +264,7 @@ static th_time bound_of(const receiver *k)
     for (int d = 0; d < TH_TENSOR_DIMS; d++) {
         const intervals *x = &k->held->along[d];
         const interval all = {x->at[0].lo, x->at[x->n - 1].hi};
-        elements *= th_greater(overlap(&all, &k->need, d), 0);
+        elements *= overlap(&all, &k->need, d);
     }
     elements -= k->held->largest * (k->held->n / k->held->n_accels);
     const th_plans *p = k->traffic.plans;
@@ -276,7 +277,8 @@ static th_time bound_of(const receiver *k)
 
 static th_time time_of(const receiver *k, th_time bound)
 {
-    return th_greater(k->traffic.busiest, bound) + k->traffic.latency;
+    const th_time busiest = k->traffic.busiest > bound ? k->traffic.busiest : bound;
+    return busiest + k->traffic.latency;
 }
 
 /* Stops when the time is more than enough: both terms only grow from position to position. */

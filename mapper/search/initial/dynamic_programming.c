@@ -76,36 +76,6 @@ static void sort_by_total(cell *c)
     }
 }
 
-/* The best choice after choice i of the ancestor. In ascending order of total, so that transitions
- * to choices that cannot win at any cost are never computed. -1: error. */
-static th_time least_after(dynamic_program *p, int l, int i, th_error *err)
-{
-    cell *c = &p->cells[l];
-    const th_set *set = &p->mapping->sets[p->set];
-    const th_transition transition = {set, &c->path, l, c->matrix};
-    const th_cached_time *known = th_transition_row(c->matrix, i);
-    th_time least = TH_TIME_MAX;
-    for (int k = 0; k < c->choices->n; k++) {
-        int j = c->order[k];
-        th_time time = atomic_load_explicit(&known[j], memory_order_relaxed);
-        if (c->total[j] > least)
-            break;
-        if (time < 0) {
-            if (th_initial_trim_plans(p->generator))
-                return -1;
-            time = th_transition_time(p->generator, &transition, i, j, least - c->total[j],
-                                      err); /* with more it cannot win */
-        }
-        if (time < 0)
-            return -1;
-        if (time + c->total[j] < least || (time + c->total[j] == least && j < c->best[i])) {
-            least = time + c->total[j];
-            c->best[i] = j;
-        }
-    }
-    return least;
-}
-
 /* Time of the transition to a choice, or a lower bound where it is not known. -1: error. */
 static th_time least_transition(dynamic_program *p, const th_transition *t, int i, int j,
                                 th_error *err)
@@ -115,20 +85,31 @@ static th_time least_transition(dynamic_program *p, const th_transition *t, int 
     return time < 0 ? th_transition_bound(p->generator, t, i, j, err) : time;
 }
 
-/* As least_after, with lower bounds in the place of transitions that are not known. */
-static th_time bound_after(dynamic_program *p, int l, int i, th_error *err)
+static th_transition transition_to(const dynamic_program *p, int l)
+{
+    const cell *c = &p->cells[l];
+    return (th_transition){&p->mapping->sets[p->set], &c->path, l, c->matrix};
+}
+
+/* The best choice after choice i of the ancestor and its time with all descendants; transitions that
+ * are not known count with a lower bound. *second: the time of the next best. -1: error. */
+static th_time best_after(dynamic_program *p, int l, int i, th_time *second, th_error *err)
 {
     cell *c = &p->cells[l];
-    const th_transition transition = {&p->mapping->sets[p->set], &c->path, l, c->matrix};
-    th_time least = TH_TIME_MAX;
-    for (int k = 0; k < c->choices->n && c->total[c->order[k]] <= least; k++) {
+    const th_transition transition = transition_to(p, l);
+    th_time least = *second = TH_TIME_MAX;
+    for (int k = 0; k < c->choices->n && c->total[c->order[k]] <= *second; k++) {
         int j = c->order[k];
         th_time time = least_transition(p, &transition, i, j, err);
         if (time < 0)
             return -1;
-        if (time + c->total[j] < least || (time + c->total[j] == least && j < c->best[i])) {
-            least = time + c->total[j];
+        time += c->total[j];
+        if (time < least || (time == least && j < c->best[i])) {
+            *second = least;
+            least = time;
             c->best[i] = j;
+        } else if (time < *second) {
+            *second = time;
         }
     }
     return least;
@@ -139,9 +120,10 @@ static int accumulate(dynamic_program *p, int l, th_error *err)
 {
     cell *c = &p->cells[l];
     int rows = c->ancestor >= 0 ? p->cells[c->ancestor].choices->n : 1;
+    th_time second;
     sort_by_total(c);
     for (int i = 0; i < rows; i++) {
-        c->least = bound_after(p, l, i, err);
+        c->least = best_after(p, l, i, &second, err);
         if (c->least < 0)
             return -1;
         if (c->ancestor >= 0)
@@ -150,16 +132,29 @@ static int accumulate(dynamic_program *p, int l, th_error *err)
     return 0;
 }
 
-/* Computes the transitions after the ancestor's choice unless the one chosen is known. 1: it did; 0
+/* Computes transitions after the ancestor's choice until that to the best one is known: each as far
+ * as it takes to tell that another is better, or twice as far as before. 1: it did; 0: it was known;
  * or -1. */
 static int compute_chosen(dynamic_program *p, int l, th_error *err)
 {
-    const cell *c = &p->cells[l];
+    cell *c = &p->cells[l];
     const int i = c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0;
-    const th_cached_time *known = &th_transition_row(c->matrix, i)[c->chosen];
-    if (atomic_load_explicit(known, memory_order_relaxed) >= 0)
-        return 0;
-    return least_after(p, l, i, err) < 0 ? -1 : 1;
+    const th_transition transition = transition_to(p, l);
+    const th_cached_time *known = th_transition_row(c->matrix, i);
+    for (int n = 0;; n++) {
+        th_time second, best = best_after(p, l, i, &second, err);
+        const int j = c->best[i];
+        if (best < 0)
+            return -1;
+        if (atomic_load_explicit(&known[j], memory_order_relaxed) >= 0)
+            return n > 0;
+        if (th_initial_trim_plans(p->generator))
+            return -1;
+        const th_time twice = 2 * (best - c->total[j]), lost = second - c->total[j];
+        if (th_transition_time(p->generator, &transition, i, j, lost > twice ? lost : twice, err) <
+            0)
+            return -1;
+    }
 }
 
 static th_time choose(dynamic_program *p, int l)

@@ -225,9 +225,9 @@ TEST(many_readers_of_one_tensor)
 }
 
 /* Whatever the splits, on one set or from one to another that shares some accelerators with it. */
-TEST(transitions_take_as_long_as_their_plans)
+static void compare_transitions(const char *system)
 {
-    set_up(RING("4"), NET);
+    set_up(system, NET);
     int32_t accels[] = {2, 3, 0, 1}, turned[] = {3, 1, 2, 0};
     const th_set sets[] = {{0, 4, accels}, {0, 4, turned}, {0, 2, accels + 1}};
     int n_longer = 0, n_less = 0;
@@ -255,6 +255,19 @@ TEST(transitions_take_as_long_as_their_plans)
     }
     CU_ASSERT_TRUE(n_longer > 100 && n_less > 100);
     tear_down();
+}
+
+TEST(transitions_take_as_long_as_their_plans)
+{
+    compare_transitions(RING("4"));
+}
+
+/* A tensor takes longer than 32 bits of picoseconds. */
+TEST(transitions_over_slow_links_take_as_long_as_their_plans)
+{
+    compare_transitions("name = \"t\"; " MAP_HELP_ACCEL(
+        "1GiB") "topology = { type = \"ring\"; dims = "
+                "[4]; bandwidth = \"1Mbps\"; latency = \"100ns\"; };");
 }
 
 /* The last of four accelerators receives through two links of the ring and one from the host: 18
