@@ -113,6 +113,8 @@ libtharsis_la_SOURCES += \
 	report/what_if/advice_list.c \
 	report/what_if/advice_system.c \
 	report/what_if/advice_system.h \
+	report/what_if/bounds_what_if.c \
+	report/what_if/bounds_what_if.h \
 	report/what_if/what_if.c \
 	report/what_if/what_if.h \
 	report/what_if/what_if_map.c \

@@ -67,24 +67,32 @@ static int chunks_of(const th_session *s)
     return s->search.type ? s->search.chunks : th_bounds_chunks_of(s->mapping);
 }
 
-/* Bounds of problem p; is_of_run: with the property events of the present run. 0 or -1. */
-static int find_bounds(const th_session *s, const th_problem *p, bool is_of_run, th_bounds *out,
-                       th_error *err)
+/* Of problem p, with the property events of the present run; factors: room for those of the
+ * system's accelerators and media. 0 or -1. */
+static int find_under_events(th_session *s, const th_problem *p, double *factors, th_bounds *out,
+                             th_error *err)
 {
-    size_t n = (size_t)s->system->n_accels + (size_t)s->system->n_media + 1;
-    double *factors = th_alloc_array(n, sizeof *factors);
-    th_bounds_scope scope = {.mapping = s->mapping};
-    if (!factors)
-        return th_error_no_memory(err);
-    scope.chunks = chunks_of(s);
+    th_bounds_scope scope = {.mapping = s->mapping, .chunks = chunks_of(s)};
+    const int n = p->system->n_accels + p->system->n_media;
+    for (int i = 0; i < n; i++) /* what the session's system lacks has no events */
+        factors[i] = 1;
     if (s->mapping)
         scope.cuts = th_bounds_cuts_of(s->mapping);
-    if (is_of_run && s->events.n > 0) {
+    if (s->events.n > 0) {
         scope.clock = factors;
-        scope.bandwidth = factors + s->system->n_accels;
-        th_property_events_maximum(s, factors, factors + s->system->n_accels);
+        scope.bandwidth = factors + p->system->n_accels;
+        th_property_events_maximum(s, factors, factors + p->system->n_accels);
     }
-    int failed = th_bounds_find(p, &scope, out, err);
+    return th_bounds_find(p, &scope, out, err);
+}
+
+int th_bounds_of_session(th_session *s, const th_system *system, th_bounds *out, th_error *err)
+{
+    th_problem p = problem_under(s, s->simulation ? &s->simulation->options : &s->defaults);
+    p.system = system;
+    double *factors =
+        th_alloc_array((size_t)system->n_accels + (size_t)system->n_media + 1, sizeof *factors);
+    int failed = factors ? find_under_events(s, &p, factors, out, err) : th_error_no_memory(err);
     th_free(factors);
     return failed;
 }
@@ -155,8 +163,7 @@ static void add_row(th_table *t, const bound_row *b, th_time took, bool is_total
     (is_total ? th_table_total : th_table_row)(t, cells);
 }
 
-/* Before a run, the head names the options of the next run, which the bounds are for. */
-static void name_run(const th_session *s, th_report *r)
+void th_bounds_name_run(const th_session *s, th_report *r)
 {
     char text[400], network[TH_NETWORK_TEXT_MAX];
     if (has_run(s))
@@ -189,9 +196,9 @@ int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err
     memcpy(shown, columns, sizeof columns);
     if (!is_stream)
         shown[INTERVAL].title = NULL;
-    if (measure(s, &p, &took, err) != 0 || find_bounds(s, &p, true, &b, err) != 0)
+    if (measure(s, &p, &took, err) != 0 || th_bounds_of_session(s, s->system, &b, err) != 0)
         return -1;
-    name_run(s, r);
+    th_bounds_name_run(s, r);
     th_table *t = th_report_table(r, "bounds", "Lower bounds", shown);
     for (int i = 0; i <= TH_N_LIMITS; i++) {
         bool is_largest = i == TH_N_LIMITS;

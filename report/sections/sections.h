@@ -3,6 +3,7 @@
  * Sections that need a mapping or a run are called only if there is one. 0 or -1. */
 #ifndef TH_REPORT_SECTIONS_SECTIONS_H
 #define TH_REPORT_SECTIONS_SECTIONS_H
+#include "mapper/evaluate/bounds.h"
 #include "report/table/report.h"
 #include "report/session/session.h"
 
@@ -18,6 +19,11 @@ int th_section_convergence(th_session *s, th_report *r, th_error *err);
 int th_section_front(th_session *s, th_report *r, th_error *err);
 /* bounds.c; is_merged: layers without a bound for the same reason share a line. */
 int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err);
+/* Before a run, the head names the options of the next run, which the bounds are for. */
+void th_bounds_name_run(const th_session *s, th_report *r);
+/* The bounds of that section on the session's system or another one, whose first accelerators and
+ * media are those of the session's. 0 or -1. */
+int th_bounds_of_session(th_session *s, const th_system *system, th_bounds *out, th_error *err);
 /* Of what a search could find, under its options, as a value of its objective; 0: none is known,
  * or nothing was searched. *for_all: the same where that holds for some mappings alone
  * (TH_UNKNOWN_PARTIAL). */

@@ -24,6 +24,8 @@ const th_legend th_legends[] = {
     {"bounds", NULL, "limited_by", "what limits the bound"},
     {"bounds", NULL, "layers", "layers that the bound leaves out"},
     {"bounds", NULL, "why", "the reason"},
+    {"bounds", NULL, "change", "how the system differs"},
+    {"bounds", NULL, "difference", "largest bound / that of the system as it is - 1"},
     {"breakpoints", NULL, "name", "name of the breakpoint"},
     {"breakpoints", NULL, "at", "time at which it stops the run"},
     {"breakpoints", NULL, "on", "event at which it is tested"},

@@ -6,6 +6,7 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "report/sections/sections.h"
+#include "report/what_if/bounds_what_if.h"
 
 #define GROUP "report"
 
@@ -103,7 +104,14 @@ static int run_report_mapping(th_call *c)
 
 /* ---- report_bounds ---- */
 
-static const th_option bounds_options[] = {TABLE_OPTIONS, {.name = NULL}};
+enum { BOUNDS_WHAT_IF = REPORT_N_OPTIONS };
+
+static const th_option bounds_options[] = {
+    TABLE_OPTIONS,
+    [BOUNDS_WHAT_IF] = {"-what_if", TH_OPTION_FLAG, NULL,
+                        "The largest bound after each of some changes of the system."},
+    {.name = NULL},
+};
 
 static int run_report_bounds(th_call *c)
 {
@@ -112,7 +120,10 @@ static int run_report_bounds(th_call *c)
     th_report *r = th_report_of_call(c, "bounds", "Lower bounds");
     if (!r)
         return -1;
-    int failed = th_section_bounds(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
+    int failed =
+        th_call_has(c, BOUNDS_WHAT_IF)
+            ? th_section_bounds_what_if(c->session, r, &c->err)
+            : th_section_bounds(c->session, r, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
     return th_report_finish(c, r, failed, r->first);
 }
 
@@ -143,7 +154,11 @@ const th_command th_report_map_commands[] = {
      "another, each split as it is fastest (critical path). For a stream, also the time per input "
      "in the long run. Stream, network and clocks are those of the run, and gap is makespan / "
      "bound - 1; before a run, those of the next run, and the gap of the mapping. A second table "
-     "names the layers that a bound does not cover, or not for all mappings, and why.",
+     "names the layers that a bound does not cover, or not for all mappings, and why. With "
+     "-what_if, one table instead: the largest bound as it is, and on systems that each differ in "
+     "one thing: links of twice the bandwidth, or without latency; twice the bandwidth of DRAMs; "
+     "twice the clock; one accelerator more, or as many as the topology needs. The change that "
+     "lowers the bound is one that makes a shorter makespan possible.",
      .run = run_report_bounds, .is_report = true},
     {.name = NULL},
 };
