@@ -43,6 +43,14 @@ EXTRA_DIST += \
 	tests/bench/quality/mappings/resnet18_stream.map \
 	tests/bench/quality/mappings/resnet18_edp.map \
 	tests/bench/quality/mappings/bert_torus.map \
+	tests/bench/quality/mappings/h2h_casia_surf_0.125.map \
+	tests/bench/quality/mappings/h2h_casia_surf_0.5.map \
+	tests/bench/quality/mappings/h2h_facebag_0.125.map \
+	tests/bench/quality/mappings/h2h_facebag_0.5.map \
+	tests/bench/quality/mappings/h2h_vfs_0.125.map \
+	tests/bench/quality/mappings/h2h_vfs_0.5.map \
+	tests/bench/quality/mappings/h2h_cnn_lstm_0.125.map \
+	tests/bench/quality/mappings/h2h_cnn_lstm_0.5.map \
 	tests/bench/quality/mappings/resnet101_fattree.map
 EXTRA_DIST += tests/bench/large_searches.tcl tests/bench/networks.tcl tests/bench/reports.tcl tests/bench/shared_links.tcl tests/bench/simgrid_flows.cpp tests/bench/ranks.sh tests/bench/studies.sh
 tests/bench/simgrid_flows$(EXEEXT): $(srcdir)/tests/bench/simgrid_flows.cpp
