@@ -15,27 +15,36 @@ enum {
 
 /* ---- what is kept ---- */
 
-int th_html_keep(th_session *s, th_saved_run *run, th_error *err)
+int th_html_keep(th_session *s, th_html_kept *out, th_error *err)
 {
     const th_result *x = th_simulation_result(s->simulation, err);
     th_strbuf spans = TH_STRBUF_INIT;
-    th_verdict *v = th_alloc_zero(1, sizeof *v);
-    char *text = NULL;
-    int failed = x && v ? 0 : x ? th_error_no_memory(err) : -1;
+    *out = (th_html_kept){.verdict = th_alloc_zero(1, sizeof *out->verdict)};
+    int failed = !x ? -1 : out->verdict ? 0 : th_error_no_memory(err);
     if (!failed)
-        failed = th_verdict_find(s, v, err);
+        failed = th_verdict_find(s, out->verdict, err);
     if (!failed)
         failed = th_html_spans(s, x, KEPT_SPANS_MAX, &spans, err);
-    if (!failed && (spans.failed || !(text = th_alloc_string(spans.text))))
+    if (!failed && (spans.failed || !(out->spans = th_alloc_string(spans.text))))
         failed = th_error_no_memory(err);
     th_strbuf_clear(&spans);
-    if (failed) {
-        th_free(v);
-        return -1;
-    }
-    run->figures->verdict = v;
-    run->figures->spans = text;
-    return 0;
+    if (failed)
+        th_html_kept_clear(out);
+    return failed;
+}
+
+void th_html_kept_clear(th_html_kept *k)
+{
+    th_free(k->verdict);
+    th_free(k->spans);
+    *k = (th_html_kept){NULL, NULL};
+}
+
+void th_html_kept_give(th_html_kept *k, th_saved_run *run)
+{
+    run->figures->verdict = k->verdict;
+    run->figures->spans = k->spans;
+    *k = (th_html_kept){NULL, NULL};
 }
 
 /* ---- sections ---- */

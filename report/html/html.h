@@ -13,9 +13,16 @@
 /* Appends the page of the session's run, which must have begun. 0 or -1. */
 int th_html_page(th_session *s, th_strbuf *out, th_error *err);
 
-/* Keeps with a saved run, of the session's run, what a page of two runs shows: verdict and
- * timeline. 0 or -1. */
-int th_html_keep(th_session *s, th_saved_run *run, th_error *err);
+/* What a page of two runs shows of a run besides its saved figures. */
+typedef struct th_html_kept {
+    struct th_verdict *verdict;
+    char *spans; /* of the timeline */
+} th_html_kept;
+/* Of the session's run. 0, or -1 with nothing to clear. */
+int th_html_keep(th_session *s, th_html_kept *out, th_error *err);
+void th_html_kept_clear(th_html_kept *k);
+/* Gives it to the saved run of the same run. */
+void th_html_kept_give(th_html_kept *k, th_saved_run *run);
 /* Appends the page of two saved runs side by side. 0 or -1. */
 int th_html_compare(const th_saved_run *a, const th_saved_run *b, th_strbuf *out, th_error *err);
 

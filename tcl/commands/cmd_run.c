@@ -162,17 +162,21 @@ static int run_stop(th_call *c)
 static int run_save_run(th_call *c)
 {
     th_session *s = c->session;
+    const char *name = th_call_word(c, 0);
+    th_html_kept kept;
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
     if (!th_machine_is_done(s->simulation->machine))
         return th_error_set(&c->err, "TCL-0105", "the run is not done: run first");
-    if (th_call_word(c, 0)[0] == '\0')
+    if (name[0] == '\0')
         return th_error_set(&c->err, "TCL-0106", "the name of a run must not be empty");
-    if (th_saved_run_add(s, th_call_word(c, 0), &c->err) != 0)
+    if (th_html_keep(s, &kept, &c->err) != 0)
         return -1;
-    th_saved_run *run = th_saved_run_find(s, th_call_word(c, 0), &c->err);
-    if (!run || th_html_keep(s, run, &c->err) != 0)
+    if (th_saved_run_add(s, name, &c->err) != 0) {
+        th_html_kept_clear(&kept);
         return -1;
+    }
+    th_html_kept_give(&kept, th_saved_run_find(s, name, &c->err));
     Tcl_SetObjResult(c->interp, c->words[0]);
     return 0;
 }
