@@ -203,7 +203,7 @@ th.takeControls = function () {
         const notes = [];
         if (data.costs.length > 0)
             notes.push(
-                "Below an accelerator, engine by engine: the part of each task's time that its array computes, and that its " +
+                "Engines shows below each accelerator, engine by engine, the part of each task's time that its array computes, and that its " +
                     "loads and stores would take at the full bandwidth of the DRAM.",
             );
         if (data.resolution > 0)
