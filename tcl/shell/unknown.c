@@ -51,6 +51,25 @@ static int run_as(Tcl_Interp *interp, Tcl_Obj *name, int objc, Tcl_Obj *const ob
     return code;
 }
 
+/* What the name may have meant, as far as it fits on a line. */
+static Tcl_Obj *ambiguity(const char *name, Tcl_Obj *const *found, Tcl_Size n)
+{
+    enum { LINE = 80, REST = 12 }; /* columns; those of " and N more" */
+    Tcl_Obj *text = Tcl_ObjPrintf("ambiguous command name \"%s\":", name);
+    Tcl_Size i = 0;
+    for (; i < n; i++) {
+        Tcl_Size length, more;
+        Tcl_GetStringFromObj(text, &length);
+        Tcl_GetStringFromObj(found[i], &more);
+        if (length + 1 + more > LINE - (i + 1 < n ? REST : 0))
+            break;
+        Tcl_AppendPrintfToObj(text, " %s", Tcl_GetString(found[i]));
+    }
+    if (i < n)
+        Tcl_AppendPrintfToObj(text, " and %d more", (int)(n - i));
+    return text;
+}
+
 /* Runs the command whose beginning was typed. False: there is none. */
 static bool run_abbreviated(Tcl_Interp *interp, int objc, Tcl_Obj *const objv[], int *code)
 {
@@ -61,8 +80,7 @@ static bool run_abbreviated(Tcl_Interp *interp, int objc, Tcl_Obj *const objv[],
     if (n == 1) {
         *code = run_as(interp, found[0], objc, objv);
     } else if (n > 1) {
-        Tcl_SetObjResult(
-            interp, Tcl_ObjPrintf("ambiguous command name \"%s\": %s", name, Tcl_GetString(names)));
+        Tcl_SetObjResult(interp, ambiguity(name, found, n));
         Tcl_SetErrorCode(interp, "TCL", "LOOKUP", "COMMAND", name, NULL);
         *code = TCL_ERROR;
     }
