@@ -174,7 +174,7 @@ tests_fuzz_fuzz_onnx_LDADD = libtharsis.la
 tests_fuzz_fuzz_workload_SOURCES = tests/fuzz/fuzz_workload.c tests/fuzz/input_file.c tests/fuzz/input_file.h tests/fuzz/replay.c
 tests_fuzz_fuzz_workload_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"workload"'
 tests_fuzz_fuzz_workload_LDADD = libtharsis.la
-EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/README.md
 
 # The longest first: what is left to run at the end is short, and no processor waits for it.
 TESTS = $(shell_scripts) $(check_scripts) $(fuzz_tests)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* input_file.c - see input_file.h. */
+/* input_file.c - see input_file.h. One file is written over and over: file systems write a file that
+ * is truncated to nothing to the disk when it is closed. */
 #include <config.h>
 #include "tests/fuzz/input_file.h"
 
@@ -14,22 +15,22 @@ static void remove_file(void)
     unlink(path);
 }
 
-static FILE *open_file(void)
+static int open_file(void)
 {
     const char *folder = getenv("TMPDIR");
-    if (path[0])
-        return fopen(path, "wb");
     snprintf(path, sizeof path, "%s/tharsis_fuzz_XXXXXX", folder ? folder : "/tmp");
     int fd = mkstemp(path);
     if (fd >= 0)
         atexit(remove_file);
-    return fd >= 0 ? fdopen(fd, "wb") : NULL;
+    return fd;
 }
 
 const char *fuzz_input_file(const uint8_t *data, size_t size)
 {
-    FILE *f = open_file();
-    if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0)
+    static int fd = -1;
+    if (fd < 0)
+        fd = open_file();
+    if (fd < 0 || pwrite(fd, data, size, 0) != (ssize_t)size || ftruncate(fd, (off_t)size) != 0)
         abort();
     return path;
 }
