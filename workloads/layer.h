@@ -13,9 +13,9 @@
  *   pool     channel by channel (K = C): max or mean over R x S
  *   elementwise  a function of one input (relu, sigmoid, tanh, gelu, silu, scale, shift, power,
  *                copy, reduce, dropout, rotary) or of all inputs (add, mul, gate). scale and shift
- *                may read a second, smaller tensor, rotary its angles, and copy and reduce may
- *                have an output of other extents than their inputs (input_shapes): along an axis
- *                where these differ, the whole input is read
+ *                may read a second, smaller tensor, rotary its angles, and copy, reduce and
+ *                rotary may have an output of other extents than their inputs (input_shapes):
+ *                along an axis where these differ, the whole input is read
  *   norm     batch (a scale and shift per channel, on one input), layer and rms (over the channels
  *            of a pixel)
  *   softmax  over the channels of a pixel; with groups over the channels of each group

@@ -299,7 +299,8 @@ static int infer_shaped(const th_layer_source *s, const th_layer_type *t)
     th_layer *l = s->layer;
     th_input_shape in = th_layer_input_shape(s, 0);
     infer_same_shape(s, t);
-    if (t->function == TH_FUNCTION_COPY || t->function == TH_FUNCTION_REDUCE) {
+    if (t->function == TH_FUNCTION_COPY || t->function == TH_FUNCTION_REDUCE ||
+        t->function == TH_FUNCTION_ROTARY) {
         if (th_layer_read_extent(s, "outputs", false, &l->dim[TH_DIM_K]) < 0 ||
             th_layer_read_extent(s, "height", false, &l->dim[TH_DIM_H]) < 0 ||
             th_layer_read_extent(s, "width", false, &l->dim[TH_DIM_W]) < 0)

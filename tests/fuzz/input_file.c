@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* input_file.c - see input_file.h. One file is written over and over: file systems write a file that
- * is truncated to nothing to the disk when it is closed. */
+/* input_file.c - see input_file.h. One file is written over and over: file systems write a file
+ * that is truncated to nothing to the disk when it is closed. */
 #include <config.h>
 #include "tests/fuzz/input_file.h"
 

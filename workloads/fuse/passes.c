@@ -148,10 +148,22 @@ static bool turns(const rotary_counts *n)
     return n->n_parts >= 2 && n->n_products >= 2 && n->n_sums >= 1 && n->n_joined >= 1;
 }
 
-static bool has_shape(const th_source *s, const th_layer *l)
+/* Whatever their layout. */
+static bool has_elements_of(const th_source *s, const th_layer *l)
 {
-    return s->shape[0] == l->dim[TH_DIM_K] && s->shape[1] == l->dim[TH_DIM_H] &&
-           s->shape[2] == l->dim[TH_DIM_W];
+    return (int64_t)s->shape[0] * s->shape[1] * s->shape[2] ==
+           (int64_t)l->dim[TH_DIM_K] * l->dim[TH_DIM_H] * l->dim[TH_DIM_W];
+}
+
+/* Puts a source first, and adds those that were put aside. */
+static bool put_first(th_region *g, int source, const th_region *others)
+{
+    const th_source s = g->sources[source];
+    g->sources[source] = g->sources[0];
+    g->sources[0] = s;
+    for (int k = 0; k < others->n_sources; k++)
+        th_region_add_source(g, &others->sources[k]);
+    return !g->is_too_large;
 }
 
 /* Grows the region to the tensor that is turned, and puts that first among the sources. */
@@ -165,13 +177,8 @@ static bool find_turned(th_region *g, rotary_counts *n)
         rotary_counts more = *n;
         bool is_member = count(l, &more) && th_region_owns(g, s.layer);
         bool is_product = is_member && more.n_products > n->n_products;
-        if (turns(n) && has_shape(&s, last) && !is_product) {
-            g->sources[i] = g->sources[0];
-            g->sources[0] = s;
-            for (int k = 0; k < others.n_sources; k++)
-                th_region_add_source(g, &others.sources[k]);
-            return !g->is_too_large;
-        }
+        if (turns(n) && has_elements_of(&s, last) && !is_product)
+            return put_first(g, i, &others);
         if (is_member) {
             *n = more;
             th_region_take(g, i);
@@ -180,7 +187,8 @@ static bool find_turned(th_region *g, rotary_counts *n)
             g->sources[i] = g->sources[--g->n_sources];
         }
     }
-    return false;
+    bool is_input = g->n_sources == 1 && turns(n) && has_elements_of(&g->sources[0], last);
+    return is_input && put_first(g, 0, &others);
 }
 
 void th_fuse_rotary(th_fuse_plan *plan, int32_t last)
@@ -201,6 +209,12 @@ void th_fuse_rotary(th_fuse_plan *plan, int32_t last)
     made.function = TH_FUNCTION_ROTARY;
     for (int i = 0; i < g.n_sources; i++)
         th_made_add(&inputs, &g.sources[i]);
-    th_made_set(&inputs, &made, inputs.n > 1);
+    const int32_t *turned = g.sources[0].shape;
+    made.dim[TH_DIM_C] = turned[0];
+    made.in_h = turned[1];
+    made.in_w = turned[2];
+    bool is_relaid = turned[0] != l->dim[TH_DIM_K] || turned[1] != l->dim[TH_DIM_H] ||
+                     turned[2] != l->dim[TH_DIM_W];
+    th_made_set(&inputs, &made, inputs.n > 1 || is_relaid);
     th_fuse_replace(plan, &g, &made);
 }

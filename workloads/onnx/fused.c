@@ -15,8 +15,8 @@
 
 /* ---- another operator ------------------------------------------------------------------------ */
 
-/* By th_onnx_operator.name: the standard operator, and which n of the node's inputs it reads; with a
- * step, inputs[0] and every step-th input behind it. */
+/* By th_onnx_operator.name: the standard operator, and which n of the node's inputs it reads; with
+ * a step, inputs[0] and every step-th input behind it. */
 static const struct {
     const char *name, *is;
     int inputs[3], n, step;
