@@ -1,6 +1,6 @@
 # predictor/ - times of layers on GPUs, learned from measurements.
 libtharsis_la_SOURCES += \
-	predictor/data/gpu.h \
+	predictor/data/gpu.c predictor/data/gpu.h \
 	predictor/data/gpu_read.c \
 	predictor/data/measurements.c predictor/data/measurements.h \
 	predictor/data/measurements_header.c \
@@ -9,10 +9,13 @@ libtharsis_la_SOURCES += \
 	predictor/data/decompress.c predictor/data/decompress.h \
 	predictor/law/algebra.c predictor/law/algebra.h \
 	predictor/law/law.c predictor/law/law.h \
+	predictor/law/law_attention.c \
 	predictor/law/law_conv.c \
 	predictor/law/law_fit.c \
 	predictor/law/law_matrix.c \
+	predictor/law/law_passes.c \
 	predictor/law/law_pooling.c \
+	predictor/law/law_product.c \
 	predictor/law/law_rows.c \
 	predictor/law/nnls.c predictor/law/nnls.h \
 	predictor/learners/law_learner.c \
@@ -24,12 +27,14 @@ libtharsis_la_SOURCES += \
 	predictor/model/backward.c \
 	predictor/model/calibration.c predictor/model/calibration.h \
 	predictor/model/calibration_sum.c predictor/model/calibration_sum.h \
+	predictor/model/network_narrow.c \
 	predictor/model/network_prediction.c predictor/model/network_prediction.h \
 	predictor/model/jobs.c predictor/model/jobs.h \
 	predictor/model/layer_model.c predictor/model/layer_model.h \
 	predictor/model/layer_predict.c \
 	predictor/model/layer_train.c \
 	predictor/model/nearest_device.c predictor/model/nearest_device.h \
+	predictor/model/operator_time.c predictor/model/operator_time.h \
 	predictor/model/parts_text.c \
 	predictor/model/phases.c predictor/model/phases.h \
 	predictor/model/predictor.c predictor/model/predictor.h \
@@ -60,6 +65,7 @@ unit_tests += \
 	tests/unit/predictor/test_mlp \
 	tests/unit/predictor/test_nnls \
 	tests/unit/predictor/test_op \
+	tests/unit/predictor/test_operator_time \
 	tests/unit/predictor/test_phases \
 	tests/unit/predictor/test_predictor \
 	tests/unit/predictor/test_trees \

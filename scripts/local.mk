@@ -8,3 +8,4 @@ uninstall-hook:
 
 # How the predictor of predictor/models was made.
 EXTRA_DIST += scripts/fit_training.tcl scripts/train_default_models.tcl
+EXTRA_DIST += scripts/llm_ops.tcl

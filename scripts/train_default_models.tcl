@@ -2,22 +2,25 @@
 # train_default_models.tcl - the predictor that comes with Tharsis, from the measurements it was
 # trained on.
 #
-#   tharsis -exit scripts/train_default_models.tcl FOLDER ?OUT?
+#   tharsis -exit scripts/train_default_models.tcl FOLDER LLM_OPS ?OUT?
 #
 # FOLDER holds
 #   justus2018/   convolutions and dense layers, forward and training steps, on 1080 Ti, K40, K80,
 #   M60, P100, V100
 #                 (CDECatapult/ml-performance-prediction, Apache-2.0)
 #   neusight/     kernels of PyTorch on A100 40 GB, P100, P4, T4, V100 (sitar-lab/NeuSight, MIT)
+# LLM_OPS holds vidur_* (microsoft/vidur, MIT), attention_* (casys-kaist/LLMServingSim, MIT):
+# operators of language models, kernels alone, on A100 80 GB and H100.
 # OUT is the file, predictor/models/default.model beside this script unless said. The same
 # measurements give the same file, byte for byte, on any number of threads. Whole networks
 # (benchmark_*, whole_models*) are never trained on.
 
-if {[llength $argv] < 1 || [llength $argv] > 2} {
-    puts stderr "usage: tharsis -exit train_default_models.tcl FOLDER ?OUT?"
+if {[llength $argv] < 2 || [llength $argv] > 3} {
+    puts stderr "usage: tharsis -exit train_default_models.tcl FOLDER LLM_OPS ?OUT?"
     exit 2
 }
-lassign $argv folder out
+lassign $argv folder llm_ops out
+source [file join [file dirname [file normalize [info script]]] llm_ops.tcl]
 if {$out eq ""} {
     set out \
         [file join [file dirname [file normalize [info script]]] .. predictor models default.model]
@@ -26,6 +29,11 @@ foreach pattern {justus2018/convolution_* justus2018/dense_* neusight/train_*} {
     set files [lsort [glob -nocomplain -directory $folder $pattern]]
     if {$files eq ""} {error "$folder has no $pattern"}
     foreach file $files {read_measurements $file -name default}
+}
+foreach pattern {vidur_*100 attention_*} {
+    set files [lsort [glob -nocomplain -directory $llm_ops $pattern.csv*]]
+    if {$files eq ""} {error "$llm_ops has no $pattern"}
+    foreach file $files {llm_ops::read $file -name default}
 }
 train_predictor -on default -seed 1
 write_predictor $out

@@ -20,6 +20,7 @@ static const struct {
     {"TCL", 240},  /* a checkpoint whose end was cut off */
     {"TCL", 300},  /* an option that changes nothing for a baseline */
     {"TCL", 301},  /* a baseline that ended with its budget */
+    {"TCL", 329},  /* an operation by the data sheet alone */
     {"TCL", 330},  /* a layer outside the range of training */
     {"TCL", 352},  /* a network outside that range */
     {"TCL", 362},  /* a file whose last line has no end */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "predictor/op/op.h"
 
 enum { TH_GPU_NAME_MAX = 48 };
 
@@ -21,9 +22,27 @@ typedef enum {
     TH_N_GPU_NUMBERS
 } th_gpu_number;
 
+/* What a description can leave out, which is 0 then. */
+typedef enum {
+    TH_GPU_TF32, /* peaks of tensor cores, dense, 1e9 operations/s; 0: the device has none */
+    TH_GPU_FP16,
+    TH_GPU_BF16,
+    TH_GPU_FP8,
+    TH_GPU_FP4,
+    TH_GPU_L2_BANDWIDTH, /* 1e9 bytes/s; 0: th_gpu_l2_bandwidth estimates it */
+    TH_GPU_LAUNCH,       /* of a kernel, us */
+    TH_GPU_BOARD_POWER,  /* W */
+    TH_GPU_IDLE_POWER,
+    TH_GPU_TENSOR_M, /* the tensor cores' largest product of 16 bits, M x N x K */
+    TH_GPU_TENSOR_N,
+    TH_GPU_TENSOR_K,
+    TH_N_GPU_EXTRAS
+} th_gpu_extra;
+
 typedef struct th_gpu {
     char name[TH_GPU_NAME_MAX];
     double x[TH_N_GPU_NUMBERS];
+    double extra[TH_N_GPU_EXTRAS];
 } th_gpu;
 
 typedef struct th_gpus {
@@ -35,9 +54,22 @@ typedef struct th_gpus {
 
 /* The column of a number in a file: "memory_bandwidth_GBps". */
 const char *th_gpu_number_column(th_gpu_number i);
+const char *th_gpu_extra_column(th_gpu_extra i); /* "fp16_GFLOPs" */
+
+/* 1e9 operations/s at a precision; 0: the device does not have it. */
+double th_gpu_peak(const th_gpu *gpu, th_op_precision p);
+/* The precision nearest to p that the device has: p itself, else the next wider one, else the next
+ * narrower one. */
+th_op_precision th_gpu_nearest_precision(const th_gpu *gpu, th_op_precision p);
+/* 0, or -1: the device lacks the precision; err names the nearest. */
+int th_gpu_check_precision(const th_gpu *gpu, th_op_precision p, th_error *err);
+/* Of the last-level cache, 1e9 bytes/s: the description's, or else 64 bytes per multiprocessor and
+ * clock. */
+double th_gpu_l2_bandwidth(const th_gpu *gpu);
 
 /* Adds what a file of comma-separated values describes: columns device, those above, and, if it
- * likes, aliases and source, which then no line may leave empty; others are ignored. A name that is
+ * likes, the extras, whose fields can be empty, aliases, and source, which then no line may leave
+ * empty; others are ignored. A name that is
  * there already is replaced. 0, or -1 and *g is as it was. */
 int th_gpus_read(th_gpus *g, const char *path, th_error *err);
 /* By name or alias, case and what is no letter or digit apart ("Tesla T4", "tesla_t4"). NULL:

@@ -16,7 +16,7 @@
 #include "base/text_file.h"
 
 enum { FILE_MAX = 1 << 20 };
-enum { NAME = TH_N_GPU_NUMBERS, ALIASES, SOURCE, N_COLUMNS };
+enum { NAME = TH_N_GPU_NUMBERS, ALIASES, SOURCE, EXTRAS, N_COLUMNS = EXTRAS + TH_N_GPU_EXTRAS };
 
 static const char *const columns[N_COLUMNS] = {
     [TH_GPU_BANDWIDTH] = "memory_bandwidth_GBps",
@@ -29,11 +29,28 @@ static const char *const columns[N_COLUMNS] = {
     [NAME] = "device",
     [ALIASES] = "aliases",
     [SOURCE] = "source",
+    [EXTRAS + TH_GPU_TF32] = "tf32_GFLOPs",
+    [EXTRAS + TH_GPU_FP16] = "fp16_GFLOPs",
+    [EXTRAS + TH_GPU_BF16] = "bf16_GFLOPs",
+    [EXTRAS + TH_GPU_FP8] = "fp8_GFLOPs",
+    [EXTRAS + TH_GPU_FP4] = "fp4_GFLOPs",
+    [EXTRAS + TH_GPU_L2_BANDWIDTH] = "l2_bandwidth_GBps",
+    [EXTRAS + TH_GPU_LAUNCH] = "launch_us",
+    [EXTRAS + TH_GPU_BOARD_POWER] = "board_W",
+    [EXTRAS + TH_GPU_IDLE_POWER] = "idle_W",
+    [EXTRAS + TH_GPU_TENSOR_M] = "tensor_m",
+    [EXTRAS + TH_GPU_TENSOR_N] = "tensor_n",
+    [EXTRAS + TH_GPU_TENSOR_K] = "tensor_k",
 };
 
 const char *th_gpu_number_column(th_gpu_number i)
 {
     return columns[i];
+}
+
+const char *th_gpu_extra_column(th_gpu_extra i)
+{
+    return columns[EXTRAS + i];
 }
 
 static int read_header(const th_csv *c, const char *path, int *place, th_error *err)
@@ -43,7 +60,7 @@ static int read_header(const th_csv *c, const char *path, int *place, th_error *
         for (int f = 0; f < c->n_fields; f++)
             if (strcmp(c->field[f], columns[i]) == 0)
                 place[i] = f;
-        if (place[i] < 0 && i != ALIASES && i != SOURCE)
+        if (place[i] < 0 && i <= NAME)
             return th_error_set(err, "PRED-0010", "%s:%d: column \"%s\": must be there", path,
                                 c->line, columns[i]);
     }
@@ -60,6 +77,24 @@ static int check_source(const th_csv *c, const char *path, int place, const char
                         "%s:%d: device \"%s\": source: must say where its numbers come from, or "
                         "\"assumed\"",
                         path, c->line, name);
+}
+
+/* An empty field, or no column, is 0. */
+static int read_extras(const th_csv *c, const char *path, const int *place, th_gpu *out,
+                       th_error *err)
+{
+    for (int i = 0; i < TH_N_GPU_EXTRAS; i++) {
+        int at = place[EXTRAS + i];
+        const char *text = at >= 0 && at < c->n_fields ? c->field[at] : "";
+        char *end;
+        out->extra[i] = *text == '\0' ? 0 : strtod(text, &end);
+        if (*text != '\0' &&
+            (end == text || *end != '\0' || !(out->extra[i] > 0) || isinf(out->extra[i])))
+            return th_error_set(err, "PRED-0162",
+                                "%s:%d: %s \"%.40s\": must be a number above 0, or empty", path,
+                                c->line, columns[EXTRAS + i], text);
+    }
+    return 0;
 }
 
 static int read_gpu(const th_csv *c, const char *path, const int *place, th_gpu *out, th_error *err)
@@ -83,7 +118,9 @@ static int read_gpu(const th_csv *c, const char *path, const int *place, th_gpu 
             return th_error_set(err, "PRED-0013", "%s:%d: %s \"%.40s\": must be a number above 0",
                                 path, c->line, columns[i], text);
     }
-    return check_source(c, path, place[SOURCE], name, err);
+    return read_extras(c, path, place, out, err) || check_source(c, path, place[SOURCE], name, err)
+               ? -1
+               : 0;
 }
 
 static int index_of(const th_gpus *g, const char *name)

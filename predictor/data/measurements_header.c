@@ -404,7 +404,8 @@ int th_measurement_defaults(measurement_reader *r)
     if (kind && (r->kind = th_measurement_kind(kind, strlen(kind), &r->function)) < 0)
         return th_error_set(r->err, "PRED-0045",
                             "-kind \"%.40s\": must be one of conv, pooling, dense, matmul, "
-                            "elementwise, norm, softmax",
+                            "elementwise, norm, softmax, rms_norm, cross_entropy, router, "
+                            "attention",
                             kind);
     if (device && (r->device = th_measurement_device(r, device)) < 0)
         return -1;

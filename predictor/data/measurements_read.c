@@ -101,7 +101,8 @@ static int read_kind(const measurement_reader *r, th_op *op)
     if (kind < 0)
         return th_error_set(r->err, "PRED-0040",
                             "%s:%d: kind \"%.40s\": must be one of conv, pooling, dense, "
-                            "matmul, elementwise, norm, softmax",
+                            "matmul, elementwise, norm, softmax, rms_norm, cross_entropy, "
+                            "router, attention",
                             r->source->path, r->csv.line, text);
     *op = (th_op){.kind = (th_op_kind)kind};
     op->x[TH_OP_FUNCTION] = (int32_t)function;
@@ -211,8 +212,12 @@ static int add_row(measurement_reader *r, const time_column *t, th_measurement *
     row->device = t->device >= 0 ? t->device
                   : device       ? th_measurement_device(r, device)
                                  : r->device;
+    th_error e;
     if (row->device < 0)
         return -1;
+    if (th_gpu_check_precision(&m->device[row->device], (th_op_precision)row->op.x[TH_OP_PRECISION],
+                               &e))
+        return th_error_set(r->err, e.id, "%s:%d: %s", r->source->path, r->csv.line, e.text);
     if (th_grow(&m->row, &m->row_capacity, r->n_rows + 1, sizeof *m->row))
         return th_error_no_memory(r->err);
     m->row[r->n_rows++] = *row;

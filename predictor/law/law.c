@@ -13,6 +13,77 @@ void th_terms_name(th_terms *t, int i, const char *name, int a, int b)
     snprintf(t->name[i], TH_TERM_NAME_MAX, name, a, b);
 }
 
+/* Begins empty terms of an operation. */
+static void begin(th_terms *t, const th_op *op, char (*names)[TH_TERM_NAME_MAX],
+                  const double *ms_per)
+{
+    t->n = t->n_groups = t->n_active = 0;
+    t->sheet_ms = 0;
+    t->sizes = th_op_sizes_of(op);
+    t->name = names;
+    t->ms_per = ms_per;
+}
+
+/* The laws that hold for any precision. */
+static void add_narrow(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *out)
+{
+    switch (op->kind) {
+    case TH_OP_DENSE:
+    case TH_OP_MATMUL:
+        th_law_product(op, gpu, out);
+        break;
+    case TH_OP_ATTENTION:
+        th_law_attention(op, phase, gpu, out);
+        break;
+    case TH_OP_ELEMENTWISE:
+    case TH_OP_NORM:
+    case TH_OP_SOFTMAX:
+    case TH_OP_RMS_NORM:
+    case TH_OP_CROSS_ENTROPY:
+    case TH_OP_ROUTER:
+        th_law_passes(op, gpu, out);
+        break;
+    case TH_OP_CONV:
+    case TH_OP_POOLING:
+    case TH_N_OP_KINDS:
+        break;
+    }
+}
+
+static void add_single(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *out)
+{
+    switch (op->kind) {
+    case TH_OP_CONV:
+        th_law_conv(op, phase, gpu, out);
+        break;
+    case TH_OP_POOLING:
+        th_law_pooling(op, phase, gpu, out);
+        break;
+    case TH_OP_DENSE:
+    case TH_OP_MATMUL:
+        th_law_matrix(op, phase, gpu, out);
+        break;
+    case TH_OP_ATTENTION:
+        th_law_attention(op, phase, gpu, out);
+        break;
+    case TH_OP_ELEMENTWISE:
+    case TH_OP_NORM:
+    case TH_OP_SOFTMAX:
+    case TH_OP_RMS_NORM:
+    case TH_OP_CROSS_ENTROPY:
+    case TH_OP_ROUTER:
+    case TH_N_OP_KINDS:
+        th_law_rows(op, phase, gpu, out);
+        break;
+    }
+}
+
+/* Convolutions and pooling of less than single precision have the laws of single precision. */
+static bool is_narrow_law(const th_op *op)
+{
+    return th_op_is_narrow(op) && op->kind != TH_OP_CONV && op->kind != TH_OP_POOLING;
+}
+
 void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
                   char (*names)[TH_TERM_NAME_MAX], th_terms *out)
 {
@@ -27,29 +98,21 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
         [TH_TERM_COMPUTE] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
         [TH_TERM_THROTTLED] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
     };
-    out->n = out->n_groups = out->n_active = 0;
-    out->sizes = th_op_sizes_of(op);
+    begin(out, op, names, ms_per);
     memset(out->amount, 0, sizeof out->amount);
     memset(out->class, 0, sizeof out->class);
-    out->name = names;
-    out->ms_per = ms_per;
-    switch (op->kind) {
-    case TH_OP_CONV:
-        th_law_conv(op, phase, gpu, out);
-        break;
-    case TH_OP_POOLING:
-        th_law_pooling(op, phase, gpu, out);
-        break;
-    case TH_OP_DENSE:
-    case TH_OP_MATMUL:
-        th_law_matrix(op, phase, gpu, out);
-        break;
-    case TH_OP_ELEMENTWISE:
-    case TH_OP_NORM:
-    case TH_OP_SOFTMAX:
-    case TH_N_OP_KINDS:
-        th_law_rows(op, phase, gpu, out);
-        break;
-    }
+    if (is_narrow_law(op))
+        add_narrow(op, phase, gpu, out);
+    else
+        add_single(op, phase, gpu, out);
     out->ms_per = NULL;
+}
+
+double th_law_sheet_ms(const th_op *op, th_phase phase, const th_gpu *gpu)
+{
+    static const double ones[TH_N_TERM_CLASSES] = {[TH_TERM_STEP] = 1};
+    th_terms t;
+    begin(&t, op, NULL, ones);
+    add_narrow(op, phase, gpu, &t);
+    return t.sheet_ms;
 }

@@ -37,6 +37,7 @@ typedef struct th_terms {
     int n_groups;
     int n_active, active[TH_TERMS_MAX]; /* the terms whose amounts are not 0, in their order */
     th_op_sizes sizes;                  /* of the operation */
+    double sheet_ms;                    /* private: th_law_sheet_ms */
     char (*name)[TH_TERM_NAME_MAX];     /* NULL: not wanted */
     const double *ms_per;               /* private: by class */
     int current_group;                  /* private: of new terms */
@@ -47,6 +48,10 @@ typedef struct th_terms {
 void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
                   char (*names)[TH_TERM_NAME_MAX], th_terms *out);
 
+/* ms by the data sheet alone, without any measurement: products, attention, memory-bound
+ * operations, of any precision. 0: no law covers the kind (conv, pooling). */
+double th_law_sheet_ms(const th_op *op, th_phase phase, const th_gpu *gpu);
+
 static inline double th_law_ms(const th_terms *t, const double *weight)
 {
     double ms = 0;
@@ -54,6 +59,10 @@ static inline double th_law_ms(const th_terms *t, const double *weight)
         ms += t->amount[t->active[i]] * weight[t->active[i]];
     return ms;
 }
+
+/* ms by the data sheet of a product (matmul) whose members have rows[] rows each, of which
+ * op->x[TH_OP_ROWS] is about the mean. */
+double th_law_grouped_ms(const th_op *op, const int32_t *rows, const th_gpu *gpu);
 
 /* What fits n rows best by relative error: amounts by row and term (n x n_terms), times in ms. Rows
  * that no law can know (outliers) count less from pass to pass. 0, or -1: memory is out. */
@@ -120,6 +129,14 @@ void th_law_pooling(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms
 void th_law_matrix(const th_op *op, th_phase phase, const th_gpu *gpu,
                    th_terms *t); /* dense, matmul */
 void th_law_rows(const th_op *op, th_phase phase, const th_gpu *gpu,
-                 th_terms *t); /* elementwise, norm, softmax */
+                 th_terms *t); /* elementwise, norm, softmax ... of single precision */
+void th_law_product(const th_op *op, const th_gpu *gpu, th_terms *t); /* on tensor cores */
+void th_law_passes(const th_op *op, const th_gpu *gpu, th_terms *t);  /* narrow rows */
+/* Fitted weights of narrow elementwise operations: those of functions that were not measured, all
+ * of whose weights are 0, become those of the data sheet's law. */
+void th_law_passes_complete(double *weight);
+void th_law_attention(const th_op *op, th_phase phase, const th_gpu *gpu, th_terms *t);
+/* Share of an operation's bytes that lie in the last-level cache when it begins. */
+double th_law_resident(double bytes, const th_gpu *gpu);
 
 #endif

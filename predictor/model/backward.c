@@ -101,12 +101,16 @@ int th_backward_ops(const th_layer_part *part, const th_layer_op *forward, th_la
     case TH_OP_ELEMENTWISE:
         return of_elementwise(part, forward, out);
     case TH_OP_NORM:
+    case TH_OP_RMS_NORM:
         out[0] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL);
         out[1] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL_NUMBER);
         return 2;
     case TH_OP_SOFTMAX:
+    case TH_OP_CROSS_ENTROPY:
+    case TH_OP_ROUTER:
         out[0] = rows(x[TH_OP_BATCH], x[TH_OP_CHANNELS_IN], TH_EW_MUL);
         return 1;
+    case TH_OP_ATTENTION: /* a phase of its own: operator_time.h */
     case TH_N_OP_KINDS:
         break;
     }

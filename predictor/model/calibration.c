@@ -291,7 +291,7 @@ static size_t rows_of(const th_layer_model *m, const th_measurements *rows, int3
     size_t n = 0;
     for (size_t i = 0; i < rows->n_rows; i++) {
         const th_measurement *r = &rows->row[i];
-        if (r->device != device || r->op.kind != m->kind || r->phase != m->phase)
+        if (r->device != device || !th_layer_model_is_of(m, &r->op, r->phase))
             continue;
         if (out) {
             out->op[n] = r->op;
@@ -357,7 +357,7 @@ int th_layer_model_calibrate(th_layer_model *m, const th_measurements *rows, th_
         if (there < TH_CALIBRATION_ROWS_MIN)
             failed = th_error_set(err, "PRED-0090",
                                   "calibration, %s, %s on %s: must have %d rows or more, has %zu",
-                                  th_op_kind_name(m->kind), th_phase_name(m->phase),
+                                  th_layer_model_name(m), th_phase_name(m->phase),
                                   rows->device[d].name, TH_CALIBRATION_ROWS_MIN, there);
         else if (calibrate_device(m, rows, d, &c))
             failed = th_error_no_memory(err);

@@ -12,6 +12,22 @@
 #include "base/alloc.h"
 
 /* How many terms and features there are follows from any operation. */
+bool th_layer_model_is_of(const th_layer_model *m, const th_op *op, th_phase phase)
+{
+    return op->kind == m->kind && phase == m->phase && th_op_is_narrow(op) == m->is_narrow;
+}
+
+const char *th_layer_model_name(const th_layer_model *m)
+{
+    return th_op_kind_title(m->kind, m->is_narrow);
+}
+
+void th_layer_model_complete(const th_layer_model *m, double *weight)
+{
+    if (m->kind == TH_OP_ELEMENTWISE && m->is_narrow)
+        th_law_passes_complete(weight);
+}
+
 void th_layer_model_count(th_layer_model *m)
 {
     static const double ones[TH_TERMS_MAX] = {1};
@@ -21,6 +37,7 @@ void th_layer_model_count(th_layer_model *m)
     float x[TH_FEATURES_MAX];
     for (int i = 0; i < TH_N_OP_FIELDS; i++)
         op.x[i] = 1;
+    op.x[TH_OP_PRECISION] = m->is_narrow ? TH_PRECISION_FP16 : TH_PRECISION_FP32;
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
         gpu.x[i] = 1;
     th_law_terms(&op, m->phase, &gpu, NULL, &terms);

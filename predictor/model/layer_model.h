@@ -60,6 +60,7 @@ typedef struct th_calibration {
 typedef struct th_layer_model {
     th_op_kind kind;
     th_phase phase;
+    bool is_narrow; /* of operations at less than single precision: th_op_is_narrow */
     int n_terms, n_features;
     th_gpu *device; /* seen in training */
     int n_devices;
@@ -79,12 +80,18 @@ typedef struct th_train_options {
 
 extern const th_train_options th_train_defaults;
 
-/* layer_train.c: n_models at once, each of the rows of its kind and phase, which are set; the rest
- * is filled. 0; or -1, and all are cleared. */
+/* layer_train.c: n_models at once, each of the rows of its kind, phase and is_narrow, which are
+ * set; the rest is filled. 0; or -1, and all are cleared. */
 int th_layer_models_train(th_layer_model *out, int n_models, const th_measured_rows *rows,
                           const th_train_options *o, th_error *err);
 void th_layer_model_clear(th_layer_model *m);
-/* Sets the numbers of terms and features, which follow from kind and phase. */
+/* Is a row one of the model's kind, phase and width? */
+bool th_layer_model_is_of(const th_layer_model *m, const th_op *op, th_phase phase);
+/* Its kind, for people: "dense", "narrow dense". */
+const char *th_layer_model_name(const th_layer_model *m);
+/* Gives weights of the law for what was not measured: weight[n_terms] of a device. */
+void th_layer_model_complete(const th_layer_model *m, double *weight);
+/* Sets the numbers of terms and features, which follow from kind, phase and width. */
 void th_layer_model_count(th_layer_model *m);
 
 /* Is the GPU, by its name, a device of the training data? */

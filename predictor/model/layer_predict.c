@@ -43,7 +43,8 @@ void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t 
 {
     for (size_t from = 0; from < n; from += BLOCK)
         predict_block(m, op + from, n - from < BLOCK ? n - from : BLOCK, v, ms + from);
-    if (v.device == m->n_devices && !v.is_law)
+    /* Residuals of tiles and waves belong to a number of multiprocessors: not to the next GPU. */
+    if (v.device == m->n_devices && !v.is_law && !m->is_narrow)
         th_nearest_device_adjust(m, op, n, v.gpu, ms);
 }
 
@@ -121,7 +122,7 @@ static double op_beyond(const th_layer_model *m, const th_op *op)
 {
     double sum = 0;
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
-        if (th_op_has(op->kind, (th_op_field)f))
+        if (th_op_has(op->kind, (th_op_field)f) && !th_op_word((th_op_field)f, 0))
             sum += beyond(op->x[f], m->field_min[f], m->field_max[f]);
     return sum;
 }
@@ -147,6 +148,9 @@ th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, co
     const th_residual_quantiles *quantiles = is_seen ? &m->seen.quantiles : &m->unseen.quantiles;
     double ms = th_layer_model_predict(m, op, gpu), low, high;
     double wider = 1 + op_beyond(m, op) + (is_seen || c ? 0 : gpu_beyond(m, gpu));
+    static const double WIDEST_NARROW = 2; /* laws of the data sheet hold far outside */
+    if (m->is_narrow)
+        wider = fmin(wider, WIDEST_NARROW);
     th_residual_quantiles_at(quantiles, log(ms), &low, &high);
     wider *= c ? c->gain : 1;
     return (th_estimate){ms, ms * exp(low * wider), ms * exp(high * wider)};

@@ -35,7 +35,7 @@ static void note_outside(maker *k, const char *layer, const th_op *op)
         return;
     if (k->out->n_outside++ == 0)
         snprintf(k->out->outside, sizeof k->out->outside, "%.40s: %s, %s: %s", layer,
-                 th_op_kind_name(m->kind), th_phase_name(m->phase), why);
+                 th_layer_model_name(m), th_phase_name(m->phase), why);
 }
 
 /* --- backward --------------------------------------------------------------------------------- */
@@ -219,6 +219,15 @@ static int predict_attention(maker *k, const th_layer_part *whole, th_layer_pred
     return 0;
 }
 
+static int predict_narrow(maker *k, const th_layer *x, const th_layer_part *part,
+                          th_layer_prediction *l, th_error *err)
+{
+    if (th_network_narrow_layer(k->predictor, x, part, k->options, l, err))
+        return -1;
+    k->out->calls += l->launch + l->execution;
+    return 0;
+}
+
 static int predict_layer(maker *k, int layer, th_error *err)
 {
     const th_layer *x = &k->workload->layers[layer];
@@ -230,6 +239,8 @@ static int predict_layer(maker *k, int layer, th_error *err)
     *l = (th_layer_prediction){.is_in_producer = is_in_producer(k, layer)};
     if (l->is_in_producer)
         return 0;
+    if (k->options->precision != TH_PRECISION_FP32)
+        return predict_narrow(k, x, &part, l, err);
     if (x->kind == TH_LAYER_ATTENTION)
         return predict_attention(k, &part, l, err);
     if (th_layer_op_of(&part, &l->op, err) || (l->op.times > 0 && predict_forward(k, l, err)))
@@ -319,8 +330,10 @@ static int set_ends(maker *k, th_error *err)
     const th_workload *w = k->workload;
     int first = first_layer(f);
     th_phases phases = {0};
-    if (first >= 0 &&
-        th_phases_predict(k->predictor, &f->layer[first].op.op, k->options->gpu, &phases, err))
+    if (first >= 0 && k->options->precision != TH_PRECISION_FP32)
+        phases.launch_ms = k->options->gpu->extra[TH_GPU_LAUNCH] * 1e-3;
+    else if (first >= 0 &&
+             th_phases_predict(k->predictor, &f->layer[first].op.op, k->options->gpu, &phases, err))
         return -1;
     f->pre = th_phases_ps(phases.launch_ms) + th_phases_ps(phases.layout_ms) +
              transfer(k->options, input_bytes(k), th_phases_ps(phases.send_ms));
@@ -339,7 +352,7 @@ static void set_loss(maker *k)
     const th_layer_model *m = last->op.times > 0
                                   ? th_predictor_find(k->predictor, last->op.op.kind, TH_PHASE_LOSS)
                                   : NULL;
-    if (m)
+    if (m && k->options->precision == TH_PRECISION_FP32)
         k->out->loss = th_phases_ps(th_phases_ms(m, &last->op.op, k->options->gpu));
 }
 

@@ -20,6 +20,7 @@ typedef struct th_network_prediction_options {
     const th_gpu *gpu;
     int32_t batch; /* 0: the workload's */
     bool is_training;
+    th_op_precision precision;   /* of every layer */
     th_op_optimizer optimizer;   /* of training; none: without update */
     th_op_activation activation; /* of every conv and fc */
     int64_t link_bits_per_s; /* of the link between host and GPU; 0: the measured rate of outputs */
@@ -53,6 +54,12 @@ typedef struct th_network_prediction {
 int th_predict_network(th_network_prediction *out, const th_predictor *p, const th_workload *w,
                        const th_network_prediction_options *o, th_error *err);
 void th_network_prediction_clear(th_network_prediction *f);
+
+/* Private to network_prediction.c, in network_narrow.c: fills *l, which is empty, for a layer at
+ * less than single precision. 0, or -1. */
+int th_network_narrow_layer(const th_predictor *p, const th_layer *x, const th_layer_part *part,
+                            const th_network_prediction_options *o, th_layer_prediction *l,
+                            th_error *err);
 
 /* The rule for backward passes that were not measured: fills out[] with their operations and
  * returns their number. docs/models/gpu_system.md has the table. */

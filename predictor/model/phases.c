@@ -108,7 +108,7 @@ static int fail_no_model(const th_predictor *p, th_op_kind kind, th_error *err)
     int n = 0;
     for (int i = 0; i < p->n_models && n < (int)sizeof known; i++)
         n += snprintf(known + n, sizeof known - (size_t)n, "%s%s %s", i > 0 ? ", " : "",
-                      th_op_kind_name(p->model[i].kind), th_phase_name(p->model[i].phase));
+                      th_layer_model_name(&p->model[i]), th_phase_name(p->model[i].phase));
     return th_error_set(err, "PRED-0133",
                         "%s: the predictor must have a model of its execution or call; it has %s",
                         th_op_kind_name(kind), known);

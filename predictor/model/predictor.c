@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* predictor.c - one model per kind and phase.
+/* predictor.c - one model per kind, phase and width.
  *   train: the kinds and phases that have rows -> th_layer_models_train
  *   evaluate: { errors of a device -> sort -> moments } -> mean of the devices */
 #include <config.h>
@@ -14,11 +14,11 @@
 #include "base/map.h"
 #include "predictor/model/calibration.h"
 
-static bool has_rows(const th_measurements *m, const size_t *rows, size_t n, th_op_kind kind,
-                     th_phase phase)
+static bool has_rows(const th_measurements *m, const size_t *rows, size_t n,
+                     const th_layer_model *model)
 {
     for (size_t i = 0; i < n; i++)
-        if (m->row[rows[i]].op.kind == kind && m->row[rows[i]].phase == phase)
+        if (th_layer_model_is_of(model, &m->row[rows[i]].op, m->row[rows[i]].phase))
             return true;
     return false;
 }
@@ -31,20 +31,22 @@ static uint64_t digest_of(const th_measurements *m, const size_t *rows, size_t n
     return h;
 }
 
-/* A model for every kind and phase that has rows. */
+/* A model for every kind, phase and width that has rows. */
 static int add_models(th_predictor *p, const th_measurements *m, const size_t *rows, size_t n,
                       th_error *err)
 {
+    enum { WIDTHS = 2 };
     size_t capacity = 0;
-    for (int k = 0; k < TH_N_OP_KINDS; k++)
-        for (int phase = 0; phase < TH_N_PHASES; phase++) {
-            if (!has_rows(m, rows, n, (th_op_kind)k, (th_phase)phase))
-                continue;
-            if (th_grow(&p->model, &capacity, (size_t)p->n_models + 1, sizeof *p->model))
-                return th_error_no_memory(err);
-            p->model[p->n_models++] =
-                (th_layer_model){.kind = (th_op_kind)k, .phase = (th_phase)phase};
-        }
+    for (int i = 0; i < TH_N_OP_KINDS * TH_N_PHASES * WIDTHS; i++) {
+        th_layer_model of = {.kind = (th_op_kind)(i / WIDTHS / TH_N_PHASES),
+                             .phase = (th_phase)(i / WIDTHS % TH_N_PHASES),
+                             .is_narrow = i % WIDTHS == 1};
+        if (!has_rows(m, rows, n, &of))
+            continue;
+        if (th_grow(&p->model, &capacity, (size_t)p->n_models + 1, sizeof *p->model))
+            return th_error_no_memory(err);
+        p->model[p->n_models++] = of;
+    }
     return p->n_models > 0
                ? 0
                : th_error_set(err, "PRED-0070", "measurements: must have rows to train on");
@@ -95,7 +97,15 @@ void th_predictor_free(th_predictor *p)
 const th_layer_model *th_predictor_find(const th_predictor *p, th_op_kind kind, th_phase phase)
 {
     for (int i = 0; i < p->n_models; i++)
-        if (p->model[i].kind == kind && p->model[i].phase == phase)
+        if (p->model[i].kind == kind && p->model[i].phase == phase && !p->model[i].is_narrow)
+            return &p->model[i];
+    return NULL;
+}
+
+const th_layer_model *th_predictor_find_op(const th_predictor *p, const th_op *op, th_phase phase)
+{
+    for (int i = 0; i < p->n_models; i++)
+        if (th_layer_model_is_of(&p->model[i], op, phase))
             return &p->model[i];
     return NULL;
 }
@@ -140,11 +150,14 @@ typedef struct {
 
 static th_accuracy accuracy_of(const judge *j, int32_t device)
 {
-    th_accuracy a = {.device = device, .kind = j->model->kind, .phase = j->model->phase};
+    th_accuracy a = {.device = device,
+                     .kind = j->model->kind,
+                     .phase = j->model->phase,
+                     .is_narrow = j->model->is_narrow};
     double sum = 0, squares = 0, ms_sum = 0, ms_squares = 0;
     for (size_t i = 0; i < j->n; i++) {
         const th_measurement *r = &j->m->row[j->rows[i]];
-        if (r->device != device || r->op.kind != a.kind || r->phase != a.phase)
+        if (r->device != device || !th_layer_model_is_of(j->model, &r->op, r->phase))
             continue;
         double ms = th_layer_model_predict(j->model, &r->op, &j->m->device[device]);
         j->error[a.n++] = fabs(ms / r->ms - 1);
@@ -168,7 +181,7 @@ static th_accuracy accuracy_of(const judge *j, int32_t device)
 /* The mean over devices, as papers give it. */
 static th_accuracy mean_of(const th_accuracy *a, int n)
 {
-    th_accuracy all = {.device = -1, .kind = a->kind, .phase = a->phase};
+    th_accuracy all = {.device = -1, .kind = a->kind, .phase = a->phase, .is_narrow = a->is_narrow};
     for (int i = 0; i < n; i++) {
         all.n += a[i].n;
         all.mape += a[i].mape / n;

@@ -15,7 +15,8 @@ typedef struct th_predictor {
     uint64_t digest; /* of those rows, in their order */
 } th_predictor;
 
-/* A model for every kind and phase among the n rows of m that are listed. NULL: err says why. */
+/* A model for every kind, phase and width (single precision or less) among the n rows of m that
+ * are listed. NULL: err says why. */
 th_predictor *th_predictor_train(const th_measurements *m, const size_t *rows, size_t n,
                                  const th_train_options *o, th_error *err);
 /* Calibrates every model with the rows of its kind and phase (calibration.h). 0; or -1, and p is
@@ -23,8 +24,10 @@ th_predictor *th_predictor_train(const th_measurements *m, const size_t *rows, s
 int th_predictor_calibrate(th_predictor *p, const th_measurements *rows, th_error *err);
 void th_predictor_free(th_predictor *p); /* accepts NULL */
 
-/* NULL: there is none. */
+/* Of single precision. NULL: there is none. */
 const th_layer_model *th_predictor_find(const th_predictor *p, th_op_kind kind, th_phase phase);
+/* Of the operation's kind and precision. NULL: there is none. */
+const th_layer_model *th_predictor_find_op(const th_predictor *p, const th_op *op, th_phase phase);
 /* The GPU of that name that some model was trained on or calibrated for; NULL: none was. */
 const th_gpu *th_predictor_gpu(const th_predictor *p, const char *name);
 
@@ -38,6 +41,7 @@ typedef struct th_accuracy {
     int32_t device; /* of the measurements; -1: all */
     th_op_kind kind;
     th_phase phase;
+    bool is_narrow; /* at less than single precision */
     size_t n;
     double mape, median, p95; /* of |predicted / measured - 1|: mean, middle, 95th percentile */
     double rmse_ms, r2;

@@ -33,6 +33,9 @@ static int read_device(th_text_reader *r, th_gpu *gpu)
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
         if (th_text_number(&at, &gpu->x[i]) || gpu->x[i] <= 0)
             return th_text_fail(r);
+    for (int i = 0; i < TH_N_GPU_EXTRAS; i++)
+        if (th_text_number(&at, &gpu->extra[i]) || gpu->extra[i] < 0)
+            return th_text_fail(r);
     return 0;
 }
 
@@ -81,6 +84,8 @@ static int read_weights(th_text_reader *r, th_layer_model *m)
             if (!at || th_text_number(&at, &m->weight[(size_t)d * (size_t)n + (size_t)i]))
                 return th_text_fail(r);
     }
+    for (int d = 0; d <= m->n_devices; d++)
+        th_layer_model_complete(m, m->weight + (size_t)d * (size_t)n);
     return 0;
 }
 
@@ -204,12 +209,13 @@ static int read_calibrations(th_text_reader *r, th_layer_model *m)
 
 static int read_layer(th_text_reader *r, th_layer_model *m)
 {
-    char kind[TH_TERM_NAME_MAX], phase[TH_TERM_NAME_MAX];
+    char kind[TH_TERM_NAME_MAX], phase[TH_TERM_NAME_MAX], width[TH_TERM_NAME_MAX];
     int n_features;
-    if (th_text_scan(r, 3, "layer %31s %31s features %d", kind, phase, &n_features))
+    if (th_text_scan(r, 4, "layer %31s %31s %31s features %d", kind, phase, width, &n_features))
         return -1;
     int k = th_op_kind_find(kind), p = th_phase_find(phase);
-    if (k < 0 || p < 0)
+    m->is_narrow = strcmp(width, "narrow") == 0;
+    if (k < 0 || p < 0 || (!m->is_narrow && strcmp(width, "single") != 0))
         return th_text_fail(r);
     m->kind = (th_op_kind)k;
     m->phase = (th_phase)p;
@@ -248,7 +254,7 @@ static int read_all(th_text_reader *r, th_predictor *p)
     if (check_head(r) ||
         th_text_scan(r, 3, "trained %" SCNx64 " rows %zu layers %d", &p->digest, &p->n_rows, &n))
         return -1;
-    if (n < 1 || n > TH_N_OP_KINDS * TH_N_PHASES)
+    if (n < 1 || n > 2 * TH_N_OP_KINDS * TH_N_PHASES)
         return th_text_fail(r);
     p->model = th_alloc_zero((size_t)n, sizeof *p->model);
     if (!p->model)

@@ -53,6 +53,8 @@ static void write_gpu(const th_gpu *gpu, th_strbuf *out)
     th_strbuf_printf(out, "device %s", gpu->name);
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
         th_strbuf_printf(out, " %.17g", gpu->x[i]);
+    for (int i = 0; i < TH_N_GPU_EXTRAS; i++)
+        th_strbuf_printf(out, " %.17g", gpu->extra[i]);
     th_strbuf_add(out, "\n");
 }
 
@@ -77,6 +79,8 @@ static void write_devices(const th_layer_model *m, th_strbuf *out)
     th_strbuf_printf(out, "devices %d # name", m->n_devices);
     for (int i = 0; i < TH_N_GPU_NUMBERS; i++)
         th_strbuf_printf(out, " %s", th_gpu_number_column((th_gpu_number)i));
+    for (int i = 0; i < TH_N_GPU_EXTRAS; i++)
+        th_strbuf_printf(out, " %s", th_gpu_extra_column((th_gpu_extra)i));
     th_strbuf_add(out, "\n");
     for (int d = 0; d < m->n_devices; d++)
         write_gpu(&m->device[d], out);
@@ -89,6 +93,7 @@ static void name_terms(const th_layer_model *m, char (*names)[TH_TERM_NAME_MAX])
     th_terms terms;
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
         op.x[f] = 1;
+    op.x[TH_OP_PRECISION] = m->is_narrow ? TH_PRECISION_FP16 : TH_PRECISION_FP32;
     th_law_terms(&op, m->phase, &m->device[0], names, &terms);
 }
 
@@ -109,8 +114,8 @@ static void write_weights(const th_layer_model *m, th_strbuf *out)
 
 static void write_layer(const th_layer_model *m, th_strbuf *out)
 {
-    th_strbuf_printf(out, "layer %s %s features %d\n", th_op_kind_name(m->kind),
-                     th_phase_name(m->phase), m->n_features);
+    th_strbuf_printf(out, "layer %s %s %s features %d\n", th_op_kind_name(m->kind),
+                     th_phase_name(m->phase), m->is_narrow ? "narrow" : "single", m->n_features);
     write_devices(m, out);
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
         th_strbuf_printf(out, "range %s %d %d\n", th_op_field_name((th_op_field)f), m->field_min[f],

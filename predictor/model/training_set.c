@@ -63,7 +63,7 @@ static size_t select_rows(const th_training_rows *r, const size_t *rows, size_t 
     size_t selected = 0;
     for (size_t i = 0; i < n; i++) {
         const th_measurement *row = &r->all->row[rows[i]];
-        if (row->op.kind == r->model->kind && row->phase == r->model->phase)
+        if (th_layer_model_is_of(r->model, &row->op, row->phase))
             out[selected++] = rows[i];
     }
     return selected;
@@ -76,7 +76,7 @@ static int check_times(const th_training_rows *r, th_error *err)
         if (!(row->ms > 0 && isfinite(row->ms)))
             return th_error_set(
                 err, "PRED-0092", "measurements: row %zu, %s, %s on %s: time %g: must be above 0",
-                i + 1, th_op_kind_name(r->model->kind), th_phase_name(r->model->phase),
+                i + 1, th_layer_model_name(r->model), th_phase_name(r->model->phase),
                 r->all->device[row->device].name, row->ms);
     }
     return 0;
@@ -93,7 +93,7 @@ int th_training_rows_begin(th_training_rows *r, th_layer_model *model, const th_
     r->n = select_rows(r, rows->row, rows->n, r->row);
     if (r->n < ROWS_MIN)
         return th_error_set(err, "PRED-0060", "%s, %s: must have %d rows or more, has %zu",
-                            th_op_kind_name(model->kind), th_phase_name(model->phase), ROWS_MIN,
+                            th_layer_model_name(model), th_phase_name(model->phase), ROWS_MIN,
                             r->n);
     if (check_times(r, err))
         return -1;
@@ -162,6 +162,8 @@ int th_training_rows_fit_law(const th_training_rows *r, const th_row_filter *s, 
     }
     if (!failed)
         failed = th_law_fit(amounts, ms, n, r->model->n_terms, weight);
+    if (!failed)
+        th_layer_model_complete(r->model, weight);
     th_free(amounts);
     th_free(ms);
     return failed;

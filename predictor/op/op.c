@@ -12,7 +12,7 @@
 enum {
     PLANE = BIT(TH_OP_IN_H) | BIT(TH_OP_IN_W) | BIT(TH_OP_KERNEL_H) | BIT(TH_OP_KERNEL_W) |
             BIT(TH_OP_STRIDE_H) | BIT(TH_OP_STRIDE_W) | BIT(TH_OP_PAD_H) | BIT(TH_OP_PAD_W),
-    LAYER = BIT(TH_OP_BATCH) | BIT(TH_OP_CHANNELS_IN),
+    LAYER = BIT(TH_OP_BATCH) | BIT(TH_OP_CHANNELS_IN) | BIT(TH_OP_PRECISION),
     WEIGHTED =
         BIT(TH_OP_CHANNELS_OUT) | BIT(TH_OP_BIAS) | BIT(TH_OP_ACTIVATION) | BIT(TH_OP_OPTIMIZER)
 };
@@ -28,14 +28,38 @@ static const struct {
     [TH_OP_ELEMENTWISE] = {"elementwise", LAYER | BIT(TH_OP_FUNCTION)},
     [TH_OP_NORM] = {"norm", LAYER},
     [TH_OP_SOFTMAX] = {"softmax", LAYER},
+    [TH_OP_RMS_NORM] = {"rms_norm", LAYER},
+    [TH_OP_CROSS_ENTROPY] = {"cross_entropy", LAYER},
+    [TH_OP_ROUTER] = {"router", LAYER},
+    [TH_OP_ATTENTION] = {"attention", LAYER | BIT(TH_OP_ROWS) | BIT(TH_OP_CHANNELS_OUT) |
+                                          BIT(TH_OP_HEADS) | BIT(TH_OP_KV_HEADS) | BIT(TH_OP_KEYS) |
+                                          BIT(TH_OP_CAUSAL) | BIT(TH_OP_WINDOW) |
+                                          BIT(TH_OP_UNSPLIT)},
+};
+
+static const char *const narrow_titles[TH_N_OP_KINDS] = {
+    [TH_OP_CONV] = "narrow conv",
+    [TH_OP_POOLING] = "narrow pooling",
+    [TH_OP_DENSE] = "narrow dense",
+    [TH_OP_MATMUL] = "narrow matmul",
+    [TH_OP_ELEMENTWISE] = "narrow elementwise",
+    [TH_OP_NORM] = "narrow norm",
+    [TH_OP_SOFTMAX] = "narrow softmax",
+    [TH_OP_RMS_NORM] = "narrow rms_norm",
+    [TH_OP_CROSS_ENTROPY] = "narrow cross_entropy",
+    [TH_OP_ROUTER] = "narrow router",
+    [TH_OP_ATTENTION] = "narrow attention",
 };
 
 static const char *const activations[TH_N_ACTS] = {"none", "relu", "tanh", "sigmoid"};
 static const char *const optimizers[TH_N_OPTIMIZERS] = {"none",     "sgd",  "adadelta", "adagrad",
                                                         "momentum", "adam", "rmsprop"};
 static const char *const functions[TH_N_EWS] = {
-    "add",        "mul",        "div",  "pow",  "add_number", "mul_number",
-    "div_number", "pow_number", "relu", "gelu", "tanh"};
+    "add",        "mul",     "div",      "pow",        "add_number", "mul_number", "div_number",
+    "pow_number", "relu",    "gelu",     "tanh",       "add_three",  "silu_gate",  "rotary",
+    "embedding",  "permute", "quantize", "dequantize", "adam",       "sgd"};
+static const char *const precisions[TH_N_OP_PRECISIONS] = {"fp32", "tf32", "fp16",
+                                                           "bf16", "fp8",  "fp4"};
 
 enum { EXTENT_MAX = 1 << 24 }; /* products of four stay exact in doubles where networks are */
 
@@ -60,6 +84,13 @@ static const struct {
     [TH_OP_ACTIVATION] = {"activation", 0, TH_N_ACTS - 1, activations},
     [TH_OP_FUNCTION] = {"function", 0, TH_N_EWS - 1, functions},
     [TH_OP_OPTIMIZER] = {"optimizer", 0, TH_N_OPTIMIZERS - 1, optimizers},
+    [TH_OP_PRECISION] = {"precision", 0, TH_N_OP_PRECISIONS - 1, precisions},
+    [TH_OP_HEADS] = {"heads", 1, EXTENT_MAX, NULL},
+    [TH_OP_KV_HEADS] = {"kv_heads", 1, EXTENT_MAX, NULL},
+    [TH_OP_KEYS] = {"keys", 1, EXTENT_MAX, NULL},
+    [TH_OP_CAUSAL] = {"causal", 0, 1, NULL},
+    [TH_OP_WINDOW] = {"window", 0, EXTENT_MAX, NULL},
+    [TH_OP_UNSPLIT] = {"unsplit", 0, 1, NULL},
 };
 
 static const char *const phases[TH_N_PHASES] = {"call",    "execution", "step", "pre",   "post",
@@ -68,6 +99,11 @@ static const char *const phases[TH_N_PHASES] = {"call",    "execution", "step", 
 const char *th_op_kind_name(th_op_kind k)
 {
     return kinds[k].name;
+}
+
+const char *th_op_kind_title(th_op_kind k, bool is_narrow)
+{
+    return is_narrow ? narrow_titles[k] : kinds[k].name;
 }
 
 const char *th_op_field_name(th_op_field f)
@@ -130,6 +166,18 @@ bool th_op_has(th_op_kind k, th_op_field f)
     return kinds[k].fields >> f & 1u;
 }
 
+static int check_attention(const th_op *op, th_error *err)
+{
+    if (op->x[TH_OP_HEADS] % op->x[TH_OP_KV_HEADS] != 0)
+        return th_error_set(err, "PRED-0160", "attention: kv_heads %d: must divide heads, %d",
+                            op->x[TH_OP_KV_HEADS], op->x[TH_OP_HEADS]);
+    if (op->x[TH_OP_KEYS] < op->x[TH_OP_ROWS] && op->x[TH_OP_CAUSAL])
+        return th_error_set(err, "PRED-0161",
+                            "attention: keys %d: must contain the %d rows, where it is causal",
+                            op->x[TH_OP_KEYS], op->x[TH_OP_ROWS]);
+    return 0;
+}
+
 int th_op_check(const th_op *op, th_error *err)
 {
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
@@ -143,7 +191,7 @@ int th_op_check(const th_op *op, th_error *err)
             err, "PRED-0002", "%s: kernel %d x %d: must fit into the padded input, %d x %d",
             kinds[op->kind].name, op->x[TH_OP_KERNEL_H], op->x[TH_OP_KERNEL_W],
             op->x[TH_OP_IN_H] + op->x[TH_OP_PAD_H], op->x[TH_OP_IN_W] + op->x[TH_OP_PAD_W]);
-    return 0;
+    return op->kind == TH_OP_ATTENTION ? check_attention(op, err) : 0;
 }
 
 int32_t th_op_same_padding(int32_t in, int32_t kernel, int32_t stride)
@@ -169,8 +217,6 @@ int32_t th_op_out_w(const th_op *op)
                   op->x[TH_OP_STRIDE_W]);
 }
 
-enum { BYTES = 4 }; /* of a number in single precision */
-
 static double number(const th_op *op, th_op_field f)
 {
     return (double)op->x[f];
@@ -181,17 +227,56 @@ static bool is_plane(const th_op *op)
     return th_op_has(op->kind, TH_OP_IN_H);
 }
 
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+enum { SINGLE = 4, HALF = 2 }; /* bytes */
+
+double th_op_precision_bytes(th_op_precision p)
+{
+    static const double bytes[TH_N_OP_PRECISIONS] = {SINGLE, SINGLE, HALF, HALF, 1, 0.5};
+    return bytes[p];
+}
+
+bool th_op_is_narrow(const th_op *op)
+{
+    return op->x[TH_OP_PRECISION] != TH_PRECISION_FP32;
+}
+
+static double bytes_of(const th_op *op)
+{
+    return th_op_precision_bytes((th_op_precision)op->x[TH_OP_PRECISION]);
+}
+
+/* Of a result: products of fewer bits have results of 16. */
+static double result_bytes(const th_op *op)
+{
+    double bytes = bytes_of(op);
+    return bytes < HALF ? HALF : bytes;
+}
+
 double th_op_input_bytes(const th_op *op)
 {
-    double n = BYTES * number(op, TH_OP_BATCH) * number(op, TH_OP_CHANNELS_IN);
+    double n = bytes_of(op) * number(op, TH_OP_BATCH) * number(op, TH_OP_CHANNELS_IN);
     if (is_plane(op))
         return n * number(op, TH_OP_IN_H) * number(op, TH_OP_IN_W);
+    if (op->kind == TH_OP_ATTENTION)
+        return n * number(op, TH_OP_ROWS) * number(op, TH_OP_HEADS);
     return op->kind == TH_OP_MATMUL ? n * number(op, TH_OP_ROWS) : n;
+}
+
+/* Keys and values that some query sees. */
+static double cache_bytes(const th_op *op)
+{
+    double keys = number(op, TH_OP_KEYS), window = number(op, TH_OP_WINDOW);
+    if (window > 0 && window + number(op, TH_OP_ROWS) < keys)
+        keys = window + number(op, TH_OP_ROWS);
+    return bytes_of(op) * number(op, TH_OP_BATCH) * keys * number(op, TH_OP_KV_HEADS) *
+           (number(op, TH_OP_CHANNELS_IN) + number(op, TH_OP_CHANNELS_OUT));
 }
 
 double th_op_weight_bytes(const th_op *op)
 {
-    double n = BYTES * number(op, TH_OP_CHANNELS_IN) * number(op, TH_OP_CHANNELS_OUT);
+    double n = bytes_of(op) * number(op, TH_OP_CHANNELS_IN) * number(op, TH_OP_CHANNELS_OUT);
     switch (op->kind) {
     case TH_OP_CONV:
         return n * number(op, TH_OP_KERNEL_H) * number(op, TH_OP_KERNEL_W);
@@ -199,19 +284,25 @@ double th_op_weight_bytes(const th_op *op)
         return n;
     case TH_OP_MATMUL:
         return n * number(op, TH_OP_BATCH);
+    case TH_OP_ATTENTION:
+        return cache_bytes(op);
     case TH_OP_POOLING:
     case TH_OP_ELEMENTWISE:
     case TH_OP_NORM:
     case TH_OP_SOFTMAX:
+    case TH_OP_RMS_NORM:
+    case TH_OP_CROSS_ENTROPY:
+    case TH_OP_ROUTER:
     case TH_N_OP_KINDS:
         break;
     }
     return 0;
 }
 
-static double output_bytes(const th_op *op, int32_t out_h, int32_t out_w)
+/* Numbers of the result. */
+static double outputs_of(const th_op *op, int32_t out_h, int32_t out_w)
 {
-    double n = BYTES * number(op, TH_OP_BATCH);
+    double n = number(op, TH_OP_BATCH);
     switch (op->kind) {
     case TH_OP_CONV:
         return n * number(op, TH_OP_CHANNELS_OUT) * out_h * out_w;
@@ -221,13 +312,36 @@ static double output_bytes(const th_op *op, int32_t out_h, int32_t out_w)
         return n * number(op, TH_OP_CHANNELS_OUT);
     case TH_OP_MATMUL:
         return n * number(op, TH_OP_ROWS) * number(op, TH_OP_CHANNELS_OUT);
+    case TH_OP_ATTENTION:
+        return n * number(op, TH_OP_ROWS) * number(op, TH_OP_HEADS) *
+               number(op, TH_OP_CHANNELS_OUT);
     case TH_OP_ELEMENTWISE:
     case TH_OP_NORM:
     case TH_OP_SOFTMAX:
+    case TH_OP_RMS_NORM:
+    case TH_OP_CROSS_ENTROPY:
+    case TH_OP_ROUTER:
     case TH_N_OP_KINDS:
         break;
     }
     return n * number(op, TH_OP_CHANNELS_IN);
+}
+
+/* Keys that all queries of a sequence see together: each the least of all, its window, and those up
+ * to its own. */
+static double keys_seen(const th_op *op)
+{
+    double rows = number(op, TH_OP_ROWS), keys = number(op, TH_OP_KEYS),
+           window = number(op, TH_OP_WINDOW);
+    if (!op->x[TH_OP_CAUSAL])
+        return rows * (window > 0 && window < keys ? window : keys);
+    double first = keys - rows + 1; /* keys of the first query; the last sees all */
+    if (window <= 0 || window >= keys)
+        return rows * (first + keys) / 2;
+    if (window <= first)
+        return rows * window;
+    double growing = window - first;
+    return growing * (first + window - 1) / 2 + (rows - growing) * window;
 }
 
 static double flops(const th_op *op, double outputs)
@@ -241,9 +355,15 @@ static double flops(const th_op *op, double outputs)
     case TH_OP_DENSE:
     case TH_OP_MATMUL:
         return 2 * outputs * number(op, TH_OP_CHANNELS_IN);
+    case TH_OP_ATTENTION:
+        return 2 * number(op, TH_OP_BATCH) * number(op, TH_OP_HEADS) * keys_seen(op) *
+               (number(op, TH_OP_CHANNELS_IN) + number(op, TH_OP_CHANNELS_OUT));
     case TH_OP_ELEMENTWISE:
     case TH_OP_NORM:
     case TH_OP_SOFTMAX:
+    case TH_OP_RMS_NORM:
+    case TH_OP_CROSS_ENTROPY:
+    case TH_OP_ROUTER:
     case TH_N_OP_KINDS:
         break;
     }
@@ -257,10 +377,11 @@ th_op_sizes th_op_sizes_of(const th_op *op)
         s.out_h = th_op_out_h(op);
         s.out_w = th_op_out_w(op);
     }
+    double outputs = outputs_of(op, s.out_h, s.out_w);
     s.input = th_op_input_bytes(op);
     s.weights = th_op_weight_bytes(op);
-    s.output = output_bytes(op, s.out_h, s.out_w);
-    s.flops = flops(op, s.output / BYTES);
+    s.output = outputs * result_bytes(op);
+    s.flops = flops(op, outputs);
     return s;
 }
 
@@ -272,4 +393,66 @@ double th_op_output_bytes(const th_op *op)
 double th_op_flops(const th_op *op)
 {
     return th_op_sizes_of(op).flops;
+}
+
+/* Bytes of an element that a memory-bound operation reads and writes: in numbers of its precision,
+ * and further ones whatever the precision. */
+typedef struct {
+    double read, written, read_bytes, written_bytes;
+} passes;
+
+static passes passes_of(const th_op *op)
+{
+    static const passes by_function[TH_N_EWS] = {
+        [TH_EW_ADD] = {2, 1, 0, 0},
+        [TH_EW_MUL] = {2, 1, 0, 0},
+        [TH_EW_DIV] = {2, 1, 0, 0},
+        [TH_EW_POW] = {2, 1, 0, 0},
+        [TH_EW_ADD_NUMBER] = {1, 1, 0, 0},
+        [TH_EW_MUL_NUMBER] = {1, 1, 0, 0},
+        [TH_EW_DIV_NUMBER] = {1, 1, 0, 0},
+        [TH_EW_POW_NUMBER] = {1, 1, 0, 0},
+        [TH_EW_RELU] = {1, 1, 0, 0},
+        [TH_EW_GELU] = {1, 1, 0, 0},
+        [TH_EW_TANH] = {1, 1, 0, 0},
+        [TH_EW_ADD_THREE] = {4, 2, 0, 0},
+        [TH_EW_SILU_GATE] = {2, 1, 0, 0},
+        [TH_EW_ROTARY] = {1, 1, 0, 0},
+        [TH_EW_EMBEDDING] = {1, 1, 0, 0},
+        [TH_EW_PERMUTE] = {1, 1, 0, 0},
+        [TH_EW_QUANTIZE] = {0, 1, 2, 0},
+        [TH_EW_DEQUANTIZE] = {1, 0, 0, 2},
+        /* a gradient; weight and two moments (momentum: one) of single precision, and the weight's
+         * copy of the operation's precision */
+        [TH_EW_ADAM] = {1, 1, 12, 12},
+        [TH_EW_SGD] = {1, 1, 8, 8},
+    };
+    switch (op->kind) {
+    case TH_OP_ELEMENTWISE:
+        return by_function[op->x[TH_OP_FUNCTION]];
+    case TH_OP_NORM:
+    case TH_OP_SOFTMAX:
+    case TH_OP_RMS_NORM:
+        return (passes){1, 1, 0, 0};
+    case TH_OP_CROSS_ENTROPY: /* the loss of a row is one number */
+    case TH_OP_ROUTER:
+        return (passes){1, 0, 0, 0};
+    case TH_OP_CONV:
+    case TH_OP_POOLING:
+    case TH_OP_DENSE:
+    case TH_OP_MATMUL:
+    case TH_OP_ATTENTION:
+    case TH_N_OP_KINDS:
+        break;
+    }
+    return (passes){0, 0, 0, 0};
+}
+
+void th_op_traffic(const th_op *op, double *read, double *written)
+{
+    passes p = passes_of(op);
+    double n = number(op, TH_OP_BATCH) * number(op, TH_OP_CHANNELS_IN), bytes = bytes_of(op);
+    bool has_copy = p.read_bytes == p.written_bytes && p.read_bytes > 0; /* of an optimizer */
+    *read = n * (p.read * bytes + p.read_bytes);
+    *written = n * ((has_copy && !th_op_is_narrow(op) ? 0 : p.written * bytes) + p.written_bytes);
 }

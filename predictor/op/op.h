@@ -6,8 +6,13 @@
  *   pooling      the same without weights, channels_out = channels_in
  *   dense        batch rows of channels_in numbers to channels_out: a fully connected layer
  *   matmul       batch products of rows x channels_in by channels_in x channels_out
- *   elementwise  a function of batch rows of channels_in numbers; norm, softmax along the rows
- * All numbers are of single precision. */
+ *   elementwise  a function of batch rows of channels_in numbers; norm, rms_norm, softmax,
+ *                cross_entropy, router (softmax and the largest of a row) along the rows
+ *   attention    fused: batch sequences of rows queries each against keys (with the queries' own),
+ *                heads of channels_in numbers (keys) and channels_out (values), kv_heads of them
+ *                shared; causal; window keys at most (0: all)
+ * Numbers have the precision of the operation, single precision unless said; sums, statistics of
+ * rows and states of optimizers are of single precision throughout. */
 #ifndef TH_PREDICTOR_OP_OP_H
 #define TH_PREDICTOR_OP_OP_H
 #include <stdbool.h>
@@ -23,6 +28,10 @@ typedef enum {
     TH_OP_ELEMENTWISE,
     TH_OP_NORM,
     TH_OP_SOFTMAX,
+    TH_OP_RMS_NORM,
+    TH_OP_CROSS_ENTROPY,
+    TH_OP_ROUTER,
+    TH_OP_ATTENTION,
     TH_N_OP_KINDS
 } th_op_kind;
 
@@ -43,6 +52,13 @@ typedef enum {
     TH_OP_ACTIVATION, /* th_op_activation */
     TH_OP_FUNCTION,   /* th_op_function, of elementwise */
     TH_OP_OPTIMIZER,  /* th_op_optimizer, of a training step */
+    TH_OP_PRECISION,  /* th_op_precision */
+    TH_OP_HEADS,      /* of attention: of queries */
+    TH_OP_KV_HEADS,   /* of keys and values */
+    TH_OP_KEYS,       /* per sequence: cached tokens and the queries' own */
+    TH_OP_CAUSAL,     /* 0 or 1: a query sees the keys up to its own */
+    TH_OP_WINDOW,     /* keys that a query sees at most; 0: all */
+    TH_OP_UNSPLIT,    /* 1: a sequence's keys are never split over multiprocessors */
     TH_N_OP_FIELDS
 } th_op_field;
 
@@ -72,8 +88,28 @@ typedef enum {
     TH_EW_RELU,
     TH_EW_GELU,
     TH_EW_TANH,
+    TH_EW_ADD_THREE,  /* a + b + c, by two kernels */
+    TH_EW_SILU_GATE,  /* silu(a) * b */
+    TH_EW_ROTARY,     /* rotary positions */
+    TH_EW_EMBEDDING,  /* rows of a table */
+    TH_EW_PERMUTE,    /* rows in another order: tokens to experts and back */
+    TH_EW_QUANTIZE,   /* 16 bits to the operation's precision, with scales */
+    TH_EW_DEQUANTIZE, /* and back */
+    TH_EW_ADAM,       /* an optimizer's step; states and weights of single precision */
+    TH_EW_SGD,        /* with momentum */
     TH_N_EWS
 } th_op_function;
+
+/* Of tensor cores, but for single precision. fp8 and fp4 products have results of 16 bits. */
+typedef enum {
+    TH_PRECISION_FP32,
+    TH_PRECISION_TF32,
+    TH_PRECISION_FP16,
+    TH_PRECISION_BF16,
+    TH_PRECISION_FP8,
+    TH_PRECISION_FP4,
+    TH_N_OP_PRECISIONS
+} th_op_precision;
 
 /* The part of an operation that was timed. */
 typedef enum {
@@ -95,7 +131,9 @@ typedef struct th_op {
     int32_t x[TH_N_OP_FIELDS]; /* fields that the kind does not have are 0 */
 } th_op;
 
-const char *th_op_kind_name(th_op_kind k);   /* "conv" */
+const char *th_op_kind_name(th_op_kind k); /* "conv" */
+/* Of those at less than single precision: "narrow dense"; else the name. */
+const char *th_op_kind_title(th_op_kind k, bool is_narrow);
 const char *th_op_field_name(th_op_field f); /* "channels_in" */
 int32_t th_op_field_min(th_op_field f);      /* that a number can be */
 const char *th_phase_name(th_phase p);       /* "call" */
@@ -117,6 +155,13 @@ int th_op_check(const th_op *op, th_error *err);
 int32_t th_op_same_padding(int32_t in, int32_t kernel, int32_t stride);
 int32_t th_op_out_h(const th_op *op);
 int32_t th_op_out_w(const th_op *op);
+
+double th_op_precision_bytes(th_op_precision p); /* of a number: 4, 4, 2, 2, 1, 0.5 */
+/* Does the operation run at less than single precision? Models of both are learned apart, for other
+ * kernels run them. */
+bool th_op_is_narrow(const th_op *op);
+/* What a memory-bound operation reads and writes in all; 0 of others. */
+void th_op_traffic(const th_op *op, double *read, double *written);
 
 /* Exact below 2^53. Bytes of the operands, floating point operations (2 per multiply-accumulate).
  */

@@ -35,7 +35,8 @@ static inline double rest(double n, int piece)
 
 static void fields(row *f, const th_op *op)
 {
-    unsigned there = th_op_fields(op->kind);
+    /* the law knows what a precision means: bytes and peaks */
+    unsigned there = th_op_fields(op->kind) & ~(1u << TH_OP_PRECISION);
     for (int i = 0; i < TH_N_OP_FIELDS; i++)
         if (there >> i & 1)
             add(f, op->x[i], "field");

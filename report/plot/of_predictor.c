@@ -9,7 +9,7 @@ static const double BAND = 0.1;
 
 static bool is_of(const th_measurement *r, int32_t device, const th_predictor *p)
 {
-    return r->device == device && th_predictor_find(p, r->op.kind, r->phase);
+    return r->device == device && th_predictor_find_op(p, &r->op, r->phase);
 }
 
 /* The rows that are plotted, and the predictor. */
@@ -39,7 +39,7 @@ static void add_device(th_plot *plot, const rows_of *x, int32_t device, size_t s
         const th_measurement *r = &x->measurements->row[x->rows[i]];
         if (!is_of(r, device, x->predictor) || seen++ % step != 0)
             continue;
-        const th_layer_model *model = th_predictor_find(x->predictor, r->op.kind, r->phase);
+        const th_layer_model *model = th_predictor_find_op(x->predictor, &r->op, r->phase);
         th_plot_point_add(plot, r->ms, th_layer_model_predict(model, &r->op, gpu), NULL);
     }
 }

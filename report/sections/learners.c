@@ -26,7 +26,7 @@ static void add_row(th_table *t, const th_layer_model *m, const th_validated_ens
                     const char *learner, double error, double share)
 {
     th_table_row(t, (th_quantity[]){
-                        th_text(th_op_kind_name(m->kind)),
+                        th_text(th_layer_model_name(m)),
                         th_text(th_phase_name(m->phase)),
                         th_text(ensemble == &m->seen ? "seen" : "unseen"),
                         th_text(learner),

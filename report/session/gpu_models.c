@@ -60,6 +60,7 @@ void th_gpu_models_set_predictor(th_gpu_models *l, th_predictor *p, th_held_out 
     th_free(l->held_out.devices);
     l->predictor = p;
     l->held_out = held_out;
+    memset(l->warned, 0, sizeof l->warned);
 }
 
 static bool is_left_out_device(const th_held_out *o, const char *name)

@@ -21,6 +21,8 @@ typedef struct th_gpu_models {
     size_t n_sets, capacity;
     th_predictor *predictor; /* NULL: none */
     th_held_out held_out;    /* rows held out of its training; none if it was read from a file */
+    uint32_t warned[2];      /* kinds that the user was warned of for this predictor, a bit each; of
+                           single precision, and less */
 } th_gpu_models;
 
 th_gpu_models *th_gpu_models_new(void); /* NULL: memory is out */

@@ -19,19 +19,24 @@ import subprocess
 import sys
 import time
 
-KINDS = ("conv", "pooling", "dense", "matmul", "elementwise", "norm", "softmax")
+KINDS = ("conv", "pooling", "dense", "matmul", "elementwise", "norm", "softmax", "rms_norm", "cross_entropy", "router",
+         "attention")
+ROUTED = 8  # experts that a router takes of each row, at most
 WEIGHTED = ("conv", "dense")
 PHASES = ("call", "pre", "execution", "post", "forward", "backward", "update", "step")
 TRAINING = ("forward", "backward", "update", "step")
 FUNCTIONS = ("add", "mul", "div", "pow", "add_number", "mul_number", "div_number", "pow_number",
-             "relu", "gelu", "tanh")
+             "relu", "gelu", "tanh", "add_three", "silu_gate", "rotary", "embedding", "permute", "quantize",
+             "dequantize", "adam", "sgd")
+PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "fp8")
 ACTIVATIONS = ("none", "relu", "tanh", "sigmoid")
 # Of format tharsis; below them what is worth keeping about a measurement, which read_measurements passes over.
 NUMBERS = ("batch", "rows", "in_h", "in_w", "channels_in", "channels_out", "kernel_h", "kernel_w",
            "stride_h", "stride_w", "pad_h", "pad_w", "bias")
+OPERATOR_NUMBERS = ("heads", "kv_heads", "keys", "causal")
 FIELDS = NUMBERS + ("activation", "function", "optimizer")
 REMARKS = ("spread_percent", "runs", "copy_ms", "launch_ms", "sm_clock_MHz", "temperature_C")
-COLUMNS = ("row_id", "kind", "device", "phase") + FIELDS + ("time_ms",) + REMARKS
+COLUMNS = ("row_id", "kind", "device", "phase") + FIELDS + ("time_ms", "precision") + OPERATOR_NUMBERS + REMARKS
 NEEDED = {
     "conv": ("batch", "in_h", "in_w", "channels_in", "channels_out", "kernel_h", "kernel_w", "stride_h", "stride_w"),
     "pooling": ("batch", "in_h", "in_w", "channels_in", "kernel_h", "kernel_w", "stride_h", "stride_w"),
@@ -40,6 +45,10 @@ NEEDED = {
     "elementwise": ("batch", "channels_in"),
     "norm": ("batch", "channels_in"),
     "softmax": ("batch", "channels_in"),
+    "rms_norm": ("batch", "channels_in"),
+    "cross_entropy": ("batch", "channels_in"),
+    "router": ("batch", "channels_in"),
+    "attention": ("batch", "rows", "channels_in", "channels_out", "heads", "kv_heads", "keys"),
 }
 # Single-precision units per multiprocessor, by compute capability (CUDA C++ Programming Guide, table of arithmetic
 # throughput); others are told by --cores-per-sm.
@@ -82,10 +91,30 @@ def random_layer(rng, kind):
     if kind == "matmul":
         return {"batch": log_uniform(rng, 1, 256), "rows": log_uniform(rng, 1, 2048),
                 "channels_in": log_uniform(rng, 1, 2048), "channels_out": log_uniform(rng, 1, 2048)}
-    layer = {"batch": log_uniform(rng, 1, 65536), "channels_in": log_uniform(rng, 1, 16384)}
+    if kind == "attention":
+        return random_attention(rng)
+    widest = {"router": 256, "cross_entropy": 131072}.get(kind, 16384)
+    layer = {"batch": log_uniform(rng, 1, 65536), "channels_in": log_uniform(rng, 1, widest)}
     if kind == "elementwise":
         layer["function"] = rng.choice(FUNCTIONS)
     return layer
+
+
+def random_attention(rng):
+    """Prefill, a chunk against a cache, or decode, each equally often."""
+    kv_heads, width = 2 ** rng.randint(0, 5), rng.choice((64, 128))
+    keys = log_uniform(rng, 16, 32768)
+    rows = rng.choice((keys, log_uniform(rng, 1, keys), 1))
+    return {"batch": log_uniform(rng, 1, 256), "rows": rows, "channels_in": width, "channels_out": width,
+            "heads": kv_heads * 2 ** rng.randint(0, 3), "kv_heads": kv_heads, "keys": keys, "causal": 1}
+
+
+def random_precision(rng, layer, precisions):
+    """fp8 is of products and of their operands' casts; casts are of nothing else."""
+    is_cast = layer.get("function") in ("quantize", "dequantize")
+    able = [p for p in precisions if (p != "fp8" and not is_cast) or
+            (p == "fp8" and (layer["kind"] == "dense" or is_cast))]
+    return rng.choice(able) if able else None
 
 
 def out_size(layer, axis):
@@ -102,21 +131,26 @@ def elements(layer):
         return batch * c_in * layer["in_h"] * layer["in_w"], weights, batch * c_out * places
     if kind == "dense":
         return batch * c_in, c_in * layer["channels_out"], batch * layer["channels_out"]
+    if kind == "attention":
+        rows, heads = batch * layer["rows"], layer["heads"]
+        cache = batch * layer["keys"] * layer["kv_heads"] * (c_in + layer["channels_out"])
+        return rows * heads * c_in, cache, rows * heads * layer["channels_out"]
     if kind == "matmul":
         return (batch * layer["rows"] * c_in, batch * c_in * layer["channels_out"],
                 batch * layer["rows"] * layer["channels_out"])
     return batch * c_in, 0, batch * c_in
 
 
-def random_layers(kinds, count, seed, most_bytes):
+def random_layers(kinds, count, seed, most_bytes, precisions):
     """count of each kind; the same for the same seed. Of those too large for the memory none."""
     layers = []
     for kind in kinds:
         rng = random.Random(f"{seed} {kind}")
         while sum(layer["kind"] == kind for layer in layers) < count:
             layer = {**random_layer(rng, kind), "kind": kind}
-            if 4 * sum(elements(layer)) <= most_bytes:
-                layers.append(layer)
+            precision = random_precision(rng, layer, precisions)
+            if precision and 4 * sum(elements(layer)) <= most_bytes:
+                layers.append(layer if precision == "fp32" else {**layer, "precision": precision})
     return layers
 
 
@@ -134,17 +168,20 @@ def read_layer(where, row):
     kind = row.get("kind")
     if kind not in KINDS:
         raise Problem(f"{where}: kind \"{kind}\": must be one of {', '.join(KINDS)}")
-    layer = {name: read_number(where, name, row[name]) for name in NUMBERS if row.get(name)}
+    layer = {name: read_number(where, name, row[name]) for name in NUMBERS + OPERATOR_NUMBERS
+             if row.get(name)}
     if kind in ("conv", "pooling"):
         layer = {"pad_h": 0, "pad_w": 0, **layer}
     for name in NEEDED[kind]:
         if layer.get(name, 0) == 0:
             raise Problem(f"{where}: {name}: must be there and above 0 for {kind}")
-    for name, words in (("activation", ACTIVATIONS), ("function", FUNCTIONS)):
+    for name, words in (("activation", ACTIVATIONS), ("function", FUNCTIONS), ("precision", PRECISIONS)):
         if row.get(name):
             layer[name] = row[name]
         if layer.get(name, words[0]) not in words:
             raise Problem(f"{where}: {name} \"{layer[name]}\": must be one of {', '.join(words)}")
+    if kind == "attention" and layer["heads"] % layer["kv_heads"]:
+        raise Problem(f"{where}: kv_heads: must divide heads")
     if kind in ("conv", "pooling") and min(out_size(layer, "h"), out_size(layer, "w")) < 1:
         raise Problem(f"{where}: the kernel must fit into the padded input")
     return {**layer, "kind": kind}
@@ -173,7 +210,10 @@ def summary(times_ms):
 
 def phases_of(layer, phases):
     """Without weights nothing is updated."""
-    return [phase for phase in phases if layer["kind"] in WEIGHTED or phase not in ("update", "step")]
+    passes = layer.get("function") in ("quantize", "dequantize", "adam", "sgd") or layer.get("precision") == "fp8" or \
+        layer["kind"] == "router"
+    return [phase for phase in phases if (layer["kind"] in WEIGHTED or phase not in ("update", "step")) and
+            not (passes and phase in TRAINING)]
 
 
 class DryGpu:
@@ -182,7 +222,8 @@ class DryGpu:
 
     def describe(self):
         return {"device": self.name, "memory_bandwidth_GBps": 100, "sms": 10, "cores_per_sm": 64, "clock_MHz": 1000,
-                "fp32_GFLOPs": 1280, "l2_MB": 1, "memory_GB": 4, "aliases": "", "source": "assumed"}
+                "fp32_GFLOPs": 1280, "l2_MB": 1, "memory_GB": 4, "tf32_GFLOPs": 5120, "fp16_GFLOPs": 10240,
+                "bf16_GFLOPs": 10240, "fp8_GFLOPs": 20480, "aliases": "", "source": "assumed"}
 
     def measure(self, layer, phases, _optimizer):
         for phase in phases_of(layer, phases):
@@ -209,6 +250,8 @@ class TorchGpu:
         self.properties = torch.cuda.get_device_properties(index)
         self.name = options.name or self.properties.name.replace(",", " ")
         self.clock, self.clock_read = {}, 0.0
+        if "fp8" in options.precisions and not hasattr(torch, "_scaled_mm"):
+            raise Problem("--precisions fp8: this PyTorch has no scaled products")
 
     # what it is
 
@@ -247,32 +290,78 @@ class TorchGpu:
 
     # layers
 
-    def tensor(self, *shape, grad=False):
-        return self.torch.randn(*shape, device="cuda", requires_grad=grad)
+    def dtype(self, layer):
+        torch = self.torch
+        return {"fp16": torch.float16, "bf16": torch.bfloat16, "fp8": torch.bfloat16}.get(layer.get("precision"),
+                                                                                        torch.float32)
+
+    def tensor(self, *shape, grad=False, dtype=None):
+        return self.torch.randn(*shape, device="cuda", dtype=dtype).requires_grad_(grad)
 
     def build(self, layer, grad):
         """(call, input, weights): call(input) gives the output."""
         nn, f, kind = self.torch.nn, self.torch.nn.functional, layer["kind"]
-        batch, c = layer["batch"], layer["channels_in"]
+        batch, c, dtype = layer["batch"], layer["channels_in"], self.dtype(layer)
+        is_tf32 = self.options.tf32 or layer.get("precision") == "tf32"
+        self.torch.backends.cuda.matmul.allow_tf32 = self.torch.backends.cudnn.allow_tf32 = is_tf32
         if kind in ("conv", "pooling"):
-            x = self.tensor(batch, c, layer["in_h"], layer["in_w"], grad=grad)
+            x = self.tensor(batch, c, layer["in_h"], layer["in_w"], grad=grad, dtype=dtype)
             module = self.plane(layer)
+        elif kind == "attention":
+            return self.attention(layer, grad)
         elif kind == "matmul":
-            x = self.tensor(batch, layer["rows"], c, grad=grad)
-            other = self.tensor(batch, c, layer["channels_out"], grad=grad)
+            x = self.tensor(batch, layer["rows"], c, grad=grad, dtype=dtype)
+            other = self.tensor(batch, c, layer["channels_out"], grad=grad, dtype=dtype)
             return (lambda a: self.torch.bmm(a, other)), x, []
+        elif kind == "dense" and layer.get("precision") == "fp8":
+            return self.scaled_product(layer)
         elif kind == "dense":
-            x = self.tensor(batch, c, grad=grad)
+            x = self.tensor(batch, c, grad=grad, dtype=dtype)
             module = nn.Linear(c, layer["channels_out"], bias=bool(layer.get("bias")))
         else:
-            x = self.tensor(batch, c, grad=grad)
-            module = {"softmax": nn.Softmax(dim=-1), "norm": nn.LayerNorm(c)}.get(kind) or \
-                self.function(layer.get("function") or "add", x)
+            x = self.tensor(batch, c, grad=grad, dtype=dtype)
+            module = self.rows(layer, x)
         if isinstance(module, nn.Module):
-            module = module.cuda().requires_grad_(grad)
+            module = module.to(device="cuda", dtype=dtype).requires_grad_(grad)
         weights = list(module.parameters()) if isinstance(module, nn.Module) else []
         act = {"relu": f.relu, "tanh": self.torch.tanh, "sigmoid": self.torch.sigmoid}.get(layer.get("activation"))
         return (lambda a: act(module(a))) if act else module, x, weights
+
+    def rows(self, layer, x):
+        """What works on rows of numbers."""
+        torch, f, c = self.torch, self.torch.nn.functional, layer["channels_in"]
+        kind = layer["kind"]
+        if kind == "cross_entropy":
+            target = torch.randint(0, c, (layer["batch"],), device="cuda")
+            return lambda a: f.cross_entropy(a, target)
+        if kind == "router":
+            return lambda a: torch.topk(torch.softmax(a, dim=-1), min(ROUTED, c), dim=-1).values
+        if kind == "elementwise":
+            return self.function(layer.get("function") or "add", x)
+        return {"softmax": torch.nn.Softmax(dim=-1), "norm": torch.nn.LayerNorm(c)}.get(kind) or torch.nn.RMSNorm(c)
+
+    def attention(self, layer, grad):
+        """Fused; queries are the last of the keys."""
+        from torch.nn.attention.bias import causal_lower_right
+        rows, keys, dtype = layer["rows"], layer["keys"], self.dtype(layer)
+        q = self.tensor(layer["batch"], layer["heads"], rows, layer["channels_in"], grad=grad, dtype=dtype)
+        k = self.tensor(layer["batch"], layer["kv_heads"], keys, layer["channels_in"], grad=grad, dtype=dtype)
+        v = self.tensor(layer["batch"], layer["kv_heads"], keys, layer["channels_out"], grad=grad, dtype=dtype)
+        mask = causal_lower_right(rows, keys) if layer.get("causal") and 1 < rows < keys else None
+        whole = bool(layer.get("causal")) and rows == keys
+        attend = self.torch.nn.functional.scaled_dot_product_attention
+        shared = {"enable_gqa": True} if layer["heads"] != layer["kv_heads"] else {}
+        return (lambda a: attend(a, k, v, attn_mask=mask, is_causal=whole, **shared)), q, []
+
+    def scaled_product(self, layer):
+        """fp8 operands with a scale for each tensor, a result of 16 bits; widths are multiples of 16."""
+        torch = self.torch
+        if layer["channels_in"] % 16 or layer["channels_out"] % 16:
+            raise Problem("fp8: channels_in, channels_out: must be multiples of 16")
+        scale = torch.ones((), device="cuda")
+        x = self.tensor(layer["batch"], layer["channels_in"]).to(torch.float8_e4m3fn)
+        w = self.tensor(layer["channels_out"], layer["channels_in"]).to(torch.float8_e4m3fn).t()
+        return (lambda a: torch._scaled_mm(a, w, scale_a=scale, scale_b=scale, out_dtype=torch.bfloat16)), x, []
 
     def plane(self, layer):
         """Zeros that are not the same on both sides go in front, as another kernel, as frameworks do."""
@@ -295,9 +384,38 @@ class TorchGpu:
         torch = self.torch
         if name in ("relu", "gelu", "tanh"):
             return {"relu": torch.relu, "gelu": torch.nn.functional.gelu, "tanh": torch.tanh}[name]
+        if name in ("adam", "sgd"):
+            return self.fused_step(name, x)
+        if name == "rotary":
+            cos, sin = self.torch.rand_like(x), self.torch.rand_like(x)
+            half = x.shape[-1] // 2
+            return torch.compile(lambda a: a * cos + torch.cat((-a[..., half:], a[..., :half]), -1) * sin)
+        if name in ("embedding", "permute"):
+            order = torch.randperm(x.shape[0], device="cuda")
+            return lambda a: torch.index_select(a, 0, order)
+        if name == "quantize":
+            return torch.compile(lambda a: (a * 0.5).to(torch.float8_e4m3fn))
+        if name == "dequantize":
+            narrow = x.detach().to(torch.float8_e4m3fn)
+            return torch.compile(lambda a: narrow.to(torch.bfloat16) * 2)
+        if name == "silu_gate":
+            other = torch.rand_like(x)
+            return torch.compile(lambda a: torch.nn.functional.silu(a) * other)
+        if name == "add_three":
+            second, third = torch.rand_like(x), torch.rand_like(x)
+            return lambda a: a + second + third
         operation = getattr(torch, name.removesuffix("_number"))
         other = 1.5 if name.endswith("_number") else self.torch.rand_like(x) + 0.5
         return lambda a: operation(a, other)
+
+    def fused_step(self, name, x):
+        """A step over as many weights as x has numbers, of single precision."""
+        weight = self.torch.nn.Parameter(x.detach().float())
+        weight.grad = self.torch.rand_like(weight)
+        optim = self.torch.optim
+        update = optim.Adam([weight], fused=True) if name == "adam" else optim.SGD([weight], 0.01, momentum=0.9,
+                                                                                  fused=True)
+        return lambda _: update.step()
 
     # timing
 
@@ -324,6 +442,20 @@ class TorchGpu:
             self.torch.cuda.synchronize()
             return events[0].elapsed_time(events[1])
         return self.repeat(one)
+
+    def by_graph(self, work):
+        """The same of a graph of CALLS, divided: no gaps between launches."""
+        CALLS, torch = 16, self.torch
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                work()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=stream):
+            for _ in range(CALLS):
+                work()
+        return [t / CALLS for t in self.by_events(graph.replay)]
 
     def by_clock(self, work, waits):
         """Host time of work(), from an idle device; waits: until the device is idle again."""
@@ -359,7 +491,7 @@ class TorchGpu:
             if phase == "call":
                 return summary(self.by_clock(lambda: call(x).cpu(), True))
             if phase == "execution":
-                return summary(self.by_events(lambda: call(x)))
+                return summary((self.by_graph if self.options.graphs else self.by_events)(lambda: call(x)))
             if phase == "post":
                 y = call(x)
                 return summary(self.by_clock(y.cpu, True))
@@ -458,6 +590,9 @@ def parse_arguments(words):
     p.add_argument("--seed", type=at_least(0), default=1, help="of random layers (1)")
     p.add_argument("--phases", type=words_of(PHASES), default=["call", "execution"],
                    help="what is timed (call,execution), among " + ",".join(PHASES))
+    p.add_argument("--precisions", type=words_of(PRECISIONS), default=["fp32"],
+                   help="of random layers (fp32), among " + ",".join(PRECISIONS))
+    p.add_argument("--graphs", action="store_true", help="executions as a CUDA graph of 16 calls, without gaps")
     p.add_argument("--optimizer", choices=("sgd", "momentum", "adam", "adagrad", "adadelta", "rmsprop"), default="sgd",
                    help="of phases update and step (sgd)")
     p.add_argument("--device", type=at_least(0), default=0, help="number of the GPU (0)")
@@ -479,7 +614,7 @@ def main(words):
     options = parse_arguments(words)
     try:
         layers = read_layers(options.layers) if options.layers else \
-            random_layers(options.kinds, options.count, options.seed, options.memory * 2**30)
+            random_layers(options.kinds, options.count, options.seed, options.memory * 2**30, options.precisions)
         gpu = DryGpu() if options.dry_run else TorchGpu(options.device, options)
         if options.describe:
             write_description(options.describe, gpu)

@@ -57,10 +57,12 @@ static void add_accuracy(th_table *t, const th_predictor *p, const th_measuremen
                          const th_accuracy *a)
 {
     static const double PS_PER_MS = 1e9;
-    const th_layer_model *model = th_predictor_find(p, a->kind, a->phase);
+    const th_op of = {.kind = a->kind,
+                      .x[TH_OP_PRECISION] = a->is_narrow ? TH_PRECISION_FP16 : TH_PRECISION_FP32};
+    const th_layer_model *model = th_predictor_find_op(p, &of, a->phase);
     const th_gpu *gpu = a->device >= 0 ? &m->device[a->device] : NULL;
     th_table_row(t, (th_quantity[]){
-                        th_text(th_op_kind_name(a->kind)),
+                        th_text(th_op_kind_title(a->kind, a->is_narrow)),
                         th_text(th_phase_name(a->phase)),
                         th_text(gpu ? gpu->name : "mean"),
                         th_text(!gpu                                  ? NULL
@@ -112,7 +114,7 @@ static void sum_groups(const th_predictor *p, const th_measurements *m, const si
 {
     for (size_t i = 0; i < n; i++) {
         const th_measurement *r = &m->row[rows[i]];
-        const th_layer_model *model = th_predictor_find(p, r->op.kind, r->phase);
+        const th_layer_model *model = th_predictor_find_op(p, &r->op, r->phase);
         if (r->group < 0 || !model)
             continue;
         group_sum *sum = &sums[r->group * m->n_devices + r->device];

@@ -9,6 +9,7 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
+#include "predictor/model/operator_time.h"
 #include "predictor/model/predictor.h"
 #include "tcl/files.h"
 #include "report/session/gpu_models.h"
@@ -225,7 +226,7 @@ static void return_models(th_call *c, const th_predictor *p)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
     for (int i = 0; i < p->n_models; i++) {
-        Tcl_Obj *names[] = {Tcl_NewStringObj(th_op_kind_name(p->model[i].kind), -1),
+        Tcl_Obj *names[] = {Tcl_NewStringObj(th_layer_model_name(&p->model[i]), -1),
                             Tcl_NewStringObj(th_phase_name(p->model[i].phase), -1)};
         Tcl_ListObjAppendElement(NULL, list, Tcl_NewListObj(2, names));
     }
@@ -413,7 +414,8 @@ static int set_field(th_call *c, th_op *op, const char *name, const char *text)
 /* KIND FIELD VALUE ...: missing fields are 1 where they must be positive, else 0. */
 static int parse_op(th_call *c, th_op *op)
 {
-    static const th_op_field ones[] = {TH_OP_BATCH, TH_OP_STRIDE_H, TH_OP_STRIDE_W};
+    static const th_op_field ones[] = {TH_OP_BATCH, TH_OP_STRIDE_H, TH_OP_STRIDE_W, TH_OP_HEADS,
+                                       TH_OP_KV_HEADS};
     int kind = th_op_kind_find(th_call_word(c, 0));
     if (kind < 0) {
         const char *names[TH_N_OP_KINDS + 1] = {NULL};
@@ -434,7 +436,7 @@ static int parse_op(th_call *c, th_op *op)
     return th_op_check(op, &c->err);
 }
 
-static void return_interval(th_call *c, const th_estimate *e)
+static void return_interval(th_call *c, const th_operator_time *e)
 {
     const double ms[] = {e->ms, e->low_ms, e->high_ms};
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
@@ -446,11 +448,28 @@ static void return_interval(th_call *c, const th_estimate *e)
     Tcl_SetObjResult(c->interp, list);
 }
 
+/* Once for a kind and width: a script asks for hundreds. */
+static void warn_of_range(th_call *c, const th_op *op, th_phase phase, const th_gpu *gpu,
+                          const th_layer_model *m)
+{
+    char why[200];
+    uint32_t *warned = &c->session->gpu_models->warned[th_op_is_narrow(op)], bit = 1u << op->kind;
+    if (*warned & bit)
+        return;
+    if (!m)
+        th_warn(c, "TCL-0329", "%s, %s: not measured: by the data sheet",
+                th_op_kind_title(op->kind, th_op_is_narrow(op)), th_phase_name(phase));
+    else if (th_layer_model_is_outside(m, op, gpu, why, sizeof why))
+        th_warn(c, "TCL-0330", "%s", why);
+    else
+        return;
+    *warned |= bit;
+}
+
 static int run_predict_layer(th_call *c)
 {
     const th_predictor *p = th_gpu_models_predictor(c->session->gpu_models, &c->err);
     th_op op;
-    char why[200];
     if (!p || parse_op(c, &op) != 0)
         return -1;
     th_phase phase = (th_phase)th_call_number(c, PREDICT_PHASE, TH_PHASE_CALL);
@@ -458,13 +477,10 @@ static int run_predict_layer(th_call *c)
         th_gpu_option_find(c->session, "-device", th_call_text(c, PREDICT_DEVICE, ""), &c->err);
     if (!gpu)
         return -1;
-    const th_layer_model *m = th_predictor_find(p, op.kind, phase);
-    if (!m)
-        return th_error_set(&c->err, "TCL-0329", "%s, %s: the predictor was not trained for it",
-                            th_op_kind_name(op.kind), th_phase_name(phase));
-    if (th_layer_model_is_outside(m, &op, gpu, why, sizeof why))
-        th_warn(c, "TCL-0330", "%s", why);
-    th_estimate e = th_layer_model_estimate(m, &op, gpu);
+    th_operator_time e;
+    if (th_operator_predict(&e, p, &(th_operator){op, phase, NULL}, gpu, &c->err) != 0)
+        return -1;
+    warn_of_range(c, &op, phase, gpu, e.model);
     if (th_call_has(c, PREDICT_INTERVAL))
         return_interval(c, &e);
     else
@@ -494,8 +510,9 @@ const th_command th_predict_commands[] = {
      "predict the time of a layer on a GPU",
      "Fields are those of format tharsis (batch, rows, in_h, in_w, channels_in, channels_out, "
      "kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, bias, activation, function, "
-     "optimizer), and in_size, kernel, stride, padding for both axes. Numbers outside those of "
-     "training give a warning.",
+     "optimizer, precision, heads, kv_heads, keys, causal, window, unsplit), and in_size, kernel, "
+     "stride, padding for both axes. Numbers outside those of "
+     "training give a warning, one for each kind.",
      .run = run_predict_layer},
     {.name = NULL},
 };

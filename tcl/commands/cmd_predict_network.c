@@ -21,7 +21,8 @@ enum {
     NET_COUNT,
     NET_BANDWIDTH,
     NET_LATENCY,
-    NET_PER_LAYER
+    NET_PER_LAYER,
+    NET_PRECISION
 };
 
 static const char *phase_name(int i)
@@ -41,6 +42,11 @@ static const char *count_name(int i)
 static const char *optimizer_name(int i)
 {
     return th_op_word(TH_OP_OPTIMIZER, i);
+}
+
+static const char *precision_name(int i)
+{
+    return th_op_word(TH_OP_PRECISION, i);
 }
 
 static const char *activation_name(int i)
@@ -70,6 +76,10 @@ static const th_option options[] = {
     [NET_LATENCY] = {"-link_latency", TH_OPTION_TIME, "TIME", "Latency between host and GPU (0)."},
     [NET_PER_LAYER] = {"-per_layer", TH_OPTION_FLAG, NULL,
                        "Prints the time of every layer, and returns nothing."},
+    [NET_PRECISION] = {"-precision", TH_OPTION_CHOICE, "PRECISION",
+                       "Of every layer: fp32 (the default); at less, kernels alone, what was not "
+                       "measured by the data sheet.",
+                       .choice = precision_name},
     {.name = NULL},
 };
 
@@ -147,6 +157,7 @@ static int run_predict_network(th_call *c)
         .gpu = th_gpu_option_find(c->session, "-gpu", th_call_text(c, NET_GPU, ""), &c->err),
         .batch = (int32_t)th_call_number(c, NET_BATCH, 0),
         .is_training = th_call_number(c, NET_PHASE, 0) != 0,
+        .precision = (th_op_precision)th_call_number(c, NET_PRECISION, TH_PRECISION_FP32),
         .optimizer = (th_op_optimizer)th_call_number(c, NET_OPTIMIZER, TH_OPTIMIZER_NONE),
         .activation = (th_op_activation)th_call_number(c, NET_ACTIVATION, TH_ACT_NONE),
         .link_bits_per_s = th_call_number(c, NET_BANDWIDTH, 0),

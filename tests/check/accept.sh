@@ -20,13 +20,16 @@ folders() {
     mars) ;;
     predictor) echo gpu ;;
     onnx) echo onnx onnx_exports ;;
+    operators) echo llm_ops ;;
     *) echo "$1" ;;
     esac
 }
 
 # Training on everything takes minutes: make check trains on a part of it.
 words() {
-    [ "$1" = predictor ] && echo -quick
+    case $1 in
+    operators | predictor) echo -quick ;;
+    esac
 }
 
 # The first folder of a script that is not there.

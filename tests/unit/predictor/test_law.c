@@ -78,4 +78,120 @@ TEST(few_rows_stream_the_weights)
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&dense, &g, "weights per 8 rows"), 8 * 4.096e-3, 1e-12);
 }
 
+/* 1 TB/s, 100 multiprocessors of 1e12 operations/s in 16 bits each, 1410 MHz, a cache of 16 MiB and
+ * 4 TB/s. */
+static th_gpu narrow_gpu(void)
+{
+    th_gpu g = gpu_of(10);
+    g.x[TH_GPU_CLOCK] = 1410;
+    g.x[TH_GPU_L2] = 16;
+    g.extra[TH_GPU_FP16] = 1e5;
+    g.extra[TH_GPU_L2_BANDWIDTH] = 4000;
+    return g;
+}
+
+/* 256 rows, 1024 inner, 12800 columns: 100 tiles of 256 x 128 are one wave of 2 x 256 x 128 x 1024
+ * operations at 0.78 x 32768 / (32768 + 310) of 1e6 a us, and 0.58 us; smaller tiles are two waves
+ * or more, and fill less. 33292288 bytes at 0.98 TB/s: 33.97 us beside. */
+TEST(a_product_on_tensor_cores)
+{
+    th_gpu g = narrow_gpu();
+    th_op op = {TH_OP_DENSE,
+                {[TH_OP_BATCH] = 256,
+                 [TH_OP_CHANNELS_IN] = 1024,
+                 [TH_OP_CHANNELS_OUT] = 12800,
+                 [TH_OP_PRECISION] = TH_PRECISION_FP16}};
+    double compute = 2. * 32768 * 1024 / (0.78e6 * 32768 / (32768 + 310)) + 0.58,
+           memory = 33292288 / 0.98e6;
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "compute"), 1e-3 * compute, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "memory"), 1e-3 * memory, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "compute and memory"), 1e-3 * hypot(compute, memory),
+                           1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(th_law_sheet_ms(&op, TH_PHASE_EXECUTION, &g),
+                           1e-3 * (3.7 + hypot(compute, memory)), 1e-9);
+}
+
+/* One tile of 64 x 64, 8192 inner: split 8 ways, 1024 steps each of 2 x 4096 operations at 0.78 x
+ * 4096 / 4406 of 1e6, and partial sums: 8 x 8 x 4096 bytes at 0.46 TB/s, and 2.6 us. */
+TEST(the_inner_dimension_is_split)
+{
+    th_gpu g = narrow_gpu();
+    th_op op = {TH_OP_MATMUL,
+                {[TH_OP_BATCH] = 1,
+                 [TH_OP_ROWS] = 64,
+                 [TH_OP_CHANNELS_IN] = 8192,
+                 [TH_OP_CHANNELS_OUT] = 64,
+                 [TH_OP_PRECISION] = TH_PRECISION_FP16}};
+    double split = 1024 * 2. * 4096 / (0.78e6 * 4096 / 4406) + 0.58 + 64. * 4096 / 0.46e6 + 2.6;
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "compute"), 1e-3 * split, 1e-9);
+}
+
+/* Members of 300 and 20 rows by 128 columns on 256 x 128 and other tiles take those of 320 rows at
+ * most, and equal members of 160 what the batch takes. */
+TEST(members_of_unequal_rows)
+{
+    th_gpu g = narrow_gpu();
+    th_op op = {TH_OP_MATMUL,
+                {[TH_OP_BATCH] = 200,
+                 [TH_OP_ROWS] = 160,
+                 [TH_OP_CHANNELS_IN] = 4096,
+                 [TH_OP_CHANNELS_OUT] = 1024,
+                 [TH_OP_PRECISION] = TH_PRECISION_FP16}};
+    int32_t equal[200], skewed[200] = {0};
+    for (int i = 0; i < 200; i++)
+        equal[i] = 160;
+    skewed[0] = 200 * 160;
+    double even = th_law_grouped_ms(&op, equal, &g), one = th_law_grouped_ms(&op, skewed, &g);
+    CU_ASSERT_DOUBLE_EQUAL(even, th_law_sheet_ms(&op, TH_PHASE_EXECUTION, &g), 1e-12);
+    CU_ASSERT(one < even); /* full tiles in place of 160 of 256 rows, or 160 of 192 */
+}
+
+/* 10 sequences of one query, 16 heads, 1000 keys: 160 blocks over 1024 keys (whole tiles of 64) of
+ * 2 x 128 x 256 operations at 0.64 of 1e6 a us: 104.86 us, and 0.96; 1.6 blocks a multiprocessor,
+ * 2 of which count 0.82: 1.928. Unsplit. */
+TEST(blocks_of_attention)
+{
+    th_gpu g = narrow_gpu();
+    th_op op = {TH_OP_ATTENTION,
+                {[TH_OP_BATCH] = 10,
+                 [TH_OP_ROWS] = 1,
+                 [TH_OP_CHANNELS_IN] = 128,
+                 [TH_OP_CHANNELS_OUT] = 128,
+                 [TH_OP_HEADS] = 16,
+                 [TH_OP_KV_HEADS] = 2,
+                 [TH_OP_KEYS] = 1000,
+                 [TH_OP_CAUSAL] = 1,
+                 [TH_OP_UNSPLIT] = 1,
+                 [TH_OP_PRECISION] = TH_PRECISION_FP16}};
+    double block = 1024 * 65536 / 0.64e6;
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "longest block"), 1.2e-3 * block, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "all blocks"), 1.928e-3 * (block + 0.96), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(th_law_sheet_ms(&op, TH_PHASE_EXECUTION, &g),
+                           1e-3 * (3.9 + 1.928 * (block + 0.96)), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(th_law_sheet_ms(&op, TH_PHASE_BACKWARD, &g),
+                           1e-3 * (3.9 + 2.5 * 1.928 * (block + 0.96)), 1e-9);
+    op.x[TH_OP_UNSPLIT] = 0; /* 20 blocks of 8 rows, each split 5 ways: 204.8 keys */
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "all blocks"), 1e-3 * (block / 5 + 0.96), 1e-9);
+}
+
+/* Read and written: 4 MB of the cache's 16 MiB (from there), 16.78 MB (half), 40 MB (none). */
+TEST(what_fits_lies_in_the_cache)
+{
+    th_gpu g = narrow_gpu();
+    th_op op = {
+        TH_OP_RMS_NORM,
+        {[TH_OP_BATCH] = 1000, [TH_OP_CHANNELS_IN] = 1000, [TH_OP_PRECISION] = TH_PRECISION_FP16}};
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "cache 0"), 4e6 / 4e9, 1e-12);
+    CU_ASSERT_EQUAL(amount_of(&op, &g, "memory 0"), 0);
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "steps 0"), 5e-3, 1e-12); /* of 200 rows */
+    CU_ASSERT_DOUBLE_EQUAL(th_law_sheet_ms(&op, TH_PHASE_EXECUTION, &g), 2e-3 + 4e-3, 1e-12);
+    op.x[TH_OP_BATCH] = 4096;
+    op.x[TH_OP_CHANNELS_IN] = 1024;
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "memory 0"), 0.5 * 16777216 / 1e9, 1e-12);
+    op.x[TH_OP_BATCH] = 10000;
+    op.x[TH_OP_CHANNELS_IN] = 1000;
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "memory 0"), 40e6 / 1e9, 1e-12);
+    CU_ASSERT_EQUAL(amount_of(&op, &g, "cache 0"), 0);
+}
+
 TAP_MAIN("law")

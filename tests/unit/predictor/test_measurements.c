@@ -133,6 +133,49 @@ TEST(sums_groups_by_network_and_batch)
 
 #define DENSE "kind,device,batch,channels_in,channels_out,time_ms\n"
 
+/* Precision is a word of every operation; attention has numbers of its own. */
+TEST(reads_operators_of_language_models)
+{
+    static const char *const text =
+        "kind,precision,function,batch,rows,channels_in,channels_out,heads,kv_heads,keys,causal,"
+        "device,time_us\n"
+        "attention,fp16,,2,3,64,32,8,2,100,1,tensor,5\n"
+        "elementwise,fp16,rotary,7,,512,,,,,,tensor,6\n";
+    th_measurements *m = th_measurements_new();
+    th_gpus g = {.gpu = NULL};
+    th_error e = {"", ""};
+    temporary_file devices = write_text(
+        "gpus.csv", "device,memory_bandwidth_GBps,sms,cores_per_sm,clock_MHz,fp32_GFLOPs,l2_MB,"
+                    "memory_GB,fp16_GFLOPs,bf16_GFLOPs\ntensor,1,2,3,4,5,6,7,80,\n");
+    temporary_file f = write_text("ops.csv", text);
+    CU_ASSERT_EQUAL_FATAL(th_gpus_read(&g, devices.path, &e), 0);
+    CU_ASSERT(th_gpu_peak(&g.gpu[0], TH_PRECISION_FP16) == 80 &&
+              th_gpu_peak(&g.gpu[0], TH_PRECISION_BF16) == 0 &&
+              th_gpu_nearest_precision(&g.gpu[0], TH_PRECISION_FP4) == TH_PRECISION_FP16);
+    CU_ASSERT_EQUAL_FATAL(th_measurements_read(m, &(th_measurement_source){.path = f.path}, &g, &e),
+                          0);
+    CU_ASSERT(m->row[0].op.kind == TH_OP_ATTENTION && m->row[0].op.x[TH_OP_KV_HEADS] == 2 &&
+              m->row[0].op.x[TH_OP_KEYS] == 100 && m->row[0].ms == 5e-3);
+    CU_ASSERT(m->row[1].op.x[TH_OP_FUNCTION] == TH_EW_ROTARY &&
+              m->row[1].op.x[TH_OP_PRECISION] == TH_PRECISION_FP16);
+    remove_file(&f);
+    f = write_text("ops.csv", "kind,precision,device,batch,channels_in,time_ms\n"
+                              "norm,bf16,tensor,1,2,3\n");
+    CU_ASSERT_EQUAL(th_measurements_read(m, &(th_measurement_source){.path = f.path}, &g, &e), -1);
+    TAP_ASSERT_TEXT(strstr(e.text, ":2:"),
+                    ":2: precision bf16: tensor does not have it; the nearest that it has is fp16");
+    remove_file(&f);
+    remove_file(&devices);
+    devices =
+        write_text("gpus.csv", "device,memory_bandwidth_GBps,sms,cores_per_sm,clock_MHz,"
+                               "fp32_GFLOPs,l2_MB,memory_GB,fp8_GFLOPs\nx,1,2,3,4,5,6,7,-8\n");
+    CU_ASSERT_EQUAL(th_gpus_read(&g, devices.path, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "PRED-0162");
+    remove_file(&devices);
+    th_measurements_free(m);
+    th_gpus_clear(&g);
+}
+
 TEST(refuses_what_is_wrong)
 {
     static const th_measurement_source odd_format = {.format = "parquet"},
@@ -157,7 +200,7 @@ TEST(refuses_what_is_wrong)
                    ":2: must have 6 fields as the first line, has 4");
     assert_refused("a.csv", DENSE "lstm,small,1,2,3,1\n", plain, "PRED-0040",
                    ":2: kind \"lstm\": must be one of conv, pooling, dense, matmul, elementwise, "
-                   "norm, softmax");
+                   "norm, softmax, rms_norm, cross_entropy, router, attention");
     assert_refused("a.csv", "kind,device,batch,channels_in,channels_out\n", plain, "PRED-0036",
                    ":1: must have a column of times (time_ms, or that of the format)");
     assert_refused("a.csv", "kind,device,batch,batch,time_ms\n", plain, "PRED-0033",
@@ -176,9 +219,9 @@ TEST(refuses_what_is_wrong)
                    "update");
     assert_refused("a.csv", DENSE, odd_format, "PRED-0031",
                    "-format \"parquet\": must be auto, tharsis, perfnet, justus or neusight");
-    assert_refused(
-        "a.csv", DENSE, odd_kind, "PRED-0045",
-        "-kind \"lstm\": must be one of conv, pooling, dense, matmul, elementwise, norm, softmax");
+    assert_refused("a.csv", DENSE, odd_kind, "PRED-0045",
+                   "-kind \"lstm\": must be one of conv, pooling, dense, matmul, elementwise, "
+                   "norm, softmax, rms_norm, cross_entropy, router, attention");
 }
 
 TEST(columns_that_mean_the_same)

@@ -79,12 +79,109 @@ TEST(checks_ranges)
     TAP_ASSERT_TEXT(e.text, "conv: batch 0: must be 1 to 16777216");
 }
 
+/* 3 sequences of 4 queries on 10 keys: they see 7 + 8 + 9 + 10 = 34 of them, in a window of 8:
+ * 7 + 8 + 8 + 8 = 31, of 5: 20; 6 heads of 32 numbers for keys and 16 for values. */
+TEST(attention_by_hand)
+{
+    th_op op = {TH_OP_ATTENTION,
+                {[TH_OP_BATCH] = 3,
+                 [TH_OP_ROWS] = 4,
+                 [TH_OP_CHANNELS_IN] = 32,
+                 [TH_OP_CHANNELS_OUT] = 16,
+                 [TH_OP_HEADS] = 6,
+                 [TH_OP_KV_HEADS] = 2,
+                 [TH_OP_KEYS] = 10,
+                 [TH_OP_CAUSAL] = 1,
+                 [TH_OP_PRECISION] = TH_PRECISION_BF16}};
+    CU_ASSERT_EQUAL(th_op_flops(&op), 2.0 * 3 * 6 * 34 * (32 + 16));
+    CU_ASSERT_EQUAL(th_op_input_bytes(&op), 2.0 * 3 * 4 * 6 * 32);
+    CU_ASSERT_EQUAL(th_op_weight_bytes(&op), 2.0 * 3 * 10 * 2 * (32 + 16));
+    CU_ASSERT_EQUAL(th_op_output_bytes(&op), 2.0 * 3 * 4 * 6 * 16);
+    op.x[TH_OP_WINDOW] = 8;
+    CU_ASSERT_EQUAL(th_op_flops(&op), 2.0 * 3 * 6 * 31 * (32 + 16));
+    op.x[TH_OP_WINDOW] = 5;
+    CU_ASSERT_EQUAL(th_op_flops(&op), 2.0 * 3 * 6 * 20 * (32 + 16));
+    CU_ASSERT_EQUAL(th_op_weight_bytes(&op), 2.0 * 3 * (5 + 4) * 2 * (32 + 16));
+    op.x[TH_OP_CAUSAL] = op.x[TH_OP_WINDOW] = 0;
+    CU_ASSERT_EQUAL(th_op_flops(&op), 2.0 * 3 * 6 * 40 * (32 + 16));
+}
+
+TEST(attention_is_checked)
+{
+    th_error e = {"", ""};
+    th_op op = {TH_OP_ATTENTION,
+                {[TH_OP_BATCH] = 1,
+                 [TH_OP_ROWS] = 9,
+                 [TH_OP_CHANNELS_IN] = 8,
+                 [TH_OP_CHANNELS_OUT] = 8,
+                 [TH_OP_HEADS] = 6,
+                 [TH_OP_KV_HEADS] = 4,
+                 [TH_OP_KEYS] = 5}};
+    CU_ASSERT_EQUAL(th_op_check(&op, &e), -1);
+    TAP_ASSERT_TEXT(e.text, "attention: kv_heads 4: must divide heads, 6");
+    TAP_ASSERT_TEXT(e.id, "PRED-0160");
+    op.x[TH_OP_KV_HEADS] = 3;
+    CU_ASSERT_EQUAL(th_op_check(&op, &e), 0);
+    op.x[TH_OP_CAUSAL] = 1;
+    CU_ASSERT_EQUAL(th_op_check(&op, &e), -1);
+    TAP_ASSERT_TEXT(e.text, "attention: keys 5: must contain the 9 rows, where it is causal");
+    TAP_ASSERT_TEXT(e.id, "PRED-0161");
+}
+
+static void assert_traffic(th_op_kind kind, th_op_function f, th_op_precision p, double read,
+                           double written)
+{
+    th_op op = {kind,
+                {[TH_OP_BATCH] = 10,
+                 [TH_OP_CHANNELS_IN] = 100,
+                 [TH_OP_FUNCTION] = (int32_t)f,
+                 [TH_OP_PRECISION] = (int32_t)p}};
+    double r, w;
+    th_op_traffic(&op, &r, &w);
+    CU_ASSERT_EQUAL(r, read);
+    CU_ASSERT_EQUAL(w, written);
+}
+
+/* 1000 numbers. Adam in mixed precision: gradient 2, weight and moments 3 x 4 read; the latter and
+ * a copy of 2 written: 28 bytes; all of single precision: 4 x 4 and 3 x 4. */
+TEST(traffic_of_passes)
+{
+    assert_traffic(TH_OP_ELEMENTWISE, TH_EW_ADD, TH_PRECISION_FP32, 8000, 4000);
+    assert_traffic(TH_OP_ELEMENTWISE, TH_EW_SILU_GATE, TH_PRECISION_BF16, 4000, 2000);
+    assert_traffic(TH_OP_ELEMENTWISE, TH_EW_QUANTIZE, TH_PRECISION_FP8, 2000, 1000);
+    assert_traffic(TH_OP_ELEMENTWISE, TH_EW_DEQUANTIZE, TH_PRECISION_FP4, 500, 2000);
+    assert_traffic(TH_OP_ELEMENTWISE, TH_EW_ADAM, TH_PRECISION_BF16, 14000, 14000);
+    assert_traffic(TH_OP_ELEMENTWISE, TH_EW_ADAM, TH_PRECISION_FP32, 16000, 12000);
+    assert_traffic(TH_OP_CROSS_ENTROPY, 0, TH_PRECISION_BF16, 2000, 0);
+    assert_traffic(TH_OP_RMS_NORM, 0, TH_PRECISION_FP16, 2000, 2000);
+    assert_traffic(TH_OP_DENSE, 0, TH_PRECISION_FP16, 0, 0);
+}
+
+/* 7 rows of 8 numbers to 9: operands of 1 byte (half a byte), results of 2. */
+TEST(narrow_products)
+{
+    th_op op = {TH_OP_DENSE,
+                {[TH_OP_BATCH] = 7,
+                 [TH_OP_CHANNELS_IN] = 8,
+                 [TH_OP_CHANNELS_OUT] = 9,
+                 [TH_OP_PRECISION] = TH_PRECISION_FP8}};
+    CU_ASSERT(th_op_is_narrow(&op));
+    CU_ASSERT(th_op_input_bytes(&op) == 56 && th_op_weight_bytes(&op) == 72 &&
+              th_op_output_bytes(&op) == 126);
+    op.x[TH_OP_PRECISION] = TH_PRECISION_FP4;
+    CU_ASSERT(th_op_input_bytes(&op) == 28 && th_op_output_bytes(&op) == 126);
+    CU_ASSERT_EQUAL(th_op_flops(&op), 2.0 * 7 * 8 * 9);
+}
+
 TEST(names_and_words)
 {
     for (int k = 0; k < TH_N_OP_KINDS; k++)
         CU_ASSERT_EQUAL(th_op_kind_find(th_op_kind_name((th_op_kind)k)), k);
     for (int p = 0; p < TH_N_PHASES; p++)
         CU_ASSERT_EQUAL(th_phase_find(th_phase_name((th_phase)p)), p);
+    TAP_ASSERT_TEXT(th_op_kind_title(TH_OP_DENSE, true), "narrow dense");
+    TAP_ASSERT_TEXT(th_op_kind_title(TH_OP_DENSE, false), "dense");
+    CU_ASSERT_EQUAL(th_op_value(TH_OP_PRECISION, "bf16"), TH_PRECISION_BF16);
     CU_ASSERT_EQUAL(th_op_kind_find("convolutional"), -1);
     CU_ASSERT_EQUAL(th_phase_find(""), -1);
     CU_ASSERT_EQUAL(th_op_value(TH_OP_ACTIVATION, "relu"), TH_ACT_RELU);

@@ -385,7 +385,7 @@ TEST(changed_files_are_refused)
     th_strbuf text = text_of(p);
     assert_refused("", "PRED-0081", "p.model: must begin with \"tharsis-predictor VERSION\"");
     assert_refused("tharsis-predictor 99 digest 0\n", "PRED-0082",
-                   "p.model: has version 99: must have 7; train it again");
+                   "p.model: has version 99: must have 8; train it again");
     char *digit = strstr(text.text, "term ") + 5;
     char was = *digit;
     *digit = was == '7' ? '8' : '7';
@@ -402,7 +402,7 @@ static void assert_body_refused(const char *body, const char *where)
 {
     th_strbuf text = TH_STRBUF_INIT;
     char why[100];
-    th_strbuf_printf(&text, "tharsis-predictor 7 digest %016llx\n%s",
+    th_strbuf_printf(&text, "tharsis-predictor 8 digest %016llx\n%s",
                      (unsigned long long)th_hash(body, strlen(body), 0), body);
     snprintf(why, sizeof why, "p.model:%s: is no line of a predictor", where);
     assert_refused(text.text, "PRED-0080", why);
@@ -414,9 +414,9 @@ TEST(nonsense_is_refused)
 #define HEAD "trained 0 rows 1 layers 1\n"
     assert_body_refused("trained 0 rows 1 layers 0\n", "2");
     assert_body_refused(HEAD, "2");
-    assert_body_refused(HEAD "layer lstm call features 1\n", "3");
-    assert_body_refused(HEAD "layer dense call features 1\n", "3");
-    assert_body_refused(HEAD "layer norm execution features 20\ndevices 0\n", "3");
+    assert_body_refused(HEAD "layer lstm call single features 1\n", "3");
+    assert_body_refused(HEAD "layer dense call single features 1\n", "3");
+    assert_body_refused(HEAD "layer norm execution single features 20\ndevices 0\n", "3");
 }
 
 /* Letters of a good body replaced, or its end taken away, with a digest that fits all the same: it
@@ -440,7 +440,7 @@ TEST(odd_bodies_are_read_or_refused)
         }
         if (round % 4 == 0)
             body.text[(random >> 8) % n] = '\0';
-        th_strbuf_printf(&text, "tharsis-predictor 7 digest %016llx\n%s",
+        th_strbuf_printf(&text, "tharsis-predictor 8 digest %016llx\n%s",
                          (unsigned long long)th_hash(body.text, strlen(body.text), 0), body.text);
         temporary_file f = write_text("p.model", text.text);
         th_predictor *read = th_predictor_read(f.path, &e);

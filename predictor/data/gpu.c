@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gpu.c - what follows from the numbers of a data sheet: peaks by precision, the rate of the cache.
+ */
+#include <config.h>
+
+#include "predictor/data/gpu.h"
+
+static const th_gpu_extra places[TH_N_OP_PRECISIONS] = {
+    [TH_PRECISION_TF32] = TH_GPU_TF32, [TH_PRECISION_FP16] = TH_GPU_FP16,
+    [TH_PRECISION_BF16] = TH_GPU_BF16, [TH_PRECISION_FP8] = TH_GPU_FP8,
+    [TH_PRECISION_FP4] = TH_GPU_FP4,
+};
+
+double th_gpu_peak(const th_gpu *gpu, th_op_precision p)
+{
+    return p == TH_PRECISION_FP32 ? gpu->x[TH_GPU_PEAK] : gpu->extra[places[p]];
+}
+
+th_op_precision th_gpu_nearest_precision(const th_gpu *gpu, th_op_precision p)
+{
+    /* fp16 and bf16 are as wide, so either stands for the other. */
+    static const th_op_precision orders[TH_N_OP_PRECISIONS][4] = {
+        [TH_PRECISION_TF32] = {TH_PRECISION_TF32},
+        [TH_PRECISION_FP16] = {TH_PRECISION_FP16, TH_PRECISION_BF16, TH_PRECISION_TF32},
+        [TH_PRECISION_BF16] = {TH_PRECISION_BF16, TH_PRECISION_FP16, TH_PRECISION_TF32},
+        [TH_PRECISION_FP8] = {TH_PRECISION_FP8, TH_PRECISION_BF16, TH_PRECISION_FP16,
+                              TH_PRECISION_TF32},
+        [TH_PRECISION_FP4] = {TH_PRECISION_FP4, TH_PRECISION_FP8, TH_PRECISION_BF16,
+                              TH_PRECISION_FP16},
+    };
+    for (int i = 0; i < 4; i++)
+        if (th_gpu_peak(gpu, orders[p][i]) > 0)
+            return orders[p][i];
+    return TH_PRECISION_FP32;
+}
+
+int th_gpu_check_precision(const th_gpu *gpu, th_op_precision p, th_error *err)
+{
+    if (th_gpu_peak(gpu, p) > 0)
+        return 0;
+    return th_error_set(err, "PRED-0163",
+                        "precision %s: %s does not have it; the nearest that it has is %s",
+                        th_op_word(TH_OP_PRECISION, (int32_t)p), gpu->name,
+                        th_op_word(TH_OP_PRECISION, (int32_t)th_gpu_nearest_precision(gpu, p)));
+}
+
+double th_gpu_l2_bandwidth(const th_gpu *gpu)
+{
+    /* A slice gives a multiprocessor 64 bytes per clock: NVIDIA A100 white paper 2020, 5120 bytes
+     * per clock for 108 of them reach 47. */
+    static const double BYTES_PER_CLOCK = 64, MHZ_PER_GHZ = 1e3;
+    double given = gpu->extra[TH_GPU_L2_BANDWIDTH];
+    return given > 0 ? given
+                     : gpu->x[TH_GPU_SMS] * gpu->x[TH_GPU_CLOCK] * BYTES_PER_CLOCK / MHZ_PER_GHZ;
+}
