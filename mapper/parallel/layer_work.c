@@ -222,8 +222,10 @@ static void gather_context(const th_work_context *c, th_pieces *out)
 /* A token goes once to every rank that has one of its experts: of e ranks, e (1 - (1 - 1/e)^k). */
 static void exchange_tokens(const th_work_context *c, th_pieces *out)
 {
-    double e = c->p->n.expert, k = c->t->experts.top_k;
-    double ranks = e * (1 - pow(1 - 1 / e, k));
+    double e = c->p->n.expert, none = 1; /* the part of ranks that has none of them */
+    for (int32_t i = 0; i < c->t->experts.top_k; i++)
+        none *= 1 - 1 / e;
+    double ranks = e * (1 - none);
     communicate(c, out, TH_ALL_TO_ALL, TH_GROUP_EXPERT,
                 ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden * ranks, false);
 }
