@@ -91,8 +91,8 @@ static th_transition transition_to(const dynamic_program *p, int l)
     return (th_transition){&p->mapping->sets[p->set], &c->path, l, c->matrix};
 }
 
-/* The best choice after choice i of the ancestor and its time with all descendants; transitions that
- * are not known count with a lower bound. *second: the time of the next best. -1: error. */
+/* The best choice after choice i of the ancestor and its time with all descendants; transitions
+ * that are not known count with a lower bound. *second: the time of the next best. -1: error. */
 static th_time best_after(dynamic_program *p, int l, int i, th_time *second, th_error *err)
 {
     cell *c = &p->cells[l];
@@ -132,9 +132,9 @@ static int accumulate(dynamic_program *p, int l, th_error *err)
     return 0;
 }
 
-/* Computes transitions after the ancestor's choice until that to the best one is known: each as far
- * as it takes to tell that another is better, or twice as far as before. 1: it did; 0: it was known;
- * or -1. */
+/* Computes transitions after the ancestor's choice until that to the best one is known: each as
+ * far as it takes to tell that another is better, or twice as far as before. 1: it did; 0: it was
+ * known; or -1. */
 static int compute_chosen(dynamic_program *p, int l, th_error *err)
 {
     cell *c = &p->cells[l];
