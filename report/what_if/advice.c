@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* advice.c - see advice.h: maps and runs the changes, and ranks them. Each search runs on one thread
- * of its own. */
+/* advice.c - see advice.h: maps and runs the changes, and ranks them. Each search runs on one
+ * thread of its own. */
 #include <config.h>
 #include "report/what_if/advice.h"
 #include <pthread.h>

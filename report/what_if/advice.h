@@ -55,8 +55,9 @@ int th_advice_list(const th_session *s, th_advice *a, th_error *err);
 /* Maps and runs them and the unchanged system on the threads of the session; no result depends on
  * their number. 0; or -1, with BASE-0008 after Ctrl-C. */
 int th_advice_run(th_session *s, th_advice *a, th_error *err);
-/* First what costs nothing and gains, or saves and loses nothing, then by gain per cost, then those of unknown cost by gain; what
- * gains nothing, and what cannot be mapped, last. Equal ones keep their order. */
+/* First what costs nothing and gains, or saves and loses nothing, then by gain per cost, then those
+ * of unknown cost by gain; what gains nothing, and what cannot be mapped, last. Equal ones keep
+ * their order. */
 void th_advice_rank(th_advice *a);
 bool th_advice_has_gain_per_cost(const th_advice_item *i);
 void th_advice_clear(th_advice *a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* advice_system.c - see advice_system.h. A system of listed links is copied with more in its tables;
- * one of a generator is generated anew. */
+/* advice_system.c - see advice_system.h. A system of listed links is copied with more in its
+ * tables; one of a generator is generated anew. */
 #include <config.h>
 #include "report/what_if/advice_system.h"
 #include <stdio.h>

@@ -2,7 +2,7 @@
 # shared_links.tcl - CPU time and memory of runs in which many flows share links.
 #   tharsis -no_init -exit tests/bench/shared_links.tcl CASE ?SCALE?
 # Cases: ring (an all-reduce of 1 GiB round a ring of accelerators in random order, on a torus),
-# torus, switch, full (an all-to-all of 1 GiB, direct, on these), pipeline (GPT-3 XL in a pipeline of
+# torus, switch, full (an all-to-all of 1 GiB, direct, on these), pipeline (GPT-3 XL, a pipeline of
 # 32 micro-batches on a torus of 64). SCALE: the side of the torus (32), of all but the last; others
 # have its square of accelerators. Peak memory is that of the process, so that each case takes a run
 # of its own.

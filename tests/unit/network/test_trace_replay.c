@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_trace_replay.c - execution traces on ASTRA-sim's networks and on ours, by hand. A ring of 4 at
- * 50 GB/s (2^30) and 500 ns; 10 ns of endpoint delay, 1600 GB/s of memory, one chunk. */
+/* test_trace_replay.c - execution traces on ASTRA-sim's networks and on ours, by hand. A ring of 4
+ * at 50 GB/s (2^30) and 500 ns; 10 ns of endpoint delay, 1600 GB/s of memory, one chunk. */
 #include <config.h>
 #include "mapper/lower/lower_trace.h"
 #include "mapper/lower/trace_stuck.h"

@@ -253,7 +253,7 @@ TEST(reads_all_forms_of_links)
     th_system_free(s);
 }
 
-/* Costs: of each accelerator; of a cable 7, of which a full-duplex one has half on either medium. */
+/* Costs: of each accelerator; of a cable 7, half of it on either medium of a full-duplex one. */
 TEST(reads_costs)
 {
     th_system *s =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test_trace_read.c - files of execution traces, byte by byte: what is read, and what is refused. */
+/* test_trace_read.c - files of execution traces, byte by byte: what is read, what is refused. */
 #include <config.h>
 #include <time.h>
 #include "tests/unit/tap.h"
