@@ -13,8 +13,8 @@ typedef struct th_remap {
 /* The best mapping that a search with this budget of evaluations finds on this system, which has
  * the session's accelerators, and perhaps more, and its designs. It starts from the session's
  * mapping, by the algorithm, objective and seed that found that (the default search, for latency,
- * where a baseline, nsga2 or nobody did), on one thread: safe to call from several. *metrics, unless
- * NULL: its figures. Owned by the caller. NULL: nothing fits, memory is out, or Ctrl-C
+ * where a baseline, nsga2 or nobody did), on one thread: safe to call from several. *metrics,
+ * unless NULL: its figures. Owned by the caller. NULL: nothing fits, memory is out, or Ctrl-C
  * (BASE-0008). */
 th_mapping *th_what_if_map(const th_session *s, const th_system *system, const th_run_options *o,
                            th_remap how, th_metrics *metrics, th_error *err);
