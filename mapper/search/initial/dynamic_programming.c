@@ -22,9 +22,9 @@ typedef struct {
     int ancestor, chosen;
     th_time *own;   /* by own choice: its time, perturbed */
     th_time *total; /* by own choice: its time, the price of its bytes, and all descendants */
-    int *best;      /* by the ancestor's choice: the own choice then */
+    int *best;      /* by the ancestor's choice, one where there is none: the own choice then */
+    th_time *least; /* by the same: the time of that choice and all descendants */
     int *order;     /* own choices by ascending total */
-    th_time least;  /* where there is no ancestor: of the layer and all descendants */
 } cell;
 
 typedef struct {
@@ -57,8 +57,9 @@ static int prepare(dynamic_program *p, int l, th_error *err)
     c->own = th_alloc_zero((size_t)c->choices->n, sizeof *c->own);
     c->total = th_alloc_zero((size_t)c->choices->n, sizeof *c->total);
     c->best = th_alloc_zero(rows, sizeof *c->best);
+    c->least = th_alloc_zero(rows, sizeof *c->least);
     c->order = th_alloc_zero((size_t)c->choices->n, sizeof *c->order);
-    if (!c->own || !c->total || !c->best || !c->order)
+    if (!c->own || !c->total || !c->best || !c->least || !c->order)
         return th_error_no_memory(err);
     for (int i = 0; i < c->choices->n; i++) {
         c->own[i] = (th_time)((double)c->choices->time[i] * th_jitter_factor(p->jitter));
@@ -123,31 +124,34 @@ static int accumulate(dynamic_program *p, int l, th_error *err)
     th_time second;
     sort_by_total(c);
     for (int i = 0; i < rows; i++) {
-        c->least = best_after(p, l, i, &second, err);
-        if (c->least < 0)
+        c->least[i] = best_after(p, l, i, &second, err);
+        if (c->least[i] < 0)
             return -1;
         if (c->ancestor >= 0)
-            p->cells[c->ancestor].total[i] += c->least;
+            p->cells[c->ancestor].total[i] += c->least[i];
     }
     return 0;
 }
 
 /* Computes transitions after the ancestor's choice until that to the best one is known: each as
- * far as it takes to tell that another is better, or twice as far as before. 1: it did; 0: it was
- * known; or -1. */
+ * far as it takes to tell that another is better, or twice as far as before. Other threads compute
+ * some meanwhile. 1: the best one or its time is another than was accumulated; 0: as it was; -1. */
 static int compute_chosen(dynamic_program *p, int l, th_error *err)
 {
     cell *c = &p->cells[l];
-    const int i = c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0;
+    const int i = c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0, before = c->chosen;
     const th_transition transition = transition_to(p, l);
     const th_cached_time *known = th_transition_row(c->matrix, i);
-    for (int n = 0;; n++) {
+    for (;;) {
         th_time second, best = best_after(p, l, i, &second, err);
         const int j = c->best[i];
         if (best < 0)
             return -1;
-        if (atomic_load_explicit(&known[j], memory_order_relaxed) >= 0)
-            return n > 0;
+        const th_time time = atomic_load_explicit(&known[j], memory_order_relaxed);
+        if (time >= 0 && time + c->total[j] == best)
+            return j != before || best != c->least[i];
+        if (time >= 0)
+            continue;
         if (th_initial_trim_plans(p->generator))
             return -1;
         const th_time twice = 2 * (best - c->total[j]), lost = second - c->total[j];
@@ -162,7 +166,7 @@ static th_time choose(dynamic_program *p, int l)
     cell *c = &p->cells[l];
     c->chosen = c->best[c->ancestor >= 0 ? p->cells[c->ancestor].chosen : 0];
     p->mapping->strategy[l] = c->choices->strategy[c->chosen];
-    return c->ancestor >= 0 ? 0 : c->least;
+    return c->ancestor >= 0 ? 0 : c->least[0];
 }
 
 /* Twice as high for the last layer as for the first: with one price, layers of one shape would all
@@ -185,8 +189,8 @@ static void begin(dynamic_program *p)
     }
 }
 
-/* The choices of least time by what is known of transitions. 1: their transitions were not all
- * known, and now more are; 0: they are the best; or -1. */
+/* The choices of least time by what is known of transitions. 1: more is known now; 0: all that these
+ * choices need was, and they are the best; or -1. */
 static int choose_all(dynamic_program *p, th_time *estimate, th_error *err)
 {
     const int n = p->generator->workload->n_layers;
@@ -350,6 +354,7 @@ int th_initial_solve(th_initial_generator *g, th_mapping *m, int set, th_jitter 
         th_free(p.cells[l].own);
         th_free(p.cells[l].total);
         th_free(p.cells[l].best);
+        th_free(p.cells[l].least);
         th_free(p.cells[l].order);
     }
     th_free(p.cells);
