@@ -183,6 +183,9 @@ namespace eval transformers {
             bert_large_pretraining "BERT large in pretraining,\
                     which predicts 512 words (Devlin et al., 2019)."
                 512 {bert 1024 16 24 4096 30522 512 1}
+            gpt2       "GPT-2 over 1024 words: \"Language models are unsupervised multitask\
+                    learners\" (Radford et al., 2019)."
+                1024 {gpt2 768 12 12 50257 1024}
             gpt2_med   "GPT-2 medium over 1024 words: \"Language models are unsupervised multitask\
                     learners\" (Radford et al., 2019)."
                 1024 {gpt2 1024 16 24 50257 1024}

@@ -102,6 +102,7 @@ dist_models_DATA = \
 	workloads/models/dlrm.cfg \
 	workloads/models/efficientnet_b0.cfg \
 	workloads/models/facebagnet.cfg \
+	workloads/models/gpt2.cfg \
 	workloads/models/gpt2_block.cfg \
 	workloads/models/gpt2_large.cfg \
 	workloads/models/gpt2_med.cfg \
