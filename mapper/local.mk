@@ -5,7 +5,7 @@ libtharsis_la_SOURCES += \
 	mapper/mapping.c mapper/mapping.h \
 	mapper/mapping_digest.c mapper/mapping_digest.h \
 	mapper/mapping_read.c mapper/mapping_read.h \
-	mapper/shard.c mapper/shard.h \
+	mapper/shard.c mapper/shard.h mapper/strategy.c \
 	mapper/strategies.c mapper/strategies.h \
 	mapper/evaluate/bounds.c mapper/evaluate/bounds.h \
 	mapper/evaluate/bounds_cut.c \

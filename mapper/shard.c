@@ -8,12 +8,9 @@
 
 #include "mapper/shard.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/pipeline/schedule.h"
-
-const th_strategy th_strategy_single = {{1, 1, 1, 1, 1, 1, 1}, TH_NO_ROTATION, 0, 0};
 
 typedef struct {
     int32_t lo, hi;
@@ -164,18 +161,6 @@ static int check_traffic(const th_strategy *s, const th_layer *l, int n, const c
         l->name, n, each, is_rotation ? "rotating pieces" : "partial sums", INT32_MAX);
 }
 
-void th_strategy_set_chunks(th_strategy *s, int32_t chunks, int32_t dim)
-{
-    s->chunks = chunks > 1 ? chunks : 0;
-    s->chunk_dim = chunks > 1 ? dim : 0;
-}
-
-void th_strategy_take_chunks(th_strategy *s, const th_strategy *from)
-{
-    if (s->rotate == TH_NO_ROTATION)
-        th_strategy_set_chunks(s, from->chunks, from->chunk_dim);
-}
-
 int th_shard_chunks(const th_strategy *s)
 {
     return s->chunks > 0 ? s->chunks : 1;
@@ -262,42 +247,6 @@ bool th_strategy_fits(const th_strategy *s, const th_layer *l, int32_t batch, in
     }
     return shards_of(s) == n && check_rotation(s, l, batch, "", NULL) == 0 &&
            check_chunks(s, l, batch, "", NULL) == 0 && check_traffic(s, l, n, "", NULL) == 0;
-}
-
-bool th_strategy_equal(const th_strategy *a, const th_strategy *b)
-{
-    return memcmp(a, b, sizeof *a) == 0;
-}
-
-int th_strategy_compare(const th_strategy *a, const th_strategy *b)
-{
-    for (int d = 0; d < TH_N_DIMS; d++)
-        if (a->split[d] != b->split[d])
-            return a->split[d] < b->split[d] ? -1 : 1;
-    int32_t p = a->rotate == TH_NO_ROTATION ? TH_N_DIMS : a->rotate,
-            q = b->rotate == TH_NO_ROTATION ? TH_N_DIMS : b->rotate;
-    if (p != q)
-        return p - q;
-    return a->chunks != b->chunks ? a->chunks - b->chunks : a->chunk_dim - b->chunk_dim;
-}
-
-char *th_strategy_format(const th_strategy *s, char *out, size_t size)
-{
-    size_t n = 0;
-    out[0] = 0;
-    for (int d = 0; d < TH_N_DIMS && n < size; d++)
-        if (s->split[d] > 1)
-            n += (size_t)snprintf(out + n, size - n, "%s%c%d", n ? " " : "", th_dim_letters[d],
-                                  (int)s->split[d]);
-    if (s->rotate != TH_NO_ROTATION && n < size)
-        n += (size_t)snprintf(out + n, size - n, "%srotate %c", n ? " " : "",
-                              th_dim_letters[s->rotate]);
-    if (s->chunks > 0 && n < size)
-        n += (size_t)snprintf(out + n, size - n, "%schunks %c%d", n ? " " : "",
-                              th_dim_letters[s->chunk_dim], (int)s->chunks);
-    if (n == 0)
-        snprintf(out, size, "-");
-    return out;
 }
 
 /* --- the parts --- */

@@ -72,7 +72,7 @@ tests_unit_libtap_a_SOURCES = tests/unit/tap.c tests/unit/tap.h
 # For every program that does not say otherwise, and so for every unit test.
 LDADD = tests/unit/libtap.a libtharsis.la $(CUNIT_LIBS)
 
-# Shapes of ONNX models as read_workload infers them, and, where its library is, as libonnx does (tests/tcl/onnx.test).
+# Shapes of ONNX models as read_workload infers them, and, where its library is, as libonnx does (tests/tcl/workload/onnx.test).
 check_PROGRAMS += tests/onnx/onnx_shapes
 tests_onnx_onnx_shapes_SOURCES = tests/onnx/shapes.c
 tests_onnx_onnx_shapes_LDADD = libtharsis.la
@@ -96,7 +96,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/faults.tcl tests/tcl/write_faults.c \
 	tests/tcl/hand.map \
 	tests/tcl/accept.test \
-	tests/tcl/read_program.test \
+	tests/tcl/workload/read_program.test \
 	tests/tcl/report/advice.test \
 	tests/tcl/report/alternatives.test \
 	tests/tcl/report/bounds.test \
@@ -125,10 +125,10 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/map.test \
 	tests/tcl/measure.test \
 	tests/tcl/models.test \
-	tests/tcl/networks.test \
+	tests/tcl/workload/networks.test \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \
-	tests/tcl/onnx.test \
+	tests/tcl/workload/onnx.test \
 	tests/tcl/report/plot.test \
 	tests/tcl/predict.test \
 	tests/tcl/program.test \
