@@ -44,11 +44,8 @@ EXTRA_DIST += \
 	tests/accept/lib/h2h_models.tcl \
 	tests/accept/known_misses \
 	tests/accept/onnx.tcl \
-<<<<<<< HEAD
-	tests/accept/pipeline.tcl \
-=======
 	tests/accept/operators.tcl \
->>>>>>> 307aaa70 (wip2)
+	tests/accept/pipeline.tcl \
 	tests/accept/predictor.tcl \
 	tests/accept/scalesim.tcl \
 	tests/accept/simgrid.tcl \
