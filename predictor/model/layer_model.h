@@ -97,7 +97,8 @@ void th_layer_model_count(th_layer_model *m);
 /* Is the GPU, by its name, a device of the training data? */
 bool th_layer_model_has_seen(const th_layer_model *m, const th_gpu *gpu);
 /* layer_predict.c: the first number of op, or else of an unseen gpu, that lies outside the range of
- * the training data: its name, value and range into text[size]. false: all lie inside. */
+ * the training data: its name, value and range into text[size]; size may be 0. false: all lie
+ * inside. */
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
                                char *text, size_t size);
 /* The index of a seen device by its name, or n_devices: unseen. */

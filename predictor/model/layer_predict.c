@@ -94,17 +94,47 @@ static bool gpu_is_outside(const th_layer_model *m, const th_gpu *gpu, char *tex
     return false;
 }
 
+/* Precisions of one width run the same kernels: bf16 is where fp16 is. */
+static bool field_is_outside(const th_layer_model *m, const th_op *op, th_op_field f)
+{
+    if ((op->x[f] >= m->field_min[f] && op->x[f] <= m->field_max[f]) || !th_op_has(op->kind, f))
+        return false;
+    if (f != TH_OP_PRECISION)
+        return true;
+    double bytes = th_op_precision_bytes((th_op_precision)op->x[f]);
+    return bytes != th_op_precision_bytes((th_op_precision)m->field_min[f]) &&
+           bytes != th_op_precision_bytes((th_op_precision)m->field_max[f]);
+}
+
+/* "bf16", "4096" */
+static void write_value(th_op_field f, int32_t value, char text[24])
+{
+    const char *word = th_op_word(f, value);
+    if (word)
+        snprintf(text, 24, "%s", word);
+    else
+        snprintf(text, 24, "%d", value);
+}
+
+static void write_field(const th_layer_model *m, const th_op *op, th_op_field f, char *text,
+                        size_t size)
+{
+    char value[24], least[24], most[24];
+    write_value(f, op->x[f], value);
+    write_value(f, m->field_min[f], least);
+    write_value(f, m->field_max[f], most);
+    snprintf(text, size, "%s %s: training had %s to %s", th_op_field_name(f), value, least, most);
+}
+
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,
                                char *text, size_t size)
 {
-    for (int f = 0; f < TH_N_OP_FIELDS; f++) {
-        if (!th_op_has(op->kind, (th_op_field)f) ||
-            (op->x[f] >= m->field_min[f] && op->x[f] <= m->field_max[f]))
-            continue;
-        snprintf(text, size, "%s %d: training had %d to %d", th_op_field_name((th_op_field)f),
-                 op->x[f], m->field_min[f], m->field_max[f]);
-        return true;
-    }
+    for (int i = 0; i < TH_N_OP_FIELDS; i++)
+        if (field_is_outside(m, op, (th_op_field)i)) {
+            if (size > 0)
+                write_field(m, op, (th_op_field)i, text, size);
+            return true;
+        }
     return !th_layer_model_has_seen(m, gpu) && !calibration_of(m, gpu) &&
            gpu_is_outside(m, gpu, text, size);
 }
@@ -114,6 +144,8 @@ bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const t
 /* How far x lies outside, in logarithms. */
 static double beyond(double x, double least, double most)
 {
+    if (x >= least && x <= most)
+        return 0;
     double low = fmax(least, 1), high = fmax(most, 1);
     return fmax(0, fmax(log(low / fmax(x, 1)), log(fmax(x, 1) / high)));
 }

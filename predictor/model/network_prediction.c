@@ -23,17 +23,18 @@ typedef struct {
     const th_network_prediction_options *options;
 } maker;
 
-static void note_outside(maker *k, const char *layer, const th_op *op)
+/* m: the model of the operation; NULL: none. */
+static void note_outside(maker *k, const char *layer, const th_layer_model *m, const th_op *op)
 {
-    const th_gpu *gpu = k->options->gpu;
-    const th_layer_model *m = th_phases_model(k->predictor, op->kind, gpu);
     char why[100];
+    bool is_first = k->out->n_outside == 0;
     if (!m)
         return;
     th_op asked = th_phases_as_measured(m, op);
-    if (!th_layer_model_is_outside(m, &asked, gpu, why, sizeof why))
+    if (!th_layer_model_is_outside(m, &asked, k->options->gpu, why, is_first ? sizeof why : 0))
         return;
-    if (k->out->n_outside++ == 0)
+    k->out->n_outside++;
+    if (is_first)
         snprintf(k->out->outside, sizeof k->out->outside, "%.40s: %s, %s: %s", layer,
                  th_layer_model_name(m), th_phase_name(m->phase), why);
 }
@@ -163,7 +164,8 @@ static int predict_forward(maker *k, th_layer_prediction *l, th_error *err)
     th_phases phases;
     if (th_phases_predict(k->predictor, &l->op.op, k->options->gpu, &phases, err))
         return -1;
-    note_outside(k, k->workload->layers[l - k->out->layer].name, &l->op.op);
+    note_outside(k, k->workload->layers[l - k->out->layer].name,
+                 th_phases_model(k->predictor, l->op.op.kind, k->options->gpu), &l->op.op);
     l->is_estimated = phases.is_estimated;
     l->is_by_rule = phases.is_by_rule;
     l->launch = th_phases_ps(phases.launch_ms);
@@ -224,6 +226,9 @@ static int predict_narrow(maker *k, const th_layer *x, const th_layer_part *part
 {
     if (th_network_narrow_layer(k->predictor, x, part, k->options, l, err))
         return -1;
+    if (l->op.times > 0)
+        note_outside(k, x->name, th_predictor_find_op(k->predictor, &l->op.op, TH_PHASE_EXECUTION),
+                     &l->op.op);
     k->out->calls += l->launch + l->execution;
     return 0;
 }

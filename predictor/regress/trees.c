@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* trees.c - the sum of an ensemble of decision trees for a row of features.
  *   init -> th_trees_sum | th_trees_sum_many -> clear
- * Each comparison in a tree depends on the previous one. Eight trees are therefore evaluated at a
- * time, which hides the latency; leaf values are integers, so the order of the sum does not matter.
+ * Each comparison in a tree depends on the previous one. Eight trees of a row, or eight rows of a
+ * tree, are therefore evaluated at a time, which hides the latency; leaf values are integers, so the
+ * order of the sum does not matter.
  */
 #include <config.h>
 
@@ -10,7 +11,7 @@
 
 #include "base/alloc.h"
 
-enum { AT_A_TIME = 8 };
+enum { AT_A_TIME = 8, BLOCK = 16 /* rows */ };
 
 int th_trees_init(th_trees *t, int n, int depth)
 {
@@ -39,8 +40,25 @@ static int32_t key_of(float x)
     return th_trees_key(x) | (TH_TREES_FEATURES_MAX - 1);
 }
 
-/* The sum of AT_A_TIME trees. Nodes count from 1: the children of i are 2 i and 2 i + 1. The walks
- * are written out so that a compiler keeps their nodes in registers. */
+/* One step of the walk number k, in the tree split + k * next_tree with the row key + k * next_row.
+ * Nodes count from 1: the children of i are 2 i and 2 i + 1. The walks are written out so that a
+ * compiler keeps their nodes in registers. */
+#define STEP(k, next_tree, next_row)                                                               \
+    {                                                                                              \
+        int32_t s = split[(k) * (next_tree) + node[k] - 1];                                        \
+        node[k] = 2 * node[k] + (key[(k) * (next_row) + th_trees_feature(s)] >= s);                \
+    }
+#define STEPS(a, b)                                                                                \
+    STEP(0, a, b)                                                                                  \
+    STEP(1, a, b)                                                                                  \
+    STEP(2, a, b)                                                                                  \
+    STEP(3, a, b)                                                                                  \
+    STEP(4, a, b)                                                                                  \
+    STEP(5, a, b)                                                                                  \
+    STEP(6, a, b)                                                                                  \
+    STEP(7, a, b)
+
+/* The sum of AT_A_TIME trees. */
 static int32_t sum_of_trees(const int32_t *split, const int32_t *leaf, int depth,
                             const int32_t *key)
 {
@@ -48,15 +66,9 @@ static int32_t sum_of_trees(const int32_t *split, const int32_t *leaf, int depth
     int32_t sum = 0;
     for (size_t k = 0; k < AT_A_TIME; k++)
         node[k] = 1;
-#define STEP(k)                                                                                    \
-    {                                                                                              \
-        int32_t s = split[(k)*n_splits + node[k] - 1];                                             \
-        node[k] = 2 * node[k] + (key[th_trees_feature(s)] >= s);                                   \
-    }
     for (int d = 0; d < depth; d++) {
-        STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
+        STEPS(n_splits, 0)
     }
-#undef STEP
     for (size_t k = 0; k < AT_A_TIME; k++)
         sum += leaf[k * (n_splits + 1) + node[k] - n_splits - 1];
     return sum;
@@ -73,8 +85,41 @@ double th_trees_sum(const th_trees *t, const float *x, size_t width)
     return sum * TH_TREES_UNIT;
 }
 
+/* Adds a tree's leaves of AT_A_TIME rows to their sums. */
+static void add_tree(const int32_t *split, const int32_t *leaf, int depth, const int32_t *key,
+                     int32_t *sum)
+{
+    size_t n_splits = ((size_t)1 << depth) - 1, node[AT_A_TIME];
+    for (size_t k = 0; k < AT_A_TIME; k++)
+        node[k] = 1;
+    for (int d = 0; d < depth; d++) {
+        STEPS(0, TH_TREES_FEATURES_MAX)
+    }
+    for (size_t k = 0; k < AT_A_TIME; k++)
+        sum[k] += leaf[node[k] - n_splits - 1];
+}
+
+/* A tree goes through all rows of a block, so that it stays in the cache. */
+static void sum_block(const th_trees *t, const float *x, size_t width, double *out)
+{
+    int32_t key[BLOCK][TH_TREES_FEATURES_MAX], sum[BLOCK] = {0};
+    size_t n_splits = ((size_t)1 << t->depth) - 1;
+    for (size_t i = 0; i < BLOCK; i++)
+        for (size_t f = 0; f < width; f++)
+            key[i][f] = key_of(x[i * width + f]);
+    for (size_t k = 0; k < (size_t)t->n; k++)
+        for (size_t i = 0; i < BLOCK; i += AT_A_TIME)
+            add_tree(t->split + k * n_splits, t->leaf + k * (n_splits + 1), t->depth, key[i],
+                     sum + i);
+    for (size_t i = 0; i < BLOCK; i++)
+        out[i] = sum[i] * TH_TREES_UNIT;
+}
+
 void th_trees_sum_many(const th_trees *t, const float *x, size_t n, size_t width, double *out)
 {
-    for (size_t i = 0; i < n; i++)
+    size_t i = 0;
+    for (; i + BLOCK <= n; i += BLOCK)
+        sum_block(t, x + i * width, width, out + i);
+    for (; i < n; i++)
         out[i] = th_trees_sum(t, x + i * width, width);
 }

@@ -22,6 +22,7 @@
  *                                predicted times of kernels, on devices of training and others
  *   bench transformers FOLDER    whole transformers as sums of their operators, against measured
  *                                runs
+ *   bench operators              what predictions of operators of language models take
  *   bench lookup                 finding a layer shard in the cache of compute costs
  *   bench scale                  what systems of 4,096 and 65,536 accelerators take, and replays
  *                                over 8 to 64
@@ -549,16 +550,19 @@ int main(int argc, char **argv)
         return th_bench_devices(argv + 2, argc - 2);
     } else if (strcmp(what, "transformers") == 0) {
         return th_bench_transformers(argv + 2, argc - 2);
+    } else if (strcmp(what, "operators") == 0) {
+        th_bench_operators();
     } else if (strcmp(what, "packet") == 0) {
         th_bench_packet();
     } else {
-        fprintf(stderr, "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | "
-                        "search [EVALUATIONS] | seeds [EVALUATIONS] | "
-                        "events | lookup | systolic [NETWORK] | tiling | trace [FORMAT | tiles "
-                        "[INPUTS]] | routes | scale | packet | network [peer [all]] | collective "
-                        "[RANKS ...] | threads [EVALUATIONS] | "
-                        "speedup [SEARCH [EVALUATIONS [ROUNDS]]] | "
-                        "large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]\n");
+        fprintf(stderr,
+                "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | "
+                "search [EVALUATIONS] | seeds [EVALUATIONS] | "
+                "events | lookup | operators | systolic [NETWORK] | tiling | trace [FORMAT | tiles "
+                "[INPUTS]] | routes | scale | packet | network [peer [all]] | collective "
+                "[RANKS ...] | threads [EVALUATIONS] | "
+                "speedup [SEARCH [EVALUATIONS [ROUNDS]]] | "
+                "large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]\n");
         return 2;
     }
     return 0;

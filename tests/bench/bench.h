@@ -10,6 +10,7 @@ double th_bench_cpu_seconds(void); /* of this process */
 
 void th_bench_events(void);               /* bench_events.c */
 void th_bench_lookup(const th_system *s); /* bench_lookup.c */
+void th_bench_operators(void);            /* bench_operators.c */
 /* arguments: a folder of measurements, and a kind if only one is wanted. 0 or not. */
 int th_bench_predictor(char **arguments, int n);
 /* arguments: a folder of measurements, a file's first letters, a phase. 0 or not. */

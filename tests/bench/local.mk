@@ -9,6 +9,7 @@ tests_bench_bench_SOURCES = \
 	tests/bench/bench_large.c \
 	tests/bench/bench_lookup.c \
 	tests/bench/bench_network.c \
+	tests/bench/bench_operators.c \
 	tests/bench/bench_packet.c \
 	tests/bench/bench_predictor.c \
 	tests/bench/bench_routes.c \
@@ -71,6 +72,7 @@ bench: tests/bench/bench$(EXEEXT)
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench trace
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench trace tiles
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench lookup
+	cd $(srcdir) && $(abs_builddir)/tests/bench/bench operators
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench scale
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench routes
 	cd $(srcdir) && $(abs_builddir)/tests/bench/bench collective
