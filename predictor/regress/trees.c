@@ -2,8 +2,8 @@
 /* trees.c - the sum of an ensemble of decision trees for a row of features.
  *   init -> th_trees_sum | th_trees_sum_many -> clear
  * Each comparison in a tree depends on the previous one. Eight trees of a row, or eight rows of a
- * tree, are therefore evaluated at a time, which hides the latency; leaf values are integers, so the
- * order of the sum does not matter.
+ * tree, are therefore evaluated at a time, which hides the latency; leaf values are integers, so
+ * the order of the sum does not matter.
  */
 #include <config.h>
 
