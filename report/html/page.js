@@ -97,5 +97,6 @@ th.percent = (share) => `${(100 * share).toFixed(1)} %`;
         nav.scrollLeft = links[at].offsetLeft - nav.offsetLeft - 40;
     }
     addEventListener("scroll", () => requestAnimationFrame(mark), {passive: true});
+    new ResizeObserver(mark).observe(document.body); // what is drawn later moves the sections
     mark();
 })();
