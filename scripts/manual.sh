@@ -17,8 +17,12 @@ nav { border-bottom: 1px solid var(--edge); padding-bottom: .5rem; }
 pre, code { font: .875rem/1.4 ui-monospace, monospace; }
 pre { background: var(--quiet); padding: .75rem; overflow-x: auto; overflow-wrap: normal; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
+pre:has(code[class]) { border-left: 3px solid #4a8fd0; } /* what is typed; not what is printed */
+td:first-child code { white-space: nowrap; }
 th, td { border-bottom: 1px solid var(--edge); padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
 img { max-width: 100%; background: white; }
+p:has(img) { overflow-x: auto; }
+p img { min-width: 36rem; } /* so that its text can be read on a phone */
 END
 
 # page UP TITLE: the body on standard input, as a page whose folder is UP (../ or nothing) below the root.
@@ -51,7 +55,7 @@ page() {
             link = up "index.md"
         return link ~ /\.md$/ ? substr(link, 1, length(link) - 3) ".html" rest : link ~ /\.svg$/ ? link : ""
     }
-    function fix(line,    done, to) {
+    function fix(line,    done, to, text) {
         done = ""
         while (match(line, /(href|src)="[^"]*"/)) {
             split(substr(line, RSTART, RLENGTH), part, "\"")
@@ -60,10 +64,18 @@ page() {
             to = target(part[2])
             done = done (to == "" ? "" : part[1] "\"" to "\"")
         }
-        return done line
+        line = done line
+        # The name of a page in place of that of its source.
+        while (match(line, />[a-zA-Z0-9_.\/]+\.md<\/a>/)) {
+            text = substr(line, RSTART + 1, RLENGTH - 8)
+            sub(/.*\//, "", text)
+            line = substr(line, 1, RSTART) (text == "README" ? readme : text) substr(line, RSTART + RLENGTH - 4)
+        }
+        return line
     }
     BEGIN {
         about = title == "Tharsis"
+        readme = about ? "manual" : "about"
         print "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">"
         print "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" title "</title>"
         print "<link rel=\"stylesheet\" href=\"" up "style.css\">\n</head>\n<body>"
