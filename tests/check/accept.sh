@@ -25,10 +25,11 @@ folders() {
     esac
 }
 
-# Training on everything takes minutes: make check trains on a part of it.
+# Training on everything takes minutes: make check trains on a part of it, unless $THARSIS_ACCEPT is "full".
 words() {
-    case $1 in
-    operators | predictor) echo -quick ;;
+    case $1,${THARSIS_ACCEPT:-} in
+    *,full) ;;
+    operators,* | predictor,*) echo -quick ;;
     esac
 }
 
@@ -72,13 +73,18 @@ is_worse() {
     }'
 }
 
-# tell_mended SCRIPT MISSED: the known misses that are none any more.
+# tell_mended SCRIPT MISSED SAID: the known misses that are none any more. Of a script that runs in part, a bar that was not
+# tried may be missed yet.
 tell_mended() {
     known "$1" | while IFS='|' read -r bar figure; do
         case "$newline$2" in
-        *"$newline$bar|"*) ;;
-        *) echo "# $1: $bar: holds now: take it out of tests/accept/known_misses" ;;
+        *"$newline$bar|"*) continue ;;
         esac
+        case "$newline$3" in
+        *"${newline}bar: $bar: got"*) ;;
+        *) [ -z "$(words "$1")" ] || continue ;;
+        esac
+        echo "# $1: $bar: holds now: take it out of tests/accept/known_misses"
     done
 }
 
@@ -123,7 +129,7 @@ report() {
     elif tell_missed "$1" "$missed"; then
         lines=1
     fi
-    [ $status -lt 2 ] && tell_mended "$1" "$missed"
+    [ $status -lt 2 ] && tell_mended "$1" "$missed" "$said"
     echo "$said" | tail -n $lines | sed 's/^/# /'
 }
 
