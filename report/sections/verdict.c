@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* verdict.c - see verdict.h.
- *   find: figures of the summary -> parts of the critical path -> classes of accelerators -> link
- *   sentence: clause on the path; clause on the accelerators; clause on the links */
+ *   find: figures of the summary -> deadlines -> parts of the critical path -> classes of
+ *         accelerators -> link
+ *   sentence: clauses on a missed deadline; the path; the accelerators; the links */
 #include <config.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "mapper/evaluate/deadline.h"
 #include "report/sections/sections.h"
 #include "report/sections/verdict.h"
 
@@ -89,6 +91,31 @@ static int find_link(th_session *s, const th_result *x, th_verdict *v, th_error 
     return 0;
 }
 
+static int find_missed(const th_session *s, const th_result *x, th_missed_deadline *missed,
+                       th_error *err)
+{
+    const th_workload *w = s->workload;
+    if (!th_deadline_exists(w))
+        return 0;
+    th_time *end = th_alloc_array((size_t)w->n_models * (size_t)x->n_inputs + 1, sizeof *end);
+    if (!end)
+        return th_error_no_memory(err);
+    th_deadline_model_ends(w, s->simulation->program, x->tasks, end);
+    for (int i = 0; i < w->n_models; i++) {
+        th_model_timing timing =
+            th_deadline_model_timing(w, &s->simulation->options.stream, i, end);
+        if (!timing.is_complete || timing.lateness_ps == 0)
+            continue;
+        if (missed->n++ > 0 && timing.lateness_ps <= missed->lateness_ps)
+            continue;
+        snprintf(missed->name, sizeof missed->name, "%s", w->models[i].name);
+        missed->deadline_ps = w->models[i].deadline_ps;
+        missed->lateness_ps = timing.lateness_ps;
+    }
+    th_free(end);
+    return 0;
+}
+
 int th_verdict_find(th_session *s, th_verdict *v, th_error *err)
 {
     const th_result *x = th_simulation_result(s->simulation, err);
@@ -104,6 +131,8 @@ int th_verdict_find(th_session *s, th_verdict *v, th_error *err)
         v->latency_ps = th_simulation_latency(s->simulation, x);
         v->samples_per_s =
             x->is_done ? (double)th_workload_samples(s->workload) * th_result_throughput(x) : 0;
+        if (find_missed(s, x, &v->missed, err) != 0)
+            return -1;
     }
     find_classes(s->system, x, v);
     return th_path_breakdown(s, v->part_ps, err) != 0 ? -1 : find_link(s, x, v, err);
@@ -146,6 +175,21 @@ static const char *percent(double share, char *out, size_t size)
     return out;
 }
 
+/* "radar misses its deadline of 9.5ms by 2.64ms; ": the latest model. */
+static void add_deadline_clause(const th_missed_deadline *missed, th_strbuf *out)
+{
+    char deadline[64], late[64];
+    if (missed->n == 0)
+        return;
+    th_strbuf_printf(out, "%s misses its deadline of %s by %s", missed->name,
+                     th_format_time(missed->deadline_ps, deadline, sizeof deadline),
+                     th_format_time(missed->lateness_ps, late, sizeof late));
+    if (missed->n > 1)
+        th_strbuf_printf(out, ", and %d other model%s late", missed->n - 1,
+                         missed->n == 2 ? " is" : "s are");
+    th_strbuf_add(out, "; ");
+}
+
 /* "80 % array and 16 % own DRAM": those of NAMED_SHARE, at least the largest, at most three. */
 static void add_path_clause(const th_verdict *v, th_strbuf *out)
 {
@@ -158,7 +202,7 @@ static void add_path_clause(const th_verdict *v, th_strbuf *out)
     if (n == 0)
         th_strbuf_add(out, "Nothing has ended yet");
     else
-        th_strbuf_add(out, "The critical path is ");
+        th_strbuf_add(out, v->missed.n > 0 ? "the critical path is " : "The critical path is ");
     for (int i = 0; i < n; i++)
         th_strbuf_printf(out, "%s%s %s",
                          i == 0       ? ""
@@ -222,6 +266,7 @@ static void add_accel_clause(const th_verdict *v, th_strbuf *out)
 void th_verdict_sentence(const th_verdict *v, th_strbuf *out)
 {
     char text[24];
+    add_deadline_clause(&v->missed, out);
     add_path_clause(v, out);
     add_accel_clause(v, out);
     if (v->link[0] != '\0')

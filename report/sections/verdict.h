@@ -25,12 +25,20 @@ enum { TH_VERDICT_CLASSES_MAX = 8 }; /* further classes count as the last one */
 
 enum { TH_BOUND_NOT_COMPUTED = -1 };
 
+/* The model that is latest past its deadline, of those whose inputs have all ended. */
+typedef struct th_missed_deadline {
+    int n;         /* models that miss theirs; 0: the other fields are undefined */
+    char name[80]; /* of the model */
+    th_time deadline_ps, lateness_ps;
+} th_missed_deadline;
+
 typedef struct th_verdict {
     bool is_done, is_hand_built;
-    th_time elapsed_ps, latency_ps;   /* latency: mean over inputs; 0: unknown */
-    int32_t batch, n_inputs;          /* of a workload */
-    double samples_per_s;             /* 0: unknown */
-    int64_t moved_bytes;              /* over the network */
+    th_time elapsed_ps, latency_ps; /* latency: mean over inputs; 0: unknown */
+    int32_t batch, n_inputs;        /* of a workload */
+    double samples_per_s;           /* 0: unknown */
+    int64_t moved_bytes;            /* over the network */
+    th_missed_deadline missed;
     th_time part_ps[TH_N_PATH_PARTS]; /* of the critical path */
     th_accel_class classes[TH_VERDICT_CLASSES_MAX];
     int n_classes;
@@ -49,8 +57,8 @@ int th_verdict_find(th_session *s, th_verdict *v, th_error *err);
 /* The share of a part in the critical path, and the largest part; -1: the path is empty. */
 double th_verdict_share(const th_verdict *v, int part);
 int th_verdict_limit(const th_verdict *v);
-/* One sentence: the largest parts of the critical path, whether accelerators are balanced, and the
- * busiest link. */
+/* One sentence: a missed deadline, the largest parts of the critical path, whether accelerators are
+ * balanced, and the busiest link. */
 void th_verdict_sentence(const th_verdict *v, th_strbuf *out);
 /* One sentence: which of two runs is faster, and by which part of the critical path. */
 void th_verdict_compare(const th_verdict *a, const char *a_name, const th_verdict *b,

@@ -105,6 +105,25 @@ TEST(nothing_ran)
     CU_ASSERT_EQUAL(th_verdict_limit(&v), -1);
 }
 
+/* 12.14 ms after its arrival is 2.64 ms past 9.5 ms. */
+TEST(missed_deadlines_come_first)
+{
+    th_verdict v = {
+        .part_ps = {[TH_PART_ARRAY] = 1},
+        .missed = {1, "radar", 9500000000, 2640000000},
+    };
+    CU_ASSERT_STRING_EQUAL(sentence_of(&v), "radar misses its deadline of 9.5ms by 2.64ms; the "
+                                            "critical path is 100 % array.");
+    v.missed.n = 2;
+    CU_ASSERT_STRING_EQUAL(sentence_of(&v),
+                           "radar misses its deadline of 9.5ms by 2.64ms, and 1 other model is "
+                           "late; the critical path is 100 % array.");
+    v.missed.n = 3;
+    CU_ASSERT_STRING_EQUAL(sentence_of(&v),
+                           "radar misses its deadline of 9.5ms by 2.64ms, and 2 other models are "
+                           "late; the critical path is 100 % array.");
+}
+
 /* Equal parts are named in their order; a fourth one is not, even if it is large. */
 TEST(at_most_three_parts)
 {
