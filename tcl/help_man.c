@@ -103,7 +103,7 @@ void th_help_man(th_strbuf *out)
                   ".nh\n"
                   ".SH NAME\ntharsis\\-commands \\- Tcl commands of the tharsis simulator\n"
                   ".SH DESCRIPTION\n"
-                  "Options stand in any order and are never abbreviated. ?x? may be left out.\n"
+                  "Options stand in any order; scripts never abbreviate them. ?x? may be left out.\n"
                   "At the end of a report, > FILE writes it to a file and >> FILE appends it.\n");
     th_help_each_group(out, add_heading, add_man_command);
     th_strbuf_add(out, ".SH SEE ALSO\n.BR tharsis (1)\n");

@@ -227,7 +227,7 @@ static void add_costs(th_spans_page *g)
     th_strbuf_add(out, ",\n\"costs\":[");
     for (int32_t i = 0; i < g->n_costs; i++) {
         const th_compute_cost *w =
-            th_compute_cost_get(th_lower_costs(g->session->simulation->lower), g->costs[i]);
+            th_compute_cost_get(th_simulation_costs(g->session->simulation), g->costs[i]);
         const int64_t *moved = w->collapsed.moved_bytes;
         int64_t dram = w->port.bits_per_s < TH_UNLIMITED ? w->port.bits_per_s : 0;
         th_strbuf_printf(

@@ -161,7 +161,8 @@ void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
     const char *colon = s->hand_built ? "" : ": ";
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
-        th_strbuf_printf(out, "%s on accel/%s", layer, s->system->nodes[t->node].name);
+        th_strbuf_printf(out, "%s on accel/%s", s->hand_built ? "compute" : layer,
+                         s->system->nodes[t->node].name);
         break;
     case TH_TASK_TRANSFER:
         th_strbuf_printf(out, "%s%s%s -> %s", layer, colon, s->system->nodes[t->node].name,
@@ -170,6 +171,8 @@ void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
     case TH_TASK_HOST:
         if (t->node >= 0)
             th_strbuf_printf(out, "%s%s%s at work", layer, colon, s->system->nodes[t->node].name);
+        else if (s->hand_built)
+            th_strbuf_add(out, "delay");
         else
             th_strbuf_printf(out, "input %d arrives", (int)t->input);
         break;
