@@ -189,8 +189,8 @@ static void begin(dynamic_program *p)
     }
 }
 
-/* The choices of least time by what is known of transitions. 1: more is known now; 0: all that these
- * choices need was, and they are the best; or -1. */
+/* The choices of least time by what is known of transitions. 1: more is known now; 0: all that
+ * these choices need was, and they are the best; or -1. */
 static int choose_all(dynamic_program *p, th_time *estimate, th_error *err)
 {
     const int n = p->generator->workload->n_layers;
