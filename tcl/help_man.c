@@ -97,14 +97,14 @@ static void add_heading(th_strbuf *out, const char *group)
 
 void th_help_man(th_strbuf *out)
 {
-    th_strbuf_add(out,
-                  ".\\\" Written by \"help -man\" from the command table; not edited by hand.\n"
-                  ".TH THARSIS\\-COMMANDS 7 \"\" \"tharsis " PACKAGE_VERSION "\"\n"
-                  ".nh\n"
-                  ".SH NAME\ntharsis\\-commands \\- Tcl commands of the tharsis simulator\n"
-                  ".SH DESCRIPTION\n"
-                  "Options stand in any order; scripts never abbreviate them. ?x? may be left out.\n"
-                  "At the end of a report, > FILE writes it to a file and >> FILE appends it.\n");
+    th_strbuf_add(
+        out, ".\\\" Written by \"help -man\" from the command table; not edited by hand.\n"
+             ".TH THARSIS\\-COMMANDS 7 \"\" \"tharsis " PACKAGE_VERSION "\"\n"
+             ".nh\n"
+             ".SH NAME\ntharsis\\-commands \\- Tcl commands of the tharsis simulator\n"
+             ".SH DESCRIPTION\n"
+             "Options stand in any order; scripts never abbreviate them. ?x? may be left out.\n"
+             "At the end of a report, > FILE writes it to a file and >> FILE appends it.\n");
     th_help_each_group(out, add_heading, add_man_command);
     th_strbuf_add(out, ".SH SEE ALSO\n.BR tharsis (1)\n");
 }

@@ -43,13 +43,13 @@ static void add_line(th_strbuf *out, const th_command *row)
 
 void th_help_markdown_list(th_strbuf *out)
 {
-    th_strbuf_add(out,
-                  "# Commands\n\nWritten by `help -markdown docs` from the command table; not "
-                  "edited by hand.\n\n"
-                  "Options stand in any order; scripts never abbreviate them. `?x?` may be left out.\n"
-                  "At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.\n"
-                  "What an error message means stands in the message; [messages.md](messages.md) "
-                  "lists them.\n");
+    th_strbuf_add(
+        out, "# Commands\n\nWritten by `help -markdown docs` from the command table; not "
+             "edited by hand.\n\n"
+             "Options stand in any order; scripts never abbreviate them. `?x?` may be left out.\n"
+             "At the end of a report, `> FILE` writes it to a file and `>> FILE` appends it.\n"
+             "What an error message means stands in the message; [messages.md](messages.md) "
+             "lists them.\n");
     th_help_each_group(out, begin_group, add_line);
 }
 
