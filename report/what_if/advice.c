@@ -3,14 +3,10 @@
  * thread of its own. */
 #include <config.h>
 #include "report/what_if/advice.h"
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
-#include "predictor/model/jobs.h"
-#include "report/interrupt.h"
-#include "report/session/progress.h"
+#include "report/what_if/what_if_jobs.h"
 #include "sim/analysis/critical_path.h"
 #include "sim/analysis/time_breakdown.h"
 
@@ -45,9 +41,6 @@ typedef struct batch {
     th_session *session;
     th_advice *advice;
     th_run_options options;
-    th_progress progress;
-    pthread_t own_thread; /* the interpreter's, which alone shows progress */
-    atomic_int n_done;
 } batch;
 
 static int run_mapping(const batch *b, const th_system *system, const th_mapping *m,
@@ -91,45 +84,11 @@ static int run_piece(void *state, int i, th_error *err)
     return th_error_set(err, item->failure.id, "%s", item->failure.text);
 }
 
-static void show_progress(batch *b)
-{
-    int n = b->advice->n + 1, n_done = atomic_fetch_add(&b->n_done, 1) + 1;
-    if (pthread_equal(pthread_self(), b->own_thread) && th_progress_is_due(&b->progress))
-        th_progress_show(&b->progress, "advice: %d of %d systems mapped, %.0f s left", n_done, n,
-                         th_progress_elapsed_s(&b->progress) / n_done * (n - n_done));
-}
-
-static int run_one(void *state, int i, th_error *err)
-{
-    if (th_interrupt_is_pending())
-        return th_error_interrupted(err, "not every system was mapped");
-    int failed = run_piece(state, i, err);
-    show_progress(state);
-    return failed;
-}
-
-/* Procedures of script designs run in the thread of the interpreter. */
-static bool has_script_designs(const th_system *s)
-{
-    for (int d = 0; d < s->n_designs; d++)
-        if (strcmp(s->designs[d].type, "script") == 0)
-            return true;
-    return false;
-}
-
 int th_advice_run(th_session *s, th_advice *a, th_error *err)
 {
-    batch b = {s,
-               a,
-               s->simulation ? s->simulation->options : s->defaults,
-               th_progress_start(s->is_quiet),
-               pthread_self(),
-               0};
+    batch b = {s, a, s->simulation ? s->simulation->options : s->defaults};
     a->goal = th_what_if_goal(s);
-    int failed =
-        th_jobs_run(run_one, &b, a->n + 1, has_script_designs(s->system) ? 1 : s->threads, err);
-    th_progress_end(&b.progress);
-    return failed;
+    return th_what_if_jobs_run(s, &(th_what_if_jobs){"advice", run_piece, &b, a->n + 1}, err);
 }
 
 /* ---- the order ---- */

@@ -7,17 +7,13 @@
  * is changed in the machine at time 0, and its tiles stay those of the old clock. */
 #include <config.h>
 #include "report/what_if/what_if.h"
-#include <pthread.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "mapper/serialize/serializer.h"
-#include "predictor/model/jobs.h"
 #include "report/session/property_events.h"
-#include "report/interrupt.h"
-#include "report/session/progress.h"
+#include "report/what_if/what_if_jobs.h"
 #include "report/what_if/what_if_map.h"
 
 const char *const th_what_if_names[TH_N_WHAT_IF_PROPERTIES + 1] = {
@@ -349,9 +345,6 @@ typedef struct batch {
     th_session *session;
     th_what_ifs *w;
     th_run_options options;
-    th_progress progress;
-    pthread_t own_thread; /* the interpreter's, which alone tells how far they are */
-    atomic_int n_done;
 } batch;
 
 /* The mapping of a run; with remap a new one, for *own to be freed. NULL on failure, and of made
@@ -414,40 +407,9 @@ static int run_piece(void *state, int i, th_error *err)
     return failed;
 }
 
-static void show_progress(batch *b)
-{
-    int n_done = atomic_fetch_add(&b->n_done, 1) + 1, n_left = b->w->n + 1 - n_done;
-    if (pthread_equal(pthread_self(), b->own_thread) && th_progress_is_due(&b->progress))
-        th_progress_show(&b->progress, "what if: %d of %d runs, %.0f s left", n_done, b->w->n + 1,
-                         th_progress_elapsed_s(&b->progress) / n_done * n_left);
-}
-
-static int run_one(void *state, int i, th_error *err)
-{
-    if (th_interrupt_is_pending())
-        return th_error_interrupted(err, "the piece has not begun");
-    int failed = run_piece(state, i, err);
-    show_progress(state);
-    return failed;
-}
-
-/* Procedures of script designs run in the thread of the interpreter. */
-static bool has_script_designs(const th_system *s)
-{
-    for (int d = 0; d < s->n_designs; d++)
-        if (strcmp(s->designs[d].type, "script") == 0)
-            return true;
-    return false;
-}
-
 int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
 {
-    batch b = {s,
-               w,
-               s->simulation ? s->simulation->options : s->defaults,
-               th_progress_start(s->is_quiet),
-               pthread_self(),
-               0};
+    batch b = {s, w, s->simulation ? s->simulation->options : s->defaults};
     for (size_t i = 0; i < s->events.n; i++)
         if (!s->events.all[i].is_fault)
             return th_error_set(err, "TCL-0710",
@@ -461,8 +423,7 @@ int th_what_ifs_run(th_session *s, th_what_ifs *w, th_error *err)
     if (!w->used_links || !w->used_accels)
         return th_error_no_memory(err);
     int failed =
-        th_jobs_run(run_one, &b, w->n + 1, has_script_designs(s->system) ? 1 : s->threads, err);
-    th_progress_end(&b.progress);
+        th_what_if_jobs_run(s, &(th_what_if_jobs){"what if", run_piece, &b, w->n + 1}, err);
     if (!failed)
         mark_unused(w);
     return failed;
