@@ -113,6 +113,9 @@ typedef struct th_estimate {
     double ms, low_ms, high_ms;
 } th_estimate;
 th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu);
+/* Of op[n] into out[n]. */
+void th_layer_model_estimates(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
+                              th_estimate *out);
 
 /* Private to calibration and nearest_device: the GPU treated as a seen device. */
 typedef struct th_device_view {

@@ -173,17 +173,36 @@ static double gpu_beyond(const th_layer_model *m, const th_gpu *gpu)
     return sum;
 }
 
-th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
+/* Of at most BLOCK operations. */
+static void estimate_block(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
+                           th_estimate *out)
 {
+    static const double WIDEST_NARROW = 2; /* laws of the data sheet hold far outside */
     const th_calibration *c = calibration_of(m, gpu);
     bool is_seen = !c && th_layer_model_has_seen(m, gpu);
     const th_residual_quantiles *quantiles = is_seen ? &m->seen.quantiles : &m->unseen.quantiles;
-    double ms = th_layer_model_predict(m, op, gpu), low, high;
-    double wider = 1 + op_beyond(m, op) + (is_seen || c ? 0 : gpu_beyond(m, gpu));
-    static const double WIDEST_NARROW = 2; /* laws of the data sheet hold far outside */
-    if (m->is_narrow)
-        wider = fmin(wider, WIDEST_NARROW);
-    th_residual_quantiles_at(quantiles, log(ms), &low, &high);
-    wider *= c ? c->gain : 1;
-    return (th_estimate){ms, ms * exp(low * wider), ms * exp(high * wider)};
+    double ms[BLOCK], low, high, far = is_seen || c ? 0 : gpu_beyond(m, gpu);
+    predict_few(m, op, n, gpu, ms);
+    for (size_t i = 0; i < n; i++) {
+        double wider = 1 + op_beyond(m, &op[i]) + far;
+        if (m->is_narrow)
+            wider = fmin(wider, WIDEST_NARROW);
+        th_residual_quantiles_at(quantiles, log(ms[i]), &low, &high);
+        wider *= c ? c->gain : 1;
+        out[i] = (th_estimate){ms[i], ms[i] * exp(low * wider), ms[i] * exp(high * wider)};
+    }
+}
+
+void th_layer_model_estimates(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
+                              th_estimate *out)
+{
+    for (size_t from = 0; from < n; from += BLOCK)
+        estimate_block(m, op + from, n - from < BLOCK ? n - from : BLOCK, gpu, out + from);
+}
+
+th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, const th_gpu *gpu)
+{
+    th_estimate e;
+    estimate_block(m, op, 1, gpu, &e);
+    return e;
 }

@@ -15,14 +15,11 @@
 static th_op attention(const th_layer *x, const th_layer_part *p)
 {
     const int32_t *d = p->dim;
-    return (th_op){TH_OP_ATTENTION,
-                   {[TH_OP_BATCH] = d[TH_DIM_B],
-                    [TH_OP_ROWS] = d[TH_DIM_H],
-                    [TH_OP_CHANNELS_IN] = d[TH_DIM_C] / p->groups,
-                    [TH_OP_CHANNELS_OUT] = d[TH_DIM_K] / p->groups,
-                    [TH_OP_HEADS] = p->groups,
-                    [TH_OP_KV_HEADS] = th_layer_key_heads(x),
-                    [TH_OP_KEYS] = d[TH_DIM_R]}};
+    th_op op = th_op_attention(d[TH_DIM_B], d[TH_DIM_H], d[TH_DIM_R], p->groups,
+                               th_layer_key_heads(x), d[TH_DIM_C] / p->groups, TH_PRECISION_FP32);
+    op.x[TH_OP_CHANNELS_OUT] = d[TH_DIM_K] / p->groups;
+    op.x[TH_OP_CAUSAL] = 0;
+    return op;
 }
 
 /* 0, or -1; times 0: nothing runs. */
@@ -55,17 +52,12 @@ static int time_of(const th_predictor *p, const th_layer_op *op, th_phase phase,
 static int update(const th_predictor *p, int64_t weights, const th_network_prediction_options *o,
                   th_time *out, th_error *err)
 {
-    enum { COLUMNS = 1024 };
     th_operator_time t;
     *out = 0;
     if (weights == 0 || o->optimizer == TH_OPTIMIZER_NONE)
         return 0;
     bool is_adam = o->optimizer == TH_OPTIMIZER_ADAM;
-    const th_layer_op op = {{TH_OP_ELEMENTWISE,
-                             {[TH_OP_BATCH] = (int32_t)((weights + COLUMNS - 1) / COLUMNS),
-                              [TH_OP_CHANNELS_IN] = COLUMNS,
-                              [TH_OP_FUNCTION] = is_adam ? TH_EW_ADAM : TH_EW_SGD,
-                              [TH_OP_PRECISION] = (int32_t)o->precision}},
+    const th_layer_op op = {th_op_update(is_adam ? TH_EW_ADAM : TH_EW_SGD, weights, o->precision),
                             1};
     if (time_of(p, &op, TH_PHASE_EXECUTION, o->gpu, &t, err))
         return -1;

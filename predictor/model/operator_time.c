@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* operator_time.c - the time of one operation, by its model or by the law of the data sheet.
- *   predict: check -> even (model -> law -> backward by forward) -> uneven members */
+ *   predict: check -> even (model -> law -> backward by forward) -> uneven members
+ *   predict many: predict each, noting what it asks models -> ask each model once -> predict each
+ *   from the answers, which come in the order in which they were asked for */
 #include <config.h>
 
 #include "predictor/model/operator_time.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
 
 /* Measured over the law's: nine tenths lie within this factor on the two cards, their precisions
  * and their kinds, that the laws were held against (docs/models/operators.md). */
@@ -26,13 +32,76 @@ static th_operator_time around(double ms)
     return (th_operator_time){ms, ms / SHEET_FACTOR, ms * SHEET_FACTOR, NULL};
 }
 
-/* By the model of exactly this, or the law's knowledge of the data sheet. -1: neither. */
-static int forward(th_operator_time *out, const th_predictor *p, const th_op *op, th_phase phase,
-                   const th_gpu *gpu)
+/* --- models ----------------------------------------------------------------------------------- */
+
+/* What models are asked, each question once, and the answers. */
+typedef struct {
+    th_map *number; /* of a question, by its model and operation */
+    const th_layer_model **model;
+    th_op *op; /* by question */
+    th_estimate *answer;
+    size_t *asked; /* questions in the order in which they were asked */
+    size_t n, n_asked, next;
+    size_t room_model, room_op, room_asked;
+    bool is_answered;
+    bool is_out_of_memory;
+} questions;
+
+/* Whom operations are predicted for. */
+typedef struct {
+    const th_predictor *predictor; /* NULL: the data sheet alone */
+    const th_gpu *gpu;
+    questions *q; /* NULL: models answer at once */
+} asker;
+
+static int add_question(questions *q, const th_layer_model *m, const th_op *op, size_t *number)
 {
-    const th_layer_model *m = p ? th_predictor_find_op(p, op, phase) : NULL;
+    struct {
+        const th_layer_model *model;
+        th_op op;
+    } key;
+    int64_t known;
+    memset(&key, 0, sizeof key);
+    key.model = m;
+    key.op = *op;
+    if (th_map_get(q->number, &key, sizeof key, &known)) {
+        *number = (size_t)known;
+        return 0;
+    }
+    if (th_grow(&q->model, &q->room_model, q->n + 1, sizeof *q->model) ||
+        th_grow(&q->op, &q->room_op, q->n + 1, sizeof *q->op) ||
+        th_map_put(q->number, &key, sizeof key, (int64_t)q->n))
+        return -1;
+    q->model[q->n] = m;
+    q->op[q->n] = *op;
+    *number = q->n++;
+    return 0;
+}
+
+/* While questions are noted the answer is no more than a number. */
+static th_estimate ask(const asker *a, const th_layer_model *m, const th_op *op)
+{
+    questions *q = a->q;
+    size_t number;
+    if (!q)
+        return th_layer_model_estimate(m, op, a->gpu);
+    if (q->is_answered)
+        return q->answer[q->asked[q->next++]];
+    if (add_question(q, m, op, &number) ||
+        th_grow(&q->asked, &q->room_asked, q->n_asked + 1, sizeof *q->asked))
+        q->is_out_of_memory = true;
+    else
+        q->asked[q->n_asked++] = number;
+    return (th_estimate){1, 1, 1};
+}
+
+/* By the model of exactly this, or the law's knowledge of the data sheet. -1: neither. */
+static int forward(th_operator_time *out, const asker *a, const th_op *op, th_phase phase)
+{
+    const th_gpu *gpu = a->gpu;
+    const th_layer_model *m = a->predictor ? th_predictor_find_op(a->predictor, op, phase) : NULL;
     if (m) {
-        th_estimate e = th_layer_model_estimate(m, op, gpu);
+        th_estimate e = ask(a, m, op);
         *out = (th_operator_time){e.ms, e.low_ms, e.high_ms, m};
         return 0;
     }
@@ -47,36 +116,29 @@ static int forward(th_operator_time *out, const th_predictor *p, const th_op *op
 
 /* The gradients of both factors: rows x columns by columns x inner, inner x rows by rows x columns.
  */
-static int product_backward(th_operator_time *out, const th_predictor *p, const th_op *op,
-                            const th_gpu *gpu)
+static int product_backward(th_operator_time *out, const asker *who, const th_op *op)
 {
-    th_op_field rows = op->kind == TH_OP_DENSE ? TH_OP_BATCH : TH_OP_ROWS;
-    th_op of_input = *op, of_weights = *op;
+    th_op of_input = th_op_first_gradient(op), of_weights = th_op_second_gradient(op);
     th_operator_time a, b;
-    of_input.x[TH_OP_CHANNELS_IN] = op->x[TH_OP_CHANNELS_OUT];
-    of_input.x[TH_OP_CHANNELS_OUT] = op->x[TH_OP_CHANNELS_IN];
-    of_weights.x[TH_OP_CHANNELS_IN] = op->x[rows];
-    of_weights.x[rows] = op->x[TH_OP_CHANNELS_IN];
-    if (forward(&a, p, &of_input, TH_PHASE_EXECUTION, gpu) ||
-        forward(&b, p, &of_weights, TH_PHASE_EXECUTION, gpu))
+    if (forward(&a, who, &of_input, TH_PHASE_EXECUTION) ||
+        forward(&b, who, &of_weights, TH_PHASE_EXECUTION))
         return -1;
     *out = (th_operator_time){a.ms + b.ms, a.low_ms + b.low_ms, a.high_ms + b.high_ms, a.model};
     return 0;
 }
 
-static int backward(th_operator_time *out, const th_predictor *p, const th_op *op,
-                    const th_gpu *gpu)
+static int backward(th_operator_time *out, const asker *a, const th_op *op)
 {
     static const double PASSES = 2;
-    if (p && th_predictor_find_op(p, op, TH_PHASE_BACKWARD))
-        return forward(out, p, op, TH_PHASE_BACKWARD, gpu);
+    if (a->predictor && th_predictor_find_op(a->predictor, op, TH_PHASE_BACKWARD))
+        return forward(out, a, op, TH_PHASE_BACKWARD);
     if (is_product(op))
-        return product_backward(out, p, op, gpu);
-    if (forward(out, p, op, TH_PHASE_EXECUTION, gpu))
+        return product_backward(out, a, op);
+    if (forward(out, a, op, TH_PHASE_EXECUTION))
         return -1;
     if (op->kind == TH_OP_ATTENTION) {
-        *out = times(*out, th_law_sheet_ms(op, TH_PHASE_BACKWARD, gpu) /
-                               th_law_sheet_ms(op, TH_PHASE_EXECUTION, gpu));
+        *out = times(*out, th_law_sheet_ms(op, TH_PHASE_BACKWARD, a->gpu) /
+                               th_law_sheet_ms(op, TH_PHASE_EXECUTION, a->gpu));
         return 0;
     }
     bool is_copy = op->kind == TH_OP_ELEMENTWISE && (op->x[TH_OP_FUNCTION] == TH_EW_EMBEDDING ||
@@ -85,10 +147,9 @@ static int backward(th_operator_time *out, const th_predictor *p, const th_op *o
     return 0;
 }
 
-static int equal(th_operator_time *out, const th_predictor *p, const th_op *op, th_phase phase,
-                 const th_gpu *gpu)
+static int equal(th_operator_time *out, const asker *a, const th_op *op, th_phase phase)
 {
-    return phase == TH_PHASE_BACKWARD ? backward(out, p, op, gpu) : forward(out, p, op, phase, gpu);
+    return phase == TH_PHASE_BACKWARD ? backward(out, a, op) : forward(out, a, op, phase);
 }
 
 /* --- unequal members -------------------------------------------------------------------------- */
@@ -106,8 +167,7 @@ static int64_t sum_of(const int32_t *n, int32_t count, int32_t *most)
 
 /* Equal members of the mean, times the law's ratio of unequal to equal. Attention: all blocks take
  * the mean, but the longest sequence is the least. */
-static int unequal(th_operator_time *out, const th_predictor *p, const th_operator *o,
-                   const th_gpu *gpu)
+static int unequal(th_operator_time *out, const asker *a, const th_operator *o)
 {
     th_op mean = o->op;
     int32_t count = mean.x[TH_OP_BATCH], most;
@@ -117,33 +177,100 @@ static int unequal(th_operator_time *out, const th_predictor *p, const th_operat
     if (sum == 0)
         sum = 1;
     mean.x[f] = (int32_t)((sum + count - 1) / count);
-    if (equal(out, p, &mean, o->phase, gpu))
+    if (equal(out, a, &mean, o->phase))
         return -1;
     if (!is_attention) {
-        double even = th_law_sheet_ms(&mean, TH_PHASE_EXECUTION, gpu);
-        *out = times(*out, even > 0 ? th_law_grouped_ms(&mean, o->rows, gpu) / even : 1);
+        double even = th_law_sheet_ms(&mean, TH_PHASE_EXECUTION, a->gpu);
+        *out = times(*out, even > 0 ? th_law_grouped_ms(&mean, o->rows, a->gpu) / even : 1);
         return 0;
     }
     th_op longest = mean;
     th_operator_time alone;
     longest.x[TH_OP_BATCH] = 1;
     longest.x[f] = most;
-    if (equal(&alone, p, &longest, o->phase, gpu))
+    if (equal(&alone, a, &longest, o->phase))
         return -1;
     if (alone.ms > out->ms)
         *out = alone;
     return 0;
 }
 
-int th_operator_predict(th_operator_time *out, const th_predictor *p, const th_operator *o,
-                        const th_gpu *gpu, th_error *err)
+static int predict(th_operator_time *out, const asker *a, const th_operator *o, th_error *err)
 {
     bool is_uneven = o->rows && (o->op.kind == TH_OP_MATMUL || o->op.kind == TH_OP_ATTENTION);
-    if (th_gpu_check_precision(gpu, (th_op_precision)o->op.x[TH_OP_PRECISION], err))
+    if (th_gpu_check_precision(a->gpu, (th_op_precision)o->op.x[TH_OP_PRECISION], err))
         return -1;
-    if ((is_uneven ? unequal(out, p, o, gpu) : equal(out, p, &o->op, o->phase, gpu)) == 0)
+    if ((is_uneven ? unequal(out, a, o) : equal(out, a, &o->op, o->phase)) == 0)
         return 0;
     return th_error_set(err, "PRED-0164", "%s, %s: the predictor was not trained for it",
                         th_op_kind_title(o->op.kind, th_op_is_narrow(&o->op)),
                         th_phase_name(o->phase));
+}
+
+int th_operator_predict(th_operator_time *out, const th_predictor *p, const th_operator *o,
+                        const th_gpu *gpu, th_error *err)
+{
+    return predict(out, &(asker){p, gpu, NULL}, o, err);
+}
+
+/* --- many ------------------------------------------------------------------------------------- */
+
+/* Asks one model what it was asked; op and e have room for all questions. */
+static void answer_model(questions *q, const th_layer_model *m, const th_gpu *gpu, th_op *op,
+                         th_estimate *e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < q->n; i++)
+        if (q->model[i] == m)
+            op[n++] = q->op[i];
+    if (n == 0)
+        return;
+    th_layer_model_estimates(m, op, n, gpu, e);
+    n = 0;
+    for (size_t i = 0; i < q->n; i++)
+        if (q->model[i] == m)
+            q->answer[i] = e[n++];
+}
+
+static int answer(questions *q, const asker *a)
+{
+    const th_predictor *p = a->predictor;
+    th_op *op = th_alloc_array(q->n + 1, sizeof *op);
+    th_estimate *e = th_alloc_array(q->n + 1, sizeof *e);
+    q->answer = th_alloc_array(q->n + 1, sizeof *q->answer);
+    bool has_room = op && e && q->answer && !q->is_out_of_memory;
+    for (int i = 0; has_room && p && i < p->n_models; i++)
+        answer_model(q, &p->model[i], a->gpu, op, e);
+    th_free(op);
+    th_free(e);
+    q->is_answered = true;
+    return has_room ? 0 : -1;
+}
+
+static int predict_each(th_operator_time *out, const asker *a, const th_operator *o, size_t n,
+                        th_error *err)
+{
+    th_error reason = {"", ""};
+    for (size_t i = 0; i < n; i++)
+        if (predict(&out[i], a, &o[i], &reason))
+            return th_error_set(err, reason.id, "operation %zu of %zu: %s", i + 1, n, reason.text);
+    return 0;
+}
+
+int th_operators_predict(th_operator_time *out, const th_predictor *p, const th_operator *o,
+                         size_t n, const th_gpu *gpu, th_error *err)
+{
+    questions q = {.number = th_map_new()};
+    const asker a = {p, gpu, &q};
+    int failed = q.number ? predict_each(out, &a, o, n, err) : th_error_no_memory(err);
+    if (!failed && answer(&q, &a))
+        failed = th_error_no_memory(err);
+    if (!failed)
+        failed = predict_each(out, &a, o, n, err);
+    th_map_free(q.number);
+    th_free(q.model);
+    th_free(q.op);
+    th_free(q.answer);
+    th_free(q.asked);
+    return failed;
 }

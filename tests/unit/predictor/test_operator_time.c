@@ -4,6 +4,7 @@
 #include <config.h>
 #include <string.h>
 #include "predictor/model/operator_time.h"
+#include "tests/unit/learned_help.h"
 #include "tests/unit/tap.h"
 
 static th_gpu gpu_of(void)
@@ -23,11 +24,7 @@ static th_gpu gpu_of(void)
 
 static th_op product(int32_t rows, int32_t in, int32_t out)
 {
-    return (th_op){TH_OP_DENSE,
-                   {[TH_OP_BATCH] = rows,
-                    [TH_OP_CHANNELS_IN] = in,
-                    [TH_OP_CHANNELS_OUT] = out,
-                    [TH_OP_PRECISION] = TH_PRECISION_BF16}};
+    return th_op_product(rows, in, out, TH_PRECISION_BF16);
 }
 
 static th_operator_time time_of(th_op op, th_phase phase, const int32_t *rows)
@@ -72,17 +69,9 @@ TEST(backward_of_rows)
 
 static th_op decode(int32_t sequences, int32_t keys)
 {
-    return (th_op){TH_OP_ATTENTION,
-                   {[TH_OP_BATCH] = sequences,
-                    [TH_OP_ROWS] = 1,
-                    [TH_OP_CHANNELS_IN] = 128,
-                    [TH_OP_CHANNELS_OUT] = 128,
-                    [TH_OP_HEADS] = 32,
-                    [TH_OP_KV_HEADS] = 8,
-                    [TH_OP_KEYS] = keys,
-                    [TH_OP_CAUSAL] = 1,
-                    [TH_OP_UNSPLIT] = 1,
-                    [TH_OP_PRECISION] = TH_PRECISION_BF16}};
+    th_op op = th_op_attention(sequences, 1, keys, 32, 8, 128, TH_PRECISION_BF16);
+    op.x[TH_OP_UNSPLIT] = 1;
+    return op;
 }
 
 /* The mean of 2000 keys, unless the longest alone takes longer. */
@@ -129,6 +118,79 @@ TEST(what_cannot_be_told)
     op.x[TH_OP_PRECISION] = TH_PRECISION_BF16;
     assert_refused(op, TH_PHASE_LOSS, "PRED-0164",
                    "narrow dense, loss: the predictor was not trained for it");
+}
+
+/* Of models (single precision) and of the law, forward and backward, some equal, some of unequal
+ * members. */
+static const int32_t uneven[] = {10, 90, 20};
+
+static void fill(th_operator o[], int n)
+{
+    for (int i = 0; i < n; i++) {
+        th_op_precision p = i % 3 == 0 ? TH_PRECISION_BF16 : TH_PRECISION_FP32;
+        o[i].phase = i % 2 == 0 ? TH_PHASE_EXECUTION : TH_PHASE_BACKWARD;
+        o[i].rows = i % 7 == 3 ? uneven : NULL;
+        o[i].op = i % 7 == 3   ? th_op_products(3, 40, 100, 20, p)
+                  : i % 5 == 0 ? th_op_rows(TH_OP_NORM, 20 + i % 4, 300, TH_PRECISION_BF16)
+                               : th_op_product(30 + i % 4, 300, 200, p);
+    }
+}
+
+TEST(many_at_once)
+{
+    enum { N = 150 };
+    th_predictor *p = learned_some();
+    th_gpu g = gpu_of();
+    th_operator o[N];
+    th_operator_time t[N], one = {0, 0, 0, NULL};
+    th_error e = {"", ""};
+    int by_models = 0;
+    fill(o, N);
+    CU_ASSERT_EQUAL_FATAL(th_operators_predict(t, p, o, N, &g, &e), 0);
+    for (int i = 0; i < N; i++) {
+        CU_ASSERT_EQUAL(th_operator_predict(&one, p, &o[i], &g, &e), 0);
+        CU_ASSERT(t[i].ms == one.ms && t[i].low_ms == one.low_ms && t[i].high_ms == one.high_ms &&
+                  t[i].model == one.model);
+        by_models += t[i].model != NULL;
+    }
+    CU_ASSERT(by_models > 50 && by_models < N - 50);
+    CU_ASSERT_EQUAL(th_operators_predict(t, p, o, 0, &g, &e), 0);
+    th_predictor_free(p);
+}
+
+TEST(one_of_many_fails)
+{
+    th_gpu g = gpu_of();
+    th_operator o[3];
+    th_operator_time t[3];
+    th_error e = {"", ""};
+    fill(o, 3);
+    o[1].op.x[TH_OP_PRECISION] = TH_PRECISION_FP4;
+    CU_ASSERT_EQUAL(th_operators_predict(t, NULL, o, 3, &g, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "PRED-0163");
+    TAP_ASSERT_TEXT(e.text, "operation 2 of 3: precision fp4: card does not have it; the nearest "
+                            "that it has is bf16");
+}
+
+TEST(memory_runs_out_among_many)
+{
+    enum { N = 20 };
+    th_predictor *p = learned_some();
+    th_gpu g = gpu_of();
+    th_operator o[N];
+    th_operator_time t[N];
+    th_error e = {"", ""};
+    int64_t live = th_alloc_live();
+    int k = 1, failed = -1;
+    fill(o, N);
+    for (; failed && k < 100; k++) {
+        th_alloc_fail_at(k);
+        failed = th_operators_predict(t, p, o, N, &g, &e);
+        th_alloc_fail_at(0);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    CU_ASSERT(k > 8 && k < 100);
+    th_predictor_free(p);
 }
 
 TAP_MAIN("operator_time")
