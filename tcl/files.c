@@ -62,7 +62,10 @@ static Tcl_Obj *try(const char *folder, const char *name, const char *extension)
 static Tcl_Obj *folders_of(th_session *s, const th_file_kind *kind)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
-    const char *path = Tcl_GetVar2(th_tcl_of(s)->interp, "env", "THARSIS_PATH", TCL_GLOBAL_ONLY);
+    const char *path =
+        th_tcl_of(s)->refuses_files
+            ? NULL /* a safe script can set its own variable */
+            : Tcl_GetVar2(th_tcl_of(s)->interp, "env", "THARSIS_PATH", TCL_GLOBAL_ONLY);
     while (path && *path != '\0') {
         size_t length = strcspn(path, ":");
         if (length > 0)
@@ -170,7 +173,10 @@ static void not_found(th_session *s, const th_file_kind *kind, const char *name,
 Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th_error *err)
 {
     const char *text = Tcl_GetString(name);
-    Tcl_Obj *found = try(NULL, text, kind->extension);
+    bool is_free = !th_tcl_of(s)->refuses_files; /* to name a file of its own */
+    if (strchr(text, '/') && th_session_check_file(s, text, err) != 0)
+        return NULL;
+    Tcl_Obj *found = is_free ? try(NULL, text, kind->extension) : NULL;
     if (found)
         return found;
     Tcl_Obj *folders = folders_of(s, kind), **element;

@@ -105,6 +105,14 @@ DLLEXPORT int Tharsis_Init(Tcl_Interp *interp)
     return th_find_tcl(interp) ? th_init_commands(interp) : TCL_ERROR;
 }
 
+DLLEXPORT int Tharsis_SafeInit(Tcl_Interp *interp)
+{
+    int code = Tharsis_Init(interp);
+    if (code == TCL_OK)
+        th_session_refuse_files(th_session_of(interp));
+    return code;
+}
+
 th_session *th_session_of(Tcl_Interp *interp)
 {
     return Tcl_GetAssocData(interp, session_key, NULL);

@@ -6,6 +6,8 @@
 
 /* Creates session and commands (once), and provides the package. Returns a Tcl return code. */
 extern DLLEXPORT int Tharsis_Init(Tcl_Interp *interp);
+/* The same for a safe interpreter: the commands open no files but those that come with Tharsis. */
+extern DLLEXPORT int Tharsis_SafeInit(Tcl_Interp *interp);
 /* Session and commands alone, for interpreters that Tharsis creates itself. */
 int th_init_commands(Tcl_Interp *interp);
 /* Loads the table of Tcl's functions (stubs), once in a process, for all code in tcl/. Returns

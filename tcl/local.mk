@@ -38,6 +38,7 @@ face_sources = \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \
 	tcl/commands/tcl_session_parts.c \
+	tcl/safe_interp.c tcl/safe_interp.h \
 	tcl/commands/run_call.c \
 	tcl/commands/run_call.h \
 	tcl/design_option.c \
@@ -108,6 +109,8 @@ noinst_LTLIBRARIES += libshell.la
 libshell_la_SOURCES = \
 	tcl/shell/complete.c \
 	tcl/shell/complete.h \
+	tcl/shell/confine.c \
+	tcl/shell/confine.h \
 	tcl/shell/ctrl_c.c \
 	tcl/shell/ctrl_c.h \
 	tcl/shell/error_text.c \

@@ -2,8 +2,26 @@
 /* tcl_session.c - output and Ctrl-C of a session, see tcl_session.h. */
 #include <config.h>
 #include "tcl/tcl_session.h"
+#include <sys/stat.h>
 #include "base/write_file.h"
 #include "report/interrupt.h"
+
+/* ---- files ---- */
+
+void th_session_refuse_files(th_session *s)
+{
+    th_tcl_of(s)->refuses_files = true;
+}
+
+int th_session_check_file(const th_session *s, const char *path, th_error *err)
+{
+    return th_tcl_of(s)->refuses_files
+               ? th_error_set(err, "TCL-0990",
+                              "\"%.200s\": a safe interpreter opens only files that come with "
+                              "Tharsis, by their names",
+                              path)
+               : 0;
+}
 
 /* ---- output ---- */
 
@@ -28,21 +46,40 @@ int th_session_print(th_session *s, const char *text, th_error *err)
     return 0;
 }
 
+static bool is_folder(Tcl_Obj *path)
+{
+    Tcl_StatBuf stat;
+    return Tcl_FSStat(path, &stat) == 0 && S_ISDIR(Tcl_GetModeFromStat(&stat));
+}
+
+/* All folders on the way to the last of the elements. Safe interpreters have no "file mkdir". */
+static int make_folders(Tcl_Obj *elements, th_error *err)
+{
+    Tcl_Obj *last;
+    int failed = 0;
+    for (int i = 1; Tcl_ListObjIndex(NULL, elements, i, &last) == TCL_OK && last && !failed; i++) {
+        Tcl_Obj *folder = Tcl_FSJoinPath(elements, i);
+        Tcl_IncrRefCount(folder);
+        if (!is_folder(folder) && Tcl_FSCreateDirectory(folder) != TCL_OK && !is_folder(folder))
+            failed = th_error_set(err, "TCL-0026", "can't create directory \"%s\": %s",
+                                  Tcl_GetString(folder), Tcl_ErrnoMsg(Tcl_GetErrno()));
+        Tcl_DecrRefCount(folder);
+    }
+    return failed;
+}
+
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err)
 {
-    Tcl_Interp *interp = th_tcl_of(s)->interp;
-    Tcl_Obj *const dirname[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("dirname", -1),
-                                Tcl_NewStringObj(path, -1)};
-    int code = th_eval_words(interp, 3, dirname);
-    if (code == TCL_OK) {
-        Tcl_Obj *const mkdir[] = {Tcl_NewStringObj("::file", -1), Tcl_NewStringObj("mkdir", -1),
-                                  Tcl_GetObjResult(interp)};
-        code = th_eval_words(interp, 3, mkdir);
-    }
-    if (code != TCL_OK)
-        th_error_set(err, "TCL-0026", "%s", Tcl_GetStringResult(interp));
-    Tcl_ResetResult(interp);
-    return code == TCL_OK ? 0 : -1;
+    if (th_session_check_file(s, path, err) != 0)
+        return -1;
+    Tcl_Obj *name = Tcl_NewStringObj(path, -1);
+    Tcl_IncrRefCount(name);
+    Tcl_Obj *elements = Tcl_FSSplitPath(name, NULL);
+    Tcl_IncrRefCount(elements);
+    int failed = make_folders(elements, err);
+    Tcl_DecrRefCount(elements);
+    Tcl_DecrRefCount(name);
+    return failed;
 }
 
 int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,

@@ -371,8 +371,8 @@ static int replay(th_call *c, th_simulation *sim, const checkpoint *k, const cha
 static int load(th_call *c, checkpoint *k, const char *path)
 {
     th_session *s = c->session;
-    if (th_session_need_program(s, &c->err) != 0 || read_checkpoint(path, k, &c->err) != 0 ||
-        check_run(s, k, path, &c->err) != 0)
+    if (th_session_need_program(s, &c->err) != 0 || th_session_check_file(s, path, &c->err) != 0 ||
+        read_checkpoint(path, k, &c->err) != 0 || check_run(s, k, path, &c->err) != 0)
         return -1;
     th_simulation *fresh = th_session_new_simulation(s, &k->options, &c->err);
     if (!fresh)

@@ -60,6 +60,8 @@ static const th_option create_options[] = {
 /* The absolute path for the C library; the caller drops it. NULL: error in err. */
 static Tcl_Obj *whole_path(th_call *c, Tcl_Obj *word)
 {
+    if (th_session_check_file(c->session, Tcl_GetString(word), &c->err) != 0)
+        return NULL;
     Tcl_Obj *path = Tcl_FSGetNormalizedPath(c->interp, word);
     if (!path)
         th_error_set(&c->err, "STUDY-0080", "-file \"%.200s\": is no path", Tcl_GetString(word));
@@ -95,7 +97,7 @@ static int create_study(th_call *c, const th_study *study, const char *path)
     if (!t)
         return -1;
     th_store_close(t);
-    if (th_studies_add(c->session, study->name, path, &c->err) != 0)
+    if (th_studies_add(c->session, study->name, path, true, &c->err) != 0)
         return -1;
     th_call_return_text(c, study->name);
     return 0;
@@ -126,7 +128,8 @@ static int run_read_study(th_call *c)
         return -1;
     th_store *t = th_store_open(Tcl_GetString(path), &c->err);
     int failed =
-        t ? th_studies_add(c->session, th_store_study(t)->name, Tcl_GetString(path), &c->err) : -1;
+        t ? th_studies_add(c->session, th_store_study(t)->name, Tcl_GetString(path), false, &c->err)
+          : -1;
     if (!failed)
         th_call_return_text(c, th_store_study(t)->name);
     th_store_close(t);
@@ -136,7 +139,7 @@ static int run_read_study(th_call *c)
 
 /* ---- run_study ---- */
 
-enum { RUN_THREADS, RUN_LIMIT, RUN_SECONDS, RUN_RETRY };
+enum { RUN_THREADS, RUN_LIMIT, RUN_SECONDS, RUN_RETRY, RUN_TRUST };
 enum { SECONDS_MAX = 366 * 24 * 3600 };
 
 static const th_option run_options[] = {
@@ -151,12 +154,15 @@ static const th_option run_options[] = {
                      "which depends on the speed of the machine. Default: no limit.",
                      1, SECONDS_MAX},
     [RUN_RETRY] = {"-retry", TH_OPTION_FLAG, NULL, "Runs failed points again."},
+    [RUN_TRUST] = {"-trust", TH_OPTION_FLAG, NULL,
+                   "The script of a study that read_study opened may do all that Tcl can, and open "
+                   "files; without it, it runs in safe interpreters."},
     {.name = NULL},
 };
 
 typedef struct {
     int64_t point;
-    char error[160]; /* cut */
+    char error[TH_ERROR_TEXT_MAX]; /* cut */
 } first_failure;
 
 static int keep_failure(void *state, const th_study_point *p)
@@ -171,7 +177,7 @@ static int keep_failure(void *state, const th_study_point *p)
 
 /* Failed points print nothing during the run, so they are reported at its end, with those of
  * earlier calls. */
-static int report_outcome(th_call *c, th_store *t, th_study_end end)
+static int report_outcome(th_call *c, th_store *t, const th_study_options *o, th_study_end end)
 {
     int64_t n[TH_N_POINT_STATES];
     first_failure first = {.point = 0};
@@ -181,10 +187,11 @@ static int report_outcome(th_call *c, th_store *t, th_study_end end)
     if (n[TH_POINT_FAILED] > 0)
         th_warn(c, "STUDY-0090",
                 "%lld of %lld points failed, the first of them point %lld: %s; report_study lists "
-                "them, -retry runs them again",
+                "them, -retry runs them again%s",
                 (long long)n[TH_POINT_FAILED],
                 (long long)(n[TH_POINT_WAITING] + n[TH_POINT_DONE] + n[TH_POINT_FAILED]),
-                (long long)first.point, first.error);
+                (long long)first.point, first.error,
+                o->is_safe ? ", -trust lets the script of this file use exec, open and files" : "");
     if (end == TH_STUDY_LIMIT)
         th_call_return_text(c, "limit");
     else if (n[TH_POINT_FAILED] > 0)
@@ -201,14 +208,16 @@ static int run_run_study(th_call *c)
     const th_study_options o = {.threads = (int)th_call_number(c, RUN_THREADS, usual),
                                 .limit = th_call_number(c, RUN_LIMIT, INT64_MAX),
                                 .seconds = th_call_number(c, RUN_SECONDS, 0),
-                                .retries = th_call_has(c, RUN_RETRY)};
+                                .retries = th_call_has(c, RUN_RETRY),
+                                .is_safe = !th_call_has(c, RUN_TRUST) &&
+                                           !th_studies_is_own(c->session, th_call_word(c, 0))};
     th_study_end end = TH_STUDY_DONE;
     if (th_tcl_of(c->session)->is_in_study)
         return th_error_set(&c->err, "STUDY-0081", "refused in the script of a study");
     th_store *t = th_studies_open(c->session, th_call_word(c, 0), &c->err);
     int failed = t ? th_study_run(c->session, t, &o, &end, &c->err) : -1;
     if (!failed && end != TH_STUDY_INTERRUPTED)
-        failed = report_outcome(c, t, end);
+        failed = report_outcome(c, t, &o, end);
     th_store_close(t);
     if (failed)
         return -1;
@@ -290,7 +299,8 @@ const th_command th_study_commands[] = {
      .run = run_create_study, .after_interrupt = "no study was made"},
     {"read_study", GROUP, "FILE", 1, 1, NULL, "open the study in an SQLite file",
      "Returns its name. The file contains parameters, script, metrics and results. run_study runs "
-     "that script, so only open files that you would source.",
+     "that script in safe interpreters, without exec, open, source or files of its choice, unless "
+     "it is told to trust it.",
      .run = run_read_study},
     {"run_study", GROUP, "STUDY", 1, 1, run_options, "run the waiting points of a study",
      "Returns why it ended: done (all points succeeded), failed N (all points ended, N of them "

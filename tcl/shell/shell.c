@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/units.h"
 #include "tcl/shell/complete.h"
+#include "tcl/shell/confine.h"
 #include "tcl/init.h"
 #include "report/interrupt.h"
 #include "tcl/shell/ctrl_c.h"
@@ -28,15 +30,20 @@
 #endif
 
 enum { EXIT_SCRIPT = 1, EXIT_USAGE = 2 };
+enum { SAFE_CPU_SECONDS = 600 };
+#define SAFE_MEMORY_BYTES ((int64_t)4 << 30)
 
 static const char usage_text[] =
-    "Usage: tharsis [-no_init] [-exit] [-batch] [-trace] [-log FILE] [-threads N] [SCRIPT [ARGS]]\n"
+    "Usage: tharsis [-no_init] [-exit] [-batch] [-trace] [-log FILE] [-threads N] [-safe]\n"
+    "               [SCRIPT [ARGS]]\n"
     "  -no_init    do not read ~/.tharsisrc\n"
     "  -exit       exit after SCRIPT; status 1 if it failed\n"
     "  -batch      no prompt and no progress lines; exit after SCRIPT\n"
     "  -trace      print the whole Tcl stack of an error, with the text of each command\n"
     "  -log FILE   copy commands and what they print to FILE, as log_begin does\n"
     "  -threads N  evaluate mappings with N threads\n"
+    "  -safe       for a stranger's SCRIPT: no other programs, no sockets, files only below\n"
+    "              -folder FOLDER (.), -cpu SECONDS (600), -memory BYTES (4GiB)\n"
     "  -version    print the version and exit\n"
     "  -help       print this and exit\n"
     "Without SCRIPT commands are read from standard input; \"help\" lists them. With -exit or\n"
@@ -45,7 +52,9 @@ static const char usage_text[] =
 static const char first_prompt[] = "tharsis> ", next_prompt[] = "       > ";
 
 typedef struct th_command_line {
-    bool no_init, exits, is_batch, prints_traces;
+    bool no_init, exits, is_batch, prints_traces, is_safe;
+    const char *only_safe; /* an option that is only for -safe; NULL: none was given */
+    th_confinement limits;
     int threads;     /* 0: not said */
     const char *log; /* NULL: none */
     int script;      /* index in argv; 0: none */
@@ -66,6 +75,35 @@ static int parse_threads(const char *text, th_command_line *out)
     if (!text || *text == '\0' || *end != '\0' || n < 1 || n > 1024)
         return complain("-threads must be from 1 to 1024, not", text ? text : "");
     out->threads = (int)n;
+    return 0;
+}
+
+static bool is_of_safe(const char *word)
+{
+    return strcmp(word, "-folder") == 0 || strcmp(word, "-cpu") == 0 ||
+           strcmp(word, "-memory") == 0;
+}
+
+/* An option of -safe. */
+static int parse_limit(const char *word, const char *text, th_command_line *out)
+{
+    enum { LEAST_BYTES = 64 << 20 };
+    th_error e;
+    char *end;
+    out->only_safe = word;
+    if (!text)
+        return complain("needs a value:", word);
+    if (strcmp(word, "-folder") == 0) {
+        out->limits.folder = text;
+    } else if (strcmp(word, "-cpu") == 0) {
+        out->limits.cpu_seconds = strtol(text, &end, 10);
+        if (*text == '\0' || *end != '\0' || out->limits.cpu_seconds < 1 ||
+            out->limits.cpu_seconds > INT32_MAX)
+            return complain("-cpu must be a whole number of seconds, at least 1, not", text);
+    } else if (th_parse_bytes(text, &out->limits.memory_bytes, &e) != 0 ||
+               out->limits.memory_bytes < LEAST_BYTES) {
+        return complain("-memory must be bytes as \"4GiB\", at least 64MiB, not", text);
+    }
     return 0;
 }
 
@@ -92,6 +130,11 @@ static int parse_command_line(int argc, char **argv, th_command_line *out)
         } else if (strcmp(word, "-log") == 0) {
             if (!(out->log = argv[++i]))
                 return 1 + complain("needs the name of a file:", word);
+        } else if (strcmp(word, "-safe") == 0) {
+            out->is_safe = out->no_init = true;
+        } else if (is_of_safe(word)) {
+            if (parse_limit(word, argv[++i], out) != 0)
+                return 1 + EXIT_USAGE;
         } else if (strcmp(word, "-help") == 0 || strcmp(word, "--help") == 0) {
             fputs(usage_text, stdout);
             return 1;
@@ -125,6 +168,32 @@ static int begin_log(Tcl_Interp *interp, const char *file)
     return th_eval_words(interp, 2, words);
 }
 
+/* The kernel's limits, before there is another thread. */
+static int confine(th_command_line *line, char **argv, const th_remote *elsewhere)
+{
+    th_error e;
+    line->limits.script = line->script > 0 ? argv[line->script] : NULL;
+    if (elsewhere->pool)
+        return complain("is not for tharsis-mpi:", "-safe");
+    if (th_confine(&line->limits, &e) == 0)
+        return 0;
+    fprintf(stderr, "tharsis: Error %s: %s\n", e.id, e.text);
+    return -1;
+}
+
+/* The kernel limits files and refuses to start programs, also for open. It refuses TCP only since
+ * Linux 6.7, so sockets go here, with what could bring them back. */
+static int refuse_commands(Tcl_Interp *interp)
+{
+    return Tcl_Eval(interp, "foreach name {exec socket load unload} {\n"
+                            "    proc ::$name args \"error {$name: refused by -safe}\"\n"
+                            "}\n"
+                            "proc ::interp {what args} {\n"
+                            "    if {$what eq {issafe}} {return 0}\n" /* packages ask */
+                            "    error \"interp $what: refused by -safe\"\n"
+                            "}\n");
+}
+
 static int start(Tcl_Interp *interp, const th_command_line *line, const th_remote *elsewhere)
 {
     bool is_interactive = line->script == 0 && !line->is_batch && isatty(STDIN_FILENO);
@@ -136,7 +205,8 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
         return TCL_ERROR;
     th_unknown_create(interp);
     th_complete_create(interp, th_session_of(interp));
-    Tcl_StaticPackage(interp, "Tharsis", Tharsis_Init, NULL); /* "load {} Tharsis CHILD" */
+    /* For "load {} Tharsis CHILD". */
+    Tcl_StaticPackage(interp, "Tharsis", Tharsis_Init, Tharsis_SafeInit);
     th_session *s = th_session_of(interp);
     s->is_quiet = line->is_batch;
     s->pool = elsewhere->pool;
@@ -144,7 +214,9 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
     if (line->threads > 0)
         s->threads = line->threads;
     th_ctrl_c_start(interp);
-    return line->log ? begin_log(interp, line->log) : TCL_OK;
+    if (line->log && begin_log(interp, line->log) != TCL_OK)
+        return TCL_ERROR;
+    return line->is_safe ? refuse_commands(interp) : TCL_OK;
 }
 
 /* A line on standard output or standard error, through Tcl's channels, where a log sees it. */
@@ -314,12 +386,18 @@ static int run_prompt(Tcl_Interp *interp, const th_command_line *line)
 
 int th_shell_main(int argc, char **argv, const th_remote *elsewhere)
 {
-    th_command_line line = {0};
+    th_command_line line = {.limits = {.folder = ".",
+                                       .cpu_seconds = SAFE_CPU_SECONDS,
+                                       .memory_bytes = SAFE_MEMORY_BYTES}};
     th_ctrl_c_block();
     int answer = parse_command_line(argc, argv, &line);
     if (answer != 0)
         return answer - 1;
     Tcl_FindExecutable(argv[0]);
+    if (line.only_safe && !line.is_safe)
+        return complain("is only for -safe:", line.only_safe);
+    if (line.is_safe && confine(&line, argv, elsewhere) != 0)
+        return EXIT_SCRIPT;
     Tcl_Interp *interp = Tcl_CreateInterp();
     int code = start(interp, &line, elsewhere);
     if (code != TCL_OK) {

@@ -12,6 +12,7 @@
 
 typedef struct {
     char *name, *path;
+    bool is_own;
 } known;
 
 struct th_studies {
@@ -48,13 +49,13 @@ static known *find(const th_studies *all, const char *name)
     return NULL;
 }
 
-int th_studies_add(th_session *s, const char *name, const char *path, th_error *err)
+int th_studies_add(th_session *s, const char *name, const char *path, bool is_own, th_error *err)
 {
     if (!th_tcl_of(s)->studies &&
         !(th_tcl_of(s)->studies = th_alloc_zero(1, sizeof *th_tcl_of(s)->studies)))
         return th_error_no_memory(err);
     th_studies *all = th_tcl_of(s)->studies;
-    known *old = find(all, name), fresh = {th_alloc_string(name), th_alloc_string(path)};
+    known *old = find(all, name), fresh = {th_alloc_string(name), th_alloc_string(path), is_own};
     if (!fresh.name || !fresh.path ||
         (!old && th_grow(&all->all, &all->capacity, all->n + 1, sizeof *all->all) != 0)) {
         th_free(fresh.name);
@@ -69,6 +70,12 @@ int th_studies_add(th_session *s, const char *name, const char *path, th_error *
     }
     *old = fresh;
     return 0;
+}
+
+bool th_studies_is_own(const th_session *s, const char *name)
+{
+    const known *k = find(th_tcl_of(s)->studies, name);
+    return k && k->is_own;
 }
 
 static void unknown_study(const th_studies *all, const char *name, th_error *err)
@@ -206,7 +213,7 @@ static int add_metrics(th_study *s, Tcl_Obj *word, th_error *err)
 /* A parameter must not take the place of something that Tcl keeps in a variable. */
 static int check_variables(const th_study *s, th_error *err)
 {
-    Tcl_Interp *interp = th_point_interp(err);
+    Tcl_Interp *interp = th_point_interp(false, err);
     int failed = interp ? 0 : -1;
     for (int i = 0; i < s->n_parameters && !failed; i++) {
         Tcl_Obj *question = Tcl_ObjPrintf("info exists ::%s", s->parameters[i].name);

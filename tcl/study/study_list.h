@@ -9,8 +9,10 @@
 typedef struct th_studies th_studies;
 
 void th_studies_free(th_studies *all); /* accepts NULL */
-/* Registers the file under the name. 0, or -1: memory is out. */
-int th_studies_add(th_session *s, const char *name, const char *path, th_error *err);
+/* Registers the file under the name. is_own: its script is one that this session was given, and not
+ * only what stood in the file. 0, or -1: memory is out. */
+int th_studies_add(th_session *s, const char *name, const char *path, bool is_own, th_error *err);
+bool th_studies_is_own(const th_session *s, const char *name);
 const char *th_studies_name(const th_session *s, size_t i); /* NULL after the last */
 /* The file of a study, opened; NULL with near misses in err. */
 th_store *th_studies_open(th_session *s, const char *name, th_error *err);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/init.h"
+#include "tcl/safe_interp.h"
 #include "report/interrupt.h"
 #include "tcl/study/study_metric.h"
 
@@ -39,12 +40,18 @@ static const char refusals[] = "foreach name {exit cd} {\n"
                                "study, whose points share a process}\"\n"
                                "}\n";
 
-Tcl_Interp *th_point_interp(th_error *err)
+static int make_safe(Tcl_Interp *interp)
+{
+    th_session_refuse_files(th_session_of(interp));
+    return th_interp_make_safe(interp);
+}
+
+Tcl_Interp *th_point_interp(bool is_safe, th_error *err)
 {
     Tcl_Interp *interp = Tcl_CreateInterp();
     if (Tcl_Init(interp) == TCL_OK && th_init_commands(interp) == TCL_OK &&
         Tcl_Eval(interp, "namespace import ::tharsis::*") == TCL_OK &&
-        Tcl_Eval(interp, refusals) == TCL_OK) {
+        (!is_safe || make_safe(interp) == TCL_OK) && Tcl_Eval(interp, refusals) == TCL_OK) {
         Tcl_ResetResult(interp);
         return interp;
     }
@@ -66,8 +73,8 @@ static void set_variables(evaluation *e)
     for (int i = 0; i < s->n_parameters; i++)
         set_variable(e, s->parameters[i].name,
                      Tcl_NewStringObj(th_study_value(s, e->job->cell, i), -1));
-    if (e->job->auto_path)
-        set_variable(e, "auto_path", Tcl_NewStringObj(e->job->auto_path, -1));
+    if (e->job->setting.auto_path)
+        set_variable(e, "auto_path", Tcl_NewStringObj(e->job->setting.auto_path, -1));
 }
 
 static void set_session(evaluation *e)
@@ -173,11 +180,11 @@ static void take_figures(evaluation *e, Tcl_Obj *answer)
 static void begin_limit(const evaluation *e)
 {
     Tcl_Time until;
-    if (e->job->seconds == 0)
+    if (e->job->setting.seconds == 0)
         return;
-    th_interrupt_set_limit((double)e->job->seconds);
+    th_interrupt_set_limit((double)e->job->setting.seconds);
     Tcl_GetTime(&until);
-    until.sec += (long)e->job->seconds;
+    until.sec += (long)e->job->setting.seconds;
     Tcl_LimitSetTime(e->interp, &until);
     Tcl_LimitTypeSet(e->interp, TCL_LIMIT_TIME);
 }
@@ -191,7 +198,7 @@ static void end_limit(evaluation *e)
     if (!is_late || e->out->point.state != TH_POINT_FAILED)
         return;
     th_error_set(&err, "STUDY-0091", "stopped after %lld s: the limit of run_study -seconds",
-                 (long long)e->job->seconds);
+                 (long long)e->job->setting.seconds);
     fail_with(e->out, &err);
 }
 
@@ -237,7 +244,7 @@ void th_point_evaluate(const th_point_job *job, th_outcome *out)
     const th_point_timer *timer = &job->timer;
     *out =
         (th_outcome){.point = {.number = job->number, .cell = job->cell, .state = TH_POINT_DONE}};
-    evaluation e = {.job = job, .out = out, .interp = th_point_interp(&err)};
+    evaluation e = {.job = job, .out = out, .interp = th_point_interp(job->setting.is_safe, &err)};
     clear_figures(out);
     if (!e.interp) {
         fail_with(out, &err);

@@ -24,13 +24,19 @@ typedef struct th_point_timer {
     void *state;
 } th_point_timer;
 
+/* How the scripts of all points of a study run. */
+typedef struct th_point_setting {
+    int64_t seconds;       /* wall time after which a point fails; 0: no limit */
+    const char *auto_path; /* where packages are; NULL: the default */
+    bool is_safe;          /* in safe interpreters, which open no files (safe_interp.h) */
+} th_point_setting;
+
 typedef struct th_point_job {
     const th_study *study;
     int64_t number, cell;
-    int threads;           /* of the searches of the script */
-    int64_t seconds;       /* wall time after which the point fails; 0: no limit */
-    const char *auto_path; /* where packages are; NULL: the default */
-    th_point_timer timer;  /* .begin NULL: none */
+    int threads; /* of the searches of the script */
+    th_point_setting setting;
+    th_point_timer timer; /* .begin NULL: none */
 } th_point_job;
 
 /* Discards what scripts print in this thread from here on. */
@@ -39,8 +45,8 @@ void th_points_begin_thread(void);
 void th_point_evaluate(const th_point_job *job, th_outcome *out);
 void th_outcome_clear(th_outcome *out);
 
-/* An interpreter with the commands of Tharsis at hand, but without exit and cd. NULL: err says
- * why. */
-Tcl_Interp *th_point_interp(th_error *err);
+/* An interpreter with the commands of Tharsis at hand, but without exit and cd; a safe one opens
+ * no files either. NULL: err says why. */
+Tcl_Interp *th_point_interp(bool is_safe, th_error *err);
 
 #endif

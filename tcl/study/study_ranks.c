@@ -14,8 +14,8 @@ typedef struct {
 struct th_study_ranks {
     const th_mailbox *mailbox;
     const th_study *study;
-    char *auto_path; /* NULL: the default */
-    int64_t seconds; /* for each point; 0: no limit */
+    th_point_setting setting;
+    char *auto_path; /* of it */
     int n, n_busy;
     rank_state *ranks; /* by rank; rank 0, which runs the script, does none */
     char *received;
@@ -40,7 +40,8 @@ static void serialize_metric(th_serializer *w, th_study_metric *m)
 static void put_point(th_serializer *w, const th_study_ranks *r, int64_t number, int64_t cell)
 {
     const th_study *s = r->study;
-    int64_t seed = s->seed, seconds = r->seconds;
+    int64_t seed = s->seed, seconds = r->setting.seconds;
+    bool is_safe = r->setting.is_safe;
     int n_parameters = s->n_parameters, n_metrics = s->n_metrics;
     const char *script = s->script, *auto_path = r->auto_path;
     th_serializer_int64(w, &number);
@@ -48,6 +49,7 @@ static void put_point(th_serializer *w, const th_study_ranks *r, int64_t number,
     th_serializer_int64(w, &seconds);
     th_serializer_text(w, &script);
     th_serializer_text(w, &auto_path);
+    th_serializer_bool(w, &is_safe);
     th_serializer_int(w, &n_parameters);
     for (int i = 0; i < n_parameters; i++) {
         const char *name = s->parameters[i].name, *value = th_study_value(s, cell, i);
@@ -67,9 +69,10 @@ static int get_point(th_serializer *w, th_study *s, th_point_job *job, th_error 
     int n = 0;
     th_serializer_int64(w, &job->number);
     th_serializer_int64(w, &s->seed);
-    th_serializer_int64(w, &job->seconds);
+    th_serializer_int64(w, &job->setting.seconds);
     th_serializer_text(w, &s->script);
-    th_serializer_text(w, &job->auto_path);
+    th_serializer_text(w, &job->setting.auto_path);
+    th_serializer_bool(w, &job->setting.is_safe);
     th_serializer_int(w, &n);
     for (int i = 0; i < n && !w->failed; i++) {
         const char *name = NULL, *value = NULL;
@@ -132,18 +135,19 @@ int th_study_ranks_serve(void *unused, const void *bytes, size_t n, th_serialize
 /* ---- in the process that gives points out ---- */
 
 th_study_ranks *th_study_ranks_new(const th_mailbox *mailbox, const th_study *study,
-                                   int64_t seconds, const char *auto_path)
+                                   const th_point_setting *setting)
 {
     th_study_ranks *r = th_alloc_zero(1, sizeof *r);
     if (!r)
         return NULL;
     r->mailbox = mailbox;
     r->study = study;
-    r->seconds = seconds;
+    r->setting = *setting;
     r->n = mailbox ? mailbox->n() : 0;
     r->ranks = th_alloc_zero((size_t)r->n + 1, sizeof *r->ranks);
-    r->auto_path = auto_path ? th_alloc_string(auto_path) : NULL;
-    if (r->ranks && (!auto_path || r->auto_path))
+    r->auto_path = setting->auto_path ? th_alloc_string(setting->auto_path) : NULL;
+    r->setting.auto_path = r->auto_path;
+    if (r->ranks && (!setting->auto_path || r->auto_path))
         return r;
     th_study_ranks_free(r);
     return NULL;

@@ -22,7 +22,7 @@ typedef struct th_study_ranks th_study_ranks;
 
 /* mailbox NULL: there are no ranks. NULL: memory is out. */
 th_study_ranks *th_study_ranks_new(const th_mailbox *mailbox, const th_study *study,
-                                   int64_t seconds, const char *auto_path);
+                                   const th_point_setting *setting);
 void th_study_ranks_free(th_study_ranks *r); /* accepts NULL; no rank may be busy */
 int th_study_ranks_n(const th_study_ranks *r);
 int th_study_ranks_busy(const th_study_ranks *r);

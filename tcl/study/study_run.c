@@ -199,15 +199,15 @@ static int start(study_run *r, const th_study *study)
     int64_t waiting = r->counts[TH_POINT_WAITING];
     int64_t wanted = waiting < r->options->limit ? waiting : r->options->limit;
     int n = wanted < r->options->threads ? (int)wanted : r->options->threads;
-    const char *auto_path =
-        Tcl_GetVar2(th_tcl_of(r->session)->interp, "auto_path", NULL, TCL_GLOBAL_ONLY);
+    const th_point_setting setting = {
+        .seconds = r->options->seconds,
+        .auto_path = Tcl_GetVar2(th_tcl_of(r->session)->interp, "auto_path", NULL, TCL_GLOBAL_ONLY),
+        .is_safe = r->options->is_safe};
     r->progress = th_progress_start(r->session->is_quiet);
-    r->ranks =
-        th_study_ranks_new(th_tcl_of(r->session)->mailbox, study, r->options->seconds, auto_path);
+    r->ranks = th_study_ranks_new(th_tcl_of(r->session)->mailbox, study, &setting);
     if (!r->ranks)
         return th_error_no_memory(r->err);
-    r->workers = th_study_workers_new(study, n, r->options->threads / n, r->options->seconds,
-                                      auto_path, r->err);
+    r->workers = th_study_workers_new(study, n, r->options->threads / n, &setting, r->err);
     return r->workers ? 0 : -1;
 }
 

@@ -10,6 +10,7 @@ typedef struct th_study_options {
     int64_t limit;   /* of points */
     int64_t seconds; /* per point; 0: no limit */
     bool retries;    /* also failed points */
+    bool is_safe;    /* scripts run in safe interpreters */
 } th_study_options;
 
 typedef enum { TH_STUDY_DONE, TH_STUDY_LIMIT, TH_STUDY_INTERRUPTED } th_study_end;

@@ -26,8 +26,8 @@ struct th_study_workers {
     bool is_stopping, is_over;
     const th_study *study;
     int threads_each;
-    int64_t seconds;
-    char *auto_path;
+    th_point_setting setting;
+    char *auto_path; /* of it */
     worker *workers;
     int n, n_started, n_busy;
 };
@@ -73,8 +73,7 @@ static void do_point(worker *m)
                                       .number = m->number,
                                       .cell = m->cell,
                                       .threads = c->threads_each,
-                                      .seconds = c->seconds,
-                                      .auto_path = c->auto_path,
+                                      .setting = c->setting,
                                       .timer = {begin_point, end_point, m}},
                       &outcome);
     pthread_mutex_lock(&m->owner->lock);
@@ -111,7 +110,7 @@ static int start_workers(th_study_workers *c, th_error *err)
 }
 
 th_study_workers *th_study_workers_new(const th_study *study, int n, int threads_each,
-                                       int64_t seconds, const char *auto_path, th_error *err)
+                                       const th_point_setting *setting, th_error *err)
 {
     th_study_workers *c = th_alloc_zero(1, sizeof *c);
     if (!c) {
@@ -123,11 +122,12 @@ th_study_workers *th_study_workers_new(const th_study *study, int n, int threads
     pthread_cond_init(&c->done, NULL);
     c->study = study;
     c->threads_each = threads_each;
-    c->seconds = seconds;
-    c->auto_path = auto_path ? th_alloc_string(auto_path) : NULL;
+    c->auto_path = setting->auto_path ? th_alloc_string(setting->auto_path) : NULL;
+    c->setting = *setting;
+    c->setting.auto_path = c->auto_path;
     c->n = n;
     c->workers = th_alloc_zero((size_t)n, sizeof *c->workers);
-    if (!c->workers || (auto_path && !c->auto_path))
+    if (!c->workers || (setting->auto_path && !c->auto_path))
         th_error_no_memory(err);
     else if (start_workers(c, err) == 0)
         return c;

@@ -8,10 +8,9 @@
 
 typedef struct th_study_workers th_study_workers;
 
-/* n threads; the search of each may use threads_each threads; seconds per point, 0: no limit. NULL:
- * error in err. */
+/* n threads; the search of each may use threads_each threads. NULL: error in err. */
 th_study_workers *th_study_workers_new(const th_study *study, int n, int threads_each,
-                                       int64_t seconds, const char *auto_path, th_error *err);
+                                       const th_point_setting *setting, th_error *err);
 /* False: all are busy. */
 bool th_study_workers_submit(th_study_workers *c, int64_t number, int64_t cell);
 /* A finished point; the caller clears *out. False: none. */
