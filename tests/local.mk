@@ -164,18 +164,26 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/own_design.txt
 
 # Readers of files under arbitrary bytes; the corpus is replayed here (tests/fuzz/replay.c), tests/fuzz/run.sh fuzzes.
-fuzz_tests = tests/fuzz/fuzz_onnx tests/fuzz/fuzz_trace tests/fuzz/fuzz_workload
+fuzz_tests = tests/fuzz/replay
 check_PROGRAMS += $(fuzz_tests)
-tests_fuzz_fuzz_trace_SOURCES = tests/fuzz/fuzz_trace.c tests/fuzz/replay.c
-tests_fuzz_fuzz_trace_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"trace"'
-tests_fuzz_fuzz_trace_LDADD = libtharsis.la
-tests_fuzz_fuzz_onnx_SOURCES = tests/fuzz/fuzz_onnx.c tests/fuzz/input_file.c tests/fuzz/input_file.h tests/fuzz/replay.c
-tests_fuzz_fuzz_onnx_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"onnx"'
-tests_fuzz_fuzz_onnx_LDADD = libtharsis.la
-tests_fuzz_fuzz_workload_SOURCES = tests/fuzz/fuzz_workload.c tests/fuzz/input_file.c tests/fuzz/input_file.h tests/fuzz/replay.c
-tests_fuzz_fuzz_workload_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"workload"'
-tests_fuzz_fuzz_workload_LDADD = libtharsis.la
-EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/README.md
+tests_fuzz_replay_SOURCES = \
+	tests/fuzz/fuzz_checkpoint.c \
+	tests/fuzz/fuzz_journal.c \
+	tests/fuzz/fuzz_mapping.c \
+	tests/fuzz/fuzz_onnx.c \
+	tests/fuzz/fuzz_predictor.c \
+	tests/fuzz/fuzz_schedule.c \
+	tests/fuzz/fuzz_study.c \
+	tests/fuzz/fuzz_system.c \
+	tests/fuzz/fuzz_tables.c \
+	tests/fuzz/fuzz_trace.c \
+	tests/fuzz/fuzz_workload.c \
+	tests/fuzz/replay.c \
+	tests/fuzz/target.c \
+	tests/fuzz/target.h
+tests_fuzz_replay_CPPFLAGS = $(face_flags)
+tests_fuzz_replay_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzzer.c tests/fuzz/run.sh tests/fuzz/README.md
 
 # The longest first: what is left to run at the end is short, and no processor waits for it.
 TESTS = $(shell_scripts) $(check_scripts) $(fuzz_tests)

@@ -6,6 +6,7 @@
 #include "predictor/data/decompress.h"
 
 #include <lzma.h>
+#include <stdbool.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -13,16 +14,24 @@
 #include "base/text_file.h"
 
 enum { CHUNK = 1 << 16 };
+/* A small file must not fill the memory: measurements compress to about a twentieth. */
+enum { SMALL_FILE = 1 << 20, SMALL_UNPACKED_MAX = 24 << 20 };
 
 typedef struct {
     const char *path;
     size_t size_max;
+    bool is_small; /* packed, of less than SMALL_FILE bytes */
     th_strbuf *out;
     th_error *err;
 } unpacker;
 
 static int too_long(const unpacker *u)
 {
+    if (u->is_small)
+        return th_error_set(u->err, "PRED-0165",
+                            "%s: unpacks to more than %zu bytes, the most for a file of less than "
+                            "%d: unpack it first",
+                            u->path, u->size_max, (int)SMALL_FILE);
     return th_error_set(u->err, "PRED-0020", "%s: must be %zu bytes at most", u->path, u->size_max);
 }
 
@@ -81,22 +90,33 @@ static int unpack_gzip(const unpacker *u, th_strbuf *packed)
     return failed ? -1 : status == Z_STREAM_END ? 0 : damaged(u, "gzip");
 }
 
+/* Before its bytes are unpacked. */
+static void limit(unpacker *u, const th_strbuf *packed)
+{
+    u->is_small = packed->length < SMALL_FILE && u->size_max > SMALL_UNPACKED_MAX;
+    if (u->is_small)
+        u->size_max = SMALL_UNPACKED_MAX;
+}
+
 int th_decompress_file(const char *path, size_t size_max, th_strbuf *text, th_error *err)
 {
     static const char xz[] = "\xFD"
                              "7zXZ",
                       gzip[] = "\x1F\x8B";
-    unpacker u = {path, size_max, text, err};
+    unpacker u = {path, size_max, false, text, err};
     th_strbuf raw = TH_STRBUF_INIT;
     int failed = th_text_file_read(path, size_max, &raw, err);
     if (!failed && raw.length > size_max)
         failed = too_long(&u);
-    if (!failed && raw.length > strlen(xz) && memcmp(raw.text, xz, strlen(xz)) == 0)
+    if (!failed && raw.length > strlen(xz) && memcmp(raw.text, xz, strlen(xz)) == 0) {
+        limit(&u, &raw);
         failed = unpack_xz(&u, &raw);
-    else if (!failed && raw.length > strlen(gzip) && memcmp(raw.text, gzip, strlen(gzip)) == 0)
+    } else if (!failed && raw.length > strlen(gzip) && memcmp(raw.text, gzip, strlen(gzip)) == 0) {
+        limit(&u, &raw);
         failed = unpack_gzip(&u, &raw);
-    else if (!failed)
+    } else if (!failed) {
         failed = raw.length > 0 ? add(&u, (const unsigned char *)raw.text, raw.length) : 0;
+    }
     th_strbuf_clear(&raw);
     if (!failed && text->text && strlen(text->text) != text->length)
         failed = th_error_set(err, "PRED-0158", "%s: must be text, has a zero byte", path);

@@ -127,6 +127,9 @@ static int read_quantiles(th_text_reader *r, th_residual_quantiles *out)
         double x[3];
         if (th_text_doubles(r, "bin", x, 3))
             return -1;
+        /* The prediction lies between them. */
+        if (x[1] > 0 || x[2] < 0)
+            return th_text_fail(r);
         out->bin[b] = (struct th_residual_bin){x[0], x[1], x[2]};
     }
     return 0;
@@ -182,7 +185,7 @@ static int read_calibration(th_text_reader *r, const th_layer_model *m, th_calib
     if (th_text_scan(r, 3, "calibration rows %zu gain %lf uncalibrated %lf", &out->n_rows,
                      &out->gain, &out->uncalibrated_share))
         return -1;
-    if (!isfinite(out->gain) || !isfinite(out->uncalibrated_share))
+    if (!isfinite(out->gain) || out->gain < 0 || !isfinite(out->uncalibrated_share))
         return th_text_fail(r);
     return read_device(r, &out->gpu) || read_scaling(r, &out->scaling) || read_sum(r, m, &out->sum)
                ? -1

@@ -4,6 +4,7 @@
 
 #include "predictor/regress/predictor_text.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -74,7 +75,7 @@ int th_text_floats(th_text_reader *r, const char *word, float *x, size_t n)
     char *at = th_text_skip(r, word);
     double number;
     for (size_t i = 0; i < n; i++) {
-        if (!at || th_text_number(&at, &number))
+        if (!at || th_text_number(&at, &number) || fabs(number) > FLT_MAX)
             return th_text_fail(r);
         x[i] = (float)number;
     }

@@ -2,30 +2,19 @@
 /* fuzz_onnx.c - the bytes as an ONNX model. What can be read is fused, with the same
  * multiply-accumulates. */
 #include <config.h>
-#include <stdlib.h>
-#include "base/alloc.h"
-#include "tests/fuzz/input_file.h"
+#include "tests/fuzz/target.h"
 #include "workloads/fuse/fuse.h"
 #include "workloads/onnx/read.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
+static void run(const uint8_t *data, size_t size)
 {
-    if (!holds)
-        abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    int64_t live = th_alloc_live();
     th_error e = {"", ""};
     th_onnx_dim dims[] = {{.name = "batch", .extent = 2}};
     const th_onnx_options o = {.precision = -1, .dims = dims, .n_dims = 1, .copies_unknown = true};
     const th_onnx_options closed = {.precision = -1};
     const char *path = fuzz_input_file(data, size);
     th_workload *w = th_workload_read_onnx(path, &o, NULL, &e);
-    must(w || e.text[0]);
+    must_read_or_say(w, &e);
     if (!w) /* it may have no axis of that name */
         w = th_workload_read_onnx(path, &closed, NULL, &e);
     if (w) {
@@ -34,6 +23,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         th_workload_free(fused);
     }
     th_workload_free(w);
-    must(th_alloc_live() == live);
-    return 0;
 }
+
+const fuzz_target fuzz_onnx = {"onnx", run, NULL};

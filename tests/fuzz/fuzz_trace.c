@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* fuzz_trace.c - the bytes as the file of each of two ranks of a trace. What can be read is
- * matched, and written so that it reads back with as many nodes. */
+/* fuzz_trace.c - the bytes as the file of each of two ranks of a trace, and as the files of groups
+ * and of memory beside one. A trace that can be read is matched, and written so that it reads back
+ * with as many nodes. */
 #include <config.h>
-#include <stdlib.h>
-#include "base/alloc.h"
+#include "base/text_file.h"
 #include "mapper/lower/trace_groups.h"
+#include "tests/fuzz/target.h"
 #include "topology/system.h"
+#include "workloads/trace/groups_read.h"
 #include "workloads/trace/node_write.h"
 #include "workloads/trace/trace_read.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void write_back(const th_trace *t)
 {
@@ -30,15 +24,15 @@ static void write_back(const th_trace *t)
     th_strbuf_clear(&bytes);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void run(const uint8_t *data, size_t size)
 {
     enum { RANKS = 2 };
-    int64_t live = th_alloc_live();
     th_error e = {"", ""};
     th_system *s = th_system_new("none", &e);
     th_trace *t = th_trace_read_bytes(data, size, RANKS, &e);
     th_trace_meetings m;
-    must(s && (t || e.text[0]));
+    must(s != NULL);
+    must_read_or_say(t, &e);
     if (t) {
         th_trace_meet(t, s, &m, &e);
         th_trace_meetings_clear(&m);
@@ -46,6 +40,39 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     th_trace_free(t);
     th_system_free(s);
-    must(th_alloc_live() == live);
-    return 0;
 }
+
+const fuzz_target fuzz_trace = {"trace", run, NULL};
+
+/* ---- the files beside a trace ---- */
+
+static void read_beside(int (*read)(th_trace *t, const char *path, th_error *err),
+                        const uint8_t *data, size_t size)
+{
+    enum { RANKS = 4, BYTES_MAX = 1 << 16 };
+    th_error e = {"", ""};
+    th_strbuf bytes = TH_STRBUF_INIT;
+    const char *file = fuzz_source_file("tests/fuzz/corpus/trace/compute.et");
+    must(th_text_file_read(file, BYTES_MAX, &bytes, &e) == 0);
+    th_trace *t = th_trace_read_bytes(bytes.text, bytes.length, RANKS, &e);
+    must(t != NULL);
+    must_read_or_say(read(t, fuzz_input_file(data, size), &e) == 0, &e);
+    for (int32_t i = 0; i < t->n_groups; i++)
+        for (int32_t k = 0; k < t->groups[i].n_members; k++)
+            must(t->groups[i].members[k] >= 0 && t->groups[i].members[k] < RANKS);
+    th_trace_free(t);
+    th_strbuf_clear(&bytes);
+}
+
+static void run_groups(const uint8_t *data, size_t size)
+{
+    read_beside(th_trace_read_groups, data, size);
+}
+
+static void run_memory(const uint8_t *data, size_t size)
+{
+    read_beside(th_trace_read_memory, data, size);
+}
+
+const fuzz_target fuzz_trace_groups = {"trace_groups", run_groups, NULL};
+const fuzz_target fuzz_trace_memory = {"trace_memory", run_memory, NULL};

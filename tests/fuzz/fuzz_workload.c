@@ -2,20 +2,10 @@
 /* fuzz_workload.c - the bytes as a workload file. What can be read is fused, with the same
  * multiply-accumulates, and written so that it reads back with as many layers. */
 #include <config.h>
-#include <stdlib.h>
-#include "base/alloc.h"
-#include "tests/fuzz/input_file.h"
+#include "tests/fuzz/target.h"
 #include "workloads/fuse/fuse.h"
 #include "workloads/workload_read.h"
 #include "workloads/workload_write.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check(const th_workload *w)
 {
@@ -31,15 +21,14 @@ static void check(const th_workload *w)
     th_strbuf_clear(&text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void run(const uint8_t *data, size_t size)
 {
-    int64_t live = th_alloc_live();
     th_error e = {"", ""};
     th_workload *w = th_workload_read(fuzz_input_file(data, size), 0, &e);
-    must(w || e.text[0]);
+    must_read_or_say(w, &e);
     if (w)
         check(w);
     th_workload_free(w);
-    must(th_alloc_live() == live);
-    return 0;
 }
+
+const fuzz_target fuzz_workload = {"workload", run, NULL};

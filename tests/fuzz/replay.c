@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* replay.c - runs a fuzz target over its corpus, in TAP: a line for each file, in the order of
- * their names. FUZZ_CORPUS is the folder of the target in tests/fuzz/corpus; arguments are files to
- * run instead. To fuzz, link the target with -fsanitize=fuzzer in the place of this file
- * (tests/fuzz/run.sh).
+/* replay.c - runs the fuzz targets over their corpora, in TAP: a line for each file, in the order
+ * of the targets and of the names.
+ *   replay                     all targets (with FUZZ_TARGETS=NAME,NAME ... these alone)
+ *   replay TARGET FILE ...     these files, in this process: for a debugger
  *
- * Each file is run as it is and with MUTANTS changes, drawn with a seed of its own: bytes set,
- * inserted, dropped, pieces repeated. One run must take less than SECONDS of processor time,
- * and all of them less than MEGABYTES of memory, except with the address sanitizer, which keeps
- * what was freed. */
+ * A file is run in a process of its own, as it is and with MUTANTS changes, drawn with a seed from
+ * its name: bytes set, inserted, dropped, pieces repeated. One run must take less than SECONDS of
+ * processor time, and all of them less than MEGABYTES of memory, except with the address sanitizer,
+ * which keeps what was freed. */
 #include <config.h>
 #include <dirent.h>
 #include <stdint.h>
@@ -15,12 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
+#include "base/map.h"
 #include "base/text_file.h"
+#include "tests/fuzz/target.h"
 
 enum { MUTANTS = 64, MUTATIONS = 4, SECONDS = 2, MEGABYTES = 200, LARGEST = 1 << 24 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* ---- mutants --------------------------------------------------------------------------------- */
 
@@ -98,15 +100,15 @@ static bool is_within_memory(void)
 }
 
 /* Runs it; the longest time of one run so far. */
-static void run_once(const uint8_t *data, size_t size, double *longest)
+static void run_once(const fuzz_target *t, const uint8_t *data, size_t size, double *longest)
 {
     double start = processor_seconds();
-    LLVMFuzzerTestOneInput(data, size);
+    fuzz_run(t, data, size);
     double taken = processor_seconds() - start;
     *longest = taken > *longest ? taken : *longest;
 }
 
-static void run_mutants(const th_strbuf *file, uint64_t seed, double *longest)
+static void run_mutants(const fuzz_target *t, const th_strbuf *file, uint64_t seed, double *longest)
 {
     bytes b = {.room = file->length + (size_t)MUTATIONS * 16};
     uint64_t state = seed * 0x9e3779b97f4a7c15u;
@@ -116,38 +118,33 @@ static void run_mutants(const th_strbuf *file, uint64_t seed, double *longest)
         b.n = file->length;
         for (int k = 0; k < MUTATIONS; k++)
             mutate(&b, &state);
-        run_once(b.at, b.n, longest);
+        run_once(t, b.at, b.n, longest);
     }
     free(b.at);
 }
 
-static bool run(int number, const char *path, const char *name)
+/* True: all runs of the file were within the budgets. */
+static bool run_file(const fuzz_target *t, const char *path)
 {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    uint64_t seed = th_hash(name, strlen(name), 1) | 1;
     th_strbuf file = TH_STRBUF_INIT;
     th_error e = {"", ""};
     double longest = 0;
+    fuzz_run(t, (const uint8_t *)"",
+             0); /* what it begins with is no part of the first run's time */
     bool is_good = th_text_file_read(path, LARGEST, &file, &e) == 0;
     if (is_good) {
-        run_once((const uint8_t *)file.text, file.length, &longest);
-        run_mutants(&file, (uint64_t)number, &longest);
+        run_once(t, (const uint8_t *)file.text, file.length, &longest);
+        run_mutants(t, &file, seed, &longest);
         is_good = longest < SECONDS && is_within_memory();
     }
-    printf("%sok %d - %s%s%s\n", is_good ? "" : "not ", number, name, e.text[0] ? ": " : "",
-           e.text);
     if (!is_good)
-        printf("# %.3f s (below %d), %ld MB (below %d)\n", longest, (int)SECONDS, megabytes(),
-               (int)MEGABYTES);
+        printf("# %s %.3f s (below %d), %ld MB (below %d)\n", e.text, longest, (int)SECONDS,
+               megabytes(), (int)MEGABYTES);
     fflush(stdout);
     th_strbuf_clear(&file);
     return is_good;
-}
-
-/* Read by the leak sanitizer: libconfig 1.5 does not free the text in quotes at which it finds a
- * syntax error. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:strbuf_append\nleak:libconfig_yylex\n";
 }
 
 /* ---- the corpus ------------------------------------------------------------------------------ */
@@ -157,32 +154,80 @@ static int is_file(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-static int run_corpus(void)
+/* The same in a process of its own. */
+static bool run_apart(const fuzz_target *t, const char *path)
 {
-    char folder[4096], path[8192];
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        exit(!run_file(t, path));
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return false;
+    if (WIFSIGNALED(status))
+        printf("# ended by signal %d\n", WTERMSIG(status));
+    return status == 0;
+}
+
+/* Runs the corpus of a target; numbers go on from *number. */
+static bool run_corpus(const fuzz_target *t, int *number)
+{
+    char folder[4000], path[8192];
     struct dirent **entries;
-    const char *top = getenv("srcdir");
     bool are_good = true;
-    snprintf(folder, sizeof folder, "%s/tests/fuzz/corpus/%s", top ? top : ".", FUZZ_CORPUS);
+    snprintf(folder, sizeof folder, "%s/%s", fuzz_source_file("tests/fuzz/corpus"), t->name);
     int n = scandir(folder, &entries, is_file, alphasort);
-    if (n <= 0) {
-        printf("Bail out! %s: there is no corpus\n", folder);
-        return 1;
-    }
-    printf("1..%d\n", n);
     for (int i = 0; i < n; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        are_good &= run(i + 1, path, entries[i]->d_name);
+        bool is_good = run_apart(t, path);
+        printf("%sok %d - %s/%s\n", is_good ? "" : "not ", ++*number, t->name, entries[i]->d_name);
+        are_good &= is_good;
         free(entries[i]);
     }
-    free(entries);
+    if (n >= 0)
+        free(entries);
+    if (n > 0)
+        return are_good;
+    printf("not ok %d - %s: there is no corpus\n", ++*number, folder);
+    return false;
+}
+
+static bool is_wanted(const fuzz_target *t)
+{
+    const char *names = getenv("FUZZ_TARGETS");
+    char list[1000], name[80];
+    snprintf(list, sizeof list, ",%s,", names ? names : "");
+    snprintf(name, sizeof name, ",%s,", t->name);
+    return !names || strstr(list, name);
+}
+
+static int run_all(void)
+{
+    bool are_good = true;
+    int number = 0;
+    for (int i = 0; fuzz_targets[i]; i++)
+        if (is_wanted(fuzz_targets[i]))
+            are_good &= run_corpus(fuzz_targets[i], &number);
+    printf("1..%d\n", number);
     return !are_good;
+}
+
+static const fuzz_target *find(const char *name)
+{
+    for (int i = 0; fuzz_targets[i]; i++)
+        if (strcmp(fuzz_targets[i]->name, name) == 0)
+            return fuzz_targets[i];
+    fprintf(stderr, "%s: there is no such target\n", name);
+    exit(2);
 }
 
 int main(int argc, char **argv)
 {
     bool are_good = true;
-    for (int i = 1; i < argc; i++)
-        are_good &= run(i, argv[i], argv[i]);
-    return argc > 1 ? !are_good : run_corpus();
+    const fuzz_target *t = argc > 1 ? find(argv[1]) : NULL;
+    if (!t)
+        return run_all();
+    for (int i = 2; i < argc; i++)
+        are_good &= run_file(t, argv[i]);
+    return !are_good;
 }

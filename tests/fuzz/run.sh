@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # run.sh - fuzzes a reader with libFuzzer (clang), with the address and undefined sanitizers, in a build of its own.
 #   tests/fuzz/run.sh TARGET ?SECONDS? ?FOLDER?
-# TARGET is onnx, workload, trace ...: tests/fuzz/fuzz_TARGET.c, which starts from tests/fuzz/corpus/TARGET. New inputs go
-# into FOLDER/TARGET (default: build-fuzz), findings beside it as crash-*, timeout-* and oom-*; what is worth keeping is
+# TARGET is onnx, workload, trace ... (tests/fuzz/target.c), which starts from tests/fuzz/corpus/TARGET. New inputs go
+# into FOLDER/TARGET (default: build-fuzz), findings beside it as TARGET-crash-*, TARGET-timeout-* and TARGET-oom-*; what is worth keeping is
 # copied into the corpus by hand.
 set -e
 target=${1:?TARGET was expected} seconds=${2:-60} folder=${3:-build-fuzz}
@@ -12,12 +12,17 @@ mkdir -p "$folder/$target"
 cd "$folder"
 flags="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fsanitize=fuzzer-no-link"
 test -f Makefile || "$top/configure" CC=clang CFLAGS="$flags" LDFLAGS="-fsanitize=address,undefined" >/dev/null
-make -s libtharsis.la
-libs=$(sed -n 's/^\(GSL\|LIBCONFIG\|YAML\|JANSSON\|LZMA\|ZLIB\|XGBOOST\|SQLITE\|PROTOBUF_C\)_LIBS = //p; s/^LIBS = //p' Makefile |
-    tr '\n' ' ')
-# shellcheck disable=SC2086  # lists of words
-clang $flags -fsanitize=fuzzer -I. -I"$top" "$top/tests/fuzz/fuzz_$target.c" "$top/tests/fuzz/input_file.c" \
-    .libs/libtharsis.a $libs -o "fuzz_$target"
+make -s libtharsis.la libface.la
+# words NAME: the value of a variable of the Makefile.
+words() { sed -n "s/^$1 = //p" Makefile; }
+libs="$(words TCL_STUB_LIBS) $(words TCL_LIBS_SPEC)
+    $(sed -n 's/^\(GSL\|LIBCONFIG\|YAML\|JANSSON\|LZMA\|ZLIB\|XGBOOST\|SQLITE\|PROTOBUF_C\)_LIBS = //p; s/^LIBS = //p' Makefile |
+    tr '\n' ' ')"
+# shellcheck disable=SC2046,SC2086  # lists of words
+test fuzz -nt .libs/libtharsis.a || clang $flags -fsanitize=fuzzer -I. -I"$top" $(words TCL_CFLAGS) $(words GSL_CFLAGS) \
+    -DTH_SOURCE_DIR="\"$top\"" -DTH_DATA_DIR="\"$top\"" "$top"/tests/fuzz/fuzz_*.c "$top/tests/fuzz/fuzzer.c" \
+    "$top/tests/fuzz/target.c" .libs/libface.a .libs/libtharsis.a $libs -o fuzz
 # Budgets: 2 s for each input below 1 MB, a factor of 5 for the sanitizers; 200 MB, of 10.
-exec "./fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+export srcdir="$top" FUZZ_TARGET="$target"
+exec ./fuzz -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$target-" \
     -print_final_stats=1 "$target" "$top/tests/fuzz/corpus/$target"

@@ -401,6 +401,27 @@ TEST(packed_files_are_whole_or_refused)
     remove_file(&f);
 }
 
+/* 25 MiB of line ends in less than 5 KiB. */
+TEST(a_small_file_does_not_fill_the_memory)
+{
+    enum { UNPACKED = 25 << 20, PACKED = 1 << 16 };
+    uint8_t *bytes = th_alloc(UNPACKED), *packed = th_alloc(PACKED);
+    size_t n = 0;
+    th_strbuf text = TH_STRBUF_INIT;
+    th_error e = {"", ""};
+    memset(bytes, '\n', UNPACKED);
+    CU_ASSERT_EQUAL(
+        lzma_easy_buffer_encode(0, LZMA_CHECK_NONE, NULL, bytes, UNPACKED, packed, &n, PACKED),
+        LZMA_OK);
+    temporary_file f = write_bytes("lines.xz", packed, n);
+    CU_ASSERT_EQUAL(th_decompress_file(f.path, 1 << 28, &text, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "PRED-0165");
+    th_strbuf_clear(&text);
+    remove_file(&f);
+    th_free(bytes);
+    th_free(packed);
+}
+
 /* --- GPUs ------------------------------------------------------------------------------------- */
 
 TEST(gpus_are_found_by_name_or_alias)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* fuzz_system.c - the bytes as a system file, as SCALE-Sim's configuration, and as either of the
+ * two files of ASTRA-sim (the other one is valid). What can be read has designs that are accepted
+ * or refused, and, written, reads back as the same system. */
+#include <config.h>
+#include <stdio.h>
+#include <string.h>
+#include "mapper/serialize/serializer.h"
+#include "sim/design/design.h"
+#include "tests/fuzz/target.h"
+#include "topology/files/astra_read.h"
+#include "topology/files/scalesim_read.h"
+#include "topology/files/system_read.h"
+#include "topology/files/system_write.h"
+
+static th_serializer bytes_of(const th_system *s)
+{
+    th_serializer w = TH_SERIALIZER_INIT;
+    w.skips_locations = true;
+    th_serializer_write_system(&w, s);
+    must(!w.failed);
+    return w;
+}
+
+static void must_be_same(const th_system *a, const th_system *b)
+{
+    th_serializer x = bytes_of(a), y = bytes_of(b);
+    must(x.out.length == y.out.length && memcmp(x.out.text, y.out.text, x.out.length) == 0);
+    th_serializer_clear(&x);
+    th_serializer_clear(&y);
+}
+
+static void write_back(const th_system *s)
+{
+    th_error e = {"", ""};
+    th_strbuf text = TH_STRBUF_INIT;
+    int failed = th_system_write(s, NULL, NULL, &text, &e);
+    must_read_or_say(!failed, &e);
+    if (!failed) {
+        th_system *again = th_system_read_text(text.text, "again", &e);
+        must(again != NULL);
+        must_be_same(s, again);
+        th_system_free(again);
+    }
+    th_strbuf_clear(&text);
+}
+
+static void check(th_system *s, const th_error *e)
+{
+    th_error refused = {"", ""};
+    must_read_or_say(s != NULL, e);
+    if (!s)
+        return;
+    must_read_or_say(th_design_check_system(s, &refused) == 0, &refused);
+    write_back(s);
+    th_system_free(s);
+}
+
+static void run_system(const uint8_t *data, size_t size)
+{
+    th_error e = {"", ""};
+    check(th_system_read(fuzz_input_file(data, size), &e), &e);
+}
+
+static void run_scalesim(const uint8_t *data, size_t size)
+{
+    th_error e = {"", ""};
+    check(th_system_read_scalesim(fuzz_input_file(data, size), &e), &e);
+}
+
+static void run_astra_network(const uint8_t *data, size_t size)
+{
+    th_error e = {"", ""};
+    const char *system = fuzz_source_file("tests/fuzz/corpus/astra_system/plain.json");
+    check(th_system_read_astra(fuzz_input_file(data, size), system, TH_LINKS_DEFAULT_MAX, &e), &e);
+}
+
+static void run_astra_system(const uint8_t *data, size_t size)
+{
+    th_error e = {"", ""};
+    const char *network = fuzz_source_file("tests/fuzz/corpus/astra_network/plain.yml");
+    check(th_system_read_astra(network, fuzz_input_file(data, size), TH_LINKS_DEFAULT_MAX, &e), &e);
+}
+
+const fuzz_target fuzz_system = {"system", run_system, NULL};
+const fuzz_target fuzz_scalesim_config = {"scalesim_config", run_scalesim, NULL};
+const fuzz_target fuzz_astra_network = {"astra_network", run_astra_network, NULL};
+const fuzz_target fuzz_astra_system = {"astra_system", run_astra_system, NULL};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* target.h - fuzz targets: a reader each, under arbitrary bytes.
+ *   fuzz_targets[] -> fuzz_run -> ...
+ * A target reads the bytes, checks what must hold of what was read, and frees all of it; it aborts
+ * where something does not hold. */
+#ifndef TH_TESTS_FUZZ_TARGET_H
+#define TH_TESTS_FUZZ_TARGET_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/error.h"
+
+typedef struct fuzz_target {
+    const char *name; /* also of its folder in corpus/ */
+    void (*run)(const uint8_t *data, size_t size);
+    void (*begin)(void); /* makes, once, what all runs share; NULL: nothing */
+} fuzz_target;
+
+/* A row of fuzz_targets, in the file of its reader. */
+extern const fuzz_target fuzz_astra_network, fuzz_astra_system, fuzz_checkpoint, fuzz_collective,
+    fuzz_devices, fuzz_journal, fuzz_mapping, fuzz_measurements, fuzz_onnx, fuzz_pipeline,
+    fuzz_predictor, fuzz_scalesim_config, fuzz_scalesim_topology, fuzz_study, fuzz_system,
+    fuzz_time_table, fuzz_trace, fuzz_trace_groups, fuzz_trace_memory, fuzz_workload;
+extern const fuzz_target *const fuzz_targets[]; /* ends in NULL */
+
+/* Begins the target where that has not been done, and runs it. Aborts where a block stays
+ * allocated. */
+void fuzz_run(const fuzz_target *t, const uint8_t *data, size_t size);
+
+/* ---- for targets ---- */
+
+void must(bool holds);
+/* Either it was read, or one line says why not. */
+void must_read_or_say(bool is_read, const th_error *e);
+/* The path of a file of the process that holds these bytes until the next call; it is gone when the
+ * process ends. Aborts if it cannot be written. */
+const char *fuzz_input_file(const uint8_t *data, size_t size);
+/* The path of a file of the sources, until the next call; $srcdir names their folder. */
+const char *fuzz_source_file(const char *name);
+
+#endif
