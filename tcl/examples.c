@@ -53,6 +53,7 @@ static const th_example examples[] = {
     {"suppress_message", "suppress_message TCL-0300\nsuppress_message -off\n"},
     {"read_system", "read_system f1_16xlarge\n"
                     "read_system ws128 -design {name ws128 rows 256}\n"},
+    {"create_pod", "create_pod dgx_h100 -size 64 -oversubscription 2\n"},
     {"create_system", "create_system -name torus -topology torus -dims {4 4} -accel npu_v1 \\\n"
                       "    -link_bandwidth 100Gbps -link_latency 500ns\n"
                       "create_system -name pod -topology islands -dims {4 8} -accel npu_v1 \\\n"

@@ -12,6 +12,8 @@ libtharsis_la_SOURCES += \
 	topology/generate/dims.c \
 	topology/generate/dragonfly.c \
 	topology/generate/hosts.c \
+	topology/generate/rails.c \
+	topology/generate/pods.c topology/generate/pods.h \
 	topology/files/generate_read.c \
 	topology/generate/tree.c \
 	topology/files/link_read.c \
@@ -24,6 +26,7 @@ libtharsis_la_SOURCES += \
 	topology/routing/explicit.c topology/routing/explicit.h \
 	topology/files/route_read.c \
 	topology/routing/graph_search.c topology/routing/graph_search.h \
+	topology/routing/rails.c \
 	topology/routing/shortest.c \
 	topology/routing/up_down.c \
 	topology/routing/system_finish.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_system.c - read_system and create_system. The session's system is replaced only by a complete
- * one. */
+/* cmd_system.c - read_system, create_system and create_pod. The session's system is replaced only
+ * by a complete one. */
 #include <config.h>
 #include <string.h>
 #include "base/names.h"
@@ -15,6 +15,7 @@
 #include "topology/files/scalesim_read.h"
 #include "topology/files/system_read.h"
 #include "topology/generate/generate.h"
+#include "topology/generate/pods.h"
 
 #define GROUP "build"
 
@@ -300,9 +301,8 @@ static int parse_cables(th_call *c, th_topology_options *o)
     return o->n_latencies < 0 ? -1 : 0;
 }
 
-static int parse_oversubscription(th_call *c, th_topology_options *o)
+static int parse_oversubscription(th_call *c, Tcl_Obj *word, th_topology_options *o)
 {
-    Tcl_Obj *word = c->option[CREATE_OVERSUBSCRIPTION].word;
     if (!word || (Tcl_GetDoubleFromObj(NULL, word, &o->oversubscription) == TCL_OK &&
                   o->oversubscription >= 1))
         return 0;
@@ -348,7 +348,8 @@ static int run_create_system(th_call *c)
     const th_topology_type *type = th_topology_types[th_call_number(c, CREATE_TOPOLOGY, 0)];
     if (th_session_need_no_trace(c->session, &c->err) != 0 || need_host(c) != 0 ||
         parse_dims(c, type->takes & TH_TAKES_KINDS, &o) != 0 || parse_cables(c, &o) != 0 ||
-        parse_oversubscription(c, &o) != 0 || parse_cost(c, &o.cost) != 0)
+        parse_oversubscription(c, c->option[CREATE_OVERSUBSCRIPTION].word, &o) != 0 ||
+        parse_cost(c, &o.cost) != 0)
         return -1;
     o.host_cost = o.cost;
     th_system *prototype =
@@ -358,6 +359,103 @@ static int run_create_system(th_call *c)
     th_system *system =
         th_topology_create(th_call_text(c, CREATE_NAME, ""), type, &o, prototype, &c->err);
     th_system_free(prototype);
+    if (!system)
+        return -1;
+    take_system(c, system);
+    return 0;
+}
+
+/* ---- create_pod ---- */
+
+enum { POD_SIZE, POD_OVERSUBSCRIPTION, POD_ACCEL, POD_NAME, POD_MAX_LINKS };
+
+static const th_option pod_options[] = {
+    [POD_SIZE] = {"-size", TH_OPTION_TEXT, "{N ...}",
+                  "Number of nodes or racks; of TPUs the sides of the torus.", .required = true},
+    [POD_OVERSUBSCRIPTION] = {"-oversubscription", TH_OPTION_TEXT, "RATIO",
+                              "Links from leaf switches down per link to the spines (1)."},
+    [POD_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
+                   "Another accelerator in the place of the pod's, as in create_system."},
+    [POD_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system (POD_N)."},
+    [POD_MAX_LINKS] = MAX_LINKS_OPTION,
+    {.name = NULL},
+};
+
+static const th_pod *find_pod(th_call *c)
+{
+    enum { MOST = 32 };
+    const char *names[MOST + 1];
+    const th_pod *pod = th_pod_find(th_call_word(c, 0));
+    int n = 0;
+    for (; !pod && n < MOST && th_pods[n].name; n++)
+        names[n] = th_pods[n].name;
+    names[n] = NULL;
+    if (!pod)
+        th_error_unknown(&c->err, "TCL-0995", "pod", th_call_word(c, 0), names);
+    return pod;
+}
+
+/* -size into the pod's options, and the default name, which grows by "_N" for each. */
+static int parse_size(th_call *c, const th_pod *pod, th_topology_options *o, th_strbuf *name)
+{
+    Tcl_Obj **words, *list = c->option[POD_SIZE].word;
+    Tcl_Size n;
+    int sizes[TH_MAX_DIMS];
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) != TCL_OK || n != pod->n_sizes)
+        return th_error_set(&c->err, "TCL-0996", "-size \"%s\": %s was expected for %s",
+                            Tcl_GetString(list), pod->size, pod->name);
+    th_strbuf_add(name, pod->name);
+    for (Tcl_Size i = 0; i < n; i++) {
+        if (Tcl_GetIntFromObj(NULL, words[i], &sizes[i]) != TCL_OK || sizes[i] < 1 ||
+            sizes[i] > LARGEST_DIM)
+            return th_error_set(&c->err, "TCL-0997",
+                                "-size \"%s\": must be an integer from 1 to %d",
+                                Tcl_GetString(words[i]), (int)LARGEST_DIM);
+        th_strbuf_printf(name, "_%d", sizes[i]);
+    }
+    th_pod_options(pod, sizes, o);
+    return 0;
+}
+
+/* Rates of cables that this size has: a pod without spines has none to them. */
+static void fit_cables(const th_topology_type *type, th_topology_options *o)
+{
+    int n = type->n_cables(o);
+    if (o->n_bandwidths > n)
+        o->n_bandwidths = o->n_latencies = n;
+}
+
+static th_system *make_pod(th_call *c, const th_pod *pod, th_topology_options *o, const char *name)
+{
+    const th_topology_type *type = th_topology_find(pod->topology);
+    Tcl_Obj *accel = c->option[POD_ACCEL].word;
+    accel = accel ? accel : Tcl_NewStringObj(pod->accel, -1);
+    Tcl_IncrRefCount(accel);
+    th_system *prototype = read_prototype(c, accel, NULL), *system = NULL;
+    fit_cables(type, o);
+    if (prototype)
+        system = th_topology_create(th_call_text(c, POD_NAME, name), type, o, prototype, &c->err);
+    th_system_free(prototype);
+    Tcl_DecrRefCount(accel);
+    return system;
+}
+
+static int run_create_pod(th_call *c)
+{
+    th_topology_options o;
+    th_strbuf name = TH_STRBUF_INIT;
+    const th_pod *pod = find_pod(c);
+    th_system *system = NULL;
+    if (pod && th_session_need_no_trace(c->session, &c->err) == 0 &&
+        parse_size(c, pod, &o, &name) == 0 &&
+        parse_oversubscription(c, c->option[POD_OVERSUBSCRIPTION].word, &o) == 0) {
+        o.max_links = (int)th_call_number(c, POD_MAX_LINKS, TH_LINKS_DEFAULT_MAX);
+        if (name.failed)
+            th_error_no_memory(&c->err);
+        else
+            system = make_pod(c, pod, &o, name.text);
+    }
+    th_strbuf_clear(&name);
     if (!system)
         return -1;
     take_system(c, system);
@@ -375,5 +473,14 @@ const th_command th_system_commands[] = {
      "create a regular system from one kind of accelerator",
      "Returns the system's name. The mapping and the run of the previous system are dropped.",
      .run = run_create_system, .not_while_running = true},
+    {"create_pod", GROUP, "POD", 1, 1, pod_options,
+     "create a system that is sold: nodes, racks, slices",
+     "POD is dgx_a100, dgx_h100, dgx_h200, dgx_b200 or dgx_b300 (nodes of eight GPUs on NVSwitch, "
+     "on a rail-optimised fat tree), gb200_nvl72 or gb300_nvl72 (racks of 72 GPUs on NVSwitch), "
+     "mi300x or mi355x (nodes of eight, fully connected), tpu_v5e or tpu_v5p (a torus in two or "
+     "three dimensions). Rates are those of data sheets, latencies are assumed; the manual's page "
+     "on topologies names the sources. Returns the system's name. The mapping and the run of the "
+     "previous system are dropped.",
+     .run = run_create_pod, .not_while_running = true},
     {.name = NULL},
 };

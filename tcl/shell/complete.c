@@ -276,10 +276,9 @@ static const struct {
     const char *command, *option; /* option NULL: the words of the command */
     const th_file_kind *kind;
 } file_places[] = {
-    {"read_system", NULL, &th_system_file},
-    {"read_workload", NULL, &th_workload_file},
-    {"read_mapping", NULL, &th_mapping_file},
-    {"create_system", "-accel", &th_system_file},
+    {"read_system", NULL, &th_system_file},    {"read_workload", NULL, &th_workload_file},
+    {"read_mapping", NULL, &th_mapping_file},  {"create_system", "-accel", &th_system_file},
+    {"create_pod", "-accel", &th_system_file},
 };
 
 static const th_file_kind *files_of(const th_completion *c, const th_option *o)

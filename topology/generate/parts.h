@@ -11,6 +11,7 @@ extern const th_topology_type th_topology_line, th_topology_ring, th_topology_me
 extern const th_topology_type th_topology_tree, th_topology_fattree;      /* generate/tree.c */
 extern const th_topology_type th_topology_dragonfly;                      /* generate/dragonfly.c */
 extern const th_topology_type th_topology_pcie_tree, th_topology_islands; /* generate/hosts.c */
+extern const th_topology_type th_topology_rails;                          /* generate/rails.c */
 
 /* n accelerators "0", "1" ...; the system has none yet. */
 int th_generate_accels(th_system *s, int64_t n, th_error *err);

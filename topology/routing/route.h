@@ -15,6 +15,7 @@
  * as by shortest.
  * up_down: in a tree or fat tree up until the destination is below, then down; of several links up
  * the destination chooses (D-mod-k).
+ * rails: inside an island to the accelerator on the destination's rail, then up_down.
  * dragonfly: at most one local link, a global one, at most one local link.
  *
  * A pair with an explicit route takes that, under every routing. */

@@ -8,9 +8,13 @@
 
 #include "topology/routing/explicit.h"
 
-const th_routing_type *const th_routing_types[] = {&th_routing_shortest,        &th_routing_ecmp,
-                                                   &th_routing_dimension_order, &th_routing_up_down,
-                                                   &th_routing_dragonfly,       NULL};
+const th_routing_type *const th_routing_types[] = {&th_routing_shortest,
+                                                   &th_routing_ecmp,
+                                                   &th_routing_dimension_order,
+                                                   &th_routing_up_down,
+                                                   &th_routing_rails,
+                                                   &th_routing_dragonfly,
+                                                   NULL};
 
 const th_routing_type *th_routing_find(const char *name)
 {
@@ -55,7 +59,9 @@ static const th_routing_type *natural_routing(const th_system *s)
     if (s->n_dims > 0)
         r = &th_routing_dimension_order;
     else if (has_levels(s))
-        r = joins_routers(s) ? &th_routing_dragonfly : &th_routing_up_down;
+        r = joins_routers(s)          ? &th_routing_dragonfly
+            : th_routing_has_rails(s) ? &th_routing_rails
+                                      : &th_routing_up_down;
     return r->avoids_dead_links || !first_dead_link(s) ? r : &th_routing_shortest;
 }
 

@@ -7,8 +7,11 @@
 extern const th_routing_type th_routing_dimension_order; /* routing/dimension_order.c */
 extern const th_routing_type th_routing_dragonfly;       /* routing/dragonfly.c */
 extern const th_routing_type th_routing_ecmp;            /* routing/ecmp.c */
+extern const th_routing_type th_routing_rails;           /* routing/rails.c */
 extern const th_routing_type th_routing_shortest;        /* routing/shortest.c */
 extern const th_routing_type th_routing_up_down;         /* routing/up_down.c */
+
+bool th_routing_has_rails(const th_system *s); /* routing/rails.c: is it made of rails? */
 
 /* What th_route_shortest_next needs, under every routing; routing/shortest.c. 0 or -1. */
 int th_shortest_prepare(th_system *s, th_error *err);

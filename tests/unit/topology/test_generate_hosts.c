@@ -192,6 +192,93 @@ TEST(switches_reduce)
                    "system \"sys\": torus has no switches that could reduce");
 }
 
+/* ---- rails ---- */
+
+/* 5 islands of 3 in units of 2: 5 switches of islands, 3 units of 3 leaf switches, 2 spines; cables
+ * 15 + 15 + 9 * 2. Leaf r 5 + i is accelerator r of island i. */
+TEST(rails_keep_their_messages)
+{
+    th_topology_options o = options_of(DIMS(5, 3, 2));
+    static const int64_t bits[] = {900, 70, 300};
+    memcpy(o.bits_per_s, bits, sizeof bits);
+    o.n_bandwidths = 3;
+    th_system *s = create("rails", &o);
+    expect_counts(s, 15, 5 + 9 + 2, 48, __LINE__);
+    TAP_ASSERT_TEXT(s->routing->name, "rails");
+    TAP_ASSERT_TEXT(way(s, 0, 2), "0 s1.0 2");
+    TAP_ASSERT_TEXT(way(s, 1, 4), "1 s2.3 4");             /* rail 1, unit 0 */
+    TAP_ASSERT_TEXT(way(s, 1, 13), "1 s2.3 s3.1 s2.5 13"); /* leaf 9 of spine 9 mod 2 */
+    TAP_ASSERT_TEXT(way(s, 0, 13), "0 s1.0 1 s2.3 s3.1 s2.5 13");
+    TAP_ASSERT_TEXT(way(s, 0, 4), "0 s1.0 1 s2.3 4");
+    TAP_ASSERT_TEXT(way(s, 0, th_system_find_node(s, "s1.0")), "0 s1.0");
+    CU_ASSERT_TRUE(s->nodes[15].reduces && !s->nodes[20].reduces);
+    th_route_summary r;
+    CU_ASSERT_TRUE(th_route_summarize(s, 0, 13, &r) == 0 && r.bits_per_s == 70 && r.n_links == 6);
+    th_system_free(s);
+}
+
+/* The real unit: 2 of 32 islands of 8, at 2 to 1. Shifts by one island on every rail load every
+ * cable up from a leaf with at most 2 of its 32 messages, evenly. */
+TEST(rails_share_spines_evenly)
+{
+    th_topology_options o = options_of(DIMS(64, 8, 32));
+    o.oversubscription = 2;
+    th_system *s = create("rails", &o);
+    expect_counts(s, 512, 64 + 16 + 16, 512 + 512 + 16 * 16, __LINE__);
+    int *used = th_alloc_zero((size_t)s->n_links, sizeof *used), most = 0, links[TH_ROUTE_MAX];
+    for (int a = 0; a < 512; a++)
+        for (int n = th_route(s, a, (a + 256) % 512, links), i = 0; i < n; i++)
+            used[links[i]]++;
+    for (int i = 0; i < s->n_links; i++)
+        most = used[i] > most ? used[i] : most;
+    CU_ASSERT_EQUAL(most, 2);
+    th_free(used);
+    th_system_free(s);
+}
+
+static int rails_distance(const th_system *s, int a, int b)
+{
+    if (a == b || s->nodes[a].accel < 0 || s->nodes[b].accel < 0)
+        return a == b ? 0 : -1;
+    int unit = s->generator->options.dims[2], accels = s->generator->options.dims[1];
+    int island_a = a / accels, island_b = b / accels;
+    if (island_a == island_b)
+        return 2;
+    int n = island_a / unit == island_b / unit ? 2 : 4;
+    return a % accels == b % accels ? n : n + 2;
+}
+
+TEST(routes_in_rails_are_sound)
+{
+    static const int cases[][4] = {{5, 3, 2}, {4, 4, 4}, {6, 2, 3},
+                                   {8, 4, 4}, {3, 1, 2}, {1, 4, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int with_host = 0; with_host < 2; with_host++) {
+            th_topology_options o = options_of(cases[i]);
+            o.with_host = with_host;
+            th_system *s = create("rails", &o);
+            CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_accels, rails_distance), 0);
+            CU_ASSERT_EQUAL(n_wrong_routes(s, s->n_nodes, any), 0);
+            th_system_free(s);
+        }
+}
+
+TEST(its_routing_needs_rails)
+{
+    th_error e = {"", ""};
+    th_topology_options o = options_of(DIMS(4));
+    th_system *prototype = new_prototype(), *s = th_system_new("sys", NULL);
+    CU_ASSERT_EQUAL(th_topology_generate(s, th_topology_find("ring"), &o, NULL), 0);
+    for (int a = 0; a < 4; a++)
+        th_system_copy_accel(s, a, prototype, 0, NULL);
+    s->routing = th_routing_find("rails");
+    CU_ASSERT_EQUAL(th_system_finish(s, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "TOPO-0194");
+    TAP_ASSERT_TEXT(e.text, "system \"sys\": rails routing needs generated rails");
+    th_system_free(s);
+    th_system_free(prototype);
+}
+
 /* ---- what is refused ---- */
 
 TEST(refuses_what_does_not_fit)
@@ -222,6 +309,16 @@ TEST(refuses_what_does_not_fit)
     o = options_of(DIMS(2, 2, 2));
     o.with_host = true;
     expect_refused("pcie_tree", &o, "TOPO-0093", "system \"sys\": pcie_tree has hosts of its own");
+    o = options_of(DIMS(4, 2, 4));
+    o.oversubscription = 2;
+    expect_refused("rails", &o, "TOPO-0193",
+                   "system \"sys\": a unit of 4 holds all 4 islands, so that no spine can be "
+                   "oversubscribed: a smaller UNIT was expected (rails ISLANDS ACCELS UNIT)");
+    o = options_of(DIMS(8, 2, 4));
+    o.oversubscription = 3;
+    expect_refused("rails", &o, "TOPO-0087",
+                   "system \"sys\": an oversubscription of 3 leaves 1.33333 of 4 links up from a "
+                   "switch: must be a whole number from 1 to 4");
     o = options_of(DIMS(8));
     o.has_island_options = true;
     expect_refused("ring", &o, "TOPO-0088", "system \"sys\": ring has no islands");

@@ -216,7 +216,7 @@ TEST(refuses_routes)
     expect_refusal(HEAD RING "routing = \"adaptive\";\n", "TOPO-0066",
                    "sys.cfg:5: unknown routing \"adaptive\": must be one of shortest, ecmp, "
                    "dimension_order, up_down, "
-                   "dragonfly");
+                   "rails, dragonfly");
     expect_refusal(HEAD RING "dead_links = [\"0_1\", \"0_3\"];\n", "TOPO-0013",
                    "sys.cfg:4: system \"sys\": no path from \"0\" to \"1\"");
 }

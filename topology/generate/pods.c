@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pods.c - see pods.h. */
+#include <config.h>
+#include "topology/generate/pods.h"
+
+#include <string.h>
+
+#define GB(x) ((int64_t)((x)*8e9)) /* GB/s in bits/s */
+
+/* One network card per accelerator: 25 GB/s is 200 Gbit/s, 50 is 400, 100 is 800. */
+const th_pod th_pods[] = {
+    {"dgx_a100",
+     "NODES",
+     1,
+     "rails",
+     {8, 20},
+     "a100_80",
+     false,
+     {GB(300), GB(25), GB(25)},
+     "NVIDIA DGX A100 data sheet 2020; DGX SuperPOD reference architecture for DGX A100, 2021: "
+     "units of 20 nodes"},
+    {"dgx_h100",
+     "NODES",
+     1,
+     "rails",
+     {8, 32},
+     "h100_sxm",
+     false,
+     {GB(450), GB(50), GB(50)},
+     "NVIDIA DGX H100 data sheet 2022; DGX SuperPOD reference architecture for DGX H100, 2023: "
+     "units of 32 nodes"},
+    {"dgx_h200",
+     "NODES",
+     1,
+     "rails",
+     {8, 32},
+     "h200_sxm",
+     false,
+     {GB(450), GB(50), GB(50)},
+     "NVIDIA DGX H200 data sheet 2023; units as of DGX H100"},
+    {"dgx_b200",
+     "NODES",
+     1,
+     "rails",
+     {8, 32},
+     "b200_sxm",
+     false,
+     {GB(900), GB(50), GB(50)},
+     "NVIDIA DGX B200 data sheet 2024; DGX SuperPOD reference architecture for DGX B200, 2024: "
+     "units of 32 nodes"},
+    {"dgx_b300",
+     "NODES",
+     1,
+     "rails",
+     {8, 72},
+     "b300_sxm",
+     false,
+     {GB(900), GB(100), GB(100)},
+     "NVIDIA DGX B300 data sheet 2025; units of 72 nodes: assumed"},
+    {"gb200_nvl72",
+     "RACKS",
+     1,
+     "islands",
+     {72, 0},
+     "gb200",
+     false,
+     {GB(900), GB(50)},
+     "NVIDIA GB200 NVL72 data sheet 2024; one fabric without oversubscription between racks: "
+     "assumed"},
+    {"gb300_nvl72",
+     "RACKS",
+     1,
+     "islands",
+     {72, 0},
+     "gb300",
+     false,
+     {GB(900), GB(100)},
+     "NVIDIA GB300 NVL72 data sheet 2025; one fabric without oversubscription between racks: "
+     "assumed"},
+    {"mi300x",
+     "NODES",
+     1,
+     "islands",
+     {8, 0},
+     "mi300x",
+     true,
+     {GB(64), GB(50)},
+     "AMD Instinct MI300X data sheet 2023: 64 GB/s to each of seven peers; a card of 400 Gbit/s "
+     "per accelerator: assumed"},
+    {"mi355x",
+     "NODES",
+     1,
+     "islands",
+     {8, 0},
+     "mi355x",
+     true,
+     {GB(76.8), GB(50)},
+     "AMD Instinct MI355X data sheet 2025: 76.8 GB/s to each of seven peers; a card of "
+     "400 Gbit/s per accelerator: assumed"},
+    {"tpu_v5e",
+     "X Y",
+     2,
+     "torus",
+     {0, 0},
+     "tpu_v5e",
+     false,
+     {GB(50)},
+     "Google Cloud TPU v5e documentation: 4 links, 1600 Gbit/s per chip, taken as their sum in one "
+     "direction"},
+    {"tpu_v5p",
+     "X Y Z",
+     3,
+     "torus",
+     {0, 0},
+     "tpu_v5p",
+     false,
+     {GB(100)},
+     "Google Cloud TPU v5p documentation: 6 links, 4800 Gbit/s per chip, taken as their sum in one "
+     "direction"},
+    {.name = NULL},
+};
+
+const th_pod *th_pod_find(const char *name)
+{
+    for (const th_pod *p = th_pods; p->name; p++)
+        if (strcmp(p->name, name) == 0)
+            return p;
+    return NULL;
+}
+
+void th_pod_options(const th_pod *pod, const int *sizes, th_topology_options *out)
+{
+    static const th_time latencies[] = {1000000, 2000000, 1000000}; /* ps */
+    *out = (th_topology_options){.has_full_islands = pod->has_full_islands,
+                                 .has_island_options = pod->has_full_islands,
+                                 .host_latency_ps = -1};
+    for (int i = 0; i < pod->n_sizes; i++)
+        out->dims[out->n_dims++] = sizes[i];
+    for (int i = 0; i < 2 && pod->inside[i] > 0; i++)
+        out->dims[out->n_dims++] = pod->inside[i];
+    for (int i = 0; i < 3 && pod->bits_per_s[i] > 0; i++) {
+        out->bits_per_s[i] = pod->bits_per_s[i];
+        out->latency_ps[i] = latencies[i];
+        out->n_bandwidths = out->n_latencies = i + 1;
+    }
+}
