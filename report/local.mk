@@ -43,6 +43,9 @@ libtharsis_la_SOURCES += \
 	report/plot/text.c \
 	report/plot/text_points.c \
 	report/sections/alternatives.c \
+	report/sections/jobs.c \
+	report/session/jobs.c \
+	report/session/jobs.h \
 	report/sections/bounds.c \
 	report/sections/collectives.c \
 	report/sections/contention.c \

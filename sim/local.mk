@@ -146,6 +146,8 @@ libtharsis_la_SOURCES += \
 	sim/pipeline/port.h \
 	sim/pipeline/schedule.c \
 	sim/pipeline/schedule.h \
+	sim/program/append.c \
+	sim/program/append.h \
 	sim/program/message.h \
 	sim/program/observer.h \
 	sim/program/program.c \

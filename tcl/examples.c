@@ -34,6 +34,16 @@ typedef struct th_example {
     "        run\n"                                                                                \
     "    }\n"
 
+/* Two jobs on one network, and their run. */
+#define TWO_JOBS                                                                                   \
+    "create_program reduce\n"                                                                      \
+    "add_collective all_reduce -bytes 16MB -accels {0 1 2 3}\n"                                    \
+    "save_program reduce\n"                                                                        \
+    "create_program both\n"                                                                        \
+    "add_job reduce -name first\n"                                                                 \
+    "add_job reduce -name second -start 2ms -ranks {2-5}\n"                                        \
+    "run\n"
+
 /* A step of training, not run yet. */
 #define TRAINING                                                                                   \
     "create_system -name pod -topology islands -dims {2 8} -accel h100_sxm \\\n"                   \
@@ -115,6 +125,8 @@ static const th_example examples[] = {
                     "add_traffic -pattern uniform -rate 1Gbps -message_bytes 4KiB -duration 1ms\n"
                     "run\n"
                     "report_latency -since 200us\n"},
+    {"save_program", TWO_JOBS "report_jobs\n"},
+    {"add_job", TWO_JOBS "report_links -by job -limit 5\n"},
     {"add_pipeline", "create_program step\n"
                      "add_pipeline -schedule 1f1b -micro_batches 16 -forward 7ms \\\n"
                      "    -backward 14ms -bytes 8MiB\n"
@@ -186,6 +198,7 @@ static const th_example examples[] = {
                       "run\n"
                       "report_energy -by accel\n"},
     {"report_links", "report_links -used -limit 5\nreport_links -over_time host_0 -limit 10\n"},
+    {"report_jobs", TWO_JOBS "report_jobs\n"},
     {"report_latency", "report_latency\n"},
     {"report_collectives", "create_program exchange\n"
                            "add_collective all_gather -bytes 8MB\n"

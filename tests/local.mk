@@ -140,6 +140,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/study.test \
 	tests/tcl/report/shown.test \
 	tests/tcl/report/text.test \
+	tests/tcl/report/jobs.test \
 	tests/tcl/trace.test \
 	tests/tcl/traffic.test \
 	tests/tcl/write.test \

@@ -341,8 +341,9 @@ static th_fixed_work work_of(const th_compute_cost *cost, th_time ps)
 static void fill_compute(const writer *w, int32_t task, th_trace_node *n)
 {
     const th_task *t = &w->program->tasks[task];
+    bool is_fixed = w->program->n_works > 0 && !th_program_placed(w->program, t->compute_cost);
     const th_compute_cost *cost =
-        w->program->n_works == 0 ? th_compute_cost_get(w->o->costs, t->compute_cost) : NULL;
+        is_fixed ? NULL : th_compute_cost_get(w->o->costs, t->compute_cost);
     th_fixed_work work = cost ? work_of(cost, took(w, task)) : w->program->works[t->compute_cost];
     n->kind = TH_TRACE_COMPUTE;
     n->operations = work.operations;

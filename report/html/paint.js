@@ -359,6 +359,6 @@ th.nameOf = function (data, task) {
     if (tasks.kind[task] === data.TRANSFER)
         return `${layer ? `${layer}: ` : ""}${nodes[tasks.from[task]]} \u2192 ${nodes[tasks.to[task]]}`;
     if (tasks.kind[task] === data.COLLECTIVE)
-        return `${collectives[tasks.entry[task]][0]} of ${collectives[tasks.entry[task]][1]}`;
+        return `${layer && data.hasJobs ? `${layer}: ` : ""}${collectives[tasks.entry[task]][0]} of ${collectives[tasks.entry[task]][1]}`;
     return layer || `task ${tasks.number[task]}`;
 };

@@ -27,6 +27,11 @@ static bool has_collectives(const th_html *p)
     return p->session->simulation->program->n_collectives > 0;
 }
 
+static bool has_jobs(const th_html *p)
+{
+    return p->session->simulation->program->n_jobs > 0;
+}
+
 static bool has_energy(const th_html *p)
 {
     return p->result->has_energy;
@@ -72,6 +77,11 @@ static int section_path(th_session *s, th_report *r, th_error *err)
 static int section_mapped(th_session *s, th_report *r, th_error *err)
 {
     return th_section_layers(s, r, true, err);
+}
+
+static int section_jobs(th_session *s, th_report *r, th_error *err)
+{
+    return th_section_jobs(s, r, true, err);
 }
 
 static int section_links(th_session *s, th_report *r, th_error *err)
@@ -158,6 +168,11 @@ static int write_links(th_html *p)
     return add_tables(p, section_links, "Links", "load");
 }
 
+static int write_jobs(th_html *p)
+{
+    return add_tables(p, section_jobs, "Jobs", NULL);
+}
+
 static int write_collectives(th_html *p)
 {
     return add_tables(p, th_section_collectives, "Collectives", NULL);
@@ -190,6 +205,7 @@ static const th_html_section sections[] = {
     {"bounds", "Bounds", has_mapping, write_bounds},
     {"advice", "Advice", has_advice, write_advice},
     {"sensitivity", "Sensitivity", has_sensitivity, write_sensitivity},
+    {"jobs", "Jobs", has_jobs, write_jobs},
     {"path", "Critical path", NULL, write_path},
     {"layers", "Layers", has_mapping, write_layers},
     {"mapping", "Mapping", has_mapping, write_mapping},

@@ -89,12 +89,13 @@ static void encode_tasks(th_spans_page *g, th_strbuf *bytes)
         th_encode_number(bytes, (uint64_t)(start - before));
         th_encode_number(bytes, (uint64_t)(th_html_tracks_end(&g->tracks, task) - start));
         th_encode_signed(bytes, task - number);
-        th_encode_signed(bytes, t->layer - layer);
+        int32_t own = g->program->n_jobs > 0 ? th_program_job_of(g->program, task) : t->layer;
+        th_encode_signed(bytes, own - layer);
         th_encode_number(bytes, (uint64_t)t->input);
         add_kind(g, t, &node, bytes);
         before = start;
         number = task;
-        layer = t->layer;
+        layer = own;
     }
 }
 
@@ -178,6 +179,23 @@ static int class_of(const th_layer *l)
     return 2;
 }
 
+/* The jobs of a program are models of one layer each. */
+static void add_jobs(th_strbuf *out, const th_program *p)
+{
+    th_strbuf_add(out, ",\n\"hasJobs\":1,\"layers\":[");
+    for (int32_t j = 0; j < p->n_jobs; j++) {
+        th_strbuf_add(out, j > 0 ? ",[" : "[");
+        th_strbuf_add_json(out, p->jobs[j].name);
+        th_strbuf_printf(out, ",2,%d,0]", (int)j);
+    }
+    th_strbuf_add(out, "],\n\"models\":[");
+    for (int32_t j = 0; j < p->n_jobs; j++) {
+        th_strbuf_add(out, j > 0 ? "," : "");
+        th_strbuf_add_json(out, p->jobs[j].name);
+    }
+    th_strbuf_add(out, "],\n\"sets\":0");
+}
+
 /* Of each layer: name, group, model, set. */
 static void add_layers(th_strbuf *out, const th_session *s)
 {
@@ -203,7 +221,10 @@ static void add_names(th_spans_page *g)
 {
     th_strbuf *out = g->out;
     const th_session *s = g->session;
-    add_layers(out, s);
+    if (g->program->n_jobs > 0)
+        add_jobs(out, g->program);
+    else
+        add_layers(out, s);
     th_strbuf_add(out, ",\n\"nodes\":[");
     for (int n = 0; n < s->system->n_nodes; n++) {
         th_strbuf_add(out, n > 0 ? "," : "");

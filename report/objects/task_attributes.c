@@ -8,6 +8,7 @@ enum {
     TASK_KIND,
     TASK_STATE,
     TASK_LAYER,
+    TASK_JOB,
     TASK_NODE,
     TASK_PEER,
     TASK_COLLECTIVE,
@@ -41,6 +42,7 @@ const th_attribute th_task_attributes[] = {
                    th_task_kind_name},
     [TASK_STATE] = {"state", TH_KIND_TEXT, "waiting, ready, running or done", task_state},
     [TASK_LAYER] = {"layer", TH_KIND_TEXT, "layer that it belongs to"},
+    [TASK_JOB] = {"job", TH_KIND_TEXT, "job that it belongs to"},
     [TASK_NODE] = {"node", TH_KIND_TEXT, "where it runs, or the sender"},
     [TASK_PEER] = {"peer", TH_KIND_TEXT, "the receiver of a transfer"},
     [TASK_COLLECTIVE] = {"collective", TH_KIND_TEXT, "which collective operation it is"},
@@ -101,6 +103,13 @@ static th_quantity collective_value(th_session *s, const th_task *t, int attribu
     return th_text(c->algorithm ? c->algorithm->name : "auto");
 }
 
+static th_quantity job_of(const th_session *s, int index)
+{
+    const th_program *p = th_session_program(s);
+    int32_t job = th_program_job_of(p, index);
+    return job >= 0 ? th_text(p->jobs[job].name) : th_absent(TH_KIND_TEXT);
+}
+
 th_quantity th_task_attribute(th_session *s, int index, int attribute)
 {
     const th_task *t = &th_session_program(s)->tasks[index];
@@ -117,6 +126,8 @@ th_quantity th_task_attribute(th_session *s, int index, int attribute)
     case TASK_LAYER:
         return t->layer >= 0 ? th_object_name_text(s, TH_CLASS_LAYER, t->layer)
                              : th_absent(TH_KIND_TEXT);
+    case TASK_JOB:
+        return job_of(s, index);
     case TASK_NODE:
         return t->node >= 0 ? th_object_name_text(s, TH_CLASS_NODE, t->node)
                             : th_absent(TH_KIND_TEXT);
@@ -153,8 +164,18 @@ static void describe_collective(const th_collective *c, th_strbuf *out)
                      th_format_bytes(c->bytes, bytes, sizeof bytes));
 }
 
+/* "A: ", of a task of the program, where there are jobs. */
+static void describe_job(const th_session *s, const th_task *t, th_strbuf *out)
+{
+    const th_program *p = th_session_program(s);
+    int32_t job = p && p->n_jobs > 0 ? th_program_job_of(p, (int32_t)(t - p->tasks)) : -1;
+    if (job >= 0)
+        th_strbuf_printf(out, "%s: ", p->jobs[job].name);
+}
+
 void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
 {
+    describe_job(s, t, out);
     const char *layer = s->hand_built   ? ""
                         : t->layer >= 0 ? s->workload->layers[t->layer].name
                                         : "input";

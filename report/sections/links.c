@@ -140,6 +140,10 @@ static void add_flow(th_session *s, const th_result *x, th_table *t, const th_li
             ? th_collective_names[s->simulation->program->collectives[task->collective].kind]
         : task->layer >= 0 ? s->workload->layers[task->layer].name
                            : th_task_kind_name(task->kind);
+    int32_t job = th_program_job_of(s->simulation->program, f->task);
+    if (job >= 0)
+        what =
+            th_report_printf(t->report, "%.100s: %s", s->simulation->program->jobs[job].name, what);
     th_table_row(t, (th_quantity[]){th_count(f->task), th_text(what), th_text(nodes[f->from].name),
                                     th_text(nodes[f->to].name), th_count(f->messages),
                                     th_bytes(f->bytes), th_ps_or_absent(when->start_ps),

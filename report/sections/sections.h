@@ -95,6 +95,11 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
 /* The number of flows on a link in each of n_spans equal spans of time. */
 int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_spans, th_error *err);
 
+/* jobs.c: the jobs of a program; compares: with the time of each alone, which is simulated. */
+int th_section_jobs(th_session *s, th_report *r, bool compares, th_error *err);
+/* The bytes of each job over each link. */
+int th_section_links_by_job(th_session *s, th_report *r, th_error *err);
+
 /* latency.c: of the transfers that started in [since, until). */
 /* ranks.c: of a program that is a trace. */
 int th_section_ranks(th_session *s, th_report *r, th_error *err);

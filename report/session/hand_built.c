@@ -10,6 +10,8 @@
 th_hand_built *th_hand_built_new(const char *name, th_error *err)
 {
     th_hand_built *m = th_alloc_zero(1, sizeof *m);
+    if (m)
+        m->n_owners = 1;
     if (!m || !(m->name = th_alloc_string(name)) || !(m->program = th_program_new(err))) {
         th_hand_built_free(m);
         th_error_no_memory(err);
@@ -49,10 +51,20 @@ th_hand_built *th_hand_built_of_step(const char *name, const th_system *s, const
     return NULL;
 }
 
+th_hand_built *th_hand_built_keep(th_hand_built *m)
+{
+    if (m)
+        m->n_owners++;
+    return m;
+}
+
 void th_hand_built_free(th_hand_built *m)
 {
-    if (!m)
+    if (!m || --m->n_owners > 0)
         return;
+    for (size_t i = 0; i < m->n_sources; i++)
+        th_hand_built_free(m->sources[i]);
+    th_free(m->sources);
     th_program_free(m->program);
     th_trace_free(m->trace);
     if (m->step)
@@ -97,6 +109,27 @@ int32_t th_hand_built_add(th_hand_built *m, const th_hand_built_task *t, th_erro
     return number;
 }
 
+int th_hand_built_append(th_hand_built *m, th_hand_built *source, const th_program_part *part,
+                         th_program_job *job, th_error *err)
+{
+    th_program_mark before = th_program_mark_of(m->program);
+    if (th_grow(&m->sources, &m->source_capacity, m->n_sources + 1, sizeof *m->sources))
+        return th_error_no_memory(err);
+    if (th_program_append(m->program, part, err))
+        return -1;
+    if (job) {
+        job->first_task = before.n_tasks;
+        job->n_tasks = part->n;
+    }
+    if (job && th_program_add_job(m->program, job, err)) {
+        th_program_cut(m->program, before);
+        return -1;
+    }
+    if (source)
+        m->sources[m->n_sources++] = th_hand_built_keep(source);
+    return 0;
+}
+
 /* ---- digest ---- */
 
 static uint64_t add_numbers(const int64_t *numbers, size_t n, uint64_t digest)
@@ -139,6 +172,12 @@ static uint64_t add_collective(const th_collective *c, uint64_t digest)
     return c->pair_bytes ? add_numbers(c->pair_bytes, n * n, digest) : digest;
 }
 
+static uint64_t add_job(const th_program_job *j, uint64_t digest)
+{
+    digest = th_hash(j->name, strlen(j->name), digest);
+    return add_numbers((int64_t[]){j->first_task, j->n_tasks, j->start_ps}, 3, digest);
+}
+
 uint64_t th_hand_built_digest(const th_hand_built *m)
 {
     const th_program *p = m->program;
@@ -149,6 +188,10 @@ uint64_t th_hand_built_digest(const th_hand_built *m)
         digest = add_collective(&p->collectives[i], digest);
     for (int32_t i = 0; i < p->n_works; i++)
         digest = th_hash(&p->works[i], sizeof p->works[i], digest);
+    if (p->n_placed > 0)
+        digest = th_hash(p->placed, (size_t)p->n_placed * sizeof *p->placed, digest);
+    for (int32_t i = 0; i < p->n_jobs; i++)
+        digest = add_job(&p->jobs[i], digest);
     size_t edges = (size_t)p->n_dependencies;
     digest = th_hash(p->edge_from, edges * sizeof *p->edge_from, digest);
     return th_hash(p->edge_to, edges * sizeof *p->edge_to, digest);

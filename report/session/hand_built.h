@@ -9,7 +9,7 @@
 #include "mapper/lower/lower_trace.h"
 #include "mapper/parallel/lower_step.h"
 #include "sim/collective/user_schedule.h"
-#include "sim/program/program.h"
+#include "sim/program/append.h"
 
 /* No single size may be larger: 1 PB, which a double holds to the byte. */
 #define TH_HAND_BUILT_BYTES_MAX INT64_C(1000000000000000)
@@ -22,6 +22,9 @@ typedef struct th_hand_built {
     th_program *program;
     th_user_schedule **schedules; /* that its collectives follow */
     size_t n_schedules, schedule_capacity;
+    struct th_hand_built **sources; /* programs whose schedules its collectives follow, too */
+    size_t n_sources, source_capacity;
+    int n_owners;
 } th_hand_built;
 
 /* A task to add, its collective (NULL: none; copied), and the tasks that it waits for. */
@@ -40,7 +43,9 @@ th_hand_built *th_hand_built_of_trace(th_trace *t, const th_system *s, th_roofli
 /* A step of training under a plan and its schedule. */
 th_hand_built *th_hand_built_of_step(const char *name, const th_system *s, const th_work_context *c,
                                      const th_pipeline_schedule *schedule, th_error *err);
-void th_hand_built_free(th_hand_built *m); /* accepts NULL */
+/* Frees it when its last owner does; accepts NULL. */
+void th_hand_built_free(th_hand_built *m);
+th_hand_built *th_hand_built_keep(th_hand_built *m); /* one more owner; accepts NULL */
 
 /* Takes over the schedule of a collective that will be added. 0, or -1: the caller still owns
  * it. */
@@ -48,6 +53,12 @@ int th_hand_built_keep_schedule(th_hand_built *m, th_user_schedule *schedule, th
 
 /* The number of the new task, or -1: the program is unchanged. */
 int32_t th_hand_built_add(th_hand_built *m, const th_hand_built_task *t, th_error *err);
+
+/* Adds a part of another program; `source` is kept as long as this program, for the schedules of
+ * its collectives (NULL: it has none). job: its tasks as one unit with a name; NULL: no job. 0, or
+ * -1: the program is unchanged. */
+int th_hand_built_append(th_hand_built *m, th_hand_built *source, const th_program_part *part,
+                         th_program_job *job, th_error *err);
 
 /* A digest of the whole program, including names of algorithms. */
 uint64_t th_hand_built_digest(const th_hand_built *m);

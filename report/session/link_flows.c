@@ -110,6 +110,90 @@ int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *
     return failed;
 }
 
+/* ---- by job and link ---- */
+
+/* Bytes of one job from node to node, added up until a route takes all of a pair at once. */
+typedef struct pairs {
+    th_map *places;
+    int32_t (*ends)[2];
+    int64_t *bytes;
+    size_t n, ends_capacity, bytes_capacity;
+} pairs;
+
+static int add_to_pair(void *context, int32_t from, int32_t to, int64_t bytes)
+{
+    pairs *x = context;
+    int32_t pair[] = {from, to};
+    int64_t place;
+    if (th_map_get(x->places, pair, sizeof pair, &place)) {
+        x->bytes[place] += bytes;
+        return 0;
+    }
+    if (th_grow(&x->ends, &x->ends_capacity, x->n + 1, sizeof *x->ends) ||
+        th_grow(&x->bytes, &x->bytes_capacity, x->n + 1, sizeof *x->bytes) ||
+        th_map_put(x->places, pair, sizeof pair, (int64_t)x->n))
+        return -1;
+    x->ends[x->n][0] = from;
+    x->ends[x->n][1] = to;
+    x->bytes[x->n++] = bytes;
+    return 0;
+}
+
+static int spread(pairs *x, const th_system *s, int64_t *bytes)
+{
+    int links[TH_ROUTE_MAX];
+    for (size_t i = 0; i < x->n; i++) {
+        int n = th_route(s, x->ends[i][0], x->ends[i][1], links);
+        if (n == TH_NO_MEMORY)
+            return -1;
+        for (int l = 0; l < n; l++)
+            bytes[links[l]] += x->bytes[i];
+    }
+    x->n = 0;
+    th_map_clear(x->places);
+    return 0;
+}
+
+/* The tasks of one job follow one another; those of no job are added piece by piece. */
+static int add_by_job(pairs *x, int64_t *bytes, const th_system *s, const th_simulation *sim,
+                      const th_result *r, th_error *err)
+{
+    const th_program *p = sim->program;
+    int32_t job = -1;
+    for (int32_t t = 0; t < p->n_tasks; t++) {
+        const th_task *task = &p->tasks[t];
+        int32_t own = th_program_job_of(p, t);
+        if (own < 0)
+            own = p->n_jobs;
+        if (own != job && job >= 0 && spread(x, s, bytes + (size_t)job * (size_t)s->n_links))
+            return th_error_no_memory(err);
+        job = own;
+        if (th_interrupt_is_pending())
+            return th_error_interrupted(err, "not all bytes were counted");
+        if (r->tasks[t].start_ps < 0)
+            continue;
+        if (task->kind == TH_TASK_TRANSFER && add_to_pair(x, task->node, task->peer, task->bytes))
+            return th_error_no_memory(err);
+        if (task->kind == TH_TASK_COLLECTIVE &&
+            walk_messages(th_simulation_collective(sim, task->collective), s, add_to_pair, x, err))
+            return -1;
+    }
+    if (job >= 0 && spread(x, s, bytes + (size_t)job * (size_t)s->n_links))
+        return th_error_no_memory(err);
+    return 0;
+}
+
+int th_link_bytes_by_job(int64_t *bytes, const th_system *s, const th_simulation *sim,
+                         const th_result *r, th_error *err)
+{
+    pairs x = {.places = th_map_new()};
+    int failed = x.places ? add_by_job(&x, bytes, s, sim, r, err) : th_error_no_memory(err);
+    th_map_free(x.places);
+    th_free(x.ends);
+    th_free(x.bytes);
+    return failed;
+}
+
 /* ---- all flows over one link ---- */
 
 static bool route_takes(const th_system *s, int from, int to, int link)

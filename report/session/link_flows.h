@@ -25,6 +25,11 @@ void th_link_flows_clear(th_link_flows *f);
 int th_traffic_collect(int64_t *bytes, const th_system *s, const th_simulation *sim,
                        const th_result *r, th_error *err);
 
+/* Adds the bytes that started tasks of each job send over each link to bytes[job * n_links + link];
+ * those of no job to row n_jobs. 0 or -1. */
+int th_link_bytes_by_job(int64_t *bytes, const th_system *s, const th_simulation *sim,
+                         const th_result *r, th_error *err);
+
 /* Sets is_taken[link] for the links that messages of a collective use; other entries stay. 0 or -1.
  * A collective whose algorithm is not chosen yet uses none. */
 int th_collective_links(const th_collective *c, const th_system *s, bool *is_taken, th_error *err);

@@ -85,6 +85,19 @@ static bool is_at_start(const th_applied_event *c)
            !c->applied_at.is_time_complete;
 }
 
+int th_property_events_repeat(const th_session *s, th_simulation *sim, th_time t, th_error *err)
+{
+    for (size_t i = 0; i < s->events.n && s->events.all[i].applied_at.now <= t; i++) {
+        const th_applied_event *c = &s->events.all[i];
+        th_run_position p = {0, c->applied_at.now, true};
+        bool is_first = c->applied_at.now == 0 && !c->applied_at.is_time_complete;
+        if ((!is_first && th_run_to_position(sim, p, err) != 0) ||
+            th_machine_add_property_event(sim->machine, &c->event, err) != 0)
+            return -1;
+    }
+    return th_run_to_position(sim, (th_run_position){0, t, true}, err);
+}
+
 static double *factor_of(const th_session *s, const th_applied_event *c, double *clock,
                          double *bandwidth)
 {

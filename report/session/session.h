@@ -5,8 +5,8 @@
  *   init -> (set_system -> (set_workload -> set_mapping | set_hand_built) -> simulation)* -> clear
  * Each setter takes ownership of its argument and drops the state that depends on the old one: a
  * new system or workload drops the mapping, a new mapping drops the run. A hand-built program
- * replaces workload and mapping: it drops both, and either of them drops it. Saved runs contain
- * results only and outlive all of it. */
+ * replaces workload and mapping: it drops both, and either of them drops it. Saved programs live as
+ * long as the system. Saved runs contain results only and outlive all of it. */
 #ifndef TH_REPORT_SESSION_SESSION_H
 #define TH_REPORT_SESSION_SESSION_H
 #include "mapper/evaluate/bounds.h"
@@ -71,11 +71,18 @@ typedef struct th_saved_run {
     struct th_saved_figures *figures;      /* report/session/saved_figures.h; never NULL */
 } th_saved_run;
 
-/* Saved runs, and the property events that set_property and inject_fault applied to the run. */
+/* Saved runs and programs, and the property events that set_property and inject_fault applied to
+ * the run. */
 typedef struct th_saved_runs {
     th_saved_run **all;
     size_t n, capacity;
 } th_saved_runs;
+
+/* Programs kept by save_program, under different names. */
+typedef struct th_saved_programs {
+    th_hand_built **all;
+    size_t n, capacity;
+} th_saved_programs;
 
 typedef struct th_applied_events {
     struct th_applied_event *all; /* report/session/property_events.h */
@@ -122,6 +129,7 @@ struct th_session {
     th_search_record search; /* that found the mapping */
     th_session_model model;
     th_hand_built *hand_built; /* instead of workload and mapping; NULL: none */
+    th_saved_programs programs;
     th_run_options defaults;   /* of the next run: those of map_workload */
     th_simulation *simulation; /* NULL: no run yet */
     th_saved_runs saved;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "report/interrupt.h"
+#include "report/session/jobs.h"
 #include "report/session/property_events.h"
 #include "report/session/saved_run.h"
 #include "report/table/report.h"
@@ -32,6 +33,7 @@ void th_session_clear(th_session *s)
     th_free(s->search.improvements);
     th_front_free(s->search.front);
     th_hand_built_free(s->hand_built);
+    th_saved_programs_clear(s);
     th_workload_free(s->workload);
     th_script_memo_free(s->scripts);
     th_system_free(s->system);
@@ -134,6 +136,7 @@ static void drop_mapping(th_session *s)
 void th_session_set_system(th_session *s, th_system *system)
 {
     drop_mapping(s);
+    th_saved_programs_clear(s);
     notify_dropped(s, true);
     th_property_events_clear(s);
     th_script_memo_clear(s->scripts);

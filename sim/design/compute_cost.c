@@ -276,7 +276,7 @@ static int compute_moves(const th_moves *x, th_compute_cost *out, th_error *err)
     int64_t hz = 1;
     for (int i = 0; i < PS_HZ_EXPONENT; i++)
         hz *= 10;
-    *out = (th_compute_cost){.design = -1};
+    *out = (th_compute_cost){.kind = TH_COST_MOVES, .design = -1};
     out->shard.kind = TH_LAYER_ELEMENTWISE;
     out->port = (th_port){
         .bits_per_s = TH_UNLIMITED, .latency_ps = x->latency_ps, .burst_bytes = 1, .channels = 1};
@@ -307,7 +307,7 @@ static int compute_moves(const th_moves *x, th_compute_cost *out, th_error *err)
 /* One step that computes for so many picoseconds and moves nothing. */
 static void compute_fixed(const th_fixed_work *w, th_compute_cost *out)
 {
-    *out = (th_compute_cost){.design = -1};
+    *out = (th_compute_cost){.kind = TH_COST_FIXED, .design = -1};
     out->shard.kind = TH_LAYER_ELEMENTWISE;
     out->port = (th_port){.bits_per_s = TH_UNLIMITED, .burst_bytes = 1, .channels = 1};
     th_schedule *s = &out->schedule;
@@ -410,6 +410,44 @@ int32_t th_compute_cost_lookup(th_compute_cost_cache *cache, int accel, int desi
     if (compute(cache, accel, key.design, shard, &computed, err))
         return -1;
     return add_computed(cache, &key, sizeof key, &computed, err);
+}
+
+static int32_t append(th_compute_cost_cache *cache, const th_compute_cost *computed, th_error *err)
+{
+    pthread_mutex_lock(&cache->lock);
+    th_compute_cost *place = next_cost(cache);
+    int32_t number = cache->n;
+    if (place) {
+        *place = *computed;
+        place->number = cache->n++;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return place ? number : th_error_no_memory(err);
+}
+
+int32_t th_compute_cost_append(th_compute_cost_cache *cache, int accel, int design,
+                               const th_shard *shard, th_error *err)
+{
+    th_compute_cost computed;
+    return compute(cache, accel, design, shard, &computed, err) ? -1
+                                                                : append(cache, &computed, err);
+}
+
+int32_t th_compute_cost_append_moves(th_compute_cost_cache *cache, const th_moves *moves,
+                                     th_error *err)
+{
+    th_compute_cost computed;
+    return compute_moves(moves, &computed, err) ? -1 : append(cache, &computed, err);
+}
+
+th_moves th_compute_cost_moves(const th_compute_cost *cost)
+{
+    const th_schedule *s = &cost->schedule;
+    return (th_moves){.in_bytes = s->step[0].input_bytes,
+                      .out_bytes = s->output_bytes[0],
+                      .in_bits_per_s = s->port_bits_per_s[TH_ENGINE_INPUT],
+                      .out_bits_per_s = s->port_bits_per_s[TH_ENGINE_OUTPUT],
+                      .latency_ps = cost->port.latency_ps};
 }
 
 const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *cache, int32_t number)

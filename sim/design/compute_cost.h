@@ -14,7 +14,11 @@
 #include "sim/design/script_memo.h"
 #include "sim/pipeline/pipeline.h"
 
+/* What a cost is the cost of. */
+typedef enum { TH_COST_SHARD, TH_COST_MOVES, TH_COST_FIXED } th_cost_kind;
+
 typedef struct th_compute_cost {
+    int32_t kind; /* th_cost_kind; without a shard, the fields of it say nothing */
     th_shard shard;
     int32_t design; /* index in the system; -1: the vector unit */
     th_schedule schedule;
@@ -71,6 +75,13 @@ typedef struct th_fixed_work {
 } th_fixed_work;
 int32_t th_compute_cost_lookup_fixed(th_compute_cost_cache *cache, const th_fixed_work *w,
                                      th_error *err);
+/* The same two as new costs, with the next number, which no lookup finds. */
+int32_t th_compute_cost_append(th_compute_cost_cache *cache, int accel, int design,
+                               const th_shard *shard, th_error *err);
+int32_t th_compute_cost_append_moves(th_compute_cost_cache *cache, const th_moves *moves,
+                                     th_error *err);
+/* The bytes that a cost of kind TH_COST_MOVES moves. */
+th_moves th_compute_cost_moves(const th_compute_cost *cost);
 /* The peak of an accelerator under its first design, on products of 16 bits (a multiply-accumulate
  * is two operations), and the bandwidth of its DRAM. 0, or -1: the design has no peak. */
 int th_compute_cost_roofline(const th_compute_cost_cache *cache, int accel,

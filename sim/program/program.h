@@ -44,13 +44,37 @@ typedef struct th_task {
     int32_t input; /* of the stream, 0 based */
 } th_task;
 
+/* A computation whose cost depends on where it runs: a shard on a design of an accelerator, or
+ * bytes over its own link. A key: plain, without padding, compared by bytes. */
+typedef struct th_placed_work {
+    int32_t accel, design; /* design -1: the vector unit */
+    int32_t moves_only;    /* 1: moves, and no shard */
+    int32_t unused;
+    th_shard shard;
+    th_moves moves;
+} th_placed_work;
+
+/* Tasks [first_task, first_task + n_tasks) that were added as a unit and have a name. */
+typedef struct th_program_job {
+    char *name;
+    char *program; /* the program that it is a copy of */
+    th_time start_ps;
+    int32_t first_task, n_tasks;
+    int32_t n_accels; /* that it uses */
+} th_program_job;
+
 typedef struct th_program {
     th_task *tasks;
     int32_t n_tasks;
     th_collective *collectives;
     int32_t n_collectives;
-    th_fixed_work *works; /* all different */
+    /* all different; one without duration is the placed work that `operations` numbers */
+    th_fixed_work *works;
     int32_t n_works;
+    th_placed_work *placed;
+    int32_t n_placed;
+    th_program_job *jobs; /* in the order of their tasks */
+    int32_t n_jobs;
     /* successors of task t: successors[successor_start[t] .. successor_start[t + 1]) */
     int32_t *successor_start, *successors;
     int32_t *n_predecessors;
@@ -62,7 +86,7 @@ typedef struct th_program {
     int32_t *edge_from, *edge_to;
     th_map *work_numbers;
     int32_t *blocked;
-    size_t n_blocked, blocked_capacity, work_capacity;
+    size_t n_blocked, blocked_capacity, work_capacity, placed_capacity, job_capacity;
     size_t collective_capacity, task_capacity, edge_capacity, start_capacity, successor_capacity,
         predecessor_capacity;
 } th_program;
@@ -88,7 +112,17 @@ int32_t th_program_add_collective(th_program *p, const th_collective *c, th_erro
 /* The number of a work, which is added if it is new; or -1. th_program_look_up_works finds it under
  * the same number in a new cache of compute costs. */
 int32_t th_program_add_work(th_program *p, const th_fixed_work *w, th_error *err);
+int32_t th_program_add_placed_work(th_program *p, const th_placed_work *w, th_error *err);
+/* The placed work behind work number i; NULL: it has a fixed duration. */
+static inline const th_placed_work *th_program_placed(const th_program *p, int32_t i)
+{
+    return p->works[i].duration_ps > 0 ? NULL : &p->placed[p->works[i].operations];
+}
 int th_program_look_up_works(const th_program *p, th_compute_cost_cache *costs, th_error *err);
+/* Names the tasks from j->first_task on; both texts are copied. 0 or -1. */
+int th_program_add_job(th_program *p, const th_program_job *j, th_error *err);
+/* The job of a task; -1: none. */
+int32_t th_program_job_of(const th_program *p, int32_t task);
 /* The task waits for something that never comes: a message that nobody sends. 0 or -1. */
 int th_program_block(th_program *p, int32_t task, th_error *err);
 /* Reserves room for more dependencies. 0 or -1. */
@@ -107,8 +141,9 @@ static inline int th_program_depend(th_program *p, int32_t after, int32_t before
 /* A state of a program, and the return to it, which drops all that was added since: for callers
  * that add several things as a unit. */
 typedef struct th_program_mark {
-    int32_t n_tasks, n_collectives, n_inputs, n_works;
+    int32_t n_tasks, n_collectives, n_inputs, n_works, n_placed, n_jobs;
     int64_t n_dependencies;
+    size_t n_blocked;
 } th_program_mark;
 th_program_mark th_program_mark_of(const th_program *p);
 void th_program_cut(th_program *p, th_program_mark mark);

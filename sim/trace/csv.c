@@ -62,14 +62,15 @@ static const char *node_name(const th_trace *t, int32_t node)
 
 static void task(th_trace *t, th_time now, bool starts, int32_t number, const th_task *task)
 {
-    bool is_transfer = task->kind == TH_TASK_TRANSFER, has_layer = t->workload && task->layer >= 0;
+    bool is_transfer = task->kind == TH_TASK_TRANSFER;
+    const char *layer = th_trace_layer_name(t, th_trace_layer_of(t, number));
     th_out_number(&t->out, now);
     th_out_text(&t->out, starts ? ",start" : ",end");
     write_number(&t->out, number);
     write_field(&t->out, kind_names[task->kind]);
     write_field(&t->out, node_name(t, task->node));
     write_field(&t->out, node_name(t, is_transfer ? task->peer : -1));
-    write_field(&t->out, has_layer ? t->workload->layers[task->layer].name : "");
+    write_field(&t->out, layer ? layer : "");
     write_number(&t->out, task->input);
     write_number(&t->out, is_transfer ? task->bytes : 0);
     th_out_text(&t->out, ",,,\n");

@@ -31,11 +31,11 @@ static void end_span(th_trace *t, th_span_kind kind, int32_t number)
         t->type->span_end(t, t->at.tick, &s);
 }
 
-/* The name of the layer that a task works for, if it is known. */
-static const char *layer_name(const th_trace *t, const th_task *task, const char *otherwise)
+/* The name of the layer or job that a task works for, if it is known. */
+static const char *layer_name(const th_trace *t, int32_t task, const char *otherwise)
 {
-    bool has_layer = t->workload && task->layer >= 0;
-    return has_layer ? t->workload->layers[task->layer].name : otherwise;
+    const char *name = th_trace_layer_name(t, th_trace_layer_of(t, task));
+    return name ? name : otherwise;
 }
 
 /* ---- transfers and messages ------------------------------------------------------------------ */
@@ -119,7 +119,7 @@ static void run_at_node(th_trace *t, th_span_kind kind, int32_t number, const th
                             .object = task->node,
                             .number = number,
                             .task = number,
-                            .name = layer_name(t, task, th_span_kind_name((int32_t)kind)),
+                            .name = layer_name(t, number, th_span_kind_name((int32_t)kind)),
                             .from = task->node,
                             .to = -1});
 }
@@ -141,7 +141,7 @@ static void transfer(th_trace *t, int32_t number, const th_task *task, bool star
     if (starts)
         send_begins(t, &(th_span){.number = number,
                                   .task = number,
-                                  .name = layer_name(t, task, "transfer"),
+                                  .name = layer_name(t, number, "transfer"),
                                   .bytes = task->bytes,
                                   .from = task->node,
                                   .to = task->peer});
@@ -158,11 +158,12 @@ static void collective(th_trace *t, int32_t number, const th_task *task, bool st
         return;
     }
     const th_collective *c = &t->program->collectives[task->collective];
+    const char *kind = th_collective_names[c->kind];
     begin_span(t, (th_span){.kind = TH_SPAN_COLLECTIVE,
                             .object = -1,
                             .number = number,
                             .task = number,
-                            .name = th_collective_names[c->kind],
+                            .name = t->program->n_jobs > 0 ? layer_name(t, number, kind) : kind,
                             .bytes = c->bytes,
                             .from = -1,
                             .to = -1});

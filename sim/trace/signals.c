@@ -95,9 +95,21 @@ void th_trace_choose_all(th_trace *t)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static int64_t layer_of(const th_trace *t, int32_t task)
+int32_t th_trace_layer_of(const th_trace *t, int32_t task)
 {
-    return task >= 0 && t->program ? t->program->tasks[task].layer : -1;
+    if (task < 0 || !t->program)
+        return -1;
+    return t->program->n_jobs > 0 ? th_program_job_of(t->program, task)
+                                  : t->program->tasks[task].layer;
+}
+
+const char *th_trace_layer_name(const th_trace *t, int32_t layer)
+{
+    if (layer < 0)
+        return NULL;
+    if (t->program && t->program->n_jobs > 0)
+        return t->program->jobs[layer].name;
+    return t->workload ? t->workload->layers[layer].name : NULL;
 }
 
 /* The bits of a tile state that hold a signal, and their shift. */
@@ -147,7 +159,7 @@ int64_t th_value_of(const th_trace *t, const th_variable *v)
     case TH_SIGNAL_TASK:
         return o->task;
     case TH_SIGNAL_LAYER:
-        return layer_of(t, o->task);
+        return th_trace_layer_of(t, o->task);
     case TH_SIGNAL_SENDING:
         return o->sending;
     case TH_SIGNAL_RECEIVING:
@@ -186,7 +198,8 @@ const char *th_value_text(const th_trace *t, const th_variable *v)
         return th_array_state_name((int32_t)v->value);
     if (v->signal != TH_SIGNAL_LAYER)
         return NULL;
-    return v->value >= 0 && t->workload ? t->workload->layers[v->value].name : "";
+    const char *name = th_trace_layer_name(t, (int32_t)v->value);
+    return name ? name : "";
 }
 
 int th_trace_make_variables(th_trace *t)

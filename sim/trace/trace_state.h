@@ -177,6 +177,11 @@ void th_trace_restart(th_trace *t, const th_program *p);
 extern const th_observer_type th_trace_observer_type; /* notify.c */
 
 /* ticks.c */
+/* signals.c: what a task works for: its layer, or, in a program of several jobs, its job; -1: none.
+ * Its name; NULL: unknown. */
+int32_t th_trace_layer_of(const th_trace *t, int32_t task);
+const char *th_trace_layer_name(const th_trace *t, int32_t layer);
+
 static inline th_time th_trace_tick_of(const th_trace *t, th_time at)
 {
     return t->options.resolution_ps == 1 ? at : at - at % t->options.resolution_ps;

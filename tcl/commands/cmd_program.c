@@ -1,32 +1,42 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_program.c - hand-built programs: create_program, add_transfer, add_compute.
+/* cmd_program.c - hand-built programs: create_program, add_transfer, add_compute, save_program,
+ * add_job.
  *   create_program -> (add_transfer | add_compute)* -> run
  * All options of a task are checked before the task is added. */
 #include <config.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "tcl/objects/object_name.h"
 #include "report/objects/objects.h"
+#include "report/session/jobs.h"
 #include "tcl/program_options.h"
 
 #define GROUP "program"
 
 /* ---- create_program ---- */
 
-static int run_create_program(th_call *c)
+static int check_name(th_call *c, const char *of, const char *name)
 {
     enum { NAME_MAX_BYTES = 200 };
+    if (name[0] != '\0' && strlen(name) <= NAME_MAX_BYTES && !strpbrk(name, "\r\n"))
+        return 0;
+    return th_error_set(&c->err, "TCL-0159",
+                        "\"%.40s\": the name of %s must be one line of 1 to %d bytes", name, of,
+                        NAME_MAX_BYTES);
+}
+
+static int run_create_program(th_call *c)
+{
     th_session *s = c->session;
     const char *name = th_call_word(c, 0);
     if (th_session_need_system(s, &c->err) != 0 || th_session_need_no_trace(s, &c->err) != 0)
         return -1;
-    if (name[0] == '\0' || strlen(name) > NAME_MAX_BYTES || strpbrk(name, "\r\n"))
-        return th_error_set(&c->err, "TCL-0159",
-                            "\"%.40s\": the name of a program must be one line of 1 to %d bytes",
-                            name, NAME_MAX_BYTES);
+    if (check_name(c, "a program", name) != 0)
+        return -1;
     th_hand_built *made = th_hand_built_new(name, &c->err);
     if (!made)
         return -1;
@@ -246,6 +256,113 @@ static int run_add_compute(th_call *c)
     return failed;
 }
 
+/* ---- save_program ---- */
+
+static int run_save_program(th_call *c)
+{
+    const char *name = th_call_word(c, 0);
+    if (check_name(c, "a program", name) != 0 ||
+        th_saved_program_add(c->session, name, &c->err) != 0)
+        return -1;
+    th_call_return_text(c, name);
+    return 0;
+}
+
+/* ---- add_job ---- */
+
+enum { JOB_NAME, JOB_START, JOB_RANKS };
+
+static const th_option job_options[] = {
+    [JOB_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Its name in reports (that of the program)."},
+    [JOB_START] = {"-start", TH_OPTION_TIME, "TIME", "Its tasks start no earlier (0)."},
+    [JOB_RANKS] = {"-ranks", TH_OPTION_TEXT, "ACCELS",
+                   "The accelerators that take the place of those that the program uses, in the "
+                   "order of their numbers: {8-15}, {0 2 accel/4} (these themselves)."},
+    {.name = NULL},
+};
+
+static int add_rank(th_call *c, th_job_request *q, int32_t *nodes, int32_t node)
+{
+    for (int32_t i = 0; i < q->n; i++)
+        if (nodes[i] == node)
+            return th_error_set(&c->err, "TCL-0936", "-ranks: accel/%s is there twice",
+                                c->session->system->nodes[node].name);
+    nodes[q->n++] = node;
+    return 0;
+}
+
+/* "8-15": accelerators by number. */
+static bool is_range(const char *text, int64_t *first, int64_t *last)
+{
+    enum { DIGITS_MAX = 9 };
+    size_t n = strspn(text, "0123456789"),
+           m = text[n] == '-' ? strspn(text + n + 1, "0123456789") : 0;
+    if (n == 0 || n > DIGITS_MAX || m == 0 || m > DIGITS_MAX || text[n + 1 + m] != '\0')
+        return false;
+    *first = strtoll(text, NULL, 10);
+    *last = strtoll(text + n + 1, NULL, 10);
+    return true;
+}
+
+static int add_ranks(th_call *c, th_job_request *q, int32_t *nodes, const char *text)
+{
+    const th_system *s = c->session->system;
+    int64_t first, last;
+    if (is_range(text, &first, &last)) {
+        if (first > last || last >= s->n_accels)
+            return th_error_set(&c->err, "TCL-0937",
+                                "-ranks \"%.40s\": must be a range within the accelerators, 0-%d",
+                                text, s->n_accels - 1);
+        for (; first <= last; first++)
+            if (add_rank(c, q, nodes, s->accel_node[first]))
+                return -1;
+        return 0;
+    }
+    int node = th_node_parse(c->session, text, &c->err);
+    if (node < 0)
+        return th_call_prefix_error(c, "-ranks", &c->err);
+    if (s->nodes[node].kind != TH_NODE_ACCEL)
+        return th_error_set(&c->err, "TCL-0938", "-ranks \"%.40s\": must be an accelerator", text);
+    return add_rank(c, q, nodes, node);
+}
+
+static int parse_ranks(th_call *c, th_job_request *q, int32_t *nodes)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    q->nodes = nodes;
+    if (!th_call_has(c, JOB_RANKS))
+        return 0;
+    if (Tcl_ListObjGetElements(NULL, c->option[JOB_RANKS].word, &n, &words) != TCL_OK || n == 0)
+        return th_error_set(&c->err, "TCL-0939",
+                            "-ranks \"%.100s\": must be a list of accelerators",
+                            th_call_text(c, JOB_RANKS, ""));
+    for (Tcl_Size i = 0; i < n; i++)
+        if (add_ranks(c, q, nodes, Tcl_GetString(words[i])))
+            return -1;
+    return 0;
+}
+
+static int run_add_job(th_call *c)
+{
+    th_session *s = c->session;
+    th_job_request q = {.start_ps = th_call_number(c, JOB_START, 0)};
+    if (th_session_open_hand_built(s, &c->err) != 0 ||
+        !(q.program = th_saved_program_find(s, th_call_word(c, 0), &c->err)))
+        return -1;
+    q.name = th_call_text(c, JOB_NAME, q.program->name);
+    if (check_name(c, "a job", q.name) != 0)
+        return -1;
+    int32_t *nodes = th_alloc_array((size_t)s->system->n_accels + 1, sizeof *nodes);
+    int failed = !nodes                           ? th_error_no_memory(&c->err)
+                 : parse_ranks(c, &q, nodes) != 0 ? -1
+                                                  : th_job_add(s, &q, &c->err);
+    th_free(nodes);
+    if (!failed)
+        th_call_return_text(c, q.name);
+    return failed;
+}
+
 const th_command th_program_commands[] = {
     {"create_program", GROUP, "NAME", 1, 1, NULL,
      "begin a hand-built program, in place of a mapping",
@@ -263,5 +380,19 @@ const th_command th_program_commands[] = {
      "first. Its time is fixed: it does not share the DRAM with transfers. Returns task/N. Refused "
      "once the program has begun to run, until restart.",
      .run = run_add_compute, .not_while_running = true},
+    {"save_program", GROUP, "NAME", 1, 1, NULL, "keep a copy of what is simulated now, for add_job",
+     "Of a hand-built program, a parallel plan, an execution trace (as traffic of its own) or a "
+     "mapping (under the options of the present run, without its layers' names). A program of the "
+     "same name is replaced. Programs are kept until another system is read. Returns NAME.",
+     .run = run_save_program, .not_while_running = true},
+    {"add_job", GROUP, "PROGRAM", 1, 1, job_options,
+     "add a saved program to the program, as a job of its own",
+     "A job has a name, a start and accelerators. Jobs share the links. They may share "
+     "accelerators, too: one runs one computation at a time, of those that are ready that of the "
+     "job that was added first. A mapping's task needs an accelerator with its design. Hosts stay "
+     "the hosts that they are. report_jobs compares each with itself alone; report_links -by job "
+     "tells what each sent. Returns the job's name. Refused once the program has begun to run, "
+     "until restart.",
+     .run = run_add_job, .not_while_running = true},
     {.name = NULL},
 };

@@ -15,8 +15,13 @@ static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
 
 /* ---- report_links ---- */
 
-enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME };
+enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME, LINKS_BY };
 enum { FLOWS_IN_TEXT = 10, SPANS = 20 }; /* rows without -limit */
+
+static const char *links_by(int i)
+{
+    return i == 0 ? "job" : NULL;
+}
 
 static const th_option links_options[] = {
     TABLE_OPTIONS,
@@ -27,6 +32,9 @@ static const th_option links_options[] = {
         {"-over_time", TH_OPTION_TEXT, "LINK",
          "Only the number of flows on this link over time, in -limit windows (20, at "
          "most 64); the run is simulated once more for it."},
+    [LINKS_BY] = {"-by", TH_OPTION_CHOICE, "WHAT",
+                  "Only what each job sent over each link; the most bytes first.",
+                  .choice = links_by},
     {.name = NULL},
 };
 
@@ -79,11 +87,32 @@ static int arrange_links(th_call *c, th_table *t)
     return th_report_arrange(c, t);
 }
 
+static int need_jobs(th_call *c)
+{
+    const th_program *p = c->session->simulation->program;
+    if (p->n_jobs > 0)
+        return 0;
+    return th_error_set(&c->err, "TCL-0935", "what ran has no jobs: create_program and add_job");
+}
+
+static int report_by_job(th_call *c)
+{
+    th_report *r = need_jobs(c) == 0 ? th_report_of_call(c, "links", "Links") : NULL;
+    if (!r)
+        return -1;
+    int failed = th_section_links_by_job(c->session, r, &c->err);
+    if (!failed && !th_call_has(c, REPORT_SORT_BY))
+        th_table_sort(r->first, th_table_column(r->first, "-sort_by", "bytes", &c->err));
+    return th_report_finish(c, r, failed, r->first);
+}
+
 static int run_report_links(th_call *c)
 {
     th_session *s = c->session;
     if (th_session_need_run(s, &c->err) != 0)
         return -1;
+    if (th_call_has(c, LINKS_BY))
+        return report_by_job(c);
     if (th_call_has(c, LINKS_OVER_TIME))
         return report_over_time(c);
     int link = flows_link(c);
@@ -129,6 +158,19 @@ static int run_report_latency(th_call *c)
     return th_report_finish(c, r, th_section_latency(s, r, since, until, &c->err), NULL);
 }
 
+/* ---- report_jobs ---- */
+
+static int run_report_jobs(th_call *c)
+{
+    th_session *s = c->session;
+    if (th_session_need_run(s, &c->err) != 0 || need_jobs(c) != 0)
+        return -1;
+    th_report *r = th_report_of_call(c, "jobs", "Jobs");
+    if (!r)
+        return -1;
+    return th_report_finish(c, r, th_section_jobs(s, r, true, &c->err), r->first);
+}
+
 /* ---- report_collectives ---- */
 
 static int run_report_collectives(th_call *c)
@@ -153,6 +195,11 @@ const th_command th_report_network_commands[] = {
      "left out. Percentiles by nearest rank. Delivered bandwidth: bytes of transfers that ended in "
      "that window / its length.",
      .run = run_report_latency, .is_report = true},
+    {"report_jobs", GROUP, "", 0, 0, table_options, "print when each job ended, and its slowdown",
+     "Of a program that add_job made. Every job is simulated once more, alone: on the same "
+     "accelerators, from the same start, on the same network, with the same faults and changes of "
+     "properties. Slowdown: its time in the run / its time alone.",
+     .run = run_report_jobs, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
     {"report_collectives", GROUP, "", 0, 0, table_options,
      "print time and bandwidths of each collective operation",
      "algbw: the algorithm bandwidth, size / time. busbw: algbw times the share of the size that "

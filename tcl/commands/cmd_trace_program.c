@@ -99,7 +99,7 @@ static int describe_program(th_call *c, th_program_trace_options *o)
     bool has_run = s->simulation && th_machine_is_done(s->simulation->machine);
     if (th_session_need_program(s, &c->err) != 0)
         return -1;
-    if (!s->hand_built && !has_run)
+    if ((!s->hand_built || s->hand_built->program->n_placed > 0) && !has_run)
         return th_error_set(&c->err, "TCL-0809",
                             "computations of a mapping take what they took in a run: run it to its "
                             "end first");
