@@ -21,6 +21,12 @@ static const struct {
     {"bottleneck", "report_critical_path report_bounds report_sensitivity report_utilization"},
     {"buy", "report_advice report_sensitivity"},
     {"upgrade", "report_advice report_sensitivity"},
+    {"llm", "create_transformer parallel_plan report_training read_workload"},
+    {"llama", "create_transformer parallel_plan report_training"},
+    {"gpt", "create_transformer parallel_plan report_training"},
+    {"moe", "create_transformer parallel_plan"},
+    {"cluster", "create_pod create_system"},
+    {"dgx", "create_pod"},
     {"compare", "report_compare report_diff save_run write_plot"},
 };
 

@@ -63,6 +63,18 @@ static int select_fields(th_call *c, th_table *t)
     return 0;
 }
 
+int th_report_check_columns(th_call *c, th_report *r, int section_failed)
+{
+    int failed = section_failed;
+    if (!failed && th_call_has(c, REPORT_SORT_BY))
+        failed =
+            th_table_column(r->first, "-sort_by", th_call_text(c, REPORT_SORT_BY, ""), &c->err) < 0;
+    if (!failed && th_call_has(c, REPORT_FIELDS))
+        failed = select_fields(c, r->first);
+    th_report_free(r);
+    return failed ? -1 : 0;
+}
+
 /* The width of what a person reads: COLUMNS, or that of the terminal; 0: neither is known. */
 static int screen_width(void)
 {

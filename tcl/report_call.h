@@ -63,6 +63,9 @@ int th_report_finish(th_call *c, th_report *r, int section_failed, th_table *arr
 int th_report_run(th_call *c, const char *name, const char *title, th_section section,
                   bool is_table);
 int th_report_arrange(th_call *c, th_table *t);
+/* Before long work: has the first table of this trial report the columns of -sort_by and -fields?
+ * Frees r. 0 or -1. */
+int th_report_check_columns(th_call *c, th_report *r, int section_failed);
 
 /* The saved runs of a list of names; out->all is the caller's to free, on failure too. 0 or -1. */
 int th_saved_runs_parse(th_session *s, Tcl_Obj *list, th_runs *out, th_error *err);

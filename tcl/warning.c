@@ -26,6 +26,7 @@ static const struct {
     {"TCL", 362},  /* a file whose last line has no end */
     {"TCL", 804},  /* a trace that does not come to its end */
     {"TCL", 810},  /* dependencies that ASTRA-sim does not know */
+    {"TCL", 998},  /* a trace of a run that has ended */
     {"STUDY", 90}, /* points that failed */
 };
 enum { N_WARNINGS = sizeof warnings / sizeof *warnings, ID_MAX = 16 };

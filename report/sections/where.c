@@ -137,7 +137,7 @@ static void add_accel(th_session *s, th_table *table, const th_nexts *x, int a)
     th_strbuf_clear(&text);
 }
 
-static int add_accels(th_session *s, th_report *r, th_error *err)
+static int add_accels(th_session *s, th_report *r, int64_t limit, th_error *err)
 {
     static const th_column columns[] = {
         {"accelerator", "accel", TH_KIND_TEXT},
@@ -162,6 +162,7 @@ static int add_accels(th_session *s, th_report *r, th_error *err)
                      "after: the first unfinished task that this waits for, and + how many more.");
     for (int a = 0; !failed && a < s->system->n_accels; a++)
         add_accel(s, t, &x, a);
+    th_table_limit(t, limit);
     free_nexts(&x);
     return failed;
 }
@@ -228,7 +229,7 @@ static void add_in_flight(th_session *s, th_report *r, bool omits_empty, int64_t
 
 int th_section_where(th_session *s, th_report *r, bool omits_empty, int64_t limit, th_error *err)
 {
-    if (add_accels(s, r, err) != 0)
+    if (add_accels(s, r, limit, err) != 0)
         return -1;
     add_counts(s, r);
     add_in_flight(s, r, omits_empty, limit);

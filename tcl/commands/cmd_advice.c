@@ -222,7 +222,11 @@ static int advise(th_call *c, th_advice *a)
     if (a->n == 0)
         return th_error_set(&c->err, "TCL-0737",
                             "-changes: none of them can be made in this system");
-    if (th_advice_run(c->session, a, &c->err) != 0)
+    th_report *trial = th_report_new("advice", "Advice");
+    if (!trial)
+        return th_error_no_memory(&c->err);
+    if (th_report_check_columns(c, trial, section(trial, a, &c->err)) != 0 ||
+        th_advice_run(c->session, a, &c->err) != 0)
         return -1;
     th_advice_rank(a);
     return report(c, a);

@@ -117,6 +117,8 @@ static int run_run(th_call *c)
     if (until < now)
         return th_error_set(&c->err, "TCL-0102", "-until \"%s\": the run is already past this time",
                             th_call_text(c, RUN_UNTIL, ""));
+    if (c->session->trace && th_machine_is_done(d.sim->machine))
+        th_warn(c, "TCL-0998", "the run has ended, and nothing is traced: restart, then run");
     th_run_begin(&d);
     d.is_lenient = th_call_has(c, RUN_LENIENT);
     return th_run_finish(&d, th_run_to(&d, until));

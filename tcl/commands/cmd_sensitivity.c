@@ -436,7 +436,11 @@ static int simulate(th_call *c, const request *q, th_what_ifs *w)
     w->remap = q->remap;
     if (add_all(c->session, w, q, &c->err) != 0)
         return -1;
-    return th_what_ifs_run(c->session, w, &c->err);
+    th_report *trial = th_report_new("sensitivity", "Sensitivity");
+    if (!trial)
+        return th_error_no_memory(&c->err);
+    int failed = th_report_check_columns(c, trial, section(c->session, trial, w, &c->err));
+    return failed ? -1 : th_what_ifs_run(c->session, w, &c->err);
 }
 
 /* Is a clock changed only for some accelerators of a design, so that tiles stay as they are? */

@@ -140,7 +140,7 @@ static int run_step(th_call *c)
 
 /* ---- where ---- */
 
-enum { IN_FLIGHT_IN_TEXT = 20 }; /* rows without -limit */
+enum { ROWS_IN_TEXT = 20 }; /* of each table, without -limit */
 
 static const th_option where_options[] = {RECORD_OPTIONS, LIMIT_OPTION, {.name = NULL}};
 
@@ -159,7 +159,7 @@ static int run_where(th_call *c)
         th_strbuf_clear(&text);
     }
     bool is_text = th_report_format(c) == TH_FORMAT_TEXT;
-    int64_t limit = th_call_number(c, REPORT_LIMIT, is_text ? IN_FLIGHT_IN_TEXT : INT64_MAX);
+    int64_t limit = th_call_number(c, REPORT_LIMIT, is_text ? ROWS_IN_TEXT : INT64_MAX);
     return th_report_finish(c, r, th_section_where(s, r, is_text, limit, &c->err), NULL);
 }
 
