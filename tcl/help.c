@@ -116,7 +116,8 @@ static void add_options(th_strbuf *out, const th_command *row)
         th_strbuf_add(&text, o->help);
         th_help_choices(&text, o);
         th_strbuf_printf(out, "%*s%-*s", INDENT, "", width + 2, form);
-        add_wrapped(out, text.text, INDENT + width + 2);
+        out->failed |= text.failed;
+        add_wrapped(out, text.failed ? "" : text.text, INDENT + width + 2);
         th_strbuf_clear(&text);
     }
 }

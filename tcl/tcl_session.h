@@ -25,6 +25,7 @@ typedef struct th_tcl_session {
     int64_t breakpoints_made;
     th_event_recorder recorder; /* of what breakpoints are about */
     bool *watched_links;        /* that conditions of breakpoints name */
+    size_t watched_links_capacity;
     th_step_probe *probe;       /* of the present step; NULL: none */
     th_run_stop stop;           /* of the present run */
     struct th_studies *studies; /* tcl/study/study_list.h */

@@ -186,12 +186,26 @@ tests_fuzz_replay_CPPFLAGS = $(face_flags)
 tests_fuzz_replay_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzzer.c tests/fuzz/run.sh tests/fuzz/README.md
 
+# Commands under faults of the memory; a shell that can make an allocation fail.
+check_PROGRAMS += tests/soak/probe
+tests_soak_probe_SOURCES = tests/soak/probe.c
+tests_soak_probe_CPPFLAGS = $(face_flags)
+tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
+soak_scripts = tests/soak/allocations.tcl
+tests/soak/allocations.log: tharsis$(EXEEXT) tests/soak/probe$(EXEEXT)
+EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/fail_allocations.tcl tests/soak/session.tcl
+
 # The longest first: what is left to run at the end is short, and no processor waits for it.
-TESTS = $(shell_scripts) $(check_scripts) $(fuzz_tests)
+TESTS = $(shell_scripts) $(soak_scripts) $(check_scripts) $(fuzz_tests)
 if HAVE_CUNIT
 TESTS += $(unit_tests)
 endif
 EXTRA_DIST += $(check_scripts)
 
+# The whole counts of the tests that take a sample in make check (tests/soak/README.md).
+.PHONY: check-long
+check-long:
+	THARSIS_LONG=$${THARSIS_LONG:-120} $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_scripts)'
+
 clean-local:
-	rm -rf tests/tcl/tmp tests/golden/tmp docs/html
+	rm -rf tests/tcl/tmp tests/golden/tmp tests/soak/tmp docs/html

@@ -48,7 +48,8 @@ static void add_source(th_report *r, const char *source, bool *is_first)
     if (!source)
         return;
     for (int i = 0; i < r->n_head; i++)
-        if (r->head[i].is_line && strcmp(r->head[i].value.text, source) == 0)
+        if (r->head[i].is_line && r->head[i].value.text && /* NULL: memory was out */
+            strcmp(r->head[i].value.text, source) == 0)
             return;
     th_report_head_line(r, *is_first ? "costs" : "", source);
     *is_first = false;

@@ -64,7 +64,6 @@ int th_property_events_reapply(th_session *s, th_simulation *sim, th_error *err)
         if (s->events.all[i].is_fault &&
             th_machine_add_property_event(sim->machine, &s->events.all[i].event, err) != 0)
             return -1;
-    th_property_events_discard(s);
     return 0;
 }
 

@@ -31,7 +31,7 @@ int th_property_events_add(th_session *s, const th_property_event *c, size_t n, 
                            th_error *err);
 /* The run is dropped: faults are kept for the next one, all other events are forgotten. */
 void th_property_events_discard(th_session *s);
-/* The run restarts at time 0: faults will happen again, all other events are forgotten. 0 or -1. */
+/* A run at time 0: faults will happen again; discard forgets all other events then. 0 or -1. */
 int th_property_events_reapply(th_session *s, th_simulation *sim, th_error *err);
 /* Continues sim, a copy of the present run from time 0, through time t, with the same events;
  * *next: how many of them were applied, 0 at first. 0, or -1: it failed, or was interrupted. */

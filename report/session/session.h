@@ -177,7 +177,7 @@ int th_session_need_no_trace(th_session *s, th_error *err); /* it refers to syst
 /* A new run of the session, at time 0, which the session does not own yet. NULL on failure. */
 th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err);
 /* Makes fresh the run of the session, replacing its present one, and attaches observers; -1: fresh
- * is freed. */
+ * is freed, and the present one stays. */
 int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err);
 /* The same for a run restored from a checkpoint. */
 int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err);

@@ -80,24 +80,41 @@ static void drop_simulation(th_session *s)
     s->text.links_of_task = -1;
 }
 
+/* In the place of a run that nobody can observe. -1. */
+static int put_back(th_session *s, th_simulation *old)
+{
+    th_simulation_free(s->simulation);
+    s->simulation = old;
+    if (old && s->observer->run_replaced(s, NULL) != 0)
+        drop_simulation(s);
+    return -1;
+}
+
 int th_session_keep_simulation(th_session *s, th_simulation *fresh, th_error *err)
 {
-    if (s->simulation && !th_run_options_equal(&s->simulation->options, &fresh->options))
+    th_simulation *old = s->simulation;
+    if (old && s->trace)
+        th_trace_leave(s->trace);
+    s->simulation = fresh; /* the property events belong to it already */
+    if (s->observer && s->observer->run_replaced(s, err) != 0)
+        return put_back(s, old);
+    s->text.links_of_task = -1;
+    if (old && !th_run_options_equal(&old->options, &fresh->options))
         drop_reports(s);
-    drop_simulation(s); /* but not the property events, which belong to the new run already */
-    s->simulation = fresh;
-    if (!s->observer || s->observer->run_replaced(s, err) == 0)
-        return 0;
-    th_session_drop_run(s);
-    return -1;
+    th_simulation_free(old);
+    return 0;
 }
 
 int th_session_take_simulation(th_session *s, th_simulation *fresh, th_error *err)
 {
-    if (th_property_events_reapply(s, fresh, err) == 0)
-        return th_session_keep_simulation(s, fresh, err);
-    th_simulation_free(fresh);
-    return -1;
+    if (th_property_events_reapply(s, fresh, err) != 0) {
+        th_simulation_free(fresh);
+        return -1;
+    }
+    if (th_session_keep_simulation(s, fresh, err) != 0)
+        return -1;
+    th_property_events_discard(s);
+    return 0;
 }
 
 void th_session_drop_run(th_session *s)

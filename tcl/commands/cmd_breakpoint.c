@@ -226,19 +226,43 @@ static int run_delete_breakpoint(th_call *c)
     return 0;
 }
 
-static int set_disabled(th_call *c, bool is_disabled)
+static void restore(th_tcl_session *t, const th_breakpoint *before)
 {
-    if (check_breakpoints(c) != 0)
-        return -1;
-    for (size_t i = 0; i < th_tcl_of(c->session)->n_breakpoints; i++) {
-        th_breakpoint *b = th_tcl_of(c->session)->breakpoints[i];
+    for (size_t i = 0; i < t->n_breakpoints; i++)
+        *t->breakpoints[i] = before[i];
+}
+
+static void disable(th_call *c, bool is_disabled)
+{
+    th_tcl_session *t = th_tcl_of(c->session);
+    for (size_t i = 0; i < t->n_breakpoints; i++) {
+        th_breakpoint *b = t->breakpoints[i];
         if (!is_meant(c, b))
             continue;
         b->is_disabled = is_disabled;
         if (b->when)
             b->was_true = th_condition_holds(b->when, c->session);
     }
-    return th_probes_update(c->session, &c->err);
+}
+
+static int set_disabled(th_call *c, bool is_disabled)
+{
+    th_tcl_session *t = th_tcl_of(c->session);
+    if (check_breakpoints(c) != 0)
+        return -1;
+    th_breakpoint *before = th_alloc_array(t->n_breakpoints, sizeof *before);
+    if (!before)
+        return th_error_no_memory(&c->err);
+    for (size_t i = 0; i < t->n_breakpoints; i++)
+        before[i] = *t->breakpoints[i];
+    disable(c, is_disabled);
+    int failed = th_probes_update(c->session, &c->err);
+    if (failed) {
+        restore(t, before);
+        th_probes_update(c->session, NULL);
+    }
+    th_free(before);
+    return failed;
 }
 
 static int run_enable_breakpoint(th_call *c)

@@ -82,8 +82,9 @@ static int digest_run(const th_session *s, const th_run_options *o, uint64_t *ou
     char system[DIGEST_SIZE], workload[DIGEST_SIZE], mapping[DIGEST_SIZE];
     th_strbuf b = TH_STRBUF_INIT;
     int failed = th_session_input_digests(s, system, workload, sizeof system);
-    th_strbuf_printf(&b, "%s %s %s\n", system, workload,
-                     th_session_digest(s, mapping, sizeof mapping));
+    th_session_digest(s, mapping, sizeof mapping);
+    failed |= s->mapping && strcmp(mapping, "-") == 0; /* memory is out */
+    th_strbuf_printf(&b, "%s %s %s\n", system, workload, mapping);
     write_options(&b, o);
     if (failed || b.failed)
         failed = th_error_no_memory(err);
@@ -368,6 +369,18 @@ static int replay(th_call *c, th_simulation *sim, const checkpoint *k, const cha
                               path);
 }
 
+static void swap_changes(th_session *s, checkpoint *k)
+{
+    checkpoint old = {
+        .changes = s->events.all, .n_changes = s->events.n, .capacity = s->events.capacity};
+    s->events.all = k->changes;
+    s->events.n = k->n_changes;
+    s->events.capacity = k->capacity;
+    k->changes = old.changes;
+    k->n_changes = old.n_changes;
+    k->capacity = old.capacity;
+}
+
 static int load(th_call *c, checkpoint *k, const char *path)
 {
     th_session *s = c->session;
@@ -381,12 +394,11 @@ static int load(th_call *c, checkpoint *k, const char *path)
         th_simulation_free(fresh);
         return -1;
     }
-    th_applied_event *old = s->events.all;
-    s->events.all = k->changes;
-    s->events.n = k->n_changes;
-    s->events.capacity = k->capacity;
-    k->changes = old;
-    return th_session_keep_simulation(s, fresh, &c->err);
+    swap_changes(s, k);
+    if (th_session_keep_simulation(s, fresh, &c->err) == 0)
+        return 0;
+    swap_changes(s, k);
+    return -1;
 }
 
 static int run_load_checkpoint(th_call *c)

@@ -133,6 +133,19 @@ static int run_now(th_call *c)
     return 0;
 }
 
+static int begin_again(th_call *c, th_simulation *sim)
+{
+    if (th_simulation_restart(sim, &c->err) != 0)
+        return -1;
+    th_tcl_of(c->session)->stop.is_known = false;
+    th_event_recorder_clear(&th_tcl_of(c->session)->recorder);
+    if (th_probes_update(c->session, &c->err) != 0 ||
+        th_property_events_reapply(c->session, sim, &c->err) != 0)
+        return -1;
+    th_property_events_discard(c->session);
+    return 0;
+}
+
 static int run_restart(th_call *c)
 {
     th_simulation *sim = c->session->simulation;
@@ -143,13 +156,13 @@ static int run_restart(th_call *c)
     }
     if (!sim)
         return 0;
-    if (th_simulation_restart(sim, &c->err) != 0)
+    if (begin_again(c, sim) == 0)
+        return 0;
+    if (!th_error_is_no_memory(&c->err))
         return -1;
-    th_tcl_of(c->session)->stop.is_known = false;
-    th_event_recorder_clear(&th_tcl_of(c->session)->recorder);
-    return th_probes_update(c->session, &c->err) != 0
-               ? -1
-               : th_property_events_reapply(c->session, sim, &c->err);
+    c->err = (th_error){"", ""};
+    th_session_drop_run(c->session); /* the next command that needs the run makes it */
+    return 0;
 }
 
 static int run_stop(th_call *c)
@@ -188,7 +201,8 @@ const th_command th_run_commands[] = {
      "TIME is short for -for TIME. Returns done, until, \"breakpoint NAME\" or interrupted. "
      "Continues where the previous run "
      "stopped. Without options for them, the stream and the network are those of map_workload. "
-     "Ctrl-C stops between two events, and `run` continues from there.",
+     "Ctrl-C stops between two events, and `run` continues from there. A run that runs out of "
+     "memory is lost: the next command begins it anew.",
      .run = run_run, .not_while_running = true},
     {"now", GROUP, "", 0, 0, NULL, "return the simulated time", NULL, .run = run_now},
     {"restart", GROUP, "", 0, 0, NULL, "go back to time 0 with the same mapping and options",

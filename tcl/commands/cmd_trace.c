@@ -80,8 +80,12 @@ static int run_open_trace(th_call *c)
     if (!path)
         return th_error_set(&c->err, "TCL-0131", "\"%s\": is not a file name", th_call_word(c, 0));
     s->trace = th_trace_open(path, type_of(c), &o, s->system, s->workload, &c->err);
-    if (!s->trace || th_probes_update(s, &c->err) != 0)
+    if (!s->trace)
         return -1;
+    if (th_probes_update(s, &c->err) != 0) {
+        th_session_close_trace(s, NULL);
+        return -1;
+    }
     Tcl_SetObjResult(c->interp, c->words[0]);
     return 0;
 }

@@ -260,6 +260,14 @@ static th_run_end judge_trace(th_run_call *d, th_run_end end)
     return TH_END_DONE;
 }
 
+/* A machine that ran out of memory stands within an event: the run begins anew. */
+static void lose_run(th_session *s)
+{
+    th_tcl_of(s)->stop.is_known = false;
+    th_event_recorder_clear(&th_tcl_of(s)->recorder);
+    th_session_drop_run(s);
+}
+
 int th_run_finish(th_run_call *d, th_run_end end)
 {
     end = judge_trace(d, end);
@@ -267,5 +275,8 @@ int th_run_finish(th_run_call *d, th_run_end end)
     th_tcl_of(d->session)->is_running = false;
     th_tcl_of(d->session)->stop_asked = false;
     int failed = tell(d, end);
-    return return_end(d, end) != 0 || failed ? -1 : 0;
+    failed |= return_end(d, end) != 0;
+    if (end == TH_END_FAILED && th_error_is_no_memory(&d->call->err))
+        lose_run(d->session);
+    return failed ? -1 : 0;
 }

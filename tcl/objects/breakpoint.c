@@ -87,6 +87,7 @@ int th_breakpoint_add(th_session *s, const th_breakpoint *b, th_error *err)
     if (th_probes_update(s, err) == 0)
         return 0;
     th_breakpoint_delete(s, copy);
+    th_tcl_of(s)->breakpoints_made--;
     return -1;
 }
 
@@ -342,16 +343,17 @@ static unsigned recorded_kinds(const th_session *s, bool *named, bool *only_name
 }
 
 /* Sets the kinds of events, and the links, that the recorder records for breakpoints. 0 or -1. */
+/* Allocates at most once for a system: who removes an observer cannot fail. */
 static int configure_recorder(th_session *s, th_error *err)
 {
     bool only_named;
-    bool *named = th_alloc_zero((size_t)s->system->n_links + 1, sizeof *named);
-    if (!named)
+    th_tcl_session *t = th_tcl_of(s);
+    size_t n = (size_t)s->system->n_links + 1;
+    if (th_grow(&t->watched_links, &t->watched_links_capacity, n, sizeof *t->watched_links) != 0)
         return th_error_no_memory(err);
-    th_tcl_of(s)->recorder.kinds = recorded_kinds(s, named, &only_named);
-    th_free(th_tcl_of(s)->watched_links);
-    th_tcl_of(s)->watched_links = named;
-    th_tcl_of(s)->recorder.links = only_named ? named : NULL;
+    memset(t->watched_links, 0, n * sizeof *t->watched_links);
+    t->recorder.kinds = recorded_kinds(s, t->watched_links, &only_named);
+    t->recorder.links = only_named ? t->watched_links : NULL;
     return 0;
 }
 
