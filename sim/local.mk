@@ -34,6 +34,8 @@ libtharsis_la_SOURCES += \
 	sim/collective/ports.c \
 	sim/collective/ports.h \
 	sim/collective/ring.c \
+	sim/collective/ring_order.c \
+	sim/collective/ring_order.h \
 	sim/collective/schedule_read.c \
 	sim/collective/schedule_read.h \
 	sim/collective/user_schedule.c \

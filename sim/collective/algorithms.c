@@ -17,6 +17,8 @@ const th_algorithm *const th_algorithms[] = {
     &th_algorithm_bruck,
     &th_algorithm_hierarchical,
     &th_algorithm_in_switch,
+    &th_algorithm_topology_ring,
+    &th_algorithm_topology_tree,
     NULL,
 };
 

@@ -14,6 +14,8 @@ extern const th_algorithm th_algorithm_double_binary_tree;
 extern const th_algorithm th_algorithm_bruck;
 extern const th_algorithm th_algorithm_hierarchical;
 extern const th_algorithm th_algorithm_in_switch;
+extern const th_algorithm th_algorithm_topology_ring;
+extern const th_algorithm th_algorithm_topology_tree;
 /* Of TH_USER_SCHEDULE only; not in the table. */
 extern const th_algorithm th_algorithm_schedule;
 

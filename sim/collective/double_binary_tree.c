@@ -16,29 +16,39 @@
  *   all_reduce          (2 d + k - 1) (latency + c / bw)
  * `chunks` are those of each tree.
  *
- * Threads: up and down, of each tree. Ports, by tree: in from the left and right child, in from the
- * parent; out to the same: messages to different neighbours do not wait for each other.
+ * topology_tree: nodes are in the order of ring_order.h. With islands there are two trees on each
+ * rail, whose nodes are islands: the ranks of an island are a chain, its head is the node, and on
+ * every rail another rank is the head. So an island of L ranks sends and receives about S over the
+ * cards of all its ranks.
+ *
+ * Threads: up and down, of each tree. Ports, by tree: in from the left and right child and from the
+ * next of the chain, in from the parent; out to the same: messages to different neighbours do not
+ * wait for each other.
  * Not modelled: the time of additions. */
 #include <config.h>
 
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/ports.h"
+#include "sim/collective/ring_order.h"
 
-enum { LEFT, RIGHT, PARENT, N_NEIGHBOURS };
-enum { N_TREES = 2, N_THREADS = 2 * N_TREES };
+enum { LEFT, RIGHT, NEXT, PARENT, N_NEIGHBOURS };
+enum { N_TREES = 2 }; /* of a rail */
 
 typedef struct double_tree {
     int32_t n_nodes; /* of each tree */
+    int32_t n_trees; /* N_TREES on each rail */
     int32_t apart;   /* the rank above both trees, -1: none */
     int32_t chunks;
     bool up, down;
+    bool has_islands;    /* nodes are the stretches of `order`, not ranks */
+    th_ring_order order; /* of topology_tree; n 0: the order of the ranks */
 } double_tree;
 
 /* The neighbours of a rank in a tree, as ranks; -1: none. */
 typedef struct place {
     int32_t at[N_NEIGHBOURS];
-    int32_t side; /* of its parent, LEFT or RIGHT */
+    int32_t side; /* of its parent, LEFT, RIGHT or NEXT */
 } place;
 
 /* --- the in-order tree ------------------------------------------------------------------------ */
@@ -77,8 +87,12 @@ static int32_t rank_of(const double_tree *d, int32_t n_ranks, int32_t tree, int3
     int32_t m = d->n_nodes, i = v - 1;
     if (v == 0)
         return d->apart;
-    if (tree == 1)
+    if (tree % N_TREES == 1)
         i = m % 2 == 0 ? m - v : v % m;
+    if (d->has_islands)
+        return th_ring_order_rank(&d->order, tree / N_TREES, d->order.first[i]);
+    if (d->order.n > 0)
+        return d->order.rank[i];
     return d->apart < 0 ? i : (d->apart + 1 + i) % n_ranks;
 }
 
@@ -86,17 +100,38 @@ static int32_t number_of(const double_tree *d, int32_t n_ranks, int32_t tree, in
 {
     int32_t m = d->n_nodes;
     int32_t i = d->apart < 0 ? rank : (rank - d->apart - 1 + n_ranks) % n_ranks;
-    if (tree == 0)
+    if (d->order.n > 0)
+        i = d->order.position[rank];
+    if (d->has_islands)
+        i = d->order.island[i];
+    if (tree % N_TREES == 0)
         return i + 1;
     return m % 2 == 0 ? m - i : (i + m - 1) % m + 1;
+}
+
+/* The chain through an island; false: the rank is not its head. */
+static bool find_chain(const double_tree *d, int32_t tree, int32_t rank, place *p)
+{
+    const th_ring_order *o = &d->order;
+    if (!d->has_islands)
+        return true;
+    int32_t rail = tree / N_TREES, at = th_ring_order_position(o, rail, rank);
+    int32_t island = o->island[at];
+    if (at + 1 < o->first[island + 1])
+        p->at[NEXT] = th_ring_order_rank(o, rail, at + 1);
+    if (at == o->first[island])
+        return true;
+    p->at[PARENT] = th_ring_order_rank(o, rail, at - 1);
+    p->side = NEXT;
+    return false;
 }
 
 static void find_place(const th_collective_schedule *cs, int32_t tree, int32_t rank, place *p)
 {
     const double_tree *d = cs->data;
     int32_t n = cs->collective->n_ranks, m = d->n_nodes;
-    *p = (place){.at = {-1, -1, -1}, .side = LEFT};
-    if (m == 0)
+    *p = (place){.at = {-1, -1, -1, -1}, .side = LEFT};
+    if (m == 0 || !find_chain(d, tree, rank, p))
         return;
     if (rank == d->apart) {
         p->at[LEFT] = rank_of(d, n, tree, highest_power(m));
@@ -126,15 +161,31 @@ static int prepare(th_collective_schedule *cs, th_error *err)
     d->chunks = th_chunks_used(c);
     d->up = c->kind != TH_BROADCAST;
     d->down = c->kind != TH_REDUCE;
+    d->n_trees = N_TREES;
     cs->data = d;
-    return th_collective_schedule_set_ranks(cs, N_THREADS, N_TREES * N_NEIGHBOURS, err);
+    if (cs->algorithm == &th_algorithm_topology_tree) {
+        if (th_ring_order_init(&d->order, c, cs->system, err))
+            return -1;
+        d->n_trees *= d->order.rails;
+        d->has_islands = d->order.rails > 1;
+        d->n_nodes = d->has_islands ? d->order.n_islands : c->n_ranks;
+    }
+    return th_collective_schedule_set_ranks(cs, 2 * d->n_trees, d->n_trees * N_NEIGHBOURS, err);
+}
+
+static void release(th_collective_schedule *cs)
+{
+    double_tree *d = cs->data;
+    if (d)
+        th_ring_order_clear(&d->order);
+    th_free(d);
 }
 
 static void send(const th_collective_schedule *cs, int32_t tree, int32_t neighbour, const place *at,
                  int64_t chunk, th_collective_step *out)
 {
     const double_tree *d = cs->data;
-    th_range half = th_range_pieces(cs->collective->bytes, tree, tree + 1, N_TREES);
+    th_range half = th_range_pieces(cs->collective->bytes, tree, tree + 1, d->n_trees);
     th_collective_step_send(out, tree * N_NEIGHBOURS + neighbour, at->at[neighbour],
                             tree * N_NEIGHBOURS + (neighbour == PARENT ? at->side : PARENT),
                             th_range_part(half, chunk, d->chunks));
@@ -147,40 +198,40 @@ static void wait_for(int32_t tree, int32_t neighbour, int64_t chunk, th_collecti
     out->wait_count = (int32_t)chunk + 1;
 }
 
-/* For each chunk: from the left, from the right, then to the parent. */
+/* For each chunk: from the left, the right and the next, then to the parent. */
 static bool go_up(const th_collective_schedule *cs, int32_t tree, const place *at, int64_t step,
                   th_collective_step *out)
 {
     const double_tree *d = cs->data;
-    int64_t chunk = step / 2;
-    bool is_second = step % 2 == 1;
+    int64_t chunk = step / PARENT;
+    int32_t neighbour = (int32_t)(step % PARENT);
     if (at->at[PARENT] < 0 || chunk >= d->chunks)
         return false;
-    int32_t neighbour = is_second ? RIGHT : LEFT;
     if (at->at[neighbour] >= 0)
         wait_for(tree, neighbour, chunk, out);
-    if (is_second)
+    if (neighbour == NEXT)
         send(cs, tree, PARENT, at, chunk, out);
     return true;
 }
 
-/* For each chunk: from the parent, then to the left, to the right. The root of an all_reduce waits
- * for the left and the right instead. */
+/* For each chunk: from the parent, then to the left, the right and the next. The root of an
+ * all_reduce waits for these instead. */
 static bool go_down(const th_collective_schedule *cs, int32_t tree, const place *at, int64_t step,
                     th_collective_step *out)
 {
+    enum { LAST_WAIT = NEXT, PARTS = LAST_WAIT + PARENT };
     const double_tree *d = cs->data;
-    int64_t chunk = step / 3;
-    int32_t part = (int32_t)(step % 3);
+    int64_t chunk = step / PARTS;
+    int32_t part = (int32_t)(step % PARTS), to = part - LAST_WAIT;
     bool is_top = d->up && at->at[PARENT] < 0;
-    if (at->at[LEFT] < 0 || chunk >= d->chunks)
+    if ((at->at[LEFT] < 0 && at->at[NEXT] < 0) || chunk >= d->chunks)
         return false;
-    if (part == 0 && (is_top || at->at[PARENT] >= 0))
-        wait_for(tree, is_top ? LEFT : PARENT, chunk, out);
-    if (part == 1 && is_top && at->at[RIGHT] >= 0)
-        wait_for(tree, RIGHT, chunk, out);
-    if (part > 0 && at->at[part - 1] >= 0)
-        send(cs, tree, part - 1, at, chunk, out);
+    if (is_top && part <= LAST_WAIT && at->at[part] >= 0)
+        wait_for(tree, part, chunk, out);
+    if (!is_top && part == 0 && at->at[PARENT] >= 0)
+        wait_for(tree, PARENT, chunk, out);
+    if (to >= 0 && at->at[to] >= 0)
+        send(cs, tree, to, at, chunk, out);
     return true;
 }
 
@@ -204,4 +255,14 @@ const th_algorithm th_algorithm_double_binary_tree = {
     .kinds = 1u << TH_ALL_REDUCE | 1u << TH_BROADCAST | 1u << TH_REDUCE,
     .prepare = prepare,
     .get_step = get_step,
+    .release = release,
+};
+
+const th_algorithm th_algorithm_topology_tree = {
+    .name = "topology_tree",
+    .synopsis = "double trees of near islands on each rail, chains inside islands",
+    .kinds = 1u << TH_ALL_REDUCE,
+    .prepare = prepare,
+    .get_step = get_step,
+    .release = release,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ring.c - collectives on a ring of the ranks, in their order: in one direction, or with half of
- * the bytes in each direction.
+/* ring.c - collectives on a ring of the ranks: in their order, in one direction or with half of
+ * the bytes in each; or (topology_ring) in the order of ring_order.h, a stream on each rail.
  *
- * Streams run in parallel: one per direction, and (in the algorithms of rounds) per chunk. A stream
+ * Streams run in parallel: one per direction or rail, and (in algorithms of rounds) per chunk. A stream
  * is a thread with a port of its own and carries its part of each piece.
  *
  * Rounds (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters
@@ -22,12 +22,22 @@
  * of additions. */
 #include <config.h>
 
+#include "base/alloc.h"
 #include "sim/collective/algorithms.h"
+#include "sim/collective/ring_order.h"
 
 typedef struct {
-    int32_t rank, n, stream, n_streams;
-    int32_t direction; /* 1 or -1 */
+    int32_t position, n, stream, n_streams;
+    int32_t direction;          /* 1 or -1 */
+    const th_ring_order *order; /* NULL: position = rank */
+    int32_t rail;
 } place;
+
+/* Of topology_ring; NULL: the order of the ranks. */
+static const th_ring_order *order_of(const th_collective_schedule *cs)
+{
+    return cs->data;
+}
 
 static int32_t directions(const th_collective_schedule *cs)
 {
@@ -45,6 +55,15 @@ static int prepare(th_collective_schedule *cs, th_error *err)
 {
     const th_collective *c = cs->collective;
     int32_t streams = directions(cs);
+    if (cs->algorithm == &th_algorithm_topology_ring) {
+        th_ring_order *o = th_alloc_zero(1, sizeof *o);
+        cs->data = o;
+        if (!o)
+            return th_error_no_memory(err);
+        if (th_ring_order_init(o, c, cs->system, err))
+            return -1;
+        streams = o->rails;
+    }
     if ((int64_t)c->n_ranks * c->chunks > INT32_MAX)
         return th_error_set(err, "COLL-0019",
                             "%s of %d ranks by %s in %d chunks: more than 2^31 messages come in at "
@@ -56,19 +75,36 @@ static int prepare(th_collective_schedule *cs, th_error *err)
     return th_collective_schedule_set_ranks(cs, streams, streams, err);
 }
 
+static void release(th_collective_schedule *cs)
+{
+    if (cs->data)
+        th_ring_order_clear(cs->data);
+    th_free(cs->data);
+}
+
+static int32_t position_of(const place *p, int32_t rank)
+{
+    return p->order ? th_ring_order_position(p->order, p->rail, rank) : rank;
+}
+
 static place place_of(const th_collective_schedule *cs, int32_t rank, int32_t thread)
 {
-    return (place){.rank = rank,
-                   .n = cs->collective->n_ranks,
-                   .stream = thread,
-                   .n_streams = cs->n_threads,
-                   .direction = directions(cs) == 2 && thread % 2 == 1 ? -1 : 1};
+    const th_ring_order *o = order_of(cs);
+    place p = {.n = cs->collective->n_ranks,
+               .stream = thread,
+               .n_streams = cs->n_threads,
+               .direction = directions(cs) == 2 && thread % 2 == 1 ? -1 : 1,
+               .order = o,
+               .rail = o ? thread % o->rails : 0};
+    p.position = position_of(&p, rank);
+    return p;
 }
 
 /* The rank `hops` further on, -n < hops < n. */
 static int32_t hops_on(const place *p, int32_t hops)
 {
-    return th_wrap(p->rank + p->direction * hops, p->n);
+    int32_t position = th_wrap(p->position + p->direction * hops, p->n);
+    return p->order ? th_ring_order_rank(p->order, p->rail, position) : position;
 }
 
 static th_range piece(const th_collective *c, const place *p, int32_t rank)
@@ -157,7 +193,8 @@ static bool get_step(const th_collective_schedule *cs, int32_t participant, int3
 {
     const th_collective *c = cs->collective;
     place p = place_of(cs, participant, thread);
-    int32_t v = th_wrap(p.direction * (p.rank - c->root), p.n); /* hops from the root */
+    int32_t root = position_of(&p, c->root);
+    int32_t v = th_wrap(p.direction * (p.position - root), p.n); /* hops from the root */
     *out = TH_COLLECTIVE_STEP_NONE;
     switch ((th_collective_kind)c->kind) {
     case TH_BROADCAST:
@@ -201,4 +238,13 @@ const th_algorithm th_algorithm_ring_bidirectional = {
     .kinds = KINDS,
     .prepare = prepare,
     .get_step = get_step,
+};
+
+const th_algorithm th_algorithm_topology_ring = {
+    .name = "topology_ring",
+    .synopsis = "rings through nearest neighbours, one on each rail of islands",
+    .kinds = KINDS,
+    .prepare = prepare,
+    .get_step = get_step,
+    .release = release,
 };

@@ -318,6 +318,29 @@ TEST(double_trees_use_all_of_a_link)
     th_system_free(s);
 }
 
+/* S = 240,000. Ranks of a torus 4 x 4 in any order, and of half of a mesh: a cycle of neighbours is
+ * found, so 2 (n - 1) (500 + 24,000 / n): 30 * 2000 and 14 * 3500. */
+TEST(rings_follow_the_topology)
+{
+    th_system *torus = generated("torus", (int[]){4, 4}, 2);
+    th_system *mesh = generated("mesh", (int[]){4, 4}, 2);
+    int32_t nodes[16];
+    for (int i = 0; i < 16; i++)
+        nodes[i] = torus->accel_node[i * 7 % 16];
+    th_collective c = collective(torus, TH_ALL_REDUCE, "topology_ring", 240000);
+    c.rank_node = nodes;
+    CU_ASSERT_EQUAL(time_of(torus, "fluid", &c), 60000);
+    c.algorithm = th_algorithm_find("ring");
+    CU_ASSERT_TRUE(time_of(torus, "fluid", &c) > 60000);
+    c.algorithm = th_algorithm_find("topology_ring");
+    c.n_ranks = 8;
+    for (int i = 0; i < 8; i++)
+        nodes[i] = mesh->accel_node[4 + i * 3 % 8];
+    CU_ASSERT_EQUAL(time_of(mesh, "fluid", &c), 49000);
+    th_system_free(torus);
+    th_system_free(mesh);
+}
+
 /* S = 240,000. Fully connected 4 x 2: in d0 a quarter to each at once, in d1 an eighth:
  * 2 (500 + 6000 + 500 + 3000). A star: 2 (3 (1000 + 6000) + 1000 + 3000). A torus 4 x 4, both ways
  * round: 2 (3 (500 + 3000) + 3 (500 + 750)). */

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# nccl.tcl - predicted times of collectives against those that nccl-tests measured.
+#
+#   tharsis -exit tests/accept/nccl.tcl ?-v? ?-fit? DIRECTORY
+#
+# DIRECTORY holds machines.csv, a machine in each row, and collectives.csv, a measurement in each. A
+# system is built from a machine's columns alone: a scale-up domain is an island round a switch,
+# which reduces where nvls is yes; every GPU has its share of the network cards of its node (a
+# rail). What NCCL may do is simulated, with the latencies and efficiencies of each of its
+# protocols (docs/models/collectives.md, "NCCL"), and the fastest is the answer. Two numbers are
+# fitted on the eight-GPU tables of `fitted_on`, the launch of a collective and the share of the
+# links' bandwidth that arrives; all others are NCCL's own. -fit prints the fitted numbers instead.
+# -v: a line per row. Exit status: 0 the bar holds, 1 it does not, 2 the data cannot be read.
+
+set bar_percent 20.0
+set least_bytes [expr {1 << 20}]
+set fitted_on {a100_8}
+
+# ---- constants ----
+
+# Fitted: launch of a ring or tree, launch of grouped sends and receives, us; efficiency.
+set fitted {launch 38.0 p2p_launch 81.0 efficiency 0.78}
+
+# NCCL, src/graph/tuning.cc: latency of a hop over NVLink and over the network, of a ring and of a
+# tree, and of the start, us; bandwidth relative to Simple.
+set protocols {
+    LL     {ring {0.6 2.7} tree {0.6 5.0} base 6.6 bandwidth 0.25 most 2097152}
+    LL128  {ring {1.9 4.0} tree {1.25 8.5} base 14.0 bandwidth 0.92 most 33554432}
+    Simple {ring {3.4 14.0} tree {4.0 14.0} base 8.4 bandwidth 1.0}
+}
+set tree_bandwidth 0.92       ;# the same file: of a tree, relative to a ring
+set nvls_us 25.0              ;# the same: an operation in the switches of a node
+set sharp_us 31.0             ;# the same: an operation in the switches of the network (CollNet)
+set switch_us 1.0             ;# assumed: a hop to a switch and back
+# The same, treeCorrectionFactor: bandwidth of a tree of Simple at 1 MiB, 2 MiB ..., of that at the
+# end.
+set tree_factor {0.5 0.6 0.7 0.8 0.7 0.7 0.8 0.9 0.9}
+proc tree_share {bytes} {
+    set at [expr {int(max(0, min(9, log($bytes / 1048576.0) / log(2))))}]
+    return [expr {$::tree_bandwidth * ([lindex [concat $::tree_factor 1.0] $at])}]
+}
+# The same, nvlsEfficiency: by bandwidth of a GPU's links, GB/s (Hopper 450, Blackwell 900).
+proc nvls_bandwidth {gbps} {return [expr {$gbps < 700 ? 0.85 : 0.74}]}
+# NCCL, src/graph/topo.h: what a link of the generation carries, GB/s (SM80 20 of 25, SM90 20.6 of
+# 25, SM100 40.1 of 50), relative to the first.
+proc link_bandwidth {gbps} {
+    return [expr {$gbps <= 300 ? 1.0 : $gbps < 700 ? 20.6 / 20 : 40.1 / 2 / 20}]
+}
+# Latency that a network adds to each message: aws-ofi-nccl, EFA of p4d (latency of the platform)
+# and later (TUNER_NET_LATENCY and TUNER_NET_COMP_OVERHEAD).
+proc added_latency {machine} {
+    if {![string match -nocase *EFA* [dict get $machine scale_out]]} {return 0.0}
+    return [expr {[dict get $machine scale_up_gbps_per_direction] <= 300 ? 75.0 : 23.0}]
+}
+set framing 0.98              ;# 4096 bytes and their headers, InfiniBand or RoCE
+set pcie_gbps 24.0            ;# PCIe 4.0 x16 between the islands of a node without network cards
+set chunk_bytes 131072        ;# NCCL: least chunk of a tree or chain
+set in_flight 8               ;# NCCL_STEPS: messages in flight between two ranks
+
+# ---- reading ----
+
+proc unreadable {message} {
+    puts stderr "nccl: $message"
+    exit 2
+}
+
+# Rows of a CSV file as dictionaries by column; fields may be quoted.
+proc csv_rows {path} {
+    if {[catch {open $path} channel]} {unreadable $channel}
+    set lines [split [string trim [string map {\r {}} [read $channel]]] \n]
+    close $channel
+    set names [split [lindex $lines 0] ,]
+    set rows {}
+    foreach line [lrange $lines 1 end] {
+        set row {}
+        foreach name $names field [regexp -all -inline {(?:^|,)(?:"(?:[^"]|"")*"|[^,]*)} $line] {
+            dict set row $name [string trim [string trimleft $field ,] \"]
+        }
+        lappend rows $row
+    }
+    return $rows
+}
+
+proc number {row key default} {
+    set value [expr {[dict exists $row $key] ? [string trim [dict get $row $key]] : ""}]
+    return [expr {[string is double -strict $value] && $value > 0 ? $value : $default}]
+}
+
+# ---- machines ----
+
+# The shape of these GPUs of a machine: islands, GPUs of each, GB/s of a GPU inside and outside.
+proc shape_of {machine nodes gpus} {
+    set per_node [expr {max(1, $gpus / max(1, $nodes))}]
+    set domain [expr {int([number $machine scale_up_domain_gpus $per_node])}]
+    set size [expr {min($domain, $gpus)}]
+    while {$gpus % $size != 0} {incr size -1}
+    set inside [number $machine scale_up_gbps_per_direction 0]
+    if {$inside == 0} {unreadable "[dict get $machine system]: no scale_up_gbps_per_direction"}
+    set cards [expr {[number $machine nics_per_node 0] * [number $machine nic_gbit_s 0] / 8}]
+    set outside [expr {$cards > 0 ? $cards / $per_node : $::pcie_gbps}]
+    return [dict create islands [expr {$gpus / $size}] size $size gpus $gpus \
+        inside $inside outside $outside added [added_latency $machine] \
+        nvls [expr {[dict get $machine nvls] eq "yes"}] \
+        sharp [expr {[dict get $machine sharp] eq "yes"}] \
+        ll128 [expr {[added_latency $machine] == 0}]]
+}
+
+# The system with latencies of a hop inside and outside (us), and shares of the bandwidths.
+set built ""
+proc build {shape hop_us share_inside share_outside {is_sharp 0}} {
+    set key [list $shape $hop_us $share_inside $share_outside $is_sharp]
+    if {$key eq $::built} return
+    dict with shape {
+        lassign $hop_us near far
+        set wide [format "%.0fB/s" [expr {$inside * 1e9 * $share_inside}]]
+        set narrow [format "%.0fB/s" [expr {$outside * 1e9 * $share_outside * $::framing}]]
+        set near [format "%.0fps" [expr {$near / 2 * 1e6}]]
+        set far [format "%.0fps" [expr {($far + $added) / 2 * 1e6}]]
+        if {$islands == 1} {
+            create_system -name nccl -topology star -dims $size -accel npu_v1 \
+                -link_bandwidth $wide -link_latency $near -switches_reduce
+        } elseif {$size == 1} {
+            create_system -name nccl -topology star -dims $islands -accel npu_v1 \
+                -link_bandwidth $narrow -link_latency $far -switches_reduce
+        } else {
+            create_system -name nccl -topology islands -dims [list $islands $size] \
+                -accel npu_v1 -link_bandwidth [list $wide $narrow] \
+                -link_latency [list $near $far] {*}[expr {$is_sharp ? "-switches_reduce" : ""}]
+        }
+    }
+    set ::built $key
+}
+
+# ---- programs ----
+
+# Accelerators of an island, or the same member of all islands.
+proc island {shape i} {
+    set size [dict get $shape size]
+    set group {}
+    for {set k 0} {$k < $size} {incr k} {lappend group accel/[expr {$i * $size + $k}]}
+    return $group
+}
+proc rail {shape k} {
+    set group {}
+    for {set i 0} {$i < [dict get $shape islands]} {incr i} {
+        lappend group accel/[expr {$i * [dict get $shape size] + $k}]
+    }
+    return $group
+}
+
+# us at which the last of these tasks of the program ends.
+proc last_end {tasks} {
+    run
+    regexp {"events": (\d+)} [report_summary -format json -return_string] -> ::events
+    return [expr {1e-6 * [tcl::mathfunc::max {*}[lmap t $tasks {get_property $t end -exact}]]}]
+}
+
+proc one {kind bytes algorithm chunks} {
+    create_program nccl
+    return [last_end [add_collective $kind -bytes ${bytes}B -algorithm $algorithm -chunks $chunks]]
+}
+
+# An all_reduce in three stages: reduce_scatter on each island, all_reduce on each rail, all_gather on
+# each island; in chunks that follow each other.
+proc three_stages {shape bytes inside across} {
+    create_program nccl
+    set islands [dict get $shape islands]
+    set chunks [expr {max(1, min($islands > 4 ? 16 : 32, $bytes / (1 << 22)))}]
+    set part [expr {max(1, $bytes / $chunks)}]
+    set begin {}
+    set ends {}
+    for {set j 0} {$j < $chunks} {incr j} {
+        set done {}
+        for {set i 0} {$i < $islands} {incr i} {
+            lappend done [add_collective reduce_scatter -bytes ${part}B -algorithm $inside \
+                -chunks 8 -accels [island $shape $i] {*}$begin]
+        }
+        set begin [list -after $done]
+        if {$islands > 1} {set done [on_rails $shape $part $across $done]}
+        for {set i 0} {$i < $islands} {incr i} {
+            lappend ends [add_collective all_gather -bytes ${part}B -algorithm $inside \
+                -chunks 8 -accels [island $shape $i] -after $done]
+        }
+    }
+    return [last_end $ends]
+}
+
+proc on_rails {shape bytes across after} {
+    set tasks {}
+    set size [dict get $shape size]
+    for {set k 0} {$k < $size} {incr k} {
+        lappend tasks [add_collective all_reduce -bytes [expr {max(1, $bytes / $size)}]B \
+            -accels [rail $shape $k] -algorithm $across -after $after]
+    }
+    return $tasks
+}
+
+# A pipeline with several messages of a rank in flight: streams, each with its part of the data in
+# chunks, that start one after the other within the longest latency of a hop, so that others send
+# while one waits. `lanes`: parts that the algorithm itself makes; `depth`: hops of the pipeline.
+proc pipelined {kind bytes algorithm lanes depth hop_us} {
+    set best Inf
+    foreach streams [list 1 $::in_flight] {
+        set part [expr {max(1, $bytes / $streams)}]
+        set chunks [expr {max(1, min(4 * $depth, $part / $lanes / $::chunk_bytes))}]
+        create_program nccl
+        set tasks {}
+        for {set c 0} {$c < $streams} {incr c} {
+            lappend tasks [add_collective $kind -bytes ${part}B -algorithm $algorithm \
+                -chunks $chunks -at [format "%.0fps" [expr {1e6 * $hop_us * $c / $streams}]]]
+        }
+        set best [expr {min($best, [last_end $tasks])}]
+        if {$bytes / $lanes < 2 * $::chunk_bytes} break
+    }
+    return $best
+}
+
+# ---- a collective ----
+
+# us of a collective by each of NCCL's ways: {way us ...}.
+proc ways {shape kind bytes} {
+    set found {}
+    set ranks [dict get $shape gpus]
+    set efficiency [expr {[dict get $::fitted efficiency] \
+        * [link_bandwidth [dict get $shape inside]]}]
+    set launch [dict get $::fitted launch]
+    set islands [dict get $shape islands]
+    set size [dict get $shape size]
+    if {$ranks == 1} {return [list none $launch]}
+    if {$kind eq "all_to_all"} {
+        build $shape [dict get $::protocols Simple ring] $efficiency 1.0
+        return [list direct [expr {[dict get $::fitted p2p_launch] + [one $kind $bytes direct 1]}]]
+    }
+    set ring [expr {$islands > 1 ? "topology_ring" : "ring"}]
+    dict for {protocol p} $::protocols {
+        # What a protocol of less bandwidth can no longer win is not simulated.
+        if {[dict exists $p most] && $bytes > [dict get $p most] * $ranks} continue
+        if {$protocol eq "LL128" && $islands > 1 && ![dict get $shape ll128]} continue
+        set share [dict get $p bandwidth]
+        set hop [expr {[lindex [dict get $p ring] [expr {$islands > 1}]] + [dict get $shape added]}]
+        set start [expr {$launch + [dict get $p base]}]
+        build $shape [dict get $p ring] [expr {$efficiency * $share}] $share
+        set us [expr {$kind in {broadcast reduce} ? [pipelined $kind $bytes $ring [expr {$islands > 1 ? $size : 1}] $ranks $hop]
+                                                  : [one $kind $bytes $ring 1]}]
+        dict set found $protocol,ring [expr {$start + $us}]
+        if {$kind ne "all_reduce" || $islands == 1} continue
+        set share [expr {$share * [tree_share $bytes]}]
+        build $shape [dict get $p tree] [expr {$efficiency * $share}] $share
+        dict set found $protocol,tree [expr {$start + [pipelined $kind $bytes topology_tree [expr {2 * $size}] [expr {$size + int(log($islands) / log(2))}] $hop]}]
+    }
+    if {$kind ne "all_reduce" || [dict get $shape size] == 1} {return $found}
+    set share [nvls_bandwidth [dict get $shape inside]]
+    set far [lindex [dict get $::protocols Simple tree] 1]
+    if {[dict get $shape nvls]} {
+        build $shape [list $::switch_us $far] [expr {$efficiency * $share}] $::tree_bandwidth
+        dict set found nvls [expr {$launch + $::nvls_us
+            + [three_stages $shape $bytes in_switch double_binary_tree]}]
+    }
+    if {[dict get $shape sharp] && $islands > 1} {
+        build $shape [list $::switch_us $::switch_us] $efficiency 1.0 1
+        dict set found sharp [expr {$launch + $::sharp_us
+            + [three_stages $shape $bytes direct in_switch]}]
+    }
+    return $found
+}
+
+proc fastest {found} {
+    set best [lrange $found 0 1]
+    foreach {way us} $found {
+        if {$us < [lindex $best 1]} {set best [list $way $us]}
+    }
+    return $best
+}
+
+# ---- judging ----
+
+set is_verbose 0
+set is_fit 0
+while {[string match -* [lindex $argv 0]]} {
+    switch -- [lindex $argv 0] {
+        -v {set is_verbose 1}
+        -fit {set is_fit 1}
+        default {unreadable "option [lindex $argv 0]: must be -v or -fit"}
+    }
+    set argv [lrange $argv 1 end]
+}
+if {[llength $argv] != 1} {unreadable "usage: nccl.tcl ?-v? ?-fit? DIRECTORY"}
+set folder [lindex $argv 0]
+set machines {}
+foreach machine [csv_rows [file join $folder machines.csv]] {
+    dict set machines [dict get $machine system] $machine
+}
+set rows {}
+foreach row [csv_rows [file join $folder collectives.csv]] {
+    if {![dict exists $machines [dict get $row system]]} {
+        unreadable "collectives.csv: no machine \"[dict get $row system]\""
+    }
+    if {[dict get $row bytes] >= $least_bytes} {lappend rows $row}
+}
+if {[llength $rows] == 0} {unreadable "collectives.csv: no row from $least_bytes bytes"}
+
+# The error of a row in percent, signed.
+proc judge {row} {
+    set machine [dict get $::machines [dict get $row system]]
+    set shape [shape_of $machine [dict get $row nodes] [dict get $row gpus]]
+    lassign [fastest [ways $shape [dict get $row collective] [dict get $row bytes]]] way us
+    set error [expr {100.0 * ($us / [dict get $row time_us] - 1)}]
+    if {$::is_verbose} {
+        puts [format "%s %s %d ranks %d bytes: expected %.1f us, got %.1f us (%s),\
+                deviation %+.1f %%, %d events" [dict get $row system] \
+            [dict get $row collective] [dict get $row gpus] [dict get $row bytes] \
+            [dict get $row time_us] $us $way $error $::events]
+    }
+    return $error
+}
+
+proc mean {values} {
+    return [expr {[llength $values] == 0 ? 0.0 : [tcl::mathop::+ {*}$values] / [llength $values]}]
+}
+
+# Coordinate search of the fitted numbers on the rows of `fitted_on`.
+proc fit {} {
+    set ::is_verbose 0
+    set own [lmap row $::rows {expr {[dict get $row system] in $::fitted_on ? $row : [continue]}}]
+    set best Inf
+    foreach {key step} {efficiency 0.01 launch 2 p2p_launch 2 efficiency 0.01 launch 2} {
+        foreach direction {1 -1} {
+            while {1} {
+                set before $::fitted
+                dict set ::fitted $key [expr {[dict get $::fitted $key] + $direction * $step}]
+                set figure [mean [lmap row $own {expr {abs([judge $row])}}]]
+                if {$figure >= $best} {
+                    set ::fitted $before
+                    break
+                }
+                set best $figure
+                puts [format "%.2f %%: %s" $best $::fitted]
+            }
+        }
+    }
+}
+if {$is_fit} {
+    fit
+    exit 0
+}
+
+set by_system {}
+set by_kind {}
+foreach row $rows {
+    set error [judge $row]
+    dict lappend by_system [dict get $row system] $error
+    dict lappend by_kind [list [dict get $row system] [dict get $row collective]] $error
+}
+dict for {key errors} $by_kind {
+    puts [format "%-40s mean error %6.2f %%, mean deviation %+6.2f %% (%d rows)" [join $key] \
+        [mean [lmap e $errors {expr {abs($e)}}]] [mean $errors] [llength $errors]]
+}
+set judged {}
+dict for {system errors} $by_system {
+    set is_fitted [expr {$system in $fitted_on}]
+    puts [format "%-40s mean error %6.2f %% (%d rows)%s" $system \
+        [mean [lmap e $errors {expr {abs($e)}}]] [llength $errors] \
+        [expr {$is_fitted ? ", fitted on: not judged" : ""}]]
+    if {!$is_fitted} {lappend judged {*}[lmap e $errors {expr {abs($e)}}]}
+}
+if {[llength $judged] == 0} {
+    foreach errors [dict values $by_system] {lappend judged {*}[lmap e $errors {expr {abs($e)}}]}
+}
+set figure [mean $judged]
+puts [format "bar: mean error from 1 MiB: got %.2f %%, at most %.0f %%: %s" $figure $bar_percent \
+    [expr {$figure <= $bar_percent ? "holds" : "MISSED"}]]
+puts [format "nccl: %.2f %% mean error from 1 MiB (%d cases)" $figure [llength $judged]]
+exit [expr {$figure <= $bar_percent ? 0 : 1}]
