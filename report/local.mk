@@ -44,6 +44,8 @@ libtharsis_la_SOURCES += \
 	report/plot/text_points.c \
 	report/sections/alternatives.c \
 	report/sections/jobs.c \
+	report/session/contention_run.c \
+	report/session/contention_run.h \
 	report/session/jobs.c \
 	report/session/jobs.h \
 	report/sections/bounds.c \
@@ -111,6 +113,8 @@ libtharsis_la_SOURCES += \
 	report/table/report_scale.c \
 	report/table/report_scale.h \
 	report/table/report_text.c \
+	report/what_if/reroute.c \
+	report/what_if/reroute.h \
 	report/what_if/advice.c \
 	report/what_if/advice.h \
 	report/what_if/advice_list.c \

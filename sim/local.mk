@@ -129,6 +129,8 @@ libtharsis_la_SOURCES += \
 	sim/network/routes.h \
 	sim/observe/event_recorder.c \
 	sim/observe/event_recorder.h \
+	sim/observe/contention_probe.c \
+	sim/observe/contention_probe.h \
 	sim/observe/link_probe.c \
 	sim/observe/link_probe.h \
 	sim/observe/step_probe.c \

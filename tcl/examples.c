@@ -197,7 +197,8 @@ static const th_example examples[] = {
                       "map_workload -algorithm greedy\n"
                       "run\n"
                       "report_energy -by accel\n"},
-    {"report_links", "report_links -used -limit 5\nreport_links -over_time host_0 -limit 10\n"},
+    {"report_links", "report_links -used -limit 5\nreport_links -over_time host_0 -limit 10\n"
+                     "report_links -why -limit 1\n"},
     {"report_jobs", TWO_JOBS "report_jobs\n"},
     {"report_latency", "report_latency\n"},
     {"report_collectives", "create_program exchange\n"
@@ -216,7 +217,8 @@ static const th_example examples[] = {
     {"write_report", "write_report out/alexnet.html\n"},
     {"write_results", "write_results out/alexnet.json\n"},
     {"write_plot", "write_plot out/utilization.txt -of utilization\n"
-                   "write_plot out/links.txt -of links\n"},
+                   "write_plot out/links.txt -of links\n"
+                   "write_plot out/link_time.txt -of link_time\n"},
     {"open_trace", "restart\n"
                    "open_trace out/alexnet.vcd -format vcd -resolution 1ns\n"
                    "add_trace [get_accels] -signals {state queue_depth}\n"

@@ -142,6 +142,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/report/shown.test \
 	tests/tcl/report/text.test \
 	tests/tcl/report/jobs.test \
+	tests/tcl/report/why.test \
 	tests/tcl/trace.test \
 	tests/tcl/traffic.test \
 	tests/tcl/write.test \

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/alloc.h"
+#include "report/session/contention_run.h"
 #include "report/session/link_flows.h"
 #include "report/plot/plots.h"
 #include "report/table/report_scale.h"
@@ -184,5 +185,95 @@ th_plot *th_plot_of_traffic(th_session *s, th_error *err)
     th_plot *p = heat_of(system, &m, unit, err);
     if (p)
         p->z.label = p->what = th_plot_text(p, "bytes sent [%s]", name);
+    return p;
+}
+
+/* ---- links over time ---- */
+
+/* The links with the greatest load, in the order of the system: chosen[n]. */
+static int choose_hot(const th_result *x, const double *load, int *chosen, int most)
+{
+    int n = 0;
+    for (int l = 0; l < x->n_links; l++) {
+        int worst = 0;
+        if (x->links[l].bytes == 0 && x->links[l].busy_ps == 0)
+            continue;
+        if (n < most) {
+            chosen[n++] = l;
+            continue;
+        }
+        for (int i = 1; i < n; i++)
+            if (load[chosen[i]] <= load[chosen[worst]])
+                worst = i;
+        if (load[l] <= load[chosen[worst]])
+            continue;
+        for (int i = worst; i < n - 1; i++)
+            chosen[i] = chosen[i + 1];
+        chosen[n - 1] = l;
+    }
+    return n;
+}
+
+static void add_link_row(th_plot *p, const th_system *s, const th_contention_probe *w, int row,
+                         th_time end)
+{
+    char text[40];
+    th_plot_series_begin(p, s->links[w->links[row].link].name, TH_JOIN_NONE);
+    for (int i = 0; i < w->n_windows; i++) {
+        th_time from = i * w->window_ps, to = from + w->window_ps;
+        double flows = th_ratio(w->flow_ps[(size_t)row * (size_t)w->n_windows + (size_t)i],
+                                (double)((to < end ? to : end) - from));
+        th_plot_point_add(p, i, flows > 0 ? flows : NAN,
+                          flows > 0 ? cell_text(flows, text, sizeof text) : NULL);
+    }
+}
+
+/* A row per link, a column per window, named by its start. */
+static th_plot *heat_over_time(const th_system *s, const th_contention_probe *w, th_time end)
+{
+    double divisor;
+    char text[40];
+    const char *unit = th_kind_unit(TH_KIND_TIME, (double)end, &divisor);
+    th_plot *p = th_plot_new(TH_PLOT_HEAT);
+    for (int i = 0; p && i < w->n_windows; i++)
+        th_plot_category(p, cell_text((double)(i * w->window_ps) / divisor, text, sizeof text));
+    for (size_t row = 0; p && row < w->n_links; row++)
+        add_link_row(p, s, w, (int)row, end);
+    if (p) {
+        p->x.label = th_plot_text(p, "time from [%s]", unit);
+        p->y.label = "link";
+        p->z.label = p->what = "flows on the link (mean)";
+    }
+    return p;
+}
+
+th_plot *th_plot_of_link_time(th_session *s, th_error *err)
+{
+    enum { LINKS_MAX = 24, WINDOWS = 24 };
+    const th_result *x = th_simulation_result(s->simulation, err);
+    double *load = x ? th_link_loads(s->system, x) : NULL;
+    int chosen[LINKS_MAX];
+    if (!load) {
+        if (x)
+            th_error_no_memory(err);
+        return NULL;
+    }
+    th_time end = x->elapsed_ps;
+    int n = choose_hot(x, load, chosen, LINKS_MAX);
+    th_free(load);
+    if (n == 0) {
+        th_error_set(err, "TCL-0941", "there is nothing to draw: nothing went over the network");
+        return NULL;
+    }
+    th_contention_probe w;
+    th_plot *p = NULL;
+    int failed = th_contention_probe_init(&w, s->system, NULL, end, WINDOWS);
+    for (int i = 0; !failed && i < n; i++)
+        failed = th_contention_probe_watch_link(&w, chosen[i]);
+    if (failed)
+        th_error_no_memory(err);
+    else if (th_probe_run_again(s, &w, err) == 0 && !(p = heat_over_time(s->system, &w, end)))
+        th_error_no_memory(err);
+    th_contention_probe_clear(&w);
     return p;
 }

@@ -137,9 +137,18 @@ static void add_columns(const th_plot *p, int names, int cell, th_strbuf *out)
     }
 }
 
+static int width_of_rows(const th_plot *p)
+{
+    int width = 0;
+    for (int i = 0; i < p->n_series; i++)
+        if (th_text_width(p->series[i].name) > width)
+            width = th_text_width(p->series[i].name);
+    return width < NAME_MAX ? width : NAME_MAX;
+}
+
 static void draw_heat(const th_plot *p, th_strbuf *out)
 {
-    int names = width_of_names(p), cell = 2 * p->n_categories + names < WIDTH ? 2 : 1;
+    int names = width_of_rows(p), cell = 2 * p->n_categories + names < WIDTH ? 2 : 1;
     double largest = 0;
     for (int s = 0; s < p->n_series; s++)
         for (int c = 0; c < p->n_categories; c++)

@@ -310,8 +310,8 @@ static int change_machine(const th_session *s, th_machine *m, const th_what_if *
     return 0;
 }
 
-static th_simulation *load(const th_session *s, const th_system *system, const th_mapping *m,
-                           const th_run_options *o, th_error *err)
+th_simulation *th_what_if_load(const th_session *s, const th_system *system, const th_mapping *m,
+                               const th_run_options *o, th_error *err)
 {
     if (s->hand_built && s->hand_built->trace)
         return th_simulation_of_trace(
@@ -395,8 +395,9 @@ static int run_piece(void *state, int i, th_error *err)
         system = own;
     }
     const th_mapping *m = mapping_for(b, system, &mapped, err);
-    th_simulation *sim =
-        m || b->session->hand_built ? load(b->session, system, m, &b->options, err) : NULL;
+    th_simulation *sim = m || b->session->hand_built
+                             ? th_what_if_load(b->session, system, m, &b->options, err)
+                             : NULL;
     int failed = sim ? run_to_end(b->session, sim, w, b->w->by, err) : -1;
     const th_result *r = !failed && i == 0 ? th_simulation_result(sim, err) : NULL;
     if (r)

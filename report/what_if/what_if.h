@@ -47,6 +47,11 @@ th_system *th_what_if_system(const th_system *s, const th_what_if *w, double by,
  * explicit routes. NULL on failure. */
 th_system *th_what_if_rebuild(const th_system *s, th_error *err);
 
+/* What the session simulates, on a changed system, at time 0; m: the mapping, of a mapped workload.
+ * NULL on failure. */
+th_simulation *th_what_if_load(const th_session *s, const th_system *system, const th_mapping *m,
+                               const th_run_options *o, th_error *err);
+
 /* Adds a change of these n objects, which are copied. 0, or -1: memory is out. */
 int th_what_ifs_add(th_what_ifs *w, th_what_if_property what, const int32_t *objects, int n,
                     th_error *err);

@@ -34,6 +34,7 @@ typedef enum {
     LAYERS,
     UTILIZATION,
     LINKS,
+    LINK_TIME,
     TRAFFIC,
     CONVERGENCE,
     PARETO,
@@ -57,6 +58,7 @@ static const struct {
     [UTILIZATION] = {"utilization", th_plot_of_accels, TH_PLOT_STACKED, th_section_accels,
                      TH_PLOT_BAR, "accel", "utilization"},
     [LINKS] = {"links", th_plot_of_links, TH_PLOT_HEAT, links_table, TH_PLOT_BAR, "link", "load"},
+    [LINK_TIME] = {"link_time", th_plot_of_link_time, TH_PLOT_HEAT, NULL, TH_PLOT_HEAT, NULL, NULL},
     [TRAFFIC] = {"traffic", th_plot_of_traffic, TH_PLOT_HEAT, NULL, TH_PLOT_HEAT, NULL, NULL},
     [CONVERGENCE] = {"convergence", th_plot_of_search, TH_PLOT_LINE, th_section_convergence,
                      TH_PLOT_LINE, "evaluation", NULL},
@@ -86,6 +88,7 @@ static int need_source(th_session *s, plot_source source, th_error *err)
         return th_session_need_run(s, err);
     case UTILIZATION:
     case LINKS:
+    case LINK_TIME:
     case TRAFFIC:
         return th_session_need_run(s, err);
     case CONVERGENCE:
@@ -128,15 +131,17 @@ static const char *log_name(int i)
 }
 
 static const th_option plot_options[] = {
-    [PLOT_OF] = {"-of", TH_OPTION_CHOICE, "WHAT",
-                 "Saved runs (where RUNS are named), layers or utilization of the accelerators of "
-                 "the run, load of its links, traffic from node to node, convergence or Pareto "
-                 "front of the search; points of a study; graph: the layers of the workload.",
-                 .choice = source_name},
-    [PLOT_TYPE] =
-        {"-type", TH_OPTION_CHOICE, "TYPE",
-         "The kind of plot; by default utilization is stacked, links and traffic are heat maps.",
-         .choice = type_name},
+    [PLOT_OF] =
+        {"-of", TH_OPTION_CHOICE, "WHAT",
+         "Saved runs (where RUNS are named), layers or utilization of the accelerators of "
+         "the run, load of its links, flows on the most loaded links over time, traffic from "
+         "node to node, convergence or Pareto "
+         "front of the search; points of a study; graph: the layers of the workload.",
+         .choice = source_name},
+    [PLOT_TYPE] = {"-type", TH_OPTION_CHOICE, "TYPE",
+                   "The kind of plot; by default utilization is stacked, links, link_time and "
+                   "traffic are heat maps.",
+                   .choice = type_name},
     [PLOT_X] = {"-x", TH_OPTION_TEXT, "COLUMN",
                 "Column on the x axis; columns have the names of write_results and of -format csv "
                 "of reports, without the unit (name: that of a run)."},

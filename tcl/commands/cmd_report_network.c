@@ -4,6 +4,7 @@
 #include <string.h>
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
+#include "report/what_if/reroute.h"
 #include "sim/observe/link_probe.h"
 #include "tcl/report_call.h"
 #include "tcl/command.h"
@@ -15,8 +16,8 @@ static const th_option table_options[] = {TABLE_OPTIONS, {.name = NULL}};
 
 /* ---- report_links ---- */
 
-enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME, LINKS_BY };
-enum { FLOWS_IN_TEXT = 10, SPANS = 20 }; /* rows without -limit */
+enum { LINKS_USED = REPORT_N_OPTIONS, LINKS_FLOWS, LINKS_OVER_TIME, LINKS_BY, LINKS_WHY };
+enum { FLOWS_IN_TEXT = 10, SPANS = 20, WHY_LINKS = 3, WHY_FLOWS = 3 }; /* rows without -limit */
 
 static const char *links_by(int i)
 {
@@ -35,6 +36,11 @@ static const th_option links_options[] = {
     [LINKS_BY] = {"-by", TH_OPTION_CHOICE, "WHAT",
                   "Only what each job sent over each link; the most bytes first.",
                   .choice = links_by},
+    [LINKS_WHY] = {"-why", TH_OPTION_FLAG, NULL,
+                   "Why the three most loaded links (or that of -flows) were slow: when flows "
+                   "shared them, the -limit (3) pairs of nodes whose flows lost most by it, and "
+                   "when the run would end if these took another route. The run, which must be at "
+                   "its end, is simulated once more, and once for each new route."},
     {.name = NULL},
 };
 
@@ -106,6 +112,24 @@ static int report_by_job(th_call *c)
     return th_report_finish(c, r, failed, r->first);
 }
 
+static int report_why(th_call *c)
+{
+    th_session *s = c->session;
+    th_why w = {
+        .link = -1, .n_links = WHY_LINKS, .n_flows = th_call_number(c, REPORT_LIMIT, WHY_FLOWS)};
+    if (!th_machine_is_done(s->simulation->machine))
+        return th_error_set(&c->err, "TCL-0940", "-why: the run is not at its end: run first");
+    if (th_call_has(c, LINKS_FLOWS) && (w.link = parse_link(c, LINKS_FLOWS)) < 0)
+        return -1;
+    th_report *r = th_report_of_call(c, "links", "Links");
+    if (!r)
+        return -1;
+    int failed = th_section_why(s, r, &w, &c->err);
+    if (!failed && th_call_has(c, REPORT_SORT_BY))
+        failed = th_report_arrange(c, r->first);
+    return th_report_finish(c, r, failed, NULL);
+}
+
 static int run_report_links(th_call *c)
 {
     th_session *s = c->session;
@@ -113,6 +137,8 @@ static int run_report_links(th_call *c)
         return -1;
     if (th_call_has(c, LINKS_BY))
         return report_by_job(c);
+    if (th_call_has(c, LINKS_WHY))
+        return report_why(c);
     if (th_call_has(c, LINKS_OVER_TIME))
         return report_over_time(c);
     int link = flows_link(c);
