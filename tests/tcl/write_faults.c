@@ -4,8 +4,9 @@
  *
  * Counts the calls that change a file whose path holds FAULT_PATH: opening it to make or empty it,
  * and writing, cutting, syncing, renaming, removing. Call number FAULT_AT fails with FAULT_HOW:
- * "kill" (the process is killed; a write has done half of it then), or the number of an error. The
- * file FAULT_MARK is made then. Removing never fails. Calls inside of the C library (stdio) are not
+ * "kill" (the process is killed; a write has done half of it then), the number of an error, or
+ * "short" (only writes are counted then; it does half of it, and says so). The file FAULT_MARK is
+ * made then. Removing never fails. Calls inside of the C library (stdio) are not
  * seen. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -42,12 +43,13 @@ static bool is_watched_file(int fd)
     return is_watched(path);
 }
 
-/* 0: the call goes on; -1: it fails, and errno says with what. half: does half of it, before a
- * kill. */
+/* 0: the call goes on; 1: it does half of it; -1: it fails, and errno says with what. half: does
+ * half of it, before a kill; NULL: it is no write. */
 static int strike(bool is_counted, void (*half)(void *), void *call)
 {
     const char *at = getenv("FAULT_AT"), *how = getenv("FAULT_HOW"), *mark = getenv("FAULT_MARK");
-    if (!is_counted || !at || !how || !mark || atomic_fetch_add(&n_calls, 1) + 1 != atol(at))
+    if (!is_counted || !at || !how || !mark || (strcmp(how, "short") == 0 && !half) ||
+        atomic_fetch_add(&n_calls, 1) + 1 != atol(at))
         return 0;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, mark, O_WRONLY | O_CREAT, 0666);
     syscall(SYS_close, fd);
@@ -56,6 +58,8 @@ static int strike(bool is_counted, void (*half)(void *), void *call)
             half(call);
         kill(getpid(), SIGKILL);
     }
+    if (strcmp(how, "short") == 0)
+        return 1;
     errno = atoi(how);
     return -1;
 }
@@ -81,25 +85,31 @@ static void write_half(void *call)
 ssize_t write(int fd, const void *bytes, size_t n)
 {
     writing w = {fd, bytes, n, -1};
-    return strike(is_watched_file(fd), write_half, &w) ? -1 : REAL(write)(fd, bytes, n);
+    int struck = strike(is_watched_file(fd), write_half, &w);
+    return struck < 0 ? -1 : REAL(write)(fd, bytes, struck ? (n + 1) / 2 : n);
 }
 
 ssize_t writev(int fd, const struct iovec *v, int n)
 {
     writing w = {fd, v[0].iov_base, v[0].iov_len, -1};
-    return strike(is_watched_file(fd), write_half, &w) ? -1 : REAL(writev)(fd, v, n);
+    int struck = strike(is_watched_file(fd), write_half, &w);
+    if (struck > 0)
+        return REAL(write)(fd, v[0].iov_base, (v[0].iov_len + 1) / 2);
+    return struck < 0 ? -1 : REAL(writev)(fd, v, n);
 }
 
 ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
     writing w = {fd, bytes, n, at};
-    return strike(is_watched_file(fd), write_half, &w) ? -1 : REAL(pwrite)(fd, bytes, n, at);
+    int struck = strike(is_watched_file(fd), write_half, &w);
+    return struck < 0 ? -1 : REAL(pwrite)(fd, bytes, struck ? (n + 1) / 2 : n, at);
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at)
 {
     writing w = {fd, bytes, n, at};
-    return strike(is_watched_file(fd), write_half, &w) ? -1 : REAL(pwrite64)(fd, bytes, n, at);
+    int struck = strike(is_watched_file(fd), write_half, &w);
+    return struck < 0 ? -1 : REAL(pwrite64)(fd, bytes, struck ? (n + 1) / 2 : n, at);
 }
 
 #define ON_DESCRIPTOR(name, parameters, ...)                                                       \
