@@ -48,6 +48,10 @@ static const scale decimal_and_binary[] = {{"", 1},
                                            {NULL, 0}};
 static const scale time_units[] = {{"ps", 1},          {"ns", 1000},       {"us", 1000000},
                                    {"ms", 1000000000}, {"s", TH_PS_PER_S}, {NULL, 0}};
+static const scale duration_units[] = {{"us", 1},          {"ms", 1000},
+                                       {"s", 1000000},     {"min", 60000000},
+                                       {"h", 3600000000L}, {"d", 24 * 3600000000L},
+                                       {NULL, 0}};
 static const scale byte_units[] = {{"B", 1}, {NULL, 0}};
 static const scale bandwidth_units[] = {{"bps", 1}, {"b/s", 1}, {"B/s", 8}, {NULL, 0}};
 static const scale frequency_units[] = {{"Hz", 1}, {NULL, 0}};
@@ -65,6 +69,8 @@ static const scale power_units[] = {{"nW", 1},         {"uW", 1000},          {"
 
 static const quantity time_quantity = {"time", "ps, ns, us, ms, s (as in 1.5us)", no_prefix,
                                        time_units, true};
+static const quantity duration_quantity = {"duration", "us, ms, s, min, h, d (as in 30min)",
+                                           no_prefix, duration_units, true};
 static const quantity bytes_quantity = {"size",
                                         "B, kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB (as in 64GiB)",
                                         decimal_and_binary, byte_units, true};
@@ -205,6 +211,11 @@ static int parse(const quantity *q, const char *text, int64_t *out, th_error *er
 int th_parse_time(const char *text, th_time *out_ps, th_error *err)
 {
     return parse(&time_quantity, text, out_ps, err);
+}
+
+int th_parse_duration(const char *text, int64_t *out_us, th_error *err)
+{
+    return parse(&duration_quantity, text, out_us, err);
 }
 
 int th_parse_bytes(const char *text, int64_t *out_bytes, th_error *err)

@@ -41,6 +41,8 @@ int th_parse_power(const char *text, int64_t *out_nw, th_error *err);
 #define TH_J_PER_AJ 1e-18
 #define TH_W_PER_NW 1e-9
 int th_parse_frequency(const char *text, int64_t *out_hz, th_error *err);
+/* Times longer than th_time holds, in us: "30min", "50000h", "54d" (us ms s min h d); may be 0. */
+int th_parse_duration(const char *text, int64_t *out_us, th_error *err);
 /* "x0.5": a multiple of another quantity. Finite, not negative. A number without the x is
  * refused. */
 int th_parse_factor(const char *text, double *out, th_error *err);

@@ -69,6 +69,8 @@ libtharsis_la_SOURCES += \
 	report/sections/training.c \
 	report/sections/run.c \
 	report/sections/saved.c \
+	report/sections/reliability.c \
+	report/sections/reliability.h \
 	report/sections/search.c \
 	report/sections/sections.h \
 	report/sections/verdict.c \

@@ -95,6 +95,10 @@ libtharsis_la_SOURCES += \
 	sim/machine/property_event.h \
 	sim/machine/tuning.c \
 	sim/network/astra/astra.c \
+	sim/reliability/failure_law.c \
+	sim/reliability/failure_law.h \
+	sim/reliability/training_run.c \
+	sim/reliability/training_run.h \
 	sim/network/astra/astra_message.c \
 	sim/network/astra/astra_message.h \
 	sim/network/astra/astra_physics.c \
@@ -212,6 +216,7 @@ unit_tests += \
 	tests/unit/machine/test_completion_cache \
 	tests/unit/machine/test_ready_queue \
 	tests/unit/machine/test_machine \
+	tests/unit/machine/test_reliability \
 	tests/unit/network/test_maxmin \
 	tests/unit/network/test_network \
 	tests/unit/network/test_network_filling \

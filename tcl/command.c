@@ -41,6 +41,7 @@ const th_command *const th_command_families[] = {
     th_compare_commands,
     th_sensitivity_commands,
     th_advice_commands,
+    th_reliability_commands,
     th_output_commands,
     th_plot_commands,
     th_trace_commands,

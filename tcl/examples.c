@@ -137,6 +137,12 @@ static const th_example examples[] = {
                            "    -vocab 50257 -sequence 1024 -recompute full\n"},
     {"parallel_plan", TRAINING "report_memory\nrun\nreport_training\n"},
     {"report_training", TRAINING "run\nreport_training\n"},
+    {"report_reliability",
+     "report_reliability -duration 54d -failures {{gpu 16384 50000h}} \\\n"
+     "    -checkpoint_time 20s -detection_time 1min -restart_time 8min \\\n"
+     "    -spares 64 -repair_time 2d\n"
+     "report_reliability -duration 30d -failures {{board 8 2000h shape 0.7}} \\\n"
+     "    -checkpoint_bytes 100GB -storage host -runs 20\n"},
     {"report_pipeline", "create_program step\n"
                         "add_pipeline -schedule zb_h1 -micro_batches 16 -forward 7ms \\\n"
                         "    -backward 7ms -weights 7ms -stages 4\n"

@@ -28,6 +28,9 @@ face_sources = \
 	tcl/commands/cmd_session.c \
 	tcl/commands/cmd_step.c \
 	tcl/commands/cmd_study.c \
+	tcl/reliability/cmd_reliability.c \
+	tcl/reliability/failure_option.c \
+	tcl/reliability/failure_option.h \
 	tcl/commands/cmd_system.c \
 	tcl/commands/cmd_trace.c \
 	tcl/commands/cmd_parallel.c \

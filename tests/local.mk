@@ -40,6 +40,7 @@ EXTRA_DIST += \
 	tests/accept/astra.tcl \
 	tests/accept/collectives.tcl \
 	tests/accept/mars.tcl \
+	tests/accept/faults.tcl \
 	tests/accept/h2h.tcl \
 	tests/accept/lib/h2h_models.tcl \
 	tests/accept/known_misses \
@@ -107,6 +108,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/constraints.test \
 	tests/tcl/designs.test \
 	tests/tcl/report/diff.test \
+	tests/tcl/report/reliability.test \
 	tests/tcl/workload/exports.test \
 	tests/tcl/workload/fuse.test \
 	tests/tcl/docs.test \

@@ -58,10 +58,10 @@ order() {
     workloads) echo ". fuse onnx" ;;
     topology) echo ". routing generate files" ;;
     report) echo ". table session objects sections html plot what_if" ;;
-    tcl) echo ". objects study commands shell" ;;
+    tcl) echo ". objects study reliability commands shell" ;;
     predictor) echo "op data law regress learners model" ;;
     sim)
-        echo "kernel pipeline design collective program network astra replay machine analysis trace observe"
+        echo "kernel reliability pipeline design collective program network astra replay machine analysis trace observe"
         ;;
     sim/network) echo ". fluid packet astra" ;;
     esac
