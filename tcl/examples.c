@@ -171,6 +171,9 @@ static const th_example examples[] = {
     {"inject_fault", "restart\n"
                      "inject_fault link/host_0 -at 200us -for 1ms\n"
                      "inject_fault accel/3 -at 1ms -clock x0.5\n"
+                     "inject_fault link/0_1 -period 1ms -duty 0.1 -until 20ms\n"
+                     "inject_fault [get_links] -mtbf 1s -for 2ms -until 1s -seed 7\n"
+                     "inject_fault [get_accels] -pick 2 -seed 3 -clock x0.8\n"
                      "run\n"},
     {"save_checkpoint", "restart\n"
                         "run -until 1ms\n"

@@ -31,6 +31,8 @@ face_sources = \
 	tcl/reliability/cmd_reliability.c \
 	tcl/reliability/failure_option.c \
 	tcl/reliability/failure_option.h \
+	tcl/reliability/fault_times.c \
+	tcl/reliability/fault_times.h \
 	tcl/commands/cmd_system.c \
 	tcl/commands/cmd_trace.c \
 	tcl/commands/cmd_parallel.c \

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/random.h"
 #include "tcl/command.h"
+#include "tcl/reliability/failure_option.h"
+#include "tcl/reliability/fault_times.h"
 #include "tcl/tcl_session.h"
 #include "report/session/property_events.h"
 #include "report/objects/objects.h"
@@ -152,18 +155,48 @@ static int run_set_property(th_call *c)
 
 /* ---- inject_fault ---- */
 
-enum { FAULT_AT, FAULT_FOR, FAULT_BANDWIDTH, FAULT_CLOCK };
+enum {
+    FAULT_AT,
+    FAULT_FOR,
+    FAULT_UNTIL,
+    FAULT_BANDWIDTH,
+    FAULT_CLOCK,
+    FAULT_PERIOD,
+    FAULT_DUTY,
+    FAULT_MTBF,
+    FAULT_SHAPE,
+    FAULT_TIMES,
+    FAULT_PICK,
+    FAULT_SEED
+};
 
 static const th_option fault_options[] = {
     [FAULT_AT] = {"-at", TH_OPTION_TIME, "TIME", "Time of the fault (now)."},
     [FAULT_FOR] = {"-for", TH_OPTION_TIME, "TIME",
                    "Length of the fault; not for a dead accelerator."},
+    [FAULT_UNTIL] = {"-until", TH_OPTION_TIME, "TIME",
+                     "Instead of -for: the end of the fault. With -period, -mtbf and -times: no "
+                     "fault begins from then on."},
     [FAULT_BANDWIDTH] = {"-bandwidth", TH_OPTION_TEXT, "VALUE",
                          "A link carries only this, a factor as x0.5 or a bandwidth as 8Gbps; "
                          "without it, nothing."},
     [FAULT_CLOCK] = {"-clock", TH_OPTION_TEXT, "VALUE",
                      "An accelerator runs at this clock, a factor as x0.5 or a clock as 100MHz; "
                      "without it, it is dead."},
+    [FAULT_PERIOD] = {"-period", TH_OPTION_TIME, "TIME",
+                      "It flaps from -at to -until: each period begins with a fault."},
+    [FAULT_DUTY] = {"-duty", TH_OPTION_TEXT, "X", "The part of a period that is faulty (0.5)."},
+    [FAULT_MTBF] = {"-mtbf", TH_OPTION_TEXT, "TIME",
+                    "Random faults of the length -for: from -at, and from each repair, it takes "
+                    "this time in the mean until the object fails. Without -for, one fault for "
+                    "good."},
+    [FAULT_SHAPE] = {"-shape", TH_OPTION_TEXT, "K",
+                     "Of a Weibull law of these times (1: exponential)."},
+    [FAULT_TIMES] = {"-times", TH_OPTION_TEXT, "FILE",
+                     "Faults of the length -for at the times of a file, one in a line."},
+    [FAULT_PICK] = {"-pick", TH_OPTION_INTEGER, "N", "Only N of the objects, at random.", 1,
+                    INT32_MAX},
+    [FAULT_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of -mtbf and -pick (1).", 0, INT64_MAX},
     {.name = NULL},
 };
 
@@ -176,36 +209,160 @@ static int parse_severity(th_call *c, th_property_event *change)
         return th_error_set(&c->err, "TCL-0410", "%s: is not for %s",
                             c->command->options[other].name, is_link ? "links" : "accelerators");
     change->factor = 0;
-    if (!th_call_has(c, own))
+    if (th_call_has(c, own) &&
+        (is_link ? parse_bandwidth(c, change->object, th_call_text(c, own, ""), &change->factor)
+                 : parse_clock(c, change->object, th_call_text(c, own, ""), &change->factor)) != 0)
+        return -1;
+    bool is_dead = change->kind == TH_PROPERTY_FREQUENCY && change->factor == 0;
+    if (is_dead && th_call_has(c, FAULT_FOR))
+        return th_error_set(&c->err, "TCL-0412", "-for: a dead accelerator stays dead");
+    if (is_dead && (th_call_has(c, FAULT_PERIOD) ||
+                    (th_call_has(c, FAULT_UNTIL) && !th_call_has(c, FAULT_MTBF))))
+        return th_error_set(&c->err, "TCL-1121", "-until, -period: a dead accelerator stays dead");
+    return 0;
+}
+
+/* A number of an option from least to most, both excluded. 0 or -1. */
+static int parse_number(th_call *c, int option, double least, double most, double *out)
+{
+    double value;
+    if (!th_call_has(c, option))
         return 0;
-    return is_link ? parse_bandwidth(c, change->object, th_call_text(c, own, ""), &change->factor)
-                   : parse_clock(c, change->object, th_call_text(c, own, ""), &change->factor);
+    if (Tcl_GetDoubleFromObj(NULL, c->option[option].word, &value) != TCL_OK ||
+        !(value > least && value < most))
+        return th_error_set(&c->err, "TCL-1122", "%s \"%.40s\": must be a number between %g and %g",
+                            fault_options[option].name, th_call_text(c, option, ""), least, most);
+    *out = value;
+    return 0;
+}
+
+/* Which options go together. 0 or -1. */
+static int check_pattern(th_call *c)
+{
+    bool has_mtbf = th_call_has(c, FAULT_MTBF), has_period = th_call_has(c, FAULT_PERIOD),
+         has_times = th_call_has(c, FAULT_TIMES), has_for = th_call_has(c, FAULT_FOR),
+         has_until = th_call_has(c, FAULT_UNTIL);
+    if (has_mtbf + has_period + has_times > 1)
+        return th_error_set(&c->err, "TCL-1123", "-period, -mtbf, -times: exclude each other");
+    if (has_for && has_until && !has_mtbf && !has_times)
+        return th_error_set(&c->err, "TCL-1124", "-for and -until exclude each other here");
+    if ((has_period || (has_mtbf && has_for)) && !has_until)
+        return th_error_set(&c->err, "TCL-1125", "%s: must have an end: -until TIME",
+                            has_period ? "-period" : "-mtbf with -for");
+    if (has_period && th_call_number(c, FAULT_PERIOD, 0) < 2)
+        return th_error_set(&c->err, "TCL-1126", "-period \"%s\": must be at least 2ps",
+                            th_call_text(c, FAULT_PERIOD, ""));
+    if ((th_call_has(c, FAULT_DUTY) && !has_period) || (th_call_has(c, FAULT_SHAPE) && !has_mtbf) ||
+        (th_call_has(c, FAULT_SEED) && !has_mtbf && !th_call_has(c, FAULT_PICK)))
+        return th_error_set(&c->err, "TCL-1127",
+                            "-duty is for -period, -shape for -mtbf, -seed for -mtbf and -pick");
+    if (has_for && th_call_number(c, FAULT_FOR, 0) == 0)
+        return th_error_set(&c->err, "TCL-0419", "-for \"%s\": must be more than 0",
+                            th_call_text(c, FAULT_FOR, ""));
+    return 0;
+}
+
+/* out->times_s is the caller's (th_free), on failure too. 0 or -1. */
+static int parse_pattern(th_call *c, th_time now, th_fault_pattern *out, double **times)
+{
+    *out = (th_fault_pattern){.from = th_call_number(c, FAULT_AT, now),
+                              .until = th_call_number(c, FAULT_UNTIL, TH_TIME_MAX),
+                              .length = th_call_number(c, FAULT_FOR, TH_TIME_MAX),
+                              .period = th_call_number(c, FAULT_PERIOD, 0),
+                              .duty = 0.5,
+                              .shape = 1,
+                              .seed = (uint64_t)th_call_number(c, FAULT_SEED, 1)};
+    if (check_pattern(c) != 0 || parse_number(c, FAULT_DUTY, 0, 1, &out->duty) != 0 ||
+        parse_number(c, FAULT_SHAPE, 0.05, 20, &out->shape) != 0 ||
+        th_call_seconds(c, FAULT_MTBF, 0, &out->mtbf_s) != 0)
+        return -1;
+    if (th_call_has(c, FAULT_MTBF) && out->mtbf_s <= 0)
+        return th_error_set(&c->err, "TCL-1128", "-mtbf \"%s\": must be more than 0",
+                            th_call_text(c, FAULT_MTBF, ""));
+    if (out->from < now)
+        return th_error_set(&c->err, "TCL-0411", "-at \"%s\": the run is already past this time",
+                            th_call_text(c, FAULT_AT, ""));
+    if (out->until <= out->from)
+        return th_error_set(&c->err, "TCL-1129", "-until \"%s\": must be after the fault begins",
+                            th_call_text(c, FAULT_UNTIL, ""));
+    if (th_call_has(c, FAULT_UNTIL) && !th_call_has(c, FAULT_MTBF) && !th_call_has(c, FAULT_TIMES))
+        out->length = out->until - out->from;
+    if (!th_call_has(c, FAULT_TIMES))
+        return 0;
+    const char *path = Tcl_FSGetNativePath(c->option[FAULT_TIMES].word);
+    if (th_failure_times_read(path ? path : th_call_text(c, FAULT_TIMES, ""), times, &out->n_times,
+                              &c->err) != 0)
+        return -1;
+    out->times_s = *times;
+    return 0;
+}
+
+/* Leaves -pick of the n objects, in their order; the number. 0: an error. */
+static Tcl_Size pick_objects(th_call *c, Tcl_Obj **objects, Tcl_Size n)
+{
+    Tcl_Size left = (Tcl_Size)th_call_number(c, FAULT_PICK, (int64_t)n), kept = 0;
+    if (left > n) {
+        th_error_set(&c->err, "TCL-1130", "-pick %d: there are %d objects", (int)left, (int)n);
+        return 0;
+    }
+    gsl_rng *random = th_random_stream((uint64_t)th_call_number(c, FAULT_SEED, 1), "pick", 0);
+    if (!random)
+        th_error_no_memory(&c->err);
+    for (Tcl_Size i = 0; random && i < n; i++) /* each with the chance left / (those to come) */
+        if ((Tcl_Size)th_random_below(random, (uint64_t)(n - i)) < left - kept)
+            objects[kept++] = objects[i];
+    if (random)
+        gsl_rng_free(random);
+    return kept;
+}
+
+static int add_object(th_call *c, const th_machine *m, const char *name, th_fault_pattern *p,
+                      th_fault_events *out)
+{
+    th_property_event fault;
+    if (parse_changed(c, name, &fault) != 0 || parse_severity(c, &fault) != 0)
+        return -1;
+    p->index = (uint64_t)fault.kind << 32 | (uint32_t)fault.object;
+    double back = th_machine_property_factor(m, (th_property_kind)fault.kind, fault.object);
+    return th_fault_events_add(out, p, &fault, back, &c->err);
+}
+
+/* The events of all objects. 0 or -1. */
+static int add_objects(th_call *c, const th_machine *m, th_fault_pattern *p, th_fault_events *out)
+{
+    Tcl_Obj **words;
+    Tcl_Size n;
+    if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &words) != TCL_OK || n < 1)
+        return th_error_set(&c->err, "TCL-1131",
+                            "\"%.100s\": must be a list of at least one link or accelerator",
+                            th_call_word(c, 0));
+    Tcl_Obj **objects = th_alloc_array((size_t)n, sizeof *objects);
+    if (!objects)
+        return th_error_no_memory(&c->err);
+    memcpy(objects, words, (size_t)n * sizeof *objects);
+    n = pick_objects(c, objects, n);
+    int failed = n < 1;
+    for (Tcl_Size i = 0; i < n && !failed; i++)
+        failed = add_object(c, m, Tcl_GetString(objects[i]), p, out);
+    th_free(objects);
+    return failed ? -1 : 0;
 }
 
 static int run_inject_fault(th_call *c)
 {
-    th_property_event change;
-    if (parse_changed(c, th_call_word(c, 0), &change) != 0 || parse_severity(c, &change) != 0)
-        return -1;
+    th_fault_pattern pattern;
+    th_fault_events events = {.n = 0};
+    double *times = NULL;
     th_simulation *sim = th_session_simulation(c->session, &c->err);
     if (!sim)
         return -1;
-    th_time now = th_machine_now(sim->machine);
-    change.at = th_call_number(c, FAULT_AT, now);
-    if (change.at < now)
-        return th_error_set(&c->err, "TCL-0411", "-at \"%s\": the run is already past this time",
-                            th_call_text(c, FAULT_AT, ""));
-    if (th_call_has(c, FAULT_FOR) && change.kind == TH_PROPERTY_FREQUENCY && change.factor == 0)
-        return th_error_set(&c->err, "TCL-0412", "-for: a dead accelerator stays dead");
-    if (th_call_has(c, FAULT_FOR) && th_call_number(c, FAULT_FOR, 0) == 0)
-        return th_error_set(&c->err, "TCL-0419", "-for \"%s\": must be more than 0",
-                            th_call_text(c, FAULT_FOR, ""));
-    th_property_event back = change;
-    back.factor =
-        th_machine_property_factor(sim->machine, (th_property_kind)change.kind, change.object);
-    back.at = th_time_add(change.at, th_call_number(c, FAULT_FOR, 0));
-    return th_property_events_add(c->session, (th_property_event[]){change, back},
-                                  th_call_has(c, FAULT_FOR) ? 2 : 1, true, &c->err);
+    int failed = parse_pattern(c, th_machine_now(sim->machine), &pattern, &times) ||
+                 add_objects(c, sim->machine, &pattern, &events);
+    if (!failed)
+        failed = th_property_events_add(c->session, events.all, events.n, true, &c->err);
+    th_fault_events_clear(&events);
+    th_free(times);
+    return failed ? -1 : 0;
 }
 
 const th_command th_property_event_commands[] = {
@@ -220,11 +377,13 @@ const th_command th_property_event_commands[] = {
      "restart, or a run with other options, which warns. Reports say in their heads what was "
      "changed.",
      .run = run_set_property},
-    {"inject_fault", SIMULATE, "OBJECT", 1, 1, fault_options, "make a link or an accelerator fail",
+    {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options, "make a link or an accelerator fail",
      "A link goes down, or is degraded (-bandwidth); an accelerator dies, or is slowed (-clock). "
      "Transfers on a link that is down wait; the task that a dead accelerator runs never ends, and "
      "none starts there, while its memory still serves transfers. A run that cannot end fails with "
-     "the reason. Faults happen again after restart, until another system is read.",
+     "the reason. Once, periodically (-period), at random (-mtbf) or at the times of a file; the "
+     "random faults of an object depend on the seed and the object alone. All objects or, on an "
+     "error, none. Faults happen again after restart, until another system is read.",
      .run = run_inject_fault},
     {.name = NULL},
 };
