@@ -195,7 +195,7 @@ check_PROGRAMS += tests/soak/probe
 tests_soak_probe_SOURCES = tests/soak/probe.c
 tests_soak_probe_CPPFLAGS = $(face_flags)
 tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
-soak_scripts = tests/soak/allocations.tcl tests/soak/writes.tcl
+soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/writes.tcl
 $(soak_scripts:.tcl=.log): tharsis$(EXEEXT) tests/soak/probe$(EXEEXT)
 EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/fail_allocations.tcl tests/soak/session.tcl
 
@@ -212,4 +212,4 @@ check-long:
 	THARSIS_LONG=$${THARSIS_LONG:-120} $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_scripts)'
 
 clean-local:
-	rm -rf tests/tcl/tmp tests/golden/tmp tests/soak/tmp tests/soak/writes_tmp docs/html
+	rm -rf tests/tcl/tmp tests/golden/tmp tests/soak/tmp tests/soak/commands_tmp tests/soak/writes_tmp docs/html
