@@ -488,13 +488,20 @@ int th_compute_cost_roofline(const th_compute_cost_cache *cache, int accel,
     th_shard product = large_product();
     double cycles = INFINITY;
     int64_t hz = 0;
-    bool is_known = a->n_designs > 0 &&
-                    th_compute_cost_min_cycles(cache, accel, a->designs[0], &product, &cycles, &hz);
+    const configured *d = a->n_designs > 0 ? &cache->designs[a->designs[0]] : NULL;
+    *bytes_per_s = (double)a->dram_bits_per_s / BITS_PER_BYTE;
+    if (d && d->type->sheet_peak) {
+        *operations_per_s = d->type->sheet_peak(&d->config);
+        return 0;
+    }
+    bool is_known =
+        d && th_compute_cost_min_cycles(cache, accel, a->designs[0], &product, &cycles, &hz);
     if (!is_known || !(cycles > 0) || isinf(cycles))
         return th_error_set(err, "SIM-0307",
-                            "accelerator %d: its design has no peak: give the duration", accel);
+                            "accelerator %d: design \"%s\" has no peak: must be of a type that has "
+                            "one, or durations be given",
+                            accel, d ? cache->system->designs[a->designs[0]].name : "");
     *operations_per_s = OPERATIONS_PER_MAC * (double)th_shard_macs(&product) * (double)hz / cycles;
-    *bytes_per_s = (double)a->dram_bits_per_s / BITS_PER_BYTE;
     return 0;
 }
 

@@ -83,7 +83,8 @@ int32_t th_compute_cost_append_moves(th_compute_cost_cache *cache, const th_move
 /* The bytes that a cost of kind TH_COST_MOVES moves. */
 th_moves th_compute_cost_moves(const th_compute_cost *cost);
 /* The peak of an accelerator under its first design, on products of 16 bits (a multiply-accumulate
- * is two operations), and the bandwidth of its DRAM. 0, or -1: the design has no peak. */
+ * is two operations; of learned times that of the data sheet), and the bandwidth of its DRAM. 0, or
+ * -1: the design has no peak. */
 int th_compute_cost_roofline(const th_compute_cost_cache *cache, int accel,
                              double *operations_per_s, double *bytes_per_s, th_error *err);
 /* The schedule of a shard, and the memory port of an accelerator. Neither is cached. 0 or -1. */

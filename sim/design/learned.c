@@ -242,12 +242,21 @@ static double closed_form(const th_design_config *c, const th_shard *s)
                : NAN;
 }
 
+static double sheet_peak(const th_design_config *c)
+{
+    static const double GIGA = 1e9;
+    const learned *l = c->data;
+    th_op_precision p = th_gpu_nearest_precision(&l->gpu, TH_PRECISION_FP16);
+    return th_gpu_peak(&l->gpu, p) * GIGA;
+}
+
 const th_design_type th_design_learned = {
     .name = "learned",
     .synopsis = "a GPU whose layer times are predicted from measurements",
     .keys = keys,
     .schedule = schedule,
     .closed_form = closed_form,
+    .sheet_peak = sheet_peak,
     .host = host,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN,
     .runs_all = true,
