@@ -29,6 +29,7 @@ libtharsis_la_SOURCES += \
 	predictor/model/calibration_sum.c predictor/model/calibration_sum.h \
 	predictor/model/network_narrow.c \
 	predictor/model/network_prediction.c predictor/model/network_prediction.h \
+	predictor/model/families.c predictor/model/families.h \
 	predictor/model/jobs.c predictor/model/jobs.h \
 	predictor/model/layer_model.c predictor/model/layer_model.h \
 	predictor/model/layer_predict.c \

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/names.h"
 #include "tcl/files.h"
+#include "tcl/warning.h"
 
 int th_gpu_option_need_gpus(th_session *s, th_error *err)
 {
@@ -48,4 +49,14 @@ const th_gpu *th_gpu_option_find(th_session *s, const char *option, const char *
     if (!gpu)
         unknown_gpu(&l->gpus, option, name, err);
     return gpu;
+}
+
+void th_gpu_option_warn_of_sheet(th_call *c, const th_op *op, th_phase phase)
+{
+    bool is_narrow = th_op_is_narrow(op);
+    uint32_t *warned = &c->session->gpu_models->warned[is_narrow], bit = 1u << op->kind;
+    if (!(*warned & bit))
+        th_warn(c, "TCL-0329", "%s, %s: not measured: by the data sheet",
+                th_op_kind_title(op->kind, is_narrow), th_phase_name(phase));
+    *warned |= bit;
 }

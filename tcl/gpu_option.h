@@ -3,6 +3,7 @@
 #ifndef TH_TCL_GPU_OPTION_H
 #define TH_TCL_GPU_OPTION_H
 #include "report/session/gpu_models.h"
+#include "tcl/command.h"
 #include "tcl/tcl_session.h"
 
 /* Descriptions of GPUs that come with Tharsis, read when first asked for. 0 or -1. */
@@ -11,5 +12,8 @@ int th_gpu_option_need_gpus(th_session *s, th_error *err);
  * misses; option names the option in the message. */
 const th_gpu *th_gpu_option_find(th_session *s, const char *option, const char *name,
                                  th_error *err);
+/* Warns that no measurements are behind times of the operation's kind and width: once for a
+ * predictor and a kind, as a script asks for hundreds. */
+void th_gpu_option_warn_of_sheet(th_call *c, const th_op *op, th_phase phase);
 
 #endif

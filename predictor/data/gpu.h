@@ -36,6 +36,7 @@ typedef enum {
     TH_GPU_TENSOR_M, /* the tensor cores' largest product of 16 bits, M x N x K */
     TH_GPU_TENSOR_N,
     TH_GPU_TENSOR_K,
+    TH_GPU_FP16_ENERGY, /* pJ per operation of 16 bits at the full clock; 0: not known */
     TH_N_GPU_EXTRAS
 } th_gpu_extra;
 

@@ -41,6 +41,7 @@ static const char *const columns[N_COLUMNS] = {
     [EXTRAS + TH_GPU_TENSOR_M] = "tensor_m",
     [EXTRAS + TH_GPU_TENSOR_N] = "tensor_n",
     [EXTRAS + TH_GPU_TENSOR_K] = "tensor_k",
+    [EXTRAS + TH_GPU_FP16_ENERGY] = "fp16_pJ",
 };
 
 const char *th_gpu_number_column(th_gpu_number i)

@@ -6,7 +6,6 @@
 #include "predictor/law/law.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void th_terms_name(th_terms *t, int i, const char *name, int a, int b)
 {
@@ -99,8 +98,6 @@ void th_law_terms(const th_op *op, th_phase phase, const th_gpu *gpu,
         [TH_TERM_THROTTLED] = MS_PER_S / (gpu->x[TH_GPU_PEAK] * GIGA),
     };
     begin(out, op, names, ms_per);
-    memset(out->amount, 0, sizeof out->amount);
-    memset(out->class, 0, sizeof out->class);
     if (is_narrow_law(op))
         add_narrow(op, phase, gpu, out);
     else

@@ -110,7 +110,10 @@ static inline bool th_terms_skip(th_terms *t, int n)
 {
     if (t->name)
         return false;
-    t->n += n;
+    for (int i = 0; i < n; i++, t->n++) {
+        t->amount[t->n] = 0;
+        t->class[t->n] = 0;
+    }
     return true;
 }
 

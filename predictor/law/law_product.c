@@ -10,9 +10,10 @@
  *   waves = ceil(tiles * split / multiprocessors), tiles = sum over members of
  *           ceil(M / tm) * ceil(N / tn)
  *   time = START + sqrt(compute^2 + memory^2), memory = bytes / (MEMORY * bandwidth)
- * The root stands between the larger of both (perfect overlap) and their sum. The eight constants
- * are fitted to 34,524 products of 16 bits on two GPUs (A100 80 GB 6.5 %, H100 8.9 % mean error;
- * fitted to the A100 alone: 6.4 and 9.6 %). Not modelled: clocks lowered by power. */
+ * The root stands between the larger of both (perfect overlap) and their sum. The ceiling falls
+ * where the board's power does not suffice for the full clock. The constants but for those of power
+ * are fitted to 34,524 products of 16 bits on two GPUs (A100 80 GB, H100), with a ceiling of 0.78
+ * on both. */
 #include <config.h>
 
 #include <math.h>
@@ -24,15 +25,26 @@ static const double MEMORY = 0.98;     /* of the data sheet's bandwidth, beside 
 static const double HALF_FILL = 310;   /* elements of a tile that reach half of the ceiling */
 static const double CACHE_RATE = 0.46; /* of the bandwidth, at which partial sums move */
 
-/* Of the peak that long products reach. 16 bits: fitted. fp8 and fp4: by the ratio of peaks, and
- * the share of it that training runs of 8 bits reach (0.57 where 16 bits reach 0.67); not fitted.
- */
-static double ceiling_of(th_op_precision p)
+/* Of the peak that long products reach where their energy is not known: fitted to two cards that
+ * lower their clocks. fp8 and fp4: by the ratio of peaks, and the share of it that training runs of
+ * 8 bits reach (0.57 where 16 bits reach 0.67); not fitted. */
+static const double USUAL = 0.78, OF_FEW_BITS = 0.66 / 0.78;
+/* The same without a limit of power: an A100 of 400 W (LLMCompass). */
+static const double UNLIMITED = 0.92;
+
+/* The clock follows the square root of the power that is there for products: between the linear law
+ * of one voltage and the cube root where voltage follows the clock. A100: 300 W reach 0.83 of what
+ * 400 W reach. */
+static double ceiling_of(const th_gpu *gpu, th_op_precision p)
 {
-    static const double ceilings[TH_N_OP_PRECISIONS] = {
-        [TH_PRECISION_FP32] = 0.78, [TH_PRECISION_TF32] = 0.78, [TH_PRECISION_FP16] = 0.78,
-        [TH_PRECISION_BF16] = 0.78, [TH_PRECISION_FP8] = 0.66,  [TH_PRECISION_FP4] = 0.66};
-    return ceilings[p];
+    double few = p == TH_PRECISION_FP8 || p == TH_PRECISION_FP4 ? OF_FEW_BITS : 1;
+    double pj = gpu->extra[TH_GPU_FP16_ENERGY], board = gpu->extra[TH_GPU_BOARD_POWER];
+    th_op_precision half = th_gpu_nearest_precision(gpu, TH_PRECISION_FP16);
+    if (p == TH_PRECISION_FP32 || !(pj > 0 && board > 0))
+        return few * USUAL;
+    double wanted = pj * UNLIMITED * th_gpu_peak(gpu, half) * 1e-3,
+           there = board - gpu->extra[TH_GPU_IDLE_POWER];
+    return few * UNLIMITED * sqrt(fmin(1, fmax(0, there / wanted)));
 }
 
 typedef struct {
@@ -66,7 +78,7 @@ static double compute_us(const product *p, double numbers_out, const th_gpu *gpu
     static const double tiles[][2] = {{256, 128}, {128, 256}, {128, 128},
                                       {64, 128},  {128, 64},  {64, 64}};
     double sms = gpu->x[TH_GPU_SMS], best = INFINITY;
-    double per_us = th_gpu_peak(gpu, at) * 1e3 / sms * ceiling_of(at),
+    double per_us = th_gpu_peak(gpu, at) * 1e3 / sms * ceiling_of(gpu, at),
            sum_us = 8 * numbers_out / (gpu->x[TH_GPU_BANDWIDTH] * 1e3 * CACHE_RATE);
     for (int i = 0; i < 6; i++) {
         double area = tiles[i][0] * tiles[i][1], n = tiles_of(p, tiles[i][0], tiles[i][1]);

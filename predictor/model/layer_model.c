@@ -50,6 +50,7 @@ void th_layer_model_clear(th_layer_model *m)
     th_free(m->device);
     th_free(m->weight);
     th_free(m->calibration);
+    th_families_clear(&m->families);
     th_ensemble_clear(&m->seen.ensemble);
     th_ensemble_clear(&m->unseen.ensemble);
     *m = (th_layer_model){.n_terms = 0};

@@ -9,6 +9,7 @@
 #include "predictor/regress/features.h"
 #include "predictor/learners/ensemble.h"
 #include "predictor/data/measurements.h"
+#include "predictor/model/families.h"
 #include "predictor/model/residual_quantiles.h"
 
 /* Errors of each learner on held-out rows; INFINITY: not a candidate. */
@@ -65,15 +66,18 @@ typedef struct th_layer_model {
     th_gpu *device; /* seen in training */
     int n_devices;
     int32_t field_min[TH_N_OP_FIELDS], field_max[TH_N_OP_FIELDS]; /* in the training data */
-    double *weight;                     /* by device and term; behind the last device: common */
-    th_validated_ensemble seen, unseen; /* devices */
+    double *weight;                       /* by device and term; behind the last device: common */
+    th_validated_ensemble seen, unseen;   /* devices */
+    th_families families;                 /* of the training data; none: not told apart */
+    th_residual_quantiles other_families; /* on seen devices: of families held out whole */
     th_calibration *calibration;
     int n_calibrations;
 } th_layer_model;
 
 typedef struct th_train_options {
     th_hyper_parameters seen, unseen;
-    int learner;   /* of th_learner_choice_of */
+    th_hyper_parameters narrow_seen; /* devices, of operations at less than single precision */
+    int learner;                     /* of th_learner_choice_of */
     int threads;   /* 0: as many as there are processors; the result does not depend on it */
     uint64_t seed; /* of samples, trees and perceptrons: goes before the learners' own */
 } th_train_options;

@@ -173,6 +173,12 @@ static double gpu_beyond(const th_layer_model *m, const th_gpu *gpu)
     return sum;
 }
 
+static const th_residual_quantiles *of_seen(const th_layer_model *m, const th_op *op)
+{
+    bool is_other = m->families.n > 0 && th_families_find(&m->families, th_family_of(op)) < 0;
+    return is_other ? &m->other_families : &m->seen.quantiles;
+}
+
 /* Of at most BLOCK operations. */
 static void estimate_block(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
                            th_estimate *out)
@@ -180,14 +186,14 @@ static void estimate_block(const th_layer_model *m, const th_op *op, size_t n, c
     static const double WIDEST_NARROW = 2; /* laws of the data sheet hold far outside */
     const th_calibration *c = calibration_of(m, gpu);
     bool is_seen = !c && th_layer_model_has_seen(m, gpu);
-    const th_residual_quantiles *quantiles = is_seen ? &m->seen.quantiles : &m->unseen.quantiles;
     double ms[BLOCK], low, high, far = is_seen || c ? 0 : gpu_beyond(m, gpu);
     predict_few(m, op, n, gpu, ms);
     for (size_t i = 0; i < n; i++) {
         double wider = 1 + op_beyond(m, &op[i]) + far;
         if (m->is_narrow)
             wider = fmin(wider, WIDEST_NARROW);
-        th_residual_quantiles_at(quantiles, log(ms[i]), &low, &high);
+        th_residual_quantiles_at(is_seen ? of_seen(m, &op[i]) : &m->unseen.quantiles, log(ms[i]),
+                                 &low, &high);
         wider *= c ? c->gain : 1;
         out[i] = (th_estimate){ms[i], ms[i] * exp(low * wider), ms[i] * exp(high * wider)};
     }

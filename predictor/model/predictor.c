@@ -154,12 +154,14 @@ static th_accuracy accuracy_of(const judge *j, int32_t device)
                      .kind = j->model->kind,
                      .phase = j->model->phase,
                      .is_narrow = j->model->is_narrow};
-    double sum = 0, squares = 0, ms_sum = 0, ms_squares = 0;
+    double sum = 0, squares = 0, ms_sum = 0, ms_squares = 0, inside = 0;
     for (size_t i = 0; i < j->n; i++) {
         const th_measurement *r = &j->m->row[j->rows[i]];
         if (r->device != device || !th_layer_model_is_of(j->model, &r->op, r->phase))
             continue;
-        double ms = th_layer_model_predict(j->model, &r->op, &j->m->device[device]);
+        th_estimate e = th_layer_model_estimate(j->model, &r->op, &j->m->device[device]);
+        double ms = e.ms;
+        inside += e.low_ms <= r->ms && r->ms <= e.high_ms;
         j->error[a.n++] = fabs(ms / r->ms - 1);
         sum += j->error[a.n - 1];
         squares += (ms - r->ms) * (ms - r->ms);
@@ -171,6 +173,7 @@ static th_accuracy accuracy_of(const judge *j, int32_t device)
     double n = (double)a.n, sum_of_squares = ms_squares - ms_sum * ms_sum / n;
     qsort(j->error, a.n, sizeof *j->error, compare);
     a.mape = sum / n;
+    a.inside = inside / n;
     a.median = quantile(j->error, a.n, 0.5);
     a.p95 = quantile(j->error, a.n, 0.95);
     a.rmse_ms = sqrt(squares / n);
@@ -189,6 +192,7 @@ static th_accuracy mean_of(const th_accuracy *a, int n)
         all.p95 += a[i].p95 / n;
         all.rmse_ms += a[i].rmse_ms / n;
         all.r2 += a[i].r2 / n;
+        all.inside += a[i].inside / n;
     }
     return all;
 }

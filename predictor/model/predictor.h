@@ -45,6 +45,8 @@ typedef struct th_accuracy {
     size_t n;
     double mape, median, p95; /* of |predicted / measured - 1|: mean, middle, 95th percentile */
     double rmse_ms, r2;
+    double inside; /* share of rows between the 10th and the 90th percentile that p tells: 0.8 is
+                      expected */
 } th_accuracy;
 
 /* Of the n rows of m that are listed and that p has a model for, by kind, phase and device; the

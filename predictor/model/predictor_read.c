@@ -144,6 +144,23 @@ static int read_side(th_text_reader *r, const char *name, const th_layer_model *
                : 0;
 }
 
+static int read_families(th_text_reader *r, th_layer_model *m)
+{
+    int n;
+    if (th_text_scan(r, 1, "families %d", &n))
+        return -1;
+    if (n < 0 || n > TH_FAMILIES_MAX)
+        return th_text_fail(r);
+    for (int i = 0; i < n; i++) {
+        uint64_t family;
+        if (th_text_scan(r, 1, "family %" SCNx64, &family))
+            return -1;
+        if (th_families_add(&m->families, family))
+            return th_error_no_memory(r->err);
+    }
+    return read_quantiles(r, &m->other_families);
+}
+
 static int read_scaling(th_text_reader *r, th_scaling *out)
 {
     if (th_text_scan(r, 3, "scaled host %lf scale %lf share %lf", &out->host_ms, &out->scale,
@@ -227,7 +244,7 @@ static int read_layer(th_text_reader *r, th_layer_model *m)
         return th_text_fail(r);
     return read_devices(r, m) || read_ranges(r, m) || read_weights(r, m) ||
                    read_side(r, "known", m, &m->seen) || read_side(r, "other", m, &m->unseen) ||
-                   read_calibrations(r, m)
+                   read_families(r, m) || read_calibrations(r, m)
                ? -1
                : 0;
 }

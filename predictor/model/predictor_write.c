@@ -112,6 +112,15 @@ static void write_weights(const th_layer_model *m, th_strbuf *out)
     }
 }
 
+/* Of the training data, and what was off on others. */
+static void write_families(const th_layer_model *m, th_strbuf *out)
+{
+    th_strbuf_printf(out, "families %d\n", m->families.n);
+    for (int i = 0; i < m->families.n; i++)
+        th_strbuf_printf(out, "family %016" PRIx64 "\n", m->families.of[i]);
+    write_quantiles(&m->other_families, out);
+}
+
 static void write_layer(const th_layer_model *m, th_strbuf *out)
 {
     th_strbuf_printf(out, "layer %s %s %s features %d\n", th_op_kind_name(m->kind),
@@ -123,6 +132,7 @@ static void write_layer(const th_layer_model *m, th_strbuf *out)
     write_weights(m, out);
     write_side(&m->seen, "known", out);
     write_side(&m->unseen, "other", out);
+    write_families(m, out);
     th_strbuf_printf(out, "calibrations %d\n", m->n_calibrations);
     for (int i = 0; i < m->n_calibrations; i++)
         write_calibration(&m->calibration[i], out);

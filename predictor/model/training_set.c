@@ -12,9 +12,10 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-enum { FOLDS = 5, ROWS_MIN = 50, ROWS_FOR_LAW = 30 };
+enum { FOLDS = 5, GROUPS = 5, ROWS_MIN = 50, ROWS_FOR_LAW = 30 };
 
-const th_row_filter th_all_rows = {TH_UNFILTERED, TH_UNFILTERED, TH_UNFILTERED, false, SIZE_MAX};
+const th_row_filter th_all_rows = {TH_UNFILTERED, TH_UNFILTERED, TH_UNFILTERED, false, SIZE_MAX, 0,
+                                   false};
 
 static const th_measurement *row_of(const th_training_rows *r, size_t i)
 {
@@ -55,6 +56,24 @@ static int measure(th_training_rows *r, uint64_t seed)
         widen_ranges(r->model, &row->op, i == 0);
         r->draw[i] = th_hash_word(seed, (uint64_t)row->row_id);
     }
+    return 0;
+}
+
+/* Families of operations at less than single precision, which are measured by networks; those of
+ * single precision are drawn at random, each a family of its own. */
+static int find_families(th_training_rows *r)
+{
+    th_families *f = &r->model->families;
+    for (size_t i = 0; r->model->is_narrow && i < r->n; i++)
+        if (th_families_add(f, th_family_of(&row_of(r, i)->op)))
+            return -1;
+    if (f->n > TH_FAMILIES_MAX)
+        th_families_clear(f);
+    r->n_groups = f->n < 2 ? 0 : f->n < GROUPS ? f->n : GROUPS;
+    for (size_t i = 0; i < r->n; i++)
+        r->group[i] = r->n_groups == 0
+                          ? 0
+                          : 1 + th_families_find(f, th_family_of(&row_of(r, i)->op)) % r->n_groups;
     return 0;
 }
 
@@ -99,7 +118,10 @@ int th_training_rows_begin(th_training_rows *r, th_layer_model *model, const th_
         return -1;
     r->device = th_alloc_array(r->n + 1, sizeof *r->device);
     r->draw = th_alloc_array(r->n + 1, sizeof *r->draw);
-    return r->device && r->draw && measure(r, seed) == 0 ? 0 : th_error_no_memory(err);
+    r->group = th_alloc_array(r->n + 1, sizeof *r->group);
+    return r->device && r->draw && r->group && measure(r, seed) == 0 && find_families(r) == 0
+               ? 0
+               : th_error_no_memory(err);
 }
 
 void th_training_rows_clear(th_training_rows *r)
@@ -107,6 +129,7 @@ void th_training_rows_clear(th_training_rows *r)
     th_free(r->row);
     th_free(r->device);
     th_free(r->draw);
+    th_free(r->group);
     *r = (th_training_rows){.n = 0};
 }
 
@@ -116,6 +139,8 @@ static bool is_selected(const th_training_rows *r, const th_row_filter *s, size_
 {
     if ((s->device != TH_UNFILTERED && r->device[i] != s->device) ||
         r->device[i] == s->held_out_device)
+        return false;
+    if (s->group != 0 && (r->group[i] == s->group) == s->without_group)
         return false;
     return s->fold == TH_UNFILTERED || ((int)(r->draw[i] % FOLDS) == s->fold) != s->without_fold;
 }

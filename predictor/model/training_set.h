@@ -15,6 +15,8 @@ typedef struct th_training_rows {
     size_t n;
     int *device;    /* by row: of the model */
     uint64_t *draw; /* by row: a pseudo-random number, equal for an operation on several devices */
+    int *group;     /* by row: of families, 1 to n_groups */
+    int n_groups;   /* 0: families are not told apart */
 } th_training_rows;
 
 /* Finds the rows, and sets kind, devices and ranges of the model. 0 or -1; clear it either way. */
@@ -33,6 +35,8 @@ typedef struct th_row_filter {
     int fold;            /* TH_UNFILTERED: all */
     bool without_fold;   /* all but those of the fold */
     size_t n_max;        /* maximum size of the sample */
+    int group;           /* of families; 0: all */
+    bool without_group;  /* all but those of the group */
 } th_row_filter;
 
 extern const th_row_filter th_all_rows;

@@ -10,7 +10,7 @@
 
 #define PREDICTOR_MAGIC "tharsis-predictor"
 /* Changes with the format, and with terms and features: their order is part of a model. */
-enum { PREDICTOR_VERSION = 8 };
+enum { PREDICTOR_VERSION = 9 };
 
 typedef struct th_text_reader {
     const char *path;

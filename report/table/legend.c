@@ -17,6 +17,8 @@ const th_legend th_legends[] = {
     {"accuracy", NULL, "p95_error", "95 % of the rows have at most this error"},
     {"accuracy", NULL, "rmse", "root of the mean squared difference"},
     {"accuracy", NULL, "r2", "coefficient of determination of the times"},
+    {"accuracy", NULL, "inside",
+     "rows between the predicted 10th and 90th percentile: 80 % are expected"},
     {"bounds", NULL, "bound", "what the bound is about"},
     {"bounds", NULL, "makespan", "no run of the mapping, or of any mapping, ends earlier"},
     {"bounds", NULL, "gap", "makespan of the run, or of the mapping / bound - 1"},

@@ -50,6 +50,7 @@ static const th_column accuracy_columns[] = {
     {"p95_error", "95th percentile", TH_KIND_SHARE},
     {"rmse", "root mean square", TH_KIND_TIME},
     {"r2", "R2", TH_KIND_NUMBER},
+    {"inside", "in interval", TH_KIND_SHARE},
     {NULL, NULL, TH_KIND_TEXT},
 };
 
@@ -74,6 +75,7 @@ static void add_accuracy(th_table *t, const th_predictor *p, const th_measuremen
                         th_share(a->p95),
                         th_ps((th_time)llround(a->rmse_ms * PS_PER_MS)),
                         th_number(a->r2),
+                        th_share(a->inside),
                     });
 }
 
@@ -92,8 +94,11 @@ static int report_accuracy(th_call *c, const th_predictor *p, const th_measureme
         th_error_no_memory(&c->err);
     if (r) {
         th_table *t = th_report_table(r, "accuracy", "By device", accuracy_columns);
-        th_table_note(t, "in training: were rows of this device trained on? mean error, median, "
-                         "95th percentile: of |predicted / measured - 1|.");
+        th_table_note(t,
+                      "in training: were rows of this device trained on? mean error, median, "
+                      "95th percentile: of |predicted / measured - 1|; in interval: share of rows "
+                      "between the 10th and the 90th percentile that predict_layer -interval "
+                      "tells (80 % are expected).");
         for (int i = 0; i < n_lines; i++)
             add_accuracy(t, p, m, &lines[i]);
     }

@@ -351,7 +351,7 @@ static int run_read(th_call *c)
 
 /* ---- predict_layer ---- */
 
-enum { PREDICT_DEVICE, PREDICT_PHASE, PREDICT_INTERVAL };
+enum { PREDICT_DEVICE, PREDICT_PHASE, PREDICT_INTERVAL, PREDICT_MEMBERS };
 
 static const th_option predict_options[] = {
     [PREDICT_DEVICE] = {"-device", TH_OPTION_TEXT, "NAME", "The GPU.", .required = true},
@@ -360,6 +360,10 @@ static const th_option predict_options[] = {
     [PREDICT_INTERVAL] = {"-interval", TH_OPTION_FLAG, NULL,
                           "Returns three times: the prediction, and the 10th and 90th percentile "
                           "of measurements, estimated from rows held out in training."},
+    [PREDICT_MEMBERS] = {"-members", TH_OPTION_TEXT, "{N ...}",
+                         "Members of unequal size, in place of batch: of a matmul the rows of "
+                         "each (experts of a mixture; 0: none), of attention the keys of each "
+                         "sequence."},
     {.name = NULL},
 };
 
@@ -433,7 +437,7 @@ static int parse_op(th_call *c, th_op *op)
     for (int i = 1; i < c->n_words; i += 2)
         if (set_field(c, op, th_call_word(c, i), th_call_word(c, i + 1)) != 0)
             return -1;
-    return th_op_check(op, &c->err);
+    return 0;
 }
 
 static void return_interval(th_call *c, const th_operator_time *e)
@@ -454,38 +458,91 @@ static void warn_of_range(th_call *c, const th_op *op, th_phase phase, const th_
 {
     char why[200];
     uint32_t *warned = &c->session->gpu_models->warned[th_op_is_narrow(op)], bit = 1u << op->kind;
-    if (*warned & bit)
+    if (!m) {
+        th_gpu_option_warn_of_sheet(c, op, phase);
         return;
-    if (!m)
-        th_warn(c, "TCL-0329", "%s, %s: not measured: by the data sheet",
-                th_op_kind_title(op->kind, th_op_is_narrow(op)), th_phase_name(phase));
-    else if (th_layer_model_is_outside(m, op, gpu, why, sizeof why))
-        th_warn(c, "TCL-0330", "%s", why);
-    else
+    }
+    if ((*warned & bit) || !th_layer_model_is_outside(m, op, gpu, why, sizeof why))
         return;
+    th_warn(c, "TCL-0330", "%s", why);
     *warned |= bit;
 }
 
-static int run_predict_layer(th_call *c)
+/* Numbers of a list, each at least that, into *out, freed by the caller: how many; -1: something
+ * else is there. */
+static int read_counts(th_call *c, Tcl_Obj *list, int32_t least, int32_t **out)
 {
-    const th_predictor *p = th_gpu_models_predictor(c->session->gpu_models, &c->err);
-    th_op op;
-    if (!p || parse_op(c, &op) != 0)
+    Tcl_Obj **words = NULL;
+    Tcl_Size n = 0;
+    *out = NULL;
+    if (Tcl_ListObjGetElements(NULL, list, &n, &words) == TCL_OK && n > 0 && n <= INT32_MAX / 2)
+        *out = th_alloc_array((size_t)n, sizeof **out);
+    for (Tcl_Size i = 0; *out && i < n; i++) {
+        (*out)[i] = th_op_value(TH_OP_ROWS, Tcl_GetString(words[i]));
+        if ((*out)[i] >= least && (*out)[i] <= INT32_MAX / 2)
+            continue;
+        th_free(*out);
+        *out = NULL;
+    }
+    if (*out)
+        return (int)n;
+    return th_error_set(&c->err, "TCL-0333",
+                        "-members \"%.60s\": must be a list of whole numbers, %d or more",
+                        Tcl_GetString(list), least);
+}
+
+/* -members: of a matmul, rows of each; of attention, keys of each. *out is freed by the caller;
+ * NULL: all are equal. Sets the batch, and the mean. 0 or -1. */
+static int parse_members(th_call *c, th_op *op, int32_t **out)
+{
+    bool is_attention = op->kind == TH_OP_ATTENTION;
+    int64_t sum = 0;
+    *out = NULL;
+    if (!th_call_has(c, PREDICT_MEMBERS))
+        return 0;
+    if (!is_attention && op->kind != TH_OP_MATMUL)
+        return th_error_set(&c->err, "TCL-0332",
+                            "-members: %s has none: must be matmul (rows of each) or attention "
+                            "(keys of each)",
+                            th_op_kind_name(op->kind));
+    int n = read_counts(c, c->option[PREDICT_MEMBERS].word, is_attention, out);
+    if (n < 0)
         return -1;
+    for (int i = 0; i < n; i++)
+        sum += (*out)[i];
+    op->x[TH_OP_BATCH] = n;
+    op->x[is_attention ? TH_OP_KEYS : TH_OP_ROWS] = sum < n ? 1 : (int32_t)((sum + n - 1) / n);
+    return 0;
+}
+
+static int predict(th_call *c, const th_op *op, const int32_t *members)
+{
+    const th_predictor *p = c->session->gpu_models->predictor;
     th_phase phase = (th_phase)th_call_number(c, PREDICT_PHASE, TH_PHASE_CALL);
     const th_gpu *gpu =
         th_gpu_option_find(c->session, "-device", th_call_text(c, PREDICT_DEVICE, ""), &c->err);
-    if (!gpu)
-        return -1;
     th_operator_time e;
-    if (th_operator_predict(&e, p, &(th_operator){op, phase, NULL}, gpu, &c->err) != 0)
+    if (!gpu || th_operator_predict(&e, p, &(th_operator){*op, phase, members}, gpu, &c->err) != 0)
         return -1;
-    warn_of_range(c, &op, phase, gpu, e.model);
+    warn_of_range(c, op, phase, gpu, e.model);
     if (th_call_has(c, PREDICT_INTERVAL))
         return_interval(c, &e);
     else
         th_call_return_time(c, llround(e.ms * PS_PER_MS));
     return 0;
+}
+
+static int run_predict_layer(th_call *c)
+{
+    th_op op;
+    int32_t *members = NULL;
+    int failed = -1;
+    if (!th_gpu_models_predictor(c->session->gpu_models, &c->err) || parse_op(c, &op) != 0)
+        return -1;
+    if (parse_members(c, &op, &members) == 0 && th_op_check(&op, &c->err) == 0)
+        failed = predict(c, &op, members);
+    th_free(members);
+    return failed;
 }
 
 const th_command th_predict_commands[] = {

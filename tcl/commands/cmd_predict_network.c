@@ -165,6 +165,9 @@ static int run_predict_network(th_call *c)
     };
     if (!o.gpu || th_predict_network(&f, p, c->session->workload, &o, &c->err) != 0)
         return -1;
+    for (int i = 0; o.precision != TH_PRECISION_FP32 && i < f.n_layers; i++)
+        if (f.layer[i].op.times > 0 && f.layer[i].is_by_rule)
+            th_gpu_option_warn_of_sheet(c, &f.layer[i].op.op, TH_PHASE_EXECUTION);
     if (f.n_outside > 0)
         th_warn(c, "TCL-0352", "%s (%d of %d layers are outside)", f.outside, (int)f.n_outside,
                 (int)f.n_layers);

@@ -31,7 +31,6 @@ set names {products "products" memory "memory-bound" attention "attention"}
 # Of LLMCompass on the same rows, percent: ISCA 2024, section 5.
 set published {matmul 9.0 softmax 12.0 layernorm 11.3 gelu 5.0}
 set held_out_percent 20
-set n_sampled 500 ;# rows of which intervals are checked
 
 # ---- rows ----
 
@@ -81,30 +80,34 @@ proc sets_of {tables} {
 
 # ---- errors ----
 
-# {rows percent} of a set, by the predictor at hand: the mean over rows of all kinds in it. No rows
-# held out: 0 rows.
+# {rows percent inside} of a set, by the predictor at hand: the mean over rows of all kinds in it,
+# and how many of them, in percent, lie between the 10th and the 90th percentile that the predictor
+# tells. No rows held out: 0 rows.
 proc error_of {set args} {
     if {[catch {evaluate_predictor -on $set {*}$args -format csv -return_string} text]} {
-        return {0 0.0}
+        return {0 0.0 0.0}
     }
     set lines [split [string trim $text] \n]
     set columns [split [lindex $lines 0] ,]
     set seen [lsearch $columns seen]
     set rows [lsearch $columns rows]
     set percent [lsearch $columns mean_error_percent]
+    set inside [lsearch $columns inside_percent]
     set n 0
     set sum 0.0
+    set sum_inside 0.0
     foreach line [lrange $lines 1 end] {
         set fields [split $line ,]
         if {[lindex $fields $seen] eq ""} continue
         incr n [lindex $fields $rows]
         set sum [expr {$sum + [lindex $fields $rows] * [lindex $fields $percent]}]
+        set sum_inside [expr {$sum_inside + [lindex $fields $rows] * [lindex $fields $inside]}]
     }
-    return [list $n [expr {$n > 0 ? $sum / $n : 0.0}]]
+    return [list $n [expr {$sum / max($n, 1)}] [expr {$sum_inside / max($n, 1)}]]
 }
 
-proc show {what device operator rows percent} {
-    puts [format "%-8s %-12s %-26s %8d %8.2f" $what $device $operator $rows $percent]
+proc show {what device operator rows percent {inside ""}} {
+    puts [format "%-8s %-12s %-38s %8d %8.2f %10.6s" $what $device $operator $rows $percent $inside]
     flush stdout
     incr ::n_cases
 }
@@ -121,14 +124,13 @@ proc count {key device rows percent} {
 proc ask {what sets args} {
     foreach one $sets {
         lassign $one device operator group set
-        lassign [error_of $set {*}$args] rows percent
+        lassign [error_of $set {*}$args] rows percent inside
         if {$rows == 0} continue
-        show $what $device $operator $rows $percent
+        show $what $device $operator $rows $percent $inside
         count $what,$group $device $rows $percent
+        count $what,inside $device $rows $inside
     }
 }
-
-# ---- intervals ----
 
 # kind and field words of a row, for predict_layer.
 proc words_of {row} {
@@ -138,23 +140,6 @@ proc words_of {row} {
         if {$value ne ""} {lappend words $column $value}
     }
     return $words
-}
-
-# How many measurements of a sample of the rows lie between the 10th and the 90th percentile that
-# the predictor at hand tells: 80 % are expected.
-proc coverage {what device rows} {
-    set step [expr {max(1, [llength $rows] / $::n_sampled)}]
-    set n 0
-    set inside 0
-    for {set i 0} {$i < [llength $rows]} {incr i $step} {
-        set row [lindex $rows $i]
-        lassign [predict_layer {*}[words_of $row] -device $device -phase execution -interval] \
-            middle low high
-        set ms [lindex $row 4]
-        incr n
-        incr inside [expr {[milliseconds $low] <= $ms && $ms <= [milliseconds $high]}]
-    }
-    show $what $device "% inside 10-90 % interval" $n [expr {100.0 * $inside / $n}]
 }
 
 # ---- our own split ----
@@ -180,11 +165,11 @@ proc models {tables} {
             train_predictor -on [add_set [rows_without $rows 0 $model] $device] \
                 -learner $::learner
             set own [rows_with $rows 0 $model]
-            coverage model $device $own
             foreach group [values_of $own 2] {
-                lassign [error_of [add_set [rows_with $own 2 $group] $device]] n percent
-                show model $device "$model, [dict get $::names $group]" $n $percent
+                lassign [error_of [add_set [rows_with $own 2 $group] $device]] n percent inside
+                show model $device "$model, [dict get $::names $group]" $n $percent $inside
                 count model,$group $device $n $percent
+                count model,inside $device $n $inside
             }
         }
     }
@@ -201,11 +186,6 @@ proc unseen {tables sets} {
         }
         train_predictor -on $name -learner law
         ask unseen [lsearch -all -inline -index 0 $sets $device]
-        dict for {file rows} $tables {
-            if {[llm_ops::device $file] eq $device && [lindex $rows 0 2] ne "attention"} {
-                coverage unseen $device $rows
-            }
-        }
     }
 }
 
@@ -324,7 +304,8 @@ proc figure {key} {
 }
 
 proc run_all {train test} {
-    puts [format "%-8s %-12s %-26s %8s %8s" what device operator rows {got [%]}]
+    puts [format "%-8s %-12s %-38s %8s %8s %10s" what device operator rows {got [%]} \
+        {inside [%]}]
     set tables [tables_of $train]
     if {$test eq $train} {
         set sets [sets_of $tables]
@@ -337,6 +318,9 @@ proc run_all {train test} {
         host_timed $test a100_80_sxm
     }
     set holds [show_bars]
+    foreach what {seen model unseen} {
+        puts "inside the 10th to the 90th percentile, $what: [figure $what,inside] %"
+    }
     set figures {}
     foreach what {seen model unseen} {
         lappend figures "$what [figure $what,products] [figure $what,memory]\

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "predictor/law/law.h"
+#include "predictor/op/make_op.h"
 #include "tests/unit/tap.h"
 
 static char names[TH_TERMS_MAX][TH_TERM_NAME_MAX];
@@ -183,8 +184,10 @@ TEST(what_fits_lies_in_the_cache)
         {[TH_OP_BATCH] = 1000, [TH_OP_CHANNELS_IN] = 1000, [TH_OP_PRECISION] = TH_PRECISION_FP16}};
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "cache 0"), 4e6 / 4e9, 1e-12);
     CU_ASSERT_EQUAL(amount_of(&op, &g, "memory 0"), 0);
-    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "steps 0"), 5e-3, 1e-12); /* of 200 rows */
-    CU_ASSERT_DOUBLE_EQUAL(th_law_sheet_ms(&op, TH_PHASE_EXECUTION, &g), 2e-3 + 4e-3, 1e-12);
+    /* 200 rows at a time, each of a turn for its numbers and one for their sum */
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "steps 0"), 2 * 5e-3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(th_law_sheet_ms(&op, TH_PHASE_EXECUTION, &g),
+                           0.8 * 2e-3 + 2.6 * 1e-3 + 0.6 * 10e-3, 1e-12);
     op.x[TH_OP_BATCH] = 4096;
     op.x[TH_OP_CHANNELS_IN] = 1024;
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "memory 0"), 0.5 * 16777216 / 1e9, 1e-12);
@@ -192,6 +195,65 @@ TEST(what_fits_lies_in_the_cache)
     op.x[TH_OP_CHANNELS_IN] = 1000;
     CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "memory 0"), 40e6 / 1e9, 1e-12);
     CU_ASSERT_EQUAL(amount_of(&op, &g, "cache 0"), 0);
+}
+
+/* Rows of 300 numbers take 10 warps: 6 of them share a multiprocessor, 600 the device. */
+TEST(narrow_rows_run_beside_each_other)
+{
+    th_gpu g = narrow_gpu();
+    th_op op = th_op_rows(TH_OP_SOFTMAX, 601, 300, TH_PRECISION_FP16);
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "steps 0"), 2 * 2e-3, 1e-12);
+    op.x[TH_OP_BATCH] = 600;
+    CU_ASSERT_DOUBLE_EQUAL(amount_of(&op, &g, "steps 0"), 2e-3, 1e-12);
+}
+
+/* Two starts; each of the kernels has half of the bytes, which decide whether they fit. */
+TEST(a_sum_of_three_is_two_kernels)
+{
+    th_gpu g = narrow_gpu();
+    th_op two = th_op_pass(TH_EW_ADD, 1000, 2000, TH_PRECISION_FP16),
+          three = th_op_pass(TH_EW_ADD_THREE, 1000, 2000, TH_PRECISION_FP16);
+    CU_ASSERT_DOUBLE_EQUAL(th_law_sheet_ms(&three, TH_PHASE_EXECUTION, &g),
+                           2 * th_law_sheet_ms(&two, TH_PHASE_EXECUTION, &g), 1e-15);
+}
+
+/* Functions that were not measured: a sum of three has the weights of sums, others the mean of what
+ * was measured, but for steps; of embeddings nothing is taken. */
+TEST(what_was_not_measured_has_the_mean)
+{
+    enum { TERMS = 4 };
+    double weight[TH_N_EWS * TERMS] = {0};
+    const double sum[TERMS] = {1, 2, 3, 0}, gate[TERMS] = {4, 0, 12, 5},
+                 embedding[TERMS] = {9, 9, 9, 9};
+    memcpy(weight + TH_EW_ADD * TERMS, sum, sizeof sum);
+    memcpy(weight + TH_EW_SILU_GATE * TERMS, gate, sizeof gate);
+    memcpy(weight + TH_EW_EMBEDDING * TERMS, embedding, sizeof embedding);
+    th_law_passes_complete(weight);
+    const double *gelu = weight + TH_EW_GELU * TERMS, *three = weight + TH_EW_ADD_THREE * TERMS;
+    CU_ASSERT_DOUBLE_EQUAL(gelu[0], 2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(gelu[1], 2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(gelu[2], 6, 1e-12);
+    CU_ASSERT_EQUAL(gelu[3], 0);
+    CU_ASSERT_EQUAL(memcmp(three, sum, sizeof sum), 0);
+    CU_ASSERT_EQUAL(memcmp(weight + TH_EW_EMBEDDING * TERMS, embedding, sizeof embedding), 0);
+}
+
+/* 100 multiprocessors at 0.92 of the peak; a board that gives a quarter of what this takes halves
+ * it. */
+TEST(power_lowers_the_ceiling_of_products)
+{
+    th_gpu g = narrow_gpu();
+    th_op op = th_op_product(25600, 8192, 12800, TH_PRECISION_FP16);
+    double usual = th_law_sheet_ms(&op, TH_PHASE_EXECUTION, &g);
+    double peak = th_gpu_peak(&g, TH_PRECISION_FP16) * 1e-3;
+    g.extra[TH_GPU_FP16_ENERGY] = 1;
+    g.extra[TH_GPU_IDLE_POWER] = 10;
+    g.extra[TH_GPU_BOARD_POWER] = 10 + peak;
+    double full = th_law_sheet_ms(&op, TH_PHASE_EXECUTION, &g);
+    g.extra[TH_GPU_BOARD_POWER] = 10 + 0.92 * peak / 4;
+    double halved = th_law_sheet_ms(&op, TH_PHASE_EXECUTION, &g);
+    CU_ASSERT_DOUBLE_EQUAL(usual / full, 0.92 / 0.78, 1e-2);
+    CU_ASSERT_DOUBLE_EQUAL(halved / full, 2, 2e-2);
 }
 
 TAP_MAIN("law")

@@ -7,6 +7,7 @@
 #include "predictor/model/calibration.h"
 #include "predictor/model/calibration_sum.h"
 #include "predictor/model/predictor.h"
+#include "predictor/op/make_op.h"
 #include "tests/unit/predict_help.h"
 
 enum { ROWS = 400 };
@@ -302,6 +303,27 @@ TEST(quantiles_by_hand)
     CU_ASSERT(high == log(2) && low == -high);
 }
 
+/* Operations that differ in rows and keys alone are of one family. */
+TEST(families)
+{
+    th_families f = {.n = 0};
+    th_op a = th_op_product(10, 20, 30, TH_PRECISION_FP16),
+          more = th_op_product(99, 20, 30, TH_PRECISION_BF16),
+          wider = th_op_product(10, 20, 31, TH_PRECISION_FP16);
+    CU_ASSERT_EQUAL(th_family_of(&a), th_family_of(&more));
+    CU_ASSERT_NOT_EQUAL(th_family_of(&a), th_family_of(&wider));
+    static const uint64_t some[] = {7, 3, UINT64_MAX, 3, 5, 7};
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++)
+        CU_ASSERT_EQUAL(th_families_add(&f, some[i]), 0);
+    CU_ASSERT_EQUAL(f.n, 4);
+    CU_ASSERT(th_families_find(&f, 3) == 0 && th_families_find(&f, 7) == 2 &&
+              th_families_find(&f, UINT64_MAX) == 3 && th_families_find(&f, 4) == -1);
+    for (uint64_t i = 100; i < 100 + 2 * TH_FAMILIES_MAX; i++)
+        CU_ASSERT_EQUAL(th_families_add(&f, i), 0);
+    CU_ASSERT_EQUAL(f.n, TH_FAMILIES_MAX + 1);
+    th_families_clear(&f);
+}
+
 /* Times that stray by a factor of exp(+-0.3), evenly: of other rows four in five lie in the
  * interval. */
 static double strayed(int i, const th_op *op, const th_gpu *gpu)
@@ -385,7 +407,7 @@ TEST(changed_files_are_refused)
     th_strbuf text = text_of(p);
     assert_refused("", "PRED-0081", "p.model: must begin with \"tharsis-predictor VERSION\"");
     assert_refused("tharsis-predictor 99 digest 0\n", "PRED-0082",
-                   "p.model: has version 99: must have 8; train it again");
+                   "p.model: has version 99: must have 9; train it again");
     char *digit = strstr(text.text, "term ") + 5;
     char was = *digit;
     *digit = was == '7' ? '8' : '7';
@@ -402,7 +424,7 @@ static void assert_body_refused(const char *body, const char *where)
 {
     th_strbuf text = TH_STRBUF_INIT;
     char why[100];
-    th_strbuf_printf(&text, "tharsis-predictor 8 digest %016llx\n%s",
+    th_strbuf_printf(&text, "tharsis-predictor 9 digest %016llx\n%s",
                      (unsigned long long)th_hash(body, strlen(body), 0), body);
     snprintf(why, sizeof why, "p.model:%s: is no line of a predictor", where);
     assert_refused(text.text, "PRED-0080", why);
@@ -440,7 +462,7 @@ TEST(odd_bodies_are_read_or_refused)
         }
         if (round % 4 == 0)
             body.text[(random >> 8) % n] = '\0';
-        th_strbuf_printf(&text, "tharsis-predictor 8 digest %016llx\n%s",
+        th_strbuf_printf(&text, "tharsis-predictor 9 digest %016llx\n%s",
                          (unsigned long long)th_hash(body.text, strlen(body.text), 0), body.text);
         temporary_file f = write_text("p.model", text.text);
         th_predictor *read = th_predictor_read(f.path, &e);

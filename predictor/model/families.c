@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* families.c - a sorted set of digests.
+ * Invariant: of[0 .. n - 1] ascend, none twice. */
+#include <config.h>
+
+#include "predictor/model/families.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+
+uint64_t th_family_of(const th_op *op)
+{
+    const unsigned tokens =
+        1u << TH_OP_BATCH | 1u << TH_OP_ROWS | 1u << TH_OP_KEYS | 1u << TH_OP_PRECISION;
+    uint64_t digest = th_hash_word(0, (uint64_t)op->kind);
+    unsigned there = th_op_fields(op->kind) & ~tokens;
+    for (int f = 0; there >> f; f++)
+        if (there >> f & 1)
+            digest = th_hash_word(digest, (uint64_t)op->x[f]);
+    return digest;
+}
+
+/* How many are below. */
+static int below(const th_families *f, uint64_t family)
+{
+    int from = 0, to = f->n;
+    while (from < to) {
+        int middle = (from + to) / 2;
+        if (f->of[middle] < family)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+int th_families_find(const th_families *f, uint64_t family)
+{
+    int i = below(f, family);
+    return i < f->n && f->of[i] == family ? i : -1;
+}
+
+int th_families_add(th_families *f, uint64_t family)
+{
+    int i = below(f, family);
+    if ((i < f->n && f->of[i] == family) || f->n > TH_FAMILIES_MAX)
+        return 0;
+    if (th_grow(&f->of, &f->capacity, (size_t)f->n + 1, sizeof *f->of))
+        return -1;
+    memmove(f->of + i + 1, f->of + i, (size_t)(f->n - i) * sizeof *f->of);
+    f->of[i] = family;
+    f->n++;
+    return 0;
+}
+
+void th_families_clear(th_families *f)
+{
+    th_free(f->of);
+    *f = (th_families){.n = 0};
+}
