@@ -17,6 +17,7 @@ libtharsis_la_SOURCES += \
 	mapper/evaluate/bounds_state.c mapper/evaluate/bounds_state.h \
 	mapper/evaluate/bounds_task.c mapper/evaluate/bounds_task.h \
 	mapper/evaluate/bounds_unknown.c \
+	mapper/evaluate/bounds_ways.c mapper/evaluate/bounds_ways.h \
 	mapper/evaluate/deadline.c mapper/evaluate/deadline.h \
 	mapper/evaluate/evaluate.c mapper/evaluate/evaluate.h \
 	mapper/evaluate/objective.c mapper/evaluate/objective.h \

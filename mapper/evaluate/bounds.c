@@ -64,9 +64,10 @@ static int find_floor(th_bound_finder *f, int layer, th_error *err)
             n_large = f->workload->batch % s->micro_batches;
     int n_classes = f->floors.n_classes, n_sets = th_floors_n_sets(&f->floors);
     double n = s->n_inputs, n_small = s->micro_batches - n_large,
-           *whole = &f->whole[layer * n_classes], *on_set = &f->on_set[layer * n_sets],
-           *whole_large = &f->whole[f->workload->n_layers * n_classes],
-           *on_set_large = &f->on_set[f->workload->n_layers * n_sets];
+           *whole = &f->whole[layer * n_classes],
+           *whole_large = &f->whole[f->workload->n_layers * n_classes];
+    th_ways *on_set = &f->on_set[layer * n_sets],
+            *on_set_large = &f->on_set[f->workload->n_layers * n_sets];
     th_layer_floor large = {.occupied = 0}, *least = &f->floor[layer];
     if (th_floors_layer(&f->floors, layer, small, least, whole, on_set, err) ||
         (n_large > 0 &&
@@ -77,7 +78,7 @@ static int find_floor(th_bound_finder *f, int layer, th_error *err)
     for (int k = 0; k < n_classes; k++)
         whole[k] = n * (n_small * whole[k] + (n_large > 0 ? n_large * whole_large[k] : 0));
     for (int k = 0; k < n_sets; k++)
-        on_set[k] = n * (n_small * on_set[k] + (n_large > 0 ? n_large * on_set_large[k] : 0));
+        th_ways_pass(&on_set[k], n * n_small, &on_set_large[k], n * n_large);
     if (n_large > 0)
         take_lesser(least, &large);
     return 0;

@@ -174,10 +174,12 @@ typedef struct {
     const th_layer *layer;
     int32_t batch;
     bool is_output;
-    double *whole, *on_set;                 /* th_floors_layer */
+    double *whole;                          /* th_floors_layer */
+    th_ways *on_set;                        /* likewise */
     double cheapest, computing;             /* least of on_set, and the array's part of it */
     double all;                             /* iterations of its loops */
     double by_design[TH_FLOOR_DESIGNS_MAX]; /* sums over the tasks of a strategy */
+    double shortest_by_design[TH_FLOOR_DESIGNS_MAX]; /* of its pieces, each with all phases */
     th_layer_floor *out;
 } maker;
 
@@ -267,6 +269,7 @@ static int add_tasks(maker *k, const piece *x, double *occupied, double *dram_by
 {
     const th_floors *f = k->floors;
     int phases = th_shard_phases(k->layer, x->strategy);
+    double by_design[TH_FLOOR_DESIGNS_MAX] = {0};
     for (int phase = 0; phase < phases; phase++) {
         th_loop_box loops = loops_of(k, x, phase);
         th_shard shard = th_plan_shard(k->layer, &loops);
@@ -284,7 +287,11 @@ static int add_tasks(maker *k, const piece *x, double *occupied, double *dram_by
         *occupied += t->occupied;
         *dram_bytes += t->dram_bytes;
         for (int i = 0; i < f->n_designs; i++)
-            k->by_design[i] += f->least_ps[number * f->n_designs + i];
+            by_design[i] += f->least_ps[number * f->n_designs + i];
+    }
+    for (int i = 0; i < f->n_designs; i++) {
+        k->by_design[i] += by_design[i];
+        k->shortest_by_design[i] = fmin(k->shortest_by_design[i], by_design[i]);
     }
     return 0;
 }
@@ -311,21 +318,25 @@ static double pipelined_of(maker *k, const piece *x, int phase, int design, doub
     return th_floors_pipelined(f, number, design, &shard);
 }
 
-/* Lowers on_set of sets of n with a design to what this strategy takes there. sum: of the least
- * times of its tasks. */
-static void lower_on_set(maker *k, const th_strategy *s, int n, int design, double sum)
+/* Adds what this strategy takes on sets of n with a design, unless another takes no more of either
+ * time. By the least times of its tasks it takes sum, and span. */
+static void add_on_set(maker *k, const th_strategy *s, int n, int design, double sum, double span)
 {
-    double *least = &k->on_set[th_floors_set(k->floors, n, design)];
-    if (sum >= *least)
+    th_ways *ways = &k->on_set[th_floors_set(k->floors, n, design)];
+    if (sum == INFINITY || th_ways_cover(ways, sum, span))
         return;
     double computing = 0;
     sum = 0;
+    span = INFINITY;
     for (int i = 0; i < n * th_shard_chunks(s); i++) {
         const piece x = piece_of(k, s, n, i);
+        double own = 0;
         for (int phase = 0; phase < th_shard_phases(k->layer, s); phase++)
-            sum += pipelined_of(k, &x, phase, design, &computing);
+            own += pipelined_of(k, &x, phase, design, &computing);
+        sum += own;
+        span = fmin(span, own);
     }
-    *least = fmin(*least, sum);
+    th_ways_add(ways, sum, span);
     if (sum < k->cheapest) {
         k->cheapest = sum;
         k->computing = computing / sum;
@@ -338,6 +349,8 @@ static int add_strategy(maker *k, const th_strategy *s, int n)
     th_layer_floor found = *k->out;
     double sum = 0, bytes = 0;
     memset(k->by_design, 0, sizeof k->by_design);
+    for (int i = 0; i < TH_FLOOR_DESIGNS_MAX; i++)
+        k->shortest_by_design[i] = INFINITY;
     for (int i = 0; i < n * th_shard_chunks(s); i++) {
         double occupied = 0, moved = 0;
         const piece x = piece_of(k, s, n, i);
@@ -357,7 +370,7 @@ static int add_strategy(maker *k, const th_strategy *s, int n)
     found.dram_bytes = fmin(found.dram_bytes, bytes);
     *k->out = found;
     for (int i = 0; i < k->floors->n_designs; i++)
-        lower_on_set(k, s, n, i, k->by_design[i]);
+        add_on_set(k, s, n, i, k->by_design[i], k->shortest_by_design[i]);
     return 0;
 }
 
@@ -457,12 +470,12 @@ static void finish_on_set(maker *k, bool is_known)
     int n = th_floors_n_sets(k->floors);
     double least = INFINITY;
     for (int i = 0; is_known && i < n; i++)
-        least = fmin(least, k->on_set[i]);
+        least = fmin(least, k->on_set[i].n > 0 ? k->on_set[i].way[0].work : INFINITY);
     if (least < INFINITY)
         k->out->occupied = fmax(k->out->occupied, least);
     k->out->computing = least < INFINITY ? k->computing : 0;
     for (int i = 0; !(least < INFINITY) && i < n; i++)
-        k->on_set[i] = k->out->occupied;
+        k->on_set[i] = (th_ways){1, {{k->out->occupied, 0}}};
 }
 
 static int find_layer(maker *k, int layer)
@@ -487,7 +500,7 @@ static int find_layer(maker *k, int layer)
 }
 
 int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out, double *whole,
-                    double *on_set, th_error *err)
+                    th_ways *on_set, th_error *err)
 {
     maker k = {.floors = f,
                .layer = &f->workload->layers[layer],
@@ -500,7 +513,7 @@ int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out,
     for (int c = 0; c < f->n_classes; c++)
         whole[c] = INFINITY;
     for (int i = 0; i < th_floors_n_sets(f); i++)
-        on_set[i] = INFINITY;
+        on_set[i].n = 0;
     *out = (th_layer_floor){.occupied = INFINITY,
                             .dram_bytes = INFINITY,
                             .shortest = {{INFINITY, INFINITY}, {INFINITY, INFINITY}},

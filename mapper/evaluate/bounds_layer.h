@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "mapper/evaluate/bounds.h"
+#include "mapper/evaluate/bounds_ways.h"
 
 enum { TH_FLOOR_DESIGNS_MAX = 8 }; /* of a set: of accelerators with more, any may run any task */
 
@@ -74,11 +75,10 @@ int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *sco
 void th_floors_clear(th_floors *f);
 /* Bounds of a layer with batch images. whole: by class, the least time of the whole layer there,
  * in shards of any size, each for its part of the layer's operations; INFINITY: it cannot run
- * there. on_set: by size of a set and design (th_floors_set), the least accelerator time of the
- * layer there; INFINITY likewise. 0 or -1: memory is out, or a script's procedure was interrupted.
- */
+ * there. on_set: by size of a set and design (th_floors_set), the ways to run the layer there. 0 or
+ * -1: memory is out, or a script's procedure was interrupted. */
 int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out, double *whole,
-                    double *on_set, th_error *err);
+                    th_ways *on_set, th_error *err);
 /* Speeds of all accelerators together, for the layers bounded so far. */
 double th_floors_speed(const th_floors *f);
 

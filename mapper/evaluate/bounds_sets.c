@@ -36,8 +36,10 @@ typedef struct kind {
 typedef struct search {
     const th_bound_finder *f;
     int n_kinds;          /* of sets in all */
-    int n_groups;         /* of layers of equal times */
-    double *time;         /* by group and kind: of all its layers */
+    int n_groups;         /* of layers with equal ways to run them */
+    int *first_of, *size; /* by group: its first layer, its layers */
+    bool *is_on_path;     /* by layer */
+    bool has_path;
     kind part[KINDS_MAX]; /* the partition that is being made */
     int n_part, n_partitions;
     kind best[KINDS_MAX];
@@ -45,65 +47,100 @@ typedef struct search {
     double least;
 } search;
 
-static double time_of(const search *s, int group, const kind *k)
+/* The prices of one set of each kind, then that of the path. */
+typedef double prices[KINDS_MAX + 1];
+
+/* A group where it is cheapest. */
+typedef struct choice {
+    double cost, time, span;
+    int kind;
+} choice;
+
+static choice cheapest_of(const search *s, const double *price, int group)
 {
-    return s->time[group * s->n_kinds + th_floors_set(&s->f->floors, k->size, k->design)];
+    const int l = s->first_of[group];
+    const double of_path = s->is_on_path[l] ? price[s->n_part] : 0;
+    choice least = {INFINITY, 0, 0, 0};
+    for (int k = 0; k < s->n_part; k++) {
+        const th_ways *w =
+            &s->f->on_set[l * s->n_kinds +
+                          th_floors_set(&s->f->floors, s->part[k].size, s->part[k].design)];
+        for (int i = 0; i < w->n; i++) {
+            const double time = w->way[i].work / s->part[k].size,
+                         cost = price[k] * time + of_path * w->way[i].span;
+            if (cost < least.cost)
+                least = (choice){cost, time, w->way[i].span, k};
+        }
+    }
+    return least;
 }
 
 /* The bound at these prices; load: of one set of each kind, if each group runs where it is
- * cheapest. */
+ * cheapest, and of the path. */
 static double load_kinds(const search *s, const double *price, double *load)
 {
     double sum = 0;
-    memset(load, 0, KINDS_MAX * sizeof *load);
+    memset(load, 0, sizeof(prices));
     for (int g = 0; g < s->n_groups; g++) {
-        double least = INFINITY, time = 0;
-        int at = 0;
-        for (int k = 0; k < s->n_part; k++) {
-            double of_kind = time_of(s, g, &s->part[k]);
-            if (price[k] * of_kind < least) {
-                least = price[k] * of_kind;
-                time = of_kind;
-                at = k;
-            }
-        }
-        if (least == INFINITY) /* the partition cannot run it */
+        const choice x = cheapest_of(s, price, g);
+        if (x.cost == INFINITY) /* the partition cannot run it */
             return INFINITY;
-        load[at] += time / s->part[at].count;
-        sum += least;
+        load[x.kind] += s->size[g] * x.time / s->part[x.kind].count;
+        load[s->n_part] += s->is_on_path[s->first_of[g]] ? s->size[g] * x.span : 0;
+        sum += s->size[g] * x.cost;
     }
     return sum;
 }
 
-/* Raises the prices of kinds with more than the mean load and lowers the others. */
-static void adjust(const search *s, double *price, const double *load, double mean, int trial)
+/* Raises the prices of kinds with more than the mean load and lowers the others; of the first n. */
+static void adjust(const search *s, int n, double *price, const double *load, double mean,
+                   int trial)
 {
     double most = 0, sum = 0, step = 0.5 / sqrt(trial);
-    for (int k = 0; k < s->n_part; k++)
+    for (int k = 0; k < n; k++)
         most = fmax(most, fabs(load[k] - mean));
-    for (int k = 0; k < s->n_part; k++) {
+    for (int k = 0; k < n; k++) {
         if (most > 0)
             price[k] *= 1 + step * (load[k] - mean) / most;
-        sum += price[k] * s->part[k].count;
+        sum += price[k] * (k < s->n_part ? s->part[k].count : 1);
     }
-    for (int k = 0; k < s->n_part; k++)
+    for (int k = 0; k < n; k++)
         price[k] /= sum;
+}
+
+/* Raises *most to the bounds at prices from these on, of the first n; *price becomes the best
+ * ones. */
+static void try_prices(const search *s, int n, double *price, double *most)
+{
+    prices now, load;
+    memcpy(now, price, sizeof now);
+    for (int trial = 1; trial <= TRIALS && *most < s->least; trial++) {
+        const double bound = load_kinds(s, now, load);
+        if (bound > *most) {
+            *most = bound;
+            memcpy(price, now, sizeof now);
+        }
+        if (n == 1 || bound == INFINITY)
+            break;
+        adjust(s, n, now, load, bound, trial);
+    }
 }
 
 /* The partition that has been made. */
 static void try_partition(search *s)
 {
-    double price[KINDS_MAX], load[KINDS_MAX], most = 0;
+    const double FIRST = 0.1; /* of the prices, for the path */
+    prices price = {0};
+    double most = 0;
     int n_accels = s->f->system->n_accels;
     for (int k = 0; k < s->n_part; k++)
         price[k] = (double)s->part[k].size / n_accels;
-    for (int trial = 1; trial <= TRIALS && most < s->least; trial++) {
-        double bound = load_kinds(s, price, load);
-        most = fmax(most, bound);
-        if (s->n_part == 1 || bound == INFINITY)
-            break;
-        adjust(s, price, load, bound, trial);
-    }
+    try_prices(s, s->n_part, price, &most);
+    for (int k = 0; k < s->n_part; k++)
+        price[k] *= 1 - FIRST;
+    price[s->n_part] = FIRST;
+    if (s->has_path)
+        try_prices(s, s->n_part + 1, price, &most);
     if (most < s->least) {
         s->least = most;
         s->n_best = s->n_part;
@@ -139,23 +176,73 @@ static bool add_sets(search *s, int left, int size, int design)
     return true;
 }
 
-/* Layers of the window with equal times, wherever they run, are one group. */
-static void group_layers(search *s, th_bound_window window, int *first_of)
+static bool is_in(const th_bound_finder *f, th_bound_window window, int l)
 {
-    const th_bound_finder *f = s->f;
-    size_t size = (size_t)s->n_kinds * sizeof *f->on_set;
-    for (int l = 0; l < f->workload->n_layers; l++) {
-        int g = 0;
-        if (f->head[l] < window.head || f->tail[l] < window.tail)
+    return f->head[l] >= window.head && f->tail[l] >= window.tail;
+}
+
+/* The least accelerator time of the layer on any set. */
+static double least_work(const search *s, int l)
+{
+    double least = INFINITY;
+    for (int k = 0; k < s->n_kinds; k++) {
+        const th_ways *w = &s->f->on_set[l * s->n_kinds + k];
+        least = fmin(least, w->n > 0 ? w->way[0].work : INFINITY);
+    }
+    return least < INFINITY ? least : 0;
+}
+
+/* The path of most work through the window on which every task waits for one of the layer before:
+ * each reads something of all its inputs. work, from: by layer, scratch. */
+static void find_path(search *s, th_bound_window window, double *work, int *from)
+{
+    const th_workload *w = s->f->workload;
+    int last = -1;
+    for (int l = 0; l < w->n_layers; l++) {
+        const th_layer_floor *x = &s->f->floor[l];
+        work[l] = from[l] = -1;
+        if (!is_in(s->f, window, l) || x->is_by_rate || x->unknown != TH_UNKNOWN_NONE)
             continue;
-        while (g < s->n_groups &&
-               memcmp(&f->on_set[first_of[g] * s->n_kinds], &f->on_set[l * s->n_kinds], size) != 0)
+        work[l] = 0;
+        for (int i = 0; x->reads_always && i < w->layers[l].n_inputs; i++) {
+            const int32_t input = w->layers[l].inputs[i];
+            if (input >= 0 && work[input] > work[l]) {
+                work[l] = work[input];
+                from[l] = input;
+            }
+        }
+        work[l] += least_work(s, l);
+        if (last < 0 || work[l] > work[last])
+            last = l;
+    }
+    s->has_path = last >= 0;
+    for (; last >= 0; last = from[last])
+        s->is_on_path[last] = true;
+}
+
+static bool have_equal_ways(const search *s, int a, int b)
+{
+    const size_t n = (size_t)s->n_kinds;
+    const th_ways *on_set = s->f->on_set;
+    bool are_equal = s->is_on_path[a] == s->is_on_path[b];
+    for (size_t k = 0; are_equal && k < n; k++) {
+        const th_ways *x = &on_set[(size_t)a * n + k], *y = &on_set[(size_t)b * n + k];
+        are_equal = x->n == y->n && memcmp(x->way, y->way, (size_t)x->n * sizeof *x->way) == 0;
+    }
+    return are_equal;
+}
+
+static void group_layers(search *s, th_bound_window window)
+{
+    for (int l = 0; l < s->f->workload->n_layers; l++) {
+        int g = 0;
+        if (!is_in(s->f, window, l))
+            continue;
+        while (g < s->n_groups && !have_equal_ways(s, s->first_of[g], l))
             g++;
         if (g == s->n_groups)
-            first_of[s->n_groups++] = l;
-        for (int k = 0; k < s->n_kinds; k++)
-            s->time[g * s->n_kinds + k] +=
-                f->on_set[l * s->n_kinds + k] / (double)(k / f->floors.n_designs + 1);
+            s->first_of[s->n_groups++] = l;
+        s->size[g]++;
     }
 }
 
@@ -172,24 +259,30 @@ static void describe(const search *s, char *text, size_t size)
 
 double th_bound_on_sets(const th_bound_finder *f, th_bound_window window, char *text, size_t size)
 {
-    size_t n_layers = (size_t)f->workload->n_layers;
+    size_t n = (size_t)f->workload->n_layers + 1;
     search s = {.f = f, .n_kinds = th_floors_n_sets(&f->floors), .least = INFINITY};
     *text = '\0';
     if (s.n_kinds == 0)
         return 0;
-    s.time = th_alloc_zero(n_layers * (size_t)s.n_kinds + 1, sizeof *s.time);
-    int *first_of = th_alloc_zero(n_layers + 1, sizeof *first_of);
-    bool is_known = s.time && first_of;
-    if (is_known) {
-        group_layers(&s, window, first_of);
-        is_known =
-            add_sets(&s, f->system->n_accels, f->system->n_accels, f->floors.n_designs - 1) &&
-            s.least < INFINITY;
+    double *work = th_alloc_zero(n, sizeof *work), least = -1;
+    int *from = th_alloc_zero(n, sizeof *from);
+    s.first_of = th_alloc_zero(n, sizeof *s.first_of);
+    s.size = th_alloc_zero(n, sizeof *s.size);
+    s.is_on_path = th_alloc_zero(n, sizeof *s.is_on_path);
+    if (work && from && s.first_of && s.size && s.is_on_path) {
+        find_path(&s, window, work, from);
+        group_layers(&s, window);
+        const int n_accels = f->system->n_accels;
+        const bool is_known =
+            add_sets(&s, n_accels, n_accels, f->floors.n_designs - 1) && s.least < INFINITY;
+        least = is_known ? s.least : 0;
         if (is_known)
             describe(&s, text, size);
     }
-    double least = !s.time || !first_of ? -1 : is_known ? s.least : 0;
-    th_free(s.time);
-    th_free(first_of);
+    th_free(work);
+    th_free(from);
+    th_free(s.first_of);
+    th_free(s.size);
+    th_free(s.is_on_path);
     return least;
 }

@@ -13,8 +13,8 @@ typedef struct {
     double in_ps_per_byte; /* of the fastest route from a host, also where it bounds no position */
     th_layer_floor *floor; /* by layer: the lesser of those of both sizes of micro-batch */
     double *work, *bytes;  /* by layer, of all passes */
-    double *whole;  /* by layer and class: what all passes of it take there (bounds_layer.h) */
-    double *on_set; /* by layer and kind of set: the same (th_floors_set) */
+    double *whole;   /* by layer and class: what all passes of it take there (bounds_layer.h) */
+    th_ways *on_set; /* by layer and kind of set: the same (th_floors_set) */
     double *head, *end, *tail;
     int32_t *from;  /* by layer: the input that head follows; -1: the external one, or none */
     int32_t *order; /* layers by descending tail */

@@ -250,11 +250,12 @@ TEST(a_set_has_one_design)
 
 /* DRAMs of 1 byte/ns: a moves its 256 bytes of input, 256 of weights and 512 of output, b 512, 128,
  * 128: 1792 bytes through one, if nothing is read twice. One accelerator: 1792 ns. */
-#define SLOW_DRAM                                                                                  \
+#define SLOW_DRAMS(COUNT, REST)                                                                    \
     "name = \"t\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "            \
-    "macs_per_cycle = 1000; } ); accelerators = ( { dram = { capacity = \"1GiB\"; bandwidth = "    \
-    "\"1GB/s\"; latency = \"0ns\"; burst = \"1B\"; }; vector = { clock = \"1GHz\"; "               \
-    "elements_per_cycle = 1; }; designs = [\"d\"]; } );"
+    "macs_per_cycle = 1000; } ); accelerators = ( { count = " COUNT "; dram = { capacity = "       \
+    "\"1GiB\"; bandwidth = \"1GB/s\"; latency = \"0ns\"; burst = \"1B\"; }; vector = { "           \
+    "clock = \"1GHz\"; elements_per_cycle = 1; }; designs = [\"d\"]; } ); " REST
+#define SLOW_DRAM SLOW_DRAMS("1", "")
 TEST(memory_by_hand)
 {
     set_up(SLOW_DRAM, CHAIN);
@@ -263,6 +264,51 @@ TEST(memory_by_hand)
     CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_MEMORY], 1792000);
     TAP_ASSERT_TEXT(b.why[TH_LIMIT_MEMORY], "1.75KiB through 1 DRAMs");
     tear_down();
+}
+
+/* Of such accelerators, on a set of one a takes 1024 ns and b 768; on a set of two, halves of rows
+ * take 640 and 448 each, as both read the weights. Two sets of one have less work, 1792 ns for both,
+ * but run b after a: 1792 ns, where the set of two takes 1088. With chunks b can begin earlier. */
+TEST(layers_on_different_sets_wait_for_each_other)
+{
+    set_up(SLOW_DRAMS("2", LINK), CHAIN);
+    th_problem p = problem_of("fluid");
+    th_bounds b = bounds_of(&p), in_chunks;
+    th_error e = {"", ""};
+    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] >= 1088000);
+    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] < 1100000);
+    TAP_ASSERT_TEXT(b.why[TH_LIMIT_COMPUTE],
+                    "2 of 2 layers on 2 accelerators; arrays 0 %, DRAM 100 %; in sets of 2");
+    th_bounds_scope chunked = {.cuts = TH_CUTS_EVEN, .chunks = 2};
+    CU_ASSERT_EQUAL_FATAL(th_bounds_find(&p, &chunked, &in_chunks, &e), 0);
+    CU_ASSERT_TRUE(in_chunks.makespan_ps[TH_LIMIT_COMPUTE] >= 896000);
+    CU_ASSERT_TRUE(in_chunks.makespan_ps[TH_LIMIT_COMPUTE] <= b.makespan_ps[TH_LIMIT_COMPUTE]);
+    tear_down();
+}
+
+/* Ways with less of one time than all others stay; of too many, two neighbours become one that
+ * takes the lesser of both, so no way is ever lost. Two passes, and one with ways of its own. */
+TEST(ways_that_another_beats_in_both_times_are_dropped)
+{
+    th_ways w = {0}, also = {0};
+    th_ways_add(&w, 10, 5);
+    th_ways_add(&w, 8, 7);
+    th_ways_add(&w, 11, 6); /* as 10, 5 is better */
+    CU_ASSERT_TRUE(w.n == 2 && w.way[0].work == 8 && w.way[1].span == 5);
+    th_ways_add(&w, 7, 4); /* better than all */
+    CU_ASSERT_TRUE(w.n == 1 && th_ways_cover(&w, 7, 4) && !th_ways_cover(&w, 6.9, 9));
+    for (int i = 1; i <= 2 * TH_WAYS_MAX; i++)
+        th_ways_add(&w, 7 + i * i, 4 - 0.1 * i);
+    CU_ASSERT_TRUE(w.n == TH_WAYS_MAX && w.way[0].work == 7 && th_ways_cover(&w, 7, 4));
+    for (int i = 1; i <= 2 * TH_WAYS_MAX; i++)
+        CU_ASSERT_TRUE(th_ways_cover(&w, 7 + i * i, 4 - 0.1 * i));
+    th_ways_add(&also, 100, 1);
+    w.n = 1;
+    const double span = w.way[0].span;
+    th_ways_pass(&w, 2, &also, 0);
+    CU_ASSERT_TRUE(w.way[0].work == 14 && w.way[0].span == span);
+    th_ways_pass(&w, 1, &also, 3);
+    CU_ASSERT_TRUE(w.way[0].work == 314 && w.way[0].span == 1);
 }
 
 /* Strides of 2 behind kernels of 1. A position gets the box of what it reads, of two rows of

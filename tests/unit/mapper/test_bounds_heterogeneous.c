@@ -421,7 +421,8 @@ static void check_boxes(gsl_rng *r, const th_system *s, const th_workload *w)
     th_layer_floor all;
     th_floors f;
     th_error e = {"", ""};
-    double ps, on_set, part;
+    double ps, part;
+    th_ways on_set;
     if (th_floors_init(&f, &p, &(th_bounds_scope){.cuts = TH_CUTS_ANY}, &e) ||
         th_floors_layer(&f, 0, w->batch, &all, &ps, &on_set, &e))
         bail_out(&e);
