@@ -8,10 +8,10 @@
  *
  * So a few dozen evaluations already give a good mapping, and the best is never behind a baseline
  * that had its evaluations. uniform and the rest of dp seldom find anything, and take hundreds of
- * evaluations. In a round each search has a turn of equal length, polish after the first round
- * one until it ends; annealing and two_level keep their state between turns and take in the best
- * of the others; polish starts anew when there is a better mapping. All decisions depend on
- * progress alone: a run with a smaller budget is the start of one with a larger. */
+ * evaluations. In a round each search has a turn of equal length: on a large network polish
+ * alone would take the whole budget. They keep their state between turns; annealing and two_level
+ * take in the best of the others, polish starts anew when there is a better mapping. All decisions
+ * depend on progress alone: a run with a smaller budget is the start of one with a larger. */
 #include <config.h>
 
 #include <math.h>
@@ -198,10 +198,8 @@ static void next_turn(th_search *s)
 static bool is_over(const th_search *s)
 {
     const portfolio *p = s->state;
-    bool is_brief = p->stage == STAGE_BRIEF_ROUND,
-         ends_itself = turns[p->now] == &th_search_polish && !is_brief;
-    return p->turn[p->now]->done ||
-           (!ends_itself && s->n_evaluations - p->since >= (is_brief ? BRIEF_TURN : TURN));
+    const int turn = p->stage == STAGE_BRIEF_ROUND ? BRIEF_TURN : TURN;
+    return p->turn[p->now]->done || s->n_evaluations - p->since >= turn;
 }
 
 /* Polish goes on from a better mapping that another search has found. */
