@@ -267,7 +267,7 @@ TEST(memory_by_hand)
 }
 
 /* Of such accelerators, on a set of one a takes 1024 ns and b 768; on a set of two, halves of rows
- * take 640 and 448 each, as both read the weights. Two sets of one have less work, 1792 ns for both,
+ * take 640 and 448 each, as both read the weights. Two sets of one have less work, 1792 ns in all,
  * but run b after a: 1792 ns, where the set of two takes 1088. With chunks b can begin earlier. */
 TEST(layers_on_different_sets_wait_for_each_other)
 {
