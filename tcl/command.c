@@ -25,6 +25,7 @@ const th_command *const th_command_families[] = {
     th_program_commands,
     th_collective_commands,
     th_traffic_commands,
+    th_calibrate_commands,
     th_trace_program_commands,
     th_pipeline_commands,
     th_transformer_commands,

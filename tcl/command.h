@@ -86,8 +86,8 @@ struct th_call {
 };
 
 /* Every family's rows; each array, and the list of arrays, ends in NULL. */
-extern const th_command th_trace_program_commands[], th_pipeline_commands[],
-    th_transformer_commands[], th_parallel_commands[];
+extern const th_command th_calibrate_commands[], th_trace_program_commands[],
+    th_pipeline_commands[], th_transformer_commands[], th_parallel_commands[];
 extern const th_command th_session_commands[], th_system_commands[], th_workload_commands[],
     th_layers_commands[], th_write_commands[], th_display_commands[], th_property_commands[],
     th_object_commands[], th_examine_commands[], th_map_commands[], th_mapping_commands[],

@@ -125,6 +125,14 @@ static const th_example examples[] = {
                     "add_traffic -pattern uniform -rate 1Gbps -message_bytes 4KiB -duration 1ms\n"
                     "run\n"
                     "report_latency -since 200us\n"},
+    {"calibrate_network", "set log [open nccl.log w]\n"
+                          "puts $log {# Collective test starting: all_reduce_perf}\n"
+                          "puts $log {#  Rank  0 Pid 1 on node device 0}\n"
+                          "puts $log {#  Rank  1 Pid 2 on node device 1}\n"
+                          "puts $log {1048576 262144 float sum -1 20 52 52 0 20 52 52 0}\n"
+                          "puts $log {67108864 16777216 float sum -1 310 216 216 0 309 217 217 0}\n"
+                          "close $log\n"
+                          "calibrate_network nccl.log -link_bandwidth 300GB/s\n"},
     {"save_program", TWO_JOBS "report_jobs\n"},
     {"add_job", TWO_JOBS "report_links -by job -limit 5\n"},
     {"add_pipeline", "create_program step\n"

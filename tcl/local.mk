@@ -39,6 +39,7 @@ face_sources = \
 	tcl/commands/cmd_pipeline.c \
 	tcl/commands/cmd_transformer.c \
 	tcl/commands/cmd_trace_program.c \
+	tcl/commands/cmd_calibrate.c \
 	tcl/commands/cmd_traffic.c \
 	tcl/commands/cmd_workload.c \
 	tcl/commands/cmd_write.c \

@@ -2,8 +2,8 @@
 /* ring.c - collectives on a ring of the ranks: in their order, in one direction or with half of
  * the bytes in each; or (topology_ring) in the order of ring_order.h, a stream on each rail.
  *
- * Streams run in parallel: one per direction or rail, and (in algorithms of rounds) per chunk. A stream
- * is a thread with a port of its own and carries its part of each piece.
+ * Streams run in parallel: one per direction or rail, and (in algorithms of rounds) per chunk. A
+ * stream is a thread with a port of its own and carries its part of each piece.
  *
  * Rounds (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters
  * of workstations", J. Parallel Distrib. Comput. 69, 2009): in round t, rank i sends the piece

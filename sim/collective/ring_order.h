@@ -3,8 +3,9 @@
  *
  * Cost of a hop from rank to rank: the sum of latency and bytes / bandwidth over the links of the
  * route, there and back. The cycle is the cheapest of the group's own order, ranks of an island
- * together, and of tours of nearest neighbours from the first ranks, improved by 2-opt (G. A. Croes, Operations Research 6, 1958); on
- * equal cost the former. Groups of more than TH_RING_ORDER_MAX ranks keep it.
+ * together, and of tours of nearest neighbours from the first ranks, improved by 2-opt (G. A.
+ * Croes, Operations Research 6, 1958); on equal cost the former. Groups of more than
+ * TH_RING_ORDER_MAX ranks keep it.
  *
  * A stretch is a maximal run of ranks of one island (th_node.group). With several stretches the
  * cycle has as many rails as the longest has ranks: on rail k every stretch is rotated by k, so

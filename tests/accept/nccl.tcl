@@ -157,11 +157,12 @@ proc last_end {tasks} {
 
 proc one {kind bytes algorithm chunks} {
     create_program nccl
-    return [last_end [add_collective $kind -bytes ${bytes}B -algorithm $algorithm -chunks $chunks]]
+    set task [add_collective $kind -bytes ${bytes}B -algorithm $algorithm -chunks $chunks]
+    return [last_end [list $task]]
 }
 
-# An all_reduce in three stages: reduce_scatter on each island, all_reduce on each rail, all_gather on
-# each island; in chunks that follow each other.
+# An all_reduce in three stages: reduce_scatter on each island, all_reduce on each rail, all_gather
+# on each island; in chunks that follow each other.
 proc three_stages {shape bytes inside across} {
     create_program nccl
     set islands [dict get $shape islands]
@@ -237,16 +238,21 @@ proc ways {shape kind bytes} {
         if {[dict exists $p most] && $bytes > [dict get $p most] * $ranks} continue
         if {$protocol eq "LL128" && $islands > 1 && ![dict get $shape ll128]} continue
         set share [dict get $p bandwidth]
-        set hop [expr {[lindex [dict get $p ring] [expr {$islands > 1}]] + [dict get $shape added]}]
+        set hop [lindex [dict get $p ring] [expr {$islands > 1}]]
+        set hop [expr {$hop + [dict get $shape added]}]
         set start [expr {$launch + [dict get $p base]}]
         build $shape [dict get $p ring] [expr {$efficiency * $share}] $share
-        set us [expr {$kind in {broadcast reduce} ? [pipelined $kind $bytes $ring [expr {$islands > 1 ? $size : 1}] $ranks $hop]
-                                                  : [one $kind $bytes $ring 1]}]
+        set rails [expr {$islands > 1 ? $size : 1}]
+        set us [expr {$kind in {broadcast reduce}
+            ? [pipelined $kind $bytes $ring $rails $ranks $hop]
+            : [one $kind $bytes $ring 1]}]
         dict set found $protocol,ring [expr {$start + $us}]
         if {$kind ne "all_reduce" || $islands == 1} continue
         set share [expr {$share * [tree_share $bytes]}]
         build $shape [dict get $p tree] [expr {$efficiency * $share}] $share
-        dict set found $protocol,tree [expr {$start + [pipelined $kind $bytes topology_tree [expr {2 * $size}] [expr {$size + int(log($islands) / log(2))}] $hop]}]
+        set depth [expr {$size + int(log($islands) / log(2))}]
+        set us [pipelined $kind $bytes topology_tree [expr {2 * $size}] $depth $hop]
+        dict set found $protocol,tree [expr {$start + $us}]
     }
     if {$kind ne "all_reduce" || [dict get $shape size] == 1} {return $found}
     set share [nvls_bandwidth [dict get $shape inside]]
