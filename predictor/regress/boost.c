@@ -1,27 +1,74 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* boost.c - gradient boosting through XGBoost's C interface.
- *   train: matrix -> booster -> { round } -> its trees as text -> { read_tree }
+ *   train: load library -> matrix -> booster -> { round } -> its trees as text -> { read_tree }
+ * The library is loaded by the first training: it and those that it needs hold 5.5 MB of a process,
+ * and predictions need none of them.
  * Training uses one thread, so that the same seed gives the same trees on every machine. */
 #include <config.h>
 
 #include "predictor/regress/boost.h"
 
+static int not_available(th_error *err)
+{
+    return th_error_set(err, "PRED-0052",
+                        "boosting: needs the library XGBoost, which is not there");
+}
+
 #ifdef HAVE_XGBOOST
 
+#include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xgboost/c_api.h>
 
+/* The functions of the library; all NULL: it is not there. */
+static struct {
+    __typeof__(&XGBGetLastError) last_error;
+    __typeof__(&XGDMatrixCreateFromMat) create_matrix;
+    __typeof__(&XGDMatrixSetFloatInfo) set_info;
+    __typeof__(&XGDMatrixFree) free_matrix;
+    __typeof__(&XGBoosterCreate) create;
+    __typeof__(&XGBoosterSetParam) set_param;
+    __typeof__(&XGBoosterUpdateOneIter) update;
+    __typeof__(&XGBoosterDumpModelEx) dump;
+    __typeof__(&XGBoosterFree) free;
+} library;
+static bool is_loaded;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static bool find(void *handle, const char *name, void *function)
+{
+    void *address = dlsym(handle, name);
+    memcpy(function, &address, sizeof address); /* as POSIX wants it for functions */
+    return address != NULL;
+}
+
+static void load(void)
+{
+    void *l = dlopen(TH_XGBOOST_SONAME, RTLD_NOW | RTLD_LOCAL);
+    is_loaded = l && find(l, "XGBGetLastError", &library.last_error) &&
+                find(l, "XGDMatrixCreateFromMat", &library.create_matrix) &&
+                find(l, "XGDMatrixSetFloatInfo", &library.set_info) &&
+                find(l, "XGDMatrixFree", &library.free_matrix) &&
+                find(l, "XGBoosterCreate", &library.create) &&
+                find(l, "XGBoosterSetParam", &library.set_param) &&
+                find(l, "XGBoosterUpdateOneIter", &library.update) &&
+                find(l, "XGBoosterDumpModelEx", &library.dump) &&
+                find(l, "XGBoosterFree", &library.free);
+}
+
 bool th_boost_is_available(void)
 {
-    return true;
+    pthread_once(&once, load);
+    return is_loaded;
 }
 
 static int library_failed(th_error *err)
 {
-    return th_error_set(err, "PRED-0050", "XGBoost: %.300s", XGBGetLastError());
+    return th_error_set(err, "PRED-0050", "XGBoost: %.300s", library.last_error());
 }
 
 static int set_options(BoosterHandle b, const th_boost_options *o, th_error *err)
@@ -56,7 +103,7 @@ static int set_options(BoosterHandle b, const th_boost_options *o, th_error *err
         {"seed", number[5]},
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        if (XGBoosterSetParam(b, options[i][0], options[i][1]))
+        if (library.set_param(b, options[i][0], options[i][1]))
             return library_failed(err);
     return 0;
 }
@@ -138,7 +185,7 @@ static int read_trees(BoosterHandle b, const th_boost_options *o, th_trees *out,
 {
     bst_ulong n = 0;
     const char **text = NULL;
-    if (XGBoosterDumpModelEx(b, "", 0, "text", &n, &text))
+    if (library.dump(b, "", 0, "text", &n, &text))
         return library_failed(err);
     if (th_trees_init(out, (int)n, o->depth))
         return th_error_no_memory(err);
@@ -155,19 +202,21 @@ int th_boost_train(const th_boost_data *d, const th_boost_options *o, th_trees *
 {
     DMatrixHandle matrix = NULL;
     BoosterHandle b = NULL;
-    if (XGDMatrixCreateFromMat(d->x, (bst_ulong)d->n, (bst_ulong)d->n_features, NAN, &matrix))
+    if (!th_boost_is_available())
+        return not_available(err);
+    if (library.create_matrix(d->x, (bst_ulong)d->n, (bst_ulong)d->n_features, NAN, &matrix))
         return library_failed(err);
-    int failed = XGDMatrixSetFloatInfo(matrix, "label", d->y, (bst_ulong)d->n) ||
-                         XGBoosterCreate(&matrix, 1, &b)
-                     ? library_failed(err)
-                     : set_options(b, o, err);
+    int failed =
+        library.set_info(matrix, "label", d->y, (bst_ulong)d->n) || library.create(&matrix, 1, &b)
+            ? library_failed(err)
+            : set_options(b, o, err);
     for (int i = 0; !failed && i < o->rounds; i++)
-        failed = XGBoosterUpdateOneIter(b, i, matrix) ? library_failed(err) : 0;
+        failed = library.update(b, i, matrix) ? library_failed(err) : 0;
     if (!failed)
         failed = read_trees(b, o, out, err);
     if (b)
-        XGBoosterFree(b);
-    XGDMatrixFree(matrix);
+        library.free(b);
+    library.free_matrix(matrix);
     return failed;
 }
 
@@ -181,8 +230,7 @@ bool th_boost_is_available(void)
 int th_boost_train(const th_boost_data *d, const th_boost_options *o, th_trees *out, th_error *err)
 {
     (void)d, (void)o, (void)out;
-    return th_error_set(err, "PRED-0052",
-                        "boosting: needs XGBoost, which was not there when this was built");
+    return not_available(err);
 }
 
 #endif
