@@ -108,6 +108,7 @@ libtharsis_la_SOURCES += \
 	sim/network/fluid/dram_contention.c \
 	sim/network/fluid/fluid.c \
 	sim/network/fluid/fluid.h \
+	sim/network/fluid/flows.c \
 	sim/network/fluid/maxmin.c \
 	sim/network/fluid/maxmin.h \
 	sim/network/fluid/maxmin_fill.c \

@@ -43,7 +43,7 @@ static bool find(void *handle, const char *name, void *function)
 {
     void *address = dlsym(handle, name);
     memcpy(function, &address, sizeof address); /* as POSIX wants it for functions */
-    return address != NULL;
+    return address;
 }
 
 static void load(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* dram_contention.c - which DRAMs flows and the engines of an accelerator contend for.
  *
- *   init -> reset -> (add_flow | remove_flow)* -> update -> (settle by fluid.c) -> ... -> clear
+ *   init -> reset -> use* -> update -> (settle by fluid.c) -> ... -> clear
  *
  * A DRAM limits a flow only if flows and engines together could saturate it at a level below what
  * the links leave the flow. Let u be the bandwidth of the accelerator's links that flows use now.
@@ -118,7 +118,7 @@ static void use(th_fluid *f, int32_t accel, int32_t link, int32_t *flows, int by
     mark_changed(f, accel);
 }
 
-static void use_ends(th_fluid *f, const th_fluid_flow *w, int by)
+void th_dram_contention_use(th_fluid *f, const th_fluid_flow *w, int by)
 {
     if (!f->dram.any_shared)
         return;
@@ -128,16 +128,6 @@ static void use_ends(th_fluid *f, const th_fluid_flow *w, int by)
     use(f, w->accel[1], last, &f->dram.flows_last[last], by);
 }
 
-void th_dram_contention_add_flow(th_fluid *f, const th_fluid_flow *w)
-{
-    use_ends(f, w, 1);
-}
-
-void th_dram_contention_remove_flow(th_fluid *f, const th_fluid_flow *w)
-{
-    use_ends(f, w, -1);
-}
-
 /* --- contention ------------------------------------------------------------------------------- */
 
 static int reenter_flows(th_fluid *f, int32_t accel, th_time now)
@@ -145,8 +135,6 @@ static int reenter_flows(th_fluid *f, int32_t accel, th_time now)
     const th_fluid_list *there = &f->demand.at_accel[accel];
     for (size_t i = 0; i < there->n; i++) {
         int32_t slot = there->item[i] >> 1;
-        if (f->flows[slot].sharing == TH_FLUID_ENTERED)
-            continue;
         if (f->flows[slot].sharing == TH_FLUID_UNCONTENDED && th_fluid_enter_solver(f, slot))
             return -1;
         th_maxmin_remove(f->shares, slot);

@@ -9,8 +9,10 @@
  * picosecond. maxmin.c computes rates, virtual_time.c ends. A message without bytes or without
  * links takes its latencies and shares nothing.
  *
- * The machine's queue holds one event for each flow that has not entered yet, and one for each
- * medium that is a bottleneck: the first end there, under the number of that flow.
+ * Transfers from one node to another have one route, one weight and one rate: they are one flow of
+ * the solver (flows.c). The machine's queue holds one event for each transfer that has not entered
+ * yet, and one for each medium that is a bottleneck: the first end there, under the number of that
+ * transfer.
  *
  * DRAM: flows use the DRAM at both ends. While that can limit them (is_contended;
  * dram_contention.c), the DRAM is one more medium and the engines of the accelerator are flows too,
@@ -18,7 +20,7 @@
  * their sum is reported (dram_demand).
  *
  * Media are numbered: the system's, then one DRAM per accelerator, then one port per engine. Flows
- * live in slots: the engines first, then transfers, whose slots are reused. Not modelled:
+ * live in slots: the engines first, then those of transfers, whose slots are reused. Not modelled:
  * packets, buffers, protocol overhead. */
 #include <config.h>
 
@@ -57,7 +59,9 @@ static void destroy(th_network *n)
     th_network_head_clear(n);
     th_routes_clear(&f->routes);
     th_maxmin_free(f->shares);
+    th_free(f->transfers);
     th_free(f->flows);
+    th_free(f->by_nodes);
     th_free(f->media.item);
     th_free(f);
 }
@@ -110,7 +114,7 @@ static int create_parts(fluid *f, const th_system *s)
     f->n_engines = s->n_accels * TH_N_ENGINES;
     f->n_media = s->n_media + s->n_accels + f->n_engines;
     if (th_network_head_init(&f->head, &th_network_fluid, s) || th_routes_init(&f->routes) ||
-        th_grow(&f->flows, &f->slots.room, (size_t)f->n_engines + 1, sizeof *f->flows))
+        th_fluid_flows_init(f))
         return -1;
     bool failed = init_demand(f, s) || th_virtual_times_init(f) || th_dram_contention_init(f, s) ||
                   th_uncontended_init(f, s) || create_shares(f, s);
@@ -149,11 +153,7 @@ static void reset(th_network *n)
     th_dram_contention_reset(f);
     th_uncontended_reset(f);
     reset_demand(f);
-    th_slots_reset(&f->slots);
-    f->slots.n = (size_t)f->n_engines;
-    for (int32_t e = 0; e < f->n_engines; e++)
-        f->flows[e] =
-            (flow){.weight = 1, .left = {INFINITY, 0}, .accel = {-1, -1}, .bottleneck = -1};
+    th_fluid_flows_reset(f);
     f->out_of_memory = false;
 }
 
@@ -196,7 +196,7 @@ static void touch(fluid *f, int accel)
     f->demand.is_pending[accel] = true;
 }
 
-static int arrive(fluid *f, int32_t slot)
+int th_fluid_arrive(fluid *f, int32_t slot)
 {
     flow *w = &f->flows[slot];
     for (int end = 0; end < 2; end++) {
@@ -227,12 +227,11 @@ static double rate_of(const fluid *f, int32_t slot)
 {
     switch ((th_fluid_state)f->flows[slot].sharing) {
     case TH_FLUID_OUTSIDE:
-    case TH_FLUID_ENTERED:
         return 0;
     case TH_FLUID_UNCONTENDED:
         return f->flows[slot].rate;
     case TH_FLUID_IN_SOLVER:
-        return f->shares->flow[slot].rate;
+        return f->flows[slot].n_sharing * f->shares->flow[slot].rate;
     }
     return 0;
 }
@@ -282,12 +281,6 @@ static int demand(th_network *n, int accel, unsigned mask, const double *port_by
 
 /* --- flows come and go ------------------------------------------------------------------------ */
 
-static double weight_of(const fluid *f, const flow *w)
-{
-    bool by_latency = f->weigh_by_latency && w->route.latency_ps > 0;
-    return by_latency ? (double)w->route.latency_ps * 1e-12 : 1;
-}
-
 /* Whether it would end within simulated time if it were uncontended. */
 static int check_end(fluid *f, const th_message *t, th_time now, const th_flow_route *route)
 {
@@ -298,22 +291,18 @@ static int check_end(fluid *f, const th_message *t, th_time now, const th_flow_r
 static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *t)
 {
     fluid *f = (fluid *)n;
-    int32_t slot = th_slots_take(&f->slots, &f->flows, sizeof *f->flows);
-    if (slot < 0)
+    int32_t slot = th_slots_take(&f->transfer_slots, &f->transfers, sizeof *f->transfers);
+    int32_t of = slot < 0 ? -1 : th_fluid_flow_take(f, t->src, t->dst);
+    if (of < 0)
         return -1;
-    flow *w = &f->flows[slot];
-    w->bytes = t->bytes;
-    w->number = number;
-    w->accel[0] = n->system->nodes[t->src].accel;
-    w->accel[1] = n->system->nodes[t->dst].accel;
-    w->bottleneck = -1;
-    w->sharing = TH_FLUID_OUTSIDE;
-    if (th_routes_take(&f->routes, n, t->src, t->dst, &w->route))
-        return -1;
+    const flow *w = &f->flows[of];
     if (t->bytes > w->route.bits_per_s && check_end(f, t, now, &w->route) < 0)
         return -1; /* shorter than 8 s, uncontended, it does: no division of 128 bits */
-    w->weight = weight_of(f, w);
-    w->left = th_dd_product((double)t->bytes * w->weight, (double)TH_PS_PER_S);
+    f->transfers[slot] = (th_fluid_transfer){
+        .number = number,
+        .flow = of,
+        .bytes = t->bytes,
+        .finish = th_dd_product((double)t->bytes * w->weight, (double)TH_PS_PER_S)};
     for (int32_t i = 0; i < w->route.n_links; i++)
         th_network_link_enter(n, links_of(f, w)[i], now);
     th_time at = th_time_add(th_time_add(now, t->delay_ps), w->route.latency_ps);
@@ -330,34 +319,53 @@ int th_fluid_share(fluid *f, int32_t slot)
     int32_t n;
     const int32_t *media = th_fluid_media_of(f, w, &n);
     w->sharing = TH_FLUID_IN_SOLVER;
-    return media ? th_maxmin_add(f->shares, slot, w->weight, media, n) : -1;
-}
-
-static int enter(fluid *f, int32_t slot)
-{
-    if (arrive(f, slot))
+    if (!media || th_maxmin_add(f->shares, slot, w->weight, media, n))
         return -1;
-    th_dram_contention_add_flow(f, &f->flows[slot]);
-    return th_fluid_enter(f, slot);
+    if (w->n_sharing > 1)
+        th_maxmin_set_count(f->shares, slot, w->n_sharing);
+    return 0;
 }
 
-static int leave(fluid *f, th_events *q, int32_t slot, th_time now)
+static int enter(fluid *f, int32_t transfer)
+{
+    th_dram_contention_use(f, &f->flows[f->transfers[transfer].flow], 1);
+    return th_fluid_enter(f, transfer);
+}
+
+/* The first transfer of flow slot no longer shares its media. */
+static int stop_sharing(fluid *f, th_events *q, int32_t slot, th_time now)
 {
     flow *w = &f->flows[slot];
-    for (int32_t i = 0; i < w->route.n_links; i++)
-        th_network_link_leave(&f->head, links_of(f, w)[i], now, w->bytes);
-    if (w->sharing != TH_FLUID_OUTSIDE) {
+    bool was_in_solver = w->sharing == TH_FLUID_IN_SOLVER;
+    th_dram_contention_use(f, w, -1);
+    th_fluid_leave(f, w);
+    th_fluid_mark_rate_changed(f, slot);
+    if (--w->n_sharing == 0) {
         depart(f, w);
-        th_dram_contention_remove_flow(f, w);
-        th_fluid_leave(f, slot);
+        w->sharing = TH_FLUID_OUTSIDE;
     }
-    if (w->sharing == TH_FLUID_IN_SOLVER) {
+    if (!was_in_solver) {
+        th_fluid_pop_first(f, w);
+        return 0;
+    }
+    if (w->n_sharing == 0)
         th_maxmin_remove(f->shares, slot);
-        if (th_virtual_time_end_first(f, q, slot, now))
-            return -1;
-    }
-    th_routes_give(&f->routes, &w->route);
-    th_slots_give(&f->slots, w, slot);
+    else
+        th_maxmin_set_count(f->shares, slot, w->n_sharing);
+    return th_virtual_time_end_first(f, q, slot, now);
+}
+
+static int leave(fluid *f, th_events *q, int32_t transfer, th_time now)
+{
+    th_fluid_transfer *t = &f->transfers[transfer];
+    int32_t slot = t->flow;
+    const flow *w = &f->flows[slot];
+    for (int32_t i = 0; i < w->route.n_links; i++)
+        th_network_link_leave(&f->head, links_of(f, w)[i], now, t->bytes);
+    if (t->bytes > 0 && w->route.n_links > 0 && stop_sharing(f, q, slot, now))
+        return -1;
+    th_fluid_flow_give(f, slot);
+    th_slots_give(&f->transfer_slots, t, transfer);
     return 0;
 }
 

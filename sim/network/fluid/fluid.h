@@ -8,27 +8,38 @@
 #include "sim/network/models.h"
 #include "sim/network/routes.h"
 
-/* The state of a flow: before its latency has passed; sharing media since this time step, not
- * settled yet; alone on all media of its route, not in the solver; in the solver. */
-typedef enum {
-    TH_FLUID_OUTSIDE,
-    TH_FLUID_ENTERED,
-    TH_FLUID_UNCONTENDED,
-    TH_FLUID_IN_SOLVER
-} th_fluid_state;
-
-typedef struct th_fluid_flow {
-    int32_t number;  /* the machine's; th_slots has it while the slot is free */
-    uint8_t sharing; /* th_fluid_state */
-    th_flow_route route;
+typedef struct th_fluid_transfer {
+    int32_t number; /* the machine's; th_slots has it while the slot is free */
+    int32_t flow;
     int64_t bytes;
+    th_double_double finish; /* its flow's virtual time at which it ends; before it shares: bytes *
+                                weight */
+    int32_t child, sibling;  /* in the pairing heap of its flow, -1: none */
+} th_fluid_transfer;
+
+/* The state of a flow: none of its transfers shares media yet; it has one, alone on all media of
+ * its route, and is not in the solver; in the solver. */
+typedef enum { TH_FLUID_OUTSIDE, TH_FLUID_UNCONTENDED, TH_FLUID_IN_SOLVER } th_fluid_state;
+
+/* All transfers from one node to another, which have one route and one weight, are one flow; so is
+ * an engine, without transfers. */
+typedef struct th_fluid_flow {
+    int32_t src; /* node; th_slots has it while the slot is free */
+    int32_t dst;
+    int32_t next;        /* of the same hash, -1: none */
+    int32_t n_transfers; /* that have started and not ended */
+    int32_t n_sharing;   /* of those that share media */
+    int32_t first;       /* of these, the transfer that ends first, -1: none */
+    th_flow_route route;
     double weight;
-    th_double_double left;   /* bytes left * weight, while it has no bottleneck */
-    th_double_double finish; /* the virtual time of its bottleneck at which it ends */
-    int32_t accel[2];        /* at its ends, -1: none */
-    int32_t at[2];           /* its place in at_accel of those */
-    int32_t bottleneck;      /* medium, -1: none */
-    int32_t place;           /* in the heap of its bottleneck */
+    /* Of its bottleneck: the virtual time, 0 while it has none, less its own, which is what one of
+     * its transfers has carried, times weight; and that at which its first transfer ends. */
+    th_double_double offset, finish;
+    int32_t accel[2];   /* at its ends, -1: none */
+    int32_t at[2];      /* its place in at_accel of those */
+    int32_t bottleneck; /* medium, -1: none */
+    int32_t place;      /* in the heap of its bottleneck */
+    uint8_t sharing;    /* th_fluid_state */
     /* While it is uncontended: */
     int32_t narrowest; /* medium whose whole capacity it has: rate */
     double rate;
@@ -43,11 +54,11 @@ typedef struct th_virtual_time {
     th_double_double count; /* at since */
     double level;           /* bytes/s: its rate_change per picosecond from since on */
     th_time since;
-    int32_t *flow; /* that it limits, a heap by finish, then number */
+    int32_t *flow; /* that it limits, a heap by finish, then number of the first transfer */
     size_t n, room;
     th_event_handle end; /* event of its first end, or TH_NO_EVENT */
     th_time end_time;
-    int32_t end_slot; /* flow of that event */
+    int32_t end_slot; /* transfer of that event */
     bool is_stale;    /* its first end must be computed again */
 } th_virtual_time;
 
@@ -65,8 +76,8 @@ typedef struct th_virtual_times {
 /* uncontended.c; n_on and slot per medium of the system. */
 typedef struct th_uncontended {
     bool is_disabled;      /* every flow goes to the solver */
-    th_fluid_list entered; /* flows to be settled */
-    int32_t *n_on;         /* flows in the sharing, an entry per hop */
+    th_fluid_list entered; /* transfers to be settled */
+    int32_t *n_on;         /* transfers in the sharing, an entry per hop */
     int32_t *slot;         /* of the uncontended flow on it, -1: none */
 } th_uncontended;
 
@@ -84,8 +95,8 @@ typedef struct th_dram_contention {
     bool any_shared;              /* else nothing below is kept */
     int64_t *used_bits;           /* per accelerator, bits/s of its links that flows use */
     int64_t *contended_from_bits; /* of used_bits; TH_NEVER_CONTENDED */
-    int32_t *flows_first;         /* per link, flows in the sharing that begin with it */
-    int32_t *flows_last;          /* per link, flows in the sharing that end with it */
+    int32_t *flows_first;         /* per link, transfers in the sharing that begin with it */
+    int32_t *flows_last;          /* per link, transfers in the sharing that end with it */
     int32_t *changed;             /* accelerators whose used_bits have changed */
     int32_t n_changed;
     bool *is_changed; /* per accelerator */
@@ -97,8 +108,13 @@ typedef struct th_fluid {
     th_maxmin *shares;
     int32_t n_media, n_engines;
     bool weigh_by_latency;
-    th_fluid_flow *flows; /* by slot */
+    th_fluid_transfer *transfers; /* by slot */
+    th_slots transfer_slots;
+    th_fluid_flow *flows; /* by slot: engines, then flows of transfers */
     th_slots slots;
+    int32_t *by_nodes;   /* hash table: the first flow of a pair of nodes */
+    size_t n_by_nodes;   /* a power of 2 */
+    int32_t n_flows;     /* of transfers */
     th_fluid_list media; /* scratch: of one flow */
     th_virtual_times time;
     th_uncontended uncontended;
@@ -116,6 +132,16 @@ static inline int th_fluid_add(th_fluid_list *l, int32_t item)
     return 0;
 }
 
+/* flows.c. take: the flow from src to dst, with one transfer more; -1: memory is out, or there is
+ * no route. give: one transfer less, and without any the flow is gone. push, pop_first: a transfer
+ * of the flow begins to share, or ends. */
+int th_fluid_flows_init(th_fluid *f); /* 0 or -1 */
+void th_fluid_flows_reset(th_fluid *f);
+int32_t th_fluid_flow_take(th_fluid *f, int32_t src, int32_t dst);
+void th_fluid_flow_give(th_fluid *f, int32_t slot);
+void th_fluid_push(th_fluid *f, th_fluid_flow *w, int32_t transfer);
+void th_fluid_pop_first(th_fluid *f, th_fluid_flow *w);
+
 /* virtual_time.c; now never goes back. */
 int th_virtual_times_init(th_fluid *f); /* 0 or -1; clear all the same */
 void th_virtual_times_reset(th_fluid *f);
@@ -123,39 +149,42 @@ void th_virtual_times_clear(th_fluid *f);
 void th_virtual_time_update(th_fluid *f, int32_t medium, th_time now, double level);
 int th_virtual_time_add(th_fluid *f, int32_t slot, int32_t medium,
                         th_time now); /* -1: memory is out */
+/* Transfer, whose finish is its bytes * weight, joins those of flow slot. */
+void th_virtual_time_join(th_fluid *f, int32_t slot, int32_t transfer, th_time now);
 /* Adds slot, which was uncontended, to the medium with its pending event, as if it had been added
  * when its sharing began, at this level. -1: memory is out. */
 int th_virtual_time_add_since(th_fluid *f, int32_t slot, int32_t medium, double level);
-void th_virtual_time_remove(th_fluid *f, int32_t slot, th_time now); /* sets left */
-/* Removes flow slot, which ends first on its bottleneck and ends now; posts the event of the next
- * flow there that ends now, too. 0 or -1. */
+void th_virtual_time_remove(th_fluid *f, int32_t slot, th_time now);
+/* Removes the first transfer of flow slot, which ends first on its bottleneck and ends now; posts
+ * the event of the next transfer there that ends now, too. 0 or -1. */
 int th_virtual_time_end_first(th_fluid *f, th_events *q, int32_t slot, th_time now);
 int th_virtual_times_post_ends(th_fluid *f, th_events *q,
                                th_time now); /* of stale media; 0 or -1 */
 /* dram_contention.c: which DRAMs the solver shares between flows and engines. init: 0 or -1; clear
- * accepts what a failed init has left. add_flow, remove_flow: a flow starts or stops sharing. */
+ * accepts what a failed init has left. use: by more
+ * transfers of the flow share. */
 #define TH_NEVER_CONTENDED INT64_MAX
 int th_dram_contention_init(th_fluid *f, const th_system *s);
 void th_dram_contention_clear(th_fluid *f);
 void th_dram_contention_reset(th_fluid *f);
-void th_dram_contention_add_flow(th_fluid *f, const th_fluid_flow *w);
-void th_dram_contention_remove_flow(th_fluid *f, const th_fluid_flow *w);
+void th_dram_contention_use(th_fluid *f, const th_fluid_flow *w, int by);
 int th_dram_contention_update(th_network *n, th_time now);
 
-/* uncontended.c. enter: the flow shares its media from the next settle_entered on; enter_solver:
- * inserts the uncontended flow into the solver; leave: the flow, of any state, leaves the media of
- * its route. init, enter, settle_entered, enter_solver: 0 or -1. */
+/* uncontended.c. enter: the transfer shares its media from the next settle_entered on;
+ * enter_solver: inserts the uncontended flow into the solver; leave: a transfer of the flow leaves
+ * the media of its route. init, enter, settle_entered, enter_solver: 0 or -1. */
 int th_uncontended_init(th_fluid *f, const th_system *s);
 void th_uncontended_clear(th_fluid *f);
 void th_uncontended_reset(th_fluid *f);
-int th_fluid_enter(th_fluid *f, int32_t slot);
+int th_fluid_enter(th_fluid *f, int32_t transfer);
 int th_fluid_settle_entered(th_fluid *f, th_events *q, th_time now);
 int th_fluid_enter_solver(th_fluid *f, int32_t slot);
-void th_fluid_leave(th_fluid *f, int32_t slot);
+void th_fluid_leave(th_fluid *f, const th_fluid_flow *w);
 
 /* fluid.c: adds flow slot to the solver, on the media of its route and the contended DRAMs. 0 or
- * -1. */
+ * -1. arrive: to the flows of the DRAMs at its ends. */
 int th_fluid_share(th_fluid *f, int32_t slot);
+int th_fluid_arrive(th_fluid *f, int32_t slot);
 /* Its media, with the contended DRAMs at its ends; *n of them, valid until the next call. NULL:
  * memory is out. */
 const int32_t *th_fluid_media_of(th_fluid *f, const th_fluid_flow *w, int32_t *n);
@@ -163,7 +192,7 @@ bool th_fluid_uses_contended_dram(const th_fluid *f, const th_fluid_flow *w, int
 /* The rate of slot has changed. */
 void th_fluid_mark_rate_changed(th_fluid *f, int32_t slot);
 
-/* The event of the end of a flow. */
-th_event_handle th_fluid_post_end(const th_fluid *f, th_events *q, int32_t slot, th_time at);
+/* The event of the end of a transfer. */
+th_event_handle th_fluid_post_end(const th_fluid *f, th_events *q, int32_t transfer, th_time at);
 
 #endif

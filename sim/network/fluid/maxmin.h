@@ -27,8 +27,11 @@ void th_maxmin_set_capacity(th_maxmin *m, int32_t link, double capacity); /* >= 
 /* flow is not there yet; n > 0 links, one of them several times counts as often. weight > 0. 0, or
  * -1 when memory is out and the flow is not there. */
 int th_maxmin_add(th_maxmin *m, int32_t flow, double weight, const int32_t *links, int32_t n);
-/* The same for a flow whose links, all of them different and of some capacity, carry no other flow:
- * it has all of its narrowest link at once, as if it had been there at the last solve. */
+/* The flow stands for count > 0 equal ones, each with its rate; 1 after add. */
+void th_maxmin_set_count(th_maxmin *m, int32_t flow, int32_t count);
+/* The same as add for a flow whose links, all of them different and of some capacity, carry no
+ * other flow: it has all of its narrowest link at once, as if it had been there at the last solve.
+ */
 int th_maxmin_add_uncontended(th_maxmin *m, int32_t flow, double weight, const int32_t *links,
                               int32_t n);
 void th_maxmin_remove(th_maxmin *m, int32_t flow); /* must be there */
@@ -45,9 +48,10 @@ typedef struct th_maxmin_entry {
 typedef struct th_maxmin_link {
     /* by which the link may be overfull if it is not the bottleneck of a flow */
     __int128 tolerance;
-    double bottlenecked_shares; /* sum of 1 / w over entries of flows whose bottleneck it is */
+    double bottlenecked_shares; /* sum of count / w over entries of flows whose bottleneck it is */
     int32_t n_bottlenecked;     /* number of those entries */
-    int32_t n_new;              /* entries of flows without a bottleneck yet */
+    int64_t n_counted;          /* sum of count over its entries */
+    int64_t n_new;              /* and over those of flows without a bottleneck yet */
     bool is_dirty, is_changed;
     int32_t place;          /* in heap, -1: it is not */
     th_maxmin_entry *entry; /* flows on it, one entry per hop; bottlenecked here first */
@@ -61,7 +65,8 @@ typedef struct th_maxmin_link {
 
 typedef struct th_maxmin_flow {
     double share; /* 1 / w */
-    double rate;
+    double rate;  /* of one of them */
+    int32_t count;
     int32_t first, n_hops; /* in hops: its links, then its places in their entries */
     int32_t live;          /* its index in live */
     uint32_t stamp;        /* of the round that has changed it */

@@ -7,7 +7,7 @@
  *   them that level; they are no longer open
  * (D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2.) A link's level only rises
  * while flows are fixed elsewhere, so a key in the heap is a lower bound that is put right when it
- * comes up. Invariant: n_new counts the entries of open flows. */
+ * comes up. Invariant: n_new is the sum of count over the entries of open flows. */
 #include <config.h>
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void open_link(th_maxmin *m, int32_t l)
     m->residual[l] = th_maxmin_fixed(m, k->capacity);
     k->bottlenecked_shares = 0;
     k->n_bottlenecked = 0;
-    k->n_new = (int32_t)k->n;
+    k->n_new = k->n_counted;
     th_maxmin_note_change(m, l);
     m->level[l] = INFINITY;
 }
@@ -54,11 +54,11 @@ static void open_all(th_maxmin *m)
 static double open_level(const th_maxmin *m, int32_t l)
 {
     const th_maxmin_link *k = &m->link[l];
-    th_double_double shares = {m->has_weights ? 0 : k->n_new, 0};
+    th_double_double shares = {m->has_weights ? 0 : (double)k->n_new, 0};
     for (size_t i = 0; m->has_weights && i < k->n; i++) {
         const th_maxmin_flow *w = &m->flow[k->entry[i].flow];
         if (is_open(m, w))
-            shares = th_dd_add(shares, (th_double_double){w->share, 0});
+            shares = th_dd_add(shares, th_dd_product(w->share, w->count));
     }
     double x = th_maxmin_amount(m, m->residual[l]) / shares.hi;
     return x > 0 ? x : 0;
@@ -69,14 +69,14 @@ static void fix(th_maxmin *m, int32_t flow, int32_t l, double x)
     th_maxmin_flow *w = &m->flow[flow];
     w->stamp = m->work.stamp;
     w->rate = x * w->share;
-    __int128 fixed = th_maxmin_fixed(m, w->rate);
+    __int128 fixed = th_maxmin_fixed_sum(m, w, w->rate);
     for (int32_t i = 0; i < w->n_hops; i++) {
         int32_t o = m->hops.item[w->first + i];
         th_maxmin_link *k = &m->link[o];
         m->residual[o] -= fixed;
-        k->n_new--;
+        k->n_new -= w->count;
         if (o == l)
-            th_maxmin_bottleneck_here(m, o, m->hops.item[w->first + w->n_hops + i], w->share);
+            th_maxmin_bottleneck_here(m, o, m->hops.item[w->first + w->n_hops + i]);
     }
     if (m->bottleneck[flow] != l)
         th_maxmin_note_move(m, flow);

@@ -18,9 +18,11 @@
 
 static th_double_double sum_bottlenecked_shares(const th_maxmin *m, const th_maxmin_link *k)
 {
-    th_double_double sum = {m->has_weights ? 0 : k->n_bottlenecked, 0};
-    for (int32_t i = 0; m->has_weights && i < k->n_bottlenecked; i++)
-        sum = th_dd_add(sum, (th_double_double){m->flow[k->entry[i].flow].share, 0});
+    th_double_double sum = {m->has_weights ? 0 : k->bottlenecked_shares, 0};
+    for (int32_t i = 0; m->has_weights && i < k->n_bottlenecked; i++) {
+        const th_maxmin_flow *w = &m->flow[k->entry[i].flow];
+        sum = th_dd_add(sum, th_dd_product(w->share, w->count));
+    }
     return sum;
 }
 
@@ -47,9 +49,11 @@ static __int128 sum_bottlenecked_rates(const th_maxmin *m, const th_maxmin_link 
 {
     __int128 rates = 0;
     if (k->n_bottlenecked > 0 && !m->has_weights) /* all have the same */
-        return k->n_bottlenecked * th_maxmin_fixed(m, m->flow[k->entry[0].flow].rate);
-    for (int32_t i = 0; i < k->n_bottlenecked; i++)
-        rates += th_maxmin_fixed(m, m->flow[k->entry[i].flow].rate);
+        return (int64_t)k->bottlenecked_shares * th_maxmin_fixed(m, m->flow[k->entry[0].flow].rate);
+    for (int32_t i = 0; i < k->n_bottlenecked; i++) {
+        const th_maxmin_flow *w = &m->flow[k->entry[i].flow];
+        rates += th_maxmin_fixed_sum(m, w, w->rate);
+    }
     return rates;
 }
 
@@ -61,8 +65,9 @@ static __int128 add_above(const th_maxmin *m, const th_maxmin_link *k, double li
         int32_t flow = k->entry[i].flow;
         if (m->level[m->bottleneck[flow]] <= limit)
             continue;
-        *shares = th_dd_add(*shares, (th_double_double){m->flow[flow].share, 0});
-        rates += th_maxmin_fixed(m, m->flow[flow].rate);
+        const th_maxmin_flow *w = &m->flow[flow];
+        *shares = th_dd_add(*shares, th_dd_product(w->share, w->count));
+        rates += th_maxmin_fixed_sum(m, w, w->rate);
     }
     return rates;
 }
@@ -105,8 +110,8 @@ double th_maxmin_least_level(const th_maxmin *m, int32_t l, double residual)
         return k->fair;
     if (m->has_weights && k->n_new > 0)
         return 0;
-    double shares = own + k->n_new, rate = k->n_bottlenecked > 0 ? m->level[l] * own : 0;
+    double shares = own + (double)k->n_new, rate = k->n_bottlenecked > 0 ? m->level[l] * own : 0;
     if (shares > 0)
         return (residual + rate) / shares;
-    return m->has_weights ? 0 : k->capacity / (double)k->n;
+    return m->has_weights ? 0 : k->capacity / (double)k->n_counted;
 }

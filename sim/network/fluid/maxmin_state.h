@@ -19,7 +19,7 @@ enum {
 /* A level above another by less than this is not above it. */
 #define TH_MAXMIN_CLOSE (1 + 0x1p-44)
 
-/* maxmin_level.c. bottlenecked_shares: the sum of 1 / w of the flows bottlenecked at a link,
+/* maxmin_level.c. bottlenecked_shares: the sum of count / w of the flows bottlenecked at a link,
  * rounded once. find_fair: the level at which these flows and those above it fill link l, into
  * fair and n_above. least_level: a lower bound of that, at little cost; residual is
  * what the link has left. */
@@ -32,7 +32,7 @@ void th_maxmin_fill(th_maxmin *m);
 
 /* The flow of the entry at a place of a link is bottlenecked there from now on; those entries come
  * first. */
-void th_maxmin_bottleneck_here(th_maxmin *m, int32_t link, int32_t place, double share);
+void th_maxmin_bottleneck_here(th_maxmin *m, int32_t link, int32_t place);
 void th_maxmin_push(th_maxmin *m, int32_t link, double level);
 int32_t th_maxmin_pop(th_maxmin *m, double *level);
 
@@ -51,7 +51,18 @@ static inline __int128 th_maxmin_fixed(const th_maxmin *m, double rate)
     return shift < 0 ? (__int128)(mantissa >> -shift) : (__int128)mantissa << shift;
 }
 
-/* The inverse. */
+/* What all that a flow stands for have at that rate. */
+static inline __int128 th_maxmin_fixed_sum(const th_maxmin *m, const th_maxmin_flow *w, double rate)
+{
+    return th_maxmin_fixed(m, rate) * w->count;
+}
+
+static inline double th_maxmin_shares(const th_maxmin_flow *w)
+{
+    return w->share * w->count;
+}
+
+/* The inverse of fixed. */
 static inline double th_maxmin_amount(const th_maxmin *m, __int128 fixed)
 {
     return (double)fixed * m->grid.scale;

@@ -10,8 +10,8 @@
  * then inserted into the solver and the virtual times with the state it would have had, to the last
  * bit (the same products and quotients as in virtual_time.c), so no end depends on which flows were
  * uncontended when. Invariants: slot[m] is its slot for exactly the media of flows that are
- * TH_FLUID_UNCONTENDED, and n_on[m] is 1 there; n_on counts every hop of every flow that is not
- * TH_FLUID_OUTSIDE. */
+ * TH_FLUID_UNCONTENDED, and n_on[m] is 1 there; n_on counts every hop of every transfer that has
+ * entered. */
 #include <config.h>
 
 #include <string.h>
@@ -84,18 +84,16 @@ static int32_t find_narrowest(const th_fluid *f, const th_fluid_flow *w)
 
 /* --- flows enter and leave -------------------------------------------------------------------- */
 
-int th_fluid_enter(th_fluid *f, int32_t slot)
+int th_fluid_enter(th_fluid *f, int32_t transfer)
 {
-    th_fluid_flow *w = &f->flows[slot];
-    w->sharing = TH_FLUID_ENTERED;
+    const th_fluid_flow *w = &f->flows[f->transfers[transfer].flow];
     for (int32_t i = 0; i < w->route.n_links; i++)
         f->uncontended.n_on[medium_of(f, w, i)]++;
-    return th_fluid_add(&f->uncontended.entered, slot);
+    return th_fluid_add(&f->uncontended.entered, transfer);
 }
 
-void th_fluid_leave(th_fluid *f, int32_t slot)
+void th_fluid_leave(th_fluid *f, const th_fluid_flow *w)
 {
-    const th_fluid_flow *w = &f->flows[slot];
     for (int32_t i = 0; i < w->route.n_links; i++) {
         int32_t m = medium_of(f, w, i);
         f->uncontended.n_on[m]--;
@@ -111,8 +109,7 @@ static int begin_uncontended(th_fluid *f, th_events *q, int32_t slot, int32_t na
     w->narrowest = narrowest;
     w->rate = f->shares->link[narrowest].capacity;
     w->since = now;
-    w->finish = w->left;
-    w->end = th_fluid_post_end(f, q, slot, end);
+    w->end = th_fluid_post_end(f, q, w->first, end);
     w->end_time = end;
     set_uncontended(f, w, slot);
     th_fluid_mark_rate_changed(f, slot);
@@ -123,7 +120,7 @@ static int begin_uncontended(th_fluid *f, th_events *q, int32_t slot, int32_t na
 static th_time end_of(const th_fluid *f, const th_fluid_flow *w, int32_t narrowest, th_time now)
 {
     double level = f->shares->link[narrowest].capacity / (1 / w->weight);
-    return th_fluid_end_time(w->left, level, now);
+    return th_fluid_end_time(f->transfers[w->first].finish, level, now);
 }
 
 int th_fluid_enter_solver(th_fluid *f, int32_t slot)
@@ -149,14 +146,32 @@ static int share(th_fluid *f, int32_t slot)
     return th_fluid_share(f, slot);
 }
 
-/* A flow that would end beyond simulated time goes to the virtual times, which post no event then.
- */
-static int settle(th_fluid *f, th_events *q, int32_t slot, th_time now)
+/* The first transfer of flow slot. One that would end beyond simulated time goes to the virtual
+ * times, which post no event then. */
+static int begin(th_fluid *f, th_events *q, int32_t slot, th_time now)
 {
     const th_fluid_flow *w = &f->flows[slot];
+    if (th_fluid_arrive(f, slot))
+        return -1;
     int32_t narrowest = find_narrowest(f, w);
     th_time end = narrowest >= 0 ? end_of(f, w, narrowest, now) : TH_TIME_MAX;
     return end < TH_TIME_MAX ? begin_uncontended(f, q, slot, narrowest, now, end) : share(f, slot);
+}
+
+static int settle(th_fluid *f, th_events *q, int32_t transfer, th_time now)
+{
+    int32_t slot = f->transfers[transfer].flow;
+    th_fluid_flow *w = &f->flows[slot];
+    if (w->sharing == TH_FLUID_UNCONTENDED && th_fluid_enter_solver(f, slot))
+        return -1;
+    if (w->n_sharing == 0)
+        w->offset = (th_double_double){0, 0};
+    th_virtual_time_join(f, slot, transfer, now);
+    if (++w->n_sharing == 1)
+        return begin(f, q, slot, now);
+    th_maxmin_set_count(f->shares, slot, w->n_sharing);
+    th_fluid_mark_rate_changed(f, slot);
+    return 0;
 }
 
 int th_fluid_settle_entered(th_fluid *f, th_events *q, th_time now)

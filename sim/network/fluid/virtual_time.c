@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* virtual_time.c - when flows end: a virtual time per bottleneck medium, and its first end.
  *
- *   init -> reset -> (update | add | remove | end_first)* -> post_ends -> ... -> clear
+ *   init -> reset -> (update | add | join | remove | end_first)* -> post_ends -> ... -> clear
  *
  * All flows with the same bottleneck have the rate level / w, as in fair queueing (A. Parekh, R.
  * Gallager, IEEE/ACM Transactions on Networking 1, 1993). The virtual time of a medium grows by its
- * level, and a flow ends when the virtual time has grown by left = (bytes left) * w since the flow
- * was added, whatever happens to the level:
- *   count(t) = count(since) + level (t - since)    finish = count(t) + left
- * So a change of level costs one update of the medium, not one per flow. How often a virtual time
+ * level, and so does that of each flow that it limits, which a change of bottleneck does not
+ * interrupt. A transfer ends when the virtual time of its flow has grown by bytes * w since it
+ * joined, whatever happens to the level:
+ *   count(t) = count(since) + level (t - since)    flow(t) = count(t) - offset
+ *   finish of a transfer = flow(t) + bytes * w
+ *   finish of a flow = finish of its first transfer + offset
+ * So a change of level costs one update of the medium, and a change of bottleneck one of the flow,
+ * not one per transfer. How often a virtual time
  * is updated depends on other flows; the end of a flow must not. A double that holds the 10 TB of a
  * flow resolves no more than a picosecond at 1 GB/s, so counts are double-doubles
  * (sim/kernel/double_double.h).
@@ -25,11 +29,17 @@
 
 /* --- the flows of a bottleneck: a heap -------------------------------------------------------- */
 
+/* An engine, which never ends, has none. */
+static int32_t number_of(const th_fluid *f, const th_fluid_flow *w)
+{
+    return w->first < 0 ? -1 : f->transfers[w->first].number;
+}
+
 static bool ends_before(const th_fluid *f, int32_t a, int32_t b)
 {
     const th_fluid_flow *v = &f->flows[a], *w = &f->flows[b];
     return th_dd_is_less(v->finish, w->finish) ||
-           (!th_dd_is_less(w->finish, v->finish) && v->number < w->number);
+           (!th_dd_is_less(w->finish, v->finish) && number_of(f, v) < number_of(f, w));
 }
 
 #define TH_HEAP_ITEM              int32_t
@@ -70,6 +80,12 @@ void th_virtual_time_update(th_fluid *f, int32_t medium, th_time now, double lev
     mark_stale(f, medium);
 }
 
+static void set_finish(const th_fluid *f, th_fluid_flow *w)
+{
+    w->finish = w->first < 0 ? (th_double_double){INFINITY, 0}
+                             : th_dd_add(f->transfers[w->first].finish, w->offset);
+}
+
 int th_virtual_time_add(th_fluid *f, int32_t slot, int32_t medium, th_time now)
 {
     th_virtual_time *c = &f->time.of_medium[medium];
@@ -81,10 +97,26 @@ int th_virtual_time_add(th_fluid *f, int32_t slot, int32_t medium, th_time now)
         c->since = now;
     }
     w->bottleneck = medium;
-    w->finish = isinf(w->left.hi) ? w->left : th_dd_add(count_at(c, now), w->left);
+    w->offset = th_dd_add(w->offset, count_at(c, now));
+    set_finish(f, w);
     th_heap_up(f, c->flow, c->n++, slot);
     mark_stale(f, medium);
     return 0;
+}
+
+void th_virtual_time_join(th_fluid *f, int32_t slot, int32_t transfer, th_time now)
+{
+    th_fluid_flow *w = &f->flows[slot];
+    th_fluid_transfer *t = &f->transfers[transfer];
+    th_virtual_time *c = w->bottleneck < 0 ? NULL : &f->time.of_medium[w->bottleneck];
+    th_double_double count = c ? count_at(c, now) : (th_double_double){0, 0};
+    t->finish = th_dd_add(th_dd_subtract(count, w->offset), t->finish);
+    th_fluid_push(f, w, transfer);
+    if (!c || w->first != transfer)
+        return;
+    set_finish(f, w);
+    th_heap_up(f, c->flow, (size_t)w->place, slot);
+    mark_stale(f, w->bottleneck);
 }
 
 int th_virtual_time_add_since(th_fluid *f, int32_t slot, int32_t medium, double level)
@@ -99,9 +131,10 @@ int th_virtual_time_add_since(th_fluid *f, int32_t slot, int32_t medium, double 
     c->since = w->since;
     c->end = w->end;
     c->end_time = w->end_time;
-    c->end_slot = slot;
+    c->end_slot = w->first;
     c->n = 0;
     w->bottleneck = medium;
+    set_finish(f, w);
     th_heap_up(f, c->flow, c->n++, slot);
     return 0;
 }
@@ -112,8 +145,8 @@ void th_virtual_time_remove(th_fluid *f, int32_t slot, th_time now)
     if (w->bottleneck < 0)
         return;
     th_virtual_time *c = &f->time.of_medium[w->bottleneck];
-    if (!isinf(w->finish.hi))
-        w->left = th_dd_subtract(w->finish, count_at(c, now));
+    if (w->first >= 0)
+        w->offset = th_dd_subtract(w->offset, count_at(c, now));
     mark_stale(f, w->bottleneck);
     take_flow(f, c, (size_t)w->place);
 }
@@ -154,10 +187,10 @@ void th_virtual_times_clear(th_fluid *f)
 
 /* --- events of first ends --------------------------------------------------------------------- */
 
-th_event_handle th_fluid_post_end(const th_fluid *f, th_events *q, int32_t slot, th_time at)
+th_event_handle th_fluid_post_end(const th_fluid *f, th_events *q, int32_t transfer, th_time at)
 {
-    th_event e = {at, TH_PRIORITY_TRANSFER_END, (uint32_t)f->flows[slot].number, 0,
-                  th_flow_argument(slot, TH_FLOW_ENDS)};
+    th_event e = {at, TH_PRIORITY_TRANSFER_END, (uint32_t)f->transfers[transfer].number, 0,
+                  th_flow_argument(transfer, TH_FLOW_ENDS)};
     return th_events_push(q, &e);
 }
 
@@ -168,16 +201,17 @@ static void cancel_end(th_events *q, th_virtual_time *c)
     c->end = TH_NO_EVENT;
 }
 
-/* Its first flow ends then: one event, whose time changes while that flow remains the first. */
+/* Its first transfer ends then: one event, whose time changes while it remains the first. */
 static int post_first_end(th_fluid *f, th_events *q, th_virtual_time *c, th_time end)
 {
-    if (c->end != TH_NO_EVENT && c->end_slot == c->flow[0]) {
+    int32_t first = f->flows[c->flow[0]].first;
+    if (c->end != TH_NO_EVENT && c->end_slot == first) {
         if (end != c->end_time)
             th_events_reschedule(q, c->end, end);
     } else {
         cancel_end(q, c);
-        c->end_slot = c->flow[0];
-        c->end = th_fluid_post_end(f, q, c->end_slot, end);
+        c->end_slot = first;
+        c->end = th_fluid_post_end(f, q, first, end);
     }
     c->end_time = end;
     return c->end == TH_NO_EVENT ? -1 : 0;
@@ -204,7 +238,13 @@ int th_virtual_time_end_first(th_fluid *f, th_events *q, int32_t slot, th_time n
     th_virtual_time *c = &f->time.of_medium[medium];
     assert(c->flow[0] == slot);
     c->end = TH_NO_EVENT;
-    take_flow(f, c, 0);
+    th_fluid_pop_first(f, &f->flows[slot]);
+    if (f->flows[slot].first < 0) {
+        take_flow(f, c, 0);
+    } else {
+        set_finish(f, &f->flows[slot]);
+        th_heap_down(f, c->flow, c->n, 0, slot);
+    }
     if (c->n > 0 && end_of(f, c) <= now)
         return post_first_end(f, q, c, now);
     mark_stale(f, medium);

@@ -15,6 +15,7 @@ typedef struct {
     double capacity[LINKS_MAX];
     bool is_there[FLOWS_MAX];
     double weight[FLOWS_MAX];
+    int32_t count[FLOWS_MAX]; /* equal flows that it stands for */
     int n_hops[FLOWS_MAX];
     int32_t hop[FLOWS_MAX][HOPS_MAX];
     double rate[FLOWS_MAX];
@@ -35,7 +36,7 @@ static void fill_plainly(plain *p)
             long double shares = 0;
             for (int f = 0; f < p->n_flows; f++)
                 for (int h = 0; open[f] && h < p->n_hops[f]; h++)
-                    shares += p->hop[f][h] == l ? 1 / p->weight[f] : 0;
+                    shares += p->hop[f][h] == l ? p->count[f] / p->weight[f] : 0;
             long double level = left[l] > 0 ? left[l] / shares : 0;
             if (shares > 0 && level < best_level) {
                 best_level = level;
@@ -53,7 +54,7 @@ static void fill_plainly(plain *p)
             open[f] = false;
             p->rate[f] = (double)(best_level / p->weight[f]);
             for (int h = 0; h < p->n_hops[f]; h++)
-                left[p->hop[f][h]] -= best_level / p->weight[f];
+                left[p->hop[f][h]] -= p->count[f] * best_level / p->weight[f];
         }
     }
 }
@@ -85,6 +86,7 @@ static void add_flow(th_maxmin *m, plain *p, int f, double weight, int n, const 
 {
     p->is_there[f] = true;
     p->weight[f] = weight;
+    p->count[f] = 1;
     p->n_hops[f] = n;
     memcpy(p->hop[f], hop, (size_t)n * sizeof *hop);
     CU_ASSERT_EQUAL(th_maxmin_add(m, f, weight, hop, n), 0);
@@ -122,6 +124,26 @@ TEST(three_links_by_hand)
     th_maxmin_free(m);
 }
 
+/* A flow that stands for three equal ones gets what three flows would: a link of 12 with it and one
+ * other flow gives 3 to each of the four, and with two of them left 4 to each. */
+TEST(equal_flows_are_counted)
+{
+    static plain p = {.n_links = 1, .n_flows = 2, .capacity = {12}};
+    const int32_t link = 0;
+    th_maxmin *m = th_maxmin_new(1, 12);
+    th_maxmin_set_capacity(m, 0, 12);
+    add_flow(m, &p, 0, 1, 1, &link);
+    add_flow(m, &p, 1, 1, 1, &link);
+    th_maxmin_set_count(m, 0, 3);
+    th_maxmin_solve(m);
+    CU_ASSERT_TRUE(m->flow[0].rate == 3 && m->flow[1].rate == 3);
+    th_maxmin_clear_changes(m);
+    th_maxmin_set_count(m, 0, 2);
+    th_maxmin_solve(m);
+    CU_ASSERT_TRUE(m->flow[0].rate == 4 && m->flow[1].rate == 4);
+    th_maxmin_free(m);
+}
+
 /* A link of 12: weights 1, 2 and 3 have 12 / (1 + 1/2 + 1/3) = 72/11, and a half and a third of
  * it. */
 TEST(shares_are_inverse_to_weights)
@@ -145,7 +167,8 @@ typedef struct {
     int weights;    /* 0: all 1; 1: small integers, so with ties; 2: over many orders */
     int capacities; /* the same for links: 0: all 1e9 */
     int hops;
-    int per_step; /* flows that come or go at once */
+    int counts;   /* equal flows that one stands for, at most */
+    int per_step; /* flows that come or go at once, or change their count */
 } shape;
 
 static double pick_amount(gsl_rng *r, int how)
@@ -161,6 +184,9 @@ static void step(th_maxmin *m, plain *p, const shape *s, gsl_rng *r)
         if (pick(r, 0, 19) == 0) {
             p->capacity[l] = pick_amount(r, s->capacities) * 1e9;
             th_maxmin_set_capacity(m, l, p->capacity[l]);
+        } else if (p->is_there[f] && pick(r, 0, 1) == 0) {
+            p->count[f] = (int32_t)pick(r, 1, s->counts);
+            th_maxmin_set_count(m, f, p->count[f]);
         } else if (p->is_there[f]) {
             p->is_there[f] = false;
             th_maxmin_remove(m, f);
@@ -214,6 +240,7 @@ TEST(random_histories_agree_with_plain_filling)
                    .weights = (int)pick(r, 0, 2),
                    .capacities = (int)pick(r, 0, 2),
                    .hops = (int)pick(r, 1, 6),
+                   .counts = i % 7 ? 5 : 1000,
                    .per_step = i % 5 ? 2 : 40};
         int before = wrong;
         uint64_t first = run(&s, i, &wrong), again = run(&s, i, &wrong);

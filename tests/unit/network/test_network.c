@@ -89,6 +89,59 @@ TEST(a_long_flow_loses_no_picosecond)
     th_system_free(s);
 }
 
+/* Cables of 1 GB/s from hub 0 to hub 1, of 0.6 from 1 to 2, and wide ones to the leaves behind:
+ * kinds of transfers cross the first, the second or both. */
+enum { KINDS = 3, PER_KIND = 40 };
+
+static th_system *hubs(int leaves)
+{
+    th_system *s = new_system(3 + 2 * KINDS * leaves, 1000000);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(GB, 0, true), NULL);
+    th_system_add_cable(s, 1, 2, th_cable_symmetric(GB * 6 / 10, 0, true), NULL);
+    for (int i = 0; i < 2 * KINDS * leaves; i++) {
+        static const int hub[2 * KINDS] = {0, 1, 1, 2, 0, 2};
+        th_system_add_cable(s, 3 + i, hub[i % (2 * KINDS)], th_cable_symmetric(100 * GB, 0, true),
+                            NULL);
+    }
+    finish(s);
+    return s;
+}
+
+/* Transfers with one route are one flow of the solver. Each ends in the picosecond in which it does
+ * if all have leaves, and so routes, of their own: gigabytes, random starts, some at one time. */
+TEST(transfers_with_one_route_end_as_with_their_own)
+{
+    enum { N = KINDS * PER_KIND, RUNS = 20 };
+    th_system *one = hubs(1), *own = hubs(N);
+    int wrong = 0, late = 0;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        gsl_rng *r = th_random_stream(run, "bundles", 0);
+        transfer a[N], b[N];
+        th_time at = 0;
+        for (int i = 0; i < N; i++) {
+            int kind = (int)pick(r, 0, KINDS - 1);
+            at += pick(r, 0, 2) ? (th_time)pick(r, 0, 2000000000) * 1000 + (th_time)run : 0;
+            a[i] = (transfer){at, 3 + 2 * kind, 4 + 2 * kind, pick(r, 1, 5000000000), 0};
+            if (i > 0 && pick(r, 0, 3) == 0)
+                a[i].bytes = a[i - 1].bytes;
+            b[i] = a[i];
+            b[i].src += 2 * KINDS * i;
+            b[i].dst += 2 * KINDS * i;
+        }
+        drive("fluid", one, a, N);
+        drive("fluid", own, b, N);
+        for (int i = 0; i < N; i++) {
+            wrong += a[i].end != b[i].end || a[i].end < 0;
+            late += a[i].end > a[i].at + 2 * TH_PS_PER_S;
+        }
+        gsl_rng_free(r);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(late > RUNS * N / 2); /* they do share */
+    th_system_free(one);
+    th_system_free(own);
+}
+
 /* Both ways at once on 1 GB/s, 3000 and 1000 bytes. Half duplex: 0.5 each until 2000 ns, then 2000
  * bytes at 1. */
 TEST(half_duplex_cables_share_one_medium)
