@@ -19,7 +19,8 @@
  * each behind a medium of its own (its port). While it cannot, flows are solved without it and
  * their sum is reported (dram_demand).
  *
- * Media are numbered: the system's, then one DRAM per accelerator, then one port per engine. Flows
+ * Media are numbered: the system's, then, where flows could saturate some DRAM, one DRAM per
+ * accelerator and one port per engine. Flows
  * live in slots: the engines first, then those of transfers, whose slots are reused. Not modelled:
  * packets, buffers, protocol overhead. */
 #include <config.h>
@@ -93,7 +94,7 @@ static int create_shares(fluid *f, const th_system *s)
         return -1;
     for (int m = 0; m < s->n_media; m++)
         th_maxmin_set_capacity(f->shares, m, (double)s->media[m].bits_per_s / 8.0);
-    for (int a = 0; a < s->n_accels; a++)
+    for (int a = 0; f->dram.any_shared && a < s->n_accels; a++)
         th_maxmin_set_capacity(f->shares, dram_medium(f, a), dram_capacity(s, a));
     return 0;
 }
@@ -111,12 +112,12 @@ static int init_demand(fluid *f, const th_system *s)
 
 static int create_parts(fluid *f, const th_system *s)
 {
-    f->n_engines = s->n_accels * TH_N_ENGINES;
-    f->n_media = s->n_media + s->n_accels + f->n_engines;
-    if (th_network_head_init(&f->head, &th_network_fluid, s) || th_routes_init(&f->routes) ||
-        th_fluid_flows_init(f))
+    if (th_network_head_init(&f->head, &th_network_fluid, s) || th_dram_contention_init(f, s) ||
+        th_routes_init(&f->routes))
         return -1;
-    bool failed = init_demand(f, s) || th_virtual_times_init(f) || th_dram_contention_init(f, s) ||
+    f->n_engines = f->dram.any_shared ? s->n_accels * TH_N_ENGINES : 0;
+    f->n_media = s->n_media + (f->dram.any_shared ? s->n_accels + f->n_engines : 0);
+    bool failed = th_fluid_flows_init(f) || init_demand(f, s) || th_virtual_times_init(f) ||
                   th_uncontended_init(f, s) || create_shares(f, s);
     return failed ? -1 : 0;
 }

@@ -35,6 +35,7 @@ typedef struct th_fluid_flow {
     /* Of its bottleneck: the virtual time, 0 while it has none, less its own, which is what one of
      * its transfers has carried, times weight; and that at which its first transfer ends. */
     th_double_double offset, finish;
+    int32_t number;     /* of that transfer */
     int32_t accel[2];   /* at its ends, -1: none */
     int32_t at[2];      /* its place in at_accel of those */
     int32_t bottleneck; /* medium, -1: none */

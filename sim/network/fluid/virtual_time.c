@@ -29,17 +29,11 @@
 
 /* --- the flows of a bottleneck: a heap -------------------------------------------------------- */
 
-/* An engine, which never ends, has none. */
-static int32_t number_of(const th_fluid *f, const th_fluid_flow *w)
-{
-    return w->first < 0 ? -1 : f->transfers[w->first].number;
-}
-
 static bool ends_before(const th_fluid *f, int32_t a, int32_t b)
 {
     const th_fluid_flow *v = &f->flows[a], *w = &f->flows[b];
     return th_dd_is_less(v->finish, w->finish) ||
-           (!th_dd_is_less(w->finish, v->finish) && number_of(f, v) < number_of(f, w));
+           (!th_dd_is_less(w->finish, v->finish) && v->number < w->number);
 }
 
 #define TH_HEAP_ITEM              int32_t
@@ -80,10 +74,12 @@ void th_virtual_time_update(th_fluid *f, int32_t medium, th_time now, double lev
     mark_stale(f, medium);
 }
 
+/* From its first transfer; an engine never ends. */
 static void set_finish(const th_fluid *f, th_fluid_flow *w)
 {
-    w->finish = w->first < 0 ? (th_double_double){INFINITY, 0}
-                             : th_dd_add(f->transfers[w->first].finish, w->offset);
+    const th_fluid_transfer *t = w->first < 0 ? NULL : &f->transfers[w->first];
+    w->number = t ? t->number : -1;
+    w->finish = t ? th_dd_add(t->finish, w->offset) : (th_double_double){INFINITY, 0};
 }
 
 int th_virtual_time_add(th_fluid *f, int32_t slot, int32_t medium, th_time now)
