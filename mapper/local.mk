@@ -54,7 +54,9 @@ libtharsis_la_SOURCES += \
 	mapper/parallel/pipeline_file.c \
 	mapper/parallel/pipeline_program.c mapper/parallel/pipeline_program.h \
 	mapper/parallel/pipeline_schedule.c mapper/parallel/pipeline_schedule.h \
+	mapper/parallel/plan_file.c mapper/parallel/plan_file.h mapper/parallel/plan_read.c \
 	mapper/parallel/plan_memory.c mapper/parallel/plan_memory.h \
+	mapper/parallel/step_tasks.c mapper/parallel/step_tasks.h \
 	mapper/parallel/training_numbers.c mapper/parallel/training_numbers.h \
 	mapper/pool/pool.c mapper/pool/pool.h \
 	mapper/pool/pool_threads.c \

@@ -61,6 +61,7 @@ typedef struct th_command {
     int (*run)(th_call *c);   /* 0, or -1 with c->err (or Tcl's own error and an empty c->err) */
     bool is_report;           /* takes "> FILE" and ">> FILE" as its last words */
     bool not_while_running;   /* refused in breakpoint and timer scripts of a run */
+    bool needs_every_rank;    /* refused where one rank of a step of training stands for others */
     const char *alias_of;     /* the row is a second name of this command */
     /* What the command tells after Ctrl-C (error BASE-0008), instead of the text of the part that
      * was interrupted. NULL: "nothing was changed"; for a report "nothing was printed". */
@@ -115,6 +116,8 @@ void th_call_return_text(th_call *c, const char *text);
 void th_call_return_time(th_call *c, int64_t ps);
 /* Puts "what: " before the text of an error that base/, topology/ ... gave. Returns -1. */
 int th_call_prefix_error(th_call *c, const char *what, const th_error *e);
+/* commands/cmd_parallel.c: the plan of a mapping's file, for the language model. 0 or -1. */
+int th_call_read_plan(th_call *c, const char *path);
 /* Ends the whole script with this message; catch does not stop it. Returns -1 and leaves c->err
  * empty. */
 int th_call_cancel(th_call *c, const char *message);

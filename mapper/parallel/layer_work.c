@@ -10,16 +10,31 @@
 #include "mapper/parallel/layer_work.h"
 
 enum { ELEMENT = 2 }; /* bytes of 16 bits */
-/* Products with a scale per row take so many times those with one per tensor: measured by
- * pytorch/torchtitan, benchmarks/asyncTP_llama3_h100_2025-06_torchtitan.md. */
-static const double row_scaling = 1.4;
+
+/* What products of fewer than 16 bits are like. Products with a scale per row take 1.4 times those
+ * with one per tensor: measured by pytorch/torchtitan,
+ * benchmarks/asyncTP_llama3_h100_2025-06_torchtitan.md. Casts: of an operand's element, read in 16
+ * bits and written twice, along rows and along columns, by blocks; per tensor some of them are
+ * fused into what wrote the operand. Launches: kernels that scale and cast an operand. */
+typedef struct narrow {
+    double slower, cast_bytes, launches;
+    bool has_4_bits;
+} narrow;
+static const narrow narrow_types[] = {[TH_TRAIN_FP8] = {1, 2.4, 1, false},
+                                      [TH_TRAIN_FP8_ROWS] = {1.4, 2.4, 1, false},
+                                      [TH_TRAIN_MXFP8] = {1, 4, 1, false},
+                                      [TH_TRAIN_NVFP4] = {1, 5, 2, true}};
 
 /* What one computation adds up to. */
 typedef struct cost {
     double product_s, attention_s;
-    double bytes;   /* of elementwise passes */
-    double kernels; /* that the host launches */
+    double bytes;                   /* of elementwise passes */
+    double kernels, expert_kernels; /* that the host launches */
 } cost;
+
+/* Kernels of a layer of experts besides its products: router, choice of experts, counting, copies
+ * of tokens there and back, the calls of the exchange. */
+enum { EXPERT_KERNELS_FORWARD = 40, EXPERT_KERNELS_BACKWARD = 60 };
 
 static double number(const th_work_context *c, th_training_number n)
 {
@@ -50,34 +65,44 @@ static double wave_share(const th_work_context *c, double m, double n)
     return best;
 }
 
-static bool is_fp8(const th_work_context *c)
+/* NULL: products of 16 bits. */
+static const narrow *narrow_of(const th_work_context *c)
 {
-    return (c->p->precision == TH_TRAIN_FP8 || c->p->precision == TH_TRAIN_FP8_ROWS) &&
-           c->device.generation->fp8_factor > 1;
+    return c->p->precision >= TH_TRAIN_FP8 ? &narrow_types[c->p->precision] : NULL;
 }
 
-static double product_s(const th_work_context *c, double m, double n, double k, bool in_8_bits)
+/* Of the 16-bit peak. */
+static double peak_factor(const th_generation *g, const narrow *x)
+{
+    return x->has_4_bits ? g->fp4_factor : g->fp8_factor;
+}
+
+/* Under a limit of power the clock is lower than on the same accelerator without one. */
+static double clock_share(const th_work_context *c)
+{
+    return c->device.generation->is_limited ? number(c, TH_NUMBER_CLOCK_LIMITED) : 1;
+}
+
+static double product_s(const th_work_context *c, double m, double n, double k, const narrow *x)
 {
     const th_generation *g = c->device.generation;
-    double peak = c->device.operations_per_s, rate = peak * number(c, g->products);
-    if (in_8_bits && is_fp8(c)) {
-        /* relative to products of 16 bits, which a limit of power slows down too */
-        double limited = number(c, g->products) / number(c, TH_NUMBER_PRODUCTS_H100);
-        rate = peak * g->fp8_factor * number(c, TH_NUMBER_PRODUCTS_FP8) * limited;
-        rate /= c->p->precision == TH_TRAIN_FP8_ROWS ? row_scaling : 1;
-    }
+    double rate = c->device.operations_per_s * clock_share(c);
+    rate *= x ? peak_factor(g, x) * number(c, TH_NUMBER_PRODUCTS_FP8) / x->slower
+              : number(c, g->products);
     double bytes = ELEMENT * (m * n + m * k + n * k);
     return fmax(2 * m * n * k / (rate * wave_share(c, m, n)), bytes / c->device.bytes_per_s);
 }
 
-/* Forward, or for the inputs, or for the weights: as many operations each. 2.4 bytes per element of
- * both operands are cast to 8 bits. */
+/* Forward, or for the inputs, or for the weights: as many operations each. */
 static void add_product(const th_work_context *c, cost *x, double m, double n, double k)
 {
-    x->product_s += product_s(c, m, n, k, true);
+    const narrow *cast = narrow_of(c);
+    x->product_s += product_s(c, m, n, k, cast);
     x->kernels += 1;
-    if (is_fp8(c))
-        x->bytes += 2.4 * (m * k + n * k);
+    if (!cast)
+        return;
+    x->bytes += cast->cast_bytes * (m * k + n * k);
+    x->kernels += cast->launches;
 }
 
 /* ---- attention ---- */
@@ -98,7 +123,8 @@ static void add_attention(const th_work_context *c, int32_t layer, double times,
                       ? th_transformer_keys(t, layer, c->p->batch.sequence)
                       : c->p->batch.sequence;
     double operations = times * 4 * rows * keys * heads * head_width(t);
-    double rate = c->device.operations_per_s * number(c, c->device.generation->products);
+    double rate =
+        c->device.operations_per_s * clock_share(c) * number(c, c->device.generation->products);
     x->kernels += 1;
     if (c->p->attention != TH_ATTENTION_UNFUSED) {
         x->attention_s += operations / (rate * number(c, c->p->attention == TH_ATTENTION_FUSED
@@ -130,30 +156,38 @@ static void add_attention_products(const th_work_context *c, cost *x)
     add_product(c, x, rows, h, d * t->heads / n);
 }
 
-static void add_ffn_products(const th_work_context *c, double rows, double width, double of,
+static void add_ffn_products(const th_work_context *c, double rows, double width, bool has_last,
                              cost *x)
 {
     double up = c->t->gated ? 2 : 1;
-    for (double i = 0; i < of; i++) {
-        add_product(c, x, rows, up * width, c->t->hidden);
+    add_product(c, x, rows, up * width, c->t->hidden);
+    if (has_last)
         add_product(c, x, rows, c->t->hidden, width);
-    }
 }
 
 /* Tokens that a rank's experts compute, in the mean of the copies, and per expert. */
-static void add_expert_products(const th_work_context *c, cost *x)
+static void add_expert_products(const th_work_context *c, bool has_last, cost *x)
 {
     const th_experts *e = &c->t->experts;
     double here = (double)e->n / c->p->n.expert, etp = c->p->n.expert_tensor;
     double rows = tokens(c) / c->p->n.tensor * etp * e->top_k * c->p->expert_skew / here;
     cost one = {.product_s = 0};
-    add_ffn_products(c, rows * c->p->n.expert / c->p->n.expert, e->ffn / etp, 1, &one);
+    add_ffn_products(c, rows, e->ffn / etp, has_last, &one);
     x->product_s += one.product_s * here;
     x->bytes += one.bytes * here;
-    x->kernels += one.kernels;
+    x->expert_kernels += one.kernels * here; /* a kernel for each expert */
     add_product(c, x, tokens(c) / c->p->n.tensor, e->n, c->t->hidden);
     if (e->shared_ffn > 0)
-        add_ffn_products(c, tokens(c), (double)e->shared_ffn / c->p->n.tensor, 1, x);
+        add_ffn_products(c, tokens(c), (double)e->shared_ffn / c->p->n.tensor, has_last, x);
+}
+
+/* Of the feed-forward network of a layer. has_last: with the product that makes its result. */
+static void add_products_of_ffn(const th_work_context *c, bool is_sparse, bool has_last, cost *x)
+{
+    if (is_sparse)
+        add_expert_products(c, has_last, x);
+    else
+        add_ffn_products(c, tokens(c), (double)c->t->ffn / c->p->n.tensor, has_last, x);
 }
 
 /* Elements that passes of norms, sums and the rotary embedding read and write. */
@@ -178,14 +212,15 @@ static double ffn_elements(const th_work_context *c, bool is_sparse)
 
 /* ---- pieces ---- */
 
-static void close_piece(const th_work_context *c, th_pieces *out, const cost *x, double host_s)
+static void close_piece(const th_work_context *c, th_pieces *out, const cost *x)
 {
     double passes =
         number(c, c->p->has_fused_kernels ? TH_NUMBER_PASSES_FUSED : TH_NUMBER_PASSES_EAGER);
     double s = x->product_s + x->attention_s + passes * x->bytes / c->device.bytes_per_s;
-    double host = x->kernels * number(c, TH_NUMBER_HOST_KERNEL) + host_s;
+    double host = x->kernels * number(c, TH_NUMBER_HOST_KERNEL) +
+                  x->expert_kernels * number(c, TH_NUMBER_HOST_EXPERTS);
     if (fmax(s, host) > 0)
-        out->of[out->n++] = (th_piece){.s = fmax(s, host)};
+        out->of[out->n++] = (th_piece){.s = s, .host_s = host};
 }
 
 static void communicate(const th_work_context *c, th_pieces *out, th_collective_kind kind,
@@ -230,27 +265,22 @@ static void exchange_tokens(const th_work_context *c, th_pieces *out)
                 ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden * ranks, false);
 }
 
-static double host_of_experts(const th_work_context *c, bool is_sparse)
-{
-    return is_sparse ? number(c, TH_NUMBER_HOST_EXPERTS) : 0;
-}
-
-static void forward_ffn(const th_work_context *c, int32_t layer, th_pieces *out)
+static void forward_ffn(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
 {
     bool is_sparse = th_transformer_is_sparse(c->t, layer);
-    cost x = {.bytes = ELEMENT * ffn_elements(c, is_sparse), .kernels = 4};
-    if (is_sparse)
-        add_expert_products(c, &x);
-    else
-        add_ffn_products(c, tokens(c), (double)c->t->ffn / c->p->n.tensor, 1, &x);
+    cost x = {.bytes = ELEMENT * ffn_elements(c, is_sparse),
+              .kernels = 4,
+              .expert_kernels = is_sparse ? EXPERT_KERNELS_FORWARD : 0};
+    add_products_of_ffn(c, is_sparse, has_last, &x);
     if (is_sparse)
         exchange_tokens(c, out);
-    close_piece(c, out, &x, host_of_experts(c, is_sparse));
-    if (is_sparse)
+    close_piece(c, out, &x);
+    if (is_sparse && has_last)
         exchange_tokens(c, out);
 }
 
-static void forward_layer(const th_work_context *c, int32_t layer, th_pieces *out)
+/* has_last: up to the layer's result, else to the last tensor that a gradient needs. */
+static void forward_layer(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
 {
     cost x = {.bytes = ELEMENT * attention_elements(c), .kernels = 4};
     add_attention_products(c, &x);
@@ -259,14 +289,14 @@ static void forward_layer(const th_work_context *c, int32_t layer, th_pieces *ou
     gather_context(c, out);
     if (c->p->overlaps_tensor)
         leave_tensor(c, out);
-    close_piece(c, out, &x, 0);
+    close_piece(c, out, &x);
     if (!c->p->overlaps_tensor)
         leave_tensor(c, out);
     enter_tensor(c, out);
-    if (c->p->overlaps_tensor)
+    if (has_last && c->p->overlaps_tensor)
         leave_tensor(c, out);
-    forward_ffn(c, layer, out);
-    if (!c->p->overlaps_tensor)
+    forward_ffn(c, layer, has_last, out);
+    if (has_last && !c->p->overlaps_tensor)
         leave_tensor(c, out);
 }
 
@@ -282,13 +312,12 @@ static void backward_layer(const th_work_context *c, int32_t layer, bool is_spli
     bool is_sparse = th_transformer_is_sparse(c->t, layer);
     int times = has_weight_gradients(c, is_split) ? 2 : 1;
     cost a = {.bytes = 2 * ELEMENT * attention_elements(c), .kernels = 6};
-    cost f = {.bytes = 2 * ELEMENT * ffn_elements(c, is_sparse), .kernels = 6};
+    cost f = {.bytes = 2 * ELEMENT * ffn_elements(c, is_sparse),
+              .kernels = 6,
+              .expert_kernels = is_sparse ? EXPERT_KERNELS_BACKWARD : 0};
     for (int i = 0; i < times; i++) {
         add_attention_products(c, &a);
-        if (is_sparse)
-            add_expert_products(c, &f);
-        else
-            add_ffn_products(c, tokens(c), (double)c->t->ffn / c->p->n.tensor, 1, &f);
+        add_products_of_ffn(c, is_sparse, true, &f);
     }
     add_attention(c, layer, 2.5, &a);
     bool early = c->p->overlaps_tensor;
@@ -300,7 +329,7 @@ static void backward_layer(const th_work_context *c, int32_t layer, bool is_spli
             leave_tensor(c, out);
         if (part == 0 && is_sparse)
             exchange_tokens(c, out);
-        close_piece(c, out, part == 0 ? &f : &a, part == 0 ? host_of_experts(c, is_sparse) : 0);
+        close_piece(c, out, part == 0 ? &f : &a);
         if (part == 0 && is_sparse)
             exchange_tokens(c, out);
         if (!early)
@@ -310,12 +339,12 @@ static void backward_layer(const th_work_context *c, int32_t layer, bool is_spli
 
 static void recompute(const th_work_context *c, int32_t layer, th_pieces *out)
 {
-    if (c->p->recompute == TH_RECOMPUTE_FULL)
-        forward_layer(c, layer, out);
+    if (c->p->recompute >= TH_RECOMPUTE_NEEDED)
+        forward_layer(c, layer, c->p->recompute == TH_RECOMPUTE_FULL, out);
     if (c->p->recompute == TH_RECOMPUTE_SELECTIVE) {
         cost x = {.kernels = 1};
         add_attention(c, layer, 1, &x);
-        close_piece(c, out, &x, 0);
+        close_piece(c, out, &x);
     }
 }
 
@@ -325,11 +354,8 @@ static void weights_of_layer(const th_work_context *c, int32_t layer, th_pieces 
     if (c->p->frozen_weights)
         return;
     add_attention_products(c, &x);
-    if (th_transformer_is_sparse(c->t, layer))
-        add_expert_products(c, &x);
-    else
-        add_ffn_products(c, tokens(c), (double)c->t->ffn / c->p->n.tensor, 1, &x);
-    close_piece(c, out, &x, 0);
+    add_products_of_ffn(c, th_transformer_is_sparse(c->t, layer), true, &x);
+    close_piece(c, out, &x);
 }
 
 /* ---- embedding and output layer ---- */
@@ -338,7 +364,7 @@ static void embedding(const th_work_context *c, th_pipeline_kind kind, th_pieces
 {
     cost x = {.bytes = 2.0 * ELEMENT * tokens(c) * c->t->hidden, .kernels = 2};
     if (kind != TH_PIPELINE_WEIGHTS)
-        close_piece(c, out, &x, 0);
+        close_piece(c, out, &x);
 }
 
 /* Logits are written, read as 32 bits, and their gradients written: 14 bytes each forward, 10
@@ -347,7 +373,7 @@ static void output_layer(const th_work_context *c, th_pipeline_kind kind, bool i
                          th_pieces *out)
 {
     double rows = tokens(c), columns = (double)c->t->vocab / c->p->n.tensor;
-    double one = product_s(c, rows, columns, c->t->hidden, false);
+    double one = product_s(c, rows, columns, c->t->hidden, NULL);
     bool has_weights = kind == TH_PIPELINE_BACKWARD && has_weight_gradients(c, is_split);
     cost x = {.product_s = one * (has_weights ? 2 : 1),
               .bytes = kind == TH_PIPELINE_FORWARD    ? 14 * rows * columns
@@ -355,7 +381,7 @@ static void output_layer(const th_work_context *c, th_pipeline_kind kind, bool i
                                                       : 0,
               .kernels = 5};
     if (kind != TH_PIPELINE_WEIGHTS || !c->p->frozen_weights)
-        close_piece(c, out, &x, 0);
+        close_piece(c, out, &x);
 }
 
 void th_layer_work(const th_work_context *c, int32_t layer, th_pipeline_kind kind, bool is_split,
@@ -367,7 +393,7 @@ void th_layer_work(const th_work_context *c, int32_t layer, th_pipeline_kind kin
     else if (layer == TH_LAYER_HEAD_STEP)
         output_layer(c, kind, is_split, out);
     else if (kind == TH_PIPELINE_FORWARD)
-        forward_layer(c, layer, out);
+        forward_layer(c, layer, true, out);
     else if (kind == TH_PIPELINE_WEIGHTS)
         weights_of_layer(c, layer, out);
     else {
@@ -414,7 +440,7 @@ int64_t th_layer_activation_bytes(const th_work_context *c, int32_t layer)
     bool is_sparse = th_transformer_is_sparse(t, layer);
     double width =
         is_sparse ? (double)t->experts.top_k * t->experts.ffn + t->experts.shared_ffn : t->ffn;
-    if (c->p->recompute == TH_RECOMPUTE_FULL)
+    if (c->p->recompute >= TH_RECOMPUTE_NEEDED)
         return (int64_t)(ELEMENT * rows * t->hidden / whole);
     double elements = (4.0 + (is_sparse ? 2 * t->experts.top_k : 0)) * t->hidden / whole +
                       2.0 * t->head_dim * (t->heads + t->kv_heads) / n +

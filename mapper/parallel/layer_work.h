@@ -23,7 +23,7 @@ typedef struct th_work_context {
 } th_work_context;
 
 typedef struct th_piece {
-    double s;                      /* of a computation */
+    double s, host_s;              /* of a computation; of the host, to launch its kernels */
     th_collective_kind collective; /* of a collective: bytes > 0 */
     th_plan_group group;
     int64_t bytes;

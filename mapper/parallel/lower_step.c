@@ -14,22 +14,23 @@
 #include "mapper/parallel/lower_step.h"
 #include "sim/design/compute_cost.h"
 
-const char *const th_step_task_names[] = {
-    [TH_STEP_COMPUTE] = "compute",   [TH_STEP_OPTIMIZER] = "optimizer",
-    [TH_STEP_TENSOR] = "tensor",     [TH_STEP_CONTEXT] = "context",
-    [TH_STEP_EXPERT] = "expert",     [TH_STEP_DATA] = "data",
-    [TH_STEP_PIPELINE] = "pipeline", NULL};
+enum { NONE = TH_NO_BUNDLE, WAITS_MAX = 16 };
 
-enum { NONE = -1, WAITS_MAX = 16 };
+/* Exchanges of weights or gradients, one after the other. */
+typedef struct calls {
+    th_step_exchange of[2];
+    int n;
+} calls;
 
 /* Where a stage stands. */
 typedef struct stage {
-    int32_t wait[WAITS_MAX], n_wait;     /* what the next task waits for */
+    int32_t wait[WAITS_MAX], n_wait;     /* bundles that the next one waits for */
     int32_t beside[WAITS_MAX], n_beside; /* collectives that the next computation overlaps */
     double lost_s;                       /* of the next computation, to what overlaps it */
-    int32_t engine;                      /* last task of weights and gradients */
+    double ahead_s;                      /* that the host runs ahead: exchanges before it */
+    int32_t engine;                      /* last exchange of weights and gradients */
     int32_t gate;                        /* end of the layer before: prefetching begins there */
-    th_time reduce_ps;                   /* gradients of the layer before, not on the engine yet */
+    calls reduce;                        /* gradients of the layer before, not on the engine yet */
     int32_t reduce_after;                /* its computation */
     int64_t pending_bytes;               /* gradients that are reduced at the end */
     int64_t parameters;
@@ -39,12 +40,10 @@ typedef struct lowering {
     const th_system *system;
     const th_work_context *c;
     const th_pipeline_schedule *s;
-    th_collective_times *times;
-    th_program *p;
-    th_training_step *out;
+    th_step_tasks *tasks;
     stage *stages;
     int32_t *end; /* of each operation, by kind, step and micro-batch */
-    th_time message_ps;
+    int64_t message_bytes;
 } lowering;
 
 void th_training_step_clear(th_training_step *x)
@@ -75,31 +74,9 @@ static th_time ps_of(double s)
     return ps < 1 ? 1 : ps < 0x1p60 ? (th_time)ps : (th_time)0x1p60;
 }
 
-/* A task that waits for what the stage waits for, and others. */
-static int32_t add(lowering *l, const th_task *t, th_step_task what, const int32_t *wait, int32_t n,
-                   th_error *err)
+static th_bundles waits_of(const stage *g)
 {
-    size_t number = (size_t)l->p->n_tasks;
-    if (th_grow(&l->out->task, &l->out->task_capacity, number + 1, sizeof *l->out->task))
-        return th_error_no_memory(err);
-    l->out->task[number] = (uint8_t)what;
-    int32_t task = th_program_add(l->p, t, err);
-    for (int32_t i = 0; task >= 0 && i < n; i++)
-        if (wait[i] != NONE && th_program_depend(l->p, task, wait[i], err))
-            return -1;
-    return task;
-}
-
-static int32_t add_delay(lowering *l, th_time ps, th_step_task what, const int32_t *wait, int32_t n,
-                         th_error *err)
-{
-    th_task t = {.kind = TH_TASK_HOST,
-                 .node = -1,
-                 .peer = -1,
-                 .compute_cost = -1,
-                 .delay_ps = ps,
-                 .layer = -1};
-    return add(l, &t, what, wait, n, err);
+    return (th_bundles){g->wait, g->n_wait};
 }
 
 static void wait_for(stage *g, int32_t task)
@@ -121,53 +98,33 @@ static void overlap(const lowering *l, stage *g, th_time ps, bool of_tensor)
     g->lost_s += share * (double)ps / (double)TH_PS_PER_S;
 }
 
-static int compute(lowering *l, int32_t at, double s, th_step_task what, th_error *err)
+/* Kernels are launched while the exchange before them runs. */
+static int compute(lowering *l, int32_t at, const th_piece *x, th_step_task what, th_error *err)
 {
     stage *g = &l->stages[at];
-    th_fixed_work w = {.duration_ps = ps_of(s + g->lost_s)};
-    th_task t = {.kind = TH_TASK_COMPUTE,
-                 .node = l->system->accel_node[th_plan_accel(l->c->p, at, 0)],
-                 .peer = -1,
-                 .layer = -1};
-    t.compute_cost = th_program_add_work(l->p, &w, err);
-    int32_t task = t.compute_cost < 0 ? -1 : add(l, &t, what, g->wait, g->n_wait, err);
+    double took = fmax(x->s + g->lost_s, x->host_s - g->ahead_s);
+    int32_t task = th_step_compute(l->tasks, at, ps_of(took), what, waits_of(g), err);
     if (task < 0)
         return -1;
     wait_for(g, task);
     for (int32_t i = 0; i < g->n_beside; i++)
         wait_also(g, g->beside[i]);
     g->n_beside = 0;
-    g->lost_s = 0;
+    g->lost_s = g->ahead_s = 0;
     return 0;
-}
-
-static th_step_task kind_of_group(th_plan_group group)
-{
-    switch (group) {
-    case TH_GROUP_TENSOR:
-        return TH_STEP_TENSOR;
-    case TH_GROUP_CONTEXT:
-        return TH_STEP_CONTEXT;
-    case TH_GROUP_EXPERT:
-        return TH_STEP_EXPERT;
-    case TH_GROUP_GRADIENT:
-    case TH_GROUP_ZERO:
-    case TH_GROUP_REPLICA:
-    case TH_N_GROUPS:
-        break;
-    }
-    return TH_STEP_DATA;
 }
 
 static int collective(lowering *l, int32_t at, const th_piece *x, th_error *err)
 {
     stage *g = &l->stages[at];
-    th_time ps = th_collective_time(l->times, x->collective, x->group, x->bytes, err);
-    int32_t task = ps < 0 ? -1 : add_delay(l, ps, kind_of_group(x->group), g->wait, g->n_wait, err);
+    th_step_exchange e = {x->collective, x->group, x->bytes};
+    th_time ps = th_step_exchange_ps(l->tasks, &e, err);
+    int32_t task = ps < 0 ? -1 : th_step_collective(l->tasks, at, &e, waits_of(g), err);
     if (task < 0)
         return -1;
     if (!x->overlaps) {
         wait_for(g, task);
+        g->ahead_s = (double)ps / (double)TH_PS_PER_S;
     } else if (g->n_beside < WAITS_MAX) {
         g->beside[g->n_beside++] = task;
         overlap(l, g, ps, x->group == TH_GROUP_TENSOR);
@@ -177,28 +134,52 @@ static int collective(lowering *l, int32_t at, const th_piece *x, th_error *err)
 
 /* ---- weights and gradients ---- */
 
-/* On the engine, behind its last task and `after`. Its end, or -1. */
-static int32_t on_engine(lowering *l, stage *g, th_time ps, int32_t after, th_error *err)
+static void add_call(const lowering *l, calls *c, th_collective_kind kind, th_plan_group group,
+                     int64_t bytes)
 {
-    int32_t wait[] = {g->engine, after};
-    int32_t task = add_delay(l, ps, TH_STEP_DATA, wait, 2, err);
-    return g->engine = task;
+    if (bytes > 0 && th_plan_group_size(l->c->p, group) > 1)
+        c->of[c->n++] = (th_step_exchange){kind, group, bytes};
 }
 
-/* The time of gradients or weights of so many bytes over the ranks that share them. -1 on
- * failure. */
-static th_time exchange_ps(lowering *l, th_collective_kind kind, int64_t bytes, th_error *err)
+/* The exchanges of so many bytes of gradients or weights over the ranks that share them. */
+static calls calls_of(const lowering *l, th_collective_kind kind, int64_t bytes)
 {
     const th_parallel_plan *p = l->c->p;
-    if (p->n.zero == 0)
-        return kind == TH_ALL_GATHER
-                   ? 0
-                   : th_collective_time(l->times, TH_ALL_REDUCE, TH_GROUP_GRADIENT, bytes, err);
-    th_time a = th_collective_time(l->times, kind, TH_GROUP_ZERO, bytes, err), b = 0;
-    if (a >= 0 && kind == TH_REDUCE_SCATTER)
-        b = th_collective_time(l->times, TH_ALL_REDUCE, TH_GROUP_REPLICA, bytes / p->n.zero_group,
-                               err);
-    return a < 0 || b < 0 ? -1 : a + b;
+    calls c = {.n = 0};
+    if (p->n.zero > 0) {
+        add_call(l, &c, kind, TH_GROUP_ZERO, bytes);
+        if (kind == TH_REDUCE_SCATTER)
+            add_call(l, &c, TH_ALL_REDUCE, TH_GROUP_REPLICA, bytes / p->n.zero_group);
+    } else if (kind == TH_REDUCE_SCATTER) {
+        add_call(l, &c, TH_ALL_REDUCE, TH_GROUP_GRADIENT, bytes);
+    }
+    return c;
+}
+
+/* On the engine, behind its last exchange and `after`. The end, or -1. */
+static int32_t on_engine(lowering *l, int32_t at, const calls *c, int32_t after, th_error *err)
+{
+    stage *g = &l->stages[at];
+    for (int i = 0; i < c->n; i++) {
+        int32_t wait[] = {g->engine, after};
+        int32_t task = th_step_collective(l->tasks, at, &c->of[i], (th_bundles){wait, 2}, err);
+        if (task < 0)
+            return -1;
+        g->engine = task;
+    }
+    return g->engine;
+}
+
+/* The next computation runs beside these exchanges. */
+static int overlap_calls(lowering *l, stage *g, const calls *c, th_error *err)
+{
+    for (int i = 0; i < c->n; i++) {
+        th_time ps = th_step_exchange_ps(l->tasks, &c->of[i], err);
+        if (ps < 0)
+            return -1;
+        overlap(l, g, ps, false);
+    }
+    return 0;
 }
 
 /* What the first computation of a layer waits for: its weights. ZeRO 3: every time; 1 and 2: once a
@@ -211,49 +192,42 @@ static int gather_weights(lowering *l, int32_t at, int64_t parameters, bool is_f
     bool every = p->n.zero == 3;
     if (p->frozen_weights || p->n.zero == 0 || (!every && (!is_first || !p->overlaps_data)))
         return 0;
-    th_time ps = exchange_ps(l, TH_ALL_GATHER, parameters * WEIGHT_BYTES, err);
-    if (ps <= 0)
-        return (int)ps;
+    calls c = calls_of(l, TH_ALL_GATHER, parameters * WEIGHT_BYTES);
+    if (c.n == 0)
+        return 0;
     int32_t gate = !every ? NONE : p->overlaps_data ? g->gate : g->wait[0];
-    int32_t task = on_engine(l, g, ps, gate, err);
-    if (task < 0)
+    int32_t end = on_engine(l, at, &c, gate, err);
+    if (end < 0 || (p->overlaps_data && overlap_calls(l, g, &c, err)))
         return -1;
-    if (p->overlaps_data)
-        overlap(l, g, ps, false);
-    wait_also(g, task);
+    wait_also(g, end);
     return 0;
 }
 
 /* Puts the gradients of the layer before on the engine, behind the weights of the next one, which a
  * computation waits for. */
-static int send_gradients(lowering *l, stage *g, th_error *err)
+static int send_gradients(lowering *l, int32_t at, th_error *err)
 {
-    th_time ps = g->reduce_ps;
-    g->reduce_ps = 0;
-    if (ps == 0)
+    stage *g = &l->stages[at];
+    calls c = g->reduce;
+    g->reduce.n = 0;
+    if (c.n == 0)
         return 0;
-    overlap(l, g, ps, false);
-    return on_engine(l, g, ps, g->reduce_after, err) < 0 ? -1 : 0;
+    return overlap_calls(l, g, &c, err) || on_engine(l, at, &c, g->reduce_after, err) < 0 ? -1 : 0;
 }
 
-static int reduce_gradients(lowering *l, int32_t at, int64_t parameters, bool is_last,
-                            th_error *err)
+static void reduce_gradients(lowering *l, int32_t at, int64_t parameters, bool is_last)
 {
     const th_parallel_plan *p = l->c->p;
     stage *g = &l->stages[at];
     int64_t bytes = parameters * p->gradient_bytes;
     if (p->frozen_weights || (p->n.zero < 3 && !is_last))
-        return 0;
+        return;
     if (!p->overlaps_data) {
         g->pending_bytes += bytes;
-        return 0;
+        return;
     }
-    th_time ps = exchange_ps(l, TH_REDUCE_SCATTER, bytes, err);
-    if (ps < 0)
-        return -1;
-    g->reduce_ps = ps;
+    g->reduce = calls_of(l, TH_REDUCE_SCATTER, bytes);
     g->reduce_after = g->wait[0];
-    return 0;
 }
 
 /* ---- operations ---- */
@@ -270,16 +244,18 @@ static int visit(lowering *l, int32_t at, int32_t layer, const th_pipeline_op *o
         gather_weights(l, at, parameters, op->kind == TH_PIPELINE_FORWARD && op->micro_batch == 0,
                        err))
         return -1;
-    if (send_gradients(l, g, err))
+    if (send_gradients(l, at, err))
         return -1;
     for (int i = 0; i < pieces.n; i++)
         if (pieces.of[i].bytes > 0 ? collective(l, at, &pieces.of[i], err)
-                                   : compute(l, at, pieces.of[i].s, TH_STEP_COMPUTE, err))
+                                   : compute(l, at, &pieces.of[i], TH_STEP_COMPUTE, err))
             return -1;
     g->gate = before;
     bool makes_gradients = op->kind == (splits ? TH_PIPELINE_WEIGHTS : TH_PIPELINE_BACKWARD);
     bool is_last = op->micro_batch == l->s->shape.micro_batches - 1;
-    return makes_gradients ? reduce_gradients(l, at, parameters, is_last, err) : 0;
+    if (makes_gradients)
+        reduce_gradients(l, at, parameters, is_last);
+    return 0;
 }
 
 static int visit_all(lowering *l, int32_t at, int32_t step, const th_pipeline_op *op, th_error *err)
@@ -315,7 +291,8 @@ static int bring(lowering *l, int32_t at, int32_t step, const th_pipeline_op *op
         th_pipeline_stage_of(l->s, other) == at)
         return 0;
     int32_t before = l->end[number(l->s, op->kind, other, op->micro_batch)];
-    int32_t task = add_delay(l, l->message_ps, TH_STEP_PIPELINE, &before, 1, err);
+    int32_t task = th_step_message(l->tasks, th_pipeline_stage_of(l->s, other), at,
+                                   l->message_bytes, (th_bundles){&before, 1}, err);
     if (task < 0)
         return -1;
     wait_also(&l->stages[at], task);
@@ -356,13 +333,13 @@ static int exchange_now(lowering *l, int32_t at, th_collective_kind kind, int64_
                         th_error *err)
 {
     stage *g = &l->stages[at];
-    th_time ps = bytes > 0 ? exchange_ps(l, kind, bytes, err) : 0;
-    if (ps <= 0)
-        return (int)ps;
-    int32_t task = add_delay(l, ps, TH_STEP_DATA, g->wait, g->n_wait, err);
-    if (task < 0)
-        return -1;
-    wait_for(g, task);
+    calls c = calls_of(l, kind, bytes);
+    for (int i = 0; i < c.n; i++) {
+        int32_t task = th_step_collective(l->tasks, at, &c.of[i], waits_of(g), err);
+        if (task < 0)
+            return -1;
+        wait_for(g, task);
+    }
     return 0;
 }
 
@@ -371,26 +348,33 @@ static int end_stage(lowering *l, int32_t at, th_error *err)
     const th_parallel_plan *p = l->c->p;
     stage *g = &l->stages[at];
     int64_t parameters = parameters_of(l, at);
-    double s = th_optimizer_s(l->c, parameters);
-    if (send_gradients(l, g, err))
+    th_piece x = {.s = th_optimizer_s(l->c, parameters)};
+    if (send_gradients(l, at, err))
         return -1;
     wait_also(g, g->engine);
     g->lost_s = 0;
     if (exchange_now(l, at, TH_REDUCE_SCATTER, g->pending_bytes, err) ||
-        (s > 0 && compute(l, at, s, TH_STEP_OPTIMIZER, err)))
+        (x.s > 0 && compute(l, at, &x, TH_STEP_OPTIMIZER, err)))
         return -1;
     bool gathers = (p->n.zero == 1 || p->n.zero == 2) && !p->overlaps_data && !p->frozen_weights;
     return gathers ? exchange_now(l, at, TH_ALL_GATHER, 2 * parameters, err) : 0;
 }
 
+/* At least so many bundles: a computation for each half of a layer. */
+static int64_t count_bundles(const lowering *l)
+{
+    const th_pipeline_shape *n = &l->s->shape;
+    return (int64_t)l->s->n_ops * n->stages * 2 * l->c->t->layers / (n->stages * n->chunks);
+}
+
 static int lower(lowering *l, th_error *err)
 {
     int32_t stages = l->s->shape.stages;
+    if (th_step_tasks_check(l->tasks, count_bundles(l), err))
+        return -1;
     for (int32_t i = 0; i < stages; i++)
         l->stages[i] = (stage){.engine = NONE, .gate = NONE, .wait = {NONE}};
-    l->message_ps = th_stage_message_time(l->times, th_boundary_bytes(l->c), err);
-    if (l->message_ps < 0)
-        return -1;
+    l->message_bytes = th_boundary_bytes(l->c);
     for (int32_t k = 0; k < stages * l->s->n_ops; k++)
         if (lower_op(l, l->s->order[k], err))
             return -1;
@@ -400,27 +384,36 @@ static int lower(lowering *l, th_error *err)
     return 0;
 }
 
-int th_lower_step(const th_system *s, const th_work_context *c,
-                  const th_pipeline_schedule *schedule, th_program *p, th_training_step *out,
-                  th_error *err)
+/* The step takes over the kinds of tasks. */
+static void take_tasks(th_training_step *out, th_step_tasks *tasks)
 {
-    lowering l = {.system = s, .c = c, .s = schedule, .p = p, .out = out};
+    out->task = tasks->kind;
+    out->is_merged = tasks->is_merged && out->n_ranks > 1;
+    tasks->kind = NULL;
+}
+
+int th_lower_step(const th_system *s, const th_work_context *c,
+                  const th_pipeline_schedule *schedule, bool merges, th_program *p,
+                  th_training_step *out, th_error *err)
+{
+    th_step_tasks tasks;
+    lowering l = {.system = s, .c = c, .s = schedule, .tasks = &tasks};
     *out = (th_training_step){.model = *c->t,
                               .plan = *c->p,
                               .device = c->device,
                               .n_ranks = th_plan_stage_ranks(c->p) * c->p->n.pipeline};
+    if (th_step_tasks_init(&tasks, s, c->p, c->numbers.of[TH_NUMBER_NETWORK], merges, p, err))
+        return -1;
     l.stages = th_alloc_array((size_t)schedule->shape.stages, sizeof *l.stages);
     out->memory = th_alloc_array((size_t)schedule->shape.stages, sizeof *out->memory);
     l.end = th_alloc_array(number(schedule, TH_PIPELINE_N_KINDS, 0, 0), sizeof *l.end);
-    l.times = th_collective_times_new(s, c->p, c->numbers.of[TH_NUMBER_NETWORK], err);
-    int status = !l.times                              ? -1
-                 : !l.stages || !l.end || !out->memory ? th_error_no_memory(err)
-                                                       : lower(&l, err);
+    int status = !l.stages || !l.end || !out->memory ? th_error_no_memory(err) : lower(&l, err);
     for (int32_t i = 0; status == 0 && i < schedule->shape.stages; i++)
         out->memory[i] = th_plan_memory_of(c, schedule, i);
     out->model.name = NULL; /* the caller's may be gone when the step is read */
     out->plan.schedule_file = NULL;
-    th_collective_times_free(l.times);
+    take_tasks(out, &tasks);
+    th_step_tasks_clear(&tasks);
     th_free(l.stages);
     th_free(l.end);
     if (status)

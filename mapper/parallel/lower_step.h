@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lower_step.h - a parallel plan as the program of one step of training.
  *
- * The ranks of a stage do the same at the same time, so one of them stands for all: computations
- * are tasks of its accelerator, collectives and messages tasks that take what they take with all
- * groups of the island at once (collective_times.h). */
+ * The ranks of a stage do the same at the same time, so one of them can stand for all:
+ * step_tasks.h. */
 #ifndef TH_MAPPER_PARALLEL_LOWER_STEP_H
 #define TH_MAPPER_PARALLEL_LOWER_STEP_H
-#include "mapper/parallel/collective_times.h"
 #include "mapper/parallel/layer_work.h"
 #include "mapper/parallel/plan_memory.h"
-#include "sim/program/program.h"
-
-/* What a task of a step is for. */
-typedef enum {
-    TH_STEP_COMPUTE,
-    TH_STEP_OPTIMIZER,
-    TH_STEP_TENSOR,
-    TH_STEP_CONTEXT,
-    TH_STEP_EXPERT,
-    TH_STEP_DATA,
-    TH_STEP_PIPELINE,
-    TH_N_STEP_TASKS
-} th_step_task;
-extern const char *const th_step_task_names[TH_N_STEP_TASKS + 1];
+#include "mapper/parallel/step_tasks.h"
 
 typedef struct th_training_step {
     th_transformer model; /* a copy */
@@ -31,16 +16,17 @@ typedef struct th_training_step {
     int32_t n_ranks;
     th_plan_memory *memory; /* by stage */
     uint8_t *task;          /* th_step_task of each task of the program */
-    size_t task_capacity;
+    bool is_merged;         /* a rank stands for others */
 } th_training_step;
 void th_training_step_clear(th_training_step *x);
 
 /* What the system's first accelerator is. 0, or -1: its design has no peak. */
 int th_training_device_of(const th_system *s, th_training_device *out, th_error *err);
 
-/* Adds the tasks of a step to an empty program; fills out. 0, or -1 and nothing to clear. */
+/* Adds the tasks of a step to an empty program; fills out. merges: one rank stands for all of its
+ * stage. 0, or -1 and nothing to clear. */
 int th_lower_step(const th_system *s, const th_work_context *c,
-                  const th_pipeline_schedule *schedule, th_program *p, th_training_step *out,
-                  th_error *err);
+                  const th_pipeline_schedule *schedule, bool merges, th_program *p,
+                  th_training_step *out, th_error *err);
 
 #endif

@@ -1,9 +1,54 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* parallel_plan.c - see parallel_plan.h. */
 #include <config.h>
+#include <string.h>
 #include "mapper/parallel/parallel_plan.h"
 
 const char *const th_axis_names[] = {"tensor", "context", "data", "pipeline", NULL};
+const char *const th_plan_expert_axis = "expert";
+const char *const th_plan_overlap_names[] = {"data", "tensor", NULL};
+const char *const th_plan_layout_names[] = {"layers", "with_embedding", NULL};
+const char *const th_plan_kernel_names[] = {"fused", "eager", NULL};
+const char *const th_plan_attention_names[] = {"fused", "portable", "unfused", NULL};
+const char *const th_plan_gradient_names[] = {"fp32", "16bit", NULL};
+
+/* ---- order ---- */
+
+/* TH_N_AXES: expert; -1: none. */
+static int axis_of(const char *word)
+{
+    int i = 0;
+    while (i < TH_N_AXES && strcmp(th_axis_names[i], word) != 0)
+        i++;
+    return i < TH_N_AXES || strcmp(word, th_plan_expert_axis) == 0 ? i : -1;
+}
+
+int th_plan_set_order(th_parallel_plan *p, const char *const *words, int n, th_error *err)
+{
+    unsigned seen = 0;
+    int at = 0;
+    for (int i = 0; i < TH_N_AXES; i++)
+        p->order[i] = i;
+    p->experts_apart = false;
+    if (n == 0)
+        return 0;
+    for (int i = 0; i < n && i <= TH_N_AXES; i++) {
+        int axis = axis_of(words[i]);
+        if (axis < 0 || seen & 1u << axis)
+            break;
+        if (axis < TH_N_AXES)
+            p->order[at++] = axis;
+        else
+            p->experts_apart = seen & 1u << TH_AXIS_DATA;
+        seen |= 1u << axis;
+    }
+    unsigned all = (1u << TH_N_AXES) - 1;
+    if (n <= TH_N_AXES + 1 && (seen & all) == all && at + (seen > all ? 1 : 0) == n)
+        return 0;
+    return th_error_set(err, "MAP-0429",
+                        "-order: tensor, context, data and pipeline once each, and expert at most "
+                        "once, were expected");
+}
 
 /* ---- checks ---- */
 
@@ -66,24 +111,10 @@ static int check_ranks(const th_parallel_plan *p, int32_t n_accels, th_error *er
                    (int64_t)n->data * n->context, err);
 }
 
-static int check_order(const th_parallel_plan *p, th_error *err)
-{
-    unsigned seen = 0;
-    for (int i = 0; i < TH_N_AXES; i++)
-        seen |= 1u << p->order[i];
-    if (seen == (1u << TH_N_AXES) - 1)
-        return 0;
-    return th_error_set(err, "MAP-0429",
-                        "-order: tensor, context, data and pipeline once each were expected");
-}
-
 int th_plan_check(const th_parallel_plan *p, const th_transformer *t, int32_t n_accels,
                   th_error *err)
 {
-    return check_order(p, err) || check_model(p, t, err) || check_batch(p, err) ||
-                   check_ranks(p, n_accels, err)
-               ? -1
-               : 0;
+    return check_model(p, t, err) || check_batch(p, err) || check_ranks(p, n_accels, err) ? -1 : 0;
 }
 
 int32_t th_plan_micro_batches(const th_parallel_plan *p)
@@ -190,7 +221,8 @@ void th_plan_group_of(const th_parallel_plan *p, th_plan_group kind, int32_t ran
     int32_t n = th_plan_group_size(p, kind), z = p->n.zero_group, at = number_of(p, rank);
     int axis = kind == TH_GROUP_TENSOR ? TH_AXIS_TENSOR : TH_AXIS_CONTEXT;
     int32_t stride = stride_of(p, axis), etp = p->n.expert_tensor;
-    int32_t first_expert = rank / (n * etp) * (n * etp) + rank % etp;
+    int32_t expert_stride = p->experts_apart ? th_plan_stage_ranks(p) / n : etp;
+    int32_t first_expert = rank / (n * expert_stride) * (n * expert_stride) + rank % expert_stride;
     for (int32_t i = 0; i < n; i++)
         switch (kind) {
         case TH_GROUP_TENSOR:
@@ -198,7 +230,7 @@ void th_plan_group_of(const th_parallel_plan *p, th_plan_group kind, int32_t ran
             ranks[i] = rank + (i - rank / stride % n) * stride;
             break;
         case TH_GROUP_EXPERT:
-            ranks[i] = first_expert + i * etp;
+            ranks[i] = first_expert + i * expert_stride;
             break;
         case TH_GROUP_GRADIENT:
             ranks[i] = same_weights(p, rank, i);

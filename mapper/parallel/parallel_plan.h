@@ -6,8 +6,9 @@
  *
  * A rank has a position along tensor, context, data and pipeline; its accelerator is the
  * mixed-radix number of these, in the order of the plan, the first fastest. The ranks of a stage
- * are numbered without the pipeline, 0 .. n - 1. Experts are spread over e ranks of a stage,
- * consecutive but for the expert_tensor ranks that share each expert. */
+ * are numbered without the pipeline, 0 .. n - 1. Experts are spread over e ranks of a stage:
+ * consecutive ones but for the expert_tensor ranks that share each expert, or, where the order has
+ * expert behind data, ranks that are n / e apart. */
 #ifndef TH_MAPPER_PARALLEL_PARALLEL_PLAN_H
 #define TH_MAPPER_PARALLEL_PARALLEL_PLAN_H
 #include "mapper/parallel/pipeline_schedule.h"
@@ -15,9 +16,30 @@
 
 typedef enum { TH_AXIS_TENSOR, TH_AXIS_CONTEXT, TH_AXIS_DATA, TH_AXIS_PIPELINE, TH_N_AXES } th_axis;
 extern const char *const th_axis_names[TH_N_AXES + 1];
+extern const char *const th_plan_expert_axis; /* "expert", which an order can have as well */
+/* Words of options and files, by the value that they stand for; each ends in NULL. */
+extern const char *const th_plan_overlap_names[], *const th_plan_layout_names[],
+                                                      *const th_plan_kernel_names[],
+                                                          *const th_plan_attention_names[],
+                                                              *const th_plan_gradient_names[];
 
-typedef enum { TH_RECOMPUTE_NONE, TH_RECOMPUTE_SELECTIVE, TH_RECOMPUTE_FULL } th_recompute;
-typedef enum { TH_TRAIN_BF16, TH_TRAIN_FP16, TH_TRAIN_FP8, TH_TRAIN_FP8_ROWS } th_train_precision;
+/* What the backward operation of a layer computes again, in rising order. */
+typedef enum {
+    TH_RECOMPUTE_NONE,
+    TH_RECOMPUTE_SELECTIVE, /* scores of attention */
+    TH_RECOMPUTE_NEEDED,    /* the layer, up to the last tensor that a gradient needs */
+    TH_RECOMPUTE_FULL       /* the layer */
+} th_recompute;
+
+/* Of products in layers; from FP8 on narrower than 16 bits. */
+typedef enum {
+    TH_TRAIN_BF16,
+    TH_TRAIN_FP16,
+    TH_TRAIN_FP8,      /* a scale per tensor */
+    TH_TRAIN_FP8_ROWS, /* per row */
+    TH_TRAIN_MXFP8,    /* per block of 32 */
+    TH_TRAIN_NVFP4     /* 4 bits, per block of 16 */
+} th_train_precision;
 
 typedef enum {
     TH_ATTENTION_FUSED,    /* by the vendor's kernels */
@@ -38,7 +60,8 @@ typedef struct th_batch {
 typedef struct th_parallel_plan {
     th_degrees n;
     th_batch batch;
-    int32_t order[TH_N_AXES];         /* th_axis, the fastest first */
+    int32_t order[TH_N_AXES]; /* th_axis, the fastest first */
+    bool experts_apart;       /* the ranks of experts are far from each other, not neighbours */
     const th_pipeline_type *schedule; /* NULL: from schedule_file */
     const char *schedule_file;
     th_recompute recompute;
@@ -52,6 +75,10 @@ typedef struct th_parallel_plan {
     int32_t gradient_bytes; /* of an element that is reduced */
     double expert_skew;     /* tokens of the busiest rank over the mean; 1: balanced */
 } th_parallel_plan;
+
+/* Sets the order from n words, each axis once and expert before or behind data; 0: as by default.
+ * 0, or -1: no such order. */
+int th_plan_set_order(th_parallel_plan *p, const char *const *words, int n, th_error *err);
 
 /* Does everything divide, and are there enough accelerators? 0, or -1 with the number to change. */
 int th_plan_check(const th_parallel_plan *p, const th_transformer *t, int32_t n_accels,

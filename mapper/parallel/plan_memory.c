@@ -83,7 +83,7 @@ static int64_t buffer_bytes(const th_work_context *c, const th_pipeline_schedule
             bytes += (int64_t)(LOGIT_BYTES * tokens * c->t->vocab / p->n.tensor);
     if (p->n.zero == 3)
         bytes += largest * (2 * WEIGHT_BYTES + p->gradient_bytes);
-    if (p->recompute == TH_RECOMPUTE_FULL) {
+    if (p->recompute >= TH_RECOMPUTE_NEEDED) {
         th_parallel_plan kept = *p;
         kept.recompute = TH_RECOMPUTE_SELECTIVE;
         th_work_context whole = *c;

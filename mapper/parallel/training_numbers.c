@@ -5,24 +5,24 @@
 #include "mapper/parallel/training_numbers.h"
 
 const th_number_meaning th_number_meanings[] = {
-    [TH_NUMBER_PRODUCTS_A100] = {"products_a100", 0.7348, "share of the peak that products reach"},
-    [TH_NUMBER_PRODUCTS_H100] = {"products_h100", 0.6411, "the same, on H100 and later"},
-    [TH_NUMBER_PRODUCTS_FP8] = {"products_fp8", 0.5625, "the same, in 8 bits"},
-    [TH_NUMBER_PRODUCTS_TPU] = {"products_tpu", 0.8297, "the same, on TPUs"},
-    [TH_NUMBER_PRODUCTS_LIMITED] = {"products_limited", 0.4865,
-                                    "the same as on H100, with a limit of 500 W"},
-    [TH_NUMBER_ATTENTION_PORTABLE] = {"attention_portable", 0.4288,
+    [TH_NUMBER_PRODUCTS_A100] = {"products_a100", 0.7426, "share of the peak that products reach"},
+    [TH_NUMBER_PRODUCTS_H100] = {"products_h100", 0.6473, "the same, on H100 and later"},
+    [TH_NUMBER_PRODUCTS_FP8] = {"products_fp8", 0.582, "the same, in 8 bits"},
+    [TH_NUMBER_PRODUCTS_TPU] = {"products_tpu", 0.861, "the same, on TPUs"},
+    [TH_NUMBER_CLOCK_LIMITED] = {"clock_limited", 0.6997,
+                                 "share of the clock that a limit of power of 5/7 leaves"},
+    [TH_NUMBER_ATTENTION_PORTABLE] = {"attention_portable", 0.4218,
                                       "fused attention that is not the vendor's, likewise"},
-    [TH_NUMBER_ATTENTION] = {"attention", 0.7311, "fused attention, as a share of that"},
+    [TH_NUMBER_ATTENTION] = {"attention", 0.6525, "fused attention, as a share of that"},
     [TH_NUMBER_PASSES_FUSED] = {"passes_fused", 1, "passes over memory of fused kernels"},
-    [TH_NUMBER_PASSES_EAGER] = {"passes_eager", 2.024, "passes over memory of eager kernels"},
-    [TH_NUMBER_OVERLAP_COST] = {"overlap_cost", 0.2017,
+    [TH_NUMBER_PASSES_EAGER] = {"passes_eager", 2.047, "passes over memory of eager kernels"},
+    [TH_NUMBER_OVERLAP_COST] = {"overlap_cost", 0.29,
                                 "part of an overlapped message's time that computation loses"},
-    [TH_NUMBER_OVERLAP_TENSOR] = {"overlap_tensor", 0.4008, "the same of messages of tensor ranks"},
-    [TH_NUMBER_NETWORK] = {"network", 0.81, "share of a link's rate that collectives reach"},
+    [TH_NUMBER_OVERLAP_TENSOR] = {"overlap_tensor", 0.2841, "the same of messages of tensor ranks"},
+    [TH_NUMBER_NETWORK] = {"network", 0.7349, "share of a link's rate that collectives reach"},
     [TH_NUMBER_HOST_KERNEL] = {"host_kernel", 6e-6, "s of the host per kernel"},
-    [TH_NUMBER_HOST_EXPERTS] = {"host_experts", 1.503e-3,
-                                "s of the host per layer of experts, forward or backward"},
+    [TH_NUMBER_HOST_EXPERTS] = {"host_experts", 1.647e-05,
+                                "s of the host per kernel of a layer of experts"},
     [TH_N_NUMBERS] = {NULL, 0, NULL},
 };
 
@@ -34,20 +34,20 @@ th_training_numbers th_training_numbers_shipped(void)
     return n;
 }
 
-/* Streaming multiprocessors and 8-bit factors of the vendors' data sheets. */
+/* Streaming multiprocessors, factors of 8 and 4 bits: the vendors' data sheets. */
 static const th_generation generations[] = {
-    {"h100_500w", TH_NUMBER_PRODUCTS_LIMITED, 132, 2},
-    {"a100", TH_NUMBER_PRODUCTS_A100, 108, 1},
-    {"h100", TH_NUMBER_PRODUCTS_H100, 132, 2},
-    {"h200", TH_NUMBER_PRODUCTS_H100, 132, 2},
-    {"b200", TH_NUMBER_PRODUCTS_H100, 148, 2},
-    {"gb200", TH_NUMBER_PRODUCTS_H100, 148, 2},
-    {"b300", TH_NUMBER_PRODUCTS_H100, 148, 2},
-    {"gb300", TH_NUMBER_PRODUCTS_H100, 148, 2},
-    {"tpu", TH_NUMBER_PRODUCTS_TPU, 0, 1},
-    {"mi300x", TH_NUMBER_PRODUCTS_H100, 304, 2},
-    {"mi355x", TH_NUMBER_PRODUCTS_H100, 256, 2},
-    {NULL, TH_NUMBER_PRODUCTS_H100, 0, 2},
+    {"h100_500w", TH_NUMBER_PRODUCTS_H100, 132, 2, 0, true},
+    {"a100", TH_NUMBER_PRODUCTS_A100, 108, 0, 0, false},
+    {"h100", TH_NUMBER_PRODUCTS_H100, 132, 2, 0, false},
+    {"h200", TH_NUMBER_PRODUCTS_H100, 132, 2, 0, false},
+    {"b200", TH_NUMBER_PRODUCTS_H100, 148, 2, 4, false},
+    {"gb200", TH_NUMBER_PRODUCTS_H100, 148, 2, 4, false},
+    {"b300", TH_NUMBER_PRODUCTS_H100, 148, 2, 6, false},
+    {"gb300", TH_NUMBER_PRODUCTS_H100, 148, 2, 6, false},
+    {"tpu", TH_NUMBER_PRODUCTS_TPU, 0, 0, 0, false},
+    {"mi300x", TH_NUMBER_PRODUCTS_H100, 304, 2, 0, false},
+    {"mi355x", TH_NUMBER_PRODUCTS_H100, 256, 2, 4, false},
+    {NULL, TH_NUMBER_PRODUCTS_H100, 0, 2, 0, false},
 };
 
 const th_generation *th_generation_find(const char *design)

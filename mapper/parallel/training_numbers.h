@@ -11,7 +11,7 @@ typedef enum {
     TH_NUMBER_PRODUCTS_H100,
     TH_NUMBER_PRODUCTS_FP8,
     TH_NUMBER_PRODUCTS_TPU,
-    TH_NUMBER_PRODUCTS_LIMITED,
+    TH_NUMBER_CLOCK_LIMITED,
     TH_NUMBER_ATTENTION,
     TH_NUMBER_ATTENTION_PORTABLE,
     TH_NUMBER_PASSES_FUSED,
@@ -24,6 +24,7 @@ typedef enum {
     TH_N_NUMBERS
 } th_training_number;
 
+enum { TH_NUMBER_MAX = 1000 };
 typedef struct th_training_numbers {
     double of[TH_N_NUMBERS];
 } th_training_numbers;
@@ -40,8 +41,9 @@ th_training_numbers th_training_numbers_shipped(void);
 typedef struct th_generation {
     const char *prefix; /* of the name of its design; NULL: every other accelerator */
     th_training_number products;
-    int32_t cores;     /* that a wave of tiles fills; 0: no waves */
-    double fp8_factor; /* of the 16-bit peak; 1: no such products */
+    int32_t cores;                 /* that a wave of tiles fills; 0: no waves */
+    double fp8_factor, fp4_factor; /* of the 16-bit peak; 0: no such products */
+    bool is_limited;               /* in power, below the vendor's */
 } th_generation;
 const th_generation *th_generation_find(const char *design);
 

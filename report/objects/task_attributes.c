@@ -173,6 +173,26 @@ static void describe_job(const th_session *s, const th_task *t, th_strbuf *out)
         th_strbuf_printf(out, "%s: ", p->jobs[job].name);
 }
 
+/* What a task of a step of training is for; NULL: of another program. */
+static const char *purpose_of(const th_session *s, const th_task *t)
+{
+    const th_training_step *step = s->hand_built ? s->hand_built->step : NULL;
+    const th_program *p = step ? th_session_program(s) : NULL;
+    return p ? th_step_task_names[step->task[t - p->tasks]] : NULL;
+}
+
+static void describe_hand_built(const th_session *s, const th_task *t, th_strbuf *out)
+{
+    const char *purpose = purpose_of(s, t);
+    if (t->kind == TH_TASK_COMPUTE)
+        th_strbuf_printf(out, "%s on accel/%s", purpose ? purpose : "compute",
+                         s->system->nodes[t->node].name);
+    else if (t->kind == TH_TASK_HOST && purpose)
+        th_strbuf_printf(out, "%s messages", purpose);
+    else if (purpose)
+        th_strbuf_printf(out, " (%s)", purpose);
+}
+
 void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
 {
     describe_job(s, t, out);
@@ -182,8 +202,10 @@ void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
     const char *colon = s->hand_built ? "" : ": ";
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
-        th_strbuf_printf(out, "%s on accel/%s", s->hand_built ? "compute" : layer,
-                         s->system->nodes[t->node].name);
+        if (s->hand_built)
+            describe_hand_built(s, t, out);
+        else
+            th_strbuf_printf(out, "%s on accel/%s", layer, s->system->nodes[t->node].name);
         break;
     case TH_TASK_TRANSFER:
         th_strbuf_printf(out, "%s%s%s -> %s", layer, colon, s->system->nodes[t->node].name,
@@ -192,6 +214,8 @@ void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
     case TH_TASK_HOST:
         if (t->node >= 0)
             th_strbuf_printf(out, "%s%s%s at work", layer, colon, s->system->nodes[t->node].name);
+        else if (purpose_of(s, t))
+            describe_hand_built(s, t, out);
         else if (s->hand_built)
             th_strbuf_add(out, "delay");
         else
@@ -199,6 +223,8 @@ void th_task_describe(const th_session *s, const th_task *t, th_strbuf *out)
         break;
     case TH_TASK_COLLECTIVE:
         describe_collective(th_session_collective(s, t->collective), out);
+        if (s->hand_built)
+            describe_hand_built(s, t, out);
         break;
     }
 }

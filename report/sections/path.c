@@ -331,9 +331,11 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
         return -1;
     for (int p = 0; p < TH_N_PATH_PARTS; p++)
         all += sum[p];
+    bool is_merged = s->hand_built && s->hand_built->step && s->hand_built->step->is_merged;
     th_table *t = th_report_table(r, "path_parts", "Time breakdown of the critical path", columns);
     for (int p = 0; p < TH_N_PARTS; p++)
-        add_part(t, th_time_part_name(p), sum[p], all, what[p]);
+        add_part(t, th_time_part_name(p), sum[p], all,
+                 p == TH_PART_HOST && is_merged ? "messages, as the plan timed them" : what[p]);
     add_part(t, "wait", sum[TH_PATH_WAIT], all, "for an arrival");
     th_table_total(t, (th_quantity[]){th_text("makespan"), th_ps(all), th_share(all > 0 ? 1 : 0),
                                       th_absent(TH_KIND_TEXT)});

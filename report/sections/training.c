@@ -3,6 +3,7 @@
  * A gap before a computation is exposed communication of the kind of what ended last before it; a
  * message between stages makes it a bubble, as does the end of the step on other stages. */
 #include <config.h>
+#include <stdio.h>
 #include "base/alloc.h"
 #include "report/sections/sections.h"
 
@@ -67,7 +68,7 @@ static void add_row(th_report *r, const th_training_step *x, const step_figures 
     double peak = x->device.operations_per_s * x->n_ranks * s;
     double model =
         tokens * th_transformer_operations(&x->model, x->plan.batch.sequence, !x->model.is_encoder);
-    double again = x->plan.recompute == TH_RECOMPUTE_FULL ? 4.0 / 3 : 1;
+    double again = x->plan.recompute >= TH_RECOMPUTE_NEEDED ? 4.0 / 3 : 1;
     th_quantity cells[] = {th_ps(f->step_ps),
                            th_rate(th_ratio(tokens, s)),
                            th_rate(th_ratio(tokens, s * x->n_ranks)),
@@ -125,6 +126,69 @@ int th_section_step_memory(th_session *s, th_report *r, th_error *err)
                                th_bytes(sum),
                                th_share(th_ratio((double)sum, (double)x->device.memory_bytes))};
         th_table_row(table, cells);
+    }
+    return 0;
+}
+
+/* ---- the plan ---- */
+
+/* "0-3, 8-11": numbers of accelerators of a stage, in the order of its ranks, while they fit. */
+static void put_accels(const th_training_step *x, int32_t stage, char *out, size_t size)
+{
+    int32_t n = th_plan_stage_ranks(&x->plan);
+    size_t at = 0;
+    for (int32_t first = 0; first < n;) {
+        int32_t from = th_plan_accel(&x->plan, stage, first), last = first;
+        while (last + 1 < n && th_plan_accel(&x->plan, stage, last + 1) == from + last + 1 - first)
+            last++;
+        const char *comma = at > 0 ? ", " : "";
+        if (at + 24 >= size) {
+            snprintf(out + at, size - at, ", ...");
+            return;
+        }
+        int written = last == first ? snprintf(out + at, size - at, "%s%d", comma, (int)from)
+                                    : snprintf(out + at, size - at, "%s%d-%d", comma, (int)from,
+                                               (int)(from + last - first));
+        at += (size_t)written;
+        first = last + 1;
+    }
+}
+
+/* "0-7, 16-23": the layers of the chunks of a stage. */
+static void put_layers(const th_training_step *x, int32_t stage, char *out, size_t size)
+{
+    size_t at = 0;
+    const th_parallel_plan *p = &x->plan;
+    th_pipeline_schedule s = {.shape = {p->n.pipeline, p->n.chunks, 1},
+                              .is_v = p->schedule && p->schedule->is_v};
+    snprintf(out, size, "none");
+    for (int32_t chunk = 0; chunk < p->n.chunks && at + 24 < size; chunk++) {
+        th_layer_range r = th_plan_layers(p, &x->model, th_pipeline_step(&s, stage, chunk));
+        if (r.n > 0)
+            at += (size_t)snprintf(out + at, size - at, "%s%d-%d", at > 0 ? ", " : "", (int)r.first,
+                                   (int)(r.first + r.n - 1));
+    }
+}
+
+int th_section_plan(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"stage", "stage", TH_KIND_COUNT},   {"layers", "layers", TH_KIND_TEXT},
+        {"ranks", "ranks", TH_KIND_COUNT},   {"accels", "accelerators", TH_KIND_TEXT},
+        {"memory", "memory", TH_KIND_BYTES}, {NULL, NULL, TH_KIND_TEXT},
+    };
+    enum { LIST_MAX = 64 };
+    const th_training_step *x = s->hand_built->step;
+    th_table *table = th_report_table(r, "plan_stages", NULL, columns);
+    (void)err;
+    for (int32_t i = 0; i < x->plan.n.pipeline; i++) {
+        char layers[LIST_MAX], accels[LIST_MAX];
+        put_layers(x, i, layers, sizeof layers);
+        put_accels(x, i, accels, sizeof accels);
+        th_table_row(table,
+                     (th_quantity[]){th_count(i), th_text(layers),
+                                     th_count(th_plan_stage_ranks(&x->plan)), th_text(accels),
+                                     th_bytes(th_plan_memory_sum(&x->memory[i]))});
     }
     return 0;
 }

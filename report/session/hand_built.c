@@ -40,13 +40,19 @@ th_hand_built *th_hand_built_of_trace(th_trace *t, const th_system *s, th_roofli
 }
 
 th_hand_built *th_hand_built_of_step(const char *name, const th_system *s, const th_work_context *c,
-                                     const th_pipeline_schedule *schedule, th_error *err)
+                                     const th_pipeline_schedule *schedule, th_plan_file *plan,
+                                     th_error *err)
 {
     th_hand_built *m = th_hand_built_new(name, err);
-    if (m && !(m->step = th_alloc_zero(1, sizeof *m->step)))
+    if (m && (!(m->step = th_alloc_zero(1, sizeof *m->step)) ||
+              !(m->plan = th_alloc_zero(1, sizeof *m->plan))))
         th_error_no_memory(err);
-    if (m && m->step && th_lower_step(s, c, schedule, m->program, m->step, err) == 0)
+    if (m && m->plan &&
+        th_lower_step(s, c, schedule, plan->merges, m->program, m->step, err) == 0) {
+        *m->plan = *plan;
+        plan->schedule_file = NULL;
         return m;
+    }
     th_hand_built_free(m);
     return NULL;
 }
@@ -70,6 +76,9 @@ void th_hand_built_free(th_hand_built *m)
     if (m->step)
         th_training_step_clear(m->step);
     th_free(m->step);
+    if (m->plan)
+        th_plan_file_clear(m->plan);
+    th_free(m->plan);
     for (size_t i = 0; i < m->n_schedules; i++)
         th_user_schedule_free(m->schedules[i]);
     th_free(m->schedules);

@@ -8,6 +8,7 @@
 #define TH_REPORT_SESSION_HAND_BUILT_H
 #include "mapper/lower/lower_trace.h"
 #include "mapper/parallel/lower_step.h"
+#include "mapper/parallel/plan_file.h"
 #include "sim/collective/user_schedule.h"
 #include "sim/program/append.h"
 
@@ -19,6 +20,7 @@ typedef struct th_hand_built {
     th_trace *trace; /* what it was read from: then nothing can be added; NULL: none */
     th_roofline_choice roofline;
     th_training_step *step; /* of training, that the program is; NULL: none */
+    th_plan_file *plan;     /* of that step */
     th_program *program;
     th_user_schedule **schedules; /* that its collectives follow */
     size_t n_schedules, schedule_capacity;
@@ -40,9 +42,10 @@ th_hand_built *th_hand_built_new(const char *name, th_error *err);
 /* Takes over the trace, on failure too. Its program is that of the default network. */
 th_hand_built *th_hand_built_of_trace(th_trace *t, const th_system *s, th_roofline_choice roofline,
                                       th_error *err);
-/* A step of training under a plan and its schedule. */
+/* A step of training under a plan and its schedule. Takes over what plan owns, unless it fails. */
 th_hand_built *th_hand_built_of_step(const char *name, const th_system *s, const th_work_context *c,
-                                     const th_pipeline_schedule *schedule, th_error *err);
+                                     const th_pipeline_schedule *schedule, th_plan_file *plan,
+                                     th_error *err);
 /* Frees it when its last owner does; accepts NULL. */
 void th_hand_built_free(th_hand_built *m);
 th_hand_built *th_hand_built_keep(th_hand_built *m); /* one more owner; accepts NULL */

@@ -77,6 +77,16 @@ int th_session_need_run(th_session *s, th_error *err)
     return th_error_set(err, "TCL-0023", "nothing has run yet: run or step first");
 }
 
+int th_session_need_every_rank(th_session *s, th_error *err)
+{
+    if (!s->hand_built || !s->hand_built->step || !s->hand_built->step->is_merged)
+        return 0;
+    return th_error_set(err, "TCL-0929",
+                        "one rank stands for all %d of its stage, and messages take what the plan "
+                        "gave them: parallel_plan -merge 0 simulates every rank and link",
+                        (int)th_plan_stage_ranks(&s->hand_built->step->plan));
+}
+
 int th_session_need_no_trace(th_session *s, th_error *err)
 {
     if (!s->trace)

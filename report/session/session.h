@@ -173,6 +173,8 @@ int th_session_need_program(th_session *s, th_error *err);
 int th_session_need_front(th_session *s, th_error *err); /* of the search that found the mapping */
 int th_session_need_run(th_session *s, th_error *err);   /* one that has begun */
 int th_session_need_no_trace(th_session *s, th_error *err); /* it refers to system and workload */
+/* No step of training of which one rank stands for others, on delays in place of messages. */
+int th_session_need_every_rank(th_session *s, th_error *err);
 
 /* A new run of the session, at time 0, which the session does not own yet. NULL on failure. */
 th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err);

@@ -32,10 +32,14 @@ static int run_select_mapping(th_call *c)
 static int run_write_mapping(th_call *c)
 {
     th_session *s = c->session;
-    if (th_session_need_mapping(s, &c->err) != 0)
+    const th_plan_file *plan = s->hand_built ? s->hand_built->plan : NULL;
+    if (!plan && th_session_need_mapping(s, &c->err) != 0)
         return -1;
     th_strbuf text = TH_STRBUF_INIT;
-    th_mapping_write(s->mapping, s->system, s->workload, &text);
+    if (plan)
+        th_plan_file_write(plan, &text);
+    else
+        th_mapping_write(s->mapping, s->system, s->workload, &text);
     int failed = text.failed ? th_error_no_memory(&c->err)
                              : th_session_write_file(s, th_call_word(c, 0), false, &text, &c->err);
     th_strbuf_clear(&text);
@@ -50,6 +54,8 @@ const th_command th_mapping_commands[] = {
      "Returns the mapping's digest.",
      .run = run_select_mapping, .not_while_running = true},
     {"write_mapping", GROUP, "FILE", 1, 1, NULL, "write the mapping to a file for read_mapping",
-     "Missing folders are created. Returns FILE.", .run = run_write_mapping},
+     "Missing folders are created. Of parallel_plan it is the plan, with all numbers. Returns "
+     "FILE.",
+     .run = run_write_mapping},
     {.name = NULL},
 };

@@ -31,7 +31,8 @@ enum {
     PLAN_GRADIENTS,
     PLAN_FROZEN,
     PLAN_NUMBERS,
-    PLAN_IGNORE_MEMORY
+    PLAN_IGNORE_MEMORY,
+    PLAN_MERGE
 };
 
 static const char *schedule_name(int i)
@@ -41,26 +42,22 @@ static const char *schedule_name(int i)
 
 static const char *layout_name(int i)
 {
-    static const char *const names[] = {"layers", "with_embedding", NULL};
-    return names[i];
+    return th_plan_layout_names[i];
 }
 
 static const char *kernels_name(int i)
 {
-    static const char *const names[] = {"fused", "eager", NULL};
-    return names[i];
+    return th_plan_kernel_names[i];
 }
 
 static const char *attention_name(int i)
 {
-    static const char *const names[] = {"fused", "portable", "unfused", NULL};
-    return names[i];
+    return th_plan_attention_names[i];
 }
 
 static const char *gradients_name(int i)
 {
-    static const char *const names[] = {"fp32", "16bit", NULL};
-    return names[i];
+    return th_plan_gradient_names[i];
 }
 
 #define DEGREE(NAME, HELP)                                                                         \
@@ -96,8 +93,10 @@ static const th_option plan_options[] = {
     [PLAN_OVERLAP] = {"-overlap", TH_OPTION_TEXT, "LIST",
                       "Which messages overlap computation: data, tensor (none). Those of context "
                       "and pipeline do."},
-    [PLAN_ORDER] = {"-order", TH_OPTION_TEXT, "LIST",
-                    "Ranks onto accelerators, neighbours first ({tensor context data pipeline})."},
+    [PLAN_ORDER] =
+        {"-order", TH_OPTION_TEXT, "LIST",
+         "Ranks onto accelerators, neighbours first ({tensor context expert data pipeline}). "
+         "Ranks of experts are neighbours, or far apart where expert is behind data."},
     [PLAN_KERNELS] = {"-kernels", TH_OPTION_CHOICE, "KIND",
                       "fused (the default), or eager: every elementwise operation is a pass over "
                       "memory.",
@@ -116,29 +115,32 @@ static const th_option plan_options[] = {
                       "Other fitted numbers than the shipped ones (docs/models/training.md)."},
     [PLAN_IGNORE_MEMORY] = {"-ignore_memory", TH_OPTION_FLAG, NULL,
                             "Simulates what does not fit into memory too."},
+    [PLAN_MERGE] = {"-merge", TH_OPTION_INTEGER, "0|1",
+                    "1: one rank stands for all of its stage, and messages take what they take by "
+                    "themselves; 0: every rank, with live messages (1).",
+                    0, 1},
     {.name = NULL},
 };
 
 /* ---- options ---- */
 
-static int32_t degree(const th_call *c, int option, int32_t otherwise)
+/* 0: not given. */
+static int32_t degree(const th_call *c, int option)
 {
-    return (int32_t)th_call_number(c, option, otherwise);
+    return (int32_t)th_call_number(c, option, 0);
 }
 
 static void parse_degrees(const th_call *c, th_degrees *n)
 {
-    *n = (th_degrees){.tensor = degree(c, PLAN_TENSOR, 1),
-                      .pipeline = degree(c, PLAN_PIPELINE, 1),
-                      .context = degree(c, PLAN_CONTEXT, 1),
-                      .expert = degree(c, PLAN_EXPERT, 1),
-                      .expert_tensor = degree(c, PLAN_EXPERT_TENSOR, 1),
-                      .zero = degree(c, PLAN_ZERO, 0)};
-    int64_t others = (int64_t)n->tensor * n->pipeline * n->context;
-    int64_t rest = c->session->system->n_accels / others;
-    n->data = degree(c, PLAN_DATA, rest > 0 ? (int32_t)rest : 1);
-    int64_t all = (int64_t)n->data * n->context;
-    n->zero_group = degree(c, PLAN_ZERO_GROUP, all < INT32_MAX ? (int32_t)all : INT32_MAX);
+    *n = (th_degrees){.tensor = degree(c, PLAN_TENSOR),
+                      .pipeline = degree(c, PLAN_PIPELINE),
+                      .chunks = degree(c, PLAN_VIRTUAL),
+                      .context = degree(c, PLAN_CONTEXT),
+                      .expert = degree(c, PLAN_EXPERT),
+                      .expert_tensor = degree(c, PLAN_EXPERT_TENSOR),
+                      .data = degree(c, PLAN_DATA),
+                      .zero = degree(c, PLAN_ZERO),
+                      .zero_group = degree(c, PLAN_ZERO_GROUP)};
 }
 
 /* The position of a word in a list of names that ends in NULL; -1: it is none of them. */
@@ -152,30 +154,23 @@ static int position(const char *const *names, const char *word)
 
 static int parse_order(th_call *c, th_parallel_plan *p)
 {
+    const char *names[TH_N_AXES + 1];
     Tcl_Obj **words;
-    Tcl_Size n;
-    for (int i = 0; i < TH_N_AXES; i++)
-        p->order[i] = i;
-    if (!th_call_has(c, PLAN_ORDER))
-        return 0;
-    if (Tcl_ListObjGetElements(NULL, c->option[PLAN_ORDER].word, &n, &words) != TCL_OK ||
-        n != TH_N_AXES)
+    Tcl_Size n = 0;
+    if (th_call_has(c, PLAN_ORDER) &&
+        (Tcl_ListObjGetElements(NULL, c->option[PLAN_ORDER].word, &n, &words) != TCL_OK || n == 0))
         return th_error_set(&c->err, "TCL-0920",
-                            "-order \"%.100s\": a list of tensor, context, "
-                            "data and pipeline was expected",
+                            "-order \"%.100s\": a list of tensor, context, expert, data and "
+                            "pipeline was expected",
                             th_call_text(c, PLAN_ORDER, ""));
-    for (int i = 0; i < TH_N_AXES; i++) {
-        p->order[i] = position(th_axis_names, Tcl_GetString(words[i]));
-        if (p->order[i] < 0)
-            return th_error_unknown(&c->err, "TCL-0921", "-order", Tcl_GetString(words[i]),
-                                    th_axis_names);
-    }
-    return 0;
+    for (Tcl_Size i = 0; i < n && i <= TH_N_AXES; i++)
+        names[i] = Tcl_GetString(words[i]);
+    return th_plan_set_order(p, names, (int)n, &c->err);
 }
 
 static int parse_overlap(th_call *c, th_parallel_plan *p)
 {
-    static const char *const names[] = {"data", "tensor", NULL};
+    const char *const *names = th_plan_overlap_names;
     Tcl_Obj **words;
     Tcl_Size n = 0;
     if (th_call_has(c, PLAN_OVERLAP) &&
@@ -211,7 +206,8 @@ static int parse_numbers(th_call *c, th_training_numbers *out)
         if (at < 0)
             return th_error_unknown(&c->err, "TCL-0924", "-numbers", Tcl_GetString(words[i]),
                                     names);
-        if (Tcl_GetDoubleFromObj(NULL, words[i + 1], &x) != TCL_OK || !(x >= 0) || x > 1e3)
+        if (Tcl_GetDoubleFromObj(NULL, words[i + 1], &x) != TCL_OK || !(x >= 0) ||
+            x > TH_NUMBER_MAX)
             return th_error_set(&c->err, "TCL-0925", "-numbers %s \"%s\": a number from 0 to 1000",
                                 names[at], Tcl_GetString(words[i + 1]));
         out->of[at] = x;
@@ -219,28 +215,35 @@ static int parse_numbers(th_call *c, th_training_numbers *out)
     return 0;
 }
 
-static int parse_plan(th_call *c, th_parallel_plan *p)
+/* What the model says of a plan. */
+static th_parallel_plan plan_of_model(const th_session_model *m)
 {
-    const th_session_model *m = &c->session->model;
-    *p = (th_parallel_plan){.batch = {.sequence = m->sequence,
-                                      .micro_batch = degree(c, PLAN_MICRO_BATCH, 1),
-                                      .global_batch = degree(c, PLAN_GLOBAL_BATCH, 1)},
-                            .recompute = m->recompute,
-                            .precision = m->precision,
-                            .sequence_parallel = th_call_has(c, PLAN_SEQUENCE_PARALLEL),
-                            .embedding_is_layer = th_call_number(c, PLAN_LAYOUT, 0) == 1,
-                            .has_fused_kernels = th_call_number(c, PLAN_KERNELS, 0) == 0,
-                            .attention = (th_attention)th_call_number(c, PLAN_ATTENTION, 0),
-                            .frozen_weights = th_call_has(c, PLAN_FROZEN),
-                            .gradient_bytes = th_call_number(c, PLAN_GRADIENTS, 0) == 0 ? 4 : 2,
-                            .expert_skew = m->expert_skew};
+    return (th_parallel_plan){.batch = {.sequence = m->sequence},
+                              .recompute = m->recompute,
+                              .precision = m->precision,
+                              .expert_skew = m->expert_skew};
+}
+
+static int parse_plan(th_call *c, th_plan_file *f)
+{
+    th_parallel_plan *p = &f->plan;
+    f->ignores_memory = th_call_has(c, PLAN_IGNORE_MEMORY);
+    f->merges = th_call_number(c, PLAN_MERGE, 1) != 0;
+    *p = plan_of_model(&c->session->model);
+    p->batch.micro_batch = degree(c, PLAN_MICRO_BATCH);
+    p->batch.global_batch = degree(c, PLAN_GLOBAL_BATCH);
+    p->sequence_parallel = th_call_has(c, PLAN_SEQUENCE_PARALLEL);
+    p->embedding_is_layer = th_call_number(c, PLAN_LAYOUT, 0) == 1;
+    p->has_fused_kernels = th_call_number(c, PLAN_KERNELS, 0) == 0;
+    p->attention = (th_attention)th_call_number(c, PLAN_ATTENTION, 0);
+    p->frozen_weights = th_call_has(c, PLAN_FROZEN);
+    p->gradient_bytes = th_call_number(c, PLAN_GRADIENTS, 0) == 0 ? 4 : 2;
     parse_degrees(c, &p->n);
-    const char *schedule =
-        th_call_text(c, PLAN_SCHEDULE, degree(c, PLAN_VIRTUAL, 1) > 1 ? "interleaved" : "1f1b");
-    p->schedule = th_pipeline_find(schedule);
-    p->schedule_file = p->schedule ? NULL : schedule;
-    p->n.chunks = degree(c, PLAN_VIRTUAL, p->schedule && p->schedule->is_v ? 2 : 1);
-    return parse_order(c, p) || parse_overlap(c, p) ? -1 : 0;
+    if (parse_order(c, p) || parse_overlap(c, p) || parse_numbers(c, &f->numbers))
+        return -1;
+    return th_call_has(c, PLAN_SCHEDULE)
+               ? th_plan_file_set_schedule(f, th_call_text(c, PLAN_SCHEDULE, ""), &c->err)
+               : 0;
 }
 
 /* ---- the program ---- */
@@ -274,26 +277,61 @@ static int need_model(th_call *c)
     return th_error_set(&c->err, "TCL-0927", "no language model: create_transformer makes one");
 }
 
-static int run_parallel_plan(th_call *c)
+/* Is the model's precision one that products of the accelerators have? */
+static int check_precision(th_call *c, const th_work_context *w)
+{
+    const th_generation *g = w->device.generation;
+    th_train_precision p = w->p->precision;
+    if (p < TH_TRAIN_FP8 || (p == TH_TRAIN_NVFP4 ? g->fp4_factor : g->fp8_factor) > 0)
+        return 0;
+    return th_error_set(&c->err, "TCL-0960",
+                        "create_transformer -precision %s: the accelerator has no such products: "
+                        "bf16%s was expected",
+                        p == TH_TRAIN_NVFP4 ? "nvfp4" : "fp8",
+                        g->fp8_factor > 0 ? ", fp8 or mxfp8" : " or fp16");
+}
+
+/* The step becomes the session's program, which takes over f. */
+static int make_step(th_call *c, th_plan_file *f)
 {
     th_session *s = c->session;
-    th_parallel_plan plan;
     th_pipeline_schedule schedule;
-    th_work_context work = {.t = &s->model.shape, .p = &plan};
-    if (need_model(c) || parse_plan(c, &plan) || parse_numbers(c, &work.numbers) ||
-        th_plan_check(&plan, &s->model.shape, s->system->n_accels, &c->err) ||
-        th_training_device_of(s->system, &work.device, &c->err) ||
-        make_schedule(&plan, &schedule, &c->err))
+    th_work_context work = {.t = &s->model.shape, .p = &f->plan, .numbers = f->numbers};
+    if (th_plan_file_fill(f, s->system->n_accels, &c->err) ||
+        th_plan_check(&f->plan, &s->model.shape, s->system->n_accels, &c->err) ||
+        th_training_device_of(s->system, &work.device, &c->err) || check_precision(c, &work) ||
+        make_schedule(&f->plan, &schedule, &c->err))
         return -1;
     th_hand_built *made = NULL;
-    if (th_call_has(c, PLAN_IGNORE_MEMORY) || !th_plan_memory_check(&work, &schedule, &c->err))
-        made = th_hand_built_of_step(s->model.name, s->system, &work, &schedule, &c->err);
+    if (f->ignores_memory || !th_plan_memory_check(&work, &schedule, &c->err))
+        made = th_hand_built_of_step(s->model.name, s->system, &work, &schedule, f, &c->err);
     th_pipeline_clear(&schedule);
     if (!made)
         return -1;
     th_session_set_hand_built(s, made);
-    th_call_return_text(c, made->name);
     return 0;
+}
+
+static int run_parallel_plan(th_call *c)
+{
+    th_plan_file f = {.schedule_file = NULL};
+    if (need_model(c) || parse_plan(c, &f) || make_step(c, &f)) {
+        th_plan_file_clear(&f);
+        return -1;
+    }
+    th_call_return_text(c, c->session->model.name);
+    return 0;
+}
+
+int th_call_read_plan(th_call *c, const char *path)
+{
+    th_plan_file f = {.plan = plan_of_model(&c->session->model)};
+    if (need_model(c) || th_plan_file_read(path, &f, &c->err))
+        return -1;
+    if (make_step(c, &f) == 0)
+        return 0;
+    th_plan_file_clear(&f);
+    return -1;
 }
 
 /* ---- report_training ---- */

@@ -376,7 +376,7 @@ const th_command th_property_event_commands[] = {
      "tiles that were chosen for the clock of the system. All objects or, on an error, none. Until "
      "restart, or a run with other options, which warns. Reports say in their heads what was "
      "changed.",
-     .run = run_set_property},
+     .run = run_set_property, .needs_every_rank = true},
     {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options, "make a link or an accelerator fail",
      "A link goes down, or is degraded (-bandwidth); an accelerator dies, or is slowed (-clock). "
      "Transfers on a link that is down wait; the task that a dead accelerator runs never ends, and "
@@ -384,6 +384,6 @@ const th_command th_property_event_commands[] = {
      "the reason. Once, periodically (-period), at random (-mtbf) or at the times of a file; the "
      "random faults of an object depend on the seed and the object alone. All objects or, on an "
      "error, none. Faults happen again after restart, until another system is read.",
-     .run = run_inject_fault},
+     .run = run_inject_fault, .needs_every_rank = true},
     {.name = NULL},
 };

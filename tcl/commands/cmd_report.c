@@ -419,7 +419,8 @@ const th_command th_report_commands[] = {
      "to the picosecond, and links with their busy time, idle time and mean number of flows. For "
      "windows the run is simulated once more; the present run stays as it is. Without -of, a "
      "window lists only the links that were busy in it.",
-     .run = run_report_utilization, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
+     .run = run_report_utilization, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS,
+     .needs_every_rank = true},
     {"report_layers", GROUP, "", 0, 0, layers_options, "print time, stalls and bound of each layer",
      "A layer is active while any of its tasks runs, transfers of its inputs included. Busy, the "
      "stalls on input, weight, partial sums and output, and idle are summed over its accelerators: "
@@ -438,7 +439,7 @@ const th_command th_report_commands[] = {
      "of its tasks, and static power while they ran. The row (rest) has the energy of no layer: "
      "idle accelerators, weights prefetched but not used, collectives. Needs a system file with "
      "energy costs.",
-     .run = run_report_energy, .is_report = true},
+     .run = run_report_energy, .is_report = true, .needs_every_rank = true},
     {"report_memory", GROUP, "", 0, 0, memory_options,
      "print the peak memory use of each accelerator",
      "Weights are resident from the start; an input is held from the end of its producer to its "

@@ -214,13 +214,14 @@ const th_command th_report_network_commands[] = {
      "over the most loaded link, transfers one by one and collectives by pair of nodes; in text "
      "the ten largest, without -limit; in csv only with -flows. On an ideal network, which has no "
      "contention, load may exceed 100 %.",
-     .run = run_report_links, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS},
+     .run = run_report_links, .is_report = true, .after_interrupt = TH_RUN_IS_AS_IT_WAS,
+     .needs_every_rank = true},
     {"report_latency", GROUP, "", 0, 0, latency_options,
      "print statistics of the duration of transfers",
      "Of the transfers that started between -since and -until, so that warm-up and drain can be "
      "left out. Percentiles by nearest rank. Delivered bandwidth: bytes of transfers that ended in "
      "that window / its length.",
-     .run = run_report_latency, .is_report = true},
+     .run = run_report_latency, .is_report = true, .needs_every_rank = true},
     {"report_jobs", GROUP, "", 0, 0, table_options, "print when each job ended, and its slowdown",
      "Of a program that add_job made. Every job is simulated once more, alone: on the same "
      "accelerators, from the same start, on the same network, with the same faults and changes of "
@@ -233,6 +234,6 @@ const th_command th_report_network_commands[] = {
      "all_to_all, gather and scatter, 1 for broadcast, reduce and send_recv. over bound: time / "
      "lower bound - 1, where the bound holds for any algorithm on these links without other "
      "traffic; csv and json have the bound too. An ideal network has no bound.",
-     .run = run_report_collectives, .is_report = true},
+     .run = run_report_collectives, .is_report = true, .needs_every_rank = true},
     {.name = NULL},
 };

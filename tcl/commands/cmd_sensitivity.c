@@ -518,6 +518,6 @@ const th_command th_sensitivity_commands[] = {
      "The present run, if there is one, stays where it is; without one, the options of "
      "map_workload hold.",
      .run = run_report_sensitivity, .is_report = true, .not_while_running = true,
-     .after_interrupt = "nothing was changed"},
+     .after_interrupt = "nothing was changed", .needs_every_rank = true},
     {.name = NULL},
 };

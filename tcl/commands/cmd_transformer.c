@@ -44,6 +44,8 @@ static const char *precision_name(int i)
                                         [TH_TRAIN_FP16] = "fp16",
                                         [TH_TRAIN_FP8] = "fp8",
                                         [TH_TRAIN_FP8_ROWS] = "fp8_rows",
+                                        [TH_TRAIN_MXFP8] = "mxfp8",
+                                        [TH_TRAIN_NVFP4] = "nvfp4",
                                         NULL};
     return names[i];
 }
@@ -52,6 +54,7 @@ static const char *recompute_name(int i)
 {
     static const char *const names[] = {[TH_RECOMPUTE_NONE] = "none",
                                         [TH_RECOMPUTE_SELECTIVE] = "selective",
+                                        [TH_RECOMPUTE_NEEDED] = "needed",
                                         [TH_RECOMPUTE_FULL] = "full",
                                         NULL};
     return names[i];
@@ -90,12 +93,13 @@ static const th_option transformer_options[] = {
     [MODEL_WINDOW_EVERY] = EXTENT("-window_every", "Every so many layers have the window (1)."),
     [MODEL_SEQUENCE] = EXTENT("-sequence", "Tokens of a sequence (2048)."),
     [MODEL_PRECISION] = {"-precision", TH_OPTION_CHOICE, "P",
-                         "Of products: bf16 (the default), fp16; in the layers fp8, or fp8_rows "
-                         "with a scale per row.",
+                         "Of products: bf16 (the default), fp16; in the layers fp8 with a scale "
+                         "per tensor, fp8_rows per row, mxfp8 or nvfp4 per block.",
                          .choice = precision_name},
     [MODEL_RECOMPUTE] = {"-recompute", TH_OPTION_CHOICE, "WHAT",
                          "What the backward operation computes again: none (the default), "
-                         "selective (the scores of attention), full (the layer).",
+                         "selective (the scores of attention), full (the layer), needed (the "
+                         "layer up to the last tensor that a gradient needs).",
                          .choice = recompute_name},
     [MODEL_SKEW] = {"-expert_skew", TH_OPTION_TEXT, "FACTOR",
                     "Tokens of the busiest rank's experts over the mean (1: balanced)."},

@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "mapper/lower/capacity.h"
 #include "mapper/mapping_read.h"
+#include "mapper/parallel/plan_file.h"
 #include "tcl/design_script.h"
 #include "tcl/files.h"
 #include "tcl/command.h"
@@ -254,23 +255,34 @@ static int run_read_workload(th_call *c)
 
 /* ---- read_mapping ---- */
 
+static int take_mapping(th_call *c, const char *path)
+{
+    th_session *s = c->session;
+    if (th_plan_file_is(path))
+        return th_call_read_plan(c, path);
+    th_mapping *mapping = th_session_need_problem(s, &c->err) == 0
+                              ? th_mapping_read(path, s->system, s->workload, &c->err)
+                              : NULL;
+    if (mapping)
+        th_session_set_mapping(s, mapping, &(th_search_record){.type = NULL});
+    return mapping ? 0 : -1;
+}
+
 static int run_read_mapping(th_call *c)
 {
     th_session *s = c->session;
-    if (th_session_need_problem(s, &c->err) != 0)
+    if (th_session_need_system(s, &c->err) != 0 ||
+        (!s->model.name[0] && th_session_need_problem(s, &c->err) != 0))
         return -1;
     Tcl_Obj *path = th_file_find(s, &th_mapping_file, c->words[0], &c->err);
     if (!path)
         return -1;
-    th_mapping *mapping =
-        th_mapping_read(Tcl_FSGetNativePath(path), s->system, s->workload, &c->err);
+    int failed = take_mapping(c, Tcl_FSGetNativePath(path));
     Tcl_DecrRefCount(path);
-    if (!mapping)
-        return -1;
     char digest[20];
-    th_session_set_mapping(s, mapping, &(th_search_record){.type = NULL});
-    th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
-    return 0;
+    if (!failed)
+        th_call_return_text(c, th_session_digest(s, digest, sizeof digest));
+    return failed;
 }
 
 /* ---- check_setup ---- */
@@ -369,7 +381,8 @@ const th_command th_workload_commands[] = {
     {"read_mapping", GROUP, "FILE", 1, 1, NULL,
      "read a mapping for the present system and workload",
      "FILE is a path, or a name looked up along $THARSIS_PATH and in scripts; .map may be left "
-     "out. Returns the mapping's digest. The previous run is dropped.",
+     "out. Returns the mapping's digest. The previous run is dropped. A file with a plan, which "
+     "write_mapping made of parallel_plan, is read for the model of create_transformer.",
      .run = run_read_mapping, .not_while_running = true},
     {"check_setup", GROUP, "", 0, 0, NULL, "check inputs for problems; return 1 if there are none",
      "Warnings go to standard error. Checks that the mapping fits the memories, or, without a "

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test_parallel_plan.c - ranks and groups by hand, what does not divide, work and memory of a layer
- * by hand, and the time that one group stands for against the whole system. */
+ * by hand, and the times that one group and one rank stand for against the whole system. */
 #include <config.h>
 #include <stdlib.h>
 #include <string.h>
 #include "mapper/parallel/lower_step.h"
+#include "mapper/parallel/plan_file.h"
 #include "sim/machine/machine.h"
 #include "tests/unit/tap.h"
 #include "topology/files/system_read.h"
@@ -65,6 +66,9 @@ TEST(groups_by_hand)
     assert_group(&p, TH_GROUP_REPLICA, 7, (int32_t[]){1, 7}, 2);
     p.n.expert = 3, p.n.expert_tensor = 2;
     assert_group(&p, TH_GROUP_EXPERT, 7, (int32_t[]){7, 9, 11}, 3);
+    const char *order[] = {"tensor", "context", "data", "expert", "pipeline"};
+    CU_ASSERT_EQUAL(th_plan_set_order(&p, order, 5, &(th_error){.id = ""}), 0);
+    assert_group(&p, TH_GROUP_EXPERT, 7, (int32_t[]){3, 7, 11}, 3);
 }
 
 /* Pipeline first: the stages of a rank are neighbours. */
@@ -119,9 +123,10 @@ TEST(numbers_that_do_not_divide)
     n = degrees, n.zero_group = 4;
     TAP_ASSERT_TEXT(refused(n, 24, &err), "MAP-0428");
     th_parallel_plan p = plan_of(degrees);
-    p.order[3] = 0;
-    CU_ASSERT_EQUAL(th_plan_check(&p, &model, 24, &err), -1);
+    const char *twice[] = {"tensor", "context", "data", "tensor"};
+    CU_ASSERT_EQUAL(th_plan_set_order(&p, twice, 4, &err), -1);
     TAP_ASSERT_TEXT(err.id, "MAP-0429");
+    p = plan_of(degrees);
     th_transformer sparse = model;
     sparse.experts = (th_experts){.n = 10, .top_k = 2, .ffn = 64};
     p = plan_of(degrees), p.n.expert = 4;
@@ -130,6 +135,64 @@ TEST(numbers_that_do_not_divide)
     p.n.expert = 10;
     CU_ASSERT_EQUAL(th_plan_check(&p, &sparse, 24, &err), -1);
     TAP_ASSERT_TEXT(err.id, "MAP-0427");
+}
+
+/* ---- files ---- */
+
+TEST(files_come_back)
+{
+    th_error err;
+    th_plan_file f = {.plan = plan_of(degrees), .numbers = th_training_numbers_shipped()}, g;
+    f.plan.experts_apart = f.plan.overlaps_tensor = f.plan.embedding_is_layer = true;
+    f.plan.order[0] = TH_AXIS_DATA, f.plan.order[2] = TH_AXIS_TENSOR;
+    f.plan.gradient_bytes = 2;
+    f.numbers.of[TH_NUMBER_NETWORK] = 0.5;
+    th_strbuf text = TH_STRBUF_INIT, again = TH_STRBUF_INIT;
+    th_plan_file_write(&f, &text);
+    g = (th_plan_file){.ignores_memory = true};
+    CU_ASSERT_EQUAL_FATAL(th_plan_file_read_text(text.text, "p.map", &g, &err), 0);
+    th_plan_file_write(&g, &again);
+    TAP_ASSERT_TEXT(again.text, text.text);
+    CU_ASSERT_EQUAL(g.numbers.of[TH_NUMBER_NETWORK], 0.5);
+    CU_ASSERT_EQUAL(g.plan.order[0], TH_AXIS_DATA);
+    th_plan_file_clear(&g);
+    g = (th_plan_file){.merges = false};
+    CU_ASSERT_EQUAL_FATAL(
+        th_plan_file_read_text("plan = { global_batch = 8; tensor = 2; virtual = 2; };", "p.map",
+                               &g, &err),
+        0);
+    CU_ASSERT_EQUAL(th_plan_file_fill(&g, 8, &err), 0);
+    CU_ASSERT_EQUAL(g.plan.n.data, 4);
+    CU_ASSERT_EQUAL(g.plan.n.zero_group, 4);
+    CU_ASSERT_TRUE(g.merges && g.plan.has_fused_kernels && g.plan.gradient_bytes == 4);
+    TAP_ASSERT_TEXT(g.plan.schedule->name, "interleaved");
+    th_plan_file_clear(&g);
+    th_strbuf_clear(&text);
+    th_strbuf_clear(&again);
+}
+
+static const char *refused_text(const char *text, th_error *err)
+{
+    th_plan_file f = {.schedule_file = NULL};
+    CU_ASSERT_EQUAL(th_plan_file_read_text(text, "p.map", &f, err), -1);
+    return err->id;
+}
+
+TEST(files_with_mistakes)
+{
+    th_error err;
+    TAP_ASSERT_TEXT(refused_text("plan = { global_batch = 8;\nkernels = \"fusd\"; };", &err),
+                    "MAP-0441");
+    TAP_ASSERT_TEXT(
+        err.text,
+        "p.map:2: kernels \"fusd\": did you mean \"fused\"? (must be one of fused, eager)");
+    TAP_ASSERT_TEXT(
+        refused_text("plan = { global_batch = 8; }; numbers = { network = -1; };", &err),
+        "MAP-0442");
+    TAP_ASSERT_TEXT(refused_text("plan = { global_batch = 8; order = [\"data\"]; };", &err),
+                    "MAP-0429");
+    CU_ASSERT_TRUE(refused_text("plan = { tensor = 2; };", &err)[0] != 0);
+    CU_ASSERT_TRUE(refused_text("plan = { global_batch = 8; tensr = 2; };", &err)[0] != 0);
 }
 
 /* ---- work ---- */
@@ -277,6 +340,109 @@ TEST(one_group_stands_for_all)
         CU_ASSERT_TRUE(llabs(one - last) <= 1000);
     }
     th_collective_times_free(x);
+    th_system_free(s);
+}
+
+/* ---- one rank for all ---- */
+
+static const th_transformer sparse_model = {.name = "s",
+                                            .layers = 4,
+                                            .hidden = 1024,
+                                            .heads = 8,
+                                            .kv_heads = 8,
+                                            .head_dim = 128,
+                                            .ffn = 4096,
+                                            .vocab = 1000,
+                                            .norm_size = 1,
+                                            .window_every = 1,
+                                            .experts = {.n = 8, .top_k = 2, .ffn = 1024}};
+
+/* The time of a step, with one rank for all of its stage or with every rank. */
+static th_time step_time(const th_system *s, const th_parallel_plan *p, bool merges)
+{
+    th_error err;
+    th_pipeline_schedule schedule;
+    th_training_step step;
+    th_program *program = th_program_new(&err);
+    th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
+    th_work_context c = context_of(p->n.expert > 1 ? &sparse_model : &model, p);
+    th_program_clear(program);
+    CU_ASSERT_EQUAL_FATAL(th_plan_check(p, c.t, s->n_accels, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(th_pipeline_make(p->schedule, &shape, &schedule, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(th_lower_step(s, &c, &schedule, merges, program, &step, &err), 0);
+    CU_ASSERT_EQUAL(step.is_merged, merges);
+    th_compute_cost_cache *costs = th_compute_cost_cache_new(s, &err);
+    th_machine *m = th_machine_new(s, costs, &(th_machine_options){.network = NULL}, &err);
+    CU_ASSERT_EQUAL(th_program_finish(program, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(th_program_look_up_works(program, costs, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(th_machine_load(m, program, &err), 0);
+    CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &err), TH_STOP_DONE);
+    th_time end = th_machine_elapsed(m);
+    th_machine_free(m);
+    th_compute_cost_cache_free(costs);
+    th_training_step_clear(&step);
+    th_pipeline_clear(&schedule);
+    th_program_free(program);
+    return end;
+}
+
+/* Every rank on the network, groups of the same kind on the same links and cards: the same time as
+ * of one rank for all, to the rounding of shared rates. What no merged step sees is messages of
+ * different kinds that meet on a link: the last rows, which may be so many parts
+ * per million longer. */
+TEST(one_rank_stands_for_all)
+{
+    static const struct {
+        int32_t nodes, each;
+        th_degrees
+            n; /* tensor, pipeline, chunks, context, data, expert, expert_tensor, zero, group */
+        bool sequence, data, tensor;
+        int64_t longer_ppm;
+    } plans[] = {{1, 8, {8, 1, 1, 1, 1, 1, 1, 0, 1}, false, false, false, 1},
+                 {1, 8, {8, 1, 1, 1, 1, 1, 1, 0, 1}, true, false, true, 1},
+                 {2, 4, {4, 1, 1, 1, 2, 1, 1, 1, 2}, true, true, false, 1},
+                 {2, 4, {4, 2, 1, 1, 1, 1, 1, 0, 1}, false, false, false, 1},
+                 {2, 4, {2, 2, 1, 1, 2, 1, 1, 1, 2}, true, true, true, 1},
+                 {2, 4, {1, 1, 1, 1, 8, 1, 1, 3, 8}, false, true, false, 1},
+                 {2, 4, {1, 1, 1, 1, 8, 1, 1, 3, 4}, false, false, false, 1},
+                 {2, 4, {2, 1, 1, 2, 2, 1, 1, 1, 4}, false, false, false, 1},
+                 {2, 4, {1, 1, 1, 1, 8, 8, 1, 1, 8}, false, false, false, 1},
+                 {2, 4, {1, 2, 1, 1, 4, 4, 1, 1, 4}, false, false, false, 1},
+                 {1, 8, {2, 4, 1, 1, 1, 1, 1, 0, 1}, false, false, false, 20000},
+                 {2, 4, {1, 1, 1, 1, 8, 4, 1, 1, 8}, false, true, false, 20000}};
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        th_parallel_plan p = plan_of(plans[i].n);
+        th_system *s = pod(plans[i].nodes, plans[i].each);
+        p.batch = (th_batch){.sequence = 2048, .micro_batch = 1, .global_batch = 16};
+        p.sequence_parallel = plans[i].sequence;
+        p.overlaps_data = plans[i].data, p.overlaps_tensor = plans[i].tensor;
+        th_time one = step_time(s, &p, true), all = step_time(s, &p, false);
+        int64_t longer = (all - one) * 1000000 / one;
+        CU_ASSERT_TRUE(longer >= -1 && longer <= plans[i].longer_ppm);
+        if (longer < -1 || longer > plans[i].longer_ppm)
+            printf("# plan %zu: %lld ppm\n", i, (long long)longer);
+        th_system_free(s);
+    }
+}
+
+TEST(too_many_tasks)
+{
+    th_error err;
+    th_degrees n = {8, 1, 1, 1, 4, 1, 1, 0, 1};
+    th_parallel_plan p = plan_of(n);
+    th_system *s = pod(4, 8);
+    th_pipeline_schedule schedule;
+    th_training_step step;
+    p.batch.global_batch = 4 * 20000;
+    th_work_context c = context_of(&model, &p);
+    th_program *program = th_program_new(&err);
+    th_program_clear(program);
+    CU_ASSERT_EQUAL_FATAL(
+        th_pipeline_make(p.schedule, &(th_pipeline_shape){1, 1, 20000}, &schedule, &err), 0);
+    CU_ASSERT_EQUAL(th_lower_step(s, &c, &schedule, false, program, &step, &err), -1);
+    TAP_ASSERT_TEXT(err.id, "MAP-0440");
+    th_pipeline_clear(&schedule);
+    th_program_free(program);
     th_system_free(s);
 }
 
