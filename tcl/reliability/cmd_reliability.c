@@ -36,7 +36,7 @@ static const th_option options[] = {
          "Kinds of failures, each {NAME UNITS MTBF ?shape K? ?spare 0|1?}: so many units, each of "
          "which fails every MTBF in the mean, under an exponential or (shape) Weibull law; or "
          "{NAME times FILE}: a file with a time in each line. spare 0: no unit is replaced (of "
-         "software). Without it, those of the system file."},
+         "software). Without it nothing fails."},
     [RELIABILITY_STEP] = {"-step_time", TH_OPTION_TEXT, "TIME",
                           "Time of a step; intervals are whole steps (that of the finished run, if "
                           "there is one)."},

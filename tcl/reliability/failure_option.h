@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* failure_option.h - the kinds of failures of a call: -failures LIST, or those of the system file.
+/* failure_option.h - the kinds of failures of a call, -failures LIST.
  *   parse -> read only -> clear */
 #ifndef TH_TCL_RELIABILITY_FAILURE_OPTION_H
 #define TH_TCL_RELIABILITY_FAILURE_OPTION_H
