@@ -38,8 +38,12 @@ int th_property_events_add(th_session *s, const th_property_event *c, size_t n, 
         return th_error_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         th_applied_event applied = {c[i], th_run_position_of(sim), is_fault};
-        if (th_machine_add_property_event(sim->machine, &c[i], err) != 0)
+        if (th_machine_add_property_event(sim->machine, &c[i], err) != 0) {
+            s->events.n -= i;
+            if (i > 0) /* the machine has some of them, and cannot give them back */
+                th_session_drop_run(s);
             return -1;
+        }
         s->events.all[s->events.n++] = applied;
         th_simulation_changed(sim);
     }

@@ -26,7 +26,8 @@ typedef struct th_applied_event {
     bool is_fault;
 } th_applied_event;
 
-/* Applies n changes to the present run, and records them. 0, or -1: nothing was changed. */
+/* Applies n changes to the present run, and records them. 0, or -1: nothing was changed,
+ * but if memory ran out between two of them, the run is lost. */
 int th_property_events_add(th_session *s, const th_property_event *c, size_t n, bool is_fault,
                            th_error *err);
 /* The run is dropped: faults are kept for the next one, all other events are forgotten. */

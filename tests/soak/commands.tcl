@@ -10,6 +10,8 @@
 set here [file dirname [file normalize [info script]]]
 set root [expr {[info exists env(srcdir)] ? $env(srcdir) : [file join $here .. ..]}]
 set builddir [expr {[info exists env(builddir)] ? $env(builddir) : [pwd]}]
+set root [file normalize $root]
+set builddir [file normalize $builddir]
 source [file join $root tests soak session.tcl]
 set length 30
 

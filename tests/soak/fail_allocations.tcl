@@ -14,7 +14,7 @@ set sampled [expr {$is_long ? 500 : $few}]  ;# of the rest
 set renewals [expr {$is_long ? 200 : 4}]
 set limit_s [expr {$is_long ? $env(THARSIS_LONG) : 1000}]
 # A run that runs out of memory is lost; a trace is closed even where its end cannot be written.
-set lose_run {run step}
+set lose_run {run step inject_fault}
 set ends_anyway {close_trace}
 set wrong 0
 set tried 0
