@@ -131,7 +131,7 @@ static void add_limit_figure(const th_verdict *v, th_strbuf *out)
 {
     int part = th_verdict_limit(v);
     begin_figure(out, "Limited by");
-    th_strbuf_add(out, part < 0 ? "&ndash;" : th_path_part_name(part));
+    th_strbuf_add(out, part < 0 ? "&ndash;" : th_verdict_part_name(v, part));
     begin_remark(out);
     if (part >= 0)
         th_strbuf_printf(out, "%.0f&#160;%% of the critical path", 100 * th_verdict_share(v, part));
@@ -169,7 +169,7 @@ void th_html_breakdown(const th_verdict *v, th_time longest_ps, th_strbuf *out)
         if (v->part_ps[p] <= 0)
             continue;
         th_strbuf_printf(out, "<li><i class=\"part-%d\"></i>%s %.1f&#160;%%, ", p,
-                         th_path_part_name(p), 100 * th_verdict_share(v, p));
+                         th_verdict_part_name(v, p), 100 * th_verdict_share(v, p));
         th_html_time(out, v->part_ps[p]);
         th_strbuf_add(out, "</li>\n");
     }

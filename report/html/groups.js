@@ -52,7 +52,7 @@
         const types = ["convolution", "matrix product, recurrent", "other layers"];
         const named = layers.map(([name]) => name.slice(data.layerPrefix.length));
         const all = [
-            numbered("model", data.hasJobs ? "job" : "model", layers.map((l) => l[2])),
+            numbered("model", data.groups || "model", layers.map((l) => l[2])),
             numbered("set", "set of accelerators", layers.map((l) => `set ${l[3]}`)),
             numbered("block", "block of layers", named.length > 0 ? blocksOf(named) : []),
             numbered("type", "type of layer", layers.map((l) => types[l[1]])),

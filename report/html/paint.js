@@ -90,7 +90,7 @@ th.painter = function (data) {
             track.lanes = track.lanes || th.lanesOf(track, MOST_LANES);
             const height = Math.max(1, track.lanes.length) * LANE;
             const label =
-                {path: "critical path", collective: "collectives"}[track.kind] ||
+                {path: "critical path", collective: data.collectiveRow || "collectives"}[track.kind] ||
                 track.name.slice(data.rowPrefix[track.kind].length);
             rows.push({type: "spans", track, label, y, height});
             y += height + (withEngines && track.kind === "accel" ? 2 : GAP);
@@ -359,6 +359,6 @@ th.nameOf = function (data, task) {
     if (tasks.kind[task] === data.TRANSFER)
         return `${layer ? `${layer}: ` : ""}${nodes[tasks.from[task]]} \u2192 ${nodes[tasks.to[task]]}`;
     if (tasks.kind[task] === data.COLLECTIVE)
-        return `${layer && data.hasJobs ? `${layer}: ` : ""}${collectives[tasks.entry[task]][0]} of ${collectives[tasks.entry[task]][1]}`;
+        return `${layer && data.groups ? `${layer}: ` : ""}${collectives[tasks.entry[task]][0]} of ${collectives[tasks.entry[task]][1]}`;
     return layer || `task ${tasks.number[task]}`;
 };

@@ -75,6 +75,21 @@ static void add_kind(th_spans_page *g, const th_task *t, int32_t *node, th_strbu
     }
 }
 
+/* What the step of training that is simulated has its tasks for; NULL: none is. */
+static const uint8_t *purposes_of(const th_spans_page *g)
+{
+    const th_hand_built *m = g->session->hand_built;
+    return m && m->step ? m->step->task : NULL;
+}
+
+/* What gives a task its colour and name, by its number: job, purpose or layer. */
+static int32_t group_of(const th_spans_page *g, int32_t task)
+{
+    if (g->program->n_jobs > 0)
+        return th_program_job_of(g->program, task);
+    return purposes_of(g) ? purposes_of(g)[task] : g->program->tasks[task].layer;
+}
+
 static void encode_tasks(th_spans_page *g, th_strbuf *bytes)
 {
     th_time before = 0;
@@ -89,7 +104,7 @@ static void encode_tasks(th_spans_page *g, th_strbuf *bytes)
         th_encode_number(bytes, (uint64_t)(start - before));
         th_encode_number(bytes, (uint64_t)(th_html_tracks_end(&g->tracks, task) - start));
         th_encode_signed(bytes, task - number);
-        int32_t own = g->program->n_jobs > 0 ? th_program_job_of(g->program, task) : t->layer;
+        int32_t own = group_of(g, task);
         th_encode_signed(bytes, own - layer);
         th_encode_number(bytes, (uint64_t)t->input);
         add_kind(g, t, &node, bytes);
@@ -138,6 +153,17 @@ static const char *object_name(const th_spans_page *g, const th_html_track *t)
     return "";
 }
 
+/* "stage 2.16": accelerator 16 of stage 2. */
+static void add_track_name(const th_spans_page *g, const th_html_track *t)
+{
+    th_strbuf name = TH_STRBUF_INIT;
+    if (t->stage >= 0)
+        th_strbuf_printf(&name, "stage %d.", (int)t->stage);
+    th_strbuf_add(&name, object_name(g, t));
+    th_strbuf_add_json(g->out, name.text ? name.text : "");
+    th_strbuf_clear(&name);
+}
+
 static void add_tracks(th_spans_page *g)
 {
     static const char *const kinds[TH_N_HTML_TRACK_KINDS] = {"path", "accel", "link", "collective"};
@@ -146,7 +172,7 @@ static void add_tracks(th_spans_page *g)
     for (int i = 0; i < g->tracks.n; i++) {
         const th_html_track *t = &g->tracks.tracks[i];
         th_strbuf_printf(out, "%s\n{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "", kinds[t->kind]);
-        th_strbuf_add_json(out, object_name(g, t));
+        add_track_name(g, t);
         th_strbuf_printf(out, ",\"n\":%zu}", t->n);
     }
     th_strbuf_add(out, "]");
@@ -179,19 +205,29 @@ static int class_of(const th_layer *l)
     return 2;
 }
 
-/* The jobs of a program are models of one layer each. */
-static void add_jobs(th_strbuf *out, const th_program *p)
+static const char *group_name(const th_spans_page *g, int32_t i)
 {
-    th_strbuf_add(out, ",\n\"hasJobs\":1,\"layers\":[");
-    for (int32_t j = 0; j < p->n_jobs; j++) {
-        th_strbuf_add(out, j > 0 ? ",[" : "[");
-        th_strbuf_add_json(out, p->jobs[j].name);
-        th_strbuf_printf(out, ",2,%d,0]", (int)j);
+    return g->program->n_jobs > 0 ? g->program->jobs[i].name : th_step_task_names[i];
+}
+
+/* Jobs, or purposes of a step of training, are models of one layer each. */
+static void add_groups(th_spans_page *g)
+{
+    th_strbuf *out = g->out;
+    bool are_jobs = g->program->n_jobs > 0;
+    int32_t n = are_jobs ? g->program->n_jobs : TH_N_STEP_TASKS;
+    if (!are_jobs && g->session->hand_built->step->is_merged)
+        th_strbuf_add(out, ",\n\"collectiveRow\":\"messages\"");
+    th_strbuf_printf(out, ",\n\"groups\":\"%s\",\"layers\":[", are_jobs ? "job" : "purpose");
+    for (int32_t i = 0; i < n; i++) {
+        th_strbuf_add(out, i > 0 ? ",[" : "[");
+        th_strbuf_add_json(out, group_name(g, i));
+        th_strbuf_printf(out, ",2,%d,0]", (int)i);
     }
     th_strbuf_add(out, "],\n\"models\":[");
-    for (int32_t j = 0; j < p->n_jobs; j++) {
-        th_strbuf_add(out, j > 0 ? "," : "");
-        th_strbuf_add_json(out, p->jobs[j].name);
+    for (int32_t i = 0; i < n; i++) {
+        th_strbuf_add(out, i > 0 ? "," : "");
+        th_strbuf_add_json(out, group_name(g, i));
     }
     th_strbuf_add(out, "],\n\"sets\":0");
 }
@@ -221,8 +257,8 @@ static void add_names(th_spans_page *g)
 {
     th_strbuf *out = g->out;
     const th_session *s = g->session;
-    if (g->program->n_jobs > 0)
-        add_jobs(out, g->program);
+    if (g->program->n_jobs > 0 || purposes_of(g))
+        add_groups(g);
     else
         add_layers(out, s);
     th_strbuf_add(out, ",\n\"nodes\":[");

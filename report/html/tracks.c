@@ -23,7 +23,7 @@ th_time th_html_tracks_end(const th_html_tracks *k, int32_t task)
 
 static int add_track(th_html_tracks *k, th_html_track_kind kind, int32_t object)
 {
-    k->tracks[k->n] = (th_html_track){.kind = kind, .object = object, .open = -1};
+    k->tracks[k->n] = (th_html_track){.kind = kind, .object = object, .stage = -1, .open = -1};
     return k->n++;
 }
 
@@ -62,6 +62,32 @@ static void add_link_tracks(th_html_tracks *k, th_time least)
     }
 }
 
+/* The step of training that is simulated; NULL: none is. */
+static const th_training_step *step_of(const th_html_tracks *k)
+{
+    return k->session->hand_built ? k->session->hand_built->step : NULL;
+}
+
+/* Are the messages of a step delays? */
+static bool has_delays(const th_html_tracks *k)
+{
+    return step_of(k) && step_of(k)->is_merged;
+}
+
+/* The accelerators of a step, stage by stage: those of all ranks, or of the one that stands for
+ * its stage. */
+static void add_stage_tracks(th_html_tracks *k, const th_training_step *x)
+{
+    int32_t ranks = x->is_merged ? 1 : th_plan_stage_ranks(&x->plan);
+    for (int32_t stage = 0; stage < x->plan.n.pipeline; stage++)
+        for (int32_t rank = 0; rank < ranks; rank++) {
+            int32_t accel = th_plan_accel(&x->plan, stage, rank);
+            int track = add_track(k, TH_HTML_TRACK_ACCEL, accel);
+            k->track_of_accel[accel] = track;
+            k->tracks[track].stage = stage;
+        }
+}
+
 static int make_tracks(th_html_tracks *k)
 {
     const th_result *r = k->result;
@@ -73,10 +99,13 @@ static int make_tracks(th_html_tracks *k)
     if (least < 0 || !k->tracks || !k->track_of_accel || !k->track_of_link)
         return -1;
     add_track(k, TH_HTML_TRACK_PATH, -1);
-    k->track_of_collectives =
-        p->n_collectives > 0 ? add_track(k, TH_HTML_TRACK_COLLECTIVE, -1) : -1;
-    for (int a = 0; a < r->n_accels; a++)
-        k->track_of_accel[a] = add_track(k, TH_HTML_TRACK_ACCEL, a);
+    bool has_messages = p->n_collectives > 0 || has_delays(k);
+    k->track_of_collectives = has_messages ? add_track(k, TH_HTML_TRACK_COLLECTIVE, -1) : -1;
+    if (step_of(k))
+        add_stage_tracks(k, step_of(k));
+    else
+        for (int a = 0; a < r->n_accels; a++)
+            k->track_of_accel[a] = add_track(k, TH_HTML_TRACK_ACCEL, a);
     add_link_tracks(k, least);
     return 0;
 }
@@ -151,7 +180,7 @@ static int add_task(th_html_tracks *k, int32_t number)
     case TH_TASK_COLLECTIVE:
         return add_span(k, k->track_of_collectives, number, start, end);
     case TH_TASK_HOST:
-        break;
+        return has_delays(k) ? add_span(k, k->track_of_collectives, number, start, end) : 0;
     }
     return 0;
 }

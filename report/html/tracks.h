@@ -2,9 +2,10 @@
 /* tracks.h - the contents of a timeline: rows of spans.
  *   collect -> clear
  *
- * A row is the critical path, an accelerator with its compute tasks, a link with the transfers over
- * it, or all collectives. If a page would have too many spans, those shorter than a resolution are
- * merged, row by row: the resolution is the smallest makespan / 2^k that is coarse enough. */
+ * A row is the critical path, an accelerator with its compute tasks, a link with the transfers
+ * over it, or all collectives; of a step of training accelerators come stage by stage. If a page
+ * would have too many spans, those shorter than a resolution are merged, row by row: the resolution
+ * is the smallest makespan / 2^k that is coarse enough. */
 #ifndef TH_REPORT_HTML_TRACKS_H
 #define TH_REPORT_HTML_TRACKS_H
 #include "report/session/session.h"
@@ -30,6 +31,7 @@ typedef struct th_html_span {
 
 typedef struct th_html_track {
     int32_t kind, object; /* th_html_track_kind; accelerator or link */
+    int32_t stage;        /* of a step of training; -1: none */
     th_html_span *spans;  /* by start */
     size_t n, capacity;
     int64_t open; /* private: the open span that short ones join, -1: none; and its start */

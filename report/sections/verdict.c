@@ -120,6 +120,8 @@ int th_verdict_find(th_session *s, th_verdict *v, th_error *err)
 {
     const th_result *x = th_simulation_result(s->simulation, err);
     *v = (th_verdict){.is_hand_built = s->hand_built, .bound_ps = TH_BOUND_NOT_COMPUTED};
+    if (s->hand_built && s->hand_built->step && s->hand_built->step->is_merged)
+        v->merged_ranks = th_plan_stage_ranks(&s->hand_built->step->plan);
     if (!x)
         return -1;
     v->is_done = x->is_done;
@@ -190,6 +192,11 @@ static void add_deadline_clause(const th_missed_deadline *missed, th_strbuf *out
     th_strbuf_add(out, "; ");
 }
 
+const char *th_verdict_part_name(const th_verdict *v, int part)
+{
+    return part == TH_PART_HOST && v->merged_ranks > 0 ? "messages" : th_path_part_name(part);
+}
+
 /* "80 % array and 16 % own DRAM": those of NAMED_SHARE, at least the largest, at most three. */
 static void add_path_clause(const th_verdict *v, th_strbuf *out)
 {
@@ -209,7 +216,7 @@ static void add_path_clause(const th_verdict *v, th_strbuf *out)
                          : i == n - 1 ? " and "
                                       : ", ",
                          percent(th_verdict_share(v, part[i]), text, sizeof text),
-                         th_path_part_name(part[i]));
+                         th_verdict_part_name(v, part[i]));
 }
 
 /* Accelerators of one class. */
@@ -255,7 +262,10 @@ static void add_accel_clause(const th_verdict *v, th_strbuf *out)
         least = v->classes[k].mean < least->mean ? &v->classes[k] : least;
         most = v->classes[k].mean > most->mean ? &v->classes[k] : most;
     }
-    if (v->n_classes == 0 || most->most <= 0)
+    if (v->merged_ranks > 0)
+        th_strbuf_printf(out, "; one accelerator stands for the %d of its stage",
+                         (int)v->merged_ranks);
+    if (v->n_classes == 0 || most->most <= 0 || v->merged_ranks > 0)
         return;
     if (v->n_classes == 1)
         add_balance(most, out);

@@ -34,6 +34,7 @@ typedef struct th_missed_deadline {
 
 typedef struct th_verdict {
     bool is_done, is_hand_built;
+    int32_t merged_ranks; /* that one accelerator stands for, of a step of training; 0: none */
     th_time elapsed_ps, latency_ps; /* latency: mean over inputs; 0: unknown */
     int32_t batch, n_inputs;        /* of a workload */
     double samples_per_s;           /* 0: unknown */
@@ -54,6 +55,9 @@ int th_path_breakdown(th_session *s, th_time part[TH_N_PATH_PARTS], th_error *er
 
 /* Of the session's run, which must have begun. 0 or -1. */
 int th_verdict_find(th_session *s, th_verdict *v, th_error *err);
+/* The name of a part in this run: where one accelerator stands for others, messages are what hosts
+ * wait for. */
+const char *th_verdict_part_name(const th_verdict *v, int part);
 /* The share of a part in the critical path, and the largest part; -1: the path is empty. */
 double th_verdict_share(const th_verdict *v, int part);
 int th_verdict_limit(const th_verdict *v);
