@@ -33,7 +33,7 @@ ACTIVATIONS = ("none", "relu", "tanh", "sigmoid")
 # Of format tharsis; below them what is worth keeping about a measurement, which read_measurements passes over.
 NUMBERS = ("batch", "rows", "in_h", "in_w", "channels_in", "channels_out", "kernel_h", "kernel_w",
            "stride_h", "stride_w", "pad_h", "pad_w", "bias")
-OPERATOR_NUMBERS = ("heads", "kv_heads", "keys", "causal")
+OPERATOR_NUMBERS = ("heads", "kv_heads", "keys", "causal", "window")
 FIELDS = NUMBERS + ("activation", "function", "optimizer")
 REMARKS = ("spread_percent", "runs", "copy_ms", "launch_ms", "sm_clock_MHz", "temperature_C")
 COLUMNS = ("row_id", "kind", "device", "phase") + FIELDS + ("time_ms", "precision") + OPERATOR_NUMBERS + REMARKS
@@ -101,12 +101,15 @@ def random_layer(rng, kind):
 
 
 def random_attention(rng):
-    """Prefill, a chunk against a cache, or decode, each equally often."""
+    """Prefill, a chunk against a cache, or decode, each equally often; one in four with a window."""
     kv_heads, width = 2 ** rng.randint(0, 5), rng.choice((64, 128))
     keys = log_uniform(rng, 16, 32768)
     rows = rng.choice((keys, log_uniform(rng, 1, keys), 1))
-    return {"batch": log_uniform(rng, 1, 256), "rows": rows, "channels_in": width, "channels_out": width,
-            "heads": kv_heads * 2 ** rng.randint(0, 3), "kv_heads": kv_heads, "keys": keys, "causal": 1}
+    layer = {"batch": log_uniform(rng, 1, 256), "rows": rows, "channels_in": width, "channels_out": width,
+             "heads": kv_heads * 2 ** rng.randint(0, 3), "kv_heads": kv_heads, "keys": keys, "causal": 1}
+    if rng.randint(0, 3) == 0:
+        layer["window"] = log_uniform(rng, 16, keys)
+    return layer
 
 
 def random_precision(rng, layer, precisions):
@@ -182,6 +185,8 @@ def read_layer(where, row):
             raise Problem(f"{where}: {name} \"{layer[name]}\": must be one of {', '.join(words)}")
     if kind == "attention" and layer["heads"] % layer["kv_heads"]:
         raise Problem(f"{where}: kv_heads: must divide heads")
+    if layer.get("window") and not layer.get("causal"):
+        raise Problem(f"{where}: window: is for causal attention")
     if kind in ("conv", "pooling") and min(out_size(layer, "h"), out_size(layer, "w")) < 1:
         raise Problem(f"{where}: the kernel must fit into the padded input")
     return {**layer, "kind": kind}
@@ -347,11 +352,26 @@ class TorchGpu:
         q = self.tensor(layer["batch"], layer["heads"], rows, layer["channels_in"], grad=grad, dtype=dtype)
         k = self.tensor(layer["batch"], layer["kv_heads"], keys, layer["channels_in"], grad=grad, dtype=dtype)
         v = self.tensor(layer["batch"], layer["kv_heads"], keys, layer["channels_out"], grad=grad, dtype=dtype)
+        shared = {"enable_gqa": True} if layer["heads"] != layer["kv_heads"] else {}
+        if layer.get("window"):
+            return self.windowed(q, k, v, layer["window"], shared), q, []
         mask = causal_lower_right(rows, keys) if layer.get("causal") and 1 < rows < keys else None
         whole = bool(layer.get("causal")) and rows == keys
         attend = self.torch.nn.functional.scaled_dot_product_attention
-        shared = {"enable_gqa": True} if layer["heads"] != layer["kv_heads"] else {}
         return (lambda a: attend(a, k, v, attn_mask=mask, is_causal=whole, **shared)), q, []
+
+    def windowed(self, q, k, v, window, shared):
+        """Each query sees so many keys at most: itself and those before it."""
+        from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+        rows, keys = q.shape[-2], k.shape[-2]
+        first = keys - rows
+
+        def is_seen(_batch, _head, row, key):
+            return (key <= first + row) & (key > first + row - window)
+
+        mask = create_block_mask(is_seen, None, None, rows, keys, device="cuda")
+        attend = self.torch.compile(flex_attention)
+        return lambda a: attend(a, k, v, block_mask=mask, **shared)
 
     def scaled_product(self, layer):
         """fp8 operands with a scale for each tensor, a result of 16 bits; widths are multiples of 16."""
