@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* training.c - a step of training: its time, and what its slowest stage waits for.
- * A gap before a computation is exposed communication of the kind of what ended last before it; a
- * message between stages makes it a bubble, as does the end of the step on other stages. */
+ * A gap before a computation belongs to the messages that it waited for, each while it was under
+ * way, back along what they waited for in turn: exposed communication of their kinds. The part in
+ * which other stages compute, or send to this one, is the bubble, as is the end of the step. */
 #include <config.h>
 #include <stdio.h>
 #include "base/alloc.h"
@@ -11,6 +12,21 @@ typedef struct step_figures {
     th_time step_ps, compute_ps, optimizer_ps;
     th_time exposed_ps[TH_N_STEP_TASKS];
 } step_figures;
+
+/* The time from at until computation t starts. */
+static void add_gap(const th_program *p, const th_task_result *times, const uint8_t *kind,
+                    int32_t t, th_time at, step_figures *f)
+{
+    th_time until = times[t].start_ps;
+    int32_t cause = times[t].cause;
+    while (until > at && cause >= 0 && p->tasks[cause].kind != TH_TASK_COMPUTE) {
+        th_time from = times[cause].start_ps > at ? times[cause].start_ps : at;
+        f->exposed_ps[kind[cause]] += until - from;
+        until = from;
+        cause = times[cause].cause;
+    }
+    f->exposed_ps[TH_STEP_PIPELINE] += until > at ? until - at : 0;
+}
 
 /* Waits along one stage: compute tasks in program order, and what ended last before each. */
 static void add_stage(const th_program *p, const th_task_result *times, const uint8_t *kind,
@@ -22,9 +38,7 @@ static void add_stage(const th_program *p, const th_task_result *times, const ui
             continue;
         th_time busy = times[t].end_ps - times[t].start_ps;
         *(kind[t] == TH_STEP_OPTIMIZER ? &f->optimizer_ps : &f->compute_ps) += busy;
-        int32_t cause = times[t].cause;
-        if (times[t].start_ps > at)
-            f->exposed_ps[cause >= 0 ? kind[cause] : TH_STEP_PIPELINE] += times[t].start_ps - at;
+        add_gap(p, times, kind, t, at, f);
         at = times[t].end_ps;
     }
     f->exposed_ps[TH_STEP_PIPELINE] += f->step_ps - at;
