@@ -5,6 +5,7 @@
 #   tharsis -exit tests/bench/quality/quality.tcl default ?OPTION VALUE ...?
 #   tharsis -exit tests/bench/quality/quality.tcl compare ?OPTION VALUE ...?
 #   tharsis -exit tests/bench/quality/quality.tcl record ?OPTION VALUE ...?
+#   tharsis -exit tests/bench/quality/quality.tcl replay ?OPTION VALUE ...?
 #
 # quick runs the default search on six instances with 300 evaluations, and default on every instance
 # with its default budget; a TAP line each says how far it is behind the best value known. compare
@@ -15,7 +16,7 @@
 #   -instances PATTERNS   those whose names match one of these (*)
 #   -algorithms LIST      (portfolio two_level annealing polish dp nsga2 random)
 #   -evaluations LIST     budgets (compare: 300 1000 4000; record: 50000)
-#   -seeds N              1 .. N (compare: 3; record: 5)
+#   -seeds LIST           (compare: 1 2 3; record: 1 2 3 4 5)
 #   -h2h FOLDER           H2H's data (tests/accept/h2h.tcl): without it, its instances are left out
 
 set folder [file dirname [file normalize [info script]]]
@@ -98,8 +99,9 @@ proc read_h2h {model bandwidth} {
 
 # A dict of value (in ps or J s, as -format csv has it) and bound; "" where nothing in time was
 # found. evaluations 0: the default.
-proc search {instance algorithm evaluations seed} {
+proc search {instance algorithm evaluations seed args} {
     lassign [dict get $::instances $instance] setup options
+    lappend options {*}$args
     uplevel #0 $setup
     if {$evaluations > 0} {lappend options -evaluations $evaluations}
     if {[catch {map_workload -algorithm $algorithm -seed $seed {*}$options} message]} {
@@ -189,7 +191,7 @@ proc record {} {
     foreach instance [selected] {
         foreach algorithm [dict get $::options -algorithms] {
             foreach evaluations [dict get $::options -evaluations] {
-                for {set seed 1} {$seed <= [dict get $::options -seeds]} {incr seed} {
+                foreach seed [dict get $::options -seeds] {
                     set found [search $instance $algorithm $evaluations $seed]
                     if {$found eq ""} continue
                     dict with found {
@@ -200,12 +202,27 @@ proc record {} {
                     }
                     dict set best $instance [dict merge $found [dict create algorithm $algorithm \
                             seed $seed evaluations $evaluations]]
-                    write_mapping [file join $::folder mappings $instance.map]
+                    write_mapping [mapping_file $instance]
                     write_best $best
                 }
             }
         }
     }
+    return 0
+}
+
+proc mapping_file {instance} {file join $::folder mappings $instance.map}
+
+proc replay {} {
+    set best [read_best]
+    foreach instance [selected] {
+        set found [search $instance annealing 1 1 -start [mapping_file $instance]]
+        if {$found eq ""} {return 1}
+        set recorded [dict get $best $instance value]
+        puts [format "%-24s %.12g, recorded %.12g" $instance [dict get $found value] $recorded]
+        dict set best $instance value [dict get $found value]
+    }
+    write_best $best
     return 0
 }
 
@@ -231,7 +248,7 @@ proc compare {} {
                 set known [dict get $best $instance value]
                 set sum 0.0
                 set n 0
-                for {set seed 1} {$seed <= [dict get $::options -seeds]} {incr seed} {
+                foreach seed [dict get $::options -seeds] {
                     set found [search $instance $algorithm $evaluations $seed]
                     if {$found eq ""} continue
                     set sum [expr {$sum + [gap_percent [dict get $found value] $known]}]
@@ -283,10 +300,12 @@ proc default {} {
 
 set command [expr {[llength $argv] ? [lindex $argv 0] : "quick"}]
 set options {
-    -instances * -algorithms {portfolio two_level annealing polish dp nsga2 random} -seeds 3
+    -instances * -algorithms {portfolio two_level annealing polish dp nsga2 random} -seeds {1 2 3}
     -evaluations {300 1000 4000} -h2h ""
 }
-if {$command eq "record"} {set options [dict merge $options {-seeds 5 -evaluations 50000}]}
+if {$command eq "record"} {
+    set options [dict merge $options {-seeds {1 2 3 4 5} -evaluations 50000}]
+}
 foreach {name value} [lrange $argv 1 end] {
     if {![dict exists $options $name]} {
         puts stderr "quality.tcl: unknown option \"$name\": must be one of [dict keys $options]"
@@ -294,8 +313,8 @@ foreach {name value} [lrange $argv 1 end] {
     }
     dict set options $name $value
 }
-if {$command ni {compare record quick default}} {
-    puts stderr "usage: tharsis -exit quality.tcl quick|default|compare|record ?OPTION VALUE ...?"
+if {$command ni {compare record replay quick default}} {
+    puts stderr "usage: tharsis -exit quality.tcl quick|default|compare|record|replay ?OPTION VALUE ...?"
     exit 2
 }
 exit [$command]
