@@ -114,6 +114,7 @@ libtharsis_la_SOURCES += \
 	sim/network/fluid/maxmin_fill.c \
 	sim/network/fluid/maxmin_level.c \
 	sim/network/fluid/maxmin_state.h \
+	sim/network/fluid/reroute.c \
 	sim/network/fluid/uncontended.c \
 	sim/network/fluid/virtual_time.c \
 	sim/network/ideal.c \
@@ -130,6 +131,8 @@ libtharsis_la_SOURCES += \
 	sim/network/packet/packet_step.c \
 	sim/network/packet/virtual_channels.c \
 	sim/network/packet/virtual_channels.h \
+	sim/network/detour.c \
+	sim/network/detour.h \
 	sim/network/routes.c \
 	sim/network/routes.h \
 	sim/observe/event_recorder.c \

@@ -104,7 +104,7 @@ static const char *keep(struct th_arena *arena, th_strbuf *text)
 static const char *object_of(const th_system *s, const th_property_event *c, struct th_arena *arena)
 {
     th_strbuf name = TH_STRBUF_INIT;
-    bool is_link = c->kind == TH_PROPERTY_BANDWIDTH;
+    bool is_link = c->kind != TH_PROPERTY_FREQUENCY;
     th_strbuf_printf(&name, "%s/%s", is_link ? "link" : "accel",
                      is_link ? s->links[c->object].name : s->nodes[s->accel_node[c->object]].name);
     return keep(arena, &name);
@@ -113,6 +113,8 @@ static const char *object_of(const th_system *s, const th_property_event *c, str
 static const char *value_of(const th_system *s, const th_property_event *c, struct th_arena *arena)
 {
     char text[64];
+    if (c->kind == TH_PROPERTY_ROUTE)
+        return c->factor == 0 ? "avoided" : "used";
     if (c->kind == TH_PROPERTY_BANDWIDTH)
         exact_bandwidth(s->media[s->links[c->object].medium].bits_per_s, c->factor, text,
                         sizeof text);
@@ -135,12 +137,14 @@ static void add_position(const th_listed_event *c, th_run_position asked, th_str
 static int describe(const th_system *s, const th_applied_event *c, struct th_arena *arena,
                     th_listed_event *out)
 {
+    static const char *const names[] = {[TH_PROPERTY_BANDWIDTH] = "bandwidth",
+                                        [TH_PROPERTY_FREQUENCY] = "clock",
+                                        [TH_PROPERTY_ROUTE] = "route"};
     th_strbuf text = TH_STRBUF_INIT;
     bool is_between = c->event.at <= c->applied_at.now && !c->applied_at.is_time_complete &&
                       c->applied_at.events > 0;
     *out = (th_listed_event){.object = object_of(s, &c->event, arena),
-                             .property =
-                                 c->event.kind == TH_PROPERTY_BANDWIDTH ? "bandwidth" : "clock",
+                             .property = names[c->event.kind],
                              .value = value_of(s, &c->event, arena),
                              .factor = c->event.factor,
                              .at_ps = effect_of(c),

@@ -109,6 +109,11 @@ static double *factor_of(const th_session *s, const th_applied_event *c, double 
                : &bandwidth[s->system->links[c->event.object].medium];
 }
 
+static bool has_factor(const th_applied_event *c)
+{
+    return c->event.kind != TH_PROPERTY_ROUTE;
+}
+
 void th_property_events_maximum(const th_session *s, double *clock, double *bandwidth)
 {
     for (int a = 0; a < s->system->n_accels; a++)
@@ -116,9 +121,11 @@ void th_property_events_maximum(const th_session *s, double *clock, double *band
     for (int m = 0; m < s->system->n_media; m++)
         bandwidth[m] = 1;
     for (size_t i = 0; i < s->events.n; i++)
-        if (is_at_start(&s->events.all[i]))
+        if (has_factor(&s->events.all[i]) && is_at_start(&s->events.all[i]))
             *factor_of(s, &s->events.all[i], clock, bandwidth) = s->events.all[i].event.factor;
     for (size_t i = 0; i < s->events.n; i++) {
+        if (!has_factor(&s->events.all[i]))
+            continue;
         double *most = factor_of(s, &s->events.all[i], clock, bandwidth);
         if (!is_at_start(&s->events.all[i]) && s->events.all[i].event.factor > *most)
             *most = s->events.all[i].event.factor;

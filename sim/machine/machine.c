@@ -415,6 +415,35 @@ static int pop(th_machine *m, th_error *err)
     return dispatch(m, &e, err);
 }
 
+/* The lowest task that sends from src to dst now, or is a collective and runs; -1: none. */
+static int32_t sending_task(const th_machine *m, int src, int dst)
+{
+    for (int32_t t = 0; t < m->program->n_tasks; t++) {
+        const th_task *task = &m->program->tasks[t];
+        bool runs = m->tasks.times[t].start_ps >= 0 && m->tasks.times[t].end_ps < 0;
+        if (runs && (task->kind == TH_TASK_COLLECTIVE ||
+                     (task->kind == TH_TASK_TRANSFER && task->node == src && task->peer == dst)))
+            return t;
+    }
+    return -1;
+}
+
+/* Transfers on a link that is down wait for it; where routes avoid it, they have no other. */
+static int report_link(const th_machine *m, int link, th_error *err)
+{
+    const th_system *s = m->system;
+    int src, dst;
+    if (!th_detours_crosses(&m->network->detours, s, &link, 1) ||
+        !m->network->type->transfer_on(m->network, link, &src, &dst))
+        return th_error_set(err, "SIM-0224", "link/%s is down: what is on it cannot arrive",
+                            s->links[link].name);
+    return th_error_set(
+        err, "SIM-0225",
+        "link/%s is down, and no other route leads from node/%s to node/%s: task/%d "
+        "cannot end",
+        s->links[link].name, s->nodes[src].name, s->nodes[dst].name, sending_task(m, src, dst));
+}
+
 /* Reports a failed accelerator or link that work waits for. -1, or 0 if there is none. */
 static int report_failure(const th_machine *m, th_error *err)
 {
@@ -428,8 +457,7 @@ static int report_failure(const th_machine *m, th_error *err)
     for (int l = 0; m->properties.medium_factor && l < m->system->n_links; l++)
         if (m->properties.medium_factor[m->system->links[l].medium] == 0 &&
             m->network->link_flows[l] > 0)
-            return th_error_set(err, "SIM-0224", "link/%s is down: what is on it cannot arrive",
-                                m->system->links[l].name);
+            return report_link(m, l, err);
     return 0;
 }
 

@@ -35,7 +35,7 @@ static int make_factors(double **of, int n)
 
 int th_machine_check_property_event(const th_machine *m, const th_property_event *c, th_error *err)
 {
-    if (c->kind != TH_PROPERTY_BANDWIDTH)
+    if (c->kind == TH_PROPERTY_FREQUENCY)
         return 0;
     if (!m->network->type->set_bandwidth)
         return th_error_set(
@@ -83,6 +83,10 @@ int th_property_event_apply(th_machine *m, int32_t number, th_error *err)
         return fails ? th_accelerator_fail(m, c->object, err) : 0;
     }
     int32_t medium = medium_of(m, c->object);
+    if (c->kind == TH_PROPERTY_ROUTE)
+        return m->network->type->avoid(m->network, medium, c->factor == 0, m->now)
+                   ? th_network_failed(m->network, err)
+                   : 0;
     m->properties.medium_factor[medium] = c->factor;
     m->network->type->set_bandwidth(m->network, medium,
                                     (double)m->system->media[medium].bits_per_s / 8.0 * c->factor);

@@ -5,7 +5,9 @@
  *   load -> (th_machine_add_property_event | run)*; load again drops all property events
  * A property event takes effect before all other events of its time. The bandwidth of a link is
  * that of its medium, so both directions of a half-duplex link change; transfers in flight continue
- * at the new rates, and stop at 0. A frequency applies to the whole accelerator, array and vector
+ * at the new rates, and stop at 0. While routes avoid a medium, transfers take a detour
+ * (sim/network/detour.h), those in flight with what they have not carried yet; where there is none
+ * they keep their route. A frequency applies to the whole accelerator, array and vector
  * unit, for tasks that start later; a running task keeps its frequency. At 0 the accelerator has
  * failed: its running task never ends and none starts, but its memory still serves transfers. */
 #ifndef TH_SIM_MACHINE_PROPERTY_EVENT_H
@@ -14,7 +16,11 @@
 #include <stdint.h>
 #include "base/units.h"
 
-typedef enum { TH_PROPERTY_BANDWIDTH, TH_PROPERTY_FREQUENCY } th_property_kind;
+typedef enum {
+    TH_PROPERTY_BANDWIDTH,
+    TH_PROPERTY_FREQUENCY,
+    TH_PROPERTY_ROUTE /* of a link: factor 0, routes avoid its medium; 1: they may take it */
+} th_property_kind;
 
 typedef struct th_property_event {
     th_time at;     /* not before now */

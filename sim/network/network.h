@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "sim/collective/collective.h"
 #include "sim/kernel/event.h"
+#include "sim/network/detour.h"
 #include "sim/program/observer.h"
 #include "topology/system.h"
 
@@ -71,6 +72,13 @@ typedef struct th_network_type {
     int (*update_contention)(th_network *n, th_time now);
     /* Changes the bandwidth of a medium from the next settle on. NULL: not supported. */
     void (*set_bandwidth)(th_network *n, int32_t medium, double bytes_per_s);
+    /* From now on no route takes the medium (or some may again): every transfer, those in flight
+     * included, takes the route that a new one would take; without another route it keeps its own.
+     * Bytes that have been carried stay carried. NULL: not supported. 0 or -1. */
+    int (*avoid)(th_network *n, int32_t medium, bool is_avoided, th_time now);
+    /* Fills the nodes of a transfer that is in flight over a link, of those with the lowest
+     * numbers; false: there is none. NULL where avoid is NULL. */
+    bool (*transfer_on)(th_network *n, int link, int *src, int *dst);
     bool is_memoryless; /* without flows, and settled, its state equals that after a reset */
 } th_network_type;
 
@@ -97,6 +105,7 @@ struct th_network {
     int32_t
         *touched; /* accelerators whose DRAM demand or engine rates changed at the last settle */
     int32_t n_touched;
+    th_detours detours;
     th_error why; /* start, settle or demand failed; no id: memory is out */
 };
 

@@ -81,12 +81,21 @@ void th_routes_clear(th_routes *r)
     r->longest = NULL;
 }
 
+/* The detour in r->longest, where there is one; else the n links that are there. */
+static int take_detour(th_routes *r, th_network *n, int src, int dst, int n_links)
+{
+    int found = th_detours_find(&n->detours, n->system, src, dst, r->longest);
+    return found >= 0 ? found : n_links;
+}
+
 int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route *out)
 {
     const th_system *s = n->system;
     int n_links = th_route(s, src, dst, r->longest);
     if (n_links < 0)
         return th_route_error(s, src, dst, n_links, &n->why);
+    if (th_detours_crosses(&n->detours, s, r->longest, n_links))
+        n_links = take_detour(r, n, src, dst, n_links);
     int32_t first = th_blocks_take(&r->links, n_links);
     if (first < 0)
         return -1;

@@ -214,7 +214,7 @@ static int read_network(fields f, th_run_options *o)
 static int read_change(fields f, checkpoint *k)
 {
     th_applied_event c = {0};
-    c.event.kind = (int32_t)next_whole(&f, TH_PROPERTY_BANDWIDTH, TH_PROPERTY_FREQUENCY);
+    c.event.kind = (int32_t)next_whole(&f, TH_PROPERTY_BANDWIDTH, TH_PROPERTY_ROUTE);
     c.event.object = (int32_t)next_whole(&f, 0, INT32_MAX);
     c.event.at = next_whole(&f, 0, TH_TIME_MAX);
     c.event.factor = next_factor(&f);

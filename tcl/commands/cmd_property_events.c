@@ -167,7 +167,8 @@ enum {
     FAULT_SHAPE,
     FAULT_TIMES,
     FAULT_PICK,
-    FAULT_SEED
+    FAULT_SEED,
+    FAULT_REROUTE
 };
 
 static const th_option fault_options[] = {
@@ -197,6 +198,9 @@ static const th_option fault_options[] = {
     [FAULT_PICK] = {"-pick", TH_OPTION_INTEGER, "N", "Only N of the objects, at random.", 1,
                     INT32_MAX},
     [FAULT_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of -mtbf and -pick (1).", 0, INT64_MAX},
+    [FAULT_REROUTE] = {"-reroute_after", TH_OPTION_TIME, "TIME",
+                       "From then on in a fault, routes go round the link, also of transfers in "
+                       "flight, where there is another route (never)."},
     {.name = NULL},
 };
 
@@ -213,6 +217,8 @@ static int parse_severity(th_call *c, th_property_event *change)
         (is_link ? parse_bandwidth(c, change->object, th_call_text(c, own, ""), &change->factor)
                  : parse_clock(c, change->object, th_call_text(c, own, ""), &change->factor)) != 0)
         return -1;
+    if (th_call_has(c, FAULT_REROUTE) && (!is_link || change->factor != 0))
+        return th_error_set(&c->err, "TCL-1132", "-reroute_after: is for links that are down");
     bool is_dead = change->kind == TH_PROPERTY_FREQUENCY && change->factor == 0;
     if (is_dead && th_call_has(c, FAULT_FOR))
         return th_error_set(&c->err, "TCL-0412", "-for: a dead accelerator stays dead");
@@ -324,7 +330,12 @@ static int add_object(th_call *c, const th_machine *m, const char *name, th_faul
         return -1;
     p->index = (uint64_t)fault.kind << 32 | (uint32_t)fault.object;
     double back = th_machine_property_factor(m, (th_property_kind)fault.kind, fault.object);
-    return th_fault_events_add(out, p, &fault, back, &c->err);
+    size_t first = out->n;
+    if (th_fault_events_add(out, p, &fault, back, &c->err) != 0)
+        return -1;
+    return th_call_has(c, FAULT_REROUTE)
+               ? th_fault_events_reroute(out, first, th_call_number(c, FAULT_REROUTE, 0), &c->err)
+               : 0;
 }
 
 /* The events of all objects. 0 or -1. */
@@ -379,7 +390,8 @@ const th_command th_property_event_commands[] = {
      .run = run_set_property, .needs_every_rank = true},
     {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options, "make a link or an accelerator fail",
      "A link goes down, or is degraded (-bandwidth); an accelerator dies, or is slowed (-clock). "
-     "Transfers on a link that is down wait; the task that a dead accelerator runs never ends, and "
+     "Transfers on a link that is down wait, or go round it (-reroute_after); the task that a dead "
+     "accelerator runs never ends, and "
      "none starts there, while its memory still serves transfers. A run that cannot end fails with "
      "the reason. Once, periodically (-period), at random (-mtbf) or at the times of a file; the "
      "random faults of an object depend on the seed and the object alone. All objects or, on an "

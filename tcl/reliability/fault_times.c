@@ -15,9 +15,8 @@ typedef struct builder {
     bool is_open; /* the last event is the end of a fault of this object */
 } builder;
 
-static int add_event(builder *b, th_time at, double factor, th_error *err)
+static int append(th_fault_events *out, const th_property_event *e, th_error *err)
 {
-    th_fault_events *out = b->out;
     if (out->n >= TH_FAULT_EVENTS_MAX)
         return th_error_set(err, "TCL-1120",
                             "more than %d faults begin or end: must be fewer, as with a nearer "
@@ -25,10 +24,16 @@ static int add_event(builder *b, th_time at, double factor, th_error *err)
                             (int)TH_FAULT_EVENTS_MAX);
     if (th_grow(&out->all, &out->capacity, out->n + 1, sizeof *out->all))
         return th_error_no_memory(err);
-    out->all[out->n] = *b->fault;
-    out->all[out->n].at = at;
-    out->all[out->n++].factor = factor;
+    out->all[out->n++] = *e;
     return 0;
+}
+
+static int add_event(builder *b, th_time at, double factor, th_error *err)
+{
+    th_property_event e = *b->fault;
+    e.at = at;
+    e.factor = factor;
+    return append(b->out, &e, err);
 }
 
 /* Without an end where end is TH_TIME_MAX. */
@@ -113,6 +118,27 @@ int th_fault_events_add(th_fault_events *out, const th_fault_pattern *p,
     if (p->times_s)
         return add_listed(&b, p, err);
     return add_fault(&b, p->from, th_time_add(p->from, p->length), err);
+}
+
+int th_fault_events_reroute(th_fault_events *out, size_t first, th_time delay, th_error *err)
+{
+    size_t n = out->n;
+    for (size_t i = first; i < n; i += 2) { /* the beginning of a fault, and its end */
+        th_time begin = th_time_add(out->all[i].at, delay),
+                end = i + 1 < n ? out->all[i + 1].at : TH_TIME_MAX;
+        th_property_event e = out->all[i];
+        e.kind = TH_PROPERTY_ROUTE;
+        e.at = begin;
+        if (begin >= end)
+            continue;
+        if (append(out, &e, err) != 0)
+            return -1;
+        e.at = end;
+        e.factor = 1;
+        if (end < TH_TIME_MAX && append(out, &e, err) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 void th_fault_events_clear(th_fault_events *e)

@@ -33,6 +33,9 @@ typedef struct th_fault_events {
  * a return to the factor back. 0, or -1: memory is out, or there are too many. */
 int th_fault_events_add(th_fault_events *out, const th_fault_pattern *p,
                         const th_property_event *fault, double back, th_error *err);
+/* For the faults of a link from event number first on: routes avoid the link from each beginning
+ * plus delay to the end. 0 or -1. */
+int th_fault_events_reroute(th_fault_events *out, size_t first, th_time delay, th_error *err);
 void th_fault_events_clear(th_fault_events *e);
 
 #endif

@@ -476,4 +476,6 @@ const th_network_type th_network_fluid = {
     .update_contention = th_dram_contention_update,
     .dram_demand = dram_demand,
     .set_bandwidth = set_bandwidth,
+    .avoid = th_fluid_avoid,
+    .transfer_on = th_fluid_transfer_on,
 };

@@ -180,7 +180,13 @@ void th_uncontended_reset(th_fluid *f);
 int th_fluid_enter(th_fluid *f, int32_t transfer);
 int th_fluid_settle_entered(th_fluid *f, th_events *q, th_time now);
 int th_fluid_enter_solver(th_fluid *f, int32_t slot);
+/* Adds flow slot to the solver, after the uncontended flows on its media. 0 or -1. */
+int th_fluid_share_media(th_fluid *f, int32_t slot);
 void th_fluid_leave(th_fluid *f, const th_fluid_flow *w);
+
+/* reroute.c: the rows of th_network_type. */
+int th_fluid_avoid(th_network *n, int32_t medium, bool is_avoided, th_time now);
+bool th_fluid_transfer_on(th_network *n, int link, int *src, int *dst);
 
 /* fluid.c: adds flow slot to the solver, on the media of its route and the contended DRAMs. 0 or
  * -1. arrive: to the flows of the DRAMs at its ends. */

@@ -135,7 +135,7 @@ int th_fluid_enter_solver(th_fluid *f, int32_t slot)
     return th_virtual_time_add_since(f, slot, w->narrowest, f->shares->level[w->narrowest]);
 }
 
-static int share(th_fluid *f, int32_t slot)
+int th_fluid_share_media(th_fluid *f, int32_t slot)
 {
     const th_fluid_flow *w = &f->flows[slot];
     for (int32_t i = 0; i < w->route.n_links; i++) {
@@ -155,7 +155,8 @@ static int begin(th_fluid *f, th_events *q, int32_t slot, th_time now)
         return -1;
     int32_t narrowest = find_narrowest(f, w);
     th_time end = narrowest >= 0 ? end_of(f, w, narrowest, now) : TH_TIME_MAX;
-    return end < TH_TIME_MAX ? begin_uncontended(f, q, slot, narrowest, now, end) : share(f, slot);
+    return end < TH_TIME_MAX ? begin_uncontended(f, q, slot, narrowest, now, end)
+                             : th_fluid_share_media(f, slot);
 }
 
 static int settle(th_fluid *f, th_events *q, int32_t transfer, th_time now)
