@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lower_step.c - see lower_step.h.
- *   for each operation in an order of execution: bring what another stage made -> visit its layers
- *   -> piece by piece; then, stage by stage: reduce what is left -> optimizer -> gather weights
+ *   for each operation in an order of execution: wait for what another stage made -> visit its
+ *   layers -> piece by piece -> send; then, stage by stage: reduce what is left -> optimizer ->
+ *   gather weights
  *
  * Of a stage, computations and the collectives that they wait for follow each other. A collective
  * that overlaps begins with the computation behind it, and what follows waits for both. Weights and
  * gradients travel on an engine of their own, in order: with ZeRO 3 the weights of a layer are
  * gathered while the one before it computes; gradients leave while the next layer computes. What
- * overlaps lengthens the computation by a share of its time. */
+ * overlaps lengthens the computation by a share of its time. Messages between stages leave when
+ * what they carry is made, and the sender computes meanwhile, or waits until they are there. */
 #include <config.h>
 #include <math.h>
 #include "base/alloc.h"
@@ -42,7 +44,7 @@ typedef struct lowering {
     const th_pipeline_schedule *s;
     th_step_tasks *tasks;
     stage *stages;
-    int32_t *end; /* of each operation, by kind, step and micro-batch */
+    int32_t *came; /* messages of operations to other stages, by th_pipeline_number */
     int64_t message_bytes;
 } lowering;
 
@@ -275,39 +277,45 @@ static int visit_all(lowering *l, int32_t at, int32_t step, const th_pipeline_op
     return !is_forward && is_first ? visit(l, at, TH_LAYER_EMBEDDING_STEP, op, err) : 0;
 }
 
-static size_t number(const th_pipeline_schedule *s, int kind, int32_t step, int32_t micro_batch)
-{
-    size_t steps = (size_t)s->shape.stages * (size_t)s->shape.chunks;
-    return ((size_t)kind * steps + (size_t)step) * (size_t)s->shape.micro_batches +
-           (size_t)micro_batch;
-}
-
-/* What an operation gets from another stage. */
-static int bring(lowering *l, int32_t at, int32_t step, const th_pipeline_op *op, th_error *err)
+/* The step before (-1) or behind (1) an operation's, if another stage has it; NONE. */
+static int32_t neighbour(const lowering *l, int32_t at, const th_pipeline_op *op, int way)
 {
     int32_t last = l->s->shape.stages * l->s->shape.chunks - 1;
-    int32_t other = op->kind == TH_PIPELINE_FORWARD ? step - 1 : step + 1;
+    int32_t other =
+        th_pipeline_step(l->s, at, op->chunk) + (op->kind == TH_PIPELINE_FORWARD ? way : -way);
     if (op->kind == TH_PIPELINE_WEIGHTS || other < 0 || other > last ||
         th_pipeline_stage_of(l->s, other) == at)
-        return 0;
-    int32_t before = l->end[number(l->s, op->kind, other, op->micro_batch)];
-    int32_t task = th_step_message(l->tasks, th_pipeline_stage_of(l->s, other), at,
-                                   l->message_bytes, (th_bundles){&before, 1}, err);
-    if (task < 0)
-        return -1;
-    wait_also(&l->stages[at], task);
-    return 0;
+        return NONE;
+    return other;
+}
+
+/* The message that brings another stage what an operation made; a stage that does not overlap it
+ * waits until it is there. */
+static int32_t send(lowering *l, int32_t from, int32_t to, int32_t made, th_error *err)
+{
+    int32_t task =
+        th_step_message(l->tasks, from, to, l->message_bytes, (th_bundles){&made, 1}, err);
+    if (task >= 0 && !l->c->p->overlaps_pipeline)
+        wait_also(&l->stages[from], task);
+    return task;
 }
 
 static int lower_op(lowering *l, int32_t i, th_error *err)
 {
     const th_pipeline_op *op = &l->s->ops[i];
     int32_t at = i / l->s->n_ops, step = th_pipeline_step(l->s, at, op->chunk);
+    int32_t from = neighbour(l, at, op, -1), to = neighbour(l, at, op, 1);
     stage *g = &l->stages[at];
-    if (bring(l, at, step, op, err) || visit_all(l, at, step, op, err))
+    if (from != NONE)
+        wait_also(g, l->came[th_pipeline_number(l->s, op->kind, from, op->micro_batch)]);
+    if (visit_all(l, at, step, op, err))
         return -1;
-    l->end[number(l->s, op->kind, step, op->micro_batch)] = g->n_wait > 0 ? g->wait[0] : NONE;
-    return 0;
+    if (to == NONE)
+        return 0;
+    int32_t made = g->n_wait > 0 ? g->wait[0] : NONE;
+    int32_t task = send(l, at, th_pipeline_stage_of(l->s, to), made, err);
+    l->came[th_pipeline_number(l->s, op->kind, step, op->micro_batch)] = task;
+    return task < 0 ? -1 : 0;
 }
 
 /* ---- the end of a step ---- */
@@ -406,8 +414,9 @@ int th_lower_step(const th_system *s, const th_work_context *c,
         return -1;
     l.stages = th_alloc_array((size_t)schedule->shape.stages, sizeof *l.stages);
     out->memory = th_alloc_array((size_t)schedule->shape.stages, sizeof *out->memory);
-    l.end = th_alloc_array(number(schedule, TH_PIPELINE_N_KINDS, 0, 0), sizeof *l.end);
-    int status = !l.stages || !l.end || !out->memory ? th_error_no_memory(err) : lower(&l, err);
+    l.came =
+        th_alloc_array(th_pipeline_number(schedule, TH_PIPELINE_N_KINDS, 0, 0), sizeof *l.came);
+    int status = !l.stages || !l.came || !out->memory ? th_error_no_memory(err) : lower(&l, err);
     for (int32_t i = 0; status == 0 && i < schedule->shape.stages; i++)
         out->memory[i] = th_plan_memory_of(c, schedule, i);
     out->model.name = NULL; /* the caller's may be gone when the step is read */
@@ -415,7 +424,7 @@ int th_lower_step(const th_system *s, const th_work_context *c,
     take_tasks(out, &tasks);
     th_step_tasks_clear(&tasks);
     th_free(l.stages);
-    th_free(l.end);
+    th_free(l.came);
     if (status)
         th_training_step_clear(out);
     return status;

@@ -2,11 +2,12 @@
 /* parallel_plan.c - see parallel_plan.h. */
 #include <config.h>
 #include <string.h>
+#include "base/names.h"
 #include "mapper/parallel/parallel_plan.h"
 
 const char *const th_axis_names[] = {"tensor", "context", "data", "pipeline", NULL};
 const char *const th_plan_expert_axis = "expert";
-const char *const th_plan_overlap_names[] = {"data", "tensor", NULL};
+const char *const th_plan_overlap_names[] = {"data", "tensor", "pipeline", NULL};
 const char *const th_plan_layout_names[] = {"layers", "with_embedding", NULL};
 const char *const th_plan_kernel_names[] = {"fused", "eager", NULL};
 const char *const th_plan_attention_names[] = {"fused", "portable", "unfused", NULL};
@@ -23,6 +24,8 @@ static int axis_of(const char *word)
     return i < TH_N_AXES || strcmp(word, th_plan_expert_axis) == 0 ? i : -1;
 }
 
+static const char *const order_names[] = {"tensor", "context", "expert", "data", "pipeline", NULL};
+
 int th_plan_set_order(th_parallel_plan *p, const char *const *words, int n, th_error *err)
 {
     unsigned seen = 0;
@@ -34,7 +37,9 @@ int th_plan_set_order(th_parallel_plan *p, const char *const *words, int n, th_e
         return 0;
     for (int i = 0; i < n && i <= TH_N_AXES; i++) {
         int axis = axis_of(words[i]);
-        if (axis < 0 || seen & 1u << axis)
+        if (axis < 0)
+            return th_error_unknown(err, "MAP-0443", "-order", words[i], order_names);
+        if (seen & 1u << axis)
             break;
         if (axis < TH_N_AXES)
             p->order[at++] = axis;

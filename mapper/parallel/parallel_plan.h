@@ -68,6 +68,7 @@ typedef struct th_parallel_plan {
     th_train_precision precision;
     bool sequence_parallel;
     bool overlaps_data, overlaps_tensor;
+    bool overlaps_pipeline;  /* a stage computes while it sends and receives, else it waits */
     bool embedding_is_layer; /* embedding and output layer count as layers when chunks are made */
     bool has_fused_kernels;  /* elementwise operations are fused, else each is a pass of its own */
     th_attention attention;

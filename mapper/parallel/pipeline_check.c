@@ -17,13 +17,6 @@ typedef struct execution {
     int32_t n_done;
 } execution;
 
-static size_t number(const th_pipeline_schedule *s, int kind, int32_t step, int32_t micro_batch)
-{
-    size_t steps = (size_t)s->shape.stages * (size_t)s->shape.chunks;
-    return ((size_t)kind * steps + (size_t)step) * (size_t)s->shape.micro_batches +
-           (size_t)micro_batch;
-}
-
 /* ---- every operation once ---- */
 
 static bool is_of_shape(const th_pipeline_schedule *s, const th_pipeline_op *op)
@@ -41,7 +34,8 @@ static int count_ops(const execution *x, const char *what, th_error *err)
         for (int32_t i = 0; i < s->n_ops; i++) {
             const th_pipeline_op *op = &s->ops[(int64_t)stage * s->n_ops + i];
             assert(is_of_shape(s, op));
-            size_t at = number(s, op->kind, th_pipeline_step(s, stage, op->chunk), op->micro_batch);
+            size_t at = th_pipeline_number(s, op->kind, th_pipeline_step(s, stage, op->chunk),
+                                           op->micro_batch);
             if (x->done[at]++)
                 return th_error_set(err, "MAP-0406",
                                     "%s: stage %d: %c%d.%d: stands twice; every operation once "
@@ -77,9 +71,10 @@ static bool is_ready(const execution *x, int32_t stage, const th_pipeline_op *op
     int32_t step = th_pipeline_step(s, stage, op->chunk), at;
     th_pipeline_op what;
     if (op->kind == TH_PIPELINE_BACKWARD &&
-        !x->done[number(s, TH_PIPELINE_FORWARD, step, op->micro_batch)])
+        !x->done[th_pipeline_number(s, TH_PIPELINE_FORWARD, step, op->micro_batch)])
         return false;
-    return !awaited(s, op, step, &what, &at) || x->done[number(s, what.kind, at, op->micro_batch)];
+    return !awaited(s, op, step, &what, &at) ||
+           x->done[th_pipeline_number(s, what.kind, at, op->micro_batch)];
 }
 
 /* Runs a stage as far as it goes. */
@@ -91,7 +86,8 @@ static void advance(execution *x, int32_t stage)
         const th_pipeline_op *op = &s->ops[i];
         if (!is_ready(x, stage, op))
             return;
-        x->done[number(s, op->kind, th_pipeline_step(s, stage, op->chunk), op->micro_batch)] = 1;
+        x->done[th_pipeline_number(s, op->kind, th_pipeline_step(s, stage, op->chunk),
+                                   op->micro_batch)] = 1;
         s->order[x->n_done++] = i;
     }
 }
@@ -105,7 +101,8 @@ static int tell_deadlock(const execution *x, const char *what, th_error *err)
     const th_pipeline_op *op = &s->ops[(int64_t)stage * s->n_ops + x->next[stage]];
     th_pipeline_op other = *op;
     int32_t step = th_pipeline_step(s, stage, op->chunk);
-    if (!awaited(s, op, step, &other, &at) || x->done[number(s, other.kind, at, op->micro_batch)])
+    if (!awaited(s, op, step, &other, &at) ||
+        x->done[th_pipeline_number(s, other.kind, at, op->micro_batch)])
         at = step, other = (th_pipeline_op){op->micro_batch, op->chunk, TH_PIPELINE_FORWARD};
     return th_error_set(err, "MAP-0407",
                         "%s: deadlock: operation %d of stage %d, %c%d.%d, waits for %c%d.%d of "
@@ -133,7 +130,7 @@ static int execute(execution *x, const char *what, th_error *err)
 int th_pipeline_check(th_pipeline_schedule *s, const char *what, th_error *err)
 {
     size_t stages = (size_t)s->shape.stages;
-    size_t n = number(s, TH_PIPELINE_N_KINDS, 0, 0);
+    size_t n = th_pipeline_number(s, TH_PIPELINE_N_KINDS, 0, 0);
     execution x = {.s = s,
                    .done = th_alloc_zero(n, sizeof *x.done),
                    .next = th_alloc_zero(stages, sizeof *x.next)};

@@ -17,13 +17,6 @@ typedef struct lowering {
     int32_t *chain; /* by stage: the task before; -1: none */
 } lowering;
 
-static size_t number(const th_pipeline_schedule *s, int kind, int32_t step, int32_t micro_batch)
-{
-    size_t steps = (size_t)s->shape.stages * (size_t)s->shape.chunks;
-    return ((size_t)kind * steps + (size_t)step) * (size_t)s->shape.micro_batches +
-           (size_t)micro_batch;
-}
-
 static int32_t add_compute(const lowering *l, int32_t stage, int kind, int32_t step, th_error *err)
 {
     int32_t steps = l->s->shape.stages * l->s->shape.chunks;
@@ -63,7 +56,7 @@ static int32_t bring(const lowering *l, const th_pipeline_op *op, int32_t stage,
     int32_t other = op->kind == TH_PIPELINE_FORWARD ? step - 1 : step + 1;
     if (op->kind == TH_PIPELINE_WEIGHTS || other < 0 || other > last)
         return -1;
-    int32_t before = l->end[number(l->s, op->kind, other, op->micro_batch)];
+    int32_t before = l->end[th_pipeline_number(l->s, op->kind, other, op->micro_batch)];
     int32_t from = th_pipeline_stage_of(l->s, other);
     if (from == stage)
         return -1;
@@ -84,7 +77,7 @@ static int add_op(lowering *l, int32_t i, th_error *err)
         (l->chain[stage] >= 0 && th_program_depend(l->p, task, l->chain[stage], err)))
         return -1;
     l->chain[stage] = task;
-    l->end[number(s, op->kind, step, op->micro_batch)] = task;
+    l->end[th_pipeline_number(s, op->kind, step, op->micro_batch)] = task;
     if (l->task)
         l->task[i] = task;
     return 0;
@@ -95,7 +88,7 @@ int th_pipeline_lower(const th_pipeline_schedule *s, const th_pipeline_work *w,
 {
     size_t stages = (size_t)s->shape.stages;
     lowering l = {.s = s, .w = w, .p = p, .task = task};
-    l.end = th_alloc_array(number(s, TH_PIPELINE_N_KINDS, 0, 0), sizeof *l.end);
+    l.end = th_alloc_array(th_pipeline_number(s, TH_PIPELINE_N_KINDS, 0, 0), sizeof *l.end);
     l.chain = th_alloc_array(stages, sizeof *l.chain);
     int status = l.end && l.chain ? 0 : th_error_no_memory(err);
     for (size_t i = 0; status == 0 && i < stages; i++)

@@ -277,6 +277,14 @@ int32_t th_pipeline_stage_of(const th_pipeline_schedule *s, int32_t step)
     return s->is_v && step / p % 2 == 1 ? p - 1 - at : at;
 }
 
+size_t th_pipeline_number(const th_pipeline_schedule *s, int kind, int32_t step,
+                          int32_t micro_batch)
+{
+    size_t steps = (size_t)s->shape.stages * (size_t)s->shape.chunks;
+    return ((size_t)kind * steps + (size_t)step) * (size_t)s->shape.micro_batches +
+           (size_t)micro_batch;
+}
+
 char th_pipeline_letter(int kind)
 {
     return "FBW"[kind];

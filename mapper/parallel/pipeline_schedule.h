@@ -12,6 +12,7 @@
 #ifndef TH_MAPPER_PARALLEL_PIPELINE_SCHEDULE_H
 #define TH_MAPPER_PARALLEL_PIPELINE_SCHEDULE_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/error.h"
 
@@ -68,6 +69,10 @@ int th_pipeline_check(th_pipeline_schedule *s, const char *what, th_error *err);
 /* The step of the model that a chunk of a stage is, and back. */
 int32_t th_pipeline_step(const th_pipeline_schedule *s, int32_t stage, int32_t chunk);
 int32_t th_pipeline_stage_of(const th_pipeline_schedule *s, int32_t step);
+/* A number of each operation by kind, step and micro-batch, from 0 on; of kind TH_PIPELINE_N_KINDS,
+ * step 0, micro-batch 0: how many numbers there are. */
+size_t th_pipeline_number(const th_pipeline_schedule *s, int kind, int32_t step,
+                          int32_t micro_batch);
 char th_pipeline_letter(int kind); /* F, B, W */
 
 #endif

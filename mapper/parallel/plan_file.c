@@ -112,12 +112,14 @@ static void put_numbers(const th_training_numbers *numbers, th_strbuf *out)
 void th_plan_file_write(const th_plan_file *f, th_strbuf *out)
 {
     const th_parallel_plan *p = &f->plan;
-    const char *overlap[2];
+    const char *overlap[3];
     int n = 0;
     if (p->overlaps_data)
         overlap[n++] = th_plan_overlap_names[0];
     if (p->overlaps_tensor)
         overlap[n++] = th_plan_overlap_names[1];
+    if (p->overlaps_pipeline)
+        overlap[n++] = th_plan_overlap_names[2];
     th_strbuf_add(out, "plan = {\n");
     put_degrees(p, out);
     put_text(out, "schedule", p->schedule ? p->schedule->name : f->schedule_file);

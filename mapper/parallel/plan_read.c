@@ -81,6 +81,7 @@ static int read_overlap(const th_config_node *g, th_parallel_plan *p, th_error *
             return -1;
         p->overlaps_data |= at == 0;
         p->overlaps_tensor |= at == 1;
+        p->overlaps_pipeline |= at == 2;
     }
     return 0;
 }

@@ -142,8 +142,12 @@ th.takeControls = function () {
         arrange();
     });
     toggle(th.find("engines"), now.hasEngines);
-    th.find("find-layer").hidden = data.layers.length === 0;
-    th.find("find-layer").addEventListener("input", (e) => {
+    const search = th.find("find-layer"),
+        sought = data.groups || "layer";
+    search.hidden = data.layers.length === 0;
+    search.placeholder = `Find a ${sought}`;
+    search.ariaLabel = `Highlight spans of each ${sought} with this in its name`;
+    search.addEventListener("input", (e) => {
         const part = e.currentTarget.value.trim().toLowerCase();
         look.layers =
             part === ""

@@ -77,6 +77,15 @@ static void add_time_figure(const th_verdict *v, th_strbuf *out)
     end_figure(out);
 }
 
+static void add_tokens_figure(const th_verdict *v, th_strbuf *out)
+{
+    begin_figure(out, "Tokens per second");
+    add_value(out, TH_KIND_RATE, v->tokens_per_s);
+    begin_remark(out);
+    th_strbuf_add(out, "in a step of training");
+    end_figure(out);
+}
+
 /* Samples per second; of a hand-built program, bytes. */
 static void add_rate_figure(const th_verdict *v, th_strbuf *out)
 {
@@ -144,11 +153,14 @@ void th_html_figures(const th_verdict *v, th_strbuf *out)
 {
     th_strbuf_add(out, "<dl class=\"figures\">\n");
     add_time_figure(v, out);
-    add_rate_figure(v, out);
-    if (v->is_hand_built || v->bound_ps == TH_BOUND_NOT_COMPUTED)
-        add_link_figure(v, out);
+    if (v->tokens_per_s > 0)
+        add_tokens_figure(v, out);
     else
+        add_rate_figure(v, out);
+    if (!v->is_hand_built && v->bound_ps != TH_BOUND_NOT_COMPUTED)
         add_gap_figure(v, out);
+    else if (v->merged_ranks == 0) /* else its messages are on no link */
+        add_link_figure(v, out);
     add_limit_figure(v, out);
     th_strbuf_add(out, "</dl>\n");
 }

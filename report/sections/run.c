@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* run.c - the summary of a run, and the figures of accelerators. */
 #include <config.h>
+#include <string.h>
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
 
@@ -35,10 +36,12 @@ static th_table *add_summary(th_report *r, const th_column *columns, int n, bool
     return th_report_record(r, "summary", NULL, shown);
 }
 
-/* What of a summary holds for a hand-built program. */
+/* What of a summary holds for a hand-built program. Where one rank stands for others, its messages
+ * are on no link. */
 static int summarize_program(th_session *s, const th_result *x, th_report *r, th_error *err)
 {
-    static const th_column columns[] = {
+    enum { LINKS = 4, BEHIND_LINKS = 6, ALL = 8 }; /* columns */
+    th_column columns[] = {
         {"state", "state", TH_KIND_TEXT},
         {"makespan", "makespan", TH_KIND_TIME},
         {"tasks", "tasks", TH_KIND_COUNT},
@@ -58,7 +61,13 @@ static int summarize_program(th_session *s, const th_result *x, th_report *r, th
         th_count(x->n_events),
         th_joules(th_result_energy_j(x)),
     };
-    th_table *t = add_summary(r, columns, sizeof columns / sizeof *columns, x->has_energy);
+    int n = ALL;
+    if (s->hand_built->step && s->hand_built->step->is_merged) {
+        n -= BEHIND_LINKS - LINKS;
+        memmove(&columns[LINKS], &columns[BEHIND_LINKS], (ALL - BEHIND_LINKS) * sizeof *columns);
+        memmove(&cells[LINKS], &cells[BEHIND_LINKS], (ALL - BEHIND_LINKS) * sizeof *cells);
+    }
+    th_table *t = add_summary(r, columns, n, x->has_energy);
     th_table_row(t, cells);
     return t ? 0 : th_error_no_memory(err);
 }

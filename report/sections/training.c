@@ -2,14 +2,14 @@
 /* training.c - a step of training: its time, and what its slowest stage waits for.
  * A gap before a computation belongs to the messages that it waited for, each while it was under
  * way, back along what they waited for in turn: exposed communication of their kinds. The part in
- * which other stages compute, or send to this one, is the bubble, as is the end of the step. */
+ * which other stages compute is the bubble, as is the end of the step. */
 #include <config.h>
 #include <stdio.h>
 #include "base/alloc.h"
 #include "report/sections/sections.h"
 
 typedef struct step_figures {
-    th_time step_ps, compute_ps, optimizer_ps;
+    th_time step_ps, compute_ps, optimizer_ps, bubble_ps;
     th_time exposed_ps[TH_N_STEP_TASKS];
 } step_figures;
 
@@ -25,7 +25,7 @@ static void add_gap(const th_program *p, const th_task_result *times, const uint
         until = from;
         cause = times[cause].cause;
     }
-    f->exposed_ps[TH_STEP_PIPELINE] += until > at ? until - at : 0;
+    f->bubble_ps += until > at ? until - at : 0;
 }
 
 /* Waits along one stage: compute tasks in program order, and what ended last before each. */
@@ -41,7 +41,7 @@ static void add_stage(const th_program *p, const th_task_result *times, const ui
         add_gap(p, times, kind, t, at, f);
         at = times[t].end_ps;
     }
-    f->exposed_ps[TH_STEP_PIPELINE] += f->step_ps - at;
+    f->bubble_ps += f->step_ps - at;
 }
 
 static int32_t last_node(const th_program *p, const th_task_result *times)
@@ -76,6 +76,7 @@ static void add_row(th_report *r, const th_training_step *x, const step_figures 
         {"exposed_context", "exposed: context", TH_KIND_TIME},
         {"exposed_expert", "exposed: expert", TH_KIND_TIME},
         {"exposed_data", "exposed: data", TH_KIND_TIME},
+        {"exposed_pipeline", "exposed: pipeline", TH_KIND_TIME},
         {NULL, NULL, TH_KIND_TEXT},
     };
     double s = (double)f->step_ps / (double)TH_PS_PER_S, tokens = tokens_of(&x->plan);
@@ -90,11 +91,12 @@ static void add_row(th_report *r, const th_training_step *x, const step_figures 
                            th_share(th_ratio(model * again, peak)),
                            th_ps(f->compute_ps),
                            th_ps(f->optimizer_ps),
-                           th_ps(f->exposed_ps[TH_STEP_PIPELINE]),
+                           th_ps(f->bubble_ps),
                            th_ps(f->exposed_ps[TH_STEP_TENSOR]),
                            th_ps(f->exposed_ps[TH_STEP_CONTEXT]),
                            th_ps(f->exposed_ps[TH_STEP_EXPERT]),
-                           th_ps(f->exposed_ps[TH_STEP_DATA])};
+                           th_ps(f->exposed_ps[TH_STEP_DATA]),
+                           th_ps(f->exposed_ps[TH_STEP_PIPELINE])};
     th_table_row(th_report_record(r, "training", NULL, columns), cells);
 }
 

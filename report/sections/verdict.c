@@ -116,14 +116,24 @@ static int find_missed(const th_session *s, const th_result *x, th_missed_deadli
     return 0;
 }
 
+static void add_step(const th_training_step *step, const th_result *x, th_verdict *v)
+{
+    const th_batch *b = &step->plan.batch;
+    if (step->is_merged)
+        v->merged_ranks = th_plan_stage_ranks(&step->plan);
+    if (x->is_done && x->elapsed_ps > 0)
+        v->tokens_per_s =
+            (double)b->global_batch * b->sequence * (double)TH_PS_PER_S / (double)x->elapsed_ps;
+}
+
 int th_verdict_find(th_session *s, th_verdict *v, th_error *err)
 {
     const th_result *x = th_simulation_result(s->simulation, err);
     *v = (th_verdict){.is_hand_built = s->hand_built, .bound_ps = TH_BOUND_NOT_COMPUTED};
-    if (s->hand_built && s->hand_built->step && s->hand_built->step->is_merged)
-        v->merged_ranks = th_plan_stage_ranks(&s->hand_built->step->plan);
     if (!x)
         return -1;
+    if (s->hand_built && s->hand_built->step)
+        add_step(s->hand_built->step, x, v);
     v->is_done = x->is_done;
     v->elapsed_ps = x->elapsed_ps;
     v->moved_bytes = x->moved_bytes;

@@ -39,6 +39,7 @@ typedef struct th_verdict {
     int32_t batch, n_inputs;        /* of a workload */
     double samples_per_s;           /* 0: unknown */
     int64_t moved_bytes;            /* over the network */
+    double tokens_per_s;            /* of a step of training; 0: none */
     th_missed_deadline missed;
     th_time part_ps[TH_N_PATH_PARTS]; /* of the critical path */
     th_accel_class classes[TH_VERDICT_CLASSES_MAX];

@@ -91,8 +91,9 @@ static const th_option plan_options[] = {
                      "layer as one layer each too.",
                      .choice = layout_name},
     [PLAN_OVERLAP] = {"-overlap", TH_OPTION_TEXT, "LIST",
-                      "Which messages overlap computation: data, tensor (none). Those of context "
-                      "and pipeline do."},
+                      "Which messages overlap computation: data, tensor, pipeline (none). Those of "
+                      "context do. A stage whose pipeline messages do not waits for what it "
+                      "sends and receives."},
     [PLAN_ORDER] =
         {"-order", TH_OPTION_TEXT, "LIST",
          "Ranks onto accelerators, neighbours first ({tensor context expert data pipeline}). "
@@ -183,6 +184,7 @@ static int parse_overlap(th_call *c, th_parallel_plan *p)
                                     names);
         p->overlaps_data |= at == 0;
         p->overlaps_tensor |= at == 1;
+        p->overlaps_pipeline |= at == 2;
     }
     return 0;
 }

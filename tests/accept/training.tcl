@@ -156,6 +156,13 @@ proc schedule_of {row} {
             gpipe zbv zbv zb-h1 zb_h1} $schedule]
 }
 
+# Do stages compute while they send and receive? In plain 1F1B they wait, and so they did in the
+# interleaved schedule of 2022; later releases of Megatron overlap, and so do zero bubble schedules.
+proc overlaps_pipeline {row} {
+    dict with row {}
+    return [expr {$schedule ni {none 1f1b gpipe} && ![string match calculon* $source]}]
+}
+
 proc make_plan {row numbers} {
     dict with row {}
     set overlaps {}
@@ -163,6 +170,7 @@ proc make_plan {row numbers} {
         lappend overlaps data
     }
     if {[regexp {TP overlap where|async TP|recipe} $overlap]} {lappend overlaps tensor}
+    if {[overlaps_pipeline $row]} {lappend overlaps pipeline}
     set options [list -tensor $tensor_parallel -pipeline $pipeline_parallel\
         -virtual $virtual_stages -context $context_parallel -expert $expert_parallel\
         -expert_tensor [or_else $expert_tensor_parallel 1] -data $data_parallel -zero $zero_stage\

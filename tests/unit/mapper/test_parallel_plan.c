@@ -144,6 +144,7 @@ TEST(files_come_back)
     th_error err;
     th_plan_file f = {.plan = plan_of(degrees), .numbers = th_training_numbers_shipped()}, g;
     f.plan.experts_apart = f.plan.overlaps_tensor = f.plan.embedding_is_layer = true;
+    f.plan.overlaps_pipeline = true;
     f.plan.order[0] = TH_AXIS_DATA, f.plan.order[2] = TH_AXIS_TENSOR;
     f.plan.gradient_bytes = 2;
     f.numbers.of[TH_NUMBER_NETWORK] = 0.5;
@@ -154,6 +155,7 @@ TEST(files_come_back)
     th_plan_file_write(&g, &again);
     TAP_ASSERT_TEXT(again.text, text.text);
     CU_ASSERT_EQUAL(g.numbers.of[TH_NUMBER_NETWORK], 0.5);
+    CU_ASSERT_TRUE(g.plan.overlaps_pipeline && !g.plan.overlaps_data);
     CU_ASSERT_EQUAL(g.plan.order[0], TH_AXIS_DATA);
     th_plan_file_clear(&g);
     g = (th_plan_file){.merges = false};
@@ -357,20 +359,29 @@ static const th_transformer sparse_model = {.name = "s",
                                             .window_every = 1,
                                             .experts = {.n = 8, .top_k = 2, .ffn = 1024}};
 
-/* The time of a step, with one rank for all of its stage or with every rank. */
-static th_time step_time(const th_system *s, const th_parallel_plan *p, bool merges)
+static th_program *program_of(const th_system *s, const th_parallel_plan *p,
+                              const th_transformer *t, bool merges)
 {
     th_error err;
     th_pipeline_schedule schedule;
     th_training_step step;
     th_program *program = th_program_new(&err);
     th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
-    th_work_context c = context_of(p->n.expert > 1 ? &sparse_model : &model, p);
+    th_work_context c = context_of(t, p);
     th_program_clear(program);
     CU_ASSERT_EQUAL_FATAL(th_plan_check(p, c.t, s->n_accels, &err), 0);
     CU_ASSERT_EQUAL_FATAL(th_pipeline_make(p->schedule, &shape, &schedule, &err), 0);
     CU_ASSERT_EQUAL_FATAL(th_lower_step(s, &c, &schedule, merges, program, &step, &err), 0);
-    CU_ASSERT_EQUAL(step.is_merged, merges);
+    CU_ASSERT_EQUAL(step.is_merged, merges && step.n_ranks > 1);
+    th_training_step_clear(&step);
+    th_pipeline_clear(&schedule);
+    return program;
+}
+
+/* The time of a step, with one rank for all of its stage or with every rank. */
+static th_time time_of(const th_system *s, th_program *program)
+{
+    th_error err;
     th_compute_cost_cache *costs = th_compute_cost_cache_new(s, &err);
     th_machine *m = th_machine_new(s, costs, &(th_machine_options){.network = NULL}, &err);
     CU_ASSERT_EQUAL(th_program_finish(program, &err), 0);
@@ -380,10 +391,54 @@ static th_time step_time(const th_system *s, const th_parallel_plan *p, bool mer
     th_time end = th_machine_elapsed(m);
     th_machine_free(m);
     th_compute_cost_cache_free(costs);
-    th_training_step_clear(&step);
-    th_pipeline_clear(&schedule);
     th_program_free(program);
     return end;
+}
+
+static th_time step_time(const th_system *s, const th_parallel_plan *p, bool merges)
+{
+    return time_of(s, program_of(s, p, p->n.expert > 1 ? &sparse_model : &model, merges));
+}
+
+/* GPipe on two stages of one layer: of a micro-batch, stage 0 computes embedding and layer (two
+ * pieces), stage 1 layer and output layer, and back. The slower stage sets the pace; where messages
+ * do not overlap, each stage also waits for its own. */
+TEST(messages_between_stages)
+{
+    enum { MICRO_BATCHES = 5 };
+    th_error err;
+    th_transformer two = model;
+    two.layers = 2, two.vocab = 8;
+    th_parallel_plan p = plan_of((th_degrees){1, 2, 1, 1, 1, 1, 1, 0, 1});
+    p.schedule = th_pipeline_find("gpipe");
+    p.batch = (th_batch){.sequence = 16384, .micro_batch = 1, .global_batch = 1};
+    th_system *s = pod(1, 8);
+    th_work_context c = context_of(&two, &p);
+    th_collective_times *x = th_collective_times_new(s, &p, c.numbers.of[TH_NUMBER_NETWORK], &err);
+    th_time message = th_stage_message_time(x, th_boundary_bytes(&c), &err), part[14];
+    th_collective_times_free(x);
+    th_program *one = program_of(s, &p, &two, true);
+    int n = 0;
+    for (int32_t t = 0; t < one->n_tasks; t++)
+        if (one->tasks[t].kind == TH_TASK_COMPUTE && n < 14)
+            part[n++] = one->works[one->tasks[t].compute_cost].duration_ps;
+    th_program_free(one);
+    CU_ASSERT_EQUAL_FATAL(n, 14);
+    th_time f0 = part[0] + part[1] + part[2], f1 = part[3] + part[4] + part[5];
+    th_time b1 = part[6] + part[7] + part[8], b0 = part[9] + part[10] + part[11];
+    CU_ASSERT_TRUE(message > 0 && f1 < f0 + message && b0 < b1 + message);
+    p.batch.global_batch = MICRO_BATCHES;
+    for (int overlaps = 0; overlaps < 2; overlaps++) {
+        th_time wait = overlaps ? 0 : message;
+        th_time forward = f0 + wait > f1 ? f0 + wait : f1;
+        th_time backward = b1 + wait > b0 ? b1 + wait : b0;
+        p.overlaps_pipeline = overlaps;
+        th_time expected =
+            f0 + f1 + b1 + b0 + 2 * message + part[12] + (MICRO_BATCHES - 1) * (forward + backward);
+        CU_ASSERT_EQUAL(time_of(s, program_of(s, &p, &two, true)), expected);
+        CU_ASSERT_EQUAL(time_of(s, program_of(s, &p, &two, false)), expected);
+    }
+    th_system_free(s);
 }
 
 /* Every rank on the network, groups of the same kind on the same links and cards: the same time as
@@ -416,6 +471,7 @@ TEST(one_rank_stands_for_all)
         p.batch = (th_batch){.sequence = 2048, .micro_batch = 1, .global_batch = 16};
         p.sequence_parallel = plans[i].sequence;
         p.overlaps_data = plans[i].data, p.overlaps_tensor = plans[i].tensor;
+        p.overlaps_pipeline = i % 2;
         th_time one = step_time(s, &p, true), all = step_time(s, &p, false);
         int64_t longer = (all - one) * 1000000 / one;
         CU_ASSERT_TRUE(longer >= -1 && longer <= plans[i].longer_ppm);
