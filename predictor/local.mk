@@ -47,6 +47,7 @@ libtharsis_la_SOURCES += \
 	predictor/model/training_set.c predictor/model/training_set.h \
 	predictor/op/layer_op.c predictor/op/layer_op.h \
 	predictor/op/make_op.h \
+	predictor/op/members.c predictor/op/members.h \
 	predictor/op/op.c predictor/op/op.h \
 	predictor/regress/boost.c predictor/regress/boost.h \
 	predictor/regress/features.c predictor/regress/features.h \

@@ -198,3 +198,4 @@ dist_experiments_DATA = \
 # What measures a GPU for read_measurements.
 measuredir = $(pkgdatadir)/scripts/measure
 dist_measure_SCRIPTS = scripts/measure/measure_gpu.py
+dist_measure_DATA = scripts/measure/measure_layers.py

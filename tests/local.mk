@@ -123,7 +123,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/kinds.test \
 	tests/tcl/report/layers.test \
 	tests/tcl/map.test \
-	tests/tcl/measure.test \
+	tests/tcl/measure.test tests/tcl/measure/torch.py \
 	tests/tcl/models.test \
 	tests/tcl/workload/networks.test \
 	tests/tcl/objective.test \

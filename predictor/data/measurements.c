@@ -20,5 +20,6 @@ void th_measurements_free(th_measurements *m)
     th_free(m->group);
     th_free(m->device);
     th_free(m->row);
+    th_free(m->member);
     th_free(m);
 }

@@ -13,9 +13,11 @@
 typedef struct th_measurement {
     th_op op;
     th_phase phase;
-    int32_t device; /* of th_measurements */
-    int32_t group;  /* of th_measurements; -1: none */
-    int64_t row_id; /* equal for the same operation on several devices; else its place in all */
+    int32_t device;    /* of th_measurements */
+    int32_t group;     /* of th_measurements; -1: none */
+    int64_t row_id;    /* equal for the same operation on several devices; else its place in all */
+    int32_t n_members; /* that are unequal: op holds their mean (op/members.h); 0: none */
+    size_t first_member; /* of them, in th_measurements */
     double ms;
 } th_measurement;
 
@@ -26,11 +28,13 @@ typedef struct th_measurements {
     int32_t n_groups;
     th_measurement *row;
     size_t n_rows;
+    int32_t *member; /* of rows with unequal members */
+    size_t n_members;
     uint64_t digest; /* of all rows, in order */
     bool
         /* the last line of the file read last has no end: it may have been cut short */
         is_cut_short;
-    size_t device_capacity, group_capacity, row_capacity; /* private */
+    size_t device_capacity, group_capacity, row_capacity, member_capacity; /* private */
 } th_measurements;
 
 /* Some of the rows: those that are listed. */

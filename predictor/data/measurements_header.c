@@ -22,14 +22,23 @@ typedef struct {
 } known_column;
 
 static const known_column own_columns[] = {
-    {"kind", KIND, NULL},          {"device", DEVICE, NULL},
-    {"phase", PHASE, NULL},        {"row_id", ROW_ID, NULL},
-    {"group", GROUP, NULL},        {"time_ms", TIME, "ms"},
-    {"time_us", TIME, "us"},       {"time_s", TIME, "s"},
-    {"time_ns", TIME, "ns"},       {"time", TIME, NULL},
-    {"in_size", IN_BOTH, NULL},    {"kernel", KERNEL_BOTH, NULL},
-    {"stride", STRIDE_BOTH, NULL}, {"same_padding", PAD_SAME, NULL},
-    {"padding", PAD_EACH, NULL},   {NULL, 0, NULL},
+    {"kind", KIND, NULL},
+    {"device", DEVICE, NULL},
+    {"phase", PHASE, NULL},
+    {"row_id", ROW_ID, NULL},
+    {"group", GROUP, NULL},
+    {"members", MEMBERS, NULL},
+    {"time_ms", TIME, "ms"},
+    {"time_us", TIME, "us"},
+    {"time_s", TIME, "s"},
+    {"time_ns", TIME, "ns"},
+    {"time", TIME, NULL},
+    {"in_size", IN_BOTH, NULL},
+    {"kernel", KERNEL_BOTH, NULL},
+    {"stride", STRIDE_BOTH, NULL},
+    {"same_padding", PAD_SAME, NULL},
+    {"padding", PAD_EACH, NULL},
+    {NULL, 0, NULL},
 };
 static const known_column perfnet_columns[] = {
     {"row_id", ROW_ID, NULL},

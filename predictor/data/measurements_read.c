@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* measurements_read.c - measured times from files of comma-separated values.
- *   th_measurements_read: unpack -> th_measurement_header -> { read_line: numbers, kind, op -> per
- *   column of times: add_row }
+ *   th_measurements_read: unpack -> th_measurement_header -> { read_line: numbers, kind, op,
+ *   members -> per column of times: add_row }
  * Invariant: until the whole file is read, n_rows of the target does not include its rows. */
 #include <config.h>
 
@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "predictor/data/measurements_text.h"
 #include "predictor/data/decompress.h"
+#include "predictor/op/members.h"
 
 enum { FILE_MAX = 256 << 20 };
 
@@ -131,12 +132,19 @@ static bool is_given(const measurement_reader *r, th_op_kind kind, th_op_field f
     return r->place[f] >= 0 || r->place[matrix] >= 0;
 }
 
-/* Numbers that an operation cannot do without. */
+static bool has_members(const measurement_reader *r)
+{
+    const char *text = field_of(r, MEMBERS);
+    return text && *text != '\0';
+}
+
+/* Numbers that an operation cannot do without; of members follow their number and their mean. */
 static int check_columns(const measurement_reader *r, const th_op *op)
 {
     for (int f = 0; f < TH_N_OP_FIELDS; f++)
         if (th_op_has(op->kind, (th_op_field)f) && th_op_field_min((th_op_field)f) > 0 &&
-            !is_given(r, op->kind, (th_op_field)f))
+            !is_given(r, op->kind, (th_op_field)f) &&
+            !(has_members(r) && (f == TH_OP_BATCH || f == th_op_member_field(op->kind))))
             return th_error_set(r->err, "PRED-0151", "%s:%d: %s: must have a column of %s",
                                 r->source->path, r->csv.line, th_op_kind_name(op->kind),
                                 th_op_field_name((th_op_field)f));
@@ -146,7 +154,6 @@ static int check_columns(const measurement_reader *r, const th_op *op)
 static int read_op(const measurement_reader *r, th_op *op)
 {
     int64_t v[N_MEANINGS];
-    th_error e;
     if (read_kind(r, op) || check_columns(r, op))
         return -1;
     for (int i = 0; i < KIND; i++)
@@ -168,6 +175,65 @@ static int read_op(const measurement_reader *r, th_op *op)
     }
     if (r->place[MATRIX_M] >= 0)
         set_matrix(op, v);
+    return 0;
+}
+
+/* "512 0 37": numbers divided by blanks, behind those of the rows before. How many; -1: something
+ * else is there. */
+static int32_t read_members(measurement_reader *r)
+{
+    const char *at = field_of(r, MEMBERS);
+    th_measurements *m = r->m;
+    char *end;
+    size_t n = r->n_members;
+    for (at += strspn(at, " "); *at; at = end + strspn(end, " ")) {
+        long number = strtol(at, &end, 10);
+        if (end == at || !strchr(" ", *end) || number < 0 || number > INT32_MAX ||
+            n - r->n_members >= TH_OP_EXTENT_MAX)
+            return th_error_set(r->err, "PRED-0180",
+                                "%s:%d: members \"%.40s\": must be whole numbers, 0 or more, "
+                                "divided by blanks",
+                                r->source->path, r->csv.line, field_of(r, MEMBERS));
+        if (th_grow(&m->member, &m->member_capacity, n + 1, sizeof *m->member))
+            return th_error_no_memory(r->err);
+        m->member[n++] = (int32_t)number;
+    }
+    return (int32_t)(n - r->n_members);
+}
+
+/* A number that members have already told must be theirs, or not be there. */
+static int check_told(const measurement_reader *r, const th_op *told, const th_op *op)
+{
+    const int told_fields[] = {TH_OP_BATCH, th_op_member_field(op->kind)};
+    for (int i = 0; i < 2; i++) {
+        th_op_field f = (th_op_field)told_fields[i];
+        if (told->x[f] != 0 && told->x[f] != op->x[f])
+            return th_error_set(
+                r->err, "PRED-0181", "%s:%d: %s %d: must be %d, as members tell, or empty",
+                r->source->path, r->csv.line, th_op_field_name(f), told->x[f], op->x[f]);
+    }
+    return 0;
+}
+
+static int add_members(measurement_reader *r, th_measurement *row)
+{
+    th_op told = row->op;
+    th_error e;
+    int32_t n = read_members(r);
+    if (n < 0)
+        return -1;
+    const int32_t *first = r->m->member + r->n_members;
+    if (th_op_set_members(&row->op, first, n, &e))
+        return th_error_set(r->err, e.id, "%s:%d: %s", r->source->path, r->csv.line, e.text);
+    row->n_members = n;
+    row->first_member = r->n_members;
+    r->n_members += (size_t)n;
+    return check_told(r, &told, &row->op);
+}
+
+static int check_op(const measurement_reader *r, const th_op *op)
+{
+    th_error e;
     if (th_op_check(op, &e))
         return th_error_set(r->err, e.id, "%s:%d: %s", r->source->path, r->csv.line, e.text);
     return 0;
@@ -232,7 +298,8 @@ static int read_line(measurement_reader *r, int n_columns)
         return th_error_set(r->err, "PRED-0043",
                             "%s:%d: must have %d fields as the first line, has %d", r->source->path,
                             r->csv.line, n_columns, r->csv.n_fields);
-    if (read_op(r, &row.op) || read_phase(r, &row.op, &row.phase))
+    if (read_op(r, &row.op) || (has_members(r) && add_members(r, &row)) || check_op(r, &row.op) ||
+        read_phase(r, &row.op, &row.phase))
         return -1;
     if (r->place[ROW_ID] >= 0 && (row.row_id = value_of(r, ROW_ID)) < 0)
         return bad_value(r, ROW_ID);
@@ -270,6 +337,9 @@ static uint64_t digest_of(const th_measurements *m, size_t from, size_t to)
         h = th_hash(head, sizeof head, h);
         h = th_hash(row->op.x, sizeof row->op.x, h);
         h = th_hash(device, strlen(device), h);
+        if (row->n_members > 0)
+            h = th_hash(m->member + row->first_member, (size_t)row->n_members * sizeof *m->member,
+                        h);
         h = th_hash(&row->ms, sizeof row->ms, h);
     }
     return h;
@@ -285,6 +355,7 @@ int th_measurements_read(th_measurements *m, const th_measurement_source *s, con
                             .kind = -1,
                             .device = -1,
                             .n_rows = m->n_rows,
+                            .n_members = m->n_members,
                             .err = err};
     int32_t n_devices = m->n_devices, n_groups = m->n_groups;
     r.time[0].device = -1;
@@ -300,6 +371,7 @@ int th_measurements_read(th_measurements *m, const th_measurement_source *s, con
     if (!failed) {
         m->digest = digest_of(m, m->n_rows, r.n_rows);
         m->n_rows = r.n_rows;
+        m->n_members = r.n_members;
         m->is_cut_short = !is_ended;
         return 0;
     }

@@ -24,6 +24,7 @@ enum {
     PHASE,
     ROW_ID,
     GROUP,
+    MEMBERS,
     TIME,
     TIME_OF_DEVICE, /* the device's name follows in the column's */
     N_MEANINGS
@@ -47,7 +48,7 @@ typedef struct {
     int n_times;
     int kind, device; /* of all rows; -1: columns say */
     th_op_function function;
-    size_t n_rows; /* with those that are new */
+    size_t n_rows, n_members; /* with those that are new */
     th_error *err;
 } measurement_reader;
 

@@ -5,6 +5,7 @@
 
 #include "predictor/law/law.h"
 
+#include <math.h>
 #include <stdio.h>
 
 void th_terms_name(th_terms *t, int i, const char *name, int a, int b)
@@ -112,4 +113,20 @@ double th_law_sheet_ms(const th_op *op, th_phase phase, const th_gpu *gpu)
     begin(&t, op, NULL, ones);
     add_narrow(op, phase, gpu, &t);
     return t.sheet_ms;
+}
+
+double th_law_unequal(const th_op *op, const int32_t *member, th_phase phase, const th_gpu *gpu)
+{
+    bool is_attention = op->kind == TH_OP_ATTENTION;
+    phase = is_attention && phase == TH_PHASE_BACKWARD ? phase : TH_PHASE_EXECUTION;
+    double even = th_law_sheet_ms(op, phase, gpu);
+    if (!is_attention)
+        return th_law_grouped_ms(op, member, gpu) / even;
+    th_op longest = *op;
+    longest.x[TH_OP_BATCH] = 1;
+    longest.x[TH_OP_KEYS] = member[0];
+    for (int32_t i = 1; i < op->x[TH_OP_BATCH]; i++)
+        if (member[i] > longest.x[TH_OP_KEYS])
+            longest.x[TH_OP_KEYS] = member[i];
+    return fmax(1, th_law_sheet_ms(&longest, phase, gpu) / even);
 }

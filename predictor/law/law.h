@@ -64,6 +64,11 @@ static inline double th_law_ms(const th_terms *t, const double *weight)
  * op->x[TH_OP_ROWS] is about the mean. */
 double th_law_grouped_ms(const th_op *op, const int32_t *rows, const th_gpu *gpu);
 
+/* The time of unequal members over that of as many equal ones, which op holds (op/members.h): of a
+ * product by its tiles; of attention, whose blocks take the mean, by the longest sequence alone
+ * where that takes longer. */
+double th_law_unequal(const th_op *op, const int32_t *member, th_phase phase, const th_gpu *gpu);
+
 /* What fits n rows best by relative error: amounts by row and term (n x n_terms), times in ms. Rows
  * that no law can know (outliers) count less from pass to pass. 0, or -1: memory is out. */
 int th_law_fit(const double *amounts, const double *ms, size_t n, int n_terms, double *weight);

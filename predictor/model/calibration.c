@@ -295,8 +295,8 @@ static size_t rows_of(const th_layer_model *m, const th_measurements *rows, int3
             continue;
         if (out) {
             out->op[n] = r->op;
-            out->ms[n] = r->ms;
-            out->unit = n == 0 ? r->ms : fmin(out->unit, r->ms);
+            out->ms[n] = th_measured_even_ms(rows, r);
+            out->unit = n == 0 ? out->ms[n] : fmin(out->unit, out->ms[n]);
         }
         n++;
     }

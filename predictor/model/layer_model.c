@@ -82,3 +82,11 @@ double th_layer_model_sample(const th_layer_model *m, const th_op *op, const th_
         th_features_fill(op, gpu, &terms, weight, law_ms, x);
     return law_ms;
 }
+
+double th_measured_even_ms(const th_measurements *all, const th_measurement *row)
+{
+    if (row->n_members == 0)
+        return row->ms;
+    return row->ms / th_law_unequal(&row->op, all->member + row->first_member, row->phase,
+                                    &all->device[row->device]);
+}

@@ -120,6 +120,12 @@ th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, co
 /* Of op[n] into out[n]. */
 void th_layer_model_estimates(const th_layer_model *m, const th_op *op, size_t n, const th_gpu *gpu,
                               th_estimate *out);
+/* Of a measured row, which may have unequal members. */
+th_estimate th_layer_model_estimate_row(const th_layer_model *m, const th_measurements *all,
+                                        const th_measurement *row);
+/* layer_model.c: what the row would have taken with equal members, by the law: what models learn.
+ */
+double th_measured_even_ms(const th_measurements *all, const th_measurement *row);
 
 /* Private to calibration and nearest_device: the GPU treated as a seen device. */
 typedef struct th_device_view {

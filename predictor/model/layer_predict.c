@@ -212,3 +212,14 @@ th_estimate th_layer_model_estimate(const th_layer_model *m, const th_op *op, co
     estimate_block(m, op, 1, gpu, &e);
     return e;
 }
+
+th_estimate th_layer_model_estimate_row(const th_layer_model *m, const th_measurements *all,
+                                        const th_measurement *row)
+{
+    const th_gpu *gpu = &all->device[row->device];
+    th_estimate e = th_layer_model_estimate(m, &row->op, gpu);
+    double by = row->n_members == 0
+                    ? 1
+                    : th_law_unequal(&row->op, all->member + row->first_member, row->phase, gpu);
+    return (th_estimate){e.ms * by, e.low_ms * by, e.high_ms * by};
+}

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "predictor/op/members.h"
 
 /* Measured over the law's, either way. Memory-bound kernels differ from library to library
  * (docs/models/operators.md has what lies inside on cards that no constant saw). */
@@ -153,59 +154,34 @@ static int equal(th_operator_time *out, const asker *a, const th_op *op, th_phas
     return phase == TH_PHASE_BACKWARD ? backward(out, a, op) : forward(out, a, op, phase);
 }
 
-/* --- unequal members -------------------------------------------------------------------------- */
-
-static int64_t sum_of(const int32_t *n, int32_t count, int32_t *most)
+static int fail_untrained(const th_operator *o, th_error *err)
 {
-    int64_t sum = 0;
-    *most = 0;
-    for (int32_t i = 0; i < count; i++) {
-        sum += n[i];
-        *most = n[i] > *most ? n[i] : *most;
-    }
-    return sum;
+    return th_error_set(err, "PRED-0164", "%s, %s: the predictor was not trained for it",
+                        th_op_kind_title(o->op.kind, th_op_is_narrow(&o->op)),
+                        th_phase_name(o->phase));
 }
 
-/* Equal members of the mean, times the law's ratio of unequal to equal. Attention: all blocks take
- * the mean, but the longest sequence is the least. */
-static int unequal(th_operator_time *out, const asker *a, const th_operator *o)
+/* --- unequal members -------------------------------------------------------------------------- */
+
+/* Equal members of the mean, times the law's ratio of unequal to equal. */
+static int unequal(th_operator_time *out, const asker *a, const th_operator *o, th_error *err)
 {
     th_op mean = o->op;
-    int32_t count = mean.x[TH_OP_BATCH], most;
-    int64_t sum = sum_of(o->rows, count, &most);
-    bool is_attention = mean.kind == TH_OP_ATTENTION;
-    th_op_field f = is_attention ? TH_OP_KEYS : TH_OP_ROWS;
-    if (sum == 0)
-        sum = 1;
-    mean.x[f] = (int32_t)((sum + count - 1) / count);
+    if (th_op_set_members(&mean, o->rows, mean.x[TH_OP_BATCH], err))
+        return -1;
     if (equal(out, a, &mean, o->phase))
-        return -1;
-    if (!is_attention) {
-        double even = th_law_sheet_ms(&mean, TH_PHASE_EXECUTION, a->gpu);
-        *out = times(*out, even > 0 ? th_law_grouped_ms(&mean, o->rows, a->gpu) / even : 1);
-        return 0;
-    }
-    th_op longest = mean;
-    th_operator_time alone;
-    longest.x[TH_OP_BATCH] = 1;
-    longest.x[f] = most;
-    if (equal(&alone, a, &longest, o->phase))
-        return -1;
-    if (alone.ms > out->ms)
-        *out = alone;
+        return fail_untrained(o, err);
+    *out = times(*out, th_law_unequal(&mean, o->rows, o->phase, a->gpu));
     return 0;
 }
 
 static int predict(th_operator_time *out, const asker *a, const th_operator *o, th_error *err)
 {
-    bool is_uneven = o->rows && (o->op.kind == TH_OP_MATMUL || o->op.kind == TH_OP_ATTENTION);
     if (th_gpu_check_precision(a->gpu, (th_op_precision)o->op.x[TH_OP_PRECISION], err))
         return -1;
-    if ((is_uneven ? unequal(out, a, o) : equal(out, a, &o->op, o->phase)) == 0)
-        return 0;
-    return th_error_set(err, "PRED-0164", "%s, %s: the predictor was not trained for it",
-                        th_op_kind_title(o->op.kind, th_op_is_narrow(&o->op)),
-                        th_phase_name(o->phase));
+    if (o->rows && th_op_member_field(o->op.kind) >= 0)
+        return unequal(out, a, o, err);
+    return equal(out, a, &o->op, o->phase) ? fail_untrained(o, err) : 0;
 }
 
 int th_operator_predict(th_operator_time *out, const th_predictor *p, const th_operator *o,

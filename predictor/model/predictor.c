@@ -159,7 +159,7 @@ static th_accuracy accuracy_of(const judge *j, int32_t device)
         const th_measurement *r = &j->m->row[j->rows[i]];
         if (r->device != device || !th_layer_model_is_of(j->model, &r->op, r->phase))
             continue;
-        th_estimate e = th_layer_model_estimate(j->model, &r->op, &j->m->device[device]);
+        th_estimate e = th_layer_model_estimate_row(j->model, j->m, r);
         double ms = e.ms;
         inside += e.low_ms <= r->ms && r->ms <= e.high_ms;
         j->error[a.n++] = fabs(ms / r->ms - 1);

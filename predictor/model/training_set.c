@@ -183,7 +183,7 @@ int th_training_rows_fit_law(const th_training_rows *r, const th_row_filter *s, 
             continue;
         th_law_terms(&row->op, row->phase, &r->model->device[r->device[i]], NULL, &terms);
         memcpy(amounts + n * m, terms.amount, m * sizeof *amounts);
-        ms[n++] = row->ms;
+        ms[n++] = th_measured_even_ms(r->all, row);
     }
     if (!failed)
         failed = th_law_fit(amounts, ms, n, r->model->n_terms, weight);
@@ -229,7 +229,7 @@ int th_training_set_make(th_training_set *out, const th_training_rows *r,
         s->law_ms[s->n] = th_layer_model_sample(m, &row->op, &m->device[r->device[i]],
                                                 sampling->weight + law * n_terms,
                                                 s->x ? s->x + s->n * (size_t)m->n_features : NULL);
-        out->ms[s->n++] = row->ms;
+        out->ms[s->n++] = th_measured_even_ms(r->all, row);
     }
     return 0;
 }

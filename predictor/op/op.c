@@ -61,35 +61,33 @@ static const char *const functions[TH_N_EWS] = {
 static const char *const precisions[TH_N_OP_PRECISIONS] = {"fp32", "tf32", "fp16",
                                                            "bf16", "fp8",  "fp4"};
 
-enum { EXTENT_MAX = 1 << 24 }; /* products of four stay exact in doubles where networks are */
-
 static const struct {
     const char *name;
     int32_t minimum, maximum;
     const char *const *words;
 } fields[TH_N_OP_FIELDS] = {
-    [TH_OP_BATCH] = {"batch", 1, EXTENT_MAX, NULL},
-    [TH_OP_ROWS] = {"rows", 1, EXTENT_MAX, NULL},
-    [TH_OP_IN_H] = {"in_h", 1, EXTENT_MAX, NULL},
-    [TH_OP_IN_W] = {"in_w", 1, EXTENT_MAX, NULL},
-    [TH_OP_CHANNELS_IN] = {"channels_in", 1, EXTENT_MAX, NULL},
-    [TH_OP_CHANNELS_OUT] = {"channels_out", 1, EXTENT_MAX, NULL},
-    [TH_OP_KERNEL_H] = {"kernel_h", 1, EXTENT_MAX, NULL},
-    [TH_OP_KERNEL_W] = {"kernel_w", 1, EXTENT_MAX, NULL},
-    [TH_OP_STRIDE_H] = {"stride_h", 1, EXTENT_MAX, NULL},
-    [TH_OP_STRIDE_W] = {"stride_w", 1, EXTENT_MAX, NULL},
-    [TH_OP_PAD_H] = {"pad_h", 0, EXTENT_MAX, NULL},
-    [TH_OP_PAD_W] = {"pad_w", 0, EXTENT_MAX, NULL},
+    [TH_OP_BATCH] = {"batch", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_ROWS] = {"rows", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_IN_H] = {"in_h", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_IN_W] = {"in_w", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_CHANNELS_IN] = {"channels_in", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_CHANNELS_OUT] = {"channels_out", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_KERNEL_H] = {"kernel_h", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_KERNEL_W] = {"kernel_w", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_STRIDE_H] = {"stride_h", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_STRIDE_W] = {"stride_w", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_PAD_H] = {"pad_h", 0, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_PAD_W] = {"pad_w", 0, TH_OP_EXTENT_MAX, NULL},
     [TH_OP_BIAS] = {"bias", 0, 1, NULL},
     [TH_OP_ACTIVATION] = {"activation", 0, TH_N_ACTS - 1, activations},
     [TH_OP_FUNCTION] = {"function", 0, TH_N_EWS - 1, functions},
     [TH_OP_OPTIMIZER] = {"optimizer", 0, TH_N_OPTIMIZERS - 1, optimizers},
     [TH_OP_PRECISION] = {"precision", 0, TH_N_OP_PRECISIONS - 1, precisions},
-    [TH_OP_HEADS] = {"heads", 1, EXTENT_MAX, NULL},
-    [TH_OP_KV_HEADS] = {"kv_heads", 1, EXTENT_MAX, NULL},
-    [TH_OP_KEYS] = {"keys", 1, EXTENT_MAX, NULL},
+    [TH_OP_HEADS] = {"heads", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_KV_HEADS] = {"kv_heads", 1, TH_OP_EXTENT_MAX, NULL},
+    [TH_OP_KEYS] = {"keys", 1, TH_OP_EXTENT_MAX, NULL},
     [TH_OP_CAUSAL] = {"causal", 0, 1, NULL},
-    [TH_OP_WINDOW] = {"window", 0, EXTENT_MAX, NULL},
+    [TH_OP_WINDOW] = {"window", 0, TH_OP_EXTENT_MAX, NULL},
     [TH_OP_UNSPLIT] = {"unsplit", 0, 1, NULL},
 };
 

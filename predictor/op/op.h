@@ -62,6 +62,9 @@ typedef enum {
     TH_N_OP_FIELDS
 } th_op_field;
 
+/* Of numbers: products of four stay exact in doubles where networks are. */
+enum { TH_OP_EXTENT_MAX = 1 << 24 };
+
 typedef enum { TH_ACT_NONE, TH_ACT_RELU, TH_ACT_TANH, TH_ACT_SIGMOID, TH_N_ACTS } th_op_activation;
 
 typedef enum {

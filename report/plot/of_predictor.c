@@ -40,7 +40,8 @@ static void add_device(th_plot *plot, const rows_of *x, int32_t device, size_t s
         if (!is_of(r, device, x->predictor) || seen++ % step != 0)
             continue;
         const th_layer_model *model = th_predictor_find_op(x->predictor, &r->op, r->phase);
-        th_plot_point_add(plot, r->ms, th_layer_model_predict(model, &r->op, gpu), NULL);
+        th_plot_point_add(plot, r->ms, th_layer_model_estimate_row(model, x->measurements, r).ms,
+                          NULL);
     }
 }
 

@@ -7,201 +7,33 @@
   measure_gpu.py --layers my_layers.csv --out my_gpu.csv
   measure_gpu.py --dry-run --out try.csv --describe try_device.csv      made-up times; needs neither GPU nor PyTorch
 
-docs/measuring.md says what each phase is and how it is timed. A layer that does not fit into memory is left out with a
-word on standard error.
+docs/measuring.md says what each phase is and how it is timed. A layer that does not fit into memory, or that the GPU or
+PyTorch has no kernel of, is left out with a line on standard error.
 """
 import argparse
 import csv
-import math
-import random
+import itertools
 import statistics
 import subprocess
 import sys
 import time
 
-KINDS = ("conv", "pooling", "dense", "matmul", "elementwise", "norm", "softmax", "rms_norm", "cross_entropy", "router",
-         "attention")
-ROUTED = 8  # experts that a router takes of each row, at most
-WEIGHTED = ("conv", "dense")
-PHASES = ("call", "pre", "execution", "post", "forward", "backward", "update", "step")
-TRAINING = ("forward", "backward", "update", "step")
-FUNCTIONS = ("add", "mul", "div", "pow", "add_number", "mul_number", "div_number", "pow_number",
-             "relu", "gelu", "tanh", "add_three", "silu_gate", "rotary", "embedding", "permute", "quantize",
-             "dequantize", "adam", "sgd")
-PRECISIONS = ("fp32", "tf32", "fp16", "bf16", "fp8")
-ACTIVATIONS = ("none", "relu", "tanh", "sigmoid")
-# Of format tharsis; below them what is worth keeping about a measurement, which read_measurements passes over.
-NUMBERS = ("batch", "rows", "in_h", "in_w", "channels_in", "channels_out", "kernel_h", "kernel_w",
-           "stride_h", "stride_w", "pad_h", "pad_w", "bias")
-OPERATOR_NUMBERS = ("heads", "kv_heads", "keys", "causal", "window")
-FIELDS = NUMBERS + ("activation", "function", "optimizer")
-REMARKS = ("spread_percent", "runs", "copy_ms", "launch_ms", "sm_clock_MHz", "temperature_C")
-COLUMNS = ("row_id", "kind", "device", "phase") + FIELDS + ("time_ms", "precision") + OPERATOR_NUMBERS + REMARKS
-NEEDED = {
-    "conv": ("batch", "in_h", "in_w", "channels_in", "channels_out", "kernel_h", "kernel_w", "stride_h", "stride_w"),
-    "pooling": ("batch", "in_h", "in_w", "channels_in", "kernel_h", "kernel_w", "stride_h", "stride_w"),
-    "dense": ("batch", "channels_in", "channels_out"),
-    "matmul": ("batch", "rows", "channels_in", "channels_out"),
-    "elementwise": ("batch", "channels_in"),
-    "norm": ("batch", "channels_in"),
-    "softmax": ("batch", "channels_in"),
-    "rms_norm": ("batch", "channels_in"),
-    "cross_entropy": ("batch", "channels_in"),
-    "router": ("batch", "channels_in"),
-    "attention": ("batch", "rows", "channels_in", "channels_out", "heads", "kv_heads", "keys"),
-}
+from measure_layers import (BLOCKED, COLUMNS, KINDS, PHASES, PRECISIONS, ROUTED, TRAINING, WEIGHTED, Problem, elements,
+                            random_layers, read_layers)
+
 # Single-precision units per multiprocessor, by compute capability (CUDA C++ Programming Guide, table of arithmetic
 # throughput); others are told by --cores-per-sm.
 CORES_PER_SM = {(3, 5): 192, (3, 7): 192, (5, 0): 128, (5, 2): 128, (6, 0): 64, (6, 1): 128, (7, 0): 64, (7, 5): 64,
-                (8, 0): 64, (8, 6): 128, (8, 9): 128, (9, 0): 128, (10, 0): 128, (12, 0): 128}
-
-
-class Problem(Exception):
-    """What the user is told in one line."""
-
-
-# ---- layers ----
-
-def log_uniform(rng, least, most):
-    """A whole number, as likely between 1 and 10 as between 100 and 1000."""
-    return min(most, int(math.exp(rng.uniform(math.log(least), math.log(most + 1)))))
-
-
-def random_plane(rng, kernel_most):
-    size = log_uniform(rng, 1, 512)
-    kernel = min(rng.randint(1, kernel_most), size)
-    pad = rng.choice((0, kernel // 2))
-    stride = rng.choice((1, 1, 1, 2, 2, 3, 4))
-    return {"in_h": size, "in_w": size, "kernel_h": kernel, "kernel_w": kernel, "stride_h": stride, "stride_w": stride,
-            "pad_h": 2 * pad, "pad_w": 2 * pad}
-
-
-def random_layer(rng, kind):
-    """Sizes as networks have them, each magnitude equally often."""
-    if kind == "conv":
-        return {"batch": log_uniform(rng, 1, 64), "channels_in": log_uniform(rng, 1, 2048),
-                "channels_out": log_uniform(rng, 1, 2048), **random_plane(rng, 7), "bias": rng.randint(0, 1),
-                "activation": rng.choice(ACTIVATIONS)}
-    if kind == "pooling":
-        return {"batch": log_uniform(rng, 1, 64), "channels_in": log_uniform(rng, 1, 2048), **random_plane(rng, 7)}
-    if kind == "dense":
-        return {"batch": log_uniform(rng, 1, 4096), "channels_in": log_uniform(rng, 1, 16384),
-                "channels_out": log_uniform(rng, 1, 16384), "bias": rng.randint(0, 1),
-                "activation": rng.choice(ACTIVATIONS)}
-    if kind == "matmul":
-        return {"batch": log_uniform(rng, 1, 256), "rows": log_uniform(rng, 1, 2048),
-                "channels_in": log_uniform(rng, 1, 2048), "channels_out": log_uniform(rng, 1, 2048)}
-    if kind == "attention":
-        return random_attention(rng)
-    widest = {"router": 256, "cross_entropy": 131072}.get(kind, 16384)
-    layer = {"batch": log_uniform(rng, 1, 65536), "channels_in": log_uniform(rng, 1, widest)}
-    if kind == "elementwise":
-        layer["function"] = rng.choice(FUNCTIONS)
-    return layer
-
-
-def random_attention(rng):
-    """Prefill, a chunk against a cache, or decode, each equally often; one in four with a window."""
-    kv_heads, width = 2 ** rng.randint(0, 5), rng.choice((64, 128))
-    keys = log_uniform(rng, 16, 32768)
-    rows = rng.choice((keys, log_uniform(rng, 1, keys), 1))
-    layer = {"batch": log_uniform(rng, 1, 256), "rows": rows, "channels_in": width, "channels_out": width,
-             "heads": kv_heads * 2 ** rng.randint(0, 3), "kv_heads": kv_heads, "keys": keys, "causal": 1}
-    if rng.randint(0, 3) == 0:
-        layer["window"] = log_uniform(rng, 16, keys)
-    return layer
-
-
-def random_precision(rng, layer, precisions):
-    """fp8 is of products and of their operands' casts; casts are of nothing else."""
-    is_cast = layer.get("function") in ("quantize", "dequantize")
-    able = [p for p in precisions if (p != "fp8" and not is_cast) or
-            (p == "fp8" and (layer["kind"] == "dense" or is_cast))]
-    return rng.choice(able) if able else None
-
-
-def out_size(layer, axis):
-    return (layer["in_" + axis] + layer["pad_" + axis] - layer["kernel_" + axis]) // layer["stride_" + axis] + 1
-
-
-def elements(layer):
-    """(input, weights, output), in numbers."""
-    kind, batch, c_in = layer["kind"], layer["batch"], layer["channels_in"]
-    if kind in ("conv", "pooling"):
-        places = out_size(layer, "h") * out_size(layer, "w")
-        c_out = layer["channels_out"] if kind == "conv" else c_in
-        weights = c_in * c_out * layer["kernel_h"] * layer["kernel_w"] if kind == "conv" else 0
-        return batch * c_in * layer["in_h"] * layer["in_w"], weights, batch * c_out * places
-    if kind == "dense":
-        return batch * c_in, c_in * layer["channels_out"], batch * layer["channels_out"]
-    if kind == "attention":
-        rows, heads = batch * layer["rows"], layer["heads"]
-        cache = batch * layer["keys"] * layer["kv_heads"] * (c_in + layer["channels_out"])
-        return rows * heads * c_in, cache, rows * heads * layer["channels_out"]
-    if kind == "matmul":
-        return (batch * layer["rows"] * c_in, batch * c_in * layer["channels_out"],
-                batch * layer["rows"] * layer["channels_out"])
-    return batch * c_in, 0, batch * c_in
-
-
-def random_layers(kinds, count, seed, most_bytes, precisions):
-    """count of each kind; the same for the same seed. Of those too large for the memory none."""
-    layers = []
-    for kind in kinds:
-        rng = random.Random(f"{seed} {kind}")
-        while sum(layer["kind"] == kind for layer in layers) < count:
-            layer = {**random_layer(rng, kind), "kind": kind}
-            precision = random_precision(rng, layer, precisions)
-            if precision and 4 * sum(elements(layer)) <= most_bytes:
-                layers.append(layer if precision == "fp32" else {**layer, "precision": precision})
-    return layers
-
-
-def read_number(where, name, text):
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise Problem(f"{where}: {name} \"{text}\": must be a whole number, 0 or more")
-    return value
-
-
-def read_layer(where, row):
-    kind = row.get("kind")
-    if kind not in KINDS:
-        raise Problem(f"{where}: kind \"{kind}\": must be one of {', '.join(KINDS)}")
-    layer = {name: read_number(where, name, row[name]) for name in NUMBERS + OPERATOR_NUMBERS
-             if row.get(name)}
-    if kind in ("conv", "pooling"):
-        layer = {"pad_h": 0, "pad_w": 0, **layer}
-    for name in NEEDED[kind]:
-        if layer.get(name, 0) == 0:
-            raise Problem(f"{where}: {name}: must be there and above 0 for {kind}")
-    for name, words in (("activation", ACTIVATIONS), ("function", FUNCTIONS), ("precision", PRECISIONS)):
-        if row.get(name):
-            layer[name] = row[name]
-        if layer.get(name, words[0]) not in words:
-            raise Problem(f"{where}: {name} \"{layer[name]}\": must be one of {', '.join(words)}")
-    if kind == "attention" and layer["heads"] % layer["kv_heads"]:
-        raise Problem(f"{where}: kv_heads: must divide heads")
-    if layer.get("window") and not layer.get("causal"):
-        raise Problem(f"{where}: window: is for causal attention")
-    if kind in ("conv", "pooling") and min(out_size(layer, "h"), out_size(layer, "w")) < 1:
-        raise Problem(f"{where}: the kernel must fit into the padded input")
-    return {**layer, "kind": kind}
-
-
-def read_layers(path):
-    """Layers of a file in format tharsis; times in it are ignored."""
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            layers = [read_layer(f"{path}:{n}", row) for n, row in enumerate(csv.DictReader(file), 2)]
-    except OSError as e:
-        raise Problem(f"{path}: {e.strerror}") from e
-    if not layers:
-        raise Problem(f"{path}: must have a line of column names and layers below it")
-    return layers
+                (8, 0): 64, (8, 6): 128, (8, 9): 128, (9, 0): 128, (10, 0): 128, (10, 3): 128, (12, 0): 128}
+# Operations of a multiprocessor's tensor cores in a clock, of tf32, fp16, bf16, fp8 and fp4 (0: it has none), by
+# compute capability: dense peaks of data sheets over multiprocessors and boost clock (predictor/devices.csv: V100, T4,
+# A100, A40, L4, H100, B200, B300, RTX PRO 6000). GeForce cards have half.
+TENSOR_RATES = {(7, 0): (0, 1014, 0, 0, 0), (7, 5): (0, 1022, 0, 0, 0), (8, 0): (1024, 2048, 2048, 0, 0),
+                (8, 6): (512, 1024, 1024, 0, 0), (8, 9): (512, 1024, 1024, 2048, 0),
+                (9, 0): (1892, 3786, 3786, 7572, 0), (10, 0): (3868, 7737, 7737, 15473, 30947),
+                (10, 3): (3868, 7737, 7737, 15473, 46420), (12, 0): (573, 1145, 1145, 2290, 4581)}
+# Formats of 4 bits: numbers that share a scale, and the scale's type.
+BLOCKS = {"nvfp4": (16, "float8_e4m3fn"), "mxfp4": (32, "float8_e8m0fnu")}
 
 
 # ---- times ----
@@ -214,11 +46,39 @@ def summary(times_ms):
 
 
 def phases_of(layer, phases):
-    """Without weights nothing is updated."""
-    passes = layer.get("function") in ("quantize", "dequantize", "adam", "sgd") or layer.get("precision") == "fp8" or \
-        layer["kind"] == "router"
+    """Without weights nothing is updated; nobody trains through casts, routers and decode against a cache."""
+    is_unequal_decode = layer["kind"] == "attention" and "members" in layer and layer["rows"] == 1
+    passes = layer.get("function") in ("quantize", "dequantize", "adam", "sgd") or is_unequal_decode or \
+        layer.get("precision") in BLOCKED or layer["kind"] == "router"
     return [phase for phase in phases if (layer["kind"] in WEIGHTED or phase not in ("update", "step")) and
             not (passes and phase in TRAINING)]
+
+
+def rare_feature(layer):
+    """(what not every GPU and PyTorch has, a small layer that needs it), or (None, None)."""
+    precision = layer.get("precision", "fp32")
+    if "members" in layer and layer["kind"] == "matmul":
+        return "products of unequal members", {"kind": "matmul", "precision": precision, "batch": 2, "rows": 16,
+                                               "channels_in": 64, "channels_out": 64, "members": [24, 8]}
+    if "members" in layer:
+        return "attention of unequal lengths", {"kind": "attention", "precision": precision, "batch": 2, "rows": 1,
+                                                "keys": 48, "heads": 4, "kv_heads": 2, "channels_in": 64,
+                                                "channels_out": 64, "causal": 1, "members": [64, 32]}
+    if precision in BLOCKED and layer["kind"] == "dense":
+        return "products of " + precision, {"kind": "dense", "precision": precision, "batch": 128, "channels_in": 128,
+                                            "channels_out": 128}
+    return None, None
+
+
+def swizzled(rows, blocks):
+    """Scales that a product of 4 bits reads: in tiles of 128 rows by 4 blocks."""
+    return -(-rows // 128) * 128 * (-(-blocks // 4) * 4)
+
+
+def is_unsplit(layer):
+    """Does PyTorch's kernel for variable lengths never split a sequence's keys over multiprocessors? It does for one
+    query whose heads share keys, without a window."""
+    return layer["rows"] > 1 or layer["heads"] == layer["kv_heads"] or bool(layer.get("window"))
 
 
 class DryGpu:
@@ -228,7 +88,7 @@ class DryGpu:
     def describe(self):
         return {"device": self.name, "memory_bandwidth_GBps": 100, "sms": 10, "cores_per_sm": 64, "clock_MHz": 1000,
                 "fp32_GFLOPs": 1280, "l2_MB": 1, "memory_GB": 4, "tf32_GFLOPs": 5120, "fp16_GFLOPs": 10240,
-                "bf16_GFLOPs": 10240, "fp8_GFLOPs": 20480, "aliases": "", "source": "assumed"}
+                "bf16_GFLOPs": 10240, "fp8_GFLOPs": 20480, "fp4_GFLOPs": 40960, "aliases": "", "source": "assumed"}
 
     def measure(self, layer, phases, _optimizer):
         for phase in phases_of(layer, phases):
@@ -255,8 +115,7 @@ class TorchGpu:
         self.properties = torch.cuda.get_device_properties(index)
         self.name = options.name or self.properties.name.replace(",", " ")
         self.clock, self.clock_read = {}, 0.0
-        if "fp8" in options.precisions and not hasattr(torch, "_scaled_mm"):
-            raise Problem("--precisions fp8: this PyTorch has no scaled products")
+        self.able = {}
 
     # what it is
 
@@ -274,8 +133,16 @@ class TorchGpu:
                 "cores_per_sm": cores, "clock_MHz": sm,
                 "fp32_GFLOPs": round(2e-3 * p.multi_processor_count * cores * sm),
                 "l2_MB": round(getattr(p, "L2_cache_size", 0) / 2**20, 2) or 1,
-                "memory_GB": round(p.total_memory / 2**30), "aliases": "",
+                "memory_GB": round(p.total_memory / 2**30), **self.tensor_peaks(sm), "aliases": "",
                 "source": "what CUDA and nvidia-smi report of the card"}
+
+    def tensor_peaks(self, clock_mhz):
+        """GFLOPs by precision; empty: none, or not known."""
+        p = self.properties
+        rates = TENSOR_RATES.get((p.major, p.minor), (0,) * 5)
+        per_rate = p.multi_processor_count * clock_mhz / 1e3 / (2 if "GeForce" in p.name else 1)
+        return {precision + "_GFLOPs": round(rate * per_rate) or ""
+                for precision, rate in zip(("tf32", "fp16", "bf16", "fp8", "fp4"), rates)}
 
     def ask(self, what):
         words = ["nvidia-smi", f"--query-gpu={what}", "--format=csv,noheader,nounits", "-i", str(self.index)]
@@ -295,16 +162,33 @@ class TorchGpu:
 
     # layers
 
+    def is_able(self, layer):
+        """Do GPU and PyTorch have its kernel? Of precisions and members that not all have, one small layer is tried; a
+        line says once what is left out, and why."""
+        what, small = rare_feature(layer)
+        if what and what not in self.able:
+            try:
+                call, x, _ = self.build(small, False)
+                call(x)
+                self.torch.cuda.synchronize()
+                self.able[what] = True
+            except (AttributeError, NotImplementedError, RuntimeError, TypeError, ValueError) as e:
+                why = (str(e).splitlines() or [type(e).__name__])[0]
+                print(f"measure_gpu.py: {what}: left out, for this GPU or PyTorch has no kernel: {why}",
+                      file=sys.stderr)
+                self.able[what] = False
+        return not what or self.able[what]
+
     def dtype(self, layer):
         torch = self.torch
-        return {"fp16": torch.float16, "bf16": torch.bfloat16, "fp8": torch.bfloat16}.get(layer.get("precision"),
-                                                                                        torch.float32)
+        return {"fp16": torch.float16, "bf16": torch.bfloat16, "fp8": torch.bfloat16,
+                "fp4": torch.bfloat16}.get(layer.get("precision"), torch.float32)
 
     def tensor(self, *shape, grad=False, dtype=None):
         return self.torch.randn(*shape, device="cuda", dtype=dtype).requires_grad_(grad)
 
     def build(self, layer, grad):
-        """(call, input, weights): call(input) gives the output."""
+        """(call, input, further operands that have gradients): call(input) gives the output."""
         nn, f, kind = self.torch.nn, self.torch.nn.functional, layer["kind"]
         batch, c, dtype = layer["batch"], layer["channels_in"], self.dtype(layer)
         is_tf32 = self.options.tf32 or layer.get("precision") == "tf32"
@@ -312,13 +196,17 @@ class TorchGpu:
         if kind in ("conv", "pooling"):
             x = self.tensor(batch, c, layer["in_h"], layer["in_w"], grad=grad, dtype=dtype)
             module = self.plane(layer)
+        elif kind == "attention" and "members" in layer:
+            return self.unequal_attention(layer, grad)
         elif kind == "attention":
             return self.attention(layer, grad)
+        elif kind == "matmul" and "members" in layer:
+            return self.grouped_product(layer, grad)
         elif kind == "matmul":
             x = self.tensor(batch, layer["rows"], c, grad=grad, dtype=dtype)
             other = self.tensor(batch, c, layer["channels_out"], grad=grad, dtype=dtype)
-            return (lambda a: self.torch.bmm(a, other)), x, []
-        elif kind == "dense" and layer.get("precision") == "fp8":
+            return (lambda a: self.torch.bmm(a, other)), x, [other]
+        elif kind == "dense" and layer.get("precision") in BLOCKED:
             return self.scaled_product(layer)
         elif kind == "dense":
             x = self.tensor(batch, c, grad=grad, dtype=dtype)
@@ -354,11 +242,11 @@ class TorchGpu:
         v = self.tensor(layer["batch"], layer["kv_heads"], keys, layer["channels_out"], grad=grad, dtype=dtype)
         shared = {"enable_gqa": True} if layer["heads"] != layer["kv_heads"] else {}
         if layer.get("window"):
-            return self.windowed(q, k, v, layer["window"], shared), q, []
+            return self.windowed(q, k, v, layer["window"], shared), q, [k, v]
         mask = causal_lower_right(rows, keys) if layer.get("causal") and 1 < rows < keys else None
         whole = bool(layer.get("causal")) and rows == keys
         attend = self.torch.nn.functional.scaled_dot_product_attention
-        return (lambda a: attend(a, k, v, attn_mask=mask, is_causal=whole, **shared)), q, []
+        return (lambda a: attend(a, k, v, attn_mask=mask, is_causal=whole, **shared)), q, [k, v]
 
     def windowed(self, q, k, v, window, shared):
         """Each query sees so many keys at most: itself and those before it."""
@@ -373,15 +261,50 @@ class TorchGpu:
         attend = self.torch.compile(flex_attention)
         return lambda a: attend(a, k, v, block_mask=mask, **shared)
 
+    def unequal_attention(self, layer, grad):
+        """The sequences lie one behind the other, as servers keep them, and one kernel takes all (FlashAttention 2 for
+        variable lengths); rows are the last of their sequence, so the kernel's causal mask is that of the format."""
+        torch, dtype, members = self.torch, self.dtype(layer), layer["members"]
+        rows, window = layer["rows"], layer.get("window", 0)
+        q = self.tensor(len(members) * rows, layer["heads"], layer["channels_in"], grad=grad, dtype=dtype)
+        k = self.tensor(sum(members), layer["kv_heads"], layer["channels_in"], grad=grad, dtype=dtype)
+        v = self.tensor(sum(members), layer["kv_heads"], layer["channels_out"], grad=grad, dtype=dtype)
+        ends_q, ends_k = self.ends([rows] * len(members), True), self.ends(members, True)
+        seen = {"window_size_left": window - 1, "window_size_right": 0} if window else {}
+        attend = torch.ops.aten._flash_attention_forward
+        return (lambda a: attend(a, k, v, ends_q, ends_k, rows, max(members), 0.0, bool(layer.get("causal")), False,
+                                 **seen)[0]), q, [k, v]
+
+    def grouped_product(self, layer, grad):
+        """Rows sorted by expert, a matrix for each, one kernel."""
+        torch, dtype = self.torch, self.dtype(layer)
+        if not torch.cuda.get_device_capability(self.index)[0] in (9, 10):
+            raise RuntimeError("PyTorch runs them one by one below compute capability 9.0 and above 10.x")
+        c, members = layer["channels_in"], layer["members"]
+        x = self.tensor(sum(members), c, grad=grad, dtype=dtype)
+        w = self.tensor(len(members), c, layer["channels_out"], grad=grad, dtype=dtype)
+        ends = self.ends(members, False)
+        return (lambda a: torch._grouped_mm(a, w, offs=ends)), x, [w]
+
+    def ends(self, sizes, with_start):
+        """Where each part ends; with_start: a zero in front."""
+        sums = list(itertools.accumulate(sizes))
+        return self.torch.tensor([0] * with_start + sums, dtype=self.torch.int32, device="cuda")
+
     def scaled_product(self, layer):
-        """fp8 operands with a scale for each tensor, a result of 16 bits; widths are multiples of 16."""
-        torch = self.torch
-        if layer["channels_in"] % 16 or layer["channels_out"] % 16:
-            raise Problem("fp8: channels_in, channels_out: must be multiples of 16")
-        scale = torch.ones((), device="cuda")
-        x = self.tensor(layer["batch"], layer["channels_in"]).to(torch.float8_e4m3fn)
-        w = self.tensor(layer["channels_out"], layer["channels_in"]).to(torch.float8_e4m3fn).t()
-        return (lambda a: torch._scaled_mm(a, w, scale_a=scale, scale_b=scale, out_dtype=torch.bfloat16)), x, []
+        """Operands of 8 bits with a scale each, or of 4 bits, two in a byte, with a scale for each block of a row; a
+        result of 16 bits."""
+        torch, rows, c, columns = self.torch, layer["batch"], layer["channels_in"], layer["channels_out"]
+        if layer["precision"] == "fp8":
+            a_scale = b_scale = torch.ones((), device="cuda")
+            x, w = (self.tensor(n, c).to(torch.float8_e4m3fn) for n in (rows, columns))
+        else:
+            size, kind = BLOCKS[self.options.fp4]
+            x, w = (torch.randint(0, 256, (n, c // 2), dtype=torch.uint8, device="cuda").view(torch.float4_e2m1fn_x2)
+                    for n in (rows, columns))
+            a_scale, b_scale = (torch.ones(swizzled(n, c // size), device="cuda").to(getattr(torch, kind))
+                                for n in (rows, columns))
+        return (lambda a: torch._scaled_mm(a, w.t(), scale_a=a_scale, scale_b=b_scale, out_dtype=torch.bfloat16)), x, []
 
     def plane(self, layer):
         """Zeros that are not the same on both sides go in front, as another kernel, as frameworks do."""
@@ -463,18 +386,21 @@ class TorchGpu:
             return events[0].elapsed_time(events[1])
         return self.repeat(one)
 
-    def by_graph(self, work):
-        """The same of a graph of CALLS, divided: no gaps between launches."""
+    def by_graph(self, work, before=None):
+        """The same of a graph of CALLS, divided: no gaps between launches. What before() prepares, on the same stream,
+        all of them use."""
         CALLS, torch = 16, self.torch
         stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
+            ready = [before()] if before else []
             for _ in range(3):
-                work()
+                work(*ready)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, stream=stream):
             for _ in range(CALLS):
-                work()
+                work(*ready)
         return [t / CALLS for t in self.by_events(graph.replay)]
 
     def by_clock(self, work, waits):
@@ -494,6 +420,9 @@ class TorchGpu:
 
     def measure(self, layer, phases, optimizer):
         """{phase, what was found} of each."""
+        if not self.is_able(layer):
+            return
+        more = {"unsplit": int(is_unsplit(layer))} if layer["kind"] == "attention" and "members" in layer else {}
         for phase in phases_of(layer, phases):
             self.torch.cuda.empty_cache()
             try:
@@ -501,7 +430,12 @@ class TorchGpu:
             except self.torch.cuda.OutOfMemoryError:
                 print(f"measure_gpu.py: {layer['kind']} {phase}: does not fit into memory", file=sys.stderr)
                 continue
-            yield phase, {**found, **self.clocks()}
+            except RuntimeError as e:
+                if not rare_feature(layer)[0]:
+                    raise
+                print(f"measure_gpu.py: {layer['kind']} {phase}: left out: {str(e).splitlines()[0]}", file=sys.stderr)
+                continue
+            yield phase, {**found, **more, **self.clocks()}
 
     def measure_phase(self, layer, phase, optimizer):
         if phase in TRAINING:
@@ -523,8 +457,14 @@ class TorchGpu:
     def measure_training(self, layer, phase, optimizer):
         call, x, weights = self.build(layer, True)
         gradient = self.torch.ones_like(call(x))
+        graphs = self.options.graphs
         if phase == "forward":
-            return summary(self.by_events(lambda: call(x)))
+            return summary((self.by_graph if graphs else self.by_events)(lambda: call(x)))
+        if phase == "backward" and graphs:
+            of = [x, *weights]
+            return summary(self.by_graph(lambda y: self.torch.autograd.grad(y, of, gradient, retain_graph=True,
+                                                                               allow_unused=True),
+                                         before=lambda: call(x)))
         if phase == "backward":
             return summary(self.by_events(lambda y: y.backward(gradient), before=lambda: call(x)))
         update = self.optimizer(weights, optimizer)
@@ -549,6 +489,8 @@ class TorchGpu:
 
 def row_of(number, device, layer, phase, found, optimizer):
     row = {**layer, "row_id": number, "device": device, "phase": phase, **found}
+    if "members" in layer:
+        row["members"] = " ".join(str(n) for n in layer["members"])
     if phase in ("update", "step"):
         row["optimizer"] = optimizer
     return {**row, **{name: format(row[name], ".6g") for name in ("time_ms", "spread_percent", "copy_ms", "launch_ms")
@@ -612,7 +554,9 @@ def parse_arguments(words):
                    help="what is timed (call,execution), among " + ",".join(PHASES))
     p.add_argument("--precisions", type=words_of(PRECISIONS), default=["fp32"],
                    help="of random layers (fp32), among " + ",".join(PRECISIONS))
-    p.add_argument("--graphs", action="store_true", help="executions as a CUDA graph of 16 calls, without gaps")
+    p.add_argument("--graphs", action="store_true",
+                   help="executions, forward and backward passes as a CUDA graph of 16, without gaps")
+    p.add_argument("--fp4", choices=tuple(BLOCKS), default="nvfp4", help="format of 4 bits (nvfp4)")
     p.add_argument("--optimizer", choices=("sgd", "momentum", "adam", "adagrad", "adadelta", "rmsprop"), default="sgd",
                    help="of phases update and step (sgd)")
     p.add_argument("--device", type=at_least(0), default=0, help="number of the GPU (0)")

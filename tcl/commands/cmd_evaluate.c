@@ -124,7 +124,7 @@ static void sum_groups(const th_predictor *p, const th_measurements *m, const si
             continue;
         group_sum *sum = &sums[r->group * m->n_devices + r->device];
         sum->measured_ms += r->ms;
-        sum->predicted_ms += th_layer_model_predict(model, &r->op, &m->device[r->device]);
+        sum->predicted_ms += th_layer_model_estimate_row(model, m, r).ms;
         sum->n++;
     }
 }

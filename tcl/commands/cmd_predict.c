@@ -11,6 +11,7 @@
 #include "base/names.h"
 #include "predictor/model/operator_time.h"
 #include "predictor/model/predictor.h"
+#include "predictor/op/members.h"
 #include "tcl/files.h"
 #include "report/session/gpu_models.h"
 #include "tcl/gpu_option.h"
@@ -495,24 +496,11 @@ static int read_counts(th_call *c, Tcl_Obj *list, int32_t least, int32_t **out)
  * NULL: all are equal. Sets the batch, and the mean. 0 or -1. */
 static int parse_members(th_call *c, th_op *op, int32_t **out)
 {
-    bool is_attention = op->kind == TH_OP_ATTENTION;
-    int64_t sum = 0;
     *out = NULL;
     if (!th_call_has(c, PREDICT_MEMBERS))
         return 0;
-    if (!is_attention && op->kind != TH_OP_MATMUL)
-        return th_error_set(&c->err, "TCL-0332",
-                            "-members: %s has none: must be matmul (rows of each) or attention "
-                            "(keys of each)",
-                            th_op_kind_name(op->kind));
-    int n = read_counts(c, c->option[PREDICT_MEMBERS].word, is_attention, out);
-    if (n < 0)
-        return -1;
-    for (int i = 0; i < n; i++)
-        sum += (*out)[i];
-    op->x[TH_OP_BATCH] = n;
-    op->x[is_attention ? TH_OP_KEYS : TH_OP_ROWS] = sum < n ? 1 : (int32_t)((sum + n - 1) / n);
-    return 0;
+    int n = read_counts(c, c->option[PREDICT_MEMBERS].word, th_op_member_min(op->kind), out);
+    return n < 0 ? -1 : th_op_set_members(op, *out, n, &c->err);
 }
 
 static int predict(th_call *c, const th_op *op, const int32_t *members)

@@ -32,9 +32,10 @@ static void read_as(const char *path, const char *format)
     must(m != NULL);
     int failed = th_measurements_read(m, &s, &gpus, &e);
     must_read_or_say(!failed, &e);
-    must(!failed || (m->n_rows == 0 && m->n_devices == 0 && m->n_groups == 0));
+    must(!failed || (m->n_rows == 0 && m->n_devices == 0 && m->n_groups == 0 && m->n_members == 0));
     for (size_t i = 0; i < m->n_rows; i++)
-        must(m->row[i].ms > 0 && isfinite(m->row[i].ms) && m->row[i].device < m->n_devices);
+        must(m->row[i].ms > 0 && isfinite(m->row[i].ms) && m->row[i].device < m->n_devices &&
+             m->row[i].first_member + (size_t)m->row[i].n_members <= m->n_members);
     th_measurements_free(m);
 }
 

@@ -147,6 +147,43 @@ TEST(members_of_unequal_rows)
     CU_ASSERT(one < even); /* full tiles in place of 160 of 256 rows, or 160 of 192 */
 }
 
+/* As many rows take the ratio of their times. Attention of 1 and 3999 keys takes what 3999 take
+ * alone, that of 1999 and 2001 what 2000 and 2000 take; each way, a phase of its own. */
+TEST(unequal_over_equal)
+{
+    th_gpu g = narrow_gpu();
+    static const int32_t rows[] = {300, 20}, skewed[] = {1, 3999}, like[] = {1999, 2001};
+    th_op op = {TH_OP_MATMUL,
+                {[TH_OP_BATCH] = 2,
+                 [TH_OP_ROWS] = 160,
+                 [TH_OP_CHANNELS_IN] = 4096,
+                 [TH_OP_CHANNELS_OUT] = 1024,
+                 [TH_OP_PRECISION] = TH_PRECISION_FP16}};
+    CU_ASSERT_DOUBLE_EQUAL(th_law_unequal(&op, rows, TH_PHASE_EXECUTION, &g) *
+                               th_law_sheet_ms(&op, TH_PHASE_EXECUTION, &g),
+                           th_law_grouped_ms(&op, rows, &g), 1e-12);
+    op = (th_op){TH_OP_ATTENTION,
+                 {[TH_OP_BATCH] = 2,
+                  [TH_OP_ROWS] = 1,
+                  [TH_OP_CHANNELS_IN] = 128,
+                  [TH_OP_CHANNELS_OUT] = 128,
+                  [TH_OP_HEADS] = 8,
+                  [TH_OP_KV_HEADS] = 8,
+                  [TH_OP_KEYS] = 2000,
+                  [TH_OP_UNSPLIT] = 1,
+                  [TH_OP_PRECISION] = TH_PRECISION_FP16}};
+    th_op longest = op;
+    longest.x[TH_OP_BATCH] = 1;
+    longest.x[TH_OP_KEYS] = 3999;
+    for (int i = 0; i < 2; i++) {
+        th_phase phase = i == 0 ? TH_PHASE_EXECUTION : TH_PHASE_BACKWARD;
+        double even = th_law_sheet_ms(&op, phase, &g), by = th_law_unequal(&op, skewed, phase, &g);
+        CU_ASSERT(by > 1.5);
+        CU_ASSERT_DOUBLE_EQUAL(by * even, th_law_sheet_ms(&longest, phase, &g), 1e-12);
+        CU_ASSERT_EQUAL(th_law_unequal(&op, like, phase, &g), 1);
+    }
+}
+
 /* 10 sequences of one query, 16 heads, 1000 keys: 160 blocks over 1024 keys (whole tiles of 64) of
  * 2 x 128 x 256 operations at 0.64 of 1e6 a us: 104.86 us, and 0.96; 1.6 blocks a multiprocessor,
  * 2 of which count 0.82: 1.928. Unsplit. */

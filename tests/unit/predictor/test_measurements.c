@@ -224,6 +224,62 @@ TEST(refuses_what_is_wrong)
                    "norm, softmax, rms_norm, cross_entropy, router, attention");
 }
 
+/* Members tell their number and their mean, rounded up; a row without them has its own numbers. */
+TEST(reads_unequal_members)
+{
+    static const char text[] =
+        "kind,device,phase,batch,rows,keys,channels_in,channels_out,heads,kv_heads,causal,members,"
+        "time_ms\n"
+        "matmul,small,execution,,,,64,32,,,,\"5 0  9\",2\n"
+        "matmul,small,execution,4,5,,64,32,,,,,3\n"
+        "attention,small,execution,2,3,,64,64,8,2,1,3 1000,4\n";
+    th_measurements *m = th_measurements_new();
+    th_error e = {"", ""};
+    CU_ASSERT_EQUAL_FATAL(read_text(m, "a.csv", text, plain, &e), 0);
+    CU_ASSERT_EQUAL_FATAL(m->n_rows, 3);
+    const th_measurement *a = &m->row[0], *b = &m->row[1], *c = &m->row[2];
+    CU_ASSERT(a->op.x[TH_OP_BATCH] == 3 && a->op.x[TH_OP_ROWS] == 5 && a->n_members == 3);
+    CU_ASSERT(m->member[a->first_member] == 5 && m->member[a->first_member + 1] == 0 &&
+              m->member[a->first_member + 2] == 9);
+    CU_ASSERT(b->n_members == 0 && b->op.x[TH_OP_BATCH] == 4);
+    CU_ASSERT(c->op.x[TH_OP_KEYS] == 502 && c->n_members == 2 && c->first_member == 3 &&
+              m->member[4] == 1000);
+    uint64_t digest = m->digest;
+    th_measurements_free(m);
+    m = th_measurements_new();
+    char other[sizeof text];
+    memcpy(other, text, sizeof text);
+    memcpy(strstr(other, "5 0  9"), "5 1  8", 6); /* of the same mean */
+    CU_ASSERT_EQUAL_FATAL(read_text(m, "a.csv", other, plain, &e), 0);
+    CU_ASSERT(m->digest != digest);
+    th_measurements_free(m);
+}
+
+TEST(members_that_cannot_be)
+{
+#define GROUPED "kind,device,batch,rows,channels_in,channels_out,members,time_ms\n"
+    assert_refused("a.csv", GROUPED "matmul,small,,,2,3,5 many,1\n", plain, "PRED-0180",
+                   ":2: members \"5 many\": must be whole numbers, 0 or more, divided by blanks");
+    assert_refused("a.csv", GROUPED "matmul,small,,,2,3,5;4,1\n", plain, "PRED-0180",
+                   ":2: members \"5;4\": must be whole numbers, 0 or more, divided by blanks");
+    assert_refused("a.csv", GROUPED "matmul,small,,,2,3,5 99999999,1\n", plain, "PRED-0178",
+                   ":2: matmul: member 2: rows 99999999: must be 0 to 16777216");
+    assert_refused("a.csv", GROUPED "matmul,small,3,,2,3,5 4,1\n", plain, "PRED-0181",
+                   ":2: batch 3: must be 2, as members tell, or empty");
+    assert_refused("a.csv", GROUPED "matmul,small,2,4,2,3,5 4,1\n", plain, "PRED-0181",
+                   ":2: rows 4: must be 5, as members tell, or empty");
+    assert_refused("a.csv", GROUPED "matmul,small,,,2,3,,1\n", plain, "PRED-0001",
+                   ":2: matmul: batch 0: must be 1 to 16777216");
+    assert_refused("a.csv", GROUPED "dense,small,,,2,3,5 4,1\n", plain, "PRED-0179",
+                   ":2: members: dense has none: must be matmul (rows of each) or attention (keys "
+                   "of each)");
+    assert_refused("a.csv",
+                   "kind,device,rows,channels_in,channels_out,heads,kv_heads,causal,members,"
+                   "time_ms\nattention,small,7,64,64,1,1,1,6 8,1\n",
+                   plain, "PRED-0178",
+                   ":2: attention: member 1: keys 6: must be 7 to 16777216, where it is causal");
+}
+
 TEST(columns_that_mean_the_same)
 {
     static const char *const names[] = {"n", "batch"};
