@@ -176,11 +176,13 @@ tests_fuzz_replay_SOURCES = \
 	tests/fuzz/fuzz_journal.c \
 	tests/fuzz/fuzz_mapping.c \
 	tests/fuzz/fuzz_onnx.c \
+	tests/fuzz/fuzz_plan.c \
 	tests/fuzz/fuzz_predictor.c \
 	tests/fuzz/fuzz_schedule.c \
 	tests/fuzz/fuzz_study.c \
 	tests/fuzz/fuzz_system.c \
 	tests/fuzz/fuzz_tables.c \
+	tests/fuzz/fuzz_times.c \
 	tests/fuzz/fuzz_trace.c \
 	tests/fuzz/fuzz_workload.c \
 	tests/fuzz/replay.c \
@@ -188,16 +190,18 @@ tests_fuzz_replay_SOURCES = \
 	tests/fuzz/target.h
 tests_fuzz_replay_CPPFLAGS = $(face_flags)
 tests_fuzz_replay_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
-EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzzer.c tests/fuzz/run.sh tests/fuzz/README.md
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/fuzzer.c tests/fuzz/all.sh tests/fuzz/run.sh tests/fuzz/README.md
 
 # Commands under faults of the memory; a shell that can make an allocation fail.
 check_PROGRAMS += tests/soak/probe
 tests_soak_probe_SOURCES = tests/soak/probe.c
 tests_soak_probe_CPPFLAGS = $(face_flags)
 tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
-soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/writes.tcl
+soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/invariants.tcl \
+	tests/soak/writes.tcl
 $(soak_scripts:.tcl=.log): tharsis$(EXEEXT) tests/soak/probe$(EXEEXT)
-EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/fail_allocations.tcl tests/soak/session.tcl
+EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/fail_allocations.tcl tests/soak/session.tcl \
+	tests/soak/random_case.tcl
 
 # The longest first: what is left to run at the end is short, and no processor waits for it.
 TESTS = $(shell_scripts) $(soak_scripts) $(check_scripts) $(fuzz_tests)
@@ -212,4 +216,5 @@ check-long:
 	THARSIS_LONG=$${THARSIS_LONG:-120} $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_scripts)'
 
 clean-local:
-	rm -rf tests/tcl/tmp tests/golden/tmp tests/soak/tmp tests/soak/commands_tmp tests/soak/writes_tmp docs/html
+	rm -rf tests/tcl/tmp tests/golden/tmp tests/soak/tmp tests/soak/commands_tmp tests/soak/invariants_tmp \
+		tests/soak/writes_tmp docs/html
