@@ -28,7 +28,7 @@ enum {
 /* The default budget: so many shards (layers x accelerators x passes) simulated, within limits. On
  * more than FEW accelerators each shard counts for more, as it has more partners to exchange with.
  */
-static const double DEFAULT_SHARDS = 7e6;
+static const double DEFAULT_SHARDS = 1.1e7;
 enum { LEAST_EVALUATIONS = 1000, MOST_EVALUATIONS = 7000, FEW = 8 };
 
 typedef enum {
