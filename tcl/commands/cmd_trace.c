@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "report/objects/objects.h"
 #include "tcl/objects/breakpoint.h"
+#include "tcl/objects/object_name.h"
 
 #define GROUP "output"
 
@@ -209,6 +210,48 @@ static unsigned signals_of(th_call *c, const traced *t, const char *text, const 
     return 0;
 }
 
+/* The names of the accelerators, links and nodes that the pattern matches, at the end of the list.
+ * A pattern that begins with the name of a class means objects of that class. */
+static int append_matching(th_call *c, const char *pattern, Tcl_Obj *names)
+{
+    static const th_class classes[] = {TH_CLASS_ACCEL, TH_CLASS_LINK, TH_CLASS_NODE};
+    bool is_met = false;
+    for (int k = 0; k < (int)(sizeof classes / sizeof *classes); k++) {
+        int32_t n = th_class_count(c->session, classes[k]);
+        for (int32_t i = 0; i < n; i++) {
+            Tcl_Obj *name = th_object_name(c->session, (th_object){classes[k], i});
+            const char *whole = Tcl_GetString(name), *bare = strchr(whole, '/') + 1;
+            Tcl_IncrRefCount(name);
+            if (Tcl_StringMatch(whole, pattern) || Tcl_StringMatch(bare, pattern)) {
+                Tcl_ListObjAppendElement(NULL, names, name);
+                is_met = true;
+            }
+            Tcl_DecrRefCount(name);
+        }
+    }
+    return is_met ? 0
+                  : th_error_set(&c->err, "TCL-1150",
+                                 "\"%.100s\": no accelerator, link or node matches", pattern);
+}
+
+/* The list of objects with names in place of patterns. */
+static int expand_patterns(th_call *c, Tcl_Obj *names)
+{
+    Tcl_Size n;
+    Tcl_Obj **words;
+    if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &words) != TCL_OK)
+        return th_error_set(&c->err, "TCL-0396", "\"%.40s\": must be a list of objects",
+                            th_call_word(c, 0));
+    for (Tcl_Size i = 0; i < n; i++) {
+        const char *word = Tcl_GetString(words[i]);
+        if (!is_pattern(word))
+            Tcl_ListObjAppendElement(NULL, names, words[i]);
+        else if (append_matching(c, word, names) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Checks all objects before the first is traced. */
 static int add_all(th_call *c, Tcl_Obj **words, traced *all, Tcl_Size n)
 {
@@ -231,19 +274,24 @@ static int add_all(th_call *c, Tcl_Obj **words, traced *all, Tcl_Size n)
 
 static int run_add_trace(th_call *c)
 {
-    Tcl_Size n;
-    Tcl_Obj **words;
+    Tcl_Size n = 0;
+    Tcl_Obj **words, *names;
+    traced *all = NULL;
     if (need_open_trace(c) != 0)
         return -1;
     if (th_trace_has_begun(c->session->trace))
         return th_error_set(&c->err, "TCL-0395",
                             "the trace has begun: add_trace before run, or restart first");
-    if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &words) != TCL_OK)
-        return th_error_set(&c->err, "TCL-0396", "\"%.40s\": must be a list of objects",
-                            th_call_word(c, 0));
-    traced *all = th_alloc_array((size_t)n + 1, sizeof *all);
-    int failed = all ? add_all(c, words, all, n) : th_error_no_memory(&c->err);
+    names = Tcl_NewListObj(0, NULL);
+    Tcl_IncrRefCount(names);
+    int failed = expand_patterns(c, names);
+    if (!failed) {
+        Tcl_ListObjGetElements(NULL, names, &n, &words);
+        all = th_alloc_array((size_t)n + 1, sizeof *all);
+        failed = all ? add_all(c, words, all, n) : th_error_no_memory(&c->err);
+    }
     th_free(all);
+    Tcl_DecrRefCount(names);
     return failed ? -1 : th_probes_update(c->session, &c->err);
 }
 
@@ -263,9 +311,10 @@ const th_command th_trace_commands[] = {
      "on the way are made, and an existing file is emptied; it grows during the run. Returns FILE.",
      .run = run_open_trace},
     {"add_trace", GROUP, "OBJECTS", 1, 1, add_options, "trace these objects, and no others",
-     "OBJECTS are accelerators, links and nodes; signals add to those of earlier add_trace "
-     "commands. Signals inside tasks show tile by tile what a run otherwise skips, between -since "
-     "and -until, at -resolution. That slows the run down there, but changes no simulated time.",
+     "OBJECTS are accelerators, links and nodes, or glob patterns of their names; signals add to "
+     "those of earlier add_trace commands. Signals inside tasks show tile by tile what a run "
+     "otherwise skips, between -since and -until, at -resolution. That slows the run down there, "
+     "but changes no simulated time.",
      .run = run_add_trace},
     {"close_trace", GROUP, "", 0, 0, NULL, "finish the trace file",
      "An open trace is closed when the session ends. It is an error if not all of it could be "
