@@ -35,7 +35,9 @@
  *     out[b, head, h] = sum over r of softmax over r (q[b, head, h] k[b, head, r]) v[b, head, r]
  * Its K output channels are those of the values of all heads; W = S = 1. Heads may share keys and
  * values: these then have fewer channels, and head i reads those of head i / (G / key heads). The
- * extents of all inputs are in input_shapes.
+ * extents of all inputs are in input_shapes. With causal_rows = n the rows are those of H / n query
+ * heads, each of the last n tokens: a token sees the keys up to its own, at most window of them.
+ * Accelerators compute hidden scores all the same; kernels of GPUs leave them out.
  * TH_TENSOR_WEIGHT means the second input of a product of activations: its precision is that of the
  * inputs, its density its own. A
  * transposed convolution (up > 1) is a convolution with stride 1 over its input with up - 1 zeros
@@ -136,6 +138,8 @@ typedef struct th_layer {
     bool is_mean_pool;       /* pool only */
     bool has_bias, has_norm; /* K, 2K further parameters */
     bool is_transposed;      /* matmul of two inputs: the second is read by columns */
+    int32_t causal_rows;     /* attention, softmax: query tokens; see above. 0: not masked */
+    int32_t window;          /* of a causal one: keys that a token sees at most; 0: all */
     int32_t vocabulary;      /* embedding: rows of the table */
     int32_t first_channel;   /* slice: of the input */
     int32_t *input_channels; /* concat: of each input; else NULL */

@@ -313,10 +313,21 @@ static int infer_shaped(const th_layer_source *s, const th_layer_type *t)
     return take_input_shapes(s);
 }
 
+/* Heads, and what a causal mask hides. */
+static int read_masked_heads(const th_layer_source *s)
+{
+    th_layer *l = s->layer;
+    return th_layer_read_extent(s, "heads", false, &l->groups) < 0 ||
+                   th_layer_read_extent(s, "causal_rows", false, &l->causal_rows) < 0 ||
+                   th_layer_read_extent(s, "window", false, &l->window) < 0
+               ? -1
+               : 0;
+}
+
 static int infer_softmax(const th_layer_source *s, const th_layer_type *t)
 {
     infer_same_shape(s, t);
-    return th_layer_read_extent(s, "heads", false, &s->layer->groups);
+    return read_masked_heads(s);
 }
 
 static int infer_concat(const th_layer_source *s, const th_layer_type *t)
@@ -399,8 +410,7 @@ static int infer_fused_attention(const th_layer_source *s, const th_layer_type *
     (void)t;
     th_input_shape q = th_layer_input_shape(s, 0), k = th_layer_input_shape(s, 1),
                    v = th_layer_input_shape(s, 2);
-    if (check_sequence(s, "channels x rows") < 0 ||
-        th_layer_read_extent(s, "heads", false, &l->groups) < 0)
+    if (check_sequence(s, "channels x rows") < 0 || read_masked_heads(s) < 0)
         return -1;
     int32_t width = q.c / l->groups, key_heads = width > 0 ? k.c / width : 0;
     if (key_heads < 1 || l->groups % key_heads != 0 || k.c % width != 0 || v.c % key_heads != 0)
@@ -429,7 +439,7 @@ static const char *const matmul_keys[] = {
     COMMON_KEYS, WEIGHT_KEYS, "rows", "inner", "columns", "bias", "heads", "transposed", NULL};
 static const char *const pool_keys[] = {COMMON_KEYS, "kernel", "stride", "padding", NULL};
 static const char *const common_keys[] = {COMMON_KEYS, NULL};
-static const char *const softmax_keys[] = {COMMON_KEYS, "heads", NULL};
+static const char *const softmax_keys[] = {COMMON_KEYS, "heads", "causal_rows", "window", NULL};
 static const char *const slice_keys[] = {COMMON_KEYS, "first", "channels", NULL};
 static const char *const embedding_keys[] = {COMMON_KEYS, "vocabulary", "weight_precision", NULL};
 

@@ -303,6 +303,18 @@ static const char *broken_channel_rule(const th_layer *l)
 }
 
 /* What an attention says about its inputs; NULL: fine, else what was expected. */
+/* The rows of a softmax may be heads, too. */
+static bool has_good_mask(const th_layer *l)
+{
+    if (l->kind != TH_LAYER_ATTENTION && l->kind != TH_LAYER_SOFTMAX)
+        return l->causal_rows == 0 && l->window == 0;
+    if (l->causal_rows <= 0)
+        return l->causal_rows == 0 && l->window == 0;
+    bool is_of_tokens = l->kind != TH_LAYER_ATTENTION || (l->dim[TH_DIM_H] % l->causal_rows == 0 &&
+                                                          l->causal_rows <= l->dim[TH_DIM_R]);
+    return l->window >= 0 && is_of_tokens;
+}
+
 static const char *broken_attention_rule(const th_layer *l)
 {
     const int32_t *q = l->input_shapes, *k = q ? q + 3 : NULL, *v = q ? q + 6 : NULL;
@@ -340,6 +352,9 @@ static const char *broken_rule(const th_layer *l)
         return "has one output pixel and a kernel that covers the input";
     if (is_stuffed && (l->kind != TH_LAYER_CONV || l->stride_h != 1 || l->stride_w != 1))
         return "has no zeros in its input; a conv that has them has a stride of 1";
+    if (!has_good_mask(l))
+        return "has a window of causal rows only, and as many of these as divide its rows and as "
+               "it has keys at most";
     if (l->kind == TH_LAYER_ATTENTION)
         rule = broken_attention_rule(l);
     else if (l->input_shapes && l->kind != TH_LAYER_ELEMENTWISE)

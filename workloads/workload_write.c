@@ -204,6 +204,10 @@ static void put_kind(th_strbuf *out, const th_layer *l)
     case TH_LAYER_ATTENTION:
         if (l->groups != 1)
             put_extent(out, "heads", l->groups);
+        if (l->causal_rows > 0)
+            put_extent(out, "causal_rows", l->causal_rows);
+        if (l->window > 0)
+            put_extent(out, "window", l->window);
         break;
     case TH_LAYER_SLICE:
         put_extent(out, "channels", l->dim[TH_DIM_K]);

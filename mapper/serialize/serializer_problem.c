@@ -10,7 +10,7 @@
 /* --- layers --- */
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_layer) == 184 && sizeof(th_workload) == 136, "see layer() and head()");
+_Static_assert(sizeof(th_layer) == 192 && sizeof(th_workload) == 136, "see layer() and head()");
 _Static_assert(sizeof(th_model) == 56, "see model()");
 /* Ranks need neither constraints nor scripts; no_segments changes no result. */
 _Static_assert(sizeof(th_problem) == 224 && sizeof(th_goal) == 72, "see th_serializer_goal");
@@ -53,10 +53,11 @@ static void kinds(th_serializer *w, th_layer *l)
 /* All but the lists of inputs. */
 static void layer(th_serializer *w, th_layer *l)
 {
-    int32_t *const one[] = {&l->in_h,     &l->in_w,     &l->stride_h,     &l->stride_w,
-                            &l->pad_top,  &l->pad_left, &l->dilation_h,   &l->dilation_w,
-                            &l->up_h,     &l->up_w,     &l->groups,       &l->vocabulary,
-                            &l->sparse_n, &l->sparse_m, &l->first_channel};
+    int32_t *const one[] = {&l->in_h,     &l->in_w,     &l->stride_h,      &l->stride_w,
+                            &l->pad_top,  &l->pad_left, &l->dilation_h,    &l->dilation_w,
+                            &l->up_h,     &l->up_w,     &l->groups,        &l->vocabulary,
+                            &l->sparse_n, &l->sparse_m, &l->first_channel, &l->causal_rows,
+                            &l->window};
     th_serializer_text(w, (const char **)&l->name);
     kinds(w, l);
     numbers(w, l->dim, TH_N_DIMS);

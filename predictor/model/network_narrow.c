@@ -3,8 +3,9 @@
  * by its model or by the data sheet (operator_time.h).
  *   layer: operator_of -> execution -> backward -> update
  *
- * Attention is one fused kernel; keys that a mask hides are computed, for a network does not say
- * that its mask is causal. An embedding selects rows. Adam keeps two moments, other optimisers one.
+ * Attention is one fused kernel, which leaves out keys that a causal mask hides where the layer
+ * says so; under any other mask all are computed. An embedding selects rows. Adam keeps two
+ * moments, other optimisers one.
  */
 #include <config.h>
 
@@ -15,10 +16,14 @@
 static th_op attention(const th_layer *x, const th_layer_part *p)
 {
     const int32_t *d = p->dim;
-    th_op op = th_op_attention(d[TH_DIM_B], d[TH_DIM_H], d[TH_DIM_R], p->groups,
+    int32_t tokens = x->causal_rows > 0 ? x->causal_rows : d[TH_DIM_H];
+    int64_t heads = (int64_t)p->groups * (d[TH_DIM_H] / tokens); /* too many: th_op_check */
+    th_op op = th_op_attention(d[TH_DIM_B], tokens, d[TH_DIM_R],
+                               (int32_t)(heads < INT32_MAX ? heads : INT32_MAX),
                                th_layer_key_heads(x), d[TH_DIM_C] / p->groups, TH_PRECISION_FP32);
     op.x[TH_OP_CHANNELS_OUT] = d[TH_DIM_K] / p->groups;
-    op.x[TH_OP_CAUSAL] = 0;
+    op.x[TH_OP_CAUSAL] = x->causal_rows > 0;
+    op.x[TH_OP_WINDOW] = x->window;
     return op;
 }
 

@@ -13,7 +13,7 @@
 
 typedef struct {
     th_region region; /* from the context back to the scores, which are a member */
-    const th_layer *context, *scores;
+    const th_layer *context, *scores, *softmax;
     int n_softmax;
 } match;
 
@@ -53,6 +53,8 @@ static void find_scores(match *m)
             continue;
         }
         m->n_softmax += l->kind == TH_LAYER_SOFTMAX;
+        if (l->kind == TH_LAYER_SOFTMAX)
+            m->softmax = l;
         if (is_product(l))
             m->scores = l;
         th_region_take(&m->region, i);
@@ -169,6 +171,16 @@ static bool have_one_precision(const th_fuse_plan *plan, const th_made_inputs *m
     return true;
 }
 
+/* What the softmax knows of its mask, if the rows are still those of whole query heads. */
+static void set_mask(th_layer *made, const th_layer *softmax)
+{
+    int32_t rows = softmax->causal_rows;
+    if (rows == 0 || made->dim[TH_DIM_H] % rows != 0 || rows > made->dim[TH_DIM_R])
+        return;
+    made->causal_rows = rows;
+    made->window = softmax->window;
+}
+
 void th_fuse_attention(th_fuse_plan *plan, int32_t last)
 {
     match m = {.context = &plan->w->layers[last]};
@@ -190,6 +202,7 @@ void th_fuse_attention(th_fuse_plan *plan, int32_t last)
     made.kind = TH_LAYER_ATTENTION;
     made.dim[TH_DIM_C] = m.scores->dim[TH_DIM_C];
     made.dim[TH_DIM_R] = m.scores->dim[TH_DIM_K] / m.scores->groups;
+    set_mask(&made, m.softmax);
     for (int t = TH_TENSOR_INPUT; t <= TH_TENSOR_WEIGHT; t++) {
         made.precision[t] = m.scores->precision[t];
         made.density[t] = m.scores->density[t];

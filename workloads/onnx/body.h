@@ -7,6 +7,11 @@
 #define TH_WORKLOADS_ONNX_BODY_H
 #include "workloads/onnx/value.h"
 
+/* Attributes of the softmax of an attention, which ONNX does not have: th_layer's causal_rows and
+ * window. */
+#define TH_ONNX_CAUSAL_ROWS "tharsis_causal_rows"
+#define TH_ONNX_WINDOW      "tharsis_window"
+
 typedef struct th_onnx_body {
     th_onnx_reader *r;
     const th_onnx_node *call;

@@ -70,6 +70,8 @@ typedef struct {
     int64_t batch, rows, heads, kv_heads, width, v_width; /* widths of one head */
     bool has_past; /* past_k and past_v, with their heads apart */
     bool is_split; /* k and v have their heads apart */
+    bool is_causal;
+    int64_t window; /* keys that a causal one sees at most; 0: all */
 } attention;
 
 static const int64_t heads_first[] = {0, 2, 1, 3};
@@ -136,6 +138,8 @@ static void add_attention(th_onnx_body *b, const attention *a)
     th_onnx_body_add(b, "MatMul", shares ? "group_q turned_k" : "heads_q turned_k", "scores");
     th_onnx_body_add(b, "Softmax", "scores", "softmax");
     th_onnx_body_set(b, "axis", -1);
+    th_onnx_body_set(b, TH_ONNX_CAUSAL_ROWS, a->is_causal ? a->rows : 0);
+    th_onnx_body_set(b, TH_ONNX_WINDOW, a->window);
     th_onnx_body_add(b, "MatMul", shares ? "softmax group_v" : "softmax all_v", "context");
     if (shares)
         reshape(b, "context", "heads_out",
@@ -157,6 +161,11 @@ static int bad_heads(th_onnx_reader *r)
 static bool divides(int64_t n, int64_t all)
 {
     return n >= 1 && n <= TH_ONNX_EXTENT_MAX && all >= n && all % n == 0;
+}
+
+static bool is_unidirectional(const th_onnx_reader *r)
+{
+    return th_onnx_int(r->node, "unidirectional", 0) != 0;
 }
 
 /* One part of past (2 x batch x heads x rows x width), as that name. */
@@ -211,7 +220,13 @@ int th_onnx_replace_attention(th_onnx_reader *r, const th_onnx_operator *o)
     if (!w || (x->rank == 3 ? split_projection(r, w, sizes) : th_onnx_expected(r, "three axes")))
         return -1;
     int64_t heads = th_onnx_int(r->node, "num_heads", 1);
-    attention a = {x->dim[0], x->dim[1], heads, heads, sizes[0] / heads, sizes[2] / heads, 0, 0};
+    attention a = {.batch = x->dim[0],
+                   .rows = x->dim[1],
+                   .heads = heads,
+                   .kv_heads = heads,
+                   .width = sizes[0] / heads,
+                   .v_width = sizes[2] / heads,
+                   .is_causal = is_unidirectional(r)};
     th_onnx_body_begin(&b, r);
     th_onnx_body_give(&b, "x", 0);
     th_onnx_body_give(&b, "w", 1);
@@ -270,8 +285,14 @@ int th_onnx_replace_multi_head_attention(th_onnx_reader *r, const th_onnx_operat
                                         : v->dim[2];
     if (!divides(heads, channels) || !divides(heads, v_channels))
         return bad_heads(r);
-    attention a = {q->dim[0],        q->dim[1],          heads, heads,
-                   channels / heads, v_channels / heads, false, is_split};
+    attention a = {.batch = q->dim[0],
+                   .rows = q->dim[1],
+                   .heads = heads,
+                   .kv_heads = heads,
+                   .width = channels / heads,
+                   .v_width = v_channels / heads,
+                   .is_split = is_split,
+                   .is_causal = is_unidirectional(r)};
     th_onnx_body_begin(&b, r);
     th_onnx_body_give(&b, is_packed ? "packed" : "q", 0);
     th_onnx_body_give(&b, is_kv_packed ? "packed" : "k", 1);
@@ -290,7 +311,8 @@ static void rotate(th_onnx_body *b, const char *from, const char *to)
     th_onnx_body_add(b, "RotaryEmbedding", from, to);
 }
 
-/* Keys and values may be in the queries: heads of these, then of keys, then of values. */
+/* Keys and values may be in the queries: heads of these, then of keys, then of values. The operator
+ * is of decoders: a token sees those before it. */
 int th_onnx_replace_group_query_attention(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_body b;
@@ -304,7 +326,15 @@ int th_onnx_replace_group_query_attention(th_onnx_reader *r, const th_onnx_opera
         return bad_heads(r);
     int64_t width = q->dim[2] / (k ? heads : heads + 2 * kv);
     bool turns = th_onnx_int(r->node, "do_rotary", 0) != 0;
-    attention a = {q->dim[0], q->dim[1], heads, kv, width, width, false, false};
+    int64_t window = th_onnx_int(r->node, "local_window_size", -1);
+    attention a = {.batch = q->dim[0],
+                   .rows = q->dim[1],
+                   .heads = heads,
+                   .kv_heads = kv,
+                   .width = width,
+                   .v_width = width,
+                   .is_causal = true,
+                   .window = window > 0 && window <= TH_ONNX_EXTENT_MAX ? window : 0};
     th_onnx_body_begin(&b, r);
     th_onnx_body_give(&b, k ? (turns ? "plain_q" : "q") : "packed", 0);
     th_onnx_body_give(&b, turns ? "plain_k" : "k", 1);

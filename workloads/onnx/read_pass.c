@@ -3,6 +3,7 @@
  * softmax and reductions. Activations, batch norms and biases are fused into the layer before them
  * if no other node reads its output. */
 #include <config.h>
+#include "workloads/onnx/body.h"
 #include "workloads/onnx/op.h"
 
 #include <string.h>
@@ -307,6 +308,8 @@ int th_onnx_read_softmax(th_onnx_reader *r, const th_onnx_operator *o)
         return -1;
     th_layer l = th_onnx_layer_over(r, TH_LAYER_SOFTMAX, in);
     l.groups = groups_of(in, axis, last);
+    l.causal_rows = (int32_t)th_onnx_int(r->node, TH_ONNX_CAUSAL_ROWS, 0);
+    l.window = (int32_t)th_onnx_int(r->node, TH_ONNX_WINDOW, 0);
     return th_onnx_add_same_shape(r, &l, in);
 }
 
