@@ -409,12 +409,13 @@ static void touch_hops(th_maxmin *m, const th_maxmin_flow *w, rate_change g)
     int32_t n_touched = m->work.n_touched;
     for (; hop < end; hop++) {
         int32_t o = *hop;
-        uint8_t now = mark[o];
-        residual[o] -= g.more;
+        __int128 left = residual[o] -= g.more;
+        uint8_t now = mark[o] & (uint8_t)~TH_LINK_FAIR_EXACT;
+        now |= g.level > level[o] * TH_MAXMIN_CLOSE ? TH_LINK_EXCEEDED : 0;
+        bool must_check = (now & (TH_LINK_EXCEEDED | TH_LINK_IS_BOTTLENECK)) || left < 0;
         touched[n_touched] = o;
-        n_touched += !(now & TH_LINK_TOUCHED);
-        mark[o] = (uint8_t)(now | TH_LINK_TOUCHED |
-                            (g.level > level[o] * TH_MAXMIN_CLOSE ? TH_LINK_EXCEEDED : 0));
+        n_touched += must_check && !(now & TH_LINK_TOUCHED);
+        mark[o] = (uint8_t)(now | (must_check ? TH_LINK_TOUCHED : 0));
     }
     m->work.n_touched = n_touched;
 }
@@ -485,9 +486,8 @@ static void check_touched(th_maxmin *m, double reached)
     double level;
     for (int32_t i = 0; i < m->work.n_touched; i++) {
         int32_t l = m->work.touched[i];
-        m->mark[l] &= (uint8_t) ~(TH_LINK_TOUCHED | TH_LINK_FAIR_EXACT);
-        bool must_check = m->mark[l] & (TH_LINK_EXCEEDED | TH_LINK_IS_BOTTLENECK);
-        if ((must_check || m->residual[l] < 0) && is_wrong(m, l, reached, &level))
+        m->mark[l] &= (uint8_t)~TH_LINK_TOUCHED;
+        if (is_wrong(m, l, reached, &level))
             th_maxmin_push(m, l, level);
     }
     m->work.n_touched = 0;
@@ -523,21 +523,31 @@ static bool repair(th_maxmin *m)
 
 /* --- solving ---------------------------------------------------------------------------------- */
 
+/* The link of a new flow that seems to be its bottleneck; the others are checked when it gets its
+ * rate there. */
+static void push_first(th_maxmin *m, const th_maxmin_flow *w)
+{
+    const int32_t *hop = &m->hops.item[w->first];
+    int32_t first = -1;
+    double least = INFINITY, level;
+    for (int32_t i = 0; i < w->n_hops; i++) {
+        is_wrong(m, hop[i], 0, &level);
+        if (first < 0 || level < least) {
+            first = hop[i];
+            least = level;
+        }
+    }
+    th_maxmin_push(m, first, least);
+}
+
 static void check_dirty(th_maxmin *m)
 {
     double level;
     for (int32_t i = 0; i < m->work.n_dirty; i++)
         if (is_wrong(m, m->work.dirty[i], 0, &level))
             th_maxmin_push(m, m->work.dirty[i], level);
-    for (size_t i = 0; i < m->flows.n_added; i++) {
-        const th_maxmin_flow *w = &m->flow[m->flows.added[i]];
-        for (int32_t h = 0; h < w->n_hops; h++) {
-            int32_t l = m->hops.item[w->first + h];
-            bool is_in = m->link[l].place >= 0; /* at the level that it would be put in at again */
-            if (!is_in && is_wrong(m, l, 0, &level))
-                th_maxmin_push(m, l, level);
-        }
-    }
+    for (size_t i = 0; i < m->flows.n_added; i++)
+        push_first(m, &m->flow[m->flows.added[i]]);
 }
 
 void th_maxmin_clear_changes(th_maxmin *m)
