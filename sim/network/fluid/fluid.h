@@ -14,6 +14,7 @@ typedef struct th_fluid_transfer {
     int64_t bytes;
     th_double_double finish; /* its flow's virtual time at which it ends; before it shares: bytes *
                                 weight */
+    th_time earliest;        /* end if it is alone on its route; while it shares */
     int32_t child, sibling;  /* in the pairing heap of its flow, -1: none */
 } th_fluid_transfer;
 

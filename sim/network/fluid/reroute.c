@@ -37,6 +37,7 @@ static int64_t take_carried(const th_fluid_flow *w, th_fluid_transfer *t)
     double left = th_dd_add(t->finish, w->offset).hi / (w->weight * (double)TH_PS_PER_S);
     int64_t all = t->bytes;
     t->bytes = left >= (double)all ? all : left > 1 ? (int64_t)llround(left) : 1;
+    t->earliest = 0; /* the new route may be wider */
     return all - t->bytes;
 }
 

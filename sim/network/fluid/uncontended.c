@@ -120,7 +120,9 @@ static int begin_uncontended(th_fluid *f, th_events *q, int32_t slot, int32_t na
 static th_time end_of(const th_fluid *f, const th_fluid_flow *w, int32_t narrowest, th_time now)
 {
     double level = f->shares->link[narrowest].capacity / (1 / w->weight);
-    return th_fluid_end_time(f->transfers[w->first].finish, level, now);
+    const th_fluid_transfer *t = &f->transfers[w->first];
+    th_time end = th_fluid_end_time(t->finish, level, now);
+    return end > t->earliest ? end : t->earliest;
 }
 
 int th_fluid_enter_solver(th_fluid *f, int32_t slot)

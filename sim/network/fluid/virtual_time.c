@@ -16,6 +16,9 @@
  * is updated depends on other flows; the end of a flow must not. A double that holds the 10 TB of a
  * flow resolves no more than a picosecond at 1 GB/s, so counts are double-doubles
  * (sim/kernel/double_double.h).
+ * That rounding of levels delays no end, an end is rounded down where it exceeds a picosecond by
+ * next to nothing (sim/kernel/fluid_time.h); but no transfer ends before it would alone (earliest,
+ * in integers).
  * Invariants: count <= finish of every flow of the medium, up to a picosecond; a medium that has
  * flows and is not stale has an event in the picosecond in which its first flow ends. */
 #include <config.h>
@@ -107,6 +110,7 @@ void th_virtual_time_join(th_fluid *f, int32_t slot, int32_t transfer, th_time n
     th_virtual_time *c = w->bottleneck < 0 ? NULL : &f->time.of_medium[w->bottleneck];
     th_double_double count = c ? count_at(c, now) : (th_double_double){0, 0};
     t->finish = th_dd_add(th_dd_subtract(count, w->offset), t->finish);
+    t->earliest = th_time_add(now, th_duration_ps(t->bytes, w->route.bits_per_s));
     th_fluid_push(f, w, transfer);
     if (!c || w->first != transfer)
         return;
@@ -150,10 +154,12 @@ void th_virtual_time_remove(th_fluid *f, int32_t slot, th_time now)
 /* When the first of its flows ends, if the level stays. */
 static th_time end_of(const th_fluid *f, const th_virtual_time *c)
 {
-    th_double_double finish = f->flows[c->flow[0]].finish;
-    if (isinf(finish.hi)) /* of an engine, which never ends */
+    const th_fluid_flow *w = &f->flows[c->flow[0]];
+    if (w->first < 0) /* an engine, which never ends */
         return TH_TIME_MAX;
-    return th_fluid_end_time(th_dd_subtract(finish, c->count), c->level, c->since);
+    th_time end = th_fluid_end_time(th_dd_subtract(w->finish, c->count), c->level, c->since);
+    th_time earliest = f->transfers[w->first].earliest;
+    return end > earliest ? end : earliest;
 }
 
 void th_virtual_times_reset(th_fluid *f)

@@ -142,6 +142,44 @@ TEST(transfers_with_one_route_end_as_with_their_own)
     th_system_free(own);
 }
 
+/* On three cables in a row of odd bandwidths, no transfer ends before it does without contention,
+ * and one that is alone in that picosecond. About one duration in a thousand exceeds a whole number
+ * of picoseconds by less than a thousandth. */
+TEST(no_transfer_ends_before_it_would_alone)
+{
+    enum { N = 6, RUNS = 4000 };
+    th_system *s = new_system(4, 100);
+    const int64_t bits_per_s[] = {7999999927, 3000000019, 12999999929};
+    for (int i = 0; i < 3; i++)
+        th_system_add_cable(s, i, i + 1, th_cable_symmetric(bits_per_s[i], 500, true), NULL);
+    finish(s);
+    int early = 0, wrong_alone = 0, late = 0;
+    gsl_rng *r = th_random_stream(1, "early", 0);
+    for (int run = 0; run < RUNS; run++) {
+        transfer fluid[N], ideal[N];
+        th_time at = 0;
+        for (int i = 0; i < N; i++) {
+            int src = (int)pick(r, 0, 2);
+            at += (th_time)pick(r, 0, 3000000);
+            fluid[i] =
+                (transfer){at, src, (int)pick(r, (uint64_t)src + 1, 3), pick(r, 1, 3000), 0};
+            ideal[i] = fluid[i];
+        }
+        drive("fluid", s, fluid, N);
+        drive("ideal", s, ideal, N);
+        for (int i = 0; i < N; i++) {
+            early += fluid[i].end < ideal[i].end;
+            late += fluid[i].end > ideal[i].end;
+        }
+        drive("fluid", s, fluid, 1);
+        wrong_alone += fluid[0].end != ideal[0].end;
+    }
+    CU_ASSERT_TRUE(early == 0 && wrong_alone == 0);
+    CU_ASSERT_TRUE(late > RUNS && late < RUNS * N * 3 / 4);
+    gsl_rng_free(r);
+    th_system_free(s);
+}
+
 /* Both ways at once on 1 GB/s, 3000 and 1000 bytes. Half duplex: 0.5 each until 2000 ns, then 2000
  * bytes at 1. */
 TEST(half_duplex_cables_share_one_medium)
