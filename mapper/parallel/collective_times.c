@@ -83,6 +83,19 @@ static int32_t ranks_per_island(const th_system *s, const int32_t *node, int32_t
     return size;
 }
 
+int32_t th_plan_experts_on_node(const th_system *s, const th_parallel_plan *p)
+{
+    int32_t n = p->n.expert, *node = th_alloc_array((size_t)n, sizeof *node), size = 1;
+    if (node) {
+        th_plan_group_of(p, TH_GROUP_EXPERT, 0, node);
+        for (int32_t i = 0; i < n; i++)
+            node[i] = s->accel_node[th_plan_accel(p, 0, node[i])];
+        size = ranks_per_island(s, node, n);
+    }
+    th_free(node);
+    return size;
+}
+
 /* The dimensions of the system that ranks in a row fill, such as a slice of a torus; 0: none. */
 static int shape_dims(const th_system *s, const int32_t *node, int32_t n)
 {

@@ -23,6 +23,10 @@ th_time th_collective_time(th_collective_times *x, th_collective_kind kind, th_p
 /* Of a message between neighbouring stages. */
 th_time th_stage_message_time(th_collective_times *x, int64_t bytes, th_error *err);
 
+/* How many ranks of the expert group of rank 0 share a node, if its ranks are on all its nodes as
+ * many in a row; else, or on failure to allocate, 1. */
+int32_t th_plan_experts_on_node(const th_system *s, const th_parallel_plan *p);
+
 /* The collective of a group of nodes, with the algorithm for it; rank_node is the caller's. */
 th_collective th_plan_collective(const th_system *s, th_collective_kind kind, int32_t *rank_node,
                                  int32_t n, int64_t bytes);

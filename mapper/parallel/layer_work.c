@@ -25,10 +25,24 @@ static const narrow narrow_types[] = {[TH_TRAIN_FP8] = {1, 2.4, 1, false},
                                       [TH_TRAIN_MXFP8] = {1, 4, 1, false},
                                       [TH_TRAIN_NVFP4] = {1, 5, 2, true}};
 
-/* What one computation adds up to. */
+const char *const th_work_part_names[] = {[TH_WORK_PRODUCTS] = "products",
+                                          [TH_WORK_ATTENTION] = "attention",
+                                          [TH_WORK_NORMS] = "norms",
+                                          [TH_WORK_ROTARY] = "rotary",
+                                          [TH_WORK_ACTIVATIONS] = "activations",
+                                          [TH_WORK_TOKENS] = "tokens",
+                                          [TH_WORK_CASTS] = "casts",
+                                          [TH_WORK_EMBEDDING] = "embedding",
+                                          [TH_WORK_LOGITS] = "logits",
+                                          [TH_WORK_OPTIMIZER] = "optimizer",
+                                          [TH_WORK_OVERLAP] = "overlap",
+                                          [TH_WORK_HOST] = "host",
+                                          NULL};
+
+/* What one computation adds up to, by th_work_part. */
 typedef struct cost {
-    double product_s, attention_s;
-    double bytes;                   /* of elementwise passes */
+    double s[TH_N_WORK_PARTS];
+    double bytes[TH_N_WORK_PARTS];  /* of elementwise passes */
     double kernels, expert_kernels; /* that the host launches */
 } cost;
 
@@ -97,11 +111,11 @@ static double product_s(const th_work_context *c, double m, double n, double k, 
 static void add_product(const th_work_context *c, cost *x, double m, double n, double k)
 {
     const narrow *cast = narrow_of(c);
-    x->product_s += product_s(c, m, n, k, cast);
+    x->s[TH_WORK_PRODUCTS] += product_s(c, m, n, k, cast);
     x->kernels += 1;
     if (!cast)
         return;
-    x->bytes += cast->cast_bytes * (m * k + n * k);
+    x->bytes[TH_WORK_CASTS] += cast->cast_bytes * (m * k + n * k);
     x->kernels += cast->launches;
 }
 
@@ -127,13 +141,14 @@ static void add_attention(const th_work_context *c, int32_t layer, double times,
         c->device.operations_per_s * clock_share(c) * number(c, c->device.generation->products);
     x->kernels += 1;
     if (c->p->attention != TH_ATTENTION_UNFUSED) {
-        x->attention_s += operations / (rate * number(c, c->p->attention == TH_ATTENTION_FUSED
-                                                             ? TH_NUMBER_ATTENTION
-                                                             : TH_NUMBER_ATTENTION_PORTABLE));
+        x->s[TH_WORK_ATTENTION] +=
+            operations / (rate * number(c, c->p->attention == TH_ATTENTION_FUSED
+                                               ? TH_NUMBER_ATTENTION
+                                               : TH_NUMBER_ATTENTION_PORTABLE));
         return;
     }
-    x->attention_s += fmin(times, 2) * 4 * rows * keys * heads * head_width(t) / rate;
-    x->bytes += (times > 1 ? 6 : 5) * ELEMENT * rows * keys * heads;
+    x->s[TH_WORK_ATTENTION] += fmin(times, 2) * 4 * rows * keys * heads * head_width(t) / rate;
+    x->bytes[TH_WORK_ATTENTION] += (times > 1 ? 6 : 5) * ELEMENT * rows * keys * heads;
     x->kernels += 3;
 }
 
@@ -171,10 +186,10 @@ static void add_expert_products(const th_work_context *c, bool has_last, cost *x
     const th_experts *e = &c->t->experts;
     double here = (double)e->n / c->p->n.expert, etp = c->p->n.expert_tensor;
     double rows = tokens(c) / c->p->n.tensor * etp * e->top_k * c->p->expert_skew / here;
-    cost one = {.product_s = 0};
+    cost one = {.kernels = 0};
     add_ffn_products(c, rows, e->ffn / etp, has_last, &one);
-    x->product_s += one.product_s * here;
-    x->bytes += one.bytes * here;
+    x->s[TH_WORK_PRODUCTS] += one.s[TH_WORK_PRODUCTS] * here;
+    x->bytes[TH_WORK_CASTS] += one.bytes[TH_WORK_CASTS] * here;
     x->expert_kernels += one.kernels * here; /* a kernel for each expert */
     add_product(c, x, tokens(c) / c->p->n.tensor, e->n, c->t->hidden);
     if (e->shared_ffn > 0)
@@ -190,24 +205,27 @@ static void add_products_of_ffn(const th_work_context *c, bool is_sparse, bool h
         add_ffn_products(c, tokens(c), (double)c->t->ffn / c->p->n.tensor, has_last, x);
 }
 
-/* Elements that passes of norms, sums and the rotary embedding read and write. */
-static double attention_elements(const th_work_context *c)
+/* Passes of norms, sums and the rotary embedding, forward (times 1) or backward (2). */
+static void add_attention_passes(const th_work_context *c, double times, cost *x)
 {
     const th_transformer *t = c->t;
     double n = c->p->n.tensor, whole = c->p->sequence_parallel ? n : 1;
     double rotary = t->positions > 0 ? 0 : 2.0 * t->head_dim * (t->heads + t->kv_heads) / n;
-    return tokens(c) * (5.0 * t->hidden / whole + rotary);
+    x->bytes[TH_WORK_NORMS] += times * ELEMENT * tokens(c) * 5.0 * t->hidden / whole;
+    x->bytes[TH_WORK_ROTARY] += times * ELEMENT * tokens(c) * rotary;
 }
 
-static double ffn_elements(const th_work_context *c, bool is_sparse)
+static void add_ffn_passes(const th_work_context *c, bool is_sparse, double times, cost *x)
 {
     const th_transformer *t = c->t;
     double n = c->p->n.tensor, whole = c->p->sequence_parallel ? n : 1;
     double width =
         is_sparse ? (double)t->experts.top_k * t->experts.ffn + t->experts.shared_ffn : t->ffn;
-    /* a token's copies are made, and added up again */
-    double copies = is_sparse ? 4.0 * t->experts.top_k * t->hidden / n : 0;
-    return tokens(c) * (5.0 * t->hidden / whole + (t->gated ? 3 : 2) * width / n + copies);
+    double one = times * ELEMENT * tokens(c);
+    x->bytes[TH_WORK_NORMS] += one * 5.0 * t->hidden / whole;
+    x->bytes[TH_WORK_ACTIVATIONS] += one * (t->gated ? 3 : 2) * width / n;
+    if (is_sparse)
+        x->bytes[TH_WORK_TOKENS] += one * 4.0 * t->experts.top_k * t->hidden / n;
 }
 
 /* ---- pieces ---- */
@@ -216,11 +234,14 @@ static void close_piece(const th_work_context *c, th_pieces *out, const cost *x)
 {
     double passes =
         number(c, c->p->has_fused_kernels ? TH_NUMBER_PASSES_FUSED : TH_NUMBER_PASSES_EAGER);
-    double s = x->product_s + x->attention_s + passes * x->bytes / c->device.bytes_per_s;
-    double host = x->kernels * number(c, TH_NUMBER_HOST_KERNEL) +
-                  x->expert_kernels * number(c, TH_NUMBER_HOST_EXPERTS);
-    if (fmax(s, host) > 0)
-        out->of[out->n++] = (th_piece){.s = s, .host_s = host};
+    th_piece piece = {.host_s = x->kernels * number(c, TH_NUMBER_HOST_KERNEL) +
+                                x->expert_kernels * number(c, TH_NUMBER_HOST_EXPERTS)};
+    for (int i = 0; i < TH_N_WORK_PARTS; i++) {
+        piece.part_s[i] = x->s[i] + passes * x->bytes[i] / c->device.bytes_per_s;
+        piece.s += piece.part_s[i];
+    }
+    if (fmax(piece.s, piece.host_s) > 0)
+        out->of[out->n++] = piece;
 }
 
 static void communicate(const th_work_context *c, th_pieces *out, th_collective_kind kind,
@@ -254,23 +275,37 @@ static void gather_context(const th_work_context *c, th_pieces *out)
                 ELEMENT * tokens(c) * c->p->n.context * width, true);
 }
 
-/* A token goes once to every rank that has one of its experts: of e ranks, e (1 - (1 - 1/e)^k). */
+/* In the mean, how many of n ranks or nodes have an expert of a token that passes top_k of them. */
+static double reached(const th_work_context *c, double n)
+{
+    double none = 1; /* the part that has none of them */
+    for (int32_t i = 0; i < c->t->experts.top_k; i++)
+        none *= 1 - 1 / n;
+    return n * (1 - none);
+}
+
+/* A token goes once to every rank that has one of its experts. Or once to every node, while ranks
+ * of that node pass on what has come. */
 static void exchange_tokens(const th_work_context *c, th_pieces *out)
 {
-    double e = c->p->n.expert, none = 1; /* the part of ranks that has none of them */
-    for (int32_t i = 0; i < c->t->experts.top_k; i++)
-        none *= 1 - 1 / e;
-    double ranks = e * (1 - none);
-    communicate(c, out, TH_ALL_TO_ALL, TH_GROUP_EXPERT,
-                ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden * ranks, false);
+    double all = ELEMENT * tokens(c) / c->p->n.tensor * c->t->hidden;
+    double direct = all * reached(c, c->p->n.expert);
+    double nodes = th_plan_group_size(c->p, TH_GROUP_EXPERT_NODES);
+    int n = out->n;
+    if (c->p->experts_on_node <= 1 || nodes <= 1) {
+        communicate(c, out, TH_ALL_TO_ALL, TH_GROUP_EXPERT, direct, false);
+        return;
+    }
+    communicate(c, out, TH_ALL_TO_ALL, TH_GROUP_EXPERT_NODES, all * reached(c, nodes), false);
+    if (out->n > n)
+        out->of[n].local_bytes = (int64_t)direct;
 }
 
 static void forward_ffn(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
 {
     bool is_sparse = th_transformer_is_sparse(c->t, layer);
-    cost x = {.bytes = ELEMENT * ffn_elements(c, is_sparse),
-              .kernels = 4,
-              .expert_kernels = is_sparse ? EXPERT_KERNELS_FORWARD : 0};
+    cost x = {.kernels = 4, .expert_kernels = is_sparse ? EXPERT_KERNELS_FORWARD : 0};
+    add_ffn_passes(c, is_sparse, 1, &x);
     add_products_of_ffn(c, is_sparse, has_last, &x);
     if (is_sparse)
         exchange_tokens(c, out);
@@ -282,7 +317,8 @@ static void forward_ffn(const th_work_context *c, int32_t layer, bool has_last, 
 /* has_last: up to the layer's result, else to the last tensor that a gradient needs. */
 static void forward_layer(const th_work_context *c, int32_t layer, bool has_last, th_pieces *out)
 {
-    cost x = {.bytes = ELEMENT * attention_elements(c), .kernels = 4};
+    cost x = {.kernels = 4};
+    add_attention_passes(c, 1, &x);
     add_attention_products(c, &x);
     add_attention(c, layer, 1, &x);
     enter_tensor(c, out);
@@ -311,10 +347,10 @@ static void backward_layer(const th_work_context *c, int32_t layer, bool is_spli
 {
     bool is_sparse = th_transformer_is_sparse(c->t, layer);
     int times = has_weight_gradients(c, is_split) ? 2 : 1;
-    cost a = {.bytes = 2 * ELEMENT * attention_elements(c), .kernels = 6};
-    cost f = {.bytes = 2 * ELEMENT * ffn_elements(c, is_sparse),
-              .kernels = 6,
-              .expert_kernels = is_sparse ? EXPERT_KERNELS_BACKWARD : 0};
+    cost a = {.kernels = 6};
+    cost f = {.kernels = 6, .expert_kernels = is_sparse ? EXPERT_KERNELS_BACKWARD : 0};
+    add_attention_passes(c, 2, &a);
+    add_ffn_passes(c, is_sparse, 2, &f);
     for (int i = 0; i < times; i++) {
         add_attention_products(c, &a);
         add_products_of_ffn(c, is_sparse, true, &f);
@@ -362,7 +398,8 @@ static void weights_of_layer(const th_work_context *c, int32_t layer, th_pieces 
 
 static void embedding(const th_work_context *c, th_pipeline_kind kind, th_pieces *out)
 {
-    cost x = {.bytes = 2.0 * ELEMENT * tokens(c) * c->t->hidden, .kernels = 2};
+    cost x = {.kernels = 2};
+    x.bytes[TH_WORK_EMBEDDING] = 2.0 * ELEMENT * tokens(c) * c->t->hidden;
     if (kind != TH_PIPELINE_WEIGHTS)
         close_piece(c, out, &x);
 }
@@ -375,11 +412,10 @@ static void output_layer(const th_work_context *c, th_pipeline_kind kind, bool i
     double rows = tokens(c), columns = (double)c->t->vocab / c->p->n.tensor;
     double one = product_s(c, rows, columns, c->t->hidden, NULL);
     bool has_weights = kind == TH_PIPELINE_BACKWARD && has_weight_gradients(c, is_split);
-    cost x = {.product_s = one * (has_weights ? 2 : 1),
-              .bytes = kind == TH_PIPELINE_FORWARD    ? 14 * rows * columns
-                       : kind == TH_PIPELINE_BACKWARD ? 10 * rows * columns
-                                                      : 0,
-              .kernels = 5};
+    cost x = {.kernels = 5};
+    x.s[TH_WORK_PRODUCTS] = one * (has_weights ? 2 : 1);
+    if (kind != TH_PIPELINE_WEIGHTS)
+        x.bytes[TH_WORK_LOGITS] = (kind == TH_PIPELINE_FORWARD ? 14 : 10) * rows * columns;
     if (kind != TH_PIPELINE_WEIGHTS || !c->p->frozen_weights)
         close_piece(c, out, &x);
 }

@@ -22,12 +22,32 @@ typedef struct th_work_context {
     th_training_numbers numbers;
 } th_work_context;
 
+/* What the kernels of a computation do. */
+typedef enum {
+    TH_WORK_PRODUCTS,
+    TH_WORK_ATTENTION,   /* scores and what they weigh */
+    TH_WORK_NORMS,       /* and sums */
+    TH_WORK_ROTARY,      /* embedding of positions */
+    TH_WORK_ACTIVATIONS, /* of feed-forward networks */
+    TH_WORK_TOKENS,      /* their copies for experts, made and added up */
+    TH_WORK_CASTS,       /* of operands to 8 or 4 bits */
+    TH_WORK_EMBEDDING,
+    TH_WORK_LOGITS, /* passes over them */
+    TH_WORK_OPTIMIZER,
+    TH_WORK_OVERLAP, /* lost to messages beside */
+    TH_WORK_HOST,    /* waiting for the host to launch them */
+    TH_N_WORK_PARTS
+} th_work_part;
+extern const char *const th_work_part_names[TH_N_WORK_PARTS + 1];
+
 typedef struct th_piece {
-    double s, host_s;              /* of a computation; of the host, to launch its kernels */
+    double s, host_s; /* of a computation; of the host, to launch its kernels */
+    double part_s[TH_N_WORK_PARTS];
     th_collective_kind collective; /* of a collective: bytes > 0 */
     th_plan_group group;
     int64_t bytes;
-    bool overlaps; /* the computation behind it runs at the same time */
+    int64_t local_bytes; /* that TH_GROUP_EXPERT_LOCAL exchanges at the same time; 0: none */
+    bool overlaps;       /* the computation behind it runs at the same time */
 } th_piece;
 
 enum { TH_PIECES_MAX = 48 };

@@ -51,6 +51,8 @@ typedef struct lowering {
 void th_training_step_clear(th_training_step *x)
 {
     th_free(x->task);
+    th_free(x->work);
+    th_free(x->work_of);
     th_free(x->memory);
     *x = (th_training_step){.task = NULL};
 }
@@ -100,12 +102,31 @@ static void overlap(const lowering *l, stage *g, th_time ps, bool of_tensor)
     g->lost_s += share * (double)ps / (double)TH_PS_PER_S;
 }
 
+/* The parts of a computation. It takes at least the host's time; what they are rounded by is the
+ * last one's. */
+static th_step_work work_of(const th_piece *x, double lost_s, double host_s)
+{
+    th_step_work work = {.ps = {0}};
+    double busy = x->s + lost_s;
+    th_time left = ps_of(fmax(busy, host_s));
+    int last = TH_WORK_HOST;
+    for (int i = 0; i < TH_N_WORK_PARTS; i++) {
+        double s = i == TH_WORK_OVERLAP ? lost_s : x->part_s[i];
+        work.ps[i] = (th_time)fmin(s * (double)TH_PS_PER_S, (double)left);
+        left -= work.ps[i];
+        if (work.ps[i] > 0 && busy >= host_s)
+            last = i;
+    }
+    work.ps[last] += left;
+    return work;
+}
+
 /* Kernels are launched while the exchange before them runs. */
 static int compute(lowering *l, int32_t at, const th_piece *x, th_step_task what, th_error *err)
 {
     stage *g = &l->stages[at];
-    double took = fmax(x->s + g->lost_s, x->host_s - g->ahead_s);
-    int32_t task = th_step_compute(l->tasks, at, ps_of(took), what, waits_of(g), err);
+    th_step_work work = work_of(x, g->lost_s, x->host_s - g->ahead_s);
+    int32_t task = th_step_compute(l->tasks, at, &work, what, waits_of(g), err);
     if (task < 0)
         return -1;
     wait_for(g, task);
@@ -116,18 +137,38 @@ static int compute(lowering *l, int32_t at, const th_piece *x, th_step_task what
     return 0;
 }
 
+/* An exchange that the stage waits for, and what goes on inside nodes at the same time. */
+static int exchange(lowering *l, int32_t at, const th_piece *x, th_error *err)
+{
+    stage *g = &l->stages[at];
+    th_step_exchange of[] = {{x->collective, x->group, x->bytes},
+                             {x->collective, TH_GROUP_EXPERT_LOCAL, x->local_bytes}};
+    int32_t task[2], n = x->local_bytes > 0 ? 2 : 1;
+    th_time longest = 0;
+    for (int32_t i = 0; i < n; i++) {
+        th_time ps = th_step_exchange_ps(l->tasks, &of[i], err);
+        task[i] = ps < 0 ? -1 : th_step_collective(l->tasks, at, &of[i], waits_of(g), err);
+        if (task[i] < 0)
+            return -1;
+        longest = ps > longest ? ps : longest;
+    }
+    wait_for(g, task[0]);
+    wait_also(g, n > 1 ? task[1] : NONE);
+    g->ahead_s = (double)longest / (double)TH_PS_PER_S;
+    return 0;
+}
+
 static int collective(lowering *l, int32_t at, const th_piece *x, th_error *err)
 {
+    if (!x->overlaps)
+        return exchange(l, at, x, err);
     stage *g = &l->stages[at];
     th_step_exchange e = {x->collective, x->group, x->bytes};
     th_time ps = th_step_exchange_ps(l->tasks, &e, err);
     int32_t task = ps < 0 ? -1 : th_step_collective(l->tasks, at, &e, waits_of(g), err);
     if (task < 0)
         return -1;
-    if (!x->overlaps) {
-        wait_for(g, task);
-        g->ahead_s = (double)ps / (double)TH_PS_PER_S;
-    } else if (g->n_beside < WAITS_MAX) {
+    if (g->n_beside < WAITS_MAX) {
         g->beside[g->n_beside++] = task;
         overlap(l, g, ps, x->group == TH_GROUP_TENSOR);
     }
@@ -357,6 +398,7 @@ static int end_stage(lowering *l, int32_t at, th_error *err)
     stage *g = &l->stages[at];
     int64_t parameters = parameters_of(l, at);
     th_piece x = {.s = th_optimizer_s(l->c, parameters)};
+    x.part_s[TH_WORK_OPTIMIZER] = x.s;
     if (send_gradients(l, at, err))
         return -1;
     wait_also(g, g->engine);
@@ -396,6 +438,10 @@ static int lower(lowering *l, th_error *err)
 static void take_tasks(th_training_step *out, th_step_tasks *tasks)
 {
     out->task = tasks->kind;
+    out->work = tasks->work;
+    out->work_of = tasks->work_of;
+    tasks->work = NULL;
+    tasks->work_of = NULL;
     out->is_merged = tasks->is_merged && out->n_ranks > 1;
     tasks->kind = NULL;
 }

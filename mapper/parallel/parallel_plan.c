@@ -11,6 +11,7 @@ const char *const th_plan_overlap_names[] = {"data", "tensor", "pipeline", NULL}
 const char *const th_plan_layout_names[] = {"layers", "with_embedding", NULL};
 const char *const th_plan_kernel_names[] = {"fused", "eager", NULL};
 const char *const th_plan_attention_names[] = {"fused", "portable", "unfused", NULL};
+const char *const th_plan_exchange_names[] = {"direct", "by_node", NULL};
 const char *const th_plan_gradient_names[] = {"fp32", "16bit", NULL};
 
 /* ---- order ---- */
@@ -181,6 +182,11 @@ th_layer_range th_plan_layers(const th_parallel_plan *p, const th_transformer *t
 
 /* ---- groups ---- */
 
+static int32_t experts_on_node(const th_parallel_plan *p)
+{
+    return p->experts_on_node > 1 ? p->experts_on_node : 1;
+}
+
 int32_t th_plan_group_size(const th_parallel_plan *p, th_plan_group kind)
 {
     int32_t gradient = p->n.data * p->n.context;
@@ -191,6 +197,10 @@ int32_t th_plan_group_size(const th_parallel_plan *p, th_plan_group kind)
         return p->n.context;
     case TH_GROUP_EXPERT:
         return p->n.expert;
+    case TH_GROUP_EXPERT_NODES:
+        return p->n.expert / experts_on_node(p);
+    case TH_GROUP_EXPERT_LOCAL:
+        return experts_on_node(p);
     case TH_GROUP_GRADIENT:
         return gradient;
     case TH_GROUP_ZERO:
@@ -225,9 +235,10 @@ void th_plan_group_of(const th_parallel_plan *p, th_plan_group kind, int32_t ran
 {
     int32_t n = th_plan_group_size(p, kind), z = p->n.zero_group, at = number_of(p, rank);
     int axis = kind == TH_GROUP_TENSOR ? TH_AXIS_TENSOR : TH_AXIS_CONTEXT;
-    int32_t stride = stride_of(p, axis), etp = p->n.expert_tensor;
-    int32_t expert_stride = p->experts_apart ? th_plan_stage_ranks(p) / n : etp;
-    int32_t first_expert = rank / (n * expert_stride) * (n * expert_stride) + rank % expert_stride;
+    int32_t stride = stride_of(p, axis), e = p->n.expert, node = experts_on_node(p);
+    int32_t expert_stride = p->experts_apart ? th_plan_stage_ranks(p) / e : p->n.expert_tensor;
+    int32_t first = rank / (e * expert_stride) * (e * expert_stride) + rank % expert_stride;
+    int32_t expert = (rank - first) / expert_stride; /* position in the group */
     for (int32_t i = 0; i < n; i++)
         switch (kind) {
         case TH_GROUP_TENSOR:
@@ -235,7 +246,13 @@ void th_plan_group_of(const th_parallel_plan *p, th_plan_group kind, int32_t ran
             ranks[i] = rank + (i - rank / stride % n) * stride;
             break;
         case TH_GROUP_EXPERT:
-            ranks[i] = first_expert + i * expert_stride;
+            ranks[i] = first + i * expert_stride;
+            break;
+        case TH_GROUP_EXPERT_NODES:
+            ranks[i] = first + (expert % node + i * node) * expert_stride;
+            break;
+        case TH_GROUP_EXPERT_LOCAL:
+            ranks[i] = first + (expert / node * node + i) * expert_stride;
             break;
         case TH_GROUP_GRADIENT:
             ranks[i] = same_weights(p, rank, i);

@@ -21,7 +21,8 @@ extern const char *const th_plan_expert_axis; /* "expert", which an order can ha
 extern const char *const th_plan_overlap_names[], *const th_plan_layout_names[],
                                                       *const th_plan_kernel_names[],
                                                           *const th_plan_attention_names[],
-                                                              *const th_plan_gradient_names[];
+                                                              *const th_plan_gradient_names[],
+                                                                  *const th_plan_exchange_names[];
 
 /* What the backward operation of a layer computes again, in rising order. */
 typedef enum {
@@ -62,6 +63,12 @@ typedef struct th_parallel_plan {
     th_batch batch;
     int32_t order[TH_N_AXES]; /* th_axis, the fastest first */
     bool experts_apart;       /* the ranks of experts are far from each other, not neighbours */
+    /* A token goes to another node once, and there on to the ranks of its experts; else from rank
+     * to rank. */
+    bool exchanges_by_node;
+    /* Ranks of an expert group that share a node, if it is so for all of them: collective_times.h.
+     * 0 or 1: from rank to rank. */
+    int32_t experts_on_node;
     const th_pipeline_type *schedule; /* NULL: from schedule_file */
     const char *schedule_file;
     th_recompute recompute;
@@ -100,9 +107,11 @@ typedef enum {
     TH_GROUP_TENSOR,
     TH_GROUP_CONTEXT,
     TH_GROUP_EXPERT,
-    TH_GROUP_GRADIENT, /* data x context: all that hold the same weights */
-    TH_GROUP_ZERO,     /* zero_group of these */
-    TH_GROUP_REPLICA,  /* the ranks that hold the same part of a zero group */
+    TH_GROUP_EXPERT_NODES, /* of these, one on each node */
+    TH_GROUP_EXPERT_LOCAL, /* of these, those of a node */
+    TH_GROUP_GRADIENT,     /* data x context: all that hold the same weights */
+    TH_GROUP_ZERO,         /* zero_group of these */
+    TH_GROUP_REPLICA,      /* the ranks that hold the same part of a zero group */
     TH_N_GROUPS
 } th_plan_group;
 int32_t th_plan_group_size(const th_parallel_plan *p, th_plan_group kind);

@@ -129,6 +129,7 @@ void th_plan_file_write(const th_plan_file *f, th_strbuf *out)
     put_order(p, out);
     put_text(out, "kernels", th_plan_kernel_names[!p->has_fused_kernels]);
     put_text(out, "attention", th_plan_attention_names[p->attention]);
+    put_text(out, "expert_exchange", th_plan_exchange_names[p->exchanges_by_node]);
     put_text(out, "gradients", th_plan_gradient_names[p->gradient_bytes == 2]);
     put_bool(out, "frozen", p->frozen_weights);
     put_bool(out, "ignore_memory", f->ignores_memory);

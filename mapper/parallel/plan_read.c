@@ -107,12 +107,15 @@ static int read_words(const th_config_node *g, th_plan_file *f, th_error *err)
     int kernels = layout < 0 ? -1 : read_choice(g, "kernels", th_plan_kernel_names, err);
     int attention = kernels < 0 ? -1 : read_choice(g, "attention", th_plan_attention_names, err);
     int gradients = attention < 0 ? -1 : read_choice(g, "gradients", th_plan_gradient_names, err);
-    if (gradients < 0 || th_config_string(g, "schedule", false, &schedule, err) ||
+    int exchange =
+        gradients < 0 ? -1 : read_choice(g, "expert_exchange", th_plan_exchange_names, err);
+    if (exchange < 0 || th_config_string(g, "schedule", false, &schedule, err) ||
         th_config_bool(g, "sequence_parallel", false, &p->sequence_parallel, err) ||
         th_config_bool(g, "frozen", false, &p->frozen_weights, err) ||
         th_config_bool(g, "ignore_memory", false, &f->ignores_memory, err) ||
         th_config_bool(g, "merge", false, &f->merges, err))
         return -1;
+    p->exchanges_by_node = exchange == 1;
     p->embedding_is_layer = layout == 1;
     p->has_fused_kernels = kernels == 0;
     p->attention = (th_attention)attention;
@@ -147,11 +150,11 @@ static int read_all(const th_config_node *root, th_plan_file *f, th_error *err)
 {
     static const char *const groups[] = {"plan", "numbers", NULL};
     static const char *const keys[] = {
-        "tensor",     "pipeline",     "virtual",   "context",   "expert",
-        "data",       "zero",         "layout",    "frozen",    "expert_tensor",
-        "zero_group", "micro_batch",  "overlap",   "order",     "sequence_parallel",
-        "kernels",    "global_batch", "attention", "gradients", "ignore_memory",
-        "merge",      "schedule",     NULL};
+        "tensor",     "pipeline",     "virtual",         "context",   "expert",
+        "data",       "zero",         "layout",          "frozen",    "expert_tensor",
+        "zero_group", "micro_batch",  "overlap",         "order",     "sequence_parallel",
+        "kernels",    "global_batch", "attention",       "gradients", "ignore_memory",
+        "merge",      "schedule",     "expert_exchange", NULL};
     const th_config_node *g;
     if (th_config_check_keys(root, groups, err) ||
         th_config_child(root, "plan", true, TH_CONFIG_GROUP, &g, err) ||

@@ -24,8 +24,9 @@ int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_p
                          .ranks = merges ? 1 : th_plan_stage_ranks(p)};
     x->members = th_alloc_array(n, sizeof *x->members);
     x->nodes = th_alloc_array(n, sizeof *x->nodes);
+    x->known_work = th_map_new();
     x->times = th_collective_times_new(s, p, share, err);
-    if (x->times && x->members && x->nodes)
+    if (x->times && x->members && x->nodes && x->known_work)
         return 0;
     if (x->times)
         th_error_no_memory(err);
@@ -36,7 +37,10 @@ int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_p
 void th_step_tasks_clear(th_step_tasks *x)
 {
     th_collective_times_free(x->times);
+    th_map_free(x->known_work);
     th_free(x->kind);
+    th_free(x->work);
+    th_free(x->work_of);
     th_free(x->task);
     th_free(x->members);
     th_free(x->nodes);
@@ -76,9 +80,11 @@ static int32_t node_of(const th_step_tasks *x, int32_t stage, int32_t rank)
 static int32_t add(th_step_tasks *x, const th_task *t, th_step_task kind, th_error *err)
 {
     size_t number = (size_t)x->program->n_tasks;
-    if (th_grow(&x->kind, &x->kind_capacity, number + 1, sizeof *x->kind))
+    if (th_grow(&x->kind, &x->kind_capacity, number + 1, sizeof *x->kind) ||
+        th_grow(&x->work_of, &x->work_of_capacity, number + 1, sizeof *x->work_of))
         return th_error_no_memory(err);
     x->kind[number] = (uint8_t)kind;
+    x->work_of[number] = -1;
     return th_program_add(x->program, t, err);
 }
 
@@ -125,13 +131,50 @@ static int32_t add_delay(th_step_tasks *x, th_time ps, th_step_task kind, th_bun
 
 /* ---- what ranks do ---- */
 
-int32_t th_step_compute(th_step_tasks *x, int32_t stage, th_time ps, th_step_task kind,
-                        th_bundles after, th_error *err)
+th_time th_step_work_ps(const th_step_work *w)
 {
-    th_fixed_work w = {.duration_ps = ps};
+    th_time sum = 0;
+    for (int i = 0; i < TH_N_WORK_PARTS; i++)
+        sum += w->ps[i];
+    return sum;
+}
+
+void th_step_work_describe(const th_step_work *w, th_strbuf *out)
+{
+    char time[32];
+    const char *comma = "";
+    for (int i = 0; i < TH_N_WORK_PARTS; i++)
+        if (w->ps[i] > 0) {
+            th_strbuf_printf(out, "%s%s %s", comma, th_work_part_names[i],
+                             th_format_time(w->ps[i], time, sizeof time));
+            comma = ", ";
+        }
+}
+
+/* Its index, or -1. */
+static int32_t add_work(th_step_tasks *x, const th_step_work *w, th_error *err)
+{
+    int64_t known;
+    if (th_map_get(x->known_work, w, sizeof *w, &known))
+        return (int32_t)known;
+    if (th_grow(&x->work, &x->work_capacity, (size_t)x->n_works + 1, sizeof *x->work) ||
+        th_map_put(x->known_work, w, sizeof *w, x->n_works))
+        return th_error_no_memory(err);
+    x->work[x->n_works] = *w;
+    return x->n_works++;
+}
+
+int32_t th_step_compute(th_step_tasks *x, int32_t stage, const th_step_work *work,
+                        th_step_task kind, th_bundles after, th_error *err)
+{
+    th_fixed_work w = {.duration_ps = th_step_work_ps(work)};
     th_task t = {.kind = TH_TASK_COMPUTE, .layer = -1};
-    t.compute_cost = th_program_add_work(x->program, &w, err);
-    return t.compute_cost < 0 ? -1 : add_all(x, &t, stage, -1, kind, after, err);
+    int32_t first = x->program->n_tasks, parts = add_work(x, work, err);
+    t.compute_cost = parts < 0 ? -1 : th_program_add_work(x->program, &w, err);
+    int32_t bundle = t.compute_cost < 0 ? -1 : add_all(x, &t, stage, -1, kind, after, err);
+    for (int32_t i = first; bundle >= 0 && i < x->program->n_tasks; i++)
+        x->work_of[i] = parts;
+    return bundle;
 }
 
 static th_step_task kind_of_group(th_plan_group group)
@@ -142,6 +185,8 @@ static th_step_task kind_of_group(th_plan_group group)
     case TH_GROUP_CONTEXT:
         return TH_STEP_CONTEXT;
     case TH_GROUP_EXPERT:
+    case TH_GROUP_EXPERT_NODES:
+    case TH_GROUP_EXPERT_LOCAL:
         return TH_STEP_EXPERT;
     case TH_GROUP_GRADIENT:
     case TH_GROUP_ZERO:

@@ -8,7 +8,10 @@
  * and transfers are live on the network. */
 #ifndef TH_MAPPER_PARALLEL_STEP_TASKS_H
 #define TH_MAPPER_PARALLEL_STEP_TASKS_H
+#include "base/map.h"
+#include "base/strbuf.h"
 #include "mapper/parallel/collective_times.h"
+#include "mapper/parallel/layer_work.h"
 #include "sim/program/program.h"
 
 /* What a task of a step is for. */
@@ -24,6 +27,14 @@ typedef enum {
 } th_step_task;
 extern const char *const th_step_task_names[TH_N_STEP_TASKS + 1];
 
+/* The parts of a computation, which follow each other. */
+typedef struct th_step_work {
+    th_time ps[TH_N_WORK_PARTS];
+} th_step_work;
+th_time th_step_work_ps(const th_step_work *w); /* their sum */
+/* Adds "products 1.2ms, norms 3us". */
+void th_step_work_describe(const th_step_work *w, th_strbuf *out);
+
 enum { TH_NO_BUNDLE = -1, TH_STEP_TASKS_MAX = 1 << 23 };
 
 typedef struct th_step_tasks {
@@ -36,7 +47,12 @@ typedef struct th_step_tasks {
     int32_t ranks; /* of a stage that have tasks: all, or 1 */
     uint8_t *kind; /* th_step_task of each task of the program; the caller's, once taken */
     size_t kind_capacity;
+    th_step_work *work; /* all different; the caller's, once taken, as is work_of */
+    int32_t n_works;
+    int32_t *work_of; /* of each task; -1: it is no computation */
     /* private */
+    th_map *known_work;
+    size_t work_capacity, work_of_capacity;
     int32_t *task; /* of bundle b and rank r: [b * ranks + r] */
     int32_t n;
     size_t task_capacity;
@@ -61,11 +77,11 @@ int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_p
                        double share, bool merges, th_program *program, th_error *err);
 /* Is there room for so many bundles? 0, or -1 with what to make smaller. */
 int th_step_tasks_check(const th_step_tasks *x, int64_t bundles, th_error *err);
-void th_step_tasks_clear(th_step_tasks *x); /* kind, too, unless it was taken (set to NULL) */
+void th_step_tasks_clear(th_step_tasks *x); /* what was taken (set to NULL) stays */
 
 /* Each adds a bundle and returns its number, or -1. */
-int32_t th_step_compute(th_step_tasks *x, int32_t stage, th_time ps, th_step_task kind,
-                        th_bundles after, th_error *err);
+int32_t th_step_compute(th_step_tasks *x, int32_t stage, const th_step_work *work,
+                        th_step_task kind, th_bundles after, th_error *err);
 int32_t th_step_collective(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
                            th_bundles after, th_error *err);
 int32_t th_step_message(th_step_tasks *x, int32_t from, int32_t to, int64_t bytes, th_bundles after,

@@ -24,8 +24,8 @@ typedef struct th_spans_page {
     th_html_tracks tracks;
     const th_program *program;
     int32_t *place;      /* place of each task in the list; -1: in no span */
-    int32_t *cost_index; /* compute cost -> index in costs; -1: none yet */
-    int32_t *costs;      /* compute costs in the order of their first task */
+    int32_t *cost_index; /* cost_of a task -> index in costs; -1: none yet */
+    int32_t *costs;      /* the first task of each compute cost */
     int32_t n_costs, n_tasks;
     th_strbuf packed; /* the stream of numbers */
 } th_spans_page;
@@ -44,10 +44,23 @@ static void mark_tasks(th_spans_page *g)
             g->place[g->tracks.order[i]] = g->n_tasks++;
 }
 
-static int32_t cost_index_of(th_spans_page *g, int32_t cost)
+/* The step of training that is simulated; NULL: none is. */
+static const th_training_step *step_of(const th_spans_page *g)
 {
+    return g->session->hand_built ? g->session->hand_built->step : NULL;
+}
+
+/* A number of what a compute task costs: of a step of training, of its parts. */
+static int32_t cost_of(const th_spans_page *g, int32_t task)
+{
+    return step_of(g) ? step_of(g)->work_of[task] : g->program->tasks[task].compute_cost;
+}
+
+static int32_t cost_index_of(th_spans_page *g, int32_t task)
+{
+    int32_t cost = cost_of(g, task);
     if (g->cost_index[cost] < 0) {
-        g->costs[g->n_costs] = cost;
+        g->costs[g->n_costs] = task;
         g->cost_index[cost] = g->n_costs++;
     }
     return g->cost_index[cost];
@@ -58,7 +71,7 @@ static void add_kind(th_spans_page *g, const th_task *t, int32_t *node, th_strbu
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
         th_encode_signed(bytes, t->node - *node);
-        th_encode_number(bytes, (uint64_t)cost_index_of(g, t->compute_cost));
+        th_encode_number(bytes, (uint64_t)cost_index_of(g, (int32_t)(t - g->program->tasks)));
         *node = t->node;
         break;
     case TH_TASK_TRANSFER:
@@ -78,8 +91,7 @@ static void add_kind(th_spans_page *g, const th_task *t, int32_t *node, th_strbu
 /* What the step of training that is simulated has its tasks for; NULL: none is. */
 static const uint8_t *purposes_of(const th_spans_page *g)
 {
-    const th_hand_built *m = g->session->hand_built;
-    return m && m->step ? m->step->task : NULL;
+    return step_of(g) ? step_of(g)->task : NULL;
 }
 
 /* What gives a task its colour and name, by its number: job, purpose or layer. */
@@ -276,40 +288,54 @@ static void add_names(th_spans_page *g)
     th_strbuf_add(out, "]");
 }
 
+/* What a computation of a step of training consists of. */
+static void add_parts(const th_spans_page *g, int32_t task)
+{
+    th_strbuf parts = TH_STRBUF_INIT;
+    th_step_work_describe(&step_of(g)->work[cost_of(g, task)], &parts);
+    th_strbuf_add(g->out, ",");
+    th_strbuf_add_json(g->out, parts.text ? parts.text : "");
+    g->out->failed |= parts.failed;
+    th_strbuf_clear(&parts);
+}
+
 /* Per compute cost: time computing, bytes that each engine moves, bits per second of the DRAM (0:
- * no limit). */
+ * no limit); of a step of training also its parts. */
 static void add_costs(th_spans_page *g)
 {
     th_strbuf *out = g->out;
     th_strbuf_add(out, ",\n\"costs\":[");
     for (int32_t i = 0; i < g->n_costs; i++) {
-        const th_compute_cost *w =
-            th_compute_cost_get(th_simulation_costs(g->session->simulation), g->costs[i]);
+        const th_compute_cost *w = th_compute_cost_get(th_simulation_costs(g->session->simulation),
+                                                       g->program->tasks[g->costs[i]].compute_cost);
         const int64_t *moved = w->collapsed.moved_bytes;
         int64_t dram = w->port.bits_per_s < TH_UNLIMITED ? w->port.bits_per_s : 0;
         th_strbuf_printf(
-            out, "%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "]",
+            out, "%s[%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64,
             i > 0 ? "," : "", w->collapsed.busy_ps, moved[TH_ENGINE_INPUT], moved[TH_ENGINE_WEIGHT],
             moved[TH_ENGINE_PARTIAL], moved[TH_ENGINE_OUTPUT], dram);
+        if (step_of(g))
+            add_parts(g, g->costs[i]);
+        th_strbuf_add(out, "]");
     }
     th_strbuf_add(out, "]");
 }
 
 /* ---- the block ---- */
 
-/* The greatest compute cost, plus one. */
-static int32_t count_costs(const th_program *p)
+/* The greatest cost of a compute task, plus one. */
+static int32_t count_costs(const th_spans_page *g)
 {
     int32_t n = 0;
-    for (int32_t t = 0; t < p->n_tasks; t++)
-        if (p->tasks[t].kind == TH_TASK_COMPUTE && p->tasks[t].compute_cost >= n)
-            n = p->tasks[t].compute_cost + 1;
+    for (int32_t t = 0; t < g->program->n_tasks; t++)
+        if (g->program->tasks[t].kind == TH_TASK_COMPUTE && cost_of(g, t) >= n)
+            n = cost_of(g, t) + 1;
     return n;
 }
 
 static int make_places(th_spans_page *g)
 {
-    int32_t costs = count_costs(g->program);
+    int32_t costs = count_costs(g);
     g->place = th_alloc_array((size_t)g->program->n_tasks + 1, sizeof *g->place);
     g->cost_index = th_alloc_array((size_t)costs + 1, sizeof *g->cost_index);
     g->costs = th_alloc_array((size_t)costs + 1, sizeof *g->costs);

@@ -203,6 +203,8 @@ th.showTimeline = function (data) {
             painter.ENGINES.forEach((name, engine) => {
                 if (painter.used[engine]) facts.push([name, th.percent(painter.engineShare(task, engine))]);
             });
+        const parts = tasks.kind[task] === data.COMPUTE && data.costs[tasks.entry[task]][6];
+        if (parts) facts.push(["kernels", parts]);
         if (tasks.bytes[task] > 0)
             facts.push(
                 ["bytes", th.bytes(tasks.bytes[task])],

@@ -16,6 +16,7 @@ enum {
     TASK_RANKS,
     TASK_BYTES,
     TASK_INPUT,
+    TASK_PARTS,
     TASK_READY,
     TASK_START,
     TASK_END,
@@ -50,6 +51,8 @@ const th_attribute th_task_attributes[] = {
     [TASK_RANKS] = {"ranks", TH_KIND_COUNT, "members of its group"},
     [TASK_BYTES] = {"bytes", TH_KIND_BYTES, "size of a transfer or collective"},
     [TASK_INPUT] = {"input", TH_KIND_COUNT, "which input of the stream it works for"},
+    [TASK_PARTS] = {"parts", TH_KIND_TEXT,
+                    "what its kernels do, of a computation of a step of training"},
     [TASK_READY] = {"ready", TH_KIND_TIME, "when the last task that it waited for ended"},
     [TASK_START] = {"start", TH_KIND_TIME, "when it started"},
     [TASK_END] = {"end", TH_KIND_TIME, "when it ended"},
@@ -110,6 +113,22 @@ static th_quantity job_of(const th_session *s, int index)
     return job >= 0 ? th_text(p->jobs[job].name) : th_absent(TH_KIND_TEXT);
 }
 
+/* The step of training that the program is; NULL: none. */
+static const th_training_step *step_of(const th_session *s)
+{
+    return s->hand_built && th_session_program(s) ? s->hand_built->step : NULL;
+}
+
+static th_quantity parts_of(th_session *s, int index)
+{
+    const th_training_step *step = step_of(s);
+    if (!step || step->work_of[index] < 0)
+        return th_absent(TH_KIND_TEXT);
+    th_strbuf_clear(&s->text.scratch);
+    th_step_work_describe(&step->work[step->work_of[index]], &s->text.scratch);
+    return th_text(s->text.scratch.text);
+}
+
 th_quantity th_task_attribute(th_session *s, int index, int attribute)
 {
     const th_task *t = &th_session_program(s)->tasks[index];
@@ -143,6 +162,8 @@ th_quantity th_task_attribute(th_session *s, int index, int attribute)
         return collective_value(s, t, attribute);
     case TASK_INPUT:
         return th_count(t->input);
+    case TASK_PARTS:
+        return parts_of(s, index);
     default:
         return task_figure(s, index, attribute);
     }
@@ -176,9 +197,8 @@ static void describe_job(const th_session *s, const th_task *t, th_strbuf *out)
 /* What a task of a step of training is for; NULL: of another program. */
 static const char *purpose_of(const th_session *s, const th_task *t)
 {
-    const th_training_step *step = s->hand_built ? s->hand_built->step : NULL;
-    const th_program *p = step ? th_session_program(s) : NULL;
-    return p ? th_step_task_names[step->task[t - p->tasks]] : NULL;
+    const th_training_step *step = step_of(s);
+    return step ? th_step_task_names[step->task[t - th_session_program(s)->tasks]] : NULL;
 }
 
 static void describe_hand_built(const th_session *s, const th_task *t, th_strbuf *out)

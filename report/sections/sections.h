@@ -105,6 +105,7 @@ int th_section_links_by_job(th_session *s, th_report *r, th_error *err);
 int th_section_ranks(th_session *s, th_report *r, th_error *err);
 /* training.c: of a step of training. */
 int th_section_training(th_session *s, th_report *r, th_error *err);
+int th_section_step_parts(th_session *s, th_report *r, th_error *err);
 int th_section_plan(th_session *s, th_report *r, th_error *err);        /* stages, their ranks */
 int th_section_step_memory(th_session *s, th_report *r, th_error *err); /* by stage and term */
 /* pipeline.c: the bubble of every accelerator. */

@@ -146,6 +146,37 @@ int th_section_step_memory(th_session *s, th_report *r, th_error *err)
     return 0;
 }
 
+/* ---- what it computes ---- */
+
+int th_section_step_parts(th_session *s, th_report *r, th_error *err)
+{
+    static const th_column columns[] = {
+        {"part", "part", TH_KIND_TEXT},
+        {"time", "time", TH_KIND_TIME},
+        {"of_step", "of the step", TH_KIND_SHARE},
+        {NULL, NULL, TH_KIND_TEXT},
+    };
+    (void)err;
+    const th_training_step *x = s->hand_built->step;
+    const th_program *p = s->simulation->program;
+    const th_task_result *times = th_machine_times(s->simulation->machine);
+    th_time elapsed = th_machine_elapsed(s->simulation->machine);
+    int32_t node = last_node(p, times);
+    th_step_work sum = {.ps = {0}};
+    for (int32_t t = 0; t < p->n_tasks; t++)
+        for (int i = 0; i < TH_N_WORK_PARTS; i++)
+            if (p->tasks[t].kind == TH_TASK_COMPUTE && p->tasks[t].node == node &&
+                times[t].end_ps >= 0)
+                sum.ps[i] += x->work[x->work_of[t]].ps[i];
+    th_table *table = th_report_table(r, "training_parts", NULL, columns);
+    for (int i = 0; i < TH_N_WORK_PARTS; i++)
+        if (sum.ps[i] > 0)
+            th_table_row(table,
+                         (th_quantity[]){th_text(th_work_part_names[i]), th_ps(sum.ps[i]),
+                                         th_share(th_ratio((double)sum.ps[i], (double)elapsed))});
+    return 0;
+}
+
 /* ---- the plan ---- */
 
 /* "0-3, 8-11": numbers of accelerators of a stage, in the order of its ranks, while they fit. */

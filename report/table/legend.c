@@ -402,6 +402,13 @@ const th_legend th_legends[] = {
     {"training", NULL, "exposed_expert", "the same of the ranks that share experts"},
     {"training", NULL, "exposed_data", "the same of weights and gradients"},
     {"training", NULL, "exposed_pipeline", "the same between stages"},
+    {"training", "training_parts", "part",
+     "what kernels of the last stage do: products; attention; norms and sums; rotary embedding; "
+     "activations of feed-forward networks; copies of tokens for experts; casts to 8 or 4 bits; "
+     "embedding; passes over logits; optimizer; what they lose to messages beside them (overlap); "
+     "what they wait for the host that launches them"},
+    {"training", "training_parts", "time", "their time in the step"},
+    {"training", "training_parts", "of_step", "the same / the step"},
     {"utilization", NULL, "accel", "the accelerator"},
     {"utilization", NULL, "link", "the link"},
     {"utilization", NULL, "from", "start of the window"},

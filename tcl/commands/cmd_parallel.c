@@ -26,6 +26,7 @@ enum {
     PLAN_LAYOUT,
     PLAN_OVERLAP,
     PLAN_ORDER,
+    PLAN_EXPERT_EXCHANGE,
     PLAN_KERNELS,
     PLAN_ATTENTION,
     PLAN_GRADIENTS,
@@ -48,6 +49,11 @@ static const char *layout_name(int i)
 static const char *kernels_name(int i)
 {
     return th_plan_kernel_names[i];
+}
+
+static const char *exchange_name(int i)
+{
+    return th_plan_exchange_names[i];
 }
 
 static const char *attention_name(int i)
@@ -98,6 +104,11 @@ static const th_option plan_options[] = {
         {"-order", TH_OPTION_TEXT, "LIST",
          "Ranks onto accelerators, neighbours first ({tensor context expert data pipeline}). "
          "Ranks of experts are neighbours, or far apart where expert is behind data."},
+    [PLAN_EXPERT_EXCHANGE] =
+        {"-expert_exchange", TH_OPTION_CHOICE, "HOW",
+         "Tokens go to their experts direct (the default), from rank to rank, or by_node: to "
+         "another node once, while the ranks of a node pass on what has come.",
+         .choice = exchange_name},
     [PLAN_KERNELS] = {"-kernels", TH_OPTION_CHOICE, "KIND",
                       "fused (the default), or eager: every elementwise operation is a pass over "
                       "memory.",
@@ -238,6 +249,7 @@ static int parse_plan(th_call *c, th_plan_file *f)
     p->embedding_is_layer = th_call_number(c, PLAN_LAYOUT, 0) == 1;
     p->has_fused_kernels = th_call_number(c, PLAN_KERNELS, 0) == 0;
     p->attention = (th_attention)th_call_number(c, PLAN_ATTENTION, 0);
+    p->exchanges_by_node = th_call_number(c, PLAN_EXPERT_EXCHANGE, 0) == 1;
     p->frozen_weights = th_call_has(c, PLAN_FROZEN);
     p->gradient_bytes = th_call_number(c, PLAN_GRADIENTS, 0) == 0 ? 4 : 2;
     parse_degrees(c, &p->n);
@@ -304,6 +316,8 @@ static int make_step(th_call *c, th_plan_file *f)
         th_training_device_of(s->system, &work.device, &c->err) || check_precision(c, &work) ||
         make_schedule(&f->plan, &schedule, &c->err))
         return -1;
+    if (f->plan.exchanges_by_node)
+        f->plan.experts_on_node = th_plan_experts_on_node(s->system, &f->plan);
     th_hand_built *made = NULL;
     if (f->ignores_memory || !th_plan_memory_check(&work, &schedule, &c->err))
         made = th_hand_built_of_step(s->model.name, s->system, &work, &schedule, f, &c->err);
@@ -338,7 +352,14 @@ int th_call_read_plan(th_call *c, const char *path)
 
 /* ---- report_training ---- */
 
-static const th_option record_options[] = {RECORD_OPTIONS, {.name = NULL}};
+enum { TRAINING_PARTS = RECORD_N_OPTIONS };
+
+static const th_option training_options[] = {
+    RECORD_OPTIONS,
+    [TRAINING_PARTS] = {"-parts", TH_OPTION_FLAG, NULL,
+                        "Also what the kernels of that stage do: products, attention, norms ..."},
+    {.name = NULL},
+};
 
 static int run_report_training(th_call *c)
 {
@@ -349,7 +370,13 @@ static int run_report_training(th_call *c)
         return th_error_set(&c->err, "TCL-0928",
                             "what ran is no step of training: parallel_plan "
                             "makes one");
-    return th_report_run(c, "training", "Training step", th_section_training, false);
+    if (!th_call_has(c, TRAINING_PARTS))
+        return th_report_run(c, "training", "Training step", th_section_training, false);
+    th_report *r = th_report_of_call(c, "training", "Training step");
+    if (!r)
+        return -1;
+    int failed = th_section_training(s, r, &c->err) || th_section_step_parts(s, r, &c->err);
+    return th_report_finish(c, r, failed, NULL);
 }
 
 const th_command th_parallel_commands[] = {
@@ -359,7 +386,7 @@ const th_command th_parallel_commands[] = {
      "once. What does not divide, fit or suffice is refused, with the number to change. Returns "
      "the name of the model.",
      .run = run_parallel_plan, .not_while_running = true},
-    {"report_training", "report", "", 0, 0, record_options,
+    {"report_training", "report", "", 0, 0, training_options,
      "print step time, utilization and exposed messages",
      "Of the stage that ends last; exposed communication is the time in which its accelerator "
      "waits for messages of each kind.",

@@ -66,6 +66,10 @@ TEST(groups_by_hand)
     assert_group(&p, TH_GROUP_REPLICA, 7, (int32_t[]){1, 7}, 2);
     p.n.expert = 3, p.n.expert_tensor = 2;
     assert_group(&p, TH_GROUP_EXPERT, 7, (int32_t[]){7, 9, 11}, 3);
+    p.n.expert = 6, p.experts_on_node = 2;
+    assert_group(&p, TH_GROUP_EXPERT_LOCAL, 7, (int32_t[]){5, 7}, 2);
+    assert_group(&p, TH_GROUP_EXPERT_NODES, 7, (int32_t[]){3, 7, 11}, 3);
+    p.n.expert = 3, p.experts_on_node = 0;
     const char *order[] = {"tensor", "context", "data", "expert", "pipeline"};
     CU_ASSERT_EQUAL(th_plan_set_order(&p, order, 5, &(th_error){.id = ""}), 0);
     assert_group(&p, TH_GROUP_EXPERT, 7, (int32_t[]){3, 7, 11}, 3);
@@ -144,7 +148,7 @@ TEST(files_come_back)
     th_error err;
     th_plan_file f = {.plan = plan_of(degrees), .numbers = th_training_numbers_shipped()}, g;
     f.plan.experts_apart = f.plan.overlaps_tensor = f.plan.embedding_is_layer = true;
-    f.plan.overlaps_pipeline = true;
+    f.plan.overlaps_pipeline = f.plan.exchanges_by_node = true;
     f.plan.order[0] = TH_AXIS_DATA, f.plan.order[2] = TH_AXIS_TENSOR;
     f.plan.gradient_bytes = 2;
     f.numbers.of[TH_NUMBER_NETWORK] = 0.5;
@@ -155,7 +159,7 @@ TEST(files_come_back)
     th_plan_file_write(&g, &again);
     TAP_ASSERT_TEXT(again.text, text.text);
     CU_ASSERT_EQUAL(g.numbers.of[TH_NUMBER_NETWORK], 0.5);
-    CU_ASSERT_TRUE(g.plan.overlaps_pipeline && !g.plan.overlaps_data);
+    CU_ASSERT_TRUE(g.plan.exchanges_by_node && g.plan.overlaps_pipeline && !g.plan.overlaps_data);
     CU_ASSERT_EQUAL(g.plan.order[0], TH_AXIS_DATA);
     th_plan_file_clear(&g);
     g = (th_plan_file){.merges = false};
