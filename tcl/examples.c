@@ -142,7 +142,8 @@ static const th_example examples[] = {
                      "report_pipeline\n"},
     {"create_transformer", "create_transformer -model llama3_8b -sequence 8192\n"
                            "create_transformer -name tiny -layers 12 -hidden 768 -heads 12 \\\n"
-                           "    -vocab 50257 -sequence 1024 -recompute full\n"},
+                           "    -vocab 50257 -sequence 1024 -recompute full\n"
+                           "create_transformer -model llama3_8b -sequence 512 -forward\n"},
     {"parallel_plan", TRAINING "report_memory\nrun\nreport_training\n"},
     {"report_training", TRAINING "run\nreport_training\n"},
     {"report_reliability",

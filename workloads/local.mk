@@ -11,6 +11,7 @@ libtharsis_la_SOURCES += \
 	workloads/fuse/passes.c \
 	workloads/fuse/plan.c workloads/fuse/plan.h \
 	workloads/models.c workloads/models.h \
+	workloads/transformer/forward.c \
 	workloads/transformer/presets.c \
 	workloads/transformer/transformer.c workloads/transformer/transformer.h \
 	workloads/onnx/emit.c \

@@ -36,7 +36,8 @@ int th_session_need_workload(th_session *s, th_error *err)
                             "the program \"%s\" is hand-built and has neither workload nor "
                             "mapping: read_workload takes its place",
                             s->hand_built->name);
-    return th_error_set(err, "TCL-0021", "no workload yet: read_workload first");
+    return th_error_set(err, "TCL-0021", "no workload yet: read_workload%s first",
+                        s->model.name[0] ? ", or create_transformer -forward," : "");
 }
 
 int th_session_need_problem(th_session *s, th_error *err)

@@ -28,7 +28,9 @@ enum {
     MODEL_SEQUENCE,
     MODEL_PRECISION,
     MODEL_RECOMPUTE,
-    MODEL_SKEW
+    MODEL_SKEW,
+    MODEL_FORWARD,
+    MODEL_BATCH
 };
 
 enum { EXTENT_MAX = 1 << 24, NAME_MAX_BYTES = 63 };
@@ -103,6 +105,12 @@ static const th_option transformer_options[] = {
                          .choice = recompute_name},
     [MODEL_SKEW] = {"-expert_skew", TH_OPTION_TEXT, "FACTOR",
                     "Tokens of the busiest rank's experts over the mean (1: balanced)."},
+    [MODEL_FORWARD] = {"-forward", TH_OPTION_FLAG, NULL,
+                       "Also makes its forward pass the workload, layer by layer, for "
+                       "map_workload. The mapping and the run of the previous workload are "
+                       "dropped."},
+    [MODEL_BATCH] = {"-batch", TH_OPTION_INTEGER, "N", "Sequences per batch of -forward (1).", 1,
+                     1000000},
     {.name = NULL},
 };
 
@@ -161,6 +169,30 @@ static int parse_skew(th_call *c, double *out)
                         Tcl_GetString(word));
 }
 
+/* Precisions of training that a workload has too. */
+static int forward_precision(th_call *c, th_train_precision p, th_precision *out)
+{
+    *out = p == TH_TRAIN_FP16 ? TH_FP16 : TH_BF16;
+    if (p <= TH_TRAIN_FP16)
+        return 0;
+    return th_error_set(&c->err, "TCL-0961",
+                        "-forward: a workload has no precision %s: bf16 or fp16 was expected",
+                        precision_name((int)p));
+}
+
+/* NULL: without -forward, or on failure. */
+static th_workload *make_forward(th_call *c, const th_session_model *m)
+{
+    th_forward_options o = {.sequence = m->sequence,
+                            .batch = (int32_t)th_call_number(c, MODEL_BATCH, 1)};
+    th_transformer named = m->shape;
+    named.name = m->name;
+    if (!th_call_has(c, MODEL_FORWARD) || th_session_need_no_trace(c->session, &c->err) ||
+        forward_precision(c, m->precision, &o.precision))
+        return NULL;
+    return th_transformer_forward(&named, &o, &c->err);
+}
+
 static int run_create_transformer(th_call *c)
 {
     th_session_model m = {.shape = parse_shape(c),
@@ -174,6 +206,11 @@ static int run_create_transformer(th_call *c)
     if (parse_skew(c, &m.expert_skew) || th_transformer_check(&m.shape, &c->err))
         return -1;
     strcpy(m.name, name);
+    th_workload *forward = make_forward(c, &m);
+    if (th_call_has(c, MODEL_FORWARD) && !forward)
+        return -1;
+    if (forward)
+        th_session_set_workload(c->session, forward);
     th_session_set_model(c->session, &m);
     th_call_return_text(c, name);
     return 0;
@@ -181,7 +218,7 @@ static int run_create_transformer(th_call *c)
 
 const th_command th_transformer_commands[] = {
     {"create_transformer", "build", "", 0, 0, transformer_options,
-     "create a language model, for parallel_plan",
+     "create a language model, for parallel_plan, or map_workload with -forward",
      "A preset, a preset with another shape, or a shape of your own: -layers, -hidden, -heads and "
      "-vocab are needed then. Returns the name of the model.",
      .run = run_create_transformer, .not_while_running = true},

@@ -55,7 +55,7 @@ order() {
     case $1 in
     mapper) echo ". lower parallel evaluate serialize pool search" ;;
     mapper/search) echo "initial partition . variation baselines algorithms" ;;
-    workloads) echo ". fuse onnx" ;;
+    workloads) echo ". fuse onnx transformer" ;;
     topology) echo ". routing generate files" ;;
     report) echo ". table session objects sections html plot what_if" ;;
     tcl) echo ". objects study reliability commands shell" ;;

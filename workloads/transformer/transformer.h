@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "workloads/workload.h"
 
 /* Parameters besides products. */
 typedef enum {
@@ -80,6 +81,17 @@ int64_t th_transformer_active_weights(const th_transformer *t);
  * attention 12 heads head_dim times the keys that a query meets, (S + 1) / 2 of S in the mean where
  * it is causal and no window holds. is_causal false counts S. */
 double th_transformer_operations(const th_transformer *t, int32_t sequence, bool is_causal);
+typedef struct th_forward_options {
+    int32_t sequence, batch; /* tokens; sequences */
+    th_precision precision;
+} th_forward_options;
+/* forward.c: its forward pass over whole sequences: embedding, per layer norms, products, attention
+ * (queries meet all keys), activation and sums, and the output layer, which has weights of its own
+ * where the model's is tied. A norm over heads is one over all of them. NULL on failure: the model
+ * has experts or latent attention. */
+th_workload *th_transformer_forward(const th_transformer *t, const th_forward_options *o,
+                                    th_error *err);
+
 /* Keys that a query of a layer meets in the mean. */
 double th_transformer_keys(const th_transformer *t, int32_t layer, int32_t sequence);
 

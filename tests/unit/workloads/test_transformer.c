@@ -64,6 +64,39 @@ TEST(experts_by_hand)
     CU_ASSERT_EQUAL(th_transformer_layer_parameters(&t, 1), 192 + 4 * 144 + 72 + 32 + 16);
 }
 
+/* The forward pass has the model's parameters, but an output layer of its own where that is tied,
+ * and norms over all heads; and its products: active weights for each token, attention of every
+ * query with every key, twice. */
+TEST(forward_pass_of_presets)
+{
+    enum { SEQUENCE = 64, BATCH = 2 };
+    int n_made = 0;
+    th_error err;
+    for (const th_transformer_preset *p = th_transformer_presets; p->shape.name; p++) {
+        const th_transformer *t = &p->shape;
+        th_workload *w = th_transformer_forward(
+            t, &(th_forward_options){.sequence = SEQUENCE, .batch = BATCH, .precision = TH_BF16},
+            &err);
+        if (t->experts.n > 0 || t->latent.kv_rank > 0) {
+            CU_ASSERT_PTR_NULL(w);
+            TAP_ASSERT_TEXT(err.id, t->experts.n > 0 ? "WORK-0406" : "WORK-0407");
+            continue;
+        }
+        CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+        int64_t h = t->hidden, d = t->head_dim, heads = t->heads + t->kv_heads;
+        int64_t more = (t->tied ? h * t->vocab : 0) - t->other;
+        if (t->has_qk_norm)
+            more += t->layers * (heads - 2) * d * t->norm_size;
+        CU_ASSERT_EQUAL(th_workload_parameters(w), th_transformer_parameters(t) + more);
+        int64_t attention = (int64_t)t->layers * t->heads * 2 * d * SEQUENCE * SEQUENCE;
+        CU_ASSERT_EQUAL(th_workload_macs(w),
+                        BATCH * (SEQUENCE * th_transformer_active_weights(t) + attention));
+        th_workload_free(w);
+        n_made++;
+    }
+    CU_ASSERT_TRUE(n_made >= 25);
+}
+
 static const char *refused(th_transformer t, th_error *err)
 {
     *err = (th_error){.id = ""};
