@@ -21,6 +21,8 @@ libtharsis_la_SOURCES += \
 	mapper/evaluate/deadline.c mapper/evaluate/deadline.h \
 	mapper/evaluate/evaluate.c mapper/evaluate/evaluate.h \
 	mapper/evaluate/objective.c mapper/evaluate/objective.h \
+	mapper/search/repair.c mapper/search/repair.h \
+	mapper/search/survival.c mapper/search/survival.h \
 	mapper/evaluate/segment.c mapper/evaluate/segment.h \
 	mapper/evaluate/segment_cut.c \
 	mapper/evaluate/segment_pieces.c mapper/evaluate/segment_pieces.h \

@@ -69,6 +69,8 @@ libtharsis_la_SOURCES += \
 	report/sections/training.c \
 	report/sections/run.c \
 	report/sections/saved.c \
+	report/sections/survival.c \
+	report/sections/survival.h \
 	report/sections/reliability.c \
 	report/sections/reliability.h \
 	report/sections/search.c \

@@ -4,6 +4,7 @@
  *   fail) */
 #include <config.h>
 #include "tcl/command.h"
+#include <assert.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
@@ -43,6 +44,7 @@ const th_command *const th_command_families[] = {
     th_sensitivity_commands,
     th_advice_commands,
     th_reliability_commands,
+    th_survival_commands,
     th_output_commands,
     th_plot_commands,
     th_trace_commands,
@@ -408,6 +410,10 @@ static void free_binding(ClientData data)
 
 static void create(Tcl_Interp *interp, Tcl_Namespace *ns, th_session *s, const th_command *row)
 {
+    int n_options = 0;
+    while (row->options && row->options[n_options].name)
+        n_options++;
+    assert(n_options <= TH_OPTIONS_MAX);
     th_binding *b = (th_binding *)ckalloc(sizeof *b);
     *b = (th_binding){.session = s, .row = th_command_find(row->name)};
     Tcl_Obj *name = Tcl_ObjPrintf("::tharsis::%s", row->name);

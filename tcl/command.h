@@ -45,7 +45,7 @@ typedef struct th_option {
     bool required;
 } th_option;
 
-enum { TH_OPTIONS_MAX = 32 };
+enum { TH_OPTIONS_MAX = 48 }; /* of a command; map_workload has 33 */
 
 #define TH_RUN_IS_AS_IT_WAS     "the run is as it was"
 #define TH_PROGRAM_IS_AS_IT_WAS "the program is as it was"
@@ -97,7 +97,8 @@ extern const th_command th_session_commands[], th_system_commands[], th_workload
     th_report_network_commands[], th_predict_commands[], th_evaluate_commands[],
     th_predict_network_commands[], th_output_commands[], th_plot_commands[], th_trace_commands[],
     th_property_event_commands[], th_compare_commands[], th_sensitivity_commands[],
-    th_advice_commands[], th_checkpoint_commands[], th_study_commands[], th_reliability_commands[];
+    th_advice_commands[], th_checkpoint_commands[], th_study_commands[], th_reliability_commands[],
+    th_survival_commands[];
 extern const th_command *const th_command_families[];
 
 /* Creates every command in ::tharsis and exports it. */

@@ -152,6 +152,8 @@ static const th_example examples[] = {
      "    -spares 64 -repair_time 2d\n"
      "report_reliability -duration 30d -failures {{board 8 2000h shape 0.7}} \\\n"
      "    -checkpoint_bytes 100GB -storage host -runs 20\n"},
+    {"report_survival", "map_workload -evaluations 50 -survive 1 -survive_loss 150%\n"
+                        "report_survival -sort_by loss -limit 5\n"},
     {"report_pipeline", "create_program step\n"
                         "add_pipeline -schedule zb_h1 -micro_batches 16 -forward 7ms \\\n"
                         "    -backward 7ms -weights 7ms -stages 4\n"

@@ -109,6 +109,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/designs.test \
 	tests/tcl/report/diff.test \
 	tests/tcl/report/reliability.test \
+	tests/tcl/report/survival.test \
 	tests/tcl/workload/exports.test \
 	tests/tcl/workload/fuse.test \
 	tests/tcl/docs.test \

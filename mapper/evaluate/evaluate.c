@@ -275,6 +275,41 @@ int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitn
     return 0; /* it does not fit, or cannot run: not a failure of the search */
 }
 
+bool th_evaluator_can_lose_links(const th_evaluator *e)
+{
+    const th_property_event cut = {.kind = TH_PROPERTY_ROUTE, .object = 0};
+    return e->problem.system->n_links > 0 && !e->problem.system->transfers_serially &&
+           th_machine_check_property_event(e->machine, &cut, NULL) == 0;
+}
+
+static int lose_link(th_evaluator *e, int32_t link, th_error *err)
+{
+    const th_property_event down = {.kind = TH_PROPERTY_BANDWIDTH, .object = link},
+                            avoided = {.kind = TH_PROPERTY_ROUTE, .object = link};
+    return th_machine_add_property_event(e->machine, &down, err) ||
+                   th_machine_add_property_event(e->machine, &avoided, err)
+               ? -1
+               : 0;
+}
+
+int th_evaluator_run_without_link(th_evaluator *e, const th_mapping *m, int32_t link,
+                                  th_fitness *fitness, bool *used, th_error *err)
+{
+    th_error reason = {0};
+    *fitness = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
+    if (th_lower_program(e->lower, m, &e->problem.stream, e->program, &reason))
+        return th_plans_is_fatal(&reason) ? th_error_set(err, reason.id, "%s", reason.text) : 0;
+    if (th_machine_load(e->machine, e->program, err) || (link >= 0 && lose_link(e, link, err)))
+        return -1;
+    if (th_machine_run_until(e->machine, TH_TIME_MAX, &reason) != TH_STOP_DONE)
+        return th_machine_awaited_link(e->machine) >= 0
+                   ? 0
+                   : th_error_set(err, reason.id, "%s", reason.text);
+    for (int l = 0; used && l < e->problem.system->n_links; l++)
+        used[l] = th_machine_link(e->machine, l).bytes > 0;
+    return measure(e, fitness, err);
+}
+
 void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason)
 {
     th_lower_program(e->lower, m, &e->problem.stream, e->program, reason);

@@ -59,6 +59,14 @@ void th_evaluator_trim(th_evaluator *e);
 int th_evaluator_run(th_evaluator *e, const th_mapping *m, double bound, th_fitness *fitness,
                      th_error *err);
 
+/* Can the network of the problem lose a link during a run? */
+bool th_evaluator_can_lose_links(const th_evaluator *e);
+/* The same, of a whole run, without the medium of a link (-1: with all) from the start: transfers
+ * take detours (sim/network/detour.h). TH_FIT_INFEASIBLE where one has none. used: links that
+ * carried something, by link; NULL: not wanted. 0 or -1. */
+int th_evaluator_run_without_link(th_evaluator *e, const th_mapping *m, int32_t link,
+                                  th_fitness *fitness, bool *used, th_error *err);
+
 /* Why a mapping that does not fit, or cannot run, does not: the message of its lowering. */
 void th_evaluator_explain(th_evaluator *e, const th_mapping *m, th_error *reason);
 

@@ -16,7 +16,7 @@
 #include "sim/design/table_read.h"
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_search_options) == 96, "see describe_search");
+_Static_assert(sizeof(th_search_options) == 112, "see describe_search");
 #endif
 
 enum { TABLE_BYTES_MAX = 1 << 26 };
@@ -115,6 +115,8 @@ static int describe_search(th_serializer *w, const th_search_type *type, const t
     int initial = (int)(o->initial == TH_INITIAL_DEFAULT ? type->initial : o->initial);
     int steps = o->steps, chunks = o->chunks;
     bool inside = o->sets_inside_groups, keeps_late = o->keep_late;
+    bool survives = o->survives;
+    double most_loss = o->most_loss;
     double gap = o->stop_gap; /* the lower bound follows from the problem */
     th_serializer_text(w, &name);
     if (digest_of(w, &out->part[TH_JOURNAL_ALGORITHM], err))
@@ -131,6 +133,10 @@ static int describe_search(th_serializer *w, const th_search_type *type, const t
     th_serializer_int(w, &initial);
     th_serializer_bool(w, &keeps_late);
     th_serializer_double(w, &gap);
+    if (survives) { /* else the digests of checkpoints without it */
+        th_serializer_bool(w, &survives);
+        th_serializer_double(w, &most_loss);
+    }
     if (o->start)
         th_serializer_write_mapping(w, o->start);
     out->evaluations = o->evaluations;

@@ -17,6 +17,7 @@
 #include "mapper/evaluate/bounds.h"
 #include "mapper/search/checkpoint.h"
 #include "mapper/search/journal.h"
+#include "mapper/search/survival.h"
 #include "mapper/search/initial/initial_mapping.h"
 
 const th_search_options th_search_defaults = {
@@ -118,6 +119,7 @@ void th_search_free(th_search *s)
         s->type->clear(s);
     th_free(s->state);
     th_initial_free(s->generator);
+    th_survivor_free(s->survivor);
     if (!s->parent)
         th_pool_free(s->pool);
     th_journal_free(s->journal.log);
@@ -139,6 +141,15 @@ static int nothing_found(const th_search *s, th_error *err)
     return th_error_set(err, "MAP-0024",
                         "%s: none of %lld mappings of \"%s\" onto \"%s\" fits; the first: %s",
                         s->type->name, (long long)s->n_evaluations, workload, system, why);
+}
+
+static int none_survives(const th_search *s, th_error *err)
+{
+    return th_error_set(err, "MAP-0134",
+                        "%s: none of %lld mappings of \"%s\" onto \"%s\" survives every single "
+                        "failure; the first: %s",
+                        s->type->name, (long long)s->n_evaluations, s->problem.workload->name,
+                        s->problem.system->name, s->first_infeasibility.text);
 }
 
 static int too_late(const th_search *s, th_error *err)
@@ -168,6 +179,8 @@ static int check_result(const th_search *s, th_error *err)
 {
     if (th_search_has_result(s))
         return 0;
+    if (!s->best && s->counts.not_surviving > 0 && s->counts.infeasible == s->counts.not_surviving)
+        return none_survives(s, err);
     return s->best ? too_late(s, err) : nothing_found(s, err);
 }
 
@@ -346,6 +359,33 @@ static int keep_if_best(th_search *s, const th_mapping *m, const th_fitness *fit
     return 0;
 }
 
+/* Of the outermost search, with options.survives: mappings that would become the best and do not
+ * survive are infeasible. 0 or -1. */
+static int drop_not_surviving(th_search *s, const batch *b, th_error *err)
+{
+    double best = s->best_fitness.value;
+    for (int i = 0; i < b->n; i++) {
+        th_error why;
+        if (b->fitness[i].fit != TH_FIT || b->fitness[i].value >= best)
+            continue;
+        if (!s->survivor && !(s->survivor = th_survivor_new(&s->problem, err)))
+            return -1;
+        int survives =
+            th_survival_check(s->survivor, b->mappings[i], s->options.most_loss, &why, err);
+        if (survives < 0)
+            return -1;
+        if (survives) {
+            best = b->fitness[i].value;
+            continue;
+        }
+        b->fitness[i] = (th_fitness){.fit = TH_FIT_INFEASIBLE, .value = INFINITY};
+        if (s->counts.infeasible == 0 && s->counts.not_surviving == 0)
+            s->first_infeasibility = why;
+        s->counts.not_surviving++;
+    }
+    return 0;
+}
+
 int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double bound,
                        th_fitness *fitness, th_error *err)
 {
@@ -362,6 +402,8 @@ int th_search_evaluate(th_search *s, th_mapping *const *mappings, int n, double 
             return th_error_no_memory(err);
     }
     if (simulate(outermost, &b, err))
+        return -1;
+    if (outermost->options.survives && drop_not_surviving(outermost, &b, err))
         return -1;
     for (; s; s = s->parent) {
         for (int i = 0; i < n; i++)

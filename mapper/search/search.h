@@ -28,6 +28,7 @@ typedef struct th_improvements {
 /* How the evaluations of a search ended, and what exhaustive did with partial mappings. */
 typedef struct th_search_counts {
     int64_t infeasible;
+    int64_t not_surviving; /* of those: would have been the best, but options.survives */
     int64_t stopped_early; /* by the bound */
     int64_t nodes, pruned; /* partial mappings that exhaustive explored, and pruned */
 } th_search_counts;
@@ -51,6 +52,7 @@ struct th_search {
     th_pool *pool;             /* the parent's, where there is one */
     /* of the outermost search; NULL and empty in others */
     th_search_journal journal;
+    struct th_survivor *survivor;           /* NULL until first used */
     struct th_initial_generator *generator; /* NULL until first used */
     /* budget */
     int64_t budget; /* of evaluations; INT64_MAX: none */

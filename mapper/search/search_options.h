@@ -33,6 +33,10 @@ typedef struct th_search_options {
     const char *checkpoint; /* file to resume from (journal.h); NULL: none */
     double lower_bound;     /* no mapping's value is less (bounds.h); 0: none is known */
     double stop_gap;        /* >= 0: done when the best is within this share of lower_bound */
+    /* A best mapping survives any one failure (survival.h) with at most this loss. Mappings that
+     * would become the best are checked; those that fail are infeasible. */
+    bool survives;
+    double most_loss; /* INFINITY: any */
 } th_search_options;
 extern const th_search_options th_search_defaults;
 

@@ -454,11 +454,8 @@ static int report_failure(const th_machine *m, th_error *err)
                                 m->system->nodes[m->system->accel_node[a]].name,
                                 m->accels[a].task >= 0 ? m->accels[a].task
                                                        : th_ready_queue_peek(&m->accels[a].ready));
-    for (int l = 0; m->properties.medium_factor && l < m->system->n_links; l++)
-        if (m->properties.medium_factor[m->system->links[l].medium] == 0 &&
-            m->network->link_flows[l] > 0)
-            return report_link(m, l, err);
-    return 0;
+    int link = th_machine_awaited_link(m);
+    return link >= 0 ? report_link(m, link, err) : 0;
 }
 
 /* Reports a task that would end after TH_TIME_MAX. -1, or 0 if there is none. */

@@ -94,6 +94,9 @@ th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err);
  * one by one). DONE: none is left, else UNTIL. */
 th_stop th_machine_step(th_machine *m, int64_t n, th_error *err);
 
+/* The first link that is down and that transfers wait for, -1: none. */
+int th_machine_awaited_link(const th_machine *m);
+
 th_time th_machine_now(const th_machine *m);
 bool th_machine_is_done(const th_machine *m);
 int64_t th_machine_events(const th_machine *m); /* program events so far */

@@ -93,6 +93,14 @@ int th_property_event_apply(th_machine *m, int32_t number, th_error *err)
     return 0;
 }
 
+int th_machine_awaited_link(const th_machine *m)
+{
+    for (int l = 0; m->properties.medium_factor && l < m->system->n_links; l++)
+        if (m->properties.medium_factor[medium_of(m, l)] == 0 && m->network->link_flows[l] > 0)
+            return l;
+    return -1;
+}
+
 void th_property_events_reset(th_machine *m)
 {
     m->properties.n_events = 0;

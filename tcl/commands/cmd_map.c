@@ -3,6 +3,7 @@
  *   options -> problem -> search, batch by batch, until done or interrupted -> the session */
 #include <config.h>
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -43,6 +44,8 @@ enum {
     MAP_COMPLETE,
     MAP_STOP_GAP,
     MAP_CHUNKS,
+    MAP_SURVIVE,
+    MAP_SURVIVE_LOSS,
     MAP_NETWORK,
     MAP_STREAM = MAP_NETWORK + TH_N_NETWORK_OPTIONS
 };
@@ -128,6 +131,12 @@ static const th_option map_options[] = {
          "Most chunks that a shard is computed in (4), so that what is done travels while "
          "the rest is computed; 1: none.",
          1, TH_SHARD_CHUNKS_MAX},
+    [MAP_SURVIVE] = {"-survive", TH_OPTION_INTEGER, "N",
+                     "1: only mappings that can be repaired after the failure of any one "
+                     "accelerator or link; report_survival tells what is lost then (0).",
+                     0, 1},
+    [MAP_SURVIVE_LOSS] = {"-survive_loss", TH_OPTION_TEXT, "PERCENT",
+                          "With -survive 1: and lose at most this by it (any)."},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
@@ -172,6 +181,29 @@ static int set_stop_gap(th_call *c, const th_problem *p, th_search_options *o)
     o->stop_gap = percent / 100;
     o->lower_bound = th_bounds_value(&bounds, p);
     th_bounds_clear(&bounds);
+    return 0;
+}
+
+/* A number in percent, with or without the sign. */
+static int set_survival(th_call *c, const th_goal *goal, th_search_options *o)
+{
+    const char *text = th_call_text(c, MAP_SURVIVE_LOSS, "");
+    char *end;
+    double percent = strtod(text, &end);
+    o->survives = th_call_number(c, MAP_SURVIVE, 0) == 1;
+    o->most_loss = INFINITY;
+    if (o->survives && goal->n_front > 0)
+        return th_error_set(&c->err, "TCL-1133", "-survive: must have a single objective");
+    if (!th_call_has(c, MAP_SURVIVE_LOSS))
+        return 0;
+    if (!o->survives)
+        return th_error_set(&c->err, "TCL-1134", "-survive_loss: is for -survive 1");
+    if (end == text || strcmp(*end == '%' ? end + 1 : end, "") != 0 || !(percent >= 0) ||
+        isinf(percent))
+        return th_error_set(&c->err, "TCL-1135",
+                            "-survive_loss \"%.40s\": must be a number of at least 0, in percent",
+                            text);
+    o->most_loss = percent / 100;
     return 0;
 }
 
@@ -521,7 +553,7 @@ static int run_map_workload(th_call *c)
         .scripts = s->scripts,
     };
     th_search_options options = search_options(c);
-    if (set_seconds(c, &options) != 0)
+    if (set_seconds(c, &options) != 0 || set_survival(c, &goal, &options) != 0)
         return -1;
     if (th_call_has(c, MAP_CHECKPOINT) && (!options.checkpoint || options.checkpoint[0] == '\0'))
         return th_error_set(&c->err, "TCL-0263",

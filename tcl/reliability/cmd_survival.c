@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cmd_survival.c - report_survival: what the mapping loses by any one failure. */
+#include <config.h>
+#include "report/sections/survival.h"
+#include "tcl/report_call.h"
+
+static const th_option options[] = {TABLE_OPTIONS, {.name = NULL}};
+
+static int run_report_survival(th_call *c)
+{
+    th_table *failures = NULL;
+    if (th_session_need_problem(c->session, &c->err) != 0 ||
+        th_session_need_mapping(c->session, &c->err) != 0)
+        return -1;
+    th_report *r = th_report_of_call(c, "survival", "Survival of any one failure");
+    if (!r)
+        return -1;
+    int failed = th_section_survival(c->session, r, &failures, &c->err);
+    return th_report_finish(c, r, failed, failures);
+}
+
+const th_command th_survival_commands[] = {
+    {"report_survival", "report", "", 0, 0, options,
+     "print what the mapping loses by any one failure",
+     "For each accelerator and each link of the system that fails for good, the run with the best "
+     "repair, by simulation. An accelerator: a spare one takes its place; or the others of its set "
+     "take its part; or another set takes the layers of its set; what does not fit in memory is no "
+     "repair. A link, on the fluid network: transfers go round it. Loss: by how much the objective "
+     "of map_workload, else the latency, grows; deadlines bind the run without failure alone. "
+     "map_workload -survive 1 searches for mappings that survive every failure. See "
+     "docs/models/survival.md.",
+     .run = run_report_survival, .is_report = true},
+    {.name = NULL},
+};
