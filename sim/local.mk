@@ -168,6 +168,10 @@ libtharsis_la_SOURCES += \
 	sim/program/result.h \
 	sim/program/traffic.c \
 	sim/program/traffic.h \
+	sim/replay/choices.c \
+	sim/replay/choices.h \
+	sim/replay/estimate.c \
+	sim/replay/estimate.h \
 	sim/replay/tuner.c \
 	sim/replay/tuner.h \
 	sim/replay/replay.c \

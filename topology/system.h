@@ -78,6 +78,10 @@ typedef struct th_node {
     int group;     /* island that the file or generator names; 0 by default */
     bool forwards; /* may routes pass through it (default true) */
     bool reduces;  /* switches: can add the data that it forwards */
+    /* Of a switch that reduces: bits of all inputs together that it adds per second (0: as fast as
+     * they arrive), and from the last of them to the first of the sum. */
+    int64_t reduction_bits_per_s;
+    th_time reduction_latency_ps;
     int accel;     /* index among accelerators, -1 for others */
     /* Of generated trees; 0 elsewhere. Accelerators stand on level 0, switches at their height, and
      * below a switch are the accelerators leaf_first .. leaf_first + n_leaves - 1. */

@@ -113,10 +113,16 @@ static void cost(th_serializer *w, double *x)
         th_serializer_double(w, x);
 }
 
+static void reduction(th_serializer *w, int64_t *x)
+{
+    if (!w->skips_locations || *x != 0)
+        th_serializer_int64(w, x);
+}
+
 /* --- nodes --- */
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_accel) == 248 && sizeof(th_node) == 288, "see accel() and node()");
+_Static_assert(sizeof(th_accel) == 248 && sizeof(th_node) == 304, "see accel() and node()");
 #endif
 
 static void accel(th_serializer *w, th_accel *a)
@@ -151,6 +157,8 @@ static void node(th_serializer *w, th_node *n)
     th_serializer_int(w, &n->group);
     th_serializer_bool(w, &n->forwards);
     th_serializer_bool(w, &n->reduces);
+    reduction(w, &n->reduction_bits_per_s);
+    reduction(w, &n->reduction_latency_ps);
     th_serializer_int(w, &n->level);
     th_serializer_int(w, &n->leaf_first);
     th_serializer_int(w, &n->n_leaves);
@@ -197,6 +205,8 @@ static int read_nodes(th_serializer *w, th_system *s, th_error *err)
         th_node *made = &s->nodes[i];
         made->forwards = read.forwards;
         made->reduces = read.reduces;
+        made->reduction_bits_per_s = read.reduction_bits_per_s;
+        made->reduction_latency_ps = read.reduction_latency_ps;
         made->level = read.level;
         made->leaf_first = read.leaf_first;
         made->n_leaves = read.n_leaves;

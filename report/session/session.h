@@ -18,6 +18,7 @@
 #include "base/strbuf.h"
 #include "report/session/hand_built.h"
 #include "report/table/quantity.h"
+#include "report/session/progress.h"
 #include "report/session/simulation.h"
 
 typedef struct th_session th_session;
@@ -132,6 +133,8 @@ struct th_session {
     th_saved_programs programs;
     th_run_options defaults;   /* of the next run: those of map_workload */
     th_simulation *simulation; /* NULL: no run yet */
+    th_collective_choices *choices; /* of the tuner, on the system */
+    th_progress choosing;           /* its line */
     th_saved_runs saved;
     th_applied_events events; /* of the present run */
     th_trace *trace;          /* NULL: none is open */

@@ -13,6 +13,19 @@
 #include "report/session/saved_run.h"
 #include "report/table/report.h"
 
+/* The line of progress of the tuner: what it simulates; it ends with candidate NULL. */
+static void show_choice(void *own, const th_collective *candidate)
+{
+    th_session *s = own;
+    if (!candidate)
+        th_progress_end(&s->choosing);
+    else if (th_progress_is_due(&s->choosing))
+        th_progress_show(&s->choosing, "auto: %s of %d ranks: simulates %s in %d chunk%s",
+                         th_collective_names[candidate->kind], candidate->n_ranks,
+                         candidate->algorithm->name, candidate->chunks,
+                         candidate->chunks > 1 ? "s" : "");
+}
+
 int th_session_init(th_session *s, const th_session_observer *observer)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -20,8 +33,11 @@ int th_session_init(th_session *s, const th_session_observer *observer)
                       .threads = processors > 0 ? (int)processors : 1,
                       .defaults = {.stream = th_stream_single, .network = th_network_types[0]},
                       .text = {.links_of_task = -1},
-                      .gpu_models = th_gpu_models_new()};
-    return s->gpu_models ? 0 : -1;
+                      .gpu_models = th_gpu_models_new(),
+                      .choices = th_collective_choices_new()};
+    if (s->choices)
+        th_collective_choices_watch(s->choices, (th_collective_choice_watch){show_choice, s});
+    return s->gpu_models && s->choices ? 0 : -1;
 }
 
 void th_session_clear(th_session *s)
@@ -40,6 +56,7 @@ void th_session_clear(th_session *s)
     th_free(s->text.task_links);
     th_strbuf_clear(&s->text.scratch);
     th_gpu_models_free(s->gpu_models);
+    th_collective_choices_free(s->choices);
 }
 
 /* ---- kept reports ---- */
@@ -157,6 +174,7 @@ void th_session_set_system(th_session *s, th_system *system)
     notify_dropped(s, true);
     th_property_events_clear(s);
     th_script_memo_clear(s->scripts);
+    th_collective_choices_clear(s->choices);
     th_system_free(s->system);
     s->system = system;
 }
@@ -222,10 +240,8 @@ int th_session_open_hand_built(th_session *s, th_error *err)
     return 0;
 }
 
-th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err)
+static th_simulation *new_simulation(th_session *s, const th_run_options *o, th_error *err)
 {
-    if (th_session_need_program(s, err) != 0)
-        return NULL;
     if (s->hand_built && s->hand_built->trace)
         return th_simulation_of_trace(
             &(th_lower_trace_options){.trace = s->hand_built->trace,
@@ -236,6 +252,18 @@ th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o,
     if (s->hand_built)
         return th_simulation_of_program(s->system, s->hand_built->program, o, err);
     return th_simulation_new(s->system, s->workload, s->mapping, s->scripts, o, err);
+}
+
+th_simulation *th_session_new_simulation(th_session *s, const th_run_options *o, th_error *err)
+{
+    th_run_options own = *o;
+    if (th_session_need_program(s, err) != 0)
+        return NULL;
+    own.choices = s->choices;
+    s->choosing = th_progress_start(s->is_quiet);
+    th_simulation *made = new_simulation(s, &own, err);
+    th_progress_end(&s->choosing);
+    return made;
 }
 
 th_simulation *th_session_simulation(th_session *s, th_error *err)

@@ -20,6 +20,7 @@ static th_machine *new_machine(const th_simulation *sim, th_error *err)
     th_machine_options options = {.network = sim->options.network,
                                   .network_options = sim->options.network_options,
                                   .per_layer = true,
+                                  .choices = sim->choices,
                                   .is_interrupted = th_interrupt_is_pending};
     th_machine *m = th_machine_new(sim->system, th_simulation_costs(sim), &options, err);
     if (m && th_machine_load(m, sim->program, err) == 0)
@@ -44,8 +45,11 @@ static th_simulation *new_simulation(const th_run_options *o, th_error *err)
     th_simulation *sim = th_alloc_zero(1, sizeof *sim);
     if (!sim)
         th_error_no_memory(err);
-    else
+    if (sim) {
         sim->options = *o;
+        sim->choices = o->choices;
+        sim->options.choices = NULL;
+    }
     return sim;
 }
 

@@ -12,6 +12,9 @@ typedef struct th_run_options {
     th_stream stream;
     const th_network_type *network; /* never NULL */
     th_network_options network_options;
+    /* Of the session's own simulations: what has been chosen for collectives on its system. A
+     * simulation's copy of the options has none, so that no other simulation takes it. */
+    th_collective_choices *choices;
 } th_run_options;
 
 typedef struct th_simulation {
@@ -23,6 +26,7 @@ typedef struct th_simulation {
     bool is_time_complete; /* the run has simulated all events of the present time */
     /* private */
     const th_system *system;
+    th_collective_choices *choices; /* see th_run_options */
     th_program *lowered;
     th_compute_cost_cache *costs; /* of a hand-built program: the costs of its system */
     th_result result;

@@ -159,6 +159,12 @@ static int check_size(const th_collective_schedule *cs, int64_t n_participants, 
 int th_collective_schedule_init(th_collective_schedule *cs, const th_collective *c,
                                 const th_system *s, th_error *err)
 {
+    return th_collective_schedule_init_again(cs, c, s, NULL, err);
+}
+
+int th_collective_schedule_init_again(th_collective_schedule *cs, const th_collective *c,
+                                      const th_system *s, int32_t **tour, th_error *err)
+{
     if (th_collective_check(c, s, err))
         return -1;
     if (!c->algorithm)
@@ -166,7 +172,8 @@ int th_collective_schedule_init(th_collective_schedule *cs, const th_collective 
                             th_collective_names[c->kind], c->n_ranks);
     if (!(c->algorithm->kinds >> c->kind & 1u))
         return refuse_kind(c, err);
-    th_collective_schedule made = {.collective = c, .system = s, .algorithm = c->algorithm};
+    th_collective_schedule made = {
+        .collective = c, .system = s, .algorithm = c->algorithm, .tour = tour};
     if (c->algorithm->prepare(&made, err)) {
         th_collective_schedule_clear(&made);
         return -1;

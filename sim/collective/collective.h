@@ -79,6 +79,9 @@ typedef struct th_collective_step {
     int64_t bytes;       /* >= 0 */
     int64_t first;       /* position of the first byte, for checks of the data */
     bool reduces;        /* the receiver adds it to its data, instead of replacing them */
+    /* Of a message within a node: how long it takes (0: no time), such as the sums of a switch. Its
+     * port is busy until then. */
+    th_time work_ps;
 } th_collective_step;
 
 typedef struct th_range {
@@ -93,6 +96,9 @@ typedef struct th_collective_schedule {
     int32_t *node;                              /* of each participant */
     int32_t n_participants, n_threads, n_ports; /* threads and ports: of each participant */
     void *data;                                 /* the algorithm's own */
+    /* Where the order of a ring through the group is kept, for several schedules of one group and
+     * size: n_ranks numbers, th_free; *tour NULL: not known yet. NULL: nowhere. */
+    int32_t **tour;
 } th_collective_schedule;
 
 struct th_algorithm {
@@ -125,6 +131,9 @@ int th_collective_check(const th_collective *c, const th_system *s, th_error *er
 /* c->algorithm must not be NULL. c and s must outlive *cs. 0, or -1 and nothing to clear. */
 int th_collective_schedule_init(th_collective_schedule *cs, const th_collective *c,
                                 const th_system *s, th_error *err);
+/* The same; tour as above, which may outlive *cs. */
+int th_collective_schedule_init_again(th_collective_schedule *cs, const th_collective *c,
+                                      const th_system *s, int32_t **tour, th_error *err);
 void th_collective_schedule_clear(th_collective_schedule *cs);
 
 /* --- for algorithms --------------------------------------------------------------------------- */

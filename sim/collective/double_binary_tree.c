@@ -164,7 +164,7 @@ static int prepare(th_collective_schedule *cs, th_error *err)
     d->n_trees = N_TREES;
     cs->data = d;
     if (cs->algorithm == &th_algorithm_topology_tree) {
-        if (th_ring_order_init(&d->order, c, cs->system, err))
+        if (th_ring_order_init(&d->order, cs, err))
             return -1;
         d->n_trees *= d->order.rails;
         d->has_islands = d->order.rails > 1;

@@ -18,8 +18,12 @@
  * Threads: of a rank one per tree; of a switch 0 upwards, 1 downwards; of an output 0. Ports: of a
  * switch, in from below by chunk, as every child sends each chunk once, and from above `chunks`; of
  * a rank, in by tree; out by first medium (ports.c).
- * Not modelled: limits on buffers, groups and element types of real switches; the time of
- * additions. */
+ * A switch with a reduction rate R or latency l has an adder, one more participant on its node: it
+ * takes the chunks of all children together, one after the other in bytes / R, keeps each for l
+ * (several at once), and sends the sum on: to the parent, or at the root to the outputs. With one
+ * switch, n ranks, k chunks of c = S / k:
+ *   all_reduce   2 (latency + c / bw) + (k - 1) max(latency + c / bw, n c / R) + n c / R + l
+ * Not modelled: limits on buffers, groups and element types of real switches. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -30,10 +34,14 @@
 #include <string.h>
 
 enum { UP, DOWN, N_SWITCH_THREADS };
+enum { ADDS, SENDS }; /* threads of an adder */
 
 typedef struct in_switch {
     th_switch_trees t;
-    int32_t *port; /* per rank and tree */
+    int32_t *port;  /* per rank and tree */
+    int32_t *adder; /* per part: the participant that adds for it; -1: none */
+    int32_t *adds;  /* per adder: the participant for which it adds */
+    int32_t n_adders;
 } in_switch;
 
 /* The ranks whose pieces a message has: positions first .. end - 1 of the tree's order, or all
@@ -42,6 +50,21 @@ typedef struct share {
     int32_t first, end;
     bool is_rest;
 } share;
+
+/* The participant of the switch for which p adds, or p itself. */
+static int32_t own_switch(const th_collective_schedule *cs, int32_t p)
+{
+    const in_switch *w = cs->data;
+    int32_t first = cs->collective->n_ranks + w->t.n_parts;
+    return p >= first ? w->adds[p - first] : p;
+}
+
+/* The adder of a switch; -1: it has none. */
+static int32_t adder_of(const th_collective_schedule *cs, int32_t p)
+{
+    const in_switch *w = cs->data;
+    return w->n_adders > 0 ? w->adder[p - cs->collective->n_ranks] : -1;
+}
 
 static const th_switch_part *part_of(const th_collective_schedule *cs, int32_t p)
 {
@@ -156,7 +179,49 @@ static void release(th_collective_schedule *cs)
         return;
     th_switch_trees_clear(&w->t);
     th_free(w->port);
+    th_free(w->adder);
+    th_free(w->adds);
     th_free(w);
+}
+
+static bool adds(const th_collective *c)
+{
+    return c->kind == TH_ALL_REDUCE || c->kind == TH_REDUCE || c->kind == TH_REDUCE_SCATTER;
+}
+
+/* An adder for every switch whose sums take time. 0 or -1. */
+static int find_adders(in_switch *w, const th_collective_schedule *cs, th_error *err)
+{
+    int32_t n = cs->collective->n_ranks;
+    w->adder = th_alloc_array((size_t)w->t.n_parts + 1, sizeof *w->adder);
+    w->adds = th_alloc_array((size_t)w->t.n_parts + 1, sizeof *w->adds);
+    if (!w->adder || !w->adds)
+        return th_error_no_memory(err);
+    for (int32_t i = 0; i < w->t.n_parts; i++) {
+        const th_node *node = &cs->system->nodes[w->t.node[i]];
+        bool takes_time = node->reduction_bits_per_s > 0 || node->reduction_latency_ps > 0;
+        w->adder[i] = -1;
+        if (!adds(cs->collective) || w->t.part[i].child >= 0 || !takes_time)
+            continue;
+        w->adder[i] = n + w->t.n_parts + w->n_adders;
+        w->adds[w->n_adders++] = n + i;
+    }
+    return 0;
+}
+
+static int place_participants(in_switch *w, th_collective_schedule *cs, th_error *err)
+{
+    const th_collective *c = cs->collective;
+    int32_t n = c->n_ranks + w->t.n_parts;
+    cs->n_participants = n + w->n_adders;
+    cs->node = th_alloc_array((size_t)cs->n_participants, sizeof *cs->node);
+    if (!cs->node)
+        return th_error_no_memory(err);
+    memcpy(cs->node, c->rank_node, (size_t)c->n_ranks * sizeof *cs->node);
+    memcpy(cs->node + c->n_ranks, w->t.node, (size_t)w->t.n_parts * sizeof *cs->node);
+    for (int32_t i = 0; i < w->n_adders; i++)
+        cs->node[n + i] = cs->node[w->adds[i]];
+    return 0;
 }
 
 static int prepare(th_collective_schedule *cs, th_error *err)
@@ -169,12 +234,8 @@ static int prepare(th_collective_schedule *cs, th_error *err)
     if (th_switch_trees_init(&w->t, cs, err))
         return -1;
     w->t.chunks = c->kind == TH_BARRIER ? 1 : th_chunks_used(c);
-    cs->n_participants = c->n_ranks + w->t.n_parts;
-    cs->node = th_alloc_array((size_t)cs->n_participants, sizeof *cs->node);
-    if (!cs->node)
-        return th_error_no_memory(err);
-    memcpy(cs->node, c->rank_node, (size_t)c->n_ranks * sizeof *cs->node);
-    memcpy(cs->node + c->n_ranks, w->t.node, (size_t)w->t.n_parts * sizeof *cs->node);
+    if (find_adders(w, cs, err) || place_participants(w, cs, err))
+        return -1;
     cs->n_threads = w->t.n_trees > N_SWITCH_THREADS ? w->t.n_trees : N_SWITCH_THREADS;
     cs->n_ports = w->t.n_trees > w->t.chunks ? w->t.n_trees : w->t.chunks + 1;
     w->port = th_ports_by_medium(cs, w->t.n_trees, switch_of, err);
@@ -183,18 +244,54 @@ static int prepare(th_collective_schedule *cs, th_error *err)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-static bool adds(const th_collective *c)
+/* A chunk of a switch with an adder goes there, and takes the time of its sums. */
+static void give_to_adder(const th_collective_schedule *cs, int32_t p, int32_t adder,
+                          th_collective_step *out)
 {
-    return c->kind == TH_ALL_REDUCE || c->kind == TH_REDUCE || c->kind == TH_REDUCE_SCATTER;
+    const th_node *node = &cs->system->nodes[cs->node[p]];
+    __int128 in = (__int128)out->bytes * part_of(cs, p)->n_outputs * 8 * TH_PS_PER_S;
+    out->send_port = 0;
+    out->to = adder;
+    out->to_port = 0;
+    out->reduces = false;
+    if (node->reduction_bits_per_s > 0) {
+        in /= node->reduction_bits_per_s;
+        out->work_ps = in < TH_TIME_MAX / 4 ? (th_time)in : TH_TIME_MAX / 4;
+    }
+}
+
+/* The adder keeps a chunk for the latency, each at a port of its own, then sends it on. */
+static bool add_up(const th_collective_schedule *cs, int32_t p, int32_t thread, int64_t j,
+                   th_collective_step *out)
+{
+    const in_switch *w = cs->data;
+    int32_t of = own_switch(cs, p), parent = part_of(cs, of)->parent;
+    if (j >= w->t.chunks || thread > SENDS)
+        return false;
+    share s = share_of(cs, part_of(cs, of)->tree, of, true);
+    th_range sum = sum_of(cs, part_of(cs, of)->tree, j, &s);
+    if (thread == ADDS) {
+        out->wait_port = 0;
+        out->wait_count = (int32_t)j + 1;
+        th_collective_step_send(out, (int32_t)j, p, (int32_t)j + 1, sum);
+        out->work_ps = cs->system->nodes[cs->node[p]].reduction_latency_ps;
+        return true;
+    }
+    out->wait_port = (int32_t)j + 1;
+    out->wait_count = 1;
+    th_collective_step_send(out, w->t.chunks, parent >= 0 ? parent : of,
+                            parent >= 0 ? (int32_t)j : w->t.chunks, sum);
+    out->reduces = parent >= 0;
+    return true;
 }
 
 static bool go_up(const th_collective_schedule *cs, int32_t p, int32_t tree, int64_t j,
                   th_collective_step *out)
 {
     const in_switch *w = cs->data;
-    int32_t n = cs->collective->n_ranks,
+    int32_t n = cs->collective->n_ranks, adder = p < n ? -1 : adder_of(cs, p),
             above = p < n ? switch_of(cs, p, tree) : part_of(cs, p)->parent;
-    if (above < 0 || j >= w->t.chunks || !sends_up(cs, tree, p))
+    if ((above < 0 && adder < 0) || j >= w->t.chunks || !sends_up(cs, tree, p))
         return false;
     if (p >= n) {
         out->wait_port = (int32_t)j;
@@ -204,6 +301,8 @@ static bool go_up(const th_collective_schedule *cs, int32_t p, int32_t tree, int
     th_collective_step_send(out, p < n ? w->port[p * w->t.n_trees + tree] : 0, above, (int32_t)j,
                             sum_of(cs, tree, j, &s));
     out->reduces = adds(cs->collective);
+    if (adder >= 0)
+        give_to_adder(cs, p, adder, out);
     return true;
 }
 
@@ -217,7 +316,7 @@ static bool send_to_outputs(const th_collective_schedule *cs, int32_t p, int64_t
     int32_t output = own->first_output + (int32_t)(step % own->n_outputs);
     if (j >= w->t.chunks)
         return false;
-    if (own->parent >= 0) {
+    if (own->parent >= 0 || adder_of(cs, p) >= 0) {
         out->wait_port = w->t.chunks;
         out->wait_count = (int32_t)j + 1;
     } else {
@@ -269,6 +368,8 @@ static bool get_step(const th_collective_schedule *cs, int32_t participant, int3
         return false;
     if (participant < c->n_ranks)
         return thread < w->t.n_trees && go_up(cs, participant, thread, step, out);
+    if (own_switch(cs, participant) != participant)
+        return add_up(cs, participant, thread, step, out);
     if (part_of(cs, participant)->child >= 0)
         return thread == 0 && go_down(cs, participant, step, out);
     if (thread == UP)
@@ -284,6 +385,10 @@ static bool range(const th_collective_schedule *cs, int32_t participant, int32_t
     if (participant < n) {
         share s = share_of(cs, thread, participant, true);
         return share_range(cs, thread, step, &s, i, out);
+    }
+    if (own_switch(cs, participant) != participant) {
+        participant = own_switch(cs, participant);
+        thread = UP;
     }
     const th_switch_part *own = part_of(cs, participant);
     bool is_output = own->child >= 0, is_up = !is_output && thread == UP;

@@ -60,7 +60,7 @@ static int prepare(th_collective_schedule *cs, th_error *err)
         cs->data = o;
         if (!o)
             return th_error_no_memory(err);
-        if (th_ring_order_init(o, c, cs->system, err))
+        if (th_ring_order_init(o, cs, err))
             return -1;
         streams = o->rails;
     }

@@ -210,8 +210,29 @@ static int group_islands(th_ring_order *o, const th_collective *c, const th_syst
     return 0;
 }
 
-int th_ring_order_init(th_ring_order *o, const th_collective *c, const th_system *s, th_error *err)
+/* The cycle: known, or found and, where others want it, kept. */
+static int order_ranks(th_ring_order *o, const th_collective_schedule *cs, th_error *err)
 {
+    size_t size = (size_t)o->n * sizeof *o->rank;
+    if (cs->tour && *cs->tour) {
+        memcpy(o->rank, *cs->tour, size);
+        return 0;
+    }
+    if (group_islands(o, cs->collective, cs->system, err))
+        return -1;
+    if (o->n > 3 && o->n <= TH_RING_ORDER_MAX && find_tour(o, cs->collective, cs->system, err))
+        return -1;
+    if (!cs->tour)
+        return 0;
+    if (!(*cs->tour = th_alloc_array((size_t)o->n, sizeof *o->rank)))
+        return th_error_no_memory(err);
+    memcpy(*cs->tour, o->rank, size);
+    return 0;
+}
+
+int th_ring_order_init(th_ring_order *o, const th_collective_schedule *cs, th_error *err)
+{
+    const th_collective *c = cs->collective;
     size_t n = (size_t)c->n_ranks;
     *o = (th_ring_order){.n = c->n_ranks};
     o->rank = th_alloc_array(n, sizeof *o->rank);
@@ -220,11 +241,9 @@ int th_ring_order_init(th_ring_order *o, const th_collective *c, const th_system
     o->first = th_alloc_array(n + 1, sizeof *o->first);
     if (!o->rank || !o->position || !o->island || !o->first)
         return th_error_no_memory(err);
-    if (group_islands(o, c, s, err))
+    if (order_ranks(o, cs, err))
         return -1;
-    if (o->n > 3 && o->n <= TH_RING_ORDER_MAX && find_tour(o, c, s, err))
-        return -1;
-    find_stretches(o, c, s);
+    find_stretches(o, c, cs->system);
     return 0;
 }
 

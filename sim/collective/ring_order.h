@@ -26,8 +26,9 @@ typedef struct th_ring_order {
     int32_t *first;    /* by stretch, and n_islands: its first position */
 } th_ring_order;
 
-/* 0, or -1 (memory, or no route); clear in any case. */
-int th_ring_order_init(th_ring_order *o, const th_collective *c, const th_system *s, th_error *err);
+/* Of the group of cs, whose collective and system alone are read, and whose tour is set where it is
+ * not known. 0, or -1 (memory, or no route); clear in any case. */
+int th_ring_order_init(th_ring_order *o, const th_collective_schedule *cs, th_error *err);
 void th_ring_order_clear(th_ring_order *o);
 
 /* The rank at a position of a rail, and the reverse. */

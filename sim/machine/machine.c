@@ -42,6 +42,8 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
                                             : th_completion_cache_new(TH_COMPLETION_CACHE_MAX);
     if (th_hosts_new(m))
         goto fail;
+    if (!m->options.choices && !(m->choices = th_collective_choices_new()))
+        goto fail;
     const th_tuner_context tuner = th_machine_tuner_context(m);
     m->replay = th_replay_new(&tuner);
     m->network = m->options.network->create(s, &m->options.network_options, err);
@@ -93,6 +95,7 @@ void th_machine_free(th_machine *m)
     if (m->network)
         m->options.network->destroy(m->network);
     th_replay_free(m->replay);
+    th_collective_choices_free(m->choices);
     th_events_free(m->events);
     if (!m->options.completions)
         th_completion_cache_free(m->completions);
@@ -337,6 +340,15 @@ static int end_transfer(th_machine *m, int32_t task, th_error *err)
 
 /* --- collectives ------------------------------------------------------------------------------ */
 
+/* A message within a node: its event has the number of its flow, which no task has. */
+static int start_work(th_machine *m, const th_replay_step *step)
+{
+    th_event e = {th_time_add(m->now, step->work_ps), TH_PRIORITY_RELEASE, (uint32_t)step->flow, 0,
+                  0};
+    m->counts.events++;
+    return th_events_push(m->events, &e) == TH_NO_EVENT ? -1 : 0;
+}
+
 /* The next message or end of a collective. */
 static int replay(th_machine *m, th_error *err)
 {
@@ -350,6 +362,8 @@ static int replay(th_machine *m, th_error *err)
         return m->network->type->start(m->network, m->events, m->now, step.flow, &step.message)
                    ? th_network_failed(m->network, err)
                    : 0;
+    case TH_REPLAY_WORKS:
+        return start_work(m, &step) ? th_error_no_memory(err) : 0;
     case TH_REPLAY_LOCAL:
         m->counts.events += 2;
         return 0;
@@ -357,6 +371,14 @@ static int replay(th_machine *m, th_error *err)
         return th_machine_task_ends(m, step.task, err);
     }
     return 0;
+}
+
+/* A message within a node, which no network carries. */
+static void end_work(th_machine *m, int32_t flow)
+{
+    th_message arrived;
+    m->counts.events++;
+    th_replay_arrive(m->replay, flow, &arrived);
 }
 
 static void end_message(th_machine *m, int32_t flow)
@@ -395,6 +417,10 @@ static int dispatch(th_machine *m, const th_event *e, th_error *err)
     case TH_PRIORITY_READY:
         return make_ready(m, (int32_t)e->object) ? th_error_no_memory(err) : 0;
     case TH_PRIORITY_RELEASE:
+        if ((int64_t)e->object >= m->program->n_tasks) {
+            end_work(m, (int32_t)e->object);
+            return 0;
+        }
         return end_release(m, (int32_t)e->object, err);
     case TH_PRIORITY_PROPERTY:
         return th_property_event_apply(m, (int32_t)e->object, err);

@@ -31,6 +31,9 @@ typedef struct th_machine_options {
     /* Completion-time cache, shared with other machines with the same compute costs; not owned.
      * NULL: its own. */
     th_completion_cache *completions;
+    /* What has been chosen for collectives on this system; not owned, and no other thread uses it
+     * meanwhile. NULL: its own. */
+    th_collective_choices *choices;
     bool (*is_interrupted)(void); /* polled; true: stop (INTERRUPTED). NULL: never */
 } th_machine_options;
 

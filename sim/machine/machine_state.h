@@ -142,7 +142,8 @@ struct th_machine {
     const th_program *program;
     th_machine_options options;
     th_network *network;
-    th_replay *replay; /* of collectives */
+    th_replay *replay;              /* of collectives */
+    th_collective_choices *choices; /* NULL: those of the options */
     th_events *events;
     th_observer *observers; /* NULL: none */
     gsl_rng *random;        /* for options.expand_seed, else NULL */

@@ -3,6 +3,9 @@
  * a second machine with the same system, compute costs and options. */
 #include <config.h>
 
+#include <string.h>
+
+#include "base/map.h"
 #include "sim/machine/machine_state.h"
 
 static void *create(const void *setup, th_error *err)
@@ -37,7 +40,24 @@ static void destroy(void *simulation)
 
 static const th_simulator simulator = {create, run, destroy};
 
+/* A digest of the network model and all its options: on the same system, the same times. */
+static uint64_t digest_of(const th_machine_options *m)
+{
+    const th_network_options *o = &m->network_options;
+    const int64_t words[] = {o->weigh_by_latency,    o->packet_bytes,      o->buffer_bytes,
+                             o->n_virtual_channels,  o->credit_delay_ps,   o->router_delay_ps,
+                             o->terminal_bits_per_s, o->n_crossbar_inputs, o->allocation_cycle_ps,
+                             o->may_deadlock};
+    return th_hash(words, sizeof words, th_hash(m->network->name, strlen(m->network->name), 0));
+}
+
 th_tuner_context th_machine_tuner_context(const th_machine *m)
 {
-    return (th_tuner_context){m->system, &simulator, m};
+    return (th_tuner_context){.system = m->system,
+                              .simulator = &simulator,
+                              .setup = m,
+                              .choices = m->options.choices ? m->options.choices : m->choices,
+                              .options = digest_of(&m->options),
+                              .has_no_sharing = m->options.network == th_network_find("ideal"),
+                              .is_interrupted = m->options.is_interrupted};
 }

@@ -327,7 +327,8 @@ static th_replay_outcome send(execution *e, int32_t participant, const th_collec
     assert(s->to >= 0 && s->to < cs->n_participants && s->send_port < cs->n_ports &&
            s->to_port >= 0 && s->to_port < cs->n_ports && s->bytes >= 0);
     out->message = message(e, participant, s->to, s->bytes);
-    if (out->message.src == out->message.dst) {
+    bool is_local = out->message.src == out->message.dst;
+    if (is_local && s->work_ps == 0) {
         port_of(e, s->to, s->to_port)->n_received++;
         set_pending(e, s->to);
         return TH_REPLAY_LOCAL;
@@ -338,9 +339,10 @@ static th_replay_outcome send(execution *e, int32_t participant, const th_collec
     p->to = s->to;
     p->to_port = s->to_port;
     e->in_flight++;
-    out->message.delay_ps = cs->collective->delay_ps;
+    out->message.delay_ps = is_local ? 0 : cs->collective->delay_ps;
     out->flow = e->base + participant * cs->n_ports + s->send_port;
-    return TH_REPLAY_SENDS;
+    out->work_ps = s->work_ps;
+    return is_local ? TH_REPLAY_WORKS : TH_REPLAY_SENDS;
 }
 
 /* Runs the threads of the first pending participant up to the next message; NOTHING: all wait. */

@@ -32,12 +32,14 @@ typedef enum {
     TH_REPLAY_NOTHING, /* until the next arrive or start */
     TH_REPLAY_SENDS,   /* message is sent, as flow number `flow` */
     TH_REPLAY_LOCAL,   /* message is from a node to itself, and has arrived */
+    TH_REPLAY_WORKS,   /* message is from a node to itself, and arrives after work_ps */
     TH_REPLAY_ENDS     /* task has ended */
 } th_replay_outcome;
 
 typedef struct th_replay_step {
     int32_t flow, task;
     th_message message;
+    th_time work_ps;
 } th_replay_step;
 
 /* The next message or end of a collective at this time. Collectives and their participants take

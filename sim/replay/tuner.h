@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tuner.h - chooses the algorithm and the number of chunks of a collective that does not specify
- * them, by simulating each candidate. */
+ * them: estimates all candidates (estimate.h), simulates the best two. */
 #ifndef TH_SIM_REPLAY_TUNER_H
 #define TH_SIM_REPLAY_TUNER_H
 #include "sim/collective/collective.h"
 #include "sim/program/program.h"
+#include "sim/replay/choices.h"
 
 /* Simulates a program for the tuner; the machine, which is above this folder, provides it. */
 typedef struct th_simulator {
@@ -20,7 +21,11 @@ typedef struct th_simulator {
 typedef struct th_tuner_context {
     const th_system *system;
     const th_simulator *simulator;
-    const void *setup; /* the simulator's */
+    const void *setup;              /* the simulator's */
+    th_collective_choices *choices; /* what has been chosen; NULL: nothing is remembered */
+    uint64_t options;               /* a digest of the network and its options, for choices */
+    bool has_no_sharing;            /* messages do not share links (the network ideal) */
+    bool (*is_interrupted)(void);   /* polled; NULL: never */
 } th_tuner_context;
 
 /* True if *c leaves the algorithm or the number of chunks (0) open. */
@@ -29,9 +34,11 @@ static inline bool th_tuner_is_needed(const th_collective *c)
     return !c->algorithm || c->chunks == 0;
 }
 
-/* Sets *algorithm and *chunks to those with which *c ends first when it runs alone; among equal
- * times the first in the table with the fewest chunks. Depends on its arguments only. 0, or -1 with
- * the reason if no algorithm can run *c. */
+/* Sets *algorithm and *chunks: of the two algorithms with the least estimates, each with the chunks
+ * of its least estimate (of a given algorithm, the two best numbers of chunks), those with which
+ * the collective ends first when it runs alone with the size of its class (th_collective_choices_size); among
+ * equal times the first in the table with the fewest chunks. Depends on its arguments only, not on
+ * what t->choices remembers. 0, or -1 with the reason if no algorithm can run *c. */
 int th_tuner_choose(const th_tuner_context *t, const th_collective *c,
                     const th_algorithm **algorithm, int32_t *chunks, th_error *err);
 

@@ -209,9 +209,20 @@ static int read_islands(th_system_reader *r, const th_config_node *n, th_topolog
 
 int th_read_topology(th_system_reader *r, const th_config_node *n)
 {
-    static const char *const keys[] = {
-        "type",   "dims", "bandwidth", "latency", "duplex", "host", "oversubscription",
-        "island", "nics", "reduces",   "cost",    NULL};
+    static const char *const keys[] = {"type",
+                                       "dims",
+                                       "bandwidth",
+                                       "latency",
+                                       "duplex",
+                                       "host",
+                                       "oversubscription",
+                                       "island",
+                                       "nics",
+                                       "reduces",
+                                       "cost",
+                                       "reduction_rate",
+                                       "reduction_latency",
+                                       NULL};
     th_topology_options o = {.host_latency_ps = -1};
     bool is_full_duplex;
     if (th_config_check_keys(n, keys, &r->error) < 0)
@@ -221,6 +232,7 @@ int th_read_topology(th_system_reader *r, const th_config_node *n)
         read_cables(r, n, &o) < 0 || read_oversubscription(r, n, &o) < 0 ||
         read_islands(r, n, &o) < 0 || th_reader_cost(r, n, &o.cost) < 0 ||
         th_config_bool(n, "reduces", false, &o.switches_reduce, &r->error) < 0 ||
+        th_reader_reduction(r, n, &o.reduction_bits_per_s, &o.reduction_latency_ps) < 0 ||
         th_reader_duplex(r, n, &is_full_duplex) < 0 || read_generated_host(r, n, &o) < 0)
         return -1;
     o.half_duplex = !is_full_duplex;

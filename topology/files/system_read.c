@@ -20,10 +20,13 @@
 static int read_other_node(th_system_reader *r, const th_config_node *n, th_node_kind kind)
 {
     static const char *const host_keys[] = {"name", "forwards", NULL};
-    static const char *const switch_keys[] = {"name", "forwards", "reduces", NULL};
+    static const char *const switch_keys[] = {
+        "name", "forwards", "reduces", "reduction_rate", "reduction_latency", NULL};
     const char *const *keys = kind == TH_NODE_SWITCH ? switch_keys : host_keys;
     const char *name = NULL;
     bool forwards = true, reduces = false;
+    int64_t rate = 0;
+    th_time latency_ps = 0;
     if (th_config_kind_of(n) == TH_CONFIG_STRING) {
         if (th_config_as_string(n, &name, &r->error) < 0)
             return -1;
@@ -31,14 +34,22 @@ static int read_other_node(th_system_reader *r, const th_config_node *n, th_node
                th_config_check_keys(n, keys, &r->error) < 0 ||
                th_config_string(n, "name", true, &name, &r->error) < 0 ||
                th_config_bool(n, "forwards", false, &forwards, &r->error) < 0 ||
-               th_config_bool(n, "reduces", false, &reduces, &r->error) < 0) {
+               th_config_bool(n, "reduces", false, &reduces, &r->error) < 0 ||
+               th_reader_reduction(r, n, &rate, &latency_ps) < 0) {
         return -1;
     }
+    if (!reduces && (rate != 0 || latency_ps != 0))
+        return th_error_set(&r->error, "TOPO-0196",
+                            "%s:%d: \"%s\" has a reduction rate or latency: must have reduces = "
+                            "true",
+                            th_config_file(n), th_config_line(n), name);
     int node = th_system_add_node(r->s, name, kind, 0, &r->error);
     if (node < 0)
         return th_reader_at(r, n);
     r->s->nodes[node].forwards = forwards;
     r->s->nodes[node].reduces = reduces;
+    r->s->nodes[node].reduction_bits_per_s = rate;
+    r->s->nodes[node].reduction_latency_ps = latency_ps;
     return 0;
 }
 

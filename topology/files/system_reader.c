@@ -110,6 +110,15 @@ int th_reader_cost(th_system_reader *r, const th_config_node *g, double *cost)
                         th_config_file(n), th_config_line(n), TH_COST_MAX);
 }
 
+int th_reader_reduction(th_system_reader *r, const th_config_node *g, int64_t *bits_per_s,
+                        th_time *latency_ps)
+{
+    return th_config_bandwidth(g, "reduction_rate", false, bits_per_s, &r->error) < 0 ||
+                   th_config_time(g, "reduction_latency", false, latency_ps, &r->error) < 0
+               ? -1
+               : 0;
+}
+
 int th_reader_look_up(th_system_reader *r, const char *id, const th_config_node *n,
                       const th_reader_names *k, int *out)
 {

@@ -56,6 +56,10 @@ int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full
 /* The optional key g.cost: a finite number above 0. */
 int th_reader_cost(th_system_reader *r, const th_config_node *g, double *cost);
 
+/* The optional keys g.reduction_rate and g.reduction_latency of switches that reduce. */
+int th_reader_reduction(th_system_reader *r, const th_config_node *g, int64_t *bits_per_s,
+                        th_time *latency_ps);
+
 /* generate_read.c: the nodes and links of the group "topology", n. */
 int th_read_topology(th_system_reader *r, const th_config_node *n);
 /* accel_read.c: the lists "designs" and "accelerators". */

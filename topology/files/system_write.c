@@ -187,6 +187,22 @@ static void put_values(th_strbuf *out, const char *key, const int64_t *values, i
     th_strbuf_add(out, n > 1 ? "];" : ";");
 }
 
+/* What a switch that reduces has, if anything. */
+static void put_reduction(th_strbuf *out, const char *before, int64_t bits_per_s,
+                          th_time latency_ps, const char *after)
+{
+    if (bits_per_s > 0) {
+        th_strbuf_printf(out, "%sreduction_rate = ", before);
+        th_config_put_bandwidth(out, bits_per_s);
+        th_strbuf_add(out, after);
+    }
+    if (latency_ps > 0) {
+        th_strbuf_printf(out, "%sreduction_latency = ", before);
+        th_config_put_time(out, latency_ps);
+        th_strbuf_add(out, after);
+    }
+}
+
 static void put_dims(th_strbuf *out, const th_topology_type *type, const th_topology_options *o)
 {
     bool has_kinds = type->takes & TH_TAKES_KINDS;
@@ -236,6 +252,7 @@ static void put_generator(th_strbuf *out, const th_generator_spec *spec)
                          o->has_island_nics ? "island" : "accelerator");
     if (o->switches_reduce)
         th_strbuf_add(out, " reduces = true;");
+    put_reduction(out, " ", o->reduction_bits_per_s, o->reduction_latency_ps, ";");
     put_cost(out, o->cost);
     put_generated_host(out, o);
     th_strbuf_add(out, "\n};\n");
@@ -262,6 +279,7 @@ static void put_others(th_strbuf *out, const th_system *s, th_node_kind kind, co
             th_strbuf_add(out, "; forwards = false");
         if (node->reduces)
             th_strbuf_add(out, "; reduces = true");
+        put_reduction(out, "; ", node->reduction_bits_per_s, node->reduction_latency_ps, "");
         if (!node->forwards || node->reduces)
             th_strbuf_add(out, "; }");
     }

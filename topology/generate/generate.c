@@ -86,14 +86,24 @@ static int check_takes(const th_system *s, const th_topology_type *type,
 static int set_reducing(th_system *s, const th_topology_type *type, const th_topology_options *o,
                         th_error *err)
 {
-    int n_switches = 0;
-    for (int i = 0; i < s->n_nodes; i++)
-        if (s->nodes[i].kind == TH_NODE_SWITCH) {
-            s->nodes[i].reduces |= o->switches_reduce;
-            n_switches++;
-        }
-    if (!o->switches_reduce || n_switches > 0)
+    int n_reducing = 0;
+    for (int i = 0; i < s->n_nodes; i++) {
+        th_node *node = &s->nodes[i];
+        node->reduces |= node->kind == TH_NODE_SWITCH && o->switches_reduce;
+        if (!node->reduces)
+            continue;
+        node->reduction_bits_per_s = o->reduction_bits_per_s;
+        node->reduction_latency_ps = o->reduction_latency_ps;
+        n_reducing++;
+    }
+    bool is_said = o->reduction_bits_per_s != 0 || o->reduction_latency_ps != 0;
+    if (n_reducing > 0 || (!o->switches_reduce && !is_said))
         return 0;
+    if (!o->switches_reduce)
+        return th_error_set(err, "TOPO-0195",
+                            "system \"%s\": a reduction rate or latency, but no switch reduces: "
+                            "must have switches that do",
+                            s->name);
     return th_error_set(err, "TOPO-0097", "system \"%s\": %s has no switches that could reduce",
                         s->name, type->name);
 }

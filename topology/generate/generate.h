@@ -24,6 +24,8 @@ typedef struct th_topology_options {
     bool has_full_islands;
     bool has_island_nics; /* one cable to the fabric per island, not per accelerator */
     bool switches_reduce; /* all switches; those of islands always do */
+    int64_t reduction_bits_per_s; /* of the switches that reduce (th_node); 0: not said */
+    th_time reduction_latency_ps; /* 0: not said */
     bool half_duplex;
     int max_links;           /* of th_topology_create: refuses more; 0: TH_LINKS_DEFAULT_MAX */
     bool with_host;          /* one host "host", joined to every accelerator by its own cable */

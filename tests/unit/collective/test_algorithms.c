@@ -93,6 +93,14 @@ static void let_switches_reduce(th_system *s, int kept_out)
             s->nodes[i].reduces = number++ != kept_out;
 }
 
+/* The sums of every other switch that reduces take time. */
+static void let_sums_take_time(th_system *s)
+{
+    for (int i = 0, number = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].reduces && number++ % 2 == 0)
+            s->nodes[i].reduction_latency_ps = 1000;
+}
+
 /* Six accelerators, each with a link to each of three switches. */
 static th_system *three_planes(void)
 {
@@ -137,9 +145,15 @@ TEST(switches_give_all_ranks_the_right_data)
     let_switches_reduce(star, -1);
     try_in_switch(star);
     try_in_switch(planes);
+    let_sums_take_time(star);
+    let_sums_take_time(planes);
+    try_in_switch(star);
+    try_in_switch(planes);
     for (int kept_out = -1; kept_out < 4; kept_out++) {
         th_system *tree = generated("tree", (int[]){3, 2}, 2);
         let_switches_reduce(tree, kept_out);
+        try_in_switch(tree);
+        let_sums_take_time(tree);
         try_in_switch(tree);
         th_system_free(tree);
     }
@@ -400,6 +414,31 @@ TEST(switches_match_the_closed_form)
     CU_ASSERT_TRUE(time_of(star, "fluid", &c) < 1.02 * 24000000);
     th_system_free(star);
     th_system_free(planes);
+}
+
+/* A star of 8: n c / R is 8 * 30,000 / 200 = 1200 ns at 200 B/ns and 8 chunks, which the links'
+ * 3500 ns hide but for the last; at 20 B/ns the sums are what takes time. */
+TEST(sums_in_switches_take_their_time)
+{
+    th_system *star = of_size("star", 8);
+    let_switches_reduce(star, -1);
+    th_collective c = collective(star, TH_ALL_REDUCE, "in_switch", 240000);
+    c.chunks = 8;
+    th_node *node = NULL;
+    for (int i = 0; i < star->n_nodes; i++)
+        node = star->nodes[i].reduces ? &star->nodes[i] : node;
+    node->reduction_latency_ps = 700000;
+    CU_ASSERT_EQUAL(time_of(star, "fluid", &c), 9 * 3500 + 700);
+    CU_ASSERT_EQUAL(time_of(star, "ideal", &c), 9 * 3500 + 700);
+    node->reduction_bits_per_s = INT64_C(8) * 200 * 1000000000;
+    CU_ASSERT_EQUAL(time_of(star, "fluid", &c), 9 * 3500 + 700 + 1200);
+    node->reduction_bits_per_s /= 10;
+    CU_ASSERT_EQUAL(time_of(star, "fluid", &c), 2 * 3500 + 8 * 12000 + 700);
+    c.kind = TH_REDUCE;
+    CU_ASSERT_EQUAL(time_of(star, "fluid", &c), 2 * 3500 + 8 * 12000 + 700);
+    c.kind = TH_BROADCAST; /* nothing is added */
+    CU_ASSERT_EQUAL(time_of(star, "fluid", &c), 9 * 3500);
+    th_system_free(star);
 }
 
 /* A star of 8: all_gather 3 * 1000 + 7/8 * 24,000; all_to_all 3 (1000 + 12,000). Of 6: 1, 2 and 2

@@ -123,7 +123,8 @@ TEST(choosing_survives_lack_of_memory)
     th_system *s = of_size("star", 3);
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
     th_machine *m = th_machine_new(s, w, NULL, NULL);
-    const th_tuner_context tuner = th_machine_tuner_context(m);
+    th_tuner_context tuner = th_machine_tuner_context(m);
+    tuner.choices = NULL;
     th_collective c = collective(s, TH_ALL_REDUCE, "ring", 300);
     c.algorithm = NULL;
     int failed = -1, n_failures = 0;
@@ -145,6 +146,93 @@ TEST(choosing_survives_lack_of_memory)
     th_machine_free(m);
     th_compute_cost_cache_free(w);
     th_system_free(s);
+}
+
+static int n_simulators;
+static th_simulator counted;
+static const th_simulator *real;
+
+static void *create_counted(const void *setup, th_error *err)
+{
+    n_simulators++;
+    return real->create(setup, err);
+}
+
+/* Chooses an all_reduce among n nodes from `first` on, `step` apart; how many simulators that
+ * took. */
+static int simulators_for(const th_tuner_context *t, int32_t first, int32_t step, int32_t n,
+                          int64_t bytes, const th_algorithm **algorithm)
+{
+    int32_t nodes[64], chunks = 0;
+    for (int32_t i = 0; i < n; i++)
+        nodes[i] = t->system->accel_node[first + i * step];
+    th_collective c = {.kind = TH_ALL_REDUCE, .rank_node = nodes, .n_ranks = n, .bytes = bytes};
+    n_simulators = 0;
+    CU_ASSERT_EQUAL(th_tuner_choose(t, &c, algorithm, &chunks, NULL), 0);
+    return n_simulators;
+}
+
+/* Groups of one shape and sizes of one class share a choice; others do not. What was chosen before
+ * changes nothing. */
+TEST(choices_are_remembered_by_shape_and_size)
+{
+    th_system *s = generated("islands", (int[]){4, 8}, 2);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
+    th_machine *m = th_machine_new(s, w, NULL, NULL);
+    th_tuner_context t = th_machine_tuner_context(m);
+    const th_algorithm *island = NULL, *other = NULL;
+    real = t.simulator;
+    counted = *real;
+    counted.create = create_counted;
+    t.simulator = &counted;
+    CU_ASSERT_EQUAL(simulators_for(&t, 0, 1, 8, 1 << 20, &island), 1);
+    CU_ASSERT_EQUAL(simulators_for(&t, 8, 1, 8, 1 << 20, &other), 0);
+    CU_ASSERT_PTR_EQUAL(island, other);
+    CU_ASSERT_EQUAL(simulators_for(&t, 24, 1, 8, (1 << 20) + (1 << 18) - 1, &other), 0);
+    CU_ASSERT_EQUAL(simulators_for(&t, 0, 1, 8, (1 << 20) + (1 << 18), &other), 1);
+    CU_ASSERT_EQUAL(simulators_for(&t, 5, 8, 4, 1 << 20, &other), 1); /* a rail */
+    CU_ASSERT_EQUAL(simulators_for(&t, 6, 8, 4, 1 << 20, &other), 0);
+    CU_ASSERT_EQUAL(simulators_for(&t, 4, 1, 8, 1 << 20, &other), 1); /* on two islands */
+    CU_ASSERT_EQUAL(simulators_for(&t, 12, 1, 8, 1 << 20, &other), 0);
+    for (int64_t bytes = 1000; bytes < 100000000; bytes = bytes * 7 / 3) {
+        const th_algorithm *remembered = NULL, *alone = NULL;
+        simulators_for(&t, 4, 2, 8, bytes, &remembered);
+        th_tuner_context fresh = t;
+        fresh.choices = NULL;
+        CU_ASSERT_EQUAL(simulators_for(&fresh, 4, 2, 8, bytes, &alone), 1);
+        CU_ASSERT_PTR_EQUAL(remembered, alone);
+    }
+    th_collective_choices_clear(t.choices);
+    CU_ASSERT_EQUAL(simulators_for(&t, 8, 1, 8, 1 << 20, &other), 1);
+    CU_ASSERT_PTR_EQUAL(island, other);
+    th_machine_free(m);
+    th_compute_cost_cache_free(w);
+    th_system_free(s);
+}
+
+/* 2^k and 1.5 2^k; each size is at most a quarter away. */
+TEST(classes_of_sizes_are_near)
+{
+    th_collective c = {.kind = TH_ALL_REDUCE, .n_ranks = 8};
+    const int64_t of[][2] = {{0, 0},
+                             {1, 1},
+                             {2, 2},
+                             {3, 3},
+                             {5, 6},
+                             {6, 6},
+                             {7, 8},
+                             {9, 8},
+                             {10, 12},
+                             {13, 12},
+                             {14, 16},
+                             {1000000, 1048576},
+                             {1400000, 1572864}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        c.bytes = of[i][0];
+        CU_ASSERT_EQUAL(th_collective_choices_size(&c), of[i][1]);
+    }
+    c.bytes = INT64_MAX / 8;
+    CU_ASSERT_EQUAL(th_collective_choices_size(&c), c.bytes);
 }
 
 TAP_MAIN("tuner")

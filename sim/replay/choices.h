@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* choices.h - what the tuner has chosen, by the kind, the class of sizes and the shape of the group.
+ *   new -> (key -> find, else add)* -> clear when the system changes -> ... -> free
+ * A choice depends on its key alone, so what was asked before changes no result. One thread uses
+ * it. */
+#ifndef TH_SIM_REPLAY_CHOICES_H
+#define TH_SIM_REPLAY_CHOICES_H
+#include "sim/collective/collective.h"
+#include "sim/replay/estimate.h"
+
+typedef struct th_collective_choices th_collective_choices;
+
+/* Called before each simulation of a candidate, and at the end of a choice with candidate NULL. */
+typedef struct th_collective_choice_watch {
+    void (*show)(void *own, const th_collective *candidate);
+    void *own;
+} th_collective_choice_watch;
+
+th_collective_choices *th_collective_choices_new(void);    /* NULL: memory is out */
+void th_collective_choices_free(th_collective_choices *x); /* accepts NULL */
+void th_collective_choices_clear(th_collective_choices *x);
+void th_collective_choices_watch(th_collective_choices *x, th_collective_choice_watch w);
+void th_collective_choices_show(const th_collective_choices *x, const th_collective *candidate);
+
+/* The size by which a collective of this many bytes is tuned: the nearest of 2^k and 1.5 2^k bytes,
+ * if n_ranks buffers of it can be counted; of sizes per pair, the size itself. */
+int64_t th_collective_choices_size(const th_collective *c);
+
+typedef struct th_collective_choice_key {
+    uint64_t digest[2];
+} th_collective_choice_key;
+
+/* The key of collective *c, whose size is such a size, under options of the network with this
+ * digest. Groups of up to 256 ranks have the same shape if the routes between all pairs, the trees
+ * of switches that reduce, islands and memories are the same but for names; larger ones, if they
+ * are the same nodes. 0 or -1. */
+int th_collective_choices_key(const th_collective *c, const th_system *s, th_estimator *e,
+                              uint64_t options, th_collective_choice_key *key, th_error *err);
+
+typedef struct th_collective_choice {
+    const th_algorithm *algorithm;
+    int32_t chunks;
+} th_collective_choice;
+bool th_collective_choices_find(const th_collective_choices *x, const th_collective_choice_key *key,
+                                th_collective_choice *out);
+int th_collective_choices_add(th_collective_choices *x, const th_collective_choice_key *key,
+                              th_collective_choice choice, th_error *err); /* 0 or -1 */
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* estimate.h - the time of a collective by its rounds, without simulating it.
+ *   new -> th_collective_estimate* -> free */
+#ifndef TH_SIM_REPLAY_ESTIMATE_H
+#define TH_SIM_REPLAY_ESTIMATE_H
+#include "sim/collective/collective.h"
+
+typedef struct th_estimator th_estimator;
+
+/* *s must outlive it. shares: messages share links; otherwise each has its route for itself. NULL:
+ * memory is out. */
+th_estimator *th_estimator_new(const th_system *s, bool shares);
+void th_estimator_free(th_estimator *e); /* accepts NULL */
+
+/* Where an estimate ends early. */
+typedef struct th_estimate_limits {
+    double bound_ps;  /* when the time exceeds it */
+    int64_t messages; /* when there are more of them */
+    int64_t ports;    /* when more than that send */
+    uint64_t
+        *digest; /* NULL, or what is chained with the ends and the routes of all messages, their
+                       * nodes and media numbered in the order in which they appear; sizes are not */
+    bool (*is_interrupted)(void); /* polled; NULL: never */
+} th_estimate_limits;
+
+typedef enum {
+    TH_ESTIMATE_DONE,
+    TH_ESTIMATE_LATE,  /* the bound is exceeded */
+    TH_ESTIMATE_LARGE, /* messages or ports are exceeded */
+    TH_ESTIMATE_FAILED /* *err says why */
+} th_estimate_outcome;
+
+/* *ps: when the last message arrives, but at least the time of the medium with the most bytes in
+ * all. In each round every port whose next message can go sends it, where all messages of earlier
+ * rounds have arrived. A message takes its latency and overhead, plus the time in which the busiest
+ * medium of its route carries all its bytes of that round; it starts when what it waits for has
+ * arrived and its port is free. Exact without shared media, and where messages that share media
+ * start and end together. */
+th_estimate_outcome th_collective_estimate(th_estimator *e, const th_collective_schedule *cs,
+                                           const th_estimate_limits *limits, double *ps,
+                                           th_error *err);
+
+#endif
