@@ -131,8 +131,8 @@ struct th_session {
     th_session_model model;
     th_hand_built *hand_built; /* instead of workload and mapping; NULL: none */
     th_saved_programs programs;
-    th_run_options defaults;   /* of the next run: those of map_workload */
-    th_simulation *simulation; /* NULL: no run yet */
+    th_run_options defaults;        /* of the next run: those of map_workload */
+    th_simulation *simulation;      /* NULL: no run yet */
     th_collective_choices *choices; /* of the tuner, on the system */
     th_progress choosing;           /* its line */
     th_saved_runs saved;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* choices.h - what the tuner has chosen, by the kind, the class of sizes and the shape of the group.
+/* choices.h - what the tuner has chosen, by kind, class of sizes and shape of the group.
  *   new -> (key -> find, else add)* -> clear when the system changes -> ... -> free
  * A choice depends on its key alone, so what was asked before changes no result. One thread uses
  * it. */

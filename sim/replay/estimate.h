@@ -17,9 +17,9 @@ typedef struct th_estimate_limits {
     double bound_ps;  /* when the time exceeds it */
     int64_t messages; /* when there are more of them */
     int64_t ports;    /* when more than that send */
-    uint64_t
-        *digest; /* NULL, or what is chained with the ends and the routes of all messages, their
-                       * nodes and media numbered in the order in which they appear; sizes are not */
+    /* NULL, or what is chained with the ends and the routes of all messages, their nodes and media
+     * numbered in the order in which they appear; sizes are not. */
+    uint64_t *digest;
     bool (*is_interrupted)(void); /* polled; NULL: never */
 } th_estimate_limits;
 

@@ -36,9 +36,10 @@ static inline bool th_tuner_is_needed(const th_collective *c)
 
 /* Sets *algorithm and *chunks: of the two algorithms with the least estimates, each with the chunks
  * of its least estimate (of a given algorithm, the two best numbers of chunks), those with which
- * the collective ends first when it runs alone with the size of its class (th_collective_choices_size); among
- * equal times the first in the table with the fewest chunks. Depends on its arguments only, not on
- * what t->choices remembers. 0, or -1 with the reason if no algorithm can run *c. */
+ * the collective ends first when it runs alone, with the size of its class
+ * (th_collective_choices_size); among equal times the first in the table with the fewest chunks.
+ * Depends on its arguments only, not on what t->choices remembers. 0, or -1 with the reason if no
+ * algorithm can run *c. */
 int th_tuner_choose(const th_tuner_context *t, const th_collective *c,
                     const th_algorithm **algorithm, int32_t *chunks, th_error *err);
 

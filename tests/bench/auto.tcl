@@ -76,4 +76,5 @@ foreach name [expr {[llength $argv] > 0 ? $argv : [dict keys $systems]}] {
         }
     }
 }
-puts [format "auto: %d of %d missed, %.3f %% lost in the mean" $missed $cases [expr {$sum / $cases}]]
+puts [format "auto: %d of %d missed, %.3f %% lost in the mean" $missed $cases \
+    [expr {$sum / $cases}]]

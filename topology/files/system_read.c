@@ -20,8 +20,8 @@
 static int read_other_node(th_system_reader *r, const th_config_node *n, th_node_kind kind)
 {
     static const char *const host_keys[] = {"name", "forwards", NULL};
-    static const char *const switch_keys[] = {
-        "name", "forwards", "reduces", "reduction_rate", "reduction_latency", NULL};
+    static const char *const switch_keys[] = {"name",           "forwards",          "reduces",
+                                              "reduction_rate", "reduction_latency", NULL};
     const char *const *keys = kind == TH_NODE_SWITCH ? switch_keys : host_keys;
     const char *name = NULL;
     bool forwards = true, reduces = false;

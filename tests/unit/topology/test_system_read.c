@@ -396,6 +396,9 @@ TEST(refuses_links)
                    "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
     expect_refusal(HEAD TWO "links = ( { between = [\"0\", \"1\"]; cost = 0; " CABLE "} );",
                    "TOPO-0210", "sys.cfg:4: key \"cost\": must be above 0, at most 1e+15");
+    expect_refusal(HEAD TWO "switches = ( { name = \"s\"; reduction_rate = \"1GB/s\"; } );",
+                   "TOPO-0196",
+                   "sys.cfg:4: \"s\" has a reduction rate or latency: must have reduces = true");
     expect_refusal(HEAD TWO "hosts = ( { name = \"0\"; } );", "TOPO-0002",
                    "sys.cfg:4: node \"0\": the name is taken; names must be unique");
     expect_refusal(HEAD TWO "\n\nlinks = ();", "TOPO-0013",
