@@ -82,7 +82,7 @@ typedef struct th_node {
      * they arrive), and from the last of them to the first of the sum. */
     int64_t reduction_bits_per_s;
     th_time reduction_latency_ps;
-    int accel;     /* index among accelerators, -1 for others */
+    int accel; /* index among accelerators, -1 for others */
     /* Of generated trees; 0 elsewhere. Accelerators stand on level 0, switches at their height, and
      * below a switch are the accelerators leaf_first .. leaf_first + n_leaves - 1. */
     int32_t level, leaf_first, n_leaves;
