@@ -218,8 +218,9 @@ static int run_create_transformer(th_call *c)
 
 const th_command th_transformer_commands[] = {
     {"create_transformer", "build", "", 0, 0, transformer_options,
-     "create a language model, for parallel_plan, or map_workload with -forward",
-     "A preset, a preset with another shape, or a shape of your own: -layers, -hidden, -heads and "
+     "create a language model to train or to map",
+     "For parallel_plan, and with -forward for map_workload. A preset, a preset with another "
+     "shape, or a shape of your own: -layers, -hidden, -heads and "
      "-vocab are needed then. Returns the name of the model.",
      .run = run_create_transformer, .not_while_running = true},
     {.name = NULL},

@@ -62,7 +62,17 @@ static void put_projection(const th_transformer *t, th_strbuf *out, int32_t laye
     th_strbuf_add(out, " },\n");
 }
 
-static void put_attention(const th_transformer *t, th_strbuf *out, int32_t i)
+/* What a decoder's attention does not look at. */
+static void put_mask(const th_transformer *t, th_strbuf *out, int32_t layer, int32_t sequence)
+{
+    if (t->is_encoder)
+        return;
+    th_strbuf_printf(out, " causal_rows = %d;", (int)sequence);
+    if (t->window > 0 && layer % t->window_every == 0)
+        th_strbuf_printf(out, " window = %d;", (int)t->window);
+}
+
+static void put_attention(const th_transformer *t, th_strbuf *out, int32_t i, int32_t sequence)
 {
     const char *end = t->positions == 0 ? "_turned" : t->has_qk_norm ? "_norm" : "";
     put_norm(t, out, "norm1", i);
@@ -70,8 +80,10 @@ static void put_attention(const th_transformer *t, th_strbuf *out, int32_t i)
     put_projection(t, out, i, false);
     put_product(out, "v", i, "norm1", (int64_t)t->kv_heads * t->head_dim, t->bias != TH_BIAS_NONE);
     put(out, "attention", i, "fused_attention");
-    th_strbuf_printf(out, " inputs = [\"h%d.q%s\", \"h%d.k%s\", \"h%d.v\"]; heads = %d; },\n",
-                     (int)i, end, (int)i, end, (int)i, (int)t->heads);
+    th_strbuf_printf(out, " inputs = [\"h%d.q%s\", \"h%d.k%s\", \"h%d.v\"]; heads = %d;", (int)i,
+                     end, (int)i, end, (int)i, (int)t->heads);
+    put_mask(t, out, i, sequence);
+    th_strbuf_add(out, " },\n");
     put_product(out, "proj", i, NULL, t->hidden, t->bias == TH_BIAS_ALL);
     put(out, "sum1", i, "add");
     if (i == 0)
@@ -121,7 +133,7 @@ static void put_model(const th_transformer *t, const th_forward_options *o, th_s
                      (int)o->batch, th_precision_name(o->precision), (int)o->sequence);
     put_embedding(t, out);
     for (int32_t i = 0; i < t->layers; i++) {
-        put_attention(t, out, i);
+        put_attention(t, out, i, o->sequence);
         put_ffn(t, out, i);
     }
     put_norm(t, out, "norm", -1);
