@@ -53,7 +53,7 @@ void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pi
 static void advance_loading(th_machine *m, th_accel_state *a)
 {
     th_port port = port_of(m, a);
-    th_pipeline_advance(&a->pipeline, &th_no_schedule, &port, m->now - a->started);
+    th_pipeline_advance(a->pipeline, &th_no_schedule, &port, m->now - a->started);
 }
 
 static void drop_event(th_machine *m, th_accel_state *a)
@@ -67,7 +67,7 @@ static void drop_event(th_machine *m, th_accel_state *a)
 static void stop_loading(th_machine *m, th_accel_state *a)
 {
     advance_loading(m, a);
-    a->prefetch.done = th_pipeline_prefetch_state(&a->pipeline);
+    a->prefetch.done = th_pipeline_prefetch_state(a->pipeline);
     drop_event(m, a);
 }
 
@@ -123,10 +123,10 @@ static int report_demand(th_machine *m, th_accel_state *a, th_error *err)
 {
     double cap[TH_N_ENGINES];
     for (int e = 0; e < TH_N_ENGINES; e++)
-        cap[e] = th_pipeline_cap(&a->pipeline, (th_engine_kind)e);
+        cap[e] = th_pipeline_cap(a->pipeline, (th_engine_kind)e);
     set_rates_stale(m, a);
-    if (m->network->type->demand(m->network, th_accel_number(m, a),
-                                 th_pipeline_demand(&a->pipeline), cap))
+    if (m->network->type->demand(m->network, th_accel_number(m, a), th_pipeline_demand(a->pipeline),
+                                 cap))
         return th_network_failed(m->network, err);
     return 0;
 }
@@ -134,7 +134,7 @@ static int report_demand(th_machine *m, th_accel_state *a, th_error *err)
 /* Posts the next event of its pipeline; a task without cycles and bytes is done at once. */
 static int post_step(th_machine *m, th_accel_state *a, th_error *err)
 {
-    th_time next = a->pipeline.done ? a->pipeline.now : th_pipeline_next(&a->pipeline);
+    th_time next = a->pipeline->done ? a->pipeline->now : th_pipeline_next(a->pipeline);
     return th_accel_set_event(m, a, th_time_add(a->started, next), TH_PIPELINE_STEPS, err);
 }
 
@@ -159,7 +159,7 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
     a->was_contended = th_accel_is_contended(m, a);
     if (a->was_contended) {
         count_expansion(m, a, 0);
-        th_accel_start_pipeline(m, a, &a->pipeline,
+        th_accel_start_pipeline(m, a, a->pipeline,
                                 &(th_pipeline_options){.rates_from_outside = true});
         if (th_accel_is_observed(a))
             th_accel_report_tiles(m, a);
@@ -167,7 +167,7 @@ static int begin_stepping(th_machine *m, th_accel_state *a, th_error *err)
     }
     double demand = th_network_dram_demand(m->network, th_accel_number(m, a));
     count_expansion(m, a, demand);
-    th_accel_start_pipeline(m, a, &a->pipeline,
+    th_accel_start_pipeline(m, a, a->pipeline,
                             &(th_pipeline_options){.demand_bytes_per_s = demand});
     if (th_accel_is_observed(a))
         th_accel_report_tiles(m, a);
@@ -249,18 +249,18 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
         return report_demand(m, a, err);
     }
     const th_compute_cost *w = th_accel_cost(m, a);
-    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+    th_pipeline_advance(a->pipeline, &w->schedule, &w->port, m->now - a->started);
     if (th_accel_is_observed(a))
         th_accel_report_tiles(m, a);
     if (th_accel_is_contended(m, a) && report_demand(m, a, err))
         return -1;
-    if (a->pipeline.done) {
-        th_prefetch_state prefetched = th_pipeline_prefetch_state(&a->pipeline);
-        return end_task(m, a, &a->pipeline.stats, &prefetched, err);
+    if (a->pipeline->done) {
+        th_prefetch_state prefetched = th_pipeline_prefetch_state(a->pipeline);
+        return end_task(m, a, &a->pipeline->stats, &prefetched, err);
     }
     if (th_accel_is_contended(m, a))
         return 0;
-    return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+    return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(a->pipeline)),
                               TH_PIPELINE_STEPS, err);
 }
 
@@ -285,14 +285,14 @@ static int apply_rates(th_machine *m, th_accel_state *a, th_error *err)
     const double *rate = &m->network->engine_rate[th_accel_number(m, a) * TH_N_ENGINES];
     const th_compute_cost *w = a->mode == TH_ACCEL_LOADING ? NULL : th_accel_cost(m, a);
     if (w)
-        th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+        th_pipeline_advance(a->pipeline, &w->schedule, &w->port, m->now - a->started);
     else
         advance_loading(m, a);
-    unsigned moving = th_pipeline_demand(&a->pipeline);
+    unsigned moving = th_pipeline_demand(a->pipeline);
     for (int e = 0; e < TH_N_ENGINES; e++)
         if (moving >> e & 1u)
-            th_pipeline_set_rate(&a->pipeline, (th_engine_kind)e, rate[e]);
-    if (th_pipeline_next(&a->pipeline) == TH_TIME_MAX && !w)
+            th_pipeline_set_rate(a->pipeline, (th_engine_kind)e, rate[e]);
+    if (th_pipeline_next(a->pipeline) == TH_TIME_MAX && !w)
         return 0;
     return post_step(m, a, err);
 }
@@ -304,9 +304,9 @@ static int update_demand_of_stepped(th_machine *m, th_accel_state *a, double dem
         set_rates_stale(m, a);
         return 0;
     }
-    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+    th_pipeline_advance(a->pipeline, &w->schedule, &w->port, m->now - a->started);
     count_expansion(m, a, demand);
-    th_pipeline_set_demand(&a->pipeline, &w->port, demand);
+    th_pipeline_set_demand(a->pipeline, &w->port, demand);
     return post_step(m, a, err);
 }
 
@@ -318,7 +318,7 @@ static int update_demand_of_loading(th_machine *m, th_accel_state *a)
         return 0;
     }
     advance_loading(m, a);
-    th_pipeline_set_demand(&a->pipeline, &port,
+    th_pipeline_set_demand(a->pipeline, &port,
                            th_network_dram_demand(m->network, th_accel_number(m, a)));
     return 0;
 }
@@ -353,11 +353,11 @@ static void catch_up(th_machine *m, th_accel_state *a)
 {
     const th_compute_cost *w = th_accel_cost(m, a);
     if (a->mode == TH_ACCEL_COLLAPSED)
-        th_accel_start_pipeline(m, a, &a->pipeline,
+        th_accel_start_pipeline(m, a, a->pipeline,
                                 &(th_pipeline_options){.skip = !m->options.no_skip});
     else if (a->mode == TH_ACCEL_EXPANDED)
-        th_history_apply(m, a, &a->pipeline, a->history.n_applied, !m->options.no_skip);
-    th_pipeline_advance(&a->pipeline, &w->schedule, &w->port, m->now - a->started);
+        th_history_apply(m, a, a->pipeline, a->history.n_applied, !m->options.no_skip);
+    th_pipeline_advance(a->pipeline, &w->schedule, &w->port, m->now - a->started);
 }
 
 /* Flows can saturate its DRAM from now on. */
@@ -372,7 +372,7 @@ static int enter_contention(th_machine *m, th_accel_state *a, th_error *err)
         a->mode = TH_ACCEL_STEPPED;
     }
     a->was_contended = true;
-    th_pipeline_enter_contention(&a->pipeline);
+    th_pipeline_enter_contention(a->pipeline);
     if (a->observed.is_traced && a->mode == TH_ACCEL_STEPPED)
         th_accel_report_tiles(m, a);
     return report_demand(m, a, err);
@@ -385,20 +385,20 @@ static int leave_contention(th_machine *m, th_accel_state *a, th_error *err)
     if (a->mode == TH_ACCEL_LOADING) {
         advance_loading(m, a);
         drop_event(m, a);
-        th_pipeline_leave_contention(&a->pipeline, &port, false);
+        th_pipeline_leave_contention(a->pipeline, &port, false);
         return 0;
     }
     if (a->mode != TH_ACCEL_STEPPED)
         return 0;
     catch_up(m, a);
     bool is_stepped = m->options.expand_all || a->observed.is_watched;
-    th_pipeline_leave_contention(&a->pipeline, &port, !is_stepped && !m->options.no_skip);
+    th_pipeline_leave_contention(a->pipeline, &port, !is_stepped && !m->options.no_skip);
     if (is_stepped)
-        return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+        return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(a->pipeline)),
                                   TH_PIPELINE_STEPS, err);
     a->mode = TH_ACCEL_EXPANDED;
     if (a->observed.is_traced)
-        th_accel_report_from(m, a, &a->pipeline);
+        th_accel_report_from(m, a, a->pipeline);
     th_history_begin(m, a);
     if (th_history_add(a, (th_demand_change){m->now - a->started, 0}))
         return th_error_no_memory(err);
@@ -490,7 +490,7 @@ static int begin_loading(th_machine *m, bool contended, th_error *err)
         th_pipeline_options o = {.rates_from_outside = contended};
         if (!contended)
             o.demand_bytes_per_s = th_network_dram_demand(m->network, i);
-        th_accel_start_pipeline(m, a, &a->pipeline, &o);
+        th_accel_start_pipeline(m, a, a->pipeline, &o);
         if (contended && report_demand(m, a, err))
             return -1;
     }
@@ -525,12 +525,12 @@ int th_accelerator_settle(th_machine *m, th_error *err)
 static int step_from_now(th_machine *m, th_accel_state *a, th_error *err)
 {
     catch_up(m, a);
-    a->pipeline.skip = false;
-    if (a->pipeline.done) /* its end event is of now */
+    a->pipeline->skip = false;
+    if (a->pipeline->done) /* its end event is of now */
         return 0;
     a->observed.is_counted = a->mode == TH_ACCEL_EXPANDED;
     a->mode = TH_ACCEL_STEPPED;
-    return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(&a->pipeline)),
+    return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(a->pipeline)),
                               TH_PIPELINE_STEPS, err);
 }
 

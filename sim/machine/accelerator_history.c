@@ -78,9 +78,9 @@ int th_history_find_completion(th_machine *m, th_accel_state *a, th_error *err)
     if (known)
         return post_end(m, a, known, err);
     const th_compute_cost *w = th_accel_cost(m, a);
-    th_history_apply(m, a, &a->pipeline, a->history.n_applied, !m->options.no_skip);
+    th_history_apply(m, a, a->pipeline, a->history.n_applied, !m->options.no_skip);
     a->history.n_applied = a->history.n;
-    th_pipeline p = a->pipeline;
+    th_pipeline p = *a->pipeline;
     th_compute_completion e = {.end = th_pipeline_finish(&p, &w->schedule, &w->port)};
     e.stats = p.stats;
     e.prefetched = th_pipeline_prefetch_state(&p);

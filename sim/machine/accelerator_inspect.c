@@ -7,7 +7,7 @@
 
 void th_accel_report_tiles(th_machine *m, const th_accel_state *a)
 {
-    th_tiles tiles = th_pipeline_tiles(&a->pipeline, &th_accel_cost(m, a)->schedule);
+    th_tiles tiles = th_pipeline_tiles(a->pipeline, &th_accel_cost(m, a)->schedule);
     TH_NOTIFY(m->observers, tiles, m->now, th_accel_number(m, a), &tiles);
 }
 
@@ -45,7 +45,7 @@ static bool get_pipeline(const th_machine *m, const th_accel_state *a, th_pipeli
     if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_STARTING || a->mode == TH_ACCEL_FAILED)
         return false;
     const th_compute_cost *w = th_accel_cost(m, a);
-    *p = a->pipeline;
+    *p = *a->pipeline;
     if (a->mode == TH_ACCEL_COLLAPSED)
         th_pipeline_start(p, &w->schedule, &w->port, &(th_pipeline_options){.skip = true});
     else if (a->mode == TH_ACCEL_EXPANDED)

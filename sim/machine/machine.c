@@ -36,6 +36,7 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
         m->options.network = th_network_types[0];
     m->events = th_events_new();
     m->accels = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->accels);
+    m->pipelines = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->pipelines);
     m->settle.started = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->settle.started);
     m->settle.stale = th_alloc_zero((size_t)s->n_accels + 1, sizeof *m->settle.stale);
     m->completions = m->options.completions ? m->options.completions
@@ -53,11 +54,13 @@ th_machine *th_machine_new(const th_system *s, const th_compute_cost_cache *w,
     }
     if (m->options.expand_seed)
         m->random = th_random_stream(m->options.expand_seed, "expand", 0);
-    if (!m->events || !m->accels || !m->settle.started || !m->settle.stale || !m->completions ||
-        !m->replay || (m->options.expand_seed && !m->random))
+    if (!m->events || !m->accels || !m->pipelines || !m->settle.started || !m->settle.stale ||
+        !m->completions || !m->replay || (m->options.expand_seed && !m->random))
         goto fail;
-    for (int a = 0; a < s->n_accels; a++)
+    for (int a = 0; a < s->n_accels; a++) {
         m->any_shared |= m->network->is_shared[a];
+        m->accels[a].pipeline = &m->pipelines[a];
+    }
     return m;
 fail:
     th_error_no_memory(err);
@@ -72,6 +75,7 @@ static void free_accels(th_machine *m)
         th_free(m->accels[a].history.change);
     }
     th_free(m->accels);
+    th_free(m->pipelines);
     th_ready_queue_clear(&m->startable_accels);
 }
 

@@ -53,7 +53,9 @@ typedef struct th_accel_state {
     uint32_t event_kind;
     bool rates_are_stale; /* stepped and contended: the network has new rates */
     bool was_contended;   /* since the task started: then its end depends on more than demand */
-    th_pipeline pipeline; /* stepped: its state; expanded: with the applied part of history */
+    /* stepped: its state; expanded: with the applied part of history. Of machine.pipelines, which
+     * take no memory until they are written: most accelerators of large systems never need one */
+    th_pipeline *pipeline;
     th_demand_history history;      /* expanded */
     th_pipeline_stats stats_at_end; /* expanded, once its end is known */
     th_prefetch_state prefetched_at_end;
@@ -151,6 +153,7 @@ struct th_machine {
     th_time now, last_end;
     th_machine_tasks tasks;
     th_accel_state *accels;
+    th_pipeline *pipelines; /* by accelerator */
     th_host_state *hosts;            /* numbered as in the system */
     th_ready_queue startable_accels; /* that may be able to start a task at this time */
     th_ready_queue startable_hosts;

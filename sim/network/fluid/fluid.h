@@ -62,6 +62,7 @@ typedef struct th_virtual_time {
     th_time end_time;
     int32_t end_slot; /* transfer of that event */
     bool is_stale;    /* its first end must be computed again */
+    bool is_used;     /* since the reset; else all but flow and room is 0 */
 } th_virtual_time;
 
 typedef struct th_fluid_list {

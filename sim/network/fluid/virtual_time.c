@@ -68,9 +68,20 @@ static void mark_stale(th_fluid *f, int32_t medium)
     f->time.stale[f->time.n_stale++] = medium;
 }
 
-void th_virtual_time_update(th_fluid *f, int32_t medium, th_time now, double level)
+/* One that may not have been used yet: those that never are take no memory. */
+static th_virtual_time *used(th_fluid *f, int32_t medium)
 {
     th_virtual_time *c = &f->time.of_medium[medium];
+    if (!c->is_used) {
+        c->is_used = true;
+        c->end = TH_NO_EVENT;
+    }
+    return c;
+}
+
+void th_virtual_time_update(th_fluid *f, int32_t medium, th_time now, double level)
+{
+    th_virtual_time *c = used(f, medium);
     c->count = count_at(c, now);
     c->since = now;
     c->level = level;
@@ -87,7 +98,7 @@ static void set_finish(const th_fluid *f, th_fluid_flow *w)
 
 int th_virtual_time_add(th_fluid *f, int32_t slot, int32_t medium, th_time now)
 {
-    th_virtual_time *c = &f->time.of_medium[medium];
+    th_virtual_time *c = used(f, medium);
     th_fluid_flow *w = &f->flows[slot];
     if (th_grow(&c->flow, &c->room, c->n + 1, sizeof *c->flow))
         return -1;
@@ -121,7 +132,7 @@ void th_virtual_time_join(th_fluid *f, int32_t slot, int32_t transfer, th_time n
 
 int th_virtual_time_add_since(th_fluid *f, int32_t slot, int32_t medium, double level)
 {
-    th_virtual_time *c = &f->time.of_medium[medium];
+    th_virtual_time *c = used(f, medium);
     th_fluid_flow *w = &f->flows[slot];
     assert(c->n == 0 && c->end == TH_NO_EVENT);
     if (th_grow(&c->flow, &c->room, 1, sizeof *c->flow))
@@ -166,7 +177,8 @@ void th_virtual_times_reset(th_fluid *f)
 {
     for (int32_t m = 0; m < f->n_media; m++) {
         th_virtual_time *c = &f->time.of_medium[m];
-        *c = (th_virtual_time){.flow = c->flow, .room = c->room, .end = TH_NO_EVENT};
+        if (c->is_used)
+            *c = (th_virtual_time){.flow = c->flow, .room = c->room};
     }
     f->time.n_stale = 0;
 }
