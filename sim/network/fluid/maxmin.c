@@ -49,6 +49,7 @@ th_maxmin *th_maxmin_new(int32_t n_links, double greatest)
         return NULL;
     m->n_links = n_links;
     m->link = th_alloc_zero(n, sizeof *m->link);
+    m->capacity = th_alloc_zero(n, sizeof *m->capacity);
     m->residual = th_alloc_zero(n, sizeof *m->residual);
     m->mark = th_alloc_zero(n, sizeof *m->mark);
     m->level = th_alloc_zero(n, sizeof *m->level);
@@ -57,7 +58,7 @@ th_maxmin *th_maxmin_new(int32_t n_links, double greatest)
     m->work.heap = th_alloc_array(n, sizeof *m->work.heap);
     m->changes.link = th_alloc_array(n, sizeof *m->changes.link);
     th_blocks_init(&m->hops);
-    if (!m->link || !m->residual || !m->mark || !m->level || !m->work.dirty || !m->work.touched ||
+    if (!m->link || !m->capacity || !m->residual || !m->mark || !m->level || !m->work.dirty || !m->work.touched ||
         !m->work.heap || !m->changes.link) {
         th_maxmin_free(m);
         return NULL;
@@ -75,6 +76,7 @@ void th_maxmin_free(th_maxmin *m)
     for (int32_t l = 0; m->link && l < m->n_links; l++)
         th_free(m->link[l].entry);
     th_free(m->link);
+    th_free(m->capacity);
     th_free(m->residual);
     th_free(m->mark);
     th_free(m->level);
@@ -95,12 +97,9 @@ void th_maxmin_reset(th_maxmin *m)
 {
     for (int32_t l = 0; l <= m->n_links; l++) {
         th_maxmin_link *k = &m->link[l];
-        *k = (th_maxmin_link){.entry = k->entry,
-                              .room = k->room,
-                              .capacity = k->capacity,
-                              .tolerance = th_maxmin_fixed(m, k->capacity * FULL),
-                              .place = -1};
-        m->residual[l] = th_maxmin_fixed(m, k->capacity);
+        if (k->is_used)
+            *k = (th_maxmin_link){.entry = k->entry, .room = k->room};
+        m->residual[l] = th_maxmin_fixed(m, m->capacity[l]);
         m->mark[l] = 0;
         m->level[l] = INFINITY;
     }
@@ -127,12 +126,24 @@ void th_maxmin_set_capacity(th_maxmin *m, int32_t l, double capacity)
     double most = ldexp(1.0, m->grid.unit + GRID_BITS + HEADROOM_BITS);
     th_maxmin_link *k = &m->link[l];
     capacity = capacity < most ? capacity : most;
-    if (capacity == k->capacity)
+    if (capacity == m->capacity[l])
         return;
-    m->residual[l] += th_maxmin_fixed(m, capacity) - th_maxmin_fixed(m, k->capacity);
+    m->residual[l] += th_maxmin_fixed(m, capacity) - th_maxmin_fixed(m, m->capacity[l]);
+    m->capacity[l] = capacity;
+    if (!k->is_used) /* by no flow whose rate could change */
+        return;
     k->tolerance = th_maxmin_fixed(m, capacity * FULL);
-    k->capacity = capacity;
     mark_dirty(m, l);
+}
+
+static void use(th_maxmin *m, int32_t l)
+{
+    th_maxmin_link *k = &m->link[l];
+    if (k->is_used)
+        return;
+    k->is_used = true;
+    k->tolerance = th_maxmin_fixed(m, m->capacity[l] * FULL);
+    k->place = -1;
 }
 
 /* All that add may need, so that nothing after it fails. */
@@ -149,6 +160,7 @@ static int make_room(th_maxmin *m, int32_t flow, const int32_t *links, int32_t n
         return -1;
     for (int32_t i = 0; i < n; i++) {
         th_maxmin_link *k = &m->link[links[i]];
+        use(m, links[i]);
         if (th_grow(&k->entry, &k->room, k->n + (size_t)n, sizeof *k->entry))
             return -1;
     }
@@ -188,9 +200,9 @@ static void place_uncontended(th_maxmin *m, int32_t flow)
     const int32_t *hop = &m->hops.item[w->first];
     int32_t least = hop[0];
     for (int32_t i = 1; i < w->n_hops; i++)
-        if (m->link[hop[i]].capacity < m->link[least].capacity)
+        if (m->capacity[hop[i]] < m->capacity[least])
             least = hop[i];
-    w->rate = m->link[least].capacity;
+    w->rate = m->capacity[least];
     __int128 fixed = th_maxmin_fixed(m, w->rate);
     for (int32_t i = 0; i < w->n_hops; i++) {
         m->residual[hop[i]] -= fixed;

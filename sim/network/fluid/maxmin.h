@@ -53,10 +53,10 @@ typedef struct th_maxmin_link {
     int64_t n_counted;          /* sum of count over its entries */
     int64_t n_new;              /* and over those of flows without a bottleneck yet */
     bool is_dirty, is_changed;
+    bool is_used; /* a flow has been on it since the reset; else all but entry and room is 0 */
     int32_t place;          /* in heap, -1: it is not */
     th_maxmin_entry *entry; /* flows on it, one entry per hop; bottlenecked here first */
     size_t n, room;
-    double capacity;
     /* The fair level, and how many flows at that level are bottlenecked elsewhere; valid while
      * TH_LINK_FAIR_EXACT. */
     double fair;
@@ -116,7 +116,8 @@ typedef struct th_maxmin_changes {
 
 struct th_maxmin {
     int32_t n_links;
-    th_maxmin_link *link;
+    th_maxmin_link *link; /* takes no memory until it is used */
+    double *capacity;
     /* Per link, in arrays of their own that fit into the nearest cache: every change of a rate
      * touches them. */
     __int128 *residual; /* capacity minus all rates on it, in units of 2^unit: exact */

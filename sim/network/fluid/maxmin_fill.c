@@ -26,7 +26,7 @@ static void open_link(th_maxmin *m, int32_t l)
         return;
     m->mark[l] = TH_LINK_TOUCHED;
     m->work.touched[m->work.n_touched++] = l;
-    m->residual[l] = th_maxmin_fixed(m, k->capacity);
+    m->residual[l] = th_maxmin_fixed(m, m->capacity[l]);
     k->bottlenecked_shares = 0;
     k->n_bottlenecked = 0;
     k->n_new = k->n_counted;

@@ -113,5 +113,5 @@ double th_maxmin_least_level(const th_maxmin *m, int32_t l, double residual)
     double shares = own + (double)k->n_new, rate = k->n_bottlenecked > 0 ? m->level[l] * own : 0;
     if (shares > 0)
         return (residual + rate) / shares;
-    return m->has_weights ? 0 : k->capacity / (double)k->n_counted;
+    return m->has_weights ? 0 : m->capacity[l] / (double)k->n_counted;
 }

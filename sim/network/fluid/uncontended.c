@@ -71,7 +71,7 @@ static int32_t find_narrowest(const th_fluid *f, const th_fluid_flow *w)
         return -1;
     for (int32_t i = 0; i < w->route.n_links; i++) {
         int32_t m = medium_of(f, w, i);
-        double capacity = f->shares->link[m].capacity;
+        double capacity = f->shares->capacity[m];
         if (f->uncontended.n_on[m] > 1 || !(capacity > 0))
             return -1;
         if (narrowest < 0 || capacity < least) {
@@ -107,7 +107,7 @@ static int begin_uncontended(th_fluid *f, th_events *q, int32_t slot, int32_t na
     th_fluid_flow *w = &f->flows[slot];
     w->sharing = TH_FLUID_UNCONTENDED;
     w->narrowest = narrowest;
-    w->rate = f->shares->link[narrowest].capacity;
+    w->rate = f->shares->capacity[narrowest];
     w->since = now;
     w->end = th_fluid_post_end(f, q, w->first, end);
     w->end_time = end;
@@ -119,7 +119,7 @@ static int begin_uncontended(th_fluid *f, th_events *q, int32_t slot, int32_t na
 /* When it ends, if it stays uncontended. */
 static th_time end_of(const th_fluid *f, const th_fluid_flow *w, int32_t narrowest, th_time now)
 {
-    double level = f->shares->link[narrowest].capacity / (1 / w->weight);
+    double level = f->shares->capacity[narrowest] / (1 / w->weight);
     const th_fluid_transfer *t = &f->transfers[w->first];
     th_time end = th_fluid_end_time(t->finish, level, now);
     return end > t->earliest ? end : t->earliest;
