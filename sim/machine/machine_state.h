@@ -153,7 +153,7 @@ struct th_machine {
     th_time now, last_end;
     th_machine_tasks tasks;
     th_accel_state *accels;
-    th_pipeline *pipelines; /* by accelerator */
+    th_pipeline *pipelines;          /* by accelerator */
     th_host_state *hosts;            /* numbered as in the system */
     th_ready_queue startable_accels; /* that may be able to start a task at this time */
     th_ready_queue startable_hosts;

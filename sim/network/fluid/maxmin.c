@@ -58,8 +58,8 @@ th_maxmin *th_maxmin_new(int32_t n_links, double greatest)
     m->work.heap = th_alloc_array(n, sizeof *m->work.heap);
     m->changes.link = th_alloc_array(n, sizeof *m->changes.link);
     th_blocks_init(&m->hops);
-    if (!m->link || !m->capacity || !m->residual || !m->mark || !m->level || !m->work.dirty || !m->work.touched ||
-        !m->work.heap || !m->changes.link) {
+    if (!m->link || !m->capacity || !m->residual || !m->mark || !m->level || !m->work.dirty ||
+        !m->work.touched || !m->work.heap || !m->changes.link) {
         th_maxmin_free(m);
         return NULL;
     }

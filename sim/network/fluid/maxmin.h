@@ -53,8 +53,8 @@ typedef struct th_maxmin_link {
     int64_t n_counted;          /* sum of count over its entries */
     int64_t n_new;              /* and over those of flows without a bottleneck yet */
     bool is_dirty, is_changed;
-    bool is_used; /* a flow has been on it since the reset; else all but entry and room is 0 */
-    int32_t place;          /* in heap, -1: it is not */
+    bool is_used;  /* a flow has been on it since the reset; else all but entry and room is 0 */
+    int32_t place; /* in heap, -1: it is not */
     th_maxmin_entry *entry; /* flows on it, one entry per hop; bottlenecked here first */
     size_t n, room;
     /* The fair level, and how many flows at that level are bottlenecked elsewhere; valid while
