@@ -108,6 +108,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/constraints.test \
 	tests/tcl/designs.test \
 	tests/tcl/report/diff.test \
+	tests/tcl/report/random_faults.test \
 	tests/tcl/report/reliability.test \
 	tests/tcl/report/survival.test \
 	tests/tcl/workload/exports.test \

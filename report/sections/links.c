@@ -10,6 +10,7 @@
 #include "sim/observe/link_probe.h"
 #include "report/session/property_events.h"
 #include "report/session/link_flows.h"
+#include "report/session/property_events.h"
 #include "report/objects/objects.h"
 #include "report/sections/sections.h"
 #include "report/interrupt.h"
@@ -174,6 +175,8 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
             r, is_worst ? "Flows over link/%.60s, the most loaded one" : "Flows over link/%.60s",
             name),
         columns);
+    if (th_property_events_reroute(s))
+        th_table_note(t, "by the routes of the system, without detours round links that are down.");
     for (size_t i = 0; i < f.n; i++)
         add_flow(s, x, t, &f.flows[i]);
     th_link_flows_clear(&f);

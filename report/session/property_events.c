@@ -50,6 +50,14 @@ int th_property_events_add(th_session *s, const th_property_event *c, size_t n, 
     return 0;
 }
 
+bool th_property_events_reroute(const th_session *s)
+{
+    for (size_t i = 0; i < s->events.n; i++)
+        if (s->events.all[i].event.kind == TH_PROPERTY_ROUTE)
+            return true;
+    return false;
+}
+
 void th_property_events_discard(th_session *s)
 {
     size_t n = 0;

@@ -30,6 +30,8 @@ typedef struct th_applied_event {
  * but if memory ran out between two of them, the run is lost. */
 int th_property_events_add(th_session *s, const th_property_event *c, size_t n, bool is_fault,
                            th_error *err);
+/* Do routes change in the run, round links that are down? */
+bool th_property_events_reroute(const th_session *s);
 /* The run is dropped: faults are kept for the next one, all other events are forgotten. */
 void th_property_events_discard(th_session *s);
 /* A run at time 0: faults will happen again; discard forgets all other events then. 0 or -1. */
