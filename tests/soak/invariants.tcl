@@ -227,7 +227,7 @@ proc check_path {child makespan} {
     set end 0
     foreach row $path {
         if {[dict get $row start_ps] != $end + [dict get $row wait_ps]} {
-            return "path: task [dict get $row task] does not begin when the one before it ends, $end"
+            return "path: task [dict get $row task] does not begin when the one before ends, $end"
         }
         set end [end_of $row]
     }

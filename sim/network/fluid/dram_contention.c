@@ -130,6 +130,8 @@ void th_dram_contention_use(th_fluid *f, const th_fluid_flow *w, int by)
 
 /* --- contention ------------------------------------------------------------------------------- */
 
+/* Its flows get the DRAM as one more medium. Those outside the solver enter it first, with the
+ * media on which they are alone. */
 static int reenter_flows(th_fluid *f, int32_t accel, th_time now)
 {
     const th_fluid_list *there = &f->demand.at_accel[accel];
@@ -137,6 +139,10 @@ static int reenter_flows(th_fluid *f, int32_t accel, th_time now)
         int32_t slot = there->item[i] >> 1;
         if (f->flows[slot].sharing == TH_FLUID_UNCONTENDED && th_fluid_enter_solver(f, slot))
             return -1;
+    }
+    f->head.is_contended[accel] = true;
+    for (size_t i = 0; i < there->n; i++) {
+        int32_t slot = there->item[i] >> 1;
         th_maxmin_remove(f->shares, slot);
         th_virtual_time_remove(f, slot, now);
         if (th_fluid_share(f, slot))
@@ -159,10 +165,10 @@ static void drop_engines(th_fluid *f, int32_t accel)
 
 static int toggle(th_fluid *f, int32_t accel, th_time now)
 {
-    f->head.is_contended[accel] = !f->head.is_contended[accel];
     f->head.toggled[f->head.n_toggled++] = accel;
-    if (f->head.is_contended[accel])
+    if (!f->head.is_contended[accel])
         return reenter_flows(f, accel, now);
+    f->head.is_contended[accel] = false;
     drop_engines(f, accel);
     return 0;
 }

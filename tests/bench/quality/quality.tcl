@@ -314,7 +314,8 @@ foreach {name value} [lrange $argv 1 end] {
     dict set options $name $value
 }
 if {$command ni {compare record replay quick default}} {
-    puts stderr "usage: tharsis -exit quality.tcl quick|default|compare|record|replay ?OPTION VALUE?"
+    puts stderr "usage: tharsis -exit quality.tcl quick|default|compare|record|replay\
+            ?OPTION VALUE?"
     exit 2
 }
 exit [$command]

@@ -161,8 +161,7 @@ TEST(no_transfer_ends_before_it_would_alone)
         for (int i = 0; i < N; i++) {
             int src = (int)pick(r, 0, 2);
             at += (th_time)pick(r, 0, 3000000);
-            fluid[i] =
-                (transfer){at, src, (int)pick(r, (uint64_t)src + 1, 3), pick(r, 1, 3000), 0};
+            fluid[i] = (transfer){at, src, (int)pick(r, (uint64_t)src + 1, 3), pick(r, 1, 3000), 0};
             ideal[i] = fluid[i];
         }
         drive("fluid", s, fluid, N);

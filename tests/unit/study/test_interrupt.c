@@ -184,22 +184,22 @@ TEST(a_run_goes_on_to_where_it_was_to_go)
     CU_ASSERT_TRUE(count_interruptions(&x) >= 3);
 }
 
-/* So many collectives are not all cached, and chosen once more: then the run stands where it
- * stood. */
+/* What was chosen for collectives is remembered, so a restart looks seldom; the run then stands
+ * where it stood. */
 TEST(restart_gives_up_whole)
 {
     static const interrupted x = {
         .setup = "create_system -name s -topology ring -dims 3 -accel npu_v1 -link_bandwidth "
                  "100Gbps -link_latency 500ns;"
-                 "create_program p; for {set i 1} {$i <= 520} {incr i} {add_collective all_reduce "
-                 "-bytes ${i}kB {*}[expr {$i > 6 ? {-algorithm ring -chunks 1} : {}}]};"
+                 "create_program p; for {set i 1} {$i <= 600} {incr i} {add_collective all_reduce "
+                 "-bytes ${i}kB};"
                  "inject_fault accel/0 -at 5us -clock x0.5; run -for 20us; set_property link/0_1 "
                  "bandwidth 1Gbps; run -for 20us",
         .script = "restart",
         .says = "restart: interrupted; the run is as it was",
         .probe = OF_A_RUN,
-        .step = 5};
-    CU_ASSERT_TRUE(count_interruptions(&x) >= 5);
+        .step = 2};
+    CU_ASSERT_TRUE(count_interruptions(&x) >= 1);
 }
 
 /* The mapping, how it was found, and the mappings that select_mapping would take. */
