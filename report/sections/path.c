@@ -50,6 +50,7 @@ static const th_column path_columns[N_PATH_COLUMNS + 1] = {
     [PARTS + TH_PART_LATENCY] = {"latency", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_LINK] = {"link", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_CONTENTION] = {"contention", NULL, TH_KIND_TIME},
+    [PARTS + TH_PART_SLOWDOWN] = {"slowdown", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_HOST] = {"host", NULL, TH_KIND_TIME},
     [PARTS + TH_PART_COLLECTIVE] = {"collective", NULL, TH_KIND_TIME},
     [CONTENDER] = {"contention_at", NULL, TH_KIND_TEXT},
@@ -323,6 +324,7 @@ int th_section_path_parts(th_session *s, th_report *r, th_error *err)
         [TH_PART_LATENCY] = "latency of links, overheads of transfers",
         [TH_PART_LINK] = "bytes at the bandwidth of the slowest link",
         [TH_PART_CONTENTION] = "other tasks on the same links or DRAM",
+        [TH_PART_SLOWDOWN] = "lower clocks and jitter of accelerators",
         [TH_PART_HOST] = "work of hosts",
         [TH_PART_COLLECTIVE] = "collective operations",
     };

@@ -104,7 +104,7 @@ static const char *keep(struct th_arena *arena, th_strbuf *text)
 static const char *object_of(const th_system *s, const th_property_event *c, struct th_arena *arena)
 {
     th_strbuf name = TH_STRBUF_INIT;
-    bool is_link = c->kind != TH_PROPERTY_FREQUENCY;
+    bool is_link = th_property_is_of_link(c->kind);
     th_strbuf_printf(&name, "%s/%s", is_link ? "link" : "accel",
                      is_link ? s->links[c->object].name : s->nodes[s->accel_node[c->object]].name);
     return keep(arena, &name);
@@ -115,6 +115,11 @@ static const char *value_of(const th_system *s, const th_property_event *c, stru
     char text[64];
     if (c->kind == TH_PROPERTY_ROUTE)
         return c->factor == 0 ? "avoided" : "used";
+    if (c->kind == TH_PROPERTY_JITTER) {
+        snprintf(text, sizeof text, c->factor > 0 ? "%.9g%% seed %" PRIu64 : "0%%", 100 * c->factor,
+                 c->seed);
+        return th_arena_string(arena, text);
+    }
     if (c->kind == TH_PROPERTY_BANDWIDTH)
         exact_bandwidth(s->media[s->links[c->object].medium].bits_per_s, c->factor, text,
                         sizeof text);
@@ -139,7 +144,8 @@ static int describe(const th_system *s, const th_applied_event *c, struct th_are
 {
     static const char *const names[] = {[TH_PROPERTY_BANDWIDTH] = "bandwidth",
                                         [TH_PROPERTY_FREQUENCY] = "clock",
-                                        [TH_PROPERTY_ROUTE] = "route"};
+                                        [TH_PROPERTY_ROUTE] = "route",
+                                        [TH_PROPERTY_JITTER] = "jitter"};
     th_strbuf text = TH_STRBUF_INIT;
     bool is_between = c->event.at <= c->applied_at.now && !c->applied_at.is_time_complete &&
                       c->applied_at.events > 0;

@@ -119,7 +119,7 @@ static double *factor_of(const th_session *s, const th_applied_event *c, double 
 
 static bool has_factor(const th_applied_event *c)
 {
-    return c->event.kind != TH_PROPERTY_ROUTE;
+    return c->event.kind == TH_PROPERTY_BANDWIDTH || c->event.kind == TH_PROPERTY_FREQUENCY;
 }
 
 void th_property_events_maximum(const th_session *s, double *clock, double *bandwidth)

@@ -297,8 +297,11 @@ static int change_machine(const th_session *s, th_machine *m, const th_what_if *
 {
     bool is_clock = is_in_machine(s->system, w);
     for (int i = 0; is_clock && i < w->n; i++)
-        if (th_machine_add_property_event(
-                m, &(th_property_event){0, TH_PROPERTY_FREQUENCY, w->objects[i], 1 + by}, err) != 0)
+        if (th_machine_add_property_event(m,
+                                          &(th_property_event){.kind = TH_PROPERTY_FREQUENCY,
+                                                               .object = w->objects[i],
+                                                               .factor = 1 + by},
+                                          err) != 0)
             return -1;
     for (size_t i = 0; i < s->events.n; i++) {
         th_property_event c = s->events.all[i].event;

@@ -12,8 +12,8 @@
 
 const char *th_time_part_name(int part)
 {
-    static const char *const names[] = {"array",      "memory", "latency",   "link",
-                                        "contention", "host",   "collective"};
+    static const char *const names[] = {"array",      "memory",   "latency", "link",
+                                        "contention", "slowdown", "host",    "collective"};
     return names[part];
 }
 
@@ -25,8 +25,9 @@ static th_time take(th_time *left, th_time wanted)
     return taken;
 }
 
-static void split_compute(const th_compute_cost *w, th_time left, th_time *part)
+static void split_compute(const th_compute_cost *w, th_time left, th_time slowed, th_time *part)
 {
+    part[TH_PART_SLOWDOWN] = take(&left, slowed);
     part[TH_PART_ARRAY] = take(&left, w->collapsed.busy_ps);
     part[TH_PART_MEMORY] = take(&left, w->collapsed_ps - w->collapsed.busy_ps);
     part[TH_PART_CONTENTION] = left;
@@ -53,7 +54,8 @@ int th_time_breakdown(const th_run_view *run, int32_t task, th_time part[TH_N_PA
     memset(part, 0, TH_N_PARTS * sizeof *part);
     switch ((th_task_kind)t->kind) {
     case TH_TASK_COMPUTE:
-        split_compute(th_compute_cost_get(run->costs, t->compute_cost), all, part);
+        split_compute(th_compute_cost_get(run->costs, t->compute_cost), all,
+                      run->result->slowed_ps ? run->result->slowed_ps[task] : 0, part);
         break;
     case TH_TASK_TRANSFER:
         return split_transfer(run->system, t, all, part, err);

@@ -12,6 +12,7 @@
  * result, so all modes give the same times; tests compare them. */
 #include <config.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -71,6 +72,15 @@ static void stop_loading(th_machine *m, th_accel_state *a)
     drop_event(m, a);
 }
 
+/* How much longer its task takes at the present clock than at that of the system. */
+static th_time clock_delay(const th_machine *m, const th_accel_state *a)
+{
+    int32_t cost = m->program->tasks[a->task].compute_cost;
+    th_time delay =
+        th_accel_cost(m, a)->collapsed_ps - th_compute_cost_get(m->costs, cost)->collapsed_ps;
+    return delay > 0 ? delay : 0;
+}
+
 int th_accelerator_start(th_machine *m, int accel, th_error *err)
 {
     th_accel_state *a = &m->accels[accel];
@@ -84,9 +94,12 @@ int th_accelerator_start(th_machine *m, int accel, th_error *err)
     if (factor != 1 && (a->scaled = th_frequency_scaled_cost(
                             m, m->program->tasks[a->task].compute_cost, factor)) < 0)
         return th_error_no_memory(err);
+    if (a->scaled >= 0)
+        m->tasks.slowed[a->task] = clock_delay(m, a);
     a->started = m->now;
     a->mode = TH_ACCEL_STARTING;
     a->was_contended = false;
+    a->stretch = th_jitter_stretch(m, accel, a->task);
     m->settle.started[m->settle.n_started++] = accel;
     th_task_result *t = &m->tasks.times[a->task];
     th_machine_task_starts(m, a->task, t->ready_ps < m->now ? a->last_task : t->cause);
@@ -242,6 +255,26 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *s
     return th_machine_task_ends(m, task, err);
 }
 
+/* Its task would end now. With jitter it ends later, and the accelerator counts as busy until then;
+ * it moves no data. */
+static int end_or_delay(th_machine *m, th_accel_state *a, const th_pipeline_stats *stats,
+                        const th_prefetch_state *prefetched, th_error *err)
+{
+    static const double nothing[TH_N_ENGINES];
+    th_time extra = (th_time)llround((double)(m->now - a->started) * a->stretch);
+    if (extra == 0)
+        return end_task(m, a, stats, prefetched, err);
+    a->prefetched_at_end = *prefetched;
+    a->stats_at_end = *stats;
+    a->stats_at_end.busy_ps = th_time_add(a->stats_at_end.busy_ps, extra);
+    m->tasks.slowed[a->task] = th_time_add(m->tasks.slowed[a->task], extra);
+    a->mode = TH_ACCEL_DELAYED;
+    if (th_accel_is_contended(m, a) &&
+        m->network->type->demand(m->network, th_accel_number(m, a), 0, nothing))
+        return th_network_failed(m->network, err);
+    return th_accel_set_event(m, a, th_time_add(m->now, extra), TH_COMPUTE_ENDS, err);
+}
+
 static int step(th_machine *m, th_accel_state *a, th_error *err)
 {
     if (a->mode == TH_ACCEL_LOADING) {
@@ -256,7 +289,7 @@ static int step(th_machine *m, th_accel_state *a, th_error *err)
         return -1;
     if (a->pipeline->done) {
         th_prefetch_state prefetched = th_pipeline_prefetch_state(a->pipeline);
-        return end_task(m, a, &a->pipeline->stats, &prefetched, err);
+        return end_or_delay(m, a, &a->pipeline->stats, &prefetched, err);
     }
     if (th_accel_is_contended(m, a))
         return 0;
@@ -274,8 +307,10 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
         return th_history_find_completion(m, a, err);
     static const th_prefetch_state nothing;
     bool is_collapsed = a->mode == TH_ACCEL_COLLAPSED;
-    return end_task(m, a, is_collapsed ? &th_accel_cost(m, a)->collapsed : &a->stats_at_end,
-                    is_collapsed ? &nothing : &a->prefetched_at_end, err);
+    if (a->mode == TH_ACCEL_DELAYED)
+        return end_task(m, a, &a->stats_at_end, &a->prefetched_at_end, err);
+    return end_or_delay(m, a, is_collapsed ? &th_accel_cost(m, a)->collapsed : &a->stats_at_end,
+                        is_collapsed ? &nothing : &a->prefetched_at_end, err);
 }
 
 /* --- settling --------------------------------------------------------------------------------- */
@@ -335,6 +370,7 @@ static int update_demand(th_machine *m, th_accel_state *a, th_error *err)
     case TH_ACCEL_LOADING:
     case TH_ACCEL_STARTING:
     case TH_ACCEL_FAILED:
+    case TH_ACCEL_DELAYED:
         return 0;
     case TH_ACCEL_COLLAPSED:
         return demand == 0 ? 0 : th_history_expand(m, a, demand, err);
@@ -363,7 +399,8 @@ static void catch_up(th_machine *m, th_accel_state *a)
 /* Flows can saturate its DRAM from now on. */
 static int enter_contention(th_machine *m, th_accel_state *a, th_error *err)
 {
-    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_STARTING || a->mode == TH_ACCEL_FAILED)
+    if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_STARTING || a->mode == TH_ACCEL_FAILED ||
+        a->mode == TH_ACCEL_DELAYED)
         return 0;
     if (a->mode == TH_ACCEL_LOADING) {
         advance_loading(m, a);

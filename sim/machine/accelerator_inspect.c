@@ -42,7 +42,8 @@ void th_accel_report_from_start(const th_machine *m, th_accel_state *a)
 /* The present state of the running task's pipeline; false: no task has begun. */
 static bool get_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p)
 {
-    if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_STARTING || a->mode == TH_ACCEL_FAILED)
+    if (th_accelerator_is_free(a) || a->mode == TH_ACCEL_STARTING || a->mode == TH_ACCEL_FAILED ||
+        a->mode == TH_ACCEL_DELAYED)
         return false;
     const th_compute_cost *w = th_accel_cost(m, a);
     *p = *a->pipeline;
@@ -70,8 +71,13 @@ void th_accelerator_trace(th_machine *m, int accel, bool is_traced)
 
 th_pipeline_stats th_accelerator_running(const th_machine *m, int accel)
 {
+    const th_accel_state *a = &m->accels[accel];
     th_pipeline p;
-    return get_pipeline(m, &m->accels[accel], &p) ? p.stats : (th_pipeline_stats){0};
+    if (a->mode != TH_ACCEL_DELAYED)
+        return get_pipeline(m, a, &p) ? p.stats : (th_pipeline_stats){0};
+    p.stats = a->stats_at_end;
+    p.stats.busy_ps -= a->started + th_stats_occupied(&p.stats) - m->now;
+    return p.stats;
 }
 
 th_tiles th_accelerator_tiles(const th_machine *m, int accel)

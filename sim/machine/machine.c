@@ -83,6 +83,7 @@ static void free_tasks(th_machine_tasks *t)
 {
     th_free(t->waiting);
     th_free(t->times);
+    th_free(t->slowed);
     th_free(t->input_end);
     th_ready_queue_clear(&t->ready);
 }

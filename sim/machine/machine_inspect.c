@@ -167,9 +167,14 @@ static int allocate_result(const th_machine *m, th_result *r)
     r->accels = th_alloc_zero((size_t)r->n_accels + 1, sizeof *r->accels);
     r->links = th_alloc_zero((size_t)r->n_links + 1, sizeof *r->links);
     r->tasks = th_alloc_zero((size_t)r->n_tasks + 1, sizeof *r->tasks);
+    if (m->tasks.has_slowed)
+        r->slowed_ps = th_alloc_zero((size_t)r->n_tasks + 1, sizeof *r->slowed_ps);
     r->layers = th_alloc_zero((size_t)r->n_layers + 1, sizeof *r->layers);
     r->input_end_ps = th_alloc_zero((size_t)r->n_inputs + 1, sizeof *r->input_end_ps);
-    return r->accels && r->links && r->tasks && r->layers && r->input_end_ps ? 0 : -1;
+    return r->accels && r->links && r->tasks && r->layers && r->input_end_ps &&
+                   (r->slowed_ps || !m->tasks.has_slowed)
+               ? 0
+               : -1;
 }
 
 /* An input has ended when all of its tasks have. */
@@ -202,6 +207,8 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
     for (int l = 0; l < r.n_links; l++)
         r.links[l] = link_result(m->network, l, m->now);
     memcpy(r.tasks, m->tasks.times, (size_t)r.n_tasks * sizeof *r.tasks);
+    if (r.slowed_ps)
+        memcpy(r.slowed_ps, m->tasks.slowed, (size_t)r.n_tasks * sizeof *r.slowed_ps);
     copy_input_ends(m, r.input_end_ps);
     r.moved_bytes = m->counts.moved_bytes;
     r.n_events = m->counts.events;

@@ -17,6 +17,7 @@ typedef enum {
     TH_ACCEL_COLLAPSED, /* one end event, at the collapsed time of its compute cost */
     TH_ACCEL_EXPANDED,  /* flows use its DRAM; the end follows from the demand history */
     TH_ACCEL_FAILED,    /* its task, if it had one, never ends */
+    TH_ACCEL_DELAYED,   /* its task would have ended; jitter prolongs it */
     TH_ACCEL_STEPPED    /* event by event: contended DRAM, watched, or expand_all */
 } th_accel_mode;
 
@@ -53,11 +54,12 @@ typedef struct th_accel_state {
     uint32_t event_kind;
     bool rates_are_stale; /* stepped and contended: the network has new rates */
     bool was_contended;   /* since the task started: then its end depends on more than demand */
+    double stretch;       /* jitter of its task: the share of its time that is added */
     /* stepped: its state; expanded: with the applied part of history. Of machine.pipelines, which
      * take no memory until they are written: most accelerators of large systems never need one */
     th_pipeline *pipeline;
     th_demand_history history;      /* expanded */
-    th_pipeline_stats stats_at_end; /* expanded, once its end is known */
+    th_pipeline_stats stats_at_end; /* expanded, once its end is known; delayed: at its end */
     th_prefetch_state prefetched_at_end;
     th_accel_prefetch prefetch;
     th_accel_observers observed;
@@ -78,6 +80,9 @@ typedef struct th_machine_tasks {
     size_t waiting_capacity;
     th_task_result *times; /* by task */
     size_t times_capacity;
+    th_time *slowed; /* by task: see th_result.slowed_ps */
+    size_t slowed_capacity;
+    bool has_slowed;    /* clocks or jitter have been changed since load */
     th_time *input_end; /* by input of the stream */
     size_t input_capacity;
     th_ready_queue ready; /* tasks that became ready at this time */
@@ -129,11 +134,17 @@ typedef struct th_run_log {
     size_t n_demands, demand_capacity;
 } th_run_log;
 
+typedef struct th_jitter {
+    double share; /* mean of what is added, of the time of a task; 0: none */
+    uint64_t seed;
+} th_jitter;
+
 /* properties.c: the property events since load, and the present values. */
 typedef struct th_machine_properties {
     th_property_event *events;
     size_t n_events, capacity;
     double *medium_factor, *frequency_factor; /* NULL: all are 1 */
+    th_jitter *jitter;                        /* by accelerator; NULL: none has any */
     th_compute_cost **scaled; /* compute costs at other frequencies; none is ever dropped */
     size_t n_scaled, scaled_capacity;
 } th_machine_properties;
@@ -195,6 +206,8 @@ th_tiles th_accelerator_tiles(const th_machine *m, int accel);
 int th_property_event_apply(th_machine *m, int32_t number, th_error *err);
 void th_property_events_reset(th_machine *m);
 void th_property_events_free(th_machine *m);
+/* The share of its time that jitter adds to a task that starts now. */
+double th_jitter_stretch(const th_machine *m, int accel, int32_t task);
 int32_t th_frequency_scaled_cost(th_machine *m, int32_t cost, double factor);
 
 /* layers.c: results of each layer. load: 0, or -1 when memory is out; start, end: any task of a

@@ -7,7 +7,11 @@
 
 #include "sim/machine/machine_state.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
+#include "base/elementary.h"
+#include "base/map.h"
 #include "base/units.h"
 
 static int32_t medium_of(const th_machine *m, int link)
@@ -17,6 +21,8 @@ static int32_t medium_of(const th_machine *m, int link)
 
 double th_machine_property_factor(const th_machine *m, th_property_kind kind, int object)
 {
+    if (kind == TH_PROPERTY_JITTER)
+        return m->properties.jitter ? m->properties.jitter[object].share : 0;
     const double *of = kind == TH_PROPERTY_BANDWIDTH ? m->properties.medium_factor
                                                      : m->properties.frequency_factor;
     return of ? of[kind == TH_PROPERTY_BANDWIDTH ? medium_of(m, object) : object] : 1;
@@ -33,9 +39,17 @@ static int make_factors(double **of, int n)
     return *of ? 0 : -1;
 }
 
+static int make_jitter(th_machine *m)
+{
+    if (!m->properties.jitter)
+        m->properties.jitter =
+            th_alloc_zero((size_t)m->system->n_accels + 1, sizeof *m->properties.jitter);
+    return m->properties.jitter ? 0 : -1;
+}
+
 int th_machine_check_property_event(const th_machine *m, const th_property_event *c, th_error *err)
 {
-    if (c->kind == TH_PROPERTY_FREQUENCY)
+    if (!th_property_is_of_link(c->kind))
         return 0;
     if (!m->network->type->set_bandwidth)
         return th_error_set(
@@ -52,12 +66,27 @@ int th_machine_check_property_event(const th_machine *m, const th_property_event
     return 0;
 }
 
+/* From now on the tasks keep how much they are slowed. 0 or -1. */
+static int begin_slowed(th_machine *m)
+{
+    if (m->tasks.has_slowed)
+        return 0;
+    size_t n = (size_t)m->program->n_tasks + 1;
+    if (th_grow(&m->tasks.slowed, &m->tasks.slowed_capacity, n, sizeof *m->tasks.slowed))
+        return -1;
+    memset(m->tasks.slowed, 0, n * sizeof *m->tasks.slowed);
+    m->tasks.has_slowed = true;
+    return 0;
+}
+
 int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_error *err)
 {
     if (th_machine_check_property_event(m, c, err))
         return -1;
     if (make_factors(&m->properties.medium_factor, m->system->n_media) ||
         make_factors(&m->properties.frequency_factor, m->system->n_accels) ||
+        (c->kind == TH_PROPERTY_JITTER && make_jitter(m)) ||
+        (!th_property_is_of_link(c->kind) && begin_slowed(m)) ||
         th_grow(&m->properties.events, &m->properties.capacity, m->properties.n_events + 1,
                 sizeof *m->properties.events))
         return th_error_no_memory(err);
@@ -77,6 +106,10 @@ int th_property_event_apply(th_machine *m, int32_t number, th_error *err)
 {
     const th_property_event *c = &m->properties.events[number];
     m->settle.is_done = false;
+    if (c->kind == TH_PROPERTY_JITTER) {
+        m->properties.jitter[c->object] = (th_jitter){c->factor, c->seed};
+        return 0;
+    }
     if (c->kind == TH_PROPERTY_FREQUENCY) {
         bool fails = c->factor == 0 && m->properties.frequency_factor[c->object] > 0;
         m->properties.frequency_factor[c->object] = c->factor;
@@ -104,6 +137,7 @@ int th_machine_awaited_link(const th_machine *m)
 void th_property_events_reset(th_machine *m)
 {
     m->properties.n_events = 0;
+    m->tasks.has_slowed = false;
     for (int i = 0; m->properties.medium_factor && i < m->system->n_media; i++) {
         if (m->properties.medium_factor[i] != 1)
             m->network->type->set_bandwidth(m->network, i,
@@ -112,6 +146,8 @@ void th_property_events_reset(th_machine *m)
     }
     for (int i = 0; m->properties.frequency_factor && i < m->system->n_accels; i++)
         m->properties.frequency_factor[i] = 1;
+    if (m->properties.jitter)
+        memset(m->properties.jitter, 0, (size_t)m->system->n_accels * sizeof *m->properties.jitter);
 }
 
 void th_property_events_free(th_machine *m)
@@ -119,9 +155,23 @@ void th_property_events_free(th_machine *m)
     th_free(m->properties.events);
     th_free(m->properties.medium_factor);
     th_free(m->properties.frequency_factor);
+    th_free(m->properties.jitter);
     for (size_t i = 0; i < m->properties.n_scaled; i++)
         th_free(m->properties.scaled[i]);
     th_free(m->properties.scaled);
+}
+
+/* --- jitter ----------------------------------------------------------------------------------- */
+
+/* Hashed from the seed and the number of the task, so that no draw depends on the order of the
+ * events. */
+double th_jitter_stretch(const th_machine *m, int accel, int32_t task)
+{
+    const th_jitter *j = m->properties.jitter ? &m->properties.jitter[accel] : NULL;
+    if (!j || j->share == 0)
+        return 0;
+    const uint64_t bits = th_hash_word(th_hash_word(j->seed, (uint64_t)task), j->seed);
+    return j->share * -th_log(ldexp((double)((bits >> 11) + 1), -53)); /* in (0, 1] */
 }
 
 /* --- compute costs at other frequencies ------------------------------------------------------- */

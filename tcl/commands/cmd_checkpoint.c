@@ -109,8 +109,11 @@ static int run_save_checkpoint(th_call *c)
     th_strbuf_printf(&b, "program %016" PRIx64 "\n", run);
     for (size_t i = 0; i < s->events.n; i++) {
         const th_applied_event *k = &s->events.all[i];
-        th_strbuf_printf(&b, "change %" PRId32 " %" PRId32 " %" PRId64 " %a %d", k->event.kind,
-                         k->event.object, k->event.at, k->event.factor, (int)k->is_fault);
+        th_strbuf_printf(&b, "change %" PRId32 " %" PRId32 " %" PRId64 " %a", k->event.kind,
+                         k->event.object, k->event.at, k->event.factor);
+        if (k->event.kind == TH_PROPERTY_JITTER)
+            th_strbuf_printf(&b, " %" PRIu64, k->event.seed);
+        th_strbuf_printf(&b, " %d", (int)k->is_fault);
         write_position(&b, k->applied_at);
         th_strbuf_add(&b, "\n");
     }
@@ -214,10 +217,12 @@ static int read_network(fields f, th_run_options *o)
 static int read_change(fields f, checkpoint *k)
 {
     th_applied_event c = {0};
-    c.event.kind = (int32_t)next_whole(&f, TH_PROPERTY_BANDWIDTH, TH_PROPERTY_ROUTE);
+    c.event.kind = (int32_t)next_whole(&f, TH_PROPERTY_BANDWIDTH, TH_PROPERTY_JITTER);
     c.event.object = (int32_t)next_whole(&f, 0, INT32_MAX);
     c.event.at = next_whole(&f, 0, TH_TIME_MAX);
     c.event.factor = next_factor(&f);
+    if (c.event.kind == TH_PROPERTY_JITTER)
+        c.event.seed = (uint64_t)next_whole(&f, 0, INT64_MAX);
     c.is_fault = next_bool(&f);
     c.applied_at = next_position(&f);
     if (last_field(&f) != 0 ||
@@ -332,7 +337,7 @@ static bool has_objects(const th_system *s, const checkpoint *k)
 {
     for (size_t i = 0; i < k->n_changes; i++) {
         const th_property_event *c = &k->changes[i].event;
-        if (c->object >= (c->kind == TH_PROPERTY_FREQUENCY ? s->n_accels : s->n_links))
+        if (c->object >= (th_property_is_of_link(c->kind) ? s->n_links : s->n_accels))
             return false;
     }
     return true;

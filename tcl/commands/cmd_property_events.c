@@ -161,6 +161,7 @@ enum {
     FAULT_UNTIL,
     FAULT_BANDWIDTH,
     FAULT_CLOCK,
+    FAULT_JITTER,
     FAULT_PERIOD,
     FAULT_DUTY,
     FAULT_MTBF,
@@ -184,6 +185,10 @@ static const th_option fault_options[] = {
     [FAULT_CLOCK] = {"-clock", TH_OPTION_TEXT, "VALUE",
                      "An accelerator runs at this clock, a factor as x0.5 or a clock as 100MHz; "
                      "without it, it is dead."},
+    [FAULT_JITTER] =
+        {"-jitter", TH_OPTION_TEXT, "SHARE",
+         "The tasks of an accelerator take longer, each by a random share of its time, "
+         "in the mean this one, as 2%."},
     [FAULT_PERIOD] = {"-period", TH_OPTION_TIME, "TIME",
                       "It flaps from -at to -until: each period begins with a fault."},
     [FAULT_DUTY] = {"-duty", TH_OPTION_TEXT, "X", "The part of a period that is faulty (0.5)."},
@@ -197,16 +202,44 @@ static const th_option fault_options[] = {
                      "Faults of the length -for at the times of a file, one in a line."},
     [FAULT_PICK] = {"-pick", TH_OPTION_INTEGER, "N", "Only N of the objects, at random.", 1,
                     INT32_MAX},
-    [FAULT_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of -mtbf and -pick (1).", 0, INT64_MAX},
+    [FAULT_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of -mtbf, -pick and -jitter (1).", 0,
+                    INT64_MAX},
     [FAULT_REROUTE] = {"-reroute_after", TH_OPTION_TIME, "TIME",
                        "From then on in a fault, routes go round the link, also of transfers in "
                        "flight, where there is another route (never)."},
     {.name = NULL},
 };
 
+/* Jitter of an accelerator. 0 or -1. */
+static int parse_jitter(th_call *c, th_property_event *change)
+{
+    enum { MOST_PERCENT = 1000 };
+    char *end;
+    const char *text = th_call_text(c, FAULT_JITTER, "");
+    double percent = strtod(text, &end);
+    if (change->kind == TH_PROPERTY_BANDWIDTH)
+        return th_error_set(&c->err, "TCL-1160", "-jitter: is not for links");
+    if (th_call_has(c, FAULT_CLOCK))
+        return th_error_set(&c->err, "TCL-1161", "-jitter, -clock: exclude each other in one call");
+    if (end == text || strcmp(end, "%") != 0 || !(percent > 0 && percent <= MOST_PERCENT))
+        return th_error_set(&c->err, "TCL-1162",
+                            "-jitter \"%.40s\": must be a percentage as 2%%, above 0%%, at most "
+                            "%d%%",
+                            text, (int)MOST_PERCENT);
+    change->kind = TH_PROPERTY_JITTER;
+    change->factor = percent / 100;
+    change->seed = (uint64_t)th_call_number(c, FAULT_SEED, 1);
+    return 0;
+}
+
 static int parse_severity(th_call *c, th_property_event *change)
 {
-    bool is_link = change->kind == TH_PROPERTY_BANDWIDTH;
+    bool is_link = change->kind == TH_PROPERTY_BANDWIDTH,
+         is_down = !th_call_has(c, FAULT_BANDWIDTH) && !th_call_has(c, FAULT_JITTER);
+    if (th_call_has(c, FAULT_REROUTE) && (!is_link || !is_down))
+        return th_error_set(&c->err, "TCL-1132", "-reroute_after: is for links that are down");
+    if (th_call_has(c, FAULT_JITTER))
+        return parse_jitter(c, change);
     int own = is_link ? FAULT_BANDWIDTH : FAULT_CLOCK,
         other = is_link ? FAULT_CLOCK : FAULT_BANDWIDTH;
     if (th_call_has(c, other))
@@ -217,8 +250,6 @@ static int parse_severity(th_call *c, th_property_event *change)
         (is_link ? parse_bandwidth(c, change->object, th_call_text(c, own, ""), &change->factor)
                  : parse_clock(c, change->object, th_call_text(c, own, ""), &change->factor)) != 0)
         return -1;
-    if (th_call_has(c, FAULT_REROUTE) && (!is_link || change->factor != 0))
-        return th_error_set(&c->err, "TCL-1132", "-reroute_after: is for links that are down");
     bool is_dead = change->kind == TH_PROPERTY_FREQUENCY && change->factor == 0;
     if (is_dead && th_call_has(c, FAULT_FOR))
         return th_error_set(&c->err, "TCL-0412", "-for: a dead accelerator stays dead");
@@ -259,9 +290,11 @@ static int check_pattern(th_call *c)
         return th_error_set(&c->err, "TCL-1126", "-period \"%s\": must be at least 2ps",
                             th_call_text(c, FAULT_PERIOD, ""));
     if ((th_call_has(c, FAULT_DUTY) && !has_period) || (th_call_has(c, FAULT_SHAPE) && !has_mtbf) ||
-        (th_call_has(c, FAULT_SEED) && !has_mtbf && !th_call_has(c, FAULT_PICK)))
+        (th_call_has(c, FAULT_SEED) && !has_mtbf && !th_call_has(c, FAULT_PICK) &&
+         !th_call_has(c, FAULT_JITTER)))
         return th_error_set(&c->err, "TCL-1127",
-                            "-duty is for -period, -shape for -mtbf, -seed for -mtbf and -pick");
+                            "-duty is for -period, -shape for -mtbf, -seed for -mtbf, -pick and "
+                            "-jitter");
     if (has_for && th_call_number(c, FAULT_FOR, 0) == 0)
         return th_error_set(&c->err, "TCL-0419", "-for \"%s\": must be more than 0",
                             th_call_text(c, FAULT_FOR, ""));
@@ -388,8 +421,10 @@ const th_command th_property_event_commands[] = {
      "restart, or a run with other options, which warns. Reports say in their heads what was "
      "changed.",
      .run = run_set_property, .needs_every_rank = true},
-    {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options, "make a link or an accelerator fail",
-     "A link goes down, or is degraded (-bandwidth); an accelerator dies, or is slowed (-clock). "
+    {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options, "make links and accelerators fail",
+     "A link goes down, or is degraded (-bandwidth); an accelerator dies, is slowed (-clock), or "
+     "its "
+     "tasks vary (-jitter). "
      "Transfers on a link that is down wait, or go round it (-reroute_after); the task that a dead "
      "accelerator runs never ends, and "
      "none starts there, while its memory still serves transfers. A run that cannot end fails with "

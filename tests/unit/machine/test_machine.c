@@ -3,6 +3,7 @@
 #include "sim/machine/machine.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
+#include <math.h>
 #include <string.h>
 
 /* Two accelerators and a host in a row, 1 GB/s and 200 ns, 0.5 GB/s and 300 ns; DRAM of 16 GB/s,
@@ -246,6 +247,38 @@ TEST(a_flow_slows_a_task_on_a_changed_clock)
     assert_task(&r, 3, 3553125, 3553125 + 3450000, 0);
     CU_ASSERT_EQUAL(r.accels[1].stats.busy_ps, 2 * 1250000);
     th_result_clear(&r);
+    take_down(&u);
+}
+
+/* The row of 2825 ns with jitter of 40 % in the mean: it takes 2825 (1 + 0.4 x) ns, x of the seed
+ * and the task. The law is exponential: of n tasks, the mean of x is 1, within 5 / sqrt(n), and the
+ * share with x > 1 is 1/e. Stopped at any time, busy and stalls are the time that has passed. */
+TEST(jitter_prolongs_tasks_by_an_exponential_law)
+{
+    enum { N = 4000 };
+    const th_property_event jitter = {
+        .kind = TH_PROPERTY_JITTER, .object = 1, .factor = 0.4, .seed = 7};
+    setup u = set_up();
+    for (int i = 0; i < N; i++)
+        compute(u.program, 1, u.row);
+    load(&u);
+    CU_ASSERT_EQUAL(th_machine_add_property_event(u.machine, &jitter, NULL), 0);
+    for (int i = 1; i < 40; i++) {
+        CU_ASSERT_EQUAL(th_machine_run_until(u.machine, i * (th_time)777777, NULL), TH_STOP_UNTIL);
+        th_accel_result a = th_machine_accel(u.machine, 1);
+        CU_ASSERT_EQUAL(th_stats_occupied(&a.stats), i * (th_time)777777);
+    }
+    CU_ASSERT_EQUAL(th_machine_run_until(u.machine, TH_TIME_MAX, NULL), TH_STOP_DONE);
+    double sum = 0, above = 0;
+    for (int i = 0; i < N; i++) {
+        const th_task_result *t = &th_machine_times(u.machine)[i];
+        double x = ((double)(t->end_ps - t->start_ps) / ROW_PS - 1) / 0.4;
+        CU_ASSERT_TRUE(x >= 0);
+        sum += x;
+        above += x > 1;
+    }
+    CU_ASSERT_DOUBLE_EQUAL(sum / N, 1, 5 / sqrt(N));
+    CU_ASSERT_DOUBLE_EQUAL(above / N, exp(-1), 5 * 0.4822 / sqrt(N)); /* sqrt(p (1 - p)) */
     take_down(&u);
 }
 

@@ -21,7 +21,8 @@ typedef struct {
 } sort;
 
 /* Changes of a run that lasts until about end, the same for every machine that runs it. Clocks
- * before the run and in its midst; cables go down, or to half, for a fiftieth of it. */
+ * before the run and in its midst, in half of the runs with jitter; cables go down, or to half, for
+ * a fiftieth of it. */
 static void change_at_random(th_machine *m, const world *w, const sort *s, uint64_t seed,
                              th_time end)
 {
@@ -36,6 +37,11 @@ static void change_at_random(th_machine *m, const world *w, const sort *s, uint6
                                              (int32_t)pick(random, 0, w->system->n_accels - 1),
                                          .factor = factors[pick(random, 0, N_FACTORS - 1)]};
         CU_ASSERT_EQUAL(th_machine_add_property_event(m, &clock, NULL), 0);
+    }
+    for (int a = 0; s->n_clocks > 0 && seed % 2 && a < w->system->n_accels; a++) {
+        const th_property_event jitter = {
+            .kind = TH_PROPERTY_JITTER, .object = a, .factor = 0.3, .seed = seed};
+        CU_ASSERT_EQUAL(th_machine_add_property_event(m, &jitter, NULL), 0);
     }
     for (int i = 0; i < s->n_cables; i++) {
         th_property_event down = {.at = (th_time)((double)end * th_random_unit(random)),
