@@ -80,7 +80,7 @@ set quick_limits {
 set default_limit 1.0
 set known_misses {
     h2h_casia_surf_0.125 h2h_casia_surf_0.5 h2h_facebag_0.5 h2h_cnn_lstm_0.5
-    resnet18_stream bert_torus
+    casia_surf_f1 facebagnet_f1 bert_torus
 }
 
 source [file join $folder .. .. accept lib h2h_models.tcl]
