@@ -77,12 +77,28 @@ static void list_names(th_strbuf *out, const char *const *names, size_t enough)
     }
 }
 
+/* A name in capitals is near to what it is in small letters. */
+static const char *nearest_of_any_case(const char *name, const char *const *names)
+{
+    size_t n = count_names(names), length = strlen(name);
+    const char *near = th_name_nearest(name, names, n);
+    char small[LENGTH_MAX + 1] = "";
+    if (near || length > LENGTH_MAX)
+        return near;
+    for (size_t i = 0; i < length; i++)
+        small[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], small) == 0)
+            return names[i];
+    return th_name_nearest(small, names, n);
+}
+
 int th_error_unknown(th_error *err, const char *id, const char *what, const char *name,
                      const char *const *names)
 {
     th_strbuf known = TH_STRBUF_INIT;
     /* Of one or two letters, everything is near. */
-    const char *near = strlen(name) > 2 ? th_name_nearest(name, names, count_names(names)) : NULL;
+    const char *near = strlen(name) > 2 ? nearest_of_any_case(name, names) : NULL;
     enum { ENOUGH = 300, ENOUGH_WITH_NEAR = 120 }; /* bytes */
     list_names(&known, names, near ? ENOUGH_WITH_NEAR : ENOUGH);
     const char *list = known.text ? known.text : "nothing";

@@ -43,6 +43,7 @@ EXTRA_DIST += \
 	tests/accept/faults.tcl \
 	tests/accept/h2h.tcl \
 	tests/accept/lib/h2h_models.tcl \
+	tests/accept/lib/training_rows.tcl \
 	tests/accept/known_misses \
 	tests/accept/nccl.tcl \
 	tests/accept/onnx.tcl \

@@ -8,7 +8,7 @@
 const char *const th_axis_names[] = {"tensor", "context", "data", "pipeline", NULL};
 const char *const th_plan_expert_axis = "expert";
 const char *const th_plan_overlap_names[] = {"data", "tensor", "pipeline", NULL};
-const char *const th_plan_layout_names[] = {"layers", "with_embedding", NULL};
+const char *const th_plan_layout_names[] = {"layers", "with_embedding", "uneven", NULL};
 const char *const th_plan_kernel_names[] = {"fused", "eager", NULL};
 const char *const th_plan_attention_names[] = {"fused", "portable", "unfused", NULL};
 const char *const th_plan_exchange_names[] = {"direct", "by_node", NULL};
@@ -67,11 +67,27 @@ static int divides(const char *id, const char *what, int64_t n, const char *whol
                         whole, (long long)of);
 }
 
-static int check_model(const th_parallel_plan *p, const th_transformer *t, th_error *err)
+static int check_chunks(const th_parallel_plan *p, const th_transformer *t, th_error *err)
 {
     const th_degrees *n = &p->n;
     int32_t steps = n->pipeline * n->chunks;
-    int32_t layers = t->layers + (p->embedding_is_layer ? 2 : 0);
+    int32_t layers = t->layers + (p->layout == TH_LAYOUT_WITH_EMBEDDING ? 2 : 0);
+    if (p->layout == TH_LAYOUT_UNEVEN && layers < steps)
+        return th_error_set(err, "MAP-0431",
+                            "%d layers over %d stages of %d chunks: -pipeline x -virtual of at "
+                            "most the layers was expected",
+                            (int)layers, (int)n->pipeline, (int)n->chunks);
+    if (p->layout == TH_LAYOUT_UNEVEN || layers % steps == 0)
+        return 0;
+    return th_error_set(err, "MAP-0424",
+                        "%d layers over %d stages of %d chunks: -pipeline x -virtual of %d must "
+                        "divide the layers (-layout uneven: need not)",
+                        (int)layers, (int)n->pipeline, (int)n->chunks, (int)steps);
+}
+
+static int check_model(const th_parallel_plan *p, const th_transformer *t, th_error *err)
+{
+    const th_degrees *n = &p->n;
     if (divides("MAP-0420", "-tensor", n->tensor, "the heads", t->heads, err) ||
         divides("MAP-0421", "-context", n->context, "the sequence", p->batch.sequence, err))
         return -1;
@@ -81,12 +97,7 @@ static int check_model(const th_parallel_plan *p, const th_transformer *t, th_er
     if (t->experts.n == 0 && n->expert > 1)
         return th_error_set(err, "MAP-0423", "-expert %d: the model has no experts: 1 was expected",
                             (int)n->expert);
-    if (layers % steps == 0)
-        return 0;
-    return th_error_set(err, "MAP-0424",
-                        "%d layers over %d stages of %d chunks: -pipeline x -virtual of %d must "
-                        "divide the layers",
-                        (int)layers, (int)n->pipeline, (int)n->chunks, (int)steps);
+    return check_chunks(p, t, err);
 }
 
 static int check_batch(const th_parallel_plan *p, th_error *err)
@@ -170,8 +181,12 @@ static int32_t stride_of(const th_parallel_plan *p, int axis)
 
 th_layer_range th_plan_layers(const th_parallel_plan *p, const th_transformer *t, int32_t step)
 {
-    int32_t steps = p->n.pipeline * p->n.chunks, extra = p->embedding_is_layer ? 1 : 0;
-    int32_t each = (t->layers + 2 * extra) / steps;
+    int32_t steps = p->n.pipeline * p->n.chunks;
+    int32_t extra = p->layout == TH_LAYOUT_WITH_EMBEDDING ? 1 : 0;
+    int32_t each = (t->layers + 2 * extra) / steps, more = t->layers % steps;
+    if (p->layout == TH_LAYOUT_UNEVEN)
+        return (th_layer_range){step * each + (step < more ? step : more),
+                                each + (step < more ? 1 : 0)};
     int32_t first = step * each - extra, end = first + each;
     if (first < 0)
         first = 0;

@@ -48,6 +48,13 @@ typedef enum {
     TH_ATTENTION_UNFUSED   /* scores are written to memory */
 } th_attention;
 
+/* How the layers are cut into chunks. */
+typedef enum {
+    TH_LAYOUT_LAYERS,         /* equal chunks */
+    TH_LAYOUT_WITH_EMBEDDING, /* equal chunks, embedding and output layer being a layer each */
+    TH_LAYOUT_UNEVEN          /* the last chunks have one layer less where they do not divide */
+} th_plan_layout;
+
 typedef struct th_degrees {
     int32_t tensor, pipeline, chunks, context, data, expert, expert_tensor; /* >= 1 */
     int32_t zero;       /* 0 nothing, 1 states, 2 also gradients, 3 also weights are sharded */
@@ -75,9 +82,9 @@ typedef struct th_parallel_plan {
     th_train_precision precision;
     bool sequence_parallel;
     bool overlaps_data, overlaps_tensor;
-    bool overlaps_pipeline;  /* a stage computes while it sends and receives, else it waits */
-    bool embedding_is_layer; /* embedding and output layer count as layers when chunks are made */
-    bool has_fused_kernels;  /* elementwise operations are fused, else each is a pass of its own */
+    bool overlaps_pipeline; /* a stage computes while it sends and receives, else it waits */
+    th_plan_layout layout;
+    bool has_fused_kernels; /* elementwise operations are fused, else each is a pass of its own */
     th_attention attention;
     bool frozen_weights;    /* adapters alone are trained (LoRA) */
     int32_t gradient_bytes; /* of an element that is reduced */

@@ -124,7 +124,7 @@ void th_plan_file_write(const th_plan_file *f, th_strbuf *out)
     put_degrees(p, out);
     put_text(out, "schedule", p->schedule ? p->schedule->name : f->schedule_file);
     put_bool(out, "sequence_parallel", p->sequence_parallel);
-    put_text(out, "layout", th_plan_layout_names[p->embedding_is_layer]);
+    put_text(out, "layout", th_plan_layout_names[p->layout]);
     put_names(out, "overlap", overlap, n);
     put_order(p, out);
     put_text(out, "kernels", th_plan_kernel_names[!p->has_fused_kernels]);

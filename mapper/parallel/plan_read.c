@@ -116,7 +116,7 @@ static int read_words(const th_config_node *g, th_plan_file *f, th_error *err)
         th_config_bool(g, "merge", false, &f->merges, err))
         return -1;
     p->exchanges_by_node = exchange == 1;
-    p->embedding_is_layer = layout == 1;
+    p->layout = (th_plan_layout)layout;
     p->has_fused_kernels = kernels == 0;
     p->attention = (th_attention)attention;
     p->gradient_bytes = gradients == 0 ? 4 : 2;

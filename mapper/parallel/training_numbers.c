@@ -34,17 +34,29 @@ th_training_numbers th_training_numbers_shipped(void)
     return n;
 }
 
-/* Streaming multiprocessors, factors of 8 and 4 bits: the vendors' data sheets. */
+/* Streaming multiprocessors, factors of 8 and 4 bits: the vendors' data sheets, as in
+ * predictor/devices.csv. The first prefix that matches a design's name counts. */
 static const th_generation generations[] = {
     {"h100_500w", TH_NUMBER_PRODUCTS_H100, 132, 2, 0, true},
+    {"v100", TH_NUMBER_PRODUCTS_A100, 80, 0, 0, false},
     {"a100", TH_NUMBER_PRODUCTS_A100, 108, 0, 0, false},
+    {"a800", TH_NUMBER_PRODUCTS_A100, 108, 0, 0, false},
+    {"a10", TH_NUMBER_PRODUCTS_A100, 72, 0, 0, false},
+    {"a30", TH_NUMBER_PRODUCTS_A100, 56, 0, 0, false},
+    {"a40", TH_NUMBER_PRODUCTS_A100, 84, 0, 0, false},
+    {"l40", TH_NUMBER_PRODUCTS_H100, 142, 2, 0, false},
+    {"l4", TH_NUMBER_PRODUCTS_H100, 58, 2, 0, false},
     {"h100", TH_NUMBER_PRODUCTS_H100, 132, 2, 0, false},
+    {"h800", TH_NUMBER_PRODUCTS_H100, 132, 2, 0, false},
     {"h200", TH_NUMBER_PRODUCTS_H100, 132, 2, 0, false},
+    {"gh200", TH_NUMBER_PRODUCTS_H100, 132, 2, 0, false},
     {"b200", TH_NUMBER_PRODUCTS_H100, 148, 2, 4, false},
     {"gb200", TH_NUMBER_PRODUCTS_H100, 148, 2, 4, false},
     {"b300", TH_NUMBER_PRODUCTS_H100, 148, 2, 6, false},
     {"gb300", TH_NUMBER_PRODUCTS_H100, 148, 2, 6, false},
     {"tpu", TH_NUMBER_PRODUCTS_TPU, 0, 0, 0, false},
+    {"mi210", TH_NUMBER_PRODUCTS_A100, 104, 0, 0, false},
+    {"mi250", TH_NUMBER_PRODUCTS_A100, 208, 0, 0, false},
     {"mi300x", TH_NUMBER_PRODUCTS_H100, 304, 2, 0, false},
     {"mi355x", TH_NUMBER_PRODUCTS_H100, 256, 2, 4, false},
     {NULL, TH_NUMBER_PRODUCTS_H100, 0, 2, 0, false},

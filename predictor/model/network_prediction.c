@@ -207,6 +207,7 @@ static int predict_attention(maker *k, const th_layer_part *whole, th_layer_pred
 {
     th_layer_part parts[TH_ATTENTION_OPS];
     th_layer_prediction sum = {.execution = 0};
+    int32_t n_outside = k->out->n_outside;
     th_layer_attention_parts(whole, parts);
     for (int i = 0; i < TH_ATTENTION_OPS; i++) {
         *l = (th_layer_prediction){.execution = 0};
@@ -218,6 +219,8 @@ static int predict_attention(maker *k, const th_layer_part *whole, th_layer_pred
         add_times(&sum, l);
     }
     *l = sum;
+    if (k->out->n_outside > n_outside) /* the layer counts once */
+        k->out->n_outside = n_outside + 1;
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_parallel.c - parallel_plan: a step of training as a program; report_training. */
 #include <config.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
@@ -94,7 +95,8 @@ static const th_option plan_options[] = {
                        .choice = schedule_name},
     [PLAN_LAYOUT] = {"-layout", TH_OPTION_CHOICE, "WHAT",
                      "What is cut into equal chunks: layers (the default), or embedding and output "
-                     "layer as one layer each too.",
+                     "layer as one layer each too; uneven: the last chunks have one layer less "
+                     "where the layers do not divide.",
                      .choice = layout_name},
     [PLAN_OVERLAP] = {"-overlap", TH_OPTION_TEXT, "LIST",
                       "Which messages overlap computation: data, tensor, pipeline (none). Those of "
@@ -228,6 +230,21 @@ static int parse_numbers(th_call *c, th_training_numbers *out)
     return 0;
 }
 
+/* A schedule by its name, or a file. */
+static int parse_schedule(th_call *c, th_plan_file *f)
+{
+    enum { READABLE = 4, N_SCHEDULES_MAX = 15 };
+    const char *names[N_SCHEDULES_MAX + 1] = {NULL};
+    const char *name = th_call_text(c, PLAN_SCHEDULE, "");
+    for (int i = 0; th_pipeline_types[i].name && i < N_SCHEDULES_MAX; i++)
+        names[i] = th_pipeline_types[i].name;
+    if (!th_call_has(c, PLAN_SCHEDULE))
+        return 0;
+    if (!th_pipeline_find(name) && Tcl_FSAccess(c->option[PLAN_SCHEDULE].word, READABLE) != 0)
+        return th_error_unknown(&c->err, "TCL-0963", "-schedule, a file or a name,", name, names);
+    return th_plan_file_set_schedule(f, name, &c->err);
+}
+
 /* What the model says of a plan. */
 static th_parallel_plan plan_of_model(const th_session_model *m)
 {
@@ -246,27 +263,35 @@ static int parse_plan(th_call *c, th_plan_file *f)
     p->batch.micro_batch = degree(c, PLAN_MICRO_BATCH);
     p->batch.global_batch = degree(c, PLAN_GLOBAL_BATCH);
     p->sequence_parallel = th_call_has(c, PLAN_SEQUENCE_PARALLEL);
-    p->embedding_is_layer = th_call_number(c, PLAN_LAYOUT, 0) == 1;
+    p->layout = (th_plan_layout)th_call_number(c, PLAN_LAYOUT, 0);
     p->has_fused_kernels = th_call_number(c, PLAN_KERNELS, 0) == 0;
     p->attention = (th_attention)th_call_number(c, PLAN_ATTENTION, 0);
     p->exchanges_by_node = th_call_number(c, PLAN_EXPERT_EXCHANGE, 0) == 1;
     p->frozen_weights = th_call_has(c, PLAN_FROZEN);
     p->gradient_bytes = th_call_number(c, PLAN_GRADIENTS, 0) == 0 ? 4 : 2;
     parse_degrees(c, &p->n);
-    if (parse_order(c, p) || parse_overlap(c, p) || parse_numbers(c, &f->numbers))
-        return -1;
-    return th_call_has(c, PLAN_SCHEDULE)
-               ? th_plan_file_set_schedule(f, th_call_text(c, PLAN_SCHEDULE, ""), &c->err)
+    return parse_order(c, p) || parse_overlap(c, p) || parse_numbers(c, &f->numbers) ||
+                   parse_schedule(c, f)
+               ? -1
                : 0;
 }
 
 /* ---- the program ---- */
 
+/* Adds the options that make the numbers of a schedule. */
+static int name_options(th_error *err)
+{
+    size_t n = strlen(err->text);
+    snprintf(err->text + n, sizeof err->text - n,
+             " (chunks are -virtual, micro-batches -global_batch / (-micro_batch x -data))");
+    return -1;
+}
+
 static int make_schedule(const th_parallel_plan *p, th_pipeline_schedule *out, th_error *err)
 {
     th_pipeline_shape shape = {p->n.pipeline, p->n.chunks, th_plan_micro_batches(p)};
     if (p->schedule)
-        return th_pipeline_make(p->schedule, &shape, out, err);
+        return th_pipeline_make(p->schedule, &shape, out, err) ? name_options(err) : 0;
     if (th_pipeline_read(p->schedule_file, out, err))
         return -1;
     if (memcmp(&out->shape, &shape, sizeof shape) == 0)

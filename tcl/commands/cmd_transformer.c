@@ -23,6 +23,10 @@ enum {
     MODEL_EXPERT_FFN,
     MODEL_SHARED_FFN,
     MODEL_DENSE_LAYERS,
+    MODEL_QUERY_RANK,
+    MODEL_LATENT_RANK,
+    MODEL_ROPE_DIM,
+    MODEL_VALUE_DIM,
     MODEL_WINDOW,
     MODEL_WINDOW_EVERY,
     MODEL_SEQUENCE,
@@ -90,6 +94,16 @@ static const th_option transformer_options[] = {
                           "Width of the shared experts together (0).", 0, EXTENT_MAX},
     [MODEL_DENSE_LAYERS] = {"-dense_layers", TH_OPTION_INTEGER, "N",
                             "First layers without experts (0).", 0, EXTENT_MAX},
+    [MODEL_QUERY_RANK] = {"-query_rank", TH_OPTION_INTEGER, "N",
+                          "Width of compressed queries of latent attention (0: not compressed).", 0,
+                          EXTENT_MAX},
+    [MODEL_LATENT_RANK] = {"-latent_rank", TH_OPTION_INTEGER, "N",
+                           "Width of compressed keys and values: multi-head latent attention, "
+                           "-head_dim being a key's part without position (0: none).",
+                           0, EXTENT_MAX},
+    [MODEL_ROPE_DIM] = {"-rope_dim", TH_OPTION_INTEGER, "N",
+                        "Width of the position's part of a latent key (64).", 0, EXTENT_MAX},
+    [MODEL_VALUE_DIM] = EXTENT("-value_dim", "Width of a value of latent attention (-head_dim)."),
     [MODEL_WINDOW] = {"-window", TH_OPTION_INTEGER, "N",
                       "Keys that a query meets in windowed layers (0: all).", 0, EXTENT_MAX},
     [MODEL_WINDOW_EVERY] = EXTENT("-window_every", "Every so many layers have the window (1)."),
@@ -128,6 +142,30 @@ static void take_experts(const th_call *c, th_experts *e)
     take(c, MODEL_DENSE_LAYERS, &e->dense_layers);
     if (e->n > 0 && e->top_k == 0)
         e->top_k = 1;
+}
+
+enum { ROPE_DIM = 64 }; /* of DeepSeek's models, and of those made after them */
+
+static int take_latent(th_call *c, th_transformer *t)
+{
+    th_latent_attention *l = &t->latent;
+    bool is_new = l->kv_rank == 0;
+    take(c, MODEL_LATENT_RANK, &l->kv_rank);
+    if (l->kv_rank == 0) {
+        *l = (th_latent_attention){.kv_rank = 0};
+        for (int o = MODEL_QUERY_RANK; o <= MODEL_VALUE_DIM; o++)
+            if (o != MODEL_LATENT_RANK && th_call_has(c, o))
+                return th_error_set(&c->err, "TCL-0962", "%s: -latent_rank was expected with it",
+                                    transformer_options[o].name);
+        return 0;
+    }
+    if (is_new)
+        *l = (th_latent_attention){
+            .kv_rank = l->kv_rank, .rope_dim = ROPE_DIM, .value_dim = t->head_dim};
+    take(c, MODEL_QUERY_RANK, &l->q_rank);
+    take(c, MODEL_ROPE_DIM, &l->rope_dim);
+    take(c, MODEL_VALUE_DIM, &l->value_dim);
+    return 0;
 }
 
 /* The preset, or a model without any extent, changed as the options say. */
@@ -193,6 +231,17 @@ static th_workload *make_forward(th_call *c, const th_session_model *m)
     return th_transformer_forward(&named, &o, &c->err);
 }
 
+/* The width of a head follows from -hidden only where it divides. */
+static int check_head_dim(th_call *c, const th_transformer *t)
+{
+    if (th_call_has(c, MODEL_PRESET) || th_call_has(c, MODEL_HEAD_DIM) || t->heads < 1 ||
+        t->hidden % t->heads == 0)
+        return 0;
+    return th_error_set(&c->err, "TCL-0964",
+                        "-heads %d: a divisor of -hidden, %d, or -head_dim was expected",
+                        (int)t->heads, (int)t->hidden);
+}
+
 static int run_create_transformer(th_call *c)
 {
     th_session_model m = {.shape = parse_shape(c),
@@ -203,7 +252,8 @@ static int run_create_transformer(th_call *c)
     if (strlen(name) > NAME_MAX_BYTES || name[0] == '\0' || strpbrk(name, "\r\n"))
         return th_error_set(&c->err, "TCL-0911", "-name \"%.70s\": one line of 1 to %d bytes", name,
                             NAME_MAX_BYTES);
-    if (parse_skew(c, &m.expert_skew) || th_transformer_check(&m.shape, &c->err))
+    if (parse_skew(c, &m.expert_skew) || take_latent(c, &m.shape) || check_head_dim(c, &m.shape) ||
+        th_transformer_check(&m.shape, &c->err))
         return -1;
     strcpy(m.name, name);
     th_workload *forward = make_forward(c, &m);

@@ -5,93 +5,17 @@
 #
 # DIRECTORY holds systems.csv and runs.csv, a measured run per row: model, plan, batch, precision,
 # accelerators, software and the time of a step. Of every row the step is simulated under its plan;
-# the error is |predicted - measured| / measured. Figures, each with its bar: median and ninetieth
-# percentile with the shipped numbers, and with those that tests/accept/training_folds has for each
-# source, fitted without its rows; plans of one model and machine that are ordered as measured; the
-# median error of memory where the source prints it. Exit status: 0 where all bars hold, 1 where
+# the error is |predicted - measured| / measured, and without end for a row whose plan is refused.
+# lib/training_rows.tcl reads the rows, and makes accelerators that Tharsis has no file of from
+# their line of systems.csv. Figures, each with its bar: median and ninetieth percentile with the
+# shipped numbers, and with those that tests/accept/training_folds has for each source, fitted
+# without its rows; plans of one model and machine that are ordered as measured; the median error of
+# memory where the source prints it. Exit status: 0 where all bars hold, 1 where
 # one does not, 2 where the data cannot be read.
 
-# ---- the data ----
-
-# Fields in quotes may hold commas.
-proc split_line {line} {
-    set fields {}
-    set rest $line
-    while {1} {
-        if {[regexp {^"((?:[^"]|"")*)"(,?)(.*)$} $rest - field comma tail]} {
-            set field [string map {{""} {"}} $field]
-        } else {
-            regexp {^([^,]*)(,?)(.*)$} $rest - field comma tail
-        }
-        lappend fields $field
-        set rest $tail
-        if {$comma eq ""} {return $fields}
-    }
-}
-
-proc csv_rows {file} {
-    set f [open $file]
-    fconfigure $f -encoding utf-8
-    set text [read $f]
-    close $f
-    set lines [lassign [split [string map {\r {}} [string trim $text]] \n] header]
-    set names [split_line $header]
-    return [lmap line $lines {
-        set row {}
-        foreach name $names field [split_line $line] {dict set row $name $field}
-        set row
-    }]
-}
-
-# ---- systems ----
-
-# The system files of accelerators, by their names in systems.csv.
-array set accels {
-    A100-SXM-80GB a100_80  A100-SXM-40GB a100_40  H100-SXM-80GB h100_sxm
-    H100-SXM-96GB-HBM2e-500W h100_96  H200-SXM-141GB h200_sxm  B200 b200_sxm  B300 b300_sxm
-    GB200 gb200  GB300 gb300  TPU-v5e tpu_v5e  TPU-v5p tpu_v5p  MI300X mi300x  MI355X mi355x
-}
-
-# Bytes/s of the network card of one accelerator: those of a node over its accelerators. Of hosts
-# whose cards are not stated, one of 200 Gbit/s for 8 accelerators.
-proc nic_rate {machine} {
-    dict with machine {}
-    if {$nics_per_node eq ""} {return [expr {200e9 / 8 / 8}]}
-    return [expr {$nics_per_node * $nic_gbit_s * 1e9 / 8 / $accelerators_per_node}]
-}
-
-# A torus of 16 x 16 and slices of it behind switches, or islands on a fabric.
-proc make_system {system n} {
-    global accels
-    set name [dict get $system system]
-    set accel $accels([dict get $system accelerator])
-    set up [expr {int([dict get $system scale_up_gbps_per_direction] * 1e9)}]
-    set out [expr {int([nic_rate $system])}]
-    set domain [dict get $system scale_up_domain]
-    if {[string match TPU* [dict get $system accelerator]]} {
-        set dims {{ring 16} {ring 16}}
-        set rate [expr {$up / 4}]B/s
-        set rates [list $rate $rate]
-        if {$n > 256} {
-            lappend dims [list switch [expr {$n / 256}]]
-            lappend rates ${out}B/s
-        }
-        create_system -name $name -topology composition -dims $dims -accel $accel\
-            -link_bandwidth $rates -link_latency 1us
-    } elseif {$n <= $domain} {
-        create_system -name $name -topology star -dims $n -accel $accel -link_bandwidth ${up}B/s\
-            -link_latency 1us
-    } else {
-        create_system -name $name -topology islands -dims [list [expr {$n / $domain}] $domain]\
-            -accel $accel -link_bandwidth [list ${up}B/s ${out}B/s] -link_latency {1us 3us}
-    }
-}
+source [file join [file dirname [file normalize [info script]]] lib training_rows.tcl]
 
 # ---- a row ----
-
-proc or_else {value otherwise} {
-    return [expr {$value eq "" ? $otherwise : $value}]
-}
 
 # What is computed again. PyTorch's checkpoints stop at the last tensor that a gradient needs;
 # Megatron-Bridge names modules, of which only core_attn computes scores again.
@@ -105,29 +29,66 @@ proc recompute_of {row} {
     return $recompute
 }
 
+# Names of precisions, the first that matches.
+set precisions {
+    *nvfp4* nvfp4  *fp4* nvfp4  *mxfp8* mxfp8  *mx* mxfp8  *row* fp8_rows  *fp8* fp8  *float8* fp8
+    *e4m3* fp8  *bf16* bf16  *bfloat16* bf16  *fp16* fp16  *float16* fp16  half fp16
+}
+
 proc precision_of {row} {
     dict with row {}
-    if {$precision eq "fp8" && [regexp rowwise $note]} {return fp8_rows}
-    return $precision
+    set name $precision
+    foreach {pattern known} $::precisions {
+        if {[string match $pattern $precision]} {
+            set name $known
+            break
+        }
+    }
+    if {$name eq "fp8" && [regexp rowwise "$note $precision_as_printed"]} {return fp8_rows}
+    return $name
+}
+
+# A number behind a name in the text of a column.
+proc number_behind {text pattern otherwise} {
+    return [expr {[regexp "${pattern}\\D{0,12}?(\\d+)" $text - n] ? $n : $otherwise}]
+}
+
+# Sizes of latent attention; those of DeepSeek-V3 where none are given. A printed head is that
+# without the part for the position, or with it.
+proc latent_options {row} {
+    dict with row {}
+    set rope [number_behind $attention {(?:rope|rotary)[a-z_ ]*} 64]
+    set value [number_behind $attention {\mv(?:alue)?[a-z_ ]*} 128]
+    set nope [number_behind $attention {nope[a-z_ ]*} [expr {$head_dim == $value + $rope ?
+        $value : $head_dim}]]
+    return [list -query_rank [number_behind $attention {\mq(?:uery)?[_ ](?:lora|rank|comp)[a-z_ ]*}\
+        1536] -latent_rank [number_behind $attention {\mkv[_ ][a-z_ ]*} 512] -rope_dim $rope\
+        -value_dim $value -head_dim $nope -kv_heads $heads]
+}
+
+proc attention_options {row} {
+    dict with row {}
+    if {[regexp {latent|\mmla\M} $attention]} {return [latent_options $row]}
+    set options [list -kv_heads $kv_heads -head_dim $head_dim]
+    # packed sequences of some hundred tokens do not meet each other
+    if {[regexp {packed sequences} $note] && ![regexp unpacked $note]} {
+        lappend options -window 512
+    } elseif {[regexp {window\D{0,8}(\d+)} $attention - window]} {
+        lappend options -window $window -window_every [expr {[regexp second $attention] ? 2 : 1}]
+    }
+    return $options
 }
 
 proc make_model {row} {
     dict with row {}
-    set options [list -name $model -layers $layers -hidden $hidden -heads $heads\
-        -kv_heads $kv_heads -head_dim $head_dim -vocab $vocab -gated $gated_ffn\
-        -sequence $sequence -recompute [recompute_of $row]\
-        -precision [precision_of $row]]
+    set options [list -name [string range $model 0 62] -layers $layers -hidden $hidden\
+        -heads $heads -vocab $vocab -gated $gated_ffn -sequence $sequence\
+        -recompute [recompute_of $row] -precision [precision_of $row]\
+        {*}[attention_options $row]]
     if {$ffn > 0} {lappend options -ffn $ffn}
     if {$experts > 0} {
         lappend options -experts $experts -top_k $top_k -expert_ffn $moe_ffn\
             -shared_expert_ffn $shared_expert_ffn -dense_layers $dense_layers
-    }
-    if {[regexp {window (\d+)} $attention - window]} {
-        lappend options -window $window -window_every [expr {[regexp second $attention] ? 2 : 1}]
-    }
-    # packed sequences of some hundred tokens do not meet each other
-    if {[regexp {packed sequences} $note] && ![regexp unpacked $note]} {
-        lappend options -window 512
     }
     create_transformer {*}$options
 }
@@ -150,17 +111,44 @@ proc software {row} {
     return {}
 }
 
+# The schedule of a row, and "" or what it stands in for. What is found by its authors' search
+# (zb-1p, zb-2p) has the schedule with the same memory, other names the nearest.
+set schedules {
+    none 1f1b "" 1f1b* 1f1b "" "" 1f1b "" interleaved_zero* zbv nearest interleaved* interleaved ""
+    gpipe gpipe "" afab gpipe "" zb_1p zb_h1 nearest zb_2p zb_h2 nearest zb_h1 zb_h1 ""
+    zb_h2 zb_h2 "" zbv* zbv "" zb_v* zbv "" v_* zbv nearest dualpipe* zbv nearest
+    zero* zb_h1 nearest looped* interleaved nearest
+}
+
 proc schedule_of {row} {
     dict with row {}
-    return [dict get {none 1f1b 1f1b 1f1b interleaved interleaved zb-1p zb_h1 zb-2p zb_h2 gpipe\
-            gpipe zbv zbv zb-h1 zb_h1} $schedule]
+    set word [string map {- _ " " _} $schedule]
+    if {$pipeline_parallel == 1} {return {1f1b ""}}
+    foreach {pattern name nearest} $::schedules {
+        if {![string match $pattern $word]} continue
+        if {$virtual_stages > 1 && $name eq "1f1b"} {set name interleaved}
+        if {$virtual_stages == 1 && $name in {interleaved zbv}} {
+            set name [dict get {interleaved 1f1b zbv zb_h1} $name]
+        }
+        return [list $name [expr {$nearest ne "" ? "$name for $schedule" : ""}]]
+    }
+    return [list 1f1b "1f1b for $schedule"]
+}
+
+proc layout_of {row} {
+    dict with row {}
+    set chunks [expr {$pipeline_parallel * $virtual_stages}]
+    if {[string match embedding* $pipeline_layout] && ($layers + 2) % $chunks == 0} {
+        return with_embedding
+    }
+    return [expr {$layers % $chunks == 0 ? "layers" : "uneven"}]
 }
 
 # Do stages compute while they send and receive? In plain 1F1B they wait, and so they did in the
 # interleaved schedule of 2022; later releases of Megatron overlap, and so do zero bubble schedules.
 proc overlaps_pipeline {row} {
-    dict with row {}
-    return [expr {$schedule ni {none 1f1b gpipe} && ![string match calculon* $source]}]
+    set name [lindex [schedule_of $row] 0]
+    return [expr {$name ni {1f1b gpipe} && ![string match calculon* [dict get $row source]]}]
 }
 
 proc make_plan {row numbers} {
@@ -173,19 +161,18 @@ proc make_plan {row numbers} {
     if {[overlaps_pipeline $row]} {lappend overlaps pipeline}
     set options [list -tensor $tensor_parallel -pipeline $pipeline_parallel\
         -virtual $virtual_stages -context $context_parallel -expert $expert_parallel\
-        -expert_tensor [or_else $expert_tensor_parallel 1] -data $data_parallel -zero $zero_stage\
-        -zero_group [or_else $zero_group [expr {$data_parallel * $context_parallel}]]\
-        -micro_batch $micro_batch -global_batch $global_batch -schedule [schedule_of $row]\
-        -overlap $overlaps -ignore_memory -numbers $numbers {*}[software $row]]
+        -expert_tensor $expert_tensor_parallel -data $data_parallel -zero $zero_stage\
+        -zero_group $zero_group -micro_batch $micro_batch -global_batch $global_batch\
+        -schedule [lindex [schedule_of $row] 0] -layout [layout_of $row] -overlap $overlaps\
+        -ignore_memory -numbers $numbers {*}[software $row]]
     if {$sequence_parallel eq "1"} {lappend options -sequence_parallel}
-    if {[string match embedding* $pipeline_layout]} {lappend options -layout with_embedding}
     if {$task eq "lora"} {lappend options -frozen}
     parallel_plan {*}$options
 }
 
 # {step time in s, GiB of the fullest stage} of a row.
 proc predict {row machine numbers} {
-    make_system $machine [dict get $row n_accelerators]
+    make_system $machine $row
     make_model $row
     make_plan $row $numbers
     run
@@ -207,17 +194,33 @@ proc percentile {list share} {
     return [lindex $sorted [expr {max($at, 0)}]]
 }
 
+# {step time in s, GiB} of a row, or {Inf ""} where its plan is refused, which is printed.
+proc predict_or_refuse {row machines numbers} {
+    set system [dict get $row system]
+    if {![dict exists $machines $system]} {
+        set why "systems.csv has no \"$system\""
+    } elseif {![catch {predict $row [dict get $machines $system] $numbers} result]} {
+        return $result
+    } else {
+        set why $result
+    }
+    puts "[dict get $row id] refused: $why"
+    return {Inf ""}
+}
+
 # {row measured predicted GiB} of the rows of sources that match, but not of one source.
 proc run_rows {directory pattern numbers {except ""}} {
     foreach machine [csv_rows [file join $directory systems.csv]] {
-        set machines([dict get $machine system]) $machine
+        dict set machines [dict get $machine system] $machine
     }
-    return [lmap row [csv_rows [file join $directory runs.csv]] {
+    set results [lmap row [csv_rows [file join $directory runs.csv]] {
+        set row [complete_row $row]
         set source [dict get $row source]
         if {$source eq $except || ![string match $pattern $source]} continue
-        list $row [dict get $row step_s]\
-            {*}[predict $row $machines([dict get $row system]) $numbers]
+        list $row [dict get $row step_s] {*}[predict_or_refuse $row $machines $numbers]
     }]
+    delete_accelerator_files
+    return $results
 }
 
 proc error_of {result} {
@@ -225,7 +228,15 @@ proc error_of {result} {
     return [expr {$got / $measured - 1}]
 }
 
-# What is thought to be missing where a row is more than 30 % off.
+# What stands in for the schedule of a row; what is thought to be missing where it is more than 30 %
+# off.
+proc remark {row off} {
+    set schedule [lindex [schedule_of $row] 1]
+    return [join [lmap text [list $schedule [expr {abs($off) > 0.3 ? [missing $row] : ""}]] {
+        expr {$text eq "" ? [continue] : $text}
+    }] "; "]
+}
+
 proc missing {row} {
     if {[string match qwen3* [dict get $row model]]} {
         return "the same row of another release takes 28.9 s"
@@ -238,11 +249,11 @@ proc show_row {result} {
     lassign $result row measured got
     set off [error_of $result]
     dict with row {}
-    puts [format "%s %-24s %-14s %5d %-4s t%s p%s v%s c%s d%-4s e%-2s z%s S%-6s b%-3s %9.4f %9.4f\
+    puts [format "%s %-24s %-14s %5s %-4s t%s p%s v%s c%s d%-4s e%-2s z%s S%-6s b%-3s %9.4f %9.4f\
         %+6.1f %% %s" $id [string range $source 0 23] $model $n_accelerators $precision\
         $tensor_parallel $pipeline_parallel $virtual_stages $context_parallel $data_parallel\
         $expert_parallel $zero_stage $sequence $micro_batch $measured $got [expr {100 * $off}]\
-        [expr {abs($off) > 0.3 ? [missing $row] : ""}]]
+        [remark $row $off]]
 }
 
 proc show_sources {results} {
@@ -288,7 +299,7 @@ proc memory_errors {results} {
     return [lmap result $results {
         lassign $result row - - got
         set printed [dict get $row memory_gib]
-        if {$printed eq ""} continue
+        if {$printed eq "" || $got eq ""} continue
         expr {100 * abs($got / $printed - 1)}
     }]
 }

@@ -93,9 +93,20 @@ TEST(layers_of_chunks)
     th_parallel_plan p = plan_of(degrees);
     CU_ASSERT_EQUAL(th_plan_layers(&p, &model, 1).first, 6);
     CU_ASSERT_EQUAL(th_plan_layers(&p, &model, 1).n, 6);
-    p.embedding_is_layer = true; /* 14 over 2: 6 and 6 layers, with the embeddings 7 and 7 */
+    p.layout =
+        TH_LAYOUT_WITH_EMBEDDING; /* 14 over 2: 6 and 6 layers, with the embeddings 7 and 7 */
     CU_ASSERT_EQUAL(th_plan_layers(&p, &model, 0).n, 6);
     CU_ASSERT_EQUAL(th_plan_layers(&p, &model, 1).first, 6);
+    p.layout = TH_LAYOUT_UNEVEN; /* 12 layers over 5 stages: 3, 3, 2, 2, 2 */
+    p.n.pipeline = 5;
+    CU_ASSERT_EQUAL(th_plan_layers(&p, &model, 1).n, 3);
+    CU_ASSERT_EQUAL(th_plan_layers(&p, &model, 2).first, 6);
+    CU_ASSERT_EQUAL(th_plan_layers(&p, &model, 4).first, 10);
+    CU_ASSERT_EQUAL(th_plan_layers(&p, &model, 4).n, 2);
+    th_error err;
+    p.n.pipeline = 13;
+    CU_ASSERT_EQUAL(th_plan_check(&p, &model, 100, &err), -1);
+    TAP_ASSERT_TEXT(err.id, "MAP-0431");
 }
 
 static const char *refused(th_degrees n, int32_t n_accels, th_error *err)
@@ -147,7 +158,8 @@ TEST(files_come_back)
 {
     th_error err;
     th_plan_file f = {.plan = plan_of(degrees), .numbers = th_training_numbers_shipped()}, g;
-    f.plan.experts_apart = f.plan.overlaps_tensor = f.plan.embedding_is_layer = true;
+    f.plan.experts_apart = f.plan.overlaps_tensor = true;
+    f.plan.layout = TH_LAYOUT_UNEVEN;
     f.plan.overlaps_pipeline = f.plan.exchanges_by_node = true;
     f.plan.order[0] = TH_AXIS_DATA, f.plan.order[2] = TH_AXIS_TENSOR;
     f.plan.gradient_bytes = 2;
@@ -161,6 +173,7 @@ TEST(files_come_back)
     CU_ASSERT_EQUAL(g.numbers.of[TH_NUMBER_NETWORK], 0.5);
     CU_ASSERT_TRUE(g.plan.exchanges_by_node && g.plan.overlaps_pipeline && !g.plan.overlaps_data);
     CU_ASSERT_EQUAL(g.plan.order[0], TH_AXIS_DATA);
+    CU_ASSERT_EQUAL(g.plan.layout, TH_LAYOUT_UNEVEN);
     th_plan_file_clear(&g);
     g = (th_plan_file){.merges = false};
     CU_ASSERT_EQUAL_FATAL(
