@@ -58,8 +58,9 @@ def rare_feature(layer):
     """(what not every GPU and PyTorch has, a small layer that needs it), or (None, None)."""
     precision = layer.get("precision", "fp32")
     if "members" in layer and layer["kind"] == "matmul":
-        return "products of unequal members", {"kind": "matmul", "precision": precision, "batch": 2, "rows": 16,
-                                               "channels_in": 64, "channels_out": 64, "members": [24, 8]}
+        what = "products of unequal members" + (" of fp8" if precision == "fp8" else "")
+        return what, {"kind": "matmul", "precision": precision, "batch": 2, "rows": 16, "channels_in": 64,
+                      "channels_out": 64, "members": [24, 8]}
     if "members" in layer:
         return "attention of unequal lengths", {"kind": "attention", "precision": precision, "batch": 2, "rows": 1,
                                                 "keys": 48, "heads": 4, "kv_heads": 2, "channels_in": 64,
@@ -276,7 +277,7 @@ class TorchGpu:
                                  **seen)[0]), q, [k, v]
 
     def grouped_product(self, layer, grad):
-        """Rows sorted by expert, a matrix for each, one kernel."""
+        """Rows sorted by expert, a matrix for each, one kernel. Of 8 bits with a scale for each row and column."""
         torch, dtype = self.torch, self.dtype(layer)
         if not torch.cuda.get_device_capability(self.index)[0] in (9, 10):
             raise RuntimeError("PyTorch runs them one by one below compute capability 9.0 and above 10.x")
@@ -284,7 +285,13 @@ class TorchGpu:
         x = self.tensor(sum(members), c, grad=grad, dtype=dtype)
         w = self.tensor(len(members), c, layer["channels_out"], grad=grad, dtype=dtype)
         ends = self.ends(members, False)
-        return (lambda a: torch._grouped_mm(a, w, offs=ends)), x, [w]
+        if layer["precision"] != "fp8":
+            return (lambda a: torch._grouped_mm(a, w, offs=ends)), x, [w]
+        x, w = (operand.to(torch.float8_e4m3fn) for operand in (x, w.transpose(-2, -1).contiguous()))
+        a_scale = torch.ones(sum(members), device="cuda")
+        b_scale = torch.ones(len(members), layer["channels_out"], device="cuda")
+        return (lambda a: torch._scaled_grouped_mm(a, w.transpose(-2, -1), a_scale, b_scale, offs=ends,
+                                                   out_dtype=torch.bfloat16)), x, []
 
     def ends(self, sizes, with_start):
         """Where each part ends; with_start: a zero in front."""

@@ -11,7 +11,7 @@ import random
 KINDS = ("conv", "pooling", "dense", "matmul", "elementwise", "norm", "softmax", "rms_norm", "cross_entropy", "router",
          "attention")
 ROUTED = 8  # experts that a router takes of each row, at most
-GROUPED_WIDTH = 8  # widths of products with unequal members are multiples of it: 16 bytes
+GROUPED_WIDTH = {"bf16": 8, "fp8": 16}  # widths of products with unequal members are multiples of it: 16 bytes
 WEIGHTED = ("conv", "dense")
 PHASES = ("call", "pre", "execution", "post", "forward", "backward", "update", "step")
 TRAINING = ("forward", "backward", "update", "step")
@@ -128,7 +128,7 @@ def random_attention(rng):
 
 def random_precision(rng, layer, precisions):
     """fp8 is of products and of their operands' casts, fp4 of products; casts are of nothing else. Products of unequal
-    members are of bf16, attention to unequal caches of 16 bits: PyTorch has no other kernels of them."""
+    members are of bf16 or fp8, attention to unequal caches of 16 bits: PyTorch has no other kernels of them."""
     able = [p for p in precisions if p in able_precisions(layer)]
     return rng.choice(able) if able else None
 
@@ -137,14 +137,14 @@ def able_precisions(layer):
     if layer.get("function") in ("quantize", "dequantize"):
         return ("fp8",)
     if "members" in layer:
-        return ("bf16",) if layer["kind"] == "matmul" else ("fp16", "bf16")
+        return tuple(GROUPED_WIDTH) if layer["kind"] == "matmul" else ("fp16", "bf16")
     return PRECISIONS if layer["kind"] == "dense" else PRECISIONS[:-2]
 
 
 def width_step(layer):
     """What widths must be multiples of."""
     if "members" in layer:
-        return GROUPED_WIDTH
+        return GROUPED_WIDTH.get(layer.get("precision"), 8)
     return BLOCKED.get(layer.get("precision"), 1) if layer["kind"] == "dense" else 1
 
 

@@ -17,6 +17,7 @@ if "fp4" in LACKS:
 class Tensor:
     def __init__(self, shape, dtype=None, values=None):
         self.shape, self.dtype, self.values, self.grad, self.needs = tuple(shape), dtype or float32, values, False, ()
+        self.by_columns = False
 
     def requires_grad_(self, grad=True):
         self.grad = grad
@@ -27,6 +28,14 @@ class Tensor:
 
     def t(self):
         return Tensor(self.shape[::-1], self.dtype)
+
+    def transpose(self, _first, _second):
+        out = Tensor((*self.shape[:-2], self.shape[-1], self.shape[-2]), self.dtype)
+        out.by_columns = not self.by_columns
+        return out
+
+    def contiguous(self):
+        return Tensor(self.shape, self.dtype)
 
     view = to
 
@@ -79,6 +88,16 @@ def _grouped_mm(a, b, offs):
     must(a.shape[1] == b.shape[1] and offs.shape == b.shape[:1] and offs.values[-1] == a.shape[0], "_grouped_mm")
     must(a.shape[1] % 8 == 0 and b.shape[2] % 8 == 0, "strides should be multiple of 16 bytes")
     return result((a.shape[0], b.shape[2]), bfloat16, a, b)
+
+
+def _scaled_grouped_mm(a, b, scale_a, scale_b, offs, out_dtype):
+    """Of fp8, b column by column; a scale for each row of a and each column of b."""
+    must(a.dtype == b.dtype == float8_e4m3fn and offs.dtype == int32, "types of _scaled_grouped_mm")
+    must(b.by_columns, "Expected mat2 to have transposed strides")
+    must(scale_a.shape == a.shape[:1] and scale_b.shape == (b.shape[0], b.shape[2]), "scales of _scaled_grouped_mm")
+    must(a.shape[1] == b.shape[1] and offs.shape == b.shape[:1] and offs.values[-1] == a.shape[0], "sizes")
+    must(a.shape[1] % 16 == 0 and b.shape[2] % 16 == 0, "strides should be multiple of 16 bytes")
+    return result((a.shape[0], b.shape[2]), out_dtype)
 
 
 def _scaled_mm(a, b, scale_a, scale_b, out_dtype):
