@@ -56,7 +56,7 @@ enum { LANES = 32 };
 /* Compiled for processors with and without wide vectors; the loader takes what fits. Sums are the
  * same, for nothing is fused or added in another order. */
 #if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__ &&           \
-    !defined __SANITIZE_ADDRESS__
+    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define VECTORS
