@@ -22,17 +22,20 @@ AM_TESTS_ENVIRONMENT = \
 
 check_scripts += \
 	tests/check/accept.sh \
+	tests/check/html.sh \
+	tests/check/manual.sh \
+	tests/check/mpi.sh
+
+# What looks at sources alone: the same in every build, so not run again with sanitizers.
+source_checks = \
 	tests/check/conversion.sh \
 	tests/check/docs.sh \
 	tests/check/format.sh \
 	tests/check/generated.sh \
 	tests/check/headers.sh \
-	tests/check/html.sh \
 	tests/check/includes.sh \
 	tests/check/libm.sh \
-	tests/check/manual.sh \
 	tests/check/messages.sh \
-	tests/check/mpi.sh \
 	tests/check/tcl_ids.sh
 
 # What make check runs where the reference data are; see tests/check/accept.sh.
@@ -204,20 +207,26 @@ tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SP
 soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/invariants.tcl \
 	tests/soak/writes.tcl
 $(soak_scripts:.tcl=.log): tharsis$(EXEEXT) tests/soak/probe$(EXEEXT)
-EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/fail_allocations.tcl tests/soak/session.tcl \
+EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/builds.sh tests/soak/results.tcl tests/soak/fail_allocations.tcl tests/soak/session.tcl \
 	tests/soak/random_case.tcl
 
 # The longest first: what is left to run at the end is short, and no processor waits for it.
 TESTS = $(shell_scripts) $(soak_scripts) $(check_scripts) $(fuzz_tests)
+if !SANITIZERS
+TESTS += $(source_checks)
+endif
 if HAVE_CUNIT
 TESTS += $(unit_tests)
 endif
-EXTRA_DIST += $(check_scripts)
+EXTRA_DIST += $(check_scripts) $(source_checks)
 
-# The whole counts of the tests that take a sample in make check (tests/soak/README.md).
+# The whole counts of the tests that take a sample in make check (tests/soak/README.md), other builds, and, where there is
+# clang, every reader fuzzed.
 .PHONY: check-long
 check-long:
-	THARSIS_LONG=$${THARSIS_LONG:-120} $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(soak_scripts)'
+	THARSIS_LONG=$${THARSIS_LONG:-120} THARSIS_ACCEPT=full $(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(soak_scripts) tests/check/accept.sh tests/soak/builds.sh'
+	! command -v clang >/dev/null || $(srcdir)/tests/fuzz/all.sh $${FUZZ_SECONDS:-300}
 
 clean-local:
 	rm -rf tests/tcl/tmp tests/golden/tmp tests/soak/tmp tests/soak/commands_tmp tests/soak/invariants_tmp \
