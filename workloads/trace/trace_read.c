@@ -106,7 +106,8 @@ static int add_far(rank_reader *r, const ThTraceMessage__Node *m, th_trace_node 
         return th_error_no_memory(err);
     node->first_far = (int32_t)(r->n_far / 2);
     node->n_far = (int32_t)(n / 2);
-    memcpy(&r->far[r->n_far], a->as_numbers->values, n * sizeof *r->far);
+    if (n > 0)
+        memcpy(&r->far[r->n_far], a->as_numbers->values, n * sizeof *r->far);
     r->n_far += n;
     return 0;
 }
