@@ -8,10 +8,10 @@ tcltest::configure -verbose {pass skip error} -tmpdir [file join [expr {
 file mkdir [tcltest::temporaryDirectory]
 testConstraint python [expr {[auto_execok python3] ne ""}]
 testConstraint static [expr {![catch {load {} Tharsis}]}]
-# A plain tclsh cannot load what was built with the address sanitizer.
+# A plain tclsh cannot load what was built with the sanitizers of addresses or of threads.
 testConstraint module [expr {
     [file exists [file join [file dirname [info nameofexecutable]] pkgIndex.tcl]] &&
-    [catch {exec grep -q __asan_init [info nameofexecutable]}]}]
+    [catch {exec grep -q {__[at]san_init} [info nameofexecutable]}]}]
 set root [file dirname [file dirname [file dirname [file normalize [info script]]]]]
 
 # AlexNet on eight FPGAs, and a mapping of it by hand: no search, so quick and always the same.
