@@ -207,8 +207,9 @@ tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SP
 soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/invariants.tcl \
 	tests/soak/writes.tcl
 $(soak_scripts:.tcl=.log): tharsis$(EXEEXT) tests/soak/probe$(EXEEXT)
-EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/builds.sh tests/soak/coverage.sh tests/soak/results.tcl tests/soak/fail_allocations.tcl tests/soak/session.tcl \
-	tests/soak/random_case.tcl
+EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/builds.sh tests/soak/coverage.sh \
+	tests/soak/fail_allocations.tcl tests/soak/random_case.tcl tests/soak/results.tcl tests/soak/session.tcl \
+	tests/soak/valgrind.supp
 
 # The longest first: what is left to run at the end is short, and no processor waits for it.
 TESTS = $(shell_scripts) $(soak_scripts) $(check_scripts) $(fuzz_tests)

@@ -129,7 +129,8 @@ check_memory() {
         [ -x "$builddir/$test" ] || continue
         log=$folder/$(basename "$test").valgrind
         (ulimit -t "${VALGRIND_S:-60}" && exec valgrind -q --error-exitcode=99 --leak-check=full \
-            --errors-for-leak-kinds=definite --child-silent-after-fork=yes "$builddir/$test") >"$log" 2>&1
+            --errors-for-leak-kinds=definite --suppressions=tests/soak/valgrind.supp \
+            --child-silent-after-fork=yes "$builddir/$test") >"$log" 2>&1
         status=$?
         if [ $status -ge 128 ]; then
             skip "memory: $test" "takes too long"
