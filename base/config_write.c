@@ -83,6 +83,19 @@ void th_config_put_frequency(th_strbuf *out, int64_t hz)
     put_quantity(out, hz, th_format_frequency, th_parse_frequency, "Hz");
 }
 
+void th_config_put_duration(th_strbuf *out, int64_t us)
+{
+    static const struct {
+        const char *name;
+        int64_t us;
+    } units[] = {{"d", 86400000000}, {"h", 3600000000}, {"min", 60000000},
+                 {"s", 1000000},     {"ms", 1000},      {"us", 1}};
+    int i = 0;
+    while (us % units[i].us != 0)
+        i++;
+    th_strbuf_printf(out, "\"%" PRId64 "%s\"", us / units[i].us, units[i].name);
+}
+
 void th_config_put_names(th_strbuf *out, const char *const *names, int n)
 {
     th_strbuf_add(out, "[");

@@ -12,6 +12,7 @@ void th_config_put_time(th_strbuf *out, th_time ps);       /* >= 0; in quotes, a
 void th_config_put_bytes(th_strbuf *out, int64_t bytes);   /* >= 0 */
 void th_config_put_bandwidth(th_strbuf *out,
                              int64_t bits_per_s);         /* > 0; TH_UNLIMITED: "unlimited" */
+void th_config_put_duration(th_strbuf *out, int64_t us);  /* >= 0; see th_parse_duration */
 void th_config_put_frequency(th_strbuf *out, int64_t hz); /* > 0 */
 /* [ "a", "b" ] */
 void th_config_put_names(th_strbuf *out, const char *const *names, int n);

@@ -34,6 +34,8 @@ face_sources = \
 	tcl/reliability/failure_option.h \
 	tcl/reliability/fault_times.c \
 	tcl/reliability/fault_times.h \
+	tcl/reliability/system_mtbf.c \
+	tcl/reliability/system_mtbf.h \
 	tcl/commands/cmd_system.c \
 	tcl/commands/cmd_trace.c \
 	tcl/commands/cmd_parallel.c \

@@ -135,6 +135,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \
 	tests/tcl/workload/onnx.test \
+	tests/tcl/report/mtbf.test \
 	tests/tcl/report/plot.test \
 	tests/tcl/predict.test \
 	tests/tcl/program.test \

@@ -214,14 +214,26 @@ int th_system_add_cable(th_system *s, int a, int b, th_cable cable, th_error *er
     int there = th_system_add_medium(s, cable.bits_per_s[0], err), back = there;
     if (there >= 0 && cable.is_full_duplex)
         back = th_system_add_medium(s, cable.bits_per_s[1], err);
-    for (int m = there; m >= 0 && m <= back; m++)
+    for (int m = there; m >= 0 && m <= back; m++) {
         s->media[m].cost = cable.is_full_duplex ? cable.cost / 2 : cable.cost;
+        s->media[m].mtbf_us = cable.mtbf_us;
+    }
     int first = back >= 0 ? th_system_add_link(s, a, b, there, cable.latency_ps[0], err) : -1;
     if (first >= 0 && th_system_add_link(s, b, a, back, cable.latency_ps[1], err) >= 0)
         return first;
     s->n_media = n_media;
     s->n_links = n_links;
     return -1;
+}
+
+int th_system_cable_links(const th_system *s, int link)
+{
+    const th_link *there = &s->links[link], *back = there + 1;
+    return link + 1 < s->n_links && there->from >= 0 && there->from == back->to &&
+                   there->to == back->from &&
+                   (back->medium == there->medium || back->medium == there->medium + 1)
+               ? 2
+               : 1;
 }
 
 /* ---- designs and accelerators ---- */

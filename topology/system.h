@@ -67,8 +67,9 @@ typedef struct th_accel {
     bool concat_is_free;           /* concat and slice move no data; otherwise they copy */
     /* loads the first weights of the next task while the current one drains */
     bool prefetches;
-    double cost;  /* of one, in whatever the file counts; 0: unknown */
-    int *designs; /* indices into th_system.designs; more than one: adaptive */
+    double cost;     /* of one, in whatever the file counts; 0: unknown */
+    int64_t mtbf_us; /* mean time between failures of one; 0: unknown */
+    int *designs;    /* indices into th_system.designs; more than one: adaptive */
     int n_designs;
 } th_accel;
 
@@ -82,7 +83,8 @@ typedef struct th_node {
      * they arrive), and from the last of them to the first of the sum. */
     int64_t reduction_bits_per_s;
     th_time reduction_latency_ps;
-    int accel; /* index among accelerators, -1 for others */
+    int64_t mtbf_us; /* hosts and switches: as of accelerators */
+    int accel;       /* index among accelerators, -1 for others */
     /* Of generated trees; 0 elsewhere. Accelerators stand on level 0, switches at their height, and
      * below a switch are the accelerators leaf_first .. leaf_first + n_leaves - 1. */
     int32_t level, leaf_first, n_leaves;
@@ -91,7 +93,8 @@ typedef struct th_node {
 
 typedef struct th_medium {
     int64_t bits_per_s;
-    double cost; /* half of that of a full-duplex cable; 0: unknown */
+    double cost;     /* half of that of a full-duplex cable; 0: unknown */
+    int64_t mtbf_us; /* of the cable, as of accelerators */
 } th_medium;
 
 typedef struct th_link {
@@ -110,12 +113,13 @@ typedef struct th_cable {
     th_time latency_ps[2];
     bool is_full_duplex;
     double cost; /* 0: unknown */
+    int64_t mtbf_us;
 } th_cable;
 
 static inline th_cable th_cable_symmetric(int64_t bits_per_s, th_time latency_ps,
                                           bool is_full_duplex)
 {
-    return (th_cable){{bits_per_s, bits_per_s}, {latency_ps, latency_ps}, is_full_duplex, 0};
+    return (th_cable){{bits_per_s, bits_per_s}, {latency_ps, latency_ps}, is_full_duplex, 0, 0};
 }
 
 /* How the nodes along one dimension are connected: each to the next one; also the last to the
@@ -222,6 +226,9 @@ int th_system_add_segment(th_system *s, const char *name, int medium, th_time la
 /* A cable between two nodes: two links, on two media if full duplex, otherwise on one. Returns the
  * first. */
 int th_system_add_cable(th_system *s, int a, int b, th_cable cable, th_error *err);
+/* How many links of one cable begin with this one, in the order in which th_system_add_cable adds
+ * them: 2, or 1 for one direction and segments. */
+int th_system_cable_links(const th_system *s, int link);
 int th_system_add_design(th_system *s, const char *name, const char *type, const char *file,
                          int line, th_error *err);
 int th_system_add_param(th_system *s, int design, const th_param *param, th_error *err);

@@ -113,7 +113,7 @@ static void cost(th_serializer *w, double *x)
         th_serializer_double(w, x);
 }
 
-static void reduction(th_serializer *w, int64_t *x)
+static void if_known(th_serializer *w, int64_t *x)
 {
     if (!w->skips_locations || *x != 0)
         th_serializer_int64(w, x);
@@ -122,7 +122,7 @@ static void reduction(th_serializer *w, int64_t *x)
 /* --- nodes --- */
 
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(th_accel) == 248 && sizeof(th_node) == 304, "see accel() and node()");
+_Static_assert(sizeof(th_accel) == 256 && sizeof(th_node) == 320, "see accel() and node()");
 #endif
 
 static void accel(th_serializer *w, th_accel *a)
@@ -145,6 +145,7 @@ static void accel(th_serializer *w, th_accel *a)
     th_serializer_bool(w, &a->concat_is_free);
     th_serializer_bool(w, &a->prefetches);
     cost(w, &a->cost);
+    if_known(w, &a->mtbf_us);
     number_of(w, &a->n_designs);
 }
 
@@ -157,8 +158,9 @@ static void node(th_serializer *w, th_node *n)
     th_serializer_int(w, &n->group);
     th_serializer_bool(w, &n->forwards);
     th_serializer_bool(w, &n->reduces);
-    reduction(w, &n->reduction_bits_per_s);
-    reduction(w, &n->reduction_latency_ps);
+    if_known(w, &n->reduction_bits_per_s);
+    if_known(w, &n->reduction_latency_ps);
+    if_known(w, &n->mtbf_us);
     th_serializer_int(w, &n->level);
     th_serializer_int(w, &n->leaf_first);
     th_serializer_int(w, &n->n_leaves);
@@ -207,6 +209,7 @@ static int read_nodes(th_serializer *w, th_system *s, th_error *err)
         made->reduces = read.reduces;
         made->reduction_bits_per_s = read.reduction_bits_per_s;
         made->reduction_latency_ps = read.reduction_latency_ps;
+        made->mtbf_us = read.mtbf_us;
         made->level = read.level;
         made->leaf_first = read.leaf_first;
         made->n_leaves = read.n_leaves;
@@ -222,6 +225,7 @@ static void medium(th_serializer *w, th_medium *m)
 {
     th_serializer_int64(w, &m->bits_per_s);
     cost(w, &m->cost);
+    if_known(w, &m->mtbf_us);
 }
 
 static void link_of(th_serializer *w, th_link *l, const th_system *s)
@@ -271,6 +275,7 @@ static int read_links(th_serializer *w, th_system *s, th_error *err)
         if (w->failed || th_system_add_medium(s, m.bits_per_s, err) < 0)
             return -1;
         s->media[i].cost = m.cost;
+        s->media[i].mtbf_us = m.mtbf_us;
     }
     number_of(w, &n);
     for (int i = 0; i < n; i++) {

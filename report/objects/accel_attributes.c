@@ -17,6 +17,7 @@ enum {
     ACCEL_CLOCK,
     ACCEL_DRAM_BYTES,
     ACCEL_DRAM_BANDWIDTH,
+    ACCEL_MTBF,
     ACCEL_BUSY,
     ACCEL_STALL_IN,
     ACCEL_STALL_INPUT,
@@ -61,6 +62,7 @@ const th_attribute th_accel_attributes[] = {
                      "its clock now, as a factor of what the system says (x0.5)"},
     [ACCEL_DRAM_BYTES] = {"dram_bytes", TH_KIND_BYTES, "capacity of its memory"},
     [ACCEL_DRAM_BANDWIDTH] = {"dram_bandwidth", TH_KIND_BANDWIDTH, "bandwidth of its memory"},
+    [ACCEL_MTBF] = {"mtbf_h", TH_KIND_NUMBER, "hours between its failures in the mean"},
     [ACCEL_BUSY] = {"busy", TH_KIND_TIME, "time computing"},
     [ACCEL_STALL_IN] = {"stall_in", TH_KIND_TIME, "time waiting for operands"},
     [ACCEL_STALL_INPUT] = {"stall_input", TH_KIND_TIME, "of that, for inputs"},
@@ -190,6 +192,8 @@ th_quantity th_accel_attribute(th_session *s, int index, int attribute)
         return th_bytes(node->a.dram_bytes);
     case ACCEL_DRAM_BANDWIDTH:
         return th_bandwidth(node->a.dram_bits_per_s);
+    case ACCEL_MTBF:
+        return th_mtbf_hours(node->a.mtbf_us);
     default:
         return accel_figure(s, index, attribute);
     }
@@ -205,6 +209,7 @@ unsigned th_accel_attribute_changes(int attribute)
     case ACCEL_CLOCK:
     case ACCEL_DRAM_BYTES:
     case ACCEL_DRAM_BANDWIDTH:
+    case ACCEL_MTBF:
         return 0;
     case ACCEL_STATE:
     case ACCEL_TASK:

@@ -20,6 +20,12 @@ double th_property_factor_of(const th_session *s, th_property_kind kind, int ind
     return s->simulation ? th_machine_property_factor(s->simulation->machine, kind, index) : 1;
 }
 
+th_quantity th_mtbf_hours(int64_t mtbf_us)
+{
+    const double us_per_h = 3.6e9;
+    return mtbf_us > 0 ? th_number((double)mtbf_us / us_per_h) : th_absent(TH_KIND_NUMBER);
+}
+
 /* ---- link ---- */
 
 enum {
@@ -28,6 +34,7 @@ enum {
     LINK_TO,
     LINK_BANDWIDTH,
     LINK_LATENCY,
+    LINK_MTBF,
     LINK_FLOWS,
     LINK_QUEUE_DEPTH,
     LINK_MOST_FLOWS,
@@ -43,6 +50,7 @@ static const th_attribute link_attributes[] = {
     [LINK_TO] = {"to", TH_KIND_TEXT, "node that it reaches"},
     [LINK_BANDWIDTH] = {"bandwidth", TH_KIND_BANDWIDTH, "of its medium, now"},
     [LINK_LATENCY] = {"latency", TH_KIND_TIME, "of the first bit"},
+    [LINK_MTBF] = {"mtbf_h", TH_KIND_NUMBER, "hours between failures of its cable in the mean"},
     [LINK_FLOWS] = {"flows", TH_KIND_COUNT, "transfers on it now"},
     [LINK_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT,
                           "transfers that share it, beyond the first"},
@@ -94,6 +102,8 @@ static th_quantity link_value(th_session *s, int index, int attribute)
                                       0.5));
     case LINK_LATENCY:
         return th_ps(l->latency_ps);
+    case LINK_MTBF:
+        return th_mtbf_hours(s->system->media[l->medium].mtbf_us);
     default:
         return link_figure(s, index, attribute);
     }
@@ -101,7 +111,7 @@ static th_quantity link_value(th_session *s, int index, int attribute)
 
 /* ---- node ---- */
 
-enum { NODE_NAME, NODE_KIND, NODE_GROUP, NODE_FORWARDS };
+enum { NODE_NAME, NODE_KIND, NODE_GROUP, NODE_FORWARDS, NODE_MTBF };
 
 static const char *node_kind(int i)
 {
@@ -114,6 +124,7 @@ static const th_attribute node_attributes[] = {
     [NODE_KIND] = {"kind", TH_KIND_TEXT, "accelerator, host or switch", node_kind},
     [NODE_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
     [NODE_FORWARDS] = {"forwards", TH_KIND_COUNT, "1 if routes may pass through it"},
+    [NODE_MTBF] = {"mtbf_h", TH_KIND_NUMBER, "hours between its failures in the mean"},
     {NULL, TH_KIND_TEXT, NULL},
 };
 
@@ -127,6 +138,8 @@ static th_quantity node_value(th_session *s, int index, int attribute)
         return th_text(node_kind((int)n->kind));
     case NODE_GROUP:
         return th_count(n->group);
+    case NODE_MTBF:
+        return th_mtbf_hours(n->accel >= 0 ? n->a.mtbf_us : n->mtbf_us);
     default:
         return th_count(n->forwards);
     }

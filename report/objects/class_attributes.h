@@ -23,6 +23,8 @@ const th_result *th_run_result(th_session *s);
 /* The short name of an object as a value. */
 th_quantity th_object_name_text(th_session *s, th_class class, int32_t index);
 /* The factor that set_property and inject_fault have applied to a property of an object. */
+/* Absent where it is 0. */
+th_quantity th_mtbf_hours(int64_t mtbf_us);
 double th_property_factor_of(const th_session *s, th_property_kind kind, int index);
 
 #endif

@@ -16,6 +16,7 @@
 #include "sim/machine/machine.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -459,30 +460,55 @@ static int32_t sending_task(const th_machine *m, int src, int dst)
     return -1;
 }
 
+/* " since 40.5us": of the last event of a property event's kind that made the object fail. */
+static const char *since(const th_machine *m, th_property_kind kind, int object, char *out,
+                         size_t size)
+{
+    th_time at = 0;
+    char text[32];
+    for (size_t i = 0; i < m->properties.n_events; i++) {
+        const th_property_event *e = &m->properties.events[i];
+        if (e->kind != (int32_t)kind || e->factor != 0 || e->at > m->now)
+            continue;
+        bool is_same = kind == TH_PROPERTY_BANDWIDTH
+                           ? m->system->links[e->object].medium == m->system->links[object].medium
+                           : e->object == object;
+        if (is_same && e->at > at)
+            at = e->at;
+    }
+    snprintf(out, size, " since %s", th_format_time(at, text, sizeof text));
+    return out;
+}
+
 /* Transfers on a link that is down wait for it; where routes avoid it, they have no other. */
 static int report_link(const th_machine *m, int link, th_error *err)
 {
     const th_system *s = m->system;
     int src, dst;
+    char when[48];
+    since(m, TH_PROPERTY_BANDWIDTH, link, when, sizeof when);
     if (!th_detours_crosses(&m->network->detours, s, &link, 1) ||
         !m->network->type->transfer_on(m->network, link, &src, &dst))
-        return th_error_set(err, "SIM-0224", "link/%s is down: what is on it cannot arrive",
-                            s->links[link].name);
+        return th_error_set(err, "SIM-0224", "link/%s is down%s: what is on it cannot arrive",
+                            s->links[link].name, when);
     return th_error_set(
         err, "SIM-0225",
-        "link/%s is down, and no other route leads from node/%s to node/%s: task/%d "
+        "link/%s is down%s, and no other route leads from node/%s to node/%s: task/%d "
         "cannot end",
-        s->links[link].name, s->nodes[src].name, s->nodes[dst].name, sending_task(m, src, dst));
+        s->links[link].name, when, s->nodes[src].name, s->nodes[dst].name,
+        sending_task(m, src, dst));
 }
 
 /* Reports a failed accelerator or link that work waits for. -1, or 0 if there is none. */
 static int report_failure(const th_machine *m, th_error *err)
 {
+    char when[48];
     for (int a = 0; m->properties.frequency_factor && a < m->system->n_accels; a++)
         if (m->properties.frequency_factor[a] == 0 &&
             (m->accels[a].task >= 0 || m->accels[a].ready.n > 0))
-            return th_error_set(err, "SIM-0223", "accel/%s is dead: task/%d cannot end",
+            return th_error_set(err, "SIM-0223", "accel/%s is dead%s: task/%d cannot end",
                                 m->system->nodes[m->system->accel_node[a]].name,
+                                since(m, TH_PROPERTY_FREQUENCY, a, when, sizeof when),
                                 m->accels[a].task >= 0 ? m->accels[a].task
                                                        : th_ready_queue_peek(&m->accels[a].ready));
     int link = th_machine_awaited_link(m);

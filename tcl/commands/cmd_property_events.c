@@ -9,6 +9,7 @@
 #include "tcl/command.h"
 #include "tcl/reliability/failure_option.h"
 #include "tcl/reliability/fault_times.h"
+#include "tcl/reliability/system_mtbf.h"
 #include "tcl/tcl_session.h"
 #include "report/session/property_events.h"
 #include "report/objects/objects.h"
@@ -155,6 +156,9 @@ static int run_set_property(th_call *c)
 
 /* ---- inject_fault ---- */
 
+/* Of the index of draws, beside th_property_kind: of hosts and switches. */
+enum { NODE_DRAWS = 16 };
+
 enum {
     FAULT_AT,
     FAULT_FOR,
@@ -194,8 +198,9 @@ static const th_option fault_options[] = {
     [FAULT_DUTY] = {"-duty", TH_OPTION_TEXT, "X", "The part of a period that is faulty (0.5)."},
     [FAULT_MTBF] = {"-mtbf", TH_OPTION_TEXT, "TIME",
                     "Random faults of the length -for: from -at, and from each repair, it takes "
-                    "this time in the mean until the object fails. Without -for, one fault for "
-                    "good."},
+                    "this time in the mean until the object fails; system: the mtbf that the "
+                    "system file states for it, where both directions of a cable fail together. "
+                    "Without -for, one fault for good."},
     [FAULT_SHAPE] = {"-shape", TH_OPTION_TEXT, "K",
                      "Of a Weibull law of these times (1: exponential)."},
     [FAULT_TIMES] = {"-times", TH_OPTION_TEXT, "FILE",
@@ -311,11 +316,12 @@ static int parse_pattern(th_call *c, th_time now, th_fault_pattern *out, double 
                               .duty = 0.5,
                               .shape = 1,
                               .seed = (uint64_t)th_call_number(c, FAULT_SEED, 1)};
+    bool is_of_system = strcmp(th_call_text(c, FAULT_MTBF, ""), "system") == 0;
     if (check_pattern(c) != 0 || parse_number(c, FAULT_DUTY, 0, 1, &out->duty) != 0 ||
         parse_number(c, FAULT_SHAPE, 0.05, 20, &out->shape) != 0 ||
-        th_call_seconds(c, FAULT_MTBF, 0, &out->mtbf_s) != 0)
+        (!is_of_system && th_call_seconds(c, FAULT_MTBF, 0, &out->mtbf_s) != 0))
         return -1;
-    if (th_call_has(c, FAULT_MTBF) && out->mtbf_s <= 0)
+    if (th_call_has(c, FAULT_MTBF) && !is_of_system && out->mtbf_s <= 0)
         return th_error_set(&c->err, "TCL-1128", "-mtbf \"%s\": must be more than 0",
                             th_call_text(c, FAULT_MTBF, ""));
     if (out->from < now)
@@ -355,13 +361,29 @@ static Tcl_Size pick_objects(th_call *c, Tcl_Obj **objects, Tcl_Size n)
     return kept;
 }
 
-static int add_object(th_call *c, const th_machine *m, const char *name, th_fault_pattern *p,
+/* The mean of the system file and the number of its draws, where -mtbf is `system`. o: NULL
+ * otherwise. 0 or -1. */
+static int set_mtbf(th_call *c, th_object o, const char *name, const int32_t *cable,
+                    th_fault_pattern *p)
+{
+    const double s_per_us = 1e-6;
+    if (strcmp(th_call_text(c, FAULT_MTBF, ""), "system") != 0)
+        return 0;
+    p->mtbf_s = (double)th_system_mtbf_us(c->session->system, o) * s_per_us;
+    if (o.class == TH_CLASS_LINK)
+        p->index = (uint64_t)cable[o.index];
+    if (p->mtbf_s > 0)
+        return 0;
+    return th_error_set(&c->err, "TCL-1171",
+                        "-mtbf system: the system states no mtbf of %s: must be -mtbf TIME", name);
+}
+
+/* The faults of one link or accelerator; index: of their draws. */
+static int add_faults(th_call *c, const th_machine *m, th_property_event fault, th_fault_pattern *p,
                       th_fault_events *out)
 {
-    th_property_event fault;
-    if (parse_changed(c, name, &fault) != 0 || parse_severity(c, &fault) != 0)
+    if (parse_severity(c, &fault) != 0)
         return -1;
-    p->index = (uint64_t)fault.kind << 32 | (uint32_t)fault.object;
     double back = th_machine_property_factor(m, (th_property_kind)fault.kind, fault.object);
     size_t first = out->n;
     if (th_fault_events_add(out, p, &fault, back, &c->err) != 0)
@@ -371,6 +393,48 @@ static int add_object(th_call *c, const th_machine *m, const char *name, th_faul
                : 0;
 }
 
+/* A host or switch that fails takes its links with it, those of both directions. */
+static int add_links_of(th_call *c, const th_machine *m, int node, th_fault_pattern *p,
+                        th_fault_events *out)
+{
+    const th_system *s = c->session->system;
+    int failed = 0;
+    for (int l = 0; l < s->n_links && !failed; l++)
+        if (s->links[l].from == node || s->links[l].to == node)
+            failed = add_faults(
+                c, m, (th_property_event){.kind = TH_PROPERTY_BANDWIDTH, .object = l}, p, out);
+    return failed;
+}
+
+static int add_object(th_call *c, const th_machine *m, const char *name, const int32_t *cable,
+                      th_fault_pattern *p, th_fault_events *out)
+{
+    th_property_event fault = {.at = 0};
+    th_object o;
+    if (th_object_parse(c->session, name, &o, &c->err) != 0)
+        return -1;
+    bool is_node = o.class == TH_CLASS_NODE && c->session->system->nodes[o.index].accel < 0;
+    if (!is_node && parse_changed(c, name, &fault) != 0)
+        return -1;
+    p->index = (uint64_t)(is_node ? NODE_DRAWS : fault.kind) << 32 |
+               (uint32_t)(is_node ? o.index : fault.object);
+    if (set_mtbf(c, o, name, cable, p) != 0)
+        return -1;
+    return is_node ? add_links_of(c, m, o.index, p, out) : add_faults(c, m, fault, p, out);
+}
+
+/* By link: the first link of its cable. NULL: memory is out. */
+static int32_t *cables_of(const th_system *s)
+{
+    int32_t *cable = th_alloc_array((size_t)s->n_links + 1, sizeof *cable);
+    for (int l = 0, n; cable && l < s->n_links; l += n) {
+        n = th_system_cable_links(s, l);
+        for (int i = 0; i < n; i++)
+            cable[l + i] = l;
+    }
+    return cable;
+}
+
 /* The events of all objects. 0 or -1. */
 static int add_objects(th_call *c, const th_machine *m, th_fault_pattern *p, th_fault_events *out)
 {
@@ -378,17 +442,22 @@ static int add_objects(th_call *c, const th_machine *m, th_fault_pattern *p, th_
     Tcl_Size n;
     if (Tcl_ListObjGetElements(NULL, c->words[0], &n, &words) != TCL_OK || n < 1)
         return th_error_set(&c->err, "TCL-1131",
-                            "\"%.100s\": must be a list of at least one link or accelerator",
+                            "\"%.100s\": must be a list of at least one link, accelerator or node",
                             th_call_word(c, 0));
     Tcl_Obj **objects = th_alloc_array((size_t)n, sizeof *objects);
-    if (!objects)
+    int32_t *cable = cables_of(c->session->system);
+    if (!objects || !cable) {
+        th_free(objects);
+        th_free(cable);
         return th_error_no_memory(&c->err);
+    }
     memcpy(objects, words, (size_t)n * sizeof *objects);
     n = pick_objects(c, objects, n);
     int failed = n < 1;
     for (Tcl_Size i = 0; i < n && !failed; i++)
-        failed = add_object(c, m, Tcl_GetString(objects[i]), p, out);
+        failed = add_object(c, m, Tcl_GetString(objects[i]), cable, p, out);
     th_free(objects);
+    th_free(cable);
     return failed ? -1 : 0;
 }
 
@@ -422,7 +491,8 @@ const th_command th_property_event_commands[] = {
      "changed.",
      .run = run_set_property, .needs_every_rank = true},
     {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options, "make links and accelerators fail",
-     "A link goes down, or is degraded (-bandwidth); an accelerator dies, is slowed (-clock), or "
+     "A link goes down, or is degraded (-bandwidth), with a host or switch all of its links; an "
+     "accelerator dies, is slowed (-clock), or "
      "its "
      "tasks vary (-jitter). "
      "Transfers on a link that is down wait, or go round it (-reroute_after); the task that a dead "

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "report/objects/objects.h"
 #include "report/sections/reliability.h"
-#include "tcl/reliability/failure_option.h"
+#include "tcl/reliability/system_mtbf.h"
 #include "tcl/report_call.h"
 
 enum {
@@ -36,7 +36,8 @@ static const th_option options[] = {
          "Kinds of failures, each {NAME UNITS MTBF ?shape K? ?spare 0|1?}: so many units, each of "
          "which fails every MTBF in the mean, under an exponential or (shape) Weibull law; or "
          "{NAME times FILE}: a file with a time in each line. spare 0: no unit is replaced (of "
-         "software). Without it nothing fails."},
+         "software). Without it: accelerators, hosts, switches and cables with the mtbf that the "
+         "system file states; where it states none, nothing fails."},
     [RELIABILITY_STEP] = {"-step_time", TH_OPTION_TEXT, "TIME",
                           "Time of a step; intervals are whole steps (that of the finished run, if "
                           "there is one)."},
@@ -239,6 +240,8 @@ static int run_report_reliability(th_call *c)
     th_failure_kinds kinds;
     th_reliability x = {.rule = TH_INTERVAL_DALY};
     int failed = th_failure_kinds_parse(c, RELIABILITY_FAILURES, &kinds);
+    if (!failed && !th_call_has(c, RELIABILITY_FAILURES) && c->session->system)
+        failed = th_failure_kinds_of_system(c->session->system, &kinds, &c->err);
     x.run.kinds = kinds.all;
     x.run.n_kinds = kinds.n;
     if (!failed)

@@ -188,6 +188,8 @@ int th_failure_kinds_parse(th_call *c, int option, th_failure_kinds *out)
 
 void th_failure_kinds_clear(th_failure_kinds *k)
 {
-    for (int i = 0; i < TH_FAILURE_KINDS_MAX; i++)
+    for (int i = 0; i < TH_FAILURE_KINDS_MAX; i++) {
         th_free(k->times[i]);
+        th_free(k->names[i]);
+    }
 }

@@ -8,8 +8,9 @@
 #include "tcl/command.h"
 
 typedef struct th_failure_kinds {
-    th_failure_kind all[TH_FAILURE_KINDS_MAX]; /* names belong to the words of the call */
+    th_failure_kind all[TH_FAILURE_KINDS_MAX]; /* names: of the words of the call, or names */
     double *times[TH_FAILURE_KINDS_MAX];       /* of traces, else NULL */
+    char *names[TH_FAILURE_KINDS_MAX];         /* of kinds of the system, else NULL */
     int n;
 } th_failure_kinds;
 

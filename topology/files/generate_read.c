@@ -220,6 +220,9 @@ int th_read_topology(th_system_reader *r, const th_config_node *n)
                                        "nics",
                                        "reduces",
                                        "cost",
+                                       "link_mtbf",
+                                       "switch_mtbf",
+                                       "host_mtbf",
                                        "reduction_rate",
                                        "reduction_latency",
                                        NULL};
@@ -231,6 +234,9 @@ int th_read_topology(th_system_reader *r, const th_config_node *n)
     if (!type || read_dims(r, n, type->takes & TH_TAKES_KINDS, &o) < 0 ||
         read_cables(r, n, &o) < 0 || read_oversubscription(r, n, &o) < 0 ||
         read_islands(r, n, &o) < 0 || th_reader_cost(r, n, &o.cost) < 0 ||
+        th_reader_mtbf(r, n, "link_mtbf", &o.link_mtbf_us) < 0 ||
+        th_reader_mtbf(r, n, "switch_mtbf", &o.switch_mtbf_us) < 0 ||
+        th_reader_mtbf(r, n, "host_mtbf", &o.host_mtbf_us) < 0 ||
         th_config_bool(n, "reduces", false, &o.switches_reduce, &r->error) < 0 ||
         th_reader_reduction(r, n, &o.reduction_bits_per_s, &o.reduction_latency_ps) < 0 ||
         th_reader_duplex(r, n, &is_full_duplex) < 0 || read_generated_host(r, n, &o) < 0)

@@ -76,7 +76,8 @@ static int read_properties(th_system_reader *r, entry *e)
         read_latencies(r, e->n, e->cable.latency_ps) < 0 ||
         th_reader_duplex(r, e->n, &e->cable.is_full_duplex) < 0 ||
         th_config_bool(e->n, "dead", false, &e->is_dead, &r->error) < 0 ||
-        th_reader_cost(r, e->n, &e->cable.cost) < 0)
+        th_reader_cost(r, e->n, &e->cable.cost) < 0 ||
+        th_reader_mtbf(r, e->n, "mtbf", &e->cable.mtbf_us) < 0)
         return -1;
     return check_directions(r, e);
 }
@@ -175,6 +176,7 @@ static int read_one_direction(th_system_reader *r, const entry *e)
         return th_reader_at(r, e->n);
     }
     r->s->media[medium].cost = e->cable.cost;
+    r->s->media[medium].mtbf_us = e->cable.mtbf_us;
     r->s->links[link].is_dead = e->is_dead;
     return 0;
 }
@@ -212,8 +214,9 @@ static const form *form_of(const th_config_node *n)
 
 static int read_link(th_system_reader *r, const th_config_node *n)
 {
-    static const char *const keys[] = {"between",   "all_pairs", "center", "leaves", "from", "to",
-                                       "bandwidth", "latency",   "duplex", "dead",   "cost", NULL};
+    static const char *const keys[] = {"between", "all_pairs", "center",  "leaves", "from",
+                                       "to",      "bandwidth", "latency", "duplex", "dead",
+                                       "cost",    "mtbf",      NULL};
     entry e = {.n = n};
     if (th_reader_group(r, n, "a link") < 0 || th_config_check_keys(n, keys, &r->error) < 0 ||
         read_properties(r, &e) < 0)

@@ -19,14 +19,15 @@
 
 static int read_other_node(th_system_reader *r, const th_config_node *n, th_node_kind kind)
 {
-    static const char *const host_keys[] = {"name", "forwards", NULL};
-    static const char *const switch_keys[] = {"name",           "forwards",          "reduces",
-                                              "reduction_rate", "reduction_latency", NULL};
+    static const char *const host_keys[] = {"name", "forwards", "mtbf", NULL};
+    static const char *const switch_keys[] = {
+        "name", "forwards", "reduces", "reduction_rate", "reduction_latency", "mtbf", NULL};
     const char *const *keys = kind == TH_NODE_SWITCH ? switch_keys : host_keys;
     const char *name = NULL;
     bool forwards = true, reduces = false;
     int64_t rate = 0;
     th_time latency_ps = 0;
+    int64_t mtbf_us = 0;
     if (th_config_kind_of(n) == TH_CONFIG_STRING) {
         if (th_config_as_string(n, &name, &r->error) < 0)
             return -1;
@@ -35,6 +36,7 @@ static int read_other_node(th_system_reader *r, const th_config_node *n, th_node
                th_config_string(n, "name", true, &name, &r->error) < 0 ||
                th_config_bool(n, "forwards", false, &forwards, &r->error) < 0 ||
                th_config_bool(n, "reduces", false, &reduces, &r->error) < 0 ||
+               th_reader_mtbf(r, n, "mtbf", &mtbf_us) < 0 ||
                th_reader_reduction(r, n, &rate, &latency_ps) < 0) {
         return -1;
     }
@@ -48,6 +50,7 @@ static int read_other_node(th_system_reader *r, const th_config_node *n, th_node
         return th_reader_at(r, n);
     r->s->nodes[node].forwards = forwards;
     r->s->nodes[node].reduces = reduces;
+    r->s->nodes[node].mtbf_us = mtbf_us;
     r->s->nodes[node].reduction_bits_per_s = rate;
     r->s->nodes[node].reduction_latency_ps = latency_ps;
     return 0;

@@ -110,6 +110,22 @@ int th_reader_cost(th_system_reader *r, const th_config_node *g, double *cost)
                         th_config_file(n), th_config_line(n), TH_COST_MAX);
 }
 
+int th_reader_mtbf(th_system_reader *r, const th_config_node *g, const char *key, int64_t *us)
+{
+    const th_config_node *n = th_config_member(g, key);
+    const char *text;
+    if (!n)
+        return 0;
+    if (th_config_as_string(n, &text, &r->error) < 0)
+        return -1;
+    if (th_parse_duration(text, us, NULL) == 0 && *us > 0)
+        return 0;
+    return th_error_set(&r->error, "TOPO-0220",
+                        "%s:%d: key \"%s\": \"%.40s\": must be a time above 0 in us, ms, s, min, h "
+                        "or d, as \"50000h\"",
+                        th_config_file(n), th_config_line(n), key, text);
+}
+
 int th_reader_reduction(th_system_reader *r, const th_config_node *g, int64_t *bits_per_s,
                         th_time *latency_ps)
 {

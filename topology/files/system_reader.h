@@ -53,6 +53,8 @@ int th_reader_group(th_system_reader *r, const th_config_node *n, const char *wh
 /* Is the optional key g.duplex "full" (as without it) or "half"? */
 int th_reader_duplex(th_system_reader *r, const th_config_node *g, bool *is_full);
 
+/* The optional key g.KEY, a mean time between failures: a duration above 0, as "50000h". */
+int th_reader_mtbf(th_system_reader *r, const th_config_node *g, const char *key, int64_t *us);
 /* The optional key g.cost: a finite number above 0. */
 int th_reader_cost(th_system_reader *r, const th_config_node *g, double *cost);
 

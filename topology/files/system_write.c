@@ -71,6 +71,15 @@ static void put_cost(th_strbuf *out, double cost)
     th_strbuf_add(out, ";");
 }
 
+static void put_mtbf(th_strbuf *out, const char *before, int64_t us, const char *after)
+{
+    if (us == 0)
+        return;
+    th_strbuf_printf(out, "%smtbf = ", before);
+    th_config_put_duration(out, us);
+    th_strbuf_add(out, after);
+}
+
 static void put_dram(th_strbuf *out, const th_accel *a)
 {
     const th_dram_efficiency *e = &a->dram_efficiency;
@@ -118,6 +127,7 @@ static void put_accel(th_strbuf *out, const th_system *s, const th_node *n)
     if (n->a.prefetches)
         th_strbuf_add(out, " prefetch = true;");
     put_cost(out, n->a.cost);
+    put_mtbf(out, " ", n->a.mtbf_us, ";");
     th_strbuf_add(out, "\n");
     put_dram(out, &n->a);
     put_vector(out, &n->a);
@@ -254,6 +264,9 @@ static void put_generator(th_strbuf *out, const th_generator_spec *spec)
         th_strbuf_add(out, " reduces = true;");
     put_reduction(out, " ", o->reduction_bits_per_s, o->reduction_latency_ps, ";");
     put_cost(out, o->cost);
+    put_mtbf(out, " link_", o->link_mtbf_us, ";");
+    put_mtbf(out, " switch_", o->switch_mtbf_us, ";");
+    put_mtbf(out, " host_", o->host_mtbf_us, ";");
     put_generated_host(out, o);
     th_strbuf_add(out, "\n};\n");
 }
@@ -272,7 +285,8 @@ static void put_others(th_strbuf *out, const th_system *s, th_node_kind kind, co
             th_strbuf_add(out, ", ");
         else
             th_strbuf_printf(out, "%s = ( ", key);
-        if (!node->forwards || node->reduces)
+        bool is_group = !node->forwards || node->reduces || node->mtbf_us > 0;
+        if (is_group)
             th_strbuf_add(out, "{ name = ");
         th_config_put_text(out, node->name);
         if (!node->forwards)
@@ -280,18 +294,12 @@ static void put_others(th_strbuf *out, const th_system *s, th_node_kind kind, co
         if (node->reduces)
             th_strbuf_add(out, "; reduces = true");
         put_reduction(out, "; ", node->reduction_bits_per_s, node->reduction_latency_ps, "");
-        if (!node->forwards || node->reduces)
+        put_mtbf(out, "; ", node->mtbf_us, "");
+        if (is_group)
             th_strbuf_add(out, "; }");
     }
     if (n > 0)
         th_strbuf_add(out, " );\n");
-}
-
-/* Are the two links one cable, as th_system_add_cable makes it? */
-static bool is_cable(const th_link *there, const th_link *back)
-{
-    return there->from == back->to && there->to == back->from &&
-           (back->medium == there->medium || back->medium == there->medium + 1);
 }
 
 static void put_cable(th_strbuf *out, const th_system *s, const th_link *there, const th_link *back)
@@ -307,6 +315,7 @@ static void put_cable(th_strbuf *out, const th_system *s, const th_link *there, 
     put_values(out, "bandwidth", rates, rates[0] == rates[1] ? 1 : 2, th_config_put_bandwidth);
     put_values(out, "latency", latencies, latencies[0] == latencies[1] ? 1 : 2, th_config_put_time);
     put_cost(out, is_half ? m->cost : m->cost + s->media[back->medium].cost);
+    put_mtbf(out, " ", m->mtbf_us, ";");
     th_strbuf_add(out, is_half ? " duplex = \"half\"; }" : " }");
 }
 
@@ -320,6 +329,7 @@ static void put_one_direction(th_strbuf *out, const th_system *s, const th_link 
     put_values(out, "bandwidth", &s->media[l->medium].bits_per_s, 1, th_config_put_bandwidth);
     put_values(out, "latency", &l->latency_ps, 1, th_config_put_time);
     put_cost(out, s->media[l->medium].cost);
+    put_mtbf(out, " ", s->media[l->medium].mtbf_us, ";");
     th_strbuf_add(out, " }");
 }
 
@@ -328,7 +338,7 @@ static void put_links(th_strbuf *out, const th_system *s)
     for (int i = 0; i < s->n_links && s->links[i].from >= 0; i++) {
         const th_link *l = &s->links[i];
         th_strbuf_add(out, i > 0 ? ",\n" : "links = (\n");
-        if (i + 1 < s->n_links && is_cable(l, l + 1))
+        if (th_system_cable_links(s, i) == 2)
             put_cable(out, s, l, &s->links[++i]);
         else
             put_one_direction(out, s, l);

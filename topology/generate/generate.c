@@ -118,14 +118,26 @@ static int set_generator(th_system *s, const th_topology_type *type, const th_to
     return 0;
 }
 
+static void set_mtbf(th_system *s, const th_topology_options *o)
+{
+    for (int m = 0; m < s->n_media; m++)
+        s->media[m].mtbf_us = o->link_mtbf_us;
+    for (int i = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].kind != TH_NODE_ACCEL)
+            s->nodes[i].mtbf_us =
+                s->nodes[i].kind == TH_NODE_HOST ? o->host_mtbf_us : o->switch_mtbf_us;
+}
+
 int th_topology_generate(th_system *s, const th_topology_type *type, const th_topology_options *o,
                          th_error *err)
 {
     if (check_dims(s, type, o, err) < 0 || check_lists(s, type, o, err) < 0 ||
         check_takes(s, type, o, err) < 0 || type->generate(s, o, err) < 0 ||
-        set_reducing(s, type, o, err) < 0 || set_generator(s, type, o, err) < 0)
+        set_reducing(s, type, o, err) < 0 || set_generator(s, type, o, err) < 0 ||
+        add_host(s, o, err) < 0)
         return -1;
-    return add_host(s, o, err);
+    set_mtbf(s, o);
+    return 0;
 }
 
 th_system *th_topology_create(const char *name, const th_topology_type *type,

@@ -32,6 +32,8 @@ typedef struct th_topology_options {
     int64_t host_bits_per_s; /* 0: as bits_per_s[0] */
     th_time host_latency_ps; /* -1: as latency_ps[0] */
     double cost, host_cost;  /* of a cable; of one to the host; 0: unknown */
+    /* Mean times between failures of each cable, switch and host; 0: unknown. */
+    int64_t link_mtbf_us, switch_mtbf_us, host_mtbf_us;
 } th_topology_options;
 
 /* Options that only some topologies have. */
