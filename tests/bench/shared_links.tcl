@@ -2,10 +2,10 @@
 # shared_links.tcl - CPU time and memory of runs in which many flows share links.
 #   tharsis -no_init -exit tests/bench/shared_links.tcl CASE ?SCALE?
 # Cases: ring (an all-reduce of 1 GiB round a ring of accelerators in random order, on a torus),
-# torus, switch, full (an all-to-all of 1 GiB, direct, on these), pipeline (GPT-3 XL, a pipeline of
-# 32 micro-batches on a torus of 64). SCALE: the side of the torus (32), of all but the last; others
-# have its square of accelerators. Peak memory is that of the process, so that each case takes a run
-# of its own.
+# packets (the same, with -network packet), torus, switch, full (an all-to-all of 1 GiB, direct, on
+# these), pipeline (GPT-3 XL, a pipeline of 32 micro-batches on a torus of 64). SCALE: the side of
+# the torus (32), of all but the last; others have its square of accelerators. Peak memory is that
+# of the process, so that each case takes a run of its own.
 
 # User time of this process, in s.
 proc cpu {} {
@@ -36,7 +36,7 @@ lassign $argv case side
 if {$side eq ""} {set side 32}
 set n [expr {$side * $side}]
 switch $case {
-    ring {
+    ring - packets {
         system torus [list $side $side]
         add_collective all_reduce -bytes 1GiB -algorithm ring -accels [shuffled $n]
     }
@@ -51,8 +51,8 @@ switch $case {
         read_workload gpt3_xl
         map_workload -algorithm pipeline_parallel -inputs 32
     }
-    default {error "$case: must be ring, torus, switch, full or pipeline"}
+    default {error "$case: must be ring, packets, torus, switch, full or pipeline"}
 }
 set before [cpu]
-run
+run {*}[expr {$case eq "packets" ? {-network packet} : {}}]
 puts [format "%-8s %3d  end %s  %.2f s  %d MB" $case $side [now] [expr {[cpu] - $before}] [peak_mb]]

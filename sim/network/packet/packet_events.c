@@ -3,7 +3,7 @@
  *
  * In a network of equal links most events fall on a few times. A small hash table of recently
  * posted times finds the step of a time without touching the heap; where it has forgotten a time,
- * that time gets a second step, and the caller takes both, one after the other. A heap of single
+ * that time gets a second step, and both are taken together. A heap of single
  * events makes the network 2.4 times as slow (bench packet).
  * Invariant: steps[k].time is -1 exactly for free slots. */
 #include <config.h>
@@ -30,7 +30,7 @@ void th_packet_events_reset(th_packet_events *q)
 {
     th_slots_reset(&q->event_slots);
     th_slots_reset(&q->step_slots);
-    q->n_heap = 0;
+    q->n_heap = q->n_pending = 0;
     memset(q->recent, -1, sizeof q->recent);
 }
 
@@ -49,6 +49,7 @@ static int32_t *recent_of(th_packet_events *q, th_time time)
 
 void th_packet_events_give_back(th_packet_events *q, int32_t event)
 {
+    q->n_pending--;
     th_slots_give(&q->event_slots, &q->events[event], event);
 }
 
@@ -70,6 +71,7 @@ int th_packet_events_post(th_packet_events *q, th_time time, const th_packet_eve
     int32_t e = th_slots_take(&q->event_slots, &q->events, sizeof *q->events);
     if (e < 0)
         return -1;
+    q->n_pending++;
     if (*recent < 0 || q->steps[*recent].time != time) {
         int32_t k = new_step(q, time);
         if (k < 0) {
@@ -90,13 +92,26 @@ th_time th_packet_events_next(const th_packet_events *q)
     return q->n_heap > 0 ? q->heap[0].time : TH_TIME_MAX;
 }
 
-int32_t th_packet_events_take(th_packet_events *q)
+static int32_t take_step(th_packet_events *q)
 {
-    if (q->n_heap == 0)
-        return -1;
     int32_t k = q->heap[0].step, first = q->steps[k].first;
     th_heap_remove(q, q->heap, --q->n_heap, 0);
     q->steps[k].time = -1;
     th_slots_give(&q->step_slots, &q->steps[k], k);
+    return first;
+}
+
+int32_t th_packet_events_take(th_packet_events *q)
+{
+    if (q->n_heap == 0)
+        return -1;
+    th_time time = q->heap[0].time;
+    int32_t first = take_step(q);
+    while (q->n_heap > 0 && q->heap[0].time == time) { /* a second step of that time */
+        int32_t more = take_step(q), *end = &first;
+        while (*end >= 0)
+            end = &q->events[*end].next;
+        *end = more;
+    }
     return first;
 }

@@ -35,6 +35,7 @@ typedef struct th_packet_events {
     th_slots step_slots;
     th_time_step_key *heap; /* of steps, by time */
     size_t n_heap, heap_room;
+    size_t n_pending;                /* events */
     int32_t recent[TH_RECENT_STEPS]; /* step of a time, by hash of the time; may be out of date */
 } th_packet_events;
 
@@ -45,8 +46,8 @@ void th_packet_events_clear(th_packet_events *q);
 int th_packet_events_post(th_packet_events *q, th_time time, const th_packet_event *event);
 /* The time of the first step; TH_TIME_MAX: there is none. */
 th_time th_packet_events_next(const th_packet_events *q);
-/* Removes the first step and returns the first event of its list (events[].next), each of which
- * the caller gives back; -1: there is none. */
+/* Removes the events of the first time and returns the first of their list (events[].next), each of
+ * which the caller gives back; -1: there is none. */
 int32_t th_packet_events_take(th_packet_events *q);
 void th_packet_events_give_back(th_packet_events *q, int32_t event);
 

@@ -2,9 +2,10 @@
 /* packet_step.c - one time step of the packet network: arrivals, requests, allocation, sending.
  *
  *   advance: for each time step up to now:
- *     handle           every pending event of the time step
+ *     handle_all       every pending event of the time step
  *     post_requests    arrived packets, then new messages, request their next link
  *     send_*           media that may send something, lowest first, until none can
+ *     end_step         periods.c: what repeats itself is skipped
  *
  * A packet of b bytes that link L (latency l, serialisation delay d of the packet) begins to send
  * at s:
@@ -287,6 +288,8 @@ static int deliver(th_packet_network *p, th_events *q, int32_t k, th_time end)
     f->end = end > f->end ? end : f->end;
     if (--f->n_undelivered > 0)
         return 0;
+    if (!p->groups.is_off)
+        th_flow_groups_leave(p, flow);
     th_blocks_give(&p->traffic.hops, f->first_hop, f->n_hops);
     th_event e = {f->end, TH_PRIORITY_TRANSFER_END, (uint32_t)f->number, 0, TH_FLOW_ENDS};
     th_slots_give(&p->traffic.flow_slots, f, flow);
@@ -332,7 +335,18 @@ static int occupy(th_packet_network *p, int32_t buffer, int32_t bytes, th_time u
     bool has_next = b->first >= 0 && p->traffic.packets[b->first].has_arrived;
     if (p->options.allocation_cycle_ps > 0 && has_next && make_ready(p, buffer))
         return -1;
+    if (p->options.credit_delay_ps == 0) /* finish_sending returns the credit */
+        return 0;
     return post(p, th_time_add(until, p->options.credit_delay_ps), TH_PACKET_CREDIT, buffer, bytes);
+}
+
+/* bytes of buffer are free, as its sender knows now: a request for its link may have waited. */
+static void return_credit(th_packet_network *p, int32_t buffer, int32_t bytes)
+{
+    const th_packet_link *l = &p->fabric.links[th_packet_link_of(p, buffer)];
+    p->fabric.buffers[buffer].free_bytes += bytes;
+    if (l->first_requester >= 0)
+        th_index_set_add(&p->requests.media, l->medium);
 }
 
 static int send(th_packet_network *p, th_events *q, const th_packet_grant *c, th_time now)
@@ -347,8 +361,11 @@ static int send(th_packet_network *p, th_events *q, const th_packet_grant *c, th
     th_time sent = th_time_add(now, th_duration_ps(packet->bytes, m->bits_per_s));
     th_time left = sent > packet->tail ? sent : packet->tail;
     m->busy_until = left;
-    m->buffer_read = input_of(p, c->requester) ? c->requester : -1;
+    m->buffer_read = injects ? -1 : c->requester;
     m->next_link = c->next_link;
+    p->groups.n_sent++;
+    if (p->groups.group_of[l->medium] >= 0)
+        th_periods_sent(p, c, packet->flow, now);
     if (post(p, left, TH_PACKET_TAIL_LEAVES, c->link, packet->bytes) ||
         (!injects && occupy(p, c->requester, packet->bytes, left)))
         return -1;
@@ -364,12 +381,14 @@ static bool grant(const th_packet_network *p, int32_t medium, th_time now, th_pa
     const th_packet_medium *m = &p->fabric.media[medium];
     if (m->busy_until > now)
         return false;
+    int32_t link = m->next_link;
     for (int32_t i = 0; i < m->n_links; i++) {
-        int32_t link = (m->next_link + i) % m->n_links;
-        if (!choose(p, p->fabric.links_of_media[m->first_link + link], c, now))
-            continue;
-        c->next_link = (link + 1) % m->n_links;
-        return true;
+        int32_t next = link + 1 < m->n_links ? link + 1 : 0;
+        bool can = choose(p, p->fabric.links_of_media[m->first_link + link], c, now);
+        c->next_link = next;
+        if (can)
+            return true;
+        link = next;
     }
     return false;
 }
@@ -464,9 +483,14 @@ static void finish_sending(th_packet_network *p, int32_t link, int32_t bytes, th
 {
     int32_t medium = p->fabric.links[link].medium, read = p->fabric.media[medium].buffer_read;
     leave(p, link, now, bytes);
-    th_index_set_add(&p->requests.media, medium);
-    if (read >= 0)
+    if (p->fabric.media[medium].n_links > 1 || p->fabric.links[link].first_requester >= 0)
+        th_index_set_add(&p->requests.media, medium);
+    if (read < 0)
+        return;
+    if (p->options.n_crossbar_inputs > 0)
         retry_input(p, read);
+    if (p->options.credit_delay_ps == 0)
+        return_credit(p, read, bytes);
 }
 
 static int handle(th_packet_network *p, const th_packet_event *e, th_time now)
@@ -474,13 +498,10 @@ static int handle(th_packet_network *p, const th_packet_event *e, th_time now)
     switch ((th_packet_event_kind)e->kind) {
     case TH_PACKET_HEAD_ARRIVES:
         return arrive(p, e->object, now);
-    case TH_PACKET_TAIL_LEAVES:
-        finish_sending(p, e->object, e->bytes, now);
+    case TH_PACKET_TAIL_LEAVES: /* done, see handle_all */
         return 0;
     case TH_PACKET_CREDIT:
-        p->fabric.buffers[e->object].free_bytes += e->bytes;
-        th_index_set_add(&p->requests.media,
-                         p->fabric.links[th_packet_link_of(p, e->object)].medium);
+        return_credit(p, e->object, e->bytes);
         return 0;
     case TH_PACKET_READY:
         th_index_set_add(&p->requests.arrived, e->object);
@@ -488,6 +509,8 @@ static int handle(th_packet_network *p, const th_packet_event *e, th_time now)
     case TH_PACKET_RETRY:
         th_index_set_add(&p->requests.media, e->object);
         return 0;
+    case TH_PACKET_RESUME:
+        return th_periods_end_skip(p, e->object, e->bytes, now);
     case TH_PACKET_INJECT:
         if (th_grow(&p->traffic.injecting, &p->traffic.injecting_room, p->traffic.n_injecting + 1,
                     sizeof *p->traffic.injecting))
@@ -506,7 +529,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void inject_all(th_packet_network *p, th_time now)
+static int inject_all(th_packet_network *p, th_time now)
 {
     if (p->traffic.n_injecting > 1)
         qsort(p->traffic.injecting, p->traffic.n_injecting, sizeof *p->traffic.injecting,
@@ -516,36 +539,52 @@ static void inject_all(th_packet_network *p, th_time now)
         enter(p, first_link(p, flow), now);
         p->traffic.n_waiting++;
         request_injection(p, flow);
+        if (!p->groups.is_off && p->traffic.flows[flow].n_to_send >= TH_LONG_FLOW &&
+            th_flow_groups_join(p, flow))
+            return -1;
     }
     p->traffic.n_injecting = 0;
+    return 0;
 }
 
-static void post_requests(th_packet_network *p, th_time now)
+static int post_requests(th_packet_network *p, th_time now)
 {
     while (!th_index_set_is_empty(&p->requests.arrived)) {
         int32_t buffer = th_index_set_take(&p->requests.arrived);
         if (p->requests.link[buffer] < 0)
             request(p, buffer);
     }
-    inject_all(p, now);
+    return inject_all(p, now);
 }
 
-static int run_step(th_packet_network *p, th_events *q, th_time at)
+/* Packets leave before others arrive, so that a link's peak does not depend on the order of events.
+ */
+static int handle_all(th_packet_network *p, th_time at)
 {
-    for (int32_t h = th_packet_events_take(&p->events), next; h >= 0; h = next) {
+    int32_t first = th_packet_events_take(&p->events);
+    for (int32_t h = first; h >= 0; h = p->events.events[h].next) {
+        const th_packet_event *e = &p->events.events[h];
+        if (e->kind == TH_PACKET_TAIL_LEAVES)
+            finish_sending(p, e->object, e->bytes, at);
+    }
+    for (int32_t h = first, next; h >= 0; h = next) {
         th_packet_event event = p->events.events[h];
         next = event.next;
         th_packet_events_give_back(&p->events, h);
         if (handle(p, &event, at))
             return -1;
     }
-    if (th_packet_events_next(&p->events) == at) /* a second step of that time */
-        return 0;
-    post_requests(p, at);
+    return 0;
+}
+
+static int run_step(th_packet_network *p, th_events *q, th_time at)
+{
+    if (handle_all(p, at) || post_requests(p, at))
+        return -1;
     while (!th_index_set_is_empty(&p->requests.media))
         if (p->requests.grants ? send_matched(p, q, at) : send_sequentially(p, q, at))
             return -1;
-    return 0;
+    return th_periods_end_step(p, at);
 }
 
 int th_packet_advance(th_packet_network *p, th_events *q, th_time now)
