@@ -156,9 +156,11 @@ static int equal(th_operator_time *out, const asker *a, const th_op *op, th_phas
 
 static int fail_untrained(const th_operator *o, th_error *err)
 {
-    return th_error_set(err, "PRED-0164", "%s, %s: the predictor was not trained for it",
-                        th_op_kind_title(o->op.kind, th_op_is_narrow(&o->op)),
-                        th_phase_name(o->phase));
+    bool is_narrow = th_op_is_narrow(&o->op);
+    bool has_kernels = o->phase == TH_PHASE_EXECUTION || o->phase == TH_PHASE_BACKWARD;
+    return th_error_set(err, "PRED-0164", "%s, %s: the predictor was not trained for it%s",
+                        th_op_kind_title(o->op.kind, is_narrow), th_phase_name(o->phase),
+                        is_narrow && !has_kernels ? "; of its kernels alone: phase execution" : "");
 }
 
 /* --- unequal members -------------------------------------------------------------------------- */

@@ -116,8 +116,10 @@ TEST(what_cannot_be_told)
     assert_refused(op, TH_PHASE_EXECUTION, "PRED-0163",
                    "precision tf32: card does not have it; the nearest that it has is fp32");
     op.x[TH_OP_PRECISION] = TH_PRECISION_BF16;
-    assert_refused(op, TH_PHASE_LOSS, "PRED-0164",
-                   "narrow dense, loss: the predictor was not trained for it");
+    assert_refused(
+        op, TH_PHASE_LOSS, "PRED-0164",
+        "narrow dense, loss: the predictor was not trained for it; of its kernels alone: "
+        "phase execution");
 }
 
 /* Of models (single precision) and of the law, forward and backward, some equal, some of unequal
