@@ -150,6 +150,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/study.test \
 	tests/tcl/report/shown.test \
 	tests/tcl/report/text.test \
+	tests/tcl/report/health.test \
 	tests/tcl/report/jitter.test \
 	tests/tcl/report/jobs.test \
 	tests/tcl/report/why.test \

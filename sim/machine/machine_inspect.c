@@ -92,6 +92,7 @@ static void join_run(const th_machine *m, th_observer *o)
     if (!o->type->follows || (m->counts.events > 0 && o->type->follows(o, m->program)))
         return;
     o->type->restart(o, m->program);
+    th_health_report(m, o);
     if (m->counts.events > 0)
         report_state(m, o);
 }

@@ -206,6 +206,9 @@ th_tiles th_accelerator_tiles(const th_machine *m, int accel);
 int th_property_event_apply(th_machine *m, int32_t number, th_error *err);
 void th_property_events_reset(th_machine *m);
 void th_property_events_free(th_machine *m);
+/* Reports to an observer that joins the run that there are property events, and what is not as in
+ * the system. */
+void th_health_report(const th_machine *m, th_observer *o);
 /* The share of its time that jitter adds to a task that starts now. */
 double th_jitter_stretch(const th_machine *m, int accel, int32_t task);
 int32_t th_frequency_scaled_cost(th_machine *m, int32_t cost, double factor);

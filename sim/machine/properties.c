@@ -91,6 +91,7 @@ int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_
                 sizeof *m->properties.events))
         return th_error_no_memory(err);
     m->properties.events[m->properties.n_events] = *c;
+    TH_NOTIFY(m->observers, may_fail, m->now);
     if (c->at <= m->now) {
         m->properties.n_events++;
         return th_property_event_apply(m, (int32_t)m->properties.n_events - 1, err);
@@ -102,9 +103,55 @@ int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_
     return 0;
 }
 
-int th_property_event_apply(th_machine *m, int32_t number, th_error *err)
+/* --- health ----------------------------------------------------------------------------------- */
+
+static th_health health_of_link(const th_machine *m, int link)
 {
-    const th_property_event *c = &m->properties.events[number];
+    double factor = m->properties.medium_factor[medium_of(m, link)];
+    if (factor == 0)
+        return th_detours_crosses(&m->network->detours, m->system, &link, 1) ? TH_HEALTH_AVOIDED
+                                                                             : TH_HEALTH_DOWN;
+    return factor < 1 ? TH_HEALTH_DEGRADED : TH_HEALTH_UP;
+}
+
+static th_health health_of_accel(const th_machine *m, int accel)
+{
+    double factor = m->properties.frequency_factor[accel];
+    bool has_jitter = m->properties.jitter && m->properties.jitter[accel].share > 0;
+    if (factor == 0)
+        return TH_HEALTH_DEAD;
+    return factor < 1 || has_jitter ? TH_HEALTH_SLOW : factor > 1 ? TH_HEALTH_FAST : TH_HEALTH_UP;
+}
+
+/* Of the accelerator, or of all links of the medium, after a property event. */
+static void notify_health(const th_machine *m, const th_property_event *c)
+{
+    if (!m->observers)
+        return;
+    if (!th_property_is_of_link(c->kind)) {
+        TH_NOTIFY(m->observers, health, m->now, false, c->object, health_of_accel(m, c->object));
+        return;
+    }
+    for (int l = 0; l < m->system->n_links; l++)
+        if (medium_of(m, l) == medium_of(m, c->object))
+            TH_NOTIFY(m->observers, health, m->now, true, l, health_of_link(m, l));
+}
+
+void th_health_report(const th_machine *m, th_observer *o)
+{
+    if (m->properties.n_events == 0 || !o->type->may_fail)
+        return;
+    o->type->may_fail(o, m->now);
+    for (int a = 0; a < m->system->n_accels; a++)
+        if (health_of_accel(m, a) != TH_HEALTH_UP)
+            o->type->health(o, m->now, false, a, health_of_accel(m, a));
+    for (int l = 0; l < m->system->n_links; l++)
+        if (health_of_link(m, l) != TH_HEALTH_UP)
+            o->type->health(o, m->now, true, l, health_of_link(m, l));
+}
+
+static int apply(th_machine *m, const th_property_event *c, th_error *err)
+{
     m->settle.is_done = false;
     if (c->kind == TH_PROPERTY_JITTER) {
         m->properties.jitter[c->object] = (th_jitter){c->factor, c->seed};
@@ -124,6 +171,15 @@ int th_property_event_apply(th_machine *m, int32_t number, th_error *err)
     m->network->type->set_bandwidth(m->network, medium,
                                     (double)m->system->media[medium].bits_per_s / 8.0 * c->factor);
     return 0;
+}
+
+int th_property_event_apply(th_machine *m, int32_t number, th_error *err)
+{
+    const th_property_event *c = &m->properties.events[number];
+    int failed = apply(m, c, err);
+    if (!failed)
+        notify_health(m, c);
+    return failed;
 }
 
 int th_machine_awaited_link(const th_machine *m)

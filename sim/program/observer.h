@@ -22,6 +22,18 @@ typedef enum {
     TH_TILES_STEPPED   /* the machine runs the tasks tile by tile and calls `tiles` each time */
 } th_tile_detail;
 
+/* What faults and set_property have made of a link or an accelerator. */
+typedef enum {
+    TH_HEALTH_UP,       /* as in the system */
+    TH_HEALTH_DEGRADED, /* link: a part of its bandwidth */
+    TH_HEALTH_DOWN,     /* link */
+    TH_HEALTH_AVOIDED,  /* link: down, and routes go round it */
+    TH_HEALTH_SLOW,     /* accelerator: a lower clock, or jitter */
+    TH_HEALTH_FAST,     /* accelerator: a higher clock */
+    TH_HEALTH_DEAD,     /* accelerator */
+    TH_N_HEALTHS
+} th_health;
+
 /* The pipeline of a task that the machine does not run tile by tile. */
 typedef struct th_tile_source {
     th_time started;             /* time 0 of the pipeline */
@@ -58,6 +70,10 @@ typedef struct th_observer_type {
     /* The DRAM bandwidth that flows demand from the accelerator from this time on. */
     void (*dram_demand)(th_observer *o, th_time now, int accel, double bytes_per_s);
     void (*tiles)(th_observer *o, th_time now, int accel, const th_tiles *tiles);
+    /* There will be changes of health in this run. */
+    void (*may_fail)(th_observer *o, th_time now);
+    /* The health of a link, or of an accelerator, from this time on. */
+    void (*health)(th_observer *o, th_time now, bool is_link, int index, th_health health);
     void (*accel_fails)(th_observer *o, th_time now, int accel); /* its task stops */
 } th_observer_type;
 

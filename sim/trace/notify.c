@@ -276,6 +276,23 @@ static void accel_fails(th_observer *o, th_time now, int accel)
     th_trace_set_tiles(t, accel, tiles);
 }
 
+/* ---- health ---------------------------------------------------------------------------------- */
+
+static void may_fail(th_observer *o, th_time now)
+{
+    (void)now;
+    ((th_trace *)o)->is.may_fail = true;
+}
+
+static void health_changes(th_observer *o, th_time now, bool is_link, int index, th_health health)
+{
+    th_trace *t = (th_trace *)o;
+    int32_t object = is_link ? t->n_nodes + index : t->system->accel_node[index];
+    th_trace_event(t, now);
+    t->objects[object].health = (int32_t)health;
+    th_trace_change(t, object, TH_BIT(TH_SIGNAL_HEALTH));
+}
+
 /* ---- the observer ---------------------------------------------------------------------------- */
 
 static void restart(th_observer *o, const th_program *p)
@@ -307,4 +324,6 @@ const th_observer_type th_trace_observer_type = {.restart = restart,
                                                  .follow = follow,
                                                  .dram_demand = dram_demand,
                                                  .tiles = tiles_change,
+                                                 .may_fail = may_fail,
+                                                 .health = health_changes,
                                                  .accel_fails = accel_fails};

@@ -15,6 +15,7 @@ static const char *const signal_names[] = {
     [TH_SIGNAL_BUSY] = "busy",
     [TH_SIGNAL_FLOWS] = "flows",
     [TH_SIGNAL_QUEUE_DEPTH] = "queue_depth",
+    [TH_SIGNAL_HEALTH] = "health",
     [TH_SIGNAL_BUFFER_FILL] = "buffer_fill",
     [TH_SIGNAL_ARRAY] = "array",
     [TH_SIGNAL_LOAD_INPUT] = "load_input",
@@ -36,9 +37,11 @@ unsigned th_signals_of(th_traced_class class, bool all)
                     TH_BIT(TH_SIGNAL_RECEIVING) | TH_BIT(TH_SIGNAL_BUSY);
     switch (class) {
     case TH_TRACED_ACCEL:
-        return node | TH_BIT(TH_SIGNAL_STATE) | TH_BIT(TH_SIGNAL_QUEUE_DEPTH) | (all ? inside : 0);
+        return node | TH_BIT(TH_SIGNAL_STATE) | TH_BIT(TH_SIGNAL_QUEUE_DEPTH) |
+               (all ? inside | TH_BIT(TH_SIGNAL_HEALTH) : 0);
     case TH_TRACED_LINK:
-        return TH_BIT(TH_SIGNAL_BUSY) | TH_BIT(TH_SIGNAL_FLOWS) | TH_BIT(TH_SIGNAL_QUEUE_DEPTH);
+        return TH_BIT(TH_SIGNAL_BUSY) | TH_BIT(TH_SIGNAL_FLOWS) | TH_BIT(TH_SIGNAL_QUEUE_DEPTH) |
+               (all ? TH_BIT(TH_SIGNAL_HEALTH) : 0);
     case TH_TRACED_NODE:
         return node;
     }
@@ -82,15 +85,16 @@ void th_trace_add(th_trace *t, th_traced_class class, int index, unsigned signal
 
 void th_trace_choose_all(th_trace *t)
 {
+    unsigned health = t->is.may_fail ? TH_BIT(TH_SIGNAL_HEALTH) : 0;
     for (int32_t i = 0; i < t->n_nodes; i++) {
         const th_node *n = &t->system->nodes[i];
         if (n->accel >= 0)
-            t->objects[i].signals = th_signals_of(TH_TRACED_ACCEL, false);
+            t->objects[i].signals = th_signals_of(TH_TRACED_ACCEL, false) | health;
         else if (n->kind == TH_NODE_HOST)
             t->objects[i].signals = th_signals_of(TH_TRACED_NODE, false);
     }
     for (int32_t i = t->n_nodes; i < t->n_objects; i++)
-        t->objects[i].signals = th_signals_of(TH_TRACED_LINK, false);
+        t->objects[i].signals = th_signals_of(TH_TRACED_LINK, false) | health;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -150,6 +154,8 @@ static int64_t link_value(int32_t signal, int32_t flows)
 int64_t th_value_of(const th_trace *t, const th_variable *v)
 {
     const th_traced *o = &t->objects[v->object];
+    if (v->signal == TH_SIGNAL_HEALTH)
+        return o->health;
     if (v->object >= t->n_nodes)
         return link_value(v->signal, o->flows);
     switch ((th_signal)v->signal) {
@@ -174,6 +180,7 @@ int64_t th_value_of(const th_trace *t, const th_variable *v)
     case TH_SIGNAL_STORE:
         return tile_value(v->signal, o->tiles);
     case TH_SIGNAL_FLOWS: /* of links */
+    case TH_SIGNAL_HEALTH:
     case TH_N_SIGNALS:
         break;
     }
@@ -182,7 +189,8 @@ int64_t th_value_of(const th_trace *t, const th_variable *v)
 
 bool th_signal_is_text(th_signal s)
 {
-    return s == TH_SIGNAL_STATE || s == TH_SIGNAL_LAYER || s == TH_SIGNAL_ARRAY;
+    return s == TH_SIGNAL_STATE || s == TH_SIGNAL_LAYER || s == TH_SIGNAL_ARRAY ||
+           s == TH_SIGNAL_HEALTH;
 }
 
 bool th_signal_is_bit(th_signal s)
@@ -192,8 +200,15 @@ bool th_signal_is_bit(th_signal s)
 
 const char *th_value_text(const th_trace *t, const th_variable *v)
 {
+    static const char *const healths[TH_N_HEALTHS] = {
+        [TH_HEALTH_UP] = "up",     [TH_HEALTH_DEGRADED] = "degraded",
+        [TH_HEALTH_DOWN] = "down", [TH_HEALTH_AVOIDED] = "avoided",
+        [TH_HEALTH_SLOW] = "slow", [TH_HEALTH_FAST] = "fast",
+        [TH_HEALTH_DEAD] = "dead"};
     if (v->signal == TH_SIGNAL_STATE)
         return v->value ? "computing" : "idle";
+    if (v->signal == TH_SIGNAL_HEALTH)
+        return healths[v->value];
     if (v->signal == TH_SIGNAL_ARRAY)
         return th_array_state_name((int32_t)v->value);
     if (v->signal != TH_SIGNAL_LAYER)

@@ -137,13 +137,14 @@ void th_trace_reset(th_trace *t)
     for (int32_t i = 0; i < t->n_objects; i++) {
         th_traced *o = &t->objects[i];
         o->task = -1;
-        o->n_queued = o->sending = o->receiving = o->flows = 0;
+        o->n_queued = o->sending = o->receiving = o->flows = o->health = 0;
         o->tiles = 0;
         o->changed = 0;
         o->is_listed = false;
     }
     t->n_changed = 0;
     t->n_arrows = 0;
+    t->is.may_fail = false;
     t->is.has_events = t->is.has_begun = t->is.is_over = false;
     t->at.now = 0;
     set_tick(t, 0);

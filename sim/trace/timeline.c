@@ -24,6 +24,7 @@ th_track_kind th_timeline_track_kind(const th_trace *t, const th_variable *v)
     case TH_SIGNAL_FLOWS:
     case TH_SIGNAL_BUFFER_FILL:
         return TH_TRACK_COUNTER;
+    case TH_SIGNAL_HEALTH:
     case TH_SIGNAL_ARRAY:
     case TH_SIGNAL_LOAD_INPUT:
     case TH_SIGNAL_LOAD_WEIGHT:

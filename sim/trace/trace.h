@@ -30,6 +30,7 @@ typedef enum {
     TH_SIGNAL_BUSY,        /* accelerator, host: runs a task; link: has a flow */
     TH_SIGNAL_FLOWS,       /* link: transfers, messages or packets on it */
     TH_SIGNAL_QUEUE_DEPTH, /* accelerator: tasks that wait for it; link: flows beyond the first */
+    TH_SIGNAL_HEALTH,      /* accelerator, link: up, degraded, down, avoided, slow, fast, dead */
     /* Inside a task, tile by tile (pipeline_cursors.h). */
     TH_SIGNAL_BUFFER_FILL, /* accelerator: tiles in its buffers, of inputs and outputs */
     TH_SIGNAL_ARRAY,       /* accelerator: idle, computing, or the engine that it waits for */
@@ -61,7 +62,8 @@ int th_trace_check_resolution(th_time resolution_ps, th_error *err);
 th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_trace_options *o,
                         const th_system *s, const th_workload *w, th_error *err);
 /* Traces these signals of an accelerator, link or node. Called before the first event. Without any
- * call, all objects are traced with all signals except those inside tasks. */
+ * call, all objects are traced with all signals except those inside tasks, and health where the
+ * run has faults. */
 void th_trace_add(th_trace *t, th_traced_class class, int index, unsigned signals);
 /* The observer that the machine notifies. */
 th_observer *th_trace_observer(th_trace *t);

@@ -82,7 +82,8 @@ typedef struct th_traced {
     int8_t place[TH_N_SIGNALS]; /* of the variable of a traced signal, after first */
     int32_t task, n_queued;     /* accelerator */
     int32_t sending, receiving;
-    int32_t flows; /* link */
+    int32_t flows;  /* link */
+    int32_t health; /* th_health */
     th_tile_state tiles;
     th_tile_state tile_bits; /* those of traced signals */
 } th_traced;
@@ -142,6 +143,7 @@ typedef struct th_trace_clock {
 typedef struct th_trace_status {
     bool is_chosen;  /* th_trace_add was called */
     bool has_events; /* of this run */
+    bool may_fail;   /* this run has faults */
     bool has_begun;  /* the window has, and the file's head is written */
     bool is_over;    /* the window is */
     bool is_out_of_memory;

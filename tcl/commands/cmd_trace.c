@@ -257,6 +257,7 @@ static int add_all(th_call *c, Tcl_Obj **words, traced *all, Tcl_Size n)
 {
     asked a;
     bool is_asked = th_call_has(c, ADD_SIGNALS);
+    unsigned health = c->session->events.n > 0 ? 1u << TH_SIGNAL_HEALTH : 0;
     for (Tcl_Size i = 0; i < n; i++)
         if (parse_traced(c, Tcl_GetString(words[i]), &all[i]) != 0)
             return -1;
@@ -268,7 +269,8 @@ static int add_all(th_call *c, Tcl_Obj **words, traced *all, Tcl_Size n)
     for (Tcl_Size i = 0; i < n; i++)
         th_trace_add(c->session->trace, all[i].class, all[i].index,
                      is_asked ? signals_of(c, &all[i], "", &a)
-                              : th_signals_of(all[i].class, false));
+                              : th_signals_of(all[i].class, false) |
+                                    (th_signals_of(all[i].class, true) & health));
     return 0;
 }
 
