@@ -8,7 +8,8 @@
  *   bench seeds [EVALUATIONS]    two_level against random, with the same seeds on both sides
  *   bench collective [RANKS]     ring all-reduce of 1 GiB, every message; large machines
  *   bench events                 event queues under the hold model
- *   bench network [peer [all]]   fluid network, random flows on a torus; with SimGrid, also 10,000
+ *   bench network [peer [all]]   fluid network, random flows on tori and fat trees; with SimGrid,
+ *                                also 10,000
  *   bench packet                 packet network: latency and saturation on meshes and tori, against
  *                                BookSim2
  *   bench systolic [NETWORK]     a network on a 128 x 128 array, every tile an event

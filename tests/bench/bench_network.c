@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bench_network.c - random flows of 1 to 100 MB, all at t = 0, on a torus under fluid: CPU seconds,
- * makespan, and how they grow; the same flows under SimGrid where simgrid_flows has been built.
+/* bench_network.c - random flows of 1 to 100 MB on tori and fat trees under fluid, at once or one
+ * after another: CPU seconds, makespan, and how they grow; the same flows under SimGrid where
+ * simgrid_flows has been built.
  *
  * Routes are walked by th_route and given to the peer as lists of links, so both solve the same. */
 #include <config.h>
@@ -28,14 +29,14 @@ static void stop_at(const th_error *e)
     exit(1);
 }
 
-static th_system *torus(int k)
+static th_system *create_system(const char *topology, int x, int y)
 {
     th_error e = {0};
     th_system *prototype = th_system_read("topology/systems/npu_v1.cfg", &e);
     th_topology_options o = {
-        .dims = {k, k}, .n_dims = 2, .bits_per_s = {LINK_BITS_PER_S}, .latency_ps = {0}};
+        .dims = {x, y}, .n_dims = 2, .bits_per_s = {LINK_BITS_PER_S}, .latency_ps = {0}};
     th_system *s = prototype
-                       ? th_topology_create("bench", th_topology_find("torus"), &o, prototype, &e)
+                       ? th_topology_create("bench", th_topology_find(topology), &o, prototype, &e)
                        : NULL;
     if (!s)
         stop_at(&e);
@@ -43,7 +44,8 @@ static th_system *torus(int k)
     return s;
 }
 
-static th_message *random_flows(const th_system *s, int n)
+/* They start one after another, apart_ps from each other. */
+static th_message *random_flows(const th_system *s, int n, th_time apart_ps)
 {
     gsl_rng *r = th_random_stream(1, "bench flows", 0);
     th_message *m = th_alloc_array((size_t)n, sizeof *m);
@@ -52,7 +54,8 @@ static th_message *random_flows(const th_system *s, int n)
         int src = (int)th_random_below(r, nodes), dst = (int)th_random_below(r, nodes - 1);
         int64_t bytes =
             LEAST_BYTES + (int64_t)th_random_below(r, (uint64_t)(MOST_BYTES - LEAST_BYTES + 1));
-        m[i] = (th_message){s->accel_node[src], s->accel_node[dst < src ? dst : dst + 1], bytes, 0};
+        m[i] = (th_message){s->accel_node[src], s->accel_node[dst < src ? dst : dst + 1], bytes,
+                            apart_ps * i};
     }
     gsl_rng_free(r);
     if (!m)
@@ -102,7 +105,7 @@ static int write_flows(const th_system *s, const th_message *m, int n, const cha
         fprintf(file, "link %.17g\n", (double)s->media[s->links[l].medium].bits_per_s / 8);
     for (int i = 0; file && route && i < n; i++) {
         int hops = th_route(s, m[i].src, m[i].dst, route);
-        fprintf(file, "flow %" PRId64, m[i].bytes);
+        fprintf(file, "flow %" PRId64 " %.12f", m[i].bytes, (double)m[i].delay_ps * 1e-12);
         for (int h = 0; h < hops; h++)
             fprintf(file, " %d", route[h]);
         fprintf(file, "\n");
@@ -111,23 +114,19 @@ static int write_flows(const th_system *s, const th_message *m, int n, const cha
     return file && route ? fclose(file) : -1;
 }
 
-/* False: the peer is not there. */
-static bool run_peer(const th_system *s, const th_message *m, int n, double *seconds,
-                     double *makespan)
+/* CPU seconds of the peer with this value of network/optim; a negative number: it is not there. */
+static double run_peer(const char *flows, const char *optim, double *makespan)
 {
-    char name[] = "/tmp/tharsis_flows_XXXXXX", command[400];
-    const char *peer = getenv("SIMGRID_FLOWS");
-    int fd = peer && *peer && access(peer, X_OK) == 0 ? mkstemp(name) : -1;
-    if (fd < 0)
-        return false;
-    close(fd);
-    snprintf(command, sizeof command, "'%s' '%s' 2>/dev/null", peer, name);
-    FILE *out = write_flows(s, m, n, name) == 0 ? popen(command, "r") : NULL;
-    bool ok = out && fscanf(out, "%lf %lf", seconds, makespan) == 2;
+    char command[400];
+    double seconds = -1;
+    snprintf(command, sizeof command, "'%s' '%s' %s 2>/dev/null", getenv("SIMGRID_FLOWS"), flows,
+             optim);
+    FILE *out = popen(command, "r");
+    if (out && fscanf(out, "%lf %lf", &seconds, makespan) != 2)
+        seconds = -1;
     if (out)
         pclose(out);
-    unlink(name);
-    return ok;
+    return seconds;
 }
 
 static int by_size(const void *a, const void *b)
@@ -147,16 +146,45 @@ static double median_seconds(const th_system *s, const th_message *m, int n, th_
     return seconds[RUNS / 2];
 }
 
-static double measure(int k, int n, bool with_peer)
+/* --- cases ------------------------------------------------------------------------------------ */
+
+/* apart_us: between starts. */
+typedef struct {
+    const char *topology;
+    int x, y, n_flows, apart_us;
+} network_case;
+
+/* How many times as long the peer takes, at its default and at its own fastest option. */
+static void compare(const th_system *s, const th_message *m, int n, double seconds, double makespan,
+                    double *log_sum)
 {
-    th_system *s = torus(k);
-    th_message *m = random_flows(s, n);
+    char name[] = "/tmp/tharsis_flows_XXXXXX";
+    const char *peer = getenv("SIMGRID_FLOWS");
+    int fd = peer && *peer && access(peer, X_OK) == 0 ? mkstemp(name) : -1;
+    if (fd < 0)
+        return;
+    close(fd);
+    double end = 0, lazy = -1, full = -1;
+    if (write_flows(s, m, n, name) == 0) {
+        lazy = run_peer(name, "Lazy", &end);
+        full = run_peer(name, "Full", &end);
+    }
+    unlink(name);
+    printf(" %9.3f %9.3f %7.0f %7.0f %10.1e", lazy, full, lazy / seconds, full / seconds,
+           fabs(end / makespan - 1));
+    *log_sum += log((lazy < full ? lazy : full) / seconds);
+}
+
+static double measure(const network_case *c, bool with_peer, double *log_sum)
+{
+    th_system *s = create_system(c->topology, c->x, c->y);
+    th_message *m = random_flows(s, c->n_flows, (th_time)c->apart_us * 1000000);
     th_time end;
-    double seconds = median_seconds(s, m, n, &end), peer, peer_end;
-    double makespan = (double)end * 1e-12;
-    printf("%3d x %-3d %7d %10.4f %14.9f", k, k, n, seconds, makespan);
-    if (with_peer && run_peer(s, m, n, &peer, &peer_end))
-        printf(" %10.3f %9.1f %12.1e", peer, peer / seconds, fabs(peer_end / makespan - 1));
+    double seconds = median_seconds(s, m, c->n_flows, &end), makespan = (double)end * 1e-12;
+    printf("%-8s %3d %2d %6d %6d %9.4f %13.9f", c->topology, c->x, c->y, c->n_flows, c->apart_us,
+           seconds, makespan);
+    if (with_peer)
+        compare(s, m, c->n_flows, seconds, makespan, log_sum);
     printf("\n");
     fflush(stdout);
     th_free(m);
@@ -166,19 +194,25 @@ static double measure(int k, int n, bool with_peer)
 
 void th_bench_network(char **arguments, int n)
 {
-    static const int flows[] = {1000, 2000, 4000, 10000};
-    enum { LAST = sizeof flows / sizeof *flows - 1 };
+    static const network_case cases[] = {
+        {"torus", 16, 16, 1000, 0},  {"torus", 16, 16, 2000, 0},  {"torus", 16, 16, 4000, 0},
+        {"torus", 16, 16, 4000, 50}, {"fattree", 4, 2, 1000, 0},  {"fattree", 8, 2, 2000, 0},
+        {"fattree", 4, 4, 2000, 0},  {"fattree", 4, 4, 2000, 50},
+    };
+    enum { N_CASES = sizeof cases / sizeof *cases };
     bool with_peer = n > 0 && arguments[0][0] == 'p';
-    double first = 0, last = 0;
-    printf("random flows of 1 to 100 MB at t = 0 on a torus, fluid; CPU s, makespan s; SimGrid, "
-           "CM02\n");
-    printf("%9s %7s %10s %14s %10s %9s %12s\n", "torus", "flows", "s", "makespan", "SimGrid s",
-           "ratio", "deviation");
-    for (int i = 0; i <= LAST; i++) {
-        last = measure(16, flows[i], with_peer && (flows[i] <= 4000 || n > 1));
-        first = i == 0 ? last : first;
-    }
-    printf("growth from %d to %d flows: n^%.2f\n", flows[0], flows[LAST],
-           log(last / first) / log((double)flows[LAST] / flows[0]));
-    measure(32, flows[LAST], with_peer && n > 1);
+    double log_sum = 0, ignored = 0, seconds[N_CASES];
+    printf("random flows of 1 to 100 MB, fluid; CPU s, makespan s; SimGrid, CM02, network/optim "
+           "Lazy and Full\n%-15s %6s %6s %9s %13s %9s %9s %7s %7s %10s\n",
+           "topology", "flows", "us", "s", "makespan", "Lazy s", "Full s", "ratio", "ratio",
+           "deviation");
+    for (int i = 0; i < N_CASES; i++)
+        seconds[i] = measure(&cases[i], with_peer, &log_sum);
+    if (with_peer)
+        printf("geometric mean of the lower ratios: %.0f\n", exp(log_sum / N_CASES));
+    const network_case many = {"torus", 16, 16, 10000, 0}, large = {"torus", 32, 32, 10000, 0};
+    double last = measure(&many, with_peer && n > 1, &ignored);
+    printf("growth from %d to %d flows on the torus: n^%.2f\n", cases[0].n_flows, many.n_flows,
+           log(last / seconds[0]) / log((double)many.n_flows / cases[0].n_flows));
+    measure(&large, with_peer && n > 1, &ignored);
 }
