@@ -46,17 +46,15 @@ typedef struct th_maxmin_entry {
 } th_maxmin_entry;
 
 typedef struct th_maxmin_link {
-    /* by which the link may be overfull if it is not the bottleneck of a flow */
-    __int128 tolerance;
-    double bottlenecked_shares; /* sum of count / w over entries of flows whose bottleneck it is */
-    int32_t n_bottlenecked;     /* number of those entries */
-    int64_t n_counted;          /* sum of count over its entries */
-    int64_t n_new;              /* and over those of flows without a bottleneck yet */
+    /* Sums of count / w over its entries: over all, those of flows without a bottleneck yet, and
+     * those of flows whose bottleneck it is. */
+    __int128 shares, new_shares, own_shares;
+    double own;             /* own_shares, rounded */
+    int32_t n_bottlenecked; /* number of the last */
     bool is_dirty, is_changed;
-    bool is_used;  /* a flow has been on it since the reset; else all but entry and room is 0 */
-    int32_t place; /* in heap, -1: it is not */
+    int32_t place;          /* in heap, from 1 on; 0: it is not */
     th_maxmin_entry *entry; /* flows on it, one entry per hop; bottlenecked here first */
-    size_t n, room;
+    size_t n, room;         /* without room, all is 0 */
     /* The fair level, and how many flows at that level are bottlenecked elsewhere; valid while
      * TH_LINK_FAIR_EXACT. */
     double fair;
@@ -126,7 +124,6 @@ struct th_maxmin {
     th_maxmin_flow *flow;
     int32_t *bottleneck; /* per flow; n_links: none yet */
     th_blocks hops;
-    bool has_weights; /* some flow since reset has had a weight other than 1 */
     th_maxmin_grid grid;
     th_maxmin_flows flows;
     th_maxmin_work work;

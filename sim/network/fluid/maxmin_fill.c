@@ -7,7 +7,7 @@
  *   them that level; they are no longer open
  * (D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2.) A link's level only rises
  * while flows are fixed elsewhere, so a key in the heap is a lower bound that is put right when it
- * comes up. Invariant: n_new is the sum of count over the entries of open flows. */
+ * comes up. Invariant: new_shares are those of open flows. */
 #include <config.h>
 
 #include <math.h>
@@ -27,9 +27,9 @@ static void open_link(th_maxmin *m, int32_t l)
     m->mark[l] = TH_LINK_TOUCHED;
     m->work.touched[m->work.n_touched++] = l;
     m->residual[l] = th_maxmin_fixed(m, m->capacity[l]);
-    k->bottlenecked_shares = 0;
+    th_maxmin_set_own(k, 0);
     k->n_bottlenecked = 0;
-    k->n_new = k->n_counted;
+    k->new_shares = k->shares;
     th_maxmin_note_change(m, l);
     m->level[l] = INFINITY;
 }
@@ -38,7 +38,7 @@ static void open_link(th_maxmin *m, int32_t l)
 static void open_all(th_maxmin *m)
 {
     for (int32_t i = 0; i < m->work.n_heap; i++) {
-        m->link[m->work.heap[i].link].place = -1;
+        m->link[m->work.heap[i].link].place = 0;
         m->mark[m->work.heap[i].link] &= (uint8_t)~TH_LINK_FAIR_EXACT;
     }
     m->work.n_heap = 0;
@@ -54,13 +54,7 @@ static void open_all(th_maxmin *m)
 static double open_level(const th_maxmin *m, int32_t l)
 {
     const th_maxmin_link *k = &m->link[l];
-    th_double_double shares = {m->has_weights ? 0 : (double)k->n_new, 0};
-    for (size_t i = 0; m->has_weights && i < k->n; i++) {
-        const th_maxmin_flow *w = &m->flow[k->entry[i].flow];
-        if (is_open(m, w))
-            shares = th_dd_add(shares, th_dd_product(w->share, w->count));
-    }
-    double x = th_maxmin_amount(m, m->residual[l]) / shares.hi;
+    double x = th_maxmin_amount(m, m->residual[l]) / th_maxmin_share(k->new_shares);
     return x > 0 ? x : 0;
 }
 
@@ -69,12 +63,12 @@ static void fix(th_maxmin *m, int32_t flow, int32_t l, double x)
     th_maxmin_flow *w = &m->flow[flow];
     w->stamp = m->work.stamp;
     w->rate = x * w->share;
-    __int128 fixed = th_maxmin_fixed_sum(m, w, w->rate);
+    __int128 shares = th_maxmin_shares(w), total = th_maxmin_total(m, w);
     for (int32_t i = 0; i < w->n_hops; i++) {
         int32_t o = m->hops.item[w->first + i];
         th_maxmin_link *k = &m->link[o];
-        m->residual[o] -= fixed;
-        k->n_new -= w->count;
+        m->residual[o] -= total;
+        k->new_shares -= shares;
         if (o == l)
             th_maxmin_bottleneck_here(m, o, m->hops.item[w->first + w->n_hops + i]);
     }
@@ -95,9 +89,9 @@ void th_maxmin_fill(th_maxmin *m)
         double bound;
         int32_t l = th_maxmin_pop(m, &bound);
         th_maxmin_link *k = &m->link[l];
-        double x = k->n_new > 0 ? open_level(m, l) : 0;
-        if (k->n_new == 0)
+        if (k->new_shares == 0)
             continue;
+        double x = open_level(m, l);
         if (m->work.n_heap > 0 && m->work.heap[0].level < x) {
             th_maxmin_push(m, l, x);
             continue;

@@ -7,29 +7,14 @@
  *   sum over its flows of min(level, x) / w = C, an infinite level for flows bottlenecked here
  * The left side is concave in x, so for any set T of flows (C - sum of r outside T) / (sum of 1 / w
  * in T) is at most x. Finding x takes all flows of the link; the bounds take none and tell which
- * link comes first, so that find_fair is called for few. Sums of rates are exact, and sums of 1 / w
- * are rounded once, from twice the digits: a level follows from the flows alone, whatever order
- * they were added in and whatever level the link had before. */
+ * link comes first, so that find_fair is called for few. Sums of rates and of 1 / w are exact: a
+ * level follows from the flows alone, whatever order they were added in and whatever level the link
+ * had before. */
 #include <config.h>
 
 #include <math.h>
 
 #include "sim/network/fluid/maxmin_state.h"
-
-static th_double_double sum_bottlenecked_shares(const th_maxmin *m, const th_maxmin_link *k)
-{
-    th_double_double sum = {m->has_weights ? 0 : k->bottlenecked_shares, 0};
-    for (int32_t i = 0; m->has_weights && i < k->n_bottlenecked; i++) {
-        const th_maxmin_flow *w = &m->flow[k->entry[i].flow];
-        sum = th_dd_add(sum, th_dd_product(w->share, w->count));
-    }
-    return sum;
-}
-
-double th_maxmin_bottlenecked_shares(const th_maxmin *m, const th_maxmin_link *k)
-{
-    return sum_bottlenecked_shares(m, k).hi;
-}
 
 /* Flows on link k that are above a level and bottlenecked elsewhere, without unpredictable
  * branches. */
@@ -44,30 +29,16 @@ static size_t count_above(const th_maxmin *m, const th_maxmin_link *k, double li
     return n;
 }
 
-/* The sum of the rates of its bottlenecked flows. */
-static __int128 sum_bottlenecked_rates(const th_maxmin *m, const th_maxmin_link *k)
-{
-    __int128 rates = 0;
-    if (k->n_bottlenecked > 0 && !m->has_weights) /* all have the same */
-        return (int64_t)k->bottlenecked_shares * th_maxmin_fixed(m, m->flow[k->entry[0].flow].rate);
-    for (int32_t i = 0; i < k->n_bottlenecked; i++) {
-        const th_maxmin_flow *w = &m->flow[k->entry[i].flow];
-        rates += th_maxmin_fixed_sum(m, w, w->rate);
-    }
-    return rates;
-}
-
 /* Adds to rates and *shares those of flows above a level that are bottlenecked elsewhere. */
 static __int128 add_above(const th_maxmin *m, const th_maxmin_link *k, double limit, __int128 rates,
-                          th_double_double *shares)
+                          __int128 *shares)
 {
     for (size_t i = (size_t)k->n_bottlenecked; i < k->n; i++) {
         int32_t flow = k->entry[i].flow;
         if (m->level[m->bottleneck[flow]] <= limit)
             continue;
-        const th_maxmin_flow *w = &m->flow[flow];
-        *shares = th_dd_add(*shares, th_dd_product(w->share, w->count));
-        rates += th_maxmin_fixed_sum(m, w, w->rate);
+        *shares += th_maxmin_shares(&m->flow[flow]);
+        rates += th_maxmin_total(m, &m->flow[flow]);
     }
     return rates;
 }
@@ -78,13 +49,12 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
 {
     th_maxmin_link *k = &m->link[l];
     bool is_bottleneck = k->n_bottlenecked > 0;
-    const th_double_double own = sum_bottlenecked_shares(m, k);
-    const __int128 for_bottlenecked =
-        m->residual[l] + sum_bottlenecked_rates(m, k); /* what others leave */
-    th_double_double shares = own;
-    double x = is_bottleneck ? th_maxmin_amount(m, for_bottlenecked) / own.hi : -1;
+    __int128 left = m->residual[l]; /* by the others */
+    for (int32_t i = 0; i < k->n_bottlenecked; i++)
+        left += th_maxmin_total(m, &m->flow[k->entry[i].flow]);
+    double x = is_bottleneck ? th_maxmin_amount(m, left) / k->own : -1;
     size_t n = 0, before = 0;
-    bool none_above = is_bottleneck && x >= m->level[l] && k->n_new == 0 &&
+    bool none_above = is_bottleneck && x >= m->level[l] && k->new_shares == 0 &&
                       !(m->mark[l] & TH_LINK_EXCEEDED); /* above the level it had */
     for (size_t round = 0; !none_above; round++) {
         double limit = x > 0 ? x * TH_MAXMIN_CLOSE : x;
@@ -93,8 +63,9 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
         if (n == before || (round > 1 && n > before))
             break; /* from the second on there are ever fewer */
         before = n;
-        shares = own;
-        x = th_maxmin_amount(m, add_above(m, k, limit, for_bottlenecked, &shares)) / shares.hi;
+        __int128 shares = k->own_shares;
+        __int128 rates = add_above(m, k, limit, left, &shares);
+        x = th_maxmin_amount(m, rates) / th_maxmin_share(shares);
     }
     k->fair = x > 0 ? x : 0;
     k->n_above = n;
@@ -105,13 +76,10 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
 double th_maxmin_least_level(const th_maxmin *m, int32_t l, double residual)
 {
     const th_maxmin_link *k = &m->link[l];
-    double own = k->n_bottlenecked > 0 ? k->bottlenecked_shares : 0;
     if (m->mark[l] & TH_LINK_FAIR_EXACT)
         return k->fair;
-    if (m->has_weights && k->n_new > 0)
-        return 0;
-    double shares = own + (double)k->n_new, rate = k->n_bottlenecked > 0 ? m->level[l] * own : 0;
-    if (shares > 0)
-        return (residual + rate) / shares;
-    return m->has_weights ? 0 : m->capacity[l] / (double)k->n_counted;
+    double shares = k->own + (k->new_shares > 0 ? th_maxmin_share(k->new_shares) : 0);
+    if (shares == 0)
+        return m->capacity[l] / th_maxmin_share(k->shares);
+    return (residual + (k->own > 0 ? m->level[l] * k->own : 0)) / shares;
 }

@@ -4,7 +4,6 @@
 #ifndef TH_SIM_NETWORK_FLUID_MAXMIN_STATE_H
 #define TH_SIM_NETWORK_FLUID_MAXMIN_STATE_H
 #include <string.h>
-#include "sim/kernel/double_double.h"
 #include "sim/network/fluid/maxmin.h"
 
 /* Marks of a link: it is in work.touched; a flow on it has got a rate above its level; it is the
@@ -19,11 +18,9 @@ enum {
 /* A level above another by less than this is not above it. */
 #define TH_MAXMIN_CLOSE (1 + 0x1p-44)
 
-/* maxmin_level.c. bottlenecked_shares: the sum of count / w of the flows bottlenecked at a link,
- * rounded once. find_fair: the level at which these flows and those above it fill link l, into
- * fair and n_above. least_level: a lower bound of that, at little cost; residual is
- * what the link has left. */
-double th_maxmin_bottlenecked_shares(const th_maxmin *m, const th_maxmin_link *k);
+/* maxmin_level.c. find_fair: the level at which the flows bottlenecked at link l and those above it
+ * fill the link, into fair and n_above. least_level: a lower bound of that, at little cost; residual is what the
+ * link has left. */
 void th_maxmin_find_fair(th_maxmin *m, int32_t l);
 double th_maxmin_least_level(const th_maxmin *m, int32_t l, double residual);
 
@@ -36,14 +33,14 @@ void th_maxmin_bottleneck_here(th_maxmin *m, int32_t link, int32_t place);
 void th_maxmin_push(th_maxmin *m, int32_t link, double level);
 int32_t th_maxmin_pop(th_maxmin *m, double *level);
 
-/* rate >= 0 in units of 2^m->grid.unit, towards 0. */
-static inline __int128 th_maxmin_fixed(const th_maxmin *m, double rate)
+/* value >= 0 in units of 2^unit, towards 0. */
+static inline __int128 th_maxmin_units(double value, int unit)
 {
     enum { MANTISSA_BITS = 52, BIAS = 1023 };
     uint64_t bits;
-    memcpy(&bits, &rate, sizeof bits);
+    memcpy(&bits, &value, sizeof bits);
     int exponent = (int)(bits >> MANTISSA_BITS);
-    int shift = exponent - BIAS - MANTISSA_BITS - m->grid.unit;
+    int shift = exponent - BIAS - MANTISSA_BITS - unit;
     uint64_t mantissa = (bits & (((uint64_t)1 << MANTISSA_BITS) - 1)) | (uint64_t)1
                                                                             << MANTISSA_BITS;
     if (exponent == 0 || shift <= -64) /* 0 and what is next to nothing */
@@ -51,21 +48,42 @@ static inline __int128 th_maxmin_fixed(const th_maxmin *m, double rate)
     return shift < 0 ? (__int128)(mantissa >> -shift) : (__int128)mantissa << shift;
 }
 
-/* What all that a flow stands for have at that rate. */
-static inline __int128 th_maxmin_fixed_sum(const th_maxmin *m, const th_maxmin_flow *w, double rate)
+static inline __int128 th_maxmin_fixed(const th_maxmin *m, double rate)
 {
-    return th_maxmin_fixed(m, rate) * w->count;
+    return th_maxmin_units(rate, m->grid.unit);
 }
 
-static inline double th_maxmin_shares(const th_maxmin_flow *w)
+/* The rate of all that a flow stands for. */
+static inline __int128 th_maxmin_total(const th_maxmin *m, const th_maxmin_flow *w)
 {
-    return w->share * w->count;
+    return th_maxmin_fixed(m, w->rate) * w->count;
 }
 
 /* The inverse of fixed. */
 static inline double th_maxmin_amount(const th_maxmin *m, __int128 fixed)
 {
     return (double)fixed * m->grid.scale;
+}
+
+/* Shares have a grid of their own. They are at most 1e12, that of a weight by a latency of a
+ * picosecond, so sums over 2^27 flows do not overflow. */
+enum { TH_MAXMIN_SHARE_UNIT = -60 };
+
+/* Of all that a flow stands for. */
+static inline __int128 th_maxmin_shares(const th_maxmin_flow *w)
+{
+    return th_maxmin_units(w->share, TH_MAXMIN_SHARE_UNIT) * w->count;
+}
+
+static inline double th_maxmin_share(__int128 shares)
+{
+    return (double)shares * 0x1p-60;
+}
+
+static inline void th_maxmin_set_own(th_maxmin_link *k, __int128 shares)
+{
+    k->own_shares = shares;
+    k->own = th_maxmin_share(shares);
 }
 
 static inline void th_maxmin_note_change(th_maxmin *m, int32_t link)
