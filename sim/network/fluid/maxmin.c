@@ -405,7 +405,7 @@ static void touch_hops(th_maxmin *m, const th_maxmin_flow *w, __int128 more, dou
     for (; hop < end; hop++) {
         int32_t o = *hop;
         __int128 left = residual[o] -= more;
-        uint8_t now = mark[o] & (uint8_t)~TH_LINK_FAIR_EXACT;
+        uint8_t now = mark[o];
         now |= level > levels[o] * TH_MAXMIN_CLOSE ? TH_LINK_EXCEEDED : 0;
         bool must_check = (now & (TH_LINK_EXCEEDED | TH_LINK_IS_BOTTLENECK)) || left < 0;
         touched[n_touched] = o;
@@ -454,7 +454,7 @@ static void set_level(th_maxmin *m, int32_t l, double x, size_t n_above)
         set_rate(m, flow, x);
         move(m, flow, l);
     }
-    m->mark[l] &= (uint8_t) ~(TH_LINK_EXCEEDED | TH_LINK_FAIR_EXACT);
+    m->mark[l] &= (uint8_t)~TH_LINK_EXCEEDED;
     if (k->n_bottlenecked == 0) /* overfull by rounding alone */
         return;
     th_maxmin_note_change(m, l);
@@ -484,20 +484,17 @@ static bool repair(th_maxmin *m)
     while (m->work.n_heap > 0) {
         double reached, bound;
         int32_t l = th_maxmin_pop(m, &reached);
-        if (!is_wrong(m, l, reached, &bound)) {
-            m->mark[l] &= (uint8_t)~TH_LINK_FAIR_EXACT;
+        if (!is_wrong(m, l, reached, &bound))
             continue;
-        }
         if (steps_left-- == 0 || m->work.n_read > READ_BY_FILLING * m->flows.n_entries)
             return false;
-        if (!(m->mark[l] & TH_LINK_FAIR_EXACT))
-            th_maxmin_find_fair(m, l);
-        double x = m->link[l].fair;
+        size_t n_above;
+        double x = th_maxmin_find_fair(m, l, &n_above);
         if (x > reached && x < m->level[l] && m->work.n_heap > 0 && m->work.heap[0].level < x) {
             th_maxmin_push(m, l, x);
             continue;
         }
-        set_level(m, l, x, m->link[l].n_above);
+        set_level(m, l, x, n_above);
         check_touched(m, reached);
     }
     return true;
@@ -542,22 +539,10 @@ void th_maxmin_clear_changes(th_maxmin *m)
     m->changes.n_links = 0;
 }
 
-/* Have so many flows been added that filling takes less than repairing? */
-static bool is_mostly_new(const th_maxmin *m)
-{
-    enum { PART = 8, FEW = 1000 };
-    int64_t n = 0;
-    for (size_t i = 0; i < m->flows.n_added; i++)
-        n += m->flow[m->flows.added[i]].n_hops;
-    return m->flows.n_added > FEW && n > m->flows.n_entries / PART;
-}
-
 void th_maxmin_solve(th_maxmin *m)
 {
-    bool is_filled = is_mostly_new(m);
-    if (!is_filled)
-        check_dirty(m);
-    if (is_filled || !repair(m))
+    check_dirty(m);
+    if (!repair(m))
         th_maxmin_fill(m);
     for (int32_t i = 0; i < m->work.n_dirty; i++)
         m->link[m->work.dirty[i]].is_dirty = false;

@@ -55,10 +55,6 @@ typedef struct th_maxmin_link {
     int32_t place;          /* in heap, from 1 on; 0: it is not */
     th_maxmin_entry *entry; /* flows on it, one entry per hop; bottlenecked here first */
     size_t n, room;         /* without room, all is 0 */
-    /* The fair level, and how many flows at that level are bottlenecked elsewhere; valid while
-     * TH_LINK_FAIR_EXACT. */
-    double fair;
-    size_t n_above;
 } th_maxmin_link;
 
 typedef struct th_maxmin_flow {

@@ -37,10 +37,8 @@ static void open_link(th_maxmin *m, int32_t l)
 /* Opens all live flows and their links, which are then in touched. */
 static void open_all(th_maxmin *m)
 {
-    for (int32_t i = 0; i < m->work.n_heap; i++) {
+    for (int32_t i = 0; i < m->work.n_heap; i++)
         m->link[m->work.heap[i].link].place = 0;
-        m->mark[m->work.heap[i].link] &= (uint8_t)~TH_LINK_FAIR_EXACT;
-    }
     m->work.n_heap = 0;
     m->work.stamp++;
     for (size_t i = 0; i < m->flows.n_live; i++) {

@@ -45,9 +45,9 @@ static __int128 add_above(const th_maxmin *m, const th_maxmin_link *k, double li
 
 /* Starts with the bottlenecked flows, then takes those above x and computes x again, until the set
  * stays: a few steps. */
-void th_maxmin_find_fair(th_maxmin *m, int32_t l)
+double th_maxmin_find_fair(th_maxmin *m, int32_t l, size_t *n_above)
 {
-    th_maxmin_link *k = &m->link[l];
+    const th_maxmin_link *k = &m->link[l];
     bool is_bottleneck = k->n_bottlenecked > 0;
     __int128 left = m->residual[l]; /* by the others */
     for (int32_t i = 0; i < k->n_bottlenecked; i++)
@@ -67,17 +67,14 @@ void th_maxmin_find_fair(th_maxmin *m, int32_t l)
         __int128 rates = add_above(m, k, limit, left, &shares);
         x = th_maxmin_amount(m, rates) / th_maxmin_share(shares);
     }
-    k->fair = x > 0 ? x : 0;
-    k->n_above = n;
-    m->mark[l] |= TH_LINK_FAIR_EXACT;
+    *n_above = n;
+    return x > 0 ? x : 0;
 }
 
 /* Of the bottlenecked flows and those that have no bottleneck yet, else of all of them. */
 double th_maxmin_least_level(const th_maxmin *m, int32_t l, double residual)
 {
     const th_maxmin_link *k = &m->link[l];
-    if (m->mark[l] & TH_LINK_FAIR_EXACT)
-        return k->fair;
     double shares = k->own + (k->new_shares > 0 ? th_maxmin_share(k->new_shares) : 0);
     if (shares == 0)
         return m->capacity[l] / th_maxmin_share(k->shares);

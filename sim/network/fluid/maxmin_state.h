@@ -7,21 +7,16 @@
 #include "sim/network/fluid/maxmin.h"
 
 /* Marks of a link: it is in work.touched; a flow on it has got a rate above its level; it is the
- * bottleneck of a flow; its fair level has been computed, and nothing on it has changed since. */
-enum {
-    TH_LINK_TOUCHED = 1,
-    TH_LINK_EXCEEDED = 2,
-    TH_LINK_IS_BOTTLENECK = 4,
-    TH_LINK_FAIR_EXACT = 8
-};
+ * bottleneck of a flow. */
+enum { TH_LINK_TOUCHED = 1, TH_LINK_EXCEEDED = 2, TH_LINK_IS_BOTTLENECK = 4 };
 
 /* A level above another by less than this is not above it. */
 #define TH_MAXMIN_CLOSE (1 + 0x1p-44)
 
 /* maxmin_level.c. find_fair: the level at which the flows bottlenecked at link l and those above it
- * fill the link, into fair and n_above. least_level: a lower bound of that, at little cost; residual is what the
- * link has left. */
-void th_maxmin_find_fair(th_maxmin *m, int32_t l);
+ * fill the link; *n_above of these are bottlenecked elsewhere. least_level: a lower bound of that,
+ * at little cost; residual is what the link has left. */
+double th_maxmin_find_fair(th_maxmin *m, int32_t l, size_t *n_above);
 double th_maxmin_least_level(const th_maxmin *m, int32_t l, double residual);
 
 /* Levels, rates and bottlenecks of all flows that are there, from nothing. */
