@@ -2,9 +2,11 @@
 /* nccl_log.c - reads the output of nccl-tests, and CSV files of the same measurements.
  *
  * A line of nccl-tests that is no comment: size, count, type, what the version and the collective
- * have of redop and root, then time, algbw, busbw, errors out of place, and the same in place: the
- * time is the eighth field from the end. Lines "#  Rank" count the ranks; what follows "on" is the
- * host. */
+ * have of redop and root, then time, algbw, busbw, errors out of place, and mostly the same in
+ * place. The head of the table ("#  size ... time") tells which field the time is; without it, it
+ * is the eighth from the end. Lines "#  Rank" count the ranks; what follows "on" is the host. A
+ * file may hold several logs: ranks begin anew after lines of times, the collective at "starting:".
+ * Lines that end before busbw, as where a run was stopped, are left out. */
 #include <config.h>
 
 #include "predictor/data/nccl_log.h"
@@ -16,7 +18,7 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 
-enum { FIELDS_MAX = 20, FIELDS_LEAST = 11, FROM_END = 8, HOSTS_MAX = 4096 };
+enum { FIELDS_MAX = 20, FIELDS_LEAST = 11, FROM_END = 8, FROM_TIME = 3, HOSTS_MAX = 4096 };
 
 const char *const th_nccl_names[TH_NCCL_KINDS + 1] = {
     "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", NULL};
@@ -61,7 +63,10 @@ static double positive(const char *text)
 typedef struct reading {
     const char *name;
     int line;
-    int kind; /* -1: unknown yet */
+    int kind;       /* -1: unknown yet */
+    bool is_other;  /* a collective without a kind: its times are left out */
+    bool has_times; /* of these ranks */
+    int time_at;    /* field of the time, by the head of the table; 0: none was there */
     int ranks, nodes;
     const char *host[HOSTS_MAX];
 } reading;
@@ -76,6 +81,9 @@ static int split(char *line, char **field)
 
 static void read_rank(reading *r, char **field, int n)
 {
+    if (r->has_times)
+        r->ranks = r->nodes = 0;
+    r->has_times = false;
     r->ranks++;
     for (int i = 0; i + 1 < n; i++) {
         if (strcmp(field[i], "on") != 0)
@@ -93,16 +101,28 @@ static void read_comment(reading *r, char **field, int n)
 {
     if (n > 2 && strcmp(field[1], "Rank") == 0)
         read_rank(r, field, n);
-    for (int i = 0; r->kind < 0 && i + 1 < n; i++)
-        if (strcmp(field[i], "starting:") == 0)
-            r->kind = th_nccl_find(field[i + 1]);
+    for (int i = n - 1; n > 2 && strcmp(field[1], "size") == 0 && i > 1; i--)
+        if (strcmp(field[i], "time") == 0)
+            r->time_at = i - 1; /* at last that of the first, out of place */
+    for (int i = 0; i + 1 < n; i++) {
+        if (strcmp(field[i], "starting:") != 0)
+            continue;
+        int kind = th_nccl_find(field[i + 1]);
+        r->is_other = kind < 0;
+        r->kind = kind < 0 ? r->kind : kind;
+    }
 }
 
 static int read_line(th_nccl_log *log, reading *r, char **field, int n, th_error *err)
 {
     th_nccl_row row = {.kind = (th_nccl_kind)r->kind, .nodes = r->nodes, .ranks = r->ranks};
-    if (n < FIELDS_LEAST || strspn(field[0], "0123456789") != strlen(field[0]))
+    int least = r->time_at ? r->time_at + FROM_TIME : FIELDS_LEAST;
+    if (n < least || strspn(field[0], "0123456789") != strlen(field[0]))
         return 0; /* other output */
+    r->has_times = true;
+    if (r->is_other)
+        return 0;
+    const char *time = field[r->time_at ? r->time_at : n - FROM_END];
     if (r->kind < 0)
         return th_error_set(err, "PRED-0170",
                             "%s:%d: which collective is not said: give -collective", r->name,
@@ -112,11 +132,11 @@ static int read_line(th_nccl_log *log, reading *r, char **field, int n, th_error
                             "%s:%d: a line of times before two lines \"#  Rank ... on HOST\"",
                             r->name, r->line);
     row.bytes = positive(field[0]);
-    row.us = positive(field[n - FROM_END]);
+    row.us = positive(time);
     if (row.us == 0)
         return th_error_set(err, "PRED-0172",
                             "%s:%d: time \"%.40s\": must be a number of us above 0", r->name,
-                            r->line, field[n - FROM_END]);
+                            r->line, time);
     return row.bytes > 0 ? add_row(log, &row, err) : 0;
 }
 
