@@ -62,7 +62,7 @@ const th_attribute th_accel_attributes[] = {
                      "its clock now, as a factor of what the system says (x0.5)"},
     [ACCEL_DRAM_BYTES] = {"dram_bytes", TH_KIND_BYTES, "capacity of its memory"},
     [ACCEL_DRAM_BANDWIDTH] = {"dram_bandwidth", TH_KIND_BANDWIDTH, "bandwidth of its memory"},
-    [ACCEL_MTBF] = {"mtbf_h", TH_KIND_NUMBER, "hours between its failures in the mean"},
+    [ACCEL_MTBF] = {"mtbf_h", TH_KIND_NUMBER, "mean hours between its failures"},
     [ACCEL_BUSY] = {"busy", TH_KIND_TIME, "time computing"},
     [ACCEL_STALL_IN] = {"stall_in", TH_KIND_TIME, "time waiting for operands"},
     [ACCEL_STALL_INPUT] = {"stall_input", TH_KIND_TIME, "of that, for inputs"},

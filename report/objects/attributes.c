@@ -50,7 +50,7 @@ static const th_attribute link_attributes[] = {
     [LINK_TO] = {"to", TH_KIND_TEXT, "node that it reaches"},
     [LINK_BANDWIDTH] = {"bandwidth", TH_KIND_BANDWIDTH, "of its medium, now"},
     [LINK_LATENCY] = {"latency", TH_KIND_TIME, "of the first bit"},
-    [LINK_MTBF] = {"mtbf_h", TH_KIND_NUMBER, "hours between failures of its cable in the mean"},
+    [LINK_MTBF] = {"mtbf_h", TH_KIND_NUMBER, "mean hours between failures of its cable"},
     [LINK_FLOWS] = {"flows", TH_KIND_COUNT, "transfers on it now"},
     [LINK_QUEUE_DEPTH] = {"queue_depth", TH_KIND_COUNT,
                           "transfers that share it, beyond the first"},
@@ -124,7 +124,7 @@ static const th_attribute node_attributes[] = {
     [NODE_KIND] = {"kind", TH_KIND_TEXT, "accelerator, host or switch", node_kind},
     [NODE_GROUP] = {"group", TH_KIND_COUNT, "its island in the system file"},
     [NODE_FORWARDS] = {"forwards", TH_KIND_COUNT, "1 if routes may pass through it"},
-    [NODE_MTBF] = {"mtbf_h", TH_KIND_NUMBER, "hours between its failures in the mean"},
+    [NODE_MTBF] = {"mtbf_h", TH_KIND_NUMBER, "mean hours between its failures"},
     {NULL, TH_KIND_TEXT, NULL},
 };
 
