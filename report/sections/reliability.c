@@ -5,9 +5,11 @@
  * All intervals are simulated with the same failures, so that their shares can be compared. */
 #include <config.h>
 #include "report/sections/reliability.h"
+#include <inttypes.h>
 #include <math.h>
 #include "base/alloc.h"
 #include "base/elementary.h"
+#include "report/interrupt.h"
 
 typedef struct spread {
     double mean, deviation, least, most; /* of the share that trains */
@@ -48,6 +50,25 @@ static int choose_interval(th_reliability *x, th_error *err)
     return check_interval(r, err);
 }
 
+/* Of -runs and -duration, the one that has to be less. 0 or -1. */
+static int check_draws(const th_reliability *x, th_error *err)
+{
+    double draws = th_training_run_draws(&x->run),
+           most_runs = floor(TH_RELIABILITY_DRAWS_MAX / draws);
+    if ((double)x->n_runs <= most_runs)
+        return 0;
+    if (most_runs >= 1)
+        return th_error_set(err, "TCL-1118",
+                            "-runs %" PRId64
+                            ": must be at most %.0f: one run draws some %.3g times of "
+                            "failures, and all together may draw %.0e",
+                            x->n_runs, most_runs, draws, TH_RELIABILITY_DRAWS_MAX);
+    return th_error_set(err, "TCL-1119",
+                        "-duration, -failures: must be a shorter time or fewer units: one run "
+                        "draws some %.3g times of failures, at most %.0e",
+                        draws, TH_RELIABILITY_DRAWS_MAX);
+}
+
 /* ---- simulation ---- */
 
 static void add_outcome(th_training_outcome *sum, const th_training_outcome *o, int n_kinds)
@@ -74,18 +95,18 @@ static double deviation_of(double sum, double squares, double n)
 
 /* All runs with this interval; squares: of the failures by kind and, in the last place, of all. 0,
  * or -1: memory is out, or Ctrl-C. */
-static int simulate(const th_reliability *x, double interval_s, th_report *r,
-                    th_training_outcome *sum, double *squares, spread *share)
+static int simulate(const th_reliability *x, double interval_s, th_training_outcome *sum,
+                    double *squares, spread *share, th_error *err)
 {
     th_training_run run = x->run;
     double shares = 0, share_squares = 0, n = (double)x->n_runs;
     run.interval_s = interval_s;
+    run.is_interrupted = th_interrupt_is_pending;
     *sum = (th_training_outcome){0};
     *share = (spread){.least = 1, .most = 0};
     for (int64_t i = 0; i < x->n_runs; i++) {
         th_training_outcome o;
-        if (th_report_is_interrupted(r) ||
-            th_training_run_simulate(&run, x->seed, (uint64_t)i, &o) != 0)
+        if (th_training_run_simulate(&run, x->seed, (uint64_t)i, &o, err) != 0)
             return -1;
         add_outcome(sum, &o, run.n_kinds);
         double s = o.trained_s / run.duration_s;
@@ -203,13 +224,13 @@ static void add_kinds(const th_reliability *x, th_report *r, const th_training_o
     }
 }
 
-static int add_interval(const th_reliability *x, th_report *r, th_table *t, const char *name,
-                        double interval_s, spread *share)
+static int add_interval(const th_reliability *x, th_table *t, const char *name, double interval_s,
+                        spread *share, th_error *err)
 {
     th_training_outcome sum;
     const th_training_run *run = &x->run;
     double interval = whole_steps(x, interval_s), m = th_training_run_mtbf(run);
-    if (simulate(x, interval, r, &sum, NULL, share) != 0)
+    if (simulate(x, interval, &sum, NULL, share, err) != 0)
         return -1;
     if (name)
         th_table_row(t, (th_quantity[]){th_text(name), th_number(interval),
@@ -220,7 +241,7 @@ static int add_interval(const th_reliability *x, th_report *r, th_table *t, cons
 }
 
 /* The best of intervals round the closed form's, each 2^(1/4) times the one before. 0 or -1. */
-static int search_interval(const th_reliability *x, th_report *r, th_table *t, double centre)
+static int search_interval(const th_reliability *x, th_table *t, double centre, th_error *err)
 {
     enum { STEPS = 8 };
     double best = centre, most = -1;
@@ -229,17 +250,17 @@ static int search_interval(const th_reliability *x, th_report *r, th_table *t, d
         double interval = whole_steps(x, centre * th_exp(i * th_log(2) / 4));
         if (x->run.write_s > interval + x->run.stall_s)
             continue;
-        if (add_interval(x, r, t, NULL, interval, &share) != 0)
+        if (add_interval(x, t, NULL, interval, &share, err) != 0)
             return -1;
         if (share.mean > most) {
             most = share.mean;
             best = interval;
         }
     }
-    return add_interval(x, r, t, "best simulated", best, &share);
+    return add_interval(x, t, "best simulated", best, &share, err);
 }
 
-static int add_intervals(const th_reliability *x, th_report *r)
+static int add_intervals(const th_reliability *x, th_report *r, th_error *err)
 {
     static const th_column columns[] = {
         {"interval", "checkpoint interval", TH_KIND_TEXT}, {"interval_s", "s", TH_KIND_NUMBER},
@@ -249,7 +270,7 @@ static int add_intervals(const th_reliability *x, th_report *r)
     double m = th_training_run_mtbf(&x->run), d = x->run.stall_s;
     spread share;
     th_table *t = th_report_table(r, "intervals", NULL, columns);
-    if (add_interval(x, r, t, "used", x->run.interval_s, &share) != 0)
+    if (add_interval(x, t, "used", x->run.interval_s, &share, err) != 0)
         return -1;
     if (isinf(m) || d <= 0)
         return 0;
@@ -261,9 +282,9 @@ static int add_intervals(const th_reliability *x, th_report *r)
                  {"closed form", th_best_interval(d, m)}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (x->run.write_s <= whole_steps(x, known[i].interval_s) + d &&
-            add_interval(x, r, t, known[i].name, known[i].interval_s, &share) != 0)
+            add_interval(x, t, known[i].name, known[i].interval_s, &share, err) != 0)
             return -1;
-    return search_interval(x, r, t, known[2].interval_s);
+    return search_interval(x, t, known[2].interval_s, err);
 }
 
 int th_section_reliability(th_reliability *x, th_report *r, th_error *err)
@@ -271,14 +292,11 @@ int th_section_reliability(th_reliability *x, th_report *r, th_error *err)
     th_training_outcome sum;
     spread share;
     double squares[TH_FAILURE_KINDS_MAX + 1] = {0};
-    if (choose_interval(x, err) != 0)
+    if (choose_interval(x, err) != 0 || check_draws(x, err) != 0 ||
+        simulate(x, x->run.interval_s, &sum, squares, &share, err) != 0)
         return -1;
-    if (simulate(x, x->run.interval_s, r, &sum, squares, &share) != 0)
-        return th_report_state(r, err) != 0 ? -1 : th_error_no_memory(err);
     add_figures(x, r, &share, &sum, squares[x->run.n_kinds]);
     add_times(x, r, &sum);
     add_kinds(x, r, &sum, squares);
-    if (add_intervals(x, r) != 0)
-        return th_report_state(r, err) != 0 ? -1 : th_error_no_memory(err);
-    return 0;
+    return add_intervals(x, r, err);
 }

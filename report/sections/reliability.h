@@ -21,7 +21,12 @@ typedef struct th_reliability {
     int64_t n_runs;
 } th_reliability;
 
-/* 0, or -1: the checkpoint does not fit into an interval, or memory is out. */
+/* Times of failures that all runs together may draw, per interval between checkpoints: 20 intervals
+ * take some minutes. */
+#define TH_RELIABILITY_DRAWS_MAX 1e8
+
+/* 0, or -1: the checkpoint does not fit into an interval, the runs draw too much, memory is out, or
+ * it was interrupted. */
 int th_section_reliability(th_reliability *x, th_report *r, th_error *err);
 
 #endif

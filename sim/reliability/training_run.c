@@ -23,6 +23,14 @@ typedef struct state {
     int64_t n_spares;
 } state;
 
+/* At the start, and at some of the failures. */
+static bool is_interrupted(const state *s)
+{
+    enum { FAILURES_BETWEEN = 4096 }; /* polls */
+    return s->run->is_interrupted && s->out->n_failures % FAILURES_BETWEEN == 0 &&
+           s->run->is_interrupted();
+}
+
 /* ---- failures ---- */
 
 /* The kind that fails next. */
@@ -97,12 +105,12 @@ static bool fails_within(state *s, double seconds, double *part)
 }
 
 /* Takes a spare unit, and sends the failed one to repair. 0, or -1: memory is out. */
-static int take_spare(state *s)
+static int take_spare(state *s, th_error *err)
 {
     if (s->run->n_spares < 0)
         return 0;
     if (th_grow(&s->repaired_at, &s->capacity, s->n + 1, sizeof *s->repaired_at))
-        return -1;
+        return th_error_no_memory(err);
     s->repaired_at[s->n++] = s->now + s->run->repair_s;
     for (; s->first < s->n && s->repaired_at[s->first] <= s->now; s->first++)
         s->n_spares++;
@@ -115,16 +123,23 @@ static int take_spare(state *s)
     return 0;
 }
 
-/* From a failure to the restart. 0, or -1: memory is out. */
-static int recover(state *s)
+static int interrupted(th_error *err)
+{
+    return th_error_interrupted(err, "the training was not simulated to its end");
+}
+
+/* From a failure to the restart. 0, or -1: memory is out, or it was interrupted. */
+static int recover(state *s, th_error *err)
 {
     const th_training_run *r = s->run;
     bool fails = true;
     while (fails && s->now < r->duration_s) {
         double began = s->now;
         int kind = take_failure(s);
+        if (is_interrupted(s))
+            return interrupted(err);
         fails = fails_within(s, r->detection_s, &s->out->detection_s);
-        if (!fails && r->kinds[kind].takes_spare && take_spare(s))
+        if (!fails && r->kinds[kind].takes_spare && take_spare(s, err))
             return -1;
         if (!fails)
             fails = fails_within(s, r->restart_s, &s->out->restart_s);
@@ -133,9 +148,11 @@ static int recover(state *s)
     return 0;
 }
 
-static int simulate(state *s)
+static int simulate(state *s, th_error *err)
 {
     const th_training_run *r = s->run;
+    if (is_interrupted(s))
+        return interrupted(err);
     while (s->now < r->duration_s) {
         double failure = next_failure(s);
         if (failure >= r->duration_s) {
@@ -146,14 +163,14 @@ static int simulate(state *s)
         s->out->trained_s -= lost;
         s->out->lost_s += lost;
         s->out->lost_of[next_kind(s)] += lost;
-        if (recover(s))
+        if (recover(s, err))
             return -1;
     }
     return 0;
 }
 
 int th_training_run_simulate(const th_training_run *r, uint64_t seed, uint64_t number,
-                             th_training_outcome *out)
+                             th_training_outcome *out, th_error *err)
 {
     state s = {.run = r, .out = out, .n_spares = r->n_spares};
     int failed = 0;
@@ -161,10 +178,11 @@ int th_training_run_simulate(const th_training_run *r, uint64_t seed, uint64_t n
     for (int k = 0; k < r->n_kinds; k++) {
         s.streams[k] =
             th_failure_stream_new(&r->kinds[k], seed, number * TH_FAILURE_KINDS_MAX + (uint64_t)k);
-        failed |= !s.streams[k];
+        if (!s.streams[k])
+            failed = th_error_no_memory(err);
     }
     if (!failed)
-        failed = simulate(&s);
+        failed = simulate(&s, err);
     for (int k = 0; k < r->n_kinds; k++)
         th_failure_stream_free(s.streams[k]);
     th_free(s.repaired_at);
@@ -172,6 +190,18 @@ int th_training_run_simulate(const th_training_run *r, uint64_t seed, uint64_t n
 }
 
 /* ---- closed forms ---- */
+
+double th_training_run_draws(const th_training_run *r)
+{
+    double draws = 0;
+    for (int k = 0; k < r->n_kinds; k++) {
+        const th_failure_kind *kind = &r->kinds[k];
+        bool has_new_units = !kind->times_s && kind->shape != 1;
+        draws += r->duration_s / th_failure_kind_mtbf(kind, r->duration_s) +
+                 (has_new_units ? (double)kind->n_units : 0);
+    }
+    return draws;
+}
 
 double th_training_run_mtbf(const th_training_run *r)
 {

@@ -37,6 +37,7 @@ typedef struct th_training_run {
     int64_t n_spares; /* -1: any number */
     const th_failure_kind *kinds;
     int n_kinds;
+    bool (*is_interrupted)(void); /* polled; true: stop. NULL: never */
 } th_training_run;
 
 /* Where the time went; the parts up to waiting_s sum to the duration. */
@@ -52,10 +53,14 @@ typedef struct th_training_outcome {
     double lost_of[TH_FAILURE_KINDS_MAX]; /* all time lost after a failure of the kind */
 } th_training_outcome;
 
-/* The number-th run with this seed; it depends on nothing else. 0, or -1: memory is out. */
+/* The number-th run with this seed; it depends on nothing else. 0, or -1: memory is out, or it was
+ * interrupted. */
 int th_training_run_simulate(const th_training_run *r, uint64_t seed, uint64_t number,
-                             th_training_outcome *out);
+                             th_training_outcome *out, th_error *err);
 
+/* How many times of failures a run draws, in the mean, which is what its simulation costs: those
+ * of the units at its start, unless they are exponential, and one after every failure. */
+double th_training_run_draws(const th_training_run *r);
 /* Mean time between failures of all kinds together. */
 double th_training_run_mtbf(const th_training_run *r);
 /* The closed forms above, for a mean m. */

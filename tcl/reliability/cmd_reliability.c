@@ -62,7 +62,10 @@ static const th_option options[] = {
                             "Spare units at the start (any number).", 0, INT64_MAX},
     [RELIABILITY_REPAIR] = {"-repair_time", TH_OPTION_TEXT, "TIME",
                             "After it a failed unit is a spare one (never)."},
-    [RELIABILITY_RUNS] = {"-runs", TH_OPTION_INTEGER, "N", "Simulated runs (100).", 1, 1000000},
+    [RELIABILITY_RUNS] = {"-runs", TH_OPTION_INTEGER, "N",
+                          "Simulated runs (100). Failures of all of them together: at most some "
+                          "100 million.",
+                          1, 1000000},
     [RELIABILITY_SEED] = {"-seed", TH_OPTION_INTEGER, "N", "Of the failures (1).", 0, INT64_MAX},
     {.name = NULL},
 };

@@ -31,7 +31,7 @@ TEST(a_failure_by_hand)
                          .kinds = &k,
                          .n_kinds = 1};
     th_training_outcome o;
-    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o), 0);
+    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o, NULL), 0);
     CU_ASSERT_DOUBLE_EQUAL(o.trained_s, 405, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(o.stalled_s, 40, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(o.lost_s, 30, 1e-9);
@@ -57,11 +57,11 @@ TEST(a_checkpoint_counts_once_it_is_complete)
                          .kinds = &k,
                          .n_kinds = 1};
     th_training_outcome o;
-    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o), 0);
+    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o, NULL), 0);
     CU_ASSERT_DOUBLE_EQUAL(o.lost_s, 130, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(o.trained_s, 100, 1e-9);
     k.times_s = late;
-    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o), 0);
+    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o, NULL), 0);
     CU_ASSERT_DOUBLE_EQUAL(o.lost_s, 50, 1e-9);
 }
 
@@ -80,17 +80,17 @@ TEST(a_run_waits_for_spares)
                          .kinds = &k,
                          .n_kinds = 1};
     th_training_outcome o;
-    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o), 0);
+    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o, NULL), 0);
     CU_ASSERT_EQUAL(o.n_failures, 3);
     CU_ASSERT_DOUBLE_EQUAL(o.waiting_s, 70 + 25, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(o.restart_s, 10 + 5 + 10, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(o.lost_s, 50 + 20, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(o.trained_s, 110, 1e-9);
     r.repair_s = INFINITY;
-    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o), 0);
+    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o, NULL), 0);
     CU_ASSERT_DOUBLE_EQUAL(o.waiting_s, 220, 1e-9);
     k.takes_spare = false;
-    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o), 0);
+    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 0, &o, NULL), 0);
     CU_ASSERT_EQUAL(o.waiting_s, 0);
 }
 
@@ -102,7 +102,7 @@ static double mean_share(const th_training_run *r, int n, double *error)
     double sum = 0, squares = 0;
     for (int i = 0; i < n; i++) {
         th_training_outcome o;
-        CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(r, 7, (uint64_t)i, &o), 0);
+        CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(r, 7, (uint64_t)i, &o, NULL), 0);
         double all =
             o.trained_s + o.stalled_s + o.lost_s + o.detection_s + o.restart_s + o.waiting_s;
         CU_ASSERT_DOUBLE_EQUAL(all / r->duration_s, 1, 1e-9);
@@ -204,12 +204,41 @@ TEST(a_run_depends_on_seed_and_number_alone)
                          .kinds = &k,
                          .n_kinds = 1};
     th_training_outcome a, b;
-    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 5, &a), 0);
-    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 6, &b), 0);
+    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 5, &a, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 6, &b, NULL), 0);
     CU_ASSERT_NOT_EQUAL(a.lost_s, b.lost_s);
-    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 5, &b), 0);
+    CU_ASSERT_EQUAL_FATAL(th_training_run_simulate(&r, 1, 5, &b, NULL), 0);
     CU_ASSERT_EQUAL(a.lost_s, b.lost_s);
     CU_ASSERT_EQUAL(a.n_failures, b.n_failures);
+}
+
+static int n_polls;
+
+static bool is_third_poll(void)
+{
+    return ++n_polls == 3;
+}
+
+/* 10,000 failures: polled at the start and at each 4096th of them. */
+TEST(a_run_stops_in_the_middle)
+{
+    th_failure_kind k = {.name = "k", .n_units = 10, .mtbf_s = 10, .shape = 1};
+    th_training_run r = {.duration_s = 1e4,
+                         .interval_s = 3,
+                         .stall_s = 1,
+                         .write_s = 1,
+                         .n_spares = -1,
+                         .kinds = &k,
+                         .n_kinds = 1,
+                         .is_interrupted = is_third_poll};
+    th_training_outcome o;
+    th_error err = {.id = ""};
+    CU_ASSERT_EQUAL(th_training_run_simulate(&r, 1, 0, &o, &err), -1);
+    CU_ASSERT_TRUE(th_error_is_interrupted(&err));
+    CU_ASSERT_EQUAL(o.n_failures, 8192);
+    CU_ASSERT_EQUAL(th_training_run_draws(&r), 1e4);
+    k.shape = 2; /* each of the units draws its first failure, too */
+    CU_ASSERT_EQUAL(th_training_run_draws(&r), 1e4 + 10);
 }
 
 TAP_MAIN("reliability")

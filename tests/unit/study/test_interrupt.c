@@ -163,6 +163,12 @@ TEST(what_is_long_is_told_whole_or_not_at_all)
          .says = "write_report: interrupted; nothing was written",
          .probe = "file exists test_interrupt.html",
          .step = 301},
+        {.setup = "", /* one run of some 40,000 failures, with 22 intervals */
+         .script = "report_reliability -duration 40000s -failures {{gpu 1000 1000s}} -runs 1 "
+                   "-checkpoint_time 1s > test_interrupt.csv",
+         .says = "report_reliability: interrupted; nothing was printed",
+         .probe = "file exists test_interrupt.csv",
+         .step = 41},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         CU_ASSERT_TRUE(count_interruptions(&all[i]) >= 2);
