@@ -288,9 +288,12 @@ static void health_changes(th_observer *o, th_time now, bool is_link, int index,
 {
     th_trace *t = (th_trace *)o;
     int32_t object = is_link ? t->n_nodes + index : t->system->accel_node[index];
-    th_trace_event(t, now);
+    bool is_first = !t->is.has_events && now == t->at.now; /* of before the run: no event */
+    if (!is_first)
+        th_trace_event(t, now);
     t->objects[object].health = (int32_t)health;
-    th_trace_change(t, object, TH_BIT(TH_SIGNAL_HEALTH));
+    if (!is_first)
+        th_trace_change(t, object, TH_BIT(TH_SIGNAL_HEALTH));
 }
 
 /* ---- the observer ---------------------------------------------------------------------------- */

@@ -284,9 +284,10 @@ static double bound_for_progress(const th_search *s)
     const double SHORT_S = 10;
     th_bounds bounds;
     const th_search_options *o = &s->options;
+    const th_bounds_scope scope = {.cuts = cuts_of(&s->problem, o),
+                                   .chunks = chunks_of(&s->problem, o)};
     if (o->lower_bound > 0 || (o->seconds > 0 && o->seconds < SHORT_S) ||
-        th_bounds_find(&s->problem, &(th_bounds_scope){.cuts = cuts_of(&s->problem, o)}, &bounds,
-                       NULL))
+        th_bounds_find(&s->problem, &scope, &bounds, NULL))
         return o->lower_bound;
     double value = th_bounds_value(&bounds, &s->problem);
     th_bounds_clear(&bounds);

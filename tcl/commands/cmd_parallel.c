@@ -395,6 +395,8 @@ static int run_report_training(th_call *c)
         return th_error_set(&c->err, "TCL-0928",
                             "what ran is no step of training: parallel_plan "
                             "makes one");
+    if (!th_machine_is_done(s->simulation->machine))
+        return th_error_set(&c->err, "TCL-1180", "the step is not done: run first");
     if (!th_call_has(c, TRAINING_PARTS))
         return th_report_run(c, "training", "Training step", th_section_training, false);
     th_report *r = th_report_of_call(c, "training", "Training step");

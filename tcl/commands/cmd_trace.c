@@ -96,13 +96,14 @@ static int run_open_trace(th_call *c)
 enum { ADD_SIGNALS };
 
 static const th_option add_options[] = {
-    [ADD_SIGNALS] = {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}",
-                     "Of accelerators: state task layer sending receiving busy queue_depth, and "
-                     "inside tasks buffer_fill array load_input load_weight load_partial store; of "
-                     "links: busy flows queue_depth; of hosts and switches: task layer sending "
-                     "receiving busy. Glob patterns select the matching signals of each object (*, "
-                     "load_*). Default: all signals but those inside tasks.",
-                     .choice = th_signal_name},
+    [ADD_SIGNALS] =
+        {"-signals", TH_OPTION_TEXT, "{SIGNAL ...}",
+         "Of accelerators: state task layer sending receiving busy queue_depth health, "
+         "and inside tasks buffer_fill array load_input load_weight load_partial store; "
+         "of links: busy flows queue_depth health; of hosts and switches: task layer sending "
+         "receiving busy. Glob patterns select the matching signals of each object (*, "
+         "load_*). Default: all signals but those inside tasks, and health where there are faults.",
+         .choice = th_signal_name},
     {.name = NULL},
 };
 

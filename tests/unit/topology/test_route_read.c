@@ -158,9 +158,9 @@ TEST(refuses_links)
                    "sys.cfg:4: node \"0\" is linked to itself: must be two nodes");
     expect_refusal(LINK("from = \"0\"; to = \"9\"; " CABLE), "TOPO-0030",
                    "sys.cfg:5: unknown node \"9\": must be one of 0, 1, 2, 3");
-    expect_refusal(
-        HEAD "hosts = ( { name = \"h\"; reduces = true; } );", "BASE-0037",
-        "sys.cfg:4: unknown key \"reduces\" in element 1 of \"hosts\" (one of name, forwards)");
+    expect_refusal(HEAD "hosts = ( { name = \"h\"; reduces = true; } );", "BASE-0037",
+                   "sys.cfg:4: unknown key \"reduces\" in element 1 of \"hosts\" (one of name, "
+                   "forwards, mtbf)");
 }
 
 TEST(refuses_absurd_links)
