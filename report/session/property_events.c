@@ -64,8 +64,11 @@ void th_property_events_discard(th_session *s)
     for (size_t i = 0; i < s->events.n; i++) {
         if (!s->events.all[i].is_fault)
             continue;
-        s->events.all[n] = s->events.all[i];
-        s->events.all[n++].applied_at = (th_run_position){0, 0, false};
+        th_applied_event c = s->events.all[i];
+        c.applied_at = (th_run_position){0, 0, false};
+        if (c.event.role == TH_PROPERTY_REPAIR) /* nothing is set in the next run */
+            c.event.factor = th_property_unchanged(c.event.kind);
+        s->events.all[n++] = c;
     }
     s->events.n = n;
 }

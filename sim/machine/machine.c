@@ -460,7 +460,15 @@ static int32_t sending_task(const th_machine *m, int src, int dst)
     return -1;
 }
 
-/* " since 40.5us": of the last event of a property event's kind that made the object fail. */
+/* Has the fault that this event begins ended? Its repair is the next one. */
+static bool has_ended(const th_machine *m, size_t number)
+{
+    const th_property_event *e = &m->properties.events[number];
+    return e->role == TH_PROPERTY_FAULT && number + 1 < m->properties.n_events &&
+           e[1].role == TH_PROPERTY_REPAIR && e[1].at <= m->now;
+}
+
+/* " since 40.5us": of the last event of this kind that made the object fail and has not ended. */
 static const char *since(const th_machine *m, th_property_kind kind, int object, char *out,
                          size_t size)
 {
@@ -468,7 +476,7 @@ static const char *since(const th_machine *m, th_property_kind kind, int object,
     char text[32];
     for (size_t i = 0; i < m->properties.n_events; i++) {
         const th_property_event *e = &m->properties.events[i];
-        if (e->kind != (int32_t)kind || e->factor != 0 || e->at > m->now)
+        if (e->kind != (int32_t)kind || e->factor != 0 || e->at > m->now || has_ended(m, i))
             continue;
         bool is_same = kind == TH_PROPERTY_BANDWIDTH
                            ? m->system->links[e->object].medium == m->system->links[object].medium

@@ -146,6 +146,8 @@ int th_machine_check_property_event(const th_machine *m, const th_property_event
 int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_error *err);
 /* The present factor of a property of an object. */
 double th_machine_property_factor(const th_machine *m, th_property_kind kind, int object);
+/* The one that it has once all faults of the object have ended. */
+double th_machine_property_without_faults(const th_machine *m, th_property_kind kind, int object);
 
 /* True if the system has energies. */
 bool th_machine_knows_energy(const th_machine *m);

@@ -139,12 +139,20 @@ typedef struct th_jitter {
     uint64_t seed;
 } th_jitter;
 
+/* Of one property of a medium or an accelerator: numbers of events; -1: none. */
+typedef struct th_property_state {
+    int32_t set_by; /* the last one that set it */
+    int32_t fault;  /* the last one of the faults that last; the others by next_fault */
+} th_property_state;
+
 /* properties.c: the property events since load, and the present values. */
 typedef struct th_machine_properties {
     th_property_event *events;
-    size_t n_events, capacity;
-    double *medium_factor, *frequency_factor; /* NULL: all are 1 */
-    th_jitter *jitter;                        /* by accelerator; NULL: none has any */
+    int32_t *next_fault; /* by event: of the same state */
+    size_t n_events, capacity, next_capacity;
+    th_property_state *states[TH_PROPERTY_KINDS]; /* by medium or accelerator; NULL: no event yet */
+    double *medium_factor, *frequency_factor;     /* NULL: all are 1 */
+    th_jitter *jitter;                            /* by accelerator; NULL: none has any */
     th_compute_cost **scaled; /* compute costs at other frequencies; none is ever dropped */
     size_t n_scaled, scaled_capacity;
 } th_machine_properties;

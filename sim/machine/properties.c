@@ -2,7 +2,8 @@
 /* properties.c - the property events of a machine, see property_event.h. A property event is an
  * event of priority PROPERTY whose object is its index in m->properties.events; an event at the
  * current time is applied at once. Tasks at a changed frequency have separate compute costs, with
- * the schedule at that frequency. */
+ * the schedule at that frequency.
+ * add -> at its time: apply: take_place -> in_force -> change */
 #include <config.h>
 
 #include "sim/machine/machine_state.h"
@@ -36,6 +37,28 @@ static int make_factors(double **of, int n)
     *of = th_alloc_array((size_t)n + 1, sizeof **of);
     for (int i = 0; *of && i < n; i++)
         (*of)[i] = 1;
+    return *of ? 0 : -1;
+}
+
+/* Media, or accelerators. */
+static int places(const th_machine *m, int32_t kind)
+{
+    return th_property_is_of_link(kind) ? m->system->n_media : m->system->n_accels;
+}
+
+static void clear_states(th_machine *m, int32_t kind)
+{
+    for (int i = 0; m->properties.states[kind] && i < places(m, kind); i++)
+        m->properties.states[kind][i] = (th_property_state){-1, -1};
+}
+
+static int make_states(th_machine *m, int32_t kind)
+{
+    th_property_state **of = &m->properties.states[kind];
+    if (*of)
+        return 0;
+    *of = th_alloc_array((size_t)places(m, kind) + 1, sizeof **of);
+    clear_states(m, kind);
     return *of ? 0 : -1;
 }
 
@@ -85,10 +108,12 @@ int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_
         return -1;
     if (make_factors(&m->properties.medium_factor, m->system->n_media) ||
         make_factors(&m->properties.frequency_factor, m->system->n_accels) ||
-        (c->kind == TH_PROPERTY_JITTER && make_jitter(m)) ||
+        (c->kind == TH_PROPERTY_JITTER && make_jitter(m)) || make_states(m, c->kind) ||
         (!th_property_is_of_link(c->kind) && begin_slowed(m)) ||
         th_grow(&m->properties.events, &m->properties.capacity, m->properties.n_events + 1,
-                sizeof *m->properties.events))
+                sizeof *m->properties.events) ||
+        th_grow(&m->properties.next_fault, &m->properties.next_capacity, m->properties.n_events + 1,
+                sizeof *m->properties.next_fault))
         return th_error_no_memory(err);
     m->properties.events[m->properties.n_events] = *c;
     TH_NOTIFY(m->observers, may_fail, m->now);
@@ -150,7 +175,66 @@ void th_health_report(const th_machine *m, th_observer *o)
             o->type->health(o, m->now, true, l, health_of_link(m, l));
 }
 
-static int apply(th_machine *m, const th_property_event *c, th_error *err)
+/* --- which event is in force ------------------------------------------------------------------ */
+
+static th_property_state *state_of(const th_machine *m, int32_t kind, int object)
+{
+    th_property_state *all = m->properties.states[kind];
+    return all ? &all[th_property_is_of_link(kind) ? medium_of(m, object) : object] : NULL;
+}
+
+/* False: it ends a fault that had ended before, when the property was set. */
+static bool take_place(th_machine *m, int32_t number)
+{
+    const th_property_event *c = &m->properties.events[number];
+    th_property_state *s = state_of(m, c->kind, c->object);
+    int32_t *next = m->properties.next_fault;
+    if (c->role == TH_PROPERTY_SET) {
+        *s = (th_property_state){.set_by = number, .fault = -1};
+        return true;
+    }
+    if (c->role == TH_PROPERTY_FAULT) {
+        next[number] = s->fault;
+        s->fault = number;
+        return true;
+    }
+    int32_t *f = &s->fault;
+    while (*f >= 0 && *f != number - 1)
+        f = &next[*f];
+    bool lasts = *f >= 0;
+    if (lasts)
+        *f = next[*f];
+    return lasts;
+}
+
+static bool is_stricter(const th_property_event *a, const th_property_event *b)
+{
+    return a->kind == TH_PROPERTY_JITTER ? a->factor > b->factor : a->factor < b->factor;
+}
+
+/* For the object of this event: the strictest fault, else what was set, else the system's value. */
+static th_property_event in_force(const th_machine *m, const th_property_event *c)
+{
+    const th_property_event *all = m->properties.events;
+    const th_property_state *s = state_of(m, c->kind, c->object);
+    th_property_event value = *c;
+    int32_t which = s->fault >= 0 ? s->fault : s->set_by;
+    for (int32_t f = s->fault; f >= 0; f = m->properties.next_fault[f])
+        if (is_stricter(&all[f], &all[which]))
+            which = f;
+    value.factor = which >= 0 ? all[which].factor : th_property_unchanged(c->kind);
+    value.seed = which >= 0 ? all[which].seed : 0;
+    return value;
+}
+
+double th_machine_property_without_faults(const th_machine *m, th_property_kind kind, int object)
+{
+    const th_property_state *s = state_of(m, (int32_t)kind, object);
+    return s && s->set_by >= 0 ? m->properties.events[s->set_by].factor
+                               : th_property_unchanged((int32_t)kind);
+}
+
+static int change(th_machine *m, const th_property_event *c, th_error *err)
 {
     m->settle.is_done = false;
     if (c->kind == TH_PROPERTY_JITTER) {
@@ -175,10 +259,12 @@ static int apply(th_machine *m, const th_property_event *c, th_error *err)
 
 int th_property_event_apply(th_machine *m, int32_t number, th_error *err)
 {
-    const th_property_event *c = &m->properties.events[number];
-    int failed = apply(m, c, err);
+    if (!take_place(m, number))
+        return 0;
+    th_property_event c = in_force(m, &m->properties.events[number]);
+    int failed = change(m, &c, err);
     if (!failed)
-        notify_health(m, c);
+        notify_health(m, &c);
     return failed;
 }
 
@@ -193,6 +279,8 @@ int th_machine_awaited_link(const th_machine *m)
 void th_property_events_reset(th_machine *m)
 {
     m->properties.n_events = 0;
+    for (int32_t k = 0; k < TH_PROPERTY_KINDS; k++)
+        clear_states(m, k);
     m->tasks.has_slowed = false;
     for (int i = 0; m->properties.medium_factor && i < m->system->n_media; i++) {
         if (m->properties.medium_factor[i] != 1)
@@ -209,6 +297,9 @@ void th_property_events_reset(th_machine *m)
 void th_property_events_free(th_machine *m)
 {
     th_free(m->properties.events);
+    th_free(m->properties.next_fault);
+    for (int k = 0; k < TH_PROPERTY_KINDS; k++)
+        th_free(m->properties.states[k]);
     th_free(m->properties.medium_factor);
     th_free(m->properties.frequency_factor);
     th_free(m->properties.jitter);

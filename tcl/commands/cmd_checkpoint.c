@@ -94,6 +94,15 @@ static int digest_run(const th_session *s, const th_run_options *o, uint64_t *ou
     return failed;
 }
 
+/* The command and the role of an event, in a number: by set_property; by inject_fault of a version
+ * whose faults began and ended with changes like any other; a fault begins; it ends. */
+enum { BY_SET_PROPERTY, BY_PLAIN_FAULT, BY_FAULT, BY_REPAIR };
+
+static int by_of(const th_applied_event *c)
+{
+    return c->is_fault ? BY_PLAIN_FAULT + c->event.role : BY_SET_PROPERTY;
+}
+
 static int run_save_checkpoint(th_call *c)
 {
     th_session *s = c->session;
@@ -113,7 +122,7 @@ static int run_save_checkpoint(th_call *c)
                          k->event.object, k->event.at, k->event.factor);
         if (k->event.kind == TH_PROPERTY_JITTER)
             th_strbuf_printf(&b, " %" PRIu64, k->event.seed);
-        th_strbuf_printf(&b, " %d", (int)k->is_fault);
+        th_strbuf_printf(&b, " %d", by_of(k));
         write_position(&b, k->applied_at);
         th_strbuf_add(&b, "\n");
     }
@@ -214,6 +223,16 @@ static int read_network(fields f, th_run_options *o)
     return o->network ? last_field(&f) : -1;
 }
 
+/* A repair ends the fault that was added right before it. */
+static bool ends_the_last(const checkpoint *k, const th_applied_event *c)
+{
+    const th_applied_event *last = k->n_changes > 0 ? &k->changes[k->n_changes - 1] : NULL;
+    return last && last->event.role == TH_PROPERTY_FAULT && last->event.kind == c->event.kind &&
+           last->event.object == c->event.object && last->event.at < c->event.at &&
+           last->applied_at.events == c->applied_at.events &&
+           last->applied_at.now == c->applied_at.now;
+}
+
 static int read_change(fields f, checkpoint *k)
 {
     th_applied_event c = {0};
@@ -223,9 +242,11 @@ static int read_change(fields f, checkpoint *k)
     c.event.factor = next_factor(&f);
     if (c.event.kind == TH_PROPERTY_JITTER)
         c.event.seed = (uint64_t)next_whole(&f, 0, INT64_MAX);
-    c.is_fault = next_bool(&f);
+    int by = (int)next_whole(&f, BY_SET_PROPERTY, BY_REPAIR);
+    c.is_fault = by != BY_SET_PROPERTY;
+    c.event.role = c.is_fault ? by - BY_PLAIN_FAULT : TH_PROPERTY_SET;
     c.applied_at = next_position(&f);
-    if (last_field(&f) != 0 ||
+    if (last_field(&f) != 0 || (c.event.role == TH_PROPERTY_REPAIR && !ends_the_last(k, &c)) ||
         th_grow(&k->changes, &k->capacity, k->n_changes + 1, sizeof *k->changes) != 0)
         return -1;
     k->changes[k->n_changes++] = c;

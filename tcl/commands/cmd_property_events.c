@@ -384,7 +384,7 @@ static int add_faults(th_call *c, const th_machine *m, th_property_event fault, 
 {
     if (parse_severity(c, &fault) != 0)
         return -1;
-    double back = th_machine_property_factor(m, (th_property_kind)fault.kind, fault.object);
+    double back = th_machine_property_without_faults(m, (th_property_kind)fault.kind, fault.object);
     size_t first = out->n;
     if (th_fault_events_add(out, p, &fault, back, &c->err) != 0)
         return -1;
@@ -492,9 +492,9 @@ const th_command th_property_event_commands[] = {
      .run = run_set_property, .needs_every_rank = true},
     {"inject_fault", SIMULATE, "OBJECTS", 1, 1, fault_options, "make links and accelerators fail",
      "A link goes down, or is degraded (-bandwidth), with a host or switch all of its links; an "
-     "accelerator dies, is slowed (-clock), or "
-     "its "
-     "tasks vary (-jitter). "
+     "accelerator dies, is slowed (-clock), or its tasks vary (-jitter). Of faults of an object "
+     "that "
+     "overlap, the strictest is in force, until the last has ended; set_property ends them. "
      "Transfers on a link that is down wait, or go round it (-reroute_after); the task that a dead "
      "accelerator runs never ends, and "
      "none starts there, while its memory still serves transfers. A run that cannot end fails with "

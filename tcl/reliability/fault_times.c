@@ -28,10 +28,11 @@ static int append(th_fault_events *out, const th_property_event *e, th_error *er
     return 0;
 }
 
-static int add_event(builder *b, th_time at, double factor, th_error *err)
+static int add_event(builder *b, th_time at, th_property_role role, double factor, th_error *err)
 {
     th_property_event e = *b->fault;
     e.at = at;
+    e.role = role;
     e.factor = factor;
     return append(b->out, &e, err);
 }
@@ -46,10 +47,10 @@ static int add_fault(builder *b, th_time begin, th_time end, th_error *err)
     }
     if (last && begin <= last->at)
         b->out->n--;
-    else if (add_event(b, begin, b->fault->factor, err))
+    else if (add_event(b, begin, TH_PROPERTY_FAULT, b->fault->factor, err))
         return -1;
     b->is_open = end < TH_TIME_MAX;
-    return b->is_open ? add_event(b, end, b->back, err) : 0;
+    return b->is_open ? add_event(b, end, TH_PROPERTY_REPAIR, b->back, err) : 0;
 }
 
 static int add_flapping(builder *b, const th_fault_pattern *p, th_error *err)
@@ -134,6 +135,7 @@ int th_fault_events_reroute(th_fault_events *out, size_t first, th_time delay, t
         if (append(out, &e, err) != 0)
             return -1;
         e.at = end;
+        e.role = TH_PROPERTY_REPAIR;
         e.factor = 1;
         if (end < TH_TIME_MAX && append(out, &e, err) != 0)
             return -1;

@@ -29,8 +29,8 @@ typedef struct th_fault_events {
     size_t n, capacity;
 } th_fault_events;
 
-/* Adds the events of the faults of one object: fault, whose time is filled, and at the end of each
- * a return to the factor back. 0, or -1: memory is out, or there are too many. */
+/* Adds the events of the faults of one object: fault, whose time is filled, and right after it its
+ * repair, with the factor back. 0, or -1: memory is out, or there are too many. */
 int th_fault_events_add(th_fault_events *out, const th_fault_pattern *p,
                         const th_property_event *fault, double back, th_error *err);
 /* For the faults of a link from event number first on: routes avoid the link from each beginning

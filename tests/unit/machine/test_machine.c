@@ -250,6 +250,50 @@ TEST(a_flow_slows_a_task_on_a_changed_clock)
     take_down(&u);
 }
 
+/* Faults of one property that overlap: the strictest is in force. Jitter of 10 % lasts from 1 to 5
+ * us, of 30 % from 2 to 3 us, of 20 % from 4 to 6 us. The clock is at x0.5 from 1 to 3 us and at
+ * x0.25 from 2 to 6 us, but set to x0.75 at 4 us, which ends that fault. */
+TEST(the_strictest_fault_is_in_force)
+{
+    const struct {
+        int32_t kind;
+        double factor;
+        th_time from_us, to_us;
+    } faults[] = {{TH_PROPERTY_JITTER, 0.1, 1, 5},
+                  {TH_PROPERTY_JITTER, 0.3, 2, 3},
+                  {TH_PROPERTY_JITTER, 0.2, 4, 6},
+                  {TH_PROPERTY_FREQUENCY, 0.5, 1, 3},
+                  {TH_PROPERTY_FREQUENCY, 0.25, 2, 6}};
+    const double jitter[] = {0, 0.1, 0.3, 0.1, 0.2, 0.2, 0};
+    const double clock[] = {1, 0.5, 0.25, 0.25, 0.75, 0.75, 0.75};
+    const th_time us = 1000000;
+    setup u = set_up();
+    for (int i = 0; i < 10; i++)
+        compute(u.program, 1, u.row);
+    load(&u);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        th_property_event e = {.kind = faults[i].kind,
+                               .object = 1,
+                               .role = TH_PROPERTY_FAULT,
+                               .factor = faults[i].factor,
+                               .at = faults[i].from_us * us};
+        CU_ASSERT_EQUAL(th_machine_add_property_event(u.machine, &e, NULL), 0);
+        e.role = TH_PROPERTY_REPAIR;
+        e.at = faults[i].to_us * us;
+        CU_ASSERT_EQUAL(th_machine_add_property_event(u.machine, &e, NULL), 0);
+    }
+    const th_property_event set = {
+        .kind = TH_PROPERTY_FREQUENCY, .object = 1, .factor = 0.75, .at = 4 * us};
+    CU_ASSERT_EQUAL(th_machine_add_property_event(u.machine, &set, NULL), 0);
+    for (int t = 0; t <= 6; t++) {
+        CU_ASSERT_EQUAL(th_machine_run_until(u.machine, t * us, NULL), TH_STOP_UNTIL);
+        CU_ASSERT_EQUAL(th_machine_property_factor(u.machine, TH_PROPERTY_JITTER, 1), jitter[t]);
+        CU_ASSERT_EQUAL(th_machine_property_factor(u.machine, TH_PROPERTY_FREQUENCY, 1), clock[t]);
+    }
+    CU_ASSERT_EQUAL(th_machine_property_without_faults(u.machine, TH_PROPERTY_FREQUENCY, 1), 0.75);
+    take_down(&u);
+}
+
 /* The row of 2825 ns with jitter of 40 % in the mean: it takes 2825 (1 + 0.4 x) ns, x of the seed
  * and the task. The law is exponential: of n tasks, the mean of x is 1, within 5 / sqrt(n), and the
  * share with x > 1 is 1/e. Stopped at any time, busy and stalls are the time that has passed. */
