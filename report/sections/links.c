@@ -175,8 +175,14 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
             r, is_worst ? "Flows over link/%.60s, the most loaded one" : "Flows over link/%.60s",
             name),
         columns);
-    if (th_property_events_reroute(s))
-        th_table_note(t, "by the routes of the system, without detours round links that are down.");
+    const char *stopped =
+        x->is_done ? "" : "messages, carried: of whole tasks, though the run has not ended. ";
+    const char *routes = th_property_events_reroute(s)
+                             ? "by the routes of the system, without detours round links that are "
+                               "down."
+                             : "";
+    if (stopped[0] != '\0' || routes[0] != '\0')
+        th_table_note(t, th_report_printf(r, "%s%s", stopped, routes));
     for (size_t i = 0; i < f.n; i++)
         add_flow(s, x, t, &f.flows[i]);
     th_link_flows_clear(&f);

@@ -127,6 +127,8 @@ int th_section_survival(th_session *s, th_report *r, th_table **failures, th_err
     if (failed)
         return -1;
     th_report_head_line(r, "objective", th_goal_describe(&problem.goal, text, sizeof text));
+    if (s->events.n > 0)
+        th_report_head_line(r, "faults", "those of inject_fault and set_property do not count");
     if (!x.has_links)
         th_report_head_line(r, "links", "do not fail: only fluid can change them in a run");
     failed = add_figures(s, r, &problem.goal, &x, err);
