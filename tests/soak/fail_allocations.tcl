@@ -54,7 +54,7 @@ proc check_failure {child command k said before} {
 # Blocks that stay whenever the same allocation fails again; what is kept for later stays once.
 proc check_leak {child command k} {
     set grown 0
-    for {set i 0} {$i < 4} {incr i} {
+    for {set i 0} {$i < 8} {incr i} {
         set live [alloc live]
         if {![lindex [run_with $child $command $k] 0]} {return 0}
         set grown [expr {[alloc live] > $live ? $grown + 1 : 0}]
