@@ -186,14 +186,16 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* The double-buffered recurrence over the pieces (load, compute, store); one operand is loaded
- * before all of them. */
+/* The recurrence over the pieces (load, compute, store) with the design's slots; one operand is
+ * loaded before all of them. */
 static double closed_form(const th_design_config *d, const th_shard *s)
 {
     plan p = plan_of(s);
     double streamed = (double)(p.by_channel ? p.weights : p.inputs), stored = 0;
     double once = port_cycles(d, (double)(p.by_channel ? p.inputs : p.weights), 1);
-    double loaded = 0, computed[2] = {0, 0}, out[2] = {0, 0}; /* ends of the last two pieces */
+    double loaded = 0, ended = 0, emptied = 0;
+    double computed[TH_SLOTS_MAX] = {0}, out[TH_SLOTS_MAX] = {0}; /* when each slot became free */
+    int64_t slots = (int64_t)d->value[SLOTS];
     unsigned last = p.by_channel ? TH_LAST_K : TH_LAST_H;
     th_schedule kinds = {0};
     set_step(d, s, &p, 0, &kinds);
@@ -204,14 +206,14 @@ static double closed_form(const th_design_config *d, const th_shard *s)
         const th_step *piece = &kinds.step[mask];
         double in = (double)(p.by_channel ? piece->weight_bytes : piece->input_bytes);
         double back = (double)kinds.output_bytes[mask];
-        loaded =
-            larger(loaded, computed[i & 1]) + port_cycles(d, in, streamed / (streamed + stored));
-        double ready = larger(larger(loaded, once), larger(computed[~i & 1], out[i & 1]));
-        computed[i & 1] = ready + (double)piece->cycles;
-        out[i & 1] = larger(out[~i & 1], computed[i & 1]) +
-                     port_cycles(d, back, stored / (streamed + stored));
+        double *free_in = &computed[i % slots], *free_out = &out[i % slots];
+        loaded = larger(loaded, *free_in) + port_cycles(d, in, streamed / (streamed + stored));
+        ended = larger(larger(loaded, once), larger(ended, *free_out)) + (double)piece->cycles;
+        emptied = larger(emptied, ended) + port_cycles(d, back, stored / (streamed + stored));
+        *free_in = ended;
+        *free_out = emptied;
     }
-    return out[(p.n - 1) & 1];
+    return emptied;
 }
 
 static th_design_peak peak_of(const th_design_config *d, const th_shard *s)

@@ -26,6 +26,27 @@ TEST(roofline_by_hand)
     CU_ASSERT_TRUE(end >= 1807360000 && end <= 1807360000 + 2 * 29500000);
 }
 
+/* The same layer, computed at once, on a DRAM without limit whose latency is 400 ns: the first
+ * eight of the 32 pieces are requested at once, and each eight after that when the eight before are
+ * there: four latencies, and one to store the last piece. Two slots, the default, take sixteen. */
+TEST(pieces_in_flight_hide_the_latency)
+{
+    th_shard shard = conv_shard(1, 64, 32, 16, 16, 3);
+    const th_port far = {.bits_per_s = TH_UNLIMITED, .latency_ps = 400000, .burst_bytes = 1};
+    const char *const slots[] = {"slots = 8; ", ""};
+    const th_time batches[] = {4, 16};
+    for (int i = 0; i < 2; i++) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 "type = \"roofline\"; clock = \"1000GHz\"; macs_per_cycle = 1e12; %s", slots[i]);
+        th_schedule s = schedule_on(text, &shard);
+        th_pipeline p;
+        th_pipeline_start(&p, &s, &far, &(th_pipeline_options){.skip = true});
+        th_time took = th_pipeline_finish(&p, &s, &far);
+        CU_ASSERT_TRUE(took >= (batches[i] + 1) * 400000 && took <= (batches[i] + 1) * 400000 + 32);
+    }
+}
+
 /* Every byte moves once, and the pieces' MACs add up; at most one cycle per piece is lost in
  * rounding. */
 TEST(roofline_moves_every_byte_once)
@@ -119,7 +140,7 @@ TEST(a_bandwidth_of_its_own_is_shared)
 
 /* The closed form is the time of the pipeline on a memory without limit, to the rounding of
  * requests and ports: 1,000 random layers, with a bandwidth of their own (narrow to wide) or
- * without. */
+ * without, and any number of slots. */
 TEST(the_closed_form_is_the_pipeline)
 {
     const th_port unlimited = {.bits_per_s = TH_UNLIMITED, .burst_bytes = 1};
@@ -129,7 +150,9 @@ TEST(the_closed_form_is_the_pipeline)
         th_shard shard = random_shard(r);
         char keys[500];
         int n = snprintf(keys, sizeof keys,
-                         "name = \"one\"; designs = ( { name = \"d\"; " ROOFLINE "int8 = 3.5; ");
+                         "name = \"one\"; designs = ( { name = \"d\"; " ROOFLINE
+                         "int8 = 3.5; slots = %d; ",
+                         (int)pick(r, 1, TH_SLOTS_MAX));
         if (round % 2)
             n += snprintf(keys + n, sizeof keys - (size_t)n, "bandwidth = \"%dMB/s\"; ",
                           (int)pick(r, 1, 3000));
