@@ -4,7 +4,8 @@
  * Trees, fat trees and hosts with islands: levels, every switch in the middle above its leaves, and
  * switches with the same leaves side by side. One dimension other than a line, or no dimensions: a
  * circle. Dimensions: a grid, with every further pair of dimensions a grid of grids. Islands
- * without levels: a circle of circles. Nodes without a position after that (hosts, switches of a
+ * without levels: a circle of circles. Switches that join leaves across such levels, or two
+ * islands, are a row beside them. Nodes without a position after that (hosts, switches of a
  * dimension) are placed in the middle of their neighbours, or next to it. */
 #include <config.h>
 #include <math.h>
@@ -139,6 +140,21 @@ static th_html_position middle_of(const th_islands *g, int group)
     return (th_html_position){g->radius * cos(turn), g->radius * sin(turn)};
 }
 
+/* Are accelerators of more than one island at the node's links? */
+static bool joins_islands(const th_system *s, int node)
+{
+    int group = -1;
+    for (int32_t k = s->adjacency.out_start[node]; k < s->adjacency.out_start[node + 1]; k++) {
+        const th_node *n = &s->nodes[s->links[s->adjacency.out_links[k]].to];
+        if (n->kind != TH_NODE_ACCEL)
+            continue;
+        if (group >= 0 && n->group != group)
+            return true;
+        group = n->group;
+    }
+    return false;
+}
+
 /* A switch goes between the middle of its island and that of its leaves. */
 static void place_router(th_placing *p, const th_islands *g, int node)
 {
@@ -167,7 +183,8 @@ static void place_on_islands(th_placing *p, th_islands *g)
               middle.y - g->small * cos(turn));
     }
     for (int i = 0; i < s->n_nodes; i++)
-        if (s->nodes[i].level > 0 && s->nodes[i].n_leaves > 0 && g->most > 2)
+        if (s->nodes[i].level > 0 && s->nodes[i].n_leaves > 0 && g->most > 2 &&
+            !joins_islands(s, i))
             place_router(p, g, i);
 }
 
@@ -224,6 +241,36 @@ static void place_between(th_placing *p, int node)
     place_near(p, node, n > 0 ? x / n : 0, n > 0 ? y / n : 0);
 }
 
+/* ---- a row of switches ---- */
+
+static bool is_left_switch(const th_placing *p, int node)
+{
+    return !p->is_placed[node] && p->system->nodes[node].kind == TH_NODE_SWITCH;
+}
+
+/* Places the switches that are left in a row over the width of all that is placed, at a distance
+ * below it (negative: above). */
+static void place_row(th_placing *p, double distance)
+{
+    const double apart = 1.25;
+    double left = INFINITY, right = -INFINITY, top = INFINITY, bottom = -INFINITY;
+    int n = 0, number = 0;
+    for (int i = 0; i < p->system->n_nodes; i++) {
+        n += is_left_switch(p, i);
+        if (!p->is_placed[i])
+            continue;
+        left = fmin(left, p->at[i].x);
+        right = fmax(right, p->at[i].x);
+        top = fmin(top, p->at[i].y);
+        bottom = fmax(bottom, p->at[i].y);
+    }
+    double step = fmax(apart, (right - left) / (n > 0 ? n : 1));
+    double first = (left + right) / 2 - step * (n - 1) / 2;
+    for (int i = 0; i < p->system->n_nodes; i++)
+        if (is_left_switch(p, i))
+            place(p, i, first + step * number++, distance < 0 ? top + distance : bottom + distance);
+}
+
 int th_html_layout(const th_system *s, th_html_position *at)
 {
     th_placing p = {s, at, th_alloc_zero((size_t)s->n_nodes + 1, sizeof *p.is_placed)};
@@ -232,15 +279,21 @@ int th_html_layout(const th_system *s, th_html_position *at)
     int n_groups = count_groups(s);
     int failed = 0;
     bool is_line = s->n_dims == 1 && s->dims[0].kind == TH_TOPOLOGY_DIM_LINE;
-    if (has_levels(s))
+    if (has_levels(s)) {
         place_levels(&p);
-    else if (s->n_dims > 1 || is_line)
+        place_row(&p, 2);
+    } else if (s->n_dims > 1 || is_line)
         place_grid(&p, n_with_coordinates(s));
     else if (s->n_dims == 1)
         place_circle(&p, n_with_coordinates(s));
-    else if (n_groups > 1)
+    else if (n_groups > 1) {
         failed = place_islands(&p, n_groups);
-    else
+        for (int i = 0; !failed && i < s->n_nodes; i++)
+            if (!p.is_placed[i] && !joins_islands(s, i))
+                place_between(&p, i);
+        if (!failed && n_groups == 2)
+            place_row(&p, -2);
+    } else
         place_circle(&p, s->n_accels);
     for (int i = 0; !failed && i < s->n_nodes; i++)
         if (!p.is_placed[i])

@@ -4,13 +4,14 @@
  * First a check in time O(nodes + links): if all accelerators and hosts reach one forwarding node
  * over forwarding nodes, and it reaches them, then all reach each other through it, over at most
  * the sum of the two longest paths. If no such node is found near the first accelerator, or the
- * paths through it are long, each accelerator is checked separately: this is exact, includes
- * explicit routes, and finds the pair to report. */
+ * paths through it are long and the routing has not checked lengths itself, each accelerator is
+ * checked separately: this is exact, includes explicit routes, and finds the pair to report. */
 #include <config.h>
 #include "topology/routing/connected.h"
 
 #include "base/alloc.h"
 #include "topology/routing/explicit.h"
+#include "topology/routing/route.h"
 
 typedef struct flood {
     const th_system *s;
@@ -97,7 +98,7 @@ static bool joins_all(const flood *f, int root)
             return false;
     int from = lengths[0] > lengths[1] ? lengths[0] : lengths[1],
         to = lengths[2] > lengths[3] ? lengths[2] : lengths[3];
-    return from + to <= TH_ROUTE_MAX;
+    return from + to <= TH_ROUTE_MAX || (s->routing->checks_length && s->n_hosts == 0);
 }
 
 /* Is one of the first few nodes that forward, at the first accelerator, a root that joins all? */

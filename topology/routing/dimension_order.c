@@ -259,5 +259,10 @@ static void release(th_system *s)
 }
 
 const th_routing_type th_routing_dimension_order = {
-    "dimension_order", "dimension 0 first; on a ring the shorter direction, ties by parity",
-    prepare, next, release};
+    .name = "dimension_order",
+    .synopsis = "dimension 0 first; on a ring the shorter direction, ties by parity",
+    .prepare = prepare,
+    .next = next,
+    .release = release,
+    .checks_length = true,
+};

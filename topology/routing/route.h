@@ -39,6 +39,8 @@ typedef struct th_routing_type {
     int (*next)(const th_system *s, int at, int src, int dst);
     void (*release)(th_system *s); /* frees s->routes.data, also after a prepare that failed */
     bool avoids_dead_links;        /* avoids dead links; other routings fail with dead links */
+    /* prepare has refused a system of accelerators whose routes may be longer than TH_ROUTE_MAX. */
+    bool checks_length;
 } th_routing_type;
 
 /* types.c: the table, which ends in NULL. find: NULL: unknown. */
