@@ -27,6 +27,10 @@ static const struct {
     {"moe", "create_transformer parallel_plan"},
     {"cluster", "create_pod create_system"},
     {"dgx", "create_pod"},
+    {"health", "inject_fault add_trace"},
+    {"straggler", "inject_fault"},
+    {"goodput", "report_reliability"},
+    {"congestion", "report_links report_critical_path"},
     {"compare", "report_compare report_diff save_run write_plot"},
 };
 

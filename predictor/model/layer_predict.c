@@ -123,7 +123,11 @@ static void write_field(const th_layer_model *m, const th_op *op, th_op_field f,
     write_value(f, op->x[f], value);
     write_value(f, m->field_min[f], least);
     write_value(f, m->field_max[f], most);
-    snprintf(text, size, "%s %s: training had %s to %s", th_op_field_name(f), value, least, most);
+    if (m->field_min[f] == m->field_max[f])
+        snprintf(text, size, "%s %s: training had only %s", th_op_field_name(f), value, least);
+    else
+        snprintf(text, size, "%s %s: training had %s to %s", th_op_field_name(f), value, least,
+                 most);
 }
 
 bool th_layer_model_is_outside(const th_layer_model *m, const th_op *op, const th_gpu *gpu,

@@ -34,8 +34,9 @@ int th_session_need_workload(th_session *s, th_error *err)
     if (s->hand_built)
         return th_error_set(err, "TCL-0152",
                             "the program \"%s\" is hand-built and has neither workload nor "
-                            "mapping: read_workload takes its place",
-                            s->hand_built->name);
+                            "mapping: read_workload%s takes its place",
+                            s->hand_built->name,
+                            s->model.name[0] ? " or create_transformer -forward" : "");
     return th_error_set(err, "TCL-0021", "no workload yet: read_workload%s first",
                         s->model.name[0] ? ", or create_transformer -forward," : "");
 }

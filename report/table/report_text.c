@@ -266,9 +266,17 @@ void th_report_render_text(const th_report *r, th_strbuf *out)
         if (r->head[i].is_line && (int)strlen(r->head[i].key) > width)
             width = (int)strlen(r->head[i].key);
     th_strbuf_printf(out, "%s\n", r->title);
-    for (int i = 0; i < r->n_head; i++)
-        if (r->head[i].is_line)
-            th_strbuf_printf(out, "  %-*s  %s\n", width, r->head[i].key, r->head[i].value.text);
+    th_strbuf line = TH_STRBUF_INIT;
+    for (int i = 0; i < r->n_head; i++) {
+        if (!r->head[i].is_line)
+            continue;
+        th_strbuf_clear(&line);
+        th_strbuf_printf(&line, "  %-*s  %s", width, r->head[i].key, r->head[i].value.text);
+        if (!line.failed)
+            add_paragraph(r, width + 4, line.text, out);
+        out->failed |= line.failed;
+    }
+    th_strbuf_clear(&line);
     for (const th_table *t = r->first; t; t = t->next) {
         th_strbuf_add(out, "\n");
         if (t->is_record)
