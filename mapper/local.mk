@@ -116,6 +116,7 @@ unit_tests += \
 	tests/unit/search/test_baseline \
 	tests/unit/mapper/test_bounds \
 	tests/unit/mapper/test_bounds_heterogeneous \
+	tests/unit/mapper/test_bounds_random \
 	tests/unit/search/test_members \
 	tests/unit/search/test_offspring \
 	tests/unit/mapper/test_constraints \
@@ -157,16 +158,18 @@ tests_unit_mapper_test_bounds_SOURCES = tests/unit/mapper/test_bounds.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_bounds_heterogeneous_SOURCES = tests/unit/mapper/test_bounds_heterogeneous.c \
 	tests/unit/random_net.c tests/unit/random_net.h
+tests_unit_mapper_test_bounds_random_SOURCES = tests/unit/mapper/test_bounds_random.c \
+	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_search_test_exhaustive_SOURCES = tests/unit/search/test_exhaustive.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_lower_random_SOURCES = tests/unit/mapper/test_lower_random.c \
-	tests/unit/lower_oracle.c tests/unit/lower_oracle.h \
-	tests/unit/element_model.c tests/unit/element_model.h \
+	tests/unit/mapper/lower_oracle.c tests/unit/mapper/lower_oracle.h tests/unit/mapper/lower_book.h \
+	tests/unit/mapper/element_model.c tests/unit/mapper/element_model.h \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_mapper_test_constraints_SOURCES = tests/unit/mapper/test_constraints.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 tests_unit_search_test_search_random_SOURCES = tests/unit/search/test_search_random.c \
 	tests/unit/random_net.c tests/unit/random_net.h
 
-EXTRA_DIST += tests/unit/map_help.h tests/unit/search_help.h tests/unit/search_main.h tests/unit/pool_help.h \
+EXTRA_DIST += tests/unit/mapper/bounds_help.h tests/unit/map_help.h tests/unit/search_help.h tests/unit/search_main.h tests/unit/pool_help.h \
 	tests/unit/shard_help.h

@@ -132,6 +132,7 @@ EXTRA_DIST += scripts/classic_networks.tcl scripts/networks.tcl scripts/transfor
 
 unit_tests += \
 	tests/unit/workloads/test_layer \
+	tests/unit/workloads/test_layer_counts \
 	tests/unit/workloads/test_layer_kinds \
 	tests/unit/workloads/test_layer_types_read \
 	tests/unit/workloads/test_models \

@@ -3,7 +3,7 @@
  * oracle that keeps book element by element (lower_oracle.h). A failure prints the number of its
  * case; THARSIS_CASE=N runs that one alone. */
 #include <config.h>
-#include "tests/unit/lower_oracle.h"
+#include "tests/unit/mapper/lower_oracle.h"
 #include "tests/unit/tap.h"
 
 enum {

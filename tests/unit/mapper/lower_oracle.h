@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lower_oracle.h - what a lowered program must be, computed by the rules of docs/models/sharding.md
  * element by element (element_model.h). */
-#ifndef TH_TESTS_UNIT_LOWER_ORACLE_H
-#define TH_TESTS_UNIT_LOWER_ORACLE_H
+#ifndef TH_TESTS_UNIT_MAPPER_LOWER_ORACLE_H
+#define TH_TESTS_UNIT_MAPPER_LOWER_ORACLE_H
 #include "tests/unit/random_net.h"
 
 /* Says what every task must be: its kind, its ends, its bytes, and what it must wait for; what is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
-#include "tests/unit/element_model.h"
+#include "tests/unit/mapper/element_model.h"
 #include <math.h>
 
 /* --- positions -------------------------------------------------------------------------------- */

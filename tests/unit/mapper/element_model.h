@@ -4,8 +4,8 @@
  * It knows the documented rules alone (docs/models/sharding.md, workloads/layer.h) and none of the
  * project's geometry: it marks elements that some step of a loop nest touches, and never computes
  * with boxes but for the least spans around what was touched. */
-#ifndef TH_TESTS_UNIT_ELEMENT_MODEL_H
-#define TH_TESTS_UNIT_ELEMENT_MODEL_H
+#ifndef TH_TESTS_UNIT_MAPPER_ELEMENT_MODEL_H
+#define TH_TESTS_UNIT_MAPPER_ELEMENT_MODEL_H
 #include "tests/unit/random_net.h"
 
 enum {
