@@ -116,6 +116,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/report/reliability.test \
 	tests/tcl/report/survival.test \
 	tests/tcl/workload/exports.test \
+	tests/tcl/workload/onnx_fold.test tests/tcl/workload/onnx_shapes.test \
 	tests/tcl/workload/fuse.test \
 	tests/tcl/docs.test \
 	tests/tcl/report/energy.test \

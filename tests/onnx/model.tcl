@@ -9,12 +9,14 @@
 #       -ATTRIBUTE* VALUE is a list; a graph is made by "graph SCRIPT"
 #   in DOMAIN SCRIPT                    its nodes are of this domain
 #   output NAME
-# A node is called as its first output. TYPE: float, int8, uint8, int32, int64, bool, fp16.
+# A node is called as its first output. TYPE: float, double, fp16, bf16, int8,
+# uint8, int16, int32, uint32, int64, bool.
 # Protobuf by hand: messages are lists of fields, field number << 3 | kind, of varints (kind 0), of
 # bytes behind their length (2), and of four bytes (5).
 namespace eval onnx {
     namespace export onnx_model
-    variable types {float 1 uint8 2 int8 3 int32 6 int64 7 string 8 bool 9 fp16 10}
+    variable types {float 1 uint8 2 int8 3 int16 5 int32 6 int64 7 string 8 bool 9 fp16 10 double 11
+        uint32 12 bf16 16}
     variable domain {}
     variable fields
 

@@ -186,6 +186,12 @@ static int64_t binary_int(const th_onnx_reader *r, int f, int64_t x, int64_t y)
         return x && y;
     case TH_ONNX_OR:
         return x || y;
+    case TH_ONNX_BIT_AND:
+        return x & y;
+    case TH_ONNX_BIT_OR:
+        return x | y;
+    case TH_ONNX_BIT_XOR:
+        return x ^ y;
     default:
         return !x != !y;
     }
@@ -252,6 +258,8 @@ static void combine(const th_onnx_reader *r, int f, int64_t to, operand a, opera
                                                        : compare(f, real(a), real(b));
     else if (out->reals)
         out->reals[to] = binary_real(f, real(a), real(b));
+    else if (f == TH_ONNX_POW && b.value->reals) /* the result has the type of the base */
+        out->ints[to] = th_onnx_whole(power_real(real(a), real(b)));
     else
         out->ints[to] = binary_int(r, f, integer(a), integer(b));
 }

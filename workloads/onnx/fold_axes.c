@@ -218,7 +218,7 @@ int th_onnx_fold_reduce(th_onnx_reader *r, const th_onnx_operator *o)
         if (out->reals)
             out->reals[i] = x;
         else
-            out->ints[i] = x >= 9.2e18 ? INT64_MAX : x <= -9.2e18 ? INT64_MIN : (int64_t)x;
+            out->ints[i] = th_onnx_whole(x);
     }
     return status;
 }

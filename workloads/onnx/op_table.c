@@ -35,6 +35,15 @@
         name, PASS, RULE(rule), READ(binary), FOLD(binary), NULL, TH_ONNX_##number,                \
             TH_FUNCTION_##f, false                                                                 \
     }
+/* Such ones of two tensors, and reductions, that are not evaluated. */
+#define COMBINED(name, f)                                                                          \
+    {                                                                                              \
+        name, PASS, RULE(broadcast), READ(binary), NULL, NULL, 0, TH_FUNCTION_##f, false           \
+    }
+#define NORM(name)                                                                                 \
+    {                                                                                              \
+        name, PASS, RULE(reduce), READ(reduce), NULL, NULL, 0, TH_FUNCTION_REDUCE, false           \
+    }
 #define REDUCE(name, number)                                                                       \
     {                                                                                              \
         name, PASS, RULE(reduce), READ(reduce), FOLD(reduce), NULL, TH_ONNX_##number,              \
@@ -77,11 +86,11 @@ static const th_onnx_operator operators[] = {
     {"BatchNormalization", PASS, RULE(batch_norm), READ(batch_norm), NULL, NULL, 0,
      TH_FUNCTION_BATCH_NORM, false},
     UNARY("Bernoulli", COPY),
-    BINARY("BitShift", broadcast, MUL, MUL),
-    BINARY("BitwiseAnd", broadcast, MUL, AND),
+    COMBINED("BitShift", MUL),
+    BINARY("BitwiseAnd", broadcast, MUL, BIT_AND),
     UNARY("BitwiseNot", SCALE),
-    BINARY("BitwiseOr", broadcast, ADD, OR),
-    BINARY("BitwiseXor", broadcast, ADD, XOR),
+    BINARY("BitwiseOr", broadcast, ADD, BIT_OR),
+    BINARY("BitwiseXor", broadcast, ADD, BIT_XOR),
     ROW("BlackmanWindow", SHAPE, window_function, READ(copy), NULL, 0),
     ROW("Cast", VIEW, cast, READ(same), FOLD(cast), 0),
     ROW("CastLike", VIEW, cast, READ(same), FOLD(cast), 1),
@@ -162,7 +171,7 @@ static const th_onnx_operator operators[] = {
     ROW("MaxPool", PASS, pool, READ(pool), NULL, false),
     ROW("MaxRoiPool", PASS, roi, READ(copy), NULL, 1),
     ROW("MaxUnpool", PASS, unpool, READ(copy), NULL, 0),
-    BINARY("Mean", broadcast, ADD, SUM),
+    COMBINED("Mean", ADD),
     UNARY("MeanVarianceNormalization", POWER),
     ROW("MelWeightMatrix", SHAPE, window_function, READ(copy), NULL, 1),
     BINARY("Min", broadcast, ADD, MIN),
@@ -194,16 +203,16 @@ static const th_onnx_operator operators[] = {
     ROW("RandomUniformLike", SHAPE, filled, READ(copy), NULL, 1),
     ROW("Range", SHAPE, range, READ(copy), FOLD(range), 0),
     FOLDED("Reciprocal", POWER, RECIPROCAL),
-    REDUCE("ReduceL1", SUM),
-    REDUCE("ReduceL2", SUM),
-    REDUCE("ReduceLogSum", SUM),
-    REDUCE("ReduceLogSumExp", SUM),
+    NORM("ReduceL1"),
+    NORM("ReduceL2"),
+    NORM("ReduceLogSum"),
+    NORM("ReduceLogSumExp"),
     REDUCE("ReduceMax", MAX),
     REDUCE("ReduceMean", MEAN),
     REDUCE("ReduceMin", MIN),
     REDUCE("ReduceProd", PROD),
     REDUCE("ReduceSum", SUM),
-    REDUCE("ReduceSumSquare", SUM),
+    NORM("ReduceSumSquare"),
     {"RegexFullMatch", PASS, RULE(boolean), READ(unary), NULL, NULL, 0, TH_FUNCTION_COPY, false},
     {"Relu", PASS, RULE(same), READ(activation), FOLD(unary), NULL, TH_ONNX_RELU, TH_FUNCTION_RELU,
      false},

@@ -306,7 +306,7 @@ int th_onnx_shape_col2im(th_onnx_reader *r, const th_onnx_operator *o)
     int64_t image[TH_ONNX_RANK_MAX], block[TH_ONNX_RANK_MAX], area = 1;
     const th_onnx_value *in = th_onnx_input(r, 0);
     int n = in ? th_onnx_list(r, 1, NULL, image, TH_ONNX_RANK_MAX - 2) : -2;
-    int n_block = n < 0 ? -2 : th_onnx_list(r, 2, NULL, block, TH_ONNX_RANK_MAX - 2);
+    int n_block = n == -2 ? -2 : th_onnx_list(r, 2, NULL, block, TH_ONNX_RANK_MAX - 2);
     (void)o;
     if (n_block == -2)
         return -1;
@@ -314,7 +314,7 @@ int th_onnx_shape_col2im(th_onnx_reader *r, const th_onnx_operator *o)
         area *= block[i] > 0 && block[i] <= TH_ONNX_EXTENT_MAX && area <= TH_ONNX_EXTENT_MAX
                     ? block[i]
                     : 0;
-    if (in->rank != 3 || n_block != n || area == 0)
+    if (in->rank != 3 || n < 1 || n_block != n || area == 0)
         return th_onnx_expected(r, "an image's and a block's extents");
     r->out[0].rank = n + 2;
     r->out[0].type = in->type;

@@ -176,13 +176,15 @@ bool th_onnx_is_known(const th_onnx_value *v)
     return v && v->is_constant && (v->ints || v->reals);
 }
 
-int64_t th_onnx_number(const th_onnx_value *v, int64_t i)
+int64_t th_onnx_whole(double x)
 {
     const double most = 9.2e18;
-    if (v->ints)
-        return v->ints[i];
-    double x = v->reals[i];
     return x != x ? 0 : x > most ? INT64_MAX : x < -most ? INT64_MIN : (int64_t)x;
+}
+
+int64_t th_onnx_number(const th_onnx_value *v, int64_t i)
+{
+    return v->ints ? v->ints[i] : th_onnx_whole(v->reals[i]);
 }
 
 double th_onnx_real_number(const th_onnx_value *v, int64_t i)

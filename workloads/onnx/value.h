@@ -127,6 +127,7 @@ bool th_onnx_is_tensor(const th_onnx_value *v); /* v is neither NULL nor a const
 /* The number of elements; -1: more than 2^53. */
 int64_t th_onnx_elements(const th_onnx_value *v);
 bool th_onnx_is_known(const th_onnx_value *v); /* a constant whose elements are known */
+int64_t th_onnx_whole(double x);               /* towards zero, within 64 bits; NAN: 0 */
 int64_t th_onnx_number(const th_onnx_value *v,
                        int64_t i); /* element i of a known constant, as an integer */
 double th_onnx_real_number(const th_onnx_value *v, int64_t i);
