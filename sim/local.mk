@@ -85,6 +85,7 @@ libtharsis_la_SOURCES += \
 	sim/machine/accelerator_history.c \
 	sim/machine/accelerator_inspect.c \
 	sim/machine/accelerator_state.h \
+	sim/machine/dead_end.c \
 	sim/machine/hosts.c \
 	sim/machine/machine.c \
 	sim/machine/machine.h \

@@ -257,6 +257,11 @@ int th_hosts_add(th_machine *m, int32_t task);
 int th_hosts_start(th_machine *m, int32_t host);
 int th_hosts_ended(th_machine *m, int32_t task);
 
+/* dead_end.c. report_dead_end: why nothing is left to do before the run is done; always ERROR.
+ * report_time_limit: of a task that would end after TH_TIME_MAX; -1, or 0 if there is none. */
+th_stop th_machine_report_dead_end(const th_machine *m, th_error *err);
+int th_machine_report_time_limit(const th_machine *m, th_error *err);
+
 /* machine.c: a task starts or ends now. */
 void th_machine_task_starts(th_machine *m, int32_t task, int32_t cause);
 int th_machine_task_ends(th_machine *m, int32_t task, th_error *err);

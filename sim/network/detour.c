@@ -10,11 +10,6 @@
 #include "base/alloc.h"
 #include "topology/routing/route.h"
 
-void th_detours_reset(th_detours *d)
-{
-    th_detours_clear(d);
-}
-
 void th_detours_clear(th_detours *d)
 {
     th_free(d->is_avoided);

@@ -89,7 +89,7 @@ void th_network_head_reset(th_network *n)
     memset(n->engine_rate, 0, accels * TH_N_ENGINES * sizeof *n->engine_rate);
     memcpy(n->is_contended, n->is_shared, accels * sizeof *n->is_contended);
     n->n_touched = n->n_toggled = 0;
-    th_detours_reset(&n->detours);
+    th_detours_clear(&n->detours);
     n->why = (th_error){"", ""};
 }
 
