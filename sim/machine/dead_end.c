@@ -21,30 +21,12 @@ static int32_t sending_task(const th_machine *m, int src, int dst)
     return -1;
 }
 
-/* Has the fault that this event begins ended? Its repair is the next one. */
-static bool has_ended(const th_machine *m, size_t number)
-{
-    const th_property_event *e = &m->properties.events[number];
-    return e->role == TH_PROPERTY_FAULT && number + 1 < m->properties.n_events &&
-           e[1].role == TH_PROPERTY_REPAIR && e[1].at <= m->now;
-}
-
-/* " since 40.5us": of the last event of this kind that made the object fail and has not ended. */
+/* " since 40.5us" */
 static const char *since(const th_machine *m, th_property_kind kind, int object, char *out,
                          size_t size)
 {
-    th_time at = 0;
     char text[32];
-    for (size_t i = 0; i < m->properties.n_events; i++) {
-        const th_property_event *e = &m->properties.events[i];
-        if (e->kind != (int32_t)kind || e->factor != 0 || e->at > m->now || has_ended(m, i))
-            continue;
-        bool is_same = kind == TH_PROPERTY_BANDWIDTH
-                           ? m->system->links[e->object].medium == m->system->links[object].medium
-                           : e->object == object;
-        if (is_same && e->at > at)
-            at = e->at;
-    }
+    th_time at = th_property_fails_since(m, kind, object);
     snprintf(out, size, " since %s", th_format_time(at, text, sizeof text));
     return out;
 }

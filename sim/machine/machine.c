@@ -497,7 +497,7 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
         if (any && next == m->now) /* settle has posted an event of now */
             return ACTED;
     }
-    if (!any)
+    if (!any || (priority == TH_PRIORITY_PROPERTY && th_machine_is_done(m)))
         return NOTHING_LEFT;
     if (next > limit)
         return BEYOND_LIMIT;

@@ -212,6 +212,8 @@ th_tiles th_accelerator_tiles(const th_machine *m, int accel);
 /* properties.c. apply: the event takes place, 0 or -1. scaled_cost: index in
  * m->properties.scaled of a compute cost at another frequency, -1: memory is out. */
 int th_property_event_apply(th_machine *m, int32_t number, th_error *err);
+/* The beginning of the first fault, of those that make the object fail now. */
+th_time th_property_fails_since(const th_machine *m, th_property_kind kind, int object);
 void th_property_events_reset(th_machine *m);
 void th_property_events_free(th_machine *m);
 /* Reports to an observer that joins the run that there are property events, and what is not as in

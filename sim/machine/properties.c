@@ -234,6 +234,18 @@ double th_machine_property_without_faults(const th_machine *m, th_property_kind 
                                : th_property_unchanged((int32_t)kind);
 }
 
+th_time th_property_fails_since(const th_machine *m, th_property_kind kind, int object)
+{
+    const th_property_event *all = m->properties.events;
+    const th_property_state *s = state_of(m, (int32_t)kind, object);
+    bool is_set = s->set_by >= 0 && all[s->set_by].factor == 0;
+    th_time at = is_set ? all[s->set_by].at : TH_TIME_MAX;
+    for (int32_t f = s->fault; f >= 0; f = m->properties.next_fault[f])
+        if (all[f].factor == 0 && all[f].at < at)
+            at = all[f].at;
+    return at;
+}
+
 static int change(th_machine *m, const th_property_event *c, th_error *err)
 {
     m->settle.is_done = false;
