@@ -109,6 +109,7 @@ libtharsis_la_SOURCES += \
 	sim/network/fluid/dram_contention.c \
 	sim/network/fluid/fluid.c \
 	sim/network/fluid/fluid.h \
+	sim/network/fluid/fault_loss.c \
 	sim/network/fluid/flows.c \
 	sim/network/fluid/maxmin.c \
 	sim/network/fluid/maxmin.h \

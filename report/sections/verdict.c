@@ -28,6 +28,7 @@ const char *th_path_part_name(int part)
         [TH_PART_LATENCY] = "link latency",
         [TH_PART_LINK] = "link bandwidth",
         [TH_PART_CONTENTION] = "contention",
+        [TH_PART_FAULTS] = "faults of links",
         [TH_PART_SLOWDOWN] = "slow accelerators",
         [TH_PART_HOST] = "host",
         [TH_PART_COLLECTIVE] = "collectives",

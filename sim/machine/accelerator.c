@@ -95,7 +95,7 @@ int th_accelerator_start(th_machine *m, int accel, th_error *err)
                             m, m->program->tasks[a->task].compute_cost, factor)) < 0)
         return th_error_no_memory(err);
     if (a->scaled >= 0)
-        m->tasks.slowed[a->task] = clock_delay(m, a);
+        m->tasks.fault_times[a->task] = clock_delay(m, a);
     a->started = m->now;
     a->mode = TH_ACCEL_STARTING;
     a->was_contended = false;
@@ -267,7 +267,7 @@ static int end_or_delay(th_machine *m, th_accel_state *a, const th_pipeline_stat
     a->prefetched_at_end = *prefetched;
     a->stats_at_end = *stats;
     a->stats_at_end.busy_ps = th_time_add(a->stats_at_end.busy_ps, extra);
-    m->tasks.slowed[a->task] = th_time_add(m->tasks.slowed[a->task], extra);
+    m->tasks.fault_times[a->task] = th_time_add(m->tasks.fault_times[a->task], extra);
     a->mode = TH_ACCEL_DELAYED;
     if (th_accel_is_contended(m, a) &&
         m->network->type->demand(m->network, th_accel_number(m, a), 0, nothing))

@@ -83,7 +83,7 @@ static void free_tasks(th_machine_tasks *t)
 {
     th_free(t->waiting);
     th_free(t->times);
-    th_free(t->slowed);
+    th_free(t->fault_times);
     th_free(t->input_end);
     th_ready_queue_clear(&t->ready);
 }
@@ -340,6 +340,8 @@ static int end_transfer(th_machine *m, int32_t task, th_error *err)
 {
     const th_task *t = &m->program->tasks[task];
     count_bytes(m, &(th_message){t->node, t->peer, t->bytes, 0});
+    if (m->tasks.has_fault_times)
+        m->tasks.fault_times[task] = m->network->fault_ps;
     return th_machine_task_ends(m, task, err);
 }
 

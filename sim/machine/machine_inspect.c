@@ -168,12 +168,12 @@ static int allocate_result(const th_machine *m, th_result *r)
     r->accels = th_alloc_zero((size_t)r->n_accels + 1, sizeof *r->accels);
     r->links = th_alloc_zero((size_t)r->n_links + 1, sizeof *r->links);
     r->tasks = th_alloc_zero((size_t)r->n_tasks + 1, sizeof *r->tasks);
-    if (m->tasks.has_slowed)
-        r->slowed_ps = th_alloc_zero((size_t)r->n_tasks + 1, sizeof *r->slowed_ps);
+    if (m->tasks.has_fault_times)
+        r->fault_ps = th_alloc_zero((size_t)r->n_tasks + 1, sizeof *r->fault_ps);
     r->layers = th_alloc_zero((size_t)r->n_layers + 1, sizeof *r->layers);
     r->input_end_ps = th_alloc_zero((size_t)r->n_inputs + 1, sizeof *r->input_end_ps);
     return r->accels && r->links && r->tasks && r->layers && r->input_end_ps &&
-                   (r->slowed_ps || !m->tasks.has_slowed)
+                   (r->fault_ps || !m->tasks.has_fault_times)
                ? 0
                : -1;
 }
@@ -208,8 +208,8 @@ int th_machine_result(const th_machine *m, th_result *out, th_error *err)
     for (int l = 0; l < r.n_links; l++)
         r.links[l] = link_result(m->network, l, m->now);
     memcpy(r.tasks, m->tasks.times, (size_t)r.n_tasks * sizeof *r.tasks);
-    if (r.slowed_ps)
-        memcpy(r.slowed_ps, m->tasks.slowed, (size_t)r.n_tasks * sizeof *r.slowed_ps);
+    if (r.fault_ps)
+        memcpy(r.fault_ps, m->tasks.fault_times, (size_t)r.n_tasks * sizeof *r.fault_ps);
     copy_input_ends(m, r.input_end_ps);
     r.moved_bytes = m->counts.moved_bytes;
     r.n_events = m->counts.events;

@@ -80,9 +80,9 @@ typedef struct th_machine_tasks {
     size_t waiting_capacity;
     th_task_result *times; /* by task */
     size_t times_capacity;
-    th_time *slowed; /* by task: see th_result.slowed_ps */
-    size_t slowed_capacity;
-    bool has_slowed;    /* clocks or jitter have been changed since load */
+    th_time *fault_times; /* by task: see th_result.fault_ps */
+    size_t fault_capacity;
+    bool has_fault_times; /* there has been a property event since load */
     th_time *input_end; /* by input of the stream */
     size_t input_capacity;
     th_ready_queue ready; /* tasks that became ready at this time */

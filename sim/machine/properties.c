@@ -89,16 +89,16 @@ int th_machine_check_property_event(const th_machine *m, const th_property_event
     return 0;
 }
 
-/* From now on the tasks keep how much they are slowed. 0 or -1. */
-static int begin_slowed(th_machine *m)
+/* From now on the tasks keep what faults cost them. 0 or -1. */
+static int begin_fault_times(th_machine *m)
 {
-    if (m->tasks.has_slowed)
+    if (m->tasks.has_fault_times)
         return 0;
     size_t n = (size_t)m->program->n_tasks + 1;
-    if (th_grow(&m->tasks.slowed, &m->tasks.slowed_capacity, n, sizeof *m->tasks.slowed))
+    if (th_grow(&m->tasks.fault_times, &m->tasks.fault_capacity, n, sizeof *m->tasks.fault_times))
         return -1;
-    memset(m->tasks.slowed, 0, n * sizeof *m->tasks.slowed);
-    m->tasks.has_slowed = true;
+    memset(m->tasks.fault_times, 0, n * sizeof *m->tasks.fault_times);
+    m->tasks.has_fault_times = true;
     return 0;
 }
 
@@ -109,7 +109,7 @@ int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_
     if (make_factors(&m->properties.medium_factor, m->system->n_media) ||
         make_factors(&m->properties.frequency_factor, m->system->n_accels) ||
         (c->kind == TH_PROPERTY_JITTER && make_jitter(m)) || make_states(m, c->kind) ||
-        (!th_property_is_of_link(c->kind) && begin_slowed(m)) ||
+        begin_fault_times(m) ||
         th_grow(&m->properties.events, &m->properties.capacity, m->properties.n_events + 1,
                 sizeof *m->properties.events) ||
         th_grow(&m->properties.next_fault, &m->properties.next_capacity, m->properties.n_events + 1,
@@ -264,8 +264,8 @@ static int change(th_machine *m, const th_property_event *c, th_error *err)
                    ? th_network_failed(m->network, err)
                    : 0;
     m->properties.medium_factor[medium] = c->factor;
-    m->network->type->set_bandwidth(m->network, medium,
-                                    (double)m->system->media[medium].bits_per_s / 8.0 * c->factor);
+    m->network->type->set_bandwidth(
+        m->network, medium, (double)m->system->media[medium].bits_per_s / 8.0 * c->factor, m->now);
     return 0;
 }
 
@@ -293,11 +293,11 @@ void th_property_events_reset(th_machine *m)
     m->properties.n_events = 0;
     for (int32_t k = 0; k < TH_PROPERTY_KINDS; k++)
         clear_states(m, k);
-    m->tasks.has_slowed = false;
+    m->tasks.has_fault_times = false;
     for (int i = 0; m->properties.medium_factor && i < m->system->n_media; i++) {
         if (m->properties.medium_factor[i] != 1)
             m->network->type->set_bandwidth(m->network, i,
-                                            (double)m->system->media[i].bits_per_s / 8.0);
+                                            (double)m->system->media[i].bits_per_s / 8.0, 0);
         m->properties.medium_factor[i] = 1;
     }
     for (int i = 0; m->properties.frequency_factor && i < m->system->n_accels; i++)

@@ -90,6 +90,7 @@ void th_network_head_reset(th_network *n)
     memcpy(n->is_contended, n->is_shared, accels * sizeof *n->is_contended);
     n->n_touched = n->n_toggled = 0;
     th_detours_clear(&n->detours);
+    n->fault_ps = 0;
     n->why = (th_error){"", ""};
 }
 

@@ -72,7 +72,7 @@ typedef struct th_network_type {
      * contended. */
     int (*update_contention)(th_network *n, th_time now);
     /* Changes the bandwidth of a medium from the next settle on. NULL: not supported. */
-    void (*set_bandwidth)(th_network *n, int32_t medium, double bytes_per_s);
+    void (*set_bandwidth)(th_network *n, int32_t medium, double bytes_per_s, th_time now);
     /* From now on no route takes the medium (or some may again): every transfer, those in flight
      * included, takes the route that a new one would take; without another route it keeps its own.
      * Bytes that have been carried stay carried. NULL: not supported. 0 or -1. */
@@ -112,7 +112,9 @@ struct th_network {
         *touched; /* accelerators whose DRAM demand or engine rates changed at the last settle */
     int32_t n_touched;
     th_detours detours;
-    th_error why; /* start, settle or demand failed; no id: memory is out */
+    th_time fault_ps; /* what faults of links have cost the flow that the last event ended, where
+                       * set_bandwidth is there */
+    th_error why;     /* start, settle or demand failed; no id: memory is out */
 };
 
 /* models.c: the error of a failed start, settle or demand. Returns -1. */

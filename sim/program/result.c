@@ -14,7 +14,7 @@ void th_result_clear(th_result *r)
     th_free(r->accels);
     th_free(r->links);
     th_free(r->tasks);
-    th_free(r->slowed_ps);
+    th_free(r->fault_ps);
     th_free(r->layers);
     th_free(r->input_end_ps);
     *r = (th_result){0};

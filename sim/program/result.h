@@ -81,9 +81,10 @@ typedef struct th_result {
     int n_links;
     th_task_result *tasks;
     int32_t n_tasks;
-    /* By task: the part of its time that a lower clock and jitter have added; NULL: clocks and
-     * jitter are those of the system. */
-    th_time *slowed_ps;
+    /* By task: of a compute, what a lower clock and jitter have added to its time; of a transfer,
+     * what it has lost to faults of links (sim/network/fluid/fault_loss.c); NULL: no property has
+     * changed. */
+    th_time *fault_ps;
     th_layer_result *layers; /* if the machine was created with per_layer, else none */
     int32_t n_layers;        /* up to the last layer with a task in the program */
     th_time *input_end_ps;

@@ -88,6 +88,8 @@ static int create(th_fluid *f, int32_t slot, int32_t src, int32_t dst)
                          .bottleneck = -1};
     if (th_routes_take(&f->routes, &f->head, src, dst, &w->route) || grow_table(f))
         return -1;
+    if (f->head.detours.n_avoided > 0 && th_fault_loss_detour(f, w))
+        return -1;
     if (f->weigh_by_latency && w->route.latency_ps > 0)
         w->weight = (double)w->route.latency_ps * 1e-12;
     link_in(f, slot);

@@ -55,6 +55,7 @@ static void destroy(th_network *n)
         return;
     clear_demand(f);
     th_virtual_times_clear(f);
+    th_fault_loss_clear(f);
     th_dram_contention_clear(f);
     th_uncontended_clear(f);
     th_network_head_clear(n);
@@ -151,6 +152,7 @@ static void reset(th_network *n)
     th_routes_reset(&f->routes);
     th_maxmin_reset(f->shares);
     th_virtual_times_reset(f);
+    th_fault_loss_clear(f);
     th_dram_contention_reset(f);
     th_uncontended_reset(f);
     reset_demand(f);
@@ -251,10 +253,12 @@ static double dram_demand(th_network *n, int accel)
     return n->accel_dram_demand[accel];
 }
 
-static void set_bandwidth(th_network *n, int32_t medium, double bytes_per_s)
+static void set_bandwidth(th_network *n, int32_t medium, double bytes_per_s, th_time now)
 {
     fluid *f = (fluid *)n;
-    if (f->uncontended.slot[medium] >= 0 && th_fluid_enter_solver(f, f->uncontended.slot[medium]))
+    bool is_uncontended = f->uncontended.slot[medium] >= 0;
+    if ((is_uncontended && th_fluid_enter_solver(f, f->uncontended.slot[medium])) ||
+        th_fault_loss_set(f, medium, bytes_per_s, now))
         f->out_of_memory = true;
     else
         th_maxmin_set_capacity(f->shares, medium, bytes_per_s);
@@ -304,6 +308,8 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
         .flow = of,
         .bytes = t->bytes,
         .finish = th_dd_product((double)t->bytes * w->weight, (double)TH_PS_PER_S)};
+    if (f->loss)
+        th_fault_loss_begin(f, w, &f->transfers[slot]);
     for (int32_t i = 0; i < w->route.n_links; i++)
         th_network_link_enter(n, links_of(f, w)[i], now);
     th_time at = th_time_add(th_time_add(now, t->delay_ps), w->route.latency_ps);
@@ -363,6 +369,8 @@ static int leave(fluid *f, th_events *q, int32_t transfer, th_time now)
     const flow *w = &f->flows[slot];
     for (int32_t i = 0; i < w->route.n_links; i++)
         th_network_link_leave(&f->head, links_of(f, w)[i], now, t->bytes);
+    if (f->loss)
+        f->head.fault_ps = th_fault_loss_end(f, w, t, now);
     if (t->bytes > 0 && w->route.n_links > 0 && stop_sharing(f, q, slot, now))
         return -1;
     th_fluid_flow_give(f, slot);

@@ -15,6 +15,7 @@ typedef struct th_fluid_transfer {
     th_double_double finish; /* its flow's virtual time at which it ends; before it shares: bytes *
                                 weight */
     th_time earliest;        /* end if it is alone on its route; while it shares */
+    double lost;             /* what of the flow's it does not count; fault_loss.c */
     int32_t child, sibling;  /* in the pairing heap of its flow, -1: none */
 } th_fluid_transfer;
 
@@ -33,6 +34,8 @@ typedef struct th_fluid_flow {
     int32_t first;       /* of these, the transfer that ends first, -1: none */
     th_flow_route route;
     double weight;
+    double lost;        /* to faults, less what its bottleneck has lost, in ps; fault_loss.c */
+    double detour_loss; /* the part of the time that it loses on its route, a detour; 0: none */
     /* Of its bottleneck: the virtual time, 0 while it has none, less its own, which is what one of
      * its transfers has carried, times weight; and that at which its first transfer ends. */
     th_double_double offset, finish;
@@ -123,6 +126,7 @@ typedef struct th_fluid {
     th_uncontended uncontended;
     th_fluid_demand demand;
     th_dram_contention dram;
+    struct th_medium_loss *loss; /* by medium; NULL: no fault yet */
     bool out_of_memory;
 } th_fluid;
 
@@ -185,6 +189,18 @@ int th_fluid_enter_solver(th_fluid *f, int32_t slot);
 /* Adds flow slot to the solver, after the uncontended flows on its media. 0 or -1. */
 int th_fluid_share_media(th_fluid *f, int32_t slot);
 void th_fluid_leave(th_fluid *f, const th_fluid_flow *w);
+
+/* fault_loss.c; at, begin and end only where f->loss is there. set: the bandwidth of a medium
+ * changes; detour: the flow has a route that may be a detour; 0, or -1: memory is out. at: what the
+ * flow has lost while the medium limits it; begin: a transfer of the flow starts; end: what all
+ * faults have cost a transfer that ends, in ps. */
+int th_fault_loss_set(th_fluid *f, int32_t medium, double bytes_per_s, th_time now);
+int th_fault_loss_detour(th_fluid *f, th_fluid_flow *w);
+double th_fault_loss_at(const th_fluid *f, const th_fluid_flow *w, int32_t medium, th_time now);
+void th_fault_loss_begin(const th_fluid *f, const th_fluid_flow *w, th_fluid_transfer *t);
+th_time th_fault_loss_end(const th_fluid *f, const th_fluid_flow *w, const th_fluid_transfer *t,
+                          th_time now);
+void th_fault_loss_clear(th_fluid *f);
 
 /* reroute.c: the rows of th_network_type. */
 int th_fluid_avoid(th_network *n, int32_t medium, bool is_avoided, th_time now);

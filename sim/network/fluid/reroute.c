@@ -103,6 +103,8 @@ static int take_route(th_fluid *f, int32_t slot, const th_flow_route *route, th_
     count_uses(f, w, entered, -1);
     th_routes_give(&f->routes, &w->route);
     w->route = *route;
+    if (th_fault_loss_detour(f, w))
+        return -1;
     count_uses(f, w, entered, 1);
     enter_route(f, w, now);
     return is_shared ? th_fluid_share_media(f, slot) : 0;

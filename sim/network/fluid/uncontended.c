@@ -167,8 +167,10 @@ static int settle(th_fluid *f, th_events *q, int32_t transfer, th_time now)
     th_fluid_flow *w = &f->flows[slot];
     if (w->sharing == TH_FLUID_UNCONTENDED && th_fluid_enter_solver(f, slot))
         return -1;
-    if (w->n_sharing == 0)
+    if (w->n_sharing == 0) {
         w->offset = (th_double_double){0, 0};
+        w->lost = 0;
+    }
     th_virtual_time_join(f, slot, transfer, now);
     if (++w->n_sharing == 1)
         return begin(f, q, slot, now);

@@ -108,6 +108,8 @@ int th_virtual_time_add(th_fluid *f, int32_t slot, int32_t medium, th_time now)
     }
     w->bottleneck = medium;
     w->offset = th_dd_add(w->offset, count_at(c, now));
+    if (f->loss)
+        w->lost -= th_fault_loss_at(f, w, medium, now);
     set_finish(f, w);
     th_heap_up(f, c->flow, c->n++, slot);
     mark_stale(f, medium);
@@ -120,6 +122,8 @@ void th_virtual_time_join(th_fluid *f, int32_t slot, int32_t transfer, th_time n
     th_fluid_transfer *t = &f->transfers[transfer];
     th_virtual_time *c = w->bottleneck < 0 ? NULL : &f->time.of_medium[w->bottleneck];
     th_double_double count = c ? count_at(c, now) : (th_double_double){0, 0};
+    if (f->loss)
+        t->lost += w->lost + (c ? th_fault_loss_at(f, w, w->bottleneck, now) : 0);
     t->finish = th_dd_add(th_dd_subtract(count, w->offset), t->finish);
     t->earliest = th_time_add(now, th_duration_ps(t->bytes, w->route.bits_per_s));
     th_fluid_push(f, w, transfer);
@@ -145,6 +149,8 @@ int th_virtual_time_add_since(th_fluid *f, int32_t slot, int32_t medium, double 
     c->end_slot = w->first;
     c->n = 0;
     w->bottleneck = medium;
+    if (f->loss)
+        w->lost -= th_fault_loss_at(f, w, medium, w->since);
     set_finish(f, w);
     th_heap_up(f, c->flow, c->n++, slot);
     return 0;
@@ -158,6 +164,8 @@ void th_virtual_time_remove(th_fluid *f, int32_t slot, th_time now)
     th_virtual_time *c = &f->time.of_medium[w->bottleneck];
     if (w->first >= 0)
         w->offset = th_dd_subtract(w->offset, count_at(c, now));
+    if (f->loss)
+        w->lost += th_fault_loss_at(f, w, w->bottleneck, now);
     mark_stale(f, w->bottleneck);
     take_flow(f, c, (size_t)w->place);
 }
