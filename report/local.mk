@@ -43,7 +43,10 @@ libtharsis_la_SOURCES += \
 	report/plot/text.c \
 	report/plot/text_points.c \
 	report/sections/alternatives.c \
+	report/sections/faults.c \
 	report/sections/jobs.c \
+	report/session/fault_intervals.c \
+	report/session/fault_intervals.h \
 	report/session/contention_run.c \
 	report/session/contention_run.h \
 	report/session/jobs.c \

@@ -4,7 +4,7 @@
 th.takeControls = function () {
     const {data, painter, usage, end, view, look, now, rowsBox, overview, ask, arrange, timeAt, show, zoom} =
         th.timeline;
-    const {pan, scrollRows, spanAt, showTip, hideTip, pick, step, pathTrack, rowInView} = th.timeline;
+    const {pan, scrollRows, spanAt, faultAt, showTip, hideTip, pick, step, pathTrack, rowInView} = th.timeline;
     const {tasks} = data;
 
     // ---- keys ----
@@ -79,7 +79,8 @@ th.takeControls = function () {
         const before = pointers.get(e.pointerId),
             here = pointOf(e);
         if (!before) {
-            const hit = e.pointerType === "mouse" ? spanAt(here.x, here.y) : null;
+            const hit =
+                e.pointerType === "mouse" ? spanAt(here.x, here.y) || faultAt(here.x, here.y) : null;
             return hit ? showTip(hit, here.x, here.y) : hideTip();
         }
         if (Math.hypot(here.x - before.x, here.y - before.y) < 3 && !hasMoved) return undefined;
@@ -181,6 +182,12 @@ th.takeControls = function () {
         if (tasks.kind.includes(data.TRANSFER)) items.push(legendItem("transfer", "transfer"));
         if (tasks.kind.includes(data.COLLECTIVE)) items.push(legendItem("collective", "collective"));
         items.push(legendItem("critical", "critical path"));
+        const faults = new Set(data.tracks.flatMap((t) => t.faults.map((f) => f.what)));
+        const named = (list) => list.filter((what) => faults.has(what)).join(", ");
+        const stops = named(["down", "dead"]),
+            slows = named(["degraded", "avoided", "slow", "jitter", "fast"]);
+        if (stops) items.push(legendItem("fault", stops));
+        if (slows) items.push(legendItem("fault", slows, 0.5));
         th.find("legend").replaceChildren(...items);
     }
 

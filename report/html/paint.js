@@ -15,10 +15,11 @@ th.painter = function (data) {
 
     // Groups of layers take turns; the others have a colour each.
     const GROUP_COLORS = 7;
-    const NAMES = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "transfer", "collective", "critical"];
+    const NAMES = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "transfer", "collective", "critical", "fault"];
     const TRANSFER = 7,
         COLLECTIVE = 8,
         CRITICAL = 9,
+        FAULT = 10,
         DIM = 16; // added to the colour of spans that stand back
     let color = {};
 
@@ -93,7 +94,7 @@ th.painter = function (data) {
                 {path: "critical path", collective: data.collectiveRow || "collectives"}[track.kind] ||
                 track.name.slice(data.rowPrefix[track.kind].length);
             rows.push({type: "spans", track, label, y, height});
-            y += height + (withEngines && track.kind === "accel" ? 2 : GAP);
+            y += height + (withEngines && track.kind === "accel" && track.faults.length === 0 ? 2 : GAP);
             for (let engine = 0; withEngines && track.kind === "accel" && engine < ENGINES.length; engine++)
                 if (used[engine]) {
                     rows.push({
@@ -259,6 +260,29 @@ th.painter = function (data) {
         if (from < to) filled.fill(0, from, to);
     }
 
+    // ---- faults ----
+
+    // What stops all work on the row; the others slow it.
+    const STOPS = new Set(["down", "dead"]);
+    const STRIP = 3; // below the spans, in the gap between rows
+
+    // A tint of the row behind its spans, and a strip below them: pale where work goes on.
+    function paintFaults(ctx, box, track, view) {
+        const scale = box.width / (view.to - view.from);
+        ctx.fillStyle = color.span[FAULT];
+        for (const {what, from, to} of track.faults) {
+            if (to <= view.from || from >= view.to) continue;
+            const x0 = Math.max(0, (from - view.from) * scale),
+                x1 = Math.min(box.width, (to - view.from) * scale),
+                width = Math.max(1.5, x1 - x0);
+            ctx.globalAlpha = 0.14;
+            ctx.fillRect(box.left + x0, box.y - 1, width, box.height + 1);
+            ctx.globalAlpha = STOPS.has(what) ? 1 : 0.5;
+            ctx.fillRect(box.left + x0, box.y + box.height, width, STRIP);
+        }
+        ctx.globalAlpha = 1;
+    }
+
     // ---- axis ----
 
     // The step of 1, 2 or 5 times a power of ten that leaves this number of pixels between marks.
@@ -304,6 +328,7 @@ th.painter = function (data) {
         ctx.fillText(row.label, gutter - 8, box.y + Math.min(row.height, LANE) / 2 + 0.5, gutter - 12);
         ctx.font = look.fonts.span;
         ctx.textAlign = "left";
+        if (row.type === "spans") paintFaults(ctx, {...box, height: row.height}, row.track, view);
         if (row.type === "engine") paintEngine(ctx, {...box, height: ENGINE}, row, view, look);
         else
             row.track.lanes.forEach((lane, i) =>
@@ -347,6 +372,7 @@ th.painter = function (data) {
         LANE,
         AXIS,
         used,
+        STRIP,
         colors: () => color,
     };
 };

@@ -8,7 +8,7 @@
 #include "report/sections/sections.h"
 
 /* Rows of a table at most; the reports print all. */
-enum { PATH_MAX_ROWS = 200, CONTENTION_MAX_ROWS = 20 };
+enum { PATH_MAX_ROWS = 200, CONTENTION_MAX_ROWS = 20, FAULTS_MAX_ROWS = 1000 };
 
 /* ---- which sections apply ---- */
 
@@ -30,6 +30,11 @@ static bool has_collectives(const th_html *p)
 static bool has_jobs(const th_html *p)
 {
     return p->session->simulation->program->n_jobs > 0;
+}
+
+static bool has_faults(const th_html *p)
+{
+    return p->session->events.n > 0;
 }
 
 static bool has_energy(const th_html *p)
@@ -72,6 +77,11 @@ static int section_path(th_session *s, th_report *r, th_error *err)
     return th_section_path(s, r, PATH_MAX_ROWS, err) != 0 || th_section_path_parts(s, r, err) != 0
                ? -1
                : th_section_contention(s, r, CONTENTION_MAX_ROWS, err);
+}
+
+static int section_faults(th_session *s, th_report *r, th_error *err)
+{
+    return th_section_faults(s, r, FAULTS_MAX_ROWS, err);
 }
 
 static int section_mapped(th_session *s, th_report *r, th_error *err)
@@ -146,6 +156,11 @@ static int write_path(th_html *p)
     return add_tables(p, section_path, "Critical path", NULL);
 }
 
+static int write_faults(th_html *p)
+{
+    return add_tables(p, section_faults, "Faults", NULL);
+}
+
 static int write_layers(th_html *p)
 {
     return add_tables(p, th_section_layer_figures, "Layers", NULL);
@@ -201,6 +216,7 @@ static const th_html_section sections[] = {
     {"summary", "Summary", NULL, th_html_first_screen},
     {"topology", "System", NULL, th_html_topology},
     {"timeline", "Timeline", NULL, th_html_timeline},
+    {"faults", "Faults", has_faults, write_faults},
     {"figures", "Figures", NULL, write_figures},
     {"bounds", "Bounds", has_mapping, write_bounds},
     {"advice", "Advice", has_advice, write_advice},

@@ -74,11 +74,12 @@ th.readRun = async function (block) {
         return t;
     }
 
-    function readTrack(s, {kind, name, n}, tasks) {
+    function readTrack(s, {kind, name, n, faults = []}, tasks) {
         const track = {
             kind,
             name,
             n,
+            faults: faults.map(([what, from, to]) => ({what, from, to})),
             task: new Int32Array(n),
             count: new Int32Array(n),
             start: new Float64Array(n),
@@ -111,11 +112,11 @@ th.readRun = async function (block) {
     const stream = streamOf(await inflate(block.stream));
     const tasks = readTasks(stream, block.tasks);
     // An accelerator that idles is worth a row where others compute; a link that only collectives took is not, for
-    // their messages are not among the spans.
+    // their messages are not among the spans, unless it had a fault.
     const computes = block.costs.length > 0;
     const tracks = block.tracks
         .map((track) => readTrack(stream, track, tasks))
-        .filter((track) => track.n > 0 || track.kind === "path" || (computes && track.kind === "accel"));
+        .filter((track) => track.n > 0 || track.faults.length > 0 || track.kind === "path" || (computes && track.kind === "accel"));
     for (const track of tracks)
         if (track.kind === "path") for (const task of track.task) tasks.isCritical[task] = 1;
     return {...block, tasks, tracks, COMPUTE, TRANSFER, COLLECTIVE};

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "report/html/parts.h"
 #include "report/html/tracks.h"
+#include "report/session/fault_intervals.h"
 
 typedef struct th_spans_page {
     th_session *session;
@@ -28,6 +29,7 @@ typedef struct th_spans_page {
     int32_t *costs;      /* the first task of each compute cost */
     int32_t n_costs, n_tasks;
     th_strbuf packed; /* the stream of numbers */
+    th_fault_intervals faults;
 } th_spans_page;
 
 /* ---- tasks ---- */
@@ -176,6 +178,45 @@ static void add_track_name(const th_spans_page *g, const th_html_track *t)
     th_strbuf_clear(&name);
 }
 
+/* Of the index of faults; -1: the row is of neither. */
+static int32_t faulty_object(const th_system *s, const th_html_track *t)
+{
+    if (t->kind == TH_HTML_TRACK_LINK)
+        return s->links[t->object].medium;
+    return t->kind == TH_HTML_TRACK_ACCEL ? s->n_media + t->object : -1;
+}
+
+static void add_mark(const th_spans_page *g, const th_fault_interval *f, th_time to, int n_before)
+{
+    th_strbuf_printf(g->out, "%s[\"%s\",%" PRId64 ",%" PRId64 "]", n_before > 0 ? "," : "",
+                     th_fault_name(&f->event), f->from, to);
+}
+
+/* The faults of its object: name, from, to; those that are shorter than a pixel together are one,
+ * with the name of the first. */
+static void add_marks(const th_spans_page *g, const th_html_track *t)
+{
+    enum { PIXELS = 4096 };
+    const th_fault_intervals *all = &g->faults;
+    const th_fault_interval *open = NULL;
+    int32_t object = faulty_object(g->session->system, t), n = 0;
+    th_time to = 0;
+    for (int32_t k = object < 0 ? 0 : all->first[object]; object >= 0 && k < all->first[object + 1];
+         k++) {
+        const th_fault_interval *f = &all->all[all->by_object[k]];
+        if (open && f->to - open->from < g->result->elapsed_ps / PIXELS) {
+            to = f->to > to ? f->to : to;
+            continue;
+        }
+        if (open)
+            add_mark(g, open, to, n++);
+        open = f;
+        to = f->to;
+    }
+    if (open)
+        add_mark(g, open, to, n);
+}
+
 static void add_tracks(th_spans_page *g)
 {
     static const char *const kinds[TH_N_HTML_TRACK_KINDS] = {"path", "accel", "link", "collective"};
@@ -185,7 +226,13 @@ static void add_tracks(th_spans_page *g)
         const th_html_track *t = &g->tracks.tracks[i];
         th_strbuf_printf(out, "%s\n{\"kind\":\"%s\",\"name\":", i > 0 ? "," : "", kinds[t->kind]);
         add_track_name(g, t);
-        th_strbuf_printf(out, ",\"n\":%zu}", t->n);
+        th_strbuf_printf(out, ",\"n\":%zu", t->n);
+        if (g->faults.n > 0) {
+            th_strbuf_add(out, ",\"faults\":[");
+            add_marks(g, t);
+            th_strbuf_add(out, "]");
+        }
+        th_strbuf_add(out, "}");
     }
     th_strbuf_add(out, "]");
 }
@@ -397,17 +444,21 @@ enum { PACKED_BYTES_MAX = 1500000 }; /* on one page; what else it has is up to a
 int th_html_spans(th_session *s, const th_result *r, int64_t most, th_strbuf *out, th_error *err)
 {
     th_spans_page g = {.session = s, .result = r, .out = out, .err = err};
-    if (pack(&g, most) != 0)
-        return -1;
-    while (g.packed.length > PACKED_BYTES_MAX && g.tracks.n_drawn > 1) {
+    int failed = pack(&g, most);
+    while (!failed && g.packed.length > PACKED_BYTES_MAX && g.tracks.n_drawn > 1) {
         int64_t fewer = g.tracks.n_drawn / 2;
         forget(&g);
-        if (pack(&g, fewer) != 0)
-            return -1;
+        failed = pack(&g, fewer);
     }
-    add_object(&g);
+    if (failed)
+        return -1;
+    failed = th_fault_intervals_find(s, r->elapsed_ps, &g.faults);
+    if (!failed) {
+        add_object(&g);
+        th_fault_intervals_clear(&g.faults);
+    }
     forget(&g);
-    return 0;
+    return failed ? th_error_no_memory(err) : 0;
 }
 
 void th_html_spans_block(th_strbuf *out, const char *const *names, const char *const *spans, int n)

@@ -180,6 +180,29 @@ th.showTimeline = function (data) {
         return best;
     }
 
+    // The fault of a row here, that which began last; null: none.
+    function faultAt(x, y) {
+        const at = y - painter.AXIS + rowsBox.scrollTop;
+        const row = now.layout.rows.find(
+            (r) => r.type === "spans" && at >= r.y && at < r.y + r.height + painter.STRIP,
+        );
+        if (!row || x < now.gutter) return null;
+        const near = (2 * (view.to - view.from)) / (now.size.width - now.gutter),
+            time = timeAt(x);
+        const fault = row.track.faults.findLast((f) => f.from - near <= time && time <= f.to + near);
+        return fault ? {track: row.track, fault} : null;
+    }
+
+    const intervalOf = ({from, to}) => `${th.time(from)} \u2013 ${th.time(to)}`;
+
+    // Those of its row that a span meets.
+    function faultsOf({track, span}) {
+        const MOST = 3;
+        const met = track.faults.filter((f) => f.from < track.end[span] && f.to > track.start[span]);
+        const facts = met.slice(0, MOST).map((f) => [f.what, intervalOf(f)]);
+        return met.length > MOST ? [...facts, ["faults", `${met.length} in all`]] : facts;
+    }
+
     const KINDS = ["compute", "transfer", "wait", "collective"];
 
     // Names and values of a span.
@@ -196,6 +219,7 @@ th.showTimeline = function (data) {
                 ["tasks", track.count[span]],
                 ["their time", th.time(track.busy[span])],
                 ["longest", th.nameOf(data, task)],
+                ...faultsOf({track, span}),
             ];
         facts.push(["task", tasks.number[task]], ["kind", KINDS[tasks.kind[task]]]);
         if (tasks.input[task] > 0) facts.push(["input", tasks.input[task]]);
@@ -213,7 +237,7 @@ th.showTimeline = function (data) {
         if (tasks.kind[task] === data.COLLECTIVE && data.collectives[tasks.entry[task]][2])
             facts.push(["algorithm", data.collectives[tasks.entry[task]][2]]);
         if (tasks.isCritical[task]) facts.push(["critical path", "yes"]);
-        return facts;
+        return [...facts, ...faultsOf({track, span})];
     }
 
     const titleOf = ({track, span}) =>
@@ -224,12 +248,14 @@ th.showTimeline = function (data) {
         return data.runs.length > 1 ? `${row} of ${data.runs[track.run].name}` : row;
     };
 
+    // Of a span, or of a fault.
     function showTip(hit, x, y) {
         const list = th.make("dl");
-        for (const [name, value] of factsOf(hit))
+        const facts = hit.fault ? [["fault", intervalOf(hit.fault)]] : factsOf(hit);
+        for (const [name, value] of facts)
             list.append(th.make("div", {}, th.make("dt", {}, name), th.make("dd", {}, String(value))));
         tip.replaceChildren(
-            th.make("b", {}, titleOf(hit)),
+            th.make("b", {}, hit.fault ? hit.fault.what : titleOf(hit)),
             document.createTextNode(` on ${rowNameOf(hit)}`),
             list,
         );
@@ -316,6 +342,7 @@ th.showTimeline = function (data) {
         pan,
         scrollRows,
         spanAt,
+        faultAt,
         showTip,
         hideTip,
         pick,

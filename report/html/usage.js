@@ -56,6 +56,16 @@ th.usageOf = function (data, painter) {
         c.globalAlpha = 1;
     }
 
+    // A strip on top: when anything had a fault.
+    function paintFaults(c, box, run, color) {
+        const FAULT = 10,
+            scale = box.width / Math.max(1, data.end);
+        c.fillStyle = color.span[FAULT];
+        for (const track of data.tracks.filter((t) => t.run === run))
+            for (const {from, to} of track.faults)
+                c.fillRect(box.left + from * scale, run * CHART, Math.max(1, (to - from) * scale), 3);
+    }
+
     function paintChart(c, box, run, color, fonts) {
         for (const share of [0, 0.5, 1]) {
             const y = heightOf(run, share);
@@ -67,6 +77,7 @@ th.usageOf = function (data, painter) {
             c.fillText(`${100 * share} %`, box.left - 8, y);
         }
         for (const curve of charts[run]) paintCurve(c, box, run, curve, color);
+        paintFaults(c, box, run, color);
         if (data.runs.length === 1) return;
         c.fillStyle = color.text;
         c.font = fonts.heading;

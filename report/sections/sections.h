@@ -53,6 +53,8 @@ int th_section_path(th_session *s, th_report *r, int64_t limit, th_error *err);
 int th_section_path_parts(th_session *s, th_report *r, th_error *err);
 /* Contention on the critical path: the limit longest delayed tasks; 0: all. */
 int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *err);
+/* faults.c: the first faults of the run, limit of them (0: all), and what they cost. */
+int th_section_faults(th_session *s, th_report *r, int limit, th_error *err);
 int th_section_slack(th_session *s, th_report *r, int64_t limit, th_error *err);
 
 /* windows.c: accelerators and links in n windows of [from, to]; the run is repeated for it. Busy,

@@ -101,7 +101,8 @@ static const char *keep(struct th_arena *arena, th_strbuf *text)
     return copy;
 }
 
-static const char *object_of(const th_system *s, const th_property_event *c, struct th_arena *arena)
+const char *th_property_event_object(const th_system *s, const th_property_event *c,
+                                     struct th_arena *arena)
 {
     th_strbuf name = TH_STRBUF_INIT;
     bool is_link = th_property_is_of_link(c->kind);
@@ -110,7 +111,8 @@ static const char *object_of(const th_system *s, const th_property_event *c, str
     return keep(arena, &name);
 }
 
-static const char *value_of(const th_system *s, const th_property_event *c, struct th_arena *arena)
+const char *th_property_event_value(const th_system *s, const th_property_event *c,
+                                    struct th_arena *arena)
 {
     char text[64];
     if (c->kind == TH_PROPERTY_ROUTE)
@@ -149,9 +151,9 @@ static int describe(const th_system *s, const th_applied_event *c, struct th_are
     th_strbuf text = TH_STRBUF_INIT;
     bool is_between = c->event.at <= c->applied_at.now && !c->applied_at.is_time_complete &&
                       c->applied_at.events > 0;
-    *out = (th_listed_event){.object = object_of(s, &c->event, arena),
+    *out = (th_listed_event){.object = th_property_event_object(s, &c->event, arena),
                              .property = names[c->event.kind],
-                             .value = value_of(s, &c->event, arena),
+                             .value = th_property_event_value(s, &c->event, arena),
                              .factor = c->event.factor,
                              .at_ps = effect_of(c),
                              .after_event = is_between ? c->applied_at.events : -1,

@@ -28,6 +28,12 @@ typedef struct th_property_event_list {
 th_property_event_list *th_property_event_list_of(const th_session *s);
 void th_property_event_list_free(th_property_event_list *l); /* accepts NULL */
 
+/* Of one event, "link/0_1" and "50Gbps", in the arena. NULL: memory is out. */
+const char *th_property_event_object(const th_system *s, const th_property_event *c,
+                                     struct th_arena *arena);
+const char *th_property_event_value(const th_system *s, const th_property_event *c,
+                                    struct th_arena *arena);
+
 /* All events in a line. If that takes more than width characters: the first ones, the number of the
  * others, and a digest of all, so that different lists have different lines. Empty for an empty
  * list. */

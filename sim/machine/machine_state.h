@@ -83,7 +83,7 @@ typedef struct th_machine_tasks {
     th_time *fault_times; /* by task: see th_result.fault_ps */
     size_t fault_capacity;
     bool has_fault_times; /* there has been a property event since load */
-    th_time *input_end; /* by input of the stream */
+    th_time *input_end;   /* by input of the stream */
     size_t input_capacity;
     th_ready_queue ready; /* tasks that became ready at this time */
 } th_machine_tasks;

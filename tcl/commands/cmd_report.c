@@ -458,7 +458,8 @@ const th_command th_report_commands[] = {
      "the picosecond. Slack: how much later a task could have ended without moving the end of the "
      "run, with all durations and the order on accelerators and hosts unchanged; 0 on the path. "
      "Below: the time breakdown of the path, in which contention is the time beyond that of a task "
-     "alone, and the tasks that contended with those of the path. csv and json have the breakdown "
+     "alone, less what faults of links cost it (faults), and the tasks that contended with those "
+     "of the path. csv and json have the breakdown "
      "and the contention of every task, and the time between ready and start (queued). With -limit "
      "the N longest tasks have a row each and the others are merged into one row per gap.",
      .run = run_report_critical_path, .is_report = true},

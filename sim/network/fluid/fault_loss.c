@@ -5,9 +5,9 @@
  *
  * While a medium has the part f of its bandwidth, it loses 1 - f of the time: with the whole one,
  * flows that it limits would carry in f dt what they carry in dt, if they kept their shares. A flow
- * loses what its bottleneck loses. A detour whose narrowest link has the part g < 1 of the bandwidth
- * of the own route's loses 1 - g of the time, too, and a transfer that starts on it loses the
- * latency that it adds. Sharing is no loss, also that on a detour. The sum may exceed what the
+ * loses what its bottleneck loses. A detour whose narrowest link has the part g < 1 of the
+ * bandwidth of the own route's loses 1 - g of the time, too, and a transfer that starts on it loses
+ * the latency that it adds. Sharing is no loss, also that on a detour. The sum may exceed what the
  * transfer takes longer than alone, where another link would limit it next; the reader of fault_ps
  * takes the lesser of both.
  *
