@@ -64,8 +64,10 @@ int64_t th_collective_choices_size(const th_collective *c)
         return c->bytes;
     while (low <= c->bytes / 2)
         low *= 2;
-    int64_t quarters = (c->bytes - low) * 4 / low; /* 0 .. 3 */
-    return quarters == 0 ? low : quarters == 3 ? 2 * low : low + low / 2;
+    int64_t quarter = low / 4, beyond = c->bytes - low;
+    if (quarter == 0)
+        return c->bytes;
+    return low + (beyond + quarter / 2) / quarter * quarter;
 }
 
 /* --- keys ------------------------------------------------------------------------------------- */
@@ -112,13 +114,13 @@ static int add_routes(th_collective_choice_key *k, const th_collective *c, const
                            .chunks = 1};
     th_collective_schedule cs;
     th_error why = {"", ""};
-    double ps;
+    th_collective_estimated estimate;
     if (th_collective_schedule_init(&cs, &empty, s, &why)) {
         add_word(k, 0);
         return th_error_is_no_memory(&why) ? th_error_no_memory(err) : 0;
     }
     th_estimate_limits l = {1e300, INT64_MAX, INT64_MAX, &k->digest[0], NULL};
-    th_estimate_outcome o = th_collective_estimate(e, &cs, &l, &ps, err);
+    th_estimate_outcome o = th_collective_estimate(e, &cs, &l, &estimate, err);
     th_collective_schedule_clear(&cs);
     k->digest[1] = th_hash_word(k->digest[1], k->digest[0]);
     return o == TH_ESTIMATE_DONE ? 0 : -1;

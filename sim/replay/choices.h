@@ -22,8 +22,8 @@ void th_collective_choices_clear(th_collective_choices *x);
 void th_collective_choices_watch(th_collective_choices *x, th_collective_choice_watch w);
 void th_collective_choices_show(const th_collective_choices *x, const th_collective *candidate);
 
-/* The size by which a collective of this many bytes is tuned: the nearest of 2^k and 1.5 2^k bytes,
- * if n_ranks buffers of it can be counted; of sizes per pair, the size itself. */
+/* The size by which a collective of this many bytes is tuned: the nearest of 2^k times 1, 1.25, 1.5
+ * and 1.75 bytes, if n_ranks buffers of it can be counted; of sizes per pair, the size itself. */
 int64_t th_collective_choices_size(const th_collective *c);
 
 typedef struct th_collective_choice_key {

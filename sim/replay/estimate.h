@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* estimate.h - the time of a collective by its rounds, without simulating it.
+/* estimate.h - the time of a collective, without simulating how its messages share links.
  *   new -> th_collective_estimate* -> free */
 #ifndef TH_SIM_REPLAY_ESTIMATE_H
 #define TH_SIM_REPLAY_ESTIMATE_H
@@ -30,14 +30,18 @@ typedef enum {
     TH_ESTIMATE_FAILED /* *err says why */
 } th_estimate_outcome;
 
-/* *ps: when the last message arrives, but at least the time of the medium with the most bytes in
- * all. In each round every port whose next message can go sends it, where all messages of earlier
- * rounds have arrived. A message takes its latency and overhead, plus the time in which the busiest
- * medium of its route carries all its bytes of that round; it starts when what it waits for has
- * arrived and its port is free. Exact without shared media, and where messages that share media
- * start and end together. */
+/* Of an estimate that ended early: so far. */
+typedef struct th_collective_estimated {
+    double ps; /* when the last message arrives */
+    int64_t messages;
+} th_collective_estimated;
+
+/* Every port sends its next message as soon as what it waits for has arrived. A message takes its
+ * latency and overhead, plus the time until each medium of its route has carried what was sent
+ * before, and all bytes that are sent together with it. Exact without shared media, where messages
+ * that share media start and end together, and where one waits for the other. */
 th_estimate_outcome th_collective_estimate(th_estimator *e, const th_collective_schedule *cs,
-                                           const th_estimate_limits *limits, double *ps,
-                                           th_error *err);
+                                           const th_estimate_limits *limits,
+                                           th_collective_estimated *out, th_error *err);
 
 #endif

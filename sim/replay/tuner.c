@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tuner.c - the algorithm `auto`: estimates every candidate, simulates the best two on the idle
- * system and selects the faster.
- *   is it known? -> list candidates with estimates -> simulate two -> remember
+/* tuner.c - the algorithm `auto`: estimates every candidate, simulates the best on the idle system
+ * and selects the fastest.
+ *   is it known? -> list candidates with estimates -> simulate the best -> remember
  *
  * Candidates are all algorithms of the table that implement the kind (or the given algorithm), each
- * with the given number of chunks, or with 1, 4, 16 and 64 as long as a chunk keeps CHUNK_MIN bytes
- * and ranks times chunks stay below CHUNKS_IN_ALL. An estimate stops once it is later than the
- * second best so far, a simulation once it is later than the first. The tuner skips algorithms that
- * do not support the group and, while another algorithm remains, those that are slow to simulate:
- * more than MESSAGES_MAX messages, or more than AT_ONCE_MAX at once. Not modelled: other traffic at
- * the time of the collective. */
+ * with the given number of chunks, or with 1, 2, 4 ... up to the first that is worse than fewer or
+ * changes nothing, within CHUNKS_MOST, CHUNKS_IN_ALL, CHUNK_MIN, THREADS_CHUNKED, MESSAGES_CHUNKED.
+ * Simulated are the best two algorithms by their estimates, then, in the order of their estimates,
+ * all candidates up to NEAR times the least simulated time, as long as their messages are
+ * MESSAGES_NEAR in sum. An estimate stops once it is too late for that, a simulation once it is
+ * later than the first. The tuner skips algorithms that do not support the group and, while another
+ * algorithm remains, those that are slow to simulate: more than MESSAGES_MAX messages, or more than
+ * AT_ONCE_MAX at once. Not modelled: other traffic at the time of the collective. */
 #include <config.h>
 
 #include "sim/replay/tuner.h"
@@ -22,20 +24,26 @@
 #include "sim/collective/algorithms.h"
 
 enum {
-    CHUNKS_MOST = 64,
-    CHUNKS_STEP = 4,
-    CHUNKS_IN_ALL = 4096,   /* ranks times chunks */
-    CHUNK_MIN = 4096,       /* bytes; smaller chunks cost more latency than they save */
-    MESSAGES_MAX = 1 << 21, /* a ring all_reduce of 1024 ranks is just below */
+    CHUNKS_MOST = 1024,
+    CHUNKS_IN_ALL = 1 << 16,    /* ranks times chunks */
+    CHUNK_MIN = 4096,           /* bytes; smaller chunks cost more latency than they save */
+    THREADS_CHUNKED = 128,      /* of a participant, with more than one chunk */
+    MESSAGES_CHUNKED = 1 << 20, /* in all, with more than one chunk */
+    MESSAGES_MAX = 1 << 21,     /* a ring all_reduce of 1024 ranks is just below */
+    MESSAGES_NEAR = 1 << 17,    /* a few hundredths of a second */
     AT_ONCE_MAX = 1 << 15,
-    CANDIDATES_MAX = 128, /* algorithms times numbers of chunks */
-    SIMULATED = 2
+    CANDIDATES_MAX = 256, /* algorithms times numbers of chunks */
+    SIMULATED_LEAST = 2
 };
+static const double NEAR = 1.15;  /* errors of estimates are less, but for a few */
+static const double WORSE = 1.02; /* than with fewer chunks: more will not be better */
+static const double SAME = 1e-3;
 
 typedef struct candidate {
     const th_algorithm *algorithm;
     int32_t chunks;
-    double ps;    /* estimate */
+    double ps; /* estimate */
+    int64_t messages;
     bool is_late; /* the estimate was stopped at ps */
     bool is_done; /* simulated, or refused */
 } candidate;
@@ -49,10 +57,11 @@ typedef struct tuning {
     th_program *program;
     candidate candidates[CANDIDATES_MAX];
     int n;
-    bool is_exact; /* no estimate is stopped */
+    bool is_exact; /* no estimate is stopped because of another */
     th_time best;  /* TH_TIME_MAX: none yet */
     const candidate *chosen;
     int n_simulated;
+    int64_t near_messages;            /* simulated beyond the least number */
     bool takes_large;                 /* the large candidates, too */
     bool skipped_large;               /* a large candidate was skipped */
     bool is_refused, is_refused_late; /* some candidate; while it ran, which says more */
@@ -76,24 +85,16 @@ static int refuse(tuning *k, const th_error *why, bool is_late, th_error *err)
 
 /* --- estimates -------------------------------------------------------------------------------- */
 
-/* The better of two candidates that have not been simulated; either may be NULL. */
-static candidate *better(candidate *a, candidate *b)
-{
-    if (!a || !b)
-        return a ? a : b;
-    return b->ps < a->ps ? b : a;
-}
-
-/* The candidate to simulate next: the least estimate among the algorithms that have not been tried
- * (`but` aside); with a given algorithm, among all. NULL: none. */
+/* The least estimate among candidates that have not been simulated, of algorithms that have not
+ * been (`but` aside); of a given algorithm, among all. NULL: none. */
 static candidate *next_best(tuning *k, const candidate *but)
 {
     candidate *best = NULL;
     for (int i = 0; i < k->n; i++) {
         candidate *d = &k->candidates[i];
         bool is_other = !but || (k->open->algorithm ? d != but : d->algorithm != but->algorithm);
-        if (!d->is_done && is_other)
-            best = better(best, d);
+        if (!d->is_done && is_other && (!best || d->ps < best->ps))
+            best = d;
     }
     return best;
 }
@@ -101,9 +102,13 @@ static candidate *next_best(tuning *k, const candidate *but)
 /* What an estimate must not exceed to matter. */
 static double bound_of(tuning *k)
 {
+    if (k->best < TH_TIME_MAX)
+        return NEAR * (double)k->best;
     const candidate *first = k->is_exact ? NULL : next_best(k, NULL);
     const candidate *second = first ? next_best(k, first) : NULL;
-    return second ? second->ps : HUGE_VAL;
+    if (!second)
+        return HUGE_VAL;
+    return second->ps > NEAR * first->ps ? second->ps : NEAR * first->ps;
 }
 
 static int estimate(tuning *k, candidate *d, th_error *err)
@@ -117,34 +122,59 @@ static int estimate(tuning *k, candidate *d, th_error *err)
         d->is_done = true;
         return refuse(k, &why, false, err);
     }
+    if (k->open->chunks == 0 && d->chunks > 1 && cs.n_threads > THREADS_CHUNKED) {
+        d->is_done = true;
+        th_collective_schedule_clear(&cs);
+        return 0;
+    }
     th_estimate_limits limits = {bound_of(k), k->takes_large ? INT64_MAX : MESSAGES_MAX,
                                  k->takes_large ? INT64_MAX : AT_ONCE_MAX, NULL,
                                  k->context->is_interrupted};
-    th_estimate_outcome o = th_collective_estimate(k->estimator, &cs, &limits, &d->ps, err);
+    th_collective_estimated e;
+    th_estimate_outcome o = th_collective_estimate(k->estimator, &cs, &limits, &e, err);
     th_collective_schedule_clear(&cs);
+    d->ps = e.ps;
+    d->messages = e.messages;
     d->is_late = o == TH_ESTIMATE_LATE;
     d->is_done = o == TH_ESTIMATE_LARGE;
     k->skipped_large |= o == TH_ESTIMATE_LARGE;
     return o == TH_ESTIMATE_FAILED ? -1 : 0;
 }
 
+/* Whether `chunks` chunks are worth an estimate. */
+static bool may_have(const th_collective *open, int32_t chunks)
+{
+    return chunks <= CHUNKS_MOST && open->bytes / chunks >= CHUNK_MIN &&
+           (int64_t)chunks * open->n_ranks <= CHUNKS_IN_ALL;
+}
+
+/* Whether a candidate is estimated as one with fewer chunks: then more chunks change nothing. */
+static bool is_same(const candidate *a, const candidate *b)
+{
+    double difference = a->ps > b->ps ? a->ps - b->ps : b->ps - a->ps;
+    return a->is_late ? b->is_late && a->messages == b->messages && difference == 0
+                      : !b->is_late && difference <= SAME * b->ps;
+}
+
 /* One algorithm with each number of chunks. 0 or -1. */
 static int add_algorithm(tuning *k, const th_algorithm *a, th_error *err)
 {
     const th_collective *open = k->open;
-    bool any = open->chunks == 0;
-    for (int32_t chunks = any ? 1 : open->chunks;; chunks *= CHUNKS_STEP) {
+    const int first = k->n;
+    double least = HUGE_VAL;
+    for (int32_t chunks = open->chunks > 0 ? open->chunks : 1;; chunks *= 2) {
         candidate d = {.algorithm = a, .chunks = chunks};
         if (estimate(k, &d, err))
             return -1;
-        if (d.is_done)
+        if (d.is_done || (k->n > first && is_same(&d, &k->candidates[k->n - 1])))
             return 0;
         assert(k->n < CANDIDATES_MAX);
         k->candidates[k->n++] = d;
-        int32_t more = chunks * CHUNKS_STEP;
-        if (!any || more > CHUNKS_MOST || open->bytes / more < CHUNK_MIN ||
-            (int64_t)more * open->n_ranks > CHUNKS_IN_ALL)
+        if (open->chunks > 0 || d.ps > WORSE * least || !may_have(open, 2 * chunks) ||
+            d.messages > MESSAGES_CHUNKED / 2)
             return 0;
+        if (!d.is_late && d.ps < least)
+            least = d.ps;
     }
 }
 
@@ -160,7 +190,8 @@ static int list_candidates(tuning *k, th_error *err)
     return 0;
 }
 
-/* Estimates to the end what was stopped because others were better, which have been refused. */
+/* Goes on with estimates that were stopped because others were better, which have been refused or
+ * take longer than estimated. */
 static int finish_estimates(tuning *k, th_error *err)
 {
     k->is_exact = true;
@@ -211,20 +242,49 @@ static int simulate(tuning *k, candidate *d, th_error *err)
     return 0;
 }
 
-/* Simulates the best two that the network does not refuse. One alone needs no simulation. */
+/* The candidate to simulate after `last`; NULL: enough have been simulated. */
+static candidate *next_to_simulate(tuning *k, const candidate *last)
+{
+    candidate *best = k->n_simulated < SIMULATED_LEAST ? next_best(k, last) : NULL;
+    if (best)
+        return best;
+    for (int i = 0; i < k->n; i++) {
+        candidate *d = &k->candidates[i];
+        if (!d->is_done && d->ps <= NEAR * (double)k->best &&
+            d->messages <= MESSAGES_NEAR - k->near_messages && (!best || d->ps < best->ps))
+            best = d;
+    }
+    return best;
+}
+
+static bool is_alone(const tuning *k)
+{
+    int n = 0;
+    for (int i = 0; i < k->n; i++)
+        n += !k->candidates[i].is_done;
+    return n == 1;
+}
+
+/* Simulates the best that the network does not refuse. One alone needs no simulation. */
 static int compare(tuning *k, th_error *err)
 {
-    candidate *d = next_best(k, NULL);
-    if (d && !next_best(k, d)) {
+    candidate *d = next_best(k, NULL), *last = NULL;
+    if (d && is_alone(k)) {
         k->chosen = d;
         return 0;
     }
-    while (d && k->n_simulated < SIMULATED) {
-        if (begin_simulations(k, err) || simulate(k, d, err))
+    while (d) {
+        bool was_bound = !k->is_exact;
+        if (!d->is_late || !was_bound) {
+            if (k->n_simulated >= SIMULATED_LEAST)
+                k->near_messages += d->messages;
+            if (begin_simulations(k, err) || simulate(k, d, err))
+                return -1;
+            last = d;
+        }
+        if (was_bound && (d->is_late || k->is_refused_late) && finish_estimates(k, err))
             return -1;
-        if (k->is_refused_late && !k->is_exact && finish_estimates(k, err))
-            return -1;
-        d = next_best(k, d);
+        d = next_to_simulate(k, last);
     }
     return 0;
 }

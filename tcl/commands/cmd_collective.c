@@ -39,15 +39,16 @@ static const th_option collective_options[] = {
          "The largest buffer of any rank; all_to_all: what a rank sends, its own part included."},
     [COLLECTIVE_ACCELS] = {"-accels", TH_OPTION_TEXT, "NODES",
                            "The group, rank by rank: accelerators or hosts (all accelerators)."},
-    [COLLECTIVE_ALGORITHM] = {"-algorithm", TH_OPTION_CHOICE, "NAME",
-                              "The algorithm (auto: the fastest one, by simulation of each alone).",
-                              .choice = algorithm_name},
+    [COLLECTIVE_ALGORITHM] =
+        {"-algorithm", TH_OPTION_CHOICE, "NAME",
+         "The algorithm (auto: the fastest one: all are estimated, the best simulated).",
+         .choice = algorithm_name},
     [COLLECTIVE_ROOT] =
         {"-root", TH_OPTION_TEXT, "NODE",
          "broadcast, reduce, gather, scatter: the root, a member of the group (the first)."},
     [COLLECTIVE_CHUNKS] = {"-chunks", TH_OPTION_INTEGER, "N",
                            "Number of pieces, pipelined through the algorithm; 0: the fastest "
-                           "number, by simulation (auto: 0; others: 1).",
+                           "number, found as auto does (auto: 0; others: 1).",
                            0, TH_CHUNKS_MAX},
     [COLLECTIVE_DIMS] = {"-dims", TH_OPTION_TEXT, "{N ...}",
                          "hierarchical, auto: extents of the group, the fastest first."},
