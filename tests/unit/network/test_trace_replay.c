@@ -13,27 +13,38 @@
 
 enum { LOAD = 2, COMPUTE = 4, SEND = 5, RECEIVE = 6, COLLECTIVE = 7, RANKS = 4 };
 
-static th_system *ring(void)
+/* Of one dimension (Ring, Switch or FullyConnected), all collectives by one algorithm. */
+static th_system *system_of_kind(const char *topology, const char *algorithm)
 {
     th_error e = {"", ""};
-    th_system *s = astra_system(
-        "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n",
-        "{\"all-reduce-implementation\": [\"ring\"], \"all-gather-implementation\": [\"ring\"],"
-        " \"reduce-scatter-implementation\": [\"ring\"], \"all-to-all-implementation\": [\"ring\"],"
-        " \"preferred-dataset-splits\": 1, \"collective-optimization\": \"localBWAware\","
-        " \"local-mem-bw\": 1600, \"peak-perf\": 900, \"endpoint-delay\": 10}",
-        &e);
+    char network[200], text[500];
+    snprintf(network, sizeof network,
+             "topology: [ %s ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n",
+             topology);
+    snprintf(text, sizeof text,
+             "{\"all-reduce-implementation\": [\"%s\"], \"all-gather-implementation\": [\"%s\"],"
+             " \"reduce-scatter-implementation\": [\"%s\"],"
+             " \"all-to-all-implementation\": [\"%s\"],"
+             " \"preferred-dataset-splits\": 1, \"collective-optimization\": \"localBWAware\","
+             " \"local-mem-bw\": 1600, \"peak-perf\": 900, \"endpoint-delay\": 10}",
+             algorithm, algorithm, algorithm, algorithm);
+    th_system *s = astra_system(network, text, &e);
     TAP_ASSERT_TEXT(e.text, "");
     return s;
 }
 
+static th_system *ring(void)
+{
+    return system_of_kind("Ring", "ring");
+}
+
 /* ---- as ASTRA-sim ---- */
 
-/* The finishing times of the ranks, ns. */
-static void assert_finish(const trace_row *rows, size_t n, bool is_aware, const int64_t *expected)
+/* The finishing times of the ranks, ns, on a system that it frees. */
+static void assert_finish_on(th_system *s, const trace_row *rows, size_t n, bool is_aware,
+                             const int64_t *expected)
 {
     th_error e = {"", ""};
-    th_system *s = ring();
     th_trace *t = trace_of(RANKS, rows, n, NULL, &e);
     th_astra_replay replay;
     th_astra_replay_options o = {.trace = t, .system = s, .is_aware = is_aware};
@@ -49,8 +60,10 @@ static void assert_finish(const trace_row *rows, size_t n, bool is_aware, const 
     th_trace_free(t);
     th_system_free(s);
 }
-#define FINISH(ROWS, IS_AWARE, ...)                                                                \
-    assert_finish((ROWS), sizeof(ROWS) / sizeof *(ROWS), (IS_AWARE), (const int64_t[]){__VA_ARGS__})
+#define FINISH_ON(SYSTEM, ROWS, IS_AWARE, ...)                                                     \
+    assert_finish_on((SYSTEM), (ROWS), sizeof(ROWS) / sizeof *(ROWS), (IS_AWARE),                  \
+                     (const int64_t[]){__VA_ARGS__})
+#define FINISH(ROWS, IS_AWARE, ...) FINISH_ON(ring(), ROWS, IS_AWARE, __VA_ARGS__)
 #define IDLE(RANK)                                                                                 \
     {                                                                                              \
         (RANK), 1, COMPUTE, "", "us 1"                                                             \
@@ -134,6 +147,76 @@ TEST(units)
                                      IDLE(2),
                                      IDLE(3)};
     FINISH(rows, false, 6000, 1000, 1000, 1000);
+}
+
+/* ---- other algorithms and networks ---- */
+
+#define ALL_REDUCE     "comm_type 0 comm_size 1048576"
+#define ALL_GATHER     "comm_type 2 comm_size 1048576"
+#define ALL_TO_ALL     "comm_type 6 comm_size 1048576"
+#define REDUCE_SCATTER "comm_type 7 comm_size 1048576"
+
+/* The time at which all four ranks finish one collective, congestion-unaware. */
+static void assert_collective(const char *topology, const char *algorithm, const char *collective,
+                              int64_t ns)
+{
+    const trace_row rows[] = {ALL(1, "", collective)};
+    FINISH_ON(system_of_kind(topology, algorithm), rows, false, ns, ns, ns, ns);
+}
+
+/* Three messages of a quarter at once, floor(500 + 4882.8) ns: 10 + 5382, 10 and a reduction of 489,
+ * the other half 5382, 10. A gather sends 1 MiB, 20,031 ns; two at a time, in two rounds. */
+TEST(direct_collectives)
+{
+    assert_collective("FullyConnected", "direct", ALL_REDUCE, 10 + 5382 + 10 + 489 + 5382 + 10);
+    assert_collective("FullyConnected", "direct", REDUCE_SCATTER, 10 + 5382 + 10 + 489);
+    assert_collective("FullyConnected", "direct", ALL_GATHER, 10 + 20031 + 10);
+    assert_collective("FullyConnected", "direct2", ALL_GATHER, 2 * (10 + 20031) + 10);
+    assert_collective("FullyConnected", "direct", ALL_TO_ALL, 10 + 5382 + 10);
+    assert_collective("FullyConnected", "oneDirect", ALL_GATHER, 10 + 20031 + 10);
+}
+
+/* Over a switch, two latencies: halves, quarters, quarters, halves, of which the second waits for a
+ * reduction. A gather sends 1 and 2 MiB, a scatter a half and a quarter. */
+TEST(halving_and_doubling_over_a_switch)
+{
+    assert_collective("Switch", "halvingDoubling", ALL_REDUCE,
+                      10 + 10765 + 10 + 489 + 5882 + 10 + 5882 + 10 + 10765 + 10);
+    assert_collective("Switch", "halvingDoubling", ALL_GATHER, 10 + 20531 + 10 + 40062 + 10);
+    assert_collective("Switch", "oneHalvingDoubling", ALL_GATHER, 10 + 20531 + 10 + 40062 + 10);
+    assert_collective("Switch", "halvingDoubling", REDUCE_SCATTER,
+                      10 + 10765 + 10 + 489 + 5882 + 10);
+}
+
+/* Every quarter goes on to its rank: 1 + 2 + 3 steps. */
+TEST(an_all_to_all_round_the_ring)
+{
+    assert_collective("Ring", "ring", ALL_TO_ALL, 6 * (10 + 5382) + 10);
+    assert_collective("Ring", "ring", ALL_GATHER, 3 * (10 + 20031) + 10);
+    assert_collective("Ring", "ring", REDUCE_SCATTER, 10 + 3 * 5382 + 3 * (10 + 489));
+}
+
+/* From 0 to 2 by the link from 1 to 2, which is busy for 39,062 ns with 2 MiB of rank 1. */
+TEST(messages_wait_for_a_link)
+{
+    static const trace_row rows[] = {{0, 1, SEND, "", "comm_dst 2 comm_tag 7 comm_size 1048576"},
+                                     {1, 1, SEND, "", "comm_dst 2 comm_tag 8 comm_size 2097152"},
+                                     {2, 1, RECEIVE, "", "comm_src 1 comm_tag 8 comm_size 2097152"},
+                                     {2, 2, RECEIVE, "", "comm_src 0 comm_tag 7 comm_size 1048576"},
+                                     IDLE(3)};
+    FINISH(rows, true, 39062 + 20031, 39562, 39062 + 20031, 1000);
+}
+
+/* To a switch and from it, a link of 500 ns each, or by a link of their own. */
+TEST(links_of_switches_and_of_pairs)
+{
+    static const trace_row rows[] = {{0, 1, SEND, "", "comm_dst 2 comm_tag 7 comm_size 1048576"},
+                                     IDLE(1),
+                                     {2, 1, RECEIVE, "", "comm_src 0 comm_tag 7 comm_size 1048576"},
+                                     IDLE(3)};
+    FINISH_ON(system_of_kind("Switch", "ring"), rows, true, 40062, 1000, 40062, 1000);
+    FINISH_ON(system_of_kind("FullyConnected", "ring"), rows, true, 20031, 1000, 20031, 1000);
+    FINISH_ON(system_of_kind("Switch", "ring"), rows, false, 20531, 1000, 20531, 1000);
 }
 
 /* ---- our networks ---- */
