@@ -164,8 +164,8 @@ static void assert_collective(const char *topology, const char *algorithm, const
     FINISH_ON(system_of_kind(topology, algorithm), rows, false, ns, ns, ns, ns);
 }
 
-/* Three messages of a quarter at once, floor(500 + 4882.8) ns: 10 + 5382, 10 and a reduction of 489,
- * the other half 5382, 10. A gather sends 1 MiB, 20,031 ns; two at a time, in two rounds. */
+/* Three messages of a quarter at once, floor(500 + 4882.8) ns: 10 + 5382, 10 and a reduction of
+ * 489, the other half 5382, 10. A gather sends 1 MiB, 20,031 ns; two at a time, in two rounds. */
 TEST(direct_collectives)
 {
     assert_collective("FullyConnected", "direct", ALL_REDUCE, 10 + 5382 + 10 + 489 + 5382 + 10);

@@ -196,4 +196,52 @@ TEST(other_backward_passes)
                    back[0].op.x[TH_OP_BATCH] == 5 && back[0].op.x[TH_OP_CHANNELS_IN] == 1024);
 }
 
+static bool is_pass(const th_layer_op *op, int32_t batch, int32_t channels, th_op_function f)
+{
+    return op->op.kind == TH_OP_ELEMENTWISE && op->times == 1 && op->op.x[TH_OP_BATCH] == batch &&
+           op->op.x[TH_OP_CHANNELS_IN] == channels && op->op.x[TH_OP_FUNCTION] == (int32_t)f;
+}
+
+/* Rows of 30 x 60: the slope of a power is a power and a product more. A table of 7 rows of 60. */
+TEST(backward_passes_over_rows)
+{
+    const int32_t dim[] = {2, 60, 60, 5, 3, 1, 1};
+    th_layer_op back[TH_BACKWARD_OPS_MAX], op;
+    th_layer_part any = {.kind = TH_LAYER_ELEMENTWISE}, table = part_of(TH_LAYER_EMBEDDING, dim, 5);
+    th_layer_op power = rows_of(TH_LAYER_ELEMENTWISE, TH_FUNCTION_POWER, 1, 1),
+                scale = rows_of(TH_LAYER_ELEMENTWISE, TH_FUNCTION_SCALE, 1, 1),
+                norm = rows_of(TH_LAYER_NORM, TH_FUNCTION_LAYER_NORM, 1, 1),
+                softmax = rows_of(TH_LAYER_SOFTMAX, 0, 1, 1);
+    CU_ASSERT_EQUAL_FATAL(th_backward_ops(&any, &power, back), 3);
+    CU_ASSERT_TRUE(is_pass(&back[0], 30, 60, TH_EW_MUL) &&
+                   is_pass(&back[1], 30, 60, TH_EW_POW_NUMBER) &&
+                   is_pass(&back[2], 30, 60, TH_EW_MUL_NUMBER));
+    CU_ASSERT_EQUAL_FATAL(th_backward_ops(&any, &scale, back), 1);
+    CU_ASSERT_TRUE(is_pass(&back[0], 30, 60, TH_EW_MUL_NUMBER));
+    CU_ASSERT_EQUAL_FATAL(th_backward_ops(&any, &norm, back), 2);
+    CU_ASSERT_TRUE(is_pass(&back[0], 30, 60, TH_EW_MUL) &&
+                   is_pass(&back[1], 30, 60, TH_EW_MUL_NUMBER));
+    CU_ASSERT_EQUAL_FATAL(th_backward_ops(&any, &softmax, back), 1);
+    CU_ASSERT_TRUE(is_pass(&back[0], 30, 60, TH_EW_MUL));
+    table.vocabulary = 7;
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&table, &op, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(th_backward_ops(&table, &op, back), 2);
+    CU_ASSERT_TRUE(is_pass(&back[0], 7, 60, TH_EW_MUL_NUMBER) &&
+                   is_pass(&back[1], 30, 60, TH_EW_MUL_NUMBER));
+}
+
+/* The gradients of input and weights, each as long as forward; of a pooling that of the input. */
+TEST(backward_passes_over_windows)
+{
+    const int32_t dim[] = {4, 8, 8, 5, 5, 3, 3};
+    th_layer_part conv = part_of(TH_LAYER_CONV, dim, 7), pool = part_of(TH_LAYER_POOL, dim, 7);
+    th_layer_op op, back[TH_BACKWARD_OPS_MAX];
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&conv, &op, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(th_backward_ops(&conv, &op, back), 1);
+    CU_ASSERT_TRUE(back[0].times == 2 && memcmp(&back[0].op, &op.op, sizeof op.op) == 0);
+    CU_ASSERT_EQUAL_FATAL(th_layer_op_of(&pool, &op, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(th_backward_ops(&pool, &op, back), 1);
+    CU_ASSERT_TRUE(back[0].times == 1 && memcmp(&back[0].op, &op.op, sizeof op.op) == 0);
+}
+
 TAP_MAIN("layer_op")
