@@ -141,6 +141,7 @@ unit_tests += \
 	tests/unit/workloads/test_onnx_refuse \
 	tests/unit/workloads/test_round_trip \
 	tests/unit/workloads/test_scalesim_read \
+	tests/unit/workloads/test_trace_files \
 	tests/unit/workloads/test_trace_read \
 	tests/unit/workloads/test_transformer \
 	tests/unit/workloads/test_workload \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <config.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/random.h"
@@ -163,6 +164,42 @@ TEST(jobs_are_done_once)
     th_jobs_run(square, out, 100, 1, &e);
     TAP_ASSERT_TEXT(e.text, "piece 70");
     CU_ASSERT(out[70] == 4900 && out[71] == 0);
+}
+
+static int read_ensemble(const char *text, th_error *e)
+{
+    th_ensemble p = {.n = 0};
+    char lines[200]; /* which the reader changes */
+    snprintf(lines, sizeof lines, "%s", text);
+    th_text_reader r = {"text", lines, 0, e};
+    int failed = th_ensemble_read(&r, "seen", model.n_features, &p);
+    CU_ASSERT_TRUE(failed || (p.n == 1 && p.member[0].share == 0.5));
+    th_ensemble_clear(&p);
+    return failed;
+}
+
+TEST(texts_that_are_no_ensemble)
+{
+    static const char *const texts[] = {
+        "",
+        "ensemble seen\n",
+        "ensemble unseen members 1\nmember law share 0.5\n",
+        "ensemble seen members 0\n",
+        "ensemble seen members 99\nmember law share 0.5\n",
+        "ensemble seen members 1\n",
+        "ensemble seen members 1\nmember lawless share 0.5\n",
+        "ensemble seen members 1\nmember law share nan\n",
+        "ensemble seen members 1\nmember law_perceptron share 1\nno "
+        "perceptron\n"};
+    th_error e = {"", ""};
+    int64_t live = th_alloc_live();
+    CU_ASSERT_EQUAL(read_ensemble("ensemble seen members 1\nmember law share 0.5\n", &e), 0);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        e = (th_error){"", ""};
+        CU_ASSERT_EQUAL(read_ensemble(texts[i], &e), -1);
+        CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "text:"));
+    }
+    CU_ASSERT_EQUAL(th_alloc_live(), live);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* test_trace_files.c - the files of groups and of memory beside an execution trace. */
+#include <config.h>
+#include "tests/unit/tap.h"
+#include "tests/unit/trace_help.h"
+
+enum { COMPUTE = 4, COLLECTIVE = 7 };
+
+/* One rank that computes, and a file beside it: of groups, or of memory. */
+static void assert_file_refused(const char *text, bool is_memory, const char *expected)
+{
+    static const char prefix[] = "trace_file.tmp", path[] = "trace_file.tmp.json";
+    static const trace_row rows[] = {{0, 1, COMPUTE, "", "us 1"}};
+    th_error e = {"", ""};
+    write_rows(prefix, 1, rows, 1);
+    write_bytes(path, text, strlen(text));
+    th_trace_files files = {
+        .prefix = prefix, .groups = is_memory ? NULL : path, .memory = is_memory ? path : NULL};
+    CU_ASSERT_PTR_NULL(th_trace_read(&files, &e));
+    TAP_ASSERT_TEXT(e.text, expected);
+    remove(path);
+    remove_trace(prefix, 1);
+}
+
+TEST(files_of_groups_that_are_refused)
+{
+#define MEMBERS                                                                                    \
+    "trace_file.tmp.json: group \"1\": must be a list of ranks from 0 to 0, all different"
+    assert_file_refused("[]", false, "trace_file.tmp.json:1: must be one JSON object { ... }");
+    assert_file_refused("{\"tp\": [0]}", false,
+                        "trace_file.tmp.json: group \"tp\": its name must be a decimal number from "
+                        "1 on");
+    assert_file_refused("{\"0\": [0]}", false,
+                        "trace_file.tmp.json: group \"0\": its name must be a decimal number from "
+                        "1 on");
+    assert_file_refused("{\"1\": 0}", false, MEMBERS);
+    assert_file_refused("{\"1\": []}", false, MEMBERS);
+    assert_file_refused("{\"1\": [0, 0]}", false, MEMBERS);
+    assert_file_refused("{\"1\": [1]}", false, MEMBERS);
+    assert_file_refused("{\"1\": [-1]}", false, MEMBERS);
+    assert_file_refused("{\"1\": [0.5]}", false, MEMBERS);
+}
+
+#define MEMORY(KIND, REST) "{\"memory-type\": \"" KIND "\"" REST "}"
+
+TEST(files_of_memory_that_are_refused)
+{
+    static const char kinds[] =
+        "trace_file.tmp.json: key \"memory-type\": must be NO_MEMORY_EXPANSION, "
+        "PER_NPU_MEMORY_EXPANSION, PER_NODE_MEMORY_EXPANSION or MEMORY_POOL";
+    assert_file_refused("{}", true, kinds);
+    assert_file_refused(MEMORY("POOL", ""), true, kinds);
+    assert_file_refused(
+        MEMORY("MEMORY_POOL", ""), true,
+        "trace_file.tmp.json: key \"remote-mem-latency\": must be a number from 0 to 1e+09");
+    assert_file_refused(
+        MEMORY("MEMORY_POOL", ", \"remote-mem-latency\": 5, \"remote-mem-bw\": 0"), true,
+        "trace_file.tmp.json: key \"remote-mem-bw\": must be a number from 1 to 1e+09");
+    assert_file_refused(
+        MEMORY("PER_NODE_MEMORY_EXPANSION", ", \"remote-mem-latency\": 5, \"remote-mem-bw\": 2"),
+        true, "trace_file.tmp.json: key \"num-npus-per-node\": must be a number from 1 to 1e+09");
+}
+
+TEST(memory_outside_the_accelerators)
+{
+    static const char prefix[] = "trace_file.tmp", path[] = "trace_file.tmp.json";
+    static const trace_row rows[] = {{0, 1, COMPUTE, "", "us 1"}};
+    static const char text[] =
+        MEMORY("PER_NODE_MEMORY_EXPANSION",
+               ", \"remote-mem-latency\": 5.9, \"remote-mem-bw\": 2, \"num-npus-per-node\": 4");
+    th_error e = {"", ""};
+    write_rows(prefix, 1, rows, 1);
+    write_bytes(path, text, strlen(text));
+    th_trace *t = th_trace_read(&(th_trace_files){.prefix = prefix, .memory = path}, &e);
+    remove(path);
+    remove_trace(prefix, 1);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_FATAL(t != NULL);
+    CU_ASSERT_TRUE(t->memory.kind == TH_TRACE_MEMORY_PER_NODE && t->memory.latency_ns == 5 &&
+                   t->memory.bytes_per_ns == 2 && t->memory.ranks_per_node == 4);
+    th_trace_free(t);
+}
+
+TEST(collectives_that_are_refused)
+{
+    static const trace_row rows[][1] = {
+        {{0, 1, COLLECTIVE, "", "comm_type 3 comm_size 1"}},
+        {{0, 1, COLLECTIVE, "", "comm_type 0 comm_size 1 tharsis_root 2"}}};
+    static const char *const says[] = {
+        "trace_help.tmp.0.et: node 1: comm_type 3: must be 0 (all_reduce), 2 (all_gather), 5 "
+        "(broadcast), 6 (all_to_all) or 7 (reduce_scatter)",
+        "trace_help.tmp.0.et: node 1: attribute tharsis_root: must be an integer from 0 to 1"};
+    for (int i = 0; i < 2; i++) {
+        th_error e = {"", ""};
+        CU_ASSERT_PTR_NULL(TRACE_OF(2, rows[i], NULL, &e));
+        TAP_ASSERT_TEXT(e.text, says[i]);
+    }
+}
+
+TAP_MAIN("trace_files")
