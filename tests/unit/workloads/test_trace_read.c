@@ -5,8 +5,9 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/trace_help.h"
 #include "workloads/trace/trace_read.h"
+#include "workloads/trace/trace_write.h"
 
-enum { COMPUTE = 4, SEND = 5, RECEIVE = 6, COLLECTIVE = 7 };
+enum { METADATA = 1, COMPUTE = 4, SEND = 5, RECEIVE = 6, COLLECTIVE = 7 };
 
 /* ---- what is read ---- */
 
@@ -125,6 +126,94 @@ TEST(groups_keep_their_order)
     CU_ASSERT_EQUAL(g->n_members, 2);
     CU_ASSERT_EQUAL(g->members[0], 1);
     CU_ASSERT_EQUAL(t->ranks[1].nodes[0].group, TH_TRACE_ALL_RANKS);
+    th_trace_free(t);
+}
+
+/* Two ranks; each has a node of metadata with these process groups, as frameworks write them, and
+ * collectives of the groups "0", "3" and, where there is a third, of that. */
+static th_trace *with_process_groups(const char *list, const char *third, th_error *e)
+{
+    th_strbuf file = TH_STRBUF_INIT, head = TH_STRBUF_INIT, node = TH_STRBUF_INIT;
+    th_strbuf values = TH_STRBUF_INIT, inputs = TH_STRBUF_INIT;
+    char attributes[80];
+    put_bytes(&head, 1, "1", 1);
+    put_record(&file, &head);
+    th_strbuf_printf(&values, "['%s']", list);
+    put_bytes(&inputs, 1, values.text, values.length);
+    put_number(&node, 1, 1);
+    put_number(&node, 3, METADATA);
+    put_bytes(&node, 8, inputs.text, inputs.length);
+    put_record(&file, &node);
+    put_row(&file, &(trace_row){0, 2, COLLECTIVE, "", "comm_type 0 comm_size 8 pg_name 0"});
+    put_row(&file, &(trace_row){0, 3, COLLECTIVE, "", "comm_type 0 comm_size 8 pg_name 3"});
+    snprintf(attributes, sizeof attributes, "comm_type 0 comm_size 8 pg_name %s", third);
+    put_row(&file, &(trace_row){0, 4, COLLECTIVE, "", attributes});
+    th_trace *t = th_trace_read_bytes(file.text, file.length, 2, e);
+    th_strbuf_clear(&values);
+    th_strbuf_clear(&inputs);
+    th_strbuf_clear(&file);
+    return t;
+}
+
+/* Without ranks a group has all. What is no group is passed over: without a number as its name, with
+ * a rank twice or one that there is not. */
+TEST(process_groups_of_a_trace)
+{
+    th_error e = {"", ""};
+    th_trace *t = with_process_groups(
+        "[{\"pg_name\": \"3\", \"ranks\": [1, 0]}, {\"pg_name\": \"5\", \"ranks\": []},"
+        " {\"pg_name\": \"tensor\", \"ranks\": [0]}, {\"pg_name\": 6, \"ranks\": [0]},"
+        " {\"pg_name\": \"7\", \"ranks\": [0, 0]}, {\"pg_name\": \"8\", \"ranks\": [2]},"
+        " {\"pg_name\": \"9\", \"ranks\": [0, 1, 0]}, {\"pg_name\": \"0\", \"ranks\": [0]}, 4]",
+        "5", &e);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_FATAL(t && t->n_groups == 2);
+    for (int rank = 0; rank < 2; rank++) {
+        const th_trace_node *nodes = t->ranks[rank].nodes;
+        CU_ASSERT_EQUAL(nodes[0].kind, TH_TRACE_METADATA);
+        CU_ASSERT_EQUAL(nodes[1].group, TH_TRACE_ALL_RANKS);
+        CU_ASSERT_EQUAL(t->groups[nodes[2].group].number, 3);
+        CU_ASSERT_EQUAL(t->groups[nodes[3].group].number, 5);
+    }
+    CU_ASSERT_EQUAL(t->groups[0].tag_number, 4);
+    CU_ASSERT_EQUAL(t->groups[0].n_members, 2);
+    CU_ASSERT_EQUAL(t->groups[0].members[0], 1);
+    CU_ASSERT_EQUAL(t->groups[1].n_members, 2);
+    CU_ASSERT_EQUAL(t->groups[1].members[1], 1);
+    th_trace_free(t);
+}
+
+TEST(metadata_without_process_groups)
+{
+    static const char *const lists[] = {"", "[", "{}", "[{]"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        th_error e = {"", ""};
+        CU_ASSERT_PTR_NULL(with_process_groups(lists[i], "0", &e));
+        TAP_ASSERT_TEXT(e.text,
+                        "trace: node 3: group 3 is unknown: name the file of groups with -groups");
+    }
+}
+
+/* The second of three dimensions, and none that is named: all. */
+TEST(dimensions_of_a_collective_are_written_and_read)
+{
+    static const trace_row rows[] = {{0, 1, COLLECTIVE, "", "comm_type 0 comm_size 8"},
+                                     {0, 2, COLLECTIVE, "", "comm_type 0 comm_size 8"}};
+    static const char prefix[] = "trace_dims.tmp";
+    th_error e = {"", ""};
+    th_trace *t = TRACE_OF(1, rows, NULL, &e);
+    CU_ASSERT_FATAL(t != NULL);
+    t->ranks[0].nodes[1].n_dims = 3;
+    t->ranks[0].nodes[1].dims = 1 << 1;
+    CU_ASSERT_EQUAL(th_trace_write(t, prefix, &e), 0);
+    th_trace_free(t);
+    t = th_trace_read(&(th_trace_files){.prefix = prefix}, &e);
+    remove_trace(prefix, 1);
+    TAP_ASSERT_TEXT(e.text, "");
+    CU_ASSERT_FATAL(t && t->n_nodes == 2);
+    CU_ASSERT_EQUAL(t->ranks[0].nodes[0].n_dims, TH_TRACE_ALL_DIMS);
+    CU_ASSERT_EQUAL(t->ranks[0].nodes[1].n_dims, 3);
+    CU_ASSERT_EQUAL(t->ranks[0].nodes[1].dims, 2);
     th_trace_free(t);
 }
 
