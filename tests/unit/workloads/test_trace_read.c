@@ -155,8 +155,8 @@ static th_trace *with_process_groups(const char *list, const char *third, th_err
     return t;
 }
 
-/* Without ranks a group has all. What is no group is passed over: without a number as its name, with
- * a rank twice or one that there is not. */
+/* Without ranks a group has all. What is no group is passed over: without a number as its name,
+ * with a rank twice or one that there is not. */
 TEST(process_groups_of_a_trace)
 {
     th_error e = {"", ""};
