@@ -472,99 +472,125 @@ static void bench_fitness(char **network, int n)
     th_system_free(system);
 }
 
-static void bench_threads(int64_t evaluations)
+/* ---- the command line ---- */
+
+static int64_t number_of(char **args, int n, int place, int64_t usual)
+{
+    return n > place ? strtoll(args[place], NULL, 10) : usual;
+}
+
+static void bench_threads(char **args, int n)
 {
     th_system *system = read_system("f1_16xlarge");
     th_workload *w = read_workload("resnet101");
-    th_bench_threads(system, w, evaluations);
+    th_bench_threads(system, w, number_of(args, n, 0, 4000));
     th_workload_free(w);
     th_system_free(system);
 }
 
-static void bench_speedup(const char *name, int64_t evaluations, int rounds)
+static void bench_speedup(char **args, int n)
 {
     th_system *system = read_system("f1_16xlarge");
     th_workload *w = read_workload("resnet101");
-    th_bench_speedup(system, w, name, evaluations, rounds);
+    th_bench_speedup(system, w, n > 0 ? args[0] : "two_level", number_of(args, n, 1, 3000),
+                     (int)number_of(args, n, 2, 5));
     th_workload_free(w);
     th_system_free(system);
 }
 
-static void bench_systolic(const char *network)
+static void answers(void)
+{
+    answer_tiled();
+    answer_totals();
+}
+
+static void lookup(void)
+{
+    th_system *s = read_system("f1_16xlarge");
+    th_bench_lookup(s);
+    th_system_free(s);
+}
+
+static void with_search(char **args, int n)
+{
+    bench_search(number_of(args, n, 0, 4000));
+}
+
+static void with_seeds(char **args, int n)
+{
+    bench_seeds(number_of(args, n, 0, 4000));
+}
+
+static void bench_trace(char **args, int n)
+{
+    if (n > 0 && strcmp(args[0], "tiles") == 0)
+        th_bench_trace_tiles((int32_t)number_of(args, n, 1, 100), n > 2 ? args[2] : NULL,
+                             n > 3 ? args[3] : NULL);
+    else
+        th_bench_trace(n > 0 ? args[0] : NULL);
+}
+
+static void bench_systolic(char **args, int n)
 {
     th_system *system = read_system("ws128");
-    th_workload *w = read_workload(network);
+    th_workload *w = read_workload(n > 0 ? args[0] : "resnet18");
     th_bench_systolic(system, w);
     th_workload_free(w);
     th_system_free(system);
 }
 
+/* One of the three: with its words, without any, or with an exit code. */
+static const struct {
+    const char *name, *words;
+    void (*run)(char **args, int n);
+    void (*plain)(void);
+    int (*check)(char **args, int n);
+} benches[] = {
+    {"answers", "", .plain = answers},
+    {"fitness", "[NETWORK ...]", .run = bench_fitness},
+    {"segments", "[NETWORK ...]", .run = bench_segments},
+    {"search", "[EVALUATIONS]", .run = with_search},
+    {"seeds", "[EVALUATIONS]", .run = with_seeds},
+    {"events", "", .plain = th_bench_events},
+    {"lookup", "", .plain = lookup},
+    {"operators", "", .plain = th_bench_operators},
+    {"systolic", "[NETWORK]", .run = bench_systolic},
+    {"tiling", "", .plain = th_bench_tiling},
+    {"trace", "[FORMAT | tiles [INPUTS [TITLE [FORMAT]]]]", .run = bench_trace},
+    {"routes", "", .plain = th_bench_routes},
+    {"scale", "", .plain = th_bench_scale},
+    {"packet", "", .plain = th_bench_packet},
+    {"network", "[peer [all]]", .run = th_bench_network},
+    {"collective", "[RANKS ...]", .run = th_bench_collective},
+    {"threads", "[EVALUATIONS]", .run = bench_threads},
+    {"speedup", "[SEARCH [EVALUATIONS [ROUNDS]]]", .run = bench_speedup},
+    {"large", "[NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]", .run = th_bench_large},
+    {"predictor", "...", .check = th_bench_predictor},
+    {"devices", "...", .check = th_bench_devices},
+    {"transformers", "...", .check = th_bench_transformers},
+};
+
+static int usage(void)
+{
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
+        fprintf(stderr, "%s bench %s%s%s\n", i == 0 ? "usage:" : "      ", benches[i].name,
+                *benches[i].words != '\0' ? " " : "", benches[i].words);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "answers";
-    if (strcmp(what, "answers") == 0) {
-        answer_tiled();
-        answer_totals();
-    } else if (strcmp(what, "fitness") == 0) {
-        bench_fitness(argv + 2, argc - 2);
-    } else if (strcmp(what, "segments") == 0) {
-        bench_segments(argv + 2, argc - 2);
-    } else if (strcmp(what, "threads") == 0) {
-        bench_threads(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
-    } else if (strcmp(what, "speedup") == 0) {
-        bench_speedup(argc > 2 ? argv[2] : "two_level",
-                      argc > 3 ? strtoll(argv[3], NULL, 10) : 3000,
-                      argc > 4 ? (int)strtol(argv[4], NULL, 10) : 5);
-    } else if (strcmp(what, "search") == 0) {
-        bench_search(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
-    } else if (strcmp(what, "seeds") == 0) {
-        bench_seeds(argc > 2 ? strtoll(argv[2], NULL, 10) : 4000);
-    } else if (strcmp(what, "collective") == 0) {
-        th_bench_collective(argv + 2, argc - 2);
-    } else if (strcmp(what, "events") == 0) {
-        th_bench_events();
-    } else if (strcmp(what, "routes") == 0) {
-        th_bench_routes();
-    } else if (strcmp(what, "scale") == 0) {
-        th_bench_scale();
-    } else if (strcmp(what, "large") == 0) {
-        th_bench_large(argv + 2, argc - 2);
-    } else if (strcmp(what, "tiling") == 0) {
-        th_bench_tiling();
-    } else if (strcmp(what, "trace") == 0) {
-        if (argc > 2 && strcmp(argv[2], "tiles") == 0)
-            th_bench_trace_tiles(argc > 3 ? (int32_t)strtol(argv[3], NULL, 10) : 100,
-                                 argc > 4 ? argv[4] : NULL, argc > 5 ? argv[5] : NULL);
-        else
-            th_bench_trace(argc > 2 ? argv[2] : NULL);
-    } else if (strcmp(what, "lookup") == 0) {
-        th_system *s = read_system("f1_16xlarge");
-        th_bench_lookup(s);
-        th_system_free(s);
-    } else if (strcmp(what, "systolic") == 0) {
-        bench_systolic(argc > 2 ? argv[2] : "resnet18");
-    } else if (strcmp(what, "network") == 0) {
-        th_bench_network(argv + 2, argc - 2);
-    } else if (strcmp(what, "predictor") == 0) {
-        return th_bench_predictor(argv + 2, argc - 2);
-    } else if (strcmp(what, "devices") == 0) {
-        return th_bench_devices(argv + 2, argc - 2);
-    } else if (strcmp(what, "transformers") == 0) {
-        return th_bench_transformers(argv + 2, argc - 2);
-    } else if (strcmp(what, "operators") == 0) {
-        th_bench_operators();
-    } else if (strcmp(what, "packet") == 0) {
-        th_bench_packet();
-    } else {
-        fprintf(stderr,
-                "usage: bench answers | fitness [NETWORK ...] | segments [NETWORK ...] | "
-                "search [EVALUATIONS] | seeds [EVALUATIONS] | "
-                "events | lookup | operators | systolic [NETWORK] | tiling | trace [FORMAT | tiles "
-                "[INPUTS]] | routes | scale | packet | network [peer [all]] | collective "
-                "[RANKS ...] | threads [EVALUATIONS] | "
-                "speedup [SEARCH [EVALUATIONS [ROUNDS]]] | "
-                "large [NETWORK | SYSTEM NETWORK BATCH [SEARCH ...]]\n");
-        return 2;
-    }
+    size_t i = 0, n = sizeof benches / sizeof *benches;
+    while (i < n && strcmp(what, benches[i].name) != 0)
+        i++;
+    if (i == n)
+        return usage();
+    if (benches[i].check)
+        return benches[i].check(argv + 2, argc - 2);
+    if (benches[i].run)
+        benches[i].run(argv + 2, argc - 2);
+    else
+        benches[i].plain();
     return 0;
 }

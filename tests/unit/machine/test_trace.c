@@ -129,32 +129,33 @@ TEST(csv_holds_starts_and_ends)
 
 /* Two tasks of a host, which runs one at a time: 50 ns for the layer, 70 ns for nothing that is
  * named. */
+static const struct {
+    const char *format, *expected;
+} traces_of_hosts[] = {
+    {"csv", "time_ps,event,task,kind,from,to,layer,input,bytes,object,signal,value\n"
+            "0,start,0,host,h,,r,0,0,,,\n0,value,,,,,,,,node/h,task,0\n"
+            "0,value,,,,,,,,node/h,layer,r\n0,value,,,,,,,,node/h,busy,1\n"
+            "50000,end,0,host,h,,r,0,0,,,\n50000,start,1,host,h,,,0,0,,,\n"
+            "50000,value,,,,,,,,node/h,task,1\n50000,value,,,,,,,,node/h,layer,\n"
+            "120000,end,1,host,h,,,0,0,,,\n120000,value,,,,,,,,node/h,task,-1\n"
+            "120000,value,,,,,,,,node/h,busy,0\n"},
+    {"chrome",
+     "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+     "{\"ph\":\"M\",\"pid\":8,\"name\":\"process_name\",\"args\":{\"name\":\"collectives\"}},\n"
+     "{\"ph\":\"M\",\"pid\":3,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"node/"
+     "h\"}},\n"
+     "{\"ph\":\"M\",\"pid\":3,\"tid\":100,\"name\":\"thread_name\",\"args\":{\"name\":\"host\"}"
+     "},\n"
+     "{\"ph\":\"B\",\"pid\":3,\"tid\":100,\"ts\":0.000000,\"name\":\"r\",\"args\":{\"task\":0}}"
+     ",\n"
+     "{\"ph\":\"E\",\"pid\":3,\"tid\":100,\"ts\":0.050000},\n"
+     "{\"ph\":\"B\",\"pid\":3,\"tid\":100,\"ts\":0.050000,\"name\":\"host\",\"args\":{\"task\":"
+     "1}},\n"
+     "{\"ph\":\"E\",\"pid\":3,\"tid\":100,\"ts\":0.120000}\n]}\n"},
+};
+
 TEST(tasks_of_hosts_are_shown_where_they_run)
 {
-    static const struct {
-        const char *format, *expected;
-    } cases[] = {
-        {"csv", "time_ps,event,task,kind,from,to,layer,input,bytes,object,signal,value\n"
-                "0,start,0,host,h,,r,0,0,,,\n0,value,,,,,,,,node/h,task,0\n"
-                "0,value,,,,,,,,node/h,layer,r\n0,value,,,,,,,,node/h,busy,1\n"
-                "50000,end,0,host,h,,r,0,0,,,\n50000,start,1,host,h,,,0,0,,,\n"
-                "50000,value,,,,,,,,node/h,task,1\n50000,value,,,,,,,,node/h,layer,\n"
-                "120000,end,1,host,h,,,0,0,,,\n120000,value,,,,,,,,node/h,task,-1\n"
-                "120000,value,,,,,,,,node/h,busy,0\n"},
-        {"chrome",
-         "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-         "{\"ph\":\"M\",\"pid\":8,\"name\":\"process_name\",\"args\":{\"name\":\"collectives\"}},\n"
-         "{\"ph\":\"M\",\"pid\":3,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"node/"
-         "h\"}},\n"
-         "{\"ph\":\"M\",\"pid\":3,\"tid\":100,\"name\":\"thread_name\",\"args\":{\"name\":\"host\"}"
-         "},\n"
-         "{\"ph\":\"B\",\"pid\":3,\"tid\":100,\"ts\":0.000000,\"name\":\"r\",\"args\":{\"task\":0}}"
-         ",\n"
-         "{\"ph\":\"E\",\"pid\":3,\"tid\":100,\"ts\":0.050000},\n"
-         "{\"ph\":\"B\",\"pid\":3,\"tid\":100,\"ts\":0.050000,\"name\":\"host\",\"args\":{\"task\":"
-         "1}},\n"
-         "{\"ph\":\"E\",\"pid\":3,\"tid\":100,\"ts\":0.120000}\n]}\n"},
-    };
     char path[] = "test_trace_XXXXXX", text[sizeof system_text + 200];
     close(mkstemp(path));
     snprintf(text, sizeof text,
@@ -178,13 +179,14 @@ TEST(tasks_of_hosts_are_shown_where_they_run)
                                   .layer = i ? -1 : 0},
                        NULL);
     th_program_finish(p, NULL);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        th_trace *t = th_trace_open(path, th_trace_find(cases[i].format), NULL, s, w, NULL);
+    for (size_t i = 0; i < sizeof traces_of_hosts / sizeof *traces_of_hosts; i++) {
+        th_trace *t =
+            th_trace_open(path, th_trace_find(traces_of_hosts[i].format), NULL, s, w, NULL);
         CU_ASSERT_PTR_NOT_NULL_FATAL(t);
         th_trace_add(t, TH_TRACED_NODE, host, th_signals_of(TH_TRACED_NODE, false));
         th_result r = run(s, costs, p, t);
         CU_ASSERT_EQUAL(th_trace_close(t, NULL), 0);
-        TAP_ASSERT_TEXT(read_back(path), cases[i].expected);
+        TAP_ASSERT_TEXT(read_back(path), traces_of_hosts[i].expected);
         th_result_clear(&r);
     }
     unlink(path);

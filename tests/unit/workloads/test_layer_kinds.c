@@ -74,6 +74,21 @@ static void touch_attention(touched *t, const th_layer *l, int input, const int3
                     touch(t, i[TH_DIM_B], c, h, w);
 }
 
+/* Rows and columns of a matmul: of the first input, else of the second. */
+static void touch_matmul(touched *t, const th_layer *l, int input, const int32_t i[TH_N_DIMS])
+{
+    int k_per_group = l->dim[TH_DIM_K] / l->groups, c_per_group = l->dim[TH_DIM_C] / l->groups;
+    int k = i[TH_DIM_K], c = i[TH_DIM_C];
+    if (c / c_per_group != k / k_per_group)
+        return;
+    if (input == 0)
+        touch(t, i[TH_DIM_B], c, i[TH_DIM_H], 0);
+    else if (l->is_transposed)
+        touch(t, i[TH_DIM_B], c, k % k_per_group, 0);
+    else
+        touch(t, i[TH_DIM_B], k, c % c_per_group, 0);
+}
+
 /* One step of the loop nest; a kind that sums without a loop of its own walks its channels here. */
 static void walk_step(const th_layer *l, int input, const int32_t i[TH_N_DIMS], touched *t)
 {
@@ -90,14 +105,7 @@ static void walk_step(const th_layer *l, int input, const int32_t i[TH_N_DIMS], 
             touch(t, b, c, y, x);
         break;
     case TH_LAYER_MATMUL:
-        if (c / c_per_group != group)
-            break;
-        if (input == 0)
-            touch(t, b, c, h, 0);
-        else if (l->is_transposed)
-            touch(t, b, c, k % k_per_group, 0);
-        else
-            touch(t, b, k, c % c_per_group, 0);
+        touch_matmul(t, l, input, i);
         break;
     case TH_LAYER_LSTM:
     case TH_LAYER_GRU:
