@@ -61,6 +61,15 @@ static th_result run(const th_system *s, const th_compute_cost_cache *w, const t
     return r;
 }
 
+/* The trace, and what GTKWave shows of it first. */
+static void remove_trace(const char *path)
+{
+    char view[64];
+    snprintf(view, sizeof view, "%s.gtkw", path);
+    remove(path);
+    remove(view);
+}
+
 static const char *read_back(const char *path)
 {
     static char text[16384];
@@ -119,7 +128,7 @@ TEST(csv_holds_starts_and_ends)
         th_result_clear(&traced);
     }
     CU_ASSERT_PTR_NOT_NULL(w);
-    unlink(path);
+    remove_trace(path);
     th_result_clear(&plain);
     th_workload_free(w);
     th_program_free(p);
@@ -189,7 +198,7 @@ TEST(tasks_of_hosts_are_shown_where_they_run)
         TAP_ASSERT_TEXT(read_back(path), traces_of_hosts[i].expected);
         th_result_clear(&r);
     }
-    unlink(path);
+    remove_trace(path);
     th_program_free(p);
     th_workload_free(w);
     th_compute_cost_cache_free(costs);
@@ -283,7 +292,7 @@ TEST(vcd_looks_inside_tasks)
                                      "#4000\n$dumpvars\nscomputing !\nsstalled_input \"\n0#\n$end\n"
                                      "#4340\nscomputing \"\n#4965\nsstalled_output \"\n"
                                      "#5065\n1#\n#6065\nsidle !\nsidle \"\n0#\n#6065\n");
-    unlink(path);
+    remove_trace(path);
     th_result_clear(&plain);
     th_result_clear(&traced);
     th_program_free(p);
