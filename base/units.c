@@ -46,8 +46,15 @@ static const scale decimal_and_binary[] = {{"", 1},
                                            {"Gi", 1LL << 30},
                                            {"Ti", 1LL << 40},
                                            {NULL, 0}};
-static const scale time_units[] = {{"ps", 1},          {"ns", 1000},       {"us", 1000000},
-                                   {"ms", 1000000000}, {"s", TH_PS_PER_S}, {NULL, 0}};
+static const scale time_units[] = {{"ps", 1},
+                                   {"ns", 1000},
+                                   {"us", 1000000},
+                                   {"ms", 1000000000},
+                                   {"s", TH_PS_PER_S},
+                                   {"min", 60 * TH_PS_PER_S},
+                                   {"h", 3600 * TH_PS_PER_S},
+                                   {"d", 24 * 3600 * TH_PS_PER_S},
+                                   {NULL, 0}};
 static const scale duration_units[] = {{"us", 1},          {"ms", 1000},
                                        {"s", 1000000},     {"min", 60000000},
                                        {"h", 3600000000L}, {"d", 24 * 3600000000L},
@@ -67,8 +74,8 @@ static const scale energy_units[] = {{"aJ", 1},
 static const scale power_units[] = {{"nW", 1},         {"uW", 1000},          {"mW", 1000000},
                                     {"W", 1000000000}, {"kW", 1000000000000}, {NULL, 0}};
 
-static const quantity time_quantity = {"time", "ps, ns, us, ms, s (as in 1.5us)", no_prefix,
-                                       time_units, true};
+static const quantity time_quantity = {"time", "ps, ns, us, ms, s, min, h, d (as in 1.5us)",
+                                       no_prefix, time_units, true};
 static const quantity duration_quantity = {"duration", "us, ms, s, min, h, d (as in 30min)",
                                            no_prefix, duration_units, true};
 static const quantity bytes_quantity = {"size",
@@ -205,6 +212,16 @@ static int parse(const quantity *q, const char *text, int64_t *out, th_error *er
         return th_error_set(err, "BASE-0007", "%s \"%s\": must be greater than zero", q->noun,
                             text);
     *out = value;
+    return 0;
+}
+
+int th_parse_percent(const char *text, double *share)
+{
+    char *end;
+    double percent = strtod(text, &end);
+    if (end == text || strcmp(end, "%") != 0 || !isfinite(percent))
+        return -1;
+    *share = percent / 100;
     return 0;
 }
 

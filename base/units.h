@@ -29,9 +29,10 @@ static inline int64_t th_bytes_add(int64_t a, int64_t b)
 }
 
 /* Parse exactly one quantity; on failure *out is unchanged and err says what was expected.
- * time "1.5us" (ps ns us ms s; rounded to the nearest ps), bytes "64GiB" (B kB MB GB KiB MiB GiB
- * ...), bandwidth "8Gbps" "8Gb/s" "16GB/s" "16GiB/s", frequency "200MHz". Negative quantities are
- * refused; so are zero, NaN, infinities and overflow, except that time and bytes may be 0. */
+ * time "1.5us" (ps ns us ms s min h d; rounded to the nearest ps), bytes "64GiB" (B kB MB GB KiB
+ * MiB GiB ...), bandwidth "8Gbps" "8Gb/s" "16GB/s" "16GiB/s", frequency "200MHz". Negative
+ * quantities are refused; so are zero, NaN, infinities and overflow, except that time and bytes may
+ * be 0. */
 int th_parse_time(const char *text, th_time *out_ps, th_error *err);
 int th_parse_bytes(const char *text, int64_t *out_bytes, th_error *err);
 int th_parse_bandwidth(const char *text, int64_t *out_bits_per_s, th_error *err);
@@ -43,6 +44,8 @@ int th_parse_power(const char *text, int64_t *out_nw, th_error *err);
 int th_parse_frequency(const char *text, int64_t *out_hz, th_error *err);
 /* Times longer than th_time holds, in us: "30min", "50000h", "54d" (us ms s min h d); may be 0. */
 int th_parse_duration(const char *text, int64_t *out_us, th_error *err);
+/* "20%": a finite number with the sign; *share 0.2. 0, or -1 with *share as it was. */
+int th_parse_percent(const char *text, double *share);
 /* "x0.5": a multiple of another quantity. Finite, not negative. A number without the x is
  * refused. */
 int th_parse_factor(const char *text, double *out, th_error *err);

@@ -125,7 +125,7 @@ static const th_option map_options[] = {
                       "design, if given; its layers keep their set, and split, if given."},
     [MAP_STOP_GAP] = {"-stop_gap", TH_OPTION_TEXT, "PERCENT",
                       "Stops as soon as the best mapping is this close to the lower bound of "
-                      "report_bounds (0: when it is optimal)."},
+                      "report_bounds, as 5% (0%: when it is optimal)."},
     [MAP_CHUNKS] =
         {"-chunks", TH_OPTION_INTEGER, "N",
          "Most chunks that a shard is computed in (4), so that what is done travels while "
@@ -136,7 +136,7 @@ static const th_option map_options[] = {
                      "accelerator or link; report_survival tells what is lost then (0).",
                      0, 1},
     [MAP_SURVIVE_LOSS] = {"-survive_loss", TH_OPTION_TEXT, "PERCENT",
-                          "With -survive 1: and lose at most this by it (any)."},
+                          "With -survive 1: and lose at most this by it, as 20% (any)."},
     TH_NETWORK_OPTIONS(MAP_NETWORK),
     TH_STREAM_OPTIONS(MAP_STREAM),
     {.name = NULL},
@@ -166,30 +166,27 @@ static int chunks_of(const th_problem *p, const th_search_options *o)
 static int set_stop_gap(th_call *c, const th_problem *p, th_search_options *o)
 {
     enum { PERCENT_MAX = 1000 };
-    const char *text = th_call_text(c, MAP_STOP_GAP, "0");
-    char *end;
-    double percent = strtod(text, &end);
+    const char *text = th_call_text(c, MAP_STOP_GAP, "0%");
+    double share;
     th_bounds bounds;
-    if (end == text || *end != '\0' || !(percent >= 0 && percent <= PERCENT_MAX))
-        return th_error_set(&c->err, "TCL-0220", "-stop_gap \"%.40s\": must be 0 to %d, in percent",
-                            text, PERCENT_MAX);
+    if (th_parse_percent(text, &share) != 0 || !(share >= 0 && share <= PERCENT_MAX / 100))
+        return th_error_set(&c->err, "TCL-0220",
+                            "-stop_gap \"%.40s\": must be a percentage as 5%%, 0%% to %d%%", text,
+                            (int)PERCENT_MAX);
     if (!th_call_has(c, MAP_STOP_GAP))
         return 0;
     const th_bounds_scope scope = {.cuts = cuts_of(p, o), .chunks = chunks_of(p, o)};
     if (th_bounds_find(p, &scope, &bounds, &c->err))
         return -1;
-    o->stop_gap = percent / 100;
+    o->stop_gap = share;
     o->lower_bound = th_bounds_value(&bounds, p);
     th_bounds_clear(&bounds);
     return 0;
 }
 
-/* A number in percent, with or without the sign. */
 static int set_survival(th_call *c, const th_goal *goal, th_search_options *o)
 {
     const char *text = th_call_text(c, MAP_SURVIVE_LOSS, "");
-    char *end;
-    double percent = strtod(text, &end);
     o->survives = th_call_number(c, MAP_SURVIVE, 0) == 1;
     o->most_loss = INFINITY;
     if (o->survives && goal->n_front > 0)
@@ -198,13 +195,11 @@ static int set_survival(th_call *c, const th_goal *goal, th_search_options *o)
         return 0;
     if (!o->survives)
         return th_error_set(&c->err, "TCL-1134", "-survive_loss: is for -survive 1");
-    if (end == text || strcmp(*end == '%' ? end + 1 : end, "") != 0 || !(percent >= 0) ||
-        isinf(percent))
-        return th_error_set(&c->err, "TCL-1135",
-                            "-survive_loss \"%.40s\": must be a number of at least 0, in percent",
-                            text);
-    o->most_loss = percent / 100;
-    return 0;
+    if (th_parse_percent(text, &o->most_loss) == 0 && o->most_loss >= 0)
+        return 0;
+    return th_error_set(&c->err, "TCL-1135",
+                        "-survive_loss \"%.40s\": must be a percentage as 20%%, at least 0%%",
+                        text);
 }
 
 /* Decimal fractions, as a first mapping may take less than a second. */

@@ -219,20 +219,19 @@ static const th_option fault_options[] = {
 static int parse_jitter(th_call *c, th_property_event *change)
 {
     enum { MOST_PERCENT = 1000 };
-    char *end;
     const char *text = th_call_text(c, FAULT_JITTER, "");
-    double percent = strtod(text, &end);
+    double share;
     if (change->kind == TH_PROPERTY_BANDWIDTH)
         return th_error_set(&c->err, "TCL-1160", "-jitter: is not for links");
     if (th_call_has(c, FAULT_CLOCK))
         return th_error_set(&c->err, "TCL-1161", "-jitter, -clock: exclude each other in one call");
-    if (end == text || strcmp(end, "%") != 0 || !(percent > 0 && percent <= MOST_PERCENT))
+    if (th_parse_percent(text, &share) != 0 || !(share > 0 && share <= MOST_PERCENT / 100))
         return th_error_set(&c->err, "TCL-1162",
                             "-jitter \"%.40s\": must be a percentage as 2%%, above 0%%, at most "
                             "%d%%",
                             text, (int)MOST_PERCENT);
     change->kind = TH_PROPERTY_JITTER;
-    change->factor = percent / 100;
+    change->factor = share;
     change->seed = (uint64_t)th_call_number(c, FAULT_SEED, 1);
     return 0;
 }

@@ -67,12 +67,11 @@ typedef struct request {
 static int parse_by(th_call *c, double *by)
 {
     enum { MOST_PERCENT = 900 };
-    char *end;
     const char *text = th_call_text(c, BY, "10%");
-    double percent = strtod(text, &end);
-    if (end != text && strcmp(end, "%") == 0 && percent > -100 && percent <= MOST_PERCENT &&
-        percent != 0) {
-        *by = percent / 100;
+    double share;
+    if (th_parse_percent(text, &share) == 0 && share > -1 && share <= MOST_PERCENT / 100 &&
+        share != 0) {
+        *by = share;
         return 0;
     }
     return th_error_set(

@@ -144,6 +144,46 @@ static int run_read_system(th_call *c)
     return 0;
 }
 
+/* ---- mean times between failures ---- */
+
+/* In this order, for parse_mtbf. */
+#define MTBF_OPTIONS(OF_ACCEL, OF_LINK, OF_SWITCH)                                                 \
+    [OF_ACCEL] =                                                                                   \
+        {"-accel_mtbf", TH_OPTION_TEXT, "TIME",                                                    \
+         "Mean time between failures of an accelerator, as 50000h, for "                           \
+         "report_reliability and inject_fault -mtbf system; default: that in the file of "         \
+         "-accel."},                                                                               \
+    [OF_LINK] = {"-link_mtbf", TH_OPTION_TEXT, "TIME",                                             \
+                 "The same of every cable, those to the host included (none fails)."},             \
+    [OF_SWITCH] = {"-switch_mtbf", TH_OPTION_TEXT, "TIME",                                         \
+                   "The same of every switch (none fails)."}
+
+/* Leaves *us where the option was not given. 0 or -1. */
+static int parse_mtbf(th_call *c, int option, int64_t *us)
+{
+    const char *text = th_call_text(c, option, "");
+    if (!th_call_has(c, option) || (th_parse_duration(text, us, NULL) == 0 && *us > 0))
+        return 0;
+    return th_error_set(&c->err, "TCL-1172",
+                        "%s \"%.40s\": must be a time above 0 in us, ms, s, min, h or d, as 50000h",
+                        c->command->options[option].name, text);
+}
+
+/* of_accel: the option for accelerators, which the other two follow; accel: the template. */
+static int parse_mtbfs(th_call *c, int of_accel, th_accel *accel, th_topology_options *o)
+{
+    return parse_mtbf(c, of_accel, &accel->mtbf_us) != 0 ||
+                   parse_mtbf(c, of_accel + 1, &o->link_mtbf_us) != 0 ||
+                   parse_mtbf(c, of_accel + 2, &o->switch_mtbf_us) != 0
+               ? -1
+               : 0;
+}
+
+static th_accel *template_of(const th_system *prototype)
+{
+    return &prototype->nodes[prototype->accel_node[0]].a;
+}
+
 /* ---- create_system ---- */
 
 enum {
@@ -165,6 +205,10 @@ enum {
     CREATE_HOST_BANDWIDTH,
     CREATE_HOST_LATENCY,
     CREATE_LINK_COST,
+    CREATE_ACCEL_MTBF,
+    CREATE_LINK_MTBF,
+    CREATE_SWITCH_MTBF,
+    CREATE_HOST_MTBF,
     CREATE_MAX_LINKS
 };
 
@@ -235,6 +279,9 @@ static const th_option create_system_options[] = {
     [CREATE_LINK_COST] = {"-link_cost", TH_OPTION_TEXT, "COST",
                           "Cost of every cable, for report_advice; those of accelerators are in "
                           "the file of -accel."},
+    MTBF_OPTIONS(CREATE_ACCEL_MTBF, CREATE_LINK_MTBF, CREATE_SWITCH_MTBF),
+    [CREATE_HOST_MTBF] = {"-host_mtbf", TH_OPTION_TEXT, "TIME",
+                          "The same of the host (it does not fail)."},
     [CREATE_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
@@ -331,8 +378,8 @@ static int parse_cost(th_call *c, double *cost)
 /* Options that only a host uses are an error without one. */
 static int need_host(th_call *c)
 {
-    static const int of_host[] = {CREATE_HOST_BANDWIDTH, CREATE_HOST_LATENCY};
-    for (int i = 0; i < 2; i++)
+    static const int of_host[] = {CREATE_HOST_BANDWIDTH, CREATE_HOST_LATENCY, CREATE_HOST_MTBF};
+    for (int i = 0; i < 3; i++)
         if (th_call_has(c, of_host[i]) && !th_call_has(c, CREATE_HOST))
             return th_error_set(&c->err, "TCL-0073", "%s: needs -host",
                                 create_system_options[of_host[i]].name);
@@ -358,15 +405,16 @@ static int run_create_system(th_call *c)
     if (th_session_need_no_trace(c->session, &c->err) != 0 || need_host(c) != 0 ||
         parse_dims(c, type->takes & TH_TAKES_KINDS, &o) != 0 || parse_cables(c, &o) != 0 ||
         parse_oversubscription(c, c->option[CREATE_OVERSUBSCRIPTION].word, &o) != 0 ||
-        parse_cost(c, &o.cost) != 0)
+        parse_cost(c, &o.cost) != 0 || parse_mtbf(c, CREATE_HOST_MTBF, &o.host_mtbf_us) != 0)
         return -1;
     o.host_cost = o.cost;
     th_system *prototype =
         read_prototype(c, c->option[CREATE_ACCEL].word, c->option[CREATE_DESIGN].word);
     if (!prototype)
         return -1;
-    th_system *system =
-        th_topology_create(th_call_text(c, CREATE_NAME, ""), type, &o, prototype, &c->err);
+    th_system *system = NULL;
+    if (parse_mtbfs(c, CREATE_ACCEL_MTBF, template_of(prototype), &o) == 0)
+        system = th_topology_create(th_call_text(c, CREATE_NAME, ""), type, &o, prototype, &c->err);
     th_system_free(prototype);
     if (!system)
         return -1;
@@ -376,7 +424,16 @@ static int run_create_system(th_call *c)
 
 /* ---- create_pod ---- */
 
-enum { POD_SIZE, POD_OVERSUBSCRIPTION, POD_ACCEL, POD_NAME, POD_MAX_LINKS };
+enum {
+    POD_SIZE,
+    POD_OVERSUBSCRIPTION,
+    POD_ACCEL,
+    POD_NAME,
+    POD_ACCEL_MTBF,
+    POD_LINK_MTBF,
+    POD_SWITCH_MTBF,
+    POD_MAX_LINKS
+};
 
 static const th_option pod_options[] = {
     [POD_SIZE] = {"-size", TH_OPTION_TEXT, "{N ...}",
@@ -386,6 +443,7 @@ static const th_option pod_options[] = {
     [POD_ACCEL] = {"-accel", TH_OPTION_TEXT, "FILE",
                    "Another accelerator in the place of the pod's, as in create_system."},
     [POD_NAME] = {"-name", TH_OPTION_TEXT, "NAME", "Name of the system (POD_N)."},
+    MTBF_OPTIONS(POD_ACCEL_MTBF, POD_LINK_MTBF, POD_SWITCH_MTBF),
     [POD_MAX_LINKS] = MAX_LINKS_OPTION,
     {.name = NULL},
 };
@@ -442,7 +500,7 @@ static th_system *make_pod(th_call *c, const th_pod *pod, th_topology_options *o
     Tcl_IncrRefCount(accel);
     th_system *prototype = read_prototype(c, accel, NULL), *system = NULL;
     fit_cables(type, o);
-    if (prototype)
+    if (prototype && parse_mtbfs(c, POD_ACCEL_MTBF, template_of(prototype), o) == 0)
         system = th_topology_create(th_call_text(c, POD_NAME, name), type, o, prototype, &c->err);
     th_system_free(prototype);
     Tcl_DecrRefCount(accel);

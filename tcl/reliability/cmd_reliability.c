@@ -39,8 +39,8 @@ static const th_option options[] = {
          "software). Without it: accelerators, hosts, switches and cables with the mtbf that the "
          "system file states; where it states none, nothing fails."},
     [RELIABILITY_STEP] = {"-step_time", TH_OPTION_TEXT, "TIME",
-                          "Time of a step; intervals are whole steps (that of the finished run, if "
-                          "there is one)."},
+                          "Time of a step; intervals are whole steps (that of the run, if there is "
+                          "one, which must be at its end)."},
     [RELIABILITY_INTERVAL] = {"-checkpoint_interval", TH_OPTION_TEXT, "TIME",
                               "Training between two checkpoints: a time, or young, daly, best: the "
                               "formulas (daly)."},
@@ -204,7 +204,13 @@ static int parse_interval(th_call *c, th_reliability *x)
 static int parse_step(th_call *c, double *step_s)
 {
     const th_simulation *sim = c->session->simulation;
-    bool is_done = sim && sim->has_begun && th_machine_is_done(sim->machine);
+    char now[32];
+    bool has_run = sim && sim->has_begun, is_done = has_run && th_machine_is_done(sim->machine);
+    if (has_run && !is_done && !th_call_has(c, RELIABILITY_STEP))
+        return th_error_set(&c->err, "TCL-1173",
+                            "the run has failed or has stopped, at %s, so the time of a step is "
+                            "not known: must be at its end, or -step_time TIME",
+                            th_format_time(th_machine_now(sim->machine), now, sizeof now));
     double of_run = is_done ? (double)th_machine_elapsed(sim->machine) * 1e-12 : 0;
     return th_call_seconds(c, RELIABILITY_STEP, of_run, step_s);
 }

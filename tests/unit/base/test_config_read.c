@@ -196,8 +196,8 @@ TEST(names_bad_values)
     expect(&e, "BASE-0036", "a.cfg:2: key \"huge\": must be a finite number");
     CU_ASSERT_EQUAL(th_config_time(root, "latency", true, &value, &e), -1);
     expect(&e, "BASE-0003",
-           "a.cfg:3: key \"latency\": time \"15\": has no unit: must be one of ps, ns, us, ms, s "
-           "(as in 1.5us)");
+           "a.cfg:3: key \"latency\": time \"15\": has no unit: must be one of ps, ns, us, ms, s, "
+           "min, h, d (as in 1.5us)");
     CU_ASSERT_EQUAL(th_config_bandwidth(root, "bw", true, &value, &e), -1);
     TAP_ASSERT_TEXT(e.id, "BASE-0004");
     CU_ASSERT(value == 41 && d == 0.5);

@@ -127,10 +127,34 @@ static void refuse(parser *parse, const char *text, const char *id, const char *
     CU_ASSERT_EQUAL(parse(text, &value, NULL), -1);
 }
 
+TEST(minutes_hours_and_days_are_times)
+{
+    th_time ps = 0;
+    CU_ASSERT_EQUAL(th_parse_time("1.5min", &ps, NULL), 0);
+    CU_ASSERT_EQUAL(ps, 90 * TH_PS_PER_S);
+    CU_ASSERT_EQUAL(th_parse_time("2h", &ps, NULL), 0);
+    CU_ASSERT_EQUAL(ps, 7200 * TH_PS_PER_S);
+    CU_ASSERT_EQUAL(th_parse_time("106d", &ps, NULL), 0);
+    CU_ASSERT_EQUAL(ps, 106 * 86400 * TH_PS_PER_S);
+    CU_ASSERT_EQUAL(th_parse_time("107d", &ps, NULL), -1);
+}
+
+TEST(percentages_have_their_sign)
+{
+    static const char *const wrong[] = {"20", "%", "20 %", "20%%", "x%", "inf%", "nan%", ""};
+    double share = 7;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CU_ASSERT_EQUAL(th_parse_percent(wrong[i], &share), -1);
+    CU_ASSERT_EQUAL(share, 7);
+    CU_ASSERT_EQUAL(th_parse_percent("-12.5%", &share), 0);
+    CU_ASSERT_EQUAL(share, -0.125);
+}
+
 TEST(refuses_what_is_no_number)
 {
     refuse(th_parse_time, "soon", "BASE-0002",
-           "time \"soon\": must be a number with one of the units ps, ns, us, ms, s (as in 1.5us)");
+           "time \"soon\": must be a number with one of the units ps, ns, us, ms, s, min, h, "
+           "d (as in 1.5us)");
     refuse(th_parse_time, "", "BASE-0002", NULL);
     refuse(th_parse_time, ".s", "BASE-0002", NULL);
     refuse(th_parse_time, "nans", "BASE-0002", NULL);
@@ -142,7 +166,7 @@ TEST(refuses_what_is_no_number)
 TEST(refuses_missing_units)
 {
     refuse(th_parse_time, "15", "BASE-0003",
-           "time \"15\": has no unit: must be one of ps, ns, us, ms, s (as in 1.5us)");
+           "time \"15\": has no unit: must be one of ps, ns, us, ms, s, min, h, d (as in 1.5us)");
     refuse(th_parse_bytes, "1.5", "BASE-0003", NULL);
     refuse(th_parse_bandwidth, "0", "BASE-0003", NULL);
 }
