@@ -518,11 +518,6 @@ int32_t th_compute_cost_memory_class(const th_compute_cost_cache *cache, int acc
     return cache->class_of[accel];
 }
 
-bool th_compute_cost_runs_all(const th_compute_cost_cache *cache, int32_t design)
-{
-    return cache->designs[design].type->runs_all;
-}
-
 const th_design_energy *th_compute_cost_energy(const th_compute_cost_cache *cache, int32_t design)
 {
     return &cache->designs[design].config.energy;

@@ -102,9 +102,6 @@ int32_t th_compute_cost_count(th_compute_cost_cache *cache);
 /* The class of an accelerator; accelerators with equal memories and vector units have equal
  * classes. */
 int32_t th_compute_cost_memory_class(const th_compute_cost_cache *cache, int accel);
-/* True if the design (an index in the system) runs all layers, so that the vector unit runs none.
- */
-bool th_compute_cost_runs_all(const th_compute_cost_cache *cache, int32_t design);
 /* The energies of the design (an index in the system). */
 const th_design_energy *th_compute_cost_energy(const th_compute_cost_cache *cache, int32_t design);
 

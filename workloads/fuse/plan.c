@@ -97,12 +97,6 @@ int32_t th_fuse_sole_consumer(const th_workload *w, int32_t layer)
     return w->consumer_start[layer + 1] - first == 1 ? w->consumers[first] : -1;
 }
 
-bool th_fuse_same_extents(const th_layer *a, const th_layer *b)
-{
-    return a->dim[TH_DIM_K] == b->dim[TH_DIM_K] && a->dim[TH_DIM_H] == b->dim[TH_DIM_H] &&
-           a->dim[TH_DIM_W] == b->dim[TH_DIM_W];
-}
-
 bool th_fuse_is_unary(const th_layer *l, th_function f)
 {
     return l->kind == TH_LAYER_ELEMENTWISE && l->function == f && l->n_inputs == 1 &&

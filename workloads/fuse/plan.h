@@ -50,8 +50,6 @@ void th_region_take(th_region *g, int source);
 const th_layer *th_fuse_layer(const th_fuse_plan *plan, int32_t layer); /* NULL: external input */
 /* The only consumer of a layer; -1: there are several, or none. */
 int32_t th_fuse_sole_consumer(const th_workload *w, int32_t layer);
-/* True if both outputs have the same extents. */
-bool th_fuse_same_extents(const th_layer *a, const th_layer *b);
 /* True if it is a function of one tensor, pixel by pixel. */
 bool th_fuse_is_unary(const th_layer *l, th_function f);
 

@@ -217,12 +217,6 @@ int64_t th_onnx_int(const th_onnx_node *n, const char *attribute, int64_t otherw
     return a && a->has_i ? a->i : otherwise;
 }
 
-double th_onnx_real(const th_onnx_node *n, const char *attribute, double otherwise)
-{
-    const th_onnx_attribute *a = th_onnx_attribute_of(n, attribute);
-    return a && a->has_f ? (double)a->f : otherwise;
-}
-
 bool th_onnx_is(const th_onnx_node *n, const char *attribute, const char *text)
 {
     const th_onnx_attribute *a = th_onnx_attribute_of(n, attribute);

@@ -47,7 +47,6 @@ void th_onnx_close(ThOnnx__Model *m); /* accepts NULL */
 const char *th_onnx_node_name(const th_onnx_node *n);
 const th_onnx_attribute *th_onnx_attribute_of(const th_onnx_node *n, const char *name);
 int64_t th_onnx_int(const th_onnx_node *n, const char *attribute, int64_t otherwise);
-double th_onnx_real(const th_onnx_node *n, const char *attribute, double otherwise);
 bool th_onnx_has(const th_onnx_node *n, const char *attribute);
 /* True if the attribute has this text. */
 bool th_onnx_is(const th_onnx_node *n, const char *attribute, const char *text);

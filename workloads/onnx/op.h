@@ -42,7 +42,6 @@ struct th_onnx_operator {
 const th_onnx_operator *th_onnx_operator_find(const char *name, bool is_microsoft);
 int th_onnx_operator_names(const char **names, int max); /* returns their number */
 const th_onnx_operator *th_onnx_operator_at(int i);      /* NULL after the last */
-const char *th_onnx_class_name(th_onnx_class c);
 
 /* ---- shape rules: shape.c, shape_axes.c, shape_window.c ---- */
 #define TH_ONNX_RULE(name) int name(th_onnx_reader *r, const th_onnx_operator *o)

@@ -339,13 +339,3 @@ int th_onnx_operator_names(const char **names, int max)
         names[n] = operators[n].name;
     return n;
 }
-
-const char *th_onnx_class_name(th_onnx_class c)
-{
-    static const char *const names[] = {[TH_ONNX_PRODUCT] = "product",
-                                        [TH_ONNX_PASS] = "pass over data",
-                                        [TH_ONNX_VIEW] = "view",
-                                        [TH_ONNX_SHAPE] = "shape arithmetic",
-                                        [TH_ONNX_REFUSED] = "refused"};
-    return names[c];
-}
