@@ -176,6 +176,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/golden/study_topologies.txt \
 	tests/golden/systolic_array.txt \
 	tests/golden/topology_choice.txt \
+	tests/golden/unreliable_training.txt \
 	tests/golden/what_to_buy.txt \
 	tests/golden/own_design.txt
 

@@ -24,6 +24,7 @@ set cases {
     study_topologies    {study_topologies.tcl}
     systolic_array      {systolic_array.tcl}
     topology_choice     {topology_choice.tcl -evaluations 40}
+    unreliable_training {unreliable_training.tcl}
     what_to_buy         {what_to_buy.tcl -evaluations 40}
     own_design          {own_design.tcl}
 }
