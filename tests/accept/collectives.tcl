@@ -6,9 +6,11 @@
 # alone: what a collective costs before its first byte (launch), and the share of the links'
 # bandwidth that arrives (efficiency); the simulated time of the same collective at full bandwidth
 # is what they are fitted to. Then every all-reduce of more than two ranks inside one machine is
-# simulated. Exit status: 0 the bar holds, 1 it does not, 2 the data cannot be read.
+# simulated. Exit status: 0 the error is at most 15 %, 1 it is not, 2 the data cannot be read. The bar
+# that is aimed at is 12 %.
 
-set bar_percent 15.0
+set most_percent 15.0
+set bar_percent 12.0
 set least_bytes 65536
 
 proc unreadable {message} {
@@ -150,5 +152,7 @@ foreach machine $machines {
 }
 if {$cases == 0} {unreadable "no all-reduce of more than two ranks inside one machine"}
 set figure [expr {$sum / $cases}]
+puts [format "bar: mean error: got %.2f %%, at most %g %%: %s" $figure $bar_percent \
+        [expr {$figure <= $bar_percent ? "holds" : "MISSED"}]]
 puts [format "collectives: %.2f %% mean absolute error (%d cases)" $figure $cases]
-exit [expr {$figure <= $bar_percent ? 0 : 1}]
+exit [expr {$figure <= $most_percent ? 0 : 1}]
