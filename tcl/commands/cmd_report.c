@@ -314,7 +314,7 @@ static int run_report_memory(th_call *c)
     th_table *memory = r->first;
     if (!failed && accel >= 0)
         failed = th_section_held(s, r, accel, th_report_format(c) == TH_FORMAT_TEXT, &c->err);
-    if (!failed && accel >= 0 &&
+    if (!failed && memory && memory->next && accel >= 0 && /* NULL: memory is out */
         (th_call_has(c, REPORT_LIMIT) || th_report_format(c) == TH_FORMAT_TEXT))
         th_table_limit(memory->next, th_call_number(c, REPORT_LIMIT, HELD_IN_TEXT));
     return th_report_finish(c, r, failed, memory);

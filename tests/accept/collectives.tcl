@@ -6,8 +6,8 @@
 # alone: what a collective costs before its first byte (launch), and the share of the links'
 # bandwidth that arrives (efficiency); the simulated time of the same collective at full bandwidth
 # is what they are fitted to. Then every all-reduce of more than two ranks inside one machine is
-# simulated. Exit status: 0 the error is at most 15 %, 1 it is not, 2 the data cannot be read. The bar
-# that is aimed at is 12 %.
+# simulated. Exit status: 0 the error is at most 15 %, 1 it is not, 2 the data cannot be read. The
+# bar that is aimed at is 12 %.
 
 set most_percent 15.0
 set bar_percent 12.0
