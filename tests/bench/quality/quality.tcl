@@ -12,7 +12,9 @@
 # runs every algorithm at several budgets and seeds, and prints its mean gap to the best value
 # known, by instance and over all, and the CPU time. record searches with large budgets, and keeps
 # what is better than the best known: best.csv has the value, its bound, and the algorithm, seed and
-# budget that found it; mappings/INSTANCE.map the mapping.
+# budget that found it; mappings/INSTANCE.map the mapping. What compare and record have searched is
+# kept in runs.csv, search by search, with its CPU time, and not searched again: both can be stopped
+# at any time and go on. Remove runs.csv after a change of the models or of a search.
 #   -instances PATTERNS   those whose names match one of these (*)
 #   -algorithms LIST      (portfolio two_level annealing polish dp nsga2 random)
 #   -evaluations LIST     budgets (compare: 300 1000 4000; record: 50000)
@@ -138,6 +140,43 @@ proc csv_fields {line} {
     return $fields
 }
 
+# ---- searches that were done ----
+
+set runs_file [file join $folder runs.csv]
+
+# By instance, algorithm, evaluations and seed: value ("" where nothing in time was found), CPU s.
+proc read_runs {} {
+    set runs {}
+    if {![file exists $::runs_file]} {return $runs}
+    set f [open $::runs_file]
+    foreach line [lrange [split [string trim [read $f]] \n] 1 end] {
+        lassign [split $line ,] instance algorithm evaluations seed value cpu_s
+        dict set runs $instance,$algorithm,$evaluations,$seed [list $value $cpu_s]
+    }
+    close $f
+    return $runs
+}
+
+# As search, but a search that was done before, whose result nobody keeps, is read. Adds cpu_s.
+proc search_once {instance algorithm evaluations seed} {
+    set key $instance,$algorithm,$evaluations,$seed
+    set runs [read_runs]
+    if {[dict exists $runs $key]} {
+        lassign [dict get $runs $key] value cpu_s
+        return [dict create value $value cpu_s $cpu_s is_old 1]
+    }
+    set began [cpu_seconds]
+    set found [search $instance $algorithm $evaluations $seed]
+    set value [expr {$found eq "" ? "" : [dict get $found value]}]
+    set cpu_s [format %.2f [expr {[cpu_seconds] - $began}]]
+    set is_new [expr {![file exists $::runs_file]}]
+    set f [open $::runs_file a]
+    if {$is_new} {puts $f instance,algorithm,evaluations,seed,value,cpu_s}
+    puts $f $key,$value,$cpu_s
+    close $f
+    return [dict merge $found [dict create value $value cpu_s $cpu_s is_old 0]]
+}
+
 # ---- the best known ----
 
 proc read_best {} {
@@ -186,29 +225,37 @@ proc is_selected {name} {
     return 0
 }
 
+# Seeds one after the other, so that what is there at any time is even.
 proc record {} {
-    set best [read_best]
-    foreach instance [selected] {
-        foreach algorithm [dict get $::options -algorithms] {
-            foreach evaluations [dict get $::options -evaluations] {
-                foreach seed [dict get $::options -seeds] {
-                    set found [search $instance $algorithm $evaluations $seed]
-                    if {$found eq ""} continue
-                    dict with found {
-                        puts "$instance $algorithm $evaluations $seed: $value"
-                        flush stdout
-                        if {[dict exists $best $instance] &&
-                            $value >= [dict get $best $instance value]} continue
-                    }
-                    dict set best $instance [dict merge $found [dict create algorithm $algorithm \
-                            seed $seed evaluations $evaluations]]
-                    write_mapping [mapping_file $instance]
-                    write_best $best
+    foreach evaluations [dict get $::options -evaluations] {
+        foreach seed [dict get $::options -seeds] {
+            foreach instance [selected] {
+                foreach algorithm [dict get $::options -algorithms] {
+                    record_one $instance $algorithm $evaluations $seed
                 }
             }
         }
     }
     return 0
+}
+
+proc record_one {instance algorithm evaluations seed} {
+    set found [search_once $instance $algorithm $evaluations $seed]
+    if {[dict get $found is_old] || [dict get $found value] eq ""} return
+    keep_if_best $instance $found $algorithm $evaluations $seed
+}
+
+# The mapping of the session is found's.
+proc keep_if_best {instance found algorithm evaluations seed} {
+    set best [read_best]
+    set value [dict get $found value]
+    puts "$instance $algorithm $evaluations $seed: $value, [dict get $found cpu_s] CPU s"
+    flush stdout
+    if {[dict exists $best $instance] && $value >= [dict get $best $instance value]} return
+    dict set best $instance [dict create value $value bound [dict get $found bound] \
+            algorithm $algorithm seed $seed evaluations $evaluations]
+    write_mapping [mapping_file $instance]
+    write_best $best
 }
 
 proc mapping_file {instance} {file join $::folder mappings $instance.map}
@@ -237,39 +284,48 @@ proc cpu_seconds {} {
 }
 
 proc compare {} {
-    set best [read_best]
     foreach evaluations [dict get $::options -evaluations] {
         foreach algorithm [dict get $::options -algorithms] {
-            set gaps {}
-            set line [format "%-10s %6d" $algorithm $evaluations]
-            set began [cpu_seconds]
-            foreach instance [selected] {
-                if {![dict exists $best $instance]} continue
-                set known [dict get $best $instance value]
-                set sum 0.0
-                set n 0
-                foreach seed [dict get $::options -seeds] {
-                    set found [search $instance $algorithm $evaluations $seed]
-                    if {$found eq ""} continue
-                    set sum [expr {$sum + [gap_percent [dict get $found value] $known]}]
-                    incr n
-                }
-                if {$n == 0} {
-                    append line "  $instance -"
-                    continue
-                }
-                lappend gaps [expr {$sum / $n}]
-                append line [format "  %s %.2f" $instance [expr {$sum / $n}]]
-            }
-            if {$gaps eq ""} continue
-            puts [format "%s\n  mean gap %.2f %% over %d instances, %.1f CPU s" $line \
-                    [expr {[tcl::mathop::+ {*}$gaps] / [llength $gaps]}] [llength $gaps] \
-                    [expr {[cpu_seconds] - $began}]]
-            flush stdout
+            compare_one $algorithm $evaluations
         }
     }
     return 0
 }
+
+# Prints the mean gap over the seeds for each instance, and over all.
+proc compare_one {algorithm evaluations} {
+    set gaps {}
+    set line [format "%-10s %6d" $algorithm $evaluations]
+    set cpu_s 0.0
+    foreach instance [selected] {
+        set of_seeds {}
+        foreach seed [dict get $::options -seeds] {
+            set found [search_once $instance $algorithm $evaluations $seed]
+            set cpu_s [expr {$cpu_s + [dict get $found cpu_s]}]
+            if {[dict get $found value] eq ""} continue
+            if {![dict get $found is_old]} {
+                keep_if_best $instance $found $algorithm $evaluations $seed
+            }
+            set known [dict get [read_best] $instance value]
+            lappend of_seeds [gap_percent [dict get $found value] $known]
+        }
+        append line "  $instance "
+        if {$of_seeds eq ""} {
+            append line -
+            continue
+        }
+        lappend gaps [mean $of_seeds]
+        append line [format %.2f [lindex $gaps end]]
+    }
+    puts $line
+    if {$gaps ne ""} {
+        puts [format "  mean gap %.2f %% over %d instances, %.1f CPU s" [mean $gaps] \
+                [llength $gaps] $cpu_s]
+    }
+    flush stdout
+}
+
+proc mean {values} {expr {[tcl::mathop::+ {*}$values] / [llength $values]}}
 
 # Is the default search within limit percent of the best known? Misses that are known do not count.
 proc verdict {number instance evaluations limit} {
