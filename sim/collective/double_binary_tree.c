@@ -19,7 +19,8 @@
  * topology_tree: nodes are in the order of ring_order.h. With islands there are two trees on each
  * rail, whose nodes are islands: the ranks of an island are a chain, its head is the node, and on
  * every rail another rank is the head. So an island of L ranks sends and receives about S over the
- * cards of all its ranks.
+ * cards of all its ranks. In the island of the root, which is above the trees of every rail, the
+ * root comes before the head.
  *
  * Threads: up and down, of each tree. Ports, by tree: in from the left and right child and from the
  * next of the chain, in from the parent; out to the same: messages to different neighbours do not
@@ -38,7 +39,7 @@ enum { N_TREES = 2 }; /* of a rail */
 typedef struct double_tree {
     int32_t n_nodes; /* of each tree */
     int32_t n_trees; /* N_TREES on each rail */
-    int32_t apart;   /* the rank above both trees, -1: none */
+    int32_t apart;   /* the node above both trees, that of the root; -1: none */
     int32_t chunks;
     bool up, down;
     bool has_islands;    /* nodes are the stretches of `order`, not ranks */
@@ -82,68 +83,85 @@ static int32_t parent_of(int32_t v, int32_t m)
     return (int32_t)at;
 }
 
-static int32_t rank_of(const double_tree *d, int32_t n_ranks, int32_t tree, int32_t v)
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+/* Nodes are islands, or places in the order, or ranks: 0 .. */
+static int32_t node_of(const double_tree *d, int32_t rank)
+{
+    if (d->order.n == 0)
+        return rank;
+    int32_t at = d->order.position[rank];
+    return d->has_islands ? d->order.island[at] : at;
+}
+
+static int32_t head_of(const double_tree *d, int32_t tree, int32_t node)
+{
+    if (d->has_islands)
+        return th_ring_order_rank(&d->order, tree / N_TREES, d->order.first[node]);
+    return d->order.n > 0 ? d->order.rank[node] : node;
+}
+
+/* The rank that is number v of a tree; of 0 the one above it, -1: none. */
+static int32_t rank_of(const double_tree *d, int32_t tree, int32_t v)
 {
     int32_t m = d->n_nodes, i = v - 1;
     if (v == 0)
-        return d->apart;
+        return d->apart < 0 ? -1 : head_of(d, tree, d->apart);
     if (tree % N_TREES == 1)
         i = m % 2 == 0 ? m - v : v % m;
-    if (d->has_islands)
-        return th_ring_order_rank(&d->order, tree / N_TREES, d->order.first[i]);
-    if (d->order.n > 0)
-        return d->order.rank[i];
-    return d->apart < 0 ? i : (d->apart + 1 + i) % n_ranks;
+    return head_of(d, tree, d->apart < 0 ? i : (d->apart + 1 + i) % (m + 1));
 }
 
-static int32_t number_of(const double_tree *d, int32_t n_ranks, int32_t tree, int32_t rank)
+static int32_t number_of(const double_tree *d, int32_t tree, int32_t node)
 {
-    int32_t m = d->n_nodes;
-    int32_t i = d->apart < 0 ? rank : (rank - d->apart - 1 + n_ranks) % n_ranks;
-    if (d->order.n > 0)
-        i = d->order.position[rank];
-    if (d->has_islands)
-        i = d->order.island[i];
+    int32_t m = d->n_nodes, i = d->apart < 0 ? node : (node - d->apart + m) % (m + 1);
     if (tree % N_TREES == 0)
         return i + 1;
     return m % 2 == 0 ? m - i : (i + m - 1) % m + 1;
 }
 
-/* The chain through an island; false: the rank is not its head. */
-static bool find_chain(const double_tree *d, int32_t tree, int32_t rank, place *p)
+/* The chain through an island, in which the root comes first; false: the rank is not its head. */
+static bool find_chain(const th_collective_schedule *cs, int32_t tree, int32_t rank, place *p)
 {
+    const double_tree *d = cs->data;
     const th_ring_order *o = &d->order;
     if (!d->has_islands)
         return true;
-    int32_t rail = tree / N_TREES, at = th_ring_order_position(o, rail, rank);
-    int32_t island = o->island[at];
-    if (at + 1 < o->first[island + 1])
-        p->at[NEXT] = th_ring_order_rank(o, rail, at + 1);
-    if (at == o->first[island])
-        return true;
-    p->at[PARENT] = th_ring_order_rank(o, rail, at - 1);
-    p->side = NEXT;
-    return false;
+    int32_t rail = tree / N_TREES, at = th_ring_order_position(o, rail, rank), root = -1;
+    int32_t first = o->first[o->island[at]], end = o->first[o->island[at] + 1];
+    if (o->island[at] == d->apart)
+        root = th_ring_order_position(o, rail, cs->collective->root);
+    if (root <= first)
+        root = -1; /* elsewhere, or first as it is */
+    int32_t next = at == root ? first : at + 1 == root ? at + 2 : at + 1;
+    int32_t before = at == first ? root : at - 1 == root ? at - 2 : at - 1;
+    if (next < end)
+        p->at[NEXT] = th_ring_order_rank(o, rail, next);
+    if (at != root && before >= 0) {
+        p->at[PARENT] = th_ring_order_rank(o, rail, before);
+        p->side = NEXT;
+    }
+    return at == first;
 }
 
 static void find_place(const th_collective_schedule *cs, int32_t tree, int32_t rank, place *p)
 {
     const double_tree *d = cs->data;
-    int32_t n = cs->collective->n_ranks, m = d->n_nodes;
+    int32_t m = d->n_nodes, node = node_of(d, rank);
     *p = (place){.at = {-1, -1, -1, -1}, .side = LEFT};
-    if (m == 0 || !find_chain(d, tree, rank, p))
+    if (m == 0 || !find_chain(cs, tree, rank, p))
         return;
-    if (rank == d->apart) {
-        p->at[LEFT] = rank_of(d, n, tree, highest_power(m));
+    if (node == d->apart) {
+        p->at[LEFT] = rank_of(d, tree, highest_power(m));
         return;
     }
-    int32_t v = number_of(d, n, tree, rank), half = (v & -v) / 2;
+    int32_t v = number_of(d, tree, node), half = (v & -v) / 2;
     int32_t right = half > 0 ? right_child(v, half, m) : 0, parent = parent_of(v, m);
     if (half > 0)
-        p->at[LEFT] = rank_of(d, n, tree, v - half);
+        p->at[LEFT] = rank_of(d, tree, v - half);
     if (right > 0)
-        p->at[RIGHT] = rank_of(d, n, tree, right);
-    p->at[PARENT] = rank_of(d, n, tree, parent);
+        p->at[RIGHT] = rank_of(d, tree, right);
+    p->at[PARENT] = rank_of(d, tree, parent);
     p->side = parent > 0 && v > parent ? RIGHT : LEFT;
 }
 
@@ -156,8 +174,6 @@ static int prepare(th_collective_schedule *cs, th_error *err)
     double_tree *d = th_alloc_zero(1, sizeof *d);
     if (!d)
         return th_error_no_memory(err);
-    d->n_nodes = has_root ? c->n_ranks - 1 : c->n_ranks;
-    d->apart = has_root ? c->root : -1;
     d->chunks = th_chunks_used(c);
     d->up = c->kind != TH_BROADCAST;
     d->down = c->kind != TH_REDUCE;
@@ -168,8 +184,9 @@ static int prepare(th_collective_schedule *cs, th_error *err)
             return -1;
         d->n_trees *= d->order.rails;
         d->has_islands = d->order.rails > 1;
-        d->n_nodes = d->has_islands ? d->order.n_islands : c->n_ranks;
     }
+    d->n_nodes = (d->has_islands ? d->order.n_islands : c->n_ranks) - has_root;
+    d->apart = has_root ? node_of(d, c->root) : -1;
     return th_collective_schedule_set_ranks(cs, 2 * d->n_trees, d->n_trees * N_NEIGHBOURS, err);
 }
 
@@ -261,7 +278,7 @@ const th_algorithm th_algorithm_double_binary_tree = {
 const th_algorithm th_algorithm_topology_tree = {
     .name = "topology_tree",
     .synopsis = "double trees of near islands on each rail, chains inside islands",
-    .kinds = 1u << TH_ALL_REDUCE,
+    .kinds = 1u << TH_ALL_REDUCE | 1u << TH_BROADCAST | 1u << TH_REDUCE,
     .prepare = prepare,
     .get_step = get_step,
     .release = release,

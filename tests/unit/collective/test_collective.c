@@ -56,6 +56,25 @@ TEST(every_rank_ends_with_the_right_data)
     th_system_free(s);
 }
 
+/* Three islands of four, of which ranks take all, or some, in any order: every rank as the root. */
+TEST(trees_of_islands_are_right)
+{
+    static const int kinds[] = {TH_ALL_REDUCE, TH_BROADCAST, TH_REDUCE};
+    th_system *s = generated("islands", (int[]){3, 4}, 2);
+    int32_t nodes[12];
+    for (int n = 2; n <= 12; n++)
+        for (int k = 0; k < 3; k++)
+            for (int step = 1; step <= 5; step += 4) { /* no rank twice */
+                th_collective c = collective(kinds[k], "topology_tree", n, 0);
+                for (int i = 0; i < n; i++)
+                    nodes[i] = s->accel_node[(i * step + k) % 12];
+                c.rank_node = nodes;
+                for (c.root = 0; c.root < (takes_root(c.kind) ? n : 1); c.root++)
+                    try_sizes(&c, s);
+            }
+    th_system_free(s);
+}
+
 /* Every algorithm that can: sizes drawn at random, some of them 0. */
 TEST(uneven_all_to_all_is_right)
 {
