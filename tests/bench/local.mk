@@ -28,6 +28,7 @@ CLEANFILES += $(EXTRA_PROGRAMS) tests/bench/simgrid_flows$(EXEEXT)
 EXTRA_DIST += \
 	tests/bench/quality/heterogeneous.cfg \
 	tests/bench/quality/best.csv \
+	tests/bench/quality/runs.csv \
 	tests/bench/quality/mappings/alexnet_f1.map \
 	tests/bench/quality/mappings/vgg16_f1.map \
 	tests/bench/quality/mappings/resnet34_f1.map \
