@@ -82,6 +82,7 @@ static Tcl_Obj *result_of(const th_call *c, const th_link_law *law, const th_ncc
     residual r = {0};
     find_residual(&r, law, log);
     put(dict, "rows", (double)log->n);
+    put(dict, "left_out", (double)log->n_left_out);
     put(dict, "launch_us", law->term[TH_LINK_LAUNCH]);
     put(dict, "inside_message_us", law->term[TH_LINK_INSIDE]);
     put_bandwidth(c, dict, "inside", law->term[TH_LINK_INSIDE_BYTE], CALIBRATE_LINK);
@@ -132,7 +133,8 @@ const th_command th_calibrate_commands[] = {
      "fit latencies and bandwidths to measured collectives",
      "FILE is what a program of nccl-tests printed, with its lines of ranks, or a CSV file with "
      "the "
-     "columns nodes, gpus, collective, bytes and time_us. Returns a dictionary: launch_us, the "
+     "columns nodes, gpus, collective, bytes and time_us. Returns a dictionary: rows, and how many "
+     "lines of times were left out (cut off, of 0 bytes, of other collectives); launch_us, the "
      "time "
      "of a collective before its first message; the overhead of a message inside a node and "
      "between "
