@@ -495,6 +495,25 @@ async function checkStudy(browser) {
     await page.close();
 }
 
+// ---- faults ----
+
+async function checkFaults(page) {
+    const faults = await page.evaluate(() =>
+        th.timeline.data.tracks.flatMap(({name, faults}) =>
+            faults.map(({what, from, to}) => [name, what, from, to].join(" ")),
+        ),
+    );
+    check(
+        faults.sort().join() === "0_1 down 20000000 60000000,3 slow 30000000 50000000",
+        "faults stand in the rows of their objects",
+        faults,
+    );
+    const legend = await page.evaluate(() => document.getElementById("legend").textContent);
+    check(/down/.test(legend) && /slow/.test(legend), "the legend has their kinds", legend);
+    const rows = await page.evaluate(() => document.getElementById("table-faults").tBodies[0].rows.length);
+    check(rows === 2, "a table lists them", rows);
+}
+
 // ---- all of it ----
 
 async function main() {
@@ -532,6 +551,7 @@ async function main() {
     await made.click("#table-collectives button.go");
     const shown = await made.evaluate(() => document.getElementById("picked").textContent);
     check(/all_reduce.*kind collective/.test(shown), "lead to their place in the timeline", shown);
+    await checkFaults(made);
     check(made.complaints.length === 0, "no complaint about a hand-built program", made.complaints);
     await made.close();
     await checkLarge(browser);

@@ -3,7 +3,8 @@
 #   run.html     AlexNet on eight FPGAs, searched for, so that there is a convergence
 #   large.html   the same by a mapping from a file, a stream of enough inputs that there are almost
 #   100,000 spans
-#   program.html a hand-built program, with a name that is markup
+#   program.html a hand-built program, with a name that is markup, a link that goes down and a slow
+#   accelerator
 #   compare.html two runs of it side by side
 #   study.html   a study of 12 points, of which the front has three by construction
 #   facts.json   figures of run.html as the reports print them
@@ -58,5 +59,7 @@ read_system ring8
 create_program "<script>document.title=1</script>"
 add_traffic -pattern uniform -rate 20Gbps -message_bytes 16kB -duration 50us
 add_collective all_reduce -bytes 1MB -at 10us
+inject_fault link/0_1 -at 20us -for 40us
+inject_fault accel/3 -at 30us -for 20us -clock x0.5
 run
 write_report [file join $folder program.html]
