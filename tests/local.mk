@@ -141,6 +141,8 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/report/plot.test \
 	tests/tcl/predict.test \
 	tests/tcl/program.test \
+	tests/tcl/program/calibrate_network.test tests/tcl/program/inject_fault.test \
+	tests/tcl/program/training.test \
 	tests/tcl/prompt.test \
 	tests/tcl/published.test \
 	tests/tcl/report/report.test \
@@ -156,7 +158,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/report/jitter.test \
 	tests/tcl/report/jobs.test \
 	tests/tcl/report/why.test tests/tcl/report/what_if.test \
-	tests/tcl/trace.test \
+	tests/tcl/trace.test tests/tcl/trace/chrome.test \
 	tests/tcl/traffic.test \
 	tests/tcl/write.test \
 	tests/golden/compare_all_reduce.txt \
