@@ -112,7 +112,7 @@ check_threads() {
     for test in $tests; do
         watched "$test" sh -c "cd '$srcdir' && '$folder/threads/$test'"
     done
-    for test in map study interrupt checkpoint; do
+    for test in map study study/interrupted interrupt checkpoint; do
         watched "$test.test" ./tharsis -no_init -exit "$srcdir/tests/tcl/$test.test"
     done
     [ ! -x "$folder/threads/tharsis-mpi" ] || watched mpi.sh sh "$srcdir/tests/check/mpi.sh"
