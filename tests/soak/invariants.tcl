@@ -64,10 +64,12 @@ proc property {child object name} {
     return [$child eval [list get_property $object $name -exact]]
 }
 
-# Do switches add data that pass through them? Then bytes are not kept.
-proc adds_in_network {child} {
+# Do switches add data that pass through them, or copy them? Then bytes are not kept. but: kinds of
+# collectives that do not count.
+proc changes_in_network {child {but {}}} {
     foreach task [$child eval {get_tasks -filter {kind == collective}}] {
-        if {[property $child $task algorithm] in {in_switch hierarchical}} {return 1}
+        if {[property $child $task algorithm] in {in_switch hierarchical} &&
+            [property $child $task collective] ni $but} {return 1}
     }
     return 0
 }
@@ -89,7 +91,7 @@ proc own_bytes {child} {
 }
 
 proc check_bytes {child links} {
-    if {[adds_in_network $child]} {return ""}
+    if {[changes_in_network $child]} {return ""}
     set more [dict create]
     foreach link $links {
         dict incr more [dict get $link from] [dict get $link bytes]
@@ -104,6 +106,8 @@ proc check_bytes {child links} {
 
 # Where hosts forward, what they themselves send cannot be told.
 proc check_sent {child links} {
+    # in an all-reduce ranks send as much as they receive
+    if {[changes_in_network $child all_reduce]} {return ""}
     set sent 0
     set received 0
     foreach accel [$child eval get_accels] {
