@@ -280,8 +280,8 @@ const th_command th_breakpoint_commands[] = {
      "stop a run or run a script at a time or an event",
      "Returns the breakpoint's name. A time in the past takes effect after the next restart. The "
      "run stops right after the event, before other events of the same time. The script may not "
-     "call run, step or restart. Breakpoints on objects are deleted with their system, workload or "
-     "mapping.",
+     "call run, step or restart; if it fails, the run stops there and run fails with its message. "
+     "Breakpoints on objects are deleted with their system, workload or mapping.",
      .run = run_add_breakpoint},
     {"delete_breakpoint", GROUP, "BREAKPOINT ...", 1, -1, NULL, "delete breakpoints",
      "By name or glob pattern; * deletes all.", .run = run_delete_breakpoint},
