@@ -17,6 +17,9 @@
 
 enum { BLOCK = 64 }; /* rows of a learner at once */
 
+/* Longer than any time, and products of it are still numbers. */
+static const double LN_MS_MAX = 300;
+
 /* ms[n] of at most BLOCK operations. */
 static void predict_block(const th_layer_model *m, const th_op *op, size_t n, th_device_view v,
                           double *ms)
@@ -35,7 +38,7 @@ static void predict_block(const th_layer_model *m, const th_op *op, size_t n, th
     else
         th_ensemble_predict(ensemble, &s, ms);
     for (size_t i = 0; i < n; i++)
-        ms[i] = exp(ms[i]);
+        ms[i] = exp(fmin(ms[i], LN_MS_MAX));
 }
 
 void th_layer_model_predict_as(const th_layer_model *m, const th_op *op, size_t n, th_device_view v,

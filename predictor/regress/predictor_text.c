@@ -55,10 +55,16 @@ int th_text_number(char **at, double *out)
 {
     char *end;
     *out = strtod(*at, &end);
-    if (end == *at || !isfinite(*out))
+    if (end == *at || !isfinite(*out) || (*end != ' ' && *end != '\0'))
         return -1;
     *at = end;
     return 0;
+}
+
+/* Nothing but blanks is left of a line. 0 or -1. */
+static int end_line(const th_text_reader *r, const char *at)
+{
+    return at && at[strspn(at, " ")] == '\0' ? 0 : th_text_fail(r);
 }
 
 int th_text_doubles(th_text_reader *r, const char *word, double *x, size_t n)
@@ -67,7 +73,7 @@ int th_text_doubles(th_text_reader *r, const char *word, double *x, size_t n)
     for (size_t i = 0; i < n; i++)
         if (!at || th_text_number(&at, &x[i]))
             return th_text_fail(r);
-    return 0;
+    return end_line(r, at);
 }
 
 int th_text_floats(th_text_reader *r, const char *word, float *x, size_t n)
@@ -79,7 +85,7 @@ int th_text_floats(th_text_reader *r, const char *word, float *x, size_t n)
             return th_text_fail(r);
         x[i] = (float)number;
     }
-    return 0;
+    return end_line(r, at);
 }
 
 static void add_float(float x, th_strbuf *out)
