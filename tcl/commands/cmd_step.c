@@ -173,7 +173,9 @@ const th_command th_step_commands[] = {
      .run = run_step, .not_while_running = true, .after_interrupt = "nothing has run"},
     {"where", GROUP, "", 0, 0, where_options, "print what accelerators do now, and what waits",
      "A line per accelerator: its task and how far that is; and of an idle one, the next task and "
-     "an unfinished task that this waits for. Then the transfers and other tasks in flight.",
+     "an unfinished task that this waits for. Then the transfers and other tasks in flight. "
+     "Prepares the run where none is: figures of links and accelerators that were unknown are 0 "
+     "from then on.",
      .run = run_where, .is_report = true},
     {.name = NULL},
 };

@@ -19,6 +19,7 @@ proc new_session {} {
 
 # What a script can see of a session: the results of these commands, or why they cannot run now.
 set looks {
+    {where -return_string}
     {now}
     {report_summary -return_string -format json}
     {report_utilization -return_string -format csv}
