@@ -342,6 +342,9 @@ static void take_row(const th_study *study, sqlite3_stmt *s, th_study_point *p)
 /* A file from elsewhere may hold anything. */
 static int check_row(const th_store *t, const th_study_point *p, th_error *err)
 {
+    if (p->number < 1)
+        return th_error_set(err, "STUDY-0092", "%s: point %lld: points are numbered from 1",
+                            t->path, (long long)p->number);
     if (p->cell >= 0 && p->cell < th_study_n_cells(t->study))
         return 0;
     return th_error_set(err, "STUDY-0025", "%s: point %lld is in no cell of the study", t->path,

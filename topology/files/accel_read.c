@@ -189,19 +189,11 @@ static int add_accels(th_system_reader *r, const accel_entry *e)
     return 0;
 }
 
-static int n_generated(const th_system_reader *r)
-{
-    int n = 0; /* generators add their accelerators first */
-    while (n < r->s->n_nodes && r->s->nodes[n].kind == TH_NODE_ACCEL)
-        n++;
-    return n;
-}
-
 /* The next count of the generated accelerators; all, when a single entry without a count describes
  * them. */
 static int describe_generated(th_system_reader *r, const accel_entry *e)
 {
-    int n = n_generated(r);
+    int n = r->n_generated;
     bool is_only_entry = th_config_count(th_config_member(r->root, "accelerators")) == 1;
     int64_t count = is_only_entry && !e->has_count ? n : e->count;
     if (th_config_member(e->n, "name") || th_config_member(e->n, "names"))
@@ -255,15 +247,25 @@ static int read_accel(th_system_reader *r, const th_config_node *n)
     return status;
 }
 
+/* Generators add their accelerators first. */
+static int count_generated(const th_system *s)
+{
+    int n = 0;
+    while (n < s->n_nodes && s->nodes[n].kind == TH_NODE_ACCEL)
+        n++;
+    return n;
+}
+
 int th_read_accels(th_system_reader *r)
 {
     const th_config_node *list;
+    r->n_generated = r->is_generated ? count_generated(r->s) : 0;
     if (th_reader_list(r, r->root, "accelerators", 1, 0, &list) < 0 ||
         th_reader_for_each(r, "accelerators", read_accel) < 0)
         return -1;
-    if (!r->is_generated || r->n_described == n_generated(r))
+    if (!r->is_generated || r->n_described == r->n_generated)
         return 0;
     return th_error_set(&r->error, "TOPO-0041",
                         "%s:%d: %d accelerators described, but the topology has %d",
-                        th_config_file(list), th_config_line(list), r->n_described, n_generated(r));
+                        th_config_file(list), th_config_line(list), r->n_described, r->n_generated);
 }

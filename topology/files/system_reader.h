@@ -10,6 +10,7 @@ typedef struct th_system_reader {
     th_system *s;
     const th_config_node *root;
     bool is_generated; /* nodes and links come from a topology */
+    int n_generated;   /* accelerators of that topology */
     int n_described;   /* accelerators that entries described so far */
     int max_links;     /* see th_system */
     th_error error;

@@ -283,6 +283,17 @@ TEST(refuses_points_outside_the_grid)
     unlink(path);
 }
 
+TEST(refuses_points_before_the_first)
+{
+    th_error e = {"", ""};
+    tamper("UPDATE point SET point = -3 WHERE point = 1");
+    th_store *t = th_store_open(path, &e);
+    CU_ASSERT_EQUAL(th_store_read(t, ignore, NULL, &e), -1);
+    TAP_ASSERT_TEXT(e.id, "STUDY-0092");
+    th_store_close(t);
+    unlink(path);
+}
+
 /* A study never takes the place of another one. */
 TEST(makes_nothing_over_a_study)
 {
