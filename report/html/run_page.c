@@ -61,13 +61,13 @@ static int add_tables(th_html *p, th_section section, const char *label, const c
     if (!r)
         return th_error_no_memory(p->err);
     int failed = section(p->session, r, p->err);
+    if (!failed)
+        failed = th_report_state(r, p->err);
     int column = !failed && sort_by ? th_table_column(r->first, "-sort_by", sort_by, p->err) : -1;
     if (column >= 0)
         th_table_sort(r->first, column);
     if (!failed)
         th_html_report(p, r, label);
-    if (!failed)
-        failed = th_report_state(r, p->err);
     th_report_free(r);
     return failed;
 }

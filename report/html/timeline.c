@@ -479,7 +479,7 @@ int th_html_timeline(th_html *p)
     enum { SPANS_MAX = 100000 }; /* on one page */
     th_strbuf spans = TH_STRBUF_INIT;
     int failed = th_html_spans(p->session, p->result, SPANS_MAX, &spans, p->err);
-    if (!failed)
+    if (!failed && !spans.failed)
         th_html_spans_block(p->out, (const char *const[]){""}, (const char *const[]){spans.text},
                             1);
     p->out->failed |= spans.failed;
