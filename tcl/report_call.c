@@ -65,7 +65,7 @@ static int select_fields(th_call *c, th_table *t)
 
 int th_report_check_columns(th_call *c, th_report *r, int section_failed)
 {
-    int failed = section_failed;
+    int failed = section_failed ? section_failed : th_report_state(r, &c->err);
     if (!failed && th_call_has(c, REPORT_SORT_BY))
         failed =
             th_table_column(r->first, "-sort_by", th_call_text(c, REPORT_SORT_BY, ""), &c->err) < 0;

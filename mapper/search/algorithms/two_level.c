@@ -147,7 +147,7 @@ static int offspring(th_variation *v, void *state, int i, th_mapping **out, th_e
     const two_level *t = state;
     const configuration *c = choose(t, v);
     (void)i;
-    if (th_variation_chance(v, PARTITIONING_RATE))
+    if (th_variation_chance(v, th_variation_partitioning_rate(v, PARTITIONING_RATE)))
         return th_variation_partitioning(v, c->member[0].mapping, out, err);
     const individual *mother = &c->member[th_variation_rank(v, c->n)],
                      *father = &c->member[th_variation_below(v, c->n)];

@@ -118,6 +118,11 @@ int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping
 int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
                               th_error *err);
 
+/* How many of the offspring change the partitioning: as many as usual, or most of them where
+ * accelerators are of several kinds, since which of them form a set decides more there than how
+ * layers are split. */
+double th_variation_partitioning_rate(const th_variation *v, double usual);
+
 /* Are there members to change: several sets, or accelerators of several kinds? */
 bool th_variation_has_members(const th_variation *v, const th_mapping *m);
 /* One accelerator more, less or other in one or two sets (members.c); mother's strategies in the
