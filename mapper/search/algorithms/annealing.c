@@ -29,8 +29,8 @@ enum {
     FIRST_CYCLE = 32,    /* steps of all chains */
     INITIAL_BATCH = 32
 };
-static const double HOT = 0.01, COLD = 0.0001; /* T over the best value */
-static const double PARTITIONING_RATE = 0.08;  /* neighbours with another partitioning */
+static const double HOT = 0.01, COLD = 0.0001;         /* T over the best value */
+static const double ONE_KIND_PARTITIONING_RATE = 0.08; /* neighbours with another partitioning */
 static const double PERTURBED_RATE =
     0.1;                       /* that take a run of layers from dynamic programming, perturbed */
 static const double FAR = 1.1; /* a chain is given up when its value is this multiple of the best */
@@ -171,7 +171,7 @@ static int neighbour(th_variation *v, void *all, int i, th_mapping **out, th_err
     neighbours *n = all;
     const state *c = &n->of->chain[i];
     n->limit[i] = c->value - n->temperature * th_log(1 - th_random_unit(v->random));
-    if (th_variation_chance(v, th_variation_partitioning_rate(v, PARTITIONING_RATE)))
+    if (th_variation_chance(v, th_variation_partitioning_rate(v, ONE_KIND_PARTITIONING_RATE)))
         return th_variation_partitioning(v, c->mapping, out, err);
     if (th_variation_chance(v, PERTURBED_RATE))
         return th_variation_perturbed(v, c->mapping, out, err);

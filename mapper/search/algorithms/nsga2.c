@@ -23,7 +23,7 @@
 #include "mapper/search/searches.h"
 
 enum { POPULATION = 64, BATCH = 32 };
-static const double PARTITIONING_RATE = 0.15; /* offspring that change sets, designs or ranges */
+static const double ONE_KIND_PARTITIONING_RATE = 0.15; /* offspring with another partitioning */
 
 typedef struct {
     th_variation variation;
@@ -134,7 +134,7 @@ static int offspring(th_variation *v, void *state, int i, th_mapping **out, th_e
     const nsga2 *t = state;
     const th_mapping *mother = t->mapping[tournament(t, v)];
     (void)i;
-    if (th_variation_chance(v, th_variation_partitioning_rate(v, PARTITIONING_RATE)))
+    if (th_variation_chance(v, th_variation_partitioning_rate(v, ONE_KIND_PARTITIONING_RATE)))
         return th_variation_partitioning(v, mother, out, err);
     return th_variation_sharding(v, mother, father_for(t, v, mother), out, err);
 }

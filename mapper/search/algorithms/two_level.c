@@ -30,7 +30,7 @@ enum {
     POPULATION = 12 /* per configuration */
 };
 static const double SLACK = 1.3; /* offspring slower than this many times the best are stopped */
-static const double PARTITIONING_RATE = 0.08; /* offspring that change the partitioning */
+static const double ONE_KIND_PARTITIONING_RATE = 0.08; /* offspring that change the partitioning */
 static const double PERTURBED_RATE =
     0.3; /* that take a run of layers from dynamic programming, perturbed */
 static const double ANY_RATE = 0.3; /* whose configuration is any, not by rank */
@@ -147,7 +147,7 @@ static int offspring(th_variation *v, void *state, int i, th_mapping **out, th_e
     const two_level *t = state;
     const configuration *c = choose(t, v);
     (void)i;
-    if (th_variation_chance(v, th_variation_partitioning_rate(v, PARTITIONING_RATE)))
+    if (th_variation_chance(v, th_variation_partitioning_rate(v, ONE_KIND_PARTITIONING_RATE)))
         return th_variation_partitioning(v, c->member[0].mapping, out, err);
     const individual *mother = &c->member[th_variation_rank(v, c->n)],
                      *father = &c->member[th_variation_below(v, c->n)];

@@ -10,8 +10,9 @@
 #include "base/alloc.h"
 #include "mapper/strategies.h"
 
-static const double CHUNK_RATE = 0.4;   /* mutations that change chunks and no split */
-static const double UNLIKE_RATE = 0.85; /* of offspring where kinds of accelerators differ */
+static const double CHUNK_RATE = 0.4; /* mutations that change chunks and no split */
+/* Offspring with another partitioning, where accelerators are of several kinds. */
+static const double SEVERAL_KINDS_PARTITIONING_RATE = 0.85;
 static const double MEMBERS_RATE = 0.5; /* changes of the partitioning that change members alone */
 static const double CROSS_RATE = 0.4;   /* offspring that take a run of layers from father */
 
@@ -176,9 +177,10 @@ static int drop_disallowed(const th_variation *v, th_mapping **m, th_error *err)
 
 /* --- sets, designs and ranges --- */
 
-double th_variation_partitioning_rate(const th_variation *v, double usual)
+double th_variation_partitioning_rate(const th_variation *v, double one_kind_rate)
 {
-    return th_partitioner_has_several_kinds(&v->partitioner) ? UNLIKE_RATE : usual;
+    return th_partitioner_has_several_kinds(&v->partitioner) ? SEVERAL_KINDS_PARTITIONING_RATE
+                                                             : one_kind_rate;
 }
 
 /* The boundary of two neighbouring ranges moves by a few layers. */

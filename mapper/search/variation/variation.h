@@ -118,10 +118,10 @@ int th_variation_perturbed(th_variation *v, const th_mapping *mother, th_mapping
 int th_variation_partitioning(th_variation *v, const th_mapping *mother, th_mapping **out,
                               th_error *err);
 
-/* How many of the offspring change the partitioning: as many as usual, or most of them where
- * accelerators are of several kinds, since which of them form a set decides more there than how
- * layers are split. */
-double th_variation_partitioning_rate(const th_variation *v, double usual);
+/* The share of offspring that change the partitioning: one_kind_rate where all accelerators are of
+ * one kind; most of them elsewhere, since there the members of a set decide more than the split of
+ * layers. */
+double th_variation_partitioning_rate(const th_variation *v, double one_kind_rate);
 
 /* Are there members to change: several sets, or accelerators of several kinds? */
 bool th_variation_has_members(const th_variation *v, const th_mapping *m);
