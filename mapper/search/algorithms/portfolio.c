@@ -10,13 +10,16 @@
  * that had its evaluations. uniform and the rest of dp seldom find anything, and take hundreds of
  * evaluations. In a round each search has a turn of equal length: on a large network polish
  * alone would take the whole budget. They keep their state between turns; annealing and two_level
- * take in the best of the others, polish starts anew when there is a better mapping. All decisions
- * depend on progress alone: a run with a smaller budget is the start of one with a larger. */
+ * take in the best of the others, polish starts anew when there is a better mapping. Where
+ * accelerators are of several kinds, nsga2 has turns too: its population takes nothing in, and
+ * finds other sets. All decisions depend on progress alone: a run with a smaller budget is the
+ * start of one with a larger. */
 #include <config.h>
 
 #include <math.h>
 
 #include "base/alloc.h"
+#include "mapper/search/partition/partition.h"
 #include "mapper/search/searches.h"
 
 enum {
@@ -29,7 +32,12 @@ enum {
  * more than FEW accelerators each shard counts for more, as it has more partners to exchange with.
  */
 static const double DEFAULT_SHARDS = 1.1e7;
-enum { LEAST_EVALUATIONS = 1000, MOST_EVALUATIONS = 7000, FEW = 8 };
+enum {
+    LEAST_EVALUATIONS = 1000,
+    MOST_EVALUATIONS = 7000,
+    SEVERAL_KINDS_EVALUATIONS = 20000, /* instead: there are more sets to choose among */
+    FEW = 8
+};
 
 typedef enum {
     STAGE_FIRST,
@@ -40,9 +48,10 @@ typedef enum {
     STAGE_ROUNDS
 } stage;
 
+/* nsga2 only where there are several kinds of accelerators. */
 static const th_search_type *const turns[] = {&th_search_polish, &th_search_annealing,
-                                              &th_search_two_level};
-enum { N_TURNS = sizeof turns / sizeof *turns, NO_TURN = -1 };
+                                              &th_search_two_level, &th_search_nsga2};
+enum { MOST_TURNS = sizeof turns / sizeof *turns, ONE_KIND_TURNS = MOST_TURNS - 1, NO_TURN = -1 };
 /* uniform has a stage of its own. */
 static const th_search_type *const baselines[] = {
     &th_search_computation_prioritized, &th_search_greedy,
@@ -56,33 +65,40 @@ typedef struct {
     int baseline;     /* the next one */
     th_search *inner; /* of the stages before the rounds */
     th_search *dp;    /* from the first initial mappings to its own stage; then it is `inner` */
-    th_search *turn[N_TURNS]; /* those that stay */
-    int now;                  /* whose turn it is */
-    int64_t since;            /* evaluations when its turn began */
-    double round_best;        /* when the round began */
-    double polished;          /* what polish began with last */
+    th_search *turn[MOST_TURNS]; /* those that stay */
+    int n_turns, now;            /* in a round; whose turn it is */
+    int64_t since;               /* evaluations when its turn began */
+    double round_best;           /* when the round began */
+    double polished;             /* what polish began with last */
     int fruitless;
 } portfolio;
 
-/* Evaluations that take about as long on any problem. */
-static int64_t reasonable(const th_problem *p)
+static bool has_several_kinds(const th_search *s)
+{
+    th_evaluator *e = th_pool_evaluator(s->pool);
+    return th_has_several_kinds(th_lower_plans(th_evaluator_lower(e)), s->problem.system);
+}
+
+/* Evaluations that take about as long on any problem, but at most so many. */
+static int64_t reasonable(const th_problem *p, int64_t most)
 {
     double shards = (double)p->workload->n_layers * p->system->n_accels * p->stream.n_inputs *
                     p->stream.micro_batches;
     if (p->system->n_accels > FEW)
         shards *= sqrt((double)p->system->n_accels / FEW);
     double n = DEFAULT_SHARDS / (shards > 1 ? shards : 1);
-    return n < LEAST_EVALUATIONS  ? LEAST_EVALUATIONS
-           : n > MOST_EVALUATIONS ? MOST_EVALUATIONS
-                                  : (int64_t)n;
+    return n < LEAST_EVALUATIONS ? LEAST_EVALUATIONS : n > (double)most ? most : (int64_t)n;
 }
 
 static int init(th_search *s, th_error *err)
 {
     portfolio *p = s->state;
+    bool several_kinds = has_several_kinds(s);
     (void)err;
     if (s->options.evaluations == 0 && s->options.seconds <= 0)
-        s->budget = reasonable(&s->problem);
+        s->budget =
+            reasonable(&s->problem, several_kinds ? SEVERAL_KINDS_EVALUATIONS : MOST_EVALUATIONS);
+    p->n_turns = several_kinds ? MOST_TURNS : ONE_KIND_TURNS;
     p->stage = s->options.initial != TH_INITIAL_HEURISTIC ? STAGE_ROUNDS
                : s->problem.constraints                   ? STAGE_DP /* baselines ignore them */
                                                           : STAGE_FIRST;
@@ -96,7 +112,7 @@ static void clear(th_search *s)
     portfolio *p = s->state;
     th_search_free(p->inner);
     th_search_free(p->dp);
-    for (int i = 0; i < N_TURNS; i++)
+    for (int i = 0; i < MOST_TURNS; i++)
         th_search_free(p->turn[i]);
 }
 
@@ -107,7 +123,7 @@ static int begin_inner(th_search *s, th_error *err)
 {
     portfolio *p = s->state;
     const th_search_type *type = &th_search_dp;
-    int64_t evaluations = reasonable(&s->problem) / 4;
+    int64_t evaluations = reasonable(&s->problem, MOST_EVALUATIONS) / 4;
     switch (p->stage) {
     case STAGE_FIRST:
         evaluations = FIRST_INITIAL;
@@ -180,7 +196,7 @@ static void begin_turn(th_search *s, int turn)
 static void next_turn(th_search *s)
 {
     portfolio *p = s->state;
-    bool round_ends = p->now == N_TURNS - 1;
+    bool round_ends = p->now == p->n_turns - 1;
     if (round_ends && p->stage == STAGE_BRIEF_ROUND) {
         p->stage = STAGE_UNIFORM;
         p->now = NO_TURN;
@@ -192,7 +208,7 @@ static void next_turn(th_search *s)
         p->round_best = s->best_fitness.value;
         s->done = p->fruitless == FRUITLESS_ROUNDS || !s->best;
     }
-    begin_turn(s, (p->now + 1) % N_TURNS);
+    begin_turn(s, (p->now + 1) % p->n_turns);
 }
 
 static bool is_over(const th_search *s)

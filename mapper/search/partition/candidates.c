@@ -28,6 +28,7 @@ static bool is_known(const th_partitioner *pr, const th_partition *p)
     for (size_t i = 0; i < pr->n; i++)
         if (pr->partitions[i].n == p->n && pr->partitions[i].assignment == p->assignment &&
             pr->partitions[i].block == p->block &&
+            pr->partitions[i].equal_shares == p->equal_shares &&
             memcmp(pr->partitions[i].node, p->node, (size_t)p->n * sizeof *p->node) == 0)
             return true;
     return false;
@@ -51,7 +52,10 @@ static int add_interleaved(th_partitioner *pr, const th_partition *p)
 
 int th_partitioner_add(th_partitioner *pr, const th_partition *p)
 {
-    th_partition with = {.n = pr->n_given, .assignment = p->assignment, .block = p->block};
+    th_partition with = {.n = pr->n_given,
+                         .assignment = p->assignment,
+                         .block = p->block,
+                         .equal_shares = p->equal_shares};
     for (int32_t i = 0; i < p->n; i++)
         if (!th_partitioner_can_be_set(pr, p->node[i]))
             return 0;
@@ -68,4 +72,29 @@ int th_partitioner_add(th_partitioner *pr, const th_partition *p)
         return -1;
     pr->partitions[pr->n++] = with;
     return add_interleaved(pr, p);
+}
+
+static bool has_several_kinds(const th_partitioner *pr, const th_set_node *node)
+{
+    bool several = false;
+    for (int i = 1; i < node->n; i++)
+        several |= pr->kind_of[node->accels[i]] != pr->kind_of[node->accels[0]];
+    return several;
+}
+
+int th_partitioner_add_equal_shares(th_partitioner *pr)
+{
+    size_t n = pr->n;
+    for (size_t i = 0; i < n; i++) {
+        th_partition equal = pr->partitions[i];
+        bool differs = false;
+        equal.equal_shares = true;
+        equal.n -= pr->n_given; /* they are put before it again */
+        memmove(equal.node, equal.node + pr->n_given, sizeof *equal.node * (size_t)equal.n);
+        for (int32_t k = 0; k < equal.n; k++)
+            differs |= has_several_kinds(pr, &pr->tree.node[equal.node[k]]);
+        if (differs && th_partitioner_add(pr, &equal))
+            return -1;
+    }
+    return 0;
 }

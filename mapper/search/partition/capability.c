@@ -6,7 +6,7 @@
  * Accelerators are of one kind when they can take the same designs and have equal memories and
  * vector units. Estimates are made once for each sequence of kinds; links are left to the
  * simulation. A set of heterogeneous accelerators shares in proportion to 1 / (the time that a
- * member alone would take for all layers that every member can run). */
+ * member alone would take for all layers that every member can run), or equally. */
 #include <config.h>
 
 #include "mapper/search/partition/partition_state.h"
@@ -21,10 +21,8 @@ enum { FINEST_SHARE = 1000 }; /* of the fastest member */
 
 /* --- the problem --- */
 
-static bool are_same_kind(const th_partitioner *pr, const th_compute_cost_cache *costs, int a,
-                          int b)
+static bool are_same_kind(const th_system *s, const th_compute_cost_cache *costs, int a, int b)
 {
-    const th_system *s = pr->problem->system;
     const th_accel *x = &s->nodes[s->accel_node[a]].a, *y = &s->nodes[s->accel_node[b]].a;
     return th_compute_cost_memory_class(costs, a) == th_compute_cost_memory_class(costs, b) &&
            x->n_designs == y->n_designs && x->dram_bytes == y->dram_bytes &&
@@ -32,12 +30,20 @@ static bool are_same_kind(const th_partitioner *pr, const th_compute_cost_cache 
             memcmp(x->designs, y->designs, (size_t)x->n_designs * sizeof *x->designs) == 0);
 }
 
+bool th_has_several_kinds(const th_plans *plans, const th_system *s)
+{
+    bool several = false;
+    for (int a = 1; !several && a < s->n_accels; a++)
+        several = !are_same_kind(s, th_plans_costs(plans), 0, a);
+    return several;
+}
+
 static void find_kinds(th_partitioner *pr)
 {
     const th_compute_cost_cache *costs = th_plans_costs(th_initial_plans(pr->generator));
     for (int a = 0; a < pr->problem->system->n_accels; a++) {
         int same = 0;
-        while (same < a && !are_same_kind(pr, costs, same, a))
+        while (same < a && !are_same_kind(pr->problem->system, costs, same, a))
             same++;
         pr->kind_of[a] = same;
     }

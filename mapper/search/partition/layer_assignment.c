@@ -363,7 +363,8 @@ int th_partitioner_mapping(th_partitioner *pr, const th_partition *p, const int3
                    : th_error_no_memory(err);
     for (int32_t set = 0; !failed && set < p->n; set++) {
         th_time estimate;
-        failed = th_partitioner_set_shares(pr, m, set, err);
+        failed =
+            p->equal_shares && set >= pr->n_given ? 0 : th_partitioner_set_shares(pr, m, set, err);
         if (!failed)
             failed = th_initial_solve(pr->generator, m, set, jitter, &estimate, err);
     }

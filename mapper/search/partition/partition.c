@@ -104,10 +104,7 @@ static int add_frontiers(th_partitioner *pr)
 
 bool th_partitioner_has_several_kinds(const th_partitioner *pr)
 {
-    bool several = false;
-    for (int a = 0; a < pr->problem->system->n_accels; a++)
-        several |= pr->kind_of[a] != pr->kind_of[0];
-    return several;
+    return th_has_several_kinds(th_initial_plans(pr->generator), pr->problem->system);
 }
 
 /* Do all multiply-accumulates clearly exceed those of the longest path through the network? */
@@ -217,9 +214,10 @@ int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_pr
     if (add_single_sets(pr) || add_frontiers(pr) || (pr->n_given == 0 && add_uneven(pr)) ||
         add_by_finish(pr))
         return th_error_no_memory(err);
-    return th_partitioner_has_several_kinds(pr) || p->constraints
-               ? th_partitioner_add_heterogeneous(pr, err)
-               : 0;
+    if ((th_partitioner_has_several_kinds(pr) || p->constraints) &&
+        th_partitioner_add_heterogeneous(pr, err))
+        return -1;
+    return th_partitioner_add_equal_shares(pr) ? th_error_no_memory(err) : 0;
 }
 
 void th_partitioner_clear(th_partitioner *pr)

@@ -30,6 +30,7 @@ typedef struct th_partition {
     th_layer_assignment assignment;
     int32_t block; /* members of a node are interleaved in such blocks where they can (sets.h); 0:
                       none are */
+    bool equal_shares; /* of members of several kinds too */
 } th_partition;
 
 /* What a set of accelerators of certain kinds can do with a design. */
@@ -68,14 +69,17 @@ typedef struct th_partitioner {
 
 /* All candidate partitions: one set of every size in the tree, every frontier of the tree; where a
  * layer cannot be split over a set, one accelerator beside it; where accelerators are
- * heterogeneous, those of heterogeneous_sets.c. With inside_groups no set spans groups. The
- * generator
- * and the problem must outlive it. 0 or -1 (clear all the same). */
+ * heterogeneous, those of heterogeneous_sets.c; last, those that have sets of several kinds once
+ * more, with equal shares. With inside_groups no set spans groups. The generator and the problem
+ * must outlive it. 0 or -1 (clear all the same). */
 int th_partitioner_init(th_partitioner *pr, th_initial_generator *s, const th_problem *p,
                         bool inside_groups, th_error *err);
 void th_partitioner_clear(th_partitioner *pr);
 
-bool th_partitioner_has_several_kinds(const th_partitioner *pr); /* of accelerators */
+/* Are there several kinds of accelerators? Those of one kind can take the same designs and have
+ * equal memories and vector units. plans: of the system. */
+bool th_has_several_kinds(const th_plans *plans, const th_system *s);
+bool th_partitioner_has_several_kinds(const th_partitioner *pr);
 
 /* The designs that the sets of a partition can have: one that all members can take, or, where there
  * is none, each its own. Fast ones for the layers that the set would run come first. */
@@ -94,9 +98,9 @@ bool th_design_vectors_next(th_design_vectors *d, int32_t *design);
 void th_design_vectors_draw(const th_design_vectors *d, gsl_rng *r,
                             int32_t *design); /* all equally likely */
 
-/* A mapping with these sets and designs (design[i] of set i), shares in proportion to the speeds of
- * heterogeneous members, layers as the partition's way has it (times perturbed by jitter),
- * strategies by dynamic programming. *out NULL when some layer cannot run anywhere. 0 or -1. */
+/* A mapping with these sets and designs (design[i] of set i), shares as the partition says, layers
+ * as its way has it (times perturbed by jitter), strategies by dynamic programming. *out NULL when
+ * some layer cannot run anywhere. 0 or -1. */
 int th_partitioner_mapping(th_partitioner *pr, const th_partition *p, const int32_t *design,
                            th_jitter jitter, th_mapping **out, th_error *err);
 

@@ -31,6 +31,10 @@ bool th_partitioner_can_be_set(const th_partitioner *pr, int32_t node);
 /* Puts the given sets before the partition, and keeps it if all its nodes can be sets, there are
  * layers enough for ranges, and it is new. 0, or -1: out of memory. */
 int th_partitioner_add(th_partitioner *pr, const th_partition *p);
+/* Adds all that have sets of several kinds once more, with equal shares: shares in proportion to
+ * speed are not best where something else is the limit, such as memory for weights or links. 0, or
+ * -1: out of memory. */
+int th_partitioner_add_equal_shares(th_partitioner *pr);
 
 /* --- heterogeneous_sets.c --- */
 

@@ -3,6 +3,7 @@
  * them. */
 #include <config.h>
 #include <math.h>
+#include <string.h>
 #include "base/alloc.h"
 #include "mapper/search/partition/partition.h"
 #include "mapper/search/search.h"
@@ -235,7 +236,7 @@ TEST(candidates_stay_few)
     th_workload *w = workload_of(three_branches);
     fixture f;
     set_up(&f, s, w);
-    CU_ASSERT_TRUE(f.partitioner.n > 8 && f.partitioner.n < 48);
+    CU_ASSERT_TRUE(f.partitioner.n > 8 && f.partitioner.n < 2 * 48);
     for (size_t i = 0; i < f.partitioner.n; i++) {
         const th_partition *p = &f.partitioner.partitions[i];
         bool used[24] = {false};
@@ -249,6 +250,45 @@ TEST(candidates_stay_few)
     }
     tear_down(&f);
     th_strbuf_clear(&text);
+    th_workload_free(w);
+    th_system_free(s);
+}
+
+static bool differ(const th_partition *a, const th_partition *b)
+{
+    return a->n != b->n || a->assignment != b->assignment || a->block != b->block ||
+           memcmp(a->node, b->node, (size_t)a->n * sizeof *a->node) != 0;
+}
+
+TEST(sets_of_several_kinds_have_equal_shares_too)
+{
+    th_system *s = system_of(kinds);
+    th_workload *w = workload_of(three_branches);
+    fixture f;
+    set_up(&f, s, w);
+    int n = 0;
+    for (size_t i = 0; i < f.partitioner.n; i++) {
+        const th_partition *p = &f.partitioner.partitions[i];
+        size_t twin = 0;
+        int32_t design[TH_PARTITION_SETS_MAX];
+        th_design_vectors d;
+        th_mapping *m = NULL;
+        if (!p->equal_shares)
+            continue;
+        while (twin < i && differ(p, &f.partitioner.partitions[twin]))
+            twin++;
+        CU_ASSERT_TRUE(twin < i && !f.partitioner.partitions[twin].equal_shares);
+        CU_ASSERT_EQUAL(th_design_vectors_init(&d, &f.partitioner, p, NULL), 0);
+        CU_ASSERT_TRUE(th_design_vectors_next(&d, design));
+        CU_ASSERT_EQUAL(th_partitioner_mapping(&f.partitioner, p, design, (th_jitter){0}, &m, NULL),
+                        0);
+        for (int32_t k = 0; m && k < m->n_sets; k++)
+            CU_ASSERT_PTR_NULL(m->sets[k].shares);
+        n += m != NULL;
+        th_mapping_free(m);
+    }
+    CU_ASSERT_TRUE(n > 0);
+    tear_down(&f);
     th_workload_free(w);
     th_system_free(s);
 }
