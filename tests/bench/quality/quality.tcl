@@ -82,9 +82,8 @@ set quick_limits {
 # How many with its default budget; and where it is known to be more.
 set default_limit 1.0
 set known_misses {
-    h2h_casia_surf_0.5 h2h_facebag_0.125 h2h_facebag_0.5 h2h_vfs_0.125 h2h_vfs_0.5
-    h2h_cnn_lstm_0.125 h2h_cnn_lstm_0.5 casia_surf_f1 facebagnet_f1 bert_torus resnet18_stream
-    wrn50_2_small
+    h2h_facebag_0.125 h2h_facebag_0.5 h2h_cnn_lstm_0.125 h2h_cnn_lstm_0.5 casia_surf_f1
+    facebagnet_f1 bert_torus resnet18_stream resnet18_edp wrn50_2_small
 }
 
 source [file join $folder .. .. accept lib h2h_models.tcl]
