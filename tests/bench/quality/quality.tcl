@@ -12,8 +12,7 @@
 # runs every algorithm at several budgets and seeds, and prints its mean gap to the best value
 # known, by instance and over all, and the CPU time. record searches with large budgets, and keeps
 # what is better than the best known: best.csv has the value, its bound, and the algorithm, seed and
-# budget that found it (restarted_polish: a trial, in no search; docs/models/search.md);
-# mappings/INSTANCE.map the mapping. What compare and record have searched is
+# budget that found it; mappings/INSTANCE.map the mapping. What compare and record have searched is
 # kept in runs.csv, search by search, with its CPU time, and not searched again: both can be stopped
 # at any time and go on. Remove runs.csv after a change of the models or of a search.
 #   -instances PATTERNS   those whose names match one of these (*)
