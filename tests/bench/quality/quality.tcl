@@ -73,16 +73,18 @@ foreach model {casia_surf facebag vfs cnn_lstm} {
     }
 }
 
-# By instance: how many percent the default search may be behind with 300 evaluations.
+# By instance: how many percent the default search may be behind the best known with 300
+# evaluations; how many with its default budget; and where it is known to be more, with what it was.
 set quick_limits {
     alexnet_f1 2 resnet34_f1 8 resnet34_balanced 8 resnet18_heterogeneous 8 mobilenet_v2_f1 12
     bert_torus 8
 }
-# How many with its default budget; and where it is known to be more.
-set default_limit 1.0
-set known_misses {
-    h2h_facebag_0.125 h2h_facebag_0.5 h2h_cnn_lstm_0.125 h2h_cnn_lstm_0.5 casia_surf_f1
-    facebagnet_f1 bert_torus resnet18_stream resnet18_edp wrn50_2_small
+set quick_misses {resnet18_heterogeneous 10.02}
+set default_limit 1
+set default_misses {
+    h2h_facebag_0.125 4.2 h2h_facebag_0.5 2.9 h2h_cnn_lstm_0.125 1.1 h2h_cnn_lstm_0.5 4.2
+    casia_surf_f1 2.9 facebagnet_f1 4.4 bert_torus 5.3 resnet18_stream 2.0 resnet18_edp 1.8
+    wrn50_2_small 2.4
 }
 
 source [file join $folder .. .. accept lib h2h_models.tcl]
@@ -327,29 +329,39 @@ proc compare_one {algorithm evaluations} {
 
 proc mean {values} {expr {[tcl::mathop::+ {*}$values] / [llength $values]}}
 
-# Is the default search within limit percent of the best known? Misses that are known do not count.
-proc verdict {number instance evaluations limit} {
+# Is the default search within limit percent of the best known? A known miss does not count, unless
+# it is worse by more than a tenth.
+proc verdict {number instance evaluations limit misses} {
     set known [dict get [read_best] $instance value]
     set found [search $instance portfolio $evaluations 1]
-    set gap [expr {$found eq "" ? "Inf" : [gap_percent [dict get $found value] $known]}]
-    set is_good [expr {$gap <= $limit}]
-    puts [format "%s %d - %s: %.2f %% behind the best known, bar %g %%%s" \
-            [expr {$is_good ? "ok" : "not ok"}] $number $instance $gap $limit \
-            [expr {!$is_good && $evaluations == 0 && $instance in $::known_misses ?
-                " # TODO" : ""}]]
+    set gap [expr {$found eq "" ? Inf : [gap_percent [dict get $found value] $known]}]
+    set line [format "%d - %s: %.2f %% behind the best known, bar %g %%" \
+            $number $instance $gap $limit]
+    if {$gap <= $limit} {
+        puts "ok $line"
+    } elseif {[dict exists $misses $instance] && $gap <= 1.1 * [dict get $misses $instance]} {
+        puts [format "not ok %d - %s: %% behind the best known # TODO got %.2f, bar %g" \
+                $number $instance $gap $limit]
+    } else {
+        puts "not ok $line"
+    }
     flush stdout
 }
 
 proc quick {} {
     puts 1..[dict size $::quick_limits]
     set number 0
-    dict for {instance limit} $::quick_limits {verdict [incr number] $instance 300 $limit}
+    dict for {instance limit} $::quick_limits {
+        verdict [incr number] $instance 300 $limit $::quick_misses
+    }
     return 0
 }
 
 proc default {} {
     set number 0
-    foreach instance [selected] {verdict [incr number] $instance 0 $::default_limit}
+    foreach instance [selected] {
+        verdict [incr number] $instance 0 $::default_limit $::default_misses
+    }
     puts 1..$number
     return 0
 }
