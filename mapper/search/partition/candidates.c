@@ -74,14 +74,6 @@ int th_partitioner_add(th_partitioner *pr, const th_partition *p)
     return add_interleaved(pr, p);
 }
 
-static bool has_several_kinds(const th_partitioner *pr, const th_set_node *node)
-{
-    bool several = false;
-    for (int i = 1; i < node->n; i++)
-        several |= pr->kind_of[node->accels[i]] != pr->kind_of[node->accels[0]];
-    return several;
-}
-
 int th_partitioner_add_equal_shares(th_partitioner *pr)
 {
     size_t n = pr->n;
@@ -91,8 +83,10 @@ int th_partitioner_add_equal_shares(th_partitioner *pr)
         equal.equal_shares = true;
         equal.n -= pr->n_given; /* they are put before it again */
         memmove(equal.node, equal.node + pr->n_given, sizeof *equal.node * (size_t)equal.n);
-        for (int32_t k = 0; k < equal.n; k++)
-            differs |= has_several_kinds(pr, &pr->tree.node[equal.node[k]]);
+        for (int32_t k = 0; k < equal.n; k++) {
+            const th_set_node *node = &pr->tree.node[equal.node[k]];
+            differs |= th_partitioner_is_heterogeneous(pr, node->accels, node->n);
+        }
         if (differs && th_partitioner_add(pr, &equal))
             return -1;
     }

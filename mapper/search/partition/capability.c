@@ -146,11 +146,11 @@ bool th_partitioner_can_split(const th_partitioner *pr, int layer, int32_t n)
                               n);
 }
 
-static bool is_heterogeneous(const th_partitioner *pr, const th_set *set)
+bool th_partitioner_is_heterogeneous(const th_partitioner *pr, const int32_t *accels, int32_t n)
 {
     bool differs = false;
-    for (int i = 1; i < set->n_accels; i++)
-        differs |= pr->kind_of[set->accels[i]] != pr->kind_of[set->accels[0]];
+    for (int32_t i = 1; i < n; i++)
+        differs |= pr->kind_of[accels[i]] != pr->kind_of[accels[0]];
     return differs;
 }
 
@@ -226,7 +226,7 @@ int th_partitioner_set_shares(th_partitioner *pr, th_mapping *m, int set, th_err
     const th_set *given = th_constraints_fixed_set(pr->problem->constraints, s);
     if (given)
         return th_set_share(s, given->shares) ? th_error_no_memory(err) : 0;
-    if (!is_heterogeneous(pr, s)) {
+    if (!th_partitioner_is_heterogeneous(pr, s->accels, s->n_accels)) {
         th_set_share(s, NULL);
         return 0;
     }
@@ -267,7 +267,7 @@ static int make_capability(th_partitioner *pr, const th_set *of, th_capability *
     int failed = out->time && counts ? 0 : th_error_no_memory(err);
     for (int i = 0; !failed && i < w->n_layers; i++)
         counts[i] = th_layer_has_macs(&w->layers[i]);
-    if (!failed && is_heterogeneous(pr, &set))
+    if (!failed && th_partitioner_is_heterogeneous(pr, set.accels, set.n_accels))
         failed = share_by_speed(pr, &set, counts, err);
     if (!failed)
         failed = estimate(pr, &set, out->time, err);

@@ -18,6 +18,8 @@ const th_capability *th_partitioner_capability(th_partitioner *pr, const th_set 
 void th_partitioner_clear_analysis(th_partitioner *pr);
 /* Can some design of the accelerator run the layer? 1, 0, or -1 on failure. */
 int th_partitioner_runs_alone(th_partitioner *pr, int32_t accel, int layer, th_error *err);
+/* Are the n accelerators of several kinds? */
+bool th_partitioner_is_heterogeneous(const th_partitioner *pr, const int32_t *accels, int32_t n);
 /* May the layer run on the node's accelerators? */
 bool th_partitioner_may_run(const th_partitioner *pr, int layer, int32_t node);
 /* Can n accelerators share the layer at all, whatever their designs? */
