@@ -48,7 +48,7 @@ typedef enum {
     STAGE_ROUNDS
 } stage;
 
-/* nsga2 only where there are several kinds of accelerators. */
+/* The last, nsga2, only where there are several kinds of accelerators. */
 static const th_search_type *const turns[] = {&th_search_polish, &th_search_annealing,
                                               &th_search_two_level, &th_search_nsga2};
 enum { MOST_TURNS = sizeof turns / sizeof *turns, ONE_KIND_TURNS = MOST_TURNS - 1, NO_TURN = -1 };
@@ -267,7 +267,7 @@ static int iterate(th_search *s, th_error *err)
 
 const th_search_type th_search_portfolio = {
     "portfolio",
-    "dp, the baselines, and polish, annealing and two_level by turns",
+    "dp, the baselines, and polish, annealing, two_level (several kinds: nsga2 too) by turns",
     false,
     0,
     TH_INITIAL_HEURISTIC,

@@ -236,10 +236,11 @@ TEST(candidates_stay_few)
     th_workload *w = workload_of(three_branches);
     fixture f;
     set_up(&f, s, w);
-    CU_ASSERT_TRUE(f.partitioner.n > 8 && f.partitioner.n < 2 * 48);
+    int n_equal_shares = 0;
     for (size_t i = 0; i < f.partitioner.n; i++) {
         const th_partition *p = &f.partitioner.partitions[i];
         bool used[24] = {false};
+        n_equal_shares += p->equal_shares;
         for (int k = 0; k < p->n; k++) {
             const th_set_node *node = &f.partitioner.tree.node[p->node[k]];
             for (int j = 0; j < node->n; j++) {
@@ -248,6 +249,9 @@ TEST(candidates_stay_few)
             }
         }
     }
+    const int n_others = (int)f.partitioner.n - n_equal_shares;
+    CU_ASSERT_TRUE(n_others > 8 && n_others < 48);
+    CU_ASSERT_TRUE(n_equal_shares > 0 && n_equal_shares <= n_others);
     tear_down(&f);
     th_strbuf_clear(&text);
     th_workload_free(w);
