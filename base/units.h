@@ -6,6 +6,7 @@
  * bit, "B" is byte. A number without a unit is an error unless it is 0. */
 #ifndef TH_BASE_UNITS_H
 #define TH_BASE_UNITS_H
+#include <math.h>
 #include <stdint.h>
 #include "base/error.h"
 #include "base/strbuf.h"
@@ -66,5 +67,12 @@ char *th_format_frequency(int64_t hz, char *out, size_t size);
 char *th_format_energy(double joules, char *out, size_t size); /* not negative */
 /* "x0.5", with as many digits as it takes to read the same factor back. */
 char *th_format_factor(double factor, char *out, size_t size);
+
+/* hz times factor, in whole Hz, at least 1. */
+static inline int64_t th_scaled_hz(int64_t hz, double factor)
+{
+    double scaled = (double)hz * factor;
+    return scaled < 1 ? 1 : (int64_t)llround(scaled);
+}
 
 #endif

@@ -50,6 +50,8 @@ libtharsis_la_SOURCES += \
 	sim/design/gemv.c \
 	sim/design/learned.c \
 	sim/design/canonical.c \
+	sim/design/clock.c \
+	sim/design/clock.h \
 	sim/design/roofline.c \
 	sim/design/script.c \
 	sim/design/script_memo.c \
@@ -91,7 +93,6 @@ libtharsis_la_SOURCES += \
 	sim/machine/machine.h \
 	sim/machine/machine_inspect.c \
 	sim/machine/machine_state.h \
-	sim/machine/prefetch.c \
 	sim/machine/properties.c \
 	sim/machine/property_event.h \
 	sim/machine/tuning.c \
@@ -243,7 +244,7 @@ unit_tests += \
 	tests/unit/machine/test_pipeline \
 	tests/unit/machine/test_port \
 	tests/unit/design/test_canonical \
-	tests/unit/machine/test_prefetch \
+	tests/unit/design/test_clock \
 	tests/unit/machine/test_pipeline_rules \
 	tests/unit/machine/test_program \
 	tests/unit/machine/test_replay \

@@ -205,15 +205,15 @@ static void sort_by_tail(th_bound_finder *f)
 /* The maximum over all heads h and tails t of h + (work of the layers with head >= h and tail >=
  * t) / rate + t. *n: the number of these layers; *at (or NULL): h and t. */
 static double rate_bound(const th_bound_finder *f, const double *amount, double rate,
-                         bool with_heads, int *n, th_bound_window *at)
+                         int *n, th_bound_window *at)
 {
     double most = 0;
     for (int first = 0; first < f->workload->n_layers; first++) {
-        double head = with_heads ? f->head[first] : 0, sum = 0;
+        double head = f->head[first], sum = 0;
         int count = 0;
         for (int i = 0; i < f->workload->n_layers; i++) {
             int l = f->order[i];
-            if (with_heads && f->head[l] < head)
+            if (f->head[l] < head)
                 continue;
             sum += amount[l];
             count++;
@@ -241,7 +241,7 @@ static int heterogeneous_bound(const th_bound_finder *f, double *ps, int *n)
     }
     for (int l = 0; l < n_layers; l++)
         cost[l] = th_bound_priced(f, price, l);
-    double most = rate_bound(f, cost, 1, true, &count, NULL);
+    double most = rate_bound(f, cost, 1, &count, NULL);
     for (int l = 0; l < n_layers; l++) {
         double alone = th_bound_shared(f, l);
         if (alone > 0 && f->head[l] + alone + f->tail[l] > most) {
@@ -313,7 +313,7 @@ static int find_compute(th_bound_finder *f)
     for (int l = 0; l < f->workload->n_layers; l++)
         unknown +=
             f->floor[l].unknown != TH_UNKNOWN_NONE && f->floor[l].unknown != TH_UNKNOWN_PARTIAL;
-    double ps = rate > 0 ? rate_bound(f, f->work, rate, true, &n, &window) : 0;
+    double ps = rate > 0 ? rate_bound(f, f->work, rate, &n, &window) : 0;
     if (f->floors.n_classes > 1 ? heterogeneous_bound(f, &ps, &n)
                                 : bound_on_sets(f, &window, &ps, &n, sets, sizeof sets))
         return -1;
@@ -333,12 +333,10 @@ static void find_memory(th_bound_finder *f)
 {
     th_bounds *b = f->out;
     double bytes_per_ps = 0, sum = 0;
-    bool prefetches = false;
     int n = 0;
     char text[40];
     for (int a = 0; a < f->system->n_accels; a++) {
         const th_accel *x = &f->system->nodes[f->system->accel_node[a]].a;
-        prefetches |= x->prefetches;
         bytes_per_ps += x->dram_bits_per_s == TH_UNLIMITED
                             ? INFINITY
                             : (double)x->dram_bits_per_s / 8 / (double)TH_PS_PER_S;
@@ -346,7 +344,7 @@ static void find_memory(th_bound_finder *f)
     for (int l = 0; l < f->workload->n_layers; l++)
         sum += f->bytes[l];
     double ps =
-        isinf(bytes_per_ps) ? 0 : rate_bound(f, f->bytes, bytes_per_ps, !prefetches, &n, NULL);
+        isinf(bytes_per_ps) ? 0 : rate_bound(f, f->bytes, bytes_per_ps, &n, NULL);
     b->makespan_ps[TH_LIMIT_MEMORY] = th_bound_round_up_ps(ps);
     snprintf(b->why[TH_LIMIT_MEMORY], sizeof b->why[0], "%s through %d DRAMs",
              th_format_bytes((int64_t)fmin(ceil(sum), 0x1p62), text, sizeof text),

@@ -31,7 +31,7 @@ enum {
 
 static bool same_designs(const th_accel *a, const th_accel *b)
 {
-    return a->n_designs == b->n_designs && a->prefetches == b->prefetches &&
+    return a->n_designs == b->n_designs &&
            memcmp(a->designs, b->designs, (size_t)a->n_designs * sizeof *a->designs) == 0;
 }
 

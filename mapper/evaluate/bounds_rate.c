@@ -75,17 +75,17 @@ static double ps_with(const th_floors *f, int class, int design, const th_shard 
     int64_t hz;
     *bytes = INFINITY;
     if (clock == 0 ||
-        !th_compute_cost_min_cycles(f->costs, f->first_of[class], design, s, &cycles, &hz) ||
+        !th_compute_cost_min_cycles_at(f->costs,
+                                       (th_compute_unit){f->first_of[class], design, clock}, s,
+                                       &cycles, &hz) ||
         cycles == INFINITY)
         return INFINITY;
     find_bytes(f, class, design, s, &weights, &outputs);
     *bytes = weights + outputs;
-    double moved =
-        outputs + (a->prefetches ? 0 : weights); /* prefetched weights may be loaded before */
-    double rate = (double)(clock == 1 ? hz : th_scaled_hz(hz, clock)), memory = 0;
+    double memory = 0;
     if (a->dram_bits_per_s != TH_UNLIMITED)
-        memory = moved * 8 * (double)TH_PS_PER_S / (double)a->dram_bits_per_s;
-    return fmax(cycles * (double)TH_PS_PER_S / rate, memory);
+        memory = *bytes * 8 * (double)TH_PS_PER_S / (double)a->dram_bits_per_s;
+    return fmax(cycles * (double)TH_PS_PER_S / (double)hz, memory);
 }
 
 /* The designs of a class that have a rate. */

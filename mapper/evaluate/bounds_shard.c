@@ -39,20 +39,18 @@ static struct th_task_floor floor_with(th_floors *f, int class, int design, cons
     th_port port;
     th_error reason;
     double clock = th_floors_clock(f, class);
-    bool loads_weights = !th_floors_accel(f, class)->prefetches;
     if (clock == 0)
         return impossible;
     if (is_unavailable_script(f, design, shard))
         return script_unknown(f, design);
-    if (th_compute_cost_schedule(f->costs, f->first_of[class], design, shard, &s, &reason)) {
+    const th_compute_unit unit = {f->first_of[class], design, clock};
+    if (th_compute_cost_schedule_at(f->costs, unit, shard, &s, &reason)) {
         f->was_interrupted |= th_error_is_interrupted(&reason);
         return th_script_is_cause(&reason) ? script_unknown(f, design) : impossible;
     }
-    if (clock != 1)
-        s.hz = th_scaled_hz(s.hz, clock);
     port = th_compute_cost_port(f->costs, f->first_of[class]);
     return (struct th_task_floor){
-        th_task_least_ps(&s, &port, loads_weights), th_task_least_bytes(&s, &port),
+        th_task_least_ps(&s, &port), th_task_least_bytes(&s, &port),
         (double)th_cycles_ps(th_schedule_sum(&s).cycles, s.hz), TH_UNKNOWN_NONE, -1};
 }
 
@@ -60,14 +58,12 @@ static struct th_task_floor floor_with(th_floors *f, int class, int design, cons
 static double pipelined_with(const th_floors *f, int design, const th_shard *shard, double least)
 {
     th_schedule s;
-    double clock = th_floors_clock(f, 0);
+    const th_compute_unit unit = {f->first_of[0], design, th_floors_clock(f, 0)};
     if (strcmp(f->system->designs[design].type, "script") == 0 ||
-        th_compute_cost_schedule(f->costs, f->first_of[0], design, shard, &s, NULL))
+        th_compute_cost_schedule_at(f->costs, unit, shard, &s, NULL))
         return least;
-    if (clock != 1)
-        s.hz = th_scaled_hz(s.hz, clock);
     th_port port = th_compute_cost_port(f->costs, f->first_of[0]);
-    return fmax(least, th_task_pipelined_ps(&s, &port, !th_floors_accel(f, 0)->prefetches));
+    return fmax(least, th_task_pipelined_ps(&s, &port));
 }
 
 /* The lesser of each bound; the first unknown stays. */

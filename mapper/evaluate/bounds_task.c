@@ -46,53 +46,48 @@ static unsigned mask_of_first_step(const th_schedule *s)
            (s->count[TH_LOOP_C] == 1 ? TH_LAST_C : 0u);
 }
 
-static double bytes_moved(const th_schedule_totals *t, bool with_weights)
+static double bytes_moved(const th_schedule_totals *t)
 {
     return (double)t->input_bytes + (double)t->partial_bytes + (double)t->output_bytes +
-           (with_weights ? (double)t->weight_bytes : 0);
+           (double)t->weight_bytes;
 }
 
 /* Nothing is computed before the first operands are in, and the last tile is stored after all. */
-static double array_ps(const th_schedule *s, const th_port *port, const th_schedule_totals *t,
-                       bool with_weights)
+static double array_ps(const th_schedule *s, const th_port *port, const th_schedule_totals *t)
 {
     const th_step *first = &s->step[mask_of_first_step(s)];
     double input = request_ps(s, port, TH_ENGINE_INPUT,
                               (double)(first->input_bytes + s->first_row_extra_bytes));
-    double weights =
-        with_weights ? request_ps(s, port, TH_ENGINE_WEIGHT, (double)first->weight_bytes) : 0;
+    double weights = request_ps(s, port, TH_ENGINE_WEIGHT, (double)first->weight_bytes);
     double stored =
         request_ps(s, port, TH_ENGINE_OUTPUT, (double)s->output_bytes[TH_N_STORE_KINDS - 1]);
     return fmax(input, weights) + (double)th_cycles_ps(t->cycles, s->hz) + stored;
 }
 
-static double least_ps(const th_schedule *s, const th_port *port, const th_schedule_totals *t,
-                       bool with_weights)
+static double least_ps(const th_schedule *s, const th_port *port, const th_schedule_totals *t)
 {
-    const double moved[TH_N_ENGINES] = {(double)t->input_bytes,
-                                        with_weights ? (double)t->weight_bytes : 0,
+    const double moved[TH_N_ENGINES] = {(double)t->input_bytes, (double)t->weight_bytes,
                                         (double)t->partial_bytes, (double)t->output_bytes};
     double rounding = rounding_of(t);
-    double least = array_ps(s, port, t, with_weights);
+    double least = array_ps(s, port, t);
     if (port->bits_per_s != TH_UNLIMITED)
-        least = fmax(least, bytes_moved(t, with_weights) * 8 * (double)TH_PS_PER_S /
-                                    (double)port->bits_per_s -
+        least = fmax(least, bytes_moved(t) * 8 * (double)TH_PS_PER_S / (double)port->bits_per_s -
                                 rounding);
     for (int e = 0; e < TH_N_ENGINES; e++)
         least = fmax(least, moved[e] * (double)TH_PS_PER_S / bytes_per_s(s, port, e) - rounding);
     return least;
 }
 
-double th_task_least_ps(const th_schedule *s, const th_port *port, bool with_weights)
+double th_task_least_ps(const th_schedule *s, const th_port *port)
 {
     th_schedule_totals t = th_schedule_sum(s);
-    return least_ps(s, port, &t, with_weights);
+    return least_ps(s, port, &t);
 }
 
 double th_task_least_bytes(const th_schedule *s, const th_port *port)
 {
     th_schedule_totals t = th_schedule_sum(s);
-    double bytes = bytes_moved(&t, true), short_ps = rounding_of(&t);
+    double bytes = bytes_moved(&t), short_ps = rounding_of(&t);
     if (port->bits_per_s != TH_UNLIMITED)
         bytes -= short_ps * (double)port->bits_per_s / 8 / (double)TH_PS_PER_S;
     return fmax(bytes, 0);
@@ -114,13 +109,12 @@ typedef struct walk {
     double loaded[N_LOADS], all_loaded;
     double computed[TH_SLOTS_MAX], computed_last;
     double stored[TH_SLOTS_MAX], stored_last;
-    bool with_weights;
 } walk;
 
-static void start_walk(walk *k, const th_schedule *s, const th_port *port, bool with_weights)
+static void start_walk(walk *k, const th_schedule *s, const th_port *port)
 {
     int n = 0;
-    *k = (walk){.s = s, .latency = (double)port->latency_ps, .with_weights = with_weights};
+    *k = (walk){.s = s, .latency = (double)port->latency_ps};
     for (int place = 0; place < TH_N_LOOPS; place++)
         if (th_schedule_loop(s, place) != TH_LOOP_C)
             k->order[n++] = (uint8_t)th_schedule_loop(s, place);
@@ -156,7 +150,7 @@ static double load(walk *k, unsigned mask)
     if (!is_on_chip(k, s->input_stays))
         bytes[INPUT] = (double)(s->step[mask].input_bytes +
                                 (k->index[TH_LOOP_H] == 0 ? s->first_row_extra_bytes : 0));
-    if (k->with_weights && !is_on_chip(k, s->weight_stays))
+    if (!is_on_chip(k, s->weight_stays))
         bytes[WEIGHT] = (double)s->step[mask].weight_bytes;
     if (s->reads_sums && k->index[TH_LOOP_C] == 0)
         bytes[PARTIAL] = (double)s->output_bytes[mask & (TH_N_STORE_KINDS - 1)];
@@ -203,14 +197,14 @@ static bool advance(walk *k)
     return true;
 }
 
-double th_task_pipelined_ps(const th_schedule *s, const th_port *port, bool with_weights)
+double th_task_pipelined_ps(const th_schedule *s, const th_port *port)
 {
     th_schedule_totals t = th_schedule_sum(s);
-    double least = least_ps(s, port, &t, with_weights);
+    double least = least_ps(s, port, &t);
     walk k;
     if (t.n_steps > STEPS_MAX || th_schedule_revisits(s))
         return least;
-    start_walk(&k, s, port, with_weights);
+    start_walk(&k, s, port);
     do {
         unsigned mask = mask_of_step(&k);
         compute(&k, mask, load(&k, mask));

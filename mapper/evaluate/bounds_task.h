@@ -5,11 +5,10 @@
 #include "sim/pipeline/port.h"
 #include "sim/pipeline/schedule.h"
 
-/* How long a task of this schedule occupies its accelerator. with_weights: its weights are not
- * loaded ahead. */
-double th_task_least_ps(const th_schedule *s, const th_port *port, bool with_weights);
+/* How long a task of this schedule occupies its accelerator. */
+double th_task_least_ps(const th_schedule *s, const th_port *port);
 /* The same, tighter: the schedule step by step. */
-double th_task_pipelined_ps(const th_schedule *s, const th_port *port, bool with_weights);
+double th_task_pipelined_ps(const th_schedule *s, const th_port *port);
 /* Its DRAM bytes, less what rounding may save. */
 double th_task_least_bytes(const th_schedule *s, const th_port *port);
 

@@ -284,7 +284,6 @@ static int emit_phase(th_lower *l, int layer, int r, int p, th_error *err)
     int32_t t = emit_compute(l, layer, r, cost[piece_of(l, plan, r, p)], err);
     if (t < 0)
         return -1;
-    l->emission.program->tasks[t].weights_arrive = p > 0 && !plan->rotates_input;
     l->emission.phase_task[at] = t;
     l->emission.final[l->emission.first_final[layer] + r] = t;
     if (p == 0)

@@ -143,7 +143,6 @@ static void accel(th_serializer *w, th_accel *a)
     th_serializer_int64(w, &a->vector_exp_operations);
     th_serializer_int64(w, &a->vector_buffer_bytes);
     th_serializer_bool(w, &a->concat_is_free);
-    th_serializer_bool(w, &a->prefetches);
     cost(w, &a->cost);
     if_known(w, &a->mtbf_us);
     number_of(w, &a->n_designs);

@@ -13,7 +13,7 @@
  * is configured with (its first one, if it computes nothing), also for its vector unit and DRAM. A
  * task counts once it has ended; static power and DRAM bytes count continuously. A layer has its
  * tasks, their transfers, and static power while one of its tasks runs; the rest of the run is idle
- * accelerators, discarded prefetched weights, and collectives. Sums are computed in program order
+ * accelerators, what failures cut short, and collectives. Sums are computed in program order
  * of the tasks, so they do not depend on how the run was executed. */
 #include <config.h>
 

@@ -153,6 +153,23 @@ static double seconds_through(int64_t bytes, int64_t bits_per_s)
     return is_limit ? (double)bytes * 8 / (double)bits_per_s : 0;
 }
 
+static void add_moved(th_layer_result *l, const th_compute_cost *w, const th_pipeline_stats *stats)
+{
+    th_stats_add(&l->stats, stats);
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        l->memory_s += seconds_through(stats->moved_bytes[e], w->port.bits_per_s);
+        l->port_s[e] += seconds_through(stats->moved_bytes[e], w->schedule.port_bits_per_s[e]);
+    }
+}
+
+void th_layers_lost(th_machine *m, int32_t task, const th_pipeline_stats *stats)
+{
+    th_layer_state *state = layer_of(m, task);
+    if (state)
+        add_moved(&state->sum,
+                  th_compute_cost_get(m->costs, m->program->tasks[task].compute_cost), stats);
+}
+
 void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *stats)
 {
     th_layer_state *state = layer_of(m, task);
@@ -161,16 +178,12 @@ void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *st
     th_layer_result *l = &state->sum;
     const th_compute_cost *w = th_compute_cost_get(m->costs, m->program->tasks[task].compute_cost);
     l->n_tasks++;
-    th_stats_add(&l->stats, stats);
     add_accesses(&l->accesses, &w->schedule.accesses);
     if (w->design < 0)
         add_vector_work(l, w);
     else
         add_array_work(l, w);
-    for (int e = 0; e < TH_N_ENGINES; e++) {
-        l->memory_s += seconds_through(stats->moved_bytes[e], w->port.bits_per_s);
-        l->port_s[e] += seconds_through(stats->moved_bytes[e], w->schedule.port_bits_per_s[e]);
-    }
+    add_moved(l, w, stats);
 }
 
 /* --- results ---------------------------------------------------------------------------------- */

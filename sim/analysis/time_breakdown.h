@@ -29,8 +29,7 @@ typedef struct th_run_view {
 } th_run_view;
 
 /* The parts, in ps, of a task that has ended; they add up to end - start. Contention is the cost of
- * other users of its links or DRAM and of packets; prefetched weights shorten the wait for memory.
- * 0, or -1: no route, or memory is out. */
+ * other users of its links or DRAM and of packets. 0, or -1: no route, or memory is out. */
 int th_time_breakdown(const th_run_view *run, int32_t task, th_time part[TH_N_PARTS],
                       th_error *err);
 

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/shared_map.h"
+#include "sim/design/clock.h"
 #include "sim/pipeline/attention.h"
 
 typedef struct {
@@ -150,120 +151,142 @@ static bool runs_on_design(const th_compute_cost_cache *cache, int design, const
     return design >= 0 && (th_shard_is_for_arrays(s) || cache->designs[design].type->runs_all);
 }
 
-/* True if the weight engine loads data that another task produces (the second operand of a matmul)
- * or selects (the rows of an embedding), so that weights cannot be prefetched. */
-static bool weights_follow_inputs(const th_shard *s)
-{
-    return s->kind == TH_LAYER_EMBEDDING || th_shard_multiplies_activations(s);
-}
-
 th_port th_compute_cost_port(const th_compute_cost_cache *cache, int accel)
 {
     return th_port_of(&cache->system->nodes[cache->system->accel_node[accel]].a);
 }
 
-static int schedule_on(const th_compute_cost_cache *cache, int accel, int design,
-                       const th_shard *shard, th_schedule *out, th_error *err);
+static const th_accel *accel_of(const th_compute_cost_cache *cache, int accel)
+{
+    return &cache->system->nodes[cache->system->accel_node[accel]].a;
+}
+
+/* --- schedules -------------------------------------------------------------------------------- */
+
+static int schedule_on(const th_compute_cost_cache *cache, th_compute_unit u, const th_shard *shard,
+                       th_schedule *out, th_error *err)
+{
+    if ((int64_t)shard->dim[TH_DIM_B] * shard->groups > INT32_MAX)
+        return th_error_set(err, "SIM-0009",
+                            "a shard of %d images in %d groups: must be %d at most together",
+                            (int)shard->dim[TH_DIM_B], (int)shard->groups, INT32_MAX);
+    const th_port port = th_port_of(accel_of(cache, u.accel));
+    if (!runs_on_design(cache, u.design, shard)) {
+        const th_accel a = th_accel_at_clock(accel_of(cache, u.accel), u.clock);
+        th_vector_schedule(&a, shard, out);
+        return 0;
+    }
+    const th_design_type *type = cache->designs[u.design].type;
+    const th_design_config config =
+        th_design_at_clock(type, &cache->designs[u.design].config, u.clock);
+    if (th_design_schedule(type, &config, shard, &port, out, err))
+        return -1;
+    if (u.clock != 1 && type->is_measured)
+        th_measured_at_clock(type, &config, accel_of(cache, u.accel), shard, u.clock, out);
+    return 0;
+}
 
 /* The softmax runs on the vector unit, beside the array; where the design runs all, after it. */
-static int schedule_attention(const th_compute_cost_cache *cache, int accel, int design,
+static int schedule_attention(const th_compute_cost_cache *cache, th_compute_unit u,
                               const th_shard *shard, th_schedule *out, th_error *err)
 {
     th_shard parts[TH_N_ATTENTION_PARTS];
     th_schedule schedules[TH_N_ATTENTION_PARTS];
     th_attention_shards(shard, parts);
     for (int i = 0; i < TH_N_ATTENTION_PARTS; i++)
-        if (schedule_on(cache, accel, design, &parts[i], &schedules[i], err))
+        if (schedule_on(cache, u, &parts[i], &schedules[i], err))
             return -1;
-    th_attention_schedule(shard, schedules, !cache->designs[design].type->runs_all, out);
+    th_attention_schedule(shard, schedules, !cache->designs[u.design].type->runs_all, out);
     return 0;
 }
 
-static int schedule_on(const th_compute_cost_cache *cache, int accel, int design,
-                       const th_shard *shard, th_schedule *out, th_error *err)
+int th_compute_cost_schedule_at(const th_compute_cost_cache *cache, th_compute_unit u,
+                                const th_shard *shard, th_schedule *out, th_error *err)
 {
-    const th_accel *a = &cache->system->nodes[cache->system->accel_node[accel]].a;
-    if ((int64_t)shard->dim[TH_DIM_B] * shard->groups > INT32_MAX)
-        return th_error_set(err, "SIM-0009",
-                            "a shard of %d images in %d groups: must be %d at most together",
-                            (int)shard->dim[TH_DIM_B], (int)shard->groups, INT32_MAX);
-    const th_port port = th_port_of(a);
-    if (runs_on_design(cache, design, shard))
-        return th_design_schedule(cache->designs[design].type, &cache->designs[design].config,
-                                  shard, &port, out, err);
-    th_vector_schedule(a, shard, out);
-    return 0;
+    if (shard->kind == TH_LAYER_ATTENTION && runs_on_design(cache, u.design, shard))
+        return schedule_attention(cache, u, shard, out, err);
+    return schedule_on(cache, u, shard, out, err);
 }
 
 int th_compute_cost_schedule(const th_compute_cost_cache *cache, int accel, int design,
                              const th_shard *shard, th_schedule *out, th_error *err)
 {
-    if (shard->kind == TH_LAYER_ATTENTION && runs_on_design(cache, design, shard))
-        return schedule_attention(cache, accel, design, shard, out, err);
-    return schedule_on(cache, accel, design, shard, out, err);
+    return th_compute_cost_schedule_at(cache, (th_compute_unit){accel, design, 1}, shard, out, err);
 }
 
 /* Each product at the rate of its own. */
-static bool attention_min_cycles(const th_compute_cost_cache *cache, int accel, int design,
+static bool attention_min_cycles(const th_compute_cost_cache *cache, th_compute_unit u,
                                  const th_shard *shard, double *cycles, int64_t *hz)
 {
     th_shard parts[TH_N_ATTENTION_PARTS];
     double scores = 0, context = 0;
     th_attention_shards(shard, parts);
-    if (!th_compute_cost_min_cycles(cache, accel, design, &parts[TH_ATTENTION_SCORES], &scores,
-                                    hz) ||
-        !th_compute_cost_min_cycles(cache, accel, design, &parts[TH_ATTENTION_CONTEXT], &context,
-                                    hz))
+    if (!th_compute_cost_min_cycles_at(cache, u, &parts[TH_ATTENTION_SCORES], &scores, hz) ||
+        !th_compute_cost_min_cycles_at(cache, u, &parts[TH_ATTENTION_CONTEXT], &context, hz))
         return false;
     *cycles = scores + context;
+    return true;
+}
+
+/* A measured time grows at a lower clock by nothing at least, and shrinks at most by the factor. */
+bool th_compute_cost_min_cycles_at(const th_compute_cost_cache *cache, th_compute_unit u,
+                                   const th_shard *shard, double *cycles, int64_t *hz)
+{
+    th_design_peak peak;
+    if (shard->kind == TH_LAYER_ATTENTION && runs_on_design(cache, u.design, shard))
+        return attention_min_cycles(cache, u, shard, cycles, hz);
+    if (!runs_on_design(cache, u.design, shard)) {
+        const th_accel a = th_accel_at_clock(accel_of(cache, u.accel), u.clock);
+        *cycles = (double)th_vector_operations(&a, shard) / (double)a.vector_elements_per_cycle;
+        *hz = a.vector_hz;
+        return true;
+    }
+    const th_design_type *type = cache->designs[u.design].type;
+    const th_design_config config =
+        th_design_at_clock(type, &cache->designs[u.design].config, u.clock);
+    if (!th_design_peak_of(type, &config, shard, &peak))
+        return false;
+    *cycles = peak.macs_per_cycle > 0 ? th_canonical_macs(shard) / peak.macs_per_cycle : INFINITY;
+    *hz = type->is_measured && u.clock > 1 ? th_scaled_hz(peak.hz, u.clock) : peak.hz;
     return true;
 }
 
 bool th_compute_cost_min_cycles(const th_compute_cost_cache *cache, int accel, int design,
                                 const th_shard *shard, double *cycles, int64_t *hz)
 {
-    const th_accel *a = &cache->system->nodes[cache->system->accel_node[accel]].a;
-    th_design_peak peak;
-    if (shard->kind == TH_LAYER_ATTENTION && runs_on_design(cache, design, shard))
-        return attention_min_cycles(cache, accel, design, shard, cycles, hz);
-    if (!runs_on_design(cache, design, shard)) {
-        *cycles = (double)th_vector_operations(a, shard) / (double)a->vector_elements_per_cycle;
-        *hz = a->vector_hz;
-        return true;
-    }
-    if (!th_design_peak_of(cache->designs[design].type, &cache->designs[design].config, shard,
-                           &peak))
-        return false;
-    *cycles = peak.macs_per_cycle > 0 ? th_canonical_macs(shard) / peak.macs_per_cycle : INFINITY;
-    *hz = peak.hz;
-    return true;
+    return th_compute_cost_min_cycles_at(cache, (th_compute_unit){accel, design, 1}, shard, cycles,
+                                         hz);
 }
 
-static int compute(const th_compute_cost_cache *cache, int accel, int design, const th_shard *shard,
+/* The time and the statistics of the pipeline. */
+static void collapse(th_compute_cost *out)
+{
+    th_pipeline p;
+    th_pipeline_start(&p, &out->schedule, &out->port, &(th_pipeline_options){.skip = true});
+    out->total = th_schedule_sum(&out->schedule);
+    out->collapsed_ps = th_pipeline_finish(&p, &out->schedule, &out->port);
+    out->collapsed = p.stats;
+}
+
+static int compute(const th_compute_cost_cache *cache, th_compute_unit u, const th_shard *shard,
                    th_compute_cost *out, th_error *err)
 {
-    const th_accel *a = &cache->system->nodes[cache->system->accel_node[accel]].a;
     *out = (th_compute_cost){
-        .shard = *shard, .design = design, .port = th_compute_cost_port(cache, accel)};
-    if (th_compute_cost_schedule(cache, accel, design, shard, &out->schedule, err))
+        .shard = *shard, .design = u.design, .port = th_compute_cost_port(cache, u.accel)};
+    if (th_compute_cost_schedule_at(cache, u, shard, &out->schedule, err))
         return -1;
     if (shard->adds_to_output)
         out->schedule.reads_sums = true;
-    if (!weights_follow_inputs(shard))
-        out->prefetch = th_prefetch_plan_of(&out->schedule, &out->port);
-    if (design >= 0 && cache->designs[design].type->host)
-        cache->designs[design].type->host(&cache->designs[design].config, shard, &out->host);
-    out->total = th_schedule_sum(&out->schedule);
-    out->vector_operations = design < 0 ? th_vector_operations(a, shard) : 0;
-    th_pipeline p;
-    th_pipeline_start(&p, &out->schedule, &out->port, &(th_pipeline_options){.skip = true});
-    out->collapsed_ps = th_pipeline_finish(&p, &out->schedule, &out->port);
-    out->collapsed = p.stats;
+    if (u.design >= 0 && cache->designs[u.design].type->host)
+        cache->designs[u.design].type->host(&cache->designs[u.design].config, shard, &out->host);
+    out->vector_operations =
+        u.design < 0 ? th_vector_operations(accel_of(cache, u.accel), shard) : 0;
+    collapse(out);
     if (out->collapsed_ps == TH_TIME_MAX)
         return th_error_set(err, "SIM-0110",
                             "accel/%s: a shard that reads %lld bytes and computes %lld cycles at "
                             "%lld Hz must end within 2^63 ps (106 days), where simulated time ends",
-                            cache->system->nodes[cache->system->accel_node[accel]].name,
+                            cache->system->nodes[cache->system->accel_node[u.accel]].name,
                             (long long)(out->total.input_bytes + out->total.weight_bytes),
                             (long long)out->total.cycles, (long long)out->schedule.hz);
     return 0;
@@ -290,11 +313,7 @@ static int compute_moves(const th_moves *x, th_compute_cost *out, th_error *err)
     }
     s->port_bits_per_s[TH_ENGINE_INPUT] = x->in_bits_per_s;
     s->port_bits_per_s[TH_ENGINE_OUTPUT] = x->out_bits_per_s;
-    out->total = th_schedule_sum(s);
-    th_pipeline p;
-    th_pipeline_start(&p, s, &out->port, &(th_pipeline_options){.skip = true});
-    out->collapsed_ps = th_pipeline_finish(&p, s, &out->port);
-    out->collapsed = p.stats;
+    collapse(out);
     if (out->collapsed_ps < TH_TIME_MAX)
         return 0;
     return th_error_set(err, "SIM-0190",
@@ -307,7 +326,7 @@ static int compute_moves(const th_moves *x, th_compute_cost *out, th_error *err)
 /* One step that computes for so many picoseconds and moves nothing. */
 static void compute_fixed(const th_fixed_work *w, th_compute_cost *out)
 {
-    *out = (th_compute_cost){.kind = TH_COST_FIXED, .design = -1};
+    *out = (th_compute_cost){.kind = TH_COST_FIXED, .design = -1, .fixed = *w};
     out->shard.kind = TH_LAYER_ELEMENTWISE;
     out->port = (th_port){.bits_per_s = TH_UNLIMITED, .burst_bytes = 1, .channels = 1};
     th_schedule *s = &out->schedule;
@@ -317,12 +336,8 @@ static void compute_fixed(const th_fixed_work *w, th_compute_cost *out)
         s->count[loop] = 1;
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
         s->step[mask].cycles = w->duration_ps;
-    out->total = th_schedule_sum(s);
     out->vector_operations = w->operations;
-    th_pipeline p;
-    th_pipeline_start(&p, s, &out->port, &(th_pipeline_options){.skip = true});
-    out->collapsed_ps = th_pipeline_finish(&p, s, &out->port);
-    out->collapsed = p.stats;
+    collapse(out);
 }
 
 /* --- the cache -------------------------------------------------------------------------------- */
@@ -407,7 +422,7 @@ int32_t th_compute_cost_lookup(th_compute_cost_cache *cache, int accel, int desi
     const th_compute_cost *known = th_shared_map_find(cache->known, &key, sizeof key);
     if (known)
         return known->number;
-    if (compute(cache, accel, key.design, shard, &computed, err))
+    if (compute(cache, (th_compute_unit){accel, key.design, 1}, shard, &computed, err))
         return -1;
     return add_computed(cache, &key, sizeof key, &computed, err);
 }
@@ -429,8 +444,9 @@ int32_t th_compute_cost_append(th_compute_cost_cache *cache, int accel, int desi
                                const th_shard *shard, th_error *err)
 {
     th_compute_cost computed;
-    return compute(cache, accel, design, shard, &computed, err) ? -1
-                                                                : append(cache, &computed, err);
+    return compute(cache, (th_compute_unit){accel, design, 1}, shard, &computed, err)
+               ? -1
+               : append(cache, &computed, err);
 }
 
 int32_t th_compute_cost_append_moves(th_compute_cost_cache *cache, const th_moves *moves,
@@ -502,6 +518,41 @@ int th_compute_cost_roofline(const th_compute_cost_cache *cache, int accel,
                             "one, or durations be given",
                             accel, d ? cache->system->designs[a->designs[0]].name : "");
     *operations_per_s = OPERATIONS_PER_MAC * (double)th_shard_macs(&product) * (double)hz / cycles;
+    return 0;
+}
+
+/* Fixed work at another clock: its seconds at the peak and at the bandwidth of an accelerator. */
+static void fixed_at_clock(const th_compute_cost_cache *cache, int accel, double clock,
+                           const th_fixed_work *w, th_compute_cost *out)
+{
+    double operations_per_s, bytes_per_s, compute = 0;
+    th_fixed_work scaled = *w;
+    bool is_known = th_compute_cost_roofline(cache, accel, &operations_per_s, &bytes_per_s,
+                                             NULL) == 0;
+    if (is_known)
+        compute = (double)w->operations / operations_per_s;
+    double memory = is_known ? th_dram_seconds(accel_of(cache, accel), (double)w->bytes) : 0;
+    scaled.duration_ps = th_ps_at_clock(w->duration_ps, compute, memory, clock);
+    compute_fixed(&scaled, out);
+}
+
+int th_compute_cost_at_clock(const th_compute_cost_cache *cache, int accel, int32_t number,
+                             double clock, th_compute_cost *out, th_error *err)
+{
+    const th_compute_cost *w = th_compute_cost_get(cache, number);
+    switch ((th_cost_kind)w->kind) {
+    case TH_COST_MOVES:
+        *out = *w;
+        break;
+    case TH_COST_FIXED:
+        fixed_at_clock(cache, accel, clock, &w->fixed, out);
+        break;
+    case TH_COST_SHARD:
+        if (compute(cache, (th_compute_unit){accel, w->design, clock}, &w->shard, out, err))
+            return -1;
+        break;
+    }
+    out->number = number;
     return 0;
 }
 

@@ -17,17 +17,25 @@
 /* What a cost is the cost of. */
 typedef enum { TH_COST_SHARD, TH_COST_MOVES, TH_COST_FIXED } th_cost_kind;
 
+/* Work of an accelerator that takes a fixed time and leaves its DRAM alone. A key: plain, without
+ * padding. */
+typedef struct th_fixed_work {
+    int64_t duration_ps; /* > 0, at the clock of the system */
+    int64_t operations;  /* 0: unknown */
+    int64_t bytes;       /* that it reads and writes in its DRAM */
+} th_fixed_work;
+
 typedef struct th_compute_cost {
     int32_t kind; /* th_cost_kind; without a shard, the fields of it say nothing */
     th_shard shard;
     int32_t design; /* index in the system; -1: the vector unit */
+    th_fixed_work fixed; /* of kind TH_COST_FIXED */
     th_schedule schedule;
     th_schedule_totals total;  /* sums over the steps of the schedule */
     int64_t vector_operations; /* 0 on an array */
     th_port port;
     th_time collapsed_ps;
     th_pipeline_stats collapsed; /* of the collapsed task as a whole */
-    th_prefetch_plan prefetch;   /* the weights that may be loaded before the task starts */
     th_host_times host; /* host time before the first and after the last shard of an input */
     int32_t number;     /* the number of this cost */
 } th_compute_cost;
@@ -66,13 +74,7 @@ typedef struct th_moves {
 } th_moves;
 int32_t th_compute_cost_lookup_moves(th_compute_cost_cache *cache, const th_moves *moves,
                                      th_error *err);
-/* Work of an accelerator that takes a fixed time and leaves its DRAM alone. A key: plain, without
- * padding. Returns the number of the cost, or -1. */
-typedef struct th_fixed_work {
-    int64_t duration_ps; /* > 0 */
-    int64_t operations;  /* 0: unknown */
-    int64_t bytes;       /* that it reads and writes in its DRAM, for reports alone */
-} th_fixed_work;
+/* Returns the number of the cost, or -1. */
 int32_t th_compute_cost_lookup_fixed(th_compute_cost_cache *cache, const th_fixed_work *w,
                                      th_error *err);
 /* The same two as new costs, with the next number, which no lookup finds. */
@@ -82,20 +84,36 @@ int32_t th_compute_cost_append_moves(th_compute_cost_cache *cache, const th_move
                                      th_error *err);
 /* The bytes that a cost of kind TH_COST_MOVES moves. */
 th_moves th_compute_cost_moves(const th_compute_cost *cost);
+/* What the cost of that number is with the clocks of the accelerator, of its arrays and its vector
+ * unit, times clock: that of a system with such clocks. Of work whose time is given or measured,
+ * the part that its operations at the peak limit follows the clock, the part that its bytes at the
+ * bandwidth of the DRAM limit does not; all does where neither is known. Moves do not change. 0, or
+ * -1 with *out undefined. */
+int th_compute_cost_at_clock(const th_compute_cost_cache *cache, int accel, int32_t number,
+                             double clock, th_compute_cost *out, th_error *err);
 /* The peak of an accelerator under its first design, on products of 16 bits (a multiply-accumulate
  * is two operations; of learned times that of the data sheet), and the bandwidth of its DRAM. 0, or
  * -1: the design has no peak. */
 int th_compute_cost_roofline(const th_compute_cost_cache *cache, int accel,
                              double *operations_per_s, double *bytes_per_s, th_error *err);
+/* An accelerator configured with a design, at clock times the clocks of the system. */
+typedef struct th_compute_unit {
+    int accel, design;
+    double clock;
+} th_compute_unit;
 /* The schedule of a shard, and the memory port of an accelerator. Neither is cached. 0 or -1. */
 int th_compute_cost_schedule(const th_compute_cost_cache *cache, int accel, int design,
                              const th_shard *shard, th_schedule *out, th_error *err);
+int th_compute_cost_schedule_at(const th_compute_cost_cache *cache, th_compute_unit unit,
+                                const th_shard *shard, th_schedule *out, th_error *err);
 th_port th_compute_cost_port(const th_compute_cost_cache *cache, int accel);
 /* A lower bound of the sum of the cycles of all parts of a shard, for any partitioning, on
  * accelerator accel with design, at the clock *hz; INFINITY if the design can run no part. False if
  * the design gives no bound. */
 bool th_compute_cost_min_cycles(const th_compute_cost_cache *cache, int accel, int design,
                                 const th_shard *shard, double *cycles, int64_t *hz);
+bool th_compute_cost_min_cycles_at(const th_compute_cost_cache *cache, th_compute_unit unit,
+                                   const th_shard *shard, double *cycles, int64_t *hz);
 const th_compute_cost *th_compute_cost_get(const th_compute_cost_cache *cache,
                                            int32_t number); /* the address never changes */
 int32_t th_compute_cost_count(th_compute_cost_cache *cache);

@@ -97,6 +97,7 @@ typedef struct th_design_type {
     /* The design also runs layers without multiply-accumulates and sums of partial results, so the
      * vector unit runs nothing. kinds must then include lstm and gru. */
     bool runs_all;
+    bool is_measured;      /* a cycle is a picosecond of a measured time, the last step's */
     bool takes_parameters; /* prepare reads keys of the block that are not in the table */
 } th_design_type;
 

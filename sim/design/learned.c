@@ -260,6 +260,7 @@ const th_design_type th_design_learned = {
     .host = host,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN,
     .runs_all = true,
+    .is_measured = true,
     .prepare = prepare,
     .release = release,
 };

@@ -149,6 +149,7 @@ const th_design_type th_design_table = {
     .peak = peak_of,
     .closed_form = closed_form,
     .kinds = 1u << TH_LAYER_LSTM | 1u << TH_LAYER_GRU | 1u << TH_LAYER_RNN,
+    .is_measured = true,
     .prepare = prepare,
     .release = release,
 };

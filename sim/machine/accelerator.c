@@ -32,29 +32,11 @@ int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t ki
     return a->event == TH_NO_EVENT ? th_error_no_memory(err) : 0;
 }
 
-/* The port of an accelerator that may have no task. */
-static th_port port_of(const th_machine *m, const th_accel_state *a)
-{
-    return th_port_of(&m->system->nodes[m->system->accel_node[th_accel_number(m, a)]].a);
-}
-
 void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
-                             th_pipeline_options *o)
+                             const th_pipeline_options *o)
 {
-    th_prefetch_set_options(m, a, o);
-    if (a->task < 0) {
-        th_port port = port_of(m, a);
-        th_pipeline_start(p, &th_no_schedule, &port, o);
-        return;
-    }
     const th_compute_cost *w = th_accel_cost(m, a);
     th_pipeline_start(p, &w->schedule, &w->port, o);
-}
-
-static void advance_loading(th_machine *m, th_accel_state *a)
-{
-    th_port port = port_of(m, a);
-    th_pipeline_advance(a->pipeline, &th_no_schedule, &port, m->now - a->started);
 }
 
 static void drop_event(th_machine *m, th_accel_state *a)
@@ -62,14 +44,6 @@ static void drop_event(th_machine *m, th_accel_state *a)
     if (a->event != TH_NO_EVENT)
         th_events_cancel(m->events, a->event);
     a->event = TH_NO_EVENT;
-}
-
-/* A task starts: the weight engine continues in its pipeline. */
-static void stop_loading(th_machine *m, th_accel_state *a)
-{
-    advance_loading(m, a);
-    a->prefetch.done = th_pipeline_prefetch_state(a->pipeline);
-    drop_event(m, a);
 }
 
 /* How much longer its task takes at the present clock than at that of the system. */
@@ -81,35 +55,58 @@ static th_time clock_delay(const th_machine *m, const th_accel_state *a)
     return delay > 0 ? delay : 0;
 }
 
-int th_accelerator_start(th_machine *m, int accel, th_error *err)
+static void add_fault_time(th_machine *m, int32_t task, th_time lost)
 {
-    th_accel_state *a = &m->accels[accel];
+    m->tasks.fault_times[task] = th_time_add(m->tasks.fault_times[task], lost);
+}
+
+/* Its task runs from now on, from the beginning, at the present clock; settle decides how. */
+static int start_task(th_machine *m, th_accel_state *a, th_error *err)
+{
+    const int accel = th_accel_number(m, a);
     double factor = m->properties.frequency_factor ? m->properties.frequency_factor[accel] : 1;
-    if (!th_accelerator_is_free(a) || a->ready.n == 0 || factor == 0)
-        return 0;
-    if (a->mode == TH_ACCEL_LOADING)
-        stop_loading(m, a);
-    a->task = th_ready_queue_take(&a->ready);
     a->scaled = -1;
-    if (factor != 1 && (a->scaled = th_frequency_scaled_cost(
-                            m, m->program->tasks[a->task].compute_cost, factor)) < 0)
-        return th_error_no_memory(err);
+    if (factor != 1 &&
+        (a->scaled = th_clock_scaled_cost(m, accel, m->program->tasks[a->task].compute_cost, factor,
+                                          err)) < 0)
+        return -1;
     if (a->scaled >= 0)
-        m->tasks.fault_times[a->task] = clock_delay(m, a);
+        add_fault_time(m, a->task, clock_delay(m, a));
     a->started = m->now;
     a->mode = TH_ACCEL_STARTING;
     a->was_contended = false;
     a->stretch = th_jitter_stretch(m, accel, a->task);
     m->settle.started[m->settle.n_started++] = accel;
+    return 0;
+}
+
+int th_accelerator_start(th_machine *m, int accel, th_error *err)
+{
+    th_accel_state *a = &m->accels[accel];
+    if (!th_accelerator_is_free(a) || a->ready.n == 0)
+        return 0;
+    a->task = th_ready_queue_take(&a->ready);
+    if (start_task(m, a, err))
+        return -1;
     th_task_result *t = &m->tasks.times[a->task];
     th_machine_task_starts(m, a->task, t->ready_ps < m->now ? a->last_task : t->cause);
     return 0;
+}
+
+/* What it has done of its task is lost, but counts: the time, and the bytes of whole requests. */
+static void keep_stats(th_machine *m, th_accel_state *a)
+{
+    th_pipeline_stats lost = th_accelerator_running(m, th_accel_number(m, a));
+    th_stats_add(&a->sum.stats, &lost);
+    if (m->layers.n > 0 && a->task >= 0)
+        th_layers_lost(m, a->task, &lost);
 }
 
 int th_accelerator_fail(th_machine *m, int accel, th_error *err)
 {
     static const double nothing[TH_N_ENGINES];
     th_accel_state *a = &m->accels[accel];
+    keep_stats(m, a);
     drop_event(m, a);
     if (a->observed.is_traced)
         TH_NOTIFY(m->observers, accel_fails, m->now, accel);
@@ -120,6 +117,19 @@ int th_accelerator_fail(th_machine *m, int accel, th_error *err)
     if (th_accel_is_contended(m, a) && m->network->type->demand(m->network, accel, 0, nothing))
         return th_network_failed(m->network, err);
     return 0;
+}
+
+int th_accelerator_repair(th_machine *m, int accel, th_error *err)
+{
+    th_accel_state *a = &m->accels[accel];
+    if (a->task >= 0) {
+        m->tasks.fault_times[a->task] = m->now - m->tasks.times[a->task].start_ps;
+        return start_task(m, a, err);
+    }
+    a->mode = TH_ACCEL_IDLE;
+    return a->ready.n > 0 && th_ready_queue_add(&m->startable_accels, accel)
+               ? th_error_no_memory(err)
+               : 0;
 }
 
 /* --- beginning a task ------------------------------------------------------------------------- */
@@ -157,9 +167,8 @@ static void count_expansion(th_machine *m, th_accel_state *a, double demand)
 {
     bool is_only_watched =
         a->observed.is_watched && !m->options.expand_all && !th_accel_is_contended(m, a);
-    bool prefetches = m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a));
     if (a->observed.is_counted ||
-        (is_only_watched && ((demand == 0 && !prefetches) || a->was_contended)))
+        (is_only_watched && (demand == 0 || a->was_contended)))
         return;
     a->observed.is_counted = true;
     m->counts.expansions++;
@@ -194,7 +203,7 @@ static int begin(th_machine *m, th_accel_state *a, th_error *err)
         return begin_stepping(m, a, err);
     if (a->observed.is_traced)
         th_accel_report_from_start(m, a);
-    if (demand != 0 || (m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a))))
+    if (demand != 0)
         return th_history_expand(m, a, demand, err);
     a->mode = TH_ACCEL_COLLAPSED;
     return th_accel_set_event(m, a, th_time_add(a->started, th_accel_cost(m, a)->collapsed_ps),
@@ -235,12 +244,9 @@ static int log_run(th_machine *m, const th_accel_state *a)
     return 0;
 }
 
-static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *stats,
-                    const th_prefetch_state *prefetched, th_error *err)
+static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *stats, th_error *err)
 {
     int32_t task = a->task;
-    a->prefetch.done = *prefetched;
-    a->prefetch.just_ended = m->prefetch.is_used;
     th_stats_add(&a->sum.stats, stats);
     a->sum.n_tasks++;
     if (m->layers.n > 0)
@@ -258,16 +264,15 @@ static int end_task(th_machine *m, th_accel_state *a, const th_pipeline_stats *s
 /* Its task would end now. With jitter it ends later, and the accelerator counts as busy until then;
  * it moves no data. */
 static int end_or_delay(th_machine *m, th_accel_state *a, const th_pipeline_stats *stats,
-                        const th_prefetch_state *prefetched, th_error *err)
+                        th_error *err)
 {
     static const double nothing[TH_N_ENGINES];
     th_time extra = (th_time)llround((double)(m->now - a->started) * a->stretch);
     if (extra == 0)
-        return end_task(m, a, stats, prefetched, err);
-    a->prefetched_at_end = *prefetched;
+        return end_task(m, a, stats, err);
     a->stats_at_end = *stats;
     a->stats_at_end.busy_ps = th_time_add(a->stats_at_end.busy_ps, extra);
-    m->tasks.fault_times[a->task] = th_time_add(m->tasks.fault_times[a->task], extra);
+    add_fault_time(m, a->task, extra);
     a->mode = TH_ACCEL_DELAYED;
     if (th_accel_is_contended(m, a) &&
         m->network->type->demand(m->network, th_accel_number(m, a), 0, nothing))
@@ -277,20 +282,14 @@ static int end_or_delay(th_machine *m, th_accel_state *a, const th_pipeline_stat
 
 static int step(th_machine *m, th_accel_state *a, th_error *err)
 {
-    if (a->mode == TH_ACCEL_LOADING) {
-        advance_loading(m, a);
-        return report_demand(m, a, err);
-    }
     const th_compute_cost *w = th_accel_cost(m, a);
     th_pipeline_advance(a->pipeline, &w->schedule, &w->port, m->now - a->started);
     if (th_accel_is_observed(a))
         th_accel_report_tiles(m, a);
     if (th_accel_is_contended(m, a) && report_demand(m, a, err))
         return -1;
-    if (a->pipeline->done) {
-        th_prefetch_state prefetched = th_pipeline_prefetch_state(a->pipeline);
-        return end_or_delay(m, a, &a->pipeline->stats, &prefetched, err);
-    }
+    if (a->pipeline->done)
+        return end_or_delay(m, a, &a->pipeline->stats, err);
     if (th_accel_is_contended(m, a))
         return 0;
     return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(a->pipeline)),
@@ -305,12 +304,11 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
         return step(m, a, err);
     if (e->argument == TH_COMPUTE_MAY_END)
         return th_history_find_completion(m, a, err);
-    static const th_prefetch_state nothing;
     bool is_collapsed = a->mode == TH_ACCEL_COLLAPSED;
     if (a->mode == TH_ACCEL_DELAYED)
-        return end_task(m, a, &a->stats_at_end, &a->prefetched_at_end, err);
+        return end_task(m, a, &a->stats_at_end, err);
     return end_or_delay(m, a, is_collapsed ? &th_accel_cost(m, a)->collapsed : &a->stats_at_end,
-                        is_collapsed ? &nothing : &a->prefetched_at_end, err);
+                        err);
 }
 
 /* --- settling --------------------------------------------------------------------------------- */
@@ -318,17 +316,12 @@ int th_accelerator_event(th_machine *m, const th_event *e, th_error *err)
 static int apply_rates(th_machine *m, th_accel_state *a, th_error *err)
 {
     const double *rate = &m->network->engine_rate[th_accel_number(m, a) * TH_N_ENGINES];
-    const th_compute_cost *w = a->mode == TH_ACCEL_LOADING ? NULL : th_accel_cost(m, a);
-    if (w)
-        th_pipeline_advance(a->pipeline, &w->schedule, &w->port, m->now - a->started);
-    else
-        advance_loading(m, a);
+    const th_compute_cost *w = th_accel_cost(m, a);
+    th_pipeline_advance(a->pipeline, &w->schedule, &w->port, m->now - a->started);
     unsigned moving = th_pipeline_demand(a->pipeline);
     for (int e = 0; e < TH_N_ENGINES; e++)
         if (moving >> e & 1u)
             th_pipeline_set_rate(a->pipeline, (th_engine_kind)e, rate[e]);
-    if (th_pipeline_next(a->pipeline) == TH_TIME_MAX && !w)
-        return 0;
     return post_step(m, a, err);
 }
 
@@ -345,29 +338,13 @@ static int update_demand_of_stepped(th_machine *m, th_accel_state *a, double dem
     return post_step(m, a, err);
 }
 
-static int update_demand_of_loading(th_machine *m, th_accel_state *a)
-{
-    th_port port = port_of(m, a);
-    if (th_accel_is_contended(m, a)) {
-        set_rates_stale(m, a);
-        return 0;
-    }
-    advance_loading(m, a);
-    th_pipeline_set_demand(a->pipeline, &port,
-                           th_network_dram_demand(m->network, th_accel_number(m, a)));
-    return 0;
-}
-
 static int update_demand(th_machine *m, th_accel_state *a, th_error *err)
 {
     if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_STARTING)
         return 0;
-    if (a->mode == TH_ACCEL_LOADING)
-        return update_demand_of_loading(m, a);
     double demand = th_network_dram_demand(m->network, th_accel_number(m, a));
     switch ((th_accel_mode)a->mode) {
     case TH_ACCEL_IDLE:
-    case TH_ACCEL_LOADING:
     case TH_ACCEL_STARTING:
     case TH_ACCEL_FAILED:
     case TH_ACCEL_DELAYED:
@@ -402,15 +379,11 @@ static int enter_contention(th_machine *m, th_accel_state *a, th_error *err)
     if (a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_STARTING || a->mode == TH_ACCEL_FAILED ||
         a->mode == TH_ACCEL_DELAYED)
         return 0;
-    if (a->mode == TH_ACCEL_LOADING) {
-        advance_loading(m, a);
-    } else {
-        catch_up(m, a);
-        a->mode = TH_ACCEL_STEPPED;
-    }
+    catch_up(m, a);
+    a->mode = TH_ACCEL_STEPPED;
     a->was_contended = true;
     th_pipeline_enter_contention(a->pipeline);
-    if (a->observed.is_traced && a->mode == TH_ACCEL_STEPPED)
+    if (a->observed.is_traced)
         th_accel_report_tiles(m, a);
     return report_demand(m, a, err);
 }
@@ -418,18 +391,12 @@ static int enter_contention(th_machine *m, th_accel_state *a, th_error *err)
 /* No flow uses its DRAM any more, and the network no longer shares it. */
 static int leave_contention(th_machine *m, th_accel_state *a, th_error *err)
 {
-    th_port port = port_of(m, a);
-    if (a->mode == TH_ACCEL_LOADING) {
-        advance_loading(m, a);
-        drop_event(m, a);
-        th_pipeline_leave_contention(a->pipeline, &port, false);
-        return 0;
-    }
     if (a->mode != TH_ACCEL_STEPPED)
         return 0;
+    const th_port *port = &th_accel_cost(m, a)->port;
     catch_up(m, a);
     bool is_stepped = m->options.expand_all || a->observed.is_watched;
-    th_pipeline_leave_contention(a->pipeline, &port, !is_stepped && !m->options.no_skip);
+    th_pipeline_leave_contention(a->pipeline, port, !is_stepped && !m->options.no_skip);
     if (is_stepped)
         return th_accel_set_event(m, a, th_time_add(a->started, th_pipeline_next(a->pipeline)),
                                   TH_PIPELINE_STEPS, err);
@@ -489,8 +456,6 @@ static int begin_started(th_machine *m, bool contended, th_error *err)
         th_accel_state *a = &m->accels[m->settle.started[i]];
         if (th_accel_is_contended(m, a) != contended)
             continue;
-        if (m->prefetch.is_used && th_prefetch_is_on(m, m->settle.started[i]))
-            th_prefetch_task_starts(m, a);
         if ((contended ? begin_stepping : begin)(m, a, err))
             return -1;
     }
@@ -501,36 +466,11 @@ static int apply_all_rates(th_machine *m, th_error *err)
 {
     for (size_t i = 0; i < m->settle.n_stale; i++) {
         th_accel_state *a = &m->accels[m->settle.stale[i]];
-        bool is_stepped = a->mode == TH_ACCEL_STEPPED || a->mode == TH_ACCEL_LOADING;
         a->rates_are_stale = false;
-        if (is_stepped && th_accel_is_contended(m, a) && apply_rates(m, a, err))
+        if (a->mode == TH_ACCEL_STEPPED && th_accel_is_contended(m, a) && apply_rates(m, a, err))
             return -1;
     }
     m->settle.n_stale = 0;
-    return 0;
-}
-
-/* Lets accelerators whose task has ended and that have no other prefetch: those with a contended
- * DRAM before the network settles, the others after. */
-static int begin_loading(th_machine *m, bool contended, th_error *err)
-{
-    for (int i = 0; i < m->system->n_accels; i++) {
-        th_accel_state *a = &m->accels[i];
-        if (!a->prefetch.just_ended || th_accel_is_contended(m, a) != contended)
-            continue;
-        a->prefetch.just_ended = false;
-        if (a->mode != TH_ACCEL_IDLE || !th_prefetch_is_on(m, i) ||
-            !th_prefetch_is_incomplete(m, a))
-            continue;
-        a->mode = TH_ACCEL_LOADING;
-        a->started = m->now;
-        th_pipeline_options o = {.rates_from_outside = contended};
-        if (!contended)
-            o.demand_bytes_per_s = th_network_dram_demand(m->network, i);
-        th_accel_start_pipeline(m, a, a->pipeline, &o);
-        if (contended && report_demand(m, a, err))
-            return -1;
-    }
     return 0;
 }
 
@@ -541,14 +481,12 @@ static int begin_contended(th_machine *m, th_error *err)
         return 0;
     if (update_contention(m, err))
         return -1;
-    return begin_started(m, true, err) || (m->prefetch.is_used && begin_loading(m, true, err)) ? -1
-                                                                                               : 0;
+    return begin_started(m, true, err);
 }
 
 int th_accelerator_settle(th_machine *m, th_error *err)
 {
-    if (begin_contended(m, err) || settle_network(m, err) || begin_started(m, false, err) ||
-        (m->prefetch.is_used && begin_loading(m, false, err)))
+    if (begin_contended(m, err) || settle_network(m, err) || begin_started(m, false, err))
         return -1;
     m->settle.n_started = 0;
     if (m->random && expand_at_random(m, err))

@@ -17,16 +17,15 @@
 #include "sim/machine/accelerator_state.h"
 
 /* The digest begins with numbers that all machines of a completion-time cache share: the compute
- * cost and the frequency. Two 64-bit chains take the words in different orders. */
+ * cost and its time, which is that at the present clock. Two 64-bit chains take the words in different orders. */
 void th_history_begin(const th_machine *m, th_accel_state *a)
 {
     const th_compute_cost *w = th_accel_cost(m, a);
-    const uint64_t number = (uint64_t)w->number, hz = (uint64_t)w->schedule.hz;
+    const uint64_t number = (uint64_t)w->number, hz = (uint64_t)w->schedule.hz,
+                   ps = (uint64_t)w->collapsed_ps;
     a->history.n = a->history.n_applied = 0;
-    a->history.digest[0] = th_hash_word(th_hash_word(0, number), hz);
-    a->history.digest[1] = th_hash_word(th_hash_word(0, hz), number);
-    if (m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a)))
-        th_prefetch_digest(m, a);
+    a->history.digest[0] = th_hash_word(th_hash_word(th_hash_word(0, number), hz), ps);
+    a->history.digest[1] = th_hash_word(th_hash_word(th_hash_word(0, ps), hz), number);
 }
 
 void th_demand_digest(uint64_t digest[2], const th_demand_change *c)
@@ -63,7 +62,6 @@ void th_history_apply(const th_machine *m, const th_accel_state *a, th_pipeline 
 static int post_end(th_machine *m, th_accel_state *a, const th_compute_completion *e, th_error *err)
 {
     a->stats_at_end = e->stats;
-    a->prefetched_at_end = e->prefetched;
     return th_accel_set_event(m, a, th_time_add(a->started, e->end), TH_COMPUTE_ENDS, err);
 }
 
@@ -83,7 +81,6 @@ int th_history_find_completion(th_machine *m, th_accel_state *a, th_error *err)
     th_pipeline p = *a->pipeline;
     th_compute_completion e = {.end = th_pipeline_finish(&p, &w->schedule, &w->port)};
     e.stats = p.stats;
-    e.prefetched = th_pipeline_prefetch_state(&p);
     if (!a->was_contended && th_completion_cache_add(m->completions, a->history.digest, &e))
         return th_error_no_memory(err);
     return post_end(m, a, &e, err);

@@ -31,12 +31,8 @@ void th_accel_report_from(const th_machine *m, const th_accel_state *a, const th
 /* No flow has used the DRAM yet: the digest of the history is that of the start. */
 void th_accel_report_from_start(const th_machine *m, th_accel_state *a)
 {
-    th_pipeline p;
     th_history_begin(m, a);
-    bool prefetches = m->prefetch.is_used && th_prefetch_is_on(m, th_accel_number(m, a));
-    if (prefetches)
-        th_accel_start_pipeline(m, a, &p, &(th_pipeline_options){0});
-    report_pipeline(m, a, prefetches ? &p : NULL, a->history.digest);
+    report_pipeline(m, a, NULL, a->history.digest);
 }
 
 /* The present state of the running task's pipeline; false: no task has begun. */

@@ -7,7 +7,7 @@
 
 static inline const th_compute_cost *th_accel_cost(const th_machine *m, const th_accel_state *a)
 {
-    return a->scaled >= 0 ? m->properties.scaled[a->scaled]
+    return a->scaled >= 0 ? &m->properties.scaled[a->scaled]->cost
                           : th_compute_cost_get(m->costs, m->program->tasks[a->task].compute_cost);
 }
 
@@ -26,11 +26,10 @@ static inline bool th_accel_is_observed(const th_accel_state *a)
     return a->observed.is_watched || a->observed.is_traced;
 }
 
-/* accelerator.c. set_event: replaces its single event. start_pipeline: the pipeline of its task,
- * or, without a task, of prefetching; o without the options that prefetch.c sets. 0 or -1. */
+/* accelerator.c. set_event: replaces its single event; 0 or -1. start_pipeline: of its task. */
 int th_accel_set_event(th_machine *m, th_accel_state *a, th_time at, uint32_t kind, th_error *err);
 void th_accel_start_pipeline(const th_machine *m, const th_accel_state *a, th_pipeline *p,
-                             th_pipeline_options *o);
+                             const th_pipeline_options *o);
 
 /* accelerator_history.c. begin: an empty history. add: a change; 0 or -1. apply: the changes from
  * number `from` on to a pipeline; from 0: which it starts. */

@@ -66,10 +66,17 @@ static int report_failure(const th_machine *m, th_error *err)
     return link >= 0 ? report_link(m, link, err) : 0;
 }
 
+/* It runs, or waits for its release alone. */
+static bool is_under_way(const th_machine *m, int32_t t)
+{
+    bool is_released = m->program->tasks[t].release_ps <= m->now;
+    return m->tasks.times[t].start_ps >= 0 || (m->tasks.waiting[t] == 0 && !is_released);
+}
+
 int th_machine_report_time_limit(const th_machine *m, th_error *err)
 {
     for (int32_t t = 0; t < m->program->n_tasks; t++)
-        if (m->tasks.times[t].end_ps < 0 && m->tasks.waiting[t] == 0)
+        if (m->tasks.times[t].end_ps < 0 && is_under_way(m, t))
             return th_error_set(err, "SIM-0012",
                                 "task/%d (layer %d, input %d) would not end within 2^63 ps (106 "
                                 "days), where simulated time ends",

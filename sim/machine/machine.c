@@ -107,7 +107,6 @@ void th_machine_free(th_machine *m)
     if (m->random)
         gsl_rng_free(m->random);
     th_free(m->layers.states);
-    th_free(m->prefetch.tasks);
     th_free(m->run_log.runs);
     th_free(m->run_log.demands);
     th_property_events_free(m);
@@ -182,7 +181,7 @@ static int load(th_machine *m, const th_program *p, th_error *err)
     }
     for (size_t i = 0; i < inputs; i++)
         m->tasks.input_end[i] = -1;
-    return th_prefetch_load(m) ? th_error_no_memory(err) : 0;
+    return 0;
 }
 
 /* Makes the tasks from number first on that have no predecessors ready. */
@@ -203,11 +202,8 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err)
 
 bool th_machine_can_resume(const th_machine *m)
 {
-    bool any_prefetch = false;
-    for (int a = 0; a < m->system->n_accels; a++)
-        any_prefetch |= th_prefetch_is_on(m, a);
     return m->options.network->is_memoryless && !m->options.network_options.weigh_by_latency &&
-           !m->any_shared && !any_prefetch && !th_compute_cost_uses_hosts(m->costs) &&
+           !m->any_shared && !th_compute_cost_uses_hosts(m->costs) &&
            !m->options.expand_all && !m->options.expand_seed;
 }
 
@@ -504,7 +500,8 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
     if (next > limit)
         return BEYOND_LIMIT;
     if (next == TH_TIME_MAX) {
-        th_machine_report_time_limit(m, err);
+        if (!th_machine_report_time_limit(m, err))
+            th_machine_report_dead_end(m, err);
         return FAILED;
     }
     return pop(m, err) ? FAILED : ACTED;

@@ -75,7 +75,7 @@ typedef struct th_in_flight {
 } th_in_flight;
 
 /* True if a run on this machine can be cut at a time without flows and continued by resume with the
- * same times to the picosecond. False with contended DRAMs, prefetched weights, or a network that
+ * same times to the picosecond. False with contended DRAMs, or a network that
  * keeps state without flows. */
 bool th_machine_can_resume(const th_machine *m);
 /* Like load, but the first n tasks of the program, computes on different accelerators, are in

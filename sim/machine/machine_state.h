@@ -12,11 +12,10 @@
 
 typedef enum {
     TH_ACCEL_IDLE,
-    TH_ACCEL_LOADING,   /* no task, but the weights of the next one are prefetched */
     TH_ACCEL_STARTING,  /* its task starts at this time; settle decides how it runs */
     TH_ACCEL_COLLAPSED, /* one end event, at the collapsed time of its compute cost */
     TH_ACCEL_EXPANDED,  /* flows use its DRAM; the end follows from the demand history */
-    TH_ACCEL_FAILED,    /* its task, if it had one, never ends */
+    TH_ACCEL_FAILED,    /* its task, if it had one, waits for a repair */
     TH_ACCEL_DELAYED,   /* its task would have ended; jitter prolongs it */
     TH_ACCEL_STEPPED    /* event by event: contended DRAM, watched, or expand_all */
 } th_accel_mode;
@@ -27,15 +26,6 @@ typedef struct th_demand_history {
     size_t n, capacity, n_applied; /* applied: to the accelerator's pipeline */
     uint64_t digest[2];            /* of the compute cost and all changes */
 } th_demand_history;
-
-/* prefetch.c: weights that are loaded before their task starts. */
-typedef struct th_accel_prefetch {
-    int32_t target;              /* the next task with weights, -1: none */
-    th_prefetch_state inherited; /* loaded before the running task started */
-    th_prefetch_state done;      /* loaded for the target */
-    int32_t next, end;           /* of its tasks with weights, in m->prefetch.tasks */
-    bool just_ended;             /* its task ended at this time */
-} th_accel_prefetch;
 
 /* Who observes the tiles of an accelerator. */
 typedef struct th_accel_observers {
@@ -60,8 +50,6 @@ typedef struct th_accel_state {
     th_pipeline *pipeline;
     th_demand_history history;      /* expanded */
     th_pipeline_stats stats_at_end; /* expanded, once its end is known; delayed: at its end */
-    th_prefetch_state prefetched_at_end;
-    th_accel_prefetch prefetch;
     th_accel_observers observed;
     th_ready_queue ready; /* compute tasks that wait for it */
     th_accel_result sum;  /* of finished tasks */
@@ -114,13 +102,6 @@ typedef struct th_machine_layers {
     size_t capacity;
 } th_machine_layers;
 
-/* prefetch.c: tasks with weights, by accelerator, in program order. */
-typedef struct th_prefetch_tasks {
-    bool is_used; /* some accelerator prefetches */
-    int32_t *tasks;
-    size_t capacity;
-} th_prefetch_tasks;
-
 /* After th_machine_resume: start and demand history of each compute that has ended, by task. */
 typedef struct th_logged_run {
     th_time started;
@@ -133,6 +114,13 @@ typedef struct th_run_log {
     th_demand_change *demands;
     size_t n_demands, demand_capacity;
 } th_run_log;
+
+/* Of the compute cost cost.number, for accelerators of a class. */
+typedef struct th_scaled_cost {
+    th_compute_cost cost;
+    int32_t class;
+    double factor;
+} th_scaled_cost;
 
 typedef struct th_jitter {
     double share; /* mean of what is added, of the time of a task; 0: none */
@@ -153,7 +141,7 @@ typedef struct th_machine_properties {
     th_property_state *states[TH_PROPERTY_KINDS]; /* by medium or accelerator; NULL: no event yet */
     double *medium_factor, *frequency_factor;     /* NULL: all are 1 */
     th_jitter *jitter;                            /* by accelerator; NULL: none has any */
-    th_compute_cost **scaled; /* compute costs at other frequencies; none is ever dropped */
+    struct th_scaled_cost **scaled; /* compute costs at other clocks; none is ever dropped */
     size_t n_scaled, scaled_capacity;
 } th_machine_properties;
 
@@ -181,7 +169,6 @@ struct th_machine {
     th_completion_cache *completions; /* by digest of a demand history */
     th_machine_counts counts;
     th_machine_layers layers;
-    th_prefetch_tasks prefetch;
     th_run_log run_log;
     th_machine_properties properties;
 };
@@ -191,11 +178,13 @@ enum { TH_COMPUTE_ENDS, TH_COMPUTE_MAY_END, TH_PIPELINE_STEPS };
 
 /* accelerator.c */
 int th_accelerator_start(th_machine *m, int accel, th_error *err); /* 0 or -1 */
-/* The accelerator fails: it never computes again. 0 or -1. */
+/* fail: it computes no more, and what it has done of its task is lost. repair: it begins its task
+ * again, or the next one. 0 or -1. */
 int th_accelerator_fail(th_machine *m, int accel, th_error *err);
+int th_accelerator_repair(th_machine *m, int accel, th_error *err);
 static inline bool th_accelerator_is_free(const th_accel_state *a)
 {
-    return a->mode == TH_ACCEL_IDLE || a->mode == TH_ACCEL_LOADING;
+    return a->mode == TH_ACCEL_IDLE;
 }
 /* The task of an accelerator is in flight at time 0. 0 or -1. */
 int th_accelerator_resume(th_machine *m, int32_t task, const th_in_flight *f, th_error *err);
@@ -210,7 +199,7 @@ th_pipeline_stats th_accelerator_running(const th_machine *m, int accel);
 th_tiles th_accelerator_tiles(const th_machine *m, int accel);
 
 /* properties.c. apply: the event takes place, 0 or -1. scaled_cost: index in
- * m->properties.scaled of a compute cost at another frequency, -1: memory is out. */
+ * m->properties.scaled of a compute cost of an accelerator at another clock, or -1. */
 int th_property_event_apply(th_machine *m, int32_t number, th_error *err);
 /* The beginning of the first fault, of those that make the object fail now. */
 th_time th_property_fails_since(const th_machine *m, th_property_kind kind, int object);
@@ -221,14 +210,15 @@ void th_property_events_free(th_machine *m);
 void th_health_report(const th_machine *m, th_observer *o);
 /* The share of its time that jitter adds to a task that starts now. */
 double th_jitter_stretch(const th_machine *m, int accel, int32_t task);
-int32_t th_frequency_scaled_cost(th_machine *m, int32_t cost, double factor);
+int32_t th_clock_scaled_cost(th_machine *m, int accel, int32_t cost, double factor, th_error *err);
 
 /* layers.c: results of each layer. load: 0, or -1 when memory is out; start, end: any task of a
- * layer, now; computed: a compute task that ends now. */
+ * layer, now; computed: a compute task that ends now; lost: what it had done before a failure. */
 int th_layers_load(th_machine *m);
 void th_layers_start(th_machine *m, int32_t task);
 void th_layers_end(th_machine *m, int32_t task);
 void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *stats);
+void th_layers_lost(th_machine *m, int32_t task, const th_pipeline_stats *stats);
 /* copy: the results so far, without those of running tasks; add_running: of a running task (-1:
  * none); finish: the idle times. */
 void th_layers_copy(const th_machine *m, th_layer_result *out);
@@ -239,16 +229,6 @@ void th_layers_finish(th_layer_result *layers, int32_t n);
 /* energy.c: fills the energies of a result that is otherwise complete. 0, or -1 when memory is out,
  * then r is cleared. */
 int th_energy_account(const th_machine *m, th_result *r);
-
-/* prefetch.c. load: 0, or -1 when memory is out. */
-bool th_prefetch_is_on(const th_machine *m, int accel);
-int th_prefetch_load(th_machine *m);
-void th_prefetch_task_starts(th_machine *m, th_accel_state *a);
-/* Sets in *o the weights that a pipeline of the accelerator starts with and those that it
- * prefetches. Leaves *o as it is where the accelerator does not prefetch. */
-void th_prefetch_set_options(const th_machine *m, const th_accel_state *a, th_pipeline_options *o);
-void th_prefetch_digest(const th_machine *m, th_accel_state *a);
-bool th_prefetch_is_incomplete(const th_machine *m, th_accel_state *a);
 
 /* hosts.c. add: a task that is ready now; start: the next task of a free host; ended: a task. 0, or
  * -1 when memory is out. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* properties.c - the property events of a machine, see property_event.h. A property event is an
  * event of priority PROPERTY whose object is its index in m->properties.events; an event at the
- * current time is applied at once. Tasks at a changed frequency have separate compute costs, with
- * the schedule at that frequency.
+ * current time is applied at once. Tasks at a changed clock have compute costs of their own, those
+ * of a system with that clock.
  * add -> at its time: apply: take_place -> in_force -> change */
 #include <config.h>
 
@@ -254,9 +254,11 @@ static int change(th_machine *m, const th_property_event *c, th_error *err)
         return 0;
     }
     if (c->kind == TH_PROPERTY_FREQUENCY) {
-        bool fails = c->factor == 0 && m->properties.frequency_factor[c->object] > 0;
+        const double before = m->properties.frequency_factor[c->object];
         m->properties.frequency_factor[c->object] = c->factor;
-        return fails ? th_accelerator_fail(m, c->object, err) : 0;
+        if (before > 0)
+            return c->factor > 0 ? 0 : th_accelerator_fail(m, c->object, err);
+        return c->factor > 0 ? th_accelerator_repair(m, c->object, err) : 0;
     }
     int32_t medium = medium_of(m, c->object);
     if (c->kind == TH_PROPERTY_ROUTE)
@@ -333,31 +335,26 @@ double th_jitter_stretch(const th_machine *m, int accel, int32_t task)
     return j->share * -th_log(ldexp((double)((bits >> 11) + 1), -53)); /* in (0, 1] */
 }
 
-/* --- compute costs at other frequencies ------------------------------------------------------- */
+/* --- compute costs at other clocks ------------------------------------------------------------ */
 
-static th_compute_cost *make_scaled(th_machine *m, const th_compute_cost *w, double factor)
+int32_t th_clock_scaled_cost(th_machine *m, int accel, int32_t cost, double factor, th_error *err)
 {
-    if (th_grow(&m->properties.scaled, &m->properties.scaled_capacity, m->properties.n_scaled + 1,
-                sizeof *m->properties.scaled))
-        return NULL;
-    th_compute_cost *s = th_alloc_zero(1, sizeof *s);
-    if (!s)
-        return NULL;
-    *s = *w;
-    s->schedule.hz = th_scaled_hz(w->schedule.hz, factor);
-    th_pipeline p;
-    th_pipeline_start(&p, &s->schedule, &s->port, &(th_pipeline_options){.skip = true});
-    s->collapsed_ps = th_pipeline_finish(&p, &s->schedule, &s->port);
-    s->collapsed = p.stats;
-    return m->properties.scaled[m->properties.n_scaled++] = s;
-}
-
-int32_t th_frequency_scaled_cost(th_machine *m, int32_t cost, double factor)
-{
-    const th_compute_cost *w = th_compute_cost_get(m->costs, cost);
-    int64_t hz = th_scaled_hz(w->schedule.hz, factor);
-    for (size_t i = 0; i < m->properties.n_scaled; i++)
-        if (m->properties.scaled[i]->number == cost && m->properties.scaled[i]->schedule.hz == hz)
+    th_machine_properties *x = &m->properties;
+    const int32_t class = th_compute_cost_memory_class(m->costs, accel);
+    for (size_t i = 0; i < x->n_scaled; i++)
+        if (x->scaled[i]->cost.number == cost && x->scaled[i]->class == class &&
+            x->scaled[i]->factor == factor)
             return (int32_t)i;
-    return make_scaled(m, w, factor) ? (int32_t)m->properties.n_scaled - 1 : -1;
+    if (th_grow(&x->scaled, &x->scaled_capacity, x->n_scaled + 1, sizeof *x->scaled))
+        return th_error_no_memory(err);
+    th_scaled_cost *s = th_alloc_zero(1, sizeof *s);
+    if (!s)
+        return th_error_no_memory(err);
+    *s = (th_scaled_cost){.class = class, .factor = factor};
+    if (th_compute_cost_at_clock(m->costs, accel, cost, factor, &s->cost, err)) {
+        th_free(s);
+        return -1;
+    }
+    x->scaled[x->n_scaled] = s;
+    return (int32_t)x->n_scaled++;
 }

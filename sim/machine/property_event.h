@@ -17,7 +17,6 @@
  * alone. The accelerator is occupied meanwhile, and leaves its DRAM to others. */
 #ifndef TH_SIM_MACHINE_PROPERTY_EVENT_H
 #define TH_SIM_MACHINE_PROPERTY_EVENT_H
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/units.h"
@@ -58,12 +57,5 @@ static inline double th_property_unchanged(int32_t kind)
 }
 
 enum { TH_FACTOR_MAX = 1000 };
-
-/* hz times factor, in whole Hz, at least 1. */
-static inline int64_t th_scaled_hz(int64_t hz, double factor)
-{
-    double scaled = (double)hz * factor;
-    return scaled < 1 ? 1 : (int64_t)llround(scaled);
-}
 
 #endif

@@ -12,7 +12,6 @@
 typedef struct th_compute_completion {
     th_time end; /* relative to the start */
     th_pipeline_stats stats;
-    th_prefetch_state prefetched; /* of the next task's weights */
 } th_compute_completion;
 
 typedef struct th_completion_cache th_completion_cache;

@@ -37,22 +37,6 @@ static bool all_stored(const th_pipeline *p, const th_schedule *s)
     return is_past_end(p->engine[TH_ENGINE_OUTPUT].index, p, s);
 }
 
-/* Is the weight engine done with its own task, so that it prefetches? */
-static bool is_prefetching(const th_pipeline *p, int e)
-{
-    return p->weights_in & (e == TH_ENGINE_WEIGHT);
-}
-
-static th_engine *mover(th_pipeline *p, int e)
-{
-    return is_prefetching(p, e) ? &p->prefetch.engine : &p->engine[e];
-}
-
-static const th_engine *mover_of(const th_pipeline *p, int e)
-{
-    return is_prefetching(p, e) ? &p->prefetch.engine : &p->engine[e];
-}
-
 /* --- sharing the DRAM ------------------------------------------------------------------------- */
 
 static void change_rate(th_engine *g, th_time now, double rate)
@@ -79,7 +63,7 @@ static void share_dram(th_pipeline *p, const th_port *port)
         th_engine *slowest = NULL;
         int n = __builtin_popcount(open), number = 0;
         for (unsigned rest = open; rest; rest &= rest - 1) {
-            th_engine *g = mover(p, __builtin_ctz(rest));
+            th_engine *g = &p->engine[__builtin_ctz(rest)];
             if (slowest && g->cap >= slowest->cap)
                 continue;
             slowest = g;
@@ -112,11 +96,6 @@ static void release_sums(th_pipeline *p, const th_schedule *s, int64_t visit)
         p->slots.sums_free[slot_of(step, s->slots_in)] = p->now;
 }
 
-static void update_weights_in(th_pipeline *p, const th_schedule *s)
-{
-    p->weights_in = !p->loops.uses_weights || is_past_end(p->engine[TH_ENGINE_WEIGHT].index, p, s);
-}
-
 static void end_request(th_pipeline *p, const th_schedule *s, int e)
 {
     th_engine *g = &p->engine[e];
@@ -126,21 +105,13 @@ static void end_request(th_pipeline *p, const th_schedule *s, int e)
     g->at = TH_TIME_MAX;
     g->n_done++;
     advance_index(g->index, p, s, e == TH_ENGINE_OUTPUT && !p->loops.revisits);
-    update_weights_in(p, s); /* for any engine: cheaper than a branch */
 }
 
 static void finish_request(th_pipeline *p, const th_schedule *s, int e)
 {
-    th_engine *g = mover(p, e);
+    th_engine *g = &p->engine[e];
     p->moving &= ~(1u << e);
     p->rates_are_stale = true;
-    if (g == &p->prefetch.engine) {
-        p->prefetch.moved += g->bytes;
-        g->phase = TH_ENGINE_IDLE;
-        g->at = TH_TIME_MAX;
-        g->n_done++;
-        return;
-    }
     p->stats.moved_bytes[e] += g->bytes;
     end_request(p, s, e);
 }
@@ -148,7 +119,7 @@ static void finish_request(th_pipeline *p, const th_schedule *s, int e)
 /* The latency is over. */
 static void begin_to_move(th_pipeline *p, const th_schedule *s, int e)
 {
-    th_engine *g = mover(p, e);
+    th_engine *g = &p->engine[e];
     g->phase = TH_ENGINE_MOVES;
     g->since = p->now;
     g->at = TH_TIME_MAX;
@@ -161,7 +132,7 @@ static void begin_to_move(th_pipeline *p, const th_schedule *s, int e)
 static void wait_or_move(th_pipeline *p, const th_schedule *s, const th_port *port, int e,
                          double dram_bytes, th_time possible_since)
 {
-    th_engine *g = mover(p, e);
+    th_engine *g = &p->engine[e];
     g->left_bytes = dram_bytes;
     g->bytes_per_s = 0;
     g->at = th_time_add(possible_since, port->latency_ps);
@@ -228,35 +199,6 @@ static inline __attribute__((always_inline)) void begin_load(th_pipeline *p, con
     }
 }
 
-/* Has the array released the slot of the next prefetch request, and when? A task without weights
- * occupies none. */
-static bool prefetch_slot_free(const th_pipeline *p, const th_schedule *s, th_time *since)
-{
-    int64_t number = p->engine[TH_ENGINE_WEIGHT].n_done + p->prefetch.engine.n_done;
-    *since = 0;
-    if (!p->loops.uses_weights)
-        return true;
-    *since = p->slots.in_free[slot_of(number, s->slots_in)];
-    return number < p->steps_done + s->slots_in;
-}
-
-static void begin_prefetch(th_pipeline *p, const th_schedule *s, const th_port *port)
-{
-    th_engine *g = &p->prefetch.engine;
-    th_time since;
-    while (p->weights_in && g->phase == TH_ENGINE_IDLE && g->n_done < p->prefetch.plan.n &&
-           prefetch_slot_free(p, s, &since)) {
-        int64_t j = g->n_done;
-        if (p->prefetch.plan.bytes[j] == 0) {
-            g->n_done++;
-            continue;
-        }
-        g->bytes = p->prefetch.plan.bytes[j];
-        g->cap = p->prefetch.plan.cap[j];
-        wait_or_move(p, s, port, TH_ENGINE_WEIGHT, p->prefetch.plan.dram_bytes[j], since);
-    }
-}
-
 static void begin_store(th_pipeline *p, const th_schedule *s, const th_port *port)
 {
     th_engine *g = &p->engine[TH_ENGINE_OUTPUT];
@@ -296,10 +238,8 @@ static void begin_all_possible(th_pipeline *p, const th_schedule *s, const th_po
     begin_load(p, s, port, TH_ENGINE_WEIGHT);
     if (p->loops.reads_partials)
         begin_load(p, s, port, TH_ENGINE_PARTIAL);
-    if (p->prefetch.plan.n > 0)
-        begin_prefetch(p, s, port);
     begin_compute(p, s);
-    p->done = all_stored(p, s) && !(p->is_idle && p->prefetch.engine.n_done < p->prefetch.plan.n);
+    p->done = all_stored(p, s);
 }
 
 /* --- ending ----------------------------------------------------------------------------------- */
@@ -317,12 +257,12 @@ static void finish_compute(th_pipeline *p, const th_schedule *s)
 
 static void finish_all_due(th_pipeline *p, const th_schedule *s)
 {
-    unsigned due = (unsigned)(p->prefetch.engine.at <= p->now) << TH_ENGINE_WEIGHT;
+    unsigned due = 0;
     for (int e = 0; e < TH_N_ENGINES; e++)
         due |= (unsigned)(p->engine[e].at <= p->now) << e;
     for (; due; due &= due - 1) {
         int e = __builtin_ctz(due);
-        if (mover(p, e)->phase == TH_ENGINE_WAITS)
+        if (p->engine[e].phase == TH_ENGINE_WAITS)
             begin_to_move(p, s, e);
         else
             finish_request(p, s, e);
@@ -335,7 +275,7 @@ static void finish_all_due(th_pipeline *p, const th_schedule *s)
 
 th_time th_pipeline_next(const th_pipeline *p)
 {
-    th_time next = p->prefetch.engine.at < p->compute_end ? p->prefetch.engine.at : p->compute_end;
+    th_time next = p->compute_end;
     if (p->done)
         return TH_TIME_MAX;
     for (int e = 0; e < TH_N_ENGINES; e++)
@@ -350,12 +290,6 @@ static void move_to(th_pipeline *p, const th_schedule *s, th_time t)
     bool computes = p->compute_end != TH_TIME_MAX;
     *(computes ? &p->stats.busy_ps : &p->stats.stall_ps[missing]) += t - p->now;
     p->now = t;
-}
-
-/* Prefetching is not periodic. */
-static bool has_prefetch_left(const th_pipeline *p)
-{
-    return p->weights_in && p->prefetch.engine.n_done < p->prefetch.plan.n;
 }
 
 static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port, th_time limit)
@@ -373,7 +307,7 @@ static void run_until(th_pipeline *p, const th_schedule *s, const th_port *port,
         begin_all_possible(p, s, port);
         if (!p->rates_from_outside)
             share_dram(p, port);
-        if (p->skip && p->steps_done != steps && !has_prefetch_left(p))
+        if (p->skip && p->steps_done != steps)
             th_pipeline_try_skip(&skip, p, s, port, limit);
     }
 }
@@ -397,67 +331,6 @@ static void order_loops(th_pipeline *p, const th_schedule *s)
     }
     if (!p->loops.revisits)
         p->loops.order[n] = TH_LOOP_C;
-    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
-        p->loops.uses_weights |= s->step[mask].weight_bytes > 0;
-}
-
-/* --- prefetching ------------------------------------------------------------------------------ */
-
-th_prefetch_plan th_prefetch_plan_of(const th_schedule *s, const th_port *port)
-{
-    th_prefetch_plan plan = {0};
-    th_pipeline p = {0};
-    bool any = false;
-    order_loops(&p, s);
-    th_engine *g = &p.engine[TH_ENGINE_WEIGHT];
-    for (; plan.n < s->slots_in && !is_past_end(g->index, &p, s); plan.n++) {
-        int64_t bytes = request_bytes(&p, s, TH_ENGINE_WEIGHT, g->index);
-        int64_t run = s->run_bytes[TH_ENGINE_WEIGHT];
-        double efficiency = th_port_efficiency(port, run > 0 && run < bytes ? run : bytes);
-        plan.bytes[plan.n] = bytes_in_bursts(bytes, run, port->burst_bytes);
-        plan.dram_bytes[plan.n] = (double)plan.bytes[plan.n] / efficiency;
-        plan.cap[plan.n] = cap_of(s, port, TH_ENGINE_WEIGHT, plan.bytes[plan.n], efficiency);
-        any |= bytes > 0;
-        advance_index(g->index, &p, s, false);
-    }
-    if (!any)
-        plan.n = 0;
-    return plan;
-}
-
-static void resume(th_engine *g, const th_prefetch_state *from, const th_prefetch_plan *plan)
-{
-    g->n_done = from->n_done;
-    g->phase = (int32_t)from->phase;
-    if (g->phase == TH_ENGINE_IDLE)
-        return;
-    g->bytes = plan->bytes[g->n_done];
-    g->cap = plan->cap[g->n_done];
-    g->left_bytes = from->left_bytes;
-    g->bytes_per_s = 0;
-    g->since = 0;
-    g->at = g->phase == TH_ENGINE_WAITS ? from->latency_left : TH_TIME_MAX;
-}
-
-const th_schedule th_no_schedule = {
-    .hz = 1, .count = {1, 1, 1, 1, 1}, .slots_in = 1, .slots_out = 1};
-
-static void set_all_done(th_pipeline *p)
-{
-    for (int e = 0; e < TH_N_ENGINES; e++)
-        p->engine[e].index[p->loops.order[0]] = 1;
-    p->index[p->loops.order[0]] = 1;
-}
-
-static void take_inherited(th_pipeline *p, const th_schedule *s, const th_port *port,
-                           const th_prefetch_state *inherited)
-{
-    th_prefetch_plan plan = th_prefetch_plan_of(s, port);
-    th_engine *g = &p->engine[TH_ENGINE_WEIGHT];
-    for (int64_t j = 0; j < inherited->n_done && plan.n > 0; j++)
-        advance_index(g->index, p, s, false);
-    resume(g, inherited, &plan);
-    p->stats.moved_bytes[TH_ENGINE_WEIGHT] = inherited->moved_bytes;
 }
 
 void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
@@ -467,24 +340,10 @@ void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port
     *p = (th_pipeline){.skip = o->skip,
                        .demand_bytes_per_s = o->demand_bytes_per_s,
                        .rates_from_outside = o->rates_from_outside,
-                       .is_idle = s == &th_no_schedule,
                        .compute_end = TH_TIME_MAX};
     for (int e = 0; e < TH_N_ENGINES; e++)
         p->engine[e].at = TH_TIME_MAX;
-    p->prefetch.engine.at = TH_TIME_MAX;
     order_loops(p, s);
-    if (p->is_idle)
-        set_all_done(p);
-    if (o->inherited)
-        take_inherited(p, s, port, o->inherited);
-    update_weights_in(p, s);
-    if (o->next) {
-        p->prefetch.plan = *o->next;
-        p->prefetch.moved = o->next_done->moved_bytes;
-        resume(&p->prefetch.engine, o->next_done, o->next);
-    }
-    if (mover(p, TH_ENGINE_WEIGHT)->phase == TH_ENGINE_MOVES)
-        p->moving = 1u << TH_ENGINE_WEIGHT;
     p->rates_are_stale = true;
     begin_all_possible(p, s, port);
     if (!p->rates_from_outside)
@@ -531,25 +390,11 @@ unsigned th_pipeline_demand(const th_pipeline *p)
 
 double th_pipeline_cap(const th_pipeline *p, th_engine_kind e)
 {
-    return mover_of(p, e)->cap;
+    return p->engine[e].cap;
 }
 
 void th_pipeline_set_rate(th_pipeline *p, th_engine_kind e, double bytes_per_s)
 {
-    assert(mover(p, e)->phase == TH_ENGINE_MOVES);
-    change_rate(mover(p, e), p->now, bytes_per_s);
-}
-
-th_prefetch_state th_pipeline_prefetch_state(const th_pipeline *p)
-{
-    const th_engine *g = &p->prefetch.engine;
-    th_prefetch_state a = {
-        .n_done = g->n_done, .moved_bytes = p->prefetch.moved, .phase = g->phase};
-    if (g->phase == TH_ENGINE_WAITS) {
-        a.latency_left = g->at - p->now;
-        a.left_bytes = g->left_bytes;
-    } else if (g->phase == TH_ENGINE_MOVES) {
-        a.left_bytes = th_fluid_left(g->left_bytes, g->bytes_per_s, p->now - g->since);
-    }
-    return a;
+    assert(p->engine[e].phase == TH_ENGINE_MOVES);
+    change_rate(&p->engine[e], p->now, bytes_per_s);
 }

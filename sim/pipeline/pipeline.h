@@ -27,9 +27,6 @@ void th_stats_add(th_pipeline_stats *sum, const th_pipeline_stats *s);
 typedef struct th_pipeline_options {
     double demand_bytes_per_s;
     bool skip, rates_from_outside;
-    const th_prefetch_state *inherited; /* own weights that were prefetched; NULL: none */
-    const th_prefetch_plan *next;       /* weights to prefetch, NULL: none; */
-    const th_prefetch_state *next_done; /* and the progress so far */
 } th_pipeline_options;
 
 void th_pipeline_start(th_pipeline *p, const th_schedule *s, const th_port *port,
@@ -64,13 +61,6 @@ typedef struct th_tiles {
 } th_tiles;
 const char *th_array_state_name(int32_t state);
 th_tiles th_pipeline_tiles(const th_pipeline *p, const th_schedule *s);
-
-/* Prefetching. plan_of: the weights of a schedule that may be loaded before it starts.
- * prefetch_state: the progress for the next task at p->now. */
-th_prefetch_plan th_prefetch_plan_of(const th_schedule *s, const th_port *port);
-th_prefetch_state th_pipeline_prefetch_state(const th_pipeline *p);
-/* No task: such a pipeline only prefetches, and is done when that is. */
-extern const th_schedule th_no_schedule;
 
 /* For a DRAM that network flows can saturate: the network then shares it among flows and engines.
  * enter: from p->now on, the caller sets the rates; every advance may change the demand. leave: the

@@ -221,6 +221,6 @@ void th_pipeline_try_skip(th_pipeline_skip *k, th_pipeline *p, const th_schedule
     kept->newest = 1 - kept->anchor;
     if (moves)
         kept->anchor = kept->newest;
-    memcpy(&kept->state[kept->newest], p, offsetof(th_pipeline, prefetch));
+    memcpy(&kept->state[kept->newest], p, sizeof *p);
     kept->known = true;
 }

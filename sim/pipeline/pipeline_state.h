@@ -29,29 +29,12 @@ typedef struct th_engine {
     bool was_blocked;          /* its next request waits for stores, not for a slot (serial) */
 } th_engine;
 
-/* The first weights of the next task. The weight engine loads them after those of its own task,
- * each into a slot that the array has released: double buffering continues from task to task. */
-typedef struct th_prefetch_plan {
-    int32_t n;                       /* requests, one a step, at most one a slot; 0: no weights */
-    int64_t bytes[TH_SLOTS_MAX];     /* bursts included; 0: the operand stays on chip */
-    double dram_bytes[TH_SLOTS_MAX]; /* effective */
-    double cap[TH_SLOTS_MAX];        /* see th_engine */
-} th_prefetch_plan;
-
-/* Progress of a prefetch plan. */
-typedef struct th_prefetch_state {
-    int64_t n_done, moved_bytes; /* requests, and their bytes */
-    int64_t phase;               /* th_engine_phase of the next one; and unless it is idle: */
-    th_time latency_left;
-    double left_bytes;
-} th_prefetch_state;
-
 /* The loops of the schedule: constant. */
 typedef struct th_pipeline_loops {
     uint8_t order[TH_N_LOOPS]; /* outermost first; C last unless other loops run inside it */
     bool revisits;             /* th_schedule_revisits */
     bool spills;               /* it revisits, and partial sums go to DRAM in between */
-    bool reads_partials, uses_weights;
+    bool reads_partials;
     int64_t steps_in_c; /* steps of one C iteration, where it revisits */
 } th_pipeline_loops;
 
@@ -61,13 +44,6 @@ typedef struct th_pipeline_slots {
     th_time sums_free[TH_SLOTS_MAX]; /* likewise, or the sums that j reads back were stored */
     th_time out_full[TH_SLOTS_MAX];  /* output tile i (mod slots_out) was computed */
 } th_pipeline_slots;
-
-/* Prefetching of the next task's weights; nothing moves before weights_in. */
-typedef struct th_pipeline_prefetch {
-    th_prefetch_plan plan;
-    th_engine engine;
-    int64_t moved;
-} th_pipeline_prefetch;
 
 typedef struct th_pipeline {
     th_time now;               /* relative to the start */
@@ -81,12 +57,9 @@ typedef struct th_pipeline {
     th_pipeline_slots slots;
     th_pipeline_stats stats;
     bool done, skip;
-    bool is_idle;            /* no task: it only prefetches */
     bool rates_from_outside; /* the network shares the DRAM, see th_pipeline_demand */
     bool rates_are_stale;    /* the moving engines or the demand have changed */
-    bool weights_in;         /* all requests of the weight engine's own task are done */
     unsigned moving;         /* bit e: engine e moves data */
-    th_pipeline_prefetch prefetch;
 } th_pipeline;
 
 #endif

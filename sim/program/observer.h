@@ -39,7 +39,7 @@ typedef struct th_tile_source {
     th_time started;             /* time 0 of the pipeline */
     const th_schedule *schedule; /* these two live as long as the task runs */
     const th_port *port;
-    const th_pipeline *from; /* its present state; NULL: its start, with nothing prefetched */
+    const th_pipeline *from; /* its present state; NULL: its start */
     /* two words, equal for pipelines that are equal in everything their progress depends on, at the
      * clock of their start; NULL: unknown */
     const uint64_t *digest;

@@ -38,8 +38,6 @@ typedef struct th_task {
     int64_t bytes;      /* transfer, >= 0 */
     th_time release_ps; /* earliest start */
     th_time delay_ps;   /* transfer: overhead before its first byte; host: duration */
-    /* compute: 1 if transfers bring its weights, so that none are prefetched */
-    int32_t weights_arrive;
     int32_t layer; /* of the workload; -1: none */
     int32_t input; /* of the stream, 0 based */
 } th_task;

@@ -178,8 +178,7 @@ enum {
 
 static const th_option fault_options[] = {
     [FAULT_AT] = {"-at", TH_OPTION_TIME, "TIME", "Time of the fault (now)."},
-    [FAULT_FOR] = {"-for", TH_OPTION_TIME, "TIME",
-                   "Length of the fault; not for a dead accelerator."},
+    [FAULT_FOR] = {"-for", TH_OPTION_TIME, "TIME", "Length of the fault (for good)."},
     [FAULT_UNTIL] = {"-until", TH_OPTION_TIME, "TIME",
                      "Instead of -for: the end of the fault. With -period, -mtbf and -times: no "
                      "fault begins from then on."},
@@ -254,12 +253,6 @@ static int parse_severity(th_call *c, th_property_event *change)
         (is_link ? parse_bandwidth(c, change->object, th_call_text(c, own, ""), &change->factor)
                  : parse_clock(c, change->object, th_call_text(c, own, ""), &change->factor)) != 0)
         return -1;
-    bool is_dead = change->kind == TH_PROPERTY_FREQUENCY && change->factor == 0;
-    if (is_dead && th_call_has(c, FAULT_FOR))
-        return th_error_set(&c->err, "TCL-0412", "-for: a dead accelerator stays dead");
-    if (is_dead && (th_call_has(c, FAULT_PERIOD) ||
-                    (th_call_has(c, FAULT_UNTIL) && !th_call_has(c, FAULT_MTBF))))
-        return th_error_set(&c->err, "TCL-1121", "-until, -period: a dead accelerator stays dead");
     return 0;
 }
 
@@ -484,8 +477,8 @@ const th_command th_property_event_commands[] = {
      "100MHz); a number without either is refused. The bandwidth of a link: at most that of the "
      "system, on the fluid network; transfers under way continue at the new rates. The clock of an "
      "accelerator: a clock with a unit is that of its array, and its vector unit changes by the "
-     "same factor, which get_property gives; it applies to tasks that start from now on, with the "
-     "tiles that were chosen for the clock of the system. All objects or, on an error, none. Until "
+     "same factor, which get_property gives; tasks that start from now on are what they would be with "
+     "those clocks in the system file. An accelerator at x0 is dead; a clock repairs it. All objects or, on an error, none. Until "
      "restart, or a run with other options, which warns. Reports say in their heads what was "
      "changed.",
      .run = run_set_property, .needs_every_rank = true},
@@ -494,9 +487,9 @@ const th_command th_property_event_commands[] = {
      "accelerator dies, is slowed (-clock), or its tasks vary (-jitter). Of faults of an object "
      "that "
      "overlap, the strictest is in force, until the last has ended; set_property ends them. "
-     "Transfers on a link that is down wait, or go round it (-reroute_after); the task that a dead "
-     "accelerator runs never ends, and "
-     "none starts there, while its memory still serves transfers. A run that cannot end fails with "
+     "Transfers on a link that is down wait, or go round it (-reroute_after); on a dead accelerator "
+     "no task starts, and the one that ran begins again after a repair; its memory still serves "
+     "transfers. A run that cannot end fails with "
      "the reason. Once, periodically (-period), at random (-mtbf) or at the times of a file; the "
      "random faults of an object depend on the seed and the object alone. All objects or, on an "
      "error, none. Faults happen again after restart, until another system is read.",

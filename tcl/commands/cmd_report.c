@@ -437,7 +437,7 @@ const th_command th_report_commands[] = {
      "By multiply-accumulates, operations of the vector unit, bytes of on-chip buffers, bytes of "
      "DRAM (those of transfers included), static power, and bytes on links. A layer has the energy "
      "of its tasks, and static power while they ran. The row (rest) has the energy of no layer: "
-     "idle accelerators, weights prefetched but not used, collectives. Needs a system file with "
+     "idle accelerators, what failures cut short, collectives. Needs a system file with "
      "energy costs.",
      .run = run_report_energy, .is_report = true, .needs_every_rank = true},
     {"report_memory", GROUP, "", 0, 0, memory_options,

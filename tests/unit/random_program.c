@@ -83,9 +83,3 @@ void random_program(world *w, int n)
         th_program_depend(w->program, edges[i][0], edges[i][1], NULL);
     th_program_finish(w->program, NULL);
 }
-
-void let_some_prefetch(world *w)
-{
-    for (int a = 0; a < w->system->n_accels; a += 1 + (a == 3))
-        w->system->nodes[w->system->accel_node[a]].a.prefetches = true;
-}

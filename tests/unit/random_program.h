@@ -18,7 +18,6 @@ typedef struct {
 /* dram_bits_per_s: of every accelerator; 0: as the system says. */
 world new_world(uint64_t seed, int64_t dram_bits_per_s);
 void free_world(world *w);
-void let_some_prefetch(world *w); /* half of its accelerators load weights ahead */
 
 /* Of n tasks (at most TASKS_MAX), in the place of the one before. The edges (after, before) are
  * kept, and added in an order of their own. */

@@ -72,16 +72,7 @@ int differences(const th_result *a, const th_result *b)
     return n;
 }
 
-static bool any_prefetches(const world *w)
-{
-    bool any = false;
-    for (int a = 0; a < w->system->n_accels; a++)
-        any |= w->system->nodes[w->system->accel_node[a]].a.prefetches;
-    return any;
-}
-
-/* What layers did adds up to what accelerators did, but for weights that were loaded ahead and
- * thrown away; all tasks that compute have a layer here. */
+/* What layers did adds up to what accelerators did; all tasks that compute have a layer here. */
 static int layer_breaches(const world *w, const th_result *r)
 {
     int wrong = r->n_layers < 1;
@@ -99,9 +90,6 @@ static int layer_breaches(const world *w, const th_result *r)
                  th_stats_occupied(&l->stats) + l->idle_ps != l->n_accels * l->active_ps;
         wrong += r->is_done && l->active_ps > l->end_ps - l->start_ps;
     }
-    int64_t *weights = &by_layer.moved_bytes[TH_ENGINE_WEIGHT];
-    if (any_prefetches(w) && *weights <= by_accel.moved_bytes[TH_ENGINE_WEIGHT])
-        *weights = by_accel.moved_bytes[TH_ENGINE_WEIGHT];
     return wrong + !same_stats(&by_layer, &by_accel) + (tasks != 0);
 }
 
@@ -189,8 +177,7 @@ int order_breaches(const world *w, const th_result *r)
         th_time took = x->end_ps - x->start_ps;
         wrong += k->kind == TH_TASK_HOST
                      ? took != k->delay_ps
-                     : !w->system->nodes[k->node].a.prefetches &&
-                           took < th_compute_cost_get(w->costs, k->compute_cost)->collapsed_ps;
+                     : took < th_compute_cost_get(w->costs, k->compute_cost)->collapsed_ps;
         bool has_follower = x->start_ps == x->ready_ps; /* else something ended when it started */
         for (int32_t o = 0; o < r->n_tasks; o++) {
             const th_task *other = &w->program->tasks[o];

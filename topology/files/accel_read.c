@@ -220,14 +220,13 @@ static int describe_generated(th_system_reader *r, const accel_entry *e)
 static int read_accel_entry(th_system_reader *r, accel_entry *e)
 {
     static const char *const keys[] = {"name",    "names",    "count", "group", "dram", "vector",
-                                       "designs", "prefetch", "cost",  "mtbf",  NULL};
+                                       "designs", "cost",  "mtbf",  NULL};
     if (th_reader_group(r, e->n, "an accelerator") < 0 ||
         th_config_check_keys(e->n, keys, &r->error) < 0 ||
         th_config_int(e->n, "count", false, (th_int_range){1, LARGEST_COUNT}, &e->count,
                       &r->error) < 0 ||
         th_config_int(e->n, "group", false, (th_int_range){0, LARGEST_GROUP}, &e->group,
                       &r->error) < 0 ||
-        th_config_bool(e->n, "prefetch", false, &e->accel.prefetches, &r->error) < 0 ||
         th_reader_cost(r, e->n, &e->accel.cost) < 0 ||
         th_reader_mtbf(r, e->n, "mtbf", &e->accel.mtbf_us) < 0 ||
         th_read_dram(r, e->n, &e->accel) < 0 || read_vector(r, e->n, &e->accel) < 0)

@@ -124,8 +124,6 @@ static void put_accel(th_strbuf *out, const th_system *s, const th_node *n)
 {
     if (n->group != 0)
         th_strbuf_printf(out, " group = %d;", n->group);
-    if (n->a.prefetches)
-        th_strbuf_add(out, " prefetch = true;");
     put_cost(out, n->a.cost);
     put_mtbf(out, " ", n->a.mtbf_us, ";");
     th_strbuf_add(out, "\n");

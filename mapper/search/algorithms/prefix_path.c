@@ -46,16 +46,16 @@ void th_path_clear(th_path *p)
 /* --- single tasks --- */
 
 /* 0 or -1: out of memory. */
-static int task_ps(th_path *x, int32_t number, bool with_weights, double *ps)
+static int task_ps(th_path *x, int32_t number, double *ps)
 {
-    size_t at = 2 * (size_t)number + with_weights;
-    if (th_grow(&x->task, &x->task_capacity, at + 2, sizeof *x->task))
+    const size_t at = (size_t)number;
+    if (th_grow(&x->task, &x->task_capacity, at + 1, sizeof *x->task))
         return -1;
-    while (x->n_tasks < at + 2)
+    while (x->n_tasks < at + 1)
         x->task[x->n_tasks++] = -1;
     if (x->task[at] < 0) {
         const th_compute_cost *w = th_compute_cost_get(th_plans_costs(x->plans), number);
-        x->task[at] = th_task_least_ps(&w->schedule, &w->port, with_weights);
+        x->task[at] = th_task_least_ps(&w->schedule, &w->port);
     }
     *ps = x->task[at];
     return 0;
@@ -64,11 +64,6 @@ static int task_ps(th_path *x, int32_t number, bool with_weights, double *ps)
 static int node_of(const th_path *x, const th_placed *at, int r)
 {
     return x->problem->system->accel_node[at->set->accels[r]];
-}
-
-static bool loads_weights(const th_path *x, const th_placed *at, int r)
-{
-    return !x->problem->system->nodes[node_of(x, at, r)].a.prefetches;
 }
 
 /* Of bytes from node to node. 0 or -1: out of memory. */
@@ -126,7 +121,7 @@ static int run_phases(th_path *x, const th_placed *at, const th_layer_plan *plan
                 return -1;
         for (int r = 0; r < plan->n; r++) {
             double takes;
-            if (task_ps(x, cost[r * plan->phases + p], loads_weights(x, at, r), &takes))
+            if (task_ps(x, cost[r * plan->phases + p], &takes))
                 return -1;
             if (p > 0)
                 later(&x->end[r], x->piece[r * plan->phases + p]);
@@ -153,7 +148,7 @@ static int exchange_sums(th_path *x, const th_placed *at, const th_layer_plan *p
     for (int r = 0; r < plan->n; r++) {
         double takes = 0;
         if (plan->at[r].reduce_cost >= 0 &&
-            task_ps(x, plan->at[r].reduce_cost, loads_weights(x, at, r), &takes))
+            task_ps(x, plan->at[r].reduce_cost, &takes))
             return -1;
         final[r] += takes;
     }

@@ -192,11 +192,6 @@ static int part_breaches(const world *w, const th_result *r)
     return wrong;
 }
 
-static void let_one_prefetch(world *w)
-{
-    w->system->nodes[w->system->accel_node[pick(w->random, 0, 7)]].a.prefetches = true;
-}
-
 TEST(sums_hold_on_a_hundred_programs)
 {
     static const char *const networks[] = {"fluid", "ideal", "packet"};
@@ -204,8 +199,6 @@ TEST(sums_hold_on_a_hundred_programs)
     int wrong = 0, programs = 0;
     for (int sort = 0; sort < 4; sort++) {
         world w = new_world(70 + (uint64_t)sort, sort == 1 ? 40000000000 : 0);
-        if (sort == 2)
-            let_one_prefetch(&w);
         for (int i = 0; i < 25; i++, programs++) {
             random_program(&w, (int)pick(w.random, 5, 90));
             th_result r = replay(&w, networks[sort == 3 ? i % 3 : 0]);

@@ -75,14 +75,9 @@ static th_result replay_recorded(const world *w)
     return r;
 }
 
-enum { NONE_PREFETCHES, SOME_PREFETCH };
-
-static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int rounds,
-                                    int prefetch)
+static void every_way_of_running_on(uint64_t seed, int64_t dram_bits_per_s, int rounds)
 {
     world w = new_world(seed, dram_bits_per_s);
-    if (prefetch)
-        let_some_prefetch(&w);
     int wrong = 0;
     int64_t expanded = 0;
     for (int round = 0; round < rounds; round++) {
@@ -161,24 +156,16 @@ TEST(flows_that_are_alone_end_as_solved)
 
 TEST(collapsing_changes_nothing)
 {
-    every_way_of_running_on(51, 0, 12, NONE_PREFETCHES);
+    every_way_of_running_on(51, 0, 12);
 }
 
 /* Links bring 6.5 GB/s in all and 1 at most each: at 5 GB/s flows could saturate a DRAM as soon as
  * a cable is in use, at 7 GB/s with three of them, at 24 by no means. */
 TEST(collapsing_changes_nothing_with_other_drams)
 {
-    every_way_of_running_on(52, 40000000000, 5, NONE_PREFETCHES);
-    every_way_of_running_on(54, 56000000000, 6, NONE_PREFETCHES);
-    every_way_of_running_on(53, 192000000000, 4, NONE_PREFETCHES);
-}
-
-TEST(collapsing_changes_nothing_with_prefetch)
-{
-    every_way_of_running_on(62, 0, 6, SOME_PREFETCH);
-    every_way_of_running_on(63, 40000000000, 4, SOME_PREFETCH);
-    every_way_of_running_on(65, 56000000000, 4, SOME_PREFETCH);
-    every_way_of_running_on(64, 192000000000, 4, SOME_PREFETCH);
+    every_way_of_running_on(52, 40000000000, 5);
+    every_way_of_running_on(54, 56000000000, 6);
+    every_way_of_running_on(53, 192000000000, 4);
 }
 
 /* Half of the accelerators weak, half not. */
@@ -259,14 +246,11 @@ static int inspect(const world *w, th_machine *m, th_time *seen)
     return wrong;
 }
 
-enum { NONE, SLOW_DRAM, PREFETCHING, SLOW_DRAM_AND_PREFETCHING, N_SORTS };
+enum { NONE, SLOW_DRAM, N_SORTS };
 
 static world world_of_sort(uint64_t seed, int sort)
 {
-    world w = new_world(seed, sort & SLOW_DRAM ? 40000000000 : 0);
-    if (sort & PREFETCHING)
-        let_some_prefetch(&w);
-    return w;
+    return new_world(seed, sort == SLOW_DRAM ? 40000000000 : 0);
 }
 
 TEST(slices_and_steps_change_nothing)
@@ -425,8 +409,8 @@ TEST(any_allocation_may_fail)
                                        {.expand_seed = 5},
                                        {.expand_all = true},
                                        {.network = th_network_find("ideal")}};
-    for (int i = 0; i < 6; i++) {
-        world w = world_of_sort(61, i == 4 ? SLOW_DRAM : i == 5 ? PREFETCHING : NONE);
+    for (int i = 0; i < 5; i++) {
+        world w = world_of_sort(61, i == 4 ? SLOW_DRAM : NONE);
         const th_machine_options *o = &ways[i % 4];
         random_program(&w, 60);
         int64_t live = th_alloc_live(), calls = th_alloc_calls();

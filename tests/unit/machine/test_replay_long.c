@@ -15,10 +15,26 @@ typedef struct {
     uint64_t first_seed;
     int n_programs;
     int64_t scale;
-    int n_clocks, n_cables; /* that change */
-    bool prefetches, by_latency, in_bursts, is_measured;
+    int n_clocks, n_cables, n_failures; /* that change; of accelerators */
+    bool by_latency, in_bursts, is_measured;
     bool lasts_days; /* then ends may be a picosecond apart where DRAMs are contended throughout */
 } sort;
+
+/* An accelerator is dead for at most a twentieth of end, by a fault that ends or by what is set. */
+static void fail_at_random(th_machine *m, const world *w, gsl_rng *random, th_time end)
+{
+    const bool is_fault = pick(random, 0, 1);
+    th_property_event dead = {.at = (th_time)((double)end * th_random_unit(random)),
+                              .kind = TH_PROPERTY_FREQUENCY,
+                              .object = (int32_t)pick(random, 0, w->system->n_accels - 1),
+                              .role = is_fault ? TH_PROPERTY_FAULT : TH_PROPERTY_SET},
+                      repaired = dead;
+    repaired.at += (th_time)((double)(end / 20) * th_random_unit(random));
+    repaired.factor = 1;
+    repaired.role = is_fault ? TH_PROPERTY_REPAIR : TH_PROPERTY_SET;
+    CU_ASSERT_EQUAL(th_machine_add_property_event(m, &dead, NULL), 0);
+    CU_ASSERT_EQUAL(th_machine_add_property_event(m, &repaired, NULL), 0);
+}
 
 /* Changes of a run that lasts until about end, the same for every machine that runs it. Clocks
  * before the run and in its midst, in half of the runs with jitter; cables go down, or to half, for
@@ -54,6 +70,8 @@ static void change_at_random(th_machine *m, const world *w, const sort *s, uint6
         CU_ASSERT_EQUAL(th_machine_add_property_event(m, &down, NULL), 0);
         CU_ASSERT_EQUAL(th_machine_add_property_event(m, &up, NULL), 0);
     }
+    for (int i = 0; i < s->n_failures; i++)
+        fail_at_random(m, w, random, end);
     gsl_rng_free(random);
 }
 
@@ -74,6 +92,7 @@ static th_result replay(const world *w, const th_machine_options *o, const sort 
     for (int i = 1; i <= n_stops; i++) {
         th_machine_run_until(m, end / n_stops * i, &e);
         CU_ASSERT_EQUAL_FATAL(th_machine_result(m, &r, &e), 0);
+        CU_ASSERT_EQUAL(s->n_failures > 0 ? breaches(w, &r) : 0, 0);
         th_result_clear(&r);
     }
     CU_ASSERT_EQUAL(th_machine_run_until(m, TH_TIME_MAX, &e), TH_STOP_DONE);
@@ -143,8 +162,6 @@ static world make_world(const sort *s, uint64_t seed)
 {
     static const int64_t drams[] = {0, 40000000000, 56000000000, 192000000000};
     world w = s->is_measured ? measured_world(seed) : new_world(seed, drams[seed % 4]);
-    if (s->prefetches)
-        let_some_prefetch(&w);
     if (s->in_bursts)
         random_bursts(&w);
     else
@@ -176,7 +193,7 @@ static int count_wrong(const world *w, const sort *s, uint64_t seed)
                 {{.always_contended = true}, 0}, {{.network_options.solves_uncontended = true}, 0},
                 {{.expand_seed = 7}, 0},         {{0}, 40}};
     const th_machine_options by_default = {0};
-    bool changes = s->n_clocks + s->n_cables > 0;
+    bool changes = s->n_clocks + s->n_cables + s->n_failures > 0;
     th_result r = replay(w, &by_default, s, seed, 0, 0);
     th_time end = changes ? r.elapsed_ps : 0;
     int wrong = 0;
@@ -214,10 +231,22 @@ TEST(clocks_that_change)
                                      .n_programs = 12,
                                      .scale = 1,
                                      .n_clocks = 40,
-                                     .n_cables = 20,
-                                     .prefetches = true});
+                                     .n_cables = 20});
     every_way_gives_the_same(&(sort){
         .first_seed = 1200, .n_programs = 12, .scale = 1, .n_clocks = 40, .is_measured = true});
+}
+
+/* In the midst of tasks of every mode, also where DRAMs are contended; a task begins again. */
+TEST(accelerators_that_fail_and_are_repaired)
+{
+    every_way_gives_the_same(
+        &(sort){.first_seed = 1300, .n_programs = 8, .scale = 1, .n_failures = 40});
+    every_way_gives_the_same(&(sort){.first_seed = 1350,
+                                     .n_programs = 8,
+                                     .scale = 1,
+                                     .n_failures = 30,
+                                     .n_clocks = 20,
+                                     .n_cables = 10});
 }
 
 /* Minutes. */
@@ -242,7 +271,6 @@ TEST(transfers_of_terabytes)
                                      .scale = 1000000,
                                      .n_clocks = 20,
                                      .n_cables = 40,
-                                     .prefetches = true,
                                      .lasts_days = true});
 }
 

@@ -105,7 +105,7 @@ static lines traced(const world *w, const th_trace_options *o, const th_machine_
 }
 
 /* However it is run, and in whatever window. At a coarse resolution periods are jumped. */
-static void all_modes_show_the_same_on(uint64_t seed, int64_t dram_bits_per_s, bool prefetch)
+static void all_modes_show_the_same_on(uint64_t seed, int64_t dram_bits_per_s)
 {
     static const th_trace_options windows[] = {
         {.until_ps = TH_TIME_MAX},
@@ -113,8 +113,6 @@ static void all_modes_show_the_same_on(uint64_t seed, int64_t dram_bits_per_s, b
         {.since_ps = 50000000, .until_ps = 150000000, .resolution_ps = 1000},
     };
     world w = new_world(seed, dram_bits_per_s);
-    if (prefetch)
-        let_some_prefetch(&w);
     int wrong = 0;
     size_t n = 0;
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
@@ -160,7 +158,7 @@ static void repeat_program(world *w, int times)
     w->program = all;
 }
 
-static void repeated_tasks_show_the_same_on(uint64_t seed, int64_t dram_bits_per_s, bool prefetch)
+static void repeated_tasks_show_the_same_on(uint64_t seed, int64_t dram_bits_per_s)
 {
     static const th_trace_options windows[] = {
         {.until_ps = TH_TIME_MAX},
@@ -169,8 +167,6 @@ static void repeated_tasks_show_the_same_on(uint64_t seed, int64_t dram_bits_per
         {.since_ps = 30000000, .until_ps = 800000000},
     };
     world w = new_world(seed, dram_bits_per_s);
-    if (prefetch)
-        let_some_prefetch(&w);
     random_program(&w, 12);
     repeat_program(&w, 8);
     size_t n = 0;
@@ -187,36 +183,29 @@ static void repeated_tasks_show_the_same_on(uint64_t seed, int64_t dram_bits_per
 
 TEST(repeated_tasks_show_the_same)
 {
-    repeated_tasks_show_the_same_on(76, 0, false);
-    repeated_tasks_show_the_same_on(77, 0, true);
-    repeated_tasks_show_the_same_on(78, 40000000000, false);
+    repeated_tasks_show_the_same_on(76, 0);
+    repeated_tasks_show_the_same_on(78, 40000000000);
 }
 
 /* Its times stand alone, once for all that changes at a tick. */
 TEST(repeated_tasks_show_the_same_in_vcd)
 {
     format = "vcd";
-    repeated_tasks_show_the_same_on(79, 0, false);
-    repeated_tasks_show_the_same_on(80, 40000000000, true);
+    repeated_tasks_show_the_same_on(79, 0);
+    repeated_tasks_show_the_same_on(80, 40000000000);
     format = "csv";
 }
 
 TEST(all_modes_show_the_same)
 {
-    all_modes_show_the_same_on(71, 0, false);
+    all_modes_show_the_same_on(71, 0);
 }
 
 /* Flows could saturate a DRAM as soon as a cable is in use: engines and flows share it then. */
 TEST(all_modes_show_the_same_with_contended_drams)
 {
-    all_modes_show_the_same_on(72, 40000000000, false);
-    all_modes_show_the_same_on(73, 56000000000, false);
-}
-
-TEST(all_modes_show_the_same_where_weights_come_prefetched)
-{
-    all_modes_show_the_same_on(74, 0, true);
-    all_modes_show_the_same_on(75, 40000000000, true);
+    all_modes_show_the_same_on(72, 40000000000);
+    all_modes_show_the_same_on(73, 56000000000);
 }
 
 TAP_MAIN("trace_tiles")

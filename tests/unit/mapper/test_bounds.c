@@ -446,14 +446,6 @@ static void check_case(const th_system *s, int number)
     "\"s\", \"w\"]; } ); topology = { type = \"ring\"; dims = [4]; bandwidth = \"8Gbps\"; "        \
     "latency = \"100ns\"; };"
 
-/* Every second accelerator, so that both kinds and both ways meet. */
-static th_system *with_some_that_prefetch(th_system *s)
-{
-    for (int a = 0; a < s->n_accels; a += 2)
-        s->nodes[s->accel_node[a]].a.prefetches = true;
-    return s;
-}
-
 TEST(no_mapping_is_below_any_bound)
 {
     enum { CASES = 600 };
@@ -464,7 +456,6 @@ TEST(no_mapping_is_below_any_bound)
         system_of(
             RANDOM_TOPOLOGY("type = \"mesh\"; dims = [2, 2]; host = { bandwidth = \"2Gbps\"; };")),
         system_of(UNLIKE),
-        with_some_that_prefetch(system_of(UNLIKE)),
         system_of(SLOW_DRAM),
         system_of(ALIKE),
         shipped_system("f1_16xlarge"),

@@ -158,26 +158,6 @@ TEST(travel_hides_behind_computing)
     tear_down();
 }
 
-static int n_whose_weights_arrive(const char *strategy)
-{
-    int n = 0;
-    set_up(RING4, ONE("3", "1"), "0123");
-    put_layer(map, 0, 0, strategy);
-    lower_stream(th_stream_single);
-    for (int32_t t = 0; t < program->n_tasks; t++)
-        n += program->tasks[t].weights_arrive;
-    tear_down();
-    return n;
-}
-
-/* On each of four all phases but the first, where weights rotate; none where inputs do. */
-TEST(pieces_that_arrive_are_marked)
-{
-    CU_ASSERT_EQUAL(n_whose_weights_arrive("H4 rK"), 12);
-    CU_ASSERT_EQUAL(n_whose_weights_arrive("K4 rH"), 0);
-    CU_ASSERT_EQUAL(n_whose_weights_arrive("H4"), 0);
-}
-
 /* 4 rows and columns of 8 x 8 in 2 x 2, 1 x 1 kernel, batch 1, rotating C: pieces of 16 x 10 x 2 =
  * 320 bytes, x = 420 ns; a phase is 16 x 4 x 4 x 10 = 2560 steps. On a system of a thousandth of
  * the bandwidth x = 320,100 ns > c: arrivals at x, 2 x, 3 x; the end is 3 x + c. */

@@ -286,8 +286,6 @@ TEST(others_are_replayed_whole)
     s->nodes[s->accel_node[0]].a.dram_bits_per_s /= 2; /* flows could saturate it */
     CU_ASSERT_EQUAL(evaluations_by_segments(s, th_stream_single, "fluid"), 0);
     CU_ASSERT_EQUAL(evaluations_by_segments(s, th_stream_single, "ideal"), 1);
-    s->nodes[s->accel_node[5]].a.prefetches = true;
-    CU_ASSERT_EQUAL(evaluations_by_segments(s, th_stream_single, "ideal"), 0);
     th_system_free(s);
 }
 

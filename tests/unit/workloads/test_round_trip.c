@@ -187,7 +187,7 @@ TEST(odd_systems_come_back)
         "designs = ( { name = \"d\"; type = \"any\"; whole = 3; part = 0.1; long = 5000000000L; on "
         "= true; "
         "word = \"a b\"; } );\n"
-        "accelerators = ( { names = [\"a\", \"b\"]; group = 2; prefetch = true; dram = { capacity "
+        "accelerators = ( { names = [\"a\", \"b\"]; group = 2; dram = { capacity "
         "= \"12345678B\"; "
         "bandwidth = \"unlimited\"; latency = \"123456789ps\"; burst = \"48B\"; channels = 3; "
         "interleave = \"100B\"; "
