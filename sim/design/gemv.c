@@ -11,15 +11,18 @@
  * t:
  *   x = B ceil(g K / lanes) C     product with x(t), which depends on no earlier step
  *   h = B ceil(g K / lanes) K     product with h(t - 1), which waits for the gates of step t - 1
- *   e = B ceil(o K / gate_lanes) + step_latency     o = 9 (LSTM), 8 (GRU) operations per unit
+ *   e = B ceil(o K / gate_lanes) + step_latency     o operations per unit, see below
  *   cycles = H (h + max(x, e)) + min(x, e)
  * If weight_buffer holds all weights, they are loaded once. Otherwise every step streams them in
  * blocks of units; the buffer holds `slots` blocks, each of at least one unit. The gates of every
  * block but the last overlap with the product of the next block. In other layers, each block of
  * columns processes all vectors in turn; an output row is a step, and a convolution gathers its
  * vectors from the window of that row.
- *   o, LSTM: 3 sigmoid, 2 tanh (one table look-up each, as in ESE), f c, i g, their sum, o tanh(c)
- *   o, GRU: 2 sigmoid, 1 tanh, r (U h) and its sum, h - n, z times that, plus n
+ * Operations per unit: what the equations have beside the products, which the multipliers add up
+ * with W x + U h + b; a sigmoid or tanh is one table look-up, as in ESE:
+ *   LSTM  i f o = sigmoid, g = tanh, c = f c + i g, h = o tanh(c)     3 + 1 + 3 + 2 = 9
+ *   GRU   r z = sigmoid, n = tanh(W x + r (U h)), h = n + z (h - n)   2 + 3 + 3 = 8
+ *   RNN   h = tanh                                                    1
  * Not modelled: the two directions of a bidirectional layer running at once, weights that stay on
  * chip between runs of a layer, skipping of zeros (compressed weights do reduce traffic). */
 #include <config.h>
@@ -41,7 +44,6 @@ enum {
     OUTPUT_PORT,
     SLOTS
 };
-enum { LSTM_OPERATIONS = 9, GRU_OPERATIONS = 8 };
 enum {
     PIECES = 8
 }; /* pieces of a product with one vector, so that loading overlaps with computing */
@@ -104,16 +106,25 @@ static int fail_too_small(const th_design_config *d, const th_shard *s, const ch
 /* --- recurrent layers ------------------------------------------------------------------------- */
 
 typedef struct {
-    int64_t rows, inputs, units, gates, block; /* block: units per block */
+    int64_t rows, inputs, units, gates, operations; /* gates, operations: of a unit */
+    int64_t block;                                  /* units per block */
     bool is_resident;                          /* all weights stay on chip */
 } recurrence;
+
+/* Of a unit, beside the products; see the head of this file. */
+static int64_t operations_of(th_layer_kind kind)
+{
+    enum { LSTM = 9, GRU = 8, RNN = 1 };
+    return kind == TH_LAYER_LSTM ? LSTM : kind == TH_LAYER_GRU ? GRU : RNN;
+}
 
 static recurrence recurrence_of(const th_design_config *d, const th_shard *s)
 {
     recurrence r = {.rows = s->dim[TH_DIM_B],
                     .inputs = s->dim[TH_DIM_C],
                     .units = s->dim[TH_DIM_K],
-                    .gates = th_layer_gates((th_layer_kind)s->kind)};
+                    .gates = th_layer_gates((th_layer_kind)s->kind),
+                    .operations = operations_of((th_layer_kind)s->kind)};
     int64_t unit = r.gates * (r.inputs + r.units);
     r.is_resident = th_shard_bytes(s, TH_TENSOR_WEIGHT, r.units * unit) <= value(d, WEIGHT_BUFFER);
     r.block = r.is_resident ? r.units : block_of(d, s, r.units, unit);
@@ -128,8 +139,7 @@ static int64_t rounds_of(const th_design_config *d, const recurrence *r, int64_t
 /* Cycles from the last product of a step to the first use of its result. */
 static int64_t wait_of(const th_design_config *d, const recurrence *r, int64_t units)
 {
-    int64_t operations = r->gates == 4 ? LSTM_OPERATIONS : GRU_OPERATIONS;
-    return r->rows * th_ceil_div(operations * units, value(d, GATE_LANES)) + value(d, STEP_LATENCY);
+    return r->rows * th_ceil_div(r->operations * units, value(d, GATE_LANES)) + value(d, STEP_LATENCY);
 }
 
 static void set_unit_block(const th_design_config *d, const th_shard *s, const recurrence *r,
@@ -282,8 +292,8 @@ static double product_of(const form *f, int64_t units, int64_t elements)
 
 static double gates_of(const form *f, int64_t units)
 {
-    double operations = f->r.gates == 4 ? LSTM_OPERATIONS : GRU_OPERATIONS;
-    return (double)f->r.rows * ceil(operations * (double)units / f->d->value[GATE_LANES]);
+    double operations = (double)(f->r.operations * units);
+    return (double)f->r.rows * ceil(operations / f->d->value[GATE_LANES]);
 }
 
 /* The time steps are the outer loop, the blocks the inner one. The product x of the first block of

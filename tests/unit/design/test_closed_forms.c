@@ -22,7 +22,8 @@ static th_shard recurrent_layer(gsl_rng *r)
 {
     th_shard s = conv_shard((int)pick(r, 1, 3), (int)pick(r, 1, 100), (int)pick(r, 1, 100),
                             (int)pick(r, 1, 20), 1, 1);
-    s.kind = pick(r, 0, 1) ? TH_LAYER_LSTM : TH_LAYER_GRU;
+    static const int kinds[] = {TH_LAYER_LSTM, TH_LAYER_GRU, TH_LAYER_RNN};
+    s.kind = kinds[pick(r, 0, 2)];
     return s;
 }
 

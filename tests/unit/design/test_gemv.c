@@ -82,6 +82,29 @@ TEST(streamed_weights_are_loaded_in_every_step)
     CU_ASSERT_EQUAL(out.buffer_bytes[TH_TENSOR_WEIGHT], 1024);
 }
 
+/* One vector of 16 values, 128 units, 10 steps on a million lanes: each product is a round, x = 16, h
+ * = 128; one gate lane: e = 128 o, o = 9, 8 and 1 by the equations at the head of gemv.c. Cycles 10
+ * (128 + e) + 16. In closed form too, with ports that do not matter but for the weights, which come
+ * before the first step, and the last store. */
+TEST(each_kind_costs_its_own_operations)
+{
+    static const int kinds[] = {TH_LAYER_LSTM, TH_LAYER_GRU, TH_LAYER_RNN},
+                     operations[] = {9, 8, 1}, gates[] = {4, 3, 1};
+    static const char keys[] =
+        "type = \"gemv\"; clock = \"100MHz\"; lanes = 1048576; gate_lanes = 1; weight_buffer = "
+        "\"64MiB\"; input_port = 1000; weight_port = 100000; output_port = 1000; ";
+    for (int i = 0; i < 3; i++) {
+        th_shard s = conv_shard(1, 128, 16, 10, 1, 1);
+        s.kind = kinds[i];
+        s.in_h = 10;
+        th_schedule out = schedule_on(keys, &s);
+        int64_t cycles = 10 * (128 + 128 * operations[i]) + 16;
+        CU_ASSERT_EQUAL(th_schedule_sum(&out).cycles, cycles);
+        double ports = gates[i] * 128 * 144 / 100000.0 + 128 / 1000.0;
+        CU_ASSERT_DOUBLE_EQUAL(closed_form_of(keys, &s), (double)cycles + ports, 1e-6);
+    }
+}
+
 /* 44 weights of a unit, 88 bytes; 2 slots of 176: blocks of 2 units, 8 columns, one round of 64
  * lanes, 2*11 = 22 cycles. Gates of 18 operations on one lane, 2*18 = 36, outlast it; the last
  * ones but for x, 2*1. */
