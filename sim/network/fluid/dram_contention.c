@@ -11,6 +11,7 @@
  * accelerator collapses its tasks (accelerator.c). So a DRAM that flows could saturate (is_shared)
  * becomes contended when the links in use exceed that bandwidth, and stays so until no flow uses
  * it. Explicit routes may bring more over segments, so with them every flow makes it contended.
+ * With weights this holds as no engine weighs less than a flow at its DRAM (fluid.c).
  * Invariant: used_bits is the sum over the accelerator's links with flows_first or flows_last above
  * 0. */
 #include <config.h>

@@ -209,6 +209,7 @@ int th_fluid_arrive(fluid *f, int32_t slot)
         w->at[end] = (int32_t)there->n;
         if (th_fluid_add(there, slot << 1 | end))
             return -1;
+        touch(f, w->accel[end]);
     }
     return 0;
 }
@@ -264,21 +265,60 @@ static void set_bandwidth(th_network *n, int32_t medium, double bytes_per_s, th_
         th_maxmin_set_capacity(f->shares, medium, bytes_per_s);
 }
 
+static void remove_engine(fluid *f, int32_t slot)
+{
+    th_maxmin_remove(f->shares, slot);
+    th_virtual_time_remove(f, slot, 0); /* it never ends, so no time counts */
+}
+
+static int add_engine(fluid *f, int32_t slot)
+{
+    const int32_t media[] = {port_medium(f, slot), dram_medium(f, slot / TH_N_ENGINES)};
+    return th_maxmin_add(f->shares, slot, f->flows[slot].weight, media, 2);
+}
+
+/* With weights by latency an engine counts as the flow of the greatest weight at its DRAM: it gets
+ * no more than any flow, as dram_contention.c needs, and no less than the least of them. */
+static int weigh_engines(fluid *f, int32_t accel)
+{
+    const th_fluid_list *there = &f->demand.at_accel[accel];
+    double weight = there->n > 0 ? 0 : 1;
+    for (size_t i = 0; i < there->n; i++)
+        weight = fmax(weight, f->flows[there->item[i] >> 1].weight);
+    for (int32_t slot = accel * TH_N_ENGINES; slot < (accel + 1) * TH_N_ENGINES; slot++) {
+        bool is_there = f->flows[slot].sharing == TH_FLUID_IN_SOLVER;
+        if (f->flows[slot].weight == weight)
+            continue;
+        f->flows[slot].weight = weight;
+        if (is_there)
+            remove_engine(f, slot);
+        if (is_there && add_engine(f, slot))
+            return -1;
+    }
+    return 0;
+}
+
+static int weigh_all_engines(fluid *f)
+{
+    for (int32_t i = 0; i < f->demand.n_pending; i++)
+        if (weigh_engines(f, f->demand.pending[i]))
+            return -1;
+    return 0;
+}
+
 static int demand(th_network *n, int accel, unsigned mask, const double *port_bytes_per_s)
 {
     fluid *f = (fluid *)n;
     for (int e = 0; e < TH_N_ENGINES; e++) {
         int32_t slot = accel * TH_N_ENGINES + e;
-        const int32_t media[] = {port_medium(f, slot), dram_medium(f, accel)};
         bool wanted = mask >> e & 1u, has = f->flows[slot].sharing == TH_FLUID_IN_SOLVER;
-        th_maxmin_set_capacity(f->shares, media[0], port_bytes_per_s[e]);
+        th_maxmin_set_capacity(f->shares, port_medium(f, slot), port_bytes_per_s[e]);
         f->flows[slot].sharing = wanted ? TH_FLUID_IN_SOLVER : TH_FLUID_OUTSIDE;
         if (has && !wanted) {
-            th_maxmin_remove(f->shares, slot);
-            th_virtual_time_remove(f, slot, 0); /* it never ends, so no time counts */
+            remove_engine(f, slot);
             f->head.engine_rate[slot] = 0;
         }
-        if (wanted && !has && th_maxmin_add(f->shares, slot, 1, media, 2))
+        if (wanted && !has && add_engine(f, slot))
             return -1;
     }
     return 0;
@@ -463,6 +503,8 @@ static int settle(th_network *n, th_events *q, th_time now)
     if (is_settled(f))
         return 0;
     if (th_fluid_settle_entered(f, q, now))
+        return -1;
+    if (f->weigh_by_latency && f->dram.any_shared && weigh_all_engines(f))
         return -1;
     if (th_maxmin_has_changed(f->shares) && solve(f, now))
         return -1;

@@ -393,6 +393,40 @@ TEST(flows_and_engines_share_a_dram_fairly)
     th_system_free(s);
 }
 
+/* 3 GB/s of DRAM at accelerator 1, links of 3 GB/s. Flows of weights 1 and 4 (us of latency), and an
+ * engine, as the flow of 4: 2, 0.5 and 0.5 GB/s. Without the first flow 1.5 each; without the second
+ * too. */
+TEST(with_weights_an_engine_is_like_the_slowest_flow_at_its_dram)
+{
+    const double fast[] = {5e9, 5e9, 5e9, 5e9}, engine[] = {0.5, 1.5, 1.5};
+    const th_network_options by_latency = {.weigh_by_latency = true};
+    th_system *s = new_system(3, 3);
+    th_system_add_cable(s, 0, 1, th_cable_symmetric(3 * GB, 1000000, true), NULL);
+    th_system_add_cable(s, 2, 1, th_cable_symmetric(3 * GB, 4000000, true), NULL);
+    finish(s);
+    th_network *n = th_network_find("fluid")->create(s, &by_latency, NULL);
+    th_events *q = th_events_new();
+    th_event e;
+    for (int with = 0; with < 3; with++) { /* both flows, or one of them */
+        th_events_reset(q);
+        n->type->reset(n);
+        for (int32_t f = 0; f < 2; f++)
+            if (with == 0 || with == f + 1)
+                n->type->start(n, q, 0, f, &(th_message){f == 0 ? 2 : 0, 1, 1000000000, 0});
+        for (int i = 0; i < (with == 0 ? 2 : 1); i++) {
+            th_events_pop(q, &e);
+            CU_ASSERT_FALSE(n->type->event(n, q, 4000000, &e));
+        }
+        CU_ASSERT_EQUAL(n->type->demand(n, 1, 1, fast), 0);
+        CU_ASSERT_EQUAL(n->type->settle(n, q, 4000000), 0);
+        CU_ASSERT_DOUBLE_EQUAL(n->engine_rate[TH_N_ENGINES] / 1e9, engine[with], 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(th_network_dram_demand(n, 1) / 1e9, 3 - engine[with], 1e-9);
+    }
+    n->type->destroy(n);
+    th_events_free(q);
+    th_system_free(s);
+}
+
 /* --- the table, and memory -------------------------------------------------------------------- */
 
 /* 2^50 bytes at 1 bit/s: 9e15 s. So too when the delay alone is as long as a run can be. */
