@@ -52,6 +52,8 @@ libtharsis_la_SOURCES += \
 	sim/design/canonical.c \
 	sim/design/clock.c \
 	sim/design/clock.h \
+	sim/design/finalists.c \
+	sim/design/finalists.h \
 	sim/design/roofline.c \
 	sim/design/script.c \
 	sim/design/script_memo.c \

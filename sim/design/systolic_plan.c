@@ -2,15 +2,15 @@
 /* systolic_plan.c - chooses the order of the folds, the pieces of their streams, and the data that
  * stays on chip.
  *   th_systolic_plan: for both orders of the two loops over folds, for pieces of 1, 1/2, 1/4 ... of
- *   a stream, for every set of data that may stay: schedule, buffer bytes, estimate; the least wins
+ *   a stream, for every set of data that may stay: schedule, buffer bytes, estimate; of those with
+ *   the least estimates the fastest in the pipeline wins (finalists.h)
  *
  * The stream is the innermost loop, so cutting it adds no fill. With refill, the search also tries
  * candidates in which every piece is a fold of its own and the blocks of the inner dimension are
  * innermost: they pay more fills and avoid spilling partial sums. The estimate approximates the
  * pipeline with its slots: per step the maximum of its cycles, its loads and its spilled sums
  * (docs/models/systolic.md), at least all traffic over the bandwidth, plus the first load and the
- * last store. The estimate only ranks the candidates; the pipeline computes the times. Ties go to
- * the candidate with less traffic, then to the one found first, which has the larger pieces. */
+ * last store. Ties go to the candidate with less traffic, then to the one found first, which has the larger pieces. */
 #include <config.h>
 
 #include "sim/design/systolic.h"
@@ -18,7 +18,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/design/finalists.h"
 #include "sim/design/tiles.h"
+#include "sim/pipeline/pipeline_requests.h"
 
 /* Pieces of a stream have at least one element. The search tries MORE_HALVINGS sizes below the
  * first that fits and no smaller ones, because small pieces cost latency and events. */
@@ -50,35 +52,59 @@ static const uint8_t refill_orders[N_REFILLING][TH_N_LOOPS] = {
 
 /* --- estimate --------------------------------------------------------------------------------- */
 
+/* s: its requests have bytes in bursts. dram: seconds of a byte of an engine there, with the
+ * efficiency of its largest requests; stores: of a step, on average. */
 typedef struct {
     const th_schedule *s;
-    double seconds_per_byte[TH_N_ENGINES], dram_seconds_per_byte, latency, cycle;
+    double port[TH_N_ENGINES], dram[TH_N_ENGINES], latency, cycle, stores;
 } rates;
 
-static rates rates_of(const th_schedule *s, const th_port *memory)
+static void round_to_bursts(th_schedule *s, int64_t burst)
 {
-    rates k = {
-        .s = s, .latency = (double)memory->latency_ps / TH_PS_PER_S, .cycle = 1.0 / (double)s->hz};
-    if (memory->bits_per_s != TH_UNLIMITED)
-        k.dram_seconds_per_byte = 8.0 / (double)memory->bits_per_s;
-    for (int e = 0; e < TH_N_ENGINES; e++)
-        k.seconds_per_byte[e] =
-            s->port_bits_per_s[e] > 0
-                ? fmax(8.0 / (double)s->port_bits_per_s[e], k.dram_seconds_per_byte)
-                : k.dram_seconds_per_byte;
+    for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
+        s->step[mask].input_bytes = bytes_in_bursts(
+            s->step[mask].input_bytes, s->run_bytes[TH_ENGINE_INPUT], burst);
+        s->step[mask].weight_bytes = bytes_in_bursts(
+            s->step[mask].weight_bytes, s->run_bytes[TH_ENGINE_WEIGHT], burst);
+    }
+    for (unsigned mask = 0; mask < TH_N_STORE_KINDS; mask++) {
+        s->output_bytes[mask] =
+            bytes_in_bursts(s->output_bytes[mask], s->run_bytes[TH_ENGINE_OUTPUT], burst);
+        s->partial_bytes[mask] =
+            bytes_in_bursts(s->partial_bytes[mask], s->run_bytes[TH_ENGINE_PARTIAL], burst);
+    }
+}
+
+static rates rates_of(const th_schedule *s, const th_schedule_totals *t, const th_port *memory)
+{
+    const int64_t largest[TH_N_ENGINES] = {s->step[0].input_bytes, s->step[0].weight_bytes,
+                                           s->partial_bytes[0], s->output_bytes[0]};
+    rates k = {.s = s,
+               .latency = (double)memory->latency_ps / TH_PS_PER_S,
+               .cycle = 1.0 / (double)s->hz,
+               .stores = (double)t->n_stores / (double)t->n_steps};
+    double dram = memory->bits_per_s == TH_UNLIMITED ? 0 : 8.0 / (double)memory->bits_per_s;
+    for (int e = 0; e < TH_N_ENGINES; e++) {
+        int64_t run = s->run_bytes[e] > 0 ? s->run_bytes[e] : largest[e];
+        k.dram[e] = run > 0 ? dram / th_port_efficiency(memory, run) : dram;
+        k.port[e] = k.dram[e];
+        if (s->port_bits_per_s[e] > 0)
+            k.port[e] = fmax(8.0 / (double)s->port_bits_per_s[e], k.dram[e]);
+    }
     return k;
 }
 
 /* Seconds of a step that loads these numbers of bytes; the slots allow several requests in flight.
- */
+ * sums: bytes of stores and of sums that are read back, per step. */
 static double step_seconds(const rates *k, double input, double weight, double sums, double cycles)
 {
-    double compute = cycles * k->cycle;
-    double load = fmax(input * k->seconds_per_byte[TH_ENGINE_INPUT],
-                       weight * k->seconds_per_byte[TH_ENGINE_WEIGHT]);
-    load = fmax(load, (input + weight + sums) * k->dram_seconds_per_byte);
-    double round = input + weight > 0 ? (k->latency + load + compute) / k->s->slots_in : 0;
-    return fmax(fmax(compute, load), round);
+    double compute = cycles * k->cycle, store = sums * k->port[TH_ENGINE_OUTPUT];
+    double load = fmax(input * k->port[TH_ENGINE_INPUT], weight * k->port[TH_ENGINE_WEIGHT]);
+    load = fmax(load, input * k->dram[TH_ENGINE_INPUT] + weight * k->dram[TH_ENGINE_WEIGHT] +
+                          sums * k->dram[TH_ENGINE_OUTPUT]);
+    double in = input + weight > 0 ? (k->latency + load + compute) / k->s->slots_in : 0;
+    double out = (k->stores * (k->latency + compute) + store) / k->s->slots_out;
+    return fmax(fmax(compute, load), fmax(in, out));
 }
 
 /* The fraction of the steps of a kind that load an operand which stays through the loops in
@@ -129,22 +155,27 @@ static unsigned first_mask(const th_schedule *s)
     return mask;
 }
 
-static double estimate(const th_schedule *s, const th_schedule_totals *t, const th_port *memory)
+static double estimate(const th_schedule *plain, const th_port *memory)
 {
-    const rates k = rates_of(s, memory);
+    th_schedule bursts = *plain;
+    const th_schedule *s = &bursts;
+    round_to_bursts(&bursts, memory->burst_bytes);
+    const th_schedule_totals t = th_schedule_sum(s);
+    const rates k = rates_of(s, &t, memory);
     const th_step *first = &s->step[first_mask(s)];
-    double stored = (double)t->output_bytes, sums = stored + (double)t->partial_bytes;
+    double stored = (double)t.output_bytes, sums = stored + (double)t.partial_bytes;
     double steps = 0;
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++)
         if (steps_of_kind(s, mask) > 0)
-            steps += seconds_of_kind(&k, mask, sums / (double)t->n_steps);
-    double traffic = (double)t->input_bytes + (double)t->weight_bytes + sums;
-    double first_load =
-        (double)(first->input_bytes + s->first_row_extra_bytes + first->weight_bytes);
-    double seconds = fmax(fmax(steps, traffic * k.dram_seconds_per_byte),
-                          stored * k.seconds_per_byte[TH_ENGINE_OUTPUT]);
-    return seconds + first_load * k.dram_seconds_per_byte +
-           (double)s->output_bytes[TH_N_STORE_KINDS - 1] * k.seconds_per_byte[TH_ENGINE_OUTPUT];
+            steps += seconds_of_kind(&k, mask, sums / (double)t.n_steps);
+    double traffic = (double)t.input_bytes * k.dram[TH_ENGINE_INPUT] +
+                     (double)t.weight_bytes * k.dram[TH_ENGINE_WEIGHT] +
+                     sums * k.dram[TH_ENGINE_OUTPUT];
+    double seconds = fmax(fmax(steps, traffic), stored * k.port[TH_ENGINE_OUTPUT]);
+    return seconds +
+           (double)(first->input_bytes + s->first_row_extra_bytes) * k.dram[TH_ENGINE_INPUT] +
+           (double)first->weight_bytes * k.dram[TH_ENGINE_WEIGHT] +
+           (double)s->output_bytes[TH_N_STORE_KINDS - 1] * k.port[TH_ENGINE_OUTPUT];
 }
 
 /* --- candidates ------------------------------------------------------------------------------ */
@@ -221,33 +252,43 @@ static bool fits(const th_systolic_layer *l, const int64_t needs[TH_N_TENSORS])
 typedef struct {
     const th_systolic_layer *l;
     const th_port *memory;
-    th_schedule *best, work;
-    double least_seconds, least_bytes; /* of the best candidate */
-    bool is_found;
+    th_schedule work;
+    th_schedule kept[TH_FINALISTS_MAX]; /* the best by estimate, sorted */
+    double seconds[TH_FINALISTS_MAX], bytes[TH_FINALISTS_MAX];
+    int n_kept;
 } search;
 
-/* Faster, or equally fast within the rounding error and with less traffic. */
-static bool is_better(const search *x, double seconds, double bytes)
+/* Faster than number i of the kept ones, or equally fast within the rounding error and with less
+ * traffic. */
+static bool is_better(const search *x, double seconds, double bytes, int i)
 {
     static const double rounding = 1e-9;
-    if (!x->is_found || seconds < x->least_seconds * (1 - rounding))
+    if (seconds < x->seconds[i] * (1 - rounding))
         return true;
-    return seconds <= x->least_seconds * (1 + rounding) && bytes < x->least_bytes;
+    return seconds <= x->seconds[i] * (1 + rounding) && bytes < x->bytes[i];
 }
 
-/* Estimates x->work and keeps it if it is the best. */
+/* Estimates x->work and keeps it if it is among the best. */
 static void evaluate(search *x)
 {
     const th_schedule_totals t = th_schedule_sum(&x->work);
-    double seconds = estimate(&x->work, &t, x->memory);
+    double seconds = estimate(&x->work, x->memory);
     double bytes = (double)t.input_bytes + (double)t.weight_bytes + (double)t.partial_bytes +
                    (double)t.output_bytes;
-    if (!is_better(x, seconds, bytes))
+    int at = x->n_kept;
+    while (at > 0 && is_better(x, seconds, bytes, at - 1))
+        at--;
+    if (at == TH_FINALISTS_MAX)
         return;
-    x->is_found = true;
-    x->least_seconds = seconds;
-    x->least_bytes = bytes;
-    *x->best = x->work;
+    x->n_kept += x->n_kept < TH_FINALISTS_MAX;
+    for (int i = x->n_kept - 1; i > at; i--) {
+        x->kept[i] = x->kept[i - 1];
+        x->seconds[i] = x->seconds[i - 1];
+        x->bytes[i] = x->bytes[i - 1];
+    }
+    x->kept[at] = x->work;
+    x->seconds[at] = seconds;
+    x->bytes[at] = bytes;
 }
 
 /* True if one of the n fitting sets keeps all that `options` keeps: `options` can only move more
@@ -323,13 +364,12 @@ static int fail_too_small(const th_systolic_layer *l, th_schedule *s, th_error *
 int th_systolic_plan(const th_systolic_layer *l, const th_port *memory, th_schedule *out,
                      th_error *err)
 {
-    th_schedule best = *out;
-    search x = {.l = l, .memory = memory, .best = &best, .work = *out};
+    search x = {.l = l, .memory = memory, .work = *out};
     int n_orders = l->may_refill && l->flow != TH_SYSTOLIC_OS ? N_ORDERS + N_REFILLING : N_ORDERS;
     for (int order = 0; order < n_orders; order++)
         try_order(&x, order);
-    if (!x.is_found)
+    if (x.n_kept == 0)
         return fail_too_small(l, &x.work, err);
-    *out = best;
+    *out = x.kept[th_fastest_schedule(x.kept, x.n_kept, memory)];
     return 0;
 }

@@ -6,7 +6,7 @@
  *
  * Tile extents are ceil(E / n), so a loop of n iterations has the smallest remainder. The orders
  * are those that differ in the data that may stay. The pipeline (sim/pipeline/pipeline.h) decides
- * among the KEPT_MAX candidates with the least estimates (tiling_estimate.c). Estimates that differ
+ * among the TH_FINALISTS_MAX candidates with the least estimates (tiling_estimate.c). Estimates that differ
  * by less than about 0.5 % tie: then less traffic wins, then fewer steps, then the earlier
  * candidate (larger tiles come first). The numbers of tiles tried and of pipeline steps simulated
  * are bounded. What the design fixes is not searched.
@@ -22,13 +22,11 @@
 #include <string.h>
 
 #include "base/elementary.h"
+#include "sim/design/finalists.h"
 #include "sim/design/tiles.h"
 #include "sim/design/tiling_choice.h"
-#include "sim/pipeline/pipeline.h"
 
 enum {
-    KEPT_MAX = 6,
-    RUN_STEPS_MAX = 60000, /* pipeline steps of all candidates but the first */
     TILES_MAX = 1500,
     EXTENTS_MAX = 38,    /* candidates for an extent */
     CHANNEL_EXTENTS = 5, /* for channels, if the design does not fix them */
@@ -42,7 +40,7 @@ enum { N_ORDERS = sizeof orders / sizeof *orders };
 
 typedef struct {
     th_tiling_problem task;
-    th_tiling_candidate kept[KEPT_MAX];
+    th_tiling_candidate kept[TH_FINALISTS_MAX];
     int n_kept;
 } search;
 
@@ -82,9 +80,9 @@ static void keep(search *f, const th_tiling_candidate *c)
     int at = f->n_kept;
     while (at > 0 && is_better(c, &f->kept[at - 1]))
         at--;
-    if (at == KEPT_MAX)
+    if (at == TH_FINALISTS_MAX)
         return;
-    if (f->n_kept < KEPT_MAX)
+    if (f->n_kept < TH_FINALISTS_MAX)
         f->n_kept++;
     memmove(&f->kept[at + 1], &f->kept[at], (size_t)(f->n_kept - 1 - at) * sizeof *f->kept);
     f->kept[at] = *c;
@@ -137,7 +135,7 @@ static bool same_order(const char *a, const char *b, const int32_t *count)
 static void try_tile(search *f, const th_tile *tile)
 {
     th_tile_properties m = th_tile_properties_of(&f->task, tile);
-    if (f->n_kept == KEPT_MAX && rank_of(m.compute_ps) > rank_of(f->kept[KEPT_MAX - 1].ps))
+    if (f->n_kept == TH_FINALISTS_MAX && rank_of(m.compute_ps) > rank_of(f->kept[TH_FINALISTS_MAX - 1].ps))
         return;
     if (f->task.t->order) {
         try_order(f, &m, tile, f->task.t->order);
@@ -239,34 +237,13 @@ static int fail_no_fit(const search *f, const grid *g, th_error *err)
                         all - t->shared_bytes);
 }
 
-static th_time run(const th_schedule *s, const th_port *memory)
-{
-    th_pipeline p;
-    th_pipeline_start(&p, s, memory, &(th_pipeline_options){.skip = true});
-    return th_pipeline_finish(&p, s, memory);
-}
-
-/* Simulates the kept candidates, while the total of their steps is small enough, and takes the
- * fastest. */
+/* Of the kept candidates, the fastest. */
 static void simulate_kept(const search *f, th_schedule *out)
 {
-    th_time best = TH_TIME_MAX;
-    double steps = 0;
-    th_tiling_choice_schedule(&f->task, &f->kept[0].choice, out);
-    if (f->n_kept == 1)
-        return;
-    for (int i = 0; i < f->n_kept; i++) {
-        th_schedule s;
-        steps += f->kept[i].steps;
-        if (steps > RUN_STEPS_MAX)
-            continue;
-        th_tiling_choice_schedule(&f->task, &f->kept[i].choice, &s);
-        th_time took = run(&s, f->task.memory);
-        if (took < best) {
-            best = took;
-            *out = s;
-        }
-    }
+    th_schedule all[TH_FINALISTS_MAX];
+    for (int i = 0; i < f->n_kept; i++)
+        th_tiling_choice_schedule(&f->task, &f->kept[i].choice, &all[i]);
+    *out = all[th_fastest_schedule(all, f->n_kept, f->task.memory)];
 }
 
 int th_tiling_schedule(const th_tiling *t, const th_shard *s, const th_port *memory,

@@ -7,7 +7,8 @@
 # make up its bytes; each task starts after its predecessors and what its accelerator did before,
 # and no transfer beats its slowest link; busy, stalled and idle time add up; no run beats a bound;
 # the critical path is as long as the run; the spans of a trace are the busy times; the run is the
-# same again, in steps, with a trace and from a checkpoint; without contention it ends no later.
+# same again, in steps, with a trace and from a checkpoint; without contention it ends no later, and
+# with slower links or clocks no sooner.
 # Cases run in processes of their own, ten in each. One that fails is made smaller while it
 # fails in the same way, and printed as a script. 120 cases (30 with sanitizers); with
 # THARSIS_LONG=SECONDS as many as there is time for.
@@ -317,17 +318,37 @@ proc check_trace {child} {
     return ""
 }
 
-# Without contention no later: only where no accelerator can choose between tasks.
-proc check_ideal {child case rows makespan} {
-    if {[dict get $case events] ne ""} {return ""}
+# Can an accelerator choose between tasks, or is anything changed in the run? Then what is faster may
+# take longer (R. Graham, Bounds on multiprocessing timing anomalies, 1969).
+proc has_choice {child case rows} {
     foreach row $rows {
         if {[dict get $row kind] ne "compute"} continue
         set node [property $child task/[dict get $row task] node]
-        if {[incr computations($node)] > 1} {return ""}
+        if {[incr computations($node)] > 1} {return 1}
     }
+    return [expr {[dict get $case events] ne ""}]
+}
+
+# Without contention no later: only where no accelerator can choose between tasks.
+proc check_ideal {child case rows makespan} {
+    if {[has_choice $child $case $rows]} {return ""}
     $child eval {restart; run -network ideal}
     set ideal [sum_of [rows_of $child report_summary] makespan_ps]
     return [expr {$ideal > $makespan ? "ideal: $ideal, with contention $makespan" : ""}]
+}
+
+# Links of half the bandwidth make nothing faster, by more than 0.1 % at most, nor do clocks of half
+# the rate, by more than 1 %: of two transfers on a link one may then miss the other.
+proc check_slower {child case rows makespan} {
+    if {[has_choice $child $case $rows] || "-network" in [dict get $case run]} {return ""}
+    foreach {what objects bar} {bandwidth get_links 0.001 clock get_accels 0.01} {
+        $child eval "restart; set_property \[$objects\] $what x0.5; run [dict get $case run]"
+        set slower [sum_of [rows_of $child report_summary] makespan_ps]
+        if {$makespan > $slower * (1 + $bar)} {
+            return "slower: $makespan, with $what x0.5 $slower"
+        }
+    }
+    return ""
 }
 
 # ---- one case, in this process ----
@@ -342,7 +363,8 @@ proc examine_run {child case} {
         {check_engines $child $rows} {check_tasks $child $case $rows}
         {check_rates $child $case $links $rows $makespan} {check_time $child $rows $makespan}
         {check_path $child $makespan} {check_bounds $child $case $makespan}
-        {check_again $child $makespan} {check_ideal $child $case $rows $makespan}
+        {check_again $child $makespan} {check_slower $child $case $rows $makespan}
+        {check_ideal $child $case $rows $makespan}
     } {
         if {[catch $check what]} {return "[lindex $check 0]: $what"}
         if {$what ne ""} {return $what}
