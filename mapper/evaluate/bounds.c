@@ -204,8 +204,8 @@ static void sort_by_tail(th_bound_finder *f)
 
 /* The maximum over all heads h and tails t of h + (work of the layers with head >= h and tail >=
  * t) / rate + t. *n: the number of these layers; *at (or NULL): h and t. */
-static double rate_bound(const th_bound_finder *f, const double *amount, double rate,
-                         int *n, th_bound_window *at)
+static double rate_bound(const th_bound_finder *f, const double *amount, double rate, int *n,
+                         th_bound_window *at)
 {
     double most = 0;
     for (int first = 0; first < f->workload->n_layers; first++) {
@@ -343,8 +343,7 @@ static void find_memory(th_bound_finder *f)
     }
     for (int l = 0; l < f->workload->n_layers; l++)
         sum += f->bytes[l];
-    double ps =
-        isinf(bytes_per_ps) ? 0 : rate_bound(f, f->bytes, bytes_per_ps, &n, NULL);
+    double ps = isinf(bytes_per_ps) ? 0 : rate_bound(f, f->bytes, bytes_per_ps, &n, NULL);
     b->makespan_ps[TH_LIMIT_MEMORY] = th_bound_round_up_ps(ps);
     snprintf(b->why[TH_LIMIT_MEMORY], sizeof b->why[0], "%s through %d DRAMs",
              th_format_bytes((int64_t)fmin(ceil(sum), 0x1p62), text, sizeof text),

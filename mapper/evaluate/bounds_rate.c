@@ -75,9 +75,8 @@ static double ps_with(const th_floors *f, int class, int design, const th_shard 
     int64_t hz;
     *bytes = INFINITY;
     if (clock == 0 ||
-        !th_compute_cost_min_cycles_at(f->costs,
-                                       (th_compute_unit){f->first_of[class], design, clock}, s,
-                                       &cycles, &hz) ||
+        !th_compute_cost_min_cycles_at(
+            f->costs, (th_compute_unit){f->first_of[class], design, clock}, s, &cycles, &hz) ||
         cycles == INFINITY)
         return INFINITY;
     find_bytes(f, class, design, s, &weights, &outputs);

@@ -49,9 +49,9 @@ static struct th_task_floor floor_with(th_floors *f, int class, int design, cons
         return th_script_is_cause(&reason) ? script_unknown(f, design) : impossible;
     }
     port = th_compute_cost_port(f->costs, f->first_of[class]);
-    return (struct th_task_floor){
-        th_task_least_ps(&s, &port), th_task_least_bytes(&s, &port),
-        (double)th_cycles_ps(th_schedule_sum(&s).cycles, s.hz), TH_UNKNOWN_NONE, -1};
+    return (struct th_task_floor){th_task_least_ps(&s, &port), th_task_least_bytes(&s, &port),
+                                  (double)th_cycles_ps(th_schedule_sum(&s).cycles, s.hz),
+                                  TH_UNKNOWN_NONE, -1};
 }
 
 /* The same step by step, for a shard that the design can run; scripts are not called again. */

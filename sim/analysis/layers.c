@@ -166,8 +166,8 @@ void th_layers_lost(th_machine *m, int32_t task, const th_pipeline_stats *stats)
 {
     th_layer_state *state = layer_of(m, task);
     if (state)
-        add_moved(&state->sum,
-                  th_compute_cost_get(m->costs, m->program->tasks[task].compute_cost), stats);
+        add_moved(&state->sum, th_compute_cost_get(m->costs, m->program->tasks[task].compute_cost),
+                  stats);
 }
 
 void th_layers_computed(th_machine *m, int32_t task, const th_pipeline_stats *stats)

@@ -527,8 +527,8 @@ static void fixed_at_clock(const th_compute_cost_cache *cache, int accel, double
 {
     double operations_per_s, bytes_per_s, compute = 0;
     th_fixed_work scaled = *w;
-    bool is_known = th_compute_cost_roofline(cache, accel, &operations_per_s, &bytes_per_s,
-                                             NULL) == 0;
+    bool is_known =
+        th_compute_cost_roofline(cache, accel, &operations_per_s, &bytes_per_s, NULL) == 0;
     if (is_known)
         compute = (double)w->operations / operations_per_s;
     double memory = is_known ? th_dram_seconds(accel_of(cache, accel), (double)w->bytes) : 0;

@@ -28,7 +28,7 @@ typedef struct th_fixed_work {
 typedef struct th_compute_cost {
     int32_t kind; /* th_cost_kind; without a shard, the fields of it say nothing */
     th_shard shard;
-    int32_t design; /* index in the system; -1: the vector unit */
+    int32_t design;      /* index in the system; -1: the vector unit */
     th_fixed_work fixed; /* of kind TH_COST_FIXED */
     th_schedule schedule;
     th_schedule_totals total;  /* sums over the steps of the schedule */

@@ -108,7 +108,7 @@ static int fail_too_small(const th_design_config *d, const th_shard *s, const ch
 typedef struct {
     int64_t rows, inputs, units, gates, operations; /* gates, operations: of a unit */
     int64_t block;                                  /* units per block */
-    bool is_resident;                          /* all weights stay on chip */
+    bool is_resident;                               /* all weights stay on chip */
 } recurrence;
 
 /* Of a unit, beside the products; see the head of this file. */
@@ -139,7 +139,8 @@ static int64_t rounds_of(const th_design_config *d, const recurrence *r, int64_t
 /* Cycles from the last product of a step to the first use of its result. */
 static int64_t wait_of(const th_design_config *d, const recurrence *r, int64_t units)
 {
-    return r->rows * th_ceil_div(r->operations * units, value(d, GATE_LANES)) + value(d, STEP_LATENCY);
+    return r->rows * th_ceil_div(r->operations * units, value(d, GATE_LANES)) +
+           value(d, STEP_LATENCY);
 }
 
 static void set_unit_block(const th_design_config *d, const th_shard *s, const recurrence *r,

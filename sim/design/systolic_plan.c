@@ -10,7 +10,8 @@
  * innermost: they pay more fills and avoid spilling partial sums. The estimate approximates the
  * pipeline with its slots: per step the maximum of its cycles, its loads and its spilled sums
  * (docs/models/systolic.md), at least all traffic over the bandwidth, plus the first load and the
- * last store. Ties go to the candidate with less traffic, then to the one found first, which has the larger pieces. */
+ * last store. Ties go to the candidate with less traffic, then to the one found first, which has
+ * the larger pieces. */
 #include <config.h>
 
 #include "sim/design/systolic.h"
@@ -62,10 +63,10 @@ typedef struct {
 static void round_to_bursts(th_schedule *s, int64_t burst)
 {
     for (unsigned mask = 0; mask < TH_N_STEP_KINDS; mask++) {
-        s->step[mask].input_bytes = bytes_in_bursts(
-            s->step[mask].input_bytes, s->run_bytes[TH_ENGINE_INPUT], burst);
-        s->step[mask].weight_bytes = bytes_in_bursts(
-            s->step[mask].weight_bytes, s->run_bytes[TH_ENGINE_WEIGHT], burst);
+        s->step[mask].input_bytes =
+            bytes_in_bursts(s->step[mask].input_bytes, s->run_bytes[TH_ENGINE_INPUT], burst);
+        s->step[mask].weight_bytes =
+            bytes_in_bursts(s->step[mask].weight_bytes, s->run_bytes[TH_ENGINE_WEIGHT], burst);
     }
     for (unsigned mask = 0; mask < TH_N_STORE_KINDS; mask++) {
         s->output_bytes[mask] =

@@ -6,9 +6,9 @@
  *
  * Tile extents are ceil(E / n), so a loop of n iterations has the smallest remainder. The orders
  * are those that differ in the data that may stay. The pipeline (sim/pipeline/pipeline.h) decides
- * among the TH_FINALISTS_MAX candidates with the least estimates (tiling_estimate.c). Estimates that differ
- * by less than about 0.5 % tie: then less traffic wins, then fewer steps, then the earlier
- * candidate (larger tiles come first). The numbers of tiles tried and of pipeline steps simulated
+ * among the TH_FINALISTS_MAX candidates with the least estimates (tiling_estimate.c). Estimates
+ * that differ by less than about 0.5 % tie: then less traffic wins, then fewer steps, then the
+ * earlier candidate (larger tiles come first). The numbers of tiles tried and of pipeline steps simulated
  * are bounded. What the design fixes is not searched.
  *
  * Not modelled: reuse of input windows between neighbouring tiles (each loads its own); operands
@@ -135,7 +135,8 @@ static bool same_order(const char *a, const char *b, const int32_t *count)
 static void try_tile(search *f, const th_tile *tile)
 {
     th_tile_properties m = th_tile_properties_of(&f->task, tile);
-    if (f->n_kept == TH_FINALISTS_MAX && rank_of(m.compute_ps) > rank_of(f->kept[TH_FINALISTS_MAX - 1].ps))
+    if (f->n_kept == TH_FINALISTS_MAX &&
+        rank_of(m.compute_ps) > rank_of(f->kept[TH_FINALISTS_MAX - 1].ps))
         return;
     if (f->task.t->order) {
         try_order(f, &m, tile, f->task.t->order);

@@ -66,9 +66,8 @@ static int start_task(th_machine *m, th_accel_state *a, th_error *err)
     const int accel = th_accel_number(m, a);
     double factor = m->properties.frequency_factor ? m->properties.frequency_factor[accel] : 1;
     a->scaled = -1;
-    if (factor != 1 &&
-        (a->scaled = th_clock_scaled_cost(m, accel, m->program->tasks[a->task].compute_cost, factor,
-                                          err)) < 0)
+    if (factor != 1 && (a->scaled = th_clock_scaled_cost(
+                            m, accel, m->program->tasks[a->task].compute_cost, factor, err)) < 0)
         return -1;
     if (a->scaled >= 0)
         add_fault_time(m, a->task, clock_delay(m, a));
@@ -167,8 +166,7 @@ static void count_expansion(th_machine *m, th_accel_state *a, double demand)
 {
     bool is_only_watched =
         a->observed.is_watched && !m->options.expand_all && !th_accel_is_contended(m, a);
-    if (a->observed.is_counted ||
-        (is_only_watched && (demand == 0 || a->was_contended)))
+    if (a->observed.is_counted || (is_only_watched && (demand == 0 || a->was_contended)))
         return;
     a->observed.is_counted = true;
     m->counts.expansions++;

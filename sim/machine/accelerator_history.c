@@ -17,7 +17,8 @@
 #include "sim/machine/accelerator_state.h"
 
 /* The digest begins with numbers that all machines of a completion-time cache share: the compute
- * cost and its time, which is that at the present clock. Two 64-bit chains take the words in different orders. */
+ * cost and its time, which is that at the present clock. Two 64-bit chains take the words in
+ * different orders. */
 void th_history_begin(const th_machine *m, th_accel_state *a)
 {
     const th_compute_cost *w = th_accel_cost(m, a);

@@ -203,8 +203,8 @@ int th_machine_load(th_machine *m, const th_program *p, th_error *err)
 bool th_machine_can_resume(const th_machine *m)
 {
     return m->options.network->is_memoryless && !m->options.network_options.weigh_by_latency &&
-           !m->any_shared && !th_compute_cost_uses_hosts(m->costs) &&
-           !m->options.expand_all && !m->options.expand_seed;
+           !m->any_shared && !th_compute_cost_uses_hosts(m->costs) && !m->options.expand_all &&
+           !m->options.expand_seed;
 }
 
 int th_machine_resume(th_machine *m, const th_program *p, const th_in_flight *f, int32_t n,

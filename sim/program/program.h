@@ -38,8 +38,8 @@ typedef struct th_task {
     int64_t bytes;      /* transfer, >= 0 */
     th_time release_ps; /* earliest start */
     th_time delay_ps;   /* transfer: overhead before its first byte; host: duration */
-    int32_t layer; /* of the workload; -1: none */
-    int32_t input; /* of the stream, 0 based */
+    int32_t layer;      /* of the workload; -1: none */
+    int32_t input;      /* of the stream, 0 based */
 } th_task;
 
 /* A computation whose cost depends on where it runs: a shard on a design of an accelerator, or

@@ -477,8 +477,10 @@ const th_command th_property_event_commands[] = {
      "100MHz); a number without either is refused. The bandwidth of a link: at most that of the "
      "system, on the fluid network; transfers under way continue at the new rates. The clock of an "
      "accelerator: a clock with a unit is that of its array, and its vector unit changes by the "
-     "same factor, which get_property gives; tasks that start from now on are what they would be with "
-     "those clocks in the system file. An accelerator at x0 is dead; a clock repairs it. All objects or, on an error, none. Until "
+     "same factor, which get_property gives; tasks that start from now on are what they would be "
+     "with "
+     "those clocks in the system file. An accelerator at x0 is dead; a clock repairs it. All "
+     "objects or, on an error, none. Until "
      "restart, or a run with other options, which warns. Reports say in their heads what was "
      "changed.",
      .run = run_set_property, .needs_every_rank = true},
@@ -487,7 +489,8 @@ const th_command th_property_event_commands[] = {
      "accelerator dies, is slowed (-clock), or its tasks vary (-jitter). Of faults of an object "
      "that "
      "overlap, the strictest is in force, until the last has ended; set_property ends them. "
-     "Transfers on a link that is down wait, or go round it (-reroute_after); on a dead accelerator "
+     "Transfers on a link that is down wait, or go round it (-reroute_after); on a dead "
+     "accelerator "
      "no task starts, and the one that ran begins again after a repair; its memory still serves "
      "transfers. A run that cannot end fails with "
      "the reason. Once, periodically (-period), at random (-mtbf) or at the times of a file; the "

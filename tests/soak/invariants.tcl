@@ -318,8 +318,8 @@ proc check_trace {child} {
     return ""
 }
 
-# Can an accelerator choose between tasks, or is anything changed in the run? Then what is faster may
-# take longer (R. Graham, Bounds on multiprocessing timing anomalies, 1969).
+# Can an accelerator choose between tasks, or is anything changed in the run? Then what is faster
+# may take longer (R. Graham, Bounds on multiprocessing timing anomalies, 1969).
 proc has_choice {child case rows} {
     foreach row $rows {
         if {[dict get $row kind] ne "compute"} continue

@@ -219,8 +219,8 @@ static int describe_generated(th_system_reader *r, const accel_entry *e)
 
 static int read_accel_entry(th_system_reader *r, accel_entry *e)
 {
-    static const char *const keys[] = {"name",    "names",    "count", "group", "dram", "vector",
-                                       "designs", "cost",  "mtbf",  NULL};
+    static const char *const keys[] = {"name",   "names",   "count", "group", "dram",
+                                       "vector", "designs", "cost",  "mtbf",  NULL};
     if (th_reader_group(r, e->n, "an accelerator") < 0 ||
         th_config_check_keys(e->n, keys, &r->error) < 0 ||
         th_config_int(e->n, "count", false, (th_int_range){1, LARGEST_COUNT}, &e->count,

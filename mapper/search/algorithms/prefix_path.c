@@ -147,8 +147,7 @@ static int exchange_sums(th_path *x, const th_placed *at, const th_layer_plan *p
     }
     for (int r = 0; r < plan->n; r++) {
         double takes = 0;
-        if (plan->at[r].reduce_cost >= 0 &&
-            task_ps(x, plan->at[r].reduce_cost, &takes))
+        if (plan->at[r].reduce_cost >= 0 && task_ps(x, plan->at[r].reduce_cost, &takes))
             return -1;
         final[r] += takes;
     }

@@ -137,9 +137,8 @@ static double most_slowed(const th_design_type *t, gsl_rng *r)
     return most;
 }
 
-/* A tile that is ready earlier moves its bytes while others do, whose step may then begin later: a
- * schedule may lose what the stall of a step or two in a hundred takes. What a design chooses by the
- * clock may not add to that. */
+/* A tile that is ready earlier moves its bytes while others do, whose step may then begin later: so
+ * schedules with fixed tiles lose up to 4 %. What a design chooses by the clock adds nothing. */
 TEST(twice_the_clock_slows_no_layer)
 {
     enum { MANY = 400 };
@@ -148,7 +147,8 @@ TEST(twice_the_clock_slows_no_layer)
     for (int i = 0; th_design_types[i]; i++) {
         const th_design_type *t = th_design_types[i];
         gsl_rng *r = th_random_stream(73, t->name, 0);
-        bool has_fixed_tiles = strcmp(t->name, "tiled") == 0 || strcmp(t->name, "systolic_vec") == 0;
+        bool has_fixed_tiles =
+            strcmp(t->name, "tiled") == 0 || strcmp(t->name, "systolic_vec") == 0;
         double most = 0;
         for (int config = 0; config < TAP_REPEATS(MANY); config++)
             most = fmax(most, most_slowed(t, r));

@@ -82,10 +82,10 @@ TEST(streamed_weights_are_loaded_in_every_step)
     CU_ASSERT_EQUAL(out.buffer_bytes[TH_TENSOR_WEIGHT], 1024);
 }
 
-/* One vector of 16 values, 128 units, 10 steps on a million lanes: each product is a round, x = 16, h
- * = 128; one gate lane: e = 128 o, o = 9, 8 and 1 by the equations at the head of gemv.c. Cycles 10
- * (128 + e) + 16. In closed form too, with ports that do not matter but for the weights, which come
- * before the first step, and the last store. */
+/* One vector of 16 values, 128 units, 10 steps on a million lanes: each product is a round, x = 16,
+ * h = 128; one gate lane: e = 128 o, o = 9, 8 and 1 by the equations at the head of gemv.c. Cycles
+ * 10 (128 + e) + 16. In closed form too, with ports that do not matter but for the weights, which
+ * come before the first step, and the last store. */
 TEST(each_kind_costs_its_own_operations)
 {
     static const int kinds[] = {TH_LAYER_LSTM, TH_LAYER_GRU, TH_LAYER_RNN},

@@ -227,11 +227,8 @@ TEST(clocks_that_change)
 {
     every_way_gives_the_same(
         &(sort){.first_seed = 1000, .n_programs = 12, .scale = 1, .n_clocks = 40});
-    every_way_gives_the_same(&(sort){.first_seed = 1100,
-                                     .n_programs = 12,
-                                     .scale = 1,
-                                     .n_clocks = 40,
-                                     .n_cables = 20});
+    every_way_gives_the_same(
+        &(sort){.first_seed = 1100, .n_programs = 12, .scale = 1, .n_clocks = 40, .n_cables = 20});
     every_way_gives_the_same(&(sort){
         .first_seed = 1200, .n_programs = 12, .scale = 1, .n_clocks = 40, .is_measured = true});
 }

@@ -393,9 +393,8 @@ TEST(flows_and_engines_share_a_dram_fairly)
     th_system_free(s);
 }
 
-/* 3 GB/s of DRAM at accelerator 1, links of 3 GB/s. Flows of weights 1 and 4 (us of latency), and an
- * engine, as the flow of 4: 2, 0.5 and 0.5 GB/s. Without the first flow 1.5 each; without the second
- * too. */
+/* 3 GB/s of DRAM at accelerator 1, links of 3 GB/s. Flows of weights 1 and 4 (us of latency), and
+ * an engine, as the flow of 4: 2, 0.5 and 0.5 GB/s. Without one of the flows 1.5 each. */
 TEST(with_weights_an_engine_is_like_the_slowest_flow_at_its_dram)
 {
     const double fast[] = {5e9, 5e9, 5e9, 5e9}, engine[] = {0.5, 1.5, 1.5};
