@@ -168,6 +168,7 @@ int32_t th_step_compute(th_step_tasks *x, int32_t stage, const th_step_work *wor
                         th_step_task kind, th_bundles after, th_error *err)
 {
     th_fixed_work w = {.duration_ps = th_step_work_ps(work)};
+    w.steady_ps = w.duration_ps - work->ps[TH_WORK_PRODUCTS] - work->ps[TH_WORK_ATTENTION];
     th_task t = {.kind = TH_TASK_COMPUTE, .layer = -1};
     int32_t first = x->program->n_tasks, parts = add_work(x, work, err);
     t.compute_cost = parts < 0 ? -1 : th_program_add_work(x->program, &w, err);

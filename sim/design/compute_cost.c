@@ -532,7 +532,8 @@ static void fixed_at_clock(const th_compute_cost_cache *cache, int accel, double
     if (is_known)
         compute = (double)w->operations / operations_per_s;
     double memory = is_known ? th_dram_seconds(accel_of(cache, accel), (double)w->bytes) : 0;
-    scaled.duration_ps = th_ps_at_clock(w->duration_ps, compute, memory, clock);
+    scaled.duration_ps = th_time_add(
+        w->steady_ps, th_ps_at_clock(w->duration_ps - w->steady_ps, compute, memory, clock));
     compute_fixed(&scaled, out);
 }
 

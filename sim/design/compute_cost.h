@@ -21,6 +21,7 @@ typedef enum { TH_COST_SHARD, TH_COST_MOVES, TH_COST_FIXED } th_cost_kind;
  * padding. */
 typedef struct th_fixed_work {
     int64_t duration_ps; /* > 0, at the clock of the system */
+    int64_t steady_ps;   /* the part of it that follows no clock */
     int64_t operations;  /* 0: unknown */
     int64_t bytes;       /* that it reads and writes in its DRAM */
 } th_fixed_work;
@@ -86,7 +87,7 @@ int32_t th_compute_cost_append_moves(th_compute_cost_cache *cache, const th_move
 th_moves th_compute_cost_moves(const th_compute_cost *cost);
 /* What the cost of that number is with the clocks of the accelerator, of its arrays and its vector
  * unit, times clock: that of a system with such clocks. Of work whose time is given or measured,
- * the part that its operations at the peak limit follows the clock, the part that its bytes at the
+ * but for steady_ps, the part that its operations at the peak limit follows the clock, the part that its bytes at the
  * bandwidth of the DRAM limit does not; all does where neither is known. Moves do not change. 0, or
  * -1 with *out undefined. */
 int th_compute_cost_at_clock(const th_compute_cost_cache *cache, int accel, int32_t number,

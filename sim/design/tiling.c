@@ -8,8 +8,8 @@
  * are those that differ in the data that may stay. The pipeline (sim/pipeline/pipeline.h) decides
  * among the TH_FINALISTS_MAX candidates with the least estimates (tiling_estimate.c). Estimates
  * that differ by less than about 0.5 % tie: then less traffic wins, then fewer steps, then the
- * earlier candidate (larger tiles come first). The numbers of tiles tried and of pipeline steps simulated
- * are bounded. What the design fixes is not searched.
+ * earlier candidate (larger tiles come first). The numbers of tiles tried and of pipeline steps
+ * simulated are bounded. What the design fixes is not searched.
  *
  * Not modelled: reuse of input windows between neighbouring tiles (each loads its own); operands
  * that are compressed in DRAM but not on chip. */

@@ -30,10 +30,9 @@ TEST(a_task_by_hand)
     const th_port port = {.bits_per_s = 160000000000, .latency_ps = 5000, .burst_bytes = 1};
     for (int mask = 0; mask < TH_N_STEP_KINDS; mask++)
         s.step[mask] = (th_step){1000, 400, 100};
-    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port, true), 325000, 0.01);
-    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port, false), 325000, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port), 325000, 0.01);
     s.port_bits_per_s[TH_ENGINE_INPUT] = 20000000000;
-    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port, true), 800000, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port), 800000, 0.01);
     th_pipeline p;
     th_pipeline_start(&p, &s, &port, &(th_pipeline_options){.skip = true});
     CU_ASSERT_TRUE(th_pipeline_finish(&p, &s, &port) >= 800000);
@@ -56,12 +55,12 @@ TEST(a_task_step_by_step)
     th_port port = {.bits_per_s = 160000000000, .latency_ps = 5000, .burst_bytes = 1};
     for (int mask = 0; mask < TH_N_STEP_KINDS; mask++)
         s.step[mask] = (th_step){1000, 600, 100};
-    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port, true), 325000, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port), 325000, 0.01);
     s.slots_in = 1;
-    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port, true), 430000, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port), 430000, 0.01);
     port.bits_per_s = 100000000000;
-    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port, true), 495000, 0.01);
-    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port, true), 334000, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port), 495000, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port), 334000, 0.01);
 }
 
 /* The first row of tiles needs 400 bytes less than the others (the border of a kernel): 600 / 20 =
@@ -76,8 +75,8 @@ TEST(the_first_step_may_load_less)
     const th_port port = {.bits_per_s = 160000000000, .latency_ps = 5000, .burst_bytes = 1};
     for (int mask = 0; mask < TH_N_STEP_KINDS; mask++)
         s.step[mask] = (th_step){1000, 0, 100};
-    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port, true), 235000, 0.01);
-    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port, true), 235000, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port), 235000, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port), 235000, 0.01);
     th_pipeline p;
     th_pipeline_start(&p, &s, &port, &(th_pipeline_options){.skip = true});
     CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &port), 235000);

@@ -201,7 +201,7 @@ static int n_boxes, n_close, n_tight;
 static th_time time_beside_flows(gsl_rng *r, const th_schedule *s, const th_port *port, bool flows)
 {
     th_pipeline p;
-    th_time now = 0, pause = (th_time)th_task_least_ps(s, port, true) / 4;
+    th_time now = 0, pause = (th_time)th_task_least_ps(s, port) / 4;
     th_pipeline_start(&p, s, port, &(th_pipeline_options){.skip = true});
     for (int i = 0; flows && i < 4 && port->bits_per_s != TH_UNLIMITED; i++, now += pause) {
         th_pipeline_advance(&p, s, port, now);
@@ -213,11 +213,11 @@ static th_time time_beside_flows(gsl_rng *r, const th_schedule *s, const th_port
 /* No schedule ends before its bound, whatever flows there are. */
 static void check_schedule(gsl_rng *r, const th_schedule *s, const th_port *port)
 {
-    double least = th_task_pipelined_ps(s, port, true);
+    double least = th_task_pipelined_ps(s, port);
     th_time alone = time_beside_flows(r, s, port, false),
             beside = time_beside_flows(r, s, port, true);
     CU_ASSERT_TRUE((double)alone >= least && (double)beside >= least);
-    CU_ASSERT_TRUE(least >= th_task_least_ps(s, port, true));
+    CU_ASSERT_TRUE(least >= th_task_least_ps(s, port));
     n_tight += (double)alone <= least * 1.02;
     if ((double)alone < least || (double)beside < least)
         printf("# a schedule takes %lld and %lld ps, not %.3f\n", (long long)alone,
@@ -246,7 +246,7 @@ static void check_boxes(gsl_rng *r, const th_system *s, const th_workload *w)
         th_port port = th_compute_cost_port(f.costs, 0);
         if (th_compute_cost_schedule(f.costs, 0, 0, &shard, &schedule, &e))
             continue;
-        double took = th_task_least_ps(&schedule, &port, true),
+        double took = th_task_least_ps(&schedule, &port),
                moved = th_task_least_bytes(&schedule, &port);
         bool holds = took >= part * ps * (1 - 1e-9) && moved >= part * all.dram_bytes * (1 - 1e-9);
         check_schedule(r, &schedule, &port);
