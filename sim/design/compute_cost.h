@@ -87,9 +87,9 @@ int32_t th_compute_cost_append_moves(th_compute_cost_cache *cache, const th_move
 th_moves th_compute_cost_moves(const th_compute_cost *cost);
 /* What the cost of that number is with the clocks of the accelerator, of its arrays and its vector
  * unit, times clock: that of a system with such clocks. Of work whose time is given or measured,
- * but for steady_ps, the part that its operations at the peak limit follows the clock, the part that its bytes at the
- * bandwidth of the DRAM limit does not; all does where neither is known. Moves do not change. 0, or
- * -1 with *out undefined. */
+ * but for steady_ps, the part that its operations at the peak limit follows the clock, the part
+ * that its bytes at the bandwidth of the DRAM limit does not; all does where neither is known.
+ * Moves do not change. 0, or -1 with *out undefined. */
 int th_compute_cost_at_clock(const th_compute_cost_cache *cache, int accel, int32_t number,
                              double clock, th_compute_cost *out, th_error *err);
 /* The peak of an accelerator under its first design, on products of 16 bits (a multiply-accumulate

@@ -107,8 +107,8 @@ int th_accelerator_fail(th_machine *m, int accel, th_error *err)
     th_accel_state *a = &m->accels[accel];
     keep_stats(m, a);
     drop_event(m, a);
-    if (a->observed.is_traced)
-        TH_NOTIFY(m->observers, accel_fails, m->now, accel);
+    if (a->task >= 0)
+        TH_NOTIFY(m->observers, task_stops, m->now, a->task);
     a->mode = TH_ACCEL_FAILED;
     for (size_t i = 0; i < m->settle.n_started; i++) /* its task may have started at this time */
         if (m->settle.started[i] == accel)
@@ -122,6 +122,7 @@ int th_accelerator_repair(th_machine *m, int accel, th_error *err)
 {
     th_accel_state *a = &m->accels[accel];
     if (a->task >= 0) {
+        TH_NOTIFY(m->observers, task_again, m->now, a->task);
         m->tasks.fault_times[a->task] = m->now - m->tasks.times[a->task].start_ps;
         return start_task(m, a, err);
     }

@@ -70,6 +70,15 @@ int32_t th_machine_link_flows(const th_machine *m, int link)
     return m->network->link_flows[link];
 }
 
+/* Is the task one of an accelerator that has failed in its midst? */
+static bool is_stopped(const th_machine *m, int32_t task)
+{
+    const th_task *t = &m->program->tasks[task];
+    const th_accel_state *a =
+        &m->accels[t->kind == TH_TASK_COMPUTE ? m->system->nodes[t->node].accel : 0];
+    return t->kind == TH_TASK_COMPUTE && a->task == task && a->mode == TH_ACCEL_FAILED;
+}
+
 /* Reports the state of a run to an observer that joins it, without the messages of collectives in
  * flight, whose numbers are private to the replay. */
 static void report_state(const th_machine *m, th_observer *o)
@@ -77,6 +86,8 @@ static void report_state(const th_machine *m, th_observer *o)
     for (int32_t i = 0; i < m->program->n_tasks; i++) {
         const th_task *task = &m->program->tasks[i];
         th_task_state state = th_machine_task_state(m, i);
+        if (is_stopped(m, i))
+            continue;
         if (task->kind == TH_TASK_COMPUTE && state >= TH_TASK_READY && state < TH_TASK_DONE)
             o->type->queued(o, m->now, m->system->nodes[task->node].accel);
         if (state == TH_TASK_RUNNING)

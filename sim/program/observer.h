@@ -74,7 +74,9 @@ typedef struct th_observer_type {
     void (*may_fail)(th_observer *o, th_time now);
     /* The health of a link, or of an accelerator, from this time on. */
     void (*health)(th_observer *o, th_time now, bool is_link, int index, th_health health);
-    void (*accel_fails)(th_observer *o, th_time now, int accel); /* its task stops */
+    /* The accelerator of a running compute task fails, or is repaired and begins the task again. */
+    void (*task_stops)(th_observer *o, th_time now, int32_t task);
+    void (*task_again)(th_observer *o, th_time now, int32_t task);
 } th_observer_type;
 
 struct th_observer {

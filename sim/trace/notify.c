@@ -210,6 +210,14 @@ static void task_end(th_observer *o, th_time now, int32_t number)
     change_task((th_trace *)o, now, number, false);
 }
 
+/* It has not been queued again. */
+static void task_again(th_observer *o, th_time now, int32_t number)
+{
+    th_trace *t = (th_trace *)o;
+    t->objects[t->program->tasks[number].node].n_queued++;
+    change_task(t, now, number, true);
+}
+
 static void queued(th_observer *o, th_time now, int accel)
 {
     th_trace *t = (th_trace *)o;
@@ -262,18 +270,6 @@ static void tiles_change(th_observer *o, th_time now, int accel, const th_tiles 
     th_trace_event(t, now);
     th_pipeline_cursors_drop(t->cursors, accel);
     th_trace_set_tiles(t, accel, th_tile_state_of(tiles));
-}
-
-/* The changes of its tiles at this time do not happen. */
-static void accel_fails(th_observer *o, th_time now, int accel)
-{
-    th_trace *t = (th_trace *)o;
-    th_trace_event(t, now);
-    if (!th_pipeline_cursors_follows(t->cursors, accel))
-        return;
-    th_tile_state tiles = th_pipeline_cursors_state(t->cursors, accel, now - 1);
-    th_pipeline_cursors_drop(t->cursors, accel);
-    th_trace_set_tiles(t, accel, tiles);
 }
 
 /* ---- health ---------------------------------------------------------------------------------- */
@@ -329,4 +325,5 @@ const th_observer_type th_trace_observer_type = {.restart = restart,
                                                  .tiles = tiles_change,
                                                  .may_fail = may_fail,
                                                  .health = health_changes,
-                                                 .accel_fails = accel_fails};
+                                                 .task_stops = task_end,
+                                                 .task_again = task_again};

@@ -173,6 +173,8 @@ proc draw_event {n} {
         [list {inject_fault [lindex [get_links] 0]} {*}$at -for 20us] \
         [list {inject_fault [lindex [get_links] end]} {*}$at -bandwidth x0.3] \
         [list inject_fault accel/@[draw $n] {*}$at -clock x0.5 -for 10us] \
+        [list inject_fault accel/@[draw $n] {*}$at -for [one_of {1us 20us}]] \
+        [list {inject_fault [get_accels]} -mtbf 20us -for 3us -until 200us -seed [draw 100]] \
         [list {inject_fault [get_accels]} {*}$at -jitter [one_of {1% 30% 400%}] -seed [draw 100]] \
         [list {inject_fault [get_links]} {*}$at -mtbf 50us -for 3us -until 200us -seed [draw 100]]]]
 }
