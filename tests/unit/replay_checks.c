@@ -73,7 +73,7 @@ int differences(const th_result *a, const th_result *b)
 }
 
 /* What layers did adds up to what accelerators did; all tasks that compute have a layer here. */
-static int layer_breaches(const world *w, const th_result *r)
+static int layer_breaches(const th_result *r)
 {
     int wrong = r->n_layers < 1;
     th_pipeline_stats by_layer = {0}, by_accel = {0};
@@ -135,7 +135,7 @@ int breaches(const world *w, const th_result *r)
     }
     for (int l = 0; l < r->n_links; l++)
         n += r->links[l].bytes != on_link[l] || r->links[l].busy_ps > r->elapsed_ps;
-    return n + (sent != 0) + (received != 0) + layer_breaches(w, r) + energy_breaches(r);
+    return n + (sent != 0) + (received != 0) + layer_breaches(r) + energy_breaches(r);
 }
 
 /* Waits and durations, each entry after the one before it, add up to the makespan. */
