@@ -12,12 +12,10 @@ libtharsis_la_SOURCES += \
 	mapper/evaluate/bounds_layer.c mapper/evaluate/bounds_layer.h \
 	mapper/evaluate/bounds_price.c \
 	mapper/evaluate/bounds_rate.c \
-	mapper/evaluate/bounds_sets.c \
 	mapper/evaluate/bounds_shard.c \
 	mapper/evaluate/bounds_state.c mapper/evaluate/bounds_state.h \
 	mapper/evaluate/bounds_task.c mapper/evaluate/bounds_task.h \
 	mapper/evaluate/bounds_unknown.c \
-	mapper/evaluate/bounds_ways.c mapper/evaluate/bounds_ways.h \
 	mapper/evaluate/deadline.c mapper/evaluate/deadline.h \
 	mapper/evaluate/evaluate.c mapper/evaluate/evaluate.h \
 	mapper/evaluate/objective.c mapper/evaluate/objective.h \

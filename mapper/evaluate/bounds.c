@@ -2,8 +2,8 @@
 /* bounds.c - lower bounds on the makespan, from lower bounds on single layers.
  *
  *   find: bounds of all layers (bounds_layer.c) -> heads and tails (the graph) -> the four
- *     bounds (the cut: bounds_cut.c; sets with one design each: bounds_sets.c; heterogeneous
- *     accelerators: bounds_price.c) -> what they do not cover (bounds_unknown.c)
+ *     bounds (the cut: bounds_cut.c; heterogeneous accelerators: bounds_price.c) -> what they do
+ *     not cover (bounds_unknown.c)
  *
  * head[l]: no task of layer l starts earlier after the release of its pass. end[l]: no part of its
  * output exists earlier. tail[l]: the least time from the end of any task of it to the end of the
@@ -62,23 +62,18 @@ static int find_floor(th_bound_finder *f, int layer, th_error *err)
     const th_stream *s = &f->problem->stream;
     int32_t small = f->workload->batch / s->micro_batches,
             n_large = f->workload->batch % s->micro_batches;
-    int n_classes = f->floors.n_classes, n_sets = th_floors_n_sets(&f->floors);
+    int n_classes = f->floors.n_classes;
     double n = s->n_inputs, n_small = s->micro_batches - n_large,
            *whole = &f->whole[layer * n_classes],
            *whole_large = &f->whole[f->workload->n_layers * n_classes];
-    th_ways *on_set = &f->on_set[layer * n_sets],
-            *on_set_large = &f->on_set[f->workload->n_layers * n_sets];
     th_layer_floor large = {.occupied = 0}, *least = &f->floor[layer];
-    if (th_floors_layer(&f->floors, layer, small, least, whole, on_set, err) ||
-        (n_large > 0 &&
-         th_floors_layer(&f->floors, layer, small + 1, &large, whole_large, on_set_large, err)))
+    if (th_floors_layer(&f->floors, layer, small, least, whole, err) ||
+        (n_large > 0 && th_floors_layer(&f->floors, layer, small + 1, &large, whole_large, err)))
         return -1;
     f->work[layer] = n * (n_small * least->occupied + n_large * large.occupied);
     f->bytes[layer] = n * (n_small * least->dram_bytes + n_large * large.dram_bytes);
     for (int k = 0; k < n_classes; k++)
         whole[k] = n * (n_small * whole[k] + (n_large > 0 ? n_large * whole_large[k] : 0));
-    for (int k = 0; k < n_sets; k++)
-        th_ways_pass(&on_set[k], n * n_small, &on_set_large[k], n * n_large);
     if (n_large > 0)
         take_lesser(least, &large);
     return 0;
@@ -117,7 +112,7 @@ static int find_floors(th_bound_finder *f, th_error *err)
 {
     th_plans *plans = th_plans_new(f->system, f->workload, err);
     int failed = plans ? 0 : -1;
-    int n = f->floors.n_classes, n_sets = th_floors_n_sets(&f->floors);
+    int n = f->floors.n_classes;
     for (int l = 0; !failed && l < f->workload->n_layers; l++) {
         int same = first_equivalent(f, plans, l);
         if (same == l) {
@@ -127,8 +122,6 @@ static int find_floors(th_bound_finder *f, th_error *err)
             f->work[l] = f->work[same];
             f->bytes[l] = f->bytes[same];
             memcpy(&f->whole[l * n], &f->whole[same * n], (size_t)n * sizeof *f->whole);
-            memcpy(&f->on_set[l * n_sets], &f->on_set[same * n_sets],
-                   (size_t)n_sets * sizeof *f->on_set);
         }
     }
     th_plans_free(plans);
@@ -202,10 +195,16 @@ static void sort_by_tail(th_bound_finder *f)
 
 /* --- compute, memory --- */
 
+/* Layers between two times: those whose head and tail are no less, which all run between head and
+ * makespan - tail. */
+typedef struct {
+    double head, tail;
+} window;
+
 /* The maximum over all heads h and tails t of h + (work of the layers with head >= h and tail >=
  * t) / rate + t. *n: the number of these layers; *at (or NULL): h and t. */
 static double rate_bound(const th_bound_finder *f, const double *amount, double rate, int *n,
-                         th_bound_window *at)
+                         window *at)
 {
     double most = 0;
     for (int first = 0; first < f->workload->n_layers; first++) {
@@ -221,7 +220,7 @@ static double rate_bound(const th_bound_finder *f, const double *amount, double 
                 most = head + sum / rate + f->tail[l];
                 *n = count;
                 if (at)
-                    *at = (th_bound_window){head, f->tail[l]};
+                    *at = (window){head, f->tail[l]};
             }
         }
     }
@@ -257,41 +256,13 @@ static int heterogeneous_bound(const th_bound_finder *f, double *ps, int *n)
     return 0;
 }
 
-/* Raises *ps to what the sets of accelerators take for the layers in the window *at of the bound by
- * rates, or for all, which *at then is. *n: layers that count. 0 or -1: memory is out. */
-static int bound_on_sets(const th_bound_finder *f, th_bound_window *at, double *ps, int *n,
-                         char *sets, size_t size)
-{
-    th_bound_window all = {INFINITY, INFINITY}, window = *at;
-    int n_layers = f->workload->n_layers;
-    for (int l = 0; l < n_layers; l++) {
-        all.head = fmin(all.head, f->head[l]);
-        all.tail = fmin(all.tail, f->tail[l]);
-    }
-    for (int i = 0; i < 2; i++, window = all) {
-        char text[40];
-        double least = th_bound_on_sets(f, window, text, sizeof text);
-        if (least < 0)
-            return -1;
-        if (least == 0 || window.head + least + window.tail <= *ps)
-            continue;
-        *ps = window.head + least + window.tail;
-        *n = 0;
-        for (int l = 0; l < n_layers; l++)
-            *n += f->head[l] >= window.head && f->tail[l] >= window.tail;
-        *at = window;
-        snprintf(sets, size, "%s", text);
-    }
-    return 0;
-}
-
 /* "; arrays 85 %, DRAM 15 %": of the accelerators' time between head and tail; nothing where
  * that of a layer is not known. */
-static void describe_time(const th_bound_finder *f, th_bound_window window, char *out, size_t size)
+static void describe_time(const th_bound_finder *f, window at, char *out, size_t size)
 {
     double sum = 0, computing = 0;
     for (int l = 0; l < f->workload->n_layers; l++) {
-        if (f->head[l] < window.head || f->tail[l] < window.tail)
+        if (f->head[l] < at.head || f->tail[l] < at.tail)
             continue;
         if (f->floor[l].computing == 0)
             return;
@@ -308,24 +279,21 @@ static int find_compute(th_bound_finder *f)
     th_bounds *b = f->out;
     double rate = th_floors_speed(&f->floors);
     int n = 0, unknown = 0, n_accels = f->system->n_accels;
-    th_bound_window window = {0};
-    char sets[40] = "";
+    window at = {0};
     for (int l = 0; l < f->workload->n_layers; l++)
         unknown +=
             f->floor[l].unknown != TH_UNKNOWN_NONE && f->floor[l].unknown != TH_UNKNOWN_PARTIAL;
-    double ps = rate > 0 ? rate_bound(f, f->work, rate, &n, &window) : 0;
-    if (f->floors.n_classes > 1 ? heterogeneous_bound(f, &ps, &n)
-                                : bound_on_sets(f, &window, &ps, &n, sets, sizeof sets))
+    double ps = rate > 0 ? rate_bound(f, f->work, rate, &n, &at) : 0;
+    if (f->floors.n_classes > 1 && heterogeneous_bound(f, &ps, &n))
         return -1;
     b->makespan_ps[TH_LIMIT_COMPUTE] = th_bound_round_up_ps(ps);
     char *why = b->why[TH_LIMIT_COMPUTE];
     char share[60] = "";
-    describe_time(f, window, share, sizeof share);
-    int at = snprintf(why, sizeof b->why[0], "%d of %d layers on %d accelerator%s%s%s%s", n,
-                      f->workload->n_layers, n_accels, n_accels == 1 ? "" : "s", share,
-                      sets[0] ? "; in sets of " : "", sets);
+    describe_time(f, at, share, sizeof share);
+    int length = snprintf(why, sizeof b->why[0], "%d of %d layers on %d accelerator%s%s", n,
+                          f->workload->n_layers, n_accels, n_accels == 1 ? "" : "s", share);
     if (unknown > 0)
-        snprintf(why + at, sizeof b->why[0] - (size_t)at, "; %d unknown", unknown);
+        snprintf(why + length, sizeof b->why[0] - (size_t)length, "; %d unknown", unknown);
     return 0;
 }
 
@@ -395,15 +363,14 @@ static int allocate(th_bound_finder *f, th_error *err)
     f->floor = th_alloc_zero(n, sizeof *f->floor);
     f->work = th_alloc_zero(n, sizeof *f->work);
     f->whole = th_alloc_zero(n * (size_t)f->floors.n_classes, sizeof *f->whole);
-    f->on_set = th_alloc_zero(n * (size_t)th_floors_n_sets(&f->floors) + 1, sizeof *f->on_set);
     f->bytes = th_alloc_zero(n, sizeof *f->bytes);
     f->head = th_alloc_zero(n, sizeof *f->head);
     f->end = th_alloc_zero(n, sizeof *f->end);
     f->tail = th_alloc_zero(n, sizeof *f->tail);
     f->from = th_alloc_zero(n, sizeof *f->from);
     f->order = th_alloc_zero(n, sizeof *f->order);
-    return f->floor && f->work && f->whole && f->on_set && f->bytes && f->head && f->end &&
-                   f->tail && f->from && f->order
+    return f->floor && f->work && f->whole && f->bytes && f->head && f->end && f->tail && f->from &&
+                   f->order
                ? 0
                : th_error_no_memory(err);
 }
@@ -475,7 +442,6 @@ static void clear(th_bound_finder *f)
     th_free(f->floor);
     th_free(f->work);
     th_free(f->whole);
-    th_free(f->on_set);
     th_free(f->bytes);
     th_free(f->head);
     th_free(f->end);

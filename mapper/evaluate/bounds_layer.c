@@ -4,8 +4,7 @@
  *
  *   init -> layer: { strategy by strategy { position by position { task by task } } } -> clear
  *
- * Where all accelerators are of one class, the times of a layer are kept by the size and the design
- * of the set that runs it. Tasks: bounds_task.c. Layers with more tasks than TASKS_MAX (on large
+ * Tasks: bounds_task.c. Layers with more tasks than TASKS_MAX (on large
  * systems), and all layers where cuts need not be even (sets with shares), are bounded by peak
  * rates alone: bounds_rate.c.
  * Tasks of single shards: bounds_shard.c. Proofs: docs/models/bounds.md. */
@@ -135,9 +134,6 @@ int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *sco
     if (p->scripts && th_compute_cost_set_scripts(f->costs, p->scripts, NULL) == 0)
         f->calls_scripts = true;
     find_classes(f);
-    f->n_designs = f->n_classes == 1 ? th_floors_accel(f, 0)->n_designs : 0;
-    if (f->n_designs > TH_FLOOR_DESIGNS_MAX)
-        f->n_designs = 0;
     th_plans *plans = th_plans_new(f->system, f->workload, err);
     int failed = !plans ? -1 : find_host_paths(f, plans) ? th_error_no_memory(err) : 0;
     th_plans_free(plans);
@@ -154,9 +150,6 @@ void th_floors_clear(th_floors *f)
     th_map_free(f->numbers);
     th_free(f->tasks);
     th_free(f->task_ps);
-    th_free(f->least_ps);
-    th_free(f->pipelined_ps);
-    th_free(f->computing_ps);
 }
 
 double th_floors_speed(const th_floors *f)
@@ -174,12 +167,8 @@ typedef struct {
     const th_layer *layer;
     int32_t batch;
     bool is_output;
-    double *whole;                          /* th_floors_layer */
-    th_ways *on_set;                        /* likewise */
-    double cheapest, computing;             /* least of on_set, and the array's part of it */
-    double all;                             /* iterations of its loops */
-    double by_design[TH_FLOOR_DESIGNS_MAX]; /* sums over the tasks of a strategy */
-    double shortest_by_design[TH_FLOOR_DESIGNS_MAX]; /* of its pieces, each with all phases */
+    double *whole; /* th_floors_layer */
+    double all;    /* iterations of its loops */
     th_layer_floor *out;
 } maker;
 
@@ -264,12 +253,15 @@ static th_loop_box loops_of(const maker *k, const piece *x, int phase)
                : th_shard_phase_loops(k->layer, k->batch, x->strategy, NULL, x->position, phase);
 }
 
+/* Of the tasks of a position or chunk, or of all of them. */
+typedef struct {
+    double occupied, computing, dram_bytes;
+} task_sums;
+
 /* Adds its tasks. 0; 1: no accelerator can run one of them; -1: memory is out. */
-static int add_tasks(maker *k, const piece *x, double *occupied, double *dram_bytes)
+static int add_tasks(maker *k, const piece *x, task_sums *sums)
 {
-    const th_floors *f = k->floors;
     int phases = th_shard_phases(k->layer, x->strategy);
-    double by_design[TH_FLOOR_DESIGNS_MAX] = {0};
     for (int phase = 0; phase < phases; phase++) {
         th_loop_box loops = loops_of(k, x, phase);
         th_shard shard = th_plan_shard(k->layer, &loops);
@@ -284,14 +276,9 @@ static int add_tasks(maker *k, const piece *x, double *occupied, double *dram_by
             k->out->unknown = t->unknown;
             k->out->unknown_design = t->unknown_design;
         }
-        *occupied += t->occupied;
-        *dram_bytes += t->dram_bytes;
-        for (int i = 0; i < f->n_designs; i++)
-            by_design[i] += f->least_ps[number * f->n_designs + i];
-    }
-    for (int i = 0; i < f->n_designs; i++) {
-        k->by_design[i] += by_design[i];
-        k->shortest_by_design[i] = fmin(k->shortest_by_design[i], by_design[i]);
+        sums->occupied += t->occupied;
+        sums->computing += t->computing;
+        sums->dram_bytes += t->dram_bytes;
     }
     return 0;
 }
@@ -306,71 +293,32 @@ static void shorten(th_layer_floor *f, double arrival, double occupied, double d
     f->arrival = fmin(f->arrival, arrival);
 }
 
-/* What its task of a phase takes with a design, step by step; computing: plus what the array
- * computes. */
-static double pipelined_of(maker *k, const piece *x, int phase, int design, double *computing)
-{
-    th_floors *f = k->floors;
-    th_loop_box loops = loops_of(k, x, phase);
-    th_shard shard = th_plan_shard(k->layer, &loops);
-    int64_t number = th_floors_number(f, &shard); /* known */
-    *computing += f->computing_ps[number * f->n_designs + design];
-    return th_floors_pipelined(f, number, design, &shard);
-}
-
-/* Adds what this strategy takes on sets of n with a design, unless another takes no more of either
- * time. By the least times of its tasks it takes sum, and span. */
-static void add_on_set(maker *k, const th_strategy *s, int n, int design, double sum, double span)
-{
-    th_ways *ways = &k->on_set[th_floors_set(k->floors, n, design)];
-    if (sum == INFINITY || th_ways_cover(ways, sum, span))
-        return;
-    double computing = 0;
-    sum = 0;
-    span = INFINITY;
-    for (int i = 0; i < n * th_shard_chunks(s); i++) {
-        const piece x = piece_of(k, s, n, i);
-        double own = 0;
-        for (int phase = 0; phase < th_shard_phases(k->layer, s); phase++)
-            own += pipelined_of(k, &x, phase, design, &computing);
-        sum += own;
-        span = fmin(span, own);
-    }
-    th_ways_add(ways, sum, span);
-    if (sum < k->cheapest) {
-        k->cheapest = sum;
-        k->computing = computing / sum;
-    }
-}
-
 /* One way to split the layer. 0; 1: no accelerator can run it; -1: memory is out. */
 static int add_strategy(maker *k, const th_strategy *s, int n)
 {
     th_layer_floor found = *k->out;
-    double sum = 0, bytes = 0;
-    memset(k->by_design, 0, sizeof k->by_design);
-    for (int i = 0; i < TH_FLOOR_DESIGNS_MAX; i++)
-        k->shortest_by_design[i] = INFINITY;
+    task_sums all = {0};
     for (int i = 0; i < n * th_shard_chunks(s); i++) {
-        double occupied = 0, moved = 0;
+        task_sums own = {0};
         const piece x = piece_of(k, s, n, i);
-        int status = add_tasks(k, &x, &occupied, &moved);
+        int status = add_tasks(k, &x, &own);
         if (status != 0)
             return status;
-        double arrival = arrival_of(k, &x);
-        sum += occupied;
-        bytes += moved;
-        shorten(&found, arrival, occupied, departure_of(k, &x));
+        all.occupied += own.occupied;
+        all.computing += own.computing;
+        all.dram_bytes += own.dram_bytes;
+        shorten(&found, arrival_of(k, &x), own.occupied, departure_of(k, &x));
     }
     found.reads_always = k->out->reads_always;
     found.reads_any = k->out->reads_any;
     found.unknown = k->out->unknown;
     found.unknown_design = k->out->unknown_design;
-    found.occupied = fmin(found.occupied, sum);
-    found.dram_bytes = fmin(found.dram_bytes, bytes);
+    if (all.occupied < found.occupied) {
+        found.occupied = all.occupied;
+        found.computing = all.computing / all.occupied;
+    }
+    found.dram_bytes = fmin(found.dram_bytes, all.dram_bytes);
     *k->out = found;
-    for (int i = 0; i < k->floors->n_designs; i++)
-        add_on_set(k, s, n, i, k->by_design[i], k->shortest_by_design[i]);
     return 0;
 }
 
@@ -464,20 +412,6 @@ static int add_even_cuts(maker *k)
     return failed ? -1 : n_tasks > TASKS_MAX;
 }
 
-/* All designs of a set follow from its tasks, or (on_set is not known) every set takes occupied. */
-static void finish_on_set(maker *k, bool is_known)
-{
-    int n = th_floors_n_sets(k->floors);
-    double least = INFINITY;
-    for (int i = 0; is_known && i < n; i++)
-        least = fmin(least, k->on_set[i].n > 0 ? k->on_set[i].way[0].work : INFINITY);
-    if (least < INFINITY)
-        k->out->occupied = fmax(k->out->occupied, least);
-    k->out->computing = least < INFINITY ? k->computing : 0;
-    for (int i = 0; !(least < INFINITY) && i < n; i++)
-        k->on_set[i] = (th_ways){1, {{k->out->occupied, 0}}};
-}
-
 static int find_layer(maker *k, int layer)
 {
     th_floors *f = k->floors;
@@ -490,30 +424,24 @@ static int find_layer(maker *k, int layer)
         status = add_shards_of_mapping(k, layer);
     if (status < 0)
         return -1;
-    bool is_by_rate = f->any_cuts || status == 1;
-    if (is_by_rate)
+    if (f->any_cuts || status == 1)
         th_bound_layer_by_rate(f, &whole, status == 0, k->out, k->whole);
     else if (k->out->occupied == INFINITY) /* no accelerator can run it */
         *k->out = (th_layer_floor){.unknown = TH_UNKNOWN_NO_ACCELERATOR, .unknown_design = -1};
-    finish_on_set(k, !is_by_rate && k->out->unknown == TH_UNKNOWN_NONE);
     return 0;
 }
 
 int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out, double *whole,
-                    th_ways *on_set, th_error *err)
+                    th_error *err)
 {
     maker k = {.floors = f,
                .layer = &f->workload->layers[layer],
                .batch = batch,
                .is_output = th_bound_is_output(f->workload, layer),
                .whole = whole,
-               .on_set = on_set,
-               .cheapest = INFINITY,
                .out = out};
     for (int c = 0; c < f->n_classes; c++)
         whole[c] = INFINITY;
-    for (int i = 0; i < th_floors_n_sets(f); i++)
-        on_set[i].n = 0;
     *out = (th_layer_floor){.occupied = INFINITY,
                             .dram_bytes = INFINITY,
                             .shortest = {{INFINITY, INFINITY}, {INFINITY, INFINITY}},

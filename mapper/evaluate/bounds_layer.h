@@ -8,9 +8,6 @@
 
 #include "base/map.h"
 #include "mapper/evaluate/bounds.h"
-#include "mapper/evaluate/bounds_ways.h"
-
-enum { TH_FLOOR_DESIGNS_MAX = 8 }; /* of a set: of accelerators with more, any may run any task */
 
 /* All times in ps, as doubles: they are summed and divided, and rounded down at the end. */
 typedef struct th_layer_floor {
@@ -59,14 +56,6 @@ typedef struct th_floors {
     /* by number and class: what the task takes there; INFINITY: it cannot run there */
     double *task_ps;
     size_t n_tasks, task_capacity, task_ps_capacity;
-    /* Where all accelerators are of one class, a set runs all its layers with one of their designs;
-     * with several classes its members may have different ones, and n_designs is 0. */
-    int n_designs;
-    /* by number and design: what the task takes with it (th_task_least_ps, th_task_pipelined_ps;
-     * NAN: not computed yet) */
-    double *least_ps, *pipelined_ps;
-    double *computing_ps; /* likewise: of least_ps, what the array computes */
-    size_t least_capacity, pipelined_capacity, computing_capacity;
     th_host_path in, out;
 } th_floors;
 
@@ -75,10 +64,9 @@ int th_floors_init(th_floors *f, const th_problem *p, const th_bounds_scope *sco
 void th_floors_clear(th_floors *f);
 /* Bounds of a layer with batch images. whole: by class, the least time of the whole layer there,
  * in shards of any size, each for its part of the layer's operations; INFINITY: it cannot run
- * there. on_set: by size of a set and design (th_floors_set), the ways to run the layer there. 0 or
- * -1: memory is out, or a script's procedure was interrupted. */
+ * there. 0 or -1: memory is out, or a script's procedure was interrupted. */
 int th_floors_layer(th_floors *f, int layer, int32_t batch, th_layer_floor *out, double *whole,
-                    th_ways *on_set, th_error *err);
+                    th_error *err);
 /* Speeds of all accelerators together, for the layers bounded so far. */
 double th_floors_speed(const th_floors *f);
 
@@ -86,25 +74,12 @@ double th_floors_speed(const th_floors *f);
 
 /* The number of a shard's bounds, found now if it is new. -1: memory is out. */
 int64_t th_floors_number(th_floors *f, const th_shard *shard);
-/* What the shard of that number takes with a design, step by step. */
-double th_floors_pipelined(th_floors *f, int64_t number, int design, const th_shard *shard);
 
 /* --- for bounds_layer.c, bounds_shard.c and bounds_rate.c --- */
 
 static inline const th_accel *th_floors_accel(const th_floors *f, int class)
 {
     return &f->system->nodes[f->system->accel_node[f->first_of[class]]].a;
-}
-
-/* Kinds of sets: (size, design), in on_set of th_floors_layer. */
-static inline int th_floors_set(const th_floors *f, int size, int design)
-{
-    return (size - 1) * f->n_designs + design;
-}
-
-static inline int th_floors_n_sets(const th_floors *f)
-{
-    return f->system->n_accels * f->n_designs;
 }
 
 /* The clock of a class in the run, relative to the system's. */

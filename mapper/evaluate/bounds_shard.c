@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bounds_shard.c - lower bounds on the tasks of single shards, each found once and numbered.
- *   number -> pipelined*
+ *   number*
  * Class by class and design by design, by bounds_task.c. Invariant: tasks[i] is the bound of shard
  * number i on the fastest class, task_ps[i n_classes + c] on class c. */
 #include <config.h>
@@ -54,22 +54,13 @@ static struct th_task_floor floor_with(th_floors *f, int class, int design, cons
                                   TH_UNKNOWN_NONE, -1};
 }
 
-/* The same step by step, for a shard that the design can run; scripts are not called again. */
-static double pipelined_with(const th_floors *f, int design, const th_shard *shard, double least)
-{
-    th_schedule s;
-    const th_compute_unit unit = {f->first_of[0], design, th_floors_clock(f, 0)};
-    if (strcmp(f->system->designs[design].type, "script") == 0 ||
-        th_compute_cost_schedule_at(f->costs, unit, shard, &s, NULL))
-        return least;
-    th_port port = th_compute_cost_port(f->costs, f->first_of[0]);
-    return fmax(least, th_task_pipelined_ps(&s, &port));
-}
-
 /* The lesser of each bound; the first unknown stays. */
 static void take_less(struct th_task_floor *a, const struct th_task_floor *b)
 {
-    a->occupied = fmin(a->occupied, b->occupied);
+    if (b->occupied < a->occupied) {
+        a->occupied = b->occupied;
+        a->computing = b->computing;
+    }
     a->dram_bytes = fmin(a->dram_bytes, b->dram_bytes);
     if (a->unknown == TH_UNKNOWN_NONE) {
         a->unknown = b->unknown;
@@ -77,19 +68,13 @@ static void take_less(struct th_task_floor *a, const struct th_task_floor *b)
     }
 }
 
-/* by_design, computing: what it takes with each, and the array's part of that; or NULL. */
-static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *shard,
-                                     double *by_design, double *computing)
+static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *shard)
 {
     struct th_task_floor least = {INFINITY, INFINITY, 0, TH_UNKNOWN_NONE, -1};
     const th_accel *a = th_floors_accel(f, class);
     for (int i = 0; i < a->n_designs; i++) {
         struct th_task_floor with = floor_with(f, class, a->designs[i], shard);
         take_less(&least, &with);
-        if (by_design) {
-            by_design[i] = with.occupied;
-            computing[i] = with.computing;
-        }
     }
     return least;
 }
@@ -97,16 +82,10 @@ static struct th_task_floor floor_on(th_floors *f, int class, const th_shard *sh
 /* Room for one more shard. 0 or -1. */
 static int grow_tasks(th_floors *f)
 {
-    size_t n = f->n_tasks + 1, n_designs = (size_t)f->n_designs;
+    size_t n = f->n_tasks + 1;
     return th_grow(&f->tasks, &f->task_capacity, n, sizeof *f->tasks) ||
                    th_grow(&f->task_ps, &f->task_ps_capacity, n * (size_t)f->n_classes,
-                           sizeof *f->task_ps) ||
-                   th_grow(&f->least_ps, &f->least_capacity, n * n_designs + 1,
-                           sizeof *f->least_ps) ||
-                   th_grow(&f->computing_ps, &f->computing_capacity, n * n_designs + 1,
-                           sizeof *f->computing_ps) ||
-                   th_grow(&f->pipelined_ps, &f->pipelined_capacity, n * n_designs + 1,
-                           sizeof *f->pipelined_ps)
+                           sizeof *f->task_ps)
                ? -1
                : 0;
 }
@@ -119,13 +98,9 @@ int64_t th_floors_number(th_floors *f, const th_shard *shard)
     if (grow_tasks(f))
         return -1;
     struct th_task_floor best = {INFINITY, INFINITY, 0, TH_UNKNOWN_NONE, -1};
-    double *ps = &f->task_ps[f->n_tasks * (size_t)f->n_classes],
-           *least = &f->least_ps[f->n_tasks * (size_t)f->n_designs],
-           *computing = &f->computing_ps[f->n_tasks * (size_t)f->n_designs];
-    for (int i = 0; i < f->n_designs; i++)
-        f->pipelined_ps[f->n_tasks * (size_t)f->n_designs + (size_t)i] = NAN;
+    double *ps = &f->task_ps[f->n_tasks * (size_t)f->n_classes];
     for (int c = 0; c < f->n_classes; c++) {
-        struct th_task_floor on = floor_on(f, c, shard, f->n_designs > 0 ? least : NULL, computing);
+        struct th_task_floor on = floor_on(f, c, shard);
         ps[c] = on.occupied;
         take_less(&best, &on);
     }
@@ -135,13 +110,4 @@ int64_t th_floors_number(th_floors *f, const th_shard *shard)
         return -1;
     f->tasks[f->n_tasks] = best;
     return (int64_t)f->n_tasks++;
-}
-
-double th_floors_pipelined(th_floors *f, int64_t number, int design, const th_shard *shard)
-{
-    size_t at = (size_t)number * (size_t)f->n_designs + (size_t)design;
-    if (isnan(f->pipelined_ps[at]))
-        f->pipelined_ps[at] =
-            pipelined_with(f, th_floors_accel(f, 0)->designs[design], shard, f->least_ps[at]);
-    return f->pipelined_ps[at];
 }

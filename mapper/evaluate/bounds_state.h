@@ -13,8 +13,7 @@ typedef struct {
     double in_ps_per_byte; /* of the fastest route from a host, also where it bounds no position */
     th_layer_floor *floor; /* by layer: the lesser of those of both sizes of micro-batch */
     double *work, *bytes;  /* by layer, of all passes */
-    double *whole;   /* by layer and class: what all passes of it take there (bounds_layer.h) */
-    th_ways *on_set; /* by layer and kind of set: the same (th_floors_set) */
+    double *whole; /* by layer and class: what all passes of it take there (bounds_layer.h) */
     double *head, *end, *tail;
     int32_t *from;  /* by layer: the input that head follows; -1: the external one, or none */
     int32_t *order; /* layers by descending tail */
@@ -44,18 +43,6 @@ int64_t th_bound_elements_read(const th_layer *l, int i);
 
 /* Lists in out which bounds do not cover which layers or mappings. 0 or -1: memory is out. */
 int th_bound_list_unknown(th_bound_finder *f);
-
-/* --- bounds_sets.c --- */
-
-/* Layers between two times: those whose head and tail are no less, which all run between head and
- * makespan - tail. */
-typedef struct th_bound_window {
-    double head, tail;
-} th_bound_window;
-
-/* The time of the layers in the window on the disjoint sets of accelerators, each with one design,
- * on which it is least; text: the sizes of these sets, or "". 0: not known. -1: memory is out. */
-double th_bound_on_sets(const th_bound_finder *f, th_bound_window window, char *text, size_t size);
 
 /* --- bounds_price.c --- */
 

@@ -7,8 +7,6 @@
 
 /* How long a task of this schedule occupies its accelerator. */
 double th_task_least_ps(const th_schedule *s, const th_port *port);
-/* The same, tighter: the schedule step by step. */
-double th_task_pipelined_ps(const th_schedule *s, const th_port *port);
 /* Its DRAM bytes, less what rounding may save. */
 double th_task_least_bytes(const th_schedule *s, const th_port *port);
 

@@ -38,31 +38,6 @@ TEST(a_task_by_hand)
     CU_ASSERT_TRUE(th_pipeline_finish(&p, &s, &port) >= 800000);
 }
 
-/* As above, with weights of 600 bytes in both steps: in the shared DRAM, a step's operands take
- * 1600 / 20 = 80 ns, but its input 1000 / 10 = 100 ns through the port. Two slots: the second
- * step's load follows the first, at 205 ns; the first computes from 105 to 205, the second to 305,
- * and the store takes 5 + 15. With one slot the second load starts at 205 + 5 and ends at 310: 410
- * + 20. With a DRAM of 12.5 bytes/ns operands take 128 ns, and the store 24: 133 + 100, then 233 +
- * 5 + 128, + 100 + 5 + 24 = 495 ns. Sums alone say 105 + 200 + 29 = 334 ns. */
-TEST(a_task_step_by_step)
-{
-    th_schedule s = {.hz = 1000000000,
-                     .count = {1, 1, 1, 1, 2},
-                     .output_bytes = {300, 300, 300, 300, 300, 300, 300, 300},
-                     .port_bits_per_s = {80000000000, 0, 0, 0},
-                     .slots_in = 2,
-                     .slots_out = 2};
-    th_port port = {.bits_per_s = 160000000000, .latency_ps = 5000, .burst_bytes = 1};
-    for (int mask = 0; mask < TH_N_STEP_KINDS; mask++)
-        s.step[mask] = (th_step){1000, 600, 100};
-    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port), 325000, 0.01);
-    s.slots_in = 1;
-    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port), 430000, 0.01);
-    port.bits_per_s = 100000000000;
-    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port), 495000, 0.01);
-    CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port), 334000, 0.01);
-}
-
 /* The first row of tiles needs 400 bytes less than the others (the border of a kernel): 600 / 20 =
  * 30 ns, not 50. */
 TEST(the_first_step_may_load_less)
@@ -76,7 +51,6 @@ TEST(the_first_step_may_load_less)
     for (int mask = 0; mask < TH_N_STEP_KINDS; mask++)
         s.step[mask] = (th_step){1000, 0, 100};
     CU_ASSERT_DOUBLE_EQUAL(th_task_least_ps(&s, &port), 235000, 0.01);
-    CU_ASSERT_DOUBLE_EQUAL(th_task_pipelined_ps(&s, &port), 235000, 0.01);
     th_pipeline p;
     th_pipeline_start(&p, &s, &port, &(th_pipeline_options){.skip = true});
     CU_ASSERT_EQUAL(th_pipeline_finish(&p, &s, &port), 235000);
@@ -216,34 +190,26 @@ TEST(an_ideal_network_shares_nothing)
     tear_down();
 }
 
-/* A set runs all its layers with one design. d does one multiply-accumulate per ns; e four, but
- * moves 0.55 bytes/ns: a takes 2048 ns on d, or 1024 bytes / 0.55 = 1862 and fill and drain on e, b
- * 1024 or 768 / 0.55 = 1396. One accelerator: 3072 ns with d, more with e; not 1862 + 1024. Two
- * with d take 1536; with both designs more than (1862 + 1024) / 2. In the cheapest of all, a on e
- * and b on d, arrays compute for 512 + 1024 ns, half of the time. */
+/* Each task counts with the design that is fastest for it, whatever its set has. d does one
+ * multiply-accumulate per ns: 2048 ns of a and 1024 of b. e does four, but moves 0.55 bytes/ns: the
+ * 512 bytes of a's output or b's input take 931 ns. So the bound is at least 1862 ns, and less than
+ * the 3072 ns of a set of one with d. */
 #define TWO_DESIGNS(COUNT, REST)                                                                   \
     "name = \"t\"; designs = ( { name = \"d\"; type = \"roofline\"; clock = \"1GHz\"; "            \
     "macs_per_cycle = 1; }, { name = \"e\"; type = \"roofline\"; clock = \"1GHz\"; "               \
     "macs_per_cycle = 4; bandwidth = \"550MB/s\"; } ); accelerators = ( { count = " COUNT          \
     "; dram = { capacity = \"1GiB\"; bandwidth = \"unlimited\"; latency = \"0ns\"; }; "            \
     "vector = { clock = \"1GHz\"; elements_per_cycle = 1; }; designs = [\"d\", \"e\"]; } ); " REST
-TEST(a_set_has_one_design)
+TEST(each_task_counts_with_its_fastest_design)
 {
     set_up(TWO_DESIGNS("1", ""), CHAIN);
     th_problem p = problem_of("fluid");
     th_mapping *m = mapping_on("0", net);
     th_bounds b = bounds_of(&p);
-    CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_COMPUTE], 3072000);
+    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] >= 1862000);
+    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] < 3072000);
     CU_ASSERT_EQUAL(makespan_of(&p, m), 3072000);
-    TAP_ASSERT_TEXT(b.why[TH_LIMIT_COMPUTE],
-                    "2 of 2 layers on 1 accelerator; arrays 51 %, DRAM 49 %; in sets of 1");
     th_mapping_free(m);
-    tear_down();
-    set_up(TWO_DESIGNS("2", LINK), CHAIN);
-    p = problem_of("fluid");
-    b = bounds_of(&p);
-    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] <= 1536000);
-    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] > 1500000);
     tear_down();
 }
 
@@ -263,51 +229,6 @@ TEST(memory_by_hand)
     CU_ASSERT_EQUAL(b.makespan_ps[TH_LIMIT_MEMORY], 1792000);
     TAP_ASSERT_TEXT(b.why[TH_LIMIT_MEMORY], "1.75KiB through 1 DRAMs");
     tear_down();
-}
-
-/* Of such accelerators, on a set of one a takes 1024 ns and b 768; on a set of two, halves of rows
- * take 640 and 448 each, as both read the weights. Two sets of one have less work, 1792 ns in all,
- * but run b after a: 1792 ns, where the set of two takes 1088. With chunks b can begin earlier. */
-TEST(layers_on_different_sets_wait_for_each_other)
-{
-    set_up(SLOW_DRAMS("2", LINK), CHAIN);
-    th_problem p = problem_of("fluid");
-    th_bounds b = bounds_of(&p), in_chunks;
-    th_error e = {"", ""};
-    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] >= 1088000);
-    CU_ASSERT_TRUE(b.makespan_ps[TH_LIMIT_COMPUTE] < 1100000);
-    TAP_ASSERT_TEXT(b.why[TH_LIMIT_COMPUTE],
-                    "2 of 2 layers on 2 accelerators; arrays 0 %, DRAM 100 %; in sets of 2");
-    th_bounds_scope chunked = {.cuts = TH_CUTS_EVEN, .chunks = 2};
-    CU_ASSERT_EQUAL_FATAL(th_bounds_find(&p, &chunked, &in_chunks, &e), 0);
-    CU_ASSERT_TRUE(in_chunks.makespan_ps[TH_LIMIT_COMPUTE] >= 896000);
-    CU_ASSERT_TRUE(in_chunks.makespan_ps[TH_LIMIT_COMPUTE] <= b.makespan_ps[TH_LIMIT_COMPUTE]);
-    tear_down();
-}
-
-/* Ways with less of one time than all others stay; of too many, two neighbours become one that
- * takes the lesser of both, so no way is ever lost. Two passes, and one with ways of its own. */
-TEST(ways_that_another_beats_in_both_times_are_dropped)
-{
-    th_ways w = {0}, also = {0};
-    th_ways_add(&w, 10, 5);
-    th_ways_add(&w, 8, 7);
-    th_ways_add(&w, 11, 6); /* as 10, 5 is better */
-    CU_ASSERT_TRUE(w.n == 2 && w.way[0].work == 8 && w.way[1].span == 5);
-    th_ways_add(&w, 7, 4); /* better than all */
-    CU_ASSERT_TRUE(w.n == 1 && th_ways_cover(&w, 7, 4) && !th_ways_cover(&w, 6.9, 9));
-    for (int i = 1; i <= 2 * TH_WAYS_MAX; i++)
-        th_ways_add(&w, 7 + i * i, 4 - 0.1 * i);
-    CU_ASSERT_TRUE(w.n == TH_WAYS_MAX && w.way[0].work == 7 && th_ways_cover(&w, 7, 4));
-    for (int i = 1; i <= 2 * TH_WAYS_MAX; i++)
-        CU_ASSERT_TRUE(th_ways_cover(&w, 7 + i * i, 4 - 0.1 * i));
-    th_ways_add(&also, 100, 1);
-    w.n = 1;
-    const double span = w.way[0].span;
-    th_ways_pass(&w, 2, &also, 0);
-    CU_ASSERT_TRUE(w.way[0].work == 14 && w.way[0].span == span);
-    th_ways_pass(&w, 1, &also, 3);
-    CU_ASSERT_TRUE(w.way[0].work == 314 && w.way[0].span == 1);
 }
 
 /* Strides of 2 behind kernels of 1. A position gets the box of what it reads, of two rows of
