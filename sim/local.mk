@@ -127,8 +127,6 @@ libtharsis_la_SOURCES += \
 	sim/network/models.h \
 	sim/network/network.h \
 	sim/network/packet/deadlock_report.c \
-	sim/network/packet/flow_groups.c \
-	sim/network/packet/groups.h \
 	sim/network/packet/index_set.c \
 	sim/network/packet/index_set.h \
 	sim/network/packet/packet.c \
@@ -136,7 +134,6 @@ libtharsis_la_SOURCES += \
 	sim/network/packet/packet_events.c \
 	sim/network/packet/packet_events.h \
 	sim/network/packet/packet_step.c \
-	sim/network/packet/periods.c \
 	sim/network/packet/virtual_channels.c \
 	sim/network/packet/virtual_channels.h \
 	sim/network/detour.c \
@@ -239,7 +236,6 @@ unit_tests += \
 	tests/unit/network/test_trace_replay \
 	tests/unit/network/test_packet \
 	tests/unit/network/test_packet_deadlock \
-	tests/unit/network/test_packet_periods \
 	tests/unit/design/test_slices \
 	tests/unit/design/test_systolic_vec \
 	tests/unit/design/test_systolic \

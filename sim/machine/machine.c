@@ -509,7 +509,7 @@ static outcome act(th_machine *m, th_time limit, th_error *err)
 
 /* Runs until n_events program events have happened in all (UNTIL), or the next event is after limit
  * (BOUND). */
-static th_stop run_acts(th_machine *m, th_time limit, int64_t n_events, th_error *err)
+static th_stop run(th_machine *m, th_time limit, int64_t n_events, th_error *err)
 {
     while (m->counts.events < n_events) {
         if (is_interrupted(m))
@@ -528,26 +528,6 @@ static th_stop run_acts(th_machine *m, th_time limit, int64_t n_events, th_error
         }
     }
     return TH_STOP_UNTIL;
-}
-
-/* As run_acts, and the network skips nothing that lies before the stop. */
-static th_stop run(th_machine *m, th_time limit, int64_t n_events, th_error *err)
-{
-    th_network *n = m->network;
-    for (;;) {
-        th_stop stop = run_acts(m, limit, n_events, err);
-        if (!n->type->catch_up || stop == TH_STOP_ERROR)
-            return stop;
-        th_time settled = m->settle.is_done ? m->now : m->now - 1;
-        th_time until = stop == TH_STOP_BOUND ? limit : settled;
-        int caught_up = n->type->catch_up(n, m->events, settled, until);
-        if (caught_up < 0) {
-            th_network_failed(n, err);
-            return TH_STOP_ERROR;
-        }
-        if (caught_up == 0 || stop != TH_STOP_BOUND)
-            return stop;
-    }
 }
 
 th_stop th_machine_run_bounded(th_machine *m, th_time bound, th_error *err)

@@ -39,7 +39,6 @@ typedef struct th_network_options {
     th_time allocation_cycle_ps; /* of a router that allocates in one pass per cycle, see
                                   * packet_step.c; 0: without loss, at once */
     bool may_deadlock;           /* also runs routes that can deadlock */
-    bool sends_every_packet;     /* also in periods that repeat (slower, same times) */
 } th_network_options;
 
 typedef struct th_network_type {
@@ -80,11 +79,6 @@ typedef struct th_network_type {
     /* Fills the nodes of a transfer that is in flight over a link, of those with the lowest
      * numbers; false: there is none. NULL where avoid is NULL. */
     bool (*transfer_on)(th_network *n, int link, int *src, int *dst);
-    /* The state is read between two settles, or the run is limited: brings what this network skips
-     * up to date, as far as it happens by until, and handles its events up to and including
-     * settled, which is not after the machine's time. Events may be posted from then on. 1: there
-     * was something, 0, or -1. NULL: nothing is skipped. */
-    int (*catch_up)(th_network *n, th_events *q, th_time settled, th_time until);
     bool is_memoryless; /* without flows, and settled, its state equals that after a reset */
 } th_network_type;
 

@@ -154,7 +154,6 @@ static void destroy(th_network *n)
     clear_requests(&p->requests);
     clear_traffic(&p->traffic);
     th_packet_events_clear(&p->events);
-    th_flow_groups_clear(&p->groups);
     th_free(p);
 }
 
@@ -252,8 +251,7 @@ static int create_parts(th_packet_network *p, const th_system *s, const th_netwo
     p->channels.classes = th_channels_new(s, p->options.has_terminals, err);
     if (!p->channels.classes || choose_channels(p, o, err))
         return -1;
-    if (create_fabric(p, s) || create_requests(p) ||
-        th_flow_groups_init(&p->groups, (size_t)p->fabric.n_media, o->sends_every_packet))
+    if (create_fabric(p, s) || create_requests(p))
         return th_error_no_memory(err);
     fill_links(p, o);
     return 0;
@@ -327,7 +325,6 @@ static void reset(th_network *n)
     reset_requests(p);
     reset_traffic(&p->traffic);
     th_packet_events_reset(&p->events);
-    th_flow_groups_reset(&p->groups, (size_t)p->fabric.n_media);
     p->wake = TH_NO_EVENT;
 }
 
@@ -391,19 +388,6 @@ static int find_route(th_packet_network *p, const th_message *m, th_time now, th
     return keep_hops(p, m, links, class_of, n, f);
 }
 
-/* Groups whose media the flow will take do not skip anything from now on: they continue with what
- * comes before now. */
-static int enter_groups(th_packet_network *p, th_events *q, th_time now, int32_t flow)
-{
-    if (p->groups.is_off)
-        return 0;
-    th_flow_groups_enter(p, flow);
-    if (p->groups.n_suspended == 0)
-        return 0;
-    int resumed = th_periods_resume_route(p, flow, now - 1);
-    return resumed > 0 ? th_packet_advance(p, q, now - 1) : resumed;
-}
-
 static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *m)
 {
     th_packet_network *p = (th_packet_network *)n;
@@ -413,7 +397,6 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
                         .n_undelivered = n_packets,
                         .n_to_send = n_packets,
                         .number = number,
-                        .group = TH_GROUP_NONE,
                         .next = -1};
     if (m->src == m->dst) {
         th_event end = {at, TH_PRIORITY_TRANSFER_END, (uint32_t)number, 0, TH_FLOW_ENDS};
@@ -430,7 +413,7 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
         return -1;
     t->flows[slot] = f;
     t->n_active++;
-    return enter_groups(p, q, now, slot);
+    return 0;
 }
 
 static bool event(th_network *n, th_events *q, th_time now, const th_event *e)
@@ -479,15 +462,6 @@ static int settle(th_network *n, th_events *q, th_time now)
     return set_wake(p, q);
 }
 
-static int catch_up(th_network *n, th_events *q, th_time settled, th_time until)
-{
-    th_packet_network *p = (th_packet_network *)n;
-    int resumed = th_periods_resume_all(p, until);
-    if (resumed <= 0)
-        return resumed;
-    return th_packet_advance(p, q, settled) || set_wake(p, q) ? -1 : 1;
-}
-
 const th_network_type th_network_packet = {
     .name = "packet",
     .synopsis = "packets that queue in finite buffers, with credits and virtual channels",
@@ -497,5 +471,4 @@ const th_network_type th_network_packet = {
     .start = start,
     .event = event,
     .settle = settle,
-    .catch_up = catch_up,
 };

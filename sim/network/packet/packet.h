@@ -4,8 +4,6 @@
  *   packet.c           options, life, start and end of messages, the row of the table
  *   packet_step.c      one time step: arrivals, requests for links, allocation, sending
  *   packet_events.c    the pending events
- *   flow_groups.c      flows that can delay each other
- *   periods.c          skips periods in which a group of long flows repeats itself
  *   virtual_channels.c classes of virtual channels that exclude deadlock
  *   deadlock_report.c  the cycle of buffers in a deadlock
  * All state is indices. Links are those of the system; with terminals, two more for each node
@@ -15,7 +13,6 @@
 #ifndef TH_SIM_NETWORK_PACKET_PACKET_H
 #define TH_SIM_NETWORK_PACKET_PACKET_H
 #include "sim/network/models.h"
-#include "sim/network/packet/groups.h"
 #include "sim/network/packet/index_set.h"
 #include "sim/network/packet/packet_events.h"
 #include "sim/network/packet/virtual_channels.h"
@@ -37,8 +34,7 @@ typedef enum {
     TH_PACKET_CREDIT,       /* object: buffer; a number of its bytes is free again */
     TH_PACKET_INJECT,       /* object: flow; its first packet may be sent */
     TH_PACKET_READY,        /* object: buffer; its first packet may request its link */
-    TH_PACKET_RETRY,        /* object: medium; it may request the crossbar again */
-    TH_PACKET_RESUME        /* object: flow group, bytes: its n_skips; its last period is skipped */
+    TH_PACKET_RETRY         /* object: medium; it may request the crossbar again */
 } th_packet_event_kind;
 
 /* One link of a route in one integer: the link, the class of virtual channels, is it the last? */
@@ -79,8 +75,6 @@ typedef struct th_packet_flow {
     int64_t n_undelivered; /* packets */
     th_time end;           /* of the packets delivered so far */
     int32_t first_hop, n_hops;
-    int32_t group; /* TH_GROUP_NONE, TH_GROUP_LOOSE, or in groups.groups */
-    int32_t place; /* of a loose flow: in groups.loose */
 } th_packet_flow;
 
 typedef struct th_packet_buffer {
@@ -188,7 +182,6 @@ typedef struct th_packet_network {
     th_packet_requests requests;
     th_packet_traffic traffic;
     th_packet_events events;
-    th_flow_groups groups;
     th_event_handle wake; /* event of the next time step, in the machine's queue */
     th_time wake_at;
 } th_packet_network;
@@ -237,31 +230,6 @@ static inline bool th_packet_is_injection(const th_packet_network *p, int32_t re
 
 /* packet_step.c: all time steps up to and including now. 0, or -1: memory is out. */
 int th_packet_advance(th_packet_network *p, th_events *q, th_time now);
-
-/* flow_groups.c. 0, or -1 (call clear all the same). */
-int th_flow_groups_init(th_flow_groups *g, size_t n_media, bool is_off);
-void th_flow_groups_reset(th_flow_groups *g, size_t n_media);
-void th_flow_groups_clear(th_flow_groups *g);
-/* The search for a period begins anew. */
-void th_flow_group_forget(th_flow_group *g);
-/* flow is going to be injected; it is, and is long (0 or -1); it has ended. */
-void th_flow_groups_enter(th_packet_network *p, int32_t flow);
-int th_flow_groups_join(th_packet_network *p, int32_t flow);
-void th_flow_groups_leave(th_packet_network *p, int32_t flow);
-/* Makes groups of the loose flows. 0 or -1. */
-int th_flow_groups_form(th_packet_network *p);
-
-/* periods.c: a packet of flow is sent over a link of a group. */
-void th_periods_sent(th_packet_network *p, const th_packet_grant *c, int32_t flow, th_time now);
-/* The end of a time step: finds periods, and suspends groups. 0 or -1. */
-int th_periods_end_step(th_packet_network *p, th_time now);
-/* A group continues at the last end of a period until then. 0 or -1. */
-int th_periods_resume(th_packet_network *p, th_flow_group *g, th_time until);
-/* All groups that flow, which is about to start, shares a medium with. 1: any was suspended. */
-int th_periods_resume_route(th_packet_network *p, int32_t flow, th_time until);
-int th_periods_resume_all(th_packet_network *p, th_time until);
-/* Event TH_PACKET_RESUME. 0 or -1. */
-int th_periods_end_skip(th_packet_network *p, int32_t group, int32_t n_skips, th_time now);
 
 /* deadlock_report.c: fills the head's why: packets wait and no event is pending. Returns -1. */
 int th_packet_report_deadlock(th_packet_network *p, th_time now);

@@ -30,7 +30,7 @@ void th_packet_events_reset(th_packet_events *q)
 {
     th_slots_reset(&q->event_slots);
     th_slots_reset(&q->step_slots);
-    q->n_heap = q->n_pending = 0;
+    q->n_heap = 0;
     memset(q->recent, -1, sizeof q->recent);
 }
 
@@ -49,7 +49,6 @@ static int32_t *recent_of(th_packet_events *q, th_time time)
 
 void th_packet_events_give_back(th_packet_events *q, int32_t event)
 {
-    q->n_pending--;
     th_slots_give(&q->event_slots, &q->events[event], event);
 }
 
@@ -71,7 +70,6 @@ int th_packet_events_post(th_packet_events *q, th_time time, const th_packet_eve
     int32_t e = th_slots_take(&q->event_slots, &q->events, sizeof *q->events);
     if (e < 0)
         return -1;
-    q->n_pending++;
     if (*recent < 0 || q->steps[*recent].time != time) {
         int32_t k = new_step(q, time);
         if (k < 0) {

@@ -35,7 +35,6 @@ typedef struct th_packet_events {
     th_slots step_slots;
     th_time_step_key *heap; /* of steps, by time */
     size_t n_heap, heap_room;
-    size_t n_pending;                /* events */
     int32_t recent[TH_RECENT_STEPS]; /* step of a time, by hash of the time; may be out of date */
 } th_packet_events;
 

@@ -5,7 +5,6 @@
  *     handle_all       every pending event of the time step
  *     post_requests    arrived packets, then new messages, request their next link
  *     send_*           media that may send something, lowest first, until none can
- *     end_step         periods.c: what repeats itself is skipped
  *
  * A packet of b bytes that link L (latency l, serialisation delay d of the packet) begins to send
  * at s:
@@ -288,8 +287,6 @@ static int deliver(th_packet_network *p, th_events *q, int32_t k, th_time end)
     f->end = end > f->end ? end : f->end;
     if (--f->n_undelivered > 0)
         return 0;
-    if (!p->groups.is_off)
-        th_flow_groups_leave(p, flow);
     th_blocks_give(&p->traffic.hops, f->first_hop, f->n_hops);
     th_event e = {f->end, TH_PRIORITY_TRANSFER_END, (uint32_t)f->number, 0, TH_FLOW_ENDS};
     th_slots_give(&p->traffic.flow_slots, f, flow);
@@ -363,9 +360,6 @@ static int send(th_packet_network *p, th_events *q, const th_packet_grant *c, th
     m->busy_until = left;
     m->buffer_read = injects ? -1 : c->requester;
     m->next_link = c->next_link;
-    p->groups.n_sent++;
-    if (p->groups.group_of[l->medium] >= 0)
-        th_periods_sent(p, c, packet->flow, now);
     if (post(p, left, TH_PACKET_TAIL_LEAVES, c->link, packet->bytes) ||
         (!injects && occupy(p, c->requester, packet->bytes, left)))
         return -1;
@@ -509,8 +503,6 @@ static int handle(th_packet_network *p, const th_packet_event *e, th_time now)
     case TH_PACKET_RETRY:
         th_index_set_add(&p->requests.media, e->object);
         return 0;
-    case TH_PACKET_RESUME:
-        return th_periods_end_skip(p, e->object, e->bytes, now);
     case TH_PACKET_INJECT:
         if (th_grow(&p->traffic.injecting, &p->traffic.injecting_room, p->traffic.n_injecting + 1,
                     sizeof *p->traffic.injecting))
@@ -529,7 +521,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int inject_all(th_packet_network *p, th_time now)
+static void inject_all(th_packet_network *p, th_time now)
 {
     if (p->traffic.n_injecting > 1)
         qsort(p->traffic.injecting, p->traffic.n_injecting, sizeof *p->traffic.injecting,
@@ -539,22 +531,18 @@ static int inject_all(th_packet_network *p, th_time now)
         enter(p, first_link(p, flow), now);
         p->traffic.n_waiting++;
         request_injection(p, flow);
-        if (!p->groups.is_off && p->traffic.flows[flow].n_to_send >= TH_LONG_FLOW &&
-            th_flow_groups_join(p, flow))
-            return -1;
     }
     p->traffic.n_injecting = 0;
-    return 0;
 }
 
-static int post_requests(th_packet_network *p, th_time now)
+static void post_requests(th_packet_network *p, th_time now)
 {
     while (!th_index_set_is_empty(&p->requests.arrived)) {
         int32_t buffer = th_index_set_take(&p->requests.arrived);
         if (p->requests.link[buffer] < 0)
             request(p, buffer);
     }
-    return inject_all(p, now);
+    inject_all(p, now);
 }
 
 /* Packets leave before others arrive, so that a link's peak does not depend on the order of events.
@@ -579,12 +567,13 @@ static int handle_all(th_packet_network *p, th_time at)
 
 static int run_step(th_packet_network *p, th_events *q, th_time at)
 {
-    if (handle_all(p, at) || post_requests(p, at))
+    if (handle_all(p, at))
         return -1;
+    post_requests(p, at);
     while (!th_index_set_is_empty(&p->requests.media))
         if (p->requests.grants ? send_matched(p, q, at) : send_sequentially(p, q, at))
             return -1;
-    return th_periods_end_step(p, at);
+    return 0;
 }
 
 int th_packet_advance(th_packet_network *p, th_events *q, th_time now)

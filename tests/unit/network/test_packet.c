@@ -403,6 +403,34 @@ TEST(bad_options_are_refused)
     th_system_free(s);
 }
 
+/* Messages of 300 packets over two links, of which the k-th allocation fails. 0 or -1. */
+static int drive_failing(th_network *n, int64_t k)
+{
+    transfer t[4] = {{0, 0, 2, 150000, 0}, {0, 0, 1, 9999, 0}, {0, 1, 2, 1, 0}, {5, 0, 2, 800, 0}};
+    th_alloc_fail_at(k);
+    int failed = drive_network(n, t, 4, false);
+    th_alloc_fail_at(0);
+    return failed;
+}
+
+TEST(a_failed_allocation_fails_the_run)
+{
+    th_system *s = new_system(3, 100);
+    connect(s, 0, 1, GB, 100);
+    connect(s, 1, 2, GB, 100);
+    finish(s);
+    const th_network_options o = {.packet_bytes = 500};
+    int64_t k = 2, live = th_alloc_live(); /* the first is the test's own queue */
+    for (int failed = -1; failed; k++) {
+        th_network *n = create(s, &o);
+        failed = drive_failing(n, k);
+        n->type->destroy(n);
+        CU_ASSERT_EQUAL(th_alloc_live(), live);
+    }
+    CU_ASSERT_TRUE(k > 10);
+    th_system_free(s);
+}
+
 TEST(time_steps_come_in_order)
 {
     enum { POSTS = 20000 };
