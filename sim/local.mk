@@ -127,6 +127,7 @@ libtharsis_la_SOURCES += \
 	sim/network/models.h \
 	sim/network/network.h \
 	sim/network/packet/deadlock_report.c \
+	sim/network/packet/dram_links.c \
 	sim/network/packet/index_set.c \
 	sim/network/packet/index_set.h \
 	sim/network/packet/packet.c \
@@ -231,6 +232,7 @@ unit_tests += \
 	tests/unit/machine/test_machine \
 	tests/unit/machine/test_reliability \
 	tests/unit/network/test_maxmin \
+	tests/unit/network/test_dram_limits \
 	tests/unit/network/test_network \
 	tests/unit/network/test_network_filling \
 	tests/unit/network/test_trace_replay \

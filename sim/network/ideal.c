@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ideal.c - no contention: a transfer takes the latencies of its route plus bytes / smallest
- * bandwidth.
+ * bandwidth, of the links and of the DRAMs at both ends.
  *   create -> reset -> (start | event)* -> destroy
- * Exact where links are never shared; a lower bound elsewhere. Flows draw nothing from any DRAM. */
+ * Exact where links and DRAMs are never shared; a lower bound elsewhere. Engines get all of their
+ * DRAM, whatever flows take from it. */
 #include <config.h>
 
 #include "base/alloc.h"
@@ -63,7 +64,8 @@ static int start(th_network *n, th_events *q, th_time now, int32_t number, const
     t->bytes = m->bytes;
     if (th_routes_take(&net->routes, n, m->src, m->dst, &t->route))
         return -1;
-    th_time last = th_duration_ps(m->bytes, t->route.bits_per_s);
+    int64_t dram = th_network_dram_bits(n->system, m->src, m->dst), link = t->route.bits_per_s;
+    th_time last = m->src == m->dst ? 0 : th_duration_ps(m->bytes, dram < link ? dram : link);
     th_time end = th_network_end(n, m, now, th_time_add(t->route.latency_ps, last));
     if (end < 0)
         return -1;

@@ -150,6 +150,17 @@ th_time th_network_end(th_network *n, const th_message *m, th_time now, th_time 
                         (long long)m->bytes, nodes[m->src].name, nodes[m->dst].name);
 }
 
+static int64_t dram_bits(const th_node *n)
+{
+    return n->kind == TH_NODE_ACCEL ? n->a.dram_bits_per_s : TH_UNLIMITED;
+}
+
+int64_t th_network_dram_bits(const th_system *s, int src, int dst)
+{
+    int64_t a = dram_bits(&s->nodes[src]), b = dram_bits(&s->nodes[dst]);
+    return a < b ? a : b;
+}
+
 /* ---- links ---- */
 
 void th_network_link_enter(th_network *n, int link, th_time now)

@@ -45,6 +45,9 @@ void th_slots_give(th_slots *x, void *flow, int32_t slot); /* flow: its element 
  * simulated time (n->why has the error). */
 th_time th_network_end(th_network *n, const th_message *m, th_time now, th_time duration_ps);
 
+/* The bandwidth of the narrower DRAM at the two ends, bits/s; TH_UNLIMITED: neither has one. */
+int64_t th_network_dram_bits(const th_system *s, int src, int dst);
+
 /* A flow enters a link, and leaves it when the link has carried all its bytes. */
 void th_network_link_enter(th_network *n, int link, th_time now);
 void th_network_link_leave(th_network *n, int link, th_time now, int64_t bytes);

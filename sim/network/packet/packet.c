@@ -14,12 +14,18 @@
  * With terminals a route begins with the link from its source into the source's router and ends
  * with the link out of the destination's router. These links have latency 0 and no statistics.
  *
+ * A DRAM that all its node's links together could exceed is a medium. A route begins with the link
+ * from the source's DRAM to its first link, and ends with the one from its last link to the
+ * destination's DRAM: so neither does a packet for one link wait behind that for another, nor a
+ * read behind a write. These links, too, have latency 0 and no statistics.
+ *
  * The machine's queue holds one event for the next time step of this model (its object is NO_FLOW),
  * and one for each message whose end is known. All work is done in settle, when every message that
  * starts in the time step is known, so no result depends on the order of starts. Statistics: a
  * packet is on a link from its request for the link (it is in the buffer before the link) until its
  * last byte has left; at its source a message counts as one packet.
- * Not modelled: DRAM (flows draw nothing from it), headers, lost packets, congestion control. */
+ * Not modelled: what flows take of a DRAM from its engines, headers, lost packets, congestion
+ * control. */
 #include <config.h>
 
 #include "sim/network/packet/packet.h"
@@ -151,6 +157,7 @@ static void destroy(th_network *n)
     th_network_head_clear(n);
     th_channels_free(p->channels.classes);
     clear_fabric(&p->fabric);
+    th_free(p->drams.first);
     clear_requests(&p->requests);
     clear_traffic(&p->traffic);
     th_packet_events_clear(&p->events);
@@ -182,10 +189,25 @@ static void fill_link(th_packet_network *p, const th_network_options *o, int32_t
 static void fill_terminals(th_packet_network *p, const th_network_options *o)
 {
     int32_t n_links = p->head.system->n_links, n_media = p->head.system->n_media;
-    for (int32_t i = 0; n_links + i < p->fabric.n_links; i++) {
+    for (int32_t i = 0; n_links + i < p->fabric.first_dram_link; i++) {
         bool is_out = i % 2 != 0;
         p->fabric.media[n_media + i].bits_per_s = o->terminal_bits_per_s;
         fill_link(p, o, n_links + i, n_media + i, is_out ? o->router_delay_ps : 0);
+    }
+}
+
+/* Between DRAMs and the network: a medium for each DRAM. */
+static void fill_drams(th_packet_network *p, const th_network_options *o)
+{
+    int32_t link = p->fabric.first_dram_link, medium = p->fabric.n_media - p->drams.n_media;
+    for (int node = 0; node < p->head.system->n_nodes; node++) {
+        int32_t end = link + th_dram_links_of(p, node);
+        if (p->drams.first[node] < 0)
+            continue;
+        p->fabric.media[medium].bits_per_s = p->head.system->nodes[node].a.dram_bits_per_s;
+        for (; link < end; link++)
+            fill_link(p, o, link, medium, 0);
+        medium++;
     }
 }
 
@@ -197,6 +219,7 @@ static void fill_links(th_packet_network *p, const th_network_options *o)
     for (int l = 0; l < s->n_links; l++)
         fill_link(p, o, l, s->links[l].medium, s->links[l].latency_ps + o->router_delay_ps);
     fill_terminals(p, o);
+    fill_drams(p, o);
     int32_t first = 0;
     for (int m = 0; m < p->fabric.n_media; m++) {
         p->fabric.media[m].first_link = first;
@@ -213,13 +236,15 @@ static int create_fabric(th_packet_network *p, const th_system *s)
 {
     th_packet_fabric *f = &p->fabric;
     size_t terminals = p->options.has_terminals ? 2 * (size_t)s->n_nodes : 0;
-    size_t links = (size_t)s->n_links + terminals + 1, buffers = links << p->channels.shift;
-    size_t media = (size_t)s->n_media + terminals + 1;
+    size_t ends = terminals + (size_t)p->drams.n_links;
+    size_t links = (size_t)s->n_links + ends + 1, buffers = links << p->channels.shift;
+    size_t media = (size_t)s->n_media + terminals + (size_t)p->drams.n_media + 1;
     size_t inputs = links * (size_t)p->options.n_crossbar_inputs + 1;
     if (links > TH_HOP_LINKS_MAX || buffers + links > INT32_MAX || inputs > INT32_MAX)
         return -1; /* gigabytes beyond what any memory holds */
     f->n_links = (int32_t)links - 1;
     f->n_media = (int32_t)media - 1;
+    f->first_dram_link = f->n_links - p->drams.n_links;
     f->n_buffers = th_packet_first_buffer(p, f->n_links);
     f->links = th_alloc_zero(links, sizeof *f->links);
     f->media = th_alloc_zero(media, sizeof *f->media);
@@ -246,9 +271,11 @@ static int create_requests(th_packet_network *p)
 static int create_parts(th_packet_network *p, const th_system *s, const th_network_options *o,
                         th_error *err)
 {
-    if (th_network_head_init(&p->head, &th_network_packet, s))
+    if (th_network_head_init(&p->head, &th_network_packet, s) ||
+        th_dram_links_count(p, o->terminal_bits_per_s))
         return th_error_no_memory(err);
-    p->channels.classes = th_channels_new(s, p->options.has_terminals, err);
+    bool waits_at_end = p->options.has_terminals || p->drams.n_links > 0;
+    p->channels.classes = th_channels_new(s, waits_at_end, err);
     if (!p->channels.classes || choose_channels(p, o, err))
         return -1;
     if (create_fabric(p, s) || create_requests(p))
@@ -330,13 +357,14 @@ static void reset(th_network *n)
 
 /* --- messages start and end ------------------------------------------------------------------- */
 
-/* The time of an uncontended transfer of that many bytes, without the routers' delays. */
-static th_time uncontended_ps(const th_system *s, const int *links, int n, int64_t bytes)
+/* The time of an uncontended message, without the routers' delays. */
+static th_time uncontended_ps(const th_system *s, const int *links, int n, const th_message *m)
 {
-    th_time latency_ps = 0, slowest_ps = 0;
+    th_time latency_ps = 0,
+            slowest_ps = th_duration_ps(m->bytes, th_network_dram_bits(s, m->src, m->dst));
     for (int i = 0; i < n; i++) {
         const th_link *l = &s->links[links[i]];
-        th_time duration_ps = th_duration_ps(bytes, s->media[l->medium].bits_per_s);
+        th_time duration_ps = th_duration_ps(m->bytes, s->media[l->medium].bits_per_s);
         latency_ps = th_time_add(latency_ps, l->latency_ps);
         slowest_ps = duration_ps > slowest_ps ? duration_ps : slowest_ps;
     }
@@ -347,17 +375,24 @@ static th_time uncontended_ps(const th_system *s, const int *links, int n, int64
 static int keep_hops(th_packet_network *p, const th_message *m, const int *links,
                      const uint8_t *class_of, int n, th_packet_flow *f)
 {
-    f->n_hops = p->options.has_terminals ? n + 2 : n;
+    int32_t from = th_dram_link_from(p, m->src, links[0]);
+    int32_t to = th_dram_link_to(p, m->dst, links[n - 1]);
+    f->n_hops = n + (p->options.has_terminals ? 2 : 0) + (from >= 0) + (to >= 0);
     f->first_hop = th_blocks_take(&p->traffic.hops, f->n_hops);
     if (f->first_hop < 0)
         return -1;
     int32_t *hop = &p->traffic.hops.item[f->first_hop];
+    if (from >= 0)
+        *hop++ = th_hop(from, 0);
     if (p->options.has_terminals)
-        *hop++ = th_hop(th_packet_terminal_in(p, m->src), 0, false);
+        *hop++ = th_hop(th_packet_terminal_in(p, m->src), 0);
     for (int i = 0; i < n; i++)
-        *hop++ = th_hop(links[i], class_of[i], i + 1 == f->n_hops);
+        *hop++ = th_hop(links[i], class_of[i]);
     if (p->options.has_terminals)
-        *hop = th_hop(th_packet_terminal_out(p, m->dst), 0, true);
+        *hop++ = th_hop(th_packet_terminal_out(p, m->dst), 0);
+    if (to >= 0)
+        *hop++ = th_hop(to, 0);
+    hop[-1] |= TH_HOP_LAST;
     return 0;
 }
 
@@ -381,7 +416,7 @@ static int find_route(th_packet_network *p, const th_message *m, th_time now, th
             return refuse(p, needed, p->channels.n_classes, &p->head.why);
         th_channels_spread(p->channels.n_classes - needed, src, dst, class_of, n);
     }
-    if (th_network_end(&p->head, m, now, uncontended_ps(s, links, n, m->bytes)) < 0)
+    if (th_network_end(&p->head, m, now, uncontended_ps(s, links, n, m)) < 0)
         return -1;
     if (p->options.may_deadlock)
         memset(class_of, 0, (size_t)n);

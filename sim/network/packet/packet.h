@@ -4,10 +4,13 @@
  *   packet.c           options, life, start and end of messages, the row of the table
  *   packet_step.c      one time step: arrivals, requests for links, allocation, sending
  *   packet_events.c    the pending events
+ *   dram_links.c       the links between DRAMs and the network
  *   virtual_channels.c classes of virtual channels that exclude deadlock
  *   deadlock_report.c  the cycle of buffers in a deadlock
  * All state is indices. Links are those of the system; with terminals, two more for each node
- * follow them, into its router and out of it. A buffer belongs to one virtual channel at the end of
+ * follow them, into its router and out of it; then, for each DRAM that is narrower than what leads
+ * into the network and out of it, one from it to each of those links and one from each to it, all
+ * on one medium. A buffer belongs to one virtual channel at the end of
  * one link; its number is (link << channel_shift) + channel. What requests a link is a requester:
  * the number of a buffer, or n_buffers + link for the messages injected into that link. */
 #ifndef TH_SIM_NETWORK_PACKET_PACKET_H
@@ -38,11 +41,15 @@ typedef enum {
 } th_packet_event_kind;
 
 /* One link of a route in one integer: the link, the class of virtual channels, is it the last? */
-enum { TH_HOP_CLASS_BITS = 5, TH_HOP_LINKS_MAX = INT32_MAX >> (TH_HOP_CLASS_BITS + 1) };
+enum {
+    TH_HOP_LAST = 1,
+    TH_HOP_CLASS_BITS = 5,
+    TH_HOP_LINKS_MAX = INT32_MAX >> (TH_HOP_CLASS_BITS + 1)
+};
 
-static inline int32_t th_hop(int32_t link, int class, bool is_last)
+static inline int32_t th_hop(int32_t link, int class)
 {
-    return link << (TH_HOP_CLASS_BITS + 1) | class << 1 | is_last;
+    return link << (TH_HOP_CLASS_BITS + 1) | class << 1;
 }
 static inline int32_t th_hop_link(int32_t hop)
 {
@@ -54,7 +61,7 @@ static inline int th_hop_class(int32_t hop)
 }
 static inline bool th_hop_is_last(int32_t hop)
 {
-    return hop & 1;
+    return hop & TH_HOP_LAST;
 }
 
 typedef struct th_packet {
@@ -144,7 +151,8 @@ typedef struct th_packet_channels {
 
 /* Links, media and routers. */
 typedef struct th_packet_fabric {
-    int32_t n_links, n_media; /* with those of the terminals */
+    int32_t n_links, n_media; /* with those of the terminals and DRAMs */
+    int32_t first_dram_link;  /* n_links: no DRAM limits a message */
     int32_t n_buffers;
     th_packet_link *links;
     th_packet_medium *media;
@@ -152,6 +160,12 @@ typedef struct th_packet_fabric {
     th_packet_buffer *buffers;
     th_crossbar_input *inputs; /* link * n_crossbar_inputs + channel % n_crossbar_inputs */
 } th_packet_fabric;
+
+/* The links between DRAMs and the network, all those of a DRAM on one medium. */
+typedef struct th_packet_drams {
+    int32_t *first; /* by node: its first one, from fabric.first_dram_link; -1: it limits nothing */
+    int32_t n_links, n_media;
+} th_packet_drams;
 
 /* Requests for links. */
 typedef struct th_packet_requests {
@@ -179,6 +193,7 @@ typedef struct th_packet_network {
     th_packet_options options;
     th_packet_channels channels;
     th_packet_fabric fabric;
+    th_packet_drams drams;
     th_packet_requests requests;
     th_packet_traffic traffic;
     th_packet_events events;
@@ -208,9 +223,14 @@ static inline int32_t th_packet_terminal_out(const th_packet_network *p, int32_t
 {
     return th_packet_terminal_in(p, node) + 1;
 }
+/* Of a terminal, or between a DRAM and the network. */
 static inline bool th_packet_is_terminal(const th_packet_network *p, int32_t link)
 {
     return link >= p->head.system->n_links;
+}
+static inline bool th_packet_is_dram(const th_packet_network *p, int32_t link)
+{
+    return link >= p->fabric.first_dram_link;
 }
 
 /* The channels at the end of link that a packet of this class may use, [first, end). A terminal's
@@ -230,6 +250,14 @@ static inline bool th_packet_is_injection(const th_packet_network *p, int32_t re
 
 /* packet_step.c: all time steps up to and including now. 0, or -1: memory is out. */
 int th_packet_advance(th_packet_network *p, th_events *q, th_time now);
+
+/* dram_links.c: counts the links, before the fabric is made. 0 or -1. */
+int th_dram_links_count(th_packet_network *p, int64_t terminal_bits_per_s);
+/* How many links node's DRAM has; that from it to link, and that to it from link: -1: it limits
+ * nothing. */
+int32_t th_dram_links_of(const th_packet_network *p, int node);
+int32_t th_dram_link_from(const th_packet_network *p, int node, int link);
+int32_t th_dram_link_to(const th_packet_network *p, int node, int link);
 
 /* deadlock_report.c: fills the head's why: packets wait and no event is pending. Returns -1. */
 int th_packet_report_deadlock(th_packet_network *p, th_time now);

@@ -293,6 +293,21 @@ static int deliver(th_packet_network *p, th_events *q, int32_t k, th_time end)
     return th_events_push(q, &e) == TH_NO_EVENT ? -1 : 0;
 }
 
+/* When packet k, of which tail is the last byte, may request its next link: as soon as its head is
+ * there. But a DRAM or a link beside it waits for no bytes: it begins so late that it ends with the
+ * last of them. */
+static th_time arrival(const th_packet_network *p, int32_t k, int32_t link, th_time head,
+                       th_time tail)
+{
+    const th_packet *packet = &p->traffic.packets[k];
+    int32_t next = th_hop_link(p->traffic.hops.item[packet->hop]);
+    if (!th_packet_is_dram(p, link) && !th_packet_is_dram(p, next))
+        return head;
+    int64_t bits_per_s = p->fabric.media[p->fabric.links[next].medium].bits_per_s;
+    th_time begin = tail - th_duration_ps(packet->bytes, bits_per_s);
+    return begin > head ? begin : head;
+}
+
 /* Packet k is on the way to buffer, whose space is reserved. */
 static int pass_on(th_packet_network *p, int32_t k, int32_t buffer, th_time head, th_time tail)
 {
@@ -312,7 +327,8 @@ static int pass_on(th_packet_network *p, int32_t k, int32_t buffer, th_time head
         b->first = k;
     b->last = k;
     p->traffic.n_waiting++;
-    return post(p, head, TH_PACKET_HEAD_ARRIVES, k, 0);
+    return post(p, arrival(p, k, th_packet_link_of(p, buffer), head, tail), TH_PACKET_HEAD_ARRIVES,
+                k, 0);
 }
 
 /* The first packet of buffer may request its link when channel allocation is done. */
