@@ -26,6 +26,7 @@ libtharsis_la_SOURCES += \
 	topology/routing/explicit.c topology/routing/explicit.h \
 	topology/files/route_read.c \
 	topology/routing/graph_search.c topology/routing/graph_search.h \
+	topology/routing/parallel.c \
 	topology/routing/rails.c \
 	topology/routing/shortest.c \
 	topology/routing/up_down.c \
@@ -86,6 +87,7 @@ unit_tests += \
 	tests/unit/topology/test_route \
 	tests/unit/topology/test_route_ecmp \
 	tests/unit/topology/test_route_explicit \
+	tests/unit/topology/test_route_parallel \
 	tests/unit/topology/test_route_read \
 	tests/unit/topology/test_system \
 	tests/unit/topology/test_system_read

@@ -160,6 +160,7 @@ typedef struct th_system th_system;
 typedef struct th_system_routes {
     void *data;                          /* private to the system's routing */
     struct th_next_hops *next_hops;      /* private to routing/shortest.c, under every routing */
+    int32_t *parallel;                   /* private to routing/parallel.c; NULL: none */
     struct th_explicit_routes *explicit; /* private to routing/explicit.c; NULL: none */
     /* Frees all of these; called by th_system_free. NULL: there is nothing to free. */
     void (*release)(th_system *s);

@@ -126,7 +126,8 @@ static int next_node(const th_system *s, const dimension_data *data, const walk 
     return dst; /* at is the destination or hangs on it */
 }
 
-static int next(const th_system *s, int at, int src, int dst)
+/* The best link to the next node. */
+static int best_link(const th_system *s, int at, int src, int dst)
 {
     const dimension_data *data = s->routes.data;
     if (at < data->n_inside && dst < data->n_inside) {
@@ -135,6 +136,11 @@ static int next(const th_system *s, int at, int src, int dst)
     }
     int direct = th_neighbors_link(&data->neighbors, s, at, dst);
     return direct >= 0 ? direct : th_route_shortest_next(s, at, dst);
+}
+
+static int next(const th_system *s, int at, int src, int dst)
+{
+    return th_parallel_choose(s, best_link(s, at, src, dst), src, dst);
 }
 
 /* ---- preparing ---- */

@@ -65,11 +65,10 @@ static int next_link(const th_system *s, const dragonfly_data *data, int at, int
     return gate == at ? link : th_neighbors_link(&data->neighbors, s, at, gate);
 }
 
-static int next(const th_system *s, int at, int src, int dst)
+static int best_link(const th_system *s, int at, int dst)
 {
     const dragonfly_data *data = s->routes.data;
     int here = data->router[at], there = data->router[dst];
-    (void)src;
     if (here < 0 || there < 0) {
         int direct = th_neighbors_link(&data->neighbors, s, at, dst);
         return direct >= 0 ? direct : th_route_shortest_next(s, at, dst);
@@ -79,6 +78,11 @@ static int next(const th_system *s, int at, int src, int dst)
     if (here == there)
         return th_neighbors_link(&data->neighbors, s, at, dst);
     return next_link(s, data, at, there, s->nodes[dst].leaf_first);
+}
+
+static int next(const th_system *s, int at, int src, int dst)
+{
+    return th_parallel_choose(s, best_link(s, at, dst), src, dst);
 }
 
 /* ---- preparing ---- */

@@ -12,7 +12,6 @@
 #include "topology/routing/types.h"
 
 #include "base/alloc.h"
-#include "base/map.h"
 #include "topology/routing/graph_search.h"
 
 enum { WORD_BITS = 64 };
@@ -53,12 +52,6 @@ static void *make_bits(const th_route_search *f)
 
 /* ---- choosing ---- */
 
-static uint64_t hash_of(int at, int src, int dst)
-{
-    const int32_t key[] = {src, dst, at};
-    return th_hash(key, sizeof key, 0);
-}
-
 /* Of the marked links out of node at, number hash modulo their count. */
 static int choose(const th_system *s, const uint64_t *bits, int at, uint64_t hash)
 {
@@ -97,7 +90,7 @@ static int next(const th_system *s, int at, int src, int dst)
             return neighbour;
         bits = th_next_hops_get(s->routes.data, s, dst, make_bits);
     }
-    return bits ? choose(s, bits, at, hash_of(at, src, dst)) : TH_NO_MEMORY;
+    return bits ? choose(s, bits, at, th_route_hash(at, src, dst)) : TH_NO_MEMORY;
 }
 
 /* ---- life ---- */

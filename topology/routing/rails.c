@@ -48,7 +48,8 @@ static bool is_accel_on_rail(const th_node *to, const th_node *there)
     return is_accel(to) && is_same_rail(to, there);
 }
 
-static int next(const th_system *s, int at, int src, int dst)
+/* Outside the fabric; TH_NO_PATH: the fabric leads there. */
+static int link_outside(const th_system *s, int at, int dst)
 {
     const th_node *here = &s->nodes[at], *there = &s->nodes[dst];
     if (!is_accel(there))
@@ -57,7 +58,15 @@ static int next(const th_system *s, int at, int src, int dst)
         return link_where(s, at, there, is_accel_on_rail);
     if (is_accel(here) && (here->group == there->group || !is_same_rail(here, there)))
         return link_where(s, at, there, is_switch_of_island);
-    return th_routing_up_down.next(s, at, src, dst);
+    return TH_NO_PATH;
+}
+
+static int next(const th_system *s, int at, int src, int dst)
+{
+    int link = link_outside(s, at, dst);
+    if (link >= 0)
+        return th_parallel_choose(s, link, src, dst);
+    return is_accel(&s->nodes[dst]) ? th_routing_up_down.next(s, at, src, dst) : link;
 }
 
 /* A switch of an island on the way of a generated tree. */

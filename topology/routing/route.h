@@ -6,7 +6,7 @@
  * the first or the last of a route. The same system always has the same routes.
  *
  * shortest: fewest links; among those the greatest smallest bandwidth, then the least latency, then
- * the lowest next node. Consistent: the rest of a route is the route of its next node. (So a wider
+ * the lowest next node. Consistent: the rest of a route leads over the nodes of its next node's. (So a wider
  * or faster route with another rest than the next node's own is not taken.)
  * ecmp: as shortest; where several links begin routes that are equally good (links, bandwidth,
  * latency), a hash of (source, destination, node) chooses one.
@@ -18,7 +18,9 @@
  * rails: inside an island to the accelerator on the destination's rail, then up_down.
  * dragonfly: at most one local link, a global one, at most one local link.
  *
- * A pair with an explicit route takes that, under every routing. */
+ * Parallel links (the same ends, bandwidth and latency) share the pairs by a hash of (source,
+ * destination, node), under every routing. A pair with an explicit route takes that, under every
+ * routing. */
 #ifndef TH_TOPOLOGY_ROUTING_ROUTE_H
 #define TH_TOPOLOGY_ROUTING_ROUTE_H
 #include "topology/system.h"

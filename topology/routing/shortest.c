@@ -98,8 +98,7 @@ static int prepare(th_system *s, th_error *err)
 
 static int next(const th_system *s, int at, int src, int dst)
 {
-    (void)src;
-    return th_route_shortest_next(s, at, dst);
+    return th_parallel_choose(s, th_route_shortest_next(s, at, dst), src, dst);
 }
 
 static void release(th_system *s)

@@ -82,6 +82,7 @@ static void release(th_system *s)
     if (s->routing)
         s->routing->release(s);
     th_shortest_release(s);
+    th_parallel_release(s);
     th_explicit_free(s);
 }
 
@@ -93,6 +94,8 @@ int th_route_prepare(th_system *s, th_error *err)
         s->routing = natural_routing(s);
     if (check_dead_links(s, err) < 0 || th_shortest_prepare(s, err) < 0)
         return -1;
+    if (th_parallel_prepare(s) < 0)
+        return th_error_no_memory(err);
     return s->routing->prepare(s, err);
 }
 

@@ -126,12 +126,11 @@ static int link_up(const th_system *s, const up_down_data *data, int at, int dst
     return link_of_run(data, &data->up.links[i], n, at, dst);
 }
 
-static int next(const th_system *s, int at, int src, int dst)
+static int link_towards(const th_system *s, int at, int dst)
 {
     const up_down_data *data = s->routes.data;
     const th_node *here = &s->nodes[at], *there = &s->nodes[dst];
     bool is_inside = is_in_tree(here) && is_in_tree(there);
-    (void)src;
     if (!is_inside || (data->joins_leaves && here->level == 0 && there->level == 0)) {
         int direct = th_neighbors_link(&data->neighbors, s, at, dst);
         if (direct >= 0 || !is_inside)
@@ -142,6 +141,20 @@ static int next(const th_system *s, int at, int src, int dst)
     if (here->level > there->level && covers_leaf(here, there->leaf_first))
         return link_down(s, data, at, dst);
     return link_up(s, data, at, dst);
+}
+
+/* Parallel links up, and down to a switch, have numbers, of which the destination has chosen one.
+ * All links down to a leaf are for one destination: its sources share them. */
+static bool is_numbered(const th_system *s, int link)
+{
+    const th_node *from = &s->nodes[s->links[link].from], *to = &s->nodes[s->links[link].to];
+    return is_in_tree(from) && is_in_tree(to) && to->level > 0;
+}
+
+static int next(const th_system *s, int at, int src, int dst)
+{
+    int link = link_towards(s, at, dst);
+    return link < 0 || is_numbered(s, link) ? link : th_parallel_choose(s, link, src, dst);
 }
 
 /* ---- preparing ---- */

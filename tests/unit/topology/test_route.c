@@ -273,7 +273,16 @@ static void fill_distances(const th_system *s, int distance[N_RANDOM][N_RANDOM])
                     distance[i][j] = distance[i][k] + distance[k][j];
 }
 
-/* As many links as the shortest way, and a tail that is the route of its first node. */
+static int count_other_ends(const th_system *s, const int *links, const int *others, int n)
+{
+    int other = 0;
+    for (int i = 0; i < n; i++)
+        other += s->links[links[i]].to != s->links[others[i]].to;
+    return other;
+}
+
+/* As many links as the shortest way, and a tail that is the route of its first node, but that the
+ * source chooses among parallel links. */
 TEST(routes_are_shortest_and_consistent)
 {
     gsl_rng *r = th_random_stream(3, "routes", 0);
@@ -286,7 +295,7 @@ TEST(routes_are_shortest_and_consistent)
                 int n = th_route(s, i, j, links);
                 n_wrong += n != distance[i][j];
                 if (n > 1 && (th_route(s, s->links[links[0]].to, j, tail) != n - 1 ||
-                              memcmp(tail, links + 1, (size_t)(n - 1) * sizeof *tail) != 0))
+                              count_other_ends(s, tail, links + 1, n - 1) > 0))
                     n_wrong++;
             }
         th_system_free(s);
