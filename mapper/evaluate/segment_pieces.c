@@ -9,15 +9,6 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-/* Is nothing that was made before layer read after it? */
-static bool is_cut(const int32_t *last_use, int layer)
-{
-    for (int t = -1; t < layer; t++)
-        if (last_use[t + 1] > layer)
-            return false;
-    return true;
-}
-
 /* What a piece depends on besides its placement. Inputs are numbered from its first layer on: the
  * layer before it is -1, and so is the external input, which only pieces at the start read. */
 static size_t shape_key(const th_lower *l, const th_piece *p, int32_t *key)
@@ -62,13 +53,15 @@ static int find_shapes(const th_lower *l, th_piece *piece, int32_t n)
 int th_pieces_find(const th_lower *l, th_piece **out, int32_t *n)
 {
     int n_layers = l->workload->n_layers, first = 0;
+    int32_t last_use = 0; /* of all that was made before layer */
     th_piece *piece = th_alloc_zero((size_t)n_layers, sizeof *piece);
     *n = 0;
     *out = piece;
     if (!piece)
         return -1;
     for (int layer = 0; layer < n_layers; layer++) {
-        if (layer < n_layers - 1 && !is_cut(l->graph.last_use, layer))
+        last_use = l->graph.last_use[layer] > last_use ? l->graph.last_use[layer] : last_use;
+        if (layer < n_layers - 1 && last_use > layer)
             continue;
         piece[(*n)++] = (th_piece){first, layer, -1};
         first = layer + 1;

@@ -10,6 +10,8 @@
 
 #include "mapper/lower/lower.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "mapper/lower/emit.h"
 #include "mapper/lower/footprint.h"
@@ -17,14 +19,6 @@
 #include "mapper/lower/lower_state.h"
 
 /* --- life --- */
-
-static int add_edge(th_lower *l, int32_t n, const th_edge *e)
-{
-    if (th_grow(&l->graph.edges, &l->graph.edge_capacity, (size_t)n + 1, sizeof *l->graph.edges))
-        return -1;
-    l->graph.edges[n] = *e;
-    return 0;
-}
 
 static bool share_tensor(const th_lower *l, const th_edge *a, const th_edge *b)
 {
@@ -55,36 +49,49 @@ static int32_t last_of_model(const th_lower *l, int layer)
     return part.first_layer + part.n_layers - 1;
 }
 
+/* Counts the edges of each tensor, and finds the last layer that reads it. Returns their number. */
+static int32_t count_edges(th_lower *l)
+{
+    const th_workload *w = l->workload;
+    int32_t n = 0, *start = l->graph.edge_start;
+    for (int c = 0; c < w->n_layers; c++) {
+        l->graph.first_input[c] = n;
+        n += w->layers[c].n_inputs;
+        for (int i = 0; i < w->layers[c].n_inputs; i++) {
+            start[w->layers[c].inputs[i] + 2]++;
+            l->graph.last_use[w->layers[c].inputs[i] + 1] = c;
+        }
+    }
+    for (int t = 0; t < w->n_layers; t++)
+        if (start[t + 2] == 0)
+            l->graph.last_use[t + 1] = last_of_model(l, t);
+    for (int t = -1; t < w->n_layers; t++)
+        start[t + 2] += start[t + 1];
+    return n;
+}
+
 /* Edges of the graph, by tensor: the external input first, then the layers' outputs in order. */
 static int list_edges(th_lower *l)
 {
     const th_workload *w = l->workload;
-    int32_t n = 0;
-    for (int t = -1; t < w->n_layers; t++) {
-        l->graph.edge_start[t + 1] = n;
-        for (int c = 0; c < w->n_layers; c++) {
-            for (int i = 0; i < w->layers[c].n_inputs; i++) {
-                if (w->layers[c].inputs[i] != t)
-                    continue;
-                if (add_edge(l, n++, &(th_edge){.tensor = t, .consumer = c, .input = i}))
-                    return -1;
-                l->graph.last_use[t + 1] = c;
-            }
-        }
-        if (l->graph.edge_start[t + 1] == n && t >= 0)
-            l->graph.last_use[t + 1] = last_of_model(l, t);
-    }
-    l->graph.edge_start[w->n_layers + 1] = n;
-    find_sharers(l, n);
-    l->planned.consumers = th_alloc_zero((size_t)n + 1, sizeof *l->planned.consumers);
-    l->graph.input_edge = th_alloc_zero((size_t)n + 1, sizeof *l->graph.input_edge);
-    if (!l->planned.consumers || !l->graph.input_edge)
+    size_t n = (size_t)count_edges(l), tensors = (size_t)w->n_layers + 1;
+    int32_t *next = th_alloc_array(tensors, sizeof *next); /* edge, by tensor + 1 */
+    l->graph.edges = th_alloc_zero(n + 1, sizeof *l->graph.edges);
+    l->planned.consumers = th_alloc_zero(n + 1, sizeof *l->planned.consumers);
+    l->graph.input_edge = th_alloc_zero(n + 1, sizeof *l->graph.input_edge);
+    if (!next || !l->graph.edges || !l->planned.consumers || !l->graph.input_edge) {
+        th_free(next);
         return -1;
-    for (int c = 0, i = 0; c < w->n_layers; i += w->layers[c++].n_inputs)
-        l->graph.first_input[c] = i;
-    for (int32_t e = 0; e < n; e++)
-        l->graph.input_edge[l->graph.first_input[l->graph.edges[e].consumer] +
-                            l->graph.edges[e].input] = e;
+    }
+    memcpy(next, l->graph.edge_start, tensors * sizeof *next);
+    for (int c = 0; c < w->n_layers; c++)
+        for (int i = 0; i < w->layers[c].n_inputs; i++) {
+            int32_t tensor = w->layers[c].inputs[i], e = next[tensor + 1]++;
+            l->graph.edges[e] = (th_edge){.tensor = tensor, .consumer = c, .input = i};
+            l->graph.input_edge[l->graph.first_input[c] + i] = e;
+        }
+    th_free(next);
+    find_sharers(l, (int32_t)n);
     return 0;
 }
 

@@ -21,7 +21,6 @@ typedef struct th_edge {
 /* The edges of the workload's graph. */
 typedef struct th_lower_graph {
     th_edge *edges;
-    size_t edge_capacity;
     int32_t *edge_start; /* by tensor + 1 */
     int32_t *last_use; /* by tensor + 1: the last layer that reads it; of an output, of its model */
     int32_t *input_edge; /* of input i of layer l: input_edge[first_input[l] + i] */
