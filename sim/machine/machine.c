@@ -547,7 +547,8 @@ th_stop th_machine_run_until(th_machine *m, th_time until, th_error *err)
 
 th_stop th_machine_step(th_machine *m, int64_t n, th_error *err)
 {
-    th_stop stop = run(m, TH_TIME_MAX, m->counts.events + n, err);
+    int64_t most = INT64_MAX - m->counts.events;
+    th_stop stop = run(m, TH_TIME_MAX, m->counts.events + (n < most ? n : most), err);
     if (stop != TH_STOP_UNTIL)
         return stop;
     /* The network may have events of this time left that complete its statistics. */

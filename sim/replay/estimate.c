@@ -394,6 +394,10 @@ th_estimate_outcome th_collective_estimate(th_estimator *e, const th_collective_
                                            th_collective_estimated *out, th_error *err)
 {
     walk w = {.e = e, .cs = cs, .limits = limits};
+    *out = (th_collective_estimated){0, 0};
+    /* a port is there for a message: as many, and their memory, are not for an estimate */
+    if ((int64_t)cs->n_participants * cs->n_ports > limits->messages)
+        return TH_ESTIMATE_LARGE;
     th_estimate_outcome o = begin(&w, err) ? TH_ESTIMATE_FAILED : all_batches(&w, err);
     *out = (th_collective_estimated){w.ps, w.n_messages};
     end(&w);

@@ -426,7 +426,7 @@ static int find_route(th_packet_network *p, const th_message *m, th_time now, th
 static int start(th_network *n, th_events *q, th_time now, int32_t number, const th_message *m)
 {
     th_packet_network *p = (th_packet_network *)n;
-    th_time at = now + m->delay_ps;
+    th_time at = th_time_add(now, m->delay_ps); /* find_route refuses what ends beyond all time */
     int64_t n_packets = m->bytes > 0 ? (m->bytes - 1) / p->options.packet_bytes + 1 : 1;
     th_packet_flow f = {.bytes_to_send = m->bytes,
                         .n_undelivered = n_packets,
