@@ -15,16 +15,21 @@ static atomic_int_fast64_t n_live;
 static atomic_int_fast64_t n_calls;
 static atomic_int_fast64_t fail_at; /* the value of n_calls that fails; 0: none */
 
+static _Thread_local size_t refused; /* bytes of the last block that there was no memory for */
+
 static bool must_fail(void)
 {
     int64_t call = atomic_fetch_add(&n_calls, 1) + 1;
     return atomic_load(&fail_at) == call;
 }
 
-static void *counted(void *block)
+/* The block of that many bytes, or the note that there was none. */
+static void *counted(void *block, size_t bytes)
 {
     if (block)
         atomic_fetch_add(&n_live, 1);
+    else
+        refused = bytes;
     return block;
 }
 
@@ -36,21 +41,21 @@ static size_t at_least_one(size_t size)
 
 void *th_alloc(size_t size)
 {
-    return must_fail() ? NULL : counted(malloc(at_least_one(size)));
+    return counted(must_fail() ? NULL : malloc(at_least_one(size)), size);
 }
 
 void *th_alloc_zero(size_t n, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(n, size, &bytes) || must_fail())
-        return NULL;
-    return counted(calloc(1, at_least_one(bytes)));
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return counted(NULL, SIZE_MAX);
+    return counted(must_fail() ? NULL : calloc(1, at_least_one(bytes)), bytes);
 }
 
 void *th_alloc_array(size_t n, size_t size)
 {
     size_t bytes;
-    return __builtin_mul_overflow(n, size, &bytes) ? NULL : th_alloc(bytes);
+    return __builtin_mul_overflow(n, size, &bytes) ? counted(NULL, SIZE_MAX) : th_alloc(bytes);
 }
 
 void *th_realloc_array(void *block, size_t n, size_t size)
@@ -58,9 +63,12 @@ void *th_realloc_array(void *block, size_t n, size_t size)
     if (!block)
         return th_alloc_array(n, size);
     size_t bytes;
-    if (__builtin_mul_overflow(n, size, &bytes) || must_fail())
-        return NULL;
-    return realloc(block, at_least_one(bytes));
+    if (__builtin_mul_overflow(n, size, &bytes))
+        bytes = SIZE_MAX;
+    void *moved = bytes == SIZE_MAX || must_fail() ? NULL : realloc(block, at_least_one(bytes));
+    if (!moved)
+        refused = bytes;
+    return moved;
 }
 
 char *th_alloc_string(const char *text)
@@ -99,6 +107,11 @@ int th_grow_now(void *block_pointer, size_t *capacity, size_t n, size_t size)
 void th_alloc_fail_at(int64_t k)
 {
     atomic_store(&fail_at, k > 0 ? atomic_load(&n_calls) + k : 0);
+}
+
+size_t th_alloc_refused(void)
+{
+    return refused;
 }
 
 int64_t th_alloc_live(void)

@@ -2,6 +2,7 @@
 /* error.c - one line that says what went wrong, where, and what was expected. */
 #include <config.h>
 #include "base/error.h"
+#include "base/alloc.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,9 +32,15 @@ int th_error_set(th_error *err, const char *id, const char *format, ...)
     return -1;
 }
 
+/* Where one block was large, its size says more than that the rest has been used up. */
 int th_error_no_memory(th_error *err)
 {
-    return th_error_set(err, "BASE-0001", "memory ran out");
+    const size_t large = (size_t)1 << 20;
+    size_t refused = th_alloc_refused();
+    char size[64] = "";
+    if (refused >= large && refused < SIZE_MAX)
+        snprintf(size, sizeof size, ": there is no block of %zu bytes", refused);
+    return th_error_set(err, "BASE-0001", "memory ran out%s", size);
 }
 
 static bool is_like(const th_error *err, const th_error *other)

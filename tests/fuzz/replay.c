@@ -5,9 +5,9 @@
  *   replay TARGET FILE ...     these files, in this process: for a debugger
  *
  * A file is run in a process of its own, as it is and with MUTANTS changes, drawn with a seed from
- * its name: bytes set, inserted, dropped, pieces repeated. One run must take less than SECONDS of
- * processor time, and all of them less than MEGABYTES of memory, except with the address sanitizer,
- * which keeps what was freed. */
+ * its name: bytes set, inserted, dropped, pieces repeated. One run must make fewer than
+ * ALLOCATIONS, and all of them take less than MEGABYTES of memory, except with the address
+ * sanitizer, which keeps what was freed. */
 #include <config.h>
 #include <dirent.h>
 #include <stdint.h>
@@ -16,13 +16,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/alloc.h"
 #include "base/map.h"
 #include "base/text_file.h"
 #include "tests/fuzz/target.h"
 
-enum { MUTANTS = 64, MUTATIONS = 4, SECONDS = 2, MEGABYTES = 200, LARGEST = 1 << 24 };
+enum { MUTANTS = 64, MUTATIONS = 4, ALLOCATIONS = 1 << 20, MEGABYTES = 200, LARGEST = 1 << 24 };
 
 /* ---- mutants --------------------------------------------------------------------------------- */
 
@@ -78,11 +78,6 @@ static void mutate(bytes *b, uint64_t *state)
 
 /* ---- budgets --------------------------------------------------------------------------------- */
 
-static double processor_seconds(void)
-{
-    return (double)clock() / CLOCKS_PER_SEC;
-}
-
 static long megabytes(void)
 {
     struct rusage u;
@@ -99,16 +94,16 @@ static bool is_within_memory(void)
 #endif
 }
 
-/* Runs it; the longest time of one run so far. */
-static void run_once(const fuzz_target *t, const uint8_t *data, size_t size, double *longest)
+/* Runs it; the most allocations of one run so far. */
+static void run_once(const fuzz_target *t, const uint8_t *data, size_t size, int64_t *most)
 {
-    double start = processor_seconds();
+    int64_t before = th_alloc_calls();
     fuzz_run(t, data, size);
-    double taken = processor_seconds() - start;
-    *longest = taken > *longest ? taken : *longest;
+    int64_t made = th_alloc_calls() - before;
+    *most = made > *most ? made : *most;
 }
 
-static void run_mutants(const fuzz_target *t, const th_strbuf *file, uint64_t seed, double *longest)
+static void run_mutants(const fuzz_target *t, const th_strbuf *file, uint64_t seed, int64_t *most)
 {
     bytes b = {.room = file->length + (size_t)MUTATIONS * 16};
     uint64_t state = seed * 0x9e3779b97f4a7c15u;
@@ -118,7 +113,7 @@ static void run_mutants(const fuzz_target *t, const th_strbuf *file, uint64_t se
         b.n = file->length;
         for (int k = 0; k < MUTATIONS; k++)
             mutate(&b, &state);
-        run_once(t, b.at, b.n, longest);
+        run_once(t, b.at, b.n, most);
     }
     free(b.at);
 }
@@ -130,18 +125,18 @@ static bool run_file(const fuzz_target *t, const char *path)
     uint64_t seed = th_hash(name, strlen(name), 1) | 1;
     th_strbuf file = TH_STRBUF_INIT;
     th_error e = {"", ""};
-    double longest = 0;
+    int64_t most = 0;
     fuzz_run(t, (const uint8_t *)"",
-             0); /* what it begins with is no part of the first run's time */
+             0); /* what it begins with is no part of the first run */
     bool is_good = th_text_file_read(path, LARGEST, &file, &e) == 0;
     if (is_good) {
-        run_once(t, (const uint8_t *)file.text, file.length, &longest);
-        run_mutants(t, &file, seed, &longest);
-        is_good = longest < SECONDS && is_within_memory();
+        run_once(t, (const uint8_t *)file.text, file.length, &most);
+        run_mutants(t, &file, seed, &most);
+        is_good = most < ALLOCATIONS && is_within_memory();
     }
     if (!is_good)
-        printf("# %s %.3f s (below %d), %ld MB (below %d)\n", e.text, longest, (int)SECONDS,
-               megabytes(), (int)MEGABYTES);
+        printf("# %s %lld allocations (below %d), %ld MB (below %d)\n", e.text, (long long)most,
+               (int)ALLOCATIONS, megabytes(), (int)MEGABYTES);
     fflush(stdout);
     th_strbuf_clear(&file);
     return is_good;
