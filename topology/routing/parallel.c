@@ -3,7 +3,8 @@
  *   prepare (by th_route_prepare) -> choose* -> release
  * Parallel links have the same ends, bandwidth and latency; a hash of (source, destination, node)
  * chooses one of them, as ecmp does among paths. routes.parallel gives for each link the next of
- * its kind, in a circle; a system without parallel links has no such array. Systems of ASTRA-sim keep its rule, the first one. */
+ * its kind, in a circle; a system without parallel links has no such array. Systems of ASTRA-sim
+ * keep its rule, the first one. */
 #include <config.h>
 #include "topology/routing/types.h"
 

@@ -6,8 +6,8 @@
  * the first or the last of a route. The same system always has the same routes.
  *
  * shortest: fewest links; among those the greatest smallest bandwidth, then the least latency, then
- * the lowest next node. Consistent: the rest of a route leads over the nodes of its next node's. (So a wider
- * or faster route with another rest than the next node's own is not taken.)
+ * the lowest next node. Consistent: the rest of a route leads over the nodes of its next node's.
+ * (So a wider or faster route with another rest than the next node's own is not taken.)
  * ecmp: as shortest; where several links begin routes that are equally good (links, bandwidth,
  * latency), a hash of (source, destination, node) chooses one.
  * dimension_order: dimension 0 first; on a ring in the shorter direction, half way round by the
