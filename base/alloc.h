@@ -22,7 +22,7 @@ static inline int th_grow(void *block_pointer, size_t *capacity, size_t n, size_
     return n <= *capacity ? 0 : th_grow_now(block_pointer, capacity, n, size);
 }
 
-/* Bytes of the last block that this thread was refused (SIZE_MAX: beyond all addresses); 0: none. */
+/* Bytes of the last block that this thread was refused (SIZE_MAX: beyond addresses); 0: none. */
 size_t th_alloc_refused(void);
 
 /* Tests only: the k-th allocation from now fails (1 = the next one; 0 = none), and all after it
