@@ -36,6 +36,8 @@ libtharsis_la_SOURCES += \
 	sim/collective/ring.c \
 	sim/collective/ring_order.c \
 	sim/collective/ring_order.h \
+	sim/collective/wavefront.c \
+	sim/collective/wavefront.h \
 	sim/collective/schedule_read.c \
 	sim/collective/schedule_read.h \
 	sim/collective/user_schedule.c \
@@ -208,6 +210,7 @@ libtharsis_la_SOURCES += \
 unit_tests += \
 	tests/unit/collective/test_algorithms \
 	tests/unit/collective/test_bound \
+	tests/unit/collective/test_continuity \
 	tests/unit/collective/test_tuner \
 	tests/unit/design/test_closed_forms \
 	tests/unit/design/test_design_properties \

@@ -15,21 +15,24 @@
  * barrier: dissemination (Hensgen, Finkel, Manber 1988): in round i to the rank 2^i further on,
  * ceil(log2 n) rounds for any n.
  *
- * Thread j moves chunk j through all rounds: of the vector, or of every rank's piece. Ports: in by
- * chunk and round, as partners may be a round ahead; out by first medium (ports.c), so on a
- * hypercube chunks use several dimensions at once. Not modelled: the time of additions. */
+ * Chunks (of the vector, or of every rank's piece) follow each other through the rounds
+ * (wavefront.h). Ports: in by chunk and round, as partners may be a round ahead; out by first medium
+ * (ports.c), so on a hypercube chunks use several dimensions at once. Not modelled: the time of
+ * additions. */
 #include <config.h>
 
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/ports.h"
+#include "sim/collective/wavefront.h"
 
 typedef struct halving_doubling {
     int32_t n_bits;   /* log2 of the ranks that take part in the rounds; barrier: ceil(log2 n) */
     int32_t n_folded; /* ranks that their neighbour represents */
     int32_t n_rounds;
     int32_t chunks;
-    int32_t *port; /* per rank: to the partner of each bit, then to its neighbour */
+    int32_t *port;      /* per rank: to the partner of each bit, then to its neighbour */
+    th_wavefront order; /* its phases: the rounds, then unfolding */
 } halving_doubling;
 
 /* A message of a rank. */
@@ -85,7 +88,41 @@ static void release(th_collective_schedule *cs)
     halving_doubling *h = cs->data;
     if (h)
         th_free(h->port);
+    if (h)
+        th_wavefront_clear(&h->order);
     th_free(h);
+}
+
+/* The bit in which partners of a round differ; n_bits: the neighbour. */
+static int32_t bit_of(const th_collective_schedule *cs, int32_t round)
+{
+    const halving_doubling *h = cs->data;
+    bool halves = cs->collective->kind != TH_ALL_GATHER && round < h->n_bits;
+    if (round == h->n_rounds)
+        return h->n_bits;
+    return halves ? h->n_bits - 1 - round : round - (h->n_rounds - h->n_bits);
+}
+
+/* Rounds whose messages leave a rank at one port are joined. 0 or -1. */
+static int find_order(const th_collective_schedule *cs, halving_doubling *h, th_error *err)
+{
+    th_wavefront *w = &h->order;
+    w->lanes = 1;
+    w->has_slot_before = h->n_folded > 0;
+    w->n_phases = h->n_rounds + (h->n_folded > 0);
+    for (int32_t i = 0; i < w->n_phases; i++)
+        w->phase[i] = (th_phase){.slot = i, .rounds = 1};
+    th_wavefront_begin(w);
+    for (int32_t p = 0; p < cs->collective->n_ranks; p++) {
+        const int32_t *port = &h->port[p * (h->n_bits + 1)];
+        int32_t n = p < 2 * h->n_folded ? w->n_phases : h->n_rounds;
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t j = 0; j < i; j++)
+                if (w->phase[i].thread != w->phase[j].thread &&
+                    port[bit_of(cs, i)] == port[bit_of(cs, j)])
+                    th_wavefront_join(w, i, j);
+    }
+    return th_wavefront_init(w, h->chunks, err);
 }
 
 static int prepare(th_collective_schedule *cs, th_error *err)
@@ -100,10 +137,14 @@ static int prepare(th_collective_schedule *cs, th_error *err)
     h->n_rounds = c->kind == TH_ALL_REDUCE ? 2 * h->n_bits : h->n_bits;
     h->chunks = is_barrier(cs) ? 1 : th_chunks_used(c);
     cs->data = h;
-    if (th_collective_schedule_set_ranks(cs, h->chunks, h->chunks * (h->n_rounds + 1), err))
+    if (th_collective_schedule_set_ranks(cs, 1, h->chunks * (h->n_rounds + 1), err))
         return -1;
     h->port = th_ports_by_medium(cs, h->n_bits + 1, peer, err);
-    return h->port ? 0 : -1;
+    if (!h->port || (!is_barrier(cs) && find_order(cs, h, err)))
+        return -1;
+    if (h->order.n_threads > 1)
+        cs->n_threads = h->order.n_threads;
+    return 0;
 }
 
 /* The message of a step: the exchange of a round; all data of a rank, to its representative (fold);
@@ -124,7 +165,7 @@ static void find_message(const th_collective_schedule *cs, int32_t p, int64_t st
     }
     int32_t round = (int32_t)step;
     bool halves = kind != TH_ALL_GATHER && round < h->n_bits;
-    int32_t bit = halves ? h->n_bits - 1 - round : round - (h->n_rounds - h->n_bits);
+    int32_t bit = bit_of(cs, round);
     int32_t own = number_of(h, p), other = own ^ (1 << bit);
     int32_t sent = (halves ? other : own) >> bit; /* a range of 2^bit numbers */
     *m = (message){.to = rank_of(h, other), .peer = bit, .round = round, .reduces = halves};
@@ -183,25 +224,42 @@ static bool disseminate(const th_collective_schedule *cs, int32_t p, int64_t ste
     return true;
 }
 
-/* Step i waits for the message of round i - 1 and sends that of round i; the last one unfolds. */
+/* The chunk and round of a step: a folded rank sends all of its chunks. False: no such step. */
+static bool find_wave(const th_collective_schedule *cs, int32_t p, int32_t thread, int64_t step,
+                      th_wave *out)
+{
+    const halving_doubling *h = cs->data;
+    if (!is_folded(h, p))
+        return th_wavefront_at(&h->order, thread, step, out);
+    *out = (th_wave){.chunk = (int32_t)step};
+    return thread == 0 && step < h->chunks;
+}
+
+/* A round waits for the message of the one before; the first, of a representative, for all data of
+ * its neighbour, which gets the result in the last. */
 static bool get_step(const th_collective_schedule *cs, int32_t participant, int32_t thread,
                      int64_t step, th_collective_step *out)
 {
     const halving_doubling *h = cs->data;
     message m;
+    th_wave w;
     *out = TH_COLLECTIVE_STEP_NONE;
     if (is_barrier(cs))
         return disseminate(cs, participant, step, out);
     bool folded = is_folded(h, participant), has_neighbour = participant < 2 * h->n_folded;
-    if (folded ? step > 0 : step > h->n_rounds || (step == h->n_rounds && !has_neighbour))
+    if (!find_wave(cs, participant, thread, step, &w))
         return false;
-    if (!folded && (step > 0 || has_neighbour)) {
-        int32_t from = step > 0 ? (int32_t)step - 1 : h->n_rounds;
-        out->wait_port = thread * (h->n_rounds + 1) + from;
+    if (w.phase == h->n_rounds && !has_neighbour)
+        return true;
+    int32_t from = w.phase - 1 + (w.round < 0 ? w.round : 0);
+    if (!folded && (from >= 0 || has_neighbour)) {
+        out->wait_port = w.chunk * (h->n_rounds + 1) + (from >= 0 ? from : h->n_rounds);
         out->wait_count = 1;
     }
-    find_message(cs, participant, step, &m);
-    post(cs, participant, thread, &m, out);
+    if (w.round < 0)
+        return true;
+    find_message(cs, participant, w.phase, &m);
+    post(cs, participant, w.chunk, &m, out);
     return true;
 }
 
@@ -209,10 +267,11 @@ static bool range(const th_collective_schedule *cs, int32_t participant, int32_t
                   int64_t step, int32_t i, th_range *out)
 {
     message m;
-    if (is_barrier(cs))
+    th_wave w;
+    if (is_barrier(cs) || !find_wave(cs, participant, thread, step, &w) || w.round < 0)
         return false;
-    find_message(cs, participant, step, &m);
-    return message_range(cs, thread, &m, i, out);
+    find_message(cs, participant, w.phase, &m);
+    return message_range(cs, w.chunk, &m, i, out);
 }
 
 const th_algorithm th_algorithm_halving_doubling = {

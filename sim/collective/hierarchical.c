@@ -19,15 +19,16 @@
  * term is halved on a ring of both directions; it is S / (d0 ... d_q bw_link), after one l_q, where
  * each message has a link of its own.
  *
- * A thread is a chunk, and a direction where there are rings. Chunks are pipelined through the
- * dimensions, so several dimensions are busy at once. Ports: in by thread and phase; out by first
- * medium (ports.c).
+ * Chunks are pipelined through the dimensions (wavefront.h), so several dimensions are busy at once;
+ * where there are rings, a stream of half of a chunk in each direction. Ports: in by stream and
+ * phase; out by first medium (ports.c).
  * Not modelled: the time of additions; rings that avoid the long wrap-around path of a line. */
 #include <config.h>
 
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
 #include "sim/collective/ports.h"
+#include "sim/collective/wavefront.h"
 #include "topology/routing/route.h"
 
 typedef struct dimension {
@@ -39,13 +40,15 @@ typedef struct dimension {
 typedef struct hierarchical {
     dimension dim[TH_MAX_DIMS];
     int32_t n_dims, n_phases, n_peers;
-    bool has_rings;
+    int32_t directions; /* 2 where there are rings */
+    int32_t n_streams;  /* chunks times directions */
     int32_t *port;
+    th_wavefront order; /* its phases: those of the group, of each direction */
 } hierarchical;
 
 /* A step sends, in a phase and along a dimension, the data of one coordinate. */
 typedef struct move {
-    int32_t phase, round;
+    int32_t phase, round, stream;
     int32_t dim;
     int32_t coordinate; /* of the data */
     int32_t hops;       /* to the receiver, 1 .. extent - 1 */
@@ -159,34 +162,10 @@ static void release(th_collective_schedule *cs)
     hierarchical *h = cs->data;
     if (h)
         th_free(h->port);
+    if (h)
+        th_wavefront_clear(&h->order);
     th_free(h);
 }
-
-static int prepare(th_collective_schedule *cs, th_error *err)
-{
-    const th_collective *c = cs->collective;
-    hierarchical *h = th_alloc_zero(1, sizeof *h);
-    if (!h)
-        return th_error_no_memory(err);
-    cs->data = h;
-    if (find_dimensions(cs, h, err))
-        return -1;
-    for (int32_t q = 0; q < h->n_dims; q++) {
-        dimension *d = &h->dim[q];
-        d->is_ring = c->kind != TH_ALL_TO_ALL && d->extent > 2 && needs_ring(cs, d);
-        h->has_rings |= d->is_ring;
-        d->first_peer = h->n_peers;
-        h->n_peers += d->extent - 1;
-    }
-    h->n_phases = c->kind == TH_ALL_REDUCE ? 2 * h->n_dims : h->n_dims;
-    int32_t threads = th_chunks_used(c) * (h->has_rings ? 2 : 1), in = threads * h->n_phases;
-    if (th_collective_schedule_set_ranks(cs, threads, in > h->n_peers ? in : h->n_peers + 1, err))
-        return -1;
-    h->port = th_ports_by_medium(cs, h->n_peers, peer, err);
-    return h->port ? 0 : -1;
-}
-
-/* --- steps ------------------------------------------------------------------------------------ */
 
 static bool scatters(const th_collective_schedule *cs, int32_t phase)
 {
@@ -200,25 +179,94 @@ static int32_t dim_of_phase(const th_collective_schedule *cs, int32_t phase)
     return scatters(cs, phase) ? phase : h->n_phases - 1 - phase;
 }
 
+/* Do messages of both phases of the wavefront leave a rank at one port? A phase of a ring has one
+ * peer of a rank, others have all. */
+static bool share_a_port(const th_collective_schedule *cs, const int32_t *port, int32_t a,
+                         int32_t b)
+{
+    const hierarchical *h = cs->data;
+    const dimension *d[2];
+    int32_t first[2], end[2];
+    for (int i = 0; i < 2; i++) {
+        int32_t which = i == 0 ? a : b;
+        d[i] = &h->dim[dim_of_phase(cs, which / h->directions)];
+        bool is_back = which % h->directions == 1;
+        first[i] = d[i]->first_peer + (d[i]->is_ring && is_back ? d[i]->extent - 2 : 0);
+        end[i] = d[i]->is_ring ? first[i] + 1 : first[i] + d[i]->extent - 1;
+    }
+    for (int32_t i = first[0]; i < end[0]; i++)
+        for (int32_t j = first[1]; j < end[1]; j++)
+            if (port[i] == port[j])
+                return true;
+    return false;
+}
+
+static int find_order(const th_collective_schedule *cs, hierarchical *h, th_error *err)
+{
+    th_wavefront *w = &h->order;
+    w->lanes = h->directions;
+    w->n_phases = h->n_phases * h->directions;
+    for (int32_t i = 0; i < w->n_phases; i++)
+        w->phase[i] = (th_phase){.slot = i / h->directions,
+                                 .rounds = h->dim[dim_of_phase(cs, i / h->directions)].extent - 1};
+    th_wavefront_begin(w);
+    for (int32_t p = 0; p < cs->collective->n_ranks; p++)
+        for (int32_t i = 0; i < w->n_phases; i++)
+            for (int32_t j = 0; j < i; j++)
+                if (w->phase[i].thread != w->phase[j].thread &&
+                    share_a_port(cs, &h->port[(int64_t)p * h->n_peers], i, j))
+                    th_wavefront_join(w, i, j);
+    return th_wavefront_init(w, h->n_streams / h->directions, err);
+}
+
+static int prepare(th_collective_schedule *cs, th_error *err)
+{
+    const th_collective *c = cs->collective;
+    hierarchical *h = th_alloc_zero(1, sizeof *h);
+    if (!h)
+        return th_error_no_memory(err);
+    cs->data = h;
+    h->directions = 1;
+    if (find_dimensions(cs, h, err))
+        return -1;
+    for (int32_t q = 0; q < h->n_dims; q++) {
+        dimension *d = &h->dim[q];
+        d->is_ring = c->kind != TH_ALL_TO_ALL && d->extent > 2 && needs_ring(cs, d);
+        h->directions = d->is_ring ? 2 : h->directions;
+        d->first_peer = h->n_peers;
+        h->n_peers += d->extent - 1;
+    }
+    h->n_phases = c->kind == TH_ALL_REDUCE ? 2 * h->n_dims : h->n_dims;
+    h->n_streams = th_chunks_used(c) * h->directions;
+    int32_t in = h->n_streams * h->n_phases;
+    if (th_collective_schedule_set_ranks(cs, 1, in > h->n_peers ? in : h->n_peers + 1, err))
+        return -1;
+    h->port = th_ports_by_medium(cs, h->n_peers, peer, err);
+    if (!h->port || find_order(cs, h, err))
+        return -1;
+    cs->n_threads = h->order.n_threads;
+    return 0;
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
 /* Round t of a ring: the piece that the next rank adds or copies; direct: to the t-th rank further
- * on. Threads of the other direction are mirrored. False: there is no such step. */
+ * on; below 0: none yet. Streams of the other direction are mirrored. False: no such step. */
 static bool find_move(const th_collective_schedule *cs, int32_t p, int32_t thread, int64_t step,
                       move *m)
 {
     const hierarchical *h = cs->data;
-    *m = (move){.phase = 0};
-    for (; m->phase < h->n_phases; m->phase++) {
-        m->dim = dim_of_phase(cs, m->phase);
-        if (step < h->dim[m->dim].extent - 1)
-            break;
-        step -= h->dim[m->dim].extent - 1;
-    }
-    if (m->phase == h->n_phases)
+    th_wave w;
+    if (!th_wavefront_at(&h->order, thread, step, &w))
         return false;
+    *m = (move){.phase = w.phase / h->directions, .round = w.round};
+    m->dim = dim_of_phase(cs, m->phase);
+    m->stream = w.chunk * h->directions + w.phase % h->directions;
     const dimension *d = &h->dim[m->dim];
     bool is_scatter = scatters(cs, m->phase);
-    int32_t direction = h->has_rings && thread % 2 == 1 ? -1 : 1;
-    m->round = (int32_t)step;
+    int32_t direction = w.phase % h->directions == 1 ? -1 : 1;
+    if (w.round < 0)
+        return true;
     int32_t hops = direction * (d->is_ring ? 1 : m->round + 1);
     int32_t of = d->is_ring ? -direction * (m->round + is_scatter) : is_scatter ? hops : 0;
     m->hops = th_wrap(hops, d->extent);
@@ -242,8 +290,8 @@ static bool move_pair(const th_collective_schedule *cs, int32_t p, const move *m
 /* Range i of a move: the pieces with the coordinate along its dimension, the rank's own coordinates
  * in earlier dimensions and any in later ones. all_to_all: the data for such ranks from ranks that
  * differ from this one in earlier dimensions only. */
-static bool move_range(const th_collective_schedule *cs, int32_t p, int32_t thread, const move *m,
-                       int32_t i, th_range *out)
+static bool move_range(const th_collective_schedule *cs, int32_t p, const move *m, int32_t i,
+                       th_range *out)
 {
     const hierarchical *h = cs->data;
     const th_collective *c = cs->collective;
@@ -255,7 +303,7 @@ static bool move_range(const th_collective_schedule *cs, int32_t p, int32_t thre
         for (int32_t q = 0; q < m->dim; q++)
             at = at * h->dim[q].extent + coordinate(&h->dim[q], p);
         at = (at * d->extent + m->coordinate) * n_beyond;
-        th_range all = th_range_pieces(c->bytes, thread, thread + 1, cs->n_threads);
+        th_range all = th_range_pieces(c->bytes, m->stream, m->stream + 1, h->n_streams);
         *out = th_range_pieces(all.bytes, at, at + n_beyond, c->n_ranks);
         out->first += all.first;
         return i == 0;
@@ -263,30 +311,30 @@ static bool move_range(const th_collective_schedule *cs, int32_t p, int32_t thre
     if (c->kind != TH_ALL_TO_ALL) {
         int32_t rank = first + i * beyond;
         if (i < n_beyond)
-            *out = th_range_part(th_range_pieces(c->bytes, rank, rank + 1, c->n_ranks), thread,
-                                 cs->n_threads);
+            *out = th_range_part(th_range_pieces(c->bytes, rank, rank + 1, c->n_ranks), m->stream,
+                                 h->n_streams);
         return i < n_beyond;
     }
     int32_t from, to;
     if (!move_pair(cs, p, m, i, &from, &to))
         return false;
     th_range pair = {th_pair_first(c, from, to), th_pair_bytes(c, from, to)};
-    *out = th_range_part(pair, thread, cs->n_threads);
+    *out = th_range_part(pair, m->stream, h->n_streams);
     return true;
 }
 
-static th_range move_sum(const th_collective_schedule *cs, int32_t p, int32_t thread, const move *m)
+static th_range move_sum(const th_collective_schedule *cs, int32_t p, const move *m)
 {
     const hierarchical *h = cs->data;
     const th_collective *c = cs->collective;
     th_range sum = {0, 0}, next;
-    bool even = !c->pair_bytes && c->bytes % ((int64_t)c->n_ranks * cs->n_threads) == 0;
+    bool even = !c->pair_bytes && c->bytes % ((int64_t)c->n_ranks * h->n_streams) == 0;
     if (even && c->kind != TH_ALL_REDUCE) {
         const dimension *d = &h->dim[m->dim];
         int32_t n_ranges = c->n_ranks / d->extent;
         if (c->kind != TH_ALL_TO_ALL)
             n_ranges /= d->stride;
-        move_range(cs, p, thread, m, 0, &sum);
+        move_range(cs, p, m, 0, &sum);
         sum.bytes *= n_ranges;
         return sum;
     }
@@ -294,11 +342,11 @@ static th_range move_sum(const th_collective_schedule *cs, int32_t p, int32_t th
     if (c->kind == TH_ALL_TO_ALL) { /* the positions of pairs would take long to find */
         for (int32_t i = 0; move_pair(cs, p, m, i, &from, &to); i++)
             sum.bytes +=
-                th_range_part((th_range){0, th_pair_bytes(c, from, to)}, thread, cs->n_threads)
+                th_range_part((th_range){0, th_pair_bytes(c, from, to)}, m->stream, h->n_streams)
                     .bytes;
         return sum;
     }
-    for (int32_t i = 0; move_range(cs, p, thread, m, i, &next); i++) {
+    for (int32_t i = 0; move_range(cs, p, m, i, &next); i++) {
         sum.first = i == 0 ? next.first : sum.first;
         sum.bytes += next.bytes;
     }
@@ -314,18 +362,21 @@ static bool get_step(const th_collective_schedule *cs, int32_t participant, int3
     if (!find_move(cs, participant, thread, step, &m))
         return false;
     const dimension *d = &h->dim[m.dim];
-    int32_t in = thread * h->n_phases;
+    int32_t in = m.stream * h->n_phases;
     if (m.round > 0 && d->is_ring) {
         out->wait_port = in + m.phase;
         out->wait_count = m.round;
-    } else if (m.round == 0 && m.phase > 0) { /* all of the phase before */
-        out->wait_port = in + m.phase - 1;
-        out->wait_count = h->dim[dim_of_phase(cs, m.phase - 1)].extent - 1;
+    } else if (m.round <= 0 && m.phase > 0) { /* all of a phase before */
+        int32_t before = m.phase - 1 + m.round;
+        out->wait_port = in + before;
+        out->wait_count = h->dim[dim_of_phase(cs, before)].extent - 1;
     }
+    if (m.round < 0)
+        return true;
     int32_t peer_number = d->first_peer + m.hops - 1;
     th_collective_step_send(out, h->port[(int64_t)participant * h->n_peers + peer_number],
                             along(d, participant, m.hops), in + m.phase,
-                            move_sum(cs, participant, thread, &m));
+                            move_sum(cs, participant, &m));
     out->reduces = m.reduces;
     return true;
 }
@@ -334,8 +385,8 @@ static bool range(const th_collective_schedule *cs, int32_t participant, int32_t
                   int64_t step, int32_t i, th_range *out)
 {
     move m;
-    return find_move(cs, participant, thread, step, &m) &&
-           move_range(cs, participant, thread, &m, i, out);
+    return find_move(cs, participant, thread, step, &m) && m.round >= 0 &&
+           move_range(cs, participant, &m, i, out);
 }
 
 const th_algorithm th_algorithm_hierarchical = {

@@ -2,8 +2,9 @@
 /* ring.c - collectives on a ring of the ranks: in their order, in one direction or with half of
  * the bytes in each; or (topology_ring) in the order of ring_order.h, a stream on each rail.
  *
- * Streams run in parallel: one per direction or rail, and (in algorithms of rounds) per chunk. A
- * stream is a thread with a port of its own and carries its part of each piece.
+ * Streams run in parallel: one per direction or rail. A stream has a port of its own and carries its
+ * part of each piece. Each is a thread, but for rounds on rails: these are one, so that rails which
+ * share the links of islands keep step. Rounds ignore chunks: all pieces are under way at any time.
  *
  * Rounds (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters
  * of workstations", J. Parallel Distrib. Comput. 69, 2009): in round t, rank i sends the piece
@@ -44,11 +45,10 @@ static int32_t directions(const th_collective_schedule *cs)
     return cs->algorithm == &th_algorithm_ring_bidirectional ? 2 : 1;
 }
 
-static bool is_chain(const th_collective_schedule *cs)
+static bool has_rounds(const th_collective *c)
 {
-    const unsigned chains =
-        1u << TH_BROADCAST | 1u << TH_REDUCE | 1u << TH_GATHER | 1u << TH_SCATTER;
-    return chains >> cs->collective->kind & 1u;
+    return c->kind == TH_ALL_REDUCE || c->kind == TH_ALL_GATHER || c->kind == TH_REDUCE_SCATTER ||
+           c->kind == TH_BARRIER;
 }
 
 static int prepare(th_collective_schedule *cs, th_error *err)
@@ -70,9 +70,11 @@ static int prepare(th_collective_schedule *cs, th_error *err)
                             "one rank",
                             th_collective_names[c->kind], c->n_ranks, cs->algorithm->name,
                             c->chunks);
-    if (!is_chain(cs) && c->kind != TH_BARRIER)
-        streams *= c->chunks;
-    return th_collective_schedule_set_ranks(cs, streams, streams, err);
+    if (th_collective_schedule_set_ranks(cs, streams, streams, err))
+        return -1;
+    if (cs->data && has_rounds(c))
+        cs->n_threads = 1;
+    return 0;
 }
 
 static void release(th_collective_schedule *cs)
@@ -92,7 +94,7 @@ static place place_of(const th_collective_schedule *cs, int32_t rank, int32_t th
     const th_ring_order *o = order_of(cs);
     place p = {.n = cs->collective->n_ranks,
                .stream = thread,
-               .n_streams = cs->n_threads,
+               .n_streams = cs->n_ports,
                .direction = directions(cs) == 2 && thread % 2 == 1 ? -1 : 1,
                .order = o,
                .rail = o ? thread % o->rails : 0};
@@ -192,6 +194,10 @@ static bool get_step(const th_collective_schedule *cs, int32_t participant, int3
                      int64_t step, th_collective_step *out)
 {
     const th_collective *c = cs->collective;
+    if (cs->n_threads < cs->n_ports) {
+        thread = (int32_t)(step % cs->n_ports);
+        step /= cs->n_ports;
+    }
     place p = place_of(cs, participant, thread);
     int32_t root = position_of(&p, c->root);
     int32_t v = th_wrap(p.direction * (p.position - root), p.n); /* hops from the root */
