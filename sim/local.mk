@@ -178,8 +178,6 @@ libtharsis_la_SOURCES += \
 	sim/program/traffic.h \
 	sim/replay/choices.c \
 	sim/replay/choices.h \
-	sim/replay/estimate.c \
-	sim/replay/estimate.h \
 	sim/replay/tuner.c \
 	sim/replay/tuner.h \
 	sim/replay/replay.c \

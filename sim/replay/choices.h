@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* choices.h - what the tuner has chosen, by kind, class of sizes and shape of the group.
+/* choices.h - what the tuner has chosen, by all that a collective says: kind, size, nodes in order.
  *   new -> (key -> find, else add)* -> clear when the system changes -> ... -> free
  * A choice depends on its key alone, so what was asked before changes no result. One thread uses
  * it. */
 #ifndef TH_SIM_REPLAY_CHOICES_H
 #define TH_SIM_REPLAY_CHOICES_H
 #include "sim/collective/collective.h"
-#include "sim/replay/estimate.h"
 
 typedef struct th_collective_choices th_collective_choices;
 
@@ -22,20 +21,13 @@ void th_collective_choices_clear(th_collective_choices *x);
 void th_collective_choices_watch(th_collective_choices *x, th_collective_choice_watch w);
 void th_collective_choices_show(const th_collective_choices *x, const th_collective *candidate);
 
-/* The size by which a collective of this many bytes is tuned: the nearest of 2^k times 1, 1.25, 1.5
- * and 1.75 bytes, if n_ranks buffers of it can be counted; of sizes per pair, the size itself. */
-int64_t th_collective_choices_size(const th_collective *c);
-
 typedef struct th_collective_choice_key {
     uint64_t digest[2];
 } th_collective_choice_key;
 
-/* The key of collective *c, whose size is such a size, under options of the network with this
- * digest. Groups of up to 256 ranks have the same shape if the routes between all pairs, the trees
- * of switches that reduce, islands and memories are the same but for names; larger ones, if they
- * are the same nodes. 0 or -1. */
-int th_collective_choices_key(const th_collective *c, const th_system *s, th_estimator *e,
-                              uint64_t options, th_collective_choice_key *key, th_error *err);
+/* The key of *c under options of the network with this digest: of every member of *c. A schedule of
+ * the user's has none. */
+th_collective_choice_key th_collective_choices_key(const th_collective *c, uint64_t options);
 
 typedef struct th_collective_choice {
     const th_algorithm *algorithm;

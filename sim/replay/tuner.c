@@ -1,69 +1,65 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tuner.c - the algorithm `auto`: estimates every candidate, simulates the best on the idle system
- * and selects the fastest.
- *   is it known? -> list candidates with estimates -> simulate the best -> remember
+/* tuner.c - the algorithm `auto`: simulates what bounds leave, on the idle system and the group
+ * itself, and selects the fastest.
+ *   is it known? -> list candidates with bounds -> simulate, the least bound first -> remember
  *
  * Candidates are all algorithms of the table that implement the kind (or the given algorithm), each
- * with the given number of chunks, or with 1, 2, 4 ... up to the first that is worse than fewer or
- * changes nothing, within CHUNKS_MOST, CHUNKS_IN_ALL, CHUNK_MIN, THREADS_CHUNKED, MESSAGES_CHUNKED.
- * Simulated are the best two algorithms by their estimates, then, in the order of their estimates,
- * all candidates up to NEAR times the least simulated time, as long as their messages are
- * MESSAGES_NEAR in sum. An estimate stops once it is too late for that, a simulation once it is
- * later than the first. The tuner skips algorithms that do not support the group and, while another
- * algorithm remains, those that are slow to simulate: more than MESSAGES_MAX messages, or more than
- * AT_ONCE_MAX at once. Not modelled: other traffic at the time of the collective. */
+ * with the given number of chunks, or with 1, 2, 4 ... within CHUNKS_MOST, CHUNKS_IN_ALL, CHUNK_MIN,
+ * MESSAGES_CHUNKED. Where the messages of all algorithms in one chunk are more than MESSAGES_SMALL,
+ * only the ALGORITHMS_LARGE with the least bounds are simulated, in 1, 8, 64 ... chunks. While
+ * others remain, those are left out that take long to simulate: more than MESSAGES_MAX messages, or
+ * more than AT_ONCE_MAX at once, but for an all_to_all, whose data are as many.
+ *
+ * The bound of a candidate: each of SAMPLES participants sends the messages of a port one after the
+ * other, each with its overhead, its route's latency and its bytes at the least rate of the route;
+ * and each medium carries all bytes that the participant sends over it. Not modelled: other traffic
+ * at the time of the collective. */
 #include <config.h>
 
 #include "sim/replay/tuner.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "sim/collective/algorithms.h"
+#include "topology/routing/route.h"
 
 enum {
     CHUNKS_MOST = 1024,
     CHUNKS_IN_ALL = 1 << 16,    /* ranks times chunks */
-    CHUNK_MIN = 4096,           /* bytes; smaller chunks cost more latency than they save */
-    THREADS_CHUNKED = 128,      /* of a participant, with more than one chunk */
-    MESSAGES_CHUNKED = 1 << 20, /* in all, with more than one chunk */
-    MESSAGES_MAX = 1 << 21,     /* a ring all_reduce of 1024 ranks is just below */
-    MESSAGES_NEAR = 1 << 17,    /* a few hundredths of a second */
-    AT_ONCE_MAX = 1 << 15,
+    CHUNK_MIN = 128,            /* bytes */
+    MESSAGES_CHUNKED = 1 << 19, /* in all, with more than one chunk */
+    MESSAGES_SMALL = 1 << 17,
+    MESSAGES_MAX = 1 << 21, /* a ring all_reduce of 1024 ranks is just below */
+    AT_ONCE_MAX = 1 << 19,  /* ports that send: a direct all_reduce of 512 ranks is just below */
+    CHUNKS_FACTOR_LARGE = 8,
+    ALGORITHMS_LARGE = 3,
+    SAMPLES = 6,
+    SAMPLE_STEPS = 4096,  /* of a participant */
     CANDIDATES_MAX = 256, /* algorithms times numbers of chunks */
-    SIMULATED_LEAST = 2
 };
-static const double NEAR = 1.15;  /* errors of estimates are less, but for a few */
-static const double WORSE = 1.02; /* than with fewer chunks: more will not be better */
-static const double SAME = 1e-3;
 
 typedef struct candidate {
     const th_algorithm *algorithm;
     int32_t chunks;
-    double ps; /* estimate */
+    double bound; /* ps */
     int64_t messages;
-    bool is_late; /* the estimate was stopped at ps */
+    bool is_slow; /* to simulate */
     bool is_done; /* simulated, or refused */
 } candidate;
 
 typedef struct tuning {
     const th_tuner_context *context;
-    const th_collective *open; /* of the size of its class */
-    th_estimator *estimator;
+    const th_collective *open;
     int32_t *tour;    /* th_collective_schedule.tour */
+    double *load;     /* ps by medium, of one participant */
     void *simulation; /* NULL: not needed yet */
     th_program *program;
     candidate candidates[CANDIDATES_MAX];
     int n;
-    bool is_exact; /* no estimate is stopped because of another */
-    th_time best;  /* TH_TIME_MAX: none yet */
+    th_time best; /* TH_TIME_MAX: none yet */
     const candidate *chosen;
-    int n_simulated;
-    int64_t near_messages;            /* simulated beyond the least number */
-    bool takes_large;                 /* the large candidates, too */
-    bool skipped_large;               /* a large candidate was skipped */
     bool is_refused, is_refused_late; /* some candidate; while it ran, which says more */
     th_error refusal;                 /* of the first that was refused late; else, of the last */
 } tuning;
@@ -83,105 +79,133 @@ static int refuse(tuning *k, const th_error *why, bool is_late, th_error *err)
     return 0;
 }
 
-/* --- estimates -------------------------------------------------------------------------------- */
+/* --- bounds ----------------------------------------------------------------------------------- */
 
-/* The least estimate among candidates that have not been simulated, of algorithms that have not
- * been (`but` aside); of a given algorithm, among all. NULL: none. */
-static candidate *next_best(tuning *k, const candidate *but)
+/* What a participant sends. */
+typedef struct sender {
+    const th_collective_schedule *cs;
+    int32_t participant;
+    double *port_ps; /* per port: its messages so far */
+    int64_t messages, ports;
+    double most; /* of ports and media so far */
+} sender;
+
+static void add_message(const tuning *k, sender *x, const th_collective_step *s)
 {
-    candidate *best = NULL;
-    for (int i = 0; i < k->n; i++) {
-        candidate *d = &k->candidates[i];
-        bool is_other = !but || (k->open->algorithm ? d != but : d->algorithm != but->algorithm);
-        if (!d->is_done && is_other && (!best || d->ps < best->ps))
-            best = d;
+    const th_system *system = k->context->system;
+    int links[TH_ROUTE_MAX];
+    int n = th_route(system, x->cs->node[x->participant], x->cs->node[s->to], links);
+    double slowest = 0, ps = (double)s->work_ps;
+    for (int i = 0; i < n; i++) {
+        const th_link *l = &system->links[links[i]];
+        double carried = (double)s->bytes * 8.0 * (double)TH_PS_PER_S /
+                         (double)system->media[l->medium].bits_per_s;
+        slowest = carried > slowest ? carried : slowest;
+        ps += (double)l->latency_ps;
+        k->load[l->medium] += k->context->has_no_sharing ? 0 : carried;
+        x->most = k->load[l->medium] > x->most ? k->load[l->medium] : x->most;
     }
-    return best;
+    double *port = &x->port_ps[s->send_port];
+    x->ports += *port < 0;
+    *port = *port < 0 ? 0 : *port;
+    *port += n > 0 ? ps + slowest + (double)k->open->delay_ps : ps;
+    x->most = *port > x->most ? *port : x->most;
+    x->messages++;
 }
 
-/* What an estimate must not exceed to matter. */
-static double bound_of(tuning *k)
+static void send_all(const tuning *k, sender *x)
 {
-    if (k->best < TH_TIME_MAX)
-        return NEAR * (double)k->best;
-    const candidate *first = k->is_exact ? NULL : next_best(k, NULL);
-    const candidate *second = first ? next_best(k, first) : NULL;
-    if (!second)
-        return HUGE_VAL;
-    return second->ps > NEAR * first->ps ? second->ps : NEAR * first->ps;
+    for (int32_t t = 0; t < x->cs->n_threads; t++) {
+        th_collective_step s;
+        for (int64_t i = 0; i < SAMPLE_STEPS; i++) {
+            if (!x->cs->algorithm->get_step(x->cs, x->participant, t, i, &s))
+                break;
+            if (s.send_port >= 0)
+                add_message(k, x, &s);
+        }
+    }
 }
 
-static int estimate(tuning *k, candidate *d, th_error *err)
+/* Sets the bound and the number of messages, which is exact if all participants send as many. */
+static int find_bound(tuning *k, candidate *d, const th_collective_schedule *cs, th_error *err)
+{
+    size_t n_media = (size_t)k->context->system->n_media;
+    int32_t stride = cs->n_participants / SAMPLES + 1, n = 0;
+    sender x = {.cs = cs, .port_ps = th_alloc_array((size_t)cs->n_ports + 1, sizeof(double))};
+    if (!x.port_ps)
+        return th_error_no_memory(err);
+    for (x.participant = 0; x.participant < cs->n_participants; x.participant += stride, n++) {
+        for (int32_t i = 0; i < cs->n_ports; i++)
+            x.port_ps[i] = -1; /* has not sent */
+        memset(k->load, 0, n_media * sizeof *k->load);
+        send_all(k, &x);
+    }
+    d->bound = x.most * (1 - 1e-9);
+    d->messages = x.messages * cs->n_participants / n;
+    d->is_slow = d->messages > MESSAGES_MAX ||
+                 (k->open->kind != TH_ALL_TO_ALL && x.ports * cs->n_participants / n > AT_ONCE_MAX);
+    th_free(x.port_ps);
+    return 0;
+}
+
+/* --- candidates ------------------------------------------------------------------------------- */
+
+static int examine(tuning *k, candidate *d, th_error *err)
 {
     th_collective c = *k->open;
     c.algorithm = d->algorithm;
     c.chunks = d->chunks;
     th_collective_schedule cs;
     th_error why = {"", ""};
+    if (k->context->is_interrupted && k->context->is_interrupted())
+        return th_error_interrupted(err, "no algorithm was chosen");
     if (th_collective_schedule_init_again(&cs, &c, k->context->system, &k->tour, &why)) {
         d->is_done = true;
         return refuse(k, &why, false, err);
     }
-    if (k->open->chunks == 0 && d->chunks > 1 && cs.n_threads > THREADS_CHUNKED) {
-        d->is_done = true;
-        th_collective_schedule_clear(&cs);
-        return 0;
-    }
-    th_estimate_limits limits = {bound_of(k), k->takes_large ? INT64_MAX : MESSAGES_MAX,
-                                 k->takes_large ? INT64_MAX : AT_ONCE_MAX, NULL,
-                                 k->context->is_interrupted};
-    th_collective_estimated e;
-    th_estimate_outcome o = th_collective_estimate(k->estimator, &cs, &limits, &e, err);
+    int failed = find_bound(k, d, &cs, err);
     th_collective_schedule_clear(&cs);
-    d->ps = e.ps;
-    d->messages = e.messages;
-    d->is_late = o == TH_ESTIMATE_LATE;
-    d->is_done = o == TH_ESTIMATE_LARGE;
-    k->skipped_large |= o == TH_ESTIMATE_LARGE;
-    return o == TH_ESTIMATE_FAILED ? -1 : 0;
+    return failed;
 }
 
-/* Whether `chunks` chunks are worth an estimate. */
-static bool may_have(const th_collective *open, int32_t chunks)
+static bool may_have(const th_collective *open, int64_t chunks)
 {
     return chunks <= CHUNKS_MOST && open->bytes / chunks >= CHUNK_MIN &&
-           (int64_t)chunks * open->n_ranks <= CHUNKS_IN_ALL;
+           chunks * open->n_ranks <= CHUNKS_IN_ALL;
 }
 
-/* Whether a candidate is estimated as one with fewer chunks: then more chunks change nothing. */
-static bool is_same(const candidate *a, const candidate *b)
+/* More chunks of candidate `first`, which has one, until they change nothing. 0 or -1. */
+static int add_chunks(tuning *k, int first, int32_t factor, th_error *err)
 {
-    double difference = a->ps > b->ps ? a->ps - b->ps : b->ps - a->ps;
-    return a->is_late ? b->is_late && a->messages == b->messages && difference == 0
-                      : !b->is_late && difference <= SAME * b->ps;
-}
-
-/* One algorithm with each number of chunks. 0 or -1. */
-static int add_algorithm(tuning *k, const th_algorithm *a, th_error *err)
-{
-    const th_collective *open = k->open;
-    const int first = k->n;
-    double least = HUGE_VAL;
-    for (int32_t chunks = open->chunks > 0 ? open->chunks : 1;; chunks *= 2) {
-        candidate d = {.algorithm = a, .chunks = chunks};
-        if (estimate(k, &d, err))
+    const candidate one = k->candidates[first];
+    for (int32_t chunks = factor; may_have(k->open, chunks); chunks *= factor) {
+        candidate d = {.algorithm = one.algorithm, .chunks = chunks};
+        if (one.messages * chunks > MESSAGES_CHUNKED)
+            return 0;
+        if (examine(k, &d, err))
             return -1;
-        if (d.is_done || (k->n > first && is_same(&d, &k->candidates[k->n - 1])))
+        if (d.is_done || (d.messages == one.messages && d.bound == one.bound))
             return 0;
         assert(k->n < CANDIDATES_MAX);
         k->candidates[k->n++] = d;
-        if (open->chunks > 0 || d.ps > WORSE * least || !may_have(open, 2 * chunks) ||
-            d.messages > MESSAGES_CHUNKED / 2)
-            return 0;
-        if (!d.is_late && d.ps < least)
-            least = d.ps;
     }
+    return 0;
 }
 
-static int list_candidates(tuning *k, th_error *err)
+static int add_algorithm(tuning *k, const th_algorithm *a, th_error *err)
+{
+    candidate d = {.algorithm = a, .chunks = k->open->chunks > 0 ? k->open->chunks : 1};
+    if (examine(k, &d, err))
+        return -1;
+    if (!d.is_done)
+        k->candidates[k->n++] = d;
+    return 0;
+}
+
+/* Every algorithm once. 0 or -1. */
+static int list_algorithms(tuning *k, th_error *err)
 {
     const th_collective *c = k->open;
-    k->n = 0;
     if (c->algorithm || c->kind == TH_USER_SCHEDULE)
         return add_algorithm(k, c->algorithm ? c->algorithm : &th_algorithm_schedule, err);
     for (int i = 0; th_algorithms[i]; i++)
@@ -190,16 +214,29 @@ static int list_candidates(tuning *k, th_error *err)
     return 0;
 }
 
-/* Goes on with estimates that were stopped because others were better, which have been refused or
- * take longer than estimated. */
-static int finish_estimates(tuning *k, th_error *err)
+/* Before which candidate does it come in the table? */
+static bool comes_first(const candidate *a, const candidate *b)
 {
-    k->is_exact = true;
-    for (int i = 0; i < k->n; i++)
-        if (k->candidates[i].is_late && !k->candidates[i].is_done &&
-            estimate(k, &k->candidates[i], err))
-            return -1;
-    return 0;
+    for (int i = 0; th_algorithms[i]; i++)
+        if (th_algorithms[i] == a->algorithm || th_algorithms[i] == b->algorithm)
+            return a->algorithm == b->algorithm ? a->chunks < b->chunks
+                                                : th_algorithms[i] == a->algorithm;
+    return a->chunks < b->chunks;
+}
+
+/* The least bound of those that can still be chosen, slow ones last. NULL: none. */
+static candidate *next_best(tuning *k, int n)
+{
+    candidate *best = NULL;
+    for (int i = 0; i < n; i++) {
+        candidate *d = &k->candidates[i];
+        bool is_late = d->bound > (double)k->best;
+        bool is_better = !best || d->is_slow < best->is_slow ||
+                         (d->is_slow == best->is_slow && d->bound < best->bound);
+        if (!d->is_done && !is_late && is_better && !(d->is_slow && k->chosen))
+            best = d;
+    }
+    return best;
 }
 
 /* --- simulations ------------------------------------------------------------------------------ */
@@ -231,10 +268,9 @@ static int simulate(tuning *k, candidate *d, th_error *err)
     if (th_program_add_collective(p, &c, err) < 0 || th_program_add(p, &task, err) < 0 ||
         th_program_finish(p, err))
         return -1;
-    th_time bound = k->chosen && d < k->chosen ? k->best : k->best - 1;
+    th_time bound = k->chosen && comes_first(d, k->chosen) ? k->best : k->best - 1;
     if (k->context->simulator->run(k->simulation, p, bound, &end, &why))
         return refuse(k, &why, true, err);
-    k->n_simulated++;
     if (end < TH_TIME_MAX) {
         k->best = end;
         k->chosen = d;
@@ -242,63 +278,50 @@ static int simulate(tuning *k, candidate *d, th_error *err)
     return 0;
 }
 
-/* The candidate to simulate after `last`; NULL: enough have been simulated. */
-static candidate *next_to_simulate(tuning *k, const candidate *last)
+/* Simulates candidates of the first n, the least bound first, but one alone needs none. 0 or -1. */
+static int compare(tuning *k, int n, th_error *err)
 {
-    candidate *best = k->n_simulated < SIMULATED_LEAST ? next_best(k, last) : NULL;
-    if (best)
-        return best;
-    for (int i = 0; i < k->n; i++) {
-        candidate *d = &k->candidates[i];
-        if (!d->is_done && d->ps <= NEAR * (double)k->best &&
-            d->messages <= MESSAGES_NEAR - k->near_messages && (!best || d->ps < best->ps))
-            best = d;
-    }
-    return best;
-}
-
-static bool is_alone(const tuning *k)
-{
-    int n = 0;
-    for (int i = 0; i < k->n; i++)
-        n += !k->candidates[i].is_done;
-    return n == 1;
-}
-
-/* Simulates the best that the network does not refuse. One alone needs no simulation. */
-static int compare(tuning *k, th_error *err)
-{
-    candidate *d = next_best(k, NULL), *last = NULL;
-    if (d && is_alone(k)) {
-        k->chosen = d;
-        return 0;
-    }
-    while (d) {
-        bool was_bound = !k->is_exact;
-        if (!d->is_late || !was_bound) {
-            if (k->n_simulated >= SIMULATED_LEAST)
-                k->near_messages += d->messages;
-            if (begin_simulations(k, err) || simulate(k, d, err))
-                return -1;
-            last = d;
-        }
-        if (was_bound && (d->is_late || k->is_refused_late) && finish_estimates(k, err))
+    for (candidate *d = next_best(k, n); d; d = next_best(k, n))
+        if (begin_simulations(k, err) || simulate(k, d, err))
             return -1;
-        d = next_to_simulate(k, last);
+    return 0;
+}
+
+/* Of many messages: the algorithms with the least bounds one after the other, each first in one
+ * chunk; others only where the network refuses these. 0 or -1. */
+static int compare_large(tuning *k, th_error *err)
+{
+    int n = k->n, taken = 0;
+    bool may_chunk = k->open->chunks == 0;
+    for (candidate *d = next_best(k, n); d && (taken < ALGORITHMS_LARGE || !k->chosen);
+         d = next_best(k, n), taken++) {
+        int first = k->n;
+        if (begin_simulations(k, err) || simulate(k, d, err) ||
+            (may_chunk && add_chunks(k, (int)(d - k->candidates), CHUNKS_FACTOR_LARGE, err)))
+            return -1;
+        for (int i = first; i < k->n; i++)
+            if (k->candidates[i].bound <= (double)k->best && simulate(k, &k->candidates[i], err))
+                return -1;
     }
     return 0;
 }
 
 static int choose(tuning *k, th_error *err)
 {
-    if (list_candidates(k, err) || compare(k, err))
+    if (list_algorithms(k, err))
         return -1;
-    if (!k->chosen && k->skipped_large) {
-        k->takes_large = true;
-        k->is_exact = false;
-        if (list_candidates(k, err) || compare(k, err))
+    int64_t messages = 0;
+    int n = k->n;
+    for (int i = 0; i < n; i++)
+        messages += k->candidates[i].is_slow ? MESSAGES_SMALL : k->candidates[i].messages;
+    bool is_large = messages > MESSAGES_SMALL;
+    for (int i = 0; i < n && !is_large && k->open->chunks == 0; i++)
+        if (add_chunks(k, i, 2, err))
             return -1;
-    }
+    if (k->n == 1 && (!is_large || k->open->chunks > 0))
+        k->chosen = &k->candidates[0];
+    else if (is_large ? compare_large(k, err) : compare(k, k->n, err))
+        return -1;
     if (k->chosen)
         return 0;
     assert(k->is_refused); /* every kind has algorithms, and a run not refused ends */
@@ -310,7 +333,8 @@ static int choose(tuning *k, th_error *err)
 static int choose_new(tuning *k, th_collective_choice *out, th_error *err)
 {
     th_collective_choices *known = k->context->choices;
-    int failed = choose(k, err);
+    k->load = th_alloc_array((size_t)k->context->system->n_media + 1, sizeof *k->load);
+    int failed = k->load ? choose(k, err) : th_error_no_memory(err);
     if (known && k->simulation)
         th_collective_choices_show(known, NULL);
     if (!failed)
@@ -318,38 +342,21 @@ static int choose_new(tuning *k, th_collective_choice *out, th_error *err)
     th_program_free(k->program);
     if (k->simulation)
         k->context->simulator->destroy(k->simulation);
+    th_free(k->load);
+    th_free(k->tour);
     return failed;
 }
 
 static int find_or_choose(tuning *k, th_collective_choice *out, th_error *err)
 {
     const th_tuner_context *t = k->context;
-    th_collective_choice_key key;
     if (!t->choices || k->open->schedule)
         return choose_new(k, out, err);
-    if (th_collective_choices_key(k->open, t->system, k->estimator, t->options, &key, err))
-        return -1;
+    th_collective_choice_key key = th_collective_choices_key(k->open, t->options);
     if (th_collective_choices_find(t->choices, &key, out))
         return 0;
     return choose_new(k, out, err) || th_collective_choices_add(t->choices, &key, *out, err) ? -1
                                                                                              : 0;
-}
-
-static int choose_by_size(const th_tuner_context *t, const th_collective *c, int64_t bytes,
-                          th_collective_choice *choice, th_error *err)
-{
-    th_collective open = *c;
-    open.bytes = bytes;
-    tuning *k = th_alloc_zero(1, sizeof *k);
-    if (!k)
-        return th_error_no_memory(err);
-    *k = (tuning){.context = t, .open = &open, .best = TH_TIME_MAX};
-    k->estimator = th_estimator_new(t->system, !t->has_no_sharing);
-    int failed = k->estimator ? find_or_choose(k, choice, err) : th_error_no_memory(err);
-    th_estimator_free(k->estimator);
-    th_free(k->tour);
-    th_free(k);
-    return failed;
 }
 
 int th_tuner_choose(const th_tuner_context *t, const th_collective *c,
@@ -357,20 +364,17 @@ int th_tuner_choose(const th_tuner_context *t, const th_collective *c,
 {
     th_collective checked = *c;
     th_collective_choice choice = {NULL, 0};
-    th_error why = {"", ""};
-    int64_t bytes = th_collective_choices_size(c);
     checked.chunks = c->chunks > 0 ? c->chunks : 1;
     if (th_collective_check(&checked, t->system, err))
         return -1;
-    /* what a collective of the class cannot do, this one may, or says so of its own size */
-    int failed = choose_by_size(t, c, bytes, &choice, &why);
-    if (failed && bytes != c->bytes && strncmp(why.id, "BASE-", 5) != 0)
-        failed = choose_by_size(t, c, c->bytes, &choice, &why);
-    if (failed) {
-        if (err)
-            *err = why;
+    tuning *k = th_alloc_zero(1, sizeof *k);
+    if (!k)
+        return th_error_no_memory(err);
+    *k = (tuning){.context = t, .open = c, .best = TH_TIME_MAX};
+    int failed = find_or_choose(k, &choice, err);
+    th_free(k);
+    if (failed)
         return -1;
-    }
     *algorithm = choice.algorithm;
     *chunks = choice.chunks;
     return 0;

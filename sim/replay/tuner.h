@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tuner.h - chooses the algorithm and the number of chunks of a collective that does not specify
- * them: estimates all candidates (estimate.h), simulates the best two. */
+ * them: simulates the candidates that lower bounds leave. */
 #ifndef TH_SIM_REPLAY_TUNER_H
 #define TH_SIM_REPLAY_TUNER_H
 #include "sim/collective/collective.h"
@@ -34,12 +34,9 @@ static inline bool th_tuner_is_needed(const th_collective *c)
     return !c->algorithm || c->chunks == 0;
 }
 
-/* Sets *algorithm and *chunks: of the two algorithms with the least estimates, each with the chunks
- * of its least estimate (of a given algorithm, the two best numbers of chunks), those with which
- * the collective ends first when it runs alone, with the size of its class
- * (th_collective_choices_size); among equal times the first in the table with the fewest chunks.
- * Depends on its arguments only, not on what t->choices remembers. 0, or -1 with the reason if no
- * algorithm can run *c. */
+/* Sets *algorithm and *chunks: those with which the collective ends first when it runs alone; among
+ * equal times the first in the table with the fewest chunks. Depends on its arguments only, not on
+ * what t->choices remembers. 0, or -1 with the reason if no algorithm can run *c. */
 int th_tuner_choose(const th_tuner_context *t, const th_collective *c,
                     const th_algorithm **algorithm, int32_t *chunks, th_error *err);
 

@@ -111,6 +111,8 @@ TEST(groups_at_once_do_not_collide)
 {
     th_system *prototype = shipped_system("npu_v1");
     th_topology_options o = {.n_dims = 3,
+                             .n_bandwidths = 3,
+                             .n_latencies = 3,
                              .dims = {16, 8, 16},
                              .bits_per_s = {2400 * gbps, 200 * gbps, 200 * gbps},
                              .latency_ps = {1000000, 2000000, 1000000}};

@@ -226,9 +226,8 @@ static int simulators_for(const th_tuner_context *t, int32_t first, int32_t step
     return n_simulators;
 }
 
-/* Groups of one shape and sizes of one class share a choice; others do not. What was chosen before
- * changes nothing. */
-TEST(choices_are_remembered_by_shape_and_size)
+/* One group and size share a choice; others do not. What was chosen before changes nothing. */
+TEST(choices_are_remembered_by_group_and_size)
 {
     th_system *s = generated("islands", (int[]){4, 8}, 2);
     th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
@@ -240,14 +239,11 @@ TEST(choices_are_remembered_by_shape_and_size)
     counted.create = create_counted;
     t.simulator = &counted;
     CU_ASSERT_EQUAL(simulators_for(&t, 0, 1, 8, 1 << 20, &island), 1);
-    CU_ASSERT_EQUAL(simulators_for(&t, 8, 1, 8, 1 << 20, &other), 0);
+    CU_ASSERT_EQUAL(simulators_for(&t, 0, 1, 8, 1 << 20, &other), 0);
     CU_ASSERT_PTR_EQUAL(island, other);
-    CU_ASSERT_EQUAL(simulators_for(&t, 24, 1, 8, (1 << 20) + (1 << 17) - 1, &other), 0);
-    CU_ASSERT_EQUAL(simulators_for(&t, 0, 1, 8, (1 << 20) + (1 << 17), &other), 1);
-    CU_ASSERT_EQUAL(simulators_for(&t, 5, 8, 4, 1 << 20, &other), 1); /* a rail */
-    CU_ASSERT_EQUAL(simulators_for(&t, 6, 8, 4, 1 << 20, &other), 0);
-    CU_ASSERT_EQUAL(simulators_for(&t, 4, 1, 8, 1 << 20, &other), 1); /* on two islands */
-    CU_ASSERT_EQUAL(simulators_for(&t, 12, 1, 8, 1 << 20, &other), 0);
+    CU_ASSERT_EQUAL(simulators_for(&t, 8, 1, 8, 1 << 20, &other), 1);
+    CU_ASSERT_PTR_EQUAL(island, other);
+    CU_ASSERT_EQUAL(simulators_for(&t, 0, 1, 8, (1 << 20) + 1, &other), 1);
     for (int64_t bytes = 1000; bytes < 100000000; bytes = bytes * 7 / 3) {
         const th_algorithm *remembered = NULL, *alone = NULL;
         simulators_for(&t, 4, 2, 8, bytes, &remembered);
@@ -257,40 +253,136 @@ TEST(choices_are_remembered_by_shape_and_size)
         CU_ASSERT_PTR_EQUAL(remembered, alone);
     }
     th_collective_choices_clear(t.choices);
-    CU_ASSERT_EQUAL(simulators_for(&t, 8, 1, 8, 1 << 20, &other), 1);
+    CU_ASSERT_EQUAL(simulators_for(&t, 0, 1, 8, 1 << 20, &other), 1);
     CU_ASSERT_PTR_EQUAL(island, other);
     th_machine_free(m);
     th_compute_cost_cache_free(w);
     th_system_free(s);
 }
 
-/* Quarters from 2^k to 2^(k + 1); each size is at most an eighth away. */
-TEST(classes_of_sizes_are_near)
+static bool same_key(const th_collective *a, uint64_t a_options, const th_collective *b,
+                     uint64_t b_options)
 {
-    th_collective c = {.kind = TH_ALL_REDUCE, .n_ranks = 8};
-    const int64_t of[][2] = {{0, 0},
-                             {1, 1},
-                             {2, 2},
-                             {3, 3},
-                             {5, 5},
-                             {7, 7},
-                             {8, 8},
-                             {9, 10},
-                             {10, 10},
-                             {11, 12},
-                             {15, 16},
-                             {16, 16},
-                             {17, 16},
-                             {18, 20},
-                             {1000000, 1048576},
-                             {1400000, 1310720},
-                             {1500000, 1572864}};
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        c.bytes = of[i][0];
-        CU_ASSERT_EQUAL(th_collective_choices_size(&c), of[i][1]);
+    th_collective_choice_key one = th_collective_choices_key(a, a_options),
+                             other = th_collective_choices_key(b, b_options);
+    return memcmp(&one, &other, sizeof one) == 0;
+}
+
+/* Every member of a collective and the options change the key. */
+TEST(every_field_changes_the_key)
+{
+    int32_t nodes[2][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}};
+    int64_t pairs[2][16] = {{0, 1}, {0, 2}};
+    const th_collective of = {.kind = TH_ALL_TO_ALL,
+                              .algorithm = &th_algorithm_direct,
+                              .rank_node = nodes[0],
+                              .n_ranks = 4,
+                              .bytes = 1000,
+                              .pair_bytes = pairs[0],
+                              .root = 1,
+                              .chunks = 2,
+                              .dims = {2, 2},
+                              .n_dims = 2,
+                              .delay_ps = 5};
+    th_collective c[13];
+    for (int i = 0; i < 13; i++)
+        c[i] = of;
+    c[1].kind = TH_ALL_REDUCE;
+    c[2].algorithm = NULL;
+    c[3].algorithm = &th_algorithm_pairwise;
+    c[4].rank_node = nodes[1];
+    c[5].n_ranks = 3;
+    c[6].bytes = 1001;
+    c[7].pair_bytes = NULL;
+    c[8].pair_bytes = pairs[1];
+    c[9].root = 2;
+    c[10].chunks = 0;
+    c[11].n_dims = 1;
+    c[12].delay_ps = 6;
+    CU_ASSERT_FALSE(same_key(&of, 1, &of, 2));
+    for (int i = 0; i < 13; i++)
+        for (int j = 0; j < 13; j++)
+            CU_ASSERT_EQUAL(same_key(&c[i], 1, &c[j], 1), i == j);
+    c[0].dims[1] = 3;
+    CU_ASSERT_FALSE(same_key(&of, 1, &c[0], 1));
+}
+
+/* Every option of a network changes the digest of a machine's options. */
+TEST(every_option_changes_the_digest)
+{
+    th_system *s = of_size("star", 3);
+    th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
+    th_machine_options o[15] = {{.network = th_network_find("fluid")}};
+    for (int i = 1; i < 15; i++)
+        o[i] = o[0];
+    o[1].network = th_network_find("packet");
+    o[2].network_options.weigh_by_latency = true;
+    o[3].network_options.solves_uncontended = true;
+    o[4].network_options.packet_bytes = 4096;
+    o[5].network_options.buffer_bytes = 1 << 20;
+    o[6].network_options.n_virtual_channels = 3;
+    o[7].network_options.credit_delay_ps = 7;
+    o[8].network_options.router_delay_ps = 7;
+    o[9].network_options.terminal_bits_per_s = gbps;
+    o[10].network_options.n_crossbar_inputs = 7;
+    o[11].network_options.allocation_cycle_ps = 7;
+    o[12].network_options.may_deadlock = true;
+    o[13].network_options.sends_every_packet = true;
+    o[14].always_contended = true;
+    uint64_t digest[15];
+    for (int i = 0; i < 15; i++) {
+        th_machine *m = th_machine_new(s, w, &o[i], NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+        digest[i] = th_machine_tuner_context(m).options;
+        th_machine_free(m);
+        for (int j = 0; j < i; j++)
+            CU_ASSERT_NOT_EQUAL(digest[i], digest[j]);
     }
-    c.bytes = INT64_MAX / 8;
-    CU_ASSERT_EQUAL(th_collective_choices_size(&c), c.bytes);
+    th_compute_cost_cache_free(w);
+    th_system_free(s);
+}
+
+/* ns of a collective by auto on a star of n. */
+static double on_a_star(int n, int kind, int64_t bytes)
+{
+    th_system *s = of_size("star", n);
+    th_collective c = collective(s, kind, "ring", bytes);
+    c.algorithm = NULL;
+    c.chunks = 0;
+    double time = time_of(s, "fluid", &c);
+    th_system_free(s);
+    return time;
+}
+
+/* One rank more on a star never changes auto by more than 1.3 times: here at powers of two and
+ * their neighbours, and where the number of messages was once limited. */
+TEST(one_rank_more_changes_little)
+{
+    const int n[] = {16, 31, 32, 64, 127, 181};
+    const int64_t sizes[] = {1 << 10, 1 << 20};
+    const int kinds[] = {TH_ALL_REDUCE, TH_ALL_TO_ALL, TH_BROADCAST};
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+        for (size_t k = 0; k < 3; k++)
+            for (size_t j = 0; j < 2; j++) {
+                double one = on_a_star(n[i], kinds[k], sizes[j]),
+                       other = on_a_star(n[i] + 1, kinds[k], sizes[j]);
+                CU_ASSERT_TRUE(other <= 1.3 * one && one <= 1.3 * other);
+                if (other > 1.3 * one || one > 1.3 * other)
+                    printf("# %s of %lld bytes: %.0f ns among %d, %.0f among %d\n",
+                           th_collective_names[kinds[k]], (long long)sizes[j], one, n[i], other,
+                           n[i] + 1);
+            }
+}
+
+/* The case of broadcasts: chunks of less than 4 KiB. */
+TEST(short_broadcasts_are_near_the_best)
+{
+    th_system *s[] = {of_size("line", 16), of_size("hypercube", 4)};
+    for (size_t i = 0; i < sizeof s / sizeof *s; i++) {
+        th_collective c = collective(s[i], TH_BROADCAST, "ring", 8192);
+        near_the_best(s[i], &c);
+        th_system_free(s[i]);
+    }
 }
 
 TAP_MAIN("tuner")
