@@ -8,7 +8,6 @@
  * halving and doubling, or a ring, where they have one on each. A group of more than MANY_ISLANDS
  * islands is timed with as many: its bytes over the fabric are the same to 1 / MANY_ISLANDS. */
 #include <config.h>
-#include <math.h>
 #include <string.h>
 #include "base/alloc.h"
 #include "base/map.h"
@@ -25,7 +24,6 @@ typedef struct call_key {
 struct th_collective_times {
     const th_system *system;
     const th_parallel_plan *plan;
-    double share;
     th_compute_cost_cache *costs;
     th_machine *machine;
     th_map *known; /* time by call_key */
@@ -33,7 +31,7 @@ struct th_collective_times {
 };
 
 th_collective_times *th_collective_times_new(const th_system *s, const th_parallel_plan *p,
-                                             double share, th_error *err)
+                                             th_error *err)
 {
     th_collective_times *x = th_alloc_zero(1, sizeof *x);
     size_t n = (size_t)th_plan_stage_ranks(p) + 1;
@@ -41,7 +39,7 @@ th_collective_times *th_collective_times_new(const th_system *s, const th_parall
         th_error_no_memory(err);
         return NULL;
     }
-    *x = (th_collective_times){.system = s, .plan = p, .share = share, .known = th_map_new()};
+    *x = (th_collective_times){.system = s, .plan = p, .known = th_map_new()};
     x->ranks = th_alloc_array(n, sizeof *x->ranks);
     x->nodes = th_alloc_array(n, sizeof *x->nodes);
     x->costs = th_compute_cost_cache_new(s, err);
@@ -181,7 +179,6 @@ static int add_groups(th_collective_times *x, th_program *p, const call_key *key
     const th_system *s = x->system;
     int32_t n = th_plan_group_size(x->plan, (th_plan_group)key->group);
     int32_t island = s->nodes[s->accel_node[th_plan_accel(x->plan, 0, 0)]].group;
-    int64_t bytes = (int64_t)ceil((double)key->bytes / x->share);
     int32_t n_ranks = 0;
     for (int32_t rank = 0; rank < th_plan_stage_ranks(x->plan) && n_ranks < RANKS_MAX; rank++) {
         int32_t node = s->accel_node[th_plan_accel(x->plan, 0, rank)];
@@ -192,8 +189,8 @@ static int add_groups(th_collective_times *x, th_program *p, const call_key *key
             x->nodes[i] = s->accel_node[th_plan_accel(x->plan, 0, x->ranks[i])];
         if (!leads(x, n, rank, island))
             continue;
-        th_collective c =
-            th_plan_collective(s, (th_collective_kind)key->kind, x->nodes, shorten(x, n), bytes);
+        th_collective c = th_plan_collective(s, (th_collective_kind)key->kind, x->nodes,
+                                             shorten(x, n), key->bytes);
         if (add(p, &c, err))
             return -1;
         n_ranks += c.n_ranks;
@@ -250,7 +247,7 @@ th_time th_stage_message_time(th_collective_times *x, int64_t bytes, th_error *e
                  .node = s->accel_node[th_plan_accel(x->plan, 0, 0)],
                  .peer = s->accel_node[th_plan_accel(x->plan, 1, 0)],
                  .compute_cost = -1,
-                 .bytes = (int64_t)ceil((double)bytes / x->share),
+                 .bytes = bytes,
                  .layer = -1};
     th_time end = th_program_add(p, &t, err) < 0 ? -1 : run(x, p, err);
     th_program_free(p);

@@ -10,10 +10,9 @@
 
 typedef struct th_collective_times th_collective_times;
 
-/* share: of the links' rates that collectives reach. All arguments must outlive it. NULL: memory is
- * out. */
+/* All arguments must outlive it. NULL: memory is out. */
 th_collective_times *th_collective_times_new(const th_system *s, const th_parallel_plan *p,
-                                             double share, th_error *err);
+                                             th_error *err);
 void th_collective_times_free(th_collective_times *x);
 
 /* The time of a collective of a rank of stage 0 with its group; 0 for a group of one. -1 on

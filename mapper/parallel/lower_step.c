@@ -456,7 +456,7 @@ int th_lower_step(const th_system *s, const th_work_context *c,
                               .plan = *c->p,
                               .device = c->device,
                               .n_ranks = th_plan_stage_ranks(c->p) * c->p->n.pipeline};
-    if (th_step_tasks_init(&tasks, s, c->p, c->numbers.of[TH_NUMBER_NETWORK], merges, p, err))
+    if (th_step_tasks_init(&tasks, s, c->p, merges, p, err))
         return -1;
     l.stages = th_alloc_array((size_t)schedule->shape.stages, sizeof *l.stages);
     out->memory = th_alloc_array((size_t)schedule->shape.stages, sizeof *out->memory);

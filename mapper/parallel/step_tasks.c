@@ -12,20 +12,19 @@ const char *const th_step_task_names[] = {
     [TH_STEP_EXPERT] = "expert",     [TH_STEP_DATA] = "data",
     [TH_STEP_PIPELINE] = "pipeline", NULL};
 
-int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_plan *p,
-                       double share, bool merges, th_program *program, th_error *err)
+int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_plan *p, bool merges,
+                       th_program *program, th_error *err)
 {
     size_t n = (size_t)th_plan_stage_ranks(p) + 1;
     *x = (th_step_tasks){.system = s,
                          .plan = p,
                          .program = program,
-                         .share = share,
                          .is_merged = merges,
                          .ranks = merges ? 1 : th_plan_stage_ranks(p)};
     x->members = th_alloc_array(n, sizeof *x->members);
     x->nodes = th_alloc_array(n, sizeof *x->nodes);
     x->known_work = th_map_new();
-    x->times = th_collective_times_new(s, p, share, err);
+    x->times = th_collective_times_new(s, p, err);
     if (x->times && x->members && x->nodes && x->known_work)
         return 0;
     if (x->times)
@@ -205,8 +204,7 @@ static int add_group(th_step_tasks *x, int32_t stage, const th_step_exchange *e,
     int32_t n = th_plan_group_size(x->plan, e->group);
     for (int32_t i = 0; i < n; i++)
         x->nodes[i] = node_of(x, stage, x->members[i]);
-    th_collective c = th_plan_collective(x->system, e->kind, x->nodes, n,
-                                         (int64_t)ceil((double)e->bytes / x->share));
+    th_collective c = th_plan_collective(x->system, e->kind, x->nodes, n, e->bytes);
     th_task t = {.kind = TH_TASK_COLLECTIVE, .node = x->nodes[0], .peer = -1, .layer = -1};
     t.bytes = c.bytes;
     t.collective = th_program_add_collective(x->program, &c, err);
@@ -239,10 +237,7 @@ int32_t th_step_message(th_step_tasks *x, int32_t from, int32_t to, int64_t byte
     if (x->is_merged)
         return add_delay(x, th_stage_message_time(x->times, bytes, err), TH_STEP_PIPELINE, after,
                          err);
-    th_task t = {.kind = TH_TASK_TRANSFER,
-                 .compute_cost = -1,
-                 .bytes = (int64_t)ceil((double)bytes / x->share),
-                 .layer = -1};
+    th_task t = {.kind = TH_TASK_TRANSFER, .compute_cost = -1, .bytes = bytes, .layer = -1};
     return add_all(x, &t, from, to, TH_STEP_PIPELINE, after, err);
 }
 

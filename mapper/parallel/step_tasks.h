@@ -42,7 +42,6 @@ typedef struct th_step_tasks {
     const th_parallel_plan *plan;
     th_collective_times *times;
     th_program *program;
-    double share; /* of the links' rates that messages reach */
     bool is_merged;
     int32_t ranks; /* of a stage that have tasks: all, or 1 */
     uint8_t *kind; /* th_step_task of each task of the program; the caller's, once taken */
@@ -73,8 +72,8 @@ typedef struct th_step_exchange {
 } th_step_exchange;
 
 /* merges: one rank stands for all. All arguments must outlive it. 0, or -1 and nothing to clear. */
-int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_plan *p,
-                       double share, bool merges, th_program *program, th_error *err);
+int th_step_tasks_init(th_step_tasks *x, const th_system *s, const th_parallel_plan *p, bool merges,
+                       th_program *program, th_error *err);
 /* Is there room for so many bundles? 0, or -1 with what to make smaller. */
 int th_step_tasks_check(const th_step_tasks *x, int64_t bundles, th_error *err);
 void th_step_tasks_clear(th_step_tasks *x); /* what was taken (set to NULL) stays */

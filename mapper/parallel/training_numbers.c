@@ -19,7 +19,6 @@ const th_number_meaning th_number_meanings[] = {
     [TH_NUMBER_OVERLAP_COST] = {"overlap_cost", 0.2896,
                                 "part of an overlapped message's time that computation loses"},
     [TH_NUMBER_OVERLAP_TENSOR] = {"overlap_tensor", 0.2842, "the same of messages of tensor ranks"},
-    [TH_NUMBER_NETWORK] = {"network", 0.7345, "share of a link's rate that collectives reach"},
     [TH_NUMBER_HOST_KERNEL] = {"host_kernel", 6e-6, "s of the host per kernel"},
     [TH_NUMBER_HOST_EXPERTS] = {"host_experts", 1.686e-05,
                                 "s of the host per kernel of a layer of experts"},

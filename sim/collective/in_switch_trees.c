@@ -67,7 +67,8 @@ static int32_t find_roots(const th_collective_schedule *cs, int *root)
 
 /* --- one tree --------------------------------------------------------------------------------- */
 
-/* The first reducing switch after node on the route to root, or -1. */
+/* The first reducing switch after node on the route to root; -1: there is none, or only beyond an
+ * accelerator, which does not forward data as they are added up. */
 static int switch_above(const th_system *s, int node, int root)
 {
     int links[TH_ROUTE_MAX], n = th_route(s, node, root, links);
@@ -75,6 +76,8 @@ static int switch_above(const th_system *s, int node, int root)
         int at = s->links[links[i]].to; /* -1: a segment ends nowhere */
         if (at >= 0 && s->nodes[at].kind == TH_NODE_SWITCH && s->nodes[at].reduces)
             return at;
+        if (at >= 0 && s->nodes[at].kind == TH_NODE_ACCEL)
+            return -1;
     }
     return -1;
 }

@@ -260,6 +260,8 @@ static void put_generator(th_strbuf *out, const th_generator_spec *spec)
                          o->has_island_nics ? "island" : "accelerator");
     if (o->switches_reduce)
         th_strbuf_add(out, " reduces = true;");
+    else if (o->islands_only_forward)
+        th_strbuf_add(out, " reduces = false;");
     put_reduction(out, " ", o->reduction_bits_per_s, o->reduction_latency_ps, ";");
     put_cost(out, o->cost);
     put_mtbf(out, " link_", o->link_mtbf_us, ";");

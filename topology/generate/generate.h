@@ -23,7 +23,8 @@ typedef struct th_topology_options {
     /* the accelerators of an island are fully connected, not connected by a switch */
     bool has_full_islands;
     bool has_island_nics;         /* one cable to the fabric per island, not per accelerator */
-    bool switches_reduce;         /* all switches; those of islands always do */
+    bool switches_reduce;         /* all switches */
+    bool islands_only_forward;    /* switches of islands do not reduce, as they do by default */
     int64_t reduction_bits_per_s; /* of the switches that reduce (th_node); 0: not said */
     th_time reduction_latency_ps; /* 0: not said */
     bool half_duplex;

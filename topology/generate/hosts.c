@@ -121,7 +121,7 @@ static int add_island(th_system *s, const th_topology_options *o, int island, th
         return 0;
     int node = add_switch(s, 1, island, n, err);
     if (node >= 0)
-        s->nodes[node].reduces = !o->has_full_islands;
+        s->nodes[node].reduces = !o->has_full_islands && !o->islands_only_forward;
     return node < 0 ? -1 : join_fan(s, o, (fan){first, n, node, IN_ISLAND}, err);
 }
 

@@ -7,6 +7,17 @@
 
 #define GB(x) ((int64_t)((x)*8e9)) /* GB/s in bits/s */
 
+/* Shares of the rates that messages reach. 0.78 of 300 GB/s: all_reduce of eight A100 in nccl-tests
+ * (superbenchmark, 235 GB/s bus bandwidth). NCCL's topo.h counts 20.6 of 25 GB/s of a Hopper link and
+ * 40.1 of 50 of a Blackwell one where it counts 20 of an A100's 25: 0.80. Sums: all_reduce of eight H100
+ * has 480 GB/s of bus bandwidth with NVLS, of eight B200 704, which is 2 x 7/8 of what each accelerator
+ * sends; larger switches are assumed to be as fast for each. 0.7345: fitted to measured steps of
+ * training (docs/models/training.md), and of every fabric. */
+#define A100_SHARE   0.78
+#define HOPPER_SHARE 0.80
+#define FITTED_SHARE 0.7345
+const double th_pod_fabric_share = FITTED_SHARE;
+
 /* One network card per accelerator: 25 GB/s is 200 Gbit/s, 50 is 400, 100 is 800. */
 const th_pod th_pods[] = {
     {"dgx_a100",
@@ -17,6 +28,8 @@ const th_pod th_pods[] = {
      "a100_80",
      false,
      {GB(300), GB(25), GB(25)},
+     A100_SHARE,
+     0,
      "NVIDIA DGX A100 data sheet 2020; DGX SuperPOD reference architecture for DGX A100, 2021: "
      "units of 20 nodes"},
     {"dgx_h100",
@@ -27,6 +40,8 @@ const th_pod th_pods[] = {
      "h100_sxm",
      false,
      {GB(450), GB(50), GB(50)},
+     HOPPER_SHARE,
+     GB(274),
      "NVIDIA DGX H100 data sheet 2022; DGX SuperPOD reference architecture for DGX H100, 2023: "
      "units of 32 nodes"},
     {"dgx_h200",
@@ -37,6 +52,8 @@ const th_pod th_pods[] = {
      "h200_sxm",
      false,
      {GB(450), GB(50), GB(50)},
+     HOPPER_SHARE,
+     GB(274),
      "NVIDIA DGX H200 data sheet 2023; units as of DGX H100"},
     {"dgx_b200",
      "NODES",
@@ -46,6 +63,8 @@ const th_pod th_pods[] = {
      "b200_sxm",
      false,
      {GB(900), GB(50), GB(50)},
+     HOPPER_SHARE,
+     GB(402),
      "NVIDIA DGX B200 data sheet 2024; DGX SuperPOD reference architecture for DGX B200, 2024: "
      "units of 32 nodes"},
     {"dgx_b300",
@@ -56,6 +75,8 @@ const th_pod th_pods[] = {
      "b300_sxm",
      false,
      {GB(900), GB(100), GB(100)},
+     HOPPER_SHARE,
+     GB(402),
      "NVIDIA DGX B300 data sheet 2025; units of 72 nodes: assumed"},
     {"gb200_nvl72",
      "RACKS",
@@ -65,6 +86,8 @@ const th_pod th_pods[] = {
      "gb200",
      false,
      {GB(900), GB(50)},
+     HOPPER_SHARE,
+     GB(402),
      "NVIDIA GB200 NVL72 data sheet 2024; one fabric without oversubscription between racks: "
      "assumed"},
     {"gb300_nvl72",
@@ -75,6 +98,8 @@ const th_pod th_pods[] = {
      "gb300",
      false,
      {GB(900), GB(100)},
+     HOPPER_SHARE,
+     GB(402),
      "NVIDIA GB300 NVL72 data sheet 2025; one fabric without oversubscription between racks: "
      "assumed"},
     {"mi300x",
@@ -85,6 +110,8 @@ const th_pod th_pods[] = {
      "mi300x",
      true,
      {GB(64), GB(50)},
+     FITTED_SHARE,
+     0,
      "AMD Instinct MI300X data sheet 2023: 64 GB/s to each of seven peers; a card of 400 Gbit/s "
      "per accelerator: assumed"},
     {"mi355x",
@@ -95,6 +122,8 @@ const th_pod th_pods[] = {
      "mi355x",
      true,
      {GB(76.8), GB(50)},
+     FITTED_SHARE,
+     0,
      "AMD Instinct MI355X data sheet 2025: 76.8 GB/s to each of seven peers; a card of "
      "400 Gbit/s per accelerator: assumed"},
     {"tpu_v5e",
@@ -105,6 +134,8 @@ const th_pod th_pods[] = {
      "tpu_v5e",
      false,
      {GB(50)},
+     FITTED_SHARE,
+     0,
      "Google Cloud TPU v5e documentation: 4 links, 1600 Gbit/s per chip, taken as their sum in one "
      "direction"},
     {"tpu_v5p",
@@ -115,6 +146,8 @@ const th_pod th_pods[] = {
      "tpu_v5p",
      false,
      {GB(100)},
+     FITTED_SHARE,
+     0,
      "Google Cloud TPU v5p documentation: 6 links, 4800 Gbit/s per chip, taken as their sum in one "
      "direction"},
     {.name = NULL},
@@ -133,13 +166,17 @@ void th_pod_options(const th_pod *pod, const int *sizes, th_topology_options *ou
     static const th_time latencies[] = {1000000, 2000000, 1000000}; /* ps */
     *out = (th_topology_options){.has_full_islands = pod->has_full_islands,
                                  .has_island_options = pod->has_full_islands,
+                                 .islands_only_forward =
+                                     !pod->has_full_islands && pod->reduction_bits_per_s == 0,
+                                 .reduction_bits_per_s = pod->reduction_bits_per_s * pod->inside[0],
                                  .host_latency_ps = -1};
     for (int i = 0; i < pod->n_sizes; i++)
         out->dims[out->n_dims++] = sizes[i];
     for (int i = 0; i < 2 && pod->inside[i] > 0; i++)
         out->dims[out->n_dims++] = pod->inside[i];
     for (int i = 0; i < 3 && pod->bits_per_s[i] > 0; i++) {
-        out->bits_per_s[i] = pod->bits_per_s[i];
+        double share = i == 0 ? pod->share : th_pod_fabric_share;
+        out->bits_per_s[i] = (int64_t)(share * (double)pod->bits_per_s[i]);
         out->latency_ps[i] = latencies[i];
         out->n_bandwidths = out->n_latencies = i + 1;
     }

@@ -44,7 +44,7 @@ static int add_island(th_system *s, const th_topology_options *o, const rails *r
     if (node < 0)
         return -1;
     s->nodes[node].group = island;
-    s->nodes[node].reduces = true;
+    s->nodes[node].reduces = !o->islands_only_forward;
     for (int i = 0; i < r->n_accels; i++) {
         int accel = island * r->n_accels + i;
         s->nodes[accel].leaf_first = i * r->n_islands + island;

@@ -69,11 +69,17 @@ static int next(const th_system *s, int at, int src, int dst)
     return is_accel(&s->nodes[dst]) ? th_routing_up_down.next(s, at, src, dst) : link;
 }
 
-/* A switch of an island on the way of a generated tree. */
+static bool is_leaf(const th_node *to, const th_node *there)
+{
+    (void)there;
+    return is_accel(to) && to->n_leaves > 0;
+}
+
+/* A switch of an island beside the generated tree, between leaves of it. */
 bool th_routing_has_rails(const th_system *s)
 {
     for (int i = 0; i < s->n_nodes; i++)
-        if (is_island(&s->nodes[i]) && s->nodes[i].reduces)
+        if (is_island(&s->nodes[i]) && link_where(s, i, NULL, is_leaf) >= 0)
             return true;
     return false;
 }

@@ -349,7 +349,7 @@ TEST(one_group_stands_for_all)
                  {TH_REDUCE_SCATTER, TH_GROUP_GRADIENT},
                  {TH_ALL_GATHER, TH_GROUP_ZERO}};
     CU_ASSERT_EQUAL(th_plan_stage_ranks(&p), 32);
-    th_collective_times *x = th_collective_times_new(s, &p, 1, &err);
+    th_collective_times *x = th_collective_times_new(s, &p, &err);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         th_time first, last;
         th_time one = th_collective_time(x, calls[i].kind, calls[i].group, 64000000, &err);
@@ -431,7 +431,7 @@ TEST(messages_between_stages)
     p.batch = (th_batch){.sequence = 16384, .micro_batch = 1, .global_batch = 1};
     th_system *s = pod(1, 8);
     th_work_context c = context_of(&two, &p);
-    th_collective_times *x = th_collective_times_new(s, &p, c.numbers.of[TH_NUMBER_NETWORK], &err);
+    th_collective_times *x = th_collective_times_new(s, &p, &err);
     th_time message = th_stage_message_time(x, th_boundary_bytes(&c), &err), part[14];
     th_collective_times_free(x);
     th_program *one = program_of(s, &p, &two, true);
