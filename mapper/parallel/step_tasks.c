@@ -2,7 +2,6 @@
 /* step_tasks.c - see step_tasks.h.
  *   compute, collective, message -> new_bundle -> add a task for each rank or group -> depend */
 #include <config.h>
-#include <math.h>
 #include "base/alloc.h"
 #include "mapper/parallel/step_tasks.h"
 

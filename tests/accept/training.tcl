@@ -172,8 +172,10 @@ proc make_plan {row numbers} {
 
 # {step time in s, GiB of the fullest stage} of a row.
 proc predict {row machine numbers} {
-    make_system $machine $row
+    set share [expr {[dict exists $numbers network] ? [dict get $numbers network] : 0.7345}]
+    make_system $machine $row $share
     make_model $row
+    set numbers [dict remove $numbers network]
     make_plan $row $numbers
     run
     regexp {"step_ps": (\d+)} [report_training -format json -return_string] - ps

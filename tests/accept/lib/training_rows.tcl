@@ -195,7 +195,7 @@ proc slice_sides {note n dimensions} {
     return [sides $n $dimensions]
 }
 
-proc make_torus {machine row} {
+proc make_torus {machine row share} {
     set note [dict get $row note]
     set n [dict get $row n_accelerators]
     set text [machine_value $machine scale_up_topology ""]
@@ -204,7 +204,7 @@ proc make_torus {machine row} {
     regexp {(\d+) slices} $note - slices
     set domain [machine_value $machine scale_up_domain 256]
     set slices [expr {max($slices, int(ceil(double($n) / $domain)))}]
-    set up [expr {int([machine_value $machine scale_up_gbps_per_direction 200] * 1e9)}]
+    set up [expr {int([machine_value $machine scale_up_gbps_per_direction 200] * 1e9 * $share)}]
     set dims {}
     set rates {}
     foreach side [slice_sides $note [expr {($n + $slices - 1) / $slices}] $dimensions] {
@@ -214,24 +214,25 @@ proc make_torus {machine row} {
     }
     if {$slices > 1 || $dims eq ""} {
         lappend dims [list switch $slices]
-        lappend rates [expr {int([nic_rate $machine])}]B/s
+        lappend rates [expr {int([nic_rate $machine] * $share)}]B/s
     }
     create_system -name [dict get $machine system] -topology composition -dims $dims\
         -accel [accelerator_file $machine] -link_bandwidth $rates -link_latency 1us
 }
 
 # The machine of a run: slices of a torus behind a switch, one node, or islands on a fabric. Every
-# pair of a node has a link, or a switch is between them.
-proc make_system {machine row} {
+# pair of a node has a link, or a switch is between them. share: of the links' rates that messages
+# reach, that of pods' fabrics where it is not said.
+proc make_system {machine row {share 0.7345}} {
     set n [dict get $row n_accelerators]
     set name [dict get $machine system]
     set accel [accelerator_file $machine]
     set topology [string tolower [machine_value $machine scale_up_topology ""]]
     if {[string match -nocase tpu* $accel] || [string match *torus* $topology]} {
-        make_torus $machine $row
+        make_torus $machine $row $share
         return
     }
-    set up [expr {int([machine_value $machine scale_up_gbps_per_direction 300] * 1e9)}]
+    set up [expr {int([machine_value $machine scale_up_gbps_per_direction 300] * 1e9 * $share)}]
     set island [island_size $machine $n]
     set pairs [expr {[string match "*every pair*" $topology] && $island > 1}]
     if {$pairs} {set up [expr {$up / ($island - 1)}]}
@@ -243,6 +244,6 @@ proc make_system {machine row} {
     }
     create_system -name $name -topology islands -dims [list [expr {($n + $island - 1) / $island}]\
         $island] -accel $accel -island [expr {$pairs ? "fully_connected" : "switch"}]\
-        -link_bandwidth [list ${up}B/s [expr {int([nic_rate $machine])}]B/s]\
+        -link_bandwidth [list ${up}B/s [expr {int([nic_rate $machine] * $share)}]B/s]\
         -link_latency {1us 3us}
 }
