@@ -202,7 +202,9 @@ struct th_system {
      * meanwhile. The fraction weight_memory of its memory holds weights from the start. The cost
      * model of H2H: docs/models/h2h.md. */
     bool transfers_serially;
-    double weight_memory;                /* 0 unless transfers_serially */
+    double weight_memory; /* 0 unless transfers_serially */
+    /* What the software of a collective takes before the first byte of each rank that begins. */
+    th_time collective_start_ps;
     struct th_generator_spec *generator; /* the generator and its options; NULL: none */
 };
 

@@ -339,6 +339,7 @@ static void shape(th_serializer *w, th_system *s)
     th_serializer_double(w, &s->link_energy.j_per_byte);
     th_serializer_bool(w, &s->transfers_serially);
     th_serializer_double(w, &s->weight_memory);
+    th_serializer_int64(w, &s->collective_start_ps);
 }
 
 static void astra(th_serializer *w, th_astra *a)

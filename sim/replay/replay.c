@@ -28,13 +28,14 @@
 typedef struct {
     th_collective_step next;
     int64_t step; /* number of next; -1: the thread has ended */
+    bool has_waited;
 } thread;
 
 typedef struct {
     int64_t bytes;       /* of the message being sent */
     int32_t to, to_port; /* of that message */
     int32_t n_received;
-    bool is_busy;
+    bool is_busy, has_sent;
 } port;
 
 enum { NOT_PENDING = -2, NONE = -1 };
@@ -253,6 +254,7 @@ static void begin(execution *e)
         e->next_pending[p] = NOT_PENDING;
         for (int32_t i = 0; i < s->n_threads; i++, t++) {
             t->step = -1;
+            t->has_waited = false;
             load_next_step(e, t, p, i);
         }
         set_pending(e, p);
@@ -321,7 +323,7 @@ static th_message message(const execution *e, int32_t from, int32_t to, int64_t 
 }
 
 static th_replay_outcome send(execution *e, int32_t participant, const th_collective_step *s,
-                              th_replay_step *out)
+                              bool begins, th_replay_step *out)
 {
     const th_collective_schedule *cs = e->schedule;
     assert(s->to >= 0 && s->to < cs->n_participants && s->send_port < cs->n_ports &&
@@ -334,12 +336,15 @@ static th_replay_outcome send(execution *e, int32_t participant, const th_collec
         return TH_REPLAY_LOCAL;
     }
     port *p = port_of(e, participant, s->send_port);
-    p->is_busy = true;
+    begins &= !is_local && !p->has_sent;
+    p->is_busy = p->has_sent = true;
     p->bytes = s->bytes;
     p->to = s->to;
     p->to_port = s->to_port;
     e->in_flight++;
     out->message.delay_ps = is_local ? 0 : cs->collective->delay_ps;
+    if (begins)
+        out->message.delay_ps += cs->system->collective_start_ps;
     out->flow = e->base + participant * cs->n_ports + s->send_port;
     out->work_ps = s->work_ps;
     return is_local ? TH_REPLAY_WORKS : TH_REPLAY_SENDS;
@@ -354,9 +359,10 @@ static th_replay_outcome run_first(execution *e, th_replay_step *out)
         thread *t = &threads[e->cursor];
         while (can_run(e, participant, t)) {
             th_collective_step s = t->next;
+            t->has_waited |= s.wait_port >= 0;
             load_next_step(e, t, participant, e->cursor);
             if (s.send_port >= 0)
-                return send(e, participant, &s, out);
+                return send(e, participant, &s, !t->has_waited, out);
         }
     }
     return TH_REPLAY_NOTHING;

@@ -502,6 +502,8 @@ static th_system *make_pod(th_call *c, const th_pod *pod, th_topology_options *o
     fit_cables(type, o);
     if (prototype && parse_mtbfs(c, POD_ACCEL_MTBF, template_of(prototype), o) == 0)
         system = th_topology_create(th_call_text(c, POD_NAME, name), type, o, prototype, &c->err);
+    if (system)
+        system->collective_start_ps = pod->collective_start_ps;
     th_system_free(prototype);
     Tcl_DecrRefCount(accel);
     return system;

@@ -154,11 +154,23 @@ static const th_config_node *main_part(const th_config_node *root)
 
 static int read_system(th_system_reader *r)
 {
-    static const char *const keys[] = {
-        "name",    "designs",     "accelerators",       "hosts",      "switches",
-        "links",   "topology",    "segments",           "dead_links", "routes",
-        "routing", "link_energy", "link_energy_source", "transfers",  "weight_memory",
-        NULL};
+    static const char *const keys[] = {"name",
+                                       "designs",
+                                       "accelerators",
+                                       "hosts",
+                                       "switches",
+                                       "links",
+                                       "topology",
+                                       "segments",
+                                       "dead_links",
+                                       "routes",
+                                       "routing",
+                                       "link_energy",
+                                       "link_energy_source",
+                                       "transfers",
+                                       "weight_memory",
+                                       "collective_start",
+                                       NULL};
     const char *name = NULL;
     if (th_config_check_keys(r->root, keys, &r->error) < 0 ||
         th_config_string(r->root, "name", true, &name, &r->error) < 0)
@@ -170,7 +182,9 @@ static int read_system(th_system_reader *r)
     if (th_read_designs(r) < 0 || read_nodes(r) < 0 ||
         th_reader_for_each(r, "hosts", read_host) < 0 ||
         th_reader_for_each(r, "switches", read_switch) < 0 || th_read_links(r) < 0 ||
-        th_read_routes(r) < 0 || read_link_energy(r) < 0 || read_transfers(r) < 0)
+        th_read_routes(r) < 0 || read_link_energy(r) < 0 || read_transfers(r) < 0 ||
+        th_config_time(r->root, "collective_start", false, &r->s->collective_start_ps, &r->error) <
+            0)
         return -1;
     if (th_system_finish(r->s, &r->error) < 0)
         return th_reader_at(r, main_part(r->root));

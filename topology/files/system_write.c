@@ -410,6 +410,11 @@ static void put_head(th_strbuf *out, const th_system *s)
         th_config_put_text(out, s->link_energy.source);
         th_strbuf_add(out, ";\n");
     }
+    if (s->collective_start_ps > 0) {
+        th_strbuf_add(out, "collective_start = ");
+        th_config_put_time(out, s->collective_start_ps);
+        th_strbuf_add(out, ";\n");
+    }
     if (s->transfers_serially) {
         th_strbuf_add(out, "transfers = \"serial\";\nweight_memory = ");
         th_config_put_number(out, s->weight_memory);

@@ -19,6 +19,7 @@ typedef struct th_pod {
     double share;          /* of the first of these; of others th_pod_fabric_share */
     /* What each accelerator gets of the sums of its island's switch, bits/s; 0: it does not add. */
     int64_t reduction_bits_per_s;
+    th_time collective_start_ps; /* th_system */
     const char *source;
 } th_pod;
 
