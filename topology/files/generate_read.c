@@ -227,7 +227,7 @@ int th_read_topology(th_system_reader *r, const th_config_node *n)
                                        "reduction_latency",
                                        NULL};
     th_topology_options o = {.host_latency_ps = -1};
-    bool is_full_duplex, islands_reduce;
+    bool is_full_duplex, islands_reduce = true;
     if (th_config_check_keys(n, keys, &r->error) < 0)
         return -1;
     const th_topology_type *type = type_named(r, n);
@@ -238,7 +238,7 @@ int th_read_topology(th_system_reader *r, const th_config_node *n)
         th_reader_mtbf(r, n, "switch_mtbf", &o.switch_mtbf_us) < 0 ||
         th_reader_mtbf(r, n, "host_mtbf", &o.host_mtbf_us) < 0 ||
         th_config_bool(n, "reduces", false, &o.switches_reduce, &r->error) < 0 ||
-        th_config_bool(n, "reduces", true, &islands_reduce, &r->error) < 0 ||
+        th_config_bool(n, "reduces", false, &islands_reduce, &r->error) < 0 ||
         th_reader_reduction(r, n, &o.reduction_bits_per_s, &o.reduction_latency_ps) < 0 ||
         th_reader_duplex(r, n, &is_full_duplex) < 0 || read_generated_host(r, n, &o) < 0)
         return -1;

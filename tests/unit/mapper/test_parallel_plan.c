@@ -163,14 +163,14 @@ TEST(files_come_back)
     f.plan.overlaps_pipeline = f.plan.exchanges_by_node = true;
     f.plan.order[0] = TH_AXIS_DATA, f.plan.order[2] = TH_AXIS_TENSOR;
     f.plan.gradient_bytes = 2;
-    f.numbers.of[TH_NUMBER_NETWORK] = 0.5;
+    f.numbers.of[TH_NUMBER_ATTENTION] = 0.5;
     th_strbuf text = TH_STRBUF_INIT, again = TH_STRBUF_INIT;
     th_plan_file_write(&f, &text);
     g = (th_plan_file){.ignores_memory = true};
     CU_ASSERT_EQUAL_FATAL(th_plan_file_read_text(text.text, "p.map", &g, &err), 0);
     th_plan_file_write(&g, &again);
     TAP_ASSERT_TEXT(again.text, text.text);
-    CU_ASSERT_EQUAL(g.numbers.of[TH_NUMBER_NETWORK], 0.5);
+    CU_ASSERT_EQUAL(g.numbers.of[TH_NUMBER_ATTENTION], 0.5);
     CU_ASSERT_TRUE(g.plan.exchanges_by_node && g.plan.overlaps_pipeline && !g.plan.overlaps_data);
     CU_ASSERT_EQUAL(g.plan.order[0], TH_AXIS_DATA);
     CU_ASSERT_EQUAL(g.plan.layout, TH_LAYOUT_UNEVEN);
