@@ -90,11 +90,13 @@ typedef struct sender {
     double most; /* of ports and media so far */
 } sender;
 
-static void add_message(const tuning *k, sender *x, const th_collective_step *s)
+static int add_message(const tuning *k, sender *x, const th_collective_step *s, th_error *why)
 {
     const th_system *system = k->context->system;
-    int links[TH_ROUTE_MAX];
-    int n = th_route(system, x->cs->node[x->participant], x->cs->node[s->to], links);
+    int links[TH_ROUTE_MAX], from = x->cs->node[x->participant], to = x->cs->node[s->to];
+    int n = th_route(system, from, to, links);
+    if (n < 0)
+        return th_route_error(system, from, to, n, why);
     double slowest = 0, ps = (double)s->work_ps;
     for (int i = 0; i < n; i++) {
         const th_link *l = &system->links[links[i]];
@@ -111,41 +113,44 @@ static void add_message(const tuning *k, sender *x, const th_collective_step *s)
     *port += n > 0 ? ps + slowest + (double)k->open->delay_ps : ps;
     x->most = *port > x->most ? *port : x->most;
     x->messages++;
+    return 0;
 }
 
-static void send_all(const tuning *k, sender *x)
+static int send_all(const tuning *k, sender *x, th_error *why)
 {
     for (int32_t t = 0; t < x->cs->n_threads; t++) {
         th_collective_step s;
         for (int64_t i = 0; i < SAMPLE_STEPS; i++) {
             if (!x->cs->algorithm->get_step(x->cs, x->participant, t, i, &s))
                 break;
-            if (s.send_port >= 0)
-                add_message(k, x, &s);
+            if (s.send_port >= 0 && add_message(k, x, &s, why))
+                return -1;
         }
     }
+    return 0;
 }
 
-/* Sets the bound and the number of messages, which is exact if all participants send as many. */
-static int find_bound(tuning *k, candidate *d, const th_collective_schedule *cs, th_error *err)
+/* 0, or -1: memory is out, or there is no route. Sets the bound and the number of messages, which is exact if all participants send as many. */
+static int find_bound(tuning *k, candidate *d, const th_collective_schedule *cs, th_error *why)
 {
     size_t n_media = (size_t)k->context->system->n_media;
     int32_t stride = cs->n_participants / SAMPLES + 1, n = 0;
     sender x = {.cs = cs, .port_ps = th_alloc_array((size_t)cs->n_ports + 1, sizeof(double))};
     if (!x.port_ps)
-        return th_error_no_memory(err);
-    for (x.participant = 0; x.participant < cs->n_participants; x.participant += stride, n++) {
+        return th_error_no_memory(why);
+    int failed = 0;
+    for (; x.participant < cs->n_participants && !failed; x.participant += stride, n++) {
         for (int32_t i = 0; i < cs->n_ports; i++)
             x.port_ps[i] = -1; /* has not sent */
         memset(k->load, 0, n_media * sizeof *k->load);
-        send_all(k, &x);
+        failed = send_all(k, &x, why);
     }
     d->bound = x.most * (1 - 1e-9);
     d->messages = x.messages * cs->n_participants / n;
     d->is_slow = d->messages > MESSAGES_MAX ||
                  (k->open->kind != TH_ALL_TO_ALL && x.ports * cs->n_participants / n > AT_ONCE_MAX);
     th_free(x.port_ps);
-    return 0;
+    return failed;
 }
 
 /* --- candidates ------------------------------------------------------------------------------- */
@@ -159,13 +164,12 @@ static int examine(tuning *k, candidate *d, th_error *err)
     th_error why = {"", ""};
     if (k->context->is_interrupted && k->context->is_interrupted())
         return th_error_interrupted(err, "no algorithm was chosen");
-    if (th_collective_schedule_init_again(&cs, &c, k->context->system, &k->tour, &why)) {
-        d->is_done = true;
-        return refuse(k, &why, false, err);
+    d->is_done = th_collective_schedule_init_again(&cs, &c, k->context->system, &k->tour, &why);
+    if (!d->is_done) {
+        d->is_done = find_bound(k, d, &cs, &why);
+        th_collective_schedule_clear(&cs);
     }
-    int failed = find_bound(k, d, &cs, err);
-    th_collective_schedule_clear(&cs);
-    return failed;
+    return d->is_done ? refuse(k, &why, false, err) : 0;
 }
 
 static bool may_have(const th_collective *open, int64_t chunks)
@@ -230,7 +234,7 @@ static candidate *next_best(tuning *k, int n)
     candidate *best = NULL;
     for (int i = 0; i < n; i++) {
         candidate *d = &k->candidates[i];
-        bool is_late = d->bound > (double)k->best;
+        bool is_late = k->chosen && d->bound > (double)k->best;
         bool is_better = !best || d->is_slow < best->is_slow ||
                          (d->is_slow == best->is_slow && d->bound < best->bound);
         if (!d->is_done && !is_late && is_better && !(d->is_slow && k->chosen))

@@ -41,7 +41,7 @@ static const th_option collective_options[] = {
                            "The group, rank by rank: accelerators or hosts (all accelerators)."},
     [COLLECTIVE_ALGORITHM] =
         {"-algorithm", TH_OPTION_CHOICE, "NAME",
-         "The algorithm (auto: the fastest one: all are estimated, the best simulated).",
+         "The algorithm (auto: the fastest one: bounds and simulations tell which).",
          .choice = algorithm_name},
     [COLLECTIVE_ROOT] =
         {"-root", TH_OPTION_TEXT, "NODE",

@@ -206,7 +206,7 @@ TEST(files_with_mistakes)
         err.text,
         "p.map:2: kernels \"fusd\": did you mean \"fused\"? (must be one of fused, eager)");
     TAP_ASSERT_TEXT(
-        refused_text("plan = { global_batch = 8; }; numbers = { network = -1; };", &err),
+        refused_text("plan = { global_batch = 8; }; numbers = { attention = -1; };", &err),
         "MAP-0442");
     TAP_ASSERT_TEXT(refused_text("plan = { global_batch = 8; order = [\"data\"]; };", &err),
                     "MAP-0429");

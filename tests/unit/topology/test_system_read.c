@@ -328,7 +328,7 @@ TEST(refuses_unknown_names)
                    "\"accelerators\"? (one of name, "
                    "designs, accelerators, hosts, switches, links, topology, "
                    "segments, dead_links, routes, routing, link_energy, link_energy_source, "
-                   "transfers, weight_memory)");
+                   "transfers, weight_memory, collective_start)");
 }
 
 TEST(refuses_designs)
