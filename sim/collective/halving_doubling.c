@@ -16,9 +16,9 @@
  * ceil(log2 n) rounds for any n.
  *
  * Chunks (of the vector, or of every rank's piece) follow each other through the rounds
- * (wavefront.h). Ports: in by chunk and round, as partners may be a round ahead; out by first medium
- * (ports.c), so on a hypercube chunks use several dimensions at once. Not modelled: the time of
- * additions. */
+ * (wavefront.h). Ports: in by chunk and round, as partners may be a round ahead; out by first
+ * medium (ports.c), so on a hypercube chunks use several dimensions at once. Not modelled: the time
+ * of additions. */
 #include <config.h>
 
 #include "base/alloc.h"

@@ -19,10 +19,10 @@
  * term is halved on a ring of both directions; it is S / (d0 ... d_q bw_link), after one l_q, where
  * each message has a link of its own.
  *
- * Chunks are pipelined through the dimensions (wavefront.h), so several dimensions are busy at once;
- * where there are rings, a stream of half of a chunk in each direction. Ports: in by stream and
- * phase; out by first medium (ports.c).
- * Not modelled: the time of additions; rings that avoid the long wrap-around path of a line. */
+ * Chunks are pipelined through the dimensions (wavefront.h), so several dimensions are busy at
+ * once; where there are rings, a stream of half of a chunk in each direction. Ports: in by stream
+ * and phase; out by first medium (ports.c). Not modelled: the time of additions; rings that avoid
+ * the long wrap-around path of a line. */
 #include <config.h>
 
 #include "base/alloc.h"

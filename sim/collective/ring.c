@@ -2,9 +2,10 @@
 /* ring.c - collectives on a ring of the ranks: in their order, in one direction or with half of
  * the bytes in each; or (topology_ring) in the order of ring_order.h, a stream on each rail.
  *
- * Streams run in parallel: one per direction or rail. A stream has a port of its own and carries its
- * part of each piece. Each is a thread, but for rounds on rails: these are one, so that rails which
- * share the links of islands keep step. Rounds ignore chunks: all pieces are under way at any time.
+ * Streams run in parallel: one per direction or rail. A stream has a port of its own and carries
+ * its part of each piece. Each is a thread, but for rounds on rails: these are one, so that rails
+ * which share the links of islands keep step. Rounds ignore chunks: all pieces are under way at any
+ * time.
  *
  * Rounds (P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters
  * of workstations", J. Parallel Distrib. Comput. 69, 2009): in round t, rank i sends the piece

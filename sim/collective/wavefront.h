@@ -4,8 +4,9 @@
  *   (set phase[], n_phases) -> join* -> init -> at* -> clear
  * Phases that send on a common port are joined: one thread sends all their messages, in the order
  * of slots. A chunk is in a phase once all messages of the phases before have arrived, which takes
- * steps that only wait where other threads send in these phases. So no order of messages depends on which of two data arrives first, and bytes that do
- * not divide by ranks and chunks take as long as those that do. */
+ * steps that only wait where other threads send in these phases. So no order of messages depends on
+ * which of two data arrives first, and bytes that do not divide by ranks and chunks take as long as
+ * those that do. */
 #ifndef TH_SIM_COLLECTIVE_WAVEFRONT_H
 #define TH_SIM_COLLECTIVE_WAVEFRONT_H
 #include <stdbool.h>

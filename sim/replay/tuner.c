@@ -4,11 +4,12 @@
  *   is it known? -> list candidates with bounds -> simulate, the least bound first -> remember
  *
  * Candidates are all algorithms of the table that implement the kind (or the given algorithm), each
- * with the given number of chunks, or with 1, 2, 4 ... within CHUNKS_MOST, CHUNKS_IN_ALL, CHUNK_MIN,
- * MESSAGES_CHUNKED. Where the messages of all algorithms in one chunk are more than MESSAGES_SMALL,
- * only the ALGORITHMS_LARGE with the least bounds are simulated, in 1, 8, 64 ... chunks. While
- * others remain, those are left out that take long to simulate: more than MESSAGES_MAX messages, or
- * more than AT_ONCE_MAX at once, but for an all_to_all, whose data are as many.
+ * with the given number of chunks, or with 1, 2, 4 ... within CHUNKS_MOST, CHUNKS_IN_ALL,
+ * CHUNK_MIN, MESSAGES_CHUNKED. Where the messages of all algorithms in one chunk are more than
+ * MESSAGES_SMALL, only the ALGORITHMS_LARGE with the least bounds are simulated, in 1, 8, 64 ...
+ * chunks. While others remain, those are left out that take long to simulate: more than
+ * MESSAGES_MAX messages, or more than AT_ONCE_MAX at once, but for an all_to_all, whose data are as
+ * many.
  *
  * The bound of a candidate: each of SAMPLES participants sends the messages of a port one after the
  * other, each with its overhead, its route's latency and its bytes at the least rate of the route;
@@ -130,7 +131,8 @@ static int send_all(const tuning *k, sender *x, th_error *why)
     return 0;
 }
 
-/* 0, or -1: memory is out, or there is no route. Sets the bound and the number of messages, which is exact if all participants send as many. */
+/* Sets the bound and the number of messages, which is exact if all participants send as many. 0, or
+ * -1: memory is out, or there is no route. */
 static int find_bound(tuning *k, candidate *d, const th_collective_schedule *cs, th_error *why)
 {
     size_t n_media = (size_t)k->context->system->n_media;
