@@ -10,7 +10,8 @@
 /* Shares of the rates that messages reach. 0.78 of 300 GB/s: all_reduce of eight A100 in nccl-
  * tests (superbenchmark, 235 GB/s bus bandwidth). NCCL's topo.h counts 20.6 of 25 GB/s of a
  * Hopper link and 40.1 of 50 of a Blackwell one where it counts 20 of an A100's 25: 0.80. Sums:
- * all_reduce of eight H100 has 480 GB/s of bus bandwidth with NVLS, of eight B200 704 (aiconfigurator), which is
+ * all_reduce of eight H100 has 480 GB/s of bus bandwidth with NVLS, of eight B200 704
+ * (aiconfigurator), which is
  * 2 x 7/8 of what each accelerator sends; larger switches are assumed to be as fast for each.
  * 0.7345: fitted to measured steps of training (docs/models/training.md), and of every fabric. */
 /* An all_reduce of 8 KiB as ai-dynamo/aiconfigurator measured it with NCCL: eight A100 21 us, eight
