@@ -137,12 +137,13 @@ static void add_row(const th_displayed_table *t, char *const *texts, th_strbuf *
     th_strbuf_add(out, "</tr>\n");
 }
 
-static void add_note(const th_table *t, th_strbuf *out)
+static void add_note(const th_table *t, const th_table *shown, th_strbuf *out)
 {
-    if (!t->note)
+    const char *notes = th_table_notes(t, shown);
+    if (!notes)
         return;
     th_strbuf_add(out, "<p class=\"note\">");
-    th_html_text(out, t->note);
+    th_html_text(out, notes);
     th_strbuf_add(out, "</p>\n");
 }
 
@@ -171,7 +172,7 @@ void th_html_table(const th_table *t, const char *label, th_strbuf *out)
     th_strbuf_add(out, "</table></div>\n");
     if (t->n_hidden > 0)
         th_strbuf_printf(out, "<p class=\"note\">%zu more rows are not shown.</p>\n", t->n_hidden);
-    add_note(t, out);
+    add_note(t, &shown.table, out);
 }
 
 void th_html_record(const th_table *t, th_strbuf *out)
@@ -187,5 +188,5 @@ void th_html_record(const th_table *t, th_strbuf *out)
         th_strbuf_add(out, "</dd></div>\n");
     }
     th_strbuf_add(out, "</dl>\n");
-    add_note(t, out);
+    add_note(t, t, out);
 }

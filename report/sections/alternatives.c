@@ -41,8 +41,9 @@ static int add_designs(th_session *s, th_report *r, const th_alternatives *a, th
         return th_error_no_memory(err);
     th_table *t =
         th_report_table(r, "designs", "Each layer alone, by its fastest strategy", columns);
-    th_table_note(t, "this mapping: with its present design and strategy; then each design with "
-                     "the strategy that is fastest on it.");
+    th_table_note(t, "alone",
+                  "this mapping: with its present design and strategy; then each design with the "
+                  "strategy that is fastest on it");
     for (int i = 0; i < a->n; i++) {
         const th_alternative *x = &a->at[i];
         int set = s->mapping->set_of[x->layer], n = 0;
@@ -124,9 +125,13 @@ static th_table *add_shards(th_session *s, th_report *r, const th_alternatives *
         {NULL, NULL, TH_KIND_TEXT},
     };
     th_table *t = th_report_table(r, "shards", "Exclusive shards instead", columns);
-    th_table_note(t, "alone: the layer by itself; rotates, per phase: what its accelerators pass "
-                     "on, and how much of it in a phase; ES: exclusive shards, a strategy without "
-                     "rotation; run with ES: change of the makespan if this layer alone took it.");
+    th_table_note(t, "alone", "alone: the layer by itself");
+    th_table_note(
+        t, "rotates phase",
+        "rotates, per phase: what its accelerators pass on, and how much of it in a phase");
+    th_table_note(t, "exclusive exclusive_alone change",
+                  "ES: exclusive shards, a strategy without rotation");
+    th_table_note(t, "change", "run with ES: change of the makespan if this layer alone took it");
     for (int i = 0; i < a->n; i++)
         add_shard_row(s, t, a, &a->at[i]);
     return t;

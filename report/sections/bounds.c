@@ -211,8 +211,9 @@ int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err
                              .interval_ps = is_stream ? b.interval_ps[limit] : -1},
                 took, is_largest);
     }
-    th_table_note(t, "gap: by how much the makespan of the run, or of the mapping before a run, "
-                     "exceeds the bound.");
+    th_table_note(t, "gap",
+                  "gap: by how much the makespan of the run, or of the mapping before a run, "
+                  "exceeds the bound");
     add_unknown(s, &b, r, is_merged);
     th_bounds_clear(&b);
     return 0;

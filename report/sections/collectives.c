@@ -93,9 +93,12 @@ int th_section_collectives(th_session *s, th_report *r, th_error *err)
     bool has_contention = !network || strcmp(network->name, "ideal") != 0;
     th_table *t = th_report_table(r, "collectives", "Collectives", columns);
     th_table_wide_range(t);
+    th_table_note(t, "algorithm_bandwidth", "algbw: size / time");
     th_table_note(
-        t, "algbw: size / time; busbw: algbw times the share of the size that each rank sends at "
-           "least (as nccl-tests); over bound: time / lower bound of the group alone - 1.");
+        t, "bus_bandwidth",
+        "busbw: algbw times the share of the size that each rank sends at least; to be held "
+        "against nccl-tests only where the links have the rates that messages reach");
+    th_table_note(t, "over_bound", "over bound: time / lower bound of the group alone - 1");
     for (int32_t i = 0; i < p->n_tasks; i++) {
         th_time bound_ps;
         if (p->tasks[i].kind != TH_TASK_COLLECTIVE)

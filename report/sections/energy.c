@@ -95,7 +95,8 @@ int th_section_energy(th_session *s, th_report *r, bool by_layer, th_error *err)
     (by_layer ? add_layers : add_accels)(s, t, x);
     add_row(t, "sum", &x->energy, true);
     if (by_layer)
-        th_table_note(t, "(rest): energy of no layer: idle accelerators, what failures cut "
-                         "short, collectives.");
+        th_table_note(t, "layer",
+                      "(rest): energy of no layer: idle accelerators, what failures cut short, "
+                      "collectives");
     return 0;
 }

@@ -142,11 +142,17 @@ static int add_table(th_fault_list *x, th_report *r, th_error *err)
         {NULL, NULL, TH_KIND_TEXT},
     };
     th_table *t = th_report_table(r, "faults", "Faults", columns);
-    th_table_note(t, "to: none where it lasts at the end of the run; tasks: transfers and computes "
-                     "that ran on the object meanwhile, without messages of collectives; delayed: "
-                     "of these, the tasks to which faults of links, lower clocks or jitter added "
-                     "time; lost: that time, of all of them together, and of those on the critical "
-                     "path. A task that ran during several faults counts in each of them.");
+    th_table_note(t, "to", "to: none where it lasts at the end of the run");
+    th_table_note(t, "tasks",
+                  "tasks: transfers and computes that ran on the object meanwhile, without "
+                  "messages of collectives");
+    th_table_note(
+        t, "delayed",
+        "delayed: of these, the tasks to which faults of links, lower clocks or jitter added time");
+    th_table_note(t, "lost path_lost",
+                  "lost: that time, of all of them together, and of those on the critical path");
+    th_table_note(t, "tasks delayed lost path_lost",
+                  "a task that ran during several faults counts in each of them");
     int failed = 0;
     for (int i = 0; !failed && i < x->n; i++)
         failed = add_row(x, i, r, t, err);

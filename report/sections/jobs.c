@@ -84,9 +84,11 @@ int th_section_jobs(th_session *s, th_report *r, bool compares, th_error *err)
     if (!bytes)
         return -1;
     th_table *t = th_report_table(r, "jobs", "Jobs", columns);
-    th_table_note(t, "time: end - start; alone: the same without the other jobs, simulated on the "
-                     "same accelerators; slowdown: time / alone; over links: summed over all "
-                     "links.");
+    th_table_note(t, "time", "time: end - start");
+    th_table_note(t, "alone",
+                  "alone: the same without the other jobs, simulated on the same accelerators");
+    th_table_note(t, "slowdown", "slowdown: time / alone");
+    th_table_note(t, "bytes", "over links: summed over all links");
     int failed = add_jobs(s, t, x, bytes, compares, err);
     th_free(bytes);
     return failed;
@@ -108,8 +110,8 @@ int th_section_links_by_job(th_session *s, th_report *r, th_error *err)
     if (!bytes)
         return -1;
     th_table *t = th_report_table(r, "by_job", "Links by job", columns);
-    th_table_note(t, "of the link: of all bytes over it; load: carried / (bandwidth x elapsed "
-                     "time).");
+    th_table_note(t, "share", "of the link: of all bytes over it");
+    th_table_note(t, "load", "load: carried / (bandwidth x elapsed time)");
     for (int l = 0; l < system->n_links; l++) {
         int64_t all = 0;
         for (int32_t j = 0; j <= p->n_jobs; j++)

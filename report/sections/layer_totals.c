@@ -52,9 +52,8 @@ int th_section_layer_totals(th_session *s, th_report *r, th_error *err)
     th_table *t = th_report_table(r, "layer_totals", "Layers by kind", columns);
     totals all = {0};
     (void)err;
-    th_table_note(t,
-                  "MACs: multiply-accumulates of one batch; activations: elements of the outputs "
-                  "of one batch.");
+    th_table_note(t, "macs", "MACs: multiply-accumulates of one batch");
+    th_table_note(t, "activations", "activations: elements of the outputs of one batch");
     for (int i = 0; i < w->n_layers; i++) {
         totals kind = {0};
         if (!is_first(w, i))

@@ -113,11 +113,15 @@ int th_section_layer_figures(th_session *s, th_report *r, th_error *err)
         return shown ? -1 : th_error_no_memory(err);
     th_table *t = th_report_table(r, "layer_figures", "Layers: time on their accelerators", shown);
     th_table_break(t, "kind");
-    th_table_note(t,
-                  "active: time with a task of the layer under way; busy, stalls on input, weight "
-                  "and output, and idle: summed over its accelerators; of peak: MACs, of those "
-                  "that the arrays could have done while active; bound: what took longest; x "
-                  "roofline: active, as a multiple of max(MACs / peak, DRAM bytes / bandwidth).");
+    th_table_note(t, "active", "active: time with a task of the layer under way");
+    th_table_note(
+        t, "busy stall_input stall_weight stall_partial stall_output idle",
+        "busy, stalls on input, weight and output, and idle: summed over its accelerators");
+    th_table_note(t, "utilization",
+                  "of peak: MACs, of those that the arrays could have done while active");
+    th_table_note(t, "bound", "bound: what took longest");
+    th_table_note(t, "roofline",
+                  "x roofline: active, as a multiple of max(MACs / peak, DRAM bytes / bandwidth)");
     for (int c = 0; c < N_COLUMNS; c++)
         sums[c] = th_absent(shown[c].kind);
     sums[0] = th_text("sum");

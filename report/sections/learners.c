@@ -52,8 +52,9 @@ int th_section_learners(th_session *s, th_report *r, th_error *err)
 {
     const th_predictor *p = s->gpu_models->predictor;
     th_table *t = th_report_table(r, "learners", "Learners, on held-out rows", columns);
-    th_table_note(t, "devices: seen or unseen in training; share: weight in the ensemble; chosen: "
-                     "the ensemble.");
+    th_table_note(t, "devices", "devices: seen or unseen in training");
+    th_table_note(t, "share", "share: weight in the ensemble");
+    th_table_note(t, "learner", "chosen: the ensemble");
     (void)err;
     for (int i = 0; i < p->n_models; i++) {
         add_ensemble(t, &p->model[i], &p->model[i].seen);

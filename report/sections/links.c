@@ -90,9 +90,10 @@ int th_section_links(th_session *s, th_report *r, bool used_only, th_error *err)
     if (!bytes)
         return th_error_no_memory(err);
     th_table *t = th_report_table(r, "links", "Links", columns);
-    th_table_note(
-        t, "load: carried / (bandwidth x elapsed time); busy: time with at least one flow; flows: "
-           "mean number while busy; queue: mean number beyond the first, over the elapsed time.");
+    th_table_note(t, "load", "load: carried / (bandwidth x elapsed time)");
+    th_table_note(t, "utilization", "busy: time with at least one flow");
+    th_table_note(t, "mean_flows", "flows: mean number while busy");
+    th_table_note(t, "mean_queue", "queue: mean number beyond the first, over the elapsed time");
     for (int l = 0; l < x->n_links; l++) {
         int medium = system->links[l].medium;
         if (!used_only || has_carried(x, l))
@@ -175,14 +176,12 @@ int th_section_link_flows(th_session *s, th_report *r, int link, bool is_worst, 
             r, is_worst ? "Flows over link/%.60s, the most loaded one" : "Flows over link/%.60s",
             name),
         columns);
-    const char *stopped =
-        x->is_done ? "" : "messages, carried: of whole tasks, though the run has not ended. ";
-    const char *routes = th_property_events_reroute(s)
-                             ? "by the routes of the system, without detours round links that are "
-                               "down."
-                             : "";
-    if (stopped[0] != '\0' || routes[0] != '\0')
-        th_table_note(t, th_report_printf(r, "%s%s", stopped, routes));
+    if (!x->is_done)
+        th_table_note(t, "messages bytes",
+                      "messages, carried: of whole tasks, though the run has not ended");
+    if (th_property_events_reroute(s))
+        th_table_note(t, NULL,
+                      "by the routes of the system, without detours round links that are down");
     for (size_t i = 0; i < f.n; i++)
         add_flow(s, x, t, &f.flows[i]);
     th_link_flows_clear(&f);
@@ -230,7 +229,8 @@ int th_section_link_time(th_session *s, th_report *r, int link, int32_t n_window
     th_table *t = th_report_table(
         r, "over_time",
         th_report_printf(r, "Flows on link/%.60s over time", s->system->links[link].name), columns);
-    th_table_note(t, "flows: their mean over the window; queue: flows beyond the first.");
+    th_table_note(t, "mean_flows", "flows: their mean over the window");
+    th_table_note(t, "max_queue", "queue: flows beyond the first");
     for (int32_t i = 0; i < w.n_windows; i++) {
         const th_probe_window *window = &w.windows[i];
         th_time from = i * w.window_ps, to = from + w.window_ps < end ? from + w.window_ps : end;

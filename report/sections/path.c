@@ -62,10 +62,16 @@ static const th_column path_columns[N_PATH_COLUMNS + 1] = {
     [N_PATH_COLUMNS] = {NULL, NULL, TH_KIND_TEXT},
 };
 
-static const char note[] =
-    "cause: what the task waited for last: data (a predecessor), engine (the task before it on its "
-    "accelerator or host), arrival (of an input) or nothing (begin); after: that task; slack: how "
-    "much later it could have ended without moving the end of the run.";
+static void add_notes(th_table *t)
+{
+    th_table_note(
+        t, "cause",
+        "cause: what the task waited for last: data (a predecessor), engine (the task before it on "
+        "its accelerator or host), arrival (of an input) or nothing (begin)");
+    th_table_note(t, "after", "after: that task");
+    th_table_note(t, "slack",
+                  "slack: how much later it could have ended without moving the end of the run");
+}
 
 /* A run, its path, and the slacks of all tasks. */
 typedef struct th_path_analysis {
@@ -259,7 +265,7 @@ static int add_path(const th_path_analysis *x, th_table *t, int64_t limit, th_er
 static th_table *critical_path_table(th_report *r)
 {
     th_table *t = th_report_table(r, "critical_path", "Critical path", path_columns);
-    th_table_note(t, note);
+    add_notes(t);
     return t;
 }
 
@@ -389,7 +395,7 @@ static int add_by_slack(const th_path_analysis *x, th_table *t, int64_t limit, t
 static th_table *slack_table(th_report *r, const th_column *columns)
 {
     th_table *t = th_report_table(r, "slack", "Slack", columns);
-    th_table_note(t, note);
+    add_notes(t);
     return t;
 }
 

@@ -93,10 +93,10 @@ int th_section_contention(th_session *s, th_report *r, int64_t limit, th_error *
     th_contention *f = th_contention_new(s, result, err);
     th_table *t =
         f ? th_report_table(r, "contention", "Contention on the critical path", columns) : NULL;
-    th_table_note(
-        t,
-        "delay: beyond the uncontended time on its links and DRAM; at: the resource; by task: the "
-        "task that occupied it longest during this task; others: the number of further tasks.");
+    th_table_note(t, "contention", "delay: beyond the uncontended time on its links and DRAM");
+    th_table_note(t, "at", "at: the resource");
+    th_table_note(t, "by", "by task: the task that occupied it longest during this task");
+    th_table_note(t, "others", "others: the number of further tasks");
     int failed = f ? 0 : -1;
     for (int i = 0; !failed && i < n && (limit <= 0 || i < limit); i++)
         failed = add_row(s, f, t, list[i].task, list[i].ps, err);

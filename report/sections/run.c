@@ -125,9 +125,11 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
     if (!t)
         return th_error_no_memory(err);
     th_table_row(t, cells);
-    th_table_note(t, "latency: mean over the inputs; used links busy: mean over the links that "
-                     "carried something; expansions: computes simulated tile by tile, since "
-                     "transfers shared their DRAM.");
+    th_table_note(t, "latency", "latency: mean over the inputs");
+    th_table_note(t, "link_utilization",
+                  "used links busy: mean over the links that carried something");
+    th_table_note(t, "expansions",
+                  "expansions: computes simulated tile by tile, since transfers shared their DRAM");
     return s->workload->n_models > 0 ? th_section_models(s, r, err) : 0;
 }
 
@@ -147,8 +149,9 @@ int th_section_accels(th_session *s, th_report *r, th_error *err)
     if (!x)
         return -1;
     th_table *t = th_report_table(r, "accelerators", "Utilization", columns);
-    th_table_note(t, "stall in: waiting for operands from DRAM; stall out: waiting for room to "
-                     "store outputs; busy, both stalls and idle add up to the elapsed time.");
+    th_table_note(t, "stall_in", "stall in: waiting for operands from DRAM");
+    th_table_note(t, "stall_out", "stall out: waiting for room to store outputs");
+    th_table_note(t, "busy", "busy, both stalls and idle add up to the elapsed time");
     for (int a = 0; a < x->n_accels; a++) {
         const th_accel_result *f = &x->accels[a];
         th_table_row(t,

@@ -128,26 +128,19 @@ static bool any_within_error(th_report *r, const th_runs *runs, const int *metri
     return false;
 }
 
-/* Explains the columns of these metrics; NULL: they need no explanation. */
-static const char *note_of(th_report *r, const int *metrics, int n, bool any_within)
+static void add_notes(th_table *t, const int *metrics, int n, bool any_within)
 {
-    bool has_throughput = false, has_links = false;
     for (int k = 0; k < n; k++) {
-        has_throughput |= metrics[k] == TH_METRIC_THROUGHPUT;
-        has_links |= metrics[k] == TH_METRIC_LINKS;
+        if (metrics[k] == TH_METRIC_THROUGHPUT)
+            th_table_note(t, "throughput", "throughput: samples per second");
+        if (metrics[k] == TH_METRIC_LINKS)
+            th_table_note(t, "link_utilization",
+                          "links busy: mean over the links that carried something");
     }
-    const char *notes[] = {
-        has_throughput ? "throughput: samples per second" : NULL,
-        has_links ? "links busy: mean over the links that carried something" : NULL,
-        any_within ? "within error of: its time or rate differs from that run's by less than the "
-                     "largest known model error"
-                   : NULL,
-    };
-    const char *note = NULL;
-    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
-        if (notes[i])
-            note = note ? th_report_printf(r, "%s; %s", note, notes[i]) : notes[i];
-    return note ? th_report_printf(r, "%s.", note) : NULL;
+    if (any_within)
+        th_table_note(t, "within_error",
+                      "within error of: its time or rate differs from that run's by less than the "
+                      "largest known model error");
 }
 
 int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n_metrics,
@@ -169,7 +162,7 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
         columns[n++] = input_columns[k];
     columns[n] = (th_column){NULL, NULL, TH_KIND_TEXT};
     th_table *t = th_report_table(r, "comparison", NULL, columns);
-    th_table_note(t, note_of(r, metrics, n_metrics, any_within));
+    add_notes(t, metrics, n_metrics, any_within);
     for (int i = 0; i < runs->n; i++) {
         n = 0;
         cells[n++] = th_text(runs->all[i]->name);

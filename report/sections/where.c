@@ -157,9 +157,12 @@ static int add_accels(th_session *s, th_report *r, int64_t limit, th_error *err)
     th_nexts x = {NULL, NULL, NULL};
     int failed = find_nexts(s, &x, err);
     th_table *t = th_report_table(r, "accelerators", "Accelerators", columns);
-    th_table_note(t, "since: start of the task; tiles: computed, of all; ready: tasks that could "
-                     "start now; next: the first task in program order that has not started; "
-                     "after: the first unfinished task that this waits for, and + how many more.");
+    th_table_note(t, "since", "since: start of the task");
+    th_table_note(t, "tiles_done tiles", "tiles: computed, of all");
+    th_table_note(t, "ready", "ready: tasks that could start now");
+    th_table_note(t, "next", "next: the first task in program order that has not started");
+    th_table_note(t, "waits_for waits_for_others",
+                  "after: the first unfinished task that this waits for, and + how many more");
     for (int a = 0; !failed && a < s->system->n_accels; a++)
         add_accel(s, t, &x, a);
     th_table_limit(t, limit);

@@ -150,7 +150,7 @@ int th_section_windows(th_session *s, th_report *r, const th_windows *asked, th_
     w.accels = th_report_table(r, "accelerators", "Accelerators", of_accels);
     w.links =
         th_report_table(r, "links", asked->used_links ? "Links that were used" : "Links", of_links);
-    th_table_note(w.links, "flows: their mean over the window.");
+    th_table_note(w.links, "mean_flows", "flows: their mean over the window");
     w.again = th_session_new_simulation(s, &s->simulation->options, err);
     int failed = w.again ? 0 : -1;
     if (!failed &&

@@ -45,7 +45,8 @@ const th_legend th_legends[] = {
     {"collectives", NULL, "time", "end - start"},
     {"collectives", NULL, "algorithm_bandwidth", "size / time"},
     {"collectives", NULL, "bus_bandwidth",
-     "algbw x the share of the size that each rank sends at least, as in nccl-tests"},
+     "algbw x the share of the size that each rank sends at least; to be held against nccl-tests "
+     "only where the links have the rates that messages reach"},
     {"collectives", NULL, "over_bound", "time / lower bound of the group alone - 1"},
     {"compare", NULL, "run", "name of the saved run"},
     {"compare", NULL, "latency", "mean time from the arrival of an input to its end"},

@@ -2,6 +2,7 @@
 /* report.c - a report as data, as CSV and as JSON; report_text.c lays it out for people. */
 #include <config.h>
 #include "report/table/report.h"
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,6 +118,7 @@ static th_table *new_table(th_report *r, const char *name, const char *title,
     }
     *t = (th_table){
         .name = name, .title = title, .columns = columns, .is_record = is_record, .report = r};
+    t->last_note = &t->first_note;
     while (columns[t->n_columns].name)
         t->n_columns++;
     return t;
@@ -198,10 +200,54 @@ void th_table_wide_range(th_table *t)
         t->has_wide_range = true;
 }
 
-void th_table_note(th_table *t, const char *note)
+/* ---- notes ---- */
+
+typedef struct th_note {
+    const char *columns; /* names with blanks between; NULL: about the whole table */
+    const char *clause;
+    struct th_note *next;
+} th_note;
+
+/* Of the columns named, those that the table has, or has a heading for. */
+static int count_columns(const th_table *t, const char *names, bool with_heading)
 {
-    if (t)
-        t->note = note;
+    int count = 0;
+    size_t n;
+    for (const char *at = names; *at != '\0'; at += n + strspn(at + n, " ")) {
+        n = strcspn(at, " ");
+        for (int c = 0; c < t->n_columns; c++)
+            count += strlen(t->columns[c].name) == n && memcmp(t->columns[c].name, at, n) == 0 &&
+                     (t->columns[c].title || !with_heading);
+    }
+    return count;
+}
+
+void th_table_note(th_table *t, const char *columns, const char *clause)
+{
+    th_note *note = t ? th_arena_alloc(t->report->arena, sizeof *note) : NULL;
+    if (!note) {
+        if (t)
+            t->report->failed = true;
+        return;
+    }
+    assert(!columns || count_columns(t, columns, false) > 0);
+    *note = (th_note){columns, th_report_keep(t->report, clause), NULL};
+    *t->last_note = note;
+    t->last_note = &note->next;
+}
+
+const char *th_table_notes(const th_table *t, const th_table *shown)
+{
+    th_strbuf text = TH_STRBUF_INIT;
+    for (const th_note *x = t->first_note; x; x = x->next)
+        if (!x->columns || count_columns(shown, x->columns, true) > 0)
+            th_strbuf_printf(&text, "%s%s", text.length > 0 ? "; " : "", x->clause);
+    if (text.length > 0)
+        th_strbuf_add(&text, ".");
+    const char *out = text.length > 0 ? th_report_keep(t->report, text.text) : NULL;
+    t->report->failed |= text.failed;
+    th_strbuf_clear(&text);
+    return out;
 }
 
 void th_table_break(th_table *t, const char *column)

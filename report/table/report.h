@@ -61,9 +61,9 @@ void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
 void th_table_wide_range(th_table *t);
 /* In text the last column is not shortened but continues on further lines, broken between words. */
 void th_table_wrap(th_table *t);
-/* Explains headings that need it: printed below the table in text and HTML. The text must outlive
- * the report. */
-void th_table_note(th_table *t, const char *note);
+/* Explains headings that need it, below the table in text and HTML; shown while one of these columns
+ * is (names with blanks between; NULL: always). A clause without its full stop; copied. */
+void th_table_note(th_table *t, const char *columns, const char *clause);
 /* Where the lines of text are too short for the table, a new block begins at this column. */
 void th_table_break(th_table *t, const char *column);
 /* Sorts numbers from large to small, and texts in order; equal rows keep their order. */
@@ -97,7 +97,7 @@ struct th_table {
     const th_column *columns;
     int n_columns;
     const char *breaks_at; /* NULL: where the width requires it */
-    const char *note;      /* NULL: none */
+    struct th_note *first_note, **last_note;
     bool is_record, has_wide_range, wraps;
     bool keeps_empty;        /* columns without a value but 0 are shown too */
     th_quantity *cells;      /* n_rows x n_columns */
@@ -116,6 +116,8 @@ typedef struct th_displayed_table {
     char **texts;                     /* (n_rows + 1) x n_columns; the last row is the total */
 } th_displayed_table;
 bool th_table_display(const th_table *t, th_displayed_table *out);
+/* The notes about columns that shown, a selection of t, has headings for; NULL: none. */
+const char *th_table_notes(const th_table *t, const th_table *shown);
 /* The table with these n columns alone; false: memory is out. */
 bool th_table_project(const th_table *t, const int *columns, int n, th_table *out);
 void th_report_value(th_strbuf *out, const th_quantity *q); /* of a record, with its unit */

@@ -163,13 +163,16 @@ static void add_legend(const th_table *t, th_strbuf *out)
     }
 }
 
-/* What explains a table or a record. */
-static void add_note(const th_table *t, th_strbuf *out)
+/* What explains a table or a record of which these columns are shown. */
+static void add_note(const th_table *t, const th_table *shown, th_strbuf *out)
 {
-    if (t->report->display.has_legend)
+    if (t->report->display.has_legend) {
         add_legend(t, out);
-    else if (t->note)
-        add_paragraph(t->report, 0, t->note, out);
+        return;
+    }
+    const char *notes = th_table_notes(t, shown);
+    if (notes)
+        add_paragraph(t->report, 0, notes, out);
 }
 
 /* Which columns are left out, and what of names. */
@@ -207,7 +210,7 @@ static void render_table(const th_table *whole, th_strbuf *out)
         add_block(&l, out);
     } while (next < l.table.n_columns);
     add_left_out(&l, out);
-    add_note(whole, out);
+    add_note(whole, &l.table, out);
 }
 
 bool th_table_display(const th_table *t, th_displayed_table *out)
@@ -256,7 +259,7 @@ static void render_record(const th_table *t, th_strbuf *out)
         add_value(out, t->report, &t->cells[c]);
         th_strbuf_add(out, "\n");
     }
-    add_note(t, out);
+    add_note(t, t, out);
 }
 
 void th_report_render_text(const th_report *r, th_strbuf *out)

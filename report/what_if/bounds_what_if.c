@@ -122,7 +122,8 @@ int th_section_bounds_what_if(th_session *s, th_report *r, th_error *err)
         if (add_changed(&k, changes[i].text, change_all(s, &changes[i], &reason), &reason))
             return th_error_set(err, reason.id, "%s", reason.text);
     }
-    th_table_note(k.table, "difference: largest bound / that of the system as it is - 1.");
+    th_table_note(k.table, "difference",
+                  "difference: largest bound / that of the system as it is - 1");
     th_error reason = {"", ""};
     return add_more(&k, &reason) ? th_error_set(err, reason.id, "%s", reason.text) : 0;
 }

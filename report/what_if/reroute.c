@@ -323,11 +323,12 @@ int th_section_why(th_session *s, th_report *r, const th_why *w, th_error *err)
     if (!used)
         return x ? th_error_no_memory(err) : -1;
     th_table *t = th_report_table(r, "why", "Why the most loaded links were slow", columns);
-    th_table_note(t,
-                  "from, until: the longest time with two flows or more on the link; shared: all "
-                  "such time / elapsed time; lost: what flows between these nodes took longer "
-                  "than alone, summed; via: another route; end then: of the run, simulated with "
-                  "it.");
+    th_table_note(t, "from_time to_time",
+                  "from, until: the longest time with two flows or more on the link");
+    th_table_note(t, "shared", "shared: all such time / elapsed time");
+    th_table_note(t, "lost", "lost: what flows between these nodes took longer than alone, summed");
+    th_table_note(t, "via", "via: another route");
+    th_table_note(t, "end change", "end then: of the run, simulated with it");
     int failed = explain(s, t, x, used, w, err);
     th_free(used);
     return failed;

@@ -181,10 +181,13 @@ static int section(th_report *r, const th_advice *a, th_error *err)
         return th_error_no_memory(err);
     memcpy(columns, all, sizeof all);
     th_table *t = th_report_table(r, "advice", NULL, columns);
-    th_table_note(t, "gain: of the baseline's objective (of its lateness, where it is late), every "
-                     "system mapped anew; gain per cost: percent of it for a cost of 1; limited "
-                     "by: the largest part of the critical path then, and its share; link/A +3: "
-                     "link/A and 3 links like it.");
+    th_table_note(t, "gain",
+                  "gain: of the baseline's objective (of its lateness, where it is late), every "
+                  "system mapped anew");
+    th_table_note(t, "gain_per_cost", "gain per cost: percent of it for a cost of 1");
+    th_table_note(t, "limit share",
+                  "limited by: the largest part of the critical path then, and its share");
+    th_table_note(t, "what", "link/A +3: link/A and 3 links like it");
     for (int i = 0; i < a->n; i++)
         add_row(t, a, &a->all[i], false);
     add_row(t, a, &a->baseline, true);

@@ -94,11 +94,12 @@ static int report_accuracy(th_call *c, const th_predictor *p, const th_measureme
         th_error_no_memory(&c->err);
     if (r) {
         th_table *t = th_report_table(r, "accuracy", "By device", accuracy_columns);
-        th_table_note(t,
-                      "in training: were rows of this device trained on? mean error, median, "
-                      "95th percentile: of |predicted / measured - 1|; in interval: share of rows "
-                      "between the 10th and the 90th percentile that predict_layer -interval "
-                      "tells (80 % are expected).");
+        th_table_note(t, "seen", "in training: were rows of this device trained on?");
+        th_table_note(t, "mean_error median_error p95_error",
+                      "mean error, median, 95th percentile: of |predicted / measured - 1|");
+        th_table_note(t, "inside",
+                      "in interval: share of rows between the 10th and the 90th percentile that "
+                      "predict_layer -interval tells (80 % are expected)");
         for (int i = 0; i < n_lines; i++)
             add_accuracy(t, p, m, &lines[i]);
     }

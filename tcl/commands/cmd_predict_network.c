@@ -137,8 +137,9 @@ static int report(th_call *c, const th_network_prediction *f,
                                  th_ps(f->backward), th_ps(f->loss), th_ps(f->update),
                                  th_ps(f->post), th_ps(f->total), th_ps(f->calls)});
     th_table *t = th_report_table(r, "layers", "Layers", layer_columns);
-    th_table_note(t, "times: calls of the operation; output: its way back to the host; phases: "
-                     "where the split of the time into phases comes from.");
+    th_table_note(t, "times", "times: calls of the operation");
+    th_table_note(t, "returned", "output: its way back to the host");
+    th_table_note(t, "phases", "phases: where the split of the time into phases comes from");
     for (int i = 0; i < f->n_layers; i++)
         add_layer(t, &w->layers[i], &f->layer[i]);
     return th_report_finish(c, r, 0, t);

@@ -384,8 +384,10 @@ static int run_report_breakpoints(th_call *c)
     if (!r)
         return -1;
     th_table *t = th_report_table(r, "breakpoints", NULL, columns);
-    th_table_note(t, "on: the event; objects: how many objects it is restricted to; once: deleted "
-                     "by its first hit; continue: the run continues after the script.");
+    th_table_note(t, "on", "on: the event");
+    th_table_note(t, "objects", "objects: how many objects it is restricted to");
+    th_table_note(t, "once", "once: deleted by its first hit");
+    th_table_note(t, "continue", "continue: the run continues after the script");
     for (size_t i = 0; i < th_tcl_of(s)->n_breakpoints; i++) {
         const th_breakpoint *b = th_tcl_of(s)->breakpoints[i];
         th_table_row(

@@ -389,13 +389,6 @@ static bool any_blind(const th_what_ifs *all)
     return any;
 }
 
-#define NOTE                                                                                       \
-    "gain: makespan of the baseline less this one; change: this one over the baseline; link/A "    \
-    "+3: link/A and 3 links like it, changed together."
-#define BLIND_NOTE                                                                                 \
-    " blind: the mapping uses none of them, and it stays: only a new mapping could gain (-remap, " \
-    "report_advice)."
-
 static int section(th_session *s, th_report *r, const th_what_ifs *w, th_error *err)
 {
     const th_column all[] = {
@@ -419,7 +412,13 @@ static int section(th_session *s, th_report *r, const th_what_ifs *w, th_error *
         return th_error_no_memory(err);
     memcpy(columns, all, sizeof all);
     th_table *t = th_report_table(r, "sensitivity", NULL, columns);
-    th_table_note(t, any_blind(w) ? NOTE BLIND_NOTE : NOTE);
+    th_table_note(t, "gain", "gain: makespan of the baseline less this one");
+    th_table_note(t, "change", "change: this one over the baseline");
+    th_table_note(t, "object", "link/A +3: link/A and 3 links like it, changed together");
+    if (any_blind(w))
+        th_table_note(t, "blind",
+                      "blind: the mapping uses none of them, and it stays: only a new mapping "
+                      "could gain (-remap, report_advice)");
     for (int i = 0; i < w->n; i++)
         add_row(s, r, t, w, &w->all[i]);
     th_table_sort(t, GAIN);
