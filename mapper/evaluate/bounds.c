@@ -114,6 +114,10 @@ static int find_floors(th_bound_finder *f, th_error *err)
     int failed = plans ? 0 : -1;
     int n = f->floors.n_classes;
     for (int l = 0; !failed && l < f->workload->n_layers; l++) {
+        if (f->floors.scope.is_interrupted && f->floors.scope.is_interrupted()) {
+            failed = th_error_interrupted(err, "no bound is known");
+            break;
+        }
         int same = first_equivalent(f, plans, l);
         if (same == l) {
             failed = find_floor(f, l, err);

@@ -63,12 +63,14 @@ typedef struct th_bounds_scope {
     const th_mapping *mapping;
     /* What property events of a run change (sim/machine/property_event.h): the greatest value at
      * any time of the run, relative to the system's. NULL: nothing. */
-    const double *clock;     /* by accelerator */
-    const double *bandwidth; /* by medium */
+    const double *clock;          /* by accelerator */
+    const double *bandwidth;      /* by medium */
+    bool (*is_interrupted)(void); /* asked before every layer; NULL: never */
 } th_bounds_scope;
 
 /* 0, or -1: memory is out, a design block is wrong, or the procedure of a script design was
- * interrupted. Call it in the thread of the problem's scripts, which it calls. */
+ * interrupted, or is_interrupted says so.
+ * Call it in the thread of the problem's scripts, which it calls. */
 int th_bounds_find(const th_problem *p, const th_bounds_scope *scope, th_bounds *out,
                    th_error *err);
 void th_bounds_clear(th_bounds *b);

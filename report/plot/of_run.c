@@ -139,7 +139,7 @@ th_plot *th_plot_of_links(th_session *s, th_error *err)
     const th_system *system = s->system;
     const th_result *x = th_simulation_result(s->simulation, err);
     matrix m;
-    if (!x || matrix_init(&m, system, err) != 0)
+    if (!x || th_session_need_every_rank(s, err) != 0 || matrix_init(&m, system, err) != 0)
         return NULL;
     double *load = th_link_loads(system, x);
     if (!load) {

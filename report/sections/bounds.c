@@ -10,6 +10,7 @@
 #include "mapper/evaluate/bounds.h"
 #include "mapper/pool/pool.h"
 #include "report/session/property_events.h"
+#include "report/interrupt.h"
 #include "report/sections/sections.h"
 
 static th_problem problem_under(const th_session *s, const th_run_options *run)
@@ -72,7 +73,8 @@ static int chunks_of(const th_session *s)
 static int find_under_events(th_session *s, const th_problem *p, double *factors, th_bounds *out,
                              th_error *err)
 {
-    th_bounds_scope scope = {.mapping = s->mapping, .chunks = chunks_of(s)};
+    th_bounds_scope scope = {
+        .mapping = s->mapping, .chunks = chunks_of(s), .is_interrupted = th_interrupt_is_pending};
     const int n = p->system->n_accels + p->system->n_media;
     for (int i = 0; i < n; i++) /* what the session's system lacks has no events */
         factors[i] = 1;
@@ -225,7 +227,9 @@ int th_section_bounds(th_session *s, th_report *r, bool is_merged, th_error *err
 static int find_for_all(const th_session *s, const th_problem *p, double *bound, th_error *err)
 {
     th_bounds b;
-    const th_bounds_scope scope = {.cuts = s->search.cuts, .chunks = s->search.chunks};
+    const th_bounds_scope scope = {.cuts = s->search.cuts,
+                                   .chunks = s->search.chunks,
+                                   .is_interrupted = th_interrupt_is_pending};
     if (th_bounds_find(p, &scope, &b, err) != 0)
         return -1;
     *bound = th_bounds_value(&b, p);
@@ -241,8 +245,10 @@ int th_search_record_bound(const th_session *s, double *bound, double *for_all, 
     *bound = *for_all = 0;
     if (!s->search.type)
         return 0;
-    th_bounds_scope scope = {
-        .cuts = s->search.cuts, .chunks = s->search.chunks, .mapping = s->mapping};
+    th_bounds_scope scope = {.cuts = s->search.cuts,
+                             .chunks = s->search.chunks,
+                             .mapping = s->mapping,
+                             .is_interrupted = th_interrupt_is_pending};
     if (th_bounds_find(&p, &scope, &b, err) != 0)
         return -1;
     *bound = *for_all = th_bounds_value(&b, &p);

@@ -125,7 +125,11 @@ int th_section_summary(th_session *s, th_report *r, th_error *err)
     if (!t)
         return th_error_no_memory(err);
     th_table_row(t, cells);
-    th_table_note(t, "latency", "latency: mean over the inputs");
+    th_table_note(t, "latency",
+                  s->simulation->options.stream.n_inputs > 1
+                      ? "latency: from the arrival of an input to its end, the wait behind earlier "
+                        "inputs included; mean over the inputs"
+                      : "latency: mean over the inputs");
     th_table_note(t, "link_utilization",
                   "used links busy: mean over the links that carried something");
     th_table_note(t, "expansions",

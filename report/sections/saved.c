@@ -92,13 +92,39 @@ static const char *changes_of(th_report *r, const th_saved_run *run)
     return kept;
 }
 
+/* Identifies what was run. Programs have batch 0, so a program and a workload of the same name
+ * differ. */
+static const char *what_of(const th_saved_run *run)
+{
+    return run->program ? run->program : run->workload;
+}
+
+static bool is_one_system(const th_saved_run *a, const th_saved_run *b)
+{
+    return strcmp(a->system, b->system) == 0 && strcmp(a->figures->system, b->figures->system) == 0;
+}
+
+static bool is_one_workload(const th_saved_run *a, const th_saved_run *b)
+{
+    return a->batch == b->batch && strcmp(what_of(a), what_of(b)) == 0 &&
+           strcmp(a->figures->workload, b->figures->workload) == 0;
+}
+
+/* Do they differ by changes or faults alone? What a model is off by is then in both alike. */
+static bool is_one_run_changed(const th_saved_run *a, const th_saved_run *b)
+{
+    return is_one_system(a, b) && is_one_workload(a, b) && strcmp(a->mapping, b->mapping) == 0 &&
+           strcmp(a->network, b->network) == 0;
+}
+
 /* Is the difference of two runs in a time or rate less than what their models are off by? */
 static bool is_within_error(const th_saved_run *run, const th_saved_run *reference, int metric)
 {
     bool is_time = metric == TH_METRIC_LATENCY || metric == TH_METRIC_THROUGHPUT ||
                    metric == TH_METRIC_BATCH_THROUGHPUT;
     th_quantity change = change_of(value_of(run, metric), value_of(reference, metric));
-    return is_time && run != reference && !change.is_absent &&
+    return is_time && run != reference && !is_one_run_changed(run, reference) &&
+           !change.is_absent &&
            100 * fabs(change.real) < th_models_error(run->models | reference->models);
 }
 
@@ -178,24 +204,6 @@ int th_section_runs(th_report *r, const th_runs *runs, const int *metrics, int n
     }
     th_free(cells);
     return 0;
-}
-
-/* Identifies what was run. Programs have batch 0, so a program and a workload of the same name
- * differ. */
-static const char *what_of(const th_saved_run *run)
-{
-    return run->program ? run->program : run->workload;
-}
-
-static bool is_one_system(const th_saved_run *a, const th_saved_run *b)
-{
-    return strcmp(a->system, b->system) == 0 && strcmp(a->figures->system, b->figures->system) == 0;
-}
-
-static bool is_one_workload(const th_saved_run *a, const th_saved_run *b)
-{
-    return a->batch == b->batch && strcmp(what_of(a), what_of(b)) == 0 &&
-           strcmp(a->figures->workload, b->figures->workload) == 0;
 }
 
 typedef void (*th_line)(const th_saved_run *run, char *text, size_t size);

@@ -61,8 +61,8 @@ void th_table_total(th_table *t, const th_quantity *cells); /* the last line */
 void th_table_wide_range(th_table *t);
 /* In text the last column is not shortened but continues on further lines, broken between words. */
 void th_table_wrap(th_table *t);
-/* Explains headings that need it, below the table in text and HTML; shown while one of these columns
- * is (names with blanks between; NULL: always). A clause without its full stop; copied. */
+/* Explains headings that need it, below the table in text and HTML; shown while one of these
+ * columns is (names with blanks between; NULL: always). A clause without its full stop; copied. */
 void th_table_note(th_table *t, const char *columns, const char *clause);
 /* Where the lines of text are too short for the table, a new block begins at this column. */
 void th_table_break(th_table *t, const char *column);

@@ -116,6 +116,12 @@ static int parse(th_call *c, th_advice_request *q)
 
 /* ---- the table ---- */
 
+/* A change that only adds is never worse under the best mapping; the search found a worse one. */
+static bool is_noise(const th_advice_item *item)
+{
+    return !item->failure.id[0] && item->gain < 0;
+}
+
 static void add_row(th_table *t, const th_advice *a, const th_advice_item *item, bool is_baseline)
 {
     bool has = !item->failure.id[0];
@@ -133,6 +139,7 @@ static void add_row(th_table *t, const th_advice *a, const th_advice_item *item,
                                                           : th_absent(TH_KIND_NUMBER),
         has ? th_text(th_time_part_name(item->limit)) : th_text("no mapping"),
         has ? th_share(item->limit_share) : th_absent(TH_KIND_SHARE),
+        !is_baseline && is_noise(item) ? th_text("of the search") : th_absent(TH_KIND_TEXT),
         has ? th_absent(TH_KIND_TEXT) : th_text(item->failure.text),
     };
     if (is_baseline)
@@ -146,6 +153,14 @@ static bool any_is_late(const th_advice *a)
     bool any = a->baseline.metrics.lateness_ps > 0;
     for (int i = 0; i < a->n; i++)
         any |= a->all[i].metrics.lateness_ps > 0;
+    return any;
+}
+
+static bool any_noise(const th_advice *a)
+{
+    bool any = false;
+    for (int i = 0; i < a->n; i++)
+        any |= is_noise(&a->all[i]);
     return any;
 }
 
@@ -172,6 +187,7 @@ static int section(th_report *r, const th_advice *a, th_error *err)
         {"gain_per_cost", has_costs ? "gain per cost" : NULL, TH_KIND_NUMBER},
         {"limit", "limited by", TH_KIND_TEXT},
         {"share", "share", TH_KIND_SHARE},
+        {"noise", any_noise(a) ? "noise" : NULL, TH_KIND_TEXT},
         {"error", NULL, TH_KIND_TEXT},
         {NULL, NULL, TH_KIND_TEXT},
     };
@@ -188,6 +204,13 @@ static int section(th_report *r, const th_advice *a, th_error *err)
     th_table_note(t, "limit share",
                   "limited by: the largest part of the critical path then, and its share");
     th_table_note(t, "what", "link/A +3: link/A and 3 links like it");
+    th_table_note(t, NULL,
+                  has_costs ? "order: what costs nothing, by gain; by gain per cost; without a "
+                              "cost, by gain; without a gain"
+                            : "order: by gain");
+    th_table_note(t, "noise",
+                  "noise: a change that only adds makes no mapping worse; with so few -evaluations "
+                  "the search found a worse one");
     for (int i = 0; i < a->n; i++)
         add_row(t, a, &a->all[i], false);
     add_row(t, a, &a->baseline, true);

@@ -16,6 +16,7 @@
 #include "report/session/goal.h"
 #include "tcl/goal_option.h"
 #include "tcl/options.h"
+#include "report/interrupt.h"
 #include "report/session/progress.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
@@ -161,27 +162,53 @@ static int chunks_of(const th_problem *p, const th_search_options *o)
     return p->constraints || o->start ? TH_SHARD_CHUNKS_MAX : o->chunks;
 }
 
-/* The gap to the lower bound that ends the search. Without the option no bound is computed: that
- * takes as long as hundreds of evaluations. */
-static int set_stop_gap(th_call *c, const th_problem *p, th_search_options *o)
+static int parse_stop_gap(th_call *c, th_search_options *o)
 {
     enum { PERCENT_MAX = 1000 };
     const char *text = th_call_text(c, MAP_STOP_GAP, "0%");
     double share;
-    th_bounds bounds;
     if (th_parse_percent(text, &share) != 0 || !(share >= 0 && share <= PERCENT_MAX / 100))
         return th_error_set(&c->err, "TCL-0220",
                             "-stop_gap \"%.40s\": must be a percentage as 5%%, 0%% to %d%%", text,
                             (int)PERCENT_MAX);
-    if (!th_call_has(c, MAP_STOP_GAP))
+    if (th_call_has(c, MAP_STOP_GAP))
+        o->stop_gap = share;
+    return 0;
+}
+
+/* No mapping can be in time: told before the search, which could only find the least late. */
+static int check_deadline(th_call *c, const th_bounds *b, th_time deadline)
+{
+    char least[64], limit[64];
+    if (deadline == 0 || th_call_has(c, MAP_KEEP_LATE) || b->makespan_ps[b->largest] <= deadline)
         return 0;
-    const th_bounds_scope scope = {.cuts = cuts_of(p, o), .chunks = chunks_of(p, o)};
+    return th_error_set(&c->err, "TCL-1200",
+                        "-deadline %s: must be at least %s, the lower bound of all mappings (%s); "
+                        "-keep_late gives the least late one",
+                        th_format_time(deadline, limit, sizeof limit),
+                        th_format_time(b->makespan_ps[b->largest], least, sizeof least),
+                        th_limit_name(b->largest));
+}
+
+/* The lower bound, for the gap that ends the search and for a deadline. Without them none is
+ * computed: that takes as long as hundreds of evaluations. */
+static int use_bound(th_call *c, const th_problem *p, th_search_options *o)
+{
+    th_bounds bounds;
+    const th_bounds_scope scope = {.cuts = cuts_of(p, o),
+                                   .chunks = chunks_of(p, o),
+                                   .is_interrupted = th_interrupt_is_pending};
+    if (parse_stop_gap(c, o) != 0)
+        return -1;
+    if (!th_call_has(c, MAP_STOP_GAP) && (p->goal.deadline_ps == 0 || o->keep_late))
+        return 0;
     if (th_bounds_find(p, &scope, &bounds, &c->err))
         return -1;
-    o->stop_gap = share;
-    o->lower_bound = th_bounds_value(&bounds, p);
+    if (th_call_has(c, MAP_STOP_GAP))
+        o->lower_bound = th_bounds_value(&bounds, p);
+    int failed = check_deadline(c, &bounds, p->goal.deadline_ps);
     th_bounds_clear(&bounds);
-    return 0;
+    return failed;
 }
 
 static int set_survival(th_call *c, const th_goal *goal, th_search_options *o)
@@ -272,38 +299,18 @@ static void show_progress(th_progress *p, const th_search *s, double bound)
                      left);
 }
 
-/* The lower bound that the progress line measures the best mapping by; 0: none is known. Finding it
- * may take a second: only where the line is shown, and not at the cost of a short limit of time. */
-static double bound_for_progress(const th_search *s)
-{
-    const double SHORT_S = 10;
-    th_bounds bounds;
-    const th_search_options *o = &s->options;
-    const th_bounds_scope scope = {.cuts = cuts_of(&s->problem, o),
-                                   .chunks = chunks_of(&s->problem, o)};
-    if (o->lower_bound > 0 || (o->seconds > 0 && o->seconds < SHORT_S) ||
-        th_bounds_find(&s->problem, &scope, &bounds, NULL))
-        return o->lower_bound;
-    double value = th_bounds_value(&bounds, &s->problem);
-    th_bounds_clear(&bounds);
-    return value;
-}
-
 /* 0 when done, 1 when interrupted, -1 on failure. */
 static int iterate(th_call *c, th_search *search)
 {
     th_progress progress = th_progress_start(c->session->is_quiet);
-    double bound = -1; /* not yet known */
     int failed = 0;
     while (!failed && !search->done) {
         if (th_session_is_interrupted(c->session))
             failed = 1;
         else
             failed = th_search_iterate(search, &c->err);
-        if (!th_progress_is_due(&progress))
-            continue;
-        bound = bound < 0 ? bound_for_progress(search) : bound;
-        show_progress(&progress, search, bound);
+        if (th_progress_is_due(&progress))
+            show_progress(&progress, search, search->options.lower_bound);
     }
     th_progress_end(&progress);
     return failed;
@@ -430,6 +437,20 @@ static int parse_goal(th_call *c, th_goal *out)
         return th_error_set(&c->err, "TCL-0254", "-deadline \"%s\": must be more than 0",
                             th_call_text(c, MAP_DEADLINE, ""));
     return th_goal_parse(c, MAP_OBJECTIVE, out);
+}
+
+/* Searches keep the chunks of a mapping that they start from. */
+static int check_chunks(th_call *c, const th_mapping *start)
+{
+    const int64_t most = th_call_number(c, MAP_CHUNKS, TH_SHARD_CHUNKS_MAX);
+    for (int l = 0; l < start->n_layers; l++)
+        if (th_shard_chunks(&start->strategy[l]) > most)
+            return th_error_set(&c->err, "TCL-1201",
+                                "-start: layer \"%.60s\" is computed in %d chunks: must have at "
+                                "most the %d of -chunks",
+                                c->session->workload->layers[l].name,
+                                (int)th_shard_chunks(&start->strategy[l]), (int)most);
+    return 0;
 }
 
 /* The mapping to start from, for the caller to free; *out is NULL where there is none. */
@@ -566,10 +587,15 @@ static int run_map_workload(th_call *c)
         return -1;
     options.start = start;
     th_constraints *constraints;
-    int failed = read_constraints(c, &constraints);
+    int failed = start ? check_chunks(c, start) : 0;
+    constraints = NULL;
+    if (!failed)
+        failed = read_constraints(c, &constraints);
     problem.constraints = constraints;
     if (!failed)
-        failed = set_stop_gap(c, &problem, &options);
+        failed = use_bound(c, &problem, &options);
+    if (failed && th_error_is_interrupted(&c->err))
+        failed = end_early(c, NULL, &run);
     if (!failed)
         failed = search_and_keep(c, &problem, &options, &run);
     th_constraints_free(constraints);

@@ -23,7 +23,8 @@
 static const th_time IMPOSSIBLE =
     TH_TIME_MAX / 1024; /* a layer after this choice of the ancestor cannot run */
 
-enum { UNKNOWN = -1 }; /* a time of which no lower bound is known either */
+/* A time of which no lower bound is known either; a bound of 0 is stored as -1. */
+static const th_time UNKNOWN = INT64_MIN;
 
 typedef enum { ROW_NEW, ROW_POSSIBLE, ROW_IMPOSSIBLE } row_state;
 
@@ -38,7 +39,8 @@ typedef struct {
 struct th_transition_matrix {
     const th_choices *from, *to; /* from NULL: the external input, or another set */
     row *rows;
-    /* row-major by (ancestor's choice, own choice); negative -1 - t: unknown, but at least t */
+    /* row-major by (ancestor's choice, own choice); negative -1 - t: unknown, but at least t;
+     * UNKNOWN */
     th_cached_time *time;
 };
 
@@ -259,11 +261,11 @@ th_time th_transition_time(th_initial_generator *g, const th_transition *t, int 
 {
     th_transition_matrix *m = t->matrix;
     th_cached_time *place = &m->time[(size_t)from * (size_t)m->to->n + (size_t)to];
-    th_time known = atomic_load_explicit(place, memory_order_relaxed), least = -1 - known;
+    th_time known = atomic_load_explicit(place, memory_order_relaxed);
     if (known >= 0)
         return known;
-    if (least > enough)
-        return least;
+    if (known != UNKNOWN && -1 - known > enough)
+        return -1 - known;
     th_time time = compute_transition(g, t, from, to, enough, err);
     if (time >= 0)
         atomic_store_explicit(place, time > enough ? -1 - time : time, memory_order_relaxed);
