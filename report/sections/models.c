@@ -53,7 +53,7 @@ int th_section_models(th_session *s, th_report *r, th_error *err)
     th_table *t = th_report_table(r, "models", "Models", columns);
     th_table_note(t, "latency", "latency: mean over the inputs");
     th_table_note(t, "longest", "longest: of one input");
-    th_table_note(t, "verdict", "verdict: is the deadline met?");
+    th_table_note(t, "verdict", "verdict: whether it meets the deadline");
     for (int i = 0; i < s->workload->n_models; i++)
         add_model(s, t, i, end);
     th_free(end);
