@@ -19,7 +19,11 @@
 enum {
     PATIENCE_MS = 20 * 1000, /* for another process that */
     APPLICATION = 0x54487374,
-    FORMAT = 2 /* files of format 1 hold batches per second as throughput */
+    FORMAT = 2, /* files of format 1 hold batches per second as throughput */
+    TEXT_BYTES_MAX = 16 << 20,
+    STEPS_BETWEEN = 10000, /* two looks at a query */
+    STEPS_LEAST = 1000000, /* any query may take so many steps of SQLite, */
+    STEPS_PER_BYTE = 64    /* and so many more for each byte of the file */
 };
 
 struct th_store {
@@ -27,7 +31,10 @@ struct th_store {
     sqlite3_stmt *next, *record;
     th_study *study;
     char *path;
-    int lock; /* descriptor; -1: not locked */
+    int lock;           /* descriptor; -1: not locked */
+    int64_t steps_left; /* of the query */
+    bool is_reading, was_interrupted;
+    bool (*is_interrupted)(void); /* NULL: never */
 };
 
 const char *th_point_state_name(th_point_state state)
@@ -40,12 +47,39 @@ const char *th_point_state_name(th_point_state state)
 
 static int sqlite_failure(const th_store *t, const char *what, th_error *err)
 {
+    if (t->was_interrupted)
+        return th_error_interrupted(err, "the study was not read");
+    if (t->steps_left < 0)
+        return th_error_set(err, "STUDY-0253",
+                            "%s: is damaged: reading it takes more steps than its size explains",
+                            t->path);
     return th_error_set(err, "STUDY-0020", "%s: cannot be %s: %s", t->path, what,
                         t->db ? sqlite3_errmsg(t->db) : strerror(errno));
 }
 
+/* SQLite follows pages that name each other in a circle, and has no end then. */
+static int look_at_query(void *state)
+{
+    th_store *t = state;
+    t->steps_left -= STEPS_BETWEEN;
+    t->was_interrupted = t->is_reading && t->is_interrupted && t->is_interrupted();
+    return t->was_interrupted || t->steps_left < 0;
+}
+
+/* Ctrl-C ends what only reads; what was computed is written first. */
+static void begin_query(th_store *t, bool is_reading)
+{
+    struct stat s;
+    int64_t bytes = stat(t->path, &s) == 0 ? (int64_t)s.st_size : 0;
+    bool is_huge = bytes > (INT64_MAX - STEPS_LEAST) / STEPS_PER_BYTE;
+    t->steps_left = is_huge ? INT64_MAX : STEPS_LEAST + STEPS_PER_BYTE * bytes;
+    t->is_reading = is_reading;
+    t->was_interrupted = false;
+}
+
 static int execute(th_store *t, const char *sql, th_error *err)
 {
+    begin_query(t, false);
     return sqlite3_exec(t->db, sql, NULL, NULL, NULL) == SQLITE_OK
                ? 0
                : sqlite_failure(t, "written", err);
@@ -107,6 +141,33 @@ static char *plain_path(const char *path)
     return out;
 }
 
+/* A file from elsewhere is an attacker's: https://www.sqlite.org/security.html. */
+static bool defend(th_store *t)
+{
+    static const int settings[][2] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                      {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                      {SQLITE_DBCONFIG_ENABLE_VIEW, 0}};
+    static const int limits[][2] = {{SQLITE_LIMIT_LENGTH, TEXT_BYTES_MAX},
+                                    {SQLITE_LIMIT_SQL_LENGTH, 100000},
+                                    {SQLITE_LIMIT_COLUMN, 100},
+                                    {SQLITE_LIMIT_EXPR_DEPTH, 20},
+                                    {SQLITE_LIMIT_COMPOUND_SELECT, 3},
+                                    {SQLITE_LIMIT_VDBE_OP, 25000},
+                                    {SQLITE_LIMIT_FUNCTION_ARG, 8},
+                                    {SQLITE_LIMIT_ATTACHED, 0},
+                                    {SQLITE_LIMIT_VARIABLE_NUMBER, 100},
+                                    {SQLITE_LIMIT_TRIGGER_DEPTH, 1}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (sqlite3_db_config(t->db, settings[i][0], settings[i][1], NULL) != SQLITE_OK)
+            return false;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        sqlite3_limit(t->db, limits[i][0], limits[i][1]);
+    begin_query(t, true);
+    sqlite3_progress_handler(t->db, STEPS_BETWEEN, look_at_query, t);
+    return sqlite3_exec(t->db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL) == SQLITE_OK;
+}
+
 static th_store *open_file(const char *path, int flags, th_error *err)
 {
     th_store *t = th_alloc_zero(1, sizeof *t);
@@ -121,8 +182,11 @@ static th_store *open_file(const char *path, int flags, th_error *err)
         sqlite_failure(t, "opened", err);
     } else {
         sqlite3_busy_timeout(t->db, PATIENCE_MS);
-        th_free(plain);
-        return t;
+        if (defend(t)) {
+            th_free(plain);
+            return t;
+        }
+        sqlite_failure(t, "opened", err);
     }
     th_free(plain);
     th_store_close(t);
@@ -148,6 +212,14 @@ static int what_is_there(th_store *t, th_error *err)
                         (long long)format, (int)FORMAT);
 }
 
+static th_study *read_study(th_store *t, th_error *err)
+{
+    th_study *s = th_store_read_study(t->db, err);
+    if (!s && (t->was_interrupted || t->steps_left < 0))
+        sqlite_failure(t, "read", err); /* the reason, which the reader does not know */
+    return s;
+}
+
 bool th_store_exists(const char *path)
 {
     struct stat s;
@@ -159,7 +231,9 @@ bool th_store_exists(const char *path)
     return !is_empty;
 }
 
-th_store *th_store_open(const char *path, th_error *err)
+static int check_points(th_store *t, th_error *err);
+
+th_store *th_store_open(const char *path, bool (*is_interrupted)(void), th_error *err)
 {
     struct stat s;
     if (stat(path, &s) != 0 || S_ISDIR(s.st_mode)) {
@@ -168,10 +242,12 @@ th_store *th_store_open(const char *path, th_error *err)
         return NULL;
     }
     th_store *t = open_file(path, SQLITE_OPEN_READWRITE, err);
+    if (t)
+        t->is_interrupted = is_interrupted;
     int there = t ? what_is_there(t, err) : -1;
     if (there == 0)
         th_error_set(err, "STUDY-0023", "%s: is empty: create_study makes a study", path);
-    if (there == 1 && (t->study = th_store_read_study(t->db, err)))
+    if (there == 1 && (t->study = read_study(t, err)) && check_points(t, err) == 0)
         return t;
     th_store_close(t);
     return NULL;
@@ -199,6 +275,23 @@ static char *sql_of_points(const th_study *s)
         th_strbuf_printf(&sql, ", \"%s\" %s", s->metrics[i].column, types[s->metrics[i].type]);
     th_strbuf_add(&sql, ")");
     return sql.failed ? (th_strbuf_clear(&sql), NULL) : sql.text;
+}
+
+/* The table of points is the one that this study has. */
+static int check_points(th_store *t, th_error *err)
+{
+    char *expected = sql_of_points(t->study);
+    sqlite3_stmt *s =
+        expected ? prepare(t, "SELECT sql FROM sqlite_master WHERE name = 'point'", err) : NULL;
+    int failed = expected ? 0 : th_error_no_memory(err);
+    const char *sql = s && sqlite3_step(s) == SQLITE_ROW ? th_store_text(s, 0) : NULL;
+    if (!failed && s && (!sql || strcmp(sql, expected) != 0))
+        failed = th_error_set(err, "STUDY-0254",
+                              "%s: its table of points is not that of its parameters and metrics",
+                              t->path);
+    sqlite3_finalize(s);
+    th_free(expected);
+    return s ? failed : -1;
 }
 
 static char *sql_of_insertion(const th_study *s)
@@ -243,6 +336,7 @@ static int insert_points(th_store *t, const th_study *s, const int64_t *cells, i
     int failed = insert ? 0 : -1;
     for (int64_t i = 0; i < n && !failed; i++) {
         int place = 1;
+        t->steps_left = STEPS_LEAST; /* for each */
         sqlite3_bind_int64(insert, place++, i + 1);
         sqlite3_bind_int64(insert, place++, cells[i]);
         for (int k = 0; k < s->n_parameters; k++)
@@ -282,7 +376,7 @@ th_store *th_store_create(const char *path, const th_study *s, const int64_t *ce
     if (t && th_store_begin(t, err) == 0) {
         if (fill(t, s, cells, n, err))
             sqlite3_exec(t->db, "ROLLBACK", NULL, NULL, NULL);
-        else if (th_store_commit(t, err) == 0 && (t->study = th_store_read_study(t->db, err)))
+        else if (th_store_commit(t, err) == 0 && (t->study = read_study(t, err)))
             return t;
     }
     th_store_close(t);
@@ -296,6 +390,7 @@ int th_store_counts(th_store *t, int64_t counts[TH_N_POINT_STATES], th_error *er
     sqlite3_stmt *s = prepare(t, "SELECT count(*) FROM point WHERE status = ?", err);
     int failed = s ? 0 : -1;
     for (int i = 0; i < TH_N_POINT_STATES && !failed; i++) {
+        begin_query(t, true);
         bind_text(s, 1, th_point_state_name((th_point_state)i));
         failed = sqlite3_step(s) == SQLITE_ROW ? 0 : sqlite_failure(t, "read", err);
         counts[i] = !failed ? sqlite3_column_int64(s, 0) : 0;
@@ -316,27 +411,43 @@ static char *sql_of_reading(const th_study *s)
     return sql.failed ? (th_strbuf_clear(&sql), NULL) : sql.text;
 }
 
-static const char *text_at(sqlite3_stmt *s, int column)
+/* A text that there may be. False: something else is there. */
+static bool take_text(sqlite3_stmt *s, int column, const char **out)
 {
-    return (const char *)sqlite3_column_text(s, column);
+    *out = th_store_text(s, column);
+    return *out || sqlite3_column_type(s, column) == SQLITE_NULL;
 }
 
-static void take_row(const th_study *study, sqlite3_stmt *s, th_study_point *p)
+static bool take_figure(sqlite3_stmt *s, int column, th_figure_type type, th_figure *f)
 {
-    const char *status = text_at(s, 2);
+    static const int types[] = {SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT};
+    int there = sqlite3_column_type(s, column);
+    *f = (th_figure){.is_absent = there == SQLITE_NULL};
+    if (there == types[type] && type == TH_FIGURE_INTEGER)
+        f->whole = sqlite3_column_int64(s, column);
+    if (there == types[type] && type == TH_FIGURE_REAL)
+        f->real = sqlite3_column_double(s, column);
+    if (there == types[type] && type == TH_FIGURE_TEXT)
+        f->text = th_store_text(s, column);
+    return f->is_absent || (there == types[type] && (type != TH_FIGURE_TEXT || f->text));
+}
+
+/* False: a cell holds what was never written there. */
+static bool take_row(const th_study *study, sqlite3_stmt *s, th_study_point *p)
+{
+    const char *status = th_store_text(s, 2);
+    int state = 0;
     *p = (th_study_point){.number = sqlite3_column_int64(s, 0), .cell = sqlite3_column_int64(s, 1)};
-    for (int i = 0; i < TH_N_POINT_STATES; i++)
-        if (status && strcmp(status, th_point_state_name((th_point_state)i)) == 0)
-            p->state = (th_point_state)i;
-    p->error = text_at(s, 3);
-    p->mapping = text_at(s, 4);
-    for (int i = 0; i < study->n_metrics; i++) {
-        th_figure *f = &p->figures[i];
-        f->is_absent = sqlite3_column_type(s, 5 + i) == SQLITE_NULL;
-        f->whole = sqlite3_column_int64(s, 5 + i);
-        f->real = sqlite3_column_double(s, 5 + i);
-        f->text = study->metrics[i].type == TH_FIGURE_TEXT ? text_at(s, 5 + i) : NULL;
-    }
+    while (status && state < TH_N_POINT_STATES &&
+           strcmp(status, th_point_state_name((th_point_state)state)) != 0)
+        state++;
+    if (!status || state == TH_N_POINT_STATES || sqlite3_column_type(s, 1) != SQLITE_INTEGER)
+        return false;
+    p->state = (th_point_state)state;
+    bool is_good = take_text(s, 3, &p->error) && take_text(s, 4, &p->mapping);
+    for (int i = 0; i < study->n_metrics && is_good; i++)
+        is_good = take_figure(s, 5 + i, study->metrics[i].type, &p->figures[i]);
+    return is_good;
 }
 
 /* A file from elsewhere may hold anything. */
@@ -357,10 +468,17 @@ int th_store_read(th_store *t, int (*f)(void *state, const th_study_point *p), v
     char *sql = sql_of_reading(t->study);
     sqlite3_stmt *s = prepare(t, sql, err);
     int status = s ? 0 : -1, step = SQLITE_DONE;
+    int64_t last = INT64_MIN;
+    begin_query(t, true);
     while (status == 0 && (step = sqlite3_step(s)) == SQLITE_ROW) {
         th_study_point p;
-        take_row(t->study, s, &p);
-        status = check_row(t, &p, err) ? -1 : f(state, &p);
+        bool is_good = take_row(t->study, s, &p) && p.number > last;
+        last = p.number;
+        if (!is_good)
+            status = th_error_set(err, "STUDY-0255", "%s: point %lld: its row is damaged", t->path,
+                                  (long long)p.number);
+        else
+            status = check_row(t, &p, err) ? -1 : f(state, &p);
     }
     if (status == 0 && step != SQLITE_DONE)
         status = sqlite_failure(t, "read", err);
@@ -406,6 +524,7 @@ int th_store_next_waiting(th_store *t, int64_t after, int64_t *number, int64_t *
                           err);
     if (!t->next)
         return -1;
+    begin_query(t, false);
     sqlite3_bind_int64(t->next, 1, after);
     int step = sqlite3_step(t->next);
     th_study_point p = {.number = sqlite3_column_int64(t->next, 0),
@@ -469,6 +588,7 @@ int th_store_record(th_store *t, const th_study_point *p, th_error *err)
     if (prepare_record(t, err))
         return -1;
     int place = 1;
+    t->steps_left = STEPS_LEAST;
     bind_text(t->record, place++, th_point_state_name(p->state));
     bind_text(t->record, place++, p->error);
     bind_text(t->record, place++, p->mapping);

@@ -9,14 +9,15 @@
 #include <string.h>
 #include "base/alloc.h"
 
-static const char tables[] =
-    "CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+static const char *const tables[] = {
+    "CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE parameter (position INTEGER PRIMARY KEY, name TEXT NOT NULL, axis INTEGER NOT "
-    "NULL);"
+    "NULL)",
     "CREATE TABLE value (parameter INTEGER, position INTEGER, value TEXT NOT NULL,"
-    " PRIMARY KEY (parameter, position)) WITHOUT ROWID;"
+    " PRIMARY KEY (parameter, position)) WITHOUT ROWID",
     "CREATE TABLE metric (position INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL,"
-    " \"column\" TEXT NOT NULL, type INTEGER NOT NULL, own INTEGER NOT NULL)";
+    " \"column\" TEXT NOT NULL, type INTEGER NOT NULL, own INTEGER NOT NULL)"};
+enum { N_TABLES = sizeof tables / sizeof *tables };
 
 static char *digest_text(const th_study *s, char out[20])
 {
@@ -71,7 +72,9 @@ static int write_parameter(sqlite3 *db, const th_study_parameter *p, int64_t num
 
 int th_store_write_study(sqlite3 *db, const th_study *s)
 {
-    int code = sqlite3_exec(db, tables, NULL, NULL, NULL);
+    int code = SQLITE_OK;
+    for (int i = 0; i < N_TABLES && code == SQLITE_OK; i++)
+        code = sqlite3_exec(db, tables[i], NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = write_words(db, s);
     for (int i = 0; i < s->n_parameters && code == SQLITE_OK; i++)
@@ -90,13 +93,31 @@ typedef struct {
     sqlite3 *db;
     th_study *study;
     char digest[20];
+    int n_tables;
+    unsigned words; /* bit i: word i has been read */
+    int64_t axis;   /* of the parameter whose values are read */
     th_error *err;
 } reading;
 
+const char *th_store_text(sqlite3_stmt *s, int column)
+{
+    bool is_text = sqlite3_column_type(s, column) == SQLITE_TEXT;
+    const char *text = is_text ? (const char *)sqlite3_column_text(s, column) : NULL;
+    bool is_whole = text && strlen(text) == (size_t)sqlite3_column_bytes(s, column);
+    return is_whole ? text : NULL;
+}
+
 static const char *text_at(sqlite3_stmt *s, int column)
 {
-    const char *text = (const char *)sqlite3_column_text(s, column);
+    const char *text = th_store_text(s, column);
     return text ? text : "";
+}
+
+/* Into *out. False: it is no whole number from low to high. */
+static bool whole_at(sqlite3_stmt *s, int column, int64_t low, int64_t high, int64_t *out)
+{
+    *out = sqlite3_column_int64(s, column);
+    return sqlite3_column_type(s, column) == SQLITE_INTEGER && *out >= low && *out <= high;
 }
 
 static int broken(const reading *r, const char *what)
@@ -124,7 +145,7 @@ static int each_row(reading *r, const char *sql, int64_t number,
 static int take_word(reading *r, sqlite3_stmt *s)
 {
     th_study *study = r->study;
-    const char *key = text_at(s, 0), *value = text_at(s, 1);
+    const char *key = text_at(s, 0), *value = th_store_text(s, 1);
     const struct {
         const char *key;
         const char **text;
@@ -132,9 +153,16 @@ static int take_word(reading *r, sqlite3_stmt *s)
                  {"version", &study->version},
                  {"script", &study->script},
                  {"where", &study->where}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strcmp(key, texts[i].key) == 0)
-            return (*texts[i].text = th_study_text(study, value)) ? 0 : th_error_no_memory(r->err);
+    if (!value)
+        return broken(r, "a word of the study");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (strcmp(key, texts[i].key) != 0)
+            continue;
+        if (r->words & 1u << i)
+            return broken(r, "a word that is there twice");
+        r->words |= 1u << i;
+        return (*texts[i].text = th_study_text(study, value)) ? 0 : th_error_no_memory(r->err);
+    }
     if (strcmp(key, "seed") == 0)
         study->seed = strtoll(value, NULL, 10);
     if (strcmp(key, "digest") == 0)
@@ -142,23 +170,28 @@ static int take_word(reading *r, sqlite3_stmt *s)
     return 0;
 }
 
+/* The rows of a damaged file need not be as many as were counted. */
 static int take_value(reading *r, sqlite3_stmt *s)
 {
     th_study_parameter *p = &r->study->parameters[r->study->n_parameters - 1];
-    if (sqlite3_column_int64(s, 1) != p->axis)
+    const char *text = th_store_text(s, 0);
+    int64_t position;
+    if (!text || r->axis >= p->n_values || !whole_at(s, 1, r->axis, r->axis, &position))
         return broken(r, "values of a parameter");
-    p->values[p->axis] = th_study_text(r->study, text_at(s, 0));
-    return p->values[p->axis++] ? 0 : th_error_no_memory(r->err);
+    p->values[r->axis] = th_study_text(r->study, text);
+    return p->values[r->axis++] ? 0 : th_error_no_memory(r->err);
 }
 
-/* While values are read, .axis counts them. */
 static int take_parameter(reading *r, sqlite3_stmt *s)
 {
     enum { VALUES_MAX = TH_STUDY_CELLS_MAX };
     th_study *study = r->study;
-    int64_t n = sqlite3_column_int64(s, 3);
-    if (n < 1 || n > VALUES_MAX)
+    int64_t n, axis, number;
+    if (!whole_at(s, 3, 1, VALUES_MAX, &n))
         return broken(r, "values of a parameter");
+    if (!whole_at(s, 0, 0, TH_STUDY_PARAMETERS_MAX - 1, &number) ||
+        !whole_at(s, 2, 0, TH_STUDY_PARAMETERS_MAX - 1, &axis))
+        return broken(r, "axis of a parameter");
     const char **blank = th_alloc_array((size_t)n, sizeof *blank);
     if (!blank)
         return th_error_no_memory(r->err);
@@ -168,24 +201,24 @@ static int take_parameter(reading *r, sqlite3_stmt *s)
     th_free(blank);
     if (failed)
         return -1;
-    study->parameters[study->n_parameters - 1].axis = 0;
+    r->axis = 0;
+    study->parameters[study->n_parameters - 1].axis = (int)axis;
     failed = each_row(r, "SELECT value, position FROM value WHERE parameter = ? ORDER BY position",
-                      sqlite3_column_int64(s, 0), take_value);
-    study->parameters[study->n_parameters - 1].axis = (int)sqlite3_column_int64(s, 2);
-    return failed;
+                      number, take_value);
+    return failed || r->axis == n ? failed : broken(r, "values of a parameter");
 }
 
 static int take_metric(reading *r, sqlite3_stmt *s)
 {
-    int64_t type = sqlite3_column_int64(s, 3);
-    if (type < TH_FIGURE_INTEGER || type > TH_FIGURE_TEXT)
+    int64_t type, own;
+    if (!whole_at(s, 3, TH_FIGURE_INTEGER, TH_FIGURE_TEXT, &type) || !whole_at(s, 4, 0, 1, &own))
         return broken(r, "type of a metric");
     return th_study_add_metric(r->study,
                                &(th_study_metric){.name = text_at(s, 0),
                                                   .kind = text_at(s, 1),
                                                   .column = text_at(s, 2),
                                                   .type = (th_figure_type)type,
-                                                  .is_own = sqlite3_column_int(s, 4) != 0},
+                                                  .is_own = own != 0},
                                r->err);
 }
 
@@ -207,10 +240,31 @@ static int check_axes(const reading *r)
     return 0;
 }
 
+/* Views, triggers, indices, other columns and types would make SQLite run what they say. */
+static int check_table(reading *r, sqlite3_stmt *s)
+{
+    static const char points[] =
+        "CREATE TABLE point (point INTEGER PRIMARY KEY, cell INTEGER NOT NULL, ";
+    const char *sql = text_at(s, 2);
+    bool is_ours = strncmp(sql, points, sizeof points - 1) == 0; /* store.c compares the rest */
+    for (int i = 0; i < N_TABLES && !is_ours; i++)
+        is_ours = strcmp(sql, tables[i]) == 0;
+    r->n_tables++;
+    if (is_ours && strcmp(text_at(s, 0), "table") == 0)
+        return 0;
+    return th_error_set(
+        r->err, "STUDY-0252",
+        "the %.20s \"%.80s\" in the file is none that create_study makes: must be its "
+        "tables, unchanged, and nothing else",
+        text_at(s, 0), text_at(s, 1));
+}
+
 static int read_all(reading *r)
 {
     char digest[20];
-    if (each_row(r, "SELECT key, value FROM study", 0, take_word) ||
+    if (each_row(r, "SELECT type, name, sql FROM sqlite_master", 0, check_table) ||
+        (r->n_tables != N_TABLES + 1 && broken(r, "a table is missing")) ||
+        each_row(r, "SELECT key, value FROM study", 0, take_word) ||
         each_row(r,
                  "SELECT p.position, p.name, p.axis, count(v.position) FROM parameter p "
                  "LEFT JOIN value v ON v.parameter = p.position GROUP BY p.position "

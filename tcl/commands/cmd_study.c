@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
+#include "report/interrupt.h"
 #include "tcl/report_call.h"
 #include "tcl/study/study_list.h"
 #include "tcl/study/study_metric.h"
@@ -84,7 +85,7 @@ static th_store *make_store(th_call *c, const th_study *study, const char *path)
 /* An existing study is continued, if it is the same. */
 static th_store *open_store(th_call *c, const th_study *study, const char *path)
 {
-    th_store *t = th_store_open(path, &c->err);
+    th_store *t = th_store_open(path, th_interrupt_is_pending, &c->err);
     if (!t || th_study_compare(th_store_study(t), study, &c->err) == 0)
         return t;
     th_store_close(t);
@@ -126,7 +127,7 @@ static int run_read_study(th_call *c)
     Tcl_Obj *path = whole_path(c, c->words[0]);
     if (!path)
         return -1;
-    th_store *t = th_store_open(Tcl_GetString(path), &c->err);
+    th_store *t = th_store_open(Tcl_GetString(path), th_interrupt_is_pending, &c->err);
     int failed =
         t ? th_studies_add(c->session, th_store_study(t)->name, Tcl_GetString(path), false, &c->err)
           : -1;

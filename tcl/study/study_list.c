@@ -4,6 +4,7 @@
 #include "tcl/study/study_list.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
+#include "report/interrupt.h"
 #include "base/names.h"
 #include <string.h>
 #include "base/alloc.h"
@@ -104,7 +105,7 @@ th_store *th_studies_open(th_session *s, const char *name, th_error *err)
         unknown_study(th_tcl_of(s)->studies, name, err);
         return NULL;
     }
-    return th_store_open(k->path, err);
+    return th_store_open(k->path, th_interrupt_is_pending, err);
 }
 
 /* ---- words of create_study ---- */

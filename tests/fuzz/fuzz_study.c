@@ -57,7 +57,7 @@ static void run(const uint8_t *data, size_t size)
     th_error e = {"", ""};
     const char *path = fuzz_input_file(data, size);
     bool is_there = th_store_exists(path);
-    th_store *t = th_store_open(path, &e);
+    th_store *t = th_store_open(path, NULL, &e);
     must_read_or_say(t != NULL, &e);
     must(is_there || !t);
     if (t)
