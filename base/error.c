@@ -6,14 +6,20 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/strbuf.h"
 
 /* A message is one line, whatever a file or a user put into it: a control character becomes a
- * space. Bytes above 127 stay, as they belong to UTF-8. */
+ * space, also of those behind 127, which terminals obey, and so does a byte that is no UTF-8. */
 static void flatten(char *text)
 {
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = ' ';
+    for (char *c = text; *c;) {
+        const char *next = c;
+        uint32_t code = th_utf8_next(&next);
+        bool is_raw = next == c + 1 && (unsigned char)*c >= 128;
+        if (code < ' ' || (code >= 127 && code < 160) || is_raw)
+            memset(c, ' ', (size_t)(next - c));
+        c += next - c;
+    }
 }
 
 int th_error_set(th_error *err, const char *id, const char *format, ...)

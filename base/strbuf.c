@@ -85,6 +85,21 @@ uint32_t th_utf8_next(const char **text)
     return n > 0 ? code : REPLACEMENT;
 }
 
+void th_strbuf_add_visible(th_strbuf *b, const char *text)
+{
+    while (*text) {
+        const char *from = text;
+        uint32_t code = th_utf8_next(&text);
+        bool is_raw = text == from + 1 && (unsigned char)*from >= 0x80;
+        bool is_control =
+            (code < ' ' && code != '\n' && code != '\t') || (code >= 127 && code < 160);
+        if (is_raw || is_control)
+            th_strbuf_printf(b, "\\x%02x", is_raw ? (unsigned char)*from : (unsigned)code);
+        else
+            th_strbuf_add_bytes(b, from, (size_t)(text - from));
+    }
+}
+
 static void add_json_code(th_strbuf *b, uint32_t code)
 {
     enum { PLANE = 0x10000 };

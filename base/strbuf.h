@@ -24,6 +24,9 @@ void th_strbuf_printf(th_strbuf *b, const char *format, ...) __attribute__((form
 /* Adds text as a JSON string in ASCII, quotes and escapes included; "<" is escaped, so that the
  * string cannot end a script block of an HTML page. */
 void th_strbuf_add_json(th_strbuf *b, const char *text);
+/* Adds text as a terminal may have it: control characters but line feed and tab, and bytes that are
+ * no UTF-8, become "\\x1b". */
+void th_strbuf_add_visible(th_strbuf *b, const char *text);
 /* The code point of the UTF-8 character at *text, not its end, and moves *text behind it. A byte
  * that is no UTF-8 (file names may hold any) becomes U+FFFD. */
 uint32_t th_utf8_next(const char **text);

@@ -236,8 +236,11 @@ th.showStudy = function (study) {
             );
             if (isFront.has(row)) marker.setAttribute("tabindex", "0");
             svg.append(marker);
-            if (isFront.has(row) && front.length <= 30)
-                svg.append(shape("text", {class: "name", x: px + 8, y: py - 8}, `#${numberOf(row)}`));
+            if (isFront.has(row) && front.length <= 30) {
+                const name = `#${numberOf(row)}`,
+                    fits = px + 8 + 9 * name.length <= width;
+                svg.append(shape("text", {class: "name", x: fits ? px + 8 : px - 8, y: py - 8, "text-anchor": fits ? "start" : "end"}, name));
+            }
         }
         figure.replaceChildren(svg);
     }

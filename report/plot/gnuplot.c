@@ -65,6 +65,20 @@ static int failed_with(const filter *f, FILE *errors, th_error *err)
     return -1;
 }
 
+/* Neither program tells that its output was cut: every format has an end. */
+static bool is_whole(const th_strbuf *picture)
+{
+    static const char *const ends[][2] = {
+        {"\x89PNG", "IEND"}, {"%PDF", "%%EOF"}, {"<?xml", "</svg>"}};
+    enum { TAIL = 32 }; /* bytes that the end is within */
+    const char *last = picture->text + (picture->length > TAIL ? picture->length - TAIL : 0);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strncmp(picture->text, ends[i][0], strlen(ends[i][0])) == 0)
+            return memmem(last, (size_t)(picture->text + picture->length - last), ends[i][1],
+                          strlen(ends[i][1]));
+    return true;
+}
+
 static int run(const filter *f, const char *script, FILE *const *streams, th_strbuf *out,
                th_error *err)
 {
@@ -82,9 +96,14 @@ static int run(const filter *f, const char *script, FILE *const *streams, th_str
         continue;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return failed_with(f, streams[ERRORS], err);
-    return read_all(streams[OUT], out) == 0 && out->length > 0
+    if (read_all(streams[OUT], out) != 0 || out->length == 0)
+        return failed_with(f, streams[ERRORS], err);
+    return is_whole(out)
                ? 0
-               : failed_with(f, streams[ERRORS], err);
+               : th_error_set(err, "TCL-1340",
+                              "%s could not write the whole picture: no space is left, or "
+                              "the limit on the size of files",
+                              f->words[0]);
 }
 
 static int run_filter(const filter *f, const char *script, th_strbuf *out, th_error *err)

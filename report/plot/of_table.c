@@ -165,7 +165,7 @@ static const char *name_of_row(drawing *d, size_t row)
     const th_quantity *q = th_table_cell(d->t, row, 0);
     if (is_text(d, 0))
         return text_of(q);
-    return q->kind == TH_KIND_COUNT ? th_plot_text(d->plot, "#%d", (int)q->whole) : NULL;
+    return q->kind == TH_KIND_COUNT ? th_plot_text(d->plot, "#%lld", (long long)q->whole) : NULL;
 }
 
 /* Points at one place share a label: "ring, mesh". */

@@ -33,26 +33,47 @@ static const char *colour_of(const th_plot_series *s, int number)
 
 /* ---- words ---- */
 
-/* 'text', for commands. */
-static void add_quoted(th_strbuf *out, const char *text)
+/* 'text', for commands, with this character doubled besides. Control characters, which no SVG may
+ * hold, are written out. */
+static void add_doubled(th_strbuf *out, const char *text, char doubled)
 {
+    th_strbuf visible = TH_STRBUF_INIT;
+    th_strbuf_add_visible(&visible, text);
     th_strbuf_add(out, "'");
-    for (; *text != '\0'; text++) {
-        char byte[3] = {*text, *text == '\'' ? '\'' : '\0', '\0'};
-        th_strbuf_add(out, *text == '\n' ? " " : byte);
+    for (const char *c = visible.text; c && *c; c++) {
+        char byte[3] = {*c, *c == '\'' || *c == doubled ? *c : '\0', '\0'};
+        th_strbuf_add(out, *c == '\n' || *c == '\t' ? " " : byte);
     }
     th_strbuf_add(out, "'");
+    out->failed |= visible.failed;
+    th_strbuf_clear(&visible);
 }
 
-/* "text", for data, where nothing can be escaped. */
+static void add_quoted(th_strbuf *out, const char *text)
+{
+    add_doubled(out, text, '\'');
+}
+
+/* The text at a tick is a format of gnuplot. */
+static void add_tick_text(th_strbuf *out, const char *text)
+{
+    add_doubled(out, text, '%');
+}
+
+/* "text", for data. */
 static void add_datum(th_strbuf *out, const char *text)
 {
+    th_strbuf visible = TH_STRBUF_INIT;
+    th_strbuf_add_visible(&visible, text);
     th_strbuf_add(out, "\"");
-    for (; *text != '\0'; text++) {
-        char byte[2] = {*text == '"' || *text == '\n' || *text == '\\' ? '\'' : *text, '\0'};
-        th_strbuf_add(out, byte);
+    for (const char *c = visible.text; c && *c; c++) {
+        bool is_special = *c == '"' || *c == '\\';
+        char bytes[3] = {is_special ? '\\' : *c, is_special ? *c : '\0', '\0'};
+        th_strbuf_add(out, *c == '\n' || *c == '\t' ? " " : bytes);
     }
     th_strbuf_add(out, "\"");
+    out->failed |= visible.failed;
+    th_strbuf_clear(&visible);
 }
 
 /* ---- terminal and axes ---- */
@@ -125,7 +146,7 @@ static void add_names(th_strbuf *out, const char *axis, const char *(*name)(cons
     th_strbuf_printf(out, "set %stics (", axis);
     for (int i = 0; i < n; i += th_plot_name_stride(p, n)) {
         th_strbuf_add(out, i > 0 ? ", " : "");
-        add_quoted(out, name(p, i));
+        add_tick_text(out, name(p, i));
         th_strbuf_printf(out, " %d", i);
     }
     th_strbuf_add(out, ")\n");
@@ -145,8 +166,11 @@ static const char *series_name(const th_plot *p, int i)
 static void add_ticks(th_strbuf *out, const char *axis, const th_plot_ticks *t)
 {
     th_strbuf_printf(out, "set %srange [%.9g:%.9g]\nset %stics (", axis, t->from, t->to, axis);
-    for (int i = 0; i < t->n; i++)
-        th_strbuf_printf(out, "%s'%s' %.9g", i > 0 ? ", " : "", t->text[i], t->value[i]);
+    for (int i = 0; i < t->n; i++) {
+        th_strbuf_add(out, i > 0 ? ", " : "");
+        add_tick_text(out, t->text[i]);
+        th_strbuf_printf(out, " %.9g", t->value[i]);
+    }
     th_strbuf_add(out, ")\n");
 }
 

@@ -62,7 +62,11 @@ static char *cell_text(const th_table *t, const th_quantity *q, const th_scale *
 {
     char number[80];
     const char *text = th_cell_format(t, q, scale, number, sizeof number);
-    char *copy = th_arena_string(t->report->arena, text);
+    th_strbuf visible = TH_STRBUF_INIT; /* before it is measured */
+    th_strbuf_add(&visible, "");
+    th_strbuf_add_visible(&visible, text);
+    char *copy = visible.failed ? NULL : th_arena_string(t->report->arena, visible.text);
+    th_strbuf_clear(&visible);
     if (!copy)
         t->report->failed = true;
     return copy;

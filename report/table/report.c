@@ -579,11 +579,22 @@ static void render_json(const th_report *r, th_strbuf *out)
     th_strbuf_add(out, "\n}\n");
 }
 
+/* Names come from files: what they say to a terminal is written out. CSV and JSON keep it. */
+static void render_visible(const th_report *r, th_strbuf *out)
+{
+    th_strbuf raw = TH_STRBUF_INIT;
+    th_report_render_text(r, &raw);
+    if (raw.text)
+        th_strbuf_add_visible(out, raw.text);
+    out->failed |= raw.failed;
+    th_strbuf_clear(&raw);
+}
+
 int th_report_render(th_report *r, th_format format, th_strbuf *out, th_error *err)
 {
     switch (format) {
     case TH_FORMAT_TEXT:
-        th_report_render_text(r, out);
+        render_visible(r, out);
         break;
     case TH_FORMAT_CSV:
         render_csv(r, out);

@@ -18,11 +18,20 @@ static void interrupt_set(sigset_t *set)
     sigaddset(set, SIGINT);
 }
 
+/* In a new process: a mask outlives exec, and Ctrl-C is to end programs that a script starts. */
+static void unblock(void)
+{
+    sigset_t set;
+    interrupt_set(&set);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 void th_ctrl_c_block(void)
 {
     sigset_t set;
     interrupt_set(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_atfork(NULL, NULL, unblock);
 }
 
 static void *wait_for_signals(void *unused)

@@ -59,6 +59,7 @@ static void characters_ready(ClientData unused, int mask)
 static void empty_line(void)
 {
     editor.is_dropped = true;
+    rl_callback_sigcleanup(); /* leaves a search, a macro, an argument */
     rl_replace_line("", 0);
     fputs("^C\n", stdout);
     fflush(stdout);

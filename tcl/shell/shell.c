@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/strbuf.h"
 #include "base/units.h"
 #include "tcl/shell/complete.h"
 #include "tcl/shell/confine.h"
@@ -223,11 +224,14 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
 static void say(int channel, const char *text)
 {
     Tcl_Channel to = Tcl_GetStdChannel(channel);
+    th_strbuf visible = TH_STRBUF_INIT;
     if (!to)
         return;
-    Tcl_WriteChars(to, text, -1);
+    th_strbuf_add_visible(&visible, text); /* results and errors hold words of files */
+    Tcl_WriteChars(to, visible.text ? visible.text : "", -1);
     Tcl_WriteChars(to, "\n", 1);
     Tcl_Flush(to);
+    th_strbuf_clear(&visible);
 }
 
 static void print_error(Tcl_Interp *interp, int code, bool is_full)
