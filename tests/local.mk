@@ -133,6 +133,7 @@ EXTRA_DIST += $(shell_scripts) \
 	tests/tcl/map.test \
 	tests/tcl/measure.test tests/tcl/measure/torch.py \
 	tests/tcl/models.test \
+	tests/tcl/names.test \
 	tests/tcl/workload/networks.test \
 	tests/tcl/objective.test \
 	tests/tcl/objects.test \
