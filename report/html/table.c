@@ -14,6 +14,8 @@ void th_html_text(th_strbuf *out, const char *text)
         uint32_t c = th_utf8_next(&text);
         if (c == ' ' && *text == '%')
             c = NO_BREAK_SPACE;
+        if ((c < ' ' && c != '\n' && c != '\t') || (c >= 127 && c < 160))
+            c = c < ' ' ? 0x2400 + c : 0xFFFD; /* the picture of the control character */
         if (c > '~' || c == '&' || c == '<' || c == '>' || c == '"')
             th_strbuf_printf(out, "&#%u;", (unsigned)c);
         else

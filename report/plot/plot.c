@@ -114,7 +114,12 @@ int th_plot_draw(const th_plot *p, th_picture as, th_strbuf *out, th_error *err)
     th_strbuf script = TH_STRBUF_INIT;
     int failed = 0;
     if (!p->failed && as == TH_PICTURE_TXT)
-        th_plot_text_draw(p, out);
+        th_plot_text_draw(p, &script);
+    if (script.text && as == TH_PICTURE_TXT)
+        th_strbuf_add_visible(out, script.text);
+    out->failed |= script.failed;
+    if (as == TH_PICTURE_TXT)
+        th_strbuf_clear(&script);
     if (as == TH_PICTURE_TXT)
         return p->failed || out->failed ? th_error_no_memory(err) : 0;
     th_plot_script(p, as, &script);
