@@ -41,7 +41,7 @@ th_store *th_store_create(const char *path, const th_study *s, const int64_t *ce
 /* is_interrupted is polled in long reading, which then fails with BASE-0008; NULL: never. Returns
  * NULL where no study is in it, or anything that create_study does not make. */
 th_store *th_store_open(const char *path, bool (*is_interrupted)(void), th_error *err);
-void th_store_close(th_store *t);                         /* accepts NULL */
+void th_store_close(th_store *t); /* accepts NULL */
 
 const th_study *th_store_study(const th_store *t); /* lives as long as t */
 /* How many points are in each state. 0 or -1. */

@@ -107,8 +107,9 @@ static void add_heading(const th_displayed_table *t, th_strbuf *out)
     for (int i = 0; i < t->table.n_columns; i++) {
         int c = column_at(i, lead);
         const th_column *column = &t->table.columns[c];
-        th_strbuf_printf(out, "<th scope=\"col\" data-name=\"%s\"%s>", column->name,
-                         is_number(column) ? " class=\"n\"" : "");
+        th_strbuf_add(out, "<th scope=\"col\" data-name=\"");
+        th_html_text(out, column->name); /* that of a run may stand in it */
+        th_strbuf_printf(out, "\"%s>", is_number(column) ? " class=\"n\"" : "");
         th_html_text(out, title_of(column));
         if (t->unit[c][0] != '\0') {
             th_strbuf_add(out, " <span class=\"unit\">");
