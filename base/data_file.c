@@ -6,12 +6,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "base/open_file.h"
 
 static bool is_file(const char *path)
 {
     struct stat s;
-    return stat(path, &s) == 0 && !S_ISDIR(s.st_mode);
+    return th_file_stat(path, &s) == 0 && !S_ISDIR(s.st_mode);
 }
 
 /* 0: FOLDER/NAME, or that with the extension, is there, and stands in *out. 1, -1 as above. */

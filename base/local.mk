@@ -20,9 +20,9 @@ libtharsis_la_SOURCES += \
 	base/units.c base/units.h \
 	base/write_file.c base/write_file.h
 
-# It alone knows where the sources and the installation keep what belongs to Tharsis.
+# They alone know where the sources and the installation keep what belongs to Tharsis.
 noinst_LTLIBRARIES += libdatafile.la
-libdatafile_la_SOURCES = base/data_file.c base/data_file.h
+libdatafile_la_SOURCES = base/data_file.c base/data_file.h base/open_file.c base/open_file.h
 libdatafile_la_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTH_SOURCE_DIR='"$(source_data_dir)"' -DTH_DATA_DIR='"$(pkgdatadir)"'
 libtharsis_la_LIBADD += libdatafile.la

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/open_file.h"
 
 static int read_stream(FILE *file, const char *path, size_t size_max, th_strbuf *text,
                        th_error *err)
@@ -24,9 +25,10 @@ static int read_stream(FILE *file, const char *path, size_t size_max, th_strbuf 
 
 int th_text_file_read(const char *path, size_t size_max, th_strbuf *text, th_error *err)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = th_file_stream(path);
     if (!file)
-        return th_error_set(err, "BASE-0031", "%s: cannot be opened: %s", path, strerror(errno));
+        return th_error_set(err, "BASE-0031", "%s: cannot be opened: %s", path,
+                            th_file_problem(errno));
     int status = read_stream(file, path, size_max, text, err);
     fclose(file);
     return status;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "base/strbuf.h"
 
 enum {
@@ -41,9 +42,9 @@ int th_write_all(int fd, const void *bytes, size_t n)
 /* By errno. */
 static int refuse(const char *path, th_error *err)
 {
-    return errno == ENOMEM
-               ? th_error_no_memory(err)
-               : th_error_set(err, "BASE-0040", "%s: cannot be written: %s", path, strerror(errno));
+    return errno == ENOMEM ? th_error_no_memory(err)
+                           : th_error_set(err, "BASE-0040", "%s: cannot be written: %s", path,
+                                          th_file_problem(errno));
 }
 
 /* --- in place --------------------------------------------------------------------------------- */
@@ -65,7 +66,7 @@ static int append(int fd, const void *bytes, size_t n)
 
 int th_append_file(const char *path, const void *bytes, size_t n, th_error *err)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int fd = th_file_open(path, O_WRONLY | O_CREAT | O_APPEND);
     if (fd < 0)
         return refuse(path, err);
     int failed = append(fd, bytes, n), error = errno;
@@ -115,6 +116,8 @@ static int follow_link(const char *path, th_strbuf *next)
 static int find_target(const char *path, th_strbuf *target)
 {
     struct stat now;
+    if (!th_file_may(path, true))
+        return -1;
     if (stat(path, &now) == 0 && !S_ISREG(now.st_mode))
         return 1;
     th_strbuf_add(target, path);
@@ -145,7 +148,7 @@ static int make_new(const char *target, th_strbuf *name)
                          target + folder, (long)getpid(), i);
         errno = ENOMEM;
         if (!name->failed)
-            fd = open(name->text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            fd = th_file_open(name->text, O_WRONLY | O_CREAT | O_EXCL);
     }
     return fd;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <sqlite3.h>
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "base/file_lock.h"
 #include "study/store_study.h"
 
@@ -168,6 +169,11 @@ static bool defend(th_store *t)
     return sqlite3_exec(t->db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL) == SQLITE_OK;
 }
 
+static void cannot_open(const char *path, int error, th_error *err)
+{
+    th_error_set(err, "STUDY-0029", "%s: cannot be opened: %s", path, th_file_problem(error));
+}
+
 static th_store *open_file(const char *path, int flags, th_error *err)
 {
     th_store *t = th_alloc_zero(1, sizeof *t);
@@ -178,6 +184,8 @@ static th_store *open_file(const char *path, int flags, th_error *err)
     }
     if (!t || !plain || !t->path) {
         th_error_no_memory(err);
+    } else if (!th_file_may(plain, true)) { /* SQLite opens it by itself */
+        cannot_open(path, errno, err);
     } else if (sqlite3_open_v2(plain, &t->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         sqlite_failure(t, "opened", err);
     } else {
@@ -223,7 +231,7 @@ static th_study *read_study(th_store *t, th_error *err)
 bool th_store_exists(const char *path)
 {
     struct stat s;
-    if (stat(path, &s) != 0 || s.st_size == 0)
+    if (th_file_stat(path, &s) != 0 || s.st_size == 0)
         return false;
     th_store *t = open_file(path, SQLITE_OPEN_READWRITE, NULL);
     bool is_empty = t && what_is_there(t, NULL) == 0;
@@ -236,9 +244,9 @@ static int check_points(th_store *t, th_error *err);
 th_store *th_store_open(const char *path, bool (*is_interrupted)(void), th_error *err)
 {
     struct stat s;
-    if (stat(path, &s) != 0 || S_ISDIR(s.st_mode)) {
-        th_error_set(err, "STUDY-0029", "%s: cannot be opened: %s", path,
-                     strerror(stat(path, &s) == 0 ? EISDIR : errno));
+    bool is_there = th_file_stat(path, &s) == 0;
+    if (!is_there || S_ISDIR(s.st_mode)) {
+        cannot_open(path, is_there ? EISDIR : errno, err);
         return NULL;
     }
     th_store *t = open_file(path, SQLITE_OPEN_READWRITE, err);
@@ -495,7 +503,7 @@ int th_store_lock(th_store *t, th_error *err)
 {
     if (t->lock >= 0)
         return 0;
-    t->lock = open(t->path, O_RDWR | O_CLOEXEC);
+    t->lock = th_file_open(t->path, O_RDWR);
     if (t->lock < 0)
         return th_error_set(err, "STUDY-0026", "%s: cannot be opened: %s", t->path,
                             strerror(errno));

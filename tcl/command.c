@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/alloc.h"
 #include "base/names.h"
+#include "base/open_file.h"
 #include "base/units.h"
 #include "tcl/tcl_session.h"
 
@@ -374,7 +375,9 @@ static int dispatch(ClientData data, Tcl_Interp *interp, int objc, Tcl_Obj *cons
     th_call c = {.session = b->session, .interp = interp, .command = b->row};
     Tcl_ResetResult(interp);
     c.words = th_alloc_array((size_t)objc, sizeof *c.words);
+    const th_file_policy *before = th_file_policy_set(th_tcl_of(b->session)->files);
     int failed = c.words ? run_parsed(&c, objc, objv) : th_error_no_memory(&c.err);
+    th_file_policy_set(before);
     th_free(c.words);
     if (c.redirect)
         Tcl_DecrRefCount(c.redirect);

@@ -5,6 +5,7 @@
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/names.h"
+#include "base/open_file.h"
 #include <string.h>
 #include <sys/stat.h>
 #include "base/alloc.h"
@@ -31,14 +32,16 @@ const th_file_kind th_mapping_file = {"mapping", ".map", mapping_folders};
 
 static bool is_file(Tcl_Obj *path)
 {
-    Tcl_StatBuf stat;
-    return Tcl_FSStat(path, &stat) == 0 && !S_ISDIR(Tcl_GetModeFromStat(&stat));
+    struct stat s;
+    const char *native = Tcl_FSGetNativePath(path);
+    return native && th_file_stat(native, &s) == 0 && !S_ISDIR(s.st_mode);
 }
 
 static bool is_folder(Tcl_Obj *path)
 {
-    Tcl_StatBuf stat;
-    return Tcl_FSStat(path, &stat) == 0 && S_ISDIR(Tcl_GetModeFromStat(&stat));
+    struct stat s;
+    const char *native = Tcl_FSGetNativePath(path);
+    return native && th_file_stat(native, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
 /* FOLDER/NAME or FOLDER/NAME.ext (without a folder, NAME itself), with a reference; NULL: neither
@@ -62,10 +65,7 @@ static Tcl_Obj *try(const char *folder, const char *name, const char *extension)
 static Tcl_Obj *folders_of(th_session *s, const th_file_kind *kind)
 {
     Tcl_Obj *list = Tcl_NewListObj(0, NULL);
-    const char *path =
-        th_tcl_of(s)->refuses_files
-            ? NULL /* a safe script can set its own variable */
-            : Tcl_GetVar2(th_tcl_of(s)->interp, "env", "THARSIS_PATH", TCL_GLOBAL_ONLY);
+    const char *path = Tcl_GetVar2(th_tcl_of(s)->interp, "env", "THARSIS_PATH", TCL_GLOBAL_ONLY);
     while (path && *path != '\0') {
         size_t length = strcspn(path, ":");
         if (length > 0)
@@ -173,10 +173,7 @@ static void not_found(th_session *s, const th_file_kind *kind, const char *name,
 Tcl_Obj *th_file_find(th_session *s, const th_file_kind *kind, Tcl_Obj *name, th_error *err)
 {
     const char *text = Tcl_GetString(name);
-    bool is_free = !th_tcl_of(s)->refuses_files; /* to name a file of its own */
-    if (strchr(text, '/') && th_session_check_file(s, text, err) != 0)
-        return NULL;
-    Tcl_Obj *found = is_free ? try(NULL, text, kind->extension) : NULL;
+    Tcl_Obj *found = try(NULL, text, kind->extension);
     if (found)
         return found;
     Tcl_Obj *folders = folders_of(s, kind), **element;

@@ -134,8 +134,8 @@ libshell_la_SOURCES = \
 	tcl/shell/typed_lines.h \
 	tcl/shell/unknown.c \
 	tcl/shell/unknown.h
-libshell_la_CPPFLAGS = $(face_flags) $(READLINE_CFLAGS)
-shell_libraries = libshell.la libface.la libtharsis.la $(READLINE_LIBS) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
+libshell_la_CPPFLAGS = $(face_flags) $(READLINE_CFLAGS) $(SECCOMP_CFLAGS)
+shell_libraries = libshell.la libface.la libtharsis.la $(READLINE_LIBS) $(SECCOMP_LIBS) $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
 
 # Ctrl-C at each look for it; the programs wait for signals, this test does not.
 unit_tests += tests/unit/study/test_interrupt

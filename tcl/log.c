@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "base/write_file.h"
 
 enum { N_CHANNELS = 2 };
@@ -151,9 +152,10 @@ th_log *th_log_begin(Tcl_Interp *interp, const char *path, int appends, th_error
         return NULL;
     }
     log->interp = interp;
-    log->file = open(path, O_WRONLY | O_CREAT | (appends ? O_APPEND : O_TRUNC) | O_CLOEXEC, 0666);
+    log->file = th_file_open(path, O_WRONLY | O_CREAT | (appends ? O_APPEND : O_TRUNC));
     if (log->file < 0) {
-        th_error_set(err, "TCL-0612", "log \"%s\": cannot be opened: %s", path, strerror(errno));
+        th_error_set(err, "TCL-0612", "log \"%s\": cannot be opened: %s", path,
+                     th_file_problem(errno));
         th_free(log->path);
         th_free(log);
         return NULL;

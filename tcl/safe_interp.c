@@ -2,12 +2,67 @@
 /* safe_interp.c - see safe_interp.h. */
 #include <config.h>
 #include "tcl/safe_interp.h"
+#include <stdatomic.h>
+#include "base/open_file.h"
+#include "tcl/init.h"
+#include "tcl/tcl_session.h"
+
+/* The kernel limits which files are opened. */
+static const th_file_policy confined = {NULL, "refused by -safe", true};
+
+static atomic_bool is_confined;
+
+void th_interp_confine_all(void)
+{
+    atomic_store(&is_confined, true);
+}
+
+bool th_interp_is_confined(void)
+{
+    return atomic_load(&is_confined);
+}
+
+Tcl_Interp *th_interp_new(void)
+{
+    return Tcl_CreateInterp();
+}
+
+Tcl_Interp *th_interp_new_for_expressions(Tcl_Interp *parent)
+{
+    return Tcl_CreateSlave(parent, "::tharsis::where_interp", 1);
+}
+
+/* The kernel refuses most of it too; this says why, and holds where the kernel cannot. A command
+ * that is hidden can be called by "interp invokehidden" alone, and interp goes as well. Packages
+ * ask for "interp issafe". */
+static const char restrictions[] =
+    "foreach name {exec socket load unload interp} {\n"
+    "    if {[::tcl::namespace::which -command ::$name] eq {}} continue\n"
+    "    interp hide {} $name\n"
+    "    proc ::$name args \"error {$name: refused in a stranger's script}\"\n"
+    "}\n"
+    "proc ::interp {what args} {\n"
+    "    if {$what eq {issafe}} {return 0}\n"
+    "    error \"interp $what: refused in a stranger's script\"\n"
+    "}\n"
+    "array unset ::env\n";
+
+int th_interp_restrict(Tcl_Interp *interp)
+{
+    if (!th_interp_is_confined())
+        return TCL_OK;
+    if (!th_tcl_of(th_session_of(interp))->files)
+        th_tcl_of(th_session_of(interp))->files = &confined;
+    return Tcl_EvalEx(interp, restrictions, -1, TCL_EVAL_GLOBAL);
+}
 
 int th_interp_make_safe(Tcl_Interp *interp)
 {
     static const int numbers[] = {TCL_STDIN, TCL_STDOUT, TCL_STDERR};
+    static const char *const makers[] = {"interp"};
     enum { N = sizeof numbers / sizeof *numbers };
     Tcl_Channel channels[N];
+    th_session_refuse_files(th_session_of(interp));
     for (int i = 0; i < N; i++) /* Tcl_MakeSafe takes them away, and nobody else may use them */
         if ((channels[i] = Tcl_GetStdChannel(numbers[i])))
             Tcl_RegisterChannel(NULL, channels[i]);
@@ -15,5 +70,7 @@ int th_interp_make_safe(Tcl_Interp *interp)
     for (int i = 0; i < N; i++)
         if (channels[i] && numbers[i] != TCL_STDIN)
             Tcl_RegisterChannel(interp, channels[i]);
+    for (size_t i = 0; i < sizeof makers / sizeof *makers && code == TCL_OK; i++)
+        code = Tcl_HideCommand(interp, makers[i], makers[i]);
     return code;
 }

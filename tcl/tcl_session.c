@@ -2,7 +2,9 @@
 /* tcl_session.c - output and Ctrl-C of a session, see tcl_session.h. */
 #include <config.h>
 #include "tcl/tcl_session.h"
+#include <errno.h>
 #include <sys/stat.h>
+#include "base/open_file.h"
 #include "base/write_file.h"
 #include "report/interrupt.h"
 
@@ -10,17 +12,7 @@
 
 void th_session_refuse_files(th_session *s)
 {
-    th_tcl_of(s)->refuses_files = true;
-}
-
-int th_session_check_file(const th_session *s, const char *path, th_error *err)
-{
-    return th_tcl_of(s)->refuses_files
-               ? th_error_set(err, "TCL-0990",
-                              "\"%.200s\": a safe interpreter opens only files that come with "
-                              "Tharsis, by their names",
-                              path)
-               : 0;
+    th_tcl_of(s)->files = &th_shipped_files_only;
 }
 
 /* ---- output ---- */
@@ -70,8 +62,9 @@ static int make_folders(Tcl_Obj *elements, th_error *err)
 
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err)
 {
-    if (th_session_check_file(s, path, err) != 0)
-        return -1;
+    (void)s;
+    if (!th_file_may(path, true))
+        return th_error_set(err, "TCL-0990", "\"%.200s\": %s", path, th_file_problem(errno));
     Tcl_Obj *name = Tcl_NewStringObj(path, -1);
     Tcl_IncrRefCount(name);
     Tcl_Obj *elements = Tcl_FSSplitPath(name, NULL);

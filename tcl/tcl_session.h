@@ -33,8 +33,8 @@ typedef struct th_tcl_session {
     bool is_running;            /* inside run or step: their scripts may not start another */
     bool is_answering; /* inside the procedure of a script design: it may not start a run either */
     bool stop_asked;
-    bool refuses_files; /* th_session_refuse_files */
-    bool is_typed;      /* the shell runs what a person typed at its prompt */
+    const struct th_file_policy *files; /* of its commands (base/open_file.h); NULL: any file */
+    bool is_typed;                      /* the shell runs what a person typed at its prompt */
 } th_tcl_session;
 
 /* commands/tcl_session_parts.c */
@@ -56,10 +56,8 @@ int th_session_print(th_session *s, const char *text, th_error *err);
  * are missing on the way are made. 0, or -1: the file is as it was. */
 int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
                           th_error *err);
-/* A safe interpreter: from here on the session opens no file that its script names. */
+/* A safe interpreter: from here on the session's commands open only files that come with Tharsis. */
 void th_session_refuse_files(th_session *s);
-/* 0, or -1 after th_session_refuse_files. To be asked before a file is opened. */
-int th_session_check_file(const th_session *s, const char *path, th_error *err);
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
 
 /* commands/tcl_session_parts.c: close the trace or the log, if open, when a session ends. 0, or

@@ -7,8 +7,7 @@
 int th_write_plot(th_session *s, th_plot *p, const char *path, th_error *err)
 {
     th_strbuf bytes = TH_STRBUF_INIT;
-    bool may = p && th_session_check_file(s, path, err) == 0; /* before gnuplot starts */
-    int picture = may ? th_picture_find(path, err) : -1;
+    int picture = p ? th_picture_find(path, err) : -1;
     int failed = picture < 0 ? -1 : th_plot_draw(p, (th_picture)picture, &bytes, err);
     if (!failed)
         failed = th_session_write_file(s, path, false, &bytes, err);

@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/file_lock.h"
 #include "base/map.h"
+#include "base/open_file.h"
 #include "mapper/serialize/serializer.h"
 
 enum {
@@ -63,7 +64,7 @@ static int refuse(const th_journal *j, const char *id, const char *why, th_error
 static int io_error(const char *path, const char *what, th_error *err)
 {
     return th_error_set(err, "MAP-0102", "checkpoint \"%s\": cannot be %s: %s", path, what,
-                        strerror(errno));
+                        th_file_problem(errno));
 }
 
 /* --- header --- */
@@ -233,7 +234,7 @@ th_journal *th_journal_open(const char *path, const th_journal_header *h, th_err
     }
     j->header = *h;
     j->synced_s = wall_s();
-    j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    j->fd = th_file_open(path, O_RDWR | O_CREAT);
     int failed = 0;
     if (j->fd < 0)
         failed = io_error(path, "opened for writing", err);

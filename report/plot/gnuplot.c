@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include "base/open_file.h"
 #include "report/plot/plot.h"
 
 extern char **environ;
@@ -110,6 +111,11 @@ static int run_filter(const filter *f, const char *script, th_strbuf *out, th_er
 {
     FILE *streams[N_STREAMS] = {NULL};
     int failed = 0;
+    if (th_file_policy_now() && th_file_policy_now()->starts_no_programs)
+        return th_error_set(err, "TCL-1240",
+                            "%s draws this picture, and a safe session starts no programs: "
+                            "expected a plot in text, or a .gp or .dot file",
+                            f->words[0]);
     for (int i = 0; !failed && i < N_STREAMS; i++) {
         streams[i] = tmpfile();
         if (!streams[i])

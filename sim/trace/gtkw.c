@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "base/strbuf.h"
 #include "base/write_file.h"
 #include "sim/trace/trace_state.h"
@@ -123,7 +124,7 @@ static const char *last_part(const char *path)
 static bool belongs_to_user(const char *name)
 {
     char head[sizeof mark] = "";
-    FILE *f = fopen(name, "r");
+    FILE *f = th_file_stream(name);
     if (!f)
         return errno != ENOENT;
     size_t n = fread(head, 1, sizeof mark - 1, f);

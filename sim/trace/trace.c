@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "sim/trace/trace_state.h"
 
 const th_trace_type *const th_trace_types[] = {&th_trace_csv, &th_trace_vcd, &th_trace_perfetto,
@@ -92,10 +93,10 @@ th_trace *th_trace_open(const char *path, const th_trace_type *type, const th_tr
         free_trace(t);
         return NULL;
     }
-    t->out.file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    t->out.file = th_file_open(path, O_WRONLY | O_CREAT | O_TRUNC);
     if (t->out.file < 0) {
         th_error_set(err, "SIM-0007", "%s: cannot be opened for writing: %s", path,
-                     strerror(errno));
+                     th_file_problem(errno));
         free_trace(t);
         return NULL;
     }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "base/map.h"
@@ -339,7 +340,7 @@ static int read_checkpoint(const char *path, checkpoint *k, th_error *err)
 {
     char line[LINE_MAX_BYTES];
     int number = 1;
-    FILE *f = fopen(path, "r");
+    FILE *f = th_file_stream(path);
     if (!f)
         return th_error_set(err, "TCL-0413", "%s: cannot be opened", path);
     bool is_good = fgets(line, sizeof line, f) && strcmp(line, MAGIC) == 0;
@@ -410,7 +411,7 @@ static void swap_changes(th_session *s, checkpoint *k)
 static int load(th_call *c, checkpoint *k, const char *path)
 {
     th_session *s = c->session;
-    if (th_session_need_program(s, &c->err) != 0 || th_session_check_file(s, path, &c->err) != 0 ||
+    if (th_session_need_program(s, &c->err) != 0 ||
         read_checkpoint(path, k, &c->err) != 0 || check_run(s, k, path, &c->err) != 0)
         return -1;
     th_simulation *fresh = th_session_new_simulation(s, &k->options, &c->err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "base/names.h"
 #include "report/sections/sections.h"
 #include "tcl/command.h"
@@ -233,14 +234,14 @@ static int parse_numbers(th_call *c, th_training_numbers *out)
 /* A schedule by its name, or a file. */
 static int parse_schedule(th_call *c, th_plan_file *f)
 {
-    enum { READABLE = 4, N_SCHEDULES_MAX = 15 };
+    enum { N_SCHEDULES_MAX = 15 };
     const char *names[N_SCHEDULES_MAX + 1] = {NULL};
     const char *name = th_call_text(c, PLAN_SCHEDULE, "");
     for (int i = 0; th_pipeline_types[i].name && i < N_SCHEDULES_MAX; i++)
         names[i] = th_pipeline_types[i].name;
     if (!th_call_has(c, PLAN_SCHEDULE))
         return 0;
-    if (!th_pipeline_find(name) && Tcl_FSAccess(c->option[PLAN_SCHEDULE].word, READABLE) != 0)
+    if (!th_pipeline_find(name) && !th_file_is_there(name))
         return th_error_unknown(&c->err, "TCL-0963", "-schedule, a file or a name,", name, names);
     return th_plan_file_set_schedule(f, name, &c->err);
 }

@@ -2,6 +2,7 @@
 /* cmd_pipeline.c - pipeline schedules as programs: add_pipeline, report_pipeline. */
 #include <config.h>
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "base/names.h"
 #include "mapper/parallel/pipeline_program.h"
 #include "report/objects/objects.h"
@@ -89,7 +90,7 @@ static int read_schedule(th_call *c, th_pipeline_schedule *out)
     const char *names[16] = {NULL};
     for (int i = 0; th_pipeline_types[i].name && i < 15; i++)
         names[i] = th_pipeline_types[i].name;
-    if (!path || Tcl_FSAccess(c->option[PIPELINE_SCHEDULE].word, 4) != 0)
+    if (!path || !th_file_is_there(path))
         return th_error_unknown(&c->err, "TCL-0902", "-schedule, a file or a name,",
                                 th_call_text(c, PIPELINE_SCHEDULE, ""), names);
     if (th_pipeline_read(path, out, &c->err) != 0)

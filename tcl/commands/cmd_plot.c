@@ -402,8 +402,7 @@ static int draw_graph(th_call *c)
         if (th_call_has(c, o))
             return th_error_set(&c->err, "TCL-0621", "%s: is not for -of graph",
                                 plot_options[o].name);
-    int failed = th_session_check_file(c->session, path, &c->err) ||
-                 need_source(c->session, GRAPH, &c->err) ||
+    int failed = need_source(c->session, GRAPH, &c->err) ||
                  th_graph_draw(c->session->workload, path, &bytes, &c->err) ||
                  th_session_write_file(c->session, path, false, &bytes, &c->err);
     th_strbuf_clear(&bytes);

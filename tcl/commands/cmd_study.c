@@ -61,8 +61,6 @@ static const th_option create_options[] = {
 /* The absolute path for the C library; the caller drops it. NULL: error in err. */
 static Tcl_Obj *whole_path(th_call *c, Tcl_Obj *word)
 {
-    if (th_session_check_file(c->session, Tcl_GetString(word), &c->err) != 0)
-        return NULL;
     Tcl_Obj *path = Tcl_FSGetNormalizedPath(c->interp, word);
     if (!path)
         th_error_set(&c->err, "STUDY-0080", "-file \"%.200s\": is no path", Tcl_GetString(word));

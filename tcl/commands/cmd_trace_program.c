@@ -69,7 +69,7 @@ static int run_read_program(th_call *c)
         .groups = path_of(c->option[READ_GROUPS].word),
         .memory = path_of(c->option[READ_MEMORY].word),
     };
-    if (need_path(c, files.prefix) || th_session_check_file(s, files.prefix, &c->err))
+    if (need_path(c, files.prefix))
         return -1;
     th_trace *t = th_trace_read(&files, &c->err);
     th_hand_built *made = t ? th_hand_built_of_trace(t, s->system,

@@ -6,14 +6,22 @@
 #include "tcl/shell/confine.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <tcl.h>
+#include "base/open_file.h"
+#ifdef HAVE_SECCOMP
+#include <seccomp.h>
+#endif
 #ifdef HAVE_LINUX_LANDLOCK_H
 #include <linux/landlock.h>
 #include <sys/prctl.h>
@@ -60,11 +68,65 @@ static int limit_resources(const th_confinement *c)
     enum { SPARE_SECONDS = 2 };
     signal(SIGXCPU, end_late);
     Tcl_SetPanicProc(end_without_memory);
-    int failed = limit(RLIMIT_CPU, c->cpu_seconds, SPARE_SECONDS) || limit(RLIMIT_CORE, 0, 0);
+    int failed = limit(RLIMIT_CPU, c->cpu_seconds, SPARE_SECONDS) || limit(RLIMIT_CORE, 0, 0) ||
+                 limit(RLIMIT_FSIZE, c->disk_bytes, 0);
 #ifndef __SANITIZE_ADDRESS__ /* it reserves more addresses than there is memory */
     failed = failed || limit(RLIMIT_AS, c->memory_bytes, 0);
 #endif
     return failed ? -1 : 0;
+}
+
+/* ---- wall time and disk ---- */
+
+static struct {
+    int fd; /* of /proc/self/io; -1: the kernel does not count */
+    int64_t disk_bytes, wall_seconds;
+} watched;
+
+/* The bytes that all threads have written; 0: unknown. */
+static int64_t written_bytes(void)
+{
+    static const char key[] = "wchar: ";
+    char text[512];
+    ssize_t n = pread(watched.fd, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    const char *at = strstr(text, key);
+    return at ? strtoll(at + strlen(key), NULL, 10) : 0;
+}
+
+static void *watch(void *unused)
+{
+    const struct timespec interval = {0, 50 * 1000 * 1000};
+    struct timespec now, begin;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    (void)unused;
+    for (;;) {
+        nanosleep(&interval, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        bool is_late = now.tv_sec - begin.tv_sec >= watched.wall_seconds;
+        if (!is_late && written_bytes() <= watched.disk_bytes)
+            continue;
+        say(is_late ? "tharsis: the script has used up its time (-wall)\n"
+                    : "tharsis: the script has written too much (-disk)\n");
+        _exit(EXIT_FAILURE);
+    }
+}
+
+/* 0, or -1: the bytes are not counted, or nobody looks. */
+static int start_watch(const th_confinement *c, int io)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    watched.fd = io;
+    watched.disk_bytes = c->disk_bytes;
+    watched.wall_seconds = c->wall_seconds;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&thread, NULL, watch, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!failed)
+        pthread_detach(thread);
+    return failed || written_bytes() == 0 ? -1 : 0;
 }
 
 /* ---- files ---- */
@@ -123,23 +185,17 @@ static int grant(int rules, const char *path, uint64_t rights)
 
 static int grant_all(int rules, const th_confinement *c, int version)
 {
-    static const char *const readable[] = {"/usr",
-                                           "/lib",
-                                           "/lib64",
-                                           "/etc/ld.so.cache",
-                                           "/etc/localtime",
-                                           "/sys/devices/system/cpu",
-                                           "/dev/urandom",
-                                           TH_SOURCE_DIR "/topology",
-                                           TH_SOURCE_DIR "/workloads",
-                                           TH_SOURCE_DIR "/predictor",
-                                           TH_SOURCE_DIR "/scripts",
-                                           TH_DATA_DIR};
+    static const char *const readable[] = {"/usr",           "/lib",
+                                           "/lib64",         "/etc/ld.so.cache",
+                                           "/etc/localtime", "/sys/devices/system/cpu",
+                                           "/dev/urandom"};
     bool has_failed =
         grant(rules, "/dev/null",
               of_a_file & all_rights(version) & ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE) < 0;
     for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
         has_failed |= grant(rules, readable[i], reading) < 0;
+    for (const char *const *folder = th_shipped_folders; *folder; folder++)
+        has_failed |= grant(rules, *folder, reading) < 0;
     if (c->script)
         has_failed |= grant(rules, c->script, reading) < 0;
     return has_failed || grant(rules, c->folder, writing_rights(version)) != 0 ? -1 : 0;
@@ -171,15 +227,180 @@ static int confine_files(const th_confinement *c)
 }
 #endif
 
+/* ---- calls of the kernel ---- */
+
+#ifdef HAVE_SECCOMP
+/* Calls that reach other processes, other machines or what belongs to files elsewhere; and those
+ * that would get around the others (io_uring, namespaces). */
+static const char *const refused_calls[] = {
+    "socket",
+    "socketpair",
+    "connect",
+    "bind",
+    "listen",
+    "accept",
+    "accept4",
+    "sendto",
+    "sendmsg",
+    "sendmmsg",
+    "kill",
+    "tkill",
+    "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo",
+    "pidfd_open",
+    "pidfd_send_signal",
+    "pidfd_getfd",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "process_madvise",
+    "kcmp",
+    "fork",
+    "vfork",
+    "execve",
+    "execveat",
+    "chmod",
+    "fchmodat",
+    "fchmodat2",
+    "chown",
+    "fchown",
+    "lchown",
+    "fchownat",
+    "utime",
+    "utimes",
+    "utimensat",
+    "futimesat",
+    "setxattr",
+    "lsetxattr",
+    "fsetxattr",
+    "removexattr",
+    "lremovexattr",
+    "fremovexattr",
+    "setxattrat",
+    "removexattrat",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "unshare",
+    "setns",
+    "mount",
+    "umount2",
+    "move_mount",
+    "open_tree",
+    "fsopen",
+    "fspick",
+    "mount_setattr",
+    "pivot_root",
+    "chroot",
+    "name_to_handle_at",
+    "open_by_handle_at",
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "keyctl",
+    "add_key",
+    "request_key",
+    "shmget",
+    "msgget",
+    "semget",
+    "mq_open",
+    "mq_unlink",
+    "setpgid",
+    "setpriority",
+    "ioprio_set",
+    "personality",
+    "acct",
+    "quotactl",
+    "swapon",
+    "swapoff",
+    "reboot",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "kexec_load",
+    "kexec_file_load",
+    "settimeofday",
+    "clock_settime",
+    "adjtimex",
+    "clock_adjtime",
+    "sethostname",
+    "setdomainname",
+    "syslog",
+    "fanotify_init",
+    "memfd_secret",
+};
+
+static int refuse(scmp_filter_ctx filter, const char *name)
+{
+    int call = seccomp_syscall_resolve_name(name);
+    /* an older libseccomp does not know a newer call, nor has every processor each */
+    return call < 0 ? 0 : seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
+}
+
+static int fill_filter(scmp_filter_ctx filter)
+{
+    for (size_t i = 0; i < sizeof refused_calls / sizeof *refused_calls; i++)
+        if (refuse(filter, refused_calls[i]) != 0)
+            return -1;
+    /* The flags of clone3 lie in memory, where a filter cannot look; the C library then takes
+     * clone. Signals within the process (abort) stay. */
+    if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) != 0 ||
+        seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                         SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) != 0 ||
+        seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), 1,
+                         SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid())) != 0 ||
+        seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 1,
+                         SCMP_A0(SCMP_CMP_NE, 0)) != 0)
+        return -1;
+    return 0;
+}
+
+static int confine_calls(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    int failed = !filter || fill_filter(filter) != 0 || seccomp_load(filter) != 0;
+    seccomp_release(filter);
+    return failed ? -1 : 0;
+}
+#else
+static int confine_calls(void)
+{
+    return -1;
+}
+#endif
+
+/* Says what cannot be promised. 0, or -1 where that is not taken. */
+static int lacks(const th_confinement *c, const char *what, th_error *err)
+{
+    if (c->takes_unsafe_kernel) {
+        say("tharsis: -safe on this kernel does not limit ");
+        say(what);
+        say("\n");
+        return 0;
+    }
+    return th_error_set(err, "TCL-0991",
+                        "-safe: the kernel does not limit this process: %s (-unsafe_kernel runs "
+                        "without that)",
+                        what);
+}
+
 int th_confine(const th_confinement *c, th_error *err)
 {
     struct stat s;
     if (stat(c->folder, &s) != 0 || !S_ISDIR(s.st_mode))
         return th_error_set(err, "TCL-0992", "-folder \"%s\": is no folder", c->folder);
-    if (limit_resources(c) == 0 && confine_files(c) == 0)
-        return 0;
-    return th_error_set(err, "TCL-0991",
-                        "-safe: the kernel does not limit this process (%s): Linux 5.13 or later "
-                        "with Landlock was expected",
-                        strerror(errno));
+    int io = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+    clearenv();
+    if (limit_resources(c) != 0 && lacks(c, "processor time and memory (setrlimit)", err) != 0)
+        return -1;
+    if (confine_files(c) != 0 &&
+        lacks(c, "files (Linux 5.13 or later with Landlock was expected)", err) != 0)
+        return -1;
+    if (confine_calls() != 0 &&
+        lacks(c, "programs, sockets, signals and permissions (seccomp was expected)", err) != 0)
+        return -1;
+    if (start_watch(c, io) != 0 &&
+        lacks(c, "wall time and bytes in all (/proc/self/io was expected)", err) != 0)
+        return -1;
+    return 0;
 }

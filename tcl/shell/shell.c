@@ -21,6 +21,7 @@
 #include "tcl/shell/typed_lines.h"
 #include "tcl/shell/line_editor.h"
 #include "tcl/log.h"
+#include "tcl/safe_interp.h"
 #include "tcl/tcl_session.h"
 #include "tcl/shell/shell.h"
 #include "tcl/shell/source.h"
@@ -31,7 +32,8 @@
 #endif
 
 enum { EXIT_SCRIPT = 1, EXIT_USAGE = 2 };
-enum { SAFE_CPU_SECONDS = 600 };
+enum { SAFE_CPU_SECONDS = 600, SAFE_WALL_SECONDS = 3600 };
+#define SAFE_DISK_BYTES   ((int64_t)1 << 30)
 #define SAFE_MEMORY_BYTES ((int64_t)4 << 30)
 
 static const char usage_text[] =
@@ -44,7 +46,8 @@ static const char usage_text[] =
     "  -log FILE   copy commands and what they print to FILE, as log_begin does\n"
     "  -threads N  evaluate mappings with N threads\n"
     "  -safe       for a stranger's SCRIPT: no other programs, no sockets, files only below\n"
-    "              -folder FOLDER (.), -cpu SECONDS (600), -memory BYTES (4GiB)\n"
+    "              -folder FOLDER (.), -cpu SECONDS (600), -wall SECONDS (3600), -memory BYTES\n"
+    "              (4GiB), -disk BYTES (1GiB); -unsafe_kernel: also where the kernel lacks a part\n"
     "  -version    print the version and exit\n"
     "  -help       print this and exit\n"
     "Without SCRIPT commands are read from standard input; \"help\" lists them. With -exit or\n"
@@ -82,7 +85,14 @@ static int parse_threads(const char *text, th_command_line *out)
 static bool is_of_safe(const char *word)
 {
     return strcmp(word, "-folder") == 0 || strcmp(word, "-cpu") == 0 ||
-           strcmp(word, "-memory") == 0;
+           strcmp(word, "-memory") == 0 || strcmp(word, "-wall") == 0 || strcmp(word, "-disk") == 0;
+}
+
+static int parse_seconds(const char *text, int64_t *out)
+{
+    char *end;
+    *out = strtol(text, &end, 10);
+    return *text == '\0' || *end != '\0' || *out < 1 || *out > INT32_MAX ? -1 : 0;
 }
 
 /* An option of -safe. */
@@ -90,17 +100,20 @@ static int parse_limit(const char *word, const char *text, th_command_line *out)
 {
     enum { LEAST_BYTES = 64 << 20 };
     th_error e;
-    char *end;
     out->only_safe = word;
     if (!text)
         return complain("needs a value:", word);
     if (strcmp(word, "-folder") == 0) {
         out->limits.folder = text;
     } else if (strcmp(word, "-cpu") == 0) {
-        out->limits.cpu_seconds = strtol(text, &end, 10);
-        if (*text == '\0' || *end != '\0' || out->limits.cpu_seconds < 1 ||
-            out->limits.cpu_seconds > INT32_MAX)
+        if (parse_seconds(text, &out->limits.cpu_seconds) != 0)
             return complain("-cpu must be a whole number of seconds, at least 1, not", text);
+    } else if (strcmp(word, "-wall") == 0) {
+        if (parse_seconds(text, &out->limits.wall_seconds) != 0)
+            return complain("-wall must be a whole number of seconds, at least 1, not", text);
+    } else if (strcmp(word, "-disk") == 0) {
+        if (th_parse_bytes(text, &out->limits.disk_bytes, &e) != 0 || out->limits.disk_bytes < 1)
+            return complain("-disk must be bytes as \"1GiB\", not", text);
     } else if (th_parse_bytes(text, &out->limits.memory_bytes, &e) != 0 ||
                out->limits.memory_bytes < LEAST_BYTES) {
         return complain("-memory must be bytes as \"4GiB\", at least 64MiB, not", text);
@@ -133,6 +146,9 @@ static int parse_command_line(int argc, char **argv, th_command_line *out)
                 return 1 + complain("needs the name of a file:", word);
         } else if (strcmp(word, "-safe") == 0) {
             out->is_safe = out->no_init = true;
+        } else if (strcmp(word, "-unsafe_kernel") == 0) {
+            out->limits.takes_unsafe_kernel = true;
+            out->only_safe = word;
         } else if (is_of_safe(word)) {
             if (parse_limit(word, argv[++i], out) != 0)
                 return 1 + EXIT_USAGE;
@@ -176,23 +192,12 @@ static int confine(th_command_line *line, char **argv, const th_remote *elsewher
     line->limits.script = line->script > 0 ? argv[line->script] : NULL;
     if (elsewhere->pool)
         return complain("is not for tharsis-mpi:", "-safe");
-    if (th_confine(&line->limits, &e) == 0)
+    if (th_confine(&line->limits, &e) == 0) {
+        th_interp_confine_all();
         return 0;
+    }
     fprintf(stderr, "tharsis: Error %s: %s\n", e.id, e.text);
     return -1;
-}
-
-/* The kernel limits files and refuses to start programs, also for open. It refuses TCP only since
- * Linux 6.7, so sockets go here, with what could bring them back. */
-static int refuse_commands(Tcl_Interp *interp)
-{
-    return Tcl_Eval(interp, "foreach name {exec socket load unload} {\n"
-                            "    proc ::$name args \"error {$name: refused by -safe}\"\n"
-                            "}\n"
-                            "proc ::interp {what args} {\n"
-                            "    if {$what eq {issafe}} {return 0}\n" /* packages ask */
-                            "    error \"interp $what: refused by -safe\"\n"
-                            "}\n");
 }
 
 static int start(Tcl_Interp *interp, const th_command_line *line, const th_remote *elsewhere)
@@ -217,7 +222,7 @@ static int start(Tcl_Interp *interp, const th_command_line *line, const th_remot
     th_ctrl_c_start(interp);
     if (line->log && begin_log(interp, line->log) != TCL_OK)
         return TCL_ERROR;
-    return line->is_safe ? refuse_commands(interp) : TCL_OK;
+    return th_interp_restrict(interp);
 }
 
 /* A line on standard output or standard error, through Tcl's channels, where a log sees it. */
@@ -392,6 +397,8 @@ int th_shell_main(int argc, char **argv, const th_remote *elsewhere)
 {
     th_command_line line = {.limits = {.folder = ".",
                                        .cpu_seconds = SAFE_CPU_SECONDS,
+                                       .wall_seconds = SAFE_WALL_SECONDS,
+                                       .disk_bytes = SAFE_DISK_BYTES,
                                        .memory_bytes = SAFE_MEMORY_BYTES}};
     th_ctrl_c_block();
     int answer = parse_command_line(argc, argv, &line);
@@ -402,7 +409,7 @@ int th_shell_main(int argc, char **argv, const th_remote *elsewhere)
         return complain("is only for -safe:", line.only_safe);
     if (line.is_safe && confine(&line, argv, elsewhere) != 0)
         return EXIT_SCRIPT;
-    Tcl_Interp *interp = Tcl_CreateInterp();
+    Tcl_Interp *interp = th_interp_new();
     int code = start(interp, &line, elsewhere);
     if (code != TCL_OK) {
         fprintf(stderr, "tharsis: %s\n", Tcl_GetStringResult(interp));

@@ -2,6 +2,7 @@
 /* study_list.c - see study_list.h. */
 #include <config.h>
 #include "tcl/study/study_list.h"
+#include "tcl/safe_interp.h"
 #include "tcl/command.h"
 #include "tcl/tcl_session.h"
 #include "report/interrupt.h"
@@ -268,7 +269,7 @@ th_study *th_study_of_words(const th_study_words *w, th_error *err)
 
 Tcl_Interp *th_study_where_interp(Tcl_Interp *parent, th_error *err)
 {
-    Tcl_Interp *interp = Tcl_CreateSlave(parent, "::tharsis::where_interp", 1);
+    Tcl_Interp *interp = th_interp_new_for_expressions(parent);
     if (!interp)
         th_error_no_memory(err); /* its name is free: an expression cannot get here again */
     return interp;

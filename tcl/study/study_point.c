@@ -40,18 +40,13 @@ static const char refusals[] = "foreach name {exit cd} {\n"
                                "study, whose points share a process}\"\n"
                                "}\n";
 
-static int make_safe(Tcl_Interp *interp)
-{
-    th_session_refuse_files(th_session_of(interp));
-    return th_interp_make_safe(interp);
-}
-
 Tcl_Interp *th_point_interp(bool is_safe, th_error *err)
 {
-    Tcl_Interp *interp = Tcl_CreateInterp();
+    Tcl_Interp *interp = th_interp_new();
     if (Tcl_Init(interp) == TCL_OK && th_init_commands(interp) == TCL_OK &&
         Tcl_Eval(interp, "namespace import ::tharsis::*") == TCL_OK &&
-        (!is_safe || make_safe(interp) == TCL_OK) && Tcl_Eval(interp, refusals) == TCL_OK) {
+        (is_safe ? th_interp_make_safe(interp) : th_interp_restrict(interp)) == TCL_OK &&
+        Tcl_Eval(interp, refusals) == TCL_OK) {
         Tcl_ResetResult(interp);
         return interp;
     }

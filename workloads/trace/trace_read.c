@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/open_file.h"
 #include "base/text_file.h"
 #include "workloads/trace/groups_read.h"
 #include "workloads/trace/node_read.h"
@@ -390,7 +391,7 @@ static int count_ranks(th_trace *t, const char *prefix, th_error *err)
         if (!(t->prefix = th_alloc_string(path)))
             return th_error_no_memory(err);
         while (t->n_ranks < MAX_RANKS &&
-               (th_trace_path(t->prefix, t->n_ranks, path), access(path, F_OK) == 0))
+               (th_trace_path(t->prefix, t->n_ranks, path), th_file_is_there(path)))
             t->n_ranks++;
     }
     if (t->n_ranks == 0)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
+#include "base/open_file.h"
 #include "base/write_file.h"
 #include "workloads/trace/node_write.h"
 
@@ -51,7 +52,7 @@ static int check_prefix(const th_trace *t, const char *prefix, th_error *err)
     if (th_trace_check_prefix(prefix, err))
         return -1;
     th_trace_path(prefix, t->n_ranks, path);
-    return access(path, F_OK) != 0
+    return !th_file_is_there(path)
                ? 0
                : th_error_set(err, "WORK-0313",
                               "%s: would be read with the trace of %d ranks: remove it, or choose "
