@@ -21,6 +21,7 @@ typedef struct scanner {
     const char *name; /* of the file */
     int line;
     int depth;
+    int64_t text; /* bytes of the strings since another token: libconfig joins them */
     int n_members[TH_CONFIG_DEPTH_MAX + 1]; /* of the open group at each depth */
     th_error *err;
 } scanner;
@@ -202,11 +203,12 @@ static int64_t check_token(scanner *s)
     int64_t n = string_length(s->at);
     if (n == NEVER_ENDS)
         return never_ends(s, "string");
+    s->text = n > 0 ? s->text + n : isspace((unsigned char)*s->at) ? s->text : 0;
     if (n == 0)
         n = (int64_t)name_length(s->at);
     if (n == 0)
         n = (int64_t)number_length(s->at, &kind);
-    if (n > TH_CONFIG_TOKEN_MAX)
+    if (n > TH_CONFIG_TOKEN_MAX || s->text > TH_CONFIG_TOKEN_MAX)
         return th_error_set(s->err, "BASE-0025",
                             "%s:%d: a name, number or string of more than %d bytes: %.20s...",
                             s->name, s->line, TH_CONFIG_TOKEN_MAX, s->at);

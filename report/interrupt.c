@@ -50,6 +50,19 @@ void th_interrupt_set_limit(double seconds)
     limit_s = seconds > 0 ? now_s() + seconds : 0;
 }
 
+double th_interrupt_tighten_limit(double seconds)
+{
+    double before = limit_s, until = now_s() + (seconds > 0 ? seconds : 0);
+    if (before == 0 || until < before)
+        limit_s = until;
+    return before;
+}
+
+void th_interrupt_restore_limit(double before)
+{
+    limit_s = before;
+}
+
 bool th_interrupt_is_late(void)
 {
     return limit_s > 0 && now_s() >= limit_s;

@@ -13,6 +13,10 @@ bool th_interrupt_is_pending(void); /* keeps the flag; also true after the deadl
 /* Sets a deadline for the work of this thread: the time limit of a point of a study. 0: no
  * limit. */
 void th_interrupt_set_limit(double seconds);
+/* The same, no later than the deadline that is set already; returns that, for
+ * th_interrupt_restore_limit. */
+double th_interrupt_tighten_limit(double seconds);
+void th_interrupt_restore_limit(double before);
 bool th_interrupt_is_late(void);
 /* For tests: the n-th poll from here, by take or is_pending in any thread, returns true. 0: none
  * does. Returns how many polls were left. */

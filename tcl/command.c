@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "base/open_file.h"
 #include "base/units.h"
+#include "report/interrupt.h"
 #include "tcl/tcl_session.h"
 
 const th_command *const th_command_families[] = {
@@ -369,15 +370,30 @@ static int run_parsed(th_call *c, int objc, Tcl_Obj *const objv[])
     return c->command->run(c);
 }
 
+/* Of the interpreter's own time limit ("interp limit"), which Tcl asks about between its commands
+ * alone. */
+static double seconds_left(Tcl_Interp *interp)
+{
+    static const double FOR_EVER = 1e12;
+    Tcl_Time until, now;
+    if (!Tcl_LimitTypeEnabled(interp, TCL_LIMIT_TIME))
+        return FOR_EVER;
+    Tcl_LimitGetTime(interp, &until);
+    Tcl_GetTime(&now);
+    return (double)(until.sec - now.sec) + 1e-6 * (double)(until.usec - now.usec);
+}
+
 static int dispatch(ClientData data, Tcl_Interp *interp, int objc, Tcl_Obj *const objv[])
 {
     const th_binding *b = data;
     th_call c = {.session = b->session, .interp = interp, .command = b->row};
     Tcl_ResetResult(interp);
     c.words = th_alloc_array((size_t)objc, sizeof *c.words);
-    const th_file_policy *before = th_file_policy_set(th_tcl_of(b->session)->files);
+    const th_file_policy *files = th_file_policy_set(th_tcl_of(b->session)->files);
+    double limit = th_interrupt_tighten_limit(seconds_left(interp));
     int failed = c.words ? run_parsed(&c, objc, objv) : th_error_no_memory(&c.err);
-    th_file_policy_set(before);
+    th_interrupt_restore_limit(limit);
+    th_file_policy_set(files);
     th_free(c.words);
     if (c.redirect)
         Tcl_DecrRefCount(c.redirect);

@@ -9,6 +9,7 @@
  * long command is not ended. Ctrl-C cancels the procedure as it does any script. */
 #include <config.h>
 #include "tcl/design_script.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/alloc.h"
@@ -63,12 +64,22 @@ static uint64_t digest_of(Tcl_Interp *interp, const char *procedure)
     return digest;
 }
 
+/* A data file names it, so neither a command of Tcl nor one of Tharsis, which would take the
+ * parameters of the design for a script or a file: a procedure of exactly two arguments. */
+static bool is_for_designs(Tcl_Interp *interp, const char *procedure)
+{
+    Tcl_Size n = 0;
+    return Tcl_FindCommand(interp, procedure, NULL, TCL_GLOBAL_ONLY) &&
+           info(interp, "args", procedure) == TCL_OK &&
+           Tcl_ListObjLength(NULL, Tcl_GetObjResult(interp), &n) == TCL_OK && n == 2;
+}
+
 static int identify(void *context, const char *procedure, uint64_t *digest, th_error *err)
 {
     Tcl_Interp *interp = th_tcl_of(context)->interp;
     Tcl_InterpState before = Tcl_SaveInterpState(interp, TCL_OK);
     int failed = 0;
-    if (!Tcl_FindCommand(interp, procedure, NULL, TCL_GLOBAL_ONLY))
+    if (!is_for_designs(interp, procedure))
         failed = fail_unknown(interp, procedure, err);
     else
         *digest = digest_of(interp, procedure);

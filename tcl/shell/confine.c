@@ -6,6 +6,7 @@
 #include "tcl/shell/confine.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -83,7 +84,7 @@ static struct {
     int64_t disk_bytes, wall_seconds;
 } watched;
 
-/* The bytes that all threads have written; 0: unknown. */
+/* The bytes that all threads have written; -1: unknown. */
 static int64_t written_bytes(void)
 {
     static const char key[] = "wchar: ";
@@ -91,7 +92,7 @@ static int64_t written_bytes(void)
     ssize_t n = pread(watched.fd, text, sizeof text - 1, 0);
     text[n > 0 ? n : 0] = '\0';
     const char *at = strstr(text, key);
-    return at ? strtoll(at + strlen(key), NULL, 10) : 0;
+    return at ? strtoll(at + strlen(key), NULL, 10) : -1;
 }
 
 static void *watch(void *unused)
@@ -126,7 +127,77 @@ static int start_watch(const th_confinement *c, int io)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!failed)
         pthread_detach(thread);
-    return failed || written_bytes() == 0 ? -1 : 0;
+    return failed || written_bytes() < 0 ? -1 : 0;
+}
+
+/* ---- what Tcl asks about files ---- */
+
+/* What programs need to run. */
+static const char *const readable[] = {"/usr",           "/lib",
+                                       "/lib64",         "/etc/ld.so.cache",
+                                       "/etc/localtime", "/sys/devices/system/cpu",
+                                       "/dev/urandom",   NULL};
+
+static struct {
+    char folder[PATH_MAX], script[PATH_MAX]; /* real paths; "": none */
+} granted;
+
+static bool is_below(const char *file, const char *folder)
+{
+    char whole[PATH_MAX];
+    size_t n = realpath(folder, whole) ? strlen(whole) : 0;
+    return n > 0 && strncmp(file, whole, n) == 0 && (file[n] == '/' || file[n] == '\0');
+}
+
+/* The real path of the file, or of the last folder on the way that is there. */
+static void resolve(const char *path, char whole[PATH_MAX])
+{
+    char part[PATH_MAX];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash; !realpath(part, whole); *slash = '\0')
+        if (!(slash = strrchr(part, '/')) || slash == part) {
+            snprintf(whole, PATH_MAX, "/");
+            return;
+        }
+}
+
+static bool is_granted(const char *path)
+{
+    char whole[PATH_MAX];
+    resolve(path, whole);
+    bool is = is_below(whole, granted.folder) || strcmp(whole, granted.script) == 0 ||
+              strcmp(whole, "/dev/null") == 0;
+    for (const char *const *f = th_shipped_folders; *f && !is; f++)
+        is = is_below(whole, *f);
+    for (const char *const *f = readable; *f && !is; f++)
+        is = is_below(whole, *f);
+    return is;
+}
+
+/* Landlock limits what is opened, made and removed, not what is asked: stat, access, chdir. So all
+ * paths elsewhere belong to a file system of Tcl's that has no operations: for every command of
+ * Tcl, in every interpreter, there is nothing. */
+static int is_elsewhere(Tcl_Obj *path, ClientData *unused)
+{
+    Tcl_Obj *whole = Tcl_FSGetNormalizedPath(NULL, path);
+    *unused = NULL;
+    return whole && !is_granted(Tcl_GetString(whole)) ? TCL_OK : -1;
+}
+
+static const Tcl_Filesystem elsewhere = {
+    .typeName = "tharsis_elsewhere",
+    .structureLength = sizeof elsewhere,
+    .version = TCL_FILESYSTEM_VERSION_1,
+    .pathInFilesystemProc = is_elsewhere,
+};
+
+static void hide_elsewhere(const th_confinement *c)
+{
+    if (!realpath(c->folder, granted.folder))
+        granted.folder[0] = '\0';
+    if (!c->script || !realpath(c->script, granted.script))
+        granted.script[0] = '\0';
+    Tcl_FSRegister(NULL, &elsewhere);
 }
 
 /* ---- files ---- */
@@ -185,15 +256,11 @@ static int grant(int rules, const char *path, uint64_t rights)
 
 static int grant_all(int rules, const th_confinement *c, int version)
 {
-    static const char *const readable[] = {"/usr",           "/lib",
-                                           "/lib64",         "/etc/ld.so.cache",
-                                           "/etc/localtime", "/sys/devices/system/cpu",
-                                           "/dev/urandom"};
     bool has_failed =
         grant(rules, "/dev/null",
               of_a_file & all_rights(version) & ~(uint64_t)LANDLOCK_ACCESS_FS_EXECUTE) < 0;
-    for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
-        has_failed |= grant(rules, readable[i], reading) < 0;
+    for (const char *const *path = readable; *path; path++)
+        has_failed |= grant(rules, *path, reading) < 0;
     for (const char *const *folder = th_shipped_folders; *folder; folder++)
         has_failed |= grant(rules, *folder, reading) < 0;
     if (c->script)
@@ -384,13 +451,16 @@ static int lacks(const th_confinement *c, const char *what, th_error *err)
                         what);
 }
 
+static char *no_environment[] = {NULL}; /* Tcl needs an array, which clearenv takes away */
+
 int th_confine(const th_confinement *c, th_error *err)
 {
     struct stat s;
     if (stat(c->folder, &s) != 0 || !S_ISDIR(s.st_mode))
         return th_error_set(err, "TCL-0992", "-folder \"%s\": is no folder", c->folder);
     int io = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
-    clearenv();
+    environ = no_environment;
+    hide_elsewhere(c);
     if (limit_resources(c) != 0 && lacks(c, "processor time and memory (setrlimit)", err) != 0)
         return -1;
     if (confine_files(c) != 0 &&

@@ -409,7 +409,7 @@ int th_shell_main(int argc, char **argv, const th_remote *elsewhere)
         return complain("is only for -safe:", line.only_safe);
     if (line.is_safe && confine(&line, argv, elsewhere) != 0)
         return EXIT_SCRIPT;
-    Tcl_Interp *interp = th_interp_new();
+    Tcl_Interp *interp = Tcl_CreateInterp(); /* th_interp_new needs the table that this one finds */
     int code = start(interp, &line, elsewhere);
     if (code != TCL_OK) {
         fprintf(stderr, "tharsis: %s\n", Tcl_GetStringResult(interp));
