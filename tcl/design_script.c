@@ -39,10 +39,12 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
         for (Tcl_Size i = 0; i < n; i++)
             texts[i] = Tcl_GetString(names[i]);
         near = th_name_nearest(procedure, texts, (size_t)n);
+        if (near && strcmp(near, procedure) == 0)
+            near = NULL; /* it takes other arguments */
     }
     th_error_set(err, "TCL-0133",
-                 "procedure \"%.100s\": there is none of this name%s%s%s: must be a Tcl procedure "
-                 "of two arguments, shard and parameters",
+                 "procedure \"%.100s\": is no Tcl procedure of two arguments, shard and parameters, "
+                 "of this session%s%s%s",
                  procedure, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
     th_free(texts);
     return -1;

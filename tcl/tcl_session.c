@@ -40,8 +40,8 @@ int th_session_print(th_session *s, const char *text, th_error *err)
 
 static bool is_folder(Tcl_Obj *path)
 {
-    Tcl_StatBuf stat;
-    return Tcl_FSStat(path, &stat) == 0 && S_ISDIR(Tcl_GetModeFromStat(&stat));
+    struct stat s; /* not Tcl's, to which folders above that of -safe are not there */
+    return th_file_stat(Tcl_GetString(path), &s) == 0 && S_ISDIR(s.st_mode);
 }
 
 /* All folders on the way to the last of the elements. Safe interpreters have no "file mkdir". */
