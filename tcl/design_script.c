@@ -42,10 +42,11 @@ static int fail_unknown(Tcl_Interp *interp, const char *procedure, th_error *err
         if (near && strcmp(near, procedure) == 0)
             near = NULL; /* it takes other arguments */
     }
-    th_error_set(err, "TCL-0133",
-                 "procedure \"%.100s\": is no Tcl procedure of two arguments, shard and parameters, "
-                 "of this session%s%s%s",
-                 procedure, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    th_error_set(
+        err, "TCL-0133",
+        "procedure \"%.100s\": is no Tcl procedure of two arguments, shard and parameters, "
+        "of this session%s%s%s",
+        procedure, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
     th_free(texts);
     return -1;
 }

@@ -56,7 +56,7 @@ int th_session_print(th_session *s, const char *text, th_error *err);
  * are missing on the way are made. 0, or -1: the file is as it was. */
 int th_session_write_file(th_session *s, const char *path, bool append, const th_strbuf *bytes,
                           th_error *err);
-/* A safe interpreter: from here on the session's commands open only files that come with Tharsis. */
+/* A safe interpreter: its commands open only files that come with Tharsis, from here on. */
 void th_session_refuse_files(th_session *s);
 int th_session_make_folder_of(th_session *s, const char *path, th_error *err);
 

@@ -411,8 +411,8 @@ static void swap_changes(th_session *s, checkpoint *k)
 static int load(th_call *c, checkpoint *k, const char *path)
 {
     th_session *s = c->session;
-    if (th_session_need_program(s, &c->err) != 0 ||
-        read_checkpoint(path, k, &c->err) != 0 || check_run(s, k, path, &c->err) != 0)
+    if (th_session_need_program(s, &c->err) != 0 || read_checkpoint(path, k, &c->err) != 0 ||
+        check_run(s, k, path, &c->err) != 0)
         return -1;
     th_simulation *fresh = th_session_new_simulation(s, &k->options, &c->err);
     if (!fresh)
