@@ -47,8 +47,7 @@ static uint64_t digest_of(const th_machine_options *m)
     const int64_t words[] = {o->weigh_by_latency,    o->solves_uncontended,  o->packet_bytes,
                              o->buffer_bytes,        o->n_virtual_channels,  o->credit_delay_ps,
                              o->router_delay_ps,     o->terminal_bits_per_s, o->n_crossbar_inputs,
-                             o->allocation_cycle_ps, o->may_deadlock,        o->sends_every_packet,
-                             m->always_contended};
+                             o->allocation_cycle_ps, o->may_deadlock,        m->always_contended};
     return th_hash(words, sizeof words, th_hash(m->network->name, strlen(m->network->name), 0));
 }
 

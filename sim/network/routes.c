@@ -104,7 +104,7 @@ int th_routes_take(th_routes *r, th_network *n, int src, int dst, th_flow_route 
         const th_link *link = &s->links[r->longest[i]];
         int64_t bits = s->media[link->medium].bits_per_s;
         r->links.item[first + i] = r->longest[i];
-        out->latency_ps += link->latency_ps;
+        out->latency_ps = th_time_add(out->latency_ps, link->latency_ps);
         out->bits_per_s = bits < out->bits_per_s ? bits : out->bits_per_s;
     }
     return 0;
