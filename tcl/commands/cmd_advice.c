@@ -116,10 +116,13 @@ static int parse(th_call *c, th_advice_request *q)
 
 /* ---- the table ---- */
 
-/* A change that only adds is never worse under the best mapping; the search found a worse one. */
-static bool is_noise(const th_advice_item *item)
+/* What only adds is no slower under the best mapping: the search found a worse one. Another
+ * topology or design may really be slower, and energy may really rise. */
+static bool is_noise(const th_advice *a, const th_advice_item *item)
 {
-    return !item->failure.id[0] && item->gain < 0;
+    bool only_adds = item->kind == TH_ADVICE_BANDWIDTH || item->kind == TH_ADVICE_DRAM_BANDWIDTH ||
+                     item->kind == TH_ADVICE_CLOCK || item->kind == TH_ADVICE_MEMORY;
+    return only_adds && !th_goal_needs_energy(&a->goal) && !item->failure.id[0] && item->gain < 0;
 }
 
 static void add_row(th_table *t, const th_advice *a, const th_advice_item *item, bool is_baseline)
@@ -139,7 +142,7 @@ static void add_row(th_table *t, const th_advice *a, const th_advice_item *item,
                                                           : th_absent(TH_KIND_NUMBER),
         has ? th_text(th_time_part_name(item->limit)) : th_text("no mapping"),
         has ? th_share(item->limit_share) : th_absent(TH_KIND_SHARE),
-        !is_baseline && is_noise(item) ? th_text("of the search") : th_absent(TH_KIND_TEXT),
+        !is_baseline && is_noise(a, item) ? th_text("of the search") : th_absent(TH_KIND_TEXT),
         has ? th_absent(TH_KIND_TEXT) : th_text(item->failure.text),
     };
     if (is_baseline)
@@ -160,7 +163,7 @@ static bool any_noise(const th_advice *a)
 {
     bool any = false;
     for (int i = 0; i < a->n; i++)
-        any |= is_noise(&a->all[i]);
+        any |= is_noise(a, &a->all[i]);
     return any;
 }
 
@@ -209,8 +212,8 @@ static int section(th_report *r, const th_advice *a, th_error *err)
                               "cost, by gain; without a gain"
                             : "order: by gain");
     th_table_note(t, "noise",
-                  "noise: a change that only adds makes no mapping worse; with so few -evaluations "
-                  "the search found a worse one");
+                  "noise: more bandwidth, clock or memory makes no mapping worse; with so few "
+                  "-evaluations the search found a worse one");
     for (int i = 0; i < a->n; i++)
         add_row(t, a, &a->all[i], false);
     add_row(t, a, &a->baseline, true);
