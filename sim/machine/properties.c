@@ -70,6 +70,25 @@ static int make_jitter(th_machine *m)
     return m->properties.jitter ? 0 : -1;
 }
 
+static int list_links_of_media(th_machine *m)
+{
+    th_machine_properties *p = &m->properties;
+    if (p->next_link)
+        return 0;
+    if (!p->first_link)
+        p->first_link = th_alloc_array((size_t)m->system->n_media + 1, sizeof *p->first_link);
+    p->next_link = th_alloc_array((size_t)m->system->n_links + 1, sizeof *p->next_link);
+    if (!p->first_link || !p->next_link)
+        return -1;
+    for (int i = 0; i < m->system->n_media; i++)
+        p->first_link[i] = -1;
+    for (int l = m->system->n_links - 1; l >= 0; l--) {
+        p->next_link[l] = p->first_link[medium_of(m, l)];
+        p->first_link[medium_of(m, l)] = l;
+    }
+    return 0;
+}
+
 int th_machine_check_property_event(const th_machine *m, const th_property_event *c, th_error *err)
 {
     if (!th_property_is_of_link(c->kind))
@@ -109,6 +128,7 @@ int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_
     if (make_factors(&m->properties.medium_factor, m->system->n_media) ||
         make_factors(&m->properties.frequency_factor, m->system->n_accels) ||
         (c->kind == TH_PROPERTY_JITTER && make_jitter(m)) || make_states(m, c->kind) ||
+        (th_property_is_of_link(c->kind) && list_links_of_media(m)) ||
         begin_fault_times(m) ||
         th_grow(&m->properties.events, &m->properties.capacity, m->properties.n_events + 1,
                 sizeof *m->properties.events) ||
@@ -157,9 +177,9 @@ static void notify_health(const th_machine *m, const th_property_event *c)
         TH_NOTIFY(m->observers, health, m->now, false, c->object, health_of_accel(m, c->object));
         return;
     }
-    for (int l = 0; l < m->system->n_links; l++)
-        if (medium_of(m, l) == medium_of(m, c->object))
-            TH_NOTIFY(m->observers, health, m->now, true, l, health_of_link(m, l));
+    for (int l = m->properties.first_link[medium_of(m, c->object)]; l >= 0;
+         l = m->properties.next_link[l])
+        TH_NOTIFY(m->observers, health, m->now, true, l, health_of_link(m, l));
 }
 
 void th_health_report(const th_machine *m, th_observer *o)
@@ -317,6 +337,8 @@ void th_property_events_free(th_machine *m)
     th_free(m->properties.medium_factor);
     th_free(m->properties.frequency_factor);
     th_free(m->properties.jitter);
+    th_free(m->properties.first_link);
+    th_free(m->properties.next_link);
     for (size_t i = 0; i < m->properties.n_scaled; i++)
         th_free(m->properties.scaled[i]);
     th_free(m->properties.scaled);
