@@ -142,7 +142,7 @@ typedef struct th_machine_properties {
     double *medium_factor, *frequency_factor;     /* NULL: all are 1 */
     th_jitter *jitter;                            /* by accelerator; NULL: none has any */
     int32_t *first_link, *next_link; /* of a medium; after a link on its medium; -1: none */
-    struct th_scaled_cost **scaled; /* compute costs at other clocks; none is ever dropped */
+    struct th_scaled_cost **scaled;  /* compute costs at other clocks; none is ever dropped */
     size_t n_scaled, scaled_capacity;
 } th_machine_properties;
 

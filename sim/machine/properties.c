@@ -128,8 +128,7 @@ int th_machine_add_property_event(th_machine *m, const th_property_event *c, th_
     if (make_factors(&m->properties.medium_factor, m->system->n_media) ||
         make_factors(&m->properties.frequency_factor, m->system->n_accels) ||
         (c->kind == TH_PROPERTY_JITTER && make_jitter(m)) || make_states(m, c->kind) ||
-        (th_property_is_of_link(c->kind) && list_links_of_media(m)) ||
-        begin_fault_times(m) ||
+        (th_property_is_of_link(c->kind) && list_links_of_media(m)) || begin_fault_times(m) ||
         th_grow(&m->properties.events, &m->properties.capacity, m->properties.n_events + 1,
                 sizeof *m->properties.events) ||
         th_grow(&m->properties.next_fault, &m->properties.next_capacity, m->properties.n_events + 1,
