@@ -13,6 +13,7 @@
 
 static atomic_int_fast64_t n_live;
 static atomic_int_fast64_t n_calls;
+static atomic_int_fast64_t n_bytes;
 static atomic_int_fast64_t fail_at; /* the value of n_calls that fails; 0: none */
 
 static _Thread_local size_t refused; /* bytes of the last block that there was no memory for */
@@ -26,6 +27,7 @@ static bool must_fail(void)
 /* The block of that many bytes, or the note that there was none. */
 static void *counted(void *block, size_t bytes)
 {
+    atomic_fetch_add(&n_bytes, (int64_t)bytes);
     if (block)
         atomic_fetch_add(&n_live, 1);
     else
@@ -66,6 +68,7 @@ void *th_realloc_array(void *block, size_t n, size_t size)
     if (__builtin_mul_overflow(n, size, &bytes))
         bytes = SIZE_MAX;
     void *moved = bytes == SIZE_MAX || must_fail() ? NULL : realloc(block, at_least_one(bytes));
+    atomic_fetch_add(&n_bytes, (int64_t)bytes);
     if (!moved)
         refused = bytes;
     return moved;
@@ -117,6 +120,11 @@ size_t th_alloc_refused(void)
 int64_t th_alloc_live(void)
 {
     return atomic_load(&n_live);
+}
+
+int64_t th_alloc_bytes(void)
+{
+    return atomic_load(&n_bytes);
 }
 
 int64_t th_alloc_calls(void)

@@ -26,9 +26,10 @@ static inline int th_grow(void *block_pointer, size_t *capacity, size_t n, size_
 size_t th_alloc_refused(void);
 
 /* Tests only: the k-th allocation from now fails (1 = the next one; 0 = none), and all after it
- * succeed again. Live blocks and total calls so far, over all threads. */
+ * succeed again. Over all threads: live blocks, and calls and bytes asked for so far. */
 void th_alloc_fail_at(int64_t k);
 int64_t th_alloc_live(void);
 int64_t th_alloc_calls(void);
+int64_t th_alloc_bytes(void);
 
 #endif

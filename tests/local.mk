@@ -213,7 +213,8 @@ check_PROGRAMS += tests/soak/probe
 tests_soak_probe_SOURCES = tests/soak/probe.c
 tests_soak_probe_CPPFLAGS = $(face_flags)
 tests_soak_probe_LDADD = libface.la libtharsis.la $(TCL_STUB_LIBS) $(TCL_LIBS_SPEC)
-soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/invariants.tcl \
+soak_scripts = tests/soak/allocations.tcl tests/soak/commands.tcl tests/soak/growth.tcl \
+	tests/soak/invariants.tcl \
 	tests/soak/writes.tcl
 $(soak_scripts:.tcl=.log): tharsis$(EXEEXT) tests/soak/probe$(EXEEXT)
 EXTRA_DIST += $(soak_scripts) tests/soak/README.md tests/soak/builds.sh tests/soak/coverage.sh \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* probe.c - a shell for tests that make allocations fail: runs a Tcl script with Tharsis' commands
- * for it and for its interpreters, and one more, in the first interpreter:
+/* probe.c - a shell for tests that count allocations or make them fail: runs a Tcl script with
+ * Tharsis' commands for it and for its interpreters, and one more, in the first interpreter:
  *   alloc fail K    the K-th allocation from now fails (0: none)
  *   alloc calls     allocations so far       alloc live   blocks that are allocated
+ *   alloc bytes     bytes asked for so far
  *
  *   probe SCRIPT ?ARGUMENT ...? */
 #include <config.h>
@@ -23,7 +24,9 @@ static int run_alloc(ClientData data, Tcl_Interp *interp, int n, Tcl_Obj *const 
         th_alloc_fail_at(k);
         return TCL_OK;
     }
-    k = strcmp(what, "calls") == 0 ? th_alloc_calls() : th_alloc_live();
+    k = strcmp(what, "calls") == 0   ? th_alloc_calls()
+        : strcmp(what, "bytes") == 0 ? th_alloc_bytes()
+                                     : th_alloc_live();
     Tcl_SetObjResult(interp, Tcl_NewWideIntObj(k));
     return TCL_OK;
 }
