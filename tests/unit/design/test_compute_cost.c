@@ -4,6 +4,8 @@
 #include "base/alloc.h"
 #include "tests/unit/sim_help.h"
 #include "tests/unit/tap.h"
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 static th_shard pool_shard(void)
@@ -60,6 +62,93 @@ TEST(other_memory_is_other_work)
                    th_compute_cost_get(w, 4)->collapsed_ps);
     th_compute_cost_cache_free(w);
     th_system_free(s);
+}
+
+/* What a lookup gives: the cost, or that there is none. */
+static th_time cost_of(th_compute_cost_cache *w, int accel, const th_shard *shard)
+{
+    int32_t number = th_compute_cost_lookup(w, accel, 0, shard, NULL);
+    return number < 0 ? -1 : th_compute_cost_get(w, number)->collapsed_ps;
+}
+
+/* Every number of a shard, one more, in a cache that knows all its neighbours. */
+TEST(a_cache_of_neighbours_answers_like_a_new_one)
+{
+    static const char *const systems[] = {"f1_16xlarge", "npu_v1", "ring8"};
+    const th_shard shards[] = {conv_shard(2, 24, 12, 10, 10, 3), pool_shard()};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 2; k++) {
+            th_system *s = shipped_system(systems[i]);
+            th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
+            CU_ASSERT_TRUE(cost_of(w, 0, &shards[k]) > 0);
+            for (size_t at = 0; at < sizeof(th_shard) / sizeof(int32_t); at++) {
+                th_shard one_more = shards[k];
+                ((int32_t *)&one_more)[at]++;
+                if (one_more.kind != shards[k].kind) /* its other fields would be wrong */
+                    continue;
+                th_compute_cost_cache *fresh = th_compute_cost_cache_new(s, NULL);
+                CU_ASSERT_EQUAL(cost_of(w, 0, &one_more), cost_of(fresh, 0, &one_more));
+                th_compute_cost_cache_free(fresh);
+            }
+            th_compute_cost_cache_free(w);
+            th_system_free(s);
+        }
+}
+
+/* Every number of an accelerator that its tasks' times depend on, changed on accelerator 1: the
+ * cache that has seen accelerator 0 answers like one that has not. */
+TEST(every_number_of_an_accelerator_is_in_the_key)
+{
+    static const size_t words[] = {
+        offsetof(th_accel, dram_bits_per_s),
+        offsetof(th_accel, dram_latency_ps),
+        offsetof(th_accel, dram_burst_bytes),
+        offsetof(th_accel, dram_interleave_bytes),
+        offsetof(th_accel, vector_hz),
+        offsetof(th_accel, vector_elements_per_cycle),
+        offsetof(th_accel, vector_exp_operations),
+        offsetof(th_accel, vector_buffer_bytes),
+    };
+    enum { WORDS = sizeof words / sizeof *words };
+    th_shard softmax = {.kind = TH_LAYER_SOFTMAX,
+                        .dim = {2, 1000, 1, 30, 10, 1, 1},
+                        .groups = 1,
+                        .in_h = 30,
+                        .in_w = 10,
+                        .stride_h = 1,
+                        .stride_w = 1,
+                        .dilation_h = 1,
+                        .dilation_w = 1,
+                        .up_h = 1,
+                        .up_w = 1,
+                        .precision = {TH_FP16, TH_FP16, TH_FP16},
+                        .density_ppm = {1000000, 1000000, 1000000},
+                        .n_operands = 1};
+    const th_shard shards[] = {conv_shard(1, 24, 12, 40, 40, 3), softmax};
+    int n_changed = 0;
+    for (int i = 0; i < WORDS + 2; i++) {
+        th_system *s = shipped_system("f1_16xlarge");
+        th_accel *a = &s->nodes[s->accel_node[1]].a;
+        if (i < WORDS)
+            *(int64_t *)((char *)a + words[i]) += 1000;
+        else if (i == WORDS)
+            a->dram_channels += 3;
+        else
+            a->dram_efficiency = (th_dram_efficiency){2, {64, 65536}, {0.3, 0.9}};
+        th_compute_cost_cache *w = th_compute_cost_cache_new(s, NULL);
+        th_compute_cost_cache *fresh = th_compute_cost_cache_new(s, NULL);
+        for (int k = 0; k < 2; k++) {
+            th_time first = cost_of(w, 0, &shards[k]), other = cost_of(w, 1, &shards[k]);
+            CU_ASSERT_TRUE(first > 0 && other > 0);
+            CU_ASSERT_EQUAL(other, cost_of(fresh, 1, &shards[k]));
+            n_changed += first != other;
+        }
+        th_compute_cost_cache_free(fresh);
+        th_compute_cost_cache_free(w);
+        th_system_free(s);
+    }
+    CU_ASSERT_TRUE(n_changed >= 6);
+    printf("# %d costs differ\n", n_changed);
 }
 
 /* The memo is what the pipeline gives when it goes step by step. */
