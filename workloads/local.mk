@@ -49,6 +49,8 @@ libtharsis_la_SOURCES += \
 	workloads/onnx/shape_axes.c \
 	workloads/onnx/shape_resize.c \
 	workloads/onnx/shape_window.c \
+	workloads/onnx/stated.c \
+	workloads/onnx/stated.h \
 	workloads/onnx/value.c \
 	workloads/onnx/value.h \
 	workloads/scalesim_read.c workloads/scalesim_read.h \
@@ -85,7 +87,7 @@ workloads/onnx/emit.lo workloads/onnx/fold.lo workloads/onnx/fold_axes.lo worklo
 workloads/onnx/body.lo workloads/onnx/fused.lo workloads/onnx/nodes.lo workloads/onnx/sequence.lo workloads/onnx/inputs.lo workloads/onnx/layout.lo workloads/onnx/op_table.lo workloads/onnx/order.lo \
 workloads/onnx/product.lo workloads/onnx/read.lo workloads/onnx/read_pass.lo workloads/onnx/read_product.lo \
 workloads/onnx/read_recurrent.lo workloads/onnx/read_view.lo workloads/onnx/read_window.lo \
-workloads/onnx/shape.lo workloads/onnx/shape_axes.lo workloads/onnx/shape_resize.lo workloads/onnx/shape_window.lo workloads/onnx/value.lo \
+workloads/onnx/shape.lo workloads/onnx/shape_axes.lo workloads/onnx/shape_resize.lo workloads/onnx/shape_window.lo workloads/onnx/stated.lo workloads/onnx/value.lo \
 tests/unit/workloads/test_onnx_read.$(OBJEXT) tests/unit/workloads/test_onnx_refuse.$(OBJEXT): workloads/onnx/onnx.pb-c.h
 
 dist_models_DATA = \

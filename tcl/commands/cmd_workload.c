@@ -121,19 +121,40 @@ static int read_dims(th_call *c, Tcl_Obj *list, th_onnx_dim *dims)
     return (int)(n / 2);
 }
 
-static void warn_of_copies(th_call *c, const th_onnx_notes *notes)
+/* What was read of a model otherwise than its file says. */
+static void warn_of_notes(th_call *c, const th_onnx_notes *notes)
 {
+    enum { NEWEST = 21 }; /* version of ai.onnx that the rules are of */
+    th_strbuf kinds = TH_STRBUF_INIT;
+    int rest = notes->n_copied;
+    for (int i = 0; i < TH_ONNX_KINDS_MAX && notes->copied[i].n > 0; i++) {
+        th_strbuf_printf(&kinds, "%s%d %s", i ? ", " : "", notes->copied[i].n,
+                         notes->copied[i].first);
+        rest -= notes->copied[i].n;
+    }
+    if (rest > 0)
+        th_strbuf_printf(&kinds, ", %d others", rest);
     if (notes->n_copied > 0)
         th_warn(c, "TCL-0276",
-                "%d nodes have operators without a rule, among them %s: read as copies of their "
-                "inputs",
-                notes->n_copied, notes->first_copied);
+                "%d nodes are read as copies, without operations: %s; of %d outputs the file states "
+                "no shape: it is an input's",
+                notes->n_copied, kinds.failed ? "" : kinds.text, notes->n_guessed);
+    th_strbuf_clear(&kinds);
+    if (notes->contradicted.n > 0)
+        th_warn(c, "TCL-0420", "%d tensors have other shapes than the file states, among them %s",
+                notes->contradicted.n, notes->contradicted.first);
+    if (notes->left_out.n > 0)
+        th_warn(c, "TCL-0421", "%d inputs of nodes are read by no layer, among them %s",
+                notes->left_out.n, notes->left_out.first);
+    if (notes->opset > NEWEST)
+        th_warn(c, "TCL-0422", "the model imports version %lld of ai.onnx: rules are of version %d",
+                (long long)notes->opset, NEWEST);
 }
 
 static th_workload *read_onnx(th_call *c, const char *path, int32_t batch)
 {
     th_onnx_dim dims[DIMS_MAX];
-    th_onnx_notes notes = {.n_copied = 0};
+    th_onnx_notes notes;
     Tcl_Obj *list = Tcl_NewStringObj(th_call_text(c, WORKLOAD_DIM, ""), -1);
     Tcl_IncrRefCount(list);
     th_onnx_options o = {.batch = batch,
@@ -144,7 +165,7 @@ static th_workload *read_onnx(th_call *c, const char *path, int32_t batch)
     th_workload *w = o.n_dims < 0 ? NULL : th_workload_read_onnx(path, &o, &notes, &c->err);
     Tcl_DecrRefCount(list);
     if (w)
-        warn_of_copies(c, &notes);
+        warn_of_notes(c, &notes);
     return w;
 }
 

@@ -16,8 +16,9 @@ const char th_onnx_body_whole[] = "";
 
 void th_onnx_body_begin(th_onnx_body *b, th_onnx_reader *r)
 {
-    *b = (th_onnx_body){.r = r, .call = r->node, .outer = r->scope};
+    *b = (th_onnx_body){.r = r, .call = r->node, .outer_call = r->call, .outer = r->scope};
     b->status = th_onnx_enter(r, &b->scope);
+    r->call = r->call ? r->call : r->node;
     b->is_entered = b->status == 0;
     if (b->is_entered)
         r->scope = &b->scope;
@@ -148,6 +149,16 @@ void th_onnx_body_set(th_onnx_body *b, const char *attribute, int64_t value)
     }
 }
 
+void th_onnx_body_set_text(th_onnx_body *b, const char *attribute, const char *text)
+{
+    th_onnx_attribute *a = new_attribute(b, attribute);
+    char *kept = a ? keep(b, text, strlen(text)) : NULL;
+    if (kept) {
+        a->has_s = true;
+        a->s = (ProtobufCBinaryData){strlen(kept), (uint8_t *)kept};
+    }
+}
+
 void th_onnx_body_set_list(th_onnx_body *b, const char *attribute, const int64_t *values, int n)
 {
     th_onnx_attribute *a = new_attribute(b, attribute);
@@ -191,9 +202,15 @@ int th_onnx_body_end(th_onnx_body *b, const char *outputs)
         b->status = count(b, names, n) || th_onnx_read_nodes(b->r, b->nodes, b->n) ? -1 : 0;
     b->r->scope = b->outer;
     b->r->node = b->call;
+    b->r->call = b->outer_call;
     for (size_t i = 0; i < n && i < b->call->n_output && b->status == 0; i++)
         if (names[i][0] && b->call->output[i][0])
             b->status = th_onnx_bind_output(b->r, &b->scope, names[i], i);
+    for (size_t i = n; i < b->call->n_output && b->status == 0; i++)
+        if (th_onnx_is_used(b->r, i))
+            b->status = th_onnx_refuse(b->r, "WORK-0423",
+                                       "output %zu \"%.80s\": the rule has %zu outputs", i + 1,
+                                       b->call->output[i], n);
     if (b->is_entered)
         th_onnx_leave(b->r, &b->scope);
     th_free(b->nodes);

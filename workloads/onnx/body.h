@@ -14,7 +14,7 @@
 
 typedef struct th_onnx_body {
     th_onnx_reader *r;
-    const th_onnx_node *call;
+    const th_onnx_node *call, *outer_call;
     th_onnx_scope scope, *outer;
     th_onnx_node **nodes;
     size_t n, room;
@@ -33,6 +33,7 @@ void th_onnx_body_numbers(th_onnx_body *b, const char *name, const int64_t *numb
 void th_onnx_body_add(th_onnx_body *b, const char *op, const char *inputs, const char *outputs);
 /* Attributes of the node that was added last. */
 void th_onnx_body_set(th_onnx_body *b, const char *attribute, int64_t value);
+void th_onnx_body_set_text(th_onnx_body *b, const char *attribute, const char *text);
 void th_onnx_body_set_list(th_onnx_body *b, const char *attribute, const int64_t *values, int n);
 void th_onnx_body_copy_attributes(th_onnx_body *b); /* all of the node's */
 /* Reads the nodes; the words are the node's outputs in order, "-" for none. 0 or -1. */

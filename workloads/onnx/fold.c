@@ -5,6 +5,7 @@
 #include "workloads/onnx/op.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/elementary.h"
@@ -330,20 +331,40 @@ int th_onnx_fold_cast(th_onnx_reader *r, const th_onnx_operator *o)
     return status;
 }
 
+/* Why the numbers of a tensor of the file are not known. 0, or -1: memory is out. */
+static int set_unknown(th_onnx_reader *r, th_onnx_value *out, const th_onnx_tensor *t,
+                       bool has_numbers)
+{
+    const char *name = t->name && t->name[0] ? t->name : r->node ? th_onnx_node_name(r->node) : "",
+               *file = NULL,
+               *where = th_onnx_elements(out) > TH_ONNX_NUMBERS_MAX ? "more than 16384"
+                        : has_numbers                               ? "of a type that is not read"
+                                                                    : "not in the file";
+    for (size_t i = 0; i < t->n_external_data; i++)
+        if (t->external_data[i]->key && strcmp(t->external_data[i]->key, "location") == 0)
+            file = t->external_data[i]->value;
+    char *text = th_onnx_room(r, TH_ONNX_NOTE_MAX, 1);
+    if (!text)
+        return -1;
+    snprintf(text, TH_ONNX_NOTE_MAX, ": the numbers of \"%.60s\" are %s%.80s%s", name,
+             file ? "in the external file \"" : where, file ? file : "",
+             file ? "\", which is not read" : "");
+    out->unknown = text;
+    return 0;
+}
+
 int th_onnx_fold_tensor(th_onnx_reader *r, th_onnx_value *out, const th_onnx_tensor *t)
 {
     int64_t n = th_onnx_elements(out);
-    if (n < 0 || n > TH_ONNX_NUMBERS_MAX ||
-        (n > 0 && !t->has_raw_data && !t->n_float_data && !t->n_int32_data && !t->n_int64_data &&
-         !t->n_double_data && !t->n_uint64_data))
-        return 0;
-    int status = th_onnx_fold_begin(r, out);
+    bool has_numbers = n == 0 || t->has_raw_data || t->n_float_data || t->n_int32_data ||
+                       t->n_int64_data || t->n_double_data || t->n_uint64_data;
+    int status = n <= TH_ONNX_NUMBERS_MAX && has_numbers ? th_onnx_fold_begin(r, out) : 0;
     if (status > 0 && th_onnx_tensor_numbers(t, TH_ONNX_NUMBERS_MAX, out->ints, out->reals) < 0) {
         out->ints = NULL;
         out->reals = NULL;
         status = 0;
     }
-    return status;
+    return status == 0 ? set_unknown(r, out, t, has_numbers) : status;
 }
 
 int th_onnx_fold_constant(th_onnx_reader *r, const th_onnx_operator *o)

@@ -63,6 +63,30 @@ int th_onnx_replace_same_as(th_onnx_reader *r, const th_onnx_operator *o)
     return th_onnx_body_end(&b, th_onnx_body_whole);
 }
 
+/* Gemm, whose first input may have more than two axes before version 7, and FusedConv: where what is
+ * added at the end is a tensor, it is no part of the layer. */
+int th_onnx_replace_sum(th_onnx_reader *r, const th_onnx_operator *o)
+{
+    th_onnx_body b;
+    const th_onnx_value *first = th_onnx_input(r, 0);
+    bool is_conv = o->shape == th_onnx_shape_conv, is_wide = first && first->rank > 2 && !is_conv,
+         adds = th_onnx_is_tensor(th_onnx_input_or_none(r, is_conv ? 3 : 2));
+    if (!first || (!is_wide && !adds))
+        return first ? 1 : -1;
+    th_onnx_body_begin(&b, r);
+    th_onnx_body_give(&b, is_wide ? "wide" : "first", 0);
+    th_onnx_body_give(&b, "second", 1);
+    bool has_bias = (is_conv || !adds) && th_onnx_body_give(&b, "bias", 2);
+    if (is_wide)
+        th_onnx_body_add(&b, "Flatten", "wide", "first");
+    th_onnx_body_add(&b, is_conv ? "Conv" : "Gemm", has_bias ? "first second bias" : "first second",
+                     adds ? "product" : th_onnx_body_whole);
+    th_onnx_body_copy_attributes(&b);
+    if (adds && th_onnx_body_give(&b, "added", is_conv ? 3 : 2))
+        th_onnx_body_add(&b, "Add", "product added", th_onnx_body_whole);
+    return th_onnx_body_end(&b, th_onnx_body_whole);
+}
+
 /* ---- attention ------------------------------------------------------------------------------- */
 
 /* What an attention is made of; q, k and v are values of the body. */

@@ -49,7 +49,7 @@ static bool is_whole_graph(const ThOnnx__Graph *g)
         if (!g->initializer[i]->name || !is_whole_tensor(g->initializer[i]))
             return false;
     return are_whole_nodes(g->node, g->n_node) && are_named(g->input, g->n_input) &&
-           are_named(g->output, g->n_output);
+           are_named(g->output, g->n_output) && are_named(g->value_info, g->n_value_info);
 }
 
 static bool is_whole(const ThOnnx__Model *m)

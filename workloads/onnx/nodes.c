@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/names.h"
 #include "workloads/onnx/fold.h"
 #include "workloads/onnx/op.h"
 #include "workloads/onnx/order.h"
+#include "workloads/onnx/stated.h"
 
-enum { OPERATORS_MAX = 320, DEEPEST = 32 };
+enum { DEEPEST = 32, OWN_ATTENTION = 23 /* ai.onnx has one since this version */ };
 
 /* ---- constants and uses ---------------------------------------------------------------------- */
 
@@ -92,8 +92,9 @@ static bool is_domain(const th_onnx_node *n, const char *domain)
     return strcmp(n->domain ? n->domain : "", domain) == 0;
 }
 
-static const th_onnx_operator *operator_of(const th_onnx_node *n)
+static const th_onnx_operator *operator_of(const th_onnx_reader *r)
 {
+    const th_onnx_node *n = r->node;
     const th_onnx_operator *o = NULL;
     bool is_microsoft = is_domain(n, "com.microsoft");
     if (is_microsoft)
@@ -101,21 +102,17 @@ static const th_onnx_operator *operator_of(const th_onnx_node *n)
     if (!o && (is_microsoft || is_domain(n, "") || is_domain(n, "ai.onnx")))
         o = th_onnx_operator_find(n->op_type, false);
     /* exporters put these into the default domain, too */
-    if (!o && (is_domain(n, "") || is_domain(n, "ai.onnx")))
+    bool is_other = r->opset >= OWN_ATTENTION && strcmp(n->op_type, "Attention") == 0;
+    if (!o && !is_other && (is_domain(n, "") || is_domain(n, "ai.onnx")))
         o = th_onnx_operator_find(n->op_type, true);
     return o;
 }
 
 static int refuse_operator(th_onnx_reader *r)
 {
-    const char *names[OPERATORS_MAX], *domain = r->node->domain ? r->node->domain : "";
-    int n = th_onnx_operator_names(names, OPERATORS_MAX);
-    const char *near = domain[0] ? NULL : th_name_nearest(r->node->op_type, names, (size_t)n);
     return th_onnx_refuse(r, "WORK-0102",
-                          "no rule for this operator%s%.60s%s%s%s; docs/onnx.md has those that are "
-                          "read, and -unknown copy reads others as copies",
-                          domain[0] ? " of the domain " : "", domain, near ? " (did you mean " : "",
-                          near ? near : "", near ? "?)" : "");
+                          "no rule for this operator; docs/onnx.md has those that are read, and "
+                          "-unknown copy reads others as copies");
 }
 
 static bool has_tensor_input(const th_onnx_reader *r)
@@ -126,18 +123,50 @@ static bool has_tensor_input(const th_onnx_reader *r)
     return false;
 }
 
+/* Why the numbers of an output that depends on constants alone are not known. NULL: memory is out.
+ */
+static const char *why_unknown(th_onnx_reader *r, size_t output)
+{
+    for (size_t i = 0; i < r->node->n_input; i++) {
+        const th_onnx_value *in = th_onnx_input_or_none(r, i);
+        if (in && in->unknown)
+            return in->unknown;
+    }
+    char *text = th_onnx_room(r, TH_ONNX_NOTE_MAX, 1);
+    bool is_large = th_onnx_elements(&r->out[output]) > TH_ONNX_NUMBERS_MAX;
+    if (text)
+        snprintf(text, TH_ONNX_NOTE_MAX, ": \"%.80s\", which %s makes, %s",
+                 r->node->output[output], th_onnx_kind(r, r->node).text,
+                 is_large ? "has more than 16384 numbers" : "is not computed");
+    return text;
+}
+
 /* Outputs that no layer makes are constants of a known shape. */
 static int define_rest(th_onnx_reader *r)
 {
+    bool has_tensor = has_tensor_input(r);
     for (size_t i = 0; i < r->n_out; i++) {
         int64_t number;
         const char *name = r->node->output[i];
         if (!name[0] || th_map_get(r->scope->number, name, strlen(name), &number))
             continue;
         r->out[i].is_constant = true;
+        bool needs_reason = !has_tensor && !th_onnx_is_known(&r->out[i]) && !r->out[i].unknown;
+        if (needs_reason && !(r->out[i].unknown = why_unknown(r, i)))
+            return -1;
         if (th_onnx_define_output(r, i, &r->out[i]))
             return -1;
     }
+    return 0;
+}
+
+static int check_shapes(th_onnx_reader *r)
+{
+    for (size_t i = 0; i < r->n_out; i++)
+        if (th_onnx_elements(&r->out[i]) < 0)
+            return th_onnx_refuse(r, "WORK-0114",
+                                  "output %zu has more than 2^53 elements, or a negative extent",
+                                  i + 1);
     return 0;
 }
 
@@ -150,14 +179,11 @@ static int copy_unknown(th_onnx_reader *r)
         in = r->node->n_input > 0 ? th_onnx_input(r, 0) : NULL;
     if (!in)
         return r->err->id[0] ? -1 : refuse_operator(r);
-    if (r->n_copied++ == 0 && r->notes)
-        snprintf(r->notes->first_copied, sizeof r->notes->first_copied, "%.70s", r->node->op_type);
-    for (size_t i = 0; i < r->n_out; i++) {
-        r->out[i].rank = in->rank;
-        r->out[i].type = in->type;
-        memcpy(r->out[i].dim, in->dim, sizeof in->dim);
-    }
-    if (th_onnx_is_tensor(in) && th_onnx_read_copy(r, NULL))
+    th_onnx_note_copy(r);
+    for (size_t i = 0; i < r->n_out; i++)
+        if (th_onnx_set_stated(r, i, in))
+            return -1;
+    if (check_shapes(r) || (th_onnx_is_tensor(in) && th_onnx_read_copy(r, NULL)))
         return -1;
     return define_rest(r);
 }
@@ -168,16 +194,6 @@ static int check_inputs(th_onnx_reader *r)
     for (size_t i = 0; i < r->node->n_input; i++)
         if (r->node->input[i][0] && !th_onnx_input(r, i))
             return -1;
-    return 0;
-}
-
-static int check_shapes(th_onnx_reader *r)
-{
-    for (size_t i = 0; i < r->n_out; i++)
-        if (th_onnx_elements(&r->out[i]) < 0)
-            return th_onnx_refuse(r, "WORK-0114",
-                                  "output %zu has more than 2^53 elements, or a negative extent",
-                                  i + 1);
     return 0;
 }
 
@@ -239,6 +255,7 @@ int th_onnx_enter(th_onnx_reader *r, th_onnx_scope *inner)
 void th_onnx_leave(th_onnx_reader *r, th_onnx_scope *inner)
 {
     th_map_free(inner->number);
+    th_map_free(inner->stated);
     r->depth--;
 }
 
@@ -249,7 +266,10 @@ static int read_branch(th_onnx_reader *r, const ThOnnx__Graph *g)
     if (th_onnx_enter(r, &inner))
         return -1;
     r->scope = &inner;
-    int status = th_onnx_add_constants(r, g) || th_onnx_read_nodes(r, g->node, g->n_node) ? -1 : 0;
+    int status = th_onnx_state_shapes(r, &inner, g) || th_onnx_add_constants(r, g) ||
+                         th_onnx_read_nodes(r, g->node, g->n_node)
+                     ? -1
+                     : 0;
     r->scope = outer;
     r->node = node;
     for (size_t i = 0; status == 0 && i < node->n_output && i < g->n_output; i++)
@@ -263,10 +283,11 @@ static int read_if(th_onnx_reader *r)
     const th_onnx_value *condition = th_onnx_input(r, 0);
     if (!condition)
         return -1;
-    if (!th_onnx_is_known(condition) || th_onnx_elements(condition) != 1)
-        return th_onnx_refuse(r, "WORK-0117",
-                              "its condition \"%.80s\" is not known without running the model",
-                              r->node->input[0]);
+    if (th_onnx_elements(condition) != 1)
+        return th_onnx_expected(r, "a condition of one number");
+    if (!th_onnx_is_known(condition))
+        return th_onnx_refuse(r, "WORK-0117", "its condition \"%.80s\" is not known%s",
+                              r->node->input[0], th_onnx_why(condition));
     const char *name = th_onnx_number(condition, 0) ? "then_branch" : "else_branch";
     const th_onnx_attribute *a = th_onnx_attribute_of(r->node, name);
     if (!a || !a->g)
@@ -352,9 +373,18 @@ static int read_body(th_onnx_reader *r, const ThOnnx__Function *f, const th_onnx
     return th_onnx_read_nodes(r, list, f->n_node);
 }
 
+static void set_imports(th_onnx_reader *r, ThOnnx__OperatorSet *const *imports, size_t n)
+{
+    r->imports = imports;
+    r->n_imports = n;
+    r->opset = th_onnx_version(r, "ai.onnx");
+}
+
 static int read_function(th_onnx_reader *r, const ThOnnx__Function *f)
 {
     const th_onnx_node *node = r->node;
+    ThOnnx__OperatorSet *const *imports = r->imports;
+    size_t n_imports = r->n_imports;
     th_onnx_scope inner = {.outer = NULL}, *outer = r->scope;
     if (th_onnx_enter(r, &inner))
         return -1;
@@ -371,8 +401,11 @@ static int read_function(th_onnx_reader *r, const ThOnnx__Function *f)
         r->scope = outer;
     }
     r->scope = &inner;
+    if (f->n_opset_import > 0)
+        set_imports(r, f->opset_import, f->n_opset_import);
     if (status == 0)
         status = read_body(r, f, node);
+    set_imports(r, imports, n_imports);
     r->scope = outer;
     r->node = node;
     for (size_t i = 0; status == 0 && i < node->n_output && i < f->n_output; i++)
@@ -394,7 +427,8 @@ static int read_node(th_onnx_reader *r)
                               "branches: at most so many were expected in a graph of %zu nodes",
                               (long long)r->read_max, r->model->graph->n_node);
     const ThOnnx__Function *f = function_of(r);
-    const th_onnx_operator *o = operator_of(r->node);
+    const th_onnx_operator *o = operator_of(r);
+    int32_t first = r->w->n_layers;
     if (f && (!o || !is_domain(r->node, "")))
         return read_function(r, f);
     if (check_inputs(r))
@@ -402,13 +436,18 @@ static int read_node(th_onnx_reader *r)
     if ((is_domain(r->node, "") || is_domain(r->node, "ai.onnx")) &&
         strcmp(r->node->op_type, "If") == 0)
         return read_if(r);
-    if (o && o->replace)
-        return o->replace(r, o);
-    if (make_room(r))
+    if (th_onnx_int(r->node, "channels_last", 0) != 0)
+        return th_onnx_expected(r, "channels_last 0: channels behind the pixels are not read");
+    int status = o && o->replace ? o->replace(r, o) : 1;
+    if (status > 0 && make_room(r))
         return -1;
-    if (o)
-        return read_operator(r, o);
-    return r->options->copies_unknown ? copy_unknown(r) : refuse_operator(r);
+    if (status > 0 && o && o->shape)
+        status = read_operator(r, o);
+    else if (status > 0)
+        status = r->options->copies_unknown ? copy_unknown(r) : refuse_operator(r);
+    if (status == 0 && (!o || o->class == TH_ONNX_PRODUCT || o->class == TH_ONNX_PASS))
+        th_onnx_note_left_out(r, first);
+    return status;
 }
 
 int th_onnx_read_nodes(th_onnx_reader *r, th_onnx_node *const *nodes, size_t n)

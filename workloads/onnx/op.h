@@ -29,8 +29,8 @@ struct th_onnx_operator {
     /* Computes the numbers of r->out. 1: done; 0: they are not known; -1: error. NULL: it is
      * never computed. */
     int (*fold)(th_onnx_reader *r, const th_onnx_operator *o);
-    /* Reads other nodes in the place of this one, or defines its outputs in another way; there are
-     * no shape, read and fold then. */
+    /* Reads other nodes in the place of this one, or defines its outputs in another way. 1: it is
+     * one that shape, read and fold are for. Neither shape nor replace: there is no rule. */
     int (*replace)(th_onnx_reader *r, const th_onnx_operator *o);
     /* which operator of a family this row is; its meaning is given at each rule function */
     int variant;
@@ -40,7 +40,6 @@ struct th_onnx_operator {
 
 /* By name; NULL: there is none. */
 const th_onnx_operator *th_onnx_operator_find(const char *name, bool is_microsoft);
-int th_onnx_operator_names(const char **names, int max); /* returns their number */
 const th_onnx_operator *th_onnx_operator_at(int i);      /* NULL after the last */
 
 /* ---- shape rules: shape.c, shape_axes.c, shape_window.c ---- */
@@ -110,6 +109,7 @@ TH_ONNX_RULE(th_onnx_read_image_norm);
 TH_ONNX_RULE(th_onnx_read_softmax);
 TH_ONNX_RULE(th_onnx_read_reduce);
 TH_ONNX_RULE(th_onnx_read_copy);
+TH_ONNX_RULE(th_onnx_read_transform); /* a copy, which is told */
 TH_ONNX_RULE(th_onnx_read_concat);
 TH_ONNX_RULE(th_onnx_read_part); /* slice, split, gather of one place */
 TH_ONNX_RULE(th_onnx_read_gather);
@@ -152,6 +152,8 @@ TH_ONNX_RULE(th_onnx_fold_eye);
 
 /* ---- other nodes in the place of one: fused.c, sequence.c ---- */
 TH_ONNX_RULE(th_onnx_replace_same_as); /* a standard operator on some of the inputs */
+TH_ONNX_RULE(th_onnx_replace_sum);     /* one without an input, which is added behind it */
+TH_ONNX_RULE(th_onnx_replace_einsum);
 TH_ONNX_RULE(th_onnx_replace_attention);
 TH_ONNX_RULE(th_onnx_replace_multi_head_attention);
 TH_ONNX_RULE(th_onnx_replace_group_query_attention);

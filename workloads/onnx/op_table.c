@@ -53,9 +53,20 @@
     {                                                                                              \
         name, class, RULE(rule), read, fold, NULL, variant, TH_FUNCTION_COPY, false                \
     }
-#define DATA(name)                                                                                 \
+/* Of a shape that depends on the numbers of its inputs from this one on, and without a rule. */
+#define DATA(name, decisive)                                                                       \
     {                                                                                              \
-        name, REFUSED, RULE(data), NULL, NULL, NULL, 0, TH_FUNCTION_NONE, false                    \
+        name, REFUSED, RULE(data), NULL, NULL, NULL, decisive, TH_FUNCTION_NONE, false             \
+    }
+#define UNREAD(name)                                                                               \
+    {                                                                                              \
+        name, REFUSED, NULL, NULL, NULL, NULL, 0, TH_FUNCTION_NONE, false                          \
+    }
+/* One that is read without an input, which is added to what it makes (fused.c). */
+#define WITH_SUM(name, rule, variant, is_microsoft)                                                \
+    {                                                                                              \
+        name, PRODUCT, RULE(rule), READ(rule), NULL, th_onnx_replace_sum, variant,                 \
+            TH_FUNCTION_COPY, is_microsoft                                                         \
     }
 #define MICROSOFT(name, class, rule, read, variant, f)                                             \
     {                                                                                              \
@@ -99,7 +110,7 @@ static const th_onnx_operator operators[] = {
     ROW("CenterCropPad", PASS, center_crop_pad, READ(copy), NULL, 0),
     ACTIVATION("Clip", RELU),
     ROW("Col2Im", PASS, col2im, READ(copy), NULL, 0),
-    DATA("Compress"),
+    DATA("Compress", 1),
     ROW("Concat", PASS, concat, READ(concat), FOLD(concat), 0),
     REPLACED("ConcatFromSequence", PASS, concat_from_sequence, 0, false),
     ROW("Constant", SHAPE, constant, NULL, FOLD(constant), 0),
@@ -111,15 +122,16 @@ static const th_onnx_operator operators[] = {
     UNARY("Cos", POWER),
     UNARY("Cosh", POWER),
     {"CumSum", PASS, RULE(same), READ(unary), FOLD(cumsum), NULL, 0, TH_FUNCTION_COPY, false},
-    ROW("DFT", PASS, dft, READ(copy), NULL, 0),
+    ROW("DFT", PASS, dft, READ(transform), NULL, 0),
     ROW("DeformConv", PRODUCT, conv, READ(conv), NULL, 1),
     ROW("DepthToSpace", PASS, depth_to_space, READ(copy), NULL, 0),
     UNARY("DequantizeLinear", SCALE),
-    ROW("Det", PASS, det, READ(copy), NULL, 0),
+    ROW("Det", PASS, det, READ(transform), NULL, 0),
     BINARY("Div", broadcast, MUL, DIV),
     ROW("Dropout", VIEW, same, READ(same), FOLD(same), 0),
     ROW("DynamicQuantizeLinear", PASS, quantize, READ(unary), NULL, 0),
-    ROW("Einsum", PRODUCT, einsum, READ(einsum), NULL, 0),
+    {"Einsum", PRODUCT, RULE(einsum), READ(einsum), NULL, th_onnx_replace_einsum, 0,
+     TH_FUNCTION_COPY, false},
     ACTIVATION("Elu", RELU),
     BINARY("Equal", boolean, ADD, EQUAL),
     UNARY("Erf", POWER),
@@ -133,7 +145,7 @@ static const th_onnx_operator operators[] = {
     ROW("GatherElements", PASS, gather_elements, READ(copy), NULL, 0),
     ROW("GatherND", PASS, gather_nd, READ(copy), NULL, 0),
     ACTIVATION("Gelu", GELU),
-    ROW("Gemm", PRODUCT, gemm, READ(gemm), NULL, 0),
+    WITH_SUM("Gemm", gemm, 0, false),
     ROW("GlobalAveragePool", PASS, global_pool, READ(global_pool), NULL, true),
     ROW("GlobalLpPool", PASS, global_pool, READ(global_pool), NULL, true),
     ROW("GlobalMaxPool", PASS, global_pool, READ(global_pool), NULL, false),
@@ -148,7 +160,7 @@ static const th_onnx_operator operators[] = {
     ACTIVATION("HardSwish", SILU),
     UNARY("Hardmax", COPY),
     ROW("Identity", VIEW, same, READ(same), FOLD(same), 0),
-    DATA("ImageDecoder"),
+    DATA("ImageDecoder", 0),
     {"InstanceNormalization", PASS, RULE(same), READ(image_norm), NULL, NULL, 0,
      TH_FUNCTION_BATCH_NORM, false},
     {"IsInf", PASS, RULE(boolean), READ(unary), NULL, NULL, 0, TH_FUNCTION_SCALE, false},
@@ -162,7 +174,7 @@ static const th_onnx_operator operators[] = {
     BINARY("LessOrEqual", boolean, ADD, LESS_OR_EQUAL),
     FOLDED("Log", POWER, LOG),
     ROW("LogSoftmax", PASS, same, READ(softmax), NULL, 0),
-    DATA("Loop"),
+    UNREAD("Loop"),
     UNARY("LpNormalization", POWER),
     ROW("LpPool", PASS, pool, READ(pool), NULL, true),
     ROW("MatMul", PRODUCT, matmul, READ(matmul), NULL, 0),
@@ -181,7 +193,7 @@ static const th_onnx_operator operators[] = {
     ROW("Multinomial", PASS, multinomial, READ(copy), NULL, 0),
     FOLDED("Neg", SCALE, NEG),
     ROW("NegativeLogLikelihoodLoss", PASS, loss, READ(copy), NULL, 1),
-    DATA("NonMaxSuppression"),
+    DATA("NonMaxSuppression", 0),
     ROW("NonZero", SHAPE, data, NULL, FOLD(nonzero), 0),
     {"Not", PASS, RULE(same), READ(unary), FOLD(unary), NULL, TH_ONNX_NOT, TH_FUNCTION_SCALE,
      false},
@@ -221,12 +233,11 @@ static const th_onnx_operator operators[] = {
     UNARY("ReverseSequence", COPY),
     ROW("RoiAlign", PASS, roi, READ(copy), NULL, 0),
     FOLDED("Round", SCALE, ROUND),
-    ROW("STFT", PASS, stft, READ(copy), NULL, 0),
-    DATA("Scan"),
-    UNARY("Scatter", COPY),
-    UNARY("ScatterElements", COPY),
-    {"ScatterND", PASS, RULE(same), READ(unary), FOLD(scatter_nd), NULL, 0, TH_FUNCTION_COPY,
-     false},
+    ROW("STFT", PASS, stft, READ(transform), NULL, 0),
+    UNREAD("Scan"),
+    ROW("Scatter", PASS, same, READ(copy), NULL, 0),
+    ROW("ScatterElements", PASS, same, READ(copy), NULL, 0),
+    ROW("ScatterND", PASS, same, READ(copy), FOLD(scatter_nd), 0),
     ACTIVATION("Selu", RELU),
     REPLACED("SequenceAt", VIEW, sequence_at, 0, false),
     REPLACED("SequenceConstruct", VIEW, sequence, 0, false),
@@ -234,7 +245,7 @@ static const th_onnx_operator operators[] = {
     REPLACED("SequenceErase", VIEW, sequence_insert, 1, false),
     REPLACED("SequenceInsert", VIEW, sequence_insert, 0, false),
     REPLACED("SequenceLength", SHAPE, sequence_length, 0, false),
-    DATA("SequenceMap"),
+    UNREAD("SequenceMap"),
     ROW("Shape", SHAPE, shape, NULL, FOLD(shape), 0),
     UNARY("Shrink", SCALE),
     ACTIVATION("Sigmoid", SIGMOID),
@@ -253,19 +264,19 @@ static const th_onnx_operator operators[] = {
     FOLDED("Sqrt", POWER, SQRT),
     ROW("Squeeze", VIEW, squeeze, READ(reshaped), FOLD(same), 0),
     UNARY("StringConcat", COPY),
-    DATA("StringNormalizer"),
-    DATA("StringSplit"),
+    DATA("StringNormalizer", 0),
+    DATA("StringSplit", 0),
     BINARY("Sub", broadcast, ADD, SUB),
     BINARY("Sum", broadcast, ADD, ADD),
     UNARY("Tan", POWER),
     ACTIVATION("Tanh", TANH),
-    DATA("TfIdfVectorizer"),
+    UNREAD("TfIdfVectorizer"),
     ACTIVATION("ThresholdedRelu", RELU),
     ROW("Tile", PASS, tile, READ(copy), FOLD(tile), 0),
     ROW("TopK", PASS, top_k, READ(copy), NULL, 0),
     ROW("Transpose", VIEW, transpose, READ(transpose), FOLD(transpose), 0),
     UNARY("Trilu", SCALE),
-    DATA("Unique"),
+    DATA("Unique", 0),
     ROW("Unsqueeze", VIEW, unsqueeze, READ(reshaped), FOLD(same), 0),
     ROW("Upsample", PASS, resize, READ(copy), NULL, 1),
     {"Where", PASS, RULE(broadcast), READ(binary), FOLD(where), NULL, 0, TH_FUNCTION_MUL, false},
@@ -273,12 +284,12 @@ static const th_onnx_operator operators[] = {
     /* com.microsoft */
     REPLACED("Attention", PRODUCT, attention, 0, true),
     MICROSOFT("BiasGelu", PASS, same, activation, 0, GELU),
-    MICROSOFT("BiasSoftmax", PASS, same, softmax, 0, COPY),
+    MICROSOFT("BiasSoftmax", PASS, same, softmax, 1, COPY),
     REPLACED("DynamicQuantizeMatMul", PRODUCT, same_as, 0, true),
     REPLACED("EmbedLayerNormalization", PASS, embed_layer_norm, 0, true),
     MICROSOFT("FastGelu", PASS, same, activation, 0, GELU),
-    MICROSOFT("FusedConv", PRODUCT, conv, conv, 1, COPY),
-    MICROSOFT("FusedGemm", PRODUCT, gemm, gemm, 0, COPY),
+    WITH_SUM("FusedConv", conv, 1, true),
+    WITH_SUM("FusedGemm", gemm, 0, true),
     MICROSOFT("FusedMatMul", PRODUCT, matmul, matmul, 0, COPY),
     MICROSOFT("Gelu", PASS, same, activation, 0, GELU),
     REPLACED("GroupQueryAttention", PRODUCT, group_query_attention, 0, true),
@@ -330,12 +341,4 @@ const th_onnx_operator *th_onnx_operator_find(const char *name, bool is_microsof
 const th_onnx_operator *th_onnx_operator_at(int i)
 {
     return i < N_OPERATORS ? &operators[i] : NULL;
-}
-
-int th_onnx_operator_names(const char **names, int max)
-{
-    int n = 0;
-    for (; n < N_OPERATORS && n < max; n++)
-        names[n] = operators[n].name;
-    return n;
 }

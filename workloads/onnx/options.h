@@ -25,9 +25,21 @@ typedef struct th_onnx_options {
 } th_onnx_options;
 
 /* What a reader reports that is no error. */
+enum { TH_ONNX_KINDS_MAX = 16, TH_ONNX_NOTE_MAX = 400 };
+
+typedef struct th_onnx_note {
+    int n;
+    char first[TH_ONNX_NOTE_MAX]; /* what the first of them is */
+} th_onnx_note;
+
 typedef struct th_onnx_notes {
-    int n_copied;          /* operators read as copies */
-    char first_copied[80]; /* one of them */
+    /* operators without a rule for what they compute, and how many nodes of each are copies */
+    th_onnx_note copied[TH_ONNX_KINDS_MAX];
+    int n_copied;              /* such nodes, also those of further operators */
+    int n_guessed;             /* of their outputs, those whose shape the file does not state */
+    th_onnx_note contradicted; /* tensors of another shape than the file states */
+    th_onnx_note left_out;     /* tensors that a node has as an input and no layer reads */
+    int64_t opset;             /* the version of ai.onnx that the model imports */
 } th_onnx_notes;
 
 #endif

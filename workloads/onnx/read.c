@@ -7,32 +7,31 @@
 #include <config.h>
 #include "workloads/onnx/read.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "workloads/onnx/inputs.h"
 #include "workloads/onnx/nodes.h"
+#include "workloads/onnx/stated.h"
 
 /* Nodes and outputs that are read: functions that call each other twice would double them at every
  * level. */
 enum { READ_LEAST = 100000, READ_PER_NODE = 4 };
 
-static int64_t opset_of(const ThOnnx__Model *m)
+/* Every output of the graph must be there. */
+static int check_outputs(const th_onnx_reader *r, const ThOnnx__Graph *g)
 {
-    int64_t version = 1;
-    for (size_t i = 0; i < m->n_opset_import; i++) {
-        const char *domain = m->opset_import[i]->domain ? m->opset_import[i]->domain : "";
-        if ((!domain[0] || strcmp(domain, "ai.onnx") == 0) && m->opset_import[i]->has_version)
-            version = m->opset_import[i]->version;
-    }
-    return version;
+    for (size_t i = 0; i < g->n_output; i++)
+        if (!th_onnx_find(r, g->output[i]->name))
+            return th_error_set(r->err, "WORK-0422", "%s: output \"%.100s\": no node makes it",
+                                r->path, g->output[i]->name);
+    return 0;
 }
 
 static int read_graph(th_onnx_reader *r, bool keeps_batch)
 {
     const ThOnnx__Graph *g = r->model->graph;
     if (th_onnx_count_uses(r) || th_onnx_add_constants(r, g) ||
-        th_onnx_add_inputs(r, g, keeps_batch) || th_onnx_read_nodes(r, g->node, g->n_node))
+        th_onnx_add_inputs(r, g, keeps_batch) || th_onnx_state_shapes(r, r->scope, g) ||
+        th_onnx_read_nodes(r, g->node, g->n_node) || check_outputs(r, g))
         return -1;
     return th_workload_finish(r->w, r->err);
 }
@@ -59,6 +58,8 @@ static th_workload *read_once(th_onnx_reader start, bool keeps_batch, bool *mixe
 {
     th_onnx_reader r = start;
     th_onnx_scope scope = {.number = th_map_new()};
+    r.opset = th_onnx_version(&r, "ai.onnx");
+    *r.notes = (th_onnx_notes){.opset = r.opset};
     r.scope = &scope;
     r.uses = th_map_new();
     r.layer_names = th_map_new();
@@ -66,9 +67,8 @@ static th_workload *read_once(th_onnx_reader start, bool keeps_batch, bool *mixe
     int status = scope.number && r.uses && r.layer_names ? read_graph(&r, keeps_batch)
                                                          : th_error_no_memory(r.err);
     *mixes_batch = r.mixes_batch;
-    if (r.notes)
-        r.notes->n_copied = r.n_copied;
     th_map_free(scope.number);
+    th_map_free(scope.stated);
     clear(&r);
     if (status) {
         th_workload_free(r.w);
@@ -81,14 +81,16 @@ th_workload *th_workload_read_onnx(const char *path, const th_onnx_options *opti
                                    th_onnx_notes *notes, th_error *err)
 {
     bool mixes_batch = false;
+    th_onnx_notes unread;
     ThOnnx__Model *m = th_onnx_open(path, err);
     if (!m)
         return NULL;
     const th_onnx_reader start = {.path = path,
                                   .model = m,
                                   .options = options,
-                                  .notes = notes,
-                                  .opset = opset_of(m),
+                                  .notes = notes ? notes : &unread,
+                                  .imports = m->opset_import,
+                                  .n_imports = m->n_opset_import,
                                   .err = err};
     th_workload *w = read_once(start, true, &mixes_batch);
     if (!w && mixes_batch) {

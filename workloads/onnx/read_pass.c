@@ -292,15 +292,15 @@ static int32_t groups_of(const th_onnx_value *v, int32_t first, int32_t last)
     return is_good ? (int32_t)(v->c / extent) : 0;
 }
 
-/* Before version 13, softmax normalises over the axis and all axes after it. */
+/* Before version 13, softmax normalises over the axis and all axes after it; variant: always. */
 int th_onnx_read_softmax(th_onnx_reader *r, const th_onnx_operator *o)
 {
     th_onnx_value *v = th_onnx_input_or_none(r, 0);
-    (void)o;
-    int32_t axis = th_onnx_axis(r, th_onnx_int(r->node, "axis", r->opset < 13 ? 1 : -1), v->rank);
+    bool is_old = r->opset < 13 || o->variant;
+    int32_t axis = th_onnx_axis(r, th_onnx_int(r->node, "axis", is_old ? 1 : -1), v->rank);
     if (axis < 0)
         return -1;
-    int32_t last = r->opset < 13 ? v->rank - 1 : axis;
+    int32_t last = is_old ? v->rank - 1 : axis;
     const th_onnx_value *in = v;
     if (groups_of(v, axis, last) == 0)
         in = arrange_rows(r, v, axis, last);

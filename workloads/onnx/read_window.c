@@ -132,7 +132,7 @@ static int read_conv(th_onnx_reader *r, const th_onnx_operator *o, bool is_trans
 {
     th_onnx_window x;
     if (!th_onnx_is_tensor(th_onnx_input_or_none(r, 0)))
-        return th_onnx_gather_inputs(r, TH_FUNCTION_COPY, 0, "");
+        return th_onnx_expected(r, "a first input that is not constant");
     const th_onnx_value *in = image_input(r);
     if (!in || th_onnx_window_of(r, o->variant, is_transposed, &x))
         return -1;
@@ -142,7 +142,8 @@ static int read_conv(th_onnx_reader *r, const th_onnx_operator *o, bool is_trans
         return -1;
     l.dim[TH_DIM_K] = (int32_t)channels;
     l.groups = (int32_t)th_onnx_int(r->node, "group", 1);
-    l.has_bias = o->variant == 1 && th_onnx_input_or_none(r, 2);
+    size_t bias = o->variant == 3 ? 8 : strcmp(o->name, "DeformConv") == 0 ? 3 : 2;
+    l.has_bias = strcmp(o->name, "ConvInteger") != 0 && th_onnx_input_or_none(r, bias);
     int32_t from = in->layer, layer = th_onnx_add_layer(r, &l, &from, 1, "");
     return layer < 0 ? -1 : define_image(r, in, layer, 0);
 }

@@ -116,6 +116,8 @@ int th_onnx_shape_matmul(th_onnx_reader *r, const th_onnx_operator *o)
     if (!b)
         return -1;
     th_onnx_value x = *a, y = *b;
+    if (th_onnx_int(r->node, "transBatchA", 0) || th_onnx_int(r->node, "transBatchB", 0))
+        return th_onnx_expected(r, "transBatchA and transBatchB 0: others are not read");
     if (th_onnx_int(r->node, "transA", 0) && x.rank >= 2) {
         x.dim[x.rank - 1] = a->dim[a->rank - 2];
         x.dim[x.rank - 2] = a->dim[a->rank - 1];
@@ -132,7 +134,6 @@ int th_onnx_shape_matmul(th_onnx_reader *r, const th_onnx_operator *o)
     return multiply(r, x, y);
 }
 
-/* Before version 7 the inputs may have more than two axes, which are flattened. */
 int th_onnx_shape_gemm(th_onnx_reader *r, const th_onnx_operator *o)
 {
     const th_onnx_value *a = th_onnx_input(r, 0), *b = a ? th_onnx_input(r, 1) : NULL;
@@ -140,9 +141,6 @@ int th_onnx_shape_gemm(th_onnx_reader *r, const th_onnx_operator *o)
     if (!b)
         return -1;
     th_onnx_value x = *a, y = *b;
-    for (int32_t i = 2; i < a->rank; i++)
-        x.dim[1] *= a->dim[i];
-    x.rank = a->rank > 2 ? 2 : a->rank;
     if (x.rank != 2 || y.rank != 2)
         return th_onnx_expected(r, "inputs of two axes");
     if (th_onnx_int(r->node, "transA", 0)) {
@@ -284,7 +282,9 @@ int th_onnx_shape_range(th_onnx_reader *r, const th_onnx_operator *o)
         const th_onnx_value *v = th_onnx_input(r, i);
         if (!v)
             return -1;
-        if (!th_onnx_is_known(v) || th_onnx_elements(v) != 1)
+        if (th_onnx_elements(v) != 1)
+            return th_onnx_expected(r, "a start, an end and a step of one number each");
+        if (!th_onnx_is_known(v))
             return th_onnx_refuse_unknown(r, i);
         x[i] = th_onnx_real_number(v, 0);
         r->out[0].type = v->type;
@@ -316,9 +316,14 @@ int th_onnx_shape_one_hot(th_onnx_reader *r, const th_onnx_operator *o)
     return 0;
 }
 
+/* variant: the first input on whose numbers the shape depends. */
 int th_onnx_shape_data(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    (void)o;
+    bool depends = false;
+    for (size_t i = (size_t)o->variant; i < r->node->n_input; i++)
+        depends |= th_onnx_is_tensor(th_onnx_input_or_none(r, i));
+    if (!depends)
+        return th_onnx_refuse(r, "WORK-0424", "of constants alone it is not read");
     return th_onnx_refuse(r, "WORK-0099",
                           "the shape of its output depends on the data; only models whose shapes "
                           "follow from their inputs' can be read");

@@ -126,23 +126,23 @@ int th_onnx_shape_concat(th_onnx_reader *r, const th_onnx_operator *o)
 
 int th_onnx_shape_split(th_onnx_reader *r, const th_onnx_operator *o)
 {
-    enum { SIZES = 64 };
-    int64_t sizes[SIZES];
     const th_onnx_value *in = begin(r);
+    int64_t parts = (int64_t)r->n_out, *sizes = th_onnx_room(r, parts, sizeof *sizes), sum = 0;
     int32_t axis = in ? th_onnx_axis(r, th_onnx_int(r->node, "axis", 0), in->rank) : -1;
-    int n = axis < 0 ? -2 : th_onnx_list(r, 1, "split", sizes, SIZES);
+    int n = axis < 0 || !sizes ? -2 : th_onnx_list(r, 1, "split", sizes, (int)parts);
     (void)o;
     if (n == -2)
         return -1;
-    int64_t parts = (int64_t)r->n_out, all = in->dim[axis], even = (all + parts - 1) / parts;
+    int64_t all = in->dim[axis], even = (all + parts - 1) / parts;
     for (int64_t i = 0; i < parts; i++) {
         int64_t left = all - i * even;
         int64_t size = n > 0 ? (i < n ? sizes[i] : 0) : left < 0 ? 0 : left < even ? left : even;
         if (size < 0 || size > all)
             return th_onnx_refuse_extent(r, size, 0, all);
         r->out[i].dim[axis] = size;
+        sum += size;
     }
-    return 0;
+    return sum == all ? 0 : th_onnx_refuse_extent(r, sum, all, all);
 }
 
 static th_onnx_range range_of(int64_t start, int64_t end, int64_t step, int64_t extent)
@@ -169,11 +169,13 @@ int th_onnx_slices(th_onnx_reader *r, th_onnx_range *axes)
     int n_steps = n_axes == -2 ? -2 : th_onnx_list(r, 4, NULL, step, TH_ONNX_RANK_MAX);
     if (n_steps == -2)
         return n == -1 || n_ends == -1 ? th_onnx_expected(r, "starts and ends") : -1;
+    if (n_ends != n || (n_axes >= 0 && n_axes != n) || (n_steps >= 0 && n_steps != n))
+        return th_onnx_expected(r, "as many ends, axes and steps as starts");
     for (int32_t i = 0; i < in->rank; i++)
         axes[i] = (th_onnx_range){0, in->dim[i], 1};
-    for (int i = 0; i < n && i < n_ends; i++) {
-        int32_t k = th_onnx_axis(r, n_axes > i ? axis[i] : i, in->rank);
-        int64_t by = n_steps > i ? step[i] : 1;
+    for (int i = 0; i < n; i++) {
+        int32_t k = th_onnx_axis(r, n_axes >= 0 ? axis[i] : i, in->rank);
+        int64_t by = n_steps >= 0 ? step[i] : 1;
         if (k < 0)
             return -1;
         if (by == 0 || by == INT64_MIN)

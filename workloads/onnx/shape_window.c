@@ -129,12 +129,12 @@ int th_onnx_window_of(th_onnx_reader *r, int weights, bool is_transposed, th_onn
     *out = (th_onnx_window){.n = in->rank - 2};
     if (w && w->rank != in->rank)
         return th_onnx_expected(r, "weights of as many axes as the input");
-    if (w)
-        memcpy(out->kernel, w->dim + 2, (size_t)out->n * sizeof *out->kernel);
-    else if (read_numbers(r, "kernel_shape", out->n, 1, 0, numbers))
+    bool has_kernel = !w || th_onnx_has(r->node, "kernel_shape");
+    if (has_kernel && read_numbers(r, "kernel_shape", out->n, 1, 0, numbers))
         return -1;
-    else
-        memcpy(out->kernel, numbers, (size_t)out->n * sizeof *numbers);
+    memcpy(out->kernel, w ? w->dim + 2 : numbers, (size_t)out->n * sizeof *numbers);
+    if (has_kernel && memcmp(out->kernel, numbers, (size_t)out->n * sizeof *numbers) != 0)
+        return th_onnx_expected(r, "the kernel_shape of its weights");
     if (read_numbers(r, "strides", out->n, 1, 1, numbers))
         return -1;
     memcpy(out->stride, numbers, (size_t)out->n * sizeof *numbers);

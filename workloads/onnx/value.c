@@ -8,16 +8,44 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "workloads/onnx/stated.h"
+
+int64_t th_onnx_version(const th_onnx_reader *r, const char *domain)
+{
+    for (size_t i = r->n_imports; i-- > 0;) {
+        const char *own = r->imports[i]->domain ? r->imports[i]->domain : "";
+        if (r->imports[i]->has_version && strcmp(own[0] ? own : "ai.onnx", domain) == 0)
+            return r->imports[i]->version;
+    }
+    return 0;
+}
+
+th_onnx_words th_onnx_kind(const th_onnx_reader *r, const th_onnx_node *node)
+{
+    th_onnx_words words;
+    const char *domain = node->domain && node->domain[0] ? node->domain : "ai.onnx";
+    int64_t version = th_onnx_version(r, domain);
+    int n = snprintf(words.text, sizeof words.text, "%.40s of %.40s", node->op_type, domain);
+    if (version > 0)
+        snprintf(words.text + n, sizeof words.text - (size_t)n, " %lld", (long long)version);
+    return words;
+}
 
 int th_onnx_refuse(th_onnx_reader *r, const char *id, const char *format, ...)
 {
-    char text[TH_ERROR_TEXT_MAX / 2];
+    char text[TH_ERROR_TEXT_MAX / 2], part[160] = "";
+    const char *doubt = th_onnx_doubt(r);
+    const th_onnx_node *node = r->call ? r->call : r->node;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return th_error_set(r->err, id, "%s: node \"%.100s\" (%.40s): %s", r->path,
-                        th_onnx_node_name(r->node), r->node->op_type, text);
+    if (node != r->node)
+        snprintf(part, sizeof part, ", its %.40s \"%.100s\"", r->node->op_type,
+                 th_onnx_node_name(r->node));
+    return th_error_set(r->err, id, "%s: node \"%.100s\" (%s)%s: %s%s%s", r->path,
+                        th_onnx_node_name(node), th_onnx_kind(r, node).text, part, text,
+                        doubt ? "; " : "", doubt ? doubt : "");
 }
 
 int th_onnx_expected(th_onnx_reader *r, const char *what)
@@ -49,12 +77,17 @@ int th_onnx_refuse_rank(th_onnx_reader *r, int32_t rank)
                           TH_ONNX_RANK_MAX);
 }
 
+const char *th_onnx_why(const th_onnx_value *v)
+{
+    return v && v->unknown ? v->unknown : " without running the model";
+}
+
 int th_onnx_refuse_unknown(th_onnx_reader *r, size_t input)
 {
     return th_onnx_refuse(r, "WORK-0096",
-                          "input %zu \"%.80s\" is not known without running the model, and a shape "
-                          "depends on it",
-                          input + 1, r->node->input[input]);
+                          "input %zu \"%.80s\" is not known%s, and a shape depends on it",
+                          input + 1, r->node->input[input],
+                          th_onnx_why(th_onnx_input_or_none(r, input)));
 }
 
 int th_onnx_mixes_batch(th_onnx_reader *r)
@@ -89,6 +122,8 @@ th_onnx_value *th_onnx_define(th_onnx_reader *r, const char *name, const th_onnx
     }
     *made = *v;
     r->values.at[r->values.n++] = made;
+    if (th_onnx_check_stated(r, name, made))
+        return NULL;
     if (r->options->on_value)
         r->options->on_value(r->options->context, name, made->dim, made->rank);
     return made;
@@ -195,16 +230,18 @@ double th_onnx_real_number(const th_onnx_value *v, int64_t i)
 int th_onnx_list(th_onnx_reader *r, int input, const char *attribute, int64_t *out, int max)
 {
     const th_onnx_value *v = input >= 0 ? th_onnx_input_or_none(r, (size_t)input) : NULL;
-    if (!v)
-        return attribute ? th_onnx_ints(r->node, attribute, out, max) : -1;
-    if (!th_onnx_is_known(v)) {
-        th_onnx_refuse_unknown(r, (size_t)input);
-        return -2;
-    }
-    int64_t n = th_onnx_elements(v);
-    for (int64_t i = 0; i < n && i < max; i++)
-        out[i] = th_onnx_number(v, i);
-    return n < max ? (int)n : max;
+    const th_onnx_attribute *a = v || !attribute ? NULL : th_onnx_attribute_of(r->node, attribute);
+    int64_t n = v ? th_onnx_elements(v) : a ? (int64_t)a->n_ints : -1;
+    if (v && !th_onnx_is_known(v))
+        return th_onnx_refuse_unknown(r, (size_t)input) - 1;
+    if (n > max)
+        return th_onnx_refuse(r, "WORK-0421", "%s %.80s: %lld numbers: at most %d were expected",
+                              v ? "input" : "attribute", v ? r->node->input[input] : attribute,
+                              (long long)n, max) -
+               1;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = v ? th_onnx_number(v, i) : a->ints[i];
+    return (int)n;
 }
 
 int th_onnx_scalar(th_onnx_reader *r, int input, const char *attribute, int64_t *out)

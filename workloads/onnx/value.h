@@ -50,6 +50,8 @@ typedef struct th_onnx_value {
     bool is_shared;                     /* other nodes read the same output of the layer */
     bool is_activated;                  /* an activation node was fused into the layer */
     struct th_onnx_value *other_layout; /* a copy of it in another layout, or NULL */
+    const char *doubt;   /* why its shape may be another (stated.h); NULL: it is sure */
+    const char *unknown; /* why its numbers are not known; NULL: they depend on the inputs */
 } th_onnx_value;
 
 typedef struct th_onnx_reader th_onnx_reader;
@@ -58,6 +60,8 @@ typedef struct th_onnx_reader th_onnx_reader;
 typedef struct th_onnx_scope {
     th_map *number; /* of values, by name */
     const struct th_onnx_scope *outer;
+    const ThOnnx__Graph *graph; /* whose names these are; NULL: none's */
+    th_map *stated;             /* numbers of graph's shapes, by name (stated.c), or NULL */
 } th_onnx_scope;
 
 /* Memory that the reader owns and frees at the end. */
@@ -70,9 +74,12 @@ struct th_onnx_reader {
     const char *path;
     const ThOnnx__Model *model;
     const th_onnx_options *options;
-    th_onnx_notes *notes;     /* or NULL */
+    th_onnx_notes *notes;
     const th_onnx_node *node; /* the one being read */
-    int64_t opset;            /* version of the default domain */
+    const th_onnx_node *call; /* the one in whose place it is read (body.h), or NULL */
+    ThOnnx__OperatorSet *const *imports; /* of the model or of the function being read */
+    size_t n_imports;
+    int64_t opset; /* version of the default domain */
     th_onnx_scope *scope;
     int depth; /* of nested branches and functions */
     th_workload *w;
@@ -83,7 +90,7 @@ struct th_onnx_reader {
     int64_t batch;    /* batch of all tensors; 1: the batch axis is treated like any other axis */
     bool mixes_batch; /* a node combines several images of the batch */
     bool has_own_inputs;      /* inputs are layers of their own (several inputs) */
-    int32_t n_copied;         /* operators without a rule, read as copies */
+    bool has_doubts;          /* some value has one */
     int64_t n_read, read_max; /* nodes and their outputs so far, with those of functions */
     int64_t n_numbers;        /* of constants that are evaluated */
     int64_t last_number;      /* that was appended to a name */
@@ -95,7 +102,16 @@ struct th_onnx_reader {
     size_t n_out, out_room;
 };
 
-/* Each reports an error that names the node, and returns -1. */
+typedef struct th_onnx_words {
+    char text[112];
+} th_onnx_words;
+
+/* The version of a domain that the model imports; 0: none. */
+int64_t th_onnx_version(const th_onnx_reader *r, const char *domain);
+/* A node's operator, domain and version: "Gemm of ai.onnx 17". */
+th_onnx_words th_onnx_kind(const th_onnx_reader *r, const th_onnx_node *node);
+
+/* Each reports an error that names the node, and where its inputs are in doubt, why; returns -1. */
 int th_onnx_refuse(th_onnx_reader *r, const char *id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int th_onnx_expected(th_onnx_reader *r, const char *what); /* what is missing */
@@ -103,6 +119,7 @@ int th_onnx_refuse_large(th_onnx_reader *r);               /* an extent of a lay
 int th_onnx_refuse_extent(th_onnx_reader *r, int64_t extent, int64_t least, int64_t most);
 int th_onnx_refuse_number(th_onnx_reader *r, const char *what, double x);
 int th_onnx_refuse_rank(th_onnx_reader *r, int32_t rank);
+const char *th_onnx_why(const th_onnx_value *v); /* its numbers are not known, as a clause */
 int th_onnx_refuse_unknown(th_onnx_reader *r,
                            size_t input); /* the elements of an input are needed */
 /* Returns -1 without an error: the node combines several images of the batch, so the model is read

@@ -63,11 +63,11 @@ TEST(graphs_that_are_none_are_refused)
     node("Add", "x c", "a", "");
     node("Relu", "a", "b", "");
     node("Neg", "b", "c", "");
-    expect("WORK-0119", "node \"b\" (Relu): it lies on a cycle: it reads what \"a\" makes");
+    expect("WORK-0119", "node \"b\" (Relu of ai.onnx): it lies on a cycle: it reads what \"a\" makes");
     begin("1,2");
     node("Relu", "x", "a", "");
     node("Neg", "x", "a", "");
-    expect("WORK-0083", "node \"a\" (Neg): output 1 \"a\": another tensor has the name");
+    expect("WORK-0083", "node \"a\" (Neg of ai.onnx): output 1 \"a\": another tensor has the name");
     begin("2,3");
     integers("one", "1,-1", false);
     node("Reshape", "x one", "a", "");
@@ -102,7 +102,8 @@ TEST(bad_nodes_are_refused)
     refused("WORK-0094", "Upsample", "x one", "", "a scale of -1: out of range");
     refused("WORK-0095", "Constant", "", "", "value: a tensor of at most 12 axes was expected");
     refused("WORK-0096", "Reshape", "x w", "",
-            "input 2 \"w\" is not known without running the model, and a shape depends on it");
+            "input 2 \"w\" is not known: the numbers of \"w\" are not in the file, and a shape depends "
+            "on it");
     refused("WORK-0097", "ConstantOfShape", "n", "", "extent -1: from 0 to 268435456 was expected");
     refused("WORK-0098", "Concat", "x x", "axis=4", "axis 4: from -4 to 3 was expected");
     refused("WORK-0099", "NonZero", "x", "",
@@ -118,14 +119,15 @@ TEST(bad_nodes_are_refused)
             "output 1 has more than 2^53 elements, or a negative extent");
     refused("WORK-0084", "Expand", "x tall", "",
             "an extent of more than 268435456 in batch x channels x height x width");
-    refused("WORK-0117", "If", "x", "",
-            "its condition \"x\" is not known without running the model");
+    refused("WORK-0117", "If", "pixel", "",
+            "its condition \"pixel\" is not known without running the model");
+    refused("WORK-0089", "If", "x", "", "must have a condition of one number");
     refused("WORK-0118", "If", "true", "", "then_branch: a graph was expected");
     refused("WORK-0146", "Einsum", "x", "equation=ab->ba",
             "equation: one that fits the extents of up to 8 inputs was expected");
     refused("WORK-0102", "Relo", "x", "",
-            "no rule for this operator (did you mean Relu?); docs/onnx.md has those that are read, "
-            "and -unknown copy reads others as copies");
+            "no rule for this operator; docs/onnx.md has those that are read, and -unknown copy "
+            "reads others as copies");
 }
 
 /* A chain of branches, each the only node of the one around it. */
@@ -162,7 +164,7 @@ TEST(deep_branches_are_refused)
     integers("true", "1", false);
     nest_branches(graphs, nodes, a, 40);
     m.nodes[m.graph.n_node++] = &nodes[0];
-    expect("WORK-0116", "node \"y\" (If): branches or functions deeper than 32 levels");
+    expect("WORK-0116", "node \"y\" (If of ai.onnx): branches or functions deeper than 32 levels");
     nest_branches(graphs, nodes, a, 80);
     expect("WORK-0088", "graphs inside graphs: at most 64 levels are read");
     nest_branches(graphs, nodes, a, 2);
@@ -172,7 +174,7 @@ TEST(deep_branches_are_refused)
     result.name = (char *)"z";
     graphs[1].output = results;
     graphs[1].n_output = 1;
-    expect("WORK-0115", "node \"y\" (If): \"z\", which it returns, is not there");
+    expect("WORK-0115", "node \"y\" (If of ai.onnx): \"z\", which it returns, is not there");
 }
 
 /* Cut off anywhere, and with any byte changed, it is a model or an error. */
