@@ -88,7 +88,8 @@ workloads/onnx/body.lo workloads/onnx/fused.lo workloads/onnx/nodes.lo workloads
 workloads/onnx/product.lo workloads/onnx/read.lo workloads/onnx/read_pass.lo workloads/onnx/read_product.lo \
 workloads/onnx/read_recurrent.lo workloads/onnx/read_view.lo workloads/onnx/read_window.lo \
 workloads/onnx/shape.lo workloads/onnx/shape_axes.lo workloads/onnx/shape_resize.lo workloads/onnx/shape_window.lo workloads/onnx/stated.lo workloads/onnx/value.lo \
-tests/unit/workloads/test_onnx_read.$(OBJEXT) tests/unit/workloads/test_onnx_refuse.$(OBJEXT): workloads/onnx/onnx.pb-c.h
+tests/unit/workloads/test_onnx_read.$(OBJEXT) tests/unit/workloads/test_onnx_random.$(OBJEXT) \
+tests/unit/workloads/test_onnx_refuse.$(OBJEXT): workloads/onnx/onnx.pb-c.h
 
 dist_models_DATA = \
 	workloads/models/decoder_block.onnx \
@@ -139,6 +140,7 @@ unit_tests += \
 	tests/unit/workloads/test_layer_types_read \
 	tests/unit/workloads/test_models \
 	tests/unit/workloads/test_fuse \
+	tests/unit/workloads/test_onnx_random \
 	tests/unit/workloads/test_onnx_read \
 	tests/unit/workloads/test_onnx_refuse \
 	tests/unit/workloads/test_round_trip \

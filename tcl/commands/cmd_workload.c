@@ -138,10 +138,10 @@ static void warn_of_notes(th_call *c, const th_onnx_notes *notes)
         th_warn(c, "TCL-0276",
                 "%d nodes are read as copies, without operations: %s; of %d outputs the file states "
                 "no shape: it is an input's",
-                notes->n_copied, kinds.failed ? "" : kinds.text, notes->n_guessed);
+                notes->n_copied, kinds.failed ? "" : kinds.text, notes->guessed.n);
     th_strbuf_clear(&kinds);
     if (notes->contradicted.n > 0)
-        th_warn(c, "TCL-0420", "%d tensors have other shapes than the file states, among them %s",
+        th_warn(c, "TCL-0420", "the file states %d shapes that are not so: %s",
                 notes->contradicted.n, notes->contradicted.first);
     if (notes->left_out.n > 0)
         th_warn(c, "TCL-0421", "%d inputs of nodes are read by no layer, among them %s",

@@ -149,7 +149,7 @@ static inline ThOnnx__Attribute *attribute(const char *text)
     const char *what = text + length + 1;
     th_onnx__attribute__init(a);
     a->name = keep(text, length);
-    if (strchr(what, ',')) {
+    if (strchr(what, ',') && strspn(what, "-0123456789,") == strlen(what)) {
         a->ints = m.attribute_number[i];
         a->n_ints = split_numbers(what, a->ints);
     } else if (strspn(what, "-0123456789") == strlen(what)) {

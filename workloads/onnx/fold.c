@@ -5,7 +5,6 @@
 #include "workloads/onnx/op.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/elementary.h"
@@ -335,22 +334,18 @@ int th_onnx_fold_cast(th_onnx_reader *r, const th_onnx_operator *o)
 static int set_unknown(th_onnx_reader *r, th_onnx_value *out, const th_onnx_tensor *t,
                        bool has_numbers)
 {
-    const char *name = t->name && t->name[0] ? t->name : r->node ? th_onnx_node_name(r->node) : "",
-               *file = NULL,
-               *where = th_onnx_elements(out) > TH_ONNX_NUMBERS_MAX ? "more than 16384"
-                        : has_numbers                               ? "of a type that is not read"
-                                                                    : "not in the file";
-    for (size_t i = 0; i < t->n_external_data; i++)
-        if (t->external_data[i]->key && strcmp(t->external_data[i]->key, "location") == 0)
-            file = t->external_data[i]->value;
-    char *text = th_onnx_room(r, TH_ONNX_NOTE_MAX, 1);
-    if (!text)
-        return -1;
-    snprintf(text, TH_ONNX_NOTE_MAX, ": the numbers of \"%.60s\" are %s%.80s%s", name,
-             file ? "in the external file \"" : where, file ? file : "",
-             file ? "\", which is not read" : "");
-    out->unknown = text;
-    return 0;
+    const char *name = t->name && t->name[0] ? t->name : r->node ? th_onnx_node_name(r->node) : "";
+    for (size_t i = 0; i < t->n_external_data; i++) {
+        const ThOnnx__Entry *e = t->external_data[i];
+        if (e->key && e->value && strcmp(e->key, "location") == 0)
+            return th_onnx_set_unknown(
+                r, out, ": the numbers of \"%.60s\" are in the file \"%.80s\", which is not read",
+                name, e->value);
+    }
+    return th_onnx_set_unknown(r, out, ": the numbers of \"%.60s\" are %s", name,
+                               th_onnx_elements(out) > TH_ONNX_NUMBERS_MAX ? "more than 16384"
+                               : has_numbers ? "of a type that is not read"
+                                             : "not in the file");
 }
 
 int th_onnx_fold_tensor(th_onnx_reader *r, th_onnx_value *out, const th_onnx_tensor *t)

@@ -123,22 +123,21 @@ static bool has_tensor_input(const th_onnx_reader *r)
     return false;
 }
 
-/* Why the numbers of an output that depends on constants alone are not known. NULL: memory is out.
- */
-static const char *why_unknown(th_onnx_reader *r, size_t output)
+/* Sets why the numbers of an output that depends on constants alone are not known. */
+static int set_unknown(th_onnx_reader *r, size_t output)
 {
-    for (size_t i = 0; i < r->node->n_input; i++) {
+    th_onnx_value *out = &r->out[output];
+    for (size_t i = 0; i < r->node->n_input && !out->unknown; i++) {
         const th_onnx_value *in = th_onnx_input_or_none(r, i);
-        if (in && in->unknown)
-            return in->unknown;
+        out->unknown = in ? in->unknown : NULL;
     }
-    char *text = th_onnx_room(r, TH_ONNX_NOTE_MAX, 1);
-    bool is_large = th_onnx_elements(&r->out[output]) > TH_ONNX_NUMBERS_MAX;
-    if (text)
-        snprintf(text, TH_ONNX_NOTE_MAX, ": \"%.80s\", which %s makes, %s",
-                 r->node->output[output], th_onnx_kind(r, r->node).text,
-                 is_large ? "has more than 16384 numbers" : "is not computed");
-    return text;
+    return out->unknown ? 0
+                        : th_onnx_set_unknown(r, out, ": \"%.80s\", which %s makes, %s",
+                                              r->node->output[output],
+                                              th_onnx_kind(r, r->node).text,
+                                              th_onnx_elements(out) > TH_ONNX_NUMBERS_MAX
+                                                  ? "has more than 16384 numbers"
+                                                  : "is not computed");
 }
 
 /* Outputs that no layer makes are constants of a known shape. */
@@ -151,8 +150,7 @@ static int define_rest(th_onnx_reader *r)
         if (!name[0] || th_map_get(r->scope->number, name, strlen(name), &number))
             continue;
         r->out[i].is_constant = true;
-        bool needs_reason = !has_tensor && !th_onnx_is_known(&r->out[i]) && !r->out[i].unknown;
-        if (needs_reason && !(r->out[i].unknown = why_unknown(r, i)))
+        if (!has_tensor && !th_onnx_is_known(&r->out[i]) && set_unknown(r, i))
             return -1;
         if (th_onnx_define_output(r, i, &r->out[i]))
             return -1;
@@ -179,10 +177,8 @@ static int copy_unknown(th_onnx_reader *r)
         in = r->node->n_input > 0 ? th_onnx_input(r, 0) : NULL;
     if (!in)
         return r->err->id[0] ? -1 : refuse_operator(r);
-    th_onnx_note_copy(r);
     for (size_t i = 0; i < r->n_out; i++)
-        if (th_onnx_set_stated(r, i, in))
-            return -1;
+        th_onnx_set_stated(r, i, in);
     if (check_shapes(r) || (th_onnx_is_tensor(in) && th_onnx_read_copy(r, NULL)))
         return -1;
     return define_rest(r);
@@ -446,7 +442,8 @@ static int read_node(th_onnx_reader *r)
     else if (status > 0)
         status = r->options->copies_unknown ? copy_unknown(r) : refuse_operator(r);
     if (status == 0 && (!o || o->class == TH_ONNX_PRODUCT || o->class == TH_ONNX_PASS))
-        th_onnx_note_left_out(r, first);
+        th_onnx_note_left_out(r, first, 
+                              !o || (o->class == TH_ONNX_PRODUCT && r->w->n_layers > first));
     return status;
 }
 

@@ -109,7 +109,6 @@ TH_ONNX_RULE(th_onnx_read_image_norm);
 TH_ONNX_RULE(th_onnx_read_softmax);
 TH_ONNX_RULE(th_onnx_read_reduce);
 TH_ONNX_RULE(th_onnx_read_copy);
-TH_ONNX_RULE(th_onnx_read_transform); /* a copy, which is told */
 TH_ONNX_RULE(th_onnx_read_concat);
 TH_ONNX_RULE(th_onnx_read_part); /* slice, split, gather of one place */
 TH_ONNX_RULE(th_onnx_read_gather);

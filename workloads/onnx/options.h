@@ -36,7 +36,7 @@ typedef struct th_onnx_notes {
     /* operators without a rule for what they compute, and how many nodes of each are copies */
     th_onnx_note copied[TH_ONNX_KINDS_MAX];
     int n_copied;              /* such nodes, also those of further operators */
-    int n_guessed;             /* of their outputs, those whose shape the file does not state */
+    th_onnx_note guessed;      /* their outputs whose shape the file does not state */
     th_onnx_note contradicted; /* tensors of another shape than the file states */
     th_onnx_note left_out;     /* tensors that a node has as an input and no layer reads */
     int64_t opset;             /* the version of ai.onnx that the model imports */

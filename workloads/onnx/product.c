@@ -275,16 +275,16 @@ static int add_unweighted(th_onnx_reader *r, const th_onnx_product *p, th_onnx_v
     return finish(r, &v);
 }
 
-/* True if the batch is part of the rows of the first input and of the columns of the second. */
+/* True if the batch is part of different axes of the product in the two inputs. */
 static bool has_batch_twice(const th_onnx_product *p, const th_onnx_value *a,
                             const th_onnx_value *b)
 {
-    bool first = false, second = false;
+    int first = -1, second = -1;
     for (int i = 0; i < p->n; i++) {
-        first |= role_of(p, i) == ROW && th_onnx_axis_has_batch(a, p->first[i]);
-        second |= role_of(p, i) == COLUMN && th_onnx_axis_has_batch(b, p->second[i]);
+        first = p->first[i] >= 0 && th_onnx_axis_has_batch(a, p->first[i]) ? i : first;
+        second = p->second[i] >= 0 && th_onnx_axis_has_batch(b, p->second[i]) ? i : second;
     }
-    return first && second;
+    return first >= 0 && second >= 0 && first != second;
 }
 
 int th_onnx_add_product(th_onnx_reader *r, const th_onnx_product *given, th_onnx_value *first,

@@ -75,42 +75,47 @@ typedef char term[TH_ONNX_RANK_MAX + 1]; /* letters, one for each axis */
 
 typedef struct {
     term term[INPUTS + 1]; /* of the inputs, then of the output */
-    term thin[INPUTS];     /* letters whose axis has an extent of 1 here and more elsewhere */
+    term whole[INPUTS];    /* once each, those whose axis is not of 1 here and longer elsewhere */
     int n;
     int64_t extent[LETTERS]; /* -1: no input has the letter */
 } equation;
 
+/* The letters of ... are read, too: the steps of an equation are equations. */
 static bool is_letter(char c)
 {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           (c >= FIRST_DOTS && c < FIRST_DOTS + TH_ONNX_RANK_MAX);
 }
 
-/* A term, ... as letters of their own: the last of the dots is the letter before FIRST_DOTS + n. */
-static int read_term(const char **at, const char *end, int n_dots, char *out)
+/* The letters of a term, one point for "...". */
+static bool read_term(const char **at, const char *end, char *out)
 {
     int n = 0;
     for (; *at < end && **at != ',' && **at != '-'; ++*at) {
-        bool is_dots = end - *at >= 3 && memcmp(*at, "...", 3) == 0;
-        int more = is_dots ? n_dots : is_letter(**at);
-        if (n + more > TH_ONNX_RANK_MAX || (!is_dots && !is_letter(**at) && **at != ' '))
-            return -1;
-        for (int i = 0; i < more; i++)
-            out[n++] = is_dots ? (char)(FIRST_DOTS + TH_ONNX_RANK_MAX - n_dots + i) : **at;
-        *at += is_dots ? 2 : 0;
+        if (end - *at >= 3 && memcmp(*at, "...", 3) == 0)
+            *at += 2;
+        else if (!is_letter(**at) && **at != ' ')
+            return false;
+        if (**at != ' ' && n == TH_ONNX_RANK_MAX)
+            return false;
+        if (**at != ' ')
+            out[n++] = **at;
     }
-    out[n] = '\0';
-    return n;
+    return true;
 }
 
-static int dots_of(const char *at, const char *end, int32_t rank)
+/* Puts letters in the place of the point, the last ones of these, so that there are `rank`. */
+static bool open_dots(char *letters, int32_t rank)
 {
-    int letters = 0;
-    bool has_dots = false;
-    for (; at < end && *at != ',' && *at != '-'; at++) {
-        letters += is_letter(*at);
-        has_dots |= *at == '.';
-    }
-    return has_dots && rank >= letters ? rank - letters : 0;
+    char *dots = strchr(letters, '.');
+    int n = rank - (int)strlen(letters) + (dots ? 1 : 0);
+    if (n < 0 || rank > TH_ONNX_RANK_MAX || (dots ? strchr(dots + 1, '.') != NULL : n > 0))
+        return false;
+    if (dots)
+        memmove(dots + n, dots + 1, strlen(dots));
+    for (int i = 0; i < n; i++)
+        dots[i] = (char)(FIRST_DOTS + TH_ONNX_RANK_MAX - n + i);
+    return true;
 }
 
 /* Without "->" the output has all letters that occur once, in the order of the alphabet. */
@@ -128,23 +133,10 @@ static void implicit_output(equation *e)
     e->term[e->n][n] = '\0';
 }
 
-/* Gives the axes of ... letters that can be written. False: too few are free. */
-static bool name_dots(equation *e)
+static int32_t place_of(const char *letters, char letter)
 {
-    char next = 'A' - 1, *c = NULL;
-    for (char dots = FIRST_DOTS; dots < FIRST_DOTS + TH_ONNX_RANK_MAX; dots++) {
-        bool is_free = false;
-        while (!is_free && next < 'z') {
-            is_free = is_letter(++next);
-            for (int i = 0; i <= e->n; i++)
-                is_free = is_free && !strchr(e->term[i], next);
-        }
-        for (int i = 0; i <= e->n; i++)
-            for (; (c = strchr(e->term[i], dots)) != NULL; *c = next)
-                if (!is_free)
-                    return false;
-    }
-    return true;
+    const char *found = strchr(letters, letter);
+    return found ? (int32_t)(found - letters) : -1;
 }
 
 static bool has_twice(const char *letters)
@@ -160,22 +152,21 @@ static bool set_extents(th_onnx_reader *r, equation *e)
 {
     bool is_good = !has_twice(e->term[e->n]);
     memset(e->extent, -1, sizeof e->extent);
-    for (int i = 0; i < e->n && is_good; i++) {
-        const th_onnx_value *v = th_onnx_input_or_none(r, (size_t)i);
-        is_good = (int)strlen(e->term[i]) == v->rank;
-        for (int32_t k = 0; k < v->rank && is_good; k++) {
-            int64_t *extent = &e->extent[(int)e->term[i][k]],
-                    own = v->dim[strchr(e->term[i], e->term[i][k]) - e->term[i]];
-            is_good = v->dim[k] == own && (*extent < 0 || *extent == 1 || own == 1 || own == *extent);
-            *extent = *extent < 0 || *extent == 1 ? own : *extent;
+    for (int i = 0; i < 2 * e->n && is_good;
+         i++) { /* once for the extents, once for what is whole */
+        const char *letters = e->term[i % e->n];
+        const th_onnx_value *v = th_onnx_input_or_none(r, (size_t)(i % e->n));
+        for (int32_t k = 0, n = 0; is_good && k < v->rank; k++) {
+            int64_t *extent = &e->extent[(int)letters[k]];
+            int32_t first = place_of(letters, letters[k]);
+            *extent = *extent < 0 || *extent == 1 ? v->dim[k] : *extent;
+            is_good = v->dim[k] == v->dim[first] && (v->dim[k] == 1 || v->dim[k] == *extent);
+            if (i >= e->n && first == k && v->dim[k] == *extent)
+                e->whole[i - e->n][n++] = letters[k];
         }
     }
     for (const char *c = e->term[e->n]; *c && is_good; c++)
         is_good = e->extent[(int)*c] >= 0;
-    for (int i = 0; i < e->n && is_good; i++)
-        for (int32_t k = 0, n = 0; e->term[i][k]; k++)
-            if (th_onnx_input_or_none(r, (size_t)i)->dim[k] != e->extent[(int)e->term[i][k]])
-                e->thin[i][n++] = e->term[i][k];
     return is_good;
 }
 
@@ -190,20 +181,23 @@ static int parse(th_onnx_reader *r, equation *e)
         const th_onnx_value *v = th_onnx_input(r, (size_t)i);
         if (!v)
             return -1;
-        int dots = dots_of(at, end, v->rank);
-        most_dots = dots > most_dots ? dots : most_dots;
-        is_good = read_term(&at, end, dots, e->term[i]) >= 0 &&
-                  (i + 1 == e->n ? at >= end || *at == '-' : at < end && *at == ',');
+        is_good = read_term(&at, end, e->term[i]) && (i + 1 == e->n || (at < end && *at == ','));
+        int dots = v->rank - (int)strlen(e->term[i]) + 1;
+        most_dots = strchr(e->term[i], '.') && dots > most_dots ? dots : most_dots;
+        is_good = is_good && open_dots(e->term[i], v->rank);
         at += is_good && i + 1 < e->n;
     }
     if (is_good && at < end) {
-        is_good = end - at >= 2 && at[1] == '>';
+        char *out = e->term[e->n];
+        is_good = end - at >= 2 && at[0] == '-' && at[1] == '>';
         at += is_good ? 2 : 0;
-        is_good = is_good && read_term(&at, end, most_dots, e->term[e->n]) >= 0 && at >= end;
+        is_good = is_good && read_term(&at, end, out) && at == end;
+        is_good = is_good &&
+                  open_dots(out, (int32_t)strlen(out) + (strchr(out, '.') ? most_dots - 1 : 0));
     } else if (is_good) {
         implicit_output(e);
     }
-    if (is_good && name_dots(e) && set_extents(r, e))
+    if (is_good && set_extents(r, e))
         return 0;
     return th_onnx_refuse(r, "WORK-0146",
                           "equation: one that fits the extents of up to %d inputs was expected",
@@ -223,39 +217,23 @@ int th_onnx_shape_einsum(th_onnx_reader *r, const th_onnx_operator *o)
     return 0;
 }
 
-static int32_t place_of(const char *letters, char letter)
-{
-    const char *found = strchr(letters, letter);
-    return found ? (int32_t)(found - letters) : -1;
-}
-
-/* Two inputs whose axes are in the output or in both, each as long as anywhere. */
-static bool is_product(const equation *e, th_onnx_product *p)
+/* Two inputs are a product if both have, at its whole length, whatever the output has not. */
+static bool product_of_terms(const equation *e, th_onnx_product *p)
 {
     p->n = 0;
-    for (char letter = 'A'; letter <= 'z' && e->n == 2; letter++) {
+    for (char letter = FIRST_DOTS; letter <= 'z'; letter++) {
         int32_t x = place_of(e->term[0], letter), y = place_of(e->term[1], letter),
                 z = place_of(e->term[2], letter);
         if (x < 0 && y < 0)
             continue;
-        if (z < 0 && (x < 0 || y < 0))
+        if (z < 0 && (!strchr(e->whole[0], letter) || !strchr(e->whole[1], letter)))
             return false;
         add_axis(p, x, y, z);
     }
-    return e->n == 2 && !has_twice(e->term[0]) && !has_twice(e->term[1]) && !e->thin[0][0] &&
-           !e->thin[1][0];
+    return !has_twice(e->term[0]) && !has_twice(e->term[1]);
 }
 
-/* One input of which the output is the diagonal: its letters, once each. */
-static bool is_diagonal(const equation *e)
-{
-    int n = 0;
-    for (const char *c = e->term[0]; *c; c++)
-        if (e->n == 1 && strchr(e->term[0], *c) == c && *c != e->term[1][n++])
-            return false;
-    return e->n == 1 && has_twice(e->term[0]) && e->term[1][n] == '\0';
-}
-
+/* One input is transposed or reduced, two make a product; others: th_onnx_replace_einsum. */
 int th_onnx_read_einsum(th_onnx_reader *r, const th_onnx_operator *o)
 {
     equation e;
@@ -263,134 +241,105 @@ int th_onnx_read_einsum(th_onnx_reader *r, const th_onnx_operator *o)
     (void)o;
     if (parse(r, &e))
         return -1;
-    if (!is_product(&e, &p))
-        return th_onnx_gather_inputs(r, TH_FUNCTION_COPY, 0, "");
+    if (e.n == 1 || !product_of_terms(&e, &p))
+        return th_onnx_gather_inputs(r, TH_FUNCTION_REDUCE, 0, "");
     return th_onnx_add_product(r, &p, th_onnx_input_or_none(r, 0), th_onnx_input_or_none(r, 1),
                                false, "");
 }
 
-/* ---- einsums of several steps ---------------------------------------------------------------- */
-
-/* A value of the body and the letters of its axes. */
+/* A value of the body and the letters of its axes; the whole ones are what it is needed for. */
 typedef struct {
-    char name[32];
-    term letters;
+    char name[24];
+    term letters, whole;
 } operand;
-
-static void add_step(th_onnx_body *b, const char *inputs, const char *terms, const char *output,
-                     const char *to)
-{
-    char text[4 * TH_ONNX_RANK_MAX];
-    snprintf(text, sizeof text, "%s->%s", terms, to);
-    th_onnx_body_add(b, "Einsum", inputs, output);
-    th_onnx_body_set_text(b, "equation", text);
-}
-
-/* Removes the axes of these letters by Squeeze or ReduceSum. */
-static void remove_axes(th_onnx_body *b, operand *x, const char *op, const char *gone)
-{
-    int64_t axes[TH_ONNX_RANK_MAX];
-    int n = 0, kept = 0;
-    operand from = *x;
-    for (int i = 0; from.letters[i]; i++)
-        if (strchr(gone, from.letters[i]))
-            axes[n++] = i;
-        else
-            x->letters[kept++] = from.letters[i];
-    x->letters[kept] = '\0';
-    if (n == 0)
-        return;
-    snprintf(x->name, sizeof x->name, "%.20s_%s", from.name, op[0] == 'S' ? "thin" : "sum");
-    th_onnx_body_add(b, op, from.name, x->name);
-    th_onnx_body_set_list(b, "axes", axes, n);
-    th_onnx_body_set(b, "keepdims", 0);
-}
-
-/* Input i: its diagonal, without axes that are longer elsewhere. */
-static operand take_input(th_onnx_body *b, const equation *e, int i)
-{
-    operand x = {"", ""};
-    int n = 0;
-    char name[16];
-    snprintf(name, sizeof name, "in%d", i);
-    th_onnx_body_give(b, name, (size_t)i);
-    for (const char *c = e->term[i]; *c; c++)
-        if (strchr(e->term[i], *c) == c)
-            x.letters[n++] = *c;
-    snprintf(x.name, sizeof x.name, "%s%s", name, has_twice(e->term[i]) ? "_diagonal" : "");
-    if (has_twice(e->term[i]))
-        add_step(b, name, e->term[i], x.name, x.letters);
-    remove_axes(b, &x, "Squeeze", e->thin[i]);
-    return x;
-}
 
 /* Is it a letter of the output or of an input from number `first` on? */
 static bool is_needed(const equation *e, int first, char letter)
 {
-    for (int i = first; i <= e->n; i++)
-        if (strchr(e->term[i], letter))
-            return true;
-    return false;
+    bool is_found = strchr(e->term[e->n], letter);
+    for (int i = first; i < e->n; i++)
+        is_found |= strchr(e->whole[i], letter) != NULL;
+    return is_found;
 }
 
-/* Sums over the axes that neither the other operand nor what comes from `first` on has. */
-static void sum_alone(th_onnx_body *b, const equation *e, int first, operand *x, const char *other)
+/* The value that an equation makes of others, with these axes. */
+static operand add_step(th_onnx_body *b, const char *inputs, const char *terms, const char *name,
+                        const char *letters)
 {
-    term gone = "";
-    int n = 0;
-    for (const char *c = x->letters; *c; c++)
-        if (!strchr(other, *c) && !is_needed(e, first, *c))
-            gone[n++] = *c;
-    remove_axes(b, x, "ReduceSum", gone);
+    operand out = {"", "", ""};
+    char text[4 * TH_ONNX_RANK_MAX];
+    snprintf(out.name, sizeof out.name, "%.20s", name);
+    snprintf(out.letters, sizeof out.letters, "%.12s", letters);
+    memcpy(out.whole, out.letters, sizeof out.whole);
+    snprintf(text, sizeof text, "%s->%s", terms, out.letters);
+    th_onnx_body_add(b, "Einsum", inputs, name);
+    th_onnx_body_set_text(b, "equation", text);
+    return out;
 }
 
-/* Makes *all the product of it and input i. */
-static void multiply(th_onnx_body *b, const equation *e, int i, operand *all)
+/* x without axes that neither y nor anything from input `first` on has, which are summed. */
+static operand sum_alone(th_onnx_body *b, const equation *e, int first, const operand *x,
+                         const operand *y)
 {
-    char names[72], letters[2 * TH_ONNX_RANK_MAX + 1], terms[2 * TH_ONNX_RANK_MAX + 2];
-    operand next = take_input(b, e, i);
+    term kept = "";
+    char name[32];
     int n = 0;
-    sum_alone(b, e, i + 1, all, next.letters);
-    sum_alone(b, e, i + 1, &next, all->letters);
-    for (const char *c = all->letters; *c; c++)
+    for (const char *c = x->whole; *c; c++)
+        if (strchr(y->whole, *c) || is_needed(e, first, *c))
+            kept[n++] = *c;
+    snprintf(name, sizeof name, "%s_sum", x->name);
+    return strcmp(kept, x->letters) == 0 ? *x : add_step(b, x->name, x->letters, name, kept);
+}
+
+static operand take_input(th_onnx_body *b, const equation *e, int i)
+{
+    operand x;
+    snprintf(x.name, sizeof x.name, "in%d", i);
+    memcpy(x.letters, e->term[i], sizeof x.letters);
+    memcpy(x.whole, e->whole[i], sizeof x.whole);
+    th_onnx_body_give(b, x.name, (size_t)i);
+    return x;
+}
+
+/* The product of x and input i. */
+static operand multiply(th_onnx_body *b, const equation *e, int i, const operand *x)
+{
+    char made[2 * TH_ONNX_RANK_MAX + 1], terms[2 * TH_ONNX_RANK_MAX + 2], name[56];
+    bool is_last = i + 1 == e->n;
+    int n = 0;
+    operand y = take_input(b, e, i), first = sum_alone(b, e, i + 1, x, &y);
+    y = sum_alone(b, e, i + 1, &y, x);
+    for (const char *c = first.letters; *c; c++)
         if (is_needed(e, i + 1, *c))
-            letters[n++] = *c;
-    for (const char *c = next.letters; *c; c++)
-        if (is_needed(e, i + 1, *c) && !strchr(all->letters, *c))
-            letters[n++] = *c;
-    letters[n] = '\0';
+            made[n++] = *c;
+    for (const char *c = y.letters; *c; c++)
+        if (is_needed(e, i + 1, *c) && !strchr(first.letters, *c))
+            made[n++] = *c;
+    made[n] = '\0';
     if (n > TH_ONNX_RANK_MAX && b->status == 0)
         b->status = th_onnx_refuse_rank(b->r, n);
-    snprintf(names, sizeof names, "%s %s", all->name, next.name);
-    snprintf(terms, sizeof terms, "%s,%s", all->letters, next.letters);
-    bool is_last = i + 1 == e->n;
-    snprintf(all->name, sizeof all->name, "product%d", i);
-    snprintf(all->letters, sizeof all->letters, "%.12s", is_last ? e->term[e->n] : letters);
-    add_step(b, names, terms, is_last ? th_onnx_body_whole : all->name, all->letters);
+    snprintf(terms, sizeof terms, "%s,%s", first.letters, y.letters);
+    snprintf(name, sizeof name, "%s %s", first.name, y.name);
+    snprintf(y.name, sizeof y.name, "product%d", i);
+    return add_step(b, name, terms, is_last ? th_onnx_body_whole : y.name,
+                    is_last ? e->term[e->n] : made);
 }
 
-/* The inputs are multiplied from left to right; an axis is summed as soon as nothing else has it. */
+/* Several inputs are multiplied from left to right; what only one of two has is summed before, as
+ * soon as nothing behind them has it. */
 int th_onnx_replace_einsum(th_onnx_reader *r, const th_onnx_operator *o)
 {
     equation e;
     th_onnx_product p;
     th_onnx_body b;
-    int64_t order[TH_ONNX_RANK_MAX];
     (void)o;
     if (parse(r, &e))
         return -1;
-    if (is_product(&e, &p) || is_diagonal(&e))
+    if (e.n == 1 || (e.n == 2 && product_of_terms(&e, &p)))
         return 1;
     th_onnx_body_begin(&b, r);
     operand all = take_input(&b, &e, 0);
     for (int i = 1; i < e.n; i++)
-        multiply(&b, &e, i, &all);
-    if (e.n == 1) {
-        sum_alone(&b, &e, 1, &all, "");
-        for (int i = 0; all.letters[i]; i++)
-            order[i] = place_of(all.letters, e.term[1][i]);
-        th_onnx_body_add(&b, "Transpose", all.name, th_onnx_body_whole);
-        th_onnx_body_set_list(&b, "perm", order, (int)strlen(all.letters));
-    }
+        all = multiply(&b, &e, i, &all);
     return th_onnx_body_end(&b, th_onnx_body_whole);
 }

@@ -81,7 +81,7 @@ int th_onnx_read_recurrent(th_onnx_reader *r, const th_onnx_operator *o)
     const axes from = {is_batch_first ? 1 : 0, is_batch_first ? 0 : 1, -1, 2},
                out = {is_batch_first ? 1 : 0, is_batch_first ? 0 : 2, is_batch_first ? 2 : 1, 3};
     if (!th_onnx_is_tensor(v))
-        return th_onnx_expected(r, "a first input that is not constant");
+        return th_onnx_gather_inputs(r, TH_FUNCTION_COPY, 0, "");
     if (th_onnx_axis_has_batch(v, from.steps) || (r->batch > 1 && !th_onnx_has_batch(v)))
         return th_onnx_mixes_batch(r);
     const th_onnx_value *in =

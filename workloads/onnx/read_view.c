@@ -4,7 +4,6 @@
  * layer; other slices and concatenations become copies. */
 #include <config.h>
 #include "workloads/onnx/op.h"
-#include "workloads/onnx/stated.h"
 
 #include <string.h>
 
@@ -42,12 +41,6 @@ int th_onnx_read_copy(th_onnx_reader *r, const th_onnx_operator *o)
             return -1;
     (void)o;
     return 0;
-}
-
-int th_onnx_read_transform(th_onnx_reader *r, const th_onnx_operator *o)
-{
-    th_onnx_note_copy(r);
-    return th_onnx_read_copy(r, o);
 }
 
 int th_onnx_read_reshaped(th_onnx_reader *r, const th_onnx_operator *o)

@@ -132,7 +132,7 @@ static int read_conv(th_onnx_reader *r, const th_onnx_operator *o, bool is_trans
 {
     th_onnx_window x;
     if (!th_onnx_is_tensor(th_onnx_input_or_none(r, 0)))
-        return th_onnx_expected(r, "a first input that is not constant");
+        return th_onnx_gather_inputs(r, TH_FUNCTION_COPY, 0, "");
     const th_onnx_value *in = image_input(r);
     if (!in || th_onnx_window_of(r, o->variant, is_transposed, &x))
         return -1;

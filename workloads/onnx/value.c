@@ -33,19 +33,19 @@ th_onnx_words th_onnx_kind(const th_onnx_reader *r, const th_onnx_node *node)
 
 int th_onnx_refuse(th_onnx_reader *r, const char *id, const char *format, ...)
 {
-    char text[TH_ERROR_TEXT_MAX / 2], part[160] = "";
-    const char *doubt = th_onnx_doubt(r);
+    char text[TH_ERROR_TEXT_MAX / 2];
+    const th_onnx_note *doubt = r->notes->guessed.n ? &r->notes->guessed : &r->notes->contradicted;
     const th_onnx_node *node = r->call ? r->call : r->node;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (node != r->node)
-        snprintf(part, sizeof part, ", its %.40s \"%.100s\"", r->node->op_type,
-                 th_onnx_node_name(r->node));
-    return th_error_set(r->err, id, "%s: node \"%.100s\" (%s)%s: %s%s%s", r->path,
-                        th_onnx_node_name(node), th_onnx_kind(r, node).text, part, text,
-                        doubt ? "; " : "", doubt ? doubt : "");
+    return th_error_set(r->err, id, "%s: node \"%.100s\" (%s): %s%s%s", r->path,
+                        th_onnx_node_name(node), th_onnx_kind(r, node).text, text,
+                        doubt->n == 0                  ? ""
+                        : doubt == &r->notes->guessed ? "; the cause may be that "
+                                                       : "; the cause may be what the file states: ",
+                        doubt->first);
 }
 
 int th_onnx_expected(th_onnx_reader *r, const char *what)
@@ -75,6 +75,18 @@ int th_onnx_refuse_rank(th_onnx_reader *r, int32_t rank)
 {
     return th_onnx_refuse(r, "WORK-0100", "%d axes: at most %d are read", (int)rank,
                           TH_ONNX_RANK_MAX);
+}
+
+int th_onnx_set_unknown(th_onnx_reader *r, th_onnx_value *v, const char *format, ...)
+{
+    char *text = th_onnx_room(r, TH_ONNX_NOTE_MAX, 1);
+    va_list arguments;
+    va_start(arguments, format);
+    if (text)
+        vsnprintf(text, TH_ONNX_NOTE_MAX, format, arguments);
+    va_end(arguments);
+    v->unknown = text;
+    return text ? 0 : -1;
 }
 
 const char *th_onnx_why(const th_onnx_value *v)
@@ -122,8 +134,7 @@ th_onnx_value *th_onnx_define(th_onnx_reader *r, const char *name, const th_onnx
     }
     *made = *v;
     r->values.at[r->values.n++] = made;
-    if (th_onnx_check_stated(r, name, made))
-        return NULL;
+    th_onnx_check_stated(r, name, made);
     if (r->options->on_value)
         r->options->on_value(r->options->context, name, made->dim, made->rank);
     return made;

@@ -50,7 +50,6 @@ typedef struct th_onnx_value {
     bool is_shared;                     /* other nodes read the same output of the layer */
     bool is_activated;                  /* an activation node was fused into the layer */
     struct th_onnx_value *other_layout; /* a copy of it in another layout, or NULL */
-    const char *doubt;   /* why its shape may be another (stated.h); NULL: it is sure */
     const char *unknown; /* why its numbers are not known; NULL: they depend on the inputs */
 } th_onnx_value;
 
@@ -90,7 +89,6 @@ struct th_onnx_reader {
     int64_t batch;    /* batch of all tensors; 1: the batch axis is treated like any other axis */
     bool mixes_batch; /* a node combines several images of the batch */
     bool has_own_inputs;      /* inputs are layers of their own (several inputs) */
-    bool has_doubts;          /* some value has one */
     int64_t n_read, read_max; /* nodes and their outputs so far, with those of functions */
     int64_t n_numbers;        /* of constants that are evaluated */
     int64_t last_number;      /* that was appended to a name */
@@ -111,7 +109,8 @@ int64_t th_onnx_version(const th_onnx_reader *r, const char *domain);
 /* A node's operator, domain and version: "Gemm of ai.onnx 17". */
 th_onnx_words th_onnx_kind(const th_onnx_reader *r, const th_onnx_node *node);
 
-/* Each reports an error that names the node, and where its inputs are in doubt, why; returns -1. */
+/* Each reports an error that names the node, and the first shape before it that is guessed or not as
+ * the file states; returns -1. */
 int th_onnx_refuse(th_onnx_reader *r, const char *id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int th_onnx_expected(th_onnx_reader *r, const char *what); /* what is missing */
@@ -120,6 +119,9 @@ int th_onnx_refuse_extent(th_onnx_reader *r, int64_t extent, int64_t least, int6
 int th_onnx_refuse_number(th_onnx_reader *r, const char *what, double x);
 int th_onnx_refuse_rank(th_onnx_reader *r, int32_t rank);
 const char *th_onnx_why(const th_onnx_value *v); /* its numbers are not known, as a clause */
+/* Why not: a text that lasts as long as the reader. 0, or -1: memory is out. */
+int th_onnx_set_unknown(th_onnx_reader *r, th_onnx_value *v, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 int th_onnx_refuse_unknown(th_onnx_reader *r,
                            size_t input); /* the elements of an input are needed */
 /* Returns -1 without an error: the node combines several images of the batch, so the model is read
